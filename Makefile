@@ -1,0 +1,63 @@
+# assent: build, check and try. `make` alone lists the targets.
+
+SHELL = /bin/sh
+.DEFAULT_GOAL := help
+# The steps of `make test` share two cores and one terminal: one after another.
+.NOTPARALLEL:
+
+GO ?= go
+# VERSION overrides what the build information says, for a release.
+VERSION ?=
+# FUZZTIME is how long `make fuzz` spends on each fuzz test.
+FUZZTIME ?= 2m
+# BENCHFLAGS are handed to `go test -bench`, for example -benchtime=2s.
+BENCHFLAGS ?=
+
+.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench demo gcc
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+build: ## build bin/assent
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/assent ./cmd/assent
+
+test: fmt vet lint race darwin fuzz-short ## everything a change must pass
+	@echo "make test: all passed"
+
+fmt: ## fail on files that gofmt would change
+	@list=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) || exit 1; \
+	if [ -n "$$list" ]; then \
+		printf 'not formatted; run gofmt -w on:\n%s\n' "$$list" >&2; exit 1; \
+	fi
+
+vet: ## go vet
+	$(GO) vet ./...
+
+lint: ## staticcheck, in the version go.mod names
+	$(GO) tool staticcheck ./...
+
+race: gcc ## all tests under the race detector
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+darwin: ## compile for macOS
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -buildvcs=false ./...
+
+fuzz-short: ## every fuzz test for 5 seconds
+	GO="$(GO)" sh scripts/fuzz.sh 5s
+
+fuzz: ## every fuzz test for FUZZTIME (2m)
+	GO="$(GO)" sh scripts/fuzz.sh $(FUZZTIME)
+
+soak: gcc ## all tests with their long rounds in full
+	ASSENT_ROUNDS=full CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 2h ./...
+
+# A pipe hides the first command's status, so a failure travels as a FAIL line.
+bench: ## benchmarks as a table
+	@{ $(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./... || echo FAIL; } | $(GO) run ./internal/benchtable
+
+demo: ## an agent that sends email, with a person asked first
+	@$(GO) run ./examples/email
+
+# The race detector is the one part that needs a C compiler; assent itself has no cgo.
+gcc:
+	@GO="$(GO)" sh scripts/gcc.sh

@@ -1,0 +1,94 @@
+package approval
+
+import "slices"
+
+// A Verdict is a tool's own word on an act, before anything runs. The zero
+// Verdict refuses. Verdicts are ordered, the strictest first.
+type Verdict int
+
+// The verdicts.
+const (
+	Block Verdict = iota // nobody can approve it
+	Ask                  // somebody or something remembered must answer
+	Free                 // runs without an answer
+)
+
+func (v Verdict) String() string {
+	switch v {
+	case Ask:
+		return "ask"
+	case Free:
+		return "free"
+	}
+	return "block"
+}
+
+// The acts that built-in tools perform. A rule names one of these, a called
+// tool, or a connector's tool.
+const (
+	ReadFile     = "read_file"
+	WriteFile    = "write_file"
+	DeleteFile   = "delete_file"
+	ShareFile    = "share_file"
+	Shell        = "shell"
+	Connect      = "connect"
+	HTTPRequest  = "http_request"
+	WorkerCall   = "worker_call"
+	WorkerCreate = "worker_create"
+)
+
+// builtinKinds says what the targets of the built-in acts are.
+var builtinKinds = map[string]Kind{
+	ReadFile: Path, WriteFile: Path, DeleteFile: Path, ShareFile: Path,
+	Shell: Words, Connect: URL, HTTPRequest: URL, WorkerCall: Text, WorkerCreate: Text,
+}
+
+// BuiltinActs returns the names of the acts of built-in tools, sorted.
+func BuiltinActs() []string {
+	names := make([]string, 0, len(builtinKinds))
+	for name := range builtinKinds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// An Act is one thing that a call would do, named as rules name it. It is plain
+// data. The unit of asking is the request; the unit of consent is the act.
+type Act struct {
+	// Name is a built-in act's name or that of the tool itself.
+	Name string `json:"name"`
+	// Connector is where a foreign tool comes from; empty for built-in acts.
+	Connector string `json:"connector,omitempty"`
+	// Target is what is acted on.
+	Target Target `json:"target"`
+	// Dir is the folder that a command runs in.
+	Dir string `json:"dir,omitempty"`
+	// Cause is 1 + the index of the act that this one follows from, 0 for none:
+	// `cp a b` causes a read and a write. An allow for the cause also answers
+	// this act, unless ByName or PersonOnly is set.
+	Cause int `json:"cause,omitempty"`
+	// ByName marks an act that only an allow with a matching target answers:
+	// redirections, paths outside the roots, hosts, secrets, hard links.
+	ByName bool `json:"by_name,omitempty"`
+	// PersonOnly marks an act that nothing remembered and no mode answers.
+	PersonOnly bool `json:"person_only,omitempty"`
+	// Known says that everything the act would do is understood.
+	Known bool `json:"known,omitempty"`
+	// Prefix is how many leading words make a command worth remembering
+	// (`git push`: 2). 0 means that no prefix is offered.
+	Prefix int `json:"prefix,omitempty"`
+	// Verdict is the tool's own word on this act.
+	Verdict Verdict `json:"verdict"`
+	// Why is the reason for the verdict: a config line, a default, a mark.
+	Why string `json:"why,omitempty"`
+}
+
+// String returns the act as rules name it, for example write_file(notes/a.md).
+func (a Act) String() string {
+	name := qualified(a.Connector, a.Name)
+	if a.Target.Kind == Arguments {
+		return name
+	}
+	return name + "(" + a.Target.String() + ")"
+}

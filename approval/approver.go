@@ -1,0 +1,173 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// An Approver is who is asked: a terminal, an inbox, another program.
+//
+// Approve answers one request. It returns when ctx is done; then the cause of
+// ctx says why, [*WithdrawnError] if somebody else was faster. An answer without
+// a request id and fingerprint is taken as one for r. An error, a panic and the
+// zero Decision refuse.
+type Approver interface {
+	Approve(ctx context.Context, r *Request) (Decision, error)
+}
+
+// A BatchApprover can be asked about the calls of a turn together. ApproveBatch
+// answers what b has pending with [Batch.Resolve], in any order, until nothing
+// is pending; what it leaves open is refused.
+type BatchApprover interface {
+	Approver
+	ApproveBatch(ctx context.Context, b *Batch) error
+}
+
+// ApproverFunc makes an Approver of a function.
+type ApproverFunc func(ctx context.Context, r *Request) (Decision, error)
+
+// Approve calls f.
+func (f ApproverFunc) Approve(ctx context.Context, r *Request) (Decision, error) { return f(ctx, r) }
+
+// A WithdrawnError tells an approver that its question needs no answer any
+// more, and how it was answered.
+type WithdrawnError struct {
+	Request string
+	State   State
+	By      Who
+}
+
+func (e *WithdrawnError) Error() string {
+	return fmt.Sprintf("request %q was %s by %s", e.Request, e.State, e.By)
+}
+
+// grace is how long an approver may take to return after it was told to.
+const grace = 2 * time.Second
+
+// askApprover has the approver answer the batch. It returns when the approver
+// does, or soon after ctx is done, whatever the approver does.
+func askApprover(ctx context.Context, a Approver, b *Batch) error {
+	done := make(chan error, 1)
+	go func() { done <- askSafely(ctx, a, b) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return awaitUntil(done, context.Cause(ctx))
+	}
+}
+
+// awaitUntil waits for a little while, and gives up with the error late.
+func awaitUntil(done <-chan error, late error) error {
+	patience, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	select {
+	case err := <-done:
+		return err
+	case <-patience.Done():
+		return late
+	}
+}
+
+// askSafely turns a panic into an error.
+func askSafely(ctx context.Context, a Approver, b *Batch) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the approver panicked: %v", r)
+		}
+	}()
+	if batch, ok := a.(BatchApprover); ok {
+		return batch.ApproveBatch(ctx, b)
+	}
+	return askEach(ctx, a, b)
+}
+
+// askEach puts the pending requests to an approver that only knows single ones.
+// A request that it fails to answer is left open.
+func askEach(ctx context.Context, a Approver, b *Batch) error {
+	failed := map[string]bool{}
+	var errs []error
+	for ctx.Err() == nil {
+		r := nextRequest(b, failed)
+		if r == nil {
+			break
+		}
+		if err := askOne(ctx, a, b, r); err != nil {
+			failed[r.ID] = true
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func nextRequest(b *Batch, failed map[string]bool) *Request {
+	for _, r := range b.Pending() {
+		if !failed[r.ID] {
+			return r
+		}
+	}
+	return nil
+}
+
+// askOne asks about one request, and withdraws the question if it is answered
+// elsewhere.
+func askOne(ctx context.Context, a Approver, b *Batch, r *Request) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-r.Done():
+			cancel(b.withdrawn(r))
+		case <-ctx.Done():
+		}
+	}()
+	d, err := approveSafely(ctx, a, r)
+	select {
+	case <-r.Done():
+		return nil // whatever it says, it came too late
+	default:
+	}
+	if err != nil {
+		return err
+	}
+	if d.Request == "" && d.Fingerprint.IsZero() {
+		d.Request, d.Fingerprint = r.ID, r.Fingerprint
+	}
+	if d.Request != r.ID {
+		return fmt.Errorf("request %q: the answer is for request %q", r.ID, d.Request)
+	}
+	if err := b.Resolve(ctx, d); err != nil && !errors.Is(err, ErrSettled) {
+		return err
+	}
+	return nil
+}
+
+func approveSafely(ctx context.Context, a Approver, r *Request) (d Decision, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the approver panicked: %v", p)
+		}
+	}()
+	return a.Approve(ctx, r)
+}
+
+// withdrawn says how a request was answered.
+func (b *Batch) withdrawn(r *Request) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.entries {
+		if e.outcome.Request != r.ID {
+			continue
+		}
+		w := &WithdrawnError{Request: r.ID, State: e.outcome.State}
+		if e.outcome.Decision != nil {
+			w.By = e.outcome.Decision.By
+		} else {
+			w.By = Who{Via: e.outcome.via()}
+		}
+		return w
+	}
+	return &WithdrawnError{Request: r.ID, State: Pending}
+}

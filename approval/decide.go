@@ -1,0 +1,58 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ErrNobody says that a call had to be asked and nobody can be.
+var ErrNobody = errors.New("nobody can be asked: the gate has no approver; set one, or choose the mode approve-all or strict")
+
+// Decide reviews the calls, has the approver answer what is pending, and waits
+// for that. Every call ends with an answer.
+func (g *Gate) Decide(ctx context.Context, calls ...Call) []Outcome {
+	b := g.Review(ctx, calls...)
+	g.Ask(ctx, b)
+	return b.Outcomes()
+}
+
+// Ask has the gate's approver answer what the batch has pending, and waits for
+// that. What then has no answer is refused: without an approver, after a
+// failure, and, as dismissed, when ctx is done.
+func (g *Gate) Ask(ctx context.Context, b *Batch) {
+	if len(b.Pending()) == 0 {
+		return
+	}
+	err := ErrNobody
+	if g.cfg.Approver != nil {
+		err = askApprover(ctx, g.cfg.Approver, b)
+	}
+	for _, r := range b.Pending() {
+		b.leaveOpen(ctx, r, err)
+	}
+}
+
+// leaveOpen refuses a request that the approver did not answer.
+func (b *Batch) leaveOpen(ctx context.Context, r *Request, err error) {
+	e, findErr := b.find(r.ID)
+	if findErr != nil || !b.take(e) {
+		return
+	}
+	next := draft{outcome: e.outcome, proposal: e.proposal}
+	o := &next.outcome
+	switch {
+	case ctx.Err() != nil:
+		o.State = Dismissed
+	case errors.Is(err, ErrNobody):
+		o.State, o.Why = Denied, err.Error()
+	case err != nil:
+		o.State, o.Why = Denied, fmt.Sprintf("the approver failed: %v", err)
+	default:
+		o.State, o.Why = Denied, "the approver gave no answer"
+	}
+	o.Stage = o.State.Stage()
+	// The record must be written even though the run was interrupted.
+	b.gate.settle(context.WithoutCancel(ctx), &next, e.request)
+	b.commit(e, next)
+}

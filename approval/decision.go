@@ -1,0 +1,194 @@
+package approval
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// An Answer is what a decision says. The zero Answer refuses.
+type Answer string
+
+// The answers.
+const (
+	NoAnswer Answer = ""        // counts as a denial
+	Approve  Answer = "approve" // run it
+	Refuse   Answer = "deny"    // do not run it; the note tells the model why
+	Respond  Answer = "respond" // do not run it; the person gives the result
+	Dismiss  Answer = "dismiss" // the question was closed without an answer
+	Expire   Answer = "expire"  // nobody answered in time
+)
+
+// Via says by what way an answer came.
+type Via string
+
+// The ways. An answer that says nothing came from the program that embeds the
+// gate.
+const (
+	ViaProgram     Via = "program"
+	ViaTerminal    Via = "terminal"
+	ViaInbox       Via = "inbox"
+	ViaCommand     Via = "command"
+	ViaElicitation Via = "elicitation"
+	ViaAgentPrompt Via = "agent-prompt"
+	ViaRule        Via = "rule"
+	ViaGrant       Via = "grant"
+	ViaMode        Via = "mode"
+)
+
+// Who says who answered.
+type Who struct {
+	User string `json:"user,omitempty"`
+	Host string `json:"host,omitempty"`
+	Via  Via    `json:"via,omitempty"`
+}
+
+// Keep says how long an answer is remembered.
+type Keep string
+
+// How long. The zero Keep is [KeepNone].
+const (
+	KeepNone    Keep = ""        // this once
+	KeepSession Keep = "session" // until the session ends: a grant
+	KeepAlways  Keep = "always"  // for ever: a rule
+)
+
+// Remember says what an answer means for later calls.
+type Remember struct {
+	Keep Keep `json:"keep,omitempty"`
+	// Reach says how far the answer goes; zero means exactly these acts.
+	Reach Reach `json:"reach,omitempty"`
+	// For ends a grant or rule after this time; zero means never.
+	For time.Duration `json:"for,omitempty"`
+	// Shared lets workers that are called from here use the grant too.
+	Shared bool `json:"shared,omitempty"`
+	// Rules are the rules to save with KeepAlways, in text form. Empty means
+	// those that the request offers for Reach. Together they must cover the
+	// call.
+	Rules []string `json:"rules,omitempty"`
+}
+
+// A Decision answers one request, once. It is bound to the request's
+// fingerprint; for anything else it has no effect. Build it with the methods of
+// [Request].
+type Decision struct {
+	Request     string `json:"request"`
+	Fingerprint Digest `json:"fingerprint"`
+	Answer      Answer `json:"answer"`
+	// Note is a comment that reaches the model, on a yes as well as on a no.
+	Note string `json:"note,omitempty"`
+	// Arguments, on an approval, replace those of the call. The changed call is
+	// judged from the start. If Fingerprint is that of the changed call, the
+	// decision is its yes; otherwise the person is shown the changed call.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Result, with Respond, is the tool's result in the person's words.
+	Result string `json:"result,omitempty"`
+	// Choice is one of the request's further choices.
+	Choice   string    `json:"choice,omitempty"`
+	Remember Remember  `json:"remember,omitzero"`
+	By       Who       `json:"by,omitzero"`
+	At       time.Time `json:"at,omitzero"`
+}
+
+// Why a decision had no effect; match with [errors.Is].
+var (
+	ErrUnknownRequest  = errors.New("no such request")
+	ErrSettled         = errors.New("the request was answered already")
+	ErrWrongCall       = errors.New("the answer is for a call with another fingerprint")
+	ErrInvalidDecision = errors.New("the answer makes no sense")
+	ErrNoRuleStore     = errors.New("there is no place to keep rules")
+	ErrNoGrantStore    = errors.New("there is no place to keep grants")
+	ErrNotOffered      = errors.New("the request does not take this answer")
+	ErrPersonOnly      = errors.New("only a person may answer this")
+)
+
+// A DecisionError says which decision had no effect and why.
+type DecisionError struct {
+	Request string
+	Err     error
+}
+
+func (e *DecisionError) Error() string { return fmt.Sprintf("request %q: %v", e.Request, e.Err) }
+
+func (e *DecisionError) Unwrap() error { return e.Err }
+
+// validate reports why the request does not take the decision.
+func (d *Decision) validate(r *Request) error {
+	switch d.Answer {
+	case Approve:
+		if d.Result != "" {
+			return fmt.Errorf("%w: it approves and gives a result", ErrInvalidDecision)
+		}
+	case Respond:
+		if d.Arguments != nil || d.Remember.Keep != KeepNone {
+			return fmt.Errorf("%w: a result given by a person cannot be remembered or change arguments", ErrInvalidDecision)
+		}
+	case Refuse, NoAnswer, Dismiss, Expire:
+		if d.Arguments != nil || d.Result != "" || d.Choice != "" {
+			return fmt.Errorf("%w: it refuses and says how to run", ErrInvalidDecision)
+		}
+	default:
+		return fmt.Errorf("%w: unknown answer %q", ErrInvalidDecision, string(d.Answer))
+	}
+	if err := d.validateVia(r); err != nil {
+		return err
+	}
+	return d.validateRemember(r)
+}
+
+func (d *Decision) validateVia(r *Request) error {
+	agrees := d.Answer == Approve || d.Answer == Respond
+	switch d.By.Via {
+	case ViaRule, ViaGrant:
+		return fmt.Errorf("%w: rules and grants answer inside the gate", ErrInvalidDecision)
+	case ViaMode, ViaElicitation:
+		if agrees && r.PersonOnly {
+			return ErrPersonOnly
+		}
+	}
+	return nil
+}
+
+func (d *Decision) validateRemember(r *Request) error {
+	m := d.Remember
+	switch m.Keep {
+	case KeepNone:
+		return nil
+	case KeepSession, KeepAlways:
+	default:
+		return fmt.Errorf("%w: unknown memory %q", ErrInvalidDecision, string(m.Keep))
+	}
+	switch {
+	case d.Answer != Approve && d.Answer != Refuse:
+		return fmt.Errorf("%w: only a yes or a no can be remembered", ErrInvalidDecision)
+	case d.Answer == Approve && r.PersonOnly:
+		return fmt.Errorf("%w, each time", ErrPersonOnly)
+	case d.By.Via == ViaElicitation || d.By.Via == ViaMode:
+		return fmt.Errorf("%w: an answer by %s holds once", ErrNotOffered, d.By.Via)
+	case m.Keep == KeepSession && r.NoSession, m.Keep == KeepAlways && r.NoAlways:
+		return fmt.Errorf("%w: it cannot be remembered (%s)", ErrNotOffered, m.Keep)
+	case m.For < 0:
+		return fmt.Errorf("%w: a lifetime of %v", ErrInvalidDecision, m.For)
+	}
+	switch m.Reach {
+	case "", Exact, Prefix, Tool:
+		return nil
+	}
+	return fmt.Errorf("%w: unknown reach %q", ErrInvalidDecision, string(m.Reach))
+}
+
+// state returns how a call ends that is answered so.
+func (a Answer) state() State {
+	switch a {
+	case Approve:
+		return Approved
+	case Respond:
+		return Answered
+	case Dismiss:
+		return Dismissed
+	case Expire:
+		return Expired
+	}
+	return Denied
+}

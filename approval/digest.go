@@ -1,0 +1,96 @@
+package approval
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strings"
+)
+
+const digestPrefix = "sha256:"
+
+// A Digest is a SHA-256 hash. The zero Digest stands for "none".
+type Digest [sha256.Size]byte
+
+// DigestOf returns the digest of data.
+func DigestOf(data []byte) Digest { return sha256.Sum256(data) }
+
+// IsZero reports whether d is the zero Digest.
+func (d Digest) IsZero() bool { return d == Digest{} }
+
+// String returns "sha256:" and the hash in hex, or "" for the zero Digest.
+func (d Digest) String() string {
+	if d.IsZero() {
+		return ""
+	}
+	return digestPrefix + hex.EncodeToString(d[:])
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler]. It refuses anything that
+// [Digest.String] would not write.
+func (d *Digest) UnmarshalText(text []byte) error {
+	*d = Digest{}
+	if len(text) == 0 {
+		return nil
+	}
+	digits, ok := strings.CutPrefix(string(text), digestPrefix)
+	if !ok || len(digits) != 2*sha256.Size {
+		return fmt.Errorf("digest %q: want %q and %d hex digits", text, digestPrefix, 2*sha256.Size)
+	}
+	if _, err := hex.Decode(d[:], []byte(digits)); err != nil {
+		return fmt.Errorf("digest %q: %w", text, err)
+	}
+	return nil
+}
+
+// A fieldHash hashes a sequence of fields. Every field carries its length, so
+// two different sequences never feed the same bytes to the hash.
+type fieldHash struct {
+	h hash.Hash
+}
+
+func newFieldHash(purpose string) fieldHash {
+	f := fieldHash{h: sha256.New()}
+	f.text(purpose)
+	return f
+}
+
+func (f fieldHash) count(n int) {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(n))
+	f.h.Write(b[:])
+}
+
+func (f fieldHash) bytes(b []byte) {
+	f.count(len(b))
+	f.h.Write(b)
+}
+
+func (f fieldHash) text(s string) { f.bytes([]byte(s)) }
+
+func (f fieldHash) texts(list []string) {
+	f.count(len(list))
+	for _, s := range list {
+		f.text(s)
+	}
+}
+
+func (f fieldHash) digest(d Digest) { f.h.Write(d[:]) }
+
+func (f fieldHash) flag(b bool) {
+	n := 0
+	if b {
+		n = 1
+	}
+	f.count(n)
+}
+
+func (f fieldHash) sum() (d Digest) {
+	f.h.Sum(d[:0])
+	return d
+}

@@ -1,0 +1,110 @@
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// A Recorder keeps events. An error from it refuses the call: nothing runs that
+// cannot be recorded.
+type Recorder interface {
+	Record(ctx context.Context, e Event) error
+}
+
+// An EventKind says what an event reports.
+type EventKind string
+
+// The kinds. Every call has an ended event; one that runs has a started event
+// before it, so that a start without an end is a call whose fate is unknown.
+const (
+	Started EventKind = "started"
+	Ended   EventKind = "ended"
+)
+
+// An Event is what happened to a call, ready for an audit log. Secret-looking
+// values in arguments, notes and reasons are redacted; the digests are over the
+// real ones.
+type Event struct {
+	Kind      EventKind `json:"kind"`
+	At        time.Time `json:"at"`
+	Session   string    `json:"session"`
+	Workers   []string  `json:"workers,omitempty"`
+	CallID    string    `json:"call"`
+	Request   string    `json:"request,omitempty"`
+	Connector string    `json:"connector,omitempty"`
+	Tool      string    `json:"tool"`
+	Acts      []string  `json:"acts,omitempty"`
+	// Arguments are redacted; ArgumentsDigest is over the canonical ones.
+	Arguments       json.RawMessage `json:"arguments,omitempty"`
+	ArgumentsDigest Digest          `json:"arguments_digest"`
+	// OriginalDigest is over the arguments before a person changed them.
+	OriginalDigest Digest `json:"original_digest,omitzero"`
+	Fingerprint    Digest `json:"fingerprint,omitzero"`
+	Profile        Digest `json:"profile,omitzero"`
+	State          State  `json:"state"`
+	Stage          Stage  `json:"stage"`
+	// Rule, Grant and Basis say by what it was decided, By and Via by whom.
+	Rule       string `json:"rule,omitempty"`
+	Grant      string `json:"grant,omitempty"`
+	Basis      string `json:"basis,omitempty"`
+	By         Who    `json:"by,omitzero"`
+	Remembered Keep   `json:"remembered,omitempty"`
+	Why        string `json:"why,omitempty"`
+	Note       string `json:"note,omitempty"`
+	// Requested and Decided are when the person was asked and answered.
+	Requested time.Time `json:"requested,omitzero"`
+	Decided   time.Time `json:"decided,omitzero"`
+	// Duration is how long the call ran; only for ended.
+	Duration time.Duration `json:"duration,omitempty"`
+	// Error is why the call failed, redacted.
+	Error string `json:"error,omitempty"`
+	Trace Trace  `json:"trace,omitempty"`
+}
+
+// event describes an outcome.
+func (o *Outcome) event(kind EventKind, at time.Time) Event {
+	e := Event{
+		Kind: kind, At: at, Session: o.Call.Session, Workers: o.Call.Workers, CallID: o.Call.ID,
+		Request: o.Request, Connector: o.Call.Connector, Tool: o.Call.Tool,
+		Arguments: RedactJSON(o.Call.Arguments), ArgumentsDigest: DigestOf(o.Call.Arguments),
+		Fingerprint: o.Fingerprint, State: o.State, Stage: o.Stage,
+		Rule: o.Rule, Grant: o.Grant, Basis: o.Basis, Why: Redact(o.Why), Trace: redactTrace(o.Trace),
+	}
+	if o.Original != nil {
+		e.OriginalDigest = DigestOf(o.Original)
+	}
+	for _, a := range o.Acts {
+		e.Acts = append(e.Acts, Redact(a.String()))
+	}
+	if d := o.Decision; d != nil {
+		e.By, e.Remembered, e.Note, e.Decided = d.By, d.Remember.Keep, Redact(d.Note), d.At
+	} else {
+		e.By = Who{Via: o.via()}
+	}
+	return e
+}
+
+func (o *Outcome) via() Via {
+	switch o.State {
+	case AutoApproved, AutoDenied:
+		if o.Grant != "" {
+			return ViaGrant
+		}
+		return ViaRule
+	case SessionApproved:
+		return ViaGrant
+	case ModeApproved, ModeDenied:
+		return ViaMode
+	}
+	return ""
+}
+
+func redactTrace(t Trace) Trace {
+	out := make(Trace, len(t))
+	for i, s := range t {
+		s.Name, s.Source = Redact(s.Name), Redact(s.Source)
+		out[i] = s
+	}
+	return out
+}

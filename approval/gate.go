@@ -1,0 +1,144 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Limits on what waits for an answer. What is over a limit is refused; nothing
+// that waits is ever pushed out.
+const (
+	MaxCallsPerTurn = 50
+	MaxPending      = 200
+)
+
+// Config says what a gate works with. Prepare, Clock and NewID are needed.
+type Config struct {
+	// Preparer says what calls would do.
+	Preparer Preparer
+	// Clock tells the time.
+	Clock func() time.Time
+	// NewID makes a new unique id.
+	NewID func() string
+	// Session is the session of calls that name none; empty means a new id.
+	Session string
+	// Mode says who answers when nothing remembered does.
+	Mode Mode
+	// Approver is asked in ModeAsk, and for what only a person may answer. Nil
+	// means that nobody is there: what would be asked is refused by Decide, and
+	// waits with Review.
+	Approver Approver
+	// Rules keeps rules. Nil means none, and an answer that is to be kept always
+	// is an error.
+	Rules RuleStore
+	// Grants keeps grants. Nil means a memory of the gate's own.
+	Grants GrantStore
+	// Policy is a fixed set of rules beside those in Rules, such as those of a
+	// config file. Its denies hold like any other.
+	Policy *RuleSet
+	// Recorder keeps events. Nil means that nothing is recorded.
+	Recorder Recorder
+}
+
+// A Gate turns calls into answers. It is safe for concurrent use.
+type Gate struct {
+	cfg Config
+
+	stop []func() // ends the listening
+
+	mu      sync.Mutex
+	batches map[*Batch]struct{} // those with something pending
+	pending map[string]int      // how many requests wait, by session
+}
+
+// New returns a gate. It refuses a config that could not refuse safely.
+func New(cfg Config) (*Gate, error) {
+	switch {
+	case cfg.Preparer == nil:
+		return nil, errors.New("approval: a gate needs a Preparer")
+	case cfg.Clock == nil:
+		return nil, errors.New("approval: a gate needs a Clock")
+	case cfg.NewID == nil:
+		return nil, errors.New("approval: a gate needs NewID")
+	case cfg.Mode < ModeAsk || cfg.Mode > ModeStrict:
+		return nil, fmt.Errorf("approval: unknown mode %d", cfg.Mode)
+	}
+	if cfg.Session == "" {
+		cfg.Session = cfg.NewID()
+	}
+	if cfg.Grants == nil {
+		cfg.Grants = NewMemory(0)
+	}
+	g := &Gate{cfg: cfg, batches: map[*Batch]struct{}{}, pending: map[string]int{}}
+	g.listen(cfg.Rules)
+	if any(cfg.Grants) != any(cfg.Rules) {
+		g.listen(cfg.Grants)
+	}
+	return g, nil
+}
+
+// listen settles what a changed memory covers.
+func (g *Gate) listen(store any) {
+	if n, ok := store.(Notifier); ok {
+		g.stop = append(g.stop, n.Notify(func() { g.resettle(context.Background()) }))
+	}
+}
+
+// Close ends the gate's listening to its stores. What is pending stays so.
+func (g *Gate) Close() {
+	for _, stop := range g.stop {
+		stop()
+	}
+}
+
+// Session returns the session of calls that name none.
+func (g *Gate) Session() string { return g.cfg.Session }
+
+// policy reads what is remembered now.
+func (g *Gate) policy(ctx context.Context, session string) (Policy, error) {
+	p := Policy{Mode: g.cfg.Mode, Fixed: g.cfg.Policy}
+	var err error
+	if g.cfg.Rules != nil {
+		if p.Rules, err = g.cfg.Rules.Rules(ctx); err != nil {
+			return p, fmt.Errorf("the rules cannot be read: %w", err)
+		}
+	}
+	if p.Grants, err = g.cfg.Grants.Grants(ctx, session); err != nil {
+		return p, fmt.Errorf("the grants cannot be read: %w", err)
+	}
+	return p, nil
+}
+
+// prepare makes the call canonical and asks what it would do. A panic in a
+// tool refuses the call, like an error.
+func (g *Gate) prepare(ctx context.Context, call Call) (out Call, p Proposal, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("preparing the call panicked: %v", r)
+		}
+	}()
+	if call.Tool == "" {
+		return call, p, errors.New("the call names no tool")
+	}
+	if call.Arguments, err = CanonicalArguments(call.Arguments); err != nil {
+		return call, p, err
+	}
+	if call.Session == "" {
+		call.Session = g.cfg.Session
+	}
+	p, err = g.cfg.Preparer.Prepare(ctx, call)
+	if err == nil && call.Definition.IsZero() {
+		call.Definition = p.Definition
+	}
+	return call, p, err
+}
+
+func (g *Gate) record(ctx context.Context, e Event) error {
+	if g.cfg.Recorder == nil {
+		return nil
+	}
+	return g.cfg.Recorder.Record(ctx, e)
+}

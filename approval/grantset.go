@@ -1,0 +1,66 @@
+package approval
+
+import (
+	"slices"
+	"time"
+)
+
+// A GrantSet is an immutable set of grants. The nil GrantSet is empty.
+type GrantSet struct {
+	grants []Grant
+	allows map[nameKey][]int
+	denies []int
+}
+
+// NewGrantSet returns the set of the given grants.
+func NewGrantSet(grants []Grant) *GrantSet {
+	s := &GrantSet{grants: slices.Clone(grants), allows: map[nameKey][]int{}}
+	for i := range s.grants {
+		g := &s.grants[i]
+		switch g.Effect {
+		case Allow:
+			key := nameKey{g.Act.Connector, g.Act.Name}
+			s.allows[key] = append(s.allows[key], i)
+		case Deny:
+			s.denies = append(s.denies, i)
+		}
+	}
+	return s
+}
+
+// Grants returns the grants, oldest first.
+func (s *GrantSet) Grants() []Grant {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.grants)
+}
+
+func (s *GrantSet) allowed(call *Call, act *Act, now time.Time) *Grant {
+	if s == nil {
+		return nil
+	}
+	for _, i := range s.allows[nameKey{act.Connector, act.Name}] {
+		if g := &s.grants[i]; g.active(now) && g.reaches(call) && g.covers(act) {
+			return g
+		}
+	}
+	return nil
+}
+
+// denied finds the remembered denial that meets the act most strictly.
+func (s *GrantSet) denied(call *Call, act *Act, now time.Time) (found *Grant, meets Meets) {
+	if s == nil {
+		return nil, No
+	}
+	for _, i := range s.denies {
+		g := &s.grants[i]
+		if !g.active(now) || g.Session != call.Session {
+			continue
+		}
+		if m := g.meets(act); m > meets {
+			found, meets = g, m
+		}
+	}
+	return found, meets
+}

@@ -1,0 +1,114 @@
+package approval
+
+// builtinTools are the built-in tools whose names are not acts. An allow for
+// one of them never reaches a connector's tool of that name.
+var builtinTools = map[string]bool{
+	"edit_file": true, "list_files": true, "search_files": true, "move_file": true,
+	"copy_file": true, "make_dir": true, "file_info": true, "list_workers": true,
+}
+
+// An indexBuilder files the rules of one effect.
+type indexBuilder struct {
+	fold      nameFold
+	rules     []compiledRule
+	byName    map[nameKey][]int32
+	globs     []gramEntry
+	conns     map[string][]int32
+	connGlobs []gramEntry
+}
+
+func (b *indexBuilder) add(r *Rule, p pattern) {
+	id := int32(len(b.rules))
+	b.rules = append(b.rules, compiledRule{rule: r, pattern: p})
+	if p.connectorOnly {
+		b.addConnector(id, p)
+		return
+	}
+	name, exact := p.name.literal()
+	connector := everyConnector
+	if !p.anyConnector {
+		var exactConnector bool
+		connector, exactConnector = p.connector.literal()
+		exact = exact && exactConnector
+	}
+	if !exact {
+		b.globs = append(b.globs, gramEntry{id: id, texts: p.name.plainTexts()})
+		return
+	}
+	if b.byName == nil {
+		b.byName = make(map[nameKey][]int32)
+	}
+	key := nameKey{connector, name}
+	b.byName[key] = append(b.byName[key], id)
+}
+
+func (b *indexBuilder) addConnector(id int32, p pattern) {
+	name, exact := p.connector.literal()
+	if !exact {
+		b.connGlobs = append(b.connGlobs, gramEntry{id: id, texts: p.connector.plainTexts()})
+		return
+	}
+	if b.conns == nil {
+		b.conns = make(map[string][]int32)
+	}
+	b.conns[name] = append(b.conns[name], id)
+}
+
+func (b *indexBuilder) build() index {
+	x := index{
+		rules:      b.rules,
+		byName:     make(map[nameKey]*bucket, len(b.byName)),
+		globs:      newGramIndex(b.globs),
+		connectors: b.conns,
+		connGlobs:  newGramIndex(b.connGlobs),
+		hasConn:    len(b.conns)+len(b.connGlobs) > 0,
+	}
+	for key, ids := range b.byName {
+		x.byName[key] = b.bucket(ids)
+	}
+	return x
+}
+
+func (b *indexBuilder) bucket(ids []int32) *bucket {
+	out := &bucket{all: ids, programs: map[string][]int32{}, hosts: map[string][]int32{}}
+	var targets []gramEntry
+	for _, id := range ids {
+		p := &b.rules[id].pattern
+		if !p.hasTarget {
+			out.bare = append(out.bare, id)
+			continue
+		}
+		if p.words != nil {
+			program := ""
+			if len(p.words.words) > 0 {
+				program = programOf(p.words.words[0])
+			}
+			out.programs[program] = append(out.programs[program], id)
+		}
+		if p.url != nil {
+			host := p.url.host
+			if p.url.any || host == "" || host[0] == '*' {
+				host = ""
+			}
+			out.hosts[host] = append(out.hosts[host], id)
+		}
+		targets = append(targets, gramEntry{id: id, texts: p.targetTexts()})
+	}
+	out.targets = newGramIndex(targets)
+	return out
+}
+
+// targetTexts returns plain texts that the target needs, for the kind of act
+// that the name stands for. Where that is not known, the target may be read as
+// a path or as text, and only what both need counts.
+func (p *pattern) targetTexts() []string {
+	switch {
+	case p.kind == Path && p.path != nil:
+		return p.path.plainTexts()
+	case p.kind == Text:
+		return p.text.plainTexts()
+	case p.kind == "" && p.path != nil:
+		return p.path.plainTexts()
+	}
+	return nil
+}

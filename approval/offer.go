@@ -1,0 +1,133 @@
+package approval
+
+import "strings"
+
+// An Offer is a way to remember an answer: how far it reaches, the rules that
+// say so, and the acts that they cover.
+type Offer struct {
+	Reach Reach    `json:"reach"`
+	Allow []string `json:"allow"` // rules that allow, one for each open act
+	Deny  []string `json:"deny"`  // rules that deny
+	Acts  []int    `json:"acts"`  // indices of the acts that are covered
+}
+
+// offers returns the reaches that make sense for all the open acts. A reach
+// that one act does not have falls back to exactly that act.
+func offers(call *Call, acts []Act, open []int) []Offer {
+	var out []Offer
+	for _, reach := range []Reach{Exact, Prefix, Tool} {
+		o := Offer{Reach: reach}
+		own := reach == Exact
+		for _, i := range open {
+			a := &acts[i]
+			r := reach
+			if a.reachable(reach) {
+				own = true
+			} else {
+				r = Exact
+			}
+			text := qualified(a.Connector, a.Name)
+			if target := a.reachText(r); target != "" {
+				text += "(" + target + ")"
+			}
+			if !a.coveredBy(call, text) {
+				own = false
+				break
+			}
+			o.Allow = appendNew(o.Allow, "allow "+text)
+			o.Deny = appendNew(o.Deny, "deny "+text)
+			o.Acts = append(o.Acts, i)
+		}
+		if own && len(o.Acts) > 0 {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func appendNew(list []string, s string) []string {
+	for _, have := range list {
+		if have == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
+
+// reachable reports whether the reach is one to offer for the act: a whole
+// tool is never offered for commands, nor where acts are answered by name only.
+func (a *Act) reachable(reach Reach) bool {
+	if a.PersonOnly || a.Target.Unknown || hasUnknown(a.Target.Words) {
+		return false
+	}
+	switch reach {
+	case Tool:
+		return a.Target.Kind != Words && !a.ByName
+	case Prefix:
+		return a.Target.Kind == Path || a.Target.Kind == URL && !a.ByName ||
+			a.Target.Kind == Words && a.Prefix > 0
+	}
+	return true
+}
+
+// reachText returns the target of the rule that reaches so far; empty for a
+// whole tool.
+func (a *Act) reachText(reach Reach) string {
+	t := &a.Target
+	if reach == Tool {
+		return ""
+	}
+	switch t.Kind {
+	case Path:
+		return t.pathReach(reach)
+	case Words:
+		if reach == Prefix && a.Prefix > 0 {
+			return joinWords(a.prefixWords(Prefix))
+		}
+		return "= " + joinWords(t.Words)
+	case URL:
+		if reach == Prefix && t.URL.Scheme != "" {
+			u := t.URL
+			u.Path, u.Query = "/**", ""
+			return u.String()
+		}
+		if t.URL.Scheme == "" {
+			return t.URL.String()
+		}
+		u := t.URL
+		u.Path, u.Query = escapeGlob(u.Path), escapeGlob(u.Query)
+		if u.Query != "" {
+			u.Path, u.Query = u.Path+`\?`+u.Query, ""
+		}
+		return u.String()
+	}
+	return escapeGlob(t.Text)
+}
+
+func (t *Target) pathReach(reach Reach) string {
+	if len(t.Written) == 0 {
+		return ""
+	}
+	text := escapeGlob(t.Written[0])
+	if reach == Prefix {
+		text = escapeGlob(folders(t.Written[:1])[0])
+		if text = strings.TrimSuffix(text, "/") + "/**"; text == "./**" {
+			text = "**"
+		}
+	}
+	if t.To != "" {
+		text += ", " + escapeGlob(t.To)
+	}
+	return text
+}
+
+// coveredBy reports whether an allow with this pattern would answer the act:
+// an offer that does not keep its word is not made.
+func (a *Act) coveredBy(call *Call, text string) bool {
+	rule, err := ParseRule("allow " + text)
+	if err != nil {
+		return false
+	}
+	set, err := CompileRules([]Rule{rule})
+	return err == nil && set.allowed(call, a, a.ByName, rule.Created) != nil
+}

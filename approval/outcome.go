@@ -1,0 +1,176 @@
+package approval
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// An Outcome is how a call was answered. The zero Outcome refuses.
+type Outcome struct {
+	// Call is the call, with its canonical arguments; after a change by a
+	// person, the changed ones.
+	Call        Call   `json:"call"`
+	Request     string `json:"request,omitempty"`
+	Fingerprint Digest `json:"fingerprint,omitzero"`
+	State       State  `json:"state"`
+	Stage       Stage  `json:"stage"`
+	// Rule and Grant are the ids of what decided, if one did, and Basis is its
+	// text.
+	Rule  string `json:"rule,omitempty"`
+	Grant string `json:"grant,omitempty"`
+	Basis string `json:"basis,omitempty"`
+	// Why is the reason, for the person and the model.
+	Why string `json:"why,omitempty"`
+	// Decision is the answer of a person or program, if there was one.
+	Decision *Decision `json:"decision,omitempty"`
+	// Original are the arguments that the model sent, if a person changed them.
+	Original json.RawMessage `json:"original,omitempty"`
+	Acts     []Act           `json:"acts,omitempty"`
+	Trace    Trace           `json:"trace,omitempty"`
+
+	entry *entry
+	err   error
+}
+
+// Runs reports whether the call may run.
+func (o *Outcome) Runs() bool { return o.State.Runs() }
+
+// Note returns the comment of the person who answered.
+func (o *Outcome) Note() string {
+	if o.Decision == nil {
+		return ""
+	}
+	return o.Decision.Note
+}
+
+// The sentinels of calls that do not run; match with [errors.Is].
+var (
+	ErrBlocked = errors.New("blocked by policy")
+	ErrDenied  = errors.New("denied")
+	ErrInvalid = errors.New("the call cannot be understood")
+	ErrOpen    = errors.New("waiting for an answer")
+)
+
+// A BlockedError reports a call that policy refuses; nobody was asked.
+type BlockedError struct {
+	Tool string
+	Why  string
+}
+
+func (e *BlockedError) Error() string { return fmt.Sprintf("%s is blocked: %s", e.Tool, e.Why) }
+
+// Is makes the error match [ErrBlocked].
+func (e *BlockedError) Is(target error) bool { return target == ErrBlocked }
+
+// ForModel returns what the model is told.
+func (e *BlockedError) ForModel() string {
+	return fmt.Sprintf("[BLOCKED] %s did not run. Policy forbids it and nobody can approve it: %s. Do not retry it; find another way.",
+		e.Tool, strings.TrimSuffix(e.Why, "."))
+}
+
+// A DeniedError reports a call that was refused: by a person, a rule, a mode,
+// silence, or because nobody could be asked.
+type DeniedError struct {
+	Tool  string
+	State State
+	Why   string // what refused it
+	Note  string // what the person said
+}
+
+func (e *DeniedError) Error() string {
+	text := e.Tool + " was denied"
+	if e.Why != "" {
+		text += ": " + e.Why
+	}
+	if e.Note != "" {
+		text += ": " + e.Note
+	}
+	return text
+}
+
+// Is makes the error match [ErrDenied].
+func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
+
+// ForModel returns what the model is told.
+func (e *DeniedError) ForModel() string {
+	text := fmt.Sprintf("[DENIED] %s did not run; nothing was changed.", e.Tool)
+	if e.Why != "" {
+		text += " Reason: " + strings.TrimSuffix(e.Why, ".") + "."
+	}
+	if e.Note != "" {
+		text += " The person said: " + e.Note
+		if !strings.HasSuffix(e.Note, ".") {
+			text += "."
+		}
+	}
+	return text + " Do not retry the same call unless you are told to."
+}
+
+// An InvalidError reports a call that cannot be understood: an unknown tool or
+// bad arguments. Nobody was asked and nothing ran.
+type InvalidError struct {
+	Tool string
+	Err  error
+}
+
+func (e *InvalidError) Error() string { return fmt.Sprintf("call of %s: %v", orNoName(e.Tool), e.Err) }
+
+// Is makes the error match [ErrInvalid].
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+// ForModel returns what the model is told.
+func (e *InvalidError) ForModel() string {
+	return fmt.Sprintf("[ERROR] %s did not run: %v. Correct the call and try again.", orNoName(e.Tool), e.Err)
+}
+
+func orNoName(tool string) string {
+	if tool == "" {
+		return "a tool without a name"
+	}
+	return tool
+}
+
+// Err returns nil if the call may run or was answered by a person, [ErrOpen] if
+// it waits, and otherwise a [*BlockedError], [*DeniedError] or [*InvalidError].
+func (o *Outcome) Err() error {
+	switch {
+	case o.State.Runs(), o.State == Answered, o.State == HandedOver:
+		return nil
+	case o.State == Pending:
+		return fmt.Errorf("%s: %w", o.Call.Name(), ErrOpen)
+	case o.State == Blocked:
+		return &BlockedError{Tool: o.Call.Name(), Why: o.Why}
+	case o.State == Invalid:
+		err := o.err
+		if err == nil {
+			err = errors.New(o.Why)
+		}
+		return &InvalidError{Tool: o.Call.Name(), Err: err}
+	}
+	return &DeniedError{Tool: o.Call.Name(), State: o.State, Why: o.refusal(), Note: o.Note()}
+}
+
+// refusal says what refused the call.
+func (o *Outcome) refusal() string {
+	switch o.State {
+	case AutoDenied:
+		text := "policy, " + o.Basis
+		if o.Why != "" {
+			text += ": " + o.Why
+		}
+		return text
+	case Dismissed:
+		return "the question was dismissed without an answer"
+	case Expired:
+		return "nobody answered in time"
+	case Denied:
+		if o.Why == "" {
+			return "a person said no"
+		}
+	}
+	return o.Why
+}

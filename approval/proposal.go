@@ -1,0 +1,100 @@
+package approval
+
+import (
+	"context"
+
+	"github.com/assent-dev/assent/present"
+)
+
+// A Preparer says what a call would do, without doing any of it. Tools
+// implement it; an error means that the call cannot be understood, and nobody
+// is asked.
+type Preparer interface {
+	Prepare(ctx context.Context, call Call) (Proposal, error)
+}
+
+// A Proposal is what a call would do, ready to be judged.
+type Proposal struct {
+	// Definition is the digest of the tool's definition as it is now.
+	Definition Digest
+	// Acts are what the call would do. A call without acts is refused.
+	Acts []Act
+	// Summary is one line for the person, such as "Create notes/a.md (12 bytes,
+	// 1 line)".
+	Summary string
+	// View builds what the person is shown. It is called only when somebody is
+	// about to look. Nil means the arguments as structured data.
+	View func(context.Context) (present.View, error)
+	// State is the digest of what the view is built from, such as the file
+	// before a diff. If it is another when the call runs, it is asked again.
+	State Digest
+	// Dir is the working directory, Env the names of the environment variables
+	// that are passed on, Profile the digest of the sandbox profile.
+	Dir     string
+	Env     []string
+	Profile Digest
+	// Once makes a yes a grant for exactly these acts in this session.
+	Once bool
+	// NoSession and NoAlways exclude answers that are remembered so long.
+	NoSession bool
+	NoAlways  bool
+	// Choices are further answers that the tool understands.
+	Choices []Choice
+	// Edit names the argument that may be edited as text.
+	Edit Editable
+}
+
+// A Choice is a further answer that a request offers, as data, so that no
+// approver needs to know the tool.
+type Choice struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
+}
+
+// Editable names the argument that an editor opens, and the suffix of its file.
+type Editable struct {
+	Argument string `json:"argument"`
+	Suffix   string `json:"suffix,omitempty"`
+}
+
+// fingerprint covers everything that an answer is bound to. A decision answers
+// one fingerprint.
+func fingerprint(call *Call, p *Proposal) Digest {
+	h := newFieldHash("assent call 1")
+	h.text(call.Connector)
+	h.text(call.Tool)
+	h.digest(p.Definition)
+	h.bytes(call.Arguments)
+	h.text(call.Session)
+	h.texts(call.Workers)
+	h.text(p.Dir)
+	h.texts(p.Env)
+	h.digest(p.Profile)
+	h.digest(p.State)
+	h.count(len(p.Acts))
+	for i := range p.Acts {
+		p.Acts[i].hash(h)
+	}
+	return h.sum()
+}
+
+// hash covers what the person was told the call would do.
+func (a *Act) hash(h fieldHash) {
+	h.text(a.Name)
+	h.text(a.Connector)
+	h.text(string(a.Target.Kind))
+	h.texts(a.Target.Written)
+	h.texts(a.Target.Resolved)
+	h.count(len(a.Target.Words))
+	for _, w := range a.Target.Words {
+		h.text(w.Text)
+		h.flag(w.Unknown)
+	}
+	u := a.Target.URL
+	h.texts([]string{u.Method, u.Scheme, u.Host, u.Port, u.Path, u.Query})
+	h.text(a.Target.Text)
+	h.text(a.Target.To)
+	h.flag(a.Target.Unknown)
+	h.text(a.Dir)
+	h.flag(a.PersonOnly)
+}

@@ -1,0 +1,136 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// remember saves what the decision means for later calls, all of it or none.
+func (g *Gate) remember(ctx context.Context, r *Request, d Decision) error {
+	effect := Deny
+	if d.Answer == Approve {
+		effect = Allow
+	}
+	switch d.Remember.Keep {
+	case KeepSession:
+		return g.rememberGrants(ctx, r, d, effect)
+	case KeepAlways:
+		return g.rememberRules(ctx, r, d, effect)
+	}
+	return nil
+}
+
+func (g *Gate) rememberGrants(ctx context.Context, r *Request, d Decision, effect Effect) error {
+	now := g.cfg.Clock()
+	var grants []Grant
+	for _, i := range r.Open {
+		a := r.Acts[i]
+		reach := d.Remember.Reach
+		if reach == "" || !a.reachable(reach) {
+			reach = Exact
+		}
+		grants = append(grants, Grant{
+			ID: g.cfg.NewID(), Session: r.Call.Session, Workers: r.Call.Workers, Shared: d.Remember.Shared,
+			Effect: effect, Act: a, Reach: reach, Definition: r.Definition,
+			Created: now, Expires: expiry(now, d.Remember.For), By: d.By,
+		})
+	}
+	return g.cfg.Grants.AddGrants(ctx, grants...)
+}
+
+func expiry(now time.Time, lifetime time.Duration) time.Time {
+	if lifetime == 0 {
+		return time.Time{}
+	}
+	return now.Add(lifetime)
+}
+
+func (g *Gate) rememberRules(ctx context.Context, r *Request, d Decision, effect Effect) error {
+	if g.cfg.Rules == nil {
+		return fmt.Errorf("%w: answer for this once or for the session", ErrNoRuleStore)
+	}
+	rules, err := g.rulesToSave(ctx, r, d, effect)
+	if err != nil || len(rules) == 0 {
+		return err
+	}
+	return g.cfg.Rules.AddRules(ctx, rules...)
+}
+
+// rulesToSave returns the rules that the decision asks for and that are not
+// there yet. Together they must decide about this call as the person did.
+func (g *Gate) rulesToSave(ctx context.Context, r *Request, d Decision, effect Effect) ([]Rule, error) {
+	texts := d.Remember.Rules
+	if len(texts) == 0 {
+		texts = r.offered(d.Remember.Reach, effect)
+	}
+	if len(texts) == 0 {
+		return nil, fmt.Errorf("%w: no rule says this; write one, or answer for the session", ErrNotOffered)
+	}
+	there, err := g.cfg.Rules.Rules(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the rules cannot be read: %w", err)
+	}
+	now := g.cfg.Clock()
+	all := there.Rules()
+	var fresh []Rule
+	for _, text := range texts {
+		rule, err := ParseRule(text)
+		if err != nil {
+			return nil, err
+		}
+		if rule.Effect != effect {
+			return nil, fmt.Errorf("%w: the answer is to %s, the rule says %q", ErrInvalidDecision, effect, text)
+		}
+		if hasRule(all, rule, now) {
+			continue
+		}
+		rule.ID, rule.Created, rule.Expires = g.cfg.NewID(), now, expiry(now, d.Remember.For)
+		fresh = append(fresh, rule)
+		all = append(all, rule)
+	}
+	return fresh, g.checkCoverage(r, all, effect, now)
+}
+
+// hasRule reports whether the same rule is there and holds.
+func hasRule(rules []Rule, r Rule, now time.Time) bool {
+	for i := range rules {
+		if rules[i].key() == r.key() && rules[i].Effect == r.Effect && rules[i].active(now) && rules[i].Expires.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// checkCoverage refuses rules that would not decide about the call at hand: the
+// person would believe to have answered for ever.
+func (g *Gate) checkCoverage(r *Request, rules []Rule, effect Effect, now time.Time) error {
+	set, err := CompileRules(rules)
+	if err != nil {
+		return err
+	}
+	call := r.Call
+	call.Definition = r.Definition
+	q := Question{Call: &call, Proposal: &Proposal{Definition: r.Definition, Acts: r.Acts}, Now: now}
+	j := Policy{Rules: set, Fixed: g.cfg.Policy}.Judge(q)
+	if effect == Deny && j.State != AutoDenied || effect == Allow && j.State != AutoApproved {
+		return fmt.Errorf("%w: the rules would not cover this call", ErrInvalidDecision)
+	}
+	return nil
+}
+
+// offered returns the rules that the request offers for a reach.
+func (r *Request) offered(reach Reach, effect Effect) []string {
+	if reach == "" {
+		reach = Exact
+	}
+	for _, o := range r.Offers {
+		if o.Reach == reach {
+			if effect == Deny {
+				return o.Deny
+			}
+			return o.Allow
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Review settles what can be settled without a person and leaves the rest
+// pending. It never waits for anybody, and every call gets an outcome.
+func (g *Gate) Review(ctx context.Context, calls ...Call) *Batch {
+	b := &Batch{gate: g, id: g.cfg.NewID()}
+	drafts := make([]draft, len(calls))
+	seen := make(map[string]bool, len(calls))
+	for i, call := range calls {
+		call = call.clone()
+		if call.ID == "" {
+			call.ID = g.cfg.NewID()
+		}
+		start := Outcome{Call: call, State: Pending, Stage: StagePending}
+		switch {
+		case i >= MaxCallsPerTurn:
+			why := fmt.Sprintf("a turn may have %d calls at most; this is number %d", MaxCallsPerTurn, i+1)
+			drafts[i] = g.refuse(ctx, start, Blocked, why)
+		case seen[call.ID]:
+			drafts[i] = g.invalid(ctx, start, fmt.Errorf("the call id %q is used twice in one turn", call.ID))
+		default:
+			drafts[i] = g.review(ctx, b, start)
+		}
+		seen[call.ID] = true
+		b.entries = append(b.entries, &entry{batch: b})
+	}
+	for i, d := range drafts {
+		b.commit(b.entries[i], d)
+	}
+	return b
+}
+
+// review judges a call from the start.
+func (g *Gate) review(ctx context.Context, b *Batch, o Outcome) draft {
+	call, p, err := g.prepare(ctx, o.Call)
+	o.Call = call
+	if err != nil {
+		return g.invalid(ctx, o, err)
+	}
+	o.Fingerprint = fingerprint(&o.Call, &p)
+	return g.judge(ctx, b, o, &p)
+}
+
+// judge answers a prepared call or makes a request of it.
+func (g *Gate) judge(ctx context.Context, b *Batch, o Outcome, p *Proposal) draft {
+	o.Acts = slices.Clone(p.Acts)
+	j, err := g.judgement(ctx, &o, p, false)
+	if err != nil {
+		return g.refuse(ctx, o, Denied, err.Error())
+	}
+	o.apply(j)
+	d := draft{outcome: o, proposal: p}
+	if j.State == Pending {
+		return g.ask(ctx, b, d, j)
+	}
+	g.settle(ctx, &d, nil)
+	return d
+}
+
+// judgement judges a prepared call by what is remembered now.
+func (g *Gate) judgement(ctx context.Context, o *Outcome, p *Proposal, approved bool) (Judgement, error) {
+	policy, err := g.policy(ctx, o.Call.Session)
+	if err != nil {
+		return Judgement{}, err
+	}
+	q := Question{Call: &o.Call, Proposal: p, Now: g.cfg.Clock(), Approved: approved, Traced: true}
+	return policy.Judge(q), nil
+}
+
+// apply copies what was judged.
+func (o *Outcome) apply(j Judgement) {
+	o.State, o.Stage, o.Why, o.Trace = j.State, j.State.Stage(), j.Why, j.Trace
+	o.Rule, o.Grant, o.Basis = "", "", ""
+	if j.Rule != nil {
+		o.Rule, o.Basis = j.Rule.ID, ruleSource(j.Rule)
+	}
+	if j.Grant != nil {
+		o.Grant, o.Basis = j.Grant.ID, "grant "+j.Grant.String()
+	}
+}
+
+// ask makes a request, unless too many wait already.
+func (g *Gate) ask(ctx context.Context, b *Batch, d draft, j Judgement) draft {
+	if !g.reserve(d.outcome.Call.Session) {
+		return g.refuse(ctx, d.outcome, Blocked, fmt.Sprintf("%d requests wait for an answer already", MaxPending))
+	}
+	d.request = g.newRequest(b, &d.outcome, d.proposal, j)
+	d.outcome.Request = d.request.ID
+	return d
+}
+
+func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Request {
+	r := &Request{
+		ID: g.cfg.NewID(), Batch: b.id, Call: o.Call.clone(), Fingerprint: o.Fingerprint, Definition: p.Definition,
+		Summary: p.Summary, Why: j.Why, Acts: slices.Clone(p.Acts), Open: j.Open,
+		PersonOnly: j.PersonOnly, NoSession: p.NoSession || j.PersonOnly, NoAlways: p.NoAlways || j.PersonOnly,
+		Choices: p.Choices, Edit: p.Edit, Trace: j.Trace, Created: g.cfg.Clock(),
+		view: &lazyView{build: p.View}, done: make(chan struct{}),
+	}
+	if r.Summary == "" {
+		r.Summary = "Tool call: " + o.Call.Name()
+	}
+	if p.View == nil {
+		r.view.build = argumentsView(&r.Call)
+	}
+	if !j.PersonOnly {
+		r.Offers = offers(&o.Call, p.Acts, j.Open)
+	}
+	return r
+}
+
+// refuse drafts the end of a call that nobody is asked about.
+func (g *Gate) refuse(ctx context.Context, o Outcome, s State, why string) draft {
+	o.State, o.Stage, o.Why = s, s.Stage(), why
+	d := draft{outcome: o}
+	g.settle(ctx, &d, nil)
+	return d
+}
+
+func (g *Gate) invalid(ctx context.Context, o Outcome, err error) draft {
+	o.err = err
+	return g.refuse(ctx, o, Invalid, err.Error())
+}
+
+// settle records a call that will not run. One that runs is recorded when it
+// starts.
+func (g *Gate) settle(ctx context.Context, d *draft, asked *Request) {
+	if d.outcome.Runs() {
+		return
+	}
+	if err := g.record(ctx, d.event(Ended, g.cfg.Clock(), asked)); err != nil {
+		// Nothing ran and nothing will; say that the record is missing.
+		d.outcome.Why = joinReasons(d.outcome.Why, fmt.Sprintf("this could not be recorded: %v", err))
+	}
+}
+
+func joinReasons(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}

@@ -1,0 +1,242 @@
+package approval
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A wordsPattern matches commands word by word.
+type wordsPattern struct {
+	words []string
+	exact bool // the command has these words and no more
+}
+
+var (
+	errQuote    = errors.New("a quote without its end")
+	errOperator = errors.New(`an unquoted ; | & < > ( ) $ or backquote: a pattern names one command`)
+	errStar     = errors.New(`a * that is not the last word: a last * stands for any rest; quote it to mean the character`)
+	errNoWords  = errors.New("no command")
+)
+
+// compileWords parses the target of a command: words quoted as in a shell, a
+// last * for any rest, and "= " before them when there may be no rest.
+func compileWords(target string) (wordsPattern, error) {
+	var p wordsPattern
+	if isAny(target) {
+		return p, nil
+	}
+	rest, exact := strings.CutPrefix(target, "=")
+	if exact {
+		if p.exact = true; !strings.HasPrefix(rest, " ") {
+			return p, errors.New(`a word right after "=": write "= " and the command`)
+		}
+	} else if head, ok := strings.CutSuffix(target, " *"); ok {
+		rest = head
+	}
+	words, err := splitWords(rest)
+	if err == nil && len(words) == 0 {
+		err = errNoWords
+	}
+	p.words = words
+	return p, err
+}
+
+func isAny(target string) bool { return target == "*" || target == "**" }
+
+// splitWords splits text at spaces, with the quotes of a shell.
+func splitWords(text string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	started := false
+	var quote byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == '\'':
+			word.WriteByte(c)
+		case c == '\\' && (quote == 0 || i+1 < len(text) && strings.IndexByte("\"\\$`", text[i+1]) >= 0):
+			if i++; i == len(text) {
+				return nil, errTrailing
+			}
+			word.WriteByte(text[i])
+			started = true
+		case quote == '"':
+			word.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote, started = c, true
+		case c == ' ' || c == '\t' || c == '\n':
+			if started {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			started = false
+		case strings.IndexByte(";|&<>()$`", c) >= 0:
+			return nil, errOperator
+		case c == '*':
+			return nil, errStar
+		default:
+			word.WriteByte(c)
+			started = true
+		}
+	}
+	if quote != 0 {
+		return nil, errQuote
+	}
+	if started {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// covers is the match of an allow: every word of the command is known, and it
+// starts with exactly the words of the pattern.
+func (p wordsPattern) covers(t Target) bool {
+	if t.Unknown || hasUnknown(t.Words) || len(t.Words) < len(p.words) || len(t.Words) == 0 {
+		return false
+	}
+	if p.exact && len(t.Words) != len(p.words) {
+		return false
+	}
+	for i, w := range p.words {
+		if t.Words[i].Text != w {
+			return false
+		}
+	}
+	return true
+}
+
+// meets is the match of a deny. It reaches further than an allow: through an
+// absolute path to the program, past options before the subcommand, to flags
+// in any order, in clusters and abbreviated.
+func (p wordsPattern) meets(t Target) Meets {
+	if len(p.words) == 0 {
+		return Yes
+	}
+	if len(t.Words) == 0 || t.Words[0].Unknown {
+		return possibly(t.Unknown || len(t.Words) > 0)
+	}
+	if !sameProgram(p.words[0], t.Words[0].Text) {
+		return No
+	}
+	if p.exact {
+		return p.meetsExactly(t)
+	}
+	if operandsMeet(p.words[1:], t.Words[1:]) && flagsMeet(p.words[1:], t.Words[1:]) {
+		return Yes
+	}
+	return possibly(t.Unknown || hasUnknown(t.Words))
+}
+
+func (p wordsPattern) meetsExactly(t Target) Meets {
+	unknown := t.Unknown
+	for i, w := range t.Words[1:] {
+		switch {
+		case w.Unknown:
+			unknown = true
+		case i+1 >= len(p.words) || p.words[i+1] != w.Text:
+			// An unknown word before may stand for none or for many.
+			return possibly(unknown)
+		}
+	}
+	if !unknown && len(t.Words) == len(p.words) {
+		return Yes
+	}
+	return possibly(unknown)
+}
+
+func sameProgram(pattern, word string) bool {
+	return pattern == word || pattern == path.Base(word)
+}
+
+func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' }
+
+// operandsMeet reports whether the operands of the pattern come first among
+// those of the command. A word right after a flag may be that flag's value, so
+// it may be passed over.
+func operandsMeet(pattern []string, words []Word) bool {
+	want := slices.DeleteFunc(slices.Clone(pattern), isFlag)
+	afterFlag := false
+	for _, w := range words {
+		switch {
+		case len(want) == 0:
+			return true
+		case w.Unknown:
+			afterFlag = false
+			continue
+		case isFlag(w.Text):
+			afterFlag = true
+			continue
+		case w.Text == want[0]:
+			want = want[1:]
+		case !afterFlag:
+			return false
+		}
+		afterFlag = false
+	}
+	return len(want) == 0
+}
+
+func flagsMeet(pattern []string, words []Word) bool {
+	for _, f := range pattern {
+		if isFlag(f) && !flagMeets(f, words) {
+			return false
+		}
+	}
+	return true
+}
+
+func flagMeets(flag string, words []Word) bool {
+	if strings.HasPrefix(flag, "--") {
+		return slices.ContainsFunc(words, func(w Word) bool { return longFlagMeets(flag, w.Text) })
+	}
+	if slices.ContainsFunc(words, func(w Word) bool { return w.Text == flag }) {
+		return true
+	}
+	for _, letter := range flag[1:] {
+		in := func(w Word) bool { return shortFlags(w.Text) && strings.ContainsRune(w.Text, letter) }
+		if !slices.ContainsFunc(words, in) {
+			return false
+		}
+	}
+	return true
+}
+
+// longFlagMeets understands --flag=value and the abbreviations that getopt_long
+// would take.
+func longFlagMeets(flag, word string) bool {
+	name, _, _ := strings.Cut(word, "=")
+	flagName, _, hasValue := strings.Cut(flag, "=")
+	if hasValue && word != flag && strings.Contains(word, "=") {
+		return false
+	}
+	return len(name) > len("--") && strings.HasPrefix(name, "--") && strings.HasPrefix(flagName, name)
+}
+
+func shortFlags(word string) bool { return isFlag(word) && !strings.HasPrefix(word, "--") }
+
+// joinWords writes words so that splitWords would read them again.
+func joinWords(words []Word) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if w.Unknown {
+			b.WriteString("‹unknown›")
+		} else {
+			b.WriteString(quoteWord(w.Text))
+		}
+	}
+	return b.String()
+}
+
+func quoteWord(word string) string {
+	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\;|&<>()$`*=") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

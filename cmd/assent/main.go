@@ -1,0 +1,61 @@
+// Command assent puts a person's consent between an LLM agent and what its tools would do.
+//
+// Exit status: 0 when the command did what was asked, 1 when it failed, 2 when the
+// command line was wrong. Results go to standard output, everything else to standard error.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run executes one command line and returns the exit status.
+func run(args []string, stdout, stderr io.Writer) int {
+	root := rootCmd()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.Execute()
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(stderr, "assent: %v\n", err)
+	if errors.As(err, new(usageError)) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// rootCmd wires the commands together.
+func rootCmd() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "assent",
+		Short: "Ask a person before an agent's tools act",
+		Long: "assent puts a person's consent between an LLM agent and what its tools would do:\n" +
+			"each call is free, asked or refused, and every answer is written down.",
+		Args:                       knownCommand,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+	}
+	root.AddCommand(versionCmd())
+	root.SetHelpCommand(helpCmd())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	strict(root)
+	return root
+}

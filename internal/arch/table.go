@@ -1,0 +1,94 @@
+package arch
+
+import "slices"
+
+// modulePath is how packages of this module begin in an import.
+const modulePath = "github.com/assent-dev/assent"
+
+// line says what one package may import besides the standard library.
+type line struct {
+	inside  []string // packages of this module, by folder
+	outside []string // outside modules
+	pure    bool     // no clock, no files, no network, no log: see pure.go
+}
+
+// everything, alone as inside, stands for all packages of the table but testHelpers.
+const everything = "*"
+
+// table has a line for every package there is or will be. Arrows are direct imports; a
+// package that is not here may not exist.
+var table = map[string]line{
+	"present":  {outside: []string{diffs}, pure: true},
+	"approval": {inside: []string{"present"}, outside: []string{globs}, pure: true},
+
+	"approval/approvaltest": {inside: []string{"approval", "present"}},
+
+	"sandbox":          {pure: true},
+	"sandbox/bwrap":    {inside: []string{"sandbox"}},
+	"sandbox/landlock": {inside: []string{"sandbox"}, outside: []string{"github.com/landlock-lsm/go-landlock", "github.com/elastic/go-seccomp-bpf"}},
+	"sandbox/seatbelt": {inside: []string{"sandbox"}},
+
+	"tool":           {inside: []string{"approval", "present", "sandbox"}, outside: []string{"github.com/google/jsonschema-go"}},
+	"tool/roots":     {inside: []string{"approval"}},
+	"tool/files":     {inside: underTool},
+	"tool/shell":     {inside: underTool, outside: []string{"mvdan.cc/sh/v3"}},
+	"tool/web":       {inside: underTool},
+	"tool/command":   {inside: underTool},
+	"tool/connector": {inside: underTool, outside: []string{mcp}},
+
+	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
+
+	"internal/config":  {inside: append([]string{"approval", "sandbox", "tool", "tool/roots"}, toolsets...), outside: []string{"github.com/goccy/go-yaml"}},
+	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", highlighting}},
+	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}, outside: []string{highlighting}},
+	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
+	"internal/model":   {inside: []string{"internal/worker"}, outside: []string{"github.com/anthropics/anthropic-sdk-go", "github.com/openai/openai-go/v3"}},
+	"internal/gateway": {inside: []string{"tool", "approval", "present", "internal/config"}, outside: []string{mcp}},
+	"internal/agents":  {inside: []string{"tool", "approval", "present", "internal/config"}},
+
+	"internal/arch":       {},
+	"internal/benchtable": {},
+	"internal/rounds":     {},
+
+	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
+}
+
+// Modules that more than one line names, or whose name does not say what they are for.
+const (
+	diffs        = "znkr.io/diff"
+	globs        = "github.com/bmatcuk/doublestar/v4"
+	highlighting = "github.com/alecthomas/chroma/v2"
+	mcp          = "github.com/modelcontextprotocol/go-sdk"
+)
+
+var (
+	toolsets  = []string{"tool/files", "tool/shell", "tool/web", "tool/command", "tool/connector"}
+	underTool = []string{"tool", "tool/roots", "approval", "present", "sandbox"}
+)
+
+// examples is the line of every package below examples/: what a program outside this
+// module could import.
+var examples = line{inside: append([]string{
+	"present", "approval", "approval/approvaltest", "sandbox", "tool", "tool/roots",
+}, toolsets...)}
+
+// testHelpers and testModules may be imported by every test, and by nothing that ships
+// unless its own line says so.
+var (
+	testHelpers = []string{"approval/approvaltest", "internal/rounds"}
+	testModules = []string{
+		"github.com/google/go-cmp",
+		"pgregory.net/rapid",
+		"github.com/rogpeppe/go-internal",
+		"github.com/creack/pty",
+	}
+)
+
+// allows reports whether a package with this line may import the folder.
+func (l line) allows(folder string) bool {
+	if slices.Equal(l.inside, []string{everything}) {
+		_, known := table[folder]
+		return known && !slices.Contains(testHelpers, folder)
+	}
+	return slices.Contains(l.inside, folder)
+}
