@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -130,6 +131,9 @@ func (d *Decision) validate(r *Request) error {
 		}
 	default:
 		return fmt.Errorf("%w: unknown answer %q", ErrInvalidDecision, string(d.Answer))
+	}
+	if offered := func(c Choice) bool { return c.ID == d.Choice }; d.Choice != "" && !slices.ContainsFunc(r.Choices, offered) {
+		return fmt.Errorf("%w: there is no choice %q", ErrNotOffered, d.Choice)
 	}
 	if err := d.validateVia(r); err != nil {
 		return err

@@ -1,26 +1,50 @@
 package approval
 
+import "math/bits"
+
 // A gramIndex finds, among many patterns, the few that can match a text. A
 // pattern is filed under one short piece of plain text, a gram, that must stand
 // in everything it matches; of a pattern's grams the one that fewest patterns
 // share is taken. A text is looked up by its own grams.
 type gramIndex struct {
 	byGram map[gram][]int32
+	filter gramFilter
 	sizes  [maxGram + 1]bool // which gram lengths are in use
 	loose  []int32           // patterns without plain text: always candidates
 }
 
 const maxGram = 4
 
-// A gram is up to four bytes of text and their number.
+// A gram is up to four bytes of text and, above them, their number.
 type gram uint64
 
-func gramAt(s string, i, size int) gram {
-	g := gram(size)
-	for _, c := range []byte(s[i : i+size]) {
-		g = g<<8 | gram(c)
-	}
-	return g
+func newGram(bytes gram, size int) gram { return bytes | gram(size)<<(8*maxGram) }
+
+// A gramFilter tells quickly that a gram is not in an index. It has a few bits
+// for each gram, so that nearly all the others are turned away.
+type gramFilter struct {
+	words []uint64
+	shift uint
+}
+
+func newGramFilter(grams int) gramFilter {
+	width := max(bits.Len(uint(grams*8)), 6)
+	return gramFilter{words: make([]uint64, 1<<(width-6)), shift: uint(64 - width)}
+}
+
+func (f gramFilter) at(g gram) (word int, bit uint64) {
+	h := uint64(g) * 0x9e3779b97f4a7c15 >> f.shift
+	return int(h >> 6), 1 << (h & 63)
+}
+
+func (f gramFilter) add(g gram) {
+	word, bit := f.at(g)
+	f.words[word] |= bit
+}
+
+func (f gramFilter) mayHave(g gram) bool {
+	word, bit := f.at(g)
+	return f.words[word]&bit != 0
 }
 
 // gramEntry is a pattern on its way into an index.
@@ -30,7 +54,7 @@ type gramEntry struct {
 }
 
 func newGramIndex(entries []gramEntry) gramIndex {
-	x := gramIndex{byGram: make(map[gram][]int32, len(entries))}
+	x := gramIndex{byGram: make(map[gram][]int32, len(entries)), filter: newGramFilter(len(entries))}
 	shared := make(map[gram]int)
 	for _, e := range entries {
 		e.each(func(g gram, _ int) { shared[g]++ })
@@ -48,6 +72,7 @@ func newGramIndex(entries []gramEntry) gramIndex {
 			continue
 		}
 		x.byGram[best] = append(x.byGram[best], e.id)
+		x.filter.add(best)
 		x.sizes[bestSize] = true
 	}
 	return x
@@ -57,8 +82,21 @@ func newGramIndex(entries []gramEntry) gramIndex {
 func (e gramEntry) each(visit func(g gram, size int)) {
 	for _, text := range e.texts {
 		size := min(len(text), maxGram)
-		for i := 0; size > 0 && i+size <= len(text); i++ {
-			visit(gramAt(text, i, size), size)
+		grams(text, size, func(g gram) { visit(g, size) })
+	}
+}
+
+// grams visits the grams of one size in the text, sliding over it.
+func grams(text string, size int, visit func(gram)) {
+	if size == 0 {
+		return
+	}
+	mask := gram(1)<<(8*size) - 1
+	var window gram
+	for i := range len(text) {
+		window = (window<<8 | gram(text[i])) & mask
+		if i+1 >= size {
+			visit(newGram(window, size))
 		}
 	}
 }
@@ -73,10 +111,13 @@ func (x *gramIndex) candidates(text string, visit func(id int32)) {
 		if !x.sizes[size] {
 			continue
 		}
-		for i := 0; i+size <= len(text); i++ {
-			for _, id := range x.byGram[gramAt(text, i, size)] {
+		grams(text, size, func(g gram) {
+			if !x.filter.mayHave(g) {
+				return
+			}
+			for _, id := range x.byGram[g] {
 				visit(id)
 			}
-		}
+		})
 	}
 }

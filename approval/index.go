@@ -1,6 +1,9 @@
 package approval
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // An index holds the rules of one effect, filed so that few must be looked at.
 type index struct {
@@ -129,7 +132,9 @@ func (f *finder) bucket(b *bucket, try func(id int32)) {
 			b.targets.candidates(s, try)
 		}
 		for _, s := range t.Resolved {
-			b.targets.candidates(s, try)
+			if !slices.Contains(t.Written, s) {
+				b.targets.candidates(s, try)
+			}
 		}
 	default:
 		b.targets.candidates(t.Text, try)

@@ -1,0 +1,25 @@
+package approval
+
+// A NamePattern matches tools by name, as rules do, for config that speaks of
+// tools by name.
+type NamePattern struct{ compiled compiledRule }
+
+// CompileName compiles NAME or CONNECTOR:NAME. The effect says how careful the
+// match is: as an allow it does not reach a connector's tool that has taken the
+// name of a built-in one.
+func CompileName(effect Effect, pattern string) (NamePattern, error) {
+	r := &Rule{Effect: effect, Scope: ScopeTool, Pattern: pattern, Enabled: true}
+	p, err := r.compile()
+	if err != nil {
+		return NamePattern{}, err
+	}
+	if p.hasTarget {
+		return NamePattern{}, r.fault(ErrMalformedRule, "a target is not taken here")
+	}
+	return NamePattern{compiledRule{rule: r, pattern: p}}, nil
+}
+
+// Match reports whether the pattern is about the tool.
+func (p NamePattern) Match(connector, name string) bool {
+	return p.compiled.rule != nil && p.compiled.named(connector, name, p.compiled.rule.fold())
+}

@@ -1,0 +1,181 @@
+package tool
+
+import (
+	"context"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+)
+
+// A Do does what an action says. It returns the tool's result: a string, or a
+// value that is given to the model as JSON.
+//
+// If it finds at the last instant that what was shown no longer holds, it does
+// nothing and returns an error that wraps [approval.ErrChanged]; the call is
+// then judged and asked again.
+type Do func(ctx context.Context) (any, error)
+
+// An Action is what one call would do, and the means to do it. Only [Call] and
+// its relatives can run it, behind the gate. The zero Action is refused.
+//
+// Actions are values: the methods return changed copies.
+type Action struct {
+	do      Do
+	verdict approval.Verdict
+	why     string
+	acts    []approval.Act
+	view    func(context.Context) (present.View, error)
+	summary string
+	state   approval.Digest
+	dir     string
+	env     []string
+	profile approval.Digest
+	choices []approval.Choice
+	edit    approval.Editable
+
+	once, noSession, noAlways bool
+}
+
+// Free returns an action that runs without an answer, unless it is denied.
+func Free(do Do) Action { return Action{do: do, verdict: approval.Free} }
+
+// Ask returns an action that needs an answer.
+func Ask(do Do) Action { return Action{do: do, verdict: approval.Ask} }
+
+// Block returns an action that nobody can approve, and says why.
+func Block(why string) Action { return Action{verdict: approval.Block, why: why} }
+
+// On returns the action as one that consists of these acts, each with a verdict
+// of its own. An action without acts is one act with the name of the tool, and
+// the digest of the arguments as its target.
+func (a Action) On(acts ...approval.Act) Action {
+	a.acts = slices.Clone(acts)
+	return a
+}
+
+// OnTarget returns the action as a single act of the tool on the target, with
+// the action's own verdict.
+func (a Action) OnTarget(t approval.Target) Action {
+	return a.On(approval.Act{Target: t, Known: true, Verdict: a.verdict, Why: a.why})
+}
+
+// Because returns the action with the reason for its verdict.
+func (a Action) Because(why string) Action {
+	a.why = why
+	return a
+}
+
+// Titled returns the action with a summary of one line for the person.
+func (a Action) Titled(summary string) Action {
+	a.summary = summary
+	return a
+}
+
+// Showing returns the action with what the person is shown. The function is
+// called only when somebody is about to look.
+func (a Action) Showing(view func(context.Context) (present.View, error)) Action {
+	a.view = view
+	return a
+}
+
+// ShowingView returns the action with a view that is there already.
+func (a Action) ShowingView(v present.View) Action {
+	return a.Showing(func(context.Context) (present.View, error) { return v, nil })
+}
+
+// Seeing returns the action bound to the state that its view is built from,
+// such as the file before a diff. If the state is another when the call is about
+// to run, it is asked again.
+func (a Action) Seeing(state approval.Digest) Action {
+	a.state = state
+	return a
+}
+
+// In returns the action as one that runs in a folder, with the environment
+// variables of these names passed on.
+func (a Action) In(dir string, env ...string) Action {
+	a.dir, a.env = dir, slices.Clone(env)
+	return a
+}
+
+// Under returns the action as one that runs under the sandbox profile with this
+// digest.
+func (a Action) Under(profile approval.Digest) Action {
+	a.profile = profile
+	return a
+}
+
+// OncePerSession returns the action as one where a yes is a grant for exactly
+// these acts in this session.
+func (a Action) OncePerSession() Action {
+	a.once = true
+	return a
+}
+
+// NeverForSession returns the action as one whose answer holds only once.
+func (a Action) NeverForSession() Action {
+	a.noSession, a.noAlways = true, true
+	return a
+}
+
+// NeverAlways returns the action as one that no rule is saved from.
+func (a Action) NeverAlways() Action {
+	a.noAlways = true
+	return a
+}
+
+// Offering returns the action with further answers that it understands. Its Do
+// finds the chosen one with [Choice].
+func (a Action) Offering(choices ...approval.Choice) Action {
+	a.choices = slices.Clone(choices)
+	return a
+}
+
+// Editing returns the action with the argument that a person may edit as text,
+// in a file with this suffix.
+func (a Action) Editing(argument, suffix string) Action {
+	a.edit = approval.Editable{Argument: argument, Suffix: suffix}
+	return a
+}
+
+// mapActs returns the action with every act changed by f.
+func (a Action) mapActs(f func(approval.Act) approval.Act) Action {
+	a.acts = slices.Clone(a.acts)
+	for i := range a.acts {
+		a.acts[i] = f(a.acts[i])
+	}
+	return a
+}
+
+// proposal says what the action would do, for a call of the tool.
+func (a Action) proposal(s *toolState, args []byte) approval.Proposal {
+	p := approval.Proposal{
+		Definition: s.definition, Summary: a.summary, View: a.view, State: a.state,
+		Dir: a.dir, Env: a.env, Profile: a.profile, Once: a.once,
+		NoSession: a.noSession, NoAlways: a.noAlways, Choices: a.choices, Edit: a.edit,
+	}
+	acts := a.acts
+	if len(acts) == 0 && (a.do != nil || a.why != "") {
+		acts = []approval.Act{{Target: approval.ArgumentsTarget(args), Known: true, Verdict: a.verdict, Why: a.why}}
+	}
+	for _, act := range acts {
+		if act.Name == "" {
+			act.Name, act.Connector = s.spec.Name, s.spec.Connector
+		}
+		if a.do == nil {
+			act.Verdict = approval.Block
+		}
+		p.Acts = append(p.Acts, act)
+	}
+	return p
+}
+
+type choiceKey struct{}
+
+// Choice returns which of its further answers the person chose, in the context
+// that a [Do] is given.
+func Choice(ctx context.Context) string {
+	id, _ := ctx.Value(choiceKey{}).(string)
+	return id
+}

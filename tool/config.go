@@ -1,0 +1,157 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// Config is the operator's word on tools by name. It wins over a tool's own ask
+// and free in both directions, and never over what a tool blocks.
+type Config struct {
+	// Tools are entries in the order of the file. If any that matches denies,
+	// the tool is blocked; otherwise the first that matches decides.
+	Tools []Named
+	// PreApproved are names that run without asking, unless Tools says
+	// something about them.
+	//
+	// Deprecated: write them into Tools.
+	PreApproved []string
+}
+
+// Named is what config says about the tools of a name.
+type Named struct {
+	// Name is a tool's name or CONNECTOR:NAME; globs work.
+	Name     string
+	Approval Word
+	// Reason is told when the tool is denied; default "blocked by policy".
+	Reason string
+	// Source is the file and line of the entry, for the person who asks why.
+	Source string
+}
+
+// Configure returns the tools with the config applied. Warnings say what is
+// accepted but should be written otherwise.
+func Configure(cfg Config, tools ...Tool) (configured []Tool, warnings []string, err error) {
+	entries := cfg.Tools
+	for _, name := range cfg.PreApproved {
+		warnings = append(warnings, fmt.Sprintf("pre_approved is deprecated: write tools: {%s: {approval: allow}}", name))
+		if !mentions(cfg.Tools, name) {
+			entries = append(entries, Named{Name: name, Approval: WordAllow, Source: "pre_approved"})
+		}
+	}
+	compiled := make([]namedPattern, len(entries))
+	for i, e := range entries {
+		if compiled[i], err = compileNamed(e); err != nil {
+			return nil, warnings, err
+		}
+	}
+	for _, t := range tools {
+		configured = append(configured, configure(t, compiled))
+	}
+	return configured, warnings, nil
+}
+
+func mentions(entries []Named, name string) bool {
+	for _, e := range entries {
+		if e.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+type namedPattern struct {
+	Named
+	pattern approval.NamePattern
+}
+
+func compileNamed(e Named) (namedPattern, error) {
+	switch e.Approval {
+	case "", WordAllow, WordAsk, WordDeny, WordOnce:
+	default:
+		return namedPattern{}, fmt.Errorf("config for tool %q: unknown approval %q: it is allow, ask or deny", e.Name, string(e.Approval))
+	}
+	effect := approval.Deny
+	if e.Approval == WordAllow {
+		effect = approval.Allow
+	}
+	p, err := approval.CompileName(effect, e.Name)
+	if err != nil {
+		return namedPattern{}, fmt.Errorf("config for tools: %w", err)
+	}
+	return namedPattern{Named: e, pattern: p}, nil
+}
+
+// configure applies the entries that match the tool. The name is looked up for
+// each call, because a foreign tool's spec may change.
+func configure(t Tool, entries []namedPattern) Tool {
+	return wrap(t, func(ctx context.Context, args json.RawMessage) (Action, error) {
+		entry := decide(entries, t.Spec())
+		if entry != nil && entry.Approval == WordDeny {
+			return Block(entry.reason()), nil
+		}
+		a, err := t.Prepare(ctx, args)
+		if err != nil || entry == nil {
+			return a, err
+		}
+		switch entry.Approval {
+		case WordAllow:
+			a = allowing(a, entry.why())
+		case WordAsk:
+			a = asking(a, entry.why())
+		case WordOnce:
+			a = asking(a, entry.why()).OncePerSession()
+		}
+		return a, nil
+	})
+}
+
+// decide finds the entry that speaks about the tool.
+func decide(entries []namedPattern, s Spec) *namedPattern {
+	var first *namedPattern
+	for i := range entries {
+		e := &entries[i]
+		if e.Approval == "" || !e.pattern.Match(s.Connector, s.Name) {
+			continue
+		}
+		if e.Approval == WordDeny {
+			return e
+		}
+		if first == nil {
+			first = e
+		}
+	}
+	return first
+}
+
+func (e *namedPattern) why() string {
+	text := fmt.Sprintf("config says tools %s: %s", e.Name, e.Approval)
+	if e.Source != "" {
+		text += " at " + e.Source
+	}
+	return text
+}
+
+func (e *namedPattern) reason() string {
+	if e.Reason != "" {
+		return e.Reason
+	}
+	return "blocked by policy"
+}
+
+// allowing returns the action with every asking act made free, except those
+// that are answered by name or by a person only.
+func allowing(a Action, why string) Action {
+	if a.verdict == approval.Ask {
+		a.verdict, a.why = approval.Free, why
+	}
+	return a.mapActs(func(act approval.Act) approval.Act {
+		if act.Verdict == approval.Ask && !act.ByName && !act.PersonOnly {
+			act.Verdict, act.Why = approval.Free, why
+		}
+		return act
+	})
+}
