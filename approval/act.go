@@ -1,6 +1,9 @@
 package approval
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Verdict is a tool's own word on an act, before anything runs. The zero
 // Verdict refuses. Verdicts are ordered, the strictest first.
@@ -21,6 +24,21 @@ func (v Verdict) String() string {
 		return "free"
 	}
 	return "block"
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (v *Verdict) UnmarshalText(text []byte) error {
+	for _, known := range []Verdict{Block, Ask, Free} {
+		if known.String() == string(text) {
+			*v = known
+			return nil
+		}
+	}
+	*v = Block
+	return fmt.Errorf("unknown verdict %q: it is block, ask or free", text)
 }
 
 // The acts that built-in tools perform. A rule names one of these, a called

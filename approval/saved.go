@@ -51,12 +51,13 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 		return nil, fmt.Errorf("saved batch: version %d; this program knows version %d", in.Version, savedVersion)
 	}
 	b := &Batch{gate: g, id: in.ID}
-	for i, s := range in.Entries {
-		e := &entry{batch: b, outcome: s.Outcome, former: s.Former}
-		e.outcome.entry = e
+	for i := range in.Entries {
+		s := &in.Entries[i]
 		if err := checkSaved(s); err != nil {
 			return nil, fmt.Errorf("saved batch: call %d: %w", i+1, err)
 		}
+		e := &entry{batch: b, outcome: s.Outcome, former: s.Former}
+		e.outcome.entry = e
 		b.entries = append(b.entries, e)
 	}
 	for i, s := range in.Entries {
@@ -65,9 +66,17 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 	return b, nil
 }
 
-// checkSaved refuses what no gate would have written.
-func checkSaved(s savedEntry) error {
+// checkSaved refuses what no gate would have written. Writing JSON may have
+// spelled the arguments otherwise, so they are made canonical again.
+func checkSaved(s *savedEntry) error {
 	o := &s.Outcome
+	args, err := CanonicalArguments(o.Call.Arguments)
+	if err != nil && o.State != Invalid {
+		return err
+	}
+	if err == nil {
+		o.Call.Arguments = args
+	}
 	if _, known := knownStates[o.State]; !known {
 		return fmt.Errorf("unknown state %q", string(o.State))
 	}
