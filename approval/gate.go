@@ -124,7 +124,7 @@ func (g *Gate) prepare(ctx context.Context, call Call) (out Call, p Proposal, er
 		return call, p, errors.New("the call names no tool")
 	}
 	if call.Arguments, err = CanonicalArguments(call.Arguments); err != nil {
-		return call, p, err
+		return call, p, err // without the arguments: they are not JSON, or huge
 	}
 	if call.Session == "" {
 		call.Session = g.cfg.Session
