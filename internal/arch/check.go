@@ -57,6 +57,9 @@ func checkPackage(folder string, files []file) []Violation {
 		if rules.pure && !f.test {
 			found = append(found, checkPure(f)...)
 		}
+		if f.test {
+			found = append(found, checkTest(f)...)
+		}
 	}
 	return found
 }

@@ -1,6 +1,6 @@
 // Package arch keeps the shape of the module: who may import whom, which outside modules
-// each package may use, which packages must stay pure, and that every package says what
-// it is for.
+// each package may use, which packages must stay pure, that every package says what it is
+// for, and that no test skips itself or sleeps.
 //
 // The rules are data, in table.go. [Check] reads the source with go/parser, in process,
 // and reports what breaks them; a test runs it on the module itself. A new package starts

@@ -70,9 +70,10 @@ func readFile(root fs.FS, name string) (file, *Violation, error) {
 	return f, nil, nil
 }
 
-// depth is how much of the file is parsed: its bodies matter only where they must be pure.
+// depth is how much of the file is parsed: bodies matter in tests and where they must be
+// pure.
 func (f file) depth() parser.Mode {
-	if table[f.folder()].pure && !f.test {
+	if table[f.folder()].pure || f.test {
 		return parser.ParseComments | parser.SkipObjectResolution
 	}
 	return parser.ParseComments | parser.ImportsOnly

@@ -1,0 +1,44 @@
+// Package tool is where asking and doing meet. A [Tool] says what a call would
+// do; a [Gate] gets it answered; [Call] does it, and nothing else can.
+//
+// Two ideas carry the package.
+//
+// Saying and doing are separate. [Tool.Prepare] looks and describes, without side
+// effects; it returns an [Action], built from acts that are free, ask or blocked,
+// together with a summary, a view for the person, and the function that does it.
+// That function is out of reach for everybody but this package.
+//
+// What runs is what was shown. Right before an action runs, the call is prepared
+// once more. If it would now do something else than what was answered (another
+// file content, another definition, a rule that is gone) it is judged and asked
+// again.
+//
+// # A tool in front of a person
+//
+//	send := tool.Func("send_email", "Sends an email.", sendEmail)
+//	send = tool.RequireApproval(send, tool.Approval[Email]{
+//		Describe: func(e Email) string { return "Send email to " + e.To },
+//	})
+//	set, err := tool.NewSet(send)
+//	gate, err := tool.NewGate(set, approval.Config{Approver: terminal})
+//
+//	result := tool.Call(ctx, gate, approval.Call{Tool: "send_email", Arguments: args})
+//	fmt.Println(result.Text) // what the model is told, whatever happened
+//
+// # Ways to say that a tool asks
+//
+//   - Implement Prepare, and say it act by act.
+//   - [Func]: a Go function; it is the program's own code and runs without asking.
+//   - [RequireApproval]: like a decorator, with a description, a target and a view.
+//   - [NeedsApproval] and [NeedsApprovalIf]: a bool or a function, for one tool or
+//     a whole set.
+//   - [Configure]: the operator's config by name, for tools that stay untouched.
+//     It wins over the tool's own word, except over what the tool blocks.
+//
+// # What the model is told
+//
+// [Result] has text for the model in every case: the tool's result; that it was
+// blocked by policy, denied by a person, not understood, failed or cancelled, each
+// with its own error type and with whether to try again; and what a person said
+// or changed on the way.
+package tool
