@@ -40,6 +40,9 @@ type WithdrawnError struct {
 }
 
 func (e *WithdrawnError) Error() string {
+	if e.State == Pending {
+		return fmt.Sprintf("request %q is asked again as another", e.Request)
+	}
 	return fmt.Sprintf("request %q was %s by %s", e.Request, e.State, e.By)
 }
 
@@ -50,7 +53,11 @@ const grace = 2 * time.Second
 // does, or soon after ctx is done, whatever the approver does.
 func askApprover(ctx context.Context, a Approver, b *Batch) error {
 	done := make(chan error, 1)
-	go func() { done <- askSafely(ctx, a, b) }()
+	go func() {
+		err := errors.New("the approver ended without returning")
+		defer func() { done <- err }()
+		err = askSafely(ctx, a, b)
+	}()
 	select {
 	case err := <-done:
 		return err
@@ -72,16 +79,13 @@ func awaitUntil(done <-chan error, late error) error {
 }
 
 // askSafely turns a panic into an error.
-func askSafely(ctx context.Context, a Approver, b *Batch) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the approver panicked: %v", r)
+func askSafely(ctx context.Context, a Approver, b *Batch) error {
+	return safely("the approver", func() error {
+		if batch, ok := a.(BatchApprover); ok {
+			return batch.ApproveBatch(ctx, b)
 		}
-	}()
-	if batch, ok := a.(BatchApprover); ok {
-		return batch.ApproveBatch(ctx, b)
-	}
-	return askEach(ctx, a, b)
+		return askEach(ctx, a, b)
+	})
 }
 
 // askEach puts the pending requests to an approver that only knows single ones.
@@ -114,43 +118,70 @@ func nextRequest(b *Batch, failed map[string]bool) *Request {
 // askOne asks about one request, and withdraws the question if it is answered
 // elsewhere.
 func askOne(ctx context.Context, a Approver, b *Batch, r *Request) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-r.Done():
-			cancel(b.withdrawn(r))
-		case <-ctx.Done():
-		}
-	}()
-	d, err := approveSafely(ctx, a, r)
+	asking, cancel := b.questionContext(ctx, r)
+	defer cancel()
+	d, err := approveSafely(asking, a, r)
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // whatever it says, it came too late
+	}
+	if err == nil {
+		err = b.accept(ctx, r, d)
+	}
 	select {
 	case <-r.Done():
-		return nil // whatever it says, it came too late
+		return nil // somebody answered
 	default:
-	}
-	if err != nil {
 		return err
 	}
+}
+
+// accept takes what an approver returned for r.
+func (b *Batch) accept(ctx context.Context, r *Request, d Decision) error {
 	if d.Request == "" && d.Fingerprint.IsZero() {
 		d.Request, d.Fingerprint = r.ID, r.Fingerprint
 	}
 	if d.Request != r.ID {
 		return fmt.Errorf("request %q: the answer is for request %q", r.ID, d.Request)
 	}
-	if err := b.Resolve(ctx, d); err != nil && !errors.Is(err, ErrSettled) {
-		return err
-	}
-	return nil
+	return b.Resolve(ctx, d)
+}
+
+// A question is the context of a question to an approver. Its parent's
+// deadline can be seen; when the parent ends, the question's own fate comes
+// first as the cause.
+type question struct {
+	context.Context
+	parent context.Context
+}
+
+func (q question) Deadline() (time.Time, bool) { return q.parent.Deadline() }
+
+// questionContext returns a context that is done when ctx is, or when the
+// request needs no answer any more; then its cause is a [*WithdrawnError].
+func (b *Batch) questionContext(ctx context.Context, r *Request) (context.Context, context.CancelFunc) {
+	asking, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	go func() {
+		select {
+		case <-r.Done():
+		case <-ctx.Done():
+		case <-asking.Done():
+		}
+		select {
+		case <-r.Done():
+			cancel(b.withdrawn(r))
+		default:
+			cancel(context.Cause(ctx))
+		}
+	}()
+	return question{asking, ctx}, func() { cancel(nil) }
 }
 
 func approveSafely(ctx context.Context, a Approver, r *Request) (d Decision, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the approver panicked: %v", p)
-		}
-	}()
-	return a.Approve(ctx, r)
+	err = safely("the approver", func() (err error) {
+		d, err = a.Approve(ctx, r)
+		return err
+	})
+	return d, err
 }
 
 // withdrawn says how a request was answered.

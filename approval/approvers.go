@@ -13,31 +13,58 @@ func First(approvers ...Approver) BatchApprover { return first(approvers) }
 
 type first []Approver
 
+// Approve asks all about one request. The first answer wins.
 func (f first) Approve(ctx context.Context, r *Request) (Decision, error) {
-	return Decision{}, errors.New("approval: First is asked about batches")
+	type reply struct {
+		decision Decision
+		err      error
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	replies := make(chan reply, len(f))
+	for _, a := range f {
+		go func() {
+			d, err := approveSafely(ctx, a, r)
+			replies <- reply{d, err}
+		}()
+	}
+	errs := []error{errors.New("no approver gave an answer")}
+	for range f {
+		select {
+		case got := <-replies:
+			if got.err == nil {
+				cancel(&WithdrawnError{Request: r.ID, State: got.decision.state(), By: got.decision.By})
+				return got.decision, nil
+			}
+			errs = append(errs, got.err)
+		case <-ctx.Done():
+			return Decision{}, context.Cause(ctx)
+		}
+	}
+	return Decision{}, errors.Join(errs...)
 }
 
 func (f first) ApproveBatch(ctx context.Context, b *Batch) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	asking, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	results := make(chan error, len(f))
 	for _, a := range f {
-		go func() { results <- askApprover(ctx, a, b) }()
+		go func() { results <- askApprover(asking, a, b) }()
 	}
-	idle := make(chan struct{})
-	go func() {
-		b.wait(ctx)
-		close(idle)
-	}()
+	idle := make(chan *Request, 1)
+	go func() { idle <- b.wait(asking) }()
 	var errs []error
 	for left := len(f); left > 0; {
 		select {
 		case err := <-results:
 			left--
 			errs = append(errs, err)
-		case <-idle:
+		case last := <-idle:
 			// All is answered, or ctx is done: nobody needs to ask any longer.
-			cancel()
+			if last != nil {
+				cancel(b.withdrawn(last))
+			}
+			cancel(nil)
 			for ; left > 0; left-- {
 				<-results
 			}
@@ -47,17 +74,19 @@ func (f first) ApproveBatch(ctx context.Context, b *Batch) error {
 	return errors.Join(errs...)
 }
 
-// wait returns when nothing is pending or ctx is done.
-func (b *Batch) wait(ctx context.Context) {
+// wait returns when nothing is pending or ctx is done, with the request that it
+// waited for last.
+func (b *Batch) wait(ctx context.Context) (last *Request) {
 	for {
 		pending := b.Pending()
 		if len(pending) == 0 {
-			return
+			return last
 		}
+		last = pending[0]
 		select {
-		case <-pending[0].Done():
+		case <-last.Done():
 		case <-ctx.Done():
-			return
+			return last
 		}
 	}
 }
@@ -72,10 +101,13 @@ type timeout struct {
 }
 
 func (t timeout) Approve(ctx context.Context, r *Request) (Decision, error) {
-	ctx, cancel := context.WithTimeout(ctx, t.after)
+	limited, cancel := context.WithTimeout(ctx, t.after)
 	defer cancel()
-	d, err := t.inner.Approve(ctx, r)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	d, err := first{t.inner}.Approve(limited, r)
+	switch {
+	case ctx.Err() != nil:
+		return Decision{}, context.Cause(ctx)
+	case limited.Err() != nil:
 		return r.decision(Expire, ""), nil
 	}
 	return d, err

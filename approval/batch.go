@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -12,7 +13,18 @@ type Batch struct {
 	id   string
 
 	mu      sync.Mutex
+	freed   *sync.Cond // an entry is no longer taken
 	entries []*entry
+}
+
+// newBatch returns a batch of n calls that are not reviewed yet.
+func (g *Gate) newBatch(id string, n int) *Batch {
+	b := &Batch{gate: g, id: id, entries: make([]*entry, n)}
+	b.freed = sync.NewCond(&b.mu)
+	for i := range b.entries {
+		b.entries[i] = &entry{batch: b}
+	}
+	return b
 }
 
 // An entry is one call of a batch. Whoever sets taken, under the batch's lock,
@@ -24,7 +36,10 @@ type entry struct {
 	request  *Request  // nil unless it was ever asked
 	former   []string  // ids of requests that this one replaced
 	outcome  Outcome
+	running  *Execution // what may end the call, while it runs
 	taken    bool
+	counted  bool   // it counts against MaxPending; only for who has taken it
+	seen     uint64 // the gate's changes when it was last judged
 }
 
 func (e *entry) pending() bool { return e.outcome.State == Pending }
@@ -79,15 +94,17 @@ type draft struct {
 	outcome  Outcome
 	proposal *Proposal
 	request  *Request // a new request, if the call is pending
+	running  *Execution
+	seen     uint64 // the gate's changes when it was judged
 }
 
-// commit makes the draft the entry's state and tells who waited for it.
-func (b *Batch) commit(e *entry, d draft) {
+// commit makes the draft the entry's state, gives the entry back, and tells who
+// waited for it.
+func (b *Batch) commit(ctx context.Context, e *entry, d draft) {
 	b.mu.Lock()
 	old := e.request
 	asked := old != nil && e.pending()
-	e.outcome, e.taken = d.outcome, false
-	e.outcome.entry = e
+	e.outcome, e.running, e.seen, e.taken = d.outcome, d.running, d.seen, false
 	if d.proposal != nil {
 		e.proposal = d.proposal
 	}
@@ -97,42 +114,58 @@ func (b *Batch) commit(e *entry, d draft) {
 		}
 		e.request = d.request
 	}
-	idle := b.idle()
-	b.mu.Unlock()
-
+	if e.counted && !e.pending() {
+		e.counted = false
+		b.gate.release(e.outcome.Call.Session)
+	}
 	if asked {
 		close(old.done)
-		b.gate.release(d.outcome.Call.Session)
 	}
-	b.gate.track(b, !idle)
+	b.gate.track(b, !b.idle())
+	b.freed.Broadcast()
+	b.mu.Unlock()
+	b.recheck(ctx, e)
 }
 
-// take makes the caller the only one to work on the entry, if it is pending.
+// take makes the caller the only one to work on the entry, if it is pending. It
+// waits until nobody else does: theirs may come to nothing.
 func (b *Batch) take(e *entry) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if e.taken || !e.pending() {
+	for e.taken {
+		b.freed.Wait()
+	}
+	e.taken = e.pending()
+	return e.taken
+}
+
+// takeStale takes the entry if it waits and was judged before the last change
+// of what is remembered. It does not wait: who has it looks again afterwards.
+func (b *Batch) takeStale(e *entry) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e.taken || !e.pending() || e.seen == b.gate.changes.Load() {
 		return false
 	}
 	e.taken = true
 	return true
 }
 
-// giveBack ends a take without a change.
-func (b *Batch) giveBack(e *entry) {
+// giveBack ends a take without a change. Seen says how much of what is
+// remembered the entry was judged by.
+func (b *Batch) giveBack(ctx context.Context, e *entry, seen uint64) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	e.taken = false
+	e.taken, e.seen = false, seen
+	b.freed.Broadcast()
+	b.mu.Unlock()
+	b.recheck(ctx, e)
 }
 
-// event describes the draft, with the times of the request that it answers.
-func (d *draft) event(kind EventKind, at time.Time, asked *Request) Event {
+// event describes the draft.
+func (d *draft) event(kind EventKind, at time.Time) Event {
 	ev := d.outcome.event(kind, at)
 	if d.proposal != nil {
 		ev.Profile = d.proposal.Profile
-	}
-	if asked != nil {
-		ev.Requested = asked.Created
 	}
 	return ev
 }

@@ -83,7 +83,8 @@ func (w *writer) scalar() {
 
 const hexDigits = "0123456789abcdef"
 
-// string writes text with the fewest escapes that JSON allows.
+// string writes text with the fewest and shortest escapes that JSON allows, so
+// that the canonical form is never longer than what was sent.
 func (w *writer) string(text []byte) {
 	w.out = append(w.out, '"')
 	start := 0
@@ -96,6 +97,10 @@ func (w *writer) string(text []byte) {
 		switch c {
 		case '"', '\\':
 			w.out = append(w.out, '\\', c)
+		case '\b':
+			w.out = append(w.out, '\\', 'b')
+		case '\f':
+			w.out = append(w.out, '\\', 'f')
 		case '\n':
 			w.out = append(w.out, '\\', 'n')
 		case '\r':

@@ -28,8 +28,10 @@ func (g *Gate) Ask(ctx context.Context, b *Batch) {
 	if g.cfg.Approver != nil {
 		err = askApprover(ctx, g.cfg.Approver, b)
 	}
-	for _, r := range b.Pending() {
-		b.leaveOpen(ctx, r, err)
+	for pending := b.Pending(); len(pending) > 0; pending = b.Pending() {
+		for _, r := range pending {
+			b.leaveOpen(ctx, r, err)
+		}
 	}
 }
 
@@ -41,6 +43,7 @@ func (b *Batch) leaveOpen(ctx context.Context, r *Request, err error) {
 	}
 	next := draft{outcome: e.outcome, proposal: e.proposal}
 	o := &next.outcome
+	o.Why = ""
 	switch {
 	case ctx.Err() != nil:
 		o.State = Dismissed
@@ -52,7 +55,6 @@ func (b *Batch) leaveOpen(ctx context.Context, r *Request, err error) {
 		o.State, o.Why = Denied, "the approver gave no answer"
 	}
 	o.Stage = o.State.Stage()
-	// The record must be written even though the run was interrupted.
-	b.gate.settle(context.WithoutCancel(ctx), &next, e.request)
-	b.commit(e, next)
+	b.gate.settle(ctx, &next)
+	b.commit(ctx, e, next)
 }

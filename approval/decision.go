@@ -86,7 +86,9 @@ type Decision struct {
 	// Result, with Respond, is the tool's result in the person's words.
 	Result string `json:"result,omitempty"`
 	// Choice is one of the request's further choices.
-	Choice   string    `json:"choice,omitempty"`
+	Choice string `json:"choice,omitempty"`
+	// Stop asks the run to end with this answer, if it is not a yes.
+	Stop     bool      `json:"stop,omitempty"`
 	Remember Remember  `json:"remember,omitzero"`
 	By       Who       `json:"by,omitzero"`
 	At       time.Time `json:"at,omitzero"`
@@ -99,7 +101,6 @@ var (
 	ErrWrongCall       = errors.New("the answer is for a call with another fingerprint")
 	ErrInvalidDecision = errors.New("the answer makes no sense")
 	ErrNoRuleStore     = errors.New("there is no place to keep rules")
-	ErrNoGrantStore    = errors.New("there is no place to keep grants")
 	ErrNotOffered      = errors.New("the request does not take this answer")
 	ErrPersonOnly      = errors.New("only a person may answer this")
 )
@@ -141,13 +142,16 @@ func (d *Decision) validate(r *Request) error {
 	return d.validateRemember(r)
 }
 
+// agrees reports whether the decision lets something reach the model as the
+// tool's result.
+func (d *Decision) agrees() bool { return d.Answer == Approve || d.Answer == Respond }
+
 func (d *Decision) validateVia(r *Request) error {
-	agrees := d.Answer == Approve || d.Answer == Respond
 	switch d.By.Via {
 	case ViaRule, ViaGrant:
 		return fmt.Errorf("%w: rules and grants answer inside the gate", ErrInvalidDecision)
 	case ViaMode, ViaElicitation:
-		if agrees && r.PersonOnly {
+		if d.agrees() && r.PersonOnly {
 			return ErrPersonOnly
 		}
 	}
@@ -168,7 +172,7 @@ func (d *Decision) validateRemember(r *Request) error {
 		return fmt.Errorf("%w: only a yes or a no can be remembered", ErrInvalidDecision)
 	case d.Answer == Approve && r.PersonOnly:
 		return fmt.Errorf("%w, each time", ErrPersonOnly)
-	case d.By.Via == ViaElicitation || d.By.Via == ViaMode:
+	case d.holdsOnce():
 		return fmt.Errorf("%w: an answer by %s holds once", ErrNotOffered, d.By.Via)
 	case m.Keep == KeepSession && r.NoSession, m.Keep == KeepAlways && r.NoAlways:
 		return fmt.Errorf("%w: it cannot be remembered (%s)", ErrNotOffered, m.Keep)
@@ -180,6 +184,18 @@ func (d *Decision) validateRemember(r *Request) error {
 		return nil
 	}
 	return fmt.Errorf("%w: unknown reach %q", ErrInvalidDecision, string(m.Reach))
+}
+
+// holdsOnce reports whether who answers can only ever answer once.
+func (d *Decision) holdsOnce() bool { return d.By.Via == ViaElicitation || d.By.Via == ViaMode }
+
+// remembers returns what is kept of the decision on r: what it says, and for a
+// tool that asks once a session, that.
+func (d *Decision) remembers(r *Request) Remember {
+	if d.Answer == Approve && d.Remember.Keep == KeepNone && r.Once && !d.holdsOnce() {
+		return Remember{Keep: KeepSession, Reach: Exact}
+	}
+	return d.Remember
 }
 
 // state returns how a call ends that is answered so.

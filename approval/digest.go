@@ -42,9 +42,14 @@ func (d *Digest) UnmarshalText(text []byte) error {
 	if !ok || len(digits) != 2*sha256.Size {
 		return fmt.Errorf("digest %q: want %q and %d hex digits", text, digestPrefix, 2*sha256.Size)
 	}
-	if _, err := hex.Decode(d[:], []byte(digits)); err != nil {
+	var read Digest
+	if _, err := hex.Decode(read[:], []byte(digits)); err != nil {
 		return fmt.Errorf("digest %q: %w", text, err)
 	}
+	if read.String() != string(text) {
+		return fmt.Errorf("digest %q: want lower-case digits that are not all zero", text)
+	}
+	*d = read
 	return nil
 }
 

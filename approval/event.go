@@ -69,7 +69,7 @@ func (o *Outcome) event(kind EventKind, at time.Time) Event {
 		Request: o.Request, Connector: o.Call.Connector, Tool: o.Call.Tool,
 		Arguments: RedactJSON(o.Call.Arguments), ArgumentsDigest: DigestOf(o.Call.Arguments),
 		Fingerprint: o.Fingerprint, State: o.State, Stage: o.Stage,
-		Rule: o.Rule, Grant: o.Grant, Basis: o.Basis, Why: Redact(o.Why), Trace: redactTrace(o.Trace),
+		Rule: o.Rule, Grant: o.Grant, Basis: Redact(o.Basis), Requested: o.Asked, Why: Redact(o.Why), Trace: redactTrace(o.Trace),
 	}
 	if o.Original != nil {
 		e.OriginalDigest = DigestOf(o.Original)

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unicode/utf8"
 )
 
 // Limits on what waits for an answer. What is over a limit is refused; nothing
@@ -15,7 +18,7 @@ const (
 	MaxPending      = 200
 )
 
-// Config says what a gate works with. Prepare, Clock and NewID are needed.
+// Config says what a gate works with. Preparer, Clock and NewID are needed.
 type Config struct {
 	// Preparer says what calls would do.
 	Preparer Preparer
@@ -48,6 +51,8 @@ type Gate struct {
 	cfg Config
 
 	stop []func() // ends the listening
+
+	changes atomic.Uint64 // how often what is remembered has changed
 
 	mu      sync.Mutex
 	batches map[*Batch]struct{} // those with something pending
@@ -98,38 +103,61 @@ func (g *Gate) Close() {
 func (g *Gate) Session() string { return g.cfg.Session }
 
 // policy reads what is remembered now.
-func (g *Gate) policy(ctx context.Context, session string) (Policy, error) {
-	p := Policy{Mode: g.cfg.Mode, Fixed: g.cfg.Policy}
-	var err error
+func (g *Gate) policy(ctx context.Context, session string) (p Policy, err error) {
+	p = Policy{Mode: g.cfg.Mode, Fixed: g.cfg.Policy}
 	if g.cfg.Rules != nil {
-		if p.Rules, err = g.cfg.Rules.Rules(ctx); err != nil {
+		err = safely("reading the rules", func() (err error) {
+			p.Rules, err = g.cfg.Rules.Rules(ctx)
+			return err
+		})
+		if err != nil {
 			return p, fmt.Errorf("the rules cannot be read: %w", err)
 		}
 	}
-	if p.Grants, err = g.cfg.Grants.Grants(ctx, session); err != nil {
+	err = safely("reading the grants", func() (err error) {
+		p.Grants, err = g.cfg.Grants.Grants(ctx, session)
+		return err
+	})
+	if err != nil {
 		return p, fmt.Errorf("the grants cannot be read: %w", err)
 	}
 	return p, nil
 }
 
-// prepare makes the call canonical and asks what it would do. A panic in a
-// tool refuses the call, like an error.
-func (g *Gate) prepare(ctx context.Context, call Call) (out Call, p Proposal, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("preparing the call panicked: %v", r)
-		}
-	}()
-	if call.Tool == "" {
-		return call, p, errors.New("the call names no tool")
-	}
-	if call.Arguments, err = CanonicalArguments(call.Arguments); err != nil {
-		return call, p, err // without the arguments: they are not JSON, or huge
-	}
+// identify makes the call canonical: its arguments and its session. A call that
+// cannot be understood comes back without its arguments, which may be huge or no
+// JSON at all.
+func (g *Gate) identify(call Call) (Call, error) {
 	if call.Session == "" {
 		call.Session = g.cfg.Session
 	}
-	p, err = g.cfg.Preparer.Prepare(ctx, call)
+	args, err := CanonicalArguments(slices.Clone(call.Arguments))
+	call.Arguments, call.Workers = args, slices.Clone(call.Workers)
+	switch {
+	case err != nil:
+	case call.Tool == "":
+		err = errors.New("the call names no tool")
+	case !validNames(&call):
+		err = fmt.Errorf("a name of the call: %w", ErrInvalidUTF8)
+	}
+	if err != nil {
+		call.Arguments = nil
+	}
+	return call, err
+}
+
+func validNames(call *Call) bool {
+	return utf8.ValidString(call.ID) && utf8.ValidString(call.Connector) && utf8.ValidString(call.Tool) &&
+		utf8.ValidString(call.Session) && !slices.ContainsFunc(call.Workers, func(w string) bool { return !utf8.ValidString(w) })
+}
+
+// prepare asks what the call would do.
+func (g *Gate) prepare(ctx context.Context, call Call) (Call, Proposal, error) {
+	var p Proposal
+	err := safely("preparing the call", func() (err error) {
+		p, err = g.cfg.Preparer.Prepare(ctx, call)
+		return err
+	})
 	if err == nil && call.Definition.IsZero() {
 		call.Definition = p.Definition
 	}
@@ -140,5 +168,16 @@ func (g *Gate) record(ctx context.Context, e Event) error {
 	if g.cfg.Recorder == nil {
 		return nil
 	}
-	return g.cfg.Recorder.Record(ctx, e)
+	return safely("recording", func() error { return g.cfg.Recorder.Record(ctx, e) })
+}
+
+// safely calls foreign code, and takes a panic in it for an error: what fails
+// refuses, and nothing that is under way is left hanging.
+func safely(what string, f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s panicked: %v", what, r)
+		}
+	}()
+	return f()
 }

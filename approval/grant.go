@@ -43,8 +43,8 @@ type Grant struct {
 // String returns the grant as a rule would be written.
 func (g Grant) String() string {
 	text := qualified(g.Act.Connector, g.Act.Name)
-	if target := g.Act.reachText(g.Reach); target != "" {
-		text += "(" + target + ")"
+	if g.Reach != Tool {
+		text += "(" + g.Act.reachText(g.Reach) + ")"
 	}
 	return string(g.Effect) + " " + text
 }
@@ -97,7 +97,7 @@ func (g *Grant) meets(act *Act) Meets {
 	case g.Reach == Tool:
 		return Yes
 	case act.Target.Kind == Words && g.Act.Target.Kind == Words:
-		return g.wordsPattern().meets(act.Target)
+		return max(g.wordsPattern().meets(&act.Target), possibly(act.Target.Unknown))
 	case g.Reach == Prefix && g.Act.near(act), g.Act.Target.same(act.Target), g.Act.sharesPath(act):
 		return Yes
 	}
@@ -140,11 +140,12 @@ func (a *Act) within(act *Act) bool {
 	return false
 }
 
-// near is within for denials: one spelling in the folder is enough.
+// near is within for denials: one spelling in one spelling of the folder is
+// enough.
 func (a *Act) near(act *Act) bool {
 	if a.Target.Kind == Path && act.Target.Kind == Path {
-		return insideAny(folders(a.Target.Written), act.Target.Written) ||
-			insideAny(folders(a.Target.Resolved), act.Target.Resolved)
+		in := folders(slices.Concat(a.Target.Written, a.Target.Resolved))
+		return a.Target.To == act.Target.To && (insideAny(in, act.Target.Written) || insideAny(in, act.Target.Resolved))
 	}
 	return a.within(act)
 }
@@ -180,7 +181,7 @@ func insideAny(folders, spellings []string) bool {
 
 func inside(folder, file string) bool {
 	if folder == "." {
-		return !path.IsAbs(file)
+		return !path.IsAbs(file) && file != ".." && !strings.HasPrefix(file, "../")
 	}
 	rest, ok := strings.CutPrefix(file, folder)
 	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(folder, "/"))

@@ -57,13 +57,13 @@ func (c *compiledRule) named(connector, name string, fold nameFold) bool {
 // A finder looks for the rule that decides about one act. It keeps the
 // strictest finding, and of equal ones the earliest rule.
 type finder struct {
-	index    *index
-	act      *Act
-	now      time.Time
-	targeted bool             // only rules with a target count
-	lift     func(*Rule) bool // whether a found deny is excepted
-	best     int32
-	found    Meets
+	index  *index
+	act    *Act
+	now    time.Time
+	byName bool             // only rules whose target names the act count
+	lift   func(*Rule) bool // whether a found deny is excepted
+	best   int32
+	found  Meets
 }
 
 func (f *finder) deny(connector, name string) { f.search(connector, name, foldWide, f.tryDeny) }
@@ -117,9 +117,6 @@ func (f *finder) bucket(b *bucket, try func(id int32)) {
 				try(id)
 			}
 		}
-		for _, id := range b.programs[""] {
-			try(id)
-		}
 	case URL:
 		for _, id := range b.hosts[t.URL.Host] {
 			try(id)
@@ -146,10 +143,7 @@ func (f *finder) tryDeny(id int32) {
 	if !c.rule.active(f.now) {
 		return
 	}
-	m := c.pattern.meets(f.act.Target)
-	if c.pattern.connectorOnly {
-		m = Yes
-	}
+	m := c.pattern.meets(f.act)
 	if m == No || m < f.found || m == f.found && id >= f.best {
 		return
 	}
@@ -161,10 +155,10 @@ func (f *finder) tryDeny(id int32) {
 
 func (f *finder) tryAllow(id int32) {
 	c := &f.index.rules[id]
-	if f.best >= 0 && id >= f.best || f.targeted && !c.pattern.hasTarget {
+	if f.best >= 0 && id >= f.best {
 		return
 	}
-	if c.rule.active(f.now) && c.pattern.covers(f.act.Target) {
+	if c.rule.active(f.now) && c.pattern.covers(f.act, f.byName) {
 		f.best = id
 	}
 }

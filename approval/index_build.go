@@ -74,20 +74,17 @@ func (b *indexBuilder) bucket(ids []int32) *bucket {
 	var targets []gramEntry
 	for _, id := range ids {
 		p := &b.rules[id].pattern
-		if !p.hasTarget {
+		if p.bare() {
 			out.bare = append(out.bare, id)
 			continue
 		}
 		if p.words != nil {
-			program := ""
-			if len(p.words.words) > 0 {
-				program = programOf(p.words.words[0])
-			}
+			program := programOf(p.words.words[0])
 			out.programs[program] = append(out.programs[program], id)
 		}
 		if p.url != nil {
 			host := p.url.host
-			if p.url.any || host == "" || host[0] == '*' {
+			if host[0] == '*' {
 				host = ""
 			}
 			out.hosts[host] = append(out.hosts[host], id)
@@ -98,17 +95,11 @@ func (b *indexBuilder) bucket(ids []int32) *bucket {
 	return out
 }
 
-// targetTexts returns plain texts that the target needs, for the kind of act
-// that the name stands for. Where that is not known, the target may be read as
-// a path or as text, and only what both need counts.
+// targetTexts returns plain texts that stand in whatever the target matches, be
+// it read as a path or as text. What a path needs, the text needs too.
 func (p *pattern) targetTexts() []string {
-	switch {
-	case p.kind == Path && p.path != nil:
-		return p.path.plainTexts()
-	case p.kind == Text:
-		return p.text.plainTexts()
-	case p.kind == "" && p.path != nil:
+	if p.path != nil {
 		return p.path.plainTexts()
 	}
-	return nil
+	return p.text.plainTexts()
 }

@@ -1,6 +1,10 @@
 package approval
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // A Policy is everything remembered and configured that answers calls. Its
 // judgement is pure: values in, values out.
@@ -88,8 +92,8 @@ type judging struct {
 	acts   []Act
 	tracer *tracer
 
-	personOnly int    // 1 + the index of the first act that only a person answers
-	why        string // why only a person may answer
+	only []int  // the acts that only a person answers
+	why  string // why only a person may answer
 }
 
 func (j *judging) judge() Judgement {
@@ -112,12 +116,12 @@ func (j *judging) judge() Judgement {
 	}
 	if j.Approved {
 		j.tracer.call("person", "approved", "")
-		return Judgement{State: Approved}
+		return Judgement{State: Approved, PersonOnly: len(j.only) > 0, Why: j.why}
 	}
 	out := j.remembered()
 	switch {
-	case j.personOnly > 0:
-		out = Judgement{State: Pending, Act: j.personOnly, PersonOnly: true, Why: j.why, Open: out.Open}
+	case len(j.only) > 0:
+		out = Judgement{State: Pending, Act: j.only[0] + 1, PersonOnly: true, Why: j.why, Open: out.Open}
 	case changed:
 		out = Judgement{State: Pending, Why: definitionChanged, Open: j.asking()}
 	}
@@ -186,13 +190,19 @@ func (j *judging) denied() (Judgement, bool) {
 }
 
 func (j *judging) onlyPerson(i int, why string) {
-	if j.personOnly == 0 {
-		j.personOnly, j.why = i+1, why
+	if why == "" {
+		why = "only a person may answer this"
+	}
+	if !strings.Contains(j.why, why) {
+		j.why = joinReasons(j.why, why)
+	}
+	if !slices.Contains(j.only, i) {
+		j.only = append(j.only, i)
 	}
 }
 
 func (j *judging) free() bool {
-	if j.personOnly > 0 {
+	if len(j.only) > 0 {
 		return false
 	}
 	for i := range j.acts {
@@ -208,7 +218,7 @@ func (j *judging) free() bool {
 func (j *judging) remembered() Judgement {
 	out := Judgement{State: AutoApproved}
 	for i := range j.acts {
-		if j.acts[i].Verdict == Free && !j.acts[i].PersonOnly && j.personOnly != i+1 {
+		if j.acts[i].Verdict == Free && !slices.Contains(j.only, i) {
 			continue
 		}
 		rule, grant := j.cover(i)
@@ -240,7 +250,7 @@ func (j *judging) remembered() Judgement {
 // the called tool, or one for an act that caused it.
 func (j *judging) cover(i int) (*Rule, *Grant) {
 	a := &j.acts[i]
-	if a.PersonOnly || j.personOnly == i+1 {
+	if slices.Contains(j.only, i) {
 		j.tracer.act(i, "allow", "open", "only a person may answer", "")
 		return nil, nil
 	}
@@ -250,7 +260,7 @@ func (j *judging) cover(i int) (*Rule, *Grant) {
 	}
 	if !a.ByName {
 		for c := j.cause(i); c >= 0; c = j.cause(c) {
-			if rule := j.allow(j.Call, &j.acts[c], false, j.Now); rule != nil {
+			if rule := j.allow(j.Call, &j.acts[c], j.acts[c].ByName, j.Now); rule != nil {
 				j.tracer.rule(i, "allow", "covered through what causes it", rule)
 				return rule, nil
 			}

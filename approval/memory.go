@@ -83,13 +83,23 @@ func (m *Memory) AddRules(_ context.Context, rules ...Rule) error {
 				return nil, err
 			}
 			if r.ID == "" {
-				m.nextID++
-				r.ID = fmt.Sprintf("rule-%d", m.nextID)
+				r.ID = m.freshRuleID(now)
 			}
 			now = append(now, r)
 		}
 		return now, nil
 	})
+}
+
+// freshRuleID returns an id that none of the rules has.
+func (m *Memory) freshRuleID(rules []Rule) string {
+	for {
+		m.nextID++
+		id := fmt.Sprintf("rule-%d", m.nextID)
+		if _, err := findRule(rules, id); err != nil {
+			return id
+		}
+	}
 }
 
 // CheckNewRule reports with a [*RuleError] why r cannot join the rules that are
@@ -101,8 +111,9 @@ func CheckNewRule(rules []Rule, r Rule, limit int) error {
 	if r.Effect == Except {
 		return r.fault(ErrMalformedRule, "an exception belongs to the file that denies")
 	}
+	key := r.key()
 	for i := range rules {
-		if rules[i].key() == r.key() || r.ID != "" && rules[i].ID == r.ID {
+		if rules[i].key() == key || r.ID != "" && rules[i].ID == r.ID {
 			there := rules[i]
 			return &RuleError{Err: ErrDuplicateRule, Rule: r.String(), Existing: &there,
 				Detail: fmt.Sprintf("%s is there already as %s; remove or change that one", there.ID, there)}
@@ -189,12 +200,12 @@ func (m *Memory) AddGrants(_ context.Context, grants ...Grant) error {
 func (m *Memory) RevokeGrant(session, id string) error {
 	m.mu.Lock()
 	list := m.grants[session]
-	i := slices.IndexFunc(list, func(g Grant) bool { return g.ID == id })
-	if i < 0 {
+	left := slices.DeleteFunc(slices.Clone(list), func(g Grant) bool { return g.ID == id })
+	if len(left) == len(list) {
 		m.mu.Unlock()
 		return fmt.Errorf("grant %q in session %q: %w", id, session, ErrGrantNotFound)
 	}
-	m.grants[session] = slices.Delete(slices.Clone(list), i, i+1)
+	m.grants[session] = left
 	m.grantSets[session] = NewGrantSet(m.grants[session])
 	m.mu.Unlock()
 	m.tell()

@@ -26,11 +26,8 @@ func offers(call *Call, acts []Act, open []int) []Offer {
 			} else {
 				r = Exact
 			}
-			text := qualified(a.Connector, a.Name)
-			if target := a.reachText(r); target != "" {
-				text += "(" + target + ")"
-			}
-			if !a.coveredBy(call, text) {
+			text, ok := a.ruleText(r)
+			if !ok || !a.coveredBy(call, text) {
 				own = false
 				break
 			}
@@ -68,6 +65,21 @@ func (a *Act) reachable(reach Reach) bool {
 			a.Target.Kind == Words && a.Prefix > 0
 	}
 	return true
+}
+
+// ruleText returns the pattern of the rule that reaches so far, if one can be
+// written: a name with glob characters would stand for others as well, and an
+// empty target for the whole tool.
+func (a *Act) ruleText(reach Reach) (text string, ok bool) {
+	text = qualified(a.Connector, a.Name)
+	if strings.ContainsAny(text, "*?[]") {
+		return "", false
+	}
+	if reach == Tool {
+		return text, true
+	}
+	target := a.reachText(reach)
+	return text + "(" + target + ")", target != ""
 }
 
 // reachText returns the target of the rule that reaches so far; empty for a

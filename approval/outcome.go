@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // An Outcome is how a call was answered. The zero Outcome refuses.
@@ -14,8 +15,12 @@ type Outcome struct {
 	Call        Call   `json:"call"`
 	Request     string `json:"request,omitempty"`
 	Fingerprint Digest `json:"fingerprint,omitzero"`
-	State       State  `json:"state"`
-	Stage       Stage  `json:"stage"`
+	// Asked is when the request was made.
+	Asked time.Time `json:"asked,omitzero"`
+	State State     `json:"state"`
+	Stage Stage     `json:"stage"`
+	// PersonOnly says that nothing remembered and no mode may answer.
+	PersonOnly bool `json:"person_only,omitempty"`
 	// Rule and Grant are the ids of what decided, if one did, and Basis is its
 	// text.
 	Rule  string `json:"rule,omitempty"`
@@ -30,15 +35,14 @@ type Outcome struct {
 	Acts     []Act           `json:"acts,omitempty"`
 	Trace    Trace           `json:"trace,omitempty"`
 
-	entry *entry
-	err   error
+	err error
 }
 
 // Runs reports whether the call may run.
-func (o *Outcome) Runs() bool { return o.State.Runs() }
+func (o Outcome) Runs() bool { return o.State.Runs() }
 
 // Note returns the comment of the person who answered.
-func (o *Outcome) Note() string {
+func (o Outcome) Note() string {
 	if o.Decision == nil {
 		return ""
 	}
@@ -136,7 +140,7 @@ func orNoName(tool string) string {
 
 // Err returns nil if the call may run or was answered by a person, [ErrOpen] if
 // it waits, and otherwise a [*BlockedError], [*DeniedError] or [*InvalidError].
-func (o *Outcome) Err() error {
+func (o Outcome) Err() error {
 	switch {
 	case o.State.Runs(), o.State == Answered, o.State == HandedOver:
 		return nil

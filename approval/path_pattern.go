@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -31,10 +32,33 @@ func compilePath(target string, shared bool) (pathPattern, error) {
 		p.glob = "**"
 	}
 	p.glob = path.Clean(p.glob)
-	if !doublestar.ValidatePattern(p.glob) {
-		return p, errUnbalanced
+	return p, checkPathGlob(p.glob)
+}
+
+var errAlternatives = errors.New("too many {} alternatives: write several rules")
+
+// checkPathGlob refuses what is malformed, and braces that would be tried in
+// more ways than anybody can wait for.
+func checkPathGlob(glob string) error {
+	const maxGroups, maxCommas = 4, 64
+	if !doublestar.ValidatePattern(glob) {
+		return errUnbalanced
 	}
-	return p, nil
+	groups, commas := 0, 0
+	for i := 0; i < len(glob); i++ {
+		switch glob[i] {
+		case '\\':
+			i++
+		case '{':
+			groups++
+		case ',':
+			commas++
+		}
+	}
+	if groups > maxGroups || groups > 0 && commas > maxCommas {
+		return errAlternatives
+	}
+	return nil
 }
 
 var anyGlob = glob{runs: []run{{plain: true}, {plain: true}}}
@@ -51,24 +75,34 @@ func (p pathPattern) matches(spelling string) bool {
 }
 
 // covers is the match of an allow: it must hold for the file as written and
-// for the one it resolves to, each in any spelling.
-func (p pathPattern) covers(t Target) bool {
-	return !t.Unknown && p.to.match(t.To) && p.matchesAny(t.Written) && p.matchesAny(t.Resolved)
+// for the one it resolves to, each in any spelling. By name, a path outside the
+// roots, which has only an absolute spelling, is not reached by **/x.
+func (p pathPattern) covers(t *Target, byName bool) bool {
+	if byName {
+		return p.to.match(t.To) && p.namesAny(t.Written) && p.namesAny(t.Resolved)
+	}
+	return p.to.match(t.To) && p.matchesAny(t.Written) && p.matchesAny(t.Resolved)
 }
 
 // meets is the match of a deny: one spelling of either is enough.
-func (p pathPattern) meets(t Target) Meets {
-	if !p.to.match(t.To) {
-		return No
-	}
-	if p.matchesAny(t.Written) || p.matchesAny(t.Resolved) {
+func (p pathPattern) meets(t *Target) Meets {
+	if p.to.match(t.To) && (p.matchesAny(t.Written) || p.matchesAny(t.Resolved)) {
 		return Yes
 	}
-	return possibly(t.Unknown)
+	return No
 }
 
 func (p pathPattern) matchesAny(spellings []string) bool {
 	return slices.ContainsFunc(spellings, p.matches)
+}
+
+func (p pathPattern) namesAny(spellings []string) bool {
+	for _, s := range spellings {
+		if path.IsAbs(s) == path.IsAbs(p.glob) && p.matches(s) {
+			return true
+		}
+	}
+	return false
 }
 
 // plainTexts returns texts that stand in every path that the pattern matches.
@@ -91,8 +125,10 @@ func (p pathPattern) plainTexts() []string {
 			flush()
 			return texts
 		case '\\':
-			if i++; i < len(p.glob) {
+			if i++; i < len(p.glob) && p.glob[i] != '/' {
 				text.WriteByte(p.glob[i])
+			} else {
+				flush()
 			}
 		default:
 			text.WriteByte(c)

@@ -3,6 +3,8 @@ package approval
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Meets says whether a deny meets an act. The order matters: a larger value is
@@ -31,6 +33,7 @@ type pattern struct {
 	connector     glob
 	name          glob
 	hasTarget     bool
+	any           bool // the target is * or **, as wide as no target
 	kind          Kind // the kind of the named built-in act, else empty
 	words         *wordsPattern
 	path          *pathPattern
@@ -43,7 +46,15 @@ type pattern struct {
 // sign does not pass for the letter.
 type nameFold func(string) string
 
-func foldWide(s string) string { return strings.ToLower(s) }
+func foldWide(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			// Up and down again: the long s has no lower case but the letter s.
+			return strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, s)
+		}
+	}
+	return foldASCII(s)
+}
 
 func foldASCII(s string) string {
 	for i := 0; i < len(s); i++ {
@@ -126,6 +137,9 @@ func (p *pattern) compileTarget(name, target string) error {
 	if strings.TrimSpace(target) == "" {
 		return errEmptyTarget
 	}
+	if p.any = isAny(target); p.any {
+		return nil
+	}
 	literal, _ := p.name.literal()
 	if p.anyConnector {
 		p.kind = builtinKinds[literal]
@@ -154,19 +168,34 @@ func (p *pattern) compileTarget(name, target string) error {
 	return nil
 }
 
-// covers is the match of an allow on an act's target.
-func (p *pattern) covers(t Target) bool {
-	if t.Unknown || hasUnknown(t.Words) {
+// bare reports whether the pattern holds whatever the target is.
+func (p *pattern) bare() bool { return !p.hasTarget || p.any }
+
+// about reports whether the target of the pattern can be read as one of the
+// act's: that of shell(ls) says nothing about the files of a command.
+func (p *pattern) about(act *Act) bool {
+	if p.bare() || p.kind == "" || act.Connector != "" {
+		return true
+	}
+	kind, builtin := builtinKinds[act.Name]
+	return !builtin || kind == p.kind
+}
+
+// covers is the match of an allow on an act's target. What is answered by name
+// only needs a target, and an absolute path an absolute one.
+func (p *pattern) covers(act *Act, byName bool) bool {
+	t := &act.Target
+	if t.Unknown || hasUnknown(t.Words) || !p.about(act) {
 		return false
 	}
-	if !p.hasTarget {
-		return true
+	if p.bare() {
+		return !byName
 	}
 	switch t.Kind {
 	case Words:
 		return p.words != nil && p.words.covers(t)
 	case Path:
-		return p.path != nil && p.path.covers(t)
+		return p.path != nil && p.path.covers(t, byName)
 	case URL:
 		return p.url != nil && p.url.covers(t)
 	case Text, Arguments:
@@ -175,11 +204,18 @@ func (p *pattern) covers(t Target) bool {
 	return false
 }
 
-// meets is the match of a deny on an act's target.
-func (p *pattern) meets(t Target) Meets {
-	if !p.hasTarget {
+// meets is the match of a deny on an act's target. An unknown target may be any.
+func (p *pattern) meets(act *Act) Meets {
+	if p.bare() {
 		return Yes
 	}
+	if !p.about(act) {
+		return No
+	}
+	return max(p.targetMeets(&act.Target), possibly(act.Target.Unknown))
+}
+
+func (p *pattern) targetMeets(t *Target) Meets {
 	switch t.Kind {
 	case Words:
 		if p.words != nil {
@@ -197,7 +233,6 @@ func (p *pattern) meets(t Target) Meets {
 		if p.text.match(t.Text) {
 			return Yes
 		}
-		return possibly(t.Unknown)
 	}
-	return possibly(t.Unknown)
+	return No
 }

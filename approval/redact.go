@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -17,82 +18,90 @@ var secretKeys = []string{
 	"authorization", "cookie", "credential", "signature", "sessionid", "bearer",
 }
 
-// notSecret are names that contain a secret key's name and hold no secret.
-var notSecret = map[string]bool{
-	"maxtokens": true, "tokens": true, "tokencount": true, "inputtokens": true, "outputtokens": true,
-	"totaltokens": true, "nexttoken": true, "pagetoken": true, "nextpagetoken": true, "tokenlimit": true,
+// notSecret are ends of names that contain a secret key's name and hold no secret.
+var notSecret = []string{
+	"maxtokens", "inputtokens", "outputtokens", "totaltokens", "prompttokens", "completiontokens", "cachedtokens",
+	"reasoningtokens", "budgettokens", "tokencount", "tokenlimit", "tokenizer", "nexttoken", "pagetoken",
 }
 
 var keySeparators = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
 func secretKey(key string) bool {
 	key = keySeparators.Replace(strings.ToLower(key))
-	if notSecret[key] {
+	if key == "tokens" || slices.ContainsFunc(notSecret, func(end string) bool { return strings.HasSuffix(key, end) }) {
 		return false
 	}
-	for _, part := range secretKeys {
-		if strings.Contains(key, part) {
-			return true
-		}
+	if slices.ContainsFunc(secretKeys, func(part string) bool { return strings.Contains(key, part) }) {
+		return true
 	}
 	return key == "auth" || key == "pwd" || key == "pin" || key == "otp"
 }
 
-// secretForms are the looks of common secrets in running text. Where a form
+// A secretForm is the look of a common secret in running text. Where the form
 // has a group, only the group is the secret.
-var secretForms = sync.OnceValue(func() []*regexp.Regexp {
-	forms := []string{
-		`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`,
-		`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,      // JSON web tokens
-		`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`,                        // AWS key ids
-		`\bgh[pousr]_[A-Za-z0-9]{30,}\b`,                                 // GitHub
-		`\bgithub_pat_[A-Za-z0-9_]{30,}\b`,                               //
-		`\bglpat-[A-Za-z0-9_-]{16,}`,                                     // GitLab
-		`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`,                               // Slack
-		`\bsk-[A-Za-z0-9_-]{16,}`,                                        // OpenAI, Anthropic
-		`\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}`,                         // Stripe
-		`\bAIza[A-Za-z0-9_-]{35}`,                                        // Google
-		`\bya29\.[A-Za-z0-9_-]{20,}`,                                     //
-		`\bnpm_[A-Za-z0-9]{30,}`,                                         // npm
-		`\bhf_[A-Za-z0-9]{30,}`,                                          // Hugging Face
-		`\bdop_v1_[a-f0-9]{60,}`,                                         // DigitalOcean
-		`\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`,                   // SendGrid
-		`(?i)\b(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{12,})`,       // headers
-		`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@`,                // URL passwords
-		`(?i)\b(?:cookie|authorization|x-api-key)\s*:\s*([^\r\n'"]{4,})`, // header lines
-		`(?i)[a-z0-9_.-]*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|[_-]token|\btoken|credential)[a-z0-9_.-]*["']?\s*[=:]\s*["']?([^\s"'&;,]{3,})`,
-		`(?i)--(?:password|passwd|token|secret|api-key)[ =]["']?([^\s"'&;]{3,})`,
+type secretForm struct {
+	hints []string // one of these is in every text that has the form, in lower case
+	form  *regexp.Regexp
+	named bool // the first group is a name, which must be that of a secret
+}
+
+var secretForms = sync.OnceValue(func() []secretForm {
+	plain := func(form string, hints ...string) secretForm {
+		return secretForm{hints: hints, form: regexp.MustCompile(form)}
 	}
-	out := make([]*regexp.Regexp, len(forms))
-	for i, f := range forms {
-		out[i] = regexp.MustCompile(f)
+	assignment := plain(`(?i)([a-z0-9_.-]*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|token|credential)[a-z0-9_.-]*)`+
+		`\\*["']?\s*(?::=|=>|==?|:)\s*(?:\\+"((?:[^"\\]|\\[^"])+)|"((?:[^"\\]|\\[\s\S])+)|'([^']+)|([^\s"'&;,\\]{3,}))`,
+		"password", "passwd", "passphrase", "secret", "key", "token", "credential")
+	assignment.named = true
+	return []secretForm{
+		plain(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`, "private key-----"),
+		plain(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`, "eyj"),        // JSON web tokens
+		plain(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`, "akia", "asia", "abia", "acca"), // AWS key ids
+		plain(`\bgh[pousr]_[A-Za-z0-9]{30,}\b`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),  // GitHub
+		plain(`\bgithub_pat_[A-Za-z0-9_]{30,}\b`, "github_pat_"),                         //
+		plain(`\bglpat-[A-Za-z0-9_-]{16,}`, "glpat-"),                                    // GitLab
+		plain(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`, "xox"),                                 // Slack
+		plain(`\bsk-[A-Za-z0-9_-]{16,}`, "sk-"),                                          // OpenAI, Anthropic
+		plain(`\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}`, "k_live_", "k_test_"),            // Stripe
+		plain(`\bAIza[A-Za-z0-9_-]{35}`, "aiza"),                                         // Google
+		plain(`\bya29\.[A-Za-z0-9_-]{20,}`, "ya29."),                                     //
+		plain(`\bnpm_[A-Za-z0-9]{30,}`, "npm_"),                                          // npm
+		plain(`\bhf_[A-Za-z0-9]{30,}`, "hf_"),                                            // Hugging Face
+		plain(`\bdop_v1_[a-f0-9]{60,}`, "dop_v1_"),                                       // DigitalOcean
+		plain(`\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, "sg."),                     // SendGrid
+		plain(`(?i)\b(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{12,})`, "bearer", "basic", "token"),
+		plain(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@`, "://"), // URL passwords
+		plain(`(?i)\b(?:cookie|authorization|x-api-key)\\*["']?\s*:\s*\\*["']?((?:="[^"\r\n]*"|[^\r\n'"\\]){4,})`,
+			"cookie", "authorization", "x-api-key"),
+		assignment,
+		plain(`(?i)--(?:password|passwd|token|secret|api-key) +["']?([^\s"'&;]{3,})`, "--passw", "--token", "--secret", "--api-key"),
 	}
-	return out
 })
 
 // Redact returns text with everything that looks like a secret replaced. It is
 // for logs; what a person approves is shown as it is.
 func Redact(text string) string {
-	if len(text) < 4 {
-		return text
-	}
-	for _, form := range secretForms() {
-		text = redactForm(form, text)
+	lower := strings.ToLower(text)
+	for _, f := range secretForms() {
+		if slices.ContainsFunc(f.hints, func(hint string) bool { return strings.Contains(lower, hint) }) {
+			text = f.redact(text)
+		}
 	}
 	return text
 }
 
-func redactForm(form *regexp.Regexp, text string) string {
-	matches := form.FindAllStringSubmatchIndex(text, -1)
-	if matches == nil {
-		return text
-	}
+func (f *secretForm) redact(text string) string {
 	var b strings.Builder
 	last := 0
-	for _, m := range matches {
+	for _, m := range f.form.FindAllStringSubmatchIndex(text, -1) {
 		start, end := m[0], m[1]
-		if len(m) > 2 {
-			start, end = m[2], m[3]
+		for i := 2; i < len(m); i += 2 {
+			if m[i] >= 0 {
+				start, end = m[i], m[i+1]
+			}
+		}
+		if f.named && !secretKey(text[m[2]:m[3]]) {
+			continue
 		}
 		b.WriteString(text[last:start])
 		b.WriteString(Redacted)
@@ -104,7 +113,7 @@ func redactForm(form *regexp.Regexp, text string) string {
 
 // RedactJSON returns JSON with the values of secret-looking keys, and secrets
 // inside other texts, replaced. Keys keep their order and numbers their text.
-// What is not JSON is replaced whole.
+// What is not JSON, or deeper than [MaxArgumentDepth], is replaced whole.
 func RedactJSON(data json.RawMessage) json.RawMessage {
 	if len(data) == 0 {
 		return nil
@@ -112,14 +121,17 @@ func RedactJSON(data json.RawMessage) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var out bytes.Buffer
-	if err := redactValue(dec, &out, false); err != nil {
+	if err := redactValue(dec, &out, false, 0); err != nil {
 		return json.RawMessage(`"` + Redacted + `"`)
 	}
 	return out.Bytes()
 }
 
 // redactValue copies one value; a secret one becomes [Redacted], whatever it is.
-func redactValue(dec *json.Decoder, out *bytes.Buffer, secret bool) error {
+func redactValue(dec *json.Decoder, out *bytes.Buffer, secret bool, depth int) error {
+	if depth > MaxArgumentDepth {
+		return ErrArgumentsTooDeep
+	}
 	token, err := dec.Token()
 	if err != nil {
 		return err
@@ -129,7 +141,7 @@ func redactValue(dec *json.Decoder, out *bytes.Buffer, secret bool) error {
 		if !secret {
 			out.WriteRune(rune(t))
 		}
-		if err := redactContainer(dec, out, t == '{', secret); err != nil {
+		if err := redactContainer(dec, out, t == '{', secret, depth); err != nil {
 			return err
 		}
 		if _, err := dec.Token(); err != nil {
@@ -155,7 +167,7 @@ func redactValue(dec *json.Decoder, out *bytes.Buffer, secret bool) error {
 	return writeJSON(out, token) // true, false, null tell nothing
 }
 
-func redactContainer(dec *json.Decoder, out *bytes.Buffer, object, secret bool) error {
+func redactContainer(dec *json.Decoder, out *bytes.Buffer, object, secret bool, depth int) error {
 	target := out
 	if secret {
 		target = &bytes.Buffer{}
@@ -177,7 +189,7 @@ func redactContainer(dec *json.Decoder, out *bytes.Buffer, object, secret bool) 
 			target.WriteByte(':')
 			inner = secret || secretKey(name)
 		}
-		if err := redactValue(dec, target, inner); err != nil {
+		if err := redactValue(dec, target, inner, depth+1); err != nil {
 			return err
 		}
 	}

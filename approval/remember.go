@@ -36,7 +36,14 @@ func (g *Gate) rememberGrants(ctx context.Context, r *Request, d Decision, effec
 			Created: now, Expires: expiry(now, d.Remember.For), By: d.By,
 		})
 	}
-	return g.cfg.Grants.AddGrants(ctx, grants...)
+	policy, err := g.policyWith(ctx, r.Call.Session, nil, grants)
+	if err != nil {
+		return err
+	}
+	if len(grants) == 0 || !policy.decides(r, effect, now) {
+		return fmt.Errorf("%w: it cannot be remembered for the session, because what it does is not known", ErrNotOffered)
+	}
+	return safely("saving the grants", func() error { return g.cfg.Grants.AddGrants(ctx, grants...) })
 }
 
 func expiry(now time.Time, lifetime time.Duration) time.Time {
@@ -54,7 +61,7 @@ func (g *Gate) rememberRules(ctx context.Context, r *Request, d Decision, effect
 	if err != nil || len(rules) == 0 {
 		return err
 	}
-	return g.cfg.Rules.AddRules(ctx, rules...)
+	return safely("saving the rules", func() error { return g.cfg.Rules.AddRules(ctx, rules...) })
 }
 
 // rulesToSave returns the rules that the decision asks for and that are not
@@ -67,12 +74,12 @@ func (g *Gate) rulesToSave(ctx context.Context, r *Request, d Decision, effect E
 	if len(texts) == 0 {
 		return nil, fmt.Errorf("%w: no rule says this; write one, or answer for the session", ErrNotOffered)
 	}
-	there, err := g.cfg.Rules.Rules(ctx)
+	policy, err := g.policy(ctx, r.Call.Session)
 	if err != nil {
-		return nil, fmt.Errorf("the rules cannot be read: %w", err)
+		return nil, err
 	}
 	now := g.cfg.Clock()
-	all := there.Rules()
+	all := policy.Rules.Rules()
 	var fresh []Rule
 	for _, text := range texts {
 		rule, err := ParseRule(text)
@@ -89,7 +96,13 @@ func (g *Gate) rulesToSave(ctx context.Context, r *Request, d Decision, effect E
 		fresh = append(fresh, rule)
 		all = append(all, rule)
 	}
-	return fresh, g.checkCoverage(r, all, effect, now)
+	if policy.Rules, err = CompileRules(all); err != nil {
+		return nil, err
+	}
+	if !policy.decides(r, effect, now) {
+		return nil, fmt.Errorf("%w: the rules would not cover this call", ErrInvalidDecision)
+	}
+	return fresh, nil
 }
 
 // hasRule reports whether the same rule is there and holds.
@@ -102,21 +115,18 @@ func hasRule(rules []Rule, r Rule, now time.Time) bool {
 	return false
 }
 
-// checkCoverage refuses rules that would not decide about the call at hand: the
-// person would believe to have answered for ever.
-func (g *Gate) checkCoverage(r *Request, rules []Rule, effect Effect, now time.Time) error {
-	set, err := CompileRules(rules)
-	if err != nil {
-		return err
-	}
+// decides reports whether what is remembered would decide about the call of the
+// request by itself; if not, the person would believe to have answered for
+// longer than this once.
+func (p Policy) decides(r *Request, effect Effect, now time.Time) bool {
 	call := r.Call
 	call.Definition = r.Definition
-	q := Question{Call: &call, Proposal: &Proposal{Definition: r.Definition, Acts: r.Acts}, Now: now}
-	j := Policy{Rules: set, Fixed: g.cfg.Policy}.Judge(q)
-	if effect == Deny && j.State != AutoDenied || effect == Allow && j.State != AutoApproved {
-		return fmt.Errorf("%w: the rules would not cover this call", ErrInvalidDecision)
+	p.Mode = ModeAsk
+	j := p.Judge(Question{Call: &call, Proposal: &Proposal{Definition: r.Definition, Acts: r.Acts}, Now: now})
+	if effect == Deny {
+		return j.State == AutoDenied
 	}
-	return nil
+	return j.State == AutoApproved || j.State == SessionApproved
 }
 
 // offered returns the rules that the request offers for a reach.

@@ -30,13 +30,15 @@ type Request struct {
 	PersonOnly bool `json:"person_only,omitempty"`
 	// Offers are the ways in which an answer can be remembered; with NoSession
 	// or NoAlways not so long.
-	Offers    []Offer   `json:"offers,omitempty"`
-	NoSession bool      `json:"no_session,omitempty"`
-	NoAlways  bool      `json:"no_always,omitempty"`
-	Choices   []Choice  `json:"choices,omitempty"`
-	Edit      Editable  `json:"edit,omitzero"`
-	Trace     Trace     `json:"trace"`
-	Created   time.Time `json:"created"`
+	Offers    []Offer `json:"offers,omitempty"`
+	NoSession bool    `json:"no_session,omitempty"`
+	NoAlways  bool    `json:"no_always,omitempty"`
+	// Once says that a yes is kept for the session, for exactly these acts.
+	Once    bool      `json:"once,omitempty"`
+	Choices []Choice  `json:"choices,omitempty"`
+	Edit    Editable  `json:"edit,omitzero"`
+	Trace   Trace     `json:"trace"`
+	Created time.Time `json:"created"`
 
 	view *lazyView
 	done chan struct{}

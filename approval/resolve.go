@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,32 +29,39 @@ func (b *Batch) resolve(ctx context.Context, d Decision) error {
 	if !b.take(e) {
 		return b.whoWon(e)
 	}
+	seen := e.seen
 	d.At = b.gate.cfg.Clock()
 	if d.By.Via == "" {
 		d.By.Via = ViaProgram
 	}
 	next, err := b.answer(ctx, e, d)
 	if err != nil {
-		b.giveBack(e)
+		b.giveBack(ctx, e, seen)
+		if errors.Is(err, ErrPersonOnly) {
+			b.gate.resettle(ctx) // the request may not say so yet
+		}
 		return err
 	}
-	b.commit(e, next)
-	if d.Remember.Keep != KeepNone {
+	b.commit(ctx, e, next)
+	if saved := next.outcome.Decision; saved != nil && saved.Remember.Keep != KeepNone {
 		b.gate.resettle(ctx)
 	}
 	return nil
 }
 
+// find returns the entry that the request is for.
 func (b *Batch) find(id string) (*entry, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, e := range b.entries {
 		switch {
-		case e.request == nil || id == "":
-		case e.request.ID == id:
+		case id == "":
+		case e.request != nil && e.request.ID == id, e.outcome.Request == id:
 			return e, nil
+		case slices.Contains(e.former, id) && e.pending():
+			return nil, fmt.Errorf("%w: it is asked again as %q", ErrWrongCall, e.request.ID)
 		case slices.Contains(e.former, id):
-			return nil, fmt.Errorf("%w: what was shown has changed, and it is asked again as %q", ErrWrongCall, e.request.ID)
+			return nil, e.settledBy()
 		}
 	}
 	return nil, ErrUnknownRequest
@@ -63,20 +71,24 @@ func (b *Batch) find(id string) (*entry, error) {
 func (b *Batch) whoWon(e *entry) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	o := &e.outcome
-	switch {
-	case o.State == Pending:
-		return fmt.Errorf("%w: another answer is being recorded", ErrSettled)
-	case o.Decision != nil:
-		return fmt.Errorf("%w: %s by %s", ErrSettled, o.State, o.Decision.By)
+	return e.settledBy()
+}
+
+func (e *entry) settledBy() error {
+	if d := e.outcome.Decision; d != nil {
+		return fmt.Errorf("%w: %s by %s", ErrSettled, e.outcome.State, d.By)
 	}
-	return fmt.Errorf("%w: %s", ErrSettled, o.State)
+	return fmt.Errorf("%w: %s", ErrSettled, e.outcome.State)
 }
 
 // String returns who answered, for a sentence.
 func (w Who) String() string {
 	text := w.User
-	if text == "" {
+	switch {
+	case text != "" || w.Host != "":
+	case w.Via == ViaRule || w.Via == ViaGrant || w.Via == ViaMode:
+		return "a " + string(w.Via)
+	default:
 		text = "somebody"
 	}
 	if w.Host != "" {
@@ -90,8 +102,14 @@ func (w Who) String() string {
 
 // answer drafts what the decision makes of the entry, which is taken.
 func (b *Batch) answer(ctx context.Context, e *entry, d Decision) (draft, error) {
+	if d.Request != e.request.ID {
+		return draft{}, fmt.Errorf("%w: it is asked again as %q", ErrWrongCall, e.request.ID)
+	}
 	if err := d.validate(e.request); err != nil {
 		return draft{}, err
+	}
+	if d.agrees() && ctx.Err() != nil {
+		return draft{}, context.Cause(ctx)
 	}
 	if d.Arguments != nil {
 		return b.change(ctx, e, d)
@@ -107,31 +125,29 @@ func (b *Batch) answer(ctx context.Context, e *entry, d Decision) (draft, error)
 	}
 	next := draft{outcome: e.outcome, proposal: e.proposal}
 	o := &next.outcome
-	o.State, o.Decision, o.Why = d.state(), &d, ""
-	o.Stage = o.State.Stage()
+	o.Why = ""
 	switch {
 	case d.Answer == NoAnswer:
 		o.Why = "no answer was given"
 	case d.By.Via == ViaMode:
-		o.Why = d.Note
+		o.Why, d.Note = d.Note, "" // no person said it
 	}
-	b.gate.settle(ctx, &next, e.request)
+	o.State, o.Decision = d.state(), &d
+	o.Stage = o.State.Stage()
+	b.gate.settle(ctx, &next)
 	return next, nil
 }
 
 // approve drafts a person's yes to exactly the call of o. What is blocked or
 // denied by now stays so.
 func (b *Batch) approve(ctx context.Context, e *entry, o Outcome, p *Proposal, d Decision) (draft, error) {
+	seen := b.gate.changes.Load()
 	j, err := b.gate.judgement(ctx, &o, p, true)
 	if err != nil {
 		return draft{}, err
 	}
-	o.apply(j)
-	o.Acts = slices.Clone(p.Acts)
-	next := draft{outcome: o, proposal: p}
 	if !j.State.Runs() {
-		b.gate.settle(ctx, &next, e.request)
-		return next, nil
+		return b.gate.drafted(ctx, e, o, p, j, seen), nil
 	}
 	request := e.request
 	if o.Fingerprint != request.Fingerprint {
@@ -142,15 +158,18 @@ func (b *Batch) approve(ctx context.Context, e *entry, o Outcome, p *Proposal, d
 			return draft{}, err
 		}
 	}
-	if p.Once && d.Remember.Keep == KeepNone && !request.NoSession {
-		d.Remember.Keep = KeepSession
+	if j.PersonOnly && !request.PersonOnly {
+		return draft{}, fmt.Errorf("%w, which the request did not say: %s", ErrPersonOnly, j.Why)
 	}
+	d.Remember = d.remembers(request)
 	if err := b.gate.remember(ctx, request, d); err != nil {
 		return draft{}, err
 	}
-	next.outcome.Decision = &d
-	next.outcome.State, next.outcome.Stage = d.state(), StageApproved
-	return next, nil
+	o.apply(j)
+	o.Acts = slices.Clone(p.Acts)
+	o.Decision = &d
+	o.State, o.Stage, o.Why = d.state(), StageApproved, ""
+	return draft{outcome: o, proposal: p}, nil
 }
 
 // change drafts an approval with other arguments. The changed call is prepared
@@ -167,7 +186,7 @@ func (b *Batch) change(ctx context.Context, e *entry, d Decision) (draft, error)
 	case e.request.Fingerprint:
 		d.Remember = Remember{}
 		o.Decision = &d
-		next := b.gate.judge(ctx, b, o, &p)
+		next := b.gate.judge(ctx, e, o, &p)
 		if next.outcome.State == Pending {
 			next.outcome.Decision = nil
 		}
@@ -178,22 +197,29 @@ func (b *Batch) change(ctx context.Context, e *entry, d Decision) (draft, error)
 
 // changed prepares the call of an outcome with other arguments.
 func (b *Batch) changed(ctx context.Context, o Outcome, args []byte) (Outcome, Proposal, error) {
-	if o.Original == nil {
-		o.Original = o.Call.Arguments
+	original := o.Original
+	if original == nil {
+		original = o.Call.Arguments
 	}
 	o.Call.Arguments = args
-	call, p, err := b.gate.prepare(ctx, o.Call)
+	call, err := b.gate.identify(o.Call)
+	if err != nil {
+		return o, Proposal{}, err
+	}
+	call, p, err := b.gate.prepare(ctx, call)
 	if err != nil {
 		return o, p, err
 	}
-	o.Call = call
-	o.Fingerprint = fingerprint(&o.Call, &p)
+	if o.Original = original; bytes.Equal(original, call.Arguments) {
+		o.Original = nil
+	}
+	o.Call, o.Fingerprint = call, fingerprint(&call, &p)
 	return o, p, nil
 }
 
 // Preview returns what the request would be with other arguments, without
-// changing anything. A decision that carries these arguments and the preview's
-// fingerprint is a yes to the changed call: somebody has seen it. If the changed
+// changing anything. It has the request's own id, so that its Change with these
+// arguments is a yes to the changed call: somebody has seen it. If the changed
 // call is blocked or denied, the error says so.
 func (b *Batch) Preview(ctx context.Context, requestID string, args []byte) (*Request, error) {
 	e, err := b.find(requestID)
@@ -201,13 +227,21 @@ func (b *Batch) Preview(ctx context.Context, requestID string, args []byte) (*Re
 		return nil, &DecisionError{Request: requestID, Err: err}
 	}
 	b.mu.Lock()
-	now := e.outcome
+	now, request := e.outcome, e.request
 	b.mu.Unlock()
+	if now.State != Pending {
+		return nil, &DecisionError{Request: requestID, Err: b.whoWon(e)}
+	}
 	o, p, err := b.changed(ctx, now, args)
 	if err != nil {
 		return nil, &InvalidError{Tool: o.Call.Name(), Err: err}
 	}
-	return b.preview(ctx, &o, &p)
+	r, err := b.preview(ctx, &o, &p)
+	if err != nil {
+		return nil, err
+	}
+	r.ID, r.done = request.ID, request.done
+	return r, nil
 }
 
 func (b *Batch) preview(ctx context.Context, o *Outcome, p *Proposal) (*Request, error) {

@@ -9,57 +9,63 @@ import (
 // Review settles what can be settled without a person and leaves the rest
 // pending. It never waits for anybody, and every call gets an outcome.
 func (g *Gate) Review(ctx context.Context, calls ...Call) *Batch {
-	b := &Batch{gate: g, id: g.cfg.NewID()}
+	b := g.newBatch(g.cfg.NewID(), len(calls))
 	drafts := make([]draft, len(calls))
 	seen := make(map[string]bool, len(calls))
 	for i, call := range calls {
-		call = call.clone()
 		if call.ID == "" {
 			call.ID = g.cfg.NewID()
 		}
+		call, err := g.identify(call)
 		start := Outcome{Call: call, State: Pending, Stage: StagePending}
 		switch {
 		case i >= MaxCallsPerTurn:
 			why := fmt.Sprintf("a turn may have %d calls at most; this is number %d", MaxCallsPerTurn, i+1)
 			drafts[i] = g.refuse(ctx, start, Blocked, why)
+		case err != nil:
+			drafts[i] = g.invalid(ctx, start, err)
 		case seen[call.ID]:
 			drafts[i] = g.invalid(ctx, start, fmt.Errorf("the call id %q is used twice in one turn", call.ID))
 		default:
-			drafts[i] = g.review(ctx, b, start)
+			drafts[i] = g.review(ctx, b.entries[i], start)
 		}
 		seen[call.ID] = true
-		b.entries = append(b.entries, &entry{batch: b})
 	}
 	for i, d := range drafts {
-		b.commit(b.entries[i], d)
+		b.commit(ctx, b.entries[i], d)
 	}
 	return b
 }
 
 // review judges a call from the start.
-func (g *Gate) review(ctx context.Context, b *Batch, o Outcome) draft {
+func (g *Gate) review(ctx context.Context, e *entry, o Outcome) draft {
 	call, p, err := g.prepare(ctx, o.Call)
-	o.Call = call
 	if err != nil {
 		return g.invalid(ctx, o, err)
 	}
-	o.Fingerprint = fingerprint(&o.Call, &p)
-	return g.judge(ctx, b, o, &p)
+	o.Call, o.Fingerprint = call, fingerprint(&call, &p)
+	return g.judge(ctx, e, o, &p)
 }
 
 // judge answers a prepared call or makes a request of it.
-func (g *Gate) judge(ctx context.Context, b *Batch, o Outcome, p *Proposal) draft {
-	o.Acts = slices.Clone(p.Acts)
+func (g *Gate) judge(ctx context.Context, e *entry, o Outcome, p *Proposal) draft {
+	seen := g.changes.Load()
 	j, err := g.judgement(ctx, &o, p, false)
 	if err != nil {
 		return g.refuse(ctx, o, Denied, err.Error())
 	}
+	return g.drafted(ctx, e, o, p, j, seen)
+}
+
+// drafted makes a draft of a judgement.
+func (g *Gate) drafted(ctx context.Context, e *entry, o Outcome, p *Proposal, j Judgement, seen uint64) draft {
+	o.Acts = slices.Clone(p.Acts)
 	o.apply(j)
-	d := draft{outcome: o, proposal: p}
+	d := draft{outcome: o, proposal: p, seen: seen}
 	if j.State == Pending {
-		return g.ask(ctx, b, d, j)
+		return g.ask(ctx, e, d, j)
 	}
-	g.settle(ctx, &d, nil)
+	g.settle(ctx, &d)
 	return d
 }
 
@@ -76,6 +82,7 @@ func (g *Gate) judgement(ctx context.Context, o *Outcome, p *Proposal, approved 
 // apply copies what was judged.
 func (o *Outcome) apply(j Judgement) {
 	o.State, o.Stage, o.Why, o.Trace = j.State, j.State.Stage(), j.Why, j.Trace
+	o.PersonOnly = j.PersonOnly
 	o.Rule, o.Grant, o.Basis = "", "", ""
 	if j.Rule != nil {
 		o.Rule, o.Basis = j.Rule.ID, ruleSource(j.Rule)
@@ -86,12 +93,15 @@ func (o *Outcome) apply(j Judgement) {
 }
 
 // ask makes a request, unless too many wait already.
-func (g *Gate) ask(ctx context.Context, b *Batch, d draft, j Judgement) draft {
-	if !g.reserve(d.outcome.Call.Session) {
-		return g.refuse(ctx, d.outcome, Blocked, fmt.Sprintf("%d requests wait for an answer already", MaxPending))
+func (g *Gate) ask(ctx context.Context, e *entry, d draft, j Judgement) draft {
+	if !e.counted && !g.reserve(d.outcome.Call.Session) {
+		why := fmt.Sprintf("%d requests wait for an answer already", MaxPending)
+		d.outcome.Trace = append(d.outcome.Trace, Step{Look: "limit", Found: "refused", Source: why})
+		return g.refuse(ctx, d.outcome, Blocked, why)
 	}
-	d.request = g.newRequest(b, &d.outcome, d.proposal, j)
-	d.outcome.Request = d.request.ID
+	e.counted = true
+	d.request = g.newRequest(e.batch, &d.outcome, d.proposal, j)
+	d.outcome.Request, d.outcome.Asked = d.request.ID, d.request.Created
 	return d
 }
 
@@ -100,7 +110,7 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Reque
 		ID: g.cfg.NewID(), Batch: b.id, Call: o.Call.clone(), Fingerprint: o.Fingerprint, Definition: p.Definition,
 		Summary: p.Summary, Why: j.Why, Acts: slices.Clone(p.Acts), Open: j.Open,
 		PersonOnly: j.PersonOnly, NoSession: p.NoSession || j.PersonOnly, NoAlways: p.NoAlways || j.PersonOnly,
-		Choices: p.Choices, Edit: p.Edit, Trace: j.Trace, Created: g.cfg.Clock(),
+		Once: p.Once && !p.NoSession && !j.PersonOnly, Choices: p.Choices, Edit: p.Edit, Trace: j.Trace, Created: g.cfg.Clock(),
 		view: &lazyView{build: p.View}, done: make(chan struct{}),
 	}
 	if r.Summary == "" {
@@ -119,7 +129,7 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Reque
 func (g *Gate) refuse(ctx context.Context, o Outcome, s State, why string) draft {
 	o.State, o.Stage, o.Why = s, s.Stage(), why
 	d := draft{outcome: o}
-	g.settle(ctx, &d, nil)
+	g.settle(ctx, &d)
 	return d
 }
 
@@ -130,12 +140,18 @@ func (g *Gate) invalid(ctx context.Context, o Outcome, err error) draft {
 
 // settle records a call that will not run. One that runs is recorded when it
 // starts.
-func (g *Gate) settle(ctx context.Context, d *draft, asked *Request) {
+func (g *Gate) settle(ctx context.Context, d *draft) {
 	if d.outcome.Runs() {
 		return
 	}
-	if err := g.record(ctx, d.event(Ended, g.cfg.Clock(), asked)); err != nil {
-		// Nothing ran and nothing will; say that the record is missing.
+	g.recordEnd(ctx, d)
+}
+
+// recordEnd records that a call has ended without running. The record is
+// written even if the run was interrupted; if it cannot be, the outcome says so.
+func (g *Gate) recordEnd(ctx context.Context, d *draft) {
+	err := g.record(context.WithoutCancel(ctx), d.event(Ended, g.cfg.Clock()))
+	if err != nil {
 		d.outcome.Why = joinReasons(d.outcome.Why, fmt.Sprintf("this could not be recorded: %v", err))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // An Effect says what a rule does with what it matches.
@@ -95,8 +96,8 @@ func (r Rule) compile() (pattern, error) {
 	if strings.TrimSpace(r.Pattern) == "" {
 		return pattern{}, r.fault(ErrEmptyPattern, "write the name of a tool after "+string(r.Effect))
 	}
-	if r.Pattern != strings.TrimSpace(r.Pattern) || strings.ContainsAny(r.Pattern, "\x00\r\n") {
-		return pattern{}, r.fault(ErrMalformedRule, "white space around the pattern, or a control character in it")
+	if r.Pattern != strings.TrimSpace(r.Pattern) || strings.ContainsAny(r.Pattern, "\x00\r\n") || !utf8.ValidString(r.Pattern) {
+		return pattern{}, r.fault(ErrMalformedRule, "white space around the pattern, a control character in it, or text that is not UTF-8")
 	}
 	p, err := compilePattern(r.Scope, r.Pattern, r.fold())
 	switch {

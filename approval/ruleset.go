@@ -70,7 +70,7 @@ func (s *RuleSet) excepted(deny *Rule, call *Call, act *Act, now time.Time) bool
 		c := &s.except.rules[i]
 		if c.rule.active(now) && sourceFile(c.rule.Source) == sourceFile(deny.Source) &&
 			(c.named(call.Connector, call.Tool, foldASCII) || c.named(act.Connector, act.Name, foldASCII)) &&
-			c.pattern.covers(act.Target) {
+			c.pattern.covers(act, act.ByName) {
 			return true
 		}
 	}
@@ -78,12 +78,12 @@ func (s *RuleSet) excepted(deny *Rule, call *Call, act *Act, now time.Time) bool
 }
 
 // allowed finds an allow rule that covers the act under its own name or that
-// of the called tool. If targeted, only rules with a target count.
-func (s *RuleSet) allowed(call *Call, act *Act, targeted bool, now time.Time) *Rule {
+// of the called tool. If byName, only rules whose target names the act count.
+func (s *RuleSet) allowed(call *Call, act *Act, byName bool, now time.Time) *Rule {
 	if s == nil {
 		return nil
 	}
-	f := finder{index: &s.allows, act: act, now: now, best: -1, targeted: targeted}
+	f := finder{index: &s.allows, act: act, now: now, best: -1, byName: byName}
 	f.allow(call.Connector, call.Tool)
 	if act.Connector != call.Connector || act.Name != call.Tool {
 		f.allow(act.Connector, act.Name)

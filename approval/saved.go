@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -43,25 +44,36 @@ func (b *Batch) MarshalJSON() ([]byte, error) {
 // answer to the old request has no effect. A call that had started and whose end
 // was not seen is unknown and never repeated.
 func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("saved batch: %w", err)
+	}
+	if head.Version != savedVersion {
+		return nil, fmt.Errorf("saved batch: version %d; this program knows version %d", head.Version, savedVersion)
+	}
 	var in savedBatch
 	if err := json.Unmarshal(data, &in); err != nil {
 		return nil, fmt.Errorf("saved batch: %w", err)
 	}
-	if in.Version != savedVersion {
-		return nil, fmt.Errorf("saved batch: version %d; this program knows version %d", in.Version, savedVersion)
+	if in.ID == "" {
+		return nil, errors.New("saved batch: it has no id")
 	}
-	b := &Batch{gate: g, id: in.ID}
+	b := g.newBatch(in.ID, len(in.Entries))
 	for i := range in.Entries {
 		s := &in.Entries[i]
 		if err := checkSaved(s); err != nil {
 			return nil, fmt.Errorf("saved batch: call %d: %w", i+1, err)
 		}
-		e := &entry{batch: b, outcome: s.Outcome, former: s.Former}
-		e.outcome.entry = e
-		b.entries = append(b.entries, e)
 	}
+	drafts := make([]draft, len(in.Entries))
 	for i, s := range in.Entries {
-		b.restore(ctx, b.entries[i], s)
+		drafts[i] = b.restore(ctx, b.entries[i], s)
+	}
+	// From the first commit on others see the batch, so all is ready before.
+	for i, d := range drafts {
+		b.commit(ctx, b.entries[i], d)
 	}
 	return b, nil
 }
@@ -71,46 +83,82 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 func checkSaved(s *savedEntry) error {
 	o := &s.Outcome
 	args, err := CanonicalArguments(o.Call.Arguments)
-	if err != nil && o.State != Invalid {
+	switch {
+	case err == nil:
+		o.Call.Arguments = args
+	case o.State == Invalid || o.State == Blocked:
+		o.Call.Arguments = nil
+	default:
 		return err
 	}
-	if err == nil {
-		o.Call.Arguments = args
+	if o.Original != nil {
+		if o.Original, err = CanonicalArguments(o.Original); err != nil {
+			return fmt.Errorf("original %w", err)
+		}
 	}
-	if _, known := knownStates[o.State]; !known {
-		return fmt.Errorf("unknown state %q", string(o.State))
+	if o.State == Pending {
+		return checkSavedRequest(o, s.Request)
 	}
+	return checkSavedAnswer(o)
+}
+
+func checkSavedRequest(o *Outcome, r *Request) error {
 	switch {
-	case o.State == Pending && s.Request == nil:
-		return fmt.Errorf("it is pending and has no request")
-	case o.State == Pending && (s.Request.Fingerprint != o.Fingerprint || s.Request.Fingerprint.IsZero()):
-		return fmt.Errorf("its request has another fingerprint")
-	case o.State.Runs() && o.Fingerprint.IsZero():
-		return fmt.Errorf("it is %s and has no fingerprint", o.State)
-	case !o.State.Runs() && o.Stage != o.State.Stage():
+	case r == nil || r.ID == "" || r.ID != o.Request:
+		return errors.New("it is pending and has no request")
+	case r.Fingerprint != o.Fingerprint || r.Fingerprint.IsZero():
+		return errors.New("its request has another fingerprint")
+	case o.Stage != StagePending:
 		return fmt.Errorf("it is %s and %s", o.State, orNone(o.Stage))
-	case o.State == Approved && (o.Decision == nil || o.Decision.Answer != Approve):
-		return fmt.Errorf("it is approved and nobody said so")
 	}
 	return nil
 }
 
-func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) {
-	if e.outcome.Stage == StageExecuting {
-		e.outcome.Stage = StageUnknown
-		return
+func checkSavedAnswer(o *Outcome) error {
+	if _, known := knownStates[o.State]; !known {
+		return fmt.Errorf("unknown state %q", string(o.State))
 	}
-	if !e.pending() {
-		return
+	switch d := o.Decision; {
+	case o.State.Runs() && o.Fingerprint.IsZero():
+		return fmt.Errorf("it is %s and has no fingerprint", o.State)
+	case o.State.Runs() && !afterApproval(o.Stage), !o.State.Runs() && o.Stage != o.State.Stage():
+		return fmt.Errorf("it is %s and %s", o.State, orNone(o.Stage))
+	case o.State == Approved && (d == nil || d.Answer != Approve || d.Fingerprint != o.Fingerprint):
+		return errors.New("it is approved and nobody said so")
+	case o.State == Answered && (d == nil || d.Answer != Respond):
+		return errors.New("it is answered and nobody did")
 	}
-	e.taken = true
-	e.outcome.State = "" // until it is known whether the old request still stands
-	next := b.gate.review(ctx, b, s.Outcome)
-	if next.request != nil && next.request.Fingerprint == s.Request.Fingerprint {
-		next.request.ID, next.request.Created = s.Request.ID, s.Request.Created
-		next.outcome.Request = s.Request.ID
-	} else {
-		e.former = append(e.former, s.Request.ID)
+	return nil
+}
+
+// afterApproval reports whether a call that may run can be in the stage.
+func afterApproval(s Stage) bool {
+	switch s {
+	case StageApproved, StageExecuting, StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageReleased:
+		return true
 	}
-	b.commit(e, next)
+	return false
+}
+
+// restore drafts what a saved entry is now.
+func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) draft {
+	e.former = s.Former
+	if s.Outcome.State != Pending {
+		if s.Outcome.Stage == StageExecuting {
+			s.Outcome.Stage = StageUnknown
+		}
+		return draft{outcome: s.Outcome}
+	}
+	next := b.gate.review(ctx, e, s.Outcome)
+	r, old := next.request, s.Request
+	switch {
+	case r == nil:
+	case r.Fingerprint == old.Fingerprint && (old.PersonOnly || !r.PersonOnly):
+		r.ID, r.Created = old.ID, old.Created
+		next.outcome.Request, next.outcome.Asked = old.ID, old.Created
+	default:
+		e.former = append(e.former, old.ID)
+		r.Why = joinReasons("asked again because it is no longer what was shown", r.Why)
+	}
+	return next
 }

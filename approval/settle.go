@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -48,81 +49,92 @@ func (g *Gate) waiting() []*Batch {
 // resettle answers the pending requests that what is remembered now fully
 // covers or denies.
 func (g *Gate) resettle(ctx context.Context) {
+	g.changes.Add(1)
 	for _, b := range g.waiting() {
-		b.mu.Lock()
-		entries := slices.Clone(b.entries)
-		b.mu.Unlock()
-		for _, e := range entries {
-			if b.take(e) {
-				b.resettle(ctx, e)
-			}
+		for _, e := range b.entries {
+			b.recheck(ctx, e)
 		}
 	}
 }
 
-func (b *Batch) resettle(ctx context.Context, e *entry) {
-	next, ok := b.covered(ctx, e)
-	if !ok {
-		b.giveBack(e)
+// recheck judges a pending entry by what is remembered now, if that has changed
+// since it was judged last. One that still asks stays as it is, unless only a
+// person may answer it now: then it is asked again, and says so.
+func (b *Batch) recheck(ctx context.Context, e *entry) {
+	if !b.takeStale(e) {
 		return
 	}
-	b.gate.settle(ctx, &next, e.request)
-	b.commit(e, next)
-}
-
-func (b *Batch) covered(ctx context.Context, e *entry) (draft, bool) {
-	next := draft{outcome: e.outcome, proposal: e.proposal}
-	j, err := b.gate.judgement(ctx, &next.outcome, e.proposal, false)
-	if err != nil || j.State == Pending {
-		return next, false
+	seen := b.gate.changes.Load()
+	o := e.outcome
+	j, err := b.gate.judgement(ctx, &o, e.proposal, false)
+	if err != nil || j.State == Pending && (!j.PersonOnly || e.request.PersonOnly) {
+		b.giveBack(ctx, e, seen)
+		return
 	}
-	next.outcome.apply(j)
-	return next, true
+	b.commit(ctx, e, b.gate.drafted(ctx, e, o, e.proposal, j, seen))
 }
 
 // Covers returns the other requests of the gate that wait and that an answer
-// to r, remembered so, would settle as well.
+// to r, remembered so, would settle as well, the oldest first.
 func (g *Gate) Covers(ctx context.Context, r *Request, d Decision) []*Request {
-	policy, err := g.policyWith(ctx, r, d)
-	if err != nil {
+	d.Remember = d.remembers(r)
+	rules, grants, err := g.wouldSave(ctx, r, d)
+	if err != nil || len(rules) == 0 && len(grants) == 0 {
 		return nil
 	}
+	policies := map[string]Policy{} // by session
 	var out []*Request
 	for _, b := range g.waiting() {
-		b.mu.Lock()
 		for _, e := range b.entries {
-			if !e.pending() || e.request.ID == r.ID || d.Remember.Keep == KeepSession && e.outcome.Call.Session != r.Call.Session {
+			b.mu.Lock()
+			o, p, other := e.outcome, e.proposal, e.request
+			b.mu.Unlock()
+			if o.State != Pending || other.ID == r.ID {
 				continue
 			}
-			q := Question{Call: &e.outcome.Call, Proposal: e.proposal, Now: g.cfg.Clock()}
-			if policy.Judge(q).State != Pending {
-				out = append(out, e.request)
+			policy, known := policies[o.Call.Session]
+			if !known {
+				if policy, err = g.policyWith(ctx, o.Call.Session, rules, grants); err != nil {
+					return nil
+				}
+				policies[o.Call.Session] = policy
+			}
+			if policy.Judge(Question{Call: &o.Call, Proposal: p, Now: g.cfg.Clock()}).State != Pending {
+				out = append(out, other)
 			}
 		}
-		b.mu.Unlock()
 	}
+	slices.SortStableFunc(out, func(a, b *Request) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Batch, b.Batch))
+	})
 	return out
 }
 
-// policyWith is the policy as it would be after the answer.
-func (g *Gate) policyWith(ctx context.Context, r *Request, d Decision) (Policy, error) {
+// wouldSave returns what the answer would have saved.
+func (g *Gate) wouldSave(ctx context.Context, r *Request, d Decision) ([]Rule, []Grant, error) {
+	if err := d.validate(r); err != nil {
+		return nil, nil, err
+	}
 	rules, grants := &ruleDraft{Gate: g}, &grantDraft{Gate: g}
 	trial := &Gate{cfg: g.cfg}
 	trial.cfg.Grants = grants
 	if g.cfg.Rules != nil {
 		trial.cfg.Rules = rules
 	}
-	if err := trial.remember(ctx, r, d); err != nil {
-		return Policy{}, err
-	}
-	policy, err := g.policy(ctx, r.Call.Session)
+	err := trial.remember(ctx, r, d)
+	return rules.added, grants.added, err
+}
+
+// policyWith is the policy for a session as it would be with more remembered.
+func (g *Gate) policyWith(ctx context.Context, session string, rules []Rule, grants []Grant) (Policy, error) {
+	policy, err := g.policy(ctx, session)
 	if err != nil {
 		return Policy{}, err
 	}
-	if policy.Rules, err = CompileRules(append(policy.Rules.Rules(), rules.added...)); err != nil {
+	if policy.Rules, err = CompileRules(append(policy.Rules.Rules(), rules...)); err != nil {
 		return Policy{}, err
 	}
-	policy.Grants = NewGrantSet(append(policy.Grants.Grants(), grants.added...))
+	policy.Grants = NewGrantSet(append(policy.Grants.Grants(), grants...))
 	return policy, nil
 }
 

@@ -20,7 +20,6 @@ var (
 
 // An Execution is a call that is running.
 type Execution struct {
-	gate    *Gate
 	entry   *entry
 	started time.Time
 }
@@ -38,24 +37,42 @@ func (b *Batch) Start(ctx context.Context, i int, p Proposal) (*Execution, error
 		return nil, err
 	}
 	next := draft{outcome: e.outcome, proposal: &p}
-	o := &next.outcome
 	if ctx.Err() != nil {
-		o.Stage = StageCancelled
-		next.outcome.Why = "it was cancelled before it ran"
-		b.recordEnd(ctx, &next, e.request)
-		b.commit(e, next)
+		b.stop(ctx, e, next, "it was cancelled before it ran")
 		return nil, context.Cause(ctx)
 	}
 	reason, err := b.stillHolds(ctx, &next)
-	if err != nil {
-		b.commit(e, b.gate.refuse(ctx, *o, Denied, err.Error()))
-		return nil, fmt.Errorf("%w: %w", ErrNotAllowed, err)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%w: %w", ErrNotAllowed, err)
+		b.refuseStart(ctx, e, next, err)
+		return nil, err
+	case reason == "":
+		return b.execute(ctx, e, next)
+	case e.outcome.Stage == StageSuspended:
+		err = fmt.Errorf("%w: %s", ErrNotAllowed, reason)
+		b.refuseStart(ctx, e, next, err)
+		return nil, err
 	}
-	if reason != "" {
-		b.again(ctx, e, next.outcome, reason)
-		return nil, fmt.Errorf("%w: %s", ErrChanged, reason)
+	b.again(ctx, e, next.outcome, reason)
+	return nil, fmt.Errorf("%w: %s", ErrChanged, reason)
+}
+
+// refuseStart refuses a call that was allowed. Of one that was suspended a part
+// has run: it is cancelled, and never begun anew.
+func (b *Batch) refuseStart(ctx context.Context, e *entry, next draft, why error) {
+	if e.outcome.Stage == StageSuspended {
+		b.stop(ctx, e, next, why.Error())
+		return
 	}
-	return b.execute(ctx, e, next)
+	b.commit(ctx, e, b.gate.refuse(ctx, next.outcome, Denied, why.Error()))
+}
+
+// stop ends a call that was allowed and does not go on.
+func (b *Batch) stop(ctx context.Context, e *entry, next draft, why string) {
+	next.outcome.Stage, next.outcome.Why = StageCancelled, why
+	b.gate.recordEnd(ctx, &next)
+	b.commit(ctx, e, next)
 }
 
 // beginStart takes an entry that is approved and has not started.
@@ -86,61 +103,77 @@ func (b *Batch) stillHolds(ctx context.Context, d *draft) (reason string, err er
 	if err != nil {
 		return "", err
 	}
-	if !j.State.Runs() {
+	switch {
+	case !j.State.Runs():
 		return "what allowed it no longer does", nil
-	}
-	if j.State != Approved {
-		d.outcome.apply(j) // another rule or grant may be what allows it now
+	case j.PersonOnly && !o.PersonOnly:
+		return j.Why, nil // which nobody was told who said yes
+	case !byPerson:
+		o.apply(j) // another rule or grant may be what allows it now
 	}
 	return "", nil
 }
 
 // again judges a call that was allowed from the start.
 func (b *Batch) again(ctx context.Context, e *entry, o Outcome, reason string) {
-	o.State, o.Stage, o.Decision = Pending, StagePending, nil
-	next := b.gate.review(ctx, b, o)
+	o = Outcome{Call: o.Call, Request: o.Request, Asked: o.Asked, Original: o.Original, State: Pending, Stage: StagePending}
+	next := b.gate.review(ctx, e, o)
 	if next.request != nil {
 		next.request.Why = joinReasons("asked again because "+reason, next.request.Why)
 	}
-	b.commit(e, next)
+	b.commit(ctx, e, next)
 }
 
 func (b *Batch) execute(ctx context.Context, e *entry, next draft) (*Execution, error) {
 	now := b.gate.cfg.Clock()
 	next.outcome.Stage = StageExecuting
-	if err := b.gate.record(ctx, next.event(Started, now, e.request)); err != nil {
+	if err := b.gate.record(ctx, next.event(Started, now)); err != nil {
 		err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
-		b.commit(e, b.gate.refuse(ctx, next.outcome, Denied, err.Error()))
+		b.refuseStart(ctx, e, next, err)
 		return nil, err
 	}
-	b.commit(e, next)
-	return &Execution{gate: b.gate, entry: e, started: now}, nil
+	next.running = &Execution{entry: e, started: now}
+	b.commit(ctx, e, next)
+	return next.running, nil
 }
 
 // End records how the execution ended: completed, failed, cancelled, suspended
 // or unknown. The cause is that of a failure.
 func (x *Execution) End(ctx context.Context, stage Stage, cause error) error {
+	if stage == StagePending {
+		return &TransitionError{From: StageExecuting, To: stage}
+	}
 	next, err := x.take(stage)
 	if err != nil {
 		return err
 	}
 	next.outcome.Stage = stage
-	x.entry.batch.commit(x.entry, next)
-	return x.record(ctx, &next, cause)
+	err = x.record(ctx, &next, cause)
+	x.entry.batch.commit(ctx, x.entry, next)
+	return err
 }
 
 // Again ends an execution that did nothing, because the tool found at the last
-// instant that what was shown no longer holds, and has the call judged again.
+// instant that what was shown no longer holds, and has the call judged again. If
+// its end cannot be recorded, the call is refused instead.
 func (x *Execution) Again(ctx context.Context, cause error) error {
 	next, err := x.take(StagePending)
 	if err != nil {
 		return err
 	}
+	b := x.entry.batch
+	if cause == nil {
+		cause = ErrChanged
+	}
 	ended := next
 	ended.outcome.Stage = StageCancelled
-	err = x.record(ctx, &ended, cause)
-	x.entry.batch.again(ctx, x.entry, next.outcome, cause.Error())
-	return err
+	if err := x.record(ctx, &ended, cause); err != nil {
+		err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
+		b.commit(ctx, x.entry, b.gate.refuse(ctx, next.outcome, Denied, err.Error()))
+		return err
+	}
+	b.again(ctx, x.entry, next.outcome, cause.Error())
+	return nil
 }
 
 // take makes the caller the one who ends the execution.
@@ -148,29 +181,25 @@ func (x *Execution) take(to Stage) (draft, error) {
 	b := x.entry.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, err := Advance(x.entry.outcome.Stage, to); err != nil {
-		return draft{}, err
-	}
-	if x.entry.taken {
+	switch _, err := Advance(x.entry.outcome.Stage, to); {
+	case x.entry.taken:
 		return draft{}, fmt.Errorf("%w: its end is being recorded", ErrNotAllowed)
+	case err != nil:
+		return draft{}, err
+	case x.entry.running != x:
+		return draft{}, fmt.Errorf("%w: another execution has begun", ErrNotAllowed)
 	}
 	x.entry.taken = true
-	return draft{outcome: x.entry.outcome, proposal: x.entry.proposal}, nil
+	return draft{outcome: x.entry.outcome, proposal: x.entry.proposal, running: x}, nil
 }
 
 func (x *Execution) record(ctx context.Context, d *draft, cause error) error {
-	now := x.gate.cfg.Clock()
-	ev := d.event(Ended, now, x.entry.request)
+	gate := x.entry.batch.gate
+	now := gate.cfg.Clock()
+	ev := d.event(Ended, now)
 	ev.Duration = now.Sub(x.started)
 	if cause != nil {
 		ev.Error = Redact(cause.Error())
 	}
-	return x.gate.record(context.WithoutCancel(ctx), ev)
-}
-
-func (b *Batch) recordEnd(ctx context.Context, d *draft, asked *Request) {
-	ev := d.event(Ended, b.gate.cfg.Clock(), asked)
-	if err := b.gate.record(context.WithoutCancel(ctx), ev); err != nil {
-		d.outcome.Why = joinReasons(d.outcome.Why, fmt.Sprintf("this could not be recorded: %v", err))
-	}
+	return gate.record(context.WithoutCancel(ctx), ev)
 }

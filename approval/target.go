@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
@@ -107,8 +108,14 @@ func ArgumentsTarget(canonical []byte) Target {
 	return Target{Kind: Arguments, Text: DigestOf(canonical).String()}
 }
 
-// URLTarget returns the target for a request to an absolute URL.
+// URLTarget returns the target for a request to an absolute URL. The method GET
+// may be left out. A host outside ASCII is refused: which host it means depends
+// on who reads it.
 func URLTarget(method, rawURL string) (Target, error) {
+	method = strings.ToUpper(cmp.Or(method, "GET"))
+	if !validMethod(method) {
+		return Target{}, fmt.Errorf("method %q: letters are needed", method)
+	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return Target{}, fmt.Errorf("URL: %w", err)
@@ -117,12 +124,15 @@ func URLTarget(method, rawURL string) (Target, error) {
 		return Target{}, fmt.Errorf("URL %q: a scheme and a host are needed", u.Redacted())
 	}
 	parts := URLParts{
-		Method: strings.ToUpper(method),
+		Method: method,
 		Scheme: strings.ToLower(u.Scheme),
 		Host:   normalHost(u.Hostname()),
-		Port:   u.Port(),
+		Port:   normalPort(u.Port()),
 		Path:   cleanURLPath(u.EscapedPath()),
 		Query:  u.RawQuery,
+	}
+	if !validHost(parts.Host) {
+		return Target{}, fmt.Errorf("URL %q: a host of letters, digits, dots and hyphens is needed; write others as xn--", u.Redacted())
 	}
 	if parts.Port == "" {
 		parts.Port = defaultPort(parts.Scheme)
@@ -130,12 +140,29 @@ func URLTarget(method, rawURL string) (Target, error) {
 	return Target{Kind: URL, URL: parts}, nil
 }
 
-// HostTarget returns the target for a connection by any protocol.
+// HostTarget returns the target for a connection by any protocol. A host that
+// is not written in ASCII is unknown.
 func HostTarget(host, port string) Target {
-	return Target{Kind: URL, URL: URLParts{Host: normalHost(host), Port: port}}
+	t := Target{Kind: URL, URL: URLParts{Host: normalHost(host), Port: normalPort(port)}}
+	t.Unknown = !validHost(t.URL.Host)
+	return t
 }
 
 func normalHost(host string) string { return strings.TrimSuffix(strings.ToLower(host), ".") }
+
+func normalPort(port string) string { return strings.TrimLeft(port, "0") }
+
+// validHost takes names and addresses, and nothing that a pattern or another
+// reader of the name would read differently.
+func validHost(host string) bool {
+	return host != "" && !strings.ContainsFunc(host, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-._:%", r)
+	})
+}
+
+func validMethod(method string) bool {
+	return !strings.ContainsFunc(method, func(r rune) bool { return (r < 'A' || r > 'Z') && r != '-' && r != '_' })
+}
 
 func defaultPort(scheme string) string {
 	switch scheme {

@@ -24,9 +24,6 @@ var (
 // last * for any rest, and "= " before them when there may be no rest.
 func compileWords(target string) (wordsPattern, error) {
 	var p wordsPattern
-	if isAny(target) {
-		return p, nil
-	}
 	rest, exact := strings.CutPrefix(target, "=")
 	if exact {
 		if p.exact = true; !strings.HasPrefix(rest, " ") {
@@ -94,8 +91,8 @@ func splitWords(text string) ([]string, error) {
 
 // covers is the match of an allow: every word of the command is known, and it
 // starts with exactly the words of the pattern.
-func (p wordsPattern) covers(t Target) bool {
-	if t.Unknown || hasUnknown(t.Words) || len(t.Words) < len(p.words) || len(t.Words) == 0 {
+func (p wordsPattern) covers(t *Target) bool {
+	if t.Unknown || hasUnknown(t.Words) || len(t.Words) < len(p.words) {
 		return false
 	}
 	if p.exact && len(t.Words) != len(p.words) {
@@ -112,12 +109,12 @@ func (p wordsPattern) covers(t Target) bool {
 // meets is the match of a deny. It reaches further than an allow: through an
 // absolute path to the program, past options before the subcommand, to flags
 // in any order, in clusters and abbreviated.
-func (p wordsPattern) meets(t Target) Meets {
-	if len(p.words) == 0 {
-		return Yes
+func (p wordsPattern) meets(t *Target) Meets {
+	if len(p.words) == 0 || len(t.Words) == 0 {
+		return No
 	}
-	if len(t.Words) == 0 || t.Words[0].Unknown {
-		return possibly(t.Unknown || len(t.Words) > 0)
+	if t.Words[0].Unknown {
+		return Possibly
 	}
 	if !sameProgram(p.words[0], t.Words[0].Text) {
 		return No
@@ -125,14 +122,11 @@ func (p wordsPattern) meets(t Target) Meets {
 	if p.exact {
 		return p.meetsExactly(t)
 	}
-	if operandsMeet(p.words[1:], t.Words[1:]) && flagsMeet(p.words[1:], t.Words[1:]) {
-		return Yes
-	}
-	return possibly(t.Unknown || hasUnknown(t.Words))
+	return min(operandsMeet(p.words[1:], t.Words[1:]), flagsMeet(p.words[1:], t.Words[1:]))
 }
 
-func (p wordsPattern) meetsExactly(t Target) Meets {
-	unknown := t.Unknown
+func (p wordsPattern) meetsExactly(t *Target) Meets {
+	unknown := false
 	for i, w := range t.Words[1:] {
 		switch {
 		case w.Unknown:
@@ -154,39 +148,49 @@ func sameProgram(pattern, word string) bool {
 
 func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' }
 
-// operandsMeet reports whether the operands of the pattern come first among
-// those of the command. A word right after a flag may be that flag's value, so
-// it may be passed over.
-func operandsMeet(pattern []string, words []Word) bool {
-	want := slices.DeleteFunc(slices.Clone(pattern), isFlag)
+// operandsMeet tells whether the operands of the pattern come first among those
+// of the command. A word right after a flag may be that flag's value, so it may
+// be passed over. An unknown word among them may be what is looked for.
+func operandsMeet(pattern []string, words []Word) Meets {
+	want := nextOperand(pattern)
 	afterFlag := false
 	for _, w := range words {
 		switch {
 		case len(want) == 0:
-			return true
-		case w.Unknown:
-			afterFlag = false
-			continue
+			return Yes
+		case w.Unknown && !afterFlag:
+			return Possibly
 		case isFlag(w.Text):
 			afterFlag = true
 			continue
-		case w.Text == want[0]:
-			want = want[1:]
+		case !w.Unknown && w.Text == want[0]:
+			want = nextOperand(want[1:])
 		case !afterFlag:
-			return false
+			return No
 		}
 		afterFlag = false
 	}
-	return len(want) == 0
+	if len(want) == 0 {
+		return Yes
+	}
+	return possibly(hasUnknown(words))
 }
 
-func flagsMeet(pattern []string, words []Word) bool {
+// nextOperand drops the flags before the first operand.
+func nextOperand(words []string) []string {
+	for len(words) > 0 && isFlag(words[0]) {
+		words = words[1:]
+	}
+	return words
+}
+
+func flagsMeet(pattern []string, words []Word) Meets {
 	for _, f := range pattern {
 		if isFlag(f) && !flagMeets(f, words) {
-			return false
+			return possibly(hasUnknown(words))
 		}
 	}
-	return true
+	return Yes
 }
 
 func flagMeets(flag string, words []Word) bool {
@@ -208,9 +212,9 @@ func flagMeets(flag string, words []Word) bool {
 // longFlagMeets understands --flag=value and the abbreviations that getopt_long
 // would take.
 func longFlagMeets(flag, word string) bool {
-	name, _, _ := strings.Cut(word, "=")
-	flagName, _, hasValue := strings.Cut(flag, "=")
-	if hasValue && word != flag && strings.Contains(word, "=") {
+	name, value, given := strings.Cut(word, "=")
+	flagName, want, wanted := strings.Cut(flag, "=")
+	if wanted && given && value != want {
 		return false
 	}
 	return len(name) > len("--") && strings.HasPrefix(name, "--") && strings.HasPrefix(flagName, name)

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/assent-dev/assent/approval"
@@ -43,8 +44,16 @@ func Free(do Do) Action { return Action{do: do, verdict: approval.Free} }
 // Ask returns an action that needs an answer.
 func Ask(do Do) Action { return Action{do: do, verdict: approval.Ask} }
 
-// Block returns an action that nobody can approve, and says why.
-func Block(why string) Action { return Action{verdict: approval.Block, why: why} }
+// Block returns an action that nobody can approve, and says why; without a
+// reason it is "blocked by policy".
+func Block(why string) Action {
+	if why == "" {
+		why = blockedByPolicy
+	}
+	return Action{verdict: approval.Block, why: why}
+}
+
+const blockedByPolicy = "blocked by policy"
 
 // On returns the action as one that consists of these acts, each with a verdict
 // of its own. An action without acts is one act with the name of the tool, and
@@ -57,10 +66,11 @@ func (a Action) On(acts ...approval.Act) Action {
 // OnTarget returns the action as a single act of the tool on the target, with
 // the action's own verdict.
 func (a Action) OnTarget(t approval.Target) Action {
-	return a.On(approval.Act{Target: t, Known: true, Verdict: a.verdict, Why: a.why})
+	return a.On(approval.Act{Target: t, Known: true, Verdict: a.verdict})
 }
 
-// Because returns the action with the reason for its verdict.
+// Because returns the action with the reason for its verdict. An act that has a
+// reason of its own keeps it.
 func (a Action) Because(why string) Action {
 	a.why = why
 	return a
@@ -150,25 +160,49 @@ func (a Action) mapActs(f func(approval.Act) approval.Act) Action {
 
 // proposal says what the action would do, for a call of the tool.
 func (a Action) proposal(s *toolState, args []byte) approval.Proposal {
-	p := approval.Proposal{
-		Definition: s.definition, Summary: a.summary, View: a.view, State: a.state,
-		Dir: a.dir, Env: a.env, Profile: a.profile, Once: a.once,
+	return approval.Proposal{
+		Definition: s.definition, Acts: a.namedActs(s.spec, args), Summary: a.summary, View: safely(a.view),
+		State: a.state, Dir: a.dir, Env: a.env, Profile: a.profile, Once: a.once,
 		NoSession: a.noSession, NoAlways: a.noAlways, Choices: a.choices, Edit: a.edit,
 	}
-	acts := a.acts
+}
+
+// namedActs returns the acts, with the tool's name and the action's reason where
+// they have none. Without the means to do anything every act is blocked.
+func (a Action) namedActs(s Spec, args []byte) []approval.Act {
+	acts := slices.Clone(a.acts)
 	if len(acts) == 0 && (a.do != nil || a.why != "") {
-		acts = []approval.Act{{Target: approval.ArgumentsTarget(args), Known: true, Verdict: a.verdict, Why: a.why}}
+		acts = []approval.Act{{Target: approval.ArgumentsTarget(args), Known: true, Verdict: a.verdict}}
 	}
-	for _, act := range acts {
+	for i := range acts {
+		act := &acts[i]
 		if act.Name == "" {
-			act.Name, act.Connector = s.spec.Name, s.spec.Connector
+			act.Name, act.Connector = s.Name, s.Connector
+		}
+		if act.Why == "" && act.Verdict == a.verdict {
+			act.Why = a.why
 		}
 		if a.do == nil {
 			act.Verdict = approval.Block
 		}
-		p.Acts = append(p.Acts, act)
 	}
-	return p
+	return acts
+}
+
+// safely returns the view as one that fails where it would panic: whoever
+// builds it may be saving a batch, far from the tool.
+func safely(view func(context.Context) (present.View, error)) func(context.Context) (present.View, error) {
+	if view == nil {
+		return nil
+	}
+	return func(ctx context.Context) (v present.View, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("building the view panicked: %v", r)
+			}
+		}()
+		return view(ctx)
+	}
 }
 
 type choiceKey struct{}

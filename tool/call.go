@@ -8,8 +8,8 @@ import (
 	"github.com/assent-dev/assent/approval"
 )
 
-// maxAgain is how often a call is judged again because the world changed under
-// it, before it is given up.
+// maxAgain is how often a call is tried while the world changes under it,
+// before it is given up.
 const maxAgain = 10
 
 // Call takes one call through the gate and, if it is allowed, runs it. It waits
@@ -29,20 +29,19 @@ func Calls(ctx context.Context, g *Gate, calls ...approval.Call) []Result {
 }
 
 // Finish runs what is allowed of a batch that was reviewed, answered and perhaps
-// restored elsewhere. It asks nobody: if a call must be asked again because the
-// world has changed, it is left pending, and so are those after it. While
-// something is pending nothing runs, and the error is [approval.ErrOpen].
+// restored elsewhere. It asks nobody. While something is pending nothing runs.
+// If a call must be asked again because the world has changed, it is left
+// pending, and those after it are not run. In both cases the error wraps
+// [approval.ErrOpen]; answer what is pending and call Finish again.
 //
-// A call that has ended before is not run again; its result has its stage and
-// no text.
+// A call that has ended before is not run again, and its result says so.
 func Finish(ctx context.Context, g *Gate, b *approval.Batch) ([]Result, error) {
-	r := runner{gate: g, batch: b}
-	var err error
-	if n := len(b.Pending()); n > 0 {
-		err = fmt.Errorf("%d calls: %w", n, approval.ErrOpen)
-		r.halted = true
+	r := runner{gate: g, batch: b, halted: len(b.Pending()) > 0}
+	results := r.all(ctx)
+	if r.halted {
+		return results, fmt.Errorf("%d of %d calls: %w", len(b.Pending()), len(results), approval.ErrOpen)
 	}
-	return r.all(ctx), err
+	return results, nil
 }
 
 // A runner runs the calls of a batch.
@@ -63,35 +62,58 @@ func (r *runner) all(ctx context.Context) []Result {
 
 // one runs call i, judging it again as long as the world changes under it.
 func (r *runner) one(ctx context.Context, i int) Result {
-	for range maxAgain {
+	for try := 1; ; try++ {
 		o := r.batch.Outcome(i)
-		if o.State == approval.Pending {
+		switch {
+		case o.State == approval.Pending && r.asks:
+			return r.giveUp(ctx, i) // asked as often as may be
+		case o.State == approval.Pending:
 			r.halted = true
-		}
-		if r.halted || !o.Runs() || o.Stage != approval.StageApproved {
 			return notRun(o)
+		case !o.Runs() || o.Stage != approval.StageApproved:
+			return notRun(o)
+		case r.halted:
+			return waiting(o)
+		case try > maxAgain:
+			return r.giveUp(ctx, i)
 		}
 		result, err := r.run(ctx, i, o)
 		if !errors.Is(err, approval.ErrChanged) {
 			return result
 		}
-		if r.asks {
+		if r.asks && try < maxAgain {
 			r.gate.Ask(ctx, r.batch)
 		}
 	}
-	o := r.batch.Outcome(i)
-	return failed(o, fmt.Errorf("what the call would act on changed %d times while it was about to run", maxAgain))
+}
+
+// giveUp ends a call that could not be started or asked, so that nothing runs
+// it later.
+func (r *runner) giveUp(ctx context.Context, i int) Result {
+	cause := fmt.Errorf("what it would act on changed %d times while it was about to run", maxAgain)
+	for _, request := range r.batch.Pending() {
+		if request.ID == r.batch.Outcome(i).Request {
+			// An error means that it was answered after all; then it is stopped below.
+			_ = r.batch.Resolve(ctx, request.Dismiss())
+		}
+	}
+	stopped, stop := context.WithCancelCause(ctx)
+	stop(cause)
+	// Starting with a context that is done ends an allowed call as cancelled.
+	if _, err := r.batch.Start(stopped, i, approval.Proposal{}); errors.Is(err, approval.ErrNotAllowed) {
+		if o := r.batch.Outcome(i); o.Runs() {
+			return notRun(o)
+		}
+	}
+	return cancelled(r.batch.Outcome(i), cause)
 }
 
 // run prepares the call once more, starts it if everything still holds, and
 // runs it. The error is [approval.ErrChanged] if it was judged again instead.
 func (r *runner) run(ctx context.Context, i int, o approval.Outcome) (Result, error) {
-	action, proposal, err := prepareSafely(ctx, r.gate.set, o.Call)
-	if err != nil {
-		// What was understood before is not any more: nothing is proposed, so
-		// nothing fits what was shown.
-		proposal = approval.Proposal{}
-	}
+	// If what was understood before is not any more, nothing is proposed, and
+	// nothing fits what was shown.
+	action, proposal, _ := r.gate.set.prepareSafely(ctx, o.Call)
 	exec, err := r.batch.Start(ctx, i, proposal)
 	if errors.Is(err, approval.ErrChanged) {
 		return Result{}, err
@@ -100,11 +122,8 @@ func (r *runner) run(ctx context.Context, i int, o approval.Outcome) (Result, er
 		return notStarted(r.batch.Outcome(i), err), nil
 	}
 	value, err := doSafely(withChoice(ctx, o), action.do)
-	if errors.Is(err, approval.ErrChanged) {
-		if endErr := exec.Again(ctx, err); endErr != nil {
-			return failed(r.batch.Outcome(i), errors.Join(err, endErr)), nil
-		}
-		return Result{}, err
+	if errors.Is(err, approval.ErrChanged) && ctx.Err() == nil {
+		return Result{}, errors.Join(err, exec.Again(ctx, err))
 	}
 	stage := approval.StageCompleted
 	switch {
@@ -117,13 +136,12 @@ func (r *runner) run(ctx context.Context, i int, o approval.Outcome) (Result, er
 	return ended(r.batch.Outcome(i), value, err, recordErr), nil
 }
 
-func prepareSafely(ctx context.Context, set *Set, call approval.Call) (a Action, p approval.Proposal, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("preparing %s panicked: %v", call.Name(), r)
-		}
-	}()
-	return set.prepare(ctx, call)
+// notStarted is the result of a call that was allowed and then could not start.
+func notStarted(o approval.Outcome, err error) Result {
+	if o.Stage == approval.StageCancelled && !errors.Is(err, approval.ErrNotAllowed) {
+		return cancelled(o, err)
+	}
+	return notRun(o)
 }
 
 func doSafely(ctx context.Context, do Do) (value any, err error) {

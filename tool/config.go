@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/assent-dev/assent/approval"
 )
@@ -15,7 +16,7 @@ type Config struct {
 	// the tool is blocked; otherwise the first that matches decides.
 	Tools []Named
 	// PreApproved are names that run without asking, unless Tools says
-	// something about them.
+	// otherwise about them.
 	//
 	// Deprecated: write them into Tools.
 	PreApproved []string
@@ -24,7 +25,9 @@ type Config struct {
 // Named is what config says about the tools of a name.
 type Named struct {
 	// Name is a tool's name or CONNECTOR:NAME; globs work.
-	Name     string
+	Name string
+	// Approval is allow, ask, deny or once_per_session, in any spelling that
+	// [ParseWord] reads. Empty leaves the tool its own word.
 	Approval Word
 	// Reason is told when the tool is denied; default "blocked by policy".
 	Reason string
@@ -35,12 +38,10 @@ type Named struct {
 // Configure returns the tools with the config applied. Warnings say what is
 // accepted but should be written otherwise.
 func Configure(cfg Config, tools ...Tool) (configured []Tool, warnings []string, err error) {
-	entries := cfg.Tools
+	entries := slices.Clone(cfg.Tools)
 	for _, name := range cfg.PreApproved {
 		warnings = append(warnings, fmt.Sprintf("pre_approved is deprecated: write tools: {%s: {approval: allow}}", name))
-		if !mentions(cfg.Tools, name) {
-			entries = append(entries, Named{Name: name, Approval: WordAllow, Source: "pre_approved"})
-		}
+		entries = append(entries, Named{Name: name, Approval: WordAllow, Source: "pre_approved"})
 	}
 	compiled := make([]namedPattern, len(entries))
 	for i, e := range entries {
@@ -54,25 +55,18 @@ func Configure(cfg Config, tools ...Tool) (configured []Tool, warnings []string,
 	return configured, warnings, nil
 }
 
-func mentions(entries []Named, name string) bool {
-	for _, e := range entries {
-		if e.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
 type namedPattern struct {
 	Named
 	pattern approval.NamePattern
 }
 
 func compileNamed(e Named) (namedPattern, error) {
-	switch e.Approval {
-	case "", WordAllow, WordAsk, WordDeny, WordOnce:
-	default:
-		return namedPattern{}, fmt.Errorf("config for tool %q: unknown approval %q: it is allow, ask or deny", e.Name, string(e.Approval))
+	if e.Approval != "" {
+		word, err := ParseWord(string(e.Approval))
+		if err != nil {
+			return namedPattern{}, fmt.Errorf("config for tool %q: %w", e.Name, err)
+		}
+		e.Approval = word
 	}
 	effect := approval.Deny
 	if e.Approval == WordAllow {
@@ -80,7 +74,7 @@ func compileNamed(e Named) (namedPattern, error) {
 	}
 	p, err := approval.CompileName(effect, e.Name)
 	if err != nil {
-		return namedPattern{}, fmt.Errorf("config for tools: %w", err)
+		return namedPattern{}, fmt.Errorf("config for tool %q: %w", e.Name, err)
 	}
 	return namedPattern{Named: e, pattern: p}, nil
 }
@@ -139,7 +133,7 @@ func (e *namedPattern) reason() string {
 	if e.Reason != "" {
 		return e.Reason
 	}
-	return "blocked by policy"
+	return blockedByPolicy
 }
 
 // allowing returns the action with every asking act made free, except those

@@ -19,8 +19,7 @@
 //	send = tool.RequireApproval(send, tool.Approval[Email]{
 //		Describe: func(e Email) string { return "Send email to " + e.To },
 //	})
-//	set, err := tool.NewSet(send)
-//	gate, err := tool.NewGate(set, approval.Config{Approver: terminal})
+//	gate, err := tool.Guard(approval.Config{Approver: terminal}, send)
 //
 //	result := tool.Call(ctx, gate, approval.Call{Tool: "send_email", Arguments: args})
 //	fmt.Println(result.Text) // what the model is told, whatever happened
@@ -29,7 +28,8 @@
 //
 //   - Implement Prepare, and say it act by act.
 //   - [Func]: a Go function; it is the program's own code and runs without asking.
-//   - [RequireApproval]: like a decorator, with a description, a target and a view.
+//   - [RequireApproval]: like a decorator, with a description, a target or payload,
+//     and a view.
 //   - [NeedsApproval] and [NeedsApprovalIf]: a bool or a function, for one tool or
 //     a whole set.
 //   - [Configure]: the operator's config by name, for tools that stay untouched.
@@ -37,8 +37,16 @@
 //
 // # What the model is told
 //
-// [Result] has text for the model in every case: the tool's result; that it was
-// blocked by policy, denied by a person, not understood, failed or cancelled, each
-// with its own error type and with whether to try again; and what a person said
-// or changed on the way.
+// [Result] has text for the model in every case. Its error tells the cases apart:
+// [*approval.BlockedError] (policy; nobody was asked), [*approval.DeniedError]
+// (a person, a rule or a mode said no), [*approval.InvalidError] (the call made no
+// sense), [*FailedError] (it ran and failed), [*CancelledError], [*UnknownError]
+// (it had started and its end was not seen) and, for what still waits,
+// [approval.ErrOpen]. What a person said or changed on the way is told too.
+//
+// # Waiting, or not
+//
+// [Calls] waits for the gate's approver. To stop instead, review the calls, save
+// the batch as JSON, collect the answers wherever they come from, restore the
+// batch in any gate with the same tools, and [Finish] it.
 package tool

@@ -1,12 +1,11 @@
 package tool
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-
-	"github.com/google/jsonschema-go/jsonschema"
+	"reflect"
 )
 
 // Func returns a tool that calls a Go function with a struct of arguments. The
@@ -17,23 +16,31 @@ import (
 // [RequireApproval] or [NeedsApproval] around it, or config by name, to ask.
 func Func[In, Out any](name, description string, f func(context.Context, In) (Out, error)) Tool {
 	t := &funcTool[In, Out]{f: f, spec: Spec{Name: name, Description: description}}
-	schema, err := jsonschema.For[In](nil)
-	if err == nil && schema.Type != "object" {
-		err = fmt.Errorf("the arguments must be a struct or a map, not %s", schema.Type)
+	if t.spec.Schema, t.err = argumentSchema[In](); t.err == nil && f == nil {
+		t.err = errors.New("the function is nil")
 	}
-	if err == nil {
-		t.spec.Schema, err = json.Marshal(schema)
-	}
-	if err != nil {
-		t.err = fmt.Errorf("tool %s: schema of the arguments: %w", name, err)
+	if t.err != nil {
+		t.err = fmt.Errorf("%s: %w", name, t.err)
 	}
 	return t
+}
+
+// argumentSchema returns the schema of a Go type that can hold arguments.
+func argumentSchema[In any]() (json.RawMessage, error) {
+	schema, err := schemaOf[In]()
+	if err != nil {
+		return nil, err
+	}
+	if schema.Type != "object" {
+		return nil, fmt.Errorf("the arguments must be a struct or a map, not %v", reflect.TypeFor[In]())
+	}
+	return json.Marshal(schema)
 }
 
 type funcTool[In, Out any] struct {
 	spec Spec
 	f    func(context.Context, In) (Out, error)
-	err  error // why there is no schema; reported by NewSet
+	err  error // what is wrong with the tool; reported by NewSet
 }
 
 func (t *funcTool[In, Out]) check() error { return t.err }
@@ -44,21 +51,9 @@ func (t *funcTool[In, Out]) Prepare(_ context.Context, args json.RawMessage) (Ac
 	if t.err != nil {
 		return Action{}, t.err
 	}
-	in, err := decodeInto[In](t.spec.FullName(), args)
+	in, err := decodeInto[In](t.spec.FullName(), args, true)
 	if err != nil {
 		return Action{}, err
 	}
 	return Free(func(ctx context.Context) (any, error) { return t.f(ctx, in) }), nil
-}
-
-// decodeInto reads arguments into a Go value. Unknown names are refused even
-// where the schema is silent: Go would match them without case.
-func decodeInto[In any](tool string, args json.RawMessage) (In, error) {
-	var in In
-	dec := json.NewDecoder(bytes.NewReader(args))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&in); err != nil {
-		return in, &ArgumentError{Tool: tool, Err: err}
-	}
-	return in, nil
 }

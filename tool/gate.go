@@ -2,6 +2,7 @@ package tool
 
 import (
 	"crypto/rand"
+	"errors"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -13,9 +14,21 @@ type Gate struct {
 	set *Set
 }
 
+// Guard puts a gate in front of the tools: [NewSet] and [NewGate] in one step.
+func Guard(cfg approval.Config, tools ...Tool) (*Gate, error) {
+	set, err := NewSet(tools...)
+	if err != nil {
+		return nil, err
+	}
+	return NewGate(set, cfg)
+}
+
 // NewGate returns a gate for the tools of the set. Of the config, Preparer is
 // the set; Clock and NewID, if they are not set, are the system's.
 func NewGate(set *Set, cfg approval.Config) (*Gate, error) {
+	if set == nil {
+		return nil, errors.New("tool: a gate needs a set of tools")
+	}
 	cfg.Preparer = set
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -29,3 +42,6 @@ func NewGate(set *Set, cfg approval.Config) (*Gate, error) {
 	}
 	return &Gate{Gate: g, set: set}, nil
 }
+
+// Specs returns the definitions of the tools, in order, for the model.
+func (g *Gate) Specs() []Spec { return g.set.Specs() }

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -21,79 +22,74 @@ type Result struct {
 	Text string
 	// Err is nil if the call ran and did not fail, or if a person answered in
 	// its place. Otherwise it is an [*approval.BlockedError],
-	// [*approval.DeniedError], [*approval.InvalidError] or [*FailedError], or
-	// wraps [approval.ErrOpen].
+	// [*approval.DeniedError], [*approval.InvalidError], [*FailedError],
+	// [*CancelledError] or [*UnknownError], or wraps [approval.ErrOpen] or
+	// [ErrRunning].
 	Err error
-}
-
-// A FailedError reports a call that was allowed, ran, and failed or was
-// cancelled.
-type FailedError struct {
-	Tool  string
-	Stage approval.Stage // failed, cancelled or unknown
-	Err   error
-}
-
-func (e *FailedError) Error() string { return fmt.Sprintf("%s %s: %v", e.Tool, e.Stage, e.Err) }
-
-func (e *FailedError) Unwrap() error { return e.Err }
-
-// ForModel returns what the model is told.
-func (e *FailedError) ForModel() string {
-	switch e.Stage {
-	case approval.StageCancelled:
-		return fmt.Sprintf("[CANCELLED] %s was stopped before it finished: %v. Do not retry unless you are told to.", e.Tool, e.Err)
-	case approval.StageUnknown:
-		return fmt.Sprintf("[UNKNOWN] %s had started and its end was not seen: %v. It may have had its effect; do not retry it.", e.Tool, e.Err)
-	}
-	return fmt.Sprintf("[FAILED] %s was allowed, ran, and failed: %v. You may correct the call and try again.", e.Tool, e.Err)
 }
 
 func newResult(o approval.Outcome) Result {
 	return Result{ID: o.Call.ID, Tool: o.Call.Name(), Outcome: o, Stage: o.Stage}
 }
 
-// notRun is the result of a call that was not allowed, or has ended before.
+// notRun is the result of a call that was not allowed, waits, or was run before.
 func notRun(o approval.Outcome) Result {
 	r := newResult(o)
 	switch {
 	case o.State == approval.Answered:
 		r.Value = o.Decision.Result
 		r.Text = fmt.Sprintf("[ANSWERED] A person answered in place of %s, which did not run:\n%s", r.Tool, o.Decision.Result)
-	case o.Stage == approval.StageUnknown:
-		r.fail(&FailedError{Tool: r.Tool, Stage: o.Stage, Err: fmt.Errorf("the program ended while it ran")})
+		r.comment()
+	case o.Runs():
+		r.ranBefore()
 	default:
-		if err := o.Err(); err != nil {
-			r.fail(err)
-		}
+		r.fail(o.Err())
 	}
 	return r
 }
 
-// notStarted is the result of a call that was allowed and then could not start.
-func notStarted(o approval.Outcome, err error) Result {
-	if o.Stage == approval.StageCancelled {
-		r := newResult(o)
-		r.fail(&FailedError{Tool: r.Tool, Stage: o.Stage, Err: err})
-		return r
+// ranBefore says what became of a call that was started by somebody else.
+func (r *Result) ranBefore() {
+	switch r.Stage {
+	case approval.StageCompleted:
+		r.Text = fmt.Sprintf("[ENDED] %s has run before and was not run again. Do not retry it.", r.Tool)
+	case approval.StageFailed:
+		r.fail(&FailedError{Tool: r.Tool, Err: ErrEnded})
+	case approval.StageCancelled:
+		r.fail(&CancelledError{Tool: r.Tool, Started: true, Err: ErrEnded})
+	case approval.StageUnknown:
+		r.fail(&UnknownError{Tool: r.Tool})
+	default:
+		r.fail(fmt.Errorf("%s: %w", r.Tool, ErrRunning))
 	}
-	return notRun(o)
 }
 
-func failed(o approval.Outcome, err error) Result {
+// waiting is the result of a call that is allowed while others of its turn are
+// not answered yet.
+func waiting(o approval.Outcome) Result {
 	r := newResult(o)
-	r.Stage = approval.StageFailed
-	r.fail(&FailedError{Tool: r.Tool, Stage: r.Stage, Err: err})
+	r.fail(fmt.Errorf("%s is allowed, and other calls of its turn are %w", r.Tool, approval.ErrOpen))
+	return r
+}
+
+// cancelled is the result of a call that was allowed and then did not start.
+func cancelled(o approval.Outcome, err error) Result {
+	r := newResult(o)
+	r.fail(&CancelledError{Tool: r.Tool, Err: err})
 	return r
 }
 
 // ended is the result of a call that ran.
 func ended(o approval.Outcome, value any, err, recordErr error) Result {
 	r := newResult(o)
-	if err != nil {
-		r.fail(&FailedError{Tool: r.Tool, Stage: o.Stage, Err: err})
-	} else {
-		r.Value, r.Text = value, textOf(value)
+	r.Value = value
+	switch {
+	case err == nil:
+		r.Text = textOf(value)
+	case o.Stage == approval.StageCancelled:
+		r.fail(&CancelledError{Tool: r.Tool, Started: true, Err: err})
+	default:
+		r.fail(&FailedError{Tool: r.Tool, Err: err})
 	}
 	r.comment()
 	if recordErr != nil {
@@ -109,7 +105,7 @@ func (r *Result) fail(err error) {
 		r.Text = e.ForModel()
 		return
 	}
-	r.Text = fmt.Sprintf("[PENDING] %v. It has not run; do not repeat it.", err)
+	r.Text = fmt.Sprintf("[PENDING] %v. It has no result yet; do not repeat it.", err)
 }
 
 // comment adds what the person did besides saying yes.
@@ -118,24 +114,29 @@ func (r *Result) comment() {
 		r.Text += fmt.Sprintf("\n\n[A person changed the arguments before approving. What ran: %s]", r.Outcome.Call.Arguments)
 	}
 	if note := r.Outcome.Note(); note != "" {
-		r.Text += fmt.Sprintf("\n\n[The person who approved says: %s]", note)
+		r.Text += fmt.Sprintf("\n\n[The person who answered says: %s]", note)
 	}
 }
 
 // textOf gives a tool's value to the model: a string as it is, nothing as
 // "done", anything else as JSON.
-func textOf(value any) string {
+func textOf(value any) (text string) {
+	defer func() {
+		if r := recover(); r != nil {
+			text = fmt.Sprintf("done; the result cannot be written: %v", r)
+		}
+	}()
 	switch v := value.(type) {
 	case nil:
 		return "done"
 	case string:
 		return v
-	case fmt.Stringer:
-		return v.String()
 	}
-	data, err := json.Marshal(value)
-	if err != nil {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
 		return fmt.Sprint(value)
 	}
-	return string(data)
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -39,32 +41,44 @@ func NewSet(tools ...Tool) (*Set, error) {
 	s := &Set{tools: slices.Clone(tools), states: make(map[string]*toolState, len(tools))}
 	seen := make(map[string]bool, len(tools))
 	for i, t := range tools {
-		if t == nil {
-			return nil, fmt.Errorf("tool %d is nil", i+1)
-		}
-		if f, ok := t.(interface{ check() error }); ok {
-			if err := f.check(); err != nil {
-				return nil, err
-			}
-		}
-		state, err := newToolState(t, t.Spec())
+		state, err := firstState(t)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("tool %d: %w", i+1, err)
 		}
 		name := state.spec.FullName()
-		if key := strings.ToLower(name); seen[key] {
-			return nil, fmt.Errorf("tool %s: there are two tools of this name", name)
-		} else {
-			seen[key] = true
+		key := strings.ToLower(name)
+		if seen[key] {
+			return nil, fmt.Errorf("tool %d: there is a tool %q already; names that differ in case only are the same", i+1, name)
 		}
+		seen[key] = true
 		s.states[name] = state
 	}
 	return s, nil
 }
 
+// A checker is a tool that knows whether it was built well.
+type checker interface{ check() error }
+
+func firstState(t Tool) (*toolState, error) {
+	if t == nil {
+		return nil, errNilTool
+	}
+	if c, ok := t.(checker); ok {
+		if err := c.check(); err != nil {
+			return nil, err
+		}
+	}
+	return newToolState(t, t.Spec())
+}
+
+var errNilTool = errors.New("it is nil")
+
 func newToolState(t Tool, spec Spec) (*toolState, error) {
 	if err := checkName(spec.Name); err != nil {
-		return nil, fmt.Errorf("tool %q: %w", spec.FullName(), err)
+		return nil, fmt.Errorf("the name %q %w", spec.Name, err)
+	}
+	if err := checkName(spec.Connector); err != nil && spec.Connector != "" {
+		return nil, fmt.Errorf("the connector's name %q %w", spec.Connector, err)
 	}
 	definition, err := spec.Definition()
 	if err != nil {
@@ -79,15 +93,20 @@ func newToolState(t Tool, spec Spec) (*toolState, error) {
 
 // checkName refuses names that a rule could not name.
 func checkName(name string) error {
-	if name == "" {
-		return errors.New("the name is empty")
+	switch {
+	case name == "":
+		return errors.New("is empty")
+	case !utf8.ValidString(name):
+		return errors.New("is not valid UTF-8")
 	}
-	if i := strings.IndexFunc(name, func(r rune) bool {
-		return strings.ContainsRune("*?[](): ", r) || !unicode.IsPrint(r)
-	}); i >= 0 {
-		return fmt.Errorf("the name has a character that rules cannot name at byte %d", i)
+	if i := strings.IndexFunc(name, unnameable); i >= 0 {
+		return fmt.Errorf("has a character at byte %d that rules cannot name", i)
 	}
 	return nil
+}
+
+func unnameable(r rune) bool {
+	return strings.ContainsRune("*?[](): ", r) || !unicode.IsPrint(r)
 }
 
 // Specs returns the definitions of the tools, in order, for the model.
@@ -99,10 +118,19 @@ func (s *Set) Specs() []Spec {
 	return out
 }
 
-// Prepare implements [approval.Preparer].
+// Prepare implements [approval.Preparer]. A tool that panics is an error.
 func (s *Set) Prepare(ctx context.Context, call approval.Call) (approval.Proposal, error) {
-	_, p, err := s.prepare(ctx, call)
+	_, p, err := s.prepareSafely(ctx, call)
 	return p, err
+}
+
+func (s *Set) prepareSafely(ctx context.Context, call approval.Call) (a Action, p approval.Proposal, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("preparing %s panicked: %v", call.Name(), r)
+		}
+	}()
+	return s.prepare(ctx, call)
 }
 
 func (s *Set) prepare(ctx context.Context, call approval.Call) (Action, approval.Proposal, error) {
@@ -128,8 +156,8 @@ var ErrUnknownTool = errors.New("unknown tool")
 func (s *Set) state(connector, name string) (*toolState, error) {
 	full := Spec{Connector: connector, Name: name}.FullName()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	state, ok := s.states[full]
+	s.mu.Unlock()
 	if !ok {
 		return nil, fmt.Errorf("%w %q; there is %s", ErrUnknownTool, full, s.names())
 	}
@@ -142,8 +170,10 @@ func (s *Set) state(connector, name string) (*toolState, error) {
 	}
 	fresh, err := newToolState(state.tool, spec)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the definition changed: %w", err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.states[full] = fresh
 	return fresh, nil
 }
@@ -152,14 +182,12 @@ func (s Spec) same(o Spec) bool {
 	return s.Connector == o.Connector && s.Name == o.Name && s.Description == o.Description && bytes.Equal(s.Schema, o.Schema)
 }
 
+// names lists the tools for somebody who named none of them.
 func (s *Set) names() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(s.states) == 0 {
 		return "no tool at all"
 	}
-	var names []string
-	for name := range s.states {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
+	return strings.Join(slices.Sorted(maps.Keys(s.states)), ", ")
 }

@@ -15,18 +15,19 @@ const (
 )
 
 var words = map[string]Word{
-	"allow": WordAllow, "none": WordAllow, "preApproved": WordAllow, "pre_approved": WordAllow,
-	"ask": WordAsk, "required": WordAsk, "approve": WordAsk,
+	"allow": WordAllow, "none": WordAllow, "preApproved": WordAllow, "pre_approved": WordAllow, "false": WordAllow,
+	"ask": WordAsk, "required": WordAsk, "approve": WordAsk, "true": WordAsk,
 	"deny": WordDeny, "blocked": WordDeny,
 	"once_per_session": WordOnce,
 }
 
-// ParseWord reads a word in any of its spellings.
+// ParseWord reads a word in any of its spellings. With an error the word is
+// [WordDeny].
 func ParseWord(text string) (Word, error) {
 	if w, ok := words[text]; ok {
 		return w, nil
 	}
-	return WordDeny, fmt.Errorf("unknown approval %q: it is allow, ask or deny", text)
+	return WordDeny, fmt.Errorf("unknown approval %q: it is allow, ask, deny or once_per_session", text)
 }
 
 // WordFor reads approval given as a bool: true asks, false allows.

@@ -30,7 +30,7 @@ var table = map[string]line{
 
 	"tool":           {inside: []string{"approval", "present", "sandbox"}, outside: []string{"github.com/google/jsonschema-go"}},
 	"tool/roots":     {inside: []string{"approval"}},
-	"tool/files":     {inside: underTool},
+	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: underTool, outside: []string{"mvdan.cc/sh/v3"}},
 	"tool/web":       {inside: underTool},
 	"tool/command":   {inside: underTool},
@@ -38,11 +38,11 @@ var table = map[string]line{
 
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 
-	"internal/config":  {inside: append([]string{"approval", "sandbox", "tool", "tool/roots"}, toolsets...), outside: []string{"github.com/goccy/go-yaml"}},
-	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", highlighting}},
+	"internal/config":  {inside: append([]string{"approval", "sandbox", "tool", "tool/roots"}, toolsets...), outside: []string{yamlModule}},
+	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", highlighting}},
 	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}, outside: []string{highlighting}},
 	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
-	"internal/model":   {inside: []string{"internal/worker"}, outside: []string{"github.com/anthropics/anthropic-sdk-go", "github.com/openai/openai-go/v3"}},
+	"internal/model":   {inside: []string{"internal/worker"}, outside: []string{yamlModule, "github.com/anthropics/anthropic-sdk-go", "github.com/openai/openai-go/v3"}},
 	"internal/gateway": {inside: []string{"tool", "approval", "present", "internal/config"}, outside: []string{mcp}},
 	"internal/agents":  {inside: []string{"tool", "approval", "present", "internal/config"}},
 
@@ -58,6 +58,7 @@ const (
 	diffs        = "znkr.io/diff"
 	globs        = "github.com/bmatcuk/doublestar/v4"
 	highlighting = "github.com/alecthomas/chroma/v2"
+	yamlModule   = "github.com/goccy/go-yaml"
 	mcp          = "github.com/modelcontextprotocol/go-sdk"
 )
 

@@ -1,0 +1,167 @@
+package approval_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+
+	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+)
+
+func TestDecideWithoutAnApproverIsARefusal(t *testing.T) {
+	f := newFixture(t)
+	out := f.Decide(t.Context(), call("read", "x"), call("send", "x"))
+	if out[0].State != FreeToRun || out[1].State != Denied {
+		t.Errorf("states %s, %s", out[0].State, out[1].State)
+	}
+	wantText(t, out[1].Err().Error(), "send was denied", "nobody can be asked", "no approver")
+	f.wantNothingLeft()
+}
+
+func TestApproversThatRefuse(t *testing.T) {
+	for name, c := range map[string]struct {
+		approver func(ctx context.Context, r *Request) (Decision, error)
+		says     string
+	}{
+		"failing":   {func(context.Context, *Request) (Decision, error) { return Decision{}, errors.New("line cut") }, "line cut"},
+		"panicking": {func(context.Context, *Request) (Decision, error) { panic("boom") }, "panicked: boom"},
+		"ending":    {func(context.Context, *Request) (Decision, error) { runtime.Goexit(); return Decision{}, nil }, "ended without returning"},
+		"saying nothing": {func(context.Context, *Request) (Decision, error) {
+			return Decision{}, nil
+		}, "no answer was given"},
+		"answering another request": {func(_ context.Context, r *Request) (Decision, error) {
+			d := r.Approve("")
+			d.Request = "foreign"
+			return d, nil
+		}, `the answer is for request "foreign"`},
+		"answering another call": {func(_ context.Context, r *Request) (Decision, error) {
+			d := r.Approve("")
+			d.Fingerprint = DigestOf(nil)
+			return d, nil
+		}, "another fingerprint"},
+		"answering with a yes and an error": {func(_ context.Context, r *Request) (Decision, error) {
+			return r.Approve(""), errors.New("not sure")
+		}, "not sure"},
+		"answering nonsense": {func(_ context.Context, r *Request) (Decision, error) {
+			return Decision{Answer: "yes please"}, nil
+		}, "unknown answer"},
+		"remembering what cannot be": {func(_ context.Context, r *Request) (Decision, error) {
+			return r.Approve("").Always("allow mail"), nil
+		}, "would not cover"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, withApprover(ApproverFunc(c.approver)))
+			o := f.Decide(t.Context(), call("send", "x"))[0]
+			if o.State != Denied || o.Runs() {
+				t.Fatalf("%s", o.State)
+			}
+			wantText(t, o.Err().Error(), c.says)
+			f.wantNothingLeft()
+		})
+	}
+}
+
+func TestApproverMayLeaveOutTheBinding(t *testing.T) {
+	yes := func(context.Context, *Request) (Decision, error) { return Decision{Answer: Approve}, nil }
+	f := newFixture(t, withApprover(ApproverFunc(yes)))
+	if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != Approved || o.Decision.By.Via != ViaProgram {
+		t.Errorf("%s", o.State)
+	}
+}
+
+func TestFailureForOneRequestLeavesTheOthers(t *testing.T) {
+	a := ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
+		if r.Call.ID == "send bad" {
+			return Decision{}, errors.New("line cut")
+		}
+		return r.Approve(""), nil
+	})
+	f := newFixture(t, withApprover(a))
+	out := f.Decide(t.Context(), call("send", "1"), call("send", "bad"), call("send", "2"))
+	if out[0].State != Approved || out[1].State != Denied || out[2].State != Approved {
+		t.Errorf("states %s, %s, %s", out[0].State, out[1].State, out[2].State)
+	}
+}
+
+func TestBlockedIsDecidedBeforeAsking(t *testing.T) {
+	script := approvaltest.Script(approvaltest.Yes)
+	f := newFixture(t, withApprover(script))
+	f.tools.Set("wipe", Proposal{Acts: []Act{{Name: "wipe", Target: TextTarget("/")}}})
+	f.addRule("allow wipe")
+	o := f.Decide(t.Context(), call("wipe", "x"))[0]
+	var blocked *BlockedError
+	if !errors.As(o.Err(), &blocked) || errors.Is(o.Err(), ErrDenied) {
+		t.Fatalf("error %v, want a BlockedError", o.Err())
+	}
+	wantText(t, blocked.ForModel(), "wipe did not run", "blocked by policy", "nobody can approve it")
+	if len(script.Asked()) > 0 {
+		t.Error("the approver was asked")
+	}
+}
+
+func TestModesAnswerWithoutAskingAnybody(t *testing.T) {
+	for mode, want := range map[Mode]State{ModeApproveAll: ModeApproved, ModeStrict: ModeDenied} {
+		script := approvaltest.Script()
+		f := newFixture(t, withMode(mode), withApprover(script))
+		if got := f.Decide(t.Context(), call("send", "x"))[0].State; got != want {
+			t.Errorf("%s: %s, want %s", mode, got, want)
+		}
+		if len(script.Asked()) > 0 {
+			t.Errorf("%s: the approver was asked", mode)
+		}
+	}
+}
+
+func TestApproveAllLeavesWhatOnlyAPersonMayAnswer(t *testing.T) {
+	script := approvaltest.Script(approvaltest.Yes)
+	for name, c := range map[string]struct {
+		change []func(*Config)
+		want   State
+	}{
+		"a person is there":   {[]func(*Config){withMode(ModeApproveAll), withApprover(script)}, Approved},
+		"nobody is there":     {[]func(*Config){withMode(ModeApproveAll)}, Denied},
+		"as an approver":      {[]func(*Config){withApprover(Everything)}, ModeDenied},
+		"strict":              {[]func(*Config){withMode(ModeStrict), withApprover(script)}, ModeDenied},
+		"strict, an approver": {[]func(*Config){withApprover(Nothing)}, ModeDenied},
+	} {
+		f := newFixture(t, c.change...)
+		f.tools.Set("rm", Proposal{Acts: []Act{{Name: "rm", Target: TextTarget("/"), Verdict: Ask, PersonOnly: true, Why: "it deletes a root"}}})
+		if got := f.Decide(t.Context(), call("rm", "x"))[0].State; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	if r := script.Asked()[0]; !r.PersonOnly || !r.NoSession || !r.NoAlways || r.Why != "it deletes a root" {
+		t.Errorf("request %+v", r)
+	}
+}
+
+func TestPersonOnlyIsNeverRemembered(t *testing.T) {
+	f := newFixture(t)
+	f.tools.Set("rm", Proposal{Once: true, Acts: []Act{{Name: "rm", Target: TextTarget("/"), Verdict: Ask, PersonOnly: true}}})
+	b, r := f.pending(call("rm", "x"))
+	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(Exact)), ErrPersonOnly)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").Always("allow rm")), ErrPersonOnly)
+	f.resolve(b, r.Approve(""))
+	f.wantNothingLeft(b)
+}
+
+func TestCancelledQuestionIsDismissed(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	a := ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
+		cancel()
+		return r.Approve(""), nil // too late
+	})
+	f := newFixture(t, withApprover(a))
+	out := f.Decide(ctx, call("send", "1"), call("send", "2"))
+	for _, o := range out {
+		if o.State != Dismissed || o.Stage != StageDismissed {
+			t.Errorf("%s is %s", o.Call.ID, o.State)
+		}
+		wantError(t, o.Err(), ErrDenied)
+		if events := f.recorder.Of(o.Call.ID); len(events) != 1 || events[0].State != Dismissed {
+			t.Errorf("events %v", events)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package approval
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestDigestText(t *testing.T) {
+	d := DigestOf([]byte("abc"))
+	const want = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	if d.String() != want || (Digest{}).String() != "" {
+		t.Errorf("String() = %q and %q", d, Digest{})
+	}
+	var read struct{ D, Zero Digest }
+	if err := json.Unmarshal([]byte(`{"D":"`+want+`","Zero":""}`), &read); err != nil || read.D != d || !read.Zero.IsZero() {
+		t.Errorf("read %v, %v", read, err)
+	}
+	for _, bad := range []string{"x", "sha256:", want[:70], want + "0", strings.ToUpper(want), "sha256:" + strings.ToUpper(want[7:]), "sha256:" + strings.Repeat("0", 64), strings.Replace(want, "b", "g", 1)} {
+		got := d
+		if err := got.UnmarshalText([]byte(bad)); err == nil || !got.IsZero() {
+			t.Errorf("UnmarshalText(%q) left %v and %v; want an error and nothing", bad, got, err)
+		}
+	}
+}
+
+func TestFieldHashKeepsFieldsApart(t *testing.T) {
+	sum := func(texts ...string) Digest {
+		h := newFieldHash("test")
+		h.texts(texts)
+		return h.sum()
+	}
+	if sum("ab", "c") == sum("a", "bc") || sum("") == sum() || sum("a", "") == sum("a") {
+		t.Error("two different lists of fields have one hash")
+	}
+}

@@ -1,0 +1,160 @@
+package approval_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+)
+
+// A fixture is a gate with everything around it under the test's control.
+type fixture struct {
+	*Gate
+	t        *testing.T
+	clock    approvaltest.Clock
+	tools    *approvaltest.Tools
+	memory   *Memory
+	recorder approvaltest.Recorder
+}
+
+// newFixture returns a gate in which the tools send, mail and write ask and
+// read is free. Change alters its config.
+func newFixture(t *testing.T, change ...func(*Config)) *fixture {
+	t.Helper()
+	f := &fixture{t: t, tools: approvaltest.NewTools("send", "mail", "hub:post"), memory: NewMemory(0)}
+	f.tools.Set("read", Proposal{Acts: []Act{{Name: "read", Target: TextTarget("x"), Verdict: Free}}})
+	f.tools.Set("write", Proposal{Acts: []Act{fileAct("notes/a.md")}})
+	f.Gate = f.another(change...)
+	return f
+}
+
+// another returns a second gate with the same tools, clock and memory.
+func (f *fixture) another(change ...func(*Config)) *Gate {
+	f.t.Helper()
+	cfg := Config{
+		Preparer: f.tools, Clock: f.clock.Now, NewID: approvaltest.IDs(), Session: "s",
+		Rules: f.memory, Grants: f.memory, Recorder: &f.recorder,
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	gate, err := New(cfg)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return gate
+}
+
+func fileAct(path string) Act {
+	return Act{Name: WriteFile, Target: PathTarget(path), Known: true, Verdict: Ask}
+}
+
+func commandAct(words ...string) Act {
+	return Act{Name: Shell, Target: CommandTarget(words...), Known: true, Verdict: Ask}
+}
+
+func withMode(m Mode) func(*Config)         { return func(c *Config) { c.Mode = m } }
+func withApprover(a Approver) func(*Config) { return func(c *Config) { c.Approver = a } }
+
+// call returns a call of the tool with arguments that say what.
+func call(tool, what string) Call {
+	connector, name, ok := strings.Cut(tool, ":")
+	if !ok {
+		connector, name = "", tool
+	}
+	return Call{ID: tool + " " + what, Connector: connector, Tool: name, Arguments: []byte(`{"what":"` + what + `"}`)}
+}
+
+// pending reviews a call that must be asked.
+func (f *fixture) pending(c Call) (*Batch, *Request) {
+	f.t.Helper()
+	b := f.Review(f.t.Context(), c)
+	waiting := b.Pending()
+	if len(waiting) != 1 {
+		o := b.Outcome(0)
+		f.t.Fatalf("%s is %s (%s), want pending", c.Name(), o.State, o.Why)
+	}
+	return b, waiting[0]
+}
+
+// approved reviews a call and has it approved.
+func (f *fixture) approved(c Call) *Batch {
+	f.t.Helper()
+	b, r := f.pending(c)
+	f.resolve(b, r.Approve(""))
+	return b
+}
+
+func (f *fixture) resolve(b *Batch, ds ...Decision) {
+	f.t.Helper()
+	if err := b.Resolve(f.t.Context(), ds...); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) addRule(text string) string {
+	f.t.Helper()
+	r, err := ParseRule(text)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r.ID = text
+	if err := f.memory.AddRules(f.t.Context(), r); err != nil {
+		f.t.Fatal(err)
+	}
+	return r.ID
+}
+
+// start starts call 0 of the batch as a tool would: prepared once more.
+func (f *fixture) start(b *Batch) (*Execution, error) {
+	f.t.Helper()
+	p, err := f.tools.Prepare(f.t.Context(), b.Outcome(0).Call)
+	if err != nil {
+		p = Proposal{}
+	}
+	return b.Start(f.t.Context(), 0, p)
+}
+
+func wantState(t *testing.T, b *Batch, want ...State) {
+	t.Helper()
+	var got []State
+	for _, o := range b.Outcomes() {
+		got = append(got, o.State)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("states %q, want %q", got, want)
+	}
+}
+
+func wantError(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("error %v, want %v", err, want)
+	}
+}
+
+func wantText(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q does not say %q", text, part)
+		}
+	}
+}
+
+// wantNothingLeft wants neither a grant nor a pending entry of the session s.
+func (f *fixture) wantNothingLeft(batches ...*Batch) {
+	f.t.Helper()
+	for _, b := range batches {
+		if n := len(b.Pending()); n > 0 {
+			f.t.Errorf("%d requests are pending", n)
+		}
+	}
+	set, err := f.memory.Grants(f.t.Context(), "s")
+	if err != nil || len(set.Grants()) > 0 {
+		f.t.Errorf("grants %v (%v), want none", set.Grants(), err)
+	}
+}

@@ -1,0 +1,297 @@
+package approval_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+)
+
+func ruleSet(t *testing.T, texts ...string) *RuleSet {
+	t.Helper()
+	var rules []Rule
+	for _, text := range texts {
+		r, err := ParseRule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ID = text
+		rules = append(rules, r)
+	}
+	set, err := CompileRules(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func judge(p Policy, acts ...Act) Judgement {
+	return p.Judge(question(acts...))
+}
+
+func question(acts ...Act) Question {
+	return Question{
+		Call: &Call{Tool: "tool", Session: "s"}, Proposal: &Proposal{Acts: acts}, Now: approvaltest.Epoch,
+	}
+}
+
+func grantFor(effect Effect, act Act) *GrantSet {
+	return NewGrantSet([]Grant{{ID: "grant", Session: "s", Effect: effect, Act: act, Reach: Exact}})
+}
+
+func TestJudgeOrder(t *testing.T) {
+	file := fileAct("notes/a.md")
+	free, blocked, only := file, file, file
+	free.Verdict = Free
+	blocked.Verdict, blocked.Why = Block, "read-only"
+	only.PersonOnly = true
+	allow, deny := ruleSet(t, "allow write_file"), ruleSet(t, "deny write_file(notes/**)")
+	both := ruleSet(t, "allow write_file", "deny write_file(notes/**)")
+	yes, no := grantFor(Allow, file), grantFor(Deny, file)
+	for name, c := range map[string]struct {
+		policy   Policy
+		act      Act
+		approved bool
+		want     map[Mode]State
+	}{
+		"blocked beats deny":          {Policy{Rules: both, Grants: yes}, blocked, true, every(Blocked)},
+		"deny beats free":             {Policy{Rules: deny}, free, true, every(AutoDenied)},
+		"deny beats allow":            {Policy{Rules: both}, file, false, every(AutoDenied)},
+		"deny beats grants":           {Policy{Rules: deny, Grants: yes}, file, false, every(AutoDenied)},
+		"config's deny beats allow":   {Policy{Rules: allow, Fixed: deny}, file, true, every(AutoDenied)},
+		"kept deny beats config":      {Policy{Rules: deny, Fixed: allow}, file, false, every(AutoDenied)},
+		"denial beats allow":          {Policy{Rules: allow, Grants: no}, file, true, every(AutoDenied)},
+		"free needs no rule":          {Policy{Rules: allow}, free, false, every(FreeToRun)},
+		"free beats the person":       {Policy{}, free, true, every(FreeToRun)},
+		"a person's yes beats mode":   {Policy{}, file, true, every(Approved)},
+		"a person's yes beats rules":  {Policy{Rules: allow}, file, true, every(Approved)},
+		"rules beat grants":           {Policy{Rules: allow, Grants: yes}, file, false, every(AutoApproved)},
+		"config's rules allow":        {Policy{Fixed: allow}, file, false, every(AutoApproved)},
+		"grants beat mode":            {Policy{Grants: yes}, file, false, every(SessionApproved)},
+		"mode answers what is left":   {Policy{}, file, false, modes(Pending, ModeApproved, ModeDenied)},
+		"person-only beats rules":     {Policy{Rules: allow, Grants: yes}, only, false, modes(Pending, Pending, ModeDenied)},
+		"person-only: a person may":   {Policy{}, only, true, every(Approved)},
+		"person-only, marked as free": {Policy{}, func() Act { a := only; a.Verdict = Free; return a }(), false, modes(Pending, Pending, ModeDenied)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for mode, want := range c.want {
+				c.policy.Mode = mode
+				q := question(c.act)
+				q.Approved, q.Traced = c.approved, true
+				got := c.policy.Judge(q)
+				if got.State != want {
+					t.Errorf("in mode %s: %s, want %s\n%s", mode, got.State, want, got.Trace)
+				}
+				q.Traced = false
+				if untraced := c.policy.Judge(q).State; untraced != want {
+					t.Errorf("without a trace %s", untraced)
+				}
+			}
+		})
+	}
+}
+
+func every(s State) map[Mode]State { return modes(s, s, s) }
+
+func modes(ask, all, strict State) map[Mode]State {
+	return map[Mode]State{ModeAsk: ask, ModeApproveAll: all, ModeStrict: strict}
+}
+
+func TestZeroValuesRefuse(t *testing.T) {
+	if (Judgement{}).State.Runs() || (Outcome{}).Runs() || State("").Runs() {
+		t.Error("a zero value runs")
+	}
+	if err := (Outcome{}).Err(); err == nil {
+		t.Error("the zero Outcome is no error")
+	}
+	if got := judge(Policy{Mode: ModeApproveAll}, Act{Name: "x"}).State; got != Blocked {
+		t.Errorf("an act with the zero Verdict is %s", got)
+	}
+	if got := judge(Policy{Mode: ModeApproveAll}, Act{Name: "x", Verdict: 9}).State; got != Blocked {
+		t.Errorf("an act with an unknown Verdict is %s", got)
+	}
+	got := judge(Policy{Mode: ModeApproveAll})
+	if got.State != Blocked {
+		t.Errorf("a call without acts is %s", got.State)
+	}
+	wantText(t, got.Why, "does not say what the call would do")
+	if got := judge(Policy{Mode: 9}, fileAct("a")).State; got != ModeDenied {
+		t.Errorf("in an unknown mode: %s", got)
+	}
+}
+
+func TestEveryActMustBeAnswered(t *testing.T) {
+	acts := []Act{commandAct("git", "status"), commandAct("git", "push"), fileAct("out/log.txt")}
+	got := judge(Policy{Rules: ruleSet(t, "allow shell(git status)")}, acts...)
+	if got.State != Pending || len(got.Open) != 2 || got.Open[0] != 1 || got.Open[1] != 2 {
+		t.Errorf("%s, open %v", got.State, got.Open)
+	}
+	got = judge(Policy{Rules: ruleSet(t, "allow shell(git)", "deny write_file(out/**)")}, acts...)
+	if got.State != AutoDenied || got.Act != 3 {
+		t.Errorf("%s by act %d, want the redirection denied", got.State, got.Act)
+	}
+	got = judge(Policy{Rules: ruleSet(t, "allow shell(git)"), Fixed: ruleSet(t, "allow write_file(out/**)")}, acts...)
+	if got.State != AutoApproved {
+		t.Errorf("kept and config rules together: %s", got.State)
+	}
+	got = judge(Policy{Rules: ruleSet(t, "allow shell(git)"), Grants: grantFor(Allow, acts[2])}, acts...)
+	if got.State != SessionApproved || got.Grant == nil || got.Rule != nil {
+		t.Errorf("a rule and a grant together: %s", got.State)
+	}
+}
+
+func TestPossiblyDeniedIsLeftToAPerson(t *testing.T) {
+	unknown := Act{Name: Shell, Target: Target{Kind: Words, Words: []Word{{Unknown: true}}}, Verdict: Free}
+	policy := Policy{Rules: ruleSet(t, "deny shell(git push)", "allow shell"), Fixed: ruleSet(t, "allow shell")}
+	for mode, want := range modes(Pending, Pending, ModeDenied) {
+		policy.Mode = mode
+		got := judge(policy, unknown)
+		if got.State != want || !got.PersonOnly {
+			t.Errorf("in mode %s: %s, person-only %t", mode, got.State, got.PersonOnly)
+		}
+		if want == Pending {
+			wantText(t, got.Why, "deny shell(git push)")
+		}
+	}
+	other := Act{Name: WriteFile, Target: UnknownTarget(Path), Verdict: Free}
+	policy = Policy{Rules: ruleSet(t, "deny shell(git push)", "deny write_file(secret/**)")}
+	got := judge(policy, unknown, other)
+	wantText(t, got.Why, "deny shell(git push)", "deny write_file(secret/**)")
+	if len(got.Open) != 2 {
+		t.Errorf("open %v, want both", got.Open)
+	}
+}
+
+func TestCausesAndByName(t *testing.T) {
+	command := commandAct("cp", "a", "b")
+	write := fileAct("b")
+	write.Cause = 1
+	redirect := write
+	redirect.ByName = true
+	only := write
+	only.PersonOnly = true
+	rules := Policy{Rules: ruleSet(t, "allow shell(cp)")}
+	grants := Policy{Grants: grantFor(Allow, command)}
+	for name, p := range map[string]Policy{"rule": rules, "grant": grants} {
+		if got := judge(p, command, write); !got.State.Runs() {
+			t.Errorf("%s: what the command causes is %s", name, got.State)
+		}
+		if got := judge(p, command, redirect); got.State != Pending {
+			t.Errorf("%s: a redirection is %s", name, got.State)
+		}
+		if got := judge(p, command, only); got.State != Pending || !got.PersonOnly {
+			t.Errorf("%s: a person-only effect is %s", name, got.State)
+		}
+	}
+	named := Policy{Rules: ruleSet(t, "allow shell(cp)", "allow write_file(b)")}
+	if got := judge(named, command, redirect); got.State != AutoApproved {
+		t.Errorf("a redirection with a rule that names it is %s", got.State)
+	}
+	bare := Policy{Rules: ruleSet(t, "allow shell(cp)", "allow write_file", "allow tool")}
+	if got := judge(bare, command, redirect); got.State != Pending {
+		t.Errorf("a redirection with a bare rule is %s", got.State)
+	}
+	hidden := command
+	hidden.ByName = true
+	if got := judge(Policy{Rules: ruleSet(t, "allow shell")}, hidden, write); len(got.Open) != 2 {
+		t.Errorf("open %v: a bare allow answers what follows from an act that it does not answer", got.Open)
+	}
+	for _, cause := range []int{-1, 2, 3, 99} { // a cause that stands not before its effect is none
+		loop := write
+		loop.Cause = cause
+		if got := judge(rules, command, loop); got.State != Pending {
+			t.Errorf("cause %d: %s", cause, got.State)
+		}
+	}
+}
+
+func TestStrictSaysSoAndNamesTheTool(t *testing.T) {
+	for name, f := range map[string]*fixture{
+		"mode":     newFixture(t, withMode(ModeStrict)),
+		"approver": newFixture(t, withApprover(Nothing)),
+	} {
+		o := f.Decide(t.Context(), call("hub:post", "x"))[0]
+		denied, ok := o.Err().(*DeniedError)
+		if !ok || o.State != ModeDenied {
+			t.Fatalf("%s: %s, %v", name, o.State, o.Err())
+		}
+		wantText(t, denied.Error(), "hub:post", "strict")
+		wantText(t, denied.ForModel(), "hub:post", "strict", "Do not retry")
+		if strings.Count(denied.ForModel(), "strict") != 1 || strings.Contains(denied.ForModel(), "person said") {
+			t.Errorf("%s: %s", name, denied.ForModel())
+		}
+		if got := f.Decide(t.Context(), call("read", "x"))[0].State; got != FreeToRun {
+			t.Errorf("%s: what is free is %s", name, got)
+		}
+	}
+}
+
+func TestDefinitionThatChanged(t *testing.T) {
+	f := newFixture(t)
+	one, two := DigestOf([]byte("one")), DigestOf([]byte("two"))
+	f.tools.Set("read", Proposal{Definition: two, Acts: []Act{{Name: "read", Target: TextTarget("x"), Verdict: Free}}})
+	f.tools.Set("mail", Proposal{Definition: two})
+	f.addRule("allow mail")
+	for _, tool := range []string{"read", "mail"} {
+		c := call(tool, "1")
+		c.Definition = one
+		b, r := f.pending(c)
+		wantText(t, r.Why, "definition changed since the model was shown it")
+		f.resolve(b, r.Approve(""))
+		wantState(t, b, Approved)
+		if _, err := f.start(b); err != nil {
+			t.Errorf("%s: a person said yes to the new definition: %v", tool, err)
+		}
+	}
+}
+
+func TestTraceSaysEachStep(t *testing.T) {
+	f := newFixture(t)
+	f.addRule("allow shell(git status)")
+	f.tools.Set("run", Proposal{Acts: []Act{commandAct("git", "status"), commandAct("git", "push")}})
+	_, r := f.pending(call("run", "x"))
+	want := `1. tool shell(git status): ask.
+2. tool shell(git push): ask.
+3. allow shell(git status): covered, rule allow shell(git status) (allow shell(git status)).
+4. allow shell(git push): open, no rule and no grant covers it.
+5. mode: ask, nothing allows it.
+`
+	if got := r.Trace.String(); got != want {
+		t.Errorf("trace\n%swant\n%s", got, want)
+	}
+	f.addRule("deny shell(git push)")
+	wantText(t, f.Review(t.Context(), call("run", "x")).Outcome(0).Trace.String(), "deny shell(git push): denied, rule deny shell(git push)")
+	wantText(t, f.Review(t.Context(), call("read", "x")).Outcome(0).Trace.String(), "tool read(x): free.", "no act of the call asks")
+	b, r := f.pending(call("send", "x"))
+	f.resolve(b, r.Approve("").ForSession(Exact))
+	wantText(t, b.Outcome(0).Trace.String(), "person: approved.")
+	wantText(t, f.Review(t.Context(), call("send", "x")).Outcome(0).Trace.String(), "grant send: covered, grant allow send(")
+}
+
+func TestDecisionWithoutATraceAllocatesNothing(t *testing.T) {
+	file := fileAct("notes/today.md")
+	free := file
+	free.Verdict = Free
+	rules := ruleSet(t, "deny shell(git push)", "allow write_file(notes/**)", "deny write_file(etc/**)", "allow hub:*")
+	grants := NewGrantSet([]Grant{{Session: "s", Effect: Allow, Act: file, Reach: Exact, Expires: approvaltest.Epoch.Add(time.Hour)}})
+	for name, c := range map[string]struct {
+		policy Policy
+		act    Act
+		want   State
+	}{
+		"free":  {Policy{Rules: rules, Fixed: rules, Grants: grants}, free, FreeToRun},
+		"rule":  {Policy{Rules: rules}, file, AutoApproved},
+		"grant": {Policy{Grants: grants}, file, SessionApproved},
+		"mode":  {Policy{Mode: ModeApproveAll}, free, FreeToRun},
+	} {
+		q := question(c.act)
+		if got := c.policy.Judge(q).State; got != c.want {
+			t.Fatalf("%s: %s", name, got)
+		}
+		if n := testing.AllocsPerRun(100, func() { c.policy.Judge(q) }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}

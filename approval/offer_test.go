@@ -1,0 +1,141 @@
+package approval
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func offersFor(acts ...Act) []Offer {
+	open := make([]int, len(acts))
+	for i := range acts {
+		open[i] = i
+	}
+	return offers(callOf(acts[0]), acts, open)
+}
+
+func TestOffers(t *testing.T) {
+	byName := func(a Act) Act { a.ByName = true; return a }
+	personOnly := func(a Act) Act { a.PersonOnly = true; return a }
+	for _, c := range []struct {
+		name string
+		acts []Act
+		want map[Reach][]string
+	}{
+		{"file", []Act{pathAct("notes/a.md")}, map[Reach][]string{Exact: {"allow write_file(notes/a.md)"}, Prefix: {"allow write_file(notes/**)"}, Tool: {"allow write_file"}}},
+		{"file in the root folder", []Act{pathAct("a.md")}, map[Reach][]string{Exact: {"allow write_file(a.md)"}, Prefix: {"allow write_file(**)"}, Tool: {"allow write_file"}}},
+		{"redirection", []Act{byName(pathAct("out/a"))}, map[Reach][]string{Exact: {"allow write_file(out/a)"}, Prefix: {"allow write_file(out/**)"}}},
+		{"redirection in the root folder", []Act{byName(pathAct("a"))}, map[Reach][]string{Exact: {"allow write_file(a)"}}},
+		{"outside", []Act{byName(pathAct("/etc/x"))}, map[Reach][]string{Exact: {"allow write_file(/etc/x)"}, Prefix: {"allow write_file(/etc/**)"}}},
+		{"command", []Act{commandAct(2, "git", "push", "-f")}, map[Reach][]string{Exact: {"allow shell(= git push -f)"}, Prefix: {"allow shell(git push)"}}},
+		{"command without a prefix", []Act{commandAct(0, "make")}, map[Reach][]string{Exact: {"allow shell(= make)"}}},
+		{"odd words", []Act{commandAct(1, "a=b", "*", "=", "it's", "", "x y", "$(z)")}, map[Reach][]string{Exact: {`allow shell(= 'a=b' '*' '=' 'it'\''s' '' 'x y' '$(z)')`}, Prefix: {"allow shell('a=b')"}}},
+		{"unknown word", []Act{commandAct(2, "git", "push", "?")}, nil},
+		{"unknown path", []Act{{Name: ReadFile, Target: UnknownTarget(Path)}}, nil},
+		{"person only", []Act{personOnly(pathAct("notes/a.md"))}, map[Reach][]string{Exact: {"allow write_file(notes/a.md)"}}},
+		{"glob characters", []Act{pathAct("n/[id]/{a,b}*?.md")}, map[Reach][]string{Exact: {`allow write_file(n/\[id\]/\{a,b\}\*\?.md)`}, Prefix: {`allow write_file(n/\[id\]/**)`}, Tool: {"allow write_file"}}},
+		{"odd path", []Act{pathAct(`a (b), "c"\d/e f.md`)}, map[Reach][]string{Exact: {`allow write_file(a (b), "c"\\d/e f.md)`}, Prefix: {`allow write_file(a (b), "c"\\d/**)`}, Tool: {"allow write_file"}}},
+		{"line break in a path", []Act{pathAct("n/a\nb")}, map[Reach][]string{Prefix: {"allow write_file(n/**)"}, Tool: {"allow write_file"}}},
+		{"share", []Act{{Name: ShareFile, Target: PathTarget("n/a, b").SharedWith("w*")}}, map[Reach][]string{Exact: {`allow share_file(n/a, b, w\*)`}, Prefix: {`allow share_file(n/**, w\*)`}, Tool: {"allow share_file"}}},
+		{"request", []Act{urlAct(t, "GET", "https://a.b:8443/x*/?q=[1]")}, map[Reach][]string{Exact: {`allow http_request(GET https://a.b:8443/x\*/\?q=\[1\])`}, Prefix: {"allow http_request(GET https://a.b:8443/**)"}, Tool: {"allow http_request"}}},
+		{"host", []Act{byName(Act{Name: Connect, Target: HostTarget("a.b", "22")})}, map[Reach][]string{Exact: {"allow connect(a.b:22)"}}},
+		{"arguments", []Act{{Connector: "c", Name: "t", Target: Target{Kind: Arguments, Text: "sha256:1"}}}, map[Reach][]string{Exact: {"allow c:t(sha256:1)"}, Tool: {"allow c:t"}}},
+		{"empty text is not the whole tool", []Act{{Name: "t", Target: TextTarget("")}}, map[Reach][]string{Tool: {"allow t"}}},
+		{"no target is not the whole tool", []Act{{Name: WriteFile, Target: Target{Kind: Path}}}, map[Reach][]string{Tool: {"allow write_file"}}},
+		{"a name that is a glob", []Act{{Connector: "evil", Name: "*", Target: TextTarget("x")}}, nil},
+		{"a name with a set", []Act{{Connector: "evil", Name: "a[b]", Target: TextTarget("x")}}, nil},
+		{"a name with a colon", []Act{{Name: "a:b", Target: TextTarget("x")}}, nil},
+		{"a name with a parenthesis", []Act{{Name: "a(b", Target: TextTarget("x")}}, map[Reach][]string{Tool: {"allow a(b"}}},
+		{"several acts", []Act{commandAct(1, "cp", "a", "d/b"), {Name: ReadFile, Target: PathTarget("d/a")}, {Name: ReadFile, Target: PathTarget("d/a")}},
+			map[Reach][]string{Exact: {"allow shell(= cp a d/b)", "allow read_file(d/a)"}, Prefix: {"allow shell(cp)", "allow read_file(d/**)"}, Tool: {"allow shell(= cp a d/b)", "allow read_file"}}},
+	} {
+		got := map[Reach][]string{}
+		for _, o := range offersFor(c.acts...) {
+			got[o.Reach] = o.Allow
+		}
+		if c.want == nil {
+			c.want = map[Reach][]string{}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestOffersKeepTheirWord: what is offered as a rule covers the acts, denies them
+// if turned round, and is never wider than it says.
+func TestOffersKeepTheirWord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		acts := rapid.SliceOfN(genAct, 1, 3).Draw(t, "acts")
+		call := genCall(t, acts[0])
+		open := make([]int, len(acts))
+		for i := range acts {
+			open[i] = i
+		}
+		for _, o := range offers(call, acts, open) {
+			allow, deny := compileTexts(t, o.Allow), compileTexts(t, o.Deny)
+			if !slices.Equal(o.Acts, open) || len(o.Allow) != len(o.Deny) {
+				t.Fatalf("%+v does not cover all the acts", o)
+			}
+			for i := range acts {
+				a := &acts[i]
+				if a.Target.Unknown || hasUnknown(a.Target.Words) {
+					t.Fatalf("%v is offered for the unknown %s", o.Allow, a)
+				}
+				if allow.allowed(call, a, a.ByName, testNow) == nil {
+					t.Fatalf("%v does not cover %s", o.Allow, a)
+				}
+				if _, meets := deny.denied(call, a, testNow); meets != Yes {
+					t.Fatalf("%v does not deny %s", o.Deny, a)
+				}
+			}
+			for _, r := range allow.Rules() {
+				if r.Pattern == "shell" || r.Pattern == "shell(*)" {
+					if !slices.ContainsFunc(acts, func(a Act) bool { return a.Name == Shell && a.Target.Kind != Words }) {
+						t.Fatalf("%s is offered", r)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestExactOffersCoverNothingElse: another path, command or text is not covered
+// by what is offered for exactly this one.
+func TestExactOffersCoverNothingElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		act, other := genAct.Draw(t, "act"), genAct.Draw(t, "other")
+		other.Name, other.Connector = act.Name, act.Connector
+		for _, o := range offers(callOf(act), []Act{act}, []int{0}) {
+			if o.Reach != Exact || compileTexts(t, o.Allow).allowed(callOf(act), &other, other.ByName, testNow) == nil {
+				continue
+			}
+			// A rule names the first spelling, an act may have more of them.
+			if act.Target.Kind == Path && slices.Contains(other.Target.Written, act.Target.Written[0]) {
+				continue
+			}
+			if act.Target.Kind == other.Target.Kind && !act.Target.same(other.Target) {
+				t.Fatalf("%v, offered for exactly %s, covers %s", o.Allow, act, other)
+			}
+		}
+	})
+}
+
+func compileTexts(t *rapid.T, texts []string) *RuleSet {
+	var rules []Rule
+	for _, text := range texts {
+		r, err := ParseRule(text)
+		if err != nil {
+			t.Fatalf("%s is offered: %v", text, err)
+		}
+		rules = append(rules, r)
+	}
+	set, err := CompileRules(rules)
+	if err != nil {
+		t.Fatalf("%s: %v", strings.Join(texts, ", "), err)
+	}
+	return set
+}

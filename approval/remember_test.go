@@ -1,0 +1,326 @@
+package approval_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+)
+
+// asks counts how often a person is asked about the calls, one after another.
+func asks(t *testing.T, answer approvaltest.Answer, calls ...Call) int {
+	t.Helper()
+	script := approvaltest.Script(slices.Repeat([]approvaltest.Answer{answer}, len(calls))...)
+	f := newFixture(t, withApprover(script))
+	for _, c := range calls {
+		f.Decide(t.Context(), c)
+	}
+	return len(script.Asked())
+}
+
+func TestHowOftenAPersonIsAsked(t *testing.T) {
+	same := []Call{call("send", "1"), call("send", "1"), call("send", "1")}
+	two := []Call{call("send", "1"), call("send", "2"), call("send", "1")}
+	reordered := []Call{
+		{Tool: "send", Arguments: []byte(`{"a":[1,{"b":true}],"c":null}`)},
+		{Tool: "send", Arguments: []byte(`{"c":null, "a":[1,{"b":true}]}`)},
+	}
+	var types []Call
+	for _, v := range []string{`1`, `"1"`, `true`, `1.0`} {
+		types = append(types, Call{Tool: "send", Arguments: []byte(`{"a":` + v + `}`)})
+	}
+	no := func(r *Request) Decision { return r.Deny("") }
+	for name, c := range map[string]struct {
+		answer approvaltest.Answer
+		calls  []Call
+		want   int
+	}{
+		"one prompt for three identical calls after a session grant": {approvaltest.YesForSession, same, 1},
+		"two prompts for two targets":                                {approvaltest.YesForSession, two, 2},
+		"once is no grant":                                           {approvaltest.Yes, same, 3},
+		"denials are not remembered":                                 {no, same, 3},
+		"denials are remembered when asked":                          {func(r *Request) Decision { return r.Deny("").ForSession(Exact) }, same, 1},
+		"the order of keys does not matter":                          {approvaltest.YesForSession, reordered, 1},
+		"numbers, strings and booleans differ":                       {approvaltest.YesForSession, types, 4},
+		"the reach of the tool":                                      {func(r *Request) Decision { return r.Approve("").ForSession(Tool) }, two, 1},
+		"always":                                                     {func(r *Request) Decision { return r.Approve("").Always() }, same, 1},
+		"always, the whole tool":                                     {func(r *Request) Decision { return r.Approve("").Always("allow send") }, two, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := asks(t, c.answer, c.calls...); got != c.want {
+				t.Errorf("asked %d times, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestOneTargetSpelledInTwoWays(t *testing.T) {
+	f := newFixture(t)
+	b, r := f.pending(call("write", "1"))
+	f.resolve(b, r.Approve("").ForSession(Exact))
+	f.tools.Set("write", Proposal{Acts: []Act{fileAct("notes//./a.md")}})
+	wantState(t, f.Review(t.Context(), call("write", "2")), SessionApproved)
+}
+
+func TestGrantsEndWithTheirSession(t *testing.T) {
+	f := newFixture(t)
+	b, r := f.pending(call("send", "1"))
+	f.resolve(b, r.Approve("").ForSession(Exact))
+	other := call("send", "1")
+	other.Session = "next"
+	wantState(t, f.Review(t.Context(), call("send", "1"), func() Call { other.ID = "2"; return other }()), SessionApproved, Pending)
+	f.memory.ClearGrants("s")
+	wantState(t, f.Review(t.Context(), call("send", "1")), Pending)
+}
+
+func TestChildWorkerInheritsOnlyWhatIsShared(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		f := newFixture(t)
+		parent, child := call("send", "1"), call("send", "1")
+		parent.Workers, child.Workers = []string{"main"}, []string{"main", "helper"}
+		b, r := f.pending(parent)
+		d := r.Approve("").ForSession(Exact)
+		d.Remember.Shared = shared
+		f.resolve(b, d)
+		wantState(t, f.Review(t.Context(), parent), SessionApproved)
+		want := Pending
+		if shared {
+			want = SessionApproved
+		}
+		wantState(t, f.Review(t.Context(), child), want)
+	}
+}
+
+func TestLifetimes(t *testing.T) {
+	for name, keep := range map[string]func(Decision) Decision{
+		"grant": func(d Decision) Decision { return d.ForSession(Exact) },
+		"rule":  func(d Decision) Decision { return d.Always() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			b, r := f.pending(call("send", "1"))
+			d := keep(r.Approve(""))
+			d.Remember.For = 15 * time.Minute
+			f.resolve(b, d)
+			f.clock.Advance(15*time.Minute - 1)
+			if o := f.Review(t.Context(), call("send", "1")).Outcome(0); !o.Runs() {
+				t.Errorf("%s before the lifetime is over", o.State)
+			}
+			f.clock.Advance(1)
+			wantState(t, f.Review(t.Context(), call("send", "1")), Pending)
+		})
+	}
+}
+
+func TestAlwaysWithoutARuleStoreIsAnError(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Rules = nil })
+	b, r := f.pending(call("send", "1"))
+	for _, d := range []Decision{r.Approve("").Always(), r.Deny("").Always()} {
+		wantError(t, b.Resolve(t.Context(), d), ErrNoRuleStore)
+	}
+	wantState(t, b, Pending)
+	f.resolve(b, r.Deny(""))
+	f.wantNothingLeft(b)
+}
+
+func TestRulesMustCoverTheCall(t *testing.T) {
+	f := newFixture(t)
+	b, r := f.pending(call("send", "1"))
+	for text, want := range map[string]error{
+		"allow mail": ErrInvalidDecision, "deny send": ErrInvalidDecision, "allow ": ErrEmptyPattern, "allow a[": ErrMalformedRule,
+	} {
+		wantError(t, b.Resolve(t.Context(), r.Approve("").Always(text)), want)
+	}
+	wantError(t, b.Resolve(t.Context(), r.Approve("").Always("allow send", "allow a[")), ErrMalformedRule)
+	wantError(t, b.Resolve(t.Context(), r.Deny("").Always("deny mail")), ErrInvalidDecision)
+	wantState(t, b, Pending)
+	if set, _ := f.memory.Rules(t.Context()); len(set.Rules()) > 0 {
+		t.Errorf("saved %v", set.Rules())
+	}
+}
+
+func TestAlwaysForTheRestOfWhatAGrantCovers(t *testing.T) {
+	f := newFixture(t)
+	b, r := f.pending(call("write", "1"))
+	f.resolve(b, r.Approve("").ForSession(Exact))
+	f.tools.Set("write", Proposal{Acts: []Act{fileAct("notes/a.md"), fileAct("notes/b.md")}})
+	b, r = f.pending(call("write", "2"))
+	if !slices.Equal(r.Open, []int{1}) {
+		t.Fatalf("open %v, want only the second act", r.Open)
+	}
+	f.resolve(b, r.Approve("").Always())
+	wantState(t, b, Approved)
+	wantState(t, f.Review(t.Context(), call("write", "3")), SessionApproved)
+}
+
+func TestWhatIsNotKnownCannotBeRemembered(t *testing.T) {
+	f := newFixture(t)
+	f.tools.Set("write", Proposal{Acts: []Act{{Name: WriteFile, Target: UnknownTarget(Path), Verdict: Ask}}})
+	b, r := f.pending(call("write", "1"))
+	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(Exact)), ErrNotOffered)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), ErrNotOffered)
+	wantState(t, b, Pending)
+	f.wantNothingLeft()
+}
+
+func TestRequestsThatCannotBeRemembered(t *testing.T) {
+	f := newFixture(t)
+	f.tools.Set("send", Proposal{NoSession: true, NoAlways: true, Once: true})
+	f.tools.Set("mail", Proposal{NoAlways: true})
+	b, r := f.pending(call("send", "1"))
+	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(Exact)), ErrNotOffered)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), ErrNotOffered)
+	f.resolve(b, r.Approve(""))
+	f.wantNothingLeft(b)
+	b, r = f.pending(call("mail", "1"))
+	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), ErrNotOffered)
+	f.resolve(b, r.Approve("").ForSession(Exact))
+	wantState(t, f.Review(t.Context(), call("mail", "1")), SessionApproved)
+}
+
+func TestOncePerSession(t *testing.T) {
+	f := newFixture(t)
+	f.tools.Set("send", Proposal{Once: true})
+	b, r := f.pending(call("send", "1"))
+	if !r.Once {
+		t.Error("the request does not say that a yes is kept")
+	}
+	f.resolve(b, r.Approve(""))
+	wantState(t, f.Review(t.Context(), call("send", "1"), call("send", "2")), SessionApproved, Pending)
+	if keep := b.Outcome(0).Decision.Remember.Keep; keep != KeepSession {
+		t.Errorf("recorded as kept %q", keep)
+	}
+}
+
+func TestModeDoesNotRememberOncePerSession(t *testing.T) {
+	f := newFixture(t, withApprover(Everything))
+	f.tools.Set("send", Proposal{Once: true})
+	if got := f.Decide(t.Context(), call("send", "1"))[0].State; got != ModeApproved {
+		t.Errorf("state %s", got)
+	}
+	f.wantNothingLeft()
+}
+
+// full is a store that takes nothing.
+type full struct{ *Memory }
+
+var errFull = errors.New("disk full")
+
+func (full) AddRules(context.Context, ...Rule) error   { return errFull }
+func (full) AddGrants(context.Context, ...Grant) error { return errFull }
+
+func TestAnswerThatCannotBeSavedLeavesTheRequestPending(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Rules, c.Grants = full{NewMemory(0)}, full{NewMemory(0)} })
+	b, r := f.pending(call("send", "1"))
+	for _, d := range []Decision{r.Approve("").ForSession(Exact), r.Approve("").Always(), r.Deny("").Always()} {
+		wantError(t, b.Resolve(t.Context(), d), errFull)
+		wantState(t, b, Pending)
+	}
+	f.resolve(b, r.Approve(""))
+	wantState(t, b, Approved)
+}
+
+func TestSavingSettlesWhatItCoversAndCoversPredictsIt(t *testing.T) {
+	for name, answer := range map[string]func(*Request) Decision{
+		"grant":      func(r *Request) Decision { return r.Approve("").ForSession(Tool) },
+		"exact":      func(r *Request) Decision { return r.Approve("").ForSession(Exact) },
+		"rule":       func(r *Request) Decision { return r.Approve("").Always("allow send") },
+		"deny":       func(r *Request) Decision { return r.Deny("").Always("deny send") },
+		"denial":     func(r *Request) Decision { return r.Deny("").ForSession(Tool) },
+		"once":       func(r *Request) Decision { return r.Approve("") },
+		"impossible": func(r *Request) Decision { return r.Approve("").Always("allow mail") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			two := call("send", "other session")
+			two.Session = "two"
+			worker := call("send", "worker")
+			worker.Workers = []string{"w"}
+			batches := []*Batch{
+				f.Review(t.Context(), call("send", "1"), call("mail", "1"), call("send", "2")),
+				f.Review(t.Context(), call("send", "1"), two, worker),
+			}
+			b, r := f.pending(call("send", "1"))
+			var want []string
+			for _, c := range f.Covers(t.Context(), r, answer(r)) {
+				want = append(want, c.Batch+" "+c.ID)
+			}
+			if err := b.Resolve(t.Context(), answer(r)); (err != nil) != (name == "impossible") {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, batch := range batches {
+				for _, o := range batch.Outcomes() {
+					if o.State != Pending {
+						got = append(got, batch.ID()+" "+o.Request)
+					}
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("settled %q, predicted %q", got, want)
+			}
+			if n := map[string]int{"grant": 3, "exact": 2, "rule": 5, "deny": 5, "denial": 4}[name]; len(got) != n {
+				t.Errorf("settled %d requests, want %d", len(got), n)
+			}
+		})
+	}
+}
+
+func TestCoversKnowsTheGrantsOfOtherSessions(t *testing.T) {
+	f := newFixture(t)
+	f.tools.Set("both", Proposal{Acts: []Act{fileAct("notes/a.md"), {Name: "send", Target: TextTarget("x"), Verdict: Ask}}})
+	first := call("write", "1")
+	first.Session = "two"
+	b, r := f.pending(first)
+	f.resolve(b, r.Approve("").ForSession(Exact))
+	both := call("both", "1")
+	both.Session = "two"
+	waits, _ := f.pending(both)
+	b, r = f.pending(call("send", "1"))
+	d := r.Approve("").Always("allow send")
+	if got := f.Covers(t.Context(), r, d); len(got) != 1 || got[0].Call.Tool != "both" {
+		t.Errorf("covers %v, want the request of the other session", got)
+	}
+	f.resolve(b, d)
+	wantState(t, waits, SessionApproved)
+}
+
+func TestTwoGatesShareOneMemory(t *testing.T) {
+	f := newFixture(t)
+	g := f.another()
+	waits := g.Review(t.Context(), call("send", "1"), call("send", "2"))
+	b, r := f.pending(call("send", "1"))
+	f.resolve(b, r.Approve("").ForSession(Exact))
+	wantState(t, waits, SessionApproved, Pending)
+	f.addRule("deny send")
+	wantState(t, waits, SessionApproved, AutoDenied)
+	g.Close()
+	closed := g.Review(t.Context(), call("mail", "1"))
+	f.addRule("allow mail")
+	wantState(t, closed, Pending)
+}
+
+func TestRuleForManyWaitingRequests(t *testing.T) {
+	f := newFixture(t)
+	var waits []*Batch
+	for i := range 40 {
+		b, _ := f.pending(call("send", fmt.Sprint(i)))
+		waits = append(waits, b)
+	}
+	f.addRule("allow send")
+	for _, b := range waits {
+		wantState(t, b, AutoApproved)
+		if o := b.Outcome(0); o.Rule != "allow send" || o.Err() != nil {
+			t.Errorf("by %q: %v", o.Rule, o.Err())
+		}
+	}
+	if err := f.memory.RemoveRule("allow send"); err != nil {
+		t.Fatal(err)
+	}
+	fill(f) // nothing is counted any more: 200 others can wait
+}

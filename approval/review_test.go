@@ -1,0 +1,240 @@
+package approval_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+)
+
+func TestNewRefusesConfigThatCouldNotRefuseSafely(t *testing.T) {
+	good := Config{Preparer: approvaltest.NewTools(), Clock: new(approvaltest.Clock).Now, NewID: approvaltest.IDs()}
+	for want, change := range map[string]func(*Config){
+		"Preparer": func(c *Config) { c.Preparer = nil },
+		"Clock":    func(c *Config) { c.Clock = nil },
+		"NewID":    func(c *Config) { c.NewID = nil },
+		"mode":     func(c *Config) { c.Mode = 7 },
+	} {
+		cfg := good
+		change(&cfg)
+		gate, err := New(cfg)
+		if err == nil || gate != nil {
+			t.Fatalf("a config with a bad %s was taken", want)
+		}
+		wantText(t, err.Error(), want)
+	}
+}
+
+func TestReviewSettlesWhatItCanInTheModelsOrder(t *testing.T) {
+	f := newFixture(t)
+	f.tools.Set("wipe", Proposal{Acts: []Act{{Name: "wipe", Target: TextTarget("/")}}})
+	f.addRule("allow mail")
+	f.addRule("deny hub:post")
+	b := f.Review(t.Context(), call("send", "1"), call("read", "1"), call("wipe", "1"), call("mail", "1"),
+		call("hub:post", "1"), call("none", "1"), call("send", "2"))
+	wantState(t, b, Pending, FreeToRun, Blocked, AutoApproved, AutoDenied, Invalid, Pending)
+	if r := b.Pending(); len(r) != 2 || r[0].Call.ID != "send 1" || r[1].Call.ID != "send 2" {
+		t.Errorf("pending %v, want the two sends in order", r)
+	}
+	wantText(t, b.Outcome(2).Err().Error(), "wipe is blocked: blocked by policy")
+}
+
+func TestRequestWithoutWordsOfItsOwn(t *testing.T) {
+	f := newFixture(t)
+	_, r := f.pending(call("hub:post", "x"))
+	if r.Summary != "Tool call: hub:post" {
+		t.Errorf("summary %q", r.Summary)
+	}
+	v, err := r.View(t.Context())
+	if err != nil || v.Content != "{\n  \"what\": \"x\"\n}" {
+		t.Errorf("view %q (%v), want the arguments", v.Content, err)
+	}
+}
+
+func TestBadInputLeavesNothingBehind(t *testing.T) {
+	f := newFixture(t, func(c *Config) {
+		tools := c.Preparer
+		c.Preparer = approvaltest.PreparerFunc(func(ctx context.Context, call Call) (Proposal, error) {
+			if bytes.Contains(call.Arguments, []byte("wrong type")) {
+				return Proposal{}, errors.New(`field "what": want a number`)
+			}
+			if bytes.Contains(call.Arguments, []byte("panic")) {
+				panic("boom")
+			}
+			return tools.Prepare(ctx, call)
+		})
+	})
+	raw := func(tool, args string) Call { return Call{ID: "1", Tool: tool, Arguments: []byte(args)} }
+	deep := strings.Repeat(`{"a":`, 10000) + "1" + strings.Repeat("}", 10000)
+	for name, c := range map[string]struct {
+		call Call
+		want string
+		is   error
+	}{
+		"malformed JSON":       {raw("send", `{"a":`), "malformed JSON", ErrMalformedJSON},
+		"duplicate keys":       {raw("send", `{"a":1,"a":2}`), "duplicate key", ErrDuplicateKey},
+		"not an object":        {raw("send", `[1]`), "object", ErrNotAnObject},
+		"unknown tool":         {raw("nope", `{}`), `unknown tool "nope"`, ErrInvalid},
+		"wrong type":           {raw("send", `{"what":"wrong type"}`), "want a number", ErrInvalid},
+		"panic":                {raw("send", `{"what":"panic"}`), "panicked: boom", ErrInvalid},
+		"32 MB":                {raw("send", `{"a":"`+strings.Repeat("x", 32<<20)+`"}`), "too large", ErrArgumentsTooLarge},
+		"10,000 levels":        {raw("send", deep), "too deep", ErrArgumentsTooDeep},
+		"invalid UTF-8":        {raw("send", "{\"a\":\"\xff\"}"), "UTF-8", ErrInvalidUTF8},
+		"invalid UTF-8 name":   {raw("se\xffnd", `{}`), "UTF-8", ErrInvalidUTF8},
+		"empty name":           {raw("", `{}`), "names no tool", ErrInvalid},
+		"empty connector tool": {Call{ID: "1", Connector: "hub"}, "names no tool", ErrInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := f.Review(t.Context(), c.call)
+			wantState(t, b, Invalid)
+			o := b.Outcome(0)
+			var invalid *InvalidError
+			if err := o.Err(); !errors.As(err, &invalid) {
+				t.Fatalf("error %v, want an InvalidError", err)
+			}
+			wantError(t, o.Err(), ErrInvalid)
+			wantError(t, o.Err(), c.is)
+			text := invalid.ForModel()
+			wantText(t, strings.ReplaceAll(text, "deeply", "deep"), c.want, "did not run", "try again")
+			if len(text) > 1000 {
+				t.Errorf("the model is told %d bytes", len(text))
+			}
+			if o.Call.ID != "1" || o.Call.Session != "s" || o.Stage != StageFailed {
+				t.Errorf("outcome of call %q, session %q, stage %s", o.Call.ID, o.Call.Session, o.Stage)
+			}
+			f.wantNothingLeft(b)
+			if _, err := json.Marshal(b); err != nil {
+				t.Errorf("the batch cannot be saved: %v", err)
+			}
+		})
+	}
+}
+
+func TestCallIDs(t *testing.T) {
+	f := newFixture(t)
+	bad := Call{ID: "a", Tool: "send", Arguments: []byte(`{"`)}
+	b := f.Review(t.Context(), Call{ID: "a", Tool: "send"}, Call{ID: "a", Tool: "read"}, bad, Call{Tool: "send"}, Call{Tool: "send"})
+	wantState(t, b, Pending, Invalid, Invalid, Pending, Pending)
+	first, second := b.Outcome(3).Call.ID, b.Outcome(4).Call.ID
+	if first == "" || first == second {
+		t.Errorf("calls without an id got %q and %q", first, second)
+	}
+	wantText(t, b.Outcome(1).Why, `"a" is used twice`)
+	if _, err := json.Marshal(b); err != nil {
+		t.Errorf("the batch cannot be saved: %v", err)
+	}
+}
+
+func TestAtMost50CallsATurn(t *testing.T) {
+	f := newFixture(t)
+	var calls []Call
+	for i := range 53 {
+		calls = append(calls, call("read", fmt.Sprint(i)))
+	}
+	calls[52].Arguments = []byte("{broken")
+	b := f.Review(t.Context(), calls...)
+	for i, o := range b.Outcomes() {
+		want := FreeToRun
+		if i >= MaxCallsPerTurn {
+			want = Blocked
+		}
+		if o.State != want || o.Call.Session != "s" {
+			t.Errorf("call %d is %s in session %q, want %s", i+1, o.State, o.Call.Session, want)
+		}
+	}
+	wantText(t, b.Outcome(50).Err().Error(), "50 calls at most", "number 51")
+	if _, err := json.Marshal(b); err != nil {
+		t.Errorf("the batch cannot be saved: %v", err)
+	}
+}
+
+// fill makes 200 requests wait in the session s.
+func fill(f *fixture) []*Batch {
+	var out []*Batch
+	for i := range MaxPending {
+		b, _ := f.pending(call("send", fmt.Sprint("fill", i)))
+		out = append(out, b)
+	}
+	return out
+}
+
+func TestAtMost200PendingASession(t *testing.T) {
+	f := newFixture(t)
+	full := fill(f)
+	b := f.Review(t.Context(), call("send", "more"), call("read", "free"))
+	wantState(t, b, Blocked, FreeToRun)
+	wantText(t, b.Outcome(0).Err().Error(), "200 requests wait")
+	wantText(t, b.Outcome(0).Trace.String(), "limit: refused")
+	other := call("send", "other session")
+	other.Session = "two"
+	wantState(t, f.Review(t.Context(), other), Pending)
+	for _, b := range full {
+		wantState(t, b, Pending) // none was evicted
+	}
+	f.resolve(full[7], full[7].Pending()[0].Deny(""))
+	wantState(t, f.Review(t.Context(), call("send", "room again"), call("send", "full again")), Pending, Blocked)
+}
+
+func TestChangingArgumentsNeedsNoFurtherRoom(t *testing.T) {
+	f := newFixture(t)
+	b := fill(f)[0]
+	f.resolve(b, b.Pending()[0].Change([]byte(`{"what":"changed"}`), ""))
+	wantState(t, b, Pending)
+	f.resolve(b, b.Pending()[0].Approve(""))
+	wantState(t, b, Approved)
+	wantState(t, f.Review(t.Context(), call("send", "one"), call("send", "two")), Pending, Blocked)
+}
+
+// broken is a store that fails or panics.
+type broken struct {
+	*Memory
+	fail func() error
+}
+
+func (b broken) Rules(ctx context.Context) (*RuleSet, error) {
+	if err := b.fail(); err != nil {
+		return nil, err
+	}
+	return b.Memory.Rules(ctx)
+}
+
+func TestFailingStoreRefuses(t *testing.T) {
+	for name, fail := range map[string]func() error{
+		"error": func() error { return errors.New("disk on fire") },
+		"panic": func() error { panic("disk on fire") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, func(c *Config) { c.Rules = broken{NewMemory(0), fail} })
+			b := f.Review(t.Context(), call("read", "free"), call("send", "x"))
+			wantState(t, b, Denied, Denied)
+			wantText(t, b.Outcome(0).Err().Error(), "the rules cannot be read", "disk on fire")
+		})
+	}
+}
+
+func TestCallerCannotChangeWhatWasReviewed(t *testing.T) {
+	f := newFixture(t)
+	c := call("send", "good")
+	b := f.Review(t.Context(), c)
+	copy(c.Arguments, `{"what":"evil"}`)
+	r := b.Pending()[0]
+	changed := []byte(`{"what":"edit"}`)
+	preview, err := b.Preview(t.Context(), r.ID, changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(b.Outcome(0).Call.Arguments); got != `{"what":"good"}` {
+		t.Errorf("the reviewed arguments are %s", got)
+	}
+	f.resolve(b, preview.Change(changed, ""))
+	copy(changed, `{"what":"evil"}`)
+	if got := string(b.Outcome(0).Call.Arguments); got != `{"what":"edit"}` {
+		t.Errorf("the approved arguments are %s", got)
+	}
+}

@@ -1,0 +1,309 @@
+package approval_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	. "github.com/assent-dev/assent/approval"
+)
+
+// How a call can come to be allowed: by a person, by what a person said of an
+// earlier one, or because it is free.
+func free(f *fixture) *Batch    { return f.Review(f.t.Context(), call("read", "x")) }
+func once(f *fixture) *Batch    { return f.approved(call("send", "x")) }
+func always(f *fixture) *Batch  { return kept(f, Decision.Always) }
+func session(f *fixture) *Batch { return kept(f, forAnHour) }
+
+func forAnHour(d Decision, _ ...string) Decision {
+	d.Remember.For = time.Hour
+	return d.ForSession(Exact)
+}
+
+func kept(f *fixture, keep func(Decision, ...string) Decision) *Batch {
+	f.t.Helper()
+	b, r := f.pending(call("send", "first"))
+	f.resolve(b, keep(r.Approve("")))
+	next := call("send", "first")
+	next.ID = "next"
+	b = f.Review(f.t.Context(), next)
+	if o := b.Outcome(0); o.State != AutoApproved && o.State != SessionApproved {
+		f.t.Fatalf("the later call is %s", o.State)
+	}
+	return b
+}
+
+func TestLastMoment(t *testing.T) {
+	def := DigestOf([]byte("new definition"))
+	for name, c := range map[string]struct {
+		how    func(f *fixture) *Batch // how the call came to be allowed
+		change func(f *fixture)        // what happens between the answer and the start
+		want   State                   // what the call is then
+	}{
+		"deny added after a yes":     {once, func(f *fixture) { f.addRule("deny send") }, AutoDenied},
+		"deny added after a grant":   {session, func(f *fixture) { f.addRule("deny send") }, AutoDenied},
+		"deny added to what is free": {free, func(f *fixture) { f.addRule("deny read") }, AutoDenied},
+		"rule disabled":              {always, func(f *fixture) { enable(f, false) }, Pending},
+		"rule removed":               {always, func(f *fixture) { f.memory.RemoveRule(ruleID(f)) }, Pending},
+		"grant expired":              {session, func(f *fixture) { f.clock.Advance(time.Hour) }, Pending},
+		"grant revoked":              {session, func(f *fixture) { f.memory.RevokeGrant("s", grantID(f)) }, Pending},
+		"grants cleared":             {session, func(f *fixture) { f.memory.ClearGrants("s") }, Pending},
+		"definition changed, yes":    {once, func(f *fixture) { f.tools.Set("send", Proposal{Definition: def}) }, Pending},
+		"definition changed, rule":   {always, func(f *fixture) { f.tools.Set("send", Proposal{Definition: def}) }, Pending},
+		"definition changed, grant":  {session, func(f *fixture) { f.tools.Set("send", Proposal{Definition: def}) }, Pending},
+		"file changed after a yes": {once, func(f *fixture) {
+			f.tools.Set("send", Proposal{Definition: DigestOf([]byte("definition")), State: def})
+		}, Pending},
+		"file changed, grant": {session, func(f *fixture) {
+			f.tools.Set("send", Proposal{Definition: DigestOf([]byte("definition")), State: def})
+		}, SessionApproved},
+		"profile changed":              {once, func(f *fixture) { f.tools.Set("send", Proposal{Profile: def}) }, Pending},
+		"it does something else":       {once, func(f *fixture) { f.tools.Set("send", Proposal{Acts: []Act{fileAct("x")}}) }, Pending},
+		"the tool blocks it now":       {once, func(f *fixture) { f.tools.Set("send", Proposal{Acts: []Act{{Name: "send"}}}) }, Blocked},
+		"the folder changed":           {once, func(f *fixture) { f.tools.Set("send", Proposal{Dir: "elsewhere"}) }, Pending},
+		"the tool is gone":             {once, func(f *fixture) { f.tools.Remove("send") }, Invalid},
+		"rule disabled, grant instead": {always, func(f *fixture) { instead(f) }, SessionApproved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.tools.Set("send", Proposal{Definition: DigestOf([]byte("definition"))})
+			b := c.how(f)
+			c.change(f)
+			exec, err := f.start(b)
+			if o := b.Outcome(0); o.State != c.want {
+				t.Errorf("the call is %s, want %s", o.State, c.want)
+			}
+			if name == "rule disabled, grant instead" {
+				if err != nil || exec == nil {
+					t.Errorf("what allows it now is a grant: %v", err)
+				}
+				return
+			}
+			wantError(t, err, ErrChanged)
+			if exec != nil {
+				t.Fatal("it runs")
+			}
+			for _, e := range f.recorder.Events() {
+				if e.Kind == Started {
+					t.Error("a start was recorded")
+				}
+			}
+			if r := b.Pending(); len(r) == 1 {
+				wantText(t, r[0].Why, "asked again because")
+			}
+		})
+	}
+}
+
+func ruleID(f *fixture) string {
+	set, _ := f.memory.Rules(context.Background())
+	return set.Rules()[0].ID
+}
+
+func grantID(f *fixture) string {
+	set, _ := f.memory.Grants(context.Background(), "s")
+	return set.Grants()[0].ID
+}
+
+func enable(f *fixture, on bool) {
+	if err := f.memory.EnableRule(ruleID(f), on); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// instead disables the rule and grants the same for the session.
+func instead(f *fixture) {
+	enable(f, false)
+	b, r := f.pending(call("send", "first"))
+	f.resolve(b, r.Approve("").ForSession(Exact))
+}
+
+func TestDefinitionThatChangedAndChangedBackHolds(t *testing.T) {
+	f := newFixture(t)
+	one := Proposal{Definition: DigestOf([]byte("one"))}
+	f.tools.Set("send", one)
+	b := f.approved(call("send", "x"))
+	f.tools.Set("send", Proposal{Definition: DigestOf([]byte("two"))})
+	f.tools.Set("send", one)
+	if _, err := f.start(b); err != nil {
+		t.Errorf("what the model was shown is what runs: %v", err)
+	}
+	// What the model was shown decides, not what the gate saw last.
+	c := call("send", "y")
+	c.Definition = DigestOf([]byte("two"))
+	f.addRule("allow send")
+	wantState(t, f.Review(t.Context(), c), Pending)
+}
+
+func TestPossibleDenyAddedAfterAYes(t *testing.T) {
+	f := newFixture(t, withApprover(Everything))
+	f.tools.Set("run", Proposal{Acts: []Act{{Name: Shell, Target: Target{Kind: Words, Words: []Word{{Unknown: true}}}, Verdict: Ask}}})
+
+	b := f.Review(t.Context(), call("run", "1")) // answered by approve-all
+	f.Ask(t.Context(), b)
+	wantState(t, b, ModeApproved)
+	waits, old := f.pending(call("run", "2"))
+	f.addRule("deny shell(git push)")
+
+	_, err := f.start(b)
+	wantError(t, err, ErrChanged)
+	if r := b.Pending(); len(r) != 1 || !r[0].PersonOnly {
+		t.Fatalf("pending %v, want a person asked", r)
+	}
+	wantText(t, b.Pending()[0].Why, "deny shell(git push)")
+	f.Ask(t.Context(), b)
+	wantState(t, b, ModeDenied)
+
+	// What waits is asked again, with the deny line.
+	r := waits.Pending()[0]
+	if r.ID == old.ID || !r.PersonOnly {
+		t.Error("the request does not say that only a person may answer")
+	}
+	wantText(t, r.Why, "deny shell(git push)")
+	wantError(t, waits.Resolve(t.Context(), old.Approve("")), ErrWrongCall)
+	f.resolve(waits, r.Approve(""))
+	if _, err := f.start(waits); err != nil {
+		t.Errorf("a person knew and said yes: %v", err)
+	}
+}
+
+func TestEachAnswerStartsOneExecution(t *testing.T) {
+	f := newFixture(t)
+	b := f.approved(call("send", "x"))
+	exec, err := f.start(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.start(b)
+	wantError(t, err, ErrNotAllowed)
+	if err := exec.End(t.Context(), StageCompleted, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.start(b)
+	wantError(t, err, ErrNotAllowed)
+	var illegal *TransitionError
+	if err := exec.End(t.Context(), StageFailed, nil); !errors.As(err, &illegal) {
+		t.Errorf("a second end: %v", err)
+	}
+	if err := exec.Again(t.Context(), ErrChanged); !errors.As(err, &illegal) {
+		t.Errorf("again after the end: %v", err)
+	}
+	if got := b.Outcome(0).Stage; got != StageCompleted {
+		t.Errorf("stage %s", got)
+	}
+}
+
+func TestEndTakesOnlyEnds(t *testing.T) {
+	f := newFixture(t)
+	exec, err := f.start(f.approved(call("send", "x")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var illegal *TransitionError
+	for _, stage := range []Stage{StagePending, StageApproved, StageExecuting, StageDenied, StageBlocked, "", "done"} {
+		if err := exec.End(t.Context(), stage, nil); !errors.As(err, &illegal) {
+			t.Errorf("ended as %q: %v", stage, err)
+		}
+	}
+	if err := exec.End(t.Context(), StageUnknown, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAgainJudgesTheCallAgain(t *testing.T) {
+	f := newFixture(t)
+	b := f.approved(call("send", "x"))
+	exec, err := f.start(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.Again(t.Context(), errors.New("the file grew")); err != nil {
+		t.Fatal(err)
+	}
+	wantState(t, b, Pending)
+	wantText(t, b.Pending()[0].Why, "asked again because the file grew")
+	f.resolve(b, b.Pending()[0].Approve(""))
+	second, err := f.start(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, exec.End(t.Context(), StageCompleted, nil), ErrNotAllowed) // not its to end
+	if err := second.End(t.Context(), StageCompleted, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSuspendedCallIsReenteredOrCancelledButNeverBegunAnew(t *testing.T) {
+	f := newFixture(t)
+	b := f.approved(call("send", "x"))
+	for range 2 {
+		exec, err := f.start(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := exec.End(t.Context(), StageSuspended, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.addRule("deny send")
+	_, err := f.start(b)
+	wantError(t, err, ErrNotAllowed)
+	if o := b.Outcome(0); o.Stage != StageCancelled || len(b.Pending()) > 0 {
+		t.Errorf("stage %s, %d pending", o.Stage, len(b.Pending()))
+	}
+	_, err = f.start(b)
+	wantError(t, err, ErrNotAllowed)
+}
+
+func TestCancelAfterApprovalRunsNothing(t *testing.T) {
+	f := newFixture(t)
+	b := f.approved(call("send", "x"))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("the user left")
+	cancel(gone)
+	p, _ := f.tools.Prepare(ctx, b.Outcome(0).Call)
+	exec, err := b.Start(ctx, 0, p)
+	wantError(t, err, gone)
+	if exec != nil || b.Outcome(0).Stage != StageCancelled {
+		t.Errorf("it runs, stage %s", b.Outcome(0).Stage)
+	}
+	_, err = f.start(b)
+	wantError(t, err, ErrNotAllowed)
+}
+
+func TestWhatCannotBeRecordedDoesNotRun(t *testing.T) {
+	for name, fail := range map[string]func(Event) error{
+		"error": func(Event) error { return errors.New("disk full") },
+		"panic": func(Event) error { panic("disk full") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			b := f.approved(call("send", "x"))
+			f.recorder.FailIf(fail)
+			exec, err := f.start(b)
+			wantError(t, err, ErrNotRecorded)
+			if exec != nil {
+				t.Fatal("it runs")
+			}
+			f.recorder.FailWith(nil)
+			wantState(t, b, Denied)
+			wantText(t, b.Outcome(0).Err().Error(), "cannot be recorded", "disk full")
+			_, err = f.start(b)
+			wantError(t, err, ErrNotAllowed)
+		})
+	}
+}
+
+func TestAgainThatCannotBeRecordedRefuses(t *testing.T) {
+	f := newFixture(t)
+	b := f.approved(call("send", "x"))
+	exec, err := f.start(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.recorder.FailWith(errors.New("disk full"))
+	wantError(t, exec.Again(t.Context(), nil), ErrNotRecorded)
+	wantState(t, b, Denied)
+	f.wantNothingLeft(b)
+}

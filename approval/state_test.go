@@ -1,0 +1,110 @@
+package approval
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+var allStages = []Stage{"", StagePending, StageApproved, StageDenied, StageDismissed, StageBlocked, StageExecuting,
+	StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageReleased, "nonsense"}
+
+var allStates = []State{"", Pending, Approved, Denied, AutoApproved, AutoDenied, SessionApproved, ModeApproved, ModeDenied,
+	Answered, Dismissed, Blocked, FreeToRun, Expired, HandedOver, Invalid, "nonsense"}
+
+func TestAdvance(t *testing.T) {
+	legal := map[Stage][]Stage{
+		StagePending:   {StageApproved, StageDenied, StageDismissed, StageBlocked, StageCompleted, StageFailed, StageCancelled, StageReleased},
+		StageApproved:  {StageExecuting, StageCancelled, StageReleased, StagePending},
+		StageExecuting: {StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StagePending},
+		StageSuspended: {StageExecuting, StageCancelled, StageUnknown},
+	}
+	for _, from := range allStages {
+		for _, to := range allStages {
+			got, err := Advance(from, to)
+			if slices.Contains(legal[from], to) {
+				if got != to || err != nil {
+					t.Errorf("Advance(%q, %q) = %q, %v", from, to, got, err)
+				}
+				continue
+			}
+			var fault *TransitionError
+			if got != from || !errors.As(err, &fault) || *fault != (TransitionError{from, to}) {
+				t.Errorf("Advance(%q, %q) = %q, %v; want %q and an error", from, to, got, err, from)
+			}
+		}
+		final := from != "" && legal[from] == nil
+		if from.Final() != final {
+			t.Errorf("%q is final: %v", from, from.Final())
+		}
+	}
+}
+
+func TestSettle(t *testing.T) {
+	for _, from := range allStates {
+		for _, to := range allStates {
+			got, err := Settle(from, to)
+			legal := from == Pending && to != Pending && to != "" && to != "nonsense"
+			if legal && (got != to || err != nil) || !legal && (got != from || err == nil) {
+				t.Errorf("Settle(%q, %q) = %q, %v", from, to, got, err)
+			}
+		}
+	}
+}
+
+func TestStatesAndTheirStages(t *testing.T) {
+	want := map[State]Stage{
+		Pending: StagePending, Approved: StageApproved, AutoApproved: StageApproved, SessionApproved: StageApproved,
+		ModeApproved: StageApproved, FreeToRun: StageApproved, Answered: StageCompleted, Dismissed: StageDismissed,
+		Blocked: StageBlocked, HandedOver: StageReleased, Invalid: StageFailed,
+	}
+	for _, s := range allStates {
+		stage, ok := want[s]
+		if !ok {
+			stage = StageDenied // also what is no state at all
+		}
+		if s.Stage() != stage || s.Runs() != (stage == StageApproved) || s.Settled() != (s != Pending && s != "") {
+			t.Errorf("%q: stage %q, runs %v, settled %v", s, s.Stage(), s.Runs(), s.Settled())
+		}
+		if _, err := Advance(StagePending, s.Stage()); s != Pending && err != nil {
+			t.Errorf("the answer %q leads nowhere: %v", s, err)
+		}
+	}
+}
+
+func FuzzAdvance(f *testing.F) {
+	f.Add([]byte{2, 6, 10, 6, 7})
+	f.Add([]byte{2, 6, 1, 2, 6, 11, 6})
+	f.Add([]byte{2, 12, 6})
+	f.Fuzz(func(t *testing.T, steps []byte) {
+		now, approvals, entries := StagePending, 0, 0
+		for _, step := range steps {
+			to := allStages[int(step)%len(allStages)]
+			next, err := Advance(now, to)
+			if (err == nil) != (next == to && next != now) {
+				t.Fatalf("Advance(%q, %q) = %q, %v", now, to, next, err)
+			}
+			if err != nil {
+				continue
+			}
+			if now.Final() || now == StageUnknown {
+				t.Fatalf("%s was left for %s", now, next)
+			}
+			switch next {
+			case StageApproved:
+				approvals++
+			case StageExecuting:
+				if now != StageApproved && now != StageSuspended {
+					t.Fatalf("executing after %s", now)
+				}
+				if now == StageApproved {
+					entries++
+				}
+			}
+			if entries > approvals {
+				t.Fatalf("started %d times on %d approvals", entries, approvals)
+			}
+			now = next
+		}
+	})
+}

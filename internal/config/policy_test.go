@@ -1,0 +1,209 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+	"github.com/google/go-cmp/cmp"
+)
+
+func load(t *testing.T, text string) *Policy {
+	t.Helper()
+	p, err := Load("policy.yaml", []byte(text), "/base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestAPathThatSaysNothingReadsFreelyAndAsksForTheRest(t *testing.T) {
+	p := load(t, "sandbox:\n  paths:\n    notes: {}\n")
+	want := []Path{{Name: "notes", Root: "/base/notes", Read: tool.WordAllow, Write: tool.WordAsk,
+		Delete: tool.WordAsk, Source: "policy.yaml:3"}}
+	if diff := cmp.Diff(want, p.Paths); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPathKeys(t *testing.T) {
+	p := load(t, `
+sandbox:
+  paths:
+    notes:
+      root: ./my notes
+      mode: rw
+      suffixes: [.md, .txt]
+      max_file_bytes: 200000
+      approval: {read: allow, write: ask, delete: deny}
+      reason: keep them
+  zones:
+    - {name: abs, root: /data, mode: ro, approval: deny}
+`)
+	want := []Path{
+		{Name: "notes", Root: "/base/my notes", Writable: true, Suffixes: []string{".md", ".txt"}, MaxFileBytes: 200000,
+			Read: tool.WordAllow, Write: tool.WordAsk, Delete: tool.WordDeny, Reason: "keep them", Source: "policy.yaml:4"},
+		{Name: "abs", Root: "/data", Read: tool.WordDeny, Write: tool.WordDeny, Delete: tool.WordDeny, Source: "policy.yaml:12"},
+	}
+	if diff := cmp.Diff(want, p.Paths); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The ways in which the documents write consent for a path.
+func TestPathConsentSpellings(t *testing.T) {
+	for text, want := range map[string][3]tool.Word{
+		"{write_approval: true, read_approval: false}":                 {tool.WordAllow, tool.WordAsk, tool.WordAsk},
+		"{write_approval: false}":                                      {tool.WordAllow, tool.WordAllow, tool.WordAsk},
+		"{read_approval: true}":                                        {tool.WordAsk, tool.WordAsk, tool.WordAsk},
+		"{approval: {write: preApproved, delete: preApproved}}":        {tool.WordAllow, tool.WordAllow, tool.WordAllow},
+		"{approval: {write: ask, delete: blocked}}":                    {tool.WordAllow, tool.WordAsk, tool.WordDeny},
+		"{approval: {write: required}}":                                {tool.WordAllow, tool.WordAsk, tool.WordAsk},
+		"{approval: {write: none}}":                                    {tool.WordAllow, tool.WordAllow, tool.WordAsk},
+		"{approval: once_per_session}":                                 {tool.WordOnce, tool.WordOnce, tool.WordOnce},
+		"{approval: {write: ask}, write_approval: true, mode: rw}":     {tool.WordAllow, tool.WordAsk, tool.WordAsk},
+		"{approval: {read: true, write: false, delete: pre_approved}}": {tool.WordAsk, tool.WordAllow, tool.WordAllow},
+	} {
+		p := load(t, "sandbox:\n  paths:\n    x: "+text+"\n").Paths[0]
+		if got := [3]tool.Word{p.Read, p.Write, p.Delete}; got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestToolConsentSpellings(t *testing.T) {
+	for text, want := range map[string]tool.Word{
+		"{approval: allow}": tool.WordAllow, "{approval: none}": tool.WordAllow, "{approval: false}": tool.WordAllow,
+		"{preApproved: true}": tool.WordAllow, "{pre_approved: true}": tool.WordAllow,
+		"{approval: ask}": tool.WordAsk, "{approval: required}": tool.WordAsk, "{approval: true}": tool.WordAsk,
+		"{preApproved: false}": tool.WordAsk, "{action: approve}": tool.WordAsk,
+		"{approval: deny}": tool.WordDeny, "{approval: blocked}": tool.WordDeny, "{blocked: true}": tool.WordDeny,
+		"{allowed: false}": tool.WordDeny, "{allowed: true}": "", "{}": "", "": "",
+		"{approval: once_per_session}":           tool.WordOnce,
+		"{blocked: true, blockReason: Disabled}": tool.WordDeny,
+	} {
+		named := load(t, "tools:\n  x: "+text+"\n").Tools.Tools
+		if len(named) != 1 || named[0].Approval != want || named[0].Source != "policy.yaml:2" {
+			t.Errorf("%s: got %+v, want %q", text, named, want)
+		}
+	}
+}
+
+func TestToolsKeepTheOrderOfTheFileAndTheirReasons(t *testing.T) {
+	p := load(t, "tools:\n  z: {approval: deny, reason: broken}\n  \"github:*\": {approval: ask}\n  a: {approval: allow}\n")
+	want := []tool.Named{
+		{Name: "z", Approval: tool.WordDeny, Reason: "broken", Source: "policy.yaml:2"},
+		{Name: "github:*", Approval: tool.WordAsk, Source: "policy.yaml:3"},
+		{Name: "a", Approval: tool.WordAllow, Source: "policy.yaml:4"},
+	}
+	if diff := cmp.Diff(want, p.Tools.Tools); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRulesAndExceptionsCarryTheirLine(t *testing.T) {
+	p := load(t, "rules:\n  - deny read_file(**/.env.*)\n  - allow connector docs\nexcept:\n  - read_file(**/.env.example)\n")
+	var got []string
+	for _, r := range p.Rules.Rules() {
+		got = append(got, r.Source+" "+r.String())
+	}
+	want := []string{
+		"policy.yaml:2 deny read_file(**/.env.*)",
+		"policy.yaml:3 allow connector docs",
+		"policy.yaml:5 except read_file(**/.env.example)",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	judge := func(path string) approval.State {
+		call := approval.Call{Tool: approval.ReadFile}
+		acts := []approval.Act{{Name: approval.ReadFile, Target: approval.PathTarget(path), Verdict: approval.Free}}
+		return approval.Policy{Fixed: p.Rules}.Judge(approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: acts}}).State
+	}
+	if got := judge("a/.env.local"); got != approval.AutoDenied {
+		t.Errorf("the denied file is %s", got)
+	}
+	if got := judge("a/.env.example"); got != approval.FreeToRun {
+		t.Errorf("the excepted file is %s", got)
+	}
+}
+
+func TestPreApprovedIsTakenAndWarnedAbout(t *testing.T) {
+	p := load(t, "pre_approved: [a, b]\n")
+	if diff := cmp.Diff([]string{"a", "b"}, p.Tools.PreApproved); diff != "" {
+		t.Error(diff)
+	}
+	if len(p.Warnings) != 1 || p.Warnings[0].Line != 1 || !strings.Contains(p.Warnings[0].Text, "deprecated") {
+		t.Errorf("warnings: %v", p.Warnings)
+	}
+}
+
+func TestAnEmptyFileIsAnEmptyPolicy(t *testing.T) {
+	for _, text := range []string{"", "# nothing\n", "---\n"} {
+		if p := load(t, text); len(p.Paths)+len(p.Tools.Tools)+len(p.Rules.Rules()) != 0 {
+			t.Errorf("%q: %+v", text, p)
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"unknown key, with the nearest", "sandbx: {}\n", `policy.yaml:1:1: unknown key "sandbx" in the file; did you mean "sandbox"?`},
+		{"unknown key far from all", "zzzzzzzz: {}\n", `policy.yaml:1:1: unknown key "zzzzzzzz" in the file; it takes`},
+		{"unknown path key", "sandbox:\n  paths:\n    n: {moed: rw}\n", `policy.yaml:3:9: unknown key "moed" in path n; did you mean "mode"?`},
+		{"unknown word", "tools:\n  x: {approval: maybe}\n", `policy.yaml:2:17: tools.x: approval: unknown approval "maybe"`},
+		{"disagreeing spellings", "tools:\n  x: {approval: ask, preApproved: true}\n", `tools.x: this says allow, and line 2 says ask; keep one`},
+		{"disagreeing path spellings", "sandbox:\n  paths:\n    n: {approval: {write: ask}, write_approval: false}\n", "this says allow, and line 3 says ask"},
+		{"reason without deny", "tools:\n  x: {approval: ask, reason: no}\n", "reason belongs to a deny"},
+		{"bad mode", "sandbox:\n  paths:\n    n: {mode: rwx}\n", `unknown mode "rwx"; it is ro or rw`},
+		{"bad suffix", "sandbox:\n  paths:\n    n: {suffixes: [md]}\n", `suffix "md" must be a dot and a name`},
+		{"negative size", "sandbox:\n  paths:\n    n: {max_file_bytes: -1}\n", "not negative"},
+		{"two paths of one name", "sandbox:\n  paths: {n: {}}\n  zones: [{name: n}]\n", `two paths are named "n"`},
+		{"zone without a name", "sandbox:\n  zones: [{mode: rw}]\n", "a zone needs a name"},
+		{"malformed rule", "rules:\n  - deny read_file([)\n", `policy.yaml:2:5: rule "deny read_file([)": malformed rule`},
+		{"unknown effect", "rules:\n  - forbid x\n", "write allow or deny"},
+		{"exception among rules", "rules:\n  - except x\n", "stands under except:"},
+		{"tool_rules", "tool_rules: {}\n", "tool_rules is not used here; write"},
+		{"not yet", "shell: {}\n", "policy.yaml:1:1: shell is not supported yet"},
+		{"wrong kind", "sandbox: [a]\n", "sandbox must be a mapping, not a list"},
+		{"anchors", "tools: &a {}\n", "anchor"},
+		{"version", "version: 2\n", "this program knows version 1"},
+		{"second document", "tools: {}\n---\ntools: {}\n", "a second document"},
+		{"not YAML", "a: [\n", "policy.yaml:1:4:"},
+		{"duplicate key", "tools: {}\ntools: {}\n", "policy.yaml:2:1:"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := Load("policy.yaml", []byte(tt.text), "/base")
+			if p != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, %v\nwant %s", p, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestAllProblemsAreReportedInOrder(t *testing.T) {
+	_, err := Load("policy.yaml", []byte("rules: [nonsense]\nsandbx: {}\ntools:\n  x: {approval: maybe}\n"), "/base")
+	var ps Problems
+	if !errors.As(err, &ps) || len(ps) != 3 {
+		t.Fatalf("got %v", err)
+	}
+	for i, line := range []int{1, 2, 4} {
+		if ps[i].Line != line {
+			t.Errorf("problem %d is at line %d, want %d", i, ps[i].Line, line)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add("sandbox:\n  paths:\n    n: {root: ./n, mode: rw, approval: {write: ask}}\ntools: {x: {approval: deny}}\nrules: [deny shell(rm)]\n")
+	f.Add("sandbox: {zones: [{name: a}]}\nexcept: [read_file(x)]\n")
+	f.Add("? [a]\n: b\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := Load("f.yaml", []byte(text), "/base")
+		if (p == nil) == (err == nil) {
+			t.Errorf("policy %v with error %v", p, err)
+		}
+	})
+}

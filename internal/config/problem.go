@@ -1,0 +1,73 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// A Problem is something wrong at a place in a file.
+type Problem struct {
+	File   string
+	Line   int
+	Column int
+	Text   string // what is wrong, and what to do
+}
+
+func (p Problem) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
+}
+
+// Problems are the reasons why a file was refused, in the order of the file.
+type Problems []Problem
+
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A report collects the problems and warnings of one file.
+type report struct {
+	file     string
+	problems Problems
+	warnings []Problem
+}
+
+func (r *report) problem(n ast.Node, format string, args ...any) {
+	r.problems = append(r.problems, r.at(n, format, args...))
+}
+
+func (r *report) warn(n ast.Node, format string, args ...any) {
+	r.warnings = append(r.warnings, r.at(n, format, args...))
+}
+
+func (r *report) at(n ast.Node, format string, args ...any) Problem {
+	p := Problem{File: r.file, Line: 1, Column: 1, Text: fmt.Sprintf(format, args...)}
+	if t := n.GetToken(); t != nil { // an empty file has no token
+		p.Line, p.Column = t.Position.Line, t.Position.Column
+	}
+	return p
+}
+
+// source names a place, for the reasons that people are given later.
+func (r *report) source(n ast.Node) string {
+	return fmt.Sprintf("%s:%d", r.file, n.GetToken().Position.Line)
+}
+
+func (r *report) err() error {
+	if len(r.problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.problems, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return r.problems
+}

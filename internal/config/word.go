@@ -1,0 +1,91 @@
+package config
+
+import (
+	"github.com/assent-dev/assent/tool"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// A said is what a file says about consent at one place.
+type said struct {
+	word   tool.Word
+	reason string
+	node   ast.Node // where it stands; nil if nothing is said
+}
+
+// word reads approval as a word or a bool.
+func (r *report) word(n ast.Node, what string) said {
+	switch v := n.(type) {
+	case *ast.BoolNode:
+		return said{word: tool.WordFor(v.Value), node: n}
+	case *ast.StringNode:
+		w, err := tool.ParseWord(v.Value)
+		if err != nil {
+			r.problem(n, "%s: %v", what, err)
+		}
+		return said{word: w, node: n}
+	}
+	r.problem(n, "%s must be allow, ask or deny, not %s", what, kindOf(n))
+	return said{word: tool.WordDeny, node: n}
+}
+
+// consent reads the keys that say the same thing in different ways. Two that disagree are
+// a problem.
+func (o *object) consent(what string) said {
+	var out said
+	if n, ok := o.take("approval"); ok {
+		o.agree(&out, o.word(n, what+": approval"), what)
+	}
+	for _, key := range []string{"preApproved", "pre_approved"} {
+		if n, ok := o.take(key); ok {
+			word := tool.WordAsk
+			if o.bool(n, what+": "+key) {
+				word = tool.WordAllow
+			}
+			o.agree(&out, said{word: word, node: n}, what)
+		}
+	}
+	if n, ok := o.take("blocked"); ok && o.bool(n, what+": blocked") {
+		o.agree(&out, said{word: tool.WordDeny, node: n}, what)
+	}
+	if n, ok := o.take("allowed"); ok && !o.bool(n, what+": allowed") {
+		o.agree(&out, said{word: tool.WordDeny, node: n}, what)
+	}
+	if n, ok := o.take("action"); ok {
+		o.agree(&out, o.action(n, what), what)
+	}
+	out.reason = o.reason(out, what)
+	return out
+}
+
+// action reads the older spelling of ask.
+func (o *object) action(n ast.Node, what string) said {
+	if text := o.text(n, what+": action"); text != "approve" {
+		o.problem(n, "%s: unknown action %q; write approval: ask", what, text)
+	}
+	return said{word: tool.WordAsk, node: n}
+}
+
+func (r *report) agree(have *said, more said, what string) {
+	if have.node != nil && have.word != more.word {
+		r.problem(more.node, "%s: this says %s, and line %d says %s; keep one", what, more.word,
+			have.node.GetToken().Position.Line, have.word)
+	}
+	if have.node == nil {
+		*have = more
+	}
+}
+
+func (o *object) reason(s said, what string) string {
+	reason := ""
+	for _, key := range []string{"reason", "blockReason"} {
+		n, ok := o.take(key)
+		if !ok {
+			continue
+		}
+		reason = o.text(n, what+": "+key)
+		if s.word != tool.WordDeny {
+			o.problem(n, "%s: %s belongs to a deny", what, key)
+		}
+	}
+	return reason
+}

@@ -1,0 +1,142 @@
+package worker_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/tool"
+)
+
+// turns is a model that says these things.
+type turns []worker.Turn
+
+func (ts turns) Next(_ context.Context, _ string, steps []worker.Step) (worker.Turn, error) {
+	if len(steps) >= len(ts) {
+		return worker.Turn{}, nil
+	}
+	return ts[len(steps)], nil
+}
+
+func call(id, text string) worker.Call {
+	args, _ := json.Marshal(map[string]string{"text": text})
+	return worker.Call{ID: id, Tool: "note", Arguments: args}
+}
+
+type noteArgs struct {
+	Text string `json:"text"`
+}
+
+// newRun returns a run whose tool asks, and what the tool was called with.
+func newRun(t *testing.T, answer func(*approval.Request) approval.Decision, ts ...worker.Turn) (*worker.Run, *[]string) {
+	t.Helper()
+	var notes []string
+	note := tool.Func("note", "Keeps a note.", func(_ context.Context, in noteArgs) (string, error) {
+		notes = append(notes, in.Text)
+		return "kept " + in.Text, nil
+	})
+	set, err := tool.NewSet(tool.NeedsApproval(true, note)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate, err := tool.NewGate(set, approval.Config{
+		Approver: approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
+			return answer(r), nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &worker.Run{Model: turns(ts), Gate: gate}, &notes
+}
+
+func approve(r *approval.Request) approval.Decision { return r.Approve("") }
+
+func TestRunTakesTurnsUntilTheModelWantsNothing(t *testing.T) {
+	run, notes := newRun(t, approve,
+		worker.Turn{Text: "first", Calls: []worker.Call{call("1", "a"), call("2", "b")}},
+		worker.Turn{Calls: []worker.Call{call("3", "c")}},
+		worker.Turn{Text: "done"})
+	steps, err := run.Do(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(*notes, ""); got != "abc" {
+		t.Errorf("the tool saw %q", got)
+	}
+	if len(steps) != 3 || steps[0].Results[1].Text != "kept b" || steps[2].Turn.Text != "done" {
+		t.Errorf("steps: %+v", steps)
+	}
+}
+
+func TestADenialIsAResultAndTheRunGoesOn(t *testing.T) {
+	run, notes := newRun(t, func(r *approval.Request) approval.Decision {
+		if strings.Contains(string(r.Call.Arguments), `"a"`) {
+			return r.Deny("not a")
+		}
+		return r.Approve("")
+	}, worker.Turn{Calls: []worker.Call{call("1", "a")}}, worker.Turn{Calls: []worker.Call{call("2", "b")}})
+	steps, err := run.Do(t.Context())
+	if err != nil || strings.Join(*notes, "") != "b" || !strings.Contains(steps[0].Results[0].Text, "not a") {
+		t.Errorf("%v, notes %v, steps %+v", err, *notes, steps)
+	}
+}
+
+func TestWhatStopsARun(t *testing.T) {
+	stop := func(r *approval.Request) approval.Decision {
+		d := r.Deny("enough")
+		d.Stop = true
+		return d
+	}
+	for name, tt := range map[string]struct {
+		answer     func(*approval.Request) approval.Decision
+		stopOnDeny bool
+		state      approval.State
+		note       string
+	}{
+		"a denial that says so":     {stop, false, approval.Denied, "enough"},
+		"a denial with StopOnDeny":  {func(r *approval.Request) approval.Decision { return r.Deny("no") }, true, approval.Denied, "no"},
+		"a question that is closed": {func(r *approval.Request) approval.Decision { return r.Dismiss() }, false, approval.Dismissed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run, notes := newRun(t, tt.answer, worker.Turn{Calls: []worker.Call{call("1", "a")}},
+				worker.Turn{Calls: []worker.Call{call("2", "b")}})
+			run.StopOnDeny = tt.stopOnDeny
+			steps, err := run.Do(t.Context())
+			var stopped *worker.StoppedError
+			if !errors.As(err, &stopped) || stopped.State != tt.state || stopped.Note != tt.note || stopped.Tool != "note" {
+				t.Fatalf("error %v", err)
+			}
+			if len(steps) != 1 || len(*notes) != 0 {
+				t.Errorf("steps %+v, notes %v", steps, *notes)
+			}
+		})
+	}
+}
+
+func TestTheLimitEndsARun(t *testing.T) {
+	run, notes := newRun(t, approve, worker.Turn{Calls: []worker.Call{call("1", "a")}},
+		worker.Turn{Calls: []worker.Call{call("2", "b")}}, worker.Turn{Calls: []worker.Call{call("3", "c")}})
+	run.MaxSteps = 2
+	if _, err := run.Do(t.Context()); !errors.Is(err, worker.ErrLimit) || len(*notes) != 2 {
+		t.Errorf("error %v, notes %v", err, *notes)
+	}
+}
+
+type broken struct{}
+
+func (broken) Next(context.Context, string, []worker.Step) (worker.Turn, error) {
+	return worker.Turn{}, errors.New("no answer from the model")
+}
+
+func TestAModelThatFailsEndsARun(t *testing.T) {
+	run, _ := newRun(t, approve)
+	run.Model = broken{}
+	if _, err := run.Do(t.Context()); err == nil || err.Error() != "model: no answer from the model" {
+		t.Errorf("error %v", err)
+	}
+}

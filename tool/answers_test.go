@@ -1,0 +1,141 @@
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
+)
+
+func TestNotesReachTheModel(t *testing.T) {
+	fails := asks("t")
+	fails.do = func(context.Context, json.RawMessage) (any, error) { return nil, errors.New("no") }
+	tests := map[string]struct {
+		tool   tool.Tool
+		answer func(*approval.Request) approval.Decision
+		end    string
+	}{
+		"yes":    {asks("t"), func(r *approval.Request) approval.Decision { return r.Approve("be brief") }, "did {}\n\n[The person who answered says: be brief]"},
+		"no":     {asks("t"), func(r *approval.Request) approval.Decision { return r.Deny("be brief") }, "The person said: be brief. Do not retry the same call unless you are told to."},
+		"failed": {fails, func(r *approval.Request) approval.Decision { return r.Approve("be brief") }, "\n\n[The person who answered says: be brief]"},
+		"result": {asks("t"), func(r *approval.Request) approval.Decision {
+			d := r.Respond("42")
+			d.Note = "be brief"
+			return d
+		}, "did not run:\n42\n\n[The person who answered says: be brief]"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := newDesk(t, test.answer, test.tool).call("t", `{}`)
+			if !strings.HasSuffix(r.Text, test.end) {
+				t.Errorf("the model is told %q, want it to end in %q", r.Text, test.end)
+			}
+		})
+	}
+}
+
+// Changed arguments are shown again, what ran is told, and the tool sees only
+// the changed ones.
+func TestChangedArgumentsAreTold(t *testing.T) {
+	p := asks("t")
+	d := newDesk(t, func(r *approval.Request) approval.Decision {
+		if string(r.Call.Arguments) == `{"n":1}` {
+			return r.Change(json.RawMessage(`{"n": 2}`), "two is enough")
+		}
+		return r.Approve("two is enough")
+	}, p)
+	r := d.call("t", `{"n": 1}`)
+	wantText(t, r, `did {"n":2}`+"\n\n"+`[A person changed the arguments before approving. What ran: {"n":2}]`+
+		"\n\n[The person who answered says: two is enough]")
+	p.wantRan(t, `{"n":2}`)
+	d.wantAsked(2)
+}
+
+// Changing the arguments does not get around a block.
+func TestChangedArgumentsAreJudged(t *testing.T) {
+	p := asks("t")
+	p.prepare = func(args json.RawMessage, do tool.Do) (tool.Action, error) {
+		if string(args) == `{"n":2}` {
+			return tool.Block("two is forbidden"), nil
+		}
+		return tool.Ask(do), nil
+	}
+	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Change(json.RawMessage(`{"n": 2}`), "") }, p)
+	if r := d.call("t", `{"n": 1}`); !errors.Is(r.Err, approval.ErrBlocked) {
+		t.Errorf("error %v", r.Err)
+	}
+	p.wantRan(t)
+}
+
+func TestRespondRunsNothing(t *testing.T) {
+	p := asks("t")
+	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Respond("it is sunny") }, p)
+	r := d.call("t", `{}`)
+	if r.Err != nil || r.Value != "it is sunny" || r.Stage != approval.StageCompleted || r.Outcome.State != approval.Answered {
+		t.Errorf("%+v", r)
+	}
+	p.wantRan(t)
+}
+
+func TestChoiceReachesTheTool(t *testing.T) {
+	p := asks("t")
+	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
+		return tool.Ask(do).Offering(approval.Choice{ID: "net", Label: "with network"}), nil
+	}
+	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) { return "chose " + tool.Choice(ctx), nil }
+	d := newDesk(t, func(r *approval.Request) approval.Decision {
+		answer := r.Approve("")
+		answer.Choice = r.Choices[0].ID
+		return answer
+	}, p)
+	wantText(t, d.call("t", `{}`), "chose net")
+}
+
+// What an action says reaches the request.
+func TestActionReachesTheRequest(t *testing.T) {
+	p := asks("t")
+	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
+		return tool.Ask(do).OnTarget(approval.TextTarget("ann")).Because("people ask").Titled("Write to ann").
+			ShowingView(present.View{Kind: present.Text, Content: "hello"}).Editing("body", ".md").NeverAlways(), nil
+	}
+	d := newDesk(t, yes, p)
+	d.call("t", `{}`)
+	d.wantAsked(1)
+	r := d.asked[0]
+	view, err := r.View(context.Background())
+	if err != nil || view.Content != "hello" || r.Summary != "Write to ann" || r.Why != "people ask" ||
+		r.Acts[0].String() != "t(ann)" || r.Edit != (approval.Editable{Argument: "body", Suffix: ".md"}) || !r.NoAlways || r.NoSession {
+		t.Errorf("request %+v, view %+v, error %v", r, view, err)
+	}
+}
+
+// A tool may take answers for once only.
+func TestNeverForSession(t *testing.T) {
+	p := asks("t")
+	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) { return tool.Ask(do).NeverForSession(), nil }
+	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(approval.Exact) }, p)
+	if r := d.call("t", `{}`); !errors.Is(r.Err, approval.ErrDenied) {
+		t.Errorf("error %v, want denied", r.Err)
+	}
+	p.wantRan(t)
+	if len(d.grants()) != 0 {
+		t.Errorf("grants %v", d.grants())
+	}
+}
+
+// A view that panics is an error, wherever it is built.
+func TestPanicInView(t *testing.T) {
+	p := asks("t")
+	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
+		return tool.Ask(do).Showing(func(context.Context) (present.View, error) { panic("boom") }), nil
+	}
+	batch := newDesk(t, nil, p).gate.Review(context.Background(), callOf("t", `{}`))
+	if _, err := json.Marshal(batch); err == nil || !strings.Contains(err.Error(), "building the view panicked: boom") {
+		t.Errorf("error %v", err)
+	}
+}
