@@ -27,5 +27,11 @@
 //		fmt.Println(note)
 //	}
 //
+// A change to a file is shown as a line diff. A tool makes the view with
+// [DiffView], or with [DiffLines] and [LineDiff.View] if it also wants the counts
+// for its summary. The content is unified text that git apply and patch accept;
+// whoever shows it gets lines, numbers and the words that differ back with
+// [ParseDiff]. Parse before cutting: half a diff is refused.
+//
 // The package reads no file, no clock and no network.
 package present

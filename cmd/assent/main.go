@@ -1,22 +1,18 @@
 // Command assent puts a person's consent between an LLM agent and what its tools would do.
 //
 // Exit status: 0 when the command did what was asked, 1 when it failed, 2 when the
-// command line was wrong. Results go to standard output, everything else to standard error.
+// command line was wrong, 3 when a denial stopped the run, 130 when it was interrupted. Results go to standard output, everything else to standard error.
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
-)
-
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
 )
 
 func main() {
@@ -29,15 +25,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.Execute()
-	if err == nil {
-		return exitOK
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintf(stderr, "assent: %v\n", err)
 	}
-	fmt.Fprintf(stderr, "assent: %v\n", err)
-	if errors.As(err, new(usageError)) {
-		return exitUsage
-	}
-	return exitFailed
+	return exitStatus(err)
 }
 
 // rootCmd wires the commands together.
@@ -52,7 +46,7 @@ func rootCmd() *cobra.Command {
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(versionCmd())
+	root.AddCommand(demoCmd(), undoCmd(), versionCmd())
 	root.SetHelpCommand(helpCmd())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -13,8 +14,8 @@ import (
 
 // A Policy is what a policy file says.
 type Policy struct {
-	// Paths are the folders and files that tools may reach, in the order of the file.
-	Paths []Path
+	// Roots are the folders and files that tools may reach, in the order of the file.
+	Roots []roots.Root
 	// Tools is the operator's word on tools by name.
 	Tools tool.Config
 	// Rules are those that are kept with the file, its exceptions among them.
@@ -35,7 +36,7 @@ func Load(file string, data []byte, folder string) (*Policy, error) {
 	o := r.object(root, "the file")
 	o.version()
 	if n, ok := o.take("sandbox"); ok {
-		p.Paths = r.sandbox(n, folder)
+		p.Roots = r.sandbox(n, folder)
 	}
 	if n, ok := o.take("tools"); ok {
 		p.Tools.Tools = r.tools(n, "tools")

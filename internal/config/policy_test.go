@@ -7,6 +7,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -19,11 +20,12 @@ func load(t *testing.T, text string) *Policy {
 	return p
 }
 
-func TestAPathThatSaysNothingReadsFreelyAndAsksForTheRest(t *testing.T) {
+type verdicts = map[roots.Access]approval.Verdict
+
+func TestAPathThatSaysNothingLeavesItToTheDefaults(t *testing.T) {
 	p := load(t, "sandbox:\n  paths:\n    notes: {}\n")
-	want := []Path{{Name: "notes", Root: "/base/notes", Read: tool.WordAllow, Write: tool.WordAsk,
-		Delete: tool.WordAsk, Source: "policy.yaml:3"}}
-	if diff := cmp.Diff(want, p.Paths); diff != "" {
+	want := []roots.Root{{Name: "notes", Host: "/base/notes", Approval: verdicts{}, Source: "policy.yaml:3"}}
+	if diff := cmp.Diff(want, p.Roots); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -42,33 +44,36 @@ sandbox:
   zones:
     - {name: abs, root: /data, mode: ro, approval: deny}
 `)
-	want := []Path{
-		{Name: "notes", Root: "/base/my notes", Writable: true, Suffixes: []string{".md", ".txt"}, MaxFileBytes: 200000,
-			Read: tool.WordAllow, Write: tool.WordAsk, Delete: tool.WordDeny, Reason: "keep them", Source: "policy.yaml:4"},
-		{Name: "abs", Root: "/data", Read: tool.WordDeny, Write: tool.WordDeny, Delete: tool.WordDeny, Source: "policy.yaml:12"},
+	want := []roots.Root{
+		{Name: "notes", Host: "/base/my notes", Mode: roots.ReadWrite, Suffixes: []string{".md", ".txt"}, MaxFileBytes: 200000,
+			Approval: verdicts{roots.Read: approval.Free, roots.Write: approval.Ask, roots.Delete: approval.Block},
+			Reason:   "keep them", Source: "policy.yaml:4"},
+		{Name: "abs", Host: "/data", Mode: roots.ReadOnly, Source: "policy.yaml:12",
+			Approval: verdicts{roots.Read: approval.Block, roots.Write: approval.Block, roots.Delete: approval.Block}},
 	}
-	if diff := cmp.Diff(want, p.Paths); diff != "" {
+	if diff := cmp.Diff(want, p.Roots); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // The ways in which the documents write consent for a path.
 func TestPathConsentSpellings(t *testing.T) {
-	for text, want := range map[string][3]tool.Word{
-		"{write_approval: true, read_approval: false}":                 {tool.WordAllow, tool.WordAsk, tool.WordAsk},
-		"{write_approval: false}":                                      {tool.WordAllow, tool.WordAllow, tool.WordAsk},
-		"{read_approval: true}":                                        {tool.WordAsk, tool.WordAsk, tool.WordAsk},
-		"{approval: {write: preApproved, delete: preApproved}}":        {tool.WordAllow, tool.WordAllow, tool.WordAllow},
-		"{approval: {write: ask, delete: blocked}}":                    {tool.WordAllow, tool.WordAsk, tool.WordDeny},
-		"{approval: {write: required}}":                                {tool.WordAllow, tool.WordAsk, tool.WordAsk},
-		"{approval: {write: none}}":                                    {tool.WordAllow, tool.WordAllow, tool.WordAsk},
-		"{approval: once_per_session}":                                 {tool.WordOnce, tool.WordOnce, tool.WordOnce},
-		"{approval: {write: ask}, write_approval: true, mode: rw}":     {tool.WordAllow, tool.WordAsk, tool.WordAsk},
-		"{approval: {read: true, write: false, delete: pre_approved}}": {tool.WordAsk, tool.WordAllow, tool.WordAllow},
+	const free, ask, block = approval.Free, approval.Ask, approval.Block
+	for text, want := range map[string]verdicts{
+		"{write_approval: true, read_approval: false}":                 {roots.Read: free, roots.Write: ask},
+		"{write_approval: false}":                                      {roots.Write: free},
+		"{read_approval: true}":                                        {roots.Read: ask},
+		"{approval: {write: preApproved, delete: preApproved}}":        {roots.Write: free, roots.Delete: free},
+		"{approval: {write: ask, delete: blocked}}":                    {roots.Write: ask, roots.Delete: block},
+		"{approval: {write: required}}":                                {roots.Write: ask},
+		"{approval: {write: none}}":                                    {roots.Write: free},
+		"{approval: ask}":                                              {roots.Read: ask, roots.Write: ask, roots.Delete: ask},
+		"{approval: {write: ask}, write_approval: true, mode: rw}":     {roots.Write: ask},
+		"{approval: {read: true, write: false, delete: pre_approved}}": {roots.Read: ask, roots.Write: free, roots.Delete: free},
 	} {
-		p := load(t, "sandbox:\n  paths:\n    x: "+text+"\n").Paths[0]
-		if got := [3]tool.Word{p.Read, p.Write, p.Delete}; got != want {
-			t.Errorf("%s: got %v, want %v", text, got, want)
+		got := load(t, "sandbox:\n  paths:\n    x: "+text+"\n").Roots[0].Approval
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", text, diff)
 		}
 	}
 }
@@ -142,7 +147,7 @@ func TestPreApprovedIsTakenAndWarnedAbout(t *testing.T) {
 
 func TestAnEmptyFileIsAnEmptyPolicy(t *testing.T) {
 	for _, text := range []string{"", "# nothing\n", "---\n"} {
-		if p := load(t, text); len(p.Paths)+len(p.Tools.Tools)+len(p.Rules.Rules()) != 0 {
+		if p := load(t, text); len(p.Roots)+len(p.Tools.Tools)+len(p.Rules.Rules()) != 0 {
 			t.Errorf("%q: %+v", text, p)
 		}
 	}
@@ -157,6 +162,7 @@ func TestProblems(t *testing.T) {
 		{"disagreeing spellings", "tools:\n  x: {approval: ask, preApproved: true}\n", `tools.x: this says allow, and line 2 says ask; keep one`},
 		{"disagreeing path spellings", "sandbox:\n  paths:\n    n: {approval: {write: ask}, write_approval: false}\n", "this says allow, and line 3 says ask"},
 		{"reason without deny", "tools:\n  x: {approval: ask, reason: no}\n", "reason belongs to a deny"},
+		{"once for a path", "sandbox:\n  paths:\n    n: {approval: once_per_session}\n", "not supported for paths yet"},
 		{"bad mode", "sandbox:\n  paths:\n    n: {mode: rwx}\n", `unknown mode "rwx"; it is ro or rw`},
 		{"bad suffix", "sandbox:\n  paths:\n    n: {suffixes: [md]}\n", `suffix "md" must be a dot and a name`},
 		{"negative size", "sandbox:\n  paths:\n    n: {max_file_bytes: -1}\n", "not negative"},

@@ -3,29 +3,15 @@ package config
 import (
 	"path/filepath"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
 	"github.com/goccy/go-yaml/ast"
 )
 
-// A Path is a folder or file that tools may reach.
-type Path struct {
-	Name string
-	// Root is where it is on this machine, absolute.
-	Root string
-	// Writable is capability: whether it may be written at all. The words are consent.
-	Writable     bool
-	Suffixes     []string // with their dots; none means every suffix
-	MaxFileBytes int64    // 0 means no limit of its own
-	Read         tool.Word
-	Write        tool.Word
-	Delete       tool.Word
-	Reason       string // why what is denied is
-	Source       string // file and line
-}
-
-func (r *report) sandbox(n ast.Node, folder string) []Path {
+func (r *report) sandbox(n ast.Node, folder string) []roots.Root {
 	o := r.object(n, "sandbox")
-	var out []Path
+	var out []roots.Root
 	if n, ok := o.take("paths"); ok {
 		paths := r.object(n, "sandbox.paths")
 		for _, name := range paths.order {
@@ -45,35 +31,34 @@ func (r *report) sandbox(n ast.Node, folder string) []Path {
 	return out
 }
 
-func (r *report) zone(n ast.Node, folder string) Path {
+func (r *report) zone(n ast.Node, folder string) roots.Root {
 	o := r.object(n, "a zone")
 	at, ok := o.take("name")
 	if !ok {
 		r.problem(n, "a zone needs a name")
-		return Path{}
+		return roots.Root{}
 	}
 	return r.pathFields(o, at, r.text(at, "name"), folder)
 }
 
-func (r *report) path(n, at ast.Node, name, folder string) Path {
+func (r *report) path(n, at ast.Node, name, folder string) roots.Root {
 	return r.pathFields(r.object(n, "path "+name), at, name, folder)
 }
 
-func (r *report) pathFields(o *object, at ast.Node, name, folder string) Path {
+func (r *report) pathFields(o *object, at ast.Node, name, folder string) roots.Root {
 	what := "path " + name
-	p := Path{Name: name, Root: filepath.Join(folder, name), Source: r.source(at),
-		Read: tool.WordAllow, Write: tool.WordAsk, Delete: tool.WordAsk}
+	p := roots.Root{Name: name, Host: filepath.Join(folder, name), Source: r.source(at)}
 	if n, ok := o.take("root"); ok {
-		p.Root = r.text(n, what+": root")
-		if p.Root == "" {
+		p.Host = r.text(n, what+": root")
+		if p.Host == "" {
 			r.problem(n, "%s: root is empty", what)
 		}
-		if !filepath.IsAbs(p.Root) {
-			p.Root = filepath.Join(folder, p.Root)
+		if !filepath.IsAbs(p.Host) {
+			p.Host = filepath.Join(folder, p.Host)
 		}
 	}
 	if n, ok := o.take("mode"); ok {
-		p.Writable = r.mode(n, what)
+		p.Mode = r.mode(n, what)
 	}
 	if n, ok := o.take("suffixes"); ok {
 		p.Suffixes = r.suffixes(n, what)
@@ -86,15 +71,13 @@ func (r *report) pathFields(o *object, at ast.Node, name, folder string) Path {
 	return p
 }
 
-func (r *report) mode(n ast.Node, what string) bool {
-	switch text := r.text(n, what+": mode"); text {
-	case "rw":
-		return true
-	case "ro":
-	default:
-		r.problem(n, "%s: unknown mode %q; it is ro or rw", what, text)
+func (r *report) mode(n ast.Node, what string) roots.Mode {
+	text := r.text(n, what+": mode")
+	if m := roots.Mode(text); m == roots.ReadOnly || m == roots.ReadWrite {
+		return m
 	}
-	return false
+	r.problem(n, "%s: unknown mode %q; it is ro or rw", what, text)
+	return roots.ReadOnly
 }
 
 func (r *report) suffixes(n ast.Node, what string) []string {
@@ -108,7 +91,7 @@ func (r *report) suffixes(n ast.Node, what string) []string {
 }
 
 // pathConsent reads approval, as one word or one for each act, and the older keys beside it.
-func (r *report) pathConsent(o *object, p *Path, what string) {
+func (r *report) pathConsent(o *object, p *roots.Root, what string) {
 	var read, write, remove said
 	if n, ok := o.take("approval"); ok {
 		if _, each := n.(*ast.MappingNode); each {
@@ -126,17 +109,28 @@ func (r *report) pathConsent(o *object, p *Path, what string) {
 	if n, ok := o.take("write_approval"); ok {
 		r.agree(&write, r.word(n, what+": write_approval"), what)
 	}
-	for _, w := range []struct {
-		said
-		to *tool.Word
-	}{{read, &p.Read}, {write, &p.Write}, {remove, &p.Delete}} {
-		if w.node != nil {
-			*w.to = w.word
+	p.Approval = map[roots.Access]approval.Verdict{}
+	for access, s := range map[roots.Access]said{roots.Read: read, roots.Write: write, roots.Delete: remove} {
+		if s.node != nil {
+			p.Approval[access] = r.verdict(s, what)
 		}
 	}
 	if n, ok := o.take("reason"); ok {
 		p.Reason = r.text(n, what+": reason")
 	}
+}
+
+// verdict is what a word means for a path.
+func (r *report) verdict(s said, what string) approval.Verdict {
+	switch s.word {
+	case tool.WordAllow:
+		return approval.Free
+	case tool.WordAsk:
+		return approval.Ask
+	case tool.WordOnce:
+		r.problem(s.node, "%s: once_per_session is not supported for paths yet; write ask", what)
+	}
+	return approval.Block
 }
 
 func (o *object) act(key, what string) said {
@@ -146,7 +140,7 @@ func (o *object) act(key, what string) said {
 	return said{}
 }
 
-func (r *report) uniqueNames(paths []Path, at ast.Node) {
+func (r *report) uniqueNames(paths []roots.Root, at ast.Node) {
 	seen := map[string]bool{}
 	for _, p := range paths {
 		if seen[p.Name] {

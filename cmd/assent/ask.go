@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// askFlags say who answers, for every command that runs an agent.
+type askFlags struct {
+	approveAll bool
+	strict     bool
+	onDeny     string
+	askTimeout time.Duration
+}
+
+func (f *askFlags) register(c *cobra.Command) {
+	c.Flags().BoolVar(&f.approveAll, "approve-all", false, "run whatever would be asked, except what only a person may answer")
+	c.Flags().BoolVar(&f.strict, "strict", false, "refuse whatever would be asked")
+	c.Flags().StringVar(&f.onDeny, "on-deny", "continue", "what a denial does to the run: continue or stop")
+	c.Flags().DurationVar(&f.askTimeout, "ask-timeout", 0, "turn silence into a denial after this time, such as 5m (default: wait for ever)")
+}
+
+// check refuses flags that contradict each other.
+func (f *askFlags) check(c *cobra.Command) error {
+	what := ""
+	switch {
+	case f.approveAll && f.strict:
+		what = "--approve-all and --strict exclude each other"
+	case f.onDeny != "continue" && f.onDeny != "stop":
+		what = fmt.Sprintf("--on-deny %q: it is continue or stop", f.onDeny)
+	case f.askTimeout < 0:
+		what = fmt.Sprintf("--ask-timeout %v: it cannot be negative", f.askTimeout)
+	default:
+		return nil
+	}
+	return usageError{what: what, help: c.CommandPath() + " --help"}
+}
+
+func (f *askFlags) mode() approval.Mode {
+	switch {
+	case f.strict:
+		return approval.ModeStrict
+	case f.approveAll:
+		return approval.ModeApproveAll
+	}
+	return approval.ModeAsk
+}
+
+// limited turns silence into a denial, if that is wanted.
+func (f *askFlags) limited(a approval.Approver) approval.Approver {
+	if a == nil || f.askTimeout == 0 {
+		return a
+	}
+	return approval.Timeout(f.askTimeout, a)
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/model"
+	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/tool/files"
+)
+
+// demoFiles are the policy and the script of the demonstration.
+//
+//go:embed demo/policy.yaml demo/script.yaml
+var demoFiles embed.FS
+
+// demoNotes is what the agent finds.
+var demoNotes = map[string]string{
+	demoMark:                 "made by assent demo\n",
+	"notes/today.md":         "# Today\n\n- invoice due friday!!\n- call plumber\n\nLunch with Ann at noon.\n",
+	"notes/ideas.md":         "# Ideas\n\n- a shelf for the hallway\n",
+	"notes/old.md":           "# Old\n\nNotes from last spring. Still useful.\n",
+	"notes/private/diary.md": "# Diary\n\nNobody's business.\n",
+	"archive/2025.md":        "# 2025\n\nWhat happened.\n",
+}
+
+// demoFolders are there from the beginning, empty or not.
+var demoFolders = []string{"notes/private", "drafts", "archive"}
+
+type demoFlags struct {
+	askFlags
+	dir string
+}
+
+func demoCmd() *cobra.Command {
+	var flags demoFlags
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "See in a minute what assent does",
+		Long: "demo lets a scripted agent tidy up some notes in a folder of its own, and asks you what\n" +
+			"it may do. It needs no model, no network and no set-up. Without a terminal it plays a\n" +
+			"recorded operator and says so.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := flags.check(c); err != nil {
+				return err
+			}
+			return runDemo(c.Context(), printer{c.OutOrStdout()}, flags)
+		},
+	}
+	flags.register(c)
+	c.Flags().StringVar(&flags.dir, "dir", "", "use this folder, new or of an earlier demo, instead of a temporary one")
+	return c
+}
+
+// runDemo plays the story.
+func runDemo(ctx context.Context, say printer, flags demoFlags) error {
+	dir, err := demoFolder(flags.dir)
+	if err != nil {
+		return err
+	}
+	policy, script, err := demoStory(dir)
+	if err != nil {
+		return err
+	}
+	say.line("A scripted agent tidies up notes in %s.", dir)
+	state := filepath.Join(dir, "state")
+	desk, err := openDesk(policy, state, flags.askFlags, func(d *desk) approval.Approver { return demoApprover(d, say, flags) })
+	if err != nil {
+		return err
+	}
+	defer desk.close()
+	run := &worker.Run{Model: script, Gate: desk.gate, Watcher: say, Message: "Tidy up my notes.", StopOnDeny: flags.onDeny == "stop"}
+	_, err = run.Do(ctx)
+	say.summary(desk.events.ended())
+	demoNext(ctx, say, dir, desk.undo)
+	return err
+}
+
+// demoApprover has the person asked, or the recorded operator played.
+func demoApprover(d *desk, say printer, flags demoFlags) approval.Approver {
+	if flags.approveAll {
+		say.line("WARNING: --approve-all: what would be asked runs without a question.")
+	}
+	switch {
+	case term.IsTerminal(os.Stdin) && term.IsTerminal(os.Stderr):
+		return d.terminal()
+	case flags.mode() == approval.ModeAsk:
+		say.line("There is no terminal, so a recorded operator answers.")
+		return &operator{say: say}
+	}
+	return nil
+}
+
+// demoNext names three things to try.
+func demoNext(ctx context.Context, say printer, dir string, undo *files.UndoFolder) {
+	say.line("\nTo try next:")
+	if entries, err := undo.List(ctx); err == nil && len(entries) > 0 {
+		say.line("  assent undo --state %s %s   # put back the last change", filepath.Join(dir, "state"), entries[0].ID)
+	} else {
+		say.line("  assent undo --state %s   # what can be put back", filepath.Join(dir, "state"))
+	}
+	say.line("  assent demo --dir %s   # again, after you changed its policy.yaml", dir)
+	say.line("  assent demo --strict   # what runs when nobody may be asked")
+}
+
+// demoMark says that a folder belongs to the demonstration and may be filled anew.
+const demoMark = ".assent-demo"
+
+// demoFolder makes the folder of the story. It never takes one that holds anything else.
+func demoFolder(dir string) (string, error) {
+	if dir == "" {
+		made, err := os.MkdirTemp("", "assent-demo-")
+		if err != nil {
+			return "", err
+		}
+		dir = made
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if err := ownFolder(dir); err != nil {
+		return "", err
+	}
+	return dir, fillDemo(dir)
+}
+
+// ownFolder refuses a folder that has files and no mark of ours.
+func ownFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, demoMark)); err != nil && len(entries) > 0 {
+		return fmt.Errorf("%s is not a folder of the demo and is not empty; name a new one", dir)
+	}
+	return nil
+}
+
+// fillDemo writes the notes as they are at the beginning, and what is missing of the rest.
+func fillDemo(dir string) error {
+	for _, f := range demoFolders {
+		if err := os.MkdirAll(filepath.Join(dir, f), 0o700); err != nil {
+			return err
+		}
+	}
+	for name, text := range demoNotes {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"policy.yaml", "script.yaml"} {
+		if err := copyIfAbsent(filepath.Join(dir, name), "demo/"+name); err != nil {
+			return err
+		}
+	}
+	// What an earlier run left would make the story another one.
+	for _, left := range []string{"drafts/summary.md", "drafts/old.md", "notes/index.md"} {
+		if err := os.Remove(filepath.Join(dir, left)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyIfAbsent leaves a file alone that the person may have changed.
+func copyIfAbsent(path, name string) error {
+	data, err := demoFiles.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// demoStory returns the policy file and the script of a folder.
+func demoStory(dir string) (policy string, script *model.Script, err error) {
+	file := filepath.Join(dir, "script.yaml")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", nil, err
+	}
+	script, err = model.ParseScript(file, data)
+	if err != nil {
+		return "", nil, fmt.Errorf("the story: %w", err)
+	}
+	return filepath.Join(dir, "policy.yaml"), script, nil
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"sync"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/files"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// A desk is everything that a run is asked and recorded with: the gate, its tools, and
+// where things are kept.
+type desk struct {
+	gate   *tool.Gate
+	grants *approval.Memory
+	rules  *store.RuleFile
+	undo   *files.UndoFolder
+	roots  *roots.Set
+	events *eventLog
+}
+
+// openDesk wires a policy file to a state folder. The approver is made once there is
+// something to show in it; nil means that nobody is asked.
+func openDesk(policyFile, state string, flags askFlags, approver func(*desk) approval.Approver) (*desk, error) {
+	policy, set, err := openPolicy(policyFile, state)
+	if err != nil {
+		return nil, err
+	}
+	d := &desk{roots: set, grants: approval.NewMemory(0), events: &eventLog{}, undo: undoFolder(state, policyFile)}
+	if d.rules, err = store.OpenRules(filepath.Join(state, "rules.json"), 0); err != nil {
+		return nil, errors.Join(err, set.Close())
+	}
+	tools, warnings, err := tool.Configure(policy.Tools, files.Tools(set, files.Options{Undo: d.undo, Denied: d.denied(policy)})...)
+	if err != nil {
+		return nil, errors.Join(err, set.Close())
+	}
+	for _, w := range warnings {
+		fmt.Fprintln(os.Stderr, "assent: warning:", w)
+	}
+	cfg := approval.Config{Mode: flags.mode(), Rules: d.rules, Grants: d.grants, Policy: policy.Rules, Recorder: d.events}
+	asked := approver(d)
+	cfg.Approver = flags.limited(asked)
+	if d.gate, err = tool.Guard(cfg, tools...); err != nil {
+		return nil, errors.Join(err, set.Close())
+	}
+	if t, ok := asked.(*term.Approver); ok {
+		t.Use(d.gate.Gate)
+	}
+	return d, nil
+}
+
+// openPolicy reads a policy file and opens its roots. Nothing below the state folder is
+// ever written by a tool.
+func openPolicy(file, state string) (*config.Policy, *roots.Set, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	policy, err := config.Load(file, data, filepath.Dir(file))
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := roots.New(roots.Options{Protected: []string{state, file}}, policy.Roots...)
+	return policy, set, err
+}
+
+// denied tells lists and searches which files a rule of the policy denies.
+func (d *desk) denied(policy *config.Policy) func(approval.Act) bool {
+	return func(read approval.Act) bool {
+		call := approval.Call{Tool: read.Name}
+		kept, err := d.rules.Rules(context.Background())
+		if err != nil {
+			return true
+		}
+		p := approval.Policy{Rules: kept, Fixed: policy.Rules}
+		q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{read}}}
+		return p.Judge(q).State == approval.AutoDenied
+	}
+}
+
+// terminal asks the person at the terminal.
+func (d *desk) terminal() *term.Approver {
+	return term.New(term.Config{Grants: d.grants, Who: whoami()})
+}
+
+func whoami() approval.Who {
+	var who approval.Who
+	if u, err := user.Current(); err == nil {
+		who.User = u.Username
+	}
+	who.Host, _ = os.Hostname()
+	return who
+}
+
+func (d *desk) close() error {
+	d.gate.Close()
+	return d.roots.Close()
+}
+
+// An eventLog keeps the events of a run in memory.
+type eventLog struct {
+	mu   sync.Mutex
+	list []approval.Event
+}
+
+// Record implements [approval.Recorder].
+func (l *eventLog) Record(_ context.Context, e approval.Event) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, e)
+	return nil
+}
+
+// ended returns how each call ended, in order.
+func (l *eventLog) ended() []approval.Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []approval.Event
+	for _, e := range l.list {
+		if e.Kind == approval.Ended {
+			out = append(out, e)
+		}
+	}
+	return out
+}

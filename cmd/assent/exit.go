@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/worker"
+)
+
+// The exit statuses.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitDenied      = 3
+	exitInterrupted = 130
+)
+
+// exitStatus says how a command that ended with err ends the program.
+func exitStatus(err error) int {
+	var stopped *worker.StoppedError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, new(usageError)):
+		return exitUsage
+	case errors.As(err, &stopped) && stopped.State != approval.Dismissed:
+		return exitDenied
+	case stopped != nil, errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	return exitFailed
+}

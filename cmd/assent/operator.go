@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+)
+
+// An operator answers the questions of the demonstration as somebody once did.
+type operator struct{ say printer }
+
+// recorded are the operator's answers, by the id of the call: the key, what it does, and
+// the answer.
+var recorded = map[string]struct {
+	typed  string
+	answer func(*approval.Request) approval.Decision
+}{
+	"edit": {"s, exactly this file, until the run ends", func(r *approval.Request) approval.Decision {
+		return r.Approve("").ForSession(approval.Exact)
+	}},
+	"index": {"y", func(r *approval.Request) approval.Decision { return r.Approve("") }},
+	"delete": {"n, with a note", func(r *approval.Request) approval.Decision {
+		return r.Deny("I still need that one")
+	}},
+	"ideas": {"y, with a note", func(r *approval.Request) approval.Decision { return r.Approve("nice, keep them coming") }},
+}
+
+// Approve implements [approval.Approver]. What was not recorded is denied.
+func (o *operator) Approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {
+	view, err := r.View(ctx)
+	if err != nil {
+		return approval.Decision{}, err
+	}
+	o.say.line("\n  ── %s ── %s", r.Call.Name(), r.Summary)
+	o.say.line("  why: %s", r.Why)
+	cut := view.Cut(present.DefaultLimit)
+	for _, l := range strings.Split(strings.TrimSuffix(cut.View.Content, "\n"), "\n") {
+		o.say.line("  │ %s", l)
+	}
+	if note := cut.Note(); note != "" {
+		o.say.line("  │ %s", note)
+	}
+	known, ok := recorded[r.Call.ID]
+	if !ok {
+		o.say.line("  operator: n (nothing is recorded for this question)")
+		return r.Deny("nothing is recorded for this question"), nil
+	}
+	o.say.line("  operator: %s", known.typed)
+	d := known.answer(r)
+	d.By.User = "recorded operator"
+	return d, nil
+}

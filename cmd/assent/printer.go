@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
+)
+
+// A printer shows a run as lines of text. Everything that it prints is made safe.
+type printer struct{ out io.Writer }
+
+func (p printer) line(format string, args ...any) {
+	fmt.Fprintln(p.out, present.Safe(fmt.Sprintf(format, args...)))
+}
+
+// Text implements [worker.Watcher].
+func (p printer) Text(text string) { p.line("\nagent: %s", text) }
+
+// Results implements [worker.Watcher].
+func (p printer) Results(results []tool.Result) {
+	for _, r := range results {
+		mark := "✓"
+		if r.Err != nil {
+			mark = "✗"
+		}
+		p.line("  %s %s: %s", mark, r.Tool, r.Outcome.State)
+		for _, l := range firstLines(r.Text, 3) {
+			p.line("      %s", l)
+		}
+	}
+}
+
+// firstLines returns the beginning of a text and says how much is missing.
+func firstLines(text string, n int) []string {
+	cut := present.View{Kind: present.Text, Content: strings.TrimSpace(text)}.Cut(present.Limit{Lines: n, Chars: 400})
+	lines := strings.Split(strings.TrimSuffix(cut.View.Content, "\n"), "\n")
+	if note := cut.Note(); note != "" {
+		lines = append(lines, note)
+	}
+	return lines
+}
+
+// summary lists what was decided, and why.
+func (p printer) summary(events []approval.Event) {
+	p.line("\nWhat was decided, and why:")
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, e := range events {
+		what := e.Tool
+		if len(e.Acts) > 0 {
+			what = strings.Join(e.Acts, " + ")
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", present.SafeLine(what), e.State, present.SafeLine(reason(e)))
+	}
+	w.Flush()
+	fmt.Fprint(p.out, b.String())
+}
+
+// reason says in a few words by what an answer was given.
+func reason(e approval.Event) string {
+	switch {
+	case e.Basis != "":
+		return e.Basis
+	case e.Note != "":
+		return fmt.Sprintf("%s: %s", e.By, e.Note)
+	case e.By.User != "":
+		return e.By.String()
+	case e.Why != "":
+		return e.Why
+	case e.State == approval.FreeToRun:
+		return "nothing asks"
+	}
+	return ""
+}

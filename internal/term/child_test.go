@@ -1,0 +1,78 @@
+package term
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// childEnv makes the test binary a tiny program that asks about the calls named in it, and
+// prints how each ended on standard output.
+const childEnv = "ASSENT_TERM_CHILD"
+
+func TestMain(m *testing.M) {
+	if cases := os.Getenv(childEnv); cases != "" {
+		os.Exit(child(strings.Split(cases, " ")))
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+func child(cases []string) int {
+	fmt.Fprintln(os.Stderr, "earlier output")
+	memory := approval.NewMemory(0)
+	asker := New(Config{Grants: memory, Status: NewStatus(os.Stderr, nil)})
+	n := 0
+	gate, err := approval.New(approval.Config{
+		Preparer: fakeTool(prepare), Clock: time.Now, Session: "s", Approver: asker, Rules: memory, Grants: memory,
+		NewID: func() string { n++; return fmt.Sprint("id", n) },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	asker.Use(gate)
+	ctx := context.Background()
+	batch := gate.Review(ctx, calls(cases)...)
+	withdrawOnSignal(batch)
+	gate.Ask(ctx, batch)
+	for _, o := range batch.Outcomes() {
+		fmt.Printf("%s %s note=%q\n", o.Call.ID, o.State, o.Note())
+	}
+	switch err := asker.Err(); {
+	case errors.Is(err, ErrStopped), errors.Is(err, ErrInterrupted):
+		fmt.Println(err)
+		return 3
+	}
+	fmt.Fprintln(os.Stderr, "later output")
+	return 0
+}
+
+func calls(cases []string) []approval.Call {
+	var out []approval.Call
+	for _, c := range cases {
+		out = append(out, callOf(c))
+	}
+	return out
+}
+
+// withdrawOnSignal answers the first request from elsewhere when SIGUSR1 comes.
+func withdrawOnSignal(b *approval.Batch) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1)
+	go func() {
+		<-signals
+		d := b.Pending()[0].Deny("from elsewhere")
+		d.By = approval.Who{User: "bob", Via: approval.ViaInbox}
+		_ = b.Resolve(context.Background(), d)
+	}()
+}

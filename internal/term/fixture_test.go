@@ -1,0 +1,277 @@
+package term
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+)
+
+// fakeTool is what a call of the fixture would do.
+type fakeTool func(call approval.Call) approval.Proposal
+
+func (f fakeTool) Prepare(_ context.Context, call approval.Call) (approval.Proposal, error) {
+	return f(call), nil
+}
+
+func show(v present.View) func(context.Context) (present.View, error) {
+	return func(context.Context) (present.View, error) { return v, nil }
+}
+
+const oldReport = "# Weekly Report\n\n## Summary\n\n- Completed feature X\n- Fixed bug Y\n"
+const newReport = "# Weekly Report\n\n## Executive Summary\n\nKey findings from this week:\n\n- Completed feature X\n- Fixed bug Z\n"
+
+var goFile = "package main\n\nimport \"fmt\"\n\n// main greets.\nfunc main() {\n\tfor i := range 3 {\n\t\tfmt.Println(\"hello\", i, 0x2a)\n\t}\n}\n"
+
+// proposals are the fixtures, by the argument "case".
+var proposals = map[string]func(call approval.Call) approval.Proposal{
+	"diff": func(approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("notes/report.md"), Verdict: approval.Ask, Why: "notes asks for writes (policy.yaml:7)"}},
+			Summary: "Edit notes/report.md (+4 −2 lines)",
+			View:    show(present.DiffView(present.Side{Name: "notes/report.md", Text: oldReport}, present.Side{Name: "notes/report.md", Text: newReport})),
+			Edit:    approval.Editable{Argument: "content", Suffix: ".md"},
+		}
+	},
+	"file": func(approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("src/main.go"), Verdict: approval.Ask}},
+			Summary: "Create src/main.go (129 bytes, 10 lines)",
+			View: show(present.View{Kind: present.File, Language: "go", Content: goFile, Facts: present.Facts{
+				present.NumberFact(present.FactSize, int64(len(goFile))), present.NumberFact(present.FactLines, 10)}}),
+		}
+	},
+	"command": func(approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts: []approval.Act{
+				{Name: "shell", Target: approval.CommandTarget("git", "status"), Dir: ".", Prefix: 2, Verdict: approval.Free, Known: true, Why: "shell.rules (policy.yaml:12)"},
+				{Name: "shell", Target: approval.CommandTarget("git", "push", "origin", "main"), Dir: ".", Prefix: 2, Verdict: approval.Ask, Known: true},
+				{Name: "write_file", Target: approval.PathTarget("out/log.txt"), ByName: true, Verdict: approval.Ask},
+			},
+			Summary: "Run a shell command",
+			View: show(present.View{Kind: present.Command, Language: "bash", Facts: present.Facts{present.TextFact(present.FactCwd, "/home/user/project")},
+				Content: `git status && git push origin main > out/log.txt && echo "a rather long message that has to be wrapped, $HOME and not cut"`}),
+			Dir: ".",
+		}
+	},
+	"json": func(call approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts:    []approval.Act{{Connector: "crm", Name: "create_user", Target: approval.ArgumentsTarget(call.Arguments), Verdict: approval.Ask, Why: "a connector's tool asks"}},
+			Summary: "Tool call: crm:create_user",
+		}
+	},
+	"text": func(approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts:    []approval.Act{{Name: "notify", Target: approval.TextTarget("#general"), Verdict: approval.Ask}},
+			Summary: "Send to #general",
+			View:    show(present.View{Kind: present.Text, Content: "Build completed! 構建完成 — e\u0301te\u0301 \u202eevil\u202c \x1b[31mred\x1b[m\ttab\nsecond line that is long enough to be wrapped at forty columns"}),
+		}
+	},
+	"long": func(approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("data/export.txt"), Verdict: approval.Ask}},
+			Summary: "Create data/export.txt",
+			View:    show(present.View{Kind: present.File, Content: numbered(900)}),
+		}
+	},
+	"person": func(approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts:    []approval.Act{{Name: "delete_file", Target: approval.PathTarget("/"), PersonOnly: true, Verdict: approval.Ask, Why: "it deletes a root"}},
+			Summary: "Delete /",
+			View:    show(present.View{Kind: present.Text, Content: "everything"}),
+		}
+	},
+	"bash": func(approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts:    []approval.Act{{Name: "shell", Target: approval.CommandTarget("bash", "x.sh"), Dir: ".", Prefix: 1, Verdict: approval.Ask, Known: true}},
+			Summary: "Run bash x.sh",
+			View:    show(present.View{Kind: present.Command, Content: "bash x.sh"}),
+			Choices: []approval.Choice{{ID: "net", Label: "with network"}},
+		}
+	},
+	"broken": func(approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("b"), Verdict: approval.Ask}},
+			Summary: "Write b",
+			View:    func(context.Context) (present.View, error) { return present.View{}, errors.New("disk on fire") },
+		}
+	},
+}
+
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "line %d of many\n", i+1)
+	}
+	return b.String()
+}
+
+// prepare looks the fixture up; a case may have a suffix behind a slash that is not part
+// of its name, and "note" in the arguments names another target.
+func prepare(call approval.Call) approval.Proposal {
+	var args struct{ Case string }
+	_ = json.Unmarshal(call.Arguments, &args)
+	name, _, _ := strings.Cut(args.Case, "/")
+	if p, ok := proposals[name]; ok {
+		return p(call)
+	}
+	return approval.Proposal{
+		Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("notes/" + name), Verdict: approval.Ask}},
+		Summary: "Write notes/" + name,
+		View:    show(present.View{Kind: present.Text, Content: "content of " + name}),
+		Edit:    approval.Editable{Argument: "content", Suffix: ".txt"},
+	}
+}
+
+func callOf(name string) approval.Call {
+	tool, connector := "write_file", ""
+	switch name {
+	case "command", "bash":
+		tool = "shell"
+	case "json":
+		tool, connector = "create_user", "crm"
+	case "text":
+		tool = "notify"
+	case "person":
+		tool = "delete_file"
+	}
+	args, _ := json.Marshal(map[string]any{"case": name, "content": "text of " + name, "role": "admin", "n": 12})
+	return approval.Call{ID: name, Tool: tool, Connector: connector, Arguments: args, Workers: []string{"main", "helper"}}
+}
+
+// fixture is a gate with a batch that waits.
+type fixture struct {
+	gate   *approval.Gate
+	memory *approval.Memory
+	batch  *approval.Batch
+}
+
+var start = time.Date(2026, 11, 15, 4, 0, 0, 0, time.UTC)
+
+func newGate(a approval.Approver, clock func() time.Time) (*approval.Gate, *approval.Memory) {
+	memory := approval.NewMemory(0)
+	n := 0
+	gate, err := approval.New(approval.Config{
+		Preparer: fakeTool(prepare), Clock: clock, Session: "s", Approver: a, Rules: memory, Grants: memory,
+		NewID: func() string { n++; return fmt.Sprint("id", n) },
+	})
+	if err != nil {
+		panic(err)
+	}
+	return gate, memory
+}
+
+func newFixture(t testing.TB, cases ...string) *fixture {
+	t.Helper()
+	gate, memory := newGate(nil, func() time.Time { return start })
+	var calls []approval.Call
+	for _, c := range cases {
+		calls = append(calls, callOf(c))
+	}
+	f := &fixture{gate: gate, memory: memory, batch: gate.Review(t.Context(), calls...)}
+	if got := len(f.batch.Pending()); got != len(cases) {
+		t.Fatalf("%d requests wait, want %d: %+v", got, len(cases), f.batch.Outcomes())
+	}
+	return f
+}
+
+// player plays a prompt without a terminal: it feeds keys to a state and carries out the
+// effects on a real gate.
+type player struct {
+	t     testing.TB
+	state state
+	work  *work
+	now   time.Time
+	said  []string
+	edit  func(r *approval.Request) editedEvent
+	pages int
+}
+
+func (f *fixture) play(t testing.TB, columns, rows int) *player {
+	t.Helper()
+	a := New(Config{Grants: f.memory, Clock: func() time.Time { return start }})
+	a.Use(f.gate)
+	p := &player{t: t, work: a.newWork(t.Context(), f.batch), now: start}
+	o := p.work.options()
+	o.theme, o.lines = noStyles, false
+	s, effects := newState(o, columns, rows, f.batch.Pending())
+	p.state = s
+	p.apply(effects)
+	p.wait()
+	return p
+}
+
+// wait lets the quiet time pass.
+func (p *player) wait() {
+	p.now = p.now.Add(time.Minute)
+	p.event(tickEvent{p.now})
+}
+
+func (p *player) event(e event) {
+	p.t.Helper()
+	var effects []effect
+	p.state, effects = p.state.update(e)
+	p.apply(effects)
+}
+
+func (p *player) apply(effects []effect) {
+	p.t.Helper()
+	for _, e := range effects {
+		switch e := e.(type) {
+		case sayEffect:
+			p.said = append(p.said, e.line.String())
+		case pagerEffect:
+			p.pages++
+			p.event(pagedEvent{id: e.id, at: p.now})
+		case editEffect:
+			p.event(p.edit(e.request))
+		case tickEffect, bellEffect, quitEffect:
+		default:
+			ev := p.work.do(e)
+			if l, ok := ev.(loadedEvent); ok {
+				l.at = p.now
+				ev = l
+			}
+			if s, ok := ev.(settledEvent); ok {
+				s.at = p.now
+				ev = s
+			}
+			p.event(ev)
+		}
+	}
+}
+
+// keys presses keys, each after a quiet while. A word in <> is the name of a key.
+func (p *player) keys(keys ...string) {
+	p.t.Helper()
+	for _, k := range keys {
+		p.wait()
+		if name, ok := strings.CutPrefix(k, "<"); ok && len(k) > 1 {
+			p.event(keyEvent{name: strings.TrimSuffix(name, ">"), at: p.now})
+			continue
+		}
+		for _, r := range k {
+			p.event(keyEvent{name: string(r), text: string(r), at: p.now})
+		}
+	}
+}
+
+func (p *player) screen() string { return p.state.render() }
+
+func (p *player) wants(words ...string) {
+	p.t.Helper()
+	flat := strings.Join(strings.Fields(strings.NewReplacer("│", "", "\n", " ").Replace(p.screen())), " ")
+	for _, w := range words {
+		if !strings.Contains(flat, w) {
+			p.t.Fatalf("the screen does not say %q:\n%s", w, p.screen())
+		}
+	}
+}
+
+func (f *fixture) state(i int) approval.State { return f.batch.Outcome(i).State }

@@ -1,0 +1,155 @@
+package term
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/creack/pty"
+)
+
+// patience is how long a test waits for something to appear.
+const patience = 20 * time.Second
+
+// terminal is a child program at a real terminal.
+type terminal struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	master *os.File
+	slave  *os.File
+	screen *screen
+	raw    bytes.Buffer // all that was sent to the terminal
+	stdout bytes.Buffer
+	before *term.State
+}
+
+// run starts the child with the calls at a terminal of that size.
+func run(t *testing.T, cases string, columns, rows uint16, env ...string) *terminal {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &terminal{t: t, master: master, slave: slave, screen: newScreen(int(columns), int(rows))}
+	x.resize(columns, rows)
+	if x.before, err = term.GetState(slave.Fd()); err != nil {
+		t.Fatal(err)
+	}
+	x.cmd = exec.Command(os.Args[0])
+	x.cmd.Env = append(os.Environ(), childEnv+"="+cases, "TERM=xterm-256color", "NO_COLOR=", "PAGER=", "VISUAL=", "EDITOR=false", "LESS=")
+	x.cmd.Env = append(x.cmd.Env, env...)
+	x.cmd.Stdin, x.cmd.Stderr, x.cmd.Stdout = slave, slave, &x.stdout
+	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := x.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = x.cmd.Process.Kill()
+		master.Close()
+		slave.Close()
+	})
+	return x
+}
+
+func (x *terminal) resize(columns, rows uint16) {
+	if err := pty.Setsize(x.master, &pty.Winsize{Cols: columns, Rows: rows}); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// until reads until what is on the screen is good.
+func (x *terminal) until(what string, good func() bool) {
+	x.t.Helper()
+	if err := x.master.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		x.t.Fatal(err)
+	}
+	buffer := make([]byte, 64<<10)
+	for !good() {
+		n, err := x.master.Read(buffer)
+		x.raw.Write(buffer[:n])
+		x.screen.write(string(buffer[:n]))
+		if err != nil && !good() {
+			x.t.Fatalf("waiting for %s: %v\nscreen:\n%s\nstdout:\n%s", what, err, x.screen, &x.stdout)
+		}
+	}
+}
+
+// sees waits for words on the screen; those behind ! must not be there.
+func (x *terminal) sees(words ...string) {
+	x.t.Helper()
+	x.until(strings.Join(words, ", "), func() bool {
+		shown := x.screen.String()
+		for _, w := range words {
+			if no, ok := strings.CutPrefix(w, "!"); ok == strings.Contains(shown, strings.TrimPrefix(no, "!")) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// asked waits until a prompt with the words takes keys.
+func (x *terminal) asked(words ...string) {
+	x.t.Helper()
+	x.sees(append(words, "your answer?")...)
+}
+
+func (x *terminal) types(keys string) {
+	x.t.Helper()
+	if _, err := x.master.WriteString(keys); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// ends waits for the child, and wants its exit status, words on its standard output, and
+// the terminal as it was.
+func (x *terminal) ends(status int, words ...string) {
+	x.t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- x.cmd.Wait() }()
+	ended := false
+	x.until("the end of the child", func() bool {
+		select {
+		case err := <-done:
+			ended = true
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				x.t.Fatal(err)
+			}
+		default:
+			_ = x.master.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+			buffer := make([]byte, 64<<10)
+			n, _ := x.master.Read(buffer)
+			x.raw.Write(buffer[:n])
+			x.screen.write(string(buffer[:n]))
+			_ = x.master.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+		}
+		return ended
+	})
+	if got := x.cmd.ProcessState.ExitCode(); got != status {
+		x.t.Errorf("exit status %d, want %d\n%s\n%s", got, status, x.screen, &x.stdout)
+	}
+	for _, w := range words {
+		if !strings.Contains(x.stdout.String(), w) {
+			x.t.Errorf("standard output does not say %q:\n%s", w, &x.stdout)
+		}
+	}
+	x.restored()
+}
+
+func (x *terminal) restored() {
+	x.t.Helper()
+	after, err := term.GetState(x.slave.Fd())
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	if *after != *x.before {
+		x.t.Errorf("the terminal was not restored: %+v, was %+v", after, x.before)
+	}
+}

@@ -1,0 +1,224 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+)
+
+// minWidth is what a box needs; a narrower terminal cuts it.
+const minWidth = 24
+
+// inner is how many cells a row has between its borders.
+func (s *state) inner() int { return max(s.width, minWidth) - 4 }
+
+// divider is a row that is drawn as a line across the box.
+var divider = styled(frame, "─")
+
+func isDivider(l line) bool { return len(l) == 1 && l[0] == divider[0] }
+
+// render draws the prompt. It draws nothing when the prompt is over.
+func (s *state) render() string {
+	if s.over || !s.current().loaded {
+		return ""
+	}
+	return s.theme.painted(s.frame())
+}
+
+// frame returns the rows of the box.
+func (s *state) frame() []line {
+	n := s.inner()
+	it := s.current()
+	title, rows, scroll := s.title(), it.page.rows, it.scroll
+	if r, ok := s.dialog.(reader); ok {
+		title, rows, scroll = r.body(s)
+	}
+	room := s.bodyRoom()
+	out := []line{border("┌", "┐", title, n)}
+	for _, l := range longTitle(title, n) {
+		out = append(out, boxed(l, n))
+	}
+	end := min(scroll+room, len(rows))
+	for _, l := range rows[min(scroll, end):end] {
+		out = append(out, boxed(l, n))
+	}
+	more := ""
+	if end < len(rows) || scroll > 0 {
+		more = fmt.Sprintf("rows %d–%d of %d · ↑ ↓ PgDn", scroll+1, end, len(rows))
+	}
+	out = append(out, border("├", "┤", more, n))
+	for _, l := range s.foot() {
+		out = append(out, boxed(l, n))
+	}
+	prompt := "wait: the keys work in a moment"
+	if s.ready {
+		prompt = "your answer?"
+	}
+	return append(out, border("└", "┘", prompt, n))
+}
+
+// bodyRoom is how many rows of the request fit above the foot.
+func (s *state) bodyRoom() int {
+	if s.height <= 0 {
+		return 1 << 30
+	}
+	return max(s.height-4-len(s.foot())-len(longTitle(s.title(), s.inner())), 3)
+}
+
+// foot is the notice and what can be pressed.
+func (s *state) foot() []line {
+	n := s.inner()
+	var rows []line
+	if s.notice != nil {
+		rows = wrap(s.notice, n, nil)
+	}
+	if s.dialog != nil {
+		return append(rows, s.dialog.foot(s, n)...)
+	}
+	return append(rows, s.keys(n)...)
+}
+
+// keys lists what the request takes.
+func (s *state) keys(n int) []line {
+	it := s.current()
+	r := it.request
+	var rows []line
+	var keys []string
+	add := func(ok bool, key, what string) {
+		if ok {
+			keys = append(keys, key, what)
+		}
+	}
+	lasting := it.whole() && !r.PersonOnly
+	add(it.err == nil, "y", "approve once")
+	add(true, "n", "deny")
+	add(lasting && !r.NoSession, "s", "session")
+	add(lasting && !r.NoAlways, "a", "always")
+	add(true, "e", "edit")
+	add(true, "r", "answer instead")
+	add(it.err == nil, "v", "view all")
+	add(true, "?", "why")
+	add(s.grants, "g", "grants")
+	add(true, "h", "history")
+	add(len(r.Choices) > 0 && it.err == nil, "c", "choices")
+	add(len(s.items) > 1, "A", "approve all")
+	add(len(s.items) > 1, "N", "deny all")
+	add(len(s.items) > 1, "Tab", "next")
+	add(true, "q", "stop")
+	if s.notice == nil && it.err == nil && !it.whole() && !r.PersonOnly && !(r.NoSession && r.NoAlways) {
+		rows = wrap(styled(faint, unseenNote(it)), n, nil)
+	}
+	return append(rows, keyRows(n, keys...)...)
+}
+
+// keyRows lays out pairs of a key and what it does.
+func keyRows(n int, pairs ...string) []line {
+	var rows []line
+	var row line
+	for i := 0; i+1 < len(pairs); i += 2 {
+		item := line{{"[" + pairs[i] + "]", keycap}, {" " + pairs[i+1], plain}}
+		if len(row) > 0 && row.width()+2+item.width() > n {
+			rows, row = append(rows, row), nil
+		}
+		if len(row) > 0 {
+			row = append(row, seg{"  ", plain})
+		}
+		row = append(row, item...)
+	}
+	return wrapAll(append(rows, row), n, text("    "))
+}
+
+// title names the tool as the model sees it, who asks, and which of how many it is.
+func (s *state) title() string {
+	r := s.current().request
+	title := present.SafeLine(r.Call.Name())
+	if len(r.Call.Workers) > 0 {
+		title += " · " + present.SafeLine(strings.Join(r.Call.Workers, " › "))
+	}
+	if s.total > 1 {
+		title += fmt.Sprintf(" · %d of %d", s.total-len(s.items)+s.at+1, s.total)
+	}
+	return title
+}
+
+// longTitle returns the rows of a title that the border cuts: they stand below it.
+func longTitle(title string, n int) []line {
+	if width(title) <= n-2 {
+		return nil
+	}
+	return wrap(styled(heading, title), n, nil)
+}
+
+// border is a row of the box that carries a word.
+func border(left, right, word string, n int) line {
+	if word == "" {
+		return styled(frame, left+strings.Repeat("─", n+2)+right)
+	}
+	st := heading
+	if left != "┌" {
+		st = faint
+	}
+	word = shorten(word, n-2)
+	return line{
+		{left + "─ ", frame}, {word, st},
+		{" " + strings.Repeat("─", max(n-1-width(word), 0)) + right, frame},
+	}
+}
+
+// boxed puts borders around a row.
+func boxed(l line, n int) line {
+	if isDivider(l) {
+		return border("├", "┤", "", n)
+	}
+	row := append(line{{"│ ", frame}}, l.padded(n)...)
+	return append(row, seg{" │", frame})
+}
+
+// requestPage lays out a request: what it would do, why it asks, its acts, its view.
+func requestPage(it *item, limit present.Limit, n int) page {
+	r := it.request
+	rows := wrap(styled(strong, present.SafeLine(r.Summary)), n, nil)
+	rows = append(rows, wrap(line{{"Asks because: ", faint}, {present.SafeLine(r.Why), plain}}, n, nil)...)
+	if r.PersonOnly {
+		rows = append(rows, wrap(styled(warn, "Only a person may answer this, each time."), n, nil)...)
+	}
+	if len(r.Acts) > 1 {
+		rows = append(rows, divider)
+		rows = append(rows, actRows(r, n)...)
+	}
+	rows = append(rows, divider)
+	if it.err != nil {
+		return page{rows: append(rows, wrap(styled(bad, "What it would do cannot be shown: "+present.SafeLine(it.err.Error())), n, nil)...)}
+	}
+	view := viewRows(it.view, limit, n)
+	return page{rows: append(rows, view.rows...), cut: view.cut}
+}
+
+// actRows lists the acts, each with what is already said about it.
+func actRows(r *approval.Request, n int) []line {
+	open := map[int]bool{}
+	for _, i := range r.Open {
+		open[i] = true
+	}
+	var rows []line
+	for i, a := range r.Acts {
+		word, st := "allowed  ", good
+		switch {
+		case open[i]:
+			word, st = "asks     ", warn
+		case a.Verdict == approval.Free:
+			word, st = "free     ", faint
+		}
+		l := line{{word, st}, {present.SafeLine(a.String()), plain}}
+		if a.PersonOnly {
+			l = append(l, seg{" (only a person)", warn})
+		}
+		if a.Why != "" {
+			l = append(l, seg{" — " + present.SafeLine(a.Why), faint})
+		}
+		rows = append(rows, wrap(l, n, text("         "))...)
+	}
+	return rows
+}

@@ -1,0 +1,137 @@
+package term
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+)
+
+// work carries out the effects of one prompt. It is shared by both shells.
+type work struct {
+	*Approver
+	ctx  context.Context
+	desk desk
+	gate Coverer
+}
+
+func (a *Approver) newWork(ctx context.Context, d desk) *work {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return &work{Approver: a, ctx: ctx, desk: d, gate: a.covers}
+}
+
+// options are those of the core.
+func (w *work) options() options {
+	return options{
+		theme: w.cfg.theme(), limit: w.cfg.Limit, quiet: w.cfg.Quiet, maxQuiet: w.cfg.MaxQuiet,
+		who: w.cfg.Who, covers: w.gate != nil, grants: w.cfg.Grants != nil, lines: !w.cfg.drawn(),
+	}
+}
+
+// do carries out an effect that needs no terminal, and returns what came of it; nil for an
+// effect that is not one of these.
+func (w *work) do(e effect) event {
+	switch e := e.(type) {
+	case loadEffect:
+		view, err := viewOf(w.ctx, e.request)
+		return loadedEvent{e.request.ID, view, err, w.cfg.Clock()}
+	case resolveEffect:
+		err := w.desk.Resolve(w.ctx, e.decisions...)
+		return w.settled(e.decisions, err)
+	case refreshEffect:
+		return w.settled(nil, nil)
+	case coversEffect:
+		return coversEvent{e.turn, requestNames(w.gate.Covers(w.ctx, e.request, e.decision))}
+	case grantsEffect:
+		return w.listGrants(e.session)
+	case revokeEffect:
+		for _, id := range e.ids {
+			if err := w.cfg.Grants.RevokeGrant(e.session, id); err != nil {
+				return grantsEvent{err: err}
+			}
+		}
+		return w.listGrants(e.session)
+	case historyEffect:
+		return w.listHistory(e.session)
+	}
+	return nil
+}
+
+// viewOf builds the view. A panic in a tool is a view that cannot be shown.
+func viewOf(ctx context.Context, r *approval.Request) (view present.View, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("building the view panicked: %v", p)
+		}
+	}()
+	return r.View(ctx)
+}
+
+func (w *work) settled(answered []approval.Decision, err error) settledEvent {
+	return settledEvent{answered: answered, err: err, pending: w.desk.Pending(), outcomes: w.desk.Outcomes(), at: w.cfg.Clock()}
+}
+
+func (w *work) listGrants(session string) grantsEvent {
+	set, err := w.cfg.Grants.Grants(w.ctx, session)
+	return grantsEvent{set.Grants(), err}
+}
+
+func (w *work) listHistory(session string) historyEvent {
+	if w.cfg.History == nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return historyEvent{lines: append([]string(nil), w.history...)}
+	}
+	events, err := w.cfg.History(w.ctx, session)
+	var lines []string
+	for _, e := range events {
+		lines = append(lines, eventText(e))
+	}
+	return historyEvent{lines, err}
+}
+
+func eventText(e approval.Event) string {
+	out := fmt.Sprintf("%s %s: %s", e.At.Format("15:04:05"), e.State, strings.Join(e.Acts, ", "))
+	if e.Basis != "" {
+		out += " by " + e.Basis
+	}
+	if e.Note != "" {
+		out += " — " + e.Note
+	}
+	return out
+}
+
+func requestNames(requests []*approval.Request) []string {
+	var out []string
+	for _, r := range requests {
+		out = append(out, r.Call.Name()+" · "+r.Summary)
+	}
+	return out
+}
+
+// say prints a line that stays on the screen.
+func (w *work) say(l line, columns int) {
+	w.remember(l)
+	if columns <= 0 {
+		columns = 80
+	}
+	rows := wrap(l, columns, text("  "))
+	fmt.Fprintln(w.cfg.Out, w.cfg.theme().painted(rows))
+}
+
+// watch calls changed whenever a request that was pending at the start needs no answer any
+// more, until ctx is done.
+func (w *work) watch(ctx context.Context, changed func()) {
+	for _, r := range w.desk.Pending() {
+		go func() {
+			select {
+			case <-r.Done():
+				changed()
+			case <-ctx.Done():
+			}
+		}()
+	}
+}
