@@ -170,16 +170,6 @@ func (g glob) literal() (string, bool) {
 	return "", false
 }
 
-// any reports whether the glob matches every text.
-func (g glob) any() bool {
-	for _, r := range g.runs {
-		if !r.plain || r.text != "" {
-			return false
-		}
-	}
-	return len(g.runs) > 1
-}
-
 // plainTexts returns texts that stand in everything that the glob matches.
 func (g glob) plainTexts() []string {
 	var texts []string

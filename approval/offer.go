@@ -68,8 +68,7 @@ func (a *Act) reachable(reach Reach) bool {
 }
 
 // ruleText returns the pattern of the rule that reaches so far, if one can be
-// written: a name with glob characters would stand for others as well, and an
-// empty target for the whole tool.
+// written: a name with glob characters would stand for others as well.
 func (a *Act) ruleText(reach Reach) (text string, ok bool) {
 	text = qualified(a.Connector, a.Name)
 	if strings.ContainsAny(text, "*?[]") {
@@ -78,8 +77,7 @@ func (a *Act) ruleText(reach Reach) (text string, ok bool) {
 	if reach == Tool {
 		return text, true
 	}
-	target := a.reachText(reach)
-	return text + "(" + target + ")", target != ""
+	return text + "(" + a.reachText(reach) + ")", true // an empty target does not parse
 }
 
 // reachText returns the target of the rule that reaches so far; empty for a

@@ -19,6 +19,7 @@ func TestTextAndArgumentTargets(t *testing.T) {
 		{"send({a,b})", Act{Name: "send", Target: TextTarget("{a,b}")}, true},
 		{"send(" + digest.Text + ")", Act{Name: "send", Target: digest}, true},
 		{"send(" + digest.Text + ")", Act{Name: "send", Target: ArgumentsTarget([]byte(`{"a":2}`))}, false},
+		{`send(a\/./b)`, Act{Name: "send", Target: TextTarget("a/./b")}, true},
 		{"send", Act{Name: "send", Target: digest}, true},
 		// The target of a tool that is not built in is read as what the act has.
 		{"deploy(git push)", Act{Name: "deploy", Target: CommandTarget("git", "push", "-f")}, true},

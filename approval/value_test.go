@@ -71,7 +71,7 @@ func words(list ...string) Target {
 var (
 	genWord = rapid.SampledFrom([]string{"git", "/bin/git", "push", "stash", "-f", "-rf", "--hard", "--har", "a", "", "*", "it's"})
 	genPath = rapid.SampledFrom([]string{"a", "a/b", "/a/b", "a/[id]", "a/i", "a, b", "notes/a.md", "/h/notes/a.md", "b", "{a,b}", `a\b`})
-	genText = rapid.SampledFrom([]string{"", "a", "a/b", "ab", "{a,b}", "a, b", "git push", "*", "sha256:1"})
+	genText = rapid.SampledFrom([]string{"", "a", "a/b", "a/./b", "ab", "{a,b}", "a, b", "git push", "*", "sha256:1"})
 	genURL  = rapid.SampledFrom([]string{"https://a.b/x", "https://A.b:443/x?y=1", "http://c.a.b/", "https://a.b:8443/x/../y", "https://a.b/%2e%2e/x"})
 	genTool = rapid.SampledFrom([]string{"read_file", "write_file", "share_file", "shell", "http_request", "connect", "worker_call", "edit_file", "tool_a", "TOOL_a", "tool_b", "wor\u212aer_call"})
 	genConn = rapid.SampledFrom([]string{"", "", "gh", "GH", "ghe", "\u212ah"})

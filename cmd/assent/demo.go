@@ -72,27 +72,32 @@ func runDemo(ctx context.Context, say printer, flags demoFlags) error {
 		return err
 	}
 	say.line("A scripted agent tidies up notes in %s.", dir)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	state := filepath.Join(dir, "state")
-	desk, err := openDesk(policy, state, flags.askFlags, func(d *desk) approval.Approver { return demoApprover(d, say, flags) })
+	desk, err := openDesk(policy, state, flags.askFlags, func(d *desk) approval.Approver { return demoApprover(d, say, flags, stop) })
 	if err != nil {
 		return err
 	}
 	defer desk.close()
-	run := &worker.Run{Model: script, Gate: desk.gate, Watcher: say, Message: "Tidy up my notes.", StopOnDeny: flags.onDeny == "stop"}
-	_, err = run.Do(ctx)
-	say.summary(desk.events.ended())
-	demoNext(ctx, say, dir, desk.undo)
+	run := &worker.Run{
+		Model: thinking{script, desk.status}, Gate: desk.gate, Watcher: say, Name: "tidy",
+		Message: "Tidy up my notes.", StopOnDeny: flags.onDeny == "stop",
+	}
+	steps, err := run.Do(ctx)
+	say.summary(desk.events.inOrder(steps))
+	demoNext(context.WithoutCancel(ctx), say, dir, desk.undo)
 	return err
 }
 
 // demoApprover has the person asked, or the recorded operator played.
-func demoApprover(d *desk, say printer, flags demoFlags) approval.Approver {
+func demoApprover(d *desk, say printer, flags demoFlags, stop context.CancelCauseFunc) approval.Approver {
 	if flags.approveAll {
 		say.line("WARNING: --approve-all: what would be asked runs without a question.")
 	}
 	switch {
 	case term.IsTerminal(os.Stdin) && term.IsTerminal(os.Stderr):
-		return d.terminal()
+		return d.terminal(stop)
 	case flags.mode() == approval.ModeAsk:
 		say.line("There is no terminal, so a recorded operator answers.")
 		return &operator{say: say}

@@ -7,11 +7,13 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
@@ -27,6 +29,8 @@ type desk struct {
 	undo   *files.UndoFolder
 	roots  *roots.Set
 	events *eventLog
+	status *term.Status // nil where it cannot be drawn
+	shown  *progress
 }
 
 // openDesk wires a policy file to a state folder. The approver is made once there is
@@ -36,7 +40,8 @@ func openDesk(policyFile, state string, flags askFlags, approver func(*desk) app
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{roots: set, grants: approval.NewMemory(0), events: &eventLog{}, undo: undoFolder(state, policyFile)}
+	d := &desk{roots: set, grants: approval.NewMemory(0), events: &eventLog{}, undo: undoFolder(state, policyFile), status: term.NewStatus(os.Stderr, nil)}
+	d.shown = &progress{next: d.events, status: d.status}
 	if d.rules, err = store.OpenRules(filepath.Join(state, "rules.json"), 0); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
@@ -47,7 +52,7 @@ func openDesk(policyFile, state string, flags askFlags, approver func(*desk) app
 	for _, w := range warnings {
 		fmt.Fprintln(os.Stderr, "assent: warning:", w)
 	}
-	cfg := approval.Config{Mode: flags.mode(), Rules: d.rules, Grants: d.grants, Policy: policy.Rules, Recorder: d.events}
+	cfg := approval.Config{Mode: flags.mode(), Rules: d.rules, Grants: d.grants, Policy: policy.Rules, Recorder: d.shown}
 	asked := approver(d)
 	cfg.Approver = flags.limited(asked)
 	if d.gate, err = tool.Guard(cfg, tools...); err != nil {
@@ -88,9 +93,9 @@ func (d *desk) denied(policy *config.Policy) func(approval.Act) bool {
 	}
 }
 
-// terminal asks the person at the terminal.
-func (d *desk) terminal() *term.Approver {
-	return term.New(term.Config{Grants: d.grants, Who: whoami()})
+// terminal asks the person at the terminal. Stop is told if they end the run there.
+func (d *desk) terminal(stop context.CancelCauseFunc) *term.Approver {
+	return term.New(term.Config{Grants: d.grants, Who: whoami(), History: d.events.history, Status: d.status, Stop: stop})
 }
 
 func whoami() approval.Who {
@@ -103,6 +108,7 @@ func whoami() approval.Who {
 }
 
 func (d *desk) close() error {
+	d.shown.close()
 	d.gate.Close()
 	return d.roots.Close()
 }
@@ -121,7 +127,12 @@ func (l *eventLog) Record(_ context.Context, e approval.Event) error {
 	return nil
 }
 
-// ended returns how each call ended, in order.
+// history tells how the calls of a session ended. A run has one session.
+func (l *eventLog) history(context.Context, string) ([]approval.Event, error) {
+	return l.ended(), nil
+}
+
+// ended returns how each call ended, in the order in which it did.
 func (l *eventLog) ended() []approval.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,4 +143,20 @@ func (l *eventLog) ended() []approval.Event {
 		}
 	}
 	return out
+}
+
+// inOrder returns how each call of the steps ended, in the model's order: a denial is
+// recorded before the calls beside it have run.
+func (l *eventLog) inOrder(steps []worker.Step) []approval.Event {
+	rest := l.ended()
+	var out []approval.Event
+	for _, s := range steps {
+		for _, r := range s.Results {
+			if i := slices.IndexFunc(rest, func(e approval.Event) bool { return e.CallID == r.ID }); i >= 0 {
+				out = append(out, rest[i])
+				rest = slices.Delete(rest, i, i+1)
+			}
+		}
+	}
+	return append(out, rest...)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
 )
 
@@ -25,9 +26,9 @@ func exitStatus(err error) int {
 		return exitOK
 	case errors.As(err, new(usageError)):
 		return exitUsage
-	case errors.As(err, &stopped) && stopped.State != approval.Dismissed:
+	case errors.As(err, &stopped) && stopped.State != approval.Dismissed, errors.Is(err, term.ErrStopped):
 		return exitDenied
-	case stopped != nil, errors.Is(err, context.Canceled):
+	case stopped != nil, errors.Is(err, term.ErrInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted
 	}
 	return exitFailed

@@ -51,14 +51,18 @@ func (p printer) summary(events []approval.Event) {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, e := range events {
-		what := e.Tool
-		if len(e.Acts) > 0 {
-			what = strings.Join(e.Acts, " + ")
-		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", present.SafeLine(what), e.State, present.SafeLine(reason(e)))
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", present.SafeLine(eventName(e)), e.State, present.SafeLine(reason(e)))
 	}
 	w.Flush()
 	fmt.Fprint(p.out, b.String())
+}
+
+// eventName says what a call would do, or at least which tool it is.
+func eventName(e approval.Event) string {
+	if len(e.Acts) > 0 {
+		return strings.Join(e.Acts, " + ")
+	}
+	return e.Tool
 }
 
 // reason says in a few words by what an answer was given.

@@ -11,7 +11,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"assent": main})
+	testscript.Main(tidily{m}, map[string]func(){"assent": main})
+}
+
+// tidily removes the program that tests at a terminal have built.
+type tidily struct{ *testing.M }
+
+func (m tidily) Run() int {
+	defer func() { os.RemoveAll(programDir) }()
+	return m.M.Run()
 }
 
 // TestScripts runs the command as people type it. With ASSENT_UPDATE=1 it

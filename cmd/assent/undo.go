@@ -71,7 +71,7 @@ func undoOne(c *cobra.Command, state, id string, dryRun bool) error {
 		return err
 	}
 	defer set.Close()
-	r, err := files.Restore(c.Context(), set, undo, id)
+	r, err := files.Restore(c.Context(), set, files.Options{Undo: undo}, id)
 	if err != nil {
 		return err
 	}

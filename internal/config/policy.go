@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
@@ -42,8 +43,7 @@ func Load(file string, data []byte, folder string) (*Policy, error) {
 		p.Tools.Tools = r.tools(n, "tools")
 	}
 	if n, ok := o.take("pre_approved"); ok {
-		r.warn(n, "pre_approved is deprecated; write tools: {NAME: {approval: allow}}")
-		p.Tools.PreApproved = r.texts(n, "pre_approved")
+		p.Tools.Tools = r.preApproved(n, p.Tools.Tools)
 	}
 	p.Rules = r.rules(o)
 	o.refused("tool_rules", "write `tools: {NAME: {approval: ask}}`, or the approval of a path under sandbox")
@@ -113,6 +113,22 @@ func (r *report) tools(n ast.Node, what string) []tool.Named {
 		out = append(out, tool.Named{Name: name, Approval: s.word, Reason: s.reason, Source: r.source(at)})
 	}
 	return out
+}
+
+// preApproved reads the older list of names that run without asking. What the file says
+// about a name elsewhere comes first.
+func (r *report) preApproved(n ast.Node, said []tool.Named) []tool.Named {
+	r.warn(n, "pre_approved is deprecated; write tools: {NAME: {approval: allow}}")
+	for _, item := range r.items(n, "pre_approved") {
+		name := r.text(item, "pre_approved")
+		if _, err := approval.CompileName(approval.Allow, name); err != nil {
+			r.problem(item, "%v", err)
+		}
+		if !slices.ContainsFunc(said, func(t tool.Named) bool { return t.Name == name }) {
+			said = append(said, tool.Named{Name: name, Approval: tool.WordAllow, Source: r.source(item)})
+		}
+	}
+	return said
 }
 
 // rules reads the rules and exceptions of the file.

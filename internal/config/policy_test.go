@@ -136,11 +136,15 @@ func TestRulesAndExceptionsCarryTheirLine(t *testing.T) {
 }
 
 func TestPreApprovedIsTakenAndWarnedAbout(t *testing.T) {
-	p := load(t, "pre_approved: [a, b]\n")
-	if diff := cmp.Diff([]string{"a", "b"}, p.Tools.PreApproved); diff != "" {
+	p := load(t, "tools: {a: {approval: ask}}\npre_approved: [a, b]\n")
+	want := []tool.Named{
+		{Name: "a", Approval: tool.WordAsk, Source: "policy.yaml:1"},
+		{Name: "b", Approval: tool.WordAllow, Source: "policy.yaml:2"},
+	}
+	if diff := cmp.Diff(want, p.Tools.Tools); diff != "" {
 		t.Error(diff)
 	}
-	if len(p.Warnings) != 1 || p.Warnings[0].Line != 1 || !strings.Contains(p.Warnings[0].Text, "deprecated") {
+	if len(p.Warnings) != 1 || p.Warnings[0].Line != 2 || !strings.Contains(p.Warnings[0].Text, "deprecated") {
 		t.Errorf("warnings: %v", p.Warnings)
 	}
 }

@@ -1,10 +1,12 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/goccy/go-yaml"
@@ -21,9 +23,11 @@ var _ worker.Model = (*Script)(nil)
 
 type scriptTurn struct {
 	Say    string       `yaml:"say"`
+	Wait   string       `yaml:"wait"`
 	Calls  []scriptCall `yaml:"calls"`
 	If     *condition   `yaml:"if"`
 	Unless *condition   `yaml:"unless"`
+	wait   time.Duration
 }
 
 type scriptCall struct {
@@ -50,7 +54,8 @@ type condition struct {
 //	  - if: {call: look, stage: completed}
 //	    say: Done.
 //
-// A turn is left out unless its if holds, or if its unless does.
+// A turn is left out unless its if holds, or if its unless does. With wait, such as 2s, the
+// model takes that long to think of it.
 func ParseScript(file string, data []byte) (*Script, error) {
 	var doc struct {
 		Turns []scriptTurn `yaml:"turns"`
@@ -62,6 +67,11 @@ func ParseScript(file string, data []byte) (*Script, error) {
 		return nil, fmt.Errorf("script %s: it has no turns", file)
 	}
 	for i, t := range doc.Turns {
+		wait, err := time.ParseDuration(cmp.Or(t.Wait, "0"))
+		if err != nil || wait < 0 {
+			return nil, fmt.Errorf("script %s: turn %d: wait is a time such as 2s, not %q", file, i+1, t.Wait)
+		}
+		doc.Turns[i].wait = wait
 		for _, c := range []*condition{t.If, t.Unless} {
 			if c != nil && c.Call == "" {
 				return nil, fmt.Errorf("script %s: turn %d: a condition needs the id of a call", file, i+1)
@@ -73,7 +83,7 @@ func ParseScript(file string, data []byte) (*Script, error) {
 
 // Next plays the turns whose conditions hold, up to one with calls; after the last it wants
 // nothing more.
-func (s *Script) Next(_ context.Context, _ string, steps []worker.Step) (worker.Turn, error) {
+func (s *Script) Next(ctx context.Context, _ string, steps []worker.Step) (worker.Turn, error) {
 	var out worker.Turn
 	for len(out.Calls) == 0 && s.next < len(s.turns) {
 		t := s.turns[s.next]
@@ -81,11 +91,29 @@ func (s *Script) Next(_ context.Context, _ string, steps []worker.Step) (worker.
 		if t.If != nil && !t.If.holds(steps) || t.Unless != nil && t.Unless.holds(steps) {
 			continue
 		}
+		if err := think(ctx, t.wait); err != nil {
+			return out, err
+		}
 		if err := s.play(t, &out); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
+}
+
+// think takes its time.
+func think(ctx context.Context, wait time.Duration) error {
+	if wait == 0 {
+		return nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (s *Script) play(t scriptTurn, out *worker.Turn) error {

@@ -2,7 +2,6 @@ package term
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,7 +14,7 @@ import (
 )
 
 // patience is how long a test waits for something to appear.
-const patience = 20 * time.Second
+const patience = 10 * time.Second
 
 // terminal is a child program at a real terminal.
 type terminal struct {
@@ -27,6 +26,8 @@ type terminal struct {
 	raw    bytes.Buffer // all that was sent to the terminal
 	stdout bytes.Buffer
 	before *term.State
+	chunks chan []byte   // what the child sent
+	done   chan struct{} // the child has ended
 }
 
 // run starts the child with the calls at a terminal of that size.
@@ -49,6 +50,12 @@ func run(t *testing.T, cases string, columns, rows uint16, env ...string) *termi
 	if err := x.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	x.chunks, x.done = make(chan []byte), make(chan struct{})
+	go x.read()
+	go func() {
+		_ = x.cmd.Wait() // its status is looked at later
+		close(x.done)
+	}()
 	t.Cleanup(func() {
 		_ = x.cmd.Process.Kill()
 		master.Close()
@@ -63,19 +70,33 @@ func (x *terminal) resize(columns, rows uint16) {
 	}
 }
 
-// until reads until what is on the screen is good.
+// read hands on what the child sends. The master cannot be read with a deadline.
+func (x *terminal) read() {
+	for {
+		buffer := make([]byte, 16<<10)
+		n, err := x.master.Read(buffer)
+		if err != nil {
+			return
+		}
+		select {
+		case x.chunks <- buffer[:n]:
+		case <-x.t.Context().Done():
+			return
+		}
+	}
+}
+
+// until waits until what is on the screen is good.
 func (x *terminal) until(what string, good func() bool) {
 	x.t.Helper()
-	if err := x.master.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		x.t.Fatal(err)
-	}
-	buffer := make([]byte, 64<<10)
+	deadline := time.After(patience)
 	for !good() {
-		n, err := x.master.Read(buffer)
-		x.raw.Write(buffer[:n])
-		x.screen.write(string(buffer[:n]))
-		if err != nil && !good() {
-			x.t.Fatalf("waiting for %s: %v\nscreen:\n%s\nstdout:\n%s", what, err, x.screen, &x.stdout)
+		select {
+		case chunk := <-x.chunks:
+			x.raw.Write(chunk)
+			x.screen.write(string(chunk))
+		case <-deadline:
+			x.t.Fatalf("waiting for %s\nscreen:\n%s\nraw: %q", what, x.screen, x.raw.String()[max(0, x.raw.Len()-2000):])
 		}
 	}
 }
@@ -111,27 +132,7 @@ func (x *terminal) types(keys string) {
 // the terminal as it was.
 func (x *terminal) ends(status int, words ...string) {
 	x.t.Helper()
-	done := make(chan error, 1)
-	go func() { done <- x.cmd.Wait() }()
-	ended := false
-	x.until("the end of the child", func() bool {
-		select {
-		case err := <-done:
-			ended = true
-			var exit *exec.ExitError
-			if err != nil && !errors.As(err, &exit) {
-				x.t.Fatal(err)
-			}
-		default:
-			_ = x.master.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
-			buffer := make([]byte, 64<<10)
-			n, _ := x.master.Read(buffer)
-			x.raw.Write(buffer[:n])
-			x.screen.write(string(buffer[:n]))
-			_ = x.master.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
-		}
-		return ended
-	})
+	x.drain()
 	if got := x.cmd.ProcessState.ExitCode(); got != status {
 		x.t.Errorf("exit status %d, want %d\n%s\n%s", got, status, x.screen, &x.stdout)
 	}
@@ -141,6 +142,23 @@ func (x *terminal) ends(status int, words ...string) {
 		}
 	}
 	x.restored()
+}
+
+// drain reads until the child has ended.
+func (x *terminal) drain() {
+	x.t.Helper()
+	deadline := time.After(patience)
+	for {
+		select {
+		case chunk := <-x.chunks:
+			x.raw.Write(chunk)
+			x.screen.write(string(chunk))
+		case <-x.done:
+			return
+		case <-deadline:
+			x.t.Fatalf("the child does not end\nscreen:\n%s", x.screen)
+		}
+	}
 }
 
 func (x *terminal) restored() {

@@ -72,10 +72,7 @@ func TestS19OwnPager(t *testing.T) {
 	x := run(t, "text", 80, 24, "PAGER=cat >"+seen)
 	x.asked()
 	x.types("v")
-	x.until("the pager's file", func() bool {
-		data, _ := os.ReadFile(seen)
-		return strings.Contains(string(data), "second line")
-	})
+	x.sees("wait: the keys")
 	x.asked("notify")
 	x.types("n\r")
 	x.sees("Deny for how long?")
@@ -190,7 +187,7 @@ func TestS27ClosedTerminal(t *testing.T) {
 	x.asked()
 	x.slave.Close()
 	x.master.Close()
-	_ = x.cmd.Wait()
+	<-x.done
 	if out := x.stdout.String(); !strings.Contains(out, "one dismissed") || !strings.Contains(out, "the prompt was interrupted") {
 		t.Errorf("standard output: %s", out)
 	}

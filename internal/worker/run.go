@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -17,6 +19,8 @@ type Run struct {
 	Model   Model
 	Gate    *tool.Gate
 	Watcher Watcher
+	// Name is the worker's name: prompts and the log say who asks.
+	Name string
 	// Message is what the agent is asked to do.
 	Message string
 	// MaxSteps limits the turns; 0 means [DefaultMaxSteps].
@@ -31,12 +35,17 @@ var ErrLimit = errors.New("the run reached its limit of turns")
 // A StoppedError says which answer ended a run.
 type StoppedError struct {
 	Tool  string
+	Acts  []string // what the call would have done
 	State approval.State
 	Note  string
 }
 
 func (e *StoppedError) Error() string {
-	text := fmt.Sprintf("the run was stopped: %s was %s", e.Tool, e.State)
+	text := "the run was stopped: " + e.Tool
+	if len(e.Acts) > 0 {
+		text += fmt.Sprintf(" (%s)", strings.Join(e.Acts, " + "))
+	}
+	text += fmt.Sprintf(" was %s", e.State)
 	if e.Note != "" {
 		text += ": " + e.Note
 	}
@@ -44,7 +53,8 @@ func (e *StoppedError) Error() string {
 }
 
 // Do runs the agent until its model wants nothing more, and returns the steps. The error is
-// a [*StoppedError] if an answer ended it, [ErrLimit], or the model's.
+// the cause of ctx if that is done, a [*StoppedError] if an answer ended the run, [ErrLimit],
+// or the model's.
 func (r *Run) Do(ctx context.Context) ([]Step, error) {
 	limit := r.MaxSteps
 	if limit == 0 {
@@ -53,6 +63,9 @@ func (r *Run) Do(ctx context.Context) ([]Step, error) {
 	var steps []Step
 	for range limit {
 		turn, err := r.Model.Next(ctx, r.Message, steps)
+		if ctx.Err() != nil {
+			return steps, context.Cause(ctx)
+		}
 		if err != nil {
 			return steps, fmt.Errorf("model: %w", err)
 		}
@@ -61,20 +74,32 @@ func (r *Run) Do(ctx context.Context) ([]Step, error) {
 		}
 		step := Step{Turn: turn}
 		if len(turn.Calls) > 0 {
-			step.Results = tool.Calls(ctx, r.Gate, turn.Calls...)
+			step.Results = tool.Calls(ctx, r.Gate, r.named(turn.Calls)...)
 			if r.Watcher != nil {
 				r.Watcher.Results(step.Results)
 			}
 		}
 		steps = append(steps, step)
-		if err := r.stopped(step.Results); err != nil || len(turn.Calls) == 0 {
-			return steps, err
+		if ctx.Err() != nil {
+			return steps, context.Cause(ctx)
 		}
-		if err := ctx.Err(); err != nil {
+		if err := r.stopped(step.Results); err != nil || len(turn.Calls) == 0 {
 			return steps, err
 		}
 	}
 	return steps, fmt.Errorf("%w (%d)", ErrLimit, limit)
+}
+
+// named says in each call who asks.
+func (r *Run) named(calls []Call) []Call {
+	if r.Name == "" {
+		return calls
+	}
+	out := slices.Clone(calls)
+	for i := range out {
+		out[i].Workers = append([]string{r.Name}, out[i].Workers...)
+	}
+	return out
 }
 
 // stopped reports the first answer that ends the run.
@@ -82,10 +107,18 @@ func (r *Run) stopped(results []tool.Result) error {
 	for _, res := range results {
 		o := res.Outcome
 		d := o.Decision
-		stop := o.State == approval.Dismissed || d != nil && d.Stop || r.StopOnDeny && o.State == approval.Denied
-		if stop {
-			return &StoppedError{Tool: res.Tool, State: o.State, Note: o.Note()}
+		refused := o.State == approval.Denied || o.State == approval.Expired
+		if o.State == approval.Dismissed || d != nil && d.Stop || r.StopOnDeny && refused {
+			return &StoppedError{Tool: res.Tool, Acts: actTexts(o.Acts), State: o.State, Note: o.Note()}
 		}
 	}
 	return nil
+}
+
+func actTexts(acts []approval.Act) []string {
+	var out []string
+	for _, a := range acts {
+		out = append(out, a.String())
+	}
+	return out
 }

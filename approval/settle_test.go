@@ -1,0 +1,148 @@
+package approval_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+)
+
+// hooked is a rule store that calls its hooks before it does anything.
+type hooked struct {
+	*Memory
+	reading func()
+	adding  func() error
+}
+
+func (h *hooked) Rules(ctx context.Context) (*RuleSet, error) {
+	if h.reading != nil {
+		h.reading()
+	}
+	return h.Memory.Rules(ctx)
+}
+
+func (h *hooked) AddRules(ctx context.Context, rules ...Rule) error {
+	if h.adding != nil {
+		if err := h.adding(); err != nil {
+			return err
+		}
+	}
+	return h.Memory.AddRules(ctx, rules...)
+}
+
+// quiet is a store that does not tell of changes.
+type quiet struct{ RuleStore }
+
+func TestAnswerWhileTheRequestIsLookedAtAgainIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &hooked{}
+		f := newFixture(t, func(c *Config) {
+			store.Memory = c.Rules.(*Memory)
+			c.Rules = store
+		})
+		b, r := f.pending(call("send", "x"))
+		release := make(chan struct{})
+		var looked atomic.Bool
+		store.reading = func() {
+			if looked.CompareAndSwap(false, true) {
+				<-release
+			}
+		}
+		go f.addRule("allow mail") // looks at the request and finds that it still asks
+		synctest.Wait()
+		answered := make(chan error, 1)
+		go func() { answered <- b.Resolve(context.Background(), r.Approve("")) }()
+		synctest.Wait()
+		close(release)
+		if err := <-answered; err != nil {
+			t.Errorf("the only answer: %v", err)
+		}
+		wantState(t, b, Approved)
+	})
+}
+
+func TestRuleSavedDuringAReviewSettlesItsRequests(t *testing.T) {
+	f := newFixture(t)
+	f.Gate = f.another(func(c *Config) {
+		c.Preparer = approvaltest.PreparerFunc(func(ctx context.Context, call Call) (Proposal, error) {
+			if call.Tool == "read" {
+				f.addRule("allow send") // after the first call was judged
+			}
+			return f.tools.Prepare(ctx, call)
+		})
+	})
+	wantState(t, f.Review(t.Context(), call("send", "x"), call("read", "x")), AutoApproved, FreeToRun)
+}
+
+func TestRuleSavedWhileAnAnswerFailsSettlesTheRequest(t *testing.T) {
+	store := &hooked{}
+	f := newFixture(t, func(c *Config) {
+		store.Memory = c.Rules.(*Memory)
+		c.Rules = store
+	})
+	b, r := f.pending(call("send", "x"))
+	store.adding = func() error {
+		f.addRule("allow send") // somebody else was faster
+		return errFull
+	}
+	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), errFull)
+	wantState(t, b, AutoApproved)
+}
+
+func TestAnswersSettleOthersAlsoIfTheStoreIsQuiet(t *testing.T) {
+	f := newFixture(t, quietly)
+	waits, _ := f.pending(call("send", "1"))
+	b, r := f.pending(call("send", "2"))
+	f.resolve(b, r.Approve("").Always("allow send"))
+	wantState(t, waits, AutoApproved)
+}
+
+func TestYesToWhatOnlyAPersonMayAnswerByNow(t *testing.T) {
+	f := newFixture(t, quietly)
+	f.tools.Set("run", Proposal{Acts: []Act{{Name: Shell, Target: Target{Kind: Words, Words: []Word{{Unknown: true}}}, Verdict: Ask}}})
+	b, r := f.pending(call("run", "x"))
+	f.addRule("deny shell(git push)")
+	wantError(t, b.Resolve(t.Context(), r.Approve("")), ErrPersonOnly)
+	fresh := b.Pending()[0]
+	if fresh.ID == r.ID || !fresh.PersonOnly {
+		t.Fatal("it is not asked again as what only a person may answer")
+	}
+	wantText(t, fresh.Why, "deny shell(git push)")
+	f.resolve(b, fresh.Approve(""))
+	wantState(t, b, Approved)
+}
+
+func TestYesToWhatIsDeniedByNowRunsNothing(t *testing.T) {
+	f := newFixture(t, quietly)
+	b, r := f.pending(call("send", "x"))
+	f.addRule("deny send")
+	f.resolve(b, r.Approve("").ForSession(Exact))
+	wantState(t, b, AutoDenied)
+	f.wantNothingLeft(b)
+}
+
+func TestFailingStoreLeavesRequestsAlone(t *testing.T) {
+	store := &hooked{}
+	f := newFixture(t, func(c *Config) {
+		store.Memory = c.Rules.(*Memory)
+		c.Rules = store
+	})
+	b, r := f.pending(call("send", "x"))
+	store.reading = func() { panic(errors.New("disk on fire")) }
+	f.addRule("allow send")
+	wantState(t, b, Pending)
+	if err := b.Resolve(t.Context(), r.Approve("")); err == nil {
+		t.Error("approved by rules that cannot be read")
+	}
+	wantState(t, b, Pending)
+	store.reading = nil
+	f.resolve(b, r.Approve(""))
+	wantState(t, b, Approved)
+}
+
+// quietly has a gate learn of rules only when it looks.
+func quietly(c *Config) { c.Rules, c.Grants = quiet{c.Rules}, NewMemory(0) }

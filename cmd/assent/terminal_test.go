@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// patience is how long a test waits for something to happen.
+const patience = time.Minute
+
+// program is the path of the program, built once for all tests.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "assent-test-")
+	if err != nil {
+		return "", err
+	}
+	programDir = dir
+	path := filepath.Join(dir, "assent")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build.Stderr = os.Stderr
+	return path, build.Run()
+})
+
+// programDir is removed after the last test.
+var programDir string
+
+// assent returns the command, with an environment of its own. More of it may be given as
+// KEY=VALUE.
+func assent(t *testing.T, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	c := exec.Command(path, args...)
+	c.Dir = home
+	c.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "XDG_STATE_HOME=" + home + "/state",
+		"XDG_CONFIG_HOME=" + home + "/config", "TERM=xterm-256color", "PAGER=cat", "EDITOR=false", "LANG=C.UTF-8",
+	}, env...)
+	return c
+}
+
+// terminal is the program at a real terminal.
+type terminal struct {
+	t             *testing.T
+	cmd           *exec.Cmd
+	master, slave *os.File
+	screen        *screen
+	raw           bytes.Buffer // all that was sent to the terminal
+	before        string       // how the terminal was set
+	ended         chan struct{}
+}
+
+// start runs a command at a terminal of that size.
+func start(t *testing.T, columns, rows uint16, c *exec.Cmd) *terminal {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &terminal{t: t, cmd: c, master: master, slave: slave, screen: newScreen(int(columns), int(rows)), ended: make(chan struct{})}
+	if err := pty.Setsize(master, &pty.Winsize{Cols: columns, Rows: rows}); err != nil {
+		t.Fatal(err)
+	}
+	x.before = x.settings()
+	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(x.ended)
+		_ = c.Wait() // the status is in the process state
+	}()
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		<-x.ended
+		master.Close()
+		slave.Close()
+	})
+	return x
+}
+
+// settings tells how the terminal is set: echo, lines, signals.
+func (x *terminal) settings() string {
+	x.t.Helper()
+	c := exec.Command("stty", "-g")
+	c.Stdin = x.slave
+	out, err := c.Output()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return string(out)
+}
+
+// read takes what the program sends, for a moment or until something comes.
+func (x *terminal) read(moment time.Duration) {
+	x.t.Helper()
+	if err := x.master.SetReadDeadline(time.Now().Add(moment)); err != nil {
+		x.t.Fatal(err)
+	}
+	buffer := make([]byte, 64<<10)
+	n, _ := x.master.Read(buffer) // at the end of the program there is nothing to read
+	x.raw.Write(buffer[:n])
+	x.screen.write(string(buffer[:n]))
+}
+
+// until reads until it is good.
+func (x *terminal) until(what string, good func() bool) {
+	x.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !good() {
+		select {
+		case <-x.ended:
+			if x.read(10 * time.Millisecond); !good() {
+				x.t.Fatalf("the program ended with status %d before %s; screen:\n%s", x.status(), what, x.screen)
+			}
+			return
+		default:
+		}
+		if time.Now().After(deadline) {
+			x.t.Fatalf("no %s in %v; screen:\n%s", what, patience, x.screen)
+		}
+		x.read(50 * time.Millisecond)
+	}
+}
+
+// sees waits for words on the screen; those behind a ! must not be there.
+func (x *terminal) sees(words ...string) {
+	x.t.Helper()
+	x.until(strings.Join(words, ", "), func() bool { return x.shows(words...) })
+}
+
+func (x *terminal) shows(words ...string) bool {
+	shown := x.screen.flat()
+	for _, w := range words {
+		word, not := strings.CutPrefix(w, "!")
+		if strings.Contains(shown, word) == not {
+			return false
+		}
+	}
+	return true
+}
+
+// asked waits until a prompt with the words takes keys.
+func (x *terminal) asked(words ...string) {
+	x.t.Helper()
+	x.sees(append(words, "your answer?")...)
+}
+
+func (x *terminal) types(keys string) {
+	x.t.Helper()
+	if _, err := x.master.WriteString(keys); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// denies answers the prompt with no, for once, and a note that may be empty.
+func (x *terminal) denies(note string) {
+	x.t.Helper()
+	x.types("n")
+	x.sees("Deny: a note to the model?")
+	x.types(note + "\r")
+	x.sees("Deny for how long?")
+	x.types("o")
+}
+
+// ends waits for the end of the program and wants its status, words on the screen, and
+// the terminal as it was.
+func (x *terminal) ends(status int, words ...string) {
+	x.t.Helper()
+	x.until("the end", func() bool {
+		select {
+		case <-x.ended:
+			return true
+		default:
+			return false
+		}
+	})
+	x.drain()
+	if got := x.status(); got != status {
+		x.t.Errorf("exit status %d, want %d; screen:\n%s", got, status, x.screen)
+	}
+	for _, w := range words {
+		if !x.shows(w) {
+			x.t.Errorf("at the end the screen should say %q:\n%s", w, x.screen)
+		}
+	}
+	if after := x.settings(); after != x.before {
+		x.t.Errorf("the terminal was not restored: %s, was %s", after, x.before)
+	}
+}
+
+// drain reads what the program left in the terminal.
+func (x *terminal) drain() {
+	for n := -1; n != x.raw.Len(); {
+		n = x.raw.Len()
+		x.read(20 * time.Millisecond)
+	}
+}
+
+func (x *terminal) status() int { return x.cmd.ProcessState.ExitCode() }

@@ -1,0 +1,142 @@
+package files_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+func TestDelete(t *testing.T) {
+	w := notes(t, map[string]string{"a.md": "one\n", "d/x": ""})
+	w.ok("delete_file", args{"path": "notes/a.md"})
+	w.has("notes/a.md", "-")
+	if q, view := w.lastAsked(); q.Summary != "Delete notes/a.md (4 bytes, 1 line)" || view.Content != "one\n" {
+		t.Errorf("%q, %+v", q.Summary, view)
+	}
+	w.fails("delete_file", args{"path": "notes/a.md"}, "does not exist")
+	w.fails("delete_file", args{"path": "notes/d"}, "is a folder")
+	w.clean()
+	s := newWorld(t, setup{tree: map[string]string{"p/a.exe": ""}, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite, Suffixes: []string{".md"}}}})
+	s.blocked("delete_file", args{"path": "p/a.exe"}, `".exe"`)
+}
+
+func TestDeletingARootIsForAPerson(t *testing.T) {
+	w := newWorld(t, setup{tree: map[string]string{"f.txt": "x"}, mode: approval.ModeApproveAll, roots: []roots.Root{
+		{Name: "f", Host: "f.txt", Mode: roots.ReadWrite, Approval: verdicts(approval.Free, roots.Write, roots.Delete)}}})
+	w.ok("write_file", args{"path": "f", "content": "y"})
+	w.wantAsked(0)
+	w.answer = no
+	w.call("delete_file", args{"path": "f"})
+	w.wantAsked(1)
+	if q, _ := w.lastAsked(); !q.PersonOnly {
+		t.Error("not for a person only")
+	}
+	w.has("f.txt", "y")
+}
+
+func TestChangedMeanwhile(t *testing.T) {
+	for _, call := range []approval.Call{
+		callOf("delete_file", args{"path": "notes/a"}),
+		callOf("move_file", args{"source": "notes/a", "destination": "notes/b"}),
+		callOf("copy_file", args{"source": "notes/a", "destination": "notes/b"}),
+		callOf("edit_file", args{"path": "notes/a", "old_text": "o", "new_text": "x"}),
+	} {
+		w := notes(t, map[string]string{"a": "one\n"})
+		w.meanwhile = func() {
+			if len(w.asked) == 1 {
+				w.writeHost("notes/a", "two\n")
+			}
+		}
+		w.answer = func(r *approval.Request) approval.Decision {
+			if len(w.asked) == 1 {
+				return r.Approve("")
+			}
+			return r.Deny("")
+		}
+		w.call(call.Tool, decodeArgs(t, call))
+		w.wantAsked(2)
+		w.has("notes/a", "two\n")
+		w.has("notes/b", "-")
+	}
+}
+
+// A copy or move to where something was put in the meantime leaves both alone.
+func TestDestinationTakenMeanwhile(t *testing.T) {
+	for _, tool := range []string{"move_file", "copy_file"} {
+		w := notes(t, map[string]string{"a": "one\n"})
+		w.meanwhile = func() { w.writeHost("notes/b", "somebody's\n") }
+		if r := w.call(tool, args{"source": "notes/a", "destination": "notes/b"}); !strings.Contains(r.Text, "exists already") {
+			t.Errorf("%s: %s", tool, r.Text)
+		}
+		w.has("notes/a", "one\n")
+		w.has("notes/b", "somebody's\n")
+		w.clean()
+	}
+}
+
+func TestMove(t *testing.T) {
+	w := notes(t, map[string]string{"a.md": "one\n", "b.md": "two\n"})
+	must(t, os.Chmod(w.dir+"/notes/a.md", 0o640))
+	w.ok("move_file", args{"source": "notes/a.md", "destination": "notes/new/c.md"})
+	w.has("notes/a.md", "-")
+	w.has("notes/new/c.md", "one\n")
+	if info, err := os.Stat(w.dir + "/notes/new/c.md"); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v, %v", info, err)
+	}
+	q, _ := w.lastAsked()
+	if q.Summary != "Move notes/a.md to notes/new/c.md (4 bytes, 1 line)" || len(q.Acts) != 2 ||
+		q.Acts[0].String() != "delete_file(notes/a.md)" || q.Acts[1].String() != "write_file(notes/new/c.md)" {
+		t.Errorf("%q, %v", q.Summary, q.Acts)
+	}
+	w.fails("move_file", args{"source": "notes/b.md", "destination": "notes/new/c.md"}, "exists already")
+	w.fails("move_file", args{"source": "notes/b.md", "destination": "notes/new"}, "exists already")
+	w.fails("move_file", args{"source": "notes/gone", "destination": "notes/x"}, "does not exist")
+	w.fails("move_file", args{"source": "notes/new", "destination": "notes/x"}, "is a folder")
+	w.fails("move_file", args{"source": "notes/b.md", "destination": "notes/b.md"}, "exists already")
+	w.has("notes/b.md", "two\n")
+	w.clean()
+}
+
+func TestCopy(t *testing.T) {
+	w := newWorld(t, setup{tree: map[string]string{"ro/a.md": "one\n", "rw/b.md": ""}, roots: []roots.Root{
+		{Name: "ro", Host: "ro"}, {Name: "rw", Host: "rw", Mode: roots.ReadWrite}}})
+	w.ok("copy_file", args{"source": "ro/a.md", "destination": "rw/x/a.md"})
+	w.has("ro/a.md", "one\n")
+	w.has("rw/x/a.md", "one\n")
+	q, _ := w.lastAsked()
+	if len(q.Acts) != 2 || q.Acts[0].String() != "read_file(ro/a.md)" || q.Acts[1].String() != "write_file(rw/x/a.md)" {
+		t.Errorf("acts %v", q.Acts)
+	}
+	w.fails("copy_file", args{"source": "ro/a.md", "destination": "rw/b.md"}, "exists already")
+	w.clean()
+}
+
+func TestMakeDir(t *testing.T) {
+	w := notes(t, map[string]string{"f": ""})
+	w.ok("make_dir", args{"path": "notes/a/b"})
+	if info, err := os.Stat(w.dir + "/notes/a/b"); err != nil || !info.IsDir() {
+		t.Errorf("%v, %v", info, err)
+	}
+	if q, _ := w.lastAsked(); q.Summary != "Create folder notes/a/b" || q.Acts[0].String() != "write_file(notes/a/b)" {
+		t.Errorf("%q %v", q.Summary, q.Acts)
+	}
+	w.fails("make_dir", args{"path": "notes/a"}, "exists already")
+	w.fails("make_dir", args{"path": "notes/f"}, "exists already")
+}
+
+func TestInfo(t *testing.T) {
+	w := notes(t, map[string]string{"a.md": "one\n", "d/x": ""})
+	must(t, os.Symlink("a.md", w.dir+"/notes/link"))
+	for name, want := range map[string]string{
+		"notes/a.md": `"kind":"file","size":4`, "notes/d": `"kind":"folder"`, "notes": `"kind":"folder"`, "notes/link": `"leads_to":"notes/a.md"`,
+	} {
+		if r := w.ok("file_info", args{"path": name}); !strings.Contains(r.Text, want) {
+			t.Errorf("%s: %s", name, r.Text)
+		}
+	}
+	w.fails("file_info", args{"path": "notes/none"}, "does not exist")
+	w.wantAsked(0)
+}

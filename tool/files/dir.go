@@ -1,0 +1,162 @@
+package files
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/assent-dev/assent/tool/roots"
+	"golang.org/x/sys/unix"
+)
+
+// A dir is an open folder below a root. Names are looked up in it directly: no
+// method takes a path, and none follows a link.
+type dir struct {
+	f        *os.File
+	portable bool // do not use the system's own exchange; for tests
+}
+
+// openParent opens the folder that a place lies in, and returns its name there.
+func openParent(p roots.Place) (*dir, string, error) {
+	root, rel := p.Handle()
+	d, err := openDir(root, path.Dir(rel), false)
+	return d, path.Base(rel), err
+}
+
+// openDir opens a folder below the root, element by element. With create, what
+// is missing is made.
+func openDir(root *os.Root, rel string, create bool) (*dir, error) {
+	f, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	d := &dir{f: f}
+	for element := range strings.SplitSeq(rel, "/") {
+		if element == "" || element == "." {
+			continue
+		}
+		next, err := d.sub(element, create)
+		d.close()
+		if err != nil {
+			return nil, err
+		}
+		d = next
+	}
+	return d, nil
+}
+
+// sub opens a folder in the folder.
+func (d *dir) sub(name string, create bool) (*dir, error) {
+	const flags = unix.O_RDONLY | unix.O_DIRECTORY
+	f, err := d.openat(name, flags, 0)
+	if create && errors.Is(err, fs.ErrNotExist) {
+		if err := d.mkdir(name); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		f, err = d.openat(name, flags, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &dir{f: f, portable: d.portable}, nil
+}
+
+func (d *dir) close() { d.f.Close() }
+
+func (d *dir) fd() int { return int(d.f.Fd()) }
+
+func (d *dir) openat(name string, flags int, perm uint32) (*os.File, error) {
+	var fd int
+	err := retry(func() (err error) {
+		// Without O_NONBLOCK a fifo that was swapped in would hang us.
+		fd, err = unix.Openat(d.fd(), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, perm)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// retry calls again what a signal interrupted.
+func retry(call func() error) error {
+	for {
+		if err := call(); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+func (d *dir) mkdir(name string) error {
+	return retry(func() error { return unix.Mkdirat(d.fd(), name, 0o777) })
+}
+
+func (d *dir) unlink(name string) error {
+	return retry(func() error { return unix.Unlinkat(d.fd(), name, 0) })
+}
+
+func (d *dir) sync() error {
+	err := d.f.Sync()
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+		return nil // a file system that cannot sync folders
+	}
+	return err
+}
+
+// open opens a file to be read. What is no regular file is not even touched.
+func (d *dir) open(name string) (*os.File, unix.Stat_t, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return nil, st, err
+	}
+	if err := regular(st); err != nil {
+		return nil, st, err
+	}
+	f, err := d.openat(name, unix.O_RDONLY, 0)
+	if err != nil {
+		return nil, st, err
+	}
+	if err = unix.Fstat(int(f.Fd()), &st); err == nil {
+		err = regular(st)
+	}
+	if err != nil {
+		f.Close()
+		return nil, st, err
+	}
+	return f, st, nil
+}
+
+func regular(st unix.Stat_t) error {
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return nil
+	case unix.S_IFDIR:
+		return errIsFolder
+	case unix.S_IFLNK:
+		return unix.ELOOP
+	}
+	return errSpecial
+}
+
+// load reads a file of at most limit bytes, and one byte more of a longer one.
+func (d *dir) load(name string, limit int64) (state, error) {
+	f, st, err := d.open(name)
+	if err != nil {
+		return state{}, err
+	}
+	defer f.Close()
+	s := state{exists: true, meta: metaOf(st)}
+	s.data, err = io.ReadAll(io.LimitReader(f, limit+1))
+	return s, err
+}
+
+func metaOf(st unix.Stat_t) meta {
+	return meta{known: true, mode: uint32(st.Mode) & 0o7777, uid: int(st.Uid), gid: int(st.Gid)}
+}
+
+// asideName returns a new name for what must wait beside a file.
+func asideName() string { return ".assent-" + strings.ToLower(rand.Text()[:16]) }

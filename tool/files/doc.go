@@ -1,0 +1,30 @@
+// Package files gives an agent tools to read, search and change files, each with
+// a person's consent where its root asks for it.
+//
+// [Tools] returns them: read_file, write_file, edit_file, list_files,
+// search_files, delete_file, move_file, copy_file, make_dir and file_info. What
+// they may reach is a [roots.Set]. Three ideas carry the package.
+//
+// What is shown is what is there. A call is prepared from the bytes of the file,
+// read once; the digest of the same bytes binds the answer. What cannot work, a
+// missing file or a text that does not occur, is found out without asking to
+// write, but never told before the read itself is consented to.
+//
+// A change takes effect whole or not at all, and only on what was shown. The new
+// file is written beside the old one and the two are exchanged in one step; what
+// came out is compared with what was shown, and if it differs it is put back, or
+// kept beside and reported by name. The call is then asked again. Nothing that
+// nobody has seen is lost. Every step starts from the open root and follows no
+// link, so a folder that turns into a link on the way leads nowhere.
+//
+// What a change replaced is kept in an [Undo] store. The result of the tool names
+// the entry, and [Restore] shows and undoes it as long as the file is still what
+// the tool left.
+//
+//	set, err := roots.New(roots.Options{}, roots.Root{Name: "notes", Host: dir, Mode: roots.ReadWrite})
+//	…
+//	gate, err := tool.Guard(approval.Config{Approver: person}, files.Tools(set, files.Options{})...)
+//
+// Calls of one turn are shown on top of each other if they are reviewed in a
+// context from [WithOverlay].
+package files

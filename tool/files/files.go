@@ -1,0 +1,102 @@
+package files
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// Options say how the tools work. The zero Options are good.
+type Options struct {
+	// Undo keeps what changes replace. Nil means that nothing is kept.
+	Undo Undo
+	// MaxBytes is the size of the largest file that is read or replaced; 0 means
+	// 32 MiB. A root may say less.
+	MaxBytes int64
+	// Denied reports whether reading is denied by something that the roots do not
+	// know, such as a rule; lists and searches leave such files out. May be nil.
+	Denied func(read approval.Act) bool
+	// Limits bound what lists and searches give; zero fields have defaults.
+	Limits Limits
+}
+
+// Limits bound one list or search.
+type Limits struct {
+	Entries int   // files and folders looked at; 0 means 100,000
+	Listed  int   // names given by a list; 0 means 2,000
+	Files   int   // files opened by a search; 0 means 10,000
+	Bytes   int64 // bytes read by a search; 0 means 64 MiB
+	Matches int   // lines given by a search; 0 means 200
+}
+
+// A toolset is what the tools share.
+type toolset struct {
+	roots *roots.Set
+	opts  Options
+}
+
+// Tools returns the file tools for the roots.
+func Tools(set *roots.Set, opts Options) []tool.Tool {
+	t := newToolset(set, opts)
+	return []tool.Tool{
+		newTool("read_file", readWords, t.read),
+		newTool("write_file", writeWords, t.write),
+		newTool("edit_file", editWords, t.edit),
+		newTool("list_files", listWords, t.list),
+		newTool("search_files", searchWords, t.search),
+		newTool("delete_file", deleteWords, t.delete),
+		newTool("move_file", moveWords, t.move),
+		newTool("copy_file", copyWords, t.copy),
+		newTool("make_dir", makeDirWords, t.makeDir),
+		newTool("file_info", infoWords, t.info),
+	}
+}
+
+func newToolset(set *roots.Set, opts Options) *toolset {
+	opts.MaxBytes = orDefault(opts.MaxBytes, 32<<20)
+	opts.Limits.Entries = orDefault(opts.Limits.Entries, 100_000)
+	opts.Limits.Listed = orDefault(opts.Limits.Listed, 2_000)
+	opts.Limits.Files = orDefault(opts.Limits.Files, 10_000)
+	opts.Limits.Bytes = orDefault(opts.Limits.Bytes, 64<<20)
+	opts.Limits.Matches = orDefault(opts.Limits.Matches, 200)
+	return &toolset{roots: set, opts: opts}
+}
+
+func orDefault[N int | int64](n, otherwise N) N {
+	if n <= 0 {
+		return otherwise
+	}
+	return n
+}
+
+// A fileTool is one tool with its arguments in a struct.
+type fileTool[In any] struct {
+	spec    tool.Spec
+	prepare func(context.Context, In) (tool.Action, error)
+}
+
+func newTool[In any](name, words string, prepare func(context.Context, In) (tool.Action, error)) tool.Tool {
+	// The function is never called: it lends its schema.
+	schema := tool.Func(name, words, func(context.Context, In) (any, error) { return nil, nil })
+	return &fileTool[In]{spec: schema.Spec(), prepare: prepare}
+}
+
+func (t *fileTool[In]) Spec() tool.Spec { return t.spec }
+
+// Prepare implements [tool.Tool]. What the roots refuse is blocked.
+func (t *fileTool[In]) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
+	var in In
+	if err := json.Unmarshal(args, &in); err != nil {
+		return tool.Action{}, &tool.ArgumentError{Tool: t.spec.Name, Err: err}
+	}
+	a, err := t.prepare(ctx, in)
+	var refusal *roots.Refusal
+	if errors.As(err, &refusal) {
+		return tool.Block(refusal.Why), nil
+	}
+	return a, err
+}

@@ -1,0 +1,124 @@
+package files
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+//go:embed list.md
+var listWords string
+
+type listArgs struct {
+	Path    string `json:"path,omitempty" jsonschema:"the folder, as ROOT or ROOT/NAME; / or nothing gives the roots"`
+	Pattern string `json:"pattern,omitempty" jsonschema:"a glob for names below the folder, such as *.md or **/*.go; default **"`
+}
+
+type listResult struct {
+	Roots     []rootResult `json:"roots,omitempty"`
+	Files     []string     `json:"files"`
+	Truncated bool         `json:"truncated"`
+	LeftOut   int          `json:"left_out"` // files that may not be read, and secrets
+}
+
+type rootResult struct {
+	Name string `json:"name"`
+	Mode string `json:"mode"`
+}
+
+func (t *toolset) list(_ context.Context, in listArgs) (tool.Action, error) {
+	if err := checkGlob(in.Pattern); err != nil {
+		return tool.Action{}, err
+	}
+	sc, err := t.scope(in.Path)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	if blocked(sc.acts...) {
+		return refused(sc.acts...)
+	}
+	if !sc.all {
+		if p := sc.folders[0]; p.Info == nil {
+			return doomed(p, errMissing)
+		} else if !p.Info.IsDir() {
+			return doomed(p, errNotFolder)
+		}
+	}
+	run := func(ctx context.Context) (listResult, error) {
+		if sc.all && in.Pattern == "" {
+			return t.listRoots(sc), nil
+		}
+		return t.listFiles(ctx, sc, in.Pattern)
+	}
+	do := func(ctx context.Context) (any, error) { return run(ctx) }
+	view := func(ctx context.Context) (present.View, error) {
+		result, err := run(ctx)
+		return result.view(), err
+	}
+	return tool.Free(do).On(sc.acts...).Titled("List " + sc.name).Showing(view), nil
+}
+
+// checkGlob refuses patterns that reach out of the folder or match nothing.
+func checkGlob(pattern string) error {
+	switch {
+	case path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), ".."):
+		return &roots.Refusal{Why: fmt.Sprintf("the pattern %q leads out of the folder: write it as names below the folder look", pattern)}
+	case pattern != "" && !doublestar.ValidatePattern(pattern):
+		return fmt.Errorf("the pattern %q is malformed: ** is any folders, * any characters, [abc] one of these, {a,b} either", pattern)
+	}
+	return nil
+}
+
+func (t *toolset) listRoots(sc scope) listResult {
+	result := listResult{Files: []string{}}
+	modes := map[string]roots.Mode{}
+	for _, r := range t.roots.Roots() {
+		modes[r.Name] = r.Mode
+	}
+	for _, p := range sc.folders {
+		mode := modes[p.Name()]
+		if mode == "" {
+			mode = roots.ReadOnly
+		}
+		result.Roots = append(result.Roots, rootResult{Name: p.Name(), Mode: string(mode)})
+	}
+	return result
+}
+
+func (t *toolset) listFiles(ctx context.Context, sc scope, pattern string) (listResult, error) {
+	if pattern == "" {
+		pattern = "**"
+	}
+	result := listResult{Files: []string{}}
+	w := walk{toolset: t}
+	err := w.each(ctx, sc, func(p roots.Place, rel string) error {
+		if !doublestar.MatchUnvalidated(pattern, rel) {
+			return nil
+		}
+		if len(result.Files) == t.opts.Limits.Listed {
+			return errEnough
+		}
+		result.Files = append(result.Files, p.Name())
+		return nil
+	})
+	result.Truncated, result.LeftOut = w.cut, w.leftOut
+	return result, err
+}
+
+// view shows a person what the agent would see.
+func (r listResult) view() present.View {
+	var lines []string
+	for _, root := range r.Roots {
+		lines = append(lines, fmt.Sprintf("%s (%s)", root.Name, root.Mode))
+	}
+	lines = append(lines, r.Files...)
+	return present.View{Kind: present.Text, Content: strings.Join(lines, "\n")}
+}

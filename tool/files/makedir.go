@@ -1,0 +1,42 @@
+package files
+
+import (
+	"context"
+	_ "embed"
+
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+//go:embed makedir.md
+var makeDirWords string
+
+type makeDirArgs struct {
+	Path string `json:"path" jsonschema:"the folder, as ROOT/NAME"`
+}
+
+func (t *toolset) makeDir(ctx context.Context, in makeDirArgs) (tool.Action, error) {
+	p, err := t.roots.Resolve(in.Path)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	act := p.FolderAct(roots.Write)
+	if blocked(act) {
+		return refused(act)
+	}
+	if err := t.vacant(ctx, p); err != nil {
+		return doomed(p, err)
+	}
+	do := func(context.Context) (any, error) {
+		root, rel := p.Handle()
+		d, err := openDir(root, rel, true)
+		if err != nil {
+			return nil, told(p.Name(), notAsShown(err))
+		}
+		d.close()
+		return "Done: Create folder " + p.Name() + ".", nil
+	}
+	view := present.View{Kind: present.Text, Content: p.Name() + "/"}
+	return tool.Free(do).On(act).Seeing(state{}.digest()).Titled("Create folder " + label(p)).ShowingView(view), nil
+}

@@ -1,0 +1,103 @@
+package files
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"path"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+//go:embed move.md
+var moveWords string
+
+// transferArgs are those of a move and of a copy.
+type transferArgs struct {
+	Source      string `json:"source" jsonschema:"the file, as ROOT/NAME"`
+	Destination string `json:"destination" jsonschema:"its new name, as ROOT/NAME; nothing may be there"`
+}
+
+func (t *toolset) move(ctx context.Context, in transferArgs) (tool.Action, error) {
+	x, err := t.transfer(ctx, in, roots.Delete)
+	if err != nil || x.stop != nil {
+		return x.stopped(err)
+	}
+	overlayOf(ctx).set(x.from.Key(), state{})
+	overlayOf(ctx).set(x.to.Key(), x.was)
+	summary := fmt.Sprintf("Move %s to %s (%s)", label(x.from), label(x.to), measure(x.was))
+	changes := []Change{changeOf(x.from, x.was, state{}), changeOf(x.to, state{}, x.was)}
+	do := func(ctx context.Context) (any, error) {
+		note, err := t.keeping(ctx, "move_file", changes, x.move)
+		if err != nil {
+			return nil, told(fmt.Sprintf("moving %s to %s", x.from.Name(), x.to.Name()), err)
+		}
+		return "Done: " + summary + "." + note, nil
+	}
+	return x.action(do, summary), nil
+}
+
+// A transfer is a file on its way from one place to another.
+type transfer struct {
+	from, to roots.Place
+	was      state
+	acts     []approval.Act
+	stop     *tool.Action // if it cannot go on
+}
+
+// transfer looks at both ends. The source is read or deleted, the destination
+// written.
+func (t *toolset) transfer(ctx context.Context, in transferArgs, source roots.Access) (x transfer, err error) {
+	if x.from, err = t.roots.Resolve(in.Source); err != nil {
+		return x, err
+	}
+	if x.to, err = t.roots.Resolve(in.Destination); err != nil {
+		return x, err
+	}
+	x.acts = []approval.Act{x.from.Act(source), x.to.Act(roots.Write)}
+	if blocked(x.acts...) {
+		return x.end(refused(x.acts...))
+	}
+	if x.was, err = t.existing(ctx, x.from); err != nil {
+		return x.end(doomed(x.from, err))
+	}
+	if err := t.vacant(ctx, x.to); err != nil {
+		return x.end(doomed(x.to, err))
+	}
+	return x, t.fits(x.to, int64(len(x.was.data)))
+}
+
+func (x transfer) end(a tool.Action, err error) (transfer, error) {
+	x.stop = &a
+	return x, err
+}
+
+func (x transfer) stopped(err error) (tool.Action, error) {
+	if err != nil {
+		return tool.Action{}, err
+	}
+	return *x.stop, nil
+}
+
+func (x transfer) action(do tool.Do, summary string) tool.Action {
+	return tool.Free(do).On(x.acts...).Seeing(x.was.digest()).Titled(summary).
+		Showing(func(context.Context) (present.View, error) { return showFile(x.to, x.was), nil })
+}
+
+func (x transfer) move() error {
+	from, name, err := openParent(x.from)
+	if err != nil {
+		return notAsShown(err)
+	}
+	defer from.close()
+	root, rel := x.to.Handle()
+	to, err := openDir(root, path.Dir(rel), true)
+	if err != nil {
+		return notAsShown(err)
+	}
+	defer to.close()
+	return from.moveTo(name, to, path.Base(rel), x.was)
+}

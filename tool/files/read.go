@@ -1,0 +1,87 @@
+package files
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+//go:embed read.md
+var readWords string
+
+// defaultChars is how much is read of a file unless the model says otherwise.
+const defaultChars = 200_000
+
+type readArgs struct {
+	Path     string `json:"path" jsonschema:"the file, as ROOT/NAME"`
+	Offset   int    `json:"offset,omitempty" jsonschema:"how many characters to leave out at the start"`
+	MaxChars int    `json:"max_chars,omitempty" jsonschema:"how many characters to return at most; default 200000"`
+}
+
+// A readResult is a part of a file. A character is one code point.
+type readResult struct {
+	Content    string `json:"content"`
+	Truncated  bool   `json:"truncated"`
+	TotalChars int    `json:"total_chars"`
+	Offset     int    `json:"offset"`
+	CharsRead  int    `json:"chars_read"`
+}
+
+func (t *toolset) read(ctx context.Context, in readArgs) (tool.Action, error) {
+	if in.Offset < 0 || in.MaxChars < 0 {
+		return tool.Action{}, errors.New("offset and max_chars must not be negative")
+	}
+	if in.MaxChars == 0 {
+		in.MaxChars = defaultChars
+	}
+	p, err := t.roots.Resolve(in.Path)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	act := p.Act(roots.Read)
+	if blocked(act) {
+		return refused(act)
+	}
+	s, err := t.existing(ctx, p)
+	if err != nil {
+		return doomed(p, err)
+	}
+	do := func(context.Context) (any, error) {
+		if s.binary() {
+			return nil, fmt.Errorf("%s: it is not text in UTF-8 but %s of %s", p.Name(), contentType(s.data), bytesWord(len(s.data)))
+		}
+		return part(string(s.data), in.Offset, in.MaxChars), nil
+	}
+	return tool.Free(do).On(act).Seeing(s.digest()).
+		Titled("Read from " + label(p)).
+		Showing(func(context.Context) (present.View, error) { return showFile(p, s), nil }), nil
+}
+
+// part cuts from a text what was asked for.
+func part(text string, offset, limit int) readResult {
+	total := utf8.RuneCountInString(text)
+	from := skip(text, offset)
+	to := from + skip(text[from:], limit)
+	read := utf8.RuneCountInString(text[from:to])
+	return readResult{
+		Content: text[from:to], Truncated: to < len(text),
+		TotalChars: total, Offset: offset, CharsRead: read,
+	}
+}
+
+// skip returns how many bytes the first n characters take.
+func skip(text string, n int) int {
+	for i := range text {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(text)
+}

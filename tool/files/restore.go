@@ -1,0 +1,100 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// ErrNotOurs says that a file is no longer what the call left, so that undoing
+// the call would lose what came later.
+var ErrNotOurs = errors.New("it has changed since; undoing would lose that")
+
+// A Restoration is a call about to be undone. Show its views, then apply it.
+type Restoration struct {
+	Entry Entry
+	// Summary is a line, Views what each file would become again.
+	Summary []string
+	Views   []present.View
+
+	steps []restoreStep
+}
+
+type restoreStep struct {
+	place    roots.Place
+	now, was state
+}
+
+// Restore prepares to undo a call. It changes nothing. The error wraps
+// [ErrNoEntry] if nothing is kept, [ErrNotOurs] if a file has changed since.
+//
+// It is for the person's own command: it asks nobody, and stays in the roots. The
+// options are those of the tools; their Undo is where it looks.
+func Restore(ctx context.Context, set *roots.Set, opts Options, id string) (*Restoration, error) {
+	if opts.Undo == nil {
+		return nil, fmt.Errorf("undo %q: %w", id, ErrNoEntry)
+	}
+	e, err := opts.Undo.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	t := newToolset(set, opts)
+	r := &Restoration{Entry: e}
+	for _, c := range e.Changes {
+		p, err := set.Resolve(c.Path)
+		if err != nil {
+			return nil, err
+		}
+		now, err := t.look(ctx, p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name(), err)
+		}
+		if now.digest() != c.Left {
+			return nil, fmt.Errorf("%s: %w", p.Name(), ErrNotOurs)
+		}
+		r.add(restoreStep{place: p, now: now, was: c.before()})
+	}
+	return r, nil
+}
+
+func (r *Restoration) add(st restoreStep) {
+	how := shown{"Remove " + label(st.place), showFile(st.place, st.now)}
+	if st.was.exists {
+		how = showChange(st.place, st.now, st.was)
+	}
+	r.steps = append(r.steps, st)
+	r.Summary = append(r.Summary, how.summary)
+	r.Views = append(r.Views, how.view)
+}
+
+// Apply puts everything back as it was. Each file must still be what was shown;
+// if one is not, the error wraps [approval.ErrChanged], and those before it in
+// Views have been put back.
+func (r *Restoration) Apply(context.Context) error {
+	for _, st := range r.steps {
+		if err := st.apply(); err != nil {
+			return told(st.place.Name(), err)
+		}
+	}
+	return nil
+}
+
+func (st restoreStep) apply() error {
+	root, rel := st.place.Handle()
+	d, err := openDir(root, path.Dir(rel), st.was.exists)
+	if err != nil {
+		return notAsShown(err)
+	}
+	defer d.close()
+	switch name := path.Base(rel); {
+	case st.was.exists:
+		return d.put(name, st.now, st.was)
+	case st.now.exists:
+		return d.drop(name, st.now)
+	}
+	return nil
+}

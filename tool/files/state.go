@@ -1,0 +1,139 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"unicode/utf8"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// A state is what lies under a name: nothing, or the bytes of a file.
+type state struct {
+	exists bool
+	data   []byte
+	meta   meta
+}
+
+// meta is what a file keeps when its content is replaced. It is no part of what
+// is shown. The zero meta means that of a new file.
+type meta struct {
+	known    bool
+	mode     uint32
+	uid, gid int
+}
+
+func fileOf(data []byte) state { return state{exists: true, data: data} }
+
+// digest binds an answer to the state. That of nothing is not that of an empty
+// file.
+func (s state) digest() approval.Digest {
+	h := sha256.New()
+	if s.exists {
+		h.Write([]byte("file\n"))
+		h.Write(s.data)
+	}
+	return approval.Digest(h.Sum(nil))
+}
+
+// same reports whether the two show the same.
+func (s state) same(o state) bool { return s.exists == o.exists && bytes.Equal(s.data, o.data) }
+
+// binary reports whether the content is no text.
+func (s state) binary() bool { return !utf8.Valid(s.data) || bytes.IndexByte(s.data, 0) >= 0 }
+
+func (s state) lines() int { return countLines(s.data) }
+
+func countLines(data []byte) int {
+	n := bytes.Count(data, []byte("\n"))
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// look returns what lies at a place: what earlier calls of the turn would leave
+// there, else what is on disk. A folder, a device and what is too large are
+// errors; that there is nothing is not.
+func (t *toolset) look(ctx context.Context, p roots.Place) (state, error) {
+	if s, ok := overlayOf(ctx).get(p.Key()); ok {
+		return s, nil
+	}
+	switch {
+	case p.Info == nil:
+		return state{}, nil
+	case p.Info.IsDir():
+		return state{}, errIsFolder
+	case !p.Info.Mode().IsRegular():
+		return state{}, errSpecial
+	}
+	if err := t.fits(p, p.Info.Size()); err != nil {
+		return state{}, err
+	}
+	s, err := t.load(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return state{}, nil
+	}
+	if err != nil {
+		return state{}, roots.Plain(err)
+	}
+	return s, t.fits(p, int64(len(s.data)))
+}
+
+// load reads the file at a place from disk, following no link.
+func (t *toolset) load(p roots.Place) (state, error) {
+	d, name, err := openParent(p)
+	if err != nil {
+		return state{}, err
+	}
+	defer d.close()
+	return d.load(name, t.opts.MaxBytes)
+}
+
+// fits refuses a file that is too large for its root or for the tools.
+func (t *toolset) fits(p roots.Place, size int64) error {
+	if err := p.Fits(size); err != nil {
+		return err
+	}
+	if size > t.opts.MaxBytes {
+		return tooLarge(p.Name(), size, t.opts.MaxBytes)
+	}
+	return nil
+}
+
+// existing looks at a place where a file must be.
+func (t *toolset) existing(ctx context.Context, p roots.Place) (state, error) {
+	s, err := t.look(ctx, p)
+	if err == nil && !s.exists {
+		err = errMissing
+	}
+	return s, err
+}
+
+// vacant looks at a place where nothing may be.
+func (t *toolset) vacant(ctx context.Context, p roots.Place) error {
+	if s, ok := overlayOf(ctx).get(p.Key()); ok && s.exists {
+		return errExists
+	} else if ok {
+		return nil
+	}
+	if p.Info != nil {
+		return errExists
+	}
+	return nil
+}
+
+// kind says in a word what lies at a place.
+func kind(info fs.FileInfo) string {
+	switch {
+	case info.IsDir():
+		return "folder"
+	case info.Mode().IsRegular():
+		return "file"
+	}
+	return "special"
+}

@@ -1,0 +1,84 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// An Undo store keeps what changes replaced. It is safe for concurrent use.
+type Undo interface {
+	// Keep stores an entry and returns its new id. The error wraps ErrTooLarge if
+	// the store never takes so much.
+	Keep(ctx context.Context, e Entry) (id string, err error)
+	// Get returns an entry whole; the error wraps ErrNoEntry if there is none.
+	Get(ctx context.Context, id string) (Entry, error)
+	// List returns the entries, the newest first, without what they keep.
+	List(ctx context.Context) ([]Entry, error)
+	// Drop forgets an entry. That there is none is no error.
+	Drop(ctx context.Context, id string) error
+}
+
+// Why there is nothing to undo; match with [errors.Is].
+var (
+	ErrNoEntry  = errors.New("nothing is kept for undo under this id")
+	ErrTooLarge = errors.New("too large to be kept for undo")
+)
+
+// An Entry is what one call replaced.
+type Entry struct {
+	ID      string    `json:"id"`
+	Tool    string    `json:"tool"`
+	Time    time.Time `json:"time"`
+	Policy  string    `json:"policy,omitempty"` // the policy file that was in force
+	Changes []Change  `json:"changes"`          // two for a move
+}
+
+// A Change is how a call changed one file.
+type Change struct {
+	// Path is the file's virtual name, with links resolved.
+	Path string `json:"path"`
+	// Existed says that there was a file, Before its bytes and Mode its mode.
+	Existed bool   `json:"existed"`
+	Before  []byte `json:"-"`
+	Mode    uint32 `json:"mode,omitempty"`
+	// Left is the digest of what the call left there, or of there being nothing.
+	Left approval.Digest `json:"left"`
+}
+
+func changeOf(p roots.Place, was, next state) Change {
+	return Change{Path: p.Resolved(), Existed: was.exists, Before: was.data, Mode: was.meta.mode, Left: next.digest()}
+}
+
+// before is the state that the change replaced.
+func (c Change) before() state {
+	s := state{exists: c.Existed, data: c.Before}
+	if c.Mode != 0 {
+		s.meta = meta{known: true, mode: c.Mode, uid: -1, gid: -1}
+	}
+	return s
+}
+
+// keeping makes a change after what it replaces has been stored, and returns
+// what to tell the model about undoing it. What did not happen is not kept.
+func (t *toolset) keeping(ctx context.Context, name string, changes []Change, change func() error) (note string, err error) {
+	if t.opts.Undo == nil {
+		return "", change()
+	}
+	id, err := t.opts.Undo.Keep(ctx, Entry{Tool: name, Changes: changes})
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		return " It is too large to be undone.", change()
+	case err != nil:
+		return "", fmt.Errorf("nothing was changed, because what it replaces cannot be kept for undo: %w", roots.Plain(err))
+	}
+	err = change()
+	if errors.Is(err, approval.ErrChanged) {
+		return "", errors.Join(err, roots.Plain(t.opts.Undo.Drop(context.WithoutCancel(ctx), id)))
+	}
+	return fmt.Sprintf(" Undo id: %s.", id), err
+}

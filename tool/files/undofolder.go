@@ -1,0 +1,234 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// An UndoFolder is an [Undo] store in a folder that only the user can read.
+// Several processes may share one.
+type UndoFolder struct {
+	// Dir is the folder; it is made when it is first needed.
+	Dir string
+	// MaxBytes is how much is kept in all; 0 means 256 MiB. The oldest goes first.
+	MaxBytes int64
+	// MaxAge is how long an entry is kept; 0 means 30 days.
+	MaxAge time.Duration
+	// Policy is the policy file that the entries come from, kept with each.
+	Policy string
+	// Clock tells the time; nil means time.Now.
+	Clock func() time.Time
+
+	mu sync.Mutex
+}
+
+var _ Undo = (*UndoFolder)(nil)
+
+// stored is an entry's file: the entry, and how long each part of its data is.
+type stored struct {
+	Entry
+	Sizes []int64 `json:"sizes"`
+}
+
+func (u *UndoFolder) now() time.Time {
+	if u.Clock != nil {
+		return u.Clock()
+	}
+	return time.Now()
+}
+
+// Keep implements [Undo].
+func (u *UndoFolder) Keep(_ context.Context, e Entry) (string, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	e.ID, e.Time, e.Policy = strings.ToLower(rand.Text()[:10]), u.now().UTC(), u.Policy
+	var data bytes.Buffer
+	s := stored{Entry: e}
+	for _, c := range e.Changes {
+		data.Write(c.Before)
+		s.Sizes = append(s.Sizes, int64(len(c.Before)))
+	}
+	limit := orDefault(u.MaxBytes, 256<<20)
+	if int64(data.Len()) > limit {
+		return "", fmt.Errorf("%d bytes: %w", data.Len(), ErrTooLarge)
+	}
+	if err := os.MkdirAll(u.Dir, 0o700); err != nil {
+		return "", err
+	}
+	if err := u.prune(limit - int64(data.Len())); err != nil {
+		return "", err
+	}
+	head, err := json.Marshal(s)
+	if err != nil {
+		return "", err
+	}
+	// The data first: an entry is there when its head is.
+	if err := u.save(e.ID+".data", data.Bytes()); err != nil {
+		return "", err
+	}
+	return e.ID, u.save(e.ID+".json", head)
+}
+
+// save writes a file whole or not at all.
+func (u *UndoFolder) save(name string, data []byte) error {
+	f, err := os.CreateTemp(u.Dir, ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(u.Dir, name))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// Get implements [Undo].
+func (u *UndoFolder) Get(_ context.Context, id string) (Entry, error) {
+	s, err := u.head(id)
+	if err != nil {
+		return Entry{}, err
+	}
+	data, err := os.ReadFile(filepath.Join(u.Dir, id+".data"))
+	if err != nil {
+		return Entry{}, noEntry(id, err)
+	}
+	for i := range s.Changes {
+		size := s.Sizes[i]
+		if size < 0 || size > int64(len(data)) {
+			return Entry{}, fmt.Errorf("undo %s: what was kept is damaged", id)
+		}
+		s.Changes[i].Before, data = data[:size:size], data[size:]
+	}
+	return s.Entry, nil
+}
+
+// head reads what an entry is, without its data.
+func (u *UndoFolder) head(id string) (stored, error) {
+	var s stored
+	if id == "" || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		return s, noEntry(id, fs.ErrNotExist)
+	}
+	text, err := os.ReadFile(filepath.Join(u.Dir, id+".json"))
+	if err != nil {
+		return s, noEntry(id, err)
+	}
+	if err := json.Unmarshal(text, &s); err != nil || len(s.Sizes) != len(s.Changes) {
+		return s, fmt.Errorf("undo %s: what was kept is damaged", id)
+	}
+	s.ID = id
+	return s, nil
+}
+
+func noEntry(id string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("undo %q: %w", id, ErrNoEntry)
+	}
+	return fmt.Errorf("undo %q: %w", id, err)
+}
+
+// List implements [Undo].
+func (u *UndoFolder) List(context.Context) ([]Entry, error) {
+	heads, err := u.heads()
+	out := make([]Entry, len(heads))
+	for i, h := range heads {
+		out[i] = h.Entry
+	}
+	return out, err
+}
+
+// heads returns the entries that can be read, the newest first.
+func (u *UndoFolder) heads() ([]stored, error) {
+	names, err := os.ReadDir(u.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []stored
+	for _, n := range names {
+		id, ok := strings.CutSuffix(n.Name(), ".json")
+		if s, err := u.head(id); ok && err == nil {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b stored) int { return b.Time.Compare(a.Time) })
+	return out, err
+}
+
+// Drop implements [Undo].
+func (u *UndoFolder) Drop(_ context.Context, id string) error {
+	if _, err := u.head(id); errors.Is(err, ErrNoEntry) {
+		return nil
+	}
+	for _, ending := range []string{".json", ".data"} {
+		if err := os.Remove(filepath.Join(u.Dir, id+ending)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// prune drops what is too old, and the oldest of what is more than room.
+func (u *UndoFolder) prune(room int64) error {
+	heads, err := u.heads()
+	if err != nil {
+		return err
+	}
+	oldest := u.now().Add(-orMonth(u.MaxAge))
+	for _, h := range heads {
+		for _, size := range h.Sizes {
+			room -= size
+		}
+		if room >= 0 && !h.Time.Before(oldest) {
+			continue
+		}
+		if err := u.Drop(context.Background(), h.ID); err != nil {
+			return err
+		}
+	}
+	return u.sweep(oldest)
+}
+
+// sweep removes old files that belong to no entry: a process ended before it had
+// written the whole of it.
+func (u *UndoFolder) sweep(oldest time.Time) error {
+	names, err := os.ReadDir(u.Dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		id, _, _ := strings.Cut(n.Name(), ".")
+		info, err := n.Info()
+		if err != nil || !info.ModTime().Before(oldest) {
+			continue // it went away, or may still become an entry
+		}
+		if _, err := u.head(id); errors.Is(err, ErrNoEntry) {
+			if err := os.Remove(filepath.Join(u.Dir, n.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func orMonth(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 30 * 24 * time.Hour
+	}
+	return d
+}

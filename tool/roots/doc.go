@@ -1,0 +1,32 @@
+// Package roots says which files an agent's tools may reach, under which names,
+// and what consent each of them takes.
+//
+// A [Root] gives a folder of the host, or a single file, a name. Tools and rules
+// see `notes/a.md`; where notes lies on the host is nobody's business but the
+// operator's, and no error shows it. A root named `.` holds the names that begin
+// with no other root's name. Two ideas carry the package.
+//
+// A name is judged twice: as it was written, and as what it turns out to be when
+// symbolic links are followed. The stricter word holds. A link that leads out of
+// its root leads nowhere: it is refused. Where roots lie inside each other, the
+// innermost decides, by whatever name a file is reached, so a read-only folder
+// inside a writable one stays read-only.
+//
+// Capability is not consent. The mode of a root (ro or rw), its suffixes and its
+// size limit say what can happen at all; what they exclude is blocked and nobody
+// is asked. Its approval says what happens without asking. Some files are held
+// apart from both: secrets ask even where reads are free, and `.git`, `.assent`
+// and assent's own folders are never written.
+//
+//	set, err := roots.New(roots.Options{},
+//		roots.Root{Name: "notes", Host: "/home/u/notes", Mode: roots.ReadWrite},
+//		roots.Root{Name: "docs", Host: "/usr/share/doc"},
+//	)
+//	…
+//	place, err := set.Resolve("notes/a.md")
+//	act := place.Act(roots.Write) // write_file(notes/a.md), ask
+//
+// Resolving looks at the disk and changes nothing. What it finds may be another
+// thing a moment later; whoever opens the file does so from [Place.Handle] and
+// follows no link on the way.
+package roots

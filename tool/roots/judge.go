@@ -1,0 +1,97 @@
+package roots
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// A judgement is the word on one access. The zero judgement blocks.
+type judgement struct {
+	verdict    approval.Verdict
+	why        string
+	byName     bool
+	personOnly bool
+}
+
+func block(format string, args ...any) judgement {
+	return judgement{why: fmt.Sprintf(format, args...)}
+}
+
+// free is the judgement that leaves the word to others.
+var free = judgement{verdict: approval.Free}
+
+// and returns the stricter of two; at a tie the first gives the reason.
+func (j judgement) and(o judgement) judgement {
+	out := j
+	if o.verdict < j.verdict {
+		out = o
+	}
+	out.byName, out.personOnly = j.byName || o.byName, j.personOnly || o.personOnly
+	return out
+}
+
+// judge is the strictest of everything that is said about the access.
+func (s *Set) judge(p Place, a Access, isFolder bool) judgement {
+	j := s.special(p, a, isFolder)
+	for _, loc := range []location{p.written, p.resolved} {
+		j = j.and(s.granted(p, loc, a, isFolder))
+	}
+	if s.parent != nil {
+		j = j.and(s.parent.judge(p, a, isFolder))
+	}
+	return j
+}
+
+// special is what holds whatever the root says.
+func (s *Set) special(p Place, a Access, isFolder bool) judgement {
+	j := free
+	for _, loc := range []location{p.written, p.resolved} {
+		if a != Read && s.guards(loc, a) {
+			return block("%s is protected: no tool changes .git, .assent or assent's own files", p.name)
+		}
+		if s.secrets.match(loc.abs) {
+			j = j.and(judgement{verdict: approval.Ask, byName: true, why: p.name + " looks like a secret"})
+		}
+	}
+	if a != Read && s.holdsRoot(p, a) {
+		j = j.and(judgement{verdict: approval.Ask, personOnly: true, why: p.name + " is a root itself or holds one"})
+	}
+	if a == Write && !isFolder && p.Info != nil && links(p.Info) > 1 {
+		j = j.and(judgement{verdict: approval.Ask, byName: true, why: p.name + " has further names (hard links), perhaps elsewhere"})
+	}
+	return j
+}
+
+// granted is the word of the root that holds the location.
+func (s *Set) granted(p Place, loc location, a Access, isFolder bool) judgement {
+	f := s.owner(loc)
+	switch {
+	case f == nil:
+		return block("%s is outside of what may be reached", p.name)
+	case a != Read && f.Mode != ReadWrite:
+		return block("%s cannot be changed: root %s is read-only (mode ro)", p.name, f.Name)
+	case !isFolder && !f.fits(filepath.Base(loc.abs)):
+		return block("%s has the wrong suffix %q: root %s takes %v", p.name, filepath.Ext(loc.abs), f.Name, f.Suffixes)
+	}
+	v, why := f.word(a)
+	if v == approval.Block {
+		why = fmt.Sprintf("%s: %s", p.name, why)
+	}
+	return judgement{verdict: v, why: why}
+}
+
+// holdsRoot reports whether the place is a root or a folder above one. Writing
+// the content of a single file that is a root leaves the root where it is.
+func (s *Set) holdsRoot(p Place, a Access) bool {
+	for _, f := range s.folders {
+		if a == Write && f.file != "" && f.is(p.last()) {
+			continue
+		}
+		if f.is(p.last()) || below(p.resolved.abs, f.real) {
+			return true
+		}
+	}
+	return false
+}

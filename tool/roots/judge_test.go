@@ -1,0 +1,247 @@
+package roots_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+func TestDefaults(t *testing.T) {
+	dir := tree(t, "ro/a", "rw/a")
+	set := newSet(t, roots.Root{Name: "ro", Host: dir + "/ro"}, rw("rw", dir+"/rw"))
+	wantVerdict(t, set, "ro/a", roots.Read, approval.Free)
+	wantVerdict(t, set, "ro/a", roots.Write, approval.Block)
+	wantVerdict(t, set, "ro/a", roots.Delete, approval.Block)
+	wantVerdict(t, set, "rw/a", roots.Read, approval.Free)
+	wantVerdict(t, set, "rw/a", roots.Write, approval.Ask)
+	act := wantVerdict(t, set, "rw/a", roots.Delete, approval.Ask)
+	if act.Name != approval.DeleteFile || !act.Known || act.ByName || act.PersonOnly {
+		t.Errorf("an odd act: %+v", act)
+	}
+}
+
+func TestApprovalPerAccess(t *testing.T) {
+	dir := tree(t, "a")
+	r := rw("notes", dir)
+	r.Approval = map[roots.Access]approval.Verdict{roots.Read: approval.Ask, roots.Write: approval.Free, roots.Delete: approval.Block}
+	r.Reason, r.Source = "notes are for ever", "policy.yaml:7"
+	set := newSet(t, r)
+	if act := wantVerdict(t, set, "notes/a", roots.Read, approval.Ask); !strings.Contains(act.Why, "read: ask at policy.yaml:7") {
+		t.Errorf("why: %s", act.Why)
+	}
+	wantVerdict(t, set, "notes/a", roots.Write, approval.Free)
+	if act := wantVerdict(t, set, "notes/a", roots.Delete, approval.Block); act.Why != "notes/a: notes are for ever (policy.yaml:7)" {
+		t.Errorf("why: %s", act.Why)
+	}
+}
+
+func TestSuffixesAndSize(t *testing.T) {
+	dir := tree(t, "a.md", "b.exe", "c.md -> b.exe")
+	r := rw("notes", dir)
+	r.Suffixes, r.MaxFileBytes = []string{".md", ".txt"}, 10
+	set := newSet(t, r)
+	wantVerdict(t, set, "notes/a.md", roots.Read, approval.Free)
+	wantVerdict(t, set, "notes/A.MD", roots.Write, approval.Ask)
+	if act := wantVerdict(t, set, "notes/b.exe", roots.Read, approval.Block); !strings.Contains(act.Why, `".exe"`) || !strings.Contains(act.Why, ".md") {
+		t.Errorf("why: %s", act.Why)
+	}
+	wantVerdict(t, set, "notes/c.md", roots.Read, approval.Block)
+	p, err := set.Resolve("notes/a.md")
+	must(t, err)
+	if p.Fits(10) != nil || p.Fits(11) == nil {
+		t.Error("the size limit is not the limit")
+	}
+	if folder, err := set.Resolve("notes"); err != nil || folder.FolderAct(roots.Read).Verdict != approval.Free {
+		t.Errorf("a folder needs no suffix: %v", err)
+	}
+}
+
+func TestNestedRoots(t *testing.T) {
+	dir := tree(t, "proj/docs/a.md", "proj/b.md", "proj/conf.json", "proj/link -> docs", "proj/clink -> conf.json")
+	set := newSet(t, free("proj", dir+"/proj"),
+		roots.Root{Name: "docs", Host: dir + "/proj/docs"}, roots.Root{Name: "conf", Host: dir + "/proj/conf.json"})
+	for _, name := range []string{
+		"docs/a.md", "proj/docs/a.md", "proj/docs/new.md", "proj/link/a.md", "proj/link/new", "/proj//./docs/../docs/a.md",
+		"conf", "proj/conf.json", "proj/clink",
+	} {
+		wantVerdict(t, set, name, roots.Write, approval.Block)
+		wantVerdict(t, set, name, roots.Delete, approval.Block)
+		wantVerdict(t, set, name, roots.Read, approval.Free)
+	}
+	wantVerdict(t, set, "proj/b.md", roots.Write, approval.Free)
+	p, err := set.Resolve("proj/docs/a.md")
+	must(t, err)
+	if p.Resolved() != "docs/a.md" || p.Target().Resolved[0] != "docs/a.md" {
+		t.Errorf("resolves to %s, %q", p.Resolved(), p.Target().Resolved)
+	}
+	// A deny by either name is met by the file under the other.
+	for _, rule := range []string{"deny read_file(docs/**)", "deny read_file(proj/docs/**)"} {
+		for _, name := range []string{"docs/a.md", "proj/docs/a.md", "proj/link/a.md"} {
+			if !denied(t, rule, verdict(t, set, name, roots.Read)) {
+				t.Errorf("%s does not meet %s", rule, name)
+			}
+		}
+	}
+}
+
+// denied judges an act under one rule.
+func denied(t *testing.T, rule string, act approval.Act) bool {
+	t.Helper()
+	r, err := approval.ParseRule(rule)
+	must(t, err)
+	set, err := approval.CompileRules([]approval.Rule{r})
+	must(t, err)
+	call := approval.Call{Tool: act.Name}
+	j := approval.Policy{Fixed: set}.Judge(approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}})
+	return j.State == approval.AutoDenied
+}
+
+func TestSameFolderTwice(t *testing.T) {
+	dir := tree(t, "a/", "link -> a", "f.txt")
+	for _, other := range []string{dir + "/a", dir + "/a/", dir + "/./a", dir + "/link"} {
+		if _, err := roots.New(roots.Options{}, rw("one", dir+"/a"), rw("two", other)); err == nil || !strings.Contains(err.Error(), `same place as root "one"`) {
+			t.Errorf("%s: %v", other, err)
+		}
+	}
+	must(t, os.Link(dir+"/f.txt", dir+"/g.txt"))
+	if _, err := roots.New(roots.Options{}, rw("one", dir+"/f.txt"), rw("two", dir+"/g.txt")); err == nil {
+		t.Error("two names of one file are accepted")
+	}
+	if _, err := roots.New(roots.Options{}, rw("one", dir+"/a"), rw("one", dir)); err == nil || !strings.Contains(err.Error(), "two roots of this name") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMalformedRoots(t *testing.T) {
+	dir := tree(t, "a/")
+	for _, r := range []roots.Root{
+		{Name: "", Host: dir}, {Name: "..", Host: dir}, {Name: "a/b", Host: dir}, {Name: "~x", Host: dir}, {Name: `a\b`, Host: dir},
+		{Name: "c:", Host: dir}, {Name: "a\x00", Host: dir}, {Name: "x"}, {Name: "x", Host: dir + "/missing"}, {Name: "x", Host: "/dev/null"},
+		{Name: "x", Host: dir, Mode: "wo"}, {Name: "x", Host: dir, MaxFileBytes: -1},
+		{Name: "x", Host: dir, Approval: map[roots.Access]approval.Verdict{"run": approval.Ask}},
+	} {
+		if _, err := roots.New(roots.Options{}, r); err == nil {
+			t.Errorf("%+v is accepted", r)
+		}
+	}
+	if _, err := roots.New(roots.Options{Secrets: []string{"[a"}}); err == nil {
+		t.Error("a malformed pattern is accepted")
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	dir := tree(t)
+	set := newSet(t, free("p", dir))
+	for _, name := range []string{
+		".env", "api/.env", ".env.local", ".ENV", "id_rsa", "x/server.pem", "x/a.key", ".ssh/config", ".aws/credentials",
+		".gnupg/x/y", ".netrc", ".npmrc", "home/.kube/config", ".docker/config.json", ".config/gcloud/x", ".e\u200bnv",
+	} {
+		for _, a := range []roots.Access{roots.Read, roots.Write} {
+			if act := wantVerdict(t, set, "p/"+name, a, approval.Ask); !act.ByName || !strings.Contains(act.Why, "secret") {
+				t.Errorf("%s: %+v", name, act)
+			}
+		}
+	}
+	for _, name := range []string{".env.example", "env", "a.env.txt", "id_rsa.pub", "monkey", "key", ".kube/cache", "config.json", "ssh"} {
+		wantVerdict(t, set, "p/"+name, roots.Read, approval.Free)
+	}
+	custom := newSetWith(t, roots.Options{Secrets: []string{"private"}}, free("p", dir))
+	wantVerdict(t, custom, "p/private/x", roots.Read, approval.Ask)
+	wantVerdict(t, custom, "p/.env", roots.Read, approval.Free)
+	none := newSetWith(t, roots.Options{Secrets: []string{}}, free("p", dir))
+	wantVerdict(t, none, "p/.env", roots.Read, approval.Free)
+}
+
+func TestSecretBehindALink(t *testing.T) {
+	dir := tree(t, ".env", "plain.txt -> .env")
+	set := newSet(t, free("p", dir))
+	wantVerdict(t, set, "p/plain.txt", roots.Read, approval.Ask)
+}
+
+func TestProtectedNames(t *testing.T) {
+	dir := tree(t, ".git/config", "sub/.git/hooks/x", "gl -> .git", "a.txt")
+	set := newSet(t, free("p", dir))
+	for _, name := range []string{
+		".git", ".git/config", ".git/hooks/pre-commit", "src/../.git/hooks/pre-commit", "sub/.git/x", ".GIT/config", ".Git",
+		".g\u200cit/config", ".git./x", ".git /x", ".git::$INDEX_ALLOCATION/hooks/x", "gl/config", ".assent/policy.yaml", ".assent", "x/.ASSENT/y",
+	} {
+		wantVerdict(t, set, "p/"+name, roots.Write, approval.Block)
+		wantVerdict(t, set, "p/"+name, roots.Delete, approval.Block)
+		wantVerdict(t, set, "p/"+name, roots.Read, approval.Free)
+	}
+	for _, name := range []string{".gitignore", ".github/x", "git", "a.git/x"} {
+		wantVerdict(t, set, "p/"+name, roots.Write, approval.Free)
+	}
+}
+
+func TestProtectedPaths(t *testing.T) {
+	dir := tree(t, "home/.config/assent/config.yaml", "home/a", "home/link -> .config/assent", "state -> home/.local")
+	set := newSetWith(t, roots.Options{Protected: []string{dir + "/home/.config/assent", dir + "/state/assent", dir + "/home/one.db"}}, free("h", dir+"/home"))
+	for _, name := range []string{".config/assent/config.yaml", ".config/assent", ".config/Assent/new", "link/config.yaml", "one.db", ".local/assent/x"} {
+		wantVerdict(t, set, "h/"+name, roots.Write, approval.Block)
+		wantVerdict(t, set, "h/"+name, roots.Delete, approval.Block)
+	}
+	wantVerdict(t, set, "h/.config", roots.Delete, approval.Block)
+	wantVerdict(t, set, "h/.config/assent-two", roots.Write, approval.Free)
+}
+
+func TestRootsThemselvesAreForAPerson(t *testing.T) {
+	dir := tree(t, "p/sub/inner/", "p/f.txt")
+	set := newSet(t, free("p", dir+"/p"), free("inner", dir+"/p/sub/inner"), free("f", dir+"/p/f.txt"))
+	for name, want := range map[string]bool{"p": true, "inner": true, "p/sub": true, "p/sub/inner": true, "f": true, "p/f.txt": true, "p/other": false} {
+		act := verdict(t, set, name, roots.Delete)
+		if act.PersonOnly != want || act.Verdict == approval.Block {
+			t.Errorf("delete %s: %+v", name, act)
+		}
+	}
+	if act := verdict(t, set, "f", roots.Write); act.PersonOnly || act.Verdict != approval.Free {
+		t.Errorf("writing the content of a file that is a root: %+v", act)
+	}
+}
+
+func TestHardLinks(t *testing.T) {
+	dir := tree(t, "p/a", "p/alone")
+	must(t, os.Link(dir+"/p/a", dir+"/outside"))
+	set := newSet(t, free("p", dir+"/p"))
+	if act := wantVerdict(t, set, "p/a", roots.Write, approval.Ask); !act.ByName {
+		t.Errorf("%+v", act)
+	}
+	wantVerdict(t, set, "p/a", roots.Read, approval.Free)
+	wantVerdict(t, set, "p/alone", roots.Write, approval.Free)
+}
+
+func TestNarrow(t *testing.T) {
+	dir := tree(t, "proj/docs/a", "proj/src/a", "other/")
+	proj := free("proj", dir+"/proj")
+	proj.MaxFileBytes = 10
+	parent := newSet(t, proj, roots.Root{Name: "docs", Host: dir + "/proj/docs"})
+	child, err := parent.Narrow(roots.Options{}, roots.Root{Name: "src", Host: dir + "/proj/src"})
+	must(t, err)
+	defer child.Close()
+	wantVerdict(t, child, "src/a", roots.Write, approval.Block)
+	grandchild, err := child.Narrow(roots.Options{}, free("again", dir+"/proj/src"))
+	must(t, err)
+	defer grandchild.Close()
+	wantVerdict(t, grandchild, "again/a", roots.Write, approval.Block)
+	wantVerdict(t, grandchild, "again/a", roots.Read, approval.Free)
+	wantVerdict(t, parent, "proj/src/a", roots.Write, approval.Free)
+
+	wide, err := parent.Narrow(roots.Options{Secrets: []string{}}, free("w", dir+"/proj"))
+	must(t, err)
+	defer wide.Close()
+	wantVerdict(t, wide, "w/docs/a", roots.Write, approval.Block)
+	wantVerdict(t, wide, "w/.env", roots.Read, approval.Ask)
+	wantVerdict(t, wide, "w/x", roots.Write, approval.Free)
+	if p, err := wide.Resolve("w/x"); err != nil || p.Fits(10) != nil || p.Fits(11) == nil {
+		t.Errorf("the parent's size limit is not kept: %v", err)
+	}
+	if _, err := parent.Narrow(roots.Options{}, rw("other", dir+"/other")); err == nil || strings.Contains(err.Error(), dir) {
+		t.Errorf("a root outside of the parent's: %v", err)
+	}
+	if _, err := child.Narrow(roots.Options{}, rw("up", dir+"/proj")); err == nil {
+		t.Error("a child reaches above its own roots")
+	}
+}

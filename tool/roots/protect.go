@@ -1,0 +1,111 @@
+package roots
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// protectedNames are folders that no tool changes, wherever they lie.
+var protectedNames = []string{".git", ".assent"}
+
+// A protected place is one that the program itself needs whole.
+type protected struct {
+	paths []string // as given and with links resolved, folded
+	info  fs.FileInfo
+}
+
+func protectAll(paths []string) ([]protected, error) {
+	var out []protected
+	for _, p := range paths {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return nil, fmt.Errorf("protected path %q: %w", p, err)
+		}
+		item := protected{paths: []string{fold(abs), fold(resolveExisting(abs, maxLinks))}}
+		if info, err := os.Stat(abs); err == nil {
+			item.info = info
+		}
+		out = append(out, item)
+	}
+	return out, nil
+}
+
+// resolveExisting resolves the links in a path that need not exist.
+func resolveExisting(abs string, links int) string {
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real
+	}
+	dir := filepath.Dir(abs)
+	if dir == abs || links == 0 {
+		return abs
+	}
+	target, err := os.Readlink(abs)
+	switch {
+	case err != nil:
+		return filepath.Join(resolveExisting(dir, links), filepath.Base(abs))
+	case !filepath.IsAbs(target):
+		target = filepath.Join(dir, target)
+	}
+	return resolveExisting(target, links-1)
+}
+
+// guards reports whether the location is protected from an access that changes
+// it.
+func (s *Set) guards(loc location, a Access) bool {
+	abs := fold(loc.abs)
+	for element := range strings.SplitSeq(abs, "/") {
+		if slices.Contains(protectedNames, element) {
+			return true
+		}
+	}
+	for _, p := range s.protected {
+		if p.holds(abs, loc.steps) || a == Delete && p.liesIn(abs) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p protected) holds(abs string, steps []step) bool {
+	if slices.ContainsFunc(p.paths, func(own string) bool { return below(own, abs) }) {
+		return true
+	}
+	return p.info != nil && slices.ContainsFunc(steps, func(st step) bool {
+		return st.info != nil && os.SameFile(st.info, p.info)
+	})
+}
+
+func (p protected) liesIn(abs string) bool {
+	return slices.ContainsFunc(p.paths, func(own string) bool { return below(abs, own) })
+}
+
+// fold makes spellings equal that some file system takes for the same name:
+// upper and lower case, characters that take no space, stream names after a
+// colon, dots and spaces at the end.
+func fold(abs string) string {
+	elements := strings.Split(strings.ToLower(strings.Map(visible, abs)), "/")
+	for i, e := range elements {
+		if name, _, stream := strings.Cut(e, ":"); stream && name != "" {
+			e = name
+		}
+		if trimmed := strings.TrimRight(e, ". "); trimmed != "" {
+			e = trimmed
+		}
+		elements[i] = e
+	}
+	return strings.Join(elements, "/")
+}
+
+// visible drops the characters that HFS+ ignores in names.
+func visible(r rune) rune {
+	switch {
+	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x2064,
+		r >= 0x206a && r <= 0x206f, r == 0xfeff, r == 0x00ad, r == 0x034f:
+		return -1
+	}
+	return r
+}

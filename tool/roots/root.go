@@ -1,0 +1,152 @@
+package roots
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// A Mode says what can be done in a root at all, whoever consents.
+type Mode string
+
+// The modes. The zero Mode is ReadOnly.
+const (
+	ReadOnly  Mode = "ro"
+	ReadWrite Mode = "rw"
+)
+
+// An Access is what a tool wants with a file.
+type Access string
+
+// The accesses; each is the act of that name on files.
+const (
+	Read   Access = "read"
+	Write  Access = "write"
+	Delete Access = "delete"
+)
+
+// acts are the names of the accesses in rules.
+var acts = map[Access]string{
+	Read: approval.ReadFile, Write: approval.WriteFile, Delete: approval.DeleteFile,
+}
+
+// defaults are what a root says about an access that its config leaves out.
+var defaults = map[Access]approval.Verdict{
+	Read: approval.Free, Write: approval.Ask, Delete: approval.Ask,
+}
+
+// A Root gives a folder or a file of the host a name.
+type Root struct {
+	// Name is how tools and rules call it: one path element, or `.`.
+	Name string
+	// Host is the folder or the single file. It must exist.
+	Host string
+	// Mode is ReadOnly unless it says ReadWrite.
+	Mode Mode
+	// Suffixes are the endings of the files that can be reached, such as ".md".
+	// None means any.
+	Suffixes []string
+	// MaxFileBytes is the size of the largest file that is read or written; 0
+	// means no limit of this root's own.
+	MaxFileBytes int64
+	// Approval says for each access whether it is free, asks or is blocked. What
+	// it leaves out is free to read and asks to write and delete.
+	Approval map[Access]approval.Verdict
+	// Reason is told when Approval blocks; default "blocked by policy".
+	Reason string
+	// Source is the file and line of the root's config, told as the reason why.
+	Source string
+}
+
+// validate reports what keeps the root from being used.
+func (r *Root) validate() error {
+	if err := checkName(r.Name); err != nil {
+		return fmt.Errorf("root %q: %w", r.Name, err)
+	}
+	switch r.Mode {
+	case "", ReadOnly, ReadWrite:
+	default:
+		return fmt.Errorf("root %q: unknown mode %q: it is ro or rw", r.Name, string(r.Mode))
+	}
+	if r.MaxFileBytes < 0 {
+		return fmt.Errorf("root %q: max_file_bytes is negative", r.Name)
+	}
+	for access := range r.Approval {
+		if acts[access] == "" {
+			return fmt.Errorf("root %q: unknown access %q: it is read, write or delete", r.Name, string(access))
+		}
+	}
+	if r.Host == "" {
+		return fmt.Errorf("root %q: it names no folder", r.Name)
+	}
+	return nil
+}
+
+// checkName refuses names that could not be written as the first element of a
+// path.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("the name is empty")
+	case name == "..", strings.HasPrefix(name, "~"), strings.ContainsAny(name, `/\`), hasDrive(name):
+		return errors.New("the name cannot begin a path; use one plain word")
+	case !utf8.ValidString(name), strings.ContainsFunc(name, unicode.IsControl):
+		return errors.New("the name is not plain text")
+	}
+	return nil
+}
+
+// word is the root's own word on an access, and where it stands.
+func (r *Root) word(a Access) (approval.Verdict, string) {
+	v, said := r.Approval[a]
+	if !said {
+		return defaults[a], fmt.Sprintf("by default a root says %s: %s", a, configWord(defaults[a]))
+	}
+	if v != approval.Ask && v != approval.Free {
+		return approval.Block, r.reason()
+	}
+	why := fmt.Sprintf("root %s says %s: %s", r.Name, a, configWord(v))
+	if r.Source != "" {
+		why += " at " + r.Source
+	}
+	return v, why
+}
+
+func (r *Root) reason() string {
+	reason := r.Reason
+	if reason == "" {
+		reason = "blocked by policy"
+	}
+	if r.Source != "" {
+		reason += " (" + r.Source + ")"
+	}
+	return reason
+}
+
+// configWord is how config writes a verdict.
+func configWord(v approval.Verdict) string {
+	switch v {
+	case approval.Free:
+		return "allow"
+	case approval.Ask:
+		return "ask"
+	}
+	return "deny"
+}
+
+// fits reports whether the root holds files of this name.
+func (r *Root) fits(base string) bool {
+	if len(r.Suffixes) == 0 {
+		return true
+	}
+	for _, s := range r.Suffixes {
+		if strings.HasSuffix(strings.ToLower(base), strings.ToLower(s)) {
+			return true
+		}
+	}
+	return false
+}

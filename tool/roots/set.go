@@ -1,0 +1,159 @@
+package roots
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Options are what holds for all roots of a set.
+type Options struct {
+	// Secrets are patterns of files that ask even where reads are free; nil
+	// means [DefaultSecrets], an empty list none. A pattern without a slash is
+	// for any element of a path, one with slashes for elements in a row; `*`
+	// and `?` stay within an element; a `!` in front makes an exception.
+	Secrets []string
+	// Protected are absolute paths of files and folders that no tool writes or
+	// deletes, such as assent's own config and state.
+	Protected []string
+}
+
+// A Set is the roots that tools may reach. It is safe for concurrent use and
+// never changes.
+type Set struct {
+	folders   []*folder // in the order given
+	byName    map[string]*folder
+	secrets   patterns
+	protected []protected
+	parent    *Set // whose word holds too; nil for none
+}
+
+// A folder is a root that was opened.
+type folder struct {
+	Root
+	host   string      // as configured, absolute
+	real   string      // with links resolved
+	info   fs.FileInfo // what it was when it was opened
+	handle *os.Root    // the folder, or the one that the single file lies in
+	file   string      // the name of the single file; empty for a folder
+}
+
+// New opens the roots. It refuses two roots of one name and two names for one
+// folder. Close the set when it is no longer used.
+func New(opts Options, list ...Root) (*Set, error) {
+	secrets := opts.Secrets
+	if secrets == nil {
+		secrets = DefaultSecrets
+	}
+	s := &Set{byName: map[string]*folder{}}
+	var err error
+	if s.secrets, err = compilePatterns(secrets); err != nil {
+		return nil, err
+	}
+	if s.protected, err = protectAll(opts.Protected); err != nil {
+		return nil, err
+	}
+	for _, r := range list {
+		if err := s.add(r); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
+
+func (s *Set) add(r Root) error {
+	if err := r.validate(); err != nil {
+		return err
+	}
+	if s.byName[r.Name] != nil {
+		return fmt.Errorf("root %q: there are two roots of this name", r.Name)
+	}
+	f, err := open(r)
+	if err != nil {
+		return err
+	}
+	for _, other := range s.folders {
+		if other.real == f.real || os.SameFile(other.info, f.info) {
+			f.handle.Close()
+			return fmt.Errorf("root %q: it is the same place as root %q; leave one of them out", r.Name, other.Name)
+		}
+	}
+	s.folders = append(s.folders, f)
+	s.byName[r.Name] = f
+	return nil
+}
+
+// open finds out what the root is. These errors are for the operator, who wrote
+// the host path.
+func open(r Root) (*folder, error) {
+	f := &folder{Root: r}
+	var err error
+	if f.host, err = filepath.Abs(r.Host); err != nil {
+		return nil, fmt.Errorf("root %q: %w", r.Name, err)
+	}
+	if f.real, err = filepath.EvalSymlinks(f.host); err != nil {
+		return nil, fmt.Errorf("root %q: %w", r.Name, err)
+	}
+	if f.info, err = os.Lstat(f.real); err != nil {
+		return nil, fmt.Errorf("root %q: %w", r.Name, err)
+	}
+	dir := f.real
+	switch {
+	case f.info.IsDir():
+	case f.info.Mode().IsRegular():
+		dir, f.file = filepath.Split(f.real)
+	default:
+		return nil, fmt.Errorf("root %q: %s is neither a folder nor a file", r.Name, f.host)
+	}
+	if f.handle, err = os.OpenRoot(dir); err != nil {
+		return nil, fmt.Errorf("root %q: %w", r.Name, err)
+	}
+	return f, nil
+}
+
+// Close closes the roots. Places of the set cannot be opened any more.
+func (s *Set) Close() error {
+	var errs []error
+	for _, f := range s.folders {
+		errs = append(errs, f.handle.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Names returns the names of the roots, in the order given.
+func (s *Set) Names() []string {
+	out := make([]string, len(s.folders))
+	for i, f := range s.folders {
+		out[i] = f.Name
+	}
+	return out
+}
+
+// Roots returns the roots as they were given.
+func (s *Set) Roots() []Root {
+	out := make([]Root, len(s.folders))
+	for i, f := range s.folders {
+		out[i] = f.Root
+	}
+	return out
+}
+
+// Narrow returns a set for somebody who may reach no more than s: every root of
+// it lies in one of s, and what s blocks, asks, protects or calls secret stays
+// so. s is not changed.
+func (s *Set) Narrow(opts Options, list ...Root) (*Set, error) {
+	child, err := New(opts, list...)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range child.folders {
+		if s.owner(f.location()) == nil {
+			err := fmt.Errorf("root %q: it lies in no root of the parent; there is %s", f.Name, s.known())
+			return nil, errors.Join(err, child.Close())
+		}
+	}
+	child.parent = s
+	return child, nil
+}
