@@ -148,20 +148,23 @@ func TestPersonOnlyIsNeverRemembered(t *testing.T) {
 }
 
 func TestCancelledQuestionIsDismissed(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	a := ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
-		cancel()
-		return r.Approve(""), nil // too late
-	})
-	f := newFixture(t, withApprover(a))
-	out := f.Decide(ctx, call("send", "1"), call("send", "2"))
-	for _, o := range out {
-		if o.State != Dismissed || o.Stage != StageDismissed {
-			t.Errorf("%s is %s", o.Call.ID, o.State)
-		}
-		wantError(t, o.Err(), ErrDenied)
-		if events := f.recorder.Of(o.Call.ID); len(events) != 1 || events[0].State != Dismissed {
-			t.Errorf("events %v", events)
-		}
+	for name, answer := range map[string]approvaltest.Answer{"yes": approvaltest.Yes, "no": approvaltest.No} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			a := ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
+				cancel()
+				return answer(r), nil // too late
+			})
+			f := newFixture(t, withApprover(a))
+			for _, o := range f.Decide(ctx, call("send", "1"), call("send", "2")) {
+				if o.State != Dismissed || o.Stage != StageDismissed {
+					t.Errorf("%s is %s", o.Call.ID, o.State)
+				}
+				wantError(t, o.Err(), ErrDenied)
+				if events := f.recorder.Of(o.Call.ID); len(events) != 1 || events[0].State != Dismissed {
+					t.Errorf("events %v", events)
+				}
+			}
+		})
 	}
 }

@@ -198,6 +198,11 @@ func TestCausesAndByName(t *testing.T) {
 	if got := judge(Policy{Rules: ruleSet(t, "allow shell")}, hidden, write); len(got.Open) != 2 {
 		t.Errorf("open %v: a bare allow answers what follows from an act that it does not answer", got.Open)
 	}
+	early := write
+	early.Cause = 2 // the command, which stands behind it
+	if got := judge(rules, early, command); got.State != Pending {
+		t.Errorf("a cause that stands behind its effect: %s", got.State)
+	}
 	for _, cause := range []int{-1, 2, 3, 99} { // a cause that stands not before its effect is none
 		loop := write
 		loop.Cause = cause

@@ -13,6 +13,14 @@ type Preparer interface {
 	Prepare(ctx context.Context, call Call) (Proposal, error)
 }
 
+// A TurnPreparer prepares the calls of one turn on top of each other: what a
+// later call would do is said, and bound to, as if the earlier ones had run.
+// Turn returns the context in which the calls of one review are prepared.
+type TurnPreparer interface {
+	Preparer
+	Turn(ctx context.Context) context.Context
+}
+
 // A Proposal is what a call would do, ready to be judged.
 type Proposal struct {
 	// Definition is the digest of the tool's definition as it is now.

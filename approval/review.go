@@ -9,6 +9,9 @@ import (
 // Review settles what can be settled without a person and leaves the rest
 // pending. It never waits for anybody, and every call gets an outcome.
 func (g *Gate) Review(ctx context.Context, calls ...Call) *Batch {
+	if t, ok := g.cfg.Preparer.(TurnPreparer); ok {
+		ctx = t.Turn(ctx)
+	}
 	b := g.newBatch(g.cfg.NewID(), len(calls))
 	drafts := make([]draft, len(calls))
 	seen := make(map[string]bool, len(calls))

@@ -64,6 +64,14 @@ func (w *wrapped) Prepare(ctx context.Context, args json.RawMessage) (Action, er
 	return w.prepare(ctx, args)
 }
 
+// Turn implements [TurnTool] for a tool that is one.
+func (w *wrapped) Turn(ctx context.Context) context.Context {
+	if t, ok := w.Tool.(TurnTool); ok {
+		return t.Turn(ctx)
+	}
+	return ctx
+}
+
 func (w *wrapped) check() error {
 	if w.Tool == nil {
 		return errNilTool

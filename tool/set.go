@@ -33,7 +33,7 @@ type toolState struct {
 	schema     *jsonschema.Resolved
 }
 
-var _ approval.Preparer = (*Set)(nil)
+var _ approval.TurnPreparer = (*Set)(nil)
 
 // NewSet returns the set of the given tools. Names that differ in case only are
 // the same name, because rules do not tell them apart.
@@ -116,6 +116,17 @@ func (s *Set) Specs() []Spec {
 		out[i] = t.Spec()
 	}
 	return out
+}
+
+// Turn implements [approval.TurnPreparer]: tools that are a [TurnTool] prepare
+// the calls of a turn on top of each other.
+func (s *Set) Turn(ctx context.Context) context.Context {
+	for _, t := range s.tools {
+		if turn, ok := t.(TurnTool); ok {
+			ctx = turn.Turn(ctx)
+		}
+	}
+	return ctx
 }
 
 // Prepare implements [approval.Preparer]. A tool that panics is an error.

@@ -20,6 +20,14 @@ type Tool interface {
 	Prepare(ctx context.Context, args json.RawMessage) (Action, error)
 }
 
+// A TurnTool prepares the calls of one turn on top of each other. Turn returns
+// the context in which they are prepared; tools that share it return the context
+// unchanged if it is theirs already. Calls run in a context without it.
+type TurnTool interface {
+	Tool
+	Turn(ctx context.Context) context.Context
+}
+
 // A Spec is a tool's definition: what the model is shown.
 type Spec struct {
 	// Connector is where a foreign tool comes from; empty for built-in tools.

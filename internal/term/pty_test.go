@@ -18,16 +18,17 @@ const patience = 10 * time.Second
 
 // terminal is a child program at a real terminal.
 type terminal struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	master *os.File
-	slave  *os.File
-	screen *screen
-	raw    bytes.Buffer // all that was sent to the terminal
-	stdout bytes.Buffer
-	before *term.State
-	chunks chan []byte   // what the child sent
-	done   chan struct{} // the child has ended
+	t       *testing.T
+	cmd     *exec.Cmd
+	control *os.File // the master, for its size
+	master  *os.File // the same, as a file whose reads end when it is closed
+	slave   *os.File
+	screen  *screen
+	raw     bytes.Buffer // all that was sent to the terminal
+	stdout  bytes.Buffer
+	before  *term.State
+	chunks  chan []byte   // what the child sent
+	done    chan struct{} // the child has ended
 }
 
 // run starts the child with the calls at a terminal of that size.
@@ -37,7 +38,7 @@ func run(t *testing.T, cases string, columns, rows uint16, env ...string) *termi
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &terminal{t: t, master: master, slave: slave, screen: newScreen(int(columns), int(rows))}
+	x := &terminal{t: t, control: master, master: pollable(t, master), slave: slave, screen: newScreen(int(columns), int(rows))}
 	x.resize(columns, rows)
 	if x.before, err = term.GetState(slave.Fd()); err != nil {
 		t.Fatal(err)
@@ -58,19 +59,39 @@ func run(t *testing.T, cases string, columns, rows uint16, env ...string) *termi
 	}()
 	t.Cleanup(func() {
 		_ = x.cmd.Process.Kill()
-		master.Close()
-		slave.Close()
+		x.hangUp()
 	})
 	return x
 }
 
+// pollable returns a second file for the terminal that does not block.
+func pollable(t *testing.T, f *os.File) *os.File {
+	t.Helper()
+	fd, err := syscall.Dup(int(f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		t.Fatal(err)
+	}
+	syscall.CloseOnExec(fd)
+	return os.NewFile(uintptr(fd), "master")
+}
+
+// hangUp closes the terminal.
+func (x *terminal) hangUp() {
+	x.slave.Close()
+	x.master.Close()
+	x.control.Close()
+}
+
 func (x *terminal) resize(columns, rows uint16) {
-	if err := pty.Setsize(x.master, &pty.Winsize{Cols: columns, Rows: rows}); err != nil {
+	if err := pty.Setsize(x.control, &pty.Winsize{Cols: columns, Rows: rows}); err != nil {
 		x.t.Fatal(err)
 	}
 }
 
-// read hands on what the child sends. The master cannot be read with a deadline.
+// read hands on what the child sends.
 func (x *terminal) read() {
 	for {
 		buffer := make([]byte, 16<<10)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestS01Pause_S02Approve(t *testing.T) {
@@ -60,7 +61,7 @@ func TestS19Pager(t *testing.T) {
 	x := run(t, "long", 80, 24)
 	x.asked("rows 1–", "press v")
 	x.types("v")
-	x.sees("line 12 of many", "!Asks because")
+	x.sees("line 20 of many")
 	x.types("q")
 	x.asked("Asks because", "[s] session")
 	x.types("y")
@@ -185,9 +186,12 @@ func TestS27EndOfInput(t *testing.T) {
 func TestS27ClosedTerminal(t *testing.T) {
 	x := run(t, "one", 80, 30)
 	x.asked()
-	x.slave.Close()
-	x.master.Close()
-	<-x.done
+	x.hangUp()
+	select {
+	case <-x.done:
+	case <-time.After(patience):
+		t.Fatal("the child does not end")
+	}
 	if out := x.stdout.String(); !strings.Contains(out, "one dismissed") || !strings.Contains(out, "the prompt was interrupted") {
 		t.Errorf("standard output: %s", out)
 	}

@@ -26,5 +26,5 @@
 //	gate, err := tool.Guard(approval.Config{Approver: person}, files.Tools(set, files.Options{})...)
 //
 // Calls of one turn are shown on top of each other if they are reviewed in a
-// context from [WithOverlay].
+// context from [withOverlay].
 package files

@@ -87,6 +87,9 @@ func newTool[In any](name, words string, prepare func(context.Context, In) (tool
 
 func (t *fileTool[In]) Spec() tool.Spec { return t.spec }
 
+// Turn implements [tool.TurnTool].
+func (t *fileTool[In]) Turn(ctx context.Context) context.Context { return withOverlay(ctx) }
+
 // Prepare implements [tool.Tool]. What the roots refuse is blocked.
 func (t *fileTool[In]) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
 	var in In

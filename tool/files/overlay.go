@@ -14,14 +14,17 @@ type overlay struct {
 
 type overlayKey struct{}
 
-// WithOverlay returns a context in which the calls of one turn are prepared on
+// withOverlay returns a context in which the calls of one turn are prepared on
 // top of each other: the second edit of a file is shown, and bound to, what the
 // first one would leave.
 //
 // Use it to review a turn, one context for each, and run the calls in a context
 // without it: then the files themselves must have become what was shown, else
 // the call is asked again.
-func WithOverlay(ctx context.Context) context.Context {
+func withOverlay(ctx context.Context) context.Context {
+	if overlayOf(ctx) != nil {
+		return ctx
+	}
 	return context.WithValue(ctx, overlayKey{}, &overlay{states: map[string]state{}})
 }
 

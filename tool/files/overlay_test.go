@@ -6,7 +6,6 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
-	"github.com/assent-dev/assent/tool/files"
 )
 
 // turn reviews calls on top of each other, answers them, and runs them.
@@ -15,7 +14,7 @@ func (w *world) turn(answers []bool, calls ...approval.Call) []tool.Result {
 	for i := range calls {
 		calls[i].ID = string(rune('a' + i))
 	}
-	b := w.gate.Review(files.WithOverlay(w.t.Context()), calls...)
+	b := w.gate.Review(w.t.Context(), calls...)
 	for i, r := range b.Pending() {
 		view, err := r.View(w.t.Context())
 		must(w.t, err)

@@ -17,7 +17,8 @@ var ErrNotOurs = errors.New("it has changed since; undoing would lose that")
 // A Restoration is a call about to be undone. Show its views, then apply it.
 type Restoration struct {
 	Entry Entry
-	// Summary is a line, Views what each file would become again.
+	// Summary and Views say for each file what it would become again: in a line,
+	// and in full.
 	Summary []string
 	Views   []present.View
 
