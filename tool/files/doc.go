@@ -25,6 +25,7 @@
 //	…
 //	gate, err := tool.Guard(approval.Config{Approver: person}, files.Tools(set, files.Options{})...)
 //
-// Calls of one turn are shown on top of each other if they are reviewed in a
-// context from [withOverlay].
+// The calls of one turn are shown on top of each other: the second edit of a file
+// is shown as a change of what the first one would leave, and asked again if that
+// does not come about.
 package files

@@ -18,9 +18,8 @@ type overlayKey struct{}
 // top of each other: the second edit of a file is shown, and bound to, what the
 // first one would leave.
 //
-// Use it to review a turn, one context for each, and run the calls in a context
-// without it: then the files themselves must have become what was shown, else
-// the call is asked again.
+// Calls run in a context without it: then the files themselves must have become
+// what was shown, else the call is asked again.
 func withOverlay(ctx context.Context) context.Context {
 	if overlayOf(ctx) != nil {
 		return ctx
