@@ -98,6 +98,12 @@ func (b *Batch) stillHolds(ctx context.Context, d *draft) (reason string, err er
 		}
 		return "what the call would do changed since it was shown", nil
 	}
+	return b.stillAllowed(ctx, d)
+}
+
+// stillAllowed returns why what allowed the call no longer does, if so.
+func (b *Batch) stillAllowed(ctx context.Context, d *draft) (reason string, err error) {
+	o := &d.outcome
 	byPerson := o.State == Approved || o.State == ModeApproved && o.Decision != nil
 	j, err := b.gate.judgement(ctx, o, d.proposal, byPerson)
 	if err != nil {
@@ -132,9 +138,21 @@ func (b *Batch) execute(ctx context.Context, e *entry, next draft) (*Execution, 
 		b.refuseStart(ctx, e, next, err)
 		return nil, err
 	}
-	next.running = &Execution{entry: e, started: now}
+	resumed := e.outcome.Stage == StageSuspended
+	x := &Execution{entry: e, started: now}
+	next.running = x
 	b.commit(ctx, e, next)
-	return next.running, nil
+	// Writing the record took time: look once more.
+	reason, err := b.stillAllowed(ctx, &next)
+	switch {
+	case err == nil && reason == "":
+		return x, nil
+	case err == nil && !resumed:
+		return nil, errors.Join(fmt.Errorf("%w: %s", ErrChanged, reason), x.Again(ctx, errors.New(reason)))
+	case err == nil:
+		err = errors.New(reason)
+	}
+	return nil, errors.Join(fmt.Errorf("%w: %w", ErrNotAllowed, err), x.End(ctx, StageCancelled, err))
 }
 
 // End records how the execution ended: completed, failed, cancelled, suspended

@@ -96,6 +96,44 @@ func TestLastMoment(t *testing.T) {
 	}
 }
 
+// The last instant of all: the change comes while the start is being recorded.
+func TestLastMomentWhileTheStartIsRecorded(t *testing.T) {
+	for name, c := range map[string]struct {
+		how    func(f *fixture) *Batch
+		change func(f *fixture)
+		want   State
+	}{
+		"deny added":    {once, func(f *fixture) { f.addRule("deny send") }, AutoDenied},
+		"rule disabled": {always, func(f *fixture) { enable(f, false) }, Pending},
+		"grant expired": {session, func(f *fixture) { f.clock.Advance(time.Hour) }, Pending},
+		"grant revoked": {session, func(f *fixture) { f.memory.RevokeGrant("s", grantID(f)) }, Pending},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			b := c.how(f)
+			f.recorder.FailIf(func(e Event) error {
+				if e.Kind == Started {
+					c.change(f)
+				}
+				return nil
+			})
+			exec, err := f.start(b)
+			wantError(t, err, ErrChanged)
+			o := b.Outcome(0)
+			if exec != nil || o.State != c.want {
+				t.Errorf("the call is %s, want %s; execution %v", o.State, c.want, exec)
+			}
+			var seen []string
+			for _, e := range f.recorder.Of(o.Call.ID) {
+				seen = append(seen, string(e.Kind)+" "+string(e.Stage))
+			}
+			if len(seen) < 2 || seen[0] != "started executing" || seen[1] != "ended cancelled" {
+				t.Errorf("recorded: %q", seen)
+			}
+		})
+	}
+}
+
 func ruleID(f *fixture) string {
 	set, _ := f.memory.Rules(context.Background())
 	return set.Rules()[0].ID

@@ -89,6 +89,10 @@ func (x *terminal) resize(columns, rows uint16) {
 	if err := pty.Setsize(x.control, &pty.Winsize{Cols: columns, Rows: rows}); err != nil {
 		x.t.Fatal(err)
 	}
+	// Setsize made the terminal block, for both files.
+	if err := syscall.SetNonblock(int(x.control.Fd()), true); err != nil {
+		x.t.Fatal(err)
+	}
 }
 
 // read hands on what the child sends.

@@ -227,7 +227,7 @@ func TestResizeWhileOpen(t *testing.T) {
 	if err := x.cmd.Process.Signal(syscall.SIGWINCH); err != nil {
 		t.Fatal(err)
 	}
-	x.sees("┌─ shell · main › helper ─────────────────┐")
+	x.sees("┌─ shell · main › helper ──────────────────┐")
 	x.types("y")
 	x.ends(0, "command approved")
 }
@@ -247,7 +247,7 @@ func TestNoColour(t *testing.T) {
 func TestDumbTerminal(t *testing.T) {
 	x := run(t, "diff two three", 80, 30, "TERM=dumb")
 	x.types("y\n") // too early
-	x.sees("1 of 3", "answer> ")
+	x.sees("1 of 3", "\nanswer>")
 	x.types("\nmaybe\nYES\n")
 	x.sees("✓ approved: write_file · Edit notes/report.md", "2 of 3")
 	x.until("a second question", func() bool { return strings.HasSuffix(strings.TrimRight(x.screen.String(), "\n"), "answer>") })
