@@ -55,8 +55,8 @@ soak: gcc ## all tests with their long rounds in full
 bench: ## benchmarks as a table
 	@{ $(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./... || echo FAIL; } | $(GO) run ./internal/benchtable
 
-demo: ## an agent that sends email, with a person asked first
-	@$(GO) run ./examples/email
+demo: build ## a scripted agent tidies up notes, and asks you first
+	@./bin/assent demo
 
 # The race detector is the one part that needs a C compiler; assent itself has no cgo.
 gcc:

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"io/fs"
 	"sync"
+	"time"
 
 	"github.com/alecthomas/chroma/v2"
 )
@@ -28,8 +29,13 @@ var lexers = sync.OnceValue(func() *chroma.LexerRegistry {
 	return registry
 })
 
+// maxTokenise is how long colours may take: the rules of a lexer backtrack, and a text can
+// be made that they take for ever on.
+const maxTokenise = 30 * time.Millisecond
+
 // tokenise splits text by the rules of a language. It returns nil for a language that is
-// not known and for a lexer that fails: then there is no colour, and nothing is lost.
+// not known and for a lexer that fails or is slow: then there is no colour, and nothing is
+// lost.
 func tokenise(language, text string) (tokens []chroma.Token) {
 	if language == "" {
 		return nil
@@ -43,9 +49,15 @@ func tokenise(language, text string) (tokens []chroma.Token) {
 	if lexer == nil {
 		return nil
 	}
-	tokens, err := chroma.Tokenise(lexer, &chroma.TokeniseOptions{State: "root"}, text)
+	next, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
 	if err != nil {
 		return nil
+	}
+	began := time.Now()
+	for t := next(); t != chroma.EOF; t = next() {
+		if tokens = append(tokens, t); time.Since(began) > maxTokenise {
+			return nil
+		}
 	}
 	return tokens
 }
