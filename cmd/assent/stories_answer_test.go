@@ -11,7 +11,7 @@ const ideas = "# Ideas\n\n- a shelf for the hallway\n"
 func TestS01_Pause(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/ideas.md", "# Ideas\n\n- none\n")}, []call{write("w2", "notes/new/deep.md", "deep\n")})
 	x := s.run()
-	x.asked("agent: I go on.", "write_file · tidy", "Edit notes/ideas.md (+1 −1 line)",
+	x.asked("agent: I go on.", "write_file · tidy", "Edit notes/ideas.md (+1 −1 lines)",
 		"Asks because: root notes says write: ask at "+s.dir+"/policy.yaml:3", "- a shelf for the hallway", "- none")
 	s.has("notes/ideas.md", ideas)
 	x.types("y")

@@ -15,7 +15,7 @@ import (
 )
 
 // patience is how long a test waits for something to happen.
-const patience = time.Minute
+const patience = 30 * time.Second
 
 // program is the path of the program, built once for all tests.
 var program = sync.OnceValues(func() (string, error) {
@@ -60,7 +60,9 @@ type terminal struct {
 	screen        *screen
 	raw           bytes.Buffer // all that was sent to the terminal
 	before        string       // how the terminal was set
+	sent          chan []byte  // what comes next; closed when nobody has the terminal any more
 	ended         chan struct{}
+	over          bool // it has ended and all is shown
 }
 
 // start runs a command at a terminal of that size.
@@ -70,7 +72,7 @@ func start(t *testing.T, columns, rows uint16, c *exec.Cmd) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &terminal{t: t, cmd: c, master: master, slave: slave, screen: newScreen(int(columns), int(rows)), ended: make(chan struct{})}
+	x := &terminal{t: t, cmd: c, master: master, slave: slave, screen: newScreen(int(columns), int(rows)), sent: make(chan []byte), ended: make(chan struct{})}
 	if err := pty.Setsize(master, &pty.Winsize{Cols: columns, Rows: rows}); err != nil {
 		t.Fatal(err)
 	}
@@ -84,13 +86,31 @@ func start(t *testing.T, columns, rows uint16, c *exec.Cmd) *terminal {
 		defer close(x.ended)
 		_ = c.Wait() // the status is in the process state
 	}()
+	go x.receive()
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
 		<-x.ended
+		slave.Close() // ends receive
+		for range x.sent {
+		}
 		master.Close()
-		slave.Close()
 	})
 	return x
+}
+
+// receive takes what is sent to the terminal until its last user is gone.
+func (x *terminal) receive() {
+	defer close(x.sent)
+	for {
+		buffer := make([]byte, 64<<10)
+		n, err := x.master.Read(buffer)
+		if n > 0 {
+			x.sent <- buffer[:n]
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 // settings tells how the terminal is set: echo, lines, signals.
@@ -105,35 +125,29 @@ func (x *terminal) settings() string {
 	return string(out)
 }
 
-// read takes what the program sends, for a moment or until something comes.
-func (x *terminal) read(moment time.Duration) {
-	x.t.Helper()
-	if err := x.master.SetReadDeadline(time.Now().Add(moment)); err != nil {
-		x.t.Fatal(err)
-	}
-	buffer := make([]byte, 64<<10)
-	n, _ := x.master.Read(buffer) // at the end of the program there is nothing to read
-	x.raw.Write(buffer[:n])
-	x.screen.write(string(buffer[:n]))
+// show draws what was sent.
+func (x *terminal) show(data []byte) {
+	x.raw.Write(data)
+	x.screen.write(string(data))
 }
 
 // until reads until it is good.
 func (x *terminal) until(what string, good func() bool) {
 	x.t.Helper()
-	deadline := time.Now().Add(patience)
+	late := time.After(patience)
+	ended := x.ended
 	for !good() {
 		select {
-		case <-x.ended:
-			if x.read(10 * time.Millisecond); !good() {
+		case data := <-x.sent:
+			x.show(data)
+		case <-ended:
+			ended, x.over = nil, true
+			if x.drain(); !good() {
 				x.t.Fatalf("the program ended with status %d before %s; screen:\n%s", x.status(), what, x.screen)
 			}
-			return
-		default:
-		}
-		if time.Now().After(deadline) {
+		case <-late:
 			x.t.Fatalf("no %s in %v; screen:\n%s", what, patience, x.screen)
 		}
-		x.read(50 * time.Millisecond)
 	}
 }
 
@@ -181,15 +195,7 @@ func (x *terminal) denies(note string) {
 // the terminal as it was.
 func (x *terminal) ends(status int, words ...string) {
 	x.t.Helper()
-	x.until("the end", func() bool {
-		select {
-		case <-x.ended:
-			return true
-		default:
-			return false
-		}
-	})
-	x.drain()
+	x.until("the end", func() bool { return x.over })
 	if got := x.status(); got != status {
 		x.t.Errorf("exit status %d, want %d; screen:\n%s", got, status, x.screen)
 	}
@@ -203,11 +209,16 @@ func (x *terminal) ends(status int, words ...string) {
 	}
 }
 
-// drain reads what the program left in the terminal.
+// drain shows what a program that has ended left in the terminal: what it sent comes
+// before a mark that is sent behind it.
 func (x *terminal) drain() {
-	for n := -1; n != x.raw.Len(); {
-		n = x.raw.Len()
-		x.read(20 * time.Millisecond)
+	x.t.Helper()
+	const mark = "\x1b_end\x1b\\"
+	if _, err := x.slave.WriteString(mark); err != nil {
+		x.t.Fatal(err)
+	}
+	for !bytes.HasSuffix(x.raw.Bytes(), []byte(mark)) {
+		x.show(<-x.sent)
 	}
 }
 

@@ -125,6 +125,7 @@ func (a *Approver) leave(ctx context.Context, d desk, why error) error {
 		answer := r.Dismiss()
 		if errors.As(why, &stopped) {
 			answer = r.Deny("the person stopped the run")
+			answer.Stop = true
 			if stopped.Request.ID == r.ID && stopped.Note != "" {
 				answer.Note = stopped.Note
 			}

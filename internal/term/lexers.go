@@ -31,7 +31,7 @@ var lexers = sync.OnceValue(func() *chroma.LexerRegistry {
 
 // maxTokenise is how long colours may take: the rules of a lexer backtrack, and a text can
 // be made that they take for ever on.
-const maxTokenise = 30 * time.Millisecond
+var maxTokenise = 30 * time.Millisecond
 
 // tokenise splits text by the rules of a language. It returns nil for a language that is
 // not known and for a lexer that fails or is slow: then there is no colour, and nothing is
