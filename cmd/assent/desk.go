@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
@@ -49,8 +50,11 @@ func openDesk(policyFile, state string, flags askFlags, approver func(*desk) app
 	if err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
+	for _, w := range policy.Warnings {
+		warnings = append(warnings, w.String())
+	}
 	for _, w := range warnings {
-		fmt.Fprintln(os.Stderr, "assent: warning:", w)
+		fmt.Fprintln(os.Stderr, "assent: warning:", present.Safe(w))
 	}
 	cfg := approval.Config{Mode: flags.mode(), Rules: d.rules, Grants: d.grants, Policy: policy.Rules, Recorder: d.shown}
 	asked := approver(d)

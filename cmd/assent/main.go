@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/present"
 )
 
 func main() {
@@ -29,7 +31,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	err := root.ExecuteContext(ctx)
 	if err != nil {
-		fmt.Fprintf(stderr, "assent: %v\n", err)
+		// It may name what a model chose.
+		fmt.Fprintf(stderr, "assent: %s\n", present.Safe(err.Error()))
 	}
 	return exitStatus(err)
 }

@@ -42,13 +42,17 @@ func (o *operator) Approve(ctx context.Context, r *approval.Request) (approval.D
 	if note := cut.Note(); note != "" {
 		o.say.line("  │ %s", note)
 	}
+	d := o.answer(r)
+	d.By.User = "recorded operator"
+	return d, nil
+}
+
+func (o *operator) answer(r *approval.Request) approval.Decision {
 	known, ok := recorded[r.Call.ID]
 	if !ok {
 		o.say.line("  operator: n (nothing is recorded for this question)")
-		return r.Deny("nothing is recorded for this question"), nil
+		return r.Deny("nothing is recorded for this question")
 	}
 	o.say.line("  operator: %s", known.typed)
-	d := known.answer(r)
-	d.By.User = "recorded operator"
-	return d, nil
+	return known.answer(r)
 }

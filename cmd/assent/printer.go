@@ -15,7 +15,7 @@ import (
 type printer struct{ out io.Writer }
 
 func (p printer) line(format string, args ...any) {
-	fmt.Fprintln(p.out, present.Safe(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(p.out, strings.TrimRight(present.Safe(fmt.Sprintf(format, args...)), " "))
 }
 
 // Text implements [worker.Watcher].
@@ -51,7 +51,7 @@ func (p printer) summary(events []approval.Event) {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, e := range events {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", present.SafeLine(eventName(e)), e.State, present.SafeLine(reason(e)))
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", present.SafeLine(eventName(e)), e.State, present.SafeLine(reason(e)+changed(e)))
 	}
 	w.Flush()
 	fmt.Fprint(p.out, b.String())
@@ -80,4 +80,12 @@ func reason(e approval.Event) string {
 		return "nothing asks"
 	}
 	return ""
+}
+
+// changed says that a person changed the call: the log has the digests of both.
+func changed(e approval.Event) string {
+	if e.OriginalDigest == (approval.Digest{}) {
+		return ""
+	}
+	return ", after changing the arguments"
 }

@@ -16,12 +16,15 @@ type screen struct {
 	top             int      // the first visible row
 	last            rune
 	title           string
-	titles          []string
 	bells           int
-	rest            string // the begin of a sequence
+	modes           map[string]bool // those that were switched on or off, by their number
+	keyboards       int             // keyboard modes that were put on the stack and not taken off
+	rest            string          // the begin of a sequence
 }
 
-func newScreen(columns, height int) *screen { return &screen{columns: columns, height: height} }
+func newScreen(columns, height int) *screen {
+	return &screen{columns: columns, height: height, modes: map[string]bool{}}
+}
 
 // sequence matches a whole escape sequence: a control sequence with its parameters and
 // its last byte, a string up to its end, or two or three bytes.
@@ -98,14 +101,37 @@ func (s *screen) escape(m []string) {
 	switch {
 	case strings.HasPrefix(m[0], "\x1b[") && !strings.ContainsAny(m[1], "<=>?"):
 		s.control(m[1], m[2])
+	case strings.HasPrefix(m[0], "\x1b["):
+		s.private(m[1], m[2])
 	case strings.HasPrefix(m[0], "\x1b]"):
 		if kind, title, ok := strings.Cut(m[3], ";"); ok && (kind == "0" || kind == "2") {
 			s.title = title
-			s.titles = append(s.titles, title)
 		}
 	case m[0] == "\x1bM":
 		s.y = max(s.y-1, s.top)
 	}
+}
+
+// private keeps what has to be put back at the end.
+func (s *screen) private(params, final string) {
+	switch {
+	case params[0] == '?' && (final == "h" || final == "l"):
+		s.modes[params[1:]] = final == "h"
+	case params[0] == '>' && final == "u":
+		s.keyboards++
+	case params[0] == '<' && final == "u":
+		s.keyboards--
+	}
+}
+
+// clean reports whether the cursor is to be seen and nothing else is left switched on.
+func (s *screen) clean() bool {
+	for mode, on := range s.modes {
+		if cursor := mode == "25"; on != cursor {
+			return false
+		}
+	}
+	return s.keyboards <= 0
 }
 
 func (s *screen) control(params, final string) {
@@ -194,8 +220,16 @@ func (s *screen) String() string {
 	return b.String()
 }
 
-// flat is the screen as one line: without frames, and with one space where there are
-// more or a row ends, so that text is found however it is wrapped.
+// flat is the screen as one line: without frames, with one space where there are more or
+// a row ends, and with rows joined that were only broken at the edge, so that text is
+// found however it is wrapped.
 func (s *screen) flat() string {
-	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "↳", " ").Replace(s.String())), " ")
+	var b strings.Builder
+	for _, row := range s.rows {
+		b.WriteString(string(row))
+		if len(row) < s.columns || strings.ContainsRune(" │┐┤┘", row[len(row)-1]) {
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "↳", " ").Replace(b.String())), " ")
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -29,7 +31,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("ASSENT_UPDATE") != "",
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": status},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": status, "scrub": scrub, "undoid": undoID},
 		Setup:               leaveSoon,
 	})
 }
@@ -60,4 +62,34 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
 	}
+}
+
+var undoWords = regexp.MustCompile(`(Undo id: |--state \S+ )[a-z2-7]{10}`)
+
+// scrub is the script command `scrub FILE...`: what differs from run to run in the files
+// becomes WORK and ID.
+func scrub(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: scrub FILE...")
+	}
+	for _, file := range args {
+		text := strings.ReplaceAll(ts.ReadFile(file), ts.Getenv("WORK"), "WORK")
+		text = undoWords.ReplaceAllString(text, "${1}ID")
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o600))
+	}
+}
+
+// undoID is the script command `undoid NAME TOOL PATH`: it sets NAME to the id in the list
+// on the last standard output that undoes what the tool did to the path.
+func undoID(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: undoid NAME TOOL PATH")
+	}
+	for l := range strings.Lines(ts.ReadFile("stdout")) {
+		if f := strings.Fields(l); len(f) == 5 && f[3] == args[1] && f[4] == args[2] {
+			ts.Setenv(args[0], f[0])
+			return
+		}
+	}
+	ts.Fatalf("nothing to undo for %s of %s", args[1], args[2])
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -113,4 +114,9 @@ func (s *story) script(lines ...string) string {
 		s.t.Fatal(err)
 	}
 	return path
+}
+
+// containsAny reports whether one of the words is in the text.
+func containsAny(text string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }

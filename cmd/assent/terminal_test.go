@@ -65,19 +65,17 @@ type terminal struct {
 	over          bool // it has ended and all is shown
 }
 
-// start runs a command at a terminal of that size.
+// start runs a command at a terminal of that size. Its standard output goes there too,
+// unless it goes elsewhere already.
 func start(t *testing.T, columns, rows uint16, c *exec.Cmd) *terminal {
 	t.Helper()
-	master, slave, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	master, slave := openTerminal(t, columns, rows)
 	x := &terminal{t: t, cmd: c, master: master, slave: slave, screen: newScreen(int(columns), int(rows)), sent: make(chan []byte), ended: make(chan struct{})}
-	if err := pty.Setsize(master, &pty.Winsize{Cols: columns, Rows: rows}); err != nil {
-		t.Fatal(err)
-	}
 	x.before = x.settings()
-	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
+	c.Stdin, c.Stderr = slave, slave
+	if c.Stdout == nil {
+		c.Stdout = slave
+	}
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -90,12 +88,37 @@ func start(t *testing.T, columns, rows uint16, c *exec.Cmd) *terminal {
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
 		<-x.ended
-		slave.Close() // ends receive
+		slave.Close()
+		master.Close() // ends receive
 		for range x.sent {
 		}
-		master.Close()
 	})
 	return x
+}
+
+// openTerminal makes a terminal. Unlike pty's own file the master's can be closed while it
+// is read.
+func openTerminal(t *testing.T, columns, rows uint16) (master, slave *os.File) {
+	t.Helper()
+	blocking, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer blocking.Close()
+	if err := pty.Setsize(blocking, &pty.Winsize{Cols: columns, Rows: rows}); err != nil {
+		t.Fatal(err)
+	}
+	syscall.ForkLock.RLock()
+	fd, err := syscall.Dup(int(blocking.Fd()))
+	if err == nil {
+		syscall.CloseOnExec(fd)
+		err = syscall.SetNonblock(fd, true)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), "terminal"), slave
 }
 
 // receive takes what is sent to the terminal until its last user is gone.
@@ -174,6 +197,19 @@ func (x *terminal) asked(words ...string) {
 	x.sees(append(words, "your answer?")...)
 }
 
+// offered waits until a dialog with the words takes a yes: it does once it is known what
+// else that answers.
+func (x *terminal) offered(words ...string) {
+	x.t.Helper()
+	x.sees(append(words, "[y] yes", "!looking at what else waits")...)
+}
+
+// wrote waits for text among all that was sent, also if it is on the screen no more.
+func (x *terminal) wrote(text string) {
+	x.t.Helper()
+	x.until(text, func() bool { return strings.Contains(x.raw.String(), text) })
+}
+
 func (x *terminal) types(keys string) {
 	x.t.Helper()
 	if _, err := x.master.WriteString(keys); err != nil {
@@ -204,6 +240,9 @@ func (x *terminal) ends(status int, words ...string) {
 			x.t.Errorf("at the end the screen should say %q:\n%s", w, x.screen)
 		}
 	}
+	if !x.screen.clean() {
+		x.t.Errorf("left switched on: modes %v, %d keyboard modes", x.screen.modes, x.screen.keyboards)
+	}
 	if after := x.settings(); after != x.before {
 		x.t.Errorf("the terminal was not restored: %s, was %s", after, x.before)
 	}
@@ -220,6 +259,7 @@ func (x *terminal) drain() {
 	for !bytes.HasSuffix(x.raw.Bytes(), []byte(mark)) {
 		x.show(<-x.sent)
 	}
+	x.raw.Truncate(x.raw.Len() - len(mark))
 }
 
 func (x *terminal) status() int { return x.cmd.ProcessState.ExitCode() }

@@ -1,8 +1,12 @@
 package model_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/assent-dev/assent/internal/model"
 	"github.com/assent-dev/assent/internal/worker"
@@ -74,11 +78,40 @@ func TestScriptErrors(t *testing.T) {
 		"turns: []\n":                               "it has no turns",
 		"turns:\n  - sya: hello\n":                  "sya",
 		"turns:\n  - if: {stage: denied}\n":         "needs the id of a call",
+		"turns:\n  - wait: soon\n":                  "wait is a time",
+		"turns:\n  - wait: -1s\n":                   "wait is a time",
 		"turns:\n  - calls: [{tool: x, args: 3}]\n": "args",
 	} {
 		_, err := model.ParseScript("demo.yaml", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "demo.yaml") {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
+	}
+}
+
+func TestScriptTakesItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := model.ParseScript("demo.yaml", []byte("turns:\n  - {say: Hm., wait: 2s}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		turn, err := s.Next(t.Context(), "", nil)
+		if took := time.Since(began); err != nil || turn.Text != "Hm." || took != 2*time.Second {
+			t.Errorf("%+v, %v after %v", turn, err, took)
+		}
+	})
+}
+
+func TestScriptStopsThinkingWhenItIsCancelled(t *testing.T) {
+	s, err := model.ParseScript("demo.yaml", []byte("turns:\n  - {say: Never., wait: 1h}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	cancel(enough)
+	if turn, err := s.Next(ctx, "", nil); err != enough || turn.Text != "" {
+		t.Errorf("%+v, %v", turn, err)
 	}
 }

@@ -98,7 +98,10 @@ func TestWhatStopsARun(t *testing.T) {
 		state      approval.State
 		note       string
 	}{
-		"a denial that says so":     {stop, false, approval.Denied, "enough"},
+		"a denial that says so": {stop, false, approval.Denied, "enough"},
+		"silence with StopOnDeny": {func(r *approval.Request) approval.Decision {
+			return approval.Decision{Request: r.ID, Fingerprint: r.Fingerprint, Answer: approval.Expire}
+		}, true, approval.Expired, ""},
 		"a denial with StopOnDeny":  {func(r *approval.Request) approval.Decision { return r.Deny("no") }, true, approval.Denied, "no"},
 		"a question that is closed": {func(r *approval.Request) approval.Decision { return r.Dismiss() }, false, approval.Dismissed, ""},
 	} {
@@ -138,5 +141,37 @@ func TestAModelThatFailsEndsARun(t *testing.T) {
 	run.Model = broken{}
 	if _, err := run.Do(t.Context()); err == nil || err.Error() != "model: no answer from the model" {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestTheCauseOfTheContextEndsARun(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	run, notes := newRun(t, func(r *approval.Request) approval.Decision {
+		cancel(enough)
+		return r.Approve("")
+	}, worker.Turn{Calls: []worker.Call{call("1", "a")}}, worker.Turn{Calls: []worker.Call{call("2", "b")}})
+	// What was approved before the end does not run after it.
+	if steps, err := run.Do(ctx); err != enough || len(steps) != 1 || len(*notes) != 0 {
+		t.Errorf("error %v, steps %+v, notes %v", err, steps, *notes)
+	}
+}
+
+func TestTheNameOfARunSaysWhoAsks(t *testing.T) {
+	var asked []string
+	run, _ := newRun(t, func(r *approval.Request) approval.Decision {
+		asked = r.Call.Workers
+		return r.Approve("")
+	}, worker.Turn{Calls: []worker.Call{call("1", "a")}})
+	run.Name = "tidy"
+	if _, err := run.Do(t.Context()); err != nil || strings.Join(asked, ",") != "tidy" {
+		t.Errorf("error %v, workers %v", err, asked)
+	}
+}
+
+func TestAStoppedErrorSaysWhatAndWhy(t *testing.T) {
+	err := &worker.StoppedError{Tool: "edit_file", Acts: []string{"read_file(a)", "write_file(a)"}, State: approval.Denied, Note: "not now"}
+	if got, want := err.Error(), "the run was stopped: edit_file (read_file(a) + write_file(a)) was denied: not now"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/tool"
+)
+
+func TestS27_CtrlC(t *testing.T) {
+	s := tell(t, askWrites, three, three[:1])
+	x := s.run()
+	x.asked("1 of 3")
+	x.types("y")
+	x.asked("2 of 3")
+	x.types("\x03")
+	// What was approved before does not run either.
+	x.ends(130, "write_file(notes/b.md) dismissed", "write_file(notes/c.md) dismissed", "assent: the prompt was interrupted: Ctrl-C", "!That was all")
+	for _, name := range []string{"notes/a.md", "notes/b.md", "notes/c.md"} {
+		s.hasNot(name)
+	}
+}
+
+func TestS27_EndOfInput(t *testing.T) {
+	s := tell(t, askWrites, three[:1])
+	x := s.run()
+	x.asked("Create notes/a.md")
+	x.types("\x04")
+	x.ends(130, "write_file(notes/a.md) dismissed", "end of input")
+	s.hasNot("notes/a.md")
+}
+
+func TestS27_Signals(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			s := tell(t, askWrites, three[:1])
+			x := s.run()
+			x.asked("Create notes/a.md")
+			if err := x.cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			x.ends(130, "write_file(notes/a.md) dismissed", sig.String())
+			s.hasNot("notes/a.md")
+		})
+	}
+}
+
+func TestS27_ClosedTerminal(t *testing.T) {
+	s := tell(t, askWrites, three[:1])
+	x := s.run()
+	x.asked("Create notes/a.md")
+	x.slave.Close()
+	x.master.Close()
+	select {
+	case <-x.ended:
+	case <-time.After(patience):
+		t.Fatal("the program goes on without its terminal")
+	}
+	if got := x.status(); got != 130 {
+		t.Errorf("exit status %d, want 130", got)
+	}
+	s.hasNot("notes/a.md")
+}
+
+func TestS27_CtrlCWhileItWorks(t *testing.T) {
+	s := tell(t, askWrites)
+	s.put("script.yaml", "turns:\n  - {say: Wait., calls: [{tool: list_files, args: {path: notes}}]}\n  - {say: Never., wait: 1h}\n")
+	x := s.run()
+	x.sees("the model thinks")
+	x.types("\x03")
+	x.ends(130, "!agent: Never.", "!the model thinks")
+}
+
+func TestS28_SlowModel(t *testing.T) {
+	s := tell(t, askWrites)
+	s.put("script.yaml", "turns:\n  - {say: At last., wait: 3s}\n")
+	x := s.run()
+	x.wrote("the model thinks · 1s")
+	x.wrote("the model thinks · 2s")
+	x.ends(0, "agent: At last.", "!the model thinks")
+}
+
+func TestS28_NoTerminal(t *testing.T) {
+	s := tell(t, askWrites)
+	s.put("script.yaml", "turns:\n  - {say: At last., wait: 600ms}\n")
+	out, err := assent(t, nil, "demo", "--dir", s.dir).CombinedOutput()
+	if err != nil || containsAny(string(out), "\x1b", "\r", "thinks") {
+		t.Errorf("%v: %q", err, out)
+	}
+}
+
+// The tools of the demonstration are all fast. This one runs until its line was seen.
+func TestS28_SlowTool(t *testing.T) {
+	t.Parallel()
+	master, slave := openTerminal(t, 80, 24)
+	defer master.Close()
+	defer slave.Close()
+	x := &terminal{t: t, master: master, slave: slave, screen: newScreen(80, 24), sent: make(chan []byte), ended: make(chan struct{})}
+	go x.receive()
+	seen := make(chan struct{})
+	slow := tool.Func("build", "Builds it.", func(context.Context, struct{}) (string, error) {
+		<-seen
+		return "built", nil
+	})
+	env := map[string]string{"TERM": "xterm"}
+	shown := &progress{next: &eventLog{}, status: term.NewStatus(slave, func(name string) string { return env[name] })}
+	gate, err := tool.Guard(approval.Config{Recorder: shown}, slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := make(chan tool.Result)
+	go func() {
+		results <- tool.Call(t.Context(), gate, approval.Call{ID: "b", Tool: "build", Arguments: []byte("{}")})
+	}()
+	x.wrote("build · ")
+	close(seen)
+	x.sees("!build")
+	if r := <-results; r.Err != nil || r.Text != "built" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestS29_Told(t *testing.T) {
+	s := tell(t, askWrites, three[:1])
+	x := s.run()
+	x.asked("Create notes/a.md")
+	if x.screen.bells == 0 || x.screen.title != "● assent asks: write_file" {
+		t.Errorf("%d bells, title %q", x.screen.bells, x.screen.title)
+	}
+	x.denies("")
+	x.ends(0)
+	if !containsAny(x.raw.String(), "\x1b[22;0t") || !containsAny(x.raw.String(), "\x1b[23;0t") {
+		t.Error("the title was not kept and put back")
+	}
+}
