@@ -102,6 +102,13 @@ type Act struct {
 	Why string `json:"why,omitempty"`
 }
 
+// wrongKind reports whether a built-in act has a target that its rules could
+// not match. A call without a target of its own has its arguments as one.
+func (a *Act) wrongKind() bool {
+	kind, builtin := builtinKinds[a.Name]
+	return builtin && a.Connector == "" && a.Target.Kind != kind && a.Target.Kind != Arguments
+}
+
 // String returns the act as rules name it, for example write_file(notes/a.md).
 func (a Act) String() string {
 	name := qualified(a.Connector, a.Name)
@@ -109,4 +116,14 @@ func (a Act) String() string {
 		return name
 	}
 	return name + "(" + a.Target.String() + ")"
+}
+
+// cloneActs copies acts with all that they hold.
+func cloneActs(acts []Act) []Act {
+	acts = slices.Clone(acts)
+	for i := range acts {
+		t := &acts[i].Target
+		t.Written, t.Resolved, t.Words = slices.Clone(t.Written), slices.Clone(t.Resolved), slices.Clone(t.Words)
+	}
+	return acts
 }

@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -131,10 +132,10 @@ func (t timeout) ApproveBatch(ctx context.Context, b *Batch) error {
 // Everything is the approver for approve-all: it says yes, except to what only
 // a person may answer.
 var Everything Approver = ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
-	d := r.Approve("")
 	if r.PersonOnly {
-		d = r.Deny("only a person may answer this, and approve-all is not one")
+		return Decision{}, fmt.Errorf("%w, and approve-all is not one", ErrPersonOnly)
 	}
+	d := r.Approve("")
 	d.By.Via = ViaMode
 	return d, nil
 })

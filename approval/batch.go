@@ -13,6 +13,8 @@ type Batch struct {
 	id   string
 
 	mu      sync.Mutex
+	copied  bool       // it was saved or restored, so there may be copies of it
+	closed  bool       // it takes no more answers
 	freed   *sync.Cond // an entry is no longer taken
 	entries []*entry
 }
@@ -43,6 +45,9 @@ type entry struct {
 }
 
 func (e *entry) pending() bool { return e.outcome.State == Pending }
+
+// Gate returns the gate that the batch goes through.
+func (b *Batch) Gate() *Gate { return b.gate }
 
 // ID returns the batch's id.
 func (b *Batch) ID() string { return b.id }
@@ -135,7 +140,7 @@ func (b *Batch) take(e *entry) bool {
 	for e.taken {
 		b.freed.Wait()
 	}
-	e.taken = e.pending()
+	e.taken = e.pending() && !b.closed
 	return e.taken
 }
 
@@ -144,7 +149,7 @@ func (b *Batch) take(e *entry) bool {
 func (b *Batch) takeStale(e *entry) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if e.taken || !e.pending() || e.seen == b.gate.changes.Load() {
+	if e.taken || b.closed || !e.pending() || e.seen == b.gate.changes.Load() {
 		return false
 	}
 	e.taken = true

@@ -47,6 +47,8 @@ func (b *Batch) leaveOpen(ctx context.Context, r *Request, err error) {
 	switch {
 	case ctx.Err() != nil:
 		o.State = Dismissed
+	case errors.Is(err, ErrNobody) && e.outcome.PersonOnly:
+		o.State, o.Why = Denied, "only a person may answer this, and nobody can be asked"
 	case errors.Is(err, ErrNobody):
 		o.State, o.Why = Denied, err.Error()
 	case err != nil:

@@ -115,14 +115,15 @@ func TestModesAnswerWithoutAskingAnybody(t *testing.T) {
 }
 
 func TestApproveAllLeavesWhatOnlyAPersonMayAnswer(t *testing.T) {
-	script := approvaltest.Script(approvaltest.Yes)
+	script := approvaltest.Script(approvaltest.Yes, approvaltest.Yes)
 	for name, c := range map[string]struct {
 		change []func(*Config)
 		want   State
 	}{
 		"a person is there":   {[]func(*Config){withMode(ModeApproveAll), withApprover(script)}, Approved},
 		"nobody is there":     {[]func(*Config){withMode(ModeApproveAll)}, Denied},
-		"as an approver":      {[]func(*Config){withApprover(Everything)}, ModeDenied},
+		"as an approver":      {[]func(*Config){withApprover(Everything)}, Denied},
+		"beside a person":     {[]func(*Config){withApprover(First(script, Everything))}, Approved},
 		"strict":              {[]func(*Config){withMode(ModeStrict), withApprover(script)}, ModeDenied},
 		"strict, an approver": {[]func(*Config){withApprover(Nothing)}, ModeDenied},
 	} {

@@ -154,6 +154,9 @@ func (d *Decision) validateVia(r *Request) error {
 		if d.agrees() && r.PersonOnly {
 			return ErrPersonOnly
 		}
+	case "", ViaProgram, ViaTerminal, ViaInbox, ViaCommand, ViaAgentPrompt:
+	default:
+		return fmt.Errorf("%w: it came by an unknown way, %q", ErrInvalidDecision, string(d.By.Via))
 	}
 	return nil
 }

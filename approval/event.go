@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -67,7 +68,7 @@ func (o *Outcome) event(kind EventKind, at time.Time) Event {
 	e := Event{
 		Kind: kind, At: at, Session: o.Call.Session, Workers: o.Call.Workers, CallID: o.Call.ID,
 		Request: o.Request, Connector: o.Call.Connector, Tool: o.Call.Tool,
-		Arguments: RedactJSON(o.Call.Arguments), ArgumentsDigest: DigestOf(o.Call.Arguments),
+		Arguments: loggedArguments(o.Call.Arguments), ArgumentsDigest: DigestOf(o.Call.Arguments),
 		Fingerprint: o.Fingerprint, State: o.State, Stage: o.Stage,
 		Rule: o.Rule, Grant: o.Grant, Basis: Redact(o.Basis), Requested: o.Asked, Why: Redact(o.Why), Trace: redactTrace(o.Trace),
 	}
@@ -83,6 +84,17 @@ func (o *Outcome) event(kind EventKind, at time.Time) Event {
 		e.By = Who{Via: o.via()}
 	}
 	return e
+}
+
+// maxLogged is how large arguments are kept in an event. Of larger ones the
+// digest says which they were.
+const maxLogged = 64 << 10
+
+func loggedArguments(args json.RawMessage) json.RawMessage {
+	if len(args) > maxLogged {
+		return json.RawMessage(fmt.Sprintf(`"[%d bytes]"`, len(args)))
+	}
+	return RedactJSON(args)
 }
 
 func (o *Outcome) via() Via {

@@ -11,11 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on what waits for an answer. What is over a limit is refused; nothing
-// that waits is ever pushed out.
+// Limits on what a model may ask for. What is over a limit is refused; nothing
+// that waits for an answer is ever pushed out.
 const (
 	MaxCallsPerTurn = 50
 	MaxPending      = 200
+	MaxActs         = 1000
 )
 
 // Config says what a gate works with. Preparer, Clock and NewID are needed.
@@ -57,6 +58,7 @@ type Gate struct {
 	mu      sync.Mutex
 	batches map[*Batch]struct{} // those with something pending
 	pending map[string]int      // how many requests wait, by session
+	started map[startKey]*Batch // calls of copied batches that have been started, and from which copy
 }
 
 // New returns a gate. It refuses a config that could not refuse safely.
@@ -77,7 +79,7 @@ func New(cfg Config) (*Gate, error) {
 	if cfg.Grants == nil {
 		cfg.Grants = NewMemory(0)
 	}
-	g := &Gate{cfg: cfg, batches: map[*Batch]struct{}{}, pending: map[string]int{}}
+	g := &Gate{cfg: cfg, batches: map[*Batch]struct{}{}, pending: map[string]int{}, started: map[startKey]*Batch{}}
 	g.listen(cfg.Rules)
 	if any(cfg.Grants) != any(cfg.Rules) {
 		g.listen(cfg.Grants)
@@ -161,6 +163,7 @@ func (g *Gate) prepare(ctx context.Context, call Call) (Call, Proposal, error) {
 	if err == nil && call.Definition.IsZero() {
 		call.Definition = p.Definition
 	}
+	p.Acts = cloneActs(p.Acts) // a tool may use its slices again
 	return call, p, err
 }
 

@@ -110,12 +110,23 @@ func (g *globParser) star() {
 }
 
 func (g *globParser) char(r rune) {
+	if g.special {
+		g.current = append(g.current, just(r))
+		return
+	}
 	g.plain.WriteRune(r)
-	g.current = append(g.current, one{ranges: []runeRange{{r, r}}})
 }
 
+func just(r rune) one { return one{ranges: []runeRange{{r, r}}} }
+
+// add makes the current run one of single characters, if it is not yet.
 func (g *globParser) add(o one) {
-	g.special = true
+	if !g.special {
+		g.special = true
+		for _, r := range g.plain.String() {
+			g.current = append(g.current, just(r))
+		}
+	}
 	g.current = append(g.current, o)
 }
 

@@ -82,7 +82,7 @@ func (g *Grant) covers(act *Act) bool {
 	case Tool:
 		return !act.ByName
 	case Prefix:
-		return g.Act.within(act)
+		return (g.Act.ByName || !act.ByName) && g.Act.within(act)
 	}
 	return g.Act.Target.same(act.Target)
 }
@@ -127,8 +127,8 @@ func (a *Act) within(act *Act) bool {
 	}
 	switch a.Target.Kind {
 	case Path:
-		return insideAny(folders(a.Target.Written), act.Target.Written) &&
-			insideAny(folders(a.Target.Resolved), act.Target.Resolved)
+		return insideAny(folders(definite(a.Target.Written)), definite(act.Target.Written)) &&
+			insideAny(folders(definite(a.Target.Resolved)), definite(act.Target.Resolved))
 	case Words:
 		prefix := a.prefixWords(Prefix)
 		return a.Prefix > 0 && len(act.Target.Words) >= len(prefix) &&
@@ -158,6 +158,15 @@ func (a *Act) sharesPath(act *Act) bool {
 	t, u := &a.Target, &act.Target
 	return t.To == u.To && (shares(t.Written, u.Written) || shares(t.Written, u.Resolved) ||
 		shares(t.Resolved, u.Written) || shares(t.Resolved, u.Resolved))
+}
+
+// definite returns the absolute spellings, if there are any: in virtual ones every
+// root lies below the root named ".".
+func definite(spellings []string) []string {
+	if abs := slices.DeleteFunc(slices.Clone(spellings), func(s string) bool { return !path.IsAbs(s) }); len(abs) > 0 {
+		return abs
+	}
+	return spellings
 }
 
 func folders(spellings []string) []string {

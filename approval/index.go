@@ -57,13 +57,14 @@ func (c *compiledRule) named(connector, name string, fold nameFold) bool {
 // A finder looks for the rule that decides about one act. It keeps the
 // strictest finding, and of equal ones the earliest rule.
 type finder struct {
-	index  *index
-	act    *Act
-	now    time.Time
-	byName bool             // only rules whose target names the act count
-	lift   func(*Rule) bool // whether a found deny is excepted
-	best   int32
-	found  Meets
+	index         *index
+	act           *Act
+	now           time.Time
+	byName        bool             // only rules whose target names the act count
+	withConnector bool             // only rules that name a connector count
+	lift          func(*Rule) bool // whether a found deny is excepted
+	best          int32
+	found         Meets
 }
 
 func (f *finder) deny(connector, name string) { f.search(connector, name, foldWide, f.tryDeny) }
@@ -155,7 +156,7 @@ func (f *finder) tryDeny(id int32) {
 
 func (f *finder) tryAllow(id int32) {
 	c := &f.index.rules[id]
-	if f.best >= 0 && id >= f.best {
+	if f.best >= 0 && id >= f.best || f.withConnector && c.pattern.anyConnector {
 		return
 	}
 	if c.rule.active(f.now) && c.pattern.covers(f.act, f.byName) {

@@ -110,7 +110,7 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 			}
 			hits[fmt.Sprintf("deny %d %s", meets, act.Target.Kind)]++
 			for _, byName := range []bool{false, true} {
-				got, want := set.allowed(call, &act, byName, testNow), scanAllowed(set, call, &act, byName)
+				got, want := set.allowed(allowing{call: call, act: &act, byName: byName, now: testNow}), scanAllowed(set, call, &act, byName)
 				if got != want {
 					t.Fatalf("%s by %s, by name %v: allowed by %v, a scan finds %v", act, call.Name(), byName, got, want)
 				}

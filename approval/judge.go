@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -28,11 +29,12 @@ func (p *Policy) deny(call *Call, act *Act, now time.Time) (*Rule, Meets) {
 }
 
 // allow finds a rule of either set that covers the act.
-func (p *Policy) allow(call *Call, act *Act, targeted bool, now time.Time) *Rule {
-	if rule := p.Rules.allowed(call, act, targeted, now); rule != nil {
+func (j *judging) allow(act *Act) *Rule {
+	q := allowing{call: j.Call, act: act, byName: act.ByName, withConnector: j.Proposal.SharesName, now: j.Now}
+	if rule := j.Rules.allowed(q); rule != nil {
 		return rule
 	}
-	return p.Fixed.allowed(call, act, targeted, now)
+	return j.Fixed.allowed(q)
 }
 
 // A Question is a call to be judged.
@@ -101,6 +103,11 @@ func (j *judging) judge() Judgement {
 		j.tracer.call("tool", "blocked", noActs)
 		return Judgement{State: Blocked, Why: noActs}
 	}
+	if len(j.acts) > MaxActs {
+		why := fmt.Sprintf("a call may have %d acts at most; this has %d", MaxActs, len(j.acts))
+		j.tracer.call("limit", "blocked", why)
+		return Judgement{State: Blocked, Why: why}
+	}
 	if out, refused := j.blocked(); refused {
 		return out
 	}
@@ -147,6 +154,10 @@ func (j *judging) blocked() (Judgement, bool) {
 	for i := range j.acts {
 		a := &j.acts[i]
 		j.tracer.act(i, "tool", a.Verdict.String(), a.Why, "")
+		if a.wrongKind() {
+			why := fmt.Sprintf("the tool names %s with a target that is no %s", a.Name, builtinKinds[a.Name])
+			return Judgement{State: Blocked, Act: i + 1, Why: why}, true
+		}
 		if a.Verdict == Ask || a.Verdict == Free {
 			continue
 		}
@@ -254,13 +265,13 @@ func (j *judging) cover(i int) (*Rule, *Grant) {
 		j.tracer.act(i, "allow", "open", "only a person may answer", "")
 		return nil, nil
 	}
-	if rule := j.allow(j.Call, a, a.ByName, j.Now); rule != nil {
+	if rule := j.allow(a); rule != nil {
 		j.tracer.rule(i, "allow", "covered", rule)
 		return rule, nil
 	}
 	if !a.ByName {
 		for c := j.cause(i); c >= 0; c = j.cause(c) {
-			if rule := j.allow(j.Call, &j.acts[c], j.acts[c].ByName, j.Now); rule != nil {
+			if rule := j.allow(&j.acts[c]); rule != nil {
 				j.tracer.rule(i, "allow", "covered through what causes it", rule)
 				return rule, nil
 			}

@@ -2,6 +2,12 @@ package approval
 
 import "strings"
 
+// What nobody would read as a rule is not offered as one.
+const (
+	maxOffered   = 50      // acts of one call
+	maxRuleBytes = 4 << 10 // of one rule
+)
+
 // An Offer is a way to remember an answer: how far it reaches, the rules that
 // say so, and the acts that they cover.
 type Offer struct {
@@ -15,6 +21,9 @@ type Offer struct {
 // that one act does not have falls back to exactly that act.
 func offers(call *Call, acts []Act, open []int) []Offer {
 	var out []Offer
+	if len(open) > maxOffered {
+		return nil
+	}
 	for _, reach := range []Reach{Exact, Prefix, Tool} {
 		o := Offer{Reach: reach}
 		own := reach == Exact
@@ -71,7 +80,7 @@ func (a *Act) reachable(reach Reach) bool {
 // written: a name with glob characters would stand for others as well.
 func (a *Act) ruleText(reach Reach) (text string, ok bool) {
 	text = qualified(a.Connector, a.Name)
-	if strings.ContainsAny(text, "*?[]") {
+	if strings.ContainsAny(text, "*?[]") || a.Target.size() > maxRuleBytes {
 		return "", false
 	}
 	if reach == Tool {
@@ -120,15 +129,28 @@ func (t *Target) pathReach(reach Reach) string {
 	}
 	text := escapeGlob(t.Written[0])
 	if reach == Prefix {
-		text = escapeGlob(folders(t.Written[:1])[0])
-		if text = strings.TrimSuffix(text, "/") + "/**"; text == "./**" {
-			text = "**"
+		folder, ok := t.folder()
+		if !ok {
+			return ""
 		}
+		text = strings.TrimSuffix(escapeGlob(folder), "/") + "/**"
 	}
 	if t.To != "" {
 		text += ", " + escapeGlob(t.To)
 	}
 	return text
+}
+
+// folder returns the folder of a file. The top of the root named "." has no
+// virtual name that would not hold every other root as well, so it is named by
+// its absolute one.
+func (t *Target) folder() (string, bool) {
+	for _, f := range folders(t.Written) {
+		if f != "." {
+			return f, true
+		}
+	}
+	return "", false
 }
 
 // coveredBy reports whether an allow with this pattern would answer the act:
@@ -139,5 +161,5 @@ func (a *Act) coveredBy(call *Call, text string) bool {
 		return false
 	}
 	set, err := CompileRules([]Rule{rule})
-	return err == nil && set.allowed(call, a, a.ByName, rule.Created) != nil
+	return err == nil && set.allowed(allowing{call: call, act: a, byName: a.ByName}) != nil
 }

@@ -26,7 +26,8 @@ func TestOffers(t *testing.T) {
 		want map[Reach][]string
 	}{
 		{"file", []Act{pathAct("notes/a.md")}, map[Reach][]string{Exact: {"allow write_file(notes/a.md)"}, Prefix: {"allow write_file(notes/**)"}, Tool: {"allow write_file"}}},
-		{"file in the root folder", []Act{pathAct("a.md")}, map[Reach][]string{Exact: {"allow write_file(a.md)"}, Prefix: {"allow write_file(**)"}, Tool: {"allow write_file"}}},
+		{"file in the root folder", []Act{pathAct("a.md")}, map[Reach][]string{Exact: {"allow write_file(a.md)"}, Tool: {"allow write_file"}}},
+		{"file in the root folder, by its absolute name", []Act{{Name: WriteFile, Target: PathTarget("a.md", "/home/u/proj/a.md"), Verdict: Ask}}, map[Reach][]string{Exact: {"allow write_file(a.md)"}, Prefix: {"allow write_file(/home/u/proj/**)"}, Tool: {"allow write_file"}}},
 		{"redirection", []Act{byName(pathAct("out/a"))}, map[Reach][]string{Exact: {"allow write_file(out/a)"}, Prefix: {"allow write_file(out/**)"}}},
 		{"redirection in the root folder", []Act{byName(pathAct("a"))}, map[Reach][]string{Exact: {"allow write_file(a)"}}},
 		{"outside", []Act{byName(pathAct("/etc/x"))}, map[Reach][]string{Exact: {"allow write_file(/etc/x)"}, Prefix: {"allow write_file(/etc/**)"}}},
@@ -85,7 +86,7 @@ func TestOffersKeepTheirWord(t *testing.T) {
 				if a.Target.Unknown || hasUnknown(a.Target.Words) {
 					t.Fatalf("%v is offered for the unknown %s", o.Allow, a)
 				}
-				if allow.allowed(call, a, a.ByName, testNow) == nil {
+				if allow.allowed(allowing{call: call, act: a, byName: a.ByName, now: testNow}) == nil {
 					t.Fatalf("%v does not cover %s", o.Allow, a)
 				}
 				if _, meets := deny.denied(call, a, testNow); meets != Yes {
@@ -110,7 +111,7 @@ func TestExactOffersCoverNothingElse(t *testing.T) {
 		act, other := genAct.Draw(t, "act"), genAct.Draw(t, "other")
 		other.Name, other.Connector = act.Name, act.Connector
 		for _, o := range offers(callOf(act), []Act{act}, []int{0}) {
-			if o.Reach != Exact || compileTexts(t, o.Allow).allowed(callOf(act), &other, other.ByName, testNow) == nil {
+			if o.Reach != Exact || compileTexts(t, o.Allow).allowed(allowing{call: callOf(act), act: &other, byName: other.ByName, now: testNow}) == nil {
 				continue
 			}
 			// A rule names the first spelling, an act may have more of them.

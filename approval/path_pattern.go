@@ -75,13 +75,10 @@ func (p pathPattern) matches(spelling string) bool {
 }
 
 // covers is the match of an allow: it must hold for the file as written and
-// for the one it resolves to, each in any spelling. By name, a path outside the
-// roots, which has only an absolute spelling, is not reached by **/x.
-func (p pathPattern) covers(t *Target, byName bool) bool {
-	if byName {
-		return p.to.match(t.To) && p.namesAny(t.Written) && p.namesAny(t.Resolved)
-	}
-	return p.to.match(t.To) && p.matchesAny(t.Written) && p.matchesAny(t.Resolved)
+// for the one it resolves to, each in any spelling. A path outside the roots,
+// which has only an absolute spelling, is not reached by **/x.
+func (p pathPattern) covers(t *Target) bool {
+	return p.to.match(t.To) && p.namesAny(t.Written) && p.namesAny(t.Resolved)
 }
 
 // meets is the match of a deny: one spelling of either is enough.
@@ -98,11 +95,18 @@ func (p pathPattern) matchesAny(spellings []string) bool {
 
 func (p pathPattern) namesAny(spellings []string) bool {
 	for _, s := range spellings {
-		if path.IsAbs(s) == path.IsAbs(p.glob) && p.matches(s) {
+		if (!path.IsAbs(s) || p.namesAbsolute()) && p.matches(s) {
 			return true
 		}
 	}
 	return false
+}
+
+// namesAbsolute reports whether the pattern, or one of its alternatives, is an
+// absolute path.
+func (p pathPattern) namesAbsolute() bool {
+	return path.IsAbs(p.glob) || strings.HasPrefix(p.glob, "{") &&
+		(strings.Contains(p.glob, "{/") || strings.Contains(p.glob, ",/"))
 }
 
 // plainTexts returns texts that stand in every path that the pattern matches.

@@ -21,7 +21,6 @@ func TestPathPatterns(t *testing.T) {
 		{"**/.env.*", ".env.local", true},
 		{"**/.env.*", "a/b/.env.local", true},
 		{"**/.env.*", "a/.environment", false},
-		{"**/*.md", "/etc/a.md", true},
 		{"notes/{a,b}.md", "notes/b.md", true},
 		{"notes/{a,b}.md", "notes/c.md", false},
 		{"notes/?.md", "notes/é.md", true},
@@ -41,6 +40,19 @@ func TestPathPatterns(t *testing.T) {
 		}
 		if got := denies(t, "write_file("+c.pattern+")", act) == Yes; got != c.want {
 			t.Errorf("deny %s on %s: %v, want %v", c.pattern, c.path, got, c.want)
+		}
+	}
+}
+
+// A path outside the roots has only an absolute name: an allow must name it so.
+func TestARelativeAllowDoesNotReachOutsideTheRoots(t *testing.T) {
+	outside := Act{Name: WriteFile, Target: PathTarget("/etc/a.md")}
+	for pattern, want := range map[string]bool{"**/*.md": false, "./**": false, "/etc/*.md": true, "{x,/etc/*}": true} {
+		if got := allows(t, "write_file("+pattern+")", outside); got != want {
+			t.Errorf("allow %s: %v, want %v", pattern, got, want)
+		}
+		if got := denies(t, "write_file("+pattern+")", outside); got != Yes {
+			t.Errorf("deny %s: %v", pattern, got)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -92,6 +93,9 @@ func splitPattern(text string) (connector, name, target string, hasTarget bool) 
 func compilePattern(scope Scope, text string, fold nameFold) (pattern, error) {
 	if scope == ScopeConnector {
 		p := pattern{connectorOnly: true}
+		if strings.ContainsAny(text, ":()") {
+			return p, errors.New("a rule for a connector takes its name alone; for its tools write CONNECTOR:NAME")
+		}
 		var err error
 		p.connector, err = compileName(text, fold)
 		return p, err
@@ -106,6 +110,9 @@ func compilePattern(scope Scope, text string, fold nameFold) (pattern, error) {
 	}
 	if p.name, err = compileName(name, fold); err != nil {
 		return p, err
+	}
+	if act, _, open := strings.Cut(fold(name), "("); open && (builtinKinds[act] != "" || builtinTools[act]) {
+		return p, fmt.Errorf("a target of %s that is not closed: end it with )", act)
 	}
 	if !hasTarget {
 		return p, nil
@@ -195,7 +202,7 @@ func (p *pattern) covers(act *Act, byName bool) bool {
 	case Words:
 		return p.words != nil && p.words.covers(t)
 	case Path:
-		return p.path != nil && p.path.covers(t, byName)
+		return p.path != nil && p.path.covers(t)
 	case URL:
 		return p.url != nil && p.url.covers(t)
 	case Text, Arguments:

@@ -60,7 +60,7 @@ func TestRulesForTheCalledTool(t *testing.T) {
 		{"write_file(git*)", redirect, true, Yes},
 		{"read_file(notes/*)", read, true, Yes},
 	} {
-		allowed := mustRules(t, "allow "+c.pattern).allowed(shell, &c.act, c.act.ByName, testNow) != nil
+		allowed := mustRules(t, "allow "+c.pattern).allowed(allowing{call: shell, act: &c.act, byName: c.act.ByName, now: testNow}) != nil
 		if allowed != c.allow {
 			t.Errorf("allow %s on %s of shell: %v, want %v", c.pattern, c.act, allowed, c.allow)
 		}

@@ -25,6 +25,11 @@ type TurnPreparer interface {
 type Proposal struct {
 	// Definition is the digest of the tool's definition as it is now.
 	Definition Digest
+	// Arguments is the digest of the arguments that the proposal was made from.
+	Arguments Digest
+	// SharesName says that a connector's tool has the name of one of the
+	// program's own. An allow for the bare name is for the program's own.
+	SharesName bool
 	// Acts are what the call would do. A call without acts is refused.
 	Acts []Act
 	// Summary is one line for the person, such as "Create notes/a.md (12 bytes,
@@ -79,6 +84,11 @@ func fingerprint(call *Call, p *Proposal) Digest {
 	h.texts(p.Env)
 	h.digest(p.Profile)
 	h.digest(p.State)
+	h.digest(p.Arguments)
+	h.count(len(p.Choices))
+	for _, c := range p.Choices {
+		h.texts([]string{c.ID, c.Label})
+	}
 	h.count(len(p.Acts))
 	for i := range p.Acts {
 		p.Acts[i].hash(h)

@@ -34,7 +34,11 @@ func secretKey(key string) bool {
 	if slices.ContainsFunc(secretKeys, func(part string) bool { return strings.Contains(key, part) }) {
 		return true
 	}
-	return key == "auth" || key == "pwd" || key == "pin" || key == "otp"
+	switch key {
+	case "auth", "pass", "pw", "pwd", "pin", "otp", "jwt", "sig":
+		return true
+	}
+	return false
 }
 
 // A secretForm is the look of a common secret in running text. Where the form

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -82,7 +84,8 @@ func (r *Request) Done() <-chan struct{} { return r.done }
 func (r *Request) MarshalJSON() ([]byte, error) {
 	view, err := r.View(context.Background())
 	if err != nil {
-		return nil, err
+		// Whoever reads it sees that it cannot be shown; nothing else is lost.
+		view = present.View{Kind: present.Text, Content: "This cannot be shown: " + strings.ToValidUTF8(err.Error(), "?")}
 	}
 	type plain Request
 	return json.Marshal(struct {
@@ -100,6 +103,9 @@ func (r *Request) UnmarshalJSON(data []byte) error {
 	}{plain: (*plain)(r)}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
+	}
+	if in.View.IsZero() {
+		return errors.New("request: it has no view")
 	}
 	r.view = &lazyView{done: true, view: in.View}
 	r.done = make(chan struct{})
@@ -155,9 +161,36 @@ func argumentsView(call *Call) func(context.Context) (present.View, error) {
 	}
 }
 
+// maxIndent is how deep JSON is laid out: each further level would be written
+// with more blanks than anybody can read.
+const maxIndent = 32
+
 // indentJSON lays data out in lines. It changes white space only.
 func indentJSON(data json.RawMessage) (string, error) {
+	if depthOf(data) > maxIndent {
+		return string(data), nil
+	}
 	var b bytes.Buffer
 	err := json.Indent(&b, data, "", "  ")
 	return b.String(), err
+}
+
+// depthOf returns how deep canonical JSON is nested.
+func depthOf(data []byte) (deepest int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
 }

@@ -75,6 +75,9 @@ func (b *Batch) whoWon(e *entry) error {
 }
 
 func (e *entry) settledBy() error {
+	if e.pending() {
+		return fmt.Errorf("%w: the batch is closed, or goes on elsewhere", ErrSettled)
+	}
 	if d := e.outcome.Decision; d != nil {
 		return fmt.Errorf("%w: %s by %s", ErrSettled, e.outcome.State, d.By)
 	}
@@ -161,21 +164,33 @@ func (b *Batch) approve(ctx context.Context, e *entry, o Outcome, p *Proposal, d
 	if j.PersonOnly && !request.PersonOnly {
 		return draft{}, fmt.Errorf("%w, which the request did not say: %s", ErrPersonOnly, j.Why)
 	}
+	asked := d.Remember
 	d.Remember = d.remembers(request)
-	if err := b.gate.remember(ctx, request, d); err != nil {
+	err = b.gate.remember(ctx, request, d)
+	if asked.Keep == KeepNone && errors.Is(err, ErrNotOffered) {
+		d.Remember, err = asked, nil // the tool would have it kept, and it cannot be
+	}
+	if err != nil {
 		return draft{}, err
 	}
 	o.apply(j)
-	o.Acts = slices.Clone(p.Acts)
+	o.Acts = cloneActs(p.Acts)
 	o.Decision = &d
 	o.State, o.Stage, o.Why = d.state(), StageApproved, ""
 	return draft{outcome: o, proposal: p}, nil
 }
 
+// maxChanges is how often the arguments of one call may be changed: an approver
+// that never stops must not hold the run for ever.
+const maxChanges = 100
+
 // change drafts an approval with other arguments. The changed call is prepared
 // and judged like any other. If the decision is bound to its fingerprint, it is
 // its yes; otherwise the person is shown the changed call.
 func (b *Batch) change(ctx context.Context, e *entry, d Decision) (draft, error) {
+	if len(e.former) >= maxChanges {
+		return draft{}, fmt.Errorf("%w: its arguments were changed %d times already", ErrInvalidDecision, maxChanges)
+	}
 	o, p, err := b.changed(ctx, e.outcome, d.Arguments)
 	if err != nil {
 		return draft{}, fmt.Errorf("%w: %w", ErrInvalidDecision, err)
@@ -184,7 +199,7 @@ func (b *Batch) change(ctx context.Context, e *entry, d Decision) (draft, error)
 	case o.Fingerprint:
 		return b.approve(ctx, e, o, &p, d)
 	case e.request.Fingerprint:
-		d.Remember = Remember{}
+		d.Remember, d.Choice = Remember{}, "" // they were for the call as it was
 		o.Decision = &d
 		next := b.gate.judge(ctx, e, o, &p)
 		if next.outcome.State == Pending {

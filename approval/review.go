@@ -3,7 +3,6 @@ package approval
 import (
 	"context"
 	"fmt"
-	"slices"
 )
 
 // Review settles what can be settled without a person and leaves the rest
@@ -18,6 +17,9 @@ func (g *Gate) Review(ctx context.Context, calls ...Call) *Batch {
 	for i, call := range calls {
 		if call.ID == "" {
 			call.ID = g.cfg.NewID()
+		}
+		if i >= MaxCallsPerTurn {
+			call.Arguments = nil // it is refused, whatever they are
 		}
 		call, err := g.identify(call)
 		start := Outcome{Call: call, State: Pending, Stage: StagePending}
@@ -62,7 +64,7 @@ func (g *Gate) judge(ctx context.Context, e *entry, o Outcome, p *Proposal) draf
 
 // drafted makes a draft of a judgement.
 func (g *Gate) drafted(ctx context.Context, e *entry, o Outcome, p *Proposal, j Judgement, seen uint64) draft {
-	o.Acts = slices.Clone(p.Acts)
+	o.Acts = cloneActs(p.Acts)
 	o.apply(j)
 	d := draft{outcome: o, proposal: p, seen: seen}
 	if j.State == Pending {
@@ -111,7 +113,7 @@ func (g *Gate) ask(ctx context.Context, e *entry, d draft, j Judgement) draft {
 func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Request {
 	r := &Request{
 		ID: g.cfg.NewID(), Batch: b.id, Call: o.Call.clone(), Fingerprint: o.Fingerprint, Definition: p.Definition,
-		Summary: p.Summary, Why: j.Why, Acts: slices.Clone(p.Acts), Open: j.Open,
+		Summary: p.Summary, Why: j.Why, Acts: cloneActs(p.Acts), Open: j.Open,
 		PersonOnly: j.PersonOnly, NoSession: p.NoSession || j.PersonOnly, NoAlways: p.NoAlways || j.PersonOnly,
 		Once: p.Once && !p.NoSession && !j.PersonOnly, Choices: p.Choices, Edit: p.Edit, Trace: j.Trace, Created: g.cfg.Clock(),
 		view: &lazyView{build: p.View}, done: make(chan struct{}),

@@ -39,7 +39,7 @@ func FuzzParseRule(f *testing.F) {
 				if want, m := scanDenied(set, call, &act); got != want || meets != m {
 					t.Fatalf("%s on %s: %v, a scan says %v", rule, act, meets, m)
 				}
-				if set.allowed(call, &act, act.ByName, testNow) != scanAllowed(set, call, &act, act.ByName) {
+				if set.allowed(allowing{call: call, act: &act, byName: act.ByName, now: testNow}) != scanAllowed(set, call, &act, act.ByName) {
 					t.Fatalf("%s on %s: the index and a scan disagree", rule, act)
 				}
 			}

@@ -132,7 +132,7 @@ func TestRuleNamesAreGlobsWithoutCase(t *testing.T) {
 		for _, effect := range []string{"allow ", "deny "} {
 			set := mustRules(t, effect+c.pattern)
 			act := Act{Connector: c.connector, Name: c.name, Target: TextTarget("t")}
-			got := set.allowed(callOf(act), &act, false, testNow) != nil
+			got := set.allowed(allowing{call: callOf(act), act: &act, now: testNow}) != nil
 			if effect == "deny " {
 				_, meets := set.denied(callOf(act), &act, testNow)
 				got = meets == Yes

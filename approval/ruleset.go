@@ -77,16 +77,26 @@ func (s *RuleSet) excepted(deny *Rule, call *Call, act *Act, now time.Time) bool
 	return false
 }
 
+// allowing is the question whether an allow covers an act.
+type allowing struct {
+	call *Call
+	act  *Act
+	// byName wants a rule whose target names the act, withConnector one that
+	// names the connector.
+	byName, withConnector bool
+	now                   time.Time
+}
+
 // allowed finds an allow rule that covers the act under its own name or that
-// of the called tool. If byName, only rules whose target names the act count.
-func (s *RuleSet) allowed(call *Call, act *Act, byName bool, now time.Time) *Rule {
+// of the called tool.
+func (s *RuleSet) allowed(q allowing) *Rule {
 	if s == nil {
 		return nil
 	}
-	f := finder{index: &s.allows, act: act, now: now, best: -1, byName: byName}
-	f.allow(call.Connector, call.Tool)
-	if act.Connector != call.Connector || act.Name != call.Tool {
-		f.allow(act.Connector, act.Name)
+	f := finder{index: &s.allows, act: q.act, now: q.now, best: -1, byName: q.byName, withConnector: q.withConnector}
+	f.allow(q.call.Connector, q.call.Tool)
+	if q.act.Connector != q.call.Connector || q.act.Name != q.call.Tool {
+		f.allow(q.act.Connector, q.act.Name)
 	}
 	if f.best < 0 {
 		return nil

@@ -31,7 +31,7 @@ func TestRulesThatDoNotHoldDoNothing(t *testing.T) {
 			c.change(&allow)
 			c.change(&deny)
 			set := compile(t, allow, deny)
-			if got := set.allowed(callOf(act), &act, false, testNow) != nil; got != c.want {
+			if got := set.allowed(allowing{call: callOf(act), act: &act, now: testNow}) != nil; got != c.want {
 				t.Errorf("%s: allow %s holds: %v", name, text, got)
 			}
 			if _, meets := set.denied(callOf(act), &act, testNow); (meets == Yes) != c.want {
@@ -49,7 +49,7 @@ func TestTheStrictestThenTheEarliestDenyIsNamed(t *testing.T) {
 	}
 	set = mustRules(t, "allow s*", "allow shell", "allow shell(git)")
 	act.Target = words("git")
-	if rule := set.allowed(callOf(act), &act, false, testNow); rule == nil || rule.Pattern != "s*" {
+	if rule := set.allowed(allowing{call: callOf(act), act: &act, now: testNow}); rule == nil || rule.Pattern != "s*" {
 		t.Errorf("allowed by %v", rule)
 	}
 }
@@ -100,7 +100,7 @@ func TestExceptLiftsDeniesOfItsOwnFile(t *testing.T) {
 			t.Errorf("git %s -x: %v", command, meets)
 		}
 	}
-	if allowed := exact.allowed(&Call{Tool: Shell}, &Act{Name: Shell, Target: words("git", "status")}, false, testNow); allowed != nil {
+	if allowed := exact.allowed(allowing{call: &Call{Tool: Shell}, act: &Act{Name: Shell, Target: words("git", "status")}, now: testNow}); allowed != nil {
 		t.Error("an exception allows")
 	}
 }
@@ -117,7 +117,7 @@ func TestNilSetsAreEmpty(t *testing.T) {
 	var rules *RuleSet
 	var grants *GrantSet
 	act := Act{Name: "x", Target: TextTarget("x")}
-	if r, m := rules.denied(callOf(act), &act, testNow); r != nil || m != No || rules.allowed(callOf(act), &act, false, testNow) != nil || len(rules.Rules()) != 0 {
+	if r, m := rules.denied(callOf(act), &act, testNow); r != nil || m != No || rules.allowed(allowing{call: callOf(act), act: &act, now: testNow}) != nil || len(rules.Rules()) != 0 {
 		t.Error("the nil RuleSet has rules")
 	}
 	if g, m := grants.denied(callOf(act), &act, testNow); g != nil || m != No || grants.allowed(callOf(act), &act, testNow) != nil || len(grants.Grants()) != 0 {

@@ -23,10 +23,12 @@ type savedEntry struct {
 }
 
 // MarshalJSON writes the batch, with the views of what is pending, so that it
-// can be answered later or elsewhere. Keep it where the agent cannot write: it
+// can be answered later or elsewhere. A gate runs each call of a batch once,
+// however often it is restored; across processes that is for the store to see to. Keep it where the agent cannot write: it
 // says what was approved.
 func (b *Batch) MarshalJSON() ([]byte, error) {
 	b.mu.Lock()
+	b.copied = true
 	out := savedBatch{Version: savedVersion, ID: b.id}
 	for _, e := range b.entries {
 		s := savedEntry{Outcome: e.outcome, Former: e.former}
@@ -60,13 +62,24 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 	if in.ID == "" {
 		return nil, errors.New("saved batch: it has no id")
 	}
-	b := g.newBatch(in.ID, len(in.Entries))
+	calls, requests := map[string]bool{}, map[string]bool{}
 	for i := range in.Entries {
 		s := &in.Entries[i]
-		if err := checkSaved(s); err != nil {
+		err := checkSaved(s)
+		if id := s.Outcome.Request; err == nil && id != "" && requests[id] {
+			err = fmt.Errorf("its request %q is there twice", id)
+		}
+		if id := s.Outcome.Call.ID; err == nil && calls[id] && s.Outcome.State != Invalid {
+			err = fmt.Errorf("its id %q is there twice", id)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("saved batch: call %d: %w", i+1, err)
 		}
+		calls[s.Outcome.Call.ID], requests[s.Outcome.Request] = true, true
 	}
+	g.closeLive(in.ID)
+	b := g.newBatch(in.ID, len(in.Entries))
+	b.copied = true
 	drafts := make([]draft, len(in.Entries))
 	for i, s := range in.Entries {
 		drafts[i] = b.restore(ctx, b.entries[i], s)

@@ -140,7 +140,10 @@ func TestRestartWhileExecutingIsUnknownAndNeverRepeated(t *testing.T) {
 }
 
 func TestRestartKeepsTheLimit(t *testing.T) {
-	f := newFixture(t)
+	f := newFixture(t, func(c *Config) {
+		next := c.NewID
+		c.NewID = func() string { return "saved-" + next() }
+	})
 	b, _ := f.pending(call("send", "saved"))
 	g := &fixture{t: t, Gate: f.another(), tools: f.tools, memory: f.memory}
 	fill(g)
@@ -149,6 +152,66 @@ func TestRestartKeepsTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantState(t, r, Blocked)
+}
+
+// However often a batch is restored at one gate, each of its calls runs once.
+func TestACallRunsOnceHoweverOftenItsBatchIsRestored(t *testing.T) {
+	f := newFixture(t)
+	saved := f.save(f.approved(call("send", "x")))
+	started := 0
+	for range 3 {
+		b, err := f.Restore(t.Context(), saved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.start(b); err == nil {
+			started++
+		} else {
+			wantError(t, err, ErrNotAllowed)
+		}
+	}
+	if started != 1 {
+		t.Errorf("it was started %d times", started)
+	}
+}
+
+// A batch that is restored goes on in the copy; the one before it counts no more.
+func TestRestoringClosesTheBatchThatStillWaits(t *testing.T) {
+	f := newFixture(t)
+	old, r := f.pending(call("send", "x"))
+	saved := f.save(old)
+	for range 2 * MaxPending {
+		b, err := f.Restore(t.Context(), saved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantState(t, b, Pending)
+		wantError(t, old.Resolve(t.Context(), r.Approve("")), ErrSettled)
+		old, r = b, b.Pending()[0]
+	}
+	f.resolve(old, r.Approve(""))
+	wantState(t, old, Approved)
+}
+
+func TestRestoreRefusesTheSameCallOrRequestTwice(t *testing.T) {
+	f := newFixture(t)
+	var in struct {
+		Version int               `json:"version"`
+		ID      string            `json:"id"`
+		Entries []json.RawMessage `json:"entries"`
+	}
+	b, _ := f.pending(call("send", "x"))
+	if err := json.Unmarshal(f.save(b), &in); err != nil {
+		t.Fatal(err)
+	}
+	in.Entries = append(in.Entries, in.Entries[0])
+	twice, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Restore(t.Context(), twice); err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("restored with %v", err)
+	}
 }
 
 func TestRestoreRefusesWhatNoGateWrote(t *testing.T) {

@@ -36,6 +36,58 @@ func (g *Gate) track(b *Batch, waits bool) {
 	}
 }
 
+// Close ends the batch here: what is pending in it takes no more answers and no
+// longer counts as waiting. A program closes a batch that it has saved and will
+// not go on with.
+func (b *Batch) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	for _, e := range b.entries {
+		if e.counted {
+			e.counted = false
+			b.gate.release(e.outcome.Call.Session)
+		}
+		if e.pending() && e.request != nil {
+			select {
+			case <-e.request.done:
+			default:
+				close(e.request.done)
+			}
+		}
+	}
+	b.gate.track(b, false)
+}
+
+// closeLive closes the batch with this id, if it still waits: it is restored.
+func (g *Gate) closeLive(id string) {
+	for _, b := range g.waiting() {
+		if b.id == id {
+			b.Close()
+		}
+	}
+}
+
+// claim reports whether call i of a batch of which there may be copies has not
+// been started from another copy, and notes that it is now.
+func (g *Gate) claim(b *Batch, i int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	key := startKey{b.id, i}
+	by, started := g.started[key]
+	if started && by != b {
+		return false
+	}
+	g.started[key] = b
+	return true
+}
+
+// startKey names a call of a batch.
+type startKey struct {
+	batch string
+	call  int
+}
+
 func (g *Gate) waiting() []*Batch {
 	g.mu.Lock()
 	defer g.mu.Unlock()

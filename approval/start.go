@@ -33,7 +33,7 @@ type Execution struct {
 // call has been judged again: it may be pending now.
 func (b *Batch) Start(ctx context.Context, i int, p Proposal) (*Execution, error) {
 	e := b.entries[i]
-	if err := b.beginStart(e); err != nil {
+	if err := b.beginStart(e, i); err != nil {
 		return nil, err
 	}
 	next := draft{outcome: e.outcome, proposal: &p}
@@ -76,7 +76,7 @@ func (b *Batch) stop(ctx context.Context, e *entry, next draft, why string) {
 }
 
 // beginStart takes an entry that is approved and has not started.
-func (b *Batch) beginStart(e *entry) error {
+func (b *Batch) beginStart(e *entry, i int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if e.taken {
@@ -84,6 +84,9 @@ func (b *Batch) beginStart(e *entry) error {
 	}
 	if _, err := Advance(e.outcome.Stage, StageExecuting); err != nil || !e.outcome.Runs() {
 		return fmt.Errorf("%w: it is %s", ErrNotAllowed, e.outcome.Stage)
+	}
+	if b.copied && !b.gate.claim(b, i) {
+		return fmt.Errorf("%w: it was started from another copy of the batch", ErrNotAllowed)
 	}
 	e.taken = true
 	return nil
@@ -104,7 +107,7 @@ func (b *Batch) stillHolds(ctx context.Context, d *draft) (reason string, err er
 // stillAllowed returns why what allowed the call no longer does, if so.
 func (b *Batch) stillAllowed(ctx context.Context, d *draft) (reason string, err error) {
 	o := &d.outcome
-	byPerson := o.State == Approved || o.State == ModeApproved && o.Decision != nil
+	byPerson := o.answered()
 	j, err := b.gate.judgement(ctx, o, d.proposal, byPerson)
 	if err != nil {
 		return "", err
@@ -220,4 +223,10 @@ func (x *Execution) record(ctx context.Context, d *draft, cause error) error {
 		ev.Error = Redact(cause.Error())
 	}
 	return gate.record(context.WithoutCancel(ctx), ev)
+}
+
+// answered reports whether an approver said yes to exactly this call.
+func (o *Outcome) answered() bool {
+	return (o.State == Approved || o.State == ModeApproved) && o.Decision != nil &&
+		o.Decision.Answer == Approve && o.Decision.Fingerprint == o.Fingerprint
 }

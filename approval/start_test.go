@@ -191,7 +191,7 @@ func TestPossibleDenyAddedAfterAYes(t *testing.T) {
 	}
 	wantText(t, b.Pending()[0].Why, "deny shell(git push)")
 	f.Ask(t.Context(), b)
-	wantState(t, b, ModeDenied)
+	wantState(t, b, Denied)
 
 	// What waits is asked again, with the deny line.
 	r := waits.Pending()[0]

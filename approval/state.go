@@ -62,7 +62,7 @@ const (
 var transitions = map[Stage][]Stage{
 	StagePending: {StageApproved, StageDenied, StageDismissed, StageBlocked, StageCompleted, StageFailed,
 		StageCancelled, StageReleased},
-	StageApproved:  {StageExecuting, StageCancelled, StageReleased, StagePending},
+	StageApproved:  {StageExecuting, StageDenied, StageCancelled, StageReleased, StagePending},
 	StageExecuting: {StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StagePending},
 	StageSuspended: {StageExecuting, StageCancelled, StageUnknown},
 }

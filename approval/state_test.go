@@ -15,7 +15,7 @@ var allStates = []State{"", Pending, Approved, Denied, AutoApproved, AutoDenied,
 func TestAdvance(t *testing.T) {
 	legal := map[Stage][]Stage{
 		StagePending:   {StageApproved, StageDenied, StageDismissed, StageBlocked, StageCompleted, StageFailed, StageCancelled, StageReleased},
-		StageApproved:  {StageExecuting, StageCancelled, StageReleased, StagePending},
+		StageApproved:  {StageExecuting, StageDenied, StageCancelled, StageReleased, StagePending},
 		StageExecuting: {StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StagePending},
 		StageSuspended: {StageExecuting, StageCancelled, StageUnknown},
 	}

@@ -235,6 +235,18 @@ func (u URLParts) String() string {
 	return s
 }
 
+// size is about how long the target is as text.
+func (t *Target) size() int {
+	n := len(t.Text) + len(t.To) + len(t.URL.Path) + len(t.URL.Query)
+	for _, s := range t.Written {
+		n += len(s)
+	}
+	for _, w := range t.Words {
+		n += len(w.Text)
+	}
+	return n
+}
+
 // same reports whether two targets are the same thing to act on.
 func (t Target) same(o Target) bool {
 	return t.Kind == o.Kind && !t.Unknown && !o.Unknown && t.Kind != "" &&

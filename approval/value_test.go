@@ -48,7 +48,7 @@ func callOf(act Act) *Call { return &Call{Connector: act.Connector, Tool: act.Na
 
 func allows(t testing.TB, rule string, act Act) bool {
 	t.Helper()
-	return mustRules(t, "allow "+rule).allowed(callOf(act), &act, act.ByName, testNow) != nil
+	return mustRules(t, "allow "+rule).allowed(allowing{call: callOf(act), act: &act, byName: act.ByName, now: testNow}) != nil
 }
 
 func denies(t testing.TB, rule string, act Act) Meets {

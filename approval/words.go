@@ -153,7 +153,7 @@ func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' }
 // be passed over. An unknown word among them may be what is looked for.
 func operandsMeet(pattern []string, words []Word) Meets {
 	want := nextOperand(pattern)
-	afterFlag := false
+	afterFlag, skipped := false, false
 	for _, w := range words {
 		switch {
 		case len(want) == 0:
@@ -166,8 +166,9 @@ func operandsMeet(pattern []string, words []Word) Meets {
 		case !w.Unknown && w.Text == want[0]:
 			want = nextOperand(want[1:])
 		case !afterFlag:
-			return No
+			return possibly(skipped) // what was passed over may hold what is looked for
 		}
+		skipped = skipped || w.Unknown
 		afterFlag = false
 	}
 	if len(want) == 0 {

@@ -161,7 +161,7 @@ func (a Action) mapActs(f func(approval.Act) approval.Act) Action {
 // proposal says what the action would do, for a call of the tool.
 func (a Action) proposal(s *toolState, args []byte) approval.Proposal {
 	return approval.Proposal{
-		Definition: s.definition, Acts: a.namedActs(s.spec, args), Summary: a.summary, View: safely(a.view),
+		Definition: s.definition, Arguments: approval.DigestOf(args), Acts: a.namedActs(s.spec, args), Summary: a.summary, View: safely(a.view),
 		State: a.state, Dir: a.dir, Env: a.env, Profile: a.profile, Once: a.once,
 		NoSession: a.noSession, NoAlways: a.noAlways, Choices: a.choices, Edit: a.edit,
 	}

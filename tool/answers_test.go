@@ -128,14 +128,18 @@ func TestNeverForSession(t *testing.T) {
 	}
 }
 
-// A view that panics is an error, wherever it is built.
+// A view that panics is an error; a batch with one is saved all the same, and
+// says that it cannot be shown.
 func TestPanicInView(t *testing.T) {
 	p := asks("t")
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
 		return tool.Ask(do).Showing(func(context.Context) (present.View, error) { panic("boom") }), nil
 	}
 	batch := newDesk(t, nil, p).gate.Review(context.Background(), callOf("t", `{}`))
-	if _, err := json.Marshal(batch); err == nil || !strings.Contains(err.Error(), "building the view panicked: boom") {
+	if _, err := batch.Pending()[0].View(t.Context()); err == nil || !strings.Contains(err.Error(), "building the view panicked: boom") {
 		t.Errorf("error %v", err)
+	}
+	if saved, err := json.Marshal(batch); err != nil || !strings.Contains(string(saved), "This cannot be shown: ") {
+		t.Errorf("saved %s, %v", saved, err)
 	}
 }

@@ -30,6 +30,10 @@ func (e *ArgumentError) Error() string {
 
 func (e *ArgumentError) Unwrap() error { return e.Err }
 
+// maxLocated is how large arguments may be for the fault in them to be located:
+// each part is tried on its own for that.
+const maxLocated = 64 << 10
+
 // checkArguments reports with an [*ArgumentError] the first argument that does
 // not fit the schema. Of several faults it is always the same one.
 func checkArguments(tool string, schema *jsonschema.Resolved, args json.RawMessage) error {
@@ -45,6 +49,9 @@ func checkArguments(tool string, schema *jsonschema.Resolved, args json.RawMessa
 	}
 	l := locator{root: schema.Schema()}
 	if err := schema.Validate(object); err != nil {
+		if len(args) > maxLocated {
+			return &ArgumentError{Tool: tool, Err: trimError(err)}
+		}
 		field, fault := l.find("", l.root, object, err)
 		return &ArgumentError{Tool: tool, Field: field, Err: fault}
 	}
@@ -84,6 +91,7 @@ func clashing(args json.RawMessage) (string, error) {
 func decodeInto[In any](tool string, args json.RawMessage, strict bool) (In, error) {
 	var in In
 	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.UseNumber() // where the type is open, numbers keep their text
 	if strict {
 		dec.DisallowUnknownFields()
 	}

@@ -36,6 +36,9 @@ func Calls(ctx context.Context, g *Gate, calls ...approval.Call) []Result {
 //
 // A call that has ended before is not run again, and its result says so.
 func Finish(ctx context.Context, g *Gate, b *approval.Batch) ([]Result, error) {
+	if b.Gate() != g.Gate {
+		return nil, errors.New("the batch is of another gate; restore it at this one")
+	}
 	r := runner{gate: g, batch: b, halted: len(b.Pending()) > 0}
 	results := r.all(ctx)
 	if r.halted {
@@ -121,7 +124,7 @@ func (r *runner) run(ctx context.Context, i int, o approval.Outcome) (Result, er
 	if err != nil {
 		return notStarted(r.batch.Outcome(i), err), nil
 	}
-	value, err := doSafely(withChoice(ctx, o), action.do)
+	value, err := doSafely(withChoice(ctx, r.batch.Outcome(i)), action.do)
 	if errors.Is(err, approval.ErrChanged) && ctx.Err() == nil {
 		return Result{}, errors.Join(err, exec.Again(ctx, err))
 	}

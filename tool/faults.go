@@ -138,7 +138,9 @@ func (l locator) misspelt(at string, schema *jsonschema.Schema, value any) (stri
 				if right := inOtherCase(schema, name); right != "" {
 					return join(at, name), fmt.Errorf("write it as %q", right)
 				}
-				continue
+				if property = schema.AdditionalProperties; property == nil {
+					continue
+				}
 			}
 			if field, err := l.misspelt(join(at, name), property, value[name]); err != nil {
 				return field, err

@@ -30,8 +30,9 @@ type Approval[In any] struct {
 // RequireApproval returns the tool as one that asks before every call, like a
 // decorator. What the tool blocks stays blocked.
 //
-// In names the arguments that the functions want to see; others are passed
-// over.
+// In names the arguments that the functions want to see. If a call has others,
+// they are not hidden: then all the arguments are shown, and all of them count
+// for what is remembered.
 func RequireApproval[In any](t Tool, how Approval[In]) Tool {
 	schema, err := schemaOf[In]()
 	if err == nil && how.Target != nil && how.Payload != nil {
@@ -46,10 +47,38 @@ func RequireApproval[In any](t Tool, how Approval[In]) Tool {
 		if err != nil {
 			return Action{}, err
 		}
-		return how.apply(asking(a, "the tool requires approval"), in)
+		a = asking(a, "the tool requires approval")
+		if more := unseen(schema, args); more > 0 {
+			return how.onlySummary(a, in, more), nil
+		}
+		return how.apply(a, in)
 	})
 	w.err = err
 	return w
+}
+
+// unseen counts the arguments that the schema of In does not know.
+func unseen(schema *jsonschema.Schema, args json.RawMessage) (n int) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(args, &object) != nil || len(schema.Properties) == 0 {
+		return 0
+	}
+	for name := range object {
+		if schema.Properties[name] == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// onlySummary describes a call that has arguments which the functions do not
+// see. What is shown is then the arguments themselves.
+func (how *Approval[In]) onlySummary(a Action, in In, more int) Action {
+	a.view = nil
+	if how.Describe != nil {
+		a = a.Titled(fmt.Sprintf("%s (and %d arguments that this does not mention)", how.Describe(in), more))
+	}
+	return a
 }
 
 // apply puts the action into words.

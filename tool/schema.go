@@ -13,6 +13,9 @@ func compileSchema(raw json.RawMessage) (*jsonschema.Resolved, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
+	if err := checkShape(raw); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)

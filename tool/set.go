@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,9 +19,10 @@ import (
 // is safe for concurrent use. It implements [approval.Preparer].
 type Set struct {
 	tools []Tool
+	own   map[string]bool // names of the program's own tools, in lower case
 
 	mu     sync.Mutex
-	states map[string]*toolState // by full name
+	states map[toolKey]*toolState
 }
 
 // A toolState is what was worked out from a tool's definition.
@@ -33,12 +33,14 @@ type toolState struct {
 	schema     *jsonschema.Resolved
 }
 
+type toolKey struct{ connector, name string }
+
 var _ approval.TurnPreparer = (*Set)(nil)
 
 // NewSet returns the set of the given tools. Names that differ in case only are
 // the same name, because rules do not tell them apart.
 func NewSet(tools ...Tool) (*Set, error) {
-	s := &Set{tools: slices.Clone(tools), states: make(map[string]*toolState, len(tools))}
+	s := &Set{tools: slices.Clone(tools), states: make(map[toolKey]*toolState, len(tools)), own: map[string]bool{}}
 	seen := make(map[string]bool, len(tools))
 	for i, t := range tools {
 		state, err := firstState(t)
@@ -51,7 +53,10 @@ func NewSet(tools ...Tool) (*Set, error) {
 			return nil, fmt.Errorf("tool %d: there is a tool %q already; names that differ in case only are the same", i+1, name)
 		}
 		seen[key] = true
-		s.states[name] = state
+		s.states[toolKey{state.spec.Connector, state.spec.Name}] = state
+		if state.spec.Connector == "" {
+			s.own[key] = true
+		}
 	}
 	return s, nil
 }
@@ -156,7 +161,9 @@ func (s *Set) prepare(ctx context.Context, call approval.Call) (Action, approval
 	if err != nil {
 		return Action{}, approval.Proposal{}, err
 	}
-	return action, action.proposal(state, call.Arguments), nil
+	p := action.proposal(state, call.Arguments)
+	p.SharesName = call.Connector != "" && s.own[strings.ToLower(call.Tool)]
+	return action, p, nil
 }
 
 // ErrUnknownTool says that there is no tool of a name.
@@ -167,7 +174,7 @@ var ErrUnknownTool = errors.New("unknown tool")
 func (s *Set) state(connector, name string) (*toolState, error) {
 	full := Spec{Connector: connector, Name: name}.FullName()
 	s.mu.Lock()
-	state, ok := s.states[full]
+	state, ok := s.states[toolKey{connector, name}]
 	s.mu.Unlock()
 	if !ok {
 		return nil, fmt.Errorf("%w %q; there is %s", ErrUnknownTool, full, s.names())
@@ -176,7 +183,7 @@ func (s *Set) state(connector, name string) (*toolState, error) {
 	if spec.same(state.spec) {
 		return state, nil
 	}
-	if spec.FullName() != full {
+	if spec.Connector != connector || spec.Name != name {
 		return nil, fmt.Errorf("%w %q: it calls itself %q now", ErrUnknownTool, full, spec.FullName())
 	}
 	fresh, err := newToolState(state.tool, spec)
@@ -185,7 +192,7 @@ func (s *Set) state(connector, name string) (*toolState, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.states[full] = fresh
+	s.states[toolKey{connector, name}] = fresh
 	return fresh, nil
 }
 
@@ -200,5 +207,10 @@ func (s *Set) names() string {
 	if len(s.states) == 0 {
 		return "no tool at all"
 	}
-	return strings.Join(slices.Sorted(maps.Keys(s.states)), ", ")
+	names := make([]string, 0, len(s.states))
+	for _, state := range s.states {
+		names = append(names, state.spec.FullName())
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }
