@@ -88,12 +88,16 @@ func askSafely(ctx context.Context, a Approver, b *Batch) error {
 	})
 }
 
+// maxAsked is how many questions one batch may come to: its calls, with changes
+// and second thoughts. An approver that never settles anything is given up then.
+const maxAsked = 1000
+
 // askEach puts the pending requests to an approver that only knows single ones.
 // A request that it fails to answer is left open.
 func askEach(ctx context.Context, a Approver, b *Batch) error {
 	failed := map[string]bool{}
 	var errs []error
-	for ctx.Err() == nil {
+	for asked := 0; ctx.Err() == nil && asked < maxAsked; asked++ {
 		r := nextRequest(b, failed)
 		if r == nil {
 			break

@@ -51,6 +51,7 @@ type Event struct {
 	Basis      string `json:"basis,omitempty"`
 	By         Who    `json:"by,omitzero"`
 	Remembered Keep   `json:"remembered,omitempty"`
+	Choice     string `json:"choice,omitempty"`
 	Why        string `json:"why,omitempty"`
 	Note       string `json:"note,omitempty"`
 	// Requested and Decided are when the person was asked and answered.
@@ -80,6 +81,7 @@ func (o *Outcome) event(kind EventKind, at time.Time) Event {
 	}
 	if d := o.Decision; d != nil {
 		e.By, e.Remembered, e.Note, e.Decided = d.By, d.Remember.Keep, Redact(d.Note), d.At
+		e.Choice = d.Choice
 	} else {
 		e.By = Who{Via: o.via()}
 	}

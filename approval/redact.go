@@ -15,6 +15,7 @@ const Redacted = "[redacted]"
 // secretKeys are parts of names whose values are secrets, without separators.
 var secretKeys = []string{
 	"password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "privatekey",
+	"encryptionkey", "signingkey", "sharedkey", "masterkey", "sshkey", "dbpass",
 	"authorization", "cookie", "credential", "signature", "sessionid", "bearer",
 }
 
@@ -75,6 +76,9 @@ var secretForms = sync.OnceValue(func() []secretForm {
 		plain(`\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, "sg."),                     // SendGrid
 		plain(`(?i)\b(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{12,})`, "bearer", "basic", "token"),
 		plain(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@`, "://"), // URL passwords
+		plain(`[a-zA-Z][a-zA-Z0-9+.-]*://([^\s/:@]{8,})@`, "://"),       // and tokens in their place
+		plain(`[?&](?:sig|signature|key|auth)=([^&\s"']{6,})`, "sig=", "signature=", "key=", "auth="),
+		plain(`(?:^|\s)(?:-u|--user)[ =]["']?[^\s:"']+:([^\s"']+)`, "-u", "--user"),
 		plain(`(?i)\b(?:cookie|authorization|x-api-key)\\*["']?\s*:\s*\\*["']?((?:="[^"\r\n]*"|[^\r\n'"\\]){4,})`,
 			"cookie", "authorization", "x-api-key"),
 		assignment,

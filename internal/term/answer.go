@@ -118,6 +118,9 @@ func (s *state) approvable() bool {
 		s.notice = styled(bad, "It cannot be approved: what it would do cannot be shown.")
 		return false
 	}
+	if s.cramped() && !s.current().opened {
+		return false // and the keys say so
+	}
 	return true
 }
 

@@ -38,6 +38,28 @@ func TestOtherKeysNeverApprove(t *testing.T) {
 	}
 }
 
+// What the screen has no room to show cannot be approved at it, nor counts as seen.
+func TestATerminalThatIsTooLowDoesNotApprove(t *testing.T) {
+	for _, rows := range []int{5, 8, 10} {
+		f := newFixture(t, "diff", "two")
+		p := f.play(t, 40, rows)
+		p.keys("<end>", "y", "s", "a", "A", "y")
+		if f.state(0) != approval.Pending {
+			t.Fatalf("%d rows: %s", rows, f.state(0))
+		}
+		p.keys("<esc>")
+		p.wants("enlarge")
+		if n := strings.Count(p.screen(), "\n") + 1; rows > 8 && n > rows {
+			t.Errorf("%d rows are drawn on %d", n, rows)
+		}
+		p.event(sizeEvent{80, 40})
+		p.keys("y")
+		if f.state(0) != approval.Approved {
+			t.Errorf("enlarged: %s", f.state(0))
+		}
+	}
+}
+
 // TestNoDialogApprovesWithoutYes opens every dialog and presses everything but y in it.
 func TestNoDialogApprovesWithoutYes(t *testing.T) {
 	for _, open := range []string{"s", "S", "a", "A", "c", "?", "h", "g", "r", "n", "N", "q", "v", "e"} {

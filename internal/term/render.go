@@ -64,7 +64,7 @@ func (s *state) bodyRoom() int {
 	if s.height <= 0 {
 		return 1 << 30
 	}
-	return max(s.height-4-len(s.foot())-len(longTitle(s.title(), s.inner())), 3)
+	return max(s.height-4-len(s.foot())-len(longTitle(s.title(), s.inner())), 1)
 }
 
 // foot is the notice and what can be pressed.
@@ -80,8 +80,30 @@ func (s *state) foot() []line {
 	return append(rows, s.keys(n)...)
 }
 
-// keys lists what the request takes.
+// minBody is how many rows of the request must fit on the screen for it to be approved.
+const minBody = 3
+
+// cramped reports whether the screen is too low to show the request above its keys. What
+// could not be read is not approved.
+func (s *state) cramped() bool {
+	n := s.inner()
+	return s.height > 0 && s.height-4-len(s.allKeys(n))-len(longTitle(s.title(), n)) < minBody
+}
+
+// keys lists what the request takes on this screen.
 func (s *state) keys(n int) []line {
+	if !s.cramped() {
+		return s.allKeys(n)
+	}
+	if s.current().opened {
+		return keyRows(n, "y", "approve once", "n", "deny", "v", "view all", "q", "stop")
+	}
+	rows := wrap(styled(warn, "Too low to show this: enlarge the terminal or press v before you approve."), n, nil)
+	return append(rows, keyRows(n, "n", "deny", "v", "view all", "q", "stop")...)
+}
+
+// allKeys lists what the request takes.
+func (s *state) allKeys(n int) []line {
 	it := s.current()
 	r := it.request
 	var rows []line

@@ -224,7 +224,7 @@ func (s *state) layout() {
 	}
 	last := max(len(it.page.rows)-s.bodyRoom(), 0)
 	it.scroll = min(max(it.scroll, 0), last)
-	if it.scroll == last && !it.page.cut && it.err == nil {
+	if it.scroll == last && !it.page.cut && it.err == nil && !s.cramped() {
 		it.seen = true
 	}
 }
