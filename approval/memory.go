@@ -113,6 +113,9 @@ func CheckNewRule(rules []Rule, r Rule, limit int) error {
 	}
 	key := r.key()
 	for i := range rules {
+		if end := rules[i].Expires; !end.IsZero() && !r.Created.Before(end) && rules[i].ID != r.ID {
+			continue // it has ended before this one begins
+		}
 		if rules[i].key() == key || r.ID != "" && rules[i].ID == r.ID {
 			there := rules[i]
 			return &RuleError{Err: ErrDuplicateRule, Rule: r.String(), Existing: &there,

@@ -38,6 +38,18 @@ func grantIDs(t *testing.T, m *Memory, session string) []string {
 	return ids
 }
 
+func TestARuleThatHasExpiredIsNotInTheWay(t *testing.T) {
+	old := Rule{ID: "old", Pattern: "send", Effect: Allow, Scope: ScopeTool, Enabled: true, Expires: testNow}
+	again := Rule{ID: "new", Pattern: "send", Effect: Allow, Scope: ScopeTool, Enabled: true, Created: testNow}
+	if err := CheckNewRule([]Rule{old}, again, 10); err != nil {
+		t.Errorf("after its end: %v", err)
+	}
+	old.Expires = testNow.Add(1)
+	if err := CheckNewRule([]Rule{old}, again, 10); !errors.Is(err, ErrDuplicateRule) {
+		t.Errorf("before its end: %v", err)
+	}
+}
+
 func TestMemoryRefusesRules(t *testing.T) {
 	m := NewMemory(2)
 	there := mustRule(t, "allow Send(x)")

@@ -152,7 +152,7 @@ func (p *pattern) compileTarget(name, target string) error {
 		p.kind = builtinKinds[literal]
 	}
 	words, wordsErr := compileWords(target)
-	path, pathErr := compilePath(target, literal == ShareFile)
+	path, pathErr := compilePath(target, p.name.match(ShareFile))
 	url, urlErr := compileURL(target, literal == Connect)
 	text, textErr := compileGlob(target, true)
 	for _, c := range []struct {

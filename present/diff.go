@@ -114,9 +114,5 @@ func (d LineDiff) Stats() LineStats {
 
 // String returns the counts for a summary: "+3 −1 lines".
 func (s LineStats) String() string {
-	noun := "lines"
-	if s.Added+s.Removed == 1 {
-		noun = "line"
-	}
-	return fmt.Sprintf("+%d −%d %s", s.Added, s.Removed, noun)
+	return fmt.Sprintf("+%d −%d lines", s.Added, s.Removed)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/assent-dev/assent/approval"
 )
@@ -85,7 +86,7 @@ func ended(o approval.Outcome, value any, err, recordErr error) Result {
 	r.Value = value
 	switch {
 	case err == nil:
-		r.Text = textOf(value)
+		r.Text = quoteNotes(textOf(value))
 	case o.Stage == approval.StageCancelled:
 		r.fail(&CancelledError{Tool: r.Tool, Started: true, Err: err})
 	default:
@@ -108,15 +109,28 @@ func (r *Result) fail(err error) {
 	r.Text = fmt.Sprintf("[PENDING] %v. It has no result yet; do not repeat it.", err)
 }
 
+// How a result tells the model what a person said or did.
+const (
+	changedNote = "[A person changed the arguments before approving. What ran: "
+	personNote  = "[The person who answered says: "
+)
+
 // comment adds what the person did besides saying yes.
 func (r *Result) comment() {
 	if r.Outcome.Original != nil {
-		r.Text += fmt.Sprintf("\n\n[A person changed the arguments before approving. What ran: %s]", r.Outcome.Call.Arguments)
+		r.Text += fmt.Sprintf("\n\n%s%s]", changedNote, r.Outcome.Call.Arguments)
 	}
 	if note := r.Outcome.Note(); note != "" {
-		r.Text += fmt.Sprintf("\n\n[The person who answered says: %s]", note)
+		r.Text += fmt.Sprintf("\n\n%s%s]", personNote, note)
 	}
 }
+
+// quoteNotes marks what looks like a person's words in a tool's own output: it
+// may come from a stranger, who must not speak for the person.
+var quoteNotes = strings.NewReplacer(
+	changedNote, "[The tool's output says: "+changedNote[1:],
+	personNote, "[The tool's output says: "+personNote[1:],
+).Replace
 
 // textOf gives a tool's value to the model: a string as it is, nothing as
 // "done", anything else as JSON.
