@@ -45,6 +45,9 @@ type Config struct {
 	Policy *RuleSet
 	// Recorder keeps events. Nil means that nothing is recorded.
 	Recorder Recorder
+	// Untraced leaves the trace out of outcomes, requests and events. Then
+	// nobody can ask why, and a judgement that needs no person allocates nothing.
+	Untraced bool
 }
 
 // A Gate turns calls into answers. It is safe for concurrent use.

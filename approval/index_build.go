@@ -9,7 +9,6 @@ var builtinTools = map[string]bool{
 
 // An indexBuilder files the rules of one effect.
 type indexBuilder struct {
-	fold      nameFold
 	rules     []compiledRule
 	byName    map[nameKey][]int32
 	globs     []gramEntry

@@ -275,6 +275,15 @@ func TestTraceSaysEachStep(t *testing.T) {
 	wantText(t, f.Review(t.Context(), call("send", "x")).Outcome(0).Trace.String(), "grant send: covered, grant allow send(")
 }
 
+func TestAGateWithoutTracesGivesNone(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Untraced = true })
+	b, r := f.pending(call("send", "x"))
+	f.resolve(b, r.Approve(""))
+	if len(r.Trace) != 0 || len(b.Outcome(0).Trace) != 0 || len(newFixture(t).Review(t.Context(), call("read", "x")).Outcome(0).Trace) == 0 {
+		t.Error("traces are there where they should not be, or are not where they should")
+	}
+}
+
 func TestDecisionWithoutATraceAllocatesNothing(t *testing.T) {
 	file := fileAct("notes/today.md")
 	free := file

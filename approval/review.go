@@ -80,7 +80,7 @@ func (g *Gate) judgement(ctx context.Context, o *Outcome, p *Proposal, approved 
 	if err != nil {
 		return Judgement{}, err
 	}
-	q := Question{Call: &o.Call, Proposal: p, Now: g.cfg.Clock(), Approved: approved, Traced: true}
+	q := Question{Call: &o.Call, Proposal: p, Now: g.cfg.Clock(), Approved: approved, Traced: !g.cfg.Untraced}
 	return policy.Judge(q), nil
 }
 

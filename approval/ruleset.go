@@ -20,7 +20,7 @@ type RuleSet struct {
 // named as the reason. The error, if any, is a [*RuleError].
 func CompileRules(rules []Rule) (*RuleSet, error) {
 	s := &RuleSet{rules: slices.Clone(rules)}
-	builders := map[Effect]*indexBuilder{Allow: {fold: foldASCII}, Deny: {fold: foldWide}, Except: {fold: foldASCII}}
+	builders := map[Effect]*indexBuilder{Allow: {}, Deny: {}, Except: {}}
 	for i := range s.rules {
 		r := &s.rules[i]
 		p, err := r.compile()
