@@ -13,7 +13,7 @@ FUZZTIME ?= 2m
 # BENCHFLAGS are handed to `go test -bench`, for example -benchtime=2s.
 BENCHFLAGS ?=
 
-.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench demo gcc
+.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench demo need
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -36,7 +36,7 @@ vet: ## go vet
 lint: ## staticcheck, in the version go.mod names
 	$(GO) tool staticcheck ./...
 
-race: gcc ## all tests under the race detector
+race: need ## all tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 darwin: ## compile for macOS
@@ -48,7 +48,7 @@ fuzz-short: ## every fuzz test for 5 seconds
 fuzz: ## every fuzz test for FUZZTIME (2m)
 	GO="$(GO)" sh scripts/fuzz.sh $(FUZZTIME)
 
-soak: gcc ## all tests with their long rounds in full
+soak: need ## all tests with their long rounds in full
 	ASSENT_ROUNDS=full CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 2h ./...
 
 # A pipe hides the first command's status, so a failure travels as a FAIL line.
@@ -58,6 +58,6 @@ bench: ## benchmarks as a table
 demo: build ## a scripted agent tidies up notes, and asks you first
 	@./bin/assent demo
 
-# The race detector is the one part that needs a C compiler; assent itself has no cgo.
-gcc:
-	@GO="$(GO)" sh scripts/gcc.sh
+# Only the tests need these; assent itself has no cgo.
+need:
+	@GO="$(GO)" sh scripts/need.sh

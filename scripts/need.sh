@@ -1,0 +1,33 @@
+#!/bin/sh
+# need.sh makes sure that the programs are there that the tests work with: a C compiler,
+# which `go test -race` links with, and git and patch, which diffs are compared with and
+# applied by. What is missing it installs from Debian's packages, and says so before it does.
+set -eu
+
+cc=$("${GO:-go}" env CC)
+packages=
+# CC may carry flags: only its first word is the program.
+command -v "${cc%% *}" >/dev/null 2>&1 || packages="gcc libc6-dev"
+for program in git patch; do
+	command -v "$program" >/dev/null 2>&1 || packages="$packages $program"
+done
+[ -n "$packages" ] || exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+	echo "need.sh: the tests need $packages, and there is no apt-get to install them; install them and try again" >&2
+	exit 1
+fi
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+	if ! command -v sudo >/dev/null 2>&1; then
+		echo "need.sh: the tests need more; as root, run: apt-get install $packages" >&2
+		exit 1
+	fi
+	as_root=sudo
+fi
+
+echo "need.sh: installing for the tests, with apt-get: $packages"
+$as_root apt-get update -q
+# The list is meant to be split into words.
+# shellcheck disable=SC2086
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $packages
