@@ -79,7 +79,7 @@ func openPolicy(file, state string) (*config.Policy, *roots.Set, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err := roots.New(roots.Options{Protected: []string{state, file}}, policy.Roots...)
+	set, err := roots.New(roots.Options{Secrets: policy.Secrets, Protected: []string{state, file}}, policy.Roots...)
 	return policy, set, err
 }
 

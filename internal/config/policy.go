@@ -17,6 +17,9 @@ import (
 type Policy struct {
 	// Roots are the folders and files that tools may reach, in the order of the file.
 	Roots []roots.Root
+	// Secrets are the patterns of files that ask even where reads are free: the built-in
+	// ones, and those that the file adds or, with a ! in front, excepts.
+	Secrets []string
 	// Tools is the operator's word on tools by name.
 	Tools tool.Config
 	// Rules are those that are kept with the file, its exceptions among them.
@@ -33,11 +36,11 @@ func Load(file string, data []byte, folder string) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{}
+	p := &Policy{Secrets: roots.DefaultSecrets}
 	o := r.object(root, "the file")
 	o.version()
 	if n, ok := o.take("sandbox"); ok {
-		p.Roots = r.sandbox(n, folder)
+		p.Roots, p.Secrets = r.sandbox(n, folder)
 	}
 	if n, ok := o.take("tools"); ok {
 		p.Tools.Tools = r.tools(n, "tools")

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,6 +136,16 @@ func TestRulesAndExceptionsCarryTheirLine(t *testing.T) {
 	}
 }
 
+func TestSecretsAddToTheBuiltInOnesOrExceptThem(t *testing.T) {
+	p := load(t, "sandbox:\n  secrets: [\"*.token\", \"!test.pem\"]\n")
+	if diff := cmp.Diff(append(slices.Clone(roots.DefaultSecrets), "*.token", "!test.pem"), p.Secrets); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(roots.DefaultSecrets, load(t, "").Secrets); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPreApprovedIsTakenAndWarnedAbout(t *testing.T) {
 	p := load(t, "tools: {a: {approval: ask}}\npre_approved: [a, b]\n")
 	want := []tool.Named{
@@ -167,6 +178,7 @@ func TestProblems(t *testing.T) {
 		{"disagreeing path spellings", "sandbox:\n  paths:\n    n: {approval: {write: ask}, write_approval: false}\n", "this says allow, and line 3 says ask"},
 		{"reason without deny", "tools:\n  x: {approval: ask, reason: no}\n", "reason belongs to a deny"},
 		{"once for a path", "sandbox:\n  paths:\n    n: {approval: once_per_session}\n", "not supported for paths yet"},
+		{"bad secret", "sandbox:\n  secrets: [\"[\"]\n", `policy.yaml:2:12: sandbox.secrets: secret pattern "[" is malformed`},
 		{"bad mode", "sandbox:\n  paths:\n    n: {mode: rwx}\n", `unknown mode "rwx"; it is ro or rw`},
 		{"bad suffix", "sandbox:\n  paths:\n    n: {suffixes: [md]}\n", `suffix "md" must be a dot and a name`},
 		{"negative size", "sandbox:\n  paths:\n    n: {max_file_bytes: -1}\n", "not negative"},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -9,9 +10,16 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-func (r *report) sandbox(n ast.Node, folder string) []roots.Root {
+func (r *report) sandbox(n ast.Node, folder string) (list []roots.Root, secrets []string) {
 	o := r.object(n, "sandbox")
 	var out []roots.Root
+	secrets = roots.DefaultSecrets
+	if n, ok := o.take("secrets"); ok {
+		secrets = slices.Concat(secrets, r.texts(n, "sandbox.secrets"))
+		if err := roots.CheckSecrets(secrets); err != nil {
+			r.problem(n, "sandbox.secrets: %v", err)
+		}
+	}
 	if n, ok := o.take("paths"); ok {
 		paths := r.object(n, "sandbox.paths")
 		for _, name := range paths.order {
@@ -28,7 +36,7 @@ func (r *report) sandbox(n ast.Node, folder string) []roots.Root {
 	o.later("network", "require_os_sandbox", "extra", "git_write")
 	o.close("sandbox")
 	r.uniqueNames(out, n)
-	return out
+	return out, secrets
 }
 
 func (r *report) zone(n ast.Node, folder string) roots.Root {

@@ -41,6 +41,12 @@ func compilePatterns(texts []string) (patterns, error) {
 	return out, nil
 }
 
+// CheckSecrets reports what is wrong with patterns for [Options].
+func CheckSecrets(texts []string) error {
+	_, err := compilePatterns(texts)
+	return err
+}
+
 // match reports whether the path, or a folder above it, is one of those meant.
 func (ps patterns) match(abs string) bool {
 	elements := strings.Split(fold(abs), "/")
