@@ -74,8 +74,8 @@ func TestDiffFindsCommonLinesBetweenRepeatedOnes(t *testing.T) {
 func TestDiffStats(t *testing.T) {
 	for want, d := range map[string]LineDiff{
 		"+0 −0 lines": {},
-		"+1 −0 lines":  diffOf("", "a\n"),
-		"+0 −1 lines":  diffOf("a", ""),
+		"+1 −0 lines": diffOf("", "a\n"),
+		"+0 −1 lines": diffOf("a", ""),
 		"+2 −1 lines": diffOf("a\nb\nc\n", "a\nx\ny\nc\n"),
 	} {
 		if got := d.Stats().String(); got != want {

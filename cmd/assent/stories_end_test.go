@@ -9,6 +9,8 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/tool"
+
+	"github.com/assent-dev/assent/internal/screen"
 )
 
 func TestS27_CtrlC(t *testing.T) {
@@ -99,7 +101,7 @@ func TestS28_SlowTool(t *testing.T) {
 	master, slave := openTerminal(t, 80, 24)
 	defer master.Close()
 	defer slave.Close()
-	x := &terminal{t: t, master: master, slave: slave, screen: newScreen(80, 24), sent: make(chan []byte), ended: make(chan struct{})}
+	x := &terminal{t: t, master: master, slave: slave, screen: screen.New(80, 24), sent: make(chan []byte), ended: make(chan struct{})}
 	go x.receive()
 	seen := make(chan struct{})
 	slow := tool.Func("build", "Builds it.", func(context.Context, struct{}) (string, error) {
@@ -128,8 +130,8 @@ func TestS29_Told(t *testing.T) {
 	s := tell(t, askWrites, three[:1])
 	x := s.run()
 	x.asked("Create notes/a.md")
-	if x.screen.bells == 0 || x.screen.title != "● assent asks: write_file" {
-		t.Errorf("%d bells, title %q", x.screen.bells, x.screen.title)
+	if x.screen.Bells == 0 || x.screen.Title != "● assent asks: write_file" {
+		t.Errorf("%d bells, title %q", x.screen.Bells, x.screen.Title)
 	}
 	x.denies("")
 	x.ends(0)

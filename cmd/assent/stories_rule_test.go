@@ -78,7 +78,7 @@ func TestS22_Batch(t *testing.T) {
 	s.hasNot("notes/b.md")
 	s.has("notes/c.md", "three\n")
 	// The summary is in the model's order.
-	_, summary, _ := strings.Cut(x.screen.flat(), "What was decided, and why:")
+	_, summary, _ := strings.Cut(x.screen.Flat(), "What was decided, and why:")
 	if a, b, c := strings.Index(summary, "notes/a.md"), strings.Index(summary, "notes/b.md"), strings.Index(summary, "notes/c.md"); a > b || b > c {
 		t.Errorf("the summary is in another order: %s", summary)
 	}

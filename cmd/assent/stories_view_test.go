@@ -175,7 +175,7 @@ func TestDumbTerminal(t *testing.T) {
 	x.sees("1 of 2", "answer>")
 	x.types("\nmaybe\nYES\n")
 	x.sees("✓ approved: write_file · Create notes/a.md", "2 of 2")
-	x.until("a second question", func() bool { return strings.HasSuffix(x.screen.flat(), "answer>") })
+	x.until("a second question", func() bool { return strings.HasSuffix(x.screen.Flat(), "answer>") })
 	x.types("no\n")
 	x.sees("a note to the model?")
 	x.types("not that\n")

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/assent-dev/assent/internal/screen"
 )
 
 // patience is how long a test waits for something to happen.
@@ -57,7 +59,7 @@ type terminal struct {
 	t             *testing.T
 	cmd           *exec.Cmd
 	master, slave *os.File
-	screen        *screen
+	screen        *screen.Screen
 	raw           bytes.Buffer // all that was sent to the terminal
 	before        string       // how the terminal was set
 	sent          chan []byte  // what comes next; closed when nobody has the terminal any more
@@ -70,7 +72,7 @@ type terminal struct {
 func start(t *testing.T, columns, rows uint16, c *exec.Cmd) *terminal {
 	t.Helper()
 	master, slave := openTerminal(t, columns, rows)
-	x := &terminal{t: t, cmd: c, master: master, slave: slave, screen: newScreen(int(columns), int(rows)), sent: make(chan []byte), ended: make(chan struct{})}
+	x := &terminal{t: t, cmd: c, master: master, slave: slave, screen: screen.New(int(columns), int(rows)), sent: make(chan []byte), ended: make(chan struct{})}
 	x.before = x.settings()
 	c.Stdin, c.Stderr = slave, slave
 	if c.Stdout == nil {
@@ -151,7 +153,7 @@ func (x *terminal) settings() string {
 // show draws what was sent.
 func (x *terminal) show(data []byte) {
 	x.raw.Write(data)
-	x.screen.write(string(data))
+	x.screen.Draw(string(data))
 }
 
 // until reads until it is good.
@@ -181,7 +183,7 @@ func (x *terminal) sees(words ...string) {
 }
 
 func (x *terminal) shows(words ...string) bool {
-	shown := x.screen.flat()
+	shown := x.screen.Flat()
 	for _, w := range words {
 		word, not := strings.CutPrefix(w, "!")
 		if strings.Contains(shown, word) == not {
@@ -240,8 +242,8 @@ func (x *terminal) ends(status int, words ...string) {
 			x.t.Errorf("at the end the screen should say %q:\n%s", w, x.screen)
 		}
 	}
-	if !x.screen.clean() {
-		x.t.Errorf("left switched on: modes %v, %d keyboard modes", x.screen.modes, x.screen.keyboards)
+	if !x.screen.Clean() {
+		x.t.Errorf("left switched on: modes %v, %d keyboard modes", x.screen.Modes, x.screen.Keyboards)
 	}
 	if after := x.settings(); after != x.before {
 		x.t.Errorf("the terminal was not restored: %s, was %s", after, x.before)

@@ -49,6 +49,7 @@ var table = map[string]line{
 	"internal/arch":       {},
 	"internal/benchtable": {},
 	"internal/rounds":     {},
+	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
 }
@@ -76,7 +77,7 @@ var examples = line{inside: append([]string{
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.
 var (
-	testHelpers = []string{"approval/approvaltest", "internal/rounds"}
+	testHelpers = []string{"approval/approvaltest", "internal/rounds", "internal/screen"}
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",

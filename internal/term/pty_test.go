@@ -11,6 +11,8 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"github.com/creack/pty"
+
+	"github.com/assent-dev/assent/internal/screen"
 )
 
 // patience is how long a test waits for something to appear.
@@ -23,7 +25,7 @@ type terminal struct {
 	control *os.File // the master, for its size
 	master  *os.File // the same, as a file whose reads end when it is closed
 	slave   *os.File
-	screen  *screen
+	screen  *screen.Screen
 	raw     bytes.Buffer // all that was sent to the terminal
 	stdout  bytes.Buffer
 	before  *term.State
@@ -38,7 +40,7 @@ func run(t *testing.T, cases string, columns, rows uint16, env ...string) *termi
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &terminal{t: t, control: master, master: pollable(t, master), slave: slave, screen: newScreen(int(columns), int(rows))}
+	x := &terminal{t: t, control: master, master: pollable(t, master), slave: slave, screen: screen.New(int(columns), int(rows))}
 	x.resize(columns, rows)
 	if x.before, err = term.GetState(slave.Fd()); err != nil {
 		t.Fatal(err)
@@ -119,7 +121,7 @@ func (x *terminal) until(what string, good func() bool) {
 		select {
 		case chunk := <-x.chunks:
 			x.raw.Write(chunk)
-			x.screen.write(string(chunk))
+			x.screen.Draw(string(chunk))
 		case <-deadline:
 			x.t.Fatalf("waiting for %s\nscreen:\n%s\nraw: %q", what, x.screen, x.raw.String()[max(0, x.raw.Len()-2000):])
 		}
@@ -177,7 +179,7 @@ func (x *terminal) drain() {
 		select {
 		case chunk := <-x.chunks:
 			x.raw.Write(chunk)
-			x.screen.write(string(chunk))
+			x.screen.Draw(string(chunk))
 		case <-x.done:
 			return
 		case <-deadline:

@@ -12,8 +12,8 @@ import (
 func TestS01Pause_S02Approve(t *testing.T) {
 	x := run(t, "diff", 80, 30)
 	x.asked("earlier output", "write_file · main › helper", "Edit notes/report.md", "Asks because: notes asks for writes (policy.yaml:7)", "+## Executive Summary")
-	if x.screen.title != "● assent asks: write_file" || x.screen.bells == 0 {
-		t.Errorf("title %q, %d bells", x.screen.title, x.screen.bells)
+	if x.screen.Title != "● assent asks: write_file" || x.screen.Bells == 0 {
+		t.Errorf("title %q, %d bells", x.screen.Title, x.screen.Bells)
 	}
 	x.types("y")
 	x.ends(0, "diff approved")
@@ -222,7 +222,7 @@ func TestAnsweredElsewhereClosesThePrompt(t *testing.T) {
 func TestResizeWhileOpen(t *testing.T) {
 	x := run(t, "command", 100, 40)
 	x.asked(`echo "a rather long message`)
-	x.screen.columns = 44
+	x.screen.Resize(44)
 	x.resize(44, 40)
 	if err := x.cmd.Process.Signal(syscall.SIGWINCH); err != nil {
 		t.Fatal(err)

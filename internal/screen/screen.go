@@ -1,37 +1,46 @@
-package main
+// Package screen is a small terminal for tests: it takes what a program sends and shows what a
+// person would see.
+package screen
 
 import (
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
-// screen is a terminal with as much in it as the program uses. Every character is one
-// cell wide.
-type screen struct {
+// A Screen is a terminal with as much in it as bubbletea and the program use. Make one with
+// [New].
+type Screen struct {
+	Title     string
+	Bells     int
+	Modes     map[string]bool // those that were switched on or off, by their number
+	Keyboards int             // keyboard modes that were put on the stack and not taken off
+
 	columns, height int
-	rows            [][]rune // every row there ever was; the last height of them are visible
-	x, y            int      // y counts from the first row there ever was
-	top             int      // the first visible row
+	rows            [][]string // every row there ever was; the last height of them are visible
+	x, y            int        // y counts from the first row there ever was
+	top             int        // the first visible row
 	last            rune
-	title           string
-	bells           int
-	modes           map[string]bool // those that were switched on or off, by their number
-	keyboards       int             // keyboard modes that were put on the stack and not taken off
-	rest            string          // the begin of a sequence
+	rest            string // the begin of a sequence
 }
 
-func newScreen(columns, height int) *screen {
-	return &screen{columns: columns, height: height, modes: map[string]bool{}}
+// New returns an empty screen.
+func New(columns, height int) *Screen {
+	return &Screen{columns: columns, height: height, Modes: map[string]bool{}}
 }
+
+// Resize changes the width; what is there stays as it is.
+func (s *Screen) Resize(columns int) { s.columns = columns }
 
 // sequence matches a whole escape sequence: a control sequence with its parameters and
 // its last byte, a string up to its end, or two or three bytes.
 var sequence = regexp.MustCompile(`^\x1b(?:\[([0-?]*)[ -/]*([@-~])|[\]P_^X]([^\x07\x1b]*)(?:\x07|\x1b\\)|[ -/]*[0-Z\\-~])`)
 
-// write draws what a program sent.
-func (s *screen) write(data string) {
+// Draw takes what a program sent.
+func (s *Screen) Draw(data string) {
 	data = s.rest + data
 	s.rest = ""
 	for data != "" {
@@ -55,7 +64,7 @@ func (s *screen) write(data string) {
 	}
 }
 
-func (s *screen) char(r rune) {
+func (s *Screen) char(r rune) {
 	switch {
 	case r == '\r':
 		s.x = 0
@@ -64,7 +73,7 @@ func (s *screen) char(r rune) {
 	case r == '\b':
 		s.x = max(s.x-1, 0)
 	case r == '\a':
-		s.bells++
+		s.Bells++
 	case r == '\t':
 		s.x = min(s.x/8*8+8, s.columns-1)
 	case r >= ' ':
@@ -72,32 +81,43 @@ func (s *screen) char(r rune) {
 	}
 }
 
-func (s *screen) put(r rune) {
-	if s.x >= s.columns {
+func (s *Screen) put(r rune) {
+	width := ansi.StringWidth(string(r))
+	if width == 0 {
+		if s.x > 0 {
+			s.row(s.y)[s.x-1] += string(r) // a mark on the character before
+		}
+		return
+	}
+	if s.x+width > s.columns {
 		s.x = 0
 		s.down()
 	}
-	s.row(s.y)[s.x] = r
-	s.x, s.last = s.x+1, r
+	row := s.row(s.y)
+	row[s.x] = string(r)
+	for i := 1; i < width; i++ {
+		row[s.x+i] = ""
+	}
+	s.x, s.last = s.x+width, r
 }
 
-func (s *screen) row(y int) []rune {
+func (s *Screen) row(y int) []string {
 	for len(s.rows) <= y {
 		s.rows = append(s.rows, nil)
 	}
 	for len(s.rows[y]) < s.columns {
-		s.rows[y] = append(s.rows[y], ' ')
+		s.rows[y] = append(s.rows[y], " ")
 	}
 	return s.rows[y]
 }
 
-func (s *screen) down() {
+func (s *Screen) down() {
 	s.y++
 	s.top = max(s.top, s.y-s.height+1)
 }
 
 // escape takes a match of sequence.
-func (s *screen) escape(m []string) {
+func (s *Screen) escape(m []string) {
 	switch {
 	case strings.HasPrefix(m[0], "\x1b[") && !strings.ContainsAny(m[1], "<=>?"):
 		s.control(m[1], m[2])
@@ -105,7 +125,7 @@ func (s *screen) escape(m []string) {
 		s.private(m[1], m[2])
 	case strings.HasPrefix(m[0], "\x1b]"):
 		if kind, title, ok := strings.Cut(m[3], ";"); ok && (kind == "0" || kind == "2") {
-			s.title = title
+			s.Title = title
 		}
 	case m[0] == "\x1bM":
 		s.y = max(s.y-1, s.top)
@@ -113,28 +133,28 @@ func (s *screen) escape(m []string) {
 }
 
 // private keeps what has to be put back at the end.
-func (s *screen) private(params, final string) {
+func (s *Screen) private(params, final string) {
 	switch {
 	case params[0] == '?' && (final == "h" || final == "l"):
-		s.modes[params[1:]] = final == "h"
+		s.Modes[params[1:]] = final == "h"
 	case params[0] == '>' && final == "u":
-		s.keyboards++
+		s.Keyboards++
 	case params[0] == '<' && final == "u":
-		s.keyboards--
+		s.Keyboards--
 	}
 }
 
-// clean reports whether the cursor is to be seen and nothing else is left switched on.
-func (s *screen) clean() bool {
-	for mode, on := range s.modes {
+// Clean reports whether the cursor is to be seen and nothing else is left switched on.
+func (s *Screen) Clean() bool {
+	for mode, on := range s.Modes {
 		if cursor := mode == "25"; on != cursor {
 			return false
 		}
 	}
-	return s.keyboards <= 0
+	return s.Keyboards <= 0
 }
 
-func (s *screen) control(params, final string) {
+func (s *Screen) control(params, final string) {
 	parts := strings.Split(params, ";")
 	arg := func(i, missing int) int {
 		if i < len(parts) {
@@ -166,7 +186,7 @@ func (s *screen) control(params, final string) {
 		s.eraseScreen(arg(0, 0))
 	case "X":
 		for i := s.x; i < min(s.x+n, s.columns); i++ {
-			s.row(s.y)[i] = ' '
+			s.row(s.y)[i] = " "
 		}
 	case "P":
 		row := s.row(s.y)
@@ -182,27 +202,27 @@ func (s *screen) control(params, final string) {
 }
 
 // shift puts in empty rows, or takes rows away.
-func (s *screen) shift(in bool, n int) {
+func (s *Screen) shift(in bool, n int) {
 	for range n {
 		s.row(s.y)
 		if in {
-			s.rows = append(s.rows[:s.y], append([][]rune{nil}, s.rows[s.y:]...)...)
+			s.rows = append(s.rows[:s.y], append([][]string{nil}, s.rows[s.y:]...)...)
 		} else {
 			s.rows = append(s.rows[:s.y], s.rows[s.y+1:]...)
 		}
 	}
 }
 
-func (s *screen) eraseLine(how int) {
+func (s *Screen) eraseLine(how int) {
 	row := s.row(s.y)
 	for i := range row {
 		if how == 2 || how == 0 && i >= s.x || how == 1 && i <= s.x {
-			row[i] = ' '
+			row[i] = " "
 		}
 	}
 }
 
-func (s *screen) eraseScreen(how int) {
+func (s *Screen) eraseScreen(how int) {
 	if how == 0 {
 		s.eraseLine(0)
 		s.rows = s.rows[:s.y+1]
@@ -212,22 +232,22 @@ func (s *screen) eraseScreen(how int) {
 }
 
 // String is all that can be seen, and what scrolled away above it.
-func (s *screen) String() string {
+func (s *Screen) String() string {
 	var b strings.Builder
 	for _, row := range s.rows {
-		b.WriteString(strings.TrimRight(string(row), " ") + "\n")
+		b.WriteString(strings.TrimRight(strings.Join(row, ""), " ") + "\n")
 	}
 	return b.String()
 }
 
-// flat is the screen as one line: without frames, with one space where there are more or
+// Flat is the screen as one line: without frames, with one space where there are more or
 // a row ends, and with rows joined that were only broken at the edge, so that text is
 // found however it is wrapped.
-func (s *screen) flat() string {
+func (s *Screen) Flat() string {
 	var b strings.Builder
 	for _, row := range s.rows {
-		b.WriteString(string(row))
-		if len(row) < s.columns || strings.ContainsRune(" │┐┤┘", row[len(row)-1]) {
+		b.WriteString(strings.Join(row, ""))
+		if len(row) < s.columns || strings.Contains(" │┐┤┘", row[len(row)-1]) {
 			b.WriteByte(' ')
 		}
 	}

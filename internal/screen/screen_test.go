@@ -1,0 +1,40 @@
+package screen_test
+
+import (
+	"testing"
+
+	"github.com/assent-dev/assent/internal/screen"
+)
+
+func TestScreen(t *testing.T) {
+	s := screen.New(10, 3)
+	s.Draw("one\r\ntwo\x1b[1A\r\x1b[3CX\x1b[31m!\x1b[m\x1b]2;title\x07\a")
+	if got := s.String(); got != "oneX!\ntwo\n" || s.Title != "title" || s.Bells != 1 {
+		t.Errorf("screen %q, title %q, %d bells", got, s.Title, s.Bells)
+	}
+	s.Draw("\x1b[?25l")
+	if s.Clean() {
+		t.Error("a hidden cursor is taken for clean")
+	}
+	s.Draw("\x1b[?2") // a sequence that comes in two parts
+	s.Draw("5h")
+	if !s.Clean() {
+		t.Errorf("modes %v", s.Modes)
+	}
+}
+
+func TestWideCharactersAndMarks(t *testing.T) {
+	s := screen.New(4, 2)
+	s.Draw("日本e\u0301語")
+	if got := s.String(); got != "日本\ne\u0301語\n" {
+		t.Errorf("screen %q", got)
+	}
+}
+
+func TestScrollingKeepsWhatWasAbove(t *testing.T) {
+	s := screen.New(5, 2)
+	s.Draw("1\r\n2\r\n3\x1b[H\x1b[Jx")
+	if got := s.Flat(); got != "1 x" {
+		t.Errorf("screen %q", got)
+	}
+}
