@@ -74,7 +74,10 @@ type Remember struct {
 // fingerprint; for anything else it has no effect. Build it with the methods of
 // [Request].
 type Decision struct {
-	Request     string `json:"request"`
+	Request string `json:"request"`
+	// Call is the id of the call, for a program that knows only that. It counts
+	// if Request is empty.
+	Call        string `json:"call,omitempty"`
 	Fingerprint Digest `json:"fingerprint"`
 	Answer      Answer `json:"answer"`
 	// Note is a comment that reaches the model, on a yes as well as on a no.

@@ -22,6 +22,9 @@ func (b *Batch) Resolve(ctx context.Context, decisions ...Decision) error {
 }
 
 func (b *Batch) resolve(ctx context.Context, d Decision) error {
+	if d.Request == "" {
+		d.Request = b.requestOf(d.Call)
+	}
 	e, err := b.find(d.Request)
 	if err != nil {
 		return err
@@ -47,6 +50,18 @@ func (b *Batch) resolve(ctx context.Context, d Decision) error {
 		b.gate.resettle(ctx)
 	}
 	return nil
+}
+
+// requestOf returns the id of the request for the call with this id, if any.
+func (b *Batch) requestOf(call string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.entries {
+		if call != "" && e.outcome.Call.ID == call && e.request != nil {
+			return e.request.ID
+		}
+	}
+	return ""
 }
 
 // find returns the entry that the request is for.

@@ -283,3 +283,22 @@ func TestElicitationAnswersOnceAndNeverForAPerson(t *testing.T) {
 	f.resolve(b, elicited(r.Deny("")))
 	wantState(t, b, Denied)
 }
+
+func TestAnswersAreMatchedByCallID(t *testing.T) {
+	f := newFixture(t)
+	first, second := call("send", "1"), call("send", "2")
+	first.ID, second.ID = "call-1", "call-2"
+	b := f.Review(t.Context(), first, second)
+	yes := b.Pending()[1].Approve("")
+	yes.Request, yes.Call = "", "call-2"
+	f.resolve(b, yes)
+	wantState(t, b, Pending, Approved)
+
+	foreign := b.Pending()[0].Approve("")
+	foreign.Request, foreign.Call = "", "call-3"
+	wantError(t, b.Resolve(t.Context(), foreign), ErrUnknownRequest)
+	other := yes // an answer for another call, by its fingerprint
+	other.Request, other.Call = "", "call-1"
+	wantError(t, b.Resolve(t.Context(), other), ErrWrongCall)
+	wantState(t, b, Pending, Approved)
+}
