@@ -89,6 +89,9 @@ type Act struct {
 	// ByName marks an act that only an allow with a matching target answers:
 	// redirections, paths outside the roots, hosts, secrets, hard links.
 	ByName bool `json:"by_name,omitempty"`
+	// Secret marks an act on a file that is answered by nothing but its own
+	// name: no folder, and no pattern that ends in * or **.
+	Secret bool `json:"secret,omitempty"`
 	// PersonOnly marks an act that nothing remembered and no mode answers.
 	PersonOnly bool `json:"person_only,omitempty"`
 	// Known says that everything the act would do is understood.

@@ -78,6 +78,9 @@ func (g *Grant) covers(act *Act) bool {
 	if !g.sameName(act) || g.Act.Dir != act.Dir || act.Target.Unknown || hasUnknown(act.Target.Words) {
 		return false
 	}
+	if act.Secret && g.Reach != Exact && g.Reach != "" {
+		return false
+	}
 	switch g.Reach {
 	case Tool:
 		return !act.ByName

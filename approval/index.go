@@ -54,6 +54,17 @@ func (c *compiledRule) named(connector, name string, fold nameFold) bool {
 	return connector != "" && p.connector.match(connector)
 }
 
+// answers reports whether an allow answers the act. Under the name of the
+// called tool, the target of a rule is not taken for a command that the tool
+// runs, unless the tool is the shell.
+func (c *compiledRule) answers(act *Act, foreign, byName bool) bool {
+	p := &c.pattern
+	if foreign && act.Target.Kind == Words && !p.bare() && p.kind != Words {
+		return false
+	}
+	return p.covers(act, byName)
+}
+
 // A finder looks for the rule that decides about one act. It keeps the
 // strictest finding, and of equal ones the earliest rule.
 type finder struct {
@@ -61,6 +72,7 @@ type finder struct {
 	act           *Act
 	now           time.Time
 	byName        bool             // only rules whose target names the act count
+	foreign       bool             // the rule is looked for under the tool's name, not the act's
 	withConnector bool             // only rules that name a connector count
 	lift          func(*Rule) bool // whether a found deny is excepted
 	best          int32
@@ -69,7 +81,10 @@ type finder struct {
 
 func (f *finder) deny(connector, name string) { f.search(connector, name, foldWide, f.tryDeny) }
 
-func (f *finder) allow(connector, name string) { f.search(connector, name, foldASCII, f.tryAllow) }
+func (f *finder) allow(connector, name string) {
+	f.foreign = connector != f.act.Connector || name != f.act.Name
+	f.search(connector, name, foldASCII, f.tryAllow)
+}
 
 // search tries every rule that may be about the tool or act.
 func (f *finder) search(connector, name string, fold nameFold, try func(id int32)) {
@@ -159,7 +174,7 @@ func (f *finder) tryAllow(id int32) {
 	if f.best >= 0 && id >= f.best || f.withConnector && c.pattern.anyConnector {
 		return
 	}
-	if c.rule.active(f.now) && c.pattern.covers(f.act, f.byName) {
+	if c.rule.active(f.now) && c.answers(f.act, f.foreign, f.byName) {
 		f.best = id
 	}
 }

@@ -76,7 +76,12 @@ func scanExcepted(s *RuleSet, deny *Rule, call *Call, act *Act) bool {
 func scanAllowed(s *RuleSet, call *Call, act *Act, byName bool) *Rule {
 	for i := range s.allows.rules {
 		c := &s.allows.rules[i]
-		if c.rule.active(testNow) && aboutCall(c, call, act) && c.pattern.covers(act, byName) {
+		if !c.rule.active(testNow) {
+			continue
+		}
+		byTool := c.named(call.Connector, call.Tool, c.rule.fold()) &&
+			c.answers(act, call.Connector != act.Connector || call.Tool != act.Name, byName)
+		if byTool || c.named(act.Connector, act.Name, c.rule.fold()) && c.answers(act, false, byName) {
 			return c.rule
 		}
 	}

@@ -66,6 +66,9 @@ func (a *Act) reachable(reach Reach) bool {
 	if a.PersonOnly || a.Target.Unknown || hasUnknown(a.Target.Words) {
 		return false
 	}
+	if a.Secret && reach != Exact {
+		return false
+	}
 	switch reach {
 	case Tool:
 		return a.Target.Kind != Words && !a.ByName

@@ -102,6 +102,12 @@ func (p pathPattern) namesAny(spellings []string) bool {
 	return false
 }
 
+// namesFile reports whether the last element of the pattern is more than a
+// wildcard: notes/** stands for a folder, **/.env for files of a name.
+func (p pathPattern) namesFile() bool {
+	return strings.Trim(path.Base(p.glob), "*?") != ""
+}
+
 // namesAbsolute reports whether the pattern, or one of its alternatives, is an
 // absolute path.
 func (p pathPattern) namesAbsolute() bool {

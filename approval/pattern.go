@@ -196,13 +196,13 @@ func (p *pattern) covers(act *Act, byName bool) bool {
 		return false
 	}
 	if p.bare() {
-		return !byName
+		return !byName && !act.Secret
 	}
 	switch t.Kind {
 	case Words:
 		return p.words != nil && p.words.covers(t)
 	case Path:
-		return p.path != nil && p.path.covers(t)
+		return p.path != nil && p.path.covers(t) && (!act.Secret || p.path.namesFile())
 	case URL:
 		return p.url != nil && p.url.covers(t)
 	case Text, Arguments:

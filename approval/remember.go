@@ -24,8 +24,9 @@ func (g *Gate) remember(ctx context.Context, r *Request, d Decision) error {
 func (g *Gate) rememberGrants(ctx context.Context, r *Request, d Decision, effect Effect) error {
 	now := g.cfg.Clock()
 	var grants []Grant
+	acts := cloneActs(r.Acts) // whoever has the request cannot change what is kept
 	for _, i := range r.Open {
-		a := r.Acts[i]
+		a := acts[i]
 		reach := d.Remember.Reach
 		if reach == "" || !a.reachable(reach) {
 			reach = Exact
@@ -122,7 +123,7 @@ func (p Policy) decides(r *Request, effect Effect, now time.Time) bool {
 	call := r.Call
 	call.Definition = r.Definition
 	p.Mode = ModeAsk
-	j := p.Judge(Question{Call: &call, Proposal: &Proposal{Definition: r.Definition, Acts: r.Acts}, Now: now})
+	j := p.Judge(Question{Call: &call, Proposal: &Proposal{Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts}, Now: now})
 	if effect == Deny {
 		return j.State == AutoDenied
 	}

@@ -21,6 +21,8 @@ type Request struct {
 	Fingerprint Digest `json:"fingerprint"`
 	// Definition is that of the tool as it is now.
 	Definition Digest `json:"definition,omitzero"`
+	// SharesName says that one of the program's own tools has the same name.
+	SharesName bool   `json:"shares_name,omitempty"`
 	Summary    string `json:"summary"`
 	// Why says why it asks.
 	Why string `json:"why"`

@@ -112,7 +112,7 @@ func (g *Gate) ask(ctx context.Context, e *entry, d draft, j Judgement) draft {
 
 func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Request {
 	r := &Request{
-		ID: g.cfg.NewID(), Batch: b.id, Call: o.Call.clone(), Fingerprint: o.Fingerprint, Definition: p.Definition,
+		ID: g.cfg.NewID(), Batch: b.id, Call: o.Call.clone(), Fingerprint: o.Fingerprint, Definition: p.Definition, SharesName: p.SharesName,
 		Summary: p.Summary, Why: j.Why, Acts: cloneActs(p.Acts), Open: j.Open,
 		PersonOnly: j.PersonOnly, NoSession: p.NoSession || j.PersonOnly, NoAlways: p.NoAlways || j.PersonOnly,
 		Once: p.Once && !p.NoSession && !j.PersonOnly, Choices: p.Choices, Edit: p.Edit, Trace: j.Trace, Created: g.cfg.Clock(),

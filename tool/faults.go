@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -166,4 +167,37 @@ func inOtherCase(schema *jsonschema.Schema, name string) string {
 		}
 	}
 	return ""
+}
+
+// unseen counts the names below value that the schema of a Go type leaves out.
+func (l locator) unseen(schema *jsonschema.Schema, value any) (n int) {
+	schema = l.resolve(schema)
+	switch value := value.(type) {
+	case map[string]any:
+		for name, child := range value {
+			property := schema.Properties[name]
+			switch {
+			case property != nil:
+				n += l.unseen(property, child)
+			case closed(schema):
+				n++
+			case schema.AdditionalProperties != nil:
+				n += l.unseen(schema.AdditionalProperties, child)
+			}
+		}
+	case []any:
+		for _, child := range value {
+			if schema.Items != nil {
+				n += l.unseen(schema.Items, child)
+			}
+		}
+	}
+	return n
+}
+
+// closed reports whether the schema is that of a struct, which has the fields
+// that it has and no others.
+func closed(schema *jsonschema.Schema) bool {
+	more := schema.AdditionalProperties
+	return more != nil && more.Not != nil && reflect.DeepEqual(more.Not, &jsonschema.Schema{})
 }

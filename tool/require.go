@@ -48,8 +48,8 @@ func RequireApproval[In any](t Tool, how Approval[In]) Tool {
 			return Action{}, err
 		}
 		a = asking(a, "the tool requires approval")
-		if more := unseen(schema, args); more > 0 {
-			return how.onlySummary(a, in, more), nil
+		if more, err := unseen(schema, args); err != nil || more > 0 {
+			return how.onlySummary(a, in, more), err
 		}
 		return how.apply(a, in)
 	})
@@ -57,18 +57,10 @@ func RequireApproval[In any](t Tool, how Approval[In]) Tool {
 	return w
 }
 
-// unseen counts the arguments that the schema of In does not know.
-func unseen(schema *jsonschema.Schema, args json.RawMessage) (n int) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(args, &object) != nil || len(schema.Properties) == 0 {
-		return 0
-	}
-	for name := range object {
-		if schema.Properties[name] == nil {
-			n++
-		}
-	}
-	return n
+// unseen counts the arguments, at any depth, that In does not know.
+func unseen(schema *jsonschema.Schema, args json.RawMessage) (int, error) {
+	object, err := decodeObject(args)
+	return locator{root: schema}.unseen(schema, object), err
 }
 
 // onlySummary describes a call that has arguments which the functions do not

@@ -54,7 +54,7 @@ func openDesk(policyFile, state string, flags askFlags, approver func(*desk) app
 		warnings = append(warnings, w.String())
 	}
 	for _, w := range warnings {
-		fmt.Fprintln(os.Stderr, "assent: warning:", present.Safe(w))
+		fmt.Fprintln(os.Stderr, "assent: warning:", present.SafeLine(w))
 	}
 	cfg := approval.Config{Mode: flags.mode(), Rules: d.rules, Grants: d.grants, Policy: policy.Rules, Recorder: d.shown}
 	asked := approver(d)

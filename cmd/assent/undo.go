@@ -54,7 +54,7 @@ func listUndo(c *cobra.Command, state string) error {
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 	for _, e := range entries {
 		for _, change := range e.Changes {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.ID, e.Time.Local().Format("2006-01-02 15:04:05"), e.Tool, present.SafeLine(change.Path))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.ID, e.Time.Local().Format("2006-01-02 15:04:05"), present.SafeLine(e.Tool), present.SafeLine(change.Path))
 		}
 	}
 	return w.Flush()

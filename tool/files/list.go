@@ -66,11 +66,16 @@ func (t *toolset) list(_ context.Context, in listArgs) (tool.Action, error) {
 	return tool.Free(do).On(sc.acts...).Titled("List " + sc.name).Showing(view), nil
 }
 
+// maxBraces is how many {} a pattern may have: each is tried in all its ways.
+const maxBraces = 3
+
 // checkGlob refuses patterns that reach out of the folder or match nothing.
 func checkGlob(pattern string) error {
 	switch {
 	case path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), ".."):
 		return &roots.Refusal{Why: fmt.Sprintf("the pattern %q leads out of the folder: write it as names below the folder look", pattern)}
+	case len(pattern) > maxPattern || strings.Count(pattern, "{") > maxBraces:
+		return fmt.Errorf("the pattern is too long or has more than %d {}: match less at once", maxBraces)
 	case pattern != "" && !doublestar.ValidatePattern(pattern):
 		return fmt.Errorf("the pattern %q is malformed: ** is any folders, * any characters, [abc] one of these, {a,b} either", pattern)
 	}

@@ -18,6 +18,12 @@ var searchWords string
 // maxLine is how many bytes of a line that matches are given.
 const maxLine = 400
 
+// maxSearched is how long a line is searched, and maxPattern a pattern taken.
+const (
+	maxSearched = 1 << 20
+	maxPattern  = 1000
+)
+
 type searchArgs struct {
 	Pattern string `json:"pattern" jsonschema:"a regular expression (Go, RE2), tried on each line"`
 	Path    string `json:"path,omitempty" jsonschema:"the folder or file, as ROOT or ROOT/NAME; nothing means all roots"`
@@ -37,6 +43,9 @@ type match struct {
 }
 
 func (t *toolset) search(_ context.Context, in searchArgs) (tool.Action, error) {
+	if len(in.Pattern) > maxPattern {
+		return tool.Action{}, fmt.Errorf("the pattern has %d bytes; %d are taken at most", len(in.Pattern), maxPattern)
+	}
 	re, err := regexp.Compile(in.Pattern)
 	if err != nil {
 		return tool.Action{}, fmt.Errorf("the pattern is no regular expression: %w", err)
@@ -77,18 +86,23 @@ func (t *toolset) grep(ctx context.Context, sc scope, re *regexp.Regexp) (search
 		if s.binary() {
 			return nil
 		}
-		return result.add(p.Name(), string(s.data), re, t.opts.Limits.Matches)
+		return result.add(ctx, p.Name(), string(s.data), re, t.opts.Limits.Matches)
 	})
 	result.Truncated, result.LeftOut = w.cut, w.leftOut
 	return result, err
 }
 
 // add finds the lines that match.
-func (r *searchResult) add(name, text string, re *regexp.Regexp, limit int) error {
+func (r *searchResult) add(ctx context.Context, name, text string, re *regexp.Regexp, limit int) error {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		line = strings.TrimRight(line, "\r\n")
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if line = strings.TrimRight(line, "\r\n"); len(line) > maxSearched {
+			continue // no line that anybody wrote, and it could take for ever
+		}
 		if !re.MatchString(line) {
 			continue
 		}

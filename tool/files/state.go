@@ -46,6 +46,21 @@ func (s state) same(o state) bool { return s.exists == o.exists && bytes.Equal(s
 // binary reports whether the content is no text.
 func (s state) binary() bool { return !utf8.Valid(s.data) || bytes.IndexByte(s.data, 0) >= 0 }
 
+// unreadable reports whether the content is shown as bytes. A text with a few
+// bytes that are none is shown as text, with those made visible: else one odd
+// byte would hide all the rest.
+func (s state) unreadable() bool {
+	odd := bytes.Count(s.data, []byte{0})
+	for rest := s.data; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && n == 1 {
+			odd++
+		}
+		rest = rest[n:]
+	}
+	return odd*20 > len(s.data)
+}
+
 func (s state) lines() int { return countLines(s.data) }
 
 func countLines(data []byte) int {

@@ -23,7 +23,7 @@ type shown struct {
 // showChange shows how a file becomes another.
 func showChange(p roots.Place, was, next state) shown {
 	switch {
-	case was.binary() || next.binary():
+	case was.unreadable() || next.unreadable():
 		return shown{fmt.Sprintf("%s %s (%s, binary)", verb(was), label(p), bytesWord(len(next.data))), binaryView(was, next)}
 	case !was.exists:
 		return shown{fmt.Sprintf("Create %s (%s)", label(p), measure(next)), fileView(p, next)}
@@ -53,7 +53,7 @@ func lineStats(v present.View) present.LineStats {
 
 // showFile shows a file as it is, for a read or a delete.
 func showFile(p roots.Place, s state) present.View {
-	if s.binary() {
+	if s.unreadable() {
 		return binaryView(state{}, s)
 	}
 	return fileView(p, s)

@@ -12,6 +12,7 @@ type judgement struct {
 	verdict    approval.Verdict
 	why        string
 	byName     bool
+	secret     bool
 	personOnly bool
 }
 
@@ -28,6 +29,7 @@ func (j judgement) and(o judgement) judgement {
 	if o.verdict < j.verdict {
 		out = o
 	}
+	out.secret = j.secret || o.secret
 	out.byName, out.personOnly = j.byName || o.byName, j.personOnly || o.personOnly
 	return out
 }
@@ -52,7 +54,7 @@ func (s *Set) special(p Place, a Access, isFolder bool) judgement {
 			return block("%s is protected: no tool changes .git, .assent or assent's own files", p.name)
 		}
 		if s.secrets.match(loc.abs) {
-			j = j.and(judgement{verdict: approval.Ask, byName: true, why: p.name + " looks like a secret"})
+			j = j.and(judgement{verdict: approval.Ask, byName: true, secret: true, why: p.name + " looks like a secret"})
 		}
 	}
 	if a != Read && s.holdsRoot(p, a) {

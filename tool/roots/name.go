@@ -7,12 +7,21 @@ import (
 	"unicode/utf8"
 )
 
+// Limits on a name, about those of the systems that hold the files.
+const (
+	maxName    = 4096
+	maxElement = 255
+	maxDepth   = 128
+)
+
 // split cleans a name as a tool gives it into its elements: a leading slash,
 // `//` and `.` mean nothing, `..` is taken back by what stands before it. What
 // could mean another file to another program is refused.
 func split(name string) ([]string, error) {
 	bare := strings.TrimLeft(name, "/")
 	switch {
+	case len(name) > maxName:
+		return nil, refuse("the name has %d bytes; %d are taken at most", len(name), maxName)
 	case !utf8.ValidString(name), strings.ContainsFunc(name, unicode.IsControl):
 		return nil, refuse("%q is not a plain name: it has control characters or is not UTF-8", name)
 	case strings.Contains(name, `\`):
@@ -32,6 +41,9 @@ func split(name string) ([]string, error) {
 			}
 			out = out[:len(out)-1]
 		default:
+			if len(element) > maxElement || len(out) == maxDepth {
+				return nil, refuse("%q is too deep, or a part of it too long, for a file", name)
+			}
 			out = append(out, element)
 		}
 	}

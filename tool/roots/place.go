@@ -72,7 +72,7 @@ func (p Place) act(a Access, isFolder bool) approval.Act {
 	j := p.set.judge(p, a, isFolder)
 	return approval.Act{
 		Name: acts[a], Target: p.Target(), Known: true,
-		Verdict: j.verdict, Why: j.why, ByName: j.byName, PersonOnly: j.personOnly,
+		Verdict: j.verdict, Why: j.why, ByName: j.byName, Secret: j.secret, PersonOnly: j.personOnly,
 	}
 }
 

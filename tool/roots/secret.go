@@ -15,6 +15,7 @@ var DefaultSecrets = []string{
 	".ssh", ".aws", ".azure", ".gnupg", ".password-store", ".config/gcloud", ".config/gh",
 	".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".vault-token", ".htpasswd",
 	".kube/config", ".docker/config.json",
+	".assent-*", // what a crash of a file tool may leave beside a file
 }
 
 // A pattern matches elements of a path that stand in a row.
