@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 )
@@ -98,25 +99,25 @@ func parseRules(data []byte) (*approval.RuleSet, error) {
 
 // AddRules implements [approval.RuleStore]. A rule without an id gets one. The errors about
 // rules are of type [*approval.RuleError].
-func (f *RuleFile) AddRules(_ context.Context, rules ...approval.Rule) error {
-	if err := f.add(rules); err != nil {
+func (f *RuleFile) AddRules(ctx context.Context, rules ...approval.Rule) error {
+	if err := f.add(ctx, rules); err != nil {
 		return err
 	}
 	f.tell()
 	return nil
 }
 
-func (f *RuleFile) add(rules []approval.Rule) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (f *RuleFile) add(ctx context.Context, rules []approval.Rule) error {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return fmt.Errorf("rules: %w", err)
 	}
-	unlock, err := lock(f.path + ".lock")
+	unlock, err := lock(ctx, f.path+".lock")
 	if err != nil {
 		return fmt.Errorf("rules: %w", err)
 	}
 	defer unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	set, err := f.read()
 	if err != nil {
 		return err
@@ -158,16 +159,33 @@ func (f *RuleFile) write(rules []approval.Rule) error {
 	return err
 }
 
-// lock waits until no other process changes the file.
-func lock(path string) (unlock func(), err error) {
+// patience is how long another process may change the rules.
+const patience = 5 * time.Second
+
+// lock waits until no other process changes the file, not for ever.
+func lock(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		return nil, errors.Join(err, f.Close())
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("another process holds the lock "+path))
+	defer cancel()
+	retry := time.NewTicker(5 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { f.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			return nil, errors.Join(err, f.Close())
+		}
+		select {
+		case <-retry.C:
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), f.Close())
+		}
 	}
-	return func() { f.Close() }, nil
 }
 
 // Notify implements [approval.Notifier].

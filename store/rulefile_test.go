@@ -1,12 +1,15 @@
 package store_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
@@ -129,5 +132,26 @@ func TestManyWritersLoseNothing(t *testing.T) {
 	wg.Wait()
 	if n := strings.Count(texts(t, open(t, path)), "allow tool_"); n != 40 {
 		t.Errorf("%d rules are kept, want 40", n)
+	}
+}
+
+func TestALockThatIsHeldDoesNotHoldForEver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rules.json")
+	held, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, path)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("the person left"))
+	if err := f.AddRules(ctx, rule(t, "allow a")); err == nil || !strings.Contains(err.Error(), "the person left") {
+		t.Errorf("error %v", err)
+	}
+	if got := texts(t, f); got != "" {
+		t.Errorf("kept %q", got)
 	}
 }

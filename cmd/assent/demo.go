@@ -75,6 +75,9 @@ func runDemo(ctx context.Context, say printer, flags demoFlags) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	state := filepath.Join(dir, "state")
+	if err := staysInside(dir, policy); err != nil {
+		return err
+	}
 	desk, err := openDesk(policy, state, flags.askFlags, func(d *desk) approval.Approver { return demoApprover(d, say, flags, stop) })
 	if err != nil {
 		return err
@@ -152,38 +155,70 @@ func ownFolder(dir string) error {
 }
 
 // fillDemo writes the notes as they are at the beginning, and what is missing of the rest.
+// It stays in the folder, wherever links in it lead.
 func fillDemo(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	for _, f := range demoFolders {
-		if err := os.MkdirAll(filepath.Join(dir, f), 0o700); err != nil {
+		if err := root.MkdirAll(f, 0o700); err != nil {
 			return err
 		}
 	}
 	for name, text := range demoNotes {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		if err := root.WriteFile(name, []byte(text), 0o600); err != nil {
 			return err
 		}
 	}
 	for _, name := range []string{"policy.yaml", "script.yaml"} {
-		if err := copyIfAbsent(filepath.Join(dir, name), "demo/"+name); err != nil {
+		if err := copyIfAbsent(root, name, "demo/"+name); err != nil {
 			return err
 		}
 	}
 	// What an earlier run left would make the story another one.
 	for _, left := range []string{"drafts/summary.md", "drafts/old.md", "notes/index.md"} {
-		if err := os.Remove(filepath.Join(dir, left)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := root.Remove(left); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
+// staysInside refuses a policy that reaches out of the folder: the folder may come from
+// somebody else.
+func staysInside(dir, policyFile string) error {
+	policy, err := readPolicy(policyFile)
+	if err != nil {
+		return err
+	}
+	home, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	for _, r := range policy.Roots {
+		real, err := filepath.EvalSymlinks(r.Host)
+		if err != nil {
+			return err
+		}
+		if rel, err := filepath.Rel(home, real); err != nil || !filepath.IsLocal(rel) {
+			return fmt.Errorf("%s: root %s leads out of the demo's folder, which is all that a demo may reach", policyFile, r.Name)
+		}
+	}
+	return nil
+}
+
 // copyIfAbsent leaves a file alone that the person may have changed.
-func copyIfAbsent(path, name string) error {
+func copyIfAbsent(root *os.Root, path, name string) error {
 	data, err := demoFiles.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return nil
 	}

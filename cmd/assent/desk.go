@@ -71,16 +71,22 @@ func openDesk(policyFile, state string, flags askFlags, approver func(*desk) app
 // openPolicy reads a policy file and opens its roots. Nothing below the state folder is
 // ever written by a tool.
 func openPolicy(file, state string) (*config.Policy, *roots.Set, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	policy, err := config.Load(file, data, filepath.Dir(file))
+	policy, err := readPolicy(file)
 	if err != nil {
 		return nil, nil, err
 	}
 	set, err := roots.New(roots.Options{Secrets: policy.Secrets, Protected: []string{state, file}}, policy.Roots...)
 	return policy, set, err
+}
+
+// readPolicy reads a policy file. The model is told which line of it decided, and no path of
+// this machine, so the file goes by its own name.
+func readPolicy(file string) (*config.Policy, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(filepath.Base(file), data, filepath.Dir(file))
 }
 
 // denied tells lists and searches which files a rule of the policy denies.

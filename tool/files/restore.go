@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -50,6 +51,9 @@ func Restore(ctx context.Context, set *roots.Set, opts Options, id string) (*Res
 		if err != nil {
 			return nil, err
 		}
+		if err := mayRestore(p, c); err != nil {
+			return nil, err
+		}
 		now, err := t.look(ctx, p)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name(), err)
@@ -60,6 +64,22 @@ func Restore(ctx context.Context, set *roots.Set, opts Options, id string) (*Res
 		r.add(restoreStep{place: p, now: now, was: c.before()})
 	}
 	return r, nil
+}
+
+// mayRestore refuses what no tool could do: to follow a link that was put in the
+// place of the file, to another root, or into what is read-only or protected.
+func mayRestore(p roots.Place, c Change) error {
+	access := roots.Write
+	if !c.Existed {
+		access = roots.Delete
+	}
+	if p.Resolved() != c.Path {
+		return fmt.Errorf("%s: %w: it leads to %s now", c.Path, ErrNotOurs, p.Resolved())
+	}
+	if act := p.Act(access); act.Verdict == approval.Block {
+		return fmt.Errorf("%s cannot be put back: %s", c.Path, act.Why)
+	}
+	return nil
 }
 
 func (r *Restoration) add(st restoreStep) {
