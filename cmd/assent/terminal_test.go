@@ -203,7 +203,7 @@ func (x *terminal) asked(words ...string) {
 // else that answers.
 func (x *terminal) offered(words ...string) {
 	x.t.Helper()
-	x.sees(append(words, "[y] yes", "!looking at what else waits")...)
+	x.sees(append(words, "[y] yes", "your answer?", "!looking at what else waits")...)
 }
 
 // wrote waits for text among all that was sent, also if it is on the screen no more.

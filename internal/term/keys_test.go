@@ -96,19 +96,73 @@ func TestEarlyKeysAreSwallowed(t *testing.T) {
 	f := newFixture(t, "diff")
 	p := f.play(t, 80, 24)
 	p.state.arm(p.now)
-	press := func(after time.Duration) {
-		p.event(keyEvent{name: "y", text: "y", at: p.now.Add(after)})
+	press := func(key string, ms int) {
+		p.event(keyEvent{name: key, text: key, at: p.now.Add(time.Duration(ms) * time.Millisecond)})
 	}
-	// Each key starts the quiet time again, but not past the longest wait.
-	for ms := 0; ms < 1500; ms += 100 {
-		press(time.Duration(ms) * time.Millisecond)
+	// A key that is held down never says yes, however long.
+	for ms := 0; ms < 5000; ms += 33 {
+		press("y", ms)
 	}
 	if f.state(0) != approval.Pending {
-		t.Fatal("a key that was too early answered")
+		t.Fatal("a key that was held down answered")
 	}
-	press(1500 * time.Millisecond)
+	// Each key starts the quiet time again; for a no it is not past the longest wait.
+	p.state.arm(p.now)
+	for ms := 0; ms < 1500; ms += 100 {
+		press("n", ms)
+	}
+	if p.state.dialog != nil {
+		t.Fatal("a key that was too early counted")
+	}
+	if press("n", 1500); p.state.dialog == nil {
+		t.Fatal("a key after the longest wait did not count")
+	}
+}
+
+// A word that is typed quickly opens a dialog and answers nothing in it.
+func TestAWordTypedAtThePromptKeepsNothing(t *testing.T) {
+	for _, word := range []string{"day", "may", "say", "Any", "easy"} {
+		f := newFixture(t, "bash", "two")
+		p := f.play(t, 80, 30)
+		p.edit = func(r *approval.Request) editedEvent { return editedEvent{id: r.ID, at: p.now} }
+		p.wait()
+		at := p.now
+		for _, r := range word {
+			at = at.Add(80 * time.Millisecond)
+			p.event(keyEvent{name: string(r), text: string(r), at: at})
+		}
+		for i := range 2 {
+			if f.state(i).Runs() {
+				t.Errorf("%q: call %d is %s", word, i, f.state(i))
+			}
+		}
+	}
+}
+
+// What was jumped over was not seen.
+func TestJumpingToTheEndIsNotSeeing(t *testing.T) {
+	f := newFixture(t, "diff")
+	p := f.play(t, 80, 16)
+	p.keys("<end>", "s")
+	if p.state.dialog != nil {
+		t.Fatal("a lasting answer is offered for what was jumped over")
+	}
+}
+
+// A dialog that does not fit on the screen takes no yes.
+func TestADialogThatDoesNotFitTakesNoYes(t *testing.T) {
+	f := newFixture(t, "bash", "two")
+	p := f.play(t, 80, 40)
+	p.keys("s")
+	p.event(sizeEvent{80, 9})
+	p.keys("y")
+	if f.state(0) != approval.Pending {
+		t.Fatalf("%s", f.state(0))
+	}
+	p.event(sizeEvent{80, 40})
+	p.keys("y")
 	if f.state(0) != approval.Approved {
-		t.Fatal("a key after the longest wait did not answer")
+		t.Fatalf("enlarged: %s", f.state(0))
 	}
 }
 
@@ -292,7 +346,7 @@ func TestScrollingToTheEndIsSeeing(t *testing.T) {
 	p := f.play(t, 80, 16)
 	p.keys("s")
 	p.wants("scroll to the end")
-	p.keys("<end>", "s")
+	p.keys("<pgdown>", "<pgdown>", "<pgdown>", "<pgdown>", "<pgdown>", "s")
 	if p.state.dialog == nil {
 		t.Fatalf("not offered:\n%s", p.screen())
 	}

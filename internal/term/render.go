@@ -87,7 +87,7 @@ const minBody = 3
 // could not be read is not approved.
 func (s *state) cramped() bool {
 	n := s.inner()
-	return s.height > 0 && s.height-4-len(s.allKeys(n))-len(longTitle(s.title(), n)) < minBody
+	return s.width > 0 && s.width < minWidth || s.height > 0 && s.height-4-len(s.allKeys(n))-len(longTitle(s.title(), n)) < minBody
 }
 
 // keys lists what the request takes on this screen.
@@ -215,7 +215,7 @@ func requestPage(it *item, limit present.Limit, n int) page {
 		return page{rows: append(rows, wrap(styled(bad, "What it would do cannot be shown: "+present.SafeLine(it.err.Error())), n, nil)...)}
 	}
 	view := viewRows(it.view, limit, n)
-	return page{rows: append(rows, view.rows...), cut: view.cut}
+	return page{rows: append(rows, view.rows...), cut: view.cut, headOnly: view.headOnly}
 }
 
 // actRows lists the acts, each with what is already said about it.

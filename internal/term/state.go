@@ -2,6 +2,7 @@ package term
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -59,12 +60,15 @@ type item struct {
 	scroll  int
 	page    page // for the width below
 	width   int
+	reached int  // how many rows from the top were on the screen
 	seen    bool // all of it was on the screen
 	opened  bool // all of it was opened with v
 }
 
 // whole reports whether the person could see the whole view.
-func (it *item) whole() bool { return it.loaded && it.err == nil && (it.seen || it.opened) }
+func (it *item) whole() bool {
+	return it.loaded && it.err == nil && (it.seen || it.opened && !it.page.headOnly)
+}
 
 // newState returns the prompt for the requests, of which there is at least one, and what
 // has to be done first.
@@ -144,18 +148,48 @@ func (s state) key(k keyEvent) (state, []effect) {
 	if k.name == "ctrl+c" {
 		return s.interrupt("Ctrl-C")
 	}
-	if k.at.Before(s.quietUntil) {
-		s.quietUntil = earlier(k.at.Add(s.quiet), s.quietEnd)
+	if k.at.Before(s.quietUntil) && (!s.asksYes() || k.name == "y" || k.name == "Y") {
+		s.quietUntil = k.at.Add(s.quiet)
+		if !agrees(k) { // a key that is held down never comes to say yes
+			s.quietUntil = earlier(s.quietUntil, s.quietEnd)
+		}
 		return s, nil // the tick that is under way sees the new time
 	}
 	if s.over || s.busy || !s.current().loaded {
 		return s, nil
 	}
 	s.ready, s.notice = true, nil
-	if s.dialog != nil {
-		return s.dialog.key(s, k)
+	next, effects := s, []effect(nil)
+	switch {
+	case s.dialog == nil:
+		next, effects = s.answer(k)
+	case agrees(k) && s.asksYes() && s.tooTall():
+		next.notice = styled(warn, "Enlarge the terminal: this does not fit, and you should see what you agree to.")
+	default:
+		next, effects = s.dialog.key(s, k)
 	}
-	return s.answer(k)
+	if !next.over && next.asksYes() {
+		effects = append(effects, next.arm(k.at)) // what it says must be readable first
+	}
+	return next, effects
+}
+
+// agrees reports whether the key can lead to a yes.
+func agrees(k keyEvent) bool { return strings.ContainsAny(k.name, "yYsSaAcC") && len(k.name) == 1 }
+
+// asksYes reports whether a dialog is open in which y agrees to more than this once.
+func (s *state) asksYes() bool {
+	switch s.dialog.(type) {
+	case sessionDialog, alwaysDialog, allDialog, choiceDialog:
+		t, ok := s.dialog.(typist)
+		return !ok || !t.typing()
+	}
+	return false
+}
+
+// tooTall reports whether the dialog that is open does not fit on the screen.
+func (s *state) tooTall() bool {
+	return s.height > 0 && s.height-4-len(s.dialog.foot(s, s.inner())) < minBody
 }
 
 // arm makes the keys wait until it has been quiet for a while: something new is on the
@@ -217,14 +251,18 @@ func (s *state) layout() {
 		return
 	}
 	if n := s.inner(); it.width != n {
-		it.page, it.width = requestPage(it, s.limit, n), n
+		it.page, it.width, it.reached = requestPage(it, s.limit, n), n, 0
 	}
 	if s.dialog != nil {
 		return
 	}
-	last := max(len(it.page.rows)-s.bodyRoom(), 0)
+	room := s.bodyRoom()
+	last := max(len(it.page.rows)-room, 0)
 	it.scroll = min(max(it.scroll, 0), last)
-	if it.scroll == last && !it.page.cut && it.err == nil && !s.cramped() {
+	if it.scroll <= it.reached && !s.cramped() { // what was jumped over was not seen
+		it.reached = max(it.reached, it.scroll+min(room, len(it.page.rows)))
+	}
+	if it.reached >= len(it.page.rows) && !it.page.cut && it.err == nil && !s.cramped() {
 		it.seen = true
 	}
 }

@@ -8,6 +8,8 @@ import (
 type page struct {
 	rows []line
 	cut  bool // the view is longer than its limit; v shows the rest
+	// headOnly says that the view itself has only the head of what it is about.
+	headOnly bool
 }
 
 // viewRows lays a view out: the head of it that is within the limit, and a note of how
@@ -24,14 +26,16 @@ func viewRows(view present.View, limit present.Limit, n int) page {
 		rows = append(append(rows, nil), wrap(text(capital(header)), n, nil)...)
 	}
 	note := cut.Note()
-	if truncated, _ := view.Facts.Get(present.FactTruncated); note == "" && truncated.Value() == "true" {
+	truncated, _ := view.Facts.Get(present.FactTruncated)
+	headOnly, _ := truncated.Flag()
+	if note == "" && headOnly {
 		size, _ := view.Facts.Get(present.FactFullSize)
 		note = "… only the head; the whole is " + present.SafeLine(size.Value()) + " bytes"
 	}
 	if note != "" {
 		rows = append(rows, wrap(styled(warn, note), n, nil)...)
 	}
-	return page{rows: rows, cut: cut.Chars > 0}
+	return page{rows: rows, cut: cut.Chars > 0 || headOnly, headOnly: headOnly}
 }
 
 // contentRows lays out the head of the content by its kind.
