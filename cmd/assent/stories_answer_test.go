@@ -12,7 +12,7 @@ func TestS01_Pause(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/ideas.md", "# Ideas\n\n- none\n")}, []call{write("w2", "notes/new/deep.md", "deep\n")})
 	x := s.run()
 	x.asked("agent: I go on.", "write_file · tidy", "Edit notes/ideas.md (+1 −1 lines)",
-		"Asks because: root notes says write: ask at "+s.dir+"/policy.yaml:3", "- a shelf for the hallway", "- none")
+		"Asks because: root notes says write: ask at policy.yaml:3", "- a shelf for the hallway", "- none")
 	s.has("notes/ideas.md", ideas)
 	x.types("y")
 	x.asked("agent: I go on.", "Create notes/new/deep.md (5 bytes, 1 line)", "deep")
@@ -155,6 +155,8 @@ func TestS05_Session(t *testing.T) {
 	x.types("s")
 	x.offered("Approve for this session", "▸ 1 exactly this allow write_file(notes/a.md)", "2 this folder allow write_file(notes/**)", "lasts: until the run ends", "for: this worker only")
 	x.types("\r") // Enter answers nothing here either
+	x.sees("wait: the keys work in a moment")
+	x.offered("Approve for this session")
 	x.types("y")
 	// The same file, spelled otherwise, passes; another one asks.
 	x.asked("✓ approved for this session: write_file", "✓ write_file: session-approved Done: Edit notes/a.md", "Create notes/b.md")

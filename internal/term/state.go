@@ -148,7 +148,8 @@ func (s state) key(k keyEvent) (state, []effect) {
 	if k.name == "ctrl+c" {
 		return s.interrupt("Ctrl-C")
 	}
-	if k.at.Before(s.quietUntil) && (!s.asksYes() || k.name == "y" || k.name == "Y") {
+	yes := k.name == "y" || k.name == "Y"
+	if k.at.Before(s.quietUntil) && (s.dialog == nil || yes && s.asksYes()) {
 		s.quietUntil = k.at.Add(s.quiet)
 		if !agrees(k) { // a key that is held down never comes to say yes
 			s.quietUntil = earlier(s.quietUntil, s.quietEnd)
@@ -167,6 +168,9 @@ func (s state) key(k keyEvent) (state, []effect) {
 		next.notice = styled(warn, "Enlarge the terminal: this does not fit, and you should see what you agree to.")
 	default:
 		next, effects = s.dialog.key(s, k)
+	}
+	if s.asksYes() && next.dialog == nil && !next.busy {
+		next.quietUntil = k.at // back at the request, which has been read
 	}
 	if !next.over && next.asksYes() {
 		effects = append(effects, next.arm(k.at)) // what it says must be readable first
