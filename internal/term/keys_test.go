@@ -308,10 +308,11 @@ func TestWideRules(t *testing.T) {
 		"allow shell", "allow shell(*)", "allow SHELL", "allow *", "allow sh*", "allow shell(bash)", "allow shell(/bin/sh -c)",
 		"allow shell(python3.12)", "allow shell(env FOO=1)", "allow shell(sudo ls)", "allow shell(xargs)", "allow shell(ssh host)",
 		"allow shell(node)", "allow shell(perl -e)", "allow shell(ruby)", "allow connector github", "allow write_file(**)", "allow github:*",
+		"allow write_file", "allow delete_file", "allow write_*", "allow write_file({a,**})", "allow write_file(?*)",
 	}
 	narrow := []string{
 		"allow shell(git status)", "allow shell(= bash x.sh)", "allow write_file(notes/**)", "allow github:search_*",
-		"allow shell(npm test *)", "deny shell", "allow write_file", "allow shell(shellcheck)",
+		"allow shell(npm test *)", "deny shell", "allow read_file", "allow send_email", "allow shell(shellcheck)",
 	}
 	for _, r := range wide {
 		if len(wideRules([]string{r})) == 0 {

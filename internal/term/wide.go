@@ -49,10 +49,20 @@ func wideRule(rule approval.Rule) string {
 		return "allows every command."
 	case shell:
 		return wideCommand(strings.TrimSpace(target))
-	case hasTarget && strings.Trim(target, "*/. ") == "":
+	case !hasTarget && !strings.Contains(name, ":") && slices.ContainsFunc(approval.BuiltinActs(), named(tool)):
+		return "allows it on everything."
+	case hasTarget && strings.Trim(target, "*/.? {},") == "", strings.Contains(target, "{**"), strings.Contains(target, ",**"):
 		return "allows every target."
 	}
 	return ""
+}
+
+// named reports whether a pattern for tools names a built-in act that changes something.
+func named(pattern string) func(act string) bool {
+	return func(act string) bool {
+		ok, _ := path.Match(pattern, act)
+		return ok && act != approval.ReadFile
+	}
 }
 
 // wideCommand judges the target of a rule for commands. What is exact is as narrow as it

@@ -71,7 +71,7 @@ func (d *dir) stage(was, next state) (string, error) {
 // stays our own does not run as its owner. Extended attributes are not kept.
 func (m meta) apply(fd int) error {
 	mode := m.mode
-	if m.uid >= 0 && unix.Fchown(fd, m.uid, m.gid) != nil {
+	if m.uid < 0 || unix.Fchown(fd, m.uid, m.gid) != nil {
 		mode &^= unix.S_ISUID | unix.S_ISGID
 	}
 	return unix.Fchmod(fd, mode)

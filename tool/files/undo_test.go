@@ -81,6 +81,32 @@ func TestUndoMoveAndCopy(t *testing.T) {
 	w.has("notes/c.md", "-")
 }
 
+// Undo goes where the tools could go, and nowhere else.
+func TestUndoDoesNotFollowALinkIntoWhatIsProtected(t *testing.T) {
+	w := notes(t, map[string]string{"a.md": "one\n"})
+	id := idOf(t, w.ok("delete_file", args{"path": "notes/a.md"}))
+	must(t, os.MkdirAll(w.dir+"/notes/.git/hooks", 0o755))
+	must(t, os.Symlink(".git/hooks/post-commit", w.dir+"/notes/a.md"))
+	if _, err := files.Restore(t.Context(), w.set, files.Options{Undo: w.undo}, id); err == nil {
+		t.Error("it is put back through the link")
+	}
+	if _, err := os.Lstat(w.dir + "/notes/.git/hooks/post-commit"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the hook: %v", err)
+	}
+}
+
+func TestUndoDoesNotWriteWhatIsReadOnlyNow(t *testing.T) {
+	w := notes(t, map[string]string{"a.md": "one\n"})
+	id := idOf(t, w.ok("write_file", args{"path": "notes/a.md", "content": "two\n"}))
+	set, err := roots.New(roots.Options{}, roots.Root{Name: "notes", Host: w.dir + "/notes"})
+	must(t, err)
+	defer set.Close()
+	if _, err := files.Restore(t.Context(), set, files.Options{Undo: w.undo}, id); err == nil || !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("got %v", err)
+	}
+	w.has("notes/a.md", "two\n")
+}
+
 func TestUndoOnlyWhatIsStillOurs(t *testing.T) {
 	w := notes(t, map[string]string{"a.md": "one\n"})
 	id := idOf(t, w.ok("write_file", args{"path": "notes/a.md", "content": "two\n"}))
