@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/assent-dev/assent/present"
 )
@@ -15,9 +17,9 @@ func (w *work) pager(view present.View) (*exec.Cmd, error) {
 	var cmd *exec.Cmd
 	own := w.cfg.Getenv("PAGER")
 	if own != "" {
-		cmd = exec.CommandContext(w.ctx, "sh", "-c", own)
+		cmd = w.command("sh", "-c", own)
 	} else if less, err := exec.LookPath("less"); err == nil {
-		cmd = exec.CommandContext(w.ctx, less, "-R")
+		cmd = w.command(less, "-R")
 	} else {
 		return nil, errors.New("PAGER is not set and there is no less")
 	}
@@ -29,6 +31,15 @@ func (w *work) pager(view present.View) (*exec.Cmd, error) {
 	}
 	cmd.Stdin = strings.NewReader(wholeText(view, style))
 	return cmd, nil
+}
+
+// command returns a program that has the terminal for itself. When the prompt ends it is
+// asked to end, and so can put the terminal back as it was; killed, it could not.
+func (w *work) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(w.ctx, name, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	return cmd
 }
 
 // wholeText is all of a view as safe text.
