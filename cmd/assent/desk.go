@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
@@ -89,16 +90,18 @@ func readPolicy(file string) (*config.Policy, error) {
 	return config.Load(filepath.Base(file), data, filepath.Dir(file))
 }
 
-// denied tells lists and searches which files a rule of the policy denies.
+// denied tells lists and searches which files are denied, by a rule or for this session.
 func (d *desk) denied(policy *config.Policy) func(approval.Act) bool {
 	return func(read approval.Act) bool {
-		call := approval.Call{Tool: read.Name}
-		kept, err := d.rules.Rules(context.Background())
-		if err != nil {
+		ctx, session := context.Background(), d.gate.Session()
+		rules, rulesErr := d.rules.Rules(ctx)
+		grants, grantsErr := d.grants.Grants(ctx, session)
+		if rulesErr != nil || grantsErr != nil {
 			return true
 		}
-		p := approval.Policy{Rules: kept, Fixed: policy.Rules}
-		q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{read}}}
+		call := approval.Call{Tool: read.Name, Session: session}
+		p := approval.Policy{Rules: rules, Fixed: policy.Rules, Grants: grants}
+		q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{read}}, Now: time.Now()}
 		return p.Judge(q).State == approval.AutoDenied
 	}
 }
