@@ -77,6 +77,19 @@ func TestDestinationTakenMeanwhile(t *testing.T) {
 	}
 }
 
+// A move does not make readable elsewhere what may not be read where it is.
+func TestMoveOfWhatMayNotBeRead(t *testing.T) {
+	free := map[roots.Access]approval.Verdict{roots.Read: approval.Free, roots.Write: approval.Free, roots.Delete: approval.Free}
+	unread := map[roots.Access]approval.Verdict{roots.Read: approval.Block, roots.Write: approval.Free, roots.Delete: approval.Free}
+	w := newWorld(t, setup{tree: map[string]string{"notes/a.md": "one\n", "drafts/x": ""}, roots: []roots.Root{
+		{Name: "notes", Host: "notes", Mode: roots.ReadWrite, Approval: unread},
+		{Name: "drafts", Host: "drafts", Mode: roots.ReadWrite, Approval: free},
+	}})
+	w.blocked("move_file", args{"source": "notes/a.md", "destination": "drafts/a.md"}, "blocked by policy")
+	w.has("notes/a.md", "one\n")
+	w.has("drafts/a.md", "-")
+}
+
 func TestMove(t *testing.T) {
 	w := notes(t, map[string]string{"a.md": "one\n", "b.md": "two\n"})
 	must(t, os.Chmod(w.dir+"/notes/a.md", 0o640))

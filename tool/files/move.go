@@ -58,6 +58,10 @@ func (t *toolset) transfer(ctx context.Context, in transferArgs, source roots.Ac
 		return x, err
 	}
 	x.acts = []approval.Act{x.from.Act(source), x.to.Act(roots.Write)}
+	if read := x.from.Act(roots.Read); source != roots.Read && (read.Verdict != approval.Free || t.denied(read)) {
+		// Else a move would make readable elsewhere what may not be read here.
+		x.acts = append(x.acts, read)
+	}
 	if blocked(x.acts...) {
 		return x.end(refused(x.acts...))
 	}
@@ -68,6 +72,11 @@ func (t *toolset) transfer(ctx context.Context, in transferArgs, source roots.Ac
 		return x.end(doomed(x.to, err))
 	}
 	return x, t.fits(x.to, int64(len(x.was.data)))
+}
+
+// denied reports whether something that the roots do not know denies a read.
+func (t *toolset) denied(read approval.Act) bool {
+	return t.opts.Denied != nil && t.opts.Denied(read)
 }
 
 func (x transfer) end(a tool.Action, err error) (transfer, error) {

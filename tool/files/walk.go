@@ -152,5 +152,5 @@ func (w *walk) readable(folder, p roots.Place, inside bool) bool {
 	case act.ByName && !folder.FolderAct(roots.Read).ByName:
 		return false
 	}
-	return w.opts.Denied == nil || !w.opts.Denied(act)
+	return !w.denied(act)
 }
