@@ -3,11 +3,13 @@ package files
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -34,7 +36,7 @@ type rootResult struct {
 	Mode string `json:"mode"`
 }
 
-func (t *toolset) list(_ context.Context, in listArgs) (tool.Action, error) {
+func (t *toolset) list(ctx context.Context, in listArgs) (tool.Action, error) {
 	if err := checkGlob(in.Pattern); err != nil {
 		return tool.Action{}, err
 	}
@@ -58,12 +60,22 @@ func (t *toolset) list(_ context.Context, in listArgs) (tool.Action, error) {
 		}
 		return t.listFiles(ctx, sc, in.Pattern)
 	}
-	do := func(ctx context.Context) (any, error) { return run(ctx) }
-	view := func(ctx context.Context) (present.View, error) {
-		result, err := run(ctx)
-		return result.view(), err
+	a := tool.Free(func(ctx context.Context) (any, error) { return run(ctx) }).On(sc.acts...).Titled("List " + sc.name)
+	if !slices.ContainsFunc(sc.acts, func(act approval.Act) bool { return act.Verdict == approval.Ask }) {
+		return a, nil
 	}
-	return tool.Free(do).On(sc.acts...).Titled("List " + sc.name).Showing(view), nil
+	// Somebody is asked: the model is told what they were shown, or they are asked again.
+	result, err := run(ctx)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	return a.ShowingView(result.view()).Seeing(result.digest()), nil
+}
+
+// digest tells one listing from another.
+func (r listResult) digest() approval.Digest {
+	data, _ := json.Marshal(r) // plain values, which always can be written
+	return approval.DigestOf(data)
 }
 
 // maxBraces is how many {} a pattern may have: each is tried in all its ways.

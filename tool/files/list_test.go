@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -70,6 +71,20 @@ func TestListRoots(t *testing.T) {
 	}
 	w.wantAsked(1) // one of those listed asks
 	w.blocked("list_files", args{"path": "shut"}, "blocked by policy")
+}
+
+// The model is told the list that the person was shown, or the person is asked again.
+func TestAListThatAsksIsBoundToWhatWasShown(t *testing.T) {
+	w := newWorld(t, setup{tree: map[string]string{"notes/a.md": "one\n"}, roots: []roots.Root{
+		{Name: "notes", Host: "notes", Approval: map[roots.Access]approval.Verdict{roots.Read: approval.Ask}},
+	}})
+	b := w.gate.Review(t.Context(), callOf("list_files", args{"path": "notes"}))
+	must(t, b.Resolve(t.Context(), b.Pending()[0].Approve("")))
+	w.writeHost("notes/secret-plan.md", "x")
+	results, _ := tool.Finish(t.Context(), w.gate, b)
+	if results[0].Outcome.State != approval.Pending || strings.Contains(results[0].Text, "secret-plan") {
+		t.Errorf("%s: %s", results[0].Outcome.State, results[0].Text)
+	}
 }
 
 func TestListAsksForRootsInside(t *testing.T) {
