@@ -139,3 +139,16 @@ func TestS29_Told(t *testing.T) {
 		t.Error("the title was not kept and put back")
 	}
 }
+
+// An editor that is ended with the prompt leaves the terminal as it had it; it is put back.
+func TestS27_InterruptInTheEditor(t *testing.T) {
+	s := tell(t, askWrites, []call{write("a", "notes/a.md", "x\n")})
+	editor := "EDITOR=sh -c 'stty -echo -icanon; echo the editor is open; exec sleep 20'"
+	x := start(t, 80, 40, assent(t, []string{editor}, "demo", "--dir", s.dir))
+	x.asked("Create notes/a.md")
+	x.types("e")
+	x.sees("the editor is open")
+	x.types("\x03")
+	x.ends(exitInterrupted)
+	s.hasNot("notes/a.md")
+}

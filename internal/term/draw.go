@@ -26,6 +26,11 @@ const (
 // something was decided, the prompt is taken away, a line that says so is printed for
 // good, and the prompt comes back for what is left.
 func (w *work) draw() (end, error) {
+	// A pager or editor that is ended leaves the terminal as it had it; so whatever happens
+	// it is put back as it was found.
+	if found, err := term.GetState(w.cfg.In.Fd()); err == nil {
+		defer term.Restore(w.cfg.In.Fd(), found)
+	}
 	if !w.cfg.NoBell {
 		io.WriteString(w.cfg.Out, pushTitle)
 		defer io.WriteString(w.cfg.Out, popTitle)
