@@ -19,11 +19,12 @@ targets() {
 	     /^(ok|\?)/ { n = split(names, a, " "); for (i = 1; i <= n; i++) print $2, a[i]; names = "" }'
 }
 
-# once PACKAGE NAME fuzzes; what go test prints is shown and kept in the log.
+# once PACKAGE NAME fuzzes; what go test prints is kept in the log, and shown unless the
+# fuzzer itself ran out of time.
 once() {
 	status=0
 	"$go" test -vet=off -run '^$' -fuzz "^$2\$" -fuzztime "$duration" -fuzzminimizetime 5s -timeout 0 "$1" >"$log" 2>&1 || status=$?
-	grep -v '^fuzz: elapsed' "$log" || true
+	[ "$status" -ne 0 ] && out_of_time || grep -v '^fuzz: elapsed' "$log" || true
 	return "$status"
 }
 
