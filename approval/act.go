@@ -82,6 +82,9 @@ type Act struct {
 	Target Target `json:"target"`
 	// Dir is the folder that a command runs in.
 	Dir string `json:"dir,omitempty"`
+	// Away says that Dir is not one in which rules about commands hold: no rule
+	// allows the act there, only a grant for that folder, or a person.
+	Away bool `json:"away,omitempty"`
 	// Cause is 1 + the index of the act that this one follows from, 0 for none:
 	// `cp a b` causes a read and a write. An allow for the cause also answers
 	// this act, unless ByName or PersonOnly is set.
@@ -127,6 +130,7 @@ func cloneActs(acts []Act) []Act {
 	for i := range acts {
 		t := &acts[i].Target
 		t.Written, t.Resolved, t.Words = slices.Clone(t.Written), slices.Clone(t.Resolved), slices.Clone(t.Words)
+		t.Flags = slices.Clone(t.Flags)
 	}
 	return acts
 }

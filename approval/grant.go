@@ -75,7 +75,7 @@ func (g *Grant) sameName(act *Act) bool {
 // covers reports whether an allowing grant answers the act. What is answered
 // only by name is not answered by the reach of a whole tool.
 func (g *Grant) covers(act *Act) bool {
-	if !g.sameName(act) || g.Act.Dir != act.Dir || act.Target.Unknown || hasUnknown(act.Target.Words) {
+	if !g.sameName(act) || g.Act.Dir != act.Dir || act.Target.Unknown || hides(act.Target.Words) {
 		return false
 	}
 	if act.Secret && g.Reach != Exact && g.Reach != "" {
@@ -135,7 +135,7 @@ func (a *Act) within(act *Act) bool {
 	case Words:
 		prefix := a.prefixWords(Prefix)
 		return a.Prefix > 0 && len(act.Target.Words) >= len(prefix) &&
-			slices.Equal(prefix, act.Target.Words[:len(prefix)])
+			slices.Equal(prefix, act.Target.Words[:len(prefix)]) && plainRest(act.Target.Words[len(prefix):])
 	case URL:
 		u, v := a.Target.URL, act.Target.URL
 		return u.Method == v.Method && u.Scheme == v.Scheme && u.Host == v.Host && u.Port == v.Port

@@ -63,7 +63,7 @@ func appendNew(list []string, s string) []string {
 // reachable reports whether the reach is one to offer for the act: a whole
 // tool is never offered for commands, nor where acts are answered by name only.
 func (a *Act) reachable(reach Reach) bool {
-	if a.PersonOnly || a.Target.Unknown || hasUnknown(a.Target.Words) {
+	if a.PersonOnly || a.Target.Unknown || hides(a.Target.Words) {
 		return false
 	}
 	if a.Secret && reach != Exact {
@@ -76,7 +76,7 @@ func (a *Act) reachable(reach Reach) bool {
 		return a.Target.Kind == Path || a.Target.Kind == URL && !a.ByName ||
 			a.Target.Kind == Words && a.Prefix > 0
 	}
-	return true
+	return !hasUnknown(a.Target.Words)
 }
 
 // ruleText returns the pattern of the rule that reaches so far, if one can be
@@ -164,5 +164,7 @@ func (a *Act) coveredBy(call *Call, text string) bool {
 		return false
 	}
 	set, err := CompileRules([]Rule{rule})
-	return err == nil && set.allowed(allowing{call: call, act: a, byName: a.ByName}) != nil
+	here := *a
+	here.Away = false // a grant holds in the folder it was given in
+	return err == nil && set.allowed(allowing{call: call, act: &here, byName: a.ByName}) != nil
 }

@@ -192,7 +192,7 @@ func (p *pattern) about(act *Act) bool {
 // only needs a target, and an absolute path an absolute one.
 func (p *pattern) covers(act *Act, byName bool) bool {
 	t := &act.Target
-	if t.Unknown || hasUnknown(t.Words) || !p.about(act) {
+	if t.Unknown || hides(t.Words) || !p.about(act) {
 		return false
 	}
 	if p.bare() {

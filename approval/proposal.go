@@ -107,7 +107,10 @@ func (a *Act) hash(h fieldHash) {
 	for _, w := range a.Target.Words {
 		h.text(w.Text)
 		h.flag(w.Unknown)
+		h.flag(w.Spelled)
+		h.flag(w.Plain)
 	}
+	h.texts(a.Target.Flags)
 	u := a.Target.URL
 	h.texts([]string{u.Method, u.Scheme, u.Host, u.Port, u.Path, u.Query})
 	h.text(a.Target.Text)
@@ -115,4 +118,5 @@ func (a *Act) hash(h fieldHash) {
 	h.flag(a.Target.Unknown)
 	h.text(a.Dir)
 	h.flag(a.PersonOnly)
+	h.flag(a.Away)
 }

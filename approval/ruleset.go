@@ -90,7 +90,7 @@ type allowing struct {
 // allowed finds an allow rule that covers the act under its own name or that
 // of the called tool.
 func (s *RuleSet) allowed(q allowing) *Rule {
-	if s == nil {
+	if s == nil || q.act.Away {
 		return nil
 	}
 	f := finder{index: &s.allows, act: q.act, now: q.now, best: -1, byName: q.byName, withConnector: q.withConnector}

@@ -31,6 +31,9 @@ type Target struct {
 	Resolved []string `json:"resolved,omitempty"`
 	// Words are the words of a command. Only for Words.
 	Words []Word `json:"words,omitempty"`
+	// Flags are further spellings of the command's flags, so that a deny of
+	// rm -r meets rm --recursive. No allow looks at them.
+	Flags []string `json:"flags,omitempty"`
 	// URL holds the parts of a URL. Only for URL.
 	URL URLParts `json:"url,omitzero"`
 	// Text is a name, or the digest of the arguments.
@@ -43,10 +46,16 @@ type Target struct {
 }
 
 // A Word is one word of a command. What an unknown word will be is not known
-// before the command runs.
+// before the command runs; its Text is how it is written.
 type Word struct {
 	Text    string `json:"text,omitempty"`
 	Unknown bool   `json:"unknown,omitempty"`
+	// Spelled marks a word that only an allow which spells it covers: a flag
+	// that makes the program do more than it is for, such as sort -o.
+	Spelled bool `json:"spelled,omitempty"`
+	// Plain marks an unknown word that hides nothing, whatever it turns out to
+	// be: it is no flag, and what the program does with it are acts of their own.
+	Plain bool `json:"plain,omitempty"`
 }
 
 // URLParts are the parts of a URL by which rules match.
@@ -257,4 +266,15 @@ func (t Target) same(o Target) bool {
 
 func hasUnknown(words []Word) bool {
 	return slices.ContainsFunc(words, func(w Word) bool { return w.Unknown })
+}
+
+// hides reports whether an unknown word may be more than it looks like.
+func hides(words []Word) bool {
+	return slices.ContainsFunc(words, func(w Word) bool { return w.Unknown && !w.Plain })
+}
+
+// plainRest reports whether a prefix says all that matters about a command that
+// goes on with these words.
+func plainRest(words []Word) bool {
+	return !slices.ContainsFunc(words, func(w Word) bool { return w.Spelled || w.Unknown && !w.Plain })
 }

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"errors"
 	"path"
 	"slices"
@@ -89,21 +90,21 @@ func splitWords(text string) ([]string, error) {
 	return words, nil
 }
 
-// covers is the match of an allow: every word of the command is known, and it
-// starts with exactly the words of the pattern.
+// covers is the match of an allow: the command starts with exactly the words of
+// the pattern, and the rest is known and changes nothing about what it is for.
 func (p wordsPattern) covers(t *Target) bool {
-	if t.Unknown || hasUnknown(t.Words) || len(t.Words) < len(p.words) {
+	if t.Unknown || len(t.Words) < len(p.words) {
 		return false
 	}
 	if p.exact && len(t.Words) != len(p.words) {
 		return false
 	}
 	for i, w := range p.words {
-		if t.Words[i].Text != w {
+		if t.Words[i].Text != w || t.Words[i].Unknown {
 			return false
 		}
 	}
-	return true
+	return plainRest(t.Words[len(p.words):])
 }
 
 // meets is the match of a deny. It reaches further than an allow: through an
@@ -122,7 +123,7 @@ func (p wordsPattern) meets(t *Target) Meets {
 	if p.exact {
 		return p.meetsExactly(t)
 	}
-	return min(operandsMeet(p.words[1:], t.Words[1:]), flagsMeet(p.words[1:], t.Words[1:]))
+	return min(operandsMeet(p.words[1:], t.Words[1:]), flagsMeet(p.words[1:], t))
 }
 
 func (p wordsPattern) meetsExactly(t *Target) Meets {
@@ -185,16 +186,17 @@ func nextOperand(words []string) []string {
 	return words
 }
 
-func flagsMeet(pattern []string, words []Word) Meets {
+func flagsMeet(pattern []string, t *Target) Meets {
+	words := t.Words[1:]
 	for _, f := range pattern {
-		if isFlag(f) && !flagMeets(f, words) {
+		if isFlag(f) && !slices.Contains(t.Flags, f) && !flagMeets(f, words, t.Flags) {
 			return possibly(hasUnknown(words))
 		}
 	}
 	return Yes
 }
 
-func flagMeets(flag string, words []Word) bool {
+func flagMeets(flag string, words []Word, spellings []string) bool {
 	if strings.HasPrefix(flag, "--") {
 		return slices.ContainsFunc(words, func(w Word) bool { return longFlagMeets(flag, w.Text) })
 	}
@@ -203,7 +205,7 @@ func flagMeets(flag string, words []Word) bool {
 	}
 	for _, letter := range flag[1:] {
 		in := func(w Word) bool { return shortFlags(w.Text) && strings.ContainsRune(w.Text, letter) }
-		if !slices.ContainsFunc(words, in) {
+		if !slices.ContainsFunc(words, in) && !slices.Contains(spellings, "-"+string(letter)) {
 			return false
 		}
 	}
@@ -231,7 +233,7 @@ func joinWords(words []Word) string {
 			b.WriteByte(' ')
 		}
 		if w.Unknown {
-			b.WriteString("‹unknown›")
+			b.WriteString("‹" + cmp.Or(w.Text, "unknown") + "›")
 		} else {
 			b.WriteString(quoteWord(w.Text))
 		}

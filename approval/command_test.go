@@ -1,0 +1,109 @@
+package approval
+
+import "testing"
+
+func command(t *testing.T, text string) CommandPattern {
+	t.Helper()
+	p, err := CompileCommand(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestAPrefixDoesNotCoverWhatMustBeSpelled(t *testing.T) {
+	sort := Target{Kind: Words, Words: []Word{{Text: "sort"}, {Text: "-o", Spelled: true}, {Text: "out"}}}
+	if command(t, "sort").Covers(sort) {
+		t.Error("sort covers sort -o")
+	}
+	if !command(t, "sort -o").Covers(sort) {
+		t.Error("sort -o does not cover what it spells")
+	}
+	if !command(t, "= sort -o out").Covers(sort) {
+		t.Error("the exact command is not covered")
+	}
+	if command(t, "sort").Meets(sort) != Yes {
+		t.Error("a deny of sort does not meet sort -o")
+	}
+}
+
+func TestAPlainUnknownWordIsCovered(t *testing.T) {
+	ls := Target{Kind: Words, Words: []Word{{Text: "ls"}, {Text: "src/*.go", Unknown: true, Plain: true}}}
+	if !command(t, "ls").Covers(ls) {
+		t.Error("ls does not cover a plain operand")
+	}
+	if command(t, "= ls 'src/*.go'").Covers(ls) || command(t, "ls 'src/*.go'").Covers(ls) {
+		t.Error("the text of an unknown word was taken for its value")
+	}
+	ls.Words[1].Plain = false
+	if command(t, "ls").Covers(ls) {
+		t.Error("ls covers an unknown word that may be anything")
+	}
+	if got := ls.String(); got != "ls ‹src/*.go›" {
+		t.Errorf("it is shown as %s", got)
+	}
+}
+
+func TestADenyMeetsOtherSpellingsOfAFlag(t *testing.T) {
+	rm := CommandTarget("rm", "--recursive", "--force", "x")
+	if command(t, "rm -rf").Meets(rm) != No {
+		t.Error("the words alone meet it")
+	}
+	rm.Flags = []string{"-r", "-R", "--recursive", "-f", "--force"}
+	for _, p := range []string{"rm -rf", "rm -R", "rm -f -r", "rm --force"} {
+		if command(t, p).Meets(rm) != Yes {
+			t.Errorf("a deny of %s does not meet rm --recursive --force", p)
+		}
+	}
+	if command(t, "rm -rf").Covers(rm) {
+		t.Error("an allow looks at other spellings")
+	}
+}
+
+func TestOnePatternHidesAnother(t *testing.T) {
+	for _, c := range []struct {
+		first, then string
+		hides       bool
+	}{
+		{"git", "git push", true},
+		{"git push", "git push", true},
+		{"git push", "git", false},
+		{"git push", "git pull", false},
+		{"= git push", "git push", false},
+		{"= git push", "= git push", true},
+		{"git", "= git push", true},
+	} {
+		if got := command(t, c.first).Hides(command(t, c.then)); got != c.hides {
+			t.Errorf("%s hides %s: %v", c.first, c.then, got)
+		}
+	}
+}
+
+// Rules about commands hold in the shell's own folder; a grant in the folder it
+// was given in.
+func TestNoRuleAllowsACommandAway(t *testing.T) {
+	act := Act{Name: Shell, Target: CommandTarget("npm", "test"), Dir: "/tmp/evil", Away: true, Prefix: 2, Verdict: Ask}
+	set, err := CompileRules([]Rule{{Pattern: "shell(npm test)", Effect: Allow, Scope: ScopeTool, Enabled: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := Call{Tool: Shell, Session: "s"}
+	judge := func(p Policy, a Act) State {
+		return p.Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{a}}}).State
+	}
+	if got := judge(Policy{Rules: set}, act); got != Pending {
+		t.Errorf("a rule allows it elsewhere: %s", got)
+	}
+	grants := NewGrantSet([]Grant{{Session: "s", Effect: Allow, Act: act, Reach: Exact}})
+	if got := judge(Policy{Grants: grants}, act); got != SessionApproved {
+		t.Errorf("the grant for that folder does not hold: %s", got)
+	}
+	here := act
+	here.Away, here.Dir = false, "proj"
+	if got := judge(Policy{Rules: set}, here); got != AutoApproved {
+		t.Errorf("the rule does not hold at home: %s", got)
+	}
+	if len(offers(&call, []Act{act}, []int{0})) == 0 {
+		t.Error("no grant is offered away from home")
+	}
+}

@@ -1,0 +1,79 @@
+package analysis
+
+import "github.com/assent-dev/assent/tool/shell/programs"
+
+// A Script is a command that was read.
+type Script struct {
+	// Command is what is judged, shown and executed.
+	Command Command
+	// Parts are what it would do, in the order of the text; a part stands before
+	// those that it causes.
+	Parts []Part
+	// Odd says why the text is never allowed without a person, whatever its
+	// parts: control characters, bidirectional or invisible ones, too long,
+	// nested too deeply. Empty if nothing is odd.
+	Odd string
+	// Files are the scripts inside the text's reach that it runs by name: their
+	// content is part of what is approved. Absolute paths.
+	Files []string
+}
+
+// A PartKind is what a part is.
+type PartKind int
+
+// The kinds of parts.
+const (
+	Runs     PartKind = iota + 1 // starts a program, or a builtin or function of the shell
+	Touches                      // reads, writes or deletes a file
+	Connects                     // talks to a host
+	Assigns                      // sets a variable that programs may obey
+	Unknown                      // does something that cannot be told
+)
+
+// A Part is one thing that a command would do.
+type Part struct {
+	Kind PartKind
+	// Cause is 1 + the index of the part that this one follows from, 0 for none.
+	Cause int
+	// Line is where it stands in the canonical text, counted from 1.
+	Line int
+	// Source is the text of the simple command it belongs to, as it stands there.
+	Source string
+
+	// For Runs: the words, the folder, and what the program does with them.
+	Words   []programs.Word
+	Dir     string   // the folder that it runs in; empty if it is not known
+	Env     []string // names of variables assigned for it that programs may obey
+	Builtin bool     // done by the shell itself
+	Reading programs.Reading
+	// Inner says that a wrapper starts it, or a substitution holds it.
+	Inner bool
+
+	// For Touches: how, and which file.
+	Access programs.Kind // Read, Write or Delete
+	// Path is the file as an absolute path, or a pattern if Many; empty if it
+	// is not known.
+	Path string
+	// Many says that Path stands for many files: a glob, or everything below a
+	// folder. Matches are those that are there now; More says that there are
+	// further ones, too many to look at.
+	Many    bool
+	Matches []string
+	More    bool
+	// Redirect says that a redirection does it, and not an operand.
+	Redirect bool
+	// ByFlag says that a flag does it, see [programs.Effect].
+	ByFlag bool
+
+	// For Connects.
+	Host, Port string // Host is empty if it is not known
+
+	// For Assigns: the variable's name.
+	Variable string
+
+	// Why says what is unknown, or why the part is not as free as it looks: a
+	// setting of git that runs a program, code that cannot be read.
+	Why string
+	// Opaque says that code runs which cannot be read: a deny may be met.
+	Opaque bool
+}

@@ -1,0 +1,115 @@
+package programs
+
+// A Kind is what an effect is.
+type Kind int
+
+// The kinds of effects.
+const (
+	Read    Kind = iota + 1 // reads a file
+	Write                   // makes or changes a file
+	Delete                  // removes a file
+	Connect                 // talks to a host
+)
+
+// An Effect is one thing that an invocation does to a file or a host.
+type Effect struct {
+	Kind Kind
+	// What is the path or host, as the program is given it. For a value inside a
+	// word (--output=F, -oF, of=F) it is the value alone.
+	What Word
+	// Arg is the index of the argument it comes from, -1 for none: a program
+	// that reads the working directory by default, or writes a fixed name.
+	Arg int
+	// Tree says that everything below the path is meant as well.
+	Tree bool
+	// Into says that the path may be a folder that receives the file under the
+	// base name of From, as the last operand of cp.
+	Into bool
+	From Word
+	// Port is the port of a connection; empty if it is not known.
+	Port string
+	// ByFlag says that a flag causes it, and not what the program is for: it is
+	// covered only by an allow that spells the flag.
+	ByFlag bool
+}
+
+// A Run is another command that an invocation starts.
+type Run struct {
+	// Words are the command's own words; the last may be an unknown word that
+	// stands for what is added when it runs (xargs, find -exec).
+	Words []Word
+	// Script is text for a shell (sh -c, eval, trap), instead of Words; it is
+	// literal text unless it is not Known.
+	Script Word
+	// IsScript tells the two apart.
+	IsScript bool
+	// Args are the positional parameters of a script, $0 first.
+	Args []Word
+	// Env are the assignments made for it, as by env and sudo.
+	Env []Assignment
+	// Dir is the folder that it runs in, if the wrapper changes it; empty Text
+	// and Known for no change.
+	Dir Word
+	// Cleared says that it starts with an empty environment (env -i).
+	Cleared bool
+	// Elsewhere says that it runs on another machine, in another root or in a
+	// container, so that its paths are not ours.
+	Elsewhere bool
+}
+
+// An Assignment sets a variable in the environment of a command.
+type Assignment struct {
+	Name  string
+	Value Word
+}
+
+// A Reading is what one invocation of a program would do.
+type Reading struct {
+	// Program is the entry's name; empty if the program is not in the table.
+	Program string
+	// Sub are the subcommands that were found, such as ["remote", "add"].
+	Sub []string
+	// Prefix is how many leading words, the program's name among them, make the
+	// invocation worth remembering (`git push`: 2); 0 for an interpreter or a
+	// wrapper, where no prefix says anything.
+	Prefix int
+	// Flags are all the spellings of the flags that it is given, for denies:
+	// `rm -r` has -r, -R and --recursive.
+	Flags []string
+	// Known says that all it would do is understood: every flag and operand was
+	// recognised, and no word that matters is unknown.
+	Known bool
+	// Why says what was not understood; empty if Known.
+	Why string
+	// Readonly says that the read-only preset covers it: the program is in the
+	// preset, and every word is recognised and does no more than read files and
+	// print. Its file effects are judged on their own.
+	Readonly bool
+	// Complete says that Effects and Runs are all it does. False for what runs
+	// the project's own code (make, npm test), whose effects are open.
+	Complete bool
+	// Spelled are the indices of the arguments that only an allow which spells
+	// them covers: flags that write, delete, run a program or use the network,
+	// and flags that are not known.
+	Spelled []int
+	// Plain are the indices of unknown arguments that are certainly operands,
+	// of which every effect is listed, so that they hide nothing.
+	Plain []int
+	// Effects are what it does to files and hosts.
+	Effects []Effect
+	// Runs are the commands that it starts.
+	Runs []Run
+	// Transparent says that it does nothing of its own besides starting Runs, as
+	// nice and timeout.
+	Transparent bool
+	// Opaque says why code that it is handed cannot be read: inline code for an
+	// interpreter, a script on standard input. Empty if there is none.
+	Opaque string
+	// Stdin says that what arrives on standard input is code for a shell
+	// (`sh`, `bash -s`): the caller knows whether that is literal text.
+	Stdin bool
+	// Scripts are files that it runs as code (bash x.sh, python x.py, make -f).
+	Scripts []Word
+	// Raises says that it takes more rights than the caller has (sudo, doas).
+	Raises bool
+}
