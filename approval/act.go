@@ -97,6 +97,11 @@ type Act struct {
 	Secret bool `json:"secret,omitempty"`
 	// PersonOnly marks an act that nothing remembered and no mode answers.
 	PersonOnly bool `json:"person_only,omitempty"`
+	// Opaque marks code that cannot be read before it runs: any deny may be met.
+	Opaque bool `json:"opaque,omitempty"`
+	// Line is where the act stands in the command that is shown, from 1; 0 if
+	// that means nothing.
+	Line int `json:"line,omitempty"`
 	// Known says that everything the act would do is understood.
 	Known bool `json:"known,omitempty"`
 	// Prefix is how many leading words make a command worth remembering

@@ -107,3 +107,51 @@ func TestNoRuleAllowsACommandAway(t *testing.T) {
 		t.Error("no grant is offered away from home")
 	}
 }
+
+func TestUnreadableCodeMayMeetAnyDeny(t *testing.T) {
+	code := Act{Name: Shell, Target: Target{Kind: Words, Words: []Word{{Text: "python -c …", Unknown: true}}}, Opaque: true, Verdict: Free}
+	call := Call{Tool: Shell, Session: "s"}
+	for text, want := range map[string]State{
+		"deny read_file(**/.env)":  Pending,
+		"deny connect(**)":         Pending,
+		"deny shell(rm)":           Pending,
+		"deny github:delete_issue": FreeToRun, // no code of this machine calls that
+		"deny connector github":    FreeToRun,
+	} {
+		rule, err := ParseRule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := CompileRules([]Rule{rule})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := Policy{Rules: set, Mode: ModeAsk}.Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{code}}})
+		if got.State != want || (want == Pending) != got.PersonOnly {
+			t.Errorf("%s: %s, person only %v", text, got.State, got.PersonOnly)
+		}
+	}
+}
+
+func TestARefusalNamesThePartAndTheRest(t *testing.T) {
+	rule, err := ParseRule("deny shell(rm)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := CompileRules([]Rule{rule})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := Act{Name: Shell, Target: CommandTarget("git", "status"), Verdict: Free, Line: 1}
+	rm := Act{Name: Shell, Target: CommandTarget("rm", "-rf", "build"), Verdict: Ask, Line: 2}
+	call := Call{Tool: Shell}
+	got := Policy{Rules: set}.Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{status, rm}}})
+	if want := "it is shell(rm -rf build) on line 2; without it this may run: git status"; got.State != AutoDenied || got.Why != want {
+		t.Errorf("%s: %q", got.State, got.Why)
+	}
+	rm.Verdict, rm.Why = Block, "blocked by policy"
+	got = Policy{}.Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{rm}}})
+	if got.State != Blocked || got.Why != "blocked by policy" {
+		t.Errorf("alone: %s: %q", got.State, got.Why)
+	}
+}

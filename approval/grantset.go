@@ -58,7 +58,7 @@ func (s *GrantSet) denied(call *Call, act *Act, now time.Time) (found *Grant, me
 		if !g.active(now) || g.Session != call.Session {
 			continue
 		}
-		if m := g.meets(act); m > meets {
+		if m := max(g.meets(act), possibly(act.Opaque && g.Act.Connector == "")); m > meets {
 			found, meets = g, m
 		}
 	}

@@ -109,10 +109,10 @@ func (j *judging) judge() Judgement {
 		return Judgement{State: Blocked, Why: why}
 	}
 	if out, refused := j.blocked(); refused {
-		return out
+		return j.namingPart(out)
 	}
 	if out, refused := j.denied(); refused {
-		return out
+		return j.namingPart(out)
 	}
 	changed := !j.Call.Definition.IsZero() && j.Call.Definition != j.Proposal.Definition
 	if changed {

@@ -119,4 +119,5 @@ func (a *Act) hash(h fieldHash) {
 	h.text(a.Dir)
 	h.flag(a.PersonOnly)
 	h.flag(a.Away)
+	h.flag(a.Opaque)
 }

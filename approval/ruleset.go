@@ -58,10 +58,25 @@ func (s *RuleSet) denied(call *Call, act *Act, now time.Time) (*Rule, Meets) {
 	if act.Connector != call.Connector || act.Name != call.Tool {
 		f.deny(act.Connector, act.Name)
 	}
-	if f.best < 0 {
-		return nil, No
+	if f.best >= 0 {
+		return s.denies.rules[f.best].rule, f.found
 	}
-	return s.denies.rules[f.best].rule, f.found
+	if act.Opaque {
+		return s.anyDeny(now)
+	}
+	return nil, No
+}
+
+// anyDeny finds a deny that code which cannot be read may meet: one about what
+// this machine's own tools do.
+func (s *RuleSet) anyDeny(now time.Time) (*Rule, Meets) {
+	for i := range s.denies.rules {
+		c := &s.denies.rules[i]
+		if c.pattern.anyConnector && !c.pattern.connectorOnly && c.rule.active(now) {
+			return c.rule, Possibly
+		}
+	}
+	return nil, No
 }
 
 // excepted reports whether the file that denies the act also excepts it.
