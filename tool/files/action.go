@@ -12,17 +12,60 @@ import (
 	"github.com/assent-dev/assent/tool/roots"
 )
 
-// blocked reports whether one of the acts is blocked, so that nothing needs to
-// be looked at.
-func blocked(acts ...approval.Act) bool {
-	return slices.ContainsFunc(acts, func(a approval.Act) bool { return a.Verdict == approval.Block })
+// A need is an access that a call needs.
+type need struct {
+	place  roots.Place
+	access roots.Access
+	folder bool // to a folder, which needs no suffix
 }
 
-// refused is the action of which at least one act is blocked, so that it never
-// runs.
-func refused(acts ...approval.Act) (tool.Action, error) {
+func (n need) act() approval.Act {
+	if n.folder {
+		return n.place.FolderAct(n.access)
+	}
+	return n.place.Act(n.access)
+}
+
+// needs are all the accesses that a call needs.
+type needs []need
+
+func (ns needs) acts() []approval.Act {
+	out := make([]approval.Act, len(ns))
+	for i, n := range ns {
+		out[i] = n.act()
+	}
+	return out
+}
+
+// blocked reports whether one of them is blocked, so that nothing needs to be
+// looked at.
+func (ns needs) blocked() bool { return ns.have(approval.Block) }
+
+// ask reports whether somebody must answer.
+func (ns needs) ask() bool { return ns.have(approval.Ask) }
+
+func (ns needs) have(v approval.Verdict) bool {
+	return slices.ContainsFunc(ns, func(n need) bool { return n.act().Verdict == v })
+}
+
+// on returns the action as one that consists of these accesses. A yes holds for
+// the session if everything that asks says so.
+func (ns needs) on(a tool.Action) tool.Action {
+	a = a.On(ns.acts()...)
+	each := func(n need) bool {
+		return n.act().Verdict == approval.Ask && !n.place.OncePerSession(n.access)
+	}
+	if ns.ask() && !slices.ContainsFunc(ns, each) {
+		a = a.OncePerSession()
+	}
+	return a
+}
+
+// refused is the action of which at least one access is blocked, so that it
+// never runs.
+func (ns needs) refused() (tool.Action, error) {
 	never := func(context.Context) (any, error) { return nil, approval.ErrBlocked }
-	return tool.Free(never).On(acts...), nil
+	return ns.on(tool.Free(never)), nil
 }
 
 // doomed is the action of a call that cannot work. Nobody is asked to change
@@ -35,5 +78,6 @@ func doomed(p roots.Place, err error) (tool.Action, error) {
 	}
 	do := func(context.Context) (any, error) { return nil, fmt.Errorf("%s: %w", p.Name(), err) }
 	view := present.View{Kind: present.Text, Content: fmt.Sprintf("The call cannot work, because of %s: %v.\nIf you agree, the agent is told so.", p.Name(), err)}
-	return tool.Free(do).On(p.FolderAct(roots.Read)).Titled("Look at " + p.Name()).ShowingView(view), nil
+	look := needs{{place: p, access: roots.Read, folder: true}}
+	return look.on(tool.Free(do)).Titled("Look at " + p.Name()).ShowingView(view), nil
 }

@@ -3,6 +3,7 @@ package files_test
 import (
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
@@ -152,4 +153,90 @@ func TestInfo(t *testing.T) {
 	}
 	w.fails("file_info", args{"path": "notes/none"}, "does not exist")
 	w.wantAsked(0)
+}
+
+// A file with further names is deleted or moved only if somebody agrees, as it is
+// written.
+func TestHardLinksAskWhereDeletesAreFree(t *testing.T) {
+	w := newWorld(t, setup{tree: map[string]string{"p/a": "x", "p/b": "x", "p/c": "x"}, roots: []roots.Root{
+		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(approval.Free, roots.Write, roots.Delete)}}})
+	must(t, os.Link(w.dir+"/p/a", w.dir+"/one"))
+	must(t, os.Link(w.dir+"/p/b", w.dir+"/two"))
+	w.ok("delete_file", args{"path": "p/c"})
+	w.wantAsked(0)
+	w.ok("delete_file", args{"path": "p/a"})
+	w.wantAsked(1)
+	w.ok("move_file", args{"source": "p/b", "destination": "p/d"})
+	w.wantAsked(2)
+	if q, _ := w.lastAsked(); !strings.Contains(q.Why, "hard links") {
+		t.Errorf("why: %s", q.Why)
+	}
+}
+
+// The mode of a file says that it is not to be changed: then somebody is asked,
+// and told.
+func TestReadOnlyFilesAskWhereWritesAreFree(t *testing.T) {
+	w := newWorld(t, setup{tree: map[string]string{"p/a": "x"}, roots: []roots.Root{
+		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(approval.Free, roots.Write, roots.Delete)}}})
+	must(t, os.Chmod(w.dir+"/p/a", 0o444))
+	for i, c := range []approval.Call{
+		callOf("write_file", args{"path": "p/a", "content": "y"}),
+		callOf("edit_file", args{"path": "p/a", "old_text": "y", "new_text": "z"}),
+		callOf("move_file", args{"source": "p/a", "destination": "p/b"}),
+		callOf("delete_file", args{"path": "p/b"}),
+	} {
+		w.ok(c.Tool, decodeArgs(t, c))
+		w.wantAsked(i + 1)
+		if q, _ := w.lastAsked(); !strings.HasSuffix(q.Summary, ", which is marked read-only") || !strings.Contains(q.Why, "read-only") {
+			t.Errorf("%q because %q", q.Summary, q.Why)
+		}
+		if info, err := os.Stat(w.dir + "/p/a"); err == nil && info.Mode().Perm() != 0o444 {
+			t.Errorf("mode %v", info.Mode())
+		}
+	}
+}
+
+// A copy can be read by nobody who could not read the file.
+func TestACopyKeepsTheMode(t *testing.T) {
+	w := notes(t, map[string]string{"a": "x", "b.sh": "x"})
+	must(t, os.Chmod(w.dir+"/notes/a", 0o600))
+	must(t, os.Chmod(w.dir+"/notes/b.sh", 0o750))
+	for from, mode := range map[string]os.FileMode{"a": 0o600, "b.sh": 0o750} {
+		w.ok("copy_file", args{"source": "notes/" + from, "destination": "notes/copy-" + from})
+		if info, err := os.Stat(w.dir + "/notes/copy-" + from); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", from, info.Mode(), err)
+		}
+	}
+}
+
+// The owner of a file stays its owner: root gives it back, anybody else does not
+// replace the file.
+func TestReplacingKeepsTheOwner(t *testing.T) {
+	w := notes(t, map[string]string{"a": "x"})
+	owner := func() (uid, gid uint32) {
+		info, err := os.Stat(w.dir + "/notes/a")
+		must(t, err)
+		st := info.Sys().(*syscall.Stat_t)
+		return st.Uid, st.Gid
+	}
+	wantUID, wantGID := owner()
+	if os.Geteuid() == 0 {
+		wantUID, wantGID = 4321, 8765
+		must(t, os.Chown(w.dir+"/notes/a", int(wantUID), int(wantGID)))
+	}
+	w.ok("write_file", args{"path": "notes/a", "content": "y"})
+	w.undone(w.ok("delete_file", args{"path": "notes/a"}))
+	if uid, gid := owner(); uid != wantUID || gid != wantGID {
+		t.Errorf("it belongs to %d:%d, want %d:%d", uid, gid, wantUID, wantGID)
+	}
+}
+
+// A single file that is gone does not make room for a folder.
+func TestMakeDirOnASingleFile(t *testing.T) {
+	w := newWorld(t, setup{tree: map[string]string{"todo.md": "x"}, roots: []roots.Root{{Name: "todo", Host: "todo.md", Mode: roots.ReadWrite}}})
+	must(t, os.Remove(w.dir+"/todo.md"))
+	w.blocked("make_dir", args{"path": "todo"}, "single file")
+	w.has("todo.md", "-")
+	w.ok("write_file", args{"path": "todo", "content": "y"})
+	w.has("todo.md", "y")
 }

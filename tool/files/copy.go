@@ -18,8 +18,8 @@ func (t *toolset) copy(ctx context.Context, in transferArgs) (tool.Action, error
 		return x.stopped(err)
 	}
 	next := x.was
-	next.meta = meta{} // the copy is a new file, with the mode of one
-	overlayOf(ctx).set(x.to.Key(), next)
+	next.meta = x.was.meta.copied()
+	overlayOf(ctx).set(x.to, next)
 	summary := fmt.Sprintf("Copy %s to %s (%s)", label(x.from), label(x.to), measure(x.was))
 	do := func(ctx context.Context) (any, error) {
 		return t.replace(ctx, "copy_file", x.to, state{}, next, summary)

@@ -14,14 +14,19 @@ import (
 // corpus would ask.
 func TestCorpus(t *testing.T) {
 	w := newWorld(t, setup{
-		tree:  map[string]string{"data/proj/src/a.go": "x", "data/proj/svc/api/.env": "K=1", "data/proj/.git/config": "", "home/.ssh/authorized_keys": "mine"},
+		tree:  map[string]string{"data/proj/src/a.go": "x", "data/proj/src/twin.go": "x", "data/proj/svc/api/.env": "K=1", "data/proj/svc/.env.example": "", "data/proj/svc/.ENV": "K=1", "data/proj/.git/config": "", "home/.ssh/authorized_keys": "mine"},
 		roots: []roots.Root{{Name: ".", Host: "data/proj", Mode: roots.ReadWrite}},
 		rules: []string{
 			"allow write_file(src/**)", `allow write_file(app/\[id\]/page.tsx)`,
-			"deny read_file(**/.env)", "deny read_file(**/.env.*)", "deny write_file(**/.env)", "deny write_file(**/.env.*)",
+			"deny read_file(**/.env)", "deny read_file(**/.env.*)", "deny write_file(**/.env)", "deny write_file(**/.env.*)", "except read_file(**/.env.example)",
 		},
 	})
-	must(t, os.Symlink("../../../home/.ssh/authorized_keys", w.dir+"/data/proj/src/new"))
+	for link, target := range map[string]string{
+		"src/new": "../../../home/.ssh/authorized_keys", "src/env": "../svc/api/.env", "src/hooks": "../.git", "src/up": "../..", "link": "src",
+	} {
+		must(t, os.Symlink(target, w.dir+"/data/proj/"+link))
+	}
+	must(t, os.Link(w.dir+"/data/proj/src/twin.go", w.dir+"/home/twin.go"))
 	for _, c := range []struct {
 		id, tool, path string
 		want           approval.State
@@ -37,6 +42,44 @@ func TestCorpus(t *testing.T) {
 		{"A329", "write_file", ".git::$INDEX_ALLOCATION/hooks/x", approval.Blocked},
 		{"A334", "write_file", "app/[id]/page.tsx", approval.AutoApproved},
 		{"A334", "write_file", "app/i/page.tsx", approval.Pending},
+		// Of the same kinds.
+		{"prefix", "write_file", "src-evil/a.go", approval.Pending},
+		{"prefix", "write_file", "/w/proj-evil/src/a.go", approval.Pending},
+		{"traversal", "write_file", "src/x/../../other.go", approval.Pending},
+		{"traversal", "write_file", "src/./../src//a.go", approval.AutoApproved},
+		{"traversal", "write_file", "src/.git/../a.go", approval.AutoApproved},
+		{"deny", "read_file", ".env", approval.AutoDenied},
+		{"deny", "read_file", "svc/.env.local", approval.AutoDenied},
+		{"deny", "read_file", "svc/.env.example", approval.FreeToRun},
+		{"deny", "write_file", "src/.env", approval.AutoDenied},
+		{"deny", "delete_file", ".git/config", approval.Blocked},
+		{"deny", "write_file", ".git/new", approval.Blocked},
+		{"deny", "write_file", "src/vendor/x/.git/config", approval.Blocked},
+		{"deny", "write_file", ".assent/policy.yaml", approval.Blocked},
+		{"deny", "read_file", ".git/config", approval.FreeToRun},
+		{"near", "write_file", "src/.gitignore", approval.AutoApproved},
+		{"near", "write_file", "src/.github/workflows/x.yml", approval.AutoApproved},
+		{"symlink", "read_file", "src/env", approval.AutoDenied},            // to svc/api/.env
+		{"symlink", "write_file", "src/hooks/pre-commit", approval.Blocked}, // its parent is a link to .git
+		{"symlink", "write_file", "src/up/a.go", approval.Blocked},          // its parent is a link out
+		{"symlink", "write_file", "link/a.go", approval.Pending},            // to src, but not written so
+		{"hard link", "delete_file", "src/twin.go", approval.Pending},
+		{"case", "write_file", ".GIT/config", approval.Blocked},
+		{"case", "write_file", ".Git/hooks/x", approval.Blocked},
+		{"case", "read_file", "svc/.ENV", approval.Pending}, // a secret by any case
+		{"unicode", "write_file", ".git\u200d/config", approval.Blocked},
+		{"unicode", "write_file", "\ufeff.git/config", approval.Blocked},
+		{"windows", "write_file", ".git./config", approval.Blocked},
+		{"windows", "write_file", ".git /config", approval.Blocked},
+		{"windows", "write_file", `src\..\.git\config`, approval.Blocked},
+		{"absolute", "read_file", "/etc/passwd", approval.Blocked},
+		{"absolute", "read_file", "/proc/self/environ", approval.Blocked},
+		{"absolute", "write_file", "/proc/self/cwd/src/a.go", approval.Blocked},
+		{"absolute", "read_file", "/dev/stdin", approval.Blocked},
+		{"home", "read_file", "~/.ssh/id_rsa", approval.Blocked},
+		{"home", "read_file", "~root/x", approval.Blocked},
+		{"nul", "write_file", "src/a.go\x00.txt", approval.Blocked},
+		{"glob", "write_file", "app/[id]/../i/page.tsx", approval.Pending},
 	} {
 		a := args{"path": c.path}
 		if c.tool == "write_file" {

@@ -23,35 +23,35 @@ func (t *toolset) delete(ctx context.Context, in deleteArgs) (tool.Action, error
 		return tool.Action{}, err
 	}
 	if p.Info != nil && p.Info.IsDir() {
-		if act := p.FolderAct(roots.Delete); blocked(act) {
-			return refused(act)
+		if folder := (needs{{place: p, access: roots.Delete, folder: true}}); folder.blocked() {
+			return folder.refused()
 		}
 		return doomed(p, errIsFolder)
 	}
-	act := p.Act(roots.Delete)
-	if blocked(act) {
-		return refused(act)
+	need := needs{{place: p, access: roots.Delete}}
+	if need.blocked() {
+		return need.refused()
 	}
 	was, err := t.existing(ctx, p)
 	if err != nil {
 		return doomed(p, err)
 	}
-	overlayOf(ctx).set(p.Key(), state{})
-	summary := fmt.Sprintf("Delete %s (%s)", label(p), measure(was))
+	overlayOf(ctx).set(p, state{})
+	summary := fmt.Sprintf("Delete %s (%s)", label(p), measure(was)) + was.meta.remark()
 	do := func(ctx context.Context) (any, error) {
 		note, err := t.keeping(ctx, "delete_file", []Change{changeOf(p, was, state{})}, func() error {
-			d, name, err := openParent(p)
+			d, name, err := openParent(p, false)
 			if err != nil {
 				return notAsShown(err)
 			}
 			defer d.close()
-			return d.drop(name, was)
+			return t.tidied(d, d.drop(name, was))
 		})
 		if err != nil {
 			return nil, told(p.Name(), err)
 		}
 		return "Done: " + summary + "." + note, nil
 	}
-	return tool.Free(do).On(act).Seeing(was.digest()).Titled(summary).
+	return need.on(tool.Free(do)).Seeing(was.digest()).Titled(summary).
 		Showing(func(context.Context) (present.View, error) { return showFile(p, was), nil }), nil
 }

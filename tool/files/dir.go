@@ -1,7 +1,6 @@
 package files
 
 import (
-	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -17,14 +16,26 @@ import (
 // method takes a path, and none follows a link.
 type dir struct {
 	f        *os.File
-	portable bool // do not use the system's own exchange; for tests
+	made     []madeDir // the folders that were made on the way to it
+	portable bool      // do not use the system's own exchange; for tests
 }
 
 // openParent opens the folder that a place lies in, and returns its name there.
-func openParent(p roots.Place) (*dir, string, error) {
-	root, rel := p.Handle()
-	d, err := openDir(root, path.Dir(rel), false)
+// With create, what is missing is made.
+func openParent(p roots.Place, create bool) (*dir, string, error) {
+	_, rel := p.Handle()
+	d, err := openBelow(p, path.Dir(rel), create)
 	return d, path.Base(rel), err
+}
+
+// openBelow opens a folder below the root of a place, if the root is still where
+// it was.
+func openBelow(p roots.Place, rel string, create bool) (*dir, error) {
+	if err := p.Anchored(); err != nil {
+		return nil, err
+	}
+	root, _ := p.Handle()
+	return openDir(root, rel, create)
 }
 
 // openDir opens a folder below the root, element by element. With create, what
@@ -39,9 +50,9 @@ func openDir(root *os.Root, rel string, create bool) (*dir, error) {
 		if element == "" || element == "." {
 			continue
 		}
-		next, err := d.sub(element, create)
-		d.close()
+		next, err := d.step(element, create)
 		if err != nil {
+			d.discard()
 			return nil, err
 		}
 		d = next
@@ -50,22 +61,20 @@ func openDir(root *os.Root, rel string, create bool) (*dir, error) {
 }
 
 // sub opens a folder in the folder.
-func (d *dir) sub(name string, create bool) (*dir, error) {
-	const flags = unix.O_RDONLY | unix.O_DIRECTORY
-	f, err := d.openat(name, flags, 0)
-	if create && errors.Is(err, fs.ErrNotExist) {
-		if err := d.mkdir(name); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		f, err = d.openat(name, flags, 0)
-	}
+func (d *dir) sub(name string) (*dir, error) {
+	f, err := d.openat(name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, err
 	}
 	return &dir{f: f, portable: d.portable}, nil
 }
 
-func (d *dir) close() { d.f.Close() }
+func (d *dir) close() {
+	d.f.Close()
+	for _, m := range d.made {
+		m.in.Close()
+	}
+}
 
 func (d *dir) fd() int { return int(d.f.Fd()) }
 
@@ -89,10 +98,6 @@ func retry(call func() error) error {
 			return err
 		}
 	}
-}
-
-func (d *dir) mkdir(name string) error {
-	return retry(func() error { return unix.Mkdirat(d.fd(), name, 0o777) })
 }
 
 func (d *dir) unlink(name string) error {
@@ -154,9 +159,17 @@ func (d *dir) load(name string, limit int64) (state, error) {
 	return s, err
 }
 
-func metaOf(st unix.Stat_t) meta {
-	return meta{known: true, mode: uint32(st.Mode) & 0o7777, uid: int(st.Uid), gid: int(st.Gid)}
+// step opens a folder in the folder, makes it if it is missing and may be made,
+// and gives up the folder itself unless something was made in it.
+func (d *dir) step(name string, create bool) (*dir, error) {
+	next, err := d.sub(name)
+	if create && errors.Is(err, fs.ErrNotExist) {
+		return d.make(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	next.made = d.made
+	d.f.Close()
+	return next, nil
 }
-
-// asideName returns a new name for what must wait beside a file.
-func asideName() string { return ".assent-" + strings.ToLower(rand.Text()[:16]) }

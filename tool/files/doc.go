@@ -17,6 +17,16 @@
 // nobody has seen is lost. Every step starts from the open root and follows no
 // link, so a folder that turns into a link on the way leads nowhere.
 //
+// What a file is besides its content stays: its mode, its owner and its group. A
+// file that would change hands by being replaced is not. A copy has the mode of
+// what it copies, and belongs to whoever makes it. A file that another program
+// has open for writing is left alone ([ErrBusy]).
+//
+// A move is one step within a file system. To another one the file is copied and
+// then deleted, and the result says so. If a process is killed half way, what it
+// left beside a file begins with `.assent-`; a later change in the same folder
+// removes it when it is an hour old and its content is one that nobody misses.
+//
 // What a change replaced is kept in an [Undo] store. The result of the tool names
 // the entry, and [Restore] shows and undoes it as long as the file is still what
 // the tool left.
@@ -27,5 +37,5 @@
 //
 // The calls of one turn are shown on top of each other: the second edit of a file
 // is shown as a change of what the first one would leave, and asked again if that
-// does not come about.
+// does not come about. Lists, searches and infos see the same.
 package files

@@ -33,27 +33,30 @@ func (t *toolset) edit(ctx context.Context, in editArgs) (tool.Action, error) {
 	if err != nil {
 		return tool.Action{}, err
 	}
-	read, write := p.Act(roots.Read), p.Act(roots.Write)
-	if blocked(read, write) {
-		return refused(read, write)
+	need := needs{{place: p, access: roots.Read}, {place: p, access: roots.Write}}
+	if need.blocked() {
+		return need.refused()
 	}
 	was, err := t.existing(ctx, p)
 	if err == nil {
 		err = matchError(was, in.OldText)
 	}
+	if err == nil {
+		err = currentUser().mayReplace(was.meta)
+	}
 	if err != nil {
 		return doomed(p, err)
 	}
 	next := fileOf(bytes.Replace(was.data, []byte(in.OldText), []byte(in.NewText), 1))
-	if err := t.fits(p, int64(len(next.data))); err != nil && read.Verdict == approval.Free {
+	if err := t.fits(p, int64(len(next.data))); err != nil && need[0].act().Verdict == approval.Free {
 		return tool.Action{}, err
 	} else if err != nil {
 		return doomed(p, errors.New(err.Error())) // no refusal: the size is learned by reading
 	}
-	overlayOf(ctx).set(p.Key(), next)
+	overlayOf(ctx).set(p, next)
 	how := showChange(p, was, next)
 	do := func(ctx context.Context) (any, error) { return t.replace(ctx, "edit_file", p, was, next, how.summary) }
-	return tool.Free(do).On(read, write).Seeing(was.digest()).Titled(how.summary).ShowingView(how.view).
+	return need.on(tool.Free(do)).Seeing(was.digest()).Titled(how.summary).ShowingView(how.view).
 		Editing("new_text", path.Ext(in.Path)), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -37,6 +38,7 @@ type Limits struct {
 type toolset struct {
 	roots *roots.Set
 	opts  Options
+	swept sync.Map // of folders, by fileID
 }
 
 // Tools returns the file tools for the roots.

@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	_ "embed"
+	"io/fs"
 	"time"
 
 	"github.com/assent-dev/assent/present"
@@ -25,29 +26,59 @@ type infoResult struct {
 	Modified time.Time `json:"modified,omitzero"`
 }
 
-func (t *toolset) info(_ context.Context, in infoArgs) (tool.Action, error) {
+func (t *toolset) info(ctx context.Context, in infoArgs) (tool.Action, error) {
 	p, err := t.roots.Resolve(in.Path)
 	if err != nil {
 		return tool.Action{}, err
 	}
-	act := p.Act(roots.Read)
-	if p.Info != nil && p.Info.IsDir() {
-		act = p.FolderAct(roots.Read)
+	e, overlaid, err := overlayOf(ctx).at(p)
+	need := needs{{place: p, access: roots.Read, folder: e.folder || !overlaid && p.Info != nil && p.Info.IsDir()}}
+	if need.blocked() {
+		return need.refused()
 	}
-	if blocked(act) {
-		return refused(act)
-	}
-	if p.Info == nil {
+	var result infoResult
+	switch {
+	case err != nil:
+		return doomed(p, err)
+	case overlaid && e.exists():
+		result = e.info()
+	case overlaid, p.Info == nil:
 		return doomed(p, errMissing)
+	default:
+		result = diskInfo(p.Info)
 	}
-	result := infoResult{Path: p.Name(), Kind: kind(p.Info), Modified: p.Info.ModTime().UTC()}
-	if p.Info.Mode().IsRegular() {
-		result.Size = p.Info.Size()
-	}
+	result.Path = p.Name()
 	if resolved := p.Resolved(); resolved != p.Name() {
 		result.LeadsTo = resolved
 	}
 	do := func(context.Context) (any, error) { return result, nil }
 	view := present.View{Kind: present.Text, Content: "The agent is told what kind of file this is, its size and when it was changed."}
-	return tool.Free(do).On(act).Titled("Look at " + label(p)).ShowingView(view), nil
+	return need.on(tool.Free(do)).Titled("Look at " + label(p)).ShowingView(view), nil
+}
+
+// info tells about what an earlier call of the turn would leave.
+func (e overlaid) info() infoResult {
+	if e.folder {
+		return infoResult{Kind: "folder"}
+	}
+	return infoResult{Kind: "file", Size: int64(len(e.state.data))}
+}
+
+func diskInfo(info fs.FileInfo) infoResult {
+	r := infoResult{Kind: kind(info), Modified: info.ModTime().UTC()}
+	if info.Mode().IsRegular() {
+		r.Size = info.Size()
+	}
+	return r
+}
+
+// kind says in a word what lies at a place.
+func kind(info fs.FileInfo) string {
+	switch {
+	case info.IsDir():
+		return "folder"
+	case info.Mode().IsRegular():
+		return "file"
+	}
+	return "special"
 }

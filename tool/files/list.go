@@ -28,7 +28,8 @@ type listResult struct {
 	Roots     []rootResult `json:"roots,omitempty"`
 	Files     []string     `json:"files"`
 	Truncated bool         `json:"truncated"`
-	LeftOut   int          `json:"left_out"` // files that may not be read, and secrets
+	LeftOut   int          `json:"left_out"`             // files that may not be read, and secrets
+	NotInside []string     `json:"not_inside,omitempty"` // folders that were not looked into
 }
 
 type rootResult struct {
@@ -44,15 +45,11 @@ func (t *toolset) list(ctx context.Context, in listArgs) (tool.Action, error) {
 	if err != nil {
 		return tool.Action{}, err
 	}
-	if blocked(sc.acts...) {
-		return refused(sc.acts...)
+	if sc.needs.blocked() {
+		return sc.needs.refused()
 	}
-	if !sc.all {
-		if p := sc.folders[0]; p.Info == nil {
-			return doomed(p, errMissing)
-		} else if !p.Info.IsDir() {
-			return doomed(p, errNotFolder)
-		}
+	if err := sc.missing(ctx, false); err != nil {
+		return doomed(sc.folders[0], err)
 	}
 	run := func(ctx context.Context) (listResult, error) {
 		if sc.all && in.Pattern == "" {
@@ -60,8 +57,8 @@ func (t *toolset) list(ctx context.Context, in listArgs) (tool.Action, error) {
 		}
 		return t.listFiles(ctx, sc, in.Pattern)
 	}
-	a := tool.Free(func(ctx context.Context) (any, error) { return run(ctx) }).On(sc.acts...).Titled("List " + sc.name)
-	if !slices.ContainsFunc(sc.acts, func(act approval.Act) bool { return act.Verdict == approval.Ask }) {
+	a := sc.needs.on(tool.Free(func(ctx context.Context) (any, error) { return run(ctx) })).Titled("List " + sc.name)
+	if !sc.needs.ask() {
 		return a, nil
 	}
 	// Somebody is asked: the model is told what they were shown, or they are asked again.
@@ -126,7 +123,8 @@ func (t *toolset) listFiles(ctx context.Context, sc scope, pattern string) (list
 		result.Files = append(result.Files, p.Name())
 		return nil
 	})
-	result.Truncated, result.LeftOut = w.cut, w.leftOut
+	slices.Sort(result.Files) // as they were found, what the turn adds comes last
+	result.Truncated, result.LeftOut, result.NotInside = w.cut, w.leftOut, w.skipped
 	return result, err
 }
 
@@ -137,5 +135,11 @@ func (r listResult) view() present.View {
 		lines = append(lines, fmt.Sprintf("%s (%s)", root.Name, root.Mode))
 	}
 	lines = append(lines, r.Files...)
+	if r.LeftOut > 0 {
+		lines = append(lines, fmt.Sprintf("(%s left out: secrets, and what may not be read)", plural(r.LeftOut, "file")))
+	}
+	for _, name := range r.NotInside {
+		lines = append(lines, fmt.Sprintf("(%s/ is not looked into)", name))
+	}
 	return present.View{Kind: present.Text, Content: strings.Join(lines, "\n")}
 }

@@ -1,6 +1,7 @@
 package files_test
 
 import (
+	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -205,4 +206,42 @@ func TestSearchInASecret(t *testing.T) {
 		}
 	}
 	w.wantAsked(2)
+}
+
+// Who is asked about a search is told what would be searched, and for what.
+func TestASearchThatAsksShowsWhereAndHowMuch(t *testing.T) {
+	w := newWorld(t, setup{tree: map[string]string{"p/a": "x", "p/b": "x", "p/.env": "x", "p/in/c": "x", "p/.git/config": "x"}, roots: []roots.Root{
+		{Name: "p", Host: "p", Approval: ask(roots.Read)}, {Name: "in", Host: "p/in"}}})
+	w.ok("search_files", args{"pattern": "ne+dle", "path": "p"})
+	_, view := w.lastAsked()
+	for _, want := range []string{"Pattern: ne+dle\n", "Where:   p\n", "Roots:   p, in\n", "Files:   3 files (1 left out"} {
+		if !strings.Contains(view.Content, want) {
+			t.Errorf("%q is missing in %q", want, view.Content)
+		}
+	}
+	// What is searched in the end is what was shown.
+	w.meanwhile = func() {
+		if len(w.asked) == 2 {
+			w.writeHost("p/late", "needle")
+		}
+	}
+	w.ok("search_files", args{"pattern": "needle", "path": "p"})
+	w.wantAsked(3)
+}
+
+// What is not looked into is said, by name to who may read it.
+func TestFoldersThatAreNotLookedIntoAreNamed(t *testing.T) {
+	w := newWorld(t, setup{tree: map[string]string{"p/.git/config": "x", "p/sub/.git/config": "x", "p/shut/.git/config": "x", "p/a": "x"}, roots: []roots.Root{
+		{Name: "p", Host: "p"}, {Name: "shut", Host: "p/shut", Approval: verdicts(approval.Block, roots.Read)}}})
+	var got struct {
+		NotInside []string `json:"not_inside"`
+		LeftOut   int      `json:"left_out"`
+	}
+	for _, r := range []tool.Result{w.ok("list_files", args{"path": "p"}), w.ok("search_files", args{"path": "p", "pattern": "x"})} {
+		got.NotInside = nil
+		must(t, json.Unmarshal([]byte(r.Text), &got))
+		if !slices.Equal(got.NotInside, []string{"p/.git", "p/sub/.git"}) || got.LeftOut != 1 {
+			t.Errorf("%s: %+v", r.Tool, got)
+		}
+	}
 }

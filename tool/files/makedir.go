@@ -21,16 +21,17 @@ func (t *toolset) makeDir(ctx context.Context, in makeDirArgs) (tool.Action, err
 	if err != nil {
 		return tool.Action{}, err
 	}
-	act := p.FolderAct(roots.Write)
-	if blocked(act) {
-		return refused(act)
+	need := needs{{place: p, access: roots.Write, folder: true}}
+	if need.blocked() {
+		return need.refused()
 	}
 	if err := t.vacant(ctx, p); err != nil {
 		return doomed(p, err)
 	}
+	overlayOf(ctx).makeFolder(p)
 	do := func(context.Context) (any, error) {
-		root, rel := p.Handle()
-		d, err := openDir(root, rel, true)
+		_, rel := p.Handle()
+		d, err := openBelow(p, rel, true)
 		if err != nil {
 			return nil, told(p.Name(), notAsShown(err))
 		}
@@ -38,5 +39,5 @@ func (t *toolset) makeDir(ctx context.Context, in makeDirArgs) (tool.Action, err
 		return "Done: Create folder " + p.Name() + ".", nil
 	}
 	view := present.View{Kind: present.Text, Content: p.Name() + "/"}
-	return tool.Free(do).On(act).Seeing(state{}.digest()).Titled("Create folder " + label(p)).ShowingView(view), nil
+	return need.on(tool.Free(do)).Seeing(state{}.digest()).Titled("Create folder " + label(p)).ShowingView(view), nil
 }

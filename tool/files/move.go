@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"path"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
@@ -26,16 +25,20 @@ func (t *toolset) move(ctx context.Context, in transferArgs) (tool.Action, error
 	if err != nil || x.stop != nil {
 		return x.stopped(err)
 	}
-	overlayOf(ctx).set(x.from.Key(), state{})
-	overlayOf(ctx).set(x.to.Key(), x.was)
-	summary := fmt.Sprintf("Move %s to %s (%s)", label(x.from), label(x.to), measure(x.was))
+	overlayOf(ctx).set(x.from, state{})
+	overlayOf(ctx).set(x.to, x.was)
+	summary := fmt.Sprintf("Move %s to %s (%s)", label(x.from), label(x.to), measure(x.was)) + x.was.meta.remark()
 	changes := []Change{changeOf(x.from, x.was, state{}), changeOf(x.to, state{}, x.was)}
 	do := func(ctx context.Context) (any, error) {
-		note, err := t.keeping(ctx, "move_file", changes, x.move)
+		carried := ""
+		note, err := t.keeping(ctx, "move_file", changes, func() (err error) {
+			carried, err = t.carry(x)
+			return err
+		})
 		if err != nil {
 			return nil, told(fmt.Sprintf("moving %s to %s", x.from.Name(), x.to.Name()), err)
 		}
-		return "Done: " + summary + "." + note, nil
+		return "Done: " + summary + "." + carried + note, nil
 	}
 	return x.action(do, summary), nil
 }
@@ -44,7 +47,7 @@ func (t *toolset) move(ctx context.Context, in transferArgs) (tool.Action, error
 type transfer struct {
 	from, to roots.Place
 	was      state
-	acts     []approval.Act
+	needs    needs
 	stop     *tool.Action // if it cannot go on
 }
 
@@ -57,13 +60,13 @@ func (t *toolset) transfer(ctx context.Context, in transferArgs, source roots.Ac
 	if x.to, err = t.roots.Resolve(in.Destination); err != nil {
 		return x, err
 	}
-	x.acts = []approval.Act{x.from.Act(source), x.to.Act(roots.Write)}
+	x.needs = needs{{place: x.from, access: source}, {place: x.to, access: roots.Write}}
 	if read := x.from.Act(roots.Read); source != roots.Read && (read.Verdict != approval.Free || t.denied(read)) {
 		// Else a move would make readable elsewhere what may not be read here.
-		x.acts = append(x.acts, read)
+		x.needs = append(x.needs, need{place: x.from, access: roots.Read})
 	}
-	if blocked(x.acts...) {
-		return x.end(refused(x.acts...))
+	if x.needs.blocked() {
+		return x.end(x.needs.refused())
 	}
 	if x.was, err = t.existing(ctx, x.from); err != nil {
 		return x.end(doomed(x.from, err))
@@ -92,21 +95,25 @@ func (x transfer) stopped(err error) (tool.Action, error) {
 }
 
 func (x transfer) action(do tool.Do, summary string) tool.Action {
-	return tool.Free(do).On(x.acts...).Seeing(x.was.digest()).Titled(summary).
+	return x.needs.on(tool.Free(do)).Seeing(x.was.digest()).Titled(summary).
 		Showing(func(context.Context) (present.View, error) { return showFile(x.to, x.was), nil })
 }
 
-func (x transfer) move() error {
-	from, name, err := openParent(x.from)
+// carry moves the file, and returns what else to tell about it.
+func (t *toolset) carry(x transfer) (note string, err error) {
+	from, name, err := openParent(x.from, false)
 	if err != nil {
-		return notAsShown(err)
+		return "", notAsShown(err)
 	}
 	defer from.close()
-	root, rel := x.to.Handle()
-	to, err := openDir(root, path.Dir(rel), true)
+	to, dest, err := openParent(x.to, true)
 	if err != nil {
-		return notAsShown(err)
+		return "", notAsShown(err)
 	}
-	defer to.close()
-	return from.moveTo(name, to, path.Base(rel), x.was)
+	carried, err := from.moveTo(name, to, dest, x.was)
+	defer to.closeAfter(err)
+	if carried {
+		note = " It lies on another file system now: it was copied there and then deleted here."
+	}
+	return note, t.tidied(to, t.tidied(from, err))
 }

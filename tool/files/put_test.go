@@ -133,7 +133,7 @@ func TestTakeBackKeepsWhatNobodySaw(t *testing.T) {
 	both(t, func(t *testing.T, d *dir, host string) {
 		set(t, host, "a", "written over ours")
 		set(t, host, ".assent-x", "unseen")
-		err := d.takeBack(".assent-x", "a", next)
+		err := d.takeBack(".assent-x", "a", next, changed("x"))
 		wantChanged(t, err)
 		if e := (*KeptError)(nil); !errors.As(err, &e) || e.Aside != ".assent-x" {
 			t.Errorf("got %v", err)
@@ -145,7 +145,7 @@ func TestTakeBackKeepsWhatNobodySaw(t *testing.T) {
 func TestTakeBackWhenOursIsGone(t *testing.T) {
 	both(t, func(t *testing.T, d *dir, host string) {
 		set(t, host, ".assent-x", "unseen")
-		wantChanged(t, d.takeBack(".assent-x", "a", next))
+		wantChanged(t, d.takeBack(".assent-x", "a", next, changed("x")))
 		wantContent(t, host, "a=unseen")
 	})
 }
@@ -163,7 +163,7 @@ func TestDrop(t *testing.T) {
 		wantContent(t, host, "")
 		set(t, host, ".assent-x", "unseen")
 		set(t, host, "a", "newer")
-		err := d.returnTo(".assent-x", d, "a")
+		err := d.returnTo(".assent-x", d, "a", changed("x"))
 		if e := (*KeptError)(nil); !errors.As(err, &e) {
 			t.Errorf("got %v", err)
 		}
@@ -171,26 +171,32 @@ func TestDrop(t *testing.T) {
 	})
 }
 
+func wantNotMoved(t *testing.T, d, to *dir, dest string) {
+	t.Helper()
+	_, err := d.moveTo("a", to, dest, was)
+	wantChanged(t, err)
+}
+
 func TestMoveTo(t *testing.T) {
 	both(t, func(t *testing.T, d *dir, host string) {
-		if err := d.mkdir("sub"); err != nil {
+		if err := os.Mkdir(filepath.Join(host, "sub"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		sub, err := d.sub("sub", false)
+		sub, err := d.sub("sub")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer sub.close()
 		set(t, host, "a", "unseen")
-		wantChanged(t, d.moveTo("a", sub, "b", was))
+		wantNotMoved(t, d, sub, "b")
 		wantContent(t, host, "a=unseen sub=")
 		set(t, host, "a", "was")
 		set(t, host, "sub/b", "taken")
-		wantChanged(t, d.moveTo("a", sub, "b", was))
+		wantNotMoved(t, d, sub, "b")
 		wantContent(t, host, "a=was sub=")
 		wantContent(t, host+"/sub", "b=taken")
-		if err := d.moveTo("a", sub, "c", was); err != nil {
-			t.Fatal(err)
+		if carried, err := d.moveTo("a", sub, "c", was); err != nil || carried {
+			t.Fatal(carried, err)
 		}
 		wantContent(t, host+"/sub", "b=taken c=was")
 		// As between two file systems.
@@ -237,6 +243,18 @@ func TestSwapThatFailsLosesNothing(t *testing.T) {
 	host := t.TempDir()
 	set(t, host, "a", "was")
 	if err := openTest(t, host).swap("missing", "a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	wantContent(t, host, "a=was")
+}
+
+// A file whose owner cannot be kept stays as it is.
+func TestPutKeepsTheOwnerOrNothingHappens(t *testing.T) {
+	host := t.TempDir()
+	set(t, host, "a", "was")
+	nobody := was
+	nobody.meta = meta{known: true, mode: 0o644, uid: -1}
+	if err := openTest(t, host).put("a", nobody, next); err == nil || !strings.Contains(err.Error(), "owner") {
 		t.Errorf("got %v", err)
 	}
 	wantContent(t, host, "a=was")

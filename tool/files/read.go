@@ -44,9 +44,9 @@ func (t *toolset) read(ctx context.Context, in readArgs) (tool.Action, error) {
 	if err != nil {
 		return tool.Action{}, err
 	}
-	act := p.Act(roots.Read)
-	if blocked(act) {
-		return refused(act)
+	need := needs{{place: p, access: roots.Read}}
+	if need.blocked() {
+		return need.refused()
 	}
 	s, err := t.existing(ctx, p)
 	if err != nil {
@@ -58,7 +58,7 @@ func (t *toolset) read(ctx context.Context, in readArgs) (tool.Action, error) {
 		}
 		return part(string(s.data), in.Offset, in.MaxChars), nil
 	}
-	return tool.Free(do).On(act).Seeing(s.digest()).
+	return need.on(tool.Free(do)).Seeing(s.digest()).
 		Titled("Read from " + label(p)).
 		Showing(func(context.Context) (present.View, error) { return showFile(p, s), nil }), nil
 }

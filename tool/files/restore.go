@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
@@ -14,6 +13,10 @@ import (
 // ErrNotOurs says that a file is no longer what the call left, so that undoing
 // the call would lose what came later.
 var ErrNotOurs = errors.New("it has changed since; undoing would lose that")
+
+// ErrAsBefore says that there is nothing to undo: the call did not get to change
+// anything, changed nothing, or has been undone.
+var ErrAsBefore = errors.New("everything is as it was before the call already")
 
 // A Restoration is a call about to be undone. Show its views, then apply it.
 type Restoration struct {
@@ -32,7 +35,8 @@ type restoreStep struct {
 }
 
 // Restore prepares to undo a call. It changes nothing. The error wraps
-// [ErrNoEntry] if nothing is kept, [ErrNotOurs] if a file has changed since.
+// [ErrNoEntry] if nothing is kept, [ErrNotOurs] if a file has changed since, and
+// [ErrAsBefore] if there is nothing to do.
 //
 // It is for the person's own command: it asks nobody, and stays in the roots. The
 // options are those of the tools; their Undo is where it looks.
@@ -58,10 +62,16 @@ func Restore(ctx context.Context, set *roots.Set, opts Options, id string) (*Res
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name(), err)
 		}
-		if now.digest() != c.Left {
+		switch st := (restoreStep{place: p, now: now, was: c.before()}); {
+		case now.same(st.was): // the call, or an undo, ended half way
+		case now.digest() != c.Left:
 			return nil, fmt.Errorf("%s: %w", p.Name(), ErrNotOurs)
+		default:
+			r.add(st)
 		}
-		r.add(restoreStep{place: p, now: now, was: c.before()})
+	}
+	if len(r.steps) == 0 {
+		return nil, fmt.Errorf("undo %s: %w", id, ErrAsBefore)
 	}
 	return r, nil
 }
@@ -105,17 +115,15 @@ func (r *Restoration) Apply(context.Context) error {
 }
 
 func (st restoreStep) apply() error {
-	root, rel := st.place.Handle()
-	d, err := openDir(root, path.Dir(rel), st.was.exists)
+	d, name, err := openParent(st.place, st.was.exists)
 	if err != nil {
 		return notAsShown(err)
 	}
-	defer d.close()
-	switch name := path.Base(rel); {
-	case st.was.exists:
-		return d.put(name, st.now, st.was)
-	case st.now.exists:
-		return d.drop(name, st.now)
+	if st.was.exists {
+		err = d.put(name, st.now, st.was)
+	} else {
+		err = d.drop(name, st.now)
 	}
-	return nil
+	d.closeAfter(err)
+	return err
 }

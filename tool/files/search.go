@@ -30,10 +30,11 @@ type searchArgs struct {
 }
 
 type searchResult struct {
-	Matches   []match `json:"matches"`
-	Searched  int     `json:"searched"` // files
-	Truncated bool    `json:"truncated"`
-	LeftOut   int     `json:"left_out"`
+	Matches   []match  `json:"matches"`
+	Searched  int      `json:"searched"` // files
+	Truncated bool     `json:"truncated"`
+	LeftOut   int      `json:"left_out"`
+	NotInside []string `json:"not_inside,omitempty"`
 }
 
 type match struct {
@@ -42,7 +43,7 @@ type match struct {
 	Text string `json:"text"`
 }
 
-func (t *toolset) search(_ context.Context, in searchArgs) (tool.Action, error) {
+func (t *toolset) search(ctx context.Context, in searchArgs) (tool.Action, error) {
 	if len(in.Pattern) > maxPattern {
 		return tool.Action{}, fmt.Errorf("the pattern has %d bytes; %d are taken at most", len(in.Pattern), maxPattern)
 	}
@@ -54,21 +55,54 @@ func (t *toolset) search(_ context.Context, in searchArgs) (tool.Action, error) 
 	if err != nil {
 		return tool.Action{}, err
 	}
-	if blocked(sc.acts...) {
-		return refused(sc.acts...)
+	if sc.needs.blocked() {
+		return sc.needs.refused()
 	}
-	if p := sc.folders[0]; p.Info == nil {
-		return doomed(p, errMissing)
+	if err := sc.missing(ctx, true); err != nil {
+		return doomed(sc.folders[0], err)
 	}
 	do := func(ctx context.Context) (any, error) { return t.grep(ctx, sc, re) }
-	view := present.View{Kind: present.Text, Content: fmt.Sprintf("The agent is told which lines of the files below %s match\n%s", sc.name, in.Pattern)}
-	return tool.Free(do).On(sc.acts...).Titled(fmt.Sprintf("Search %s for %q", sc.name, in.Pattern)).ShowingView(view), nil
+	a := sc.needs.on(tool.Free(do)).Titled(fmt.Sprintf("Search %s for %q", sc.name, in.Pattern))
+	if !sc.needs.ask() {
+		return a, nil
+	}
+	// Somebody is asked: they are told what would be searched, and asked again if
+	// that is not it any more.
+	found, err := t.listFiles(ctx, sc, "")
+	if err != nil {
+		return tool.Action{}, err
+	}
+	return a.ShowingView(searchView(in.Pattern, sc, found)).Seeing(found.digest()), nil
+}
+
+// searchView shows a person what would be searched, and for what.
+func searchView(pattern string, sc scope, found listResult) present.View {
+	lines := []string{"Pattern: " + pattern, "Where:   " + sc.name}
+	if len(sc.needs) > 1 {
+		var names []string
+		for _, n := range sc.needs {
+			names = append(names, n.place.Name())
+		}
+		lines = append(lines, "Roots:   "+strings.Join(names, ", "))
+	}
+	count := plural(len(found.Files), "file")
+	if found.Truncated {
+		count = "more than " + count
+	}
+	if found.LeftOut > 0 {
+		count += fmt.Sprintf(" (%d left out: secrets, and what may not be read)", found.LeftOut)
+	}
+	lines = append(lines, "Files:   "+count, "", "The agent is told the lines that match, with their names and numbers.")
+	return present.View{Kind: present.Text, Content: strings.Join(lines, "\n")}
 }
 
 func (t *toolset) grep(ctx context.Context, sc scope, re *regexp.Regexp) (searchResult, error) {
 	result := searchResult{Matches: []match{}}
 	w, left := walk{toolset: t}, t.opts.Limits.Bytes
 	err := w.each(ctx, sc, func(p roots.Place, _ string) error {
+		if p.Info == nil {
+			return nil // an earlier call of the turn was to make it
+		}
 		if result.Searched == t.opts.Limits.Files || p.Info.Size() > left {
 			return errEnough
 		}
@@ -88,7 +122,7 @@ func (t *toolset) grep(ctx context.Context, sc scope, re *regexp.Regexp) (search
 		}
 		return result.add(ctx, p.Name(), string(s.data), re, t.opts.Limits.Matches)
 	})
-	result.Truncated, result.LeftOut = w.cut, w.leftOut
+	result.Truncated, result.LeftOut, result.NotInside = w.cut, w.leftOut, w.skipped
 	return result, err
 }
 

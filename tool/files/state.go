@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"hash"
 	"io/fs"
 	"unicode/utf8"
 
@@ -19,25 +20,24 @@ type state struct {
 	meta   meta
 }
 
-// meta is what a file keeps when its content is replaced. It is no part of what
-// is shown. The zero meta means that of a new file.
-type meta struct {
-	known    bool
-	mode     uint32
-	uid, gid int
-}
-
 func fileOf(data []byte) state { return state{exists: true, data: data} }
 
 // digest binds an answer to the state. That of nothing is not that of an empty
 // file.
 func (s state) digest() approval.Digest {
-	h := sha256.New()
-	if s.exists {
-		h.Write([]byte("file\n"))
-		h.Write(s.data)
+	if !s.exists {
+		return approval.DigestOf(nil)
 	}
+	h := newStateHash()
+	h.Write(s.data)
 	return approval.Digest(h.Sum(nil))
+}
+
+// newStateHash returns the hash of a file, to be given its data.
+func newStateHash() hash.Hash {
+	h := sha256.New()
+	h.Write([]byte("file\n"))
+	return h
 }
 
 // same reports whether the two show the same.
@@ -75,8 +75,13 @@ func countLines(data []byte) int {
 // there, else what is on disk. A folder, a device and what is too large are
 // errors; that there is nothing is not.
 func (t *toolset) look(ctx context.Context, p roots.Place) (state, error) {
-	if s, ok := overlayOf(ctx).get(p.Key()); ok {
-		return s, nil
+	switch e, ok, err := overlayOf(ctx).at(p); {
+	case err != nil:
+		return state{}, err
+	case ok && e.folder:
+		return state{}, errIsFolder
+	case ok:
+		return e.state, nil
 	}
 	switch {
 	case p.Info == nil:
@@ -101,7 +106,7 @@ func (t *toolset) look(ctx context.Context, p roots.Place) (state, error) {
 
 // load reads the file at a place from disk, following no link.
 func (t *toolset) load(p roots.Place) (state, error) {
-	d, name, err := openParent(p)
+	d, name, err := openParent(p, false)
 	if err != nil {
 		return state{}, err
 	}
@@ -131,24 +136,9 @@ func (t *toolset) existing(ctx context.Context, p roots.Place) (state, error) {
 
 // vacant looks at a place where nothing may be.
 func (t *toolset) vacant(ctx context.Context, p roots.Place) error {
-	if s, ok := overlayOf(ctx).get(p.Key()); ok && s.exists {
-		return errExists
-	} else if ok {
-		return nil
+	e, ok, err := overlayOf(ctx).at(p)
+	if err == nil && (ok && e.exists() || !ok && p.Info != nil) {
+		err = errExists
 	}
-	if p.Info != nil {
-		return errExists
-	}
-	return nil
-}
-
-// kind says in a word what lies at a place.
-func kind(info fs.FileInfo) string {
-	switch {
-	case info.IsDir():
-		return "folder"
-	case info.Mode().IsRegular():
-		return "file"
-	}
-	return "special"
+	return err
 }

@@ -46,19 +46,25 @@ type Change struct {
 	Existed bool   `json:"existed"`
 	Before  []byte `json:"-"`
 	Mode    uint32 `json:"mode,omitempty"`
+	// UID and GID are its owner, given back if we may.
+	UID int `json:"uid,omitempty"`
+	GID int `json:"gid,omitempty"`
 	// Left is the digest of what the call left there, or of there being nothing.
 	Left approval.Digest `json:"left"`
 }
 
 func changeOf(p roots.Place, was, next state) Change {
-	return Change{Path: p.Resolved(), Existed: was.exists, Before: was.data, Mode: was.meta.mode, Left: next.digest()}
+	return Change{
+		Path: p.Resolved(), Existed: was.exists, Before: was.data,
+		Mode: was.meta.mode, UID: was.meta.uid, GID: was.meta.gid, Left: next.digest(),
+	}
 }
 
 // before is the state that the change replaced.
 func (c Change) before() state {
 	s := state{exists: c.Existed, data: c.Before}
-	if c.Mode != 0 {
-		s.meta = meta{known: true, mode: c.Mode, uid: -1, gid: -1}
+	if c.Existed {
+		s.meta = meta{known: true, mode: c.Mode, uid: c.UID, gid: c.GID}
 	}
 	return s
 }
@@ -76,8 +82,7 @@ func (t *toolset) keeping(ctx context.Context, name string, changes []Change, ch
 	case err != nil:
 		return "", fmt.Errorf("nothing was changed, because what it replaces cannot be kept for undo: %w", roots.Plain(err))
 	}
-	err = change()
-	if errors.Is(err, approval.ErrChanged) {
+	if err = change(); !happened(err) {
 		return "", errors.Join(err, roots.Plain(t.opts.Undo.Drop(context.WithoutCancel(ctx), id)))
 	}
 	return fmt.Sprintf(" Undo id: %s.", id), err

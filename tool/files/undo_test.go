@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -203,4 +204,74 @@ func TestUndoThatFailsStopsTheChange(t *testing.T) {
 		t.Errorf("got %q", r.Text)
 	}
 	w.has("p/a", "two")
+}
+
+// A file that nobody may read comes back as one.
+func TestUndoKeepsTheModeThatAllowsNothing(t *testing.T) {
+	e := files.Entry{Tool: "delete_file", Changes: []files.Change{{Path: "notes/a", Existed: true, Before: []byte("x"), Left: nothing(t)}}}
+	w := notes(t, nil)
+	id, err := w.undo.Keep(t.Context(), e)
+	must(t, err)
+	r, err := files.Restore(t.Context(), w.set, files.Options{Undo: w.undo}, id)
+	must(t, err)
+	must(t, r.Apply(t.Context()))
+	if info, err := os.Stat(w.dir + "/notes/a"); err != nil || info.Mode().Perm() != 0 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// nothing is the digest that an entry has for a file that is gone.
+func nothing(t *testing.T) approval.Digest {
+	t.Helper()
+	w := notes(t, map[string]string{"a": ""})
+	e, err := w.undo.Get(t.Context(), idOf(t, w.ok("delete_file", args{"path": "notes/a"})))
+	must(t, err)
+	return e.Changes[0].Left
+}
+
+// A move that ended half way, with the file in both places, is undone as one that
+// ended.
+func TestUndoOfAMoveThatEndedHalfWay(t *testing.T) {
+	w := notes(t, map[string]string{"a": "one\n"})
+	id := idOf(t, w.ok("move_file", args{"source": "notes/a", "destination": "notes/b"}))
+	w.writeHost("notes/a", "one\n")
+	r, err := files.Restore(t.Context(), w.set, files.Options{Undo: w.undo}, id)
+	must(t, err)
+	if !slices.Equal(r.Summary, []string{"Remove notes/b"}) {
+		t.Errorf("%q", r.Summary)
+	}
+	must(t, r.Apply(t.Context()))
+	w.has("notes/a", "one\n")
+	w.has("notes/b", "-")
+	if _, err := files.Restore(t.Context(), w.set, files.Options{Undo: w.undo}, id); !errors.Is(err, files.ErrAsBefore) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What a killed process had begun to write goes soon; what is whole stays.
+func TestUndoFolderSweepsWhatWasNotFinished(t *testing.T) {
+	now := time.Now()
+	u := &files.UndoFolder{Dir: t.TempDir(), Clock: func() time.Time { return now }}
+	keep := func() string {
+		id, err := u.Keep(t.Context(), files.Entry{Changes: []files.Change{{Path: "p/a", Existed: true, Before: []byte("x")}}})
+		must(t, err)
+		return id
+	}
+	whole := keep()
+	for _, name := range []string{".new-123", "orphan.data", "foreign.txt"} {
+		must(t, writeFile(filepath.Join(u.Dir, name), "x"))
+	}
+	keep()
+	for name, there := range map[string]bool{".new-123": true, "orphan.data": true, "foreign.txt": true} {
+		if _, err := os.Stat(filepath.Join(u.Dir, name)); (err == nil) != there {
+			t.Errorf("%s: %v", name, err) // its process may be at it yet
+		}
+	}
+	now = now.Add(2 * time.Hour)
+	keep()
+	for name, there := range map[string]bool{".new-123": false, "orphan.data": false, "foreign.txt": true, whole + ".data": true, whole + ".json": true} {
+		if _, err := os.Stat(filepath.Join(u.Dir, name)); (err == nil) != there {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -35,6 +35,9 @@ type UndoFolder struct {
 
 var _ Undo = (*UndoFolder)(nil)
 
+// newPrefix begins the names of files that are being written.
+const newPrefix = ".new-"
+
 // stored is an entry's file: the entry, and how long each part of its data is.
 type stored struct {
 	Entry
@@ -82,7 +85,7 @@ func (u *UndoFolder) Keep(_ context.Context, e Entry) (string, error) {
 
 // save writes a file whole or not at all.
 func (u *UndoFolder) save(name string, data []byte) error {
-	f, err := os.CreateTemp(u.Dir, ".new-*") // 0600
+	f, err := os.CreateTemp(u.Dir, newPrefix+"*") // 0600
 	if err != nil {
 		return err
 	}
@@ -201,29 +204,39 @@ func (u *UndoFolder) prune(room int64) error {
 			return err
 		}
 	}
-	return u.sweep(oldest)
+	return u.sweep()
 }
 
-// sweep removes old files that belong to no entry: a process ended before it had
-// written the whole of it.
-func (u *UndoFolder) sweep(oldest time.Time) error {
+// sweep removes what belongs to no entry: a process ended before it had written
+// the whole of it. What is not ours is left alone.
+func (u *UndoFolder) sweep() error {
 	names, err := os.ReadDir(u.Dir)
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
-		id, _, _ := strings.Cut(n.Name(), ".")
-		info, err := n.Info()
-		if err != nil || !info.ModTime().Before(oldest) {
-			continue // it went away, or may still become an entry
+		if !u.unfinished(n) {
+			continue
 		}
-		if _, err := u.head(id); errors.Is(err, ErrNoEntry) {
-			if err := os.Remove(filepath.Join(u.Dir, n.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
+		if err := os.Remove(filepath.Join(u.Dir, n.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	return nil
+}
+
+// unfinished reports whether a file is of an entry that will not be finished.
+func (u *UndoFolder) unfinished(n fs.DirEntry) bool {
+	info, err := n.Info()
+	if err != nil || u.now().Sub(info.ModTime()) < leftFor {
+		return false // it went away, or may still become an entry
+	}
+	if strings.HasPrefix(n.Name(), newPrefix) {
+		return true
+	}
+	id, ok := strings.CutSuffix(n.Name(), ".data")
+	_, err = u.head(id)
+	return ok && errors.Is(err, ErrNoEntry)
 }
 
 func orMonth(d time.Duration) time.Duration {

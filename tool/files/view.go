@@ -24,7 +24,7 @@ type shown struct {
 func showChange(p roots.Place, was, next state) shown {
 	switch {
 	case was.unreadable() || next.unreadable():
-		return shown{fmt.Sprintf("%s %s (%s, binary)", verb(was), label(p), bytesWord(len(next.data))), binaryView(was, next)}
+		return shown{fmt.Sprintf("%s %s (%s, binary)", verb(was), label(p), bytesWord(len(next.data))) + was.meta.remark(), binaryView(was, next)}
 	case !was.exists:
 		return shown{fmt.Sprintf("Create %s (%s)", label(p), measure(next)), fileView(p, next)}
 	case was.same(next):
@@ -32,7 +32,7 @@ func showChange(p roots.Place, was, next state) shown {
 		return shown{fmt.Sprintf("Edit %s (nothing changes)", label(p)), view}
 	}
 	view := present.DiffView(present.Side{Name: p.Name(), Text: string(was.data)}, present.Side{Name: p.Name(), Text: string(next.data)})
-	return shown{fmt.Sprintf("Edit %s (%s)", label(p), lineStats(view)), view}
+	return shown{fmt.Sprintf("Edit %s (%s)", label(p), lineStats(view)) + was.meta.remark(), view}
 }
 
 func verb(was state) string {

@@ -15,8 +15,8 @@ import (
 type scope struct {
 	name    string // for the person
 	folders []roots.Place
-	acts    []approval.Act // a read of each folder, and of the roots inside
-	all     bool           // every root
+	needs   needs // a read of each folder, and of the roots inside
+	all     bool  // every root
 }
 
 // scope finds the folders of a path; `/` is all the roots that may be read.
@@ -28,14 +28,36 @@ func (t *toolset) scope(name string) (scope, error) {
 	if err != nil {
 		return scope{}, err
 	}
-	sc := scope{name: p.Name(), folders: []roots.Place{p}, acts: []approval.Act{p.FolderAct(roots.Read)}}
+	sc := scope{name: p.Name(), folders: []roots.Place{p}, needs: needs{reading(p)}}
 	for _, inner := range p.Below() {
 		// A root inside that is blocked is left out, file by file.
-		if act := inner.FolderAct(roots.Read); !blocked(act) {
-			sc.acts = append(sc.acts, act)
+		if n := reading(inner); !(needs{n}).blocked() {
+			sc.needs = append(sc.needs, n)
 		}
 	}
 	return sc, nil
+}
+
+// reading is the need to look into a folder.
+func reading(p roots.Place) need { return need{place: p, access: roots.Read, folder: true} }
+
+// missing reports why the scope cannot be gone through: there is no such folder,
+// not even after the earlier calls of the turn. With filesToo a file will do.
+func (sc scope) missing(ctx context.Context, filesToo bool) error {
+	if sc.all {
+		return nil
+	}
+	p := sc.folders[0]
+	e, ok, err := overlayOf(ctx).at(p)
+	switch {
+	case err != nil:
+		return err
+	case ok && !e.exists(), !ok && p.Info == nil:
+		return errMissing
+	case !filesToo && (ok && !e.folder || !ok && !p.Info.IsDir()):
+		return errNotFolder
+	}
+	return nil
 }
 
 func (t *toolset) everywhere() (scope, error) {
@@ -45,8 +67,8 @@ func (t *toolset) everywhere() (scope, error) {
 		if err != nil {
 			return scope{}, err
 		}
-		if act := p.FolderAct(roots.Read); !blocked(act) {
-			sc.folders, sc.acts = append(sc.folders, p), append(sc.acts, act)
+		if n := reading(p); !(needs{n}).blocked() {
+			sc.folders, sc.needs = append(sc.folders, p), append(sc.needs, n)
 		}
 	}
 	if len(sc.folders) == 0 {
@@ -59,8 +81,10 @@ func (t *toolset) everywhere() (scope, error) {
 type walk struct {
 	*toolset
 	entries int
-	leftOut int  // files that may not be read, and secrets
-	cut     bool // not everything was looked at
+	leftOut int      // files that may not be read, and secrets
+	skipped []string // folders that were not looked into
+	cut     bool     // not everything was looked at
+	over    *overlay
 	seen    map[string]bool
 }
 
@@ -69,9 +93,9 @@ var errEnough = errors.New("enough")
 
 // each calls f for every file that may be read, with its name below the scope.
 func (w *walk) each(ctx context.Context, sc scope, f func(p roots.Place, rel string) error) error {
-	w.seen = map[string]bool{}
+	w.seen, w.over = map[string]bool{}, overlayOf(ctx)
 	for _, folder := range sc.folders {
-		err := w.folder(ctx, folder, func(p roots.Place, rel string) error {
+		err := w.both(ctx, folder, func(p roots.Place, rel string) error {
 			if sc.all {
 				rel = p.Name()
 			}
@@ -88,10 +112,29 @@ func (w *walk) each(ctx context.Context, sc scope, f func(p roots.Place, rel str
 	return nil
 }
 
-func (w *walk) folder(ctx context.Context, folder roots.Place, f func(roots.Place, string) error) error {
-	if folder.Info != nil && !folder.Info.IsDir() {
+// both goes through the files on disk and those that the turn would add.
+func (w *walk) both(ctx context.Context, folder roots.Place, f func(roots.Place, string) error) error {
+	if e, ok, _ := w.over.at(folder); ok && e.state.exists || folder.Info != nil && !folder.Info.IsDir() {
 		return w.file(folder, folder, "", f)
 	}
+	if folder.Info != nil {
+		if err := w.folder(ctx, folder, f); err != nil {
+			return err
+		}
+	}
+	for _, rel := range w.over.below(folder) {
+		child, err := folder.Child(rel)
+		if err != nil {
+			return err
+		}
+		if err := w.file(folder, child, rel, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walk) folder(ctx context.Context, folder roots.Place, f func(roots.Place, string) error) error {
 	root, base := folder.Handle()
 	return fs.WalkDir(root.FS(), base, func(name string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
@@ -107,9 +150,8 @@ func (w *walk) folder(ctx context.Context, folder roots.Place, f func(roots.Plac
 		switch {
 		case err != nil && name == base:
 			return err
-		case err != nil:
-			return nil // a folder that cannot be opened holds nothing for us
-		case d.IsDir() && d.Name() == ".git" && name != base:
+		case err != nil, d.IsDir() && d.Name() == ".git" && name != base:
+			w.skip(folder, rel)
 			return fs.SkipDir
 		case d.IsDir():
 			return nil
@@ -123,11 +165,20 @@ func (w *walk) folder(ctx context.Context, folder roots.Place, f func(roots.Plac
 	})
 }
 
+// skip notes a folder that is not looked into. It is named to who may read it.
+func (w *walk) skip(folder roots.Place, rel string) {
+	if child, err := folder.Child(rel); err == nil && w.readable(folder, child, true) {
+		w.skipped = append(w.skipped, child.Name())
+		return
+	}
+	w.leftOut++
+}
+
 // file hands on a file once, if it may be read.
 func (w *walk) file(folder, p roots.Place, rel string, f func(roots.Place, string) error) error {
 	written, resolved := p.Within(folder)
 	switch {
-	case p.Info == nil || !p.Info.Mode().IsRegular() || w.seen[p.Name()]:
+	case !w.exists(p) || w.seen[p.Name()]:
 		return nil
 	case !written:
 		return nil // another root has the name of this folder
@@ -138,6 +189,15 @@ func (w *walk) file(folder, p roots.Place, rel string, f func(roots.Place, strin
 		return nil
 	}
 	return f(p, rel)
+}
+
+// exists reports whether a file lies there, or would after the earlier calls of
+// the turn.
+func (w *walk) exists(p roots.Place) bool {
+	if e, ok, _ := w.over.at(p); ok {
+		return e.state.exists
+	}
+	return p.Info != nil && p.Info.Mode().IsRegular()
 }
 
 // readable reports whether the acts of the scope cover a file. They do not cover

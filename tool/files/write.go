@@ -22,22 +22,25 @@ func (t *toolset) write(ctx context.Context, in writeArgs) (tool.Action, error) 
 	if err != nil {
 		return tool.Action{}, err
 	}
-	act := p.Act(roots.Write)
-	if blocked(act) {
-		return refused(act)
+	need := needs{{place: p, access: roots.Write}}
+	if need.blocked() {
+		return need.refused()
 	}
 	next := fileOf([]byte(in.Content))
 	if err := t.fits(p, int64(len(next.data))); err != nil {
 		return tool.Action{}, err
 	}
 	was, err := t.look(ctx, p)
+	if err == nil {
+		err = currentUser().mayReplace(was.meta)
+	}
 	if err != nil {
 		return doomed(p, err)
 	}
-	overlayOf(ctx).set(p.Key(), next)
+	overlayOf(ctx).set(p, next)
 	how := showChange(p, was, next)
 	do := func(ctx context.Context) (any, error) { return t.replace(ctx, "write_file", p, was, next, how.summary) }
-	return tool.Free(do).On(act).Seeing(was.digest()).Titled(how.summary).ShowingView(how.view).
+	return need.on(tool.Free(do)).Seeing(was.digest()).Titled(how.summary).ShowingView(how.view).
 		Editing("content", path.Ext(in.Path)), nil
 }
 
@@ -45,13 +48,13 @@ func (t *toolset) write(ctx context.Context, in writeArgs) (tool.Action, error) 
 // and tells the model what was done.
 func (t *toolset) replace(ctx context.Context, name string, p roots.Place, was, next state, summary string) (any, error) {
 	note, err := t.keeping(ctx, name, []Change{changeOf(p, was, next)}, func() error {
-		root, rel := p.Handle()
-		d, err := openDir(root, path.Dir(rel), !was.exists)
+		d, base, err := openParent(p, !was.exists)
 		if err != nil {
 			return notAsShown(err)
 		}
-		defer d.close()
-		return d.put(path.Base(rel), was, next)
+		err = d.put(base, was, next)
+		defer d.closeAfter(err)
+		return t.tidied(d, err)
 	})
 	if err != nil {
 		return nil, told(p.Name(), err)

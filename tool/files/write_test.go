@@ -3,6 +3,8 @@ package files_test
 import (
 	"errors"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -11,6 +13,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -223,4 +226,99 @@ func TestSameContentSaysSo(t *testing.T) {
 	if q, view := w.lastAsked(); !strings.Contains(q.Summary, "nothing changes") || view.Kind != present.Text {
 		t.Errorf("%q, %+v", q.Summary, view)
 	}
+}
+
+// limited tells the test binary that it runs for the test below.
+const limited = "ASSENT_TEST_LIMITED"
+
+// A write that fails leaves nothing behind: no folder, no file, nothing to undo.
+// The limit that makes it fail holds for a process, so it is one of its own.
+func TestAFailedWriteLeavesNothing(t *testing.T) {
+	if os.Getenv(limited) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestAFailedWriteLeavesNothing$")
+		cmd.Env = append(os.Environ(), limited+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		return
+	}
+	w := notes(t, map[string]string{"kept/a": ""})
+	var limit syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+	limit.Cur = 4096
+	signal.Ignore(syscall.SIGXFSZ)
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	r := w.call("write_file", args{"path": "notes/kept/new/deep/b", "content": strings.Repeat("x", 100_000)})
+	if !errors.Is(r.Err, syscall.EFBIG) {
+		t.Fatalf("got %v", r.Err)
+	}
+	w.has("notes/kept/new", "-")
+	w.has("notes/kept/a", "")
+	w.clean()
+	if entries, err := w.undo.List(t.Context()); err != nil || len(entries) != 0 {
+		t.Errorf("kept %v, %v", entries, err)
+	}
+}
+
+// A root that was moved away is not written to where it is now, nor is what took
+// its place.
+func TestARootThatWasReplaced(t *testing.T) {
+	for name, replace := range map[string]func(dir string) error{
+		"another folder": func(dir string) error { return os.Mkdir(dir+"/notes", 0o755) },
+		"a link":         func(dir string) error { return os.Symlink("elsewhere", dir+"/notes") },
+		"nothing":        func(string) error { return nil },
+	} {
+		w := notes(t, map[string]string{"a": "one"})
+		w.writeHost("elsewhere/a", "mine")
+		w.meanwhile = func() {
+			must(t, os.Rename(w.dir+"/notes", w.dir+"/moved"))
+			must(t, replace(w.dir))
+		}
+		r := w.call("write_file", args{"path": "notes/a", "content": "two"})
+		if !errors.Is(r.Err, approval.ErrBlocked) || !strings.Contains(r.Text, "moved or replaced") {
+			t.Errorf("%s: %v", name, r.Err)
+		}
+		w.blocked("read_file", args{"path": "notes/a"}, "moved or replaced")
+		w.has("moved/a", "one")
+		w.has("elsewhere/a", "mine")
+		w.clean()
+	}
+}
+
+// At the last instant, too.
+func TestARootThatIsReplacedAtTheLastInstant(t *testing.T) {
+	undo := &meddler{}
+	w := newWorld(t, setup{tree: map[string]string{"p/a": "one"}, options: files.Options{Undo: undo},
+		roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite}}})
+	undo.Undo, undo.once = w.undo, func() {
+		must(t, os.Rename(w.dir+"/p", w.dir+"/moved"))
+		must(t, os.Mkdir(w.dir+"/p", 0o755))
+	}
+	if r := w.call("write_file", args{"path": "p/a", "content": "two"}); r.Err == nil || !strings.Contains(r.Text, "moved or replaced") {
+		t.Errorf("got %v", r.Err)
+	}
+	w.has("moved/a", "one")
+	w.has("p/a", "-")
+}
+
+// once_per_session: a yes holds for the session, for this access to this file.
+func TestARootAsksOncePerSession(t *testing.T) {
+	w := newWorld(t, setup{tree: map[string]string{"p/a": "one", "p/b": "two", "p/.env": "K=1"}, roots: []roots.Root{
+		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: ask(roots.Read), Once: []roots.Access{roots.Read}}}})
+	w.ok("read_file", args{"path": "p/a"})
+	w.ok("read_file", args{"path": "p/a"})
+	w.wantAsked(1)
+	if q, _ := w.lastAsked(); !q.Once || !strings.Contains(q.Why, "once_per_session") {
+		t.Errorf("once %v, why %q", q.Once, q.Why)
+	}
+	w.ok("read_file", args{"path": "p/b"})
+	w.wantAsked(2)
+	for i := range 2 { // the write asks each time
+		w.ok("write_file", args{"path": "p/a", "content": strings.Repeat("x", i)})
+		w.ok("read_file", args{"path": "p/.env"}) // and so does a secret
+	}
+	w.wantAsked(6)
+	w.ok("list_files", args{"path": "p"})
+	w.ok("list_files", args{"path": "p"})
+	w.wantAsked(7)
 }

@@ -26,7 +26,15 @@
 //	place, err := set.Resolve("notes/a.md")
 //	act := place.Act(roots.Write) // write_file(notes/a.md), ask
 //
+// Commands name files by the paths of the host. [Set.ResolveHost] finds the place
+// of such a path, in a root or outside; what lies outside asks, and is answered
+// by its own name only.
+//
+// A file has a say too: one with further names (hard links), and one whose mode
+// forbids writing, asks before it is changed or deleted even where that is free.
+//
 // Resolving looks at the disk and changes nothing. What it finds may be another
 // thing a moment later; whoever opens the file does so from [Place.Handle] and
-// follows no link on the way.
+// follows no link on the way. A root is the folder that it was when the set was
+// opened: one that was moved away or replaced since is refused.
 package roots

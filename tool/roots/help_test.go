@@ -13,7 +13,7 @@ import (
 
 // tree makes files below a new folder: "a/b.txt" is a file, "a/" a folder,
 // "a -> b" a link.
-func tree(t *testing.T, names ...string) string {
+func tree(t testing.TB, names ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
@@ -34,7 +34,7 @@ func tree(t *testing.T, names ...string) string {
 	return dir
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package roots
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/assent-dev/assent/approval"
 )
@@ -14,6 +15,7 @@ type judgement struct {
 	byName     bool
 	secret     bool
 	personOnly bool
+	once       bool // a yes to it may hold for the session
 }
 
 func block(format string, args ...any) judgement {
@@ -29,15 +31,18 @@ func (j judgement) and(o judgement) judgement {
 	if o.verdict < j.verdict {
 		out = o
 	}
+	if o.verdict == j.verdict {
+		out.once = j.once && o.once
+	}
 	out.secret = j.secret || o.secret
 	out.byName, out.personOnly = j.byName || o.byName, j.personOnly || o.personOnly
 	return out
 }
 
 // judge is the strictest of everything that is said about the access.
-func (s *Set) judge(p Place, a Access, isFolder bool) judgement {
+func (s *Set) judge(p *Place, a Access, isFolder bool) judgement {
 	j := s.special(p, a, isFolder)
-	for _, loc := range []location{p.written, p.resolved} {
+	for _, loc := range p.locations() {
 		j = j.and(s.granted(p, loc, a, isFolder))
 	}
 	if s.parent != nil {
@@ -47,33 +52,53 @@ func (s *Set) judge(p Place, a Access, isFolder bool) judgement {
 }
 
 // special is what holds whatever the root says.
-func (s *Set) special(p Place, a Access, isFolder bool) judgement {
+func (s *Set) special(p *Place, a Access, isFolder bool) judgement {
 	j := free
-	for _, loc := range []location{p.written, p.resolved} {
-		if a != Read && s.guards(loc, a) {
+	for _, loc := range p.locations() {
+		abs := fold(loc.abs)
+		if a != Read && s.guards(abs, loc.steps, a) {
 			return block("%s is protected: no tool changes .git, .assent or assent's own files", p.name)
 		}
-		if s.secrets.match(loc.abs) {
+		if s.secrets.match(abs) {
 			j = j.and(judgement{verdict: approval.Ask, byName: true, secret: true, why: p.name + " looks like a secret"})
 		}
 	}
-	if a != Read && s.holdsRoot(p, a) {
-		j = j.and(judgement{verdict: approval.Ask, personOnly: true, why: p.name + " is a root itself or holds one"})
+	if a != Read && s.vital(p, a) {
+		j = j.and(judgement{verdict: approval.Ask, personOnly: true, why: p.name + " is a root, the home folder or assent's own, or holds one"})
 	}
-	if a == Write && !isFolder && p.Info != nil && links(p.Info) > 1 {
+	if p.unknown {
+		j = j.and(judgement{verdict: approval.Ask, personOnly: true, why: "it cannot be told what " + p.name + " is"})
+	}
+	if a != Read && !isFolder && p.Info != nil && p.Info.Mode().IsRegular() {
+		j = j.and(ofFile(p))
+	}
+	return j
+}
+
+// ofFile is what the file itself says about being changed or deleted.
+func ofFile(p *Place) judgement {
+	j := free
+	if links(p.Info) > 1 {
 		j = j.and(judgement{verdict: approval.Ask, byName: true, why: p.name + " has further names (hard links), perhaps elsewhere"})
+	}
+	if p.Info.Mode().Perm()&0o222 == 0 {
+		j = j.and(judgement{verdict: approval.Ask, byName: true, why: p.name + " is marked read-only by its mode"})
 	}
 	return j
 }
 
 // granted is the word of the root that holds the location.
-func (s *Set) granted(p Place, loc location, a Access, isFolder bool) judgement {
+func (s *Set) granted(p *Place, loc location, a Access, isFolder bool) judgement {
 	f := s.owner(loc)
 	switch {
+	case f == nil && p.host:
+		return judgement{verdict: approval.Ask, byName: true, why: p.shown + " is outside the roots"}
 	case f == nil:
 		return block("%s is outside of what may be reached", p.name)
 	case a != Read && f.Mode != ReadWrite:
 		return block("%s cannot be changed: root %s is read-only (mode ro)", p.name, f.Name)
+	case isFolder && a != Read && f.file != "":
+		return block("%s is a single file, and not a folder", f.Name)
 	case !isFolder && !f.fits(filepath.Base(loc.abs)):
 		return block("%s has the wrong suffix %q: root %s takes %v", p.name, filepath.Ext(loc.abs), f.Name, f.Suffixes)
 	}
@@ -81,17 +106,29 @@ func (s *Set) granted(p Place, loc location, a Access, isFolder bool) judgement 
 	if v == approval.Block {
 		why = fmt.Sprintf("%s: %s", p.name, why)
 	}
-	return judgement{verdict: v, why: why}
+	return judgement{verdict: v, why: why, once: slices.Contains(f.Once, a)}
+}
+
+// vital reports whether the place is, or is a folder above, what everything else
+// lies in: a root, the home folder, assent's own files.
+func (s *Set) vital(p *Place, a Access) bool {
+	for _, loc := range p.locations() {
+		above := func(own string) bool { return below(loc.abs, own) }
+		if slices.ContainsFunc(s.home, above) || slices.ContainsFunc(s.protected, func(o protected) bool { return o.liesIn(fold(loc.abs)) }) {
+			return true
+		}
+	}
+	return s.holdsRoot(p, a)
 }
 
 // holdsRoot reports whether the place is a root or a folder above one. Writing
 // the content of a single file that is a root leaves the root where it is.
-func (s *Set) holdsRoot(p Place, a Access) bool {
+func (s *Set) holdsRoot(p *Place, a Access) bool {
 	for _, f := range s.folders {
 		if a == Write && f.file != "" && f.is(p.last()) {
 			continue
 		}
-		if f.is(p.last()) || below(p.resolved.abs, f.real) {
+		if f.is(p.last()) || below(p.resolved.abs, f.real) || p.host && below(p.shown, f.host) {
 			return true
 		}
 	}

@@ -245,3 +245,60 @@ func TestNarrow(t *testing.T) {
 		t.Error("a child reaches above its own roots")
 	}
 }
+
+// A yes is kept for the session only where nothing but such a root asks.
+func TestOncePerSession(t *testing.T) {
+	dir := tree(t, "a", ".env", "in/b", "link", "ro")
+	must(t, os.Link(dir+"/link", dir+"/in/link"))
+	must(t, os.Chmod(dir+"/ro", 0o444))
+	r := rw("p", dir)
+	r.Approval = map[roots.Access]approval.Verdict{roots.Read: approval.Ask, roots.Delete: approval.Ask}
+	r.Once, r.Source = []roots.Access{roots.Read, roots.Write}, "policy.yaml:7"
+	inner := rw("in", dir+"/in")
+	inner.Approval = map[roots.Access]approval.Verdict{roots.Read: approval.Ask}
+	set := newSet(t, r, inner)
+	for _, c := range []struct {
+		name   string
+		access roots.Access
+		want   bool
+	}{
+		{"p/a", roots.Read, true}, {"p/a", roots.Write, true}, {"p/a", roots.Delete, false}, {"p", roots.Read, true},
+		{"p/.env", roots.Read, false}, {"p/link", roots.Write, false}, {"p/link", roots.Read, true}, {"p/ro", roots.Write, false},
+		{"p/in/b", roots.Read, false}, {"in/b", roots.Read, false},
+	} {
+		p, err := set.Resolve(c.name)
+		must(t, err)
+		if p.OncePerSession(c.access) != c.want {
+			t.Errorf("%s %s: %v", c.access, c.name, !c.want)
+		}
+	}
+	if act := wantVerdict(t, set, "p/a", roots.Write, approval.Ask); !strings.Contains(act.Why, "write: once_per_session at policy.yaml:7") {
+		t.Errorf("why: %s", act.Why)
+	}
+	for _, bad := range []roots.Root{
+		{Name: "x", Host: dir, Once: []roots.Access{roots.Read}}, // free by default
+		{Name: "x", Host: dir, Once: []roots.Access{"run"}},
+	} {
+		if _, err := roots.New(roots.Options{}, bad); err == nil || !strings.Contains(err.Error(), "once per session") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// What the file itself says about being changed is asked about, whatever the root
+// says.
+func TestFilesThatAskThemselves(t *testing.T) {
+	dir := tree(t, "plain", "linked", "readonly", "d/x")
+	must(t, os.Link(dir+"/linked", dir+"/other"))
+	must(t, os.Chmod(dir+"/readonly", 0o444))
+	set := newSet(t, free("p", dir))
+	for name, want := range map[string]approval.Verdict{"p/plain": approval.Free, "p/linked": approval.Ask, "p/readonly": approval.Ask, "p/d": approval.Free} {
+		for _, access := range []roots.Access{roots.Write, roots.Delete} {
+			act := wantVerdict(t, set, name, access, want)
+			if act.ByName != (want == approval.Ask) {
+				t.Errorf("%s %s: by name %v", access, name, act.ByName)
+			}
+		}
+		wantVerdict(t, set, name, roots.Read, approval.Free)
+	}
+}

@@ -62,7 +62,18 @@ func below(folder, abs string) bool {
 	return abs == folder || folder == "/" || strings.HasPrefix(abs, folder+"/")
 }
 
-// virtual returns how the root calls a location in it.
+// called returns how the root calls a location that it owns, also where the way
+// there spells the root differently.
+func (f *folder) called(loc location) string {
+	for _, st := range loc.steps {
+		if f.is(st) {
+			return path.Join(f.Name, strings.TrimPrefix(loc.abs, st.abs))
+		}
+	}
+	return f.virtual(loc.abs)
+}
+
+// virtual returns how the root calls a path below it.
 func (f *folder) virtual(abs string) string {
 	rel := strings.TrimPrefix(strings.TrimPrefix(abs, f.real), "/")
 	return path.Join(f.Name, rel)

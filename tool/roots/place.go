@@ -10,26 +10,31 @@ import (
 )
 
 // A Place is what a name means at the moment when it was resolved. Make one with
-// [Set.Resolve].
+// [Set.Resolve], or with [Set.ResolveHost] for paths of the host.
 type Place struct {
 	set               *Set
-	root              *folder
+	root              *folder // that holds it; nil outside
 	name, rel         string
 	written, resolved location
+
+	host    bool   // named by an absolute path
+	shown   string // that path, cleaned
+	unknown bool   // what it turns out to be cannot be told
 
 	// Info describes what lies there, after links; nil if nothing does.
 	Info fs.FileInfo
 }
 
-// Name returns the name as it was written, cleaned: ROOT/REL.
+// Name returns the name as it was written, cleaned: ROOT/REL, or an absolute path
+// outside the roots.
 func (p Place) Name() string { return p.name }
 
 // Resolved returns the name of what it turns out to be, in its innermost root.
 func (p Place) Resolved() string {
 	if f := p.set.owner(p.resolved); f != nil {
-		return f.virtual(p.resolved.abs)
+		return f.called(p.resolved)
 	}
-	return p.name
+	return p.resolved.abs
 }
 
 // Handle returns an open root and the path below it that the name resolves to.
@@ -45,14 +50,28 @@ func (p Place) Handle() (root *os.Root, rel string) {
 // path: keep it, never show it.
 func (p Place) Key() string { return p.resolved.abs }
 
-func (p Place) last() step { return p.resolved.steps[len(p.resolved.steps)-1] }
+// locations returns what is judged: where the name points, and where it leads.
+func (p *Place) locations() []location {
+	if p.written.abs == p.resolved.abs {
+		return []location{p.resolved}
+	}
+	return []location{p.written, p.resolved}
+}
+
+func (p *Place) last() step { return p.resolved.steps[len(p.resolved.steps)-1] }
 
 // Target returns the place in every spelling, for rules to match.
 func (p Place) Target() approval.Target {
-	written := []string{p.name, p.root.hosted(p.written.abs)}
+	if p.unknown {
+		return approval.UnknownTarget(approval.Path)
+	}
+	written := []string{p.name, p.shown}
+	if !p.host {
+		written[1] = p.root.hosted(p.written.abs)
+	}
 	var resolved []string
 	if f := p.set.owner(p.resolved); f != nil {
-		resolved = append(resolved, f.virtual(p.resolved.abs))
+		resolved = append(resolved, f.called(p.resolved))
 	}
 	for _, f := range p.set.folders {
 		if below(f.real, p.resolved.abs) {
@@ -69,11 +88,28 @@ func (p Place) Act(a Access) approval.Act { return p.act(a, false) }
 func (p Place) FolderAct(a Access) approval.Act { return p.act(a, true) }
 
 func (p Place) act(a Access, isFolder bool) approval.Act {
-	j := p.set.judge(p, a, isFolder)
+	j := p.set.judge(&p, a, isFolder)
 	return approval.Act{
-		Name: acts[a], Target: p.Target(), Known: true,
+		Name: acts[a], Target: p.Target(), Known: !p.unknown,
 		Verdict: j.verdict, Why: j.why, ByName: j.byName, Secret: j.secret, PersonOnly: j.personOnly,
 	}
+}
+
+// OncePerSession reports whether the access asks only because of roots that say so
+// once per session: a yes then holds for the session.
+func (p Place) OncePerSession(a Access) bool {
+	j := p.set.judge(&p, a, p.Info != nil && p.Info.IsDir())
+	return j.verdict == approval.Ask && j.once
+}
+
+// Anchored reports that the place's root is no longer where it was: its folder
+// was moved away or replaced, and what is opened from [Place.Handle] is not what
+// the path of the root names now. The error is a [*Refusal].
+func (p Place) Anchored() error {
+	if p.root == nil {
+		return refuse("%s is outside the roots", p.name)
+	}
+	return p.root.anchored()
 }
 
 // Fits reports why a file of this size may not lie at this place: an error that

@@ -53,17 +53,16 @@ func resolveExisting(abs string, links int) string {
 	return resolveExisting(target, links-1)
 }
 
-// guards reports whether the location is protected from an access that changes
-// it.
-func (s *Set) guards(loc location, a Access) bool {
-	abs := fold(loc.abs)
+// guards reports whether a location, by its folded path and the steps to it, is
+// protected from an access that changes it.
+func (s *Set) guards(abs string, steps []step, a Access) bool {
 	for element := range strings.SplitSeq(abs, "/") {
 		if slices.Contains(protectedNames, element) {
 			return true
 		}
 	}
 	for _, p := range s.protected {
-		if p.holds(abs, loc.steps) || a == Delete && p.liesIn(abs) {
+		if p.holds(abs, steps) || a == Delete && p.liesIn(abs) {
 			return true
 		}
 	}
@@ -87,7 +86,11 @@ func (p protected) liesIn(abs string) bool {
 // upper and lower case, characters that take no space, stream names after a
 // colon, dots and spaces at the end.
 func fold(abs string) string {
-	elements := strings.Split(strings.ToLower(strings.Map(visible, abs)), "/")
+	abs = strings.ToLower(strings.Map(visible, abs))
+	if !strings.ContainsAny(abs, ". :") {
+		return abs
+	}
+	elements := strings.Split(abs, "/")
 	for i, e := range elements {
 		if name, _, stream := strings.Cut(e, ":"); stream && name != "" {
 			e = name

@@ -238,3 +238,39 @@ func checkInside(t *testing.T, p roots.Place, root string) {
 		t.Fatalf("%q can be written though its root is read-only", p.Name())
 	}
 }
+
+// A root is the folder that it was at the start, and not what has its path now.
+func TestRootsThatWereMovedOrReplaced(t *testing.T) {
+	dir := tree(t, "notes/a", "other/a", "cur -> notes", "solo/todo.md")
+	set := newSet(t, rw("notes", dir+"/notes"), rw("other", dir+"/other"), rw("todo", dir+"/solo/todo.md"))
+	before, err := set.Resolve("notes/a")
+	must(t, err)
+	must(t, before.Anchored())
+	must(t, os.Rename(dir+"/notes", dir+"/old"))
+	must(t, os.Rename(dir+"/solo", dir+"/old-solo"))
+	must(t, os.Mkdir(dir+"/notes", 0o755))
+	for _, err := range []error{before.Anchored(), func() error { _, err := set.Resolve("notes/a"); return err }(), func() error { _, err := set.Resolve("todo"); return err }()} {
+		if r := (*roots.Refusal)(nil); !errors.As(err, &r) || !strings.Contains(r.Why, "moved or replaced") || strings.Contains(r.Why, dir) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := set.Resolve("other/a"); err != nil {
+		t.Errorf("another root: %v", err)
+	}
+	must(t, os.Remove(dir+"/notes"))
+	must(t, os.Rename(dir+"/old", dir+"/notes"))
+	if _, err := set.Resolve("notes/a"); err != nil {
+		t.Errorf("put back: %v", err)
+	}
+}
+
+// A link that a root is reached through may come to lead elsewhere.
+func TestRootBehindALinkThatLeadsElsewhere(t *testing.T) {
+	dir := tree(t, "one/a", "two/a", "cur -> one")
+	set := newSet(t, rw("cur", dir+"/cur"))
+	must(t, os.Remove(dir+"/cur"))
+	must(t, os.Symlink("two", dir+"/cur"))
+	if _, err := set.Resolve("cur/a"); err == nil {
+		t.Error("the root still leads to the first folder")
+	}
+}

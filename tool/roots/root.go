@@ -3,6 +3,7 @@ package roots
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,6 +57,9 @@ type Root struct {
 	// Approval says for each access whether it is free, asks or is blocked. What
 	// it leaves out is free to read and asks to write and delete.
 	Approval map[Access]approval.Verdict
+	// Once are those accesses that ask of which a yes holds for the session, for
+	// exactly the same file.
+	Once []Access
 	// Reason is told when Approval blocks; default "blocked by policy".
 	Reason string
 	// Source is the file and line of the root's config, told as the reason why.
@@ -78,6 +82,11 @@ func (r *Root) validate() error {
 	for access := range r.Approval {
 		if acts[access] == "" {
 			return fmt.Errorf("root %q: unknown access %q: it is read, write or delete", r.Name, string(access))
+		}
+	}
+	for _, access := range r.Once {
+		if v, _ := r.word(access); acts[access] == "" || v != approval.Ask {
+			return fmt.Errorf("root %q: %q cannot hold once per session: it does not ask", r.Name, string(access))
 		}
 	}
 	if r.Host == "" {
@@ -103,13 +112,20 @@ func checkName(name string) error {
 // word is the root's own word on an access, and where it stands.
 func (r *Root) word(a Access) (approval.Verdict, string) {
 	v, said := r.Approval[a]
-	if !said {
+	if !said && !slices.Contains(r.Once, a) {
 		return defaults[a], fmt.Sprintf("by default a root says %s: %s", a, configWord(defaults[a]))
+	}
+	if !said {
+		v = defaults[a]
 	}
 	if v != approval.Ask && v != approval.Free {
 		return approval.Block, r.reason()
 	}
-	why := fmt.Sprintf("root %s says %s: %s", r.Name, a, configWord(v))
+	word := configWord(v)
+	if slices.Contains(r.Once, a) {
+		word = "once_per_session"
+	}
+	why := fmt.Sprintf("root %s says %s: %s", r.Name, a, word)
 	if r.Source != "" {
 		why += " at " + r.Source
 	}

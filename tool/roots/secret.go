@@ -3,7 +3,6 @@ package roots
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -20,26 +19,53 @@ var DefaultSecrets = []string{
 
 // A pattern matches elements of a path that stand in a row.
 type pattern struct {
-	elements []string
+	elements []element
 	except   bool
 }
 
 type patterns []pattern
 
+// An element is a glob for one element of a path. Most have at most one `*` and
+// no other special character: then head and tail say it all.
+type element struct {
+	glob       string
+	simple     bool
+	head, tail string
+	star       bool
+}
+
 func compilePatterns(texts []string) (patterns, error) {
 	var out patterns
 	for _, text := range texts {
 		bare, except := strings.CutPrefix(text, "!")
-		p := pattern{elements: strings.Split(strings.Trim(bare, "/"), "/"), except: except}
-		for i, element := range p.elements {
-			if _, err := path.Match(element, ""); err != nil || element == "" {
+		p := pattern{except: except}
+		for glob := range strings.SplitSeq(strings.Trim(bare, "/"), "/") {
+			if _, err := path.Match(glob, ""); err != nil || glob == "" {
 				return nil, fmt.Errorf("secret pattern %q is malformed", text)
 			}
-			p.elements[i] = strings.ToLower(element)
+			p.elements = append(p.elements, compileElement(strings.ToLower(glob)))
 		}
 		out = append(out, p)
 	}
 	return out, nil
+}
+
+func compileElement(glob string) element {
+	e := element{glob: glob}
+	e.head, e.tail, e.star = strings.Cut(glob, "*")
+	e.simple = !strings.ContainsAny(e.head+e.tail, `*?[\`)
+	return e
+}
+
+func (e *element) match(name string) bool {
+	switch {
+	case !e.simple:
+		ok, _ := path.Match(e.glob, name)
+		return ok
+	case !e.star:
+		return name == e.head
+	}
+	return len(name) >= len(e.head)+len(e.tail) && strings.HasPrefix(name, e.head) && strings.HasSuffix(name, e.tail)
 }
 
 // CheckSecrets reports what is wrong with patterns for [Options].
@@ -48,26 +74,38 @@ func CheckSecrets(texts []string) error {
 	return err
 }
 
-// match reports whether the path, or a folder above it, is one of those meant.
-func (ps patterns) match(abs string) bool {
-	elements := strings.Split(fold(abs), "/")
-	for i := range elements {
-		at := func(p pattern) bool { return p.matchAt(elements[i:]) }
-		meant := func(p pattern) bool { return !p.except && at(p) }
-		excepted := func(p pattern) bool { return p.except && at(p) }
-		if slices.ContainsFunc(ps, meant) && !slices.ContainsFunc(ps, excepted) {
+// match reports whether the path, folded, or a folder above it, is one of those
+// meant.
+func (ps patterns) match(folded string) bool {
+	name, rest, more := strings.Cut(folded, "/")
+	for {
+		if ps.matchAt(name, rest, false) && !ps.matchAt(name, rest, true) {
+			return true
+		}
+		if !more {
+			return false
+		}
+		name, rest, more = strings.Cut(rest, "/")
+	}
+}
+
+// matchAt reports whether one of the patterns, or of the exceptions, is for a
+// name and what follows it in the path.
+func (ps patterns) matchAt(name, rest string, except bool) bool {
+	for i := range ps {
+		p := &ps[i]
+		if p.except == except && p.elements[0].match(name) && follows(rest, p.elements[1:]) {
 			return true
 		}
 	}
 	return false
 }
 
-func (p pattern) matchAt(elements []string) bool {
-	if len(elements) < len(p.elements) {
-		return false
-	}
-	for i, want := range p.elements {
-		if ok, _ := path.Match(want, elements[i]); !ok {
+// follows reports whether the path begins with these elements.
+func follows(rest string, elements []element) bool {
+	for i := range elements {
+		var name string
+		if name, rest, _ = strings.Cut(rest, "/"); name == "" || !elements[i].match(name) {
 			return false
 		}
 	}

@@ -18,6 +18,9 @@ type Options struct {
 	// Protected are absolute paths of files and folders that no tool writes or
 	// deletes, such as assent's own config and state.
 	Protected []string
+	// Home is the user's home folder, which only a person may let a tool delete or
+	// replace; empty means that of the process.
+	Home string
 }
 
 // A Set is the roots that tools may reach. It is safe for concurrent use and
@@ -27,6 +30,8 @@ type Set struct {
 	byName    map[string]*folder
 	secrets   patterns
 	protected []protected
+	home      []string // as given and with links resolved; may be empty
+	top       fs.FileInfo
 	parent    *Set // whose word holds too; nil for none
 }
 
@@ -38,6 +43,7 @@ type folder struct {
 	info   fs.FileInfo // what it was when it was opened
 	handle *os.Root    // the folder, or the one that the single file lies in
 	file   string      // the name of the single file; empty for a folder
+	base   fs.FileInfo // the folder that the handle is open on
 }
 
 // New opens the roots. It refuses two roots of one name and two names for one
@@ -55,12 +61,28 @@ func New(opts Options, list ...Root) (*Set, error) {
 	if s.protected, err = protectAll(opts.Protected); err != nil {
 		return nil, err
 	}
+	if s.top, err = os.Lstat("/"); err != nil {
+		return nil, err
+	}
+	s.home = homes(opts.Home)
 	for _, r := range list {
 		if err := s.add(r); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
 	return s, nil
+}
+
+// homes returns the home folder in its spellings, or none if there is none.
+func homes(given string) []string {
+	home := given
+	if home == "" {
+		home, _ = os.UserHomeDir() // a process without one has none to lose
+	}
+	if !filepath.IsAbs(home) {
+		return nil
+	}
+	return []string{filepath.Clean(home), resolveExisting(filepath.Clean(home), maxLinks)}
 }
 
 func (s *Set) add(r Root) error {
@@ -110,7 +132,22 @@ func open(r Root) (*folder, error) {
 	if f.handle, err = os.OpenRoot(dir); err != nil {
 		return nil, fmt.Errorf("root %q: %w", r.Name, err)
 	}
+	if f.base, err = f.handle.Stat("."); err != nil {
+		return nil, errors.Join(fmt.Errorf("root %q: %w", r.Name, err), f.handle.Close())
+	}
 	return f, nil
+}
+
+// anchored refuses a root whose folder is not found where it was any more.
+func (f *folder) anchored() error {
+	where := f.host // a link may lead elsewhere by now
+	if f.file != "" {
+		where = f.dir()
+	}
+	if now, err := os.Stat(where); err != nil || !os.SameFile(now, f.base) {
+		return refuse("root %s cannot be used: its folder was moved or replaced since the start; put it back, or start again", f.Name)
+	}
+	return nil
 }
 
 // Close closes the roots. Places of the set cannot be opened any more.

@@ -1,0 +1,92 @@
+package files
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"golang.org/x/sys/unix"
+)
+
+// asidePrefix begins the names of what must wait beside a file.
+const asidePrefix = ".assent-"
+
+// asideName returns a new name for what must wait beside a file. It tells which
+// contents nobody misses: the new one, which is not in place yet, and the one
+// that a person has agreed to replace or delete.
+func asideName(known ...state) string {
+	name := asidePrefix + strings.ToLower(rand.Text()[:16])
+	for _, s := range known {
+		if s.exists {
+			name += "-" + mark(s.digest())
+		}
+	}
+	return name
+}
+
+// mark is a digest, short enough for a name.
+func mark(d approval.Digest) string { return hex.EncodeToString(d[:10]) }
+
+// leftFor is how long something has lain aside if whoever put it there ended
+// before it was done.
+const leftFor = time.Hour
+
+// maxSwept is how many names of a folder are looked at.
+const maxSwept = 20_000
+
+// sweep removes what a process that was killed left aside in the folder. What
+// nobody was shown stays, whatever its age: it is somebody's.
+func (d *dir) sweep(now time.Time) {
+	again, err := d.sub(".") // a position of its own
+	if err != nil {
+		return
+	}
+	defer again.close()
+	names, _ := again.f.Readdirnames(maxSwept)
+	for _, name := range names {
+		if strings.HasPrefix(name, asidePrefix) && d.forgotten(name, now) {
+			_ = d.unlink(name) // else somebody sweeps later
+		}
+	}
+}
+
+// forgotten reports whether a file that lies aside is old, and its content one
+// that its name says nobody misses.
+func (d *dir) forgotten(name string, now time.Time) bool {
+	f, st, err := d.open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	sec, nsec := st.Ctim.Unix()
+	if now.Sub(time.Unix(sec, nsec)) < leftFor || beingWritten(f) {
+		return false
+	}
+	h := newStateHash()
+	if _, err := io.Copy(h, f); err != nil {
+		return false
+	}
+	_, marks, _ := strings.Cut(strings.TrimPrefix(name, asidePrefix), "-")
+	own := mark(approval.Digest(h.Sum(nil)))
+	for m := range strings.SplitSeq(marks, "-") {
+		if m == own {
+			return true
+		}
+	}
+	return false
+}
+
+// tidied sweeps the folder of a change that was made, once in a process, and
+// returns the error of the change.
+func (t *toolset) tidied(d *dir, err error) error {
+	var st unix.Stat_t
+	if happened(err) && unix.Fstat(d.fd(), &st) == nil {
+		if _, done := t.swept.LoadOrStore(idOf(st), true); !done {
+			d.sweep(time.Now())
+		}
+	}
+	return err
+}
