@@ -3,7 +3,6 @@ package approval
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -23,9 +22,9 @@ const (
 	Ended   EventKind = "ended"
 )
 
-// An Event is what happened to a call, ready for an audit log. Secret-looking
-// values in arguments, notes and reasons are redacted; the digests are over the
-// real ones.
+// An Event is what happened to a call, ready for an audit log. Unless a recorder
+// asks for more, secret-looking values in arguments, notes and reasons are
+// redacted; the digests are over the real ones. See [Event.Keep].
 type Event struct {
 	Kind      EventKind `json:"kind"`
 	At        time.Time `json:"at"`
@@ -36,6 +35,9 @@ type Event struct {
 	Connector string    `json:"connector,omitempty"`
 	Tool      string    `json:"tool"`
 	Acts      []string  `json:"acts,omitempty"`
+	// ActData are the acts as data, so that rules can be tried on them later;
+	// only for ended.
+	ActData []Act `json:"act_data,omitempty"`
 	// Arguments are redacted; ArgumentsDigest is over the canonical ones.
 	Arguments       json.RawMessage `json:"arguments,omitempty"`
 	ArgumentsDigest Digest          `json:"arguments_digest"`
@@ -64,39 +66,31 @@ type Event struct {
 	Trace Trace  `json:"trace,omitempty"`
 }
 
-// event describes an outcome.
+// event describes an outcome, with everything in it.
 func (o *Outcome) event(kind EventKind, at time.Time) Event {
 	e := Event{
 		Kind: kind, At: at, Session: o.Call.Session, Workers: o.Call.Workers, CallID: o.Call.ID,
 		Request: o.Request, Connector: o.Call.Connector, Tool: o.Call.Tool,
-		Arguments: loggedArguments(o.Call.Arguments), ArgumentsDigest: DigestOf(o.Call.Arguments),
+		Arguments: o.Call.Arguments, ArgumentsDigest: DigestOf(o.Call.Arguments),
 		Fingerprint: o.Fingerprint, State: o.State, Stage: o.Stage,
-		Rule: o.Rule, Grant: o.Grant, Basis: Redact(o.Basis), Requested: o.Asked, Why: Redact(o.Why), Trace: redactTrace(o.Trace),
+		Rule: o.Rule, Grant: o.Grant, Basis: o.Basis, Requested: o.Asked, Why: o.Why, Trace: o.Trace,
 	}
 	if o.Original != nil {
 		e.OriginalDigest = DigestOf(o.Original)
 	}
 	for _, a := range o.Acts {
-		e.Acts = append(e.Acts, Redact(a.String()))
+		e.Acts = append(e.Acts, a.String())
+	}
+	if kind == Ended {
+		e.ActData = o.Acts
 	}
 	if d := o.Decision; d != nil {
-		e.By, e.Remembered, e.Note, e.Decided = d.By, d.Remember.Keep, Redact(d.Note), d.At
+		e.By, e.Remembered, e.Note, e.Decided = d.By, d.Remember.Keep, d.Note, d.At
 		e.Choice = d.Choice
 	} else {
 		e.By = Who{Via: o.via()}
 	}
 	return e
-}
-
-// maxLogged is how large arguments are kept in an event. Of larger ones the
-// digest says which they were.
-const maxLogged = 64 << 10
-
-func loggedArguments(args json.RawMessage) json.RawMessage {
-	if len(args) > maxLogged {
-		return json.RawMessage(fmt.Sprintf(`"[%d bytes]"`, len(args)))
-	}
-	return RedactJSON(args)
 }
 
 func (o *Outcome) via() Via {
@@ -112,13 +106,4 @@ func (o *Outcome) via() Via {
 		return ViaMode
 	}
 	return ""
-}
-
-func redactTrace(t Trace) Trace {
-	out := make(Trace, len(t))
-	for i, s := range t {
-		s.Name, s.Source = Redact(s.Name), Redact(s.Source)
-		out[i] = s
-	}
-	return out
 }

@@ -45,6 +45,13 @@ type Config struct {
 	Policy *RuleSet
 	// Recorder keeps events. Nil means that nothing is recorded.
 	Recorder Recorder
+	// Requests keeps how requests were answered where other processes see it:
+	// before an answer takes effect, it is made final there. Nil means that all
+	// answers come from this process.
+	Requests Settler
+	// Claims sees to it that a call of a batch that was saved runs in one process
+	// only. Nil means that no other process restores it.
+	Claims ClaimStore
 	// Untraced leaves the trace out of outcomes, requests and events. Then
 	// nobody can ask why, and a judgement that needs no person allocates nothing.
 	Untraced bool
@@ -174,7 +181,12 @@ func (g *Gate) record(ctx context.Context, e Event) error {
 	if g.cfg.Recorder == nil {
 		return nil
 	}
-	return safely("recording", func() error { return g.cfg.Recorder.Record(ctx, e) })
+	return safely("recording", func() error {
+		if full, ok := g.cfg.Recorder.(DetailRecorder); ok {
+			return full.RecordFull(ctx, e)
+		}
+		return g.cfg.Recorder.Record(ctx, e.Keep(DetailRedacted))
+	})
 }
 
 // safely calls foreign code, and takes a panic in it for an error: what fails

@@ -33,11 +33,17 @@ func (b *Batch) resolve(ctx context.Context, d Decision) error {
 		return b.whoWon(e)
 	}
 	seen := e.seen
-	d.At = b.gate.cfg.Clock()
+	if d.At.IsZero() {
+		d.At = b.gate.cfg.Clock()
+	}
 	if d.By.Via == "" {
 		d.By.Via = ViaProgram
 	}
 	next, err := b.answer(ctx, e, d)
+	if lost := (*SettledError)(nil); errors.As(err, &lost) {
+		b.commit(ctx, e, b.lose(ctx, e, lost))
+		return err
+	}
 	if err != nil {
 		b.giveBack(ctx, e, seen)
 		if errors.Is(err, ErrPersonOnly) {
@@ -129,11 +135,23 @@ func (b *Batch) answer(ctx context.Context, e *entry, d Decision) (draft, error)
 	if d.agrees() && ctx.Err() != nil {
 		return draft{}, context.Cause(ctx)
 	}
+	if d.Arguments == nil && d.Fingerprint != e.request.Fingerprint {
+		return draft{}, ErrWrongCall
+	}
+	if err := b.gate.win(ctx, e.request, d.Settled()); err != nil {
+		return draft{}, err
+	}
+	next, err := b.effect(ctx, e, d)
+	if err != nil {
+		err = b.gate.takeBack(ctx, e.request, err)
+	}
+	return next, err
+}
+
+// effect drafts what a decision that has won makes of the entry.
+func (b *Batch) effect(ctx context.Context, e *entry, d Decision) (draft, error) {
 	if d.Arguments != nil {
 		return b.change(ctx, e, d)
-	}
-	if d.Fingerprint != e.request.Fingerprint {
-		return draft{}, ErrWrongCall
 	}
 	if d.Answer == Approve {
 		return b.approve(ctx, e, e.outcome, e.proposal, d)

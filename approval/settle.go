@@ -123,7 +123,20 @@ func (b *Batch) recheck(ctx context.Context, e *entry) {
 		b.giveBack(ctx, e, seen)
 		return
 	}
+	if j.State != Pending && b.gate.win(ctx, e.request, j.settlement()) != nil {
+		b.giveBack(ctx, e, seen) // somebody has answered it, which is still to take effect here
+		return
+	}
 	b.commit(ctx, e, b.gate.drafted(ctx, e, o, e.proposal, j, seen))
+}
+
+// settlement says how a request ends that is judged so without a person.
+func (j *Judgement) settlement() Settlement {
+	via := ViaRule
+	if j.Grant != nil {
+		via = ViaGrant
+	}
+	return Settlement{State: j.State, By: Who{Via: via}}
 }
 
 // Covers returns the other requests of the gate that wait and that an answer

@@ -134,6 +134,10 @@ func (b *Batch) again(ctx context.Context, e *entry, o Outcome, reason string) {
 }
 
 func (b *Batch) execute(ctx context.Context, e *entry, next draft) (*Execution, error) {
+	if err := b.claimRun(ctx, e); err != nil {
+		b.giveBack(ctx, e, e.seen)
+		return nil, fmt.Errorf("%w: %w", ErrNotAllowed, err)
+	}
 	now := b.gate.cfg.Clock()
 	next.outcome.Stage = StageExecuting
 	if err := b.gate.record(ctx, next.event(Started, now)); err != nil {
@@ -170,6 +174,9 @@ func (x *Execution) End(ctx context.Context, stage Stage, cause error) error {
 	}
 	next.outcome.Stage = stage
 	err = x.record(ctx, &next, cause)
+	if stage == StageSuspended {
+		err = errors.Join(err, x.entry.batch.releaseRun(ctx, x.entry, stage))
+	}
 	x.entry.batch.commit(ctx, x.entry, next)
 	return err
 }
@@ -190,6 +197,10 @@ func (x *Execution) Again(ctx context.Context, cause error) error {
 	ended.outcome.Stage = StageCancelled
 	if err := x.record(ctx, &ended, cause); err != nil {
 		err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
+		b.commit(ctx, x.entry, b.gate.refuse(ctx, next.outcome, Denied, err.Error()))
+		return err
+	}
+	if err := b.releaseRun(ctx, x.entry, StagePending); err != nil {
 		b.commit(ctx, x.entry, b.gate.refuse(ctx, next.outcome, Denied, err.Error()))
 		return err
 	}
@@ -220,7 +231,7 @@ func (x *Execution) record(ctx context.Context, d *draft, cause error) error {
 	ev := d.event(Ended, now)
 	ev.Duration = now.Sub(x.started)
 	if cause != nil {
-		ev.Error = Redact(cause.Error())
+		ev.Error = cause.Error()
 	}
 	return gate.record(context.WithoutCancel(ctx), ev)
 }

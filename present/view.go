@@ -38,24 +38,28 @@ type View struct {
 	Content  string // any bytes; a file need not be valid UTF-8
 	Language string // a hint for highlighting, such as "go"; may be empty
 	Facts    Facts  // the header, in the order to show it; may be empty
+	// Original is what the model wrote, where Content says the same in other
+	// words: a command before it was brought into its canonical form. Content is
+	// what runs. Empty if they do not differ.
+	Original string
 }
 
 // IsZero reports whether there is nothing to show. The zero View has no JSON
 // form; a struct field of type View takes the option omitzero.
 func (v View) IsZero() bool {
-	return v.Kind == "" && v.Content == "" && v.Language == "" && len(v.Facts) == 0
+	return v.Kind == "" && v.Content == "" && v.Language == "" && len(v.Facts) == 0 && v.Original == ""
 }
 
 // Equal reports whether two views show the same: same kind, content and
-// language, same facts in the same order.
+// language, same facts in the same order, same original.
 func (v View) Equal(w View) bool {
 	return v.Kind == w.Kind && v.Content == w.Content &&
-		v.Language == w.Language && slices.Equal(v.Facts, w.Facts)
+		v.Language == w.Language && slices.Equal(v.Facts, w.Facts) && v.Original == w.Original
 }
 
 // Validate reports what keeps v from being shown or written: an unknown kind
-// (the zero View has one), a language that is not valid UTF-8, or facts that
-// [Facts.Validate] refuses. Content is never a reason.
+// (the zero View has one), a language or an original that is not valid UTF-8,
+// or facts that [Facts.Validate] refuses. Content is never a reason.
 func (v View) Validate() error {
 	if !v.Kind.known() {
 		return fmt.Errorf("view: unknown type %q: want one of %q, %q, %q, %q, %q",
@@ -64,19 +68,23 @@ func (v View) Validate() error {
 	if !utf8.ValidString(v.Language) {
 		return fmt.Errorf("view: language %q is not valid UTF-8", v.Language)
 	}
+	if !utf8.ValidString(v.Original) {
+		return fmt.Errorf("view: original %q is not valid UTF-8", v.Original)
+	}
 	if err := v.Facts.Validate(); err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
 	return nil
 }
 
-// Safe returns v with everything in it made safe to print: the content as by
-// [Safe], all else as by [SafeLine].
+// Safe returns v with everything in it made safe to print: the content and the
+// original as by [Safe], all else as by [SafeLine].
 func (v View) Safe() View {
 	return View{
 		Kind:     Kind(SafeLine(string(v.Kind))), // an invalid view is still printed safely
 		Content:  Safe(v.Content),
 		Language: SafeLine(v.Language),
 		Facts:    v.Facts.safe(),
+		Original: Safe(v.Original),
 	}
 }

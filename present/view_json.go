@@ -13,19 +13,20 @@ type viewJSON struct {
 	Type          Kind    `json:"type"`
 	Content       *string `json:"content,omitempty"`
 	ContentBase64 []byte  `json:"content_base64,omitempty"`
+	Original      string  `json:"original,omitempty"`
 	Language      string  `json:"language,omitempty"`
 	Metadata      Facts   `json:"metadata,omitempty"`
 }
 
-// MarshalJSON writes v as {"type", "content", "language", "metadata"}, the last
-// two only when they hold something. JSON cannot carry content that is not valid
+// MarshalJSON writes v as {"type", "content", "original", "language", "metadata"},
+// the last three only when they hold something. JSON cannot carry content that is not valid
 // UTF-8, so that is written as "content_base64" instead of "content".
 // A view that [View.Validate] refuses is an error.
 func (v View) MarshalJSON() ([]byte, error) {
 	if err := v.Validate(); err != nil {
 		return nil, err
 	}
-	out := viewJSON{Type: v.Kind, Language: v.Language, Metadata: v.Facts}
+	out := viewJSON{Type: v.Kind, Original: v.Original, Language: v.Language, Metadata: v.Facts}
 	if utf8.ValidString(v.Content) {
 		out.Content = &v.Content
 	} else {
@@ -77,6 +78,8 @@ func (r *viewReader) member(name string, value json.RawMessage) (err error) {
 	case "content_base64":
 		r.view.Content, err = readBase64(value)
 		r.contents++
+	case "original":
+		r.view.Original, err = readString(value)
 	case "language":
 		r.view.Language, err = readString(value)
 	case "metadata":

@@ -16,6 +16,7 @@ func TestViewJSONForm(t *testing.T) {
 		"language":      {View{Kind: File, Content: "a\n", Language: "go"}, `{"type":"file_content","content":"a\n","language":"go"}`},
 		"empty facts":   {View{Kind: Diff, Content: "+a", Facts: Facts{}}, `{"type":"diff","content":"+a"}`},
 		"facts":         {View{Kind: Command, Content: "ls", Facts: Facts{TextFact("cwd", "notes")}}, `{"type":"command","content":"ls","metadata":{"cwd":"notes"}}`},
+		"original":      {View{Kind: Command, Content: "a && b", Original: "a;\n b"}, `{"type":"command","content":"a \u0026\u0026 b","original":"a;\n b"}`},
 		"not UTF-8":     {View{Kind: Structured, Content: "\xff\x00"}, `{"type":"structured","content_base64":"/wA="}`},
 		"replacement":   {View{Kind: Text, Content: "\uFFFD"}, `{"type":"text","content":"` + "\uFFFD" + `"}`},
 		"control bytes": {View{Kind: Text, Content: "\x00\x1b"}, `{"type":"text","content":"\u0000\u001b"}`},
@@ -65,6 +66,7 @@ func TestViewJSONRefuses(t *testing.T) {
 		"unknown key":     {`{"type":"text","content":"","title":"x"}`, `"title": unknown key`},
 		"key by case":     {`{"type":"text","Content":""}`, `"Content": unknown key`},
 		"key twice":       {`{"type":"text","content":"a","content":"b"}`, `"content": key comes twice`},
+		"null original":   {`{"type":"text","content":"","original":null}`, `"original": want a string`},
 		"null language":   {`{"type":"text","content":"","language":null}`, `"language": want a string`},
 		"null metadata":   {`{"type":"text","content":"","metadata":null}`, `"metadata": want a JSON object`},
 		"bad metadata":    {`{"type":"text","content":"","metadata":{"a":[]}}`, `"metadata": "a": want`},
@@ -123,6 +125,7 @@ func anyView(t *rapid.T) View {
 		Content:  content.Draw(t, "content"),
 		Language: rapid.String().Draw(t, "language"),
 		Facts:    anyFacts(t),
+		Original: rapid.String().Draw(t, "original"),
 	}
 }
 

@@ -19,6 +19,7 @@ func TestViewValidate(t *testing.T) {
 		"unknown kind":     {View{Kind: "html"}, `unknown type "html"`},
 		"kind by case":     {View{Kind: "Text"}, `unknown type "Text"`},
 		"language":         {View{Kind: Text, Language: "\xff"}, "language"},
+		"original":         {View{Kind: Command, Original: "\xff"}, "original"},
 		"fact text":        {View{Kind: Text, Facts: Facts{TextFact("cwd", "\xff")}}, `fact "cwd": text`},
 		"fact name":        {View{Kind: Text, Facts: Facts{TextFact("a\xff", "")}}, "name is not plain"},
 		"hidden fact name": {View{Kind: Text, Facts: Facts{TextFact("a\u200bb", "")}}, "name is not plain"},
@@ -40,7 +41,7 @@ func TestViewIsZero(t *testing.T) {
 		t.Error("the zero View is not zero")
 	}
 	for _, v := range []View{
-		{Kind: Text}, {Content: "a"}, {Language: "go"}, {Facts: Facts{FlagFact("a", false)}},
+		{Kind: Text}, {Content: "a"}, {Language: "go"}, {Facts: Facts{FlagFact("a", false)}}, {Original: "a"},
 	} {
 		if v.IsZero() {
 			t.Errorf("%+v is zero", v)
@@ -58,6 +59,7 @@ func TestViewEqual(t *testing.T) {
 		{Kind: File, Content: "b", Language: "go", Facts: one.Facts},
 		{Kind: File, Content: "a", Language: "c", Facts: one.Facts},
 		{Kind: File, Content: "a", Language: "go", Facts: Facts{TextFact("size", "1")}},
+		{Kind: File, Content: "a", Language: "go", Facts: one.Facts, Original: "a"},
 	} {
 		if one.Equal(other) {
 			t.Errorf("%+v equals %+v", one, other)
@@ -67,13 +69,14 @@ func TestViewEqual(t *testing.T) {
 
 func TestViewSafe(t *testing.T) {
 	facts := Facts{TextFact("cwd", "a\nb"), TextFact("x\t", "\x1b"), NumberFact("size", 7), FlagFact("truncated", true)}
-	in := View{Kind: "te\u202ext", Content: "a\n\tb\x1b[2J", Language: "go\n", Facts: facts}
+	in := View{Kind: "te\u202ext", Content: "a\n\tb\x1b[2J", Language: "go\n", Facts: facts, Original: "c\n\x1b"}
 	want := View{
 		Kind:     `te\u{202e}xt`,
 		Content:  "a\n\tb" + `\x1b[2J`,
 		Language: `go\n`,
 		Facts: Facts{TextFact("cwd", `a\nb`), TextFact(`x\t`, `\x1b`),
 			NumberFact("size", 7), FlagFact("truncated", true)},
+		Original: "c\n" + `\x1b`,
 	}
 	if got := in.Safe(); !got.Equal(want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

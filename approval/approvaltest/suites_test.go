@@ -36,3 +36,11 @@ func TestApprovers(t *testing.T) {
 		})
 	}
 }
+
+func TestFakeAsStore(t *testing.T) {
+	approvaltest.TestStore(t, func(*testing.T) approvaltest.Pair {
+		clock := new(approvaltest.Clock)
+		f := approvaltest.NewFake(clock)
+		return approvaltest.Pair{One: f, Two: f, Clock: clock, Alive: f.SetAlive}
+	})
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/internal/model"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 )
 
@@ -87,7 +88,7 @@ func runDemo(ctx context.Context, say printer, flags demoFlags) error {
 		Model: thinking{script, desk.status}, Gate: desk.gate, Watcher: say, Name: "tidy",
 		Message: "Tidy up my notes.", StopOnDeny: flags.onDeny == "stop",
 	}
-	steps, err := run.Do(ctx)
+	steps, err := run.Do(tool.WithProgress(ctx, desk.shown))
 	say.summary(desk.events.inOrder(steps))
 	demoNext(context.WithoutCancel(ctx), say, dir, desk.undo)
 	return err

@@ -11,19 +11,24 @@ import (
 
 // The exit statuses.
 const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitDenied      = 3
-	exitInterrupted = 130
+	exitOK            = 0
+	exitFailed        = 1
+	exitUsage         = 2
+	exitDenied        = 3
+	exitNoSandbox     = 4
+	exitSandboxFailed = 125
+	exitInterrupted   = 130
 )
 
 // exitStatus says how a command that ended with err ends the program.
 func exitStatus(err error) int {
 	var stopped *worker.StoppedError
+	var status statusError
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &status):
+		return status.status
 	case errors.As(err, new(usageError)):
 		return exitUsage
 	case errors.As(err, &stopped) && stopped.State != approval.Dismissed, errors.Is(err, term.ErrStopped):

@@ -1,7 +1,8 @@
 // Command assent puts a person's consent between an LLM agent and what its tools would do.
 //
 // Exit status: 0 when the command did what was asked, 1 when it failed, 2 when the
-// command line was wrong, 3 when a denial stopped the run, 130 when it was interrupted. Results go to standard output, everything else to standard error.
+// command line was wrong, 3 when a denial stopped the run, 4 when a sandbox is required and
+// there is none, 130 when it was interrupted. Results go to standard output, everything else to standard error.
 package main
 
 import (
@@ -9,12 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"github.com/assent-dev/assent/present"
 )
 
 func main() {
@@ -27,13 +24,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	err := root.ExecuteContext(ctx)
-	if err != nil {
+	if err != nil && err.Error() != "" {
 		// It may name what a model chose.
-		fmt.Fprintf(stderr, "assent: %s\n", present.Safe(err.Error()))
+		fmt.Fprintf(stderr, "assent: %s\n", shownText(err.Error()))
 	}
 	return exitStatus(err)
 }
@@ -50,7 +46,7 @@ func rootCmd() *cobra.Command {
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(demoCmd(), undoCmd(), versionCmd())
+	root.AddCommand(demoCmd(), explainCmd(), sandboxCmd(), undoCmd(), versionCmd())
 	root.SetHelpCommand(helpCmd())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

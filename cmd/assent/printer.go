@@ -15,8 +15,12 @@ import (
 type printer struct{ out io.Writer }
 
 func (p printer) line(format string, args ...any) {
-	fmt.Fprintln(p.out, strings.TrimRight(present.Safe(fmt.Sprintf(format, args...)), " "))
+	fmt.Fprintln(p.out, strings.TrimRight(shownText(fmt.Sprintf(format, args...)), " "))
 }
+
+// shownText is text of others as it may be printed: what would act on a terminal is made
+// visible, and a tab, which moves its cursor, is spaces.
+func shownText(text string) string { return strings.ReplaceAll(present.Safe(text), "\t", "    ") }
 
 // Text implements [worker.Watcher].
 func (p printer) Text(text string) { p.line("\nagent: %s", text) }

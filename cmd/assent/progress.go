@@ -9,8 +9,8 @@ import (
 	"github.com/assent-dev/assent/internal/worker"
 )
 
-// A progress is a recorder that shows on the status line which call runs, and hands every
-// event on.
+// A progress is a recorder that shows on the status line which call runs and what it prints,
+// and hands every event on.
 type progress struct {
 	next   approval.Recorder
 	status *term.Status // may be nil
@@ -36,6 +36,13 @@ func (p *progress) Record(ctx context.Context, e approval.Event) error {
 		p.call, p.task = "", nil
 	}
 	return nil
+}
+
+// Write takes what the call that runs prints; the last line of it is shown.
+func (p *progress) Write(output []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.task.Write(output)
 }
 
 // close takes the line away.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -95,7 +97,7 @@ func TestS28_NoTerminal(t *testing.T) {
 	}
 }
 
-// The tools of the demonstration are all fast. This one runs until its line was seen.
+// The tools of the demonstration are all fast. This one runs until its lines were seen.
 func TestS28_SlowTool(t *testing.T) {
 	t.Parallel()
 	master, slave := openTerminal(t, 80, 24)
@@ -104,8 +106,11 @@ func TestS28_SlowTool(t *testing.T) {
 	x := &terminal{t: t, master: master, slave: slave, screen: screen.New(80, 24), sent: make(chan []byte), ended: make(chan struct{})}
 	go x.receive()
 	seen := make(chan struct{})
-	slow := tool.Func("build", "Builds it.", func(context.Context, struct{}) (string, error) {
-		<-seen
+	slow := tool.Func("build", "Builds it.", func(ctx context.Context, _ struct{}) (string, error) {
+		for _, output := range []string{"compiling \x1b[2J\u202ea.c\n", "linking\n", "10 %\r20 %\r"} {
+			fmt.Fprint(tool.Progress(ctx), output)
+			<-seen
+		}
 		return "built", nil
 	})
 	env := map[string]string{"TERM": "xterm"}
@@ -116,11 +121,16 @@ func TestS28_SlowTool(t *testing.T) {
 	}
 	results := make(chan tool.Result)
 	go func() {
-		results <- tool.Call(t.Context(), gate, approval.Call{ID: "b", Tool: "build", Arguments: []byte("{}")})
+		results <- tool.Call(tool.WithProgress(t.Context(), shown), gate, approval.Call{ID: "b", Tool: "build", Arguments: []byte("{}")})
 	}()
-	x.wrote("build · ")
-	close(seen)
+	for _, last := range []string{`compiling \x1b[2J\u{202e}a.c`, "linking", "20 %"} {
+		x.sees("build · 0s · " + last)
+		seen <- struct{}{}
+	}
 	x.sees("!build")
+	if containsAny(x.raw.String(), "\x1b[2J", "\u202e") {
+		t.Errorf("output acted on the terminal: %q", x.raw.String())
+	}
 	if r := <-results; r.Err != nil || r.Text != "built" {
 		t.Errorf("got %+v", r)
 	}
@@ -140,15 +150,50 @@ func TestS29_Told(t *testing.T) {
 	}
 }
 
-// An editor that is ended with the prompt leaves the terminal as it had it; it is put back.
-func TestS27_InterruptInTheEditor(t *testing.T) {
+// Ctrl-C in an editor is the editor's: it may end, and the question comes back.
+func TestS27_CtrlCInTheEditor(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "x\n")})
-	editor := "EDITOR=sh -c 'stty -echo -icanon; echo the editor is open; exec sleep 20'"
-	x := start(t, 80, 40, assent(t, []string{editor}, "demo", "--dir", s.dir))
+	s.env = []string{"EDITOR=sh -c 'stty -echo -icanon; echo the editor is open; exec sleep 20'"}
+	x := s.run()
 	x.asked("Create notes/a.md")
 	x.types("e")
 	x.sees("the editor is open")
 	x.types("\x03")
+	x.asked("the editor failed, so nothing was changed", "Create notes/a.md")
+	s.hasNot("notes/a.md")
+	x.types("y")
+	x.ends(0, "agent: That was all.")
+	s.has("notes/a.md", "x\n")
+}
+
+func TestS27_CtrlCInThePager(t *testing.T) {
+	s := tell(t, askWrites, []call{write("a", "notes/a.md", numbered(300))})
+	s.env = []string{"PAGER=less"}
+	x := s.run()
+	x.asked("Create notes/a.md")
+	x.types("v")
+	x.sees("line 30")
+	shown := x.raw.Len()
+	x.types("\x03")
+	x.until("a bell of less", func() bool { return containsAny(x.raw.String()[shown:], "\a") && strings.HasSuffix(x.raw.String(), ":\x1b[K") })
+	x.types("q")
+	x.asked("Create notes/a.md", "[s] session")
+	x.types("y")
+	x.ends(0, "agent: That was all.")
+}
+
+// Other signals end the run also then. An editor that is ended leaves the terminal as it had
+// it; it is put back.
+func TestS27_SignalInTheEditor(t *testing.T) {
+	s := tell(t, askWrites, []call{write("a", "notes/a.md", "x\n")})
+	s.env = []string{"EDITOR=sh -c 'stty -echo -icanon; echo the editor is open; exec sleep 20'"}
+	x := s.run()
+	x.asked("Create notes/a.md")
+	x.types("e")
+	x.sees("the editor is open")
+	if err := x.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
 	x.ends(exitInterrupted)
 	s.hasNot("notes/a.md")
 }

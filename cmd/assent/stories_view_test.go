@@ -101,7 +101,7 @@ func TestS19_Large(t *testing.T) {
 	seen := filepath.Join(t.TempDir(), "seen")
 	s.env = []string{"PAGER=" + s.script("cat > "+seen, "echo the pager was here")}
 	x := s.runAt(100, 80)
-	x.asked("line 50 … 847 more lines", "!line 51 ", "Session and always are offered once you have seen all of it: press v.", "![s] session", "![a] always")
+	x.asked("line 50 … 847 more lines", "!line 51 ", "Session and always come once you have seen it all: press v.", "![s] session", "![a] always")
 	x.types("sa") // not offered, so nothing happens
 	x.types("v")
 	x.asked("[s] session", "[a] always")

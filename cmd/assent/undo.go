@@ -90,6 +90,6 @@ func undoOne(c *cobra.Command, state, id string, dryRun bool) error {
 func showRestoration(w io.Writer, r *files.Restoration) {
 	for i, v := range r.Views {
 		fmt.Fprintln(w, present.SafeLine(r.Summary[i]))
-		fmt.Fprintln(w, v.Safe().Content)
+		fmt.Fprintln(w, shownText(v.Content))
 	}
 }

@@ -39,7 +39,7 @@ var table = map[string]line{
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 
 	"internal/config":  {inside: append([]string{"approval", "sandbox", "tool", "tool/roots"}, toolsets...), outside: []string{yamlModule}},
-	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", highlighting}},
+	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", highlighting, "golang.org/x/sys"}},
 	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}, outside: []string{highlighting}},
 	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
 	"internal/model":   {inside: []string{"internal/worker"}, outside: []string{yamlModule, "github.com/anthropics/anthropic-sdk-go", "github.com/openai/openai-go/v3"}},

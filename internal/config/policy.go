@@ -7,7 +7,9 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -20,6 +22,12 @@ type Policy struct {
 	// Secrets are the patterns of files that ask even where reads are free: the built-in
 	// ones, and those that the file adds or, with a ! in front, excepts.
 	Secrets []string
+	// OS is what the file says about the sandbox of the operating system.
+	OS OSSandbox
+	// Shell is the operator's word on commands; HasShell says that the file has one, and
+	// so gives agents the shell tool.
+	Shell    shell.Config
+	HasShell bool
 	// Tools is the operator's word on tools by name.
 	Tools tool.Config
 	// Rules are those that are kept with the file, its exceptions among them.
@@ -40,8 +48,13 @@ func Load(file string, data []byte, folder string) (*Policy, error) {
 	o := r.object(root, "the file")
 	o.version()
 	if n, ok := o.take("sandbox"); ok {
-		p.Roots, p.Secrets = r.sandbox(n, folder)
+		p.Roots, p.Secrets, p.OS = r.sandbox(n, folder)
 	}
+	if n, ok := o.take("shell"); ok {
+		p.Shell, p.HasShell = r.shell(n), true
+		r.rootNames(n, p)
+	}
+	p.Shell.Network = hosts.Policy{On: p.OS.Network.On, Allow: p.OS.Network.Domains, Source: p.OS.Network.Source}
 	if n, ok := o.take("tools"); ok {
 		p.Tools.Tools = r.tools(n, "tools")
 	}
@@ -51,7 +64,7 @@ func Load(file string, data []byte, folder string) (*Policy, error) {
 	p.Rules = r.rules(o)
 	o.refused("tool_rules", "write `tools: {NAME: {approval: ask}}`, or the approval of a path under sandbox")
 	o.refused("shell_rules", "write `shell: {rules: [{pattern: …, approval: …}]}`")
-	o.later("shell", "connectors", "expect", "custom_tools", "tool_configs")
+	o.later("connectors", "expect", "custom_tools", "tool_configs")
 	o.close("the file")
 	p.Warnings = r.warnings
 	if err := r.err(); err != nil {

@@ -79,6 +79,25 @@ func TestPathConsentSpellings(t *testing.T) {
 	}
 }
 
+func TestAPathAsksOncePerSession(t *testing.T) {
+	for text, want := range map[string][]roots.Access{
+		"{approval: {read: once_per_session, write: ask}}": {roots.Read},
+		"{approval: once_per_session}":                     {roots.Read, roots.Write, roots.Delete},
+		"{write_approval: once_per_session}":               {roots.Write},
+		"{approval: ask}":                                  nil,
+	} {
+		got := load(t, "sandbox:\n  paths:\n    x: "+text+"\n").Roots[0]
+		if diff := cmp.Diff(want, got.Once); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+		for _, access := range want {
+			if got.Approval[access] != approval.Ask {
+				t.Errorf("%s: %s is %v", text, access, got.Approval[access])
+			}
+		}
+	}
+}
+
 func TestToolConsentSpellings(t *testing.T) {
 	for text, want := range map[string]tool.Word{
 		"{approval: allow}": tool.WordAllow, "{approval: none}": tool.WordAllow, "{approval: false}": tool.WordAllow,
@@ -177,7 +196,6 @@ func TestProblems(t *testing.T) {
 		{"disagreeing spellings", "tools:\n  x: {approval: ask, preApproved: true}\n", `tools.x: this says allow, and line 2 says ask; keep one`},
 		{"disagreeing path spellings", "sandbox:\n  paths:\n    n: {approval: {write: ask}, write_approval: false}\n", "this says allow, and line 3 says ask"},
 		{"reason without deny", "tools:\n  x: {approval: ask, reason: no}\n", "reason belongs to a deny"},
-		{"once for a path", "sandbox:\n  paths:\n    n: {approval: once_per_session}\n", "not supported for paths yet"},
 		{"bad secret", "sandbox:\n  secrets: [\"[\"]\n", `policy.yaml:2:12: sandbox.secrets: secret pattern "[" is malformed`},
 		{"bad mode", "sandbox:\n  paths:\n    n: {mode: rwx}\n", `unknown mode "rwx"; it is ro or rw`},
 		{"bad suffix", "sandbox:\n  paths:\n    n: {suffixes: [md]}\n", `suffix "md" must be a dot and a name`},

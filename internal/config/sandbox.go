@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-func (r *report) sandbox(n ast.Node, folder string) (list []roots.Root, secrets []string) {
+func (r *report) sandbox(n ast.Node, folder string) (list []roots.Root, secrets []string, os OSSandbox) {
 	o := r.object(n, "sandbox")
 	var out []roots.Root
 	secrets = roots.DefaultSecrets
@@ -33,10 +33,10 @@ func (r *report) sandbox(n ast.Node, folder string) (list []roots.Root, secrets 
 			out = append(out, r.zone(item, folder))
 		}
 	}
-	o.later("network", "require_os_sandbox", "extra", "git_write")
+	os = r.osSandbox(o, folder)
 	o.close("sandbox")
 	r.uniqueNames(out, n)
-	return out, secrets
+	return out, secrets, os
 }
 
 func (r *report) zone(n ast.Node, folder string) roots.Root {
@@ -118,9 +118,16 @@ func (r *report) pathConsent(o *object, p *roots.Root, what string) {
 		r.agree(&write, r.word(n, what+": write_approval"), what)
 	}
 	p.Approval = map[roots.Access]approval.Verdict{}
-	for access, s := range map[roots.Access]said{roots.Read: read, roots.Write: write, roots.Delete: remove} {
-		if s.node != nil {
-			p.Approval[access] = r.verdict(s, what)
+	for _, each := range []struct {
+		access roots.Access
+		said   said
+	}{{roots.Read, read}, {roots.Write, write}, {roots.Delete, remove}} {
+		if each.said.node == nil {
+			continue
+		}
+		p.Approval[each.access] = verdict(each.said.word)
+		if each.said.word == tool.WordOnce {
+			p.Once = append(p.Once, each.access)
 		}
 	}
 	if n, ok := o.take("reason"); ok {
@@ -129,14 +136,12 @@ func (r *report) pathConsent(o *object, p *roots.Root, what string) {
 }
 
 // verdict is what a word means for a path.
-func (r *report) verdict(s said, what string) approval.Verdict {
-	switch s.word {
+func verdict(w tool.Word) approval.Verdict {
+	switch w {
 	case tool.WordAllow:
 		return approval.Free
-	case tool.WordAsk:
+	case tool.WordAsk, tool.WordOnce:
 		return approval.Ask
-	case tool.WordOnce:
-		r.problem(s.node, "%s: once_per_session is not supported for paths yet; write ask", what)
 	}
 	return approval.Block
 }

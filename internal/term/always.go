@@ -20,21 +20,14 @@ type alwaysDialog struct {
 	also    coverage
 }
 
+// openAlways opens the dialog for a request that keeps such an answer.
 func (s state) openAlways(e approval.Effect, note string) (state, []effect) {
-	if len(s.current().request.Offers) == 0 {
-		s.notice = styled(warn, "No rule says exactly this: answer it once.")
-		return s, nil
-	}
 	return alwaysDialog{effect: e, note: note}.chosen(s, 0)
 }
 
 // chosen takes the rules of an offer.
 func (d alwaysDialog) chosen(s state, reach int) (state, []effect) {
-	o := s.current().request.Offers[reach]
-	d.reach, d.rules = reach, slices.Clone(o.Allow)
-	if d.effect == approval.Deny {
-		d.rules = slices.Clone(o.Deny)
-	}
+	d.reach, d.rules = reach, slices.Clone(offeredRules(s.current().request.Offers[reach], d.effect))
 	return d.ask(s)
 }
 

@@ -25,11 +25,11 @@ func (s state) answer(k keyEvent) (state, []effect) {
 			s.dialog = noteDialog{purpose: denyOne}
 		}
 	case "s", "S":
-		if s.lasting(r.NoSession) {
+		if s.lasting(keepsSession(r, approval.Allow)) {
 			return s.openSession(approval.Allow, "")
 		}
 	case "a":
-		if s.lasting(r.NoAlways) {
+		if s.lasting(keepsAlways(r, approval.Allow)) {
 			return s.openAlways(approval.Allow, "")
 		}
 	case "A":
@@ -124,14 +124,16 @@ func (s *state) approvable() bool {
 	return true
 }
 
-// lasting reports whether an answer may be kept, and says why not.
-func (s *state) lasting(refused bool) bool {
+// lasting reports whether a yes that the request takes may be kept now, and says why not.
+func (s *state) lasting(taken bool) bool {
 	it := s.current()
 	switch {
 	case !s.approvable():
 	case it.request.PersonOnly:
 		s.notice = styled(warn, "Only a person may answer this, each time: it cannot be remembered.")
-	case refused:
+	case len(it.request.Offers) == 0:
+		s.notice = styled(warn, "No rule says exactly this: answer it once.")
+	case !taken:
 		s.notice = styled(warn, "This request does not take an answer that lasts so long.")
 	case !it.whole():
 		s.notice = styled(warn, unseenNote(it))
@@ -142,10 +144,13 @@ func (s *state) lasting(refused bool) bool {
 }
 
 func unseenNote(it *item) string {
-	if it.page.cut {
-		return "Session and always are offered once you have seen all of it: press v."
+	switch {
+	case it.page.headOnly:
+		return "Session and always are not offered: only the head of it can be shown."
+	case it.page.cut:
+		return "Session and always come once you have seen it all: press v."
 	}
-	return "Session and always are offered once you have seen all of it: scroll to the end, or press v."
+	return "Session and always come once you have seen it all: scroll, or press v."
 }
 
 func (s state) edited(e editedEvent) (state, []effect) {
@@ -164,12 +169,17 @@ func (s state) edited(e editedEvent) (state, []effect) {
 	return s, []effect{again}
 }
 
-// paged comes back from the pager. If there was none, the view opens here.
+// paged comes back from the pager. If there was none, the view opens here. One that was
+// interrupted may have shown less than all.
 func (s state) paged(e pagedEvent) (state, []effect) {
 	s.busy = false
 	again := s.arm(e.at)
 	it := s.current()
 	if it.request.ID != e.id {
+		return s, []effect{again}
+	}
+	if interrupted(e.err) {
+		s.notice = styled(warn, "The pager was interrupted: press v to see all of it.")
 		return s, []effect{again}
 	}
 	it.opened = true

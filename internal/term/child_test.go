@@ -19,6 +19,24 @@ import (
 // prints how each ended on standard output.
 const childEnv = "ASSENT_TERM_CHILD"
 
+// panicEnv says where the child panics: in an update or in a command of the program that
+// draws the prompt.
+const panicEnv = "ASSENT_TERM_PANIC"
+
+// childEnviron panics, if it is to, when a pager is looked for.
+func childEnviron(name string) string {
+	if name == "PAGER" && os.Getenv(panicEnv) == "update" {
+		panic("the environment is broken")
+	}
+	return os.Getenv(name)
+}
+
+type panicCoverer struct{}
+
+func (panicCoverer) Covers(context.Context, *approval.Request, approval.Decision) []*approval.Request {
+	panic("the gate is broken")
+}
+
 func TestMain(m *testing.M) {
 	if cases := os.Getenv(childEnv); cases != "" {
 		os.Exit(child(strings.Split(cases, " ")))
@@ -31,7 +49,7 @@ func TestMain(m *testing.M) {
 func child(cases []string) int {
 	fmt.Fprintln(os.Stderr, "earlier output")
 	memory := approval.NewMemory(0)
-	asker := New(Config{Grants: memory, Status: NewStatus(os.Stderr, nil)})
+	asker := New(Config{Grants: memory, Status: NewStatus(os.Stderr, nil), Getenv: childEnviron})
 	n := 0
 	gate, err := approval.New(approval.Config{
 		Preparer: fakeTool(prepare), Clock: time.Now, Session: "s", Approver: asker, Rules: memory, Grants: memory,
@@ -42,6 +60,9 @@ func child(cases []string) int {
 		return 1
 	}
 	asker.Use(gate)
+	if os.Getenv(panicEnv) == "command" {
+		asker.Use(panicCoverer{})
+	}
 	ctx := context.Background()
 	batch := gate.Review(ctx, calls(cases)...)
 	withdrawOnSignal(batch)

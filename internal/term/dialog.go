@@ -95,7 +95,7 @@ func (d noteDialog) done(s state, note string) (state, []effect) {
 		s.over, s.end = true, end{stopped: true, request: r, note: note}
 		return s, []effect{quitEffect{}}
 	}
-	if r.NoSession && r.NoAlways {
+	if !keepsSession(r, approval.Deny) && !keepsAlways(r, approval.Deny) {
 		return s.resolve(r.Deny(note))
 	}
 	s.dialog = keepDialog{note}
@@ -124,11 +124,11 @@ func (d keepDialog) key(s state, k keyEvent) (state, []effect) {
 	case "enter", "o", "O", "n", "N":
 		return s.resolve(r.Deny(d.note))
 	case "s", "S":
-		if !r.NoSession {
+		if keepsSession(r, approval.Deny) {
 			return s.openSession(approval.Deny, d.note)
 		}
 	case "a":
-		if !r.NoAlways {
+		if keepsAlways(r, approval.Deny) {
 			return s.openAlways(approval.Deny, d.note)
 		}
 	case "esc":
@@ -140,10 +140,10 @@ func (d keepDialog) key(s state, k keyEvent) (state, []effect) {
 func (d keepDialog) foot(s *state, n int) []line {
 	r := s.current().request
 	keys := []string{"o", "this once"}
-	if !r.NoSession {
+	if keepsSession(r, approval.Deny) {
 		keys = append(keys, "s", "for this session")
 	}
-	if !r.NoAlways {
+	if keepsAlways(r, approval.Deny) {
 		keys = append(keys, "a", "always")
 	}
 	rows := wrap(styled(strong, "Deny for how long?"), n, nil)

@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -95,7 +96,9 @@ func (m *model) listen(ctx context.Context, p *tea.Program) {
 	for {
 		select {
 		case s := <-signals:
-			p.Send(interruptEvent{s.String()})
+			if s != syscall.SIGINT || !Lent() {
+				p.Send(interruptEvent{s.String()})
+			}
 		case <-ctx.Done():
 			p.Send(cancelMsg{})
 			return
@@ -198,9 +201,14 @@ func (m *model) View() tea.View {
 	m.tallest = max(m.tallest, rows)
 	v := tea.NewView(m.drawn + strings.Repeat("\n", min(m.tallest, max(m.state.height, rows))-rows))
 	if !m.cfg.NoBell && !m.state.over {
-		v.WindowTitle = shorten("● assent asks: "+present.SafeLine(m.state.current().request.Call.Name()), 60)
+		v.WindowTitle = windowTitle(m.state.current().request)
 	}
 	return v
+}
+
+// windowTitle says what is asked, to somebody who looks elsewhere.
+func windowTitle(r *approval.Request) string {
+	return shorten("● assent asks: "+present.SafeLine(r.Call.Name()), 60)
 }
 
 // wipe takes the prompt off the screen, after bubbletea left the cursor in its last row.
@@ -217,7 +225,7 @@ func (m *model) openPager(e pagerEffect) tea.Cmd {
 	if err != nil {
 		return func() tea.Msg { return pagedEvent{e.id, err, m.cfg.Clock()} }
 	}
-	return tea.ExecProcess(cmd, func(err error) tea.Msg { return pagedEvent{e.id, err, m.cfg.Clock()} })
+	return tea.Exec(borrower{cmd}, func(err error) tea.Msg { return pagedEvent{e.id, err, m.cfg.Clock()} })
 }
 
 func (m *model) openEditor(e editEffect) tea.Cmd {
@@ -225,5 +233,5 @@ func (m *model) openEditor(e editEffect) tea.Cmd {
 	if err != nil {
 		return func() tea.Msg { return editedEvent{id: e.request.ID, err: err, at: m.cfg.Clock()} }
 	}
-	return tea.ExecProcess(draft.command, func(err error) tea.Msg { return m.readDraft(draft, err) })
+	return tea.Exec(borrower{draft.command}, func(err error) tea.Msg { return m.readDraft(draft, err) })
 }

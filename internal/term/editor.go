@@ -44,7 +44,7 @@ func (w *work) newDraft(r *approval.Request) (*draft, error) {
 		return nil, fmt.Errorf("a file to edit: %w", err)
 	}
 	d := &draft{request: r, path: f.Name(), before: content}
-	d.command = w.command("sh", "-c", editor+` "$1"`, "sh", d.path)
+	d.command = w.command("sh", "-c", keepShell+editor+` "$1"`, "sh", d.path)
 	d.command.Stdin, d.command.Stdout, d.command.Stderr = w.cfg.In, w.cfg.Out, w.cfg.Out
 	return d, nil
 }

@@ -12,6 +12,7 @@ var factLabels = map[string]string{
 	present.FactCwd:    "working directory",
 	present.FactMethod: "method",
 	present.FactURL:    "URL",
+	"old_digest":       "digest before",
 }
 
 // factsLine puts the facts in one sentence: 245 bytes · 12 lines · method: POST. Those

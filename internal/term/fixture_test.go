@@ -2,9 +2,11 @@ package term
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +62,45 @@ var proposals = map[string]func(call approval.Call) approval.Proposal{
 			Dir: ".",
 		}
 	},
+	"parts": func(approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts: []approval.Act{
+				{Name: "shell", Target: approval.CommandTarget("cd", "src"), Dir: ".", Verdict: approval.Free, Known: true, Why: "preset readonly"},
+				{Name: "shell", Target: approval.CommandTarget("make", "test"), Dir: "src", Prefix: 2, Verdict: approval.Ask, Known: true},
+				{Name: "shell", Target: approval.CommandTarget("cp", "a.txt", "/etc/b\u202e"), Dir: "src", Prefix: 1, Verdict: approval.Ask, Known: true, Why: "shell.rules at policy.yaml:14"},
+				{Name: "read_file", Target: approval.PathTarget("src/a.txt"), Cause: 3, Verdict: approval.Free, Known: true, Why: "root . says read: allow at policy.yaml:3"},
+				{Name: "write_file", Target: approval.PathTarget("/etc/b\u202e"), Cause: 3, ByName: true, Verdict: approval.Ask, Known: true, Why: "outside every root"},
+				{Name: "shell", Target: approval.CommandTarget("sh", "-c", "$CODE"), Dir: "src", PersonOnly: true, Verdict: approval.Ask, Why: "its code cannot be read"},
+			},
+			Summary: "Execute: cd src && make test && cp a.txt /etc/b\u202e && sh -c \"$CODE\"",
+			View: show(present.View{Kind: present.Command, Language: "bash", Facts: present.Facts{present.TextFact(present.FactCwd, ".")},
+				Content: "cd src && make test && cp a.txt /etc/b\u202e && sh -c \"$CODE\"", Original: "cd   src&&make test\\\n&&cp a.txt /etc/b\u202e;\tsh -c \"$CODE\""}),
+			Dir: ".",
+		}
+	},
+	"move": func(approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts: []approval.Act{
+				{Name: "delete_file", Target: approval.PathTarget("notes/old.md"), Verdict: approval.Ask, Known: true, Why: "root notes says delete: ask at policy.yaml:5"},
+				{Name: "write_file", Target: approval.PathTarget("drafts/old.md"), Verdict: approval.Free, Known: true, Why: "root drafts says write: allow at policy.yaml:9"},
+			},
+			Summary: "Move notes/old.md to drafts/old.md (2 bytes, 1 line)",
+			View:    show(present.View{Kind: present.File, Content: "a\n", Facts: present.Facts{present.NumberFact(present.FactSize, 2), present.NumberFact(present.FactLines, 1)}}),
+		}
+	},
+	"binary": func(approval.Call) approval.Proposal {
+		head := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x00\x00\x00\x01\x00\x08\x06\x00\x00\x00\x5c\x72\xa8\x66")
+		return approval.Proposal{
+			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("img/logo.png"), Verdict: approval.Ask}},
+			Summary: "Replace img/logo.png (48213 bytes, binary)",
+			View: show(present.View{Kind: present.Text, Content: hex.Dump(head), Facts: present.Facts{
+				present.TextFact("type", "image/png"), present.NumberFact(present.FactSize, 48213),
+				present.TextFact("digest", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
+				present.NumberFact(present.FactOldSize, 40000),
+				present.TextFact("old_digest", "sha256:60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"),
+				present.FlagFact(present.FactTruncated, true), present.NumberFact(present.FactFullSize, 48213)}}),
+		}
+	},
 	"json": func(call approval.Call) approval.Proposal {
 		return approval.Proposal{
 			Acts:    []approval.Act{{Connector: "crm", Name: "create_user", Target: approval.ArgumentsTarget(call.Arguments), Verdict: approval.Ask, Why: "a connector's tool asks"}},
@@ -93,6 +134,13 @@ var proposals = map[string]func(call approval.Call) approval.Proposal{
 			Summary: "Run bash x.sh",
 			View:    show(present.View{Kind: present.Command, Content: "bash x.sh"}),
 			Choices: []approval.Choice{{ID: "net", Label: "with network"}},
+		}
+	},
+	"panics": func(approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("p"), Verdict: approval.Ask}},
+			Summary: "Write p",
+			View:    func(context.Context) (present.View, error) { panic("the view is broken") },
 		}
 	},
 	"broken": func(approval.Call) approval.Proposal {
@@ -132,7 +180,7 @@ func prepare(call approval.Call) approval.Proposal {
 func callOf(name string) approval.Call {
 	tool, connector := "write_file", ""
 	switch name {
-	case "command", "bash":
+	case "command", "parts", "bash":
 		tool = "shell"
 	case "json":
 		tool, connector = "create_user", "crm"
@@ -140,6 +188,8 @@ func callOf(name string) approval.Call {
 		tool = "notify"
 	case "person":
 		tool = "delete_file"
+	case "move":
+		tool = "move_file"
 	}
 	args, _ := json.Marshal(map[string]any{"case": name, "content": "text of " + name, "role": "admin", "n": 12})
 	return approval.Call{ID: name, Tool: tool, Connector: connector, Arguments: args, Workers: []string{"main", "helper"}}
@@ -170,6 +220,11 @@ func newGate(a approval.Approver, clock func() time.Time) (*approval.Gate, *appr
 func newFixture(t testing.TB, cases ...string) *fixture {
 	t.Helper()
 	gate, memory := newGate(nil, func() time.Time { return start })
+	if slices.Contains(cases, "parts") { // a rule covers one of them
+		if err := memory.AddRules(t.Context(), approval.Rule{Effect: approval.Allow, Scope: approval.ScopeTool, Pattern: "shell(make test)", Enabled: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var calls []approval.Call
 	for _, c := range cases {
 		calls = append(calls, callOf(c))
@@ -179,6 +234,16 @@ func newFixture(t testing.TB, cases ...string) *fixture {
 		t.Fatalf("%d requests wait, want %d: %+v", got, len(cases), f.batch.Outcomes())
 	}
 	return f
+}
+
+// grant grants what the second request would do, to another worker.
+func (f *fixture) grant(t testing.TB, id string) {
+	t.Helper()
+	g := approval.Grant{ID: id, Session: "s", Workers: []string{"x"}, Effect: approval.Allow, Act: f.batch.Pending()[1].Acts[0], Reach: approval.Exact}
+	g.By = approval.Who{User: "ann", Via: approval.ViaTerminal}
+	if err := f.memory.AddGrants(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // player plays a prompt without a terminal: it feeds keys to a state and carries out the
@@ -197,10 +262,15 @@ func (f *fixture) play(t testing.TB, columns, rows int) *player {
 	t.Helper()
 	a := New(Config{Grants: f.memory, Clock: func() time.Time { return start }})
 	a.Use(f.gate)
-	p := &player{t: t, work: a.newWork(t.Context(), f.batch), now: start}
+	return playDesk(t, a, f.batch, columns, rows)
+}
+
+func playDesk(t testing.TB, a *Approver, d desk, columns, rows int) *player {
+	t.Helper()
+	p := &player{t: t, work: a.newWork(t.Context(), d), now: start}
 	o := p.work.options()
 	o.theme, o.lines = noStyles, false
-	s, effects := newState(o, columns, rows, f.batch.Pending())
+	s, effects := newState(o, columns, rows, d.Pending())
 	p.state = s
 	p.apply(effects)
 	p.wait()

@@ -1,12 +1,15 @@
 package term
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/assent-dev/assent/approval"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -36,7 +39,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestGoldenViews(t *testing.T) {
-	for _, name := range []string{"diff", "file", "command", "json", "text", "long", "person", "broken"} {
+	for _, name := range []string{"diff", "file", "binary", "command", "parts", "move", "json", "text", "long", "person", "broken"} {
 		for _, columns := range []int{40, 80, 120} {
 			for _, look := range []struct {
 				name  string
@@ -55,29 +58,47 @@ func TestGoldenViews(t *testing.T) {
 // TestGoldenDialogs draws every dialog.
 func TestGoldenDialogs(t *testing.T) {
 	dialogs := map[string][]string{
-		"note":    {"n", "use another"},
-		"keep":    {"n", "x", "<enter>"},
-		"session": {"s", "2"},
-		"custom":  {"s", "c", "30m"},
-		"always":  {"a"},
-		"edit":    {"a", "e"},
-		"wide":    {"a", "2", "y"},
-		"respond": {"r", "first", "<enter>", "second"},
-		"why":     {"?"},
-		"grants":  {"g"},
-		"all":     {"A"},
-		"denyall": {"N"},
-		"choice":  {"c", "1"},
-		"stop":    {"q"},
+		"note":        {"n", "use another"},
+		"keep":        {"n", "x", "<enter>"},
+		"session":     {"s", "2"},
+		"custom":      {"s", "c", "30m"},
+		"always":      {"a"},
+		"edit":        {"a", "e"},
+		"wide":        {"a", "2", "y"},
+		"respond":     {"r", "first", "<enter>", "second"},
+		"why":         {"?"},
+		"grants":      {"g"},
+		"all":         {"A"},
+		"denyall":     {"N"},
+		"choice":      {"c", "1"},
+		"stop":        {"q"},
+		"history":     {"h"},
+		"denysession": {"n", "x", "<enter>", "s"},
+		"denyalways":  {"n", "x", "<enter>", "a"},
 	}
 	for name, keys := range dialogs {
-		for _, columns := range []int{40, 80} {
+		for _, columns := range []int{40, 80, 120} {
 			f := newFixture(t, "bash", "two")
+			f.grant(t, "g1")
 			p := f.play(t, columns, 0)
+			p.work.remember(settledLine(f.batch.Pending()[1], settledEvent{}))
+			for _, it := range p.state.items { // what it covers may grow
+				it.request.Fingerprint = approval.DigestOf([]byte("fixed"))
+			}
 			p.keys(keys...)
 			golden(t, fmt.Sprintf("dialogs/%s-%d", name, columns), p.screen())
 			checkWidths(t, p.state.frame(), columns)
 		}
+	}
+}
+
+// TestGoldenBuiltInPager draws all of a view where there is no pager.
+func TestGoldenBuiltInPager(t *testing.T) {
+	for _, columns := range []int{40, 80, 120} {
+		p := newFixture(t, "parts").play(t, columns, 0)
+		p.event(pagedEvent{id: p.state.current().request.ID, err: errors.New("there is no less"), at: p.now})
+		golden(t, fmt.Sprintf("dialogs/all-of-it-%d", columns), p.screen())
+		checkWidths(t, p.state.frame(), columns)
 	}
 }
 
@@ -92,13 +113,14 @@ func checkWidths(t *testing.T, rows []line, columns int) {
 }
 
 func TestResize(t *testing.T) {
-	f := newFixture(t, "command")
-	p := f.play(t, 120, 40)
-	for columns := 40; columns <= 200; columns += 7 {
-		p.event(sizeEvent{columns, 30})
-		checkWidths(t, p.state.frame(), columns)
-		if rows := len(p.state.frame()); rows > 30 {
-			t.Errorf("%d rows on a screen of 30 at %d columns", rows, columns)
+	for _, name := range []string{"diff", "binary", "command", "parts", "move", "text"} {
+		p := newFixture(t, name).play(t, 120, 40)
+		for columns := 40; columns <= 200; columns++ {
+			p.event(sizeEvent{columns, 30})
+			checkWidths(t, p.state.frame(), columns)
+			if rows := len(p.state.frame()); rows > 30 {
+				t.Errorf("%s: %d rows on a screen of 30 at %d columns", name, rows, columns)
+			}
 		}
 	}
 }

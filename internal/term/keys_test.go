@@ -334,7 +334,7 @@ func TestLastingOnlyAfterAllWasSeen(t *testing.T) {
 		if p.state.dialog != nil {
 			t.Fatalf("%s was offered", key)
 		}
-		p.wants("once you have seen all of it: press v", "rows ")
+		p.wants("once you have seen it all: press v", "rows ")
 		p.keys("v", key)
 		if p.state.dialog == nil || p.pages != 1 {
 			t.Fatalf("%s was not offered after v", key)
@@ -362,6 +362,45 @@ func TestPersonOnlyIsAskedEachTime(t *testing.T) {
 	p.keys("a", "n", "no", "<enter>")
 	if f.state(0) != approval.Denied {
 		t.Fatal(f.state(0))
+	}
+}
+
+// A yes for ever is not a person's answer each time; a no for ever is.
+func TestPersonOnlyMayBeDeniedForLonger(t *testing.T) {
+	offers := []approval.Offer{{Reach: approval.Exact, Deny: []string{"deny delete_file(/)"}, Acts: []int{0}}}
+	for key, keep := range map[string]approval.Keep{"s": approval.KeepSession, "a": approval.KeepAlways} {
+		r := newFixture(t, "person").batch.Pending()[0]
+		r.NoSession, r.NoAlways, r.Offers = false, false, offers
+		d := &single{request: r}
+		p := playDesk(t, New(Config{}), d, 80, 40)
+		if shown := p.screen(); strings.Contains(shown, "[s] session") || strings.Contains(shown, "[a] always") {
+			t.Fatalf("a lasting yes is offered:\n%s", shown)
+		}
+		p.keys("s")
+		p.wants("cannot be remembered")
+		p.keys("n", "<enter>")
+		p.wants("[s] for this session", "[a] always")
+		p.keys(key)
+		p.wants("deny delete_file(/)")
+		p.keys("y")
+		if d.decision == nil || d.decision.Answer != approval.Refuse || d.decision.Remember.Keep != keep {
+			t.Errorf("%s: %+v", key, d.decision)
+		}
+	}
+}
+
+func TestWhatCannotBeKeptIsNotOffered(t *testing.T) {
+	f := newFixture(t, "one")
+	f.batch.Pending()[0].Offers = nil
+	p := f.play(t, 80, 40)
+	if shown := p.screen(); strings.Contains(shown, "[s] session") || strings.Contains(shown, "[a] always") {
+		t.Fatalf("a lasting yes is offered:\n%s", shown)
+	}
+	p.keys("a")
+	p.wants("No rule says exactly this")
+	p.keys("n", "<enter>") // once: there is nothing to choose
+	if f.state(0) != approval.Denied {
+		t.Error(f.state(0))
 	}
 }
 
@@ -491,21 +530,15 @@ func TestGrants(t *testing.T) {
 	p.keys("g")
 	p.wants("Grants of this session", "None.")
 	p.keys("<esc>")
-	r := f.batch.Pending()[0]
-	add := func(id string) {
-		if err := f.memory.AddGrants(t.Context(), approval.Grant{ID: id, Session: "s", Workers: []string{"x"}, Effect: approval.Allow, Act: r.Acts[0], Reach: approval.Exact}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	add("g1")
-	add("g2")
-	add("g3")
+	f.grant(t, "g1")
+	f.grant(t, "g2")
+	f.grant(t, "g3")
 	left := func() int {
 		set, _ := f.memory.Grants(t.Context(), "s")
 		return len(set.Grants())
 	}
 	p.keys("g", "<down>", "x")
-	p.wants("allow write_file(notes/one)")
+	p.wants("allow write_file(notes/sub)")
 	if left() != 2 {
 		t.Fatalf("%d left", left())
 	}

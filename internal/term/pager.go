@@ -17,7 +17,7 @@ func (w *work) pager(view present.View) (*exec.Cmd, error) {
 	var cmd *exec.Cmd
 	own := w.cfg.Getenv("PAGER")
 	if own != "" {
-		cmd = w.command("sh", "-c", own)
+		cmd = w.command("sh", "-c", keepShell+own)
 	} else if less, err := exec.LookPath("less"); err == nil {
 		cmd = w.command(less, "-R")
 	} else {
@@ -33,6 +33,10 @@ func (w *work) pager(view present.View) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
+// keepShell is a first line for a shell that runs a pager or an editor: Ctrl-C is theirs, and
+// the shell tells how they ended.
+const keepShell = "trap : INT\n"
+
 // command returns a program that has the terminal for itself. When the prompt ends it is
 // asked to end, and so can put the terminal back as it was; killed, it could not.
 func (w *work) command(name string, args ...string) *exec.Cmd {
@@ -40,6 +44,16 @@ func (w *work) command(name string, args ...string) *exec.Cmd {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
 	return cmd
+}
+
+// interrupted reports whether Ctrl-C ended a program; a shell says so with 130.
+func interrupted(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGINT || exit.ExitCode() == 128+int(syscall.SIGINT)
 }
 
 // wholeText is all of a view as safe text.
@@ -51,6 +65,9 @@ func wholeText(view present.View, t theme) string {
 	lines := safeLines(view.Content)
 	if view.Kind == present.Diff && t != noStyles {
 		lines = diffLines(view.Content, view.Content)
+	}
+	if view.Original != "" {
+		lines = append(append(lines, nil, text(originalLabel)), safeLines(view.Original)...)
 	}
 	for _, l := range lines {
 		t.paint(&b, l)

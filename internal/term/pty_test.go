@@ -171,9 +171,11 @@ func (x *terminal) ends(status int, words ...string) {
 	x.restored()
 }
 
-// drain reads until the child has ended.
+// drain reads until the child has ended, and then up to a mark that is sent behind all that
+// it sent.
 func (x *terminal) drain() {
 	x.t.Helper()
+	const mark = "\x1b_end\x1b\\"
 	deadline := time.After(patience)
 	for {
 		select {
@@ -181,6 +183,11 @@ func (x *terminal) drain() {
 			x.raw.Write(chunk)
 			x.screen.Draw(string(chunk))
 		case <-x.done:
+			if _, err := x.slave.WriteString(mark); err != nil {
+				x.t.Fatal(err)
+			}
+			x.until("the end", func() bool { return bytes.HasSuffix(x.raw.Bytes(), []byte(mark)) })
+			x.raw.Truncate(x.raw.Len() - len(mark))
 			return
 		case <-deadline:
 			x.t.Fatalf("the child does not end\nscreen:\n%s", x.screen)

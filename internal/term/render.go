@@ -113,11 +113,11 @@ func (s *state) allKeys(n int) []line {
 			keys = append(keys, key, what)
 		}
 	}
-	lasting := it.whole() && !r.PersonOnly
 	add(it.err == nil, "y", "approve once")
 	add(true, "n", "deny")
-	add(lasting && !r.NoSession, "s", "session")
-	add(lasting && !r.NoAlways, "a", "always")
+	session, always := keepsSession(r, approval.Allow), keepsAlways(r, approval.Allow)
+	add(it.whole() && session, "s", "session")
+	add(it.whole() && always, "a", "always")
 	add(true, "e", "edit")
 	add(true, "r", "answer instead")
 	add(it.err == nil, "v", "view all")
@@ -129,7 +129,7 @@ func (s *state) allKeys(n int) []line {
 	add(len(s.items) > 1, "N", "deny all")
 	add(len(s.items) > 1, "Tab", "next")
 	add(true, "q", "stop")
-	if s.notice == nil && it.err == nil && !it.whole() && !r.PersonOnly && !(r.NoSession && r.NoAlways) {
+	if s.notice == nil && it.err == nil && !it.whole() && (session || always) {
 		rows = wrap(styled(faint, unseenNote(it)), n, nil)
 	}
 	return append(rows, keyRows(n, keys...)...)
@@ -196,51 +196,4 @@ func boxed(l line, n int) line {
 	}
 	row := append(line{{"│ ", frame}}, l.padded(n)...)
 	return append(row, seg{" │", frame})
-}
-
-// requestPage lays out a request: what it would do, why it asks, its acts, its view.
-func requestPage(it *item, limit present.Limit, n int) page {
-	r := it.request
-	rows := wrap(styled(strong, present.SafeLine(r.Summary)), n, nil)
-	rows = append(rows, wrap(line{{"Asks because: ", faint}, {present.SafeLine(r.Why), plain}}, n, nil)...)
-	if r.PersonOnly {
-		rows = append(rows, wrap(styled(warn, "Only a person may answer this, each time."), n, nil)...)
-	}
-	if len(r.Acts) > 1 {
-		rows = append(rows, divider)
-		rows = append(rows, actRows(r, n)...)
-	}
-	rows = append(rows, divider)
-	if it.err != nil {
-		return page{rows: append(rows, wrap(styled(bad, "What it would do cannot be shown: "+present.SafeLine(it.err.Error())), n, nil)...)}
-	}
-	view := viewRows(it.view, limit, n)
-	return page{rows: append(rows, view.rows...), cut: view.cut, headOnly: view.headOnly}
-}
-
-// actRows lists the acts, each with what is already said about it.
-func actRows(r *approval.Request, n int) []line {
-	open := map[int]bool{}
-	for _, i := range r.Open {
-		open[i] = true
-	}
-	var rows []line
-	for i, a := range r.Acts {
-		word, st := "allowed  ", good
-		switch {
-		case open[i]:
-			word, st = "asks     ", warn
-		case a.Verdict == approval.Free:
-			word, st = "free     ", faint
-		}
-		l := line{{word, st}, {present.SafeLine(a.String()), plain}}
-		if a.PersonOnly {
-			l = append(l, seg{" (only a person)", warn})
-		}
-		if a.Why != "" {
-			l = append(l, seg{" — " + present.SafeLine(a.Why), faint})
-		}
-		rows = append(rows, wrap(l, n, text("         "))...)
-	}
-	return rows
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/present"
 )
 
 // lifetimes are the ones offered; 0 is as long as the run.
@@ -25,12 +24,8 @@ type sessionDialog struct {
 	also   coverage
 }
 
-// openSession opens the dialog, if there is something to offer.
+// openSession opens the dialog for a request that keeps such an answer.
 func (s state) openSession(effect approval.Effect, note string) (state, []effect) {
-	if len(s.current().request.Offers) == 0 {
-		s.notice = styled(warn, "Nothing in this call can be remembered: answer it once.")
-		return s, nil
-	}
 	return sessionDialog{effect: effect, note: note}.ask(s)
 }
 
@@ -194,11 +189,7 @@ func offerRows(r *approval.Request, effect approval.Effect, chosen, n int) []lin
 			mark, st = "▸ ", strong
 		}
 		rows = append(rows, wrap(line{{mark, st}, {fmt.Sprint(i+1) + " ", keycap}, {reachText(r, o), st}}, n, text("    "))...)
-		rules := o.Allow
-		if effect == approval.Deny {
-			rules = o.Deny
-		}
-		for _, rule := range rules {
+		for _, rule := range offeredRules(o, effect) {
 			rows = append(rows, wrap(append(text("    "), ruleLine(rule)...), n, text("      "))...)
 		}
 	}
@@ -206,14 +197,4 @@ func offerRows(r *approval.Request, effect approval.Effect, chosen, n int) []lin
 }
 
 // ruleLine shows the text of a rule.
-func ruleLine(rule string) line {
-	var out line
-	for _, span := range present.LineSpans(rule) {
-		st := number
-		if span.Escaped {
-			st = escape
-		}
-		out = append(out, seg{span.Text, st})
-	}
-	return out
-}
+func ruleLine(rule string) line { return spanLine(rule, number) }

@@ -9,58 +9,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
 )
-
-// ownEscapes are the only ones that are drawn.
-var ownEscapes = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-
-// checkShown wants nothing that acts on a terminal but newlines and our own styles.
-func checkShown(t *testing.T, shown string) {
-	t.Helper()
-	for _, r := range ownEscapes.ReplaceAllString(shown, "") {
-		if r < 0x20 && r != '\n' || r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar && !strings.ContainsRune(shown, r) {
-			t.Fatalf("%U reaches the terminal in %q", r, shown)
-		}
-	}
-}
-
-// FuzzShown puts any text everywhere that text of others is shown.
-func FuzzShown(f *testing.F) {
-	f.Add("plain", "go", 40)
-	f.Add("a\x1b[2J\u202eb\r\tc\x00\xff\u0301\n\n+x", "diff", 41)
-	f.Add("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\tb\n+a\u200bb\n", "", 120)
-	f.Add("echo `rm -rf`; \x9b31m $(x) \"", "bash", 24)
-	f.Fuzz(func(t *testing.T, text, language string, columns int) {
-		columns = 20 + (columns%200+200)%200
-		r := &approval.Request{
-			ID: "1", Call: approval.Call{Tool: text, Connector: language, Workers: []string{text}},
-			Summary: text, Why: text, Acts: []approval.Act{
-				{Name: text, Target: approval.PathTarget(text), Verdict: approval.Ask, Why: text}, {Name: "b", Target: approval.CommandTarget(text), Verdict: approval.Free},
-			}, Open: []int{0}, Trace: approval.Trace{{Look: text, Found: language}},
-			Offers:  []approval.Offer{{Reach: approval.Exact, Allow: []string{text}, Deny: []string{text}, Acts: []int{0}}},
-			Choices: []approval.Choice{{ID: "x", Label: text}},
-		}
-		for _, kind := range []present.Kind{present.Text, present.Diff, present.File, present.Command, present.Structured} {
-			view := present.View{Kind: kind, Content: text, Language: language, Facts: present.Facts{present.TextFact("cwd", text), present.TextFact(language, text)}}
-			s, _ := newState(options{theme: colours, limit: present.DefaultLimit, grants: true}, columns, 0, []*approval.Request{r, {ID: "2", Summary: text}})
-			s, _ = s.update(loadedEvent{id: "1", view: view})
-			checkShown(t, s.render())
-			for _, key := range []string{"s", "a", "?", "c", "A", "n", "r"} {
-				open, _ := s.update(keyEvent{name: key, at: time.Unix(1<<40, 0)})
-				open, _ = open.update(pasteEvent{text})
-				checkShown(t, open.render())
-			}
-			checkShown(t, strings.ReplaceAll(wholeText(view, colours), "\t", ""))
-		}
-		checkShown(t, statusLine(1, text, time.Second, text, columns).String())
-	})
-}
 
 // TestWrapKeepsEverything says that no character is lost on the way to the screen.
 func TestWrapKeepsEverything(t *testing.T) {

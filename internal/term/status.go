@@ -100,8 +100,11 @@ func (t *Task) spin() {
 	}
 }
 
-// maxStatusLine is how much of a line without an end is kept.
+// maxStatusLine is how much of a line is kept.
 const maxStatusLine = 4 << 10
+
+// lineEnds end a line of output. A carriage return does where progress is painted over.
+const lineEnds = "\r\n"
 
 // Write takes output of the task; the last line of it is shown. It never fails.
 func (t *Task) Write(p []byte) (int, error) {
@@ -111,10 +114,10 @@ func (t *Task) Write(p []byte) (int, error) {
 	t.status.mu.Lock()
 	defer t.status.mu.Unlock()
 	text := t.part + string(p)
-	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
-		lines := strings.Split(strings.TrimRight(text[:i], "\n"), "\n")
-		if l := strings.TrimSpace(lines[len(lines)-1]); l != "" {
-			t.last = l
+	if i := strings.LastIndexAny(text, lineEnds); i >= 0 {
+		whole := strings.TrimRight(text[:i], lineEnds+" \t")
+		if l := whole[strings.LastIndexAny(whole, lineEnds)+1:]; l != "" {
+			t.last = strings.TrimSpace(l[:min(len(l), maxStatusLine)])
 		}
 		text = text[i+1:]
 	}

@@ -1,10 +1,8 @@
 package term
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -12,6 +10,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/term"
+
+	"github.com/assent-dev/assent/approval"
 )
 
 // talk asks with printed lines, and reads lines. Nothing that it prints is an escape.
@@ -36,9 +36,10 @@ type talker struct {
 	lines  *lineReader
 	events chan event
 
-	shown string // the request whose box was printed last
-	keyed bool   // so were its keys
-	asked bool   // the sign that waits for a line was printed
+	shown  string            // the request whose box was printed last
+	keyed  bool              // so were its keys
+	asked  bool              // the sign that waits for a line was printed
+	signed *approval.Request // that it was printed for
 }
 
 func (t *talker) run(effects []effect) (end, error) {
@@ -51,14 +52,16 @@ func (t *talker) run(effects []effect) (end, error) {
 	t.apply(ctx, effects)
 	for !t.state.over && ctx.Err() == nil {
 		t.print()
-		t.lines.want()
+		t.lines.want(t.question())
 		select {
 		case l := <-t.lines.got:
 			t.take(ctx, l)
 		case e := <-t.events:
 			t.event(ctx, e)
 		case s := <-signals:
-			t.event(ctx, interruptEvent{s.String()})
+			if s != syscall.SIGINT || !Lent() {
+				t.event(ctx, interruptEvent{s.String()})
+			}
 		case <-ctx.Done():
 		}
 	}
@@ -110,15 +113,23 @@ func (t *talker) edit(e editEffect) event {
 	if err != nil {
 		return editedEvent{id: e.request.ID, err: err, at: t.cfg.Clock()}
 	}
-	return t.readDraft(d, d.command.Run())
+	return t.readDraft(d, borrower{d.command}.Run())
 }
 
-// take takes a typed line: text where text is wanted, otherwise the name of a key.
+// question is what a line answers now.
+func (t *talker) question() *approval.Request { return t.state.current().request }
+
+// take takes a typed line: text where text is wanted, otherwise the name of a key. A line
+// that was begun for another question answers nothing.
 func (t *talker) take(ctx context.Context, l typedLine) {
-	t.asked, t.lines.reading = false, false
+	t.asked = false
 	now := t.cfg.Clock()
-	if l.err != nil {
+	switch question := t.lines.taken(); {
+	case l.err != nil:
 		t.event(ctx, interruptEvent{"end of input"})
+		return
+	case question != t.question():
+		fmt.Fprintln(t.cfg.Out, "That line was begun for another question: nothing was answered.")
 		return
 	}
 	typing, ok := t.state.dialog.(typist)
@@ -180,6 +191,10 @@ func (t *talker) print() {
 	if !t.keyed {
 		fmt.Fprintln(t.cfg.Out, noStyles.painted(s.foot()))
 	}
+	if t.signed != t.question() { // what was typed before it could be read is no part of an answer
+		t.signed = t.question()
+		flushInput(t.cfg.In)
+	}
 	fmt.Fprint(t.cfg.Out, "answer> ")
 	t.asked, t.keyed = true, false
 }
@@ -192,42 +207,3 @@ func (t *talker) newLine() {
 }
 
 func expandTabs(s string) string { return strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth)) }
-
-// A lineReader reads a line when one is wanted, and no more: what comes after belongs to
-// somebody else.
-type lineReader struct {
-	got     chan typedLine
-	wanted  chan struct{}
-	reading bool // a line is wanted and has not come; of whoever has the screen
-}
-
-type typedLine struct {
-	text string
-	err  error
-}
-
-// typedLines returns the reader of the approver's input.
-func (a *Approver) typedLines() *lineReader {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.lines == nil {
-		a.lines = &lineReader{got: make(chan typedLine), wanted: make(chan struct{}, 1)}
-		go a.lines.read(a.cfg.In)
-	}
-	return a.lines
-}
-
-func (r *lineReader) want() {
-	if !r.reading {
-		r.reading = true
-		r.wanted <- struct{}{}
-	}
-}
-
-func (r *lineReader) read(in io.Reader) {
-	buffer := bufio.NewReader(in)
-	for range r.wanted {
-		l, err := buffer.ReadString('\n')
-		r.got <- typedLine{strings.TrimRight(l, "\r\n"), err}
-	}
-}

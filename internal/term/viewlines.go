@@ -4,27 +4,19 @@ import (
 	"github.com/assent-dev/assent/present"
 )
 
-// A page is what is shown of a request: rows of at most some width, and what is missing.
-type page struct {
-	rows []line
-	cut  bool // the view is longer than its limit; v shows the rest
-	// headOnly says that the view itself has only the head of what it is about.
-	headOnly bool
-}
-
 // viewRows lays a view out: the head of it that is within the limit, and a note of how
-// much is not.
+// much is not. What is said about a command stands below it.
 func viewRows(view present.View, limit present.Limit, n int) page {
 	cut := view.Cut(limit)
-	var rows []line
 	header := factsLine(view.Facts)
+	var rows []line
 	if header != "" && view.Kind != present.Command {
-		rows = append(wrap(styled(faint, header), n, nil), nil)
+		rows = wrap(styled(faint, header), n, nil)
+		if view.Kind != present.Diff { // which has a head of its own
+			rows = append(rows, nil)
+		}
 	}
 	rows = append(rows, contentRows(cut.View, view.Content, n)...)
-	if header != "" && view.Kind == present.Command {
-		rows = append(append(rows, nil), wrap(text(capital(header)), n, nil)...)
-	}
 	note := cut.Note()
 	truncated, _ := view.Facts.Get(present.FactTruncated)
 	headOnly, _ := truncated.Flag()
@@ -35,7 +27,30 @@ func viewRows(view present.View, limit present.Limit, n int) page {
 	if note != "" {
 		rows = append(rows, wrap(styled(warn, note), n, nil)...)
 	}
-	return page{rows: rows, cut: cut.Chars > 0 || headOnly, headOnly: headOnly}
+	if header != "" && view.Kind == present.Command {
+		rows = append(rows, wrap(styled(faint, capital(header)), n, nil)...)
+	}
+	original, originalCut := originalRows(view.Original, limit, n)
+	return page{rows: append(rows, original...), cut: cut.Chars > 0 || headOnly || originalCut, headOnly: headOnly}
+}
+
+// originalLabel stands above the text of a model that is shown in another form.
+const originalLabel = "As the model wrote it:"
+
+// originalRows shows what the model wrote, where that differs from what is shown.
+func originalRows(original string, limit present.Limit, n int) (rows []line, short bool) {
+	if original == "" {
+		return nil, false
+	}
+	cut := present.View{Content: original}.Cut(limit)
+	rows = append(rows, nil, styled(faint, originalLabel))
+	for _, l := range safeLines(cut.View.Content) {
+		rows = append(rows, wrap(append(text("  "), l...), n, styled(faint, "  ↳ "))...)
+	}
+	if note := cut.Note(); note != "" {
+		rows = append(rows, wrap(styled(warn, note), n, nil)...)
+	}
+	return rows, cut.Chars > 0
 }
 
 // contentRows lays out the head of the content by its kind.

@@ -32,8 +32,13 @@ func (w *work) options() options {
 }
 
 // do carries out an effect that needs no terminal, and returns what came of it; nil for an
-// effect that is not one of these.
-func (w *work) do(e effect) event {
+// effect that is not one of these. A panic on the way ends the prompt without an answer.
+func (w *work) do(e effect) (came event) {
+	defer func() {
+		if p := recover(); p != nil {
+			came = interruptEvent{fmt.Sprintf("it panicked: %v", p)}
+		}
+	}()
 	switch e := e.(type) {
 	case loadEffect:
 		view, err := viewOf(w.ctx, e.request)

@@ -18,6 +18,8 @@ type (
 type Turn struct {
 	Text  string
 	Calls []Call
+	// Usage is what the turn cost, as far as the model says it.
+	Usage Usage
 }
 
 // A Step is a turn and the results of its calls, in the same order.

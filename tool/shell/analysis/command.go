@@ -10,6 +10,6 @@ func (c Command) String() string { return c.text }
 // Original returns the text as it was given.
 func (c Command) Original() string { return c.original }
 
-// Changed reports whether the canonical text says more than a space or a
-// newline differently from the original, so that both are worth showing.
-func (c Command) Changed() bool { return c.text != c.original }
+// Changed reports whether the canonical text says more than white space differently
+// from the original, so that both are worth showing.
+func (c Command) Changed() bool { return !sameText(c.text, c.original, false) }

@@ -41,18 +41,30 @@ type Part struct {
 	Source string
 
 	// For Runs: the words, the folder, and what the program does with them.
-	Words   []programs.Word
-	Dir     string   // the folder that it runs in; empty if it is not known
-	Env     []string // names of variables assigned for it that programs may obey
-	Builtin bool     // done by the shell itself
+	Words []programs.Word
+	Dir   string // the folder that it runs in; empty if it is not known
+	// Env are the variables that are set for it alone (`A=1 cmd`, env A=1 cmd).
+	Env     []programs.Assignment
+	Builtin bool // done by the shell itself
 	Reading programs.Reading
+	// OwnCommand says that it is one of assent's own commands that answer or
+	// widen: nobody approves their own call.
+	OwnCommand bool
+	// GitRuns are settings of the repository that would make git run programs, such
+	// as "core.fsmonitor", or "hook pre-commit".
+	GitRuns []string
 	// Inner says that a wrapper starts it, or a substitution holds it.
 	Inner bool
+	// Elsewhere says that it runs on another machine or in a container: its paths
+	// are not ours.
+	Elsewhere bool
 
 	// For Touches: how, and which file.
 	Access programs.Kind // Read, Write or Delete
+	// Operand is the file as the command names it.
+	Operand programs.Word
 	// Path is the file as an absolute path, or a pattern if Many; empty if it
-	// is not known.
+	// is not known. For a Runs of cd it is the folder that it enters.
 	Path string
 	// Many says that Path stands for many files: a glob, or everything below a
 	// folder. Matches are those that are there now; More says that there are
@@ -60,6 +72,8 @@ type Part struct {
 	Many    bool
 	Matches []string
 	More    bool
+	// Names says that of what lies below Path only names and sizes are read.
+	Names bool
 	// Redirect says that a redirection does it, and not an operand.
 	Redirect bool
 	// ByFlag says that a flag does it, see [programs.Effect].
@@ -67,8 +81,10 @@ type Part struct {
 
 	// For Connects.
 	Host, Port string // Host is empty if it is not known
+	TLS        bool   // it is https for certain
 
-	// For Assigns: the variable's name.
+	// For Assigns: the variable's name. Its Cause is the command that it is set
+	// for, where it is in Env too; without one it is set for all that follows.
 	Variable string
 
 	// Why says what is unknown, or why the part is not as free as it looks: a

@@ -31,7 +31,7 @@ type FileKind int
 const (
 	Nothing FileKind = iota
 	File
-	Folder
+	Folder // one that the command may enter
 	Device // a device, pipe or socket
 )
 
@@ -43,4 +43,9 @@ type Entry struct {
 }
 
 // A Setting is a line of git's configuration.
-type Setting struct{ Key, Value string }
+type Setting struct {
+	Key, Value string
+	// Repository says that it comes from the repository's own files, and not
+	// from the person's or the system's.
+	Repository bool
+}

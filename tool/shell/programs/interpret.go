@@ -1,10 +1,81 @@
 package programs
 
+import "slices"
+
 // Interpret says what the program would do with the arguments. The name is that
 // of the program without its folder; args are the words behind it. A program that
 // is not in the table has a Reading with an empty Program that is not Known.
-//
-// (It is not called Read because that is the [Kind] of an effect.)
 func Interpret(name string, args []Word) Reading {
-	return Reading{Why: name + " is not in the table of programs"}
+	e, err := lookup(name)
+	switch {
+	case err != nil:
+		return Reading{Why: err.Error()}
+	case e == nil:
+		return Reading{Why: name + " is not in the table of programs"}
+	}
+	return interpret(e, name, args)
+}
+
+// interpret reads the arguments of a program that is known.
+func interpret(e *entry, name string, args []Word) Reading {
+	r := reader{entry: e, name: name, args: args, subAt: -1}
+	r.uses, r.operands, r.roles = r.useRoom[:0], r.operandRoom[:0], r.roleRoom[:0]
+	r.out = Reading{Program: e.name, Known: true, Complete: true, Dir: Word{Known: true}}
+	special, _ := specialNamed(e.special)
+	if special.scan != nil {
+		special.scan(&r)
+	} else {
+		r.scan()
+	}
+	if r.entry.special != e.special {
+		special, _ = specialNamed(r.entry.special)
+	}
+	if special.before != nil {
+		special.before(&r)
+	}
+	r.useFlags()
+	if special.operands != nil {
+		special.operands(&r)
+	} else {
+		r.assignOperands()
+	}
+	r.useFolders()
+	r.useFixed(r.entry.fixed)
+	if special.after != nil {
+		special.after(&r)
+	}
+	r.conclude()
+	return r.out
+}
+
+// conclude says what follows from all that was noted.
+func (r *reader) conclude() {
+	e, out := r.entry, &r.out
+	out.Raises = e.raises
+	if e.open != "" {
+		out.Complete = false
+	}
+	if !out.Known {
+		out.Complete = false
+	}
+	out.Prefix = r.prefix()
+	out.Plain = slices.DeleteFunc(out.Plain, func(at int) bool { return slices.Contains(out.Spelled, at) })
+	out.Readonly = e.preset && out.Known && out.Complete && !out.Raises && len(out.Runs) == 0 && len(out.Spelled) == 0
+	for i := range out.Effects {
+		out.Readonly = out.Readonly && out.Effects[i].Kind == Read
+	}
+	out.Transparent = e.wraps && out.Known && out.Complete && !out.Raises && !e.remote &&
+		len(out.Runs) > 0 && len(out.Effects) == 0 && len(out.Spelled) == 0
+}
+
+// prefix is how many words are worth remembering.
+func (r *reader) prefix() int {
+	e := r.entry
+	switch {
+	case e.prefix == 0 || e.prefix < 0 && e.wraps:
+		return 0
+	case e.prefix > 0:
+		return min(e.prefix+r.skipped, 1+len(r.args))
+	}
+	return r.subAt + 2
 }

@@ -22,12 +22,20 @@ type Effect struct {
 	Arg int
 	// Tree says that everything below the path is meant as well.
 	Tree bool
+	// Names says that of what lies below the path only names and sizes are read,
+	// as by ls and find.
+	Names bool
+	// Unpiped says that it does so only if standard input is no pipe or file, as
+	// rg without a path.
+	Unpiped bool
 	// Into says that the path may be a folder that receives the file under the
 	// base name of From, as the last operand of cp.
 	Into bool
 	From Word
 	// Port is the port of a connection; empty if it is not known.
 	Port string
+	// TLS says that the connection is https for certain.
+	TLS bool
 	// ByFlag says that a flag causes it, and not what the program is for: it is
 	// covered only by an allow that spells the flag.
 	ByFlag bool
@@ -47,6 +55,8 @@ type Run struct {
 	Args []Word
 	// Env are the assignments made for it, as by env and sudo.
 	Env []Assignment
+	// Shell is the program that reads Script, such as bash; empty for sh.
+	Shell string
 	// Dir is the folder that it runs in, if the wrapper changes it; empty Text
 	// and Known for no change.
 	Dir Word
@@ -95,6 +105,9 @@ type Reading struct {
 	// Plain are the indices of unknown arguments that are certainly operands,
 	// of which every effect is listed, so that they hide nothing.
 	Plain []int
+	// Dir is the folder that it works in, if a flag changes it (git -C); empty
+	// Text and Known for no change. The effects' paths have it in them already.
+	Dir Word
 	// Effects are what it does to files and hosts.
 	Effects []Effect
 	// Runs are the commands that it starts.

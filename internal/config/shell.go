@@ -1,0 +1,111 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// shell reads the operator's word on commands. The names of roots are checked by the
+// caller, who knows them.
+func (r *report) shell(n ast.Node) shell.Config {
+	o := r.object(n, "shell")
+	var c shell.Config
+	if n, ok := o.take("presets"); ok {
+		c.Readonly = r.presets(n)
+	}
+	if n, ok := o.take("rules"); ok {
+		for _, item := range r.items(n, "shell.rules") {
+			c.Rules = append(c.Rules, r.shellRule(item))
+		}
+	}
+	if n, ok := o.take("default"); ok {
+		c.Default = r.shellDefault(n)
+	}
+	if n, ok := o.take("env"); ok {
+		c.Env = r.texts(n, "shell.env")
+		if err := shell.CheckEnv(c.Env); err != nil {
+			r.problem(n, "shell.env: %v", err)
+		}
+	}
+	if n, ok := o.take("cwd"); ok {
+		c.Cwd = r.text(n, "shell.cwd")
+	}
+	o.close("shell")
+	for _, hidden := range c.Hidden() {
+		r.warn(n, "%s", hidden)
+	}
+	return c
+}
+
+func (r *report) presets(n ast.Node) (readonly bool) {
+	for _, item := range r.items(n, "shell.presets") {
+		if name := r.text(item, "a preset"); name != "readonly" {
+			r.problem(item, "unknown preset %q; there is readonly", name)
+		}
+		readonly = true
+	}
+	return readonly
+}
+
+func (r *report) shellRule(n ast.Node) shell.Rule {
+	o := r.object(n, "a shell rule")
+	rule := shell.Rule{Source: r.source(n)}
+	at := n
+	if n, ok := o.take("pattern"); ok {
+		rule.Pattern, at = r.text(n, "pattern"), n
+	} else {
+		r.problem(n, "a shell rule needs a pattern")
+	}
+	if n, ok := o.take("description"); ok {
+		rule.Description = r.text(n, "description")
+	}
+	if n, ok := o.take("sandbox_paths"); ok {
+		rule.Paths = r.texts(n, "sandbox_paths")
+	}
+	s := o.consent("a shell rule")
+	rule.Approval, rule.Reason = s.word, s.reason
+	o.close("a shell rule")
+	if rule.Approval == "" {
+		rule.Approval = tool.WordAsk // listed, and nothing said: the careful word
+	}
+	if rule.Pattern != "" {
+		if err := rule.Check(); err != nil {
+			r.problem(at, "pattern %q: %v", rule.Pattern, err)
+		}
+	}
+	return rule
+}
+
+// shellDefault reads what holds for commands that nothing names.
+func (r *report) shellDefault(n ast.Node) shell.Default {
+	d := shell.Default{Source: r.source(n)}
+	o := r.object(n, "shell.default")
+	if n, ok := o.fields["approval"]; ok {
+		if text, isText := n.Value.(*ast.StringNode); isText && text.Value == "by_effect" {
+			o.take("approval")
+			d.ByEffect = true
+		}
+	}
+	s := o.consent("shell.default")
+	d.Approval, d.Reason = s.word, s.reason
+	o.close("shell.default")
+	if d.ByEffect && d.Approval != "" {
+		r.problem(s.node, "shell.default: by_effect and %s; keep one", d.Approval)
+	}
+	return d
+}
+
+// rootNames warns of rules that name a root which is not there: they never apply.
+func (r *report) rootNames(n ast.Node, p *Policy) {
+	for _, rule := range p.Shell.Rules {
+		for _, name := range rule.Paths {
+			if !slices.ContainsFunc(p.Roots, func(root roots.Root) bool { return root.Name == name }) {
+				r.warn(n, "%s: sandbox_paths names %q, which is no root; the rule for %q never applies", rule.Source, name, rule.Pattern)
+			}
+		}
+	}
+}

@@ -1,0 +1,124 @@
+// Package explain says what would happen to a call and why. It runs nothing, asks
+// nobody and records nothing.
+package explain
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// The outcomes of an explanation.
+const (
+	Allow = "allow" // it would run without a question
+	Ask   = "ask"   // somebody would be asked
+	Deny  = "deny"  // it would be refused
+)
+
+// A Call is what is to be explained.
+type Call struct {
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+}
+
+// An Answer is what would happen. The zero Answer is not an outcome.
+type Answer struct {
+	Outcome string `json:"outcome"`
+	// Why is the reason in a line.
+	Why   string         `json:"why,omitempty"`
+	Acts  []Act          `json:"acts"`
+	Trace approval.Trace `json:"trace"`
+	// Error says why the call cannot be understood; it is denied then.
+	Error string `json:"error,omitempty"`
+	// Summary is what a person would be told in a line, PersonOnly that no rule
+	// and no mode can answer.
+	Summary    string `json:"summary,omitempty"`
+	PersonOnly bool   `json:"person_only,omitempty"`
+}
+
+// An Act is what would happen to one act of the call.
+type Act struct {
+	Tool    string `json:"tool"`
+	Target  string `json:"target"`
+	Outcome string `json:"outcome"`
+	// Known says whether all that this act would do is understood.
+	Known bool   `json:"known"`
+	Why   string `json:"why,omitempty"`
+}
+
+// An Explainer explains calls of a set of tools under a policy.
+type Explainer struct {
+	Tools  approval.Preparer
+	Policy approval.Policy
+	Clock  func() time.Time
+}
+
+// Explain says what would happen to the call.
+func (e *Explainer) Explain(ctx context.Context, c Call) Answer {
+	args, err := approval.CanonicalArguments(c.Args)
+	if err != nil {
+		return Failed(err)
+	}
+	call := approval.Call{Tool: c.Tool, Arguments: args}
+	if connector, name, ok := strings.Cut(c.Tool, ":"); ok {
+		call.Connector, call.Tool = connector, name
+	}
+	p, err := e.Tools.Prepare(ctx, call)
+	if err != nil {
+		return Failed(err)
+	}
+	j := e.Policy.Judge(approval.Question{Call: &call, Proposal: &p, Now: e.Clock(), Traced: true})
+	out := Answer{
+		Outcome: outcome(j.State), Why: j.Why, Trace: j.Trace, Summary: p.Summary, PersonOnly: j.PersonOnly,
+		Acts: make([]Act, 0, len(p.Acts)),
+	}
+	for i := range p.Acts {
+		out.Acts = append(out.Acts, act(&p.Acts[i], i, &j))
+	}
+	return out
+}
+
+// Failed is the answer to a call that cannot be understood.
+func Failed(err error) Answer {
+	return Answer{Outcome: Deny, Error: err.Error(), Acts: []Act{}, Trace: approval.Trace{}}
+}
+
+func outcome(s approval.State) string {
+	switch {
+	case s.Runs():
+		return Allow
+	case s == approval.Pending:
+		return Ask
+	}
+	return Deny
+}
+
+func act(a *approval.Act, i int, j *approval.Judgement) Act {
+	name := a.Name
+	if a.Connector != "" {
+		name = a.Connector + ":" + a.Name
+	}
+	out := Act{Tool: name, Target: a.Target.String(), Known: a.Known, Why: a.Why, Outcome: Allow}
+	switch {
+	case a.Verdict == approval.Block, j.State == approval.AutoDenied && j.Act == i+1:
+		out.Outcome = Deny
+	case slices.Contains(j.Open, i), outcome(j.State) == Deny && a.Verdict != approval.Free:
+		out.Outcome = Ask
+	}
+	if j.State == approval.AutoDenied && j.Act == i+1 && j.Rule != nil {
+		out.Why = "denied by " + j.Rule.String()
+	}
+	return out
+}
+
+// Denied reports whether a rule denies the act on its own: what lists, searches
+// and commands with many files ask.
+func (e *Explainer) Denied(_ context.Context, a approval.Act) bool {
+	call := approval.Call{Tool: a.Name}
+	q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{a}}, Now: e.Clock()}
+	return e.Policy.Judge(q).State == approval.AutoDenied
+}

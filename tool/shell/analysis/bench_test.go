@@ -1,0 +1,28 @@
+package analysis
+
+import (
+	"strings"
+	"testing"
+)
+
+func BenchmarkRead(b *testing.B) {
+	world := project()
+	for _, bm := range []struct{ name, text string }{
+		{"plain", "git log --oneline -5"},
+		{"typical", `cd src && grep -n "TODO" a.go | head -20; echo "done" > /dev/null`},
+		{"loop", `for f in a b c; do cat "src/$f.go"; done`},
+		{"script", "set -e\nP=src\nif [ -f \"$P/a.go\" ]; then\n\twc -l \"$P/a.go\"\nelse\n\techo none\nfi\n"},
+		{"16k=true", strings.Repeat("true; ", 16<<10/6)},
+		{"16k=cat", strings.Repeat("cat src/a.go | wc -l; ", 16<<10/22)},
+		{"16k=subst", strings.Repeat(`x=$(cat src/a.go); `, 16<<10/19)},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Read(bm.text, "/w", world); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

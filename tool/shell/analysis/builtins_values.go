@@ -1,0 +1,261 @@
+package analysis
+
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/assent-dev/assent/tool/shell/programs"
+)
+
+// countsOutput finds printf's %n, which assigns to a variable.
+var countsOutput = regexp.MustCompile(`%[-+ #0-9.*']*n`)
+
+func printfBuiltin(w *walker, c *command) outcome {
+	w.harmless(c)
+	flags, rest, ok := options(c.words, "v")
+	if !ok {
+		w.opaque(c, "the first word of printf may be -v")
+		w.anything(c.state)
+		return stays(c.state.folders)
+	}
+	for _, f := range flags {
+		if f.letter == 'v' {
+			w.assignTo(c, []programs.Word{f.value})
+		}
+	}
+	if rest < len(c.words) && c.words[rest].Known && countsOutput.MatchString(c.words[rest].Text) {
+		w.assignTo(c, c.words[rest+1:])
+	}
+	return stays(c.state.folders)
+}
+
+func readBuiltin(w *walker, c *command) outcome {
+	w.harmless(c)
+	flags, rest, ok := options(c.words, "adinNptu")
+	names := append([]programs.Word(nil), c.words[rest:]...)
+	for _, f := range flags {
+		if f.letter == 'a' {
+			names = append(names, f.value)
+		}
+	}
+	if !ok {
+		names = []programs.Word{{}}
+	}
+	if len(names) == 0 {
+		names = literals([]string{"REPLY"})
+	}
+	w.assignTo(c, names)
+	return stays(c.state.folders)
+}
+
+func mapfileBuiltin(w *walker, c *command) outcome {
+	w.harmless(c)
+	flags, rest, ok := options(c.words, "dnOsuCc")
+	names := c.words[rest:]
+	if len(names) == 0 {
+		names = literals([]string{"MAPFILE"})
+	}
+	if !ok {
+		names = []programs.Word{{}}
+	}
+	w.assignTo(c, names)
+	for _, f := range flags {
+		if f.letter == 'C' {
+			w.opaque(c, "runs a callback with what it reads")
+			if f.value.Known {
+				w.scriptText(c, f.value.Text, bash, nil, c.state.adrift())
+			}
+			w.anything(c.state)
+		}
+	}
+	return stays(c.state.folders)
+}
+
+func getoptsBuiltin(w *walker, c *command) outcome {
+	w.harmless(c)
+	if len(c.words) < 3 {
+		return stays(c.state.folders)
+	}
+	w.assignTo(c, c.words[2:3])
+	return stays(c.state.folders)
+}
+
+func unsetBuiltin(w *walker, c *command) outcome {
+	w.harmless(c)
+	flags, rest, ok := options(c.words, "")
+	if !ok {
+		w.assignTo(c, []programs.Word{{}})
+		return stays(c.state.folders)
+	}
+	functions, variables := len(flags) == 0, true
+	for _, f := range flags {
+		functions = functions || f.letter == 'f'
+		variables = variables && f.letter != 'f'
+	}
+	if variables {
+		w.assignTo(c, c.words[rest:])
+	}
+	for _, name := range c.words[rest:] {
+		if f, found := c.state.function(name.Text); found && functions {
+			if variables { // only if no variable has the name
+				c.state.define(name.Text, function{bodies: f.bodies, maybe: true})
+			} else {
+				c.state.define(name.Text, function{})
+			}
+		}
+	}
+	return stays(c.state.folders)
+}
+
+func declareBuiltin(w *walker, c *command) outcome {
+	w.harmless(c)
+	d := newDeclarer(c.name())
+	for _, word := range c.words[1:] {
+		w.declareWord(word, &d, c.part, c.state)
+		if name := word.Text; d.local && word.Known && isName(name) {
+			w.local(name, c.state)
+		}
+	}
+	return stays(c.state.folders)
+}
+
+func letBuiltin(w *walker, c *command) outcome {
+	w.harmless(c)
+	w.opaque(c, "arithmetic that may be code")
+	return w.anything(c.state)
+}
+
+func waitBuiltin(w *walker, c *command) outcome {
+	w.harmless(c)
+	flags, _, ok := options(c.words, "p")
+	for _, f := range flags {
+		if f.letter == 'p' {
+			w.assignTo(c, []programs.Word{f.value})
+		}
+	}
+	if !ok {
+		w.assignTo(c, []programs.Word{{}})
+	}
+	return stays(c.state.folders)
+}
+
+// setBuiltin knows the options that change nothing about what the text means, and the
+// positional parameters.
+func setBuiltin(w *walker, c *command) outcome {
+	w.harmless(c)
+	s := c.state
+	for i := 1; i < len(c.words); i++ {
+		word := c.words[i]
+		switch {
+		case !word.Known:
+			s.params, s.paramsKnown, s.paramsChange = nil, false, true
+			if word.MayBeFlag() {
+				w.opaque(c, "an option of the shell that is not known")
+			}
+			return stays(s.folders)
+		case word.Text == "--" || word.Text == "-" || word.Text == "" || word.Text[0] != '-' && word.Text[0] != '+':
+			if word.Text == "--" || word.Text == "-" {
+				i++
+			}
+			s.params, s.paramsKnown, s.paramsChange = c.words[i:], noneMany(c.words[i:]), true
+			return stays(s.folders)
+		}
+		takes, fine := w.shellOption(word.Text, c.words[i+1:])
+		if !fine {
+			w.opaque(c, "an option that changes how the text is read: "+word.Text)
+		}
+		i += takes
+	}
+	return stays(s.folders)
+}
+
+// shellOption reads one word of options of set, and how many words it takes.
+func (w *walker) shellOption(text string, rest []programs.Word) (takes int, fine bool) {
+	fine = true
+	for j := 1; j < len(text); j++ {
+		switch text[j] {
+		case 'e', 'u', 'x', 'v', 'b', 'm', 'h', 'E', 'T', 'C':
+		case 'a':
+			w.exports = w.exports || text[0] == '-'
+		case 'o':
+			if len(rest) == 0 {
+				continue
+			}
+			takes = 1
+			switch rest[0].Text {
+			case "errexit", "nounset", "xtrace", "verbose", "pipefail", "noclobber", "errtrace", "functrace", "monitor", "notify", "hashall":
+				fine = fine && rest[0].Known
+			case "allexport":
+				w.exports = true
+			default:
+				fine = false
+			}
+		default:
+			fine = false
+		}
+	}
+	return takes, fine
+}
+
+func shiftBuiltin(w *walker, c *command) outcome {
+	w.harmless(c)
+	s := c.state
+	n := 1
+	if len(c.words) > 1 {
+		if given, err := strconv.Atoi(c.words[1].Text); err == nil && c.words[1].Known {
+			n = given
+		} else {
+			n = -1
+		}
+	}
+	s.paramsChange = true
+	if n < 0 || n > len(s.params) || !s.paramsKnown {
+		s.params, s.paramsKnown = nil, false
+	} else {
+		s.params = s.params[n:]
+	}
+	return stays(s.folders)
+}
+
+// shoptBuiltin lets pass what only asks, and options that change nothing here.
+func shoptBuiltin(w *walker, c *command) outcome {
+	w.harmless(c)
+	flags, rest, ok := options(c.words, "")
+	changes := !ok
+	for _, f := range flags {
+		changes = changes || f.letter == 's' || f.letter == 'u' || f.letter == 'o'
+	}
+	if !changes {
+		return stays(c.state.folders)
+	}
+	for _, word := range c.words[rest:] {
+		switch word.Text {
+		case "inherit_errexit", "checkwinsize", "huponexit", "checkhash", "checkjobs", "cmdhist", "lithist", "histappend", "xpg_echo":
+			continue
+		}
+		w.opaque(c, "an option that changes how the text is read: "+word.Text)
+		return stays(c.state.folders)
+	}
+	return stays(c.state.folders)
+}
+
+func jobsBuiltin(w *walker, c *command) outcome {
+	o := w.harmless(c)
+	for _, word := range c.words[1:] {
+		if !word.Known || word.Text == "-x" {
+			w.opaque(c, "jobs -x runs a command")
+		}
+	}
+	return o
+}
+
+func hashBuiltin(w *walker, c *command) outcome {
+	o := w.harmless(c)
+	for _, word := range c.words[1:] {
+		if word.MayBeFlag() && word.Text != "-r" {
+			w.opaque(c, "hash -p changes what names mean")
+			return o
+		}
+	}
+	return o
+}

@@ -1,0 +1,189 @@
+package analysis
+
+import (
+	"path"
+
+	"github.com/assent-dev/assent/tool/shell/programs"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A command is a simple command while it is walked.
+type command struct {
+	words []programs.Word
+	part  int // its Runs part
+	state *state
+	stdin input
+	// after says that commands before it may have changed what is on disk.
+	after bool
+	// outside says that no builtin or function is meant: a wrapper starts it.
+	outside bool
+	// builtin says that no function is meant, as after `command`.
+	builtin bool
+}
+
+func (c *command) name() string { return c.words[0].Text }
+
+// call walks a simple command: its words, assignments and redirections, and then what it
+// runs.
+func (w *walker) call(n *syntax.CallExpr, redirs []*syntax.Redirect, s *state) outcome {
+	w.step()
+	if len(n.Args) == 0 {
+		w.redirects(redirs, s, 0)
+		w.bareAssigns(n.Assigns, s)
+		return stays(s.folders)
+	}
+	part := w.add(Part{Kind: Runs, Line: w.line(n), Source: w.commandSource(n, redirs)})
+	c := &command{part: part, state: s}
+	c.words = w.fields(make([]programs.Word, 0, len(n.Args)), n.Args, s)
+	c.stdin = w.redirects(redirs, s, part)
+	w.prefixAssigns(c, n.Assigns)
+	if len(c.words) == 0 { // every word expanded to nothing
+		w.parts[part-1].Words = literals([]string{""})
+		return stays(s.folders)
+	}
+	return w.run(c)
+}
+
+// commandSource is the text of a command with its redirections, without the bodies of
+// here-documents.
+func (w *walker) commandSource(n *syntax.CallExpr, redirs []*syntax.Redirect) string {
+	from, to := n.Pos(), n.End()
+	for _, r := range redirs {
+		if from.After(r.Pos()) {
+			from = r.Pos()
+		}
+		if end := r.Word.End(); end.After(to) {
+			to = end
+		}
+	}
+	return w.between(from, to)
+}
+
+// run fills in the part of a command, and walks what follows from it.
+func (w *walker) run(c *command) outcome {
+	p := &w.parts[c.part-1]
+	p.Words, p.Dir = c.words, c.state.folders.only()
+	if w.adrift {
+		p.Dir = ""
+	}
+	if !c.words[0].Known {
+		p.Opaque, p.Why = true, "which command runs is not known"
+		w.changed = true
+		return w.anything(c.state)
+	}
+	name := c.name()
+	if !c.outside && !c.builtin {
+		if f, ok := c.state.function(name); ok {
+			w.functionPart(c)
+			o := w.callFunction(name, f, c.words[1:], c.part, c.state)
+			if !f.maybe {
+				return o
+			}
+			return o.merge(w.builtinOrProgram(c))
+		}
+	}
+	return w.builtinOrProgram(c)
+}
+
+// functionPart marks the part as a function of the text itself.
+func (w *walker) functionPart(c *command) {
+	p := &w.parts[c.part-1]
+	p.Builtin = true
+	p.Reading = programs.Reading{Program: c.name(), Known: true, Readonly: true, Complete: true, Prefix: 1, Transparent: true}
+}
+
+func (w *walker) builtinOrProgram(c *command) outcome {
+	if b := special[c.name()]; b != nil && !c.outside {
+		w.parts[c.part-1].Builtin = true
+		return b(w, c)
+	}
+	w.program(c)
+	return stays(c.state.folders)
+}
+
+// anything is the outcome of code that may do everything a shell can.
+func (w *walker) anything(s *state) outcome {
+	s.forgetAll()
+	s.params, s.paramsKnown, s.paramsChange = nil, false, true
+	s.folders = folders{}
+	return stays(folders{})
+}
+
+// program reads what a program would do.
+func (w *walker) program(c *command) {
+	reading := w.reading(c)
+	w.parts[c.part-1].Reading = reading
+	c.after = w.changed
+	if !quiet(reading) {
+		w.changed = true
+	}
+	w.named(c)
+	w.effects(c, reading)
+	w.git(c, reading)
+	w.own(c)
+}
+
+// reading asks the table about a program. One that is named by a path is what its base name
+// says for a deny, but is only trusted to be that if the PATH leads there too.
+func (w *walker) reading(c *command) programs.Reading {
+	name := c.name()
+	base := path.Base(name)
+	r := programs.Interpret(base, c.words[1:])
+	if base == name || r.Program == "" || base != "git" && w.onPath(name, base) {
+		return r
+	}
+	r.Known, r.Readonly, r.Complete, r.Transparent = false, false, false, false
+	r.Why = name + " may be another program than " + base
+	return r
+}
+
+// onPath reports whether a path leads to the program that its base name alone means.
+func (w *walker) onPath(name, base string) bool {
+	usual := w.world.Program(base)
+	if usual == "" || !path.IsAbs(name) {
+		return false
+	}
+	real, kind := w.world.Look(path.Clean(name))
+	other, _ := w.world.Look(usual)
+	return kind == File && real == other
+}
+
+// quiet reports whether a program changes nothing on disk.
+func quiet(r programs.Reading) bool {
+	if !r.Known || !r.Complete || r.Opaque != "" || len(r.Runs) > 0 || r.Stdin {
+		return false
+	}
+	for _, e := range r.Effects {
+		if e.Kind == programs.Write || e.Kind == programs.Delete {
+			return false
+		}
+	}
+	return true
+}
+
+// named notes a script that is run by its path.
+func (w *walker) named(c *command) {
+	name := c.name()
+	if isDevice(name) {
+		w.unknown(c.part, nil, "runs what it is handed as a file")
+		return
+	}
+	if path.Base(name) == name || w.at.elsewhere {
+		return
+	}
+	w.scriptFile(c, c.words[0])
+}
+
+// scriptFile notes a file that is run as code.
+func (w *walker) scriptFile(c *command, word programs.Word) {
+	if !word.Known || w.at.elsewhere {
+		return
+	}
+	for _, dir := range c.state.folders.list {
+		if name, ok := w.absolute(word.Text, dir); ok {
+			if _, kind := w.world.Look(name); kind == File {
+				w.file(name)
+			}
+		}
+	}
+}

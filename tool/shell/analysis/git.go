@@ -1,0 +1,187 @@
+package analysis
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/tool/shell/programs"
+)
+
+// gitSettings are the settings of one repository, kept for the whole reading.
+type gitSettings struct {
+	list []Setting
+	ok   bool
+}
+
+// git finds the settings that make an invocation of git run programs. Those of the person
+// and the system are their own word; what comes with a repository is somebody else's.
+func (w *walker) git(c *command, r programs.Reading) {
+	if path.Base(c.name()) != "git" || w.at.elsewhere {
+		return
+	}
+	line := splitGit(c.words)
+	if line.elsewhere {
+		w.gitRuns(c, "--git-dir")
+	}
+	dirs := w.gitFolders(c, r)
+	if len(dirs) == 0 {
+		w.gitRuns(c, "the configuration of a repository that is not known")
+		return
+	}
+	for _, dir := range dirs {
+		settings := w.gitConfig(dir)
+		if !settings.ok {
+			w.gitRuns(c, "a configuration that cannot be read")
+			continue
+		}
+		all := append(slices.Clip(settings.list), line.settings...)
+		w.gitRepository(c, r, line, all, dir)
+	}
+}
+
+// gitFolders are the folders that git may work in.
+func (w *walker) gitFolders(c *command, r programs.Reading) []string {
+	if r.Dir.Text == "" && (r.Dir.Known || r.Dir == programs.Word{}) {
+		return c.state.folders.list
+	}
+	if !r.Dir.Known {
+		return nil
+	}
+	var dirs []string
+	for _, dir := range c.state.folders.list {
+		there, ok := w.absolute(r.Dir.Text, dir)
+		if !ok {
+			return nil
+		}
+		dirs = append(dirs, there)
+	}
+	return dirs
+}
+
+func (w *walker) gitConfig(dir string) gitSettings {
+	known, ok := w.settings[dir]
+	if !ok {
+		known.list, known.ok = w.world.GitConfig(dir)
+		if w.settings == nil {
+			w.settings = make(map[string]gitSettings)
+		}
+		w.settings[dir] = known
+	}
+	return known
+}
+
+// gitRepository looks at one repository.
+func (w *walker) gitRepository(c *command, r programs.Reading, line gitLine, settings []Setting, dir string) {
+	if len(r.Sub) == 0 && line.sub != "" {
+		if alias, ok := setting(settings, "alias."+strings.ToLower(line.sub)); ok {
+			w.gitAlias(c, line, alias, dir)
+			return
+		}
+	}
+	use := gitUseOf(line)
+	for _, s := range settings {
+		if s.Repository && s.Value != "" && use.runs(s, line) {
+			w.gitRuns(c, s.Key)
+		}
+	}
+	for _, hook := range w.gitHooks(settings, dir) {
+		if use.hooks || use.index && hook == "post-index-change" {
+			w.gitRuns(c, "hook "+hook)
+		}
+	}
+}
+
+// gitRuns notes a setting on the part of a command.
+func (w *walker) gitRuns(c *command, key string) {
+	p := &w.parts[c.part-1]
+	if slices.Contains(p.GitRuns, key) {
+		return
+	}
+	p.GitRuns = append(p.GitRuns, key)
+	if p.Why == "" {
+		p.Why = "git would run what " + key + " says"
+	}
+}
+
+// setting returns the last value of a key.
+func setting(list []Setting, key string) (string, bool) {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].Key == key {
+			return list[i].Value, true
+		}
+	}
+	return "", false
+}
+
+// gitAlias walks what an alias stands for.
+func (w *walker) gitAlias(c *command, line gitLine, alias, dir string) {
+	if script, ok := strings.CutPrefix(alias, "!"); ok {
+		w.gitRuns(c, "alias."+line.sub)
+		s := w.handed(c.state)
+		s.folders = folders{}
+		if root, _ := w.gitRoot(dir); root != "" {
+			s.folders = folders{[]string{root}}
+		}
+		w.scriptText(c, script, posix, nil, s)
+		return
+	}
+	if strings.ContainsAny(alias, `'"\`) {
+		w.unknown(c.part, nil, "runs the alias "+line.sub+", which is not plain")
+		return
+	}
+	words := append(slices.Clip(c.words[:line.at]), literals(strings.Fields(alias))...)
+	words = append(words, c.words[line.at+1:]...)
+	w.started(c, &command{words: words, outside: true})
+}
+
+// gitRoot returns the folder of the repository that holds dir, and where its hooks lie.
+func (w *walker) gitRoot(dir string) (root, hooks string) {
+	for at := dir; ; at = path.Dir(at) {
+		switch _, kind := w.world.Look(path.Join(at, ".git")); kind {
+		case Folder:
+			return at, path.Join(at, ".git/hooks")
+		case File: // a linked worktree or submodule
+			return at, ""
+		}
+		if _, kind := w.world.Look(path.Join(at, "HEAD")); kind == File {
+			if _, kind := w.world.Look(path.Join(at, "objects")); kind == Folder {
+				return at, path.Join(at, "hooks")
+			}
+		}
+		if at == "/" {
+			return "", ""
+		}
+	}
+}
+
+// gitHooks names the hooks that are there.
+func (w *walker) gitHooks(settings []Setting, dir string) []string {
+	root, folder := w.gitRoot(dir)
+	if root == "" {
+		return nil
+	}
+	if set, ok := setting(settings, "core.hookspath"); ok && set != "" {
+		if strings.HasPrefix(set, "~") {
+			set = w.world.Home() + set[1:]
+		}
+		if !path.IsAbs(set) {
+			set = path.Join(root, set)
+		}
+		folder = set
+	}
+	if folder == "" {
+		return []string{"of a linked repository"}
+	}
+	entries, more := w.world.List(folder, 64)
+	var hooks []string
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name, ".sample") && e.Kind != Folder {
+			hooks = append(hooks, e.Name)
+		}
+	}
+	if more {
+		hooks = append(hooks, "among many")
+	}
+	return hooks
+}

@@ -1,0 +1,162 @@
+package analysis
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/pattern"
+)
+
+// isPattern reports whether text with quoted characters escaped is a pattern: a bracket
+// that is never closed is none.
+func isPattern(text string) bool {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '*', '?':
+			return true
+		case '[':
+			if strings.IndexByte(text[i+1:], ']') >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// literalStart is what every name that a pattern stands for begins with, and the pattern
+// itself too.
+func literalStart(text string) string {
+	if i := strings.IndexAny(text, `*?[\`); i >= 0 {
+		return text[:i]
+	}
+	return text
+}
+
+// touchPattern adds the part for the files that a pattern stands for now.
+func (w *walker) touchPattern(p Part, text, dir string, tree bool) {
+	if !strings.HasPrefix(text, "/") {
+		if dir == "" {
+			p.Why = "the files are not known"
+			w.add(p)
+			return
+		}
+		text = escapePattern(dir) + "/" + text
+	}
+	p.Many = true
+	p.Matches, p.More = w.matches(text)
+	if tree {
+		p.Matches, p.More = w.trees(p.Matches, p.More)
+	}
+	p.Path = text
+	w.add(p)
+}
+
+func escapePattern(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(text)
+}
+
+func unescapePattern(text string) string {
+	var out strings.Builder
+	unescape(text, func(part string, _ bool) { out.WriteString(part) })
+	return out.String()
+}
+
+// matches returns the paths that an absolute pattern stands for now.
+func (w *walker) matches(text string) (found []string, more bool) {
+	found = []string{"/"}
+	for _, part := range strings.Split(strings.TrimPrefix(text, "/"), "/") {
+		if part == "" || part == "." {
+			continue
+		}
+		if found, more = w.matchPart(found, part, more); len(found) == 0 {
+			return nil, more
+		}
+	}
+	return found, more
+}
+
+// matchPart goes on from paths by one part of a pattern.
+func (w *walker) matchPart(from []string, part string, more bool) ([]string, bool) {
+	var next []string
+	if !isPattern(part) {
+		name := unescapePattern(part)
+		for _, at := range from {
+			if there, ok := w.absolute(at+"/"+name, ""); ok {
+				if _, kind := w.world.Look(there); kind != Nothing {
+					next = append(next, there)
+				}
+			}
+		}
+		return next, more
+	}
+	matcher, err := patternMatcher(part)
+	if err != nil {
+		return nil, true
+	}
+	for _, at := range from {
+		entries, beyond := w.list(at)
+		more = more || beyond
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name, ".") && !strings.HasPrefix(unescapePattern(part), ".") {
+				continue
+			}
+			if matcher.MatchString(e.Name) {
+				next = append(next, path.Join(at, e.Name))
+			}
+		}
+	}
+	return next, more
+}
+
+func patternMatcher(part string) (*regexp.Regexp, error) {
+	expr, err := pattern.Regexp(part, pattern.Filenames|pattern.EntireString|pattern.GlobLeadingDot|pattern.NoGlobStar)
+	if err != nil {
+		return nil, err
+	}
+	return regexp.Compile(expr)
+}
+
+// list returns the names in a folder as far as the bound allows.
+func (w *walker) list(folder string) ([]Entry, bool) {
+	if w.entries <= 0 {
+		return nil, true
+	}
+	entries, more := w.world.List(folder, w.entries)
+	w.entries -= len(entries)
+	return entries, more
+}
+
+// tree returns what lies below a folder now; links are named and not followed.
+func (w *walker) tree(folder string) (found []string, more bool) {
+	queue := []string{folder}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		entries, beyond := w.list(at)
+		more = more || beyond
+		for _, e := range entries {
+			name := path.Join(at, e.Name)
+			found = append(found, name)
+			if e.Kind == Folder && !e.Link {
+				queue = append(queue, name)
+			}
+		}
+	}
+	return found, more
+}
+
+// trees adds what lies below each of the paths.
+func (w *walker) trees(paths []string, more bool) ([]string, bool) {
+	all := paths
+	for _, name := range paths {
+		if _, kind := w.world.Look(name); kind == Folder {
+			below, beyond := w.tree(name)
+			all = append(all, below...)
+			more = more || beyond
+		}
+	}
+	return all, more
+}

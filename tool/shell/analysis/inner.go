@@ -1,0 +1,142 @@
+package analysis
+
+import (
+	"github.com/assent-dev/assent/tool/shell/programs"
+)
+
+// inner walks a command that a program starts.
+func (w *walker) inner(c *command, run programs.Run) {
+	s := w.handed(c.state)
+	if run.Cleared {
+		s.vars, s.barrier = nil, true
+	}
+	w.innerDir(c, run, s)
+	at := w.at
+	at.cause, at.inner = c.part, true
+	at.elsewhere = at.elsewhere || run.Elsewhere
+	at.line = w.parts[c.part-1].Line
+	w.inside(at, func() {
+		if run.Elsewhere {
+			s.folders = folders{}
+		}
+		w.innerEnv(c, run, s)
+		if !run.IsScript {
+			w.innerWords(c, run, s)
+			return
+		}
+		if !run.Script.Known {
+			w.unknown(c.part, nil, "runs text that is not known")
+			return
+		}
+		w.scriptText(c, run.Script.Text, shellOf(run.Shell), run.Args, s)
+	})
+}
+
+// handed is the state of a program that is started: what the shell exports.
+func (w *walker) handed(s *state) *state {
+	return s.exported(func(name string) bool {
+		_, set := w.world.Variable(name)
+		return set || name == "HOME"
+	})
+}
+
+func (w *walker) innerDir(c *command, run programs.Run, s *state) {
+	if run.Dir == (programs.Word{}) || run.Dir.Known && run.Dir.Text == "" {
+		return
+	}
+	var there folders
+	for _, dir := range c.state.folders.list {
+		name, ok := w.absolute(run.Dir.Text, dir)
+		if !ok || !run.Dir.Known {
+			there = folders{}
+			break
+		}
+		real, _ := w.world.Look(name)
+		there.list = append(there.list, real)
+	}
+	s.folders = there
+}
+
+// innerEnv adds the parts for what a wrapper assigns.
+func (w *walker) innerEnv(c *command, run programs.Run, s *state) {
+	for _, a := range run.Env {
+		w.setFor(a.Name, c.part)
+		s.set(a.Name, variable{value: a.Value, exported: true})
+	}
+}
+
+// innerWords walks a command that is given as words.
+func (w *walker) innerWords(c *command, run programs.Run, s *state) {
+	if len(run.Words) == 0 {
+		return
+	}
+	outer := w.parts[c.part-1]
+	part := w.add(Part{Kind: Runs, Line: outer.Line, Source: outer.Source, Env: run.Env})
+	if w.depth >= maxInner {
+		w.parts[part-1].Words = run.Words
+		w.unknown(part, nil, "too many commands inside each other")
+		return
+	}
+	w.depth++
+	w.repeating(func() {
+		w.step()
+		w.run(&command{words: run.Words, part: part, state: s, stdin: c.stdin, outside: true})
+	})
+	w.depth--
+}
+
+// A shell is what reads a text.
+type shell int
+
+const (
+	bash    shell = iota + 1
+	posix         // any shell that knows no more than POSIX says
+	foreign       // one whose language we do not read
+)
+
+// shellOf tells which shell a program hands its script to.
+func shellOf(program string) shell {
+	switch program {
+	case "bash", "rbash":
+		return bash
+	case "zsh", "fish", "ksh", "mksh", "csh", "tcsh", "xonsh", "nu", "elvish", "pwsh", "yash":
+		return foreign
+	}
+	return posix
+}
+
+// scriptText walks the text of a script. The shell reads the text as it stands, and not its
+// canonical form: if the two differ in more than white space, a part says so.
+func (w *walker) scriptText(c *command, text string, reader shell, args []programs.Word, s *state) outcome {
+	if w.depth >= maxInner || !w.mayRepeat() {
+		w.unknown(c.part, nil, "too many scripts inside each other")
+		return w.anything(s)
+	}
+	odd, err := gate(text)
+	if err != nil {
+		w.unknown(c.part, nil, "runs text that cannot be read: "+err.Error())
+		return w.anything(s)
+	}
+	form, file, err := canonical(text)
+	if err != nil {
+		w.unknown(c.part, nil, "runs text that cannot be read: "+err.Error())
+		return w.anything(s)
+	}
+	if odd != "" || !sameText(form, text, true) || reader != bash && !portable(file, reader) {
+		w.unknown(c.part, nil, "runs text that its shell may read differently")
+	}
+	if args != nil {
+		s.params, s.paramsKnown = nil, len(args) > 0 && noneMany(args)
+		if s.paramsKnown {
+			s.params = args[1:]
+		}
+	}
+	at := place{text: form, line: w.parts[c.part-1].Line, cause: c.part, inner: true, elsewhere: w.at.elsewhere}
+	var o outcome
+	w.depth++
+	w.inside(at, func() {
+		w.repeating(func() { o = w.stmts(file.Stmts, s) })
+	})
+	w.depth--
+	return o
+}

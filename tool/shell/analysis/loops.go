@@ -1,0 +1,148 @@
+package analysis
+
+import (
+	"github.com/assent-dev/assent/tool/shell/programs"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// loose walks a body that may run any number of times: what it assigns is unknown from
+// its beginning, since an earlier round may have assigned it.
+func (w *walker) loose(s *state, v survey, walk func(*state) outcome) outcome {
+	w.changed = true // by an earlier round
+	v.apply(s)
+	if v.moves {
+		s.folders = folders{}
+	}
+	body := s.fork()
+	o := walk(body)
+	s.join(s, body)
+	return stays(s.folders.or(o.either()))
+}
+
+// apply makes unknown what the surveyed body may change.
+func (v survey) apply(s *state) {
+	if v.all {
+		s.forgetAll()
+	} else {
+		s.forget(v.names)
+	}
+	if v.sets {
+		s.params, s.paramsKnown, s.paramsChange = nil, false, true
+	}
+}
+
+func (w *walker) whileLoop(cmd *syntax.WhileClause, s *state) outcome {
+	v := w.changes(cmd.Cond, s)
+	for _, stmt := range cmd.Do {
+		v.node(stmt, s)
+	}
+	return w.loose(s, v, func(body *state) outcome {
+		o := w.stmts(cmd.Cond, body)
+		inside := body.fork()
+		inside.folders = o.ok
+		if cmd.Until {
+			inside.folders = o.fail
+		}
+		rest := w.stmts(cmd.Do, inside)
+		body.join(body, inside)
+		return stays(o.either().or(rest.either()))
+	})
+}
+
+func (w *walker) forLoop(cmd *syntax.ForClause, s *state) outcome {
+	loop, ok := cmd.Loop.(*syntax.WordIter)
+	if !ok {
+		return w.countingLoop(cmd, cmd.Loop.(*syntax.CStyleLoop), s)
+	}
+	items := w.items(loop, s)
+	v := w.changes(cmd.Do, s)
+	v.name(loop.Name.Value, byText)
+	if cmd.Select || !allKnown(items) {
+		return w.loose(s, v, func(body *state) outcome {
+			body.set(loop.Name.Value, w.oneOf(items, s))
+			if cmd.Select {
+				body.set("REPLY", variable{})
+			}
+			return w.stmts(cmd.Do, body)
+		})
+	}
+	return w.unroll(cmd, loop.Name.Value, items, v, s)
+}
+
+// items are the words that a loop goes through.
+func (w *walker) items(loop *syntax.WordIter, s *state) []programs.Word {
+	if !loop.InPos.IsValid() {
+		if s.paramsKnown {
+			return s.params
+		}
+		return []programs.Word{{Text: `"$@"`, Many: true}}
+	}
+	return w.fields(nil, loop.Items, s)
+}
+
+// unroll walks the body once for each item.
+func (w *walker) unroll(cmd *syntax.ForClause, name string, items []programs.Word, v survey, s *state) outcome {
+	w.changed = true
+	for i, item := range items {
+		if i > 0 && !w.mayRepeat() {
+			body := func(b *state) outcome { return w.stmts(cmd.Do, b) }
+			return w.loose(s, v, body)
+		}
+		w.assign(name, variable{value: item}, s)
+		walk := func() { s.folders = w.stmts(cmd.Do, s).either() }
+		if i == 0 {
+			walk()
+		} else {
+			w.repeating(walk)
+		}
+		if v.jumps { // what follows the jump may not have run
+			v.apply(s)
+			if v.moves {
+				s.folders = folders{}
+			}
+		}
+	}
+	return stays(s.folders)
+}
+
+func (w *walker) countingLoop(cmd *syntax.ForClause, loop *syntax.CStyleLoop, s *state) outcome {
+	if loop.Init != nil {
+		w.arithmetic(loop.Init, s, cmd)
+	}
+	v := w.changes(cmd.Do, s)
+	for _, x := range []syntax.ArithmExpr{loop.Cond, loop.Post} {
+		if x != nil {
+			v.node(x, s)
+		}
+	}
+	return w.loose(s, v, func(body *state) outcome {
+		if loop.Cond != nil {
+			w.arithmetic(loop.Cond, body, cmd)
+		}
+		o := w.stmts(cmd.Do, body)
+		if loop.Post != nil {
+			w.arithmetic(loop.Post, body, cmd)
+		}
+		return o
+	})
+}
+
+func allKnown(words []programs.Word) bool {
+	for _, word := range words {
+		if !word.Known {
+			return false
+		}
+	}
+	return true
+}
+
+// oneOf is a variable that holds one of the items: the names that a pattern stands for, if
+// there is only that.
+func (w *walker) oneOf(items []programs.Word, s *state) variable {
+	if len(items) == 1 && items[0].Glob && !w.adrift {
+		if dir := s.folders.only(); dir != "" {
+			return variable{value: programs.Word{Text: items[0].Text, Glob: true}, from: dir}
+		}
+	}
+	return variable{}
+}

@@ -1,0 +1,182 @@
+package analysis
+
+import (
+	"strconv"
+
+	"github.com/assent-dev/assent/tool/shell/programs"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// isPlain reports whether an expansion is $name or ${name}.
+func isPlain(p *syntax.ParamExp) bool {
+	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil &&
+		p.Repl == nil && p.Names == 0 && p.Exp == nil && p.NestedParam == nil && p.Flags == nil
+}
+
+// parameter expands ${…}, and walks what runs inside it.
+func (w *walker) parameter(p *syntax.ParamExp, quoted bool, s *state) piece {
+	unknown := piece{quoted: quoted, split: !quoted}
+	if isPlain(p) {
+		return w.plainParameter(p.Param.Value, quoted, s)
+	}
+	if list, ok := w.elements(p, quoted, s); ok {
+		return list
+	}
+	value := w.operand(p, s)
+	switch {
+	case p.Param == nil:
+		w.unknown(0, p, "an expansion that is not known")
+	case p.Length:
+		unknown.number, unknown.numeric = true, true
+	case p.Excl && p.Names == 0:
+		w.unknown(0, p, "an indirect expansion")
+	case p.Exp != nil:
+		return w.choice(p, value, quoted, s)
+	}
+	if p.Param != nil && isList(p.Param.Value, p.Index) {
+		unknown.split = true // several words even in quotes
+	}
+	return unknown
+}
+
+// plainParameter expands $name.
+func (w *walker) plainParameter(name string, quoted bool, s *state) piece {
+	unknown := piece{quoted: quoted, split: !quoted}
+	switch name {
+	case "@", "*":
+		if name == "*" && quoted {
+			return unknown
+		}
+		if !s.paramsKnown || !quoted && !allKnown(s.params) {
+			return piece{split: true}
+		}
+		if !quoted {
+			return piece{split: true} // its words are split again
+		}
+		return piece{isList: true, known: true, list: s.params}
+	case "#", "?", "$", "!":
+		unknown.number, unknown.numeric = true, true
+		return unknown
+	case "-", "0":
+		return unknown
+	}
+	if n, err := strconv.Atoi(name); err == nil {
+		if s.paramsKnown && n >= 1 && n <= len(s.params) {
+			return pieceOf(s.params[n-1], quoted)
+		}
+		return unknown
+	}
+	p := pieceOf(w.value(name, s), quoted)
+	p.numeric = w.holdsNumber(name, s)
+	if v, ok := s.lookup(name); ok && v.numeric && !p.known && w.splits(s) {
+		p.split = false // nothing in a number to split at
+	}
+	return p
+}
+
+func pieceOf(value programs.Word, quoted bool) piece {
+	return piece{text: value.Text, known: value.Known, quoted: quoted, split: !quoted, number: value.Number, numeric: isNumber(value)}
+}
+
+// elements expands "${a[@]}" and ${a[0]} of an array that is known.
+func (w *walker) elements(p *syntax.ParamExp, quoted bool, s *state) (piece, bool) {
+	index, ok := p.Index.(*syntax.Word)
+	if !ok || p.Param == nil || p.Excl || p.Length || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Names != 0 {
+		return piece{}, false
+	}
+	v, ok := s.lookup(p.Param.Value)
+	if !ok || !v.isList || w.isVolatile(p.Param.Value) {
+		return piece{}, false
+	}
+	at := index.Lit()
+	if at == "@" && quoted {
+		return piece{isList: true, known: true, list: v.list}, true
+	}
+	n, err := strconv.Atoi(at)
+	if err != nil || n < 0 || n >= len(v.list) {
+		return piece{}, false
+	}
+	return pieceOf(v.list[n], quoted), true
+}
+
+// isList reports whether an expansion makes several words even in quotes.
+func isList(name string, index syntax.ArithmExpr) bool {
+	if name == "@" {
+		return true
+	}
+	word, ok := index.(*syntax.Word)
+	return ok && word.Lit() == "@"
+}
+
+// operand walks everything that is expanded inside ${…}.
+func (w *walker) operand(p *syntax.ParamExp, s *state) (value programs.Word) {
+	if p.Index != nil && !wholeArray(p.Index) {
+		w.arithmetic(p.Index, s, p)
+	}
+	if p.Slice != nil {
+		for _, x := range []syntax.ArithmExpr{p.Slice.Offset, p.Slice.Length} {
+			if x != nil {
+				w.arithmetic(x, s, p)
+			}
+		}
+	}
+	if p.Repl != nil {
+		w.pattern(p.Repl.Orig, s)
+		w.pattern(p.Repl.With, s)
+	}
+	if p.NestedParam != nil {
+		w.part(nil, p.NestedParam, true, s)
+	}
+	if p.Exp == nil || p.Exp.Word == nil {
+		return programs.Word{}
+	}
+	if p.Exp.Op == syntax.OtherParamOps {
+		if p.Exp.Word.Lit() == "P" {
+			w.unknown(0, p, "an expansion that runs what a variable holds")
+		}
+		return programs.Word{}
+	}
+	return w.single(p.Exp.Word, s)
+}
+
+// choice expands ${name:-word} and its like, where the variable is known.
+func (w *walker) choice(p *syntax.ParamExp, word programs.Word, quoted bool, s *state) piece {
+	unknown := piece{quoted: quoted, split: !quoted}
+	name := p.Param.Value
+	var current programs.Word
+	if p.Index == nil && (isName(name)) {
+		current = w.value(name, s)
+	}
+	switch p.Exp.Op {
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if !current.Known || current.Text == "" {
+			w.assign(name, variable{}, s)
+			w.assignPart(name, p, s)
+			return unknown
+		}
+	case syntax.DefaultUnset, syntax.ErrorUnset:
+	case syntax.DefaultUnsetOrNull, syntax.ErrorUnsetOrNull:
+		if current.Known && current.Text == "" {
+			return unknown
+		}
+	default:
+		return unknown
+	}
+	if current.Known {
+		return pieceOf(current, quoted)
+	}
+	return unknown
+}
+
+// wholeArray reports whether a subscript is @ or *.
+func wholeArray(index syntax.ArithmExpr) bool {
+	word, ok := index.(*syntax.Word)
+	return ok && (word.Lit() == "@" || word.Lit() == "*")
+}
+
+// pattern walks what runs inside a pattern.
+func (w *walker) pattern(word *syntax.Word, s *state) {
+	if word != nil {
+		w.pieces(word.Parts, s)
+	}
+}

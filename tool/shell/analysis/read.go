@@ -1,0 +1,79 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Read reads a command that would run in the folder dir, an absolute path, and says what
+// it would do. An error means that the text is no command that can be read; it says where,
+// and such text must not run.
+func Read(text, dir string, world World) (script *Script, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			script, err = nil, fmt.Errorf("the command cannot be read: internal error: %v", r)
+		}
+	}()
+	return read(text, dir, world)
+}
+
+func read(text, dir string, world World) (*Script, error) {
+	odd, err := gate(text)
+	if err != nil {
+		return nil, err
+	}
+	form, file, err := canonical(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(file.Stmts) == 0 {
+		return nil, errors.New("the command is empty")
+	}
+	w := &walker{world: world, at: place{text: form}, repeats: maxRepeats, entries: maxEntries}
+	w.parts = make([]Part, 0, expected(form))
+	w.script(file, &state{folders: folders{[]string{dir}}})
+	return &Script{
+		Command: Command{text: form, original: text},
+		Parts:   w.parts,
+		Odd:     odd,
+		Files:   w.files,
+	}, nil
+}
+
+// script walks a whole text, and then the functions that it defines but never calls by
+// name: a handler of the shell or a trap may.
+func (w *walker) script(file *syntax.File, s *state) {
+	w.stmts(file.Stmts, s)
+	for len(w.pending) > 0 {
+		decl := w.pending[0]
+		w.pending = w.pending[1:]
+		if !w.called[decl] {
+			w.markCalled(decl)
+			w.inside(w.places[decl], func() { w.stmt(decl.Body, s.adrift()) })
+		}
+	}
+}
+
+func (w *walker) markCalled(decl *syntax.FuncDecl) {
+	if w.called == nil {
+		w.called = make(map[*syntax.FuncDecl]bool)
+	}
+	w.called[decl] = true
+}
+
+// expected guesses how many parts a text has, so that they need not be moved often: each
+// command, and one thing that it does.
+func expected(text string) int {
+	commands := 1
+	for i := range len(text) {
+		switch text[i] {
+		case ';', '|', '&', '\n', '(':
+			if i == 0 || text[i-1] != text[i] {
+				commands++
+			}
+		}
+	}
+	return 2 * commands
+}

@@ -1,0 +1,156 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/hosts"
+)
+
+// A Config is the operator's word on commands. The zero Config asks for every
+// command.
+type Config struct {
+	// Rules are tried in order; the first that matches decides, but a deny
+	// anywhere wins.
+	Rules []Rule
+	// Readonly turns on the preset for programs that only read and print.
+	Readonly bool
+	// Default is for what nothing else decides.
+	Default Default
+	// Env are names of variables that may be set before a command without a
+	// question, and that are passed on to it.
+	Env []string
+	// Cwd is the folder that commands run in, by its virtual name. Empty is the
+	// root named ".", else the only root.
+	Cwd string
+	// Network says which hosts commands may talk to.
+	Network hosts.Policy
+}
+
+// A Rule is what config says about commands that begin with the words of a
+// pattern.
+type Rule struct {
+	Pattern  string
+	Approval tool.Word
+	// Reason is told when the command is denied.
+	Reason string
+	// Description is the summary of a command that matched.
+	Description string
+	// Paths are names of roots: the rule applies only if every path among the
+	// arguments resolves into one of them. Not for a deny.
+	Paths []string
+	// Source is the file and line.
+	Source string
+}
+
+// A Default is for commands that no rule names.
+type Default struct {
+	// Approval is allow, ask or deny; empty is ask.
+	Approval tool.Word
+	// ByEffect makes a command as free as the files and hosts it would touch,
+	// instead of Approval.
+	ByEffect bool
+	Reason   string
+	Source   string
+}
+
+// A rule that is ready to be matched.
+type rule struct {
+	Rule
+	pattern approval.CommandPattern
+}
+
+// compile checks the config and makes its patterns ready.
+func (c Config) compile() ([]rule, error) {
+	if err := c.Network.Validate(); err != nil {
+		return nil, err
+	}
+	rules := make([]rule, 0, len(c.Rules))
+	for _, r := range c.Rules {
+		compiled, err := r.compile()
+		if err != nil {
+			return nil, fmt.Errorf("%s: shell pattern %q: %w", sourceOr(r.Source), r.Pattern, err)
+		}
+		rules = append(rules, compiled)
+	}
+	return rules, nil
+}
+
+func (r Rule) compile() (rule, error) {
+	pattern, err := approval.CompileCommand(r.Pattern)
+	switch {
+	case err != nil:
+		return rule{}, err
+	case r.Approval == "":
+		return rule{}, errors.New("it says neither allow, ask nor deny")
+	case r.Approval == tool.WordDeny && len(r.Paths) > 0:
+		return rule{}, errors.New("sandbox_paths on a deny would let the command run elsewhere; leave it out")
+	}
+	return rule{r, pattern}, nil
+}
+
+// Check reports what is wrong with a rule on its own.
+func (r Rule) Check() error {
+	_, err := r.compile()
+	return err
+}
+
+// Hidden says for each rule that can never decide which earlier one hides it: a
+// text for the person who wrote it.
+func (c Config) Hidden() []string {
+	rules, err := c.compile()
+	if err != nil {
+		return nil // that is reported as an error
+	}
+	var out []string
+	for i, r := range rules {
+		if r.Approval == tool.WordDeny {
+			continue // a deny wins wherever it stands
+		}
+		hides := func(first rule) bool {
+			return len(first.Paths) == 0 && first.Approval != tool.WordDeny && first.pattern.Hides(r.pattern)
+		}
+		if at := slices.IndexFunc(rules[:i], hides); at >= 0 {
+			out = append(out, fmt.Sprintf("%s: the rule for %q is never reached: the one for %q (%s) comes first",
+				sourceOr(r.Source), r.Pattern, rules[at].Pattern, sourceOr(rules[at].Source)))
+		}
+	}
+	return out
+}
+
+func sourceOr(source string) string {
+	if source == "" {
+		return "shell rules"
+	}
+	return source
+}
+
+// harmlessEnv are variables that change how a program prints, and not what it
+// runs; they may be set before any command.
+var harmlessEnv = []string{
+	"CI", "LANG", "LANGUAGE", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME",
+	"TZ", "TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM",
+	"NODE_ENV", "RUST_BACKTRACE", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED",
+	"DEBIAN_FRONTEND", "GOOS", "GOARCH", "CGO_ENABLED", "VERBOSE", "SOURCE_DATE_EPOCH",
+}
+
+// mayBeSet reports whether a variable may be set before a command without a
+// question.
+func (c *Config) mayBeSet(name string) bool {
+	return slices.Contains(harmlessEnv, name) || slices.Contains(c.Env, name)
+}
+
+// CheckEnv reports names of variables that cannot be passed on: they would make
+// programs run other code.
+func CheckEnv(names []string) error {
+	for _, name := range names {
+		if name == "" || strings.ContainsAny(name, "= \t\n\x00") {
+			return fmt.Errorf("%q is no name of a variable", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package shell
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+	"github.com/assent-dev/assent/tool/shell/programs"
+)
+
+var accesses = map[programs.Kind]roots.Access{
+	programs.Read: roots.Read, programs.Write: roots.Write, programs.Delete: roots.Delete,
+}
+
+var actNames = map[programs.Kind]string{
+	programs.Read: approval.ReadFile, programs.Write: approval.WriteFile, programs.Delete: approval.DeleteFile,
+}
+
+// file judges a file that a command touches, by the word of the root it is in.
+func (j *judging) file(p *analysis.Part) approval.Act {
+	if p.Path == "" {
+		return approval.Act{
+			Name: actNames[p.Access], Target: approval.UnknownTarget(approval.Path), ByName: true,
+			Verdict: approval.Ask, Why: orElse(p.Why, "which file it touches is known only when it runs"),
+		}
+	}
+	act := j.places.act(accesses[p.Access], p.Path, p.Many)
+	if p.Redirect {
+		act.ByName = true
+	}
+	if p.Many {
+		j.many(p, &act)
+	}
+	return act
+}
+
+// many judges a path that stands for many files by what is there now.
+func (j *judging) many(p *analysis.Part, act *approval.Act) {
+	for _, m := range p.Matches {
+		one := j.places.act(accesses[p.Access], m, false)
+		switch {
+		case j.opts.Denied != nil && j.opts.Denied(j.ctx, one):
+			j.stricter(act, one, "is denied")
+			act.PersonOnly = true
+			return
+		case one.Secret:
+			j.stricter(act, one, "looks like a secret")
+		case one.Verdict == approval.Block:
+			j.stricter(act, one, "may not be reached")
+		case one.Verdict < act.Verdict, one.PersonOnly:
+			j.stricter(act, one, "asks")
+			act.PersonOnly = act.PersonOnly || one.PersonOnly
+		}
+	}
+	if p.More && act.Verdict == approval.Free {
+		act.Verdict, act.ByName = approval.Ask, true
+		act.Why = "it stands for too many files to look at each"
+	}
+}
+
+// stricter makes the act of many files ask because of one of them.
+func (j *judging) stricter(act *approval.Act, one approval.Act, how string) {
+	act.Verdict = min(act.Verdict, approval.Ask)
+	act.ByName = true
+	act.Why = fmt.Sprintf("among these files is %s, which %s", one.Target, how)
+}
+
+// places resolves host paths, each once.
+type places struct {
+	set   *roots.Set
+	known map[string]place
+}
+
+type place struct {
+	roots.Place
+	inside bool
+	err    error
+}
+
+func (ps *places) at(abs string) place {
+	if p, ok := ps.known[abs]; ok {
+		return p
+	}
+	var p place
+	p.Place, p.inside, p.err = ps.set.ResolveHost(abs)
+	if ps.known == nil {
+		ps.known = map[string]place{}
+	}
+	ps.known[abs] = p
+	return p
+}
+
+func (ps *places) act(a roots.Access, abs string, folder bool) approval.Act {
+	p := ps.at(abs)
+	switch {
+	case p.err != nil:
+		return approval.Act{
+			Name: actName(a), Target: approval.UnknownTarget(approval.Path), ByName: true,
+			Verdict: approval.Ask, Why: p.err.Error(),
+		}
+	case folder || p.Info != nil && p.Info.IsDir():
+		return p.FolderAct(a)
+	}
+	return p.Act(a)
+}
+
+func actName(a roots.Access) string {
+	for kind, access := range accesses {
+		if access == a {
+			return actNames[kind]
+		}
+	}
+	return approval.WriteFile
+}
+
+// name returns how acts name a folder: virtually inside a root, else absolutely.
+func (ps *places) name(abs string) string {
+	if abs == "" {
+		return ""
+	}
+	if p := ps.at(abs); p.err == nil {
+		return p.Name()
+	}
+	return abs
+}
+
+func (ps *places) inside(abs string) bool { return abs != "" && ps.at(abs).inside }
+
+// writable reports whether tools can change what lies at the path.
+func (ps *places) writable(abs string) bool {
+	if abs == "" {
+		return false
+	}
+	p := ps.at(path.Dir(abs))
+	return p.err != nil || p.inside && p.FolderAct(roots.Write).Verdict != approval.Block
+}
+
+// under reports whether the path lies in one of the named roots.
+func (ps *places) under(names []string, abs string) bool {
+	p := ps.at(abs)
+	if p.err != nil || !p.inside {
+		return false
+	}
+	for _, name := range names {
+		root, err := ps.set.Resolve(name)
+		if err != nil {
+			continue
+		}
+		if written, resolved := p.Within(root); written && resolved {
+			return true
+		}
+	}
+	return false
+}
+
+// join returns a path as a command in the folder means it; empty for unknown.
+func join(dir, name string) string {
+	switch {
+	case strings.HasPrefix(name, "/"):
+		return path.Clean(name)
+	case dir == "":
+		return "/"
+	case strings.HasPrefix(name, "~"):
+		return "/" // the shell has expanded it, or the program will: outside
+	}
+	return path.Join(dir, name)
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}

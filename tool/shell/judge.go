@@ -1,0 +1,222 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+	"github.com/assent-dev/assent/tool/shell/programs"
+)
+
+// A judging turns the parts of a script into acts, each with the tool's own
+// verdict.
+type judging struct {
+	*Tool
+	ctx    context.Context
+	script *analysis.Script
+	world  analysis.World
+	acts   []approval.Act
+	// act has for each part 1 + the index of its act, 0 for none.
+	act []int
+	// allowed has for each act what config allows it by, so that what follows
+	// from the command inside the roots is allowed as well.
+	allowed []string
+	// once says that a yes is to hold for the session.
+	once bool
+	// described are the descriptions of rules that matched, for the summary.
+	described []string
+	places    places
+}
+
+func (t *Tool) judge(ctx context.Context, s *analysis.Script, w analysis.World) *judging {
+	j := &judging{Tool: t, ctx: ctx, script: s, world: w, act: make([]int, len(s.Parts)), places: places{set: t.roots}}
+	for i := range s.Parts {
+		j.part(i)
+	}
+	if s.Odd != "" && len(j.acts) > 0 {
+		j.acts[0].PersonOnly = true
+		j.acts[0].Verdict = min(j.acts[0].Verdict, approval.Ask)
+		j.acts[0].Why = s.Odd
+	}
+	return j
+}
+
+// part judges one part.
+func (j *judging) part(i int) {
+	p := &j.script.Parts[i]
+	switch p.Kind {
+	case analysis.Runs:
+		j.command(i)
+	case analysis.Touches:
+		act := j.file(p)
+		act.Cause = j.cause(p)
+		j.add(i, j.following(act, p), "")
+	case analysis.Connects:
+		act := j.cfg.Network.Connect(p.Host, p.Port, p.TLS)
+		act.Cause = j.cause(p)
+		j.add(i, act, "")
+	case analysis.Assigns:
+		if p.Cause == 0 { // otherwise it is among the words of its command
+			j.assignment(i)
+		}
+	default:
+		j.unknown(i)
+	}
+}
+
+func (j *judging) add(part int, act approval.Act, allowed string) {
+	act.Line = j.script.Parts[part].Line
+	j.acts = append(j.acts, act)
+	j.allowed = append(j.allowed, allowed)
+	j.act[part] = len(j.acts)
+}
+
+// cause returns 1 + the index of the act that the part follows from.
+func (j *judging) cause(p *analysis.Part) int {
+	if p.Cause == 0 {
+		return 0
+	}
+	return j.act[p.Cause-1]
+}
+
+// following lets a file pass that an allowed command touches: an allow covers
+// what the command does inside the roots, and nothing that is answered by name.
+func (j *judging) following(act approval.Act, p *analysis.Part) approval.Act {
+	if act.Cause == 0 || act.Verdict != approval.Ask || act.ByName || act.Secret || act.PersonOnly || act.Target.Unknown {
+		return act
+	}
+	if by := j.allowed[act.Cause-1]; by != "" {
+		act.Verdict, act.Why = approval.Free, "follows from a command that is "+by
+	}
+	return act
+}
+
+// command judges a program, builtin or function that is started. What a wrapper
+// starts has no cause: an allow for the wrapper says nothing about it.
+func (j *judging) command(i int) {
+	p := &j.script.Parts[i]
+	act := j.commandAct(p)
+	w := j.word(i, &act)
+	act.Verdict, act.Why = w.verdict, w.why
+	if p.OwnCommand {
+		act.Verdict, act.Why = approval.Block, "assent's own answering commands are for people, not for tools"
+	}
+	j.denied(&act)
+	if act.Verdict != approval.Free {
+		w.allowed = ""
+	}
+	j.add(i, act, w.allowed)
+}
+
+func (j *judging) commandAct(p *analysis.Part) approval.Act {
+	words, before := j.words(p)
+	act := approval.Act{
+		Name:   approval.Shell,
+		Target: approval.Target{Kind: approval.Words, Words: words, Flags: p.Reading.Flags},
+		Known:  p.Reading.Known,
+		Dir:    j.places.name(p.Dir),
+		Away:   !j.athome(p.Dir),
+		Opaque: len(words) > 0 && words[before].Unknown,
+	}
+	if p.Reading.Prefix > 0 {
+		act.Prefix = p.Reading.Prefix + before
+	}
+	return act
+}
+
+// words returns the words of the act: variables that may not be set silently
+// stand before those of the command, as they do in the text.
+func (j *judging) words(p *analysis.Part) (words []approval.Word, before int) {
+	for _, a := range p.Env {
+		if j.cfg.mayBeSet(a.Name) {
+			continue
+		}
+		words = append(words, approval.Word{Text: a.Name + "=" + a.Value.Text, Unknown: !a.Value.Known})
+	}
+	before = len(words)
+	for _, w := range p.Words {
+		words = append(words, approval.Word{Text: w.Text, Unknown: !w.Known})
+	}
+	args := words[before:]
+	for _, i := range p.Reading.Spelled {
+		if i+1 < len(args) {
+			args[i+1].Spelled = true
+		}
+	}
+	for _, i := range p.Reading.Plain {
+		if i+1 < len(args) {
+			args[i+1].Plain = true
+		}
+	}
+	return words, before
+}
+
+// denied applies the denies of the config, which hold wherever they stand.
+func (j *judging) denied(act *approval.Act) {
+	for i := range j.rules {
+		r := &j.rules[i]
+		if r.Approval != tool.WordDeny {
+			continue
+		}
+		meets := r.pattern.Meets(act.Target)
+		if act.Opaque {
+			meets = max(meets, approval.Possibly)
+		}
+		switch meets {
+		case approval.Yes:
+			act.Verdict, act.Why = approval.Block, r.denial()
+			return
+		case approval.Possibly:
+			act.Verdict, act.PersonOnly = min(act.Verdict, approval.Ask), true
+			act.Why = fmt.Sprintf("it may do what %s denies: %s", sourceOr(r.Source), r.Pattern)
+		}
+	}
+}
+
+func (r *Rule) denial() string {
+	reason := r.Reason
+	if reason == "" {
+		reason = "blocked by policy"
+	}
+	return fmt.Sprintf("%s: %s denies %q", reason, sourceOr(r.Source), r.Pattern)
+}
+
+// assignment judges a variable that is set for all that follows.
+func (j *judging) assignment(i int) {
+	p := &j.script.Parts[i]
+	act := approval.Act{
+		Name:   approval.Shell,
+		Target: approval.Target{Kind: approval.Words, Words: []approval.Word{{Text: p.Variable + "=…", Unknown: true}}},
+		Known:  true, Dir: j.places.name(p.Dir), Away: !j.athome(p.Dir),
+		Verdict: approval.Ask, Why: "it sets " + p.Variable + ", which programs obey",
+	}
+	if j.cfg.mayBeSet(p.Variable) {
+		act.Verdict, act.Why = approval.Free, p.Variable+" may be set"
+	}
+	j.add(i, act, "")
+}
+
+// unknown judges what cannot be told. Code that cannot be read may be anything
+// that is denied.
+func (j *judging) unknown(i int) {
+	p := &j.script.Parts[i]
+	act := approval.Act{
+		Name:   approval.Shell,
+		Target: approval.Target{Kind: approval.Words, Words: []approval.Word{{Text: p.Source, Unknown: true}}},
+		Opaque: true, Dir: j.places.name(p.Dir), Away: true,
+		Verdict: approval.Ask, Why: p.Why,
+	}
+	j.denied(&act)
+	j.add(i, act, "")
+}
+
+// spelledPaths returns what may be a path among the words of a program that is
+// not in the table: every operand, and every value of a flag.
+func spelledPaths(words []programs.Word) (paths []programs.Word) {
+	for _, w := range words {
+		paths = append(paths, pathsIn(w)...)
+	}
+	return paths
+}

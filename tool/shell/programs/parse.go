@@ -1,0 +1,310 @@
+package programs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// likeDepth is how many entries may be like one another in a row.
+const likeDepth = 4
+
+// A parser reads the lines of one entry.
+type parser struct {
+	slot  *slot
+	find  func(name string) *slot
+	depth int
+	line  int
+	root  *entry
+	level *entry // the subcommand that lines belong to, or root
+}
+
+// parseSlot reads an entry; find returns those it may be like.
+func parseSlot(s *slot, find func(string) *slot, depth int) (*entry, error) {
+	p := &parser{slot: s, find: find, depth: depth, line: s.line - 1}
+	for line := range strings.Lines(s.text) {
+		p.line++
+		words := fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if err := p.read(words); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", s.file, p.line, err)
+		}
+	}
+	if p.root == nil {
+		return nil, fmt.Errorf("%s:%d: no program line", s.file, s.line)
+	}
+	if depth == 0 {
+		p.root.finish(nil)
+	}
+	return p.root, nil
+}
+
+// read takes one line.
+func (p *parser) read(words []string) error {
+	key, rest := words[0], words[1:]
+	if (key == "program") != (p.root == nil) {
+		return fmt.Errorf("%q does not belong here: an entry is one program line and what is below it", key)
+	}
+	if len(rest) == 0 && key != "preset" && key != "raises" && key != "elsewhere" && key != "operands" {
+		return fmt.Errorf("%s says nothing: put something behind it", key)
+	}
+	switch key {
+	case "program":
+		p.root = &entry{name: rest[0], style: abbreviates | clusters, prefix: -1}
+		p.level = p.root
+	case "like":
+		return p.like(rest)
+	case "preset":
+		p.level.preset = true
+	case "raises":
+		p.level.raises = true
+	case "elsewhere":
+		p.level.remote = true
+	case "syntax":
+		return p.syntax(rest)
+	case "flags":
+		return p.shared(rest)
+	case "flag":
+		return p.flag(rest)
+	case "operands":
+		return p.operands(rest)
+	case "default":
+		return p.fixed(rest, &p.level.defaults)
+	case "fixed":
+		return p.fixed(rest, &p.level.fixed)
+	case "sub":
+		return p.sub(rest)
+	case "prefix":
+		n, err := strconv.Atoi(rest[0])
+		if err != nil || n < 0 || len(rest) > 1 {
+			return fmt.Errorf("prefix takes one number, not %q", strings.Join(rest, " "))
+		}
+		p.level.prefix = n
+	case "open":
+		p.level.open = strings.Join(rest, " ")
+	case "special":
+		if _, ok := specialNamed(rest[0]); !ok || len(rest) > 1 {
+			return fmt.Errorf("there is no special function %q", strings.Join(rest, " "))
+		}
+		p.level.special = rest[0]
+	default:
+		return fmt.Errorf("%q is no line of an entry: see data/README.md", key)
+	}
+	return nil
+}
+
+func (p *parser) syntax(words []string) error {
+	p.level.style, p.level.styled = 0, true
+	for _, w := range words {
+		s, ok := styleNamed(w)
+		if !ok {
+			return fmt.Errorf("there is no syntax %q", w)
+		}
+		if p.level.style != 0 && w == "posix" {
+			s = stops // behind another style it only says where flags end
+		}
+		p.level.style |= s
+	}
+	return nil
+}
+
+// sub opens a subcommand: a path of names, each of which may have others.
+func (p *parser) sub(path []string) error {
+	at := p.root
+	for i, step := range path {
+		names := strings.Split(step, "|")
+		next := at.subs[names[0]]
+		if next == nil {
+			next = &entry{name: at.name + " " + names[0], prefix: -1}
+			if at.subs == nil {
+				at.subs = map[string]*entry{}
+			}
+		} else if i == len(path)-1 && len(next.subs) == 0 {
+			return fmt.Errorf("subcommand %s stands twice", strings.Join(path, " "))
+		}
+		for _, n := range names {
+			if n == "" {
+				return fmt.Errorf("subcommand %q has an empty name", step)
+			}
+			at.subs[n] = next
+		}
+		at = next
+	}
+	p.level = at
+	return nil
+}
+
+// like takes over what another entry has: below a sub, another subcommand of
+// this program, or a program.
+func (p *parser) like(words []string) error {
+	other := p.subNamed(words)
+	if p.level == p.root || other == nil {
+		s := p.find(words[0])
+		if s == nil || len(words) > 1 {
+			return fmt.Errorf("like %s: there is no such entry", strings.Join(words, " "))
+		}
+		if p.depth >= likeDepth {
+			return fmt.Errorf("like %s: too many entries are like one another", words[0])
+		}
+		var err error
+		if other, err = parseSlot(s, p.find, p.depth+1); err != nil {
+			return err
+		}
+	}
+	if other == p.level {
+		return fmt.Errorf("like %s: that is this one", strings.Join(words, " "))
+	}
+	p.level.merge(other)
+	return nil
+}
+
+// subNamed returns a subcommand that stands further up, or nil.
+func (p *parser) subNamed(path []string) *entry {
+	at := p.root
+	for _, name := range path {
+		if at = at.subs[name]; at == nil {
+			return nil
+		}
+	}
+	return at
+}
+
+// merge adds all that another entry has.
+func (e *entry) merge(other *entry) {
+	for _, f := range other.flags {
+		e.addFlag(f)
+	}
+	e.operands = append(slices.Clip(other.operands), e.operands...)
+	e.defaults = append(slices.Clip(other.defaults), e.defaults...)
+	e.fixed = append(slices.Clip(other.fixed), e.fixed...)
+	for name, sub := range other.subs {
+		if e.subs == nil {
+			e.subs = map[string]*entry{}
+		}
+		if e.subs[name] == nil {
+			e.subs[name] = sub
+		}
+	}
+	if !e.styled {
+		e.style = other.style
+	}
+	e.preset = e.preset || other.preset
+	e.raises = e.raises || other.raises
+	e.remote = e.remote || other.remote
+	e.open = cmp.Or(e.open, other.open)
+	e.special = cmp.Or(e.special, other.special)
+	if e.prefix < 0 {
+		e.prefix = other.prefix
+	}
+}
+
+// fixed reads "ROLE PATH… [if …]".
+func (p *parser) fixed(words []string, to *[]fixedLine) error {
+	words, when, err := p.condition(words)
+	if err != nil {
+		return err
+	}
+	words, unpiped := cutWord(words, "unpiped")
+	r, err := parseRole(words[0])
+	if err != nil {
+		return err
+	}
+	if !r.verb.isFile() && r.verb != connect || len(words) < 2 {
+		return fmt.Errorf("%q: want read, write, delete or connect, and a path", strings.Join(words, " "))
+	}
+	*to = append(slices.Clip(*to), fixedLine{role: r, paths: words[1:], when: when, unpiped: unpiped, line: p.line})
+	return nil
+}
+
+func (p *parser) operands(words []string) error {
+	words, when, err := p.condition(words)
+	if err != nil {
+		return err
+	}
+	o := operandLine{when: when, line: p.line}
+	repeats := 0
+	for _, w := range words {
+		r, err := parseRole(w)
+		if err != nil {
+			return err
+		}
+		if r.many {
+			repeats++
+		}
+		o.roles = append(o.roles, r)
+	}
+	if repeats > 1 {
+		return fmt.Errorf("more than one of the operands repeats")
+	}
+	// A line takes the place of one that an entry like this one brought along.
+	p.level.operands = slices.DeleteFunc(slices.Clone(p.level.operands), func(old operandLine) bool {
+		return len(old.when.flags) == 0 && len(when.flags) == 0
+	})
+	p.level.operands = append(p.level.operands, o)
+	return nil
+}
+
+// cutWord cuts a word off the end of a line.
+func cutWord(words []string, last string) ([]string, bool) {
+	if n := len(words) - 1; n > 0 && words[n] == last {
+		return words[:n], true
+	}
+	return words, false
+}
+
+// condition cuts "if -x --y" or "unless -x" off the end of a line.
+func (p *parser) condition(words []string) ([]string, condition, error) {
+	at := slices.IndexFunc(words, func(w string) bool { return w == "if" || w == "unless" })
+	if at < 0 {
+		return words, condition{}, nil
+	}
+	c := condition{unless: words[at] == "unless"}
+	if at+1 == len(words) {
+		return nil, c, fmt.Errorf("%s names no flag", words[at])
+	}
+	for _, name := range words[at+1:] {
+		f := p.level.flagNamed(name)
+		if f == nil && p.level != p.root {
+			if f = p.root.flagNamed(name); f != nil && !f.also {
+				f = nil
+			}
+		}
+		if f == nil {
+			return nil, c, fmt.Errorf("%s %s: no such flag above", words[at], name)
+		}
+		c.flags = append(c.flags, f.names...)
+	}
+	return words[:at], c, nil
+}
+
+// parseRole reads read*, write-tree, text? and the like.
+func parseRole(word string) (role, error) {
+	r := role{min: 1}
+	name := word
+	switch word[len(word)-1] {
+	case '*':
+		r.min, r.many = 0, true
+	case '+':
+		r.many = true
+	case '?':
+		r.min, r.opt = 0, true
+	}
+	if r.many || r.opt {
+		name = word[:len(word)-1]
+	}
+	if v, ok := verbNamed(name); ok {
+		r.verb = v
+		return r, nil
+	}
+	name, tree := strings.CutSuffix(name, "-tree")
+	v, ok := verbNamed(name)
+	if !ok || !tree || !v.isFile() && v != remote && v != remoteWrite {
+		return r, fmt.Errorf("there is no role %q", word)
+	}
+	r.verb, r.tree = v, true
+	return r, nil
+}

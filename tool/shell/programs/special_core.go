@@ -1,0 +1,90 @@
+package programs
+
+import "strings"
+
+// readLn says what links are made. What a symbolic link points to is relative to
+// the folder that holds the link.
+func readLn(r *reader) {
+	targets, at := r.operands, -1
+	name := Literal(".")
+	if u := r.used("-t"); u != nil && u.given {
+		name, at = u.value, u.at
+	} else if n := len(r.operands); n > 1 {
+		targets, at = r.operands[:n-1], r.operands[n-1]
+		name = r.args[at]
+	}
+	for _, t := range targets {
+		r.linkTo(t, name)
+		r.out.Effects = append(r.out.Effects, Effect{Kind: Write, What: name, Arg: at, Into: true, From: r.args[t]})
+		r.plain(t)
+		if w := r.args[t]; !w.Known && w.Many && !w.Glob {
+			r.doubt(w.Text + " may be more than one word")
+		}
+	}
+	if at >= 0 && len(targets) > 0 {
+		r.plain(at)
+	}
+	if len(targets) == 0 && !r.quits {
+		r.doubt("ln wants more operands")
+	}
+}
+
+// linkTo notes what a link points to, wherever it may come to lie.
+func (r *reader) linkTo(target int, name Word) {
+	w := r.args[target]
+	if r.used("-s") == nil || r.used("-r") != nil {
+		r.does(role{verb: link}, w, target, false)
+		return
+	}
+	r.does(role{verb: link}, joinPath(name, w), target, false)
+	if name.Known {
+		folder := "."
+		if slash := strings.LastIndexByte(strings.TrimRight(name.Text, "/"), '/'); slash >= 0 {
+			folder = name.Text[:slash+1]
+		}
+		r.does(role{verb: link}, joinPath(Literal(folder), w), target, false)
+	}
+}
+
+// finishRmdir adds the parents that rmdir -p removes.
+func finishRmdir(r *reader) {
+	if r.used("-p") == nil {
+		return
+	}
+	for _, at := range r.operands {
+		path := strings.TrimRight(r.args[at].Text, "/")
+		for slash := strings.LastIndexByte(path, '/'); slash > 0; slash = strings.LastIndexByte(path, '/') {
+			path = strings.TrimRight(path[:slash], "/")
+			r.file(Delete, Word{Text: path, Known: r.args[at].Known}, at, false, false)
+		}
+	}
+}
+
+// finishSplit notes the files that split makes.
+func finishSplit(r *reader) {
+	prefix, at := Literal("x"), -1
+	if len(r.operands) > 1 {
+		at = r.operands[1]
+		prefix = r.args[at]
+	}
+	if r.used("--filter") == nil {
+		r.file(Write, startingWith(prefix), at, false, false)
+	}
+}
+
+// finishCsplit notes the files that csplit makes.
+func finishCsplit(r *reader) {
+	prefix := Literal("xx")
+	if u := r.used("-f"); u != nil && u.given {
+		prefix = u.value
+	}
+	r.file(Write, startingWith(prefix), -1, false, false)
+}
+
+// startingWith stands for all files whose names begin with the prefix.
+func startingWith(prefix Word) Word {
+	if !prefix.Known {
+		return Word{Text: prefix.Text + "*", Begin: prefix.Begin}
+	}
+	return Word{Text: escapeGlob(prefix.Text) + "*", Begin: prefix.Text, Glob: true, Many: true}
+}

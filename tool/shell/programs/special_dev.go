@@ -1,0 +1,76 @@
+package programs
+
+import "slices"
+
+// devSpecial returns the functions for the tools of developers and operators.
+func devSpecial(name string) (special, bool) {
+	switch name {
+	case "git":
+		return special{scan: scanGit}, true
+	case "gitRevisions":
+		return special{before: gitFormats, operands: gitRevisions}, true
+	case "gitGrep":
+		return special{operands: gitGrep}, true
+	case "gitRefs":
+		return special{before: gitFormats, after: gitRefs}, true
+	case "gitPaths":
+		return special{after: gitPaths}, true
+	case "gitCheckout":
+		return special{operands: gitCheckout}, true
+	case "gitStash":
+		return special{after: gitStash}, true
+	case "gitRemote":
+		return special{operands: gitRemote}, true
+	case "gitClone":
+		return special{operands: gitClone}, true
+	case "gitConfig":
+		return special{after: gitConfig}, true
+	case "make":
+		return special{operands: makeOperands}, true
+	case "pytest":
+		return special{operands: pytestOperands}, true
+	case "curl":
+		return special{before: curlFlags, operands: curlOperands}, true
+	case "wget":
+		return special{after: wgetFiles}, true
+	case "ssh":
+		return special{scan: scanSSH, before: sshOptions, after: sshPort}, true
+	case "scp":
+		return special{before: sshOptions, after: sshPort}, true
+	case "rsync":
+		return special{after: finishRsync}, true
+	case "socat":
+		return special{operands: socatAddresses}, true
+	case "netcat":
+		return special{after: netcatPort}, true
+	case "ip":
+		return special{operands: ipOperands}, true
+	case "ifconfig":
+		return special{after: severalOperands}, true
+	case "copyOut":
+		return special{operands: copyOut}, true
+	case "urlFiles":
+		return special{after: urlFiles}, true
+	case "service":
+		return special{after: serviceAction}, true
+	case "ghApi":
+		return special{before: ghFields}, true
+	case "psql", "mysql", "sqlite":
+		return special{after: sqlCommands}, true
+	}
+	return special{}, false
+}
+
+// alarm says that the argument does something which an allow must spell.
+func (r *reader) alarm(at int, why string) {
+	r.spell(at)
+	r.open(why)
+}
+
+// usesAny reports whether one of the flags is used.
+func (r *reader) usesAny(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return r.used(name) != nil })
+}
+
+// somewhere is a path or host that is not known.
+func somewhere(text string) Word { return Word{Text: text} }

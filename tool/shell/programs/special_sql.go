@@ -1,0 +1,93 @@
+package programs
+
+import "strings"
+
+// sqlCommands looks for commands of a database's shell that do more than ask the
+// database: they write files or run programs.
+func sqlCommands(r *reader) {
+	texts := r.sqlTexts()
+	for _, t := range texts {
+		w := t.value
+		if !w.Known || sqlEscapes(r.out.Program, strings.ToLower(w.Text)) {
+			r.alarm(t.at, "may write files or run programs")
+		}
+	}
+	if len(texts) == 0 {
+		r.open("takes its commands from standard input")
+	}
+	r.open("does as its commands say")
+}
+
+// sqlTexts returns the arguments that hold commands.
+func (r *reader) sqlTexts() []use {
+	var texts []use
+	for i := range r.uses {
+		u := r.uses[i]
+		switch u.flag.names[0] {
+		case "-c", "-cmd", "-e", "--init-command":
+			if u.given {
+				texts = append(texts, u)
+			}
+		}
+	}
+	if r.out.Program == "sqlite3" && len(r.operands) > 1 {
+		for _, at := range r.operands[1:] {
+			texts = append(texts, use{at: at, value: r.args[at]})
+		}
+	}
+	return texts
+}
+
+// sqlEscapes reports whether text in lower case leaves the database.
+func sqlEscapes(program, text string) bool {
+	words := []string{"into outfile", "into dumpfile", "load_file", "load data", "to program", "from program", "pg_read_file", "lo_export"}
+	switch program {
+	case "sqlite3":
+		words = []string{"load_extension", "writefile", "readfile", "edit(", "attach", "into", "fsdir"}
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, ".") && !harmlessDotCommand(line) {
+				return true
+			}
+		}
+	case "psql":
+		if strings.Contains(text, `\`) && !harmlessBackslash(text) {
+			return true
+		}
+	default:
+		words = append(words, `\!`, "system", "source", "tee", "pager", `\.`, `\t`, `\p`)
+	}
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// harmlessDotCommand reports whether a command of sqlite3 only shows something.
+func harmlessDotCommand(line string) bool {
+	name, _, _ := strings.Cut(line, " ")
+	switch name {
+	case ".tables", ".schema", ".headers", ".header", ".mode", ".dump", ".indexes", ".indices", ".databases", ".width",
+		".timeout", ".quit", ".exit", ".stats", ".timer", ".echo", ".nullvalue", ".separator", ".fullschema", ".show",
+		".help", ".version", ".bail", ".changes", ".explain", ".eqp", ".print", ".dbinfo":
+		return !strings.Contains(line, "|")
+	}
+	return false
+}
+
+// harmlessBackslash reports whether a command of psql only shows something: \d
+// and its kind, \l, \conninfo.
+func harmlessBackslash(text string) bool {
+	text = strings.TrimSpace(text)
+	if strings.Count(text, `\`) != 1 || text[0] != '\\' || strings.Contains(text, "|") {
+		return false
+	}
+	name, _, _ := strings.Cut(text[1:], " ")
+	name = strings.TrimSuffix(name, "+")
+	switch name {
+	case "l", "conninfo", "z", "timing", "encoding", "x":
+		return true
+	}
+	return strings.HasPrefix(name, "d")
+}

@@ -1,0 +1,158 @@
+package programs
+
+import "strings"
+
+// readEnv knows that a lone hyphen clears the environment.
+func readEnv(r *reader) {
+	if len(r.operands) > 0 && r.args[r.operands[0]].Known && r.args[r.operands[0]].Text == "-" {
+		r.operands = r.operands[1:]
+		r.cleared = true
+	}
+	if r.used("-i") != nil {
+		r.cleared = true
+	}
+	if len(r.operands) == 0 {
+		r.quits = true // it prints the environment
+	}
+}
+
+// finishEnv splits the string of -S and reads the words again, in its place.
+func finishEnv(r *reader) {
+	for i := range r.out.Runs {
+		r.out.Runs[i].Cleared = r.cleared
+	}
+	u := r.used("-S")
+	if u == nil {
+		return
+	}
+	words, ok := splitEnv(u.value)
+	if !ok {
+		r.doubt("the string of env -S is not understood")
+		r.out.Runs = append(r.out.Runs, Run{Words: []Word{{Text: u.value.Text, Many: true}}})
+		return
+	}
+	rest := u.at + 1
+	if rest < len(r.args) && r.args[rest] == u.value {
+		rest++
+	}
+	inner := interpret(r.entry, r.name, append(words, r.args[rest:]...))
+	r.out.Runs = inner.Runs
+	for i := range r.out.Runs {
+		r.out.Runs[i].Cleared = r.out.Runs[i].Cleared || r.cleared
+	}
+	if !inner.Known {
+		r.doubt(inner.Why)
+	}
+	if len(inner.Spelled) > 0 {
+		r.spell(u.at)
+	}
+}
+
+// splitEnv cuts a string as env -S does; what has quotes, escapes or variables
+// in it is not understood.
+func splitEnv(w Word) ([]Word, bool) {
+	if !w.Known || strings.ContainsAny(w.Text, `\"'$#`) {
+		return nil, false
+	}
+	var words []Word
+	for s := range strings.FieldsSeq(w.Text) {
+		words = append(words, Literal(s))
+	}
+	return words, true
+}
+
+// finishXargs adds what xargs reads to the command: in place of a word, or as
+// any number of words at the end.
+func finishXargs(r *reader) {
+	if len(r.out.Runs) == 0 {
+		if r.quits {
+			return
+		}
+		r.out.Why, r.out.Known = "", len(r.out.Spelled) == 0 // no command is echo
+		r.runs(Run{Words: []Word{Literal("echo")}})
+	}
+	command := &r.out.Runs[0]
+	mark := ""
+	if u := r.used("-I"); u != nil && u.given {
+		mark = u.value.Text
+	} else if u := r.used("-i"); u != nil {
+		if mark = "{}"; u.given && u.value.Text != "" {
+			mark = u.value.Text
+		}
+	}
+	if mark == "" {
+		command.Words = append(command.Words[:len(command.Words):len(command.Words)], Word{Text: "…", Many: true})
+		return
+	}
+	command.Words = replaced(command.Words, mark)
+}
+
+// replaced returns the words, of which those with the mark are not known.
+func replaced(words []Word, mark string) []Word {
+	out := make([]Word, len(words))
+	for i, w := range words {
+		if w.Known && strings.Contains(w.Text, mark) {
+			begin, _, _ := strings.Cut(w.Text, mark)
+			w = Word{Text: w.Text, Begin: begin}
+		}
+		out[i] = w
+	}
+	return out
+}
+
+// finishEntr replaces the name of the file that changed.
+func finishEntr(r *reader) {
+	for i := range r.out.Runs {
+		r.out.Runs[i].Words = replaced(r.out.Runs[i].Words, "/_")
+	}
+}
+
+// readParallel cuts the command of parallel from its inputs. It hands the
+// command to a shell, so that only plain words are understood.
+func readParallel(r *reader) {
+	if len(r.operands) == 0 || r.args[r.operands[0]].Known && strings.HasPrefix(r.args[r.operands[0]].Text, ":::") {
+		r.opaque("parallel runs the lines that it reads")
+		return
+	}
+	from := r.operands[0]
+	end := from
+	for end < len(r.args) && !(r.args[end].Known && strings.HasPrefix(r.args[end].Text, ":::")) {
+		end++
+	}
+	words := r.args[from:end:end]
+	shellText := false
+	for _, w := range words {
+		shellText = shellText || !w.Known || strings.ContainsAny(w.Text, " \t\n;&|<>()$`\\\"'*?[#~")
+	}
+	r.parallelInputs(end)
+	r.plainFrom(from)
+	if shellText {
+		r.runs(Run{IsScript: true, Script: Word{Text: joined(words).Text}})
+		return
+	}
+	marked := false
+	for _, w := range words {
+		marked = marked || strings.Contains(w.Text, "{")
+	}
+	words = replaced(words, "{")
+	if !marked {
+		words = append(words, Word{Text: "…", Many: true})
+	}
+	r.runs(Run{Words: words})
+}
+
+// parallelInputs notes the files behind ::::.
+func (r *reader) parallelInputs(at int) {
+	files := false
+	for ; at < len(r.args); at++ {
+		w := r.args[at]
+		switch {
+		case w.Known && strings.HasPrefix(w.Text, "::::"):
+			files = true
+		case w.Known && strings.HasPrefix(w.Text, ":::"):
+			files = false
+		case files:
+			r.file(Read, w, at, false, false)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package programs
+
+import (
+	"maps"
+	"slices"
+	"testing"
+)
+
+// TestEntries parses every entry of every data file: an error names file and line.
+func TestEntries(t *testing.T) {
+	slots, errs := scanFiles()
+	for _, err := range errs {
+		t.Error(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(slots)) {
+		if _, err := parseSlot(slots[name], find, 0); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Logf("%d programs under %d names", len(entries(t)), len(slots))
+}
+
+// entries returns every entry, in the order of their names.
+func entries(t testing.TB) []*entry {
+	t.Helper()
+	var all []*entry
+	for _, name := range slices.Sorted(maps.Keys(index())) {
+		e, err := lookup(name)
+		if err != nil || e.name != name {
+			continue
+		}
+		all = append(all, e)
+	}
+	return all
+}

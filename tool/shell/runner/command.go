@@ -1,0 +1,65 @@
+package runner
+
+import (
+	"io"
+	"time"
+)
+
+// What a [Command] that says nothing about it gets.
+const (
+	DefaultTimeout = 2 * time.Minute
+	DefaultKeep    = 50_000
+	DefaultMaxFile = 100_000_000
+)
+
+// A Command is what to run. The zero Command is refused.
+type Command struct {
+	// Text is the command in canonical form.
+	Text string
+	// Dir is the folder that it starts in, an absolute path.
+	Dir string
+	// Env is what it knows of our environment; PWD and [Marker] are added.
+	Env Environment
+	// Shell is the path of bash; empty for the one that [Bash] finds.
+	Shell string
+	// Call is the id of the call, which the marker begins with.
+	Call string
+	// Timeout ends it; zero is [DefaultTimeout].
+	Timeout time.Duration
+	// Keep is how many bytes of each stream are kept; zero is [DefaultKeep].
+	Keep int
+	// File, if not empty, is a file that is made and receives all output, both
+	// streams as they come. It must not exist yet.
+	File string
+	// MaxFile is how large File may grow before the command is ended; zero is
+	// [DefaultMaxFile].
+	MaxFile int64
+	// Progress, if not nil, receives the last line of output so far, one a Write,
+	// without its newline and cut to [MaxLine]. Writes do not overlap, and hold up the command.
+	Progress io.Writer
+	// Wrap, if not nil, returns the command line that runs a command line inside
+	// something else, a sandbox.
+	Wrap func(argv []string) ([]string, error)
+}
+
+func (c Command) withDefaults() Command {
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.Keep <= 0 {
+		c.Keep = DefaultKeep
+	}
+	if c.MaxFile <= 0 {
+		c.MaxFile = DefaultMaxFile
+	}
+	return c
+}
+
+// argv returns the command line. See the package's documentation for the options.
+func (c Command) argv(bash string) ([]string, error) {
+	argv := []string{bash, "--noprofile", "--norc", "-p", "-c", "--", c.Text, "bash"}
+	if c.Wrap == nil {
+		return argv, nil
+	}
+	return c.Wrap(argv)
+}

@@ -1,0 +1,23 @@
+// Package runner executes a shell command that was judged: the canonical text and
+// nothing else, by bash, in a session of its own.
+//
+// What a command can find out about us, or bring to bear on bash before its first
+// word, is kept small:
+//
+//   - bash runs as `bash --noprofile --norc -p -c -- TEXT bash`. With -p it obeys no
+//     BASH_ENV, SHELLOPTS, BASHOPTS, CDPATH or GLOBIGNORE, and takes no functions from
+//     the environment; --norc holds even where bash believes that it was started by
+//     a remote login. The text is never read as an option, and $0 is "bash".
+//   - The environment is an [Environment], which can only be made from a list of names.
+//   - Standard input is empty, no descriptor but the first three is open, and there is
+//     no controlling terminal: a password prompt fails instead of asking our person.
+//   - Every process of the call has the variable [Marker] in its environment.
+//
+// A command ends when bash ends. Time running out, a cancelled context and too much
+// output end it early: SIGTERM to the whole process group, a moment of grace,
+// SIGKILL. On Linux the same goes to processes that left the group, as far as they
+// still carry the call's marker or belong to its session; elsewhere those live on.
+// If assent itself is killed, the kernel kills bash (Linux), though not what bash
+// started. A process that the command left in the background on purpose is not
+// ended; it is only no longer listened to.
+package runner

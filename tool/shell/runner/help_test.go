@@ -1,0 +1,49 @@
+package runner_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/tool/shell/runner"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func folder(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	return dir
+}
+
+// command returns a command as the tool would make it.
+func command(t testing.TB, text string) runner.Command {
+	t.Helper()
+	return runner.Command{Text: text, Dir: folder(t), Env: runner.NewEnvironment(os.Environ(), nil), Call: "c1"}
+}
+
+// run runs a command that can be started.
+func run(t testing.TB, c runner.Command) runner.Result {
+	t.Helper()
+	result, err := runner.Run(context.Background(), c)
+	must(t, err)
+	return result
+}
+
+// lines runs a text that succeeds and returns what it prints.
+func lines(t testing.TB, text string) []string {
+	t.Helper()
+	r := run(t, command(t, text))
+	if r.Ending != runner.Exited || r.ExitCode != 0 || r.Stderr.Text != "" {
+		t.Fatalf("%s: %+v", text, r)
+	}
+	return strings.Split(strings.TrimSuffix(r.Stdout.Text, "\n"), "\n")
+}

@@ -1,0 +1,83 @@
+package runner
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Result is how a command ended and what it said.
+type Result struct {
+	// Ending says what ended it.
+	Ending Ending
+	// ExitCode is that of bash; 128 and the signal's number if a signal ended it.
+	ExitCode int
+	// Signal is the name of the signal that ended bash itself; empty for none.
+	Signal string
+	// Stdout and Stderr are what it said.
+	Stdout, Stderr Output
+	// File is where all output is, if that was asked for.
+	File string
+	// Background says that a process which the command started still holds its
+	// output open; what it says from now on is not seen.
+	Background bool
+	// Duration is how long it ran.
+	Duration time.Duration
+}
+
+// An Output is what is kept of one stream.
+type Output struct {
+	// Text is the stream; its beginning and its end if it is too long, with a line
+	// between them that says how much is left out.
+	Text string
+	// Bytes is how long the stream was.
+	Bytes int64
+	// Truncated says that Text is not all of it.
+	Truncated bool
+}
+
+// An Ending is what ended a command.
+type Ending int
+
+// The endings.
+const (
+	Exited     Ending = iota + 1 // it ended by itself
+	TimedOut                     // its time ran out
+	Cancelled                    // the context was cancelled
+	TooMuch                      // its output outgrew the file
+	FileFailed                   // its output could not be written to the file
+)
+
+// Problem says in words how the command failed, and is empty if it did not. It is for
+// the model and the person, who see the output beside it.
+func (r Result) Problem() string {
+	switch r.Ending {
+	case Exited:
+		return exitProblem(r.ExitCode)
+	case TimedOut:
+		return fmt.Sprintf("ended after %v: its time ran out", r.Duration.Round(time.Millisecond))
+	case Cancelled:
+		return "ended: the call was cancelled"
+	case TooMuch:
+		return "ended: it printed more than may be kept in " + r.File
+	case FileFailed:
+		return "ended: its output could not be written to " + r.File
+	}
+	return "did not run"
+}
+
+func exitProblem(code int) string {
+	switch {
+	case code == 0:
+		return ""
+	case code == 126:
+		return "exit code 126: found, but cannot be executed"
+	case code == 127:
+		return "exit code 127: not found"
+	case code > 128 && unix.SignalName(syscall.Signal(code-128)) != "":
+		return fmt.Sprintf("exit code %d: ended by %s", code, unix.SignalName(syscall.Signal(code-128)))
+	}
+	return fmt.Sprintf("exit code %d", code)
+}

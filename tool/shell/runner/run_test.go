@@ -1,0 +1,159 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/assent-dev/assent/tool/shell/runner"
+)
+
+func TestExitCodes(t *testing.T) {
+	for text, want := range map[string]struct {
+		code            int
+		signal, problem string
+	}{
+		"true":                     {0, "", ""},
+		"exit 3":                   {3, "", "exit code 3"},
+		"no-such-program-anywhere": {127, "", "not found"},
+		"/etc/passwd":              {126, "", "cannot be executed"},
+		"/":                        {126, "", "cannot be executed"},
+		"kill -9 $$":               {137, "SIGKILL", "SIGKILL"},
+		"kill -TERM $$":            {143, "SIGTERM", "SIGTERM"},
+		"sh -c 'kill -9 $$'; exit": {137, "", "SIGKILL"},
+		"exit 255":                 {255, "", "exit code 255"},
+		"if":                       {2, "", "exit code 2"},
+		"-x":                       {127, "", "not found"}, // not an option of bash
+		"--version":                {127, "", "not found"},
+	} {
+		r := run(t, command(t, text))
+		if r.Ending != runner.Exited || r.ExitCode != want.code || r.Signal != want.signal ||
+			!strings.Contains(r.Problem(), want.problem) || (want.problem == "") != (r.Problem() == "") {
+			t.Errorf("%s: %+v, %q; want %+v", text, r, r.Problem(), want)
+		}
+	}
+}
+
+func TestStreams(t *testing.T) {
+	c := command(t, `echo out; echo err >&2; pwd; echo "$0 $# $-"; cat; echo $PWD`)
+	r := run(t, c)
+	if want := "out\n" + c.Dir + "\nbash 0 hpBc\n" + c.Dir + "\n"; r.Stdout.Text != want || r.Stderr.Text != "err\n" {
+		t.Errorf("stdout %q, want %q; stderr %q", r.Stdout.Text, want, r.Stderr.Text)
+	}
+	if r.Stdout.Truncated || r.Stdout.Bytes != int64(len(r.Stdout.Text)) || r.Background || r.Duration <= 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Bash reads nothing before the command: no file that a variable names, no options
+// and no functions.
+func TestBashStartsPlain(t *testing.T) {
+	dir := folder(t)
+	must(t, os.WriteFile(dir+"/rc", []byte("echo startup file\n"), 0o600))
+	for _, name := range []string{".bashrc", ".bash_profile", ".profile"} {
+		must(t, os.WriteFile(dir+"/"+name, []byte("echo "+name+"\n"), 0o600))
+	}
+	own := []string{
+		"HOME=" + dir, "PATH=/usr/bin:/bin", "BASH_ENV=" + dir + "/rc", "ENV=" + dir + "/rc", "SHELLOPTS=xtrace:verbose", "BASHOPTS=extglob",
+		"BASH_FUNC_echo%%=() { printf function; }", "CDPATH=/etc", "IFS=x", "PS4=$(echo ps4 >&2)", "POSIXLY_CORRECT=1", "GLOBIGNORE=*",
+	}
+	names := []string{"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "BASH_FUNC_echo%%", "CDPATH", "IFS", "PS4", "POSIXLY_CORRECT", "GLOBIGNORE"}
+	c := command(t, "echo plain; shopt -q extglob || echo no extglob; compgen -A function")
+	c.Env = runner.NewEnvironment(own, names)
+	if r := run(t, c); r.Stdout.Text != "plain\nno extglob\n" || r.Stderr.Text != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestNoTerminalAndNoInput(t *testing.T) {
+	r := run(t, command(t, `[ -t 0 ] || [ -t 1 ] || : < /dev/tty; ps -o sid= -o pgid= -p $$; echo $$; readlink /proc/$$/fd/0`))
+	fields := strings.Fields(r.Stdout.Text)
+	if len(fields) != 4 || fields[0] != fields[2] || fields[1] != fields[2] || fields[3] != "/dev/null" {
+		t.Errorf("session, group, process, input: %q", fields)
+	}
+	if !strings.Contains(r.Stderr.Text, "/dev/tty") {
+		t.Errorf("there is a terminal: %q", r.Stderr.Text)
+	}
+}
+
+func TestNoInheritedDescriptors(t *testing.T) {
+	dir := folder(t)
+	must(t, os.WriteFile(dir+"/secret", []byte("secret"), 0o600))
+	for _, flags := range []int{unix.O_RDONLY, unix.O_RDONLY | unix.O_CLOEXEC} {
+		fd, err := unix.Open(dir+"/secret", flags, 0)
+		must(t, err)
+		defer unix.Close(fd)
+	}
+	// ls itself has one more, for the folder it lists.
+	if got := lines(t, "ls -l /proc/$$/fd | awk 'NR > 1 { print $9 }'"); strings.Join(got, " ") != "0 1 2" {
+		t.Errorf("descriptors %q", got)
+	}
+}
+
+func TestWhatCannotBeStarted(t *testing.T) {
+	fine := command(t, "true")
+	gone := folder(t) + "/gone"
+	for name, tt := range map[string]struct {
+		change func(*runner.Command)
+		want   string
+	}{
+		"nothing":       {func(c *runner.Command) { *c = runner.Command{} }, "no command"},
+		"no text":       {func(c *runner.Command) { c.Text = "" }, "no command"},
+		"a NUL":         {func(c *runner.Command) { c.Text = "a\x00b" }, "NUL"},
+		"no folder":     {func(c *runner.Command) { c.Dir = "" }, "not an absolute path"},
+		"relative":      {func(c *runner.Command) { c.Dir = "x" }, "not an absolute path"},
+		"gone":          {func(c *runner.Command) { c.Dir = gone }, gone},
+		"a file":        {func(c *runner.Command) { c.Dir = "/etc/passwd" }, "not a folder"},
+		"no bash":       {func(c *runner.Command) { c.Shell = gone + "/bash" }, "no bash to run commands with at"},
+		"no sandbox":    {func(c *runner.Command) { c.Wrap = refuse }, "cannot be confined: no sandbox"},
+		"wrapped short": {func(c *runner.Command) { c.Wrap = func(argv []string) ([]string, error) { return nil, nil } }, "absolute path"},
+		"file exists":   {func(c *runner.Command) { c.File = "/etc/passwd" }, "cannot be kept"},
+		"too long":      {func(c *runner.Command) { c.Text = strings.Repeat("true;", 1<<16) }, "too long"},
+	} {
+		c := fine
+		tt.change(&c)
+		if r, err := runner.Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), tt.want) || r != (runner.Result{}) {
+			t.Errorf("%s: %+v, %v; want an error with %q", name, r, err, tt.want)
+		}
+	}
+	if r, err := runner.Run(cancelled(), fine); !errors.Is(err, context.Canceled) || r != (runner.Result{}) {
+		t.Errorf("cancelled before: %+v, %v", r, err)
+	}
+	if got := (runner.Result{}).Problem(); got != "did not run" {
+		t.Errorf("the zero result says %q", got)
+	}
+}
+
+func refuse([]string) ([]string, error) { return nil, errors.New("no sandbox") }
+
+func cancelled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestWrap(t *testing.T) {
+	c := command(t, `echo "$0: $WRAPPED"`)
+	c.Wrap = func(argv []string) ([]string, error) {
+		return append([]string{"/usr/bin/env", "WRAPPED=yes"}, argv...), nil
+	}
+	if r := run(t, c); r.Stdout.Text != "bash: yes\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A file for the output that could not be used is not left behind.
+func TestNothingIsLeftOfWhatDidNotStart(t *testing.T) {
+	c := command(t, strings.Repeat("true;", 1<<16))
+	c.File = c.Dir + "/output"
+	if _, err := runner.Run(context.Background(), c); err == nil {
+		t.Fatal("it started")
+	}
+	if _, err := os.Lstat(c.File); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is there: %v", err)
+	}
+}

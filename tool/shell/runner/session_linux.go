@@ -1,0 +1,122 @@
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// attributes make bash the leader of a session without a terminal, that ends with us.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// closeOthers marks every descriptor of ours but the first three to be closed in
+// programs. Those that Go opens are so already; those that we were started with, or
+// that other code opened, may not be.
+func closeOthers() error {
+	err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+	if err == nil || !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	entries, err := os.ReadDir("/proc/self/fd") // an older kernel
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return err
+}
+
+// signalStrays signals the processes of a call that may have left its group: those of
+// its session, and those with its marker in the environment that they started with.
+// SIGKILL is repeated for what they start meanwhile.
+func signalStrays(session int, marker string, sig syscall.Signal) {
+	for range 10 {
+		found := false
+		for _, pid := range pids() {
+			found = signalIfOurs(pid, session, marker, sig) || found
+		}
+		if !found || sig != unix.SIGKILL {
+			return
+		}
+	}
+}
+
+func pids() []int {
+	var found []int
+	entries, _ := os.ReadDir("/proc") // without it the group alone is signalled
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// signalIfOurs looks again when it holds the process, as the number may have gone to
+// another one meanwhile.
+func signalIfOurs(pid, session int, marker string, sig syscall.Signal) bool {
+	if !isOurs(pid, session, marker) {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer p.Release()
+	return isOurs(pid, session, marker) && p.Signal(sig) == nil
+}
+
+func isOurs(pid, session int, marker string) bool {
+	s, ok := statOf(pid)
+	return ok && s.state != 'Z' && (s.session == session || hasVariable(pid, Marker+"="+marker))
+}
+
+func hasVariable(pid int, entry string) bool {
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return err == nil && bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+entry))
+}
+
+// parentMarked reports whether a parent, or one of its parents, was started by a call.
+func parentMarked() bool {
+	for pid := os.Getppid(); pid > 1; {
+		if hasVariable(pid, Marker+"=") {
+			return true
+		}
+		s, ok := statOf(pid)
+		if !ok || s.parent == pid {
+			return false
+		}
+		pid = s.parent
+	}
+	return false
+}
+
+// A procStat is a part of what /proc says of a process.
+type procStat struct {
+	state           byte
+	parent, session int
+}
+
+// statOf reads it. The name of the program, in parentheses, may contain anything.
+func statOf(pid int) (s procStat, ok bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return s, false
+	}
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) < 4 {
+		return s, false
+	}
+	s.state = fields[0][0]
+	s.parent, _ = strconv.Atoi(string(fields[1]))
+	s.session, _ = strconv.Atoi(string(fields[3]))
+	return s, true
+}

@@ -1,0 +1,56 @@
+package runner
+
+import (
+	"os"
+	"time"
+)
+
+// A stream reads what a command prints on one of its outputs.
+type stream struct {
+	ours, theirs *os.File
+	sink         *sink
+	window       window
+	kept         keeper        // only to be used when done is closed
+	done         chan struct{} // closed when nothing more will be read
+}
+
+func newStream(s *sink, keep int) (*stream, error) {
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	return &stream{ours: ours, theirs: theirs, sink: s, kept: keeper{limit: keep}, done: make(chan struct{})}, nil
+}
+
+// close gives up a stream that nobody listens to.
+func (s *stream) close() {
+	s.ours.Close()
+	s.theirs.Close()
+}
+
+// listen reads until the other side is closed or stop is called. The command has its
+// own copy of the other end.
+func (s *stream) listen() {
+	s.theirs.Close()
+	go func() {
+		defer close(s.done)
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := s.ours.Read(buffer)
+			if n > 0 {
+				s.kept.add(buffer[:n])
+				s.sink.write(buffer[:n], &s.window)
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+}
+
+// stop ends the listening and returns when it has ended.
+func (s *stream) stop() {
+	_ = s.ours.SetReadDeadline(time.Unix(0, 1)) // long ago
+	<-s.done
+	s.ours.Close()
+}

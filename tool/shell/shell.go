@@ -1,0 +1,259 @@
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+)
+
+//go:embed shell.md
+var words string
+
+// Options are what the tool works with. World and Run are needed.
+type Options struct {
+	// World returns what a command in the folder would find on this machine.
+	World func(dir string) analysis.World
+	// Run runs a command. Nil makes a tool that only says what would happen.
+	Run Runner
+	// Denied reports whether an act is denied by something that the tool does
+	// not know, such as a rule. It is asked about files that a command names
+	// many at once. May be nil.
+	Denied func(ctx context.Context, act approval.Act) bool
+	// Timeout ends commands that name none; 0 means two minutes. MaxTimeout is
+	// the longest that a call may ask for; 0 means an hour.
+	Timeout, MaxTimeout time.Duration
+}
+
+// A Runner runs one command that was approved.
+type Runner func(context.Context, Command) (Result, error)
+
+// A Command is what is run: the canonical text and what it runs with.
+type Command struct {
+	Text    string
+	Dir     string   // a host path
+	Env     []string // names of variables that are passed on
+	Timeout time.Duration
+	// HardenGit says that git is to run no program that a repository names.
+	HardenGit bool
+	// Keep asks for the whole output in a file.
+	Keep bool
+}
+
+// A Result is how a command ended; the model is given it as JSON.
+type Result struct {
+	Stdout          string `json:"stdout"`
+	Stderr          string `json:"stderr"`
+	ExitCode        int    `json:"exit_code"`
+	StdoutTruncated bool   `json:"stdout_truncated,omitempty"`
+	StderrTruncated bool   `json:"stderr_truncated,omitempty"`
+	TimedOut        bool   `json:"timed_out,omitempty"`
+	// Output is the file with the whole output, if it was asked for.
+	Output string `json:"output_file,omitempty"`
+	// Note says what the output does not: why it ended, what would help.
+	Note string `json:"note,omitempty"`
+}
+
+// A Tool is the shell tool. Make one with [New].
+type Tool struct {
+	cfg   Config
+	rules []rule
+	roots *roots.Set
+	cwd   roots.Place
+	opts  Options
+	spec  tool.Spec
+}
+
+type arguments struct {
+	Command string  `json:"command" jsonschema:"the command, for bash"`
+	Timeout float64 `json:"timeout,omitempty" jsonschema:"seconds after which it is ended; default 120"`
+	Cwd     string  `json:"cwd,omitempty" jsonschema:"the folder to run in, as ROOT/PATH; default is the working folder"`
+	Keep    bool    `json:"keep_output,omitempty" jsonschema:"keep the whole output in a file and return its name"`
+}
+
+// New returns the tool for the roots.
+func New(cfg Config, set *roots.Set, opts Options) (*Tool, error) {
+	rules, err := cfg.compile()
+	if err != nil {
+		return nil, err
+	}
+	if opts.World == nil {
+		return nil, errors.New("shell: Options.World is needed")
+	}
+	if opts.Timeout <= 0 {
+		opts.Timeout = 2 * time.Minute
+	}
+	if opts.MaxTimeout <= 0 {
+		opts.MaxTimeout = time.Hour
+	}
+	t := &Tool{cfg: cfg, rules: rules, roots: set, opts: opts}
+	if t.cwd, err = home(cfg.Cwd, set); err != nil {
+		return nil, err
+	}
+	lent := tool.Func("shell", t.describe(), func(context.Context, arguments) (any, error) { return nil, nil })
+	t.spec = lent.Spec()
+	return t, nil
+}
+
+// home finds the folder that commands run in.
+func home(name string, set *roots.Set) (roots.Place, error) {
+	names := set.Names()
+	if name == "" {
+		switch {
+		case has(names, "."):
+			name = "."
+		case len(names) == 1:
+			name = names[0]
+		default:
+			return roots.Place{}, fmt.Errorf("shell.cwd is needed: there are %d roots and none is named %q", len(names), ".")
+		}
+	}
+	p, err := set.Resolve(name)
+	switch {
+	case err != nil:
+		return p, fmt.Errorf("shell.cwd: %w", err)
+	case p.Info == nil || !p.Info.IsDir():
+		return p, fmt.Errorf("shell.cwd: %s is no folder", name)
+	}
+	return p, nil
+}
+
+func has(names []string, name string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// describe tells the model which folders there are: commands see host paths.
+func (t *Tool) describe() string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(words))
+	b.WriteString("\n\nFolders:")
+	for _, r := range t.roots.Roots() {
+		mode := r.Mode
+		if mode == "" {
+			mode = roots.ReadOnly
+		}
+		fmt.Fprintf(&b, "\n- %s is %s (%s)", r.Name, r.Host, mode)
+	}
+	fmt.Fprintf(&b, "\nCommands run in %s.", t.cwd.Name())
+	return b.String()
+}
+
+// Spec implements [tool.Tool].
+func (t *Tool) Spec() tool.Spec { return t.spec }
+
+// Prepare implements [tool.Tool].
+func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
+	var in arguments
+	if err := json.Unmarshal(args, &in); err != nil {
+		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Err: err}
+	}
+	timeout, err := t.timeout(in.Timeout)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	dir, err := t.folder(in.Cwd)
+	var refusal *roots.Refusal
+	if errors.As(err, &refusal) {
+		return tool.Block(refusal.Why), nil
+	}
+	if err != nil {
+		return tool.Action{}, err
+	}
+	world := t.opts.World(dir.Key())
+	script, err := analysis.Read(in.Command, dir.Key(), world)
+	if err != nil {
+		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
+	}
+	return t.action(t.judge(ctx, script, world), Command{
+		Text: script.Command.String(), Dir: dir.Key(), Env: t.cfg.Env, Timeout: timeout, Keep: in.Keep,
+	}, dir)
+}
+
+func (t *Tool) timeout(seconds float64) (time.Duration, error) {
+	switch most := t.opts.MaxTimeout; {
+	case seconds == 0:
+		return t.opts.Timeout, nil
+	case seconds < 0 || seconds > most.Seconds():
+		err := fmt.Errorf("it is between 0 and %.0f seconds", most.Seconds())
+		return 0, &tool.ArgumentError{Tool: "shell", Field: "timeout", Err: err}
+	}
+	return time.Duration(seconds * float64(time.Second)), nil
+}
+
+// folder finds the folder that a call names, or the usual one.
+func (t *Tool) folder(name string) (roots.Place, error) {
+	if name == "" {
+		return home(t.cfg.Cwd, t.roots)
+	}
+	p, err := t.roots.Resolve(name)
+	if err == nil && (p.Info == nil || !p.Info.IsDir()) {
+		err = &tool.ArgumentError{Tool: "shell", Field: "cwd", Err: fmt.Errorf("%s is no folder", p.Name())}
+	}
+	return p, err
+}
+
+// action is what the judged script would do.
+func (t *Tool) action(j *judging, cmd Command, dir roots.Place) (tool.Action, error) {
+	if len(j.acts) == 0 {
+		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: errors.New("there is nothing to run")}
+	}
+	cmd.HardenGit = j.freeGit()
+	state, err := scriptState(j.script.Files)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	a := tool.Ask(func(ctx context.Context) (any, error) { return t.run(ctx, cmd) }).
+		On(j.acts...).Titled(j.summary()).ShowingView(view(j.script, dir)).
+		Seeing(state).In(dir.Name(), t.cfg.Env...).Editing("command", ".sh")
+	if j.once {
+		a = a.OncePerSession()
+	}
+	if j.away() {
+		a = a.NeverAlways()
+	}
+	return a, nil
+}
+
+func (t *Tool) run(ctx context.Context, cmd Command) (any, error) {
+	if t.opts.Run == nil {
+		return nil, errors.New("commands are not run here")
+	}
+	r, err := t.opts.Run(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	if r.Note == "" && r.ExitCode != 0 && refusedBySystem(r.Stderr) {
+		r.Note = "folders that can be written: " + t.writable()
+	}
+	return r, nil
+}
+
+func refusedBySystem(stderr string) bool {
+	return strings.Contains(stderr, "Permission denied") || strings.Contains(stderr, "Read-only file system")
+}
+
+func (t *Tool) writable() string {
+	var names []string
+	for _, r := range t.roots.Roots() {
+		if r.Mode == roots.ReadWrite {
+			names = append(names, r.Name+" ("+r.Host+")")
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,111 @@
+package shell
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+)
+
+// view shows the canonical command and, where it differs, what the model wrote.
+func view(s *analysis.Script, dir roots.Place) present.View {
+	v := present.View{Kind: present.Command, Content: s.Command.String(), Language: "bash"}
+	v.Facts = v.Facts.With(present.TextFact("directory", dir.Name()))
+	if s.Command.Changed() {
+		v.Facts = v.Facts.With(present.TextFact("as written", s.Command.Original()))
+	}
+	return v
+}
+
+// summary is the description of the rules that matched, or the command.
+func (j *judging) summary() string {
+	if len(j.described) > 0 {
+		return strings.Join(j.described, "; ")
+	}
+	return "Execute: " + firstLine(j.script.Command.String())
+}
+
+func firstLine(text string) string {
+	line, rest, more := strings.Cut(text, "\n")
+	if more && strings.TrimSpace(rest) != "" {
+		return fmt.Sprintf("%s … (%d lines)", line, strings.Count(strings.TrimRight(text, "\n"), "\n")+1)
+	}
+	return line
+}
+
+// away reports whether a command that asks runs where no rule holds.
+func (j *judging) away() bool {
+	return slices.ContainsFunc(j.acts, func(a approval.Act) bool { return a.Away && a.Verdict != approval.Free })
+}
+
+// athome reports whether rules about commands hold in the folder.
+func (j *judging) athome(dir string) bool {
+	if dir == "" {
+		return false
+	}
+	p := j.places.at(dir)
+	if p.err != nil || !p.inside {
+		return false
+	}
+	written, resolved := p.Within(j.cwd)
+	return written && resolved
+}
+
+// freeGit reports whether git runs without a question.
+func (j *judging) freeGit() bool {
+	for i := range j.script.Parts {
+		p := &j.script.Parts[i]
+		if p.Kind == analysis.Runs && p.Reading.Program == "git" && j.act[i] > 0 && j.acts[j.act[i]-1].Verdict == approval.Free {
+			return true
+		}
+	}
+	return false
+}
+
+// maxScript is the largest script whose content is bound to an answer.
+const maxScript = 16 << 20
+
+// scriptState is the digest of the scripts that a command runs by name: an answer
+// is for their content too.
+func scriptState(files []string) (approval.Digest, error) {
+	if len(files) == 0 {
+		return approval.Digest{}, nil
+	}
+	h := sha256.New()
+	for _, name := range files {
+		fmt.Fprintf(h, "%d %s ", len(name), name)
+		if err := hashFile(h, name); err != nil {
+			return approval.Digest{}, err
+		}
+	}
+	return approval.Digest(h.Sum(nil)), nil
+}
+
+func hashFile(to io.Writer, name string) error {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		_, err = io.WriteString(to, "none")
+		return err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		_, err = io.WriteString(to, "unreadable")
+		return err
+	}
+	defer f.Close()
+	n, err := io.Copy(to, io.LimitReader(f, maxScript+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading the script %s: %w", info.Name(), err)
+	case n > maxScript:
+		return fmt.Errorf("the script %s is too large to be bound to an answer", info.Name())
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package shell
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+	"github.com/assent-dev/assent/tool/shell/programs"
+)
+
+// A word is what config says about one command.
+type word struct {
+	verdict approval.Verdict
+	why     string
+	// allowed says by what the command is allowed together with what follows
+	// from it; empty if it is not, or only as far as the preset goes.
+	allowed string
+}
+
+func asks(format string, args ...any) word {
+	return word{verdict: approval.Ask, why: fmt.Sprintf(format, args...)}
+}
+
+// word finds the verdict of a command: wrappers that do nothing themselves, then
+// rules in order, the preset, the default. Denies are looked at elsewhere.
+func (j *judging) word(i int, act *approval.Act) word {
+	p := &j.script.Parts[i]
+	if p.Reading.Transparent && p.Reading.Known && act.Target.Words[0].Text == p.Words[0].Text {
+		return word{verdict: approval.Free, why: "it only starts what is judged below"}
+	}
+	for r := range j.rules {
+		if w, ok := j.rule(&j.rules[r], i, act); ok {
+			return w
+		}
+	}
+	if j.cfg.Readonly && p.Reading.Readonly {
+		if why := j.notReadonly(p, act); why != "" {
+			return asks("%s", why)
+		}
+		return word{verdict: approval.Free, why: "read-only preset"}
+	}
+	return j.fallback(p, act)
+}
+
+// rule applies one rule, if it matches.
+func (j *judging) rule(r *rule, i int, act *approval.Act) (word, bool) {
+	p := &j.script.Parts[i]
+	switch r.Approval {
+	case tool.WordAsk, tool.WordOnce:
+		if r.pattern.Meets(act.Target) == approval.No {
+			return word{}, false
+		}
+		j.once = j.once || r.Approval == tool.WordOnce
+		j.describe(r)
+		return asks("asked by %s", sourceOr(r.Source)), true
+	case tool.WordAllow:
+		if act.Away || !r.pattern.Covers(act.Target) || !j.pathsFit(r, i) {
+			return word{}, false
+		}
+		if len(p.GitRuns) > 0 {
+			return asks("git would run a program that the repository names: %s", strings.Join(p.GitRuns, ", ")), true
+		}
+		by := "allowed by " + sourceOr(r.Source)
+		j.describe(r)
+		return word{verdict: approval.Free, why: by, allowed: by}, true
+	}
+	return word{}, false
+}
+
+func (j *judging) describe(r *rule) {
+	if r.Description != "" && !slices.Contains(j.described, r.Description) {
+		j.described = append(j.described, r.Description)
+	}
+}
+
+// notReadonly says why the preset does not cover a command that only reads.
+func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
+	switch first := act.Target.Words[0].Text; {
+	case len(p.GitRuns) > 0:
+		return "git would run a program that the repository names: " + strings.Join(p.GitRuns, ", ")
+	case first != p.Words[0].Text:
+		return "it sets " + first[:strings.IndexByte(first, '=')] + ", which programs obey"
+	case strings.Contains(first, "/"):
+		return "the preset knows programs by name, not by path"
+	case !j.places.inside(p.Dir):
+		return "it runs outside of every root"
+	case !p.Builtin && j.places.writable(j.world.Program(first)):
+		return first + " is found in a folder that tools may write"
+	}
+	return ""
+}
+
+// fallback is the default of the config.
+func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
+	d := j.cfg.Default
+	switch {
+	case d.ByEffect:
+		return j.byEffect(p, act)
+	case d.Approval == tool.WordDeny:
+		reason := d.Reason
+		if reason == "" {
+			reason = "blocked by policy"
+		}
+		return word{verdict: approval.Block, why: fmt.Sprintf("%s: %s denies what no rule names", reason, sourceOr(d.Source))}
+	case d.Approval == tool.WordAllow:
+		if why := j.notCertain(p, act); why != "" {
+			return asks("%s", why)
+		}
+		by := "allowed by " + sourceOr(d.Source)
+		return word{verdict: approval.Free, why: by, allowed: by}
+	case d.Approval == tool.WordOnce:
+		j.once = true
+	}
+	if act.Away && j.someRuleCovers(act) {
+		return asks("rules for commands hold in %s and below", j.cwd.Name())
+	}
+	if !p.Reading.Known && p.Reading.Why != "" {
+		return asks("nothing allows it; %s", p.Reading.Why)
+	}
+	return asks("nothing allows it")
+}
+
+// someRuleCovers reports whether a rule would allow the command at home.
+func (j *judging) someRuleCovers(act *approval.Act) bool {
+	return slices.ContainsFunc(j.rules, func(r rule) bool {
+		return r.Approval == tool.WordAllow && r.pattern.Covers(act.Target)
+	})
+}
+
+// notCertain says why a default that allows does not cover the command: words
+// that are not known, or code that cannot be read.
+func (j *judging) notCertain(p *analysis.Part, act *approval.Act) string {
+	for _, w := range act.Target.Words {
+		if w.Unknown && !w.Plain {
+			return w.Text + " is known only when it runs"
+		}
+	}
+	switch {
+	case p.Reading.Opaque != "":
+		return p.Reading.Opaque
+	case act.Target.Words[0].Text != p.Words[0].Text:
+		return "it sets " + act.Target.Words[0].Text + ", which programs obey"
+	case act.Away:
+		return "it runs outside of " + j.cwd.Name()
+	case len(p.GitRuns) > 0:
+		return "git would run a program that the repository names: " + strings.Join(p.GitRuns, ", ")
+	}
+	for _, i := range p.Reading.Spelled {
+		return p.Words[min(i+1, len(p.Words)-1)].Text + " makes it do more than it is for"
+	}
+	return ""
+}
+
+// byEffect leaves the word to the files and hosts that the command touches, if
+// those are all it does.
+func (j *judging) byEffect(p *analysis.Part, act *approval.Act) word {
+	switch {
+	case !p.Reading.Known:
+		why := p.Reading.Why
+		if why == "" {
+			why = "what it does is not known"
+		}
+		return asks("%s", why)
+	case !p.Reading.Complete, p.Reading.Raises:
+		return asks("it does more than can be told")
+	}
+	if why := j.notReadonly(p, act); why != "" {
+		return asks("%s", why)
+	}
+	return word{verdict: approval.Free, why: "as free as what it touches"}
+}
+
+// pathsFit reports whether every path among the arguments resolves into the
+// roots that the rule names.
+func (j *judging) pathsFit(r *rule, i int) bool {
+	if len(r.Paths) == 0 {
+		return true
+	}
+	p := &j.script.Parts[i]
+	if p.Reading.Program == "" {
+		for _, w := range spelledPaths(p.Words[1:]) {
+			if !w.Known || !j.places.under(r.Paths, join(p.Dir, w.Text)) {
+				return false
+			}
+		}
+		return true
+	}
+	for k := i + 1; k < len(j.script.Parts); k++ {
+		q := &j.script.Parts[k]
+		if q.Cause == i+1 && q.Kind == analysis.Touches && !q.Redirect && (q.Path == "" || !j.places.under(r.Paths, q.Path)) {
+			return false
+		}
+	}
+	return true
+}
+
+// pathsIn returns what may be a path in a word: the word itself, or the value of
+// a flag.
+func pathsIn(w programs.Word) []programs.Word {
+	if !w.Known || !strings.HasPrefix(w.Text, "-") {
+		return []programs.Word{w}
+	}
+	if _, value, ok := strings.Cut(w.Text, "="); ok {
+		return []programs.Word{programs.Literal(value)}
+	}
+	if !strings.HasPrefix(w.Text, "--") && len(w.Text) > 2 && strings.ContainsAny(w.Text[2:], "/~.") {
+		return []programs.Word{programs.Literal(w.Text[2:])}
+	}
+	return nil
+}
