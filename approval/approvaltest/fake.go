@@ -1,0 +1,229 @@
+package approvaltest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// A Fake is a [Store] in memory. It is safe for concurrent use. Make one with
+// [NewFake].
+type Fake struct {
+	*approval.Memory
+	clock *Clock
+	log   fakeLog
+
+	mu        sync.Mutex
+	alive     func(approval.Process) bool
+	sessions  map[string]approval.Session
+	requests  []*fakeRequest
+	claims    map[approval.Claim]approval.Stage
+	runs      map[string]approval.SavedRun
+	listeners map[int]func()
+	next      int
+}
+
+var _ Store = (*Fake)(nil)
+
+// NewFake returns an empty store.
+func NewFake(clock *Clock) *Fake {
+	return &Fake{
+		Memory: approval.NewMemory(0), clock: clock,
+		alive:     func(approval.Process) bool { return true },
+		sessions:  map[string]approval.Session{},
+		claims:    map[approval.Claim]approval.Stage{},
+		runs:      map[string]approval.SavedRun{},
+		listeners: map[int]func(){},
+	}
+}
+
+// SetAlive says which processes are there.
+func (f *Fake) SetAlive(alive func(approval.Process) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.alive = alive
+}
+
+// session returns a session that is alive.
+func (f *Fake) session(id string) (approval.Session, bool) {
+	s, ok := f.sessions[id]
+	return s, ok && !s.Stale(f.clock.Now(), f.alive)
+}
+
+// Grants implements [approval.GrantStore].
+func (f *Fake) Grants(ctx context.Context, session string) (*approval.GrantSet, error) {
+	f.mu.Lock()
+	_, alive := f.session(session)
+	f.mu.Unlock()
+	if !alive {
+		return nil, nil
+	}
+	return f.Memory.Grants(ctx, session)
+}
+
+// AddGrants implements [approval.GrantStore].
+func (f *Fake) AddGrants(ctx context.Context, grants ...approval.Grant) error {
+	f.mu.Lock()
+	for _, g := range grants {
+		if _, alive := f.session(g.Session); !alive {
+			f.mu.Unlock()
+			return fmt.Errorf("session %q: %w", g.Session, approval.ErrNoSession)
+		}
+	}
+	f.mu.Unlock()
+	return f.Memory.AddGrants(ctx, grants...)
+}
+
+// RevokeGrant ends one grant.
+func (f *Fake) RevokeGrant(_ context.Context, session, id string) error {
+	return f.Memory.RevokeGrant(session, id)
+}
+
+// BeginSession implements [approval.SessionStore].
+func (f *Fake) BeginSession(ctx context.Context, s approval.Session) error {
+	f.mu.Lock()
+	old, alive := f.session(s.ID)
+	f.mu.Unlock()
+	if !alive {
+		_ = f.EndSession(ctx, s.ID) // if it went stale
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.Begun, s.Seen = f.clock.Now(), f.clock.Now()
+	if alive {
+		s.Begun, s.Kind = old.Begun, old.Kind
+	}
+	f.sessions[s.ID] = s
+	return nil
+}
+
+// EndSession implements [approval.SessionStore].
+func (f *Fake) EndSession(_ context.Context, id string) error {
+	f.mu.Lock()
+	if _, known := f.sessions[id]; !known {
+		f.mu.Unlock()
+		return fmt.Errorf("session %q: %w", id, approval.ErrNoSession)
+	}
+	delete(f.sessions, id)
+	for _, r := range f.requests {
+		if r.request.Call.Session == id && r.settled == nil {
+			r.settled = &approval.Settlement{State: approval.Dismissed, At: f.clock.Now()}
+		}
+	}
+	f.mu.Unlock()
+	f.ClearGrants(id)
+	f.tell()
+	return nil
+}
+
+// Sessions implements [approval.SessionStore].
+func (f *Fake) Sessions(context.Context) ([]approval.Session, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []approval.Session
+	for id := range f.sessions {
+		if s, alive := f.session(id); alive {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b approval.Session) int { return a.Begun.Compare(b.Begun) })
+	return out, nil
+}
+
+// CleanSessions implements [approval.SessionStore].
+func (f *Fake) CleanSessions(ctx context.Context) (ended []approval.Session, err error) {
+	f.mu.Lock()
+	for id, s := range f.sessions {
+		if _, alive := f.session(id); !alive {
+			ended = append(ended, s)
+		}
+	}
+	f.mu.Unlock()
+	for _, s := range ended {
+		if err := f.EndSession(ctx, s.ID); err != nil {
+			return nil, err
+		}
+	}
+	return ended, nil
+}
+
+// Claim implements [approval.ClaimStore].
+func (f *Fake) Claim(_ context.Context, c approval.Claim) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	want := approval.Stage("")
+	if c.Resume {
+		want = approval.StageSuspended
+	}
+	if f.claims[claimKey(c)] != want {
+		return fmt.Errorf("call %q: %w", c.Call, approval.ErrClaimed)
+	}
+	f.claims[claimKey(c)] = approval.StageExecuting
+	return nil
+}
+
+func claimKey(c approval.Claim) approval.Claim {
+	return approval.Claim{Batch: c.Batch, Call: c.Call, Fingerprint: c.Fingerprint}
+}
+
+// Release implements [approval.ClaimStore].
+func (f *Fake) Release(_ context.Context, c approval.Claim, stage approval.Stage) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.claims[claimKey(c)] = stage
+	if stage == approval.StagePending {
+		delete(f.claims, claimKey(c))
+	}
+	return nil
+}
+
+// SaveRun implements [approval.RunStore].
+func (f *Fake) SaveRun(_ context.Context, run approval.SavedRun) (int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.runs[run.ID].Version != run.Version {
+		return 0, fmt.Errorf("run %q: %w", run.ID, approval.ErrRunChanged)
+	}
+	run.Version, run.Saved, run.Data = run.Version+1, f.clock.Now(), slices.Clone(run.Data)
+	f.runs[run.ID] = run
+	return run.Version, nil
+}
+
+// LoadRun implements [approval.RunStore].
+func (f *Fake) LoadRun(_ context.Context, id string) (approval.SavedRun, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	run, ok := f.runs[id]
+	if !ok {
+		return run, fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
+	}
+	run.Data = slices.Clone(run.Data)
+	return run, nil
+}
+
+// Runs implements [approval.RunStore].
+func (f *Fake) Runs(context.Context) ([]approval.SavedRun, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []approval.SavedRun
+	for _, run := range f.runs {
+		run.Data = nil
+		out = append(out, run)
+	}
+	slices.SortFunc(out, func(a, b approval.SavedRun) int { return a.Saved.Compare(b.Saved) })
+	return out, nil
+}
+
+// DeleteRun implements [approval.RunStore].
+func (f *Fake) DeleteRun(_ context.Context, id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.runs[id]; !ok {
+		return fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
+	}
+	delete(f.runs, id)
+	return nil
+}

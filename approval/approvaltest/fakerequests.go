@@ -1,0 +1,182 @@
+package approvaltest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+type fakeRequest struct {
+	request *approval.Request
+	settled *approval.Settlement
+	problem string
+}
+
+func (r *fakeRequest) posted() approval.Posted {
+	return approval.Posted{Request: r.request, Settled: r.settled, Problem: r.problem}
+}
+
+func (r *fakeRequest) tooLate() error {
+	return &approval.SettledError{Request: r.request.ID, Settlement: *r.settled}
+}
+
+// NotifyRequests implements [approval.RequestStore].
+func (f *Fake) NotifyRequests(changed func()) (stop func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.next++
+	id := f.next
+	f.listeners[id] = changed
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.listeners, id)
+	}
+}
+
+func (f *Fake) tell() {
+	f.mu.Lock()
+	var all []func()
+	for _, l := range f.listeners {
+		all = append(all, l)
+	}
+	f.mu.Unlock()
+	for _, l := range all {
+		l()
+	}
+}
+
+func (f *Fake) find(id string) *fakeRequest {
+	for _, r := range f.requests {
+		if r.request.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// changeRequest changes a request, or fails if nobody posted it.
+func (f *Fake) changeRequest(id string, change func(*fakeRequest) error) error {
+	f.mu.Lock()
+	r, err := f.find(id), error(nil)
+	if r == nil {
+		err = fmt.Errorf("request %q: %w", id, approval.ErrUnknownRequest)
+	} else {
+		err = change(r)
+	}
+	f.mu.Unlock()
+	if err == nil {
+		f.tell()
+	}
+	return err
+}
+
+// Post implements [approval.RequestStore].
+func (f *Fake) Post(_ context.Context, requests ...*approval.Request) error {
+	f.mu.Lock()
+	for _, r := range requests {
+		if f.find(r.ID) == nil {
+			f.requests = append(f.requests, &fakeRequest{request: r})
+		}
+	}
+	f.mu.Unlock()
+	f.tell()
+	return nil
+}
+
+// Answer implements [approval.RequestStore].
+func (f *Fake) Answer(_ context.Context, d approval.Decision) error {
+	if d.At.IsZero() {
+		d.At = f.clock.Now()
+	}
+	return f.changeRequest(d.Request, func(r *fakeRequest) error {
+		if r.settled != nil {
+			return r.tooLate()
+		}
+		if err := r.request.Check(d); err != nil {
+			return &approval.DecisionError{Request: d.Request, Err: err}
+		}
+		end := d.Settled()
+		r.settled, r.problem = &end, ""
+		return nil
+	})
+}
+
+// Settle implements [approval.Settler].
+func (f *Fake) Settle(_ context.Context, request *approval.Request, s approval.Settlement) error {
+	f.mu.Lock()
+	if f.find(request.ID) == nil {
+		f.requests = append(f.requests, &fakeRequest{request: request})
+	}
+	f.mu.Unlock()
+	return f.changeRequest(request.ID, func(r *fakeRequest) error {
+		if r.settled != nil && !sameEnd(*r.settled, s) {
+			return r.tooLate()
+		}
+		r.settled, r.problem = &s, ""
+		return nil
+	})
+}
+
+func sameEnd(a, b approval.Settlement) bool {
+	if a.Decision == nil || b.Decision == nil {
+		return a.Decision == b.Decision && a.State == b.State && a.By == b.By
+	}
+	return a.Decision.Digest() == b.Decision.Digest()
+}
+
+// Reopen implements [approval.Settler].
+func (f *Fake) Reopen(_ context.Context, request *approval.Request, why string) error {
+	return f.changeRequest(request.ID, func(r *fakeRequest) error {
+		r.settled, r.problem = nil, why
+		return nil
+	})
+}
+
+// Posted implements [approval.RequestStore].
+func (f *Fake) Posted(_ context.Context, id string) (approval.Posted, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.find(id)
+	if r == nil {
+		return approval.Posted{}, fmt.Errorf("request %q: %w", id, approval.ErrUnknownRequest)
+	}
+	return r.posted(), nil
+}
+
+// Open implements [approval.RequestStore].
+func (f *Fake) Open(_ context.Context, session string) (out []approval.Posted, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range f.requests {
+		if r.settled == nil && (session == "" || r.request.Call.Session == session) {
+			out = append(out, r.posted())
+		}
+	}
+	return out, nil
+}
+
+// Await implements [approval.RequestStore].
+func (f *Fake) Await(ctx context.Context, ids ...string) (approval.Posted, error) {
+	changed := make(chan struct{}, 1)
+	defer f.NotifyRequests(func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})()
+	for {
+		for _, id := range ids {
+			p, err := f.Posted(ctx, id)
+			if err != nil || p.Settled != nil {
+				return p, err
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return approval.Posted{}, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package approvaltest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// TestRunStore is the suite that every [approval.RunStore] must pass.
+func TestRunStore(t *testing.T, open func(t *testing.T) Pair) {
+	save := func(t *testing.T, s approval.RunStore, run approval.SavedRun) int64 {
+		t.Helper()
+		version, err := s.SaveRun(t.Context(), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return version
+	}
+	t.Run("keeps bytes as they are", func(t *testing.T) {
+		p := open(t)
+		run := approval.SavedRun{ID: "r", Session: "s", Data: []byte("\x00\xff bytes")}
+		run.Version = save(t, p.One, run)
+		got, err := p.Two.LoadRun(t.Context(), "r")
+		if err != nil || string(got.Data) != string(run.Data) || got.Session != "s" || got.Version != run.Version || !got.Saved.Equal(Epoch) {
+			t.Errorf("loaded %+v, %v; want %+v", got, err, run)
+		}
+	})
+	t.Run("lists without data, the oldest first", func(t *testing.T) {
+		p := open(t)
+		for _, id := range []string{"b", "a"} {
+			save(t, p.One, approval.SavedRun{ID: id, Data: []byte("x")})
+			p.Clock.Advance(time.Second)
+		}
+		runs, err := p.Two.Runs(t.Context())
+		if err != nil || len(runs) != 2 || runs[0].ID != "b" || runs[1].ID != "a" || runs[0].Data != nil {
+			t.Errorf("%+v, %v", runs, err)
+		}
+	})
+	t.Run("refuses to overwrite what others saved", func(t *testing.T) {
+		p := open(t)
+		run := approval.SavedRun{ID: "r", Data: []byte("1")}
+		run.Version = save(t, p.One, run)
+		var won atomic.Int32
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				if _, err := []Store{p.One, p.Two}[i%2].SaveRun(context.Background(), run); err == nil {
+					won.Add(1)
+				} else if !errors.Is(err, approval.ErrRunChanged) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if won.Load() != 1 {
+			t.Errorf("%d saves of one version won, want 1", won.Load())
+		}
+		if _, err := p.One.SaveRun(t.Context(), approval.SavedRun{ID: "r"}); !errors.Is(err, approval.ErrRunChanged) {
+			t.Errorf("saving it as a new one: %v, want ErrRunChanged", err)
+		}
+	})
+	t.Run("forgets", func(t *testing.T) {
+		p := open(t)
+		save(t, p.One, approval.SavedRun{ID: "r"})
+		if err := p.Two.DeleteRun(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.One.LoadRun(t.Context(), "r"); !errors.Is(err, approval.ErrRunNotFound) {
+			t.Errorf("loading: %v, want ErrRunNotFound", err)
+		}
+		if err := p.One.DeleteRun(t.Context(), "r"); !errors.Is(err, approval.ErrRunNotFound) {
+			t.Errorf("deleting again: %v, want ErrRunNotFound", err)
+		}
+	})
+}

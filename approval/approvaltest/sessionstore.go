@@ -1,0 +1,133 @@
+package approvaltest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// TestSessionStore is the suite that every [approval.SessionStore] must pass.
+func TestSessionStore(t *testing.T, open func(t *testing.T) Pair) {
+	t.Run("grants reach every process of a session and end with it", func(t *testing.T) {
+		p := open(t)
+		begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionHook})
+		addGrants(t, p.One, grant("s", "a"))
+		wantGrants(t, p.Two, "s", "a")
+		addGrants(t, p.Two, grant("s", "b"))
+		wantGrants(t, p.One, "s", "a", "b")
+		if err := p.Two.EndSession(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		wantGrants(t, p.One, "s")
+		begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionHook})
+		wantGrants(t, p.Two, "s") // a resumed id starts without grants
+	})
+	t.Run("a session that was not begun has no grants and takes none", func(t *testing.T) {
+		p := open(t)
+		if err := p.One.AddGrants(t.Context(), grant("nobody", "a")); !errors.Is(err, approval.ErrNoSession) {
+			t.Errorf("adding a grant: %v, want ErrNoSession", err)
+		}
+		if err := p.One.EndSession(t.Context(), "nobody"); !errors.Is(err, approval.ErrNoSession) {
+			t.Errorf("ending it: %v, want ErrNoSession", err)
+		}
+		wantGrants(t, p.One, "nobody")
+	})
+	t.Run("beginning again goes on", func(t *testing.T) {
+		p := open(t)
+		begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionHook})
+		addGrants(t, p.One, grant("s", "a"))
+		begin(t, p.Two, approval.Session{ID: "s", Kind: approval.SessionHook})
+		wantGrants(t, p.Two, "s", "a")
+	})
+	t.Run("a revoked grant is gone everywhere", func(t *testing.T) {
+		p := open(t)
+		begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionHook})
+		addGrants(t, p.One, grant("s", "a"), grant("s", "b"))
+		wantGrants(t, p.Two, "s", "a", "b")
+		if err := p.One.RevokeGrant(t.Context(), "s", "a"); err != nil {
+			t.Fatal(err)
+		}
+		wantGrants(t, p.Two, "s", "b")
+		if err := p.Two.RevokeGrant(t.Context(), "s", "a"); !errors.Is(err, approval.ErrGrantNotFound) {
+			t.Errorf("revoking again: %v, want ErrGrantNotFound", err)
+		}
+	})
+	t.Run("idle ones of foreign agents go stale", func(t *testing.T) { idleSessions(t, open(t)) })
+	t.Run("ones whose process is gone go stale", func(t *testing.T) { deadSessions(t, open(t)) })
+	t.Run("the end of one dismisses what waits in it", func(t *testing.T) {
+		p := open(t)
+		begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionHook})
+		r := Requests(t, 1, "s")[0]
+		post(t, p.One, r)
+		if err := p.Two.EndSession(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.One.Await(t.Context(), r.ID)
+		if err != nil || got.Settled == nil || got.Settled.State != approval.Dismissed {
+			t.Errorf("the request is %+v, %v; want it dismissed", got.Settled, err)
+		}
+	})
+}
+
+func begin(t *testing.T, s approval.SessionStore, session approval.Session) {
+	t.Helper()
+	if err := s.BeginSession(t.Context(), session); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantSessions(t *testing.T, s approval.SessionStore, want ...string) {
+	t.Helper()
+	got, err := s.Sessions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, session := range got {
+		ids = append(ids, session.ID)
+	}
+	wantList(t, "sessions", ids, want)
+}
+
+// idleSessions wants a session to live eight hours from the last word of it.
+func idleSessions(t *testing.T, p Pair) {
+	begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionGateway})
+	addGrants(t, p.One, grant("s", "a"))
+	p.Clock.Advance(approval.SessionIdle - time.Minute)
+	if err := p.Two.Record(t.Context(), event("s", "call", approval.Started)); err != nil {
+		t.Fatal(err)
+	}
+	p.Clock.Advance(approval.SessionIdle - time.Minute)
+	wantGrants(t, p.Two, "s", "a")
+	wantSessions(t, p.Two, "s")
+	p.Clock.Advance(time.Hour)
+	wantGrants(t, p.One, "s")
+	wantGrants(t, p.Two, "s")
+	wantSessions(t, p.One)
+	begin(t, p.Two, approval.Session{ID: "s", Kind: approval.SessionGateway})
+	wantGrants(t, p.One, "s")
+	wantSessions(t, p.One, "s")
+}
+
+// deadSessions wants a run to end with its process, unless it was put aside.
+func deadSessions(t *testing.T, p Pair) {
+	dead := map[int]bool{}
+	p.Alive(func(who approval.Process) bool { return !dead[who.ID] })
+	for id, pid := range map[string]int{"lives": 1, "dies": 2, "kept": 3} {
+		begin(t, p.One, approval.Session{ID: id, Kind: approval.SessionRun, Owner: approval.Process{ID: pid}, Kept: id == "kept"})
+		addGrants(t, p.One, grant(id, "a"))
+		p.Clock.Advance(time.Second)
+	}
+	dead[2], dead[3] = true, true
+	wantGrants(t, p.Two, "dies")
+	ended, err := p.Two.CleanSessions(t.Context())
+	if err != nil || len(ended) != 1 || ended[0].ID != "dies" {
+		t.Errorf("ended %v, %v; want the one whose process is gone", ended, err)
+	}
+	wantGrants(t, p.One, "kept", "a")
+	wantGrants(t, p.One, "lives", "a")
+	begin(t, p.Two, approval.Session{ID: "kept", Kind: approval.SessionRun, Owner: approval.Process{ID: 1}})
+	wantGrants(t, p.One, "kept", "a") // it was resumed
+}

@@ -1,0 +1,247 @@
+package approvaltest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// TestSharedGates is the suite for gates of several processes over one store.
+func TestSharedGates(t *testing.T, open func(t *testing.T) Pair) {
+	t.Run("an answer from another process", func(t *testing.T) { answeredElsewhere(t, open(t)) })
+	t.Run("an answer in this process is told to the others", func(t *testing.T) { answeredHere(t, open(t)) })
+	t.Run("a losing answer leaves nothing behind", func(t *testing.T) { answerLoses(t, open(t)) })
+	t.Run("an answer that cannot take effect is asked again", func(t *testing.T) { answerFails(t, open(t)) })
+	t.Run("a rule settles what waits in every process", func(t *testing.T) { ruleSettles(t, open(t)) })
+	t.Run("a grant settles what waits in its session", func(t *testing.T) { grantSettles(t, open(t)) })
+	t.Run("a question is withdrawn with its run", func(t *testing.T) { questionWithdrawn(t, open(t)) })
+	t.Run("a saved batch runs once", func(t *testing.T) { savedBatchRunsOnce(t, open(t)) })
+	t.Run("the approver of a queue", func(t *testing.T) {
+		TestApprover(t, func(t *testing.T) approval.Approver { return approval.Queue(open(t).One) })
+	})
+}
+
+func randomID() string { return rand.Text() }
+
+// gateOn returns a gate of one process, whose approver waits for the store.
+func gateOn(t *testing.T, p Pair, s Store, approvers ...approval.Approver) *approval.Gate {
+	t.Helper()
+	begin(t, s, approval.Session{ID: "s", Kind: approval.SessionHook})
+	g, err := approval.New(approval.Config{
+		Preparer: NewTools("ask", "other"), Clock: p.Clock.Now, NewID: randomID, Session: "s",
+		Approver: approval.First(append(approvers, approval.Queue(s))...),
+		Rules:    s, Grants: s, Recorder: s, Requests: s, Claims: s,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	return g
+}
+
+// decide decides about one call in the background.
+func decide(g *approval.Gate, tool string) <-chan approval.Outcome {
+	out := make(chan approval.Outcome, 1)
+	go func() { out <- g.Decide(context.Background(), approval.Call{ID: randomID(), Tool: tool})[0] }()
+	return out
+}
+
+// waiting waits until n requests are open and returns them.
+func waiting(t *testing.T, s approval.RequestStore, n int) []approval.Posted {
+	t.Helper()
+	changed := make(chan struct{}, 100)
+	defer s.NotifyRequests(func() { changed <- struct{}{} })()
+	for {
+		open, err := s.Open(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(open) == n {
+			return open
+		}
+		wantTold(t, changed)
+	}
+}
+
+func answer(t *testing.T, s approval.RequestStore, d approval.Decision) {
+	t.Helper()
+	d.By = approval.Who{User: "ann", Via: approval.ViaInbox}
+	if err := s.Answer(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantState(t *testing.T, o approval.Outcome, want approval.State) {
+	t.Helper()
+	if o.State != want {
+		t.Errorf("the call is %s (%s), want %s", o.State, o.Why, want)
+	}
+}
+
+func answeredElsewhere(t *testing.T, p Pair) {
+	g := gateOn(t, p, p.One)
+	for _, want := range []approval.State{approval.Approved, approval.Denied} {
+		out := decide(g, "ask")
+		r := waiting(t, p.Two, 1)[0].Request
+		d := r.Approve("go ahead")
+		if want == approval.Denied {
+			d = r.Deny("not today")
+		}
+		answer(t, p.Two, d)
+		o := <-out
+		wantState(t, o, want)
+		if o.Note() != d.Note || o.Decision.By.User != "ann" || o.Decision.By.Via != approval.ViaInbox {
+			t.Errorf("decided %+v, want the answer of ann", o.Decision)
+		}
+	}
+	out := decide(g, "ask")
+	answer(t, p.Two, waiting(t, p.Two, 1)[0].Request.Approve("").Always("allow ask"))
+	wantState(t, <-out, approval.Approved)
+	wantRules(t, p.Two, "allow ask")
+	wantState(t, <-decide(g, "ask"), approval.AutoApproved)
+}
+
+func answeredHere(t *testing.T, p Pair) {
+	seen := make(chan struct{})
+	here := approval.ApproverFunc(func(ctx context.Context, r *approval.Request) (approval.Decision, error) {
+		<-seen
+		d := r.Approve("")
+		d.By = approval.Who{User: "bob", Via: approval.ViaTerminal}
+		return d, nil
+	})
+	out := decide(gateOn(t, p, p.One, here), "ask")
+	r := waiting(t, p.Two, 1)[0].Request
+	close(seen)
+	wantState(t, <-out, approval.Approved)
+	var late *approval.SettledError
+	if err := p.Two.Answer(t.Context(), r.Deny("")); !errors.As(err, &late) || late.By.User != "bob" || late.State != approval.Approved {
+		t.Errorf("the late answer: %v, want to hear of bob", err)
+	}
+	wantOpen(t, p.Two, "")
+}
+
+func answerLoses(t *testing.T, p Pair) {
+	g := gateOn(t, p, p.One)
+	b := g.Review(t.Context(), approval.Call{ID: "1", Tool: "ask"})
+	r := b.Pending()[0]
+	post(t, p.One, r)
+	answer(t, p.Two, r.Deny("no"))
+	err := b.Resolve(t.Context(), r.Approve("").Always("allow ask"))
+	if !errors.Is(err, approval.ErrSettled) {
+		t.Errorf("the second answer: %v, want ErrSettled", err)
+	}
+	wantState(t, b.Outcome(0), approval.Denied)
+	wantRules(t, p.Two)
+}
+
+func answerFails(t *testing.T, p Pair) {
+	out := decide(gateOn(t, p, p.One), "ask")
+	r := waiting(t, p.Two, 1)[0].Request
+	changed := make(chan struct{}, 100)
+	defer p.Two.NotifyRequests(func() { changed <- struct{}{} })()
+	answer(t, p.Two, r.Approve("").Always("allow other"))
+	for {
+		got, err := p.Two.Posted(t.Context(), r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Problem != "" && got.Settled == nil {
+			break
+		}
+		wantTold(t, changed)
+	}
+	wantRules(t, p.Two)
+	answer(t, p.Two, r.Deny("then not"))
+	wantState(t, <-out, approval.Denied)
+}
+
+func ruleSettles(t *testing.T, p Pair) {
+	one, two := decide(gateOn(t, p, p.One), "ask"), decide(gateOn(t, p, p.Two), "ask")
+	open := waiting(t, p.Two, 2)
+	addRules(t, p.Two, "deny ask")
+	wantState(t, <-one, approval.AutoDenied)
+	wantState(t, <-two, approval.AutoDenied)
+	for _, each := range open {
+		got, err := p.One.Posted(t.Context(), each.Request.ID)
+		if err != nil || got.Settled == nil || got.Settled.State != approval.AutoDenied || got.Settled.By.Via != approval.ViaRule {
+			t.Errorf("posted as %+v, %v; want it settled by a rule", got.Settled, err)
+		}
+	}
+}
+
+func grantSettles(t *testing.T, p Pair) {
+	one, two := decide(gateOn(t, p, p.One), "ask"), decide(gateOn(t, p, p.Two), "ask")
+	open := waiting(t, p.Two, 2)
+	answer(t, p.Two, open[0].Request.Approve("").ForSession(approval.Exact))
+	states := map[approval.State]int{(<-one).State: 1}
+	states[(<-two).State]++
+	if states[approval.Approved] != 1 || states[approval.SessionApproved] != 1 {
+		t.Errorf("the calls are %v, want one approved and the other by its grant", states)
+	}
+}
+
+func questionWithdrawn(t *testing.T, p Pair) {
+	g := gateOn(t, p, p.One)
+	ctx, cancel := context.WithCancel(t.Context())
+	out := make(chan approval.Outcome, 1)
+	go func() { out <- g.Decide(ctx, approval.Call{ID: "1", Tool: "ask"})[0] }()
+	r := waiting(t, p.Two, 1)[0].Request
+	cancel()
+	wantState(t, <-out, approval.Dismissed)
+	waiting(t, p.Two, 0)
+	if err := p.Two.Answer(t.Context(), r.Approve("")); !errors.Is(err, approval.ErrSettled) {
+		t.Errorf("answering what was withdrawn: %v, want ErrSettled", err)
+	}
+}
+
+func savedBatchRunsOnce(t *testing.T, p Pair) {
+	first := gateOn(t, p, p.One)
+	b := first.Review(t.Context(), approval.Call{ID: "1", Tool: "ask"}, approval.Call{ID: "2", Tool: "ask"})
+	for _, r := range b.Pending() {
+		if err := b.Resolve(t.Context(), r.Approve("")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saved, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ran [2]atomic.Int32
+	var all sync.WaitGroup
+	for i := range 8 {
+		s := []Store{p.One, p.Two}[i%2]
+		g := gateOn(t, p, s) // as in another process
+		all.Go(func() {
+			copied, err := g.Restore(context.Background(), saved)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for call := range ran {
+				proposal, _ := NewTools("ask").Prepare(context.Background(), copied.Outcome(call).Call)
+				x, err := copied.Start(context.Background(), call, proposal)
+				if err == nil {
+					ran[call].Add(1)
+					err = x.End(context.Background(), approval.StageCompleted, nil)
+				} else if errors.Is(err, approval.ErrClaimed) {
+					err = nil
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for call := range ran {
+		if n := ran[call].Load(); n != 1 {
+			t.Errorf("call %d ran %d times, want once", call+1, n)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Queue returns an approver that posts its questions to a store and waits for
+// answers from other processes. The gate that asks it needs the same store as
+// its [Config.Requests]: then whoever answers in this process, beside it under
+// [First], and whoever answers elsewhere cannot both win.
+func Queue(store RequestStore) BatchApprover { return queue{store} }
+
+type queue struct{ store RequestStore }
+
+// Approve posts the request and waits.
+func (q queue) Approve(ctx context.Context, r *Request) (Decision, error) {
+	if err := q.post(ctx, r); err != nil {
+		return Decision{}, err
+	}
+	p, err := q.store.Await(ctx, r.ID)
+	if ctx.Err() != nil {
+		q.withdraw(ctx, r, Settlement{State: Dismissed})
+		return Decision{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return Decision{}, err
+	}
+	return p.answer()
+}
+
+// ApproveBatch posts what is pending and takes the answers as they come, until
+// nothing is pending. What it leaves open is withdrawn.
+func (q queue) ApproveBatch(ctx context.Context, b *Batch) error {
+	posted := map[string]*Request{}
+	defer func() {
+		for _, r := range posted {
+			q.withdraw(ctx, r, b.settlement(r))
+		}
+	}()
+	for {
+		pending := b.Pending()
+		if len(pending) == 0 {
+			return nil
+		}
+		if err := q.postNew(ctx, b, posted, pending); err != nil {
+			return err
+		}
+		p, err := q.next(ctx, pending)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, context.Canceled): // somebody answered in this process
+		case err != nil:
+			return err
+		default:
+			if err := q.take(ctx, b, p); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// postNew posts what is not posted yet, and withdraws what no longer waits.
+func (q queue) postNew(ctx context.Context, b *Batch, posted map[string]*Request, pending []*Request) error {
+	waits := make(map[string]bool, len(pending))
+	var fresh []*Request
+	for _, r := range pending {
+		waits[r.ID] = true
+		if posted[r.ID] == nil {
+			fresh = append(fresh, r)
+		}
+	}
+	for id, r := range posted {
+		if !waits[id] {
+			q.withdraw(ctx, r, b.settlement(r))
+			delete(posted, id)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	for _, r := range fresh {
+		posted[r.ID] = r
+	}
+	return q.post(ctx, fresh...)
+}
+
+// post posts requests that can be shown. Nobody may agree to what cannot.
+func (q queue) post(ctx context.Context, requests ...*Request) error {
+	for _, r := range requests {
+		if _, err := r.View(ctx); err != nil {
+			return fmt.Errorf("request %q cannot be shown: %w", r.ID, err)
+		}
+	}
+	return q.store.Post(ctx, requests...)
+}
+
+// next waits for an answer to one of the requests. The error is
+// [context.Canceled] if one of them needs none any more.
+func (q queue) next(ctx context.Context, pending []*Request) (Posted, error) {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ids := make([]string, len(pending))
+	for i, r := range pending {
+		ids[i] = r.ID
+		go func() {
+			select {
+			case <-r.Done():
+				cancel()
+			case <-waiting.Done():
+			}
+		}()
+	}
+	p, err := q.store.Await(waiting, ids...)
+	if err == nil {
+		return p, nil
+	}
+	if waiting.Err() != nil {
+		err = context.Canceled
+	}
+	return Posted{}, err
+}
+
+// take hands an answer to the batch. One that has no effect there is taken back,
+// and the question stays.
+func (q queue) take(ctx context.Context, b *Batch, p Posted) error {
+	d, err := p.answer()
+	if err != nil {
+		return err
+	}
+	err = b.Resolve(ctx, d)
+	if err == nil || errors.Is(err, ErrSettled) || errors.Is(err, ErrWrongCall) {
+		return nil
+	}
+	return q.store.Reopen(ctx, p.Request, err.Error())
+}
+
+// withdraw ends a question that nobody here waits for any more. If it has been
+// answered meanwhile, it stays so.
+func (q queue) withdraw(ctx context.Context, r *Request, s Settlement) {
+	if err := q.store.Settle(context.WithoutCancel(ctx), r, s); err != nil {
+		return // the question stays until its session ends, and no answer to it has an effect
+	}
+}
+
+// answer returns the decision of a request that is no longer open, if it has a
+// whole one.
+func (p *Posted) answer() (Decision, error) {
+	switch {
+	case p.Settled == nil:
+		return Decision{}, fmt.Errorf("request %q: %w", p.Request.ID, ErrOpen)
+	case p.Settled.Decision == nil || p.Settled.Partial:
+		return Decision{}, &WithdrawnError{Request: p.Request.ID, State: p.Settled.State, By: p.Settled.By}
+	}
+	return *p.Settled.Decision, nil
+}
+
+// settlement says how a request that was posted has ended.
+func (b *Batch) settlement(r *Request) Settlement {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.entries {
+		switch o := &e.outcome; {
+		case o.Request != r.ID || o.State == Pending:
+		case o.Decision != nil && o.Decision.Request == r.ID:
+			return o.Decision.Settled()
+		default:
+			return Settlement{State: o.State, By: Who{Via: o.via()}}
+		}
+	}
+	return Settlement{State: Dismissed} // left open, or asked again as another
+}

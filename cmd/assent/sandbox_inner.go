@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/sandbox/bwrap"
+	"github.com/assent-dev/assent/sandbox/detect"
+	"github.com/assent-dev/assent/sandbox/inner"
+	"github.com/assent-dev/assent/sandbox/landlock"
+)
+
+// sandboxInnerCmd is this program as a helper of itself. It is not for people.
+func sandboxInnerCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:    "inner WORK",
+		Short:  "Work for another assent, inside or beside its sandbox",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch args[0] {
+			case detect.WordServe:
+				server := inner.NewServer()
+				detect.Register(server)
+				return server.Serve(os.Stdin, os.Stdout)
+			case detect.WordSweep:
+				return bwrap.Sweep(os.Stdin)
+			case detect.WordLandlock:
+				return statusError{exitSandboxFailed, landlock.Apply()}
+			}
+			return usageError{what: fmt.Sprintf("there is no work called %q", args[0]), help: "assent sandbox --help"}
+		},
+	}
+}

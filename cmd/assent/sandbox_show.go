@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/host"
+)
+
+func sandboxShowCmd() *cobra.Command {
+	var policy, state string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "show -c POLICY",
+		Short: "Print what commands may reach, and the line of config behind each entry",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, profile, err := sandboxPolicy(policy, state)
+			if err != nil {
+				return err
+			}
+			view := newProfileView(p, profile)
+			if asJSON {
+				enc := json.NewEncoder(c.OutOrStdout())
+				enc.SetIndent("", "  ")
+				return enc.Encode(view)
+			}
+			return view.print(c.OutOrStdout())
+		},
+	}
+	c.Flags().StringVarP(&policy, "config", "c", "", "the policy file")
+	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cobra.CheckErr(c.MarkFlagRequired("config"))
+	return c
+}
+
+// A profileView is a profile with what follows from it at this moment.
+type profileView struct {
+	Hash    string          `json:"hash"`
+	Require bool            `json:"require_os_sandbox"`
+	Profile sandbox.Profile `json:"profile"`
+	// Found are the protected paths that were found in the roots, or would be.
+	Found []sandbox.Entry `json:"found"`
+	// Problem is what would keep a command from being started.
+	Problem string `json:"problem,omitempty"`
+	// Unsearched are folders that are too deep to be searched for repositories.
+	Unsearched []string `json:"unsearched,omitempty"`
+}
+
+func newProfileView(policy *config.Policy, p sandbox.Profile) profileView {
+	v := profileView{Hash: fmt.Sprintf("%x", p.Hash()), Require: policy.OS.Require, Profile: p}
+	scene, err := host.Survey(p)
+	if err != nil {
+		v.Problem = err.Error()
+		return v
+	}
+	for _, place := range scene.Protected {
+		source := place.Source
+		if place.Kind == sandbox.Absent {
+			source += "; it does not exist yet"
+		}
+		v.Found = append(v.Found, sandbox.Entry{Path: place.Path, Source: source})
+	}
+	v.Unsearched = scene.Unsearched
+	return v
+}
+
+// print writes one line for each entry: what, where, and why.
+func (v profileView) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(what, value, source string) {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", what, present.SafeLine(value), present.SafeLine(source))
+	}
+	p := v.Profile
+	row("profile", v.Hash, "")
+	for _, r := range p.Roots {
+		row(map[sandbox.Mode]string{sandbox.ReadOnly: "read", sandbox.ReadWrite: "write"}[r.Mode], r.Path, r.Source)
+	}
+	for _, list := range []struct {
+		what    string
+		entries []sandbox.Entry
+	}{{"masked", p.Masked}, {"protected", p.Protected}, {"protected", v.Found}, {"unix socket", p.Sockets}} {
+		for _, e := range list.entries {
+			row(list.what, e.Path, e.Source)
+		}
+	}
+	row("git", map[bool]string{true: "writable, without hooks, config, info and modules", false: "read-only"}[p.GitWrite], orDefault(p.GitSource))
+	row("network", networkWords(p.Network), orDefault(p.Network.Source))
+	row("environment", strings.Join(p.Env.Pass, " "), "passed on")
+	for name, value := range p.Env.Set {
+		row("environment", name+"="+value, "set")
+	}
+	l := p.Limits
+	row("limits", fmt.Sprintf("private folders %s, a file %s, open files %d, processes %d", size(l.Tmp), size(l.FileSize), l.OpenFiles, l.Processes), "default")
+	row("required", map[bool]string{true: "yes: without a sandbox nothing runs", false: "no"}[v.Require], "")
+	for _, dir := range v.Unsearched {
+		row("unsearched", dir, "too deep: repositories below it are not found")
+	}
+	if v.Problem != "" {
+		row("problem", v.Problem, "nothing would run")
+	}
+	return t.Flush()
+}
+
+func networkWords(n sandbox.Network) string {
+	switch {
+	case n.On:
+		return "on"
+	case len(n.Domains) > 0:
+		return "off for commands; hosts one by one are not held by the sandbox yet: " + strings.Join(n.Domains, " ")
+	}
+	return "off"
+}
+
+func orDefault(source string) string {
+	if source == "" {
+		return "default"
+	}
+	return source
+}
+
+func size(n int64) string {
+	if n == 0 {
+		return "unlimited"
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
+}

@@ -1,0 +1,131 @@
+package config
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// An OSSandbox is what a policy file says about the sandbox of the operating system. The
+// rest of it follows from the roots.
+type OSSandbox struct {
+	// Network is off unless the file says otherwise.
+	Network sandbox.Network
+	// Require refuses to run anything where no sandbox can be used.
+	Require bool
+	// RequireSource is the line that says so.
+	RequireSource string
+	// GitWrite lets commands write to .git, without what makes git run programs.
+	GitWrite       bool
+	GitWriteSource string
+	// Extra is what no tool exposes and commands need. It widens, so only a file that
+	// the user wrote may have it.
+	Extra Extra
+}
+
+// Extra are places beside the roots. Paths are absolute, or begin with ~/.
+type Extra struct {
+	Read, Write, Sockets []sandbox.Entry
+	// Caches are names of [Caches].
+	Caches []sandbox.Entry
+}
+
+// Caches are the programs that can be given a folder of their own to cache in, and the
+// variables that tell them so, each with its part of that folder.
+var Caches = map[string]map[string]string{
+	"cargo":  {"CARGO_HOME": "home"},
+	"go":     {"GOCACHE": "build", "GOMODCACHE": "mod"},
+	"gradle": {"GRADLE_USER_HOME": "home"},
+	"npm":    {"npm_config_cache": "cache"},
+	"pip":    {"PIP_CACHE_DIR": "cache"},
+	"uv":     {"UV_CACHE_DIR": "cache"},
+	"yarn":   {"YARN_CACHE_FOLDER": "cache"},
+}
+
+func (r *report) osSandbox(o *object, folder string) OSSandbox {
+	var s OSSandbox
+	if n, ok := o.take("network"); ok {
+		s.Network = r.network(n, "sandbox.network")
+	}
+	if n, ok := o.take("require_os_sandbox"); ok {
+		s.Require, s.RequireSource = r.bool(n, "sandbox.require_os_sandbox"), r.source(n)
+	}
+	if n, ok := o.take("git_write"); ok {
+		s.GitWrite, s.GitWriteSource = r.bool(n, "sandbox.git_write"), r.source(n)
+	}
+	if n, ok := o.take("extra"); ok {
+		s.Extra = r.extra(n, folder)
+	}
+	return s
+}
+
+// network reads true, false, or the hosts that may be reached.
+func (r *report) network(n ast.Node, what string) sandbox.Network {
+	net := sandbox.Network{Source: r.source(n)}
+	if _, hosts := n.(*ast.MappingNode); !hosts {
+		net.On = r.bool(n, what)
+		return net
+	}
+	o := r.object(n, what)
+	if n, ok := o.take("allow"); ok {
+		for _, item := range r.items(n, what+".allow") {
+			net.Domains = append(net.Domains, r.domain(item, what+".allow"))
+		}
+	}
+	o.close(what)
+	return net
+}
+
+func (r *report) domain(n ast.Node, what string) string {
+	text := r.text(n, what)
+	bare := strings.TrimPrefix(text, "*.")
+	if bare == "" || strings.ContainsAny(bare, "/*@ \t") || strings.ContainsFunc(bare, func(c rune) bool { return c < ' ' || c > '~' }) {
+		r.problem(n, "%s: %q is no host; write docs.example.org, *.example.org or docs.example.org:8443", what, text)
+	}
+	return strings.ToLower(text)
+}
+
+func (r *report) extra(n ast.Node, folder string) Extra {
+	o := r.object(n, "sandbox.extra")
+	e := Extra{
+		Read:    o.places("read", folder),
+		Write:   o.places("write", folder),
+		Sockets: o.places("unix_sockets", folder),
+	}
+	if n, ok := o.take("caches"); ok {
+		for _, item := range r.items(n, "sandbox.extra.caches") {
+			name := r.text(item, "sandbox.extra.caches")
+			if Caches[name] == nil {
+				r.problem(item, "sandbox.extra.caches: unknown cache %q; there is %s", name, list(slices.Collect(maps.Keys(Caches))))
+			}
+			e.Caches = append(e.Caches, sandbox.Entry{Path: name, Source: r.source(item)})
+		}
+	}
+	o.close("sandbox.extra")
+	return e
+}
+
+// places reads a list of paths, relative to the file's folder.
+func (o *object) places(key, folder string) []sandbox.Entry {
+	n, ok := o.take(key)
+	if !ok {
+		return nil
+	}
+	var out []sandbox.Entry
+	for _, item := range o.items(n, "sandbox.extra."+key) {
+		p := o.text(item, "sandbox.extra."+key)
+		if p == "" {
+			o.problem(item, "sandbox.extra.%s: a path is empty", key)
+			continue
+		}
+		if !filepath.IsAbs(p) && p != "~" && !strings.HasPrefix(p, "~/") {
+			p = filepath.Join(folder, p)
+		}
+		out = append(out, sandbox.Entry{Path: p, Source: o.source(item)})
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package term
+
+import (
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestS27CtrlCInThePagerIsThePagers(t *testing.T) {
+	x := run(t, "long", 80, 24)
+	x.asked("press v")
+	x.types("v")
+	x.sees("line 20 of many")
+	shown := x.raw.Len()
+	x.types("\x03")
+	x.until("a bell of less", func() bool { return strings.Contains(x.raw.String()[shown:], "\a") && strings.HasSuffix(x.raw.String(), ":\x1b[K") })
+	x.types("q")
+	x.asked("Asks because", "[s] session")
+	x.types("y")
+	x.ends(0, "long approved")
+}
+
+func TestS27CtrlCEndsAPagerAndNotTheRun(t *testing.T) {
+	x := run(t, "long", 80, 24, "PAGER=cat >/dev/null; echo the pager is open; exec sleep 20")
+	x.asked("press v")
+	x.types("v")
+	x.sees("the pager is open")
+	x.types("\x03")
+	x.asked("The pager was interrupted", "![s] session")
+	x.types("y")
+	x.ends(0, "long approved")
+}
+
+func TestS27CtrlCInTheEditorIsTheEditors(t *testing.T) {
+	for _, kind := range []struct{ name, sign, end string }{{"xterm", "your answer?", ""}, {"dumb", "answer>", "\n"}} {
+		t.Run(kind.name, func(t *testing.T) {
+			x := run(t, "one", 80, 24, "TERM="+kind.name, "EDITOR=sh -c 'echo the editor is open; exec sleep 20'")
+			asked := func() bool { return x.asksAgain(kind.sign) }
+			x.until("the question", asked)
+			x.types("e" + kind.end)
+			x.sees("the editor is open")
+			x.types("\x03")
+			x.sees("the editor failed, so nothing was changed")
+			x.until("the question again", asked)
+			x.types("n" + kind.end)
+			x.sees("a note to the model?")
+			x.until("the note", asked)
+			x.types("\r")
+			x.sees("Deny for how long?")
+			x.types("\r")
+			x.ends(0, "one denied")
+		})
+	}
+}
+
+func TestInterruptedPrograms(t *testing.T) {
+	for script, want := range map[string]bool{"kill -INT $$": true, "exit 130": true, "exit 1": false, "true": false, "kill -TERM $$": false} {
+		if err := exec.Command("sh", "-c", script).Run(); interrupted(err) != want {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+}
+
+// Signals of others end the prompt whoever has the terminal.
+func TestS27SignalInTheEditor(t *testing.T) {
+	x := run(t, "one", 80, 24, "EDITOR=sh -c 'stty -echo; echo the editor is open; exec sleep 2'")
+	x.asked("Write notes/one")
+	x.types("e")
+	x.sees("the editor is open")
+	if err := x.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	x.ends(3, "one dismissed", "terminated")
+}

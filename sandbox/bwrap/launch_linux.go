@@ -1,0 +1,192 @@
+package bwrap
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/host"
+)
+
+// A launch is a command on its way into its sandbox.
+type launch struct {
+	runner  *Runner
+	command sandbox.Command
+	args    Arguments
+	filter  []byte
+	held    []*placeholder
+}
+
+// hold makes what must exist to be mounted over, and keeps others from taking away what
+// does already.
+func (l *launch) hold(scene sandbox.Scene) error {
+	for _, layer := range scene.Layers() {
+		if layer.Mode != sandbox.ReadOnly || layer.Kind == sandbox.File && !isMarked(layer.Path) {
+			continue
+		}
+		if layer.Kind == sandbox.Folder && !isEmpty(layer.Path) {
+			continue
+		}
+		if layer.Kind == sandbox.Absent || isMarked(layer.Path) {
+			if err := l.runner.sweeper.tell(layer.Path); err != nil {
+				return err
+			}
+		}
+		p, err := hold(layer.Path)
+		if err != nil {
+			return err
+		}
+		l.held = append(l.held, p)
+	}
+	return nil
+}
+
+func isEmpty(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(1)
+	return len(names) == 0
+}
+
+// letGo removes the placeholders that nobody else holds.
+func (l *launch) letGo() error {
+	var errs []error
+	for _, p := range l.held {
+		errs = append(errs, p.release())
+	}
+	l.held = nil
+	return errors.Join(errs...)
+}
+
+// start starts bubblewrap and waits until the command may run.
+func (l *launch) start(ctx context.Context) (*process, error) {
+	var files files
+	defer files.close()
+	status, gate, err := files.open(l)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the sandbox: %w", err)
+	}
+	cmd := exec.Command(l.runner.program.Path, append([]string{"--args", fmt.Sprint(argsFD), "--"}, l.args.Command...)...)
+	cmd.Dir, cmd.Env, cmd.ExtraFiles, cmd.WaitDelay = "/", []string{}, files.child, drain
+	p := &process{cmd: cmd, launch: l, pid1: none, over: make(chan struct{})}
+	host.Connect(cmd, l.command, l.command.Profile.Limits.Output, func() { p.end(sandbox.OutputPassed) })
+	if err := host.Start(cmd); err != nil {
+		return nil, fmt.Errorf("starting bubblewrap: %w", err)
+	}
+	files.closeChild()
+	go p.wait()
+	p.watch(ctx, l.command.Profile.Limits.Time)
+	if err := p.openGate(status, gate); err != nil {
+		p.end(sandbox.Cancelled)
+		<-p.over
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, err
+	}
+	return p, nil
+}
+
+// files are the descriptors of a launch.
+type files struct {
+	child  []*os.File // handed to bubblewrap, from descriptor 3 on
+	parent []*os.File
+}
+
+// open opens them in the order that the plan expects, and returns this side's ends of the
+// status pipe and the gate.
+func (f *files) open(l *launch) (status, gate *os.File, err error) {
+	args, err := memory("args", []byte(strings.Join(l.args.Options, "\x00")+"\x00"))
+	if err != nil {
+		return nil, nil, err
+	}
+	f.child = append(f.child, args)
+	filter, err := memory("filter", l.filter)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.child = append(f.child, filter)
+	status, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	f.child, f.parent = append(f.child, theirs), append(f.parent, status)
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	gate = os.NewFile(uintptr(pair[0]), "gate")
+	f.child, f.parent = append(f.child, os.NewFile(uintptr(pair[1]), "gate")), append(f.parent, gate)
+	life, err := l.runner.sweeper.life()
+	if err != nil {
+		return nil, nil, err
+	}
+	f.child = append(f.child, life)
+	for _, path := range l.args.Open {
+		layer, err := openNoLinks(path, unix.O_PATH)
+		if err != nil {
+			return nil, nil, err
+		}
+		f.child = append(f.child, layer)
+	}
+	return status, gate, nil
+}
+
+func (f *files) closeChild() {
+	for _, c := range f.child {
+		c.Close()
+	}
+	f.child = nil
+}
+
+func (f *files) close() {
+	f.closeChild()
+	for _, p := range f.parent {
+		p.Close()
+	}
+}
+
+// memory is a file that has no name anywhere.
+func memory(name string, data []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("making a file in memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// childPID reads from the status pipe which process is the first one inside.
+func childPID(status *os.File) (int, error) {
+	buf := make([]byte, 4096)
+	n, err := status.Read(buf)
+	if err != nil {
+		return 0, ErrNotSetUp
+	}
+	var first struct {
+		PID int `json:"child-pid"`
+	}
+	if err := json.NewDecoder(bytes.NewReader(buf[:n])).Decode(&first); err != nil || first.PID <= 0 {
+		return 0, fmt.Errorf("bubblewrap's status is not understood: %q", buf[:n])
+	}
+	return first.PID, nil
+}

@@ -1,0 +1,224 @@
+package bwrap
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/host"
+)
+
+// Descriptors that bubblewrap is started with, besides those of the prelude. Those of the
+// layers follow.
+const (
+	argsFD    = 3
+	seccompFD = 4
+	statusFD  = 5
+	layersFD  = host.LifeFD + 1
+)
+
+// A Request is everything that the arguments are made from.
+type Request struct {
+	Scene   sandbox.Scene
+	Network sandbox.Network
+	Limits  sandbox.Limits
+	Argv    []string
+	Dir     string
+	Env     []string
+	// ByFD hands the layers over as open files, in the order of the plan's Open.
+	ByFD bool
+}
+
+// An Arguments is how bubblewrap is to be started.
+type Arguments struct {
+	// Options go through a descriptor, one after another with a zero byte behind each:
+	// neither the environment nor paths show in the list of processes.
+	Options []string
+	// Command follows on the command line.
+	Command []string
+	// Open are the files to open, without following a link, for descriptors from
+	// layersFD on. Empty unless the request is ByFD.
+	Open []string
+}
+
+// hidden are parts of /proc that tell about the whole machine, to root at least.
+var hidden = []string{"kcore", "keys", "key-users", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "sched_debug", "timer_list"}
+
+// frozen are parts of /proc through which root changes the machine, without capabilities:
+// the kernel looks only at who the file belongs to.
+var frozen = []string{"acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger", "mtrr"}
+
+// Plan writes the arguments for a command. Visible says which parts of /proc the host has.
+func Plan(r Request, visible func(string) bool) Arguments {
+	p := &plan{Request: r}
+	p.namespaces()
+	p.system()
+	p.proc(visible)
+	p.devices()
+	home := p.private()
+	p.layers(home)
+	p.add("--remount-ro", "/")
+	p.environment(home)
+	p.add("--chdir", r.Dir)
+	return Arguments{Options: p.options, Command: host.Prelude(r.Limits, r.Argv), Open: p.open}
+}
+
+// A plan is one that is being written.
+type plan struct {
+	Request
+	options []string
+	open    []string
+}
+
+func (p *plan) add(options ...string) { p.options = append(p.options, options...) }
+
+func (p *plan) namespaces() {
+	p.add("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
+	if !p.Network.On {
+		p.add("--unshare-net")
+	}
+	// No namespace inside, and no capability in this one: with them, root could mount
+	// again what was mounted read-only.
+	p.add("--disable-userns", "--cap-drop", "ALL")
+	p.add("--new-session", "--die-with-parent", "--hostname", "sandbox")
+	p.add("--seccomp", strconv.Itoa(seccompFD), "--json-status-fd", strconv.Itoa(statusFD))
+}
+
+func (p *plan) system() {
+	for _, l := range p.Scene.System {
+		if l.Target != "" {
+			p.add("--symlink", l.Target, l.Path)
+		} else {
+			p.add("--ro-bind", l.Source, l.Path)
+		}
+	}
+}
+
+func (p *plan) proc(visible func(string) bool) {
+	p.add("--proc", "/proc")
+	for _, name := range frozen {
+		if file := "/proc/" + name; visible(file) {
+			p.add("--ro-bind", file, file)
+		}
+	}
+	for _, name := range hidden {
+		if file := "/proc/" + name; visible(file) {
+			p.add("--ro-bind", "/dev/null", file)
+		}
+	}
+}
+
+// devices gives a few devices and shared memory of its own. What is made elsewhere in
+// /dev would have no size limit, so nothing is.
+func (p *plan) devices() {
+	p.add("--dev", "/dev")
+	p.tmpfs("/dev/shm", "1777")
+	p.add("--remount-ro", "/dev")
+}
+
+func (p *plan) tmpfs(dir, mode string) {
+	size := p.Limits.Tmp
+	if size == 0 {
+		size = sandbox.DefaultTmp
+	}
+	p.add("--perms", mode, "--size", strconv.FormatInt(size, 10), "--tmpfs", dir)
+}
+
+// private makes the folders that every program expects to write to, and returns the home
+// folder. They end with the command.
+func (p *plan) private() string {
+	home := p.home()
+	for _, dir := range []string{"/tmp", "/run"} {
+		if !p.isRoot(dir) {
+			p.tmpfs(dir, "1777")
+		}
+	}
+	if !p.isRoot("/var/tmp") && !p.isRoot("/var") {
+		p.add("--symlink", "/tmp", "/var/tmp")
+	}
+	if !p.visible(home) && home != "/tmp" {
+		p.tmpfs(home, "0700")
+	}
+	return home
+}
+
+// home is the caller's home folder, by name. What has no place of its own there is /tmp.
+func (p *plan) home() string {
+	home := "/tmp"
+	for _, v := range p.Env {
+		if value, ok := strings.CutPrefix(v, "HOME="); ok {
+			home = value
+		}
+	}
+	reserved := slices.Concat([]string{"/proc", "/dev", "/etc", "/sys", "/tmp", "/run", "/var/tmp"}, p.systemPaths())
+	clash := func(dir string) bool { return sandbox.Below(dir, home) || sandbox.Below(home, dir) }
+	if !path.IsAbs(home) || path.Clean(home) != home || !p.visible(home) && slices.ContainsFunc(reserved, clash) && !inTmp(home) {
+		return "/tmp"
+	}
+	return home
+}
+
+// inTmp says that a home folder below /tmp is one like any other.
+func inTmp(home string) bool { return home != "/tmp" && sandbox.Below("/tmp", home) }
+
+func (p *plan) systemPaths() []string {
+	var out []string
+	for _, l := range p.Scene.System {
+		out = append(out, l.Path)
+	}
+	return out
+}
+
+func (p *plan) isRoot(dir string) bool {
+	return slices.ContainsFunc(p.Scene.Roots, func(r sandbox.Place) bool { return r.Path == dir })
+}
+
+// visible reports whether a path lies in a root.
+func (p *plan) visible(file string) bool {
+	return slices.ContainsFunc(p.Scene.Roots, func(r sandbox.Place) bool { return sandbox.Below(r.Path, file) })
+}
+
+// layers mounts the profile's own places.
+func (p *plan) layers(home string) {
+	for _, l := range p.Scene.Layers() {
+		switch {
+		case l.Mode == sandbox.ReadWrite:
+			p.bind("--bind", l.Path)
+		case l.Mode == sandbox.ReadOnly:
+			p.bind("--ro-bind", l.Path)
+		case l.Kind == sandbox.Folder:
+			p.add("--perms", "0000", "--size", "4096", "--tmpfs", l.Path, "--remount-ro", l.Path)
+		default:
+			p.add("--ro-bind", "/dev/null", l.Path)
+		}
+	}
+	for _, s := range p.Scene.Sockets {
+		p.bind("--ro-bind", s.Path)
+	}
+	if !p.visible(p.Dir) && p.Dir != home {
+		p.add("--dir", p.Dir)
+	}
+}
+
+// bind shows a place of the host under its own path.
+func (p *plan) bind(how, file string) {
+	if !p.ByFD {
+		p.add(how, file, file)
+		return
+	}
+	p.add(how+"-fd", strconv.Itoa(layersFD+len(p.open)), file)
+	p.open = append(p.open, file)
+}
+
+func (p *plan) environment(home string) {
+	p.add("--clearenv")
+	for _, v := range p.Env {
+		name, value, _ := strings.Cut(v, "=")
+		if name != "HOME" {
+			p.add("--setenv", name, value)
+		}
+	}
+	p.add("--setenv", "HOME", home)
+}

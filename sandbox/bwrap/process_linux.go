@@ -1,0 +1,130 @@
+package bwrap
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/host"
+)
+
+// A process is a command in its sandbox. Bubblewrap itself is outside and waits for it.
+type process struct {
+	cmd    *exec.Cmd
+	launch *launch
+
+	over chan struct{} // closed when everything is gone
+	exit sandbox.Exit  // set before over is closed
+	err  error         // likewise
+
+	mu    sync.Mutex
+	pid1  int // a descriptor of the first process inside; its end is everybody's end
+	ended sandbox.Ending
+}
+
+// none is no descriptor.
+const none = -1
+
+// drain is how long the streams are waited for after everything has ended: only a reader
+// or writer of the caller that hangs can still hold them.
+const drain = 2 * time.Second
+
+// openGate learns which process is the first one inside, hears from the prelude that the
+// sandbox stands, and lets the command run.
+func (p *process) openGate(status, gate *os.File) error {
+	pid, err := childPID(status)
+	if err != nil {
+		return err
+	}
+	fd, err := unix.PidfdOpen(pid, unix.O_CLOEXEC)
+	if err != nil {
+		return ErrNotSetUp // it is gone already
+	}
+	p.mu.Lock()
+	p.pid1 = fd
+	if p.ended != "" {
+		p.kill()
+	}
+	p.mu.Unlock()
+	word := make([]byte, 1)
+	if n, err := gate.Read(word); n != 1 || err != nil {
+		return ErrNotSetUp
+	}
+	_, err = gate.Write([]byte("\n"))
+	return err
+}
+
+// watch ends the command when its caller or its time does.
+func (p *process) watch(ctx context.Context, limit time.Duration) {
+	stop := context.AfterFunc(ctx, func() { p.end(sandbox.Cancelled) })
+	if limit > 0 {
+		timer := time.AfterFunc(limit, func() { p.end(sandbox.TimePassed) })
+		go func() { <-p.over; timer.Stop() }()
+	}
+	go func() { <-p.over; stop() }()
+}
+
+// end ends the command and everything that it started, at once: the kernel ends a process
+// namespace with its first process. The first reason is kept.
+func (p *process) end(why sandbox.Ending) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended == "" {
+		p.ended = why
+	}
+	p.kill()
+}
+
+// kill wants the lock to be held. Before the first process inside is known nothing is
+// done: bubblewrap tells of it before it does anything else, and killed in the middle of
+// that would leave it behind.
+func (p *process) kill() {
+	if p.pid1 != none {
+		_ = unix.PidfdSendSignal(p.pid1, unix.SIGKILL, nil, 0) // it may have ended by itself
+	}
+}
+
+// wait waits for bubblewrap, then for all that the command left running, and cleans up.
+func (p *process) wait() {
+	err := p.cmd.Wait()
+	p.mu.Lock()
+	p.kill()
+	pid1 := p.pid1
+	p.mu.Unlock()
+	if pid1 != none {
+		awaitEnd(pid1)
+	}
+	p.mu.Lock()
+	if p.pid1 != none {
+		unix.Close(p.pid1)
+	}
+	p.pid1 = none
+	ended := p.ended
+	p.mu.Unlock()
+	p.exit, p.err = host.Result(p.cmd, err, ended)
+	p.err = errors.Join(p.err, p.launch.letGo())
+	close(p.over)
+}
+
+// awaitEnd waits until a process has ended: its descriptor can be read then.
+func awaitEnd(fd int) {
+	for {
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		if !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
+}
+
+// Wait waits until the command and all that it started are gone.
+func (p *process) Wait() (sandbox.Exit, error) {
+	<-p.over
+	return p.exit, p.err
+}

@@ -1,0 +1,120 @@
+package detect
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/inner"
+)
+
+// testTime is how long the self-test may take.
+const testTime = 10 * time.Second
+
+// settings are kernel settings that turn root, without capabilities, into root of the host.
+var settings = []string{"/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sysrq-trigger"}
+
+// secrets are files that most hosts have and no profile shows by itself.
+var secrets = []string{"/etc/machine-id", "/etc/hostname", "/etc/fstab", "/etc/shadow"}
+
+// selfTest starts the copy inside and returns what it could do that it must not. Said is
+// what was printed on standard error.
+func selfTest(ctx context.Context, r sandbox.Runner, serve []string, p sandbox.Profile) (breaches []string, said string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, testTime)
+	defer cancel()
+	host, err := newHostSide(p)
+	if err != nil {
+		return nil, "", err
+	}
+	defer host.close()
+	var stderr bytes.Buffer
+	client, err := inner.Start(ctx, r, sandbox.Command{
+		Argv: serve, Dir: "/", Env: []string{"HOME=/tmp"}, Stderr: &stderr, Profile: inner.Visible(p, serve[0]),
+	})
+	if err != nil {
+		return nil, stderr.String(), err
+	}
+	_, err = client.Call(ctx, callAttempt, host.attempts, nil, &breaches)
+	if closeErr := client.Close(); err == nil && closeErr != nil {
+		err = closeErr
+	}
+	return append(breaches, host.breaches()...), stderr.String(), err
+}
+
+// A hostSide is what the self-test aims at, outside.
+type hostSide struct {
+	attempts  attempts
+	listeners []net.Listener
+}
+
+func newHostSide(p sandbox.Profile) (*hostSide, error) {
+	h := &hostSide{attempts: attempts{
+		Read:     []string{fmt.Sprintf("/proc/%d/environ", os.Getpid())},
+		Mount:    "/usr",
+		Settings: settings,
+	}}
+	name := ".assent-self-test-" + rand.Text()
+	for _, dir := range []string{"/", "/etc", "/var/tmp", os.TempDir(), os.Getenv("HOME")} {
+		if filepath.IsAbs(dir) && p.At(filepath.Clean(dir)) == sandbox.Nothing {
+			h.attempts.Write = append(h.attempts.Write, filepath.Join(dir, name))
+		}
+	}
+	for _, file := range secrets {
+		if p.At(file) == sandbox.Nothing {
+			h.attempts.Read = append(h.attempts.Read, file)
+		}
+	}
+	return h, h.listen(p, name)
+}
+
+// listen opens what the copy inside must not be able to connect to.
+func (h *hostSide) listen(p sandbox.Profile, name string) error {
+	if !p.Network.On {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return fmt.Errorf("preparing the self-test: %w", err)
+		}
+		h.listeners = append(h.listeners, l)
+		h.attempts.Address = l.Addr().String()
+	}
+	if l, err := net.Listen("unix", "@"+name); err == nil && (len(p.Sockets) == 0 || !p.Network.On) {
+		h.listeners = append(h.listeners, l)
+		h.attempts.Abstract = "@" + name
+	}
+	return nil
+}
+
+// breaches are the files that were made outside.
+func (h *hostSide) breaches() []string {
+	var found []string
+	for _, file := range h.attempts.Write {
+		if _, err := os.Lstat(file); err == nil {
+			os.Remove(file)
+			found = append(found, "it wrote "+file)
+		}
+	}
+	return found
+}
+
+func (h *hostSide) close() {
+	for _, l := range h.listeners {
+		io.Closer(l).Close()
+	}
+}
+
+// failed is the problem of a runner that let something through.
+func failed(breaches []string) *sandbox.Problem {
+	return &sandbox.Problem{
+		Detail: strings.Join(breaches, "; "),
+		Cause:  "it does not hold: a process inside did what must fail",
+		Remedy: "do not rely on it; please report this with the output of 'assent sandbox doctor'",
+	}
+}

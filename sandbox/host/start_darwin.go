@@ -1,0 +1,33 @@
+package host
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func endWithParent(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+}
+
+func detach(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+}
+
+// awaitExit waits until a child has ended, and leaves it to be waited for.
+func awaitExit(pid int) {
+	queue, err := unix.Kqueue()
+	if err != nil {
+		return
+	}
+	defer unix.Close(queue)
+	exit := []unix.Kevent_t{{Ident: uint64(pid), Filter: unix.EVFILT_PROC, Flags: unix.EV_ADD | unix.EV_ONESHOT, Fflags: unix.NOTE_EXIT}}
+	for {
+		_, err := unix.Kevent(queue, exit, make([]unix.Kevent_t, 1), nil)
+		if !errors.Is(err, unix.EINTR) {
+			return // it has ended, or had before
+		}
+	}
+}

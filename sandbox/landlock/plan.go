@@ -1,0 +1,113 @@
+package landlock
+
+import (
+	"fmt"
+
+	"github.com/assent-dev/assent/sandbox"
+)
+
+// A Plan is what a process is restricted to before it becomes the command.
+type Plan struct {
+	ReadFolders  []string          `json:"read_folders"`
+	ReadFiles    []string          `json:"read_files"`
+	WriteFolders []string          `json:"write_folders"`
+	WriteFiles   []string          `json:"write_files"`
+	Network      bool              `json:"network"`
+	Limits       map[string]uint64 `json:"limits,omitempty"`
+	Argv         []string          `json:"argv"`
+	Env          []string          `json:"env"`
+}
+
+// devices are the files of /dev that every program may use.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+
+// NewPlan writes the plan for a command in a scene whose profile has no needs. IsFolder
+// tells what the system's parts are.
+func NewPlan(s sandbox.Scene, c sandbox.Command, isFolder func(string) bool) Plan {
+	p := Plan{
+		Network: c.Profile.Network.On, Argv: c.Argv, Env: c.Env, WriteFiles: devices,
+		Limits: map[string]uint64{"core": 0},
+	}
+	for _, l := range s.System {
+		if l.Source != "" {
+			p.read(l.Source, isFolder(l.Source))
+		}
+	}
+	for _, r := range s.Roots {
+		p.root(r)
+	}
+	for name, limit := range map[string]int64{
+		"file size": c.Profile.Limits.FileSize, "open files": c.Profile.Limits.OpenFiles, "processes": c.Profile.Limits.Processes,
+	} {
+		if limit > 0 {
+			p.Limits[name] = uint64(limit)
+		}
+	}
+	return p
+}
+
+func (p *Plan) root(r sandbox.Place) {
+	switch {
+	case r.Mode == sandbox.ReadOnly:
+		p.read(r.Path, r.Kind == sandbox.Folder)
+	case r.Kind == sandbox.Folder:
+		p.WriteFolders = append(p.WriteFolders, r.Path)
+	default:
+		p.WriteFiles = append(p.WriteFiles, r.Path)
+	}
+}
+
+func (p *Plan) read(path string, folder bool) {
+	if folder {
+		p.ReadFolders = append(p.ReadFolders, path)
+	} else {
+		p.ReadFiles = append(p.ReadFiles, path)
+	}
+}
+
+// Needs returns what of a profile Landlock cannot hold.
+func Needs(p sandbox.Profile) []string {
+	var needs []string
+	need := func(format string, args ...any) { needs = append(needs, fmt.Sprintf(format, args...)) }
+	for _, r := range p.Roots {
+		switch {
+		case r.Mode == sandbox.ReadWrite && r.Guarded:
+			need("protecting .git and .assent inside the writable %s (%s)", r.Path, r.Source)
+		case r.Mode == sandbox.ReadOnly && writable(p, r.Path):
+			need("%s read-only inside a writable folder (%s)", r.Path, r.Source)
+		}
+	}
+	for _, e := range p.Protected {
+		if writable(p, e.Path) {
+			need("protecting %s inside a writable folder (%s)", e.Path, e.Source)
+		}
+	}
+	for _, e := range p.Masked {
+		if reached(p, e.Path) {
+			need("hiding %s (%s)", e.Path, e.Source)
+		}
+	}
+	for _, e := range p.Sockets {
+		need("the unix socket %s and no other (%s)", e.Path, e.Source)
+	}
+	return needs
+}
+
+// writable reports whether a path lies inside a writable root.
+func writable(p sandbox.Profile, file string) bool {
+	for _, r := range p.Roots {
+		if r.Mode == sandbox.ReadWrite && r.Path != file && sandbox.Below(r.Path, file) {
+			return true
+		}
+	}
+	return false
+}
+
+func reached(p sandbox.Profile, file string) bool {
+	for _, r := range p.Roots {
+		if sandbox.Below(r.Path, file) {
+			return true
+		}
+	}
+	return false
+}

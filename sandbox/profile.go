@@ -1,0 +1,201 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Mode says what a process may do with a file. More is larger.
+type Mode int
+
+// The modes. The zero Mode is Nothing: the file is not even there.
+const (
+	Nothing Mode = iota
+	ReadOnly
+	ReadWrite
+)
+
+func (m Mode) String() string {
+	switch m {
+	case ReadOnly:
+		return "ro"
+	case ReadWrite:
+		return "rw"
+	}
+	return "none"
+}
+
+// MarshalText writes the mode as config does.
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// A Root is a folder, or a single file, that a process may reach.
+type Root struct {
+	// Path is absolute, clean and without symbolic links.
+	Path string `json:"path"`
+	Mode Mode   `json:"mode"`
+	// Guarded says that protected names are looked for in it: .git and .assent. It is
+	// off for places that hold no project, such as caches.
+	Guarded bool `json:"guarded"`
+	// Source is the line of config behind it.
+	Source string `json:"source,omitempty"`
+}
+
+// An Entry is a path in a profile and the line of config behind it.
+type Entry struct {
+	Path   string `json:"path"` // absolute and clean; it need not exist
+	Source string `json:"source,omitempty"`
+}
+
+// A Profile is what a process may reach. The zero Profile reaches the system's own
+// programs and a private /tmp.
+type Profile struct {
+	// Roots are the folders that may be reached. The deepest one that holds a path
+	// decides about it.
+	Roots []Root `json:"roots"`
+	// Protected are never written, whatever root they lie in, also when they do not exist
+	// yet; the folders above them cannot be renamed away.
+	Protected []Entry `json:"protected"`
+	// Masked can be neither read nor written.
+	Masked []Entry `json:"masked"`
+	// GitWrite lets processes write to .git, without what makes git run programs: hooks,
+	// config, info and modules. Otherwise all of .git is protected, wherever it is found.
+	GitWrite bool `json:"git_write"`
+	// GitSource is the line of config behind GitWrite.
+	GitSource string  `json:"git_source,omitempty"`
+	Network   Network `json:"network"`
+	// Sockets are unix sockets that may be connected to. None means that no unix socket
+	// can be made; pairs of connected sockets always can.
+	Sockets []Entry `json:"unix_sockets"`
+	Env     Env     `json:"env"`
+	Limits  Limits  `json:"limits"`
+}
+
+// Network is what a process may reach besides files.
+type Network struct {
+	// On shares the host's network. Otherwise a process has a loopback of its own, or no
+	// network at all.
+	On bool `json:"on"`
+	// Domains are the hosts that may be reached while the network is off. No runner can
+	// do that yet, so for processes it stays off.
+	Domains []string `json:"domains,omitempty"`
+	Source  string   `json:"source,omitempty"`
+}
+
+// Env is the environment of a process: nothing but this.
+type Env struct {
+	// Pass are the names of variables whose values are taken over from the caller.
+	Pass []string `json:"pass"`
+	// Set are variables with a value of their own.
+	Set map[string]string `json:"set,omitempty"`
+}
+
+// DefaultPass are the variables that always pass.
+var DefaultPass = []string{"HOME", "LANG", "PATH", "TERM", "TZ"}
+
+// Values returns the environment in the form NAME=VALUE, sorted. Lookup tells the
+// caller's own variables.
+func (e Env) Values(lookup func(string) (string, bool)) []string {
+	values := map[string]string{}
+	for _, name := range e.Pass {
+		if v, ok := lookup(name); ok {
+			values[name] = v
+		}
+	}
+	for name, v := range e.Set {
+		values[name] = v
+	}
+	out := make([]string, 0, len(values))
+	for name, v := range values {
+		out = append(out, name+"="+v)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Check reports what keeps the profile from being used: paths that are not absolute and
+// clean, or that would hand over the whole file system.
+func (p Profile) Check() error {
+	for _, r := range p.Roots {
+		if r.Mode != ReadOnly && r.Mode != ReadWrite {
+			return fmt.Errorf("root %s has no mode; it is ro or rw (%s)", r.Path, r.Source)
+		}
+		if r.Path == "/" {
+			return fmt.Errorf("root / would hand over the whole file system; name a folder (%s)", r.Source)
+		}
+		if err := checkPath(r.Path, r.Source); err != nil {
+			return err
+		}
+	}
+	for _, e := range slices.Concat(p.Protected, p.Masked, p.Sockets) {
+		if err := checkPath(e.Path, e.Source); err != nil {
+			return err
+		}
+	}
+	return p.Limits.check()
+}
+
+func checkPath(p, source string) error {
+	if !path.IsAbs(p) || path.Clean(p) != p || strings.ContainsRune(p, 0) {
+		return fmt.Errorf("path %q is not absolute and clean (%s)", p, source)
+	}
+	return nil
+}
+
+// At returns what may be done with the file at an absolute, clean path that leads through
+// no symbolic link.
+func (p Profile) At(file string) Mode {
+	if holds(p.Masked, file) {
+		return Nothing
+	}
+	mode := p.root(file).Mode
+	if mode == ReadWrite && holds(p.Protected, file) {
+		return ReadOnly
+	}
+	return mode
+}
+
+// root returns the deepest root that holds the path; the zero Root if there is none.
+func (p Profile) root(file string) Root {
+	var found Root
+	for _, r := range p.Roots {
+		if Below(r.Path, file) && len(r.Path) >= len(found.Path) {
+			found = r
+		}
+	}
+	return found
+}
+
+func holds(list []Entry, file string) bool {
+	return slices.ContainsFunc(list, func(e Entry) bool { return Below(e.Path, file) })
+}
+
+// Below reports whether a path is the folder or lies below it. Both are clean.
+func Below(folder, file string) bool {
+	return file == folder || folder == "/" || strings.HasPrefix(file, folder+"/")
+}
+
+// Sorted returns the profile with its entries in order, so that equal profiles look equal.
+func (p Profile) Sorted() Profile {
+	p.Roots = slices.Clone(p.Roots)
+	slices.SortStableFunc(p.Roots, func(a, b Root) int { return cmp.Compare(a.Path, b.Path) })
+	p.Protected, p.Masked, p.Sockets = sorted(p.Protected), sorted(p.Masked), sorted(p.Sockets)
+	p.Env.Pass = unique(p.Env.Pass)
+	p.Network.Domains = unique(p.Network.Domains)
+	return p
+}
+
+// sorted returns the entries in order, the first of each path.
+func sorted(list []Entry) []Entry {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(list, func(a, b Entry) bool { return a.Path == b.Path })
+}
+
+func unique(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return slices.Compact(list)
+}

@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// The states of a claim.
+const (
+	claimTaken     = "taken"
+	claimSuspended = "suspended"
+)
+
+// A claimRow is a row of the table of claims.
+type claimRow struct {
+	n                               int64
+	batch, call, fingerprint, state string
+	at                              int64
+}
+
+func (r *claimRow) fields() []any {
+	return []any{r.n, r.batch, r.call, r.fingerprint, r.state, r.at}
+}
+
+// sumClaims is what the head keeps of all claims: one that is lost would let a
+// call run twice.
+func sumClaims(rows []claimRow) []byte {
+	s := newSum("all claims")
+	for i := range rows {
+		s.bytes(sumOf("claims", rows[i].fields()...))
+	}
+	return s.sum()
+}
+
+// readClaims reads all claims. There is one for each call that ran from a saved
+// batch.
+func (t *txn) readClaims() ([]claimRow, error) {
+	rows, err := t.conn.QueryContext(t.ctx, "SELECT n, batch, call, fingerprint, state, at, sum FROM claims ORDER BY n")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []claimRow
+	for rows.Next() {
+		var r claimRow
+		var sum []byte
+		if err := rows.Scan(&r.n, &r.batch, &r.call, &r.fingerprint, &r.state, &r.at, &sum); err != nil {
+			return nil, err
+		}
+		if err := checkRow(sum, "claims", r.fields()...); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if string(sumClaims(out)) != string(t.head.claimsSum) {
+		return nil, damage("its claims are not all those that were written")
+	}
+	return out, nil
+}
+
+// Claim implements [approval.ClaimStore].
+func (s *Store) Claim(ctx context.Context, c approval.Claim) error {
+	return s.changeClaim(ctx, c, func(r *claimRow) error {
+		switch {
+		case r.state == "" && !c.Resume, r.state == claimSuspended && c.Resume:
+			r.state = claimTaken
+			return nil
+		}
+		return fmt.Errorf("call %q of batch %q: %w", c.Call, c.Batch, approval.ErrClaimed)
+	})
+}
+
+// Release implements [approval.ClaimStore].
+func (s *Store) Release(ctx context.Context, c approval.Claim, stage approval.Stage) error {
+	return s.changeClaim(ctx, c, func(r *claimRow) error {
+		switch {
+		case r.state != claimTaken:
+		case stage == approval.StageSuspended:
+			r.state = claimSuspended
+		case stage == approval.StagePending:
+			r.state = ""
+		}
+		return nil
+	})
+}
+
+// changeClaim writes what f makes of the claim on a call. One in no state is not
+// there.
+func (s *Store) changeClaim(ctx context.Context, c approval.Claim, f func(*claimRow) error) error {
+	return s.change(ctx, func(t *txn) error {
+		rows, err := t.readClaims()
+		if err != nil {
+			return err
+		}
+		r := findClaim(&rows, c)
+		if err := f(r); err != nil {
+			return err
+		}
+		return t.writeClaims(rows, r, nanoseconds(t.now))
+	})
+}
+
+// findClaim returns the row of a call; at the end a new one, if it has none.
+func findClaim(rows *[]claimRow, c approval.Claim) *claimRow {
+	fingerprint, last := c.Fingerprint.String(), int64(0)
+	for i := range *rows {
+		r := &(*rows)[i]
+		if r.batch == c.Batch && r.call == c.Call && r.fingerprint == fingerprint {
+			return r
+		}
+		last = r.n
+	}
+	*rows = append(*rows, claimRow{n: last + 1, batch: c.Batch, call: c.Call, fingerprint: fingerprint})
+	return &(*rows)[len(*rows)-1]
+}
+
+func (t *txn) writeClaims(rows []claimRow, changed *claimRow, at int64) error {
+	if changed.at == 0 {
+		changed.at = at
+	}
+	if err := t.exec("DELETE FROM claims WHERE n = ?", changed.n); err != nil {
+		return err
+	}
+	var left []claimRow
+	for i := range rows {
+		if r := &rows[i]; r.state != "" {
+			left = append(left, *r)
+		}
+	}
+	if changed.state != "" {
+		fields := append(changed.fields(), sumOf("claims", changed.fields()...))
+		if err := t.exec("INSERT INTO claims (n, batch, call, fingerprint, state, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)", fields...); err != nil {
+			return err
+		}
+	}
+	t.head.claimsSum = sumClaims(left)
+	t.lasting()
+	return nil
+}

@@ -1,0 +1,183 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// A decisionRow is a row of the table of decisions: the answer to a request,
+// whole until it has taken effect and then as the detail says. The digest is
+// that of the whole.
+type decisionRow struct {
+	request  string
+	digest   []byte
+	body     []byte
+	decision approval.Decision
+}
+
+func (d *decisionRow) partial() bool {
+	now := d.decision.Digest()
+	return string(now[:]) != string(d.digest)
+}
+
+// readDecision returns the answer to a request, or [sql.ErrNoRows].
+func readDecision(ctx context.Context, q querier, request string) (*decisionRow, error) {
+	d := &decisionRow{request: request}
+	var sum []byte
+	err := q.QueryRowContext(ctx, "SELECT digest, body, sum FROM decisions WHERE request = ?", request).Scan(&d.digest, &d.body, &sum)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRow(sum, "decisions", request, d.digest, d.body); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(d.body, &d.decision); err != nil || d.decision.Request != request {
+		return nil, damage("the answer to request %q: it is for %q (%v)", request, d.decision.Request, err)
+	}
+	return d, nil
+}
+
+// writeDecision writes what is kept of a decision.
+func (t *txn) writeDecision(d approval.Decision, detail approval.Detail) error {
+	body, err := json.Marshal(d.Keep(detail))
+	if err != nil {
+		return fmt.Errorf("the answer to request %q: %w", d.Request, err)
+	}
+	digest := d.Digest()
+	return t.exec("INSERT OR REPLACE INTO decisions (request, digest, body, sum) VALUES (?, ?, ?, ?)",
+		d.Request, digest[:], body, sumOf("decisions", d.Request, digest[:], body))
+}
+
+// Answer implements [approval.RequestStore].
+func (s *Store) Answer(ctx context.Context, d approval.Decision) error {
+	return s.change(ctx, func(t *txn) error {
+		r, err := readRequest(t.ctx, t.conn, d.Request)
+		if err != nil {
+			return err
+		}
+		if r.state != stateOpen {
+			return t.tooLate(r)
+		}
+		request, err := r.request()
+		if err != nil {
+			return err
+		}
+		if d.At.IsZero() {
+			d.At = t.now
+		}
+		if err := request.Check(d); err != nil {
+			return &approval.DecisionError{Request: d.Request, Err: err}
+		}
+		if err := t.writeDecision(d, approval.DetailFull); err != nil {
+			return err
+		}
+		r.state, r.problem = stateAnswered, ""
+		return t.end(r, d.Settled())
+	})
+}
+
+// end notes how a request ended.
+func (t *txn) end(r *requestRow, s approval.Settlement) (err error) {
+	s.Decision = nil // it has a table of its own
+	if r.ended, err = json.Marshal(s); err != nil {
+		return err
+	}
+	return t.writeRequest(r)
+}
+
+// tooLate says who was faster.
+func (t *txn) tooLate(r *requestRow) error {
+	won, err := r.settlement(t.ctx, t.conn)
+	if err != nil {
+		return err
+	}
+	return &approval.SettledError{Request: r.id, Settlement: *won}
+}
+
+// Settle implements [approval.Settler].
+func (s *Store) Settle(ctx context.Context, request *approval.Request, how approval.Settlement) error {
+	return s.change(ctx, func(t *txn) error {
+		r, err := readRequest(t.ctx, t.conn, request.ID)
+		if errors.Is(err, approval.ErrUnknownRequest) {
+			r, err = newRequestRow(request.Keep(s.opt.Detail))
+		}
+		if err != nil {
+			return err
+		}
+		if r.state == stateOpen {
+			return t.finish(r, how)
+		}
+		same, err := t.sameEnd(r, how)
+		switch {
+		case err != nil:
+			return err
+		case !same:
+			return t.tooLate(r)
+		case r.state == stateAnswered:
+			return t.finish(r, how) // it has been taken
+		}
+		return nil
+	})
+}
+
+// sameEnd reports whether a request has ended in this very way.
+func (t *txn) sameEnd(r *requestRow, how approval.Settlement) (bool, error) {
+	won, err := r.settlement(t.ctx, t.conn)
+	if err != nil {
+		return false, err
+	}
+	if won.Decision == nil || how.Decision == nil {
+		return won.Decision == nil && how.Decision == nil && won.State == how.State && won.By == how.By, nil
+	}
+	d, err := readDecision(t.ctx, t.conn, r.id)
+	if err != nil {
+		return false, err
+	}
+	want := how.Decision.Digest()
+	return string(d.digest) == string(want[:]), nil
+}
+
+// finish ends a request for good. What was shown and said is kept as the detail
+// says.
+func (t *txn) finish(r *requestRow, how approval.Settlement) error {
+	request, err := r.request()
+	if err != nil {
+		return err
+	}
+	if how.At.IsZero() {
+		how.At = t.now
+	}
+	if r.body, err = json.Marshal(request.Keep(t.s.opt.Detail)); err != nil {
+		return err
+	}
+	if how.Decision != nil {
+		if err := t.writeDecision(*how.Decision, t.s.opt.Detail); err != nil {
+			return err
+		}
+	}
+	r.state, r.problem = stateSettled, ""
+	return t.end(r, how)
+}
+
+// Reopen implements [approval.Settler].
+func (s *Store) Reopen(ctx context.Context, request *approval.Request, why string) error {
+	fresh, err := newRequestRow(request)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, func(t *txn) error {
+		r, err := readRequest(t.ctx, t.conn, request.ID)
+		if err != nil {
+			return err
+		}
+		if err := t.exec("DELETE FROM decisions WHERE request = ?", r.id); err != nil {
+			return err
+		}
+		fresh.n, fresh.problem = r.n, approval.Redact(why)
+		return t.writeRequest(fresh)
+	})
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+)
+
+// What is wrong with a store; match with [errors.Is].
+var (
+	ErrDamaged    = errors.New("it is damaged")
+	ErrNewer      = errors.New("it was written by a newer version of assent")
+	ErrUnwritable = errors.New("it cannot be written")
+	ErrBusy       = errors.New("another process holds it")
+	ErrClosed     = errors.New("it is closed")
+)
+
+// An Error says what is wrong with a store, and what can be done.
+type Error struct {
+	Path string
+	Kind error // one of the sentinels above, or nil
+	Err  error // what happened
+	Do   string
+}
+
+func (e *Error) Error() string {
+	text := "store " + e.Path + ": "
+	if e.Kind != nil {
+		text += e.Kind.Error() + ": "
+	}
+	text += e.Err.Error()
+	if e.Do != "" {
+		text += "; " + e.Do
+	}
+	return text
+}
+
+// Unwrap makes the error match its kind and its cause.
+func (e *Error) Unwrap() []error {
+	if e.Kind == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Kind, e.Err}
+}
+
+// errDamage is what our own checks find.
+type errDamage string
+
+func (e errDamage) Error() string { return string(e) }
+
+func damage(format string, args ...any) error { return errDamage(fmt.Sprintf(format, args...)) }
+
+// The primary result codes of SQLite that are told apart.
+const (
+	codeError      = 1
+	codePerm       = 3
+	codeBusy       = 5
+	codeLocked     = 6
+	codeReadOnly   = 8
+	codeIO         = 10
+	codeCorrupt    = 11
+	codeFull       = 13
+	codeCantOpen   = 14
+	codeConstraint = 19
+	codeMismatch   = 20
+	codeNotADB     = 26
+
+	codeIOShortRead = codeIO | 2<<8
+)
+
+// fault translates an error of the database, once, at the border. The words of
+// SQLite stay as the cause.
+func (s *Store) fault(err error) error {
+	var known *Error
+	var broken errDamage
+	var low *sqlite.Error
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.As(err, &broken):
+		return s.damaged(err)
+	case errors.As(err, &low):
+		return s.sqliteFault(low)
+	}
+	return err
+}
+
+func (s *Store) sqliteFault(err *sqlite.Error) error {
+	e := &Error{Path: s.path, Err: err}
+	switch err.Code() & 0xff {
+	case codeBusy, codeLocked:
+		e.Kind, e.Do = ErrBusy, "try again; if it stays so, find the process that has the file open"
+	case codePerm, codeReadOnly, codeCantOpen:
+		e.Kind, e.Do = ErrUnwritable, "see to it that you own the file and its folder and that they can be written"
+	case codeFull:
+		e.Kind, e.Do = ErrUnwritable, "make room on the disk"
+	case codeError, codeCorrupt, codeConstraint, codeMismatch, codeNotADB:
+		return s.damaged(err) // our statements are fixed: if one does not fit, the file is not what we made
+	case codeIO:
+		if err.Code() == codeIOShortRead {
+			return s.damaged(err)
+		}
+		e.Kind, e.Do = ErrUnwritable, "make room on the disk, and look at the system's log for errors of the disk"
+	}
+	return e
+}
+
+// damaged says what can be done with a damaged store. It stays as it is.
+func (s *Store) damaged(err error) error {
+	do := "nothing was changed; copy the file and those beside it that begin with its name, then "
+	if backups, _ := filepath.Glob(s.path + ".backup-*"); len(backups) > 0 {
+		do += "put back " + backups[len(backups)-1] + " or "
+	}
+	return &Error{Path: s.path, Kind: ErrDamaged, Err: err, Do: do + "move them away to begin with an empty store"}
+}
+
+// late says why a store was not waited for any longer.
+func late(ctx context.Context) error { return context.Cause(ctx) }

@@ -1,0 +1,257 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// sumGrants is what a session's row keeps of its grants, by their checksums.
+func sumGrants(sums [][]byte) []byte {
+	all := newSum("all grants")
+	for _, s := range sums {
+		all.bytes(s)
+	}
+	return all.sum()
+}
+
+// A grantRow is a row of the table of grants.
+type grantRow struct {
+	n     int64
+	body  []byte
+	grant approval.Grant
+}
+
+func (r *grantRow) sum() []byte { return sumOf("grants", r.n, r.grant.Session, r.body) }
+
+// readGrants returns the grants of a session, which must add up to its sum.
+func readGrants(ctx context.Context, q querier, session string, want []byte) ([]grantRow, error) {
+	rows, err := q.QueryContext(ctx, "SELECT n, body, sum FROM grants WHERE session = ? ORDER BY n", session)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []grantRow
+	for rows.Next() {
+		var r grantRow
+		var sum []byte
+		if err := rows.Scan(&r.n, &r.body, &sum); err != nil {
+			return nil, err
+		}
+		if err := checkRow(sum, "grants", r.n, session, r.body); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(r.body, &r.grant); err != nil || r.grant.Session != session {
+			return nil, damage("grant %d of session %q: it is of session %q (%v)", r.n, session, r.grant.Session, err)
+		}
+		out = append(out, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if string(sumGrants(grantSums(out))) != string(want) {
+		return nil, damage("the grants of session %q are not all those that were written", session)
+	}
+	return out, nil
+}
+
+func grantSums(rows []grantRow) [][]byte {
+	sums := make([][]byte, len(rows))
+	for i := range rows {
+		sums[i] = rows[i].sum()
+	}
+	return sums
+}
+
+// sessionGrants are the grants of a session that may go stale.
+type sessionGrants struct {
+	session approval.Session
+	set     *approval.GrantSet
+}
+
+// Grants implements [approval.GrantStore]. A session that has ended, gone stale
+// or was never begun has none.
+func (s *Store) Grants(ctx context.Context, session string) (*approval.GrantSet, error) {
+	h, err := s.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.grants[session].fresh(h.grants) {
+		if err := s.loadGrants(ctx, session); err != nil {
+			return nil, err
+		}
+	}
+	g := s.grants[session].value
+	if g.set == nil || s.stale(g.session, s.latest(h)) {
+		return nil, nil
+	}
+	return s.unexpiredGrants(g.set, h), nil
+}
+
+func (s *Store) loadGrants(ctx context.Context, session string) error {
+	return s.read(ctx, func(q querier) error {
+		h, err := s.currentHead(ctx, q)
+		if err != nil {
+			return err
+		}
+		g := cached[sessionGrants]{at: h.grants, known: true}
+		r, err := readSession(ctx, q, session)
+		if errors.Is(err, sql.ErrNoRows) {
+			r.grantsSum, err = sumGrants(nil), nil // and there must be none
+		}
+		if err != nil {
+			return err
+		}
+		rows, err := readGrants(ctx, q, session, r.grantsSum)
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			g.value = sessionGrants{r.session, approval.NewGrantSet(plainGrants(rows))}
+		}
+		s.forgetGrants(h.grants)
+		s.grants[session] = g
+		return nil
+	})
+}
+
+// forgetGrants drops what was cached before the last change.
+func (s *Store) forgetGrants(now int64) {
+	for id, g := range s.grants {
+		if g.at < now {
+			delete(s.grants, id)
+		}
+	}
+}
+
+func plainGrants(rows []grantRow) []approval.Grant {
+	out := make([]approval.Grant, len(rows))
+	for i := range rows {
+		out[i] = rows[i].grant
+	}
+	return out
+}
+
+// unexpiredGrants leaves out allows that have expired by a clock that was put
+// back since. The gate looks at the others itself.
+func (s *Store) unexpiredGrants(set *approval.GrantSet, h head) *approval.GrantSet {
+	latest := fromNano(h.clock)
+	if !s.opt.Clock().Before(latest) {
+		return set
+	}
+	gone := func(g approval.Grant) bool {
+		return g.Effect == approval.Allow && expired(g.Expires, latest)
+	}
+	return approval.NewGrantSet(slices.DeleteFunc(set.Grants(), gone))
+}
+
+// AddGrants implements [approval.GrantStore]. A grant without an id gets one; a
+// session that is not alive is [approval.ErrNoSession].
+func (s *Store) AddGrants(ctx context.Context, grants ...approval.Grant) error {
+	return s.change(ctx, func(t *txn) error {
+		for _, g := range grants {
+			if g.ID == "" {
+				g.ID = rand.Text()
+			}
+			if err := t.changeGrants(g.Session, func(all []grantRow) ([]grantRow, error) {
+				return append(all, grantRow{grant: g}), nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// changeGrants writes the grants that f makes of those of a session. Rows
+// without a number are new; those that f leaves out are removed.
+func (t *txn) changeGrants(session string, f func([]grantRow) ([]grantRow, error)) error {
+	r, err := readSession(t.ctx, t.conn, session)
+	if err == nil && t.s.stale(r.session, t.now) {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return noSession(session, err)
+	}
+	old, err := readGrants(t.ctx, t.conn, session, r.grantsSum)
+	if err != nil {
+		return err
+	}
+	rows, err := f(slices.Clone(old))
+	if err != nil {
+		return err
+	}
+	for _, gone := range old {
+		if !slices.ContainsFunc(rows, func(r grantRow) bool { return r.n == gone.n }) {
+			if err := t.exec("DELETE FROM grants WHERE n = ?", gone.n); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range rows {
+		if rows[i].n == 0 {
+			if err := t.insertGrant(&rows[i]); err != nil {
+				return err
+			}
+		}
+	}
+	t.head.grants++
+	t.lasting()
+	r.session.Seen, r.grantsSum = t.now, sumGrants(grantSums(rows))
+	return t.writeSession(r)
+}
+
+func (t *txn) insertGrant(r *grantRow) (err error) {
+	if r.body, err = json.Marshal(r.grant); err != nil {
+		return fmt.Errorf("grant %q: %w", r.grant.ID, err)
+	}
+	if err := t.row("SELECT coalesce(max(n), 0) + 1 FROM grants").Scan(&r.n); err != nil {
+		return err
+	}
+	return t.exec("INSERT INTO grants (n, session, body, sum) VALUES (?, ?, ?, ?)", r.n, r.grant.Session, r.body, r.sum())
+}
+
+// RevokeGrant ends one grant. One that is not there is [approval.ErrGrantNotFound].
+func (s *Store) RevokeGrant(ctx context.Context, session, id string) error {
+	return s.change(ctx, func(t *txn) error {
+		return t.changeGrants(session, func(all []grantRow) ([]grantRow, error) {
+			left := slices.DeleteFunc(slices.Clone(all), func(r grantRow) bool { return r.grant.ID == id })
+			if len(left) == len(all) {
+				return nil, fmt.Errorf("grant %q in session %q: %w", id, session, approval.ErrGrantNotFound)
+			}
+			return left, nil
+		})
+	})
+}
+
+// ClearGrants ends all grants of a session. The session goes on.
+func (s *Store) ClearGrants(ctx context.Context, session string) error {
+	return s.change(ctx, func(t *txn) error {
+		return t.changeGrants(session, func([]grantRow) ([]grantRow, error) { return nil, nil })
+	})
+}
+
+// AllGrants returns the grants of every session that is alive.
+func (s *Store) AllGrants(ctx context.Context) ([]approval.Grant, error) {
+	sessions, err := s.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []approval.Grant
+	for _, session := range sessions {
+		set, err := s.Grants(ctx, session.ID)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, set.Grants()...)
+	}
+	return out, nil
+}

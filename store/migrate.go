@@ -1,0 +1,204 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"os"
+)
+
+// applicationID marks a SQLite file as a store of assent: "asnt".
+const applicationID = 0x61736e74
+
+// migrate brings the schema up to the version that this program knows. Several
+// processes may try at once: one does it, the others find it done.
+func (s *Store) migrate(ctx context.Context, c *sql.Conn) error {
+	app, version, err := s.fileVersion(ctx, c)
+	if err != nil {
+		return err
+	}
+	known := int64(len(s.migrations))
+	switch {
+	case version > known:
+		return s.newer(&newerError{has: version, known: known})
+	case version == known && app == applicationID:
+		return nil
+	case version == 0:
+		if err := s.refuseForeign(ctx, c, app); err != nil {
+			return err
+		}
+		if _, err := c.ExecContext(ctx, "PRAGMA auto_vacuum = incremental"); err != nil {
+			return err
+		}
+	default:
+		if err := s.backup(ctx, c, version); err != nil {
+			return err
+		}
+	}
+	return s.apply(ctx, c, known)
+}
+
+// useLog turns on the write-ahead log, which the file then remembers. It is the
+// first thing that changes a file, after it is known to be ours.
+func (s *Store) useLog(ctx context.Context, c querier) error {
+	var mode string
+	err := c.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode)
+	if err == nil && mode != "wal" {
+		err = c.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+	}
+	if err == nil && mode != "wal" {
+		err = fmt.Errorf("it cannot have a write-ahead log (%s); keep it on a local disk", mode)
+	}
+	return err
+}
+
+func (s *Store) fileVersion(ctx context.Context, c querier) (app, version int64, err error) {
+	if err := c.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app); err != nil {
+		return 0, 0, err
+	}
+	err = c.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	if err == nil && version != 0 && app != applicationID {
+		err = damage("it says that it is no store of assent")
+	}
+	return app, version, err
+}
+
+func (s *Store) newer(err error) error {
+	return &Error{Path: s.path, Kind: ErrNewer, Err: err, Do: "use that version"}
+}
+
+// refuseForeign keeps us from making tables in a file that is not new: somebody
+// else's, or one of ours that has lost its version.
+func (s *Store) refuseForeign(ctx context.Context, c querier, app int64) error {
+	var tables int
+	if err := c.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return err
+	}
+	if tables > 0 || app != 0 {
+		return s.lockedCheck(ctx, c)
+	}
+	if seen, err := s.mark.read(); err != nil || seen > 0 {
+		return damage("it is empty, and was not")
+	}
+	return nil
+}
+
+// lockedCheck looks again, in case another process is just making the store.
+func (s *Store) lockedCheck(ctx context.Context, c querier) error {
+	if _, version, err := s.fileVersion(ctx, c); err != nil || version > 0 {
+		return err
+	}
+	return damage("it has tables and no version: it is no store of assent, or has lost its first page")
+}
+
+// backup copies the store as it is, before a migration changes it.
+func (s *Store) backup(ctx context.Context, c *sql.Conn, version int64) error {
+	path := fmt.Sprintf("%s.backup-v%d-%s", s.path, version, s.opt.Clock().UTC().Format("20060102T150405.000000000"))
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // VACUUM INTO takes an empty file
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	_, err = c.ExecContext(ctx, "VACUUM INTO ?", path)
+	return err
+}
+
+// apply runs the migrations that are missing, all or none.
+func (s *Store) apply(ctx context.Context, c *sql.Conn, known int64) error {
+	if _, err := c.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := s.applyLocked(ctx, c, known)
+	end := "COMMIT"
+	if err != nil {
+		end = "ROLLBACK"
+	}
+	if _, e := c.ExecContext(ctx, end); err == nil {
+		err = e
+	}
+	return err
+}
+
+func (s *Store) applyLocked(ctx context.Context, c *sql.Conn, known int64) error {
+	_, version, err := s.fileVersion(ctx, c)
+	if err != nil {
+		return err
+	}
+	if version > known {
+		return s.newer(&newerError{has: version, known: known})
+	}
+	if err := s.checkMigrations(ctx, c, version); err != nil {
+		return err
+	}
+	for i := version; i < known; i++ {
+		m := s.migrations[i]
+		if _, err := c.ExecContext(ctx, m.sql); err != nil {
+			return fmt.Errorf("migration %d (%s): %w", i+1, m.name, err)
+		}
+		_, err := c.ExecContext(ctx, "INSERT INTO migrations (version, name, checksum, applied) VALUES (?, ?, ?, ?)",
+			i+1, m.name, m.checksum(), nanoseconds(s.opt.Clock()))
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.writeFirstHead(ctx, c, version, known); err != nil {
+		return err
+	}
+	_, err = c.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, known))
+	return err
+}
+
+// checkMigrations compares what was applied before with what this program knows
+// under the same number.
+func (s *Store) checkMigrations(ctx context.Context, c querier, version int64) error {
+	if version == 0 {
+		return nil
+	}
+	rows, err := c.QueryContext(ctx, "SELECT version, name, checksum FROM migrations ORDER BY version")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	seen := int64(0)
+	for rows.Next() {
+		var n int64
+		var name, sum string
+		if err := rows.Scan(&n, &name, &sum); err != nil {
+			return err
+		}
+		seen++
+		if n != seen || n > version || sum != s.migrations[n-1].checksum() {
+			return damage("migration %d (%s) is not the one that this program knows", n, name)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if seen != version {
+		return damage("%d migrations are noted and it says version %d", seen, version)
+	}
+	return nil
+}
+
+// noHash stands before the first event.
+func noHash() []byte { return make([]byte, sha256.Size) }
+
+// writeFirstHead makes the head of a new store, or notes the new version.
+func (s *Store) writeFirstHead(ctx context.Context, c *sql.Conn, from, known int64) error {
+	h := head{rulesSum: sumRules(nil), claimsSum: sumClaims(nil), hash: noHash(), anchorHash: noHash()}
+	if from > 0 {
+		var err error
+		if h, err = readHead(ctx, c, from); err != nil {
+			return err
+		}
+	} else if _, err := c.ExecContext(ctx, `INSERT INTO head (id, `+headColumns+`, sum)
+		VALUES (1, 0, 0, 0, 0, 0, 0, x'', x'', 0, x'', 0, x'', x'')`); err != nil {
+		return err
+	}
+	h.schema = known
+	_, err := c.ExecContext(ctx, updateHead, h.row()...)
+	return err
+}

@@ -1,0 +1,186 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// FileName is the name of the store in the state folder.
+const FileName = "assent.db"
+
+// Options say how a store is used. The zero Options are the defaults.
+type Options struct {
+	// RuleLimit is how many rules are kept; 0 means [approval.DefaultRuleLimit].
+	RuleLimit int
+	// Detail is how much of calls, views and notes is kept in records.
+	Detail approval.Detail
+	// SyncAll makes every record wait for the disk. Otherwise one waits that a
+	// person's answer led to, and others reach the disk within 100 ms.
+	SyncAll bool
+	// Patience is how long another process may hold the store; 0 means 5 seconds.
+	Patience time.Duration
+	// Clock tells the time; nil means that of the system.
+	Clock func() time.Time
+	// Alive reports whether a process is there; nil means to ask the system.
+	Alive func(approval.Process) bool
+}
+
+func (o Options) withDefaults() Options {
+	if o.RuleLimit == 0 {
+		o.RuleLimit = approval.DefaultRuleLimit
+	}
+	if o.Patience == 0 {
+		o.Patience = 5 * time.Second
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Alive == nil {
+		o.Alive = processAlive
+	}
+	return o
+}
+
+// A Store is where the processes of a user meet. It is safe for concurrent use.
+// Make one with [Open].
+type Store struct {
+	path       string
+	opt        Options
+	migrations []migration
+	mark       mark
+	db         *sql.DB   // for reading
+	writer     *sql.Conn // for whoever has put something into writing
+	writing    chan struct{}
+	closed     atomic.Bool
+	pulse      pulse
+	log        eventLog
+	disk       disk
+	listeners  listeners
+
+	mu     sync.Mutex
+	rules  cached[*approval.RuleSet]
+	grants map[string]cached[sessionGrants]
+}
+
+var (
+	_ approval.RuleStore      = (*Store)(nil)
+	_ approval.GrantStore     = (*Store)(nil)
+	_ approval.Notifier       = (*Store)(nil)
+	_ approval.SessionStore   = (*Store)(nil)
+	_ approval.RequestStore   = (*Store)(nil)
+	_ approval.ClaimStore     = (*Store)(nil)
+	_ approval.RunStore       = (*Store)(nil)
+	_ approval.AuditLog       = (*Store)(nil)
+	_ approval.DetailRecorder = (*Store)(nil)
+)
+
+// Open opens the store in a folder, and makes both if they are not there, for
+// this user alone. Errors are of type [*Error] where the store itself is wrong.
+func Open(ctx context.Context, folder string, opt Options) (*Store, error) {
+	return openWith(ctx, folder, opt, migrations)
+}
+
+func openWith(ctx context.Context, folder string, opt Options, known []migration) (*Store, error) {
+	path := filepath.Join(folder, FileName)
+	s := &Store{
+		path: path, opt: opt.withDefaults(), migrations: known, mark: mark{path + "-mark"},
+		writing: make(chan struct{}, 1), grants: map[string]cached[sessionGrants]{},
+	}
+	if err := makePrivate(path); err != nil {
+		return nil, &Error{Path: path, Kind: ErrUnwritable, Err: err, Do: "see to it that you own the folder and that it can be written"}
+	}
+	var err error
+	if s.db, err = sql.Open("sqlite", s.dsn()); err != nil {
+		return nil, s.fault(err)
+	}
+	s.db.SetMaxOpenConns(8)
+	s.db.SetMaxIdleConns(4)
+	if err := s.connect(ctx); err != nil {
+		return nil, errors.Join(s.fault(err), s.db.Close())
+	}
+	return s, nil
+}
+
+// dsn says how connections are opened.
+func (s *Store) dsn() string {
+	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", s.opt.Patience.Milliseconds()),
+		"synchronous(normal)", // what must be on the disk we bring there: see disk.go
+		"cell_size_check(1)",
+	}}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: s.path, RawQuery: q.Encode()}
+	return u.String()
+}
+
+// connect opens the writing connection and brings the schema up to date.
+func (s *Store) connect(ctx context.Context) (err error) {
+	if s.writer, err = s.db.Conn(ctx); err != nil {
+		return err
+	}
+	if err := s.migrate(ctx, s.writer); err != nil {
+		return err
+	}
+	if err := s.useLog(ctx, s.writer); err != nil {
+		return err
+	}
+	h, err := s.currentHead(ctx, s.writer)
+	if err != nil {
+		return err
+	}
+	s.listeners.told = h
+	return s.mark.check(h)
+}
+
+// makePrivate makes the folder and the file, or takes what others may do away
+// from them.
+func makePrivate(path string) error {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return errors.Join(tighten(folder, 0o700), tighten(path, 0o600))
+}
+
+func tighten(path string, mode fs.FileMode) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&^mode == 0 {
+		return err
+	}
+	return os.Chmod(path, info.Mode().Perm()&mode)
+}
+
+// Path returns where the store is.
+func (s *Store) Path() string { return s.path }
+
+// Close brings everything to the disk and ends the listening. Who still uses the
+// store gets an error.
+func (s *Store) Close() error {
+	s.listeners.close()
+	s.log.close()
+	s.writing <- struct{}{} // nobody writes any more
+	defer func() { <-s.writing }()
+	if s.closed.Swap(true) {
+		return nil
+	}
+	return errors.Join(s.disk.close(), s.pulse.close(), s.writer.Close(), s.db.Close())
+}

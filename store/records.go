@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// where writes a filter as a condition.
+func where(f approval.RecordFilter) (string, []any) {
+	conditions, args := []string{"1"}, []any{}
+	add := func(condition string, values ...any) {
+		conditions, args = append(conditions, condition), append(args, values...)
+	}
+	if f.After > 0 {
+		add("events.seq > ?", f.After)
+	}
+	if !f.Since.IsZero() {
+		add("at >= ?", nanoseconds(f.Since))
+	}
+	if !f.Until.IsZero() {
+		add("at < ?", nanoseconds(f.Until))
+	}
+	if f.Session != "" {
+		add("events.session = ?", f.Session)
+	}
+	if f.Tool != "" {
+		add("tool GLOB ?", strings.ReplaceAll(f.Tool, "[", "[[]"))
+	}
+	if f.Worker != "" {
+		add("instr(workers, ?) > 0", "/"+f.Worker+"/")
+	}
+	if f.Outcome != "" {
+		add("(state = ? OR stage = ?)", f.Outcome, f.Outcome)
+	}
+	if f.Rule != "" {
+		add("rule = ?", f.Rule)
+	}
+	return strings.Join(conditions, " AND "), args
+}
+
+// Records implements [approval.AuditLog].
+func (s *Store) Records(ctx context.Context, f approval.RecordFilter) iter.Seq2[approval.Record, error] {
+	condition, args := where(f)
+	order := " ORDER BY events.seq"
+	if f.Last > 0 {
+		// The newest are looked for from the end, and given out in order.
+		condition = "events.seq IN (SELECT seq FROM events WHERE " + condition + " ORDER BY seq DESC LIMIT ?)"
+		args = append(args, f.Last)
+	}
+	return s.records(ctx, condition+order, args)
+}
+
+func (s *Store) records(ctx context.Context, condition string, args []any) iter.Seq2[approval.Record, error] {
+	return func(yield func(approval.Record, error) bool) {
+		err := s.read(ctx, func(q querier) error {
+			return eachEvent(ctx, q, condition, args, func(r *eventRow, unended bool) error {
+				record, err := r.record()
+				if err != nil {
+					return err
+				}
+				record.Unended = unended
+				if !yield(record, nil) {
+					return errEnough
+				}
+				return nil
+			})
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(approval.Record{}, err)
+		}
+	}
+}
+
+// eachEvent calls f for the rows of a query, with whether the call has not ended.
+func eachEvent(ctx context.Context, q querier, condition string, args []any, f func(*eventRow, bool) error) error {
+	columns := "events." + strings.ReplaceAll(eventColumns, ", ", ", events.")
+	rows, err := q.QueryContext(ctx, "SELECT "+columns+", running.seq IS NOT NULL FROM events LEFT JOIN running USING (seq) WHERE "+condition, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r eventRow
+		var unended bool
+		if err := rows.Scan(append(r.scan(), &unended)...); err != nil {
+			return err
+		}
+		if err := f(&r, unended); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// RecordAt implements [approval.AuditLog]. It checks the hash of the record.
+func (s *Store) RecordAt(ctx context.Context, seq int64) (out approval.Record, err error) {
+	found := false
+	err = s.read(ctx, func(q querier) error {
+		return eachEvent(ctx, q, "events.seq = ?", []any{seq}, func(r *eventRow, unended bool) error {
+			if hash := new(chainer).hash(r, r.prev); string(hash[:]) != string(r.hash) {
+				return damage("record %d is not what was recorded", seq)
+			}
+			found = true
+			out, err = r.record()
+			out.Unended = unended
+			return err
+		})
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("record %d: %w", seq, approval.ErrNoRecord)
+	}
+	return out, err
+}
+
+// RecordsOf returns the records of a call or request, the oldest first.
+func (s *Store) RecordsOf(ctx context.Context, id string) iter.Seq2[approval.Record, error] {
+	return s.records(ctx, "events.call = ? OR json_extract(CAST(events.body AS TEXT), '$.request') = ? ORDER BY events.seq", []any{id, id})
+}
+
+// Follow yields the records that fit, those that are there and then each as it
+// comes, by whatever process, until ctx is done.
+func (s *Store) Follow(ctx context.Context, f approval.RecordFilter) iter.Seq2[approval.Record, error] {
+	return func(yield func(approval.Record, error) bool) {
+		changed, stop := s.signal(topicEvents)
+		defer stop()
+		for {
+			for r, err := range s.Records(ctx, f) {
+				if ctx.Err() != nil || !yield(r, err) || err != nil {
+					return
+				}
+				f.After = r.Seq
+			}
+			f.Last = 0
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// Seal implements [approval.AuditLog].
+func (s *Store) Seal(ctx context.Context) (seal approval.Seal, err error) {
+	h, err := s.now(ctx)
+	if err != nil {
+		return seal, err
+	}
+	return newSeal(h.seq, h.hash), nil
+}
+
+func newSeal(seq int64, hash []byte) (seal approval.Seal) {
+	seal.Seq = seq
+	copy(seal.Hash[:], hash)
+	return seal
+}

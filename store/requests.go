@@ -1,0 +1,236 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// The states of a request: it waits; it has an answer, which whoever posted it is
+// still to take; it has ended.
+const (
+	stateOpen     = "open"
+	stateAnswered = "answered"
+	stateSettled  = "settled"
+)
+
+// A requestRow is a row of the table of requests.
+type requestRow struct {
+	n                  int64
+	id, session, state string
+	created            int64
+	body, ended        []byte // a request, a settlement without its decision
+	problem            string
+}
+
+const requestColumns = "n, id, session, state, created, body, ended, problem"
+
+func (r *requestRow) fields() []any {
+	return []any{r.n, r.id, r.session, r.state, r.created, r.body, r.ended, r.problem}
+}
+
+func (r *requestRow) request() (*approval.Request, error) {
+	out := new(approval.Request)
+	if err := json.Unmarshal(r.body, out); err != nil || out.ID != r.id {
+		return nil, damage("request %q: it is kept as %q (%v)", r.id, out.ID, err)
+	}
+	return out, nil
+}
+
+// readRequests returns the rows for which a condition holds, in the order in
+// which they were posted.
+func readRequests(ctx context.Context, q querier, where string, args ...any) ([]requestRow, error) {
+	rows, err := q.QueryContext(ctx, "SELECT "+requestColumns+", sum FROM requests WHERE "+where+" ORDER BY n", args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []requestRow
+	for rows.Next() {
+		var r requestRow
+		var sum []byte
+		if err := rows.Scan(&r.n, &r.id, &r.session, &r.state, &r.created, &r.body, &r.ended, &r.problem, &sum); err != nil {
+			return nil, err
+		}
+		if err := checkRow(sum, "requests", r.fields()...); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}
+
+// readRequest returns the row of a request, or [approval.ErrUnknownRequest].
+func readRequest(ctx context.Context, q querier, id string) (*requestRow, error) {
+	rows, err := readRequests(ctx, q, "id = ?", id)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != 1 || rows[0].id != id {
+		return nil, fmt.Errorf("request %q: %w", id, approval.ErrUnknownRequest)
+	}
+	return &rows[0], nil
+}
+
+// writeRequest writes a row; one without a number is new.
+func (t *txn) writeRequest(r *requestRow) error {
+	if r.n == 0 {
+		if err := t.row("SELECT coalesce(max(n), 0) + 1 FROM requests").Scan(&r.n); err != nil {
+			return err
+		}
+	}
+	t.head.requests++
+	return t.exec("INSERT OR REPLACE INTO requests ("+requestColumns+", sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		append(r.fields(), sumOf("requests", r.fields()...))...)
+}
+
+func newRequestRow(r *approval.Request) (*requestRow, error) {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("request %q: %w", r.ID, err)
+	}
+	return &requestRow{id: r.ID, session: r.Call.Session, state: stateOpen, created: nanoseconds(r.Created), body: body, ended: []byte{}}, nil
+}
+
+// Post implements [approval.RequestStore].
+func (s *Store) Post(ctx context.Context, requests ...*approval.Request) error {
+	rows := make([]*requestRow, len(requests))
+	for i, r := range requests {
+		var err error
+		if rows[i], err = newRequestRow(r); err != nil { // views are built before the store is locked
+			return err
+		}
+	}
+	return s.change(ctx, func(t *txn) error {
+		for _, r := range rows {
+			_, err := readRequest(t.ctx, t.conn, r.id)
+			if errors.Is(err, approval.ErrUnknownRequest) {
+				err = t.writeRequest(r)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Posted implements [approval.RequestStore].
+func (s *Store) Posted(ctx context.Context, id string) (p approval.Posted, err error) {
+	err = s.read(ctx, func(q querier) error {
+		r, err := readRequest(ctx, q, id)
+		if err == nil {
+			p, err = r.posted(ctx, q)
+		}
+		return err
+	})
+	return p, err
+}
+
+// Open implements [approval.RequestStore].
+func (s *Store) Open(ctx context.Context, session string) (out []approval.Posted, err error) {
+	where, args := "state = 'open'", []any{}
+	if session != "" {
+		where, args = where+" AND session = ?", append(args, session)
+	}
+	err = s.read(ctx, func(q querier) error {
+		rows, err := readRequests(ctx, q, where, args...)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			p, err := rows[i].posted(ctx, q)
+			if err != nil {
+				return err
+			}
+			out = append(out, p)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// posted returns the row with the decision that belongs to it.
+func (r *requestRow) posted(ctx context.Context, q querier) (p approval.Posted, err error) {
+	if p.Request, err = r.request(); err != nil {
+		return p, err
+	}
+	p.Problem = r.problem
+	if r.state == stateOpen {
+		return p, nil
+	}
+	p.Settled, err = r.settlement(ctx, q)
+	return p, err
+}
+
+func (r *requestRow) settlement(ctx context.Context, q querier) (*approval.Settlement, error) {
+	out := new(approval.Settlement)
+	if err := json.Unmarshal(r.ended, out); err != nil {
+		return nil, damage("request %q: %v", r.id, err)
+	}
+	d, err := readDecision(ctx, q, r.id)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return nil, err
+	default:
+		out.Decision, out.Partial = &d.decision, d.partial()
+	}
+	return out, nil
+}
+
+// Await implements [approval.RequestStore].
+func (s *Store) Await(ctx context.Context, ids ...string) (approval.Posted, error) {
+	changed, stop := s.signal(topicRequests)
+	defer stop()
+	for {
+		id, err := s.firstEnded(ctx, ids)
+		if err != nil {
+			return approval.Posted{}, err
+		}
+		if id != "" {
+			return s.Posted(ctx, id)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return approval.Posted{}, late(ctx)
+		}
+	}
+}
+
+// firstEnded returns the id of the first of the requests that is not open.
+func (s *Store) firstEnded(ctx context.Context, ids []string) (found string, err error) {
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	in := "id IN (?" + strings.Repeat(", ?", max(len(ids)-1, 0)) + ")"
+	err = s.read(ctx, func(q querier) error {
+		rows, err := q.QueryContext(ctx, "SELECT id, state FROM requests WHERE "+in+" ORDER BY n", args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		n := 0
+		for ; rows.Next(); n++ {
+			var id, state string
+			if err := rows.Scan(&id, &state); err != nil {
+				return err
+			}
+			if found == "" && state != stateOpen {
+				found = id
+			}
+		}
+		if n < len(ids) && rows.Err() == nil {
+			return fmt.Errorf("%w: %d of %d are there", approval.ErrUnknownRequest, n, len(ids))
+		}
+		return rows.Err()
+	})
+	return found, err
+}

@@ -1,0 +1,231 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// A ruleRow is a row of the table of rules.
+type ruleRow struct {
+	n    int64 // the rules' order
+	body []byte
+	rule approval.Rule
+}
+
+func (r *ruleRow) sum() []byte { return sumOf("rules", r.n, r.body) }
+
+// sumRules is what the head keeps of all rules: a row that is gone is noticed
+// too.
+func sumRules(rows []ruleRow) []byte {
+	s := newSum("all rules")
+	for i := range rows {
+		s.bytes(rows[i].sum())
+	}
+	return s.sum()
+}
+
+func readRules(ctx context.Context, q querier, h head) ([]ruleRow, error) {
+	rows, err := q.QueryContext(ctx, "SELECT n, body, sum FROM rules ORDER BY n")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []ruleRow
+	for rows.Next() {
+		var r ruleRow
+		var sum []byte
+		if err := rows.Scan(&r.n, &r.body, &sum); err != nil {
+			return nil, err
+		}
+		if err := checkRow(sum, "rules", r.n, r.body); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(r.body, &r.rule); err != nil {
+			return nil, damage("rule %d: %v", r.n, err)
+		}
+		out = append(out, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if string(sumRules(out)) != string(h.rulesSum) {
+		return nil, damage("its rules are not all those that were written")
+	}
+	return out, nil
+}
+
+// Rules returns the rules as they are now, whoever changed them last.
+func (s *Store) Rules(ctx context.Context) (*approval.RuleSet, error) {
+	h, err := s.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.rules.fresh(h.policy) {
+		if err := s.loadRules(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.unexpiredRules(s.rules.value, h)
+}
+
+func (s *Store) loadRules(ctx context.Context) error {
+	return s.read(ctx, func(q querier) error {
+		h, err := s.currentHead(ctx, q)
+		if err != nil {
+			return err
+		}
+		rows, err := readRules(ctx, q, h)
+		if err != nil {
+			return err
+		}
+		set, err := approval.CompileRules(plainRules(rows))
+		if err != nil {
+			return damage("%v", err)
+		}
+		s.rules = cached[*approval.RuleSet]{set, h.policy, true}
+		return nil
+	})
+}
+
+func plainRules(rows []ruleRow) []approval.Rule {
+	out := make([]approval.Rule, len(rows))
+	for i := range rows {
+		out[i] = rows[i].rule
+	}
+	return out
+}
+
+// unexpiredRules leaves out allows that have expired by a clock that was put back
+// since. The gate looks at the others itself.
+func (s *Store) unexpiredRules(set *approval.RuleSet, h head) (*approval.RuleSet, error) {
+	latest := fromNano(h.clock)
+	if !s.opt.Clock().Before(latest) {
+		return set, nil
+	}
+	gone := func(r approval.Rule) bool {
+		return r.Effect == approval.Allow && expired(r.Expires, latest)
+	}
+	return approval.CompileRules(slices.DeleteFunc(set.Rules(), gone))
+}
+
+func expired(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }
+
+// AddRules implements [approval.RuleStore]. A rule without an id gets one. The
+// errors about rules are of type [*approval.RuleError].
+func (s *Store) AddRules(ctx context.Context, rules ...approval.Rule) error {
+	return s.changeRules(ctx, func(all []approval.Rule) ([]approval.Rule, error) {
+		for _, r := range rules {
+			if err := approval.CheckNewRule(all, r, s.opt.RuleLimit); err != nil {
+				return nil, err
+			}
+			if r.ID == "" {
+				r.ID = rand.Text()
+			}
+			all = append(all, r)
+		}
+		return all, nil
+	})
+}
+
+// RemoveRule forgets a rule. One that is not there is [approval.ErrRuleNotFound].
+func (s *Store) RemoveRule(ctx context.Context, id string) error {
+	return s.changeRule(ctx, id, func(all []approval.Rule, i int) ([]approval.Rule, error) {
+		return slices.Delete(all, i, i+1), nil
+	})
+}
+
+// EnableRule turns a rule on or off.
+func (s *Store) EnableRule(ctx context.Context, id string, on bool) error {
+	return s.changeRule(ctx, id, func(all []approval.Rule, i int) ([]approval.Rule, error) {
+		all[i].Enabled = on
+		return all, nil
+	})
+}
+
+// ReplaceRule puts a rule in the place of the one with this id, which it keeps.
+// It is refused for the reasons for which a new rule is.
+func (s *Store) ReplaceRule(ctx context.Context, id string, r approval.Rule) error {
+	return s.changeRule(ctx, id, func(all []approval.Rule, i int) ([]approval.Rule, error) {
+		r.ID = id
+		others := slices.Delete(slices.Clone(all), i, i+1)
+		if err := approval.CheckNewRule(others, r, s.opt.RuleLimit); err != nil {
+			return nil, err
+		}
+		all[i] = r
+		return all, nil
+	})
+}
+
+// SetRules replaces all rules. Each is checked against those before it.
+func (s *Store) SetRules(ctx context.Context, rules []approval.Rule) error {
+	return s.changeRules(ctx, func([]approval.Rule) (all []approval.Rule, err error) {
+		for _, r := range rules {
+			if err := approval.CheckNewRule(all, r, s.opt.RuleLimit); err != nil {
+				return nil, err
+			}
+			if r.ID == "" {
+				r.ID = rand.Text()
+			}
+			all = append(all, r)
+		}
+		return all, nil
+	})
+}
+
+func (s *Store) changeRule(ctx context.Context, id string, f func([]approval.Rule, int) ([]approval.Rule, error)) error {
+	return s.changeRules(ctx, func(all []approval.Rule) ([]approval.Rule, error) {
+		i := slices.IndexFunc(all, func(r approval.Rule) bool { return r.ID == id })
+		if i < 0 {
+			return nil, &approval.RuleError{Err: approval.ErrRuleNotFound, Rule: id}
+		}
+		return f(all, i)
+	})
+}
+
+// changeRules writes the rules that f makes of those that are there.
+func (s *Store) changeRules(ctx context.Context, f func([]approval.Rule) ([]approval.Rule, error)) error {
+	return s.change(ctx, func(t *txn) error {
+		rows, err := readRules(t.ctx, t.conn, t.head)
+		if err != nil {
+			return err
+		}
+		rules, err := f(plainRules(rows))
+		if err != nil {
+			return err
+		}
+		if _, err := approval.CompileRules(rules); err != nil {
+			return err
+		}
+		return t.writeRules(rules)
+	})
+}
+
+// writeRules replaces the rows. There are few, and they change seldom.
+func (t *txn) writeRules(rules []approval.Rule) error {
+	if err := t.exec("DELETE FROM rules"); err != nil {
+		return err
+	}
+	rows := make([]ruleRow, len(rules))
+	for i, rule := range rules {
+		body, err := json.Marshal(rule)
+		if err != nil {
+			return fmt.Errorf("rule %q: %w", rule, err)
+		}
+		rows[i] = ruleRow{n: int64(i + 1), body: body, rule: rule}
+		if err := t.exec("INSERT INTO rules (n, body, sum) VALUES (?, ?, ?)", rows[i].n, body, rows[i].sum()); err != nil {
+			return err
+		}
+	}
+	t.head.rulesSum = sumRules(rows)
+	t.head.policy++
+	t.lasting()
+	return nil
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+func runFields(r *approval.SavedRun) []any {
+	data := r.Data
+	if data == nil {
+		data = []byte{}
+	}
+	return []any{r.ID, r.Session, r.Version, nanoseconds(r.Saved), data}
+}
+
+// SaveRun implements [approval.RunStore].
+func (s *Store) SaveRun(ctx context.Context, run approval.SavedRun) (version int64, err error) {
+	err = s.change(ctx, func(t *txn) error {
+		var now int64
+		err := t.row("SELECT version FROM runs WHERE id = ?", run.ID).Scan(&now)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if now != run.Version {
+			return fmt.Errorf("run %q: %w: version %d is kept, this one was version %d", run.ID, approval.ErrRunChanged, now, run.Version)
+		}
+		run.Version, run.Saved = now+1, t.now
+		version = run.Version
+		t.lasting()
+		fields := runFields(&run)
+		return t.exec("INSERT OR REPLACE INTO runs (id, session, version, saved, data, sum) VALUES (?, ?, ?, ?, ?, ?)",
+			append(fields, sumOf("runs", fields...))...)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return version, nil
+}
+
+const runColumns = "SELECT id, session, version, saved, data, sum FROM runs"
+
+// LoadRun implements [approval.RunStore].
+func (s *Store) LoadRun(ctx context.Context, id string) (run approval.SavedRun, err error) {
+	err = s.read(ctx, func(q querier) error {
+		run, err = scanRun(q.QueryRowContext(ctx, runColumns+" WHERE id = ?", id))
+		if errors.Is(err, sql.ErrNoRows) {
+			err = fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
+		}
+		return err
+	})
+	return run, err
+}
+
+func scanRun(row interface{ Scan(...any) error }) (run approval.SavedRun, err error) {
+	var saved int64
+	var sum []byte
+	if err := row.Scan(&run.ID, &run.Session, &run.Version, &saved, &run.Data, &sum); err != nil {
+		return run, err
+	}
+	run.Saved = fromNano(saved)
+	return run, checkRow(sum, "runs", runFields(&run)...)
+}
+
+// Runs implements [approval.RunStore].
+func (s *Store) Runs(ctx context.Context) (out []approval.SavedRun, err error) {
+	err = s.read(ctx, func(q querier) error {
+		rows, err := q.QueryContext(ctx, runColumns+" ORDER BY saved, id")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			run, err := scanRun(rows)
+			if err != nil {
+				return err
+			}
+			run.Data = nil
+			out = append(out, run)
+		}
+		return rows.Err()
+	})
+	return out, err
+}
+
+// DeleteRun implements [approval.RunStore].
+func (s *Store) DeleteRun(ctx context.Context, id string) error {
+	return s.change(ctx, func(t *txn) error {
+		var n int
+		if err := t.row("SELECT count(*) FROM runs WHERE id = ?", id).Scan(&n); err != nil {
+			return err
+		}
+		if n == 0 {
+			return fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
+		}
+		t.lasting()
+		return t.exec("DELETE FROM runs WHERE id = ?", id)
+	})
+}

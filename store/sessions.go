@@ -1,0 +1,216 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// A sessionRow is a row of the table of sessions. It knows what the grants of
+// the session add up to.
+type sessionRow struct {
+	session   approval.Session
+	body      []byte
+	grantsSum []byte
+}
+
+func (r *sessionRow) check(id string, sum []byte) error {
+	if err := checkRow(sum, "sessions", id, r.body, r.grantsSum); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(r.body, &r.session); err != nil || r.session.ID != id {
+		return damage("session %q: it is kept as %q (%v)", id, r.session.ID, err)
+	}
+	return nil
+}
+
+// readSession returns a session that is alive as far as its row says, or
+// [sql.ErrNoRows].
+func readSession(ctx context.Context, q querier, id string) (r sessionRow, err error) {
+	var sum []byte
+	err = q.QueryRowContext(ctx, "SELECT body, grants_sum, sum FROM sessions WHERE id = ?", id).Scan(&r.body, &r.grantsSum, &sum)
+	if err == nil {
+		err = r.check(id, sum)
+	}
+	return r, err
+}
+
+func (t *txn) writeSession(r sessionRow) (err error) {
+	if r.body, err = json.Marshal(r.session); err != nil {
+		return err
+	}
+	id := r.session.ID
+	return t.exec("INSERT OR REPLACE INTO sessions (id, body, grants_sum, sum) VALUES (?, ?, ?, ?)",
+		id, r.body, r.grantsSum, sumOf("sessions", id, r.body, r.grantsSum))
+}
+
+// BeginSession implements [approval.SessionStore].
+func (s *Store) BeginSession(ctx context.Context, session approval.Session) error {
+	if session.ID == "" {
+		return fmt.Errorf("%w: it has no id", approval.ErrNoSession)
+	}
+	return s.change(ctx, func(t *txn) error {
+		t.head.grants++
+		old, err := readSession(t.ctx, t.conn, session.ID)
+		if err == nil && s.stale(old.session, t.now) {
+			if err := t.endSession(session.ID); err != nil {
+				return err
+			}
+			err = sql.ErrNoRows
+		}
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			if err := t.noGrants(session.ID); err != nil {
+				return err
+			}
+			session.Begun = t.now
+			old.grantsSum = sumGrants(nil)
+		case err != nil:
+			return err
+		default:
+			session.Begun, session.Kind = old.session.Begun, old.session.Kind
+		}
+		session.Seen = t.now
+		old.session = session
+		return t.writeSession(old)
+	})
+}
+
+// noGrants makes sure that a session which is not there left nothing behind.
+func (t *txn) noGrants(session string) error {
+	var n int
+	err := t.row("SELECT count(*) FROM grants WHERE session = ?", session).Scan(&n)
+	if err == nil && n > 0 {
+		err = damage("session %q is missing and has %d grants", session, n)
+	}
+	return err
+}
+
+func (s *Store) stale(session approval.Session, now time.Time) bool {
+	return session.Stale(now, s.opt.Alive)
+}
+
+// EndSession implements [approval.SessionStore].
+func (s *Store) EndSession(ctx context.Context, id string) error {
+	return s.change(ctx, func(t *txn) error {
+		if _, err := readSession(t.ctx, t.conn, id); err != nil {
+			return noSession(id, err)
+		}
+		return t.endSession(id)
+	})
+}
+
+func noSession(id string, err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("session %q: %w", id, approval.ErrNoSession)
+	}
+	return err
+}
+
+// endSession removes a session with its grants, and dismisses what waits in it.
+func (t *txn) endSession(id string) error {
+	t.head.grants++
+	t.lasting() // a grant that has ended stays so
+	if err := t.exec("DELETE FROM grants WHERE session = ?", id); err != nil {
+		return err
+	}
+	if err := t.exec("DELETE FROM sessions WHERE id = ?", id); err != nil {
+		return err
+	}
+	open, err := readRequests(t.ctx, t.conn, "state = 'open' AND session = ?", id)
+	if err != nil {
+		return err
+	}
+	for i := range open {
+		if err := t.finish(&open[i], approval.Settlement{State: approval.Dismissed, At: t.now}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sessions implements [approval.SessionStore].
+func (s *Store) Sessions(ctx context.Context) (out []approval.Session, err error) {
+	err = s.read(ctx, func(q querier) error {
+		out, err = readSessions(ctx, q)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.now(ctx)
+	now := s.latest(h)
+	return slices.DeleteFunc(out, func(session approval.Session) bool { return s.stale(session, now) }), err
+}
+
+func readSessions(ctx context.Context, q querier) ([]approval.Session, error) {
+	rows, err := q.QueryContext(ctx, "SELECT id, body, grants_sum, sum FROM sessions")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []approval.Session
+	for rows.Next() {
+		var id string
+		var r sessionRow
+		var sum []byte
+		if err := rows.Scan(&id, &r.body, &r.grantsSum, &sum); err != nil {
+			return nil, err
+		}
+		if err := r.check(id, sum); err != nil {
+			return nil, err
+		}
+		out = append(out, r.session)
+	}
+	slices.SortFunc(out, func(a, b approval.Session) int { return a.Begun.Compare(b.Begun) })
+	return out, rows.Err()
+}
+
+// CleanSessions implements [approval.SessionStore].
+func (s *Store) CleanSessions(ctx context.Context) (ended []approval.Session, err error) {
+	err = s.change(ctx, func(t *txn) error {
+		all, err := readSessions(t.ctx, t.conn)
+		if err != nil {
+			return err
+		}
+		for _, session := range all {
+			if !s.stale(session, t.now) {
+				continue
+			}
+			if err := t.endSession(session.ID); err != nil {
+				return err
+			}
+			ended = append(ended, session)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ended, nil
+}
+
+// touchEvery is how exactly it is known when a session was heard of last.
+const touchEvery = time.Minute
+
+// touch notes that something was heard of a session, if it is alive.
+func (t *txn) touch(id string) error {
+	r, err := readSession(t.ctx, t.conn, id)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	case t.now.Sub(r.session.Seen) < touchEvery || t.s.stale(r.session, t.now):
+		return nil
+	}
+	r.session.Seen = t.now
+	t.head.grants++
+	return t.writeSession(r)
+}

@@ -1,0 +1,41 @@
+package store_test
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/store"
+)
+
+// openStore opens the store in a folder until the test ends.
+func openStore(t testing.TB, folder string, opt store.Options) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), folder, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("closing: %v", err)
+		}
+	})
+	return s
+}
+
+// openPair opens one store twice, as two processes do.
+func openPair(t *testing.T) approvaltest.Pair {
+	var alive atomic.Value
+	alive.Store(func(approval.Process) bool { return true })
+	p := approvaltest.Pair{Clock: new(approvaltest.Clock), Alive: func(f func(approval.Process) bool) { alive.Store(f) }}
+	opt := store.Options{
+		Clock: p.Clock.Now,
+		Alive: func(p approval.Process) bool { return alive.Load().(func(approval.Process) bool)(p) },
+	}
+	folder := t.TempDir()
+	p.One, p.Two = openStore(t, folder, opt), openStore(t, folder, opt)
+	return p
+}
+
+func TestStore(t *testing.T) { approvaltest.TestStore(t, openPair) }

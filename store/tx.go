@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// A txn is a change under way, alone in all processes. What it leaves in head is
+// written with it.
+type txn struct {
+	ctx  context.Context
+	conn *sql.Conn
+	s    *Store
+	head head
+	now  time.Time // never before a time that the store has seen
+}
+
+func (t *txn) exec(query string, args ...any) error {
+	_, err := t.conn.ExecContext(t.ctx, query, args...)
+	return err
+}
+
+func (t *txn) row(query string, args ...any) *sql.Row {
+	return t.conn.QueryRowContext(t.ctx, query, args...)
+}
+
+// lasting marks a change that must never be lost, not even to a cut log.
+func (t *txn) lasting() { t.head.generation++ }
+
+// change runs f in a transaction. If f fails nothing is changed; otherwise the
+// change is in the store, and on the disk if it is lasting, when change returns.
+func (s *Store) change(ctx context.Context, f func(*txn) error) error {
+	before, after, err := s.transact(ctx, f)
+	if err != nil {
+		return s.fault(err)
+	}
+	if err := s.secure(before, after); err != nil {
+		return s.fault(err)
+	}
+	s.tell(after)
+	return nil
+}
+
+// secure brings a change to the disk, at once if it is lasting.
+func (s *Store) secure(before, after head) error {
+	if after.generation == before.generation {
+		return s.syncSoon()
+	}
+	if err := s.syncLog(); err != nil {
+		return err
+	}
+	if err := s.mark.raise(after.generation); err != nil {
+		return &Error{Path: s.path, Kind: ErrUnwritable, Err: err, Do: "see to it that its folder can be written"}
+	}
+	return nil
+}
+
+// transact runs f and returns the head before and after.
+func (s *Store) transact(ctx context.Context, f func(*txn) error) (before, after head, err error) {
+	t := &txn{ctx: context.WithoutCancel(ctx), conn: s.writer, s: s}
+	err = s.alone(ctx, func() error {
+		if err := t.exec("BEGIN IMMEDIATE"); err != nil {
+			return err
+		}
+		err := t.run(f, &before)
+		if err == nil {
+			err = t.exec("COMMIT")
+		}
+		if err != nil {
+			_ = t.exec("ROLLBACK") // after a full disk SQLite may have done so itself
+		}
+		return err
+	})
+	return before, t.head, err
+}
+
+// alone runs f when nobody else in this process writes.
+func (s *Store) alone(ctx context.Context, f func() error) error {
+	select {
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+	case <-ctx.Done():
+		return late(ctx)
+	}
+	if s.closed.Load() {
+		return &Error{Path: s.path, Err: ErrClosed}
+	}
+	if ctx.Err() != nil {
+		return late(ctx)
+	}
+	return f()
+}
+
+func (t *txn) run(f func(*txn) error, before *head) (err error) {
+	if t.head, err = t.s.currentHead(t.ctx, t.conn); err != nil {
+		return err
+	}
+	*before = t.head
+	t.now = t.s.latest(t.head)
+	t.head.clock = max(t.head.clock, nanoseconds(t.now))
+	if err := f(t); err != nil {
+		return err
+	}
+	return t.exec(updateHead, t.head.row()...)
+}
+
+// currentHead reads the head, and says it if a newer program has changed the
+// store under us.
+func (s *Store) currentHead(ctx context.Context, q querier) (head, error) {
+	h, err := readHead(ctx, q, int64(len(s.migrations)))
+	if newer := (*newerError)(nil); errors.As(err, &newer) {
+		err = s.newer(err)
+	}
+	return h, err
+}
+
+// latest returns the time, or the latest that the store has seen if the clock
+// was put back since: what has expired stays so.
+func (s *Store) latest(h head) time.Time {
+	now := s.opt.Clock()
+	if seen := fromNano(h.clock); now.Before(seen) {
+		return seen
+	}
+	return now
+}
+
+// read runs f in a transaction that sees one state of the store, on a connection
+// of its own.
+func (s *Store) read(ctx context.Context, f func(querier) error) error {
+	if s.closed.Load() {
+		return &Error{Path: s.path, Err: ErrClosed}
+	}
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err == nil {
+		defer tx.Rollback()
+		err = f(tx)
+	}
+	if err != nil && ctx.Err() != nil {
+		return late(ctx)
+	}
+	return s.fault(err)
+}

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// Verify implements [approval.AuditLog].
+func (s *Store) Verify(ctx context.Context, seals ...approval.Seal) (out approval.Verification, err error) {
+	err = s.read(ctx, func(q querier) error {
+		h, err := s.currentHead(ctx, q)
+		if err != nil {
+			return err
+		}
+		v := &verifier{ctx: ctx, q: q, head: h, last: h.anchorSeq, hash: h.anchorHash, seals: seals}
+		v.found.First = h.anchorSeq + 1
+		err = v.run()
+		out = v.found
+		return err
+	})
+	return out, err
+}
+
+// maxFlaws is how many flaws are reported: one that goes through the whole log
+// needs no longer list.
+const maxFlaws = 100
+
+// A verifier walks the chain from its anchor to its head.
+type verifier struct {
+	ctx   context.Context
+	q     querier
+	head  head
+	seals []approval.Seal
+	chain chainer
+
+	last   int64  // number of the record before
+	hash   []byte // and its hash
+	pruned string // what the last record of a pruning says
+	found  approval.Verification
+}
+
+func (v *verifier) flaw(seq int64, kind approval.FlawKind, format string, args ...any) {
+	if len(v.found.Flaws) < maxFlaws {
+		v.found.Flaws = append(v.found.Flaws, approval.Flaw{Seq: seq, Kind: kind, Detail: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (v *verifier) run() error {
+	v.checkSeals(v.last, v.hash)
+	rows, err := v.q.QueryContext(v.ctx, "SELECT "+eventColumns+" FROM events ORDER BY seq")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var r eventRow
+	var body, prev, hash sql.RawBytes
+	columns := []any{&r.seq, &r.at, &r.kind, &r.session, &r.call, &r.tool, &r.workers, &r.state, &r.stage, &r.rule, &r.via, &r.waited, &body, &prev, &hash}
+	for rows.Next() {
+		if err := rows.Scan(columns...); err != nil {
+			return err
+		}
+		r.body, r.prev, r.hash = body, prev, hash
+		if err := v.next(&r); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	v.finish()
+	return nil
+}
+
+// next looks at one record.
+func (v *verifier) next(r *eventRow) error {
+	v.found.Records++
+	if hash := v.chain.hash(r, r.prev); string(hash[:]) != string(r.hash) {
+		v.flaw(r.seq, approval.FlawChanged, "it is not what was recorded")
+	}
+	if r.seq != v.last+1 {
+		v.gap(r)
+	} else if string(r.prev) != string(v.hash) {
+		if err := v.broken(r); err != nil {
+			return err
+		}
+	}
+	if r.kind == string(approval.Pruned) {
+		var e approval.Event
+		if json.Unmarshal(r.body, &e) == nil {
+			v.pruned = e.Basis
+		}
+	}
+	v.last, v.hash = r.seq, append(v.hash[:0:0], r.hash...)
+	v.checkSeals(r.seq, r.hash)
+	return nil
+}
+
+func (v *verifier) gap(r *eventRow) {
+	if r.seq <= v.last {
+		v.flaw(r.seq, approval.FlawInserted, "it stands before the oldest record that is kept, which is %d", v.last+1)
+		return
+	}
+	v.flaw(r.seq, approval.FlawRemoved, "%s missing before it", missing(v.last+1, r.seq-1))
+}
+
+func missing(from, to int64) string {
+	if from == to {
+		return fmt.Sprintf("record %d is", from)
+	}
+	return fmt.Sprintf("records %d to %d are", from, to)
+}
+
+// broken says why a record does not follow the one before: where the one stands
+// that it was recorded after tells what was done.
+func (v *verifier) broken(r *eventRow) error {
+	if len(v.found.Flaws) >= maxFlaws {
+		return nil
+	}
+	var follows int64
+	rows, err := v.q.QueryContext(v.ctx, "SELECT seq FROM events WHERE hash = ? LIMIT 1", []byte(r.prev))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if rows.Next() {
+		if err := rows.Scan(&follows); err != nil {
+			return err
+		}
+	}
+	switch {
+	case follows == 0 && string(r.prev) == string(v.head.anchorHash):
+		v.flaw(r.seq, approval.FlawReordered, "it was recorded first")
+	case follows == 0:
+		v.flaw(r.seq, approval.FlawRemoved, "the record that it was recorded after is missing or was replaced; record %d stands in its place", v.last)
+	case follows < r.seq:
+		for seq := follows + 1; seq < r.seq; seq++ {
+			v.flaw(seq, approval.FlawInserted, "it was not there when record %d was recorded after record %d", r.seq, follows)
+		}
+	default:
+		v.flaw(r.seq, approval.FlawReordered, "it was recorded after what is now record %d", follows)
+	}
+	return rows.Err()
+}
+
+// checkSeals compares a record with the seals for its number.
+func (v *verifier) checkSeals(seq int64, hash []byte) {
+	for _, s := range v.seals {
+		if s.Seq == seq && s != newSeal(seq, hash) {
+			v.flaw(seq, approval.FlawRewritten, "it is not the record that was sealed")
+		}
+	}
+}
+
+// finish compares the end of the chain with the head and the seals.
+func (v *verifier) finish() {
+	v.found.Head = newSeal(v.last, v.hash)
+	if v.head.seq > v.last {
+		v.flaw(v.last, approval.FlawCut, "%s missing after it", missing(v.last+1, v.head.seq))
+	} else if v.head.seq < v.last || string(v.head.hash) != string(v.hash) {
+		v.flaw(v.last, approval.FlawInserted, "the log knows record %d as its last", v.head.seq)
+	}
+	for _, s := range v.seals {
+		switch {
+		case s.Seq > max(v.last, v.head.seq):
+			v.flaw(v.last, approval.FlawCut, "the seal knows record %d", s.Seq)
+		case s.Seq < v.head.anchorSeq:
+			v.found.Unchecked = append(v.found.Unchecked, s)
+		}
+	}
+	if v.head.anchorSeq > 0 && v.pruned != newSeal(v.head.anchorSeq, v.head.anchorHash).String() {
+		v.flaw(v.head.anchorSeq+1, approval.FlawRemoved, "what is missing before it was not removed by the log itself")
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package store
+
+import "context"
+
+// watchLog returns nil: the watcher looks from time to time.
+func watchLog(context.Context, string) <-chan struct{} { return nil }
