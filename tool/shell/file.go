@@ -86,9 +86,6 @@ func (ps *places) at(abs string) place {
 	}
 	var p place
 	p.Place, p.inside, p.err = ps.set.ResolveHost(abs)
-	if ps.known == nil {
-		ps.known = map[string]place{}
-	}
 	ps.known[abs] = p
 	return p
 }
@@ -129,13 +126,22 @@ func (ps *places) name(abs string) string {
 
 func (ps *places) inside(abs string) bool { return abs != "" && ps.at(abs).inside }
 
-// writable reports whether tools can change what lies at the path.
-func (ps *places) writable(abs string) bool {
-	if abs == "" {
-		return false
-	}
-	p := ps.at(path.Dir(abs))
+// writable reports whether tools can change what lies in the folder.
+func (ps *places) writable(folder string) bool {
+	p := ps.at(folder)
 	return p.err != nil || p.inside && p.FolderAct(roots.Write).Verdict != approval.Block
+}
+
+// withinReach reports whether tools can write to a folder in which programs are
+// looked for, so that a program's name may come to mean something else.
+func withinReach(set *roots.Set, searched string) bool {
+	ps := places{set: set, known: map[string]place{}}
+	for folder := range strings.SplitSeq(searched, ":") {
+		if folder != "" && ps.writable(path.Clean(folder)) {
+			return true
+		}
+	}
+	return false
 }
 
 // under reports whether the path lies in one of the named roots.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/programs"
 )
@@ -30,8 +31,9 @@ type judging struct {
 	places    places
 }
 
-func (t *Tool) judge(ctx context.Context, s *analysis.Script, w analysis.World) *judging {
+func (t *Tool) judge(ctx context.Context, s *analysis.Script, w analysis.World, dir roots.Place) *judging {
 	j := &judging{Tool: t, ctx: ctx, script: s, world: w, act: make([]int, len(s.Parts)), places: places{set: t.roots}}
+	j.places.known = map[string]place{dir.Key(): {Place: dir, inside: true}}
 	for i := range s.Parts {
 		j.part(i)
 	}

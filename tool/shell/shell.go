@@ -70,6 +70,9 @@ type Tool struct {
 	cwd   roots.Place
 	opts  Options
 	spec  tool.Spec
+	// exposed says that a folder in which programs are looked for can be
+	// written by tools.
+	exposed bool
 }
 
 type arguments struct {
@@ -98,6 +101,8 @@ func New(cfg Config, set *roots.Set, opts Options) (*Tool, error) {
 	if t.cwd, err = home(cfg.Cwd, set); err != nil {
 		return nil, err
 	}
+	searched, _ := opts.World(t.cwd.Key()).Variable("PATH")
+	t.exposed = withinReach(set, searched)
 	lent := tool.Func("shell", t.describe(), func(context.Context, arguments) (any, error) { return nil, nil })
 	t.spec = lent.Spec()
 	return t, nil
@@ -177,7 +182,7 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	if err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
 	}
-	return t.action(t.judge(ctx, script, world), Command{
+	return t.action(t.judge(ctx, script, world, dir), Command{
 		Text: script.Command.String(), Dir: dir.Key(), Env: t.cfg.Env, Timeout: timeout, Keep: in.Keep,
 	}, dir)
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -87,7 +88,9 @@ func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
 		return "the preset knows programs by name, not by path"
 	case !j.places.inside(p.Dir):
 		return "it runs outside of every root"
-	case !p.Builtin && j.places.writable(j.world.Program(first)):
+	case p.Builtin && p.Path != "" && !j.places.inside(p.Path):
+		return "it leaves the roots"
+	case !p.Builtin && j.exposed && j.places.writable(path.Dir(j.world.Program(first))):
 		return first + " is found in a folder that tools may write"
 	}
 	return ""

@@ -33,6 +33,9 @@ func (w *walker) call(n *syntax.CallExpr, redirs []*syntax.Redirect, s *state) o
 		return stays(s.folders)
 	}
 	part := w.add(Part{Kind: Runs, Line: w.line(n), Source: w.commandSource(n, redirs)})
+	if reserved(n.Args[0].Lit()) {
+		w.unknown(part, nil, "a word of the shell where a command should be: bash reads it differently")
+	}
 	c := &command{part: part, state: s}
 	c.words = w.fields(make([]programs.Word, 0, len(n.Args)), n.Args, s)
 	c.stdin = w.redirects(redirs, s, part)
@@ -42,6 +45,15 @@ func (w *walker) call(n *syntax.CallExpr, redirs []*syntax.Redirect, s *state) o
 		return stays(s.folders)
 	}
 	return w.run(c)
+}
+
+// reserved reports words that bash never takes for a command.
+func reserved(word string) bool {
+	switch word {
+	case "do", "done", "then", "fi", "else", "elif", "esac", "{", "}", "in", "!", "if", "while", "until", "for", "case", "select", "function", "[[", "]]", "coproc", "time":
+		return true
+	}
+	return false
 }
 
 // commandSource is the text of a command with its redirections, without the bodies of

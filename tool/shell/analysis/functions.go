@@ -12,12 +12,25 @@ const maxCalls = 20
 
 // declare notes a function. Its body runs where it is called.
 func (w *walker) declare(decl *syntax.FuncDecl, s *state) {
+	if !compound(decl.Body) {
+		w.unknown(0, decl, "a function whose body bash does not read")
+	}
 	s.define(decl.Name.Value, function{bodies: []*syntax.FuncDecl{decl}})
 	if w.places == nil {
 		w.places = make(map[*syntax.FuncDecl]place)
 	}
 	w.places[decl] = w.at
 	w.pending = append(w.pending, decl)
+}
+
+// compound reports whether a statement may be the body of a function in bash.
+func compound(stmt *syntax.Stmt) bool {
+	switch stmt.Cmd.(type) {
+	case *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause,
+		*syntax.ArithmCmd, *syntax.TestClause:
+		return !stmt.Negated
+	}
+	return false
 }
 
 // callFunction walks what a function may be bound to, with the arguments.

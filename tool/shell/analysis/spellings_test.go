@@ -67,7 +67,7 @@ func TestBehindMany(t *testing.T) {
 		strings.Repeat("f() { true; }; f; ", 3000) + "rm -rf build",
 		"for a in {1..200}; do for b in {1..200}; do for c in {1..200}; do true; done; done; done; rm -rf build",
 		"for a in {1..200}; do for b in {1..200}; do true; done; done; rm -rf build",
-		strings.Repeat("(", 90) + "rm -rf build" + strings.Repeat(")", 90),
+		strings.Repeat("( ", 90) + "rm -rf build" + strings.Repeat(")", 90),
 	} {
 		script, err := Read(text, "/w", project())
 		if err != nil {

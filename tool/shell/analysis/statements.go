@@ -69,17 +69,25 @@ func (w *walker) command(stmt *syntax.Stmt, s *state) outcome {
 		if cmd.Stmt != nil {
 			return w.stmt(cmd.Stmt, s)
 		}
+		w.unknown(0, cmd, "time without a command, which bash may read differently")
 	case *syntax.CoprocClause:
-		if cmd.Name != nil {
-			w.single(cmd.Name, s)
-			s.set(cmd.Name.Lit(), variable{})
-		}
-		s.set("COPROC", variable{})
-		w.stmt(cmd.Stmt, s.fork())
+		w.coproc(cmd, s)
 	default:
 		w.unknown(0, stmt, "a construct that is not known")
 	}
 	return stays(s.folders)
+}
+
+func (w *walker) coproc(cmd *syntax.CoprocClause, s *state) {
+	if cmd.Name != nil {
+		w.single(cmd.Name, s)
+		s.set(cmd.Name.Lit(), variable{})
+	}
+	s.set("COPROC", variable{})
+	if _, simple := cmd.Stmt.Cmd.(*syntax.CallExpr); !simple && !compound(cmd.Stmt) {
+		w.unknown(0, cmd, "a coprocess that bash does not read")
+	}
+	w.stmt(cmd.Stmt, s.fork())
 }
 
 // binary walks lists and pipes. A long chain leans to the left, so it is unrolled and

@@ -138,6 +138,12 @@ func styleNamed(name string) (style, bool) {
 	return 0, false
 }
 
+// A place is where a line stands.
+type place struct {
+	entry string // the program's own name: entries may be like one another
+	line  int
+}
+
 // A flag is one line of an entry.
 type flag struct {
 	names    []string
@@ -152,7 +158,7 @@ type flag struct {
 	also     bool // may follow the subcommand
 	ends     bool // no word behind it is a flag
 	dash     bool // a value of - is standard input or output
-	line     int
+	place    place
 }
 
 // spelled reports whether only an allow that spells the flag covers it. A list of
@@ -193,7 +199,7 @@ type condition struct {
 type operandLine struct {
 	roles []role
 	when  condition
-	line  int
+	place place
 }
 
 // A fixedLine is an effect that no word of the invocation names.
@@ -202,7 +208,7 @@ type fixedLine struct {
 	paths   []string
 	when    condition
 	unpiped bool // not if standard input is a pipe or a file
-	line    int
+	place   place
 }
 
 // An entry is what is known about a program, or about one of its subcommands.

@@ -74,6 +74,7 @@ func (r *reader) flagValue(at int) {
 	w := r.args[at]
 	switch {
 	case w.Known:
+		r.suspect(at)
 	case w.Many:
 		r.doubt(w.Text + " may be more than one word")
 	default:

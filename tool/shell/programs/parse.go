@@ -11,6 +11,9 @@ import (
 // likeDepth is how many entries may be like one another in a row.
 const likeDepth = 4
 
+// maxSpellings is how many names a flag may have that a condition asks for.
+const maxSpellings = 8
+
 // A parser reads the lines of one entry.
 type parser struct {
 	slot  *slot
@@ -42,6 +45,9 @@ func parseSlot(s *slot, find func(string) *slot, depth int) (*entry, error) {
 	}
 	return p.root, nil
 }
+
+// place is where the parser is.
+func (p *parser) place() place { return place{entry: p.root.name, line: p.line} }
 
 // read takes one line.
 func (p *parser) read(words []string) error {
@@ -216,7 +222,7 @@ func (p *parser) fixed(words []string, to *[]fixedLine) error {
 	if !r.verb.isFile() && r.verb != connect || len(words) < 2 {
 		return fmt.Errorf("%q: want read, write, delete or connect, and a path", strings.Join(words, " "))
 	}
-	*to = append(slices.Clip(*to), fixedLine{role: r, paths: words[1:], when: when, unpiped: unpiped, line: p.line})
+	*to = append(slices.Clip(*to), fixedLine{role: r, paths: words[1:], when: when, unpiped: unpiped, place: p.place()})
 	return nil
 }
 
@@ -225,7 +231,7 @@ func (p *parser) operands(words []string) error {
 	if err != nil {
 		return err
 	}
-	o := operandLine{when: when, line: p.line}
+	o := operandLine{when: when, place: p.place()}
 	repeats := 0
 	for _, w := range words {
 		r, err := parseRole(w)
@@ -275,6 +281,9 @@ func (p *parser) condition(words []string) ([]string, condition, error) {
 		}
 		if f == nil {
 			return nil, c, fmt.Errorf("%s %s: no such flag above", words[at], name)
+		}
+		if len(f.names) > maxSpellings {
+			return nil, c, fmt.Errorf("%s %s: it shares its line with %d others, which would count as well; give it one of its own", words[at], name, len(f.names)-1)
 		}
 		c.flags = append(c.flags, f.names...)
 	}

@@ -9,7 +9,7 @@ import (
 
 // flag reads "-x --long ARG EFFECT…".
 func (p *parser) flag(words []string) error {
-	f := &flag{line: p.line}
+	f := &flag{place: p.place()}
 	for len(words) > 0 && isSpelling(words[0]) {
 		f.names = append(f.names, words[0])
 		words = words[1:]

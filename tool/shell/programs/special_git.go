@@ -11,13 +11,17 @@ func scanGit(r *reader) {
 			r.gitSetting(u)
 		}
 	}
+	// Directly behind the subcommand --help is not a flag of it but `git help`.
+	if at := r.firstSub() + 1; r.depth > 0 && at < len(r.args) && r.args[at].Text == "--help" {
+		r.alarm(at, "opens the manual with a program of the configuration")
+	}
 }
 
 // firstSub is the index of the subcommand; behind it -c means something else.
 func (r *reader) firstSub() int {
 	switch {
 	case r.depth > 0:
-		return r.subAt
+		return r.subAt - r.depth + 1
 	case len(r.operands) > 0:
 		return r.operands[0]
 	}

@@ -1,0 +1,47 @@
+package analysis
+
+import (
+	"testing"
+	"time"
+)
+
+// FuzzRead: no text makes the analysis panic or take long, and the canonical form of a
+// canonical text is itself.
+func FuzzRead(f *testing.F) {
+	for _, text := range append(append([]string(nil), spellings...), hidden...) {
+		f.Add(text)
+	}
+	world := project()
+	f.Fuzz(func(t *testing.T, text string) {
+		begin := time.Now()
+		script, err := read(text, "/w", world)
+		if spent := time.Since(begin); spent > 2*time.Second {
+			t.Errorf("took %v for %d bytes", spent, len(text))
+		}
+		if err != nil {
+			return
+		}
+		again, err := read(script.Command.String(), "/w", world)
+		if err != nil {
+			t.Fatalf("the canonical text %q is refused: %v", script.Command, err)
+		}
+		if again.Command.String() != script.Command.String() {
+			t.Fatalf("canonical %q becomes %q", script.Command, again.Command)
+		}
+		checkParts(t, script)
+	})
+}
+
+// checkParts: every part is whole, and stands behind what causes it.
+func checkParts(t *testing.T, script *Script) {
+	for i, p := range script.Parts {
+		switch {
+		case p.Kind == 0:
+			t.Fatalf("part %d of %q has no kind", i, script.Command)
+		case p.Cause > i || p.Cause < 0:
+			t.Fatalf("part %d of %q has cause %d", i, script.Command, p.Cause)
+		case p.Kind == Runs && len(p.Words) == 0:
+			t.Fatalf("part %d of %q runs no words", i, script.Command)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+	"github.com/assent-dev/assent/tool/shell/host"
+)
+
+// A bench is a project folder with the tool in front of it.
+type bench struct {
+	t    *testing.T
+	tool *Tool
+	set  *tool.Set
+	dir  string // the project
+	home string
+	// rules are what the gate would know beside the config.
+	rules *approval.RuleSet
+	ran   []Command
+}
+
+// newBench makes a project with a git repository, a secret and some files. The
+// root is named proj; reads are free, writes and deletes ask.
+func newBench(t *testing.T, cfg Config, rules ...string) *bench {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, dir: filepath.Join(top, "proj"), home: filepath.Join(top, "home")}
+	for name, content := range map[string]string{
+		"proj/.env": "KEY=1\n", "proj/.env.example": "KEY=\n", "proj/README.md": "# readme\n",
+		"proj/src/a.go": "package a\n", "proj/src/b.go": "package b\n", "proj/run.sh": "echo hi\n",
+		"proj/docs/x.md": "x\n", "home/.ssh/id_rsa": "secret\n",
+	} {
+		b.write(filepath.Join(top, name), content)
+	}
+	b.git("init", "-q")
+	set, err := roots.New(roots.Options{Home: b.home}, roots.Root{
+		Name: "proj", Host: b.dir, Mode: roots.ReadWrite,
+		Approval: map[roots.Access]approval.Verdict{roots.Read: approval.Free, roots.Write: approval.Ask, roots.Delete: approval.Ask},
+	}, roots.Root{Name: "docs", Host: filepath.Join(b.dir, "docs"), Mode: roots.ReadOnly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { set.Close() })
+	if cfg.Cwd == "" {
+		cfg.Cwd = "proj"
+	}
+	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + b.home, "LANG=C.UTF-8", "TERM=dumb"}
+	b.tool, err = New(cfg, set, Options{
+		World:  func(dir string) analysis.World { return host.New(dir, env) },
+		Run:    func(_ context.Context, c Command) (Result, error) { b.ran = append(b.ran, c); return Result{}, nil },
+		Denied: b.denied,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.set, err = tool.NewSet(b.tool); err != nil {
+		t.Fatal(err)
+	}
+	b.rules = compile(t, rules)
+	return b
+}
+
+func compile(t *testing.T, texts []string) *approval.RuleSet {
+	t.Helper()
+	var rules []approval.Rule
+	for _, text := range texts {
+		r, err := approval.ParseRule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Source = "policy.yaml:1"
+		rules = append(rules, r)
+	}
+	set, err := approval.CompileRules(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func (b *bench) write(name, content string) {
+	b.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) git(args ...string) {
+	b.t.Helper()
+	c := exec.Command("git", args...)
+	c.Dir = b.dir
+	if out, err := c.CombinedOutput(); err != nil {
+		b.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+func (b *bench) denied(_ context.Context, a approval.Act) bool {
+	call := approval.Call{Tool: a.Name}
+	q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{a}}}
+	return approval.Policy{Fixed: b.rules}.Judge(q).State == approval.AutoDenied
+}
+
+// propose prepares a command.
+func (b *bench) propose(command string) (approval.Proposal, error) {
+	args, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	args, err = approval.CanonicalArguments(args)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return b.set.Prepare(b.t.Context(), approval.Call{Tool: "shell", Arguments: args})
+}
+
+// judge says what would happen to a command: allow, ask, person or deny.
+func (b *bench) judge(command string) string {
+	p, err := b.propose(command)
+	if err != nil {
+		return "deny"
+	}
+	call := approval.Call{Tool: "shell"}
+	j := approval.Policy{Fixed: b.rules}.Judge(approval.Question{Call: &call, Proposal: &p})
+	switch {
+	case j.State.Runs():
+		return "allow"
+	case j.State == approval.Pending && j.PersonOnly:
+		return "person"
+	case j.State == approval.Pending:
+		return "ask"
+	}
+	return "deny"
+}
+
+// acts shows the acts of a command, one a line, with their verdicts.
+func (b *bench) acts(command string) string {
+	b.t.Helper()
+	p, err := b.propose(command)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var lines []string
+	for _, a := range p.Acts {
+		lines = append(lines, fmt.Sprintf("%s %s", a.Verdict, a))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// all checks what happens to many commands.
+func (b *bench) all(want string, commands ...string) {
+	b.t.Helper()
+	for _, c := range commands {
+		if got := b.judge(c); got != want {
+			b.t.Errorf("%q: %s, want %s\n%s", c, got, want, b.acts(c))
+		}
+	}
+}

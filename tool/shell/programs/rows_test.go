@@ -1,0 +1,322 @@
+package programs
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Every line of the table that says that something is written, deleted, run or talked to is
+// shown to be true by running the real program: its row. Rows stand in testdata/rows/*.txt:
+//
+//	sort -o
+//		$ sort -o out in
+//		writes out
+//
+// The first line names the row: the program (or the name of the entry, such as git/diff), its
+// subcommands, and a flag, or one of
+//
+//	operands VERB    an operand that is written, run and so on: `cp operands into`
+//	fixed VERB       a fixed line
+//	default VERB     a default line
+//
+// Lines with $ are handed to bash, all of them as one script, in a new folder that is HOME as
+// well. It has
+//
+//	in        a file with the lines c, a, b
+//	dir/in    the same
+//	spy       a program that makes the file spied, and says ok
+//	bin/      stands first in PATH, and is empty: ln -s "$PWD/spy" bin/ssh
+//	$PORT     a port on 127.0.0.1 where somebody listens and answers nothing
+//
+// and the last lines say what must have happened; at least one of them, and all that are
+// given:
+//
+//	writes F      the file F is there now, and was not or was different
+//	deletes F     the file F is gone
+//	runs          spy was run: the same as writes spied
+//	connects      somebody came to $PORT
+//
+// One row may stand for several: write their names one below the other. TestRows fails for a
+// line of the table that has no row, and for a row that stands for no line. Programs that
+// Debian does not have, and rows that cannot be run on a machine that one wants to keep, are in
+// testdata/rows/absent.txt:
+//
+//	absent PROGRAM WHY              is not to be had; an error once it is installed
+//	cannot PROGRAM [ROW] WHY        would need hardware, the outside or the end of the machine
+//
+// where WHY is in parentheses.
+
+const rowsFolder = "testdata/rows"
+
+// A row is a script and what it must do.
+type row struct {
+	names  []string
+	script string
+	wants  []string
+	at     string
+}
+
+func TestRows(t *testing.T) {
+	rows := readRows(t)
+	absent := readAbsent(t)
+	needed := neededRows(t)
+	exercised := map[string]bool{}
+	for _, r := range rows {
+		for _, name := range r.names {
+			key, ok := needed[name]
+			if !ok {
+				t.Errorf("%s: no line of the table is the row %q: remove it, or see the top of rows_test.go for how rows are named", r.at, name)
+			}
+			exercised[key] = true
+		}
+	}
+	checkAbsent(t, absent, needed, exercised)
+	for _, key := range slices.Sorted(maps.Keys(invert(needed))) {
+		if !exercised[key] && !absent.covers(key) {
+			t.Errorf("no row shows that %q is true: add one to %s (see the top of rows_test.go)", key, rowsFolder)
+		}
+	}
+	for _, r := range rows {
+		t.Run(r.names[0], func(t *testing.T) {
+			t.Parallel()
+			r.check(t)
+		})
+	}
+}
+
+// invert returns the set of the values.
+func invert(names map[string]string) map[string]bool {
+	keys := map[string]bool{}
+	for _, key := range names {
+		keys[key] = true
+	}
+	return keys
+}
+
+// neededRows returns the rows that there must be: every name that a row may have, and the one
+// that it is known by.
+func neededRows(t *testing.T) map[string]string {
+	needed := map[string]string{}
+	for _, e := range entries(t) {
+		names := []string{e.name}
+		for name, s := range index() {
+			if s == index()[e.name] && name != e.name {
+				names = append(names, name)
+			}
+		}
+		addRows(needed, e, names, map[*entry]bool{})
+	}
+	return needed
+}
+
+// addRows adds the rows of an entry and its subcommands.
+func addRows(needed map[string]string, e *entry, names []string, done map[*entry]bool) {
+	if done[e] {
+		return
+	}
+	done[e] = true
+	owner := strings.Fields(e.name)[0]
+	add := func(p place, rows ...string) {
+		if p.entry != owner {
+			return // another entry that this one is like
+		}
+		for _, name := range names {
+			for _, row := range rows {
+				needed[name+" "+row] = names[0] + " " + rows[0]
+			}
+		}
+	}
+	for _, f := range e.flags {
+		if f.harmful() || f.turns != nil && f.turns.verb.harmful() {
+			add(f.place, f.names...)
+		}
+	}
+	for _, line := range e.operands {
+		for _, want := range line.roles {
+			if want.verb.harmful() {
+				add(line.place, "operands "+want.verb.String())
+			}
+		}
+	}
+	for kind, lines := range map[string][]fixedLine{"fixed": e.fixed, "default": e.defaults} {
+		for _, line := range lines {
+			if line.role.verb.harmful() {
+				add(line.place, kind+" "+line.role.verb.String())
+			}
+		}
+	}
+	for step, sub := range e.subs {
+		var deeper []string
+		for _, name := range names {
+			deeper = append(deeper, name+" "+strings.TrimPrefix(sub.name, e.name+" "))
+			if !strings.HasSuffix(sub.name, " "+step) {
+				deeper = append(deeper, name+" "+step)
+			}
+		}
+		addRows(needed, sub, deeper, done)
+	}
+}
+
+// readRows reads all rows but the list of absent ones.
+func readRows(t *testing.T) []row {
+	t.Helper()
+	files, err := filepath.Glob(rowsFolder + "/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []row
+	for _, file := range files {
+		if filepath.Base(file) != "absent.txt" {
+			rows = append(rows, readRowFile(t, file)...)
+		}
+	}
+	return rows
+}
+
+func readRowFile(t *testing.T, file string) []row {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []row
+	body := true // the last line was indented
+	n := 0
+	for line := range strings.Lines(string(content)) {
+		n++
+		text := strings.TrimSpace(line)
+		at := fmt.Sprintf("%s:%d", file, n)
+		indented := strings.HasPrefix(line, "\t")
+		switch {
+		case text == "" || text[0] == '#' && !indented:
+			continue
+		case !indented && body:
+			rows = append(rows, row{at: at, names: []string{text}})
+		case !indented:
+			rows[len(rows)-1].names = append(rows[len(rows)-1].names, text)
+		case len(rows) == 0:
+			t.Fatalf("%s: this belongs to no row", at)
+		case strings.HasPrefix(text, "$ "):
+			rows[len(rows)-1].script += text[2:] + "\n"
+		default:
+			rows[len(rows)-1].wants = append(rows[len(rows)-1].wants, text)
+		}
+		body = indented
+	}
+	return rows
+}
+
+// check runs the script and looks at what happened.
+func (r row) check(t *testing.T) {
+	if r.script == "" || len(r.wants) == 0 {
+		t.Fatalf("%s: the row has no $ line, or says nothing about what happens", r.at)
+	}
+	dir := rowFolder(t)
+	before := map[string]string{}
+	for _, want := range r.wants {
+		if _, file, ok := strings.Cut(want, " "); ok {
+			before[file] = fileState(filepath.Join(dir, file))
+		}
+	}
+	came, port := listen(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", r.script)
+	cmd.Dir = dir
+	cmd.WaitDelay = time.Second
+	cmd.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir+"/tmp", "PATH="+dir+"/bin:"+os.Getenv("PATH"), "PORT="+port,
+		"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	output, err := cmd.CombinedOutput()
+	for _, want := range r.wants {
+		if !happened(ctx, want, dir, before, came) {
+			t.Errorf("%s: %s: it did not: %s\n%s(%v)\n%s", r.at, strings.Join(r.names, ", "), want, r.script, err, output)
+		}
+	}
+}
+
+// happened looks for one thing that was to happen.
+func happened(ctx context.Context, want, dir string, before map[string]string, came <-chan struct{}) bool {
+	verb, file, _ := strings.Cut(want, " ")
+	now := fileState(filepath.Join(dir, file))
+	switch verb {
+	case "runs":
+		return fileState(filepath.Join(dir, "spied")) != ""
+	case "writes":
+		return now != "" && now != before[file]
+	case "deletes":
+		return now == "" && before[file] != "" || now == "" && strings.HasPrefix(file, "made")
+	case "connects":
+		select {
+		case <-came:
+			return true
+		case <-ctx.Done():
+		}
+	}
+	return false
+}
+
+// fileState is empty if there is no such file; else it changes when the file does.
+func fileState(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return ""
+	}
+	content, _ := os.ReadFile(path)
+	return fmt.Sprintf("%v %v %s", info.Mode(), info.ModTime().UnixNano(), content)
+}
+
+// rowFolder makes the folder that a row runs in.
+func rowFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, sub := range []string{"bin", "dir", "tmp"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := map[string]string{"in": "c\na\nb\n", "dir/in": "c\na\nb\n", "spy": "#!/bin/sh\n: > \"" + dir + "/spied\"\necho ok\n"}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// listen answers on a port of this machine, and tells when somebody comes.
+func listen(t *testing.T) (<-chan struct{}, string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	came := make(chan struct{}, 100)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.Close()
+			select {
+			case came <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return came, port
+}
