@@ -76,11 +76,16 @@ type Settler interface {
 	Reopen(ctx context.Context, r *Request, why string) error
 }
 
+// ErrTooManyPending says that too many requests of a session wait already.
+var ErrTooManyPending = fmt.Errorf("%d requests of this session wait for an answer already", MaxPending)
+
 // A RequestStore is where requests wait for an answer from any process. It is
 // safe for concurrent use, also by other processes.
 type RequestStore interface {
 	Settler
-	// Post makes requests visible. One that was posted before stays as it is.
+	// Post makes requests visible. One that was posted before stays as it is. Of
+	// a session at most [MaxPending] wait; more are [ErrTooManyPending], and none
+	// of these requests is posted.
 	Post(ctx context.Context, requests ...*Request) error
 	// Answer gives a request its answer, which whoever posted it then takes. It
 	// is checked with [Request.Check]; if the request has ended the error is a
@@ -107,4 +112,49 @@ func (r *Request) Check(d Decision) error {
 		return ErrWrongCall
 	}
 	return d.validate(r)
+}
+
+// Settles returns those of the requests that would no longer wait if the policy
+// were asked: what a rule or a grant would settle once it is saved. The grants
+// must be those of the requests' session.
+func (p Policy) Settles(requests []*Request, now time.Time) (out []*Request) {
+	p.Mode = ModeAsk
+	for _, r := range requests {
+		call := r.Call
+		call.Definition = r.Definition
+		proposal := Proposal{Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts}
+		if p.Judge(Question{Call: &call, Proposal: &proposal, Now: now}).State != Pending {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// coversElsewhere returns what [Gate.Covers] finds among the requests of other
+// processes. Those that cannot be read are not named: it is for show.
+func (g *Gate) coversElsewhere(ctx context.Context, r *Request, known []*Request, rules []Rule, grants []Grant) (out []*Request) {
+	store, ok := g.cfg.Requests.(RequestStore)
+	if !ok {
+		return nil
+	}
+	posted, err := store.Open(ctx, "")
+	if err != nil {
+		return nil
+	}
+	seen := map[string]bool{r.ID: true}
+	for _, k := range known {
+		seen[k.ID] = true
+	}
+	sessions := map[string][]*Request{}
+	for _, p := range posted {
+		if s := p.Request.Call.Session; !seen[p.Request.ID] {
+			sessions[s] = append(sessions[s], p.Request)
+		}
+	}
+	for session, requests := range sessions {
+		if policy, err := g.policyWith(ctx, session, rules, grants); err == nil {
+			out = append(out, policy.Settles(requests, g.cfg.Clock())...)
+		}
+	}
+	return out
 }

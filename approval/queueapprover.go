@@ -14,6 +14,24 @@ func Queue(store RequestStore) BatchApprover { return queue{store} }
 
 type queue struct{ store RequestStore }
 
+// Collect hands the answers that a store has to the batch, without waiting for
+// more: what [Queue] does for a program that ended meanwhile. An answer that has
+// no effect is reported, and its request waits again.
+func Collect(ctx context.Context, store RequestStore, b *Batch) error {
+	var errs []error
+	for _, r := range b.Pending() {
+		p, err := store.Posted(ctx, r.ID)
+		switch {
+		case errors.Is(err, ErrUnknownRequest):
+		case err != nil:
+			errs = append(errs, err)
+		case p.Settled != nil:
+			errs = append(errs, queue{store}.take(ctx, b, p))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Approve posts the request and waits.
 func (q queue) Approve(ctx context.Context, r *Request) (Decision, error) {
 	if err := q.post(ctx, r); err != nil {
@@ -134,7 +152,12 @@ func (q queue) take(ctx context.Context, b *Batch, p Posted) error {
 	if err == nil || errors.Is(err, ErrSettled) || errors.Is(err, ErrWrongCall) {
 		return nil
 	}
-	return q.store.Reopen(ctx, p.Request, err.Error())
+	for _, r := range b.Pending() {
+		if r.ID == d.Request {
+			return q.store.Reopen(ctx, r, err.Error())
+		}
+	}
+	return nil
 }
 
 // withdraw ends a question that nobody here waits for any more. If it has been

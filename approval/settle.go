@@ -139,8 +139,9 @@ func (j *Judgement) settlement() Settlement {
 	return Settlement{State: j.State, By: Who{Via: via}}
 }
 
-// Covers returns the other requests of the gate that wait and that an answer
-// to r, remembered so, would settle as well, the oldest first.
+// Covers returns the other requests, of this gate and where its requests are
+// posted, that wait and that an answer to r, remembered so, would settle as well,
+// the oldest first.
 func (g *Gate) Covers(ctx context.Context, r *Request, d Decision) []*Request {
 	d.Remember = d.remembers(r)
 	rules, grants, err := g.wouldSave(ctx, r, d)
@@ -169,6 +170,7 @@ func (g *Gate) Covers(ctx context.Context, r *Request, d Decision) []*Request {
 			}
 		}
 	}
+	out = append(out, g.coversElsewhere(ctx, r, out, rules, grants)...)
 	slices.SortStableFunc(out, func(a, b *Request) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Batch, b.Batch))
 	})

@@ -18,6 +18,10 @@
 // [View.Cut] shortens a long view and says how much it left out; the whole stays
 // with the view it was cut from.
 //
+// Where a tool runs the same in other words than the model wrote, as a shell does
+// with the canonical form of a command, Content is what runs and Original what was
+// written; whoever shows the view shows both.
+//
 // A program that shows a view cuts first and makes safe what is left, so that the
 // work is small however long the content is:
 //

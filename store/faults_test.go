@@ -33,6 +33,9 @@ func filled(t testing.TB) string {
 	deny := numbered(1)
 	deny.Effect, deny.Pattern = approval.Deny, "shell(rm)"
 	requests := approvaltest.Requests(t, 3, "s")
+	for i, r := range requests {
+		r.ID = fmt.Sprint("q", i)
+	}
 	_, saved := s.SaveRun(ctx, approval.SavedRun{ID: "run", Session: "s", Data: []byte("state")})
 	for _, err := range []error{
 		saved, s.AddRules(ctx, numbered(0), deny), s.SetApprovals(ctx, false), s.BeginSession(ctx, hook("s")),
@@ -70,6 +73,10 @@ func contents(ctx context.Context, s *store.Store) (string, error) {
 	for _, p := range open {
 		view, err := p.Request.View(ctx)
 		note(view, err)
+	}
+	for _, id := range []string{"q0", "q1"} {
+		p, err := s.Posted(ctx, id)
+		note(p, err)
 	}
 	claimed := s.Claim(ctx, claimOf(0))
 	note(errors.Is(claimed, approval.ErrClaimed), nil)

@@ -97,11 +97,7 @@ func (s *Store) Grants(ctx context.Context, session string) (*approval.GrantSet,
 }
 
 func (s *Store) loadGrants(ctx context.Context, session string) error {
-	return s.read(ctx, func(q querier) error {
-		h, err := s.currentHead(ctx, q)
-		if err != nil {
-			return err
-		}
+	return s.snapshot(ctx, func(ctx context.Context, q querier, h head) error {
 		g := cached[sessionGrants]{at: h.grants, known: true}
 		r, err := readSession(ctx, q, session)
 		if errors.Is(err, sql.ErrNoRows) {

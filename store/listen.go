@@ -1,6 +1,9 @@
 package store
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // A topic is something that may change.
 type topic int
@@ -13,12 +16,12 @@ const (
 
 // listeners are those who want to know of changes, by whatever process.
 type listeners struct {
-	mu    sync.Mutex
-	next  int
-	all   map[int]listener
-	told  head // what all of them know
-	watch *watcher
-	done  bool
+	mu   sync.Mutex
+	next int
+	all  map[int]listener
+	told head               // what all of them know
+	stop context.CancelFunc // ends the watching, once it has begun
+	done bool
 }
 
 type listener struct {
@@ -37,8 +40,10 @@ func (s *Store) listen(t topic, f func()) (stop func()) {
 	l.next++
 	id := l.next
 	l.all[id] = listener{t, f}
-	if l.watch == nil && !l.done {
-		l.watch = s.startWatcher()
+	if l.stop == nil && !l.done {
+		var ctx context.Context
+		ctx, l.stop = context.WithCancel(context.Background())
+		go s.watch(ctx)
 	}
 	return func() {
 		l.mu.Lock()
@@ -116,12 +121,10 @@ func (h *head) advance(t topic, now head) bool {
 
 func (l *listeners) close() {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.done = true
-	w := l.watch
-	l.watch = nil
-	l.mu.Unlock()
-	if w != nil {
-		w.stop()
+	if l.stop != nil {
+		l.stop()
 	}
 }
 

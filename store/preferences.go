@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 )
 
 // approvalsOff is the name of the preference that turns asking off. What is not
@@ -27,7 +28,7 @@ func (s *Store) SetApprovals(ctx context.Context, on bool) error {
 // Preference returns what was set, or "". A row that was lost reads as "", so a
 // preference must be safe without a value.
 func (s *Store) Preference(ctx context.Context, name string) (value string, err error) {
-	err = s.read(ctx, func(q querier) error {
+	err = s.peek(ctx, func(ctx context.Context, q querier) error {
 		var sum []byte
 		err := q.QueryRowContext(ctx, "SELECT value, sum FROM preferences WHERE name = ?", name).Scan(&value, &sum)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -54,5 +55,25 @@ func (s *Store) SetPreference(ctx context.Context, name, value string) error {
 		}
 		return t.exec("INSERT OR REPLACE INTO preferences (name, value, sum) VALUES (?, ?, ?)",
 			name, value, sumOf("preferences", name, value))
+	})
+}
+
+// ClockBehind returns how far the clock is behind the latest time that the store
+// has seen; 0 if it is not. As long as it is, what was allowed for a time and
+// would have ended by then is not allowed.
+func (s *Store) ClockBehind(ctx context.Context) (time.Duration, error) {
+	h, err := s.now(ctx)
+	return max(0, fromNano(h.clock).Sub(s.opt.Clock())), err
+}
+
+// ResetClock makes the store believe the clock again, after it was wrong for a
+// while. What has expired meanwhile may hold again.
+func (s *Store) ResetClock(ctx context.Context) error {
+	return s.change(ctx, func(t *txn) error {
+		t.head.clock = nanoseconds(s.opt.Clock())
+		t.head.policy++
+		t.head.grants++
+		t.lasting()
+		return nil
 	})
 }

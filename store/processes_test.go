@@ -211,3 +211,21 @@ func TestGroupsOfManyProcessesAreOneChain(t *testing.T) {
 		t.Errorf("verified %+v, %v; want %d records", v, err, 3*maxWrites+100)
 	}
 }
+
+// TestManyMakeANewStoreAtOnce has many processes find that there is no store yet.
+func TestManyMakeANewStoreAtOnce(t *testing.T) {
+	for range rounds.N(3, 50) {
+		folder := t.TempDir()
+		var all []*process
+		for range 8 {
+			all = append(all, launch(t, "record an event", folder))
+		}
+		for _, p := range all {
+			p.wait()
+		}
+		s := openStore(t, folder, store.Options{})
+		if v, err := s.Verify(t.Context()); err != nil || !v.OK() || v.Records != 8*maxWrites {
+			t.Errorf("verified %+v, %v; want %d records", v, err, 8*maxWrites)
+		}
+	}
+}

@@ -18,23 +18,48 @@ type pulse struct {
 }
 
 // now returns the head as it is now, whoever changed it.
-func (s *Store) now(ctx context.Context) (head, error) {
+func (s *Store) now(ctx context.Context) (h head, err error) {
+	err = s.peek(ctx, func(ctx context.Context, _ querier) error {
+		h, err = s.pulse.read(ctx, s)
+		return err
+	})
+	return h, err
+}
+
+// peek runs f on the connection of the pulse, for what is small and often read.
+func (s *Store) peek(ctx context.Context, f func(context.Context, querier) error) error {
 	p := &s.pulse
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s.closed.Load() {
-		return head{}, &Error{Path: s.path, Err: ErrClosed}
+		return &Error{Path: s.path, Err: ErrClosed}
 	}
-	h, err := p.read(context.WithoutCancel(ctx), s)
-	return h, s.fault(err)
+	ctx = context.WithoutCancel(ctx)
+	if p.stmt == nil {
+		if err := p.connect(ctx, s.db); err != nil {
+			return s.fault(err)
+		}
+	}
+	return s.fault(f(ctx, p.conn))
+}
+
+// snapshot is peek for several queries that must see one state of the store.
+func (s *Store) snapshot(ctx context.Context, f func(context.Context, querier, head) error) error {
+	return s.peek(ctx, func(ctx context.Context, q querier) error {
+		tx, err := s.pulse.conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		h, err := s.currentHead(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return f(ctx, tx, h)
+	})
 }
 
 func (p *pulse) read(ctx context.Context, s *Store) (h head, err error) {
-	if p.stmt == nil {
-		if err := p.connect(ctx, s.db); err != nil {
-			return h, err
-		}
-	}
 	var version int64
 	if err := p.stmt.QueryRowContext(ctx).Scan(&version); err != nil {
 		return h, err

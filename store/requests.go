@@ -110,7 +110,7 @@ func (s *Store) Post(ctx context.Context, requests ...*approval.Request) error {
 		for _, r := range rows {
 			_, err := readRequest(t.ctx, t.conn, r.id)
 			if errors.Is(err, approval.ErrUnknownRequest) {
-				err = t.writeRequest(r)
+				err = t.postNew(r)
 			}
 			if err != nil {
 				return err
@@ -118,6 +118,18 @@ func (s *Store) Post(ctx context.Context, requests ...*approval.Request) error {
 		}
 		return nil
 	})
+}
+
+// postNew writes a new request, unless too many of its session wait.
+func (t *txn) postNew(r *requestRow) error {
+	var open int
+	if err := t.row("SELECT count(*) FROM requests WHERE state = 'open' AND session = ?", r.session).Scan(&open); err != nil {
+		return err
+	}
+	if open >= approval.MaxPending {
+		return fmt.Errorf("request %q: %w", r.id, approval.ErrTooManyPending)
+	}
+	return t.writeRequest(r)
 }
 
 // Posted implements [approval.RequestStore].

@@ -77,11 +77,7 @@ func (s *Store) Rules(ctx context.Context) (*approval.RuleSet, error) {
 }
 
 func (s *Store) loadRules(ctx context.Context) error {
-	return s.read(ctx, func(q querier) error {
-		h, err := s.currentHead(ctx, q)
-		if err != nil {
-			return err
-		}
+	return s.snapshot(ctx, func(ctx context.Context, q querier, h head) error {
 		rows, err := readRules(ctx, q, h)
 		if err != nil {
 			return err

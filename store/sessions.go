@@ -123,7 +123,12 @@ func (t *txn) endSession(id string) error {
 	if err := t.exec("DELETE FROM sessions WHERE id = ?", id); err != nil {
 		return err
 	}
-	open, err := readRequests(t.ctx, t.conn, "state = 'open' AND session = ?", id)
+	return t.dismiss("state = 'open' AND session = ?", id)
+}
+
+// dismiss ends the open requests for which a condition holds.
+func (t *txn) dismiss(where string, args ...any) error {
+	open, err := readRequests(t.ctx, t.conn, where, args...)
 	if err != nil {
 		return err
 	}
@@ -188,7 +193,9 @@ func (s *Store) CleanSessions(ctx context.Context) (ended []approval.Session, er
 			}
 			ended = append(ended, session)
 		}
-		return nil
+		// What was posted for a session that nobody began ends as if it were idle.
+		return t.dismiss("state = 'open' AND created < ? AND session NOT IN (SELECT id FROM sessions)",
+			nanoseconds(t.now.Add(-approval.SessionIdle)))
 	})
 	if err != nil {
 		return nil, err

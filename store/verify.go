@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
@@ -16,7 +17,7 @@ func (s *Store) Verify(ctx context.Context, seals ...approval.Seal) (out approva
 		if err != nil {
 			return err
 		}
-		v := &verifier{ctx: ctx, q: q, head: h, last: h.anchorSeq, hash: h.anchorHash, seals: seals}
+		v := &verifier{ctx: ctx, q: q, head: h, last: h.anchorSeq, hash: h.anchorHash, seals: seals, moved: map[int64]bool{}}
 		v.found.First = h.anchorSeq + 1
 		err = v.run()
 		out = v.found
@@ -37,9 +38,10 @@ type verifier struct {
 	seals []approval.Seal
 	chain chainer
 
-	last   int64  // number of the record before
-	hash   []byte // and its hash
-	pruned string // what the last record of a pruning says
+	last   int64          // number of the record before
+	hash   []byte         // and its hash
+	pruned string         // what the last record of a pruning says
+	moved  map[int64]bool // records that stand in another place
 	found  approval.Verification
 }
 
@@ -78,11 +80,18 @@ func (v *verifier) run() error {
 // next looks at one record.
 func (v *verifier) next(r *eventRow) error {
 	v.found.Records++
-	if hash := v.chain.hash(r, r.prev); string(hash[:]) != string(r.hash) {
+	switch hash := v.chain.hash(r, r.prev); {
+	case r.seq <= v.last:
+		v.flaw(r.seq, approval.FlawInserted, "it stands before the oldest record that is kept, which is %d", v.last+1)
+		return nil
+	case r.seq > v.head.seq && string(v.hash) == string(v.head.hash):
+		v.flaw(r.seq, approval.FlawInserted, "the log knows record %d as its last", v.head.seq)
+		return nil
+	case string(hash[:]) != string(r.hash):
 		v.flaw(r.seq, approval.FlawChanged, "it is not what was recorded")
 	}
 	if r.seq != v.last+1 {
-		v.gap(r)
+		v.flaw(r.seq, approval.FlawRemoved, "%s missing before it", missing(v.last+1, r.seq-1))
 	} else if string(r.prev) != string(v.hash) {
 		if err := v.broken(r); err != nil {
 			return err
@@ -99,14 +108,6 @@ func (v *verifier) next(r *eventRow) error {
 	return nil
 }
 
-func (v *verifier) gap(r *eventRow) {
-	if r.seq <= v.last {
-		v.flaw(r.seq, approval.FlawInserted, "it stands before the oldest record that is kept, which is %d", v.last+1)
-		return
-	}
-	v.flaw(r.seq, approval.FlawRemoved, "%s missing before it", missing(v.last+1, r.seq-1))
-}
-
 func missing(from, to int64) string {
 	if from == to {
 		return fmt.Sprintf("record %d is", from)
@@ -120,30 +121,33 @@ func (v *verifier) broken(r *eventRow) error {
 	if len(v.found.Flaws) >= maxFlaws {
 		return nil
 	}
-	var follows int64
-	rows, err := v.q.QueryContext(v.ctx, "SELECT seq FROM events WHERE hash = ? LIMIT 1", []byte(r.prev))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	if rows.Next() {
-		if err := rows.Scan(&follows); err != nil {
-			return err
-		}
-	}
+	follows, err := v.find(r.prev)
 	switch {
-	case follows == 0 && string(r.prev) == string(v.head.anchorHash):
-		v.flaw(r.seq, approval.FlawReordered, "it was recorded first")
-	case follows == 0:
+	case err != nil:
+		return err
+	case follows < 0:
 		v.flaw(r.seq, approval.FlawRemoved, "the record that it was recorded after is missing or was replaced; record %d stands in its place", v.last)
-	case follows < r.seq:
+	case follows > r.seq || v.moved[follows+1]:
+		v.moved[r.seq] = true
+		v.flaw(r.seq, approval.FlawReordered, "it was recorded after what is now record %d", follows)
+	default:
 		for seq := follows + 1; seq < r.seq; seq++ {
 			v.flaw(seq, approval.FlawInserted, "it was not there when record %d was recorded after record %d", r.seq, follows)
 		}
-	default:
-		v.flaw(r.seq, approval.FlawReordered, "it was recorded after what is now record %d", follows)
 	}
-	return rows.Err()
+	return nil
+}
+
+// find returns the number of the record with a hash; -1 if there is none.
+func (v *verifier) find(hash []byte) (seq int64, err error) {
+	if string(hash) == string(v.head.anchorHash) {
+		return v.head.anchorSeq, nil
+	}
+	err = v.q.QueryRowContext(v.ctx, "SELECT seq FROM events WHERE hash = ?", hash).Scan(&seq)
+	if errors.Is(err, sql.ErrNoRows) {
+		return -1, nil
+	}
+	return seq, err
 }
 
 // checkSeals compares a record with the seals for its number.
@@ -160,8 +164,8 @@ func (v *verifier) finish() {
 	v.found.Head = newSeal(v.last, v.hash)
 	if v.head.seq > v.last {
 		v.flaw(v.last, approval.FlawCut, "%s missing after it", missing(v.last+1, v.head.seq))
-	} else if v.head.seq < v.last || string(v.head.hash) != string(v.hash) {
-		v.flaw(v.last, approval.FlawInserted, "the log knows record %d as its last", v.head.seq)
+	} else if string(v.head.hash) != string(v.hash) {
+		v.flaw(v.last, approval.FlawRewritten, "it is not the record that the log knows as its last")
 	}
 	for _, s := range v.seals {
 		switch {

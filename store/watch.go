@@ -5,13 +5,6 @@ import (
 	"time"
 )
 
-// A watcher notices what other processes write. It sleeps until the system says
-// that the write-ahead log was written to, and then asks SQLite.
-type watcher struct {
-	cancel context.CancelFunc
-	ended  chan struct{}
-}
-
 // The log is written just before a change can be seen, so a watcher that finds
 // nothing looks again soon. Where many write, it rests a little between looks.
 var looks = []time.Duration{0, time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond}
@@ -22,20 +15,9 @@ const (
 	unheard  = 15 * time.Millisecond // how often to look where the system says nothing
 )
 
-func (s *Store) startWatcher() *watcher {
-	ctx, cancel := context.WithCancel(context.Background())
-	w := &watcher{cancel: cancel, ended: make(chan struct{})}
-	go func() {
-		defer close(w.ended)
-		s.watch(ctx)
-	}()
-	return w
-}
-
-func (w *watcher) stop() { w.cancel() }
-
-// watch runs until ctx is done. An error is not told: who uses the store next
-// meets it.
+// watch notices what other processes write, until ctx is done. It sleeps until
+// the system says that the write-ahead log was written to, and then asks SQLite.
+// An error is not told: who uses the store next meets it.
 func (s *Store) watch(ctx context.Context) {
 	written, every := watchLog(ctx, s.path+"-wal"), backstop
 	if written == nil {

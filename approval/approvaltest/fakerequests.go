@@ -74,14 +74,33 @@ func (f *Fake) changeRequest(id string, change func(*fakeRequest) error) error {
 
 // Post implements [approval.RequestStore].
 func (f *Fake) Post(_ context.Context, requests ...*approval.Request) error {
+	if err := f.post(requests); err != nil {
+		return err
+	}
+	f.tell()
+	return nil
+}
+
+func (f *Fake) post(requests []*approval.Request) error {
 	f.mu.Lock()
-	for _, r := range requests {
-		if f.find(r.ID) == nil {
-			f.requests = append(f.requests, &fakeRequest{request: r})
+	defer f.mu.Unlock()
+	waits := map[string]int{}
+	for _, r := range f.requests {
+		if r.settled == nil {
+			waits[r.request.Call.Session]++
 		}
 	}
-	f.mu.Unlock()
-	f.tell()
+	var fresh []*fakeRequest
+	for _, r := range requests {
+		if f.find(r.ID) == nil {
+			fresh = append(fresh, &fakeRequest{request: r})
+			waits[r.Call.Session]++
+		}
+		if waits[r.Call.Session] > approval.MaxPending {
+			return fmt.Errorf("request %q: %w", r.ID, approval.ErrTooManyPending)
+		}
+	}
+	f.requests = append(f.requests, fresh...)
 	return nil
 }
 

@@ -33,6 +33,21 @@ func TestRequestStore(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("an answer that does not fit has no effect", func(t *testing.T) { answersChecked(t, open(t)) })
 	t.Run("settling wins like an answer", func(t *testing.T) { settling(t, open(t)) })
 	t.Run("what cannot take effect is asked again", func(t *testing.T) { reopening(t, open(t)) })
+	t.Run("at most so many of a session wait", func(t *testing.T) {
+		p := open(t)
+		full, more := Requests(t, approval.MaxPending, "s"), Requests(t, 2, "s")
+		post(t, p.One, full...)
+		if err := p.Two.Post(t.Context(), more...); !errors.Is(err, approval.ErrTooManyPending) {
+			t.Errorf("one too many: %v, want ErrTooManyPending", err)
+		}
+		wantOpen(t, p.One, "s", full...)
+		post(t, p.Two, full[0]) // which is there
+		post(t, p.Two, Requests(t, 1, "other")...)
+		if err := p.Two.Answer(t.Context(), full[7].Deny("")); err != nil {
+			t.Fatal(err)
+		}
+		post(t, p.Two, more[0])
+	})
 	t.Run("waiting ends with the context", func(t *testing.T) {
 		p := open(t)
 		r := Requests(t, 1, "s")[0]

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 )
@@ -22,6 +23,7 @@ func TestSharedGates(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("a grant settles what waits in its session", func(t *testing.T) { grantSettles(t, open(t)) })
 	t.Run("a question is withdrawn with its run", func(t *testing.T) { questionWithdrawn(t, open(t)) })
 	t.Run("a saved batch runs once", func(t *testing.T) { savedBatchRunsOnce(t, open(t)) })
+	t.Run("a saved batch collects its answers", func(t *testing.T) { savedBatchCollects(t, open(t)) })
 	t.Run("the approver of a queue", func(t *testing.T) {
 		TestApprover(t, func(t *testing.T) approval.Approver { return approval.Queue(open(t).One) })
 	})
@@ -162,8 +164,13 @@ func answerFails(t *testing.T, p Pair) {
 }
 
 func ruleSettles(t *testing.T, p Pair) {
-	one, two := decide(gateOn(t, p, p.One), "ask"), decide(gateOn(t, p, p.Two), "ask")
+	gate := gateOn(t, p, p.One)
+	one, two := decide(gate, "ask"), decide(gateOn(t, p, p.Two), "ask")
 	open := waiting(t, p.Two, 2)
+	covered := gate.Covers(t.Context(), open[0].Request, open[0].Request.Deny("").Always("deny ask"))
+	if len(covered) != 1 || covered[0].ID != open[1].Request.ID {
+		t.Errorf("a rule would settle %d others as well, want the one of the other process", len(covered))
+	}
 	addRules(t, p.Two, "deny ask")
 	wantState(t, <-one, approval.AutoDenied)
 	wantState(t, <-two, approval.AutoDenied)
@@ -244,4 +251,30 @@ func savedBatchRunsOnce(t *testing.T, p Pair) {
 			t.Errorf("call %d ran %d times, want once", call+1, n)
 		}
 	}
+}
+
+func savedBatchCollects(t *testing.T, p Pair) {
+	b := gateOn(t, p, p.One).Review(t.Context(), approval.Call{ID: "1", Tool: "ask"}, approval.Call{ID: "2", Tool: "other"})
+	pending := b.Pending()
+	post(t, p.One, pending...)
+	saved, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	answer(t, p.Two, pending[0].Approve("later"))
+	p.Clock.Advance(time.Hour)
+	again, err := gateOn(t, p, p.Two).Restore(t.Context(), saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := approval.Collect(t.Context(), p.Two, again); err != nil {
+		t.Fatal(err)
+	}
+	o := again.Outcome(0)
+	wantState(t, o, approval.Approved)
+	if o.Note() != "later" || !o.Decision.At.Equal(Epoch) {
+		t.Errorf("decided %+v, want the answer as it was given", o.Decision)
+	}
+	wantState(t, again.Outcome(1), approval.Pending)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/internal/model"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 )
@@ -54,7 +56,7 @@ func demoCmd() *cobra.Command {
 			if err := flags.check(c); err != nil {
 				return err
 			}
-			return runDemo(c.Context(), printer{c.OutOrStdout()}, flags)
+			return runDemo(c.Context(), newPrinter(c.OutOrStdout()), flags)
 		},
 	}
 	flags.register(c)
@@ -72,7 +74,9 @@ func runDemo(ctx context.Context, say printer, flags demoFlags) error {
 	if err != nil {
 		return err
 	}
-	say.line("A scripted agent tidies up notes in %s.", dir)
+	say.line("assent asks you before an agent's tools act.\n")
+	say.line("A scripted agent tidies up notes in %s.", present.SafeLine(dir))
+	say.prose("", "", "policy.yaml in that folder says what is free, what is asked and what is never allowed.")
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	state := filepath.Join(dir, "state")
@@ -101,6 +105,10 @@ func demoApprover(d *desk, say printer, flags demoFlags, stop context.CancelCaus
 	}
 	switch {
 	case term.IsTerminal(os.Stdin) && term.IsTerminal(os.Stderr):
+		if flags.mode() == approval.ModeAsk {
+			say.prose("", "", "Answer with a key: y is yes, n is no, s is yes for the rest of this run, ? says why. "+
+				"Try s at the first question, and n with a few words where a note would be deleted.")
+		}
 		return d.terminal(stop)
 	case flags.mode() == approval.ModeAsk:
 		say.line("There is no terminal, so a recorded operator answers.")
@@ -111,14 +119,23 @@ func demoApprover(d *desk, say printer, flags demoFlags, stop context.CancelCaus
 
 // demoNext names three things to try.
 func demoNext(ctx context.Context, say printer, dir string, undo *files.UndoFolder) {
+	name, dir := commandName(), present.SafeLine(dir)
 	say.line("\nTo try next:")
 	if entries, err := undo.List(ctx); err == nil && len(entries) > 0 {
-		say.line("  assent undo --state %s %s   # put back the last change", filepath.Join(dir, "state"), entries[0].ID)
+		say.line("  # put back the last change\n  %s undo --state %s %s", name, filepath.Join(dir, "state"), entries[0].ID)
 	} else {
-		say.line("  assent undo --state %s   # what can be put back", filepath.Join(dir, "state"))
+		say.line("  # see what can be put back\n  %s undo --state %s", name, filepath.Join(dir, "state"))
 	}
-	say.line("  assent demo --dir %s   # again, after you changed its policy.yaml", dir)
-	say.line("  assent demo --strict   # what runs when nobody may be asked")
+	say.line("  # again, after you changed its policy.yaml: try \"write: allow\" for notes\n  %s demo --dir %s", name, dir)
+	say.line("  # what runs when nobody may be asked\n  %s demo --strict", name)
+}
+
+// commandName is how the person can start this program.
+func commandName() string {
+	if _, err := exec.LookPath("assent"); err == nil {
+		return "assent"
+	}
+	return present.SafeLine(os.Args[0])
 }
 
 // demoMark says that a folder belongs to the demonstration and may be filled anew.

@@ -11,20 +11,23 @@ import (
 // An operator answers the questions of the demonstration as somebody once did.
 type operator struct{ say printer }
 
+// recordedNote is what the operator told the agent.
+const recordedNote = "I still need that one"
+
 // recorded are the operator's answers, by the id of the call: the key, what it does, and
 // the answer.
 var recorded = map[string]struct {
 	typed  string
 	answer func(*approval.Request) approval.Decision
 }{
-	"edit": {"s, exactly this file, until the run ends", func(r *approval.Request) approval.Decision {
+	"edit": {"s (yes, for exactly this file, until the run ends)", func(r *approval.Request) approval.Decision {
 		return r.Approve("").ForSession(approval.Exact)
 	}},
-	"index": {"y", func(r *approval.Request) approval.Decision { return r.Approve("") }},
-	"delete": {"n, with a note", func(r *approval.Request) approval.Decision {
-		return r.Deny("I still need that one")
+	"index": {"y (yes, this once)", func(r *approval.Request) approval.Decision { return r.Approve("") }},
+	"delete": {"n (no), with the note: " + recordedNote, func(r *approval.Request) approval.Decision {
+		return r.Deny(recordedNote)
 	}},
-	"ideas": {"y, with a note", func(r *approval.Request) approval.Decision { return r.Approve("nice, keep them coming") }},
+	"ideas": {"y (yes, this once)", func(r *approval.Request) approval.Decision { return r.Approve("") }},
 }
 
 // Approve implements [approval.Approver]. What was not recorded is denied.
@@ -33,8 +36,9 @@ func (o *operator) Approve(ctx context.Context, r *approval.Request) (approval.D
 	if err != nil {
 		return approval.Decision{}, err
 	}
-	o.say.line("\n  ── %s ── %s", r.Call.Name(), r.Summary)
-	o.say.line("  why: %s", r.Why)
+	o.say.line("\n  ┌─ %s · %s", present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
+	o.say.line("  │ asks because: %s", present.SafeLine(r.Why))
+	o.say.line("  │")
 	cut := view.Cut(present.DefaultLimit)
 	for _, l := range strings.Split(strings.TrimSuffix(cut.View.Content, "\n"), "\n") {
 		o.say.line("  │ %s", l)
@@ -42,6 +46,7 @@ func (o *operator) Approve(ctx context.Context, r *approval.Request) (approval.D
 	if note := cut.Note(); note != "" {
 		o.say.line("  │ %s", note)
 	}
+	o.say.line("  └─")
 	d := o.answer(r)
 	d.By.User = "recorded operator"
 	return d, nil

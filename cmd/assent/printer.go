@@ -3,16 +3,36 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
 
 // A printer shows a run as lines of text. Everything that it prints is made safe.
-type printer struct{ out io.Writer }
+type printer struct {
+	out     io.Writer
+	columns int // where prose is broken; 0 for nowhere
+}
+
+// newPrinter returns a printer that breaks prose at the edge of a terminal.
+func newPrinter(out io.Writer) printer {
+	p := printer{out: out}
+	if f, ok := out.(*os.File); ok {
+		p.columns = max(term.Columns(f)-1, 0)
+	}
+	return p
+}
+
+// prose prints text that may be broken. Further lines are indented, so that nobody can write
+// what looks like a line of ours.
+func (p printer) prose(first, indent, text string) {
+	fmt.Fprintln(p.out, term.Prose(first+text, p.columns, indent))
+}
 
 func (p printer) line(format string, args ...any) {
 	fmt.Fprintln(p.out, strings.TrimRight(shownText(fmt.Sprintf(format, args...)), " "))
@@ -23,20 +43,26 @@ func (p printer) line(format string, args ...any) {
 func shownText(text string) string { return strings.ReplaceAll(present.Safe(text), "\t", "    ") }
 
 // Text implements [worker.Watcher].
-func (p printer) Text(text string) { p.line("\nagent: %s", text) }
+func (p printer) Text(text string) {
+	p.line("")
+	p.prose("agent: ", "       ", text)
+}
 
 // Results implements [worker.Watcher].
 func (p printer) Results(results []tool.Result) {
 	for _, r := range results {
-		mark := "✓"
-		if r.Err != nil {
-			mark = "✗"
-		}
-		p.line("  %s %s: %s", mark, r.Tool, r.Outcome.State)
-		for _, l := range firstLines(r.Text, 3) {
-			p.line("      %s", l)
+		p.line("  %s %s: %s", mark(r.Err == nil), present.SafeLine(r.Tool), r.Outcome.State)
+		for _, l := range firstLines(briefResult(r.Text), 3) {
+			p.prose("      ", "      ", l)
 		}
 	}
+}
+
+func mark(good bool) string {
+	if good {
+		return "✓"
+	}
+	return "✗"
 }
 
 // firstLines returns the beginning of a text and says how much is missing.
@@ -55,10 +81,16 @@ func (p printer) summary(events []approval.Event) {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, e := range events {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", present.SafeLine(eventName(e)), e.State, present.SafeLine(reason(e)+changed(e)))
+		fmt.Fprintf(w, "  %s %s\t%s\n", mark(e.Stage == approval.StageCompleted), present.SafeLine(eventName(e)), present.SafeLine(ending(e)))
 	}
 	w.Flush()
-	fmt.Fprint(p.out, b.String())
+	rows := strings.SplitAfter(b.String(), "\n")
+	for i, e := range events {
+		fmt.Fprint(p.out, rows[i])
+		if why := reason(e) + changed(e); why != "" {
+			p.prose("      ", "      ", present.SafeLine(why))
+		}
+	}
 }
 
 // eventName says what a call would do, or at least which tool it is.
@@ -69,7 +101,16 @@ func eventName(e approval.Event) string {
 	return e.Tool
 }
 
-// reason says in a few words by what an answer was given.
+// ending says how a call was answered and, if it ran and failed, that.
+func ending(e approval.Event) string {
+	switch e.Stage {
+	case approval.StageFailed, approval.StageCancelled:
+		return string(e.State) + ", " + string(e.Stage)
+	}
+	return string(e.State)
+}
+
+// reason says in a few words by what an answer was given; nothing if none was needed.
 func reason(e approval.Event) string {
 	switch {
 	case e.Basis != "":
@@ -78,12 +119,8 @@ func reason(e approval.Event) string {
 		return fmt.Sprintf("%s: %s", e.By, e.Note)
 	case e.By.User != "":
 		return e.By.String()
-	case e.Why != "":
-		return e.Why
-	case e.State == approval.FreeToRun:
-		return "nothing asks"
 	}
-	return ""
+	return e.Why
 }
 
 // changed says that a person changed the call: the log has the digests of both.

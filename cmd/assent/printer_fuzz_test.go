@@ -32,7 +32,7 @@ func FuzzPrinted(f *testing.F) {
 	f.Add("a\x1b[2J\u202eb\r\tc\x00\xff\u0301\n\n+x\v\f", "\x9b31m\u200b")
 	f.Fuzz(func(t *testing.T, text, other string) {
 		var b strings.Builder
-		say := printer{&b}
+		say := printer{&b, 40}
 		say.line("%s", text)
 		say.Text(text)
 		say.Results([]tool.Result{{Tool: text, Text: other, Err: errors.New(text), Outcome: approval.Outcome{State: approval.State(other)}}, {Tool: other, Text: text}})

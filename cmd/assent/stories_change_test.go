@@ -85,13 +85,14 @@ func TestTheTranscriptInAFile(t *testing.T) {
 	}
 }
 
-// Somebody who cannot type is nobody: keys from a pipe answer nothing.
-func TestKeysFromAPipe(t *testing.T) {
+// Somebody who cannot type is nobody: keys from a pipe answer nothing, and what the recorded
+// operator was not asked is denied.
+func TestS15_NobodyThere(t *testing.T) {
 	s := tell(t, askWrites, three[:1])
 	c := assent(t, nil, "demo", "--dir", s.dir)
 	c.Stdin = strings.NewReader(strings.Repeat("y\n", 50))
 	out, err := c.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "a recorded operator answers") {
+	if err != nil || !strings.Contains(string(out), "There is no terminal, so a recorded operator answers.") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	s.hasNot("notes/a.md")

@@ -79,6 +79,31 @@ func TestS27_CtrlCWhileItWorks(t *testing.T) {
 	x.ends(130, "!agent: Never.", "!the model thinks")
 }
 
+// Ctrl-C during a tool cancels it, and the model is told so.
+func TestS27_CtrlCDuringATool(t *testing.T) {
+	ctx, stop := untilSignal(t.Context())
+	defer stop()
+	slow := tool.Func("build", "Builds it.", func(ctx context.Context, _ struct{}) (string, error) {
+		if err := syscall.Kill(syscall.Getpid(), syscall.SIGINT); err != nil {
+			return "", err
+		}
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	log := &eventLog{}
+	gate, err := tool.Guard(approval.Config{Recorder: log}, slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := tool.Call(ctx, gate, approval.Call{ID: "b", Tool: "build", Arguments: []byte("{}")})
+	if ended := log.ended(); r.Err == nil || len(ended) != 1 || ended[0].Stage != approval.StageCancelled {
+		t.Errorf("got %+v, recorded %+v", r, ended)
+	}
+	if got := exitStatus(context.Cause(ctx)); got != exitInterrupted {
+		t.Errorf("exit status %d", got)
+	}
+}
+
 func TestS28_SlowModel(t *testing.T) {
 	s := tell(t, askWrites)
 	s.put("script.yaml", "turns:\n  - {say: At last., wait: 3s}\n")
@@ -175,7 +200,9 @@ func TestS27_CtrlCInThePager(t *testing.T) {
 	x.sees("line 30")
 	shown := x.raw.Len()
 	x.types("\x03")
-	x.until("a bell of less", func() bool { return containsAny(x.raw.String()[shown:], "\a") && strings.HasSuffix(x.raw.String(), ":\x1b[K") })
+	x.until("a bell of less", func() bool {
+		return containsAny(x.raw.String()[shown:], "\a") && strings.HasSuffix(x.raw.String(), ":\x1b[K")
+	})
 	x.types("q")
 	x.asked("Create notes/a.md", "[s] session")
 	x.types("y")

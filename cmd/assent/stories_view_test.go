@@ -193,7 +193,7 @@ func TestTheScriptOfTheDemo(t *testing.T) {
 	t.Parallel()
 	// As a person plays it, with the policy and the script that come along.
 	x := start(t, 100, 45, assent(t, nil, "demo"))
-	x.asked("edit_file · tidy", "Edit notes/today.md (+4 −2 lines)", "free read_file(notes/today.md)", "asks write_file(notes/today.md)")
+	x.asked("edit_file · tidy", "Edit notes/today.md (+2 −2 lines)", "✓ read_file(notes/today.md) free · ? write_file(notes/today.md) asks")
 	x.types("s")
 	x.offered("Approve for this session")
 	x.types("y")

@@ -32,9 +32,13 @@ var table = map[string]line{
 	"tool/roots":     {inside: []string{"approval"}},
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: underTool, outside: []string{"mvdan.cc/sh/v3"}},
-	"tool/web":       {inside: underTool},
-	"tool/command":   {inside: underTool},
+	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
+	"tool/command":   {inside: append([]string{"tool/shell/runner"}, underTool...)},
 	"tool/connector": {inside: underTool, outside: []string{mcp}},
+
+	"tool/shell/host":        {inside: []string{"tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/runner":      {outside: []string{"golang.org/x/sys"}},
+	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, outside: []string{"golang.org/x/sys"}},
 
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 
@@ -42,9 +46,14 @@ var table = map[string]line{
 	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", highlighting, "golang.org/x/sys"}},
 	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}, outside: []string{highlighting}},
 	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
-	"internal/model":   {inside: []string{"internal/worker"}, outside: []string{yamlModule, "github.com/anthropics/anthropic-sdk-go", "github.com/openai/openai-go/v3"}},
+	"internal/model":   {inside: []string{"internal/worker", "approval"}, outside: []string{yamlModule}},
 	"internal/gateway": {inside: []string{"tool", "approval", "present", "internal/config"}, outside: []string{mcp}},
 	"internal/agents":  {inside: []string{"tool", "approval", "present", "internal/config"}},
+
+	"internal/model/anthropic": {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
+	"internal/model/openai":    {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/openai/openai-go/v3"}},
+	"internal/model/providers": {inside: []string{"internal/model", "internal/model/anthropic", "internal/model/openai", "internal/worker"}, outside: []string{"github.com/zalando/go-keyring"}},
+	"internal/model/modeltest": {inside: []string{"internal/model", "internal/worker"}},
 
 	"internal/arch":       {},
 	"internal/benchtable": {},
@@ -77,7 +86,7 @@ var examples = line{inside: append([]string{
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.
 var (
-	testHelpers = []string{"approval/approvaltest", "internal/rounds", "internal/screen"}
+	testHelpers = []string{"approval/approvaltest", "internal/model/modeltest", "internal/rounds", "internal/screen"}
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",

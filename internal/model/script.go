@@ -1,109 +1,53 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/assent-dev/assent/internal/worker"
-	"github.com/goccy/go-yaml"
 )
 
-// A Script is a model whose turns are written down.
+// A Script is a model whose turns are written down. It keeps nothing between turns: where
+// it is follows from the conversation, so that a run can be resumed in another process. It
+// is safe for concurrent use.
 type Script struct {
+	file  string
 	turns []scriptTurn
-	next  int
-	calls int
 }
 
-var _ worker.Model = (*Script)(nil)
-
-type scriptTurn struct {
-	Say    string       `yaml:"say"`
-	Wait   string       `yaml:"wait"`
-	Calls  []scriptCall `yaml:"calls"`
-	If     *condition   `yaml:"if"`
-	Unless *condition   `yaml:"unless"`
-	wait   time.Duration
-}
-
-type scriptCall struct {
-	ID        string         `yaml:"id"`
-	Connector string         `yaml:"connector"`
-	Tool      string         `yaml:"tool"`
-	Args      map[string]any `yaml:"args"`
-}
-
-// A condition holds if the call with this id ended in the stage and its result contains the
-// text; what is left out does not count.
-type condition struct {
-	Call     string `yaml:"call"`
-	Stage    string `yaml:"stage"`
-	Contains string `yaml:"contains"`
-}
-
-// ParseScript reads a script:
-//
-//	turns:
-//	  - say: I will look first.
-//	    calls:
-//	      - {id: look, tool: read_file, args: {path: notes/today.md}}
-//	  - if: {call: look, stage: completed}
-//	    say: Done.
-//
-// A turn is left out unless its if holds, or if its unless does. With wait, such as 2s, the
-// model takes that long to think of it.
-func ParseScript(file string, data []byte) (*Script, error) {
-	var doc struct {
-		Turns []scriptTurn `yaml:"turns"`
-	}
-	if err := yaml.UnmarshalWithOptions(data, &doc, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("script %s: %w", file, err)
-	}
-	if len(doc.Turns) == 0 {
-		return nil, fmt.Errorf("script %s: it has no turns", file)
-	}
-	for i, t := range doc.Turns {
-		wait, err := time.ParseDuration(cmp.Or(t.Wait, "0"))
-		if err != nil || wait < 0 {
-			return nil, fmt.Errorf("script %s: turn %d: wait is a time such as 2s, not %q", file, i+1, t.Wait)
-		}
-		doc.Turns[i].wait = wait
-		for _, c := range []*condition{t.If, t.Unless} {
-			if c != nil && c.Call == "" {
-				return nil, fmt.Errorf("script %s: turn %d: a condition needs the id of a call", file, i+1)
-			}
-		}
-	}
-	return &Script{turns: doc.Turns}, nil
-}
+var (
+	_ worker.Model  = (*Script)(nil)
+	_ worker.Talker = (*Script)(nil)
+)
 
 // Next plays the turns whose conditions hold, up to one with calls; after the last it wants
 // nothing more.
-func (s *Script) Next(ctx context.Context, _ string, steps []worker.Step) (worker.Turn, error) {
-	var out worker.Turn
-	for len(out.Calls) == 0 && s.next < len(s.turns) {
-		t := s.turns[s.next]
-		s.next++
-		if t.If != nil && !t.If.holds(steps) || t.Unless != nil && t.Unless.holds(steps) {
-			continue
-		}
-		if err := think(ctx, t.wait); err != nil {
-			return out, err
-		}
-		if err := s.play(t, &out); err != nil {
-			return out, err
-		}
+func (s *Script) Next(ctx context.Context, message string, steps []worker.Step) (worker.Turn, error) {
+	p := worker.Prompt{Rounds: []worker.Round{{Message: worker.Message{Text: message}, Steps: steps}}}
+	return s.Talk(ctx, p, nil)
+}
+
+// Talk implements [worker.Talker]. All of its text comes in one piece.
+func (s *Script) Talk(ctx context.Context, p worker.Prompt, l worker.Listener) (worker.Turn, error) {
+	perf := performance{script: s, values: map[string]string{}}
+	turn, wait, err := perf.last(p)
+	if err != nil {
+		return worker.Turn{}, fmt.Errorf("script %s: %w", s.file, err)
 	}
-	return out, nil
+	if err := think(ctx, wait); err != nil {
+		return worker.Turn{}, err
+	}
+	if l != nil && turn.Text != "" {
+		l.Text(turn.Text)
+	}
+	return turn, nil
 }
 
 // think takes its time.
 func think(ctx context.Context, wait time.Duration) error {
-	if wait == 0 {
+	if wait <= 0 {
 		return nil
 	}
 	timer := time.NewTimer(wait)
@@ -116,40 +60,102 @@ func think(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-func (s *Script) play(t scriptTurn, out *worker.Turn) error {
-	if out.Text != "" && t.Say != "" {
+// A performance is a script being played from its beginning.
+type performance struct {
+	script  *Script
+	next    int // the turn that comes next
+	calls   int // how many calls there were
+	values  map[string]string
+	message string // what was said last
+	results []worker.Result
+}
+
+// last plays the conversation again and returns the turn that comes now.
+func (p *performance) last(prompt worker.Prompt) (turn worker.Turn, wait time.Duration, err error) {
+	for i, round := range prompt.Rounds {
+		p.message = round.Message.Text
+		for _, step := range round.Steps {
+			if _, _, err := p.turn(); err != nil {
+				return worker.Turn{}, 0, err
+			}
+			p.results = append(p.results, step.Results...)
+		}
+		if i == len(prompt.Rounds)-1 {
+			return p.turn()
+		}
+	}
+	return worker.Turn{}, 0, nil // nobody said anything
+}
+
+// turn plays what makes up one turn of the conversation.
+func (p *performance) turn() (out worker.Turn, wait time.Duration, err error) {
+	for len(out.Calls) == 0 && p.next < len(p.script.turns) {
+		t := &p.script.turns[p.next]
+		p.next++
+		if !p.wanted(t) {
+			continue
+		}
+		wait += t.wait
+		if err := p.play(t, &out); err != nil {
+			return out, wait, fmt.Errorf("turn %d: %w", p.next, err)
+		}
+		if t.Listen {
+			break
+		}
+	}
+	return out, wait, nil
+}
+
+func (p *performance) wanted(t *scriptTurn) bool {
+	return (t.If == nil || t.If.holds(p)) && (t.Unless == nil || !t.Unless.holds(p))
+}
+
+func (p *performance) play(t *scriptTurn, out *worker.Turn) error {
+	p.keep(t.Set)
+	say, err := p.fill(t.Say)
+	if err != nil {
+		return err
+	}
+	if out.Text != "" && say != "" {
 		out.Text += "\n"
 	}
-	out.Text += t.Say
+	out.Text += say
+	out.Usage.Output += t.Tokens
 	for _, c := range t.Calls {
-		if c.Args == nil {
-			c.Args = map[string]any{}
-		}
-		args, err := json.Marshal(c.Args)
+		call, err := p.call(c)
 		if err != nil {
-			return fmt.Errorf("arguments of %s: %w", c.Tool, err)
+			return err
 		}
-		s.calls++
-		if c.ID == "" {
-			c.ID = fmt.Sprintf("call-%d", s.calls)
-		}
-		out.Calls = append(out.Calls, worker.Call{ID: c.ID, Connector: c.Connector, Tool: c.Tool, Arguments: args})
+		out.Calls = append(out.Calls, call)
 	}
 	return nil
 }
 
-func (c *condition) holds(steps []worker.Step) bool {
-	result, ok := resultOf(steps, c.Call)
-	return ok && (c.Stage == "" || c.Stage == string(result.Stage)) && strings.Contains(result.Text, c.Contains)
+func (p *performance) call(c scriptCall) (worker.Call, error) {
+	args := map[string]any{}
+	for name, value := range c.Args {
+		filled, err := p.fillAll(value)
+		if err != nil {
+			return worker.Call{}, err
+		}
+		args[name] = filled
+	}
+	data, err := json.Marshal(args)
+	if err != nil {
+		return worker.Call{}, fmt.Errorf("arguments of %s: %w", c.Tool, err)
+	}
+	p.calls++
+	if c.ID == "" {
+		c.ID = fmt.Sprintf("call-%d", p.calls)
+	}
+	return worker.Call{ID: c.ID, Connector: c.Connector, Tool: c.Tool, Arguments: data}, nil
 }
 
-// resultOf returns the last result of a call with this id.
-func resultOf(steps []worker.Step, id string) (found worker.Result, ok bool) {
-	for _, s := range steps {
-		for _, r := range s.Results {
-			if r.ID == id {
-				found, ok = r, true
-			}
+// result returns the last result of a call with this id.
+func (p *performance) result(id string) (found worker.Result, ok bool) {
+	for _, r := range p.results {
+		if r.ID == id {
+			found, ok = r, true
 		}
 	}
 	return found, ok

@@ -107,6 +107,13 @@ var proposals = map[string]func(call approval.Call) approval.Proposal{
 			Summary: "Tool call: crm:create_user",
 		}
 	},
+	"bare": func(call approval.Call) approval.Proposal {
+		return approval.Proposal{
+			Acts:    []approval.Act{{Connector: "crm", Name: "logout", Target: approval.ArgumentsTarget(call.Arguments), Verdict: approval.Ask, Why: "a connector's tool asks"}},
+			Summary: "Tool call: crm:logout",
+			View:    show(present.View{Kind: present.Structured, Content: "{}", Language: "json"}),
+		}
+	},
 	"text": func(approval.Call) approval.Proposal {
 		return approval.Proposal{
 			Acts:    []approval.Act{{Name: "notify", Target: approval.TextTarget("#general"), Verdict: approval.Ask}},
@@ -184,6 +191,8 @@ func callOf(name string) approval.Call {
 		tool = "shell"
 	case "json":
 		tool, connector = "create_user", "crm"
+	case "bare":
+		tool, connector = "logout", "crm"
 	case "text":
 		tool = "notify"
 	case "person":

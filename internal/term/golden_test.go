@@ -39,7 +39,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestGoldenViews(t *testing.T) {
-	for _, name := range []string{"diff", "file", "binary", "command", "parts", "move", "json", "text", "long", "person", "broken"} {
+	for _, name := range []string{"diff", "file", "binary", "command", "parts", "move", "json", "bare", "text", "long", "person", "broken"} {
 		for _, columns := range []int{40, 80, 120} {
 			for _, look := range []struct {
 				name  string

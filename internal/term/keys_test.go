@@ -142,7 +142,7 @@ func TestAWordTypedAtThePromptKeepsNothing(t *testing.T) {
 // What was jumped over was not seen.
 func TestJumpingToTheEndIsNotSeeing(t *testing.T) {
 	f := newFixture(t, "diff")
-	p := f.play(t, 80, 16)
+	p := f.play(t, 80, 14)
 	p.keys("<end>", "s")
 	if p.state.dialog != nil {
 		t.Fatal("a lasting answer is offered for what was jumped over")
@@ -346,7 +346,7 @@ func TestScrollingToTheEndIsSeeing(t *testing.T) {
 	f := newFixture(t, "diff")
 	p := f.play(t, 80, 16)
 	p.keys("s")
-	p.wants("scroll to the end")
+	p.wants("scroll, or press v")
 	p.keys("<pgdown>", "<pgdown>", "<pgdown>", "<pgdown>", "<pgdown>", "s")
 	if p.state.dialog == nil {
 		t.Fatalf("not offered:\n%s", p.screen())

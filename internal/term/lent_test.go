@@ -14,7 +14,9 @@ func TestS27CtrlCInThePagerIsThePagers(t *testing.T) {
 	x.sees("line 20 of many")
 	shown := x.raw.Len()
 	x.types("\x03")
-	x.until("a bell of less", func() bool { return strings.Contains(x.raw.String()[shown:], "\a") && strings.HasSuffix(x.raw.String(), ":\x1b[K") })
+	x.until("a bell of less", func() bool {
+		return strings.Contains(x.raw.String()[shown:], "\a") && strings.HasSuffix(x.raw.String(), ":\x1b[K")
+	})
 	x.types("q")
 	x.asked("Asks because", "[s] session")
 	x.types("y")

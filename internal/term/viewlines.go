@@ -56,7 +56,10 @@ func originalRows(original string, limit present.Limit, n int) (rows []line, sho
 // contentRows lays out the head of the content by its kind.
 func contentRows(head present.View, whole string, n int) []line {
 	cont := styled(faint, "↳ ")
-	if head.Content == "" {
+	switch {
+	case head.Kind == present.Structured && head.Content == "{}":
+		return nil // there are no arguments
+	case head.Content == "":
 		return []line{styled(faint, "(empty)")}
 	}
 	switch head.Kind {

@@ -1,11 +1,11 @@
 package bwrap
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -79,16 +79,18 @@ func (l *launch) start(ctx context.Context) (*process, error) {
 	}
 	cmd := exec.Command(l.runner.program.Path, append([]string{"--args", fmt.Sprint(argsFD), "--"}, l.args.Command...)...)
 	cmd.Dir, cmd.Env, cmd.ExtraFiles, cmd.WaitDelay = "/", []string{}, files.child, drain
-	p := &process{cmd: cmd, launch: l, pid1: none, over: make(chan struct{})}
+	p := &process{cmd: cmd, launch: l, status: status, pid1: none, over: make(chan struct{})}
 	host.Connect(cmd, l.command, l.command.Profile.Limits.Output, func() { p.end(sandbox.OutputPassed) })
 	if err := host.Start(cmd); err != nil {
 		return nil, fmt.Errorf("starting bubblewrap: %w", err)
 	}
 	files.closeChild()
+	files.parent = []*os.File{gate}
 	go p.wait()
 	p.watch(ctx, l.command.Profile.Limits.Time)
-	if err := p.openGate(status, gate); err != nil {
+	if err := p.openGate(gate); err != nil {
 		p.end(sandbox.Cancelled)
+		files.close() // a prelude that still comes to the gate finds nobody there
 		<-p.over
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -177,16 +179,15 @@ func memory(name string, data []byte) (*os.File, error) {
 
 // childPID reads from the status pipe which process is the first one inside.
 func childPID(status *os.File) (int, error) {
-	buf := make([]byte, 4096)
-	n, err := status.Read(buf)
-	if err != nil {
-		return 0, ErrNotSetUp
-	}
 	var first struct {
 		PID int `json:"child-pid"`
 	}
-	if err := json.NewDecoder(bytes.NewReader(buf[:n])).Decode(&first); err != nil || first.PID <= 0 {
-		return 0, fmt.Errorf("bubblewrap's status is not understood: %q", buf[:n])
+	err := json.NewDecoder(io.LimitReader(status, 4096)).Decode(&first)
+	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) { // it has ended already
+		return 0, ErrNotSetUp
+	}
+	if err != nil || first.PID <= 0 {
+		return 0, fmt.Errorf("bubblewrap's status is not understood: %v", err)
 	}
 	return first.PID, nil
 }

@@ -19,6 +19,7 @@ import (
 type process struct {
 	cmd    *exec.Cmd
 	launch *launch
+	status *os.File // open until the end: bubblewrap writes to it once more
 
 	over chan struct{} // closed when everything is gone
 	exit sandbox.Exit  // set before over is closed
@@ -38,12 +39,12 @@ const drain = 2 * time.Second
 
 // openGate learns which process is the first one inside, hears from the prelude that the
 // sandbox stands, and lets the command run.
-func (p *process) openGate(status, gate *os.File) error {
-	pid, err := childPID(status)
+func (p *process) openGate(gate *os.File) error {
+	pid, err := childPID(p.status)
 	if err != nil {
 		return err
 	}
-	fd, err := unix.PidfdOpen(pid, unix.O_CLOEXEC)
+	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return ErrNotSetUp // it is gone already
 	}
@@ -94,6 +95,7 @@ func (p *process) kill() {
 // wait waits for bubblewrap, then for all that the command left running, and cleans up.
 func (p *process) wait() {
 	err := p.cmd.Wait()
+	p.status.Close()
 	p.mu.Lock()
 	p.kill()
 	pid1 := p.pid1

@@ -34,6 +34,9 @@ func StartDetached(cmd *exec.Cmd) error {
 
 func onSpawner(cmd *exec.Cmd) error {
 	done := make(chan error)
-	spawner() <- func() { done <- cmd.Start() }
+	spawner() <- func() {
+		keepFiles()
+		done <- cmd.Start()
+	}
 	return <-done
 }

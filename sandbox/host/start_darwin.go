@@ -2,7 +2,9 @@ package host
 
 import (
 	"errors"
+	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -28,6 +30,17 @@ func awaitExit(pid int) {
 		_, err := unix.Kevent(queue, exit, make([]unix.Kevent_t, 1), nil)
 		if !errors.Is(err, unix.EINTR) {
 			return // it has ended, or had before
+		}
+	}
+}
+
+// keepFiles keeps descriptors that this program itself was started with from being passed
+// on. Go opens its own so that they never are.
+func keepFiles() {
+	entries, _ := os.ReadDir("/dev/fd")
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
 		}
 	}
 }

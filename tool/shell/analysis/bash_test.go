@@ -2,13 +2,16 @@ package analysis
 
 import (
 	"bytes"
+	"context"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // shellIn runs a text with the real bash in a folder, as the tool would.
@@ -75,6 +78,9 @@ func mayTouch(parts []Part) bool {
 	})
 }
 
+// unfit are texts that would not end, or name files outside the folder.
+var unfit = regexp.MustCompile(`rm|/|\(\(|while|until|select`)
+
 // TestHiddenMutated does the same with spellings that were changed at random. Bash finds only
 // harmless programs.
 func TestHiddenMutated(t *testing.T) {
@@ -90,7 +96,8 @@ func TestHiddenMutated(t *testing.T) {
 	ran := 0
 	for range 400 {
 		text := strings.ReplaceAll(pick(r, spellings), "rm -rf build", "touch FLAG")
-		if text = mutated(r, text); strings.Contains(text, "rm") || strings.Contains(text, "/") {
+		text = mutated(r, text)
+		if unfit.MatchString(text) {
 			continue
 		}
 		script, err := Read(text, "/w", project())
@@ -99,9 +106,11 @@ func TestHiddenMutated(t *testing.T) {
 		}
 		ran++
 		dir := t.TempDir()
-		cmd := exec.Command("bash", "-c", "--", script.Command.String())
-		cmd.Dir, cmd.Env = dir, []string{"PATH=" + bin, "HOME=" + dir}
-		_ = cmd.Run()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		cmd := exec.CommandContext(ctx, "bash", "-c", "--", script.Command.String())
+		cmd.Dir, cmd.Env, cmd.WaitDelay = dir, []string{"PATH=" + bin, "HOME=" + dir}, time.Second
+		_ = cmd.Run() // that it fails is often the point
+		cancel()
 		if touched(dir) {
 			t.Errorf("%q runs touch as %q, but the parts are\n%s", text, script.Command, described(script.Parts))
 		}

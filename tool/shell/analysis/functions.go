@@ -12,8 +12,12 @@ const maxCalls = 20
 
 // declare notes a function. Its body runs where it is called.
 func (w *walker) declare(decl *syntax.FuncDecl, s *state) {
-	if !compound(decl.Body) {
-		w.unknown(0, decl, "a function whose body bash does not read")
+	if decl.Name == nil || !compound(decl.Body) {
+		w.unknown(0, decl, "a function that bash does not read")
+	}
+	if decl.Name == nil {
+		w.stmt(decl.Body, s.adrift())
+		return
 	}
 	s.define(decl.Name.Value, function{bodies: []*syntax.FuncDecl{decl}})
 	if w.places == nil {

@@ -8,7 +8,7 @@ import (
 // FuzzRead: no text makes the analysis panic or take long, and the canonical form of a
 // canonical text is itself.
 func FuzzRead(f *testing.F) {
-	for _, text := range append(append([]string(nil), spellings...), hidden...) {
+	for _, text := range append(append([]string{"()0"}, spellings...), hidden...) {
 		f.Add(text)
 	}
 	world := project()

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -24,8 +25,10 @@ func gate(text string) (odd string, err error) {
 		return "", fmt.Errorf("the command has %d bytes; more than %d are not read: put it in a script", len(text), maxLength)
 	case strings.IndexByte(text, 0) >= 0:
 		return "", fmt.Errorf("the command has a NUL character at byte %d: it cannot be handed to a shell", strings.IndexByte(text, 0)+1)
+	case strings.ContainsAny(text, "\v\f"): // the printer would take them for line ends
+		return "", fmt.Errorf("the command has a form feed or vertical tab at byte %d: write it as $'\\f' or $'\\v'", strings.IndexAny(text, "\v\f")+1)
 	case !utf8.ValidString(text):
-		return "", fmt.Errorf("the command is not valid UTF-8")
+		return "", errors.New("the command is not valid UTF-8")
 	}
 	deep := nesting(text)
 	if deep > maxNesting {

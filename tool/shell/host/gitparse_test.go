@@ -3,7 +3,6 @@ package host_test
 import (
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -119,22 +118,20 @@ func FuzzGitSettings(f *testing.F) {
 	for _, piece := range pieces {
 		f.Add("[s]\nk = " + piece)
 	}
-	dir, home := repository(f, "")
+	dir, home := repository(f, "") // each worker is a process with its own
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.Contains(text, "\x00") || strings.Contains(strings.ToLower(text), "include") || unusual(text) {
+		if unusual(text) {
 			return
 		}
-		own, err := os.MkdirTemp(filepath.Dir(dir), "case")
-		must(t, err)
-		defer os.RemoveAll(own)
-		git(t, home, own, "init", "-q")
-		put(t, own+"/.git/config", text)
-		agree(t, own, home, text)
+		put(t, dir+"/.git/config", text)
+		agree(t, dir, home, text)
 	})
 }
 
-// unusual reports whether git may refuse a repository for what its settings mean.
+// unusual reports whether git may refuse a repository for what its settings mean, or
+// keeps less of the text than it reads.
 func unusual(text string) bool {
 	text = strings.ToLower(text)
-	return strings.Contains(text, "core") || strings.Contains(text, "extensions")
+	return strings.Contains(text, "core") || strings.Contains(text, "extensions") || strings.Contains(text, "include") ||
+		strings.Contains(text, "\x00")
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -228,14 +229,18 @@ func (r row) check(t *testing.T) {
 		}
 	}
 	came, port := listen(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", r.script)
 	cmd.Dir = dir
+	// All that the script started ends with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	cmd.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir+"/tmp", "PATH="+dir+"/bin:"+os.Getenv("PATH"), "PORT="+port,
 		"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 	output, err := cmd.CombinedOutput()
+	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	for _, want := range r.wants {
 		if !happened(ctx, want, dir, before, came) {
 			t.Errorf("%s: %s: it did not: %s\n%s(%v)\n%s", r.at, strings.Join(r.names, ", "), want, r.script, err, output)

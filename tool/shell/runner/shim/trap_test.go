@@ -78,6 +78,10 @@ var traps = map[string]struct {
 		prepare:  submodule + "git -C m config core.fsmonitor SPY; echo two > m/file",
 		commands: []string{"git status", "git diff", "git status --short"},
 	},
+	"a filter in a submodule": {
+		prepare:  submodule + "git -C m config filter.x.clean SPY; echo '* filter=x' > m/.gitattributes; echo two > m/file",
+		commands: []string{"git status", "git diff"},
+	},
 	"a text converter in a submodule": {
 		settings: "diff.submodule diff",
 		prepare:  submodule + "git -C m config diff.x.textconv SPY; echo '* diff=x' > m/.gitattributes; echo two > m/file; git -C m commit -qam two",
@@ -86,18 +90,18 @@ var traps = map[string]struct {
 	"a merge driver": {
 		settings: "merge.x.driver SPY\nlog.diffMerges remerge",
 		prepare: "echo '* merge=x' > .gitattributes; git add .; git commit -qm x; git checkout -qb side; echo side > file; git commit -qam side; " +
-			"git checkout -q main; echo main > file; git commit -qam main; git -c merge.x.driver=true merge -q side -m merged; rm -f TRACE",
+			"git checkout -q main; echo main > file; git commit -qam main; git -c merge.x.driver=true merge -q side -m merged; rm -f LOGFILE",
 		commands: []string{"git show --remerge-diff", "git log -p -m"},
 	},
 	"objects that are elsewhere": {
-		settings: "core.repositoryformatversion 1\nextensions.partialClone origin\nremote.origin.promisor true\nremote.origin.url .\nremote.origin.uploadpack SPY",
+		settings: "core.repositoryformatversion 1\nextensions.partialClone origin\nremote.origin.promisor true\nremote.origin.url .\nremote.origin.uploadpack 'SPY /dev/null'",
 		prepare:  `h=$(git rev-parse HEAD:file); rm -f .git/objects/${h:0:2}/${h:2}`,
 		commands: []string{"git show", "git log -p"},
 		fails:    true,
 	},
 	"a variable": {
 		files:    map[string]string{"file": "two\n"},
-		commands: []string{"export GIT_EXTERNAL_DIFF=SPY; git diff", "export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=SPY; git status"},
+		commands: []string{"export GIT_EXTERNAL_DIFF=SPY; git diff", "export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=SPY; git status", "export GIT_TRACE=LOGFILE; git status"},
 	},
 }
 
@@ -110,7 +114,7 @@ func signed(kind string) string {
 }
 
 func (l *lab) fill(text string) string {
-	return strings.NewReplacer("SPY", l.spy, "HOOKS", l.base+"/hooks", "TRACE", l.trace).Replace(text)
+	return strings.NewReplacer("SPY", l.spy, "HOOKS", l.base+"/hooks", "LOGFILE", l.trace).Replace(text)
 }
 
 // Each trap closes on plain git, and not on ours.

@@ -1,0 +1,118 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/assent-dev/assent/internal/model"
+	"github.com/assent-dev/assent/internal/worker"
+)
+
+const (
+	// defaultURL is where Anthropic is.
+	defaultURL = "https://api.anthropic.com/"
+	// defaultMaxTokens is what every current model can say at once.
+	defaultMaxTokens = 32_000
+)
+
+// A Talker is a model behind the Messages API.
+type Talker struct {
+	endpoint model.Endpoint
+	messages sdk.MessageService
+}
+
+var _ worker.Talker = (*Talker)(nil)
+
+// New returns the model at the endpoint.
+func New(e model.Endpoint) (*Talker, error) {
+	e.Provider, e.Default = "anthropic", defaultURL
+	if e.MaxTokens <= 0 {
+		e.MaxTokens = defaultMaxTokens
+	}
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	// The service is made by itself and not from the library's client, which would read
+	// keys, addresses and headers from the environment.
+	options := []option.RequestOption{
+		option.WithBaseURL(e.URL()), option.WithHTTPClient(e.Client()), option.WithMaxRetries(0),
+	}
+	if e.Key != "" {
+		options = append(options, option.WithAPIKey(e.Key))
+	}
+	return &Talker{endpoint: e, messages: sdk.NewMessageService(options...)}, nil
+}
+
+// Talk implements [worker.Talker].
+func (t *Talker) Talk(ctx context.Context, p worker.Prompt, l worker.Listener) (worker.Turn, error) {
+	names, err := model.NewNames(p.Tools)
+	if err != nil {
+		return worker.Turn{}, err
+	}
+	params, err := t.params(p, names)
+	if err != nil {
+		return worker.Turn{}, err
+	}
+	return t.endpoint.Retry.Turn(ctx, l, func(ctx context.Context) (worker.Turn, error) {
+		return t.try(ctx, params, model.NewCollector(names, l))
+	})
+}
+
+// try has one turn streamed.
+func (t *Talker) try(ctx context.Context, params sdk.MessageNewParams, c *model.Collector) (worker.Turn, error) {
+	quiet, heard, stop := model.Unless(ctx, t.endpoint.Silence)
+	defer stop()
+	stream := t.messages.NewStreaming(quiet, params)
+	defer stream.Close()
+	r := reader{endpoint: &t.endpoint, collector: c, blocks: map[int64]*block{}}
+	for stream.Next() {
+		heard()
+		if err := r.event(stream.Current()); err != nil {
+			return worker.Turn{}, err
+		}
+		if r.stopped {
+			return r.turn()
+		}
+	}
+	if errors.Is(context.Cause(quiet), model.ErrSilent) {
+		return worker.Turn{}, t.endpoint.Broken(model.ErrSilent.Error())
+	}
+	if err := stream.Err(); err != nil {
+		return worker.Turn{}, t.fault(err)
+	}
+	return worker.Turn{}, t.endpoint.Broken("it ended before its end")
+}
+
+// fault translates an error of the library.
+func (t *Talker) fault(err error) error {
+	var refused *sdk.Error
+	if errors.As(err, &refused) {
+		answer := model.Answer{Status: refused.StatusCode, Code: string(refused.Type()), Detail: message(refused.RawJSON())}
+		if refused.Response != nil {
+			answer.After = model.RetryAfter(refused.Response.Header, time.Now())
+		}
+		return t.endpoint.Refused(answer)
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return t.endpoint.Broken("a part of it is not JSON")
+	}
+	return t.endpoint.Failed(err)
+}
+
+// message finds the words for people in an answer.
+func message(raw string) string {
+	var envelope struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal([]byte(raw), &envelope) == nil && envelope.Error.Message != "" {
+		return envelope.Error.Message
+	}
+	return raw
+}

@@ -1,0 +1,106 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/assent-dev/assent/internal/model"
+	"github.com/assent-dev/assent/internal/worker"
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+)
+
+// defaultURL is where OpenAI is.
+const defaultURL = "https://api.openai.com/v1/"
+
+// A Talker is a model behind the Chat Completions API.
+type Talker struct {
+	endpoint    model.Endpoint
+	completions sdk.ChatCompletionService
+}
+
+var _ worker.Talker = (*Talker)(nil)
+
+// New returns the model at the endpoint.
+func New(e model.Endpoint) (*Talker, error) {
+	e.Provider, e.Default = "openai", defaultURL
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	// The service is made by itself and not from the library's client, which would read
+	// keys, addresses and headers from the environment.
+	options := []option.RequestOption{
+		option.WithBaseURL(e.URL()), option.WithHTTPClient(e.Client()), option.WithMaxRetries(0),
+	}
+	if e.Key != "" {
+		options = append(options, option.WithAPIKey(e.Key))
+	}
+	return &Talker{endpoint: e, completions: sdk.NewChatCompletionService(options...)}, nil
+}
+
+// Talk implements [worker.Talker].
+func (t *Talker) Talk(ctx context.Context, p worker.Prompt, l worker.Listener) (worker.Turn, error) {
+	names, err := model.NewNames(p.Tools)
+	if err != nil {
+		return worker.Turn{}, err
+	}
+	params, err := t.params(p, names)
+	if err != nil {
+		return worker.Turn{}, err
+	}
+	return t.endpoint.Retry.Turn(ctx, l, func(ctx context.Context) (worker.Turn, error) {
+		return t.try(ctx, params, model.NewCollector(names, l))
+	})
+}
+
+// try has one turn streamed. The counts come after the reason for the end, so it listens
+// until the stream is over.
+func (t *Talker) try(ctx context.Context, params sdk.ChatCompletionNewParams, c *model.Collector) (worker.Turn, error) {
+	quiet, heard, stop := model.Unless(ctx, t.endpoint.Silence)
+	defer stop()
+	stream := t.completions.NewStreaming(quiet, params)
+	defer stream.Close()
+	r := reader{endpoint: &t.endpoint, collector: c, calls: map[int64]*call{}}
+	for stream.Next() {
+		heard()
+		if err := r.chunk(stream.Current()); err != nil {
+			return worker.Turn{}, err
+		}
+	}
+	switch err := stream.Err(); {
+	case errors.Is(context.Cause(quiet), model.ErrSilent):
+		return worker.Turn{}, t.endpoint.Broken(model.ErrSilent.Error())
+	case err != nil:
+		return worker.Turn{}, t.fault(err)
+	case r.reason == "":
+		return worker.Turn{}, t.endpoint.Broken("it ended before its end")
+	}
+	return r.turn()
+}
+
+// fault translates an error of the library.
+func (t *Talker) fault(err error) error {
+	var refused *sdk.Error
+	if errors.As(err, &refused) {
+		answer := model.Answer{Status: refused.StatusCode, Code: refused.Code, Detail: refused.Message}
+		if answer.Detail == "" {
+			answer.Detail = refused.RawJSON()
+		}
+		if refused.Response != nil {
+			answer.After = model.RetryAfter(refused.Response.Header, time.Now())
+		}
+		return t.endpoint.Refused(answer)
+	}
+	var inside *ssestream.StreamError
+	if errors.As(err, &inside) {
+		return t.endpoint.Broken(inside.Message)
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return t.endpoint.Broken("a part of it is not JSON")
+	}
+	return t.endpoint.Failed(err)
+}

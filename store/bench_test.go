@@ -1,0 +1,240 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/store"
+)
+
+// BenchmarkRecord compares 64 who record at once with one who waits for the disk
+// each time, in one run.
+func BenchmarkRecord(b *testing.B) {
+	alone := recorded(b, store.Options{SyncAll: true}, 1, 300)
+	for _, c := range []struct {
+		name string
+		opt  store.Options
+	}{{"fsync=people", store.Options{}}, {"fsync=all", store.Options{SyncAll: true}}} {
+		b.Run("writers=64/"+c.name, func(b *testing.B) {
+			rate := recorded(b, c.opt, 64, max(b.N, 640))
+			b.ReportMetric(rate, "events/s")
+			b.ReportMetric(rate/alone, "x-one-fsync-each")
+		})
+	}
+}
+
+// recorded returns how many of n events a second so many writers record.
+func recorded(b *testing.B, opt store.Options, writers, n int) float64 {
+	b.Helper()
+	s := openStore(b, b.TempDir(), opt)
+	b.ResetTimer()
+	begun := time.Now()
+	recordMany(b, s, writers, n)
+	return float64(n) / time.Since(begun).Seconds()
+}
+
+func recordMany(b *testing.B, s *store.Store, writers, n int) {
+	b.Helper()
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() {
+			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
+				if err := s.Record(context.Background(), eventOf(int(i))); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// large fills a store with 100 rules and many events, once for all benchmarks.
+var large = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "assent-bench")
+	if err != nil {
+		return "", err
+	}
+	ctx := context.Background()
+	s, err := store.Open(ctx, folder, store.Options{})
+	if err != nil {
+		return "", err
+	}
+	var rules []approval.Rule
+	for i := range 100 {
+		rules = append(rules, numbered(i))
+	}
+	if err := s.AddRules(ctx, rules...); err != nil {
+		return "", err
+	}
+	var all sync.WaitGroup
+	var failed atomic.Value
+	for w := range 64 {
+		all.Go(func() {
+			for i := w; i < events(); i += 64 {
+				if err := s.Record(ctx, eventOf(i)); err != nil {
+					failed.Store(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err, ok := failed.Load().(error); ok {
+		return "", err
+	}
+	return folder, s.Close()
+})
+
+// events is how many events the large store has: a million in full.
+func events() int { return rounds.N(50_000, 1_000_000) }
+
+func largeStore(b *testing.B) string {
+	b.Helper()
+	folder, err := large()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return folder
+}
+
+// BenchmarkNewProcess is what a hook costs: a process that opens a large store,
+// reads its rules and decides. What the process itself costs is measured beside
+// it.
+func BenchmarkNewProcess(b *testing.B) {
+	folder := largeStore(b)
+	var with, without []time.Duration
+	for b.Loop() {
+		without = append(without, ran(b, exec.Command(os.Args[0], "-test.list=^$")))
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), jobEnv+"=hook", folderEnv+"="+folder)
+		with = append(with, ran(b, cmd))
+	}
+	b.ReportMetric(float64(median(with).Microseconds())/1000, "ms/process")
+	b.ReportMetric(float64((median(with)-median(without)).Microseconds())/1000, "ms/store")
+}
+
+func ran(b *testing.B, cmd *exec.Cmd) time.Duration {
+	b.Helper()
+	begun := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return time.Since(begun)
+}
+
+func median(times []time.Duration) time.Duration {
+	slices.Sort(times)
+	return times[len(times)/2]
+}
+
+// BenchmarkOpen is the same without the process.
+func BenchmarkOpen(b *testing.B) {
+	folder := largeStore(b)
+	for b.Loop() {
+		s, err := store.Open(b.Context(), folder, store.Options{})
+		if err == nil {
+			_, err = s.Rules(b.Context())
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		s.Close()
+	}
+}
+
+// BenchmarkRules is what the rules cost for every decision when nothing changed.
+func BenchmarkRules(b *testing.B) {
+	s := openStore(b, largeStore(b), store.Options{})
+	for b.Loop() {
+		if _, err := s.Rules(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkLast50 lists the newest records of a large store.
+func BenchmarkLast50(b *testing.B) {
+	s := openStore(b, largeStore(b), store.Options{})
+	for b.Loop() {
+		n := 0
+		for _, err := range s.Records(b.Context(), approval.RecordFilter{Last: 50}) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			n++
+		}
+		if n != 50 {
+			b.Fatalf("%d records", n)
+		}
+	}
+}
+
+// BenchmarkVerify reads a large store.
+func BenchmarkVerify(b *testing.B) {
+	s := openStore(b, largeStore(b), store.Options{})
+	for b.Loop() {
+		if v, err := s.Verify(b.Context()); err != nil || !v.OK() {
+			b.Fatalf("%+v, %v", v, err)
+		}
+	}
+	b.ReportMetric(float64(events()*b.N)/b.Elapsed().Seconds(), "events/s")
+}
+
+// BenchmarkAnswer is how long an answer from another process takes to reach who
+// waits for it.
+func BenchmarkAnswer(b *testing.B) {
+	folder := b.TempDir()
+	s := openStore(b, folder, store.Options{})
+	start(b, "answer", folder)
+	var took []time.Duration
+	for b.Loop() {
+		r := approvaltest.Requests(b, 1, "s")[0]
+		if err := s.Post(b.Context(), r); err != nil {
+			b.Fatal(err)
+		}
+		p, err := s.Await(b.Context(), r.ID)
+		if err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(p.Settled.At))
+	}
+	b.ReportMetric(float64(median(took).Microseconds())/1000, "ms-median")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms-p99")
+}
+
+// BenchmarkIdle is how much of a processor a process takes that waits for an
+// answer.
+func BenchmarkIdle(b *testing.B) {
+	s := openStore(b, b.TempDir(), store.Options{})
+	r := approvaltest.Requests(b, 1, "s")[0]
+	if err := s.Post(b.Context(), r); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)
+		before, begun := used(), time.Now()
+		s.Await(ctx, r.ID)
+		b.ReportMetric(100*float64(used()-before)/float64(time.Since(begun)), "%cpu")
+		cancel()
+	}
+}
+
+func used() time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		panic(fmt.Sprint("rusage: ", err))
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}

@@ -1,0 +1,215 @@
+package store_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/store"
+)
+
+// TestAnOlderStoreIsBackedUpAndMigrated opens a store with a newer program.
+func TestAnOlderStoreIsBackedUpAndMigrated(t *testing.T) {
+	folder := filled(t)
+	want := believed(t, folder)
+	next, err := store.OpenNext(t.Context(), folder, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	if got, err := contents(t.Context(), next); err != nil || got != want {
+		t.Errorf("after the migration, %v:\n%s\nwant\n%s", err, got, want)
+	}
+	backups, _ := filepath.Glob(filepath.Join(folder, store.FileName+".backup-v1-*"))
+	if len(backups) != 1 {
+		t.Fatalf("backups: %v", backups)
+	}
+	wantPrivate(t, folder)
+	old := t.TempDir()
+	if err := os.Rename(backups[0], filepath.Join(old, store.FileName)); err != nil {
+		t.Fatal(err)
+	}
+	if got := believed(t, old); got != want {
+		t.Errorf("the backup believes\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestANewerStoreIsRefused also has the older program have it open all the time.
+func TestANewerStoreIsRefused(t *testing.T) {
+	folder := filled(t)
+	older := openStore(t, folder, store.Options{})
+	if _, err := older.Rules(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	next, err := store.OpenNext(t.Context(), folder, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	_, opening := store.Open(t.Context(), folder, store.Options{})
+	_, reading := older.Rules(t.Context())
+	for what, err := range map[string]error{
+		"opening": opening, "reading": reading, "writing": older.AddRules(t.Context(), numbered(7)),
+		"recording": older.Record(t.Context(), eventOf(7)),
+	} {
+		if !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), "version 2") {
+			t.Errorf("%s: %v, want ErrNewer", what, err)
+		}
+	}
+	if err := next.AddRules(t.Context(), numbered(7)); err != nil {
+		t.Errorf("the newer program: %v", err)
+	}
+}
+
+func TestAChangedMigrationIsRefused(t *testing.T) {
+	folder := filled(t)
+	if _, err := store.OpenAltered(t.Context(), folder); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "migration 1 (first)") {
+		t.Errorf("%v, want the migration to be named", err)
+	}
+	believed(t, folder)
+}
+
+func wantPrivate(t *testing.T, folder string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s can be read by others: %v", d.Name(), info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEverythingIsPrivate(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "a", "state")
+	s := openStore(t, folder, store.Options{})
+	if err := errors.Join(s.AddRules(t.Context(), numbered(0)), s.Record(t.Context(), eventOf(0))); err != nil {
+		t.Fatal(err)
+	}
+	wantPrivate(t, folder)
+	s.Close()
+	if err := errors.Join(os.Chmod(folder, 0o755), os.Chmod(filepath.Join(folder, store.FileName), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	openStore(t, folder, store.Options{})
+	wantPrivate(t, folder)
+}
+
+// TestAClockThatGoesBackRevivesNothing lets what was allowed for a time expire,
+// and puts the clock back.
+func TestAClockThatGoesBackRevivesNothing(t *testing.T) {
+	clock := new(approvaltest.Clock)
+	folder := t.TempDir()
+	s := openStore(t, folder, store.Options{Clock: clock.Now})
+	end := clock.Now().Add(15 * time.Minute)
+	allow, deny, grant := numbered(0), numbered(1), grantOf("s", 0)
+	allow.Expires, deny.Expires, grant.Expires = end, end, end
+	deny.Effect = approval.Deny
+	if err := errors.Join(s.BeginSession(t.Context(), hook("s")), s.AddRules(t.Context(), allow, deny, numbered(2)), s.AddGrants(t.Context(), grant)); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(time.Hour)
+	if err := s.Record(t.Context(), eventOf(0)); err != nil { // the store sees the time
+		t.Fatal(err)
+	}
+	clock.Advance(-time.Hour)
+	for _, each := range []*store.Store{s, openStore(t, folder, store.Options{Clock: clock.Now})} {
+		rules, err := each.Rules(t.Context())
+		if err != nil || len(rules.Rules()) != 2 || rules.Rules()[0].Effect != approval.Deny {
+			t.Errorf("rules %v, %v; want the deny and the one that does not expire", rules.Rules(), err)
+		}
+		if grants, err := each.Grants(t.Context(), "s"); err != nil || len(grants.Grants()) != 0 {
+			t.Errorf("grants %v, %v; want none", grants.Grants(), err)
+		}
+		if v, err := each.Verify(t.Context()); err != nil || !v.OK() {
+			t.Errorf("the audit log: %+v, %v", v, err)
+		}
+	}
+}
+
+func TestTheRuleFileIsImportedOnce(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "rules.json")
+	old := open(t, path)
+	if err := old.AddRules(t.Context(), rule(t, "allow a"), rule(t, "deny b")); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, folder, store.Options{})
+	if err := s.AddRules(t.Context(), rule(t, "allow a")); err != nil {
+		t.Fatal(err)
+	}
+	for round, want := range []int{1, 0} {
+		if n, err := s.ImportRules(t.Context(), path); err != nil || n != want {
+			t.Errorf("import %d: %d rules, %v; want %d", round+1, n, err, want)
+		}
+	}
+	if n, err := countRules(t.Context(), s); err != nil || n != 2 {
+		t.Errorf("%d rules, %v; want 2", n, err)
+	}
+	if _, err := os.Stat(path + ".imported"); err != nil {
+		t.Errorf("the file was not kept: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ImportRules(t.Context(), path); err == nil || !strings.Contains(err.Error(), "mend the file") {
+		t.Errorf("a damaged rule file: %v", err)
+	}
+}
+
+func TestRulesAreChanged(t *testing.T) {
+	s := openStore(t, t.TempDir(), store.Options{RuleLimit: 3})
+	if err := s.AddRules(t.Context(), numbered(0), numbered(1), numbered(2)); err != nil {
+		t.Fatal(err)
+	}
+	other := numbered(1)
+	other.Pattern, other.Effect = "other", approval.Deny
+	twice := numbered(0)
+	for what, c := range map[string]struct{ got, want error }{
+		"one too many":        {s.AddRules(t.Context(), numbered(3)), approval.ErrRuleLimit},
+		"disable":             {s.EnableRule(t.Context(), "r0", false), nil},
+		"replace":             {s.ReplaceRule(t.Context(), "r1", other), nil},
+		"replace by another":  {s.ReplaceRule(t.Context(), "r2", twice), approval.ErrDuplicateRule},
+		"remove":              {s.RemoveRule(t.Context(), "r2"), nil},
+		"remove again":        {s.RemoveRule(t.Context(), "r2"), approval.ErrRuleNotFound},
+		"enable what is gone": {s.EnableRule(t.Context(), "r2", true), approval.ErrRuleNotFound},
+	} {
+		if !errors.Is(c.got, c.want) {
+			t.Errorf("%s: %v, want %v", what, c.got, c.want)
+		}
+	}
+	set, err := s.Rules(t.Context())
+	rules := set.Rules()
+	if err != nil || len(rules) != 2 || rules[0].Enabled || rules[1].String() != "deny other" || rules[1].ID != "r1" {
+		t.Errorf("rules %+v, %v", rules, err)
+	}
+}
+
+func TestTheMasterSwitch(t *testing.T) {
+	folder := t.TempDir()
+	s, other := openStore(t, folder, store.Options{}), openStore(t, folder, store.Options{})
+	for _, on := range []bool{true, false, true} {
+		if err := s.SetApprovals(t.Context(), on); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := other.Approvals(t.Context()); err != nil || got != on {
+			t.Errorf("it is %v, %v; want %v", got, err, on)
+		}
+	}
+	other.Close()
+	if on, err := other.Approvals(t.Context()); err == nil || !on {
+		t.Errorf("what cannot be read is %v, %v; want it on, and an error", on, err)
+	}
+}
