@@ -179,23 +179,32 @@ func Below(folder, file string) bool {
 
 // Sorted returns the profile with its entries in order, so that equal profiles look equal.
 func (p Profile) Sorted() Profile {
-	p.Roots = slices.Clone(p.Roots)
+	p.Roots = copyOf(p.Roots)
 	slices.SortStableFunc(p.Roots, func(a, b Root) int { return cmp.Compare(a.Path, b.Path) })
 	p.Protected, p.Masked, p.Sockets = sorted(p.Protected), sorted(p.Masked), sorted(p.Sockets)
 	p.Env.Pass = unique(p.Env.Pass)
+	if len(p.Env.Set) == 0 {
+		p.Env.Set = nil
+	}
 	p.Network.Domains = unique(p.Network.Domains)
+	if p.Network.On {
+		p.Network.Domains = nil // all of them
+	}
 	return p
 }
 
 // sorted returns the entries in order, the first of each path.
 func sorted(list []Entry) []Entry {
-	list = slices.Clone(list)
+	list = copyOf(list)
 	slices.SortStableFunc(list, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
 	return slices.CompactFunc(list, func(a, b Entry) bool { return a.Path == b.Path })
 }
 
 func unique(list []string) []string {
-	list = slices.Clone(list)
+	list = copyOf(list)
 	slices.Sort(list)
 	return slices.Compact(list)
 }
+
+// copyOf returns a list of its own; an empty one is nil.
+func copyOf[E any](list []E) []E { return append([]E(nil), list...) }

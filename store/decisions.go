@@ -54,6 +54,13 @@ func (t *txn) writeDecision(d approval.Decision, detail approval.Detail) error {
 
 // Answer implements [approval.RequestStore].
 func (s *Store) Answer(ctx context.Context, d approval.Decision) error {
+	p, err := s.Posted(ctx, d.Request)
+	if err != nil {
+		return err
+	}
+	if p.Settled != nil { // who is late need not wait for a turn to write
+		return &approval.SettledError{Request: d.Request, Settlement: *p.Settled}
+	}
 	return s.change(ctx, func(t *txn) error {
 		r, err := readRequest(t.ctx, t.conn, d.Request)
 		if err != nil {
@@ -82,8 +89,11 @@ func (s *Store) Answer(ctx context.Context, d approval.Decision) error {
 
 // end notes how a request ended.
 func (t *txn) end(r *requestRow, s approval.Settlement) (err error) {
-	s.Decision = nil // it has a table of its own
-	if r.ended, err = json.Marshal(s); err != nil {
+	end := ending{Settlement: s}
+	if s.Decision != nil {
+		end.Decision, end.Answer = nil, s.Decision.Digest()
+	}
+	if r.ended, err = json.Marshal(end); err != nil {
 		return err
 	}
 	return t.writeRequest(r)
@@ -177,7 +187,7 @@ func (s *Store) Reopen(ctx context.Context, request *approval.Request, why strin
 		if err := t.exec("DELETE FROM decisions WHERE request = ?", r.id); err != nil {
 			return err
 		}
-		fresh.n, fresh.problem = r.n, approval.Redact(why)
+		fresh.n, fresh.counted, fresh.problem = r.n, r.counted, approval.Redact(why)
 		return t.writeRequest(fresh)
 	})
 }

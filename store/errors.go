@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"modernc.org/sqlite"
 )
@@ -71,6 +72,9 @@ const (
 	codeIOShortRead = codeIO | 2<<8
 )
 
+// waitOrFind is what can be done about a store that is held.
+const waitOrFind = "try again; if it stays so, find the process that has the file open"
+
 // fault translates an error of the database, once, at the border. The words of
 // SQLite stay as the cause.
 func (s *Store) fault(err error) error {
@@ -80,8 +84,8 @@ func (s *Store) fault(err error) error {
 	switch {
 	case err == nil || errors.As(err, &known):
 		return err
-	case errors.As(err, &broken):
-		return s.damaged(err)
+	case errors.As(err, &broken), strings.HasPrefix(err.Error(), "sql: Scan error"):
+		return s.damaged(err) // a value of another type than was written
 	case errors.As(err, &low):
 		return s.sqliteFault(low)
 	}
@@ -92,7 +96,7 @@ func (s *Store) sqliteFault(err *sqlite.Error) error {
 	e := &Error{Path: s.path, Err: err}
 	switch err.Code() & 0xff {
 	case codeBusy, codeLocked:
-		e.Kind, e.Do = ErrBusy, "try again; if it stays so, find the process that has the file open"
+		e.Kind, e.Do = ErrBusy, waitOrFind
 	case codePerm, codeReadOnly, codeCantOpen:
 		e.Kind, e.Do = ErrUnwritable, "see to it that you own the file and its folder and that they can be written"
 	case codeFull:

@@ -116,7 +116,7 @@ func TestAFlippedBitIsNeverAYes(t *testing.T) {
 			damaged++
 			wantClear(t, err)
 		} else if got != want {
-			t.Errorf("bit %d of byte %d: the store believes\n%s\nwant\n%s", at%8, at/8, got, want)
+			t.Errorf("bit %d of byte %d: the store believes otherwise: %s", at%8, at/8, difference(want, got))
 		}
 		if _, err := s.Verify(ctx); err != nil {
 			wantClear(t, err)
@@ -126,6 +126,17 @@ func TestAFlippedBitIsNeverAYes(t *testing.T) {
 	if damaged == 0 {
 		t.Error("no flip was noticed: the test looks at the wrong bytes")
 	}
+}
+
+// difference returns the first line in which two texts differ.
+func difference(want, got string) string {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("%q instead of %q", b[i], a[i])
+		}
+	}
+	return fmt.Sprintf("%d lines instead of %d", len(b), len(a))
 }
 
 // flips returns the numbers of the bits to flip: many in short, all in full.

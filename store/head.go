@@ -17,7 +17,11 @@ type head struct {
 	requests   int64 // counts changes of requests
 	clock      int64 // the latest time that was seen, in nanoseconds
 
-	rulesSum, claimsSum []byte // what all rules, all claims add up to
+	// What there must be, so that a row which cannot be found is noticed: what all
+	// rules, preferences and claims add up to, how many requests are open, how many
+	// runs are kept.
+	rulesSum, prefsSum, claimsSum []byte
+	open, runs                    int64
 
 	seq        int64  // of the last event
 	hash       []byte // of the last event
@@ -25,11 +29,11 @@ type head struct {
 	anchorHash []byte
 }
 
-const headColumns = "schema, generation, policy, grants, requests, clock, rules_sum, claims_sum, seq, hash, anchor_seq, anchor_hash"
+const headColumns = "schema, generation, policy, grants, requests, clock, rules_sum, prefs_sum, claims_sum, open, runs, seq, hash, anchor_seq, anchor_hash"
 
 func (h *head) sum() []byte {
-	return sumOf("head", h.schema, h.generation, h.policy, h.grants, h.requests, h.clock, h.rulesSum, h.claimsSum,
-		h.seq, h.hash, h.anchorSeq, h.anchorHash)
+	return sumOf("head", h.schema, h.generation, h.policy, h.grants, h.requests, h.clock, h.rulesSum, h.prefsSum, h.claimsSum,
+		h.open, h.runs, h.seq, h.hash, h.anchorSeq, h.anchorHash)
 }
 
 // A querier is a connection or a prepared statement's connection.
@@ -42,8 +46,8 @@ type querier interface {
 func readHead(ctx context.Context, q querier, known int64) (h head, err error) {
 	var sum []byte
 	err = q.QueryRowContext(ctx, "SELECT "+headColumns+", sum FROM head WHERE id = 1").Scan(
-		&h.schema, &h.generation, &h.policy, &h.grants, &h.requests, &h.clock, &h.rulesSum, &h.claimsSum,
-		&h.seq, &h.hash, &h.anchorSeq, &h.anchorHash, &sum)
+		&h.schema, &h.generation, &h.policy, &h.grants, &h.requests, &h.clock, &h.rulesSum, &h.prefsSum, &h.claimsSum,
+		&h.open, &h.runs, &h.seq, &h.hash, &h.anchorSeq, &h.anchorHash, &sum)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return h, damage("its head is missing")
@@ -60,11 +64,11 @@ func readHead(ctx context.Context, q querier, known int64) (h head, err error) {
 }
 
 const updateHead = `UPDATE head SET schema = ?, generation = ?, policy = ?, grants = ?, requests = ?, clock = ?,
-	rules_sum = ?, claims_sum = ?, seq = ?, hash = ?, anchor_seq = ?, anchor_hash = ?, sum = ? WHERE id = 1`
+	rules_sum = ?, prefs_sum = ?, claims_sum = ?, open = ?, runs = ?, seq = ?, hash = ?, anchor_seq = ?, anchor_hash = ?, sum = ? WHERE id = 1`
 
 func (h *head) row() []any {
-	return []any{h.schema, h.generation, h.policy, h.grants, h.requests, h.clock, h.rulesSum, h.claimsSum,
-		h.seq, h.hash, h.anchorSeq, h.anchorHash, h.sum()}
+	return []any{h.schema, h.generation, h.policy, h.grants, h.requests, h.clock, h.rulesSum, h.prefsSum, h.claimsSum,
+		h.open, h.runs, h.seq, h.hash, h.anchorSeq, h.anchorHash, h.sum()}
 }
 
 // newerError reports a schema that this program does not know.

@@ -53,11 +53,13 @@ func (s *Store) useLog(ctx context.Context, c querier) error {
 	return err
 }
 
+// fileVersion reads what the file says that it is. The version comes first: if
+// there is one, whoever made the store has written the rest as well.
 func (s *Store) fileVersion(ctx context.Context, c querier) (app, version int64, err error) {
-	if err := c.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app); err != nil {
+	if err := c.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return 0, 0, err
 	}
-	err = c.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	err = c.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app)
 	if err == nil && version != 0 && app != applicationID {
 		err = damage("it says that it is no store of assent")
 	}
@@ -188,14 +190,14 @@ func noHash() []byte { return make([]byte, sha256.Size) }
 
 // writeFirstHead makes the head of a new store, or notes the new version.
 func (s *Store) writeFirstHead(ctx context.Context, c *sql.Conn, from, known int64) error {
-	h := head{rulesSum: sumRules(nil), claimsSum: sumClaims(nil), hash: noHash(), anchorHash: noHash()}
+	h := head{rulesSum: sumRules(nil), prefsSum: sumPreferences(nil), claimsSum: sumClaims(nil), hash: noHash(), anchorHash: noHash()}
 	if from > 0 {
 		var err error
 		if h, err = readHead(ctx, c, from); err != nil {
 			return err
 		}
 	} else if _, err := c.ExecContext(ctx, `INSERT INTO head (id, `+headColumns+`, sum)
-		VALUES (1, 0, 0, 0, 0, 0, 0, x'', x'', 0, x'', 0, x'', x'')`); err != nil {
+		VALUES (1, 0, 0, 0, 0, 0, 0, x'', x'', x'', 0, 0, 0, x'', 0, x'', x'')`); err != nil {
 		return err
 	}
 	h.schema = known

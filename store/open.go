@@ -64,6 +64,7 @@ type Store struct {
 	db         *sql.DB   // for reading
 	writer     *sql.Conn // for whoever has put something into writing
 	writing    chan struct{}
+	turn       turn
 	closed     atomic.Bool
 	pulse      pulse
 	log        eventLog
@@ -99,6 +100,7 @@ func openWith(ctx context.Context, folder string, opt Options, known []migration
 		path: path, opt: opt.withDefaults(), migrations: known, mark: mark{path + "-mark"},
 		writing: make(chan struct{}, 1), grants: map[string]cached[sessionGrants]{},
 	}
+	s.turn = turn{path: path + "-lock", patience: s.opt.Patience}
 	if err := makePrivate(path); err != nil {
 		return nil, &Error{Path: path, Kind: ErrUnwritable, Err: err, Do: "see to it that you own the folder and that it can be written"}
 	}
@@ -182,5 +184,5 @@ func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	return errors.Join(s.disk.close(), s.pulse.close(), s.writer.Close(), s.db.Close())
+	return errors.Join(s.disk.close(), s.turn.close(), s.pulse.close(), s.writer.Close(), s.db.Close())
 }

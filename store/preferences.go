@@ -2,13 +2,10 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 )
 
-// approvalsOff is the name of the preference that turns asking off. What is not
-// there is safe: approvals are on.
+// approvalsOff is the name of the preference that turns asking off.
 const approvalsOff = "approvals.off"
 
 // Approvals reports whether the master switch is on. With an error it is.
@@ -25,37 +22,98 @@ func (s *Store) SetApprovals(ctx context.Context, on bool) error {
 	return s.SetPreference(ctx, approvalsOff, "yes")
 }
 
-// Preference returns what was set, or "". A row that was lost reads as "", so a
-// preference must be safe without a value.
-func (s *Store) Preference(ctx context.Context, name string) (value string, err error) {
-	err = s.peek(ctx, func(ctx context.Context, q querier) error {
+// A preference is a row of the table of preferences.
+type preference struct{ name, value string }
+
+func (p preference) sum() []byte { return sumOf("preferences", p.name, p.value) }
+
+// sumPreferences is what the head keeps of all preferences.
+func sumPreferences(all []preference) []byte {
+	s := newSum("all preferences")
+	for _, p := range all {
+		s.bytes(p.sum())
+	}
+	return s.sum()
+}
+
+func readPreferences(ctx context.Context, q querier, h head) ([]preference, error) {
+	rows, err := q.QueryContext(ctx, "SELECT name, value, sum FROM preferences ORDER BY name")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []preference
+	for rows.Next() {
+		var p preference
 		var sum []byte
-		err := q.QueryRowContext(ctx, "SELECT value, sum FROM preferences WHERE name = ?", name).Scan(&value, &sum)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
+		if err := rows.Scan(&p.name, &p.value, &sum); err != nil {
+			return nil, err
 		}
-		if err == nil {
-			err = checkRow(sum, "preferences", name, value)
+		if err := checkRow(sum, "preferences", p.name, p.value); err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if string(sumPreferences(out)) != string(h.prefsSum) {
+		return nil, damage("its preferences are not all those that were written")
+	}
+	return out, nil
+}
+
+// Preference returns what was set, or "".
+func (s *Store) Preference(ctx context.Context, name string) (value string, err error) {
+	err = s.snapshot(ctx, func(ctx context.Context, q querier, h head) error {
+		all, err := readPreferences(ctx, q, h)
+		for _, p := range all {
+			if p.name == name {
+				value = p.value
+			}
 		}
 		return err
 	})
-	if err != nil {
-		return "", err
-	}
-	return value, nil
+	return value, err
 }
 
 // SetPreference sets a value; "" takes it away.
 func (s *Store) SetPreference(ctx context.Context, name, value string) error {
 	return s.change(ctx, func(t *txn) error {
-		t.head.policy++
-		t.lasting()
-		if value == "" {
-			return t.exec("DELETE FROM preferences WHERE name = ?", name)
+		if _, err := readPreferences(t.ctx, t.conn, t.head); err != nil {
+			return err
 		}
-		return t.exec("INSERT OR REPLACE INTO preferences (name, value, sum) VALUES (?, ?, ?)",
-			name, value, sumOf("preferences", name, value))
+		if err := t.exec("DELETE FROM preferences WHERE name = ?", name); err != nil {
+			return err
+		}
+		if p := (preference{name, value}); value != "" {
+			if err := t.exec("INSERT INTO preferences (name, value, sum) VALUES (?, ?, ?)", name, value, p.sum()); err != nil {
+				return err
+			}
+		}
+		return t.sumPreferences()
 	})
+}
+
+// sumPreferences notes what the preferences add up to now.
+func (t *txn) sumPreferences() error {
+	rows, err := t.conn.QueryContext(t.ctx, "SELECT name, value FROM preferences ORDER BY name")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var all []preference
+	for rows.Next() {
+		var p preference
+		if err := rows.Scan(&p.name, &p.value); err != nil {
+			return err
+		}
+		all = append(all, p)
+	}
+	t.head.prefsSum = sumPreferences(all)
+	t.head.policy++
+	t.lasting()
+	return rows.Err()
 }
 
 // ClockBehind returns how far the clock is behind the latest time that the store

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
@@ -26,6 +27,8 @@ type requestRow struct {
 	created            int64
 	body, ended        []byte // a request, a settlement without its decision
 	problem            string
+
+	counted bool // it is written as open
 }
 
 const requestColumns = "n, id, session, state, created, body, ended, problem"
@@ -60,9 +63,41 @@ func readRequests(ctx context.Context, q querier, where string, args ...any) ([]
 		if err := checkRow(sum, "requests", r.fields()...); err != nil {
 			return nil, err
 		}
+		r.counted = r.state == stateOpen
 		out = append(out, r)
 	}
 	return out, rows.Err()
+}
+
+// readOpen returns the open requests of a session, or of all with "". There must
+// be as many as were written.
+func (s *Store) readOpen(ctx context.Context, q querier, session string) ([]requestRow, error) {
+	h, err := s.currentHead(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := readRequests(ctx, q, "state = 'open'")
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(rows)) != h.open {
+		return nil, damage("%d open requests are there of %d", len(rows), h.open)
+	}
+	return slices.DeleteFunc(rows, func(r requestRow) bool { return session != "" && r.session != session }), nil
+}
+
+// knownRequest is readRequest for an id that somebody was given: if it is not
+// there, it may be damaged.
+func knownRequest(ctx context.Context, q querier, id string) (*requestRow, error) {
+	r, err := readRequest(ctx, q, id)
+	if errors.Is(err, approval.ErrUnknownRequest) {
+		if all, e := readRequests(ctx, q, "+id IS NOT NULL"); e != nil {
+			return nil, e
+		} else if slices.ContainsFunc(all, func(r requestRow) bool { return r.id == id }) {
+			return nil, damage("request %q is not where it should be", id)
+		}
+	}
+	return r, err
 }
 
 // readRequest returns the row of a request, or [approval.ErrUnknownRequest].
@@ -77,8 +112,16 @@ func readRequest(ctx context.Context, q querier, id string) (*requestRow, error)
 	return &rows[0], nil
 }
 
-// writeRequest writes a row; one without a number is new.
+// writeRequest writes a row; one without a number is new. The head counts those
+// that are open.
 func (t *txn) writeRequest(r *requestRow) error {
+	if r.state == stateOpen && !r.counted {
+		t.head.open++
+	}
+	if r.state != stateOpen && r.counted {
+		t.head.open--
+	}
+	r.counted = r.state == stateOpen
 	if r.n == 0 {
 		if err := t.row("SELECT coalesce(max(n), 0) + 1 FROM requests").Scan(&r.n); err != nil {
 			return err
@@ -135,7 +178,7 @@ func (t *txn) postNew(r *requestRow) error {
 // Posted implements [approval.RequestStore].
 func (s *Store) Posted(ctx context.Context, id string) (p approval.Posted, err error) {
 	err = s.read(ctx, func(q querier) error {
-		r, err := readRequest(ctx, q, id)
+		r, err := knownRequest(ctx, q, id)
 		if err == nil {
 			p, err = r.posted(ctx, q)
 		}
@@ -146,12 +189,8 @@ func (s *Store) Posted(ctx context.Context, id string) (p approval.Posted, err e
 
 // Open implements [approval.RequestStore].
 func (s *Store) Open(ctx context.Context, session string) (out []approval.Posted, err error) {
-	where, args := "state = 'open'", []any{}
-	if session != "" {
-		where, args = where+" AND session = ?", append(args, session)
-	}
 	err = s.read(ctx, func(q querier) error {
-		rows, err := readRequests(ctx, q, where, args...)
+		rows, err := s.readOpen(ctx, q, session)
 		if err != nil {
 			return err
 		}
@@ -180,20 +219,30 @@ func (r *requestRow) posted(ctx context.Context, q querier) (p approval.Posted, 
 	return p, err
 }
 
+// An ending is a settlement as a row keeps it: of its decision, which has a table
+// of its own, the digest.
+type ending struct {
+	approval.Settlement
+	Answer approval.Digest `json:"answer,omitzero"`
+}
+
 func (r *requestRow) settlement(ctx context.Context, q querier) (*approval.Settlement, error) {
-	out := new(approval.Settlement)
-	if err := json.Unmarshal(r.ended, out); err != nil {
+	var end ending
+	if err := json.Unmarshal(r.ended, &end); err != nil {
 		return nil, damage("request %q: %v", r.id, err)
 	}
-	d, err := readDecision(ctx, q, r.id)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-	case err != nil:
-		return nil, err
-	default:
-		out.Decision, out.Partial = &d.decision, d.partial()
+	if end.Answer.IsZero() {
+		return &end.Settlement, nil
 	}
-	return out, nil
+	d, err := readDecision(ctx, q, r.id)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && string(d.digest) != string(end.Answer[:]) {
+		err = damage("the answer to request %q is not the one that was written", r.id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	end.Decision, end.Partial = &d.decision, d.partial()
+	return &end.Settlement, nil
 }
 
 // Await implements [approval.RequestStore].
@@ -201,6 +250,9 @@ func (s *Store) Await(ctx context.Context, ids ...string) (approval.Posted, erro
 	changed, stop := s.signal(topicRequests)
 	defer stop()
 	for {
+		if ctx.Err() != nil {
+			return approval.Posted{}, late(ctx)
+		}
 		id, err := s.firstEnded(ctx, ids)
 		if err != nil {
 			return approval.Posted{}, err
@@ -223,7 +275,7 @@ func (s *Store) firstEnded(ctx context.Context, ids []string) (found string, err
 		args[i] = id
 	}
 	in := "id IN (?" + strings.Repeat(", ?", max(len(ids)-1, 0)) + ")"
-	err = s.read(ctx, func(q querier) error {
+	err = s.peek(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.QueryContext(ctx, "SELECT id, state FROM requests WHERE "+in+" ORDER BY n", args...)
 		if err != nil {
 			return err

@@ -28,6 +28,9 @@ func (s *Store) SaveRun(ctx context.Context, run approval.SavedRun) (version int
 		if now != run.Version {
 			return fmt.Errorf("run %q: %w: version %d is kept, this one was version %d", run.ID, approval.ErrRunChanged, now, run.Version)
 		}
+		if now == 0 {
+			t.head.runs++
+		}
 		run.Version, run.Saved = now+1, t.now
 		version = run.Version
 		t.lasting()
@@ -47,10 +50,13 @@ const runColumns = "SELECT id, session, version, saved, data, sum FROM runs"
 func (s *Store) LoadRun(ctx context.Context, id string) (run approval.SavedRun, err error) {
 	err = s.read(ctx, func(q querier) error {
 		run, err = scanRun(q.QueryRowContext(ctx, runColumns+" WHERE id = ?", id))
-		if errors.Is(err, sql.ErrNoRows) {
-			err = fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
 		}
-		return err
+		if _, err := s.readRuns(ctx, q); err != nil {
+			return err // it may be there, and damaged
+		}
+		return fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
 	})
 	return run, err
 }
@@ -68,22 +74,38 @@ func scanRun(row interface{ Scan(...any) error }) (run approval.SavedRun, err er
 // Runs implements [approval.RunStore].
 func (s *Store) Runs(ctx context.Context) (out []approval.SavedRun, err error) {
 	err = s.read(ctx, func(q querier) error {
-		rows, err := q.QueryContext(ctx, runColumns+" ORDER BY saved, id")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			run, err := scanRun(rows)
-			if err != nil {
-				return err
-			}
-			run.Data = nil
-			out = append(out, run)
-		}
-		return rows.Err()
+		out, err = s.readRuns(ctx, q)
+		return err
 	})
 	return out, err
+}
+
+// readRuns reads all runs, which must be as many as there were written.
+func (s *Store) readRuns(ctx context.Context, q querier) (out []approval.SavedRun, err error) {
+	h, err := s.currentHead(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := q.QueryContext(ctx, runColumns+" ORDER BY saved, id")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		run, err := scanRun(rows)
+		if err != nil {
+			return nil, err
+		}
+		run.Data = nil
+		out = append(out, run)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if int64(len(out)) != h.runs {
+		return nil, damage("%d runs are there of %d", len(out), h.runs)
+	}
+	return out, nil
 }
 
 // DeleteRun implements [approval.RunStore].
@@ -96,6 +118,7 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 		if n == 0 {
 			return fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
 		}
+		t.head.runs--
 		t.lasting()
 		return t.exec("DELETE FROM runs WHERE id = ?", id)
 	})

@@ -61,10 +61,15 @@ func (s *Store) secure(before, after head) error {
 func (s *Store) transact(ctx context.Context, f func(*txn) error) (before, after head, err error) {
 	t := &txn{ctx: context.WithoutCancel(ctx), conn: s.writer, s: s}
 	err = s.alone(ctx, func() error {
+		give, err := s.turn.take()
+		if err != nil {
+			return &Error{Path: s.path, Kind: ErrBusy, Err: err, Do: waitOrFind}
+		}
+		defer give()
 		if err := t.exec("BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
-		err := t.run(f, &before)
+		err = t.run(f, &before)
 		if err == nil {
 			err = t.exec("COMMIT")
 		}

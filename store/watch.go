@@ -10,7 +10,7 @@ import (
 var looks = []time.Duration{0, time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond}
 
 const (
-	rest     = 2 * time.Millisecond
+	rest     = 5 * time.Millisecond
 	backstop = time.Second           // in case the system lost a word
 	unheard  = 15 * time.Millisecond // how often to look where the system says nothing
 )

@@ -21,7 +21,7 @@ func untilSignal(parent context.Context) (context.Context, context.CancelFunc) {
 		for {
 			select {
 			case s := <-signals:
-				if false && term.Lent() {
+				if s == os.Interrupt && term.Lent() {
 					continue // Ctrl-C in a pager or editor
 				}
 				cancel(signalled{s})

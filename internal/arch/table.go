@@ -24,31 +24,45 @@ var table = map[string]line{
 	"approval/approvaltest": {inside: []string{"approval", "present"}},
 
 	"sandbox":          {pure: true},
-	"sandbox/bwrap":    {inside: []string{"sandbox"}},
-	"sandbox/landlock": {inside: []string{"sandbox"}, outside: []string{"github.com/landlock-lsm/go-landlock", "github.com/elastic/go-seccomp-bpf"}},
-	"sandbox/seatbelt": {inside: []string{"sandbox"}},
+	"sandbox/seccomp":  {pure: true},
+	"sandbox/host":     {inside: []string{"sandbox"}, outside: []string{system}},
+	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{system}},
+	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
+	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
+	"sandbox/inner":    {inside: []string{"sandbox"}},
+	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt"}, outside: []string{system}},
 
 	"tool":           {inside: []string{"approval", "present", "sandbox"}, outside: []string{"github.com/google/jsonschema-go"}},
 	"tool/roots":     {inside: []string{"approval"}},
+	"tool/hosts":     {inside: []string{"approval"}, pure: true},
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
-	"tool/shell":     {inside: underTool, outside: []string{"mvdan.cc/sh/v3"}},
+	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
 	"tool/command":   {inside: append([]string{"tool/shell/runner"}, underTool...)},
 	"tool/connector": {inside: underTool, outside: []string{mcp}},
 
+	"tool/shell/programs":    {pure: true},
+	"tool/shell/analysis":    {inside: []string{"tool/shell/programs"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
 	"tool/shell/host":        {inside: []string{"tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/runner":      {outside: []string{"golang.org/x/sys"}},
 	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, outside: []string{"golang.org/x/sys"}},
 
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 
-	"internal/config":  {inside: append([]string{"approval", "sandbox", "tool", "tool/roots"}, toolsets...), outside: []string{yamlModule}},
+	"internal/config":  {inside: append([]string{"approval", "sandbox", "tool", "tool/roots", "tool/hosts", "tool/shell/runner"}, toolsets...), outside: []string{yamlModule}},
 	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", highlighting, "golang.org/x/sys"}},
 	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}, outside: []string{highlighting}},
 	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
 	"internal/model":   {inside: []string{"internal/worker", "approval"}, outside: []string{yamlModule}},
 	"internal/gateway": {inside: []string{"tool", "approval", "present", "internal/config"}, outside: []string{mcp}},
 	"internal/agents":  {inside: []string{"tool", "approval", "present", "internal/config"}},
+
+	"internal/explain": {inside: []string{"approval"}},
+	"internal/toolbox": {inside: append([]string{
+		"approval", "internal/config", "sandbox", "tool", "tool/roots",
+		"tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/runner/shim",
+	}, toolsets...)},
+	"internal/corpus": {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool"}},
 
 	"internal/model/anthropic": {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	"internal/model/openai":    {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/openai/openai-go/v3"}},
@@ -68,6 +82,7 @@ const (
 	diffs        = "znkr.io/diff"
 	globs        = "github.com/bmatcuk/doublestar/v4"
 	highlighting = "github.com/alecthomas/chroma/v2"
+	system       = "golang.org/x/sys"
 	yamlModule   = "github.com/goccy/go-yaml"
 	mcp          = "github.com/modelcontextprotocol/go-sdk"
 )
@@ -86,7 +101,7 @@ var examples = line{inside: append([]string{
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.
 var (
-	testHelpers = []string{"approval/approvaltest", "internal/model/modeltest", "internal/rounds", "internal/screen"}
+	testHelpers = []string{"approval/approvaltest", "internal/model/modeltest", "internal/rounds", "internal/screen", "tool/shell/host"}
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",

@@ -6,6 +6,7 @@ import (
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell"
+	"github.com/assent-dev/assent/tool/shell/runner"
 	"github.com/goccy/go-yaml/ast"
 )
 
@@ -27,9 +28,7 @@ func (r *report) shell(n ast.Node) shell.Config {
 	}
 	if n, ok := o.take("env"); ok {
 		c.Env = r.texts(n, "shell.env")
-		if err := shell.CheckEnv(c.Env); err != nil {
-			r.problem(n, "shell.env: %v", err)
-		}
+		r.checkEnv(n, c.Env)
 	}
 	if n, ok := o.take("cwd"); ok {
 		c.Cwd = r.text(n, "shell.cwd")
@@ -39,6 +38,14 @@ func (r *report) shell(n ast.Node) shell.Config {
 		r.warn(n, "%s", hidden)
 	}
 	return c
+}
+
+func (r *report) checkEnv(n ast.Node, names []string) {
+	for _, name := range names {
+		if !runner.MayPass(name) {
+			r.problem(n, "shell.env: %q cannot be passed on: it is no name of a variable, or one that makes programs run other code", name)
+		}
+	}
 }
 
 func (r *report) presets(n ast.Node) (readonly bool) {
@@ -54,9 +61,9 @@ func (r *report) presets(n ast.Node) (readonly bool) {
 func (r *report) shellRule(n ast.Node) shell.Rule {
 	o := r.object(n, "a shell rule")
 	rule := shell.Rule{Source: r.source(n)}
-	at := n
-	if n, ok := o.take("pattern"); ok {
-		rule.Pattern, at = r.text(n, "pattern"), n
+	at, ok := o.take("pattern")
+	if ok {
+		rule.Pattern = r.text(at, "pattern")
 	} else {
 		r.problem(n, "a shell rule needs a pattern")
 	}

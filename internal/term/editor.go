@@ -2,6 +2,7 @@ package term
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,13 +28,7 @@ func (w *work) newDraft(r *approval.Request) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	editor := w.cfg.Getenv("VISUAL")
-	if editor == "" {
-		editor = w.cfg.Getenv("EDITOR")
-	}
-	if editor == "" {
-		editor = "vi"
-	}
+	editor := cmp.Or(strings.TrimSpace(w.cfg.Getenv("VISUAL")), strings.TrimSpace(w.cfg.Getenv("EDITOR")), "vi")
 	f, err := os.CreateTemp("", "assent-*"+suffix) // made with mode 0600
 	if err != nil {
 		return nil, fmt.Errorf("a file to edit: %w", err)
@@ -44,7 +39,7 @@ func (w *work) newDraft(r *approval.Request) (*draft, error) {
 		return nil, fmt.Errorf("a file to edit: %w", err)
 	}
 	d := &draft{request: r, path: f.Name(), before: content}
-	d.command = w.command("sh", "-c", keepShell+editor+` "$1"`, "sh", d.path)
+	d.command = w.program(editor, d.path)
 	d.command.Stdin, d.command.Stdout, d.command.Stderr = w.cfg.In, w.cfg.Out, w.cfg.Out
 	return d, nil
 }

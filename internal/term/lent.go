@@ -3,7 +3,9 @@ package term
 import (
 	"io"
 	"os/exec"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -37,6 +39,29 @@ func lend() (back func()) {
 		loan.open--
 		loan.ended = time.Now()
 	}
+}
+
+// keepShell is the first line for a shell that runs a pager or an editor: Ctrl-C is theirs,
+// and the shell tells how they ended.
+const keepShell = "trap : INT\n"
+
+// program returns what a variable such as PAGER says, with further arguments. A shell stands
+// between only if it must: it would not hand on that the prompt ends.
+func (w *work) program(said string, args ...string) *exec.Cmd {
+	if strings.ContainsAny(said, "\"'`\\$|&;<>()*?[]{}#~=!\n") {
+		return w.command("sh", append([]string{"-c", keepShell + said + ` "$@"`, "sh"}, args...)...)
+	}
+	words := strings.Fields(said)
+	return w.command(words[0], append(words[1:], args...)...)
+}
+
+// command returns a program that has the terminal for itself. When the prompt ends it is
+// asked to end, and so can put the terminal back as it was; killed, it could not.
+func (w *work) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(w.ctx, name, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	return cmd
 }
 
 // A borrower is a program that has the terminal for itself while it runs. It is what

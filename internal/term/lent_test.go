@@ -56,6 +56,22 @@ func TestS27CtrlCInTheEditorIsTheEditors(t *testing.T) {
 	}
 }
 
+func TestProgramsOfVariables(t *testing.T) {
+	w := New(Config{}).newWork(t.Context(), nil)
+	for said, want := range map[string]string{
+		"printf %s_%s x":           "x_a b",
+		"X=1; printf %s_%s \"$X\"": "1_a b",
+		"printf '%s %s' y":         "y a b",
+	} {
+		if out, err := w.program(said, "a b").Output(); err != nil || string(out) != want {
+			t.Errorf("%s: %q, %v", said, out, err)
+		}
+	}
+	if cmd := w.program("less  -R"); len(cmd.Args) != 2 || cmd.Args[0] != "less" {
+		t.Errorf("a shell stands between: %q", cmd.Args)
+	}
+}
+
 func TestInterruptedPrograms(t *testing.T) {
 	for script, want := range map[string]bool{"kill -INT $$": true, "exit 130": true, "exit 1": false, "true": false, "kill -TERM $$": false} {
 		if err := exec.Command("sh", "-c", script).Run(); interrupted(err) != want {

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/assent-dev/assent/present"
 )
@@ -15,9 +14,9 @@ import (
 // text; colours only in a diff, and only in our own less.
 func (w *work) pager(view present.View) (*exec.Cmd, error) {
 	var cmd *exec.Cmd
-	own := w.cfg.Getenv("PAGER")
+	own := strings.TrimSpace(w.cfg.Getenv("PAGER"))
 	if own != "" {
-		cmd = w.command("sh", "-c", keepShell+own)
+		cmd = w.program(own)
 	} else if less, err := exec.LookPath("less"); err == nil {
 		cmd = w.command(less, "-R")
 	} else {
@@ -31,19 +30,6 @@ func (w *work) pager(view present.View) (*exec.Cmd, error) {
 	}
 	cmd.Stdin = strings.NewReader(wholeText(view, style))
 	return cmd, nil
-}
-
-// keepShell is a first line for a shell that runs a pager or an editor: Ctrl-C is theirs, and
-// the shell tells how they ended.
-const keepShell = "trap : INT\n"
-
-// command returns a program that has the terminal for itself. When the prompt ends it is
-// asked to end, and so can put the terminal back as it was; killed, it could not.
-func (w *work) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(w.ctx, name, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 2 * time.Second
-	return cmd
 }
 
 // interrupted reports whether Ctrl-C ended a program; a shell says so with 130.

@@ -41,7 +41,7 @@ func Diagnose(said string, f Facts) *sandbox.Problem {
 	case namespaces:
 		p.Cause = "the system does not let bubblewrap make a user namespace"
 		p.Remedy = "see whether a security module or a container forbids it; the kernel's log says which"
-	case says("seccomp"):
+	case says("seccomp"), says("SECCOMP"):
 		p.Cause = "the kernel does not take the filter for system calls"
 		p.Remedy = "use a kernel with CONFIG_SECCOMP_FILTER"
 	default:

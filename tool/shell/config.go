@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -142,15 +141,4 @@ var harmlessEnv = []string{
 // question.
 func (c *Config) mayBeSet(name string) bool {
 	return slices.Contains(harmlessEnv, name) || slices.Contains(c.Env, name)
-}
-
-// CheckEnv reports names of variables that cannot be passed on: they would make
-// programs run other code.
-func CheckEnv(names []string) error {
-	for _, name := range names {
-		if name == "" || strings.ContainsAny(name, "= \t\n\x00") {
-			return fmt.Errorf("%q is no name of a variable", name)
-		}
-	}
-	return nil
 }

@@ -26,3 +26,26 @@ func BenchmarkRead(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkWorst reads texts that were made to take long.
+func BenchmarkWorst(b *testing.B) {
+	world := project()
+	for _, bm := range []struct{ name, text string }{
+		{"eval", strings.Repeat("eval ", 3200) + "x"},
+		{"functions", strings.Repeat("f() { f; f; }; ", 1000)},
+		{"patterns", strings.Repeat("cat /*/../*/", 1300)},
+		{"and", strings.Repeat("a && ", 3200) + "x"},
+		{"loops", strings.Repeat("for x in a b; do ", 90) + "x" + strings.Repeat("; done", 90)},
+		{"variables", strings.Repeat("a=$b;(c=1);", 1400)},
+		{"braces", strings.Repeat("{1..255} ", 1800)},
+		{"nested", strings.Repeat("$(", 240) + "x" + strings.Repeat(")", 240)},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Read(bm.text, "/w", world); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

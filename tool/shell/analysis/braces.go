@@ -7,21 +7,23 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxBraces is how many words braces may make of one.
-const maxBraces = 256
+// maxChoices is how many words braces may make of one.
+const maxChoices = 256
 
 // expandBraces returns the words that a word with braces stands for. If there are too many
 // it returns the word itself and false.
-func expandBraces(word *syntax.Word) ([]*syntax.Word, bool) {
+func (w *walker) expandBraces(word *syntax.Word) ([]*syntax.Word, bool) {
 	split := &syntax.Word{Parts: word.Parts} // the tree stays as it is
 	if !syntax.SplitBraces(split) {
 		return []*syntax.Word{word}, true
 	}
-	words := braceWords(split.Parts)
-	if words == nil {
-		return []*syntax.Word{word}, false
+	if w.braces > 0 {
+		if words := braceWords(split.Parts); words != nil {
+			w.braces -= len(words)
+			return words, true
+		}
 	}
-	return words, true
+	return []*syntax.Word{word}, false
 }
 
 // braceWords multiplies out the parts; nil if there are too many.
@@ -36,7 +38,7 @@ func braceWords(parts []syntax.WordPart) []*syntax.Word {
 			continue
 		}
 		choices := braceChoices(brace)
-		if choices == nil || len(words)*len(choices) > maxBraces {
+		if choices == nil || len(words)*len(choices) > maxChoices {
 			return nil
 		}
 		var next []*syntax.Word
@@ -90,7 +92,7 @@ func sequence(brace *syntax.BraceExp) []*syntax.Word {
 		format = func(n int) string { return string(rune(n)) }
 	}
 	distance := max(last-first, first-last)
-	if distance < 0 || distance/step >= maxBraces {
+	if distance < 0 || distance/step >= maxChoices {
 		return nil
 	}
 	var words []*syntax.Word

@@ -119,7 +119,7 @@ func (w *walker) assignTo(c *command, names []programs.Word) {
 	for _, name := range names {
 		if !name.Known || !isName(name.Text) {
 			w.opaque(c, c.name()+" assigns to something whose subscript may be code")
-			w.anything(c.state)
+			c.state.forgetAll()
 			return
 		}
 		w.assign(name.Text, variable{}, c.state)

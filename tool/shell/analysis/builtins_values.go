@@ -15,7 +15,7 @@ func printfBuiltin(w *walker, c *command) outcome {
 	flags, rest, ok := options(c.words, "v")
 	if !ok {
 		w.opaque(c, "the first word of printf may be -v")
-		w.anything(c.state)
+		c.state.forgetAll()
 		return stays(c.state.folders)
 	}
 	for _, f := range flags {
@@ -122,7 +122,8 @@ func declareBuiltin(w *walker, c *command) outcome {
 func letBuiltin(w *walker, c *command) outcome {
 	w.harmless(c)
 	w.opaque(c, "arithmetic that may be code")
-	return w.anything(c.state)
+	c.state.forgetAll()
+	return stays(c.state.folders)
 }
 
 func waitBuiltin(w *walker, c *command) outcome {

@@ -103,7 +103,7 @@ func (w *walker) declareWord(word programs.Word, d *declarer, part int, s *state
 	switch {
 	case !word.Known:
 		w.unknown(part, nil, "declares what is not known")
-		w.anything(s)
+		s.forgetAll()
 	case len(word.Text) > 1 && (word.Text[0] == '-' || word.Text[0] == '+'):
 		if !d.option(word.Text) {
 			w.unknown(part, nil, "an option that is not known: "+word.Text)
@@ -115,7 +115,7 @@ func (w *walker) declareWord(word programs.Word, d *declarer, part int, s *state
 		switch {
 		case !isName(name):
 			w.unknown(part, nil, "declares something whose subscript may be code")
-			w.anything(s)
+			s.forgetAll()
 		case assigned:
 			w.declareValue(name, variable{value: programs.Literal(value)}, d, part, s)
 		default:

@@ -12,9 +12,9 @@ import (
 // is not read at all.
 const (
 	oddLength  = 16 << 10
-	maxLength  = 128 << 10
+	maxLength  = 64 << 10
 	oddNesting = 100
-	maxNesting = 1000
+	maxNesting = 250
 )
 
 // gate looks at a text before it is parsed. It returns why the text is odd, or an error
@@ -82,42 +82,53 @@ func misleading(r rune) bool {
 	return false
 }
 
-// nesting estimates how deep the text nests, without parsing it: brackets, and the words
-// that open a compound command. What quotes hide is counted too, which only asks more.
+// nesting estimates how deep the text nests, without parsing it: brackets, the words that
+// open a compound command, and those that may follow each other without end. What quotes
+// hide is counted too, which only asks more.
 func nesting(text string) int {
-	deepest, brackets, words := 0, 0, 0
+	deepest, brackets, words, chain := 0, 0, 0, 0
 	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch c {
-		case '(', '{', '[':
+		switch c := text[i]; {
+		case c == '(' || c == '{' || c == '[':
 			brackets++
-		case ')', '}', ']':
-			brackets = max(brackets-1, 0)
-		default:
-			if c >= 'a' && c <= 'z' && (i == 0 || !isNameByte(text[i-1])) {
-				n, delta := keyword(text[i:])
-				words = max(words+delta, 0)
-				i += n
+			if c == '{' {
+				chain = 0
 			}
+		case c == ')' || c == '}' || c == ']':
+			brackets = max(brackets-1, 0)
+			if c == ')' && i > 0 && text[i-1] == '(' {
+				chain++ // f() f() f() …
+			}
+		case c == ';' || c == '\n' || c == '&' || c == '|':
+			chain = 0
+		case c == '!':
+			chain++
+		case c >= 'a' && c <= 'z' && (i == 0 || !isNameByte(text[i-1])):
+			n, opens, follows := keyword(text[i:])
+			words, chain = max(words+opens, 0), chain+follows
+			i += n
 		}
-		deepest = max(deepest, brackets+words)
+		deepest = max(deepest, brackets+words+chain)
 	}
 	return deepest
 }
 
-// keyword returns how many bytes to skip, and by how much the word nests.
-func keyword(text string) (skip, delta int) {
+// keyword returns how many bytes to skip, by how much the word nests, and whether another
+// like it may follow at once.
+func keyword(text string) (skip, opens, follows int) {
 	n := 0
 	for n < len(text) && isNameByte(text[n]) {
 		n++
 	}
 	switch text[:n] {
 	case "if", "while", "until", "for", "select", "case":
-		delta = 1
+		opens = 1
 	case "fi", "done", "esac":
-		delta = -1
+		opens = -1
+	case "coproc", "time":
+		follows = 1
 	}
-	return n - 1, delta
+	return n - 1, opens, follows
 }
 
 func isNameByte(c byte) bool {

@@ -66,6 +66,9 @@ func unescapePattern(text string) string {
 
 // matches returns the paths that an absolute pattern stands for now.
 func (w *walker) matches(text string) (found []string, more bool) {
+	if w.entries <= 0 {
+		return nil, true
+	}
 	found = []string{"/"}
 	for _, part := range strings.Split(strings.TrimPrefix(text, "/"), "/") {
 		if part == "" || part == "." {

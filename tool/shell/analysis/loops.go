@@ -57,7 +57,7 @@ func (w *walker) forLoop(cmd *syntax.ForClause, s *state) outcome {
 	items := w.items(loop, s)
 	v := w.changes(cmd.Do, s)
 	v.name(loop.Name.Value, byText)
-	if cmd.Select || !allKnown(items) {
+	if cmd.Select || !allKnown(items) || w.spent {
 		return w.loose(s, v, func(body *state) outcome {
 			body.set(loop.Name.Value, w.oneOf(items, s))
 			if cmd.Select {
@@ -80,14 +80,10 @@ func (w *walker) items(loop *syntax.WordIter, s *state) []programs.Word {
 	return w.fields(nil, loop.Items, s)
 }
 
-// unroll walks the body once for each item.
+// unroll walks the body once for each item, as long as there is room for repetitions.
 func (w *walker) unroll(cmd *syntax.ForClause, name string, items []programs.Word, v survey, s *state) outcome {
 	w.changed = true
 	for i, item := range items {
-		if i > 0 && !w.mayRepeat() {
-			body := func(b *state) outcome { return w.stmts(cmd.Do, b) }
-			return w.loose(s, v, body)
-		}
 		w.assign(name, variable{value: item}, s)
 		walk := func() { s.folders = w.stmts(cmd.Do, s).either() }
 		if i == 0 {
@@ -95,11 +91,15 @@ func (w *walker) unroll(cmd *syntax.ForClause, name string, items []programs.Wor
 		} else {
 			w.repeating(walk)
 		}
-		if v.jumps { // what follows the jump may not have run
+		last := i == len(items)-1
+		if v.jumps || !last && !w.mayRepeat() { // what follows may not have run, or ran and was not walked
 			v.apply(s)
 			if v.moves {
 				s.folders = folders{}
 			}
+		}
+		if !last && !w.mayRepeat() {
+			break
 		}
 	}
 	return stays(s.folders)

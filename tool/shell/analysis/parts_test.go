@@ -68,9 +68,6 @@ func reading(text string) string {
 	if script.Odd != "" {
 		lines = "odd: " + script.Odd + "\n"
 	}
-	if len(script.Parts) == 0 {
-		return lines + "nothing\n"
-	}
 	return lines + described(script.Parts) + "\n"
 }
 

@@ -9,7 +9,8 @@ import (
 
 // Read reads a command that would run in the folder dir, an absolute path, and says what
 // it would do. An error means that the text is no command that can be read; it says where,
-// and such text must not run.
+// and such text must not run. There is always a part: text that does nothing outside the
+// shell itself is said to run the builtin `:`.
 func Read(text, dir string, world World) (script *Script, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -31,9 +32,13 @@ func read(text, dir string, world World) (*Script, error) {
 	if len(file.Stmts) == 0 {
 		return nil, errors.New("the command is empty")
 	}
-	w := &walker{world: world, at: place{text: form}, repeats: maxRepeats, entries: maxEntries}
+	w := &walker{world: world, at: place{text: form}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces}
 	w.parts = make([]Part, 0, expected(form))
 	w.script(file, &state{folders: folders{[]string{dir}}})
+	if len(w.parts) == 0 { // such as a test, or a variable of the shell's own
+		w.add(Part{Kind: Runs, Builtin: true, Line: 1, Source: form, Dir: dir,
+			Words: literals([]string{":"}), Reading: harmlessReading(":")})
+	}
 	return &Script{
 		Command: Command{text: form, original: text},
 		Parts:   w.parts,

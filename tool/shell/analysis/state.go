@@ -104,6 +104,9 @@ func (s *state) define(name string, f function) {
 // join makes the state what it is after one of the branches ran. Each is a layer directly
 // above it; the state itself among them stands for a branch that does nothing.
 func (s *state) join(branches ...*state) {
+	if !slices.ContainsFunc(branches, func(b *state) bool { return b != s && b.touched() }) {
+		return
+	}
 	vars, funcs := map[string]variable{}, map[string]function{}
 	barrier := false
 	for _, b := range branches {
@@ -138,6 +141,11 @@ func (s *state) join(branches ...*state) {
 	for name, f := range funcs {
 		s.define(name, f)
 	}
+}
+
+// touched reports whether anything but the folder changed in this layer.
+func (s *state) touched() bool {
+	return len(s.vars) > 0 || len(s.funcs) > 0 || s.barrier || s.paramsChange
 }
 
 // mergeVariable is what is known of a variable after any of the branches.

@@ -12,6 +12,7 @@ const (
 	maxRepeats = 1500 // commands walked again: loops, calls, inner scripts
 	maxInner   = 12   // scripts inside scripts
 	maxEntries = 2000 // names looked at for patterns and trees
+	maxBraces  = 2000 // words that braces make
 )
 
 // A walker visits a parsed text and collects its parts.
@@ -22,6 +23,7 @@ type walker struct {
 	at      place
 	repeats int // how many commands more may be walked again
 	entries int // how many names more may be looked at
+	braces  int // how many words more braces may make
 	depth   int // scripts inside scripts
 	again   int // loops, calls and inner scripts that the walk is inside of
 	spent   bool
@@ -64,10 +66,13 @@ func (w *walker) add(p Part) int {
 // unknown adds a part for code that cannot be read, caused by the part of that number.
 func (w *walker) unknown(cause int, node syntax.Node, why string) {
 	p := Part{Kind: Unknown, Cause: cause, Why: why, Opaque: true}
-	if node != nil {
+	switch {
+	case node != nil:
 		p.Line, p.Source = w.line(node), w.source(node)
-	} else if cause > 0 {
+	case cause > 0:
 		p.Line, p.Source = w.parts[cause-1].Line, w.parts[cause-1].Source
+	default:
+		p.Line, p.Source = max(w.at.line, 1), w.at.text
 	}
 	w.add(p)
 }

@@ -26,7 +26,7 @@ func (w *walker) fields(dst []programs.Word, words []*syntax.Word, s *state) []p
 			dst = append(dst, programs.Literal(text))
 			continue
 		}
-		many, complete := expandBraces(word)
+		many, complete := w.expandBraces(word)
 		if !complete {
 			for _, one := range many {
 				w.pieces(one.Parts, s) // for what runs inside

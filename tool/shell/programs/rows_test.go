@@ -275,7 +275,10 @@ func fileState(path string) string {
 	if err != nil {
 		return ""
 	}
-	content, _ := os.ReadFile(path)
+	var content []byte
+	if info.Mode().IsRegular() {
+		content, _ = os.ReadFile(path)
+	}
 	return fmt.Sprintf("%v %v %s", info.Mode(), info.ModTime().UnixNano(), content)
 }
 

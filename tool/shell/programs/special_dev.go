@@ -47,6 +47,8 @@ func devSpecial(name string) (special, bool) {
 		return special{operands: ipOperands}, true
 	case "ifconfig":
 		return special{after: severalOperands}, true
+	case "dockerRun":
+		return special{after: dockerRun}, true
 	case "copyOut":
 		return special{operands: copyOut}, true
 	case "urlFiles":

@@ -76,3 +76,14 @@ func serviceAction(r *reader) {
 		r.alarm(at, "changes a service of the machine")
 	}
 }
+
+// dockerRun puts the program of --entrypoint before the words that are handed to it.
+func dockerRun(r *reader) {
+	u := r.used("--entrypoint")
+	if u == nil || !u.given || len(r.operands) == 0 {
+		return
+	}
+	words := append([]Word{u.value}, r.args[r.operands[0]+1:]...)
+	r.out.Runs = nil
+	r.runs(Run{Words: words})
+}

@@ -10,12 +10,25 @@ func sqlCommands(r *reader) {
 		w := t.value
 		if !w.Known || sqlEscapes(r.out.Program, strings.ToLower(w.Text)) {
 			r.alarm(t.at, "may write files or run programs")
+			r.sqlShell(w)
 		}
 	}
 	if len(texts) == 0 {
 		r.open("takes its commands from standard input")
 	}
 	r.open("does as its commands say")
+}
+
+// sqlShell notes the shell commands among them.
+func (r *reader) sqlShell(w Word) {
+	for line := range strings.Lines(w.Text) {
+		line = strings.TrimSpace(line)
+		for _, escape := range []string{".shell ", ".system ", `\!`, "system "} {
+			if command, ok := strings.CutPrefix(line, escape); ok {
+				r.runs(Run{IsScript: true, Script: Word{Text: strings.TrimSpace(command), Known: w.Known}})
+			}
+		}
+	}
 }
 
 // sqlTexts returns the arguments that hold commands.

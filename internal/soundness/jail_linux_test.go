@@ -1,0 +1,112 @@
+package soundness
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+)
+
+// inJail is the variable by which the test binary knows that it is the worker.
+const inJail = "ASSENT_SOUND_WORKER"
+
+// A question is a command to try. First is the policy that is asked first.
+type question struct {
+	Text  string
+	First int
+}
+
+// A jail is a worker that judges and runs commands.
+type jail struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+// newJail starts a worker among the spies of the folder.
+func newJail(spies string) (*jail, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args, err := layout(spies, self)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("bwrap", args...)
+	cmd.Env = []string{inJail + "=1", "PATH=/usr/bin"}
+	cmd.Stderr = os.Stderr
+	j := &jail{cmd: cmd}
+	if j.in, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	j.out = bufio.NewScanner(out)
+	j.out.Buffer(nil, 64<<20)
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("the tests need bubblewrap: %w", err)
+	}
+	return j, nil
+}
+
+// layout is the command line of bwrap: a root in memory with the system's libraries, the
+// spies where programs are, and everything of ours below /w.
+func layout(spies, self string) ([]string, error) {
+	args := []string{
+		"--unshare-user", "--uid", "1000", "--gid", "1000", "--unshare-net", "--unshare-pid", "--unshare-ipc",
+		"--die-with-parent", "--new-session",
+		"--tmpfs", "/", "--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+	}
+	for _, name := range []string{"bin", "sbin", "lib", "lib64", "lib32"} {
+		target, err := os.Readlink("/" + name)
+		switch {
+		case os.IsNotExist(err):
+		case err != nil:
+			return nil, fmt.Errorf("this needs a system whose /%s is a link into /usr: %w", name, err)
+		default:
+			args = append(args, "--symlink", target, "/"+name)
+		}
+	}
+	return append(args,
+		"--tmpfs", "/w", "--ro-bind", "/usr/bin", "/w/bin", "--ro-bind", filepath.Join(spies, "real"), "/w/real",
+		"--ro-bind", filepath.Join(spies, "limit"), "/w/limit", "--ro-bind", self, "/w/worker",
+		"--ro-bind", filepath.Join(spies, "spies"), "/usr/bin", "--tmpfs", "/usr/sbin", "--tmpfs", "/usr/local/bin",
+		"--", "/w/worker"), nil
+}
+
+// try has a command judged, and run if a policy allows it.
+func (j *jail) try(q question) (answer, error) {
+	line, err := json.Marshal(q)
+	if err != nil {
+		return answer{}, err
+	}
+	if _, err := j.in.Write(append(line, '\n')); err != nil {
+		return answer{}, fmt.Errorf("the worker ended: %w", err)
+	}
+	var a answer
+	if !j.out.Scan() {
+		return a, fmt.Errorf("the worker ended: %v, %v", j.out.Err(), j.cmd.Wait())
+	}
+	return a, json.Unmarshal(j.out.Bytes(), &a)
+}
+
+func (j *jail) close() {
+	_ = j.in.Close() // it ends by itself then
+	_ = j.cmd.Wait()
+}
+
+// theSpies are built once for all tests.
+var theSpies = sync.OnceValues(func() (string, error) {
+	top, err := os.MkdirTemp("", "assent-spies-")
+	if err != nil {
+		return "", err
+	}
+	return top, buildSpies(top)
+})

@@ -1,0 +1,103 @@
+package soundness
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// What the kernel is asked to tell.
+const (
+	changes = unix.IN_CREATE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_MOVED_TO | unix.IN_CLOSE_WRITE
+	removes = unix.IN_DELETE | unix.IN_MOVED_FROM
+	opens   = unix.IN_OPEN
+)
+
+// A watch hears what happens to the files of the places, and those right in /w and /tmp.
+type watch struct {
+	fd      int
+	folders map[int32]string
+}
+
+func newWatch() (*watch, error) {
+	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	w := &watch{fd: fd, folders: map[int32]string{}}
+	for _, folder := range []string{"/w", "/tmp"} {
+		if err := w.add(folder); err != nil {
+			return nil, err
+		}
+	}
+	for _, place := range places {
+		err := filepath.WalkDir(place, func(at string, d fs.DirEntry, err error) error {
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			return w.add(at)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *watch) add(folder string) error {
+	wd, err := unix.InotifyAddWatch(w.fd, folder, changes|removes|opens)
+	w.folders[int32(wd)] = folder
+	return err
+}
+
+func (w *watch) close() { _ = unix.Close(w.fd) }
+
+// A touch is what happened to one path.
+type touch struct {
+	Path   string
+	Opened bool // as a file, not as a folder
+	Wrote  bool
+	Gone   bool
+}
+
+// take returns what happened since it was last asked, in order, one entry a path.
+func (w *watch) take() ([]*touch, error) {
+	var list []*touch
+	seen := map[string]*touch{}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := unix.Read(w.fd, buf)
+		if errors.Is(err, unix.EAGAIN) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for at := 0; at < n; {
+			e := (*unix.InotifyEvent)(unsafe.Pointer(&buf[at]))
+			name := strings.TrimRight(string(buf[at+unix.SizeofInotifyEvent:at+unix.SizeofInotifyEvent+int(e.Len)]), "\x00")
+			at += unix.SizeofInotifyEvent + int(e.Len)
+			if e.Mask&unix.IN_Q_OVERFLOW != 0 {
+				return nil, errors.New("too much happened to be heard")
+			}
+			path := filepath.Join(w.folders[e.Wd], name)
+			t := seen[path]
+			if t == nil {
+				t = &touch{Path: path}
+				seen[path] = t
+				list = append(list, t)
+			}
+			t.hear(e.Mask)
+		}
+	}
+}
+
+func (t *touch) hear(mask uint32) {
+	t.Opened = t.Opened || mask&opens != 0 && mask&unix.IN_ISDIR == 0
+	t.Wrote = t.Wrote || mask&changes != 0
+	t.Gone = t.Gone || mask&removes != 0
+}

@@ -1,0 +1,192 @@
+package soundness
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+	"github.com/assent-dev/assent/tool/shell/host"
+	"github.com/assent-dev/assent/tool/shell/runner"
+)
+
+// An answer is what became of a command.
+type answer struct {
+	// Policy is the rule set that allows it; empty if none does.
+	Policy string
+	// Unread says that it cannot be parsed.
+	Unread bool
+	// Command is the canonical text, which ran.
+	Command string
+	// Wrong are the differences between what was judged and what happened, and Acts what
+	// was judged.
+	Wrong []string
+	Acts  []string
+	// Starts is how many programs started, Touched how many files were touched.
+	Starts, Touched int
+}
+
+// A worker judges and runs commands, in the jail.
+type worker struct {
+	policies []*policy
+	env      runner.Environment
+	log      *spyLog
+	watch    *watch
+	before   snapshot
+	asked    int
+}
+
+// work answers questions until there are no more.
+func work() error {
+	w, err := newWorker()
+	if err != nil {
+		return err
+	}
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 64<<20)
+	out := json.NewEncoder(os.Stdout)
+	for in.Scan() {
+		var q question
+		if err := json.Unmarshal(in.Bytes(), &q); err != nil {
+			return err
+		}
+		a, err := w.answer(q)
+		if err != nil {
+			return fmt.Errorf("%q: %w", q.Text, err)
+		}
+		if err := out.Encode(a); err != nil {
+			return err
+		}
+	}
+	return in.Err()
+}
+
+func newWorker() (*worker, error) {
+	w := &worker{env: runner.NewEnvironment(environ, nil)}
+	// What a command leaves behind becomes our child, so that it can be waited for.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, err
+	}
+	if err := w.reset(); err != nil {
+		return nil, err
+	}
+	var err error
+	if w.log, err = newSpyLog(); err != nil {
+		return nil, err
+	}
+	w.before = takeSnapshot()
+	for _, name := range policyNames() {
+		p, err := openPolicy(name)
+		if err != nil {
+			return nil, err
+		}
+		w.policies = append(w.policies, p)
+	}
+	return w, nil
+}
+
+// reset makes the places as they were, and watches them anew.
+func (w *worker) reset() (err error) {
+	if w.watch != nil {
+		w.watch.close()
+	}
+	if err := restore(); err != nil {
+		return err
+	}
+	w.watch, err = newWatch()
+	return err
+}
+
+func (w *worker) answer(q question) (answer, error) {
+	a := answer{}
+	script, err := analysis.Read(q.Text, places[0], host.New(places[0], w.env.Entries()))
+	if err != nil {
+		a.Unread = true
+		return a, nil
+	}
+	for i := range w.policies {
+		p := w.policies[(q.First+i)%len(w.policies)]
+		if acts, ok := p.allows(q.Text); ok {
+			a.Policy, a.Command = p.name, script.Command.String()
+			return a, w.hold(&a, script, acts)
+		}
+	}
+	return a, nil
+}
+
+// hold runs what was judged and holds what happens against it.
+func (w *worker) hold(a *answer, script *analysis.Script, acts []approval.Act) (err error) {
+	if _, err := w.watch.take(); err != nil { // what judging looked at
+		return err
+	}
+	result, err := w.run(a.Command)
+	if err != nil {
+		return err
+	}
+	happened := event{refused: w.refused(a.Command, result)}
+	if happened.starts, err = w.log.take(); err != nil {
+		return err
+	}
+	if happened.touches, err = w.watch.take(); err != nil {
+		return err
+	}
+	if happened.changed() {
+		happened.before, happened.after = w.before, takeSnapshot()
+		defer func() { err = errors.Join(err, w.reset()) }()
+	}
+	a.Starts, a.Touched = len(happened.starts), len(happened.touches)
+	a.Wrong = judged{script.Parts, acts}.differences(happened)
+	if len(a.Wrong) > 0 {
+		for _, act := range acts {
+			a.Acts = append(a.Acts, fmt.Sprintf("%s %s %s", act.Verdict, act, act.Dir))
+		}
+	}
+	return err
+}
+
+// run runs the text as it runs when it is approved, with limits.
+func (w *worker) run(text string) (runner.Result, error) {
+	r, err := runner.Run(context.Background(), runner.Command{
+		Text: text, Dir: places[0], Env: w.env, Shell: "/w/bin/bash", Call: "sound", Timeout: 3 * time.Second, Keep: 2000,
+		Wrap: func(argv []string) ([]string, error) { return append([]string{"/w/limit"}, argv...), nil },
+	})
+	return r, errors.Join(err, reap())
+}
+
+// reap waits for what the command left in the background, and ends what does not end.
+func reap() error {
+	timer := time.AfterFunc(3*time.Second, func() { _ = unix.Kill(-1, unix.SIGKILL) })
+	defer timer.Stop()
+	for {
+		_, err := unix.Wait4(-1, nil, 0, nil)
+		switch {
+		case errors.Is(err, unix.ECHILD):
+			return nil
+		case err != nil && !errors.Is(err, unix.EINTR):
+			return err
+		}
+	}
+}
+
+// refused says that bash does not take the text for a command, although it was judged.
+// Every text whose run complains is looked at, and some others.
+func (w *worker) refused(text string, r runner.Result) string {
+	w.asked++
+	if w.asked%16 != 0 && !strings.Contains(r.Stderr.Text, "syntax error") && !strings.Contains(r.Stderr.Text, "unexpected") {
+		return ""
+	}
+	out, err := exec.Command("/w/bin/bash", "-n", "-c", "--", text).CombinedOutput()
+	if err != nil {
+		return string(out)
+	}
+	return ""
+}

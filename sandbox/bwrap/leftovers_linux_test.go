@@ -1,0 +1,90 @@
+package bwrap
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/sandbox"
+)
+
+func TestNoLeftovers(t *testing.T) {
+	leaveNothing(t)
+	if os.Geteuid() == 0 {
+		runAsOrdinaryUser(t, "TestNoLeftovers")
+	}
+}
+
+// leaveNothing ends commands in every way that there is and looks for what they leave.
+func leaveNothing(t *testing.T) {
+	r, root := newRunner(t), project(t)
+	mark := "mark" + filepath.Base(filepath.Dir(root))
+	background := "(setsid sleep 300 &); : " + mark + "; "
+	ways := map[string]func(){
+		"success": func() { try(t, r, command(root, background+"true")) },
+		"failure": func() { try(t, r, command(root, background+"exit 3")) },
+		"timeout": func() {
+			c := command(root, background+"sleep 300")
+			c.Profile.Limits.Time = 30 * time.Millisecond
+			if exit, err := sandbox.Run(t.Context(), r, c); err == nil && exit.Ended != sandbox.TimePassed {
+				t.Errorf("%+v", exit)
+			}
+		},
+		"cancel": func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Duration(rand.IntN(30))*time.Millisecond, cancel)
+			if exit, err := sandbox.Run(ctx, r, command(root, background+"sleep 300")); err == nil && exit.Ended != sandbox.Cancelled {
+				t.Errorf("%+v", exit)
+			}
+		},
+	}
+	for name, way := range ways {
+		for range rounds.N(3, 100) {
+			way()
+			tidy(t, root, mark)
+			if t.Failed() {
+				t.Fatalf("after %s", name)
+			}
+		}
+	}
+}
+
+func TestKilledPrograms(t *testing.T) {
+	killPrograms(t)
+	if os.Geteuid() == 0 {
+		runAsOrdinaryUser(t, "TestKilledPrograms")
+	}
+}
+
+// killPrograms kills programs with -9, once their command runs and at any moment before.
+func killPrograms(t *testing.T) {
+	root := project(t)
+	mark := "mark" + filepath.Base(filepath.Dir(root))
+	for i := range rounds.N(6, 200) {
+		cmd, out := startVictim(t, root, "/bin/sh", "-c", "echo runs; (setsid sleep 300 &) ; sleep 300; : "+mark)
+		if i%2 == 0 {
+			if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || strings.TrimSpace(line) != "runs" {
+				t.Fatalf("%q, %v", line, err)
+			}
+		} else {
+			<-time.After(time.Duration(rand.IntN(40)) * time.Millisecond)
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait() // it was killed
+		eventually(t, "everything of a killed program is gone", func() bool {
+			left, err := os.ReadDir(root)
+			return err == nil && len(left) == 0 && len(withWord(t, mark)) == 0 && len(withWord(t, root)) == 0
+		})
+	}
+	tidy(t, root, mark)
+}

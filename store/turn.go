@@ -1,0 +1,79 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A turn is taken by one process after another that wants to write. SQLite's own
+// lock is asked for again and again, with pauses; where many write, some would
+// wait for ever. The system's lock on a file of its own is handed on at once.
+type turn struct {
+	path     string
+	patience time.Duration
+
+	mu      sync.Mutex // only one of a process waits
+	file    *os.File
+	waiting chan error // for a lock that was asked for and did not come in time
+}
+
+// take waits for the turn, not for ever. Give gives it on.
+func (t *turn) take() (give func(), err error) {
+	t.mu.Lock()
+	if err = t.acquire(); err != nil {
+		t.mu.Unlock()
+		return nil, err
+	}
+	return func() {
+		_ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_UN) // fails for a closed file only
+		t.mu.Unlock()
+	}, nil
+}
+
+func (t *turn) acquire() (err error) {
+	if t.file == nil {
+		if t.file, err = os.OpenFile(t.path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+			return err
+		}
+	}
+	if t.waiting == nil {
+		if err := syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			return nil
+		}
+		t.waiting = make(chan error, 1)
+		go func(fd int, got chan<- error) { got <- flock(fd) }(int(t.file.Fd()), t.waiting)
+	}
+	timer := time.NewTimer(t.patience)
+	defer timer.Stop()
+	select {
+	case err := <-t.waiting:
+		t.waiting = nil
+		return err
+	case <-timer.C:
+		return fmt.Errorf("another process has been writing for %v", t.patience)
+	}
+}
+
+// flock waits for the lock as long as it takes.
+func flock(fd int) error {
+	for {
+		err := syscall.Flock(fd, syscall.LOCK_EX)
+		if err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+// close gives up the file, unless a lock on it is still being waited for: then
+// the end of the process does.
+func (t *turn) close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file == nil || t.waiting != nil {
+		return nil
+	}
+	return t.file.Close()
+}
