@@ -133,7 +133,7 @@ func TestApproveAllLeavesWhatOnlyAPersonMayAnswer(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	if r := script.Asked()[0]; !r.PersonOnly || !r.NoSession || !r.NoAlways || r.Why != "it deletes a root" {
+	if r := script.Asked()[0]; !r.PersonOnly || len(r.Offers) != 1 || len(r.Offers[0].Allow) != 0 || r.Why != "it deletes a root" {
 		t.Errorf("request %+v", r)
 	}
 }

@@ -51,6 +51,24 @@ func offers(call *Call, acts []Act, open []int) []Offer {
 	return out
 }
 
+// denials returns the way to remember a no to what only a person may answer:
+// exactly those acts. A yes to it is never remembered.
+func denials(acts []Act, open []int) []Offer {
+	o := Offer{Reach: Exact}
+	for _, i := range open {
+		text, ok := acts[i].ruleText(Exact)
+		if _, err := ParseRule("deny " + text); !ok || err != nil || acts[i].Target.Unknown || hasUnknown(acts[i].Target.Words) {
+			continue // a deny of what is not known would not say what it denies
+		}
+		o.Deny = appendNew(o.Deny, "deny "+text)
+		o.Acts = append(o.Acts, i)
+	}
+	if len(o.Acts) == 0 || len(open) > maxOffered {
+		return nil
+	}
+	return []Offer{o}
+}
+
 func appendNew(list []string, s string) []string {
 	for _, have := range list {
 		if have == s {

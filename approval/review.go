@@ -114,7 +114,7 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Reque
 	r := &Request{
 		ID: g.cfg.NewID(), Batch: b.id, Call: o.Call.clone(), Fingerprint: o.Fingerprint, Definition: p.Definition, SharesName: p.SharesName,
 		Summary: p.Summary, Why: j.Why, Acts: cloneActs(p.Acts), Open: j.Open,
-		PersonOnly: j.PersonOnly, NoSession: p.NoSession || j.PersonOnly, NoAlways: p.NoAlways || j.PersonOnly,
+		PersonOnly: j.PersonOnly, NoSession: p.NoSession, NoAlways: p.NoAlways,
 		Once: p.Once && !p.NoSession && !j.PersonOnly, Choices: p.Choices, Edit: p.Edit, Trace: j.Trace, Created: g.cfg.Clock(),
 		view: &lazyView{build: p.View}, done: make(chan struct{}),
 	}
@@ -124,8 +124,8 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Reque
 	if p.View == nil {
 		r.view.build = argumentsView(&r.Call)
 	}
-	if !j.PersonOnly {
-		r.Offers = offers(&o.Call, p.Acts, j.Open)
+	if r.Offers = offers(&o.Call, p.Acts, j.Open); j.PersonOnly {
+		r.Offers = denials(p.Acts, j.Open)
 	}
 	return r
 }

@@ -53,6 +53,7 @@ type Link struct {
 	Path   string // where it is seen
 	Source string // what of the host is seen there; empty for a symbolic link
 	Target string // where a symbolic link leads
+	Small  bool   // the source is a small file: a copy does as well
 }
 
 // A Layer is one place that differs from the one above it: what can be done there and in

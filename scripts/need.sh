@@ -1,7 +1,8 @@
 #!/bin/sh
 # need.sh makes sure that the programs are there that the tests work with: a C compiler,
-# which `go test -race` links with, and git and patch, which diffs are compared with and
-# applied by. What is missing it installs from Debian's packages, and says so before it does.
+# which `go test -race` links with, git and patch, which diffs are compared with and applied
+# by, and those of the table of programs that Debian has, whose rows are shown to be true by
+# running them. What is missing it installs from Debian's packages, and says so before it does.
 set -eu
 
 cc=$("${GO:-go}" env CC)
@@ -10,6 +11,15 @@ packages=
 command -v "${cc%% *}" >/dev/null 2>&1 || packages="gcc libc6-dev"
 for program in git patch; do
 	command -v "$program" >/dev/null 2>&1 || packages="$packages $program"
+done
+# Programs of the table, each with its package where that has another name.
+for pair in ag:silversearcher-ag at awk:gawk batcat:bat bc busybox column:bsdextrautils cpio crontab:cron \
+	dc doas dos2unix ed entr expect fdfind:fd-find file file-rename:rename fish fuser:psmisc gawk gosu \
+	hostname hyperfine inotifywait:inotify-tools jq ksh less logger:bsdutils lsof ltrace lua5.4 lzip man:man-db nano \
+	nc:netcat-openbsd node:nodejs parallel perl php:php-cli ps:procps pv python3 rg:ripgrep ruby screen \
+	sponge:moreutils strace sudo tclsh:tcl time tmux tree unbuffer:expect unzip valgrind vim xxd xz:xz-utils \
+	zip zsh zstd 7z:p7zip-full; do
+	command -v "${pair%%:*}" >/dev/null 2>&1 || packages="$packages ${pair#*:}"
 done
 [ -n "$packages" ] || exit 0
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"sync"
 
@@ -21,8 +20,7 @@ type eventLog struct {
 	closed  bool
 	ended   chan struct{}
 
-	chain  chainer // only for who commits
-	insert *sql.Stmt
+	chain chainer // only for who commits
 }
 
 type pendingEvent struct {
@@ -109,9 +107,6 @@ func (l *eventLog) close() {
 		}
 		<-ended
 	}
-	if l.insert != nil {
-		l.insert.Close()
-	}
 }
 
 // commitEvents runs until the log is closed.
@@ -170,17 +165,12 @@ func (t *txn) appendEvents(group []*pendingEvent) error {
 	return nil
 }
 
-func (t *txn) appendEvent(r *eventRow) (err error) {
-	log := &t.s.log
-	if log.insert == nil {
-		log.insert, err = t.conn.PrepareContext(t.ctx, "INSERT INTO events ("+eventColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-		if err != nil {
-			return err
-		}
-	}
-	hash := log.chain.hash(r, t.head.hash)
+const insertEvent = "INSERT INTO events (" + eventColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+func (t *txn) appendEvent(r *eventRow) error {
+	hash := t.s.log.chain.hash(r, t.head.hash)
 	r.seq, r.prev, r.hash = t.head.seq+1, t.head.hash, hash[:]
-	if _, err := log.insert.ExecContext(t.ctx, r.fields()...); err != nil {
+	if err := t.exec(insertEvent, r.fields()...); err != nil {
 		return err
 	}
 	t.head.seq, t.head.hash = r.seq, r.hash

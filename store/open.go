@@ -61,8 +61,8 @@ type Store struct {
 	opt        Options
 	migrations []migration
 	mark       mark
-	db         *sql.DB   // for reading
-	writer     *sql.Conn // for whoever has put something into writing
+	db         *sql.DB     // for reading
+	writer     *statements // for whoever has put something into writing
 	writing    chan struct{}
 	turn       turn
 	closed     atomic.Bool
@@ -128,16 +128,18 @@ func (s *Store) dsn() string {
 }
 
 // connect opens the writing connection and brings the schema up to date.
-func (s *Store) connect(ctx context.Context) (err error) {
-	if s.writer, err = s.db.Conn(ctx); err != nil {
+func (s *Store) connect(ctx context.Context) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
 		return err
 	}
-	if err := s.migrate(ctx, s.writer); err != nil {
+	if err := s.migrate(ctx, conn); err != nil {
 		return err
 	}
-	if err := s.useLog(ctx, s.writer); err != nil {
+	if err := s.useLog(ctx, conn); err != nil {
 		return err
 	}
+	s.writer = newStatements(conn)
 	h, err := s.currentHead(ctx, s.writer)
 	if err != nil {
 		return err
@@ -184,5 +186,5 @@ func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	return errors.Join(s.disk.close(), s.turn.close(), s.pulse.close(), s.writer.Close(), s.db.Close())
+	return errors.Join(s.disk.close(), s.turn.close(), s.pulse.close(), s.writer.close(), s.db.Close())
 }

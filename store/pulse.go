@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"sync"
 )
 
@@ -11,8 +9,7 @@ import (
 // nothing has changed: SQLite tells a connection whether another one has written.
 type pulse struct {
 	mu      sync.Mutex
-	conn    *sql.Conn
-	stmt    *sql.Stmt
+	conn    *statements
 	version int64 // of the data when head was read
 	head    head
 }
@@ -35,10 +32,12 @@ func (s *Store) peek(ctx context.Context, f func(context.Context, querier) error
 		return &Error{Path: s.path, Err: ErrClosed}
 	}
 	ctx = context.WithoutCancel(ctx)
-	if p.stmt == nil {
-		if err := p.connect(ctx, s.db); err != nil {
+	if p.conn == nil {
+		conn, err := s.db.Conn(ctx)
+		if err != nil {
 			return s.fault(err)
 		}
+		p.conn, p.version = newStatements(conn), -1 // which SQLite never says
 	}
 	return s.fault(f(ctx, p.conn))
 }
@@ -46,22 +45,21 @@ func (s *Store) peek(ctx context.Context, f func(context.Context, querier) error
 // snapshot is peek for several queries that must see one state of the store.
 func (s *Store) snapshot(ctx context.Context, f func(context.Context, querier, head) error) error {
 	return s.peek(ctx, func(ctx context.Context, q querier) error {
-		tx, err := s.pulse.conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if _, err := s.pulse.conn.ExecContext(ctx, "BEGIN"); err != nil {
+			return err
+		}
+		defer s.pulse.conn.ExecContext(ctx, "ROLLBACK") // nothing was written
+		h, err := s.currentHead(ctx, q)
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback()
-		h, err := s.currentHead(ctx, tx)
-		if err != nil {
-			return err
-		}
-		return f(ctx, tx, h)
+		return f(ctx, q, h)
 	})
 }
 
 func (p *pulse) read(ctx context.Context, s *Store) (h head, err error) {
 	var version int64
-	if err := p.stmt.QueryRowContext(ctx).Scan(&version); err != nil {
+	if err := p.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
 		return h, err
 	}
 	if version == p.version {
@@ -75,22 +73,13 @@ func (p *pulse) read(ctx context.Context, s *Store) (h head, err error) {
 	return h, nil
 }
 
-func (p *pulse) connect(ctx context.Context, db *sql.DB) (err error) {
-	if p.conn, err = db.Conn(ctx); err != nil {
-		return err
-	}
-	p.version = -1 // which SQLite never says
-	p.stmt, err = p.conn.PrepareContext(ctx, "PRAGMA data_version")
-	return err
-}
-
 func (p *pulse) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.stmt == nil {
+	if p.conn == nil {
 		return nil
 	}
-	return errors.Join(p.stmt.Close(), p.conn.Close())
+	return p.conn.close()
 }
 
 // A cached value was read when a counter of the head had a value.

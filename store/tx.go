@@ -11,7 +11,7 @@ import (
 // written with it.
 type txn struct {
 	ctx  context.Context
-	conn *sql.Conn
+	conn *statements
 	s    *Store
 	head head
 	now  time.Time // never before a time that the store has seen

@@ -5,41 +5,32 @@ import (
 	"time"
 )
 
-// The log is written just before a change can be seen, so a watcher that finds
-// nothing looks again soon. Where many write, it rests a little between looks.
-var looks = []time.Duration{0, time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond}
+// The log is written just before a change can be seen, so a watcher looks soon
+// after, and again if it finds nothing. Where many write, it rests between looks.
+var looks = []time.Duration{time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond}
 
 const (
-	rest     = 5 * time.Millisecond
-	backstop = time.Second           // in case the system lost a word
-	unheard  = 15 * time.Millisecond // how often to look where the system says nothing
+	rest    = 8 * time.Millisecond
+	unheard = 15 * time.Millisecond // how often to look where the system says nothing
 )
 
 // watch notices what other processes write, until ctx is done. It sleeps until
 // the system says that the write-ahead log was written to, and then asks SQLite.
 // An error is not told: who uses the store next meets it.
 func (s *Store) watch(ctx context.Context) {
-	written, every := watchLog(ctx, s.path+"-wal"), backstop
+	written := watchLog(ctx, s.path+"-wal")
 	if written == nil {
-		every = unheard
+		written = func() bool { return wait(ctx, unheard) }
 	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
 	var seen []byte
-	for {
-		s.look(ctx, &seen)
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		case <-written:
-			for _, pause := range looks {
-				if !wait(ctx, pause) || s.look(ctx, &seen) {
-					break
-				}
+	s.look(ctx, &seen) // what was written before the watch began
+	for written() {
+		for _, pause := range looks {
+			if !wait(ctx, pause) || s.look(ctx, &seen) {
+				break
 			}
-			wait(ctx, rest)
 		}
+		wait(ctx, rest)
 	}
 }
 
@@ -55,9 +46,6 @@ func (s *Store) look(ctx context.Context, seen *[]byte) bool {
 }
 
 func wait(ctx context.Context, d time.Duration) bool {
-	if d == 0 {
-		return ctx.Err() == nil
-	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

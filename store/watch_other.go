@@ -5,4 +5,4 @@ package store
 import "context"
 
 // watchLog returns nil: the watcher looks from time to time.
-func watchLog(context.Context, string) <-chan struct{} { return nil }
+func watchLog(context.Context, string) func() bool { return nil }

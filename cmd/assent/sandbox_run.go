@@ -30,6 +30,9 @@ func sandboxRunCmd() *cobra.Command {
 			"requires a sandbox and there is none. Nobody is asked.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := needPolicy(c, flags.policy); err != nil {
+				return err
+			}
 			err := flags.run(c, args)
 			if err == nil || errors.As(err, new(statusError)) || errors.Is(err, context.Canceled) {
 				return err
@@ -41,7 +44,6 @@ func sandboxRunCmd() *cobra.Command {
 	c.Flags().StringVarP(&flags.policy, "config", "c", "", "the policy file")
 	c.Flags().StringVar(&flags.state, "state", "", "the state folder (default: assent's own)")
 	c.Flags().DurationVar(&flags.timeout, "timeout", 0, "end the command after this time")
-	cobra.CheckErr(c.MarkFlagRequired("config"))
 	return c
 }
 

@@ -23,6 +23,9 @@ func sandboxShowCmd() *cobra.Command {
 		Short: "Print what commands may reach, and the line of config behind each entry",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := needPolicy(c, policy); err != nil {
+				return err
+			}
 			p, profile, err := sandboxPolicy(policy, state)
 			if err != nil {
 				return err
@@ -39,7 +42,6 @@ func sandboxShowCmd() *cobra.Command {
 	c.Flags().StringVarP(&policy, "config", "c", "", "the policy file")
 	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cobra.CheckErr(c.MarkFlagRequired("config"))
 	return c
 }
 

@@ -230,7 +230,9 @@ func TestS06_PersonOnly(t *testing.T) {
 	x.types("sa") // not offered
 	x.types("n")
 	x.sees("Deny: a note to the model?")
-	x.types("\r") // for once: nothing can be kept
+	x.types("\r")
+	x.sees("Deny for how long?")
+	x.types("o")
 	x.ends(0, "delete_file(old) denied")
 	s.run("--strict").ends(0, "delete_file(old) mode-denied", "!your answer?")
 	s.has("notes/old.md", demoNotes["notes/old.md"])

@@ -38,7 +38,7 @@ var table = map[string]line{
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
-	"tool/command":   {inside: append([]string{"tool/shell/runner"}, underTool...)},
+	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...)},
 	"tool/connector": {inside: underTool, outside: []string{mcp}},
 
 	"tool/shell/programs":    {pure: true},
@@ -72,6 +72,7 @@ var table = map[string]line{
 	"internal/arch":       {},
 	"internal/benchtable": {},
 	"internal/rounds":     {},
+	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},

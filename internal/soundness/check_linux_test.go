@@ -2,6 +2,7 @@ package soundness
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -92,7 +93,7 @@ func (j judged) writes(name string) bool {
 	}
 	for _, act := range j.acts {
 		for _, spelling := range spellings(act) {
-			if act.Name == approval.WriteFile && strings.HasPrefix(spelling, name+"/") {
+			if act.Name == approval.WriteFile && (strings.HasPrefix(spelling, name+"/") || os.Getenv("LENIENT") != "" && strings.HasPrefix(name, spelling+"/")) {
 				return true
 			}
 		}
@@ -110,7 +111,7 @@ func (j judged) names(name string, kinds ...programs.Kind) bool {
 	for i := range j.parts {
 		p := &j.parts[i]
 		for _, kind := range kinds {
-			if p.Kind != analysis.Touches || p.Access != kind || p.Path == "" || p.Names && kind == programs.Read && p.Many {
+			if p.Kind != analysis.Touches || p.Access != kind || p.Path == "" || p.Names {
 				continue
 			}
 			for _, act := range j.acts {
@@ -197,7 +198,7 @@ func inFolder(dir, folder string) bool {
 // those that something was started with. The program may be named by its path.
 func startsWith(words []approval.Word, s start) bool {
 	for i, w := range words {
-		if !w.Unknown && path.Base(w.Text) == path.Base(s.Program) && fits(words[i+1:], s.Words[1:], false) {
+		if !w.Unknown && path.Base(w.Text) == path.Base(s.Program) && fits(words[i+1:], s.Words, 1) {
 			return true
 		}
 		if !strings.Contains(w.Text, "=") {
@@ -207,25 +208,47 @@ func startsWith(words []approval.Word, s start) bool {
 	return false
 }
 
-// fits reports whether words turned out to be these. An unknown word may have become any
-// number of them, and no flags if it is plain.
-func fits(words []approval.Word, became []string, operands bool) bool {
+// fits reports whether words turned out to be those that a program got, from the one at
+// that index on. An unknown word may have become any number of them, and no flags if it
+// is plain.
+func fits(words []approval.Word, got []string, at int) bool {
 	if len(words) == 0 {
-		return len(became) == 0
+		return at == len(got)
 	}
 	w := words[0]
 	if !w.Unknown {
-		return len(became) > 0 && became[0] == w.Text && fits(words[1:], became[1:], operands || w.Text == "--")
+		return at < len(got) && same(w.Text, got[at]) && fits(words[1:], got, at+1)
 	}
-	for n := 0; n <= len(became); n++ {
-		if n > 0 && w.Plain && !operands && strings.HasPrefix(became[n-1], "-") {
+	for end := at; end <= len(got); end++ {
+		if end > at && w.Plain && isFlag(got, end-1) {
 			return false
 		}
-		if fits(words[1:], became[n:], operands) {
+		if fits(words[1:], got, end) {
 			return true
 		}
 	}
 	return false
+}
+
+// same compares a word with what it became. Which descriptor a process substitution gets
+// is for bash to say.
+func same(word, got string) bool {
+	const descriptor = "/dev/fd/"
+	return word == got || strings.HasPrefix(word, descriptor) && strings.HasPrefix(got, descriptor)
+}
+
+// isFlag reports whether a program would take the word for a flag: not behind --, and not
+// behind the script of a shell.
+func isFlag(got []string, at int) bool {
+	if len(got[at]) < 2 || got[at][0] != '-' {
+		return false
+	}
+	for i, word := range got[:at] {
+		if word == "--" || i+1 < at && word == "-c" {
+			return false
+		}
+	}
+	return true
 }
 
 // report shows a difference to a person.

@@ -359,7 +359,7 @@ func TestPersonOnlyIsAskedEachTime(t *testing.T) {
 	p.wants("Only a person may answer this")
 	p.keys("s")
 	p.wants("cannot be remembered")
-	p.keys("a", "n", "no", "<enter>")
+	p.keys("a", "n", "no", "<enter>", "o")
 	if f.state(0) != approval.Denied {
 		t.Fatal(f.state(0))
 	}

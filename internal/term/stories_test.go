@@ -73,6 +73,8 @@ func TestS18Commands(t *testing.T) {
 			t.Errorf("the command is not highlighted: %q", x.raw.String())
 		}
 		x.types("n\r")
+		x.sees("Deny for how long?")
+		x.types("o")
 		x.ends(0, "parts denied")
 	}
 }

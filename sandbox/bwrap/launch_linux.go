@@ -135,12 +135,16 @@ func (f *files) open(l *launch) (status, gate *os.File, err error) {
 		return nil, nil, err
 	}
 	f.child = append(f.child, life)
-	for _, path := range l.args.Open {
-		layer, err := openNoLinks(path, unix.O_PATH)
+	for _, o := range l.args.Open {
+		flags := unix.O_PATH
+		if o.Read {
+			flags = unix.O_RDONLY
+		}
+		file, err := openNoLinks(o.Path, flags)
 		if err != nil {
 			return nil, nil, err
 		}
-		f.child = append(f.child, layer)
+		f.child = append(f.child, file)
 	}
 	return status, gate, nil
 }

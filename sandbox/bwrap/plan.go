@@ -27,8 +27,10 @@ type Request struct {
 	Argv    []string
 	Dir     string
 	Env     []string
-	// ByFD hands the layers over as open files, in the order of the plan's Open.
+	// ByFD hands the layers over as open files.
 	ByFD bool
+	// Root says that root starts it, who can do more in /proc than others.
+	Root bool
 }
 
 // An Arguments is how bubblewrap is to be started.
@@ -38,17 +40,30 @@ type Arguments struct {
 	Options []string
 	// Command follows on the command line.
 	Command []string
-	// Open are the files to open, without following a link, for descriptors from
-	// layersFD on. Empty unless the request is ByFD.
-	Open []string
+	// Open are the files to open for the descriptors from layersFD on.
+	Open []Opening
 }
 
-// hidden are parts of /proc that tell about the whole machine, to root at least.
-var hidden = []string{"kcore", "keys", "key-users", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "sched_debug", "timer_list"}
+// An Opening is a file to be opened without following a link: to be read, or only to be
+// mounted.
+type Opening struct {
+	Path string
+	Read bool
+}
 
-// frozen are parts of /proc through which root changes the machine, without capabilities:
-// the kernel looks only at who the file belongs to.
-var frozen = []string{"acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger", "mtrr"}
+// hidden are parts of /proc that tell about the whole machine; those for root, only root
+// could read.
+var (
+	hidden        = []string{"key-users", "keys"}
+	hiddenForRoot = []string{"kcore", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "sched_debug", "timer_list"}
+)
+
+// frozen are parts of /proc through which the machine is changed. Root needs no capability
+// for that: the kernel looks only at who the file belongs to.
+var (
+	frozen        = []string{"sys"}
+	frozenForRoot = []string{"acpi", "bus", "fs", "irq", "mtrr", "scsi", "sysrq-trigger"}
+)
 
 // Plan writes the arguments for a command. Visible says which parts of /proc the host has.
 func Plan(r Request, visible func(string) bool) Arguments {
@@ -69,7 +84,7 @@ func Plan(r Request, visible func(string) bool) Arguments {
 type plan struct {
 	Request
 	options []string
-	open    []string
+	open    []Opening
 }
 
 func (p *plan) add(options ...string) { p.options = append(p.options, options...) }
@@ -88,9 +103,12 @@ func (p *plan) namespaces() {
 
 func (p *plan) system() {
 	for _, l := range p.Scene.System {
-		if l.Target != "" {
+		switch {
+		case l.Target != "":
 			p.add("--symlink", l.Target, l.Path)
-		} else {
+		case l.Small:
+			p.add("--perms", "0444", "--file", p.descriptor(l.Source, true), l.Path)
+		default:
 			p.add("--ro-bind", l.Source, l.Path)
 		}
 	}
@@ -98,6 +116,10 @@ func (p *plan) system() {
 
 func (p *plan) proc(visible func(string) bool) {
 	p.add("--proc", "/proc")
+	frozen, hidden := frozen, hidden
+	if p.Root {
+		frozen, hidden = slices.Concat(frozen, frozenForRoot), slices.Concat(hidden, hiddenForRoot)
+	}
 	for _, name := range frozen {
 		if file := "/proc/" + name; visible(file) {
 			p.add("--ro-bind", file, file)
@@ -130,13 +152,8 @@ func (p *plan) tmpfs(dir, mode string) {
 // folder. They end with the command.
 func (p *plan) private() string {
 	home := p.home()
-	for _, dir := range []string{"/tmp", "/run"} {
-		if !p.isRoot(dir) {
-			p.tmpfs(dir, "1777")
-		}
-	}
-	if !p.isRoot("/var/tmp") && !p.isRoot("/var") {
-		p.add("--symlink", "/tmp", "/var/tmp")
+	for _, dir := range []string{"/tmp", "/run", "/var/tmp"} {
+		p.tmpfs(dir, "1777") // a root of that name comes on top
 	}
 	if !p.visible(home) && home != "/tmp" {
 		p.tmpfs(home, "0700")
@@ -152,16 +169,17 @@ func (p *plan) home() string {
 			home = value
 		}
 	}
-	reserved := slices.Concat([]string{"/proc", "/dev", "/etc", "/sys", "/tmp", "/run", "/var/tmp"}, p.systemPaths())
+	reserved := slices.Concat([]string{"/proc", "/dev", "/etc", "/sys", "/run"}, p.systemPaths())
 	clash := func(dir string) bool { return sandbox.Below(dir, home) || sandbox.Below(home, dir) }
-	if !path.IsAbs(home) || path.Clean(home) != home || !p.visible(home) && slices.ContainsFunc(reserved, clash) && !inTmp(home) {
+	above := func(dir string) bool { return sandbox.Below(home, dir) }
+	switch {
+	case !path.IsAbs(home), path.Clean(home) != home:
+		return "/tmp"
+	case !p.visible(home) && (slices.ContainsFunc(reserved, clash) || above("/tmp") || above("/var/tmp")):
 		return "/tmp"
 	}
 	return home
 }
-
-// inTmp says that a home folder below /tmp is one like any other.
-func inTmp(home string) bool { return home != "/tmp" && sandbox.Below("/tmp", home) }
 
 func (p *plan) systemPaths() []string {
 	var out []string
@@ -169,10 +187,6 @@ func (p *plan) systemPaths() []string {
 		out = append(out, l.Path)
 	}
 	return out
-}
-
-func (p *plan) isRoot(dir string) bool {
-	return slices.ContainsFunc(p.Scene.Roots, func(r sandbox.Place) bool { return r.Path == dir })
 }
 
 // visible reports whether a path lies in a root.
@@ -204,12 +218,17 @@ func (p *plan) layers(home string) {
 
 // bind shows a place of the host under its own path.
 func (p *plan) bind(how, file string) {
-	if !p.ByFD {
+	if p.ByFD {
+		p.add(how+"-fd", p.descriptor(file, false), file)
+	} else {
 		p.add(how, file, file)
-		return
 	}
-	p.add(how+"-fd", strconv.Itoa(layersFD+len(p.open)), file)
-	p.open = append(p.open, file)
+}
+
+// descriptor has a file opened and returns the number under which bubblewrap finds it.
+func (p *plan) descriptor(file string, read bool) string {
+	p.open = append(p.open, Opening{file, read})
+	return strconv.Itoa(layersFD + len(p.open) - 1)
 }
 
 func (p *plan) environment(home string) {

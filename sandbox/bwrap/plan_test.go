@@ -1,6 +1,7 @@
 package bwrap
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -27,7 +28,8 @@ func scene() sandbox.Scene {
 		},
 		Sockets: []sandbox.Place{{Path: "/run/x.sock", Kind: sandbox.File}},
 		System: []sandbox.Link{
-			{Path: "/usr", Source: "/usr"}, {Path: "/bin", Target: "usr/bin"}, {Path: "/etc/resolv.conf", Source: "/run/resolve/stub.conf"},
+			{Path: "/usr", Source: "/usr"}, {Path: "/bin", Target: "usr/bin"}, {Path: "/etc/resolv.conf", Source: "/run/resolve/stub.conf", Small: true},
+			{Path: "/etc/ssl/certs", Source: "/etc/ssl/certs"},
 		},
 	}
 }
@@ -59,12 +61,12 @@ func lines(options []string) string {
 // TestGolden holds the arguments as they are. ASSENT_UPDATE=1 rewrites them.
 func TestGolden(t *testing.T) {
 	byFD, network, empty := request(), request(), request()
-	byFD.ByFD = true
+	byFD.ByFD, byFD.Root = true, true
 	network.Network.On = true
 	empty.Scene = sandbox.Scene{}
 	for name, r := range map[string]Request{"paths": request(), "descriptors": byFD, "network": network, "empty": empty} {
 		args := Plan(r, everywhere)
-		got := lines(args.Options) + "\nopen: " + strings.Join(args.Open, " ") + "\ncommand:\n" + strings.Join(args.Command, "\n") + "\n"
+		got := lines(args.Options) + "\nopen: " + fmt.Sprint(args.Open) + "\ncommand:\n" + strings.Join(args.Command, "\n") + "\n"
 		file := "testdata/" + name + ".txt"
 		if os.Getenv("ASSENT_UPDATE") != "" {
 			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {

@@ -17,13 +17,14 @@ var systemFolders = []string{
 // name and to check certificates. The rest of /etc has passwords and keys in it, which
 // root could read.
 var settings = []string{
-	"alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version",
-	"environment", "fonts", "gai.conf", "gitconfig", "group", "host.conf", "hosts", "inputrc", "ld.so.cache", "ld.so.conf",
-	"ld.so.conf.d", "locale.alias", "locale.conf", "localtime", "magic", "magic.mime", "mailcap", "mime.types",
-	"nsswitch.conf", "os-release", "papersize", "passwd", "pki/ca-trust", "pki/tls/certs", "pki/tls/cert.pem",
-	"profile", "protocols", "python3", "resolv.conf", "rpc", "services", "shells", "skel",
-	"ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "static", "terminfo", "timezone", "vimrc", "xattr.conf", "xdg",
+	"alternatives", "bash.bashrc", "crypto-policies", "debian_version", "environment", "fonts", "gai.conf", "gitconfig", "group",
+	"host.conf", "hosts", "inputrc", "ld.so.cache", "ld.so.conf", "locale.alias", "locale.conf", "localtime", "mime.types",
+	"nsswitch.conf", "os-release", "passwd", "pki/ca-trust", "pki/tls/certs", "pki/tls/cert.pem", "profile", "protocols",
+	"resolv.conf", "services", "ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "static", "timezone",
 }
+
+// small is the size of the largest file that is copied: each mount costs more.
+const small = 256 << 10
 
 // system returns what of the host every process sees, read-only.
 func system() []sandbox.Link {
@@ -32,11 +33,7 @@ func system() []sandbox.Link {
 		out = appendLink(out, dir)
 	}
 	for _, name := range settings {
-		// Settings are seen by content: their links lead to places that are not there.
-		file := filepath.Join("/etc", name)
-		if real, err := filepath.EvalSymlinks(file); err == nil {
-			out = append(out, sandbox.Link{Path: file, Source: real})
-		}
+		out = appendSetting(out, filepath.Join("/etc", name))
 	}
 	return out
 }
@@ -50,4 +47,22 @@ func appendLink(list []sandbox.Link, dir string) []sandbox.Link {
 		return append(list, sandbox.Link{Path: dir, Source: dir})
 	}
 	return list
+}
+
+// appendSetting adds a setting by its content: where a link leads to need not be there.
+func appendSetting(list []sandbox.Link, file string) []sandbox.Link {
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return list
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return list
+	case real != file && sandbox.Below("/usr", real):
+		return append(list, sandbox.Link{Path: file, Target: real})
+	case info.Mode().IsRegular() && info.Size() <= small && info.Mode().Perm()&0o004 != 0:
+		return append(list, sandbox.Link{Path: file, Source: real, Small: true})
+	}
+	return append(list, sandbox.Link{Path: file, Source: real})
 }

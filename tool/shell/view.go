@@ -17,9 +17,9 @@ import (
 // view shows the canonical command and, where it differs, what the model wrote.
 func view(s *analysis.Script, dir roots.Place) present.View {
 	v := present.View{Kind: present.Command, Content: s.Command.String(), Language: "bash"}
-	v.Facts = v.Facts.With(present.TextFact("directory", dir.Name()))
+	v.Facts = v.Facts.With(present.TextFact(present.FactCwd, dir.Name()))
 	if s.Command.Changed() {
-		v.Facts = v.Facts.With(present.TextFact("as written", s.Command.Original()))
+		v.Original = s.Command.Original()
 	}
 	return v
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/assent-dev/assent/approval"
 	"golang.org/x/net/idna"
@@ -76,11 +77,10 @@ func readHost(u *url.URL) (string, netip.Addr, error) {
 		}
 		return addr.Unmap().String(), addr.Unmap(), nil
 	}
-	host, err := names.ToASCII(host)
+	host, err := nameForm(host)
 	if err != nil {
 		return "", netip.Addr{}, fmt.Errorf("host %q: %w", u.Hostname(), err)
 	}
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if !numeric(host) {
 		return host, netip.Addr{}, checkName(host)
 	}
@@ -89,6 +89,19 @@ func readHost(u *url.URL) (string, netip.Addr, error) {
 		return "", addr, fmt.Errorf("host %q is neither a name nor an address", host)
 	}
 	return addr.String(), addr, nil
+}
+
+// nameForm returns a name as it is looked up. A name that does not stay the same when it is
+// read again is refused: others might read it once more.
+func nameForm(host string) (string, error) {
+	form, err := names.ToASCII(host)
+	if err != nil {
+		return "", err
+	}
+	if again, err := names.ToASCII(form); err != nil || again != form || !utf8.ValidString(host) {
+		return "", errors.New("it can be read in more than one way")
+	}
+	return strings.TrimSuffix(strings.ToLower(form), "."), nil
 }
 
 // checkName refuses what the domain name system has no room for.

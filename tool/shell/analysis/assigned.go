@@ -23,8 +23,8 @@ type survey struct {
 	sets  bool // changes the positional parameters
 }
 
-// changes surveys statements. Functions are those that may be called by name.
-func (w *walker) changes(stmts []*syntax.Stmt, s *state) survey {
+// changes surveys statements that would run in the state.
+func changes(stmts []*syntax.Stmt, s *state) survey {
 	v := survey{names: map[string]assigned{}}
 	for _, stmt := range stmts {
 		v.node(stmt, s)
@@ -64,10 +64,16 @@ func (v *survey) node(root syntax.Node, s *state) {
 				v.name(strings.Trim(n.N.Value, "{}"), byText)
 			}
 		case *syntax.FuncDecl:
-			return false // changes something only where it is called
+			v.anything() // what a name means, and so what a call of it does
+			return false
 		}
 		return true
 	})
+}
+
+// anything notes that code runs which is not seen here.
+func (v *survey) anything() {
+	v.all, v.moves, v.sets, v.jumps = true, true, true, true
 }
 
 func (v *survey) name(name string, how assigned) {
@@ -136,12 +142,9 @@ var harmlessNames = map[string]bool{
 // folder, functions and unseen code do anything, programs nothing.
 func (v *survey) call(n *syntax.CallExpr, s *state) {
 	name := n.Args[0].Lit()
-	if name == "" || name != "[" && strings.ContainsAny(name, `\*?[{~`) {
-		v.all = true
-		return
-	}
-	if _, ok := s.function(name); ok {
-		v.all, v.moves, v.sets, v.jumps = true, true, true, true
+	_, isFunction := s.function(name)
+	if isFunction || name == "" || name != "[" && strings.ContainsAny(name, `\*?[{~`) {
+		v.anything()
 		return
 	}
 	switch name {
@@ -159,7 +162,7 @@ func (v *survey) call(n *syntax.CallExpr, s *state) {
 		}
 	default:
 		if special[name] != nil && !harmlessNames[name] {
-			v.all, v.moves, v.sets, v.jumps = true, true, true, true
+			v.anything()
 		}
 	}
 }
@@ -171,7 +174,7 @@ func (v *survey) named(n *syntax.CallExpr) {
 		switch {
 		case isName(lit):
 			v.name(lit, byText)
-		case lit == "" && word.Lit() == "" && !isQuotedText(word):
+		case lit == "" && !isQuotedText(word):
 			v.all = true
 		case strings.HasPrefix(lit, "-v"):
 			v.name(lit[2:], byText)

@@ -17,11 +17,15 @@ import (
 // shellIn runs a text with the real bash in a folder, as the tool would.
 func shellIn(t *testing.T, dir, text string) string {
 	t.Helper()
-	cmd := exec.Command("bash", "-c", "--", text)
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/home/u", "LANG=C.UTF-8", "TERM=dumb", "PWD=" + dir}
+	return shellWith(dir, text, "PATH="+os.Getenv("PATH"), "HOME=/home/u", "LANG=C.UTF-8", "TERM=dumb", "PWD="+dir)
+}
+
+func shellWith(dir, text string, env ...string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", "--", text)
 	var out bytes.Buffer
-	cmd.Stdout = &out
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.WaitDelay = dir, env, &out, time.Second
 	_ = cmd.Run() // that it fails is often the point
 	return out.String()
 }
@@ -106,11 +110,7 @@ func TestHiddenMutated(t *testing.T) {
 		}
 		ran++
 		dir := t.TempDir()
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		cmd := exec.CommandContext(ctx, "bash", "-c", "--", script.Command.String())
-		cmd.Dir, cmd.Env, cmd.WaitDelay = dir, []string{"PATH=" + bin, "HOME=" + dir}, time.Second
-		_ = cmd.Run() // that it fails is often the point
-		cancel()
+		shellWith(dir, script.Command.String(), "PATH="+bin, "HOME="+dir)
 		if touched(dir) {
 			t.Errorf("%q runs touch as %q, but the parts are\n%s", text, script.Command, described(script.Parts))
 		}

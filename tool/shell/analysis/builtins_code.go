@@ -127,7 +127,7 @@ func (w *walker) unsettle(action string, s *state) {
 		w.unsteady, w.adrift = true, true
 		return
 	}
-	v := w.changes(file.Stmts, s)
+	v := changes(file.Stmts, s)
 	w.unsteady = w.unsteady || v.all
 	w.adrift = w.adrift || v.moves || v.all
 	if w.volatile == nil {

@@ -64,7 +64,7 @@ func (w *walker) callBody(name string, decl *syntax.FuncDecl, args []programs.Wo
 	params, known := s.params, s.paramsKnown
 	s.params, s.paramsKnown = args, noneMany(args)
 	var o outcome
-	v := w.changes([]*syntax.Stmt{decl.Body}, s)
+	v := changes([]*syntax.Stmt{decl.Body}, s)
 	at := w.places[decl]
 	at.line, at.cause, at.inner, at.elsewhere = w.parts[part-1].Line, part, true, w.at.elsewhere
 	body := s.fork()

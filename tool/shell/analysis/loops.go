@@ -32,7 +32,7 @@ func (v survey) apply(s *state) {
 }
 
 func (w *walker) whileLoop(cmd *syntax.WhileClause, s *state) outcome {
-	v := w.changes(cmd.Cond, s)
+	v := changes(cmd.Cond, s)
 	for _, stmt := range cmd.Do {
 		v.node(stmt, s)
 	}
@@ -55,7 +55,7 @@ func (w *walker) forLoop(cmd *syntax.ForClause, s *state) outcome {
 		return w.countingLoop(cmd, cmd.Loop.(*syntax.CStyleLoop), s)
 	}
 	items := w.items(loop, s)
-	v := w.changes(cmd.Do, s)
+	v := changes(cmd.Do, s)
 	v.name(loop.Name.Value, byText)
 	if cmd.Select || !allKnown(items) || w.spent {
 		return w.loose(s, v, func(body *state) outcome {
@@ -109,7 +109,7 @@ func (w *walker) countingLoop(cmd *syntax.ForClause, loop *syntax.CStyleLoop, s 
 	if loop.Init != nil {
 		w.arithmetic(loop.Init, s, cmd)
 	}
-	v := w.changes(cmd.Do, s)
+	v := changes(cmd.Do, s)
 	for _, x := range []syntax.ArithmExpr{loop.Cond, loop.Post} {
 		if x != nil {
 			v.node(x, s)

@@ -20,6 +20,13 @@ func portable(file *syntax.File, reader shell) bool {
 	return ok
 }
 
+// bashOnly are builtins of bash that other shells do not have, or have differently.
+var bashOnly = map[string]bool{
+	"pushd": true, "popd": true, "dirs": true, "source": true, "mapfile": true, "readarray": true, "shopt": true, "declare": true,
+	"typeset": true, "let": true, "builtin": true, "enable": true, "bind": true, "complete": true, "compgen": true, "compopt": true,
+	"caller": true, "suspend": true, "logout": true, "help": true, "history": true, "disown": true,
+}
+
 func portableNode(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.ArithmCmd, *syntax.TestClause, *syntax.LetClause, *syntax.CoprocClause, *syntax.ProcSubst,
@@ -38,7 +45,10 @@ func portableNode(n syntax.Node) bool {
 	case *syntax.Assign:
 		return n.Index == nil && n.Array == nil && !n.Append
 	case *syntax.Lit:
-		return !strings.ContainsAny(n.Value, "{~")
+		rest := strings.ReplaceAll(n.Value, "{}", "")
+		return !strings.Contains(rest, "{") && !strings.Contains(rest, "=~") && !strings.Contains(rest, ":~")
+	case *syntax.CallExpr:
+		return len(n.Args) == 0 || !bashOnly[n.Args[0].Lit()]
 	case *syntax.BinaryCmd:
 		return n.Op != syntax.PipeAll
 	case *syntax.CaseItem:

@@ -232,8 +232,10 @@ type entry struct {
 	defaults []fixedLine
 	fixed    []fixedLine
 	subs     map[string]*entry
+	unread   *unread // what a subcommand is parsed from
 
 	// What its flags may do at worst: see [reader.unknown].
 	harmful, reads, wraps bool
-	finished              bool
+	// deepens says that a flag may have operands changed with all below them.
+	deepens bool
 }

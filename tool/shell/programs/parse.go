@@ -9,7 +9,7 @@ import (
 )
 
 // likeDepth is how many entries may be like one another in a row.
-const likeDepth = 4
+const likeDepth = 3
 
 // maxSpellings is how many names a flag may have that a condition asks for.
 const maxSpellings = 8
@@ -24,17 +24,18 @@ type parser struct {
 	level *entry // the subcommand that lines belong to, or root
 }
 
-// parseSlot reads an entry; find returns those it may be like.
+// parseSlot reads an entry; find returns those it may be like. The lines of
+// subcommands are kept for when they are asked for.
 func parseSlot(s *slot, find func(string) *slot, depth int) (*entry, error) {
 	p := &parser{slot: s, find: find, depth: depth, line: s.line - 1}
-	for line := range strings.Lines(s.text) {
+	for text := range strings.Lines(s.text) {
 		p.line++
-		words := fields(line)
-		if len(words) == 0 {
+		if p.level != p.root && !strings.HasPrefix(strings.TrimLeft(text, " \t"), "sub ") {
+			p.level.unread.lines = append(p.level.unread.lines, sourceLine{p.line, text})
 			continue
 		}
-		if err := p.read(words); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", s.file, p.line, err)
+		if err := p.readText(text); err != nil {
+			return nil, err
 		}
 	}
 	if p.root == nil {
@@ -44,6 +45,18 @@ func parseSlot(s *slot, find func(string) *slot, depth int) (*entry, error) {
 		p.root.finish(nil)
 	}
 	return p.root, nil
+}
+
+// readText reads a line, and says where it stands if that fails.
+func (p *parser) readText(text string) error {
+	words := fields(text)
+	if len(words) == 0 {
+		return nil
+	}
+	if err := p.read(words); err != nil {
+		return fmt.Errorf("%s:%d: %w", p.slot.file, p.line, err)
+	}
+	return nil
 }
 
 // place is where the parser is.
@@ -121,16 +134,15 @@ func (p *parser) syntax(words []string) error {
 // sub opens a subcommand: a path of names, each of which may have others.
 func (p *parser) sub(path []string) error {
 	at := p.root
-	for i, step := range path {
+	for _, step := range path {
 		names := strings.Split(step, "|")
 		next := at.subs[names[0]]
 		if next == nil {
 			next = &entry{name: at.name + " " + names[0], prefix: -1}
+			next.unread = &unread{parser: *p, parent: at}
 			if at.subs == nil {
 				at.subs = map[string]*entry{}
 			}
-		} else if i == len(path)-1 && len(next.subs) == 0 {
-			return fmt.Errorf("subcommand %s stands twice", strings.Join(path, " "))
 		}
 		for _, n := range names {
 			if n == "" {
@@ -140,35 +152,40 @@ func (p *parser) sub(path []string) error {
 		}
 		at = next
 	}
+	if len(at.unread.lines) > 0 {
+		return fmt.Errorf("subcommand %s stands twice", strings.Join(path, " "))
+	}
 	p.level = at
 	return nil
 }
 
 // like takes over what another entry has: below a sub, another subcommand of
-// this program, or a program.
+// this program without those below it, or a program.
 func (p *parser) like(words []string) error {
-	other := p.subNamed(words)
-	if p.level == p.root || other == nil {
-		s := p.find(words[0])
-		if s == nil || len(words) > 1 {
-			return fmt.Errorf("like %s: there is no such entry", strings.Join(words, " "))
-		}
-		if p.depth >= likeDepth {
-			return fmt.Errorf("like %s: too many entries are like one another", words[0])
-		}
-		var err error
-		if other, err = parseSlot(s, p.find, p.depth+1); err != nil {
-			return err
-		}
+	if p.depth >= likeDepth {
+		return fmt.Errorf("like %s: too many entries are like one another", strings.Join(words, " "))
 	}
-	if other == p.level {
-		return fmt.Errorf("like %s: that is this one", strings.Join(words, " "))
+	if other := p.subNamed(words); other != nil && p.level != p.root {
+		if other == p.level {
+			return fmt.Errorf("like %s: that is this one", strings.Join(words, " "))
+		}
+		again := *p
+		again.depth++
+		return again.replay(other.unread.lines)
+	}
+	s := p.find(words[0])
+	if s == nil || len(words) > 1 {
+		return fmt.Errorf("like %s: there is no such entry", strings.Join(words, " "))
+	}
+	other, err := parseSlot(s, p.find, p.depth+1)
+	if err != nil {
+		return err
 	}
 	p.level.merge(other)
 	return nil
 }
 
-// subNamed returns a subcommand that stands further up, or nil.
+// subNamed returns a subcommand of the program, or nil.
 func (p *parser) subNamed(path []string) *entry {
 	at := p.root
 	for _, name := range path {
@@ -193,6 +210,7 @@ func (e *entry) merge(other *entry) {
 		}
 		if e.subs[name] == nil {
 			e.subs[name] = sub
+			sub.unread.parent = e
 		}
 	}
 	if !e.styled {

@@ -140,12 +140,8 @@ func (e *entry) flagNamed(name string) *flag {
 }
 
 // finish builds what lookups need, once all lines are read; from is the entry
-// that this one is a subcommand of.
+// that this one is a subcommand of, if it is one.
 func (e *entry) finish(from *entry) {
-	if e.finished {
-		return // two subcommands may be like each other, and share theirs
-	}
-	e.finished = true
 	if from != nil {
 		e.inherit(from)
 	}
@@ -159,14 +155,12 @@ func (e *entry) finish(from *entry) {
 	}
 	for _, line := range e.operands {
 		for _, r := range line.roles {
+			e.deepens = e.deepens || r.verb.harmful() && slices.ContainsFunc(e.flags, func(f *flag) bool { return f.tree })
 			switch r.verb {
 			case run, shell, script, code:
 				e.wraps = true
 			}
 		}
-	}
-	for _, sub := range e.subs {
-		sub.finish(e)
 	}
 }
 

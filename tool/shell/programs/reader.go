@@ -128,6 +128,9 @@ func (r *reader) operand(i int) int {
 	if len(r.entry.subs) > 0 && len(r.operands) == 0 {
 		sub := r.entry.subs[w.Text]
 		if w.Known && sub != nil {
+			if err := sub.ready(); err != nil {
+				r.doubt(err.Error())
+			}
 			r.skipped += i - r.subAt - 1
 			r.entry, r.subAt, r.depth = sub, i, r.depth+1
 			r.out.Sub = append(r.out.Sub, w.Text)
@@ -161,7 +164,10 @@ func (r *reader) unknown(i int) int {
 			return n
 		}
 	}
-	if !r.harmless(w) {
+	switch {
+	case r.harmless(w):
+		r.tree = r.tree || r.entry.deepens // it may be -r
+	default:
 		r.doubt(w.Text + " may turn out to be a flag of " + r.entry.name)
 		r.spell(i)
 	}

@@ -48,7 +48,9 @@ func devSpecial(name string) (special, bool) {
 	case "ifconfig":
 		return special{after: severalOperands}, true
 	case "dockerRun":
-		return special{after: dockerRun}, true
+		return special{before: dockerMounts, after: dockerRun}, true
+	case "dockerMounts":
+		return special{before: dockerMounts}, true
 	case "copyOut":
 		return special{operands: copyOut}, true
 	case "urlFiles":

@@ -186,14 +186,12 @@ func gitPathspec(w Word) (path Word, any bool) {
 func gitPaths(r *reader) {
 	kept := r.out.Effects[:0]
 	for _, e := range r.out.Effects {
-		if e.Arg >= 0 && !e.ByFlag {
+		if slices.Contains(r.operands, e.Arg) {
 			path, any := gitPathspec(r.args[e.Arg])
 			if !any {
 				continue
 			}
-			if slices.Contains(r.operands, e.Arg) {
-				e.What = r.inDir(path)
-			}
+			e.What = r.inDir(path)
 		}
 		kept = append(kept, e)
 	}

@@ -87,3 +87,40 @@ func dockerRun(r *reader) {
 	r.out.Runs = nil
 	r.runs(Run{Words: words})
 }
+
+// dockerMounts notes the files of this machine that a container is given.
+func dockerMounts(r *reader) {
+	for i := range r.uses {
+		u := &r.uses[i]
+		if u.flag.names[0] != "-v" || !u.given || strings.HasPrefix(r.args[u.at].Text, "--volumes-from") {
+			continue
+		}
+		host, any := dockerSource(u.value)
+		if !any {
+			continue
+		}
+		r.file(Read, host, u.at, true, true)
+		r.file(Write, host, u.at, true, true)
+	}
+}
+
+// dockerSource returns the path on this machine of HOST:CONTAINER, or of a
+// --mount with type=bind. A name without a slash is a volume of docker's.
+func dockerSource(w Word) (Word, bool) {
+	text := w.Text
+	if !w.Known {
+		text = w.Begin
+	}
+	for field := range strings.SplitSeq(text, ",") {
+		for _, key := range []string{"source=", "src="} {
+			if path, ok := strings.CutPrefix(field, key); ok {
+				return Word{Text: path, Known: w.Known}, strings.Contains(path, "/") || !w.Known
+			}
+		}
+	}
+	host, _, ok := strings.Cut(text, ":")
+	if !ok && !w.Known {
+		return w, true
+	}
+	return Literal(host), ok && strings.ContainsAny(host, "/.~")
+}

@@ -38,7 +38,8 @@ func (s *sedScript) command() bool {
 	case 'y':
 		end := s.peek()
 		s.at++
-		return s.delimited(end, false) && s.delimited(end, false) && s.ends()
+		from := s.delimited(end, false)
+		return from && s.delimited(end, false) && s.ends()
 	}
 	return false
 }

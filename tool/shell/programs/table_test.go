@@ -13,11 +13,26 @@ func TestEntries(t *testing.T) {
 		t.Error(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(slots)) {
-		if _, err := parseSlot(slots[name], find, 0); err != nil {
+		e, err := parseSlot(slots[name], find, 0)
+		if err != nil {
 			t.Error(err)
+			continue
 		}
+		checkSubs(t, e)
 	}
 	t.Logf("%d programs under %d names", len(entries(t)), len(slots))
+}
+
+// checkSubs parses every subcommand.
+func checkSubs(t *testing.T, e *entry) {
+	t.Helper()
+	for _, sub := range e.subs {
+		if err := sub.ready(); err != nil {
+			t.Error(err)
+			continue
+		}
+		checkSubs(t, sub)
+	}
 }
 
 // entries returns every entry, in the order of their names.

@@ -1,0 +1,244 @@
+package soundness
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+	"github.com/assent-dev/assent/tool/shell/host"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(inJail) != "" {
+		if err := work(); err != nil {
+			fmt.Fprintln(os.Stderr, "worker:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	code := m.Run()
+	if top, err := theSpies(); err == nil {
+		_ = os.RemoveAll(top)
+	}
+	os.Exit(code)
+}
+
+func openJail(t testing.TB) *jail {
+	t.Helper()
+	top, err := theSpies()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := newJail(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(j.close)
+	return j
+}
+
+//go:embed testdata/seeds.txt
+var seedText string
+
+// seeds are commands that were once wrong, or may be: separated by lines of three dashes.
+func seeds() []string {
+	list := strings.Split(strings.TrimSuffix(seedText, "\n"), "\n---\n")
+	return list[1:] // the first says what the file is
+}
+
+// TestSeeds runs each seed under every policy.
+func TestSeeds(t *testing.T) {
+	j := openJail(t)
+	for _, text := range seeds() {
+		for first := range policyNames() {
+			a, err := j.try(question{text, first})
+			if err != nil {
+				t.Fatalf("%q: %v", text, err)
+			}
+			if len(a.Wrong) > 0 {
+				t.Error(a.report(text))
+			}
+		}
+	}
+}
+
+// A tally is what a search went through.
+type tally struct {
+	next     atomic.Uint64
+	mu       sync.Mutex
+	ran      map[string]int // by policy
+	unread   int
+	asked    int
+	starts   int
+	touched  int
+	problems int
+}
+
+func (c *tally) count(a answer) (enough bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case a.Unread:
+		c.unread++
+	case a.Policy == "":
+		c.asked++
+	default:
+		c.ran[a.Policy]++
+		c.starts += a.Starts
+		c.touched += a.Touched
+	}
+	if len(a.Wrong) > 0 {
+		c.problems++
+	}
+	return c.problems >= maxProblems()
+}
+
+func (c *tally) total() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, each := range c.ran {
+		n += each
+	}
+	return n
+}
+
+// TestSound runs commands that are allowed until there were enough of them.
+func TestSound(t *testing.T) {
+	want := rounds.N(20_000, 1_000_000)
+	if n, err := strconv.Atoi(os.Getenv("SOUND_N")); err == nil {
+		want = n
+	}
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("ASSENT_SOUND_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("ASSENT_SOUND_SEED: %v", err)
+		}
+	}
+	t.Logf("ASSENT_SOUND_SEED=%d", seed)
+	c := &tally{ran: map[string]int{}}
+	var all sync.WaitGroup
+	for range runtime.NumCPU() {
+		j := openJail(t)
+		all.Go(func() { search(t, j, c, seed, want) })
+	}
+	all.Wait()
+	t.Logf("ran %d commands %v: %d programs started, %d files touched; %d would ask, %d cannot be read",
+		c.total(), c.ran, c.starts, c.touched, c.asked, c.unread)
+	for _, name := range policyNames() {
+		if !t.Failed() && c.ran[name] < want/50 {
+			t.Errorf("the policy %s allows only %d commands: it tests too little", name, c.ran[name])
+		}
+	}
+}
+
+// search tries commands, one after another, and shows those that are wrong.
+func search(t *testing.T, j *jail, c *tally, seed uint64, want int) {
+	for c.total() < want {
+		number := c.next.Add(1)
+		text := command(seed, number)
+		first := int(number) % len(policyNames())
+		a, err := j.try(question{text, first})
+		if err != nil {
+			t.Errorf("seed %d, number %d, %q: %v", seed, number, text, err)
+			return
+		}
+		if skip := os.Getenv("SOUND_SKIP"); skip != "" && len(a.Wrong) > 0 && regexp.MustCompile(skip).MatchString(a.report(text)) {
+			a.Wrong = nil
+		}
+		if len(a.Wrong) > 0 {
+			show(t, j, text, first, seed, number)
+		}
+		if c.count(a) {
+			return
+		}
+	}
+}
+
+// show reduces a command that is wrong, and reports what is left.
+func show(t *testing.T, j *jail, text string, first int, seed, number uint64) {
+	wrong := func(text string) bool {
+		a, err := j.try(question{text, first})
+		return err == nil && len(a.Wrong) > 0
+	}
+	if !wrong(text) {
+		t.Errorf("seed %d, number %d: %q was wrong once, and not again", seed, number, text)
+		return
+	}
+	short := reduced(text, wrong)
+	a, err := j.try(question{short, first})
+	if err != nil {
+		t.Errorf("%q: %v", short, err)
+		return
+	}
+	t.Errorf("seed %d, number %d, from %q:\n%s", seed, number, text, a.report(short))
+}
+
+// FuzzSound lets the fuzzer look for commands.
+func FuzzSound(f *testing.F) {
+	for _, text := range seeds() {
+		f.Add(text, uint(0))
+	}
+	for number := range uint64(200) {
+		f.Add(command(1, number), uint(number))
+	}
+	env := environ
+	var j *jail
+	f.Fuzz(func(t *testing.T, text string, first uint) {
+		if j == nil {
+			j = openJail(f)
+		}
+		// The worker is another process: this shows the fuzzer which ways a text takes.
+		_, _ = analysis.Read(text, places[0], host.New(places[0], env))
+		a, err := j.try(question{text, int(first % uint(len(policyNames())))})
+		if err != nil {
+			j = nil
+			t.Fatalf("%q: %v", text, err)
+		}
+		if len(a.Wrong) > 0 {
+			t.Error(a.report(text))
+		}
+	})
+}
+
+// TestGrammar: every rule that is named is there, and every one that is there is named.
+func TestGrammar(t *testing.T) {
+	g := theGrammar()
+	named := map[string]bool{"list": true}
+	for _, alternatives := range g {
+		for _, text := range alternatives {
+			for part := range strings.SplitSeq(text, "«") {
+				name, _, ok := strings.Cut(part, "»")
+				if _, rule, quoted := strings.Cut(name, ":"); quoted {
+					name = rule
+				}
+				if ok {
+					named[strings.TrimSuffix(name, "!")] = true
+				}
+			}
+		}
+	}
+	if have, want := slices.Sorted(maps.Keys(g)), slices.Sorted(maps.Keys(named)); !slices.Equal(have, want) {
+		t.Errorf("rules %v\nnamed %v", have, want)
+	}
+}
+
+func maxProblems() int {
+	n, err := strconv.Atoi(os.Getenv("SOUND_P"))
+	if err != nil {
+		return 5
+	}
+	return n
+}
