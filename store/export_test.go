@@ -33,3 +33,10 @@ func (s *Store) Exec(ctx context.Context, query string, args ...any) error {
 func (s *Store) Hold(ctx context.Context, f func() error) error {
 	return s.change(ctx, func(*txn) error { return f() })
 }
+
+// Dirty reports whether something is committed that is not on the disk.
+func (s *Store) Dirty() bool {
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	return s.disk.dirty
+}

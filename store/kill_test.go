@@ -185,7 +185,12 @@ var kinds = map[string]kind{
 
 // jobs has a job for every kind of write, and those of other tests.
 var jobs = func() map[string]job {
-	all := map[string]job{"answer": answerAll, "ask": askMany, "hold": holdLock, "hook": decideOnce, "watch": watchRules}
+	all := map[string]job{
+		"answer": answerAll, "ask": askMany, "hold": holdLock, "hook": decideOnce, "watch": watchRules,
+		"own session": func(ctx context.Context, s *store.Store) error {
+			return s.BeginSession(ctx, approval.Session{ID: "theirs", Kind: approval.SessionRun, Owner: store.ThisProcess()})
+		},
+	}
 	for name, k := range kinds {
 		all[name] = func(ctx context.Context, s *store.Store) error {
 			return times(func(i int) error {

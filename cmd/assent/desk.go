@@ -14,12 +14,12 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
-	"github.com/assent-dev/assent/tool/roots"
 )
 
 // A desk is everything that a run is asked and recorded with: the gate, its tools, and
@@ -29,7 +29,7 @@ type desk struct {
 	grants *approval.Memory
 	rules  *store.RuleFile
 	undo   *files.UndoFolder
-	roots  *roots.Set
+	box    *toolbox.Box
 	events *eventLog
 	status *term.Status // nil where it cannot be drawn
 	shown  *progress
@@ -38,46 +38,34 @@ type desk struct {
 // openDesk wires a policy file to a state folder. The approver is made once there is
 // something to show in it; nil means that nobody is asked.
 func openDesk(policyFile, state string, flags askFlags, approver func(*desk) approval.Approver) (*desk, error) {
-	policy, set, err := openPolicy(policyFile, state)
+	policy, err := readPolicy(policyFile)
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{roots: set, grants: approval.NewMemory(0), events: &eventLog{}, undo: undoFolder(state, policyFile), status: term.NewStatus(os.Stderr, nil)}
+	d := &desk{grants: approval.NewMemory(0), events: &eventLog{}, undo: undoFolder(state, policyFile), status: term.NewStatus(os.Stderr, nil)}
 	d.shown = &progress{next: d.events, status: d.status}
 	if d.rules, err = store.OpenRules(filepath.Join(state, "rules.json"), 0); err != nil {
-		return nil, errors.Join(err, set.Close())
+		return nil, err
 	}
-	tools, warnings, err := tool.Configure(policy.Tools, files.Tools(set, files.Options{Undo: d.undo, Denied: d.denied(policy)})...)
+	d.box, err = toolbox.Open(policy, toolbox.Options{
+		State: state, Protected: []string{policyFile}, Environ: os.Environ(), Undo: d.undo, Denied: d.denied(policy),
+	})
 	if err != nil {
-		return nil, errors.Join(err, set.Close())
+		return nil, err
 	}
-	for _, w := range policy.Warnings {
-		warnings = append(warnings, w.String())
-	}
-	for _, w := range warnings {
+	for _, w := range d.box.Warnings {
 		fmt.Fprintln(os.Stderr, "assent: warning:", present.SafeLine(w))
 	}
 	cfg := approval.Config{Mode: flags.mode(), Rules: d.rules, Grants: d.grants, Policy: policy.Rules, Recorder: d.shown}
 	asked := approver(d)
 	cfg.Approver = flags.limited(asked)
-	if d.gate, err = tool.Guard(cfg, tools...); err != nil {
-		return nil, errors.Join(err, set.Close())
+	if d.gate, err = tool.Guard(cfg, d.box.Tools...); err != nil {
+		return nil, errors.Join(err, d.box.Close())
 	}
 	if t, ok := asked.(*term.Approver); ok {
 		t.Use(d.gate.Gate)
 	}
 	return d, nil
-}
-
-// openPolicy reads a policy file and opens its roots. Nothing below the state folder is
-// ever written by a tool.
-func openPolicy(file, state string) (*config.Policy, *roots.Set, error) {
-	policy, err := readPolicy(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	set, err := roots.New(roots.Options{Secrets: policy.Secrets, Protected: []string{state, file}}, policy.Roots...)
-	return policy, set, err
 }
 
 // readPolicy reads a policy file. The model is told which line of it decided, and no path of
@@ -91,17 +79,17 @@ func readPolicy(file string) (*config.Policy, error) {
 }
 
 // denied tells lists and searches which files are denied, by a rule or for this session.
-func (d *desk) denied(policy *config.Policy) func(approval.Act) bool {
-	return func(read approval.Act) bool {
-		ctx, session := context.Background(), d.gate.Session()
+func (d *desk) denied(policy *config.Policy) func(context.Context, approval.Act) bool {
+	return func(ctx context.Context, act approval.Act) bool {
+		session := d.gate.Session()
 		rules, rulesErr := d.rules.Rules(ctx)
 		grants, grantsErr := d.grants.Grants(ctx, session)
 		if rulesErr != nil || grantsErr != nil {
 			return true
 		}
-		call := approval.Call{Tool: read.Name, Session: session}
+		call := approval.Call{Tool: act.Name, Session: session}
 		p := approval.Policy{Rules: rules, Fixed: policy.Rules, Grants: grants}
-		q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{read}}, Now: time.Now()}
+		q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: time.Now()}
 		return p.Judge(q).State == approval.AutoDenied
 	}
 }
@@ -123,7 +111,7 @@ func whoami() approval.Who {
 func (d *desk) close() error {
 	d.shown.close()
 	d.gate.Close()
-	return d.roots.Close()
+	return d.box.Close()
 }
 
 // An eventLog keeps the events of a run in memory.

@@ -93,11 +93,11 @@ type probeHost struct {
 func newProbeHost(t *testing.T, p probe, uid int) *probeHost {
 	t.Helper()
 	// Not below /tmp: that is private inside, and what is not there proves nothing.
-	top, err := os.MkdirTemp("/var/tmp", "assent-probe-")
+	top, err := os.MkdirTemp("/var/tmp", "assent-host-")
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(top) })
 	must(t, os.Chmod(top, 0o755))
-	h := &probeHost{probe: p, uid: uid, top: top, proj: top + "/proj", out: top + "/out", home: top + "/home", mark: filepath.Base(top)[len("assent-probe-"):]}
+	h := &probeHost{probe: p, uid: uid, top: top, proj: top + "/proj", out: top + "/out", home: top + "/home", mark: strings.TrimPrefix(filepath.Base(top), "assent-host-")}
 	h.copyProgram(t)
 	h.fill(t)
 	h.listen(t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/files"
+	"github.com/assent-dev/assent/tool/roots"
 )
 
 // undoFolder is where a state folder keeps what tools replaced.
@@ -66,7 +67,7 @@ func undoOne(c *cobra.Command, state, id string, dryRun bool) error {
 	if err != nil {
 		return fmt.Errorf("%w; run 'assent undo' to see what can be undone", err)
 	}
-	_, set, err := openPolicy(entry.Policy, state)
+	set, err := openRoots(entry.Policy, state)
 	if err != nil {
 		return err
 	}
@@ -92,4 +93,14 @@ func showRestoration(w io.Writer, r *files.Restoration) {
 		fmt.Fprintln(w, present.SafeLine(r.Summary[i]))
 		fmt.Fprintln(w, shownText(v.Content))
 	}
+}
+
+// openRoots opens the roots of a policy file. Nothing below the state folder is ever
+// written there.
+func openRoots(file, state string) (*roots.Set, error) {
+	policy, err := readPolicy(file)
+	if err != nil {
+		return nil, err
+	}
+	return roots.New(roots.Options{Secrets: policy.Secrets, Protected: []string{state, file}}, policy.Roots...)
 }

@@ -96,6 +96,6 @@ func (c Config) compile() (templates, error) {
 			fault("env: %q may not be passed to programs; it is no name, or makes programs run other code", name)
 		}
 	}
-	compiled, err := c.templates()
-	return compiled, errors.Join(append(faults, err)...)
+	compiled, more := c.templates()
+	return compiled, errors.Join(append(faults, more...)...)
 }

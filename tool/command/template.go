@@ -14,7 +14,7 @@ type templates struct {
 	describe, target, view *template.Template
 }
 
-func (c Config) templates() (templates, error) {
+func (c Config) templates() (templates, []error) {
 	var out templates
 	var faults []error
 	parse := func(what, text string) *template.Template {
@@ -35,7 +35,7 @@ func (c Config) templates() (templates, error) {
 	case c.View.Content == "":
 		faults = append(faults, errors.New("view.content: it is needed, as a template over the arguments"))
 	}
-	return out, errors.Join(faults...)
+	return out, faults
 }
 
 var functions = template.FuncMap{"cut": cut}

@@ -120,7 +120,6 @@ func TestSound(t *testing.T) {
 	for range 250 {
 		calls += soundCase(t, bin, "A=x; B=y; C=d; N=0; i=k; L=(l); set -- one two; "+w.list(3))
 	}
-	t.Log(calls)
 	if calls < 300 {
 		t.Errorf("only %d calls were made: they test too little", calls)
 	}

@@ -1,0 +1,155 @@
+package config
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/command"
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// customTools reads the tools that the file names, in its order. One without a command is
+// an executable beside the file, or a tool of the embedding program: who knows those fills
+// it in.
+func (r *report) customTools(n ast.Node) []command.Config {
+	all := r.object(n, "custom_tools")
+	var out []command.Config
+	for _, name := range all.order {
+		at := all.key(name)
+		value, _ := all.take(name)
+		c := r.customTool(value, name)
+		c.Source = r.source(at)
+		if _, err := approval.CompileName(approval.Deny, name); err != nil || strings.ContainsAny(name, "*?/") {
+			r.problem(at, "custom_tools: %q is no name of a tool", name)
+		}
+		r.checkCustomTool(at, c)
+		out = append(out, c)
+	}
+	return out
+}
+
+func (r *report) customTool(n ast.Node, name string) command.Config {
+	what := "custom_tools." + name
+	o := r.object(n, what)
+	c := command.Config{Name: name}
+	said := o.consent(what)
+	c.Approval, c.Reason = said.word, said.reason
+	texts := map[string]*string{"description": &c.Description, "describe": &c.Describe, "target": &c.Target}
+	for _, key := range []string{"description", "describe", "target"} {
+		if n, ok := o.take(key); ok {
+			*texts[key] = r.text(n, what+": "+key)
+		}
+	}
+	if n, ok := o.take("command"); ok {
+		if c.Command = r.texts(n, what+": command"); len(c.Command) == 0 {
+			r.problem(n, "%s: command is empty; leave it out for an executable in tools/", what)
+		}
+	}
+	if n, ok := o.take("parameters"); ok {
+		c.Parameters = r.schema(n, what+": parameters")
+	}
+	if n, ok := o.take("view"); ok {
+		c.View = r.customView(n, what+".view")
+	}
+	if n, ok := o.take("timeout"); ok {
+		c.Timeout = r.duration(n, what+": timeout")
+	}
+	if n, ok := o.take("env"); ok {
+		c.Env = r.texts(n, what+": env")
+	}
+	o.close(what)
+	return c
+}
+
+func (r *report) customView(n ast.Node, what string) command.View {
+	o := r.object(n, what)
+	var v command.View
+	fields := map[string]*string{"type": &v.Type, "content": &v.Content, "language": &v.Language}
+	for _, key := range []string{"type", "content", "language"} {
+		if n, ok := o.take(key); ok {
+			*fields[key] = r.text(n, what+": "+key)
+		}
+	}
+	o.close(what)
+	return v
+}
+
+// checkCustomTool reports what the tool itself would refuse.
+func (r *report) checkCustomTool(at ast.Node, c command.Config) {
+	if len(c.Command) == 0 {
+		c.Command = []string{c.Name} // somebody else's business
+	}
+	err := c.Check()
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range many.Unwrap() {
+			r.problem(at, "custom_tools.%s: %v", c.Name, e)
+		}
+	}
+}
+
+// schema reads a JSON schema that is written as YAML.
+func (r *report) schema(n ast.Node, what string) json.RawMessage {
+	if _, ok := n.(*ast.MappingNode); !ok {
+		r.problem(n, "%s must be a JSON schema, a mapping, not %s", what, kindOf(n))
+		return nil
+	}
+	var value map[string]any
+	err := yaml.NodeToValue(n, &value)
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(value)
+	}
+	if err != nil {
+		r.problem(n, "%s cannot be written as JSON: %v", what, err)
+		return nil
+	}
+	if kind := value["type"]; kind != nil && kind != "object" {
+		r.problem(n, "%s: arguments are an object; write type: object", what)
+	}
+	return data
+}
+
+// duration reads a time such as 30s, or a number of seconds.
+func (r *report) duration(n ast.Node, what string) time.Duration {
+	if _, ok := n.(*ast.IntegerNode); ok {
+		seconds := r.count(n, what)
+		return time.Duration(min(seconds, 1<<30)) * time.Second
+	}
+	text := r.text(n, what)
+	d, err := time.ParseDuration(text)
+	if text != "" && (err != nil || d < 0) {
+		r.problem(n, "%s is a time such as 30s or 5m, not %q", what, text)
+	}
+	return max(d, 0)
+}
+
+// A ToolFile is what stands in NAME.yaml beside an executable in tools/.
+type ToolFile struct {
+	Description string
+	Parameters  json.RawMessage
+}
+
+// LoadToolFile reads one. The error, if any, is of type [Problems] and has them all.
+func LoadToolFile(file string, data []byte) (ToolFile, error) {
+	r := &report{file: file}
+	root, err := r.parse(data)
+	if err != nil {
+		return ToolFile{}, err
+	}
+	var t ToolFile
+	o := r.object(root, "the file")
+	if n, ok := o.take("description"); ok {
+		t.Description = r.text(n, "description")
+	}
+	if n, ok := o.take("parameters"); ok {
+		t.Parameters = r.schema(n, "parameters")
+	}
+	o.close("the file")
+	if err := r.err(); err != nil {
+		return ToolFile{}, err
+	}
+	return t, nil
+}

@@ -1,0 +1,77 @@
+package store_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/store"
+)
+
+// TestARunEndsWithItsProcess asks the real system whether processes are there.
+func TestARunEndsWithItsProcess(t *testing.T) {
+	folder := t.TempDir()
+	s := openStore(t, folder, store.Options{})
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), jobEnv+"=own session", folderEnv+"="+folder)
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	mine := approval.Session{ID: "mine", Kind: approval.SessionRun, Owner: store.ThisProcess()}
+	if err := s.BeginSession(t.Context(), mine); err != nil {
+		t.Fatal(err)
+	}
+	ended, err := s.CleanSessions(t.Context())
+	if err != nil || len(ended) != 1 || ended[0].ID != "theirs" {
+		t.Errorf("ended %+v, %v; want that of the process that is gone", ended, err)
+	}
+	if left, err := s.Sessions(t.Context()); err != nil || len(left) != 1 || left[0].ID != "mine" {
+		t.Errorf("left %+v, %v", left, err)
+	}
+}
+
+// TestOrphansAreDismissed posts for a session that nobody began.
+func TestOrphansAreDismissed(t *testing.T) {
+	clock := new(approvaltest.Clock)
+	s := openStore(t, t.TempDir(), store.Options{Clock: clock.Now})
+	r := approvaltest.Requests(t, 1, "nobody")[0]
+	if err := s.Post(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []error{nil, approval.ErrSettled} {
+		if _, err := s.CleanSessions(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.Posted(t.Context(), r.ID)
+		if err != nil || (p.Settled == nil) != (want == nil) {
+			t.Errorf("the request is %+v, %v", p.Settled, err)
+		}
+		clock.Advance(2 * approval.SessionIdle)
+	}
+	if err := s.Answer(t.Context(), r.Approve("")); !errors.Is(err, approval.ErrSettled) {
+		t.Errorf("answering it: %v, want ErrSettled", err)
+	}
+}
+
+// TestAClockThatWasAheadCanBeForgotten sets the clock years ahead for a moment.
+func TestAClockThatWasAheadCanBeForgotten(t *testing.T) {
+	clock := new(approvaltest.Clock)
+	s := openStore(t, t.TempDir(), store.Options{Clock: clock.Now})
+	clock.Advance(approval.SessionIdle)
+	if err := s.Record(t.Context(), eventOf(0)); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(-approval.SessionIdle)
+	if behind, err := s.ClockBehind(t.Context()); err != nil || behind != approval.SessionIdle {
+		t.Errorf("behind %v, %v; want %v", behind, err, approval.SessionIdle)
+	}
+	if err := s.ResetClock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if behind, err := s.ClockBehind(t.Context()); err != nil || behind != 0 {
+		t.Errorf("after the reset: behind %v, %v", behind, err)
+	}
+}
