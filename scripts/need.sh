@@ -1,8 +1,9 @@
 #!/bin/sh
 # need.sh makes sure that the programs are there that the tests work with: a C compiler,
 # which `go test -race` links with, git and patch, which diffs are compared with and applied
-# by, and those of the table of programs that Debian has, whose rows are shown to be true by
-# running them. What is missing it installs from Debian's packages, and says so before it does.
+# by, bubblewrap, which the sandbox is made of, and those of the table of programs that
+# Debian has, whose rows are shown to be true by running them. What is missing it installs
+# from Debian's packages, and says so before it does.
 set -eu
 
 cc=$("${GO:-go}" env CC)
@@ -12,6 +13,7 @@ command -v "${cc%% *}" >/dev/null 2>&1 || packages="gcc libc6-dev"
 for program in git patch; do
 	command -v "$program" >/dev/null 2>&1 || packages="$packages $program"
 done
+command -v bwrap >/dev/null 2>&1 || packages="$packages bubblewrap"
 # Programs of the table, each with its package where that has another name.
 for pair in ag:silversearcher-ag at awk:gawk batcat:bat bc busybox column:bsdextrautils cpio crontab:cron \
 	dc doas dos2unix ed entr expect fdfind:fd-find file file-rename:rename fish fuser:psmisc gawk gosu \

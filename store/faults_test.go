@@ -141,7 +141,7 @@ func difference(want, got string) string {
 
 // flips returns the numbers of the bits to flip: many in short, all in full.
 func flips(size int) iter.Seq[int] {
-	step := rounds.N(1201, 67)
+	step := rounds.N(5003, 67)
 	return func(yield func(int) bool) {
 		for at := 0; at < 8*size; at += step {
 			if !yield(at) {

@@ -135,7 +135,7 @@ func unusable(policy *config.Policy, err error) error {
 		return err
 	}
 	if policy.OS.Require {
-		return statusError{exitNoSandbox, fmt.Errorf("%s: require_os_sandbox is set, but %w\nNothing was run.", policy.OS.RequireSource, err)}
+		return statusError{exitNoSandbox, fmt.Errorf("nothing was run: %s requires a sandbox (require_os_sandbox), but %w", policy.OS.RequireSource, err)}
 	}
-	return fmt.Errorf("%w\nNothing was run.", err)
+	return fmt.Errorf("nothing was run: %w", err)
 }

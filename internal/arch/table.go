@@ -32,7 +32,7 @@ var table = map[string]line{
 	"sandbox/inner":    {inside: []string{"sandbox"}},
 	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt"}, outside: []string{system}},
 
-	"tool":           {inside: []string{"approval", "present", "sandbox"}, outside: []string{"github.com/google/jsonschema-go"}},
+	"tool":           {inside: []string{"approval", "present", "sandbox"}, outside: []string{schemas}},
 	"tool/roots":     {inside: []string{"approval"}},
 	"tool/hosts":     {inside: []string{"approval"}, pure: true},
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
@@ -49,7 +49,7 @@ var table = map[string]line{
 
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 
-	"internal/config":  {inside: append([]string{"approval", "sandbox", "tool", "tool/roots", "tool/hosts", "tool/shell/runner"}, toolsets...), outside: []string{yamlModule}},
+	"internal/config":  {inside: append([]string{"approval", "sandbox", "tool", "tool/roots", "tool/hosts", "tool/shell/runner"}, toolsets...), outside: []string{yamlModule, schemas}},
 	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", highlighting, "golang.org/x/sys"}},
 	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}, outside: []string{highlighting}},
 	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
@@ -85,6 +85,7 @@ const (
 	highlighting = "github.com/alecthomas/chroma/v2"
 	system       = "golang.org/x/sys"
 	yamlModule   = "github.com/goccy/go-yaml"
+	schemas      = "github.com/google/jsonschema-go"
 	mcp          = "github.com/modelcontextprotocol/go-sdk"
 )
 

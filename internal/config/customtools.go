@@ -15,17 +15,14 @@ import (
 // an executable beside the file, or a tool of the embedding program: who knows those fills
 // it in.
 func (r *report) customTools(n ast.Node) []command.Config {
-	all := r.object(n, "custom_tools")
 	var out []command.Config
-	for _, name := range all.order {
-		at := all.key(name)
-		value, _ := all.take(name)
-		c := r.customTool(value, name)
-		c.Source = r.source(at)
-		if _, err := approval.CompileName(approval.Deny, name); err != nil || strings.ContainsAny(name, "*?/") {
-			r.problem(at, "custom_tools: %q is no name of a tool", name)
+	for _, e := range r.entries(n, "custom_tools") {
+		c := r.customTool(e.value, e.name)
+		c.Source = r.source(e.key)
+		if _, err := approval.CompileName(approval.Deny, e.name); err != nil || strings.ContainsAny(e.name, "*?/") {
+			r.problem(e.key, "custom_tools: %q is no name of a tool", e.name)
 		}
-		r.checkCustomTool(at, c)
+		r.checkCustomTool(e.key, c)
 		out = append(out, c)
 	}
 	return out
@@ -33,7 +30,7 @@ func (r *report) customTools(n ast.Node) []command.Config {
 
 func (r *report) customTool(n ast.Node, name string) command.Config {
 	what := "custom_tools." + name
-	o := r.object(n, what)
+	o := r.object(n, what, customToolShape)
 	c := command.Config{Name: name}
 	said := o.consent(what)
 	c.Approval, c.Reason = said.word, said.reason
@@ -60,12 +57,11 @@ func (r *report) customTool(n ast.Node, name string) command.Config {
 	if n, ok := o.take("env"); ok {
 		c.Env = r.texts(n, what+": env")
 	}
-	o.close(what)
 	return c
 }
 
 func (r *report) customView(n ast.Node, what string) command.View {
-	o := r.object(n, what)
+	o := r.object(n, what, viewShape)
 	var v command.View
 	fields := map[string]*string{"type": &v.Type, "content": &v.Content, "language": &v.Language}
 	for _, key := range []string{"type", "content", "language"} {
@@ -73,7 +69,6 @@ func (r *report) customView(n ast.Node, what string) command.View {
 			*fields[key] = r.text(n, what+": "+key)
 		}
 	}
-	o.close(what)
 	return v
 }
 
@@ -90,8 +85,18 @@ func (r *report) checkCustomTool(at ast.Node, c command.Config) {
 	}
 }
 
-// schema reads a JSON schema that is written as YAML.
+// schema reads the JSON schema of arguments, written as YAML.
 func (r *report) schema(n ast.Node, what string) json.RawMessage {
+	data := r.json(n, what)
+	var s struct{ Type any }
+	if err := json.Unmarshal(data, &s); err == nil && s.Type != nil && s.Type != "object" {
+		r.problem(n, "%s: arguments are an object; write type: object", what)
+	}
+	return data
+}
+
+// json reads a JSON schema as what it is in JSON.
+func (r *report) json(n ast.Node, what string) json.RawMessage {
 	if _, ok := n.(*ast.MappingNode); !ok {
 		r.problem(n, "%s must be a JSON schema, a mapping, not %s", what, kindOf(n))
 		return nil
@@ -105,9 +110,6 @@ func (r *report) schema(n ast.Node, what string) json.RawMessage {
 	if err != nil {
 		r.problem(n, "%s cannot be written as JSON: %v", what, err)
 		return nil
-	}
-	if kind := value["type"]; kind != nil && kind != "object" {
-		r.problem(n, "%s: arguments are an object; write type: object", what)
 	}
 	return data
 }
@@ -140,14 +142,13 @@ func LoadToolFile(file string, data []byte) (ToolFile, error) {
 		return ToolFile{}, err
 	}
 	var t ToolFile
-	o := r.object(root, "the file")
+	o := r.object(root, "the file", toolFileShape)
 	if n, ok := o.take("description"); ok {
 		t.Description = r.text(n, "description")
 	}
 	if n, ok := o.take("parameters"); ok {
 		t.Parameters = r.schema(n, "parameters")
 	}
-	o.close("the file")
 	if err := r.err(); err != nil {
 		return ToolFile{}, err
 	}

@@ -6,19 +6,62 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// An object is a mapping that is being read key by key. What was not asked for when it is
-// closed is unknown.
+// An object is a mapping with fixed keys that is being read.
 type object struct {
 	*report
 	node   ast.Node
-	fields map[string]*ast.MappingValueNode
-	order  []string
-	asked  []string
+	shape  *shape
+	fields map[string]ast.Node
 }
 
-// object reads a mapping; an absent value is an empty one.
-func (r *report) object(n ast.Node, what string) *object {
-	o := &object{report: r, node: n, fields: map[string]*ast.MappingValueNode{}}
+// object reads a mapping and reports the keys that it may not have, and those that it
+// must; an absent value is an empty mapping.
+func (r *report) object(n ast.Node, what string, s *shape) *object {
+	o := &object{report: r, node: n, shape: s, fields: map[string]ast.Node{}}
+	for _, e := range r.entries(n, what) {
+		if s.find(e.name) == nil {
+			r.unknownKey(e, what, s)
+			continue
+		}
+		o.fields[e.name] = e.value
+	}
+	for _, k := range s.keys {
+		if _, there := o.fields[k.name]; k.needed && !there {
+			r.problem(n, "%s needs a %s", what, k.name)
+		}
+	}
+	return o
+}
+
+func (r *report) unknownKey(e entry, what string, s *shape) {
+	if instead := s.refused[e.name]; instead != "" {
+		r.problem(e.key, "%s is not used here; %s", e.name, instead)
+	} else if near := nearest(e.name, s.names()); near != "" {
+		r.problem(e.key, "unknown key %q in %s; did you mean %q?", e.name, what, near)
+	} else {
+		r.problem(e.key, "unknown key %q in %s; it takes %s", e.name, what, list(s.names()))
+	}
+}
+
+// take returns the value of a key, which is one of the shape's.
+func (o *object) take(key string) (ast.Node, bool) {
+	if o.shape.find(key) == nil {
+		panic("config: " + key + " is read and stands in no table")
+	}
+	n, ok := o.fields[key]
+	return n, ok
+}
+
+// An entry is one of a mapping.
+type entry struct {
+	name  string
+	key   ast.Node
+	value ast.Node
+}
+
+// entries reads a mapping in its order; an absent value has none.
+func (r *report) entries(n ast.Node, what string) []entry {
+	var out []entry
 	switch m := n.(type) {
 	case *ast.MappingNode:
 		for _, v := range m.Values {
@@ -27,58 +70,13 @@ func (r *report) object(n ast.Node, what string) *object {
 				r.problem(v.Key, "%s: a key must be plain text, not %s", what, v.Key.Type())
 				continue
 			}
-			o.fields[key.Value] = v
-			o.order = append(o.order, key.Value)
+			out = append(out, entry{key.Value, v.Key, v.Value})
 		}
 	case *ast.NullNode:
 	default:
 		r.problem(n, "%s must be a mapping, not %s", what, kindOf(n))
 	}
-	return o
-}
-
-// take returns the value of a key.
-func (o *object) take(key string) (ast.Node, bool) {
-	o.asked = append(o.asked, key)
-	f, ok := o.fields[key]
-	if !ok {
-		return nil, false
-	}
-	delete(o.fields, key)
-	return f.Value, true
-}
-
-// key returns where a key stands.
-func (o *object) key(name string) ast.Node {
-	if f, ok := o.fields[name]; ok {
-		return f.Key
-	}
-	return o.node
-}
-
-// later refuses keys that are known and not supported by this version.
-func (o *object) later(keys ...string) {
-	for _, k := range keys {
-		at := o.key(k)
-		if _, there := o.take(k); there {
-			o.problem(at, "%s is not supported yet", k)
-		}
-	}
-}
-
-// close reports the keys that nothing asked for.
-func (o *object) close(what string) {
-	for _, k := range o.order {
-		f, left := o.fields[k]
-		if !left {
-			continue
-		}
-		if near := nearest(k, o.asked); near != "" {
-			o.problem(f.Key, "unknown key %q in %s; did you mean %q?", k, what, near)
-		} else {
-			o.problem(f.Key, "unknown key %q in %s; it takes %s", k, what, list(o.asked))
-		}
-	}
+	return out
 }
 
 func (r *report) text(n ast.Node, what string) string {
@@ -90,6 +88,15 @@ func (r *report) text(n ast.Node, what string) string {
 	}
 	r.problem(n, "%s must be text, not %s", what, kindOf(n))
 	return ""
+}
+
+// one reads a text that is one of the words of its shape.
+func (r *report) one(n ast.Node, what string, s *shape) string {
+	word := r.text(n, what)
+	if word != "" && !slices.Contains(s.words, word) {
+		r.problem(n, "%s: unknown word %q; it is %s", what, word, list(s.words))
+	}
+	return word
 }
 
 func (r *report) bool(n ast.Node, what string) bool {

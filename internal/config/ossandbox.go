@@ -2,11 +2,11 @@ package config
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/goccy/go-yaml/ast"
 )
 
@@ -25,6 +25,11 @@ type OSSandbox struct {
 	// Extra is what no tool exposes and commands need. It widens, so only a file that
 	// the user wrote may have it.
 	Extra Extra
+}
+
+// hosts is what the file says about the network, for tools.
+func (s OSSandbox) hosts() hosts.Policy {
+	return hosts.Policy{On: s.Network.On, Allow: s.Network.Domains, Source: s.Network.Source}
 }
 
 // Extra are places beside the roots. Paths are absolute, or begin with ~/.
@@ -46,7 +51,7 @@ var Caches = map[string]map[string]string{
 	"yarn":   {"YARN_CACHE_FOLDER": "cache"},
 }
 
-func (r *report) osSandbox(o *object, folder string) OSSandbox {
+func (r *report) osSandbox(o *object) OSSandbox {
 	var s OSSandbox
 	if n, ok := o.take("network"); ok {
 		s.Network = r.network(n, "sandbox.network")
@@ -58,7 +63,7 @@ func (r *report) osSandbox(o *object, folder string) OSSandbox {
 		s.GitWrite, s.GitWriteSource = r.bool(n, "sandbox.git_write"), r.source(n)
 	}
 	if n, ok := o.take("extra"); ok {
-		s.Extra = r.extra(n, folder)
+		s.Extra = r.extra(n)
 	}
 	return s
 }
@@ -70,13 +75,12 @@ func (r *report) network(n ast.Node, what string) sandbox.Network {
 		net.On = r.bool(n, what)
 		return net
 	}
-	o := r.object(n, what)
+	o := r.object(n, what, networkShape)
 	if n, ok := o.take("allow"); ok {
 		for _, item := range r.items(n, what+".allow") {
 			net.Domains = append(net.Domains, r.domain(item, what+".allow"))
 		}
 	}
-	o.close(what)
 	return net
 }
 
@@ -89,12 +93,12 @@ func (r *report) domain(n ast.Node, what string) string {
 	return strings.ToLower(text)
 }
 
-func (r *report) extra(n ast.Node, folder string) Extra {
-	o := r.object(n, "sandbox.extra")
+func (r *report) extra(n ast.Node) Extra {
+	o := r.object(n, "sandbox.extra", extraShape)
 	e := Extra{
-		Read:    o.places("read", folder),
-		Write:   o.places("write", folder),
-		Sockets: o.places("unix_sockets", folder),
+		Read:    o.places("read"),
+		Write:   o.places("write"),
+		Sockets: o.places("unix_sockets"),
 	}
 	if n, ok := o.take("caches"); ok {
 		for _, item := range r.items(n, "sandbox.extra.caches") {
@@ -105,12 +109,11 @@ func (r *report) extra(n ast.Node, folder string) Extra {
 			e.Caches = append(e.Caches, sandbox.Entry{Path: name, Source: r.source(item)})
 		}
 	}
-	o.close("sandbox.extra")
 	return e
 }
 
 // places reads a list of paths, relative to the file's folder.
-func (o *object) places(key, folder string) []sandbox.Entry {
+func (o *object) places(key string) []sandbox.Entry {
 	n, ok := o.take(key)
 	if !ok {
 		return nil
@@ -122,8 +125,8 @@ func (o *object) places(key, folder string) []sandbox.Entry {
 			o.problem(item, "sandbox.extra.%s: a path is empty", key)
 			continue
 		}
-		if !filepath.IsAbs(p) && p != "~" && !strings.HasPrefix(p, "~/") {
-			p = filepath.Join(folder, p)
+		if p != "~" && !strings.HasPrefix(p, "~/") { // those depend on whose profile it is
+			p = o.hostPath(item, "sandbox.extra."+key, p)
 		}
 		out = append(out, sandbox.Entry{Path: p, Source: o.source(item)})
 	}

@@ -2,12 +2,11 @@ package config
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
-	"github.com/assent-dev/assent/tool/hosts"
+	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/goccy/go-yaml"
@@ -15,8 +14,10 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// A Policy is what a policy file says.
+// A Policy is what a file says about calls.
 type Policy struct {
+	// File is how the file is called in reasons; it stands before the line of each Source.
+	File string
 	// Roots are the folders and files that tools may reach, in the order of the file.
 	Roots []roots.Root
 	// Secrets are the patterns of files that ask even where reads are free: the built-in
@@ -28,49 +29,58 @@ type Policy struct {
 	// so gives agents the shell tool.
 	Shell    shell.Config
 	HasShell bool
-	// Tools is the operator's word on tools by name.
+	// Tools is the operator's word on tools by name, what custom_tools says included.
 	Tools tool.Config
+	// CustomTools are programs as tools. One without a command is an executable in tools/,
+	// or a tool of the embedding program.
+	CustomTools []command.Config
+	// Connectors are where foreign tools come from.
+	Connectors []Connector
 	// Rules are those that are kept with the file, its exceptions among them.
 	Rules *approval.RuleSet
-	// Warnings are what is accepted and should be written otherwise.
-	Warnings []Problem
+	// Expect are calls and what must happen to them.
+	Expect []Expectation
+	// Warnings are what is accepted and should be written otherwise; Notes what may be
+	// meant, and is worth a look when the file is checked.
+	Warnings, Notes []Problem
 }
 
-// Load reads a policy file. Relative roots are relative to folder. The error, if any, is of
-// type [Problems] and has them all.
+// Load reads a policy file. Relative paths are relative to folder; if that is empty they
+// are a problem. The error, if any, is of type [Problems] and has them all.
 func Load(file string, data []byte, folder string) (*Policy, error) {
-	r := &report{file: file}
+	r := &report{file: file, folder: folder}
 	root, err := r.parse(data)
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{Secrets: roots.DefaultSecrets}
-	o := r.object(root, "the file")
-	o.version()
-	if n, ok := o.take("sandbox"); ok {
-		p.Roots, p.Secrets, p.OS = r.sandbox(n, folder)
-	}
-	if n, ok := o.take("shell"); ok {
-		p.Shell, p.HasShell = r.shell(n), true
-		r.rootNames(n, p)
-	}
-	p.Shell.Network = hosts.Policy{On: p.OS.Network.On, Allow: p.OS.Network.Domains, Source: p.OS.Network.Source}
-	if n, ok := o.take("tools"); ok {
-		p.Tools.Tools = r.tools(n, "tools")
-	}
-	if n, ok := o.take("pre_approved"); ok {
-		p.Tools.Tools = r.preApproved(n, p.Tools.Tools)
-	}
-	p.Rules = r.rules(o)
-	o.refused("tool_rules", "write `tools: {NAME: {approval: ask}}`, or the approval of a path under sandbox")
-	o.refused("shell_rules", "write `shell: {rules: [{pattern: …, approval: …}]}`")
-	o.later("connectors", "expect", "custom_tools", "tool_configs")
-	o.close("the file")
-	p.Warnings = r.warnings
+	p := r.policy(r.object(root, "the file", policyShape))
 	if err := r.err(); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// policy reads the keys that every file has which decides about calls.
+func (r *report) policy(o *object) *Policy {
+	p := &Policy{File: r.file, Secrets: roots.DefaultSecrets}
+	o.version()
+	if n, ok := o.take("sandbox"); ok {
+		r.sandbox(n, p)
+	}
+	if n, ok := o.take("shell"); ok {
+		r.shell(n, p)
+	}
+	p.Shell.Network = p.OS.hosts()
+	r.allTools(o, p)
+	if n, ok := o.take("connectors"); ok {
+		p.Connectors = r.connectors(n)
+	}
+	p.Rules = r.rules(o, p)
+	if n, ok := o.take("expect"); ok {
+		p.Expect = r.expectations(n)
+	}
+	p.Warnings, p.Notes = r.warnings, r.notes
+	return p
 }
 
 // parse returns the one document of the file; an empty file is an empty mapping.
@@ -104,51 +114,8 @@ func (o *object) version() {
 	}
 }
 
-// refused reports a key of other systems with what to write instead.
-func (o *object) refused(key, instead string) {
-	at := o.key(key)
-	if _, there := o.fields[key]; there {
-		delete(o.fields, key)
-		o.problem(at, "%s is not used here; %s", key, instead)
-	}
-}
-
-// tools reads the operator's word on tools by name, in the order of the file.
-func (r *report) tools(n ast.Node, what string) []tool.Named {
-	all := r.object(n, what)
-	var out []tool.Named
-	for _, name := range all.order {
-		at := all.key(name)
-		value, _ := all.take(name)
-		o := r.object(value, what+"."+name)
-		s := o.consent(what + "." + name)
-		o.close(what + "." + name)
-		if _, err := approval.CompileName(approval.Deny, name); err != nil {
-			r.problem(at, "%v", err)
-		}
-		out = append(out, tool.Named{Name: name, Approval: s.word, Reason: s.reason, Source: r.source(at)})
-	}
-	return out
-}
-
-// preApproved reads the older list of names that run without asking. What the file says
-// about a name elsewhere comes first.
-func (r *report) preApproved(n ast.Node, said []tool.Named) []tool.Named {
-	r.warn(n, "pre_approved is deprecated; write tools: {NAME: {approval: allow}}")
-	for _, item := range r.items(n, "pre_approved") {
-		name := r.text(item, "pre_approved")
-		if _, err := approval.CompileName(approval.Allow, name); err != nil {
-			r.problem(item, "%v", err)
-		}
-		if !slices.ContainsFunc(said, func(t tool.Named) bool { return t.Name == name }) {
-			said = append(said, tool.Named{Name: name, Approval: tool.WordAllow, Source: r.source(item)})
-		}
-	}
-	return said
-}
-
 // rules reads the rules and exceptions of the file.
-func (r *report) rules(o *object) *approval.RuleSet {
+func (r *report) rules(o *object, p *Policy) *approval.RuleSet {
 	var rules []approval.Rule
 	add := func(n ast.Node, text string) {
 		rule, err := approval.ParseRule(text)
@@ -156,6 +123,7 @@ func (r *report) rules(o *object) *approval.RuleSet {
 			r.problem(n, "%v", err)
 			return
 		}
+		r.ruleName(n, rule, p)
 		rule.Source = r.source(n)
 		rule.ID = rule.Source
 		rules = append(rules, rule)

@@ -206,7 +206,6 @@ func TestProblems(t *testing.T) {
 		{"unknown effect", "rules:\n  - forbid x\n", "write allow or deny"},
 		{"exception among rules", "rules:\n  - except x\n", "stands under except:"},
 		{"tool_rules", "tool_rules: {}\n", "tool_rules is not used here; write"},
-		{"not yet", "connectors: {}\n", `policy.yaml:1:1: connectors is not supported yet`},
 		{"wrong kind", "sandbox: [a]\n", "sandbox must be a mapping, not a list"},
 		{"anchors", "tools: &a {}\n", "anchor"},
 		{"version", "version: 2\n", "this program knows version 1"},

@@ -34,8 +34,10 @@ func (ps Problems) Error() string {
 // A report collects the problems and warnings of one file.
 type report struct {
 	file     string
+	folder   string // what relative paths are relative to; empty if nothing is
 	problems Problems
 	warnings []Problem
+	notes    []Problem
 }
 
 func (r *report) problem(n ast.Node, format string, args ...any) {
@@ -44,6 +46,10 @@ func (r *report) problem(n ast.Node, format string, args ...any) {
 
 func (r *report) warn(n ast.Node, format string, args ...any) {
 	r.warnings = append(r.warnings, r.at(n, format, args...))
+}
+
+func (r *report) note(n ast.Node, format string, args ...any) {
+	r.notes = append(r.notes, r.at(n, format, args...))
 }
 
 func (r *report) at(n ast.Node, format string, args ...any) Problem {

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -10,60 +12,48 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-func (r *report) sandbox(n ast.Node, folder string) (list []roots.Root, secrets []string, os OSSandbox) {
-	o := r.object(n, "sandbox")
-	var out []roots.Root
-	secrets = roots.DefaultSecrets
+func (r *report) sandbox(n ast.Node, p *Policy) {
+	o := r.object(n, "sandbox", sandboxShape)
 	if n, ok := o.take("secrets"); ok {
-		secrets = slices.Concat(secrets, r.texts(n, "sandbox.secrets"))
-		if err := roots.CheckSecrets(secrets); err != nil {
+		p.Secrets = slices.Concat(p.Secrets, r.texts(n, "sandbox.secrets"))
+		if err := roots.CheckSecrets(p.Secrets); err != nil {
 			r.problem(n, "sandbox.secrets: %v", err)
 		}
 	}
 	if n, ok := o.take("paths"); ok {
-		paths := r.object(n, "sandbox.paths")
-		for _, name := range paths.order {
-			at := paths.key(name)
-			value, _ := paths.take(name)
-			out = append(out, r.path(value, at, name, folder))
+		for _, e := range r.entries(n, "sandbox.paths") {
+			what := "path " + e.name
+			p.Roots = append(p.Roots, r.path(r.object(e.value, what, pathShape), e.key, e.name))
 		}
 	}
 	if n, ok := o.take("zones"); ok {
 		for _, item := range r.items(n, "sandbox.zones") {
-			out = append(out, r.zone(item, folder))
+			p.Roots = append(p.Roots, r.zone(item))
 		}
 	}
-	os = r.osSandbox(o, folder)
-	o.close("sandbox")
-	r.uniqueNames(out, n)
-	return out, secrets, os
+	p.OS = r.osSandbox(o)
+	r.uniqueNames(p.Roots, n)
 }
 
-func (r *report) zone(n ast.Node, folder string) roots.Root {
-	o := r.object(n, "a zone")
+func (r *report) zone(n ast.Node) roots.Root {
+	o := r.object(n, "a zone", zoneShape)
 	at, ok := o.take("name")
 	if !ok {
-		r.problem(n, "a zone needs a name")
 		return roots.Root{}
 	}
-	return r.pathFields(o, at, r.text(at, "name"), folder)
+	return r.path(o, at, r.text(at, "name"))
 }
 
-func (r *report) path(n, at ast.Node, name, folder string) roots.Root {
-	return r.pathFields(r.object(n, "path "+name), at, name, folder)
-}
-
-func (r *report) pathFields(o *object, at ast.Node, name, folder string) roots.Root {
+func (r *report) path(o *object, at ast.Node, name string) roots.Root {
 	what := "path " + name
-	p := roots.Root{Name: name, Host: filepath.Join(folder, name), Source: r.source(at)}
+	p := roots.Root{Name: name, Source: r.source(at)}
 	if n, ok := o.take("root"); ok {
-		p.Host = r.text(n, what+": root")
-		if p.Host == "" {
+		if p.Host = r.text(n, what+": root"); p.Host == "" {
 			r.problem(n, "%s: root is empty", what)
 		}
-		if !filepath.IsAbs(p.Host) {
-			p.Host = filepath.Join(folder, p.Host)
-		}
+		p.Host = r.hostPath(n, what+": root", p.Host)
+	} else {
+		p.Host = r.hostPath(at, what+" without a root", name)
 	}
 	if n, ok := o.take("mode"); ok {
 		p.Mode = r.mode(n, what)
@@ -75,8 +65,25 @@ func (r *report) pathFields(o *object, at ast.Node, name, folder string) roots.R
 		p.MaxFileBytes = r.count(n, what+": max_file_bytes")
 	}
 	r.pathConsent(o, &p, what)
-	o.close(what)
 	return p
+}
+
+// hostPath returns the absolute path that a file means by path.
+func (r *report) hostPath(n ast.Node, what, path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			r.problem(n, "%s: %v; write an absolute path", what, err)
+		}
+		return filepath.Join(home, path[1:])
+	}
+	if filepath.IsAbs(path) {
+		return path
+	}
+	if r.folder == "" {
+		r.problem(n, "%s: %q is relative, and this file belongs to no folder; write an absolute path, or one that begins with ~/", what, path)
+	}
+	return filepath.Join(r.folder, path)
 }
 
 func (r *report) mode(n ast.Node, what string) roots.Mode {
@@ -103,9 +110,8 @@ func (r *report) pathConsent(o *object, p *roots.Root, what string) {
 	var read, write, remove said
 	if n, ok := o.take("approval"); ok {
 		if _, each := n.(*ast.MappingNode); each {
-			a := r.object(n, what+": approval")
+			a := r.object(n, what+": approval", o.shape.find("approval").shape)
 			read, write, remove = a.act("read", what), a.act("write", what), a.act("delete", what)
-			a.close(what + ": approval")
 		} else {
 			s := r.word(n, what+": approval")
 			read, write, remove = s, s, s

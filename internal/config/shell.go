@@ -10,11 +10,11 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// shell reads the operator's word on commands. The names of roots are checked by the
-// caller, who knows them.
-func (r *report) shell(n ast.Node) shell.Config {
-	o := r.object(n, "shell")
-	var c shell.Config
+// shell reads the operator's word on commands.
+func (r *report) shell(n ast.Node, p *Policy) {
+	o := r.object(n, "shell", shellShape)
+	c := &p.Shell
+	p.HasShell = true
 	if n, ok := o.take("presets"); ok {
 		c.Readonly = r.presets(n)
 	}
@@ -33,11 +33,23 @@ func (r *report) shell(n ast.Node) shell.Config {
 	if n, ok := o.take("cwd"); ok {
 		c.Cwd = r.text(n, "shell.cwd")
 	}
-	o.close("shell")
+	if n, ok := o.take("network"); ok {
+		r.shellNetwork(n, &p.OS)
+	}
 	for _, hidden := range c.Hidden() {
 		r.warn(n, "%s", hidden)
 	}
-	return c
+	r.rootNames(n, p)
+}
+
+// shellNetwork reads the older place of sandbox.network.
+func (r *report) shellNetwork(n ast.Node, s *OSSandbox) {
+	net := r.network(n, "shell.network")
+	if said := s.Network; said.Source != "" && (said.On != net.On || !slices.Equal(said.Domains, net.Domains)) {
+		r.problem(n, "shell.network and sandbox.network (%s) disagree; keep one", said.Source)
+		return
+	}
+	s.Network = net
 }
 
 func (r *report) checkEnv(n ast.Node, names []string) {
@@ -59,13 +71,11 @@ func (r *report) presets(n ast.Node) (readonly bool) {
 }
 
 func (r *report) shellRule(n ast.Node) shell.Rule {
-	o := r.object(n, "a shell rule")
+	o := r.object(n, "a shell rule", shellRuleShape)
 	rule := shell.Rule{Source: r.source(n)}
 	at, ok := o.take("pattern")
 	if ok {
 		rule.Pattern = r.text(at, "pattern")
-	} else {
-		r.problem(n, "a shell rule needs a pattern")
 	}
 	if n, ok := o.take("description"); ok {
 		rule.Description = r.text(n, "description")
@@ -75,7 +85,6 @@ func (r *report) shellRule(n ast.Node) shell.Rule {
 	}
 	s := o.consent("a shell rule")
 	rule.Approval, rule.Reason = s.word, s.reason
-	o.close("a shell rule")
 	if rule.Approval == "" {
 		rule.Approval = tool.WordAsk // listed, and nothing said: the careful word
 	}
@@ -90,16 +99,15 @@ func (r *report) shellRule(n ast.Node) shell.Rule {
 // shellDefault reads what holds for commands that nothing names.
 func (r *report) shellDefault(n ast.Node) shell.Default {
 	d := shell.Default{Source: r.source(n)}
-	o := r.object(n, "shell.default")
-	if n, ok := o.fields["approval"]; ok {
-		if text, isText := n.Value.(*ast.StringNode); isText && text.Value == "by_effect" {
-			o.take("approval")
+	o := r.object(n, "shell.default", shellDefaultShape)
+	if n, ok := o.take("approval"); ok {
+		if text, isText := n.(*ast.StringNode); isText && text.Value == "by_effect" {
+			delete(o.fields, "approval")
 			d.ByEffect = true
 		}
 	}
 	s := o.consent("shell.default")
 	d.Approval, d.Reason = s.word, s.reason
-	o.close("shell.default")
 	if d.ByEffect && d.Approval != "" {
 		r.problem(s.node, "shell.default: by_effect and %s; keep one", d.Approval)
 	}

@@ -2,6 +2,7 @@ package soundness
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -83,18 +84,36 @@ func layout(spies, self string) ([]string, error) {
 
 // try has a command judged, and run if a policy allows it.
 func (j *jail) try(q question) (answer, error) {
-	line, err := json.Marshal(q)
+	answers, err := j.tryAll([]question{q})
 	if err != nil {
 		return answer{}, err
 	}
-	if _, err := j.in.Write(append(line, '\n')); err != nil {
-		return answer{}, fmt.Errorf("the worker ended: %w", err)
+	return answers[0], nil
+}
+
+// tryAll tries many, so that neither side waits for the other after each. They have to
+// fit into a pipe.
+func (j *jail) tryAll(list []question) ([]answer, error) {
+	var lines bytes.Buffer
+	out := json.NewEncoder(&lines)
+	for _, q := range list {
+		if err := out.Encode(q); err != nil {
+			return nil, err
+		}
 	}
-	var a answer
-	if !j.out.Scan() {
-		return a, fmt.Errorf("the worker ended: %v, %v", j.out.Err(), j.cmd.Wait())
+	if _, err := j.in.Write(lines.Bytes()); err != nil {
+		return nil, fmt.Errorf("the worker ended: %w", err)
 	}
-	return a, json.Unmarshal(j.out.Bytes(), &a)
+	answers := make([]answer, len(list))
+	for i := range answers {
+		if !j.out.Scan() {
+			return nil, fmt.Errorf("the worker ended at %q: %v, %v", list[i].Text, j.out.Err(), j.cmd.Wait())
+		}
+		if err := json.Unmarshal(j.out.Bytes(), &answers[i]); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
 }
 
 func (j *jail) close() {

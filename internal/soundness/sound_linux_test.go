@@ -144,46 +144,54 @@ func TestSound(t *testing.T) {
 	}
 }
 
-// search tries commands, one after another, and shows those that are wrong.
+// batch is how many commands are sent to a jail at once.
+const batch = 64
+
+// search tries commands until enough of them ran, and shows those that are wrong.
 func search(t *testing.T, j *jail, c *tally, seed uint64, want int) {
 	for c.total() < want {
-		number := c.next.Add(1)
-		text := command(seed, number)
-		first := int(number) % len(policyNames())
-		a, err := j.try(question{text, first})
+		first := c.next.Add(batch) - batch
+		list := make([]question, batch)
+		for i := range list {
+			number := first + uint64(i)
+			list[i] = question{command(seed, number), int(number) % len(policyNames())}
+		}
+		answers, err := j.tryAll(list)
 		if err != nil {
-			t.Errorf("seed %d, number %d, %q: %v", seed, number, text, err)
+			t.Errorf("seed %d, from number %d on: %v", seed, first, err)
 			return
 		}
-		if skip := os.Getenv("SOUND_SKIP"); skip != "" && len(a.Wrong) > 0 && regexp.MustCompile(skip).MatchString(a.report(text)) {
-			a.Wrong = nil
-		}
-		if len(a.Wrong) > 0 {
-			show(t, j, text, first, seed, number)
-		}
-		if c.count(a) {
-			return
+		for i, a := range answers {
+			if skip := os.Getenv("SOUND_SKIP"); skip != "" && len(a.Wrong) > 0 && regexp.MustCompile(skip).MatchString(a.report(list[i].Text)) {
+				a.Wrong = nil
+			}
+			if len(a.Wrong) > 0 {
+				show(t, j, list[i], a)
+			}
+			if c.count(a) {
+				return
+			}
 		}
 	}
 }
 
 // show reduces a command that is wrong, and reports what is left.
-func show(t *testing.T, j *jail, text string, first int, seed, number uint64) {
+func show(t *testing.T, j *jail, q question, a answer) {
 	wrong := func(text string) bool {
-		a, err := j.try(question{text, first})
+		a, err := j.try(question{text, q.First})
 		return err == nil && len(a.Wrong) > 0
 	}
-	if !wrong(text) {
-		t.Errorf("seed %d, number %d: %q was wrong once, and not again", seed, number, text)
+	if !wrong(q.Text) {
+		t.Errorf("this was wrong once, and not again: %s", a.report(q.Text))
 		return
 	}
-	short := reduced(text, wrong)
-	a, err := j.try(question{short, first})
+	short := reduced(q.Text, wrong)
+	a, err := j.try(question{short, q.First})
 	if err != nil {
 		t.Errorf("%q: %v", short, err)
 		return
 	}
-	t.Errorf("seed %d, number %d, from %q:\n%s", seed, number, text, a.report(short))
+	t.Errorf("from %q:\n%s", q.Text, a.report(short))
 }
 
 // FuzzSound lets the fuzzer look for commands.

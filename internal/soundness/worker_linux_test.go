@@ -2,14 +2,13 @@ package soundness
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -38,11 +37,12 @@ type answer struct {
 // A worker judges and runs commands, in the jail.
 type worker struct {
 	policies []*policy
-	env      runner.Environment
+	env      []string
+	shell    *shell
 	log      *spyLog
 	watch    *watch
 	before   snapshot
-	asked    int
+	ran      int
 }
 
 // work answers questions until there are no more.
@@ -71,7 +71,8 @@ func work() error {
 }
 
 func newWorker() (*worker, error) {
-	w := &worker{env: runner.NewEnvironment(environ, nil)}
+	env := runner.NewEnvironment(environ, nil)
+	w := &worker{env: env.Entries()}
 	// What a command leaves behind becomes our child, so that it can be waited for.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, err
@@ -81,6 +82,9 @@ func newWorker() (*worker, error) {
 	}
 	var err error
 	if w.log, err = newSpyLog(); err != nil {
+		return nil, err
+	}
+	if w.shell, err = newShell(env); err != nil {
 		return nil, err
 	}
 	w.before = takeSnapshot()
@@ -108,12 +112,12 @@ func (w *worker) reset() (err error) {
 
 func (w *worker) answer(q question) (answer, error) {
 	a := answer{}
-	script, err := analysis.Read(q.Text, places[0], host.New(places[0], w.env.Entries()))
+	script, err := analysis.Read(q.Text, places[0], host.New(places[0], w.env))
 	if err != nil {
 		a.Unread = true
 		return a, nil
 	}
-	for i := range w.policies {
+	for i := range w.worth(script) {
 		p := w.policies[(q.First+i)%len(w.policies)]
 		if acts, ok := p.allows(q.Text); ok {
 			a.Policy, a.Command = p.name, script.Command.String()
@@ -123,16 +127,26 @@ func (w *worker) answer(q question) (answer, error) {
 	return a, nil
 }
 
+// worth returns how many policies are asked: one is enough to see that none allows what
+// cannot be told.
+func (w *worker) worth(script *analysis.Script) int {
+	unclear := func(p analysis.Part) bool { return p.Kind == analysis.Unknown }
+	if script.Odd != "" || slices.ContainsFunc(script.Parts, unclear) {
+		return 1
+	}
+	return len(w.policies)
+}
+
 // hold runs what was judged and holds what happens against it.
 func (w *worker) hold(a *answer, script *analysis.Script, acts []approval.Act) (err error) {
 	if _, err := w.watch.take(); err != nil { // what judging looked at
 		return err
 	}
-	result, err := w.run(a.Command)
+	said, err := w.shell.run(a.Command)
 	if err != nil {
 		return err
 	}
-	happened := event{refused: w.refused(a.Command, result)}
+	happened := event{refused: w.refused(a.Command, said)}
 	if happened.starts, err = w.log.take(); err != nil {
 		return err
 	}
@@ -153,38 +167,14 @@ func (w *worker) hold(a *answer, script *analysis.Script, acts []approval.Act) (
 	return err
 }
 
-// run runs the text as it runs when it is approved, with limits.
-func (w *worker) run(text string) (runner.Result, error) {
-	r, err := runner.Run(context.Background(), runner.Command{
-		Text: text, Dir: places[0], Env: w.env, Shell: "/w/bin/bash", Call: "sound", Timeout: 3 * time.Second, Keep: 2000,
-		Wrap: func(argv []string) ([]string, error) { return append([]string{"/w/limit"}, argv...), nil },
-	})
-	return r, errors.Join(err, reap())
-}
-
-// reap waits for what the command left in the background, and ends what does not end.
-func reap() error {
-	timer := time.AfterFunc(3*time.Second, func() { _ = unix.Kill(-1, unix.SIGKILL) })
-	defer timer.Stop()
-	for {
-		_, err := unix.Wait4(-1, nil, 0, nil)
-		switch {
-		case errors.Is(err, unix.ECHILD):
-			return nil
-		case err != nil && !errors.Is(err, unix.EINTR):
-			return err
-		}
-	}
-}
-
 // refused says that bash does not take the text for a command, although it was judged.
 // Every text whose run complains is looked at, and some others.
-func (w *worker) refused(text string, r runner.Result) string {
-	w.asked++
-	if w.asked%16 != 0 && !strings.Contains(r.Stderr.Text, "syntax error") && !strings.Contains(r.Stderr.Text, "unexpected") {
+func (w *worker) refused(text, said string) string {
+	w.ran++
+	if w.ran%16 != 0 && !strings.Contains(said, "syntax error") && !strings.Contains(said, "unexpected") {
 		return ""
 	}
-	out, err := exec.Command("/w/bin/bash", "-n", "-c", "--", text).CombinedOutput()
+	out, err := exec.Command(realBash, "-n", "-c", "--", text).CombinedOutput()
 	if err != nil {
 		return string(out)
 	}

@@ -52,7 +52,7 @@ func victim(root string, argv []string) int {
 func find() Program {
 	p, problem := Find(context.Background(), Candidates)
 	if problem != nil {
-		panic(fmt.Sprintf("%s: %s", problem.Cause, problem.Remedy))
+		panic(fmt.Sprintf("%+v", *problem))
 	}
 	return p
 }

@@ -28,10 +28,15 @@ func (j *judging) file(p *analysis.Part) approval.Act {
 		}
 	}
 	act := j.places.act(accesses[p.Access], p.Path, p.Many)
+	if p.Inside {
+		within := j.places.act(accesses[p.Access], path.Join(p.Path, "…"), true)
+		within.Target = act.Target
+		act = within
+	}
 	if p.Redirect {
 		act.ByName = true
 	}
-	if p.Many {
+	if p.Many && (!p.Names || p.Operand.Glob) {
 		j.many(p, &act)
 	}
 	return act
@@ -40,6 +45,9 @@ func (j *judging) file(p *analysis.Part) approval.Act {
 // many judges a path that stands for many files by what is there now.
 func (j *judging) many(p *analysis.Part, act *approval.Act) {
 	for _, m := range p.Matches {
+		if j.ownedByGit(p, m) {
+			continue
+		}
 		one := j.places.act(accesses[p.Access], m, false)
 		switch {
 		case j.opts.Denied != nil && j.opts.Denied(j.ctx, one):
@@ -59,6 +67,12 @@ func (j *judging) many(p *analysis.Part, act *approval.Act) {
 		act.Verdict, act.ByName = approval.Ask, true
 		act.Why = "it stands for too many files to look at each"
 	}
+}
+
+// ownedByGit reports whether the file is git's own and git touches it.
+func (j *judging) ownedByGit(p *analysis.Part, match string) bool {
+	return p.Inside && p.Cause > 0 && j.script.Parts[p.Cause-1].Reading.Program == "git" &&
+		strings.HasPrefix(strings.TrimPrefix(match, p.Path)+"/", "/.git/")
 }
 
 // stricter makes the act of many files ask because of one of them.

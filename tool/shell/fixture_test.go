@@ -33,6 +33,12 @@ type bench struct {
 // root is named proj; reads are free, writes and deletes ask.
 func newBench(t *testing.T, cfg Config, rules ...string) *bench {
 	t.Helper()
+	return benchOf(t, cfg, true, rules...)
+}
+
+// benchOf makes it with or without a read-only root inside the first.
+func benchOf(t *testing.T, cfg Config, docs bool, rules ...string) *bench {
+	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -46,10 +52,14 @@ func newBench(t *testing.T, cfg Config, rules ...string) *bench {
 		b.write(filepath.Join(top, name), content)
 	}
 	b.git("init", "-q")
-	set, err := roots.New(roots.Options{Home: b.home}, roots.Root{
+	list := []roots.Root{{
 		Name: "proj", Host: b.dir, Mode: roots.ReadWrite,
 		Approval: map[roots.Access]approval.Verdict{roots.Read: approval.Free, roots.Write: approval.Ask, roots.Delete: approval.Ask},
-	}, roots.Root{Name: "docs", Host: filepath.Join(b.dir, "docs"), Mode: roots.ReadOnly})
+	}}
+	if docs {
+		list = append(list, roots.Root{Name: "docs", Host: filepath.Join(b.dir, "docs"), Mode: roots.ReadOnly})
+	}
+	set, err := roots.New(roots.Options{Home: b.home}, list...)
 	if err != nil {
 		t.Fatal(err)
 	}

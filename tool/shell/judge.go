@@ -58,6 +58,7 @@ func (j *judging) part(i int) {
 	case analysis.Connects:
 		act := j.cfg.Network.Connect(p.Host, p.Port, p.TLS)
 		act.Cause = j.cause(p)
+		act.Known = act.Known || p.Operand.Text == "*" // some host that a file of its own names
 		j.add(i, act, "")
 	case analysis.Assigns:
 		if p.Cause == 0 { // otherwise it is among the words of its command

@@ -173,3 +173,16 @@ func TestWhatIsOfferedIsThePartThatAsked(t *testing.T) {
 		t.Errorf("what asks is %s", got)
 	}
 }
+
+func TestGitMayWriteItsOwnTree(t *testing.T) {
+	cfg := Config{Readonly: true, Rules: allow("git checkout", "git clean", "git add")}
+	newBench(t, cfg).all("ask", "git checkout main") // part of the tree is read-only
+	b := benchOf(t, cfg, false)
+	b.all("ask", "git checkout main") // a secret is in the tree
+	if err := os.Remove(filepath.Join(b.dir, ".env")); err != nil {
+		t.Fatal(err)
+	}
+	b.all("allow", "git checkout main", "git clean -fd", "git add README.md", "cd src && git checkout main")
+	src := benchOf(t, Config{Rules: cfg.Rules, Cwd: "proj/src"}, false)
+	src.all("ask", "git checkout main") // the top of the tree has the secret
+}

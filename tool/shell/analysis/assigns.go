@@ -10,9 +10,9 @@ import (
 // assign gives a variable a value.
 func (w *walker) assign(name string, v variable, s *state) {
 	old, _ := s.lookup(name)
-	v.exported = v.exported || old.exported
+	v.exported, v.unsure = v.exported || old.exported, v.unsure || old.unsure
 	if old.fixed || dynamic(name) {
-		v = variable{exported: v.exported, fixed: old.fixed}
+		v = variable{exported: v.exported, unsure: v.unsure, fixed: old.fixed}
 	}
 	s.set(name, v)
 }
@@ -193,6 +193,6 @@ func (w *walker) prefixAssigns(c *command, list []*syntax.Assign) {
 		p := &w.parts[c.part-1]
 		p.Env = append(p.Env, programs.Assignment{Name: name, Value: value})
 		w.setFor(name, c.part)
-		w.assign(name, variable{exported: true}, c.state)
+		w.assign(name, variable{exported: true, unsure: true}, c.state)
 	}
 }

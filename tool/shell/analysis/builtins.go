@@ -122,7 +122,7 @@ func (w *walker) assignTo(c *command, names []programs.Word) {
 			c.state.forgetAll()
 			return
 		}
-		w.assign(name.Text, variable{}, c.state)
+		w.assign(name.Text, variable{unsure: c.name() == "unset"}, c.state)
 		if w.noticed(name.Text, c.state) {
 			w.setBy(name.Text, c.part)
 		}

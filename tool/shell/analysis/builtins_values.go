@@ -109,7 +109,7 @@ func unsetBuiltin(w *walker, c *command) outcome {
 
 func declareBuiltin(w *walker, c *command) outcome {
 	w.harmless(c)
-	d := newDeclarer(c.name())
+	d := w.declarer(c.name())
 	for _, word := range c.words[1:] {
 		w.declareWord(word, &d, c.part, c.state)
 		if name := word.Text; d.local && word.Known && isName(name) {

@@ -16,13 +16,16 @@ type declarer struct {
 	local     bool
 	functions bool
 	prints    bool
+	unsure    bool // what is exported may no longer be
+	stray     bool // local outside a function: bash refuses it
 }
 
-func newDeclarer(variant string) declarer {
+func (w *walker) declarer(variant string) declarer {
 	return declarer{
 		exports: variant == "export",
 		fixes:   variant == "readonly",
 		local:   variant == "local" || variant == "declare" || variant == "typeset",
+		stray:   variant == "local" && len(w.scopes) == 0,
 	}
 }
 
@@ -31,13 +34,13 @@ func (d *declarer) option(text string) bool {
 	for _, c := range text[1:] {
 		switch c {
 		case 'x':
-			d.exports = d.exports || text[0] == '-'
+			d.exports, d.unsure = d.exports || text[0] == '-', d.unsure || text[0] != '-'
 		case 'r', 'a', 'A':
 			d.fixes = d.fixes || c == 'r' || c == 'A'
 		case 'l', 'u', 'c', 't':
 			d.fixes, d.evaluates = true, d.evaluates || c == 't'
 		case 'i', 'n':
-			d.evaluates, d.fixes = true, true
+			d.evaluates, d.fixes, d.unsure = true, true, true
 		case 'g':
 			d.local = false
 		case 'f', 'F':
@@ -54,7 +57,7 @@ func (d *declarer) option(text string) bool {
 // declaration walks a declare command that the parser knows.
 func (w *walker) declaration(cmd *syntax.DeclClause, s *state) {
 	w.step()
-	d := newDeclarer(cmd.Variant.Value)
+	d := w.declarer(cmd.Variant.Value)
 	part := w.add(Part{Kind: Runs, Builtin: true, Line: w.line(cmd), Source: w.source(cmd), Dir: s.folders.only(),
 		Reading: harmlessReading(cmd.Variant.Value)})
 	words := literals([]string{cmd.Variant.Value})
@@ -129,10 +132,10 @@ func (w *walker) declareValue(name string, v variable, d *declarer, part int, s 
 	if d.evaluates && !v.holdsNumber() {
 		w.unknown(part, nil, "the value of "+name+" is evaluated as code")
 	}
-	if d.evaluates {
+	if d.evaluates || d.stray {
 		v = variable{}
 	}
-	v.exported = d.exports || w.exports
+	v.exported, v.unsure = d.exports || w.exports, d.unsure || d.local && len(w.scopes) > 0
 	w.assign(name, v, s)
 	w.attributes(name, d, part, s)
 	if !d.exports && w.noticed(name, s) {
@@ -149,7 +152,7 @@ func (w *walker) attributes(name string, d *declarer, part int, s *state) {
 	if d.evaluates {
 		v.value, v.isList, v.list = programs.Word{}, false, nil
 	}
-	v.fixed = v.fixed || d.fixes
+	v.fixed, v.unsure = v.fixed || d.fixes, v.unsure || d.unsure || d.local && len(w.scopes) > 0
 	if d.exports && !d.prints {
 		v.exported = true
 		w.setBy(name, part)

@@ -47,12 +47,14 @@ func (w *walker) effect(c *command, e programs.Effect) {
 	if e.Unpiped && (c.stdin.fed || !c.stdin.given && w.at.piped) {
 		return
 	}
-	p.Kind, p.Access, p.Names = Touches, e.Kind, e.Names
+	p.Kind, p.Access, p.Names, p.Inside = Touches, e.Kind, e.Names, e.Tree && (e.Arg < 0 || e.Kind == programs.Write)
 	if e.Into {
 		w.into(p, e, c)
 		return
 	}
-	w.touch(p, e.What, c.state, e.Tree)
+	for _, what := range w.workTree(c, cause.Reading, e) {
+		w.touch(p, what, c.state, e.Tree)
+	}
 }
 
 // into adds the parts for a file that goes to a path, or into a folder of that name.

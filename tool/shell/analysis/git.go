@@ -135,6 +135,26 @@ func (w *walker) gitAlias(c *command, line gitLine, alias, dir string) {
 	w.started(c, &command{words: words, outside: true})
 }
 
+// workTree returns what an effect is on. What git does to its working tree it does
+// from the top of it, wherever it is called.
+func (w *walker) workTree(c *command, r programs.Reading, e programs.Effect) []programs.Word {
+	if r.Program != "git" || e.Arg >= 0 || !e.Tree || e.What.Text != "." {
+		return []programs.Word{e.What}
+	}
+	var tops []programs.Word
+	for _, dir := range w.gitFolders(c, r) {
+		top := e.What
+		if root, _ := w.gitRoot(dir); root != "" {
+			top = programs.Literal(root)
+		}
+		tops = append(tops, top)
+	}
+	if len(tops) == 0 {
+		return []programs.Word{{Text: e.What.Text}} // which tree is not known
+	}
+	return tops
+}
+
 // gitRoot returns the folder of the repository that holds dir, and where its hooks lie.
 func (w *walker) gitRoot(dir string) (root, hooks string) {
 	for at := dir; ; at = path.Dir(at) {

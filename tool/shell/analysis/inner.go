@@ -132,11 +132,16 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 		}
 	}
 	at := place{text: form, line: w.parts[c.part-1].Line, cause: c.part, inner: true, elsewhere: w.at.elsewhere}
+	scopes := w.scopes
+	if s.under == nil { // a shell of its own is in no function
+		w.scopes = nil
+	}
 	var o outcome
 	w.depth++
 	w.inside(at, func() {
 		w.repeating(func() { o = w.stmts(file.Stmts, s) })
 	})
 	w.depth--
+	w.scopes = scopes
 	return o
 }

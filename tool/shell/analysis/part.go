@@ -72,6 +72,8 @@ type Part struct {
 	Many    bool
 	Matches []string
 	More    bool
+	// Inside says that what lies below Path is meant, and not the folder itself.
+	Inside bool
 	// Names says that of what lies below Path only names and sizes are read.
 	Names bool
 	// Redirect says that a redirection does it, and not an operand.

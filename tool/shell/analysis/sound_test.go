@@ -111,7 +111,7 @@ func (w *writer) simple() string {
 // parts, whatever the script did to its variables before.
 func TestSound(t *testing.T) {
 	bin := t.TempDir()
-	spy := "#!/bin/sh\nprintf '%s\\037' \"$(pwd -P)\" \"$@\" >> \"$SPY\"\nprintf '\\n' >> \"$SPY\"\n"
+	spy := "#!/bin/sh\nline=$(printf '%s\\037' \"$(pwd -P)\" \"$@\")\nprintf '%s\\n' \"$line\" >> \"$SPY\"\n"
 	if err := os.WriteFile(filepath.Join(bin, "args"), []byte(spy), 0o700); err != nil {
 		t.Fatal(err)
 	}

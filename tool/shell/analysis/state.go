@@ -14,7 +14,8 @@ type variable struct {
 	list     []programs.Word // the elements of an indexed array
 	isList   bool
 	numeric  bool // holds a number, perhaps a negative one
-	exported bool
+	exported bool // perhaps only if unsure
+	unsure   bool
 	fixed    bool   // has an attribute: what is assigned is not what it holds afterwards
 	from     string // for a pattern: the folder whose names it stands for
 }
@@ -76,7 +77,7 @@ func (s *state) set(name string, v variable) {
 func (s *state) forget(names map[string]assigned) {
 	for name, how := range names {
 		v, _ := s.lookup(name)
-		s.set(name, variable{numeric: how == byNumber, exported: v.exported, fixed: v.fixed})
+		s.set(name, variable{numeric: how == byNumber, exported: v.exported, unsure: v.unsure, fixed: v.fixed})
 	}
 }
 
@@ -153,8 +154,8 @@ func mergeVariable(name string, branches []*state) variable {
 	merged, found := branches[0].lookup(name)
 	for _, b := range branches[1:] {
 		v, ok := b.lookup(name)
-		exported := v.exported || merged.exported
-		fixed := v.fixed || merged.fixed
+		exported, fixed := v.exported || merged.exported, v.fixed || merged.fixed
+		unsure := v.unsure || merged.unsure || v.exported != merged.exported
 		switch {
 		case ok && found && v.same(merged):
 		case ok && found && v.holdsNumber() && merged.holdsNumber():
@@ -162,7 +163,7 @@ func mergeVariable(name string, branches []*state) variable {
 		default:
 			merged = variable{}
 		}
-		merged.exported, merged.fixed = exported, fixed
+		merged.exported, merged.unsure, merged.fixed = exported, unsure, fixed
 		found = true
 	}
 	return merged
@@ -202,10 +203,10 @@ func (s *state) exported(inEnvironment func(string) bool) *state {
 	}
 	for name := range names {
 		v, _ := s.lookup(name)
-		if v.isList {
-			v.isList, v.list = false, nil
-		}
-		if v.exported || inEnvironment(name) {
+		switch {
+		case v.unsure || v.isList:
+			inner.set(name, variable{exported: true, unsure: true})
+		case v.exported || inEnvironment(name):
 			v.fixed = false
 			inner.set(name, v)
 		}

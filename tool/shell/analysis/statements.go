@@ -173,7 +173,7 @@ func (w *walker) caseClause(cmd *syntax.CaseClause, s *state) outcome {
 		}
 		branch := s.fork()
 		if falls {
-			branch.forgetAll()
+			w.anything(branch)
 			branch.folders = o.either()
 		}
 		o = o.merge(w.stmts(item.Stmts, branch))

@@ -27,11 +27,17 @@ func (r *reader) awkText(w Word, at int) {
 		return
 	}
 	p := awkProgram{reader: r, arg: at}
-	if !p.lex(w.Text) {
-		p.opaque("the awk program is not understood")
+	if p.lex(w.Text) {
+		p.read()
 		return
 	}
-	p.read()
+	// However it is to be read, without these it does nothing but print.
+	for _, sign := range []string{"system", "getline", "|", ">", "@", "ARG", "TAB", "PROCINFO"} {
+		if strings.Contains(w.Text, sign) {
+			p.opaque("the awk program is not understood")
+			return
+		}
+	}
 }
 
 // An awkProgram is a list of tokens.

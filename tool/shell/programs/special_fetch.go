@@ -27,6 +27,20 @@ func curlFlags(r *reader) {
 	}
 }
 
+// markTLS notes which connections are https for certain: not where the server may
+// send curl to another place.
+func (r *reader) markTLS() {
+	for _, w := range r.args {
+		if long := strings.HasPrefix(w.Text, "--"); !w.Known || strings.HasPrefix(w.Text, "--l") || !long && strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "L") {
+			return
+		}
+	}
+	for i := range r.out.Effects {
+		e := &r.out.Effects[i]
+		e.TLS = e.Kind == Connect && e.Arg >= 0 && strings.HasPrefix(strings.ToLower(r.args[e.Arg].Text), "https://")
+	}
+}
+
 // atFile notes @FILE, and for --data-urlencode NAME@FILE. A value that is not
 // known may turn out to be one.
 func (r *reader) atFile(u *use, value Word) {
@@ -70,6 +84,7 @@ func curlOperands(r *reader) {
 		r.plain(at)
 		r.url(r.args[at], at)
 	}
+	r.markTLS()
 	if len(r.operands) == 0 && !r.quits && !r.usesAny("--url", "-K", "-V", "-h") {
 		r.doubt("curl wants a URL")
 	}

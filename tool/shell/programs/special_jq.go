@@ -30,7 +30,28 @@ func readJq(r *reader) {
 	case !w.Known:
 		r.spell(at)
 		r.doubt("the filter " + w.Text + " is only known when it runs")
-	case strings.Contains(w.Text, "import") || strings.Contains(w.Text, "include") || strings.Contains(w.Text, "modulemeta"):
+	case hasName(w.Text, "import") || hasName(w.Text, "include") || hasName(w.Text, "modulemeta"):
 		r.doubt("the filter loads a module")
 	}
+}
+
+// hasName reports whether a filter has the name, and not as a field or as a part
+// of a longer one.
+func hasName(filter, name string) bool {
+	for at := 0; ; {
+		next := strings.Index(filter[at:], name)
+		if next < 0 {
+			return false
+		}
+		from, to := at+next, at+next+len(name)
+		before := from > 0 && (isName(filter[from-1]) || filter[from-1] == '.')
+		if !before && !(to < len(filter) && isName(filter[to])) {
+			return true
+		}
+		at = to
+	}
+}
+
+func isName(c byte) bool {
+	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
 }

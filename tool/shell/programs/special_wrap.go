@@ -32,13 +32,16 @@ func finishEnv(r *reader) {
 		return
 	}
 	rest := u.at + 1
-	if rest < len(r.args) && r.args[rest] == u.value {
-		rest++
+	if !strings.HasSuffix(r.args[u.at].Text, u.value.Text) {
+		rest++ // it is a word of its own
 	}
-	inner := interpret(r.entry, r.name, append(words, r.args[rest:]...))
+	inner := interpret(r.entry, r.name, append(words, r.args[min(rest, len(r.args)):]...))
 	r.out.Runs = inner.Runs
 	for i := range r.out.Runs {
 		r.out.Runs[i].Cleared = r.out.Runs[i].Cleared || r.cleared
+		if r.out.Runs[i].Dir == (Word{Known: true}) {
+			r.out.Runs[i].Dir = r.out.Dir
+		}
 	}
 	if !inner.Known {
 		r.doubt(inner.Why)

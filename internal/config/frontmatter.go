@@ -1,0 +1,33 @@
+package config
+
+import (
+	"bytes"
+	"strings"
+)
+
+const fence = "---"
+
+// frontMatter takes a file apart: YAML between two lines of ---, and the text below. The
+// YAML keeps its lines, so that problems are found where they are.
+func frontMatter(file string, data []byte) (front []byte, body string, err error) {
+	wrong := func(line int, text string) error {
+		return Problems{{File: file, Line: line, Column: 1, Text: text}}
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	first, rest, _ := bytes.Cut(data, []byte("\n"))
+	if !isFence(first) {
+		return nil, "", wrong(1, "a worker file begins with a line of ---, then YAML, then another ---, then the instructions")
+	}
+	front = []byte("\n") // for the first line
+	for len(rest) > 0 {
+		line, more, _ := bytes.Cut(rest, []byte("\n"))
+		if isFence(line) {
+			return front, strings.TrimSpace(string(more)), nil
+		}
+		front = append(append(front, line...), '\n')
+		rest = more
+	}
+	return nil, "", wrong(bytes.Count(front, []byte("\n")), "the front matter does not end; write a line of --- below it")
+}
+
+func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t\r")) == fence }

@@ -1,0 +1,156 @@
+package config
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/assent-dev/assent/tool/command"
+)
+
+// The words of consent. once_per_session is not among those of a default.
+var (
+	consentWords = []string{"allow", "ask", "deny", "once_per_session", "none", "preApproved", "pre_approved", "required", "approve", "blocked", "true", "false"}
+	word         = boolOr(*oneOf(consentWords...))
+)
+
+// consentKeys are those of everything that is about one thing: a tool, a command.
+var consentKeys = []key{
+	{name: "approval", about: "allow, ask, deny or once_per_session", shape: word},
+	{name: "reason", about: "why it is denied; the model is told", shape: text},
+	{name: "preApproved", about: "true: approval: allow; false: ask", shape: yesNo, older: true},
+	{name: "pre_approved", about: "true: approval: allow; false: ask", shape: yesNo, older: true},
+	{name: "blocked", about: "true: approval: deny", shape: yesNo, older: true},
+	{name: "blockReason", about: "reason", shape: text, older: true},
+	{name: "allowed", about: "false: approval: deny", shape: yesNo, older: true},
+	{name: "action", about: "approve: approval: ask", shape: oneOf("approve"), older: true},
+}
+
+var networkShape = boolOr(*mapping([]key{
+	{name: "allow", about: "hosts that are free over https, such as docs.example.org or *.example.org; others ask", shape: texts},
+}))
+
+// pathKeys are those of a root.
+var pathKeys = []key{
+	{name: "root", about: "the folder or file; without it the folder of the path's name beside this file", shape: text},
+	{name: "mode", about: "what can be done there at all: ro (default) or rw", shape: oneOf("ro", "rw")},
+	{name: "suffixes", about: "endings of the files that can be reached, such as .md", shape: texts},
+	{name: "max_file_bytes", about: "the size of the largest file", shape: count},
+	{name: "approval", about: "one word, or one for each of read, write and delete", shape: boolOr(shape{
+		kinds: aText | aMapping, words: consentWords, keys: []key{
+			{name: "read", about: "default allow", shape: word},
+			{name: "write", about: "default ask", shape: word},
+			{name: "delete", about: "default ask", shape: word},
+		},
+	})},
+	{name: "reason", about: "why it is denied", shape: text},
+	{name: "read_approval", about: "approval.read", shape: word, older: true},
+	{name: "write_approval", about: "approval.write", shape: word, older: true},
+}
+
+var (
+	pathShape = mapping(pathKeys)
+	zoneShape = mapping([]key{{name: "name", about: "how tools and rules call it", shape: text, needed: true}}, pathKeys)
+
+	extraShape = mapping([]key{
+		{name: "read", about: "further files and folders that commands may read", shape: texts},
+		{name: "write", about: "further files and folders that commands may write", shape: texts},
+		{name: "caches", about: "programs that get a folder to cache in", shape: listOf(oneOf(slices.Sorted(maps.Keys(Caches))...))},
+		{name: "unix_sockets", about: "sockets that commands may use", shape: texts},
+	})
+
+	sandboxShape = mapping([]key{
+		{name: "paths", about: "the folders that tools may reach, by name", shape: namesTo(pathShape)},
+		{name: "zones", about: "the same as a list, each with its name", shape: listOf(zoneShape)},
+		{name: "secrets", about: "patterns of files that ask even where reads are free; ! in front excepts", shape: texts},
+		{name: "network", about: "false (default), true, or the hosts that are free", shape: networkShape},
+		{name: "require_os_sandbox", about: "run nothing where the system has no sandbox", shape: yesNo},
+		{name: "git_write", about: "let commands write to .git, without hooks and settings", shape: yesNo},
+		{name: "extra", about: "what commands need and no tool exposes; only in the user's own config", shape: extraShape},
+	})
+)
+
+var (
+	shellRuleShape = mapping([]key{
+		{name: "pattern", about: "the first words of the commands that it is about", shape: text, needed: true},
+		{name: "description", about: "what a person is told about such a command", shape: text},
+		{name: "sandbox_paths", about: "the rule holds only if every path of the command is in these roots", shape: texts},
+	}, consentKeys)
+
+	shellDefaultShape = mapping([]key{
+		{name: "approval", about: "allow, ask, deny, or by_effect: as free as the files and hosts it would touch", shape: boolOr(*oneOf(slices.Concat([]string{"by_effect"}, consentWords)...))},
+	}, consentKeys[1:])
+
+	shellShape = mapping([]key{
+		{name: "presets", about: "readonly: programs that only read and print are free", shape: listOf(oneOf("readonly"))},
+		{name: "rules", about: "the first that matches decides; a deny wins wherever it stands", shape: listOf(shellRuleShape)},
+		{name: "default", about: "for commands that nothing names; default ask", shape: shellDefaultShape},
+		{name: "env", about: "names of variables that are passed on and may be set without a question", shape: texts},
+		{name: "cwd", about: "the folder that commands run in, by its virtual name", shape: text},
+		{name: "network", about: "sandbox.network", shape: networkShape, older: true},
+	})
+)
+
+var (
+	toolsShape = namesTo(mapping(consentKeys))
+
+	viewShape = mapping([]key{
+		{name: "type", about: "how it is drawn", shape: oneOf(append(command.Types(), "file_content")...), needed: true},
+		{name: "content", about: "a template over the arguments", shape: text, needed: true},
+		{name: "language", about: "for highlighting", shape: text},
+	})
+
+	customToolShape = mapping([]key{
+		{name: "command", about: "the program and its arguments; without it an executable of this name in tools/", shape: texts},
+		{name: "description", about: "for the model", shape: text},
+		{name: "parameters", about: "the JSON schema of the arguments", shape: namesTo(anything)},
+		{name: "describe", about: "a template for the summary of a call", shape: text},
+		{name: "view", about: "how a call is shown", shape: viewShape},
+		{name: "target", about: "a template for what a call is about: what is remembered and logged", shape: text},
+		{name: "timeout", about: "ends the program, such as 30s", shape: duration},
+		{name: "env", about: "names of variables that the program gets", shape: texts},
+	}, consentKeys)
+
+	toolFileShape = mapping([]key{*customToolShape.find("description"), *customToolShape.find("parameters")})
+
+	connectorShape = mapping([]key{
+		{name: "command", about: "starts an MCP server that talks over standard input and output", shape: texts},
+		{name: "env", about: "variables of its process", shape: namesTo(text)},
+		{name: "sandboxed", about: "run it inside the profile of commands", shape: yesNo},
+		{name: "url", about: "an MCP server over HTTP", shape: text},
+		{name: "headers", about: "sent with every request", shape: namesTo(text)},
+		{name: "targets", about: "for each tool the argument that rules match as its target", shape: namesTo(text)},
+		{name: "trust_annotations", about: "let what the server says about its tools make them free", shape: yesNo},
+	})
+)
+
+// policyKeys are those of every file that decides about calls.
+var policyKeys = []key{
+	{name: "version", about: "of this format: 1", shape: count},
+	{name: "sandbox", about: "the folders and hosts that tools may reach", shape: sandboxShape},
+	{name: "shell", about: "the operator's word on commands; gives agents the shell", shape: shellShape},
+	{name: "tools", about: "the operator's word on tools by name; globs work", shape: toolsShape},
+	{name: "custom_tools", about: "programs as tools, by name", shape: namesTo(customToolShape)},
+	{name: "connectors", about: "MCP servers whose tools are offered, by name", shape: namesTo(connectorShape)},
+	{name: "rules", about: "such as: deny read_file(**/.env)", shape: texts},
+	{name: "except", about: "what the denies of this file do not mean", shape: texts},
+	{name: "expect", about: "calls and what must happen to them: allow, ask or deny", shape: &shape{
+		kinds: aMapping | aList, values: oneOf("allow", "ask", "deny"), items: text,
+	}},
+	{name: "tool_configs", about: "tools", shape: toolsShape, older: true},
+	{name: "pre_approved", about: "names of tools that run without asking", shape: texts, older: true},
+}
+
+// elsewhere are keys of other systems.
+var elsewhere = map[string]string{
+	"tool_rules":  "write `tools: {NAME: {approval: ask}}`, or the approval of a path under sandbox",
+	"shell_rules": "write `shell: {rules: [{pattern: …, approval: …}]}`",
+}
+
+// file is the shape of a file that decides about calls and has further keys.
+func file(more ...key) *shape {
+	s := mapping(more, policyKeys)
+	s.refused = elsewhere
+	return s
+}
+
+var policyShape = file()

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// A Worker is an agent's definition: a policy, and what the agent is.
+type Worker struct {
+	*Policy
+	// Name is how others call it.
+	Name        string
+	Description string
+	// Instructions are what the model is told.
+	Instructions string
+	// Model is such as anthropic:NAME; empty leaves it to the user's config.
+	Model string
+	// MaxSteps limits the turns of a run; 0 leaves it to the program.
+	MaxSteps int
+	// AllowWorkers are the names of the workers that it may call, "*" for all.
+	AllowWorkers []string
+	Attachments  AttachmentPolicy
+	// InputSchema and OutputSchema are JSON schemas; empty takes anything.
+	InputSchema, OutputSchema json.RawMessage
+	// Manual are the tools that the model never sees.
+	Manual []string
+	// Locked says that no worker may replace the file.
+	Locked bool
+	// Folder is where the file lies: tools/ is beside it.
+	Folder string
+}
+
+// The suffixes of files that define workers.
+const (
+	workerSuffix = ".worker"
+	plainSuffix  = ".yaml"
+)
+
+// LoadWorker reads the definition of a worker: front matter and a body if the file is
+// called NAME.worker, else plain YAML. Relative paths are relative to folder. The error, if
+// any, is of type [Problems] and has them all.
+func LoadWorker(file string, data []byte, folder string) (*Worker, error) {
+	r := &report{file: file, folder: folder}
+	body := ""
+	if filepath.Ext(file) == workerSuffix {
+		var err error
+		if data, body, err = frontMatter(file, data); err != nil {
+			return nil, err
+		}
+	}
+	root, err := r.parse(data)
+	if err != nil {
+		return nil, err
+	}
+	o := r.object(root, "the file", workerShape)
+	w := r.worker(o, body)
+	w.Policy, w.Folder = r.policy(o), folder
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (r *report) worker(o *object, body string) *Worker {
+	base := filepath.Base(r.file)
+	w := &Worker{Name: strings.TrimSuffix(base, filepath.Ext(base)), Attachments: DefaultAttachments}
+	for key, into := range map[string]*string{"name": &w.Name, "description": &w.Description, "model": &w.Model} {
+		if n, ok := o.take(key); ok {
+			*into = r.text(n, key)
+		}
+	}
+	if !ValidWorkerName(w.Name) {
+		at, ok := o.take("name")
+		if !ok {
+			at = o.node
+		}
+		r.problem(at, "%q is no name of a worker; write name: with letters, digits, - and _", w.Name)
+	}
+	w.Instructions = r.instructions(o, body)
+	if n, ok := o.take("max_steps"); ok {
+		if w.MaxSteps = int(min(r.count(n, "max_steps"), 1<<30)); w.MaxSteps == 0 {
+			r.problem(n, "max_steps must be at least 1")
+		}
+	}
+	if n, ok := o.take("allow_workers"); ok {
+		w.AllowWorkers = r.allowWorkers(n)
+	}
+	if n, ok := o.take("attachment_policy"); ok {
+		w.Attachments = r.attachments(n)
+	}
+	w.InputSchema, w.OutputSchema = o.jsonSchema("input_schema"), o.jsonSchema("output_schema")
+	if n, ok := o.take("manual"); ok {
+		w.Manual = r.texts(n, "manual")
+	}
+	if n, ok := o.take("locked"); ok {
+		w.Locked = r.bool(n, "locked")
+	}
+	return w
+}
+
+// instructions are the body of the file, or the key.
+func (r *report) instructions(o *object, body string) string {
+	n, ok := o.take("instructions")
+	if !ok {
+		return body
+	}
+	if body != "" {
+		r.problem(n, "instructions stand here and below the front matter; keep one")
+	}
+	return r.text(n, "instructions")
+}
+
+// allowWorkers reads a list of names, or "*".
+func (r *report) allowWorkers(n ast.Node) []string {
+	names := []string{}
+	if _, alone := n.(*ast.StringNode); alone {
+		names = append(names, r.text(n, "allow_workers"))
+	} else {
+		names = append(names, r.texts(n, "allow_workers")...)
+	}
+	for _, name := range names {
+		if name != "*" && !ValidWorkerName(name) {
+			r.problem(n, "allow_workers: %q is no name of a worker", name)
+		}
+	}
+	return names
+}
+
+// MayCall reports whether the worker may call the one of that name.
+func (w *Worker) MayCall(name string) bool {
+	return slices.Contains(w.AllowWorkers, "*") || slices.Contains(w.AllowWorkers, name)
+}
+
+// ValidWorkerName reports whether a worker can have the name: it is one plain word, and
+// never a path.
+func ValidWorkerName(name string) bool {
+	return name != "" && len(name) <= 100 && !strings.ContainsFunc(name, notInName) && !strings.HasPrefix(name, "-")
+}
+
+// jsonSchema reads a schema that anything may be checked against.
+func (o *object) jsonSchema(key string) json.RawMessage {
+	n, ok := o.take(key)
+	if !ok {
+		return nil
+	}
+	data := o.json(n, key)
+	var s jsonschema.Schema
+	err := json.Unmarshal(data, &s)
+	if err == nil {
+		_, err = s.Resolve(nil)
+	}
+	if data != nil && err != nil {
+		o.problem(n, "%s is no JSON schema: %v", key, err)
+	}
+	return data
+}
