@@ -72,8 +72,24 @@ const (
 	codeIOShortRead = codeIO | 2<<8
 )
 
-// waitOrFind is what can be done about a store that is held.
-const waitOrFind = "try again; if it stays so, find the process that has the file open"
+func isBusy(err error) bool {
+	var low *sqlite.Error
+	return errors.As(err, &low) && low.Code()&0xff == codeBusy
+}
+
+// held says why the turn to write could not be taken.
+func (s *Store) held(err error) error {
+	if errors.Is(err, errNoTurn) {
+		return &Error{Path: s.path, Kind: ErrBusy, Err: err, Do: waitOrFind}
+	}
+	return &Error{Path: s.path, Kind: ErrUnwritable, Err: err, Do: makeWritable}
+}
+
+// What can be done about a store that is held, or that cannot be written.
+const (
+	waitOrFind   = "try again; if it stays so, find the process that has the file open"
+	makeWritable = "see to it that you own the file and its folder and that they can be written"
+)
 
 // fault translates an error of the database, once, at the border. The words of
 // SQLite stay as the cause.
@@ -98,7 +114,7 @@ func (s *Store) sqliteFault(err *sqlite.Error) error {
 	case codeBusy, codeLocked:
 		e.Kind, e.Do = ErrBusy, waitOrFind
 	case codePerm, codeReadOnly, codeCantOpen:
-		e.Kind, e.Do = ErrUnwritable, "see to it that you own the file and its folder and that they can be written"
+		e.Kind, e.Do = ErrUnwritable, makeWritable
 	case codeFull:
 		e.Kind, e.Do = ErrUnwritable, "make room on the disk"
 	case codeError, codeCorrupt, codeConstraint, codeMismatch, codeNotADB:

@@ -11,6 +11,42 @@ import (
 // applicationID marks a SQLite file as a store of assent: "asnt".
 const applicationID = 0x61736e74
 
+// prepareFile makes the file what this program needs. One that is so already is
+// only looked at; otherwise processes take turns. Who looks just then may keep
+// SQLite from turning on the log, which it says at once: then it is tried again.
+func (s *Store) prepareFile(ctx context.Context, c *sql.Conn) error {
+	ready, err := s.fileReady(ctx, c)
+	if ready || err != nil && !isBusy(err) {
+		return err
+	}
+	give, err := s.turn.take()
+	if err != nil {
+		return s.held(err)
+	}
+	defer give()
+	patience, cancel := context.WithTimeout(ctx, s.opt.Patience)
+	defer cancel()
+	for {
+		err := s.migrate(ctx, c)
+		if err == nil {
+			err = s.useLog(ctx, c)
+		}
+		if !isBusy(err) || !wait(patience, looks[0]) {
+			return err
+		}
+	}
+}
+
+// fileReady reports whether the file has the schema and the log.
+func (s *Store) fileReady(ctx context.Context, c querier) (bool, error) {
+	_, version, err := s.fileVersion(ctx, c)
+	if err != nil || version != int64(len(s.migrations)) {
+		return false, err
+	}
+	mode, err := journalMode(ctx, c)
+	return mode == logMode, err
+}
+
 // migrate brings the schema up to the version that this program knows. Several
 // processes may try at once: one does it, the others find it done.
 func (s *Store) migrate(ctx context.Context, c *sql.Conn) error {
@@ -39,15 +75,22 @@ func (s *Store) migrate(ctx context.Context, c *sql.Conn) error {
 	return s.apply(ctx, c, known)
 }
 
+// logMode is SQLite's word for a write-ahead log.
+const logMode = "wal"
+
+func journalMode(ctx context.Context, c querier) (mode string, err error) {
+	err = c.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode)
+	return mode, err
+}
+
 // useLog turns on the write-ahead log, which the file then remembers. It is the
 // first thing that changes a file, after it is known to be ours.
 func (s *Store) useLog(ctx context.Context, c querier) error {
-	var mode string
-	err := c.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode)
-	if err == nil && mode != "wal" {
-		err = c.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+	mode, err := journalMode(ctx, c)
+	if err == nil && mode != logMode {
+		err = c.QueryRowContext(ctx, "PRAGMA journal_mode = "+logMode).Scan(&mode)
 	}
-	if err == nil && mode != "wal" {
+	if err == nil && mode != logMode {
 		err = fmt.Errorf("it cannot have a write-ahead log (%s); keep it on a local disk", mode)
 	}
 	return err

@@ -102,7 +102,7 @@ func openWith(ctx context.Context, folder string, opt Options, known []migration
 	}
 	s.turn = turn{path: path + "-lock", patience: s.opt.Patience}
 	if err := makePrivate(path); err != nil {
-		return nil, &Error{Path: path, Kind: ErrUnwritable, Err: err, Do: "see to it that you own the folder and that it can be written"}
+		return nil, &Error{Path: path, Kind: ErrUnwritable, Err: err, Do: makeWritable}
 	}
 	var err error
 	if s.db, err = sql.Open("sqlite", s.dsn()); err != nil {
@@ -133,13 +133,10 @@ func (s *Store) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.migrate(ctx, conn); err != nil {
-		return err
-	}
-	if err := s.useLog(ctx, conn); err != nil {
-		return err
-	}
 	s.writer = newStatements(conn)
+	if err := s.prepareFile(ctx, conn); err != nil {
+		return err
+	}
 	h, err := s.currentHead(ctx, s.writer)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -19,6 +20,8 @@ type turn struct {
 	file    *os.File
 	waiting chan error // for a lock that was asked for and did not come in time
 }
+
+var errNoTurn = errors.New("another process has been writing")
 
 // take waits for the turn, not for ever. Give gives it on.
 func (t *turn) take() (give func(), err error) {
@@ -53,7 +56,7 @@ func (t *turn) acquire() (err error) {
 		t.waiting = nil
 		return err
 	case <-timer.C:
-		return fmt.Errorf("another process has been writing for %v", t.patience)
+		return fmt.Errorf("%w for %v", errNoTurn, t.patience)
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *Store) secure(before, after head) error {
 		return err
 	}
 	if err := s.mark.raise(after.generation); err != nil {
-		return &Error{Path: s.path, Kind: ErrUnwritable, Err: err, Do: "see to it that its folder can be written"}
+		return &Error{Path: s.path, Kind: ErrUnwritable, Err: err, Do: makeWritable}
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (s *Store) transact(ctx context.Context, f func(*txn) error) (before, after
 	err = s.alone(ctx, func() error {
 		give, err := s.turn.take()
 		if err != nil {
-			return &Error{Path: s.path, Kind: ErrBusy, Err: err, Do: waitOrFind}
+			return s.held(err)
 		}
 		defer give()
 		if err := t.exec("BEGIN IMMEDIATE"); err != nil {

@@ -160,10 +160,6 @@ func kindOf(n ast.Node) string {
 		return "a number"
 	case *ast.NullNode:
 		return "nothing"
-	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
-		return "an anchor or alias, which are not taken"
-	case *ast.TagNode:
-		return "a tag, which is not taken"
 	}
 	return "this"
 }

@@ -105,7 +105,23 @@ func (r *report) parse(data []byte) (ast.Node, error) {
 			body = d.Body
 		}
 	}
-	return body, nil
+	ast.Walk(noReferences{r}, body)
+	return body, r.err()
+}
+
+// noReferences reports what makes a value mean more than stands there.
+type noReferences struct{ *report }
+
+func (v noReferences) Visit(n ast.Node) ast.Visitor {
+	switch n.(type) {
+	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
+		v.problem(n, "anchors and aliases are not taken; write the value where it belongs")
+		return nil
+	case *ast.TagNode:
+		v.problem(n, "tags are not taken")
+		return nil
+	}
+	return v
 }
 
 func (o *object) version() {

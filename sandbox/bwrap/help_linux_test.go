@@ -148,13 +148,13 @@ func withWord(t *testing.T, word string) []string {
 	return pids
 }
 
-// eventually waits until the condition holds, looking as often as the machine lets it.
-func eventually(t *testing.T, what string, holds func() bool) {
+// eventually waits until nothing is left, looking as often as the machine lets it.
+func eventually(t *testing.T, what string, left func() string) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
-	for !holds() {
+	for text := left(); text != ""; text = left() {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within %v", what, patience)
+			t.Fatalf("%s: not within %v: %s", what, patience, text)
 		}
 	}
 }

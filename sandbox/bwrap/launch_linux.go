@@ -28,6 +28,9 @@ type launch struct {
 // hold makes what must exist to be mounted over, and keeps others from taking away what
 // does already.
 func (l *launch) hold(scene sandbox.Scene) error {
+	if err := l.runner.sweeper.start(); err != nil {
+		return err
+	}
 	for _, layer := range scene.Layers() {
 		if layer.Mode != sandbox.ReadOnly || layer.Kind == sandbox.File && !isMarked(layer.Path) {
 			continue
@@ -81,7 +84,9 @@ func (l *launch) start(ctx context.Context) (*process, error) {
 	cmd.Dir, cmd.Env, cmd.ExtraFiles, cmd.WaitDelay = "/", []string{}, files.child, drain
 	p := &process{cmd: cmd, launch: l, status: status, pid1: none, over: make(chan struct{})}
 	host.Connect(cmd, l.command, l.command.Profile.Limits.Output, func() { p.end(sandbox.OutputPassed) })
-	if err := host.Start(cmd); err != nil {
+	// Bubblewrap sees to its end itself. Ended by the kernel any earlier, it would leave
+	// behind what it is about to start.
+	if err := host.StartSession(cmd); err != nil {
 		return nil, fmt.Errorf("starting bubblewrap: %w", err)
 	}
 	files.closeChild()

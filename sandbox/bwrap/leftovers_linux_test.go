@@ -3,10 +3,12 @@ package bwrap
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,9 +83,15 @@ func killPrograms(t *testing.T) {
 		}
 		_, _ = io.Copy(io.Discard, out)
 		_ = cmd.Wait() // it was killed
-		eventually(t, "everything of a killed program is gone", func() bool {
+		eventually(t, fmt.Sprintf("round %d: everything of a killed program is gone", i), func() string {
 			left, err := os.ReadDir(root)
-			return err == nil && len(left) == 0 && len(withWord(t, mark)) == 0 && len(withWord(t, root)) == 0
+			if err != nil {
+				return err.Error()
+			}
+			if processes := slices.Concat(withWord(t, mark), withWord(t, root)); len(left)+len(processes) > 0 {
+				return fmt.Sprint(left, processes)
+			}
+			return ""
 		})
 	}
 	tidy(t, root, mark)

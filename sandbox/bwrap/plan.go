@@ -58,13 +58,6 @@ var (
 	hiddenForRoot = []string{"kcore", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "sched_debug", "timer_list"}
 )
 
-// frozen are parts of /proc through which the machine is changed. Root needs no capability
-// for that: the kernel looks only at who the file belongs to.
-var (
-	frozen        = []string{"sys"}
-	frozenForRoot = []string{"acpi", "bus", "fs", "irq", "mtrr", "scsi", "sysrq-trigger"}
-)
-
 // Plan writes the arguments for a command. Visible says which parts of /proc the host has.
 func Plan(r Request, visible func(string) bool) Arguments {
 	p := &plan{Request: r}
@@ -114,21 +107,22 @@ func (p *plan) system() {
 	}
 }
 
+// proc shows the processes inside. Root needs no capability to change the machine through
+// /proc, or the mode of what lies there: the kernel looks only at who it belongs to. So
+// for root all of it is read-only.
 func (p *plan) proc(visible func(string) bool) {
-	p.add("--proc", "/proc")
-	frozen, hidden := frozen, hidden
+	p.add("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
+	hidden := hidden
 	if p.Root {
-		frozen, hidden = slices.Concat(frozen, frozenForRoot), slices.Concat(hidden, hiddenForRoot)
-	}
-	for _, name := range frozen {
-		if file := "/proc/" + name; visible(file) {
-			p.add("--ro-bind", file, file)
-		}
+		hidden = slices.Concat(hidden, hiddenForRoot)
 	}
 	for _, name := range hidden {
 		if file := "/proc/" + name; visible(file) {
 			p.add("--ro-bind", "/dev/null", file)
 		}
+	}
+	if p.Root {
+		p.add("--remount-ro", "/proc")
 	}
 }
 

@@ -26,9 +26,10 @@ func Start(cmd *exec.Cmd) error {
 	return onSpawner(cmd)
 }
 
-// StartDetached starts a process that outlives this program, in a session of its own.
-func StartDetached(cmd *exec.Cmd) error {
-	detach(cmd)
+// StartSession starts a process in a session of its own, like [Start]. Whether it ends
+// with this program is its own business.
+func StartSession(cmd *exec.Cmd) error {
+	ownSession(cmd)
 	return onSpawner(cmd)
 }
 

@@ -84,3 +84,23 @@ func TestBehindMany(t *testing.T) {
 		}
 	}
 }
+
+// TestTogether: readings share nothing but parsers, and those not at the same time.
+func TestTogether(t *testing.T) {
+	world := project()
+	want := make([]string, len(spellings))
+	for i, text := range spellings {
+		want[i] = reading(text)
+	}
+	for range 8 {
+		t.Run("reader", func(t *testing.T) {
+			t.Parallel()
+			for i, text := range spellings {
+				script, err := Read(text, "/w", world)
+				if err == nil && described(script.Parts)+"\n" != want[i] {
+					t.Errorf("%q reads differently", text)
+				}
+			}
+		})
+	}
+}

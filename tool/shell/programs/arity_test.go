@@ -14,7 +14,7 @@ var getopts = strings.Fields(`ls cat tac head tail wc cut tr uniq sort grep sed 
 	join paste expand unexpand nl od fold fmt pr date numfmt shuf ptx nproc uname id who cp mv ln install rm
 	rmdir shred mkdir mkfifo mktemp touch truncate tee split csplit chmod chown readlink realpath basename
 	dirname cksum cmp diff3 sdiff tar xargs env timeout stdbuf nice chroot column hexdump strings iconv patch lsblk findmnt
-	dmesg flock setsid ionice taskset chrt prlimit logger pgrep man gzip xz cpio inotifywait gawk`)
+	dmesg flock setsid ionice taskset chrt prlimit logger pgrep man gzip xz cpio inotifywait`)
 
 // TestFlagsTakeArguments asks the real programs: a flag that is thought to take an argument
 // and does not would hide the word behind it.

@@ -1,0 +1,154 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/tool/command"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// A TierKind is whose word a file is.
+type TierKind string
+
+// The tiers, in their order: a deny of any holds, otherwise the last that speaks wins.
+const (
+	Administrator TierKind = "administrator" // /etc/assent/policy.yaml
+	UserTier      TierKind = "user"          // config.yaml
+	Project       TierKind = "project"       // a worker file or .assent/policy.yaml
+	Operator      TierKind = "operator"      // -c FILE, which replaces discovery
+)
+
+// A Tier is the policy of one file, and whose word it is.
+type Tier struct {
+	Kind   TierKind
+	Policy *Policy
+	// Trusted says that the file may widen. A project's file may only once the user has
+	// said so; the others are always trusted.
+	Trusted bool
+}
+
+func (t Tier) trusted() bool { return t.Trusted || t.Kind != Project }
+
+// An Effective policy is what all tiers say together. Each part of it names in its Source
+// the file and line that it comes from.
+type Effective struct {
+	*Policy
+	Tiers []Tier
+	// Ignored is what an untrusted file wants and does not get, for the person who may
+	// trust it.
+	Ignored []string
+}
+
+// Combine puts the tiers together, from the first to the last. Resolve returns a path
+// without symbolic links, as in [Setting]; nil takes paths as they are written.
+func Combine(resolve func(string) (string, error), tiers ...Tier) (*Effective, error) {
+	if resolve == nil {
+		resolve = func(p string) (string, error) { return filepath.Clean(p), nil }
+	}
+	c := &combination{resolve: resolve, policy: Policy{Secrets: roots.DefaultSecrets}}
+	seen := map[string]bool{}
+	for _, t := range tiers {
+		if seen[t.Policy.File] {
+			return nil, fmt.Errorf("two files are called %s, and an exception of one would lift denies of the other; rename one", t.Policy.File)
+		}
+		seen[t.Policy.File] = true
+		if err := c.add(t); err != nil {
+			return nil, err
+		}
+	}
+	p := &c.policy
+	p.Shell.Network = p.OS.hosts()
+	var err error
+	if p.Rules, err = approval.CompileRules(c.rules); err != nil {
+		return nil, err
+	}
+	return &Effective{Policy: p, Tiers: tiers, Ignored: c.ignored}, nil
+}
+
+// A combination is one under way.
+type combination struct {
+	resolve func(string) (string, error)
+	policy  Policy
+	rules   []approval.Rule
+	ignored []string
+}
+
+// ignore notes what an untrusted file does not get.
+func (c *combination) ignore(source, format string, args ...any) {
+	c.ignored = append(c.ignored, source+": "+fmt.Sprintf(format, args...))
+}
+
+func (c *combination) warn(p *Policy, format string, args ...any) {
+	c.policy.Warnings = append(c.policy.Warnings, Problem{File: p.File, Line: 1, Column: 1, Text: fmt.Sprintf(format, args...)})
+}
+
+func (c *combination) add(t Tier) error {
+	p := t.Policy
+	c.policy.File = p.File
+	c.policy.Warnings = slices.Concat(c.policy.Warnings, p.Warnings)
+	c.policy.Notes = slices.Concat(c.policy.Notes, p.Notes)
+	c.policy.Expect = slices.Concat(c.policy.Expect, p.Expect)
+	if !t.trusted() {
+		return c.narrow(p)
+	}
+	if err := c.addRoots(p.Roots); err != nil {
+		return err
+	}
+	c.policy.Secrets = slices.Concat(c.policy.Secrets, p.Secrets[len(roots.DefaultSecrets):])
+	c.addOS(t)
+	c.addShell(p, p.Shell, nil)
+	c.policy.HasShell = c.policy.HasShell || p.HasShell
+	c.policy.Tools.Tools = slices.Concat(p.Tools.Tools, c.policy.Tools.Tools)
+	c.policy.CustomTools = replacing(c.policy.CustomTools, p.CustomTools, func(t command.Config) string { return t.Name })
+	c.policy.Connectors = replacing(c.policy.Connectors, p.Connectors, func(t Connector) string { return t.Name })
+	c.rules = slices.Concat(c.rules, p.Rules.Rules())
+	return nil
+}
+
+// replacing returns both lists, with those of more in place of those of the same name.
+func replacing[T any](have, more []T, name func(T) string) []T {
+	out := slices.Clone(have)
+	for _, m := range more {
+		if i := slices.IndexFunc(out, func(h T) bool { return name(h) == name(m) }); i >= 0 {
+			out[i] = m
+		} else {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// addOS adds what a trusted file says about the system's sandbox.
+func (c *combination) addOS(t Tier) {
+	have, more := &c.policy.OS, t.Policy.OS
+	if more.Network.Source != "" {
+		if isOff(have.Network) && !isOff(more.Network) {
+			c.warn(t.Policy, "%s turns the network on, which %s denies", more.Network.Source, have.Network.Source)
+		} else {
+			have.Network = more.Network
+		}
+	}
+	if more.Require && !have.Require {
+		have.Require, have.RequireSource = true, more.RequireSource
+	}
+	if more.GitWriteSource != "" {
+		have.GitWrite, have.GitWriteSource = more.GitWrite, more.GitWriteSource
+	}
+	if t.Kind == Project {
+		if e := more.Extra; len(e.Read)+len(e.Write)+len(e.Sockets)+len(e.Caches) > 0 {
+			c.warn(t.Policy, "sandbox.extra is left out: only the user's own config may widen the sandbox")
+		}
+		return
+	}
+	have.Extra.Read = slices.Concat(have.Extra.Read, more.Extra.Read)
+	have.Extra.Write = slices.Concat(have.Extra.Write, more.Extra.Write)
+	have.Extra.Sockets = slices.Concat(have.Extra.Sockets, more.Extra.Sockets)
+	have.Extra.Caches = slices.Concat(have.Extra.Caches, more.Extra.Caches)
+}
+
+// isOff reports whether a file denies the network, and does not just say nothing.
+func isOff(n sandbox.Network) bool { return n.Source != "" && !n.On && len(n.Domains) == 0 }

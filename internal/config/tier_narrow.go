@@ -1,0 +1,137 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell"
+)
+
+// narrow adds an untrusted file: it turns allow into ask or deny, and nothing else.
+func (c *combination) narrow(p *Policy) error {
+	if err := c.narrowRoots(p.Roots); err != nil {
+		return err
+	}
+	for _, s := range p.Secrets[len(roots.DefaultSecrets):] {
+		if strings.HasPrefix(s, "!") {
+			c.ignore(p.File, "the secrets that it excepts: %s", s)
+			continue
+		}
+		c.policy.Secrets = append(slices.Clone(c.policy.Secrets), s)
+	}
+	c.narrowOS(p)
+	c.narrowShell(p)
+	var named []tool.Named
+	for _, t := range p.Tools.Tools {
+		if t.Approval == tool.WordAllow {
+			c.ignore(t.Source, "tool %s: allow", t.Name)
+			continue
+		}
+		if t.Approval == tool.WordOnce {
+			t.Approval = tool.WordAsk
+		}
+		named = append(named, t)
+	}
+	c.policy.Tools.Tools = slices.Concat(named, c.policy.Tools.Tools)
+	for _, r := range p.Rules.Rules() {
+		if r.Effect == approval.Allow {
+			c.ignore(r.Source, "rule: %s", r)
+			continue
+		}
+		c.rules = append(c.rules, r)
+	}
+	for _, t := range p.CustomTools {
+		c.ignore(t.Source, "custom tool %s", t.Name)
+	}
+	for _, t := range p.Connectors {
+		c.ignore(t.Source, "connector %s", t.Name)
+	}
+	return nil
+}
+
+func (c *combination) narrowOS(p *Policy) {
+	have, more := &c.policy.OS, p.OS
+	if more.Require && !have.Require {
+		have.Require, have.RequireSource = true, more.RequireSource
+	}
+	if more.GitWriteSource != "" {
+		if more.GitWrite {
+			c.ignore(more.GitWriteSource, "git_write")
+		} else {
+			have.GitWrite, have.GitWriteSource = false, more.GitWriteSource
+		}
+	}
+	if e := more.Extra; len(e.Read)+len(e.Write)+len(e.Sockets)+len(e.Caches) > 0 {
+		c.ignore(p.File, "sandbox.extra")
+	}
+	if more.Network.Source != "" {
+		have.Network = c.narrowNetwork(have.Network, more.Network)
+	}
+}
+
+// narrowNetwork keeps of the hosts that are free those that the file names too.
+func (c *combination) narrowNetwork(have, more sandbox.Network) sandbox.Network {
+	if !have.On && len(have.Domains) == 0 { // off, said or not
+		if !isOff(more) {
+			c.ignore(more.Source, "the network")
+		}
+		return have
+	}
+	if isOff(more) {
+		return more
+	}
+	out := sandbox.Network{On: true, Source: more.Source}
+	for _, host := range more.Domains {
+		if slices.ContainsFunc(have.Domains, func(h string) bool { return lists(h, host) }) {
+			out.Domains = append(out.Domains, host)
+		} else {
+			c.ignore(more.Source, "the host %s", host)
+		}
+	}
+	return out
+}
+
+// lists reports whether a listed host covers another.
+func lists(listed, host string) bool {
+	below, wild := strings.CutPrefix(listed, "*.")
+	return listed == host || wild && strings.HasSuffix(strings.TrimPrefix(host, "*."), "."+below)
+}
+
+func (c *combination) narrowShell(p *Policy) {
+	if !p.HasShell {
+		return
+	}
+	if !c.policy.HasShell {
+		c.ignore(p.File, "the shell")
+	}
+	narrowed := shell.Config{Readonly: false}
+	for _, r := range p.Shell.Rules {
+		switch r.Approval {
+		case tool.WordAllow:
+			c.ignore(r.Source, "shell rule %q: allow", r.Pattern)
+			continue
+		case tool.WordOnce:
+			r.Approval = tool.WordAsk
+		}
+		r.Description = "" // it would speak for the person's own config
+		narrowed.Rules = append(narrowed.Rules, r)
+	}
+	if p.Shell.Readonly {
+		c.ignore(p.File, "the preset readonly")
+	}
+	switch d := p.Shell.Default; {
+	case d.ByEffect, d.Approval == tool.WordAllow:
+		c.ignore(d.Source, "the default for commands")
+	case d.Approval == tool.WordOnce:
+		d.Approval = tool.WordAsk
+		fallthrough
+	default:
+		narrowed.Default = d
+	}
+	narrowed.Readonly = p.Shell.Readonly && narrowed.Default.Approval == tool.WordDeny
+	c.addShell(p, narrowed, append([]shell.Rule{}, p.Shell.Rules...))
+}
