@@ -15,6 +15,8 @@ const syncWithin = 50 * time.Millisecond
 // so only when it moves the log into the file; one fsync of the log makes all
 // transactions in it last, whichever process wrote them.
 type disk struct {
+	log string // the path of the log
+
 	mu     sync.Mutex
 	file   *os.File
 	timer  *time.Timer
@@ -27,7 +29,7 @@ func (s *Store) syncLog() error {
 	d := &s.disk
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.sync(s.path + "-wal")
+	return d.sync()
 }
 
 // syncSoon makes it last within [syncWithin].
@@ -43,23 +45,23 @@ func (s *Store) syncSoon() error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.dirty {
-			_ = d.sync(s.path + "-wal") // the next record reports it
+			_ = d.sync() // the next record reports it
 		}
 	})
 	return nil
 }
 
-func (d *disk) sync(path string) error {
+func (d *disk) sync() error {
 	if d.failed != nil {
 		return d.failed
 	}
-	err := d.open(path)
+	err := d.open()
 	if err == nil && d.file != nil {
 		err = d.file.Sync()
 	}
 	if err != nil {
 		// The kernel may have dropped what it could not write: no later success counts.
-		d.failed = &Error{Path: path, Kind: ErrUnwritable, Err: err, Do: "look at the disk, and start again"}
+		d.failed = &Error{Path: d.log, Kind: ErrUnwritable, Err: err, Do: "look at the disk, and start again"}
 		return d.failed
 	}
 	d.dirty = false
@@ -68,9 +70,9 @@ func (d *disk) sync(path string) error {
 
 // open opens the log. SQLite takes no lock on it, so that closing it again takes
 // none away.
-func (d *disk) open(path string) (err error) {
+func (d *disk) open() (err error) {
 	if d.file == nil {
-		d.file, err = os.Open(path)
+		d.file, err = os.Open(d.log)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was written since it was moved into the file, which is on the disk
@@ -78,18 +80,15 @@ func (d *disk) open(path string) (err error) {
 	return err
 }
 
-func (d *disk) close() error {
+// close brings what is left to the disk.
+func (d *disk) close() (err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var err error
 	if d.timer != nil {
 		d.timer.Stop()
 	}
-	if d.dirty && d.file == nil {
-		err = d.failed
-	}
-	if d.dirty && d.file != nil {
-		err = d.file.Sync()
+	if d.dirty {
+		err = d.sync()
 	}
 	if d.file != nil {
 		err = errors.Join(err, d.file.Close())

@@ -28,6 +28,12 @@ func TestWhatAPersonDecidedIsOnTheDiskFirst(t *testing.T) {
 	if s.Dirty() {
 		t.Error("the call would start before its record is on the disk")
 	}
+	if err := s.Record(t.Context(), started); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil || s.Dirty() {
+		t.Errorf("closing left something that is not on the disk (%v)", err)
+	}
 	all := openStore(t, t.TempDir(), store.Options{SyncAll: true})
 	if err := all.Record(t.Context(), started); err != nil {
 		t.Fatal(err)

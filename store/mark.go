@@ -61,12 +61,11 @@ func (m mark) raise(n int64) error {
 	return err
 }
 
-// check compares a head with the mark.
-func (m mark) check(h head) error {
-	seen, err := m.read()
-	if err == nil && h.generation < seen {
-		err = damage("%d of its last changes are missing: its write-ahead log was cut, or it is an older copy "+
-			"(if that is what you want, remove %s)", seen-h.generation, m.path)
+// check compares a head with the mark that was read before it.
+func (m mark) check(h head, seen int64) error {
+	if h.generation >= seen {
+		return nil
 	}
-	return err
+	return damage("%d of its last changes are missing: its write-ahead log was cut, or it is an older copy "+
+		"(if that is what you want, remove %s)", seen-h.generation, m.path)
 }

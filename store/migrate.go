@@ -47,8 +47,8 @@ func (s *Store) fileReady(ctx context.Context, c querier) (bool, error) {
 	return mode == logMode, err
 }
 
-// migrate brings the schema up to the version that this program knows. Several
-// processes may try at once: one does it, the others find it done.
+// migrate brings the schema up to the version that this program knows. Of several
+// processes that want to, one does it, and the others find it done.
 func (s *Store) migrate(ctx context.Context, c *sql.Conn) error {
 	app, version, err := s.fileVersion(ctx, c)
 	if err != nil {
@@ -121,20 +121,12 @@ func (s *Store) refuseForeign(ctx context.Context, c querier, app int64) error {
 		return err
 	}
 	if tables > 0 || app != 0 {
-		return s.lockedCheck(ctx, c)
+		return damage("it has tables and no version: it is no store of assent, or has lost its first page")
 	}
 	if seen, err := s.mark.read(); err != nil || seen > 0 {
 		return damage("it is empty, and was not")
 	}
 	return nil
-}
-
-// lockedCheck looks again, in case another process is just making the store.
-func (s *Store) lockedCheck(ctx context.Context, c querier) error {
-	if _, version, err := s.fileVersion(ctx, c); err != nil || version > 0 {
-		return err
-	}
-	return damage("it has tables and no version: it is no store of assent, or has lost its first page")
 }
 
 // backup copies the store as it is, before a migration changes it.

@@ -95,22 +95,29 @@ func Open(ctx context.Context, folder string, opt Options) (*Store, error) {
 }
 
 func openWith(ctx context.Context, folder string, opt Options, known []migration) (*Store, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
 	path := filepath.Join(folder, FileName)
 	s := &Store{
 		path: path, opt: opt.withDefaults(), migrations: known, mark: mark{path + "-mark"},
 		writing: make(chan struct{}, 1), grants: map[string]cached[sessionGrants]{},
 	}
+	s.disk.log = path + "-wal"
 	s.turn = turn{path: path + "-lock", patience: s.opt.Patience}
 	if err := makePrivate(path); err != nil {
 		return nil, &Error{Path: path, Kind: ErrUnwritable, Err: err, Do: makeWritable}
 	}
-	var err error
 	if s.db, err = sql.Open("sqlite", s.dsn()); err != nil {
 		return nil, s.fault(err)
 	}
 	s.db.SetMaxOpenConns(8)
 	s.db.SetMaxIdleConns(4)
 	if err := s.connect(ctx); err != nil {
+		if s.writer != nil {
+			s.writer.close()
+		}
 		return nil, errors.Join(s.fault(err), s.db.Close())
 	}
 	return s, nil
@@ -137,12 +144,16 @@ func (s *Store) connect(ctx context.Context) error {
 	if err := s.prepareFile(ctx, conn); err != nil {
 		return err
 	}
+	seen, err := s.mark.read() // before the head, which may go on meanwhile
+	if err != nil {
+		return err
+	}
 	h, err := s.currentHead(ctx, s.writer)
 	if err != nil {
 		return err
 	}
 	s.listeners.told = h
-	return s.mark.check(h)
+	return s.mark.check(h, seen)
 }
 
 // makePrivate makes the folder and the file, or takes what others may do away

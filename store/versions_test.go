@@ -93,7 +93,7 @@ func wantPrivate(t *testing.T, folder string) {
 }
 
 func TestEverythingIsPrivate(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "a", "state")
+	folder := filepath.Join(t.TempDir(), "a b%20?#&", "state")
 	s := openStore(t, folder, store.Options{})
 	if err := errors.Join(s.AddRules(t.Context(), numbered(0)), s.Record(t.Context(), eventOf(0))); err != nil {
 		t.Fatal(err)

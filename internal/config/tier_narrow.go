@@ -108,7 +108,7 @@ func (c *combination) narrowShell(p *Policy) {
 	if !c.policy.HasShell {
 		c.ignore(p.File, "the shell")
 	}
-	narrowed := shell.Config{Readonly: false}
+	var narrowed shell.Config
 	for _, r := range p.Shell.Rules {
 		switch r.Approval {
 		case tool.WordAllow:

@@ -94,8 +94,15 @@ func (p *placeholder) release() error {
 	if !isMarked(p.path) {
 		return nil // somebody's own
 	}
-	return removeLocked(p.lock, p.path)
+	err := removeLocked(p.lock, p.path)
+	if errors.Is(err, errHeld) {
+		return nil // by another program, which will
+	}
+	return err
 }
+
+// errHeld says that somebody else holds a placeholder.
+var errHeld = errors.New("the placeholder is held")
 
 // remove removes a placeholder that a program left behind when it was killed.
 func remove(path string) error {
@@ -113,11 +120,13 @@ func remove(path string) error {
 // removeLocked removes a placeholder if nobody else holds it and nothing was put in it.
 func removeLocked(f *os.File, path string) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) || err == nil && (!untouched(f, path) || !isAt(f, path)) {
-		return nil
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return errHeld
+	case err != nil:
 		return fmt.Errorf("removing the placeholder %s: %w", path, err)
+	case !untouched(f, path) || !isAt(f, path):
+		return nil
 	}
 	parent, err := openNoLinks(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {

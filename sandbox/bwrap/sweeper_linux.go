@@ -125,9 +125,21 @@ func Sweep(in io.Reader) error {
 	endHolders(os.NewFile(sweepFD, "life"))
 	var errs []error
 	for _, p := range paths {
-		errs = append(errs, remove(p))
+		errs = append(errs, removeSoon(p))
 	}
 	return errors.Join(append(errs, lines.Err())...)
+}
+
+// removeSoon removes a placeholder. The program that is gone may still be letting go of it,
+// one lock after another; whoever else holds it for longer will remove it.
+func removeSoon(path string) error {
+	for range 100 {
+		if err := remove(path); !errors.Is(err, errHeld) {
+			return err
+		}
+		time.Sleep(pause)
+	}
+	return nil
 }
 
 // pause is how long the end of processes is waited for before they are looked for again.

@@ -1,0 +1,114 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// UserFolder is where the user's own config is: assent's folder below the XDG config
+// folder.
+func UserFolder() (string, error) {
+	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "assent"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("the config folder cannot be found: %w; set XDG_CONFIG_HOME", err)
+	}
+	return filepath.Join(home, ".config", "assent"), nil
+}
+
+// FindWorker returns the file of a worker that a person names: the path that was given,
+// else that of the name in ./workers/, else in the user's config folder.
+func FindWorker(name, cwd, configDir string) (string, error) {
+	if suffix := filepath.Ext(name); strings.ContainsRune(name, filepath.Separator) || suffix == workerSuffix || suffix == plainSuffix {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(cwd, name)
+		}
+		if _, err := os.Stat(name); err != nil {
+			return "", fmt.Errorf("worker: %w", err)
+		}
+		return name, nil
+	}
+	return FindNamed(name, workerFolders(cwd, configDir)...)
+}
+
+// workerFolders are where workers are looked for by name.
+func workerFolders(cwd, configDir string) []string {
+	return []string{filepath.Join(cwd, workersFolder), filepath.Join(configDir, workersFolder), configDir}
+}
+
+// FindNamed returns the file of the worker of a name, which is never a path: models name
+// workers too. The folders are tried in order.
+func FindNamed(name string, folders ...string) (string, error) {
+	if !ValidWorkerName(name) {
+		return "", fmt.Errorf("%q is no name of a worker; it has letters, digits, - and _", name)
+	}
+	for _, folder := range folders {
+		var found []string
+		for _, suffix := range []string{workerSuffix, plainSuffix} {
+			path := filepath.Join(folder, name+suffix)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				found = append(found, path)
+			} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return "", fmt.Errorf("worker %s: %w", name, err)
+			}
+		}
+		switch len(found) {
+		case 1:
+			return found[0], nil
+		case 2:
+			return "", fmt.Errorf("worker %s: there is %s and %s; keep one, or name the file", name, found[0], found[1])
+		}
+	}
+	text := fmt.Sprintf("there is no worker %q in %s", name, strings.Join(folders, ", "))
+	if near := nearest(name, ListWorkers(folders...)); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "", errors.New(text)
+}
+
+// ListWorkers returns the names of the workers in the folders, sorted. What cannot be
+// read has none.
+func ListWorkers(folders ...string) []string {
+	var out []string
+	for _, folder := range folders {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			name, suffix := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())), filepath.Ext(e.Name())
+			plain := suffix == plainSuffix && filepath.Base(folder) == workersFolder
+			if (suffix == workerSuffix || plain) && ValidWorkerName(name) && !e.IsDir() {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// FindProject returns the policy file of the project that a folder belongs to: in the
+// folder or above it, up to the top of the repository. Empty if there is none.
+func FindProject(cwd string) (string, error) {
+	home, _ := os.UserHomeDir() // a folder of everything is no project
+	for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
+		path := filepath.Join(dir, ProjectFolder, policyName)
+		_, err := os.Stat(path)
+		if err == nil {
+			return path, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil || dir == filepath.Dir(dir) || dir == home {
+			return "", nil
+		}
+	}
+}
