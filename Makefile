@@ -13,7 +13,10 @@ FUZZTIME ?= 2m
 # BENCHFLAGS are handed to `go test -bench`, for example -benchtime=2s.
 BENCHFLAGS ?=
 
-.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench demo need
+# CORPUS is a folder with further cases and the scripts that run them; it need not be there.
+CORPUS ?= ../shared/corpus
+
+.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench corpus demo need
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +57,10 @@ soak: need ## all tests with their long rounds in full
 # A pipe hides the first command's status, so a failure travels as a FAIL line.
 bench: ## benchmarks as a table
 	@{ $(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./... || echo FAIL; } | $(GO) run ./internal/benchtable
+
+corpus: build ## how commands are judged, and how many everyday ones are understood
+	@$(GO) run ./internal/corpus
+	@if [ -f $(CORPUS)/shell_corpus.py ]; then python3 $(CORPUS)/shell_corpus.py bin/assent; fi
 
 demo: build ## a scripted agent tidies up notes, and asks you first
 	@./bin/assent demo

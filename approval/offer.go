@@ -1,6 +1,9 @@
 package approval
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // What nobody would read as a rule is not offered as one.
 const (
@@ -29,6 +32,10 @@ func offers(call *Call, acts []Act, open []int) []Offer {
 		own := reach == Exact
 		for _, i := range open {
 			a := &acts[i]
+			if follows(acts, open, i) {
+				o.Acts = append(o.Acts, i)
+				continue
+			}
 			r := reach
 			if a.reachable(reach) {
 				own = true
@@ -49,6 +56,14 @@ func offers(call *Call, acts []Act, open []int) []Offer {
 		}
 	}
 	return out
+}
+
+// follows reports whether what answers another open act answers this one too: a
+// yes to cp is a yes to what it copies inside the roots. To remember it on its own
+// would say more than was asked.
+func follows(acts []Act, open []int, i int) bool {
+	a := &acts[i]
+	return a.Cause > 0 && a.Cause <= i && !a.ByName && !a.Secret && !a.PersonOnly && slices.Contains(open, a.Cause-1)
 }
 
 // denials returns the way to remember a no to what only a person may answer:

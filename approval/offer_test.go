@@ -140,3 +140,24 @@ func compileTexts(t *rapid.T, texts []string) *RuleSet {
 	}
 	return set
 }
+
+// What follows from a command is answered with it, so no rule for it is offered.
+func TestOffersTheSmallestRules(t *testing.T) {
+	acts := []Act{
+		{Name: Shell, Target: CommandTarget("cp", "a", "b"), Prefix: 1, Verdict: Ask},
+		{Name: WriteFile, Target: PathTarget("notes/b"), Cause: 1, Verdict: Ask},
+		{Name: WriteFile, Target: PathTarget("/etc/log"), Cause: 1, ByName: true, Verdict: Ask},
+	}
+	call := Call{Tool: Shell}
+	got := offers(&call, acts, []int{0, 1, 2})
+	if len(got) == 0 || !cmp.Equal(got[0].Allow, []string{"allow shell(= cp a b)", "allow write_file(/etc/log)"}) || !cmp.Equal(got[0].Acts, []int{0, 1, 2}) {
+		t.Errorf("%+v", got)
+	}
+	set, err := CompileRules([]Rule{mustRule(t, got[0].Allow[0]), mustRule(t, got[0].Allow[1])})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := (Policy{Rules: set}).Judge(Question{Call: &call, Proposal: &Proposal{Acts: acts}}); j.State != AutoApproved {
+		t.Errorf("the rules do not cover the call: %s", j.State)
+	}
+}

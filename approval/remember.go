@@ -26,6 +26,9 @@ func (g *Gate) rememberGrants(ctx context.Context, r *Request, d Decision, effec
 	var grants []Grant
 	acts := cloneActs(r.Acts) // whoever has the request cannot change what is kept
 	for _, i := range r.Open {
+		if follows(acts, r.Open, i) {
+			continue
+		}
 		a := acts[i]
 		reach := d.Remember.Reach
 		if reach == "" || !a.reachable(reach) {

@@ -53,7 +53,7 @@ func (s *Store) RecordFull(ctx context.Context, e approval.Event) error {
 
 // byPerson reports whether a call starts because a person said so.
 func byPerson(e approval.Event) bool {
-	return e.Kind == approval.Ended
+	return e.Kind == approval.Started && e.State == approval.Approved
 }
 
 // add hands an event to whoever commits, who is started with the first.

@@ -174,6 +174,23 @@ func wantClear(t *testing.T, err error) {
 	}
 }
 
+// TestARowThatIsGoneIsNoticed removes rows: what is left would be believed.
+func TestARowThatIsGoneIsNoticed(t *testing.T) {
+	for _, gone := range []string{
+		"rules WHERE n = 2", "grants WHERE n = 1", "grants", "sessions", "preferences", "requests WHERE state = 'open'",
+		"decisions", "claims", "runs", "head",
+	} {
+		folder := filled(t)
+		s := openStore(t, folder, store.Options{})
+		if err := s.Exec(t.Context(), "DELETE FROM "+gone); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := contents(t.Context(), s); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("without %s: %v, want ErrDamaged", gone, err)
+		}
+	}
+}
+
 // TestACutLogIsNoticed cuts the write-ahead log of a process that was killed.
 func TestACutLogIsNoticed(t *testing.T) {
 	ctx, folder := t.Context(), t.TempDir()

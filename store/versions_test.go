@@ -139,6 +139,23 @@ func TestAClockThatGoesBackRevivesNothing(t *testing.T) {
 	}
 }
 
+// TestAClockThatGoesBackRevivesNoSession lets a session go stale instead.
+func TestAClockThatGoesBackRevivesNoSession(t *testing.T) {
+	clock := new(approvaltest.Clock)
+	s := openStore(t, t.TempDir(), store.Options{Clock: clock.Now})
+	if err := errors.Join(s.BeginSession(t.Context(), hook("s")), s.AddGrants(t.Context(), grantOf("s", 0))); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(2 * approval.SessionIdle)
+	if err := s.AddRules(t.Context(), numbered(0)); err != nil { // the store sees the time
+		t.Fatal(err)
+	}
+	clock.Advance(-2 * approval.SessionIdle)
+	if grants, err := s.Grants(t.Context(), "s"); err != nil || len(grants.Grants()) != 0 {
+		t.Errorf("grants %v, %v; want none", grants.Grants(), err)
+	}
+}
+
 func TestTheRuleFileIsImportedOnce(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "rules.json")

@@ -57,6 +57,9 @@ func sandboxPolicy(file, state string) (*config.Policy, sandbox.Profile, error) 
 	if err != nil {
 		return nil, sandbox.Profile{}, err
 	}
+	if setting.Masked, err = deniedFiles(policy); err != nil && !errors.Is(err, os.ErrNotExist) { // that is told elsewhere
+		return nil, sandbox.Profile{}, err
+	}
 	profile, err := policy.Profile(setting)
 	return policy, profile, err
 }

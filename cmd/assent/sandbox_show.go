@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
@@ -52,6 +53,8 @@ type profileView struct {
 	Profile sandbox.Profile `json:"profile"`
 	// Found are the protected paths that were found in the roots, or would be.
 	Found []sandbox.Entry `json:"found"`
+	// GateOnly are the denies that the sandbox does not hold.
+	GateOnly []sandbox.Entry `json:"gate_only,omitempty"`
 	// Problem is what would keep a command from being started.
 	Problem string `json:"problem,omitempty"`
 	// Unsearched are folders that are too deep to be searched for repositories.
@@ -60,6 +63,11 @@ type profileView struct {
 
 func newProfileView(policy *config.Policy, p sandbox.Profile) profileView {
 	v := profileView{Hash: fmt.Sprintf("%x", p.Hash()), Require: policy.OS.Require, Profile: p}
+	for _, r := range policy.Rules.Rules() {
+		if r.Effect == approval.Deny && heldByGate(r) {
+			v.GateOnly = append(v.GateOnly, sandbox.Entry{Path: r.String(), Source: r.Source})
+		}
+	}
 	scene, err := host.Survey(p)
 	if err != nil {
 		v.Problem = err.Error()
@@ -90,7 +98,7 @@ func (v profileView) print(w io.Writer) error {
 	for _, list := range []struct {
 		what    string
 		entries []sandbox.Entry
-	}{{"masked", p.Masked}, {"protected", p.Protected}, {"protected", v.Found}, {"unix socket", p.Sockets}} {
+	}{{"masked", p.Masked}, {"protected", p.Protected}, {"protected", v.Found}, {"unix socket", p.Sockets}, {"gate only", v.GateOnly}} {
 		for _, e := range list.entries {
 			row(list.what, e.Path, e.Source)
 		}

@@ -39,7 +39,7 @@ var table = map[string]line{
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
 	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...)},
-	"tool/connector": {inside: underTool, outside: []string{mcp}},
+	"tool/connector": {inside: append([]string{"tool/shell/runner"}, underTool...), outside: []string{mcp}},
 
 	"tool/shell/programs":    {pure: true},
 	"tool/shell/analysis":    {inside: []string{"tool/shell/programs"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
@@ -54,8 +54,13 @@ var table = map[string]line{
 	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}, outside: []string{highlighting}},
 	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
 	"internal/model":   {inside: []string{"internal/worker", "approval"}, outside: []string{yamlModule}},
-	"internal/gateway": {inside: []string{"tool", "approval", "present", "internal/config"}, outside: []string{mcp}},
+	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present"}, outside: []string{mcp}},
 	"internal/agents":  {inside: []string{"tool", "approval", "present", "internal/config"}},
+
+	"internal/trust": {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},
+	"internal/check": {inside: []string{
+		"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/command", "tool/roots", "tool/shell/programs",
+	}},
 
 	"internal/explain": {inside: []string{"approval"}},
 	"internal/toolbox": {inside: append([]string{
@@ -98,7 +103,7 @@ var (
 // module could import.
 var examples = line{inside: append([]string{
 	"present", "approval", "approval/approvaltest", "sandbox", "tool", "tool/roots",
-}, toolsets...)}
+}, toolsets...), outside: []string{mcp}}
 
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.

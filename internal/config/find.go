@@ -66,11 +66,7 @@ func FindNamed(name string, folders ...string) (string, error) {
 			return "", fmt.Errorf("worker %s: there is %s and %s; keep one, or name the file", name, found[0], found[1])
 		}
 	}
-	text := fmt.Sprintf("there is no worker %q in %s", name, strings.Join(folders, ", "))
-	if near := nearest(name, ListWorkers(folders...)); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return "", errors.New(text)
+	return "", fmt.Errorf("there is no worker %q in %s%s", name, strings.Join(folders, ", "), DidYouMean(name, ListWorkers(folders...)))
 }
 
 // ListWorkers returns the names of the workers in the folders, sorted. What cannot be

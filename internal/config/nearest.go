@@ -1,5 +1,16 @@
 package config
 
+import "fmt"
+
+// DidYouMean returns "; did you mean …?" for a known word that is close enough to have been
+// meant, else nothing.
+func DidYouMean(word string, known []string) string {
+	if near := nearest(word, known); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
 // nearest returns the known word that is closest to the given one, if one is close enough
 // to have been meant.
 func nearest(word string, known []string) string {

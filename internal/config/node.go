@@ -92,8 +92,11 @@ func (r *report) text(n ast.Node, what string) string {
 
 // one reads a text that is one of the words of its shape.
 func (r *report) one(n ast.Node, what string, s *shape) string {
+	if _, isText := n.(*ast.StringNode); !isText {
+		return r.text(n, what)
+	}
 	word := r.text(n, what)
-	if word != "" && !slices.Contains(s.words, word) {
+	if !slices.Contains(s.words, word) {
 		r.problem(n, "%s: unknown word %q; it is %s", what, word, list(s.words))
 	}
 	return word

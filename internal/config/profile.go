@@ -16,6 +16,8 @@ type Setting struct {
 	// Own are assent's files and folders: its config, its state, the program. They are
 	// protected, whether they exist or not.
 	Own []sandbox.Entry
+	// Masked are files that nobody may read: what a rule denies and exists now.
+	Masked []sandbox.Entry
 	// Home is the user's home folder, for paths that begin with ~/.
 	Home string
 	// CacheFolder is where programs are given folders to cache in.
@@ -44,6 +46,7 @@ func (p *Policy) Profile(s Setting) (sandbox.Profile, error) {
 	for _, c := range e.Caches {
 		d.cache(c)
 	}
+	d.profile.Masked = append(d.profile.Masked, d.entries(s.Masked)...)
 	d.profile.Sockets = d.entries(e.Sockets)
 	d.profile.Protected = d.entries(s.Own)
 	if d.err != nil {

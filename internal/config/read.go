@@ -35,6 +35,7 @@ const (
 // A File is one that was read. Its policy was made of exactly these bytes.
 type File struct {
 	Path   string // absolute
+	Folder string // what its paths and commands are relative to
 	Kind   Kind
 	Data   []byte
 	Policy *Policy
@@ -60,8 +61,8 @@ func parseFile(path string, kind Kind, data []byte) (f *File, err error) {
 	if kind == "" {
 		kind = KindOf(path, data)
 	}
-	f = &File{Path: path, Kind: kind, Data: data}
 	name, folder := naming(path)
+	f = &File{Path: path, Folder: folder, Kind: kind, Data: data}
 	switch kind {
 	case WorkerFile:
 		if f.Worker, err = LoadWorker(name, data, folder); err == nil {

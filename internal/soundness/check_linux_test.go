@@ -2,9 +2,9 @@ package soundness
 
 import (
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
@@ -93,7 +93,7 @@ func (j judged) writes(name string) bool {
 	}
 	for _, act := range j.acts {
 		for _, spelling := range spellings(act) {
-			if act.Name == approval.WriteFile && (strings.HasPrefix(spelling, name+"/") || os.Getenv("LENIENT") != "" && strings.HasPrefix(name, spelling+"/")) {
+			if act.Name == approval.WriteFile && strings.HasPrefix(spelling, name+"/") {
 				return true
 			}
 		}
@@ -115,7 +115,7 @@ func (j judged) names(name string, kinds ...programs.Kind) bool {
 				continue
 			}
 			for _, act := range j.acts {
-				if act.Name == actNames[kind] && has(spellings(act), p.Path) && covers(p, act, name) {
+				if act.Name == actNames[kind] && slices.Contains(spellings(act), path.Clean(p.Path)) && covers(p, act, name) {
 					return true
 				}
 			}
@@ -134,15 +134,6 @@ func spellings(act approval.Act) (names []string) {
 		}
 	}
 	return names
-}
-
-func has(list []string, name string) bool {
-	for _, each := range list {
-		if each == path.Clean(name) {
-			return true
-		}
-	}
-	return false
 }
 
 // covers reports whether the part, judged by the act, is about the path.
@@ -210,7 +201,7 @@ func startsWith(words []approval.Word, s start) bool {
 
 // fits reports whether words turned out to be those that a program got, from the one at
 // that index on. An unknown word may have become any number of them, and no flags if it
-// is plain.
+// is plain and the program has flags that do harm.
 func fits(words []approval.Word, got []string, at int) bool {
 	if len(words) == 0 {
 		return at == len(got)
@@ -237,10 +228,15 @@ func same(word, got string) bool {
 	return word == got || strings.HasPrefix(word, descriptor) && strings.HasPrefix(got, descriptor)
 }
 
-// isFlag reports whether a program would take the word for a flag: not behind --, and not
-// behind the script of a shell.
+// tame are programs of which no flag writes or runs anything: an unknown word may be any
+// of them.
+var tame = []string{"basename", "cat", "comm", "cut", "dirname", "du", "echo", "fold", "grep", "head", "join", "ls", "nl", "od",
+	"paste", "printf", "rev", "stat", "tac", "tail", "touch", "tr", "tsort", "uniq", "wc"}
+
+// isFlag reports whether a program would take the word for a flag that may do harm: not
+// behind --, and not behind the script of a shell.
 func isFlag(got []string, at int) bool {
-	if len(got[at]) < 2 || got[at][0] != '-' {
+	if len(got[at]) < 2 || got[at][0] != '-' || slices.Contains(tame, path.Base(got[0])) {
 		return false
 	}
 	for i, word := range got[:at] {

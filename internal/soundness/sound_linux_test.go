@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	code := m.Run()
-	if top, err := theSpies(); err == nil {
+	if top, err := kit(); err == nil {
 		_ = os.RemoveAll(top)
 	}
 	os.Exit(code)
@@ -37,7 +36,7 @@ func TestMain(m *testing.M) {
 
 func openJail(t testing.TB) *jail {
 	t.Helper()
-	top, err := theSpies()
+	top, err := kit()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +62,7 @@ func TestSeeds(t *testing.T) {
 	j := openJail(t)
 	for _, text := range seeds() {
 		for first := range policyNames() {
-			a, err := j.try(question{text, first})
+			a, err := j.try(question{Text: text, First: first})
 			if err != nil {
 				t.Fatalf("%q: %v", text, err)
 			}
@@ -73,6 +72,38 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 }
+
+// TestNotices: what was not judged is seen.
+func TestNotices(t *testing.T) {
+	j := openJail(t)
+	for _, tt := range []struct{ judged, happens, want string }{
+		{"spy a", "spy a b", `it started ["spy" "a" "b"] in /w/proj`},
+		{"spy a", "cd src && spy a", `it started ["spy" "a"] in /w/proj/src`},
+		{"spy a", "/usr/bin/spy a & env -i spy2 & wait", `it started ["spy2"] in /w/proj`},
+		{"sort src/*", "sort src/x.go -m", `it started ["sort" "src/x.go" "-m"] in /w/proj`},
+		{"cat a.txt", "cat a.txt; : < b.txt", "it opened /w/proj/b.txt"},
+		{"cat a.txt", "cat a.txt; : < links/env", "it opened /w/proj/.env"},
+		{"cat a.txt", "cat a.txt; : < ~/.ssh/id_rsa", "it opened /w/home/.ssh/id_rsa"},
+		{"ls src", "ls src; : < src/x.go", "it opened /w/proj/src/x.go"},
+		{"echo x > new", "echo x > new; echo x > newer", "it made /w/proj/newer"},
+		{"echo x > new", "echo x > new; exec 3<> b.txt; echo x >&3", "it changed /w/proj/b.txt"},
+		{"rm -r src", "rm -r src empty", "it removed /w/proj/empty"},
+		{"chmod 600 a.txt", "chmod 600 a.txt b.txt", "it changed /w/proj/b.txt"},
+		{"true", "if", "bash does not take it"},
+	} {
+		a, err := j.try(question{Text: tt.judged, First: slices.Index(policyNames(), "named"), Instead: tt.happens})
+		if err != nil {
+			t.Fatal(err)
+		}
+		noticed := func(wrong string) bool { return strings.HasPrefix(wrong, tt.want) }
+		if !slices.ContainsFunc(a.Wrong, noticed) {
+			t.Errorf("%q was judged and %q happened: %q, want %q", tt.judged, tt.happens, a.Wrong, tt.want)
+		}
+	}
+}
+
+// maxProblems is after how many wrong commands a search ends.
+const maxProblems = 5
 
 // A tally is what a search went through.
 type tally struct {
@@ -102,7 +133,7 @@ func (c *tally) count(a answer) (enough bool) {
 	if len(a.Wrong) > 0 {
 		c.problems++
 	}
-	return c.problems >= maxProblems()
+	return c.problems >= maxProblems
 }
 
 func (c *tally) total() (n int) {
@@ -117,9 +148,6 @@ func (c *tally) total() (n int) {
 // TestSound runs commands that are allowed until there were enough of them.
 func TestSound(t *testing.T) {
 	want := rounds.N(20_000, 1_000_000)
-	if n, err := strconv.Atoi(os.Getenv("SOUND_N")); err == nil {
-		want = n
-	}
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("ASSENT_SOUND_SEED"); text != "" {
 		var err error
@@ -138,7 +166,7 @@ func TestSound(t *testing.T) {
 	t.Logf("ran %d commands %v: %d programs started, %d files touched; %d would ask, %d cannot be read",
 		c.total(), c.ran, c.starts, c.touched, c.asked, c.unread)
 	for _, name := range policyNames() {
-		if !t.Failed() && c.ran[name] < want/50 {
+		if !t.Failed() && c.ran[name] < want/100 {
 			t.Errorf("the policy %s allows only %d commands: it tests too little", name, c.ran[name])
 		}
 	}
@@ -154,7 +182,7 @@ func search(t *testing.T, j *jail, c *tally, seed uint64, want int) {
 		list := make([]question, batch)
 		for i := range list {
 			number := first + uint64(i)
-			list[i] = question{command(seed, number), int(number) % len(policyNames())}
+			list[i] = question{Text: command(seed, number), First: int(number) % len(policyNames())}
 		}
 		answers, err := j.tryAll(list)
 		if err != nil {
@@ -162,9 +190,6 @@ func search(t *testing.T, j *jail, c *tally, seed uint64, want int) {
 			return
 		}
 		for i, a := range answers {
-			if skip := os.Getenv("SOUND_SKIP"); skip != "" && len(a.Wrong) > 0 && regexp.MustCompile(skip).MatchString(a.report(list[i].Text)) {
-				a.Wrong = nil
-			}
 			if len(a.Wrong) > 0 {
 				show(t, j, list[i], a)
 			}
@@ -178,7 +203,7 @@ func search(t *testing.T, j *jail, c *tally, seed uint64, want int) {
 // show reduces a command that is wrong, and reports what is left.
 func show(t *testing.T, j *jail, q question, a answer) {
 	wrong := func(text string) bool {
-		a, err := j.try(question{text, q.First})
+		a, err := j.try(question{Text: text, First: q.First})
 		return err == nil && len(a.Wrong) > 0
 	}
 	if !wrong(q.Text) {
@@ -186,7 +211,7 @@ func show(t *testing.T, j *jail, q question, a answer) {
 		return
 	}
 	short := reduced(q.Text, wrong)
-	a, err := j.try(question{short, q.First})
+	a, err := j.try(question{Text: short, First: q.First})
 	if err != nil {
 		t.Errorf("%q: %v", short, err)
 		return
@@ -202,17 +227,12 @@ func FuzzSound(f *testing.F) {
 	for number := range uint64(200) {
 		f.Add(command(1, number), uint(number))
 	}
-	env := environ
-	var j *jail
+	j := openJail(f)
 	f.Fuzz(func(t *testing.T, text string, first uint) {
-		if j == nil {
-			j = openJail(f)
-		}
 		// The worker is another process: this shows the fuzzer which ways a text takes.
-		_, _ = analysis.Read(text, places[0], host.New(places[0], env))
-		a, err := j.try(question{text, int(first % uint(len(policyNames())))})
+		_, _ = analysis.Read(text, places[0], host.New(places[0], environ))
+		a, err := j.try(question{Text: text, First: int(first % uint(len(policyNames())))})
 		if err != nil {
-			j = nil
 			t.Fatalf("%q: %v", text, err)
 		}
 		if len(a.Wrong) > 0 {
@@ -241,12 +261,4 @@ func TestGrammar(t *testing.T) {
 	if have, want := slices.Sorted(maps.Keys(g)), slices.Sorted(maps.Keys(named)); !slices.Equal(have, want) {
 		t.Errorf("rules %v\nnamed %v", have, want)
 	}
-}
-
-func maxProblems() int {
-	n, err := strconv.Atoi(os.Getenv("SOUND_P"))
-	if err != nil {
-		return 5
-	}
-	return n
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -31,24 +32,30 @@ func buildSpies(top string) error {
 			return err
 		}
 	}
-	for _, name := range append(real, mute...) {
+	for _, name := range slices.Concat(acting, mute) {
 		if err := os.Link(spy, filepath.Join(top, "spies", name)); err != nil {
 			return err
 		}
 	}
-	for _, name := range real {
-		found, err := exec.LookPath(name)
-		if err != nil {
-			return fmt.Errorf("the tests need %s: %w", name, err)
-		}
-		if found, err = filepath.EvalSymlinks(found); err != nil {
-			return err
-		}
-		if err := os.Symlink("/w/bin/"+filepath.Base(found), filepath.Join(top, "real", name)); err != nil {
+	for _, name := range acting {
+		if err := linkReal(name, filepath.Join(top, "real", name)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// linkReal makes the link from a spy to its program: to the file itself, as the links that
+// lead there lead to spies in the jail.
+func linkReal(name, link string) error {
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return fmt.Errorf("the tests need %s: %w", name, err)
+	}
+	if found, err = filepath.EvalSymlinks(found); err != nil {
+		return err
+	}
+	return os.Symlink("/w/bin/"+filepath.Base(found), link)
 }
 
 // A spyLog is the file that spies write to.

@@ -3,8 +3,10 @@ package soundness
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -43,20 +45,8 @@ var pristine = map[string]string{
 	"/w/outside/deep/it.txt": "outside\n",
 }
 
-// restore makes everything as it was. The places themselves stay, since policies have
-// them open.
-func restore() error {
-	for _, place := range places {
-		if err := os.MkdirAll(place, 0o755); err != nil {
-			return err
-		}
-		if err := os.Chmod(place, 0o755); err != nil {
-			return err
-		}
-		if err := clear(place); err != nil {
-			return err
-		}
-	}
+// build puts everything where it belongs.
+func build() error {
 	for name, content := range pristine {
 		if err := put(name, content); err != nil {
 			return err
@@ -65,21 +55,24 @@ func restore() error {
 	return nil
 }
 
-// clear removes what lies in a folder, also where a command forbade it.
-func clear(folder string) error {
-	entries, err := os.ReadDir(folder)
-	for _, e := range entries {
-		name := filepath.Join(folder, e.Name())
-		if os.RemoveAll(name) == nil {
-			continue
+// restore makes everything as it was. The places themselves stay, since policies have
+// them open.
+func (was snapshot) restore(is snapshot) (err error) {
+	for name := range is {
+		if _, there := was[name]; !there {
+			err = errors.Join(err, os.RemoveAll(name))
 		}
-		_ = filepath.WalkDir(name, func(at string, d fs.DirEntry, _ error) error {
-			if d != nil && d.IsDir() {
-				_ = os.Chmod(at, 0o755)
-			}
-			return nil
-		})
-		err = errors.Join(err, os.RemoveAll(name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(was)) { // a folder before what is in it
+		switch {
+		case is[name] == was[name]:
+		case was[name] != aFolder:
+			err = errors.Join(err, os.RemoveAll(name), put(name, pristine[name]))
+		case strings.HasPrefix(is[name], "d"):
+			err = errors.Join(err, os.Chmod(name, 0o755))
+		default:
+			err = errors.Join(err, os.RemoveAll(name), os.Mkdir(name, 0o755))
+		}
 	}
 	return err
 }
@@ -97,9 +90,12 @@ func put(name, content string) error {
 	return os.WriteFile(name, []byte(content), 0o644)
 }
 
-// A snapshot is what lies in the places: for a file its content, for a folder or link
-// what it is.
+// A snapshot is what lies in the places: by path the mode of a file and its content, or
+// where a link leads.
 type snapshot map[string]string
+
+// aFolder is how a folder stands in a snapshot.
+const aFolder = "drwxr-xr-x "
 
 func takeSnapshot() snapshot {
 	s := snapshot{}

@@ -29,23 +29,22 @@ func newWatch() (*watch, error) {
 		return nil, err
 	}
 	w := &watch{fd: fd, folders: map[int32]string{}}
-	for _, folder := range []string{"/w", "/tmp"} {
-		if err := w.add(folder); err != nil {
-			return nil, err
-		}
-	}
+	return w, errors.Join(w.add("/w"), w.add("/tmp"), w.addPlaces())
+}
+
+// addPlaces watches all folders of the places. Those that are watched already stay so,
+// under the names that they have now.
+func (w *watch) addPlaces() error {
+	var all error
 	for _, place := range places {
-		err := filepath.WalkDir(place, func(at string, d fs.DirEntry, err error) error {
+		all = errors.Join(all, filepath.WalkDir(place, func(at string, d fs.DirEntry, err error) error {
 			if err != nil || !d.IsDir() {
 				return err
 			}
 			return w.add(at)
-		})
-		if err != nil {
-			return nil, err
-		}
+		}))
 	}
-	return w, nil
+	return all
 }
 
 func (w *watch) add(folder string) error {
@@ -53,8 +52,6 @@ func (w *watch) add(folder string) error {
 	w.folders[int32(wd)] = folder
 	return err
 }
-
-func (w *watch) close() { _ = unix.Close(w.fd) }
 
 // A touch is what happened to one path.
 type touch struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -77,10 +78,13 @@ func newWorker() (*worker, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, err
 	}
-	if err := w.reset(); err != nil {
+	if err := build(); err != nil {
 		return nil, err
 	}
 	var err error
+	if w.watch, err = newWatch(); err != nil {
+		return nil, err
+	}
 	if w.log, err = newSpyLog(); err != nil {
 		return nil, err
 	}
@@ -98,16 +102,15 @@ func newWorker() (*worker, error) {
 	return w, nil
 }
 
-// reset makes the places as they were, and watches them anew.
-func (w *worker) reset() (err error) {
-	if w.watch != nil {
-		w.watch.close()
-	}
-	if err := restore(); err != nil {
+// reset makes the places as they were.
+func (w *worker) reset(after snapshot) error {
+	if err := errors.Join(w.before.restore(after), w.watch.addPlaces()); err != nil {
 		return err
 	}
-	w.watch, err = newWatch()
-	return err
+	if !maps.Equal(w.before, takeSnapshot()) {
+		return errors.New("what the command changed cannot be undone")
+	}
+	return nil
 }
 
 func (w *worker) answer(q question) (answer, error) {
@@ -121,6 +124,9 @@ func (w *worker) answer(q question) (answer, error) {
 		p := w.policies[(q.First+i)%len(w.policies)]
 		if acts, ok := p.allows(q.Text); ok {
 			a.Policy, a.Command = p.name, script.Command.String()
+			if q.Instead != "" {
+				a.Command = q.Instead
+			}
 			return a, w.hold(&a, script, acts)
 		}
 	}
@@ -155,7 +161,7 @@ func (w *worker) hold(a *answer, script *analysis.Script, acts []approval.Act) (
 	}
 	if happened.changed() {
 		happened.before, happened.after = w.before, takeSnapshot()
-		defer func() { err = errors.Join(err, w.reset()) }()
+		defer func() { err = errors.Join(err, w.reset(happened.after)) }()
 	}
 	a.Starts, a.Touched = len(happened.starts), len(happened.touches)
 	a.Wrong = judged{script.Parts, acts}.differences(happened)

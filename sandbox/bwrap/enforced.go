@@ -22,7 +22,9 @@ func NotEnforced(root bool) []string {
 		"a new repository in a new folder below a writable root",
 	}
 	if root {
-		list = append(list, "the number of processes, because root starts it")
+		list = append(list,
+			"the number of processes, because root starts it",
+			"the modes of /dev/null and the other devices that are the host's own, because root starts it")
 	}
 	return list
 }

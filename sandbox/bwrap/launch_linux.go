@@ -23,6 +23,8 @@ type launch struct {
 	args    Arguments
 	filter  []byte
 	held    []*placeholder
+	// standing is what the sandbox must look like before the command runs.
+	standing []standing
 }
 
 // hold makes what must exist to be mounted over, and keeps others from taking away what

@@ -2,7 +2,9 @@ package bwrap
 
 import (
 	"bufio"
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -56,4 +58,19 @@ func dupInherited(f *os.File) (*os.File, error) {
 		return nil, err
 	}
 	return os.NewFile(uintptr(fd), "leak"), nil
+}
+
+// pidOf returns the first process inside, by what its descriptor says.
+func pidOf(t *testing.T, p *process) int {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", p.pid1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "\nPid:")
+	pid, err := strconv.Atoi(strings.TrimSpace(strings.SplitN(rest, "\n", 2)[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
 }

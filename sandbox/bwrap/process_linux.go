@@ -37,8 +37,8 @@ const none = -1
 // or writer of the caller that hangs can still hold them.
 const drain = 2 * time.Second
 
-// openGate learns which process is the first one inside, hears from the prelude that the
-// sandbox stands, and lets the command run.
+// openGate learns which process is the first one inside, hears from the prelude that it is
+// there, sees that the sandbox stands, and lets the command run.
 func (p *process) openGate(gate *os.File) error {
 	pid, err := childPID(p.status)
 	if err != nil {
@@ -57,6 +57,9 @@ func (p *process) openGate(gate *os.File) error {
 	word := make([]byte, 1)
 	if n, err := gate.Read(word); n != 1 || err != nil {
 		return ErrNotSetUp
+	}
+	if err := p.launch.verify(pid); err != nil {
+		return err
 	}
 	_, err = gate.Write([]byte("\n"))
 	return err

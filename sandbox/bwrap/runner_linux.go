@@ -67,7 +67,7 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 		return nil, err
 	}
 	l := &launch{runner: r, command: c, args: args, filter: seccomp.Bytes(code)}
-	if err := l.hold(scene); err != nil {
+	if err := errors.Join(l.hold(scene), l.remember(scene)); err != nil {
 		return nil, errors.Join(err, l.letGo())
 	}
 	p, err := l.start(ctx)

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 	"github.com/assent-dev/assent/internal/model"
 	"github.com/assent-dev/assent/internal/worker"
 )
@@ -68,6 +69,15 @@ func (t *Talker) try(ctx context.Context, params sdk.MessageNewParams, c *model.
 	defer stop()
 	stream := t.messages.NewStreaming(quiet, params)
 	defer stream.Close()
+	turn, err := t.read(stream, c, heard)
+	if err != nil && errors.Is(context.Cause(quiet), model.ErrSilent) {
+		err = t.endpoint.Broken(model.ErrSilent.Error())
+	}
+	return turn, err
+}
+
+// read reads a stream up to the end of its message.
+func (t *Talker) read(stream *ssestream.Stream[sdk.MessageStreamEventUnion], c *model.Collector, heard func()) (worker.Turn, error) {
 	r := reader{endpoint: &t.endpoint, collector: c, blocks: map[int64]*block{}}
 	for stream.Next() {
 		heard()
@@ -77,9 +87,6 @@ func (t *Talker) try(ctx context.Context, params sdk.MessageNewParams, c *model.
 		if r.stopped {
 			return r.turn()
 		}
-	}
-	if errors.Is(context.Cause(quiet), model.ErrSilent) {
-		return worker.Turn{}, t.endpoint.Broken(model.ErrSilent.Error())
 	}
 	if err := stream.Err(); err != nil {
 		return worker.Turn{}, t.fault(err)

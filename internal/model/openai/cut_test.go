@@ -33,25 +33,3 @@ func TestNoBeginningOfAStreamIsATurn(t *testing.T) {
 		}
 	}
 }
-
-// FuzzStream reads whatever a server may say. What is a turn has calls with names and ids
-// of their own.
-func FuzzStream(f *testing.F) {
-	f.Add(said("Hello."))
-	f.Add(begin(0, "a", "read_file", `{"path":"x"}`) + reason("tool_calls") + done)
-	f.Add(more(-1, `{`) + begin(-1, "", "x", `}`) + begin(-1, "b", "x", ``) + reason("stop"))
-	f.Fuzz(func(t *testing.T, stream string) {
-		m := talker(t, modeltest.NewServer(t, modeltest.Stream(stream)), 1)
-		turn, err := m.Talk(t.Context(), prompt("x", tools...), nil)
-		if err != nil {
-			return
-		}
-		seen := map[string]bool{}
-		for _, c := range turn.Calls {
-			if c.Tool == "" || c.ID == "" || seen[c.ID] || len(c.Arguments) == 0 {
-				t.Errorf("call %+v", c)
-			}
-			seen[c.ID] = true
-		}
-	})
-}

@@ -56,13 +56,21 @@ func (t *Talker) Talk(ctx context.Context, p worker.Prompt, l worker.Listener) (
 	})
 }
 
-// try has one turn streamed. The counts come after the reason for the end, so it listens
-// until the stream is over.
+// try has one turn streamed.
 func (t *Talker) try(ctx context.Context, params sdk.ChatCompletionNewParams, c *model.Collector) (worker.Turn, error) {
 	quiet, heard, stop := model.Unless(ctx, t.endpoint.Silence)
 	defer stop()
 	stream := t.completions.NewStreaming(quiet, params)
 	defer stream.Close()
+	turn, err := t.read(stream, c, heard)
+	if err != nil && errors.Is(context.Cause(quiet), model.ErrSilent) {
+		err = t.endpoint.Broken(model.ErrSilent.Error())
+	}
+	return turn, err
+}
+
+// read reads a stream to its end: the counts come after the reason for the end.
+func (t *Talker) read(stream *ssestream.Stream[sdk.ChatCompletionChunk], c *model.Collector, heard func()) (worker.Turn, error) {
 	r := reader{endpoint: &t.endpoint, collector: c, calls: map[int64]*call{}}
 	for stream.Next() {
 		heard()
@@ -70,12 +78,10 @@ func (t *Talker) try(ctx context.Context, params sdk.ChatCompletionNewParams, c 
 			return worker.Turn{}, err
 		}
 	}
-	switch err := stream.Err(); {
-	case errors.Is(context.Cause(quiet), model.ErrSilent):
-		return worker.Turn{}, t.endpoint.Broken(model.ErrSilent.Error())
-	case err != nil:
+	if err := stream.Err(); err != nil {
 		return worker.Turn{}, t.fault(err)
-	case r.reason == "":
+	}
+	if r.reason == "" {
 		return worker.Turn{}, t.endpoint.Broken("it ended before its end")
 	}
 	return r.turn()

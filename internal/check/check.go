@@ -1,0 +1,117 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// A Level says how much a finding matters.
+type Level string
+
+// The levels.
+const (
+	Error   Level = "error"   // the file is refused
+	Warning Level = "warning" // it is taken, and probably not what was meant
+)
+
+// A Finding is something about a file that its author should know.
+type Finding struct {
+	Level  Level  `json:"level"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column,omitempty"`
+	Text   string `json:"text"`
+}
+
+func (f Finding) String() string {
+	place := f.File + ":" + strconv.Itoa(f.Line)
+	if f.Column > 0 {
+		place += ":" + strconv.Itoa(f.Column)
+	}
+	return fmt.Sprintf("%s: %s: %s", place, f.Level, f.Text)
+}
+
+// File checks a file; an empty kind is found out. The findings are in the order of the file.
+// The error says that the file could not be read, or its examples not be tried.
+func File(ctx context.Context, path string, kind config.Kind) ([]Finding, error) {
+	f, err := config.Read(path, kind)
+	var problems config.Problems
+	if errors.As(err, &problems) {
+		return found(Error, problems), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	l := &look{file: f, findings: slices.Concat(found(Warning, f.Policy.Warnings), found(Warning, f.Policy.Notes))}
+	l.hidden()
+	l.missing()
+	l.writeThenRun()
+	l.gitWrites()
+	l.customTools()
+	if f.Worker != nil {
+		l.worker(f.Worker)
+	}
+	if err := l.expectations(ctx); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(l.findings, func(a, b Finding) int { return a.Line - b.Line })
+	return l.findings, nil
+}
+
+func found(level Level, problems []config.Problem) []Finding {
+	var out []Finding
+	for _, p := range problems {
+		out = append(out, Finding{level, p.File, p.Line, p.Column, p.Text})
+	}
+	return out
+}
+
+// A look at a file that is under way.
+type look struct {
+	file     *config.File
+	findings []Finding
+}
+
+// warn notes a finding at a FILE:LINE.
+func (l *look) warn(source, format string, args ...any) {
+	f := Finding{Level: Warning, File: source, Line: 1, Text: fmt.Sprintf(format, args...)}
+	if i := strings.LastIndexByte(source, ':'); i >= 0 {
+		if line, err := strconv.Atoi(source[i+1:]); err == nil {
+			f.File, f.Line = source[:i], line
+		}
+	}
+	l.findings = append(l.findings, f)
+}
+
+// missing warns of folders that are not there and that nobody makes.
+func (l *look) missing() {
+	for _, r := range l.file.Policy.Roots {
+		if _, err := os.Stat(r.Host); err != nil && r.Mode != roots.ReadWrite {
+			l.warn(r.Source, "root %q: %v; a run would end with this", r.Name, err)
+		}
+	}
+}
+
+// worker looks at what a worker says besides its policy.
+func (l *look) worker(w *config.Worker) {
+	if w.Instructions == "" {
+		l.warn(w.File, "the worker has no instructions")
+	}
+	known := config.BuiltinTools()
+	for _, t := range w.CustomTools {
+		known = append(known, t.Name)
+	}
+	for _, name := range w.Manual {
+		if !slices.Contains(known, name) && !strings.Contains(name, ":") {
+			l.warn(w.File, "manual: there is no tool %q%s", name, config.DidYouMean(name, known))
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package check
+
+import (
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell/programs"
+)
+
+// An allowed command runs without a question.
+type allowed struct {
+	words  []string
+	source string
+}
+
+func (a allowed) String() string { return strings.Join(a.words, " ") }
+
+func (a allowed) reading() programs.Reading {
+	var args []programs.Word
+	for _, w := range a.words[1:] {
+		args = append(args, programs.Literal(w))
+	}
+	return programs.Interpret(a.words[0], args)
+}
+
+// allowedCommands are those that the policy lets run by name.
+func allowedCommands(p *config.Policy) []allowed {
+	var out []allowed
+	add := func(pattern, source string) {
+		if c, err := approval.CompileCommand(pattern); err == nil && len(c.Words()) > 0 {
+			out = append(out, allowed{c.Words(), source})
+		}
+	}
+	for _, r := range p.Shell.Rules {
+		if r.Approval == tool.WordAllow {
+			add(r.Pattern, r.Source)
+		}
+	}
+	for _, r := range p.Rules.Rules() {
+		if target, ok := strings.CutPrefix(r.Pattern, approval.Shell+"("); ok && r.Effect == approval.Allow {
+			add(strings.TrimSuffix(target, ")"), r.Source)
+		}
+	}
+	return out
+}
+
+// runsFiles reports whether a command runs code that files decide: a script that it names,
+// or what the project makes it run.
+func (a allowed) runsFiles() bool {
+	r := a.reading()
+	switch {
+	case strings.Contains(a.words[0], "/"):
+		return true // a script, or it might be one
+	case r.Program == "" || r.Program == "git":
+		return false // unknown; and git is kept from running what a repository says
+	}
+	return !r.Complete || len(r.Scripts) > 0
+}
+
+// writeThenRun warns where an agent can write a file and have it run, both unasked.
+func (l *look) writeThenRun() {
+	p := l.file.Policy
+	where, source := freelyWritten(p)
+	if source == "" || p.OS.Require {
+		return
+	}
+	for _, a := range allowedCommands(p) {
+		if a.runsFiles() {
+			l.warn(a.source, "%q runs files of the project without asking, and %s (%s) may be written without asking: "+
+				"what an agent writes there it can run. No question can help with that, the sandbox does: set sandbox.require_os_sandbox: true",
+				a, where, source)
+		}
+	}
+}
+
+// freelyWritten finds a place that may be written without asking.
+func freelyWritten(p *config.Policy) (where, source string) {
+	for _, r := range p.Roots {
+		if v, said := r.Approval[roots.Write]; r.Mode == roots.ReadWrite && said && v == approval.Free {
+			return "root " + r.Name, r.Source
+		}
+	}
+	for _, t := range p.Tools.Tools {
+		if t.Approval == tool.WordAllow && (t.Name == approval.WriteFile || t.Name == "edit_file") {
+			return "every root", t.Source
+		}
+	}
+	for _, r := range p.Rules.Rules() {
+		if name, target, _ := strings.Cut(r.Pattern, "("); name == approval.WriteFile && r.Effect == approval.Allow {
+			return strings.TrimSuffix(target, ")"), r.Source
+		}
+	}
+	return "", ""
+}
+
+// gitWrites warns of allowed git commands that the sandbox keeps from writing.
+func (l *look) gitWrites() {
+	if l.file.Policy.OS.GitWrite {
+		return
+	}
+	for _, a := range allowedCommands(l.file.Policy) {
+		if r := a.reading(); r.Program == "git" && !r.Complete {
+			l.warn(a.source, "%q writes to .git, which commands may not in the sandbox; set sandbox.git_write: true, or leave the rule out", a)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package connector
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/tool/shell/runner"
+)
+
+// A Config is a connector as config has it. Name and one of Command and URL are needed.
+type Config struct {
+	// Name is what rules call it. It is ours, whatever the server calls itself.
+	Name string
+	// Command starts the server, which then speaks on its standard streams. Env are
+	// variables of its process besides the few that every one has.
+	Command []string
+	Env     map[string]string
+	// URL is where the server is; Headers are sent with every request to it.
+	URL     string
+	Headers map[string]string
+	// Targets name, for a tool, the argument that rules match as its target. Without one
+	// every argument counts.
+	Targets map[string]string
+	// TrustAnnotations lets a tool run without a question if the server says that it
+	// only reads.
+	TrustAnnotations bool
+	// PinnedAs is the name under which definitions are kept; empty means Name.
+	PinnedAs string
+	// Source is the file and line, for the person who asks why.
+	Source string
+}
+
+// Options are what a connector works with. A connector with a command needs a Runner.
+type Options struct {
+	// Runner starts the server under Profile, in the folder Dir.
+	Runner  sandbox.Runner
+	Profile sandbox.Profile
+	Dir     string
+	// Environ is our own environment, as NAME=VALUE, of which a server gets little.
+	Environ []string
+	// HTTP is used for connectors with a URL; nil means a client of its own.
+	HTTP *http.Client
+	// Pins keeps definitions. Nil means a memory of the connector's own.
+	Pins Pins
+	// Taken reports whose tool has this name already: "built-in", or the name of another
+	// connector; empty if nobody's. Nil means that no name is taken.
+	Taken func(name string) string
+	// Report hears what happens to the connector. It must not block. Nil means nobody.
+	Report func(Event)
+	// Requests answers what the server asks of us; nil refuses.
+	Requests Requests
+
+	// ConnectTimeout is how long a server may take to greet and to list its tools; 0 means
+	// 30 seconds. CallTimeout is how long a call may take; 0 means 10 minutes.
+	ConnectTimeout, CallTimeout time.Duration
+	// Fresh is how old the list of tools may be when a call is made; 0 means a second.
+	Fresh time.Duration
+	// Backoff is how long to wait before the server is started again, by how often that
+	// failed in a row; nil means from one second on, doubled up to a minute.
+	Backoff func(failures int) time.Duration
+	// MaxMessage is how many bytes one message may have, and MaxResult one result; 0 means
+	// 16 MiB and 4 MiB.
+	MaxMessage, MaxResult int
+}
+
+// withDefaults returns the options with nothing left open.
+func (o Options) withDefaults() Options {
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 30*time.Second)
+	o.CallTimeout = cmp.Or(o.CallTimeout, 10*time.Minute)
+	o.Fresh = cmp.Or(o.Fresh, time.Second)
+	o.MaxMessage = cmp.Or(o.MaxMessage, 16<<20)
+	o.MaxResult = cmp.Or(o.MaxResult, 4<<20)
+	if o.Pins == nil {
+		o.Pins = NewMemoryPins()
+	}
+	if o.Taken == nil {
+		o.Taken = func(string) string { return "" }
+	}
+	if o.Report == nil {
+		o.Report = func(Event) {}
+	}
+	if o.Backoff == nil {
+		o.Backoff = backoff
+	}
+	return o
+}
+
+// backoff doubles from a second to a minute.
+func backoff(failures int) time.Duration {
+	return min(time.Second<<min(failures, 6), time.Minute)
+}
+
+// Check reports what is wrong with the config, all of it. It starts nothing.
+func (c Config) Check() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if c.Name == "" || strings.Contains(c.Name, "__") || strings.ContainsFunc(c.Name, notInName) {
+		fault("its name %q: a name has letters, digits, - and single _", c.Name)
+	}
+	switch {
+	case len(c.Command) == 0 && c.URL == "":
+		fault("it needs a command or a url")
+	case len(c.Command) > 0 && c.URL != "":
+		fault("it has a command and a url; keep one")
+	case len(c.Command) > 0 && c.Command[0] == "":
+		fault("its command is empty")
+	}
+	if c.URL != "" {
+		if u, err := url.Parse(c.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+			fault("its url: write it as https://HOST/PATH") // not repeated: it may hold a secret
+		}
+	}
+	for name := range c.Env {
+		if !runner.MayPass(name) {
+			fault("env: %q may not be set; it is no name, or makes programs run other code", name)
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("connector %s%s: %w", c.Name, at(c.Source), err)
+	}
+	return nil
+}
+
+func notInName(c rune) bool {
+	return c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+}
+
+func at(source string) string {
+	if source == "" {
+		return ""
+	}
+	return " (" + source + ")"
+}
+
+// launch is how the server is started or reached, as it is pinned. A URL's query may
+// hold a secret, and is pinned by its digest like all the rest.
+func (c Config) launch() string {
+	if c.URL != "" {
+		return c.URL
+	}
+	return strings.Join(c.Command, "\x00")
+}
+
+// Launch returns how the server is started or reached, for a person. What a URL asks
+// for is left out: it may hold a secret.
+func (c Config) Launch() string {
+	if c.URL == "" {
+		return strings.Join(c.Command, " ")
+	}
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return "a url that cannot be read"
+	}
+	u.RawQuery, u.User = "", nil
+	return u.String()
+}
+
+// Requests answers what a server asks of us while calls are under way. Each method may
+// refuse with an error, which the server is told.
+type Requests interface {
+	// Elicit asks the person at the agent for something that the connector wants to know.
+	Elicit(connector string, request ElicitRequest) (ElicitResult, error)
+}
+
+var _ io.Closer = (*Connector)(nil)
