@@ -173,6 +173,9 @@ func reachText(r *approval.Request, o approval.Offer) string {
 	words := map[approval.Kind]string{approval.Path: "this folder", approval.Words: "this command prefix", approval.URL: "this host"}
 	var parts []string
 	for _, i := range o.Acts {
+		if a := r.Acts[i]; a.Cause > 0 && !a.ByName && slices.Contains(o.Acts, a.Cause-1) {
+			continue // it is answered with its cause
+		}
 		if w := words[r.Acts[i].Target.Kind]; w != "" && !slices.Contains(parts, w) {
 			parts = append(parts, w)
 		}
