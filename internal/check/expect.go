@@ -76,7 +76,11 @@ func explainer(p *config.Policy, file, state string) (*explain.Explainer, func()
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err := tool.NewSet(box.Tools...)
+	tools, err := onPaper(box)
+	if err != nil {
+		return nil, nil, errors.Join(err, box.Close())
+	}
+	set, err := tool.NewSet(tools...)
 	if err != nil {
 		return nil, nil, errors.Join(err, box.Close())
 	}

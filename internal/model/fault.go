@@ -1,7 +1,7 @@
 package model
 
 import (
-	"crypto/x509"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -124,7 +124,7 @@ func (e *Endpoint) Failed(err error) *Fault {
 	}
 	f := &Fault{Kind: FaultUnreachable}
 	var dns *net.DNSError
-	var certificate *x509.UnknownAuthorityError
+	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, errElsewhere):
 		f.Text = fmt.Sprintf("%s sends elsewhere, where no key is sent to; set base_url to the address itself", e.base())
@@ -133,7 +133,7 @@ func (e *Endpoint) Failed(err error) *Fault {
 	case errors.As(err, &dns) && dns.IsNotFound:
 		f.Text = fmt.Sprintf("there is no host %q; check base_url and the network", dns.Name)
 	case errors.As(err, &certificate):
-		f.Text = fmt.Sprintf("the certificate of %s is not trusted; check base_url (%v)", e.base(), err)
+		f.Text = fmt.Sprintf("the certificate of %s is not trusted; check base_url (%v)", e.base(), certificate.Err)
 	default:
 		f.Kind = FaultBroken
 		f.Text = fmt.Sprintf("the connection to %s failed (%v)", e.base(), err)

@@ -84,7 +84,7 @@ func (l *launch) start(ctx context.Context) (*process, error) {
 	}
 	cmd := exec.Command(l.runner.program.Path, append([]string{"--args", fmt.Sprint(argsFD), "--"}, l.args.Command...)...)
 	cmd.Dir, cmd.Env, cmd.ExtraFiles, cmd.WaitDelay = "/", []string{}, files.child, drain
-	p := &process{cmd: cmd, launch: l, status: status, pid1: none, over: make(chan struct{})}
+	p := &process{cmd: cmd, launch: l, status: status, gate: gate, pid1: none, over: make(chan struct{})}
 	host.Connect(cmd, l.command, l.command.Profile.Limits.Output, func() { p.end(sandbox.OutputPassed) })
 	// Bubblewrap sees to its end itself. Ended by the kernel any earlier, it would leave
 	// behind what it is about to start.
@@ -95,12 +95,17 @@ func (l *launch) start(ctx context.Context) (*process, error) {
 	files.parent = []*os.File{gate}
 	go p.wait()
 	p.watch(ctx, l.command.Profile.Limits.Time)
-	if err := p.openGate(gate); err != nil {
+	if err := p.openGate(); err != nil {
+		why := p.reason()
 		p.end(sandbox.Cancelled)
 		files.close() // a prelude that still comes to the gate finds nobody there
 		<-p.over
-		if ctx.Err() != nil {
+		p.finish() // if it became known only after bubblewrap had ended
+		switch {
+		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case why != "":
+			return p, nil // its time ran out before it ran
 		}
 		return nil, err
 	}

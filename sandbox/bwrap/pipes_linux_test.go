@@ -53,7 +53,7 @@ func (c talk) say(t *testing.T, text string) {
 
 // dupInherited is a file that children would inherit.
 func dupInherited(f *os.File) (*os.File, error) {
-	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD, 9)
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD, 100)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +63,8 @@ func dupInherited(f *os.File) (*os.File, error) {
 // pidOf returns the first process inside, by what its descriptor says.
 func pidOf(t *testing.T, p *process) int {
 	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", p.pid1))
 	if err != nil {
 		t.Fatal(err)

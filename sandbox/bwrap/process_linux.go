@@ -20,6 +20,7 @@ type process struct {
 	cmd    *exec.Cmd
 	launch *launch
 	status *os.File // open until the end: bubblewrap writes to it once more
+	gate   *os.File // where the prelude waits
 
 	over chan struct{} // closed when everything is gone
 	exit sandbox.Exit  // set before over is closed
@@ -37,9 +38,12 @@ const none = -1
 // or writer of the caller that hangs can still hold them.
 const drain = 2 * time.Second
 
-// openGate learns which process is the first one inside, hears from the prelude that it is
-// there, sees that the sandbox stands, and lets the command run.
-func (p *process) openGate(gate *os.File) error {
+// openGate hears from the prelude that it is there, learns which process is the first one
+// inside, sees that the sandbox stands, and lets the command run. Bubblewrap tells of that
+// process early and bit by bit; it is only read when it is needed, all at once.
+func (p *process) openGate() error {
+	word := make([]byte, 1)
+	there, _ := p.gate.Read(word)
 	pid, err := childPID(p.status)
 	if err != nil {
 		return err
@@ -54,14 +58,13 @@ func (p *process) openGate(gate *os.File) error {
 		p.kill()
 	}
 	p.mu.Unlock()
-	word := make([]byte, 1)
-	if n, err := gate.Read(word); n != 1 || err != nil {
+	if there != 1 {
 		return ErrNotSetUp
 	}
 	if err := p.launch.verify(pid); err != nil {
 		return err
 	}
-	_, err = gate.Write([]byte("\n"))
+	_, err = p.gate.Write([]byte("\n"))
 	return err
 }
 
@@ -86,12 +89,14 @@ func (p *process) end(why sandbox.Ending) {
 	p.kill()
 }
 
-// kill wants the lock to be held. Before the first process inside is known nothing is
-// done: bubblewrap tells of it before it does anything else, and killed in the middle of
-// that would leave it behind.
+// kill wants the lock to be held. Before the first process inside is known the gate is
+// shut: openGate then finds out which it is, and kills it. Bubblewrap itself, killed in
+// the middle of its work, would leave that process behind.
 func (p *process) kill() {
 	if p.pid1 != none {
 		_ = unix.PidfdSendSignal(p.pid1, unix.SIGKILL, nil, 0) // it may have ended by itself
+	} else {
+		_ = unix.Shutdown(int(p.gate.Fd()), unix.SHUT_RDWR) // it may be closed
 	}
 }
 
@@ -99,23 +104,36 @@ func (p *process) kill() {
 func (p *process) wait() {
 	err := p.cmd.Wait()
 	p.status.Close()
+	p.finish()
 	p.mu.Lock()
-	p.kill()
-	pid1 := p.pid1
-	p.mu.Unlock()
-	if pid1 != none {
-		awaitEnd(pid1)
-	}
-	p.mu.Lock()
-	if p.pid1 != none {
-		unix.Close(p.pid1)
-	}
-	p.pid1 = none
 	ended := p.ended
 	p.mu.Unlock()
 	p.exit, p.err = host.Result(p.cmd, err, ended)
 	p.err = errors.Join(p.err, p.launch.letGo())
 	close(p.over)
+}
+
+// finish ends the first process inside, if there is one, and waits until it is gone.
+func (p *process) finish() {
+	p.mu.Lock()
+	p.kill()
+	pid1 := p.pid1
+	p.mu.Unlock()
+	if pid1 == none {
+		return
+	}
+	awaitEnd(pid1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	unix.Close(pid1)
+	p.pid1 = none
+}
+
+// reason is why the command was ended from outside, if it was.
+func (p *process) reason() sandbox.Ending {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended
 }
 
 // awaitEnd waits until a process has ended: its descriptor can be read then.

@@ -2,9 +2,9 @@ package connector
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool/shell/runner"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A Config is a connector as config has it. Name and one of Command and URL are needed.
@@ -49,13 +50,17 @@ type Options struct {
 	HTTP *http.Client
 	// Pins keeps definitions. Nil means a memory of the connector's own.
 	Pins Pins
-	// Taken reports whose tool has this name already: "built-in", or the name of another
-	// connector; empty if nobody's. Nil means that no name is taken.
-	Taken func(name string) string
+	// Names are those of the tools of other connectors and of [BuiltIn] ones. Nil means that
+	// there are no others.
+	Names *Names
 	// Report hears what happens to the connector. It must not block. Nil means nobody.
 	Report func(Event)
-	// Requests answers what the server asks of us; nil refuses.
-	Requests Requests
+	// Elicit asks the person at the agent for what the server wants to know. Nil means that
+	// servers are told that nobody can be asked.
+	Elicit func(ctx context.Context, connector string, params *mcp.ElicitParams) (*mcp.ElicitResult, error)
+	// Heard is told of notifications of the server that are about more than one call: log
+	// messages, and lists or resources that changed. It must not block. Nil means nobody.
+	Heard func(connector, method string, params mcp.Params)
 
 	// ConnectTimeout is how long a server may take to greet and to list its tools; 0 means
 	// 30 seconds. CallTimeout is how long a call may take; 0 means 10 minutes.
@@ -80,11 +85,14 @@ func (o Options) withDefaults() Options {
 	if o.Pins == nil {
 		o.Pins = NewMemoryPins()
 	}
-	if o.Taken == nil {
-		o.Taken = func(string) string { return "" }
+	if o.Names == nil {
+		o.Names = &Names{}
 	}
 	if o.Report == nil {
 		o.Report = func(Event) {}
+	}
+	if o.Heard == nil {
+		o.Heard = func(string, string, mcp.Params) {}
 	}
 	if o.Backoff == nil {
 		o.Backoff = backoff
@@ -139,6 +147,8 @@ func at(source string) string {
 	return " (" + source + ")"
 }
 
+func (c Config) pinnedAs() string { return cmp.Or(c.PinnedAs, c.Name) }
+
 // launch is how the server is started or reached, as it is pinned. A URL's query may
 // hold a secret, and is pinned by its digest like all the rest.
 func (c Config) launch() string {
@@ -161,12 +171,3 @@ func (c Config) Launch() string {
 	u.RawQuery, u.User = "", nil
 	return u.String()
 }
-
-// Requests answers what a server asks of us while calls are under way. Each method may
-// refuse with an error, which the server is told.
-type Requests interface {
-	// Elicit asks the person at the agent for something that the connector wants to know.
-	Elicit(connector string, request ElicitRequest) (ElicitResult, error)
-}
-
-var _ io.Closer = (*Connector)(nil)

@@ -3,7 +3,11 @@ package openai_test
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -180,6 +184,21 @@ func TestNobodyAtTheAddress(t *testing.T) {
 	}
 	_, err = m.Talk(t.Context(), prompt("x"), nil)
 	if f := fault(t, err); f.Kind != model.FaultUnreachable || !strings.Contains(err.Error(), "nothing answers at "+address) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestACertificateThatIsNotTrusted(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	m, err := openai.New(model.Endpoint{Model: "m", BaseURL: s.URL, Retry: modeltest.Hasty(3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Talk(t.Context(), prompt("x"), nil)
+	if f := fault(t, err); f.Kind != model.FaultUnreachable || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("error %v", err)
 	}
 }

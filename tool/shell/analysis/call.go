@@ -193,6 +193,7 @@ func (w *walker) scriptFile(c *command, word programs.Word) {
 	}
 	for _, dir := range c.state.folders.list {
 		if name, ok := w.absolute(word.Text, dir); ok {
+			w.scripts = append(w.scripts, ranScript{name, c.part})
 			if _, kind := w.world.Look(name); kind == File {
 				w.file(name)
 			}

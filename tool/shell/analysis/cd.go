@@ -105,5 +105,20 @@ func (w *walker) entered(target, dir string, physical bool) (name string, sure, 
 	if dots && kind != Folder {
 		return "", false, false
 	}
-	return clean, kind == Folder && !w.changed, true
+	return clean, kind == Folder && !w.changed && (!dots || w.passable(target)), true
+}
+
+// passable reports whether there is a folder before each `..` of a path: otherwise the
+// shell does not take it off the name.
+func (w *walker) passable(target string) bool {
+	at := "/"
+	for _, part := range strings.Split(target, "/") {
+		if part == ".." {
+			if _, kind := w.world.Look(at); kind != Folder {
+				return false
+			}
+		}
+		at = path.Join(at, part)
+	}
+	return true
 }

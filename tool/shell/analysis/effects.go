@@ -1,8 +1,6 @@
 package analysis
 
 import (
-	"path"
-
 	"github.com/assent-dev/assent/tool/shell/programs"
 )
 
@@ -55,55 +53,4 @@ func (w *walker) effect(c *command, e programs.Effect) {
 	for _, what := range w.workTree(c, cause.Reading, e) {
 		w.touch(p, what, c.state, e.Tree)
 	}
-}
-
-// into adds the parts for a file that goes to a path, or into a folder of that name.
-func (w *walker) into(p Part, e programs.Effect, c *command) {
-	if !e.What.Known || w.at.elsewhere || isDevice(e.What.Text) {
-		w.touch(p, e.What, c.state, e.Tree)
-		return
-	}
-	p.Operand = e.What
-	w.changed = true
-	dirs := c.state.folders.list
-	if len(dirs) == 0 || w.adrift || path.IsAbs(e.What.Text) {
-		dirs = []string{""}
-	}
-	for _, dir := range dirs {
-		w.intoFrom(p, e, dir, c.after)
-	}
-}
-
-// intoFrom adds them for one working folder. If commands before may have made a folder
-// there, the file may go to either place.
-func (w *walker) intoFrom(p Part, e programs.Effect, dir string, after bool) {
-	name, ok := w.absolute(e.What.Text, dir)
-	if !ok {
-		p.Why = "the file is not known"
-		w.add(p)
-		return
-	}
-	_, kind := w.world.Look(name)
-	if kind == Folder {
-		w.intoFolder(p, e, name)
-		return
-	}
-	p.Path = name
-	w.add(p)
-	if after {
-		w.intoFolder(p, e, name)
-	}
-}
-
-// intoFolder adds the part for a file below a folder.
-func (w *walker) intoFolder(p Part, e programs.Effect, folder string) {
-	base := path.Base(e.From.Text)
-	if !e.From.Known || base == "." || base == ".." || base == "/" {
-		p.Path, p.Many, p.More = escapePattern(folder)+"/*", true, true
-		p.Why = "which files it makes there is not known"
-		w.add(p)
-		return
-	}
-	p.Path = path.Join(folder, base)
-	w.add(p)
 }

@@ -53,6 +53,9 @@ func (w *walker) part(list []piece, part syntax.WordPart, quoted bool, s *state)
 		w.arithmetic(part.X, s, part)
 		return append(list, piece{quoted: quoted, numeric: true})
 	case *syntax.ProcSubst:
+		if len(part.Stmts) == 0 { // some versions of bash leave it out
+			return append(list, unknown)
+		}
 		w.subshell(part.Stmts, s)
 		return append(list, piece{text: "/dev/fd/63", known: true, quoted: true})
 	case *syntax.ExtGlob:

@@ -35,6 +35,7 @@ func read(text, dir string, world World) (*Script, error) {
 	w := &walker{world: world, at: place{text: form}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces}
 	w.parts = make([]Part, 0, expected(form))
 	w.script(file, &state{folders: folders{[]string{dir}}})
+	w.settle()
 	if len(w.parts) == 0 { // such as a test, or a variable of the shell's own
 		w.add(Part{Kind: Runs, Builtin: true, Line: 1, Source: form, Dir: dir,
 			Words: literals([]string{":"}), Reading: harmlessReading(":")})

@@ -100,6 +100,9 @@ func (w *walker) redirect(r *syntax.Redirect, s *state, part int) programs.Word 
 	}
 	switch r.Op {
 	case syntax.DplIn, syntax.DplOut:
+		if closesAndGoesOn(r.Word) {
+			w.unknown(part, r, "the shell closes the descriptor, and takes what follows the hyphen for another word")
+		}
 		if isDescriptor(target) {
 			return target
 		}
@@ -115,6 +118,13 @@ func (w *walker) redirect(r *syntax.Redirect, s *state, part int) programs.Word 
 		w.touch(p, target, s, false)
 	}
 	return target
+}
+
+// closesAndGoesOn reports whether a word after >& or <& begins with a hyphen and has more:
+// to bash that is two words.
+func closesAndGoesOn(word *syntax.Word) bool {
+	first, ok := word.Parts[0].(*syntax.Lit)
+	return ok && strings.HasPrefix(first.Value, "-") && word.Lit() != "-"
 }
 
 // isStandardOutput reports whether the descriptor before >& is 1, as it is by default:

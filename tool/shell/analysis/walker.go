@@ -38,6 +38,8 @@ type walker struct {
 	adrift   bool            // a trap may change the folder at any time
 	changed  bool            // a command before may have changed what is on disk
 	exports  bool            // every assignment exports (set -a)
+	links    []madeLink
+	scripts  []ranScript
 	settings map[string]gitSettings
 }
 

@@ -162,6 +162,7 @@ func (r *reader) several(roles []role) {
 			continue
 		}
 		r.doubt(w.Text + " may be more than one word, or none")
+		r.spell(r.operands[k])
 	}
 }
 

@@ -36,6 +36,8 @@ func specialNamed(name string) (special, bool) {
 		return special{after: finishRmdir}, true
 	case "split":
 		return special{after: finishSplit}, true
+	case "mktemp":
+		return special{after: finishMktemp}, true
 	case "csplit":
 		return special{after: finishCsplit}, true
 	case "shell":

@@ -81,6 +81,17 @@ func finishCsplit(r *reader) {
 	r.file(Write, startingWith(prefix), -1, false, false)
 }
 
+// finishMktemp notes the file that mktemp makes after a template: a run of X in it becomes
+// something else.
+func finishMktemp(r *reader) {
+	for k, want := range r.roles {
+		w := r.args[r.operands[k]]
+		if at := strings.Index(w.Text, "XXX"); at >= 0 && w.Known && want.verb == write {
+			r.file(Write, startingWith(Literal(w.Text[:at])), r.operands[k], false, false)
+		}
+	}
+}
+
 // startingWith stands for all files whose names begin with the prefix.
 func startingWith(prefix Word) Word {
 	if !prefix.Known {

@@ -22,7 +22,7 @@ func readSed(r *reader) {
 	read := sedScript{text: script.String(), brackets: true}
 	if !read.parse() {
 		r.doubt("the sed script is not understood")
-		r.open("")
+		r.opaque("the sed script is not understood")
 		return
 	}
 	r.sedDoes(read)

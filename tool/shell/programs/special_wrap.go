@@ -1,6 +1,9 @@
 package programs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // readEnv knows that a lone hyphen clears the environment.
 func readEnv(r *reader) {
@@ -75,19 +78,30 @@ func finishXargs(r *reader) {
 		r.runs(Run{Words: []Word{Literal("echo")}})
 	}
 	command := &r.out.Runs[0]
-	mark := ""
-	if u := r.used("-I"); u != nil && u.given {
-		mark = u.value.Text
-	} else if u := r.used("-i"); u != nil {
-		if mark = "{}"; u.given && u.value.Text != "" {
-			mark = u.value.Text
+	marks := r.marks()
+	for _, mark := range marks {
+		command.Words = replaced(command.Words, mark)
+	}
+	// Of flags that exclude each other xargs obeys the last.
+	if len(marks) == 0 || r.used("-n") != nil || r.used("-L") != nil || r.used("-l") != nil {
+		command.Words = append(command.Words[:len(command.Words):len(command.Words)], Word{Text: "…", Many: true})
+	}
+}
+
+// marks are the words that xargs replaces by what it reads.
+func (r *reader) marks() (marks []string) {
+	for i := range r.uses {
+		u := &r.uses[i]
+		switch {
+		case slices.Contains(u.flag.names, "-I") && u.given:
+			marks = append(marks, u.value.Text)
+		case slices.Contains(u.flag.names, "-i") && u.given && u.value.Text != "":
+			marks = append(marks, u.value.Text)
+		case slices.Contains(u.flag.names, "-i"):
+			marks = append(marks, "{}")
 		}
 	}
-	if mark == "" {
-		command.Words = append(command.Words[:len(command.Words):len(command.Words)], Word{Text: "…", Many: true})
-		return
-	}
-	command.Words = replaced(command.Words, mark)
+	return marks
 }
 
 // replaced returns the words, of which those with the mark are not known.

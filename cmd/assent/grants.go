@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/internal/rulebook"
+)
+
+// grantsFlags are what all commands about grants take.
+type grantsFlags struct {
+	keeper
+	session string
+	json    bool
+}
+
+func grantsCmd() *cobra.Command {
+	var flags grantsFlags
+	c := &cobra.Command{
+		Use:   "grants",
+		Short: "See and take back what was granted for a session",
+		Long: "A grant is an answer that holds until its session ends. Taken back here, it ends at once in\n" +
+			"the run that has it: what it covered is asked again.",
+	}
+	flags.register(c)
+	c.PersistentFlags().StringVar(&flags.session, "session", "", "only the grants of this session")
+	c.PersistentFlags().BoolVar(&flags.json, "json", false, "print JSON")
+	c.AddCommand(grantsListCmd(&flags), grantsRevokeCmd(&flags), grantsClearCmd(&flags))
+	return c
+}
+
+func grantsListCmd(flags *grantsFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "Print the grants of every session that is alive",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := flags.reading(c.Context())
+			if errors.Is(err, errNoStore) {
+				return flags.print(c, nil, "")
+			}
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			warnApprovals(c, s)
+			all, err := s.AllGrants(c.Context())
+			if err != nil {
+				return err
+			}
+			return flags.print(c, flags.of(all), "")
+		},
+	}
+}
+
+// of returns the grants of the session that was named, or all.
+func (f *grantsFlags) of(all []approval.Grant) []approval.Grant {
+	return slices.DeleteFunc(all, func(g approval.Grant) bool {
+		return f.session != "" && g.Session != f.session && !strings.HasPrefix(g.Session, f.session)
+	})
+}
+
+// print prints grants: a list, or what was done to each.
+func (f *grantsFlags) print(c *cobra.Command, grants []approval.Grant, done string) error {
+	if f.json {
+		if grants == nil {
+			grants = []approval.Grant{}
+		}
+		return writeJSON(c.OutOrStdout(), map[string]any{"grants": grants})
+	}
+	if done == "" {
+		return auditview.Grants(c.OutOrStdout(), grants, time.Now())
+	}
+	for _, g := range grants {
+		fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", done, shownText(g.String()))
+	}
+	return nil
+}
+
+func grantsRevokeCmd(flags *grantsFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke ID...",
+		Short: "Take grants back; name them by id or the beginning of it",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return flags.revoke(c, func(all []approval.Grant) (found []approval.Grant, err error) {
+				for _, word := range args {
+					g, err := findGrant(all, word)
+					if err != nil {
+						return nil, err
+					}
+					found = append(found, g)
+				}
+				return found, nil
+			})
+		},
+	}
+}
+
+func grantsClearCmd(flags *grantsFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "clear",
+		Short: "Take all grants back",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return flags.revoke(c, func(all []approval.Grant) ([]approval.Grant, error) { return all, nil })
+		},
+	}
+}
+
+// revoke takes back the grants that are chosen among those that are there.
+func (f *grantsFlags) revoke(c *cobra.Command, choose func([]approval.Grant) ([]approval.Grant, error)) error {
+	s, err := f.changing(c)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	all, err := s.AllGrants(c.Context())
+	if err != nil {
+		return err
+	}
+	chosen, err := choose(f.of(all))
+	if err != nil {
+		return err
+	}
+	for _, g := range chosen {
+		if err := s.RevokeGrant(c.Context(), g.Session, g.ID); err != nil && !errors.Is(err, approval.ErrGrantNotFound) {
+			return err
+		}
+	}
+	if len(chosen) == 0 && !f.json {
+		fmt.Fprintln(c.OutOrStdout(), "There are no grants.")
+		return nil
+	}
+	return f.print(c, chosen, "Revoked")
+}
+
+// findGrant returns the grant that a person means.
+func findGrant(all []approval.Grant, word string) (approval.Grant, error) {
+	var found []approval.Grant
+	for _, g := range all {
+		if g.ID == word || rulebook.ShortID(g.ID) == word {
+			found = append(found, g)
+		}
+	}
+	if len(found) != 1 {
+		return approval.Grant{}, fmt.Errorf("grant %q: %w; 'assent grants list' prints the ids", word, approval.ErrGrantNotFound)
+	}
+	return found[0], nil
+}

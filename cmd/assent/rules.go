@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/store"
+)
+
+// rulesFlags are what all commands about rules take.
+type rulesFlags struct {
+	keeper
+	json bool
+}
+
+func rulesCmd() *cobra.Command {
+	var flags rulesFlags
+	c := &cobra.Command{
+		Use:   "rules",
+		Short: "Say what is always allowed or never",
+		Long: "Rules answer calls without a question. Denies come first, then allows, then what was\n" +
+			"granted for the session, then a person is asked.\n\n" +
+			"  allow write_file(notes/**)     a tool or act, and what it may be done to\n" +
+			"  deny shell(git push)           commands that begin with these words\n" +
+			"  allow github:search_*          tools of a connector\n" +
+			"  deny connector github          all tools of a connector",
+	}
+	flags.register(c)
+	c.PersistentFlags().BoolVar(&flags.json, "json", false, "print JSON")
+	c.AddCommand(rulesListCmd(&flags), rulesAddCmd(&flags), rulesRemoveCmd(&flags), rulesSwitchCmd(&flags, true), rulesSwitchCmd(&flags, false),
+		rulesEditCmd(&flags), rulesImportCmd(&flags), rulesExportCmd(&flags), rulesTryCmd(&flags), rulesSuggestCmd(&flags))
+	return c
+}
+
+// entries returns the rules that are kept; none if there is no store.
+func (f *rulesFlags) entries(c *cobra.Command) ([]rulebook.Entry, error) {
+	s, err := f.reading(c.Context())
+	if errors.Is(err, errNoStore) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	warnApprovals(c, s)
+	return rulebook.Load(c.Context(), s)
+}
+
+func rulesListCmd(flags *rulesFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "Print the rules, in the order in which they are looked at",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			entries, err := flags.entries(c)
+			if err != nil {
+				return err
+			}
+			return flags.print(c, entries)
+		},
+	}
+}
+
+// print prints rules as they were asked for.
+func (f *rulesFlags) print(c *cobra.Command, entries []rulebook.Entry) error {
+	if f.json {
+		return rulebook.WriteJSON(c.OutOrStdout(), entries)
+	}
+	return rulebook.List(c.OutOrStdout(), entries, time.Now())
+}
+
+func rulesRemoveCmd(flags *rulesFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:     "remove ID...",
+		Aliases: []string{"rm"},
+		Short:   "Forget rules; name them by id, the beginning of it, or their text",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return flags.each(c, args, "Removed", func(ctx context.Context, s *store.Store, e *rulebook.Entry) error {
+				return rulebook.Remove(ctx, s, e.ID)
+			})
+		},
+	}
+}
+
+func rulesSwitchCmd(flags *rulesFlags, on bool) *cobra.Command {
+	use, short, done := "enable ID...", "Let disabled rules hold again", "Enabled"
+	if !on {
+		use, short, done = "disable ID...", "Keep rules without letting them hold", "Disabled"
+	}
+	return &cobra.Command{
+		Use: use, Short: short, Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return flags.each(c, args, done, func(ctx context.Context, s *store.Store, e *rulebook.Entry) error {
+				e.Enabled = on
+				return s.EnableRule(ctx, e.ID, on)
+			})
+		},
+	}
+}
+
+// each does something to the rules that were named, after all of them were found.
+func (f *rulesFlags) each(c *cobra.Command, words []string, done string, do func(context.Context, *store.Store, *rulebook.Entry) error) error {
+	s, err := f.changing(c)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	all, err := rulebook.Load(c.Context(), s)
+	if err != nil {
+		return err
+	}
+	var found []rulebook.Entry
+	for _, word := range words {
+		e, err := rulebook.Find(all, word)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(found, func(f rulebook.Entry) bool { return f.ID == e.ID }) {
+			found = append(found, e)
+		}
+	}
+	for i := range found {
+		if err := do(c.Context(), s, &found[i]); err != nil {
+			return err
+		}
+		if !f.json {
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", done, shownText(found[i].String()))
+		}
+	}
+	if f.json {
+		return rulebook.WriteJSON(c.OutOrStdout(), found)
+	}
+	return nil
+}
+
+// manySeen is how many records are looked through for the names of tools.
+const manySeen = 2000
+
+// knownTools are the names of the tools of this program, and of those that were called
+// lately.
+func knownTools(ctx context.Context, s *store.Store) ([]string, error) {
+	names := config.BuiltinTools()
+	for r, err := range s.Records(ctx, approval.RecordFilter{Last: manySeen}) {
+		if err != nil {
+			return nil, err
+		}
+		name := approval.Call{Connector: r.Connector, Tool: r.Tool}.Name()
+		if r.Tool != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// ruleLimit is how many rules are kept.
+func ruleLimit() (int, error) {
+	user, err := userConfig()
+	if err != nil || user.MaxRules > 0 {
+		return user.MaxRules, err
+	}
+	return approval.DefaultRuleLimit, nil
+}
+
+// policyFlag is the policy that tools are made of, for commands that try calls.
+func policyFlag(c *cobra.Command, file *string) {
+	c.Flags().StringVarP(file, "config", "c", "", "the policy file whose tools, roots and rules count")
+}
+
+// readFileOrInput reads a file, or standard input if it is called "-".
+func readFileOrInput(c *cobra.Command, name string) ([]byte, error) {
+	if name != "-" {
+		return os.ReadFile(name)
+	}
+	return readAll(c.InOrStdin())
+}

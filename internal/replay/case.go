@@ -1,0 +1,103 @@
+package replay
+
+import (
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// An Outcome is what happens to a call.
+type Outcome string
+
+// The outcomes.
+const (
+	Allow Outcome = "allow" // it runs without a question
+	Ask   Outcome = "ask"   // somebody is asked
+	Deny  Outcome = "deny"  // it is refused
+)
+
+// A Case is a call to try rules on.
+type Case struct {
+	// Seq is the number of the record that it comes from, 0 for none.
+	Seq  int64
+	Call approval.Call
+	Acts []approval.Act
+	// State is how it was answered; empty if it never was.
+	State approval.State
+	// Asked says that a person was asked, Fixed that a rule of a config file decided.
+	Asked, Fixed bool
+}
+
+// FromRecord makes a case of the end of a call. It is false for a record that is no end,
+// or has no acts to try rules on.
+func FromRecord(r *approval.Record) (Case, bool) {
+	c := Case{
+		Seq:  r.Seq,
+		Call: approval.Call{ID: r.CallID, Connector: r.Connector, Tool: r.Tool, Arguments: r.Arguments, Session: r.Session, Workers: r.Workers},
+		Acts: r.ActData, State: r.State, Asked: !r.Requested.IsZero(),
+		// The rules of a file go by their place in it.
+		Fixed: r.Rule != "" && strings.HasSuffix(r.Basis, " at "+r.Rule),
+	}
+	return c, r.Kind == approval.Ended && len(r.ActData) > 0
+}
+
+// Name says what the call would do.
+func (c *Case) Name() string {
+	names := make([]string, len(c.Acts))
+	for i, a := range c.Acts {
+		names[i] = a.String()
+	}
+	return strings.Join(names, " + ")
+}
+
+// Refused reports whether somebody or something said no: a person, who also does so by
+// closing the question, giving the result, or not answering in time; or a rule. What
+// strict mode refuses nobody looked at.
+func (c *Case) Refused() bool {
+	switch c.State {
+	case approval.Denied, approval.Dismissed, approval.Expired, approval.Answered, approval.AutoDenied, approval.Blocked:
+		return true
+	}
+	return false
+}
+
+// recorded is what happened then.
+func (c *Case) recorded() Outcome {
+	switch {
+	case c.State == "":
+		return Ask
+	case c.Asked:
+		return Ask
+	case c.State.Runs():
+		return Allow
+	}
+	return Deny
+}
+
+// under is what happens under a policy. Where it leaves the answer open, what answered then
+// answers again: a grant, a mode, a rule of a config file.
+func (c *Case) under(p approval.Policy, when approval.Question) Outcome {
+	p.Mode = approval.ModeAsk
+	when.Call, when.Proposal = &c.Call, &approval.Proposal{Acts: c.Acts}
+	switch j := p.Judge(when); {
+	case c.Fixed && p.Fixed == nil && c.State == approval.AutoDenied:
+		return Deny // a deny of the file holds, whatever the other rules say
+	case j.State.Runs():
+		return Allow
+	case j.State != approval.Pending:
+		return Deny
+	case j.PersonOnly, c.Asked, c.State == "":
+		return Ask
+	}
+	switch c.State {
+	case approval.SessionApproved, approval.ModeApproved:
+		return Allow
+	case approval.ModeDenied:
+		return Deny
+	case approval.AutoApproved, approval.AutoDenied:
+		if c.Fixed && p.Fixed == nil {
+			return c.recorded()
+		}
+	}
+	return Ask
+}

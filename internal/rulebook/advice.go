@@ -1,0 +1,103 @@
+package rulebook
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// A Concern says what an [Advice] is about.
+type Concern string
+
+// The concerns.
+const (
+	ManyTools   Concern = "many-tools"  // it is about more tools than one would think
+	Hidden      Concern = "hidden"      // it never decides: another one does first
+	Hides       Concern = "hides"       // another one never decides any more
+	Contradicts Concern = "contradicts" // another one says the opposite of part of it
+)
+
+// An Advice is something worth knowing about a rule before it is kept.
+type Advice struct {
+	Concern Concern `json:"concern"`
+	Text    string  `json:"text"`
+	// Other is the rule that it is compared with, Tools those that it covers.
+	Other *approval.Rule `json:"other,omitempty"`
+	Tools []string       `json:"tools,omitempty"`
+}
+
+// Advise compares a rule with those that are kept and hold at now, and counts which of the
+// known tools (TOOL or CONNECTOR:TOOL) it is about; more than most is worth a word.
+func Advise(rules []approval.Rule, rule approval.Rule, known []string, most int, now time.Time) []Advice {
+	var out []Advice
+	if tools := about(rule, known); len(tools) > most {
+		out = append(out, Advice{ManyTools, fmt.Sprintf("it is about %d tools that are known here: %s", len(tools), strings.Join(tools, ", ")), nil, tools})
+	}
+	mine := examples(rule)
+	for _, other := range rules {
+		if other.Enabled && (other.Expires.IsZero() || now.Before(other.Expires)) {
+			out = append(out, compare(rule, other, mine, examples(other))...)
+		}
+	}
+	return out
+}
+
+// about returns the known tools that the name of the rule stands for.
+func about(rule approval.Rule, known []string) []string {
+	bare := rule
+	if connector, name, _, hasTarget := split(rule.Pattern); hasTarget && rule.Scope == approval.ScopeTool {
+		if bare.Pattern = name; connector != "" {
+			bare.Pattern = connector + ":" + name
+		}
+	}
+	var out []string
+	for _, tool := range known {
+		connector, name, foreign := strings.Cut(tool, ":")
+		if !foreign {
+			connector, name = "", tool
+		}
+		e := example{
+			call: approval.Call{Connector: connector, Tool: name},
+			act:  approval.Act{Name: name, Connector: connector, Target: approval.ArgumentsTarget([]byte("{}")), Verdict: approval.Ask},
+		}
+		if e.decided(bare) {
+			out = append(out, tool)
+		}
+	}
+	return out
+}
+
+// compare says what a new rule and one that is kept mean for each other.
+func compare(rule, other approval.Rule, mine, theirs []example) []Advice {
+	inOther, inMine := count(mine, other), count(theirs, rule)
+	allMine, allTheirs := inOther > 0 && inOther == len(mine), inMine > 0 && inMine == len(theirs)
+	advice := func(c Concern, format string) []Advice {
+		return []Advice{{Concern: c, Text: fmt.Sprintf(format, other), Other: &other}}
+	}
+	switch opposite := rule.Effect != other.Effect; {
+	case !opposite && allMine:
+		return advice(Hidden, "it changes nothing: %q covers all of it")
+	case !opposite && allTheirs:
+		return advice(Hides, "%q is no longer needed: this covers all of it")
+	case !opposite || inOther+inMine == 0:
+		return nil
+	case rule.Effect == approval.Allow && allMine:
+		return advice(Hidden, "it never allows anything: %q denies all of it, and a deny comes first")
+	case rule.Effect == approval.Allow:
+		return advice(Contradicts, "part of it stays denied: %q comes first")
+	case allTheirs:
+		return advice(Contradicts, "%q allows nothing any more: this denies all of it")
+	}
+	return advice(Contradicts, "%q allows part of it; this comes first, so that part is denied")
+}
+
+func count(examples []example, rule approval.Rule) (n int) {
+	for i := range examples {
+		if examples[i].decided(rule) {
+			n++
+		}
+	}
+	return n
+}

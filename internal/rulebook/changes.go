@@ -1,0 +1,123 @@
+package rulebook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Change is one difference between two lists of rules.
+type Change struct {
+	// Sign is + for a new rule, - for one that is gone, ~ for one that is different.
+	Sign   string
+	Before Entry
+	After  Entry
+}
+
+// String says what changes, in a line.
+func (c Change) String() string {
+	switch c.Sign {
+	case "-":
+		return "- " + c.Before.String()
+	case "+":
+		return "+ " + c.After.String() + c.After.about()
+	}
+	return fmt.Sprintf("~ %s: %s", c.Before, strings.Join(c.details(), "; "))
+}
+
+// about says what is special about a rule.
+func (e *Entry) about() string {
+	var out []string
+	if !e.Enabled {
+		out = append(out, disabledWord)
+	}
+	if !e.Expires.IsZero() {
+		out = append(out, untilWord+e.Expires.Local().Format(time.DateTime))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(out, ", ") + ")"
+}
+
+func (c Change) details() []string {
+	var out []string
+	add := func(changed bool, format string, args ...any) {
+		if changed {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	b, a := c.Before, c.After
+	add(a.String() != b.String(), "now %s", a)
+	add(a.Enabled && !b.Enabled, "enabled")
+	add(!a.Enabled && b.Enabled, "disabled")
+	add(a.Because != b.Because, "because %q", a.Because)
+	add(a.Note != b.Note, "note %q", a.Note)
+	add(!a.Expires.Equal(b.Expires) && a.Expires.IsZero(), "no longer ends")
+	add(!a.Expires.Equal(b.Expires) && !a.Expires.IsZero(), "ends at %s", a.Expires.Local().Format(time.DateTime))
+	return out
+}
+
+// Widens reports whether more could be allowed after the change than before.
+func (c Change) Widens() bool {
+	return c.Sign != "-" && c.After.Enabled && c.After.Effect == "allow" &&
+		(c.After.String() != c.Before.String() || !c.Before.Enabled || !c.After.Expires.Equal(c.Before.Expires))
+}
+
+// Changes returns what is different in after. Rules are the same by their id; without one,
+// by their text.
+func Changes(before, after []Entry) []Change {
+	var out []Change
+	for _, b := range before {
+		i := slices.IndexFunc(after, func(a Entry) bool { return a.ID == b.ID })
+		switch {
+		case i < 0:
+			out = append(out, Change{Sign: "-", Before: b})
+		case !same(b, after[i]):
+			out = append(out, Change{"~", b, after[i]})
+		}
+	}
+	for _, a := range after {
+		if !slices.ContainsFunc(before, func(b Entry) bool { return b.ID == a.ID }) {
+			out = append(out, Change{Sign: "+", After: a})
+		}
+	}
+	return out
+}
+
+// Identify gives every rule an id and a time: those of the rule in before that it is, else
+// new ones. An id that stands twice, or that before does not have, counts for nothing.
+func Identify(before, after []Entry, newID func() string, now time.Time) []Entry {
+	out := slices.Clone(after)
+	taken := map[string]bool{}
+	known := func(ok func(Entry) bool) *Entry {
+		i := slices.IndexFunc(before, func(b Entry) bool { return !taken[b.ID] && ok(b) })
+		if i < 0 {
+			return nil
+		}
+		return &before[i]
+	}
+	claim := func(e *Entry, b *Entry) {
+		taken[b.ID] = true
+		e.ID, e.Created = b.ID, b.Created
+	}
+	for i := range out {
+		if b := known(func(b Entry) bool { return b.ID == out[i].ID }); b != nil {
+			claim(&out[i], b)
+		} else {
+			out[i].ID = ""
+		}
+	}
+	for i := range out {
+		if out[i].ID != "" {
+			continue
+		}
+		if b := known(func(b Entry) bool { return b.String() == out[i].String() }); b != nil {
+			claim(&out[i], b)
+			continue
+		}
+		out[i].ID, out[i].Created = newID(), now
+	}
+	return out
+}

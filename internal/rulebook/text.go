@@ -1,0 +1,210 @@
+package rulebook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+)
+
+// Words that begin a comment with a meaning.
+const (
+	idWord       = "id"
+	becauseWord  = "because"
+	noteWord     = "note"
+	createdWord  = "created"
+	disabledWord = "disabled"
+	untilWord    = "until "
+)
+
+// Write writes rules as a policy file has them. A rule that is disabled or ends some day
+// is a comment there, because a policy file could not say that.
+func Write(w io.Writer, entries []Entry) error {
+	var b bytes.Buffer
+	head := "rules:\n"
+	body := &bytes.Buffer{}
+	active := false
+	for _, e := range entries {
+		active = active || e.plain()
+		e.write(body)
+	}
+	if !active {
+		head = "rules: []\n"
+	}
+	b.WriteString(head)
+	b.Write(body.Bytes())
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// plain reports whether a policy file can say what the rule says.
+func (e *Entry) plain() bool { return e.Enabled && e.Expires.IsZero() }
+
+func (e *Entry) write(b *bytes.Buffer) {
+	remark := func(word, text string) {
+		if text != "" {
+			fmt.Fprintf(b, "  # %s: %s\n", word, oneLine(text))
+		}
+	}
+	remark(idWord, e.ID)
+	if !e.Created.IsZero() {
+		remark(createdWord, e.Created.UTC().Format(time.RFC3339))
+	}
+	remark(becauseWord, e.Because)
+	remark(noteWord, e.Note)
+	if e.plain() {
+		fmt.Fprintf(b, "  - %s\n", scalar(e.String()))
+		return
+	}
+	word := ""
+	if !e.Enabled {
+		word = disabledWord
+	}
+	if !e.Expires.IsZero() {
+		word = strings.TrimSpace(word + " " + untilWord + e.Expires.UTC().Format(time.RFC3339))
+	}
+	remark(word, e.String())
+}
+
+// oneLine writes a text so that it stays one line and keeps its spaces.
+func oneLine(text string) string {
+	if strings.TrimSpace(text) == text && strconv.CanBackquote(strings.ReplaceAll(text, "`", "")) && !strings.HasPrefix(text, `"`) {
+		return text
+	}
+	return quoted(text)
+}
+
+func quoted(text string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text) // a text can always be encoded
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// scalar writes a rule as YAML reads it back.
+func scalar(text string) string {
+	if strings.Contains(text, ": ") || strings.Contains(text, " #") || strings.HasSuffix(text, ":") ||
+		strings.ContainsAny(text, "\t\"'\\") || oneLine(text) != text {
+		return quoted(text)
+	}
+	return text
+}
+
+// Parse reads what [Write] wrote, or the rules of any policy file; file is its name in
+// errors. Rules without a remark about it have no id.
+func Parse(file string, data []byte) ([]Entry, error) {
+	policy, err := config.Load(file, data, "/")
+	if err != nil {
+		return nil, err
+	}
+	at := map[int]approval.Rule{}
+	for _, r := range policy.Rules.Rules() {
+		if r.Effect == approval.Except {
+			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; take it out of except:", r.Source)
+		}
+		line, err := strconv.Atoi(r.Source[strings.LastIndexByte(r.Source, ':')+1:])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Source, err)
+		}
+		r.ID, r.Source = "", ""
+		at[line] = r
+	}
+	p := parsing{file: file, at: at}
+	for i, line := range strings.Split(string(data), "\n") {
+		p.line(i+1, strings.TrimSpace(line))
+	}
+	return p.out, errors.Join(p.errs...)
+}
+
+// parsing reads a file line by line: remarks stand right above their rule.
+type parsing struct {
+	file string
+	at   map[int]approval.Rule // by line
+	next Entry                 // what was said of the next rule
+	out  []Entry
+	errs []error
+}
+
+func (p *parsing) line(number int, text string) {
+	if rule, ok := p.at[number]; ok {
+		p.add(rule)
+		return
+	}
+	comment, ok := strings.CutPrefix(text, "#")
+	word, value, hasValue := cutRemark(strings.TrimSpace(comment))
+	if !ok || !hasValue || !p.remark(number, word, value) {
+		p.next = Entry{}
+	}
+}
+
+// cutRemark cuts after the word, which may have a time with colons in it.
+func cutRemark(text string) (word, value string, ok bool) {
+	return strings.Cut(text, ": ")
+}
+
+func (p *parsing) remark(number int, word, value string) bool {
+	value = plainText(value)
+	switch word {
+	case idWord:
+		p.next.ID = value
+	case becauseWord:
+		p.next.Because = value
+	case noteWord:
+		p.next.Note = value
+	case createdWord:
+		p.next.Created = p.time(number, value)
+	default:
+		return p.commented(number, word, value)
+	}
+	return true
+}
+
+// commented reads a rule that is disabled or ends some day.
+func (p *parsing) commented(number int, word, text string) bool {
+	rest, disabled := strings.CutPrefix(word, disabledWord)
+	until, ends := strings.CutPrefix(strings.TrimSpace(rest), untilWord)
+	if !disabled && !ends || disabled && !ends && rest != "" {
+		return false
+	}
+	rule, err := approval.ParseRule(text)
+	if err != nil {
+		p.errs = append(p.errs, fmt.Errorf("%s:%d: %w", p.file, number, err))
+		return false
+	}
+	if rule.Enabled = !disabled; ends {
+		rule.Expires = p.time(number, until)
+	}
+	p.add(rule)
+	return true
+}
+
+func (p *parsing) add(rule approval.Rule) {
+	e := p.next
+	rule.ID, rule.Because, rule.Created = e.ID, e.Because, e.Created
+	p.out = append(p.out, Entry{rule, e.Note})
+	p.next = Entry{}
+}
+
+func (p *parsing) time(number int, text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		p.errs = append(p.errs, fmt.Errorf("%s:%d: %q is no time; write it like %s", p.file, number, text, "2026-12-31T18:00:00Z"))
+	}
+	return t
+}
+
+func plainText(value string) string {
+	var text string
+	if strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) == nil {
+		return text
+	}
+	return value
+}

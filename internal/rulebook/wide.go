@@ -1,0 +1,120 @@
+package rulebook
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/shell/programs"
+)
+
+// runners can be made to run anything, though the table of programs does not count them
+// among the interpreters and wrappers, or does not have them.
+var runners = []string{
+	".", "bun", "bunx", "chroot", "cmd", "command", "csh", "docker", "eval", "exec", "expect", "find", "fish", "make",
+	"osascript", "pip", "pip3", "pipx", "podman", "powershell", "pwsh", "screen", "sed", "source", "ssh", "tclsh", "tcsh",
+	"tmux", "uv", "vi", "vim",
+}
+
+// Wide says why an allow reaches far more than one kind of call: as far as every command,
+// every tool or every target. It is empty for a rule that does not, and for a deny.
+func Wide(rule approval.Rule) string {
+	if rule.Effect != approval.Allow {
+		return ""
+	}
+	if rule.Scope == approval.ScopeConnector {
+		return "it allows every tool of the connector"
+	}
+	connector, name, target, hasTarget := split(rule.Pattern)
+	name = strings.ToLower(name)
+	if strings.Trim(name, "*?") == "" {
+		return "it allows every tool"
+	}
+	shell, _ := path.Match(name, approval.Shell)
+	switch {
+	case shell && connector == "" && !hasTarget:
+		return "it allows every command"
+	case shell && connector == "":
+		return wideCommand(strings.TrimSpace(target))
+	case !hasTarget && connector == "" && slices.ContainsFunc(approval.BuiltinActs(), changing(name)):
+		return "it allows this on everything"
+	case hasTarget && wideTarget(target):
+		return "it allows every target"
+	}
+	return ""
+}
+
+// changing reports whether a pattern for tools names a built-in act that does more than
+// read.
+func changing(pattern string) func(act string) bool {
+	return func(act string) bool {
+		ok, _ := path.Match(pattern, act)
+		return ok && act != approval.ReadFile
+	}
+}
+
+func wideTarget(target string) bool {
+	return strings.Trim(target, "*/.? {},") == "" || strings.Contains(target, "{**") || strings.Contains(target, ",**")
+}
+
+// wideCommand judges the target of a rule for commands. What is exact is as narrow as it
+// reads.
+func wideCommand(target string) string {
+	words := strings.Fields(target)
+	for len(words) > 0 && assignment(words[0]) {
+		words = words[1:]
+	}
+	switch {
+	case len(words) == 0 || strings.ContainsAny(words[0], "*?["):
+		return "it allows every command"
+	case words[0] == "=":
+		return ""
+	}
+	if RunsAnything(words...) {
+		return unquoted(words[0]) + " runs whatever it is given, so this allows nearly every command"
+	}
+	return ""
+}
+
+func assignment(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && !strings.ContainsAny(name, "/-\"'")
+}
+
+// RunsAnything reports whether a command that begins with these words runs what it is
+// given: an interpreter, a wrapper, or a program that can be made to.
+func RunsAnything(words ...string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	name := path.Base(unquoted(words[0]))
+	var args []programs.Word
+	for _, w := range words[1:] {
+		args = append(args, programs.Literal(unquoted(w)))
+	}
+	for _, spelled := range []string{name, strings.TrimRight(name, "0123456789.")} {
+		reading := programs.Interpret(spelled, args)
+		switch known := reading.Program != ""; {
+		case known && (reading.Prefix == 0 || len(reading.Runs) > 0 || reading.Opaque != ""):
+			return true
+		case slices.Contains(runners, spelled) && reading.Prefix < 2:
+			return true
+		}
+	}
+	return false
+}
+
+func unquoted(word string) string { return strings.Trim(word, `"'`) }
+
+// split takes a pattern for tools apart, as rules are read.
+func split(pattern string) (connector, name, target string, hasTarget bool) {
+	name = pattern
+	if open := strings.IndexByte(pattern, '('); open > 0 && strings.HasSuffix(pattern, ")") {
+		name, target, hasTarget = pattern[:open], pattern[open+1:len(pattern)-1], true
+	}
+	if before, after, ok := strings.Cut(name, ":"); ok {
+		connector, name = before, after
+	}
+	return connector, name, target, hasTarget
+}

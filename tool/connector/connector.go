@@ -1,0 +1,125 @@
+package connector
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/assent-dev/assent/tool"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A Connector is an MCP server whose tools can be called. It is safe for concurrent use.
+// Make one with [Open].
+type Connector struct {
+	cfg      Config
+	opts     Options
+	stderr   *tail
+	lists    *lists
+	progress listeners
+	stop     context.CancelFunc
+	over     chan struct{} // closed when nothing of it runs any more
+	tried    chan struct{} // closed when it was tried to connect once
+
+	mu      sync.Mutex
+	session *session // nil while it is not connected
+	down    error    // why
+}
+
+// Open starts the connector and waits until its server was tried once. A server that
+// cannot be reached is no error: it is tried again, and until then the connector has no
+// tools; see [Connector.Err]. An error is one of the config. The connector lives until it
+// is closed.
+func Open(ctx context.Context, cfg Config, opts Options) (*Connector, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	living, stop := context.WithCancel(context.WithoutCancel(ctx))
+	c := &Connector{
+		cfg: cfg, opts: opts.withDefaults(), stderr: &tail{}, stop: stop,
+		over: make(chan struct{}), tried: make(chan struct{}), down: errors.New("it was not tried yet"),
+	}
+	c.lists = newLists(c)
+	go func() {
+		defer close(c.over)
+		c.supervise(living)
+	}()
+	select {
+	case <-c.tried:
+		return c, nil
+	case <-ctx.Done():
+		return nil, errors.Join(context.Cause(ctx), c.Close())
+	}
+}
+
+// Close ends the server and waits until it is gone.
+func (c *Connector) Close() error {
+	c.stop()
+	<-c.over
+	return nil
+}
+
+// Name is what rules call the connector.
+func (c *Connector) Name() string { return c.cfg.Name }
+
+// Config returns the config that the connector was opened with.
+func (c *Connector) Config() Config { return c.cfg }
+
+// Stderr returns the end of what the server said on its standard error. It is raw.
+func (c *Connector) Stderr() string { return c.stderr.text() }
+
+// Err is nil while the connector is connected, and otherwise a [*NotConnectedError].
+func (c *Connector) Err() error {
+	_, err := c.connected()
+	return err
+}
+
+// Session returns the connection as the SDK knows it, for what is no call of a tool:
+// prompts, resources, completion. The error is a [*NotConnectedError].
+func (c *Connector) Session() (*mcp.ClientSession, error) {
+	s, err := c.connected()
+	if err != nil {
+		return nil, err
+	}
+	return s.ClientSession, nil
+}
+
+func (c *Connector) connected() (*session, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil {
+		return nil, &NotConnectedError{Connector: c.cfg.Name, Err: c.down}
+	}
+	return c.session, nil
+}
+
+func (c *Connector) set(s *session, down error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session, c.down = s, down
+}
+
+// Tools returns the tools that the server offered when it last listed them. A tool that
+// is gone by the time it is called is refused.
+func (c *Connector) Tools() []tool.Tool {
+	var out []tool.Tool
+	for _, name := range c.lists.current().names {
+		out = append(out, &Tool{connector: c, name: name})
+	}
+	return out
+}
+
+// Refresh has the server list its tools again.
+func (c *Connector) Refresh(ctx context.Context) error {
+	s, err := c.connected()
+	if err != nil {
+		return err
+	}
+	return c.lists.refresh(ctx, s)
+}
+
+func (c *Connector) report(kind EventKind, tool, text string) {
+	c.opts.Report(Event{Connector: c.cfg.Name, Kind: kind, Tool: tool, Text: text})
+}
+
+func (c *Connector) misbehaved(why error) { c.report(Misbehaved, "", why.Error()) }

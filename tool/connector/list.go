@@ -1,0 +1,182 @@
+package connector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Limits on what a server may list.
+const (
+	maxTools    = 2000
+	maxPages    = 100
+	maxToolName = 128
+)
+
+// A listing is what a server offers, as it was last looked at.
+type listing struct {
+	at      time.Time
+	names   []string // in the server's order
+	entries map[string]*entry
+}
+
+// lists keeps the listing of a connector up to date.
+type lists struct {
+	c       *Connector
+	now     atomic.Pointer[listing]
+	changed atomic.Bool // the server says that its list changed
+
+	refreshing sync.Mutex // one at a time
+}
+
+func newLists(c *Connector) *lists {
+	l := &lists{c: c}
+	l.now.Store(&listing{entries: map[string]*entry{}})
+	return l
+}
+
+func (l *lists) current() *listing { return l.now.Load() }
+
+// stale says that the server's list is not what it was. It is looked at right away, so
+// that whoever shows it to a model hears of it.
+func (l *lists) stale() {
+	l.changed.Store(true)
+	go func() {
+		s, err := l.c.connected()
+		if err == nil {
+			err = l.fresh(context.Background(), s)
+		}
+		if err != nil {
+			l.c.report(Misbehaved, "", fmt.Sprintf("its list changed and cannot be read: %v", err))
+		}
+	}()
+}
+
+// fresh lists the tools again if the list is old or said to be another.
+func (l *lists) fresh(ctx context.Context, s *session) error {
+	if !l.changed.Load() && time.Since(l.current().at) < l.c.opts.Fresh {
+		return nil
+	}
+	return l.refresh(ctx, s)
+}
+
+// refresh lists the tools and compares them with what is pinned.
+func (l *lists) refresh(ctx context.Context, s *session) error {
+	l.refreshing.Lock()
+	defer l.refreshing.Unlock()
+	l.changed.Store(false)
+	ctx, cancel := context.WithTimeout(ctx, l.c.opts.ConnectTimeout)
+	defer cancel()
+	tools, err := listAll(ctx, s.ClientSession)
+	if err != nil {
+		l.changed.Store(true) // what is known is not known to be right
+		return err
+	}
+	before := l.current()
+	next, err := l.c.inspect(ctx, tools, before)
+	if err != nil {
+		l.changed.Store(true)
+		return err
+	}
+	l.now.Store(next)
+	l.c.opts.Names.Set(l.c.cfg.Name, next.names...)
+	if !next.same(before) {
+		l.c.report(Listed, "", fmt.Sprintf("%d tools", len(next.names)))
+	}
+	return nil
+}
+
+// agreed puts an entry that a person agreed to in its place.
+func (l *lists) agreed(e *entry) {
+	l.refreshing.Lock()
+	defer l.refreshing.Unlock()
+	before := l.current()
+	next := &listing{at: before.at, names: before.names, entries: make(map[string]*entry, len(before.entries))}
+	for name, old := range before.entries {
+		next.entries[name] = old
+	}
+	if now := next.entries[e.now.tool.Name]; now != nil && now.now.hash == e.now.hash {
+		next.entries[e.now.tool.Name] = e
+	}
+	l.now.Store(next)
+	l.c.report(Listed, "", fmt.Sprintf("%d tools", len(next.names)))
+}
+
+// same reports whether models are shown the same.
+func (l *listing) same(o *listing) bool {
+	return slices.Equal(l.names, o.names) && !slices.ContainsFunc(l.names, func(name string) bool {
+		return !l.entries[name].same(o.entries[name])
+	})
+}
+
+// listAll lists the tools, page by page.
+func listAll(ctx context.Context, s *mcp.ClientSession) ([]*mcp.Tool, error) {
+	if caps := s.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
+		return nil, nil // it has none
+	}
+	var out []*mcp.Tool
+	params := &mcp.ListToolsParams{}
+	for range maxPages {
+		page, err := s.ListTools(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, page.Tools...); len(out) > maxTools {
+			return nil, fmt.Errorf("it lists more than %d tools", maxTools)
+		}
+		if page.NextCursor == "" {
+			return out, nil
+		}
+		params.Cursor = page.NextCursor
+	}
+	return nil, fmt.Errorf("its list has more than %d pages", maxPages)
+}
+
+// inspect makes a listing of what the server listed.
+func (c *Connector) inspect(ctx context.Context, tools []*mcp.Tool, before *listing) (*listing, error) {
+	_, met, err := c.opts.Pins.Get(ctx, c.cfg.pinnedAs(), "")
+	if err != nil {
+		return nil, err
+	}
+	next := &listing{at: time.Now(), entries: make(map[string]*entry, len(tools))}
+	looks := map[string]string{} // skeletons, and whose they are
+	for _, t := range tools {
+		if err := nameable(t, looks); err != nil {
+			c.report(Misbehaved, "", fmt.Sprintf("a tool is left out: %v", err))
+			continue
+		}
+		e, err := c.entryFor(ctx, t, met, looks[skeleton(t.Name)], before.entries[t.Name])
+		if err != nil {
+			c.report(Misbehaved, t.Name, fmt.Sprintf("it is left out: %v", err))
+			continue
+		}
+		looks[skeleton(t.Name)], looks[strings.ToLower(t.Name)] = t.Name, t.Name
+		next.names, next.entries[t.Name] = append(next.names, t.Name), e
+	}
+	if !met {
+		err = c.opts.Pins.Put(ctx, c.cfg.pinnedAs(), "", Pin{Hash: hashOf(c.cfg.launch(), nil), Launch: c.cfg.Launch()})
+	}
+	return next, err
+}
+
+// nameable refuses names that rules cannot tell apart or cannot name.
+func nameable(t *mcp.Tool, seen map[string]string) error {
+	switch {
+	case t == nil || t.Name == "":
+		return errors.New("it has no name")
+	case len(t.Name) > maxToolName:
+		return fmt.Errorf("its name has %d bytes", len(t.Name))
+	case strings.ContainsFunc(t.Name, unnameable):
+		return fmt.Errorf("its name %q has characters that rules cannot name", t.Name)
+	case seen[strings.ToLower(t.Name)] != "":
+		return fmt.Errorf("its name %q is that of %q; names that differ in case only are the same", t.Name, seen[strings.ToLower(t.Name)])
+	}
+	return nil
+}

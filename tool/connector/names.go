@@ -1,0 +1,43 @@
+package connector
+
+import (
+	"maps"
+	"slices"
+	"sync"
+)
+
+// BuiltIn is who owns the names of tools that come from no connector.
+const BuiltIn = "assent itself"
+
+// Names are the names of the tools of all connectors that are used together, so that one
+// cannot pass for another's. It is safe for concurrent use; the zero Names is empty.
+type Names struct {
+	mu    sync.Mutex
+	looks map[string]map[string]string // by owner: what its names look like, and the names
+}
+
+// Set says which tools the owner has now.
+func (n *Names) Set(owner string, names ...string) {
+	looks := make(map[string]string, len(names))
+	for _, name := range names {
+		looks[skeleton(name)] = name
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.looks == nil {
+		n.looks = map[string]map[string]string{}
+	}
+	n.looks[owner] = looks
+}
+
+// taken returns who else has a tool whose name looks like this one, and that name.
+func (n *Names) taken(owner, name string) (other, like string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, other := range slices.Sorted(maps.Keys(n.looks)) {
+		if like, ok := n.looks[other][skeleton(name)]; ok && other != owner {
+			return other, like
+		}
+	}
+	return "", ""
+}

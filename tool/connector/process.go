@@ -1,0 +1,95 @@
+package connector
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/tool/shell/runner"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// leave is how long a server may take to end by itself once nobody speaks to it, and how
+// long its last words are read once it has ended.
+const leave = 2 * time.Second
+
+// A process is a server that we started.
+type process struct {
+	frames *Frames
+	over   chan struct{} // closed when it has ended
+	exit   error         // how, set before over is closed
+}
+
+// start starts the server. It ends with ctx, or when its connection is closed.
+func (c *Connector) start(ctx context.Context) (*process, error) {
+	if c.opts.Runner == nil {
+		return nil, errors.New("programs are not started here")
+	}
+	theirIn, ourOut, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	ourIn, theirOut, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, theirIn.Close(), ourOut.Close())
+	}
+	ctx, kill := context.WithCancel(ctx)
+	started, err := c.opts.Runner.Start(ctx, sandbox.Command{
+		Argv: c.cfg.Command, Dir: c.opts.Dir, Env: c.environment(), Profile: c.opts.Profile,
+		Stdin: theirIn, Stdout: theirOut, Stderr: c.stderr,
+	})
+	_, _ = theirIn.Close(), theirOut.Close() // the server has its own
+	if err != nil {
+		kill()
+		return nil, errors.Join(err, ourIn.Close(), ourOut.Close())
+	}
+	p := &process{over: make(chan struct{})}
+	p.frames = NewFrames(ourIn, ourOut, c.opts.MaxMessage, c.misbehaved, func() error {
+		err := ourOut.Close()
+		select {
+		case <-p.over:
+		case <-time.After(leave):
+		}
+		kill()
+		<-p.over
+		return errors.Join(err, ourIn.Close())
+	})
+	go func() {
+		exit, err := started.Wait()
+		p.exit = exitError(exit, err)
+		// What it said last is still read; what it left behind may hold the stream for ever.
+		_ = ourIn.SetReadDeadline(time.Now().Add(leave))
+		kill()
+		close(p.over)
+	}()
+	return p, nil
+}
+
+func exitError(exit sandbox.Exit, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case exit.Ended != "":
+		return fmt.Errorf("it was ended: it %s", exit.Ended)
+	}
+	return fmt.Errorf("it ended with status %d", exit.Code)
+}
+
+// Connect implements [mcp.Transport].
+func (p *process) Connect(context.Context) (mcp.Connection, error) { return p.frames, nil }
+
+// environment is what the server knows: the usual few variables, those of its config, and
+// the mark of everything that we start.
+func (c *Connector) environment() []string {
+	env := runner.NewEnvironment(c.opts.Environ, []string{"USER", "LOGNAME", "SHELL", "TMPDIR"}).Entries()
+	for _, name := range slices.Sorted(maps.Keys(c.cfg.Env)) {
+		env = append(env, name+"="+c.cfg.Env[name])
+	}
+	return append(env, runner.Marker+"=connector."+c.cfg.Name+"."+rand.Text())
+}

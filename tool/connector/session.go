@@ -1,0 +1,166 @@
+package connector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A session is one connection to the server, from its greeting to its end.
+type session struct {
+	*mcp.ClientSession
+	process *process // nil for a server over HTTP
+	cancel  context.CancelFunc
+}
+
+// handshake is the newest version of the protocol that begins with a greeting. It is tried
+// first: what servers ask and announce is one exchange then. Servers that know only newer
+// ones are spoken to as they like.
+const handshake = "2025-11-25"
+
+// stateless is the first version without a greeting; every call says who calls.
+const stateless = "2026-07-28"
+
+// dial connects to the server, in the older way or the newer.
+func (c *Connector) dial(ctx context.Context) (*session, error) {
+	s, err := c.dialAs(ctx, handshake)
+	if err == nil || ctx.Err() != nil || !speaksOtherwise(err) {
+		return s, err
+	}
+	return c.dialAs(ctx, "")
+}
+
+// speaksOtherwise reports whether a server understood us and wants another version.
+func speaksOtherwise(err error) bool {
+	var answered *jsonrpc.Error
+	return errors.As(err, &answered) || strings.Contains(err.Error(), "unsupported protocol version")
+}
+
+func (c *Connector) dialAs(ctx context.Context, version string) (*session, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &session{cancel: cancel}
+	// The context lives as long as the connection; only the greeting is limited.
+	late := time.AfterFunc(c.opts.ConnectTimeout, cancel)
+	defer late.Stop()
+	transport, err := c.transport(ctx, s)
+	if err == nil {
+		s.ClientSession, err = c.client().Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	}
+	if err == nil && !late.Stop() {
+		err = context.DeadlineExceeded
+	}
+	if err != nil {
+		return nil, c.notGreeted(s, err)
+	}
+	return s, nil
+}
+
+func (c *Connector) transport(ctx context.Context, s *session) (mcp.Transport, error) {
+	if c.cfg.URL != "" {
+		return c.remote()
+	}
+	p, err := c.start(ctx)
+	s.process = p
+	return p, err
+}
+
+// notGreeted ends a connection that came to nothing, and says why.
+func (c *Connector) notGreeted(s *session, err error) error {
+	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	var exit error
+	if s.process != nil {
+		select {
+		case <-s.process.over:
+			exit = s.process.exit
+		default:
+		}
+		s.process.frames.Close()
+		if exit == nil && errors.Is(err, mcp.ErrConnectionClosed) {
+			exit = s.process.exit
+		}
+	}
+	s.cancel()
+	switch {
+	case exit != nil:
+		return fmt.Errorf("%w%s", exit, c.stderr.said())
+	case late:
+		return fmt.Errorf("it did not answer within %v%s", c.opts.ConnectTimeout, c.stderr.said())
+	}
+	return err
+}
+
+// client is how we present ourselves. Nothing is offered that nobody here would answer.
+func (c *Connector) client() *mcp.Client {
+	heard := func(method string, p mcp.Params) { c.opts.Heard(c.cfg.Name, method, p) }
+	options := &mcp.ClientOptions{
+		Capabilities:           &mcp.ClientCapabilities{},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.lists.stale() },
+		PromptListChangedHandler: func(_ context.Context, r *mcp.PromptListChangedRequest) {
+			heard("notifications/prompts/list_changed", r.Params)
+		},
+		ResourceListChangedHandler: func(_ context.Context, r *mcp.ResourceListChangedRequest) {
+			heard("notifications/resources/list_changed", r.Params)
+		},
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			heard("notifications/resources/updated", r.Params)
+		},
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+			heard("notifications/message", r.Params)
+		},
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			c.progress.tell(r.Params)
+		},
+	}
+	if c.opts.Elicit != nil {
+		options.Capabilities.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}}
+		options.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return c.opts.Elicit(ctx, c.cfg.Name, r.Params)
+		}
+	}
+	return mcp.NewClient(identity, options)
+}
+
+// identity is who we say we are.
+var identity = &mcp.Implementation{Name: "assent", Title: "assent", Version: "1"}
+
+// wait waits for the end of the connection, and says why it ended.
+func (s *session) wait() error {
+	err := s.Wait()
+	s.cancel()
+	if s.process == nil {
+		if err == nil {
+			err = errors.New("the server ended the connection")
+		}
+		return err
+	}
+	s.process.frames.Close()
+	<-s.process.over
+	ended := s.process.frames.why()
+	if ended != nil {
+		return fmt.Errorf("%w (%w)", s.process.exit, ended)
+	}
+	return s.process.exit
+}
+
+// call calls a tool and returns its result as it came.
+func (s *session) call(ctx context.Context, p callParams) (json.RawMessage, error) {
+	if s.process != nil {
+		params, err := p.encode(s.InitializeResult().ProtocolVersion >= stateless)
+		if err != nil {
+			return nil, err
+		}
+		return s.process.frames.Call(ctx, "tools/call", params)
+	}
+	params := &mcp.CallToolParams{Name: p.name, Arguments: p.arguments, Meta: p.meta()}
+	result, err := s.CallTool(ctx, params)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(result)
+}

@@ -1,0 +1,111 @@
+package analysis
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/tool/shell/programs"
+)
+
+// A madeLink is a symbolic link that the text itself makes: what lies below it is not
+// where the path says.
+type madeLink struct {
+	path string
+	by   int // the part that makes it
+	// itself says that the file behind the link was not judged either: it is a copy of
+	// a link, and not one whose target the text names.
+	itself bool
+}
+
+// A ranScript is a file that is run as code, by the part of that number.
+type ranScript struct {
+	path string
+	by   int
+}
+
+// bringLinks notes the links among what is copied or moved.
+func (w *walker) bringLinks(p Part, e programs.Effect, from string) {
+	flags := w.parts[p.Cause-1].Reading.Flags
+	if !e.Tree && !slices.Contains(flags, "-P") && !slices.Contains(flags, "-d") {
+		return // the file behind the link is copied
+	}
+	if w.isLink(from) {
+		w.links = append(w.links, madeLink{p.Path, p.Cause, true})
+		return
+	}
+	if _, kind := w.world.Look(from); kind != Folder {
+		return
+	}
+	below, _ := w.tree(from)
+	for _, name := range below {
+		if w.isLink(name) {
+			w.links = append(w.links, madeLink{p.Path + strings.TrimPrefix(name, from), p.Cause, true})
+		}
+	}
+}
+
+// isLink reports whether a symbolic link lies at the path.
+func (w *walker) isLink(name string) bool {
+	real, _ := w.world.Look(name)
+	folder, _ := w.world.Look(path.Dir(name))
+	return real != path.Join(folder, path.Base(name))
+}
+
+// settle looks at the parts once more when all are known, since loops, traps and jobs
+// have no order: files behind links that the text makes are not known, and neither is
+// code that it writes.
+func (w *walker) settle() {
+	for _, link := range w.links {
+		for i := range w.parts {
+			if p := &w.parts[i]; p.Cause != link.by && i+1 != link.by {
+				p.forget(link)
+			}
+		}
+	}
+	for _, script := range w.scripts {
+		if w.written(script.path) {
+			w.unknown(script.by, nil, "runs code that the command itself writes")
+		}
+	}
+}
+
+// forget takes a path for unknown that leads through the link.
+func (p *Part) forget(link madeLink) {
+	switch {
+	case p.Kind == Touches && link.leads(p.Path):
+		p.Path, p.Many, p.Matches, p.More = "", false, nil, false
+		p.Why = "it may be reached through a link that the command makes"
+	case p.Kind == Runs && p.Dir != "" && (p.Dir == link.path || link.leads(p.Dir)):
+		p.Dir = ""
+	}
+}
+
+// leads reports whether a path, or a pattern of paths, goes through the link.
+func (l madeLink) leads(to string) bool {
+	if to == "" {
+		return false
+	}
+	own, parts := strings.Split(l.path, "/"), strings.Split(to, "/")
+	if len(parts) < len(own) || len(parts) == len(own) && !l.itself {
+		return false
+	}
+	for i, name := range own {
+		if ok, err := path.Match(parts[i], name); parts[i] != name && (err != nil || !ok) {
+			return false
+		}
+	}
+	return true
+}
+
+// written reports whether a part writes the file.
+func (w *walker) written(name string) bool {
+	real, _ := w.world.Look(name)
+	return slices.ContainsFunc(w.parts, func(p Part) bool {
+		if p.Kind != Touches || p.Access != programs.Write || p.Path == "" {
+			return false
+		}
+		at, _ := w.world.Look(p.Path)
+		return at == real || slices.Contains(p.Matches, name) || p.Many && strings.HasPrefix(name, p.Path+"/")
+	})
+}
