@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -177,10 +178,14 @@ func policyFlag(c *cobra.Command, file *string) {
 	c.Flags().StringVarP(file, "config", "c", "", "the policy file whose tools, roots and rules count")
 }
 
-// readFileOrInput reads a file, or standard input if it is called "-".
-func readFileOrInput(c *cobra.Command, name string) ([]byte, error) {
-	if name != "-" {
-		return os.ReadFile(name)
+// openFileOrInput opens a file, or standard input if it is called "-".
+func openFileOrInput(c *cobra.Command, name string) (io.Reader, func() error, error) {
+	if name == "-" {
+		return c.InOrStdin(), func() error { return nil }, nil
 	}
-	return readAll(c.InOrStdin())
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, f.Close, nil
 }

@@ -50,7 +50,12 @@ func rulesImportCmd(flags *rulesFlags) *cobra.Command {
 			"Rules that are there already are left as they are.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			data, err := readFileOrInput(c, args[0])
+			in, closing, err := openFileOrInput(c, args[0])
+			if err != nil {
+				return err
+			}
+			defer closing()
+			data, err := readAll(in)
 			if err != nil {
 				return err
 			}

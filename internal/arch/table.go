@@ -39,7 +39,7 @@ var table = map[string]line{
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
 	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...)},
-	"tool/connector": {inside: append([]string{"tool/shell/runner"}, underTool...), outside: []string{mcp}},
+	"tool/connector": {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{mcp}},
 
 	"tool/shell/programs":    {pure: true},
 	"tool/shell/analysis":    {inside: []string{"tool/shell/programs"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
@@ -77,6 +77,7 @@ var table = map[string]line{
 	"internal/arch":       {},
 	"internal/benchtable": {},
 	"internal/rounds":     {},
+	"internal/mcptest":    {outside: []string{mcp}},
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
@@ -108,7 +109,7 @@ var examples = line{inside: append([]string{
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.
 var (
-	testHelpers = []string{"approval/approvaltest", "internal/model/modeltest", "internal/rounds", "internal/screen", "tool/shell/host"}
+	testHelpers = []string{"approval/approvaltest", "internal/mcptest", "internal/model/modeltest", "internal/rounds", "internal/screen", "tool/shell/host"}
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",

@@ -91,6 +91,10 @@ func parseCall(text string) (name string, args json.RawMessage, err error) {
 	if arguments == nil {
 		return "", nil, fmt.Errorf("which argument of %s is %q cannot be told; write %s {\"argument\": …}", name, target, name)
 	}
-	args, err = json.Marshal(arguments(target))
+	data, err := json.Marshal(arguments(target))
+	if err != nil {
+		return "", nil, err
+	}
+	args, err = approval.CanonicalArguments(data)
 	return name, args, err
 }

@@ -22,7 +22,7 @@ func (r Report) Print(w io.Writer) error {
 		b.WriteString("Nothing would change.\n")
 	}
 	if r.Untried > 0 {
-		fmt.Fprintf(&b, "%s could not be tried: the log keeps no acts of them.\n", calls(r.Untried))
+		fmt.Fprintf(&b, "%s could not be tried: what they would do was not kept or is not known.\n", calls(r.Untried))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -92,13 +92,16 @@ func (l *launch) start(ctx context.Context) (*process, error) {
 		return nil, fmt.Errorf("starting bubblewrap: %w", err)
 	}
 	files.closeChild()
-	files.parent = []*os.File{gate}
+	files.parent = nil // the process has them
 	go p.wait()
 	p.watch(ctx, l.command.Profile.Limits.Time)
-	if err := p.openGate(); err != nil {
-		why := p.reason()
+	err = p.openGate(gate)
+	why := p.reason()
+	if err != nil {
 		p.end(sandbox.Cancelled)
-		files.close() // a prelude that still comes to the gate finds nobody there
+	}
+	p.closeGate()
+	if err != nil {
 		<-p.over
 		p.finish() // if it became known only after bubblewrap had ended
 		switch {

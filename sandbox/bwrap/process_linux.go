@@ -20,14 +20,14 @@ type process struct {
 	cmd    *exec.Cmd
 	launch *launch
 	status *os.File // open until the end: bubblewrap writes to it once more
-	gate   *os.File // where the prelude waits
 
 	over chan struct{} // closed when everything is gone
 	exit sandbox.Exit  // set before over is closed
 	err  error         // likewise
 
 	mu    sync.Mutex
-	pid1  int // a descriptor of the first process inside; its end is everybody's end
+	gate  *os.File // where the prelude waits; nil when that is over
+	pid1  int      // a descriptor of the first process inside; its end is everybody's end
 	ended sandbox.Ending
 }
 
@@ -41,9 +41,9 @@ const drain = 2 * time.Second
 // openGate hears from the prelude that it is there, learns which process is the first one
 // inside, sees that the sandbox stands, and lets the command run. Bubblewrap tells of that
 // process early and bit by bit; it is only read when it is needed, all at once.
-func (p *process) openGate() error {
+func (p *process) openGate(gate *os.File) error {
 	word := make([]byte, 1)
-	there, _ := p.gate.Read(word)
+	there, _ := gate.Read(word)
 	pid, err := childPID(p.status)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (p *process) openGate() error {
 	if err := p.launch.verify(pid); err != nil {
 		return err
 	}
-	_, err = p.gate.Write([]byte("\n"))
+	_, err = gate.Write([]byte("\n"))
 	return err
 }
 
@@ -95,8 +95,8 @@ func (p *process) end(why sandbox.Ending) {
 func (p *process) kill() {
 	if p.pid1 != none {
 		_ = unix.PidfdSendSignal(p.pid1, unix.SIGKILL, nil, 0) // it may have ended by itself
-	} else {
-		_ = unix.Shutdown(int(p.gate.Fd()), unix.SHUT_RDWR) // it may be closed
+	} else if p.gate != nil {
+		_ = unix.Shutdown(int(p.gate.Fd()), unix.SHUT_RDWR) // it may have been before
 	}
 }
 
@@ -127,6 +127,14 @@ func (p *process) finish() {
 	defer p.mu.Unlock()
 	unix.Close(pid1)
 	p.pid1 = none
+}
+
+// closeGate closes the gate. A prelude that still comes to it finds nobody there.
+func (p *process) closeGate() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gate.Close()
+	p.gate = nil
 }
 
 // reason is why the command was ended from outside, if it was.

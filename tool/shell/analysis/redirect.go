@@ -103,7 +103,7 @@ func (w *walker) redirect(r *syntax.Redirect, s *state, part int) programs.Word 
 		if closesAndGoesOn(r.Word) {
 			w.unknown(part, r, "the shell closes the descriptor, and takes what follows the hyphen for another word")
 		}
-		if isDescriptor(target) {
+		if isDescriptor(target) || r.Word.Lit() == target.Text && isDescriptor(programs.Literal(strings.TrimSuffix(target.Text, "-"))) {
 			return target
 		}
 		if r.Op == syntax.DplIn || !isStandardOutput(r.N) {
@@ -112,6 +112,9 @@ func (w *walker) redirect(r *syntax.Redirect, s *state, part int) programs.Word 
 			}
 			return target
 		}
+		if !target.Known || strings.ContainsAny(target.Text, expandable) {
+			w.unknown(part, r, "the shell expands the word after >& twice")
+		}
 	}
 	for _, access := range accesses(r.Op) {
 		p.Access = access
@@ -119,6 +122,9 @@ func (w *walker) redirect(r *syntax.Redirect, s *state, part int) programs.Word 
 	}
 	return target
 }
+
+// expandable are the characters that an expansion does not leave as they are.
+const expandable = "$`\\'\"~*?[]{}()<>|&;!# \t\n"
 
 // closesAndGoesOn reports whether a word after >& or <& begins with a hyphen and has more:
 // to bash that is two words.
@@ -147,8 +153,7 @@ func isDescriptor(target programs.Word) bool {
 	if !target.Known {
 		return target.Number
 	}
-	text := strings.TrimSuffix(target.Text, "-")
-	return text == "" && target.Text == "-" || digits(text)
+	return target.Text == "-" || digits(target.Text)
 }
 
 // accesses are what a redirection does to its file.

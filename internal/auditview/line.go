@@ -1,0 +1,105 @@
+package auditview
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+)
+
+// states and stages are the words by which records can be looked for.
+var (
+	states = []approval.State{
+		approval.Approved, approval.Denied, approval.AutoApproved, approval.AutoDenied, approval.SessionApproved,
+		approval.ModeApproved, approval.ModeDenied, approval.Answered, approval.Dismissed, approval.Blocked,
+		approval.FreeToRun, approval.Expired, approval.HandedOver, approval.Invalid,
+	}
+	stages = []approval.Stage{
+		approval.StageExecuting, approval.StageCompleted, approval.StageFailed, approval.StageCancelled,
+		approval.StageSuspended, approval.StageUnknown, approval.StageReleased,
+	}
+)
+
+// KnownOutcome reports whether a call may be answered or end so.
+func KnownOutcome(word string) bool {
+	return slices.Contains(states, approval.State(word)) || slices.Contains(stages, approval.Stage(word))
+}
+
+// Outcomes lists how calls are answered and end.
+func Outcomes() string {
+	var out []string
+	for _, s := range states {
+		out = append(out, string(s))
+	}
+	for _, s := range stages {
+		out = append(out, string(s))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Line returns a record in a line: number, time, answer, what, and by what or whom.
+func Line(r *approval.Record) string {
+	out := []string{
+		pad(strconv.FormatInt(r.Seq, 10), 6), r.At.Local().Format(time.DateTime), pad(answer(r), 16), what(&r.Event),
+	}
+	if by := basis(&r.Event); by != "" {
+		out = append(out, "· "+by)
+	}
+	return present.SafeLine(strings.TrimRight(strings.Join(out, "  "), " "))
+}
+
+// answer says how a call was answered; if it failed or has not ended, that.
+func answer(r *approval.Record) string {
+	switch {
+	case r.Kind == approval.Pruned:
+		return "(pruned)"
+	case r.Unended:
+		return string(r.State) + " NO END"
+	case r.Kind == approval.Started:
+		return string(r.State) + " …"
+	}
+	switch r.Stage {
+	case approval.StageFailed, approval.StageCancelled, approval.StageUnknown:
+		return string(r.State) + ", " + string(r.Stage)
+	}
+	return string(r.State)
+}
+
+// what says what a call would do, or at least which tool it is.
+func what(e *approval.Event) string {
+	if e.Kind == approval.Pruned {
+		return "older records were removed"
+	}
+	name := approval.Call{Connector: e.Connector, Tool: e.Tool}.Name()
+	acts := strings.Join(e.Acts, " + ")
+	if acts == "" || acts == name {
+		return name
+	}
+	if first, _, _ := strings.Cut(acts, "("); len(e.Acts) == 1 && first == name {
+		return acts
+	}
+	return name + ": " + acts
+}
+
+// basis says in a few words by what or whom an answer was given.
+func basis(e *approval.Event) string {
+	switch {
+	case e.Basis != "":
+		return e.Basis
+	case e.By.User != "" && e.Note != "":
+		return e.By.String() + ": " + e.Note
+	case e.By.User != "":
+		return e.By.String()
+	}
+	return e.Why
+}
+
+func pad(text string, n int) string {
+	if len(text) < n {
+		return text + strings.Repeat(" ", n-len(text))
+	}
+	return text
+}

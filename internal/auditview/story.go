@@ -1,0 +1,119 @@
+package auditview
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+)
+
+// A Story is all that is kept of one call.
+type Story struct {
+	Records []approval.Record `json:"records"`
+	// Request and View are what the person was asked and shown, if that was kept.
+	Request *approval.Request `json:"request,omitempty"`
+	View    *present.View     `json:"view,omitempty"`
+}
+
+// Print writes the story for a person.
+func (s Story) Print(w io.Writer) error {
+	p := &page{}
+	for i := range s.Records {
+		if i > 0 {
+			p.line("")
+		}
+		p.record(&s.Records[i])
+	}
+	if s.View != nil {
+		p.view(s.View)
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// A page is text that is made safe line by line.
+type page struct{ strings.Builder }
+
+func (p *page) line(text string) { p.WriteString(strings.TrimRight(present.SafeLine(text), " ") + "\n") }
+
+// fact writes a name and a value, if there is one.
+func (p *page) fact(name, value string) {
+	if value != "" {
+		p.line(pad(name, 12) + value)
+	}
+}
+
+func (p *page) record(r *approval.Record) {
+	e := &r.Event
+	p.line(fmt.Sprintf("Record %d: %s", r.Seq, what(e)))
+	p.fact("event", string(e.Kind)+" "+moment(e.At))
+	p.fact("answer", answer(r))
+	p.fact("stage", string(e.Stage))
+	p.fact("by", who(e))
+	p.fact("basis", e.Basis)
+	p.fact("rule", e.Rule)
+	p.fact("grant", e.Grant)
+	p.fact("why", e.Why)
+	p.fact("note", e.Note)
+	p.fact("remembered", string(e.Remembered))
+	p.fact("choice", e.Choice)
+	p.fact("asked", moment(e.Requested))
+	p.fact("answered", moment(e.Decided))
+	if e.Duration > 0 {
+		p.fact("took", e.Duration.Round(time.Millisecond).String())
+	}
+	p.fact("error", e.Error)
+	p.fact("session", e.Session)
+	p.fact("workers", strings.Join(e.Workers, " > "))
+	p.fact("call", e.CallID)
+	p.fact("request", e.Request)
+	p.fact("arguments", string(e.Arguments))
+	p.digests(r)
+	for i, a := range e.Acts {
+		p.fact(map[bool]string{true: "acts"}[i == 0], "  "+a)
+	}
+	if len(e.Trace) > 0 {
+		p.line("How it was decided:")
+		for i, step := range e.Trace {
+			p.line(fmt.Sprintf("  %d. %s", i+1, step))
+		}
+	}
+}
+
+func (p *page) digests(r *approval.Record) {
+	for _, d := range []struct {
+		name   string
+		digest approval.Digest
+	}{{"digest", r.ArgumentsDigest}, {"before", r.OriginalDigest}, {"fingerprint", r.Fingerprint}, {"hash", r.Hash}, {"previous", r.Prev}} {
+		if !d.digest.IsZero() {
+			p.fact(d.name, d.digest.String())
+		}
+	}
+}
+
+// who says who or what answered; nothing where nobody had to.
+func who(e *approval.Event) string {
+	if e.By == (approval.Who{}) {
+		return ""
+	}
+	return e.By.String()
+}
+
+// view writes what the person was shown.
+func (p *page) view(v *present.View) {
+	p.line("What was shown:")
+	safe := v.Safe()
+	for line := range strings.Lines(safe.Content) {
+		p.line("  " + strings.TrimSuffix(line, "\n"))
+	}
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04:05.000")
+}

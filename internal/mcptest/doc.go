@@ -1,0 +1,50 @@
+// Package mcptest has MCP servers for tests: an ordinary one, made with the SDK, and a
+// hostile one that does what no server should. A test's own program is the server: its
+// TestMain calls [Main] first, and [Command] says how to start it so.
+package mcptest
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+// mode is the variable that makes a test program a server.
+const mode = "ASSENT_TEST_SERVER"
+
+// The servers.
+const (
+	Ordinary = "ordinary"
+	Hostile  = "hostile"
+)
+
+// Main serves and ends the program, if it was started as a server.
+func Main() {
+	var err error
+	switch os.Getenv(mode) {
+	case "":
+		return
+	case Ordinary:
+		err = Serve(context.Background())
+	case Hostile:
+		err = newHostile(os.Stdin, os.Stdout).serve()
+	default:
+		err = fmt.Errorf("no server %q", os.Getenv(mode))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Command returns how to start this program as a server: its command line and its
+// environment.
+func Command(server string) (argv []string, env map[string]string) {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	// The race detector would hold every program for a second at its end.
+	return []string{self}, map[string]string{mode: server, "GORACE": "atexit_sleep_ms=0"}
+}
