@@ -155,3 +155,39 @@ func TestARefusalNamesThePartAndTheRest(t *testing.T) {
 		t.Errorf("alone: %s: %q", got.State, got.Why)
 	}
 }
+
+func TestADenyLooksBehindAssignments(t *testing.T) {
+	set := Target{Kind: Words, Words: []Word{{Text: "A=1"}, {Text: "B=$x", Unknown: true}, {Text: "rm"}, {Text: "-rf"}, {Text: "build"}}}
+	for pattern, want := range map[string]Meets{"rm": Yes, "rm -rf": Yes, "= rm -rf build": Yes, "git": No, "= rm": No} {
+		if got := command(t, pattern).Meets(set); got != want {
+			t.Errorf("%s: %v, want %v", pattern, got, want)
+		}
+	}
+	if command(t, "rm").Covers(set) {
+		t.Error("an allow looks behind assignments")
+	}
+	rules, err := CompileRules([]Rule{{Pattern: "shell(rm)", Effect: Deny, Scope: ScopeTool, Enabled: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := Call{Tool: Shell}
+	act := Act{Name: Shell, Target: CommandTarget("A=1", "rm", "x"), Verdict: Free}
+	if got := (Policy{Rules: rules}).Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{act}}}); got.State != AutoDenied {
+		t.Errorf("a rule is not found behind an assignment: %s", got.State)
+	}
+}
+
+func TestADenyMayBeMetByWhatAnUnknownProgramRuns(t *testing.T) {
+	for text, want := range map[string]Meets{"rm": Possibly, "rm -rf": Possibly, "git push": No} {
+		for _, words := range [][]string{{"eatmydata", "rm", "-rf", "build"}, {"nosuch", "--", "/bin/rm", "-rf", "x"}, {"nosuch", "-e", "rm -rf x"}} {
+			target := CommandTarget(words...)
+			target.Loose = true
+			if got := command(t, text).Meets(target); got != want {
+				t.Errorf("%s meets %v: %v, want %v", text, words, got, want)
+			}
+		}
+	}
+	if command(t, "rm").Meets(CommandTarget("docker", "rm", "x")) != No {
+		t.Error("a program that is known is taken for a wrapper")
+	}
+}

@@ -117,7 +117,7 @@ func (f *finder) bucket(b *bucket, try func(id int32)) {
 		return
 	}
 	t := &f.act.Target
-	if t.Unknown || hasUnknown(t.Words) {
+	if t.Unknown || t.Loose || hasUnknown(t.Words) {
 		for _, id := range b.all {
 			try(id)
 		}
@@ -128,6 +128,11 @@ func (f *finder) bucket(b *bucket, try func(id int32)) {
 	}
 	switch t.Kind {
 	case Words:
+		if words := t.command(); len(words) > 0 && len(words) < len(t.Words) {
+			for _, id := range b.programs[programOf(words[0].Text)] {
+				try(id)
+			}
+		}
 		if len(t.Words) > 0 {
 			for _, id := range b.programs[programOf(t.Words[0].Text)] {
 				try(id)

@@ -111,6 +111,7 @@ func (a *Act) hash(h fieldHash) {
 		h.flag(w.Plain)
 	}
 	h.texts(a.Target.Flags)
+	h.flag(a.Target.Loose)
 	u := a.Target.URL
 	h.texts([]string{u.Method, u.Scheme, u.Host, u.Port, u.Path, u.Query})
 	h.text(a.Target.Text)

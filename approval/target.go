@@ -31,6 +31,9 @@ type Target struct {
 	Resolved []string `json:"resolved,omitempty"`
 	// Words are the words of a command. Only for Words.
 	Words []Word `json:"words,omitempty"`
+	// Loose says that nothing is known about the program, so that any of its words
+	// may be a command that it runs: a deny may be met by each of them.
+	Loose bool `json:"loose,omitempty"`
 	// Flags are further spellings of the command's flags, so that a deny of
 	// rm -r meets rm --recursive. No allow looks at them.
 	Flags []string `json:"flags,omitempty"`

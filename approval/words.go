@@ -110,25 +110,67 @@ func (p wordsPattern) covers(t *Target) bool {
 // meets is the match of a deny. It reaches further than an allow: through an
 // absolute path to the program, past options before the subcommand, to flags
 // in any order, in clusters and abbreviated.
+//
+// Variables that are set before the command are passed over, and where nothing is
+// known about the program, each of its words may begin a command.
 func (p wordsPattern) meets(t *Target) Meets {
-	if len(p.words) == 0 || len(t.Words) == 0 {
+	words := t.command()
+	if len(p.words) == 0 || len(words) == 0 {
 		return No
 	}
-	if t.Words[0].Unknown {
+	if words[0].Unknown {
 		return Possibly
 	}
-	if !sameProgram(p.words[0], t.Words[0].Text) {
-		return No
+	if !sameProgram(p.words[0], words[0].Text) {
+		return possibly(t.Loose && p.meetsLater(words[1:]))
 	}
 	if p.exact {
-		return p.meetsExactly(t)
+		return p.meetsExactly(words)
 	}
-	return min(operandsMeet(p.words[1:], t.Words[1:]), flagsMeet(p.words[1:], t))
+	return min(operandsMeet(p.words[1:], words[1:]), flagsMeet(p.words[1:], words[1:], t.Flags))
 }
 
-func (p wordsPattern) meetsExactly(t *Target) Meets {
+// meetsLater reports whether one of the words, or the text in one, may be the
+// command that is meant.
+func (p wordsPattern) meetsLater(words []Word) bool {
+	for i, w := range words {
+		rest := &Target{Words: words[i:]}
+		if inner := strings.Fields(w.Text); !w.Unknown && len(inner) > 1 {
+			rest = &Target{Words: CommandTarget(inner...).Words}
+		}
+		if !w.Unknown && p.meets(rest) != No {
+			return true
+		}
+	}
+	return false
+}
+
+// command returns the words of the command itself, behind the variables that are
+// set for it.
+func (t *Target) command() []Word {
+	words := t.Words
+	for len(words) > 0 && isAssignment(words[0].Text) {
+		words = words[1:]
+	}
+	return words
+}
+
+func isAssignment(word string) bool {
+	for i := 0; i < len(word); i++ {
+		switch c := word[i]; {
+		case c == '=':
+			return i > 0
+		case c == '_', 'a' <= c|0x20 && c|0x20 <= 'z', i > 0 && '0' <= c && c <= '9':
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+func (p wordsPattern) meetsExactly(words []Word) Meets {
 	unknown := false
-	for i, w := range t.Words[1:] {
+	for i, w := range words[1:] {
 		switch {
 		case w.Unknown:
 			unknown = true
@@ -137,7 +179,7 @@ func (p wordsPattern) meetsExactly(t *Target) Meets {
 			return possibly(unknown)
 		}
 	}
-	if !unknown && len(t.Words) == len(p.words) {
+	if !unknown && len(words) == len(p.words) {
 		return Yes
 	}
 	return possibly(unknown)
@@ -186,10 +228,9 @@ func nextOperand(words []string) []string {
 	return words
 }
 
-func flagsMeet(pattern []string, t *Target) Meets {
-	words := t.Words[1:]
+func flagsMeet(pattern []string, words []Word, spellings []string) Meets {
 	for _, f := range pattern {
-		if isFlag(f) && !slices.Contains(t.Flags, f) && !flagMeets(f, words, t.Flags) {
+		if isFlag(f) && !slices.Contains(spellings, f) && !flagMeets(f, words, spellings) {
 			return possibly(hasUnknown(words))
 		}
 	}

@@ -21,13 +21,21 @@ import (
 // BenchmarkRecord compares 64 who record at once with one who waits for the disk
 // each time, in one run.
 func BenchmarkRecord(b *testing.B) {
-	alone := recorded(b, store.Options{SyncAll: true}, 1, 300)
+	var alone float64
 	for _, c := range []struct {
-		name string
-		opt  store.Options
-	}{{"fsync=people", store.Options{}}, {"fsync=all", store.Options{SyncAll: true}}} {
-		b.Run("writers=64/"+c.name, func(b *testing.B) {
-			rate := recorded(b, c.opt, 64, max(b.N, 640))
+		name    string
+		writers int
+		opt     store.Options
+	}{
+		{"writers=1/fsync=all", 1, store.Options{SyncAll: true}},
+		{"writers=64/fsync=people", 64, store.Options{}},
+		{"writers=64/fsync=all", 64, store.Options{SyncAll: true}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			rate := recorded(b, c.opt, c.writers, b.N)
+			if c.writers == 1 {
+				alone = rate
+			}
 			b.ReportMetric(rate, "events/s")
 			b.ReportMetric(rate/alone, "x-one-fsync-each")
 		})
@@ -67,6 +75,7 @@ var large = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	afterwards = func() { os.RemoveAll(folder) }
 	ctx := context.Background()
 	s, err := store.Open(ctx, folder, store.Options{})
 	if err != nil {
@@ -223,7 +232,7 @@ func BenchmarkIdle(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(b.Context(), 2*time.Second)
 		before, begun := used(), time.Now()
 		s.Await(ctx, r.ID)
 		b.ReportMetric(100*float64(used()-before)/float64(time.Since(begun)), "%cpu")

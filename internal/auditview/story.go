@@ -105,9 +105,14 @@ func who(e *approval.Event) string {
 // view writes what the person was shown.
 func (p *page) view(v *present.View) {
 	p.line("What was shown:")
-	safe := v.Safe()
-	for line := range strings.Lines(safe.Content) {
+	for line := range strings.Lines(v.Content) {
 		p.line("  " + strings.TrimSuffix(line, "\n"))
+	}
+	if v.Original != "" {
+		p.line("What was written:")
+		for line := range strings.Lines(v.Original) {
+			p.line("  " + strings.TrimSuffix(line, "\n"))
+		}
 	}
 }
 

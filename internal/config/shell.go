@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -18,10 +19,12 @@ func (r *report) shell(n ast.Node, p *Policy) {
 	if n, ok := o.take("presets"); ok {
 		c.Readonly = r.presets(n)
 	}
+	var rules []ast.Node
 	if n, ok := o.take("rules"); ok {
-		for _, item := range r.items(n, "shell.rules") {
-			c.Rules = append(c.Rules, r.shellRule(item))
-		}
+		rules = r.items(n, "shell.rules")
+	}
+	for _, item := range rules {
+		c.Rules = append(c.Rules, r.shellRule(item))
 	}
 	if n, ok := o.take("default"); ok {
 		c.Default = r.shellDefault(n)
@@ -36,10 +39,7 @@ func (r *report) shell(n ast.Node, p *Policy) {
 	if n, ok := o.take("network"); ok {
 		r.shellNetwork(n, &p.OS)
 	}
-	for _, hidden := range c.Hidden() {
-		r.warn(n, "%s", hidden)
-	}
-	r.rootNames(n, p)
+	r.pointless(rules, p)
 }
 
 // shellNetwork reads the older place of sandbox.network.
@@ -114,12 +114,21 @@ func (r *report) shellDefault(n ast.Node) shell.Default {
 	return d
 }
 
-// rootNames warns of rules that name a root which is not there: they never apply.
-func (r *report) rootNames(n ast.Node, p *Policy) {
-	for _, rule := range p.Shell.Rules {
+// pointless warns of rules that can never decide: another hides them, or they name a root
+// that is not there.
+func (r *report) pointless(nodes []ast.Node, p *Policy) {
+	hidden := p.Shell.Hidden()
+	for i, rule := range p.Shell.Rules {
+		for j, text := range hidden {
+			if why, ok := strings.CutPrefix(text, rule.Source+": "); ok {
+				r.warn(nodes[i], "%s", why)
+				hidden = slices.Delete(hidden, j, j+1)
+				break
+			}
+		}
 		for _, name := range rule.Paths {
 			if !slices.ContainsFunc(p.Roots, func(root roots.Root) bool { return root.Name == name }) {
-				r.warn(n, "%s: sandbox_paths names %q, which is no root; the rule for %q never applies", rule.Source, name, rule.Pattern)
+				r.warn(nodes[i], "sandbox_paths names %q, which is no root; the rule for %q never applies", name, rule.Pattern)
 			}
 		}
 	}

@@ -204,6 +204,13 @@ func (f *Frames) fail(err error) {
 	}
 }
 
+// over reports whether nothing more is read.
+func (f *Frames) over() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ended != nil
+}
+
 // why says why nothing more is read, if it is not that the stream ended.
 func (f *Frames) why() error {
 	f.mu.Lock()

@@ -47,16 +47,13 @@ func (c *Connector) dialAs(ctx context.Context, version string) (*session, error
 	s := &session{cancel: cancel}
 	// The context lives as long as the connection; only the greeting is limited.
 	late := time.AfterFunc(c.opts.ConnectTimeout, cancel)
-	defer late.Stop()
 	transport, err := c.transport(ctx, s)
 	if err == nil {
 		s.ClientSession, err = c.client().Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	}
-	if err == nil && !late.Stop() {
-		err = context.DeadlineExceeded
-	}
-	if err != nil {
-		return nil, c.notGreeted(s, err)
+	inTime := late.Stop()
+	if err != nil || !inTime {
+		return nil, c.notGreeted(s, err, inTime)
 	}
 	return s, nil
 }
@@ -71,28 +68,19 @@ func (c *Connector) transport(ctx context.Context, s *session) (mcp.Transport, e
 }
 
 // notGreeted ends a connection that came to nothing, and says why.
-func (c *Connector) notGreeted(s *session, err error) error {
-	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-	var exit error
+func (c *Connector) notGreeted(s *session, err error, inTime bool) error {
 	if s.process != nil {
-		select {
-		case <-s.process.over:
-			exit = s.process.exit
-		default:
-		}
-		s.process.frames.Close()
-		if exit == nil && errors.Is(err, mcp.ErrConnectionClosed) {
-			exit = s.process.exit
+		byItself := s.process.frames.over()
+		_ = s.process.frames.Close() // it came to nothing in any case
+		if byItself {
+			err = s.process.exit
 		}
 	}
 	s.cancel()
-	switch {
-	case exit != nil:
-		return fmt.Errorf("%w%s", exit, c.stderr.said())
-	case late:
-		return fmt.Errorf("it did not answer within %v%s", c.opts.ConnectTimeout, c.stderr.said())
+	if !inTime {
+		err = fmt.Errorf("it did not answer within %v", c.opts.ConnectTimeout)
 	}
-	return err
+	return fmt.Errorf("%w%s", err, c.stderr.said())
 }
 
 // client is how we present ourselves. Nothing is offered that nobody here would answer.

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"fmt"
+	"path"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -115,18 +116,36 @@ func (j *judging) command(i int) {
 
 func (j *judging) commandAct(p *analysis.Part) approval.Act {
 	words, before := j.words(p)
+	dir := folderOf(p)
 	act := approval.Act{
-		Name:   approval.Shell,
-		Target: approval.Target{Kind: approval.Words, Words: words, Flags: p.Reading.Flags},
+		Name: approval.Shell,
+		Target: approval.Target{
+			Kind: approval.Words, Words: words, Flags: p.Reading.Flags, Loose: p.Reading.Program == "" && !p.Builtin,
+		},
 		Known:  p.Reading.Known,
-		Dir:    j.places.name(p.Dir),
-		Away:   !j.athome(p.Dir),
+		Dir:    j.places.name(dir),
+		Away:   !j.athome(dir),
 		Opaque: len(words) > 0 && words[before].Unknown,
 	}
 	if p.Reading.Prefix > 0 {
 		act.Prefix = p.Reading.Prefix + before
 	}
 	return act
+}
+
+// folderOf returns the folder that a command works in, which a flag may change;
+// empty if it is not known.
+func folderOf(p *analysis.Part) string {
+	to := p.Reading.Dir
+	switch {
+	case to == programs.Word{} || to.Known && to.Text == "":
+		return p.Dir
+	case !to.Known || p.Dir == "" && !path.IsAbs(to.Text):
+		return ""
+	case path.IsAbs(to.Text):
+		return path.Clean(to.Text)
+	}
+	return path.Join(p.Dir, to.Text)
 }
 
 // words returns the words of the act: variables that may not be set silently

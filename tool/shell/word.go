@@ -86,7 +86,7 @@ func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
 		return "it sets " + first[:strings.IndexByte(first, '=')] + ", which programs obey"
 	case strings.Contains(first, "/"):
 		return "the preset knows programs by name, not by path"
-	case !j.places.inside(p.Dir):
+	case !j.places.inside(folderOf(p)):
 		return "it runs outside of every root"
 	case p.Builtin && p.Path != "" && !j.places.inside(p.Path):
 		return "it leaves the roots"

@@ -103,7 +103,7 @@ func (w *walker) redirect(r *syntax.Redirect, s *state, part int) programs.Word 
 		if closesAndGoesOn(r.Word) {
 			w.unknown(part, r, "the shell closes the descriptor, and takes what follows the hyphen for another word")
 		}
-		if isDescriptor(target) || r.Word.Lit() == target.Text && isDescriptor(programs.Literal(strings.TrimSuffix(target.Text, "-"))) {
+		if isDescriptor(r.Word, target) {
 			return target
 		}
 		if r.Op == syntax.DplIn || !isStandardOutput(r.N) {
@@ -148,12 +148,17 @@ func (w *walker) unknownDuplicate(p Part, target programs.Word) {
 	w.add(p)
 }
 
-// isDescriptor reports whether the word after >& names a descriptor, or closes one.
-func isDescriptor(target programs.Word) bool {
+// isDescriptor reports whether the word after >& names a descriptor, or closes or moves one.
+// Only a hyphen that is written there moves it.
+func isDescriptor(word *syntax.Word, target programs.Word) bool {
 	if !target.Known {
 		return target.Number
 	}
-	return target.Text == "-" || digits(target.Text)
+	text := target.Text
+	if word.Lit() == text {
+		text = strings.TrimSuffix(text, "-")
+	}
+	return target.Text == "-" || digits(text)
 }
 
 // accesses are what a redirection does to its file.

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// trusting is the program at a terminal, asked to trust a worker with a free folder.
+func trusting(t *testing.T, state string) *terminal {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "notes.worker")
+	if err := os.WriteFile(file, []byte("---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}}}\n---\nhi\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := start(t, 120, 24, assent(t, nil, "trust", "--state", state, file))
+	x.sees("would allow:", "write without asking", "Trust it? [y/n]")
+	return x
+}
+
+// kept reports how many files were trusted.
+func kept(t *testing.T, state string) int {
+	t.Helper()
+	records, err := filepath.Glob(filepath.Join(state, "trust", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(records)
+}
+
+func TestTrustIsAYes(t *testing.T) {
+	state := t.TempDir()
+	x := trusting(t, state)
+	x.types("y\n")
+	x.ends(0, "is trusted as it is now")
+	if kept(t, state) != 1 {
+		t.Error("it was not kept")
+	}
+}
+
+// An empty line answers nothing; no, the end of input and Ctrl-C are no yes.
+func TestTrustIsNothingElse(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys   string
+		status int
+	}{"no": {"n\n", 3}, "other words, then no": {"\n\nyep\nno\n", 3}, "end of input": {"\x04", 3}, "interrupt": {"\x03", 130}} {
+		t.Run(name, func(t *testing.T) {
+			state := t.TempDir()
+			x := trusting(t, state)
+			x.types(c.keys)
+			x.ends(c.status)
+			if kept(t, state) != 0 {
+				t.Error("it is trusted")
+			}
+		})
+	}
+}
