@@ -48,8 +48,9 @@ darwin: ## compile for macOS
 fuzz-short: ## every fuzz test for 5 seconds
 	GO="$(GO)" sh scripts/fuzz.sh 5s
 
-fuzz: ## every fuzz test for FUZZTIME (2m)
+fuzz: need ## every fuzz test for FUZZTIME (2m), and a million commands against bash
 	GO="$(GO)" sh scripts/fuzz.sh $(FUZZTIME)
+	ASSENT_SOUND=1000000 $(GO) test -count=1 -timeout 12h -run '^TestSound$$' ./internal/soundness
 
 soak: need ## all tests with their long rounds in full
 	ASSENT_ROUNDS=full CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 2h ./...

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,10 +10,6 @@ import (
 
 	"github.com/assent-dev/assent/store"
 )
-
-// approvalsOffBanner is said by every command while nobody is asked.
-const approvalsOffBanner = "WARNING: approvals are OFF: what would be asked runs without a question.\n" +
-	"         What is blocked, deny rules and the audit log still hold. Turn them on: assent approvals on"
 
 func approvalsCmd() *cobra.Command {
 	var k keeper
@@ -39,18 +36,13 @@ func approvalsCmd() *cobra.Command {
 
 func showApprovals(c *cobra.Command, k *keeper, asJSON bool) error {
 	s, err := k.reading(c.Context())
-	if errors.Is(err, errNoStore) {
-		return printApprovals(c, true, asJSON)
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errNoStore) {
 		return err
 	}
-	defer s.Close()
-	on, err := approvalsOn(c, s)
-	if err != nil {
-		return err
+	if s != nil {
+		defer s.Close()
 	}
-	return printApprovals(c, on, asJSON)
+	return printApprovals(c, s, asJSON)
 }
 
 func setApprovals(c *cobra.Command, k *keeper, on, asJSON bool) error {
@@ -62,45 +54,55 @@ func setApprovals(c *cobra.Command, k *keeper, on, asJSON bool) error {
 	if err := s.SetApprovals(c.Context(), on); err != nil {
 		return err
 	}
-	if on, err = approvalsOn(c, s); err != nil {
+	return printApprovals(c, s, asJSON)
+}
+
+// printApprovals says how the switch stands.
+func printApprovals(c *cobra.Command, s *store.Store, asJSON bool) error {
+	off, err := approvalsOff(c.Context(), s)
+	if err != nil {
 		return err
 	}
-	return printApprovals(c, on, asJSON)
-}
-
-// approvalsOn reports whether people are asked: either switch, the command's and that of
-// the user's config, turns it off.
-func approvalsOn(c *cobra.Command, s *store.Store) (bool, error) {
-	user, err := userConfig()
-	if err != nil {
-		return true, err
+	if asJSON {
+		return writeJSON(c.OutOrStdout(), map[string]bool{"approvals": off == ""})
 	}
-	on, err := s.Approvals(c.Context())
-	if user.ApprovalsOff && on && err == nil {
-		fmt.Fprintln(c.ErrOrStderr(), "assent: config.yaml says approvals: false; take that line out to turn them on")
-	}
-	return on && !user.ApprovalsOff, err
-}
-
-func printApprovals(c *cobra.Command, on, asJSON bool) error {
-	switch {
-	case asJSON:
-		return writeJSON(c.OutOrStdout(), map[string]bool{"approvals": on})
-	case on:
+	if off == "" {
 		fmt.Fprintln(c.OutOrStdout(), "Approvals are on.")
-	default:
-		fmt.Fprintln(c.OutOrStdout(), "Approvals are off.")
-		sayApprovalsOff(c.ErrOrStderr())
+		return nil
 	}
+	fmt.Fprintln(c.OutOrStdout(), "Approvals are off.")
+	sayApprovalsOff(c.ErrOrStderr(), off)
 	return nil
 }
 
-func sayApprovalsOff(w io.Writer) { fmt.Fprintln(w, approvalsOffBanner) }
+// approvalsOff says how asking is turned on again, if it is off: by the command, or by the
+// user's own config. The store may be nil. With an error nobody may take it for off.
+func approvalsOff(ctx context.Context, s *store.Store) (turnOn string, err error) {
+	user, err := userConfig()
+	if err != nil {
+		return "", err
+	}
+	if user.ApprovalsOff {
+		return "take approvals: false out of your config.yaml", nil
+	}
+	if s == nil {
+		return "", nil
+	}
+	on, err := s.Approvals(ctx)
+	if err != nil || on {
+		return "", err
+	}
+	return "assent approvals on", nil
+}
 
-// warnApprovals says loudly that nobody is asked, if that is so. A switch that cannot be
-// read is on.
+func sayApprovalsOff(w io.Writer, turnOn string) {
+	fmt.Fprintln(w, "WARNING: approvals are OFF: what would be asked runs without a question.")
+	fmt.Fprintln(w, "         What is blocked, deny rules and the audit log still hold. Turn them on:", turnOn)
+}
+
+// warnApprovals says loudly that nobody is asked, if that is so.
 func warnApprovals(c *cobra.Command, s *store.Store) {
-	if on, err := s.Approvals(c.Context()); err == nil && !on {
-		sayApprovalsOff(c.ErrOrStderr())
+	if off, err := approvalsOff(c.Context(), s); err == nil && off != "" {
+		sayApprovalsOff(c.ErrOrStderr(), off)
 	}
 }

@@ -63,7 +63,10 @@ func auditSealCmd(flags *auditFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if flags.json {
+			switch {
+			case seal.Seq == 0:
+				return errors.New("there is nothing to seal: nothing has been decided")
+			case flags.json:
 				return writeJSON(c.OutOrStdout(), seal)
 			}
 			_, err = fmt.Fprintln(c.OutOrStdout(), seal)
@@ -140,7 +143,11 @@ func printVerification(c *cobra.Command, v approval.Verification, asJSON bool) e
 	if !v.OK() {
 		return fmt.Errorf("the audit log is not as it was recorded: %d findings in %d records", len(v.Flaws), v.Records)
 	}
-	if !asJSON {
+	switch {
+	case asJSON:
+	case v.Records == 0:
+		fmt.Fprintln(c.OutOrStdout(), "The log is as it was recorded: it is empty.")
+	default:
 		fmt.Fprintf(c.OutOrStdout(), "The log is as it was recorded: %d records, from %d to %d.\n", v.Records, v.First, v.Head.Seq)
 	}
 	return nil

@@ -2,101 +2,141 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
-	"fmt"
 	"os"
 	"os/user"
-	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/crew"
 	"github.com/assent-dev/assent/internal/term"
-	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/internal/worker"
-	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
-	"github.com/assent-dev/assent/tool/files"
 )
 
-// A desk is everything that a run is asked and recorded with: the gate, its tools, and
-// where things are kept.
+// A desk is what the gates of a run share: the store, the session, who is asked, and where
+// it is shown what goes on.
 type desk struct {
-	gate   *tool.Gate
-	grants *approval.Memory
-	rules  *store.RuleFile
-	undo   *files.UndoFolder
-	box    *toolbox.Box
-	events *eventLog
-	status *term.Status // nil where it cannot be drawn
-	shown  *progress
+	store    *store.Store
+	session  string
+	mode     approval.Mode
+	approver approval.Approver
+	ties     crew.Ties
+	status   *term.Status // nil where it cannot be drawn
+	shown    *progress
+	kept     bool // the session goes on after this process
+
+	mu    sync.Mutex
+	gates map[string]*tool.Gate // by chain of workers
 }
 
-// openDesk wires a policy file to a state folder. The approver is made once there is
-// something to show in it; nil means that nobody is asked.
-func openDesk(policyFile, state string, flags askFlags, approver func(*desk) approval.Approver) (*desk, error) {
-	policy, err := readPolicy(policyFile)
+// A deskOrder says what a desk is for.
+type deskOrder struct {
+	state string
+	kind  approval.SessionKind
+	// session is that of a run that goes on; empty begins a new one.
+	session string
+	mode    approval.Mode
+	// timeout turns silence into a denial, if it is not 0.
+	timeout time.Duration
+	// asks makes the one who is asked, once there is something to show; nil means that
+	// nobody is.
+	asks func(*desk) approval.Approver
+}
+
+// openDesk opens the store of a state folder and begins a session in it.
+func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
+	s, err := openStore(ctx, order.state)
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{grants: approval.NewMemory(0), events: &eventLog{}, undo: undoFolder(state, policyFile), status: term.NewStatus(os.Stderr, nil)}
-	d.shown = &progress{next: d.events, status: d.status}
-	if d.rules, err = store.OpenRules(filepath.Join(state, "rules.json"), 0); err != nil {
-		return nil, err
+	d := &desk{store: s, session: order.session, mode: order.mode, status: term.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
+	if d.session == "" {
+		d.session = rand.Text()
 	}
-	d.box, err = toolbox.Open(policy, toolbox.Options{
-		State: state, Protected: []string{policyFile}, Environ: os.Environ(), Undo: d.undo, Denied: d.denied(policy),
-	})
+	d.shown = &progress{next: s, status: d.status}
+	if _, err := s.CleanSessions(ctx); err != nil { // of runs that were killed
+		return nil, errors.Join(err, s.Close())
+	}
+	err = s.BeginSession(ctx, approval.Session{ID: d.session, Kind: order.kind, Owner: store.ThisProcess()})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
-	for _, w := range d.box.Warnings {
-		fmt.Fprintln(os.Stderr, "assent: warning:", present.SafeLine(w))
+	if order.asks != nil {
+		d.approver = order.asks(d)
 	}
-	cfg := approval.Config{Mode: flags.mode(), Rules: d.rules, Grants: d.grants, Policy: policy.Rules, Recorder: d.shown}
-	asked := approver(d)
-	cfg.Approver = flags.limited(asked)
-	if d.gate, err = tool.Guard(cfg, d.box.Tools...); err != nil {
-		return nil, errors.Join(err, d.box.Close())
+	if d.approver != nil && order.timeout > 0 {
+		d.approver = approval.Timeout(order.timeout, d.approver)
 	}
-	if t, ok := asked.(*term.Approver); ok {
-		t.Use(d.gate.Gate)
+	if t := d.approver; t != nil {
+		d.approver = d.ties.Approver(t)
 	}
 	return d, nil
 }
 
-// readPolicy reads a policy file. The model is told which line of it decided, and no path of
-// this machine, so the file goes by its own name.
-func readPolicy(file string) (*config.Policy, error) {
-	data, err := os.ReadFile(file)
+// gate puts a gate in front of the tools of one worker. All gates of a desk ask the same
+// people, keep grants in the same session and records in the same log.
+func (d *desk) gate(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+	g, err := tool.Guard(approval.Config{
+		Session: d.session, Mode: d.mode, Approver: d.approver, Policy: policy, Recorder: d.ties.Recorder(d.shown),
+		Rules: d.store, Grants: d.store, Requests: d.store, Claims: d.store,
+	}, tools...)
 	if err != nil {
 		return nil, err
 	}
-	return config.Load(filepath.Base(file), data, filepath.Dir(file))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.gates[chainKey(chain)] = g
+	return g, nil
+}
+
+func chainKey(chain []string) string { return strings.Join(chain, "\x00") }
+
+// Covers implements [term.Coverer]: the gate of who asks knows.
+func (d *desk) Covers(ctx context.Context, r *approval.Request, answer approval.Decision) []*approval.Request {
+	d.mu.Lock()
+	g := d.gates[chainKey(r.Call.Workers)]
+	d.mu.Unlock()
+	if g == nil {
+		return nil
+	}
+	return g.Covers(ctx, r, answer)
 }
 
 // denied tells lists and searches which files are denied, by a rule or for this session.
-func (d *desk) denied(policy *config.Policy) func(context.Context, approval.Act) bool {
+func (d *desk) denied(policy *approval.RuleSet) func(context.Context, approval.Act) bool {
 	return func(ctx context.Context, act approval.Act) bool {
-		session := d.gate.Session()
-		rules, rulesErr := d.rules.Rules(ctx)
-		grants, grantsErr := d.grants.Grants(ctx, session)
+		rules, rulesErr := d.store.Rules(ctx)
+		grants, grantsErr := d.store.Grants(ctx, d.session)
 		if rulesErr != nil || grantsErr != nil {
 			return true
 		}
-		call := approval.Call{Tool: act.Name, Session: session}
-		p := approval.Policy{Rules: rules, Fixed: policy.Rules, Grants: grants}
+		call := approval.Call{Tool: act.Name, Session: d.session}
+		p := approval.Policy{Rules: rules, Fixed: policy, Grants: grants}
 		q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: time.Now()}
 		return p.Judge(q).State == approval.AutoDenied
 	}
 }
 
-// terminal asks the person at the terminal. Stop is told if they end the run there.
-func (d *desk) terminal(stop context.CancelCauseFunc) *term.Approver {
-	return term.New(term.Config{Grants: d.grants, Who: whoami(), History: d.events.history, Status: d.status, Stop: stop})
+// terminal asks the person at the terminal, and whoever answers in another process: the
+// first answer counts. Stop is told if they end the run at the terminal.
+func (d *desk) terminal(stop context.CancelCauseFunc) approval.Approver {
+	t := term.New(term.Config{Grants: sessionGrants{d.store}, Who: whoami(), History: d.history, Status: d.status, Stop: stop})
+	t.Use(d)
+	return approval.First(t, approval.Queue(d.store))
+}
+
+// sessionGrants is the store as the terminal knows it.
+type sessionGrants struct{ *store.Store }
+
+// RevokeGrant implements [term.Grants].
+func (g sessionGrants) RevokeGrant(session, id string) error {
+	return g.Store.RevokeGrant(context.Background(), session, id)
 }
 
 func whoami() approval.Who {
@@ -108,48 +148,37 @@ func whoami() approval.Who {
 	return who
 }
 
+// close ends the session, unless it is kept for a run that was put aside.
 func (d *desk) close() error {
 	d.shown.close()
-	d.gate.Close()
-	return d.box.Close()
+	for _, g := range d.gates {
+		g.Close()
+	}
+	var err error
+	if !d.kept {
+		err = d.store.EndSession(context.Background(), d.session)
+	}
+	return errors.Join(err, d.store.Close())
 }
 
-// An eventLog keeps the events of a run in memory.
-type eventLog struct {
-	mu   sync.Mutex
-	list []approval.Event
-}
-
-// Record implements [approval.Recorder].
-func (l *eventLog) Record(_ context.Context, e approval.Event) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.list = append(l.list, e)
-	return nil
-}
-
-// history tells how the calls of a session ended. A run has one session.
-func (l *eventLog) history(context.Context, string) ([]approval.Event, error) {
-	return l.ended(), nil
-}
-
-// ended returns how each call ended, in the order in which it did.
-func (l *eventLog) ended() []approval.Event {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// history tells how the calls of a session ended.
+func (d *desk) history(ctx context.Context, session string) ([]approval.Event, error) {
 	var out []approval.Event
-	for _, e := range l.list {
-		if e.Kind == approval.Ended {
-			out = append(out, e)
+	for r, err := range d.store.Records(ctx, approval.RecordFilter{Session: session}) {
+		if err != nil {
+			return out, err
+		}
+		if r.Kind == approval.Ended {
+			out = append(out, r.Event)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // inOrder returns how each call of the steps ended, in the model's order: a denial is
 // recorded before the calls beside it have run.
-func (l *eventLog) inOrder(steps []worker.Step) []approval.Event {
-	rest := l.ended()
+func inOrder(events []approval.Event, steps []worker.Step) []approval.Event {
+	rest := slices.Clone(events)
 	var out []approval.Event
 	for _, s := range steps {
 		for _, r := range s.Results {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/term"
@@ -12,7 +13,7 @@ import (
 // A progress is a recorder that shows on the status line which call runs and what it prints,
 // and hands every event on.
 type progress struct {
-	next   approval.Recorder
+	next   approval.DetailRecorder
 	status *term.Status // may be nil
 
 	mu   sync.Mutex
@@ -21,8 +22,11 @@ type progress struct {
 }
 
 // Record implements [approval.Recorder].
-func (p *progress) Record(ctx context.Context, e approval.Event) error {
-	if err := p.next.Record(ctx, e); err != nil {
+func (p *progress) Record(ctx context.Context, e approval.Event) error { return p.RecordFull(ctx, e) }
+
+// RecordFull implements [approval.DetailRecorder].
+func (p *progress) RecordFull(ctx context.Context, e approval.Event) error {
+	if err := p.next.RecordFull(ctx, e); err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -52,15 +56,47 @@ func (p *progress) close() {
 	p.task.Done()
 }
 
-// A thinking model shows on the status line that it is asked.
+// A thinking model shows on the status line that it is asked, until it says something.
 type thinking struct {
-	worker.Model
+	worker.Talker
 	status *term.Status // may be nil
 }
 
-// Next implements [worker.Model].
-func (m thinking) Next(ctx context.Context, message string, steps []worker.Step) (worker.Turn, error) {
-	task := m.status.Start("the model thinks")
-	defer task.Done()
-	return m.Model.Next(ctx, message, steps)
+// Talk implements [worker.Talker].
+func (m thinking) Talk(ctx context.Context, p worker.Prompt, l worker.Listener) (worker.Turn, error) {
+	heard := &hearing{status: m.status, next: l}
+	heard.wait()
+	defer heard.quiet()
+	return m.Talker.Talk(ctx, p, heard)
+}
+
+// A hearing takes the status line away before something is printed.
+type hearing struct {
+	status *term.Status
+	next   worker.Listener // may be nil
+	task   *term.Task
+}
+
+func (h *hearing) wait() { h.task = h.status.Start("the model thinks") }
+
+func (h *hearing) quiet() {
+	h.task.Done()
+	h.task = nil
+}
+
+// Text implements [worker.Listener].
+func (h *hearing) Text(piece string) {
+	h.quiet()
+	if h.next != nil {
+		h.next.Text(piece)
+	}
+}
+
+// Again implements [worker.Listener].
+func (h *hearing) Again(after time.Duration, why error) {
+	h.quiet()
+	if h.next != nil {
+		h.next.Again(after, why)
+	}
+	h.wait()
 }

@@ -80,11 +80,13 @@ func (f addFlags) entry(text string, now time.Time) (rulebook.Entry, error) {
 	if err != nil {
 		return rulebook.Entry{}, err
 	}
-	rule.ID, rule.Created, rule.Because = rand.Text(), now.UTC(), f.because
+	rule.ID, rule.Created, rule.Because = rand.Text(), now.UTC().Truncate(time.Second), f.because
 	if f.expires != "" {
-		if rule.Expires, err = auditview.ParseUntil(f.expires, now); err != nil {
+		end, err := auditview.ParseUntil(f.expires, now)
+		if err != nil {
 			return rulebook.Entry{}, fmt.Errorf("--expires: %w", err)
 		}
+		rule.Expires = end.UTC().Truncate(time.Second)
 	}
 	return rulebook.Entry{Rule: rule, Note: f.note}, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(tidily{m}, map[string]func(){"assent": main})
+	testscript.Main(tidily{m}, map[string]func(){"assent": main, "agent": agentMain})
 }
 
 // tidily removes the program that tests at a terminal have built.
@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("ASSENT_UPDATE") != "",
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": status, "scrub": scrub, "undoid": undoID},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": status, "scrub": scrub, "undoid": undoID, "column": column, "await": await, "tamper": tamper},
 		Setup:               leaveSoon,
 	})
 }

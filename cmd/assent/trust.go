@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/shell/runner"
@@ -133,16 +133,16 @@ func askTrust(c *cobra.Command, store trust.Store, f *config.File, yes bool) err
 		fmt.Fprintf(out, "%s is trusted as it is.\n", shownText(bundle.Path))
 		return nil
 	}
-	if !yes && !term.IsTerminal(os.Stdin) {
+	if !yes && !keypress.IsTerminal(os.Stdin) {
 		return statusError{exitUsage, fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes once you have read the file", f.Path)}
 	}
 	showTrust(out, f, bundle, changes)
 	if !yes {
-		ok, err := sayYes(c.Context(), out, os.Stdin, "Trust it? [y/n] ")
+		key, err := keypress.Ask(os.Stdin, out, "Trust it?", "yn")
 		if err != nil {
 			return err
 		}
-		if !ok {
+		if key != 'y' {
 			return statusError{exitDenied, errNotTrusted}
 		}
 	}
@@ -208,7 +208,7 @@ func standing(r trust.Record) string {
 }
 
 func removeTrust(c *cobra.Command, store trust.Folder, path string) error {
-	path, err := resolveExisting(path) // the file may be gone
+	path, err := filepath.Abs(path) // the file may be gone
 	if err != nil {
 		return err
 	}

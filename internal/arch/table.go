@@ -62,7 +62,13 @@ var table = map[string]line{
 		"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/command", "tool/roots", "tool/shell/programs",
 	}},
 
-	"internal/explain": {inside: []string{"approval"}},
+	"internal/explain":   {inside: []string{"approval"}},
+	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "tool/shell/programs"}},
+	"internal/replay":    {inside: []string{"approval", "present", "internal/config", "internal/explain"}},
+	"internal/suggest":   {inside: []string{"approval", "present", "internal/replay", "internal/rulebook"}},
+	"internal/plot":      {inside: []string{"present"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
+	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/plot", "internal/rulebook"}},
+	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
 	"internal/toolbox": {inside: append([]string{
 		"approval", "internal/config", "sandbox", "tool", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/runner/shim",

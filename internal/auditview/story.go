@@ -37,7 +37,9 @@ func (s Story) Print(w io.Writer) error {
 // A page is text that is made safe line by line.
 type page struct{ strings.Builder }
 
-func (p *page) line(text string) { p.WriteString(strings.TrimRight(present.SafeLine(text), " ") + "\n") }
+func (p *page) line(text string) {
+	p.WriteString(strings.TrimRight(present.SafeLine(text), " ") + "\n")
+}
 
 // fact writes a name and a value, if there is one.
 func (p *page) fact(name, value string) {

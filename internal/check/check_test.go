@@ -49,6 +49,7 @@ func TestFindings(t *testing.T) {
 		"unknown tool":          {"rules: [deny reed_a_file]\n", `is no tool that is known here; did you mean "read_file"?`},
 		"a slip":                {"rules: [deny raed_file]\n", `error: deny raed_file: there is no tool "raed_file"; did you mean "read_file"?`},
 		"a slip in tools":       {"tools: {shel: {approval: deny}}\n", `error: tools: there is no tool "shel"; did you mean "shell"?`},
+		"no slip":               {"rules: [deny tell]\n", `warning: deny tell: "tell" is no tool that is known here`},
 		"missing folder":        {"sandbox: {paths: {gone: {}}}\n", `policy.yaml:1: warning: root "gone": stat`},
 		"write then run":        {free + "shell:\n  rules:\n    - {pattern: npm test, approval: allow}\n", `policy.yaml:6: warning: "npm test" runs files of the project without asking, and root proj (policy.yaml:3) may be written without asking`},
 		"write then run, rules": {"sandbox: {paths: {proj: {mode: rw}}}\nshell: {}\nrules:\n  - allow write_file(proj/**)\n  - allow shell(./run.sh)\n", `policy.yaml:5: warning: "./run.sh" runs files of the project`},

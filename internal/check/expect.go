@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,13 +42,18 @@ func (l *look) expectations(ctx context.Context) (err error) {
 		if got.Outcome == want.Outcome {
 			continue
 		}
-		why := got.Why
-		if got.Error != "" {
-			why = got.Error
-		}
-		l.warn(want.Source, "%s should be %s, and is %s: %s", want.Call, want.Outcome, got.Outcome, why)
+		l.warn(want.Source, "%s should be %s, and is %s: %s", want.Call, want.Outcome, got.Outcome, reason(got))
 	}
 	return nil
+}
+
+// reason says in a line why a call came out as it did.
+func reason(a explain.Answer) string {
+	why := cmp.Or(a.Error, a.Why)
+	for _, act := range a.Acts {
+		why = cmp.Or(why, act.Why)
+	}
+	return cmp.Or(why, "nothing that it would do asks")
 }
 
 // standIns returns the policy with empty folders in place of those that do not exist yet.

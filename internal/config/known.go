@@ -28,7 +28,8 @@ func (r *report) ruleName(n ast.Node, rule approval.Rule, p *Policy) {
 }
 
 // toolName looks at a name that is no built-in tool and none of the file. It can only be
-// meant for a tool from elsewhere, unless it looks like a slip: a misspelt deny allows.
+// meant for a tool from elsewhere, unless it looks like a slip, one or two letters away: a
+// misspelt deny allows.
 func (r *report) toolName(n ast.Node, what, name string, p *Policy) {
 	if strings.ContainsAny(name, ":*?[") {
 		return
@@ -39,7 +40,7 @@ func (r *report) toolName(n ast.Node, what, name string, p *Policy) {
 	}
 	near := nearest(name, known)
 	switch {
-	case near != "" && distance(name, near) <= slip:
+	case near != "" && distance(name, near) <= min(2, len(name)/4):
 		r.problem(n, "%s: there is no tool %q; did you mean %q?", what, name, near)
 	case near != "":
 		r.note(n, "%s: %q is no tool that is known here; did you mean %q?", what, name, near)
@@ -47,9 +48,6 @@ func (r *report) toolName(n ast.Node, what, name string, p *Policy) {
 		r.note(n, "%s: %q is no tool that is known here; it can only be one from elsewhere", what, name)
 	}
 }
-
-// slip is how many letters apart a name is from the one that was certainly meant.
-const slip = 2
 
 func customNames(tools []command.Config) []string {
 	var out []string

@@ -85,6 +85,9 @@ func (r *report) policy(o *object) *Policy {
 
 // parse returns the one document of the file; an empty file is an empty mapping.
 func (r *report) parse(data []byte) (ast.Node, error) {
+	if line, why := oversized(data); why != "" {
+		return nil, Problems{{File: r.file, Line: line, Column: 1, Text: why + "; it cannot be meant"}}
+	}
 	f, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		p := Problem{File: r.file, Line: 1, Column: 1, Text: err.Error()}

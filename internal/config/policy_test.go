@@ -211,6 +211,9 @@ func TestProblems(t *testing.T) {
 		{"version", "version: 2\n", "this program knows version 1"},
 		{"second document", "tools: {}\n---\ntools: {}\n", "a second document"},
 		{"not YAML", "a: [\n", "policy.yaml:1:4:"},
+		{"nested lists", "rules: [\n" + strings.Repeat("[", 200) + "\n", "policy.yaml:2:1: it is nested too deeply"},
+		{"items in items", "rules:\n  " + strings.Repeat("- ", 200) + "\n", "policy.yaml:2:1: it is nested too deeply"},
+		{"too much", "rules: # " + strings.Repeat("x", maxYAML) + "\n", "more than 131072 bytes"},
 		{"duplicate key", "tools: {}\ntools: {}\n", "policy.yaml:2:1:"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -29,7 +29,7 @@ const (
 	policyName    = "policy.yaml"
 	userName      = "config.yaml"
 	workersFolder = "workers"
-	maxFile       = 1 << 20
+	maxFile       = 1 << 20 // a worker's instructions included
 )
 
 // A File is one that was read. Its policy was made of exactly these bytes.

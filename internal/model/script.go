@@ -17,19 +17,10 @@ type Script struct {
 	turns []scriptTurn
 }
 
-var (
-	_ worker.Model  = (*Script)(nil)
-	_ worker.Talker = (*Script)(nil)
-)
+var _ worker.Talker = (*Script)(nil)
 
-// Next plays the turns whose conditions hold, up to one with calls; after the last it wants
-// nothing more.
-func (s *Script) Next(ctx context.Context, message string, steps []worker.Step) (worker.Turn, error) {
-	p := worker.Prompt{Rounds: []worker.Round{{Message: worker.Message{Text: message}, Steps: steps}}}
-	return s.Talk(ctx, p, nil)
-}
-
-// Talk implements [worker.Talker]. All of its text comes in one piece.
+// Talk implements [worker.Talker]: it plays the turns whose conditions hold, up to one with
+// calls; after the last it wants nothing more. All of its text comes in one piece.
 func (s *Script) Talk(ctx context.Context, p worker.Prompt, l worker.Listener) (worker.Turn, error) {
 	perf := performance{script: s, values: map[string]string{}}
 	turn, wait, err := perf.last(p)

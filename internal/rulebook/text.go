@@ -55,7 +55,7 @@ func (e *Entry) write(b *bytes.Buffer) {
 	}
 	remark(idWord, e.ID)
 	if !e.Created.IsZero() {
-		remark(createdWord, e.Created.UTC().Format(time.RFC3339))
+		remark(createdWord, e.Created.UTC().Format(time.RFC3339Nano))
 	}
 	remark(becauseWord, e.Because)
 	remark(noteWord, e.Note)
@@ -68,7 +68,7 @@ func (e *Entry) write(b *bytes.Buffer) {
 		word = disabledWord
 	}
 	if !e.Expires.IsZero() {
-		word = strings.TrimSpace(word + " " + untilWord + e.Expires.UTC().Format(time.RFC3339))
+		word = strings.TrimSpace(word + " " + untilWord + e.Expires.UTC().Format(time.RFC3339Nano))
 	}
 	remark(word, e.String())
 }

@@ -3,7 +3,6 @@ package soundness
 import (
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,18 +15,14 @@ import (
 type event struct {
 	starts        []start
 	touches       []*touch
+	lost          bool     // there were more touches
 	before, after snapshot // only if something changed
 	refused       string   // what bash said if it does not take the text
 }
 
 // changed reports whether there is more or less, or something else, than before.
 func (e event) changed() bool {
-	for _, t := range e.touches {
-		if t.Wrote || t.Gone {
-			return true
-		}
-	}
-	return false
+	return e.lost || slices.ContainsFunc(e.touches, func(t *touch) bool { return t.Wrote || t.Gone })
 }
 
 // judged is what a command was said to do: the parts that were read, and the acts that
@@ -67,12 +62,23 @@ func (e event) passing(name string) bool {
 	return e.after != nil && e.before[name] == "" && e.after[name] == ""
 }
 
+// hidden reports whether a path cannot be seen any more, because a folder above it may not
+// be entered.
+func (e event) hidden(name string) bool {
+	for at := path.Dir(name); at != "/"; at = path.Dir(at) {
+		if is, there := e.after[at]; there {
+			return !strings.HasPrefix(is, "drwx")
+		}
+	}
+	return false
+}
+
 // changes compares what lies in the places before and after.
 func (j judged) changes(e event) (wrong []string) {
 	for name, was := range e.before {
 		is, there := e.after[name]
 		switch {
-		case !there && !j.names(name, programs.Delete):
+		case !there && !e.hidden(name) && !j.names(name, programs.Delete, programs.Write):
 			wrong = append(wrong, "it removed "+name)
 		case there && is != was && !j.writes(name):
 			wrong = append(wrong, "it changed "+name)
@@ -153,98 +159,11 @@ func covers(p *analysis.Part, act approval.Act, name string) bool {
 		}
 	}
 	for _, m := range p.Matches {
-		if real, err := filepath.EvalSymlinks(m); m == name || err == nil && real == name {
+		if m == name || realPath(m) == name {
 			return true
 		}
 	}
 	return false
-}
-
-// foresaw reports whether an act says that the program is started, there and so.
-func (j judged) foresaw(s start) bool {
-	for i := range j.acts {
-		act := &j.acts[i]
-		if act.Name == approval.Shell && inFolder(act.Dir, s.Folder) && startsWith(act.Target.Words, s) {
-			return true
-		}
-	}
-	return false
-}
-
-// inFolder reports whether an act's folder is the one where something started.
-func inFolder(dir, folder string) bool {
-	if dir == "" {
-		return false
-	}
-	if !strings.HasPrefix(dir, "/") {
-		dir = "/w/" + dir
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	return dir == folder
-}
-
-// startsWith reports whether the words of an act, after the variables that it sets, are
-// those that something was started with. The program may be named by its path.
-func startsWith(words []approval.Word, s start) bool {
-	for i, w := range words {
-		if !w.Unknown && path.Base(w.Text) == path.Base(s.Program) && fits(words[i+1:], s.Words, 1) {
-			return true
-		}
-		if !strings.Contains(w.Text, "=") {
-			return false
-		}
-	}
-	return false
-}
-
-// fits reports whether words turned out to be those that a program got, from the one at
-// that index on. An unknown word may have become any number of them, and no flags if it
-// is plain and the program has flags that do harm.
-func fits(words []approval.Word, got []string, at int) bool {
-	if len(words) == 0 {
-		return at == len(got)
-	}
-	w := words[0]
-	if !w.Unknown {
-		return at < len(got) && same(w.Text, got[at]) && fits(words[1:], got, at+1)
-	}
-	for end := at; end <= len(got); end++ {
-		if end > at && w.Plain && isFlag(got, end-1) {
-			return false
-		}
-		if fits(words[1:], got, end) {
-			return true
-		}
-	}
-	return false
-}
-
-// same compares a word with what it became. Which descriptor a process substitution gets
-// is for bash to say.
-func same(word, got string) bool {
-	const descriptor = "/dev/fd/"
-	return word == got || strings.HasPrefix(word, descriptor) && strings.HasPrefix(got, descriptor)
-}
-
-// tame are programs of which no flag writes or runs anything: an unknown word may be any
-// of them.
-var tame = []string{"basename", "cat", "comm", "cut", "dirname", "du", "echo", "fold", "grep", "head", "join", "ls", "nl", "od",
-	"paste", "printf", "rev", "stat", "tac", "tail", "touch", "tr", "tsort", "uniq", "wc"}
-
-// isFlag reports whether a program would take the word for a flag that may do harm: not
-// behind --, and not behind the script of a shell.
-func isFlag(got []string, at int) bool {
-	if len(got[at]) < 2 || got[at][0] != '-' || slices.Contains(tame, path.Base(got[0])) {
-		return false
-	}
-	for i, word := range got[:at] {
-		if word == "--" || i+1 < at && word == "-c" {
-			return false
-		}
-	}
-	return true
 }
 
 // report shows a difference to a person.

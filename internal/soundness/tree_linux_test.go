@@ -38,6 +38,8 @@ var pristine = map[string]string{
 	"/w/proj/links/out":      "->../../outside",
 	"/w/proj/links/env":      "->../.env",
 	"/w/proj/links/loop":     "->loop",
+	"/w/proj/via/in":         "->../src",
+	"/w/proj/via/up/to":      "->../../keep",
 	"/w/home/.ssh/id_rsa":    "secret\n",
 	"/w/home/.profile":       "\n",
 	"/w/home/notes.txt":      "home\n",

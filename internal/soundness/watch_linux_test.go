@@ -61,36 +61,43 @@ type touch struct {
 	Gone   bool
 }
 
-// take returns what happened since it was last asked, in order, one entry a path.
-func (w *watch) take() ([]*touch, error) {
-	var list []*touch
+// take returns what happened since it was last asked, in order, one entry a path. Lost
+// says that more happened than the kernel keeps.
+func (w *watch) take() (list []*touch, lost bool, err error) {
 	seen := map[string]*touch{}
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := unix.Read(w.fd, buf)
 		if errors.Is(err, unix.EAGAIN) {
-			return list, nil
+			return list, lost, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		for at := 0; at < n; {
-			e := (*unix.InotifyEvent)(unsafe.Pointer(&buf[at]))
-			name := strings.TrimRight(string(buf[at+unix.SizeofInotifyEvent:at+unix.SizeofInotifyEvent+int(e.Len)]), "\x00")
-			at += unix.SizeofInotifyEvent + int(e.Len)
-			if e.Mask&unix.IN_Q_OVERFLOW != 0 {
-				return nil, errors.New("too much happened to be heard")
+			path, mask, size := w.event(buf[at:])
+			at += size
+			if mask&unix.IN_Q_OVERFLOW != 0 {
+				lost = true
+				continue
 			}
-			path := filepath.Join(w.folders[e.Wd], name)
 			t := seen[path]
 			if t == nil {
 				t = &touch{Path: path}
 				seen[path] = t
 				list = append(list, t)
 			}
-			t.hear(e.Mask)
+			t.hear(mask)
 		}
 	}
+}
+
+// event reads the first event of what the kernel wrote.
+func (w *watch) event(buf []byte) (path string, mask uint32, size int) {
+	e := (*unix.InotifyEvent)(unsafe.Pointer(&buf[0]))
+	size = unix.SizeofInotifyEvent + int(e.Len)
+	name := strings.TrimRight(string(buf[unix.SizeofInotifyEvent:size]), "\x00")
+	return filepath.Join(w.folders[e.Wd], name), e.Mask, size
 }
 
 func (t *touch) hear(mask uint32) {

@@ -145,7 +145,7 @@ func (w *worker) worth(script *analysis.Script) int {
 
 // hold runs what was judged and holds what happens against it.
 func (w *worker) hold(a *answer, script *analysis.Script, acts []approval.Act) (err error) {
-	if _, err := w.watch.take(); err != nil { // what judging looked at
+	if _, _, err := w.watch.take(); err != nil { // what judging looked at
 		return err
 	}
 	said, err := w.shell.run(a.Command)
@@ -156,7 +156,7 @@ func (w *worker) hold(a *answer, script *analysis.Script, acts []approval.Act) (
 	if happened.starts, err = w.log.take(); err != nil {
 		return err
 	}
-	if happened.touches, err = w.watch.take(); err != nil {
+	if happened.touches, happened.lost, err = w.watch.take(); err != nil {
 		return err
 	}
 	if happened.changed() {

@@ -1,19 +1,24 @@
 // Package toolbox puts together the tools that a policy gives an agent: it is
-// where config, files, commands and the machine meet. The programs (assent itself
-// and its hook) wire what it returns to a gate.
+// where config, files, commands, programs and the machine meet. The programs
+// (assent itself and its hook) wire what it returns to a gate.
+//
+// The box of a worker that another one called is opened with its caller's as
+// [Options.Parent]. Then every word is the stricter of the two: the roots only
+// narrow, a tool is there only if both have it, and what the caller blocks or
+// asks stays so.
 package toolbox
 
 import (
 	"context"
 	"errors"
-	"path/filepath"
+	"slices"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
-	"github.com/assent-dev/assent/tool/shell"
 )
 
 // Options say what the tools work with.
@@ -28,6 +33,17 @@ type Options struct {
 	Undo files.Undo
 	// Denied reports whether an act is denied by a rule or for this session.
 	Denied func(context.Context, approval.Act) bool
+	// Folder is where the file lies that the policy was read from, and File how
+	// it is called in sources: its custom tools are looked for there.
+	Folder, File string
+	// Runner runs custom tools, under Profile. Nil makes them only say what
+	// would happen.
+	Runner  sandbox.Runner
+	Profile sandbox.Profile
+	// Further are tools that are not made here, but that config has a word on.
+	Further []tool.Tool
+	// Parent is the box of the worker that called this one; nil for none.
+	Parent *Box
 	// Looking makes tools that only say what would happen.
 	Looking bool
 }
@@ -37,21 +53,26 @@ type Box struct {
 	Policy *config.Policy
 	Roots  *roots.Set
 	Tools  []tool.Tool
-	// Warnings are what is accepted and should be written otherwise.
+	// Warnings are what is accepted and should be written otherwise, and what
+	// is left out.
 	Warnings []string
+
+	parent   *Box
+	programs map[string]program // of the custom tools, by their names
 }
 
 // Open makes the tools. The policy was read from a file that is among those
 // protected.
 func Open(policy *config.Policy, opts Options) (*Box, error) {
-	protected := append([]string{opts.State}, opts.Protected...)
-	set, err := roots.New(roots.Options{Secrets: policy.Secrets, Protected: protected}, policy.Roots...)
-	if err != nil {
+	b := &Box{Policy: policy, parent: opts.Parent, programs: map[string]program{}}
+	if err := b.openRoots(opts); err != nil {
 		return nil, err
 	}
-	b := &Box{Policy: policy, Roots: set}
 	if err := b.fill(opts); err != nil {
-		return nil, errors.Join(err, set.Close())
+		return nil, errors.Join(err, b.Roots.Close())
+	}
+	for _, w := range policy.Warnings {
+		b.Warnings = append(b.Warnings, w.String())
 	}
 	return b, nil
 }
@@ -59,25 +80,61 @@ func Open(policy *config.Policy, opts Options) (*Box, error) {
 // Close gives the roots back.
 func (b *Box) Close() error { return b.Roots.Close() }
 
-func (b *Box) fill(opts Options) error {
-	all := files.Tools(b.Roots, files.Options{Undo: opts.Undo, Denied: deniedFile(opts.Denied)})
-	if b.Policy.HasShell {
-		sh, err := b.shell(opts)
+func (b *Box) openRoots(opts Options) (err error) {
+	options := roots.Options{Secrets: b.Policy.Secrets, Protected: append([]string{opts.State}, opts.Protected...)}
+	if b.parent == nil {
+		b.Roots, err = roots.New(options, b.Policy.Roots...)
+		return err
+	}
+	var within []roots.Root
+	for _, r := range b.Policy.Roots {
+		alone, err := b.parent.Roots.Narrow(options, r)
 		if err != nil {
+			b.Warnings = append(b.Warnings, r.Source+": left out, as the caller does not reach it: "+err.Error())
+			continue
+		}
+		if err := alone.Close(); err != nil {
 			return err
 		}
-		all = append(all, sh)
+		within = append(within, r)
 	}
-	configured, warnings, err := tool.Configure(b.Policy.Tools, all...)
+	b.Roots, err = b.parent.Roots.Narrow(options, within...)
+	return err
+}
+
+func (b *Box) fill(opts Options) error {
+	own, err := b.make(b.Policy, opts)
 	if err != nil {
 		return err
 	}
-	b.Tools = configured
-	for _, w := range b.Policy.Warnings {
-		warnings = append(warnings, w.String())
+	var warnings []string
+	if b.Tools, warnings, err = tool.Configure(b.Policy.Tools, own...); err != nil {
+		return err
 	}
-	b.Warnings = warnings
+	b.Warnings = append(b.Warnings, warnings...)
+	for p := b.parent; p != nil; p = p.parent {
+		if err := b.narrow(p, opts); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// make makes the tools that a policy gives, over the roots of the box.
+func (b *Box) make(policy *config.Policy, opts Options) ([]tool.Tool, error) {
+	all := files.Tools(b.Roots, files.Options{Undo: opts.Undo, Denied: deniedFile(opts.Denied)})
+	if policy.HasShell {
+		sh, err := b.shell(policy, opts)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sh)
+	}
+	request, err := newWeb(policy, opts)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(append(all, request), b.custom(policy, opts), opts.Further), nil
 }
 
 func deniedFile(denied func(context.Context, approval.Act) bool) func(approval.Act) bool {
@@ -85,14 +142,4 @@ func deniedFile(denied func(context.Context, approval.Act) bool) func(approval.A
 		return nil
 	}
 	return func(a approval.Act) bool { return denied(context.Background(), a) }
-}
-
-// shell makes the tool for commands.
-func (b *Box) shell(opts Options) (tool.Tool, error) {
-	m := newMachine(opts.Environ, b.Policy.Shell.Env, filepath.Join(opts.State, "shell"))
-	run := m.run
-	if opts.Looking {
-		run = nil
-	}
-	return shell.New(b.Policy.Shell, b.Roots, shell.Options{World: m.world, Run: run, Denied: opts.Denied})
 }

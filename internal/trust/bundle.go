@@ -26,8 +26,8 @@ type Part struct {
 
 // A Bundle is a file that wants to be trusted, with all that it would load or start.
 type Bundle struct {
-	Path  string // of the file, without symbolic links
-	Parts []Part // the file first
+	Path  string // of the file, as it was named
+	Parts []Part // the file first; their paths are without symbolic links
 }
 
 // maxText is how much of a part is kept for a diff; maxPart the largest part.
@@ -43,7 +43,7 @@ func Of(f *config.File) (Bundle, error) {
 	if err != nil {
 		return Bundle{}, err
 	}
-	b := Bundle{Path: real, Parts: []Part{partOf(real, f.Data)}}
+	b := Bundle{Path: f.Path, Parts: []Part{partOf(real, f.Data)}}
 	for _, path := range loads(f) {
 		if slices.ContainsFunc(b.Parts, func(p Part) bool { return p.Path == path }) {
 			continue

@@ -147,6 +147,27 @@ func remove(t *testing.T, path string) {
 	}
 }
 
+// A folder that becomes a link elsewhere has other roots, though the file is the same.
+func TestALinkThatLeadsElsewhereAsksAgain(t *testing.T) {
+	one, other := project(t), project(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(one, link); err != nil {
+		t.Fatal(err)
+	}
+	was := bundle(t, link)
+	record := Record{Path: was.Path, Parts: was.Parts}
+	remove(t, link)
+	if err := os.Symlink(other, link); err != nil {
+		t.Fatal(err)
+	}
+	if state, _ := Compare(bundle(t, link), record, true); state != Changed {
+		t.Error(state)
+	}
+	if state, _ := Compare(bundle(t, one), record, true); state != Untrusted {
+		t.Error("under another path it is another file")
+	}
+}
+
 func TestNothingIsTrustedByDefault(t *testing.T) {
 	b := bundle(t, project(t))
 	for name, r := range map[string]Record{"zero": {}, "empty": {Path: b.Path}, "of another file": {Path: "/x", Parts: b.Parts}} {

@@ -1,8 +1,6 @@
 package worker
 
 import (
-	"context"
-
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
 )
@@ -28,13 +26,13 @@ type Step struct {
 	Results []Result
 }
 
-// A Model gives the next turn of a conversation. A turn without calls ends it.
-type Model interface {
-	Next(ctx context.Context, message string, steps []Step) (Turn, error)
-}
-
-// A Watcher sees a run as it happens.
+// A Watcher sees a run as it happens. Its methods are called one after another.
 type Watcher interface {
-	Text(text string)
+	Listener
+	// Turn is the turn that was heard, now that it is complete and before its calls are
+	// judged.
+	Turn(t Turn)
+	// Results are how the calls of the turn ended, those of files that were to be shared
+	// among them.
 	Results(results []Result)
 }

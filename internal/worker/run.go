@@ -2,123 +2,125 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
 )
 
-// DefaultMaxSteps is how many turns a run has unless it is told otherwise.
-const DefaultMaxSteps = 50
-
-// A Run is one execution of an agent. Model and Gate are needed.
+// A Run is one execution of an agent: a message, or a chat of several. Talker and Gate are
+// needed. It is not safe for concurrent use.
 type Run struct {
-	Model   Model
+	Talker  Talker
 	Gate    *tool.Gate
-	Watcher Watcher
-	// Name is the worker's name: prompts and the log say who asks.
-	Name string
-	// Message is what the agent is asked to do.
-	Message string
-	// MaxSteps limits the turns; 0 means [DefaultMaxSteps].
-	MaxSteps int
+	Watcher Watcher // may be nil
+	// Workers is the chain of workers that led here, this one last: prompts and the log say
+	// who asks.
+	Workers []string
+	// Instructions are what the model is told; Tools those that it may call, nil for all
+	// tools of the gate.
+	Instructions string
+	Tools        []Spec
+	Limits       Limits
 	// StopOnDeny ends the run at the first call that a person denies.
 	StopOnDeny bool
+	// Expand returns the calls of a turn with the further ones that must be answered
+	// before; nil leaves them as they are. The model is not told of those.
+	Expand func(calls []Call) []Call
+
+	rounds []Round
+	usage  Usage
+	streak streak
 }
 
-// ErrLimit says that a run used up its turns.
-var ErrLimit = errors.New("the run reached its limit of turns")
+// Usage is what all turns cost so far.
+func (r *Run) Usage() Usage { return r.usage }
 
-// A StoppedError says which answer ended a run.
-type StoppedError struct {
-	Tool  string
-	Acts  []string // what the call would have done
-	State approval.State
-	Note  string
+// Say gives the agent a message and takes turns until it wants nothing more. It returns
+// the round, also with an error: the cause of ctx if that is done, a [*StoppedError] if an
+// answer ended the run, one that matches [ErrLimit], or the model's.
+func (r *Run) Say(ctx context.Context, m Message) (Round, error) {
+	if r.Limits.Time > 0 {
+		late := fmt.Errorf("%w of %v", ErrLimit, r.Limits.Time)
+		limited, cancel := context.WithTimeoutCause(ctx, r.Limits.Time, late)
+		defer cancel()
+		ctx = limited
+	}
+	r.rounds = append(r.rounds, Round{Message: m})
+	round := &r.rounds[len(r.rounds)-1]
+	for range r.Limits.steps() {
+		step, err := r.step(ctx)
+		if step != nil {
+			round.Steps = append(round.Steps, *step)
+		}
+		if err != nil || len(step.Turn.Calls) == 0 {
+			return *round, err
+		}
+	}
+	return *round, fmt.Errorf("%w of %d turns", ErrLimit, r.Limits.steps())
 }
 
-func (e *StoppedError) Error() string {
-	text := "the run was stopped: " + e.Tool
-	if len(e.Acts) > 0 {
-		text += fmt.Sprintf(" (%s)", strings.Join(e.Acts, " + "))
+// step takes one turn, and has its calls judged and run. Without a turn there is no step.
+func (r *Run) step(ctx context.Context) (*Step, error) {
+	if err := r.Limits.spent(r.usage); err != nil {
+		return nil, err
 	}
-	text += fmt.Sprintf(" was %s", e.State)
-	if e.Note != "" {
-		text += ": " + e.Note
+	turn, err := r.turn(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return text
+	step := &Step{Turn: turn}
+	if len(turn.Calls) == 0 {
+		return step, nil
+	}
+	calls, further := r.expanded(turn.Calls)
+	results := tool.Calls(ctx, r.Gate, calls...)
+	if r.Watcher != nil {
+		r.Watcher.Results(results)
+	}
+	step.Results = slices.DeleteFunc(slices.Clone(results), func(res Result) bool { return further[res.ID] })
+	if ctx.Err() != nil {
+		return step, context.Cause(ctx)
+	}
+	return step, r.stopped(results)
 }
 
-// Do runs the agent until its model wants nothing more, and returns the steps. The error is
-// the cause of ctx if that is done, a [*StoppedError] if an answer ended the run, [ErrLimit],
-// or the model's.
-func (r *Run) Do(ctx context.Context) ([]Step, error) {
-	limit := r.MaxSteps
-	if limit == 0 {
-		limit = DefaultMaxSteps
+// turn asks the model.
+func (r *Run) turn(ctx context.Context) (Turn, error) {
+	tools := r.Tools
+	if tools == nil {
+		tools = r.Gate.Specs()
 	}
-	var steps []Step
-	for range limit {
-		turn, err := r.Model.Next(ctx, r.Message, steps)
-		if ctx.Err() != nil {
-			return steps, context.Cause(ctx)
-		}
-		if err != nil {
-			return steps, fmt.Errorf("model: %w", err)
-		}
-		if r.Watcher != nil && turn.Text != "" {
-			r.Watcher.Text(turn.Text)
-		}
-		step := Step{Turn: turn}
-		if len(turn.Calls) > 0 {
-			step.Results = tool.Calls(ctx, r.Gate, r.named(turn.Calls)...)
-			if r.Watcher != nil {
-				r.Watcher.Results(step.Results)
-			}
-		}
-		steps = append(steps, step)
-		if ctx.Err() != nil {
-			return steps, context.Cause(ctx)
-		}
-		if err := r.stopped(step.Results); err != nil || len(turn.Calls) == 0 {
-			return steps, err
-		}
+	var l Listener
+	if r.Watcher != nil {
+		l = r.Watcher
 	}
-	return steps, fmt.Errorf("%w (%d)", ErrLimit, limit)
+	turn, err := r.Talker.Talk(ctx, Prompt{Instructions: r.Instructions, Tools: tools, Rounds: r.rounds}, l)
+	if ctx.Err() != nil {
+		return Turn{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return Turn{}, fmt.Errorf("model: %w", err)
+	}
+	r.usage = r.usage.Add(turn.Usage)
+	if r.Watcher != nil {
+		r.Watcher.Turn(turn)
+	}
+	return turn, nil
 }
 
-// named says in each call who asks.
-func (r *Run) named(calls []Call) []Call {
-	if r.Name == "" {
-		return calls
+// expanded returns the calls with those that come before them, and the ids of those. Each
+// call says who asks.
+func (r *Run) expanded(calls []Call) (out []Call, further map[string]bool) {
+	out, further = slices.Clone(calls), map[string]bool{}
+	if r.Expand != nil {
+		out = r.Expand(out)
 	}
-	out := slices.Clone(calls)
 	for i := range out {
-		out[i].Workers = append([]string{r.Name}, out[i].Workers...)
-	}
-	return out
-}
-
-// stopped reports the first answer that ends the run.
-func (r *Run) stopped(results []tool.Result) error {
-	for _, res := range results {
-		o := res.Outcome
-		d := o.Decision
-		refused := o.State == approval.Denied || o.State == approval.Expired
-		if o.State == approval.Dismissed || d != nil && d.Stop || r.StopOnDeny && refused {
-			return &StoppedError{Tool: res.Tool, Acts: actTexts(o.Acts), State: o.State, Note: o.Note()}
+		out[i].Workers = slices.Concat(r.Workers, out[i].Workers)
+		if !slices.ContainsFunc(calls, func(c Call) bool { return c.ID == out[i].ID }) {
+			further[out[i].ID] = true
 		}
 	}
-	return nil
-}
-
-func actTexts(acts []approval.Act) []string {
-	var out []string
-	for _, a := range acts {
-		out = append(out, a.String())
-	}
-	return out
+	return out, further
 }

@@ -15,11 +15,21 @@ import (
 // turns is a model that says these things.
 type turns []worker.Turn
 
-func (ts turns) Next(_ context.Context, _ string, steps []worker.Step) (worker.Turn, error) {
-	if len(steps) >= len(ts) {
+func (ts turns) Talk(_ context.Context, p worker.Prompt, _ worker.Listener) (worker.Turn, error) {
+	said := 0
+	for _, r := range p.Rounds {
+		said += len(r.Steps)
+	}
+	if said >= len(ts) {
 		return worker.Turn{}, nil
 	}
-	return ts[len(steps)], nil
+	return ts[said], nil
+}
+
+// say gives the run a message and returns its steps.
+func say(ctx context.Context, r *worker.Run) ([]worker.Step, error) {
+	round, err := r.Say(ctx, worker.Message{Text: "Do it."})
+	return round.Steps, err
 }
 
 func call(id, text string) worker.Call {
@@ -51,7 +61,7 @@ func newRun(t *testing.T, answer func(*approval.Request) approval.Decision, ts .
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &worker.Run{Model: turns(ts), Gate: gate}, &notes
+	return &worker.Run{Talker: turns(ts), Gate: gate}, &notes
 }
 
 func approve(r *approval.Request) approval.Decision { return r.Approve("") }
@@ -61,7 +71,7 @@ func TestRunTakesTurnsUntilTheModelWantsNothing(t *testing.T) {
 		worker.Turn{Text: "first", Calls: []worker.Call{call("1", "a"), call("2", "b")}},
 		worker.Turn{Calls: []worker.Call{call("3", "c")}},
 		worker.Turn{Text: "done"})
-	steps, err := run.Do(t.Context())
+	steps, err := say(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +90,7 @@ func TestADenialIsAResultAndTheRunGoesOn(t *testing.T) {
 		}
 		return r.Approve("")
 	}, worker.Turn{Calls: []worker.Call{call("1", "a")}}, worker.Turn{Calls: []worker.Call{call("2", "b")}})
-	steps, err := run.Do(t.Context())
+	steps, err := say(t.Context(), run)
 	if err != nil || strings.Join(*notes, "") != "b" || !strings.Contains(steps[0].Results[0].Text, "not a") {
 		t.Errorf("%v, notes %v, steps %+v", err, *notes, steps)
 	}
@@ -109,7 +119,7 @@ func TestWhatStopsARun(t *testing.T) {
 			run, notes := newRun(t, tt.answer, worker.Turn{Calls: []worker.Call{call("1", "a")}},
 				worker.Turn{Calls: []worker.Call{call("2", "b")}})
 			run.StopOnDeny = tt.stopOnDeny
-			steps, err := run.Do(t.Context())
+			steps, err := say(t.Context(), run)
 			var stopped *worker.StoppedError
 			if !errors.As(err, &stopped) || stopped.State != tt.state || stopped.Note != tt.note || stopped.Tool != "note" {
 				t.Fatalf("error %v", err)
@@ -124,22 +134,22 @@ func TestWhatStopsARun(t *testing.T) {
 func TestTheLimitEndsARun(t *testing.T) {
 	run, notes := newRun(t, approve, worker.Turn{Calls: []worker.Call{call("1", "a")}},
 		worker.Turn{Calls: []worker.Call{call("2", "b")}}, worker.Turn{Calls: []worker.Call{call("3", "c")}})
-	run.MaxSteps = 2
-	if _, err := run.Do(t.Context()); !errors.Is(err, worker.ErrLimit) || len(*notes) != 2 {
+	run.Limits.Steps = 2
+	if _, err := say(t.Context(), run); !errors.Is(err, worker.ErrLimit) || len(*notes) != 2 {
 		t.Errorf("error %v, notes %v", err, *notes)
 	}
 }
 
 type broken struct{}
 
-func (broken) Next(context.Context, string, []worker.Step) (worker.Turn, error) {
+func (broken) Talk(context.Context, worker.Prompt, worker.Listener) (worker.Turn, error) {
 	return worker.Turn{}, errors.New("no answer from the model")
 }
 
 func TestAModelThatFailsEndsARun(t *testing.T) {
 	run, _ := newRun(t, approve)
-	run.Model = broken{}
-	if _, err := run.Do(t.Context()); err == nil || err.Error() != "model: no answer from the model" {
+	run.Talker = broken{}
+	if _, err := say(t.Context(), run); err == nil || err.Error() != "model: no answer from the model" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -152,7 +162,7 @@ func TestTheCauseOfTheContextEndsARun(t *testing.T) {
 		return r.Approve("")
 	}, worker.Turn{Calls: []worker.Call{call("1", "a")}}, worker.Turn{Calls: []worker.Call{call("2", "b")}})
 	// What was approved before the end does not run after it.
-	if steps, err := run.Do(ctx); err != enough || len(steps) != 1 || len(*notes) != 0 {
+	if steps, err := say(ctx, run); err != enough || len(steps) != 1 || len(*notes) != 0 {
 		t.Errorf("error %v, steps %+v, notes %v", err, steps, *notes)
 	}
 }
@@ -163,8 +173,8 @@ func TestTheNameOfARunSaysWhoAsks(t *testing.T) {
 		asked = r.Call.Workers
 		return r.Approve("")
 	}, worker.Turn{Calls: []worker.Call{call("1", "a")}})
-	run.Name = "tidy"
-	if _, err := run.Do(t.Context()); err != nil || strings.Join(asked, ",") != "tidy" {
+	run.Workers = []string{"tidy"}
+	if _, err := say(t.Context(), run); err != nil || strings.Join(asked, ",") != "tidy" {
 		t.Errorf("error %v, workers %v", err, asked)
 	}
 }

@@ -21,6 +21,10 @@ import (
 // reads and writes messages, calls can be made on it that keep their bytes: their answers
 // do not reach the SDK.
 type Frames struct {
+	// Hear is given requests and notifications as they come, before any answer that comes
+	// later, and says whether it took them. Set it before the first Read; nil takes none.
+	Hear func(*jsonrpc.Request) bool
+
 	in  *bufio.Reader
 	max int
 	bad func(why error)
@@ -68,8 +72,15 @@ func (f *Frames) Read(ctx context.Context) (jsonrpc.Message, error) {
 			f.bad(fmt.Errorf("a line of %d bytes is no message: %w", len(line), err))
 			continue
 		}
-		if response, ok := msg.(*jsonrpc.Response); ok && f.take(response) {
-			continue
+		switch m := msg.(type) {
+		case *jsonrpc.Response:
+			if f.take(m) {
+				continue
+			}
+		case *jsonrpc.Request:
+			if f.Hear != nil && f.Hear(m) {
+				continue
+			}
 		}
 		return msg, nil
 	}

@@ -23,6 +23,7 @@ const (
 // A listing is what a server offers, as it was last looked at.
 type listing struct {
 	at      time.Time
+	changes int64    // how many changes the server had announced before
 	names   []string // in the server's order
 	entries map[string]*entry
 }
@@ -31,7 +32,7 @@ type listing struct {
 type lists struct {
 	c       *Connector
 	now     atomic.Pointer[listing]
-	changed atomic.Bool // the server says that its list changed
+	changes atomic.Int64 // how often the server said that its list changed
 
 	refreshing sync.Mutex // one at a time
 }
@@ -47,7 +48,7 @@ func (l *lists) current() *listing { return l.now.Load() }
 // stale says that the server's list is not what it was. It is looked at right away, so
 // that whoever shows it to a model hears of it.
 func (l *lists) stale() {
-	l.changed.Store(true)
+	l.changes.Add(1)
 	go func() {
 		s, err := l.c.connected()
 		if err == nil {
@@ -61,7 +62,8 @@ func (l *lists) stale() {
 
 // fresh lists the tools again if the list is old or said to be another.
 func (l *lists) fresh(ctx context.Context, s *session) error {
-	if !l.changed.Load() && time.Since(l.current().at) < l.c.opts.Fresh {
+	now := l.current()
+	if now.changes == l.changes.Load() && time.Since(now.at) < l.c.opts.Fresh {
 		return nil
 	}
 	return l.refresh(ctx, s)
@@ -71,20 +73,19 @@ func (l *lists) fresh(ctx context.Context, s *session) error {
 func (l *lists) refresh(ctx context.Context, s *session) error {
 	l.refreshing.Lock()
 	defer l.refreshing.Unlock()
-	l.changed.Store(false)
+	changes := l.changes.Load()
 	ctx, cancel := context.WithTimeout(ctx, l.c.opts.ConnectTimeout)
 	defer cancel()
 	tools, err := listAll(ctx, s.ClientSession)
 	if err != nil {
-		l.changed.Store(true) // what is known is not known to be right
 		return err
 	}
 	before := l.current()
 	next, err := l.c.inspect(ctx, tools, before)
 	if err != nil {
-		l.changed.Store(true)
 		return err
 	}
+	next.changes = changes
 	l.now.Store(next)
 	l.c.opts.Names.Set(l.c.cfg.Name, next.names...)
 	if !next.same(before) {
@@ -98,7 +99,7 @@ func (l *lists) agreed(e *entry) {
 	l.refreshing.Lock()
 	defer l.refreshing.Unlock()
 	before := l.current()
-	next := &listing{at: before.at, names: before.names, entries: make(map[string]*entry, len(before.entries))}
+	next := &listing{at: before.at, changes: before.changes, names: before.names, entries: make(map[string]*entry, len(before.entries))}
 	for name, old := range before.entries {
 		next.entries[name] = old
 	}

@@ -60,6 +60,7 @@ func (c *Connector) start(ctx context.Context) (*process, error) {
 		<-p.over
 		return errors.Join(err, ourIn.Close())
 	})
+	p.frames.Hear = c.progress.hear
 	go func() {
 		exit, err := started.Wait()
 		p.exit = exitError(exit, err)

@@ -2,12 +2,14 @@ package connector
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"sync"
 
 	"github.com/assent-dev/assent/tool"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -76,6 +78,18 @@ func (l *listeners) add(hear func(*mcp.ProgressNotificationParams)) (token strin
 		defer l.mu.Unlock()
 		delete(l.by, token)
 	}
+}
+
+// hear takes a message that is about progress.
+func (l *listeners) hear(r *jsonrpc.Request) bool {
+	if r.Method != "notifications/progress" {
+		return false
+	}
+	var p mcp.ProgressNotificationParams
+	if json.Unmarshal(r.Params, &p) == nil {
+		l.tell(&p)
+	}
+	return true
 }
 
 func (l *listeners) tell(p *mcp.ProgressNotificationParams) {

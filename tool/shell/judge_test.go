@@ -186,3 +186,12 @@ func TestGitMayWriteItsOwnTree(t *testing.T) {
 	src := benchOf(t, Config{Rules: cfg.Rules, Cwd: "proj/src"}, false)
 	src.all("ask", "git checkout main") // the top of the tree has the secret
 }
+
+func TestDevicesAreNotFilesUnlessTheyAreAltered(t *testing.T) {
+	b := newBench(t, Config{Readonly: true, Rules: allow("mv", "rm", "chmod", "cp", "ln", "dd", "tee")})
+	b.all("allow", "ls > /dev/null 2>&1", "cat /dev/null", "dd if=/dev/zero of=/dev/null count=1", "tee /dev/null < README.md")
+	b.all("ask", "mv README.md /dev/null", "chmod 600 /dev/null", "cp README.md /dev/null", "ln -sf README.md /dev/null")
+	if got := b.judge("rm /dev/null"); got == "allow" {
+		t.Error("rm /dev/null is allowed")
+	}
+}

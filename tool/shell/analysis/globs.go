@@ -3,8 +3,10 @@ package analysis
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/assent-dev/assent/tool/shell/programs"
 	"mvdan.cc/sh/v3/pattern"
 )
 
@@ -45,10 +47,10 @@ func (w *walker) touchPattern(p Part, text, dir string, tree bool) {
 		}
 		text = escapePattern(dir) + "/" + text
 	}
-	p.Many = true
+	p.Many, p.tree = true, tree
 	p.Matches, p.More = w.matches(text)
 	if tree {
-		p.Matches, p.More = w.trees(p.Matches, p.More)
+		p.Matches, p.More = w.trees(p.Matches, p.More, p.Access == programs.Read)
 	}
 	p.Path = text
 	w.add(p)
@@ -132,9 +134,11 @@ func (w *walker) list(folder string) ([]Entry, bool) {
 	return entries, more
 }
 
-// tree returns what lies below a folder now; links are named and not followed.
-func (w *walker) tree(folder string) (found []string, more bool) {
+// tree returns what lies below a folder now. Links to folders are named, and followed only
+// if asked to: some programs do so when they read.
+func (w *walker) tree(folder string, follow bool) (found []string, more bool) {
 	queue := []string{folder}
+	var been []string
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
@@ -143,20 +147,28 @@ func (w *walker) tree(folder string) (found []string, more bool) {
 		for _, e := range entries {
 			name := path.Join(at, e.Name)
 			found = append(found, name)
-			if e.Kind == Folder && !e.Link {
-				queue = append(queue, name)
+			real, kind := name, e.Kind
+			if e.Link && follow {
+				real, kind = w.world.Look(name)
 			}
+			if kind != Folder || e.Link && (!follow || slices.Contains(been, real)) {
+				continue
+			}
+			if e.Link {
+				been = append(been, real)
+			}
+			queue = append(queue, name)
 		}
 	}
 	return found, more
 }
 
 // trees adds what lies below each of the paths.
-func (w *walker) trees(paths []string, more bool) ([]string, bool) {
+func (w *walker) trees(paths []string, more, follow bool) ([]string, bool) {
 	all := paths
 	for _, name := range paths {
 		if _, kind := w.world.Look(name); kind == Folder {
-			below, beyond := w.tree(name)
+			below, beyond := w.tree(name, follow)
 			all = append(all, below...)
 			more = more || beyond
 		}

@@ -92,7 +92,7 @@ func (w *walker) moved(from, to string) (found []string, more bool) {
 	if from == "" {
 		return nil, true
 	}
-	below, more := w.tree(from)
+	below, more := w.tree(from, true)
 	found = make([]string, len(below))
 	for i, name := range below {
 		found[i] = to + strings.TrimPrefix(name, from)

@@ -37,7 +37,7 @@ func (w *walker) bringLinks(p Part, e programs.Effect, from string) {
 	if _, kind := w.world.Look(from); kind != Folder {
 		return
 	}
-	below, _ := w.tree(from)
+	below, _ := w.tree(from, false)
 	for _, name := range below {
 		if w.isLink(name) {
 			w.links = append(w.links, madeLink{p.Path + strings.TrimPrefix(name, from), p.Cause, true})
@@ -73,21 +73,22 @@ func (w *walker) settle() {
 // forget takes a path for unknown that leads through the link.
 func (p *Part) forget(link madeLink) {
 	switch {
-	case p.Kind == Touches && link.leads(p.Path):
+	case p.Kind == Touches && link.leads(p.Path, p.tree):
 		p.Path, p.Many, p.Matches, p.More = "", false, nil, false
 		p.Why = "it may be reached through a link that the command makes"
-	case p.Kind == Runs && p.Dir != "" && (p.Dir == link.path || link.leads(p.Dir)):
+	case p.Kind == Runs && link.leads(p.Dir, true):
 		p.Dir = ""
 	}
 }
 
-// leads reports whether a path, or a pattern of paths, goes through the link.
-func (l madeLink) leads(to string) bool {
+// leads reports whether a path, or a pattern of paths, goes through the link: below it, or
+// with all that lies there.
+func (l madeLink) leads(to string, tree bool) bool {
 	if to == "" {
 		return false
 	}
 	own, parts := strings.Split(l.path, "/"), strings.Split(to, "/")
-	if len(parts) < len(own) || len(parts) == len(own) && !l.itself {
+	if len(parts) < len(own) || len(parts) == len(own) && !l.itself && !tree {
 		return false
 	}
 	for i, name := range own {

@@ -79,7 +79,7 @@ func isDevice(name string) bool {
 // that the command may run in.
 func (w *walker) touch(p Part, target programs.Word, s *state, tree bool) {
 	p.Operand = target
-	if target.Known && isDevice(target.Text) {
+	if target.Known && isDevice(target.Text) && !w.alters(p) {
 		return
 	}
 	if p.Redirect && target.Known && w.connects(p, target.Text) {
@@ -107,6 +107,21 @@ func (w *walker) touch(p Part, target programs.Word, s *state, tree bool) {
 	}
 }
 
+// altering are programs that do to a path more than open it: on a device that
+// changes the device itself.
+var altering = map[string]bool{
+	"mv": true, "ln": true, "cp": true, "install": true, "rsync": true, "chmod": true, "chown": true, "chgrp": true,
+	"setfacl": true, "chattr": true, "touch": true, "truncate": true, "shred": true, "mknod": true, "mkfifo": true, "mount": true,
+}
+
+// alters reports whether a part does more to a device than read and write it.
+func (w *walker) alters(p Part) bool {
+	if p.Redirect || p.Access == programs.Read {
+		return false
+	}
+	return p.Access == programs.Delete || p.Cause > 0 && altering[w.parts[p.Cause-1].Reading.Program]
+}
+
 // touchIn adds the part for a file named from one folder.
 func (w *walker) touchIn(p Part, target programs.Word, dir string, tree bool) {
 	if target.Glob {
@@ -119,11 +134,11 @@ func (w *walker) touchIn(p Part, target programs.Word, dir string, tree bool) {
 		w.add(p)
 		return
 	}
-	p.Path = name
+	p.Path, p.tree = name, tree
 	if tree {
 		if _, kind := w.world.Look(name); kind == Folder {
 			p.Many = true
-			p.Matches, p.More = w.tree(name)
+			p.Matches, p.More = w.tree(name, p.Access == programs.Read)
 		}
 	}
 	w.add(p)

@@ -152,6 +152,9 @@ func (r *reader) useFlags() {
 		if u.flag.alarm != "" {
 			r.open(u.flag.alarm)
 		}
+		if !u.given && u.flag.optional {
+			r.useBare(u)
+		}
 		if !u.given || u.flag.dash && u.value.Known && u.value.Text == "-" {
 			continue
 		}
@@ -160,6 +163,32 @@ func (r *reader) useFlags() {
 				r.does(want, u.value, u.at, !u.flag.ok)
 			}
 		}
+	}
+}
+
+// useBare says what a flag does whose argument was left out: the same, to
+// something that the program chooses.
+func (r *reader) useBare(u *use) {
+	for _, want := range u.flag.does {
+		switch want.verb {
+		case write, remove, connect:
+			r.does(want, Word{Text: "*"}, u.at, !u.flag.ok)
+		case run, code, script:
+			r.open("it runs what its configuration names")
+		}
+	}
+}
+
+// useEntry says what holds for every invocation of the program.
+func (r *reader) useEntry() {
+	if r.quits {
+		return
+	}
+	if r.entry.stdin {
+		r.out.Stdin = true
+	}
+	if r.entry.opaque != "" {
+		r.opaque(r.entry.opaque)
 	}
 }
 

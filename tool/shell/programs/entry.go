@@ -220,7 +220,9 @@ type entry struct {
 	raises   bool
 	remote   bool // what it runs runs elsewhere
 	open     string
-	prefix   int // -1 for the default
+	opaque   string // why what it is handed cannot be read
+	stdin    bool   // it hands standard input to a shell
+	prefix   int    // -1 for the default
 	special  string
 	flags    []*flag
 	short    [128]*flag

@@ -44,6 +44,7 @@ func interpret(e *entry, name string, args []Word) Reading {
 	if special.after != nil {
 		special.after(&r)
 	}
+	r.useEntry()
 	r.conclude()
 	return r.out
 }

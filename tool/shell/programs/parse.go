@@ -105,6 +105,13 @@ func (p *parser) read(words []string) error {
 		p.level.prefix = n
 	case "open":
 		p.level.open = strings.Join(rest, " ")
+	case "opaque":
+		p.level.opaque = strings.Join(rest, " ")
+	case "stdin":
+		if len(rest) != 1 || rest[0] != "shell" {
+			return fmt.Errorf("stdin takes the word shell, not %q", strings.Join(rest, " "))
+		}
+		p.level.stdin = true
 	case "special":
 		if _, ok := specialNamed(rest[0]); !ok || len(rest) > 1 {
 			return fmt.Errorf("there is no special function %q", strings.Join(rest, " "))
@@ -220,6 +227,8 @@ func (e *entry) merge(other *entry) {
 	e.raises = e.raises || other.raises
 	e.remote = e.remote || other.remote
 	e.open = cmp.Or(e.open, other.open)
+	e.opaque = cmp.Or(e.opaque, other.opaque)
+	e.stdin = e.stdin || other.stdin
 	e.special = cmp.Or(e.special, other.special)
 	if e.prefix < 0 {
 		e.prefix = other.prefix

@@ -179,7 +179,7 @@ func (r *reader) unknown(i int) int {
 // names there can as well make files.
 func (r *reader) harmless(w Word) bool {
 	e := r.entry
-	return !e.harmful && !e.wraps && len(e.subs) == 0 && e.open == "" && (w.Glob || !e.reads)
+	return !e.harmful && !e.wraps && len(e.subs) == 0 && e.open == "" && e.opaque == "" && (w.Glob || !e.reads)
 }
 
 // begun takes an unknown word of which a flag is known, as --output=$F. It

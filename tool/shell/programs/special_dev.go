@@ -1,6 +1,10 @@
 package programs
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // devSpecial returns the functions for the tools of developers and operators.
 func devSpecial(name string) (special, bool) {
@@ -25,6 +29,8 @@ func devSpecial(name string) (special, bool) {
 		return special{operands: gitClone}, true
 	case "gitConfig":
 		return special{after: gitConfig}, true
+	case "goPackages":
+		return special{after: goPackages}, true
 	case "make":
 		return special{operands: makeOperands}, true
 	case "pytest":
@@ -78,3 +84,18 @@ func (r *reader) usesAny(names ...string) bool {
 
 // somewhere is a path or host that is not known.
 func somewhere(text string) Word { return Word{Text: text} }
+
+// goPackages notes the folders of packages that are named by a path: their code is
+// compiled and, by go test, run.
+func goPackages(r *reader) {
+	for _, at := range r.operands {
+		w := r.args[at]
+		switch {
+		case !w.Known:
+			r.file(Read, w, at, true, false)
+		case strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "."):
+			folder := strings.TrimSuffix(strings.TrimSuffix(w.Text, "..."), "/")
+			r.file(Read, Literal(cmp.Or(folder, "/")), at, false, false)
+		}
+	}
+}

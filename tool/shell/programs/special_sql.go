@@ -13,8 +13,8 @@ func sqlCommands(r *reader) {
 			r.sqlShell(w)
 		}
 	}
-	if len(texts) == 0 {
-		r.open("takes its commands from standard input")
+	if len(texts) == 0 && !r.quits {
+		r.opaque("takes its commands from standard input")
 	}
 	r.open("does as its commands say")
 }

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/keypress"
+	"github.com/assent-dev/assent/internal/replay"
+	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/suggest"
+	"github.com/assent-dev/assent/store"
+)
+
+// suggestFlags say what is looked for, and what is done about it.
+type suggestFlags struct {
+	least, most, apply int
+	policy             string
+	filter             filterFlags
+}
+
+func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
+	var sf suggestFlags
+	c := &cobra.Command{
+		Use:   "suggest",
+		Short: "Propose rules from what was approved again and again",
+		Long: "suggest looks through the audit log for the smallest rules that would have answered repeated\n" +
+			"approvals, and says of each how many prompts it would have saved. None would have let through\n" +
+			"anything that was denied. At a terminal a key keeps one; elsewhere --apply does.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return suggestRules(c, flags, sf) },
+	}
+	c.Flags().IntVar(&sf.least, "min", suggest.DefaultMin, "how many prompts a rule must have answered")
+	c.Flags().IntVar(&sf.most, "limit", 10, "print at most so many, the best first; 0 for all")
+	c.Flags().IntVar(&sf.apply, "apply", 0, "keep the suggestion with this number")
+	policyFlag(c, &sf.policy)
+	sf.filter.register(c)
+	return c
+}
+
+func suggestRules(c *cobra.Command, flags *rulesFlags, sf suggestFlags) error {
+	open := flags.reading
+	if sf.apply > 0 {
+		open = func(context.Context) (*store.Store, error) { return flags.changing(c) }
+	}
+	s, err := open(c.Context())
+	if err != nil && !errors.Is(err, errNoStore) {
+		return err
+	}
+	found := []suggest.Suggestion{}
+	if s != nil {
+		defer s.Close()
+		warnApprovals(c, s)
+		if found, err = sf.find(c.Context(), s); err != nil {
+			return err
+		}
+	}
+	switch {
+	case sf.apply > 0:
+		return applySuggestion(c, flags, s, found, sf.apply)
+	case flags.json:
+		return writeJSON(c.OutOrStdout(), map[string]any{"suggestions": found})
+	}
+	return sf.show(c, flags, found)
+}
+
+// find looks for suggestions in the log.
+func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]suggest.Suggestion, error) {
+	filter, err := f.filter.filter(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	policy := approval.Policy{}
+	if policy.Rules, err = s.Rules(ctx); err != nil {
+		return nil, err
+	}
+	if f.policy != "" {
+		file, err := readPolicy(f.policy)
+		if err != nil {
+			return nil, err
+		}
+		policy.Fixed = file.Rules
+	}
+	var cases []replay.Case
+	for r, err := range s.Records(ctx, filter) {
+		if err != nil {
+			return nil, err
+		}
+		if k, ok := replay.FromRecord(&r); ok && (k.Asked || k.Refused()) {
+			cases = append(cases, k)
+		}
+	}
+	found := suggest.Find(cases, suggest.Options{Min: f.least, Policy: policy, Now: time.Now()})
+	if f.most > 0 && len(found) > f.most {
+		found = found[:f.most]
+	}
+	return found, nil
+}
+
+// show prints the suggestions; a person at a terminal may keep one after the other.
+func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []suggest.Suggestion) error {
+	if len(found) == 0 {
+		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: nothing was approved again and again that a small rule covers.")
+	}
+	for i, s := range found {
+		if err := s.Print(c.OutOrStdout(), i+1); err != nil {
+			return err
+		}
+		if !atTerminal(c) {
+			continue
+		}
+		key, err := keypress.Ask(os.Stdin, c.ErrOrStderr(), "   Keep it?", "ynq")
+		switch {
+		case err != nil:
+			return err
+		case key == 'q':
+			return nil
+		case key != 'y':
+			continue
+		}
+		if err := keepOne(c, flags, s); err != nil {
+			return err
+		}
+	}
+	if len(found) > 0 && !atTerminal(c) {
+		fmt.Fprintf(c.OutOrStdout(), "\nTo keep one: %s --apply NUMBER\n", c.CommandPath())
+	}
+	return nil
+}
+
+// keepOne keeps a suggestion that a person just said yes to.
+func keepOne(c *cobra.Command, flags *rulesFlags, s suggest.Suggestion) error {
+	kept, err := flags.changing(c)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	return applySuggestion(c, flags, kept, []suggest.Suggestion{s}, 1)
+}
+
+func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found []suggest.Suggestion, number int) error {
+	if number > len(found) {
+		return fmt.Errorf("--apply %d: there are %d suggestions", number, len(found))
+	}
+	var entries []rulebook.Entry
+	for _, text := range found[number-1].Rules {
+		e, err := addFlags{note: fmt.Sprintf("suggested: would have answered %d prompts", found[number-1].Saves)}.entry(text, time.Now())
+		if err != nil {
+			return err
+		}
+		entries = append(entries, e)
+	}
+	if err := rulebook.Add(c.Context(), s, entries...); err != nil {
+		return err
+	}
+	if flags.json {
+		return rulebook.WriteJSON(c.OutOrStdout(), entries)
+	}
+	for _, e := range entries {
+		fmt.Fprintf(c.OutOrStdout(), "%s is kept: %s\n", rulebook.ShortID(e.ID), shownText(e.String()))
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package crew
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/tool"
+)
+
+// MaxDepth is how many workers a chain of callers may have.
+const MaxDepth = 5
+
+// A Crew is all workers of one run. All fields but Watch and Stop are needed.
+type Crew struct {
+	// Folders are where workers are found by name, in order. Created ones go to the first,
+	// the project's.
+	Folders []string
+	// Configure says what holds for a worker of the crew.
+	Configure func(ctx context.Context, f *config.File) (*config.Configuration, error)
+	// Box are the options for tools, as far as they are the same for all.
+	Box toolbox.Options
+	// Denied reports for a policy whether an act is denied.
+	Denied func(policy *approval.RuleSet) func(context.Context, approval.Act) bool
+	// Gate puts a gate in front of the tools of a chain of workers.
+	Gate func(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error)
+	// Model opens the model of a worker.
+	Model func(ctx context.Context, w *config.Worker) (worker.Talker, error)
+	// Watch returns who sees what a chain of workers does. May be nil.
+	Watch func(chain []string) worker.Watcher
+	// Stop ends the whole run. May be nil.
+	Stop context.CancelCauseFunc
+	// Limits and StopOnDeny are for every worker of the crew.
+	Limits     worker.Limits
+	StopOnDeny bool
+
+	mu      sync.Mutex
+	created map[string]approval.Digest // files that a person agreed to in this run
+}
+
+// agreed reports whether a person saw exactly this file when it was created in this run.
+func (c *Crew) agreed(f *config.File) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d, ok := c.created[f.Path]
+	return ok && d == approval.DigestOf(f.Data)
+}
+
+func (c *Crew) agree(path string, data []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.created == nil {
+		c.created = map[string]approval.Digest{}
+	}
+	c.created[path] = approval.DigestOf(data)
+}
+
+// A Member is a worker that is ready to run. Close it when it has ended.
+type Member struct {
+	Worker *config.Worker
+	Box    *toolbox.Box
+	Gate   *tool.Gate
+	// Chain is who called whom, this worker last.
+	Chain []string
+
+	crew   *Crew
+	rules  *approval.RuleSet
+	caller *Member
+	shares shares
+}
+
+// Open opens the worker that a person named.
+func (c *Crew) Open(cfg *config.Configuration) (*Member, error) { return c.open(cfg, nil) }
+
+func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) {
+	m := &Member{Worker: cfg.Worker, crew: c, caller: caller, rules: cfg.Rules, Chain: []string{cfg.Worker.Name}}
+	opts := c.Box
+	if caller != nil {
+		m.Chain = slices.Concat(caller.Chain, m.Chain)
+		opts.Parent = caller.Box
+		var err error
+		if m.rules, err = common(caller.rules, cfg.Rules); err != nil {
+			return nil, err
+		}
+	}
+	if len(cfg.Connectors) > 0 {
+		return nil, fmt.Errorf("%s: connectors cannot be used yet; leave connector %s out", cfg.Connectors[0].Source, cfg.Connectors[0].Name)
+	}
+	opts.Folder, opts.File = cfg.Worker.Folder, cfg.Worker.File
+	opts.Protected = slices.Concat(opts.Protected, cfg.Files)
+	opts.Denied = c.Denied(m.rules)
+	opts.Further = m.tools()
+	var err error
+	if m.Box, err = toolbox.Open(cfg.Policy, opts); err != nil {
+		return nil, err
+	}
+	offered := slices.DeleteFunc(slices.Clone(m.Box.Tools), func(t tool.Tool) bool {
+		return slices.Contains(cfg.Worker.Manual, t.Spec().FullName())
+	})
+	if m.Gate, err = c.Gate(m.Chain, m.rules, offered); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Close gives back what the member holds.
+func (m *Member) Close() error {
+	m.Gate.Close()
+	return m.Box.Close()
+}
+
+// common are the rules of a worker that was called: what either denies, and what both
+// allow.
+func common(caller, callee *approval.RuleSet) (*approval.RuleSet, error) {
+	theirs, ours := caller.Rules(), callee.Rules()
+	has := func(rules []approval.Rule, r approval.Rule) bool {
+		return slices.ContainsFunc(rules, func(o approval.Rule) bool { return o.String() == r.String() })
+	}
+	var out []approval.Rule
+	for _, r := range theirs {
+		if r.Effect != approval.Allow || has(ours, r) {
+			out = append(out, r)
+		}
+	}
+	for _, r := range ours {
+		if r.Effect != approval.Allow && !has(out, r) {
+			out = append(out, r)
+		}
+	}
+	return approval.CompileRules(out)
+}
+
+// Specs are the tools that the model of the member is shown.
+func (m *Member) Specs() []tool.Spec {
+	return slices.DeleteFunc(m.Gate.Specs(), func(s tool.Spec) bool { return s.Connector == "" && m.hidden(s.Name) })
+}
+
+// hidden reports whether a tool of the gate would be of no use to the model.
+func (m *Member) hidden(name string) bool {
+	network := m.Box.Policy.Shell.Network
+	switch name {
+	case approval.ShareFile:
+		return true
+	case approval.HTTPRequest:
+		return !network.On && len(network.Allow) == 0
+	case approval.WorkerCall, listWorkers:
+		return len(m.Worker.AllowWorkers) == 0
+	}
+	return false
+}
+
+// Run returns a run of the member.
+func (m *Member) Run(ctx context.Context) (*worker.Run, error) {
+	talker, err := m.crew.Model(ctx, m.Worker)
+	if err != nil {
+		return nil, fmt.Errorf("worker %s: %w", m.Worker.Name, err)
+	}
+	limits := m.crew.Limits
+	if limits.Steps == 0 || m.Worker.MaxSteps > 0 && m.Worker.MaxSteps < limits.Steps {
+		limits.Steps = m.Worker.MaxSteps
+	}
+	r := &worker.Run{
+		Talker: talker, Gate: m.Gate, Workers: m.Chain, Instructions: m.Worker.Instructions, Tools: m.Specs(),
+		Limits: limits, StopOnDeny: m.crew.StopOnDeny, Expand: m.expand,
+	}
+	if m.crew.Watch != nil {
+		r.Watcher = m.crew.Watch(m.Chain)
+	}
+	return r, nil
+}
+
+// projectFolder is where created workers go.
+func (c *Crew) projectFolder() string { return filepath.Clean(c.Folders[0]) }

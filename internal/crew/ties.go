@@ -1,0 +1,98 @@
+package crew
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// partMark stands in the id of a sub-call between that of its parent and its number.
+const partMark = "#share-"
+
+func partID(parent string, n int) string { return fmt.Sprintf("%s%s%d", parent, partMark, n) }
+
+// Ties ends the calls whose sub-calls were refused, so that nobody is asked about them. It
+// stands between a gate, its approver and its recorder. The zero Ties are ready.
+type Ties struct {
+	mu      sync.Mutex
+	batches []*approval.Batch // that are being asked
+}
+
+// Approver returns the approver as one that is watched.
+func (t *Ties) Approver(next approval.Approver) approval.BatchApprover {
+	return watched{ties: t, BatchApprover: approval.First(next)}
+}
+
+type watched struct {
+	ties *Ties
+	approval.BatchApprover
+}
+
+// ApproveBatch implements [approval.BatchApprover].
+func (w watched) ApproveBatch(ctx context.Context, b *approval.Batch) error {
+	w.ties.add(b)
+	defer w.ties.remove(b)
+	return w.BatchApprover.ApproveBatch(ctx, b)
+}
+
+func (t *Ties) add(b *approval.Batch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.batches = append(t.batches, b)
+}
+
+func (t *Ties) remove(b *approval.Batch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.batches = slices.DeleteFunc(t.batches, func(o *approval.Batch) bool { return o == b })
+}
+
+// Recorder returns the recorder as one that hears of refusals: the end of a call is
+// recorded before the next question can be shown.
+func (t *Ties) Recorder(next approval.DetailRecorder) approval.DetailRecorder {
+	return listening{t, next}
+}
+
+type listening struct {
+	ties *Ties
+	next approval.DetailRecorder
+}
+
+// Record implements [approval.Recorder].
+func (l listening) Record(ctx context.Context, e approval.Event) error { return l.RecordFull(ctx, e) }
+
+// RecordFull implements [approval.DetailRecorder].
+func (l listening) RecordFull(ctx context.Context, e approval.Event) error {
+	if err := l.next.RecordFull(ctx, e); err != nil {
+		return err
+	}
+	if e.Kind == approval.Ended && e.Tool == approval.ShareFile && !e.State.Runs() {
+		l.ties.refuse(ctx, e)
+	}
+	return nil
+}
+
+// refuse denies the call that a refused share belongs to.
+func (t *Ties) refuse(ctx context.Context, e approval.Event) {
+	parent, _, isPart := strings.Cut(e.CallID, partMark)
+	if !isPart {
+		return
+	}
+	t.mu.Lock()
+	batches := slices.Clone(t.batches)
+	t.mu.Unlock()
+	for _, b := range batches {
+		for _, r := range b.Pending() {
+			if r.Call.ID != parent || !slices.Equal(r.Call.Workers, e.Workers) {
+				continue
+			}
+			d := r.Deny(fmt.Sprintf("%s was %s, so the worker was not called", strings.Join(e.Acts[:min(1, len(e.Acts))], ""), e.State))
+			// An error means that it was answered already. It does not run without its file.
+			_ = b.Resolve(ctx, d)
+		}
+	}
+}

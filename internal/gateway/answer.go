@@ -1,0 +1,77 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/connector"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// replyOf is what a call that has ended comes to.
+func replyOf(results []tool.Result, err error) reply {
+	if err != nil || len(results) != 1 {
+		return refused(jsonrpc.CodeInternalError, fmt.Errorf("the call could not be finished: %w", err))
+	}
+	r := results[0]
+	if came, ok := r.Value.(connector.Result); ok {
+		return noted(r, came.Raw())
+	}
+	return textReply(r.Text, r.Err != nil, nil)
+}
+
+// noted is a result as it came, with what the person who answered said or changed.
+func noted(r tool.Result, raw json.RawMessage) reply {
+	var notes []any
+	add := func(format string, args ...any) {
+		notes = append(notes, &mcp.TextContent{Text: fmt.Sprintf(format, args...)})
+	}
+	if r.Outcome.Original != nil {
+		add("[A person changed the arguments before approving. What ran: %s]", r.Outcome.Call.Arguments)
+	}
+	if note := r.Outcome.Note(); note != "" {
+		add("[The person who answered says: %s]", note)
+	}
+	if notes == nil {
+		return reply{raw: raw}
+	}
+	var fields map[string]json.RawMessage
+	var content []any
+	err := json.Unmarshal(raw, &fields)
+	if err == nil && fields["content"] != nil {
+		err = json.Unmarshal(fields["content"], &content)
+	}
+	if err == nil {
+		fields["content"], err = json.Marshal(append(content, notes...))
+	}
+	if err == nil {
+		raw, err = json.Marshal(fields)
+	}
+	if err != nil {
+		return refused(jsonrpc.CodeInternalError, fmt.Errorf("the result cannot be read: %w", err))
+	}
+	return reply{raw: raw}
+}
+
+// pending is what a caller is told whose patience is likely to end. It is marked as an
+// error, because it is no result that fits the tool.
+func (h *held) pending() reply {
+	id := ""
+	if waiting := h.batch.Pending(); len(waiting) > 0 {
+		id = waiting[0].ID
+	}
+	text := fmt.Sprintf("[PENDING] %s waits for a person's answer (request %s). It has not run. "+
+		"Call it again with exactly the same arguments to go on waiting; if it was answered by then, that call gets the result. "+
+		"Do not try to reach the same end in another way.", h.name, id)
+	return textReply(text, true, map[string]any{"assent/state": "pending", "assent/request": id})
+}
+
+func textReply(text string, failed bool, meta map[string]any) reply {
+	raw, err := json.Marshal(&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: failed, Meta: meta})
+	if err != nil {
+		return refused(jsonrpc.CodeInternalError, err)
+	}
+	return reply{raw: raw}
+}

@@ -1,0 +1,114 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/connector"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A caller is a client that waits for a call.
+type caller struct {
+	// ctx is done when the client does not want the call any more.
+	ctx context.Context
+	// gone is closed when the client cannot be answered any more; nil if that ends all.
+	gone <-chan struct{}
+	// session is whose call it is.
+	session string
+	// meta is what the client says about the call.
+	meta map[string]any
+	// progress tells the client how far the call is; nil if it does not want to know.
+	progress func(*mcp.ProgressNotificationParams)
+}
+
+// alive tells the client that somebody still thinks.
+func (c *caller) alive(beats int, text string) {
+	if c.progress != nil {
+		c.progress(&mcp.ProgressNotificationParams{Progress: float64(beats), Message: text})
+	}
+}
+
+// A reply is what a call comes to: a result as the protocol has it, or an error.
+type reply struct {
+	raw json.RawMessage
+	err *jsonrpc.Error
+}
+
+// call takes a call through the gate and returns what it comes to.
+func (g *Gateway) call(c caller, name string, args json.RawMessage) reply {
+	o := g.take()
+	if o == nil {
+		return refused(jsonrpc.CodeInternalError, errors.New("the gateway is closed"))
+	}
+	t, ok := o.tools[name]
+	if !ok {
+		o.users.Done()
+		return refused(jsonrpc.CodeInvalidParams, fmt.Errorf("unknown tool %q", name))
+	}
+	canonical, err := approval.CanonicalArguments(args)
+	if err != nil {
+		o.users.Done()
+		return refused(jsonrpc.CodeInvalidParams, err)
+	}
+	spec := t.Spec()
+	call := approval.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: canonical, Session: c.session, Definition: g.shownAs(c.session, name)}
+	h := g.attach(keyOf(call))
+	if h != nil {
+		o.users.Done() // it has its own
+	} else {
+		h = g.begin(o, call, name)
+	}
+	return h.attend(c)
+}
+
+// shownAs is the definition that the session's model was shown last; zero if none was.
+func (g *Gateway) shownAs(session, name string) approval.Digest {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shown[session][name]
+}
+
+// keyOf tells calls apart: the session, the tool, and every argument. What the model was
+// shown does not matter for whose call it is.
+func keyOf(call approval.Call) approval.Digest {
+	data, err := json.Marshal([]string{call.Session, call.Connector, call.Tool, string(call.Arguments)})
+	if err != nil {
+		return approval.Digest{} // cannot be: they are texts
+	}
+	return approval.DigestOf(data)
+}
+
+func refused(code int64, err error) reply {
+	return reply{err: &jsonrpc.Error{Code: code, Message: err.Error()}}
+}
+
+// passing is what travels with the call through the gate.
+func (c *caller) passing(ctx context.Context) context.Context {
+	return connector.WithPassing(ctx, connector.Passing{Meta: c.meta, Progress: c.progress})
+}
+
+// handle is a call that comes by way of the SDK.
+func (g *Gateway) handle(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	c := caller{ctx: ctx, session: g.sessionOf(r.Session), meta: r.Params.Meta, gone: g.goneOf(r)}
+	if token := r.Params.GetProgressToken(); token != nil {
+		c.progress = func(p *mcp.ProgressNotificationParams) {
+			told := *p
+			told.ProgressToken = token
+			_ = r.Session.NotifyProgress(ctx, &told) // a client that is gone is noticed elsewhere
+		}
+	}
+	answer := g.call(c, r.Params.Name, r.Params.Arguments)
+	if answer.err != nil {
+		return nil, answer.err
+	}
+	var result mcp.CallToolResult
+	if err := json.Unmarshal(answer.raw, &result); err != nil {
+		return nil, fmt.Errorf("the result cannot be read: %w", err)
+	}
+	return &result, nil
+}

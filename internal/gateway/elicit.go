@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// people are the users at the clients, by their session. Asked, they can answer once; the
+// answer comes by way of the agent's own program, and is worth no more than that.
+type people struct {
+	mu sync.Mutex
+	by map[string]*mcp.ServerSession
+}
+
+func newPeople() *people { return &people{by: map[string]*mcp.ServerSession{}} }
+
+var _ approval.Approver = (*people)(nil)
+
+func (p *people) enter(session string, at *mcp.ServerSession) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.by[session] = at
+}
+
+func (p *people) leave(session string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.by, session)
+}
+
+func (p *people) find(session string) (*mcp.ServerSession, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := p.by[session]; at != nil {
+		return at, nil
+	}
+	return nil, errors.New("the client is gone")
+}
+
+// only returns the only client there is, if there is only one.
+func (p *people) only() (*mcp.ServerSession, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, at := range p.by {
+		if len(p.by) == 1 {
+			return at, nil
+		}
+	}
+	return nil, errors.New("it cannot be told which client's user to ask")
+}
+
+// answerSchema is the form that a client shows.
+var answerSchema = map[string]any{
+	"type": "object",
+	"properties": map[string]any{
+		"answer": map[string]any{"type": "string", "enum": []string{"deny", "approve"}, "title": "Answer", "description": "approve lets exactly this call run, once"},
+		"note":   map[string]any{"type": "string", "title": "Note for the agent"},
+	},
+	"required": []string{"answer"},
+}
+
+// Approve asks the user of the client. Only the word approve, given in so many letters, is
+// a yes; a client that closes the question without one leaves it to others.
+func (p *people) Approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {
+	if r.PersonOnly {
+		return approval.Decision{}, errors.New("this may not be answered at the agent's own client")
+	}
+	at, err := p.find(r.Call.Session)
+	if err != nil {
+		return approval.Decision{}, err
+	}
+	message, err := question(ctx, r)
+	if err != nil {
+		return approval.Decision{}, err
+	}
+	answer, err := at.Elicit(ctx, &mcp.ElicitParams{Message: message, RequestedSchema: answerSchema})
+	if err != nil {
+		return approval.Decision{}, err
+	}
+	d := r.Deny("")
+	switch answer.Action {
+	case "accept":
+		note, _ := answer.Content["note"].(string)
+		if d = r.Deny(note); answer.Content["answer"] == "approve" {
+			d = r.Approve(note)
+		}
+	case "decline":
+	default:
+		return approval.Decision{}, errors.New("the client closed the question without an answer")
+	}
+	d.By.Via = approval.ViaElicitation
+	return d, nil
+}
+
+// question is a request as text.
+func question(ctx context.Context, r *approval.Request) (string, error) {
+	view, err := r.View(ctx)
+	if err != nil {
+		return "", err
+	}
+	cut := view.Cut(present.DefaultLimit)
+	text := fmt.Sprintf("May the agent do this? %s\nAsked because: %s\n", present.SafeLine(r.Summary), present.SafeLine(r.Why))
+	for _, f := range cut.View.Facts {
+		text += fmt.Sprintf("%s: %s\n", present.SafeLine(f.Name()), present.SafeLine(f.Value()))
+	}
+	text += "\n" + present.Safe(cut.View.Content) + "\n"
+	if note := cut.Note(); note != "" {
+		return "", errors.New("it is too long to be shown at a client: " + note)
+	}
+	return text, nil
+}
+
+// Elicit passes on what a connector wants to know, with its name: a client's user must not
+// take a stranger's question for ours.
+func (g *Gateway) Elicit(ctx context.Context, connector string, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	at, err := g.people.only()
+	if err != nil {
+		return nil, err
+	}
+	asked := *params
+	asked.Meta = nil
+	asked.Message = fmt.Sprintf("Connector %s asks: %s", connector, present.Safe(params.Message))
+	return at.Elicit(ctx, &asked)
+}

@@ -1,0 +1,161 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/connector"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Options say what a gateway works with.
+type Options struct {
+	// Gate is what the calls go through. Its Approver is who answers besides the client's
+	// own user; nil means nobody.
+	Gate approval.Config
+	// Connectors are the servers behind the gateway. Close them after the gateway.
+	Connectors []*connector.Connector
+	// Tools are offered beside those of the connectors, under their own names.
+	Tools []tool.Tool
+	// Plain offers the tools of the only connector under their own names. Otherwise they
+	// are called CONNECTOR__TOOL.
+	Plain bool
+	// Configure has the last word on every tool; nil leaves them as they are.
+	Configure func(...tool.Tool) ([]tool.Tool, error)
+	// ClientAnswers lets the user of the agent answer, if the client can ask. Such an
+	// answer holds once.
+	ClientAnswers bool
+	// Hold is how long a call is held before the client is told to call again; 0 means 50
+	// seconds, which is shorter than most clients wait. Beat is how often a client is told
+	// that it is alive; 0 means every 10 seconds.
+	Hold, Beat time.Duration
+	// Keep is how long an approved call may be claimed and a result be taken; 0 means 10
+	// minutes.
+	Keep time.Duration
+	// Version is what clients are told.
+	Version string
+	// Report hears what a person should know. It must not block. Nil means nobody.
+	Report func(text string)
+}
+
+// A Gateway is an MCP server. Make one with [New]; it is safe for concurrent use.
+type Gateway struct {
+	opts   Options
+	server *mcp.Server
+	people *people
+	ctx    context.Context
+	stop   context.CancelFunc
+
+	syncing sync.Mutex // one at a time; guards offered
+	offered map[string]approval.Digest
+
+	mu    sync.Mutex
+	offer *offer
+	held  map[approval.Digest][]*held
+	shown map[string]map[string]approval.Digest // by session: the definitions a model saw
+}
+
+// New returns a gateway. Tell it what happens to its connectors with [Gateway.Happened].
+func New(opts Options) (*Gateway, error) {
+	if opts.Plain && len(opts.Connectors) != 1 {
+		return nil, errors.New("only the names of a single connector can be plain")
+	}
+	opts.Hold = cmp.Or(opts.Hold, 50*time.Second)
+	opts.Beat = cmp.Or(opts.Beat, 10*time.Second)
+	opts.Keep = cmp.Or(opts.Keep, 10*time.Minute)
+	opts.Version = cmp.Or(opts.Version, "0")
+	if opts.Report == nil {
+		opts.Report = func(string) {}
+	}
+	if opts.Gate.Grants == nil {
+		opts.Gate.Grants = approval.NewMemory(0) // outlives a change of the tools
+	}
+	g := &Gateway{
+		opts: opts, people: newPeople(),
+		offered: map[string]approval.Digest{}, held: map[approval.Digest][]*held{}, shown: map[string]map[string]approval.Digest{},
+	}
+	g.ctx, g.stop = context.WithCancel(context.Background())
+	g.opts.Gate.Approver = g.approver(opts.Gate.Approver)
+	g.server = g.newServer()
+	g.features()
+	if err := g.Sync(); err != nil {
+		g.stop()
+		return nil, err
+	}
+	return g, nil
+}
+
+// approver is who is asked.
+func (g *Gateway) approver(given approval.Approver) approval.Approver {
+	switch {
+	case !g.opts.ClientAnswers:
+		return given
+	case given == nil:
+		return g.people
+	}
+	return approval.First(given, g.people)
+}
+
+// Close ends what waits and what runs. It takes no more calls.
+func (g *Gateway) Close() {
+	g.stop()
+	g.mu.Lock()
+	o := g.offer
+	g.offer = nil
+	g.mu.Unlock()
+	if o != nil {
+		o.retire()
+	}
+}
+
+// Happened tells the gateway of something that happened to a connector.
+func (g *Gateway) Happened(e connector.Event) {
+	switch e.Kind {
+	case connector.Listed, connector.Connected:
+		go func() {
+			if err := g.Sync(); err != nil {
+				g.opts.Report(fmt.Sprintf("the tools stay as they were: %v", err))
+			}
+		}()
+	}
+	g.opts.Report(e.String())
+}
+
+func (g *Gateway) newServer() *mcp.Server {
+	caps := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}}
+	for _, c := range g.opts.Connectors {
+		s, err := c.Session()
+		if err != nil {
+			continue
+		}
+		theirs := s.InitializeResult().Capabilities
+		if theirs != nil && theirs.Completions != nil {
+			caps.Completions = &mcp.CompletionCapabilities{}
+		}
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "assent", Title: "assent", Version: g.opts.Version}, &mcp.ServerOptions{
+		Capabilities:      caps,
+		Instructions:      g.instructions(),
+		CompletionHandler: g.complete,
+	})
+	server.AddReceivingMiddleware(g.lists)
+	return server
+}
+
+// instructions are those of the connectors, each under its name.
+func (g *Gateway) instructions() (text string) {
+	for _, c := range g.opts.Connectors {
+		s, err := c.Session()
+		if err != nil || s.InitializeResult().Instructions == "" {
+			continue
+		}
+		text += fmt.Sprintf("Connector %s says: %s\n", c.Name(), s.InitializeResult().Instructions)
+	}
+	return text
+}

@@ -1,0 +1,122 @@
+package soundness
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// foresaw reports whether an act says that the program is started, there and so.
+func (j judged) foresaw(s start) bool {
+	for i := range j.acts {
+		act := &j.acts[i]
+		if act.Name == approval.Shell && startsWith(act.Target.Words, s) && (inFolder(act.Dir, s.Folder) || inFolder(act.Dir, s.worksIn())) {
+			return true
+		}
+	}
+	return false
+}
+
+// worksIn is the folder that a program enters by a flag of its own, as git -C.
+func (s start) worksIn() string {
+	for i, word := range s.Words {
+		name, ok := strings.CutPrefix(word, "-C")
+		if ok && name == "" && i+1 < len(s.Words) {
+			name = s.Words[i+1]
+		}
+		if !ok {
+			name, ok = strings.CutPrefix(word, "--chdir=")
+		}
+		switch {
+		case ok && path.IsAbs(name):
+			return realPath(name)
+		case ok:
+			return realPath(s.Folder + "/" + name)
+		}
+	}
+	return s.Folder
+}
+
+// realPath follows links, as far as there is something.
+func realPath(name string) string {
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		return real
+	}
+	return path.Clean(name)
+}
+
+// inFolder reports whether an act's folder is the one where something started.
+func inFolder(dir, folder string) bool {
+	if dir == "" {
+		return false
+	}
+	if !strings.HasPrefix(dir, "/") {
+		dir = "/w/" + dir
+	}
+	return realPath(dir) == folder
+}
+
+// startsWith reports whether the words of an act, after the variables that it sets, are
+// those that something was started with. The program may be named by its path.
+func startsWith(words []approval.Word, s start) bool {
+	for i, w := range words {
+		if !w.Unknown && path.Base(w.Text) == path.Base(s.Program) && fits(words[i+1:], s.Words, 1) {
+			return true
+		}
+		if !strings.Contains(w.Text, "=") {
+			return false
+		}
+	}
+	return false
+}
+
+// fits reports whether words turned out to be those that a program got, from the one at
+// that index on. An unknown word may have become any number of them, and no flags if it
+// is plain and the program has flags that do harm.
+func fits(words []approval.Word, got []string, at int) bool {
+	if len(words) == 0 {
+		return at == len(got)
+	}
+	w := words[0]
+	if !w.Unknown {
+		return at < len(got) && same(w.Text, got[at]) && fits(words[1:], got, at+1)
+	}
+	for end := at; end <= len(got); end++ {
+		if end > at && w.Plain && isFlag(got, end-1) {
+			return false
+		}
+		if fits(words[1:], got, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// same compares a word with what it became. Which descriptor a process substitution gets
+// is for bash to say.
+func same(word, got string) bool {
+	const descriptor = "/dev/fd/"
+	return word == got || strings.HasPrefix(word, descriptor) && strings.HasPrefix(got, descriptor)
+}
+
+// tame are programs of which no flag writes or runs anything that was not judged: an unknown
+// word may be any of them.
+var tame = []string{"basename", "cat", "comm", "cut", "dirname", "du", "echo", "fold", "grep", "head", "join", "ls", "nl", "od",
+	"paste", "printf", "rev", "rm", "stat", "tac", "tail", "touch", "tr", "tsort", "uniq", "wc"}
+
+// isFlag reports whether a program would take the word for a flag that may do harm: not
+// behind --, and not behind the script of a shell.
+func isFlag(got []string, at int) bool {
+	if len(got[at]) < 2 || got[at][0] != '-' || slices.Contains(tame, path.Base(got[0])) {
+		return false
+	}
+	for i, word := range got[:at] {
+		if word == "--" || i+1 < at && word == "-c" {
+			return false
+		}
+	}
+	return true
+}

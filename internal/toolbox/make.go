@@ -1,0 +1,119 @@
+package toolbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/command"
+	"github.com/assent-dev/assent/tool/shell"
+	"github.com/assent-dev/assent/tool/web"
+)
+
+// shell makes the tool for commands.
+func (b *Box) shell(policy *config.Policy, opts Options) (tool.Tool, error) {
+	m := newMachine(opts.Environ, policy.Shell.Env, filepath.Join(opts.State, "shell"))
+	run := m.run
+	if opts.Looking {
+		run = nil
+	}
+	return shell.New(policy.Shell, b.Roots, shell.Options{World: m.world, Run: run, Denied: opts.Denied})
+}
+
+// newWeb makes the tool for requests.
+func newWeb(policy *config.Policy, opts Options) (tool.Tool, error) {
+	return web.New(web.Options{Network: policy.Shell.Network, Denied: opts.Denied})
+}
+
+// custom makes the tools that are programs. One that cannot be made is left out with a
+// warning: it is no reason for a run to end.
+func (b *Box) custom(policy *config.Policy, opts Options) []tool.Tool {
+	var out []tool.Tool
+	for _, c := range policy.CustomTools {
+		c, err := locate(c, opts)
+		if err != nil {
+			b.warn("%s: %v", c.Source, err)
+			continue
+		}
+		t, err := command.New(c, command.Options{
+			Dir: opts.Folder, Name: filepath.Base(opts.Folder), Runner: opts.Runner, Profile: opts.Profile, Environ: opts.Environ,
+		})
+		if err != nil {
+			b.warn("%v", err)
+			continue
+		}
+		out = append(out, t)
+		if policy == b.Policy {
+			b.programs[c.Name] = program{absolute(c.Command, opts.Folder), opts.Folder}
+		}
+	}
+	return out
+}
+
+// A program is what stands behind a custom tool: a command line, and where it runs.
+type program struct {
+	argv   []string
+	folder string
+}
+
+// absolute is a command line whose program means the same in every folder.
+func absolute(argv []string, folder string) []string {
+	if program := argv[0]; strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
+		return append([]string{filepath.Join(folder, program)}, argv[1:]...)
+	}
+	return argv
+}
+
+func (b *Box) warn(format string, args ...any) {
+	b.Warnings = append(b.Warnings, fmt.Sprintf(format, args...))
+}
+
+// locate fills in the program of a custom tool that names none: the executable in tools/.
+func locate(c command.Config, opts Options) (command.Config, error) {
+	if !filepath.IsAbs(opts.Folder) {
+		return c, fmt.Errorf("custom tool %s is left out: there is no folder to run it in", c.Name)
+	}
+	ours := strings.HasPrefix(c.Source, opts.File+":")
+	if len(c.Command) > 0 {
+		if program := c.Command[0]; !ours && strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
+			return c, fmt.Errorf("custom tool %s is left out: it would be looked for in the project's folder; write its path in full", c.Name)
+		}
+		return c, nil
+	}
+	if !ours {
+		return c, fmt.Errorf("custom tool %s is left out: it has no command", c.Name)
+	}
+	found, err := command.Find(filepath.Join(opts.Folder, "tools"), c.Name)
+	if err != nil {
+		return c, err
+	}
+	c.Command = []string{found.Program}
+	return defined(c, found.Definition)
+}
+
+// defined takes description and parameters from the file beside the program, where config
+// has none.
+func defined(c command.Config, file string) (command.Config, error) {
+	if file == "" {
+		return c, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return c, fmt.Errorf("custom tool %s: %w", c.Name, err)
+	}
+	d, err := config.LoadToolFile(filepath.Base(file), data)
+	if err != nil {
+		return c, errors.Join(fmt.Errorf("custom tool %s", c.Name), err)
+	}
+	if c.Description == "" {
+		c.Description = d.Description
+	}
+	if len(c.Parameters) == 0 {
+		c.Parameters = d.Parameters
+	}
+	return c, nil
+}

@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// DefaultMaxSteps is how many turns a round has unless a run is told otherwise.
+const DefaultMaxSteps = 50
+
+// Limits end a run that would go on for too long. Zero fields do not limit, except that
+// Steps is [DefaultMaxSteps] then.
+type Limits struct {
+	// Steps are the turns of a round, Time is how long it takes.
+	Steps int
+	Time  time.Duration
+	// Tokens are those of all rounds, read and written.
+	Tokens int64
+}
+
+// ErrLimit says that a run reached a limit; match with [errors.Is].
+var ErrLimit = errors.New("the run reached its limit")
+
+func (l Limits) steps() int {
+	if l.Steps == 0 {
+		return DefaultMaxSteps
+	}
+	return l.Steps
+}
+
+// spent reports that the tokens are used up.
+func (l Limits) spent(u Usage) error {
+	if used := u.Input + u.Output; l.Tokens > 0 && used >= l.Tokens {
+		return fmt.Errorf("%w of %d tokens: %d are used", ErrLimit, l.Tokens, used)
+	}
+	return nil
+}
+
+// maxRefused is how often in a row the same call may be refused before it is clear that
+// the model does not take no for an answer.
+const maxRefused = 3
+
+// A streak counts how often in a row the same call was refused.
+type streak struct {
+	call  string
+	count int
+}
+
+// see counts a result, and reports whether that was once too often.
+func (s *streak) see(r Result) bool {
+	o := r.Outcome
+	if !refused(o.State) {
+		*s = streak{}
+		return false
+	}
+	asked := o.Call.Arguments
+	if o.Original != nil {
+		asked = o.Original // what the model wanted
+	}
+	call := o.Call.Name() + " " + string(asked)
+	if call != s.call {
+		*s = streak{call: call}
+	}
+	s.count++
+	return s.count >= maxRefused
+}
+
+// refused reports whether the answer was a no, whoever gave it.
+func refused(s approval.State) bool {
+	switch s {
+	case approval.Denied, approval.AutoDenied, approval.ModeDenied, approval.Expired, approval.Blocked:
+		return true
+	}
+	return false
+}
