@@ -19,6 +19,7 @@ for pair in ag:silversearcher-ag at awk:gawk batcat:bat bc busybox column:bsdext
 	dc doas dos2unix ed entr expect fdfind:fd-find file file-rename:rename fish fuser:psmisc gawk gosu \
 	hostname hyperfine inotifywait:inotify-tools jq ksh less logger:bsdutils lsof ltrace lua5.4 lzip man:man-db nano \
 	nc:netcat-openbsd node:nodejs parallel perl php:php-cli ps:procps pv python3 rg:ripgrep ruby screen \
+	make curl wget ssh:openssh-client rsync dig:bind9-dnsutils socat openssl sqlite3 strings:binutils ip:iproute2 npm \
 	sponge:moreutils strace sudo tclsh:tcl time tmux tree unbuffer:expect unzip valgrind vim xxd xz:xz-utils \
 	zip zsh zstd 7z:p7zip-full; do
 	command -v "${pair%%:*}" >/dev/null 2>&1 || packages="$packages ${pair#*:}"

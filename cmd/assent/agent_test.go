@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -24,6 +25,7 @@ type agent struct {
 	gate    *tool.Gate
 	session string
 	steps   []agentStep
+	out     io.Writer // gets a line for each call
 }
 
 // An agentStep is a line of the file: a call and its answer, or something to wait for.
@@ -49,19 +51,19 @@ func agentMain() {
 	mode := flag.String("mode", "ask", "")
 	detail := flag.String("detail", "redacted", "")
 	flag.Parse()
-	if err := runAgent(context.Background(), *state, *policy, *session, *mode, *detail, flag.Arg(0)); err != nil {
+	if err := runAgent(context.Background(), *state, *policy, *session, *mode, *detail, flag.Arg(0), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)
 		os.Exit(1)
 	}
 }
 
-func runAgent(ctx context.Context, state, policyFile, session, mode, detail, file string) error {
+func runAgent(ctx context.Context, state, policyFile, session, mode, detail, file string, out io.Writer) error {
 	s, err := store.Open(ctx, state, store.Options{Detail: approval.Detail(detail)})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	a := &agent{store: s, session: session}
+	a := &agent{store: s, session: session, out: out}
 	if a.steps, err = readSteps(file); err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func (a *agent) do(ctx context.Context, step agentStep) error {
 			call.Connector, call.Tool = connector, name
 		}
 		r := tool.Call(ctx, a.gate, call)
-		fmt.Println(step.ID, r.Outcome.State)
+		fmt.Fprintln(a.out, step.ID, r.Outcome.State)
 	}
 	return nil
 }

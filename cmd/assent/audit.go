@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -8,6 +9,8 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/store"
 )
 
 // auditFlags are what all commands about the audit log take.
@@ -46,8 +49,8 @@ func (f *filterFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.rule, "rule", "", "the id of the rule or grant that decided")
 }
 
-// filter reads the flags.
-func (f *filterFlags) filter(now time.Time) (approval.RecordFilter, error) {
+// filter reads the flags. A rule may be named by the beginning of its id.
+func (f *filterFlags) filter(ctx context.Context, s *store.Store, now time.Time) (approval.RecordFilter, error) {
 	out := approval.RecordFilter{Tool: f.tool, Worker: f.worker, Session: f.session, Outcome: f.outcome, Rule: f.rule}
 	for _, t := range []struct {
 		flag, text string
@@ -63,6 +66,18 @@ func (f *filterFlags) filter(now time.Time) (approval.RecordFilter, error) {
 	}
 	if f.outcome != "" && !auditview.KnownOutcome(f.outcome) {
 		return out, fmt.Errorf("--outcome: there is no %q; it is one of %s", f.outcome, auditview.Outcomes())
+	}
+	if f.rule == "" {
+		return out, nil
+	}
+	set, err := s.Rules(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, r := range set.Rules() {
+		if rulebook.ShortID(r.ID) == f.rule {
+			out.Rule = r.ID
+		}
 	}
 	return out, nil
 }

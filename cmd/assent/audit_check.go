@@ -25,10 +25,6 @@ func auditExportCmd(flags *auditFlags) *cobra.Command {
 			if format != string(store.JSONL) && format != string(store.CSV) {
 				return usageError{what: fmt.Sprintf("--format %q: it is jsonl or csv", format), help: c.CommandPath() + " --help"}
 			}
-			wanted, err := filter.filter(time.Now())
-			if err != nil {
-				return err
-			}
 			s, err := flags.reading(c.Context())
 			if errors.Is(err, errNoStore) {
 				return nil
@@ -37,6 +33,10 @@ func auditExportCmd(flags *auditFlags) *cobra.Command {
 				return err
 			}
 			defer s.Close()
+			wanted, err := filter.filter(c.Context(), s, time.Now())
+			if err != nil {
+				return err
+			}
 			return s.Export(c.Context(), c.OutOrStdout(), store.Format(format), wanted)
 		},
 	}

@@ -28,25 +28,20 @@ func auditListCmd(flags *auditFlags) *cobra.Command {
 			if limit < 0 {
 				return usageError{what: fmt.Sprintf("--limit %d: it cannot be negative", limit), help: c.CommandPath() + " --help"}
 			}
-			wanted, err := filter.filter(time.Now())
-			if err != nil {
-				return err
-			}
 			if follow {
-				wanted.Last = limit
-				return followRecords(c, flags, wanted)
+				return followRecords(c, flags, filter, limit)
 			}
-			return listRecords(c, flags, wanted, limit, all)
+			return listRecords(c, flags, filter, limit, all)
 		},
 	}
 	filter.register(c)
-	c.Flags().IntVar(&limit, "limit", 50, "at most so many, the newest; 0 for all")
+	c.Flags().IntVar(&limit, "limit", 50, "at most so many, the newest; 0 for all, with --follow for none")
 	c.Flags().BoolVar(&follow, "follow", false, "go on with what comes, from every process")
 	c.Flags().BoolVar(&all, "all", false, "also the starts of calls that have ended")
 	return c
 }
 
-func listRecords(c *cobra.Command, flags *auditFlags, wanted approval.RecordFilter, limit int, all bool) error {
+func listRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit int, all bool) error {
 	s, err := flags.reading(c.Context())
 	if errors.Is(err, errNoStore) {
 		if !flags.json {
@@ -59,6 +54,10 @@ func listRecords(c *cobra.Command, flags *auditFlags, wanted approval.RecordFilt
 	}
 	defer s.Close()
 	warnApprovals(c, s)
+	wanted, err := filter.filter(c.Context(), s, time.Now())
+	if err != nil {
+		return err
+	}
 	// At most every second record is a start that is left out.
 	if wanted.Last = limit; !all {
 		wanted.Last = 2 * limit
@@ -87,7 +86,7 @@ func listRecords(c *cobra.Command, flags *auditFlags, wanted approval.RecordFilt
 	})
 }
 
-func followRecords(c *cobra.Command, flags *auditFlags, wanted approval.RecordFilter) error {
+func followRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit int) error {
 	dir, err := stateFolder(flags.state)
 	if err != nil {
 		return err
@@ -98,7 +97,11 @@ func followRecords(c *cobra.Command, flags *auditFlags, wanted approval.RecordFi
 	}
 	defer s.Close()
 	warnApprovals(c, s)
-	if wanted.Last == 0 {
+	wanted, err := filter.filter(c.Context(), s, time.Now())
+	if err != nil {
+		return err
+	}
+	if wanted.Last = limit; limit == 0 {
 		seal, err := s.Seal(c.Context()) // nothing of the past
 		if err != nil {
 			return err

@@ -21,10 +21,6 @@ func auditStatsCmd(flags *auditFlags) *cobra.Command {
 		Short: "Count prompts and answers, and which rules do work",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			wanted, err := filter.filter(time.Now())
-			if err != nil {
-				return err
-			}
 			s, err := flags.reading(c.Context())
 			if errors.Is(err, errNoStore) {
 				if flags.json {
@@ -37,6 +33,10 @@ func auditStatsCmd(flags *auditFlags) *cobra.Command {
 				return err
 			}
 			defer s.Close()
+			wanted, err := filter.filter(c.Context(), s, time.Now())
+			if err != nil {
+				return err
+			}
 			stats, err := s.Stats(c.Context(), wanted)
 			if err != nil {
 				return err

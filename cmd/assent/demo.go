@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/model"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
@@ -83,19 +84,58 @@ func runDemo(ctx context.Context, say printer, flags demoFlags) error {
 	if err := staysInside(dir, policy); err != nil {
 		return err
 	}
-	desk, err := openDesk(policy, state, flags.askFlags, func(d *desk) approval.Approver { return demoApprover(d, say, flags, stop) })
+	desk, err := openDesk(ctx, deskOrder{
+		state: state, kind: approval.SessionRun, mode: flags.mode(), timeout: flags.askTimeout,
+		asks: func(d *desk) approval.Approver { return demoApprover(d, say, flags, stop) },
+	})
 	if err != nil {
 		return err
 	}
-	defer desk.close()
-	run := &worker.Run{
-		Model: thinking{script, desk.status}, Gate: desk.gate, Watcher: say, Name: "tidy",
-		Message: "Tidy up my notes.", StopOnDeny: flags.onDeny == "stop",
-	}
-	steps, err := run.Do(tool.WithProgress(ctx, desk.shown))
-	say.summary(desk.events.inOrder(steps))
-	demoNext(context.WithoutCancel(ctx), say, dir, desk.undo)
+	undo := undoFolder(state, policy)
+	err = errors.Join(playDemo(ctx, say, desk, demoTold{policy, state, script, undo, flags.onDeny == "stop"}), desk.close())
+	demoNext(context.WithoutCancel(ctx), say, dir, undo)
 	return err
+}
+
+// demoTold is what the story is told with.
+type demoTold struct {
+	policy, state string
+	script        *model.Script
+	undo          *files.UndoFolder
+	stopOnDeny    bool
+}
+
+// playDemo runs the agent and lists what was decided.
+func playDemo(ctx context.Context, say printer, d *desk, told demoTold) error {
+	policy, err := readPolicy(told.policy)
+	if err != nil {
+		return err
+	}
+	box, err := toolbox.Open(policy, toolbox.Options{
+		State: told.state, Protected: []string{told.policy}, Environ: os.Environ(), Undo: told.undo, Denied: d.denied(policy.Rules),
+	})
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	warn(box.Warnings)
+	chain := []string{"tidy"}
+	gate, err := d.gate(chain, policy.Rules, box.Tools)
+	if err != nil {
+		return err
+	}
+	run := &worker.Run{Talker: thinking{told.script, d.status}, Gate: gate, Watcher: say, Workers: chain, StopOnDeny: told.stopOnDeny}
+	round, err := run.Say(tool.WithProgress(ctx, d.shown), worker.Message{Text: "Tidy up my notes."})
+	events, logErr := d.history(context.WithoutCancel(ctx), d.session)
+	say.summary(inOrder(events, round.Steps))
+	return errors.Join(err, logErr)
+}
+
+// warn prints what is accepted and should be written otherwise.
+func warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintln(os.Stderr, "assent: warning:", present.SafeLine(w))
+	}
 }
 
 // demoApprover has the person asked, or the recorded operator played.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/crew"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
@@ -189,4 +190,14 @@ func inOrder(events []approval.Event, steps []worker.Step) []approval.Event {
 		}
 	}
 	return append(out, rest...)
+}
+
+// readPolicy reads a policy file. The model is told which line of it decided, and no path of
+// this machine, so the file goes by its own name.
+func readPolicy(file string) (*config.Policy, error) {
+	f, err := config.Read(file, "")
+	if err != nil {
+		return nil, err
+	}
+	return f.Policy, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -33,14 +34,29 @@ func TestListsLeaveOutWhatWasDeniedForTheSession(t *testing.T) {
 		}
 		return r.Approve(""), nil
 	}
-	d, err := openDesk(filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "state"), askFlags{},
-		func(*desk) approval.Approver { return approval.ApproverFunc(answer) })
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	state := filepath.Join(dir, "state")
+	d, err := openDesk(t.Context(), deskOrder{state: state, kind: approval.SessionRun,
+		asks: func(*desk) approval.Approver { return approval.ApproverFunc(answer) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.close()
+	policy, err := readPolicy(filepath.Join(dir, "policy.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := toolbox.Open(policy, toolbox.Options{State: state, Denied: d.denied(policy.Rules)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	gate, err := d.gate(nil, policy.Rules, box.Tools)
+	if err != nil {
+		t.Fatal(err)
+	}
 	call := func(name, args string) string {
-		return tool.Call(t.Context(), d.gate, approval.Call{Tool: name, Arguments: json.RawMessage(args)}).Text
+		return tool.Call(t.Context(), gate, approval.Call{Tool: name, Arguments: json.RawMessage(args)}).Text
 	}
 	if got := call("search_files", `{"pattern": "plan"}`); !strings.Contains(got, "plan.md") {
 		t.Fatalf("before: %s", got)

@@ -6,9 +6,11 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
@@ -42,11 +44,17 @@ func (p printer) line(format string, args ...any) {
 // visible, and a tab, which moves its cursor, is spaces.
 func shownText(text string) string { return strings.ReplaceAll(present.Safe(text), "\t", "    ") }
 
-// Text implements [worker.Watcher].
+// Text implements [worker.Listener] for a model that says a turn in one piece.
 func (p printer) Text(text string) {
 	p.line("")
 	p.prose("agent: ", "       ", text)
 }
+
+// Again implements [worker.Listener].
+func (p printer) Again(time.Duration, error) {}
+
+// Turn implements [worker.Watcher]. What was said is printed already.
+func (p printer) Turn(worker.Turn) {}
 
 // Results implements [worker.Watcher].
 func (p printer) Results(results []tool.Result) {

@@ -71,7 +71,7 @@ func suggestRules(c *cobra.Command, flags *rulesFlags, sf suggestFlags) error {
 
 // find looks for suggestions in the log.
 func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]suggest.Suggestion, error) {
-	filter, err := f.filter.filter(time.Now())
+	filter, err := f.filter.filter(ctx, s, time.Now())
 	if err != nil {
 		return nil, err
 	}

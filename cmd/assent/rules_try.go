@@ -206,7 +206,7 @@ func (f *tryFlags) addRecords(ctx context.Context, flags *rulesFlags, comparison
 		return err
 	}
 	defer s.Close()
-	filter, err := f.filter.filter(time.Now())
+	filter, err := f.filter.filter(ctx, s, time.Now())
 	if err != nil {
 		return err
 	}

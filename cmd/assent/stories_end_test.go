@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/tool"
 
@@ -90,14 +91,14 @@ func TestS27_CtrlCDuringATool(t *testing.T) {
 		<-ctx.Done()
 		return "", ctx.Err()
 	})
-	log := &eventLog{}
+	log := &approvaltest.Recorder{}
 	gate, err := tool.Guard(approval.Config{Recorder: log}, slow)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := tool.Call(ctx, gate, approval.Call{ID: "b", Tool: "build", Arguments: []byte("{}")})
-	if ended := log.ended(); r.Err == nil || len(ended) != 1 || ended[0].Stage != approval.StageCancelled {
-		t.Errorf("got %+v, recorded %+v", r, ended)
+	if events := log.Of("b"); r.Err == nil || len(events) != 2 || events[1].Stage != approval.StageCancelled {
+		t.Errorf("got %+v, recorded %+v", r, events)
 	}
 	if got := exitStatus(context.Cause(ctx)); got != exitInterrupted {
 		t.Errorf("exit status %d", got)
@@ -139,7 +140,7 @@ func TestS28_SlowTool(t *testing.T) {
 		return "built", nil
 	})
 	env := map[string]string{"TERM": "xterm"}
-	shown := &progress{next: &eventLog{}, status: term.NewStatus(slave, func(name string) string { return env[name] })}
+	shown := &progress{next: &fullRecorder{}, status: term.NewStatus(slave, func(name string) string { return env[name] })}
 	gate, err := tool.Guard(approval.Config{Recorder: shown}, slow)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +172,7 @@ func TestS29_Told(t *testing.T) {
 	x.denies("")
 	x.ends(0)
 	if !containsAny(x.raw.String(), "\x1b[22;0t") || !containsAny(x.raw.String(), "\x1b[23;0t") {
-		t.Error("the title was not kept and put back")
+		t.Error("the title was not fullRecorder and put back")
 	}
 }
 
@@ -224,3 +225,9 @@ func TestS27_SignalInTheEditor(t *testing.T) {
 	x.ends(exitInterrupted)
 	s.hasNot("notes/a.md")
 }
+
+// fullRecorder is a recorder that takes events with everything in them.
+type fullRecorder struct{ approvaltest.Recorder }
+
+// RecordFull implements [approval.DetailRecorder].
+func (k *fullRecorder) RecordFull(ctx context.Context, e approval.Event) error { return k.Record(ctx, e) }

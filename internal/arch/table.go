@@ -54,7 +54,7 @@ var table = map[string]line{
 	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}, outside: []string{highlighting}},
 	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
 	"internal/model":   {inside: []string{"internal/worker", "approval"}, outside: []string{yamlModule}},
-	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present"}, outside: []string{mcp}},
+	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present", "sandbox/host"}, outside: []string{mcp}},
 	"internal/agents":  {inside: []string{"tool", "approval", "present", "internal/config"}},
 
 	"internal/trust": {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},
@@ -73,6 +73,10 @@ var table = map[string]line{
 		"approval", "internal/config", "sandbox", "tool", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/runner/shim",
 	}, toolsets...)},
+	"internal/crew": {
+		inside:  []string{"approval", "internal/config", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
+		outside: []string{schemas, yamlModule},
+	},
 	"internal/corpus": {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool"}},
 
 	"internal/model/anthropic": {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},

@@ -75,10 +75,10 @@ func what(e *approval.Event) string {
 	}
 	name := approval.Call{Connector: e.Connector, Tool: e.Tool}.Name()
 	acts := strings.Join(e.Acts, " + ")
-	if acts == "" || acts == name {
+	switch {
+	case acts == "":
 		return name
-	}
-	if first, _, _ := strings.Cut(acts, "("); len(e.Acts) == 1 && first == name {
+	case slices.ContainsFunc(e.Acts, func(a string) bool { return a == name || strings.HasPrefix(a, name+"(") }):
 		return acts
 	}
 	return name + ": " + acts

@@ -7,7 +7,7 @@ import (
 	"github.com/assent-dev/assent/tool/command"
 )
 
-// The words of consent. once_per_session is not among those of a default.
+// The words of consent, in all their spellings.
 var (
 	consentWords = []string{"allow", "ask", "deny", "once_per_session", "none", "preApproved", "pre_approved", "required", "approve", "blocked", "true", "false"}
 	word         = boolOr(*oneOf(consentWords...))

@@ -225,6 +225,13 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+func TestManyEntriesOnOneLineAreNotDeep(t *testing.T) {
+	p := load(t, "shell: {rules: ["+strings.Repeat("{pattern: 'a [x]', approval: ask}, ", 300)+"]}\n")
+	if len(p.Shell.Rules) != 300 {
+		t.Error(len(p.Shell.Rules))
+	}
+}
+
 func TestAllProblemsAreReportedInOrder(t *testing.T) {
 	_, err := Load("policy.yaml", []byte("rules: [nonsense]\nsandbx: {}\ntools:\n  x: {approval: maybe}\n"), "/base")
 	var ps Problems

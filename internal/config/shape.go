@@ -21,8 +21,9 @@ type key struct {
 	name  string
 	about string // for whoever edits the file, in a line
 	shape *shape
-	needed,
-	older bool // an older spelling of another key
+	// needed says that a file without it is refused, older that it is an older spelling of
+	// another key.
+	needed, older bool
 }
 
 // kinds are what a value can be; a shape may take several.
@@ -45,18 +46,19 @@ var (
 	anything = &shape{}
 )
 
-func oneOf(words ...string) *shape     { return &shape{kinds: aText, words: words} }
-func listOf(items *shape) *shape       { return &shape{kinds: aList, items: items} }
-func namesTo(values *shape) *shape     { return &shape{kinds: aMapping, values: values} }
-func mapping(keys ...[]key) *shape     { return &shape{kinds: aMapping, keys: slices.Concat(keys...)} }
-func boolOr(s shape) *shape            { s.kinds |= aBool; return &s }
-func (s *shape) find(name string) *key { return found(s.keys, name) }
-func found(keys []key, name string) *key {
-	i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+func oneOf(words ...string) *shape { return &shape{kinds: aText, words: words} }
+func listOf(items *shape) *shape   { return &shape{kinds: aList, items: items} }
+func namesTo(values *shape) *shape { return &shape{kinds: aMapping, values: values} }
+func mapping(keys ...[]key) *shape { return &shape{kinds: aMapping, keys: slices.Concat(keys...)} }
+func boolOr(s shape) *shape        { s.kinds |= aBool; return &s }
+
+// find returns the key of the name, nil if the mapping has none.
+func (s *shape) find(name string) *key {
+	i := slices.IndexFunc(s.keys, func(k key) bool { return k.name == name })
 	if i < 0 {
 		return nil
 	}
-	return &keys[i]
+	return &s.keys[i]
 }
 
 // names returns the keys of the shape, without older spellings.

@@ -16,14 +16,22 @@ func oversized(data []byte) (line int, why string) {
 	if len(data) > maxYAML {
 		return 1, fmt.Sprintf("there are more than %d bytes of YAML", maxYAML)
 	}
-	open, number := 0, 0
+	depth, number := 0, 0
 	for l := range bytes.Lines(data) {
 		number++
-		open += bytes.Count(l, []byte("[")) + bytes.Count(l, []byte("{"))
-		if open > maxNested || nestedLine(l) > maxNested {
+		deepest := nestedLine(l)
+		for _, c := range l {
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(0, depth-1)
+			}
+			deepest = max(deepest, depth)
+		}
+		if deepest > maxNested {
 			return number, "it is nested too deeply"
 		}
-		open = max(0, open-bytes.Count(l, []byte("]"))-bytes.Count(l, []byte("}")))
 	}
 	return 0, ""
 }

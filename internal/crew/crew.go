@@ -34,6 +34,8 @@ type Crew struct {
 	Model func(ctx context.Context, w *config.Worker) (worker.Talker, error)
 	// Watch returns who sees what a chain of workers does. May be nil.
 	Watch func(chain []string) worker.Watcher
+	// Ties are those of the gates.
+	Ties *Ties
 	// Stop ends the whole run. May be nil.
 	Stop context.CancelCauseFunc
 	// Limits and StopOnDeny are for every worker of the crew.
@@ -44,8 +46,8 @@ type Crew struct {
 	created map[string]approval.Digest // files that a person agreed to in this run
 }
 
-// agreed reports whether a person saw exactly this file when it was created in this run.
-func (c *Crew) agreed(f *config.File) bool {
+// Agreed reports whether a person saw exactly this file when it was created in this run.
+func (c *Crew) Agreed(f *config.File) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d, ok := c.created[f.Path]
@@ -84,6 +86,9 @@ func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) 
 	if caller != nil {
 		m.Chain = slices.Concat(caller.Chain, m.Chain)
 		opts.Parent = caller.Box
+		if err := caller.distinct(cfg.Worker); err != nil {
+			return nil, err
+		}
 		var err error
 		if m.rules, err = common(caller.rules, cfg.Rules); err != nil {
 			return nil, err
@@ -107,6 +112,17 @@ func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) 
 		return nil, err
 	}
 	return m, nil
+}
+
+// distinct refuses a file that is called like that of a caller: an exception of one would
+// lift denies of the other.
+func (m *Member) distinct(w *config.Worker) error {
+	for c := m; c != nil; c = c.caller {
+		if c.Worker.File == w.File {
+			return fmt.Errorf("worker %s: its file is called %s, as is that of %s; rename one", w.Name, w.File, c.Worker.Name)
+		}
+	}
+	return nil
 }
 
 // Close gives back what the member holds.

@@ -20,6 +20,7 @@ func partID(parent string, n int) string { return fmt.Sprintf("%s%s%d", parent, 
 type Ties struct {
 	mu      sync.Mutex
 	batches []*approval.Batch // that are being asked
+	refused map[string]approval.State
 }
 
 // Approver returns the approver as one that is watched.
@@ -36,6 +37,7 @@ type watched struct {
 func (w watched) ApproveBatch(ctx context.Context, b *approval.Batch) error {
 	w.ties.add(b)
 	defer w.ties.remove(b)
+	w.ties.settle(ctx, b)
 	return w.BatchApprover.ApproveBatch(ctx, b)
 }
 
@@ -76,23 +78,59 @@ func (l listening) RecordFull(ctx context.Context, e approval.Event) error {
 	return nil
 }
 
-// refuse denies the call that a refused share belongs to.
+// callKey names a call of a chain of workers.
+func callKey(workers []string, id string) string {
+	return strings.Join(append(slices.Clone(workers), id), "\x00")
+}
+
+// refuse notes that a share was refused, and denies the call that it belongs to if that
+// waits.
 func (t *Ties) refuse(ctx context.Context, e approval.Event) {
 	parent, _, isPart := strings.Cut(e.CallID, partMark)
 	if !isPart {
 		return
 	}
 	t.mu.Lock()
+	if t.refused == nil {
+		t.refused = map[string]approval.State{}
+	}
+	t.refused[callKey(e.Workers, e.CallID)] = e.State
+	t.refused[callKey(e.Workers, parent)] = e.State
 	batches := slices.Clone(t.batches)
 	t.mu.Unlock()
 	for _, b := range batches {
-		for _, r := range b.Pending() {
-			if r.Call.ID != parent || !slices.Equal(r.Call.Workers, e.Workers) {
-				continue
-			}
-			d := r.Deny(fmt.Sprintf("%s was %s, so the worker was not called", strings.Join(e.Acts[:min(1, len(e.Acts))], ""), e.State))
-			// An error means that it was answered already. It does not run without its file.
-			_ = b.Resolve(ctx, d)
+		t.settle(ctx, b)
+	}
+}
+
+// settle denies what waits in a batch and lacks a file that was refused.
+func (t *Ties) settle(ctx context.Context, b *approval.Batch) {
+	for _, r := range b.Pending() {
+		state, refused := t.refusedCall(r.Call.Workers, r.Call.ID)
+		if !refused || r.Call.Tool != approval.WorkerCall {
+			continue
+		}
+		// An error means that it was answered already. It does not run without its files.
+		_ = b.Resolve(ctx, r.Deny(fmt.Sprintf("a file that goes with it was %s, so the worker was not called", state)))
+	}
+}
+
+// refusedCall says how a share, or one of the shares of a call, was refused.
+func (t *Ties) refusedCall(workers []string, id string) (approval.State, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	state, ok := t.refused[callKey(workers, id)]
+	return state, ok
+}
+
+// forget begins a new turn of a chain of workers: ids may be used again.
+func (t *Ties) forget(workers []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	prefix := callKey(workers, "")
+	for key := range t.refused {
+		if strings.HasPrefix(key, prefix) {
+			delete(t.refused, key)
 		}
 	}
 }

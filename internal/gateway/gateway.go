@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -52,6 +53,9 @@ type Gateway struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 
+	sessions  sessions
+	exchanges exchanges
+
 	syncing sync.Mutex // one at a time; guards offered
 	offered map[string]approval.Digest
 
@@ -75,6 +79,9 @@ func New(opts Options) (*Gateway, error) {
 	}
 	if opts.Gate.Grants == nil {
 		opts.Gate.Grants = approval.NewMemory(0) // outlives a change of the tools
+	}
+	if opts.Gate.Session == "" {
+		opts.Gate.Session = rand.Text()
 	}
 	g := &Gateway{
 		opts: opts, people: newPeople(),

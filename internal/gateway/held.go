@@ -13,13 +13,14 @@ import (
 
 // A held call is one that is under way, whoever waits for it.
 type held struct {
-	g     *Gateway
-	offer *offer
-	name  string // that clients know
-	key   approval.Digest
-	batch *approval.Batch
-	ctx   context.Context // as long as the call is anybody's business
-	end   context.CancelFunc
+	g       *Gateway
+	offer   *offer
+	name    string // that clients know
+	session string
+	key     approval.Digest
+	batch   *approval.Batch
+	ctx     context.Context // as long as the call is anybody's business
+	end     context.CancelFunc
 
 	// Guarded by the gateway's mu.
 	attended bool          // a caller waits for it
@@ -32,7 +33,7 @@ type held struct {
 
 // begin reviews a call, and asks if it must be.
 func (g *Gateway) begin(o *offer, call approval.Call, name string) *held {
-	h := &held{g: g, offer: o, name: name, key: keyOf(call), attended: true}
+	h := &held{g: g, offer: o, name: name, session: call.Session, key: keyOf(call), attended: true}
 	h.ctx, h.end = context.WithCancel(g.ctx)
 	h.batch = o.gate.Review(h.ctx, call)
 	g.mu.Lock()

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,13 +28,19 @@ func Expect(ctx context.Context, e *explain.Explainer, examples []config.Expecta
 	out := []Check{}
 	for _, x := range examples {
 		answer := e.Explain(ctx, explain.Call{Tool: x.Tool, Args: x.Args})
-		check := Check{Call: x.Call, Want: x.Outcome, Got: answer.Outcome, Why: answer.Why, Source: x.Source}
-		if answer.Error != "" {
-			check.Why = answer.Error
-		}
-		out = append(out, check)
+		out = append(out, Check{Call: x.Call, Want: x.Outcome, Got: answer.Outcome, Why: reason(answer), Source: x.Source})
 	}
 	return out
+}
+
+// reason says why a call is answered so; the act that decided may know better.
+func reason(a explain.Answer) string {
+	for _, act := range a.Acts {
+		if a.Error+a.Why == "" && act.Outcome == a.Outcome {
+			return act.Why
+		}
+	}
+	return cmp.Or(a.Error, a.Why)
 }
 
 // PrintChecks writes the examples that went wrong, and how many there are.

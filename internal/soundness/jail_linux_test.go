@@ -121,12 +121,11 @@ func (j *jail) close() {
 	_ = j.cmd.Wait()
 }
 
-// kit has what jails are made of; it is built once for all tests.
-var kit = sync.OnceValues(func() (top string, err error) {
-	if top, err = os.MkdirTemp("", "assent-sound-"); err != nil {
-		return "", err
-	}
-	return top, errors.Join(buildSpies(top), buildWorker(top))
+// kitFolder has what jails are made of, once buildKit has built it for all tests.
+var kitFolder string
+
+var buildKit = sync.OnceValue(func() error {
+	return errors.Join(buildSpies(kitFolder), buildWorker(kitFolder))
 })
 
 // buildWorker builds this package once more: the detector of races and the fuzzer's

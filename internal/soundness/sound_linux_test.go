@@ -14,27 +14,32 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(inJail) != "" {
-		if err := work(); err != nil {
-			fmt.Fprintln(os.Stderr, "worker:", err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	code := m.Run()
-	if top, err := kit(); err == nil {
-		_ = os.RemoveAll(top)
+	code, err := begin(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
 	}
 	os.Exit(code)
 }
 
+// begin runs the tests, or the worker if this is the jail.
+func begin(m *testing.M) (code int, err error) {
+	if os.Getenv(inJail) != "" {
+		return 0, work()
+	}
+	if kitFolder, err = os.MkdirTemp("", "assent-sound-"); err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(kitFolder)
+	return m.Run(), nil
+}
+
 func openJail(t testing.TB) *jail {
 	t.Helper()
-	top, err := kit()
-	if err != nil {
+	if err := buildKit(); err != nil {
 		t.Fatal(err)
 	}
-	j, err := newJail(top)
+	j, err := newJail(kitFolder)
 	if err != nil {
 		t.Fatal(err)
 	}

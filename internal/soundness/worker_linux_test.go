@@ -127,7 +127,8 @@ func (w *worker) answer(q question) (answer, error) {
 			if q.Instead != "" {
 				a.Command = q.Instead
 			}
-			return a, w.hold(&a, script, acts)
+			err := w.hold(&a, script, acts)
+			return a, err
 		}
 	}
 	return a, nil

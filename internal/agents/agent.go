@@ -1,0 +1,72 @@
+package agents
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// An Agent is one whose hooks we answer.
+type Agent struct {
+	// Name is how people call it: claude-code, codex, gemini, cursor.
+	Name string
+	// Title is its own name.
+	Title string
+	// Asks says that a hook can leave the question to the agent's own prompt.
+	Asks bool
+	// Patience is how long the agent waits for a hook of which nobody said otherwise,
+	// with time to spare for the answer.
+	Patience time.Duration
+
+	moments map[string]Moment // of its hooks, by their names
+	read    func(object) (Event, error)
+	reply   func(Event, Answer) Reply
+	tools   map[string]translator
+}
+
+var all = []*Agent{&claudeCode, &codex, &gemini, &cursor}
+
+// All returns the agents.
+func All() []*Agent { return all }
+
+// Named returns the agent of a name.
+func Named(name string) (*Agent, error) {
+	var names []string
+	for _, a := range all {
+		if a.Name == name {
+			return a, nil
+		}
+		names = append(names, a.Name)
+	}
+	return nil, fmt.Errorf("there is no agent %q; there is %s", name, strings.Join(names, ", "))
+}
+
+// Read reads what the agent says. The error names what is missing.
+func (a *Agent) Read(input []byte) (Event, error) {
+	o, err := readObject(input, "the input")
+	if err != nil {
+		return Event{}, err
+	}
+	hook, err := o.text("hook_event_name")
+	if err != nil {
+		return Event{}, err
+	}
+	moment, known := a.moments[hook]
+	if !known {
+		return Event{}, fmt.Errorf("hook_event_name: %s has no hook %q that is answered here; take it out of the settings, or see 'assent install %s'", a.Title, hook, a.Name)
+	}
+	e, err := a.read(o)
+	if err != nil {
+		return Event{}, fmt.Errorf("%s: %w", hook, err)
+	}
+	e.Hook, e.Moment = hook, moment
+	return e, e.check()
+}
+
+// Reply puts an answer into the form that the agent reads.
+func (a *Agent) Reply(e Event, answer Answer) Reply {
+	if answer.Verdict == Deny && answer.Reason == "" {
+		answer.Reason = "denied by assent"
+	}
+	return a.reply(e, answer)
+}

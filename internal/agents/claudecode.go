@@ -1,0 +1,86 @@
+package agents
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// claudeCode is Claude Code 2.1: hooks in settings.json, 600 seconds a hook.
+var claudeCode = Agent{
+	Name: "claude-code", Title: "Claude Code", Asks: true, Patience: 590 * time.Second,
+	moments: map[string]Moment{
+		"PreToolUse": Before, "PermissionRequest": Asking, "PostToolUse": After, "PostToolUseFailure": After, "SessionEnd": Ending,
+	},
+	read:  readClaude,
+	reply: replyClaude,
+	tools: claudeTools,
+}
+
+// readClaude reads what Claude Code and Codex send, which is the same but for details.
+func readClaude(o object) (e Event, err error) {
+	if e.Session, err = o.text("session_id"); err != nil {
+		return e, err
+	}
+	if hook, _ := o.optional("hook_event_name"); hook == "SessionEnd" {
+		return e, nil
+	}
+	if e.Dir, err = o.text("cwd"); err != nil {
+		return e, err
+	}
+	if e.Tool, err = o.text("tool_name"); err != nil {
+		return e, err
+	}
+	if e.Input, err = o.input("tool_input"); err != nil {
+		return e, err
+	}
+	if e.CallID, err = o.optional("tool_use_id"); err != nil {
+		return e, err
+	}
+	mode, err := o.optional("permission_mode")
+	e.Unasked = mode == "bypassPermissions" || mode == "dontAsk"
+	return e, err
+}
+
+type claudeOutput struct {
+	Output any `json:"hookSpecificOutput"`
+}
+
+type claudeDecision struct {
+	Event    string          `json:"hookEventName"`
+	Decision string          `json:"permissionDecision"`
+	Reason   string          `json:"permissionDecisionReason,omitempty"`
+	Input    json.RawMessage `json:"updatedInput,omitempty"`
+}
+
+type claudePermission struct {
+	Event    string         `json:"hookEventName"`
+	Decision claudeBehavior `json:"decision"`
+}
+
+type claudeBehavior struct {
+	Behavior string          `json:"behavior"`
+	Message  string          `json:"message,omitempty"`
+	Input    json.RawMessage `json:"updatedInput,omitempty"`
+}
+
+func replyClaude(e Event, a Answer) Reply {
+	switch {
+	case !e.Moment.Decides(), a.Verdict == Nothing:
+		return Reply{}
+	case e.Moment == Asking && a.Verdict == Ask:
+		return Reply{} // the prompt is about to be shown
+	case e.Moment == Asking:
+		return printed(claudeOutput{permission(e, a)})
+	}
+	words := map[Verdict]string{Allow: "allow", Ask: "ask", Deny: "deny"}
+	return printed(claudeOutput{claudeDecision{Event: e.Hook, Decision: words[a.Verdict], Reason: a.Reason, Input: a.Input}})
+}
+
+// permission answers the hook that stands for the prompt.
+func permission(e Event, a Answer) claudePermission {
+	b := claudeBehavior{Behavior: "deny", Message: a.Reason}
+	if a.Verdict == Allow {
+		b = claudeBehavior{Behavior: "allow", Input: a.Input}
+	}
+	return claudePermission{Event: e.Hook, Decision: b}
+}

@@ -1,0 +1,124 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// cursor is Cursor: hooks in hooks.json. One action can fire a hook for tools in general
+// and one for its own kind.
+var cursor = Agent{
+	Name: "cursor", Title: "Cursor", Asks: true, Patience: 25 * time.Second,
+	moments: map[string]Moment{
+		"preToolUse": Before, "beforeShellExecution": Before, "beforeMCPExecution": Before, "beforeReadFile": Before,
+		"postToolUse": After, "afterShellExecution": After, "afterMCPExecution": After, "sessionEnd": Ending,
+	},
+	read:  readCursor,
+	reply: replyCursor,
+	tools: cursorTools,
+}
+
+func readCursor(o object) (e Event, err error) {
+	if e.Session, err = o.text("conversation_id"); err != nil {
+		return e, err
+	}
+	hook, err := o.text("hook_event_name")
+	if err != nil || hook == "sessionEnd" {
+		return e, err
+	}
+	if e.Dir, err = cursorFolder(o); err != nil {
+		return e, err
+	}
+	switch hook {
+	case "beforeShellExecution", "afterShellExecution":
+		e.Tool = "Shell"
+		e.Input, err = o.part("command", "cwd")
+	case "beforeReadFile":
+		e.Tool = "Read"
+		e.Input, err = o.part("file_path")
+	case "beforeMCPExecution", "afterMCPExecution":
+		err = readCursorMCP(o, &e)
+	default:
+		err = readCursorTool(o, &e)
+	}
+	return e, err
+}
+
+// cursorFolder is the workspace, which is the root for paths.
+func cursorFolder(o object) (string, error) {
+	workspaces, err := o.texts("workspace_roots")
+	if err != nil {
+		return "", err
+	}
+	if len(workspaces) > 0 && workspaces[0] != "" {
+		return workspaces[0], nil
+	}
+	return o.text("cwd")
+}
+
+// part returns the fields of the names that are there, as the arguments of a tool.
+func (o object) part(names ...string) (json.RawMessage, error) {
+	part := object{}
+	for _, name := range names {
+		if o.has(name) {
+			part[name] = o[name]
+		}
+	}
+	return json.Marshal(part)
+}
+
+func readCursorMCP(o object, e *Event) (err error) {
+	if e.Tool, err = o.text("tool_name"); err != nil {
+		return err
+	}
+	if e.Input, err = o.input("tool_input"); err != nil {
+		return err
+	}
+	if e.Server, err = o.optional("mcp_server_name"); err == nil && e.Server == "" {
+		err = errors.New("mcp_server_name is missing: it cannot be told whose tool " + e.Tool + " is")
+	}
+	return err
+}
+
+func readCursorTool(o object, e *Event) (err error) {
+	if e.Tool, err = o.text("tool_name"); err != nil {
+		return err
+	}
+	if e.Input, err = o.input("tool_input"); err != nil {
+		return err
+	}
+	if name, ok := strings.CutPrefix(e.Tool, "MCP:"); ok {
+		e.Tool = name
+		if e.Server, err = o.optional("mcp_server_name"); e.Server == "" {
+			e.Server = "mcp"
+		}
+		return err
+	}
+	e.CallID, err = o.optional("tool_use_id")
+	return err
+}
+
+type cursorDecision struct {
+	Permission string          `json:"permission"`
+	User       string          `json:"user_message,omitempty"`
+	Agent      string          `json:"agent_message,omitempty"`
+	Input      json.RawMessage `json:"updated_input,omitempty"`
+}
+
+// replyCursor always prints something: of nothing, one half of Cursor makes a yes and
+// the other a failure.
+func replyCursor(e Event, a Answer) Reply {
+	if !e.Moment.Decides() || a.Verdict == Nothing {
+		return Reply{Stdout: []byte("{}\n")}
+	}
+	switch {
+	case a.Input != nil && e.Hook != "preToolUse":
+		a = Answer{Reason: "a person changed the arguments, which Cursor does not take here"}
+	case a.Verdict == Ask && e.Hook == "beforeReadFile":
+		a = Answer{Reason: "it must be asked, and Cursor has no prompt for reading a file: " + a.Reason}
+	}
+	words := map[Verdict]string{Allow: "allow", Ask: "ask", Deny: "deny"}
+	return printed(cursorDecision{Permission: words[a.Verdict], User: a.Reason, Agent: a.Reason, Input: a.Input})
+}

@@ -1,0 +1,47 @@
+package foreign
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/assent-dev/assent/tool"
+)
+
+// A command is the shell of another agent: it runs in a folder of the host.
+type command struct{ opts Options }
+
+type commandArgs struct {
+	Command string `json:"command"`
+	Cwd     string `json:"cwd"`
+}
+
+// Spec implements [tool.Tool].
+func (c command) Spec() tool.Spec { return tool.Spec{Name: "shell"} }
+
+// Prepare implements [tool.Tool].
+func (c command) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
+	if c.opts.Shell == nil {
+		return tool.Block("there is no shell in the policy"), nil
+	}
+	var in commandArgs
+	if err := json.Unmarshal(args, &in); err != nil {
+		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Err: err}
+	}
+	place, inside, err := c.opts.Roots.ResolveHost(in.Cwd)
+	if err != nil {
+		return tool.Block(err.Error()), nil
+	}
+	if inside {
+		in.Cwd = place.Resolved()
+	} else {
+		// The analysis follows the change of folder like any other.
+		in.Command = "cd -- '" + strings.ReplaceAll(in.Cwd, "'", `'\''`) + "' && {\n" + in.Command + "\n}"
+		in.Cwd = ""
+	}
+	inner, err := json.Marshal(in)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	return c.opts.Shell.Prepare(ctx, inner)
+}

@@ -1,0 +1,83 @@
+package foreign
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// files judges what other agents do with files.
+type files struct{ opts Options }
+
+// maxFile is the largest file that is looked at for a diff.
+const maxFile = 16 << 20
+
+// A file is what lies at a place: nothing, or its bytes.
+type file struct {
+	place  roots.Place
+	exists bool
+	data   []byte
+}
+
+// at finds the place of a path of the host.
+func (f files) at(path string) (roots.Place, error) {
+	p, _, err := f.opts.Roots.ResolveHost(path)
+	return p, err
+}
+
+// look returns the file at a path. It is opened where links lead, and only if it is a
+// file: a pipe would hold us.
+func (f files) look(path string) (file, error) {
+	p, err := f.at(path)
+	if err != nil {
+		return file{}, err
+	}
+	found := file{place: p}
+	if p.Info == nil {
+		return found, nil
+	}
+	if !p.Info.Mode().IsRegular() {
+		return found, fmt.Errorf("%s is no file", p.Name())
+	}
+	h, err := os.OpenFile(p.Key(), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return found, nil
+	}
+	if err != nil {
+		return found, fmt.Errorf("%s: %w", p.Name(), roots.Plain(err))
+	}
+	defer h.Close()
+	info, err := h.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return found, fmt.Errorf("%s is no file", p.Name())
+	}
+	found.exists = true
+	found.data, err = io.ReadAll(io.LimitReader(h, maxFile+1))
+	if err == nil && len(found.data) > maxFile {
+		err = fmt.Errorf("%s is larger than %d bytes", p.Name(), maxFile)
+	}
+	return found, err
+}
+
+// stateOf binds an answer to files as they were shown.
+func stateOf(found ...file) approval.Digest {
+	h := sha256.New()
+	for _, f := range found {
+		fmt.Fprintf(h, "%t %d\n", f.exists, len(f.data))
+		h.Write(f.data)
+	}
+	return approval.Digest(h.Sum(nil))
+}
+
+// denied reports whether something else than the roots denies to read a place.
+func (f files) denied(ctx context.Context, p roots.Place) bool {
+	return f.opts.Denied != nil && f.opts.Denied(ctx, p.Act(roots.Read))
+}

@@ -1,0 +1,98 @@
+package foreign
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+type pathArgs struct {
+	Path string `json:"path"`
+}
+
+func (f files) read(_ context.Context, in pathArgs) (tool.Action, error) {
+	p, err := f.at(in.Path)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	view := func(context.Context) (present.View, error) {
+		found, err := f.look(in.Path)
+		if err != nil {
+			return problem(err), nil
+		}
+		return content(found), nil
+	}
+	return tool.Ask(elsewhere).On(p.Act(roots.Read)).Titled("Read " + label(p)).Showing(view), nil
+}
+
+// list is for tools that show the names in a folder.
+func (f files) list(_ context.Context, in pathArgs) (tool.Action, error) {
+	p, err := f.at(in.Path)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	return tool.Ask(elsewhere).On(p.FolderAct(roots.Read)).Titled("List " + label(p)).ShowingView(naming(p)), nil
+}
+
+// search is for tools that read all files in a folder. Those that are not free to read
+// are acts of their own: the agent leaves none of them out.
+func (f files) search(ctx context.Context, in pathArgs) (tool.Action, error) {
+	p, err := f.at(in.Path)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	if p.Info != nil && p.Info.Mode().IsRegular() {
+		return f.read(ctx, in)
+	}
+	acts := append([]approval.Act{p.FolderAct(roots.Read)}, f.held(ctx, p)...)
+	return tool.Ask(elsewhere).On(acts...).Titled("Search " + label(p)).ShowingView(naming(p)), nil
+}
+
+// Limits on a look for files that are not free to read.
+const (
+	maxLooked = 20_000
+	maxHeld   = 50
+)
+
+// held returns reads of the files below a folder that ask or are denied. If there is too
+// much to look at, what is left is one read that asks.
+func (f files) held(ctx context.Context, folder roots.Place) []approval.Act {
+	var out []approval.Act
+	looked := 0
+	rest := func(why string) {
+		out = append(out, approval.Act{
+			Name: approval.ReadFile, Target: approval.UnknownTarget(approval.Path), Verdict: approval.Ask, ByName: true, Why: why,
+		})
+	}
+	err := filepath.WalkDir(folder.Key(), func(path string, d fs.DirEntry, err error) error {
+		switch looked++; {
+		case err != nil:
+			return nil // what we cannot read the agent cannot either
+		case looked > maxLooked || len(out) >= maxHeld:
+			rest("there are too many files to look at each")
+			return filepath.SkipAll
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
+			return filepath.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		}
+		p, err := f.at(path)
+		if err != nil {
+			rest("a file below it has no name that can be judged")
+			return nil
+		}
+		if act := p.Act(roots.Read); act.Verdict != approval.Free || f.denied(ctx, p) {
+			out = append(out, act)
+		}
+		return nil
+	})
+	if err != nil {
+		rest("the folder cannot be looked at")
+	}
+	return out
+}

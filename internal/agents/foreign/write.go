@@ -1,0 +1,39 @@
+package foreign
+
+import (
+	"context"
+
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+type writeArgs struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+func (f files) write(_ context.Context, in writeArgs) (tool.Action, error) {
+	was, err := f.look(in.Path)
+	if was.place.Name() == "" {
+		return tool.Action{}, err
+	}
+	act := was.place.Act(roots.Write)
+	if err != nil {
+		return tool.Ask(elsewhere).On(act).Titled("Write " + label(was.place)).ShowingView(problem(err)), nil
+	}
+	summary, view := change(was, []byte(in.Content))
+	return tool.Ask(elsewhere).On(act).Seeing(stateOf(was)).Titled(summary).ShowingView(view).
+		Editing("content", suffixOf(in.Path)), nil
+}
+
+func (f files) remove(_ context.Context, in pathArgs) (tool.Action, error) {
+	was, err := f.look(in.Path)
+	if was.place.Name() == "" {
+		return tool.Action{}, err
+	}
+	a := tool.Ask(elsewhere).On(was.place.Act(roots.Delete)).Titled("Delete " + label(was.place))
+	if err != nil {
+		return a.ShowingView(problem(err)), nil
+	}
+	return a.Seeing(stateOf(was)).ShowingView(content(was)), nil
+}

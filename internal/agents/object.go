@@ -1,0 +1,129 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// An object is JSON whose fields are found by their exact names. Package json would
+// also take "Command" for "command", and a model chooses these names.
+type object map[string]json.RawMessage
+
+func readObject(data []byte, what string) (object, error) {
+	if !utf8.Valid(data) {
+		return nil, fmt.Errorf("%s is not UTF-8", what)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	var o object
+	if err := d.Decode(&o); err != nil {
+		return nil, fmt.Errorf("%s is no JSON object: %w", what, err)
+	}
+	if o == nil {
+		return nil, fmt.Errorf("%s is no JSON object", what)
+	}
+	if d.More() {
+		return nil, fmt.Errorf("%s has more after its JSON object", what)
+	}
+	return o, nil
+}
+
+// has reports whether a field is there and not null.
+func (o object) has(name string) bool {
+	v, ok := o[name]
+	return ok && string(v) != "null"
+}
+
+// optional returns the text under one of the names, "" if none is there. If several
+// are, they must agree: it cannot be told which one the agent uses.
+func (o object) optional(names ...string) (string, error) {
+	found, from := "", ""
+	for _, name := range names {
+		if !o.has(name) {
+			continue
+		}
+		var text string
+		if err := json.Unmarshal(o[name], &text); err != nil {
+			return "", fmt.Errorf("%s is no text", name)
+		}
+		if from != "" && text != found {
+			return "", fmt.Errorf("%s and %s disagree", from, name)
+		}
+		found, from = text, name
+	}
+	return found, nil
+}
+
+// text is optional for a field that must be there and not be empty.
+func (o object) text(names ...string) (string, error) {
+	text, err := o.optional(names...)
+	if err == nil && text == "" {
+		err = fmt.Errorf("%s is missing", strings.Join(names, " or "))
+	}
+	return text, err
+}
+
+// given is optional for a field that must be there and may be empty.
+func (o object) given(names ...string) (string, error) {
+	if !slices.ContainsFunc(names, o.has) {
+		return "", fmt.Errorf("%s is missing", strings.Join(names, " or "))
+	}
+	return o.optional(names...)
+}
+
+// flag returns a field that is true, false or not there.
+func (o object) flag(name string) (set bool, err error) {
+	if o.has(name) {
+		if err = json.Unmarshal(o[name], &set); err != nil {
+			err = fmt.Errorf("%s is neither true nor false", name)
+		}
+	}
+	return set, err
+}
+
+// list returns the objects under a name.
+func (o object) list(name string) ([]object, error) {
+	var out []object
+	if !o.has(name) {
+		return nil, fmt.Errorf("%s is missing", name)
+	}
+	if err := json.Unmarshal(o[name], &out); err != nil {
+		return nil, fmt.Errorf("%s is no list of objects", name)
+	}
+	return out, nil
+}
+
+// texts returns the texts under the first of the names that is there; a single text
+// counts as one.
+func (o object) texts(name string) ([]string, error) {
+	if !o.has(name) {
+		return nil, nil
+	}
+	var one string
+	if json.Unmarshal(o[name], &one) == nil {
+		return []string{one}, nil
+	}
+	var out []string
+	if err := json.Unmarshal(o[name], &out); err != nil {
+		return nil, fmt.Errorf("%s is no list of texts", name)
+	}
+	return out, nil
+}
+
+// input returns the arguments of a tool, which are an object, or the text of one.
+func (o object) input(name string) (json.RawMessage, error) {
+	raw := o[name]
+	var text string
+	if json.Unmarshal(raw, &text) == nil && text != "" {
+		raw = json.RawMessage(text)
+	}
+	if len(bytes.TrimSpace(raw)) == 0 || string(raw) == "null" {
+		return nil, errors.New(name + " is missing")
+	}
+	_, err := readObject(raw, name)
+	return raw, err
+}

@@ -1,0 +1,286 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+)
+
+// The arguments of our tools, as package foreign reads them.
+type (
+	pathArgs struct {
+		Path string `json:"path"`
+	}
+	writeArgs struct {
+		Path    string `json:"path"`
+		Content string `json:"content"`
+	}
+	editArgs struct {
+		Path  string `json:"path"`
+		Edits []edit `json:"edits"`
+	}
+	edit struct {
+		Old string `json:"old_text"`
+		New string `json:"new_text"`
+		All bool   `json:"all,omitempty"`
+	}
+	notebookArgs struct {
+		Path   string `json:"path"`
+		Cell   string `json:"cell,omitempty"`
+		Kind   string `json:"cell_type,omitempty"`
+		Mode   string `json:"mode"`
+		Source string `json:"source"`
+	}
+	patchArgs struct {
+		Patch string `json:"patch"`
+		Dir   string `json:"dir"`
+	}
+	shellArgs struct {
+		Command string `json:"command"`
+		Cwd     string `json:"cwd"`
+	}
+	urlArgs struct {
+		Method string `json:"method"`
+		URL    string `json:"url"`
+	}
+)
+
+// The names that agents have for one and the same argument.
+var (
+	pathNames = []string{"file_path", "path", "absolute_path", "target_file", "relative_workspace_path"}
+	oldNames  = []string{"old_string", "old_str", "old_text"}
+	newNames  = []string{"new_string", "new_str", "new_text"}
+)
+
+func own(object, string) (Want, error) { return Want{Own: true}, nil }
+
+// onPath returns a translator to one of our tools that takes nothing but a path.
+func onPath(tool string, names ...string) translator {
+	return func(in object, dir string) (Want, error) {
+		p, err := in.text(names...)
+		if err != nil {
+			return Want{}, err
+		}
+		if p, err = absolute(p, dir); err != nil {
+			return Want{}, err
+		}
+		return ours(tool, pathArgs{p})
+	}
+}
+
+// inFolder returns a translator to one of our tools that looks at a folder, by default
+// the agent's own. A pattern that leads out of the folder counts as a path.
+func inFolder(tool string, names ...string) translator {
+	return func(in object, dir string) (Want, error) {
+		p, err := in.optional(names...)
+		if err != nil {
+			return Want{}, err
+		}
+		if p == "" {
+			p = dir
+		}
+		if p, err = absolute(p, dir); err != nil {
+			return Want{}, err
+		}
+		if glob, err := in.optional("glob", "glob_pattern", "pattern"); err == nil && tool == "list_files" {
+			p = fixedPart(p, glob)
+		}
+		return ours(tool, pathArgs{p})
+	}
+}
+
+// fixedPart returns the folder at which a pattern begins to match.
+func fixedPart(folder, glob string) string {
+	if path.IsAbs(glob) {
+		folder = "/"
+	}
+	for element := range strings.SplitSeq(strings.Trim(glob, "/"), "/") {
+		if strings.ContainsAny(element, "*?[{(!") {
+			break
+		}
+		folder += "/" + element
+	}
+	return folder
+}
+
+func writing(contentNames ...string) translator {
+	return func(in object, dir string) (Want, error) {
+		p, err := in.text(pathNames...)
+		if err != nil {
+			return Want{}, err
+		}
+		content, err := in.given(contentNames...)
+		if err != nil {
+			return Want{}, err
+		}
+		if p, err = absolute(p, dir); err != nil {
+			return Want{}, err
+		}
+		w, err := ours("write_file", writeArgs{p, content})
+		if i := slices.IndexFunc(contentNames, in.has); i >= 0 {
+			w.edit, w.ours = contentNames[i], "content"
+		}
+		return w, err
+	}
+}
+
+func editing(in object, dir string) (Want, error) {
+	e, err := readEdit(in)
+	if err != nil {
+		return Want{}, err
+	}
+	return editsOf(in, dir, []edit{e})
+}
+
+func editingOften(in object, dir string) (Want, error) {
+	list, err := in.list("edits")
+	if err != nil {
+		return Want{}, err
+	}
+	edits := make([]edit, len(list))
+	for i, item := range list {
+		if edits[i], err = readEdit(item); err != nil {
+			return Want{}, err
+		}
+	}
+	return editsOf(in, dir, edits)
+}
+
+func editsOf(in object, dir string, edits []edit) (Want, error) {
+	if len(edits) == 0 {
+		return Want{}, errors.New("there is nothing to edit")
+	}
+	p, err := in.text(pathNames...)
+	if err != nil {
+		return Want{}, err
+	}
+	if p, err = absolute(p, dir); err != nil {
+		return Want{}, err
+	}
+	return ours("edit_file", editArgs{p, edits})
+}
+
+func readEdit(in object) (e edit, err error) {
+	if e.Old, err = in.given(oldNames...); err != nil {
+		return e, err
+	}
+	if e.New, err = in.given(newNames...); err != nil {
+		return e, err
+	}
+	for _, name := range []string{"replace_all", "allow_multiple"} {
+		set, err := in.flag(name)
+		if err != nil {
+			return e, err
+		}
+		e.All = e.All || set
+	}
+	if in.has("expected_replacements") {
+		var n float64
+		if err := json.Unmarshal(in["expected_replacements"], &n); err != nil {
+			return e, errors.New("expected_replacements is no number")
+		}
+		e.All = e.All || n > 1
+	}
+	return e, nil
+}
+
+func notebook(in object, dir string) (Want, error) {
+	p, err := in.text("notebook_path")
+	if err != nil {
+		return Want{}, err
+	}
+	args := notebookArgs{Mode: "replace"}
+	if args.Path, err = absolute(p, dir); err != nil {
+		return Want{}, err
+	}
+	if args.Cell, err = in.optional("cell_id"); err != nil {
+		return Want{}, err
+	}
+	if args.Kind, err = in.optional("cell_type"); err != nil {
+		return Want{}, err
+	}
+	if args.Source, err = in.optional("new_source"); err != nil {
+		return Want{}, err
+	}
+	if mode, err := in.optional("edit_mode"); err != nil {
+		return Want{}, err
+	} else if mode != "" {
+		args.Mode = mode
+	}
+	return ours("edit_file", struct {
+		Notebook notebookArgs `json:"notebook"`
+	}{args})
+}
+
+func patching(in object, dir string) (Want, error) {
+	text, err := in.text("command", "input", "patch")
+	if err != nil {
+		return Want{}, err
+	}
+	return ours("edit_file", patchArgs{Patch: text, Dir: dir})
+}
+
+// running returns a translator to the shell.
+func running(names ...string) translator {
+	return func(in object, dir string) (Want, error) {
+		command, edit, err := commandOf(in, names)
+		if err != nil {
+			return Want{}, err
+		}
+		cwd, err := in.optional("cwd", "workdir", "directory", "dir_path", "working_directory")
+		if err != nil {
+			return Want{}, err
+		}
+		if cwd == "" {
+			cwd = dir
+		}
+		if cwd, err = absolute(cwd, dir); err != nil {
+			return Want{}, err
+		}
+		w, err := ours("shell", shellArgs{command, path.Clean(cwd)})
+		w.edit, w.ours = edit, "command"
+		return w, err
+	}
+}
+
+// commandOf reads a command: a text, or the words of one. Only a text can be changed.
+func commandOf(in object, names []string) (command, edit string, err error) {
+	for _, name := range names {
+		var words []string
+		if in.has(name) && json.Unmarshal(in[name], &words) == nil {
+			command, err = joined(words)
+			return command, "", err
+		}
+	}
+	command, err = in.text(names...)
+	if i := slices.IndexFunc(names, in.has); err == nil && i >= 0 {
+		edit = names[i]
+	}
+	return command, edit, err
+}
+
+// joined makes a command of words. A shell with a script is the script.
+func joined(words []string) (string, error) {
+	switch {
+	case len(words) == 0:
+		return "", errors.New("the command is empty")
+	case len(words) == 3 && slices.Contains([]string{"bash", "sh", "/bin/bash", "/bin/sh"}, words[0]) &&
+		slices.Contains([]string{"-c", "-lc"}, words[1]):
+		return words[2], nil
+	}
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " "), nil
+}
+
+func fetching(in object, _ string) (Want, error) {
+	url, err := in.text("url")
+	if err != nil {
+		return Want{}, err
+	}
+	return ours("http_request", urlArgs{"GET", url})
+}

@@ -1,0 +1,204 @@
+package crew
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// A shareKey is a file and who is to get it.
+type shareKey struct{ path, worker string }
+
+// shares are the files of the turn that is under way.
+type shares struct {
+	mu       sync.Mutex
+	expected map[shareKey][]string // ids of the calls that share it
+	given    map[shareKey]worker.Attachment
+}
+
+func (s *shares) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expected, s.given = map[shareKey][]string{}, map[shareKey]worker.Attachment{}
+}
+
+func (s *shares) expect(k shareKey, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expected[k] = append(s.expected[k], id)
+}
+
+func (s *shares) ids(k shareKey) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.expected[k])
+}
+
+func (s *shares) give(k shareKey, a worker.Attachment) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.given[k] = a
+}
+
+func (s *shares) get(k shareKey) (worker.Attachment, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.given[k]
+	return a, ok
+}
+
+// expand puts a call of share_file in front of every worker_call for each of its files. A
+// call that cannot work anyway asks for no file.
+func (m *Member) expand(calls []worker.Call) []worker.Call {
+	m.shares.reset()
+	m.crew.Ties.forget(m.Chain)
+	var out []worker.Call
+	for _, c := range calls {
+		if c.Tool == approval.WorkerCall && c.Connector == "" && c.ID != "" {
+			out = append(out, m.parts(c)...)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (m *Member) parts(c worker.Call) []worker.Call {
+	var args callArgs
+	if json.Unmarshal(c.Arguments, &args) != nil {
+		return nil
+	}
+	if d, err := m.delegation(args); err != nil || d.blocked != "" {
+		return nil
+	}
+	var out []worker.Call
+	for i, file := range args.Attachments {
+		data, err := json.Marshal(shareArgs{Path: file, Worker: args.Worker})
+		if err != nil {
+			return nil
+		}
+		id := partID(c.ID, i+1)
+		m.shares.expect(shareKey{file, args.Worker}, id)
+		out = append(out, worker.Call{ID: id, Tool: approval.ShareFile, Arguments: data})
+	}
+	return out
+}
+
+type shareArgs struct {
+	Path   string `json:"path"`
+	Worker string `json:"worker"`
+}
+
+// shareTool is the tool behind the sub-calls of worker_call. No model is shown it.
+func (m *Member) shareTool() tool.Tool {
+	return newTool(approval.ShareFile, "Shares a file with a worker; worker_call does so for its attachments.", m.prepareShare)
+}
+
+func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, error) {
+	key := shareKey{in.Path, in.Worker}
+	if len(m.shares.ids(key)) == 0 {
+		return tool.Action{}, fmt.Errorf("%s is not for models; name the files as attachments of %s", approval.ShareFile, approval.WorkerCall)
+	}
+	f, err := m.attachment(in.Path)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	read := f.place.Act(roots.Read)
+	share := read
+	share.Name, share.Target = approval.ShareFile, read.Target.SharedWith(in.Worker)
+	if read.Verdict != approval.Block {
+		read.Verdict, read.Why, read.Cause = approval.Free, "follows from the sharing", 1
+	}
+	do := func(context.Context) (any, error) {
+		m.shares.give(key, f.Attachment)
+		return fmt.Sprintf("%s is shared with %s", f.Name, in.Worker), nil
+	}
+	return tool.Ask(do).On(share, read).Seeing(approval.DigestOf(f.Data)).
+		Titled(fmt.Sprintf("Share %s (%s) with %s", f.Name, sizeWord(len(f.Data)), in.Worker)).
+		Showing(func(context.Context) (present.View, error) { return f.view(), nil }), nil
+}
+
+// A file is an attachment where it lies.
+type file struct {
+	worker.Attachment
+	place roots.Place
+	asked string // the name as the worker wrote it
+}
+
+// attachment finds a file that a worker names and reads it. What it leads to is what
+// counts.
+func (m *Member) attachment(name string) (file, error) {
+	wrong := func(format string, args ...any) (file, error) {
+		return file{}, fmt.Errorf("attachment %q: %s", name, fmt.Sprintf(format, args...))
+	}
+	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") || slices.Contains(strings.Split(name, "/"), "..") {
+		return wrong("write it as ROOT/NAME, below one of your roots")
+	}
+	p, err := m.Box.Roots.Resolve(name)
+	if err != nil {
+		return wrong("%v", err)
+	}
+	if p.Info == nil || !p.Info.Mode().IsRegular() {
+		return wrong("there is no such file")
+	}
+	limit := m.Worker.Attachments.MaxTotalBytes
+	root, rel := p.Handle()
+	f, err := root.Open(rel)
+	if err != nil {
+		return wrong("it cannot be read")
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	switch {
+	case err != nil:
+		return wrong("it cannot be read")
+	case int64(len(data)) > limit:
+		return wrong("it is larger than %d bytes, which is what may be handed over together", limit)
+	}
+	return file{worker.Attachment{Name: p.Name(), MediaType: mediaType(p.Name(), data), Data: data}, p, name}, nil
+}
+
+// mediaType says what a file is, by its content; text by its ending.
+func mediaType(name string, data []byte) string {
+	if kind, known := texts[strings.ToLower(path.Ext(name))]; known {
+		return kind
+	}
+	return http.DetectContentType(data)
+}
+
+var texts = map[string]string{".md": "text/markdown", ".json": "application/json", ".csv": "text/csv", ".yaml": "application/yaml"}
+
+// view shows the file, as far as it is text.
+func (f file) view() present.View {
+	facts := present.Facts{present.NumberFact(present.FactSize, int64(len(f.Data))), present.TextFact("type", f.MediaType)}
+	if utf8.Valid(f.Data) && !slices.Contains(f.Data, 0) {
+		return present.View{Kind: present.File, Content: string(f.Data), Facts: facts}
+	}
+	digest := approval.DigestOf(f.Data).String()
+	return present.View{Kind: present.Text, Content: "This is no text. Its digest is " + digest + ".", Facts: facts}
+}
+
+// sizeWord says how large something is, as people do.
+func sizeWord(n int) string {
+	switch {
+	case n == 1:
+		return "1 byte"
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}

@@ -1,0 +1,218 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/gateway"
+	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/tool/connector"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func TestMain(m *testing.M) {
+	mcptest.Main()
+	os.Exit(m.Run())
+}
+
+// A world is a gateway in front of test servers.
+type world struct {
+	*gateway.Gateway
+	connectors []*connector.Connector
+	records    *records
+}
+
+// start starts a gateway in front of servers, by connector name.
+func start(t *testing.T, opts gateway.Options, servers map[string]string) *world {
+	t.Helper()
+	w := &world{records: newRecords()}
+	var configs []connector.Config
+	for name, server := range servers {
+		argv, env := mcptest.Command(server)
+		configs = append(configs, connector.Config{Name: name, Command: argv, Env: env})
+	}
+	// Until the gateway is there nobody listens, and nothing is missed: it looks for itself.
+	var mu sync.Mutex
+	var listening *gateway.Gateway
+	to := func() *gateway.Gateway {
+		mu.Lock()
+		defer mu.Unlock()
+		return listening
+	}
+	var err error
+	w.connectors, err = connector.OpenAll(t.Context(), configs, func(connector.Config) connector.Options {
+		return connector.Options{
+			Runner: host.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 0 },
+			Report: func(e connector.Event) {
+				if g := to(); g != nil {
+					g.Happened(e)
+				}
+			},
+			Heard: func(from, method string, p mcp.Params) {
+				if g := to(); g != nil {
+					g.Heard(from, method, p)
+				}
+			},
+			Elicit: func(ctx context.Context, from string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				return to().Elicit(ctx, from, p)
+			},
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connector.CloseAll(w.connectors) })
+	opts.Connectors, opts.Gate.Recorder = w.connectors, w.records
+	if w.Gateway, err = gateway.New(opts); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	listening = w.Gateway
+	mu.Unlock()
+	t.Cleanup(w.Close)
+	return w
+}
+
+// connect connects a client over two pipes.
+func (w *world) connect(t *testing.T, options *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
+	theirIn, ourOut := io.Pipe()
+	ourIn, theirOut := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- w.Serve(context.Background(), theirIn, theirOut, func() error { return errors.Join(theirIn.Close(), theirOut.Close()) })
+	}()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options)
+	s, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: ourIn, Writer: ourOut}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		<-ended
+	})
+	return s
+}
+
+// records are the events of a gate, for tests to wait for.
+type records struct {
+	mu   sync.Mutex
+	list []approval.Event
+	more chan struct{}
+}
+
+func newRecords() *records { return &records{more: make(chan struct{}, 10000)} }
+
+func (r *records) Record(_ context.Context, e approval.Event) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = append(r.list, e)
+	r.more <- struct{}{}
+	return nil
+}
+
+// await waits for an event that fits.
+func (r *records) await(t *testing.T, fits func(approval.Event) bool) approval.Event {
+	t.Helper()
+	for {
+		r.mu.Lock()
+		for _, e := range r.list {
+			if fits(e) {
+				r.mu.Unlock()
+				return e
+			}
+		}
+		r.mu.Unlock()
+		select {
+		case <-r.more:
+		case <-t.Context().Done():
+			t.Fatal("no such event")
+		}
+	}
+}
+
+// person is an approver that hands its questions to the test.
+type person chan question
+
+type question struct {
+	request *approval.Request
+	answer  chan<- approval.Decision
+}
+
+func (p person) Approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {
+	answer := make(chan approval.Decision, 1)
+	select {
+	case p <- question{r, answer}:
+	case <-ctx.Done():
+		return approval.Decision{}, context.Cause(ctx)
+	}
+	select {
+	case d := <-answer:
+		return d, nil
+	case <-ctx.Done():
+		return approval.Decision{}, context.Cause(ctx)
+	}
+}
+
+func (q question) yes() { q.answer <- q.request.Approve("") }
+
+func textIn(t *testing.T, r *mcp.CallToolResult, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for _, c := range r.Content {
+		if tc, ok := c.(*mcp.TextContent); ok {
+			text += tc.Text
+		}
+	}
+	return text
+}
+
+// called is what a call in the background came to.
+type called struct {
+	result *mcp.CallToolResult
+	err    error
+}
+
+func background(ctx context.Context, s *mcp.ClientSession, name string, args any) <-chan called {
+	out := make(chan called, 1)
+	go func() {
+		r, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
+		out <- called{r, err}
+	}()
+	return out
+}
+
+type args map[string]any
+
+func say(t *testing.T, s *mcp.ClientSession, name, text string) string {
+	t.Helper()
+	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args{"text": text}})
+	return textIn(t, r, err)
+}
+
+func rules(t *testing.T, lines ...string) *approval.RuleSet {
+	t.Helper()
+	var all []approval.Rule
+	for _, line := range lines {
+		r, err := approval.ParseRule(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	set, err := approval.CompileRules(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}

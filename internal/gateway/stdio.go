@@ -1,0 +1,166 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+
+	"github.com/assent-dev/assent/tool/connector"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxMessage is how many bytes a message of a client may have.
+const maxMessage = 64 << 20
+
+// Serve serves one client on two streams until it is gone or ctx is done. End ends the
+// streams, so that reading from them returns.
+func (g *Gateway) Serve(ctx context.Context, in io.Reader, out io.Writer, end func() error) error {
+	bad := func(why error) { g.opts.Report("the client: " + why.Error()) }
+	l := &line{g: g, frames: connector.NewFrames(in, out, maxMessage, bad, end), calls: map[string]context.CancelFunc{}}
+	l.frames.Hear = l.hear
+	s, err := g.server.Connect(ctx, l, nil)
+	if err != nil {
+		return err
+	}
+	g.people.enter(g.opts.Gate.Session, s)
+	defer g.people.leave(g.opts.Gate.Session)
+	stop := context.AfterFunc(ctx, func() { _ = l.frames.Close() })
+	defer stop()
+	err = s.Wait()
+	l.drop()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// A line is a client on two streams. Its calls do not go through the SDK, so that they keep
+// their bytes.
+type line struct {
+	g      *Gateway
+	frames *connector.Frames
+
+	mu       sync.Mutex
+	greeted  bool
+	calls    map[string]context.CancelFunc // by id
+	finished sync.WaitGroup
+}
+
+// Connect implements [mcp.Transport].
+func (l *line) Connect(context.Context) (mcp.Connection, error) { return l.frames, nil }
+
+// hear takes calls, and what is about them. Everything else is the SDK's, and so are calls
+// before the greeting and calls of the newer protocol, which say with each call who calls.
+func (l *line) hear(r *jsonrpc.Request) bool {
+	switch r.Method {
+	case "notifications/initialized":
+		l.mu.Lock()
+		l.greeted = true
+		l.mu.Unlock()
+	case "notifications/cancelled":
+		return l.cancel(r)
+	case "tools/call":
+		return l.take(r)
+	}
+	return false
+}
+
+// callParams are the parameters of a call, as far as they are read.
+type callParams struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Meta      map[string]any  `json:"_meta"`
+}
+
+// take begins a call.
+func (l *line) take(r *jsonrpc.Request) bool {
+	id, err := json.Marshal(r.ID.Raw())
+	var p callParams
+	if err != nil || !r.IsCall() || json.Unmarshal(r.Params, &p) != nil || p.Meta[mcp.MetaKeyProtocolVersion] != nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.greeted || l.calls[string(id)] != nil {
+		return false
+	}
+	ctx, cancel := context.WithCancel(l.g.ctx)
+	l.calls[string(id)] = cancel
+	l.finished.Go(func() { l.serve(ctx, id, p) })
+	return true
+}
+
+// serve makes the call and answers it.
+func (l *line) serve(ctx context.Context, id json.RawMessage, p callParams) {
+	c := caller{ctx: ctx, session: l.g.opts.Gate.Session, meta: p.Meta}
+	if token := p.Meta["progressToken"]; token != nil {
+		c.progress = func(progress *mcp.ProgressNotificationParams) { l.progress(token, progress) }
+	}
+	answer := l.g.call(c, p.Name, p.Arguments)
+	cancelled := ctx.Err() != nil
+	l.forget(id)
+	if cancelled {
+		return // nobody waits for an answer
+	}
+	if answer.err == nil {
+		frame := make([]byte, 0, len(answer.raw)+len(id)+40)
+		frame = append(append(append(frame, `{"jsonrpc":"2.0","id":`...), id...), `,"result":`...)
+		frame = append(append(frame, answer.raw...), '}')
+		_ = l.frames.WriteLine(frame) // a client that is gone is noticed by who reads
+		return
+	}
+	data, err := json.Marshal(answer.err)
+	if err != nil {
+		data = []byte(`{"code":-32603,"message":"the error cannot be written"}`)
+	}
+	_ = l.frames.WriteLine([]byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"error":` + string(data) + `}`))
+}
+
+func (l *line) progress(token any, p *mcp.ProgressNotificationParams) {
+	told := *p
+	told.ProgressToken = token
+	data, err := json.Marshal(&told)
+	if err != nil {
+		return // a sign of life that cannot be given
+	}
+	_ = l.frames.WriteLine([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":` + string(data) + `}`))
+}
+
+// cancel cancels a call of ours.
+func (l *line) cancel(r *jsonrpc.Request) bool {
+	var p struct {
+		ID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(r.Params, &p) != nil {
+		return false
+	}
+	l.mu.Lock()
+	cancel := l.calls[string(p.ID)]
+	l.mu.Unlock()
+	if cancel == nil {
+		return false
+	}
+	cancel()
+	return true
+}
+
+func (l *line) forget(id json.RawMessage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if cancel := l.calls[string(id)]; cancel != nil {
+		cancel()
+		delete(l.calls, string(id))
+	}
+}
+
+// drop ends the calls of a client that is gone, and waits for them.
+func (l *line) drop() {
+	l.mu.Lock()
+	for _, cancel := range l.calls {
+		cancel()
+	}
+	l.mu.Unlock()
+	l.finished.Wait()
+}

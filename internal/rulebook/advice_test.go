@@ -1,0 +1,106 @@
+package rulebook_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/rulebook"
+)
+
+func TestWide(t *testing.T) {
+	for text, wide := range map[string]bool{
+		"allow shell": true, "allow shell(*)": true, "allow shell(**)": true, "allow *": true, "allow sh*": true, "allow *(x)": true,
+		"allow shell(bash)": true, "allow shell(/usr/bin/python3.11)": true, "allow shell(env)": true, "allow shell(sudo ls)": true,
+		"allow shell(xargs rm)": true, "allow shell(nice)": true, "allow shell(node)": true, "allow shell(npx)": true, "allow shell(make)": true,
+		"allow shell(X=1 perl -e)": true, "allow shell(eval)": true, `allow shell("bash" -c)`: true, "allow shell(docker)": true,
+		"allow write_file": true, "allow write_file(**)": true, "allow delete_file(/**)": true, "allow connector github": true, "allow write_file({**,a})": true,
+
+		"allow shell(git status)": false, "allow shell(= bash x.sh)": false, "allow shell(npm test)": false, "allow shell(docker ps)": false,
+		"allow write_file(notes/**)": false, "allow read_file": false, "allow github:search_*": false, "deny shell": false, "deny *": false,
+		"allow github:shell": false, "allow shell(ls *)": false,
+	} {
+		if got := rulebook.Wide(entry(t, text).Rule) != ""; got != wide {
+			t.Errorf("%s: wide %v, want %v", text, got, wide)
+		}
+	}
+}
+
+func TestAdvise(t *testing.T) {
+	for _, c := range []struct {
+		rule, kept string
+		want       rulebook.Concern // empty for none
+	}{
+		{"allow shell(git status -s)", "allow shell(git status)", rulebook.Hidden},
+		{"allow shell(git)", "allow shell(git status)", rulebook.Hides},
+		{"allow shell(git status)", "allow shell(git log)", ""},
+		{"allow shell(git push)", "deny shell(git)", rulebook.Hidden},
+		{"allow shell(git)", "deny shell(git push)", rulebook.Contradicts},
+		{"deny shell(git push)", "allow shell(git)", rulebook.Contradicts},
+		{"deny shell(git)", "allow shell(git push)", rulebook.Contradicts},
+		{"deny shell(git push)", "deny shell(git)", rulebook.Hidden},
+		{"allow shell(= git push)", "allow shell(git push)", rulebook.Hidden},
+		{"allow shell(git push)", "allow shell(= git push)", rulebook.Hides},
+		{"allow write_file(notes/*.md)", "allow write_file(notes/**)", rulebook.Hidden},
+		{"allow write_file(notes/**)", "allow write_file(notes/*)", rulebook.Hides},
+		{"allow write_file(notes/**)", "allow write_file(drafts/**)", ""},
+		{"allow write_file(notes/a.md)", "allow read_file(notes/**)", ""},
+		{"allow write_file(notes/**)", "allow write_file", rulebook.Hidden},
+		{"allow write_file(notes/**)", "deny write_file(notes/private/**)", rulebook.Contradicts},
+		{"allow github:search_issues", "allow github:search_*", rulebook.Hidden},
+		{"allow github:search_*", "deny connector github", rulebook.Hidden},
+		{"deny connector github", "allow github:search_*", rulebook.Contradicts},
+		{"allow http_request(GET https://example.com/api/**)", "allow http_request(GET https://example.com/**)", rulebook.Hidden},
+		{"allow http_request(GET https://example.com/**)", "allow http_request(GET https://example.org/**)", ""},
+		{"allow worker_call(scribe)", "deny worker_call(*)", rulebook.Hidden},
+	} {
+		advice := rulebook.Advise([]approval.Rule{entry(t, c.kept).Rule}, entry(t, c.rule).Rule, nil, 0, epoch)
+		switch {
+		case c.want == "" && len(advice) > 0:
+			t.Errorf("%s beside %s: %v", c.rule, c.kept, advice)
+		case c.want != "" && (len(advice) != 1 || advice[0].Concern != c.want):
+			t.Errorf("%s beside %s: %+v, want %s", c.rule, c.kept, advice, c.want)
+		}
+	}
+}
+
+// Rules that do not hold are not compared with.
+func TestAdviseOnlyActive(t *testing.T) {
+	off, ended := entry(t, "deny shell(git)").Rule, entry(t, "deny shell(git push)").Rule
+	off.Enabled, ended.Expires = false, epoch
+	if advice := rulebook.Advise([]approval.Rule{off, ended}, entry(t, "allow shell(git push)").Rule, nil, 0, epoch); len(advice) > 0 {
+		t.Error(advice)
+	}
+}
+
+func TestAdviseManyTools(t *testing.T) {
+	known := append(config.BuiltinTools(), "github:search_issues", "github:search_code")
+	for text, want := range map[string]int{
+		"allow *_file(notes/**)": 7, "deny github:*": 2, "deny connector github": 2, "allow shell(ls)": 0, "deny *": len(known), "deny search_*": 3,
+	} {
+		advice := rulebook.Advise(nil, entry(t, text).Rule, known, 1, epoch)
+		got := 0
+		if i := slices.IndexFunc(advice, func(a rulebook.Advice) bool { return a.Concern == rulebook.ManyTools }); i >= 0 {
+			got = len(advice[i].Tools)
+		}
+		if got != want {
+			t.Errorf("%s: about %d tools, want %d: %v", text, got, want, advice)
+		}
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	for text, want := range map[string]string{
+		"deny writ_file(x)": "error", "deny SHELL(ls)": "", "deny my_tool": "warning", "deny seen": "", "deny github:x": "", "deny connector shel": "", "deny *_file": "",
+	} {
+		warning, err := rulebook.CheckName(entry(t, text).Rule, []string{"seen"})
+		got := map[bool]string{true: "warning"}[warning != ""]
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%s: %q (%q, %v), want %q", text, got, warning, err, want)
+		}
+	}
+}
