@@ -111,3 +111,7 @@ func (b *Batch) Reject(ctx context.Context, why string) {
 		b.commit(ctx, e, b.gate.refuse(ctx, e.outcome, Denied, why))
 	}
 }
+
+// Differed is the kind of an event about a call that was released: what the other
+// program ran is not what it was told yes to.
+const Differed EventKind = "differed"

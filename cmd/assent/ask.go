@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -51,9 +52,19 @@ func (f *askFlags) mode() approval.Mode {
 }
 
 // limited turns silence into a denial, if that is wanted.
-func (f *askFlags) limited(a approval.Approver) approval.Approver {
-	if a == nil || f.askTimeout == 0 {
+func (f *askFlags) limited(a approval.Approver) approval.Approver { return limited(a, f.askTimeout) }
+
+// limited turns silence into a denial after a time, if that is not 0. It stands beside the
+// one who is asked and not around: what times out is settled before anybody withdraws it.
+func limited(a approval.Approver, after time.Duration) approval.Approver {
+	if a == nil || after == 0 {
 		return a
 	}
-	return approval.Timeout(f.askTimeout, a)
+	return approval.First(a, approval.Timeout(after, silence))
 }
+
+// silence is an approver that never answers.
+var silence = approval.ApproverFunc(func(ctx context.Context, _ *approval.Request) (approval.Decision, error) {
+	<-ctx.Done()
+	return approval.Decision{}, context.Cause(ctx)
+})

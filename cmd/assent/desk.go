@@ -71,11 +71,8 @@ func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
 	if order.asks != nil {
 		d.approver = order.asks(d)
 	}
-	if d.approver != nil && order.timeout > 0 {
-		d.approver = approval.Timeout(order.timeout, d.approver)
-	}
-	if t := d.approver; t != nil {
-		d.approver = d.ties.Approver(t)
+	if d.approver != nil {
+		d.approver = d.ties.Approver(limited(d.approver, order.timeout))
 	}
 	return d, nil
 }

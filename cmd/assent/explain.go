@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -16,7 +16,6 @@ import (
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/present"
-	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -39,7 +38,7 @@ func explainCmd() *cobra.Command {
 			return cobra.ExactArgs(2)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			e, closing, err := openExplainer(file, state)
+			e, closing, err := openExplainer(c.Context(), file, state)
 			if err != nil {
 				return err
 			}
@@ -76,7 +75,7 @@ func callOf(name, args string) explain.Call {
 }
 
 // openExplainer reads the policy and what is remembered, and changes nothing.
-func openExplainer(file, state string) (*explain.Explainer, func() error, error) {
+func openExplainer(ctx context.Context, file, state string) (*explain.Explainer, func() error, error) {
 	dir, err := stateFolder(state)
 	if err != nil {
 		return nil, nil, err
@@ -85,7 +84,7 @@ func openExplainer(file, state string) (*explain.Explainer, func() error, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	rules, err := rememberedRules(dir)
+	rules, err := rememberedRules(ctx, dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -106,16 +105,16 @@ func openExplainer(file, state string) (*explain.Explainer, func() error, error)
 
 // rememberedRules are the rules that were kept; there are none if there is no store, and
 // none is made.
-func rememberedRules(state string) (*approval.RuleSet, error) {
-	file := filepath.Join(state, "rules.json")
-	if _, err := os.Stat(file); os.IsNotExist(err) {
+func rememberedRules(ctx context.Context, state string) (*approval.RuleSet, error) {
+	s, err := (&keeper{state: state}).reading(ctx)
+	switch {
+	case errors.Is(err, errNoStore):
 		return nil, nil
-	}
-	rules, err := store.OpenRules(file, 0)
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
-	return rules.Rules(context.Background())
+	rules, err := s.Rules(ctx)
+	return rules, errors.Join(err, s.Close())
 }
 
 func writeJSON(w io.Writer, v any) error {

@@ -46,7 +46,7 @@ func rootCmd() *cobra.Command {
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(approvalsCmd(), auditCmd(), checkCmd(), demoCmd(), explainCmd(), grantsCmd(), initCmd(), rulesCmd(), sandboxCmd(), schemaCmd(), trustCmd(), undoCmd(), versionCmd())
+	root.AddCommand(approvalsCmd(), auditCmd(), checkCmd(), demoCmd(), explainCmd(), grantsCmd(), initCmd(), mcpCmd(), rulesCmd(), sandboxCmd(), schemaCmd(), trustCmd(), undoCmd(), versionCmd())
 	root.SetHelpCommand(helpCmd())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -102,11 +102,15 @@ func TestS33_OneKey(t *testing.T) {
 	}
 	state := filepath.Join(dir, "state")
 	x := start(t, 100, 40, assent(t, nil, "rules", "suggest", "--state", state))
-	x.sees("1. allow write_file(notes/a.md)", "Keep it? [y/n/q]")
+	asked := func(number int, words ...string) {
+		t.Helper()
+		x.until("the question", func() bool { return strings.Count(x.raw.String(), "Keep it? [y/n/q]") == number && x.shows(words...) })
+	}
+	asked(1, "1. allow write_file(notes/a.md)")
 	x.types("y")
-	x.sees("is kept: allow write_file(notes/a.md)", "2. allow write_file(notes/b.txt)", "Keep it? [y/n/q]")
+	asked(2, "is kept: allow write_file(notes/a.md)", "2. allow write_file(notes/b.txt)")
 	x.types("\r") // Enter is no yes
-	x.sees("3. allow write_file(notes/c.toml)")
+	asked(3, "3. allow write_file(notes/c.toml)")
 	x.types("q")
 	x.ends(0, "!is kept: allow write_file(notes/b.txt)")
 	out, err := assent(t, nil, "rules", "list", "--state", state).CombinedOutput()

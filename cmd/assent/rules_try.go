@@ -76,7 +76,7 @@ func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 	if err != nil {
 		return err
 	}
-	explainer, closing, err := try.explainer(flags.state, after, len(expect) > 0)
+	explainer, closing, err := try.explainer(c.Context(), flags.state, after, len(expect) > 0)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (f *tryFlags) rules(current []rulebook.Entry) (before, after *approval.Rule
 }
 
 // explainer prepares calls with the tools of a policy, if that is needed.
-func (f *tryFlags) explainer(state string, after *approval.RuleSet, needed bool) (*explain.Explainer, func() error, error) {
+func (f *tryFlags) explainer(ctx context.Context, state string, after *approval.RuleSet, needed bool) (*explain.Explainer, func() error, error) {
 	policy := f.policy
 	switch {
 	case policy == "" && f.calls != "":
@@ -147,7 +147,7 @@ func (f *tryFlags) explainer(state string, after *approval.RuleSet, needed bool)
 	case policy == "":
 		return nil, func() error { return nil }, nil
 	}
-	e, closing, err := openExplainer(policy, state)
+	e, closing, err := openExplainer(ctx, policy, state)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 )
@@ -20,7 +19,7 @@ func TestS21_Always(t *testing.T) {
 	x.types("y")
 	x.sees("the rules would not cover this call")
 	s.hasNot("notes/a.md")
-	s.hasNot("state/rules.json")
+	s.remembers()
 	x.types("\x1b")
 	x.asked("Create notes/a.md", "!Always allow")
 	x.types("a")
@@ -28,10 +27,7 @@ func TestS21_Always(t *testing.T) {
 	x.types("y")
 	x.ends(0, "✓ approved always: write_file")
 	s.has("notes/a.md", "one\n")
-	info, err := os.Stat(s.dir + "/state/rules.json")
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("rules.json: %v, %v", info.Mode(), err)
-	}
+	s.remembers("allow write_file(notes/a.md)")
 	// The next run does not ask about this, and does about another file.
 	s.turns([]call{write("a", "notes/a.md", "one more\n")}, []call{write("b", "notes/b.md", "two\n")})
 	x = s.run()
@@ -54,7 +50,7 @@ func TestS21_WideRule(t *testing.T) {
 	x.sees("Type yes to save it all the same:")
 	x.types("y\r")
 	x.sees("Nothing was saved: type yes, or go back with Esc.")
-	s.hasNot("state/rules.json")
+	s.remembers()
 	x.types("es\r")
 	x.ends(0, "✓ approved always")
 	s.has("notes/a.md", "one\n")

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/assent-dev/assent/store"
 )
 
 // askWrites is a policy under which reading is free and the rest is asked.
@@ -95,6 +97,27 @@ func (s *story) has(name, content string) {
 	data, err := os.ReadFile(filepath.Join(s.dir, name))
 	if err != nil || string(data) != content {
 		s.t.Errorf("%s is %q (%v), want %q", name, data, err, content)
+	}
+}
+
+// remembers wants that these rules are kept, and no others.
+func (s *story) remembers(want ...string) {
+	s.t.Helper()
+	kept, err := store.Open(s.t.Context(), filepath.Join(s.dir, "state"), store.Options{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer kept.Close()
+	set, err := kept.Rules(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var got []string
+	for _, r := range set.Rules() {
+		got = append(got, r.String())
+	}
+	if !slices.Equal(got, want) {
+		s.t.Errorf("the rules are %q, want %q", got, want)
 	}
 }
 

@@ -16,7 +16,7 @@ var (
 		"Bash": running("command", "cmd"), "shell": running("command"), "local_shell": running("command"),
 		"exec_command": running("cmd", "command"), "shell_command": running("command"), "apply_patch": patching,
 		"view_image": onPath("read_file", "path"),
-		"read_file": onPath("read_file", "file_path", "path"), "list_dir": inFolder("list_files", "dir_path", "path"),
+		"read_file":  onPath("read_file", "file_path", "path"), "list_dir": inFolder("list_files", "dir_path", "path"),
 		"grep_files": inFolder("search_files", "path"),
 	}, "update_plan")
 

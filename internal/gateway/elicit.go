@@ -116,9 +116,9 @@ func question(ctx context.Context, r *approval.Request) (string, error) {
 	return text, nil
 }
 
-// Elicit passes on what a connector wants to know, with its name: a client's user must not
+// elicit passes on what a connector wants to know, with its name: a client's user must not
 // take a stranger's question for ours.
-func (g *Gateway) Elicit(ctx context.Context, connector string, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+func (g *Gateway) elicit(ctx context.Context, connector string, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	at, err := g.people.only()
 	if err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ func (g *Gateway) features() {
 	}
 }
 
-// Heard passes on what a connector tells everybody.
-func (g *Gateway) Heard(from, method string, params mcp.Params) {
+// heard passes on what a connector tells everybody.
+func (g *Gateway) heard(from, method string, params mcp.Params) {
 	c := g.connector(from)
 	if c == nil {
 		return

@@ -19,6 +19,12 @@ import (
 
 func TestMain(m *testing.M) {
 	mcptest.Main()
+	if os.Getenv(pipeMode) != "" {
+		if err := pipe(); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -38,44 +44,19 @@ func start(t *testing.T, opts gateway.Options, servers map[string]string) *world
 		argv, env := mcptest.Command(server)
 		configs = append(configs, connector.Config{Name: name, Command: argv, Env: env})
 	}
-	// Until the gateway is there nobody listens, and nothing is missed: it looks for itself.
-	var mu sync.Mutex
-	var listening *gateway.Gateway
-	to := func() *gateway.Gateway {
-		mu.Lock()
-		defer mu.Unlock()
-		return listening
-	}
 	var err error
+	ear := &gateway.Ear{}
 	w.connectors, err = connector.OpenAll(t.Context(), configs, func(connector.Config) connector.Options {
-		return connector.Options{
-			Runner: host.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 0 },
-			Report: func(e connector.Event) {
-				if g := to(); g != nil {
-					g.Happened(e)
-				}
-			},
-			Heard: func(from, method string, p mcp.Params) {
-				if g := to(); g != nil {
-					g.Heard(from, method, p)
-				}
-			},
-			Elicit: func(ctx context.Context, from string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-				return to().Elicit(ctx, from, p)
-			},
-		}
+		return ear.Listen(connector.Options{Runner: host.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 0 }})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { connector.CloseAll(w.connectors) })
-	opts.Connectors, opts.Gate.Recorder = w.connectors, w.records
+	opts.Connectors, opts.Ear, opts.Gate.Recorder = w.connectors, ear, w.records
 	if w.Gateway, err = gateway.New(opts); err != nil {
 		t.Fatal(err)
 	}
-	mu.Lock()
-	listening = w.Gateway
-	mu.Unlock()
 	t.Cleanup(w.Close)
 	return w
 }

@@ -20,8 +20,13 @@ type Options struct {
 	// Gate is what the calls go through. Its Approver is who answers besides the client's
 	// own user; nil means nobody.
 	Gate approval.Config
-	// Connectors are the servers behind the gateway. Close them after the gateway.
+	// Sessions is told of the sessions of clients, so that grants can be kept for them. Nil
+	// means that nobody needs to be told.
+	Sessions approval.SessionStore
+	// Connectors are the servers behind the gateway, opened with the options of Ear. Close
+	// them after the gateway.
 	Connectors []*connector.Connector
+	Ear        *Ear
 	// Tools are offered beside those of the connectors, under their own names.
 	Tools []tool.Tool
 	// Plain offers the tools of the only connector under their own names. Otherwise they
@@ -65,7 +70,7 @@ type Gateway struct {
 	shown map[string]map[string]approval.Digest // by session: the definitions a model saw
 }
 
-// New returns a gateway. Tell it what happens to its connectors with [Gateway.Happened].
+// New returns a gateway.
 func New(opts Options) (*Gateway, error) {
 	if opts.Plain && len(opts.Connectors) != 1 {
 		return nil, errors.New("only the names of a single connector can be plain")
@@ -91,7 +96,10 @@ func New(opts Options) (*Gateway, error) {
 	g.opts.Gate.Approver = g.approver(opts.Gate.Approver)
 	g.server = g.newServer()
 	g.features()
-	if err := g.Sync(); err != nil {
+	if opts.Ear != nil {
+		opts.Ear.gateway.Store(g)
+	}
+	if err := g.sync(); err != nil {
 		g.stop()
 		return nil, err
 	}
@@ -121,12 +129,12 @@ func (g *Gateway) Close() {
 	}
 }
 
-// Happened tells the gateway of something that happened to a connector.
-func (g *Gateway) Happened(e connector.Event) {
+// happened hears of something that happened to a connector.
+func (g *Gateway) happened(e connector.Event) {
 	switch e.Kind {
 	case connector.Listed, connector.Connected:
 		go func() {
-			if err := g.Sync(); err != nil {
+			if err := g.sync(); err != nil {
 				g.opts.Report(fmt.Sprintf("the tools stay as they were: %v", err))
 			}
 		}()

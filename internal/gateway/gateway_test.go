@@ -147,27 +147,36 @@ func TestLiveDuplicatesAreSeparateQuestions(t *testing.T) {
 
 func TestACancelledWaitIsTakenUpByTheSameCall(t *testing.T) {
 	p := make(person)
-	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Approver: p}}, one(mcptest.Ordinary))
+	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Approver: p}, Hold: 200 * time.Millisecond}, one(mcptest.Ordinary))
 	s := w.connect(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	given := background(ctx, s, "echo", args{"text": "x"})
 	q := <-p
 	cancel()
-	<-given
-	q.yes()
+	if got := <-given; got.err == nil {
+		t.Fatalf("it was not cancelled: %v", got.result)
+	}
 	// The gateway hears of it in its own time; a call before that is another question.
-	for {
+	again := func() string {
 		answer := background(t.Context(), s, "echo", args{"text": "x"})
 		select {
 		case other := <-p:
 			other.answer <- other.request.Deny("")
 			<-answer
+			return ""
 		case got := <-answer:
-			if text := textIn(t, got.result, got.err); text != "x" {
-				t.Errorf("got %q", text)
-			}
-			return
+			return textIn(t, got.result, got.err)
 		}
+	}
+	for !strings.Contains(again(), q.request.ID) {
+	}
+	q.yes()
+	got := again()
+	for strings.HasPrefix(got, "[PENDING]") {
+		got = again()
+	}
+	if got != "x" {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -48,8 +48,8 @@ type served struct {
 	definition *mcp.Tool
 }
 
-// Sync offers what the connectors have now. With an error what was offered stays.
-func (g *Gateway) Sync() error {
+// sync offers what the connectors have now. With an error what was offered stays.
+func (g *Gateway) sync() error {
 	g.syncing.Lock()
 	defer g.syncing.Unlock()
 	all := g.collect()
@@ -177,7 +177,7 @@ func (g *Gateway) lists(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, r)
 		}
 		g.refresh(ctx)
-		if err := g.Sync(); err != nil {
+		if err := g.sync(); err != nil {
 			return nil, err
 		}
 		g.note(g.sessionOf(r.GetSession()))

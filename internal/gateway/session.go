@@ -1,8 +1,13 @@
 package gateway
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"sync"
+	"time"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -15,15 +20,36 @@ func (g *Gateway) sessionOf(s mcp.Session) string {
 	}
 	id := g.opts.Gate.Session + "/" + at.ID()
 	if g.sessions.first(id) {
-		g.people.enter(id, at)
+		end := g.enter(id, at)
 		go func() {
 			_ = at.Wait() // however it ends
-			g.people.leave(id)
+			end()
 			g.sessions.forget(id)
-			g.forget(id)
 		}()
 	}
 	return id
+}
+
+// enter begins a session, and returns how to end it. A session that cannot be noted has no
+// grants; its calls are asked each time.
+func (g *Gateway) enter(id string, at *mcp.ServerSession) (end func()) {
+	g.people.enter(id, at)
+	if g.opts.Sessions != nil {
+		now := time.Now()
+		if err := g.opts.Sessions.BeginSession(g.ctx, approval.Session{ID: id, Kind: approval.SessionGateway, Begun: now, Seen: now}); err != nil {
+			g.opts.Report(fmt.Sprintf("answers cannot be kept for this session: %v", err))
+		}
+	}
+	return func() {
+		g.people.leave(id)
+		g.forget(id)
+		if g.opts.Sessions != nil {
+			err := g.opts.Sessions.EndSession(context.WithoutCancel(g.ctx), id)
+			if err != nil && !errors.Is(err, approval.ErrNoSession) {
+				g.opts.Report(fmt.Sprintf("the session cannot be ended: %v", err))
+			}
+		}
+	}
 }
 
 // forget ends what a session has left behind: nobody else may claim it.

@@ -24,15 +24,18 @@ func (g *Gateway) Serve(ctx context.Context, in io.Reader, out io.Writer, end fu
 	if err != nil {
 		return err
 	}
-	g.people.enter(g.opts.Gate.Session, s)
-	defer g.people.leave(g.opts.Gate.Session)
+	leave := g.enter(g.opts.Gate.Session, s)
+	defer leave()
 	stop := context.AfterFunc(ctx, func() { _ = l.frames.Close() })
 	defer stop()
-	err = s.Wait()
-	l.drop()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	over := make(chan error, 1)
+	go func() { over <- s.Wait() }()
+	select {
+	case err = <-over:
+	case <-ctx.Done(): // a stream that cannot be interrupted may still be read
+		err = context.Cause(ctx)
 	}
+	l.drop()
 	return err
 }
 

@@ -3,6 +3,7 @@ package soundness
 import (
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -99,21 +100,27 @@ func fits(words []approval.Word, got []string, at int) bool {
 // same compares a word with what it became. Which descriptor a process substitution gets
 // is for bash to say.
 func same(word, got string) bool {
-	const descriptor = "/dev/fd/"
-	return word == got || strings.HasPrefix(word, descriptor) && strings.HasPrefix(got, descriptor)
+	const any = "/dev/fd/N"
+	return word == got || descriptor.ReplaceAllString(word, any) == descriptor.ReplaceAllString(got, any)
 }
 
-// tame reports whether no flag of a program does harm, by the table's own word: what it
-// would do to files is seen anyway.
-func tame(program string) bool {
-	any := programs.Word{Text: "*", Glob: true, Many: true}
-	return slices.Contains(programs.Interpret(program, []programs.Word{any, any}).Plain, 0)
+var descriptor = regexp.MustCompile(`/dev/fd/\d+`)
+
+// tame reports whether an unknown word behind these may be any flag of the program and do
+// no harm, by the table's own word: what it would do to files is seen anyway.
+func tame(words []string) bool {
+	var args []programs.Word
+	for _, word := range words[1:] {
+		args = append(args, programs.Literal(word))
+	}
+	args = append(args, programs.Word{Text: "*", Glob: true, Many: true})
+	return slices.Contains(programs.Interpret(path.Base(words[0]), args).Plain, len(args)-1)
 }
 
 // isFlag reports whether a program would take the word for a flag that may do harm: not
 // behind --, and not behind the script of a shell.
 func isFlag(got []string, at int) bool {
-	if len(got[at]) < 2 || got[at][0] != '-' || tame(path.Base(got[0])) {
+	if len(got[at]) < 2 || got[at][0] != '-' || tame(got[:at]) {
 		return false
 	}
 	for i, word := range got[:at] {

@@ -60,6 +60,12 @@ func build() error {
 // restore makes everything as it was. The places themselves stay, since policies have
 // them open.
 func (was snapshot) restore(is snapshot) (err error) {
+	if is.closed() {
+		if err := openFolders(); err != nil {
+			return err
+		}
+		is = takeSnapshot()
+	}
 	for name := range is {
 		if _, there := was[name]; !there {
 			err = errors.Join(err, os.RemoveAll(name))
@@ -70,13 +76,34 @@ func (was snapshot) restore(is snapshot) (err error) {
 		case is[name] == was[name]:
 		case was[name] != aFolder:
 			err = errors.Join(err, os.RemoveAll(name), put(name, pristine[name]))
-		case strings.HasPrefix(is[name], "d"):
-			err = errors.Join(err, os.Chmod(name, 0o755))
 		default:
 			err = errors.Join(err, os.RemoveAll(name), os.Mkdir(name, 0o755))
 		}
 	}
 	return err
+}
+
+// closed reports whether a folder has another mode than all have in the beginning.
+func (s snapshot) closed() bool {
+	for _, is := range s {
+		if strings.HasPrefix(is, "d") && is != aFolder {
+			return true
+		}
+	}
+	return false
+}
+
+// openFolders lets us into every folder again.
+func openFolders() (all error) {
+	for _, place := range places {
+		all = errors.Join(all, filepath.WalkDir(place, func(at string, d fs.DirEntry, err error) error {
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			return os.Chmod(at, 0o755) // before its names are read
+		}))
+	}
+	return all
 }
 
 func put(name, content string) error {

@@ -49,7 +49,7 @@ func Find(cases []replay.Case, opt Options) []Suggestion {
 	if opt.Min <= 0 {
 		opt.Min = DefaultMin
 	}
-	s := &search{Options: opt}
+	s := &search{Options: opt, done: map[int]bool{}}
 	s.sort(cases)
 	for _, by := range []level{exactly, byFolder, byRoot} {
 		s.try(by)
@@ -82,6 +82,7 @@ type search struct {
 	prompts []prompt
 	refused []replay.Case
 	found   []candidate
+	done    map[int]bool // the prompts that what was found answers
 }
 
 // sort takes the prompts that still would be asked, and what was refused.
@@ -131,7 +132,7 @@ func (s *search) judge(p approval.Policy, c *replay.Case) approval.Judgement {
 func (s *search) try(by level) {
 	groups := map[string][]int{}
 	for i := range s.prompts {
-		if key, ok := by.key(s.prompts[i].needed); ok && !s.answered(i) {
+		if key, ok := by.key(s.prompts[i].needed); ok && !s.done[i] {
 			groups[key] = append(groups[key], i)
 		}
 	}
@@ -147,10 +148,6 @@ func (s *search) try(by level) {
 			s.keep(c)
 		}
 	}
-}
-
-func (s *search) answered(i int) bool {
-	return slices.ContainsFunc(s.found, func(c candidate) bool { return slices.Contains(c.answers, i) })
 }
 
 // candidate makes the smallest rules for a group of prompts and tries them.
@@ -203,8 +200,12 @@ func (s *search) tried(texts []string) (candidate, bool) {
 
 // keep takes a candidate, in the place of those that answer nothing beside it.
 func (s *search) keep(c candidate) {
+	answers := make(map[int]bool, len(c.answers))
+	for _, i := range c.answers {
+		answers[i], s.done[i] = true, true
+	}
 	s.found = slices.DeleteFunc(s.found, func(old candidate) bool {
-		return !slices.ContainsFunc(old.answers, func(i int) bool { return !slices.Contains(c.answers, i) })
+		return !slices.ContainsFunc(old.answers, func(i int) bool { return !answers[i] })
 	})
 	s.found = append(s.found, c)
 }

@@ -91,6 +91,7 @@ func TestFind(t *testing.T) {
 		"strange names":      {times(3, approved(file("write_file", "notes/[x]*.md"))), []string{`allow write_file(notes/\[x\]\*.md)`}},
 		"pages":              {each(request(t, "https://a.example/v1/x"), request(t, "https://a.example/v1/y"), request(t, "https://a.example/v1/z/q")), []string{"allow http_request(GET https://a.example/v1/**)"}},
 		"deletes exactly":    {append(times(3, approved(command(1, "rm notes/a.md"), caused)), each(command(1, "rm notes/b.md"))...), []string{"allow shell(= rm notes/a.md)"}},
+		"deletes no others":  {[]replay.Case{approved(command(1, "rm a"), caused), approved(command(1, "rm b"), caused), approved(command(1, "rm c"), caused)}, nil},
 		"by name":            {times(3, approved(command(1, "ls"), outside)), []string{"allow shell(= ls) + allow write_file(notes/out.txt)"}},
 		"several acts":       {times(3, approved(command(2, "git add x"), command(2, "git commit"))), []string{"allow shell(= git add x) + allow shell(= git commit)"}},
 		"denied in the same": {append(each(file("write_file", "p/a.md"), file("write_file", "p/b.md"), file("write_file", "p/c.md")), answered(approval.Denied, file("write_file", "p/d.md"))), nil},

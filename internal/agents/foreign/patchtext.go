@@ -91,15 +91,14 @@ func (h *hunk) take(line string) {
 		h.chunks = append(h.chunks, chunk{})
 	}
 	c := &h.chunks[len(h.chunks)-1]
-	rest := strings.TrimPrefix(strings.TrimPrefix(line, "+"), "-")
 	switch {
 	case strings.HasPrefix(line, "+"):
 		c.new = append(c.new, line[1:])
 	case strings.HasPrefix(line, "-"):
 		c.old = append(c.old, line[1:])
 	default:
-		rest = strings.TrimPrefix(rest, " ")
-		c.old, c.new = append(c.old, rest), append(c.new, rest)
+		kept := strings.TrimPrefix(line, " ")
+		c.old, c.new = append(c.old, kept), append(c.new, kept)
 	}
 }
 

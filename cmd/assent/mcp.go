@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/gateway"
+	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/connector"
+)
+
+type mcpFlags struct {
+	askFlags
+	config, state   string
+	http, tokenFile string
+	tools           []string
+	hold            time.Duration
+	clientAnswers   bool
+}
+
+func mcpCmd() *cobra.Command {
+	var flags mcpFlags
+	c := &cobra.Command{
+		Use:   "mcp [-c CONFIG] [NAME…] | mcp [FLAGS] -- COMMAND [ARGS…]",
+		Short: "Be an MCP server that asks before the tools of others run",
+		Long: "mcp offers the tools of the connectors in a config, or of one MCP server that it starts, to\n" +
+			"any MCP client, and takes every call through the gate. What must be asked waits where all\n" +
+			"processes see it; a client that cannot wait as long is told to call again.\n\n" +
+			"Without -c the connectors are those of your own config; NAMEs pick some of them.",
+		Example: "  assent mcp -- npx -y @modelcontextprotocol/server-filesystem ~/notes\n" +
+			"  assent mcp github\n" +
+			"  assent mcp -c policy.yaml --tools files,shell",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := flags.check(c); err != nil {
+				return err
+			}
+			return flags.run(c, args)
+		},
+	}
+	flags.register(c)
+	c.Flags().StringVarP(&flags.config, "config", "c", "", "the policy, worker or config file (default: your own config)")
+	c.Flags().StringVar(&flags.state, "state", "", "the state folder (default: assent's own)")
+	c.Flags().StringVar(&flags.http, "http", "", "serve over HTTP at this address of this machine, such as 127.0.0.1:7777, instead of on standard streams")
+	c.Flags().StringVar(&flags.tokenFile, "token-file", "", "the file with the token that clients over HTTP need; made if it is not there (default: mcp-token in the state folder)")
+	c.Flags().StringSliceVar(&flags.tools, "tools", nil, "offer tools of the policy too: files, shell")
+	c.Flags().DurationVar(&flags.hold, "hold", 0, "how long a call is held before the client is told to call again (default 50s)")
+	c.Flags().BoolVar(&flags.clientAnswers, "client-answers", false, "let the user of the agent's own client answer, once each time")
+	return c
+}
+
+// check refuses flags that make no sense.
+func (f *mcpFlags) check(c *cobra.Command) error {
+	for _, name := range f.tools {
+		if name != "files" && name != "shell" {
+			return usageError{what: fmt.Sprintf("--tools %q: it is files, shell or both", name), help: c.CommandPath() + " --help"}
+		}
+	}
+	if f.http != "" {
+		if err := gateway.Loopback(f.http); err != nil {
+			return usageError{what: "--http: " + err.Error(), help: c.CommandPath() + " --help"}
+		}
+	}
+	return f.askFlags.check(c)
+}
+
+func (f *mcpFlags) run(c *cobra.Command, args []string) (err error) {
+	ctx, stderr := c.Context(), c.ErrOrStderr()
+	state, err := stateFolder(f.state)
+	if err != nil {
+		return err
+	}
+	counter, err := f.open(ctx, state, args, c.ArgsLenAtDash())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, counter.close()) }()
+	report := func(text string) { fmt.Fprintln(stderr, "assent: "+shownText(text)) }
+	g, err := counter.gateway(ctx, f, report)
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	if f.http != "" {
+		return f.serveHTTP(ctx, g, state, report)
+	}
+	err = g.Serve(ctx, c.InOrStdin(), c.OutOrStdout(), os.Stdin.Close)
+	if errors.Is(err, io.EOF) {
+		return nil // the client is gone
+	}
+	return err
+}
+
+// serveHTTP serves those who have the token.
+func (f *mcpFlags) serveHTTP(ctx context.Context, g *gateway.Gateway, state string, report func(string)) error {
+	file := f.tokenFile
+	if file == "" {
+		file = filepath.Join(state, "mcp-token")
+	}
+	token, err := readToken(file)
+	if err != nil {
+		return err
+	}
+	return g.ListenHTTP(ctx, f.http, token, func(at net.Addr) {
+		report(fmt.Sprintf("listening at http://%s; clients send the token in %s as 'Authorization: Bearer TOKEN'", at, file))
+	})
+}
+
+// readToken reads the token in a file, which is made if it is not there.
+func readToken(file string) (string, error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = io.WriteString(f, rand.Text()+rand.Text()+"\n")
+		err = errors.Join(err, f.Close())
+	} else if errors.Is(err, os.ErrExist) {
+		err = nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("making the token: %w", err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(data)), nil
+}
+
+// A counter is what a gateway stands on: the store, the connectors, and the tools of a
+// policy.
+type counter struct {
+	store      *store.Store
+	rules      *approval.RuleSet
+	mode       approval.Mode
+	session    string
+	plain      bool
+	configure  func(...tool.Tool) ([]tool.Tool, error)
+	tools      []tool.Tool
+	connectors []*connector.Connector
+	closers    []func() error
+
+	elicits bool
+	hold    time.Duration
+	ear     gateway.Ear
+}
+
+// close gives everything back, the last first.
+func (k *counter) close() error {
+	connector.CloseAll(k.connectors)
+	var errs []error
+	for i := len(k.closers) - 1; i >= 0; i-- {
+		errs = append(errs, k.closers[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// gateway puts a gateway on the counter.
+func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string)) (*gateway.Gateway, error) {
+	g, err := gateway.New(gateway.Options{
+		Gate: approval.Config{
+			Session: k.session, Mode: k.mode, Policy: k.rules, Recorder: k.store,
+			Approver: limited(approval.Queue(k.store), f.askTimeout),
+			Rules:    k.store, Grants: k.store, Requests: k.store, Claims: k.store,
+		},
+		Sessions: k.store, Connectors: k.connectors, Ear: &k.ear, Tools: k.tools, Configure: k.configure, Plain: k.plain,
+		ClientAnswers: k.elicits, Hold: k.hold, Report: report,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range k.connectors {
+		if err := c.Err(); err != nil {
+			report(err.Error())
+		}
+	}
+	return g, ctx.Err()
+}

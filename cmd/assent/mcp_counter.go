@@ -1,0 +1,210 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/detect"
+	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/connector"
+)
+
+// open opens what the flags and arguments name. Those behind the dash are a command.
+func (f *mcpFlags) open(ctx context.Context, state string, args []string, dash int) (k *counter, err error) {
+	user, err := userConfig()
+	if err != nil {
+		return nil, err
+	}
+	policy := user.Policy
+	file := ""
+	if f.config != "" {
+		read, err := config.Read(f.config, "")
+		if err != nil {
+			return nil, err
+		}
+		policy, file = read.Policy, read.Path
+	}
+	names, command := args, []string(nil)
+	if dash >= 0 {
+		names, command = args[:dash], args[dash:]
+	}
+	chosen, err := choose(policy.Connectors, names, command)
+	if err != nil {
+		return nil, err
+	}
+	if len(chosen) == 0 && len(f.tools) == 0 {
+		return nil, errors.New("there is nothing to offer: name a server behind --, put connectors into your config, or use --tools")
+	}
+	k = &counter{
+		session: rand.Text(), rules: policy.Rules, mode: cmp.Or(f.mode(), user.Mode), plain: command != nil && len(f.tools) == 0,
+		elicits: f.clientAnswers || user.Gateway.Elicitation, hold: cmp.Or(f.hold, user.Gateway.Hold),
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, k.close())
+		}
+	}()
+	if err := k.openStore(ctx, state); err != nil {
+		return nil, err
+	}
+	k.configure = func(tools ...tool.Tool) ([]tool.Tool, error) {
+		configured, _, err := tool.Configure(policy.Tools, tools...)
+		return configured, err
+	}
+	if err := k.openTools(policy, file, state, f.tools); err != nil {
+		return nil, err
+	}
+	return k, k.openConnectors(ctx, chosen, f.config, state)
+}
+
+// openStore opens the store, and takes the master switch into account.
+func (k *counter) openStore(ctx context.Context, state string) error {
+	s, err := openStore(ctx, state)
+	if err != nil {
+		return err
+	}
+	k.store = s
+	k.closers = append(k.closers, s.Close)
+	on, err := s.Approvals(ctx)
+	if err == nil && !on && k.mode == approval.ModeAsk {
+		k.mode = approval.ModeApproveAll
+	}
+	return err
+}
+
+// choose picks the connectors that are named, all if none is, or makes one of a command.
+func choose(all []config.Connector, names, command []string) ([]config.Connector, error) {
+	if command != nil {
+		if len(command) == 0 || len(names) > 0 {
+			return nil, errors.New("behind -- stands the command of a server, and no name before it")
+		}
+		return []config.Connector{{Name: commandConnector(command), Command: command}}, nil
+	}
+	if len(names) == 0 {
+		return all, nil
+	}
+	var out []config.Connector
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(c config.Connector) bool { return c.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no connector %q in the config", name)
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+// commandConnector names a server that has no name: by its program.
+func commandConnector(command []string) string {
+	name := strings.Map(func(r rune) rune {
+		if 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, filepath.Base(command[0]))
+	return cmp.Or(strings.Trim(name, "-"), "server")
+}
+
+// openTools makes the tools of the policy that are wanted.
+func (k *counter) openTools(policy *config.Policy, file, state string, wanted []string) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	box, err := toolbox.Open(policy, toolbox.Options{
+		State: state, Protected: slices.DeleteFunc([]string{file}, func(s string) bool { return s == "" }),
+		Environ: os.Environ(), Undo: undoFolder(state, file), Folder: filepath.Dir(file), File: policy.File,
+	})
+	if err != nil {
+		return err
+	}
+	k.closers = append(k.closers, box.Close)
+	for _, t := range box.Tools {
+		isShell := t.Spec().Name == approval.Shell
+		if isShell && slices.Contains(wanted, "shell") || !isShell && slices.Contains(wanted, "files") {
+			k.tools = append(k.tools, t)
+		}
+	}
+	if slices.Contains(wanted, "shell") && !policy.HasShell {
+		return errors.New("--tools shell: the policy has no shell: in it")
+	}
+	return nil
+}
+
+// openConnectors opens the connectors. What happens to them is told to the gateway.
+func (k *counter) openConnectors(ctx context.Context, chosen []config.Connector, file, state string) error {
+	names := &connector.Names{}
+	var own []string
+	for _, t := range k.tools {
+		own = append(own, t.Spec().Name)
+	}
+	names.Set(connector.BuiltIn, own...)
+	held, profile, err := k.sandbox(ctx, chosen, file, state)
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	var configs []connector.Config
+	for _, c := range chosen {
+		configs = append(configs, connectorConfig(c, file == "" && c.Source == ""))
+	}
+	pins := connector.NewFolderPins(filepath.Join(state, "pins"))
+	k.connectors, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
+		opts := k.ear.Listen(connector.Options{Runner: host.None{}, Dir: dir, Environ: os.Environ(), Pins: pins, Names: names})
+		if i := slices.IndexFunc(chosen, func(c config.Connector) bool { return c.Name == cfg.Name }); chosen[i].Sandboxed {
+			opts.Runner, opts.Profile = held, profile
+		}
+		return opts
+	})
+	return err
+}
+
+// connectorConfig is a connector of a config. One of a command line is pinned by that.
+func connectorConfig(c config.Connector, byCommand bool) connector.Config {
+	out := connector.Config{
+		Name: c.Name, Command: c.Command, Env: c.Env, URL: c.URL, Headers: c.Headers,
+		Targets: c.Targets, TrustAnnotations: c.TrustAnnotations, Source: c.Source,
+	}
+	if byCommand {
+		out.PinnedAs = c.Name + " " + approval.DigestOf([]byte(strings.Join(c.Command, "\x00"))).String()
+	}
+	return out
+}
+
+// sandbox finds the sandbox for connectors that want one. Without one they do not start.
+func (k *counter) sandbox(ctx context.Context, chosen []config.Connector, file, state string) (sandbox.Runner, sandbox.Profile, error) {
+	if !slices.ContainsFunc(chosen, func(c config.Connector) bool { return c.Sandboxed }) {
+		return nil, sandbox.Profile{}, nil
+	}
+	if file == "" {
+		return nil, sandbox.Profile{}, errors.New("a connector that is sandboxed needs a policy that says what it may reach; name it with -c")
+	}
+	_, profile, err := sandboxPolicy(file, state)
+	if err != nil {
+		return nil, profile, err
+	}
+	options, err := sandboxProgram()
+	if err != nil {
+		return nil, profile, err
+	}
+	found, err := detect.Detect(ctx, options, profile)
+	if err != nil {
+		return nil, profile, fmt.Errorf("a connector is to be sandboxed: %w", err)
+	}
+	k.closers = append(k.closers, found.Close)
+	return found.Runner, profile, nil
+}

@@ -1,0 +1,164 @@
+package hook
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/agents"
+)
+
+// maxAgain is how often a call is asked again because what was shown has changed.
+const maxAgain = 5
+
+// decide answers an event about a call that is about to run.
+func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.Answer, err error) {
+	want, broken := a.Agent.Call(e)
+	if broken != nil {
+		want.Call = approval.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input, Session: e.Session, ID: e.CallID}
+	}
+	d, err := a.openDesk(ctx, e, want, broken)
+	if err != nil {
+		return agents.Answer{}, err
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	a.Observe = d.observe
+	note, err := a.openMemo(want.Call)
+	if err != nil {
+		return agents.Answer{}, err
+	}
+	defer note.close()
+	if known, ok := note.answered(e, a.began); ok {
+		return known, note.keep(e, known, a.Clock())
+	}
+	o, err := a.outcome(ctx, d, e, want.Call)
+	if err != nil {
+		return agents.Answer{}, err
+	}
+	answer = a.told(e, want, o)
+	if a.Observe {
+		answer = agents.Answer{Verdict: agents.Nothing}
+	}
+	if answer.Input != nil {
+		err = a.noteChanged(e, o.Call)
+	}
+	return answer, errors.Join(err, note.keep(e, answer, a.Clock()))
+}
+
+// noteChanged notes the call that a person made of another one: that is what will run.
+func (a *answering) noteChanged(e agents.Event, call approval.Call) error {
+	note, err := a.openMemo(call)
+	if err != nil {
+		return err
+	}
+	defer note.close()
+	return note.keep(e, agents.Answer{Verdict: agents.Allow}, a.Clock())
+}
+
+// outcome takes the call through the gate. One that may run is released, and recorded so.
+func (a *answering) outcome(ctx context.Context, d *desk, e agents.Event, call approval.Call) (approval.Outcome, error) {
+	gate, err := d.gate(quiet{d.store}, nil)
+	if err != nil {
+		return approval.Outcome{}, err
+	}
+	b := gate.Review(ctx, call)
+	for range maxAgain {
+		if len(b.Pending()) > 0 {
+			if b, err = a.ask(ctx, d, b, e, call); err != nil {
+				return approval.Outcome{}, err
+			}
+		}
+		o := b.Outcome(0)
+		if !o.Runs() {
+			return o, nil
+		}
+		err := b.Release(ctx, 0)
+		if !errors.Is(err, approval.ErrChanged) {
+			return b.Outcome(0), err
+		}
+	}
+	return approval.Outcome{}, fmt.Errorf("what it would act on changed %d times while somebody was asked", maxAgain)
+}
+
+// ask gets the pending call answered: by the inbox, by the agent's own prompt, or with a
+// no. The batch that it returns is the one that has the answer.
+func (a *answering) ask(ctx context.Context, d *desk, b *approval.Batch, e agents.Event, call approval.Call) (*approval.Batch, error) {
+	who := d.policy.user.Hook.Ask
+	open, err := d.inboxOpen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request := b.Pending()[0]
+	hands := a.Agent.Asks && (who == "" || who == "agent") && !(e.Unasked && request.PersonOnly)
+	switch {
+	case a.Observe:
+		return b, b.HandOver(ctx, request)
+	case open && who != "deny":
+		return a.askInbox(ctx, d, call)
+	case hands:
+		return b, b.HandOver(ctx, request)
+	}
+	b.Reject(ctx, nobody(request, a.Agent.Asks))
+	return b, nil
+}
+
+func nobody(r *approval.Request, asks bool) string {
+	text := "it must be asked, and nobody is there"
+	if r.Why != "" {
+		text += ": " + r.Why
+	}
+	if !asks {
+		text += "; open an inbox with 'assent inbox', or allow it with 'assent rules add'"
+	}
+	return text
+}
+
+// askInbox posts the request where the inbox sees it, and waits. The session is begun,
+// so that an answer can be kept for it.
+func (a *answering) askInbox(ctx context.Context, d *desk, call approval.Call) (*approval.Batch, error) {
+	session := approval.Session{ID: call.Session, Kind: approval.SessionHook}
+	if err := d.store.BeginSession(ctx, session); err != nil {
+		return nil, err
+	}
+	gate, err := d.gate(d.store, approval.Timeout(a.wait(ctx, d), approval.Queue(d.store)))
+	if err != nil {
+		return nil, err
+	}
+	defer gate.Close()
+	b := gate.Review(ctx, call)
+	gate.Ask(ctx, b)
+	return b, nil
+}
+
+// wait is how long somebody may take to answer.
+func (a *answering) wait(ctx context.Context, d *desk) time.Duration {
+	left := a.Deadline
+	if until, ok := ctx.Deadline(); ok {
+		left = time.Until(until)
+	}
+	if most := d.policy.user.Hook.Deadline; most > 0 {
+		left = min(left, most)
+	}
+	return max(left-min(spare, left/5), time.Millisecond)
+}
+
+func (d *desk) inboxOpen(ctx context.Context) (bool, error) {
+	sessions, err := d.store.Sessions(ctx)
+	return slices.ContainsFunc(sessions, func(s approval.Session) bool { return s.Kind == approval.SessionInbox }), err
+}
+
+// gate returns a gate for the call, in front of what is kept.
+func (d *desk) gate(kept remembering, approver approval.Approver) (*approval.Gate, error) {
+	var recorder approval.Recorder = d.store
+	if d.observe {
+		recorder = observing{d.store}
+	}
+	return approval.New(approval.Config{
+		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Mode: d.policy.mode(), Approver: approver,
+		Rules: kept, Grants: kept, Policy: d.policy.Rules, Recorder: recorder, Requests: d.store,
+	})
+}

@@ -1,0 +1,99 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/config"
+)
+
+// Usage is how the program is called.
+const Usage = "AGENT [--observe] [--deadline DURATION] [--state FOLDER]"
+
+// Main is the whole program: it answers the event on standard input as the arguments say,
+// and returns the exit status.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	reply := mainReply(args, stdin)
+	if _, err := stdout.Write(reply.Stdout); err != nil {
+		reply = agents.Blocked("the answer cannot be written: " + err.Error())
+	}
+	io.WriteString(stderr, reply.Stderr) // if nobody listens, the status still says it
+	return reply.Exit
+}
+
+func mainReply(args []string, stdin io.Reader) agents.Reply {
+	o, err := options(args)
+	if err != nil {
+		return agents.Blocked(err.Error())
+	}
+	o.Input = stdin
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	return Run(ctx, o)
+}
+
+func options(args []string) (Options, error) {
+	flags := flag.NewFlagSet("hook", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	observe := flags.Bool("observe", false, "")
+	deadline := flags.Duration("deadline", 0, "")
+	state := flags.String("state", "", "")
+	var name string
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		name, args = args[0], args[1:]
+	}
+	if err := flags.Parse(args); err != nil {
+		return Options{}, fmt.Errorf("%w; it is called as %s", err, Usage)
+	}
+	if name == "" && flags.NArg() == 1 {
+		name = flags.Arg(0)
+	} else if flags.NArg() > 0 {
+		return Options{}, fmt.Errorf("there is too much: %q; it is called as %s", flags.Args(), Usage)
+	}
+	if name == "" {
+		return Options{}, errors.New("which agent asks? It is called as " + Usage)
+	}
+	agent, err := agents.Named(name)
+	if err != nil {
+		return Options{}, err
+	}
+	return Here(agent, *state, *deadline, *observe)
+}
+
+// Here returns the options for an agent of this user.
+func Here(agent *agents.Agent, state string, deadline time.Duration, observe bool) (Options, error) {
+	o := Options{
+		Agent: agent, Admin: config.AdminFile, Environ: os.Environ(), Deadline: deadline, Observe: observe,
+	}
+	var err error
+	if o.Config, err = config.UserFolder(); err != nil {
+		return o, err
+	}
+	o.State, err = stateFolder(state)
+	return o, err
+}
+
+// stateFolder is the folder that was named, or assent's own below the XDG state folder.
+func stateFolder(named string) (string, error) {
+	if named != "" {
+		return filepath.Abs(named)
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "assent"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("the state folder cannot be found: %w; set XDG_STATE_HOME", err)
+	}
+	return filepath.Join(home, ".local", "state", "assent"), nil
+}

@@ -1,0 +1,115 @@
+package hook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/agents"
+)
+
+// A memo remembers what an agent was told about a call, so that one action that fires two
+// hooks is one request. While it is open nobody else answers the same call.
+type memo struct {
+	file *os.File
+	memory
+}
+
+// A memory is what stands in the file.
+type memory struct {
+	Arguments approval.Digest `json:"arguments"`
+	CallID    string          `json:"call,omitempty"`
+	Hooks     []string        `json:"hooks"` // that were told
+	Answer    agents.Answer   `json:"answer"`
+	At        time.Time       `json:"at"`
+}
+
+// replayWithin is how soon after one hook of an action another one of it fires.
+const replayWithin = time.Minute
+
+// memoFolder is where the memos of a session are.
+func memoFolder(state, session string) string {
+	return filepath.Join(state, "hooks", hash(session))
+}
+
+func hash(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d %s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// memoName is the name of the memo about a call; the error is one of arguments that make
+// no sense, which have none.
+func memoName(call approval.Call) (string, approval.Digest, error) {
+	args, err := approval.CanonicalArguments(call.Arguments)
+	if err != nil {
+		return hash(call.Connector, call.Tool, string(call.Arguments)), approval.Digest{}, err
+	}
+	return hash(call.Connector, call.Tool, string(args)), approval.DigestOf(args), nil
+}
+
+// openMemo opens the memo about a call, and waits until nobody else has it.
+func (a *answering) openMemo(call approval.Call) (*memo, error) {
+	folder := memoFolder(a.State, call.Session)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	name, digest, _ := memoName(call) // what makes no sense is refused by the gate
+	f, err := os.OpenFile(filepath.Join(folder, name), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s cannot be locked: %w", f.Name(), err), f.Close())
+	}
+	m := &memo{file: f}
+	if data, err := io.ReadAll(f); err != nil || json.Unmarshal(data, &m.memory) != nil {
+		m.memory = memory{} // new, or cut off: the call is judged
+	}
+	m.Arguments = digest
+	return m, nil
+}
+
+// answered returns what the agent was told about the same action by another hook: one
+// that fired just before, or beside this one.
+func (m *memo) answered(e agents.Event, began time.Time) (agents.Answer, bool) {
+	if len(m.Hooks) == 0 || m.CallID != "" && e.CallID != "" && m.CallID != e.CallID {
+		return agents.Answer{}, false
+	}
+	another := !slices.Contains(m.Hooks, e.Hook) && began.Sub(m.At) < replayWithin
+	beside := m.At.After(began) && m.CallID != "" && m.CallID == e.CallID
+	return m.Answer, another || beside
+}
+
+// keep notes what a hook was told. A hook that was told before begins a new action.
+func (m *memo) keep(e agents.Event, answer agents.Answer, now time.Time) error {
+	if slices.Contains(m.Hooks, e.Hook) {
+		m.Hooks = nil
+	}
+	m.Hooks, m.Answer, m.At = append(m.Hooks, e.Hook), answer, now
+	if e.CallID != "" {
+		m.CallID = e.CallID
+	}
+	data, err := json.Marshal(m.memory)
+	if err != nil {
+		return err
+	}
+	if err := m.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err = m.file.WriteAt(data, 0)
+	return err
+}
+
+func (m *memo) close() { m.file.Close() } // nothing is buffered, and the lock goes with it

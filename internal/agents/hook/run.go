@@ -1,0 +1,117 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/assent-dev/assent/internal/agents"
+)
+
+// Options say how an event is answered.
+type Options struct {
+	Agent *agents.Agent
+	Input io.Reader
+	// State is assent's state folder, Config the user's config folder, Admin the
+	// administrator's file.
+	State, Config, Admin string
+	// Environ is the environment that the agent's commands see.
+	Environ []string
+	// Observe answers nothing, and records what would have happened.
+	Observe bool
+	// Deadline is when an event without an answer is denied; 0 means a little less than
+	// the agent waits.
+	Deadline time.Duration
+	// Clock tells the time; nil means that of the system.
+	Clock func() time.Time
+}
+
+// maxInput is the largest event that is read.
+const maxInput = 16 << 20
+
+// spare is what is left of the deadline for the answer itself, when somebody is asked.
+const spare = 2 * time.Second
+
+// Run answers one event. It returns within the deadline, whatever happens.
+func Run(ctx context.Context, o Options) agents.Reply {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Deadline <= 0 {
+		o.Deadline = o.Agent.Patience
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Deadline, fmt.Errorf("there was no answer within %v", o.Deadline))
+	defer cancel()
+	a := &answering{Options: o, began: o.Clock()}
+	done := make(chan agents.Reply, 1)
+	go func() { done <- a.safely(ctx) }()
+	select {
+	case reply := <-done:
+		return reply
+	case <-ctx.Done():
+		return o.failed(context.Cause(ctx))
+	}
+}
+
+// failed is the reply to an event that could not be answered.
+func (o Options) failed(err error) agents.Reply {
+	if o.Observe {
+		return agents.Reply{Stderr: "assent: only observed, and not recorded: " + err.Error() + "\n"}
+	}
+	return agents.Blocked(err.Error())
+}
+
+// An answering is one event on its way to an answer.
+type answering struct {
+	Options
+	began time.Time
+}
+
+// safely turns a panic into a reply that blocks.
+func (a *answering) safely(ctx context.Context) (reply agents.Reply) {
+	defer func() {
+		if r := recover(); r != nil {
+			reply = a.failed(fmt.Errorf("the hook panicked: %v", r))
+		}
+	}()
+	reply, err := a.answer(ctx)
+	if err != nil {
+		return a.failed(err)
+	}
+	return reply
+}
+
+func (a *answering) answer(ctx context.Context) (agents.Reply, error) {
+	data, err := io.ReadAll(io.LimitReader(a.Input, maxInput+1))
+	if err != nil {
+		return agents.Reply{}, fmt.Errorf("the input cannot be read: %w", err)
+	}
+	if len(data) > maxInput {
+		return agents.Reply{}, fmt.Errorf("the input is larger than %d bytes", maxInput)
+	}
+	e, err := a.Agent.Read(data)
+	if err != nil {
+		return agents.Reply{}, err
+	}
+	switch e.Moment {
+	case agents.Before, agents.Asking:
+		answer, err := a.decide(ctx, e)
+		if err != nil {
+			return agents.Reply{}, err
+		}
+		return a.Agent.Reply(e, answer), nil
+	case agents.After:
+		err = a.compare(ctx, e)
+	case agents.Ending:
+		err = a.end(ctx, e)
+	default:
+		err = errors.New("there is no such moment")
+	}
+	reply := a.Agent.Reply(e, agents.Answer{Verdict: agents.Nothing})
+	if err != nil { // the tool has run: there is nothing to block
+		reply.Stderr, reply.Exit = "assent: "+err.Error()+"\n", 1
+	}
+	return reply, nil
+}
