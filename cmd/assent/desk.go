@@ -30,7 +30,8 @@ type desk struct {
 	ties     crew.Ties
 	status   *term.Status // nil where it cannot be drawn
 	shown    *progress
-	kept     bool // the session goes on after this process
+	off      string // how asking is turned on again, if the master switch is off
+	kept     bool   // the session goes on after this process
 
 	mu    sync.Mutex
 	gates map[string]*tool.Gate // by chain of workers
@@ -68,6 +69,9 @@ func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if err := d.switches(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	if order.asks != nil {
 		d.approver = order.asks(d)
 	}
@@ -75,6 +79,15 @@ func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
 		d.approver = d.ties.Approver(limited(d.approver, order.timeout))
 	}
 	return d, nil
+}
+
+// switches looks at the master switch: off, what would be asked runs.
+func (d *desk) switches(ctx context.Context) error {
+	off, err := approvalsOff(ctx, d.store)
+	if d.mode == approval.ModeAsk && off != "" {
+		d.mode, d.off = approval.ModeApproveAll, off
+	}
+	return err
 }
 
 // gate puts a gate in front of the tools of one worker. All gates of a desk ask the same

@@ -2,7 +2,7 @@
 //
 // Exit status: 0 when the command did what was asked, 1 when it failed, 2 when the
 // command line was wrong, 3 when a denial stopped the run, 4 when a sandbox is required and
-// there is none, 130 when it was interrupted. Results go to standard output, everything else to standard error.
+// there is none, 5 when the run waits for answers, 130 when it was interrupted. Results go to standard output, everything else to standard error.
 package main
 
 import (
@@ -46,7 +46,7 @@ func rootCmd() *cobra.Command {
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(approvalsCmd(), auditCmd(), checkCmd(), demoCmd(), explainCmd(), grantsCmd(), initCmd(), mcpCmd(), rulesCmd(), sandboxCmd(), schemaCmd(), trustCmd(), undoCmd(), versionCmd())
+	root.AddCommand(approvalsCmd(), auditCmd(), callCmd(), chatCmd(), checkCmd(), demoCmd(), explainCmd(), grantsCmd(), hookCmd(), initCmd(), mcpCmd(), rulesCmd(), runCmd(), sandboxCmd(), schemaCmd(), trustCmd(), undoCmd(), versionCmd())
 	root.SetHelpCommand(helpCmd())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

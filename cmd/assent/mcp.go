@@ -166,9 +166,11 @@ func (k *counter) close() error {
 
 // gateway puts a gateway on the counter.
 func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string)) (*gateway.Gateway, error) {
+	records := gateway.NewLater(k.store, func(err error) { report(err.Error()) })
+	k.closers = append(k.closers, records.Close)
 	g, err := gateway.New(gateway.Options{
 		Gate: approval.Config{
-			Session: k.session, Mode: k.mode, Policy: k.rules, Recorder: k.store,
+			Session: k.session, Mode: k.mode, Policy: k.rules, Recorder: records,
 			Approver: limited(approval.Queue(k.store), f.askTimeout),
 			Rules:    k.store, Grants: k.store, Requests: k.store, Claims: k.store,
 		},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
@@ -147,7 +148,7 @@ func confirmed(c *cobra.Command, question string) error {
 func atTerminal(c *cobra.Command) bool {
 	in, ok := c.InOrStdin().(*os.File)
 	out, isFile := c.OutOrStdout().(*os.File)
-	return ok && isFile && keypress.IsTerminal(in) && keypress.IsTerminal(out)
+	return ok && isFile && term.IsTerminal(in) && term.IsTerminal(out)
 }
 
 // readAll reads what is given as input, and no more than anybody would write.

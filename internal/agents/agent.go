@@ -2,6 +2,7 @@ package agents
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -12,12 +13,12 @@ type Agent struct {
 	Name string
 	// Title is its own name.
 	Title string
-	// Asks says that a hook can leave the question to the agent's own prompt.
-	Asks bool
 	// Patience is how long the agent waits for a hook of which nobody said otherwise,
 	// with time to spare for the answer.
 	Patience time.Duration
 
+	// prompts are the hooks that can leave the question to the agent's own prompt.
+	prompts []string
 	moments map[string]Moment // of its hooks, by their names
 	read    func(object) (Event, error)
 	reply   func(Event, Answer) Reply
@@ -62,6 +63,9 @@ func (a *Agent) Read(input []byte) (Event, error) {
 	e.Hook, e.Moment = hook, moment
 	return e, e.check()
 }
+
+// Asks reports whether the hook can leave the question to the agent's own prompt.
+func (a *Agent) Asks(e Event) bool { return slices.Contains(a.prompts, e.Hook) }
 
 // Reply puts an answer into the form that the agent reads.
 func (a *Agent) Reply(e Event, answer Answer) Reply {

@@ -7,7 +7,8 @@ import (
 
 // claudeCode is Claude Code 2.1: hooks in settings.json, 600 seconds a hook.
 var claudeCode = Agent{
-	Name: "claude-code", Title: "Claude Code", Asks: true, Patience: 590 * time.Second,
+	Name: "claude-code", Title: "Claude Code", Patience: 590 * time.Second,
+	prompts: []string{"PreToolUse", "PermissionRequest"},
 	moments: map[string]Moment{
 		"PreToolUse": Before, "PermissionRequest": Asking, "PostToolUse": After, "PostToolUseFailure": After, "SessionEnd": Ending,
 	},

@@ -10,7 +10,8 @@ import (
 // cursor is Cursor: hooks in hooks.json. One action can fire a hook for tools in general
 // and one for its own kind.
 var cursor = Agent{
-	Name: "cursor", Title: "Cursor", Asks: true, Patience: 25 * time.Second,
+	Name: "cursor", Title: "Cursor", Patience: 25 * time.Second,
+	prompts: []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution"}, // a file that is read has no prompt
 	moments: map[string]Moment{
 		"preToolUse": Before, "beforeShellExecution": Before, "beforeMCPExecution": Before, "beforeReadFile": Before,
 		"postToolUse": After, "afterShellExecution": After, "afterMCPExecution": After, "sessionEnd": Ending,
@@ -117,7 +118,9 @@ func replyCursor(e Event, a Answer) Reply {
 	case a.Input != nil && e.Hook != "preToolUse":
 		a = Answer{Reason: "a person changed the arguments, which Cursor does not take here"}
 	case a.Verdict == Ask && e.Hook == "beforeReadFile":
-		a = Answer{Reason: "it must be asked, and Cursor has no prompt for reading a file: " + a.Reason}
+		a = Answer{Reason: "it must be asked, and Cursor has no prompt for that: " + a.Reason}
+	case a.Verdict == Allow:
+		a.Reason = "" // it would be shown each time
 	}
 	words := map[Verdict]string{Allow: "allow", Ask: "ask", Deny: "deny"}
 	return printed(cursorDecision{Permission: words[a.Verdict], User: a.Reason, Agent: a.Reason, Input: a.Input})

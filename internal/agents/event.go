@@ -69,10 +69,10 @@ const (
 
 // An Answer is what an agent is told about a call.
 type Answer struct {
-	Verdict Verdict
-	Reason  string
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason,omitempty"`
 	// Input, with Allow, replaces the arguments, because a person changed them.
-	Input json.RawMessage
+	Input json.RawMessage `json:"input,omitempty"`
 }
 
 // A Reply is how a hook ends.

@@ -20,7 +20,11 @@ func readObject(data []byte, what string) (object, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	var o object
-	if err := d.Decode(&o); err != nil {
+	err := d.Decode(&o)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return nil, fmt.Errorf("%s is no JSON object but a %s", what, wrong.Value)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s is no JSON object: %w", what, err)
 	}
 	if o == nil {

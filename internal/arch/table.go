@@ -55,7 +55,14 @@ var table = map[string]line{
 	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
 	"internal/model":   {inside: []string{"internal/worker", "approval"}, outside: []string{yamlModule}},
 	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present", "sandbox/host"}, outside: []string{mcp}},
-	"internal/agents":  {inside: []string{"tool", "approval", "present", "internal/config"}},
+	"internal/agents":  {inside: []string{"approval"}},
+
+	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/hosts", "tool/roots", "tool/shell"}},
+	"internal/agents/hook": {inside: []string{
+		"approval", "internal/agents", "internal/agents/foreign", "internal/config", "internal/explain", "internal/trust", "sandbox",
+		"store", "tool", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner",
+	}},
+	"internal/agents/settings": {inside: []string{"internal/agents", "present"}},
 
 	"internal/trust": {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},
 	"internal/check": {inside: []string{
@@ -77,7 +84,8 @@ var table = map[string]line{
 		inside:  []string{"approval", "internal/config", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
 		outside: []string{schemas, yamlModule},
 	},
-	"internal/corpus": {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool"}},
+	"internal/override": {inside: []string{"internal/config"}, outside: []string{yamlModule}},
+	"internal/corpus":   {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool"}},
 
 	"internal/model/anthropic": {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	"internal/model/openai":    {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/openai/openai-go/v3"}},
@@ -90,6 +98,8 @@ var table = map[string]line{
 	"internal/mcptest":    {outside: []string{mcp}},
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
+
+	"cmd/assent-hook": {inside: []string{"internal/agents/hook"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
 }

@@ -116,7 +116,7 @@ func (m *Member) prepareCall(_ context.Context, in callArgs) (tool.Action, error
 	}
 	do := func(ctx context.Context) (any, error) { return m.call(ctx, in, d) }
 	return tool.Ask(do).On(act).Seeing(d.digest(in)).Titled(d.summary(in)).
-		Showing(func(context.Context) (present.View, error) { return m.callView(in, d) }), nil
+		Showing(func(ctx context.Context) (present.View, error) { return m.callView(ctx, in, d) }), nil
 }
 
 // digest covers what a delegation hands over, and to whom.
@@ -144,14 +144,19 @@ func (d delegation) summary(in callArgs) string {
 }
 
 // callView shows who is called, with what, and by whom.
-func (m *Member) callView(in callArgs, d delegation) (present.View, error) {
+func (m *Member) callView(ctx context.Context, in callArgs, d delegation) (present.View, error) {
+	cfg, err := m.crew.Configure(ctx, d.file)
+	if err != nil {
+		return present.View{}, err
+	}
 	shown := struct {
 		Worker      string          `json:"worker"`
 		Description string          `json:"description,omitempty"`
 		CalledBy    string          `json:"called_by"`
 		Input       json.RawMessage `json:"input"`
 		Attachments []string        `json:"attachments,omitempty"`
-	}{in.Worker, d.file.Worker.Description, strings.Join(m.Chain, " → "), in.Input, nil}
+		NotTrusted  []string        `json:"not_trusted_so_left_out,omitempty"`
+	}{in.Worker, d.file.Worker.Description, strings.Join(m.Chain, " → "), in.Input, nil, cfg.Ignored}
 	for _, f := range d.files {
 		shown.Attachments = append(shown.Attachments, fmt.Sprintf("%s (%s)", f.Name, sizeWord(len(f.Data))))
 	}

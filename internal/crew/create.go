@@ -64,7 +64,7 @@ func (m *Member) prepareCreate(_ context.Context, in createArgs) (tool.Action, e
 		Showing(func(context.Context) (present.View, error) { return old.view(in.Name, data), nil }), nil
 }
 
-// An older worker is the one that has the name of a new one.
+// older is the worker that has the name of a new one, if there is one.
 type older struct {
 	path   string // of the new one
 	there  bool   // a file is replaced

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
@@ -201,4 +204,26 @@ func sizeWord(n int) string {
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// Attach reads files of this machine that a person hands to a worker.
+func Attach(w *config.Worker, files ...string) ([]worker.Attachment, error) {
+	var out []worker.Attachment
+	var sizes []int64
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() || info.Size() > w.Attachments.MaxTotalBytes {
+			return nil, fmt.Errorf("%s is no file, or larger than the %d bytes that %s takes", name, w.Attachments.MaxTotalBytes, w.Name)
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, worker.Attachment{Name: filepath.Base(name), MediaType: mediaType(name, data), Data: data})
+		sizes = append(sizes, int64(len(data)))
+	}
+	return out, w.Attachments.Check(files, sizes)
 }

@@ -33,6 +33,16 @@ func (c *caller) alive(beats int, text string) {
 	}
 }
 
+// isGone reports whether the client cannot be answered any more.
+func (c *caller) isGone() bool {
+	select {
+	case <-c.gone:
+		return true
+	default:
+		return false
+	}
+}
+
 // A reply is what a call comes to: a result as the protocol has it, or an error.
 type reply struct {
 	raw json.RawMessage

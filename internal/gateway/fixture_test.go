@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ type world struct {
 }
 
 // start starts a gateway in front of servers, by connector name.
-func start(t *testing.T, opts gateway.Options, servers map[string]string) *world {
+func start(t testing.TB, opts gateway.Options, servers map[string]string) *world {
 	t.Helper()
 	w := &world{records: newRecords()}
 	var configs []connector.Config
@@ -89,7 +90,7 @@ type records struct {
 	more chan struct{}
 }
 
-func newRecords() *records { return &records{more: make(chan struct{}, 10000)} }
+func newRecords() *records { return &records{more: make(chan struct{}, 10000000)} }
 
 func (r *records) Record(_ context.Context, e approval.Event) error {
 	r.mu.Lock()
@@ -196,4 +197,47 @@ func rules(t *testing.T, lines ...string) *approval.RuleSet {
 		t.Fatal(err)
 	}
 	return set
+}
+
+// takeUp calls echo of x again until the call is the one that q asks about, answers that
+// with yes, and returns what it comes to. The gateway hears in its own time that a caller
+// is gone; a call before that is another question, which is denied.
+func takeUp(t *testing.T, s *mcp.ClientSession, p person, q question) string {
+	t.Helper()
+	again := func() string {
+		answer := background(t.Context(), s, "echo", args{"text": "x"})
+		select {
+		case other := <-p:
+			other.answer <- other.request.Deny("")
+			<-answer
+			return ""
+		case got := <-answer:
+			return textIn(t, got.result, got.err)
+		}
+	}
+	for !strings.Contains(again(), q.request.ID) {
+	}
+	q.yes()
+	got := again()
+	for strings.HasPrefix(got, "[PENDING]") {
+		got = again()
+	}
+	return got
+}
+
+// awaitFile waits for a file that another process makes.
+func awaitFile(t *testing.T, file string) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, err := os.Stat(file); err == nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatalf("%s does not come", file)
+		}
+	}
 }

@@ -156,26 +156,7 @@ func TestACancelledWaitIsTakenUpByTheSameCall(t *testing.T) {
 	if got := <-given; got.err == nil {
 		t.Fatalf("it was not cancelled: %v", got.result)
 	}
-	// The gateway hears of it in its own time; a call before that is another question.
-	again := func() string {
-		answer := background(t.Context(), s, "echo", args{"text": "x"})
-		select {
-		case other := <-p:
-			other.answer <- other.request.Deny("")
-			<-answer
-			return ""
-		case got := <-answer:
-			return textIn(t, got.result, got.err)
-		}
-	}
-	for !strings.Contains(again(), q.request.ID) {
-	}
-	q.yes()
-	got := again()
-	for strings.HasPrefix(got, "[PENDING]") {
-		got = again()
-	}
-	if got != "x" {
+	if got := takeUp(t, s, p, q); got != "x" {
 		t.Errorf("got %q", got)
 	}
 }

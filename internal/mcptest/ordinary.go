@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -21,6 +22,7 @@ func NewServer() *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "write", Description: "Writes a file.", Annotations: &mcp.ToolAnnotations{DestructiveHint: new(true)}}, write)
 	mcp.AddTool(s, &mcp.Tool{Name: "count", Description: "Counts to three and tells how far it is."}, count)
 	mcp.AddTool(s, &mcp.Tool{Name: "wait", Description: "Waits until it is cancelled."}, wait)
+	mcp.AddTool(s, &mcp.Tool{Name: "slow", Description: "Waits for a file."}, slow)
 	mcp.AddTool(s, &mcp.Tool{Name: "ask", Description: "Asks the person for a name."}, ask)
 	mcp.AddTool(s, &mcp.Tool{Name: "environ", Description: "Says what is in its environment."}, environ)
 	s.AddPrompt(&mcp.Prompt{Name: "greet", Description: "A greeting."}, greet)
@@ -76,6 +78,30 @@ func wait(ctx context.Context, _ *mcp.CallToolRequest, in File) (*mcp.CallToolRe
 	}
 	<-ctx.Done()
 	return nil, nil, os.Remove(in.Path)
+}
+
+// Files are what slow takes: the one that it makes, and the one that it waits for.
+type Files struct {
+	Begun string `json:"begun"`
+	Go    string `json:"go"`
+}
+
+func slow(ctx context.Context, _ *mcp.CallToolRequest, in Files) (*mcp.CallToolResult, any, error) {
+	if err := os.WriteFile(in.Begun, nil, 0o600); err != nil {
+		return nil, nil, err
+	}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, err := os.Stat(in.Go); err == nil {
+			return text("slow ran once"), nil, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
 }
 
 func ask(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/assent-dev/assent/approval"
 )
 
 // A Change is one difference between two lists of rules.
@@ -61,7 +63,7 @@ func (c Change) details() []string {
 
 // Widens reports whether more could be allowed after the change than before.
 func (c Change) Widens() bool {
-	return c.Sign != "-" && c.After.Enabled && c.After.Effect == "allow" &&
+	return c.Sign != "-" && c.After.Enabled && c.After.Effect == approval.Allow &&
 		(c.After.String() != c.Before.String() || !c.Before.Enabled || !c.After.Expires.Equal(c.Before.Expires))
 }
 

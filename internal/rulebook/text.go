@@ -27,20 +27,15 @@ const (
 // Write writes rules as a policy file has them. A rule that is disabled or ends some day
 // is a comment there, because a policy file could not say that.
 func Write(w io.Writer, entries []Entry) error {
-	var b bytes.Buffer
-	head := "rules:\n"
-	body := &bytes.Buffer{}
-	active := false
+	var body bytes.Buffer
+	head := "rules: []\n"
 	for _, e := range entries {
-		active = active || e.plain()
-		e.write(body)
+		if e.plain() {
+			head = "rules:\n"
+		}
+		e.write(&body)
 	}
-	if !active {
-		head = "rules: []\n"
-	}
-	b.WriteString(head)
-	b.Write(body.Bytes())
-	_, err := w.Write(b.Bytes())
+	_, err := io.WriteString(w, head+body.String())
 	return err
 }
 
@@ -108,7 +103,7 @@ func Parse(file string, data []byte) ([]Entry, error) {
 	at := map[int]approval.Rule{}
 	for _, r := range policy.Rules.Rules() {
 		if r.Effect == approval.Except {
-			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; take it out of except:", r.Source)
+			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; take it out of the file", r.Source)
 		}
 		line, err := strconv.Atoi(r.Source[strings.LastIndexByte(r.Source, ':')+1:])
 		if err != nil {
@@ -139,15 +134,10 @@ func (p *parsing) line(number int, text string) {
 		return
 	}
 	comment, ok := strings.CutPrefix(text, "#")
-	word, value, hasValue := cutRemark(strings.TrimSpace(comment))
+	word, value, hasValue := strings.Cut(strings.TrimSpace(comment), ": ") // a time has colons, too
 	if !ok || !hasValue || !p.remark(number, word, value) {
 		p.next = Entry{}
 	}
-}
-
-// cutRemark cuts after the word, which may have a time with colons in it.
-func cutRemark(text string) (word, value string, ok bool) {
-	return strings.Cut(text, ": ")
 }
 
 func (p *parsing) remark(number int, word, value string) bool {

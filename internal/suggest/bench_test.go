@@ -8,8 +8,7 @@ import (
 	"github.com/assent-dev/assent/internal/suggest"
 )
 
-// BenchmarkFind looks through logs of different lengths; the time for a prompt should stay
-// about the same.
+// BenchmarkFind looks through logs of different lengths.
 func BenchmarkFind(b *testing.B) {
 	for _, prompts := range []int{1000, 10000} {
 		var cases []replay.Case

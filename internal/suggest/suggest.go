@@ -49,7 +49,7 @@ func Find(cases []replay.Case, opt Options) []Suggestion {
 	if opt.Min <= 0 {
 		opt.Min = DefaultMin
 	}
-	s := &search{Options: opt, done: map[int]bool{}}
+	s := &search{Options: opt, byAct: map[string][]int{}, done: map[int]bool{}}
 	s.sort(cases)
 	for _, by := range []level{exactly, byFolder, byRoot} {
 		s.try(by)
@@ -81,6 +81,7 @@ type search struct {
 	Options
 	prompts []prompt
 	refused []replay.Case
+	byAct   map[string][]int // the prompts that begin with exactly this act
 	found   []candidate
 	done    map[int]bool // the prompts that what was found answers
 }
@@ -93,6 +94,8 @@ func (s *search) sort(cases []replay.Case) {
 			s.refused = append(s.refused, c)
 		case c.Asked && c.State == approval.Approved:
 			if needed, ok := s.needs(&c); ok {
+				key := exact(needed[0])
+				s.byAct[key] = append(s.byAct[key], len(s.prompts))
 				s.prompts = append(s.prompts, prompt{c, needed})
 			}
 		}
@@ -166,11 +169,27 @@ func (s *search) candidate(by level, members []int) (candidate, bool) {
 			rules = append(rules, text)
 		}
 	}
-	return s.tried(rules)
+	return s.tried(rules, s.near(by, rules))
 }
 
-// tried judges every prompt and every refusal with the rules.
-func (s *search) tried(texts []string) (candidate, bool) {
+// near returns the prompts that the rules may answer: exact ones answer no others than
+// those that begin with one of their acts.
+func (s *search) near(by level, rules []string) (out []int) {
+	if by == exactly {
+		for _, text := range rules {
+			out = append(out, s.byAct[text]...)
+		}
+		slices.Sort(out)
+		return out
+	}
+	for i := range s.prompts {
+		out = append(out, i)
+	}
+	return out
+}
+
+// tried judges every refusal, and the prompts that may be answered, with the rules.
+func (s *search) tried(texts []string, near []int) (candidate, bool) {
 	rules := s.Policy.Rules.Rules()
 	for _, text := range texts {
 		rule, err := approval.ParseRule(text)
@@ -190,7 +209,7 @@ func (s *search) tried(texts []string) (candidate, bool) {
 		}
 	}
 	c := candidate{rules: texts}
-	for i := range s.prompts {
+	for _, i := range near {
 		if s.judge(with, &s.prompts[i].Case).State == approval.AutoApproved {
 			c.answers = append(c.answers, i)
 		}

@@ -69,7 +69,7 @@ func (w *within) Prepare(ctx context.Context, args json.RawMessage) (tool.Action
 	}
 	for _, a := range p.Acts {
 		if a.Verdict == approval.Block {
-			return tool.Block("the caller may not do this either: " + a.Why), nil
+			return tool.Block(a.Why), nil
 		}
 	}
 	return w.Tool.Prepare(ctx, args)

@@ -160,7 +160,7 @@ func TestToolsComeInTheServersOrder(t *testing.T) {
 	for _, tl := range c.Tools() {
 		names = append(names, tl.Spec().FullName())
 	}
-	if !slices.Contains(names, "ordinary:echo") || len(names) != 7 {
+	if !slices.Contains(names, "ordinary:echo") || len(names) != 8 {
 		t.Errorf("got %v", names)
 	}
 }

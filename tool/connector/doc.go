@@ -28,6 +28,6 @@
 // new words of a stranger do not reach them unseen. Grants end with the definition that
 // they were given for.
 //
-// [ServerMiddleware] and [ClientMiddleware] put a gate in front of the calls of a program
-// that uses the MCP SDK itself.
+// A [Guard] puts a gate in front of the calls of a program that uses the MCP SDK itself, as a
+// server or as a client.
 package connector

@@ -67,6 +67,9 @@ func (f *Frames) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if err != nil {
 			return nil, err
 		}
+		if f.takeRaw(line) || f.hearRaw(line) {
+			continue
+		}
 		msg, err := jsonrpc.DecodeMessage(line)
 		if err != nil {
 			f.bad(fmt.Errorf("a line of %d bytes is no message: %w", len(line), err))
@@ -116,6 +119,51 @@ func (f *Frames) line() ([]byte, error) {
 			return nil, err // what stands before the end without a newline is half a message
 		}
 	}
+}
+
+// takeRaw takes the result of a call of ours without reading more of it than its envelope.
+// Whatever is not as usual is left to be read with care.
+func (f *Frames) takeRaw(line []byte) bool {
+	if !bytes.Contains(line[:min(len(line), 60)], []byte(ownID)) && !bytes.Contains(line[max(0, len(line)-60):], []byte(ownID)) {
+		return false
+	}
+	var envelope struct {
+		Version string          `json:"jsonrpc"`
+		ID      string          `json:"id"`
+		Method  string          `json:"method"`
+		Result  json.RawMessage `json:"result"`
+		Error   json.RawMessage `json:"error"`
+	}
+	err := json.Unmarshal(line, &envelope)
+	if err != nil || envelope.Version != "2.0" || envelope.Method != "" || envelope.Result == nil || envelope.Error != nil {
+		return false
+	}
+	f.mu.Lock()
+	waiting, there := f.waiting[envelope.ID]
+	delete(f.waiting, envelope.ID)
+	f.mu.Unlock()
+	if there {
+		waiting <- answer{result: envelope.Result}
+	}
+	return there
+}
+
+// hearRaw has a call of a tool heard without reading more of it than its envelope.
+func (f *Frames) hearRaw(line []byte) bool {
+	if f.Hear == nil || !bytes.Contains(line, []byte(`"tools/call"`)) {
+		return false
+	}
+	var envelope struct {
+		Version string          `json:"jsonrpc"`
+		ID      any             `json:"id"`
+		Method  string          `json:"method"`
+		Params  json.RawMessage `json:"params"`
+	}
+	if json.Unmarshal(line, &envelope) != nil || envelope.Version != "2.0" || envelope.Method != "tools/call" {
+		return false
+	}
+	id, err := jsonrpc.MakeID(envelope.ID)
+	return err == nil && f.Hear(&jsonrpc.Request{ID: id, Method: envelope.Method, Params: envelope.Params})
 }
 
 // take hands an answer to the call of ours that waits for it. A second answer, and one to

@@ -200,7 +200,7 @@ func TestKeptDefinitionsThatCannotBeReadRefuse(t *testing.T) {
 	opts.Pins = connector.NewFolderPins(dir)
 	open(t, config("ordinary", mcptest.Ordinary), opts)
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil || len(files) != 8 {
+	if err != nil || len(files) != 9 {
 		t.Fatalf("kept %v, %v", files, err)
 	}
 	for _, f := range files {

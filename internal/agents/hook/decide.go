@@ -93,16 +93,16 @@ func (a *answering) ask(ctx context.Context, d *desk, b *approval.Batch, e agent
 		return nil, err
 	}
 	request := b.Pending()[0]
-	hands := a.Agent.Asks && (who == "" || who == "agent") && !(e.Unasked && request.PersonOnly)
+	hands := a.Agent.Asks(e) && (who == "" || who == "agent") && !(e.Unasked && request.PersonOnly)
 	switch {
 	case a.Observe:
 		return b, b.HandOver(ctx, request)
 	case open && who != "deny":
-		return a.askInbox(ctx, d, call)
+		return a.askInbox(ctx, d, b, call)
 	case hands:
 		return b, b.HandOver(ctx, request)
 	}
-	b.Reject(ctx, nobody(request, a.Agent.Asks))
+	b.Reject(ctx, nobody(request, a.Agent.Asks(e)))
 	return b, nil
 }
 
@@ -118,19 +118,20 @@ func nobody(r *approval.Request, asks bool) string {
 }
 
 // askInbox posts the request where the inbox sees it, and waits. The session is begun,
-// so that an answer can be kept for it.
-func (a *answering) askInbox(ctx context.Context, d *desk, call approval.Call) (*approval.Batch, error) {
-	session := approval.Session{ID: call.Session, Kind: approval.SessionHook}
-	if err := d.store.BeginSession(ctx, session); err != nil {
-		return nil, err
+// so that an answer can be kept for it. A batch that is asked again stays the same.
+func (a *answering) askInbox(ctx context.Context, d *desk, b *approval.Batch, call approval.Call) (*approval.Batch, error) {
+	if d.inbox == nil {
+		session := approval.Session{ID: call.Session, Kind: approval.SessionHook}
+		if err := d.store.BeginSession(ctx, session); err != nil {
+			return nil, err
+		}
+		var err error
+		if d.inbox, err = d.gate(d.store, approval.Timeout(a.wait(ctx, d), approval.Queue(d.store))); err != nil {
+			return nil, err
+		}
+		b = d.inbox.Review(ctx, call)
 	}
-	gate, err := d.gate(d.store, approval.Timeout(a.wait(ctx, d), approval.Queue(d.store)))
-	if err != nil {
-		return nil, err
-	}
-	defer gate.Close()
-	b := gate.Review(ctx, call)
-	gate.Ask(ctx, b)
+	d.inbox.Ask(ctx, b)
 	return b, nil
 }
 

@@ -30,6 +30,7 @@ type desk struct {
 	clock  func() time.Time
 
 	observe bool
+	inbox   *approval.Gate // nil until the inbox is asked
 }
 
 // patience is how long another process may hold the store before the call is denied.
@@ -55,7 +56,12 @@ func (a *answering) openDesk(ctx context.Context, e agents.Event, want agents.Wa
 	return d, nil
 }
 
-func (d *desk) close() error { return errors.Join(d.store.Close(), d.roots.Close()) }
+func (d *desk) close() error {
+	if d.inbox != nil {
+		d.inbox.Close()
+	}
+	return errors.Join(d.store.Close(), d.roots.Close())
+}
 
 // openStore opens the store as the user's config says.
 func (a *answering) openStore(ctx context.Context, user *config.User) (*store.Store, error) {

@@ -23,7 +23,11 @@ const Usage = "AGENT [--observe] [--deadline DURATION] [--state FOLDER]"
 // Main is the whole program: it answers the event on standard input as the arguments say,
 // and returns the exit status.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	reply := mainReply(args, stdin)
+	return Write(mainReply(args, stdin), stdout, stderr)
+}
+
+// Write gives the reply to the agent and returns the exit status.
+func Write(reply agents.Reply, stdout, stderr io.Writer) int {
 	if _, err := stdout.Write(reply.Stdout); err != nil {
 		reply = agents.Blocked("the answer cannot be written: " + err.Error())
 	}

@@ -62,7 +62,7 @@ func (w *walker) arithmeticWord(word *syntax.Word, s *state, whole syntax.Node) 
 	if w.arithmeticIndex(word, s, whole) {
 		return
 	}
-	for _, p := range w.pieces(word.Parts, s) {
+	for _, p := range w.doubleQuoted(word.Parts, s) {
 		if p.known && (p.text == "" || isConstant(p.text)) || !p.known && p.numeric && !p.isList {
 			continue
 		}
@@ -124,11 +124,10 @@ func (w *walker) arithmeticAssign(x syntax.ArithmExpr, s *state, whole syntax.No
 func (w *walker) arithmeticAssigned(x syntax.ArithmExpr, s *state) {
 	if word, ok := x.(*syntax.Word); ok {
 		if name := word.Lit(); isName(name) {
-			w.assign(name, variable{numeric: true}, s)
-			w.assignPart(name, word, s)
+			w.assign(name, variable{numeric: true}, assigner{node: word}, s)
 		} else if len(word.Parts) == 1 {
 			if p, ok := word.Parts[0].(*syntax.ParamExp); ok && p.Param != nil {
-				w.assign(p.Param.Value, variable{}, s)
+				w.assign(p.Param.Value, variable{numeric: true}, assigner{node: word}, s)
 			}
 		}
 	}

@@ -48,7 +48,11 @@ func (w *walker) harmless(c *command) outcome {
 			r.Plain = append(r.Plain, i)
 		}
 	}
-	w.parts[c.part-1].Reading = r
+	p := &w.parts[c.part-1]
+	p.Reading = r
+	if p.Dir == "" {
+		p.Dir = w.start.only() // it touches nothing, so any folder is as good
+	}
 	return stays(c.state.folders)
 }
 
@@ -122,9 +126,10 @@ func (w *walker) assignTo(c *command, names []programs.Word) {
 			c.state.forgetAll()
 			return
 		}
-		w.assign(name.Text, variable{unsure: c.name() == "unset"}, c.state)
-		if w.noticed(name.Text, c.state) {
-			w.setBy(name.Text, c.part)
+		if c.name() == "unset" {
+			w.change(name.Text, variable{unsure: true}, assigner{part: c.part}, c.state)
+		} else {
+			w.assign(name.Text, variable{}, assigner{part: c.part}, c.state)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/assent-dev/assent/tool/shell/programs"
 )
 
-// countsOutput finds printf's %n, which assigns to a variable.
-var countsOutput = regexp.MustCompile(`%[-+ #0-9.*']*n`)
+// countsOutput finds printf's %n, which assigns to a variable, also with a length.
+var countsOutput = regexp.MustCompile(`%[-+ #0-9.*']*[hjlLqtz]*n`)
 
 func printfBuiltin(w *walker, c *command) outcome {
 	w.harmless(c)
@@ -23,10 +23,19 @@ func printfBuiltin(w *walker, c *command) outcome {
 			w.assignTo(c, []programs.Word{f.value})
 		}
 	}
-	if rest < len(c.words) && c.words[rest].Known && countsOutput.MatchString(c.words[rest].Text) {
-		w.assignTo(c, c.words[rest+1:])
+	if rest < len(c.words) && (!c.words[rest].Known || countsOutput.MatchString(c.words[rest].Text)) {
+		w.counted(c, c.words[rest+1:], c.words[rest].Known)
 	}
 	return stays(c.state.folders)
+}
+
+// counted assigns to the operands of a printf that has a %n, or may have one.
+func (w *walker) counted(c *command, operands []programs.Word, certain bool) {
+	for _, word := range operands {
+		if certain || isName(word.Text) && w.noticed(word.Text, c.state) {
+			w.assignTo(c, []programs.Word{word})
+		}
+	}
 }
 
 func readBuiltin(w *walker, c *command) outcome {
@@ -35,6 +44,7 @@ func readBuiltin(w *walker, c *command) outcome {
 	names := append([]programs.Word(nil), c.words[rest:]...)
 	for _, f := range flags {
 		if f.letter == 'a' {
+			w.declareShape(f.value.Text, array)
 			names = append(names, f.value)
 		}
 	}
@@ -58,6 +68,7 @@ func mapfileBuiltin(w *walker, c *command) outcome {
 	if !ok {
 		names = []programs.Word{{}}
 	}
+	w.declareShape(names[0].Text, array)
 	w.assignTo(c, names)
 	for _, f := range flags {
 		if f.letter == 'C' {

@@ -133,6 +133,7 @@ func (w *walker) program(c *command) {
 	w.effects(c, reading)
 	w.git(c, reading)
 	w.own(c)
+	w.otherName(c)
 }
 
 // reading asks the table about a program. One that is named by a path is what its base name

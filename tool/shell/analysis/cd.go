@@ -22,26 +22,71 @@ func cd(w *walker, c *command) outcome {
 	if rest < len(c.words) {
 		target = c.words[rest]
 	}
+	if target.Known && target.Text == "-" {
+		return w.before(c)
+	}
 	return w.enter(c, target, physical)
 }
 
+// pushd goes to a folder, and popd back.
 func pushd(w *walker, c *command) outcome {
 	w.harmless(c)
 	if len(c.words) != 2 || !c.words[1].Known || strings.HasPrefix(c.words[1].Text, "+") || c.words[1].MayBeFlag() {
 		return w.lost(c)
 	}
-	return w.enter(c, c.words[1], false)
+	from := c.state.folders
+	o := w.enter(c, c.words[1], false)
+	if o.ok.trail != nil {
+		o.ok.trail = &trail{before: &from, stacked: &stack{from, from.trail.stacked}}
+	}
+	return o
 }
 
 func popd(w *walker, c *command) outcome {
 	w.harmless(c)
-	return w.lost(c)
+	from := c.state.folders
+	if len(c.words) > 1 || w.unsettled("DIRSTACK", c.state) {
+		return w.lost(c)
+	}
+	top := from.trail.stacked
+	if top == nil {
+		return stays(from) // it fails
+	}
+	return w.back(c, top.folders, &trail{before: &from, stacked: top.under})
+}
+
+// before is `cd -`.
+func (w *walker) before(c *command) outcome {
+	from := c.state.folders
+	if w.unsettled("OLDPWD", c.state) {
+		return w.lost(c)
+	}
+	if from.trail.before == nil {
+		return stays(from) // it fails
+	}
+	return w.back(c, *from.trail.before, &trail{before: &from, stacked: from.trail.stacked})
+}
+
+// unsettled reports whether the way back is not known, or the text may have changed the
+// variable that holds it.
+func (w *walker) unsettled(name string, s *state) bool {
+	_, assigned := s.lookup(name)
+	return s.folders.trail == nil || assigned || w.isVolatile(name) || w.adrift
+}
+
+// back goes to a folder where the shell was before.
+func (w *walker) back(c *command, to folders, way *trail) outcome {
+	if !to.known() {
+		return w.lost(c)
+	}
+	w.parts[c.part-1].Path = to.only()
+	return outcome{ok: folders{to.list, way}, fail: c.state.folders, sure: !w.changed}
 }
 
 // lost is the outcome of going to a folder that is not known.
 func (w *walker) lost(c *command) outcome {
 	p := &w.parts[c.part-1]
-	p.Why = "which folder it enters is not known"
+	p.Dir, p.Why = c.state.folders.only(), "which folder it enters is not known"
 	p.Reading.Readonly, p.Reading.Known, p.Reading.Why = false, false, p.Why
 	return outcome{ok: folders{}, fail: c.state.folders}
 }
@@ -49,7 +94,7 @@ func (w *walker) lost(c *command) outcome {
 // enter goes to a folder from each of those that are possible.
 func (w *walker) enter(c *command, target programs.Word, physical bool) outcome {
 	s := c.state
-	if !target.Known || target.Text == "-" || target.Text == "" || w.adrift || w.searched(target.Text, s) {
+	if !target.Known || target.Text == "" || w.adrift || w.searched(target.Text, s) {
 		return w.lost(c)
 	}
 	from := s.folders.list
@@ -69,9 +114,13 @@ func (w *walker) enter(c *command, target programs.Word, physical bool) outcome 
 	if len(there) == 0 {
 		return w.lost(c)
 	}
-	o.ok = folders{there[:1]}
+	o.ok = in(there[0])
 	for _, name := range there[1:] {
-		o.ok = o.ok.or(folders{[]string{name}})
+		o.ok = o.ok.or(in(name))
+	}
+	if way := s.folders.trail; way != nil {
+		from := s.folders
+		o.ok.trail = &trail{before: &from, stacked: way.stacked}
 	}
 	w.parts[c.part-1].Path = o.ok.only()
 	return o

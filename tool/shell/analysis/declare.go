@@ -11,8 +11,9 @@ import (
 // options.
 type declarer struct {
 	exports   bool
-	fixes     bool // an attribute changes what is assigned
-	evaluates bool // values are arithmetic, or names of other variables
+	fixes     bool // what is assigned later has no effect
+	shape     shape
+	keyed     bool // -A
 	local     bool
 	functions bool
 	prints    bool
@@ -35,12 +36,19 @@ func (d *declarer) option(text string) bool {
 		switch c {
 		case 'x':
 			d.exports, d.unsure = d.exports || text[0] == '-', d.unsure || text[0] != '-'
-		case 'r', 'a', 'A':
-			d.fixes = d.fixes || c == 'r' || c == 'A'
-		case 'l', 'u', 'c', 't':
-			d.fixes, d.evaluates = true, d.evaluates || c == 't'
-		case 'i', 'n':
-			d.evaluates, d.fixes, d.unsure = true, true, true
+		case 'r', 't':
+			d.fixes = true
+		case 'a':
+			d.shape |= array
+		case 'A':
+			d.shape |= array
+			d.keyed = text[0] == '-'
+		case 'l', 'u', 'c':
+			d.shape |= folded
+		case 'i':
+			d.shape |= integer
+		case 'n':
+			d.shape |= reference
 		case 'g':
 			d.local = false
 		case 'f', 'F':
@@ -69,36 +77,35 @@ func (w *walker) declaration(cmd *syntax.DeclClause, s *state) {
 
 // declared walks one argument, and returns it as a word.
 func (w *walker) declared(a *syntax.Assign, d *declarer, part int, s *state) programs.Word {
-	written := programs.Word{Text: w.source(a)}
 	if a.Name == nil { // an option, or a word that is only known when it runs
 		word := w.single(a.Value, s)
 		w.declareWord(word, d, part, s)
 		return word
 	}
+	name := a.Name.Value
 	if d.functions {
 		w.exportFunction(d, part, s)
-		return programs.Literal(a.Name.Value)
+		return programs.Literal(name)
 	}
 	if d.local {
-		w.local(a.Name.Value, s)
+		w.local(name, s)
 	}
 	if a.Naked {
 		if a.Index != nil {
-			w.subscript(a.Index, s, a)
+			w.subscript(a.Index, false, s, a)
 		}
-		if d.local && len(w.scopes) > 0 {
-			w.assign(a.Name.Value, variable{}, s) // a new one
-		}
-		w.attributes(a.Name.Value, d, part, s)
-		return programs.Literal(a.Name.Value)
+		w.declareName(name, d, part, s)
+		return programs.Literal(name)
 	}
-	v := w.assignedValue(a, s)
-	w.declareValue(a.Name.Value, v, d, part, s)
+	v := w.assignedValue(a, d.keyed && a.Index == nil, s)
+	if a.Array == nil {
+		w.arrayText(name, v, d, part)
+	}
+	w.declareValue(name, v, d, part, s)
 	if v.value.Known && a.Index == nil {
-		return programs.Literal(a.Name.Value + "=" + v.value.Text)
+		return programs.Literal(name + "=" + v.value.Text)
 	}
-	written.Begin = a.Name.Value
-	return written
+	return programs.Word{Text: w.source(a), Begin: name}
 }
 
 // declareWord is an argument that came as a plain word.
@@ -120,46 +127,71 @@ func (w *walker) declareWord(word programs.Word, d *declarer, part int, s *state
 			w.unknown(part, nil, "declares something whose subscript may be code")
 			s.forgetAll()
 		case assigned:
-			w.declareValue(name, variable{value: programs.Literal(value)}, d, part, s)
+			v := variable{value: programs.Literal(value)}
+			w.arrayText(name, v, d, part)
+			w.declareValue(name, v, d, part, s)
 		default:
-			w.attributes(name, d, part, s)
+			w.declareName(name, d, part, s)
 		}
 	}
 }
 
+// arrayText adds an unknown part for a value that stands for an array and is given as text:
+// the shell reads it as the text of a command.
+func (w *walker) arrayText(name string, v variable, d *declarer, part int) {
+	if (w.shapeOf(name)|d.shape)&array == 0 || v.countable() || v.value.Known && !strings.HasPrefix(v.value.Text, "(") {
+		return
+	}
+	w.unknown(part, nil, "the value of "+name+", an array, is text that the shell reads as code")
+}
+
 // declareValue is NAME=VALUE with attributes.
 func (w *walker) declareValue(name string, v variable, d *declarer, part int, s *state) {
-	if d.evaluates && !v.holdsNumber() {
-		w.unknown(part, nil, "the value of "+name+" is evaluated as code")
-	}
-	if d.evaluates || d.stray {
-		v = variable{}
+	w.shaped(name, d, part)
+	if d.stray {
+		v = variable{numeric: v.countable()}
 	}
 	v.exported, v.unsure = d.exports || w.exports, d.unsure || d.local && len(w.scopes) > 0
-	w.assign(name, v, s)
-	w.attributes(name, d, part, s)
-	if !d.exports && w.noticed(name, s) {
+	w.assign(name, v, assigner{part: part}, s)
+	w.fix(name, d, s)
+}
+
+// declareName is NAME alone with attributes.
+func (w *walker) declareName(name string, d *declarer, part int, s *state) {
+	w.shaped(name, d, part)
+	if d.local && len(w.scopes) > 0 { // a new one
+		w.hold(name, variable{}, s)
+	}
+	if _, found := s.lookup(name); !found {
+		if d.prints && !d.exports && !d.fixes {
+			return
+		}
+		s.set(name, variable{value: w.value(name, s)})
+	}
+	w.fix(name, d, s)
+	if d.exports && !d.prints {
 		w.setBy(name, part)
 	}
 }
 
-// attributes gives a variable the attributes without a value.
-func (w *walker) attributes(name string, d *declarer, part int, s *state) {
-	v, found := s.lookup(name)
-	if !found {
-		v = variable{value: w.value(name, s)}
+// shaped notes what the variable is declared to be.
+func (w *walker) shaped(name string, d *declarer, part int) {
+	w.declareShape(name, d.shape)
+	if d.shape&reference != 0 {
+		w.unknown(part, nil, name+" stands for another variable")
 	}
-	if d.evaluates {
+}
+
+// fix gives a variable of the state the attributes.
+func (w *walker) fix(name string, d *declarer, s *state) {
+	v, _ := s.lookup(name)
+	if d.shape & ^array != 0 {
 		v.value, v.isList, v.list = programs.Word{}, false, nil
 	}
 	v.fixed, v.unsure = v.fixed || d.fixes, v.unsure || d.unsure || d.local && len(w.scopes) > 0
-	if d.exports && !d.prints {
-		v.exported = true
-		w.setBy(name, part)
-	}
-	if found || d.exports || d.fixes || d.local {
-		s.set(name, v)
-	}
+	v.keyed = v.keyed || d.keyed
+	v.exported = v.exported || d.exports && !d.prints
+	s.set(name, v)
 }
 
 // exportFunction is export -f: programs that are shells find the function in their

@@ -7,7 +7,26 @@ import "slices"
 const maxFolders = 4
 
 // folders are those that a command may run in. None means that it is not known.
-type folders struct{ list []string }
+type folders struct {
+	list []string
+	// trail is the way there; nil if it is not known.
+	trail *trail
+}
+
+// A trail is where `cd -` and popd lead back to.
+type trail struct {
+	before  *folders // nil for nowhere
+	stacked *stack
+}
+
+// A stack are the folders that pushd left, the last one first.
+type stack struct {
+	folders folders
+	under   *stack
+}
+
+// in is a folder without a way there.
+func in(dir string) folders { return folders{list: []string{dir}} }
 
 // only returns the folder if there is exactly one.
 func (f folders) only() string {
@@ -24,10 +43,13 @@ func (f folders) or(g folders) folders {
 	if !f.known() || !g.known() {
 		return folders{}
 	}
-	if len(f.list) == len(g.list) && &f.list[0] == &g.list[0] {
+	if len(f.list) == len(g.list) && &f.list[0] == &g.list[0] && f.trail == g.trail {
 		return f
 	}
-	both := f.list
+	both, way := f.list, f.trail
+	if f.trail != g.trail {
+		way = nil
+	}
 	for _, dir := range g.list {
 		if !slices.Contains(both, dir) {
 			both = append(slices.Clip(both), dir)
@@ -36,7 +58,7 @@ func (f folders) or(g folders) folders {
 	if len(both) > maxFolders {
 		return folders{}
 	}
-	return folders{both}
+	return folders{both, way}
 }
 
 // An outcome is where a command leaves the shell: in which folder if it succeeds, and in

@@ -79,11 +79,14 @@ func (w *walker) gitRepository(c *command, r programs.Reading, line gitLine, set
 			return
 		}
 	}
-	use := gitUseOf(line)
+	use := gitUseOf(line).with(settings)
 	for _, s := range settings {
 		if s.Repository && s.Value != "" && use.runs(s, line) {
 			w.gitRuns(c, s.Key)
 		}
+	}
+	if use.nested && w.world.GitNested(dir) {
+		w.gitRuns(c, "the settings of its submodules")
 	}
 	for _, hook := range w.gitHooks(settings, dir) {
 		if use.hooks || use.index && hook == "post-index-change" {
@@ -120,8 +123,8 @@ func (w *walker) gitAlias(c *command, line gitLine, alias, dir string) {
 		w.gitRuns(c, "alias."+line.sub)
 		s := w.handed(c.state)
 		s.folders = folders{}
-		if root, _ := w.gitRoot(dir); root != "" {
-			s.folders = folders{[]string{root}}
+		if root := w.gitRoot(dir); root != "" {
+			s.folders = in(root)
 		}
 		w.scriptText(c, script, posix, nil, s)
 		return
@@ -144,7 +147,7 @@ func (w *walker) workTree(c *command, r programs.Reading, e programs.Effect) []p
 	var tops []programs.Word
 	for _, dir := range w.gitFolders(c, r) {
 		top := e.What
-		if root, _ := w.gitRoot(dir); root != "" {
+		if root := w.gitRoot(dir); root != "" {
 			top = programs.Literal(root)
 		}
 		tops = append(tops, top)
@@ -155,31 +158,32 @@ func (w *walker) workTree(c *command, r programs.Reading, e programs.Effect) []p
 	return tops
 }
 
-// gitRoot returns the folder of the repository that holds dir, and where its hooks lie.
-func (w *walker) gitRoot(dir string) (root, hooks string) {
+// gitRoot returns the top of the repository that holds dir.
+func (w *walker) gitRoot(dir string) string {
 	for at := dir; ; at = path.Dir(at) {
-		switch _, kind := w.world.Look(path.Join(at, ".git")); kind {
-		case Folder:
-			return at, path.Join(at, ".git/hooks")
-		case File: // a linked worktree or submodule
-			return at, ""
+		if _, kind := w.world.Look(path.Join(at, ".git")); kind == Folder || kind == File {
+			return at
 		}
 		if _, kind := w.world.Look(path.Join(at, "HEAD")); kind == File {
 			if _, kind := w.world.Look(path.Join(at, "objects")); kind == Folder {
-				return at, path.Join(at, "hooks")
+				return at
 			}
 		}
 		if at == "/" {
-			return "", ""
+			return ""
 		}
 	}
 }
 
 // gitHooks names the hooks that are there.
 func (w *walker) gitHooks(settings []Setting, dir string) []string {
-	root, folder := w.gitRoot(dir)
+	root := w.gitRoot(dir)
 	if root == "" {
 		return nil
+	}
+	folder, ok := w.world.GitHooks(dir)
+	if !ok {
+		return []string{"post-index-change"} // or any other
 	}
 	if set, ok := setting(settings, "core.hookspath"); ok && set != "" {
 		if strings.HasPrefix(set, "~") {
@@ -189,9 +193,6 @@ func (w *walker) gitHooks(settings []Setting, dir string) []string {
 			set = path.Join(root, set)
 		}
 		folder = set
-	}
-	if folder == "" {
-		return []string{"of a linked repository"}
 	}
 	entries, more := w.world.List(folder, 64)
 	var hooks []string

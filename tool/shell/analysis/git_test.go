@@ -12,6 +12,7 @@ func TestGit(t *testing.T) {
 		name, text string
 		files      []string
 		settings   []Setting
+		nested     bool
 		want       []string
 	}{
 		{name: "clean", text: "git status"},
@@ -33,12 +34,31 @@ func TestGit(t *testing.T) {
 		{name: "hooks path", text: "git commit -m x", files: []string{"/w/h/", "/w/h/pre-commit"}, settings: []Setting{set("core.hookspath", "h")}, want: []string{"core.hookspath", "hook pre-commit"}},
 		{name: "alias that runs", text: "git st", settings: []Setting{set("alias.st", "!touch X")}, want: []string{"alias.st"}},
 		{name: "on the line", text: "git -c core.fsmonitor=./x status", want: []string{"core.fsmonitor"}},
+		{name: "partial clone", text: "git blame a", settings: []Setting{set("remote.o.promisor", "true"), set("remote.o.url", "ext::x")}, want: []string{"remote.o.promisor"}},
+		{name: "partial clone extension", text: "git cat-file -p HEAD", settings: []Setting{set("extensions.partialclone", "o")}, want: []string{"extensions.partialclone"}},
+		{name: "partial clone archive", text: "git archive HEAD", settings: []Setting{set("remote.o.promisor", "true")}, want: []string{"remote.o.promisor"}},
+		{name: "partial clone grep", text: "git grep x HEAD", settings: []Setting{set("remote.o.promisor", "true")}, want: []string{"remote.o.promisor"}},
+		{name: "partial clone hardened", text: "git log -p", settings: []Setting{set("remote.o.promisor", "true")}},
+		{name: "tar", text: "git archive --format=foo HEAD", settings: []Setting{set("tar.foo.command", "./x")}, want: []string{"tar.foo.command"}},
+		{name: "signature by setting", text: "git log", settings: []Setting{set("format.pretty", "%G?"), set("gpg.program", "./x")}, want: []string{"gpg.program"}},
+		{name: "signature by name", text: "git shortlog", settings: []Setting{set("gpg.program", "./x")}, want: []string{"gpg.program"}},
+		{name: "remerge", text: "git log --remerge-diff", settings: []Setting{set("merge.x.driver", "./x")}, want: []string{"merge.x.driver"}},
+		{name: "remerge by setting", text: "git show", settings: []Setting{set("log.diffmerges", "remerge"), set("merge.x.driver", "./x")}, want: []string{"merge.x.driver"}},
+		{name: "no remerge", text: "git log", settings: []Setting{set("merge.x.driver", "./x")}},
+		{name: "man", text: "git help log", settings: []Setting{set("man.x.cmd", "./x")}, want: []string{"man.x.cmd"}},
+		{name: "submodules describe", text: "git describe --dirty", nested: true, want: []string{"the settings of its submodules"}},
+		{name: "submodules diff-index", text: "git diff-index HEAD", nested: true, want: []string{"the settings of its submodules"}},
+		{name: "submodules grep", text: "git grep --recurse-submodules x", nested: true, want: []string{"the settings of its submodules"}},
+		{name: "submodules grep by setting", text: "git grep x", nested: true, settings: []Setting{set("submodule.recurse", "true")}, want: []string{"the settings of its submodules"}},
+		{name: "submodules passed by", text: "git grep x; git status; git describe", nested: true},
+		{name: "hook of a linked work tree", text: "git -C tree describe --dirty; git -C tree commit -m x", files: []string{"/w/tree/", "/w/tree/.git", "/linked/hooks/", "/linked/hooks/post-index-change"}, want: []string{"hook post-index-change", "hook post-index-change"}},
+		{name: "no hook of a linked work tree", text: "git -C tree commit -m x", files: []string{"/w/tree/", "/w/tree/.git", "/w/.git/hooks/pre-commit"}},
 		{name: "another repository", text: "git --git-dir=/x status", want: []string{"--git-dir"}},
 		{name: "unknown folder", text: `cd "$X"; git status`, want: []string{"the configuration of a repository that is not known"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			world := project(append(repository, tt.files...)...)
-			world.settings = tt.settings
+			world.settings, world.nested = tt.settings, tt.nested
 			script, err := Read(tt.text, "/w", world)
 			if err != nil {
 				t.Fatal(err)

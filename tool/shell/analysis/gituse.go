@@ -59,31 +59,69 @@ func lowerKey(key string) string {
 // A gitUse is what a subcommand does that settings may hand to programs.
 type gitUse struct {
 	index, diffs, signs, edits, remote, checkout, hooks bool
+	objects                                             bool // reads objects, and fetches those that a partial clone left out
+	nested                                              bool // looks into submodules, where their settings hold
+	merges                                              bool // merges, if only to show what came of it
 }
 
-// gitUseOf tells what a subcommand does. One that is not known may do everything.
+// gitUseOf tells what a subcommand does. One that is not known may do everything. Four
+// run in the hardened way if they are free, see the package shim: they fetch no objects,
+// and pass by submodules.
 func gitUseOf(line gitLine) gitUse {
 	signs := line.has("--show-signature", "-S", "--gpg-sign", "-s", "--sign", "-v", "--verify", "-u") || line.contains("%G")
+	merges := line.has("--remerge-diff", "--diff-merges") || line.contains("--remerge")
 	switch line.sub {
-	case "", "help", "version", "config", "rev-parse", "rev-list", "cat-file", "ls-tree", "ls-remote", "merge-base",
-		"for-each-ref", "show-ref", "symbolic-ref", "name-rev", "count-objects", "hash-object", "check-ignore", "check-attr", "var":
-		return gitUse{remote: line.sub == "ls-remote", diffs: line.sub == "cat-file", index: line.sub == "hash-object"}
-	case "log", "show", "whatchanged", "blame", "annotate", "shortlog", "reflog", "format-patch", "grep", "range-diff":
-		return gitUse{diffs: true, signs: signs, index: line.sub == "grep" || line.sub == "blame"}
-	case "status", "diff", "describe", "ls-files", "diff-files", "diff-index", "diff-tree", "update-index":
-		return gitUse{index: true, diffs: true, hooks: line.sub == "update-index"}
+	case "log", "show":
+		return gitUse{diffs: true, signs: signs, merges: merges}
+	case "status", "diff":
+		return gitUse{index: true, diffs: true, merges: merges}
+	case "", "help", "version", "config", "var", "symbolic-ref", "check-ignore", "check-attr", "count-objects":
+		return gitUse{}
+	case "rev-parse", "rev-list", "cat-file", "ls-tree", "ls-remote", "merge-base", "for-each-ref", "show-ref", "name-rev", "hash-object":
+		return gitUse{objects: true, remote: line.sub == "ls-remote", diffs: line.sub == "cat-file", index: line.sub == "hash-object",
+			signs: signs || line.contains("signature")}
+	case "whatchanged", "blame", "annotate", "shortlog", "reflog", "format-patch", "grep", "range-diff", "describe", "ls-files",
+		"diff-files", "diff-index", "diff-tree", "update-index":
+		return gitUse{index: true, diffs: true, signs: true, objects: true, merges: true, nested: line.looksInside(), hooks: line.sub == "update-index"}
 	case "fetch", "remote", "bundle":
-		return gitUse{remote: true, hooks: true}
+		return gitUse{remote: true, hooks: true, objects: true, nested: true}
 	case "push", "send-pack":
-		return gitUse{remote: true, hooks: true, signs: signs}
+		return gitUse{remote: true, hooks: true, signs: signs, objects: true, nested: true}
 	case "branch", "worktree", "notes", "gc", "prune", "update-ref", "replace", "pack-refs", "repack", "maintenance":
-		return gitUse{hooks: true, edits: true, checkout: line.sub == "worktree", signs: signs}
+		return gitUse{hooks: true, edits: true, checkout: line.sub == "worktree", signs: signs, objects: true}
 	case "tag", "verify-tag", "verify-commit":
-		return gitUse{signs: true, edits: true, hooks: true}
+		return gitUse{signs: true, edits: true, hooks: true, objects: true}
 	case "add", "rm", "mv", "stage":
-		return gitUse{index: true, hooks: true, diffs: true, edits: true, checkout: true}
+		return gitUse{index: true, hooks: true, diffs: true, edits: true, checkout: true, objects: true, nested: true}
 	}
-	return gitUse{index: true, diffs: true, signs: true, edits: true, remote: true, checkout: true, hooks: true}
+	return gitUse{index: true, diffs: true, signs: true, edits: true, remote: true, checkout: true, hooks: true, objects: true, nested: true, merges: true}
+}
+
+// looksInside reports whether a subcommand that reads asks submodules for their state.
+func (l gitLine) looksInside() bool {
+	switch l.sub {
+	case "describe":
+		return l.has("--dirty", "--broken")
+	case "diff-files", "diff-index", "update-index":
+		return true
+	}
+	return l.has("--recurse-submodules", "--submodule", "--ignore-submodules") || l.contains("--recurse") || l.contains("--submod")
+}
+
+// with adds what settings make a subcommand do.
+func (u gitUse) with(settings []Setting) gitUse {
+	for _, s := range settings {
+		section, _, _ := strings.Cut(s.Key, ".")
+		switch {
+		case s.Key == "format.pretty" || section == "pretty":
+			u.signs = u.signs || u.diffs && strings.Contains(s.Value, "%G")
+		case s.Key == "log.diffmerges":
+			u.merges = u.merges || u.diffs
+		case s.Key == "submodule.recurse" || s.Key == "diff.submodule" || s.Key == "diff.ignoresubmodules":
+			u.nested = u.nested || u.index && u.objects
+		}
+	}
+	return u
 }
 
 // has reports whether one of the flags is among the arguments.
@@ -118,10 +156,16 @@ func (u gitUse) runs(s Setting, line gitLine) bool {
 		return name == "clean" && u.index || name == "process" && (u.index || u.checkout) || name == "smudge" && u.checkout
 	case "diff":
 		return u.diffs && (s.Key == "diff.external" || name == "command" || name == "textconv")
-	case "difftool", "mergetool", "browser", "man":
+	case "difftool", "mergetool":
 		return (name == "cmd" || name == "path") && (line.sub == section || u.edits && u.remote)
+	case "browser", "man":
+		return (name == "cmd" || name == "path") && (line.sub == "help" || u.edits && u.remote || line.has("--help", "-h"))
 	case "merge":
-		return name == "driver" && u.checkout
+		return name == "driver" && (u.checkout || u.merges)
+	case "tar":
+		return name == "command" && (line.sub == "archive" || line.sub == "upload-archive" || u.edits && u.remote)
+	case "extensions":
+		return name == "partialclone" && u.objects
 	case "interactive":
 		return name == "difffilter" && u.diffs
 	case "pager":
@@ -137,7 +181,7 @@ func (u gitUse) runs(s Setting, line gitLine) bool {
 	case "credential":
 		return name == "helper" && u.remote
 	case "remote":
-		return (name == "uploadpack" || name == "receivepack" || name == "vcs") && u.remote
+		return (name == "uploadpack" || name == "receivepack" || name == "vcs") && u.remote || name == "promisor" && isTrue(s.Value) && u.objects
 	case "url":
 		return u.remote && strings.Contains(rest, "::")
 	case "submodule":

@@ -18,12 +18,6 @@ type madeLink struct {
 	itself bool
 }
 
-// A ranScript is a file that is run as code, by the part of that number.
-type ranScript struct {
-	path string
-	by   int
-}
-
 // bringLinks notes the links among what is copied or moved.
 func (w *walker) bringLinks(p Part, e programs.Effect, from string) {
 	flags := w.parts[p.Cause-1].Reading.Flags
@@ -63,11 +57,7 @@ func (w *walker) settle() {
 			}
 		}
 	}
-	for _, script := range w.scripts {
-		if w.written(script.path) {
-			w.unknown(script.by, nil, "runs code that the command itself writes")
-		}
-	}
+	w.settleScripts()
 }
 
 // forget takes a path for unknown that leads through the link.
@@ -97,16 +87,4 @@ func (l madeLink) leads(to string, tree bool) bool {
 		}
 	}
 	return true
-}
-
-// written reports whether a part writes the file.
-func (w *walker) written(name string) bool {
-	real, _ := w.world.Look(name)
-	return slices.ContainsFunc(w.parts, func(p Part) bool {
-		if p.Kind != Touches || p.Access != programs.Write || p.Path == "" {
-			return false
-		}
-		at, _ := w.world.Look(p.Path)
-		return at == real || slices.Contains(p.Matches, name) || p.Many && strings.HasPrefix(name, p.Path+"/")
-	})
 }

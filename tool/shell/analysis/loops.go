@@ -14,7 +14,9 @@ func (w *walker) loose(s *state, v survey, walk func(*state) outcome) outcome {
 		s.folders = folders{}
 	}
 	body := s.fork()
+	first := len(w.parts)
 	o := walk(body)
+	w.rounds = append(w.rounds, span{first, len(w.parts)})
 	s.join(s, body)
 	return stays(s.folders.or(o.either()))
 }
@@ -59,9 +61,9 @@ func (w *walker) forLoop(cmd *syntax.ForClause, s *state) outcome {
 	v.name(loop.Name.Value, byText)
 	if cmd.Select || !allKnown(items) || w.spent {
 		return w.loose(s, v, func(body *state) outcome {
-			body.set(loop.Name.Value, w.oneOf(items, s))
+			w.assign(loop.Name.Value, w.oneOf(items, s), assigner{node: loop}, body)
 			if cmd.Select {
-				body.set("REPLY", variable{})
+				w.assign("REPLY", variable{}, assigner{node: loop}, body)
 			}
 			return w.stmts(cmd.Do, body)
 		})
@@ -84,7 +86,7 @@ func (w *walker) items(loop *syntax.WordIter, s *state) []programs.Word {
 func (w *walker) unroll(cmd *syntax.ForClause, name string, items []programs.Word, v survey, s *state) outcome {
 	w.changed = true
 	for i, item := range items {
-		w.assign(name, variable{value: item}, s)
+		w.assign(name, variable{value: item}, assigner{node: cmd.Loop}, s)
 		walk := func() { s.folders = w.stmts(cmd.Do, s).either() }
 		if i == 0 {
 			walk()

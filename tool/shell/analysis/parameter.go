@@ -22,7 +22,7 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool, s *state) piece {
 	if list, ok := w.elements(p, quoted, s); ok {
 		return list
 	}
-	value := w.operand(p, s)
+	value := w.operand(p, quoted, s)
 	switch {
 	case p.Param == nil:
 		w.unknown(0, p, "an expansion that is not known")
@@ -109,9 +109,9 @@ func isList(name string, index syntax.ArithmExpr) bool {
 }
 
 // operand walks everything that is expanded inside ${…}.
-func (w *walker) operand(p *syntax.ParamExp, s *state) (value programs.Word) {
+func (w *walker) operand(p *syntax.ParamExp, quoted bool, s *state) (value programs.Word) {
 	if p.Index != nil && !wholeArray(p.Index) {
-		w.arithmetic(p.Index, s, p)
+		w.subscript(p.Index, p.Param != nil && w.isKeyed(p.Param.Value, s), s, p)
 	}
 	if p.Slice != nil {
 		for _, x := range []syntax.ArithmExpr{p.Slice.Offset, p.Slice.Length} {
@@ -122,7 +122,11 @@ func (w *walker) operand(p *syntax.ParamExp, s *state) (value programs.Word) {
 	}
 	if p.Repl != nil {
 		w.pattern(p.Repl.Orig, s)
-		w.pattern(p.Repl.With, s)
+		if quoted && p.Repl.With != nil {
+			w.doubleQuoted(p.Repl.With.Parts, s) // as in some versions of bash
+		} else {
+			w.pattern(p.Repl.With, s)
+		}
 	}
 	if p.NestedParam != nil {
 		w.part(nil, p.NestedParam, true, s)
@@ -136,7 +140,21 @@ func (w *walker) operand(p *syntax.ParamExp, s *state) (value programs.Word) {
 		}
 		return programs.Word{}
 	}
+	if quoted && replaces(p.Exp.Op) {
+		return w.joined(w.doubleQuoted(p.Exp.Word.Parts, s), w.source(p.Exp.Word))
+	}
 	return w.single(p.Exp.Word, s)
+}
+
+// replaces reports whether the word of an expansion stands in for the value: the others are
+// patterns, in which single quotes always quote.
+func replaces(op syntax.ParExpOperator) bool {
+	switch op {
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull,
+		syntax.ErrorUnset, syntax.ErrorUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		return true
+	}
+	return false
 }
 
 // choice expands ${name:-word} and its like, where the variable is known.
@@ -150,8 +168,8 @@ func (w *walker) choice(p *syntax.ParamExp, word programs.Word, quoted bool, s *
 	switch p.Exp.Op {
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if !current.Known || current.Text == "" {
-			w.assign(name, variable{}, s)
-			w.assignPart(name, p, s)
+			w.assign(name, variable{value: word}, assigner{node: p}, s)
+			w.hold(name, variable{}, s) // or what it held before
 			return unknown
 		}
 	case syntax.DefaultUnset, syntax.ErrorUnset:

@@ -42,7 +42,9 @@ type Part struct {
 
 	// For Runs: the words, the folder, and what the program does with them.
 	Words []programs.Word
-	Dir   string // the folder that it runs in; empty if it is not known
+	// Dir is the folder that it runs in; empty if it is not known. For a builtin that
+	// touches nothing it does not matter, and is then where the text began.
+	Dir string
 	// Env are the variables that are set for it alone (`A=1 cmd`, env A=1 cmd).
 	Env     []programs.Assignment
 	Builtin bool // done by the shell itself

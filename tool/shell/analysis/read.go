@@ -32,10 +32,7 @@ func read(text, dir string, world World) (*Script, error) {
 	if len(file.Stmts) == 0 {
 		return nil, errors.New("the command is empty")
 	}
-	w := &walker{world: world, at: place{text: form}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces}
-	w.parts = make([]Part, 0, expected(form))
-	w.script(file, &state{folders: folders{[]string{dir}}})
-	w.settle()
+	w := walked(form, file, dir, world)
 	if len(w.parts) == 0 { // such as a test, or a variable of the shell's own
 		w.add(Part{Kind: Runs, Builtin: true, Line: 1, Source: form, Dir: dir,
 			Words: literals([]string{":"}), Reading: harmlessReading(":")})
@@ -46,6 +43,35 @@ func read(text, dir string, world World) (*Script, error) {
 		Odd:     odd,
 		Files:   w.files,
 	}, nil
+}
+
+// walked walks a text, and again for as long as it finds that variables are declared to be
+// something that an earlier part of it would have had to know.
+func walked(form string, file *syntax.File, dir string, world World) *walker {
+	shapes := make(map[string]shape)
+	for n := 1; ; n++ {
+		w := &walker{world: world, at: place{text: form}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces, shapes: shapes, start: began(dir, world)}
+		w.parts = make([]Part, 0, expected(form))
+		w.script(file, &state{folders: w.start})
+		w.settle()
+		if !w.reshaped {
+			return w
+		}
+		if n == maxReadings {
+			w.unknown(0, nil, "what its variables are declared to be cannot be told")
+			return w
+		}
+	}
+}
+
+// began is the folder that a text starts in. Where `cd -` leads from there is only known if
+// the shell is not told.
+func began(dir string, world World) folders {
+	way := &trail{}
+	if _, set := world.Variable("OLDPWD"); set {
+		way.before = &folders{}
+	}
+	return folders{[]string{dir}, way}
 }
 
 // script walks a whole text, and then the functions that it defines but never calls by

@@ -18,7 +18,7 @@ type input struct {
 func (w *walker) redirects(list []*syntax.Redirect, s *state, part int) (in input) {
 	for _, r := range list {
 		if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
-			w.assign(strings.Trim(r.N.Value, "{}"), variable{}, s)
+			w.assign(strings.Trim(r.N.Value, "{}"), variable{numeric: true}, assigner{part: part, node: r}, s)
 		}
 		here := r.N == nil || r.N.Value == "0"
 		switch r.Op {

@@ -17,6 +17,7 @@ type variable struct {
 	exported bool // perhaps only if unsure
 	unsure   bool
 	fixed    bool   // has an attribute: what is assigned is not what it holds afterwards
+	keyed    bool   // certainly an associative array
 	from     string // for a pattern: the folder whose names it stands for
 }
 
@@ -159,9 +160,9 @@ func mergeVariable(name string, branches []*state) variable {
 		switch {
 		case ok && found && v.same(merged):
 		case ok && found && v.holdsNumber() && merged.holdsNumber():
-			merged = variable{numeric: true}
+			merged = variable{numeric: true, keyed: v.keyed && merged.keyed}
 		default:
-			merged = variable{}
+			merged = variable{keyed: ok && found && v.keyed && merged.keyed}
 		}
 		merged.exported, merged.unsure, merged.fixed = exported, unsure, fixed
 		found = true
@@ -171,7 +172,7 @@ func mergeVariable(name string, branches []*state) variable {
 
 // same reports whether two variables hold the same, as far as can be told.
 func (v variable) same(o variable) bool {
-	return v.value == o.value && v.from == o.from && v.numeric == o.numeric && v.isList == o.isList && slices.Equal(v.list, o.list)
+	return v.value == o.value && v.from == o.from && v.numeric == o.numeric && v.isList == o.isList && v.keyed == o.keyed && slices.Equal(v.list, o.list)
 }
 
 func (v variable) holdsNumber() bool { return v.numeric || isNumber(v.value) }
@@ -193,7 +194,7 @@ func mergeFunction(name string, branches []*state) function {
 // exported returns the state that a program started now begins with: the variables that
 // it is handed, and no functions.
 func (s *state) exported(inEnvironment func(string) bool) *state {
-	inner := &state{folders: s.folders}
+	inner := &state{folders: folders{list: s.folders.list}} // a shell of its own has no way back
 	names := map[string]bool{}
 	for l := s; l != nil; l = l.under {
 		for name := range maps.Keys(l.vars) {
@@ -207,7 +208,7 @@ func (s *state) exported(inEnvironment func(string) bool) *state {
 		case v.unsure || v.isList:
 			inner.set(name, variable{exported: true, unsure: true})
 		case v.exported || inEnvironment(name):
-			v.fixed = false
+			v.fixed, v.keyed = false, false
 			inner.set(name, v)
 		}
 	}

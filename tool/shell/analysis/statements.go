@@ -95,11 +95,16 @@ func (w *walker) command(stmt *syntax.Stmt, s *state) outcome {
 }
 
 func (w *walker) coproc(cmd *syntax.CoprocClause, s *state) {
+	name := "COPROC"
 	if cmd.Name != nil {
-		w.single(cmd.Name, s)
-		s.set(cmd.Name.Lit(), variable{})
+		name = cmd.Name.Lit()
 	}
-	s.set("COPROC", variable{})
+	if !isName(name) {
+		w.unknown(0, cmd, "a coprocess whose name is not known")
+	} else {
+		w.declareShape(name, array)
+		w.assign(name, variable{}, assigner{node: cmd}, s)
+	}
 	if _, simple := cmd.Stmt.Cmd.(*syntax.CallExpr); !simple && !compound(cmd.Stmt) {
 		w.unknown(0, cmd, "a coprocess that bash does not read")
 	}

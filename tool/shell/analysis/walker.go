@@ -21,6 +21,7 @@ type walker struct {
 	parts   []Part
 	files   []string
 	at      place
+	start   folders // where the text began
 	repeats int // how many commands more may be walked again
 	entries int // how many names more may be looked at
 	braces  int // how many words more braces may make
@@ -40,7 +41,10 @@ type walker struct {
 	exports  bool            // every assignment exports (set -a)
 	links    []madeLink
 	scripts  []ranScript
+	rounds   []span // parts of loops that were walked once
 	settings map[string]gitSettings
+	shapes   map[string]shape // what variables are declared to be
+	reshaped bool             // there is more of that than the reading began with
 }
 
 // A place is where the text that is walked comes from.

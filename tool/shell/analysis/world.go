@@ -14,6 +14,13 @@ type World interface {
 	// with included files, system and user settings, in git's own order and with
 	// section and key in lower case. ok is false if it cannot be read.
 	GitConfig(folder string) (settings []Setting, ok bool)
+	// GitHooks returns where the hooks of the repository are that holds the folder,
+	// unless a setting says otherwise: also for a linked work tree or a submodule. ok
+	// is false if that cannot be read; without a repository it is empty.
+	GitHooks(folder string) (hooks string, ok bool)
+	// GitNested reports whether the repository that holds the folder may have others
+	// inside, submodules, with settings of their own.
+	GitNested(folder string) bool
 	// Home returns the person's home folder.
 	Home() string
 	// Program returns where a name is found on the PATH of the command; empty

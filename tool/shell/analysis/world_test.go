@@ -13,6 +13,7 @@ type tree struct {
 	env      map[string]string
 	settings []Setting
 	noGit    bool
+	nested   bool
 }
 
 // project is the folder that most tests look at.
@@ -70,8 +71,24 @@ func (t *tree) List(folder string, most int) (entries []Entry, more bool) {
 }
 
 func (t *tree) GitConfig(string) ([]Setting, bool) { return t.settings, !t.noGit }
-func (t *tree) Home() string                       { return "/home/u" }
-func (t *tree) Program(name string) string         { return "/usr/bin/" + name }
+func (t *tree) GitNested(string) bool              { return t.nested }
+
+func (t *tree) GitHooks(folder string) (string, bool) {
+	for at := folder; ; at = path.Dir(at) {
+		switch t.kinds[path.Join(at, ".git")] {
+		case Folder:
+			return path.Join(at, ".git/hooks"), true
+		case File: // always the same
+			return "/linked/hooks", true
+		}
+		if at == "/" {
+			return "", true
+		}
+	}
+}
+
+func (t *tree) Home() string               { return "/home/u" }
+func (t *tree) Program(name string) string { return "/usr/bin/" + name }
 
 func (t *tree) Variable(name string) (string, bool) {
 	value, ok := t.env[name]

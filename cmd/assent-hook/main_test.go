@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// build builds the program as it is shipped.
+func build(t testing.TB, dir string) string {
+	t.Helper()
+	program := filepath.Join(dir, "assent-hook")
+	c := exec.Command("go", "build", "-trimpath", "-o", program, ".")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return program
+}
+
+var initClock = regexp.MustCompile(`^init (\S+) @\S+ ms, (\S+) ms clock`)
+
+// maxInit is how long all packages together may take to be initialised.
+const maxInit = 3.0 // milliseconds
+
+// TestPackagesAreInitialisedQuickly sums what the runtime says that each package took. The
+// best of several runs counts: the others measure who else uses the machine.
+func TestPackagesAreInitialisedQuickly(t *testing.T) {
+	program := build(t, t.TempDir())
+	best, slowest := 0.0, ""
+	for run := range 10 {
+		sum, longest, name := 0.0, 0.0, ""
+		for line := range bytes.Lines(initTrace(t, program)) {
+			found := initClock.FindStringSubmatch(string(line))
+			if found == nil {
+				continue
+			}
+			took, err := strconv.ParseFloat(found[2], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum += took; took > longest {
+				longest, name = took, found[1]
+			}
+		}
+		if sum == 0 {
+			t.Fatal("the runtime says nothing about any package")
+		}
+		if run == 0 || sum < best {
+			best, slowest = sum, name
+		}
+	}
+	if best > maxInit {
+		t.Errorf("the packages take %.2f ms to be initialised, want %.0f at most; the slowest is %s", best, maxInit, slowest)
+	}
+}
+
+func initTrace(t *testing.T, program string) []byte {
+	t.Helper()
+	c := exec.Command(program)
+	c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err := c.CombinedOutput()
+	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 {
+		t.Fatalf("without arguments it ends with %v, want status 2: %s", err, out)
+	}
+	return out
+}
+
+// TestNothingHeavyIsLinked keeps out what takes time to start and is not needed.
+func TestNothingHeavyIsLinked(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		for _, heavy := range []string{"net/http", "crypto/tls", "html/template", "github.com/alecthomas/chroma", "charm.land/", "github.com/modelcontextprotocol/", "github.com/spf13/cobra", "anthropic", "openai"} {
+			if lines.Text() == heavy || strings.HasPrefix(lines.Text(), heavy) && strings.Contains(heavy, ".") || strings.Contains(lines.Text(), "/"+heavy+"-") {
+				t.Errorf("%s is linked", lines.Text())
+			}
+		}
+	}
+}

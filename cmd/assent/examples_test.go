@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// S04: what config names runs silently; undoing the line brings the prompt back.
+func TestS04_NotesExample(t *testing.T) {
+	p := example(t, "notes")
+	x := p.at("run", "--model", "script:try.yaml", "notes.worker", "Write the report.")
+	x.asked("Create output/report.md", "!cache/found.json")
+	x.types("y")
+	x.ends(0, "✓ write_file: free", "The report is in output/report.md.")
+	p.has("cache/found.json", "{\"items\": 3}\n")
+	p.has("output/report.md", "# Report\n\nThree items.\n")
+
+	x = p.at("run", "--model", "script:try.yaml", "--set", "sandbox.paths.cache.approval.write=ask", "notes.worker", "Write the report.")
+	x.asked("cache/found.json")
+	x.types("y")
+	x.asked("output/report.md")
+	x.denies("")
+	x.ends(0, "You did not want the report.")
+}
+
+func TestGitHelperExample(t *testing.T) {
+	p := example(t, "git-helper")
+	init := exec.Command("git", "init", "--quiet", p.dir)
+	if out, err := init.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	x := p.at("run", "--model", "script:try.yaml", "git-helper.worker", "What is new?")
+	x.asked("Stage files for commit", "git add .", "✓ shell: free")
+	x.types("y")
+	x.ends(0, "✗ shell: blocked", "work would be lost", "Done.")
+}
+
+func TestDelegationExample(t *testing.T) {
+	p := example(t, "delegation")
+	x := p.at("run", "--model", "script:try.yaml", "lead.worker", "What is it about?")
+	x.asked("Share input/sensitive.md (29 bytes) with analyst")
+	x.types("y")
+	x.asked("Call worker analyst with 1 attachment")
+	x.types("y")
+	x.ends(0, "The analyst says: The document is about a merger.")
+
+	x = p.at("run", "--model", "script:try.yaml", "lead.worker", "What is it about?")
+	x.asked("Share input/sensitive.md")
+	x.denies("")
+	x.ends(0, "Then I cannot say what is in it.")
+}
+
+func TestCustomToolExample(t *testing.T) {
+	p := example(t, "custom-tool")
+	x := p.at("run", "--model", "script:try.yaml", "notify.worker", "Tell them.")
+	x.asked("slack_notify", "Send to #general: Build completed!")
+	p.hasNot("sent.json")
+	x.types("y")
+	x.ends(0, "The tool says: Sent.")
+	p.has("sent.json", "{\"channel\":\"general\",\"message\":\"Build completed!\"}\n")
+}

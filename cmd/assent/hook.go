@@ -1,0 +1,57 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/agents/hook"
+)
+
+func hookCmd() *cobra.Command {
+	var state string
+	var deadline time.Duration
+	var observe bool
+	c := &cobra.Command{
+		Use:   "hook " + strings.Join(agentNames(), "|"),
+		Short: "Answer another agent's hook",
+		Long: "hook reads what the agent says before one of its tools runs from standard input, judges it by\n" +
+			"the same rules as any other call, records it, and answers in the agent's own form. What must be\n" +
+			"asked goes to the inbox if one is open, else back to the agent's own prompt, else it is denied:\n" +
+			"see hook: in config.yaml. Whatever goes wrong ends with status 2, which blocks the call.\n\n" +
+			"'assent install' writes it into the agent's settings, as assent-hook if that is there: the same\n" +
+			"in a smaller program, which starts faster.",
+		Example:   "  assent hook claude-code < event.json\n  assent hook gemini --observe",
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: agentNames(),
+		RunE: func(c *cobra.Command, args []string) error {
+			agent, err := agents.Named(args[0])
+			if err != nil {
+				return usageError{what: err.Error(), help: c.CommandPath() + " --help"}
+			}
+			o, err := hook.Here(agent, state, deadline, observe)
+			if err != nil {
+				return statusError{exitUsage, err}
+			}
+			o.Input = c.InOrStdin()
+			if status := hook.Write(hook.Run(c.Context(), o), c.OutOrStdout(), c.ErrOrStderr()); status != exitOK {
+				return statusError{status, nil}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
+	c.Flags().DurationVar(&deadline, "deadline", 0, "deny what has no answer by then (default: a little less than the agent waits)")
+	c.Flags().BoolVar(&observe, "observe", false, "answer nothing, and record what would have happened")
+	return c
+}
+
+func agentNames() []string {
+	var out []string
+	for _, a := range agents.All() {
+		out = append(out, a.Name)
+	}
+	return out
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// A dryTool is a tool and what its calls would need.
+type dryTool struct {
+	Tool  string `json:"tool"`
+	Needs string `json:"needs"`
+}
+
+// dry lists the tools of a worker. It calls no model, makes nothing and records nothing.
+func (f *runFlags) dry(ctx context.Context, out io.Writer, w *prepared) error {
+	missing := w.cfg.MissingRoots()
+	w.cfg.Policy.Roots = slices.DeleteFunc(slices.Clone(w.cfg.Policy.Roots), func(r roots.Root) bool {
+		return slices.ContainsFunc(missing, func(m roots.Root) bool { return m.Name == r.Name })
+	})
+	all := &crew.Crew{
+		Folders: []string{"workers"}, Box: w.boxOptions(), Ties: &crew.Ties{},
+		Denied: func(*approval.RuleSet) func(context.Context, approval.Act) bool { return nil },
+		Gate: func(_ []string, rules *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+			return tool.Guard(approval.Config{Policy: rules}, tools...)
+		},
+		Model: func(context.Context, *config.Worker) (worker.Talker, error) { return nil, nil },
+	}
+	all.Box.Looking = true
+	m, err := all.Open(w.cfg)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	warn(m.Box.Warnings)
+	var list []dryTool
+	for _, s := range m.Specs() {
+		list = append(list, dryTool{s.FullName(), needs(m, s, missing)})
+	}
+	for _, name := range m.Worker.Manual {
+		list = append(list, dryTool{name, "manual: only 'assent call' runs it"})
+	}
+	if f.json {
+		return writeJSON(out, list)
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, l := range list {
+		fmt.Fprintf(t, "%s\t%s\n", present.SafeLine(l.Tool), present.SafeLine(l.Needs))
+	}
+	return t.Flush()
+}
+
+// accesses are what the file tools do with a root.
+var accesses = map[string]roots.Access{
+	"read_file": roots.Read, "list_files": roots.Read, "search_files": roots.Read, "file_info": roots.Read,
+	"write_file": roots.Write, "edit_file": roots.Write, "make_dir": roots.Write, "copy_file": roots.Write,
+	"delete_file": roots.Delete, "move_file": roots.Delete,
+}
+
+// needs says what a call of a tool would need, as far as that can be told without one.
+func needs(m *crew.Member, s tool.Spec, missing []roots.Root) string {
+	policy := m.Box.Policy
+	if word := named(policy.Tools, s); word != "" {
+		return word
+	}
+	if a, ok := accesses[s.Name]; ok && s.Connector == "" {
+		return rootNeeds(m, a, missing)
+	}
+	switch s.FullName() {
+	case approval.Shell:
+		return shellNeeds(policy)
+	case approval.HTTPRequest:
+		if len(policy.OS.Network.Domains) > 0 {
+			return "free: " + strings.Join(policy.OS.Network.Domains, ", ") + "; otherwise asks"
+		}
+	case approval.WorkerCall:
+		return "asks: " + strings.Join(m.Worker.AllowWorkers, ", ")
+	case "list_workers":
+		return "free"
+	}
+	for _, t := range policy.CustomTools {
+		if t.Name == s.FullName() && t.Approval != "" {
+			return wordNeeds(t.Approval)
+		}
+	}
+	return "asks"
+}
+
+// named is what config says about the tool by name.
+func named(cfg tool.Config, s tool.Spec) string {
+	first := ""
+	for _, e := range cfg.Tools {
+		p, err := approval.CompileName(approval.Deny, e.Name)
+		if err != nil || e.Approval == "" || !p.Match(s.Connector, s.Name) {
+			continue
+		}
+		if text := fmt.Sprintf("%s (%s)", wordNeeds(e.Approval), e.Source); e.Approval == tool.WordDeny || first == "" {
+			first = text
+		}
+		if e.Approval == tool.WordDeny {
+			break
+		}
+	}
+	return first
+}
+
+func wordNeeds(w tool.Word) string {
+	switch w {
+	case tool.WordAllow:
+		return "free"
+	case tool.WordDeny:
+		return "never"
+	case tool.WordOnce:
+		return "asks once per session"
+	}
+	return "asks"
+}
+
+// rootNeeds says what an access needs in each root.
+func rootNeeds(m *crew.Member, a roots.Access, missing []roots.Root) string {
+	by := map[approval.Verdict][]string{}
+	for _, name := range m.Box.Roots.Names() {
+		word := approval.Block
+		if p, err := m.Box.Roots.Resolve(name + "/x"); err == nil {
+			word = p.FolderAct(a).Verdict
+		}
+		by[word] = append(by[word], name)
+	}
+	for _, r := range missing { // they may be written, and say the rest themselves
+		word, said := r.Approval[a]
+		if !said && a == roots.Read {
+			word = approval.Free
+		} else if !said {
+			word = approval.Ask
+		}
+		by[word] = append(by[word], r.Name+" (made first)")
+	}
+	var parts []string
+	for _, w := range []struct {
+		verdict approval.Verdict
+		word    string
+	}{{approval.Free, "free"}, {approval.Ask, "asks"}, {approval.Block, "never"}} {
+		if names := by[w.verdict]; len(names) > 0 {
+			parts = append(parts, w.word+": "+strings.Join(names, ", "))
+		}
+	}
+	if len(parts) == 0 {
+		return "never: there is no folder"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// shellNeeds says what config says about commands.
+func shellNeeds(p *config.Policy) string {
+	var parts []string
+	for _, r := range p.Shell.Rules {
+		parts = append(parts, wordNeeds(r.Approval)+": "+r.Pattern)
+	}
+	if p.Shell.Readonly {
+		parts = append(parts, "free: programs that only read")
+	}
+	rest := wordNeeds(p.Shell.Default.Approval)
+	if p.Shell.Default.ByEffect {
+		rest = "as free as what it would touch"
+	}
+	return strings.Join(append(parts, "otherwise "+rest), "; ")
+}

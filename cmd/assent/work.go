@@ -1,0 +1,289 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/model/providers"
+	"github.com/assent-dev/assent/internal/override"
+	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/internal/trust"
+	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/tool/shell/runner"
+)
+
+// workFlags are those of every command that calls tools: who answers, and by which config.
+type workFlags struct {
+	askFlags
+	keeper
+	config string
+	ask    string
+	set    []string
+}
+
+func (f *workFlags) register(c *cobra.Command) {
+	f.askFlags.register(c)
+	f.keeper.register(c)
+	c.Flags().StringVarP(&f.config, "config", "c", "", "a policy in place of your own config and what is found")
+	c.Flags().StringVar(&f.ask, "ask", "terminal", "who is asked: terminal, or inbox for whoever answers in another process")
+	c.Flags().StringArrayVar(&f.set, "set", nil, "another value for a key of the worker, as KEY.PATH=VALUE; may be repeated")
+}
+
+func (f *workFlags) check(c *cobra.Command) error {
+	if err := f.askFlags.check(c); err != nil {
+		return err
+	}
+	if f.ask != "terminal" && f.ask != "inbox" {
+		return usageError{what: fmt.Sprintf("--ask %q: it is terminal or inbox", f.ask), help: c.CommandPath() + " --help"}
+	}
+	return nil
+}
+
+// personHere reports whether a person can be asked at this terminal.
+func personHere() bool { return term.IsTerminal(os.Stdin) && term.IsTerminal(os.Stderr) }
+
+// somebody refuses to begin where nobody could be asked.
+func (f *workFlags) somebody(c *cobra.Command) error {
+	if runner.Inside() {
+		return fmt.Errorf("'%s' was started by a tool call: what an agent may do is for a person to say; run it in your own terminal", c.CommandPath())
+	}
+	if personHere() || f.approveAll || f.strict || f.ask == "inbox" {
+		return nil
+	}
+	return usageError{
+		what: "nobody can be asked: there is no terminal; choose --approve-all, --strict, --defer or --ask inbox",
+		help: c.CommandPath() + " --help",
+	}
+}
+
+// prepared is a worker that was found, read and looked at. Nothing has happened yet.
+type prepared struct {
+	cfg    *config.Configuration
+	places config.Places
+	state  string
+	cwd    string
+	base   []config.Tier // of -c, instead of what is found
+	kind   approval.SessionKind
+}
+
+// prepare finds a worker and what holds for it, and asks whether to trust it.
+func (f *runFlags) prepare(c *cobra.Command, name string) (*prepared, error) {
+	w, err := f.places()
+	if err != nil {
+		return nil, err
+	}
+	path, err := config.FindWorker(name, w.cwd, w.places.Config)
+	if err != nil {
+		return nil, err
+	}
+	file, err := config.Read(path, config.WorkerFile)
+	if err != nil {
+		return nil, err
+	}
+	trusted, err := f.trusts(c, w, file, f.dryRun)
+	if err != nil {
+		return nil, err
+	}
+	if file, err = override.Apply(file, f.set); err != nil {
+		return nil, usageError{what: "--set " + err.Error(), help: c.CommandPath() + " --help"}
+	}
+	if w.cfg, err = w.configure(file, trusted); err != nil {
+		return nil, err
+	}
+	for _, ignored := range w.cfg.Ignored {
+		fmt.Fprintf(c.ErrOrStderr(), "assent: not trusted, so left out: %s\n", shownText(ignored))
+	}
+	return w, usable(w.cfg)
+}
+
+// places finds where things are, and reads the policy of -c.
+func (f *workFlags) places() (*prepared, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := config.UserFolder()
+	if err != nil {
+		return nil, err
+	}
+	state, err := stateFolder(f.state)
+	if err != nil {
+		return nil, err
+	}
+	w := &prepared{state: state, cwd: cwd, places: config.Places{Admin: config.AdminFile, Config: dir, Resolve: resolveExisting}}
+	if f.config == "" {
+		return w, nil
+	}
+	file, err := config.Read(f.config, "")
+	if err != nil {
+		return nil, err
+	}
+	w.cfg, err = w.places.Operator(file)
+	if err != nil {
+		return nil, err
+	}
+	w.base = w.cfg.Tiers
+	return w, nil
+}
+
+// configure puts a file on top of what holds anyway: the policy of -c, or the user's config.
+func (w *prepared) configure(file *config.File, trusted bool) (*config.Configuration, error) {
+	if w.base == nil {
+		return w.places.With(file, trusted)
+	}
+	cfg := *w.cfg
+	cfg.Worker, cfg.Files = file.Worker, append(cfg.Files[:len(cfg.Files):len(cfg.Files)], file.Path)
+	var err error
+	cfg.Effective, err = config.Combine(w.places.Resolve, append(w.base[:len(w.base):len(w.base)],
+		config.Tier{Kind: config.Project, Policy: file.Policy, Trusted: trusted || w.places.Owns(file.Path)})...)
+	return &cfg, err
+}
+
+// trusts reports whether a file may widen what the user's config allows. At a terminal it
+// asks, once; where nobody can be asked the file may only forbid.
+func (f *workFlags) trusts(c *cobra.Command, w *prepared, file *config.File, looking bool) (bool, error) {
+	if w.places.Owns(file.Path) {
+		return true, nil
+	}
+	known := trust.Folder(filepath.Join(w.state, "trust"))
+	state, err := standingOf(c.Context(), known, file)
+	switch {
+	case err != nil || state == trust.Trusted:
+		return err == nil, err
+	case looking:
+		return false, nil
+	case personHere():
+		return true, askTrust(c, known, file, false) // anything but a yes is an error
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "assent: %s is not trusted, so it can only forbid; see 'assent trust %s'\n", shownText(file.Path), shownText(file.Path))
+	return false, nil
+}
+
+func standingOf(ctx context.Context, known trust.Store, file *config.File) (trust.State, error) {
+	bundle, err := trust.Of(file)
+	if err != nil {
+		return trust.Untrusted, err
+	}
+	record, there, err := known.Get(ctx, bundle.Path)
+	if err != nil {
+		return trust.Untrusted, err
+	}
+	state, _ := trust.Compare(bundle, record, there)
+	return state, nil
+}
+
+// usable refuses what cannot be had yet.
+func usable(cfg *config.Configuration) error {
+	if cfg.OS.Require {
+		return statusError{exitNoSandbox, fmt.Errorf("%s requires the operating system's sandbox, which runs do not use yet", cfg.OS.RequireSource)}
+	}
+	return nil
+}
+
+// makeRoots makes the folders that may be written and are not there.
+func makeRoots(cfg *config.Configuration) error {
+	for _, r := range cfg.MissingRoots() {
+		if err := os.MkdirAll(r.Host, 0o700); err != nil {
+			return fmt.Errorf("%s: root %s: %w", r.Source, r.Name, err)
+		}
+	}
+	return nil
+}
+
+// openDesk opens the desk of a run, as flags and the user's config say.
+func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, w *prepared, stop context.CancelCauseFunc) (*desk, error) {
+	mode := f.mode()
+	if !f.approveAll && !f.strict {
+		mode = w.cfg.User.Mode
+	}
+	if mode == approval.ModeApproveAll {
+		fmt.Fprintln(c.ErrOrStderr(), "WARNING: approve-all: what would be asked runs without a question.")
+	}
+	timeout := f.askTimeout
+	if timeout == 0 {
+		timeout = w.cfg.User.AskTimeout
+	}
+	d, err := openDesk(ctx, deskOrder{
+		state: w.state, kind: cmp.Or(w.kind, approval.SessionRun), mode: mode, timeout: timeout,
+		asks: func(d *desk) approval.Approver {
+			switch {
+			case f.ask == "inbox":
+				return approval.Queue(d.store)
+			case personHere():
+				return d.terminal(stop)
+			}
+			return nil
+		},
+	})
+	if err == nil && d.off != "" {
+		sayApprovalsOff(c.ErrOrStderr(), d.off)
+	}
+	return d, err
+}
+
+// stopsOnDeny reports whether a denial ends the run.
+func (f *workFlags) stopsOnDeny(w *prepared) bool {
+	return f.onDeny == "stop" || w.cfg.User.StopOnDeny
+}
+
+// boxOptions are those of every toolbox of a run.
+func (w *prepared) boxOptions() toolbox.Options {
+	return toolbox.Options{
+		State: w.state, Protected: []string{w.places.Config}, Environ: os.Environ(),
+		Undo: undoFolder(w.state, w.cfg.Files[len(w.cfg.Files)-1]), Runner: host.None{},
+		Profile: sandbox.Profile{Limits: sandbox.DefaultLimits},
+	}
+}
+
+// crew gathers the workers of a run.
+func (f *runFlags) crew(w *prepared, d *desk, stop context.CancelCauseFunc) *crew.Crew {
+	all := &crew.Crew{
+		Folders: []string{filepath.Join(w.cwd, "workers"), filepath.Join(w.places.Config, "workers"), w.places.Config},
+		Box:     w.boxOptions(), Denied: d.denied, Gate: d.gate, Ties: &d.ties, Stop: stop,
+		Limits: f.limits(), StopOnDeny: f.stopsOnDeny(w),
+	}
+	known := trust.Folder(filepath.Join(w.state, "trust"))
+	all.Configure = func(ctx context.Context, file *config.File) (*config.Configuration, error) {
+		state, err := standingOf(ctx, known, file)
+		if err != nil {
+			return nil, err
+		}
+		return w.configure(file, state == trust.Trusted || all.Agreed(file))
+	}
+	all.Model = func(ctx context.Context, of *config.Worker) (worker.Talker, error) {
+		t, err := f.openModel(ctx, w, of)
+		return thinking{t, d.status}, err
+	}
+	return all
+}
+
+// openModel opens the model of a worker: its own, that of the flag, or that of the user.
+func (f *runFlags) openModel(ctx context.Context, w *prepared, of *config.Worker) (worker.Talker, error) {
+	for _, choice := range []struct{ name, folder string }{{of.Model, of.Folder}, {f.model, w.cwd}, {w.cfg.User.Model, w.places.Config}} {
+		if choice.name == "" {
+			continue
+		}
+		provider, _, _ := strings.Cut(choice.name, ":")
+		p := w.cfg.User.Providers[provider]
+		return providers.Open(ctx, choice.name, providers.Options{
+			BaseURL: p.BaseURL, KeyVariable: p.KeyVariable, MaxTokens: p.MaxTokens, Folder: choice.folder,
+		})
+	}
+	return nil, errors.New("it names no model; write model: into its file, give --model, or set model: in your config.yaml")
+}
+
+func validJSON(data []byte) bool { return json.Valid(data) }
