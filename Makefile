@@ -16,10 +16,10 @@ BENCHFLAGS ?=
 # CORPUS is a folder with further cases and the scripts that run them; it need not be there.
 CORPUS ?= ../shared/corpus
 
-.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench corpus demo need
+.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench corpus demo need mcp-e2e
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/assent
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/assent ./cmd/assent
@@ -54,6 +54,9 @@ fuzz: need ## every fuzz test for FUZZTIME (2m), and a million commands against 
 
 soak: need ## all tests with their long rounds in full
 	ASSENT_ROUNDS=full CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 2h ./...
+
+mcp-e2e: ## the gateway between MCP servers and a client from npm
+	GO="$(GO)" sh scripts/mcp-e2e.sh
 
 # A pipe hides the first command's status, so a failure travels as a FAIL line.
 bench: ## benchmarks as a table

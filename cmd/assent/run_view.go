@@ -81,7 +81,7 @@ func (v *workerView) label() string {
 	if len(v.chain) < 2 {
 		return ""
 	}
-	return strings.Join(v.chain[1:], " → ") + ": "
+	return strings.Join(v.chain[1:], " › ") + ": "
 }
 
 // Text implements [worker.Listener].

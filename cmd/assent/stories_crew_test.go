@@ -60,7 +60,7 @@ func TestS12_S13_DelegateWithAFile(t *testing.T) {
 	x.asked("1 of 2", "share_file", "Share input/secret.md (7 bytes) with analyst", "secret")
 	x.types("y")
 	x.asked("worker_call", "Call worker analyst with 2 attachments", `"called_by": "lead"`, "What is it about?",
-		"input/secret.md (7 bytes)", "open/free.md (5 bytes)", "!share_file")
+		"input/secret.md (7 bytes)", "open/free.md (5 bytes)")
 	x.types("y")
 	x.ends(0, "It says: A merger.")
 }
@@ -71,7 +71,7 @@ func TestS13_ADeniedFile(t *testing.T) {
 	x := p.at("run", "lead.worker", "Go on.")
 	x.asked("Share input/secret.md (7 bytes) with analyst")
 	x.denies("not that one")
-	x.ends(0, "Then not.", "not that one", "so the worker was not called", "!A merger", "!Call worker analyst")
+	x.ends(0, "Then not.", "not that one", "share_file(input/secret.md, analyst) was denied, so the worker was not called", "!A merger", "!called_by")
 }
 
 // The same where a rule allows the delegation itself.
@@ -119,11 +119,11 @@ func TestS12_SessionGrant(t *testing.T) {
 	x := p.at("run", "lead.worker", "Go on.")
 	x.asked("Call worker analyst", "One.")
 	x.types("s")
-	x.sees("exactly this")
-	x.types("\r")
+	x.offered("exactly this")
+	x.types("y")
 	x.asked("Two.")
 	x.types("y")
-	x.asked("Call worker analyst", "One.", "!attachment")
+	x.asked(`"input": "One." }`)
 	x.types("y")
 	x.ends(0, "Done.", "✓ worker_call: session-approved")
 }
@@ -140,11 +140,11 @@ func TestAChildAsksWithItsChain(t *testing.T) {
 	x := p.at("run", "lead.worker", "Go on.")
 	x.asked("Create notes/b.md")
 	x.types("s")
-	x.sees("exactly this")
-	x.types("\r")
+	x.offered("exactly this")
+	x.types("y")
 	x.asked("Call worker analyst")
 	x.types("y")
-	x.asked("write_file", "Edit notes/b.md", "lead → analyst")
+	x.asked("write_file", "Edit notes/b.md", "lead › analyst")
 	x.types("y")
 	x.ends(0, "Done.")
 	p.has("notes/b.md", "b")

@@ -59,10 +59,10 @@ var table = map[string]line{
 
 	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/hosts", "tool/roots", "tool/shell"}},
 	"internal/agents/hook": {inside: []string{
-		"approval", "internal/agents", "internal/agents/foreign", "internal/config", "internal/explain", "internal/trust", "sandbox",
+		"approval", "internal/agents", "internal/agents/foreign", "internal/config", "internal/explain", "internal/trust", "present", "sandbox",
 		"store", "tool", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner",
 	}},
-	"internal/agents/settings": {inside: []string{"internal/agents", "present"}},
+	"internal/agents/settings": {inside: []string{"internal/agents"}},
 
 	"internal/trust": {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},
 	"internal/check": {inside: []string{
@@ -99,7 +99,7 @@ var table = map[string]line{
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
-	"cmd/assent-hook": {inside: []string{"internal/agents/hook"}},
+	"cmd/assent-hook": {inside: []string{"approval", "internal/agents/hook", "store"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
 }

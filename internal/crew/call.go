@@ -47,9 +47,9 @@ func (m *Member) delegation(in callArgs) (d delegation, err error) {
 	case !m.Worker.MayCall(in.Worker):
 		d.blocked = fmt.Sprintf("allow_workers of %s does not name %s", m.Worker.Name, in.Worker)
 	case slices.Contains(m.Chain, in.Worker):
-		d.blocked = fmt.Sprintf("%s is among the callers (%s), and workers do not call each other in a circle", in.Worker, strings.Join(m.Chain, " → "))
+		d.blocked = fmt.Sprintf("%s is among the callers (%s), and workers do not call each other in a circle", in.Worker, strings.Join(m.Chain, " › "))
 	case len(m.Chain) >= MaxDepth:
-		d.blocked = fmt.Sprintf("%d workers have called each other already (%s)", len(m.Chain), strings.Join(m.Chain, " → "))
+		d.blocked = fmt.Sprintf("%d workers have called each other already (%s)", len(m.Chain), strings.Join(m.Chain, " › "))
 	}
 	if d.blocked != "" {
 		return d, nil
@@ -156,7 +156,7 @@ func (m *Member) callView(ctx context.Context, in callArgs, d delegation) (prese
 		Input       json.RawMessage `json:"input"`
 		Attachments []string        `json:"attachments,omitempty"`
 		NotTrusted  []string        `json:"not_trusted_so_left_out,omitempty"`
-	}{in.Worker, d.file.Worker.Description, strings.Join(m.Chain, " → "), in.Input, nil, cfg.Ignored}
+	}{in.Worker, d.file.Worker.Description, strings.Join(m.Chain, " › "), in.Input, nil, cfg.Ignored}
 	for _, f := range d.files {
 		shown.Attachments = append(shown.Attachments, fmt.Sprintf("%s (%s)", f.Name, sizeWord(len(f.Data))))
 	}
@@ -167,8 +167,8 @@ func (m *Member) callView(ctx context.Context, in callArgs, d delegation) (prese
 func (m *Member) refusedShare(in callArgs) string {
 	for _, name := range in.Attachments {
 		for _, id := range m.shares.ids(shareKey{name, in.Worker}) {
-			if state, refused := m.crew.Ties.refusedCall(m.Chain, id); refused {
-				return fmt.Sprintf("sharing %s with %s was %s", name, in.Worker, state)
+			if what := m.crew.Ties.refusedCall(m.Chain, id); what != "" {
+				return what
 			}
 		}
 	}

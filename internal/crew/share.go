@@ -129,7 +129,7 @@ func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, err
 		return fmt.Sprintf("%s is shared with %s", f.Name, in.Worker), nil
 	}
 	return tool.Ask(do).On(share, read).Seeing(approval.DigestOf(f.Data)).
-		Titled(fmt.Sprintf("Share %s (%s) with %s", f.Name, sizeWord(len(f.Data)), in.Worker)).
+		Titled(fmt.Sprintf("Share %s (%s) with %s", f.label(), sizeWord(len(f.Data)), in.Worker)).
 		Showing(func(context.Context) (present.View, error) { return f.view(), nil }), nil
 }
 
@@ -138,6 +138,14 @@ type file struct {
 	worker.Attachment
 	place roots.Place
 	asked string // the name as the worker wrote it
+}
+
+// label names the file for a person, with what it leads to if it is a link.
+func (f file) label() string {
+	if resolved := f.place.Resolved(); resolved != f.Name {
+		return f.Name + " → " + resolved
+	}
+	return f.Name
 }
 
 // attachment finds a file that a worker names and reads it. What it leads to is what

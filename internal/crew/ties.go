@@ -20,7 +20,7 @@ func partID(parent string, n int) string { return fmt.Sprintf("%s%s%d", parent, 
 type Ties struct {
 	mu      sync.Mutex
 	batches []*approval.Batch // that are being asked
-	refused map[string]approval.State
+	refused map[string]string // what was refused, by call
 }
 
 // Approver returns the approver as one that is watched.
@@ -92,10 +92,11 @@ func (t *Ties) refuse(ctx context.Context, e approval.Event) {
 	}
 	t.mu.Lock()
 	if t.refused == nil {
-		t.refused = map[string]approval.State{}
+		t.refused = map[string]string{}
 	}
-	t.refused[callKey(e.Workers, e.CallID)] = e.State
-	t.refused[callKey(e.Workers, parent)] = e.State
+	what := fmt.Sprintf("%s was %s", append(e.Acts, e.Tool)[0], e.State)
+	t.refused[callKey(e.Workers, e.CallID)] = what
+	t.refused[callKey(e.Workers, parent)] = what
 	batches := slices.Clone(t.batches)
 	t.mu.Unlock()
 	for _, b := range batches {
@@ -106,21 +107,20 @@ func (t *Ties) refuse(ctx context.Context, e approval.Event) {
 // settle denies what waits in a batch and lacks a file that was refused.
 func (t *Ties) settle(ctx context.Context, b *approval.Batch) {
 	for _, r := range b.Pending() {
-		state, refused := t.refusedCall(r.Call.Workers, r.Call.ID)
-		if !refused || r.Call.Tool != approval.WorkerCall {
+		what := t.refusedCall(r.Call.Workers, r.Call.ID)
+		if what == "" || r.Call.Tool != approval.WorkerCall {
 			continue
 		}
 		// An error means that it was answered already. It does not run without its files.
-		_ = b.Resolve(ctx, r.Deny(fmt.Sprintf("a file that goes with it was %s, so the worker was not called", state)))
+		_ = b.Resolve(ctx, r.Deny(what+", so the worker was not called"))
 	}
 }
 
-// refusedCall says how a share, or one of the shares of a call, was refused.
-func (t *Ties) refusedCall(workers []string, id string) (approval.State, bool) {
+// refusedCall says which share was refused: this one, or one of the call; empty for none.
+func (t *Ties) refusedCall(workers []string, id string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	state, ok := t.refused[callKey(workers, id)]
-	return state, ok
+	return t.refused[callKey(workers, id)]
 }
 
 // forget begins a new turn of a chain of workers: ids may be used again.

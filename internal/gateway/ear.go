@@ -20,9 +20,9 @@ func (e *Ear) Listen(opts connector.Options) connector.Options {
 			g.happened(event)
 		}
 	}
-	opts.Heard = func(from, method string, p mcp.Params) {
+	opts.Heard = func(from string, p mcp.Params) {
 		if g := e.gateway.Load(); g != nil {
-			g.heard(from, method, p)
+			g.heard(from, p)
 		}
 	}
 	opts.Elicit = func(ctx context.Context, from string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {

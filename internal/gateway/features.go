@@ -4,37 +4,56 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// features are what connectors offer besides tools: prompts and resources. They change
+// features offers what connectors have besides tools: prompts and resources. They change
 // nothing, so no gate is in front of them; each says whose it is.
 func (g *Gateway) features() {
 	for _, c := range g.opts.Connectors {
-		g.syncPrompts(g.ctx, c)
-		g.syncResources(g.ctx, c)
+		g.syncPrompts(c)
+		g.syncResources(c)
 	}
 }
 
+// others keeps what is offered besides tools, so that what is gone can be withdrawn.
+type others struct {
+	mu sync.Mutex
+	by map[string][]string // by kind and connector
+}
+
+// replace notes what there is now and returns what there is no more.
+func (o *others) replace(kind string, c *connector.Connector, now []string) (gone []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.by == nil {
+		o.by = map[string][]string{}
+	}
+	key := kind + " of " + c.Name()
+	gone = slices.DeleteFunc(o.by[key], func(name string) bool { return slices.Contains(now, name) })
+	o.by[key] = now
+	return gone
+}
+
 // heard passes on what a connector tells everybody.
-func (g *Gateway) heard(from, method string, params mcp.Params) {
+func (g *Gateway) heard(from string, params mcp.Params) {
 	c := g.connector(from)
 	if c == nil {
 		return
 	}
 	switch p := params.(type) {
 	case *mcp.PromptListChangedParams:
-		go g.syncPrompts(g.ctx, c)
+		go g.syncPrompts(c)
 	case *mcp.ResourceListChangedParams:
-		go g.syncResources(g.ctx, c)
+		go g.syncResources(c)
 	case *mcp.ResourceUpdatedNotificationParams:
 		go func() { _ = g.server.ResourceUpdated(g.ctx, p) }() // clients that are gone miss it
-	case *mcp.LoggingMessageParams:
-		go g.log(from, p)
 	default:
-		g.opts.Report(fmt.Sprintf("connector %s sent %s", from, method))
+		go g.log(from, params)
 	}
 }
 
@@ -45,18 +64,6 @@ func (g *Gateway) connector(name string) *connector.Connector {
 		}
 	}
 	return nil
-}
-
-// log passes a log message on, under the connector's name.
-func (g *Gateway) log(from string, p *mcp.LoggingMessageParams) {
-	said := *p
-	said.Logger = from
-	if p.Logger != "" {
-		said.Logger += ": " + p.Logger
-	}
-	for s := range g.server.Sessions() {
-		_ = s.Log(g.ctx, &said) // to those who want it
-	}
 }
 
 // origin says whose words the rest is.
@@ -77,18 +84,20 @@ func (g *Gateway) tidily(c *connector.Connector, what string, add func()) {
 	add()
 }
 
-func (g *Gateway) syncPrompts(ctx context.Context, c *connector.Connector) {
+func (g *Gateway) syncPrompts(c *connector.Connector) {
 	s, err := c.Session()
-	if err != nil || s.InitializeResult().Capabilities == nil || s.InitializeResult().Capabilities.Prompts == nil {
+	if err != nil || !has(s, func(c *mcp.ServerCapabilities) bool { return c.Prompts != nil }) {
 		return
 	}
-	for p, err := range s.Prompts(ctx, nil) {
+	var names []string
+	for p, err := range s.Prompts(g.ctx, nil) {
 		if err != nil {
 			g.opts.Report(fmt.Sprintf("connector %s: its prompts cannot be listed: %v", c.Name(), err))
 			return
 		}
 		theirs, ours := p.Name, *p
 		ours.Name, ours.Description = g.nameOf(c, theirs), g.origin(c, p.Description)
+		names = append(names, ours.Name)
 		g.tidily(c, "prompt "+theirs, func() {
 			g.server.AddPrompt(&ours, func(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 				s, err := c.Session()
@@ -99,11 +108,12 @@ func (g *Gateway) syncPrompts(ctx context.Context, c *connector.Connector) {
 			})
 		})
 	}
+	g.server.RemovePrompts(g.others.replace("prompts", c, names)...)
 }
 
-func (g *Gateway) syncResources(ctx context.Context, c *connector.Connector) {
+func (g *Gateway) syncResources(c *connector.Connector) {
 	s, err := c.Session()
-	if err != nil || s.InitializeResult().Capabilities == nil || s.InitializeResult().Capabilities.Resources == nil {
+	if err != nil || !has(s, func(c *mcp.ServerCapabilities) bool { return c.Resources != nil }) {
 		return
 	}
 	read := func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -113,23 +123,34 @@ func (g *Gateway) syncResources(ctx context.Context, c *connector.Connector) {
 		}
 		return s.ReadResource(ctx, &mcp.ReadResourceParams{URI: r.Params.URI})
 	}
-	for r, err := range s.Resources(ctx, nil) {
+	var uris, templates []string
+	for r, err := range s.Resources(g.ctx, nil) {
 		if err != nil {
 			g.opts.Report(fmt.Sprintf("connector %s: its resources cannot be listed: %v", c.Name(), err))
 			return
 		}
 		ours := *r
 		ours.Description = g.origin(c, r.Description)
+		uris = append(uris, r.URI)
 		g.tidily(c, "resource "+r.URI, func() { g.server.AddResource(&ours, read) })
 	}
-	for r, err := range s.ResourceTemplates(ctx, nil) {
+	g.server.RemoveResources(g.others.replace("resources", c, uris)...)
+	for r, err := range s.ResourceTemplates(g.ctx, nil) {
 		if err != nil {
 			return // servers without templates say that there is no such method
 		}
 		ours := *r
 		ours.Description = g.origin(c, r.Description)
+		templates = append(templates, r.URITemplate)
 		g.tidily(c, "resource "+r.URITemplate, func() { g.server.AddResourceTemplate(&ours, read) })
 	}
+	g.server.RemoveResourceTemplates(g.others.replace("templates", c, templates)...)
+}
+
+// has reports whether a server says that it can do something.
+func has(s *mcp.ClientSession, can func(*mcp.ServerCapabilities) bool) bool {
+	caps := s.InitializeResult().Capabilities
+	return caps != nil && can(caps)
 }
 
 // complete asks the connectors for the end of a word, in order, until one knows.

@@ -54,7 +54,10 @@ func start(t testing.TB, opts gateway.Options, servers map[string]string) *world
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { connector.CloseAll(w.connectors) })
-	opts.Connectors, opts.Ear, opts.Gate.Recorder = w.connectors, ear, w.records
+	opts.Connectors, opts.Ear = w.connectors, ear
+	if opts.Gate.Recorder == nil {
+		opts.Gate.Recorder = w.records
+	}
 	if w.Gateway, err = gateway.New(opts); err != nil {
 		t.Fatal(err)
 	}

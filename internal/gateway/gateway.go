@@ -60,6 +60,7 @@ type Gateway struct {
 
 	sessions  sessions
 	exchanges exchanges
+	others    others
 
 	syncing sync.Mutex // one at a time; guards offered
 	offered map[string]approval.Digest
@@ -123,7 +124,18 @@ func (g *Gateway) Close() {
 	g.mu.Lock()
 	o := g.offer
 	g.offer = nil
+	var left []*held
+	for _, list := range g.held {
+		for _, h := range list {
+			if !h.attended {
+				left = append(left, h)
+			}
+		}
+	}
 	g.mu.Unlock()
+	for _, h := range left {
+		h.expire()
+	}
 	if o != nil {
 		o.retire()
 	}
@@ -137,6 +149,10 @@ func (g *Gateway) happened(e connector.Event) {
 			if err := g.sync(); err != nil {
 				g.opts.Report(fmt.Sprintf("the tools stay as they were: %v", err))
 			}
+			if c := g.connector(e.Connector); c != nil && e.Kind == connector.Connected {
+				g.syncPrompts(c)
+				g.syncResources(c)
+			}
 		}()
 	}
 	g.opts.Report(e.String())
@@ -149,16 +165,15 @@ func (g *Gateway) newServer() *mcp.Server {
 		if err != nil {
 			continue
 		}
-		theirs := s.InitializeResult().Capabilities
-		if theirs != nil && theirs.Completions != nil {
+		if has(s, func(c *mcp.ServerCapabilities) bool { return c.Completions != nil }) {
 			caps.Completions = &mcp.CompletionCapabilities{}
 		}
 	}
-	server := mcp.NewServer(&mcp.Implementation{Name: "assent", Title: "assent", Version: g.opts.Version}, &mcp.ServerOptions{
-		Capabilities:      caps,
-		Instructions:      g.instructions(),
-		CompletionHandler: g.complete,
-	})
+	options := &mcp.ServerOptions{Capabilities: caps, Instructions: g.instructions()}
+	if caps.Completions != nil {
+		options.CompletionHandler = g.complete
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "assent", Title: "assent", Version: g.opts.Version}, options)
 	server.AddReceivingMiddleware(g.lists)
 	return server
 }

@@ -231,7 +231,7 @@ func (h *held) expire() {
 	ran := h.finished != nil
 	h.g.mu.Unlock()
 	if !ran && h.batch.Outcome(0).Runs() {
-		stopped, stop := context.WithCancelCause(h.ctx)
+		stopped, stop := context.WithCancelCause(context.WithoutCancel(h.ctx))
 		stop(fmt.Errorf("nobody claimed it within %v", h.g.opts.Keep))
 		// With a context that is done an approved call ends as cancelled, and never runs.
 		if _, err := h.batch.Start(stopped, 0, approval.Proposal{}); err == nil {
@@ -249,6 +249,9 @@ func (h *held) close() {
 		return
 	}
 	h.over = true
+	if h.expiry != nil {
+		h.expiry.Stop()
+	}
 	rest := slices.DeleteFunc(h.g.held[h.key], func(o *held) bool { return o == h })
 	if len(rest) == 0 {
 		delete(h.g.held, h.key)

@@ -13,19 +13,20 @@ import (
 // call counts as one whose end was not seen, which is true for whoever reads the log.
 type Later struct {
 	next approval.DetailRecorder
-	fail func(error)
+	over sync.WaitGroup
 
-	queue chan approval.Event
-	over  sync.WaitGroup
+	mu     sync.RWMutex // held by who sends, so that none does after the end
+	closed bool
+	queue  chan approval.Event
 }
 
 // maxLater is how many ends may wait before callers do.
 const maxLater = 1000
 
 // NewLater returns a recorder in front of another. Fail hears of what could not be
-// recorded. Close it before the other.
+// recorded and must not record. Close it before the other.
 func NewLater(next approval.DetailRecorder, fail func(error)) *Later {
-	l := &Later{next: next, fail: fail, queue: make(chan approval.Event, maxLater)}
+	l := &Later{next: next, queue: make(chan approval.Event, maxLater)}
 	l.over.Go(func() {
 		for e := range l.queue {
 			if err := next.RecordFull(context.Background(), e); err != nil {
@@ -43,16 +44,23 @@ func (l *Later) Record(ctx context.Context, e approval.Event) error { return l.R
 
 // RecordFull implements [approval.DetailRecorder].
 func (l *Later) RecordFull(ctx context.Context, e approval.Event) error {
-	if e.Kind != approval.Ended || e.Stage != approval.StageCompleted {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if l.closed || e.Kind != approval.Ended || e.Stage != approval.StageCompleted {
 		return l.next.RecordFull(ctx, e)
 	}
 	l.queue <- e
 	return nil
 }
 
-// Close records what waits. Nothing may be recorded after it.
+// Close records what waits. After it everything is recorded at once.
 func (l *Later) Close() error {
-	close(l.queue)
+	l.mu.Lock()
+	if !l.closed {
+		l.closed = true
+		close(l.queue)
+	}
+	l.mu.Unlock()
 	l.over.Wait()
 	return nil
 }

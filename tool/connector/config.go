@@ -60,7 +60,7 @@ type Options struct {
 	Elicit func(ctx context.Context, connector string, params *mcp.ElicitParams) (*mcp.ElicitResult, error)
 	// Heard is told of notifications of the server that are about more than one call: log
 	// messages, and lists or resources that changed. It must not block. Nil means nobody.
-	Heard func(connector, method string, params mcp.Params)
+	Heard func(connector string, params mcp.Params)
 
 	// ConnectTimeout is how long a server may take to greet and to list its tools; 0 means
 	// 30 seconds. CallTimeout is how long a call may take; 0 means 10 minutes.
@@ -92,7 +92,7 @@ func (o Options) withDefaults() Options {
 		o.Report = func(Event) {}
 	}
 	if o.Heard == nil {
-		o.Heard = func(string, string, mcp.Params) {}
+		o.Heard = func(string, mcp.Params) {}
 	}
 	if o.Backoff == nil {
 		o.Backoff = backoff

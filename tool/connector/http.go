@@ -11,7 +11,7 @@ import (
 )
 
 // remote is the way to a server over HTTP.
-func (c *Connector) remote() (mcp.Transport, error) {
+func (c *Connector) remote() mcp.Transport {
 	client := http.Client{}
 	if c.opts.HTTP != nil {
 		client = *c.opts.HTTP
@@ -22,7 +22,7 @@ func (c *Connector) remote() (mcp.Transport, error) {
 	}
 	client.Transport = &headed{next: next, headers: c.cfg.Headers, max: int64(c.opts.MaxMessage)}
 	client.CheckRedirect = stayThere
-	return &mcp.StreamableClientTransport{Endpoint: c.cfg.URL, HTTPClient: &client, MaxEventSize: c.opts.MaxMessage}, nil
+	return &mcp.StreamableClientTransport{Endpoint: c.cfg.URL, HTTPClient: &client, MaxEventSize: c.opts.MaxMessage}
 }
 
 // stayThere follows no redirect to another host: the headers hold secrets, and the server

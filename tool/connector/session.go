@@ -60,7 +60,7 @@ func (c *Connector) dialAs(ctx context.Context, version string) (*session, error
 
 func (c *Connector) transport(ctx context.Context, s *session) (mcp.Transport, error) {
 	if c.cfg.URL != "" {
-		return c.remote()
+		return c.remote(), nil
 	}
 	p, err := c.start(ctx)
 	s.process = p
@@ -85,21 +85,21 @@ func (c *Connector) notGreeted(s *session, err error, inTime bool) error {
 
 // client is how we present ourselves. Nothing is offered that nobody here would answer.
 func (c *Connector) client() *mcp.Client {
-	heard := func(method string, p mcp.Params) { c.opts.Heard(c.cfg.Name, method, p) }
+	heard := func(p mcp.Params) { c.opts.Heard(c.cfg.Name, p) }
 	options := &mcp.ClientOptions{
 		Capabilities:           &mcp.ClientCapabilities{},
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.lists.stale() },
 		PromptListChangedHandler: func(_ context.Context, r *mcp.PromptListChangedRequest) {
-			heard("notifications/prompts/list_changed", r.Params)
+			heard(r.Params)
 		},
 		ResourceListChangedHandler: func(_ context.Context, r *mcp.ResourceListChangedRequest) {
-			heard("notifications/resources/list_changed", r.Params)
+			heard(r.Params)
 		},
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
-			heard("notifications/resources/updated", r.Params)
+			heard(r.Params)
 		},
 		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
-			heard("notifications/message", r.Params)
+			heard(r.Params)
 		},
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			c.progress.tell(r.Params)

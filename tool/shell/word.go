@@ -29,7 +29,7 @@ func asks(format string, args ...any) word {
 // rules in order, the preset, the default. Denies are looked at elsewhere.
 func (j *judging) word(i int, act *approval.Act) word {
 	p := &j.script.Parts[i]
-	if p.Reading.Transparent && p.Reading.Known && act.Target.Words[0].Text == p.Words[0].Text {
+	if p.Reading.Transparent && p.Reading.Known && act.Dir != "" && act.Target.Words[0].Text == p.Words[0].Text {
 		return word{verdict: approval.Free, why: "it only starts what is judged below"}
 	}
 	for r := range j.rules {

@@ -58,6 +58,9 @@ func readPatchLine(out *[]hunk, line string) error {
 			return nil
 		}
 	}
+	if strings.HasPrefix(strings.TrimSpace(line), "***") && !strings.HasPrefix(line, "***") {
+		return errors.New("it could be the name of a file, or a line of one") // readers differ
+	}
 	if len(*out) == 0 {
 		return errors.New("it stands before the first file")
 	}

@@ -25,7 +25,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	if err != nil {
 		return agents.Answer{}, err
 	}
-	defer func() { err = errors.Join(err, d.close()) }()
+	defer func() { err = errors.Join(err, d.leave(a.Exits)) }()
 	a.Observe = d.observe
 	note, err := a.openMemo(want.Call)
 	if err != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -24,10 +26,12 @@ import (
 // A desk is where the call of one event is judged.
 type desk struct {
 	policy *policy
-	store  *store.Store
 	roots  *roots.Set
-	tools  *tool.Set
+	tools  *early
 	clock  func() time.Time
+
+	opened func() (*store.Store, error) // waits for the store
+	store  *store.Store                 // nil until the desk is ready
 
 	observe bool
 	inbox   *approval.Gate // nil until the inbox is asked
@@ -36,38 +40,78 @@ type desk struct {
 // patience is how long another process may hold the store before the call is denied.
 const patience = 3 * time.Second
 
-// openDesk reads all that holds for the event. The error says what is wrong.
+// openDesk reads all that holds for the event. The store is opened while the call is
+// prepared: both take their time. The error says what is wrong.
 func (a *answering) openDesk(ctx context.Context, e agents.Event, want agents.Want, broken error) (*desk, error) {
-	p, err := a.policyFor(ctx, e.Dir)
+	user, err := config.ReadUser(a.Config)
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{policy: p, clock: a.Clock, observe: a.Observe || p.user.Hook.Observe}
-	protected := append([]string{a.State, a.Config}, p.files...)
-	if d.roots, err = roots.New(roots.Options{Secrets: p.Secrets, Protected: protected}, p.Roots...); err != nil {
-		return nil, err
-	}
-	if d.store, err = a.openStore(ctx, p.user); err != nil {
-		return nil, errors.Join(err, d.roots.Close())
-	}
-	if d.tools, err = d.toolFor(ctx, a.Environ, want, broken); err != nil {
+	d := &desk{clock: a.Clock, opened: a.opening(ctx, user.User)}
+	if err := d.prepare(ctx, a, e, want, user, broken); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
-	return d, nil
+	d.store, err = d.opened()
+	return d, err
+}
+
+// opening begins to open the store, and returns what waits for it.
+func (a *answering) opening(ctx context.Context, user *config.User) func() (*store.Store, error) {
+	opened := sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user) })
+	go opened()
+	return opened
+}
+
+// prepare makes all that needs no store, and says what the call would do.
+func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want agents.Want, user *config.File, broken error) (err error) {
+	if d.policy, err = a.policyFor(ctx, e.Dir, user); err != nil {
+		return err
+	}
+	d.observe = a.Observe || d.policy.user.Hook.Observe
+	protected := append([]string{a.State, a.Config}, d.policy.files...)
+	if d.roots, err = roots.New(roots.Options{Secrets: d.policy.Secrets, Protected: protected}, d.policy.Roots...); err != nil {
+		return err
+	}
+	set, err := d.toolFor(a.Environ, want, broken)
+	if err != nil {
+		return err
+	}
+	d.tools = prepareEarly(ctx, set, want.Call)
+	return nil
+}
+
+// longLog is how long the log of the store may be when a process leaves it behind: closing
+// moves it, and the next process to open the store reads it.
+const longLog = 256 << 10
+
+// leave closes the desk. A process that ends leaves the store as it is: everything is on
+// the disk, and to close it takes longer than all the rest.
+func (d *desk) leave(exits bool) error {
+	if info, err := os.Stat(d.store.Path() + "-wal"); exits && err == nil && info.Size() < longLog {
+		return nil
+	}
+	return d.close()
 }
 
 func (d *desk) close() error {
 	if d.inbox != nil {
 		d.inbox.Close()
 	}
-	return errors.Join(d.store.Close(), d.roots.Close())
+	var errs []error
+	if s, err := d.opened(); err == nil {
+		errs = append(errs, s.Close())
+	}
+	if d.roots != nil {
+		errs = append(errs, d.roots.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // openStore opens the store as the user's config says.
 func (a *answering) openStore(ctx context.Context, user *config.User) (*store.Store, error) {
 	s, err := store.Open(ctx, a.State, store.Options{
-		RuleLimit: user.MaxRules, Detail: approval.Detail(user.Audit.KeepArguments), SyncAll: user.Audit.FsyncAll,
-		Patience: patience, Clock: a.Clock,
+		RuleLimit: user.MaxRules, Detail: approval.Detail(user.Audit.KeepArguments), Patience: patience, Clock: a.Clock,
+		SyncAll: true, // there is no later for a process that ends
 	})
 	if err != nil {
 		return nil, err
@@ -80,18 +124,14 @@ func (a *answering) openStore(ctx context.Context, user *config.User) (*store.St
 
 // toolFor makes the one tool that is called, under what config says about its name. A
 // call that cannot be read becomes one that says so, and is recorded like any other.
-func (d *desk) toolFor(ctx context.Context, environ []string, want agents.Want, broken error) (*tool.Set, error) {
+func (d *desk) toolFor(environ []string, want agents.Want, broken error) (*tool.Set, error) {
 	if broken != nil {
 		return tool.NewSet(unreadable{want.Call, broken})
 	}
-	rules, err := d.store.Rules(ctx)
-	if err != nil {
-		return nil, err
-	}
-	judge := explain.Explainer{Policy: approval.Policy{Rules: rules, Fixed: d.policy.Rules}, Clock: d.clock}
-	opts := foreign.Options{Roots: d.roots, Hosts: d.policy.Shell.Network, Denied: judge.Denied}
+	var err error
+	opts := foreign.Options{Roots: d.roots, Hosts: d.policy.Shell.Network, Denied: d.denied}
 	if want.Call.Connector == "" && want.Call.Tool == approval.Shell && d.policy.HasShell {
-		if opts.Shell, err = d.shell(environ, judge.Denied); err != nil {
+		if opts.Shell, err = d.shell(environ); err != nil {
 			return nil, err
 		}
 	}
@@ -103,10 +143,24 @@ func (d *desk) toolFor(ctx context.Context, environ []string, want agents.Want, 
 }
 
 // shell judges commands as the agent's own shell would run them.
-func (d *desk) shell(environ []string, denied func(context.Context, approval.Act) bool) (*shell.Tool, error) {
+func (d *desk) shell(environ []string) (*shell.Tool, error) {
 	entries := runner.NewEnvironment(environ, d.policy.Shell.Env).Entries()
 	world := func(dir string) analysis.World { return host.New(dir, entries) }
-	return shell.New(d.policy.Shell, d.roots, shell.Options{World: world, Denied: denied})
+	return shell.New(d.policy.Shell, d.roots, shell.Options{World: world, Denied: d.denied})
+}
+
+// denied reports whether a rule denies an act on its own. What cannot be told is denied.
+func (d *desk) denied(ctx context.Context, act approval.Act) bool {
+	s, err := d.opened()
+	if err != nil {
+		return true
+	}
+	rules, err := s.Rules(ctx)
+	if err != nil {
+		return true
+	}
+	judge := explain.Explainer{Policy: approval.Policy{Rules: rules, Fixed: d.policy.Rules}, Clock: d.clock}
+	return judge.Denied(ctx, act)
 }
 
 // An unreadable tool is called by an event that makes no sense.

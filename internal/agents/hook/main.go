@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -36,6 +37,8 @@ func Write(reply agents.Reply, stdout, stderr io.Writer) int {
 }
 
 func mainReply(args []string, stdin io.Reader) agents.Reply {
+	debug.SetGCPercent(-1) // the process ends before it would pay
+	debug.SetMemoryLimit(256 << 20)
 	o, err := options(args)
 	if err != nil {
 		return agents.Blocked(err.Error())
@@ -74,10 +77,11 @@ func options(args []string) (Options, error) {
 	return Here(agent, *state, *deadline, *observe)
 }
 
-// Here returns the options for an agent of this user.
+// Here returns the options for an agent of this user, in a process that ends with the
+// answer.
 func Here(agent *agents.Agent, state string, deadline time.Duration, observe bool) (Options, error) {
 	o := Options{
-		Agent: agent, Admin: config.AdminFile, Environ: os.Environ(), Deadline: deadline, Observe: observe,
+		Agent: agent, Admin: config.AdminFile, Environ: os.Environ(), Deadline: deadline, Observe: observe, Exits: true,
 	}
 	var err error
 	if o.Config, err = config.UserFolder(); err != nil {

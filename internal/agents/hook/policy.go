@@ -36,7 +36,7 @@ func defaultPolicy(dir string, withShell bool) *config.Policy {
 }
 
 // policyFor puts the files together that hold in the agent's folder.
-func (a *answering) policyFor(ctx context.Context, dir string) (*policy, error) {
+func (a *answering) policyFor(ctx context.Context, dir string, user *config.File) (*policy, error) {
 	var tiers []config.Tier
 	out := &policy{}
 	admin, err := config.ReadAdmin(a.Admin)
@@ -46,10 +46,6 @@ func (a *answering) policyFor(ctx context.Context, dir string) (*policy, error) 
 	if admin != nil {
 		tiers = append(tiers, config.Tier{Kind: config.Administrator, Policy: admin.Policy})
 		out.files = append(out.files, admin.Path)
-	}
-	user, err := config.ReadUser(a.Config)
-	if err != nil {
-		return nil, err
 	}
 	tiers = append(tiers, config.Tier{Kind: config.UserTier, Policy: user.Policy})
 	out.user, out.files = user.User, append(out.files, user.Path)

@@ -24,6 +24,8 @@ type Options struct {
 	// Deadline is when an event without an answer is denied; 0 means a little less than
 	// the agent waits.
 	Deadline time.Duration
+	// Exits says that the process ends with the reply, so that not everything is closed.
+	Exits bool
 	// Clock tells the time; nil means that of the system.
 	Clock func() time.Time
 }

@@ -41,7 +41,7 @@ func (w *walker) change(name string, v variable, by assigner, s *state) {
 func (w *walker) hold(name string, v variable, s *state) {
 	old, _ := s.lookup(name)
 	v.exported, v.unsure, v.fixed = v.exported || old.exported, v.unsure || old.unsure, v.fixed || old.fixed
-	if old.fixed || dynamic(name) || w.shapeOf(name) & ^array != 0 {
+	if old.fixed || dynamic(name) || w.shapeOf(name)&changing != 0 {
 		numeric := v.countable() && w.shapeOf(name)&integer != 0
 		v = variable{exported: v.exported, unsure: v.unsure, fixed: v.fixed, keyed: v.keyed, numeric: numeric}
 	}

@@ -22,21 +22,16 @@ func (w *walker) assignment(a *syntax.Assign, exported bool, s *state) {
 	w.assign(name, v, assigner{node: a}, s)
 }
 
-// isKeyed reports whether a variable is certainly an associative array.
-func (w *walker) isKeyed(name string, s *state) bool {
-	v, _ := s.lookup(name)
-	return v.keyed && !w.isVolatile(name)
-}
-
 // assignedValue is the value of an assignment to an associative array, if keyed, or to
 // anything else.
 func (w *walker) assignedValue(a *syntax.Assign, keyed bool, s *state) variable {
-	if a.Index != nil {
+	if (a.Index != nil || a.Array != nil) && !keyed {
 		w.declareShape(a.Name.Value, array)
+	}
+	if a.Index != nil {
 		w.subscript(a.Index, keyed, s, a)
 	}
 	if a.Array != nil {
-		w.declareShape(a.Name.Value, array)
 		return w.array(a, keyed, s)
 	}
 	value := w.assignedWord(a.Value, s)

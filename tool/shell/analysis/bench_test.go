@@ -38,6 +38,10 @@ func BenchmarkWorst(b *testing.B) {
 		{"loops", strings.Repeat("for x in a b; do ", 90) + "x" + strings.Repeat("; done", 90)},
 		{"variables", strings.Repeat("a=$b;(c=1);", 1400)},
 		{"braces", strings.Repeat("{1..255} ", 1800)},
+		{"links", strings.Repeat("ln -s a b;cat b/c;", 900)},
+		{"moves", strings.Repeat("mv a b;", 2300)},
+		{"scripts", strings.Repeat(">a;./b;nosuch;", 1100)},
+		{"declared", strings.Repeat("declare -i x;x=1;", 900)},
 		{"nested", strings.Repeat("$(", 240) + "x" + strings.Repeat(")", 240)},
 	} {
 		b.Run(bm.name, func(b *testing.B) {

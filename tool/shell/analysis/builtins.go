@@ -15,7 +15,7 @@ var special map[string]builtin
 
 func init() {
 	special = map[string]builtin{
-		"cd": cd, "pushd": pushd, "popd": popd,
+		"cd": cd, "pushd": pushd, "popd": popd, "dirs": dirs,
 		"printf": printfBuiltin, "test": testBuiltin, "[": testBuiltin,
 		"eval": evalBuiltin, "source": sourceBuiltin, ".": sourceBuiltin, "exec": execBuiltin,
 		"command": commandBuiltin, "builtin": commandBuiltin, "trap": trapBuiltin,
@@ -24,7 +24,7 @@ func init() {
 		"export": declareBuiltin, "declare": declareBuiltin, "typeset": declareBuiltin, "readonly": declareBuiltin, "local": declareBuiltin,
 		"let": letBuiltin, "wait": waitBuiltin, "jobs": jobsBuiltin, "hash": hashBuiltin,
 	}
-	for _, name := range []string{":", "true", "false", "echo", "pwd", "exit", "return", "break", "continue", "type", "times", "caller", "dirs", "help", "logout"} {
+	for _, name := range []string{":", "true", "false", "echo", "pwd", "exit", "return", "break", "continue", "type", "times", "caller", "help", "logout"} {
 		special[name] = harmlessBuiltin
 	}
 	for _, name := range []string{"umask", "ulimit", "disown", "suspend", "bg", "fg", "unalias"} {

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"strings"
+
 	"path"
 
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -35,6 +37,9 @@ func (w *walker) call(n *syntax.CallExpr, redirs []*syntax.Redirect, s *state) o
 	part := w.add(Part{Kind: Runs, Line: w.line(n), Source: w.commandSource(n, redirs)})
 	if reserved(n.Args[0].Lit()) {
 		w.unknown(part, nil, "a word of the shell where a command should be: bash reads it differently")
+	}
+	if name, _, assigns := strings.Cut(n.Args[0].Lit(), "="); assigns && syntax.ValidName(strings.TrimSuffix(name, "+")) {
+		w.unknown(part, nil, "an assignment where a command should be: bash reads it differently")
 	}
 	c := &command{part: part, state: s}
 	c.words = w.fields(make([]programs.Word, 0, len(n.Args)), n.Args, s)

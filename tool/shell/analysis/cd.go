@@ -55,6 +55,15 @@ func popd(w *walker, c *command) outcome {
 	return w.back(c, top.folders, &trail{before: &from, stacked: top.under})
 }
 
+// dirs prints the way back, and with -c forgets it.
+func dirs(w *walker, c *command) outcome {
+	w.harmless(c)
+	if len(c.words) > 1 {
+		c.state.folders.trail = nil
+	}
+	return stays(c.state.folders)
+}
+
 // before is `cd -`.
 func (w *walker) before(c *command) outcome {
 	from := c.state.folders

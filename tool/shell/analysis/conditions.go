@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"strings"
+
 	"github.com/assent-dev/assent/tool/shell/programs"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -41,6 +43,9 @@ func (w *walker) binaryTest(x *syntax.BinaryTest, s *state, whole syntax.Node) {
 	case syntax.TsMatch, syntax.TsMatchShort, syntax.TsNoMatch, syntax.TsReMatch:
 		w.single(left, s)
 		w.pattern(right, s)
+		if lit, ok := right.Parts[0].(*syntax.Lit); ok && strings.HasPrefix(lit.Value, "#") {
+			w.unknown(0, whole, "bash takes the # for a comment, the parser for a pattern")
+		}
 	default:
 		w.single(left, s)
 		w.single(right, s)

@@ -19,14 +19,16 @@ type declarer struct {
 	prints    bool
 	unsure    bool // what is exported may no longer be
 	stray     bool // local outside a function: bash refuses it
+	retracts  bool // -n takes an export back
 }
 
 func (w *walker) declarer(variant string) declarer {
 	return declarer{
-		exports: variant == "export",
-		fixes:   variant == "readonly",
-		local:   variant == "local" || variant == "declare" || variant == "typeset",
-		stray:   variant == "local" && len(w.scopes) == 0,
+		exports:  variant == "export",
+		retracts: variant == "export",
+		fixes:    variant == "readonly",
+		local:    variant == "local" || variant == "declare" || variant == "typeset",
+		stray:    variant == "local" && len(w.scopes) == 0,
 	}
 }
 
@@ -41,14 +43,18 @@ func (d *declarer) option(text string) bool {
 		case 'a':
 			d.shape |= array
 		case 'A':
-			d.shape |= array
-			d.keyed = text[0] == '-'
+			d.shape |= associative
+			d.keyed = text[0] == '-' && !d.stray
 		case 'l', 'u', 'c':
 			d.shape |= folded
 		case 'i':
 			d.shape |= integer
 		case 'n':
-			d.shape |= reference
+			if d.retracts {
+				d.unsure = true
+			} else {
+				d.shape |= reference
+			}
 		case 'g':
 			d.local = false
 		case 'f', 'F':
@@ -97,7 +103,8 @@ func (w *walker) declared(a *syntax.Assign, d *declarer, part int, s *state) pro
 		w.declareName(name, d, part, s)
 		return programs.Literal(name)
 	}
-	v := w.assignedValue(a, d.keyed && a.Index == nil, s)
+	old, _ := s.lookup(name)
+	v := w.assignedValue(a, d.keyed && a.Index == nil && w.mayBeKeyed(name, old), s)
 	if a.Array == nil {
 		w.arrayText(name, v, d, part)
 	}
@@ -139,7 +146,7 @@ func (w *walker) declareWord(word programs.Word, d *declarer, part int, s *state
 // arrayText adds an unknown part for a value that stands for an array and is given as text:
 // the shell reads it as the text of a command.
 func (w *walker) arrayText(name string, v variable, d *declarer, part int) {
-	if (w.shapeOf(name)|d.shape)&array == 0 || v.countable() || v.value.Known && !strings.HasPrefix(v.value.Text, "(") {
+	if (w.shapeOf(name)|d.shape)&(array|associative) == 0 || v.countable() || v.value.Known && !strings.HasPrefix(v.value.Text, "(") {
 		return
 	}
 	w.unknown(part, nil, "the value of "+name+", an array, is text that the shell reads as code")
@@ -185,11 +192,11 @@ func (w *walker) shaped(name string, d *declarer, part int) {
 // fix gives a variable of the state the attributes.
 func (w *walker) fix(name string, d *declarer, s *state) {
 	v, _ := s.lookup(name)
-	if d.shape & ^array != 0 {
+	if d.shape&changing != 0 {
 		v.value, v.isList, v.list = programs.Word{}, false, nil
 	}
+	v.keyed = v.keyed || d.keyed && !d.prints && w.mayBeKeyed(name, v)
 	v.fixed, v.unsure = v.fixed || d.fixes, v.unsure || d.unsure || d.local && len(w.scopes) > 0
-	v.keyed = v.keyed || d.keyed
 	v.exported = v.exported || d.exports && !d.prints
 	s.set(name, v)
 }

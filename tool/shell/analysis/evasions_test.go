@@ -62,6 +62,8 @@ func TestQuotedSubscripts(t *testing.T) {
 		`a['b[$(touch FLAG)]']=1`, `a=(1 2); echo "${a['$(touch FLAG)']}"`, `b='c[$(touch FLAG)]'; a["b"]=1`,
 		`declare -A a; unset a; a['$(touch FLAG)']=1`, `f() { local a; a['$(touch FLAG)']=1; }; declare -A a; f`,
 		`declare -A a; for i in 1 2; do a['$(touch FLAG)']=1; unset a; done`, `declare -A a; bash -c "a['\$(touch FLAG)']=1"`,
+		`a=(1); declare -A a; a['$(touch FLAG)']=1`, `local -A a; a['$(touch FLAG)']=1`, `false && declare -A a; a['$(touch FLAG)']=1`,
+		`for i in 1; do break; declare -A a; done; a['$(touch FLAG)']=1`, `read -a a <<< x; declare -A a; a['$(touch FLAG)']=1`,
 	)
 	readable(t,
 		`declare -A a; a['$(touch FLAG)']=1; a["$k"]=2; echo "${a['$x']}" "${a["$k"]}"`, `declare -A a=(['$x']=1 ["$k"]=2)`,

@@ -101,12 +101,19 @@ func (w *walker) moved(from, to string) (found []string, more bool) {
 }
 
 // writesBelow reports whether a part so far may write at or below a path.
-func (w *walker) writesBelow(name string) bool {
-	for i := range w.parts {
-		p := &w.parts[i]
-		if p.Kind == Touches && p.Access == programs.Write && (p.Path == "" || p.Path == name || strings.HasPrefix(p.Path, name+"/")) {
-			return true
-		}
+func (w *walker) writesBelow(name string) bool { return w.wrote[""] || w.wrote[name] }
+
+// noteWrite keeps in mind that a part writes a path, and so below every folder above it. An
+// empty path may be any.
+func (w *walker) noteWrite(name string) {
+	if w.wrote == nil {
+		w.wrote = make(map[string]bool)
 	}
-	return false
+	for !w.wrote[name] {
+		w.wrote[name] = true
+		if name == "" {
+			return
+		}
+		name = path.Dir(name)
+	}
 }

@@ -46,10 +46,17 @@ func (w *walker) isLink(name string) bool {
 	return real != path.Join(folder, path.Base(name))
 }
 
+// maxLinks is how many links of the text itself are followed.
+const maxLinks = 64
+
 // settle looks at the parts once more when all are known, since loops, traps and jobs
 // have no order: files behind links that the text makes are not known, and neither is
 // code that it writes.
 func (w *walker) settle() {
+	if len(w.links) > maxLinks {
+		w.unknown(0, nil, "makes too many links to follow")
+		w.links = w.links[:maxLinks]
+	}
 	for _, link := range w.links {
 		for i := range w.parts {
 			if p := &w.parts[i]; p.Cause != link.by && i+1 != link.by {

@@ -21,7 +21,10 @@ func (w *walker) absolute(name, dir string) (string, bool) {
 	}
 	at := path.Clean(name)
 	if strings.Contains(name, "..") {
-		at = w.climb(name)
+		var ok bool
+		if at, ok = w.climb(name); !ok {
+			return "", false
+		}
 	}
 	if strings.HasPrefix(at, "/proc/") || strings.HasPrefix(at, "/dev/fd") {
 		return w.process(at, dir)
@@ -30,19 +33,23 @@ func (w *walker) absolute(name, dir string) (string, bool) {
 }
 
 // climb follows a path with `..` in it: each is the folder above what is there, after links.
-func (w *walker) climb(name string) string {
+// What is above a folder that is not there cannot be told: somebody may make it on the way.
+func (w *walker) climb(name string) (string, bool) {
 	at := "/"
 	for _, part := range strings.Split(name, "/") {
 		switch part {
 		case "", ".":
 		case "..":
-			real, _ := w.world.Look(at)
+			real, kind := w.world.Look(at)
+			if kind == Nothing {
+				return "", false
+			}
 			at = path.Dir(real)
 		default:
 			at = path.Join(at, part)
 		}
 	}
-	return at
+	return at, true
 }
 
 // process resolves the system's names for what a process has: its folder and its root. What

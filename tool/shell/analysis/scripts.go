@@ -21,34 +21,79 @@ type span struct{ first, end int }
 // settleScripts adds unknown parts for code that the text itself writes, or may write,
 // before it runs it.
 func (w *walker) settleScripts() {
+	wrote := w.writes()
 	for _, script := range w.scripts {
 		switch {
-		case w.written(script):
+		case wrote.covers(script, w.world):
 			w.unknown(script.by, nil, "runs code that the command itself writes")
-		case w.mayBeWritten(script):
+		case w.mayBeWritten(script, wrote.open):
 			w.unknown(script.by, nil, "runs code that a program of the same command may have written")
 		}
 	}
-	for i := range w.parts {
-		if p := &w.parts[i]; p.Kind == Runs && !p.Builtin && p.Reading.Known && !p.Reading.Complete && w.writesRecipe(i+1) {
+	for _, i := range wrote.open {
+		if w.parts[i].Reading.Known && wrote.recipeOfAnother(i+1) {
 			w.unknown(i+1, nil, "runs what a file says that the command itself writes")
 		}
 	}
 }
 
-// written reports whether a part writes the file, or a file that is not known.
-func (w *walker) written(script ranScript) bool {
-	real, _ := w.world.Look(script.path)
-	return slices.ContainsFunc(w.parts, func(p Part) bool {
-		if p.Kind != Touches || p.Access != programs.Write {
-			return false
+// writes are what the parts write, in the order of the text.
+type writes struct {
+	files   map[string]bool // by their real path, or as they match a pattern
+	trees   []string        // of which everything may be written
+	unknown []int           // the causes of writes to files that are not known
+	recipes []int           // the causes of writes to recipes
+	open    []int           // the indices of programs that do more than can be told
+}
+
+func (w *walker) writes() (all writes) {
+	all.files = make(map[string]bool)
+	for i := range w.parts {
+		p := &w.parts[i]
+		switch {
+		case p.Kind == Runs && !p.Builtin && !p.Elsewhere && !(p.Reading.Known && p.Reading.Complete):
+			all.open = append(all.open, i)
+		case p.Kind != Touches || p.Access != programs.Write:
+		case p.Path == "":
+			all.unknown = append(all.unknown, p.Cause)
+		case p.Many:
+			all.tree(p, w.world)
+		default:
+			real, _ := w.world.Look(p.Path)
+			all.files[real] = true
+			if recipes[path.Base(p.Path)] {
+				all.recipes = append(all.recipes, p.Cause)
+			}
 		}
-		if p.Path == "" {
-			return p.Cause != script.by // its own output cannot be what it reads
-		}
-		at, _ := w.world.Look(p.Path)
-		return at == real || slices.Contains(p.Matches, script.path) || p.Many && strings.HasPrefix(script.path, p.Path+"/")
-	})
+	}
+	return all
+}
+
+// covers reports whether the script is written, or may be: a file that is not known, unless
+// that is the script's own output.
+func (a *writes) covers(script ranScript, world World) bool {
+	real, _ := world.Look(script.path)
+	return a.files[real] || a.files[script.path] || otherThan(a.unknown, script.by) ||
+		slices.ContainsFunc(a.trees, func(top string) bool { return strings.HasPrefix(script.path, top+"/") })
+}
+
+// tree adds a write to many files.
+func (a *writes) tree(p *Part, world World) {
+	for _, name := range p.Matches {
+		a.files[name] = true
+	}
+	if !slices.Contains(a.trees, p.Path) {
+		a.trees = append(a.trees, p.Path)
+		real, _ := world.Look(p.Path)
+		a.files[real] = true
+	}
+}
+
+// recipeOfAnother reports whether another part than that of the number writes a recipe.
+func (a *writes) recipeOfAnother(number int) bool { return otherThan(a.recipes, number) }
+
+func otherThan(numbers []int, number int) bool {
+	return slices.ContainsFunc(numbers, func(n int) bool { return n != number })
 }
 
 // systemFile is what programs of a project do not write.
@@ -56,27 +101,25 @@ var systemFile = regexp.MustCompile(`^/(usr|bin|sbin|lib|lib64|opt|nix|System|Li
 
 // mayBeWritten reports whether a program that does more than can be told runs before the
 // script, and the script is no program of the system or one that the PATH leads to anyway.
-func (w *walker) mayBeWritten(script ranScript) bool {
-	if systemFile.MatchString(script.path) || w.onPath(script.path, path.Base(script.path)) {
+func (w *walker) mayBeWritten(script ranScript, open []int) bool {
+	if len(open) == 0 || systemFile.MatchString(script.path) || w.onPath(script.path, path.Base(script.path)) {
 		return false
 	}
-	for i := range w.parts {
-		p := &w.parts[i]
-		if p.Kind != Runs || p.Builtin || p.Elsewhere || p.Reading.Known && p.Reading.Complete {
-			continue
+	end := script.by - 1
+	for _, loop := range w.rounds { // what stands behind it in a loop may run before it
+		if loop.first < script.by && script.by <= loop.end {
+			end = max(end, loop.end)
 		}
-		if w.runsBefore(i, script.by-1) && !w.causes(i+1, script.by) {
+	}
+	for _, i := range open {
+		if i >= end {
+			return false
+		}
+		if !w.causes(i+1, script.by) {
 			return true
 		}
 	}
 	return false
-}
-
-// runsBefore reports whether the part with index i may run before the one with index j.
-func (w *walker) runsBefore(i, j int) bool {
-	return i < j || slices.ContainsFunc(w.rounds, func(s span) bool {
-		return s.first <= i && i < s.end && s.first <= j && j < s.end && i != j
-	})
 }
 
 // causes reports whether the part of number a is b, or leads to it.
@@ -100,11 +143,4 @@ var recipes = map[string]bool{
 	"noxfile.py": true, "conftest.py": true, "sitecustomize.py": true, "Dockerfile": true, "Containerfile": true,
 	"compose.yml": true, "compose.yaml": true, "docker-compose.yml": true, "docker-compose.yaml": true,
 	".pre-commit-config.yaml": true, "Procfile": true, "BUILD": true, "BUILD.bazel": true, "WORKSPACE": true, "MODULE.bazel": true,
-}
-
-// writesRecipe reports whether another part than that of the number writes such a file.
-func (w *walker) writesRecipe(number int) bool {
-	return slices.ContainsFunc(w.parts, func(p Part) bool {
-		return p.Kind == Touches && p.Access == programs.Write && !p.Many && recipes[path.Base(p.Path)] && p.Cause != number
-	})
 }

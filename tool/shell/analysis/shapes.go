@@ -4,11 +4,15 @@ package analysis
 type shape uint8
 
 const (
-	integer   shape = 1 << iota // a value is evaluated as arithmetic
-	folded                      // letters change their case
-	array                       // an array: declare takes a value in parentheses for code
-	reference                   // a name for another variable
+	integer     shape = 1 << iota // a value is evaluated as arithmetic
+	folded                        // letters change their case
+	array                         // an indexed array: declare takes a value in parentheses for code
+	associative                   // an associative one: the same
+	reference                     // a name for another variable
 )
+
+// changing are the shapes of variables that do not hold what they are given.
+const changing = integer | folded | reference
 
 // maxReadings is how often a text is read again because of what it declares.
 const maxReadings = 4
@@ -16,6 +20,17 @@ const maxReadings = 4
 // shapeOf returns all that a variable is declared to be anywhere in the text: loops, traps
 // and functions have no order. A text is read again with what its first reading found.
 func (w *walker) shapeOf(name string) shape { return bornAs(name) | w.shapes[name] }
+
+// isKeyed reports whether a variable is certainly an associative array: bash does not make
+// one of an indexed array, of its own variables, or of one that is read-only.
+func (w *walker) isKeyed(name string, s *state) bool {
+	v, _ := s.lookup(name)
+	return v.keyed && w.mayBeKeyed(name, v)
+}
+
+func (w *walker) mayBeKeyed(name string, v variable) bool {
+	return w.shapeOf(name)&(array|reference) == 0 && !v.fixed && !dynamic(name) && !w.isVolatile(name)
+}
 
 // declareShape notes what a variable is declared to be.
 func (w *walker) declareShape(name string, is shape) {

@@ -68,7 +68,7 @@ func (w *writer) stmt(depth int) string {
 	case 11:
 		return "for i in 1 2; do " + body() + "; " + w.test() + " && " + w.of("break", "continue") + "; " + body() + "; done"
 	case 12:
-		return "cd " + w.of("d", "..", "d/e", "nowhere", "link", "link/..", `"$A"`, ".", "~", "-P link") + w.of("; ", " && ", " || ") + w.simple()
+		return "cd " + w.of("d", "..", "d/e", "nowhere", "link", "link/..", `"$A"`, ".", "~", "-P link", "-") + w.of("; ", " && ", " || ") + w.simple()
 	case 13:
 		return "for ((N = 0; N < 2; N++)); do " + body() + "; done"
 	case 14:
@@ -102,7 +102,7 @@ func (w *writer) simple() string {
 	case 8:
 		return w.name() + "=pre args " + w.word()
 	case 9:
-		return w.of("unset -f f", "local A=l", "readonly C", "printf -v A v", "((N++))", "declare B=d2", "IFS=:", "A=w env args $A", "command args $A")
+		return w.of("unset -f f", "local A=l", "readonly C", "printf -v A v", "((N++))", "declare B=d2", "IFS=:", "A=w env args $A", "command args $A", "pushd d", "pushd ..", "popd", "cd -", "dirs -c", "declare -l B", "declare -i N", "declare -A M")
 	}
 	return "args " + w.word() + " " + w.word()
 }

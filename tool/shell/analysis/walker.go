@@ -22,11 +22,11 @@ type walker struct {
 	files   []string
 	at      place
 	start   folders // where the text began
-	repeats int // how many commands more may be walked again
-	entries int // how many names more may be looked at
-	braces  int // how many words more braces may make
-	depth   int // scripts inside scripts
-	again   int // loops, calls and inner scripts that the walk is inside of
+	repeats int     // how many commands more may be walked again
+	entries int     // how many names more may be looked at
+	braces  int     // how many words more braces may make
+	depth   int     // scripts inside scripts
+	again   int     // loops, calls and inner scripts that the walk is inside of
 	spent   bool
 
 	calls    []string           // functions being called
@@ -39,6 +39,7 @@ type walker struct {
 	adrift   bool            // a trap may change the folder at any time
 	changed  bool            // a command before may have changed what is on disk
 	exports  bool            // every assignment exports (set -a)
+	wrote    map[string]bool // paths at or below which a part writes
 	links    []madeLink
 	scripts  []ranScript
 	rounds   []span // parts of loops that were walked once
@@ -64,6 +65,9 @@ func (w *walker) add(p Part) int {
 	p.Elsewhere = p.Elsewhere || w.at.elsewhere
 	if p.Cause == 0 && p.Kind != Assigns {
 		p.Cause = w.at.cause
+	}
+	if p.Kind == Touches && p.Access == programs.Write {
+		w.noteWrite(p.Path)
 	}
 	w.parts = append(w.parts, p)
 	return len(w.parts)

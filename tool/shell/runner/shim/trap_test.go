@@ -59,6 +59,11 @@ var traps = map[string]struct {
 		prepare:  signed("PGP SIGNATURE"),
 		commands: []string{"git log", "git show", "git log --format=%G?", "git log --show-signature"},
 	},
+	"a program for signatures by a format": {
+		settings: "gpg.program SPY\nformat.pretty %G?",
+		prepare:  signed("PGP SIGNATURE"),
+		commands: []string{"git log", "git show"},
+	},
 	"a program for certificates": {
 		settings: "gpg.x509.program SPY",
 		prepare:  signed("SIGNED MESSAGE"),
@@ -95,6 +100,12 @@ var traps = map[string]struct {
 	},
 	"objects that are elsewhere": {
 		settings: "core.repositoryformatversion 1\nextensions.partialClone origin\nremote.origin.promisor true\nremote.origin.url .\nremote.origin.uploadpack 'SPY /dev/null'",
+		prepare:  `h=$(git rev-parse HEAD:file); rm -f .git/objects/${h:0:2}/${h:2}`,
+		commands: []string{"git show", "git log -p"},
+		fails:    true,
+	},
+	"objects behind a program": {
+		settings: "core.repositoryformatversion 1\nextensions.partialClone origin\nremote.origin.promisor true\nremote.origin.url 'ext::SPY'\nprotocol.ext.allow always",
 		prepare:  `h=$(git rev-parse HEAD:file); rm -f .git/objects/${h:0:2}/${h:2}`,
 		commands: []string{"git show", "git log -p"},
 		fails:    true,

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/agents/settings"
+	"github.com/assent-dev/assent/internal/keypress"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool/shell/runner"
+)
+
+// installFlags are those of install and uninstall.
+type installFlags struct {
+	state, project       string
+	dryRun, yes, observe bool
+}
+
+func (f *installFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&f.state, "state", "", "the state folder (default: assent's own)")
+	c.Flags().StringVar(&f.project, "project", "", "the settings of this project, instead of the user's")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
+	c.Flags().BoolVar(&f.yes, "yes", false, "do it without a question")
+	c.MarkFlagsMutuallyExclusive("dry-run", "yes")
+}
+
+func installCmd() *cobra.Command {
+	var flags installFlags
+	c := &cobra.Command{
+		Use:   "install [AGENT]",
+		Short: "Have another agent ask assent before its tools run",
+		Long: "install writes the hook into the agent's settings, with the options that block a call when the\n" +
+			"hook fails. It shows what would change and asks. Comments, order and layout stay as they are, and\n" +
+			"a backup is kept. Without a name it finds the agents that are there.",
+		Example:   "  assent install --dry-run\n  assent install claude-code\n  assent install gemini --observe",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: agentNames(),
+		RunE:      func(c *cobra.Command, args []string) error { return flags.each(c, args, flags.install) },
+	}
+	flags.register(c)
+	c.Flags().BoolVar(&flags.observe, "observe", false, "only record what would have happened")
+	return c
+}
+
+func uninstallCmd() *cobra.Command {
+	var flags installFlags
+	c := &cobra.Command{
+		Use:   "uninstall AGENT",
+		Short: "Take assent out of another agent's settings",
+		Long: "uninstall undoes what install did: the file is what it was, to the byte, with what others wrote\n" +
+			"into it since.",
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: agentNames(),
+		RunE:      func(c *cobra.Command, args []string) error { return flags.each(c, args, flags.uninstall) },
+	}
+	flags.register(c)
+	return c
+}
+
+// each does something with the settings of the agents that are named, or found.
+func (f *installFlags) each(c *cobra.Command, args []string, do func(*cobra.Command, settings.Ledger, settings.Target, string) error) error {
+	if runner.Inside() && !f.dryRun {
+		return fmt.Errorf("'%s' was started by a tool call: what an agent is asked is for a person to say; run it in your own terminal", c.CommandPath())
+	}
+	below, err := f.below()
+	if err != nil {
+		return err
+	}
+	found, err := agentsFor(args, below)
+	if err != nil {
+		return usageError{what: err.Error(), help: c.CommandPath() + " --help"}
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("no agent was found in %s; name one of %v", below, agentNames())
+	}
+	state, err := stateFolder(f.state)
+	if err != nil {
+		return err
+	}
+	ledger := settings.Ledger(filepath.Join(state, "installs"))
+	for _, a := range found {
+		t := settings.TargetOf(a)
+		if err := do(c, ledger, t, t.Path(below)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// below is the folder that the settings are in: that of a project, or the home folder.
+func (f *installFlags) below() (string, error) {
+	if f.project != "" {
+		return filepath.Abs(f.project)
+	}
+	return os.UserHomeDir()
+}
+
+// agentsFor returns the agent that is named, or those that are there.
+func agentsFor(args []string, below string) ([]*agents.Agent, error) {
+	if len(args) > 0 {
+		a, err := agents.Named(args[0])
+		return []*agents.Agent{a}, err
+	}
+	var out []*agents.Agent
+	for _, a := range agents.All() {
+		if info, err := os.Stat(filepath.Dir(settings.TargetOf(a).Path(below))); err == nil && info.IsDir() {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+func (f *installFlags) install(c *cobra.Command, l settings.Ledger, t settings.Target, path string) error {
+	program, err := hookProgram()
+	if err != nil {
+		return err
+	}
+	text, _, err := settings.Read(path)
+	if err != nil {
+		return err
+	}
+	if err := f.replaced(l, t, path, text); err != nil {
+		return err
+	}
+	plan, err := t.Add(text, settings.Command(t.Agent, program, f.observe))
+	if err != nil {
+		return fmt.Errorf("%s: %w; mend it and try again, nothing was changed", path, err)
+	}
+	plan.Before = text
+	if !plan.Changes() {
+		fmt.Fprintf(c.OutOrStdout(), "%s asks assent already; nothing changed in %s.\n", t.Agent.Title, present.SafeLine(path))
+		return nil
+	}
+	if ok, err := f.agreed(c, path, plan.Before, plan.After); err != nil || !ok {
+		return err
+	}
+	if err := l.Install(t.Agent.Name, path, plan, time.Now()); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s asks assent now. As it was: %s\n", t.Agent.Title, present.SafeLine(l.Backup(t.Agent.Name, path)))
+	return nil
+}
+
+// replaced refuses to install beside an installation with another command.
+func (f *installFlags) replaced(l settings.Ledger, t settings.Target, path string, text []byte) error {
+	r, err := l.Find(t.Agent.Name, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	program, err := hookProgram()
+	if err != nil {
+		return err
+	}
+	if plan, err := t.Add(text, settings.Command(t.Agent, program, f.observe)); err == nil && !plan.Changes() {
+		return nil
+	}
+	if back, _, err := r.Undone(text); err == nil && string(back) != string(text) {
+		return fmt.Errorf("%s has another command of assent's; run 'assent uninstall %s' first", path, t.Agent.Name)
+	}
+	return nil
+}
+
+func (f *installFlags) uninstall(c *cobra.Command, l settings.Ledger, t settings.Target, path string) error {
+	r, err := l.Find(t.Agent.Name, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("assent is not installed in %s", path)
+	}
+	if err != nil {
+		return err
+	}
+	now, _, err := settings.Read(path)
+	if err != nil {
+		return err
+	}
+	text, _, err := r.Undone(now)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if ok, err := f.agreed(c, path, now, text); err != nil || !ok {
+		return err
+	}
+	if err := l.Uninstall(r); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s asks assent no more.\n", t.Agent.Title)
+	return nil
+}
+
+// agreed shows what would change, and asks.
+func (f *installFlags) agreed(c *cobra.Command, path string, before, after []byte) (bool, error) {
+	out := c.OutOrStdout()
+	showSettings(out, path, before, after)
+	switch {
+	case f.dryRun:
+		fmt.Fprintln(out, "Nothing was changed.")
+		return false, nil
+	case f.yes:
+		return true, nil
+	case !keypress.IsTerminal(os.Stdin):
+		return false, statusError{exitUsage, fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes", path)}
+	}
+	key, err := keypress.Ask(os.Stdin, out, "Write it?", "yn")
+	if err == nil && key != 'y' {
+		err = statusError{exitDenied, errors.New("nothing was changed")}
+	}
+	return err == nil, err
+}
+
+func showSettings(w io.Writer, path string, before, after []byte) {
+	view := present.DiffView(present.Side{Name: path, Text: string(before)}, present.Side{Name: path, Text: string(after)})
+	fmt.Fprintln(w, view.Safe().Content)
+}
+
+// hookProgram is the small program beside this one or on the PATH, or else this one.
+func hookProgram() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	beside := filepath.Join(filepath.Dir(self), "assent-hook")
+	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+		return []string{beside}, nil
+	}
+	if path, err := exec.LookPath("assent-hook"); err == nil && filepath.IsAbs(path) {
+		return []string{path}, nil
+	}
+	return []string{self, "hook"}, nil
+}

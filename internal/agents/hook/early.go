@@ -1,0 +1,40 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+)
+
+// early is a set of tools that has prepared a call before the gate asks, for as long as
+// the gate asks about that one first.
+type early struct {
+	*tool.Set
+	arguments []byte // nil once it was asked
+	proposal  approval.Proposal
+	err       error
+}
+
+// prepareEarly prepares a call as the gate will.
+func prepareEarly(ctx context.Context, set *tool.Set, call approval.Call) *early {
+	e := &early{Set: set}
+	args, err := approval.CanonicalArguments(call.Arguments)
+	if err != nil {
+		return e // the gate says so
+	}
+	call.Arguments, e.arguments = args, args
+	e.proposal, e.err = set.Prepare(set.Turn(ctx), call)
+	return e
+}
+
+// Prepare implements [approval.Preparer].
+func (e *early) Prepare(ctx context.Context, call approval.Call) (approval.Proposal, error) {
+	args := e.arguments
+	e.arguments = nil
+	if args != nil && bytes.Equal(args, call.Arguments) {
+		return e.proposal, e.err
+	}
+	return e.Set.Prepare(ctx, call)
+}

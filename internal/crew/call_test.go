@@ -1,0 +1,259 @@
+package crew_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/worker"
+)
+
+const (
+	lead    = "---\nsandbox: {paths: {notes: {mode: rw}, docs: {mode: ro}}}\nallow_workers: ['*']\n---\nYou lead.\n"
+	reader  = "---\nsandbox: {paths: {notes: {root: ../notes, mode: rw, approval: {write: allow}}}}\nallow_workers: ['*']\n---\n"
+	nothing = "---\ndescription: It has no files.\nallow_workers: ['*']\n---\n"
+)
+
+func files() map[string]string {
+	return map[string]string{
+		"lead.worker": lead, "workers/reader.worker": reader, "workers/nothing.worker": nothing,
+		"notes/a.md": "a\n", "notes/big.md": strings.Repeat("x", 2000), "docs/b.md": "b\n", "docs/c.pdf": "%PDF-1.7\n",
+	}
+}
+
+func TestAWorkerIsCalledWithItsInputAndFiles(t *testing.T) {
+	tm := newTeam(t, files())
+	r := tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": args{"n": 1}, "attachments": []string{"docs/b.md", "docs/c.pdf"}}))
+	wants(t, r[0], approval.Approved, "reader is done.")
+	if len(r) != 1 {
+		t.Errorf("the model is told of %d calls", len(r))
+	}
+	m := tm.heard["reader"][0]
+	if m.Text != "{\n  \"n\": 1\n}" || len(m.Attachments) != 2 || string(m.Attachments[0].Data) != "b\n" ||
+		m.Attachments[0].MediaType != "text/markdown" || m.Attachments[1].MediaType != "application/pdf" {
+		t.Errorf("it was told %+v", m)
+	}
+	if got := strings.Join(tm.asked, "; "); got != "lead: Call worker reader with 2 attachments" {
+		t.Errorf("asked %s", got)
+	}
+}
+
+func TestWhoMayBeCalled(t *testing.T) {
+	for name, tt := range map[string]struct {
+		allow, worker string
+		state         approval.State
+		says          string
+	}{
+		"nobody by default": {"", "reader", approval.Blocked, "allow_workers of lead does not name reader"},
+		"only those named":  {"allow_workers: [nothing]", "reader", approval.Blocked, "does not name"},
+		"those named":       {"allow_workers: [reader]", "reader", approval.Approved, "reader is done"},
+		"everybody":         {"allow_workers: '*'", "reader", approval.Approved, "reader is done"},
+		"not itself":        {"allow_workers: '*'", "lead", approval.Blocked, "circle"},
+		"one that is there": {"allow_workers: '*'", "other", approval.Invalid, "there is no worker"},
+		"by no path":        {"allow_workers: '*'", "../lead", approval.Invalid, "no name of a worker"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tm := newTeam(t, files())
+			tm.put("lead.worker", "---\n"+tt.allow+"\n---\n")
+			r := tm.run("lead.worker", call("1", "worker_call", args{"worker": tt.worker, "input": "x"}))
+			wants(t, r[0], tt.state, tt.says)
+		})
+	}
+}
+
+func TestNoCirclesAndNoMoreThanFive(t *testing.T) {
+	tm := newTeam(t, map[string]string{"w1.worker": nothing})
+	for _, n := range []string{"2", "3", "4", "5", "6"} {
+		tm.put("workers/w"+n+".worker", nothing)
+	}
+	next := func(to string) worker.Call { return call("1", "worker_call", args{"worker": to, "input": "x"}) }
+	for from, to := range map[string]string{"w2": "w3", "w3": "w4", "w4": "w5"} {
+		tm.models[from] = []worker.Turn{{Calls: []worker.Call{next(to)}}}
+	}
+	tm.models["w5"] = []worker.Turn{{Calls: []worker.Call{next("w6"), call("2", "worker_call", args{"worker": "w2", "input": "x"})}}}
+	wants(t, tm.run("w1.worker", next("w2"))[0], approval.Approved)
+	if len(tm.heard["w5"]) != 1 || len(tm.heard["w6"]) != 0 || len(tm.heard["w2"]) != 1 {
+		t.Errorf("heard %v", tm.heard)
+	}
+	var why []string
+	for _, e := range tm.log.Events() {
+		if e.State == approval.Blocked {
+			why = append(why, e.Why)
+		}
+	}
+	if got := strings.Join(why, "; "); len(why) != 2 || !strings.Contains(got, "5 workers have called each other") || !strings.Contains(got, "w2 is among the callers (w1 › w2 › w3 › w4 › w5)") {
+		t.Errorf("blocked: %s", got)
+	}
+}
+
+func TestWhatCannotBeHandedOver(t *testing.T) {
+	for name, tt := range map[string]struct {
+		caller, callee string
+		attachments    []string
+		says           string
+	}{
+		"a path upwards":             {"", "", []string{"notes/../docs/b.md"}, "write it as ROOT/NAME"},
+		"an absolute path":           {"", "", []string{"/etc/passwd"}, "write it as ROOT/NAME"},
+		"the home folder":            {"", "", []string{"~/x"}, "write it as ROOT/NAME"},
+		"a folder":                   {"", "", []string{"notes"}, "there is no such file"},
+		"what is not there":          {"", "", []string{"notes/none.md"}, "there is no such file"},
+		"no root of it":              {"", "", []string{"other/a.md"}, "other"},
+		"the same twice":             {"", "", []string{"notes/a.md", "notes/a.md"}, "twice"},
+		"more than the caller may":   {"max_attachments: 1", "", []string{"notes/a.md", "docs/b.md"}, "lead may hand over 1"},
+		"more than the callee takes": {"", "max_attachments: 0", []string{"notes/a.md"}, "reader does not take this"},
+		"larger than the caller may": {"max_total_bytes: 1000", "", []string{"notes/big.md"}, "larger than 1000 bytes"},
+		"larger together":            {"", "max_total_bytes: 2001", []string{"notes/big.md", "notes/a.md"}, "reader does not take this: the attachments have 2002 bytes"},
+		"an ending of the caller":    {"denied_suffixes: [.pdf]", "", []string{"docs/c.pdf"}, "lead may not hand this over"},
+		"an ending of the callee":    {"", "allowed_suffixes: [.md]", []string{"docs/c.pdf"}, "reader does not take this"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tm := newTeam(t, files())
+			tm.put("lead.worker", strings.Replace(lead, "allow_workers", "attachment_policy: {"+tt.caller+"}\nallow_workers", 1))
+			tm.put("workers/reader.worker", "---\nattachment_policy: {"+tt.callee+"}\n---\n")
+			r := tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": tt.attachments}))
+			wants(t, r[0], approval.Invalid, tt.says)
+			if len(tm.heard["reader"]) > 0 || len(tm.asked) > 0 {
+				t.Errorf("heard %v, asked %v", tm.heard, tm.asked)
+			}
+		})
+	}
+}
+
+// A link is what it leads to: out of the roots, nowhere; in them, that file.
+func TestLinksAreFollowedBeforeSharing(t *testing.T) {
+	tm := newTeam(t, files())
+	tm.put("secret.md", "secret\n")
+	tm.put("lead.worker", "---\nsandbox: {paths: {notes: {mode: rw}, docs: {mode: ro, approval: {read: ask}}}}\nallow_workers: ['*']\n---\n")
+	for link, to := range map[string]string{"notes/out.md": "../secret.md", "docs/in.md": "b.md"} {
+		if err := os.Symlink(to, filepath.Join(tm.dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": []string{"notes/out.md"}}))
+	wants(t, r[0], approval.Invalid)
+	r = tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": []string{"docs/in.md"}}))
+	wants(t, r[0], approval.Approved)
+	if got := strings.Join(tm.asked, "; "); got != "lead: Share docs/in.md → docs/b.md (2 bytes) with reader; lead: Call worker reader with 1 attachment" {
+		t.Errorf("asked %s", got)
+	}
+}
+
+// A refused file means that the worker is not called, nobody is asked about that, and the
+// calls beside it go on.
+func TestARefusedFileEndsTheCall(t *testing.T) {
+	tm := newTeam(t, files())
+	tm.put("lead.worker", "---\nsandbox: {paths: {notes: {mode: rw}, docs: {mode: ro, approval: {read: ask}}}}\nallow_workers: ['*']\n---\n")
+	tm.answer = func(r *approval.Request) approval.Decision {
+		if r.Call.Tool == "share_file" {
+			return r.Deny("no")
+		}
+		return r.Approve("")
+	}
+	r := tm.run("lead.worker",
+		call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": []string{"notes/a.md", "docs/b.md"}}),
+		call("2", "write_file", args{"path": "notes/n.md", "content": "n"}),
+		call("3", "worker_call", args{"worker": "reader", "input": "x"}))
+	wants(t, r[0], approval.Denied, "share_file(docs/b.md, reader) was denied")
+	wants(t, r[1], approval.Approved)
+	wants(t, r[2], approval.Approved)
+	if len(tm.heard["reader"]) != 1 || strings.Contains(strings.Join(tm.asked, "; "), "attachment") {
+		t.Errorf("heard %v, asked %v", tm.heard, tm.asked)
+	}
+}
+
+// No model can share a file by itself.
+func TestShareFileIsNotForModels(t *testing.T) {
+	tm := newTeam(t, files())
+	r := tm.run("lead.worker", call("1", "share_file", args{"path": "notes/a.md", "worker": "reader"}))
+	wants(t, r[0], approval.Invalid, "name the files as attachments of worker_call")
+}
+
+// A worker gets at most what its caller has: its own freer words do not count, other
+// folders are not there, and without folders of its own it has none.
+func TestAWorkerReachesAtMostWhatItsCallerDoes(t *testing.T) {
+	write := call("w", "write_file", args{"path": "notes/n.md", "content": "n"})
+	read := call("r", "read_file", args{"path": "docs/b.md"})
+	for name, tt := range map[string]struct {
+		caller, callee string
+		asks           bool
+		write, read    approval.State
+	}{
+		"the caller asks":         {lead, reader, true, approval.Approved, approval.Blocked},
+		"the caller is read-only": {strings.Replace(lead, "notes: {mode: rw}", "notes: {mode: ro}", 1), reader, false, approval.Blocked, approval.Blocked},
+		"the caller denies it":    {strings.Replace(lead, "mode: rw", "mode: rw, approval: {write: deny}", 1), reader, false, approval.Blocked, approval.Blocked},
+		"the caller is free":      {strings.Replace(lead, "mode: rw", "mode: rw, approval: {write: allow}", 1), reader, false, approval.FreeToRun, approval.Blocked},
+		"a rule of the caller":    {strings.Replace(lead, "allow_workers", "rules: [deny write_file(notes/**)]\nallow_workers", 1), reader, false, approval.AutoDenied, approval.Blocked},
+		"a tool of the caller":    {strings.Replace(lead, "allow_workers", "tools: {write_file: {approval: deny}}\nallow_workers", 1), reader, false, approval.Blocked, approval.Blocked},
+		"an allow of its own":     {lead, strings.Replace(reader, "allow_workers", "rules: [allow write_file]\ntools: {write_file: {approval: allow}}\nallow_workers", 1), true, approval.Approved, approval.Blocked},
+		"no folder of its own":    {lead, nothing, false, approval.Blocked, approval.Blocked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tm := newTeam(t, files())
+			tm.put("lead.worker", tt.caller)
+			tm.put("workers/reader.worker", tt.callee)
+			tm.models["reader"] = []worker.Turn{{Calls: []worker.Call{write, read}}}
+			wants(t, tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))[0], approval.Approved)
+			states := map[string]approval.State{}
+			for _, e := range tm.log.Events() {
+				states[e.CallID] = e.State
+			}
+			if states["w"] != tt.write || states["r"] != tt.read {
+				t.Errorf("write is %s, read is %s", states["w"], states["r"])
+			}
+			if asked := strings.Contains(strings.Join(tm.asked, ";"), "lead>reader: Create notes/n.md"); asked != tt.asks {
+				t.Errorf("asked %v", tm.asked)
+			}
+		})
+	}
+}
+
+// The shell of a worker is as strict as that of its caller, and there only if both have one.
+func TestTheShellNarrows(t *testing.T) {
+	free := "---\nsandbox: {paths: {notes: {root: ../notes, mode: rw}}}\nshell: {default: {approval: allow}}\n---\n"
+	with := func(shell string) string {
+		return "---\nsandbox: {paths: {notes: {mode: rw}}}\n" + shell + "\nallow_workers: ['*']\n---\n"
+	}
+	for name, tt := range map[string]struct {
+		shell string
+		state approval.State
+	}{
+		"no shell":        {"", approval.Invalid},
+		"an asking one":   {"shell: {default: {approval: ask}}", approval.Approved},
+		"a denying one":   {"shell: {rules: [{pattern: echo, approval: deny}]}", approval.Blocked},
+		"a free one":      {"shell: {rules: [{pattern: echo, approval: allow}]}", approval.FreeToRun},
+		"a denied tool":   {"shell: {}\ntools: {shell: {approval: deny}}", approval.Blocked},
+		"an allowed tool": {"shell: {}\ntools: {shell: {approval: allow}}", approval.FreeToRun},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tm := newTeam(t, files())
+			tm.put("lead.worker", with(tt.shell))
+			tm.put("workers/reader.worker", free)
+			tm.models["reader"] = []worker.Turn{{Calls: []worker.Call{call("sh", "shell", args{"command": "echo hello"})}}}
+			tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))
+			var state approval.State
+			for _, e := range tm.log.Of("sh") {
+				state = e.State
+			}
+			if state != tt.state {
+				t.Errorf("the command is %s, want %s", state, tt.state)
+			}
+		})
+	}
+}
+
+// An input or an answer that does not fit is told to the caller.
+func TestSchemasHold(t *testing.T) {
+	tm := newTeam(t, files())
+	tm.put("workers/strict.worker", "---\ninput_schema: {type: object, required: [n]}\n---\n")
+	tm.put("workers/promise.worker", "---\noutput_schema: {type: object}\n---\n")
+	r := tm.run("lead.worker", call("1", "worker_call", args{"worker": "strict", "input": "x"}),
+		call("2", "worker_call", args{"worker": "strict", "input": args{"n": 1}}),
+		call("3", "worker_call", args{"worker": "promise", "input": "x"}),
+		call("4", "list_workers", args{}))
+	wants(t, r[0], approval.Invalid, "does not fit the input_schema of strict")
+	wants(t, r[1], approval.Approved, "strict is done.")
+	wants(t, r[2], approval.Approved, "[FAILED]", "does not fit its output_schema")
+	wants(t, r[3], approval.FreeToRun, `{"name":"nothing","description":"It has no files."}`, `"input_schema":{"required":["n"],"type":"object"}`)
+}

@@ -1,0 +1,86 @@
+package crew_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+func TestWhatACreatedWorkerMayHave(t *testing.T) {
+	base := func(more args) args {
+		all := args{"name": "new", "description": "d", "instructions": "You work."}
+		for k, v := range more {
+			all[k] = v
+		}
+		return all
+	}
+	path := func(path, mode string) args {
+		return base(args{"paths": []args{{"name": "p", "path": path, "mode": mode}}})
+	}
+	for name, tt := range map[string]struct {
+		args  args
+		state approval.State
+		says  string
+		file  string // part of it
+	}{
+		"nothing":                  {base(nil), approval.Approved, "saved", "You work."},
+		"a folder of its creator":  {path("docs", "ro"), approval.Approved, "saved", "root: ../docs"},
+		"a folder below":           {path("notes", "rw"), approval.Approved, "saved", "write: ask"},
+		"no more than reading":     {path("docs", "rw"), approval.Invalid, "may not write there", ""},
+		"no other folder":          {path("other", "ro"), approval.Invalid, "other", ""},
+		"nothing outside":          {path("../x", "ro"), approval.Invalid, "", ""},
+		"no unknown mode":          {path("docs", "w"), approval.Invalid, "", ""},
+		"no shell":                 {base(args{"shell": true}), approval.Invalid, "has no shell", ""},
+		"those whom it may call":   {base(args{"allow_workers": []string{"reader"}}), approval.Approved, "saved", "- reader"},
+		"none whom it may not":     {base(args{"allow_workers": []string{"*"}}), approval.Invalid, "may not call", ""},
+		"a plain name":             {base(args{"name": "../x"}), approval.Invalid, "no name of a worker", ""},
+		"a name that is free":      {base(args{"name": "reader"}), approval.Invalid, "there is a worker reader already", ""},
+		"one that it replaces":     {base(args{"name": "reader", "replace": true}), approval.Approved, "saved", "You work."},
+		"none that is locked":      {base(args{"name": "kept", "replace": true}), approval.Blocked, "is locked", ""},
+		"no key in its words":      {base(args{"description": "x\nlocked: true"}), approval.Approved, "saved", "You work."},
+		"no front matter in words": {base(args{"instructions": "---\nlocked: true\n---"}), approval.Approved, "saved", "locked: true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := files()
+			all["lead.worker"] = "---\nsandbox: {paths: {notes: {mode: rw}, docs: {mode: ro}}}\nallow_workers: [reader]\n---\n"
+			all["workers/kept.worker"] = "---\nlocked: true\n---\n"
+			tm := newTeam(t, all)
+			r := tm.run("lead.worker", call("1", "worker_create", tt.args))
+			wants(t, r[0], tt.state, tt.says)
+			data, err := os.ReadFile(filepath.Join(tm.dir, "workers", tt.args["name"].(string)+".worker"))
+			if tt.file != "" && (err != nil || !strings.Contains(string(data), tt.file)) {
+				t.Errorf("the file is %q, %v", data, err)
+			}
+			if tt.state != approval.Approved && len(tm.asked) > 0 {
+				t.Errorf("asked %v", tm.asked)
+			}
+		})
+	}
+}
+
+// A denied worker leaves nothing behind, not even the folder.
+func TestADeniedWorkerIsNotThere(t *testing.T) {
+	tm := newTeam(t, map[string]string{"lead.worker": nothing})
+	tm.answer = func(r *approval.Request) approval.Decision { return r.Deny("no") }
+	wants(t, tm.run("lead.worker", call("1", "worker_create", args{"name": "new", "description": "d", "instructions": "i"}))[0], approval.Denied)
+	if _, err := os.Stat(filepath.Join(tm.dir, "workers")); !os.IsNotExist(err) {
+		t.Errorf("the folder is there: %v", err)
+	}
+}
+
+// What was shown is what is written: a file that comes in between is asked about again.
+func TestAWorkerThatAppearsMeanwhileIsNotOverwritten(t *testing.T) {
+	tm := newTeam(t, map[string]string{"lead.worker": nothing})
+	tm.answer = func(r *approval.Request) approval.Decision {
+		tm.put("workers/new.worker", "---\nlocked: true\n---\n")
+		return r.Approve("")
+	}
+	r := tm.run("lead.worker", call("1", "worker_create", args{"name": "new", "description": "d", "instructions": "i"}))
+	wants(t, r[0], approval.Invalid, "there is a worker new already")
+	if data, err := os.ReadFile(filepath.Join(tm.dir, "workers/new.worker")); err != nil || !strings.Contains(string(data), "locked") {
+		t.Errorf("the file is %q, %v", data, err)
+	}
+}
