@@ -51,9 +51,6 @@ func (f *askFlags) mode() approval.Mode {
 	return approval.ModeAsk
 }
 
-// limited turns silence into a denial, if that is wanted.
-func (f *askFlags) limited(a approval.Approver) approval.Approver { return limited(a, f.askTimeout) }
-
 // limited turns silence into a denial after a time, if that is not 0. It stands beside the
 // one who is asked and not around: what times out is settled before anybody withdraws it.
 func limited(a approval.Approver, after time.Duration) approval.Approver {

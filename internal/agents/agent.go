@@ -67,6 +67,9 @@ func (a *Agent) Read(input []byte) (Event, error) {
 // Asks reports whether the hook can leave the question to the agent's own prompt.
 func (a *Agent) Asks(e Event) bool { return slices.Contains(a.prompts, e.Hook) }
 
+// CanAsk reports whether a call that is about to run can be left to the agent's own prompt.
+func (a *Agent) CanAsk() bool { return len(a.prompts) > 0 }
+
 // Reply puts an answer into the form that the agent reads.
 func (a *Agent) Reply(e Event, answer Answer) Reply {
 	if answer.Verdict == Deny && answer.Reason == "" {

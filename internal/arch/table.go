@@ -84,7 +84,7 @@ var table = map[string]line{
 		inside:  []string{"approval", "internal/config", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
 		outside: []string{schemas, yamlModule},
 	},
-	"internal/override": {inside: []string{"internal/config"}, outside: []string{yamlModule}},
+	"internal/override": {inside: []string{"tool/roots", "internal/config"}, outside: []string{yamlModule}},
 	"internal/corpus":   {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool"}},
 
 	"internal/model/anthropic": {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},

@@ -420,3 +420,17 @@ func TestNobodyAnswersTheInboxInTime(t *testing.T) {
 	o.Deadline = 500 * time.Millisecond
 	wantBlocked(t, Run(t.Context(), o), "without an answer")
 }
+
+func TestWhatOldSessionsWereToldGoes(t *testing.T) {
+	p := newPlace(t)
+	p.answer(claude(t), bash("t", "ls"))
+	old := memoFolder(p.state, "s")
+	long := time.Now().Add(-2 * approval.SessionIdle)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	p.answer(claude(t), strings.Replace(bash("t", "ls"), `"s"`, `"another"`, 1))
+	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,7 +63,7 @@ func memoName(call approval.Call) (string, approval.Digest, error) {
 // openMemo opens the memo about a call, and waits until nobody else has it.
 func (a *answering) openMemo(call approval.Call) (*memo, error) {
 	folder := memoFolder(a.State, call.Session)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := a.makeFolder(folder); err != nil {
 		return nil, err
 	}
 	name, digest, _ := memoName(call) // what makes no sense is refused by the gate
@@ -79,6 +80,27 @@ func (a *answering) openMemo(call approval.Call) (*memo, error) {
 	}
 	m.Arguments = digest
 	return m, nil
+}
+
+// makeFolder makes the folder of a session. With a new one, those go that are of sessions
+// of which nothing was heard for long: not every agent says when one ends.
+func (a *answering) makeFolder(folder string) error {
+	all := filepath.Dir(folder)
+	if err := os.MkdirAll(all, 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(folder, 0o700); errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	others, err := os.ReadDir(all)
+	for _, other := range others {
+		if info, err := other.Info(); err == nil && a.began.Sub(info.ModTime()) > approval.SessionIdle {
+			os.RemoveAll(filepath.Join(all, other.Name())) // the next new session tries again
+		}
+	}
+	return err
 }
 
 // answered returns what the agent was told about the same action by another hook: one

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/agents/settings"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/present"
+)
+
+func verifyCmd() *cobra.Command {
+	var project string
+	c := &cobra.Command{
+		Use:   "verify [AGENT]",
+		Short: "Prove that the hooks of other agents answer as they should",
+		Long: "verify starts the hook that each agent's settings name, as the agent would, and sends it three\n" +
+			"calls in a folder of its own: one that must be allowed, one that must be asked, one that must be\n" +
+			"denied. Nothing is executed, no model is used and nothing is recorded. It says what was proven,\n" +
+			"and what is only configured: whether the agent itself obeys is up to the agent.",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: agentNames(),
+		RunE: func(c *cobra.Command, args []string) error {
+			flags := installFlags{project: project}
+			below, err := flags.below()
+			if err != nil {
+				return err
+			}
+			found, err := agentsFor(args, below)
+			if err != nil {
+				return usageError{what: err.Error(), help: c.CommandPath() + " --help"}
+			}
+			return verifyAll(c, found, below)
+		},
+	}
+	c.Flags().StringVar(&project, "project", "", "the settings of this project, instead of the user's")
+	return c
+}
+
+// verifyAll tries every agent, and fails if one of them is not as it should be.
+func verifyAll(c *cobra.Command, found []*agents.Agent, below string) error {
+	failed := len(found) == 0
+	if failed {
+		fmt.Fprintf(c.OutOrStdout(), "There is no agent in %s.\n", present.SafeLine(below))
+	}
+	for _, a := range found {
+		if err := verifyAgent(c, settings.TargetOf(a), below); err != nil {
+			fmt.Fprintf(c.OutOrStdout(), "%s: NOT protected: %s\n", a.Title, shownText(err.Error()))
+			failed = true
+		}
+	}
+	if failed {
+		return statusError{exitFailed, nil}
+	}
+	return nil
+}
+
+// verifyAgent sends the canaries through each hook that the settings name.
+func verifyAgent(c *cobra.Command, t settings.Target, below string) error {
+	path := t.Path(below)
+	text, _, err := settings.Read(path)
+	if err != nil {
+		return err
+	}
+	if text == nil {
+		return fmt.Errorf("there is no %s; run 'assent install %s'", path, t.Agent.Name)
+	}
+	commands, err := t.Commands(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if len(commands) == 0 {
+		return fmt.Errorf("%s has no hook of assent's; run 'assent install %s'", path, t.Agent.Name)
+	}
+	for _, argv := range commands {
+		if err := tryHook(c.Context(), t.Agent, argv); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s: proven: the hook allows, asks and denies as it should. Configured: %s has it run.\n", t.Agent.Title, present.SafeLine(path))
+	return nil
+}
+
+// canaryPolicy denies one file. It is not trusted, and need not be to deny.
+const canaryPolicy = "rules:\n  - deny write_file(" + agents.CanaryDenied + ")\n"
+
+// tryHook sends the canaries to one command, in a folder and with a state of their own.
+func tryHook(ctx context.Context, a *agents.Agent, argv []string) (err error) {
+	top, err := os.MkdirTemp("", "assent-verify-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
+	dir := filepath.Join(top, "project")
+	policy := filepath.Join(dir, config.ProjectFolder, "policy.yaml")
+	if err := os.MkdirAll(filepath.Dir(policy), 0o700); err != nil {
+		return err
+	}
+	for file, content := range map[string]string{policy: canaryPolicy, filepath.Join(dir, agents.CanaryFile): "canary\n"} {
+		if err := os.WriteFile(file, []byte(content), fs.FileMode(0o600)); err != nil {
+			return err
+		}
+	}
+	canaries, err := a.Canaries(dir)
+	if err != nil {
+		return err
+	}
+	for _, canary := range canaries {
+		reply := startHook(ctx, append(argv[:len(argv):len(argv)], "--state", filepath.Join(top, "state")), canary.Input)
+		got, err := a.Understood(reply)
+		if err != nil {
+			return fmt.Errorf("%s: %w %s", canary.Name, err, reply.Stderr)
+		}
+		if want := expected(a, canary.Want); got != want {
+			return fmt.Errorf("%s: the answer is %s, and not %s: %s%s", canary.Name, verdictWord(got), verdictWord(want), reply.Stdout, reply.Stderr)
+		}
+	}
+	return nil
+}
+
+// expected is what an agent is told: Codex has no ask.
+func expected(a *agents.Agent, want agents.Verdict) agents.Verdict {
+	if want == agents.Ask && !a.CanAsk() {
+		return agents.Deny
+	}
+	return want
+}
+
+func verdictWord(v agents.Verdict) string {
+	return map[agents.Verdict]string{agents.Allow: "allow", agents.Ask: "ask", agents.Deny: "deny", agents.Nothing: "nothing"}[v]
+}
+
+// startHook starts a hook as an agent does.
+func startHook(ctx context.Context, argv []string, input []byte) agents.Reply {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	var out, errs bytes.Buffer
+	p := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	p.Stdin, p.Stdout, p.Stderr = bytes.NewReader(input), &out, &errs
+	err := p.Run()
+	reply := agents.Reply{Stdout: out.Bytes(), Stderr: errs.String(), Exit: p.ProcessState.ExitCode()}
+	if err != nil && reply.Stderr == "" {
+		reply.Stderr = err.Error()
+	}
+	return reply
+}
