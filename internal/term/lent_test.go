@@ -24,7 +24,7 @@ func TestS27CtrlCInThePagerIsThePagers(t *testing.T) {
 }
 
 func TestS27CtrlCEndsAPagerAndNotTheRun(t *testing.T) {
-	x := run(t, "long", 80, 24, "PAGER=cat >/dev/null; echo the pager is open; exec sleep 20")
+	x := run(t, "long", 80, 24, "PAGER=cat >/dev/null; sh -c 'echo the pager is open; exec sleep 20'")
 	x.asked("press v")
 	x.types("v")
 	x.sees("the pager is open")
