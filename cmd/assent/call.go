@@ -40,7 +40,7 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	if err := f.somebody(c); err != nil {
+	if err := f.somebody(c, false); err != nil {
 		return err
 	}
 	w, folder, file, err := f.callPolicy(c)
@@ -52,7 +52,7 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 	if err := makeRoots(w.cfg); err != nil {
 		return err
 	}
-	d, err := f.openDesk(ctx, c, w, stop)
+	d, err := f.openDesk(ctx, c, w, false, stop)
 	if err != nil {
 		return err
 	}

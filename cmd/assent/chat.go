@@ -39,7 +39,7 @@ func (f *runFlags) chat(c *cobra.Command, name string) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	if err := f.somebody(c); err != nil {
+	if err := f.somebody(c, false); err != nil {
 		return err
 	}
 	w, err := f.prepare(c, name)

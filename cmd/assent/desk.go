@@ -41,8 +41,10 @@ type desk struct {
 type deskOrder struct {
 	state string
 	kind  approval.SessionKind
-	// session is that of a run that goes on; empty begins a new one.
+	// session is that of a run that goes on; empty begins a new one. With keeps it
+	// outlives this process.
 	session string
+	keeps   bool
 	mode    approval.Mode
 	// timeout turns silence into a denial, if it is not 0.
 	timeout time.Duration
@@ -65,7 +67,7 @@ func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
 	if _, err := s.CleanSessions(ctx); err != nil { // of runs that were killed
 		return nil, errors.Join(err, s.Close())
 	}
-	err = s.BeginSession(ctx, approval.Session{ID: d.session, Kind: order.kind, Owner: store.ThisProcess()})
+	err = s.BeginSession(ctx, approval.Session{ID: d.session, Kind: order.kind, Owner: store.ThisProcess(), Kept: order.keeps})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -16,6 +16,7 @@ const (
 	exitUsage         = 2
 	exitDenied        = 3
 	exitNoSandbox     = 4
+	exitPaused        = 5
 	exitSandboxFailed = 125
 	exitInterrupted   = 130
 )
@@ -31,6 +32,8 @@ func exitStatus(err error) int {
 		return status.status
 	case errors.As(err, new(usageError)):
 		return exitUsage
+	case errors.As(err, new(*worker.PausedError)):
+		return exitPaused
 	case errors.As(err, &stopped) && stopped.State != approval.Dismissed, errors.Is(err, term.ErrStopped):
 		return exitDenied
 	case stopped != nil, errors.Is(err, term.ErrInterrupted), errors.Is(err, context.Canceled):

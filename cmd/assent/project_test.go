@@ -4,7 +4,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // project is a folder with workers that the person trusts, unless a test says otherwise.
@@ -73,4 +76,17 @@ func (p *project) assent(args ...string) *exec.Cmd {
 func (p *project) at(args ...string) *terminal {
 	p.t.Helper()
 	return start(p.t, 100, 40, p.assent(args...))
+}
+
+// word is the script command `word NAME stdout|stderr PATTERN`: it sets NAME to what the
+// first group of the pattern finds in the last output.
+func word(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: word NAME stdout|stderr PATTERN")
+	}
+	found := regexp.MustCompile("(?m)" + args[2]).FindStringSubmatch(ts.ReadFile(args[1]))
+	if len(found) < 2 {
+		ts.Fatalf("%s has nothing like %s", args[1], args[2])
+	}
+	ts.Setenv(args[0], found[1])
 }

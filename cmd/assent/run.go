@@ -87,11 +87,8 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	if f.park {
-		return errors.New("--defer is not there yet; answer at a terminal, or choose --approve-all or --strict")
-	}
 	if !f.dryRun {
-		if err := f.somebody(c); err != nil {
+		if err := f.somebody(c, f.park); err != nil {
 			return err
 		}
 	}
@@ -108,6 +105,11 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	}
 	shown := newRunView(out, c.ErrOrStderr(), f.json)
 	return f.work(c, w, shown, func(ctx context.Context, m *crew.Member, d *desk) error {
+		if f.park {
+			return deferred(c, shown, m, d, newAside(d, f.parked(w)), func(ctx context.Context, r *worker.Run) (worker.Round, error) {
+				return r.Say(ctx, message)
+			})
+		}
 		run, err := m.Run(ctx)
 		if err != nil {
 			return err
@@ -122,6 +124,14 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	})
 }
 
+// parked is how a run of these flags is started again.
+func (f *runFlags) parked(w *prepared) parked {
+	return parked{
+		Worker: w.cfg.Files[len(w.cfg.Files)-1], Folder: w.cwd, Config: f.config, Set: f.set, Model: f.model, OnDeny: f.onDeny,
+		MaxSteps: f.maxSteps, MaxTokens: f.maxTokens, MaxTime: f.maxTime,
+	}
+}
+
 // limits are those of the flags.
 func (f *runFlags) limits() worker.Limits {
 	return worker.Limits{Steps: f.maxSteps, Tokens: f.maxTokens, Time: f.maxTime}
@@ -134,7 +144,7 @@ func (f *runFlags) work(c *cobra.Command, w *prepared, shown *runView, do func(c
 	if err := makeRoots(w.cfg); err != nil {
 		return err
 	}
-	d, err := f.openDesk(ctx, c, w, stop)
+	d, err := f.openDesk(ctx, c, w, f.park, stop)
 	if err != nil {
 		return err
 	}

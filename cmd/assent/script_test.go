@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("ASSENT_UPDATE") != "",
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": status, "scrub": scrub, "undoid": undoID, "column": column, "await": await, "tamper": tamper, "event": hookEvent},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": status, "scrub": scrub, "undoid": undoID, "column": column, "await": await, "tamper": tamper, "event": hookEvent, "word": word},
 		Setup:               leaveSoon,
 	})
 }

@@ -57,11 +57,11 @@ func (f *workFlags) check(c *cobra.Command) error {
 func personHere() bool { return term.IsTerminal(os.Stdin) && term.IsTerminal(os.Stderr) }
 
 // somebody refuses to begin where nobody could be asked.
-func (f *workFlags) somebody(c *cobra.Command) error {
+func (f *workFlags) somebody(c *cobra.Command, deferred bool) error {
 	if runner.Inside() {
 		return fmt.Errorf("'%s' was started by a tool call: what an agent may do is for a person to say; run it in your own terminal", c.CommandPath())
 	}
-	if personHere() || f.approveAll || f.strict || f.ask == "inbox" {
+	if personHere() || f.approveAll || f.strict || deferred || f.ask == "inbox" {
 		return nil
 	}
 	return usageError{
@@ -72,20 +72,31 @@ func (f *workFlags) somebody(c *cobra.Command) error {
 
 // prepared is a worker that was found, read and looked at. Nothing has happened yet.
 type prepared struct {
-	cfg    *config.Configuration
-	places config.Places
-	state  string
-	cwd    string
-	base   []config.Tier // of -c, instead of what is found
-	kind   approval.SessionKind
+	cfg     *config.Configuration
+	places  config.Places
+	state   string
+	cwd     string
+	base    []config.Tier // of -c, instead of what is found
+	kind    approval.SessionKind
+	session string // of a run that goes on
 }
 
 // prepare finds a worker and what holds for it, and asks whether to trust it.
 func (f *runFlags) prepare(c *cobra.Command, name string) (*prepared, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	return f.prepareIn(c, cwd, name)
+}
+
+// prepareIn is prepare in another folder than that of the process.
+func (f *runFlags) prepareIn(c *cobra.Command, cwd, name string) (*prepared, error) {
 	w, err := f.places()
 	if err != nil {
 		return nil, err
 	}
+	w.cwd = cwd
 	path, err := config.FindWorker(name, w.cwd, w.places.Config)
 	if err != nil {
 		return nil, err
@@ -205,7 +216,7 @@ func makeRoots(cfg *config.Configuration) error {
 }
 
 // openDesk opens the desk of a run, as flags and the user's config say.
-func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, w *prepared, stop context.CancelCauseFunc) (*desk, error) {
+func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, w *prepared, keeps bool, stop context.CancelCauseFunc) (*desk, error) {
 	mode := f.mode()
 	if !f.approveAll && !f.strict {
 		mode = w.cfg.User.Mode
@@ -218,9 +229,11 @@ func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, w *prepared,
 		timeout = w.cfg.User.AskTimeout
 	}
 	d, err := openDesk(ctx, deskOrder{
-		state: w.state, kind: cmp.Or(w.kind, approval.SessionRun), mode: mode, timeout: timeout,
+		state: w.state, kind: cmp.Or(w.kind, approval.SessionRun), mode: mode, timeout: timeout, session: w.session, keeps: keeps,
 		asks: func(d *desk) approval.Approver {
 			switch {
+			case keeps:
+				return notDeferred
 			case f.ask == "inbox":
 				return approval.Queue(d.store)
 			case personHere():
@@ -234,6 +247,12 @@ func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, w *prepared,
 	}
 	return d, err
 }
+
+// notDeferred is who the workers ask that were called in a run with --defer: the run itself
+// asks nobody while it lasts.
+var notDeferred = approval.ApproverFunc(func(context.Context, *approval.Request) (approval.Decision, error) {
+	return approval.Decision{}, errors.New("the run defers its questions, and those of a worker that was called cannot be deferred")
+})
 
 // stopsOnDeny reports whether a denial ends the run.
 func (f *workFlags) stopsOnDeny(w *prepared) bool {

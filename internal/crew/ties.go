@@ -37,7 +37,7 @@ type watched struct {
 func (w watched) ApproveBatch(ctx context.Context, b *approval.Batch) error {
 	w.ties.add(b)
 	defer w.ties.remove(b)
-	w.ties.settle(ctx, b)
+	w.ties.Settle(ctx, b)
 	return w.BatchApprover.ApproveBatch(ctx, b)
 }
 
@@ -100,12 +100,12 @@ func (t *Ties) refuse(ctx context.Context, e approval.Event) {
 	batches := slices.Clone(t.batches)
 	t.mu.Unlock()
 	for _, b := range batches {
-		t.settle(ctx, b)
+		t.Settle(ctx, b)
 	}
 }
 
-// settle denies what waits in a batch and lacks a file that was refused.
-func (t *Ties) settle(ctx context.Context, b *approval.Batch) {
+// Settle denies what waits in a batch and lacks a file that was refused.
+func (t *Ties) Settle(ctx context.Context, b *approval.Batch) {
 	for _, r := range b.Pending() {
 		what := t.refusedCall(r.Call.Workers, r.Call.ID)
 		if what == "" || r.Call.Tool != approval.WorkerCall {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -29,6 +30,14 @@ func (l Limits) steps() int {
 		return DefaultMaxSteps
 	}
 	return l.Steps
+}
+
+// within returns a context that ends when the time is over.
+func (l Limits) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if l.Time == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, l.Time, fmt.Errorf("%w of %v", ErrLimit, l.Time))
 }
 
 // spent reports that the tokens are used up.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,10 +28,14 @@ type Run struct {
 	// Expand returns the calls of a turn with the further ones that must be answered
 	// before; nil leaves them as they are. The model is not told of those.
 	Expand func(calls []Call) []Call
+	// Aside is where the run is put while it waits for answers; nil waits for the gate's
+	// approver instead.
+	Aside Aside
 
 	rounds []Round
 	usage  Usage
 	streak streak
+	open   *openTurn // of a run that was put aside
 }
 
 // Usage is what all turns cost so far.
@@ -40,18 +45,22 @@ func (r *Run) Usage() Usage { return r.usage }
 // the round, also with an error: the cause of ctx if that is done, a [*StoppedError] if an
 // answer ended the run, one that matches [ErrLimit], or the model's.
 func (r *Run) Say(ctx context.Context, m Message) (Round, error) {
-	if r.Limits.Time > 0 {
-		late := fmt.Errorf("%w of %v", ErrLimit, r.Limits.Time)
-		limited, cancel := context.WithTimeoutCause(ctx, r.Limits.Time, late)
-		defer cancel()
-		ctx = limited
-	}
+	ctx, cancel := r.Limits.within(ctx)
+	defer cancel()
 	r.rounds = append(r.rounds, Round{Message: m})
+	return r.goOn(ctx)
+}
+
+// goOn takes turns until the round that is under way ends.
+func (r *Run) goOn(ctx context.Context) (Round, error) {
 	round := &r.rounds[len(r.rounds)-1]
-	for range r.Limits.steps() {
+	for len(round.Steps) < r.Limits.steps() {
 		step, err := r.step(ctx)
 		if step != nil {
 			round.Steps = append(round.Steps, *step)
+			if notSaved := r.saveStep(ctx); notSaved != nil {
+				err = errors.Join(err, notSaved)
+			}
 		}
 		if err != nil || len(step.Turn.Calls) == 0 {
 			return *round, err
@@ -62,9 +71,6 @@ func (r *Run) Say(ctx context.Context, m Message) (Round, error) {
 
 // step takes one turn, and has its calls judged and run. Without a turn there is no step.
 func (r *Run) step(ctx context.Context) (*Step, error) {
-	if err := r.Limits.spent(r.usage); err != nil {
-		return nil, err
-	}
 	turn, err := r.turn(ctx)
 	if err != nil {
 		return nil, err
@@ -74,7 +80,10 @@ func (r *Run) step(ctx context.Context) (*Step, error) {
 		return step, nil
 	}
 	calls, further := r.expanded(turn.Calls)
-	results := tool.Calls(ctx, r.Gate, calls...)
+	results, err := r.run(ctx, turn, calls)
+	if err != nil {
+		return nil, err
+	}
 	if r.Watcher != nil {
 		r.Watcher.Results(results)
 	}
@@ -85,8 +94,30 @@ func (r *Run) step(ctx context.Context) (*Step, error) {
 	return step, r.stopped(results)
 }
 
-// turn asks the model.
+// saveStep keeps a step that is over, if the run may be put aside.
+func (r *Run) saveStep(ctx context.Context) error {
+	if r.Aside == nil {
+		return nil
+	}
+	return r.save(ctx)
+}
+
+// run has the calls of a turn judged, answered and run.
+func (r *Run) run(ctx context.Context, t Turn, calls []Call) ([]Result, error) {
+	if r.Aside == nil {
+		return tool.Calls(ctx, r.Gate, calls...), nil
+	}
+	return r.runLater(ctx, t, calls)
+}
+
+// turn asks the model, unless the run was put aside in the middle of a turn.
 func (r *Run) turn(ctx context.Context) (Turn, error) {
+	if r.open != nil {
+		return r.open.turn, nil
+	}
+	if err := r.Limits.spent(r.usage); err != nil {
+		return Turn{}, err
+	}
 	tools := r.Tools
 	if tools == nil {
 		tools = r.Gate.Specs()

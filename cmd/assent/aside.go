@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/worker"
+)
+
+// parkedVersion is the version of the JSON form of a run that was put aside.
+const parkedVersion = 1
+
+// A parked run is one that waits for answers: how it was started, and how far it is.
+type parked struct {
+	Version   int             `json:"version"`
+	Worker    string          `json:"worker"` // the path of its file
+	Folder    string          `json:"folder"` // where it was started
+	Config    string          `json:"config,omitempty"`
+	Set       []string        `json:"set,omitempty"`
+	Model     string          `json:"model,omitempty"`
+	OnDeny    string          `json:"on_deny"`
+	MaxSteps  int             `json:"max_steps,omitempty"`
+	MaxTokens int64           `json:"max_tokens,omitempty"`
+	MaxTime   time.Duration   `json:"max_time,omitempty"`
+	Run       json.RawMessage `json:"run"`
+}
+
+// An aside keeps a run in the store.
+type aside struct {
+	desk    *desk
+	id      string
+	version int64 // of what is kept
+	parked  parked
+}
+
+var _ worker.Aside = (*aside)(nil)
+
+func newAside(d *desk, p parked) *aside {
+	p.Version = parkedVersion
+	return &aside{desk: d, id: strings.ToLower(rand.Text()[:10]), parked: p}
+}
+
+// Save implements [worker.Aside].
+func (a *aside) Save(ctx context.Context, data []byte) error {
+	a.parked.Run = data
+	all, err := json.Marshal(a.parked)
+	if err != nil {
+		return err
+	}
+	a.version, err = a.desk.store.SaveRun(ctx, approval.SavedRun{ID: a.id, Session: a.desk.session, Version: a.version, Data: all})
+	return err
+}
+
+// Collect implements [worker.Aside].
+func (a *aside) Collect(ctx context.Context, b *approval.Batch) error {
+	err := approval.Collect(ctx, a.desk.store, b)
+	a.desk.ties.Settle(ctx, b)
+	var withdrawn *approval.WithdrawnError
+	if errors.As(err, &withdrawn) {
+		return nil // nobody's answer; it is asked again
+	}
+	return err
+}
+
+// Post implements [worker.Aside]. What waits no more is withdrawn.
+func (a *aside) Post(ctx context.Context, b *approval.Batch) error {
+	pending := b.Pending()
+	open, err := a.desk.store.Open(ctx, a.desk.session)
+	if err != nil {
+		return err
+	}
+	for _, p := range open {
+		if !slices.ContainsFunc(pending, func(r *approval.Request) bool { return r.ID == p.Request.ID }) {
+			if err := a.desk.store.Settle(ctx, p.Request, approval.Settlement{State: approval.Dismissed}); err != nil {
+				return err
+			}
+		}
+	}
+	return a.desk.store.Post(ctx, pending...)
+}
+
+// ended forgets a run that waits for nothing any more.
+func (a *aside) ended(ctx context.Context) error {
+	if a.version == 0 {
+		return nil
+	}
+	return a.desk.store.DeleteRun(context.WithoutCancel(ctx), a.id)
+}
+
+// loadParked reads a run that was put aside.
+func loadParked(run approval.SavedRun) (parked, error) {
+	var p parked
+	if err := json.Unmarshal(run.Data, &p); err != nil {
+		return p, fmt.Errorf("run %s: %w", run.ID, err)
+	}
+	if p.Version != parkedVersion {
+		return p, fmt.Errorf("run %s has version %d; this program knows version %d", run.ID, p.Version, parkedVersion)
+	}
+	return p, nil
+}
