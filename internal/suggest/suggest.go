@@ -64,9 +64,11 @@ func Find(cases []replay.Case, opt Options) []Suggestion {
 	return out
 }
 
-// A prompt is a question that a person answered with yes, and the acts that asked.
+// A prompt is a question that a person answered with yes.
 type prompt struct {
 	replay.Case
+	// needed are the acts that a rule would have to allow; none if no rule for them is worth
+	// suggesting. A rule that others suggest may still answer it.
 	needed []approval.Act
 }
 
@@ -82,6 +84,7 @@ type search struct {
 	prompts []prompt
 	refused []replay.Case
 	byAct   map[string][]int // the prompts that begin with exactly this act
+	others  []int            // the prompts that no rule is suggested for
 	found   []candidate
 	done    map[int]bool // the prompts that what was found answers
 }
@@ -94,16 +97,24 @@ func (s *search) sort(cases []replay.Case) {
 			s.refused = append(s.refused, c)
 		case c.Asked && c.State == approval.Approved:
 			if needed, ok := s.needs(&c); ok {
-				key := exact(needed[0])
-				s.byAct[key] = append(s.byAct[key], len(s.prompts))
-				s.prompts = append(s.prompts, prompt{c, needed})
+				s.add(prompt{c, needed})
 			}
 		}
 	}
 }
 
-// needs returns the acts that a rule would have to allow. It is false if no rule could, or
-// none is worth suggesting.
+func (s *search) add(p prompt) {
+	if i := len(s.prompts); len(p.needed) == 0 {
+		s.others = append(s.others, i)
+	} else {
+		key := exact(p.needed[0])
+		s.byAct[key] = append(s.byAct[key], i)
+	}
+	s.prompts = append(s.prompts, p)
+}
+
+// needs returns the acts that a rule would have to allow, none if no such rule is worth
+// suggesting. It is false if no rule could answer the prompt.
 func (s *search) needs(c *replay.Case) ([]approval.Act, bool) {
 	j := s.judge(s.Policy, c)
 	if j.State != approval.Pending || j.PersonOnly {
@@ -116,14 +127,14 @@ func (s *search) needs(c *replay.Case) ([]approval.Act, bool) {
 			continue // an allow for the cause answers it
 		}
 		if !worthy(a) {
-			return nil, false
+			return nil, true
 		}
 		if changesFiles(c.Acts, i) {
 			a.Prefix = 0 // exactly this, or not at all
 		}
 		out = append(out, a)
 	}
-	return out, len(out) > 0
+	return out, true
 }
 
 func (s *search) judge(p approval.Policy, c *replay.Case) approval.Judgement {
@@ -135,7 +146,10 @@ func (s *search) judge(p approval.Policy, c *replay.Case) approval.Judgement {
 func (s *search) try(by level) {
 	groups := map[string][]int{}
 	for i := range s.prompts {
-		if key, ok := by.key(s.prompts[i].needed); ok && !s.done[i] {
+		if s.done[i] || len(s.prompts[i].needed) == 0 {
+			continue
+		}
+		if key, ok := by.key(s.prompts[i].needed); ok {
 			groups[key] = append(groups[key], i)
 		}
 	}
@@ -173,12 +187,13 @@ func (s *search) candidate(by level, members []int) (candidate, bool) {
 }
 
 // near returns the prompts that the rules may answer: exact ones answer no others than
-// those that begin with one of their acts.
+// those that begin with one of their acts, and some that nothing is suggested for.
 func (s *search) near(by level, rules []string) (out []int) {
 	if by == exactly {
 		for _, text := range rules {
 			out = append(out, s.byAct[text]...)
 		}
+		out = append(out, s.others...)
 		slices.Sort(out)
 		return out
 	}
