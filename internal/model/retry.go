@@ -110,9 +110,9 @@ func duration(n float64, unit time.Duration) time.Duration {
 	return 0
 }
 
-// Unless returns a context that ends when nothing was heard for a while, and what to call
+// unless returns a context that ends when nothing was heard for a while, and what to call
 // when something was. Its cause is then [ErrSilent].
-func Unless(ctx context.Context, silence time.Duration) (quiet context.Context, heard, stop func()) {
+func unless(ctx context.Context, silence time.Duration) (quiet context.Context, heard, stop func()) {
 	if silence <= 0 {
 		silence = DefaultSilence
 	}

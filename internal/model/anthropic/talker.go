@@ -50,30 +50,13 @@ func New(e model.Endpoint) (*Talker, error) {
 
 // Talk implements [worker.Talker].
 func (t *Talker) Talk(ctx context.Context, p worker.Prompt, l worker.Listener) (worker.Turn, error) {
-	names, err := model.NewNames(p.Tools)
-	if err != nil {
-		return worker.Turn{}, err
-	}
-	params, err := t.params(p, names)
-	if err != nil {
-		return worker.Turn{}, err
-	}
-	return t.endpoint.Retry.Turn(ctx, l, func(ctx context.Context) (worker.Turn, error) {
-		return t.try(ctx, params, model.NewCollector(names, l))
-	})
+	return model.Turn(ctx, &t.endpoint, p, l, t.params, t.stream)
 }
 
-// try has one turn streamed.
-func (t *Talker) try(ctx context.Context, params sdk.MessageNewParams, c *model.Collector) (worker.Turn, error) {
-	quiet, heard, stop := model.Unless(ctx, t.endpoint.Silence)
-	defer stop()
-	stream := t.messages.NewStreaming(quiet, params)
+func (t *Talker) stream(ctx context.Context, params sdk.MessageNewParams, c *model.Collector, heard func()) (worker.Turn, error) {
+	stream := t.messages.NewStreaming(ctx, params)
 	defer stream.Close()
-	turn, err := t.read(stream, c, heard)
-	if err != nil && errors.Is(context.Cause(quiet), model.ErrSilent) {
-		err = t.endpoint.Broken(model.ErrSilent.Error())
-	}
-	return turn, err
+	return t.read(stream, c, heard)
 }
 
 // read reads a stream up to the end of its message.
