@@ -2,9 +2,7 @@ package anthropic_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/assent-dev/assent/internal/model"
@@ -74,18 +72,10 @@ func talker(t *testing.T, s *modeltest.Server, attempts int) *anthropic.Talker {
 }
 
 func prompt(words string, tools ...worker.Spec) worker.Prompt {
-	return worker.Prompt{Instructions: "Be brief.", Tools: tools, Rounds: []worker.Round{{Message: worker.Message{Text: words}}}}
+	return modeltest.Prompt(words, tools...)
 }
 
-// fault returns the fault behind an error, which must not tell the key.
 func fault(t *testing.T, err error) *model.Fault {
 	t.Helper()
-	var f *model.Fault
-	if !errors.As(err, &f) {
-		t.Fatalf("error %v is no fault", err)
-	}
-	if strings.Contains(err.Error(), secret) || strings.Contains(fmt.Sprintf("%+v", f), secret) {
-		t.Errorf("the error tells the key: %v", err)
-	}
-	return f
+	return modeltest.Fault(t, err, secret)
 }
