@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,8 @@ func callCmd() *cobra.Command {
 			"The result goes to standard output, questions to standard error. A call that is refused ends\n" +
 			"with status 3.",
 		Example: "  assent call -c notes.worker read_file '{\"path\": \"notes/today.md\"}'\n" +
-			"  assent call shell 'git status'",
+			"  assent call shell 'git status'\n" +
+			"  assent call github:create_issue '{\"repo\": \"me/notes\", \"title\": \"Broken link\"}'",
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error { return flags.call(c, args[0], args[1]) },
 	}
@@ -110,6 +112,17 @@ func (w *prepared) callTool(ctx context.Context, d *desk, from toolbox.Options, 
 	opts := w.boxOptions()
 	opts.Folder, opts.File, opts.Denied = from.Folder, from.File, d.denied(w.cfg.Rules)
 	opts.Protected = append(opts.Protected, w.cfg.Files...)
+	call := approval.Call{ID: "by-hand", Tool: name, Arguments: args}
+	if connector, own, ok := strings.Cut(name, ":"); ok {
+		call.Connector, call.Tool = connector, own
+	}
+	named := slices.DeleteFunc(slices.Clone(w.cfg.Connectors), func(c config.Connector) bool { return c.Name != call.Connector })
+	foreign, err := w.connect(ctx, named, from.Folder, from.File)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer foreign.close()
+	opts.Further = foreign.tools(named)
 	box, err := toolbox.Open(w.cfg.Policy, opts)
 	if err != nil {
 		return tool.Result{}, err
@@ -119,10 +132,6 @@ func (w *prepared) callTool(ctx context.Context, d *desk, from toolbox.Options, 
 	gate, err := d.gate(nil, w.cfg.Rules, box.Tools)
 	if err != nil {
 		return tool.Result{}, err
-	}
-	call := approval.Call{ID: "by-hand", Tool: name, Arguments: args}
-	if connector, own, ok := strings.Cut(name, ":"); ok {
-		call.Connector, call.Tool = connector, own
 	}
 	result := tool.Call(tool.WithProgress(ctx, d.shown), gate, call)
 	if ctx.Err() != nil {

@@ -162,7 +162,7 @@ func (k *counter) openConnectors(ctx context.Context, chosen []config.Connector,
 	for _, c := range chosen {
 		configs = append(configs, connectorConfig(c, file == "" && c.Source == ""))
 	}
-	pins := connector.NewFolderPins(filepath.Join(state, "pins"))
+	pins := connector.NewFolderPins(pinsFolder(state))
 	k.connectors, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
 		opts := k.ear.Listen(connector.Options{Runner: host.None{}, Dir: dir, Environ: os.Environ(), Pins: pins, Names: names})
 		if i := slices.IndexFunc(chosen, func(c config.Connector) bool { return c.Name == cfg.Name }); chosen[i].Sandboxed {

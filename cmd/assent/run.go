@@ -148,15 +148,19 @@ func (f *runFlags) work(c *cobra.Command, w *prepared, shown *runView, do func(c
 	if err != nil {
 		return err
 	}
-	all := f.crew(w, d, stop)
-	all.Watch = shown.watch
-	m, err := all.Open(w.cfg)
+	foreign, err := w.connect(ctx, w.cfg.Connectors, w.cfg.Worker.Folder, w.cfg.Worker.File)
 	if err != nil {
 		return errors.Join(err, d.close())
 	}
+	all := f.crew(w, d, stop)
+	all.Watch, all.Connect = foreign.watching(shown.watch), foreign.tools
+	m, err := all.Open(w.cfg)
+	if err != nil {
+		return errors.Join(err, foreign.close(), d.close())
+	}
 	warn(m.Box.Warnings)
 	err = do(ctx, m, d)
-	return errors.Join(err, m.Close(), d.close())
+	return errors.Join(err, m.Close(), foreign.close(), d.close())
 }
 
 // message is what the worker is told: the argument, the input, or standard input.

@@ -48,6 +48,9 @@ func (f *runFlags) dry(ctx context.Context, out io.Writer, w *prepared) error {
 	for _, s := range m.Specs() {
 		list = append(list, dryTool{s.FullName(), needs(m, s, missing)})
 	}
+	for _, c := range w.cfg.Connectors { // nothing is started, so nobody knows them
+		list = append(list, dryTool{c.Name + ":*", "asks; its tools are listed when it is started"})
+	}
 	for _, name := range m.Worker.Manual {
 		list = append(list, dryTool{name, "manual: only 'assent call' runs it"})
 	}

@@ -53,15 +53,20 @@ func sandboxPolicy(file, state string) (*config.Policy, sandbox.Profile, error) 
 	if err != nil {
 		return nil, sandbox.Profile{}, err
 	}
+	profile, err := profileOf(policy, file, state)
+	return policy, profile, err
+}
+
+// profileOf derives the profile of the commands of a policy that was read from the file.
+func profileOf(policy *config.Policy, file, state string) (sandbox.Profile, error) {
 	setting, err := sandboxSetting(file, state)
 	if err != nil {
-		return nil, sandbox.Profile{}, err
+		return sandbox.Profile{}, err
 	}
 	if setting.Masked, err = deniedFiles(policy); err != nil && !errors.Is(err, os.ErrNotExist) { // that is told elsewhere
-		return nil, sandbox.Profile{}, err
+		return sandbox.Profile{}, err
 	}
-	profile, err := policy.Profile(setting)
-	return policy, profile, err
+	return policy.Profile(setting)
 }
 
 // sandboxSetting is what of this machine and user a profile depends on.

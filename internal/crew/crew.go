@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -17,7 +18,7 @@ import (
 // MaxDepth is how many workers a chain of callers may have.
 const MaxDepth = 5
 
-// A Crew is all workers of one run. All fields but Watch and Stop are needed.
+// A Crew is all workers of one run. All fields but Connect, Watch and Stop are needed.
 type Crew struct {
 	// Folders are where workers are found by name, in order. Created ones go to the first,
 	// the project's.
@@ -32,6 +33,8 @@ type Crew struct {
 	Gate func(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error)
 	// Model opens the model of a worker.
 	Model func(ctx context.Context, w *config.Worker) (worker.Talker, error)
+	// Connect returns the tools of connectors, which run already. Nil means that none do.
+	Connect func(of []config.Connector) []tool.Tool
 	// Watch returns who sees what a chain of workers does. May be nil.
 	Watch func(chain []string) worker.Watcher
 	// Ties are those of the gates.
@@ -71,17 +74,18 @@ type Member struct {
 	// Chain is who called whom, this worker last.
 	Chain []string
 
-	crew   *Crew
-	rules  *approval.RuleSet
-	caller *Member
-	shares shares
+	crew       *Crew
+	rules      *approval.RuleSet
+	connectors []config.Connector
+	caller     *Member
+	shares     shares
 }
 
 // Open opens the worker that a person named.
 func (c *Crew) Open(cfg *config.Configuration) (*Member, error) { return c.open(cfg, nil) }
 
 func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) {
-	m := &Member{Worker: cfg.Worker, crew: c, caller: caller, rules: cfg.Rules, Chain: []string{cfg.Worker.Name}}
+	m := &Member{Worker: cfg.Worker, crew: c, caller: caller, rules: cfg.Rules, connectors: cfg.Connectors, Chain: []string{cfg.Worker.Name}}
 	opts := c.Box
 	if caller != nil {
 		m.Chain = slices.Concat(caller.Chain, m.Chain)
@@ -89,18 +93,19 @@ func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) 
 		if err := caller.distinct(cfg.Worker); err != nil {
 			return nil, err
 		}
+		m.connectors = caller.connectorsFor(cfg.Connectors)
 		var err error
 		if m.rules, err = common(caller.rules, cfg.Rules); err != nil {
 			return nil, err
 		}
 	}
-	if len(cfg.Connectors) > 0 {
-		return nil, fmt.Errorf("%s: connectors cannot be used yet; leave connector %s out", cfg.Connectors[0].Source, cfg.Connectors[0].Name)
-	}
 	opts.Folder, opts.File = cfg.Worker.Folder, cfg.Worker.File
 	opts.Protected = slices.Concat(opts.Protected, cfg.Files)
 	opts.Denied = c.Denied(m.rules)
 	opts.Further = m.tools()
+	if c.Connect != nil {
+		opts.Further = append(opts.Further, c.Connect(m.connectors)...)
+	}
 	var err error
 	if m.Box, err = toolbox.Open(cfg.Policy, opts); err != nil {
 		return nil, err
@@ -123,6 +128,18 @@ func (m *Member) distinct(w *config.Worker) error {
 		}
 	}
 	return nil
+}
+
+// connectorsFor are those that a worker shares with its caller: the same servers, by the
+// same names. It reaches no others.
+func (m *Member) connectorsFor(theirs []config.Connector) []config.Connector {
+	same := func(a, b config.Connector) bool {
+		a.Source = b.Source
+		return reflect.DeepEqual(a, b)
+	}
+	return slices.DeleteFunc(slices.Clone(m.connectors), func(c config.Connector) bool {
+		return !slices.ContainsFunc(theirs, func(t config.Connector) bool { return same(c, t) })
+	})
 }
 
 // Close gives back what the member holds.

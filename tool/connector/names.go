@@ -30,12 +30,14 @@ func (n *Names) Set(owner string, names ...string) {
 	n.looks[owner] = looks
 }
 
-// taken returns who else has a tool whose name looks like this one, and that name.
+// taken returns who else has a tool whose name looks like this one, and that name. The very
+// name of a built-in tool is free: no rule for that one reaches a connector's.
 func (n *Names) taken(owner, name string) (other, like string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, other := range slices.Sorted(maps.Keys(n.looks)) {
-		if like, ok := n.looks[other][skeleton(name)]; ok && other != owner {
+		like, ok := n.looks[other][skeleton(name)]
+		if ok && other != owner && (other != BuiltIn || like != name) {
 			return other, like
 		}
 	}

@@ -221,3 +221,16 @@ func TestKeptDefinitionsThatCannotBeReadRefuse(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestTheNameOfABuiltInToolIsFreeAndWhatLooksLikeItIsNot(t *testing.T) {
+	for taken, doubted := range map[string]bool{"echo": false, "ech0": true} {
+		opts := options(newEvents())
+		opts.Names = &connector.Names{}
+		opts.Names.Set(connector.BuiltIn, taken)
+		c := open(t, config("ordinary", mcptest.Ordinary), opts)
+		g := guard(t, approval.Config{Policy: rules(t, "allow ordinary:echo")}, c.Tools()...)
+		if r := call(t, g, "ordinary:echo", args{"text": "x"}); (r.Err != nil) != doubted {
+			t.Errorf("beside %s: got %q, %v", taken, r.Text, r.Err)
+		}
+	}
+}
