@@ -3,6 +3,8 @@ package runner
 import (
 	"io"
 	"time"
+
+	"github.com/assent-dev/assent/sandbox"
 )
 
 // What a [Command] that says nothing about it gets.
@@ -34,12 +36,16 @@ type Command struct {
 	// MaxFile is how large File may grow before the command is ended; zero is
 	// [DefaultMaxFile].
 	MaxFile int64
+	// MaxOutput is how much it may print before it is ended, whoever keeps it; zero is
+	// any amount.
+	MaxOutput int64
 	// Progress, if not nil, receives the last line of output so far, one a Write,
 	// without its newline and cut to [MaxLine]. Writes do not overlap, and hold up the command.
 	Progress io.Writer
-	// Wrap, if not nil, returns the command line that runs a command line inside
-	// something else, a sandbox.
-	Wrap func(argv []string) ([]string, error)
+	// Sandbox, if not nil, holds the command to Profile. It gets no SIGTERM then: all of
+	// it ends at once, also what it left in the background.
+	Sandbox sandbox.Runner
+	Profile sandbox.Profile
 }
 
 func (c Command) withDefaults() Command {
@@ -56,10 +62,11 @@ func (c Command) withDefaults() Command {
 }
 
 // argv returns the command line. See the package's documentation for the options.
-func (c Command) argv(bash string) ([]string, error) {
-	argv := []string{bash, "--noprofile", "--norc", "-p", "-c", "--", c.Text, "bash"}
-	if c.Wrap == nil {
-		return argv, nil
-	}
-	return c.Wrap(argv)
+func (c Command) argv(bash string) []string {
+	return []string{bash, "--noprofile", "--norc", "-p", "-c", "--", c.Text, "bash"}
+}
+
+// env returns the environment, with the marker of this call.
+func (c Command) env(marker string) []string {
+	return append(c.Env.Entries(), "PWD="+c.Dir, Marker+"="+marker)
 }

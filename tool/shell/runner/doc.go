@@ -20,4 +20,7 @@
 // If assent itself is killed, the kernel kills bash (Linux), though not what bash
 // started. A process that the command left in the background on purpose is not
 // ended; it is only no longer listened to.
+//
+// In a sandbox ([Command.Sandbox]) all of that is simpler: whatever the command started,
+// and wherever it hid, ends with it, and with assent.
 package runner

@@ -67,6 +67,20 @@ func (e Environment) First(folder string) Environment {
 	return Environment{entries}
 }
 
+// With returns a copy in which these variables have these values.
+func (e Environment) With(values map[string]string) Environment {
+	entries := slices.DeleteFunc(slices.Clone(e.entries), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		_, set := values[name]
+		return set
+	})
+	for name, value := range values {
+		entries = append(entries, name+"="+value)
+	}
+	slices.Sort(entries)
+	return Environment{entries}
+}
+
 func passes(name string, names []string) bool {
 	return MayPass(name) && (slices.Contains(always, name) || slices.Contains(names, name))
 }

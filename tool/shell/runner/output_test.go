@@ -30,6 +30,14 @@ func TestEndlessOutputTakesNoMemory(t *testing.T) {
 	}
 }
 
+func TestTooMuchOutput(t *testing.T) {
+	c := command(t, "yes; echo never")
+	c.MaxOutput = 1_000_000
+	if r := run(t, c); r.Ending != runner.TooMuch || r.Stdout.Bytes < c.MaxOutput || r.Problem() != "ended: it printed too much" {
+		t.Errorf("%v after %d bytes: %q", r.Ending, r.Stdout.Bytes, r.Problem())
+	}
+}
+
 func TestAllOutputInAFile(t *testing.T) {
 	c := command(t, "seq 1 50000; seq 1 5 >&2")
 	c.File = c.Dir + "/output"

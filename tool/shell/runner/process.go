@@ -1,10 +1,10 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -15,31 +15,47 @@ import (
 
 // A process is a command that was started.
 type process struct {
-	cmd    *exec.Cmd
-	marker string
+	body   body
 	exited chan struct{} // closed when bash has ended and was waited for
 
 	sink           *sink
 	stdout, stderr *stream
 }
 
+// A body is the bash that runs: on its own, or in a sandbox.
+type body interface {
+	// await returns when it has ended. It is called once.
+	await()
+	// signal reaches everything that it started, as far as that can be.
+	signal(syscall.Signal)
+	// end says how it ended, when await has returned.
+	end() end
+}
+
+// An end is how bash ended.
+type end struct {
+	code     int
+	signal   string // the name of the one that ended it; empty for none
+	tooLarge bool   // it wrote a file beyond the size limit
+	err      error  // its end was not seen
+}
+
 // start starts the command, or leaves nothing behind.
-func start(c Command) (*process, error) {
+func start(ctx context.Context, c Command) (*process, error) {
 	if err := check(c); err != nil {
 		return nil, err
 	}
-	marker := newMarker(c.Call)
-	cmd, err := prepare(c, marker)
+	bash, err := findBash(c.Shell)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, marker: marker, exited: make(chan struct{})}
+	p := &process{exited: make(chan struct{})}
 	if p.sink, err = newSink(c); err != nil {
 		return nil, err
 	}
-	if err := p.launch(c.Keep); err != nil {
+	if err := p.launch(ctx, c, bash); err != nil {
 		p.sink.discard()
-		return nil, fmt.Errorf("cannot start %s in %s: %w", cmd.Path, c.Dir, err)
+		return nil, fmt.Errorf("cannot start %s in %s: %w", bash, c.Dir, err)
 	}
 	return p, nil
 }
@@ -61,40 +77,21 @@ func check(c Command) error {
 	return nil
 }
 
-func prepare(c Command, marker string) (*exec.Cmd, error) {
-	bash, err := findBash(c.Shell)
-	if err != nil {
-		return nil, err
-	}
-	argv, err := c.argv(bash)
-	if err != nil {
-		return nil, fmt.Errorf("the command cannot be confined: %w", err)
-	}
-	if len(argv) == 0 || !filepath.IsAbs(argv[0]) {
-		return nil, fmt.Errorf("the command line %q does not begin with an absolute path", argv)
-	}
-	return &exec.Cmd{
-		Path:        argv[0],
-		Args:        argv,
-		Dir:         c.Dir,
-		Env:         append(c.Env.Entries(), "PWD="+c.Dir, Marker+"="+marker),
-		SysProcAttr: attributes(),
-	}, nil
-}
-
 // launch starts bash with a pipe for each stream.
-func (p *process) launch(keep int) error {
+func (p *process) launch(ctx context.Context, c Command, bash string) error {
 	var err error
-	if p.stdout, err = newStream(p.sink, keep); err != nil {
+	if p.stdout, err = newStream(p.sink, c.Keep); err != nil {
 		return err
 	}
-	if p.stderr, err = newStream(p.sink, keep); err != nil {
+	if p.stderr, err = newStream(p.sink, c.Keep); err != nil {
 		p.stdout.close()
 		return err
 	}
-	p.cmd.Stdout, p.cmd.Stderr = p.stdout.theirs, p.stderr.theirs
-	if err = closeOthers(); err == nil {
-		err = p.cmd.Start()
+	marker := newMarker(c.Call)
+	if c.Sandbox != nil {
+		p.body, err = startConfined(ctx, c, bash, marker, p)
+	} else {
+		p.body, err = startBare(c, bash, marker, p)
 	}
 	if err != nil {
 		p.stdout.close()
@@ -104,7 +101,7 @@ func (p *process) launch(keep int) error {
 	p.stdout.listen()
 	p.stderr.listen()
 	go func() {
-		_ = p.cmd.Wait() // its outcome is in the state
+		p.body.await()
 		close(p.exited)
 	}()
 	return nil
@@ -112,14 +109,14 @@ func (p *process) launch(keep int) error {
 
 // end ends the whole command: it is asked first, and has a moment to obey.
 func (p *process) end() {
-	p.signal(unix.SIGTERM)
+	p.body.signal(unix.SIGTERM)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
 	case <-p.silent():
 	case <-timer.C:
 	}
-	p.signal(unix.SIGKILL)
+	p.body.signal(unix.SIGKILL)
 	<-p.exited
 }
 
@@ -133,12 +130,6 @@ func (p *process) silent() <-chan struct{} {
 		close(silent)
 	}()
 	return silent
-}
-
-// signal reaches the process group, and those that left it.
-func (p *process) signal(sig syscall.Signal) {
-	_ = unix.Kill(-p.cmd.Process.Pid, sig) // no such group: all have ended
-	signalStrays(p.cmd.Process.Pid, p.marker, sig)
 }
 
 // drain waits until all output is read, but not for long if bash has ended: then it
@@ -159,11 +150,13 @@ func (p *process) drain(patience time.Duration) (background bool) {
 
 func (p *process) result(ending Ending) Result {
 	r := Result{Ending: ending, Stdout: p.stdout.kept.output(), Stderr: p.stderr.kept.output(), File: p.sink.name()}
-	status := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	r.ExitCode = status.ExitStatus()
-	if status.Signaled() {
-		r.ExitCode = 128 + int(status.Signal())
-		r.Signal = unix.SignalName(status.Signal())
+	end := p.body.end()
+	r.ExitCode, r.Signal = end.code, end.signal
+	switch {
+	case ending == Exited && end.err != nil:
+		r.Ending, r.Unseen = Lost, end.err
+	case ending == Exited && end.tooLarge:
+		r.Ending = TooLarge
 	}
 	return r
 }

@@ -23,6 +23,8 @@ type Result struct {
 	// Background says that a process which the command started still holds its
 	// output open; what it says from now on is not seen.
 	Background bool
+	// Unseen is why it is not known how it ended.
+	Unseen error
 	// Duration is how long it ran.
 	Duration time.Duration
 }
@@ -46,8 +48,10 @@ const (
 	Exited     Ending = iota + 1 // it ended by itself
 	TimedOut                     // its time ran out
 	Cancelled                    // the context was cancelled
-	TooMuch                      // its output outgrew the file
+	TooMuch                      // its output outgrew the file, or its limit
 	FileFailed                   // its output could not be written to the file
+	TooLarge                     // it wrote a file beyond the sandbox's size limit
+	Lost                         // its sandbox did not see how it ended
 )
 
 // Problem says in words how the command failed, and is empty if it did not. It is for
@@ -61,9 +65,16 @@ func (r Result) Problem() string {
 	case Cancelled:
 		return "ended: the call was cancelled"
 	case TooMuch:
+		if r.File == "" {
+			return "ended: it printed too much"
+		}
 		return "ended: it printed more than may be kept in " + r.File
 	case FileFailed:
 		return "ended: its output could not be written to " + r.File
+	case TooLarge:
+		return "ended: it wrote a file larger than the sandbox's limit"
+	case Lost:
+		return fmt.Sprintf("it is not known how it ended: %v", r.Unseen)
 	}
 	return "did not run"
 }

@@ -30,7 +30,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c = c.withDefaults()
-	p, err := start(c)
+	p, err := start(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -101,18 +102,17 @@ func TestWhatCannotBeStarted(t *testing.T) {
 		change func(*runner.Command)
 		want   string
 	}{
-		"nothing":       {func(c *runner.Command) { *c = runner.Command{} }, "no command"},
-		"no text":       {func(c *runner.Command) { c.Text = "" }, "no command"},
-		"a NUL":         {func(c *runner.Command) { c.Text = "a\x00b" }, "NUL"},
-		"no folder":     {func(c *runner.Command) { c.Dir = "" }, "not an absolute path"},
-		"relative":      {func(c *runner.Command) { c.Dir = "x" }, "not an absolute path"},
-		"gone":          {func(c *runner.Command) { c.Dir = gone }, gone},
-		"a file":        {func(c *runner.Command) { c.Dir = "/etc/passwd" }, "not a folder"},
-		"no bash":       {func(c *runner.Command) { c.Shell = gone + "/bash" }, "no bash to run commands with at"},
-		"no sandbox":    {func(c *runner.Command) { c.Wrap = refuse }, "cannot be confined: no sandbox"},
-		"wrapped short": {func(c *runner.Command) { c.Wrap = func(argv []string) ([]string, error) { return nil, nil } }, "absolute path"},
-		"file exists":   {func(c *runner.Command) { c.File = "/etc/passwd" }, "cannot be kept"},
-		"too long":      {func(c *runner.Command) { c.Text = strings.Repeat("true;", 1<<16) }, "too long"},
+		"nothing":     {func(c *runner.Command) { *c = runner.Command{} }, "no command"},
+		"no text":     {func(c *runner.Command) { c.Text = "" }, "no command"},
+		"a NUL":       {func(c *runner.Command) { c.Text = "a\x00b" }, "NUL"},
+		"no folder":   {func(c *runner.Command) { c.Dir = "" }, "not an absolute path"},
+		"relative":    {func(c *runner.Command) { c.Dir = "x" }, "not an absolute path"},
+		"gone":        {func(c *runner.Command) { c.Dir = gone }, gone},
+		"a file":      {func(c *runner.Command) { c.Dir = "/etc/passwd" }, "not a folder"},
+		"no bash":     {func(c *runner.Command) { c.Shell = gone + "/bash" }, "no bash to run commands with at"},
+		"no sandbox":  {func(c *runner.Command) { c.Sandbox = noSandbox{} }, "there is no sandbox"},
+		"file exists": {func(c *runner.Command) { c.File = "/etc/passwd" }, "cannot be kept"},
+		"too long":    {func(c *runner.Command) { c.Text = strings.Repeat("true;", 1<<16) }, "too long"},
 	} {
 		c := fine
 		tt.change(&c)
@@ -128,22 +128,20 @@ func TestWhatCannotBeStarted(t *testing.T) {
 	}
 }
 
-func refuse([]string) ([]string, error) { return nil, errors.New("no sandbox") }
+// noSandbox holds nothing and starts nothing.
+type noSandbox struct{}
+
+func (noSandbox) Name() string                   { return "none" }
+func (noSandbox) Needs(sandbox.Profile) []string { return nil }
+
+func (noSandbox) Start(context.Context, sandbox.Command) (sandbox.Process, error) {
+	return nil, errors.New("there is no sandbox")
+}
 
 func cancelled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
-}
-
-func TestWrap(t *testing.T) {
-	c := command(t, `echo "$0: $WRAPPED"`)
-	c.Wrap = func(argv []string) ([]string, error) {
-		return append([]string{"/usr/bin/env", "WRAPPED=yes"}, argv...), nil
-	}
-	if r := run(t, c); r.Stdout.Text != "bash: yes\n" {
-		t.Errorf("%+v", r)
-	}
 }
 
 // A file for the output that could not be used is not left behind.

@@ -15,18 +15,20 @@ const MaxLine = 200
 // wants to know the last line.
 type sink struct {
 	progress io.Writer
-	file     *os.File // nil for none
-	max      int64
-	stopped  chan struct{} // closed when the file takes no more
+	file     *os.File      // nil for none
+	max      int64         // of the file
+	most     int64         // of all output; 0 for any amount
+	stopped  chan struct{} // closed when no more is taken
 
-	mu   sync.Mutex
-	size int64
-	why  Ending // 0 while the file takes more
+	mu    sync.Mutex
+	size  int64  // of the file
+	total int64  // of all output
+	why   Ending // 0 while more is taken
 }
 
 // newSink makes the file, which must be new: it is never one that a link leads to.
 func newSink(c Command) (*sink, error) {
-	s := &sink{progress: c.Progress, max: c.MaxFile, stopped: make(chan struct{})}
+	s := &sink{progress: c.Progress, max: c.MaxFile, most: c.MaxOutput, stopped: make(chan struct{})}
 	if c.File == "" {
 		return s, nil
 	}
@@ -39,12 +41,15 @@ func newSink(c Command) (*sink, error) {
 
 // write takes a piece of one stream.
 func (s *sink) write(p []byte, w *window) {
-	if s.file == nil && s.progress == nil {
+	if s.file == nil && s.progress == nil && s.most == 0 {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keep(p)
+	if s.total += int64(len(p)); s.most > 0 && s.total > s.most {
+		s.stop(TooMuch)
+	}
 	if s.progress != nil {
 		if line := w.add(p); len(line) > 0 {
 			_, _ = s.progress.Write(line) // who watches does not matter to the command
@@ -62,16 +67,21 @@ func (s *sink) keep(p []byte) {
 	s.size += int64(n)
 	switch {
 	case err != nil:
-		s.why = FileFailed
+		s.stop(FileFailed)
 	case room < int64(len(p)):
-		s.why = TooMuch
-	default:
-		return
+		s.stop(TooMuch)
 	}
-	close(s.stopped)
 }
 
-// reason returns why the file took no more, 0 if it took all.
+// stop says once that no more is taken. It wants the lock to be held.
+func (s *sink) stop(why Ending) {
+	if s.why == 0 {
+		s.why = why
+		close(s.stopped)
+	}
+}
+
+// reason returns why no more was taken, 0 if all was.
 func (s *sink) reason() Ending {
 	s.mu.Lock()
 	defer s.mu.Unlock()

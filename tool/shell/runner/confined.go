@@ -1,0 +1,47 @@
+package runner
+
+import (
+	"context"
+	"syscall"
+
+	"github.com/assent-dev/assent/sandbox"
+)
+
+// confined is bash in a sandbox. What it starts ends with it.
+type confined struct {
+	process sandbox.Process
+	cancel  context.CancelFunc
+	exit    sandbox.Exit // when it has ended
+	err     error        // likewise
+}
+
+// startConfined starts bash in its sandbox, with the streams of the process. The context
+// counts only while it starts: how a command is ended is decided elsewhere.
+func startConfined(ctx context.Context, c Command, bash, marker string, p *process) (body, error) {
+	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cancel)
+	profile := c.Profile
+	profile.Limits.Time, profile.Limits.Output = 0, 0 // both are seen to here
+	started, err := c.Sandbox.Start(live, sandbox.Command{
+		Argv: c.argv(bash), Dir: c.Dir, Env: c.env(marker), Profile: profile,
+		Stdout: p.stdout.theirs, Stderr: p.stderr.theirs,
+	})
+	stop()
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &confined{process: started, cancel: cancel}, nil
+}
+
+func (b *confined) await() {
+	b.exit, b.err = b.process.Wait()
+	b.cancel()
+}
+
+// signal ends everything inside, whatever the signal.
+func (b *confined) signal(syscall.Signal) { b.cancel() }
+
+func (b *confined) end() end {
+	return end{code: b.exit.Code, tooLarge: b.exit.Ended == sandbox.SizePassed, err: b.err}
+}
