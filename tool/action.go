@@ -213,3 +213,17 @@ func Choice(ctx context.Context) string {
 	id, _ := ctx.Value(choiceKey{}).(string)
 	return id
 }
+
+type callKey struct{}
+
+func withCall(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, callKey{}, id)
+}
+
+// CallID returns the id of the call, in the context that a [Do] is given and in
+// that of the last [Tool.Prepare] before it; empty in any other. A tool whose calls
+// are suspended tells them apart by it.
+func CallID(ctx context.Context) string {
+	id, _ := ctx.Value(callKey{}).(string)
+	return id
+}

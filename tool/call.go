@@ -30,9 +30,10 @@ func Calls(ctx context.Context, g *Gate, calls ...approval.Call) []Result {
 
 // Finish runs what is allowed of a batch that was reviewed, answered and perhaps
 // restored elsewhere. It asks nobody. While something is pending nothing runs.
-// If a call must be asked again because the world has changed, it is left
-// pending, and those after it are not run. In both cases the error wraps
-// [approval.ErrOpen]; answer what is pending and call Finish again.
+// If a call must be asked again because the world has changed it is left
+// pending, and if its Do returns [ErrSuspended] it is left suspended; those after
+// it are not run. In all these cases the error wraps [approval.ErrOpen]; answer
+// what is pending, let go on what is suspended, and call Finish again.
 //
 // A call that has ended before is not run again, and its result says so.
 func Finish(ctx context.Context, g *Gate, b *approval.Batch) ([]Result, error) {
@@ -42,9 +43,19 @@ func Finish(ctx context.Context, g *Gate, b *approval.Batch) ([]Result, error) {
 	r := runner{gate: g, batch: b, halted: len(b.Pending()) > 0}
 	results := r.all(ctx)
 	if r.halted {
-		return results, fmt.Errorf("%d of %d calls: %w", len(b.Pending()), len(results), approval.ErrOpen)
+		return results, fmt.Errorf("%d of %d calls: %w", openCalls(b), len(results), approval.ErrOpen)
 	}
 	return results, nil
+}
+
+// openCalls counts the calls that wait for an answer or for what goes on inside.
+func openCalls(b *approval.Batch) (n int) {
+	for _, o := range b.Outcomes() {
+		if o.State == approval.Pending || o.Stage == approval.StageSuspended {
+			n++
+		}
+	}
+	return n
 }
 
 // A runner runs the calls of a batch.
@@ -73,7 +84,7 @@ func (r *runner) one(ctx context.Context, i int) Result {
 		case o.State == approval.Pending:
 			r.halted = true
 			return notRun(o)
-		case !o.Runs() || o.Stage != approval.StageApproved:
+		case !o.Runs() || !startable(o.Stage):
 			return notRun(o)
 		case r.halted:
 			return waiting(o)
@@ -116,7 +127,7 @@ func (r *runner) giveUp(ctx context.Context, i int) Result {
 func (r *runner) run(ctx context.Context, i int, o approval.Outcome) (Result, error) {
 	// If what was understood before is not any more, nothing is proposed, and
 	// nothing fits what was shown.
-	action, proposal, _ := r.gate.set.prepareSafely(ctx, o.Call)
+	action, proposal, _ := r.gate.set.prepareSafely(withCall(ctx, o.Call.ID), o.Call)
 	exec, err := r.batch.Start(ctx, i, proposal)
 	if errors.Is(err, approval.ErrChanged) {
 		return Result{}, err
@@ -124,7 +135,12 @@ func (r *runner) run(ctx context.Context, i int, o approval.Outcome) (Result, er
 	if err != nil {
 		return notStarted(r.batch.Outcome(i), err), nil
 	}
-	value, err := doSafely(withChoice(ctx, r.batch.Outcome(i)), action.do)
+	value, err := doSafely(withReports(withOutcome(ctx, r.batch.Outcome(i)), exec), action.do)
+	if errors.Is(err, ErrSuspended) && !r.asks {
+		r.halted = true
+		recordErr := exec.End(ctx, approval.StageSuspended, nil)
+		return suspended(r.batch.Outcome(i), recordErr), nil
+	}
 	if errors.Is(err, approval.ErrChanged) && ctx.Err() == nil {
 		return Result{}, errors.Join(err, exec.Again(ctx, err))
 	}
@@ -156,9 +172,17 @@ func doSafely(ctx context.Context, do Do) (value any, err error) {
 	return do(ctx)
 }
 
-func withChoice(ctx context.Context, o approval.Outcome) context.Context {
+// withOutcome tells a Do which call it is, and which choice the person made.
+func withOutcome(ctx context.Context, o approval.Outcome) context.Context {
+	ctx = withCall(ctx, o.Call.ID)
 	if o.Decision == nil || o.Decision.Choice == "" {
 		return ctx
 	}
 	return context.WithValue(ctx, choiceKey{}, o.Decision.Choice)
+}
+
+// startable reports whether a call in this stage may run: for the first time, or
+// once more because its body goes on.
+func startable(s approval.Stage) bool {
+	return s == approval.StageApproved || s == approval.StageSuspended
 }

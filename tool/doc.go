@@ -48,5 +48,7 @@
 //
 // [Calls] waits for the gate's approver. To stop instead, review the calls, save
 // the batch as JSON, collect the answers wherever they come from, restore the
-// batch in any gate with the same tools, and [Finish] it.
+// batch in any gate with the same tools, and [Finish] it. A call whose body is a
+// run of its own returns [ErrSuspended] while that waits; it is entered again by
+// the next Finish.
 package tool

@@ -13,6 +13,12 @@ var ErrEnded = errors.New("it has ended before and was not run again")
 // ErrRunning says that a call is being run by somebody else.
 var ErrRunning = errors.New("it is being run already")
 
+// ErrSuspended is what a [Do] returns, wrapped or not, whose body is a run of its
+// own that waits or goes on elsewhere. [Finish] leaves the call suspended and
+// enters it again the next time; it is never begun anew. [Calls], which cannot
+// come back to it, takes it for a failure.
+var ErrSuspended = errors.New("it goes on later")
+
 // A FailedError reports a call that was allowed, ran, and failed.
 type FailedError struct {
 	Tool string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
@@ -115,6 +116,60 @@ func TestFinishAfterACrash(t *testing.T) {
 		t.Errorf("error %v", results[0].Err)
 	}
 	p.wantRan(t, "{}")
+}
+
+// A call whose body goes on later is left suspended, with what stands behind it, and is
+// entered again in whatever process: it is the same call, and is not begun anew.
+func TestFinishReentersWhatIsSuspended(t *testing.T) {
+	ctx := context.Background()
+	entered := 0
+	inner, after := asks("inner"), frees("after")
+	inner.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
+		if entered++; tool.CallID(ctx) != "the call" {
+			t.Errorf("it is called %q", tool.CallID(ctx))
+		}
+		if entered < 3 {
+			return nil, fmt.Errorf("the child waits: %w", tool.ErrSuspended)
+		}
+		return "at last", nil
+	}
+	d := newDesk(t, yes, inner, after)
+	call := callOf("inner", `{}`)
+	call.ID = "the call"
+	batch := d.gate.Review(ctx, call, callOf("after", `{}`))
+	d.gate.Ask(ctx, batch)
+	for range 2 {
+		results, err := tool.Finish(ctx, d.gate, batch)
+		if !errors.Is(err, approval.ErrOpen) || err.Error() != "1 of 2 calls: waiting for an answer" || !errors.Is(results[0].Err, tool.ErrSuspended) {
+			t.Fatalf("errors %v, %v", err, results[0].Err)
+		}
+		wantText(t, results[0], "[PENDING] inner has begun and is waiting for an answer: it goes on later. It has no result yet; do not repeat it.")
+		after.wantRan(t)
+		saved, err := json.Marshal(batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d = newDesk(t, nil, inner, after) // another process, where nobody is asked
+		if batch, err = d.gate.Restore(ctx, saved); err != nil {
+			t.Fatal(err)
+		}
+	}
+	results, err := tool.Finish(ctx, d.gate, batch)
+	if err != nil || results[0].Err != nil || entered != 3 {
+		t.Fatalf("errors %v, %v, entered %d times", err, results[0].Err, entered)
+	}
+	wantText(t, results[0], "at last")
+	after.wantRan(t, "{}")
+}
+
+// Where nobody can come back to it, a call that would be suspended has failed.
+func TestCallsCannotSuspend(t *testing.T) {
+	p := frees("t")
+	p.do = func(context.Context, json.RawMessage) (any, error) { return nil, tool.ErrSuspended }
+	var failed *tool.FailedError
+	if r := newDesk(t, nil, p).call("t", `{}`); !errors.As(r.Err, &failed) {
+		t.Errorf("error %v", r.Err)
+	}
 }
 
 // A record that cannot be kept: nothing runs.

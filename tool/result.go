@@ -24,8 +24,8 @@ type Result struct {
 	// Err is nil if the call ran and did not fail, or if a person answered in
 	// its place. Otherwise it is an [*approval.BlockedError],
 	// [*approval.DeniedError], [*approval.InvalidError], [*FailedError],
-	// [*CancelledError] or [*UnknownError], or wraps [approval.ErrOpen] or
-	// [ErrRunning].
+	// [*CancelledError] or [*UnknownError], or wraps [approval.ErrOpen], with it
+	// perhaps [ErrSuspended], or [ErrRunning].
 	Err error
 }
 
@@ -70,6 +70,17 @@ func (r *Result) ranBefore() {
 func waiting(o approval.Outcome) Result {
 	r := newResult(o)
 	r.fail(fmt.Errorf("%s is allowed, and other calls of its turn are %w", r.Tool, approval.ErrOpen))
+	return r
+}
+
+// suspended is the result of a call whose body goes on later.
+func suspended(o approval.Outcome, recordErr error) Result {
+	r := newResult(o)
+	err := fmt.Errorf("%s has begun and is %w: %w", r.Tool, approval.ErrOpen, ErrSuspended)
+	if recordErr != nil {
+		err = fmt.Errorf("%w, which could not be recorded: %w", err, recordErr)
+	}
+	r.fail(err)
 	return r
 }
 

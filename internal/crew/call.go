@@ -39,8 +39,9 @@ type delegation struct {
 	files   []file
 }
 
-// delegation finds out what a worker_call means, without any effect.
-func (m *Member) delegation(in callArgs) (d delegation, err error) {
+// delegation finds out what a worker_call means, without any effect. Of a worker that has
+// begun the files are those that it was given, whatever became of them.
+func (m *Member) delegation(in callArgs, begun *child) (d delegation, err error) {
 	switch {
 	case !config.ValidWorkerName(in.Worker):
 		return d, fmt.Errorf("%q is no name of a worker", in.Worker)
@@ -67,8 +68,14 @@ func (m *Member) delegation(in callArgs) (d delegation, err error) {
 	if err := CheckInput(d.file.Worker, in.Input); err != nil {
 		return d, err
 	}
-	d.files, err = m.attachments(in.Attachments, d.file.Worker)
-	return d, err
+	if begun == nil {
+		d.files, err = m.attachments(in.Attachments, d.file.Worker)
+		return d, err
+	}
+	for _, a := range begun.Message.Attachments {
+		d.files = append(d.files, file{Attachment: a})
+	}
+	return d, nil
 }
 
 // attachments reads the files, as far as both workers take them.
@@ -98,8 +105,8 @@ func (m *Member) attachments(names []string, to *config.Worker) ([]file, error) 
 	return out, nil
 }
 
-func (m *Member) prepareCall(_ context.Context, in callArgs) (tool.Action, error) {
-	d, err := m.delegation(in)
+func (m *Member) prepareCall(ctx context.Context, in callArgs) (tool.Action, error) {
+	d, err := m.delegation(in, m.turn.called(tool.CallID(ctx)))
 	if err != nil {
 		return tool.Action{}, err
 	}
@@ -115,6 +122,9 @@ func (m *Member) prepareCall(_ context.Context, in callArgs) (tool.Action, error
 		act.PersonOnly, act.Why = true, refused
 	}
 	do := func(ctx context.Context) (any, error) { return m.call(ctx, in, d) }
+	if m.crew.Aside != nil {
+		do = func(ctx context.Context) (any, error) { return m.callLater(ctx, in, d) }
+	}
 	return tool.Ask(do).On(act).Seeing(d.digest(in)).Titled(d.summary(in)).
 		Showing(func(ctx context.Context) (present.View, error) { return m.callView(ctx, in, d) }), nil
 }
@@ -166,7 +176,7 @@ func (m *Member) callView(ctx context.Context, in callArgs, d delegation) (prese
 // refusedShare says which file of the call was refused in this turn, if one was.
 func (m *Member) refusedShare(in callArgs) string {
 	for _, name := range in.Attachments {
-		for _, id := range m.shares.ids(shareKey{name, in.Worker}) {
+		for _, id := range m.turn.ids(shareKey{name, in.Worker}) {
 			if what := m.crew.Ties.refusedCall(m.Chain, id); what != "" {
 				return what
 			}
@@ -175,26 +185,43 @@ func (m *Member) refusedShare(in callArgs) string {
 	return ""
 }
 
-// call runs the worker with exactly the files that were shared in this turn.
+// call runs the worker and returns its answer.
 func (m *Member) call(ctx context.Context, in callArgs, d delegation) (any, error) {
-	message := worker.Message{Text: InputText(in.Input)}
-	for _, f := range d.files {
-		given, ok := m.shares.get(shareKey{f.asked, in.Worker})
-		if !ok {
-			return nil, fmt.Errorf("%s was not shared with %s, so it was not called", f.Name, in.Worker)
-		}
-		message.Attachments = append(message.Attachments, given)
-	}
-	cfg, err := m.configuration(ctx, d.file)
+	message, err := m.message(in, d)
 	if err != nil {
-		return nil, fmt.Errorf("worker %s: %w", in.Worker, err)
+		return nil, err
+	}
+	callee, err := m.callee(ctx, d.file)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := callee.answer(ctx, func(run *worker.Run) (worker.Round, error) { return run.Say(ctx, message) })
+	return answer, errors.Join(err, callee.Close())
+}
+
+// message is what the worker is told, with exactly the files that were shared in this turn.
+func (m *Member) message(in callArgs, d delegation) (worker.Message, error) {
+	out := worker.Message{Text: InputText(in.Input)}
+	for _, f := range d.files {
+		if !m.turn.gave(shareKey{f.asked, in.Worker}, approval.DigestOf(f.Data)) {
+			return out, fmt.Errorf("%s was not shared with %s, so it was not called", f.Name, in.Worker)
+		}
+		out.Attachments = append(out.Attachments, f.Attachment)
+	}
+	return out, nil
+}
+
+// callee opens the worker of a file as one that this member called.
+func (m *Member) callee(ctx context.Context, f *config.File) (*Member, error) {
+	cfg, err := m.configuration(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("worker %s: %w", f.Worker.Name, err)
 	}
 	callee, err := m.crew.open(cfg, m)
 	if err != nil {
-		return nil, fmt.Errorf("worker %s: %w", in.Worker, err)
+		return nil, fmt.Errorf("worker %s: %w", f.Worker.Name, err)
 	}
-	answer, err := callee.answer(ctx, message)
-	return answer, errors.Join(err, callee.Close())
+	return callee, nil
 }
 
 // configuration says what holds for a worker that is called, and makes the folders that
@@ -203,6 +230,9 @@ func (m *Member) configuration(ctx context.Context, f *config.File) (*config.Con
 	cfg, err := m.crew.Configure(ctx, f)
 	if err != nil {
 		return nil, err
+	}
+	if m.crew.Box.Looking {
+		return cfg, nil
 	}
 	for _, r := range cfg.MissingRoots() {
 		p, _, err := m.Box.Roots.ResolveHost(r.Host)
@@ -216,20 +246,23 @@ func (m *Member) configuration(ctx context.Context, f *config.File) (*config.Con
 	return cfg, nil
 }
 
-// answer gives the member its message and returns what it says last. An answer that ended
-// it ends the whole run.
-func (m *Member) answer(ctx context.Context, message worker.Message) (any, error) {
+// answer lets the member run and returns what it says last. An answer that ended it ends
+// the whole run.
+func (m *Member) answer(ctx context.Context, do func(*worker.Run) (worker.Round, error)) (string, error) {
 	run, err := m.Run(ctx)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	round, err := run.Say(ctx, message)
+	round, err := do(run)
+	if !errors.As(err, new(*worker.PausedError)) {
+		m.caller.run.Charge(run.Usage()) // once, at its end
+	}
 	var stopped *worker.StoppedError
 	if errors.As(err, &stopped) && !stopped.Repeated && m.crew.Stop != nil {
 		m.crew.Stop(err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("worker %s: %w", m.Worker.Name, err)
+		return "", fmt.Errorf("worker %s: %w", m.Worker.Name, err)
 	}
 	text := LastText(round)
 	return text, CheckOutput(m.Worker, text)

@@ -3,6 +3,7 @@ package crew
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -18,7 +19,8 @@ import (
 // MaxDepth is how many workers a chain of callers may have.
 const MaxDepth = 5
 
-// A Crew is all workers of one run. All fields but Connect, Watch and Stop are needed.
+// A Crew is all workers of one run. All fields but Connect, Watch, Aside
+// and Stop are needed.
 type Crew struct {
 	// Folders are where workers are found by name, in order. Created ones go to the first,
 	// the project's.
@@ -37,6 +39,9 @@ type Crew struct {
 	Connect func(of []config.Connector) []tool.Tool
 	// Watch returns who sees what a chain of workers does. May be nil.
 	Watch func(chain []string) worker.Watcher
+	// Aside is where the run is put while it waits for answers. May be nil: then the gates
+	// ask, and a worker that is called runs inside the call.
+	Aside worker.Aside
 	// Ties are those of the gates.
 	Ties *Ties
 	// Stop ends the whole run. May be nil.
@@ -55,6 +60,21 @@ func (c *Crew) Agreed(f *config.File) bool {
 	defer c.mu.Unlock()
 	d, ok := c.created[f.Path]
 	return ok && d == approval.DigestOf(f.Data)
+}
+
+// Created returns the files that a person agreed to in this run, for a run that goes on in
+// another process.
+func (c *Crew) Created() map[string]approval.Digest {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.created)
+}
+
+// Recall takes up what [Crew.Created] returned.
+func (c *Crew) Recall(created map[string]approval.Digest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.created = maps.Clone(created)
 }
 
 func (c *Crew) agree(path string, data []byte) {
@@ -78,7 +98,9 @@ type Member struct {
 	rules      *approval.RuleSet
 	connectors []config.Connector
 	caller     *Member
-	shares     shares
+	turn       turnState
+	run        *worker.Run // the last one
+	inside     *child      // what this member is to its caller, if the run may be put aside
 }
 
 // Open opens the worker that a person named.
@@ -198,14 +220,17 @@ func (m *Member) Run(ctx context.Context) (*worker.Run, error) {
 	if limits.Steps == 0 || m.Worker.MaxSteps > 0 && m.Worker.MaxSteps < limits.Steps {
 		limits.Steps = m.Worker.MaxSteps
 	}
-	r := &worker.Run{
+	m.run = &worker.Run{
 		Talker: talker, Gate: m.Gate, Workers: m.Chain, Instructions: m.Worker.Instructions, Tools: m.Specs(),
-		Limits: limits, StopOnDeny: m.crew.StopOnDeny, Expand: m.expand,
+		Limits: limits, StopOnDeny: m.crew.StopOnDeny, Expand: m.expand, Aside: m.aside(), Inner: inner{m},
+	}
+	if m.caller != nil {
+		m.run.Before = m.caller.run.Before.Add(m.caller.run.Usage())
 	}
 	if m.crew.Watch != nil {
-		r.Watcher = m.crew.Watch(m.Chain)
+		m.run.Watcher = m.crew.Watch(m.Chain)
 	}
-	return r, nil
+	return m.run, nil
 }
 
 // projectFolder is where created workers go.

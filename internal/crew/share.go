@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/assent-dev/assent/approval"
@@ -25,48 +24,10 @@ import (
 // A shareKey is a file and who is to get it.
 type shareKey struct{ path, worker string }
 
-// shares are the files of the turn that is under way.
-type shares struct {
-	mu       sync.Mutex
-	expected map[shareKey][]string // ids of the calls that share it
-	given    map[shareKey]worker.Attachment
-}
-
-func (s *shares) reset() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.expected, s.given = map[shareKey][]string{}, map[shareKey]worker.Attachment{}
-}
-
-func (s *shares) expect(k shareKey, id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.expected[k] = append(s.expected[k], id)
-}
-
-func (s *shares) ids(k shareKey) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.expected[k])
-}
-
-func (s *shares) give(k shareKey, a worker.Attachment) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.given[k] = a
-}
-
-func (s *shares) get(k shareKey) (worker.Attachment, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a, ok := s.given[k]
-	return a, ok
-}
-
 // expand puts a call of share_file in front of every worker_call for each of its files. A
 // call that cannot work anyway asks for no file.
 func (m *Member) expand(calls []worker.Call) []worker.Call {
-	m.shares.reset()
+	m.turn.reset()
 	m.crew.Ties.forget(m.Chain)
 	var out []worker.Call
 	for _, c := range calls {
@@ -83,7 +44,7 @@ func (m *Member) parts(c worker.Call) []worker.Call {
 	if json.Unmarshal(c.Arguments, &args) != nil {
 		return nil
 	}
-	if d, err := m.delegation(args); err != nil || d.blocked != "" {
+	if d, err := m.delegation(args, nil); err != nil || d.blocked != "" {
 		return nil
 	}
 	var out []worker.Call
@@ -93,7 +54,7 @@ func (m *Member) parts(c worker.Call) []worker.Call {
 			return nil
 		}
 		id := partID(c.ID, i+1)
-		m.shares.expect(shareKey{file, args.Worker}, id)
+		m.turn.expect(shareKey{file, args.Worker}, id)
 		out = append(out, worker.Call{ID: id, Tool: approval.ShareFile, Arguments: data})
 	}
 	return out
@@ -111,7 +72,7 @@ func (m *Member) shareTool() tool.Tool {
 
 func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, error) {
 	key := shareKey{in.Path, in.Worker}
-	if len(m.shares.ids(key)) == 0 {
+	if len(m.turn.ids(key)) == 0 {
 		return tool.Action{}, fmt.Errorf("%s is not for models; name the files as attachments of %s", approval.ShareFile, approval.WorkerCall)
 	}
 	f, err := m.attachment(in.Path)
@@ -125,7 +86,7 @@ func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, err
 		read.Verdict, read.Why, read.Cause = approval.Free, "follows from the sharing", 1
 	}
 	do := func(context.Context) (any, error) {
-		m.shares.give(key, f.Attachment)
+		m.turn.give(key, approval.DigestOf(f.Data))
 		return fmt.Sprintf("%s is shared with %s", f.Name, in.Worker), nil
 	}
 	return tool.Ask(do).On(share, read).Seeing(approval.DigestOf(f.Data)).

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -27,60 +26,102 @@ type Aside interface {
 type PausedError struct{ Pending []*approval.Request }
 
 func (e *PausedError) Error() string {
-	if len(e.Pending) == 1 {
+	switch len(e.Pending) {
+	case 0:
+		return "what the calls of the run act on changes all the time; resume it when it does not"
+	case 1:
 		return "the run waits for an answer"
 	}
 	return fmt.Sprintf("the run waits for %d answers", len(e.Pending))
 }
 
+// An Inner keeps the runs that the calls of a turn wait for, each under the id of its call.
+// Such a call is suspended: it is entered again when its run has ended. As JSON it is part
+// of the run that is saved.
+type Inner interface {
+	json.Marshaler
+	json.Unmarshaler
+	// GoOn lets the runs go on until they have ended. If one cannot without a person, the
+	// error is its [*PausedError].
+	GoOn(ctx context.Context) error
+	// Preview is [Run.Preview] for the requests of these runs.
+	Preview(ctx context.Context, request string, args json.RawMessage) (*approval.Request, error)
+}
+
 // An openTurn is a turn that was put aside: what the model said, its calls on their way
 // through the gate, and the results that there are.
 type openTurn struct {
-	turn  Turn
-	batch *approval.Batch
-	saved json.RawMessage // the batch of another process, until it is restored
-	done  map[string]Result
+	turn    Turn
+	batch   *approval.Batch
+	saved   json.RawMessage // the batch of another process, until it is restored
+	further []string        // ids of the calls that the model did not ask for
+	done    map[string]Result
 }
 
 // runLater runs the calls of a turn, as far as nobody needs to be asked. Before anything
 // runs the batch is saved, and after it the results: a call that was started in between is
 // found claimed, reported, and never repeated.
-func (r *Run) runLater(ctx context.Context, t Turn, calls []Call) ([]Result, error) {
-	if err := r.reviewed(ctx, t, calls); err != nil {
-		return nil, err
+func (r *Run) runLater(ctx context.Context, t Turn) (results []Result, further []string, err error) {
+	if err := r.reviewed(ctx, t); err != nil {
+		return nil, nil, err
 	}
-	o := r.open
-	for again := 0; ; again++ {
-		if err := r.Aside.Collect(ctx, o.batch); err != nil {
-			return nil, err
-		}
-		if err := r.save(ctx); err != nil {
-			return nil, err
-		}
-		if len(o.batch.Pending()) > 0 || again >= maxAgain {
-			return nil, r.pause(ctx)
-		}
-		results, err := tool.Finish(ctx, r.Gate, o.batch)
-		o.keep(results)
-		if err != nil && !errors.Is(err, approval.ErrOpen) {
-			return nil, err
-		}
-		if err == nil {
-			break
+	for again := 0; again < maxAgain; {
+		open, err := r.advance(ctx)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case !open:
+			o := r.open
+			r.open = nil
+			return o.results(), o.further, nil
+		case !r.open.suspended():
+			again++
 		}
 	}
-	results := o.results(calls)
-	r.open = nil
-	return results, nil
+	return nil, nil, r.pause(ctx)
 }
 
 // maxAgain is how often a turn is tried while the world changes under it.
 const maxAgain = 10
 
+// advance takes the answers that there are, runs what is allowed, and lets the runs inside
+// go on. It reports whether the turn is still open.
+func (r *Run) advance(ctx context.Context) (open bool, err error) {
+	o := r.open
+	if err := r.Aside.Collect(ctx, o.batch); err != nil {
+		return true, err
+	}
+	if err := r.Save(ctx); err != nil {
+		return true, err
+	}
+	switch {
+	case len(o.batch.Pending()) > 0:
+		return true, r.pause(ctx)
+	case ctx.Err() != nil:
+		return true, context.Cause(ctx) // it can be resumed
+	}
+	results, err := tool.Finish(ctx, r.Gate, o.batch)
+	o.keep(results)
+	if err == nil || !errors.Is(err, approval.ErrOpen) {
+		return false, err
+	}
+	if !o.suspended() {
+		return true, nil
+	}
+	if r.Inner == nil {
+		return true, errors.New("a call is suspended, and the run keeps nothing that could go on")
+	}
+	if err := r.Save(ctx); err != nil {
+		return true, err
+	}
+	return true, r.Inner.GoOn(ctx)
+}
+
 // reviewed has the turn judged, or takes up the batch that was saved.
-func (r *Run) reviewed(ctx context.Context, t Turn, calls []Call) (err error) {
+func (r *Run) reviewed(ctx context.Context, t Turn) (err error) {
 	if r.open == nil {
-		r.open = &openTurn{turn: t, batch: r.Gate.Review(ctx, calls...), done: map[string]Result{}}
+		calls, further := r.expanded(t.Calls)
+		r.open = &openTurn{turn: t, batch: r.Gate.Review(ctx, calls...), further: further, done: map[string]Result{}}
 		return nil
 	}
 	if r.open.batch == nil {
@@ -115,11 +156,16 @@ func (o *openTurn) keep(results []Result) {
 	}
 }
 
+// suspended reports whether a call waits for what goes on inside it.
+func (o *openTurn) suspended() bool {
+	return slices.ContainsFunc(o.batch.Outcomes(), func(x approval.Outcome) bool { return x.Stage == approval.StageSuspended })
+}
+
 // results are those of the calls, in their order.
-func (o *openTurn) results(calls []Call) []Result {
+func (o *openTurn) results() []Result {
 	var out []Result
-	for _, c := range calls {
-		if res, ok := o.done[c.ID]; ok {
+	for _, x := range o.batch.Outcomes() {
+		if res, ok := o.done[x.Call.ID]; ok {
 			out = append(out, res)
 		}
 	}
@@ -136,22 +182,38 @@ func (r *Run) Resume(ctx context.Context, data []byte) (Round, error) {
 	return r.goOn(ctx)
 }
 
-// save keeps the run as it is.
-func (r *Run) save(ctx context.Context) error {
+// Preview returns what a request of a run that was put aside would be with other arguments.
+// Nothing happens to the run: its gate is to keep no records.
+func (r *Run) Preview(ctx context.Context, data []byte, request string, args json.RawMessage) (*approval.Request, error) {
+	if err := r.restore(data); err != nil {
+		return nil, err
+	}
+	if r.open == nil {
+		return nil, approval.ErrUnknownRequest
+	}
+	batch, err := r.Gate.Restore(ctx, r.open.saved)
+	if err != nil {
+		return nil, err
+	}
+	defer batch.Close()
+	if len(batch.Pending()) == 0 && r.Inner != nil {
+		return r.Inner.Preview(ctx, request, args)
+	}
+	return batch.Preview(ctx, request, args)
+}
+
+// Save keeps the run as it is. A run inside calls it when it has changed itself.
+func (r *Run) Save(ctx context.Context) error {
 	s := savedRun{Version: savedVersion, Usage: r.usage, Streak: savedStreak(r.streak)}
 	for _, round := range r.rounds {
 		s.Rounds = append(s.Rounds, saveRound(round))
 	}
-	if o := r.open; o != nil {
-		batch, err := json.Marshal(o.batch)
+	if r.open != nil {
+		open, err := r.saveTurn(r.open)
 		if err != nil {
 			return err
 		}
-		s.Open = &savedTurn{Turn: o.turn, Batch: batch}
-		for _, res := range o.done {
-			s.Open.Done = append(s.Open.Done, saveResult(res))
-		}
-		slices.SortFunc(s.Open.Done, func(a, b savedResult) int { return strings.Compare(a.ID, b.ID) })
+		s.Open = open
 	}
 	data, err := json.Marshal(s)
 	if err != nil {

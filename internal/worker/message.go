@@ -14,10 +14,10 @@ type (
 
 // A Turn is what a model says: text, and the calls that it wants.
 type Turn struct {
-	Text  string
-	Calls []Call
+	Text  string `json:"text,omitempty"`
+	Calls []Call `json:"calls,omitempty"`
 	// Usage is what the turn cost, as far as the model says it.
-	Usage Usage
+	Usage Usage `json:"usage,omitzero"`
 }
 
 // A Step is a turn and the results of its calls, in the same order.

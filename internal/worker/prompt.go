@@ -28,18 +28,18 @@ type Round struct {
 
 // A Message is what a person, or the worker that called this one, says.
 type Message struct {
-	Text        string
-	Attachments []Attachment
+	Text        string       `json:"text"`
+	Attachments []Attachment `json:"attachments,omitempty"`
 }
 
 // An Attachment is a file that goes with a message. Text is passed as text, images and
 // PDFs in the form that the provider has for them.
 type Attachment struct {
 	// Name is what the model is told; it need not be a path.
-	Name string
+	Name string `json:"name"`
 	// MediaType is such as image/png, application/pdf or text/plain.
-	MediaType string
-	Data      []byte
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"`
 }
 
 // Usage counts the tokens of a turn, or of several.

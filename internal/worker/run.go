@@ -31,6 +31,12 @@ type Run struct {
 	// Aside is where the run is put while it waits for answers; nil waits for the gate's
 	// approver instead.
 	Aside Aside
+	// Inner is what the tools keep while a turn is under way: the runs that calls of it
+	// wait for. May be nil; without an Aside it is not used.
+	Inner Inner
+	// Before is what those used who called this worker: the limit of tokens is for all of
+	// them together.
+	Before Usage
 
 	rounds []Round
 	usage  Usage
@@ -38,8 +44,11 @@ type Run struct {
 	open   *openTurn // of a run that was put aside
 }
 
-// Usage is what all turns cost so far.
+// Usage is what all turns cost so far, with what was charged.
 func (r *Run) Usage() Usage { return r.usage }
+
+// Charge adds what a worker used that this one called.
+func (r *Run) Charge(u Usage) { r.usage = r.usage.Add(u) }
 
 // Say gives the agent a message and takes turns until it wants nothing more. It returns
 // the round, also with an error: the cause of ctx if that is done, a [*StoppedError] if an
@@ -79,15 +88,14 @@ func (r *Run) step(ctx context.Context) (*Step, error) {
 	if len(turn.Calls) == 0 {
 		return step, nil
 	}
-	calls, further := r.expanded(turn.Calls)
-	results, err := r.run(ctx, turn, calls)
+	results, further, err := r.run(ctx, turn)
 	if err != nil {
 		return nil, err
 	}
 	if r.Watcher != nil {
 		r.Watcher.Results(results)
 	}
-	step.Results = slices.DeleteFunc(slices.Clone(results), func(res Result) bool { return further[res.ID] })
+	step.Results = slices.DeleteFunc(slices.Clone(results), func(res Result) bool { return slices.Contains(further, res.ID) })
 	if ctx.Err() != nil {
 		return step, context.Cause(ctx)
 	}
@@ -99,15 +107,17 @@ func (r *Run) saveStep(ctx context.Context) error {
 	if r.Aside == nil {
 		return nil
 	}
-	return r.save(ctx)
+	return r.Save(ctx)
 }
 
-// run has the calls of a turn judged, answered and run.
-func (r *Run) run(ctx context.Context, t Turn, calls []Call) ([]Result, error) {
-	if r.Aside == nil {
-		return tool.Calls(ctx, r.Gate, calls...), nil
+// run has the calls of a turn judged, answered and run. It returns the results, and the ids
+// of those that the model did not ask for.
+func (r *Run) run(ctx context.Context, t Turn) (results []Result, further []string, err error) {
+	if r.Aside != nil {
+		return r.runLater(ctx, t)
 	}
-	return r.runLater(ctx, t, calls)
+	calls, further := r.expanded(t.Calls)
+	return tool.Calls(ctx, r.Gate, calls...), further, nil
 }
 
 // turn asks the model, unless the run was put aside in the middle of a turn.
@@ -115,7 +125,7 @@ func (r *Run) turn(ctx context.Context) (Turn, error) {
 	if r.open != nil {
 		return r.open.turn, nil
 	}
-	if err := r.Limits.spent(r.usage); err != nil {
+	if err := r.Limits.spent(r.Before.Add(r.usage)); err != nil {
 		return Turn{}, err
 	}
 	tools := r.Tools
@@ -142,15 +152,15 @@ func (r *Run) turn(ctx context.Context) (Turn, error) {
 
 // expanded returns the calls with those that come before them, and the ids of those. Each
 // call says who asks.
-func (r *Run) expanded(calls []Call) (out []Call, further map[string]bool) {
-	out, further = slices.Clone(calls), map[string]bool{}
+func (r *Run) expanded(calls []Call) (out []Call, further []string) {
+	out = slices.Clone(calls)
 	if r.Expand != nil {
 		out = r.Expand(out)
 	}
 	for i := range out {
 		out[i].Workers = slices.Concat(r.Workers, out[i].Workers)
 		if !slices.ContainsFunc(calls, func(c Call) bool { return c.ID == out[i].ID }) {
-			further[out[i].ID] = true
+			further = append(further, out[i].ID)
 		}
 	}
 	return out, further

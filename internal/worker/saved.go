@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/assent-dev/assent/approval"
 )
@@ -31,9 +33,12 @@ type savedStep struct {
 
 // A savedTurn is a turn that is under way.
 type savedTurn struct {
-	Turn  Turn            `json:"turn"`
-	Batch json.RawMessage `json:"batch"`
-	Done  []savedResult   `json:"done,omitempty"`
+	Turn    Turn            `json:"turn"`
+	Batch   json.RawMessage `json:"batch"`
+	Further []string        `json:"further,omitempty"`
+	Done    []savedResult   `json:"done,omitempty"`
+	// Inner are the runs that calls of the turn wait for.
+	Inner json.RawMessage `json:"inner,omitempty"`
 }
 
 // A savedResult is what the model is told of a call, and how it ended.
@@ -63,6 +68,24 @@ func saveRound(r Round) savedRound {
 		out.Steps = append(out.Steps, step)
 	}
 	return out
+}
+
+// saveTurn is a turn that is under way, with the runs inside it.
+func (r *Run) saveTurn(o *openTurn) (out *savedTurn, err error) {
+	out = &savedTurn{Turn: o.turn, Further: o.further}
+	if out.Batch, err = json.Marshal(o.batch); err != nil {
+		return nil, err
+	}
+	if r.Inner != nil {
+		if out.Inner, err = json.Marshal(r.Inner); err != nil {
+			return nil, err
+		}
+	}
+	for _, res := range o.done {
+		out.Done = append(out.Done, saveResult(res))
+	}
+	slices.SortFunc(out.Done, func(a, b savedResult) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
 }
 
 func saveResult(r Result) savedResult {
@@ -109,11 +132,22 @@ func (r *Run) restore(data []byte) error {
 	for _, round := range s.Rounds {
 		r.rounds = append(r.rounds, round.round())
 	}
-	if o := s.Open; o != nil {
-		r.open = &openTurn{turn: o.Turn, saved: o.Batch, done: map[string]Result{}}
-		for _, res := range o.Done {
-			r.open.done[res.ID] = res.result()
-		}
+	if s.Open == nil {
+		return nil
+	}
+	return r.restoreTurn(s.Open)
+}
+
+func (r *Run) restoreTurn(o *savedTurn) error {
+	r.open = &openTurn{turn: o.Turn, saved: o.Batch, further: o.Further, done: map[string]Result{}}
+	for _, res := range o.Done {
+		r.open.done[res.ID] = res.result()
+	}
+	if len(o.Inner) == 0 || r.Inner == nil {
+		return nil
+	}
+	if err := json.Unmarshal(o.Inner, r.Inner); err != nil {
+		return fmt.Errorf("saved run: %w", err)
 	}
 	return nil
 }
