@@ -20,6 +20,9 @@ type EventKind string
 const (
 	Started EventKind = "started"
 	Ended   EventKind = "ended"
+	// Confined reports what a sandbox refused to a call that ran, or that the call
+	// was let out of it; Why says what. It stands between start and end.
+	Confined EventKind = "sandbox"
 )
 
 // An Event is what happened to a call, ready for an audit log. Unless a recorder
@@ -44,9 +47,12 @@ type Event struct {
 	// OriginalDigest is over the arguments before a person changed them.
 	OriginalDigest Digest `json:"original_digest,omitzero"`
 	Fingerprint    Digest `json:"fingerprint,omitzero"`
-	Profile        Digest `json:"profile,omitzero"`
-	State          State  `json:"state"`
-	Stage          Stage  `json:"stage"`
+	// Profile is the digest of what the call was held to, Sandbox by what: a name,
+	// or "none" and why.
+	Profile Digest `json:"profile,omitzero"`
+	Sandbox string `json:"sandbox,omitempty"`
+	State   State  `json:"state"`
+	Stage   Stage  `json:"stage"`
 	// Rule, Grant and Basis say by what it was decided, By and Via by whom.
 	Rule       string `json:"rule,omitempty"`
 	Grant      string `json:"grant,omitempty"`

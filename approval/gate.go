@@ -52,6 +52,9 @@ type Config struct {
 	// Claims sees to it that a call of a batch that was saved runs in one process
 	// only. Nil means that no other process restores it.
 	Claims ClaimStore
+	// Sandbox says for the record what holds the calls of this gate: the name of a
+	// sandbox, or "none" and why. Empty means that nothing is known of it.
+	Sandbox string
 	// Untraced leaves the trace out of outcomes, requests and events. Then
 	// nobody can ask why, and a judgement that needs no person allocates nothing.
 	Untraced bool
@@ -181,6 +184,7 @@ func (g *Gate) record(ctx context.Context, e Event) error {
 	if g.cfg.Recorder == nil {
 		return nil
 	}
+	e.Sandbox = g.cfg.Sandbox
 	return safely("recording", func() error {
 		if full, ok := g.cfg.Recorder.(DetailRecorder); ok {
 			return full.RecordFull(ctx, e)

@@ -208,6 +208,17 @@ func (x *Execution) Again(ctx context.Context, cause error) error {
 	return nil
 }
 
+// Report records what happened while the call ran, such as what a sandbox refused to it.
+func (x *Execution) Report(ctx context.Context, kind EventKind, why string) error {
+	b := x.entry.batch
+	b.mu.Lock()
+	d := draft{outcome: x.entry.outcome, proposal: x.entry.proposal}
+	b.mu.Unlock()
+	ev := d.event(kind, b.gate.cfg.Clock())
+	ev.Why = why
+	return b.gate.record(context.WithoutCancel(ctx), ev)
+}
+
 // take makes the caller the one who ends the execution.
 func (x *Execution) take(to Stage) (draft, error) {
 	b := x.entry.batch
