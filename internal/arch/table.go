@@ -96,7 +96,7 @@ var table = map[string]line{
 	"internal/benchtable": {},
 	"internal/rounds":     {},
 	"internal/mcptest":    {outside: []string{mcp}},
-	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
+	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
 	"cmd/assent-hook": {inside: []string{"approval", "internal/agents/hook", "store"}},

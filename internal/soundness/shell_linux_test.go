@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -32,17 +33,29 @@ type shell struct {
 const placeholder = "echo placeholder"
 
 func newShell(env runner.Environment) (*shell, error) {
-	s := &shell{env: append(env.Entries(), "PWD="+places[0], runner.Marker+"=sound")}
-	asked := errors.New("only asked")
+	var asked onlyAsked
 	_, err := runner.Run(context.Background(), runner.Command{
-		Text: placeholder, Dir: places[0], Env: env, Shell: realBash,
-		Wrap: func(argv []string) ([]string, error) { s.argv = argv; return nil, asked },
+		Text: placeholder, Dir: places[0], Env: env, Shell: realBash, Call: "sound", Sandbox: &asked,
 	})
-	if !errors.Is(err, asked) {
+	if !errors.Is(err, errOnlyAsked) {
 		return nil, err
 	}
+	s := &shell{argv: asked.Argv, env: asked.Env}
 	s.out, err = os.Create("/w/log/output")
 	return s, err
+}
+
+// onlyAsked stands where a sandbox would be, to learn what the runner starts.
+type onlyAsked struct{ sandbox.Command }
+
+var errOnlyAsked = errors.New("only asked")
+
+func (o *onlyAsked) Name() string                   { return "none" }
+func (o *onlyAsked) Needs(sandbox.Profile) []string { return nil }
+
+func (o *onlyAsked) Start(_ context.Context, c sandbox.Command) (sandbox.Process, error) {
+	o.Command = c
+	return nil, errOnlyAsked
 }
 
 // run runs a text, waits for all that it started, and returns the beginning of what was
