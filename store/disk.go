@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,56 +16,66 @@ const syncWithin = 50 * time.Millisecond
 // so only when it moves the log into the file; one fsync of the log makes all
 // transactions in it last, whichever process wrote them.
 type disk struct {
-	log string // the path of the log
+	log     string       // the path of the log
+	written atomic.Int64 // how many changes this process has committed
+	soon    atomic.Bool  // a timer is set
 
-	mu     sync.Mutex
+	mu     sync.Mutex // held while the log is brought to the disk
 	file   *os.File
-	timer  *time.Timer
-	dirty  bool
-	failed error // from then on nothing counts as durable
+	synced int64 // how many of the changes are on the disk
+	closed bool
+
+	failed atomic.Pointer[Error] // from then on nothing counts as durable
 }
 
-// syncLog makes everything that was committed before last.
+// syncLog makes everything that was committed before last. Who waited for another
+// to do the same may find it done.
 func (s *Store) syncLog() error {
 	d := &s.disk
+	want := d.written.Load()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.sync()
+	return d.sync(want)
 }
 
 // syncSoon makes it last within [syncWithin].
 func (s *Store) syncSoon() error {
 	d := &s.disk
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.dirty || d.failed != nil {
-		return d.failed
+	if failed := d.failed.Load(); failed != nil {
+		return failed
 	}
-	d.dirty = true
-	d.timer = time.AfterFunc(syncWithin, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if d.dirty {
-			_ = d.sync() // the next record reports it
-		}
-	})
+	if !d.soon.Swap(true) {
+		time.AfterFunc(syncWithin, func() {
+			d.soon.Store(false) // what is committed from now on needs another
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if !d.closed {
+				_ = d.sync(d.written.Load()) // the next record reports it
+			}
+		})
+	}
 	return nil
 }
 
-func (d *disk) sync() error {
-	if d.failed != nil {
-		return d.failed
+func (d *disk) sync(want int64) error {
+	if failed := d.failed.Load(); failed != nil {
+		return failed
 	}
+	if d.synced >= want {
+		return nil
+	}
+	written := d.written.Load()
 	err := d.open()
 	if err == nil && d.file != nil {
 		err = d.file.Sync()
 	}
 	if err != nil {
 		// The kernel may have dropped what it could not write: no later success counts.
-		d.failed = &Error{Path: d.log, Kind: ErrUnwritable, Err: err, Do: "look at the disk, and start again"}
-		return d.failed
+		failed := &Error{Path: d.log, Kind: ErrUnwritable, Err: err, Do: "look at the disk, and start again"}
+		d.failed.Store(failed)
+		return failed
 	}
-	d.dirty = false
+	d.synced = written
 	return nil
 }
 
@@ -81,15 +92,11 @@ func (d *disk) open() (err error) {
 }
 
 // close brings what is left to the disk.
-func (d *disk) close() (err error) {
+func (d *disk) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.timer != nil {
-		d.timer.Stop()
-	}
-	if d.dirty {
-		err = d.sync()
-	}
+	d.closed = true
+	err := d.sync(d.written.Load())
 	if d.file != nil {
 		err = errors.Join(err, d.file.Close())
 		d.file = nil

@@ -11,22 +11,23 @@ import (
 // maxGroup is how many events are committed together at most.
 const maxGroup = 512
 
-// An eventLog commits events in groups: while one group is on its way, the next
-// gathers. Who records waits until their event is committed.
+// An eventLog commits events in groups: while one who records commits a group, the
+// next gathers, and one of those commits it.
 type eventLog struct {
 	mu      sync.Mutex
 	waiting []*pendingEvent
-	wake    chan struct{} // nil before the first event
+	busy    bool       // somebody commits
+	free    *sync.Cond // nobody does any more
 	closed  bool
-	ended   chan struct{}
 
-	chain chainer // only for who commits
+	chain   chainer // only for who commits
+	touched touched
 }
 
 type pendingEvent struct {
-	row    *eventRow
-	synced bool // it must be on the disk before the call goes on
-	done   chan error
+	row  *eventRow
+	lead chan struct{} // it is its turn to commit those that wait
+	done chan error    // it is committed, or is not
 }
 
 // Record implements [approval.Recorder]: the event is in the store when it
@@ -43,12 +44,14 @@ func (s *Store) RecordFull(ctx context.Context, e approval.Event) error {
 	if ctx.Err() != nil {
 		return late(ctx)
 	}
-	p := &pendingEvent{row: row, synced: s.opt.SyncAll || byPerson(e), done: make(chan error, 1)}
-	if !s.log.add(p, s.commitEvents) {
-		return &Error{Path: s.path, Err: ErrClosed}
+	// What follows cannot be taken back, so ctx no longer counts.
+	if err := s.commitEvent(row); err != nil {
+		return err
 	}
-	// The commit is under way and cannot be taken back, so ctx no longer counts.
-	return <-p.done
+	if s.opt.SyncAll || byPerson(e) {
+		return s.syncLog()
+	}
+	return s.syncSoon()
 }
 
 // byPerson reports whether a call starts because a person said so.
@@ -56,92 +59,75 @@ func byPerson(e approval.Event) bool {
 	return e.Kind == approval.Started && e.State == approval.Approved
 }
 
-// add hands an event to whoever commits, who is started with the first.
-func (l *eventLog) add(p *pendingEvent, commit func()) bool {
+// commitEvent returns when an event is committed, by whoever does it.
+func (s *Store) commitEvent(row *eventRow) error {
+	p := &pendingEvent{row: row, lead: make(chan struct{}, 1), done: make(chan error, 1)}
+	if !s.log.add(p) {
+		return &Error{Path: s.path, Err: ErrClosed}
+	}
+	select {
+	case <-p.lead:
+		s.commitGroup(s.log.take())
+		s.log.handOn()
+		return <-p.done
+	case err := <-p.done:
+		return err
+	}
+}
+
+// add lets an event wait, and lead if nobody does. It is false after close.
+func (l *eventLog) add(p *pendingEvent) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return false
 	}
 	l.waiting = append(l.waiting, p)
-	if l.wake == nil {
-		l.wake, l.ended = make(chan struct{}, 1), make(chan struct{})
-		go commit()
-	}
-	select {
-	case l.wake <- struct{}{}:
-	default:
+	if !l.busy {
+		l.busy = true
+		p.lead <- struct{}{}
 	}
 	return true
 }
 
-// take returns the next group; false when the log is closed and empty.
-func (l *eventLog) take() ([]*pendingEvent, bool) {
-	for {
-		l.mu.Lock()
-		n := min(len(l.waiting), maxGroup)
-		group := l.waiting[:n:n]
-		l.waiting = l.waiting[n:]
-		closed := l.closed
-		l.mu.Unlock()
-		if n > 0 {
-			return group, true
-		}
-		if closed {
-			return nil, false
-		}
-		<-l.wake
+// take returns the next group. The first of it is who leads.
+func (l *eventLog) take() []*pendingEvent {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := min(len(l.waiting), maxGroup)
+	group := l.waiting[:n:n]
+	l.waiting = l.waiting[n:]
+	return group
+}
+
+// handOn lets the next one lead.
+func (l *eventLog) handOn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.busy = len(l.waiting) > 0; l.busy {
+		l.waiting[0].lead <- struct{}{}
+	} else {
+		l.free.Broadcast()
 	}
 }
 
 // close waits until everything is committed.
 func (l *eventLog) close() {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.closed = true
-	wake, ended := l.wake, l.ended
-	l.mu.Unlock()
-	if wake != nil {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
-		<-ended
+	for l.busy {
+		l.free.Wait()
 	}
 }
 
-// commitEvents runs until the log is closed.
-func (s *Store) commitEvents() {
-	defer close(s.log.ended)
-	for {
-		group, ok := s.log.take()
-		if !ok {
-			return
-		}
-		s.commitGroup(group)
-	}
-}
-
-// commitGroup writes a group of events in one transaction, brings it to the disk
-// if one of them asks for that, and lets everybody go on.
+// commitGroup writes a group of events in one transaction, and says so to all of
+// them.
 func (s *Store) commitGroup(group []*pendingEvent) {
 	_, h, err := s.transact(context.Background(), func(t *txn) error { return t.appendEvents(group) })
 	err = s.fault(err)
-	var waits []*pendingEvent
-	if err == nil {
-		err = s.syncSoon()
-	}
 	for _, p := range group {
-		if p.synced && err == nil {
-			waits = append(waits, p)
-			continue
-		}
 		p.done <- err
-	}
-	if len(waits) > 0 {
-		err := s.syncLog()
-		for _, p := range waits {
-			p.done <- err
-		}
 	}
 	if err == nil {
 		s.tellEvents(h)
@@ -150,16 +136,12 @@ func (s *Store) commitGroup(group []*pendingEvent) {
 
 // appendEvents adds events to the end of the chain.
 func (t *txn) appendEvents(group []*pendingEvent) error {
-	touched := map[string]bool{}
 	for _, p := range group {
 		if err := t.appendEvent(p.row); err != nil {
 			return err
 		}
-		if id := p.row.session; !touched[id] {
-			touched[id] = true
-			if err := t.touch(id); err != nil {
-				return err
-			}
+		if err := t.touch(p.row.session); err != nil {
+			return err
 		}
 	}
 	return nil

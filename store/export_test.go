@@ -38,5 +38,5 @@ func (s *Store) Hold(ctx context.Context, f func() error) error {
 func (s *Store) Dirty() bool {
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
-	return s.disk.dirty
+	return s.disk.written.Load() > s.disk.synced
 }

@@ -26,15 +26,18 @@ func (s *Store) prepareFile(ctx context.Context, c *sql.Conn) error {
 	defer give()
 	patience, cancel := context.WithTimeout(ctx, s.opt.Patience)
 	defer cancel()
-	for {
-		err := s.migrate(ctx, c)
-		if err == nil {
-			err = s.useLog(ctx, c)
+	_, err = s.turn.writing(func() error {
+		for {
+			err := s.migrate(ctx, c)
+			if err == nil {
+				err = s.useLog(ctx, c)
+			}
+			if !isBusy(err) || !wait(patience, looks[0]) {
+				return err
+			}
 		}
-		if !isBusy(err) || !wait(patience, looks[0]) {
-			return err
-		}
-	}
+	})
+	return s.unwritable(err)
 }
 
 // fileReady reports whether the file has the schema and the log.

@@ -64,6 +64,7 @@ type Store struct {
 	db         *sql.DB     // for reading
 	writer     *statements // for whoever has put something into writing
 	writing    chan struct{}
+	written    writtenHead // for the same
 	turn       turn
 	closed     atomic.Bool
 	pulse      pulse
@@ -106,6 +107,8 @@ func openWith(ctx context.Context, folder string, opt Options, known []migration
 	}
 	s.disk.log = path + "-wal"
 	s.turn = turn{path: path + "-lock", patience: s.opt.Patience}
+	s.pulse.count.path = s.turn.path
+	s.log.free = sync.NewCond(&s.log.mu)
 	if err := makePrivate(path); err != nil {
 		return nil, &Error{Path: path, Kind: ErrUnwritable, Err: err, Do: makeWritable}
 	}

@@ -206,18 +206,43 @@ func (s *Store) CleanSessions(ctx context.Context) (ended []approval.Session, er
 // touchEvery is how exactly it is known when a session was heard of last.
 const touchEvery = time.Minute
 
+// touched are the sessions that were just heard of, as long as no session or
+// grant changes.
+type touched struct {
+	grants int64
+	at     map[string]time.Time
+}
+
 // touch notes that something was heard of a session, if it is alive.
 func (t *txn) touch(id string) error {
+	known := &t.s.log.touched
+	if known.grants != t.head.grants || known.at == nil {
+		known.grants, known.at = t.head.grants, map[string]time.Time{}
+	}
+	if at, ok := known.at[id]; ok && t.now.Sub(at) < touchEvery {
+		return nil
+	}
+	seen, err := t.touchRow(id)
+	if err == nil && known.grants == t.head.grants {
+		known.at[id] = seen
+	}
+	return err
+}
+
+// touchRow returns when a session was heard of, which is now if it is not alive.
+func (t *txn) touchRow(id string) (time.Time, error) {
 	r, err := readSession(t.ctx, t.conn, id)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil
+		return t.now, nil
 	case err != nil:
-		return err
-	case t.now.Sub(r.session.Seen) < touchEvery || t.s.stale(r.session, t.now):
-		return nil
+		return t.now, err
+	case t.s.stale(r.session, t.now):
+		return t.now, nil
+	case t.now.Sub(r.session.Seen) < touchEvery:
+		return r.session.Seen, nil
 	}
 	r.session.Seen = t.now
 	t.head.grants++
-	return t.writeSession(r)
+	return t.now, t.writeSession(r)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -12,11 +13,13 @@ import (
 // A turn is taken by one process after another that wants to write. SQLite's own
 // lock is asked for again and again, with pauses; where many write, some would
 // wait for ever. The system's lock on a file of its own is handed on at once.
+//
+// The file holds a count of the writes: see count.go.
 type turn struct {
 	path     string
 	patience time.Duration
 
-	mu      sync.Mutex // only one of a process waits
+	mu      sync.Mutex // only one of a process waits, or has the turn
 	file    *os.File
 	waiting chan error // for a lock that was asked for and did not come in time
 }
@@ -36,7 +39,25 @@ func (t *turn) take() (give func(), err error) {
 	}, nil
 }
 
-func (t *turn) acquire() (err error) {
+// acquire locks the file that others lock too: one that was removed meanwhile
+// keeps nobody out.
+func (t *turn) acquire() error {
+	for {
+		if err := t.lock(); err != nil {
+			return err
+		}
+		if sameFile(t.file, t.path) {
+			return nil
+		}
+		err := t.file.Close()
+		t.file = nil
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (t *turn) lock() (err error) {
 	if t.file == nil {
 		if t.file, err = os.OpenFile(t.path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 			return err
@@ -68,6 +89,39 @@ func flock(fd int) error {
 			return err
 		}
 	}
+}
+
+// sameFile reports whether an open file is the one at a path.
+func sameFile(f *os.File, path string) bool {
+	var open, there syscall.Stat_t
+	return syscall.Fstat(int(f.Fd()), &open) == nil && syscall.Stat(path, &there) == nil &&
+		open.Dev == there.Dev && open.Ino == there.Ino
+}
+
+// count returns how many writes there were. Only who has the turn may ask.
+func (t *turn) count() uint64 {
+	n, _ := readCount(t.file) // one that cannot be read is raised from 0, and differs
+	return n
+}
+
+// writing runs commit, which makes a change visible, between raising the count to
+// an odd number and to the next even one, which it returns. Only who has the turn
+// may call it.
+func (t *turn) writing(commit func() error) (uint64, error) {
+	odd := t.count() | 1
+	if err := t.setCount(odd); err != nil {
+		return 0, err
+	}
+	err := commit()
+	if e := t.setCount(odd + 1); e != nil {
+		return odd, err // nobody believes an odd count
+	}
+	return odd + 1, err
+}
+
+func (t *turn) setCount(n uint64) error {
+	_, err := t.file.WriteAt(binary.BigEndian.AppendUint64(nil, n), 0)
+	return err
 }
 
 // close gives up the file, unless a lock on it is still being waited for: then

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"time"
 )
 
@@ -51,34 +52,58 @@ func (s *Store) secure(before, after head) error {
 	if err := s.syncLog(); err != nil {
 		return err
 	}
-	if err := s.mark.raise(after.generation); err != nil {
+	return s.unwritable(s.mark.raise(after.generation))
+}
+
+// unwritable says what can be done if one of the files beside the store cannot be
+// written.
+func (s *Store) unwritable(err error) error {
+	if low := (*fs.PathError)(nil); errors.As(err, &low) {
 		return &Error{Path: s.path, Kind: ErrUnwritable, Err: err, Do: makeWritable}
 	}
-	return nil
+	return err
 }
 
 // transact runs f and returns the head before and after.
 func (s *Store) transact(ctx context.Context, f func(*txn) error) (before, after head, err error) {
 	t := &txn{ctx: context.WithoutCancel(ctx), conn: s.writer, s: s}
+	var n uint64
 	err = s.alone(ctx, func() error {
 		give, err := s.turn.take()
 		if err != nil {
 			return s.held(err)
 		}
 		defer give()
-		if err := t.exec("BEGIN IMMEDIATE"); err != nil {
-			return err
-		}
-		err = t.run(f, &before)
-		if err == nil {
-			err = t.exec("COMMIT")
-		}
-		if err != nil {
-			_ = t.exec("ROLLBACK") // after a full disk SQLite may have done so itself
-		}
+		n, err = t.do(f, &before)
 		return err
 	})
+	if err == nil {
+		s.pulse.wrote(n, t.head)
+	}
 	return before, t.head, err
+}
+
+// do runs f and commits what it did, and returns the count of that.
+func (t *txn) do(f func(*txn) error, before *head) (n uint64, err error) {
+	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
+		return 0, err
+	}
+	if err = t.run(f, before); err == nil {
+		n, err = t.s.turn.writing(func() error { return t.exec("COMMIT") })
+	}
+	if err != nil {
+		_ = t.exec("ROLLBACK") // after a full disk SQLite may have done so itself
+		return 0, t.s.unwritable(err)
+	}
+	t.s.written = writtenHead{n, t.head}
+	t.s.disk.written.Add(1)
+	return n, nil
+}
+
+// A writtenHead is the head as this process wrote it last, at a count.
+type writtenHead struct {
+	at   uint64
+	head head
 }
 
 // alone runs f when nobody else in this process writes.
@@ -99,7 +124,7 @@ func (s *Store) alone(ctx context.Context, f func() error) error {
 }
 
 func (t *txn) run(f func(*txn) error, before *head) (err error) {
-	if t.head, err = t.s.currentHead(t.ctx, t.conn); err != nil {
+	if t.head, err = t.startingHead(); err != nil {
 		return err
 	}
 	*before = t.head
@@ -109,6 +134,15 @@ func (t *txn) run(f func(*txn) error, before *head) (err error) {
 		return err
 	}
 	return t.exec(updateHead, t.head.row()...)
+}
+
+// startingHead returns the head as it is. If nobody has written since this process
+// did, that is what it wrote.
+func (t *txn) startingHead() (head, error) {
+	if last := t.s.written; last.at != 0 && last.at%2 == 0 && last.at == t.s.turn.count() {
+		return last.head, nil
+	}
+	return t.s.currentHead(t.ctx, t.conn)
 }
 
 // currentHead reads the head, and says it if a newer program has changed the
