@@ -1,23 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"os"
-	"path/filepath"
-)
+import "github.com/assent-dev/assent/internal/config"
 
-// stateFolder returns the folder where assent keeps its state: the one that was named, or
-// assent's own below the XDG state folder.
-func stateFolder(named string) (string, error) {
-	if named != "" {
-		return filepath.Abs(named)
-	}
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "assent"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("the state folder cannot be found: %w; set XDG_STATE_HOME", err)
-	}
-	return filepath.Join(home, ".local", "state", "assent"), nil
-}
+// stateFolder returns the folder where assent keeps its state, or the one that was named.
+func stateFolder(named string) (string, error) { return config.StateFolder(named) }

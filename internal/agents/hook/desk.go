@@ -69,6 +69,9 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 	}
 	d.observe = a.Observe || d.policy.user.Hook.Observe
 	protected := append([]string{a.State, a.Config}, d.policy.files...)
+	if a.Program != "" {
+		protected = append(protected, a.Program)
+	}
 	if d.roots, err = roots.New(roots.Options{Secrets: d.policy.Secrets, Protected: protected}, d.policy.Roots...); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func prepareEarly(ctx context.Context, set *tool.Set, call approval.Call) *early
 		return e // the gate says so
 	}
 	call.Arguments, e.arguments = args, args
-	e.proposal, e.err = set.Prepare(set.Turn(ctx), call)
+	e.proposal, e.err = e.guarded(set.Turn(ctx), call)
 	return e
 }
 
@@ -36,5 +36,12 @@ func (e *early) Prepare(ctx context.Context, call approval.Call) (approval.Propo
 	if args != nil && bytes.Equal(args, call.Arguments) {
 		return e.proposal, e.err
 	}
-	return e.Set.Prepare(ctx, call)
+	return e.guarded(ctx, call)
+}
+
+// guarded is what a call would do, to an agent's own settings too.
+func (e *early) guarded(ctx context.Context, call approval.Call) (approval.Proposal, error) {
+	p, err := e.Set.Prepare(ctx, call)
+	p.Acts = guard(p.Acts)
+	return p, err
 }

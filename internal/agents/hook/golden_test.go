@@ -103,6 +103,13 @@ func (p *place) write(name, content string) {
 	}
 }
 
+func (p *place) link(to, name string) {
+	p.t.Helper()
+	if err := os.Symlink(filepath.Join(p.top, to), filepath.Join(p.top, name)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // options are those for an event in the place.
 func (p *place) options(agent *agents.Agent, event string) Options {
 	event = strings.ReplaceAll(event, "$TOP", p.top)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -87,21 +86,9 @@ func Here(agent *agents.Agent, state string, deadline time.Duration, observe boo
 	if o.Config, err = config.UserFolder(); err != nil {
 		return o, err
 	}
-	o.State, err = stateFolder(state)
+	if o.Program, err = os.Executable(); err != nil {
+		return o, err
+	}
+	o.State, err = config.StateFolder(state)
 	return o, err
-}
-
-// stateFolder is the folder that was named, or assent's own below the XDG state folder.
-func stateFolder(named string) (string, error) {
-	if named != "" {
-		return filepath.Abs(named)
-	}
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "assent"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("the state folder cannot be found: %w; set XDG_STATE_HOME", err)
-	}
-	return filepath.Join(home, ".local", "state", "assent"), nil
 }

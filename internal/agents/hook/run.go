@@ -17,6 +17,8 @@ type Options struct {
 	// State is assent's state folder, Config the user's config folder, Admin the
 	// administrator's file.
 	State, Config, Admin string
+	// Program is this program's own file, which no call may change; may be empty.
+	Program string
 	// Environ is the environment that the agent's commands see.
 	Environ []string
 	// Observe answers nothing, and records what would have happened.

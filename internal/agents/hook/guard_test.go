@@ -1,0 +1,82 @@
+package hook
+
+import (
+	"strings"
+	"testing"
+)
+
+// free lets everything through that a rule, config or mode can.
+const free = `
+approvals: false
+shell: {default: {approval: allow}}
+tools:
+  "write_file": {approval: allow}
+  "edit_file": {approval: allow}
+rules:
+  - allow write_file(**)
+  - allow write_file(.claude/settings.json)
+  - allow delete_file(**)
+  - allow shell
+`
+
+func TestAnAgentsOwnSettingsAreForAPersonOnly(t *testing.T) {
+	for name, input := range map[string]string{
+		"write":            event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/.claude/settings.json","content":"{}"}`),
+		"local":            event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/.claude/settings.local.json","content":"{}"}`),
+		"another agent's":  event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/sub/.cursor/hooks.json","content":"{}"}`),
+		"at home":          event("PreToolUse", "t", "Write", `{"file_path":"$TOP/.codex/config.toml","content":""}`),
+		"upper case":       event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/.Gemini/Settings.json","content":"{}"}`),
+		"edit":             event("PreToolUse", "t", "Edit", `{"file_path":"$TOP/project/.claude/settings.json","old_string":"a","new_string":"b"}`),
+		"through a link":   event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/link.json","content":"{}"}`),
+		"redirection":      bash("t", "echo {} > .claude/settings.json"),
+		"a program":        bash("t", "cp main.go .gemini/settings.json"),
+		"sed":              bash("t", "sed -i s/a/b/ .claude/settings.json"),
+		"deleted":          bash("t", "rm .claude/settings.json"),
+		"the whole folder": bash("t", "rm -rf .claude"),
+		"moved away":       bash("t", "mv .claude x"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.write("config/config.yaml", free)
+			p.write("project/.claude/settings.json", "{\"a\": 1}\n")
+			p.link("project/.claude/settings.json", "project/link.json")
+			wantDecision(t, p.answer(claude(t), input), "ask")
+			bypass := strings.Replace(input, `"cwd"`, `"permission_mode":"bypassPermissions","cwd"`, 1)
+			bypass = strings.Replace(bypass, `"t"`, `"t2"`, 1)
+			wantDecision(t, p.answer(claude(t), bypass), "deny")
+		})
+	}
+}
+
+func TestWhatIsNoSettingIsAsFreeAsEver(t *testing.T) {
+	for _, input := range []string{
+		event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/.claude/commands/x.md","content":""}`),
+		event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/settings.json","content":"{}"}`),
+		event("PreToolUse", "t", "Read", `{"file_path":"$TOP/project/.claude/settings.json"}`),
+	} {
+		p := newPlace(t)
+		p.write("config/config.yaml", free)
+		p.write("project/.claude/settings.json", "{}\n")
+		wantDecision(t, p.answer(claude(t), input), "allow")
+	}
+}
+
+func TestAssentsOwnFilesAreBlocked(t *testing.T) {
+	for name, input := range map[string]string{
+		"the state":     event("PreToolUse", "t", "Write", `{"file_path":"$TOP/state/assent.db","content":""}`),
+		"the config":    event("PreToolUse", "t", "Write", `{"file_path":"$TOP/config/config.yaml","content":""}`),
+		"the policy":    event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/.assent/policy.yaml","content":""}`),
+		"a redirection": bash("t", "echo > .assent/policy.yaml"),
+		"a command":     bash("t", "rm -rf $TOP/state"),
+		"the program":   bash("t", "cp main.go $TOP/bin/assent-hook"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.write("config/config.yaml", free)
+			p.write("bin/assent-hook", "")
+			o := p.options(claude(t), input)
+			o.Program = p.top + "/bin/assent-hook"
+			wantBlocked(t, Run(t.Context(), o), "nobody can approve it")
+		})
+	}
+}
