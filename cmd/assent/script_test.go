@@ -10,9 +10,12 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/assent-dev/assent/internal/mcptest"
 )
 
 func TestMain(m *testing.M) {
+	mcptest.Main() // for connectors that are this program
 	testscript.Main(tidily{m}, map[string]func(){"assent": main, "agent": agentMain})
 }
 

@@ -48,8 +48,8 @@ func (c *Connector) once(ctx context.Context, ready func()) error {
 	c.set(s, nil)
 	c.report(Connected, "", fmt.Sprintf("%d tools", len(c.lists.current().names)))
 	ready()
-	err = s.wait()
-	c.set(nil, fmt.Errorf("%w%s", err, c.stderr.said()))
+	err = fmt.Errorf("%w%s", s.wait(), c.stderr.said())
+	c.set(nil, err)
 	return err
 }
 
