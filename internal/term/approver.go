@@ -68,15 +68,8 @@ func (a *Approver) ApproveBatch(ctx context.Context, b *approval.Batch) error {
 	return a.ask(ctx, b)
 }
 
-// A desk is where questions lie and answers are put: an [*approval.Batch].
-type desk interface {
-	Pending() []*approval.Request
-	Resolve(ctx context.Context, decisions ...approval.Decision) error
-	Outcomes() []approval.Outcome
-}
-
 // ask waits for the screen, asks, and sees to what was left.
-func (a *Approver) ask(ctx context.Context, d desk) error {
+func (a *Approver) ask(ctx context.Context, d Desk) error {
 	select {
 	case a.screen <- struct{}{}:
 		defer func() { <-a.screen }()
@@ -119,7 +112,7 @@ func (a *Approver) close(err error) {
 }
 
 // leave denies or dismisses what is still pending, and returns the error.
-func (a *Approver) leave(ctx context.Context, d desk, why error) error {
+func (a *Approver) leave(ctx context.Context, d Desk, why error) error {
 	var stopped *StoppedError
 	for _, r := range d.Pending() {
 		answer := r.Dismiss()
@@ -138,7 +131,7 @@ func (a *Approver) leave(ctx context.Context, d desk, why error) error {
 }
 
 // prompt asks with whatever the terminal can show.
-func (a *Approver) prompt(ctx context.Context, d desk) (end, error) {
+func (a *Approver) prompt(ctx context.Context, d Desk) (end, error) {
 	w := a.newWork(ctx, d)
 	if a.cfg.drawn() {
 		return w.draw()

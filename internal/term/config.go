@@ -34,7 +34,7 @@ type Config struct {
 	// Quiet is how long no key may come before keys count, MaxQuiet when they count
 	// however many come. Zero means the defaults, less than zero none.
 	Quiet, MaxQuiet time.Duration
-	// Who answers here. Via is always terminal.
+	// Who answers here. Via is terminal, unless it says inbox.
 	Who approval.Who
 	// Grants lists and revokes grants for g; nil leaves that key out. A
 	// [*approval.Memory] is one.
@@ -89,7 +89,9 @@ func (c Config) withDefaults() Config {
 	if c.MaxQuiet == 0 {
 		c.MaxQuiet = DefaultMaxQuiet
 	}
-	c.Who.Via = approval.ViaTerminal
+	if c.Who.Via != approval.ViaInbox {
+		c.Who.Via = approval.ViaTerminal
+	}
 	return c
 }
 

@@ -92,6 +92,9 @@ func (d noteDialog) done(s state, note string) (state, []effect) {
 		}
 		return s.resolve(all...)
 	case stopAll:
+		if s.inbox {
+			return s.resolve(s.stops(note)...)
+		}
 		s.over, s.end = true, end{stopped: true, request: r, note: note}
 		return s, []effect{quitEffect{}}
 	}
@@ -100,6 +103,24 @@ func (d noteDialog) done(s state, note string) (state, []effect) {
 	}
 	s.dialog = keepDialog{note}
 	return s, nil
+}
+
+// stops are the answers that end the run which asks: all that it waits for is denied.
+func (s *state) stops(note string) []approval.Decision {
+	r := s.current().request
+	var all []approval.Decision
+	for _, it := range s.items {
+		if it.request.Call.Session != r.Call.Session {
+			continue
+		}
+		d := it.request.Deny("the person stopped the run")
+		if it.request == r && note != "" {
+			d.Note = note
+		}
+		d.Stop = true
+		all = append(all, d)
+	}
+	return all
 }
 
 func (d noteDialog) foot(s *state, n int) []line {

@@ -29,14 +29,16 @@ type (
 	tickEvent struct{ at time.Time }
 	// loadedEvent brings the view of a request.
 	loadedEvent struct {
-		id   string
-		view present.View
-		err  error
-		at   time.Time
+		id    string
+		view  present.View
+		err   error
+		about About
+		at    time.Time
 	}
 	// settledEvent says what is pending now: after an answer given here, or because
 	// somebody else answered.
 	settledEvent struct {
+		look     int // which look at the desk it was
 		answered []approval.Decision
 		err      error
 		pending  []*approval.Request

@@ -274,7 +274,7 @@ func (f *fixture) play(t testing.TB, columns, rows int) *player {
 	return playDesk(t, a, f.batch, columns, rows)
 }
 
-func playDesk(t testing.TB, a *Approver, d desk, columns, rows int) *player {
+func playDesk(t testing.TB, a *Approver, d Desk, columns, rows int) *player {
 	t.Helper()
 	p := &player{t: t, work: a.newWork(t.Context(), d), now: start}
 	o := p.work.options()

@@ -18,6 +18,7 @@ func requestPage(it *item, limit present.Limit, n int) page {
 	r := it.request
 	rows := wrap(styled(strong, present.SafeLine(r.Summary)), n, nil)
 	rows = append(rows, wrap(line{{"Asks because: ", faint}, {present.SafeLine(r.Why), plain}}, n, nil)...)
+	rows = append(rows, it.about.rows(n)...)
 	if r.PersonOnly {
 		rows = append(rows, wrap(styled(warn, "Only a person may answer this, each time."), n, nil)...)
 	}

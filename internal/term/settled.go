@@ -20,14 +20,19 @@ func (s state) settled(e settledEvent) (state, []effect) {
 	if e.err != nil && !errors.Is(e.err, approval.ErrSettled) {
 		s.notice = styled(bad, present.SafeLine(reason(e.err)))
 	}
+	if e.look < s.look {
+		return s, []effect{refreshEffect{}} // a later look was told before
+	}
+	s.look = e.look
 	var effects []effect
 	for _, it := range s.items {
 		if !contains(e.pending, it.request) {
 			effects = append(effects, sayEffect{settledLine(it.request, e)})
 		}
 	}
-	if len(effects) == 0 && len(e.pending) == len(s.items) {
-		return s, nil
+	same := func(it item, r *approval.Request) bool { return it.request == r }
+	if slices.EqualFunc(s.items, e.pending, same) {
+		return s, effects
 	}
 	return s.rebuilt(e.pending, e.at, effects)
 }

@@ -18,6 +18,7 @@ type options struct {
 	covers          bool // what a lasting answer settles can be told
 	grants          bool // grants can be listed
 	lines           bool // answers are typed as lines
+	inbox           bool // the questions are those of other processes
 }
 
 // A state is a prompt at one moment. It is a value: update returns the next one and
@@ -34,6 +35,7 @@ type state struct {
 	busy   bool   // an answer, an editor or a pager is on its way
 	stale  bool   // something was answered elsewhere meanwhile
 	turn   int    // tells late answers about coverage from the last one
+	look   int    // the last look at the desk
 
 	ready      bool // the keys work, and the screen says so
 	quietUntil time.Time
@@ -56,6 +58,7 @@ type item struct {
 	request *approval.Request
 	view    present.View
 	err     error // the view could not be built: it must not be approved
+	about   About
 	loaded  bool
 	scroll  int
 	page    page // for the width below
@@ -223,7 +226,7 @@ func (s state) loaded(e loadedEvent) (state, []effect) {
 	for i := range s.items {
 		it := &s.items[i]
 		if it.request.ID == e.id && !it.loaded {
-			it.view, it.err, it.loaded = e.view, e.err, true
+			it.view, it.err, it.about, it.loaded = e.view, e.err, e.about, true
 			if i == s.at {
 				return s, []effect{s.arm(e.at)}
 			}

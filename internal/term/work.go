@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
@@ -12,22 +13,28 @@ import (
 // work carries out the effects of one prompt. It is shared by both shells.
 type work struct {
 	*Approver
-	ctx  context.Context
-	desk desk
-	gate Coverer
+	ctx   context.Context
+	desk  Desk
+	inbox Inbox // the desk, if it is one
+	gate  Coverer
+
+	look  sync.Mutex // held while the desk is looked at
+	looks int
 }
 
-func (a *Approver) newWork(ctx context.Context, d desk) *work {
+func (a *Approver) newWork(ctx context.Context, d Desk) *work {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return &work{Approver: a, ctx: ctx, desk: d, gate: a.covers}
+	w := &work{Approver: a, ctx: ctx, desk: d, gate: a.covers}
+	w.inbox, _ = d.(Inbox)
+	return w
 }
 
 // options are those of the core.
 func (w *work) options() options {
 	return options{
 		theme: w.cfg.theme(), limit: w.cfg.Limit, quiet: w.cfg.Quiet, maxQuiet: w.cfg.MaxQuiet,
-		who: w.cfg.Who, covers: w.gate != nil, grants: w.cfg.Grants != nil, lines: !w.cfg.drawn(),
+		who: w.cfg.Who, covers: w.gate != nil, inbox: w.inbox != nil, grants: w.cfg.Grants != nil, lines: !w.cfg.drawn(),
 	}
 }
 
@@ -41,8 +48,7 @@ func (w *work) do(e effect) (came event) {
 	}()
 	switch e := e.(type) {
 	case loadEffect:
-		view, err := viewOf(w.ctx, e.request)
-		return loadedEvent{e.request.ID, view, err, w.cfg.Clock()}
+		return w.load(e.request)
 	case resolveEffect:
 		err := w.desk.Resolve(w.ctx, e.decisions...)
 		return w.settled(e.decisions, err)
@@ -65,6 +71,16 @@ func (w *work) do(e effect) (came event) {
 	return nil
 }
 
+func (w *work) load(r *approval.Request) loadedEvent {
+	e := loadedEvent{id: r.ID}
+	if w.inbox != nil {
+		e.about = w.inbox.About(w.ctx, r)
+	}
+	e.view, e.err = viewOf(w.ctx, r)
+	e.at = w.cfg.Clock()
+	return e
+}
+
 // viewOf builds the view. A panic in a tool is a view that cannot be shown.
 func viewOf(ctx context.Context, r *approval.Request) (view present.View, err error) {
 	defer func() {
@@ -75,8 +91,13 @@ func viewOf(ctx context.Context, r *approval.Request) (view present.View, err er
 	return r.View(ctx)
 }
 
+// settled looks at the desk. Looks are counted: what they found may be told in another
+// order.
 func (w *work) settled(answered []approval.Decision, err error) settledEvent {
-	return settledEvent{answered: answered, err: err, pending: w.desk.Pending(), outcomes: w.desk.Outcomes(), at: w.cfg.Clock()}
+	w.look.Lock()
+	defer w.look.Unlock()
+	w.looks++
+	return settledEvent{look: w.looks, answered: answered, err: err, pending: w.desk.Pending(), outcomes: w.desk.Outcomes(), at: w.cfg.Clock()}
 }
 
 func (w *work) listGrants(session string) grantsEvent {
@@ -128,8 +149,12 @@ func (w *work) say(l line, columns int) {
 }
 
 // watch calls changed whenever a request that was pending at the start needs no answer any
-// more, until ctx is done.
+// more, until ctx is done; for an inbox, whenever something may have changed, and at first.
 func (w *work) watch(ctx context.Context, changed func()) {
+	if w.inbox != nil {
+		go w.watchInbox(ctx, changed)
+		return
+	}
 	for _, r := range w.desk.Pending() {
 		go func() {
 			select {
@@ -138,5 +163,18 @@ func (w *work) watch(ctx context.Context, changed func()) {
 			case <-ctx.Done():
 			}
 		}()
+	}
+}
+
+func (w *work) watchInbox(ctx context.Context, changed func()) {
+	changes, stop := w.inbox.Watch()
+	defer stop()
+	for {
+		changed()
+		select {
+		case <-changes:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
