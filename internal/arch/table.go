@@ -51,7 +51,8 @@ var table = map[string]line{
 
 	"internal/config":  {inside: append([]string{"approval", "sandbox", "tool", "tool/roots", "tool/hosts", "tool/shell/runner"}, toolsets...), outside: []string{yamlModule, schemas}},
 	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", highlighting, "golang.org/x/sys"}},
-	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}, outside: []string{highlighting}},
+	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}},
+	"internal/notify":  {inside: []string{"approval", "present"}},
 	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
 	"internal/model":   {inside: []string{"internal/worker", "approval"}, outside: []string{yamlModule}},
 	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present", "sandbox/host"}, outside: []string{mcp}},

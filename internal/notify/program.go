@@ -1,0 +1,75 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+)
+
+// What a program may take.
+const (
+	Limit = 10 * time.Second // how long it runs
+	Most  = 4                // how many run at a time, for one who is asked
+)
+
+// maxSummary is how many characters of a summary are told.
+const maxSummary = 300
+
+// A program is what is told.
+type program struct {
+	command []string
+	running chan struct{} // holds a token for each that runs
+}
+
+// A notice is what it is told.
+type notice struct {
+	ID      string `json:"id"`
+	Tool    string `json:"tool"`
+	Summary string `json:"summary"`
+}
+
+func noticeOf(r *approval.Request) notice {
+	summary := []rune(present.SafeLine(approval.Redact(r.Summary)))
+	if len(summary) > maxSummary {
+		summary = append(summary[:maxSummary-1], '…')
+	}
+	return notice{ID: r.ID, Tool: present.SafeLine(r.Call.Name()), Summary: string(summary)}
+}
+
+// tell starts the program, unless too many run, and does not wait for it.
+func (p *program) tell(r *approval.Request) {
+	select {
+	case p.running <- struct{}{}:
+	default:
+		return
+	}
+	go func() {
+		defer func() { <-p.running }()
+		p.run(noticeOf(r))
+	}()
+}
+
+// run runs the program until it ends or has taken too long. How it ends changes nothing,
+// and there is nowhere to say it: a prompt is on the screen.
+func (p *program) run(n notice) {
+	said, err := json.Marshal(n)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), Limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.command[0], p.command[1:]...)
+	cmd.Env = append(os.Environ(), "ASSENT_REQUEST="+n.ID, "ASSENT_TOOL="+n.Tool, "ASSENT_SUMMARY="+n.Summary)
+	cmd.Stdin = bytes.NewReader(append(said, '\n'))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the terminal is not its own
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	_ = cmd.Run()
+}
