@@ -126,7 +126,7 @@ func playDemo(ctx context.Context, say printer, d *desk, told demoTold) error {
 	}
 	run := &worker.Run{Talker: thinking{told.script, d.status}, Gate: gate, Watcher: say, Workers: chain, StopOnDeny: told.stopOnDeny}
 	round, err := run.Say(tool.WithProgress(ctx, d.shown), worker.Message{Text: "Tidy up my notes."})
-	events, logErr := d.history(context.WithoutCancel(ctx), d.session)
+	events, logErr := sessionMemory{d.store}.history(context.WithoutCancel(ctx), d.session)
 	say.summary(inOrder(events, round.Steps))
 	return errors.Join(err, logErr)
 }

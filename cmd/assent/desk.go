@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,8 +15,10 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/notify"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 )
@@ -30,8 +33,9 @@ type desk struct {
 	ties     crew.Ties
 	status   *term.Status // nil where it cannot be drawn
 	shown    *progress
-	off      string // how asking is turned on again, if the master switch is off
-	kept     bool   // the session goes on after this process
+	limit    present.Limit // how much of a view is shown at first
+	off      string        // how asking is turned on again, if the master switch is off
+	kept     bool          // the session goes on after this process
 
 	mu    sync.Mutex
 	gates map[string]*tool.Gate // by chain of workers
@@ -55,11 +59,15 @@ type deskOrder struct {
 
 // openDesk opens the store of a state folder and begins a session in it.
 func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
+	user, err := userConfig()
+	if err != nil {
+		return nil, err
+	}
 	s, err := openStore(ctx, order.state)
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{store: s, session: order.session, mode: order.mode, status: term.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
+	d := &desk{limit: viewLimit(user), store: s, session: order.session, mode: order.mode, status: term.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
 	if d.session == "" {
 		d.session = rand.Text()
 	}
@@ -78,7 +86,7 @@ func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
 		d.approver = order.asks(d)
 	}
 	if d.approver != nil {
-		d.approver = d.ties.Approver(limited(d.approver, order.timeout))
+		d.approver = d.ties.Approver(limited(notified(d.approver, user), order.timeout))
 	}
 	return d, nil
 }
@@ -139,16 +147,31 @@ func (d *desk) denied(policy *approval.RuleSet) func(context.Context, approval.A
 // terminal asks the person at the terminal, and whoever answers in another process: the
 // first answer counts. Stop is told if they end the run at the terminal.
 func (d *desk) terminal(stop context.CancelCauseFunc) approval.Approver {
-	t := term.New(term.Config{Grants: sessionGrants{d.store}, Who: whoami(), History: d.history, Status: d.status, Stop: stop})
+	t := term.New(term.Config{
+		Grants: sessionMemory{d.store}, Who: whoami(), History: sessionMemory{d.store}.history, Limit: d.limit, Status: d.status, Stop: stop,
+	})
 	t.Use(d)
 	return approval.First(t, approval.Queue(d.store))
 }
 
-// sessionGrants is the store as the terminal knows it.
-type sessionGrants struct{ *store.Store }
+// viewLimit is how much of a view the user wants to see at first.
+func viewLimit(user *config.User) present.Limit {
+	return present.Limit{
+		Lines: cmp.Or(user.ViewLines, present.DefaultLimit.Lines),
+		Chars: cmp.Or(user.ViewChars, present.DefaultLimit.Chars),
+	}
+}
+
+// notified tells the program of the user's own config of what waits for long.
+func notified(a approval.Approver, user *config.User) approval.Approver {
+	return notify.Around(a, notify.Options{Command: user.Notify, After: user.NotifyAfter})
+}
+
+// sessionMemory is the store as the terminal knows it.
+type sessionMemory struct{ *store.Store }
 
 // RevokeGrant implements [term.Grants].
-func (g sessionGrants) RevokeGrant(session, id string) error {
+func (g sessionMemory) RevokeGrant(session, id string) error {
 	return g.Store.RevokeGrant(context.Background(), session, id)
 }
 
@@ -175,9 +198,8 @@ func (d *desk) close() error {
 }
 
 // history tells how the calls of a session ended.
-func (d *desk) history(ctx context.Context, session string) ([]approval.Event, error) {
-	var out []approval.Event
-	for r, err := range d.store.Records(ctx, approval.RecordFilter{Session: session}) {
+func (g sessionMemory) history(ctx context.Context, session string) (out []approval.Event, err error) {
+	for r, err := range g.Store.Records(ctx, approval.RecordFilter{Session: session}) {
 		if err != nil {
 			return out, err
 		}
@@ -204,12 +226,17 @@ func inOrder(events []approval.Event, steps []worker.Step) []approval.Event {
 	return append(out, rest...)
 }
 
-// readPolicy reads a policy file. The model is told which line of it decided, and no path of
-// this machine, so the file goes by its own name.
+// readPolicy reads a policy file that the operator named; the administrator's word holds
+// besides it. The model is told which line of it decided, and no path of this machine, so
+// the file goes by its own name.
 func readPolicy(file string) (*config.Policy, error) {
 	f, err := config.Read(file, "")
 	if err != nil {
 		return nil, err
 	}
-	return f.Policy, nil
+	c, err := config.Places{Admin: config.AdminFile, Resolve: resolveExisting}.Operator(f)
+	if err != nil {
+		return nil, err
+	}
+	return c.Policy, nil
 }

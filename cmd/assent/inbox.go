@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/inbox"
+	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/store"
+)
+
+// inboxFlags are those of the inbox.
+type inboxFlags struct {
+	keeper
+	list, json bool
+}
+
+func inboxCmd() *cobra.Command {
+	var flags inboxFlags
+	c := &cobra.Command{
+		Use:   "inbox",
+		Short: "Answer what waits in all your agents, in one terminal",
+		Long: "inbox asks what waits for an answer in any of your runs, gateways and hooks, with the same\n" +
+			"prompt and keys as 'assent run', and waits for more. While one is open, agents that are\n" +
+			"answered by a hook ask there. Several may be open; the first answer counts.\n\n" +
+			"Ctrl-C leaves, and answers nothing.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return flags.run(c) },
+	}
+	flags.register(c)
+	c.Flags().BoolVar(&flags.list, "list", false, "list what waits, as 'assent pending' does, and end")
+	c.Flags().BoolVar(&flags.json, "json", false, "print what waits as JSON, and end")
+	return c
+}
+
+func (f *inboxFlags) run(c *cobra.Command) (err error) {
+	if f.list || f.json {
+		return pending(c, &f.keeper, nil, f.json)
+	}
+	if !personHere() {
+		return usageError{
+			what: "the inbox needs a terminal; 'assent inbox --list' shows what waits, 'assent approve' and 'assent deny' answer it",
+			help: c.CommandPath() + " --help",
+		}
+	}
+	s, err := f.changing(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	warnApprovals(c, s)
+	in, err := inbox.Open(c.Context(), s, inbox.Options{Owner: store.ThisProcess()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	return f.attend(c, s, in)
+}
+
+// attend asks until the person leaves.
+func (f *inboxFlags) attend(c *cobra.Command, s *store.Store, in *inbox.Inbox) error {
+	user, err := userConfig()
+	if err != nil {
+		return err
+	}
+	who := whoami()
+	who.Via = approval.ViaInbox
+	t := term.New(term.Config{Grants: sessionMemory{s}, Who: who, History: sessionMemory{s}.history, Limit: viewLimit(user)})
+	t.Use(in)
+	err = t.Attend(c.Context(), in)
+	if !leaves(err) {
+		return err
+	}
+	if left := len(in.Pending()); left > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "%d answered; %d still waiting, see 'assent pending'.\n", in.Answered(), left)
+	} else {
+		fmt.Fprintf(c.ErrOrStderr(), "%d answered; nothing waits.\n", in.Answered())
+	}
+	return nil
+}
+
+// leaves reports whether the person left the inbox, with Ctrl-C or by closing the terminal.
+func leaves(err error) bool {
+	var s signalled
+	return errors.Is(err, term.ErrInterrupted) || errors.As(err, &s) && s.signal == os.Interrupt
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/store"
+)
+
+// inboxes returns how many inboxes others believe to be open.
+func (p *project) inboxes() (n int) {
+	p.t.Helper()
+	s, err := store.Open(p.t.Context(), filepath.Join(p.home, "state", "assent"), store.Options{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer s.Close()
+	sessions, err := s.Sessions(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, session := range sessions {
+		if session.Kind == approval.SessionInbox {
+			n++
+		}
+	}
+	return n
+}
+
+// config writes the user's own config.
+func (p *project) config(text string) {
+	p.t.Helper()
+	dir := filepath.Join(p.home, "config", "assent")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+const twoWrites = `turns:
+  - calls: [{id: a, tool: write_file, args: {path: notes/a.md, content: "one\n"}}]
+  - calls: [{id: b, tool: write_file, args: {path: notes/a.md, content: "two\n"}}]
+  - say: Both are written.
+`
+
+// An answer for the session holds in the process that asked, as at its own terminal.
+func TestS05_InboxForTheSession(t *testing.T) {
+	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": twoWrites})
+	x := p.inbox()
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md")
+	x.types("s")
+	x.offered("exactly this")
+	x.types("y")
+	r.ends(0, "Both are written.")
+	p.has("notes/a.md", "two\n")
+	x.sees("✓ approved for this session", "Nothing waits · 1 answered")
+	x.leaves()
+}
+
+// A rule that is made in the inbox is kept, and settles what else waits.
+func TestS21_InboxAlways(t *testing.T) {
+	p := notesProject(t)
+	x := p.inbox()
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md")
+	other := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("1 of 2")
+	x.types("a")
+	x.offered("allow write_file(notes/a.md)", "This also answers 1 other request that waits:")
+	x.types("y")
+	r.ends(0)
+	other.ends(0)
+	x.sees("✓ approved always", "Nothing waits · 1 answered · 1 elsewhere")
+	x.leaves()
+	p.begin("run", "--ask", "inbox", "notes.worker", "Write.").ends(0)
+}
+
+// Edited arguments are judged by the process that asked, and shown again.
+func TestS20_InboxEdit(t *testing.T) {
+	p := notesProject(t)
+	c := p.assent("inbox")
+	c.Env = append(c.Env, "EDITOR="+p.script(`echo edited > "$1"`))
+	x := start(t, 100, 40, c)
+	x.sees("Nothing waits")
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md", "one")
+	x.types("e")
+	x.asked("✎ changed, asking again", "Create notes/a.md (7 bytes, 1 line)", "edited")
+	p.hasNot("notes/a.md")
+	x.types("y")
+	r.ends(0)
+	p.has("notes/a.md", "edited\n")
+	x.sees("Nothing waits")
+	x.leaves()
+}
+
+func TestS20b_InboxAnswersInstead(t *testing.T) {
+	p := notesProject(t)
+	x := p.inbox()
+	r := p.begin("run", "--json", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md")
+	x.types("r")
+	x.sees("Answer in the tool's place")
+	x.types("it is there already\x04")
+	r.ends(0, "it is there already")
+	x.sees("✎ answered: write_file")
+	x.leaves()
+	p.hasNot("notes/a.md")
+}
+
+// q ends the run that asks, and no other.
+func TestS03_InboxStopsTheRun(t *testing.T) {
+	p := notesProject(t)
+	x := p.inbox()
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md")
+	other := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("1 of 2")
+	x.types("q")
+	x.sees("Deny and stop the run")
+	x.types("enough\r")
+	r.ends(3, "the run was stopped", "enough")
+	x.asked("✗ denied: write_file", "Create notes/a.md")
+	x.types("y")
+	other.ends(0)
+	x.sees("Nothing waits · 2 answered")
+	x.leaves()
+	p.has("notes/a.md", "one\n")
+}
+
+// What changed while the person read is asked again, with what is there now.
+func TestInbox_WhatChangedIsAskedAgain(t *testing.T) {
+	p := notesProject(t)
+	p.put("notes/a.md", "before\n")
+	x := p.inbox()
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Edit notes/a.md", "before")
+	p.put("notes/a.md", "changed meanwhile\n")
+	x.types("y")
+	x.asked("Edit notes/a.md", "changed meanwhile")
+	p.has("notes/a.md", "changed meanwhile\n")
+	x.types("y")
+	r.ends(0)
+	p.has("notes/a.md", "one\n")
+	x.sees("Nothing waits · 2 answered")
+	x.leaves()
+}
+
+// An answer without effect comes back, and says why.
+func TestInbox_AnAnswerWithoutEffectComesBack(t *testing.T) {
+	p := notesProject(t)
+	p.config("limits: {rules: 1}\n")
+	if out, err := p.assent("rules", "add", "allow read_file(x)").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	x := p.inbox()
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md")
+	x.types("a")
+	x.offered("allow write_file(notes/a.md)")
+	x.types("y")
+	x.asked("It was answered, without effect:", "rule")
+	x.types("y")
+	r.ends(0)
+	x.sees("Nothing waits")
+	x.leaves()
+}
+
+// On a dumb terminal the inbox prints lines, and no escapes.
+func TestInbox_DumbTerminal(t *testing.T) {
+	p := notesProject(t)
+	c := p.assent("inbox")
+	c.Env = append(c.Env, "TERM=dumb")
+	x := start(t, 80, 40, c)
+	x.sees("Nothing waits · 0 answered · Ctrl-C leaves")
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.sees("Create notes/a.md", "answer>")
+	x.types("y\r")
+	r.ends(0)
+	x.sees("✓ approved: write_file", "Nothing waits · 1 answered")
+	x.types("\x03")
+	x.ends(0)
+	if containsAny(x.raw.String(), "\x1b") {
+		t.Errorf("it sent escapes: %q", x.raw.String())
+	}
+}
+
+func TestInbox_NoColour(t *testing.T) {
+	p := notesProject(t)
+	c := p.assent("inbox")
+	c.Env = append(c.Env, "NO_COLOR=1")
+	x := start(t, 80, 40, c)
+	x.sees("Nothing waits")
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md")
+	x.types("y")
+	r.ends(0)
+	x.sees("Nothing waits · 1 answered")
+	x.leaves()
+	if regexp.MustCompile(`\x1b\[([0-9;]*;)?[349][0-9]m`).MatchString(x.raw.String()) {
+		t.Errorf("it sent colours: %q", x.raw.String())
+	}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// A background is the program without a terminal.
+type background struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	output bytes.Buffer
+	ended  chan struct{}
+}
+
+// begin starts a command without a terminal.
+func (p *project) begin(args ...string) *background {
+	p.t.Helper()
+	b := &background{t: p.t, cmd: p.assent(args...), ended: make(chan struct{})}
+	b.cmd.Stdout, b.cmd.Stderr = &b.output, &b.output
+	if err := b.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	go func() {
+		defer close(b.ended)
+		_ = b.cmd.Wait() // the status is in the process state
+	}()
+	p.t.Cleanup(b.kill)
+	return b
+}
+
+func (b *background) kill() {
+	_ = b.cmd.Process.Kill()
+	<-b.ended
+}
+
+// ends waits for the end and wants the status and words in the output.
+func (b *background) ends(status int, words ...string) {
+	b.t.Helper()
+	<-b.ended
+	if got := b.cmd.ProcessState.ExitCode(); got != status {
+		b.t.Errorf("exit status %d, want %d; output:\n%s", got, status, &b.output)
+	}
+	for _, w := range words {
+		if !strings.Contains(b.output.String(), w) {
+			b.t.Errorf("the output should say %q:\n%s", w, &b.output)
+		}
+	}
+}
+
+// inbox opens an inbox in which nothing waits.
+func (p *project) inbox() *terminal {
+	p.t.Helper()
+	x := p.at("inbox")
+	x.sees("Nothing waits · 0 answered · Ctrl-C leaves")
+	return x
+}
+
+// leaves ends the inbox with Ctrl-C.
+func (x *terminal) leaves(words ...string) {
+	x.t.Helper()
+	x.types("\x03")
+	x.ends(0, words...)
+}
+
+func notesProject(t *testing.T) *project {
+	return newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite})
+}
+
+// What a run without a terminal asks is asked in the inbox, and answered for it.
+func TestInbox_AnswersForARun(t *testing.T) {
+	p := notesProject(t)
+	x := p.inbox()
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("write_file · notes", "Create notes/a.md (4 bytes, 1 line)", "by default a root says write: ask", "From: a run, process")
+	p.hasNot("notes/a.md")
+	x.types("y")
+	r.ends(0, "It is written down.")
+	p.has("notes/a.md", "one\n")
+	x.sees("✓ approved: write_file · Create notes/a.md", "Nothing waits · 1 answered", "!your answer?")
+	if out, err := p.assent("audit", "list").Output(); err != nil || !strings.Contains(string(out), "inbox") {
+		t.Errorf("%v: the log is\n%s", err, out)
+	}
+	x.leaves("1 answered; nothing waits.")
+}
+
+// What was posted before the inbox was opened waits in it.
+func TestInbox_ShowsWhatWaitedBefore(t *testing.T) {
+	p := notesProject(t)
+	r := p.at("run", "notes.worker", "Write.")
+	r.asked("Create notes/a.md")
+	x := p.at("inbox")
+	x.asked("Create notes/a.md")
+	x.denies("not now")
+	r.ends(0, "✗ denied by", "(inbox): write_file · Create notes/a.md", "not now", "Another time, then.")
+	x.sees("✗ denied: write_file", "Nothing waits · 1 answered")
+	x.leaves()
+	p.hasNot("notes/a.md")
+}
+
+// The terminal of a run and the inbox ask at once; what is answered at the one is taken away
+// at the other, with a line that says who answered.
+func TestInbox_TheRunIsFaster(t *testing.T) {
+	p := notesProject(t)
+	x := p.inbox()
+	r := p.at("run", "notes.worker", "Write.")
+	r.asked("Create notes/a.md")
+	x.asked("Create notes/a.md")
+	r.types("y")
+	r.ends(0, "✓ approved: write_file")
+	x.sees("✓ approved by", "(terminal): write_file · Create notes/a.md", "Nothing waits · 0 answered · 1 elsewhere", "!your answer?")
+	x.leaves()
+	p.has("notes/a.md", "one\n")
+}
+
+func TestInbox_SeveralAreOpen(t *testing.T) {
+	p := notesProject(t)
+	x, y := p.inbox(), p.inbox()
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md")
+	y.asked("Create notes/a.md")
+	y.types("y")
+	r.ends(0)
+	x.sees("✓ approved by", "(inbox): write_file", "Nothing waits · 0 answered · 1 elsewhere")
+	y.sees("✓ approved: write_file", "Nothing waits · 1 answered")
+	x.leaves()
+	y.leaves()
+}
+
+// Leaving with Ctrl-C answers nothing.
+func TestInbox_LeavingAnswersNothing(t *testing.T) {
+	p := notesProject(t)
+	x := p.inbox()
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md")
+	x.leaves("0 answered; 1 still waiting, see 'assent pending'.", "!dismissed")
+	x = p.at("inbox")
+	x.asked("Create notes/a.md")
+	x.types("y")
+	r.ends(0)
+	x.sees("Nothing waits")
+	x.leaves()
+}
+
+// An inbox that is killed while it asks leaves the request open, and nobody believes that it
+// is still there.
+func TestInbox_Killed(t *testing.T) {
+	p := notesProject(t)
+	x := p.inbox()
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md")
+	if err := x.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-x.ended
+	y := p.at("inbox")
+	y.asked("Create notes/a.md")
+	if open := p.inboxes(); open != 1 {
+		t.Errorf("%d inboxes are open, want 1", open)
+	}
+	y.types("y")
+	r.ends(0)
+	y.sees("Nothing waits")
+	y.leaves()
+	if open := p.inboxes(); open != 0 {
+		t.Errorf("%d inboxes are open, want none", open)
+	}
+}
+
+// What a run asked that was killed is taken away.
+func TestInbox_TheRunIsKilled(t *testing.T) {
+	p := notesProject(t)
+	x := p.inbox()
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md")
+	r.kill()
+	x.sees("✗ dismissed: write_file · Create notes/a.md", "who asked is gone", "Nothing waits", "!your answer?")
+	x.leaves()
+	p.hasNot("notes/a.md")
+}

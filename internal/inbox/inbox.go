@@ -1,0 +1,155 @@
+package inbox
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/term"
+)
+
+// A Store is where processes meet.
+type Store interface {
+	approval.RequestStore
+	approval.SessionStore
+	approval.RuleStore
+	approval.GrantStore
+	Runs(ctx context.Context) ([]approval.SavedRun, error)
+}
+
+// Options say what an inbox works with.
+type Options struct {
+	// Owner is the process that has the inbox: when it is gone, so is the inbox.
+	Owner approval.Process
+	// Sweep is how often it is looked whether those who ask are still there; zero means
+	// every second.
+	Sweep time.Duration
+}
+
+// An Inbox is what waits in a store. It is safe for concurrent use. Make one with [Open],
+// and close it.
+type Inbox struct {
+	store   Store
+	session string
+	gate    *approval.Gate // knows what a lasting answer settles
+	stop    context.CancelFunc
+	swept   chan struct{} // closed when nobody sweeps any more
+
+	mu       sync.Mutex
+	err      error
+	waiting  []entry
+	ended    []approval.Outcome // the last ones
+	mine     map[string]bool    // requests that were answered here and have not been seen to end
+	answered int                // here
+	others   int                // ended in another way
+}
+
+// An entry is a request that waits. As long as it does, it is the same value.
+type entry struct {
+	request *approval.Request
+	problem string
+}
+
+var _ term.Inbox = (*Inbox)(nil)
+
+// Open opens an inbox: from now on others know that somebody is there.
+func Open(ctx context.Context, store Store, o Options) (*Inbox, error) {
+	gate, err := approval.New(approval.Config{
+		Preparer: nothing{}, Clock: time.Now, NewID: rand.Text, Rules: store, Grants: store, Requests: store,
+	})
+	if err != nil {
+		return nil, err
+	}
+	in := &Inbox{store: store, session: rand.Text(), gate: gate, swept: make(chan struct{}), mine: map[string]bool{}}
+	if err := in.begin(ctx, o.Owner); err != nil {
+		gate.Close()
+		return nil, err
+	}
+	ctx, in.stop = context.WithCancel(context.WithoutCancel(ctx))
+	go in.sweep(ctx, o.Sweep)
+	return in, nil
+}
+
+func (in *Inbox) begin(ctx context.Context, owner approval.Process) error {
+	if _, err := in.store.CleanSessions(ctx); err != nil { // of inboxes and runs that were killed
+		return err
+	}
+	return in.store.BeginSession(ctx, approval.Session{ID: in.session, Kind: approval.SessionInbox, Owner: owner})
+}
+
+// Close tells others that nobody is there any more. It answers nothing.
+func (in *Inbox) Close() error {
+	in.stop()
+	<-in.swept
+	in.gate.Close()
+	return in.store.EndSession(context.Background(), in.session)
+}
+
+// Err implements [term.Inbox].
+func (in *Inbox) Err() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.err
+}
+
+// Quiet implements [term.Inbox].
+func (in *Inbox) Quiet() []string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	parts := []string{"Nothing waits", fmt.Sprintf("%d answered", in.answered)}
+	if in.others > 0 {
+		parts = append(parts, fmt.Sprintf("%d elsewhere", in.others))
+	}
+	return append(parts, "Ctrl-C leaves")
+}
+
+// Answered returns how many requests were answered here.
+func (in *Inbox) Answered() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.answered
+}
+
+// Watch implements [term.Inbox].
+func (in *Inbox) Watch() (changed <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	return c, in.store.NotifyRequests(func() {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	})
+}
+
+// Covers implements [term.Coverer].
+func (in *Inbox) Covers(ctx context.Context, r *approval.Request, d approval.Decision) []*approval.Request {
+	return in.gate.Covers(ctx, r, d)
+}
+
+// Resolve implements [term.Desk]. Whoever asked takes the answers.
+func (in *Inbox) Resolve(ctx context.Context, decisions ...approval.Decision) error {
+	var errs []error
+	for _, d := range decisions {
+		err := in.store.Answer(ctx, d)
+		if err == nil {
+			in.mu.Lock()
+			in.answered++
+			in.mine[d.Request] = true
+			in.mu.Unlock()
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// nothing prepares no call: an inbox runs none.
+type nothing struct{}
+
+// Prepare implements [approval.Preparer].
+func (nothing) Prepare(context.Context, approval.Call) (approval.Proposal, error) {
+	return approval.Proposal{}, errors.New("an inbox runs nothing")
+}

@@ -1,0 +1,104 @@
+package inbox
+
+import (
+	"context"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// maxEnded is how many requests that have ended are remembered.
+const maxEnded = 500
+
+// Pending implements [term.Desk]: it looks into the store. A store that cannot be read is
+// the end of the inbox.
+func (in *Inbox) Pending() []*approval.Request {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.err == nil {
+		in.err = in.look(context.Background())
+	}
+	if in.err != nil {
+		return nil
+	}
+	out := make([]*approval.Request, len(in.waiting))
+	for i, e := range in.waiting {
+		out[i] = e.request
+	}
+	return out
+}
+
+// Outcomes implements [term.Desk]: how what Pending no longer returns has ended.
+func (in *Inbox) Outcomes() []approval.Outcome {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Clone(in.ended)
+}
+
+// look reads what waits, and how that has ended which waited before. The lock is held.
+func (in *Inbox) look(ctx context.Context) error {
+	open, err := in.store.Open(ctx, "")
+	if err != nil {
+		return err
+	}
+	var now []entry
+	for _, p := range open {
+		now = append(now, in.known(p))
+	}
+	for _, e := range in.waiting {
+		if !slices.ContainsFunc(now, func(n entry) bool { return n.request.ID == e.request.ID }) {
+			if err := in.end(ctx, e.request); err != nil {
+				return err
+			}
+		}
+	}
+	in.waiting = now
+	return nil
+}
+
+// known returns the entry of a request. One whose answer had no effect is a new one.
+func (in *Inbox) known(p approval.Posted) entry {
+	for _, e := range in.waiting {
+		if e.request.ID == p.Request.ID && e.problem == p.Problem {
+			return e
+		}
+	}
+	return entry{p.Request, p.Problem}
+}
+
+// end notes how a request has ended.
+func (in *Inbox) end(ctx context.Context, r *approval.Request) error {
+	p, err := in.store.Posted(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	if p.Settled == nil {
+		return nil // it was opened again a moment ago, and is found with the next look
+	}
+	if !in.mine[r.ID] {
+		in.others++
+	}
+	delete(in.mine, r.ID)
+	in.ended = slices.DeleteFunc(in.ended, func(o approval.Outcome) bool { return o.Request == r.ID })
+	if o, ok := outcome(r, p.Settled); ok {
+		in.ended = append(in.ended, o)
+	}
+	in.ended = in.ended[max(len(in.ended)-maxEnded, 0):]
+	return nil
+}
+
+// outcome is how the call of a request was answered. Of one that is asked again with other
+// arguments that is not known yet.
+func outcome(r *approval.Request, s *approval.Settlement) (approval.Outcome, bool) {
+	o := approval.Outcome{Call: r.Call, Request: r.ID, State: s.State, Decision: s.Decision}
+	switch {
+	case s.Decision != nil && s.Decision.Arguments != nil:
+		return o, false
+	case s.Decision != nil:
+	case s.By.Via != "":
+		o.Basis = s.By.String()
+	case s.State == approval.Dismissed:
+		o.Why = "who asked is gone, or asks no more"
+	}
+	return o, true
+}
