@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
@@ -140,6 +141,7 @@ func readToken(file string) (string, error) {
 // policy.
 type counter struct {
 	store      *store.Store
+	user       *config.User // the user's own config
 	rules      *approval.RuleSet
 	mode       approval.Mode
 	session    string
@@ -171,7 +173,7 @@ func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string))
 	g, err := gateway.New(gateway.Options{
 		Gate: approval.Config{
 			Session: k.session, Mode: k.mode, Policy: k.rules, Recorder: records,
-			Approver: limited(approval.Queue(k.store), f.askTimeout),
+			Approver: limited(notified(approval.Queue(k.store), k.user), f.askTimeout),
 			Rules:    k.store, Grants: k.store, Requests: k.store, Claims: k.store,
 		},
 		Sessions: k.store, Connectors: k.connectors, Ear: &k.ear, Tools: k.tools, Configure: k.configure, Plain: k.plain,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/notify"
 )
 
 // maxAgain is how often a call is asked again because what was shown has changed.
@@ -126,13 +127,20 @@ func (a *answering) askInbox(ctx context.Context, d *desk, b *approval.Batch, ca
 			return nil, err
 		}
 		var err error
-		if d.inbox, err = d.gate(d.store, approval.Timeout(a.wait(ctx, d), approval.Queue(d.store))); err != nil {
+		if d.inbox, err = d.gate(d.store, approval.Timeout(a.wait(ctx, d), d.queue())); err != nil {
 			return nil, err
 		}
 		b = d.inbox.Review(ctx, call)
 	}
 	d.inbox.Ask(ctx, b)
 	return b, nil
+}
+
+// queue asks whoever answers in another process, and tells the user's own program if that
+// takes long.
+func (d *desk) queue() approval.Approver {
+	user := d.policy.user
+	return notify.Around(approval.Queue(d.store), notify.Options{Command: user.Notify, After: user.NotifyAfter})
 }
 
 // wait is how long somebody may take to answer.
