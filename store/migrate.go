@@ -26,7 +26,7 @@ func (s *Store) prepareFile(ctx context.Context, c *sql.Conn) error {
 	defer give()
 	patience, cancel := context.WithTimeout(ctx, s.opt.Patience)
 	defer cancel()
-	_, err = s.turn.writing(func() error {
+	err = s.turn.writing(func() error {
 		for {
 			err := s.migrate(ctx, c)
 			if err == nil {

@@ -132,6 +132,7 @@ func (s *Store) dsn() string {
 		fmt.Sprintf("busy_timeout(%d)", s.opt.Patience.Milliseconds()),
 		"synchronous(normal)", // what must be on the disk we bring there: see disk.go
 		"cell_size_check(1)",
+		"wal_autocheckpoint(4000)", // 16 MB: moving the log into the file costs two waits for the disk
 	}}
 	u := url.URL{Scheme: "file", OmitHost: true, Path: s.path, RawQuery: q.Encode()}
 	return u.String()

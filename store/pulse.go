@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -106,11 +107,11 @@ func (p *pulse) read(ctx context.Context, s *Store) error {
 func (p *pulse) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.count.close()
-	if p.conn == nil {
-		return nil
+	err := p.count.file.close()
+	if p.conn != nil {
+		err = errors.Join(err, p.conn.close())
 	}
-	return p.conn.close()
+	return err
 }
 
 // A cached value was read when a counter of the head had a value.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -20,8 +19,9 @@ type turn struct {
 	patience time.Duration
 
 	mu      sync.Mutex // only one of a process waits, or has the turn
-	file    *os.File
+	file    counted
 	waiting chan error // for a lock that was asked for and did not come in time
+	count   uint64     // how many writes there were, for who has the turn
 }
 
 var errNoTurn = errors.New("another process has been writing")
@@ -46,22 +46,19 @@ func (t *turn) acquire() error {
 		if err := t.lock(); err != nil {
 			return err
 		}
-		if sameFile(t.file, t.path) {
+		if t.file.isAt(t.path) {
+			t.count = t.file.begin()
 			return nil
 		}
-		err := t.file.Close()
-		t.file = nil
-		if err != nil {
+		if err := t.file.close(); err != nil {
 			return err
 		}
 	}
 }
 
-func (t *turn) lock() (err error) {
-	if t.file == nil {
-		if t.file, err = os.OpenFile(t.path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
-			return err
-		}
+func (t *turn) lock() error {
+	if err := t.file.open(t.path, os.O_CREATE|os.O_RDWR); err != nil {
+		return err
 	}
 	if t.waiting == nil {
 		if err := syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
@@ -91,36 +88,17 @@ func flock(fd int) error {
 	}
 }
 
-// sameFile reports whether an open file is the one at a path.
-func sameFile(f *os.File, path string) bool {
-	var open, there syscall.Stat_t
-	return syscall.Fstat(int(f.Fd()), &open) == nil && syscall.Stat(path, &there) == nil &&
-		open.Dev == there.Dev && open.Ino == there.Ino
-}
-
-// count returns how many writes there were. Only who has the turn may ask.
-func (t *turn) count() uint64 {
-	n, _ := readCount(t.file) // one that cannot be read is raised from 0, and differs
-	return n
-}
-
 // writing runs commit, which makes a change visible, between raising the count to
-// an odd number and to the next even one, which it returns. Only who has the turn
-// may call it.
-func (t *turn) writing(commit func() error) (uint64, error) {
-	odd := t.count() | 1
-	if err := t.setCount(odd); err != nil {
-		return 0, err
+// an odd number and to the next even one. Only who has the turn may call it.
+func (t *turn) writing(commit func() error) error {
+	t.count |= 1
+	if err := t.file.write(t.count); err != nil {
+		return err
 	}
 	err := commit()
-	if e := t.setCount(odd + 1); e != nil {
-		return odd, err // nobody believes an odd count
+	if t.file.write(t.count+1) == nil { // otherwise it stays odd, and nobody believes it
+		t.count++
 	}
-	return odd + 1, err
-}
-
-func (t *turn) setCount(n uint64) error {
-	_, err := t.file.WriteAt(binary.BigEndian.AppendUint64(nil, n), 0)
 	return err
 }
 
@@ -129,8 +107,8 @@ func (t *turn) setCount(n uint64) error {
 func (t *turn) close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.file == nil || t.waiting != nil {
+	if t.waiting != nil {
 		return nil
 	}
-	return t.file.Close()
+	return t.file.close()
 }

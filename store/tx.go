@@ -74,7 +74,8 @@ func (s *Store) transact(ctx context.Context, f func(*txn) error) (before, after
 			return s.held(err)
 		}
 		defer give()
-		n, err = t.do(f, &before)
+		err = t.do(f, &before)
+		n = s.turn.count
 		return err
 	})
 	if err == nil {
@@ -83,21 +84,22 @@ func (s *Store) transact(ctx context.Context, f func(*txn) error) (before, after
 	return before, t.head, err
 }
 
-// do runs f and commits what it did, and returns the count of that.
-func (t *txn) do(f func(*txn) error, before *head) (n uint64, err error) {
+// do runs f and commits what it did.
+func (t *txn) do(f func(*txn) error, before *head) error {
 	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
-		return 0, err
+		return err
 	}
-	if err = t.run(f, before); err == nil {
-		n, err = t.s.turn.writing(func() error { return t.exec("COMMIT") })
+	err := t.run(f, before)
+	if err == nil {
+		err = t.s.turn.writing(func() error { return t.exec("COMMIT") })
 	}
 	if err != nil {
 		_ = t.exec("ROLLBACK") // after a full disk SQLite may have done so itself
-		return 0, t.s.unwritable(err)
+		return t.s.unwritable(err)
 	}
-	t.s.written = writtenHead{n, t.head}
+	t.s.written = writtenHead{t.s.turn.count, t.head}
 	t.s.disk.written.Add(1)
-	return n, nil
+	return nil
 }
 
 // A writtenHead is the head as this process wrote it last, at a count.
@@ -139,7 +141,7 @@ func (t *txn) run(f func(*txn) error, before *head) (err error) {
 // startingHead returns the head as it is. If nobody has written since this process
 // did, that is what it wrote.
 func (t *txn) startingHead() (head, error) {
-	if last := t.s.written; last.at != 0 && last.at%2 == 0 && last.at == t.s.turn.count() {
+	if last := t.s.written; last.at != 0 && last.at%2 == 0 && last.at == t.s.turn.count {
 		return last.head, nil
 	}
 	return t.s.currentHead(t.ctx, t.conn)
