@@ -1,7 +1,7 @@
 // Command benchtable turns the output of `go test -bench -benchmem`, read from standard
 // input, into one aligned table. Benchmarks whose names end in /rules=N also get the ratio
 // of their time to that of /rules=10 of the same family, so growth with the number of
-// rules can be read off one run.
+// rules can be read off one run. What a benchmark measures itself stands in the last column.
 //
 // It ends with status 1, after the table, if the input says that something failed.
 package main

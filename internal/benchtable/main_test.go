@@ -19,19 +19,21 @@ ok  	github.com/assent-dev/assent/approval	3.2s
 pkg: github.com/assent-dev/assent/present
 BenchmarkReview/rules=10           	 1000000	         0.5000 ns/op
 BenchmarkReview/rules=100          	 1000000	         1.500 ns/op
+BenchmarkVerify                    	       1	         4.000 ns/op	 220000 events/s	 1.5 x
 PASS
 ok  	github.com/assent-dev/assent/present	1.1s
 `
 
-const want = `benchmark                    ns/op  B/op  allocs/op  vs rules=10
+const want = `benchmark                    ns/op  B/op  allocs/op  vs rules=10  measures
 approval
   Review/rules=10             2000   512          7        1.00x
   Review/rules=1000           2500   512          7        1.25x
   Review/deny/rules=1000      9999   512          7
-  Read                    12345678  1024         12
+  Read                    12345678  1024         12               81.00 MB/s
 present
   Review/rules=10           0.5000                         1.00x
   Review/rules=100           1.500                         3.00x
+  Verify                     4.000                                220000 events/s, 1.5 x
 `
 
 func TestRun(t *testing.T) {

@@ -19,6 +19,7 @@ type report struct {
 type result struct {
 	pkg, name             string
 	nsOp, bytesOp, allocs string
+	own                   []string // what the benchmark measures itself, each with its unit
 }
 
 // go test appends the number of processors when it is not one.
@@ -66,6 +67,8 @@ func parseResult(line string) (result, bool) {
 			res.bytesOp = fields[i]
 		case "allocs/op":
 			res.allocs = fields[i]
+		default:
+			res.own = append(res.own, fields[i]+" "+fields[i+1])
 		}
 	}
 	return res, res.nsOp != ""

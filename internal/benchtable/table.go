@@ -18,7 +18,7 @@ func table(results []result) string {
 	if len(results) == 0 {
 		return "no benchmarks\n"
 	}
-	rows := []row{{"benchmark", "ns/op", "B/op", "allocs/op", "vs rules=10"}}
+	rows := []row{{"benchmark", "ns/op", "B/op", "allocs/op", "vs rules=10", "measures"}}
 	base := baselines(results)
 	pkg := ""
 	for _, r := range results {
@@ -26,7 +26,7 @@ func table(results []result) string {
 			pkg = r.pkg
 			rows = append(rows, row{strings.TrimPrefix(pkg, module)})
 		}
-		rows = append(rows, row{"  " + r.name, r.nsOp, r.bytesOp, r.allocs, ratio(r, base)})
+		rows = append(rows, row{"  " + r.name, r.nsOp, r.bytesOp, r.allocs, ratio(r, base), strings.Join(r.own, ", ")})
 	}
 	return layout(rows)
 }
@@ -70,9 +70,9 @@ func ratio(r result, base map[string]float64) string {
 	return fmt.Sprintf("%.2fx", ns/base[key])
 }
 
-// layout aligns the first column to the left and the numbers to the right.
+// layout aligns the numbers to the right, and the columns beside them to the left.
 func layout(rows []row) string {
-	var width [5]int
+	var width [6]int
 	for _, r := range rows {
 		if len(r) == 1 {
 			continue
@@ -83,9 +83,13 @@ func layout(rows []row) string {
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		line := fmt.Sprintf("%-*s", width[0], r[0])
-		for i, cell := range r[1:] {
-			line += fmt.Sprintf("  %*s", width[i+1], cell)
+		line := ""
+		for i, cell := range r {
+			if i == 0 || i == len(width)-1 {
+				line += fmt.Sprintf("%-*s  ", width[i], cell)
+			} else {
+				line += fmt.Sprintf("%*s  ", width[i], cell)
+			}
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
