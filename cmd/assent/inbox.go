@@ -41,6 +41,9 @@ func (f *inboxFlags) run(c *cobra.Command) (err error) {
 	if f.list || f.json {
 		return pending(c, &f.keeper, nil, f.json)
 	}
+	if err := byPerson(c); err != nil {
+		return err
+	}
 	if !personHere() {
 		return usageError{
 			what: "the inbox needs a terminal; 'assent inbox --list' shows what waits, 'assent approve' and 'assent deny' answer it",

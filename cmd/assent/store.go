@@ -46,14 +46,22 @@ func (k *keeper) reading(ctx context.Context) (*store.Store, error) {
 
 // changing opens the store for a command that a person gives, and no tool call may.
 func (k *keeper) changing(c *cobra.Command) (*store.Store, error) {
-	if runner.Inside() {
-		return nil, fmt.Errorf("'%s' was started by a tool call: what an agent may do is for a person to say; run it in your own terminal", c.CommandPath())
+	if err := byPerson(c); err != nil {
+		return nil, err
 	}
 	dir, err := stateFolder(k.state)
 	if err != nil {
 		return nil, err
 	}
 	return openStore(c.Context(), dir)
+}
+
+// byPerson refuses a command that was started by a tool call.
+func byPerson(c *cobra.Command) error {
+	if !runner.Inside() {
+		return nil
+	}
+	return fmt.Errorf("'%s' was started by a tool call: what an agent may do is for a person to say; run it in your own terminal", c.CommandPath())
 }
 
 func isThere(dir, name string) bool {
