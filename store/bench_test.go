@@ -2,10 +2,12 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -14,7 +16,6 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
-	"github.com/assent-dev/assent/internal/rounds"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -28,12 +29,13 @@ func BenchmarkRecord(b *testing.B) {
 		opt     store.Options
 	}{
 		{"writers=1/fsync=all", 1, store.Options{SyncAll: true}},
+		{"writers=1/fsync=people", 1, store.Options{}},
 		{"writers=64/fsync=people", 64, store.Options{}},
 		{"writers=64/fsync=all", 64, store.Options{SyncAll: true}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			rate := recorded(b, c.opt, c.writers, b.N)
-			if c.writers == 1 {
+			if alone == 0 || c.opt.SyncAll && c.writers == 1 {
 				alone = rate
 			}
 			b.ReportMetric(rate, "events/s")
@@ -69,6 +71,9 @@ func recordMany(b *testing.B, s *store.Store, writers, n int) {
 	all.Wait()
 }
 
+// events is how many events the large store has.
+const events = 1_000_000
+
 // large fills a store with 100 rules and many events, once for all benchmarks.
 var large = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "assent-bench")
@@ -88,26 +93,11 @@ var large = sync.OnceValues(func() (string, error) {
 	if err := s.AddRules(ctx, rules...); err != nil {
 		return "", err
 	}
-	var all sync.WaitGroup
-	var failed atomic.Value
-	for w := range 64 {
-		all.Go(func() {
-			for i := w; i < events(); i += 64 {
-				if err := s.Record(ctx, eventOf(i)); err != nil {
-					failed.Store(err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	if err, ok := failed.Load().(error); ok {
+	if err := approvaltest.Fill(ctx, s, events); err != nil {
 		return "", err
 	}
 	return folder, s.Close()
 })
-
-// events is how many events the large store has: a million in full.
-func events() int { return rounds.N(50_000, 1_000_000) }
 
 func largeStore(b *testing.B) string {
 	b.Helper()
@@ -119,28 +109,40 @@ func largeStore(b *testing.B) string {
 }
 
 // BenchmarkNewProcess is what a hook costs: a process that opens a large store,
-// reads its rules and decides. What the process itself costs is measured beside
-// it.
+// reads its rules and decides a call. It says itself how long that took since it
+// began; the whole process is measured too, beside one that does nothing.
 func BenchmarkNewProcess(b *testing.B) {
 	folder := largeStore(b)
-	var with, without []time.Duration
+	var inside, whole, nothing []time.Duration
 	for b.Loop() {
-		without = append(without, ran(b, exec.Command(os.Args[0], "-test.list=^$")))
+		_, took := ran(b, exec.Command("true"))
+		nothing = append(nothing, took)
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), jobEnv+"=hook", folderEnv+"="+folder)
-		with = append(with, ran(b, cmd))
+		out, took := ran(b, cmd)
+		whole = append(whole, took)
+		said := strings.Fields(out)
+		took, err := time.ParseDuration(said[len(said)-1])
+		if err != nil {
+			b.Fatalf("%v in %q", err, out)
+		}
+		inside = append(inside, took)
 	}
-	b.ReportMetric(float64(median(with).Microseconds())/1000, "ms/process")
-	b.ReportMetric(float64((median(with)-median(without)).Microseconds())/1000, "ms/store")
+	b.ReportMetric(milliseconds(median(inside)), "ms-to-decide")
+	b.ReportMetric(milliseconds(median(whole)), "ms-process")
+	b.ReportMetric(float64(median(whole))/float64(median(nothing)), "x-true")
 }
 
-func ran(b *testing.B, cmd *exec.Cmd) time.Duration {
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+func ran(b *testing.B, cmd *exec.Cmd) (string, time.Duration) {
 	b.Helper()
 	begun := time.Now()
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
-	return time.Since(begun)
+	return string(out), time.Since(begun)
 }
 
 func median(times []time.Duration) time.Duration {
@@ -161,6 +163,40 @@ func BenchmarkOpen(b *testing.B) {
 		}
 		s.Close()
 	}
+}
+
+// BenchmarkCall is what a call of a program that runs on costs the store: rules and
+// grants are looked at three times, its start and its end are recorded.
+func BenchmarkCall(b *testing.B) {
+	s := openStore(b, largeStore(b), store.Options{})
+	ctx := b.Context()
+	if err := s.BeginSession(ctx, hook("s")); err != nil {
+		b.Fatal(err)
+	}
+	before := used()
+	for i := 0; b.Loop(); i++ {
+		started, ended := eventOf(i), eventOf(i)
+		started.Kind, started.Stage = approval.Started, approval.StageExecuting
+		for _, f := range []func() error{
+			func() error { return look(ctx, s) },
+			func() error { return look(ctx, s) },
+			func() error { return s.Record(ctx, started) },
+			func() error { return look(ctx, s) },
+			func() error { return s.Record(ctx, ended) },
+		} {
+			if err := f(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64((used()-before).Microseconds())/float64(b.N), "µs-cpu")
+}
+
+// look reads what a gate reads for a judgement.
+func look(ctx context.Context, s *store.Store) error {
+	_, err := s.Rules(ctx)
+	_, e := s.Grants(ctx, "s")
+	return errors.Join(err, e)
 }
 
 // BenchmarkRules is what the rules cost for every decision when nothing changed.
@@ -198,7 +234,7 @@ func BenchmarkVerify(b *testing.B) {
 			b.Fatalf("%+v, %v", v, err)
 		}
 	}
-	b.ReportMetric(float64(events()*b.N)/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(events*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
 // BenchmarkAnswer is how long an answer from another process takes to reach who
@@ -219,8 +255,8 @@ func BenchmarkAnswer(b *testing.B) {
 		}
 		took = append(took, time.Since(p.Settled.At))
 	}
-	b.ReportMetric(float64(median(took).Microseconds())/1000, "ms-median")
-	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms-p99")
+	b.ReportMetric(milliseconds(median(took)), "ms-median")
+	b.ReportMetric(milliseconds(took[len(took)*99/100]), "ms-p99")
 }
 
 // BenchmarkIdle is how much of a processor a process takes that waits for an

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/store"
 )
@@ -33,6 +34,9 @@ func TestMain(m *testing.M) {
 	afterwards()
 	os.Exit(status)
 }
+
+// begun is when the process began, after the runtime.
+var begun = time.Now()
 
 // afterwards removes what several benchmarks share.
 var afterwards = func() {}

@@ -150,8 +150,8 @@ func holdLock(ctx context.Context, s *store.Store) error {
 	})
 }
 
-// decideOnce does what a hook does with the store: it reads what is remembered,
-// judges a call and records it.
+// decideOnce does what a hook does with the store: it reads what is remembered and
+// judges a call. It says how long that took since the process began.
 func decideOnce(ctx context.Context, s *store.Store) error {
 	g, err := approval.New(approval.Config{
 		Preparer: approvaltest.NewTools("send"), Clock: time.Now, NewID: func() string { return "1" }, Session: "s", Rules: s, Grants: s,
@@ -160,7 +160,8 @@ func decideOnce(ctx context.Context, s *store.Store) error {
 		return err
 	}
 	defer g.Close()
-	fmt.Println(g.Review(ctx, approval.Call{ID: "1", Tool: "send"}).Outcome(0).State)
+	state := g.Review(ctx, approval.Call{ID: "1", Tool: "send"}).Outcome(0).State
+	fmt.Println(state, time.Since(begun))
 	return nil
 }
 
