@@ -96,13 +96,16 @@ func (b *Batch) wait(ctx context.Context) (last *Request) {
 // is expired.
 func Timeout(after time.Duration, a Approver) BatchApprover { return timeout{after, a} }
 
+// errTimedOut is the cause of a context that [Timeout] has ended.
+var errTimedOut = errors.New("nobody answered in time")
+
 type timeout struct {
 	after time.Duration
 	inner Approver
 }
 
 func (t timeout) Approve(ctx context.Context, r *Request) (Decision, error) {
-	limited, cancel := context.WithTimeout(ctx, t.after)
+	limited, cancel := context.WithTimeoutCause(ctx, t.after, errTimedOut)
 	defer cancel()
 	d, err := first{t.inner}.Approve(limited, r)
 	switch {
@@ -115,7 +118,7 @@ func (t timeout) Approve(ctx context.Context, r *Request) (Decision, error) {
 }
 
 func (t timeout) ApproveBatch(ctx context.Context, b *Batch) error {
-	limited, cancel := context.WithTimeout(ctx, t.after)
+	limited, cancel := context.WithTimeoutCause(ctx, t.after, errTimedOut)
 	defer cancel()
 	err := askApprover(limited, t.inner, b)
 	if ctx.Err() != nil || !errors.Is(limited.Err(), context.DeadlineExceeded) {

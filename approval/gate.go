@@ -36,7 +36,7 @@ type Config struct {
 	// waits with Review.
 	Approver Approver
 	// Rules keeps rules. Nil means none, and an answer that is to be kept always
-	// is an error.
+	// is an error. If it is a [Switch] too, it says whether anybody is asked.
 	Rules RuleStore
 	// Grants keeps grants. Nil means a memory of the gate's own.
 	Grants GrantStore
@@ -119,7 +119,10 @@ func (g *Gate) Session() string { return g.cfg.Session }
 
 // policy reads what is remembered now.
 func (g *Gate) policy(ctx context.Context, session string) (p Policy, err error) {
-	p = Policy{Mode: g.cfg.Mode, Fixed: g.cfg.Policy}
+	p.Fixed = g.cfg.Policy
+	if p.Mode, err = g.modeNow(ctx); err != nil {
+		return p, fmt.Errorf("the master switch cannot be read: %w", err)
+	}
 	if g.cfg.Rules != nil {
 		err = safely("reading the rules", func() (err error) {
 			p.Rules, err = g.cfg.Rules.Rules(ctx)

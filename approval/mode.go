@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"context"
 	"fmt"
 	"strings"
 )
@@ -38,4 +39,28 @@ func (m Mode) String() string {
 		return "approve-all"
 	}
 	return "strict"
+}
+
+// A Switch is the master switch of all gates that share it. Off, [ModeAsk] answers
+// as [ModeApproveAll] does; what waits already is still asked. It is looked at for
+// every judgement, also at the last moment before a call runs.
+type Switch interface {
+	// Approvals reports whether people are asked.
+	Approvals(ctx context.Context) (on bool, err error)
+}
+
+// modeNow is the mode of the gate as the master switch has it.
+func (g *Gate) modeNow(ctx context.Context) (mode Mode, err error) {
+	master, ok := g.cfg.Rules.(Switch)
+	if !ok || g.cfg.Mode != ModeAsk {
+		return g.cfg.Mode, nil
+	}
+	err = safely("reading the master switch", func() error {
+		on, err := master.Approvals(ctx)
+		if err == nil && !on {
+			mode = ModeApproveAll
+		}
+		return err
+	})
+	return mode, err
 }

@@ -39,7 +39,7 @@ func (q queue) Approve(ctx context.Context, r *Request) (Decision, error) {
 	}
 	p, err := q.store.Await(ctx, r.ID)
 	if ctx.Err() != nil {
-		q.withdraw(ctx, r, Settlement{State: Dismissed})
+		q.withdraw(ctx, r, Settlement{State: leftOpen(ctx)})
 		return Decision{}, context.Cause(ctx)
 	}
 	if err != nil {
@@ -54,7 +54,7 @@ func (q queue) ApproveBatch(ctx context.Context, b *Batch) error {
 	posted := map[string]*Request{}
 	defer func() {
 		for _, r := range posted {
-			q.withdraw(ctx, r, b.settlement(r))
+			q.withdraw(ctx, r, b.settlement(ctx, r))
 		}
 	}()
 	for {
@@ -92,7 +92,7 @@ func (q queue) postNew(ctx context.Context, b *Batch, posted map[string]*Request
 	}
 	for id, r := range posted {
 		if !waits[id] {
-			q.withdraw(ctx, r, b.settlement(r))
+			q.withdraw(ctx, r, b.settlement(ctx, r))
 			delete(posted, id)
 		}
 	}
@@ -180,8 +180,16 @@ func (p *Posted) answer() (Decision, error) {
 	return *p.Settled.Decision, nil
 }
 
+// leftOpen says how a question ends that nobody has answered.
+func leftOpen(ctx context.Context) State {
+	if errors.Is(context.Cause(ctx), errTimedOut) {
+		return Expired
+	}
+	return Dismissed
+}
+
 // settlement says how a request that was posted has ended.
-func (b *Batch) settlement(r *Request) Settlement {
+func (b *Batch) settlement(ctx context.Context, r *Request) Settlement {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, e := range b.entries {
@@ -193,5 +201,5 @@ func (b *Batch) settlement(r *Request) Settlement {
 			return Settlement{State: o.State, By: Who{Via: o.via()}}
 		}
 	}
-	return Settlement{State: Dismissed} // left open, or asked again as another
+	return Settlement{State: leftOpen(ctx)} // or asked again as another
 }

@@ -111,7 +111,8 @@ func (g *Gate) resettle(ctx context.Context) {
 
 // recheck judges a pending entry by what is remembered now, if that has changed
 // since it was judged last. One that still asks stays as it is, unless only a
-// person may answer it now: then it is asked again, and says so.
+// person may answer it now: then it is asked again, and says so. That nobody would
+// be asked now is no answer to what somebody may be reading.
 func (b *Batch) recheck(ctx context.Context, e *entry) {
 	if !b.takeStale(e) {
 		return
@@ -119,7 +120,7 @@ func (b *Batch) recheck(ctx context.Context, e *entry) {
 	seen := b.gate.changes.Load()
 	o := e.outcome
 	j, err := b.gate.judgement(ctx, &o, e.proposal, false)
-	if err != nil || j.State == Pending && (!j.PersonOnly || e.request.PersonOnly) {
+	if err != nil || j.State == ModeApproved || j.State == Pending && (!j.PersonOnly || e.request.PersonOnly) {
 		b.giveBack(ctx, e, seen)
 		return
 	}

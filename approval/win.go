@@ -40,5 +40,8 @@ func (b *Batch) lose(ctx context.Context, e *entry, lost *SettledError) draft {
 			return next
 		}
 	}
+	if lost.State == Expired {
+		return b.gate.refuse(ctx, e.outcome, Expired, errTimedOut.Error())
+	}
 	return b.gate.refuse(ctx, e.outcome, Dismissed, fmt.Sprintf("it was %s elsewhere by %s", lost.State, lost.By))
 }

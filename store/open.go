@@ -72,13 +72,15 @@ type Store struct {
 	disk       disk
 	listeners  listeners
 
-	mu     sync.Mutex
-	rules  cached[*approval.RuleSet]
-	grants map[string]cached[sessionGrants]
+	mu          sync.Mutex
+	rules       cached[*approval.RuleSet]
+	preferences cached[map[string]string]
+	grants      map[string]cached[sessionGrants]
 }
 
 var (
 	_ approval.RuleStore      = (*Store)(nil)
+	_ approval.Switch         = (*Store)(nil)
 	_ approval.GrantStore     = (*Store)(nil)
 	_ approval.Notifier       = (*Store)(nil)
 	_ approval.SessionStore   = (*Store)(nil)

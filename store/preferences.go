@@ -8,7 +8,7 @@ import (
 // approvalsOff is the name of the preference that turns asking off.
 const approvalsOff = "approvals.off"
 
-// Approvals reports whether the master switch is on. With an error it is.
+// Approvals implements [approval.Switch]. With an error it is on.
 func (s *Store) Approvals(ctx context.Context) (on bool, err error) {
 	value, err := s.Preference(ctx, approvalsOff)
 	return err != nil || value != "yes", err
@@ -64,17 +64,34 @@ func readPreferences(ctx context.Context, q querier, h head) ([]preference, erro
 }
 
 // Preference returns what was set, or "".
-func (s *Store) Preference(ctx context.Context, name string) (value string, err error) {
-	err = s.snapshot(ctx, func(ctx context.Context, q querier, h head) error {
-		all, err := readPreferences(ctx, q, h)
-		for _, p := range all {
-			if p.name == name {
-				value = p.value
-			}
+func (s *Store) Preference(ctx context.Context, name string) (string, error) {
+	h, err := s.now(ctx)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.preferences.fresh(h.policy) {
+		if err := s.loadPreferences(ctx); err != nil {
+			return "", err
 		}
-		return err
+	}
+	return s.preferences.value[name], nil
+}
+
+func (s *Store) loadPreferences(ctx context.Context) error {
+	return s.snapshot(ctx, func(ctx context.Context, q querier, h head) error {
+		all, err := readPreferences(ctx, q, h)
+		if err != nil {
+			return err
+		}
+		values := make(map[string]string, len(all))
+		for _, p := range all {
+			values[p.name] = p.value
+		}
+		s.preferences = cached[map[string]string]{values, h.policy, true}
+		return nil
 	})
-	return value, err
 }
 
 // SetPreference sets a value; "" takes it away.

@@ -22,6 +22,7 @@ func TestSharedGates(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("a rule settles what waits in every process", func(t *testing.T) { ruleSettles(t, open(t)) })
 	t.Run("a grant settles what waits in its session", func(t *testing.T) { grantSettles(t, open(t)) })
 	t.Run("a question is withdrawn with its run", func(t *testing.T) { questionWithdrawn(t, open(t)) })
+	t.Run("a question that nobody answers in time", func(t *testing.T) { questionExpires(t, open(t)) })
 	t.Run("a saved batch runs once", func(t *testing.T) { savedBatchRunsOnce(t, open(t)) })
 	t.Run("a saved batch collects its answers", func(t *testing.T) { savedBatchCollects(t, open(t)) })
 	t.Run("the approver of a queue", func(t *testing.T) {
@@ -34,11 +35,15 @@ func randomID() string { return rand.Text() }
 // gateOn returns a gate of one process, whose approver waits for the store.
 func gateOn(t *testing.T, p Pair, s Store, approvers ...approval.Approver) *approval.Gate {
 	t.Helper()
+	return gateAsking(t, p, s, approval.First(append(approvers, approval.Queue(s))...))
+}
+
+func gateAsking(t *testing.T, p Pair, s Store, approver approval.Approver) *approval.Gate {
+	t.Helper()
 	begin(t, s, approval.Session{ID: "s", Kind: approval.SessionHook})
 	g, err := approval.New(approval.Config{
 		Preparer: NewTools("ask", "other"), Clock: p.Clock.Now, NewID: randomID, Session: "s",
-		Approver: approval.First(append(approvers, approval.Queue(s))...),
-		Rules:    s, Grants: s, Recorder: s, Requests: s, Claims: s,
+		Approver: approver, Rules: s, Grants: s, Recorder: s, Requests: s, Claims: s,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -190,6 +195,25 @@ func grantSettles(t *testing.T, p Pair) {
 	states[(<-two).State]++
 	if states[approval.Approved] != 1 || states[approval.SessionApproved] != 1 {
 		t.Errorf("the calls are %v, want one approved and the other by its grant", states)
+	}
+}
+
+// questionExpires wants silence to be the same for who asked, in the log and where
+// others look.
+func questionExpires(t *testing.T, p Pair) {
+	g := gateAsking(t, p, p.One, approval.Timeout(time.Millisecond, approval.Queue(p.One)))
+	o := g.Decide(t.Context(), approval.Call{ID: "late", Tool: "ask"})[0]
+	if o.State != approval.Expired {
+		t.Errorf("the outcome is %s (%s), want %s", o.State, o.Why, approval.Expired)
+	}
+	posted, err := p.Two.Posted(t.Context(), o.Request)
+	if err != nil || posted.Settled == nil || posted.Settled.State != approval.Expired {
+		t.Errorf("the other process sees %+v, %v; want %s", posted.Settled, err, approval.Expired)
+	}
+	for r, err := range p.Two.Records(t.Context(), approval.RecordFilter{}) {
+		if err != nil || r.CallID == "late" && r.State != approval.Expired {
+			t.Errorf("recorded as %s, %v", r.State, err)
+		}
 	}
 }
 
