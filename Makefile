@@ -16,13 +16,14 @@ BENCHFLAGS ?=
 # CORPUS is a folder with further cases and the scripts that run them; it need not be there.
 CORPUS ?= ../shared/corpus
 
-.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench corpus demo need mcp-e2e
+.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench corpus demo need e2e mcp-e2e
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/assent
+build: ## build bin/assent, and bin/assent-hook for other agents
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/assent ./cmd/assent
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/assent-hook ./cmd/assent-hook
 
 test: fmt vet lint race darwin fuzz-short ## everything a change must pass
 	@echo "make test: all passed"
@@ -54,6 +55,9 @@ fuzz: need ## every fuzz test for FUZZTIME (2m), and a million commands against 
 
 soak: need ## all tests with their long rounds in full
 	ASSENT_ROUNDS=full CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 2h ./...
+
+e2e: ## other agents from npm, with a model on loopback: what is denied does not run
+	GO="$(GO)" sh scripts/e2e.sh
 
 mcp-e2e: ## the gateway between MCP servers and a client from npm
 	GO="$(GO)" sh scripts/mcp-e2e.sh

@@ -13,7 +13,7 @@ import (
 func hookCmd() *cobra.Command {
 	var state string
 	var deadline time.Duration
-	var observe bool
+	var observe, later bool
 	c := &cobra.Command{
 		Use:   "hook " + strings.Join(agentNames(), "|"),
 		Short: "Answer another agent's hook",
@@ -31,11 +31,11 @@ func hookCmd() *cobra.Command {
 			if err != nil {
 				return usageError{what: err.Error(), help: c.CommandPath() + " --help"}
 			}
-			o, err := hook.Here(agent, state, deadline, observe)
+			o, err := hook.Here(agent, state)
 			if err != nil {
 				return statusError{exitUsage, err}
 			}
-			o.Input = c.InOrStdin()
+			o.Deadline, o.Observe, o.Defer, o.Input = deadline, observe, later, c.InOrStdin()
 			if status := hook.Write(hook.Run(c.Context(), o), c.OutOrStdout(), c.ErrOrStderr()); status != exitOK {
 				return statusError{status, nil}
 			}
@@ -45,6 +45,8 @@ func hookCmd() *cobra.Command {
 	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
 	c.Flags().DurationVar(&deadline, "deadline", 0, "deny what has no answer by then (default: a little less than the agent waits)")
 	c.Flags().BoolVar(&observe, "observe", false, "answer nothing, and record what would have happened")
+	c.Flags().BoolVar(&later, "defer", false, "have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
+	c.AddCommand(permissionToolCmd())
 	return c
 }
 

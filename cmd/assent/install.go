@@ -21,8 +21,8 @@ import (
 
 // installFlags are those of install and uninstall.
 type installFlags struct {
-	state, project       string
-	dryRun, yes, observe bool
+	state, project              string
+	dryRun, yes, observe, later bool
 }
 
 func (f *installFlags) register(c *cobra.Command) {
@@ -48,6 +48,8 @@ func installCmd() *cobra.Command {
 	}
 	flags.register(c)
 	c.Flags().BoolVar(&flags.observe, "observe", false, "only record what would have happened")
+	c.Flags().BoolVar(&flags.later, "defer", false, "have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
+	c.MarkFlagsMutuallyExclusive("observe", "defer")
 	return c
 }
 
@@ -131,7 +133,7 @@ func (f *installFlags) install(c *cobra.Command, l settings.Ledger, t settings.T
 	if err := f.replaced(l, t, path, text); err != nil {
 		return err
 	}
-	plan, err := t.Add(text, settings.Command(t.Agent, program, f.observe))
+	plan, err := t.Add(text, settings.Command(t.Agent, program, f.hookFlags()...))
 	if err != nil {
 		return fmt.Errorf("%s: %w; mend it and try again, nothing was changed", path, err)
 	}
@@ -147,7 +149,21 @@ func (f *installFlags) install(c *cobra.Command, l settings.Ledger, t settings.T
 		return err
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s asks assent now. As it was: %s\n", t.Agent.Title, present.SafeLine(l.Backup(t.Agent.Name, path)))
+	if note := t.Note(); note != "" {
+		fmt.Fprintln(c.OutOrStdout(), note)
+	}
 	return nil
+}
+
+// hookFlags are what the hook is told beside its agent.
+func (f *installFlags) hookFlags() (out []string) {
+	if f.observe {
+		out = append(out, "--observe")
+	}
+	if f.later {
+		out = append(out, "--defer")
+	}
+	return out
 }
 
 // replaced refuses to install beside an installation with another command.
@@ -163,7 +179,7 @@ func (f *installFlags) replaced(l settings.Ledger, t settings.Target, path strin
 	if err != nil {
 		return err
 	}
-	if plan, err := t.Add(text, settings.Command(t.Agent, program, f.observe)); err == nil && !plan.Changes() {
+	if plan, err := t.Add(text, settings.Command(t.Agent, program, f.hookFlags()...)); err == nil && !plan.Changes() {
 		return nil
 	}
 	if back, _, err := r.Undone(text); err == nil && string(back) != string(text) {

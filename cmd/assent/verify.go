@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,6 +87,9 @@ func verifyAgent(c *cobra.Command, t settings.Target, below string) error {
 		if err := tryHook(c.Context(), t.Agent, argv); err != nil {
 			return err
 		}
+	}
+	if untrusted, err := t.Untrusted(below); err != nil || len(untrusted) > 0 {
+		return errors.Join(err, fmt.Errorf("its hook answers as it should, and Codex does not run it: it was not trusted for %s; start codex and enter /hooks", strings.Join(untrusted, ", ")))
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s: proven: the hook allows, asks and denies as it should. Configured: %s has it run.\n", t.Agent.Title, present.SafeLine(path))
 	return nil

@@ -19,6 +19,8 @@ type Agent struct {
 
 	// prompts are the hooks that can leave the question to the agent's own prompt.
 	prompts []string
+	// defers are the hooks that can end the run, to be asked again when it is resumed.
+	defers  []string
 	moments map[string]Moment // of its hooks, by their names
 	read    func(object) (Event, error)
 	reply   func(Event, Answer) Reply
@@ -67,11 +69,21 @@ func (a *Agent) Read(input []byte) (Event, error) {
 // Asks reports whether the hook can leave the question to the agent's own prompt.
 func (a *Agent) Asks(e Event) bool { return slices.Contains(a.prompts, e.Hook) }
 
+// Defers reports whether the hook can end the run, to be asked again when it is resumed.
+// Claude Code can where nobody sits in front of it, with claude -p: the variables that it
+// gives its hooks say so. Elsewhere it takes no notice of such an answer.
+func (a *Agent) Defers(e Event, environ []string) bool {
+	return e.CallID != "" && slices.Contains(a.defers, e.Hook) && slices.Contains(environ, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
+}
+
 // CanAsk reports whether a call that is about to run can be left to the agent's own prompt.
 func (a *Agent) CanAsk() bool { return len(a.prompts) > 0 }
 
 // Reply puts an answer into the form that the agent reads.
 func (a *Agent) Reply(e Event, answer Answer) Reply {
+	if answer.Verdict == Defer && !slices.Contains(a.defers, e.Hook) {
+		answer = Answer{Reason: "it must be asked, and " + a.Title + " cannot wait for that here: " + answer.Reason}
+	}
 	if answer.Verdict == Deny && answer.Reason == "" {
 		answer.Reason = "denied by assent"
 	}

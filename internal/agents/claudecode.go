@@ -9,6 +9,7 @@ import (
 var claudeCode = Agent{
 	Name: "claude-code", Title: "Claude Code", Patience: 590 * time.Second,
 	prompts: []string{"PreToolUse", "PermissionRequest"},
+	defers:  []string{"PreToolUse"},
 	moments: map[string]Moment{
 		"PreToolUse": Before, "PermissionRequest": Asking, "PostToolUse": After, "PostToolUseFailure": After, "SessionEnd": Ending,
 	},
@@ -73,7 +74,7 @@ func replyClaude(e Event, a Answer) Reply {
 	case e.Moment == Asking:
 		return printed(claudeOutput{permission(e, a)})
 	}
-	words := map[Verdict]string{Allow: "allow", Ask: "ask", Deny: "deny"}
+	words := map[Verdict]string{Allow: "allow", Ask: "ask", Deny: "deny", Defer: "defer"}
 	return printed(claudeOutput{claudeDecision{Event: e.Hook, Decision: words[a.Verdict], Reason: a.Reason, Input: a.Input}})
 }
 

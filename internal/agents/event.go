@@ -65,6 +65,7 @@ const (
 	Ask             // the agent's own prompt
 	Allow           //
 	Nothing         // no opinion: what the agent would do without us
+	Defer           // the run ends, and asks again when it is resumed
 )
 
 // An Answer is what an agent is told about a call.

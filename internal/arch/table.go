@@ -30,6 +30,7 @@ var table = map[string]line{
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
 	"sandbox/inner":    {inside: []string{"sandbox"}},
+	"sandbox/explain":  {inside: []string{"sandbox"}, pure: true},
 	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt"}, outside: []string{system}},
 
 	"tool":           {inside: []string{"approval", "present", "sandbox"}, outside: []string{schemas}},
@@ -63,7 +64,8 @@ var table = map[string]line{
 		"approval", "internal/agents", "internal/agents/foreign", "internal/config", "internal/explain", "internal/notify", "internal/trust", "present", "sandbox",
 		"store", "tool", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner",
 	}},
-	"internal/agents/settings": {inside: []string{"internal/agents"}},
+	"internal/agents/prompttool": {inside: []string{"approval", "internal/agents", "internal/agents/hook", "store"}, outside: []string{mcp}},
+	"internal/agents/settings":   {inside: []string{"internal/agents"}},
 
 	"internal/trust": {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},
 	"internal/check": {inside: []string{
@@ -78,7 +80,7 @@ var table = map[string]line{
 	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/plot", "internal/rulebook"}},
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
 	"internal/toolbox": {inside: append([]string{
-		"approval", "internal/config", "sandbox", "tool", "tool/roots",
+		"approval", "internal/config", "sandbox", "sandbox/explain", "sandbox/host", "sandbox/inner", "tool", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/runner/shim",
 	}, toolsets...)},
 	"internal/crew": {

@@ -127,7 +127,7 @@ func TestViews(t *testing.T) {
 		"missing":   {"edit_file", `{"path":"$DIR/a.txt","edits":[{"old_text":"four","new_text":"4"}]}`, present.Text, []string{"does not occur"}},
 		"new file":  {"edit_file", `{"path":"$DIR/n.txt","edits":[{"old_text":"","new_text":"n\n"}]}`, present.File, []string{"n\n"}},
 		"write":     {"write_file", `{"path":"$DIR/a.txt","content":"one\n"}`, present.Diff, []string{"-two\n-three\n"}},
-		"binary":    {"write_file", `{"path":"$DIR/a.txt","content":"\u0000"}`, present.Text, []string{"00000000"}},
+		"binary":    {"write_file", `{"path":"$DIR/a.txt","content":"\u0000"}`, present.Text, []string{"000000"}},
 		"delete":    {"delete_file", `{"path":"$DIR/a.txt"}`, present.File, []string{"three"}},
 		"read":      {"read_file", `{"path":"$DIR/a.txt"}`, present.File, []string{"three"}},
 		"cell":      {"edit_file", `{"notebook":{"path":"$DIR/book.ipynb","cell":"a","mode":"replace","source":"print(2)\n"}}`, present.Diff, []string{"print(2)"}},

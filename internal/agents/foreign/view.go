@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"path"
 	"strings"
@@ -44,7 +43,7 @@ func content(f file) present.View {
 const hexHead = 256
 
 func binary(data []byte) present.View {
-	return present.View{Kind: present.Text, Content: hex.Dump(data[:min(len(data), hexHead)]), Facts: present.Facts{
+	return present.View{Kind: present.Text, Content: present.HexDump(data[:min(len(data), hexHead)]), Facts: present.Facts{
 		present.NumberFact(present.FactSize, int64(len(data))),
 		present.TextFact("digest", approval.DigestOf(data).String()),
 	}}

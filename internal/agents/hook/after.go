@@ -67,8 +67,12 @@ func (a *answering) difference(call approval.Call) (string, error) {
 	return "", nil
 }
 
-// end ends the session with its grants, and forgets what its hooks were told.
+// end ends the session with its grants, and forgets what its hooks were told; unless a
+// call of it was put aside: then the run goes on some day.
 func (a *answering) end(ctx context.Context, e agents.Event) error {
+	if waits, err := a.hasDeferred(e.Session); err != nil || waits {
+		return err
+	}
 	err := os.RemoveAll(memoFolder(a.State, e.Session))
 	if _, statErr := os.Stat(filepath.Join(a.State, store.FileName)); errors.Is(statErr, fs.ErrNotExist) {
 		return err

@@ -36,7 +36,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	if known, ok := note.answered(e, a.began); ok {
 		return known, note.keep(e, known, a.Clock())
 	}
-	o, err := a.outcome(ctx, d, e, want.Call)
+	o, err := a.outcome(ctx, d, e, want.Call, note)
 	if err != nil {
 		return agents.Answer{}, err
 	}
@@ -61,13 +61,16 @@ func (a *answering) noteChanged(e agents.Event, call approval.Call) error {
 }
 
 // outcome takes the call through the gate. One that may run is released, and recorded so.
-func (a *answering) outcome(ctx context.Context, d *desk, e agents.Event, call approval.Call) (approval.Outcome, error) {
-	gate, err := d.gate(quiet{d.store}, nil)
+// One that is put aside stays pending.
+func (a *answering) outcome(ctx context.Context, d *desk, e agents.Event, call approval.Call, note *memo) (approval.Outcome, error) {
+	b, err := a.begin(ctx, d, e, call, note)
 	if err != nil {
 		return approval.Outcome{}, err
 	}
-	b := gate.Review(ctx, call)
 	for range maxAgain {
+		if len(b.Pending()) > 0 && a.defers(ctx, d, e) {
+			return b.Outcome(0), note.putAside(ctx, d, b)
+		}
 		if len(b.Pending()) > 0 {
 			if b, err = a.ask(ctx, d, b, e, call); err != nil {
 				return approval.Outcome{}, err

@@ -11,14 +11,13 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/config"
 )
 
 // Usage is how the program is called.
-const Usage = "AGENT [--observe] [--deadline DURATION] [--state FOLDER]"
+const Usage = "AGENT [--observe] [--defer] [--deadline DURATION] [--state FOLDER]"
 
 // Main is the whole program: it answers the event on standard input as the arguments say,
 // and returns the exit status.
@@ -54,6 +53,7 @@ func options(args []string) (Options, error) {
 	observe := flags.Bool("observe", false, "")
 	deadline := flags.Duration("deadline", 0, "")
 	state := flags.String("state", "", "")
+	later := flags.Bool("defer", false, "")
 	var name string
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = args[0], args[1:]
@@ -73,16 +73,15 @@ func options(args []string) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	return Here(agent, *state, *deadline, *observe)
+	o, err := Here(agent, *state)
+	o.Deadline, o.Observe, o.Defer = *deadline, *observe, *later
+	return o, err
 }
 
 // Here returns the options for an agent of this user, in a process that ends with the
 // answer.
-func Here(agent *agents.Agent, state string, deadline time.Duration, observe bool) (Options, error) {
-	o := Options{
-		Agent: agent, Admin: config.AdminFile, Environ: os.Environ(), Deadline: deadline, Observe: observe, Exits: true,
-	}
-	var err error
+func Here(agent *agents.Agent, state string) (o Options, err error) {
+	o = Options{Agent: agent, Admin: config.AdminFile, Environ: os.Environ(), Exits: true}
 	if o.Config, err = config.UserFolder(); err != nil {
 		return o, err
 	}

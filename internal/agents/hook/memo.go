@@ -32,6 +32,8 @@ type memory struct {
 	Hooks     []string        `json:"hooks"` // that were told
 	Answer    agents.Answer   `json:"answer"`
 	At        time.Time       `json:"at"`
+	// Deferred is the batch of a call that waits for an answer while the run is over.
+	Deferred json.RawMessage `json:"deferred,omitempty"`
 }
 
 // replayWithin is how soon after one hook of an action another one of it fires.

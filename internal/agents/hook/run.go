@@ -21,6 +21,9 @@ type Options struct {
 	Program string
 	// Environ is the environment that the agent's commands see.
 	Environ []string
+	// Defer has a run that can be resumed end where somebody must be asked and nobody is
+	// there, and go on from the answer.
+	Defer bool
 	// Observe answers nothing, and records what would have happened.
 	Observe bool
 	// Deadline is when an event without an answer is denied; 0 means a little less than

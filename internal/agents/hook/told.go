@@ -19,6 +19,8 @@ func (a *answering) told(e agents.Event, want agents.Want, o approval.Outcome) a
 			return agents.Answer{Reason: err.Error()}
 		}
 		return agents.Answer{Verdict: agents.Allow, Reason: reason(o), Input: input}
+	case o.State == approval.Pending:
+		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + orElse(o.Why, "nothing allows it") + "; answer it with 'assent pending', then resume"}
 	case o.State == approval.HandedOver:
 		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + orElse(o.Why, "nothing allows it")}
 	case o.State == approval.Answered:

@@ -56,7 +56,7 @@ func TestInstallAndUninstallLeaveEveryByte(t *testing.T) {
 		for name, text := range files {
 			t.Run(a.Name+"/"+name, func(t *testing.T) {
 				target := TargetOf(a)
-				p, err := target.Add([]byte(text), Command(a, program, false))
+				p, err := target.Add([]byte(text), Command(a, program))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -66,7 +66,7 @@ func TestInstallAndUninstallLeaveEveryByte(t *testing.T) {
 				if _, err := parse(p.After); err != nil {
 					t.Fatalf("%v:\n%s", err, p.After)
 				}
-				again, err := target.Add(p.After, Command(a, program, false))
+				again, err := target.Add(p.After, Command(a, program))
 				if err != nil || again.Changes() {
 					t.Errorf("a second time changes something (%v):\n%s", err, again.After)
 				}
@@ -89,7 +89,7 @@ func orEmpty(text string) string {
 func TestEverythingElseSurvives(t *testing.T) {
 	a := agents.All()[0]
 	for name, text := range files {
-		p, err := TargetOf(a).Add([]byte(text), Command(a, program, false))
+		p, err := TargetOf(a).Add([]byte(text), Command(a, program))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestEverythingElseSurvives(t *testing.T) {
 
 func TestUninstallKeepsWhatOthersWroteSince(t *testing.T) {
 	a := agents.All()[0]
-	p, err := TargetOf(a).Add([]byte(files["others"]), Command(a, program, false))
+	p, err := TargetOf(a).Add([]byte(files["others"]), Command(a, program))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestOnDisk(t *testing.T) {
 				}
 			}
 			l := Ledger(filepath.Join(top, "state"))
-			p, err := TargetOf(a).Add([]byte(text), Command(a, program, false))
+			p, err := TargetOf(a).Add([]byte(text), Command(a, program))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,7 +207,7 @@ func FuzzAdd(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, a := range agents.All() {
-			p, err := TargetOf(a).Add(text, Command(a, program, false))
+			p, err := TargetOf(a).Add(text, Command(a, program))
 			if err != nil || !p.Changes() || len(bytes.TrimSpace(text)) == 0 {
 				continue
 			}

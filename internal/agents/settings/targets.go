@@ -2,6 +2,7 @@ package settings
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/internal/agents"
@@ -14,6 +15,7 @@ type Target struct {
 	// in it.
 	Folder, File string
 
+	note    string // what is left to do after install
 	top     map[string]any
 	entries func(program []string) []Entry
 }
@@ -27,9 +29,10 @@ const deadline = "9m50s"
 
 var targets = map[string]Target{
 	"claude-code": {Folder: ".claude", File: "settings.json", entries: claudeEntries},
-	"codex":       {Folder: ".codex", File: "hooks.json", entries: codexEntries},
-	"gemini":      {Folder: ".gemini", File: "settings.json", entries: geminiEntries},
-	"cursor":      {Folder: ".cursor", File: "hooks.json", entries: cursorEntries, top: map[string]any{"version": 1}},
+	"codex": {Folder: ".codex", File: "hooks.json", entries: codexEntries,
+		note: "Codex runs a hook only after you have trusted it: start codex, enter /hooks, and trust the hooks of assent. Until then it asks nobody."},
+	"gemini": {Folder: ".gemini", File: "settings.json", entries: geminiEntries},
+	"cursor": {Folder: ".cursor", File: "hooks.json", entries: cursorEntries, top: map[string]any{"version": 1}},
 }
 
 // TargetOf returns the settings of an agent.
@@ -41,6 +44,9 @@ func TargetOf(a *agents.Agent) Target {
 
 // Path is where the settings are, below the home folder or a project.
 func (t Target) Path(below string) string { return filepath.Join(below, t.Folder, t.File) }
+
+// Note is what the person has to do after install, if anything.
+func (t Target) Note() string { return t.note }
 
 // Add plans to have the agent call the program, which is one with arguments, before its
 // tools run.
@@ -100,13 +106,9 @@ func each(hooks []string, entry func(hook string) any) []Entry {
 	return out
 }
 
-// Command is the program with its arguments for an agent.
-func Command(a *agents.Agent, program []string, observe bool) []string {
-	out := append(append([]string{}, program...), a.Name, "--deadline", deadline)
-	if observe {
-		out = append(out, "--observe")
-	}
-	return out
+// Command is the program with its arguments for an agent, and further flags.
+func Command(a *agents.Agent, program []string, flags ...string) []string {
+	return slices.Concat(program, []string{a.Name, "--deadline", deadline}, flags)
 }
 
 // quoted writes a command for a shell.
