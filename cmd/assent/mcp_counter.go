@@ -69,7 +69,7 @@ func (f *mcpFlags) open(ctx context.Context, state string, args []string, dash i
 	return k, k.openConnectors(ctx, chosen, f.config, state)
 }
 
-// openStore opens the store, and takes the master switch into account.
+// openStore opens the store. Its master switch the gate looks at itself, for every call.
 func (k *counter) openStore(ctx context.Context, state string) error {
 	s, err := openStore(ctx, state)
 	if err != nil {
@@ -77,11 +77,7 @@ func (k *counter) openStore(ctx context.Context, state string) error {
 	}
 	k.store = s
 	k.closers = append(k.closers, s.Close)
-	on, err := s.Approvals(ctx)
-	if err == nil && !on && k.mode == approval.ModeAsk {
-		k.mode = approval.ModeApproveAll
-	}
-	return err
+	return nil
 }
 
 // choose picks the connectors that are named, all if none is, or makes one of a command.
