@@ -1,7 +1,6 @@
 package files
 
 import (
-	"encoding/hex"
 	"fmt"
 	"path"
 	"strings"
@@ -85,7 +84,7 @@ func binaryView(was, s state) present.View {
 	if len(head) < len(s.data) {
 		facts = append(facts, present.FlagFact(present.FactTruncated, true), present.NumberFact(present.FactFullSize, int64(len(s.data))))
 	}
-	return present.View{Kind: present.Text, Content: hex.Dump(head), Facts: facts}
+	return present.View{Kind: present.Text, Content: present.HexDump(head), Facts: facts}
 }
 
 // label names a place for a person, with what it leads to if it is a link.

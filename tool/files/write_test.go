@@ -130,7 +130,7 @@ func TestBinaryIsShownAsSuch(t *testing.T) {
 	_, view := w.lastAsked()
 	kind, _ := view.Facts.Get("type")
 	digest, _ := view.Facts.Get("digest")
-	if kind.Value() != "image/png" || !strings.HasPrefix(digest.Value(), "sha256:") || !strings.HasPrefix(view.Content, "00000000  89 50 4e 47") {
+	if kind.Value() != "image/png" || !strings.HasPrefix(digest.Value(), "sha256:") || !strings.HasPrefix(view.Content, "000000  89 50 4e 47") {
 		t.Errorf("shown as %+v", view)
 	}
 	if len(view.Content) > 2000 {
