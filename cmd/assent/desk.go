@@ -15,7 +15,9 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/notify"
+	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
@@ -36,6 +38,7 @@ type desk struct {
 	limit    present.Limit // how much of a view is shown at first
 	off      string        // how asking is turned on again, if the master switch is off
 	kept     bool          // the session goes on after this process
+	sandbox  *confinement  // what holds calls; nil if that is not known
 
 	mu    sync.Mutex
 	gates map[string]*tool.Gate // by chain of workers
@@ -50,6 +53,7 @@ type deskOrder struct {
 	session string
 	keeps   bool
 	mode    approval.Mode
+	sandbox *confinement
 	// timeout turns silence into a denial, if it is not 0.
 	timeout time.Duration
 	// asks makes the one who is asked, once there is something to show; nil means that
@@ -67,7 +71,7 @@ func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{limit: viewLimit(user), store: s, session: order.session, mode: order.mode, status: term.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
+	d := &desk{limit: viewLimit(user), store: s, session: order.session, mode: order.mode, sandbox: order.sandbox, status: term.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
 	if d.session == "" {
 		d.session = rand.Text()
 	}
@@ -79,7 +83,7 @@ func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if err := d.switches(ctx); err != nil {
+	if err := d.switches(ctx, user); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if order.asks != nil {
@@ -91,12 +95,16 @@ func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
 	return d, nil
 }
 
-// switches looks at the master switch: off, what would be asked runs.
-func (d *desk) switches(ctx context.Context) error {
-	off, err := approvalsOff(ctx, d.store)
-	if d.mode == approval.ModeAsk && off != "" {
-		d.mode, d.off = approval.ModeApproveAll, off
+// switches looks at the master switch: off, what would be asked runs. That of the store the
+// gates look at themselves, for every call.
+func (d *desk) switches(ctx context.Context, user *config.User) (err error) {
+	if d.mode != approval.ModeAsk {
+		return nil
 	}
+	if user.ApprovalsOff {
+		d.mode = approval.ModeApproveAll
+	}
+	d.off, err = approvalsOff(ctx, d.store)
 	return err
 }
 
@@ -104,7 +112,7 @@ func (d *desk) switches(ctx context.Context) error {
 // people, keep grants in the same session and records in the same log.
 func (d *desk) gate(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 	g, err := tool.Guard(approval.Config{
-		Session: d.session, Mode: d.mode, Approver: d.approver, Policy: policy, Recorder: d.ties.Recorder(d.shown),
+		Session: d.session, Mode: d.mode, Sandbox: d.sandbox.words(), Approver: d.approver, Policy: policy, Recorder: d.ties.Recorder(d.shown),
 		Rules: d.store, Grants: d.store, Requests: d.store, Claims: d.store,
 	}, tools...)
 	if err != nil {
@@ -144,11 +152,21 @@ func (d *desk) denied(policy *approval.RuleSet) func(context.Context, approval.A
 	}
 }
 
+// keptRules are those of the store as they are now.
+func (d *desk) keptRules(ctx context.Context) ([]approval.Rule, error) {
+	rules, err := d.store.Rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return rules.Rules(), nil
+}
+
 // terminal asks the person at the terminal, and whoever answers in another process: the
 // first answer counts. Stop is told if they end the run at the terminal.
 func (d *desk) terminal(stop context.CancelCauseFunc) approval.Approver {
 	t := term.New(term.Config{
-		Grants: sessionMemory{d.store}, Who: whoami(), History: sessionMemory{d.store}.history, Limit: d.limit, Status: d.status, Stop: stop,
+		Footer: d.sandbox.footer(),
+		In:     keypress.Person(), Grants: sessionMemory{d.store}, Who: whoami(), History: sessionMemory{d.store}.history, Limit: d.limit, Wide: rulebook.Wide, Status: d.status, Stop: stop,
 	})
 	t.Use(d)
 	return approval.First(t, approval.Queue(d.store))
@@ -194,7 +212,7 @@ func (d *desk) close() error {
 	if !d.kept {
 		err = d.store.EndSession(context.Background(), d.session)
 	}
-	return errors.Join(err, d.store.Close())
+	return errors.Join(err, d.sandbox.close(), d.store.Close())
 }
 
 // history tells how the calls of a session ended.

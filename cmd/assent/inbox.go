@@ -9,6 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/inbox"
+	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/store"
 )
@@ -72,7 +73,8 @@ func (f *inboxFlags) attend(c *cobra.Command, s *store.Store, in *inbox.Inbox) e
 	}
 	who := whoami()
 	who.Via = approval.ViaInbox
-	t := term.New(term.Config{Grants: sessionMemory{s}, Who: who, History: sessionMemory{s}.history, Limit: viewLimit(user)})
+	kept := sessionMemory{s}
+	t := term.New(term.Config{Grants: kept, Who: who, History: kept.history, Limit: viewLimit(user), Wide: rulebook.Wide})
 	t.Use(in)
 	err = t.Attend(c.Context(), in)
 	if !leaves(err) {

@@ -16,10 +16,13 @@ func TestWide(t *testing.T) {
 		"allow shell(xargs rm)": true, "allow shell(nice)": true, "allow shell(node)": true, "allow shell(npx)": true, "allow shell(make)": true,
 		"allow shell(X=1 perl -e)": true, "allow shell(eval)": true, `allow shell("bash" -c)`: true, "allow shell(docker)": true,
 		"allow write_file": true, "allow write_file(**)": true, "allow delete_file(/**)": true, "allow connector github": true, "allow write_file({**,a})": true,
+		"allow SHELL": true, "allow shell(/bin/sh -c)": true, "allow shell(ssh host)": true, "allow shell(ssh host uptime)": true, "allow shell(rsh host)": true,
+		"allow shell(uvx)": true, "allow github:*": true, "allow delete_file": true, "allow write_*": true, "allow write_file({a,**})": true, "allow write_file(?*)": true,
 
 		"allow shell(git status)": false, "allow shell(= bash x.sh)": false, "allow shell(npm test)": false, "allow shell(docker ps)": false,
 		"allow write_file(notes/**)": false, "allow read_file": false, "allow github:search_*": false, "deny shell": false, "deny *": false,
 		"allow github:shell": false, "allow shell(ls *)": false,
+		"allow shell(npm test *)": false, "allow send_email": false, "allow shell(shellcheck)": false,
 	} {
 		if got := rulebook.Wide(entry(t, text).Rule) != ""; got != wide {
 			t.Errorf("%s: wide %v, want %v", text, got, wide)

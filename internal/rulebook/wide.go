@@ -13,9 +13,12 @@ import (
 // among the interpreters and wrappers, or does not have them.
 var runners = []string{
 	".", "bun", "bunx", "chroot", "cmd", "command", "csh", "docker", "eval", "exec", "expect", "find", "fish", "make",
-	"osascript", "pip", "pip3", "pipx", "podman", "powershell", "pwsh", "screen", "sed", "source", "ssh", "tclsh", "tcsh",
-	"tmux", "uv", "vi", "vim",
+	"osascript", "pip", "pip3", "pipx", "podman", "powershell", "pwsh", "screen", "sed", "source", "tclsh", "tcsh",
+	"tmux", "uv", "uvx", "vi", "vim",
 }
+
+// remote programs hand all their words to a shell elsewhere, however many are given.
+var remote = []string{"rsh", "ssh"}
 
 // Wide says why an allow reaches far more than one kind of call: as far as every command,
 // every tool or every target. It is empty for a rule that does not, and for a deny.
@@ -98,7 +101,7 @@ func RunsAnything(words ...string) bool {
 		switch known := reading.Program != ""; {
 		case known && (reading.Prefix == 0 || len(reading.Runs) > 0 || reading.Opaque != ""):
 			return true
-		case slices.Contains(runners, spelled) && reading.Prefix < 2:
+		case slices.Contains(remote, spelled), slices.Contains(runners, spelled) && reading.Prefix < 2:
 			return true
 		}
 	}

@@ -96,12 +96,28 @@ func (d alwaysDialog) save(s state) (state, []effect) {
 	if !d.also.known {
 		return s, nil
 	}
-	if d.effect == approval.Allow && len(wideRules(d.rules)) > 0 {
+	if d.effect == approval.Allow && len(s.wideRules(d.rules)) > 0 {
 		d.confirm, d.field = true, field{}
 		s.dialog = d
 		return s, nil
 	}
 	return s.resolve(d.decision(&s))
+}
+
+// wideRules says of each allow that reaches far more than one kind of call why it does.
+// A rule that cannot be read is left to the gate, which refuses it.
+func (s *state) wideRules(rules []string) []string {
+	var out []string
+	for _, text := range rules {
+		rule, err := approval.ParseRule(text)
+		if err != nil || rule.Effect != approval.Allow {
+			continue
+		}
+		if why := s.wide(rule); why != "" {
+			out = append(out, rule.String()+": "+why+".")
+		}
+	}
+	return out
 }
 
 func (d alwaysDialog) confirmKey(s state, k keyEvent) (state, []effect) {
@@ -177,7 +193,7 @@ func (d alwaysDialog) foot(s *state, n int) []line {
 		rows = append(rows, d.field.rows(s.theme, n)...)
 		return append(rows, keyRows(n, "Enter", "take it", "Esc", "back")...)
 	case d.confirm:
-		for _, w := range wideRules(d.rules) {
+		for _, w := range s.wideRules(d.rules) {
 			rows = append(rows, wrap(styled(bad, present.SafeLine(w)), n, nil)...)
 		}
 		rows = append(rows, wrap(styled(strong, "Type yes to save it all the same:"), n, nil)...)

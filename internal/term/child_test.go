@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 func child(cases []string) int {
 	fmt.Fprintln(os.Stderr, "earlier output")
 	memory := approval.NewMemory(0)
-	asker := New(Config{Grants: memory, Status: NewStatus(os.Stderr, nil), Getenv: childEnviron})
+	asker := New(Config{Grants: memory, Wide: wideBash, Status: NewStatus(os.Stderr, nil), Getenv: childEnviron})
 	n := 0
 	gate, err := approval.New(approval.Config{
 		Preparer: fakeTool(prepare), Clock: time.Now, Session: "s", Approver: asker, Rules: memory, Grants: memory,

@@ -42,11 +42,17 @@ type Config struct {
 	// History tells what was decided in a session, oldest first, for h; nil means what
 	// was decided at this approver.
 	History func(ctx context.Context, session string) ([]approval.Event, error)
+	// Wide says why a rule allows nearly everything, and so needs a second yes; empty for a
+	// rule that does not. Nil means that every rule needs one.
+	Wide func(approval.Rule) string
 	// Stop is told once when the person stops the run or the prompt is interrupted, with
 	// the error that [Approver.Err] returns from then on. A context.CancelCauseFunc fits.
 	Stop func(error)
 	// Status is cleared while a prompt is open; nil means that there is none.
 	Status *Status
+	// Footer is said above the keys of every prompt, such as that no sandbox holds what
+	// runs; empty for nothing.
+	Footer string
 	// NoBell keeps the bell and the terminal's title as they are.
 	NoBell bool
 }
@@ -79,6 +85,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Clock == nil {
 		c.Clock = time.Now
+	}
+	if c.Wide == nil {
+		c.Wide = func(approval.Rule) string { return "how far it reaches cannot be told" }
 	}
 	if c.Limit == (present.Limit{}) {
 		c.Limit = present.DefaultLimit

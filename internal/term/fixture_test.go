@@ -2,7 +2,6 @@ package term
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,7 +92,7 @@ var proposals = map[string]func(call approval.Call) approval.Proposal{
 		return approval.Proposal{
 			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("img/logo.png"), Verdict: approval.Ask}},
 			Summary: "Replace img/logo.png (48213 bytes, binary)",
-			View: show(present.View{Kind: present.Text, Content: hex.Dump(head), Facts: present.Facts{
+			View: show(present.View{Kind: present.Text, Content: present.HexDump(head), Facts: present.Facts{
 				present.TextFact("type", "image/png"), present.NumberFact(present.FactSize, 48213),
 				present.TextFact("digest", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
 				present.NumberFact(present.FactOldSize, 40000),
@@ -267,9 +266,17 @@ type player struct {
 	pages int
 }
 
+// wideBash says that rules for bash are wide.
+func wideBash(rule approval.Rule) string {
+	if strings.HasPrefix(rule.Pattern, "shell(bash") {
+		return "bash runs whatever it is given, so this allows nearly every command"
+	}
+	return ""
+}
+
 func (f *fixture) play(t testing.TB, columns, rows int) *player {
 	t.Helper()
-	a := New(Config{Grants: f.memory, Clock: func() time.Time { return start }})
+	a := New(Config{Grants: f.memory, Wide: wideBash, Clock: func() time.Time { return start }})
 	a.Use(f.gate)
 	return playDesk(t, a, f.batch, columns, rows)
 }

@@ -15,10 +15,13 @@ type options struct {
 	limit           present.Limit
 	quiet, maxQuiet time.Duration
 	who             approval.Who
-	covers          bool // what a lasting answer settles can be told
-	grants          bool // grants can be listed
-	lines           bool // answers are typed as lines
-	inbox           bool // the questions are those of other processes
+	wide            func(approval.Rule) string // why a rule needs a second yes
+	footer          string                     // said above the keys
+	footer          string                     // said above the keys
+	covers          bool                       // what a lasting answer settles can be told
+	grants          bool                       // grants can be listed
+	lines           bool                       // answers are typed as lines
+	inbox           bool                       // the questions are those of other processes
 }
 
 // A state is a prompt at one moment. It is a value: update returns the next one and

@@ -34,7 +34,7 @@ func (a *Approver) newWork(ctx context.Context, d Desk) *work {
 func (w *work) options() options {
 	return options{
 		theme: w.cfg.theme(), limit: w.cfg.Limit, quiet: w.cfg.Quiet, maxQuiet: w.cfg.MaxQuiet,
-		who: w.cfg.Who, covers: w.gate != nil, inbox: w.inbox != nil, grants: w.cfg.Grants != nil, lines: !w.cfg.drawn(),
+		who: w.cfg.Who, footer: w.cfg.Footer, wide: w.cfg.Wide, covers: w.gate != nil, inbox: w.inbox != nil, grants: w.cfg.Grants != nil, lines: !w.cfg.drawn(),
 	}
 }
 
