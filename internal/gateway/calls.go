@@ -18,7 +18,8 @@ type caller struct {
 	ctx context.Context
 	// gone is closed when the client cannot be answered any more; nil if that ends all.
 	gone <-chan struct{}
-	// session is whose call it is.
+	// at is the client, and session what its session is called.
+	at      *mcp.ServerSession
 	session string
 	// meta is what the client says about the call.
 	meta map[string]any
@@ -104,7 +105,7 @@ func (c *caller) passing(ctx context.Context) context.Context {
 
 // handle is a call that comes by way of the SDK.
 func (g *Gateway) handle(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	c := caller{ctx: ctx, session: g.sessionOf(r.Session), meta: r.Params.Meta, gone: g.goneOf(r)}
+	c := caller{ctx: ctx, at: r.Session, session: g.sessionOf(r.Session), meta: r.Params.Meta, gone: g.goneOf(r)}
 	if token := r.Params.GetProgressToken(); token != nil {
 		c.progress = func(p *mcp.ProgressNotificationParams) {
 			told := *p

@@ -31,5 +31,6 @@ func (e *Ear) Listen(opts connector.Options) connector.Options {
 		}
 		return nil, errors.New("no client is there yet")
 	}
+	opts.Sample = e.sample
 	return opts
 }

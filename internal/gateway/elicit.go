@@ -119,10 +119,11 @@ func question(ctx context.Context, r *approval.Request) (string, error) {
 // elicit passes on what a connector wants to know, with its name: a client's user must not
 // take a stranger's question for ours.
 func (g *Gateway) elicit(ctx context.Context, connector string, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	at, err := g.people.only()
+	ctx, at, done, err := g.askable(ctx, connector)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	asked := *params
 	asked.Meta = nil
 	asked.Message = fmt.Sprintf("Connector %s asks: %s", connector, present.Safe(params.Message))

@@ -39,6 +39,13 @@ func (o *others) replace(kind string, c *connector.Connector, now []string) (gon
 	return gone
 }
 
+// has reports whether something was there when last looked.
+func (o *others) has(kind string, c *connector.Connector, name string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Contains(o.by[kind+" of "+c.Name()], name)
+}
+
 // heard passes on what a connector tells everybody.
 func (g *Gateway) heard(from string, params mcp.Params) {
 	c := g.connector(from)
@@ -53,7 +60,7 @@ func (g *Gateway) heard(from string, params mcp.Params) {
 	case *mcp.ResourceUpdatedNotificationParams:
 		go func() { _ = g.server.ResourceUpdated(g.ctx, p) }() // clients that are gone miss it
 	default:
-		go g.log(from, params)
+		g.log(from, params) // before the result of the call that it is part of
 	}
 }
 

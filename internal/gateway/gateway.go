@@ -61,6 +61,8 @@ type Gateway struct {
 	sessions  sessions
 	exchanges exchanges
 	others    others
+	routes    routes
+	wish      wish
 
 	syncing sync.Mutex // one at a time; guards offered
 	offered map[string]approval.Digest
@@ -169,12 +171,14 @@ func (g *Gateway) newServer() *mcp.Server {
 			caps.Completions = &mcp.CompletionCapabilities{}
 		}
 	}
-	options := &mcp.ServerOptions{Capabilities: caps, Instructions: g.instructions()}
+	options := &mcp.ServerOptions{
+		Capabilities: caps, Instructions: g.instructions(), SubscribeHandler: g.subscribe, UnsubscribeHandler: g.unsubscribe,
+	}
 	if caps.Completions != nil {
 		options.CompletionHandler = g.complete
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "assent", Title: "assent", Version: g.opts.Version}, options)
-	server.AddReceivingMiddleware(g.lists)
+	server.AddReceivingMiddleware(g.lists, g.wishes)
 	return server
 }
 

@@ -17,10 +17,12 @@ type held struct {
 	offer   *offer
 	name    string // that clients know
 	session string
-	key     approval.Digest
-	batch   *approval.Batch
-	ctx     context.Context // as long as the call is anybody's business
-	end     context.CancelFunc
+	// connector is whose tool it is; empty for one of our own.
+	connector string
+	key       approval.Digest
+	batch     *approval.Batch
+	ctx       context.Context // as long as the call is anybody's business
+	end       context.CancelFunc
 
 	// Guarded by the gateway's mu.
 	attended bool          // a caller waits for it
@@ -33,7 +35,7 @@ type held struct {
 
 // begin reviews a call, and asks if it must be.
 func (g *Gateway) begin(o *offer, call approval.Call, name string) *held {
-	h := &held{g: g, offer: o, name: name, session: call.Session, key: keyOf(call), attended: true}
+	h := &held{g: g, offer: o, name: name, session: call.Session, connector: call.Connector, key: keyOf(call), attended: true}
 	h.ctx, h.end = context.WithCancel(g.ctx)
 	h.batch = o.gate.Review(h.ctx, call)
 	g.mu.Lock()
@@ -149,12 +151,17 @@ func (h *held) run(c caller) (finished <-chan struct{}, cancel context.CancelFun
 	h.finished = done
 	h.g.mu.Unlock()
 	ctx, cancel := context.WithCancel(h.ctx)
+	leave := h.g.routes.enter(h.connector, &c)
+	work := func() {
+		defer leave()
+		h.work(c.passing(ctx), done)
+	}
 	if c.gone == nil {
 		stop := context.AfterFunc(c.ctx, cancel)
-		h.work(c.passing(ctx), done)
+		work()
 		stop()
 	} else {
-		go h.work(c.passing(ctx), done)
+		go work()
 	}
 	return done, cancel
 }

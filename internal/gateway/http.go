@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -68,14 +69,38 @@ func (g *Gateway) Handler(token string) (http.Handler, error) {
 			http.Error(w, "the token is missing or wrong", http.StatusUnauthorized)
 			return
 		}
-		if r.Header.Get("Origin") != "" {
-			http.Error(w, "web pages may not call tools", http.StatusForbidden)
+		if !fromHere(r) {
+			http.Error(w, "web pages of others may not call tools", http.StatusForbidden)
 			return
 		}
 		r.Header.Del("Authorization") // nobody behind needs it
 		defer g.exchanges.open(r)()
 		inner.ServeHTTP(w, r)
 	}), nil
+}
+
+// fromHere reports whether a request was meant for this machine by who sent it: a page of
+// another site, or a name that was made to point here, is not.
+func fromHere(r *http.Request) bool {
+	if !isLoopback(r.Host) {
+		return false
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host == r.Host
+}
+
+// isLoopback reports whether a host, with a port or without, is this machine by its name or
+// number.
+func isLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // exchangeHeader names an exchange inside this process. What a client sends under this name

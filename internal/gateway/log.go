@@ -1,10 +1,17 @@
 package gateway
 
-import "github.com/modelcontextprotocol/go-sdk/mcp"
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
 
 //lint:file-ignore SA1019 servers still write log messages, and clients still want them
 
-// log passes a log message on, under the connector's name, to the clients that want it.
+// log passes a log message on, under the connector's name, to the clients that want it. It
+// goes to the one whose call the connector works on, if that can be told.
 func (g *Gateway) log(from string, params mcp.Params) {
 	p, ok := params.(*mcp.LoggingMessageParams)
 	if !ok {
@@ -15,7 +22,47 @@ func (g *Gateway) log(from string, params mcp.Params) {
 	if p.Logger != "" {
 		said.Logger += ": " + p.Logger
 	}
+	if c := g.routes.of(from); c != nil && c.at != nil {
+		_ = c.at.Log(c.ctx, &said) // a client that is gone misses it
+		return
+	}
 	for s := range g.server.Sessions() {
-		_ = s.Log(g.ctx, &said) // a client that is gone misses it
+		_ = s.Log(g.ctx, &said)
+	}
+}
+
+// levels are those of log messages, the chattiest first.
+var levels = []mcp.LoggingLevel{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// A wish is how chatty connectors were told to be: as the chattiest client wants it. The
+// others are not told what they do not want to hear.
+type wish struct {
+	mu    sync.Mutex
+	level mcp.LoggingLevel
+}
+
+// wishes hears from which level on a client wants log messages.
+func (g *Gateway) wishes(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		if p, ok := r.GetParams().(*mcp.SetLoggingLevelParams); ok && p != nil {
+			g.logging(ctx, p.Level)
+		}
+		return next(ctx, method, r)
+	}
+}
+
+// logging passes on from which level on a client wants to hear log messages.
+func (g *Gateway) logging(ctx context.Context, level mcp.LoggingLevel) {
+	g.wish.mu.Lock()
+	defer g.wish.mu.Unlock()
+	wanted := slices.Index(levels, level)
+	if wanted < 0 || g.wish.level != "" && slices.Index(levels, g.wish.level) <= wanted {
+		return
+	}
+	g.wish.level = level
+	for _, c := range g.opts.Connectors {
+		if s, err := c.Session(); err == nil && has(s, func(c *mcp.ServerCapabilities) bool { return c.Logging != nil }) {
+			_ = s.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: level}) // it says less than it could
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -24,6 +25,7 @@ func (g *Gateway) Serve(ctx context.Context, in io.Reader, out io.Writer, end fu
 	if err != nil {
 		return err
 	}
+	l.client.Store(s)
 	leave := g.enter(g.opts.Gate.Session, s)
 	defer leave()
 	stop := context.AfterFunc(ctx, func() { _ = l.frames.Close() })
@@ -44,6 +46,7 @@ func (g *Gateway) Serve(ctx context.Context, in io.Reader, out io.Writer, end fu
 type line struct {
 	g      *Gateway
 	frames *connector.Frames
+	client atomic.Pointer[mcp.ServerSession]
 
 	mu       sync.Mutex
 	greeted  bool
@@ -97,7 +100,7 @@ func (l *line) take(r *jsonrpc.Request) bool {
 
 // serve makes the call and answers it.
 func (l *line) serve(ctx context.Context, id json.RawMessage, p callParams) {
-	c := caller{ctx: ctx, session: l.g.opts.Gate.Session, meta: p.Meta}
+	c := caller{ctx: ctx, at: l.client.Load(), session: l.g.opts.Gate.Session, meta: p.Meta}
 	if token := p.Meta["progressToken"]; token != nil {
 		c.progress = func(progress *mcp.ProgressNotificationParams) { l.progress(token, progress) }
 	}

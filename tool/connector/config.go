@@ -58,6 +58,8 @@ type Options struct {
 	// Elicit asks the person at the agent for what the server wants to know. Nil means that
 	// servers are told that nobody can be asked.
 	Elicit func(ctx context.Context, connector string, params *mcp.ElicitParams) (*mcp.ElicitResult, error)
+	// Sample asks the agent's own model for the server. Nil means that there is none.
+	Sample Sampler
 	// Heard is told of notifications of the server that are about more than one call: log
 	// messages, and lists or resources that changed. It must not block. Nil means nobody.
 	Heard func(connector string, params mcp.Params)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool/shell/runner"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -60,7 +61,7 @@ func (c *Connector) start(ctx context.Context) (*process, error) {
 		<-p.over
 		return errors.Join(err, ourIn.Close())
 	})
-	p.frames.Hear = c.progress.hear
+	p.frames.Hear = func(r *jsonrpc.Request) bool { return c.progress.hear(r) || c.hearLog(r) }
 	go func() {
 		exit, err := started.Wait()
 		p.exit = exitError(exit, err)

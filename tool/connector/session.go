@@ -111,7 +111,21 @@ func (c *Connector) client() *mcp.Client {
 			return c.opts.Elicit(ctx, c.cfg.Name, r.Params)
 		}
 	}
-	return mcp.NewClient(identity, options)
+	c.offerModel(options)
+	client := mcp.NewClient(identity, options)
+	client.AddReceivingMiddleware(c.elicits)
+	return client
+}
+
+// elicits passes on what a server wants to know as it came: the SDK refuses forms that it
+// does not know itself, and it is for the client that shows them to say so.
+func (c *Connector) elicits(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		if p, ok := r.GetParams().(*mcp.ElicitParams); ok && p != nil && c.opts.Elicit != nil {
+			return c.opts.Elicit(ctx, c.cfg.Name, p)
+		}
+		return next(ctx, method, r)
+	}
 }
 
 // identity is who we say we are.
