@@ -17,7 +17,6 @@ type options struct {
 	who             approval.Who
 	wide            func(approval.Rule) string // why a rule needs a second yes
 	footer          string                     // said above the keys
-	footer          string                     // said above the keys
 	covers          bool                       // what a lasting answer settles can be told
 	grants          bool                       // grants can be listed
 	lines           bool                       // answers are typed as lines
