@@ -45,7 +45,7 @@ func (f *inboxFlags) run(c *cobra.Command) (err error) {
 	if err := byPerson(c); err != nil {
 		return err
 	}
-	if !personHere() {
+	if !term.IsTerminal(os.Stdin) || !term.IsTerminal(os.Stderr) {
 		return usageError{
 			what: "the inbox needs a terminal; 'assent inbox --list' shows what waits, 'assent approve' and 'assent deny' answer it",
 			help: c.CommandPath() + " --help",
