@@ -43,6 +43,8 @@ type Rule struct {
 	Expires time.Time `json:"expires,omitzero"`
 	// Because is shown to the person and, on a denial, returned to the model.
 	Because string `json:"because,omitempty"`
+	// Note is a remark of whoever keeps the rule, shown to them alone.
+	Note string `json:"note,omitempty"`
 	// Source is the file and line that the rule comes from, if it has one.
 	Source string `json:"source,omitempty"`
 }
@@ -132,4 +134,11 @@ func (r Rule) key() string {
 	}
 	head := beforeTarget(r.Pattern)
 	return "tool " + foldWide(head) + r.Pattern[len(head):]
+}
+
+// Same reports whether another rule says the same under the same id. When it was
+// made, and where it comes from, do not count.
+func (r Rule) Same(other Rule) bool {
+	return r.ID == other.ID && r.Pattern == other.Pattern && r.Effect == other.Effect && r.Scope == other.Scope &&
+		r.Enabled == other.Enabled && r.Because == other.Because && r.Note == other.Note && r.Expires.Equal(other.Expires)
 }

@@ -39,6 +39,4 @@
 //
 // The schema only goes forward: an older store is copied before it is changed, a
 // newer one is refused, also by a program that had it open before.
-//
-// A [RuleFile] is the older home of rules; [Store.ImportRules] takes it over.
 package store

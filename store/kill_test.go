@@ -2,11 +2,9 @@ package store_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -42,19 +40,13 @@ var kinds = map[string]kind{
 			return maxWrites - n, err
 		},
 	},
-	"import rules": {
-		prepare: func(_ context.Context, s *store.Store) error {
-			return times(func(i int) error {
-				data, err := json.Marshal(map[string]any{"version": 1, "rules": []approval.Rule{numbered(i)}})
-				if err != nil {
-					return err
-				}
-				return os.WriteFile(ruleFile(s, i), data, 0o600)
-			})
-		},
+	"replace rules": {
 		do: func(ctx context.Context, s *store.Store, i int) error {
-			_, err := s.ImportRules(ctx, ruleFile(s, i))
-			return err
+			before, err := s.Rules(ctx)
+			if err != nil {
+				return err
+			}
+			return s.ReplaceRules(ctx, before.Rules(), append(before.Rules(), numbered(i)))
 		},
 		count: countRules,
 	},
@@ -264,8 +256,6 @@ func countRules(ctx context.Context, s *store.Store) (int, error) {
 	set, err := s.Rules(ctx)
 	return len(set.Rules()), err
 }
-
-func ruleFile(s *store.Store, i int) string { return fmt.Sprintf("%s-rules%d.json", s.Path(), i) }
 
 func hook(id string) approval.Session { return approval.Session{ID: id, Kind: approval.SessionHook} }
 

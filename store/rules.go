@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -117,18 +118,7 @@ func expired(end, now time.Time) bool { return !end.IsZero() && !now.Before(end)
 // AddRules implements [approval.RuleStore]. A rule without an id gets one. The
 // errors about rules are of type [*approval.RuleError].
 func (s *Store) AddRules(ctx context.Context, rules ...approval.Rule) error {
-	return s.changeRules(ctx, func(all []approval.Rule) ([]approval.Rule, error) {
-		for _, r := range rules {
-			if err := approval.CheckNewRule(all, r, s.opt.RuleLimit); err != nil {
-				return nil, err
-			}
-			if r.ID == "" {
-				r.ID = rand.Text()
-			}
-			all = append(all, r)
-		}
-		return all, nil
-	})
+	return s.changeRules(ctx, func(all []approval.Rule) ([]approval.Rule, error) { return s.appendRules(all, rules) })
 }
 
 // RemoveRule forgets a rule. One that is not there is [approval.ErrRuleNotFound].
@@ -146,34 +136,32 @@ func (s *Store) EnableRule(ctx context.Context, id string, on bool) error {
 	})
 }
 
-// ReplaceRule puts a rule in the place of the one with this id, which it keeps.
-// It is refused for the reasons for which a new rule is.
-func (s *Store) ReplaceRule(ctx context.Context, id string, r approval.Rule) error {
-	return s.changeRule(ctx, id, func(all []approval.Rule, i int) ([]approval.Rule, error) {
-		r.ID = id
-		others := slices.Delete(slices.Clone(all), i, i+1)
-		if err := approval.CheckNewRule(others, r, s.opt.RuleLimit); err != nil {
-			return nil, err
+// ErrRulesChanged says that the rules are not what somebody believed.
+var ErrRulesChanged = errors.New("the rules were changed by somebody else meanwhile")
+
+// ReplaceRules puts after in the place of before, which must be what is kept, else
+// it is [ErrRulesChanged]. Each rule is checked against those before it.
+func (s *Store) ReplaceRules(ctx context.Context, before, after []approval.Rule) error {
+	return s.changeRules(ctx, func(now []approval.Rule) ([]approval.Rule, error) {
+		if !slices.EqualFunc(now, before, approval.Rule.Same) {
+			return nil, ErrRulesChanged
 		}
-		all[i] = r
-		return all, nil
+		return s.appendRules(nil, after)
 	})
 }
 
-// SetRules replaces all rules. Each is checked against those before it.
-func (s *Store) SetRules(ctx context.Context, rules []approval.Rule) error {
-	return s.changeRules(ctx, func([]approval.Rule) (all []approval.Rule, err error) {
-		for _, r := range rules {
-			if err := approval.CheckNewRule(all, r, s.opt.RuleLimit); err != nil {
-				return nil, err
-			}
-			if r.ID == "" {
-				r.ID = rand.Text()
-			}
-			all = append(all, r)
+// appendRules adds rules that are checked against those before them.
+func (s *Store) appendRules(all, rules []approval.Rule) ([]approval.Rule, error) {
+	for _, r := range rules {
+		if err := approval.CheckNewRule(all, r, s.opt.RuleLimit); err != nil {
+			return nil, err
 		}
-		return all, nil
-	})
+		if r.ID == "" {
+			r.ID = rand.Text()
+		}
+		all = append(all, r)
+	}
+	return all, nil
 }
 
 func (s *Store) changeRule(ctx context.Context, id string, f func([]approval.Rule, int) ([]approval.Rule, error)) error {

@@ -156,60 +156,39 @@ func TestAClockThatGoesBackRevivesNoSession(t *testing.T) {
 	}
 }
 
-func TestTheRuleFileIsImportedOnce(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "rules.json")
-	old := open(t, path)
-	if err := old.AddRules(t.Context(), rule(t, "allow a"), rule(t, "deny b")); err != nil {
-		t.Fatal(err)
-	}
-	s := openStore(t, folder, store.Options{})
-	if err := s.AddRules(t.Context(), rule(t, "allow a")); err != nil {
-		t.Fatal(err)
-	}
-	for round, want := range []int{1, 0} {
-		if n, err := s.ImportRules(t.Context(), path); err != nil || n != want {
-			t.Errorf("import %d: %d rules, %v; want %d", round+1, n, err, want)
-		}
-	}
-	if n, err := countRules(t.Context(), s); err != nil || n != 2 {
-		t.Errorf("%d rules, %v; want 2", n, err)
-	}
-	if _, err := os.Stat(path + ".imported"); err != nil {
-		t.Errorf("the file was not kept: %v", err)
-	}
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.ImportRules(t.Context(), path); err == nil || !strings.Contains(err.Error(), "mend the file") {
-		t.Errorf("a damaged rule file: %v", err)
-	}
-}
-
 func TestRulesAreChanged(t *testing.T) {
 	s := openStore(t, t.TempDir(), store.Options{RuleLimit: 3})
 	if err := s.AddRules(t.Context(), numbered(0), numbered(1), numbered(2)); err != nil {
 		t.Fatal(err)
 	}
-	other := numbered(1)
-	other.Pattern, other.Effect = "other", approval.Deny
-	twice := numbered(0)
-	for what, c := range map[string]struct{ got, want error }{
-		"one too many":        {s.AddRules(t.Context(), numbered(3)), approval.ErrRuleLimit},
-		"disable":             {s.EnableRule(t.Context(), "r0", false), nil},
-		"replace":             {s.ReplaceRule(t.Context(), "r1", other), nil},
-		"replace by another":  {s.ReplaceRule(t.Context(), "r2", twice), approval.ErrDuplicateRule},
-		"remove":              {s.RemoveRule(t.Context(), "r2"), nil},
-		"remove again":        {s.RemoveRule(t.Context(), "r2"), approval.ErrRuleNotFound},
-		"enable what is gone": {s.EnableRule(t.Context(), "r2", true), approval.ErrRuleNotFound},
+	off, other := numbered(0), numbered(1)
+	off.Enabled = false
+	other.Pattern, other.Effect, other.Note = "other", approval.Deny, "mine"
+	known, changed := []approval.Rule{off, numbered(1), numbered(2)}, []approval.Rule{off, other, numbered(2)}
+	for _, c := range []struct {
+		what string
+		do   func() error
+		want error
+	}{
+		{"one too many", func() error { return s.AddRules(t.Context(), numbered(3)) }, approval.ErrRuleLimit},
+		{"disable", func() error { return s.EnableRule(t.Context(), "r0", false) }, nil},
+		{"replace what was changed", func() error {
+			return s.ReplaceRules(t.Context(), []approval.Rule{numbered(0), numbered(1), numbered(2)}, changed)
+		}, store.ErrRulesChanged},
+		{"replace by two that are one", func() error { return s.ReplaceRules(t.Context(), known, []approval.Rule{off, off}) }, approval.ErrDuplicateRule},
+		{"replace", func() error { return s.ReplaceRules(t.Context(), known, changed) }, nil},
+		{"replace again", func() error { return s.ReplaceRules(t.Context(), known, changed) }, store.ErrRulesChanged},
+		{"remove", func() error { return s.RemoveRule(t.Context(), "r2") }, nil},
+		{"remove again", func() error { return s.RemoveRule(t.Context(), "r2") }, approval.ErrRuleNotFound},
+		{"enable what is gone", func() error { return s.EnableRule(t.Context(), "r2", true) }, approval.ErrRuleNotFound},
 	} {
-		if !errors.Is(c.got, c.want) {
-			t.Errorf("%s: %v, want %v", what, c.got, c.want)
+		if err := c.do(); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, err, c.want)
 		}
 	}
 	set, err := s.Rules(t.Context())
 	rules := set.Rules()
-	if err != nil || len(rules) != 2 || rules[0].Enabled || rules[1].String() != "deny other" || rules[1].ID != "r1" {
+	if err != nil || len(rules) != 2 || rules[0].Enabled || !rules[1].Same(other) {
 		t.Errorf("rules %+v, %v", rules, err)
 	}
 }

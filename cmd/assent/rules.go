@@ -42,8 +42,8 @@ func rulesCmd() *cobra.Command {
 	return c
 }
 
-// entries returns the rules that are kept; none if there is no store.
-func (f *rulesFlags) entries(c *cobra.Command) ([]rulebook.Entry, error) {
+// kept returns the rules that are kept; none if there is no store.
+func (f *rulesFlags) kept(c *cobra.Command) ([]approval.Rule, error) {
 	s, err := f.reading(c.Context())
 	if errors.Is(err, errNoStore) {
 		return nil, nil
@@ -53,7 +53,13 @@ func (f *rulesFlags) entries(c *cobra.Command) ([]rulebook.Entry, error) {
 	}
 	defer s.Close()
 	warnApprovals(c, s)
-	return rulebook.Load(c.Context(), s)
+	return plainRules(c.Context(), s)
+}
+
+// plainRules returns the rules of a store, in order.
+func plainRules(ctx context.Context, s *store.Store) ([]approval.Rule, error) {
+	set, err := s.Rules(ctx)
+	return set.Rules(), err
 }
 
 func rulesListCmd(flags *rulesFlags) *cobra.Command {
@@ -62,21 +68,21 @@ func rulesListCmd(flags *rulesFlags) *cobra.Command {
 		Short: "Print the rules, in the order in which they are looked at",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := flags.entries(c)
+			rules, err := flags.kept(c)
 			if err != nil {
 				return err
 			}
-			return flags.print(c, entries)
+			return flags.print(c, rules)
 		},
 	}
 }
 
 // print prints rules as they were asked for.
-func (f *rulesFlags) print(c *cobra.Command, entries []rulebook.Entry) error {
+func (f *rulesFlags) print(c *cobra.Command, rules []approval.Rule) error {
 	if f.json {
-		return rulebook.WriteJSON(c.OutOrStdout(), entries)
+		return rulebook.WriteJSON(c.OutOrStdout(), rules)
 	}
-	return rulebook.List(c.OutOrStdout(), entries, time.Now())
+	return rulebook.List(c.OutOrStdout(), rules, time.Now())
 }
 
 func rulesRemoveCmd(flags *rulesFlags) *cobra.Command {
@@ -86,8 +92,8 @@ func rulesRemoveCmd(flags *rulesFlags) *cobra.Command {
 		Short:   "Forget rules; name them by id, the beginning of it, or their text",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return flags.each(c, args, "Removed", func(ctx context.Context, s *store.Store, e *rulebook.Entry) error {
-				return rulebook.Remove(ctx, s, e.ID)
+			return flags.each(c, args, "Removed", func(ctx context.Context, s *store.Store, r *approval.Rule) error {
+				return s.RemoveRule(ctx, r.ID)
 			})
 		},
 	}
@@ -101,33 +107,33 @@ func rulesSwitchCmd(flags *rulesFlags, on bool) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return flags.each(c, args, done, func(ctx context.Context, s *store.Store, e *rulebook.Entry) error {
-				e.Enabled = on
-				return s.EnableRule(ctx, e.ID, on)
+			return flags.each(c, args, done, func(ctx context.Context, s *store.Store, r *approval.Rule) error {
+				r.Enabled = on
+				return s.EnableRule(ctx, r.ID, on)
 			})
 		},
 	}
 }
 
 // each does something to the rules that were named, after all of them were found.
-func (f *rulesFlags) each(c *cobra.Command, words []string, done string, do func(context.Context, *store.Store, *rulebook.Entry) error) error {
+func (f *rulesFlags) each(c *cobra.Command, words []string, done string, do func(context.Context, *store.Store, *approval.Rule) error) error {
 	s, err := f.changing(c)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	all, err := rulebook.Load(c.Context(), s)
+	all, err := plainRules(c.Context(), s)
 	if err != nil {
 		return err
 	}
-	var found []rulebook.Entry
+	var found []approval.Rule
 	for _, word := range words {
-		e, err := rulebook.Find(all, word)
+		r, err := rulebook.Find(all, word)
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(found, func(f rulebook.Entry) bool { return f.ID == e.ID }) {
-			found = append(found, e)
+		if !slices.ContainsFunc(found, func(f approval.Rule) bool { return f.ID == r.ID }) {
+			found = append(found, r)
 		}
 	}
 	for i := range found {

@@ -47,7 +47,7 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 
 // added is what add did, as JSON.
 type added struct {
-	Rule   rulebook.Entry    `json:"rule"`
+	Rule   approval.Rule     `json:"rule"`
 	Advice []rulebook.Advice `json:"advice"`
 }
 
@@ -58,7 +58,7 @@ func addRule(c *cobra.Command, flags *rulesFlags, add addFlags, text string) err
 	}
 	defer s.Close()
 	out := added{}
-	if out.Rule, err = add.entry(text, time.Now()); err == nil {
+	if out.Rule, err = add.rule(text, time.Now()); err == nil {
 		out.Advice, err = keepRule(c.Context(), s, out.Rule, add)
 	}
 	if err != nil {
@@ -74,34 +74,34 @@ func addRule(c *cobra.Command, flags *rulesFlags, add addFlags, text string) err
 	return nil
 }
 
-// entry makes the rule of what was written.
-func (f addFlags) entry(text string, now time.Time) (rulebook.Entry, error) {
+// rule makes the rule of what was written.
+func (f addFlags) rule(text string, now time.Time) (approval.Rule, error) {
 	rule, err := approval.ParseRule(text)
 	if err != nil {
-		return rulebook.Entry{}, err
+		return approval.Rule{}, err
 	}
-	rule.ID, rule.Created, rule.Because = rand.Text(), now.UTC().Truncate(time.Second), f.because
+	rule.ID, rule.Created, rule.Because, rule.Note = rand.Text(), now.UTC().Truncate(time.Second), f.because, f.note
 	if f.expires != "" {
 		end, err := auditview.ParseUntil(f.expires, now)
 		if err != nil {
-			return rulebook.Entry{}, fmt.Errorf("--expires: %w", err)
+			return approval.Rule{}, fmt.Errorf("--expires: %w", err)
 		}
 		rule.Expires = end.UTC().Truncate(time.Second)
 	}
-	return rulebook.Entry{Rule: rule, Note: f.note}, nil
+	return rule, nil
 }
 
 // errWide says that a rule allows nearly everything and nobody said yes to that.
 var errWide = errors.New("wide rule")
 
 // keepRule saves a rule and says what is worth knowing about it.
-func keepRule(ctx context.Context, s *store.Store, e rulebook.Entry, add addFlags) ([]rulebook.Advice, error) {
+func keepRule(ctx context.Context, s *store.Store, rule approval.Rule, add addFlags) ([]rulebook.Advice, error) {
 	known, err := knownTools(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	advice := []rulebook.Advice{}
-	warning, err := rulebook.CheckName(e.Rule, known)
+	warning, err := rulebook.CheckName(rule, known)
 	if err != nil {
 		return nil, err
 	}
@@ -112,21 +112,21 @@ func keepRule(ctx context.Context, s *store.Store, e rulebook.Entry, add addFlag
 	if err != nil {
 		return nil, err
 	}
-	advice = append(advice, rulebook.Advise(set.Rules(), e.Rule, known, add.tools, time.Now())...)
-	if why := rulebook.Wide(e.Rule); why != "" {
+	advice = append(advice, rulebook.Advise(set.Rules(), rule, known, add.tools, time.Now())...)
+	if why := rulebook.Wide(rule); why != "" {
 		limit, err := ruleLimit()
 		if err == nil {
-			err = approval.CheckNewRule(set.Rules(), e.Rule, limit) // that is the better reason
+			err = approval.CheckNewRule(set.Rules(), rule, limit) // that is the better reason
 		}
 		if err == nil && !add.wide {
-			err = &approval.RuleError{Err: errWide, Rule: e.String(), Detail: why + "; if you mean it, say --wide"}
+			err = &approval.RuleError{Err: errWide, Rule: rule.String(), Detail: why + "; if you mean it, say --wide"}
 		}
 		if err != nil {
 			return nil, err
 		}
 		advice = append(advice, rulebook.Advice{Concern: "wide", Text: why})
 	}
-	return advice, rulebook.Add(ctx, s, e)
+	return advice, s.AddRules(ctx, rule)
 }
 
 // refusals are the reasons for which a rule is not kept, in a word.

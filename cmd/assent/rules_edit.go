@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/term"
@@ -55,7 +56,7 @@ func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 
 // editRules has the rules edited and keeps what comes back.
 func editRules(c *cobra.Command, s *store.Store, draft string, wide bool) error {
-	before, err := rulebook.Load(c.Context(), s)
+	before, err := plainRules(c.Context(), s)
 	if err != nil {
 		return err
 	}
@@ -75,13 +76,13 @@ func editRules(c *cobra.Command, s *store.Store, draft string, wide bool) error 
 	return os.Remove(path)
 }
 
-func writeDraft(entries []rulebook.Entry) (string, error) {
+func writeDraft(rules []approval.Rule) (string, error) {
 	f, err := os.CreateTemp("", "assent-rules-*.yaml") // made with mode 0600
 	if err != nil {
 		return "", fmt.Errorf("a file to edit: %w", err)
 	}
 	_, err = io.WriteString(f, editHelp)
-	return f.Name(), errors.Join(err, rulebook.Write(f, entries), f.Close())
+	return f.Name(), errors.Join(err, rulebook.Write(f, rules), f.Close())
 }
 
 func runEditor(c *cobra.Command, path string) error {
@@ -92,7 +93,7 @@ func runEditor(c *cobra.Command, path string) error {
 }
 
 // keepDraft checks what was written, shows what changes, and keeps it.
-func keepDraft(ctx context.Context, c *cobra.Command, s *store.Store, before []rulebook.Entry, path string, wide bool) error {
+func keepDraft(ctx context.Context, c *cobra.Command, s *store.Store, before []approval.Rule, path string, wide bool) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -112,17 +113,17 @@ func keepDraft(ctx context.Context, c *cobra.Command, s *store.Store, before []r
 
 // applyChanges shows changes and makes them, unless they allow too much or a person at the
 // terminal says no.
-func applyChanges(ctx context.Context, c *cobra.Command, say io.Writer, s *store.Store, before, after []rulebook.Entry, changes []rulebook.Change, wide bool) error {
+func applyChanges(ctx context.Context, c *cobra.Command, say io.Writer, s *store.Store, before, after []approval.Rule, changes []rulebook.Change, wide bool) error {
 	for _, change := range changes {
 		fmt.Fprintln(say, present.SafeLine(change.String()))
-		if why := rulebook.Wide(change.After.Rule); why != "" && change.Widens() && !wide {
+		if why := rulebook.Wide(change.After); why != "" && change.Widens() && !wide {
 			return fmt.Errorf("rule %q: %s; if you mean it, say --wide", change.After, why)
 		}
 	}
 	if err := confirmed(c, "Keep this?"); err != nil {
 		return err
 	}
-	if err := rulebook.Replace(ctx, s, before, after); err != nil {
+	if err := s.ReplaceRules(ctx, before, after); err != nil {
 		return err
 	}
 	fmt.Fprintln(say, "The rules are kept.")

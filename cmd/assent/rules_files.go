@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rulebook"
 )
 
@@ -24,15 +25,15 @@ func rulesExportCmd(flags *rulesFlags) *cobra.Command {
 			if flags.json {
 				format = "json"
 			}
-			entries, err := flags.entries(c)
+			rules, err := flags.kept(c)
 			if err != nil {
 				return err
 			}
 			switch format {
 			case "yaml":
-				return rulebook.Write(c.OutOrStdout(), entries)
+				return rulebook.Write(c.OutOrStdout(), rules)
 			case "json":
-				return rulebook.WriteJSON(c.OutOrStdout(), entries)
+				return rulebook.WriteJSON(c.OutOrStdout(), rules)
 			}
 			return usageError{what: fmt.Sprintf("--format %q: it is yaml or json", format), help: c.CommandPath() + " --help"}
 		},
@@ -71,13 +72,13 @@ func rulesImportCmd(flags *rulesFlags) *cobra.Command {
 	return c
 }
 
-func importRules(c *cobra.Command, flags *rulesFlags, given []rulebook.Entry, replace, wide bool) error {
+func importRules(c *cobra.Command, flags *rulesFlags, given []approval.Rule, replace, wide bool) error {
 	s, err := flags.changing(c)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	before, err := rulebook.Load(c.Context(), s)
+	before, err := plainRules(c.Context(), s)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func importRules(c *cobra.Command, flags *rulesFlags, given []rulebook.Entry, re
 	if !replace {
 		after = slices.Clone(before)
 		for _, e := range given {
-			if !slices.ContainsFunc(before, func(b rulebook.Entry) bool { return b.ID == e.ID }) {
+			if !slices.ContainsFunc(before, func(b approval.Rule) bool { return b.ID == e.ID }) {
 				after = append(after, e)
 			}
 		}

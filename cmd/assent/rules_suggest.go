@@ -147,22 +147,22 @@ func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found 
 	if number > len(found) {
 		return fmt.Errorf("--apply %d: there are %d suggestions", number, len(found))
 	}
-	var entries []rulebook.Entry
+	var rules []approval.Rule
 	for _, text := range found[number-1].Rules {
-		e, err := addFlags{note: fmt.Sprintf("suggested: would have answered %d prompts", found[number-1].Saves)}.entry(text, time.Now())
+		r, err := addFlags{note: fmt.Sprintf("suggested: would have answered %d prompts", found[number-1].Saves)}.rule(text, time.Now())
 		if err != nil {
 			return err
 		}
-		entries = append(entries, e)
+		rules = append(rules, r)
 	}
-	if err := rulebook.Add(c.Context(), s, entries...); err != nil {
+	if err := s.AddRules(c.Context(), rules...); err != nil {
 		return err
 	}
 	if flags.json {
-		return rulebook.WriteJSON(c.OutOrStdout(), entries)
+		return rulebook.WriteJSON(c.OutOrStdout(), rules)
 	}
-	for _, e := range entries {
-		fmt.Fprintf(c.OutOrStdout(), "%s is kept: %s\n", rulebook.ShortID(e.ID), shownText(e.String()))
+	for _, r := range rules {
+		fmt.Fprintf(c.OutOrStdout(), "%s is kept: %s\n", rulebook.ShortID(r.ID), shownText(r.String()))
 	}
 	return nil
 }

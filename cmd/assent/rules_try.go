@@ -68,7 +68,7 @@ func (t *trial) findings() int {
 }
 
 func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
-	current, err := flags.entries(c)
+	current, err := flags.kept(c)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 
 // rules returns the rules that are kept, those to be tried, and the examples. Before is nil
 // if nothing is to be changed.
-func (f *tryFlags) rules(current []rulebook.Entry) (before, after *approval.RuleSet, expect []config.Expectation, err error) {
+func (f *tryFlags) rules(current []approval.Rule) (before, after *approval.RuleSet, expect []config.Expectation, err error) {
 	tried := slices.Clone(current)
 	if f.only {
 		tried = nil
@@ -109,9 +109,9 @@ func (f *tryFlags) rules(current []rulebook.Entry) (before, after *approval.Rule
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		tried = slices.DeleteFunc(tried, func(t rulebook.Entry) bool { return t.ID == e.ID })
+		tried = slices.DeleteFunc(tried, func(t approval.Rule) bool { return t.ID == e.ID })
 	}
-	rules := rulebook.Rules(tried)
+	rules := tried
 	for _, text := range f.add {
 		rule, err := approval.ParseRule(text)
 		if err != nil {
@@ -132,7 +132,7 @@ func (f *tryFlags) rules(current []rulebook.Entry) (before, after *approval.Rule
 	if len(f.add)+len(f.remove) == 0 && f.file == "" {
 		return nil, after, expect, nil
 	}
-	before, err = approval.CompileRules(rulebook.Rules(current))
+	before, err = approval.CompileRules(current)
 	return before, after, expect, err
 }
 

@@ -19,9 +19,6 @@ import (
 // errNoStore says that nothing is kept yet.
 var errNoStore = errors.New("nothing is kept yet")
 
-// rulesFile is where rules were kept before there was a store.
-const rulesFile = "rules.json"
-
 // A keeper is how a command reaches what is kept.
 type keeper struct {
 	state string // the flag
@@ -38,7 +35,7 @@ func (k *keeper) reading(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !isThere(dir, store.FileName) && !isThere(dir, rulesFile) {
+	if !isThere(dir, store.FileName) {
 		return nil, errNoStore
 	}
 	return openStore(ctx, dir)
@@ -69,21 +66,13 @@ func isThere(dir, name string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// openStore opens the store of a state folder as the user's config says, and takes over
-// the rules of an older rule file.
+// openStore opens the store of a state folder as the user's config says.
 func openStore(ctx context.Context, state string) (*store.Store, error) {
 	user, err := userConfig()
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(ctx, state, storeOptions(user))
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.ImportRules(ctx, filepath.Join(state, rulesFile)); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return store.Open(ctx, state, storeOptions(user))
 }
 
 // userConfig is what the user's own config.yaml says.

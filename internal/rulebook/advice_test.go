@@ -24,7 +24,7 @@ func TestWide(t *testing.T) {
 		"allow github:shell": false, "allow shell(ls *)": false,
 		"allow shell(npm test *)": false, "allow send_email": false, "allow shell(shellcheck)": false,
 	} {
-		if got := rulebook.Wide(entry(t, text).Rule) != ""; got != wide {
+		if got := rulebook.Wide(rule(t, text)) != ""; got != wide {
 			t.Errorf("%s: wide %v, want %v", text, got, wide)
 		}
 	}
@@ -58,7 +58,7 @@ func TestAdvise(t *testing.T) {
 		{"allow http_request(GET https://example.com/**)", "allow http_request(GET https://example.org/**)", ""},
 		{"allow worker_call(scribe)", "deny worker_call(*)", rulebook.Hidden},
 	} {
-		advice := rulebook.Advise([]approval.Rule{entry(t, c.kept).Rule}, entry(t, c.rule).Rule, nil, 0, epoch)
+		advice := rulebook.Advise([]approval.Rule{rule(t, c.kept)}, rule(t, c.rule), nil, 0, epoch)
 		switch {
 		case c.want == "" && len(advice) > 0:
 			t.Errorf("%s beside %s: %v", c.rule, c.kept, advice)
@@ -70,9 +70,9 @@ func TestAdvise(t *testing.T) {
 
 // Rules that do not hold are not compared with.
 func TestAdviseOnlyActive(t *testing.T) {
-	off, ended := entry(t, "deny shell(git)").Rule, entry(t, "deny shell(git push)").Rule
+	off, ended := rule(t, "deny shell(git)"), rule(t, "deny shell(git push)")
 	off.Enabled, ended.Expires = false, epoch
-	if advice := rulebook.Advise([]approval.Rule{off, ended}, entry(t, "allow shell(git push)").Rule, nil, 0, epoch); len(advice) > 0 {
+	if advice := rulebook.Advise([]approval.Rule{off, ended}, rule(t, "allow shell(git push)"), nil, 0, epoch); len(advice) > 0 {
 		t.Error(advice)
 	}
 }
@@ -82,7 +82,7 @@ func TestAdviseManyTools(t *testing.T) {
 	for text, want := range map[string]int{
 		"allow *_file(notes/**)": 7, "deny github:*": 2, "deny connector github": 2, "allow shell(ls)": 0, "deny *": len(known), "deny search_*": 3,
 	} {
-		advice := rulebook.Advise(nil, entry(t, text).Rule, known, 1, epoch)
+		advice := rulebook.Advise(nil, rule(t, text), known, 1, epoch)
 		got := 0
 		if i := slices.IndexFunc(advice, func(a rulebook.Advice) bool { return a.Concern == rulebook.ManyTools }); i >= 0 {
 			got = len(advice[i].Tools)
@@ -97,7 +97,7 @@ func TestCheckName(t *testing.T) {
 	for text, want := range map[string]string{
 		"deny writ_file(x)": "error", "deny SHELL(ls)": "", "deny my_tool": "warning", "deny seen": "", "deny github:x": "", "deny connector shel": "", "deny *_file": "",
 	} {
-		warning, err := rulebook.CheckName(entry(t, text).Rule, []string{"seen"})
+		warning, err := rulebook.CheckName(rule(t, text), []string{"seen"})
 		got := map[bool]string{true: "warning"}[warning != ""]
 		if err != nil {
 			got = "error"

@@ -13,8 +13,8 @@ import (
 type Change struct {
 	// Sign is + for a new rule, - for one that is gone, ~ for one that is different.
 	Sign   string
-	Before Entry
-	After  Entry
+	Before approval.Rule
+	After  approval.Rule
 }
 
 // String says what changes, in a line.
@@ -23,19 +23,19 @@ func (c Change) String() string {
 	case "-":
 		return "- " + c.Before.String()
 	case "+":
-		return "+ " + c.After.String() + c.After.about()
+		return "+ " + c.After.String() + special(c.After)
 	}
 	return fmt.Sprintf("~ %s: %s", c.Before, strings.Join(c.details(), "; "))
 }
 
-// about says what is special about a rule.
-func (e *Entry) about() string {
+// special says what is special about a rule.
+func special(r approval.Rule) string {
 	var out []string
-	if !e.Enabled {
+	if !r.Enabled {
 		out = append(out, disabledWord)
 	}
-	if !e.Expires.IsZero() {
-		out = append(out, untilWord+e.Expires.Local().Format(time.DateTime))
+	if !r.Expires.IsZero() {
+		out = append(out, untilWord+r.Expires.Local().Format(time.DateTime))
 	}
 	if len(out) == 0 {
 		return ""
@@ -69,19 +69,19 @@ func (c Change) Widens() bool {
 
 // Changes returns what is different in after. Rules are the same by their id; without one,
 // by their text.
-func Changes(before, after []Entry) []Change {
+func Changes(before, after []approval.Rule) []Change {
 	var out []Change
 	for _, b := range before {
-		i := slices.IndexFunc(after, func(a Entry) bool { return a.ID == b.ID })
+		i := slices.IndexFunc(after, func(a approval.Rule) bool { return a.ID == b.ID })
 		switch {
 		case i < 0:
 			out = append(out, Change{Sign: "-", Before: b})
-		case !same(b, after[i]):
+		case !b.Same(after[i]):
 			out = append(out, Change{"~", b, after[i]})
 		}
 	}
 	for _, a := range after {
-		if !slices.ContainsFunc(before, func(b Entry) bool { return b.ID == a.ID }) {
+		if !slices.ContainsFunc(before, func(b approval.Rule) bool { return b.ID == a.ID }) {
 			out = append(out, Change{Sign: "+", After: a})
 		}
 	}
@@ -90,22 +90,22 @@ func Changes(before, after []Entry) []Change {
 
 // Identify gives every rule an id and a time: those of the rule in before that it is, else
 // new ones. An id that stands twice, or that before does not have, counts for nothing.
-func Identify(before, after []Entry, newID func() string, now time.Time) []Entry {
+func Identify(before, after []approval.Rule, newID func() string, now time.Time) []approval.Rule {
 	out := slices.Clone(after)
 	taken := map[string]bool{}
-	known := func(ok func(Entry) bool) *Entry {
-		i := slices.IndexFunc(before, func(b Entry) bool { return !taken[b.ID] && ok(b) })
+	known := func(ok func(approval.Rule) bool) *approval.Rule {
+		i := slices.IndexFunc(before, func(b approval.Rule) bool { return !taken[b.ID] && ok(b) })
 		if i < 0 {
 			return nil
 		}
 		return &before[i]
 	}
-	claim := func(e *Entry, b *Entry) {
+	claim := func(r, b *approval.Rule) {
 		taken[b.ID] = true
-		e.ID, e.Created = b.ID, b.Created
+		r.ID, r.Created = b.ID, b.Created
 	}
 	for i := range out {
-		if b := known(func(b Entry) bool { return b.ID == out[i].ID }); b != nil {
+		if b := known(func(b approval.Rule) bool { return b.ID == out[i].ID }); b != nil {
 			claim(&out[i], b)
 		} else {
 			out[i].ID = ""
@@ -115,7 +115,7 @@ func Identify(before, after []Entry, newID func() string, now time.Time) []Entry
 		if out[i].ID != "" {
 			continue
 		}
-		if b := known(func(b Entry) bool { return b.String() == out[i].String() }); b != nil {
+		if b := known(func(b approval.Rule) bool { return b.String() == out[i].String() }); b != nil {
 			claim(&out[i], b)
 			continue
 		}

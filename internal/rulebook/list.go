@@ -13,50 +13,50 @@ import (
 )
 
 // List prints rules for a person, in the order in which they are looked at: denies first.
-func List(w io.Writer, entries []Entry, now time.Time) error {
-	if len(entries) == 0 {
+func List(w io.Writer, rules []approval.Rule, now time.Time) error {
+	if len(rules) == 0 {
 		_, err := fmt.Fprintln(w, "There are no rules.")
 		return err
 	}
-	entries = slices.Clone(entries)
-	slices.SortStableFunc(entries, func(a, b Entry) int { return order(a) - order(b) })
+	rules = slices.Clone(rules)
+	slices.SortStableFunc(rules, func(a, b approval.Rule) int { return order(a) - order(b) })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, e := range entries {
-		fmt.Fprintf(t, "%s\t%s\t%s%s\n", present.SafeLine(ShortID(e.ID)), e.standing(now), present.SafeLine(e.String()), remarks(e))
+	for _, r := range rules {
+		fmt.Fprintf(t, "%s\t%s\t%s%s\n", present.SafeLine(ShortID(r.ID)), standing(r, now), present.SafeLine(r.String()), remarks(r))
 	}
 	return t.Flush()
 }
 
-func order(e Entry) int {
-	if e.Effect == approval.Deny {
+func order(r approval.Rule) int {
+	if r.Effect == approval.Deny {
 		return 0
 	}
 	return 1
 }
 
 // standing says whether the rule holds.
-func (e *Entry) standing(now time.Time) string {
+func standing(r approval.Rule, now time.Time) string {
 	switch {
-	case !e.Enabled:
+	case !r.Enabled:
 		return "off"
-	case !e.Expires.IsZero() && !now.Before(e.Expires):
+	case !r.Expires.IsZero() && !now.Before(r.Expires):
 		return "ended"
 	}
 	return "on"
 }
 
 // remarks are further lines about a rule, below its text.
-func remarks(e Entry) string {
+func remarks(r approval.Rule) string {
 	var b strings.Builder
 	line := func(word, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "\n\t\t  %s: %s", word, present.SafeLine(text))
 		}
 	}
-	line("because", e.Because)
-	line("note", e.Note)
-	if !e.Expires.IsZero() {
-		line("until", e.Expires.Local().Format(time.DateTime))
+	line("because", r.Because)
+	line("note", r.Note)
+	if !r.Expires.IsZero() {
+		line("until", r.Expires.Local().Format(time.DateTime))
 	}
 	return b.String()
 }

@@ -26,46 +26,46 @@ const (
 
 // Write writes rules as a policy file has them. A rule that is disabled or ends some day
 // is a comment there, because a policy file could not say that.
-func Write(w io.Writer, entries []Entry) error {
+func Write(w io.Writer, rules []approval.Rule) error {
 	var body bytes.Buffer
 	head := "rules: []\n"
-	for _, e := range entries {
-		if e.plain() {
+	for i := range rules {
+		if plain(&rules[i]) {
 			head = "rules:\n"
 		}
-		e.write(&body)
+		write(&body, &rules[i])
 	}
 	_, err := io.WriteString(w, head+body.String())
 	return err
 }
 
 // plain reports whether a policy file can say what the rule says.
-func (e *Entry) plain() bool { return e.Enabled && e.Expires.IsZero() }
+func plain(r *approval.Rule) bool { return r.Enabled && r.Expires.IsZero() }
 
-func (e *Entry) write(b *bytes.Buffer) {
+func write(b *bytes.Buffer, r *approval.Rule) {
 	remark := func(word, text string) {
 		if text != "" {
 			fmt.Fprintf(b, "  # %s: %s\n", word, oneLine(text))
 		}
 	}
-	remark(idWord, e.ID)
-	if !e.Created.IsZero() {
-		remark(createdWord, e.Created.UTC().Format(time.RFC3339Nano))
+	remark(idWord, r.ID)
+	if !r.Created.IsZero() {
+		remark(createdWord, r.Created.UTC().Format(time.RFC3339Nano))
 	}
-	remark(becauseWord, e.Because)
-	remark(noteWord, e.Note)
-	if e.plain() {
-		fmt.Fprintf(b, "  - %s\n", scalar(e.String()))
+	remark(becauseWord, r.Because)
+	remark(noteWord, r.Note)
+	if plain(r) {
+		fmt.Fprintf(b, "  - %s\n", scalar(r.String()))
 		return
 	}
 	word := ""
-	if !e.Enabled {
+	if !r.Enabled {
 		word = disabledWord
 	}
-	if !e.Expires.IsZero() {
-		word = strings.TrimSpace(word + " " + untilWord + e.Expires.UTC().Format(time.RFC3339Nano))
+	if !r.Expires.IsZero() {
+		word = strings.TrimSpace(word + " " + untilWord + r.Expires.UTC().Format(time.RFC3339Nano))
 	}
-	remark(word, e.String())
+	remark(word, r.String())
 }
 
 // oneLine writes a text so that it stays one line and keeps its spaces.
@@ -95,7 +95,7 @@ func scalar(text string) string {
 
 // Parse reads what [Write] wrote, or the rules of any policy file; file is its name in
 // errors. Rules without a remark about it have no id.
-func Parse(file string, data []byte) ([]Entry, error) {
+func Parse(file string, data []byte) ([]approval.Rule, error) {
 	policy, err := config.Load(file, data, "/")
 	if err != nil {
 		return nil, err
@@ -123,8 +123,8 @@ func Parse(file string, data []byte) ([]Entry, error) {
 type parsing struct {
 	file string
 	at   map[int]approval.Rule // by line
-	next Entry                 // what was said of the next rule
-	out  []Entry
+	next approval.Rule         // what was said of the next rule
+	out  []approval.Rule
 	errs []error
 }
 
@@ -136,7 +136,7 @@ func (p *parsing) line(number int, text string) {
 	comment, ok := strings.CutPrefix(text, "#")
 	word, value, hasValue := strings.Cut(strings.TrimSpace(comment), ": ") // a time has colons, too
 	if !ok || !hasValue || !p.remark(number, word, value) {
-		p.next = Entry{}
+		p.next = approval.Rule{}
 	}
 }
 
@@ -177,10 +177,10 @@ func (p *parsing) commented(number int, word, text string) bool {
 }
 
 func (p *parsing) add(rule approval.Rule) {
-	e := p.next
-	rule.ID, rule.Because, rule.Created = e.ID, e.Because, e.Created
-	p.out = append(p.out, Entry{rule, e.Note})
-	p.next = Entry{}
+	said := p.next
+	rule.ID, rule.Because, rule.Note, rule.Created = said.ID, said.Because, said.Note, said.Created
+	p.out = append(p.out, rule)
+	p.next = approval.Rule{}
 }
 
 func (p *parsing) time(number int, text string) time.Time {

@@ -15,28 +15,28 @@ import (
 
 var epoch = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 
-func entry(t testing.TB, text string) rulebook.Entry {
+func rule(t testing.TB, text string) approval.Rule {
 	t.Helper()
 	rule, err := approval.ParseRule(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rulebook.Entry{Rule: rule}
+	return rule
 }
 
 // What is written is read back the same, in either form.
 func TestRoundTrip(t *testing.T) {
-	plain := entry(t, "allow write_file(notes/**)")
+	plain := rule(t, "allow write_file(notes/**)")
 	plain.ID, plain.Note, plain.Because, plain.Created = "r1", " two\nlines ", `"quoted"`, epoch.Add(7)
-	off := entry(t, `deny shell(echo "a: b" # c)`)
+	off := rule(t, `deny shell(echo "a: b" # c)`)
 	off.ID, off.Enabled = "r2", false
-	ends := entry(t, "allow github:search_*")
+	ends := rule(t, "allow github:search_*")
 	ends.ID, ends.Expires = "r3", epoch
-	both := entry(t, "deny connector jira")
+	both := rule(t, "deny connector jira")
 	both.ID, both.Enabled, both.Expires = "r4", false, epoch
-	odd := entry(t, `deny read_file(a: b/'\*"#.md)`)
+	odd := rule(t, `deny read_file(a: b/'\*"#.md)`)
 	odd.ID = "r5"
-	for _, entries := range [][]rulebook.Entry{nil, {plain}, {off, ends}, {off, plain, ends, both, odd}} {
+	for _, entries := range [][]approval.Rule{nil, {plain}, {off, ends}, {off, plain, ends, both, odd}} {
 		for name, write := range map[string]func(*bytes.Buffer) error{
 			"yaml": func(b *bytes.Buffer) error { return rulebook.Write(b, entries) },
 			"json": func(b *bytes.Buffer) error { return rulebook.WriteJSON(b, entries) },
@@ -58,10 +58,10 @@ func TestRoundTrip(t *testing.T) {
 
 // Pasted into a policy file, the text allows no more than what holds for ever.
 func TestPolicySnippet(t *testing.T) {
-	always, off, ends := entry(t, "allow shell(date)"), entry(t, "allow shell(ls)"), entry(t, "allow shell(w)")
+	always, off, ends := rule(t, "allow shell(date)"), rule(t, "allow shell(ls)"), rule(t, "allow shell(w)")
 	off.Enabled, ends.Expires = false, epoch
 	var b bytes.Buffer
-	if err := rulebook.Write(&b, []rulebook.Entry{off, always, ends}); err != nil {
+	if err := rulebook.Write(&b, []approval.Rule{off, always, ends}); err != nil {
 		t.Fatal(err)
 	}
 	policy, err := config.Load("policy.yaml", b.Bytes(), "")
@@ -127,12 +127,12 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestIdentify(t *testing.T) {
-	a, b := entry(t, "allow shell(a)"), entry(t, "allow shell(b)")
+	a, b := rule(t, "allow shell(a)"), rule(t, "allow shell(b)")
 	a.ID, b.ID, a.Created, b.Created = "1", "2", epoch, epoch
-	changed, twin, fresh, same := entry(t, "allow shell(a2)"), entry(t, "allow shell(a3)"), entry(t, "allow shell(c)"), entry(t, "allow shell(b)")
+	changed, twin, fresh, same := rule(t, "allow shell(a2)"), rule(t, "allow shell(a3)"), rule(t, "allow shell(c)"), rule(t, "allow shell(b)")
 	changed.ID, twin.ID, fresh.ID = "1", "1", "nobody's"
 	n := 0
-	got := rulebook.Identify([]rulebook.Entry{a, b}, []rulebook.Entry{changed, twin, fresh, same}, func() string { n++; return string(rune('w' + n)) }, epoch)
+	got := rulebook.Identify([]approval.Rule{a, b}, []approval.Rule{changed, twin, fresh, same}, func() string { n++; return string(rune('w' + n)) }, epoch)
 	var ids []string
 	for _, e := range got {
 		ids = append(ids, e.ID)

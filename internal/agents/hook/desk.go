@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -112,17 +111,10 @@ func (d *desk) close() error {
 
 // openStore opens the store as the user's config says.
 func (a *answering) openStore(ctx context.Context, user *config.User) (*store.Store, error) {
-	s, err := store.Open(ctx, a.State, store.Options{
+	return store.Open(ctx, a.State, store.Options{
 		RuleLimit: user.MaxRules, Detail: approval.Detail(user.Audit.KeepArguments), Patience: patience, Clock: a.Clock,
 		SyncAll: true, // there is no later for a process that ends
 	})
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.ImportRules(ctx, filepath.Join(a.State, "rules.json")); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
 }
 
 // toolFor makes the one tool that is called, under what config says about its name. A

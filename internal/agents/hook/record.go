@@ -9,6 +9,7 @@ import (
 // remembering is what a gate asks for what is kept.
 type remembering interface {
 	approval.RuleStore
+	approval.Switch
 	approval.GrantStore
 }
 
