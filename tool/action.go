@@ -55,6 +55,12 @@ func Block(why string) Action {
 
 const blockedByPolicy = "blocked by policy"
 
+// Doing returns the action as one that is done in another way.
+func (a Action) Doing(do Do) Action {
+	a.do = do
+	return a
+}
+
 // On returns the action as one that consists of these acts, each with a verdict
 // of its own. An action without acts is one act with the name of the tool, and
 // the digest of the arguments as its target.

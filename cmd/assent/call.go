@@ -84,7 +84,7 @@ func (f *workFlags) callPolicy(c *cobra.Command) (w *prepared, folder, name stri
 		if err != nil {
 			return nil, "", "", err
 		}
-		return w, file.Folder, file.Policy.File, usable(w.cfg)
+		return w, file.Folder, file.Policy.File, f.confine(c, w)
 	}
 	path, err := config.FindProject(w.cwd)
 	if err != nil {
@@ -104,7 +104,7 @@ func (f *workFlags) callPolicy(c *cobra.Command) (w *prepared, folder, name stri
 	if w.cfg, err = w.configure(file, trusted); err != nil {
 		return nil, "", "", err
 	}
-	return w, folder, name, usable(w.cfg)
+	return w, folder, name, f.confine(c, w)
 }
 
 // callTool takes one call through a gate in front of the tools of the policy.

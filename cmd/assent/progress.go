@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/present"
 )
 
 // A progress is a recorder that shows on the status line which call runs and what it prints,
@@ -32,6 +35,8 @@ func (p *progress) RecordFull(ctx context.Context, e approval.Event) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
+	case e.Kind == approval.Confined:
+		p.status.Aside(func() { fmt.Fprintf(os.Stderr, "assent: %s\n", present.SafeLine(e.Why)) })
 	case e.Kind == approval.Started:
 		p.task.Done() // of a call that is judged again there is no end
 		p.call, p.task = e.CallID, p.status.Start(eventName(e))

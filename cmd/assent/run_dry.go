@@ -25,10 +25,7 @@ type dryTool struct {
 
 // dry lists the tools of a worker. It calls no model, makes nothing and records nothing.
 func (f *runFlags) dry(ctx context.Context, out io.Writer, w *prepared) error {
-	missing := w.cfg.MissingRoots()
-	w.cfg.Policy.Roots = slices.DeleteFunc(slices.Clone(w.cfg.Policy.Roots), func(r roots.Root) bool {
-		return slices.ContainsFunc(missing, func(m roots.Root) bool { return m.Name == r.Name })
-	})
+	missing := w.withoutMissing()
 	all := &crew.Crew{
 		Folders: []string{"workers"}, Box: w.boxOptions(), Ties: &crew.Ties{},
 		Denied: func(*approval.RuleSet) func(context.Context, approval.Act) bool { return nil },
@@ -62,6 +59,15 @@ func (f *runFlags) dry(ctx context.Context, out io.Writer, w *prepared) error {
 		fmt.Fprintf(t, "%s\t%s\n", present.SafeLine(l.Tool), present.SafeLine(l.Needs))
 	}
 	return t.Flush()
+}
+
+// withoutMissing leaves out the folders that a run would make first, and returns them.
+func (w *prepared) withoutMissing() []roots.Root {
+	missing := w.cfg.MissingRoots()
+	w.cfg.Policy.Roots = slices.DeleteFunc(slices.Clone(w.cfg.Policy.Roots), func(r roots.Root) bool {
+		return slices.ContainsFunc(missing, func(m roots.Root) bool { return m.Name == r.Name })
+	})
+	return missing
 }
 
 // accesses are what the file tools do with a root.
@@ -176,6 +182,9 @@ func shellNeeds(p *config.Policy) string {
 	rest := wordNeeds(p.Shell.Default.Approval)
 	if p.Shell.Default.ByEffect {
 		rest = "as free as what it would touch"
+	}
+	if p.Shell.Default.WhenSandboxed == tool.WordAllow {
+		rest += ", free where the sandbox is enough"
 	}
 	return strings.Join(append(parts, "otherwise "+rest), "; ")
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
+	"github.com/assent-dev/assent/tool/roots"
 )
 
 func sandboxCmd() *cobra.Command {
@@ -59,28 +61,47 @@ func sandboxPolicy(file, state string) (*config.Policy, sandbox.Profile, error) 
 
 // profileOf derives the profile of the commands of a policy that was read from the file.
 func profileOf(policy *config.Policy, file, state string) (sandbox.Profile, error) {
-	setting, err := sandboxSetting(file, state)
+	state, err := stateFolder(state)
 	if err != nil {
 		return sandbox.Profile{}, err
 	}
-	if setting.Masked, err = deniedFiles(policy); err != nil && !errors.Is(err, os.ErrNotExist) { // that is told elsewhere
+	setting, err := sandboxSetting(state, file)
+	if err != nil {
 		return sandbox.Profile{}, err
 	}
-	return policy.Profile(setting)
+	setting.Env = policy.Shell.Env
+	profile, err := policy.Profile(setting)
+	if err != nil {
+		return sandbox.Profile{}, err
+	}
+	found, err := searchRoots(policy)
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // that is told elsewhere
+		return sandbox.Profile{}, err
+	}
+	return found.Apply(profile).Sorted(), nil
+}
+
+// searchRoots looks for what the rules of a policy deny in its roots.
+func searchRoots(policy *config.Policy) (toolbox.Found, error) {
+	set, err := roots.New(roots.Options{Secrets: policy.Secrets}, policy.Roots...)
+	if err != nil {
+		return toolbox.Found{}, err
+	}
+	found, err := toolbox.Search(set, policy.Rules.Rules(), policy.Shell.Default.WhenSandboxed != "")
+	return found, errors.Join(err, set.Close())
 }
 
 // sandboxSetting is what of this machine and user a profile depends on.
-func sandboxSetting(file, state string) (config.Setting, error) {
-	state, err := stateFolder(state)
-	if err != nil {
-		return config.Setting{}, err
-	}
+func sandboxSetting(state string, files ...string) (config.Setting, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return config.Setting{}, fmt.Errorf("finding this program: %w", err)
 	}
 	home, _ := os.UserHomeDir() // only for paths that name it
-	own := []sandbox.Entry{{Path: state, Source: "assent's state"}, {Path: program, Source: "this program"}, {Path: file, Source: "the policy"}}
+	own := []sandbox.Entry{{Path: state, Source: "assent's state"}, {Path: program, Source: "this program"}}
+	for _, file := range files {
+		own = append(own, sandbox.Entry{Path: file, Source: "the policy"})
+	}
 	if dir, err := os.UserConfigDir(); err == nil {
 		own = append(own, sandbox.Entry{Path: filepath.Join(dir, "assent"), Source: "assent's config"})
 	}

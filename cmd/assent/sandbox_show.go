@@ -11,9 +11,12 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
 )
 
 func sandboxShowCmd() *cobra.Command {
@@ -63,11 +66,7 @@ type profileView struct {
 
 func newProfileView(policy *config.Policy, p sandbox.Profile) profileView {
 	v := profileView{Hash: fmt.Sprintf("%x", p.Hash()), Require: policy.OS.Require, Profile: p}
-	for _, r := range policy.Rules.Rules() {
-		if r.Effect == approval.Deny && heldByGate(r) {
-			v.GateOnly = append(v.GateOnly, sandbox.Entry{Path: r.String(), Source: r.Source})
-		}
-	}
+	v.GateOnly = gateOnly(policy)
 	scene, err := host.Survey(p)
 	if err != nil {
 		v.Problem = err.Error()
@@ -82,6 +81,35 @@ func newProfileView(policy *config.Policy, p sandbox.Profile) profileView {
 	}
 	v.Unsearched = scene.Unsearched
 	return v
+}
+
+// gateOnly are the denies that only the gate holds: those about something else than files,
+// those about changing files that are not there yet, and a root's word on deleting, which
+// no sandbox tells from writing.
+func gateOnly(policy *config.Policy) []sandbox.Entry {
+	var out []sandbox.Entry
+	for _, r := range policy.Rules.Rules() {
+		if r.Effect == approval.Deny && toolbox.HeldByGate(r) {
+			out = append(out, sandbox.Entry{Path: r.String(), Source: r.Source})
+		}
+	}
+	for _, r := range policy.Roots {
+		blocked := func(a roots.Access) bool { v, said := r.Approval[a]; return said && v == approval.Block }
+		if r.Mode != roots.ReadWrite || blocked(roots.Read) || blocked(roots.Write) == blocked(roots.Delete) {
+			continue
+		}
+		what := "write: deny in root "
+		if blocked(roots.Delete) {
+			what = "delete: deny in root "
+		}
+		out = append(out, sandbox.Entry{Path: what + r.Name, Source: r.Source})
+	}
+	for _, r := range policy.Shell.Rules {
+		if r.Approval == tool.WordDeny {
+			out = append(out, sandbox.Entry{Path: "shell: deny " + r.Pattern, Source: r.Source})
+		}
+	}
+	return out
 }
 
 // print writes one line for each entry: what, where, and why.

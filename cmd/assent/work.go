@@ -15,14 +15,12 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/model/providers"
 	"github.com/assent-dev/assent/internal/override"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/internal/worker"
-	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -54,7 +52,7 @@ func (f *workFlags) check(c *cobra.Command) error {
 }
 
 // personHere reports whether a person can be asked at this terminal.
-func personHere() bool { return term.IsTerminal(os.Stdin) && term.IsTerminal(os.Stderr) }
+func personHere() bool { return keypress.Person() != nil }
 
 // somebody refuses to begin where nobody could be asked.
 func (f *workFlags) somebody(c *cobra.Command, deferred bool) error {
@@ -79,6 +77,8 @@ type prepared struct {
 	base    []config.Tier // of -c, instead of what is found
 	kind    approval.SessionKind
 	session string // of a run that goes on
+	sandbox *confinement
+	rules   []approval.Rule // those of the store, when it was opened
 }
 
 // prepare finds a worker and what holds for it, and asks whether to trust it.
@@ -118,7 +118,7 @@ func (f *runFlags) prepareIn(c *cobra.Command, cwd, name string) (*prepared, err
 	for _, ignored := range w.cfg.Ignored {
 		fmt.Fprintf(c.ErrOrStderr(), "assent: not trusted, so left out: %s\n", shownText(ignored))
 	}
-	return w, usable(w.cfg)
+	return w, f.confine(c, w)
 }
 
 // places finds where things are, and reads the policy of -c.
@@ -197,11 +197,13 @@ func standingOf(ctx context.Context, known trust.Store, file *config.File) (trus
 	return state, nil
 }
 
-// usable refuses what cannot be had yet.
-func usable(cfg *config.Configuration) error {
-	if cfg.OS.Require {
-		return statusError{exitNoSandbox, fmt.Errorf("%s requires the operating system's sandbox, which runs do not use yet", cfg.OS.RequireSource)}
+// confine finds the sandbox for what is prepared, and says if there is none.
+func (f *workFlags) confine(c *cobra.Command, w *prepared) (err error) {
+	if w.sandbox, err = findSandbox(c.Context(), w.cfg.Policy, w.state, w.cfg.Files...); err != nil {
+		return err
 	}
+	w.sandbox.steps = w.cfg.User.Mode == approval.ModeAsk && !f.approveAll && !f.strict && (personHere() || f.ask == "inbox")
+	w.sandbox.say(c.ErrOrStderr())
 	return nil
 }
 
@@ -229,11 +231,11 @@ func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, w *prepared,
 		timeout = w.cfg.User.AskTimeout
 	}
 	d, err := openDesk(ctx, deskOrder{
-		state: w.state, kind: cmp.Or(w.kind, approval.SessionRun), mode: mode, timeout: timeout, session: w.session, keeps: keeps,
+		state: w.state, kind: cmp.Or(w.kind, approval.SessionRun), mode: mode, timeout: timeout, session: w.session, keeps: keeps, sandbox: w.sandbox,
 		asks: func(d *desk) approval.Approver {
 			switch {
-			case keeps:
-				return notDeferred
+			case keeps: // nobody is asked while the run lasts
+				return nil
 			case f.ask == "inbox":
 				return approval.Queue(d.store)
 			case personHere():
@@ -242,17 +244,17 @@ func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, w *prepared,
 			return nil
 		},
 	})
-	if err == nil && d.off != "" {
+	if err != nil {
+		return nil, err
+	}
+	if d.off != "" {
 		sayApprovalsOff(c.ErrOrStderr(), d.off)
 	}
-	return d, err
+	if w.rules, err = d.keptRules(ctx); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
 }
-
-// notDeferred is who the workers ask that were called in a run with --defer: the run itself
-// asks nobody while it lasts.
-var notDeferred = approval.ApproverFunc(func(context.Context, *approval.Request) (approval.Decision, error) {
-	return approval.Decision{}, errors.New("the run defers its questions, and those of a worker that was called cannot be deferred")
-})
 
 // stopsOnDeny reports whether a denial ends the run.
 func (f *workFlags) stopsOnDeny(w *prepared) bool {
@@ -263,8 +265,7 @@ func (f *workFlags) stopsOnDeny(w *prepared) bool {
 func (w *prepared) boxOptions() toolbox.Options {
 	return toolbox.Options{
 		State: w.state, Protected: []string{w.places.Config}, Environ: os.Environ(),
-		Undo: undoFolder(w.state, w.cfg.Files[len(w.cfg.Files)-1]), Runner: host.None{},
-		Profile: sandbox.Profile{Limits: sandbox.DefaultLimits},
+		Undo: undoFolder(w.state, w.cfg.Files[len(w.cfg.Files)-1]), Hold: w.sandbox.hold, Rules: w.rules,
 	}
 }
 
@@ -290,9 +291,16 @@ func (f *runFlags) crew(w *prepared, d *desk, stop context.CancelCauseFunc) *cre
 	return all
 }
 
-// openModel opens the model of a worker: its own, that of the flag, or that of the user.
+// openModel opens the model of a worker: its own, that of the flag, or that of the user. For
+// the worker that the person named the flag comes first.
 func (f *runFlags) openModel(ctx context.Context, w *prepared, of *config.Worker) (worker.Talker, error) {
-	for _, choice := range []struct{ name, folder string }{{of.Model, of.Folder}, {f.model, w.cwd}, {w.cfg.User.Model, w.places.Config}} {
+	type choice struct{ name, folder string }
+	own, flag, user := choice{of.Model, of.Folder}, choice{f.model, w.cwd}, choice{w.cfg.User.Model, w.places.Config}
+	choices := []choice{own, flag, user}
+	if of == w.cfg.Worker {
+		choices = []choice{flag, own, user}
+	}
+	for _, choice := range choices {
 		if choice.name == "" {
 			continue
 		}

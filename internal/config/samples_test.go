@@ -51,6 +51,7 @@ var samples = map[string]string{
 	"shell.rules[].sandbox_paths":     "shell: {rules: [{pattern: ls, sandbox_paths: [n]}]}",
 	"shell.default":                   "shell: {default: {approval: deny}}",
 	"shell.default.approval":          "shell: {default: {approval: by_effect}}",
+	"shell.default.when_sandboxed":    "shell: {default: {when_sandboxed: allow}}",
 	"shell.env":                       "shell: {env: [CI]}",
 	"shell.cwd":                       "shell: {cwd: n}",
 	"shell.network":                   "shell: {network: true}",

@@ -106,12 +106,30 @@ func (r *report) shellDefault(n ast.Node) shell.Default {
 			d.ByEffect = true
 		}
 	}
+	if n, ok := o.take("when_sandboxed"); ok {
+		d.WhenSandboxed = r.whenSandboxed(n)
+	}
 	s := o.consent("shell.default")
 	d.Approval, d.Reason = s.word, s.reason
 	if d.ByEffect && d.Approval != "" {
 		r.problem(s.node, "shell.default: by_effect and %s; keep one", d.Approval)
 	}
+	if d.WhenSandboxed != "" && (d.Approval == tool.WordDeny || d.Approval == tool.WordAllow) {
+		r.problem(n, "shell.default: when_sandboxed: allow is for a default that asks, and this one says %s", d.Approval)
+	}
 	return d
+}
+
+// whenSandboxed reads what holds for a command that a sandbox holds.
+func (r *report) whenSandboxed(n ast.Node) tool.Word {
+	switch text := r.text(n, "shell.default.when_sandboxed"); text {
+	case "allow":
+		return tool.WordAllow
+	case "ask":
+	default:
+		r.problem(n, "shell.default.when_sandboxed: %q: it is allow or ask", text)
+	}
+	return ""
 }
 
 // pointless warns of rules that can never decide: another hides them, or they name a root

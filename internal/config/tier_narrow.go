@@ -123,7 +123,12 @@ func (c *combination) narrowShell(p *Policy) {
 	if p.Shell.Readonly {
 		c.ignore(p.File, "the preset readonly")
 	}
-	switch d := p.Shell.Default; {
+	d := p.Shell.Default
+	if d.WhenSandboxed != "" {
+		c.ignore(d.Source, "when_sandboxed: allow")
+		d.WhenSandboxed = ""
+	}
+	switch {
 	case d.ByEffect, d.Approval == tool.WordAllow:
 		c.ignore(d.Source, "the default for commands")
 	case d.Approval == tool.WordOnce:

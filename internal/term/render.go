@@ -132,6 +132,9 @@ func (s *state) allKeys(n int) []line {
 	if s.notice == nil && it.err == nil && !it.whole() && (session || always) {
 		rows = wrap(styled(faint, unseenNote(it)), n, nil)
 	}
+	if s.footer != "" {
+		rows = append(rows, wrap(styled(warn, present.SafeLine(s.footer)), n, nil)...)
+	}
 	return append(rows, keyRows(n, keys...)...)
 }
 

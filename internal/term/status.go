@@ -161,6 +161,12 @@ func (s *Status) pause() (resume func()) {
 	}
 }
 
+// Aside takes the line away while f prints.
+func (s *Status) Aside(f func()) {
+	defer s.pause()()
+	f()
+}
+
 // clear takes the line off the screen. The lock is held.
 func (s *Status) clear() {
 	if s.drawn {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -15,11 +17,18 @@ import (
 	"github.com/assent-dev/assent/tool/shell/runner/shim"
 )
 
-// A machine is where commands run.
+// maxOutput is how much a command may print before it is ended.
+const maxOutput = 256 << 20
+
+// A machine is where commands run: held by a sandbox, if there is one.
 type machine struct {
 	env     runner.Environment
 	entries []string
 	folder  string // for the shim and for output that is kept
+	hold    Hold
+	found   Found
+	alone   shell.Alone
+	left    leavings
 }
 
 func newMachine(environ, names []string, folder string) *machine {
@@ -30,17 +39,40 @@ func newMachine(environ, names []string, folder string) *machine {
 // world is what a command in the folder finds.
 func (m *machine) world(dir string) analysis.World { return host.New(dir, m.entries) }
 
+// Profile implements [shell.Sandbox].
+func (m *machine) Profile(c shell.Command) approval.Digest {
+	return approval.Digest(m.profile(c).Hash())
+}
+
+// Alone implements [shell.Sandbox].
+func (m *machine) Alone() shell.Alone { return m.alone }
+
+// profile is what a command is held to: what the policy says, without secrets where nobody
+// was asked, and with what a person let this command reach.
+func (m *machine) profile(c shell.Command) sandbox.Profile {
+	p := m.hold.Profile
+	if c.Hide {
+		p = m.found.Hide(p)
+	}
+	for _, r := range m.left.granted(c) {
+		p, _ = r.Widen(p)
+	}
+	return p.Sorted()
+}
+
 // run runs a command that was approved.
 func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error) {
 	cmd := runner.Command{
 		Text: c.Text, Dir: c.Dir, Env: m.env, Timeout: c.Timeout, Call: rand.Text(), Progress: tool.Progress(ctx),
+		MaxOutput: maxOutput,
+	}
+	if err := m.confine(ctx, &cmd, c); err != nil {
+		return shell.Result{}, err
 	}
 	if c.HardenGit {
-		dir, err := m.shim(c.Dir)
-		if err != nil {
+		if err := m.harden(&cmd); err != nil {
 			return shell.Result{}, fmt.Errorf("git cannot be run without what the repository would make it run: %w", err)
 		}
-		cmd.Env = m.env.First(dir)
 	}
 	if c.Keep {
 		folder := filepath.Join(m.folder, "output")
@@ -53,7 +85,51 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 	if err != nil {
 		return shell.Result{}, err
 	}
-	return result(r), nil
+	out := result(r)
+	if cmd.Sandbox != nil {
+		err = m.explain(ctx, c, cmd.Profile, &out)
+	}
+	return out, err
+}
+
+// confine puts a command into its sandbox, as far as the person who was asked left it there.
+func (m *machine) confine(ctx context.Context, cmd *runner.Command, c shell.Command) error {
+	if !m.hold.held() {
+		return nil
+	}
+	if c.Step != "" {
+		step, err := m.left.take(c)
+		if err != nil {
+			return err
+		}
+		if err := tool.ReportConfined(ctx, "a person let it leave the sandbox: "+step.Label); err != nil {
+			return err
+		}
+		if step.ID == stepOutside {
+			return nil
+		}
+	}
+	cmd.Sandbox, cmd.Profile = m.hold.Runner, m.profile(c)
+	cmd.Env = cmd.Env.With(cmd.Profile.Env.Set)
+	return nil
+}
+
+// harden puts the git that runs nothing else first in PATH, where the command sees it.
+func (m *machine) harden(cmd *runner.Command) error {
+	dir, err := m.shim(cmd.Dir)
+	if err != nil {
+		return err
+	}
+	cmd.Env = cmd.Env.First(dir)
+	if cmd.Sandbox == nil {
+		return nil
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	cmd.Profile.Roots = append(cmd.Profile.Roots[:len(cmd.Profile.Roots):len(cmd.Profile.Roots)],
+		sandbox.Root{Path: dir, Mode: sandbox.ReadOnly, Source: "the git that runs nothing else"})
+	return nil
 }
 
 // shim returns the folder with the git that runs nothing else.

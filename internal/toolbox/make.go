@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/shell"
@@ -17,11 +19,18 @@ import (
 // shell makes the tool for commands.
 func (b *Box) shell(policy *config.Policy, opts Options) (tool.Tool, error) {
 	m := newMachine(opts.Environ, policy.Shell.Env, filepath.Join(opts.State, "shell"))
-	run := m.run
-	if opts.Looking {
-		run = nil
+	options := shell.Options{World: m.world, Run: m.run, Denied: opts.Denied}
+	m.hold, m.found, m.alone = b.Hold, b.found, b.alone(policy)
+	if b.Hold.held() {
+		options.Sandbox = m
 	}
-	return shell.New(policy.Shell, b.Roots, shell.Options{World: m.world, Run: run, Denied: opts.Denied})
+	if b.Hold.held() && b.Hold.Steps {
+		options.Steps = m
+	}
+	if opts.Looking {
+		options.Run = nil
+	}
+	return shell.New(policy.Shell, b.Roots, options)
 }
 
 // newWeb makes the tool for requests.
@@ -40,7 +49,7 @@ func (b *Box) custom(policy *config.Policy, opts Options) []tool.Tool {
 			continue
 		}
 		t, err := command.New(c, command.Options{
-			Dir: opts.Folder, Name: filepath.Base(opts.Folder), Runner: opts.Runner, Profile: opts.Profile, Environ: opts.Environ,
+			Dir: opts.Folder, Name: filepath.Base(opts.Folder), Runner: b.programRunner(opts), Profile: b.Hold.Profile, Environ: opts.Environ,
 		})
 		if err != nil {
 			b.warn("%v", err)
@@ -52,6 +61,17 @@ func (b *Box) custom(policy *config.Policy, opts Options) []tool.Tool {
 		}
 	}
 	return out
+}
+
+// programRunner runs custom tools: in the sandbox, or in none if there is none.
+func (b *Box) programRunner(opts Options) sandbox.Runner {
+	switch {
+	case opts.Looking || opts.Hold == nil:
+		return nil
+	case b.Hold.held():
+		return b.Hold.Runner
+	}
+	return host.None{}
 }
 
 // A program is what stands behind a custom tool: a command line, and where it runs.

@@ -17,7 +17,7 @@ func (b *Box) narrow(caller *Box, opts Options) error {
 	policy := *caller.Policy
 	policy.Shell.Cwd = b.Policy.Shell.Cwd
 	policy.CustomTools = b.sameTools(caller)
-	opts.Undo, opts.Looking, opts.Runner = nil, true, nil
+	opts.Undo, opts.Looking = nil, true
 	mine, err := b.make(&policy, opts)
 	if err != nil {
 		return fmt.Errorf("what the caller may do cannot be told: %w", err)

@@ -11,11 +11,9 @@ package toolbox
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
@@ -36,10 +34,12 @@ type Options struct {
 	// Folder is where the file lies that the policy was read from, and File how
 	// it is called in sources: its custom tools are looked for there.
 	Folder, File string
-	// Runner runs custom tools, under Profile. Nil makes them only say what
-	// would happen.
-	Runner  sandbox.Runner
-	Profile sandbox.Profile
+	// Hold finds what holds the tools of a policy. Nil means that nothing does, and
+	// that custom tools only say what would happen.
+	Hold func(*config.Policy) (Hold, error)
+	// Rules are those in force besides the policy's own when the box is opened: files
+	// that they deny are hidden from commands.
+	Rules []approval.Rule
 	// Further are tools that are not made here, but that config has a word on.
 	Further []tool.Tool
 	// Parent is the box of the worker that called this one; nil for none.
@@ -56,7 +56,10 @@ type Box struct {
 	// Warnings are what is accepted and should be written otherwise, and what
 	// is left out.
 	Warnings []string
+	// Hold is what holds the tools.
+	Hold Hold
 
+	found    Found
 	parent   *Box
 	programs map[string]program // of the custom tools, by their names
 }
@@ -68,7 +71,11 @@ func Open(policy *config.Policy, opts Options) (*Box, error) {
 	if err := b.openRoots(opts); err != nil {
 		return nil, err
 	}
-	if err := b.fill(opts); err != nil {
+	err := b.hold(opts)
+	if err == nil {
+		err = b.fill(opts)
+	}
+	if err != nil {
 		return nil, errors.Join(err, b.Roots.Close())
 	}
 	for _, w := range policy.Warnings {
@@ -134,7 +141,11 @@ func (b *Box) make(policy *config.Policy, opts Options) ([]tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(append(all, request), b.custom(policy, opts), opts.Further), nil
+	all = append(append(all, request), b.custom(policy, opts)...)
+	if b.Hold.held() {
+		all = tool.Under(b.Hold.digest(), all...)
+	}
+	return append(all, opts.Further...), nil
 }
 
 func deniedFile(denied func(context.Context, approval.Act) bool) func(approval.Act) bool {

@@ -128,6 +128,8 @@ func (d *description) shell(p *config.Policy) {
 		d.add("command", "any other: as free as the files and hosts that it touches")
 	case p.Shell.Default.Approval == tool.WordAllow:
 		d.add("command", "ANY other whose words are known, without asking")
+	case p.Shell.Default.WhenSandboxed == tool.WordAllow:
+		d.add("command", "any other that the sandbox holds, without asking")
 	}
 	if len(p.Shell.Env) > 0 {
 		d.add("variables", "commands see %s", strings.Join(p.Shell.Env, ", "))

@@ -23,6 +23,22 @@ var settings = []string{
 	"resolv.conf", "services", "ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "static", "timezone",
 }
 
+// Shared reports whether a path is among those that every process sees, read-only, or that
+// are the kernel's.
+func Shared(path string) bool {
+	for _, dir := range append([]string{"/proc", "/dev"}, systemFolders...) {
+		if sandbox.Below(dir, path) {
+			return true
+		}
+	}
+	for _, name := range settings {
+		if sandbox.Below(filepath.Join("/etc", name), path) {
+			return true
+		}
+	}
+	return path == "/etc"
+}
+
 // small is the size of the largest file that is copied: each mount costs more.
 const small = 256 << 10
 

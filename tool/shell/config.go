@@ -53,8 +53,11 @@ type Default struct {
 	// ByEffect makes a command as free as the files and hosts it would touch,
 	// instead of Approval.
 	ByEffect bool
-	Reason   string
-	Source   string
+	// WhenSandboxed, if it is allow, lets a command that a sandbox holds run
+	// without a question, under conditions: see [Alone].
+	WhenSandboxed tool.Word
+	Reason        string
+	Source        string
 }
 
 // A rule that is ready to be matched.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -30,11 +31,41 @@ type judging struct {
 	// described are the descriptions of rules that matched, for the summary.
 	described []string
 	places    places
+	// held says that the sandbox alone is enough; notHeld why it is not, if config
+	// wants it to be.
+	held     bool
+	notHeld  string
+	dirPlace roots.Place // that it runs in
 }
 
-func (t *Tool) judge(ctx context.Context, s *analysis.Script, w analysis.World, dir roots.Place) *judging {
-	j := &judging{Tool: t, ctx: ctx, script: s, world: w, act: make([]int, len(s.Parts)), places: places{set: t.roots}}
-	j.places.known = map[string]place{dir.Key(): {Place: dir, inside: true}}
+// An inquiry is a command that is to be judged.
+type inquiry struct {
+	ctx     context.Context
+	script  *analysis.Script
+	world   analysis.World
+	dir     roots.Place
+	env     []string
+	timeout time.Duration
+	keep    bool
+}
+
+// command is what would run.
+func (in inquiry) command() Command {
+	return Command{
+		Text: in.script.Command.String(), Dir: in.dir.Key(), Env: in.env, Timeout: in.timeout, Keep: in.keep,
+		Named: named(in.script), GitWrites: gitWrites(in.script), Connects: connects(in.script),
+	}
+}
+
+// judgeParts judges one part after another: with held as if the sandbox alone were enough,
+// else because of the reason that it is not.
+func (t *Tool) judgeParts(in inquiry, held bool, notHeld string) *judging {
+	s := in.script
+	j := &judging{
+		Tool: t, ctx: in.ctx, script: s, world: in.world, held: held, notHeld: notHeld, dirPlace: in.dir,
+		act: make([]int, len(s.Parts)), places: places{set: t.roots},
+	}
+	j.places.known = map[string]place{in.dir.Key(): {Place: in.dir, inside: true}}
 	for i := range s.Parts {
 		j.part(i)
 	}
@@ -53,7 +84,7 @@ func (j *judging) part(i int) {
 	case analysis.Runs:
 		j.command(i)
 	case analysis.Touches:
-		act := j.file(p)
+		act := j.heldFile(j.file(p), p)
 		act.Cause = j.cause(p)
 		j.add(i, j.following(act, p), "")
 	case analysis.Connects:
@@ -216,6 +247,8 @@ func (j *judging) assignment(i int) {
 	}
 	if j.cfg.mayBeSet(p.Variable) {
 		act.Verdict, act.Why = approval.Free, p.Variable+" may be set"
+	} else if j.held {
+		act.Verdict, act.Why = approval.Free, j.heldWord().why
 	}
 	j.add(i, act, "")
 }
@@ -229,6 +262,9 @@ func (j *judging) unknown(i int) {
 		Target: approval.Target{Kind: approval.Words, Words: []approval.Word{{Text: p.Source, Unknown: true}}},
 		Opaque: true, Dir: j.places.name(p.Dir), Away: true,
 		Verdict: approval.Ask, Why: p.Why,
+	}
+	if j.held {
+		act.Verdict, act.Why = approval.Free, j.heldWord().why
 	}
 	j.denied(&act)
 	j.add(i, act, "")

@@ -28,6 +28,11 @@ type Options struct {
 	// not know, such as a rule. It is asked about files that a command names
 	// many at once. May be nil.
 	Denied func(ctx context.Context, act approval.Act) bool
+	// Sandbox is what holds the commands that Run runs; nil if nothing does.
+	Sandbox Sandbox
+	// Steps are the ways out of it that a person may be asked for; nil if there
+	// are none.
+	Steps Steps
 	// Timeout ends commands that name none; 0 means two minutes. MaxTimeout is
 	// the longest that a call may ask for; 0 means an hour.
 	Timeout, MaxTimeout time.Duration
@@ -46,6 +51,22 @@ type Command struct {
 	HardenGit bool
 	// Keep asks for the whole output in a file.
 	Keep bool
+	// Hide says that the sandbox is to hide secrets: nobody was asked about it.
+	Hide bool
+	// Step is the way out of the sandbox that a person chose; empty for none.
+	Step string
+	// Named are the files that it is known to touch, GitWrites whether it changes
+	// a repository, Connects whether it talks to hosts: what a failure may be
+	// explained by.
+	Named     []Named
+	GitWrites bool
+	Connects  bool
+}
+
+// A Named is a file that a command is known to touch.
+type Named struct {
+	Path  string
+	Write bool
 }
 
 // A Result is how a command ended; the model is given it as JSON.
@@ -103,8 +124,10 @@ func New(cfg Config, set *roots.Set, opts Options) (*Tool, error) {
 	}
 	searched, _ := opts.World(t.cwd.Key()).Variable("PATH")
 	t.exposed = withinReach(set, searched)
-	lent := tool.Func("shell", t.describe(), func(context.Context, arguments) (any, error) { return nil, nil })
-	t.spec = lent.Spec()
+	t.spec = tool.Func("shell", t.describe(), func(context.Context, arguments) (any, error) { return nil, nil }).Spec()
+	if opts.Steps != nil {
+		t.spec = tool.Func("shell", t.describe(), func(context.Context, escalating) (any, error) { return nil, nil }).Spec()
+	}
 	return t, nil
 }
 
@@ -161,7 +184,7 @@ func (t *Tool) Spec() tool.Spec { return t.spec }
 
 // Prepare implements [tool.Tool].
 func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
-	var in arguments
+	var in escalating
 	if err := json.Unmarshal(args, &in); err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Err: err}
 	}
@@ -182,9 +205,12 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	if err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
 	}
-	return t.action(t.judge(ctx, script, world, dir), Command{
-		Text: script.Command.String(), Dir: dir.Key(), Env: t.cfg.Env, Timeout: timeout, Keep: in.Keep,
-	}, dir)
+	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, env: t.cfg.Env, timeout: timeout, keep: in.Keep}
+	a, err := t.action(t.judge(inquiry), inquiry)
+	if err != nil || !in.Escalate {
+		return a.Action, err
+	}
+	return t.escalate(a)
 }
 
 func (t *Tool) timeout(seconds float64) (time.Duration, error) {
@@ -211,25 +237,36 @@ func (t *Tool) folder(name string) (roots.Place, error) {
 }
 
 // action is what the judged script would do.
-func (t *Tool) action(j *judging, cmd Command, dir roots.Place) (tool.Action, error) {
+func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 	if len(j.acts) == 0 {
-		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: errors.New("there is nothing to run")}
+		return judged{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: errors.New("there is nothing to run")}
 	}
-	cmd.HardenGit = j.freeGit()
+	cmd := in.command()
+	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held
 	state, err := scriptState(j.script.Files)
 	if err != nil {
-		return tool.Action{}, err
+		return judged{}, err
 	}
 	a := tool.Ask(func(ctx context.Context) (any, error) { return t.run(ctx, cmd) }).
-		On(j.acts...).Titled(j.summary()).ShowingView(view(j.script, dir)).
-		Seeing(state).In(dir.Name(), t.cfg.Env...).Editing("command", ".sh")
+		On(j.acts...).Titled(j.summary()).ShowingView(view(j.script, in.dir)).
+		Seeing(state).In(in.dir.Name(), t.cfg.Env...).Editing("command", ".sh")
+	if t.opts.Sandbox != nil {
+		a = a.Under(t.opts.Sandbox.Profile(cmd))
+	}
 	if j.once {
 		a = a.OncePerSession()
 	}
 	if j.away() {
 		a = a.NeverAlways()
 	}
-	return a, nil
+	return judged{a, j, cmd}, nil
+}
+
+// judged is an action and what it was made from.
+type judged struct {
+	tool.Action
+	*judging
+	cmd Command
 }
 
 func (t *Tool) run(ctx context.Context, cmd Command) (any, error) {

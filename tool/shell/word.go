@@ -38,10 +38,12 @@ func (j *judging) word(i int, act *approval.Act) word {
 		}
 	}
 	if j.cfg.Readonly && p.Reading.Readonly {
-		if why := j.notReadonly(p, act); why != "" {
+		switch why := j.notReadonly(p, act); {
+		case why == "":
+			return word{verdict: approval.Free, why: "read-only preset"}
+		case !j.held:
 			return asks("%s", why)
 		}
-		return word{verdict: approval.Free, why: "read-only preset"}
 	}
 	return j.fallback(p, act)
 }
@@ -100,6 +102,8 @@ func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
 func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
 	d := j.cfg.Default
 	switch {
+	case j.held:
+		return j.heldWord()
 	case d.ByEffect:
 		return j.byEffect(p, act)
 	case d.Approval == tool.WordDeny:
@@ -116,6 +120,9 @@ func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
 		return word{verdict: approval.Free, why: by, allowed: by}
 	case d.Approval == tool.WordOnce:
 		j.once = true
+	}
+	if j.notHeld != "" {
+		return asks("nothing allows it; %s", j.notHeld)
 	}
 	if act.Away && j.someRuleCovers(act) {
 		return asks("rules for commands hold in %s and below", j.cwd.Name())

@@ -111,6 +111,16 @@ func options(words []programs.Word, withArgument string) (flags []flagged, rest 
 	return flags, len(words), true
 }
 
+// known reports whether the builtin has all of these flags: else it fails.
+func known(flags []flagged, letters string) bool {
+	for _, f := range flags {
+		if strings.IndexByte(letters, f.letter) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // flagged is a flag of a builtin with its argument.
 type flagged struct {
 	letter byte

@@ -94,7 +94,7 @@ func getoptsBuiltin(w *walker, c *command) outcome {
 func unsetBuiltin(w *walker, c *command) outcome {
 	w.harmless(c)
 	flags, rest, ok := options(c.words, "")
-	if !ok {
+	if !ok || !known(flags, "fvn") {
 		w.assignTo(c, []programs.Word{{}})
 		return stays(c.state.folders)
 	}

@@ -11,7 +11,7 @@ import (
 func cd(w *walker, c *command) outcome {
 	w.harmless(c)
 	flags, rest, ok := options(c.words, "")
-	if !ok || len(c.words)-rest > 1 {
+	if !ok || len(c.words)-rest > 1 || !known(flags, "LPe") {
 		return w.lost(c)
 	}
 	physical := false

@@ -139,6 +139,7 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 	var o outcome
 	w.depth++
 	w.inside(at, func() {
+		w.misread(file)
 		w.repeating(func() { o = w.stmts(file.Stmts, s) })
 	})
 	w.depth--

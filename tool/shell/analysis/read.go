@@ -77,6 +77,7 @@ func began(dir string, world World) folders {
 // script walks a whole text, and then the functions that it defines but never calls by
 // name: a handler of the shell or a trap may.
 func (w *walker) script(file *syntax.File, s *state) {
+	w.misread(file)
 	w.stmts(file.Stmts, s)
 	for len(w.pending) > 0 {
 		decl := w.pending[0]

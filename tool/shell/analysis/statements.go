@@ -105,8 +105,12 @@ func (w *walker) coproc(cmd *syntax.CoprocClause, s *state) {
 		w.declareShape(name, array)
 		w.assign(name, variable{}, assigner{node: cmd}, s)
 	}
-	if _, simple := cmd.Stmt.Cmd.(*syntax.CallExpr); !simple && !compound(cmd.Stmt) {
+	call, simple := cmd.Stmt.Cmd.(*syntax.CallExpr)
+	switch {
+	case !simple && !compound(cmd.Stmt):
 		w.unknown(0, cmd, "a coprocess that bash does not read")
+	case simple && strings.Contains(w.source(call), "["): // bash looks for the end of a subscript
+		w.unknown(0, cmd, "a coprocess with a bracket, which bash may read differently")
 	}
 	w.stmt(cmd.Stmt, s.fork())
 }

@@ -233,6 +233,7 @@ type entry struct {
 	operands []operandLine
 	defaults []fixedLine
 	fixed    []fixedLine
+	means    [][]string // a flag, and those that it stands for
 	subs     map[string]*entry
 	unread   *unread // what a subcommand is parsed from
 

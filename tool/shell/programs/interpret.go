@@ -60,6 +60,7 @@ func (r *reader) conclude() {
 		out.Complete = false
 	}
 	out.Prefix = r.prefix()
+	out.Flags = r.spellings()
 	out.Plain = slices.DeleteFunc(out.Plain, func(at int) bool { return slices.Contains(out.Spelled, at) })
 	out.Readonly = e.preset && out.Known && out.Complete && !out.Raises && len(out.Runs) == 0 && len(out.Spelled) == 0
 	for i := range out.Effects {

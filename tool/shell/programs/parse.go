@@ -89,6 +89,11 @@ func (p *parser) read(words []string) error {
 		return p.shared(rest)
 	case "flag":
 		return p.flag(rest)
+	case "means":
+		if len(rest) < 3 {
+			return fmt.Errorf("means takes a flag and at least two that it stands for, not %q", strings.Join(rest, " "))
+		}
+		p.level.means = append(p.level.means, rest)
 	case "operands":
 		return p.operands(rest)
 	case "default":
@@ -208,6 +213,7 @@ func (e *entry) merge(other *entry) {
 	for _, f := range other.flags {
 		e.addFlag(f)
 	}
+	e.means = append(e.means, other.means...)
 	e.operands = append(slices.Clip(other.operands), e.operands...)
 	e.defaults = append(slices.Clip(other.defaults), e.defaults...)
 	e.fixed = append(slices.Clip(other.fixed), e.fixed...)

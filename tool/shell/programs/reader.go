@@ -153,6 +153,11 @@ func (r *reader) operand(i int) int {
 // out to be a flag that does something, that is not understood.
 func (r *reader) unknown(i int) int {
 	w := r.args[i]
+	if r.entry.style&bundled != 0 && i == 0 {
+		r.doubt(w.Text + " is flags of " + r.entry.name + ", also without a hyphen")
+		r.spell(i)
+		return 1
+	}
 	if !w.MayBeFlag() {
 		if n := r.begunPair(i); n > 0 {
 			return n

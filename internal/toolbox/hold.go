@@ -1,0 +1,104 @@
+package toolbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell"
+)
+
+// A Hold is what holds everything that the tools of a box start and do. The zero Hold
+// holds nothing.
+type Hold struct {
+	// Runner holds processes to Profile. Nil if there is none: then commands run
+	// without a sandbox.
+	Runner sandbox.Runner
+	// Profile is what the policy lets commands reach. Files that rules deny are added
+	// when a box is opened.
+	Profile sandbox.Profile
+	// Serve is the command line of a copy of this program that serves the file tools
+	// inside; none means that they work in this process.
+	Serve []string
+	// Steps says that a person may be asked to let a command reach further.
+	Steps bool
+}
+
+// held reports whether there is something that holds.
+func (h Hold) held() bool { return h.Runner != nil }
+
+// digest names the profile; zero if nothing holds to it.
+func (h Hold) digest() approval.Digest {
+	if !h.held() {
+		return approval.Digest{}
+	}
+	return approval.Digest(h.Profile.Hash())
+}
+
+// hold finds what holds the tools of the box. A child is held to its caller's profile too.
+func (b *Box) hold(opts Options) (err error) {
+	if opts.Hold == nil || opts.Looking {
+		return nil
+	}
+	if b.Hold, err = opts.Hold(b.Policy); err != nil || !b.Hold.held() {
+		return err
+	}
+	found, err := Search(b.Roots, slices.Concat(b.Policy.Rules.Rules(), opts.Rules), b.Policy.Shell.Default.WhenSandboxed != "")
+	if err != nil {
+		return err
+	}
+	if found.Unfinished != "" {
+		b.warn("%s", found.Unfinished)
+	}
+	b.Hold.Profile = found.Apply(b.Hold.Profile)
+	if b.parent != nil && b.parent.Hold.held() {
+		b.Hold.Profile = b.Hold.Profile.Intersect(b.parent.Hold.Profile)
+		found.GateOnly = slices.Concat(found.GateOnly, b.parent.found.GateOnly)
+	}
+	b.Hold.Profile = b.Hold.Profile.Sorted()
+	b.found = found
+	if needs := b.Hold.Runner.Needs(b.Hold.Profile); len(needs) > 0 {
+		return fmt.Errorf("%w: %s", sandbox.ErrNotHeld, strings.Join(needs, "; "))
+	}
+	return nil
+}
+
+// alone says whether commands may run only because they are held.
+func (b *Box) alone(policy *config.Policy) shell.Alone {
+	not := func(format string, args ...any) shell.Alone { return shell.Alone{Not: fmt.Sprintf(format, args...)} }
+	switch {
+	case !b.Hold.held():
+		return not("no sandbox holds commands here")
+	case b.Hold.Profile.Network.On:
+		return not("the network is on (%s)", b.Hold.Profile.Network.Source)
+	case len(b.Hold.Profile.Sockets) > 0:
+		return not("commands may use the socket %s (%s)", b.Hold.Profile.Sockets[0].Path, b.Hold.Profile.Sockets[0].Source)
+	case b.found.Unfinished != "":
+		return not("%s", b.found.Unfinished)
+	}
+	for _, r := range policy.Roots {
+		if access := notFree(r); access != "" {
+			return not("root %s does not allow to %s without asking (%s)", r.Name, access, r.Source)
+		}
+	}
+	if open := b.found.GateOnly; len(open) > 0 {
+		return shell.Alone{Open: open[0].Path + " (" + open[0].Source + ")"}
+	}
+	return shell.Alone{}
+}
+
+// notFree is what a root does not let tools do without asking, if there is something.
+func notFree(r roots.Root) roots.Access {
+	for _, access := range []roots.Access{roots.Read, roots.Write, roots.Delete} {
+		v, said := r.Approval[access]
+		free := said && v == approval.Free || !said && access == roots.Read
+		if !free || access != roots.Read && r.Mode != roots.ReadWrite {
+			return access
+		}
+	}
+	return ""
+}

@@ -1,0 +1,116 @@
+package toolbox
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/explain"
+	"github.com/assent-dev/assent/tool/shell"
+)
+
+// stepOutside is the step that leaves the sandbox altogether, once.
+const stepOutside = "outside"
+
+// A commandKey tells commands apart: what was granted to one is not granted to another.
+type commandKey struct{ text, dir string }
+
+func keyOf(c shell.Command) commandKey { return commandKey{c.Text, c.Dir} }
+
+// leavings are the commands of a session that the sandbox refused something to, and what
+// a person let them reach. They end with the process.
+type leavings struct {
+	mu     sync.Mutex
+	failed map[commandKey]failure
+	steps  map[commandKey][]explain.Refusal
+}
+
+// A failure is how a command ended that the sandbox refused something to.
+type failure struct {
+	shell.Failure
+	refused []explain.Refusal // those of its steps, in order
+}
+
+// granted are what a person let the command reach, in this session.
+func (l *leavings) granted(c shell.Command) []explain.Refusal {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.steps[keyOf(c)])
+}
+
+// maxSaid is how much of a command's output is shown with the question.
+const maxSaid = 500
+
+// keep remembers how the command ended.
+func (l *leavings) keep(c shell.Command, r *shell.Result, p sandbox.Profile, refused []explain.Refusal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(refused) == 0 {
+		delete(l.failed, keyOf(c))
+		return
+	}
+	said := strings.TrimSpace(r.Stderr)
+	if len(said) > maxSaid {
+		said = "…" + strings.ToValidUTF8(said[len(said)-maxSaid:], "")
+	}
+	f := failure{Failure: shell.Failure{ExitCode: r.ExitCode, Said: said}}
+	for _, one := range refused {
+		f.Refused = append(f.Refused, one.String())
+		if _, can := one.Widen(p); !can {
+			continue
+		}
+		f.Steps = append(f.Steps, shell.Step{ID: fmt.Sprintf("%s %s", one.Kind, one.Path), Label: label(one)})
+		f.refused = append(f.refused, one)
+	}
+	if len(f.Steps) > 0 {
+		f.Steps = append(f.Steps, shell.Step{ID: stepOutside, Label: "run it once without the sandbox"})
+	}
+	if l.failed == nil {
+		l.failed = map[commandKey]failure{}
+	}
+	l.failed[keyOf(c)] = f
+}
+
+func label(r explain.Refusal) string {
+	switch r.Kind {
+	case explain.Network:
+		return "use the network, in this session"
+	case explain.Write:
+		return "write " + r.Path + ", in this session"
+	}
+	return "read " + r.Path + ", in this session"
+}
+
+// take makes a step that a person chose one that the command has. The one outside is not
+// kept: it holds once.
+func (l *leavings) take(c shell.Command) (shell.Step, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.failed[keyOf(c)]
+	i := slices.IndexFunc(f.Steps, func(s shell.Step) bool { return s.ID == c.Step })
+	if i < 0 {
+		return shell.Step{}, errors.New("there is no such way out of the sandbox for this command any more; run it without escalate first")
+	}
+	if f.Steps[i].ID != stepOutside {
+		if l.steps == nil {
+			l.steps = map[commandKey][]explain.Refusal{}
+		}
+		l.steps[keyOf(c)] = append(l.steps[keyOf(c)], f.refused[i])
+	}
+	delete(l.failed, keyOf(c))
+	return f.Steps[i], nil
+}
+
+// Widened implements [shell.Sandbox].
+func (m *machine) Widened(c shell.Command) bool { return len(m.left.granted(c)) > 0 }
+
+// Failed implements [shell.Steps].
+func (m *machine) Failed(c shell.Command) (shell.Failure, bool) {
+	m.left.mu.Lock()
+	defer m.left.mu.Unlock()
+	f, ok := m.left.failed[keyOf(c)]
+	return f.Failure, ok
+}

@@ -1,0 +1,59 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/explain"
+	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/shell"
+)
+
+// explain finds out what the sandbox refused to a command that failed, tells the model in
+// its result, and records it with what would allow it, for the person.
+func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profile, r *shell.Result) error {
+	refused := explain.Explain(p, m.facts(c, r))
+	m.left.keep(c, r, p, refused)
+	var errs []error
+	for _, one := range refused {
+		r.Note = strings.TrimPrefix(r.Note+"\n"+one.String(), "\n")
+		errs = append(errs, tool.ReportConfined(ctx, one.ForPerson()))
+	}
+	return errors.Join(errs...)
+}
+
+func (m *machine) facts(c shell.Command, r *shell.Result) explain.Facts {
+	f := explain.Facts{
+		Exit: r.ExitCode, Dir: c.Dir, GitWrites: c.GitWrites && inRepository(c.Dir), Connects: c.Connects,
+		Output: r.Stderr + "\n" + r.Stdout, Exists: exists, Shared: host.Shared, Private: []string{"/tmp", "/var/tmp", "/run", "/dev/shm"},
+	}
+	if home := m.world(c.Dir).Home(); filepath.IsAbs(home) {
+		f.Private = append(f.Private, filepath.Clean(home))
+	}
+	for _, n := range c.Named {
+		f.Named = append(f.Named, explain.Named(n))
+	}
+	return f
+}
+
+// inRepository reports whether a folder is one of a repository.
+func inRepository(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		if exists(filepath.Join(dir, ".git")) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,188 @@
+package explain
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/sandbox"
+)
+
+// Facts are what is known about a command that ended.
+type Facts struct {
+	// Exit is its exit status.
+	Exit int
+	// Dir is the folder that it ran in.
+	Dir string
+	// Named are the files that it would touch, as far as reading the command told.
+	Named []Named
+	// GitWrites says that it runs git in a way that changes a repository.
+	GitWrites bool
+	// Connects says that it would talk to a host.
+	Connects bool
+	// Output is what it printed, or the end of that.
+	Output string
+	// Exists tells whether a path is there on the host.
+	Exists func(path string) bool
+	// Shared tells whether a path is among those of the system that every command sees.
+	Shared func(path string) bool
+	// Private are the folders that each command has for itself.
+	Private []string
+}
+
+// A Named is a file that a command names.
+type Named struct {
+	Path  string // absolute and clean
+	Write bool   // or delete
+}
+
+// maxRefusals is how many are told: the first ones explain the rest.
+const maxRefusals = 5
+
+// Explain returns what the sandbox refused to a command, the most certain first.
+func Explain(p sandbox.Profile, f Facts) []Refusal {
+	if f.Exit == 0 {
+		return nil
+	}
+	e := &explaining{profile: p, Facts: f, mentioned: mentioned(f.Output, f.Dir)}
+	e.git()
+	for _, n := range f.Named {
+		e.named(n)
+	}
+	e.network()
+	for _, file := range e.mentioned {
+		e.seen(file)
+	}
+	slices.SortStableFunc(e.found, func(a, b Refusal) int { return cmp.Compare(b.Grade.rank(), a.Grade.rank()) })
+	return e.found[:min(len(e.found), maxRefusals)]
+}
+
+type explaining struct {
+	Facts
+	profile   sandbox.Profile
+	mentioned []string // paths in the output
+	found     []Refusal
+}
+
+// add adds a refusal, unless the path is explained already.
+func (e *explaining) add(r Refusal) {
+	known := func(o Refusal) bool { return o.Path == r.Path && (o.Kind == r.Kind || r.Path != "") }
+	if !slices.ContainsFunc(e.found, known) {
+		e.found = append(e.found, r)
+	}
+}
+
+// git explains a repository that could not be written. Reading the command told that it
+// would be, and where it is the profile protects it: nothing else is needed.
+func (e *explaining) git() {
+	if e.GitWrites && !e.profile.GitWrite && e.profile.At(e.Dir) == sandbox.ReadWrite {
+		e.add(Refusal{Kind: Git, Grade: Certain, Source: e.profile.GitSource})
+	}
+}
+
+// named explains a file that the command was known to want.
+func (e *explaining) named(n Named) {
+	kind, refused := e.refuses(n)
+	if !refused {
+		return
+	}
+	grade := Likely
+	if slices.Contains(e.mentioned, n.Path) {
+		grade = Certain
+	}
+	e.add(Refusal{Kind: kind, Path: n.Path, Grade: grade, Fixed: e.fixed(n.Path)})
+}
+
+// refuses reports whether the profile keeps a command from a file.
+func (e *explaining) refuses(n Named) (Kind, bool) {
+	if e.private(n.Path) {
+		// What is written there stays there; what is not there cannot be read.
+		return Read, !n.Write && e.Exists(n.Path) && e.profile.At(n.Path) == sandbox.Nothing
+	}
+	switch mode := e.profile.At(n.Path); {
+	case n.Write:
+		return Write, mode != sandbox.ReadWrite && !strings.HasPrefix(n.Path, "/dev/")
+	default:
+		return Read, mode == sandbox.Nothing && e.Exists(n.Path) && !e.Shared(n.Path)
+	}
+}
+
+// fixed reports whether no step can let a command at a path: it is protected or hidden.
+func (e *explaining) fixed(file string) bool {
+	for part := range strings.SplitSeq(file, "/") {
+		if part == ".git" || part == ".assent" {
+			return true
+		}
+	}
+	within := func(o sandbox.Entry) bool { return sandbox.Below(o.Path, file) }
+	return slices.ContainsFunc(e.profile.Protected, within) || slices.ContainsFunc(e.profile.Masked, within)
+}
+
+func (e *explaining) private(file string) bool {
+	return slices.ContainsFunc(e.Private, func(dir string) bool { return sandbox.Below(dir, file) })
+}
+
+// networkWords stand in the output of programs that found no network.
+var networkWords = []string{
+	"could not resolve host", "temporary failure in name resolution", "network is unreachable", "name or service not known",
+	"getaddrinfo", "eai_again", "enetunreach", "no such host", "dial tcp", "failed to establish a new connection",
+	"unable to connect to", "could not connect to server",
+}
+
+// network explains a host that could not be reached.
+func (e *explaining) network() {
+	if e.profile.Network.On {
+		return
+	}
+	output := strings.ToLower(e.Output)
+	words := slices.ContainsFunc(networkWords, func(w string) bool { return strings.Contains(output, w) })
+	switch {
+	case e.Connects && words:
+		e.add(Refusal{Kind: Network, Grade: Certain, Source: e.profile.Network.Source})
+	case e.Connects, words:
+		e.add(Refusal{Kind: Network, Grade: Likely, Source: e.profile.Network.Source})
+	}
+}
+
+// seen explains a path that the output mentions: it is there on the host and not inside.
+// One that is there and cannot be written is explained only if that is what the system said.
+func (e *explaining) seen(file string) {
+	mode := e.profile.At(file)
+	switch {
+	case mode == sandbox.Nothing && e.Exists(file) && !e.Shared(file):
+		e.add(Refusal{Kind: Read, Path: file, Grade: Likely, Fixed: e.fixed(file)})
+	case mode == sandbox.ReadWrite || e.private(file):
+	case strings.Contains(e.Output, "Read-only file system") && !strings.HasPrefix(file, "/dev/"):
+		e.add(Refusal{Kind: Write, Path: file, Grade: Likely, Fixed: e.fixed(file)})
+	}
+}
+
+// maxMentioned is how many paths of an output are looked at.
+const maxMentioned = 50
+
+// mentioned returns the paths that stand in a text, as a program in the folder means them.
+func mentioned(text, dir string) []string {
+	var out []string
+	for word := range strings.FieldsFuncSeq(text, separates) {
+		word = strings.TrimRight(word, ".")
+		if len(word) < 2 || !strings.Contains(word, "/") && !strings.Contains(word, ".") {
+			continue
+		}
+		if !path.IsAbs(word) {
+			word = path.Join(dir, word)
+		}
+		if word = path.Clean(word); word != "/" && !slices.Contains(out, word) {
+			out = append(out, word)
+		}
+		if len(out) == maxMentioned {
+			break
+		}
+	}
+	return out
+}
+
+// separates reports whether a character ends a path in a message.
+func separates(r rune) bool {
+	return r <= ' ' || strings.ContainsRune("'\"`:;,()[]{}<>=|‘’“”", r)
+}

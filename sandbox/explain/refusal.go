@@ -1,0 +1,111 @@
+package explain
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/assent-dev/assent/sandbox"
+)
+
+// A Kind is what was refused.
+type Kind string
+
+// The kinds.
+const (
+	Read    Kind = "read"
+	Write   Kind = "write"
+	Network Kind = "network"
+	Git     Kind = "git"
+)
+
+// A Grade is how sure it is that the sandbox did it.
+type Grade string
+
+// The grades.
+const (
+	Certain Grade = "certain"
+	Likely  Grade = "likely"
+)
+
+func (g Grade) rank() int { return map[Grade]int{Likely: 1, Certain: 2}[g] }
+
+// A Refusal is something that a sandbox kept from a command.
+type Refusal struct {
+	Kind  Kind
+	Path  string // for Read and Write
+	Grade Grade
+	// Fixed says that nothing lets a command at the path: it is protected, or hidden.
+	Fixed bool
+	// Source is the line of config behind it, if there is one.
+	Source string
+}
+
+// String is one line for the model.
+func (r Refusal) String() string {
+	return fmt.Sprintf("sandbox (%s): %s", r.Grade, r.what())
+}
+
+func (r Refusal) what() string {
+	switch r.Kind {
+	case Git:
+		return "the repository cannot be changed by commands: .git is read-only (git_write is off)"
+	case Network:
+		return "the network is off for commands"
+	case Write:
+		if r.Fixed {
+			return "writing " + r.Path + " was refused: it is protected"
+		}
+		return "writing " + r.Path + " was refused: it is in no folder that commands may write"
+	}
+	if r.Fixed {
+		return r.Path + " is hidden from commands"
+	}
+	return r.Path + " exists on this machine, but is not shared with commands"
+}
+
+// ForPerson is the line with what would allow it, in the person's own config.
+func (r Refusal) ForPerson() string {
+	line := r.Allows()
+	if line == "" {
+		return r.String()
+	}
+	return r.String() + "; to allow it: " + line
+}
+
+// Allows is the config that would allow what was refused; empty if none does.
+func (r Refusal) Allows() string {
+	switch {
+	case r.Kind == Git:
+		return "sandbox: {git_write: true}"
+	case r.Kind == Network:
+		return "sandbox: {network: true}"
+	case r.Fixed:
+		return ""
+	}
+	return fmt.Sprintf("sandbox: {extra: {%s: [%s]}}", r.Kind, strconv.Quote(r.Path))
+}
+
+// Widen returns the profile with just this allowed, and whether that can be.
+func (r Refusal) Widen(p sandbox.Profile) (sandbox.Profile, bool) {
+	switch {
+	case r.Fixed || r.Kind == Git:
+		return p, false
+	case r.Kind == Network:
+		p.Network = sandbox.Network{On: true, Source: "a person, for this command"}
+		return p, true
+	}
+	mode := sandbox.ReadOnly
+	if r.Kind == Write {
+		mode = sandbox.ReadWrite
+	}
+	roots := append([]sandbox.Root(nil), p.Roots...)
+	for i := range roots {
+		if roots[i].Path == r.Path {
+			roots[i].Mode = max(roots[i].Mode, mode)
+			p.Roots = roots
+			return p, p.Check() == nil
+		}
+	}
+	p.Roots = append(roots, sandbox.Root{Path: r.Path, Mode: mode, Guarded: true, Source: "a person, for this command"})
+	return p, p.Check() == nil
+}

@@ -1,0 +1,118 @@
+package shell
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+	"github.com/assent-dev/assent/tool/shell/programs"
+)
+
+// A Sandbox is what holds commands, as far as judging them depends on it.
+type Sandbox interface {
+	// Profile is the digest of what a command would be held to.
+	Profile(Command) approval.Digest
+	// Alone reports what keeps a command from running without a question only
+	// because it is held.
+	Alone() Alone
+	// Widened reports whether a person let this command reach further before.
+	Widened(Command) bool
+}
+
+// Alone is what keeps commands from running only because they are held. The zero Alone
+// keeps none.
+type Alone struct {
+	// Not says why no command can; empty if some can.
+	Not string
+	// Open says which deny about files the sandbox does not hold; a command of which
+	// not every effect is known could meet it. Empty if it holds them all.
+	Open string
+}
+
+// judge turns the parts of a script into acts. If config takes the sandbox for enough, and
+// it is enough for all of them, they are free together; if something has to be asked
+// anyway, everything is.
+func (t *Tool) judge(in inquiry) *judging {
+	if t.cfg.Default.WhenSandboxed != tool.WordAllow {
+		return t.judgeParts(in, false, "")
+	}
+	why := t.notHeld(in)
+	if why == "" {
+		if j := t.judgeParts(in, true, ""); j.free() {
+			return j
+		}
+	}
+	return t.judgeParts(in, false, why)
+}
+
+// notHeld says why the sandbox alone is not enough for the command; empty if it may be.
+func (t *Tool) notHeld(in inquiry) string {
+	if t.opts.Sandbox == nil {
+		return "no sandbox holds commands here"
+	}
+	alone := t.opts.Sandbox.Alone()
+	switch {
+	case alone.Not != "":
+		return alone.Not
+	case alone.Open != "" && !complete(in.script):
+		return "it may do what only the gate can refuse: " + alone.Open
+	case t.opts.Sandbox.Widened(in.command()):
+		return "it was let out of the sandbox before"
+	}
+	return ""
+}
+
+// complete reports whether every effect of the script is known.
+func complete(s *analysis.Script) bool {
+	return !slices.ContainsFunc(s.Parts, func(p analysis.Part) bool {
+		return p.Kind == analysis.Unknown || p.Opaque ||
+			p.Kind == analysis.Runs && !p.Builtin && (!p.Reading.Known || !p.Reading.Complete)
+	})
+}
+
+// free reports whether nothing has to be asked.
+func (j *judging) free() bool {
+	return !slices.ContainsFunc(j.acts, func(a approval.Act) bool { return a.Verdict != approval.Free || a.PersonOnly })
+}
+
+// heldWord is the word on a command that the sandbox alone is enough for.
+func (j *judging) heldWord() word {
+	by := fmt.Sprintf("held by the sandbox, which %s takes for enough", sourceOr(j.cfg.Default.Source))
+	return word{verdict: approval.Free, why: by, allowed: by}
+}
+
+// heldFile lets a file pass that the sandbox keeps from the command or gives it alone:
+// one outside of the roots, or one of which only the command itself knows.
+func (j *judging) heldFile(act approval.Act, p *analysis.Part) approval.Act {
+	if !j.held || act.Verdict != approval.Ask || act.Secret || act.PersonOnly {
+		return act
+	}
+	if p.Path == "" || !j.places.inside(p.Path) {
+		act.Verdict, act.Why = approval.Free, "the sandbox decides what is there"
+	}
+	return act
+}
+
+// named are the files that the script is known to touch.
+func named(s *analysis.Script) []Named {
+	var out []Named
+	for i := range s.Parts {
+		if p := &s.Parts[i]; p.Kind == analysis.Touches && p.Path != "" && !p.Many && !p.Elsewhere {
+			out = append(out, Named{Path: p.Path, Write: p.Access != programs.Read})
+		}
+	}
+	return out
+}
+
+func connects(s *analysis.Script) bool {
+	return slices.ContainsFunc(s.Parts, func(p analysis.Part) bool { return p.Kind == analysis.Connects })
+}
+
+// gitWrites reports whether the script changes a repository.
+func gitWrites(s *analysis.Script) bool {
+	return slices.ContainsFunc(s.Parts, func(p analysis.Part) bool {
+		return p.Kind == analysis.Runs && p.Reading.Program == "git" && len(p.Reading.Sub) > 0 && programs.GitWrites(p.Reading.Sub[0])
+	})
+}
