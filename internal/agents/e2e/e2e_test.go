@@ -1,0 +1,120 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// An agent says how one is set up for a model at a URL, and started with a prompt.
+type agent struct {
+	name  string
+	setUp func(p *place, url string)
+	start func(p *place) string
+}
+
+var agents = []agent{
+	{"claude-code", setUpClaude, func(p *place) string { return p.agent("claude", "-p", "Go.") }},
+	{"codex", setUpCodex, func(p *place) string {
+		// Nobody is there to trust the hook; the flag is for those who wrote it themselves.
+		return p.agent("codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--sandbox", "danger-full-access", "Go.")
+	}},
+	{"gemini", setUpGemini, func(p *place) string {
+		return p.agent("gemini", "--model", "gemini-2.5-flash", "--approval-mode", "yolo", "--prompt", "Go.")
+	}},
+}
+
+func setUpClaude(p *place, url string) {
+	p.env = append(p.env, "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1")
+}
+
+func setUpCodex(p *place, url string) {
+	p.write(".codex/config.toml", `model = "m"
+model_provider = "loopback"
+[model_providers.loopback]
+name = "loopback"
+base_url = "`+url+`/v1"
+wire_api = "responses"
+[analytics]
+enabled = false
+`)
+}
+
+func setUpGemini(p *place, url string) {
+	p.env = append(p.env, "GOOGLE_GEMINI_BASE_URL="+url, "GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true")
+	p.write(".gemini/settings.json", `{
+  "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "privacy": {"usageStatisticsEnabled": false},
+  "telemetry": {"enabled": false},
+  "general": {"disableAutoUpdate": true}
+}
+`)
+}
+
+// TestADeniedCommandDoesNotRun has each agent ask for a command that a rule denies and one
+// that a rule allows, in the mode in which the agent itself would run both.
+func TestADeniedCommandDoesNotRun(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			p := newPlace(t)
+			a.setUp(p, startModel(t, "touch denied.txt", "touch allowed.txt"))
+			p.assent("install", a.name, "--yes")
+			a.start(p)
+			p.wantFiles("allowed.txt")
+			p.wantAudit([2]string{"auto-denied", "shell(touch denied.txt)"}, [2]string{"auto-approved", "shell(touch allowed.txt)"})
+		})
+	}
+}
+
+// TestAHookThatFailsRunsNothing breaks the config: the hook can answer nothing.
+func TestAHookThatFailsRunsNothing(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			p := newPlace(t)
+			a.setUp(p, startModel(t, "touch denied.txt", "touch allowed.txt"))
+			p.assent("install", a.name, "--yes")
+			p.write(".config/assent/config.yaml", "rulez: [\n")
+			a.start(p)
+			p.wantFiles()
+		})
+	}
+}
+
+func TestThePermissionTool(t *testing.T) {
+	p := newPlace(t)
+	setUpClaude(p, startModel(t, "touch denied.txt", "touch allowed.txt", "touch asked.txt"))
+	p.agent("claude", "-p", "Go.",
+		"--mcp-config", `{"mcpServers":{"assent":{"command":"assent","args":["hook","permission-tool"]}}}`,
+		"--permission-prompt-tool", "mcp__assent__permission")
+	p.wantFiles("allowed.txt")
+	p.wantAudit([2]string{"auto-denied", "shell(touch denied.txt)"}, [2]string{"auto-approved", "shell(touch allowed.txt)"}, [2]string{"denied", "shell(touch asked.txt)"})
+}
+
+// TestADeferredRun ends where somebody must be asked, and goes on from the answer.
+func TestADeferredRun(t *testing.T) {
+	p := newPlace(t)
+	setUpClaude(p, startModel(t, "touch asked.txt"))
+	p.assent("install", "claude-code", "--defer", "--yes")
+	var run struct {
+		Session string `json:"session_id"`
+		Reason  string `json:"terminal_reason"`
+	}
+	if out := p.agent("claude", "-p", "Go.", "--output-format", "json"); json.Unmarshal([]byte(out), &run) != nil || run.Reason != "tool_deferred" {
+		t.Fatalf("the run was not deferred: %s", out)
+	}
+	p.wantFiles()
+	var pending []struct {
+		ID string `json:"id"`
+	}
+	if out := p.assent("pending", "--json"); json.Unmarshal([]byte(out), &pending) != nil || len(pending) != 1 {
+		t.Fatalf("one request should wait: %s", out)
+	}
+	p.assent("approve", pending[0].ID)
+	if out := p.agent("claude", "-p", "--resume", run.Session); !strings.Contains(out, "Done.") {
+		t.Errorf("it ended with %q", out)
+	}
+	p.wantFiles("asked.txt")
+	p.wantAudit([2]string{"approved", "shell(touch asked.txt)"})
+}

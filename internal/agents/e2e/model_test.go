@@ -1,0 +1,127 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A model asks for one command after another, then says that it is done. How far it is
+// stands in what it is sent: the results of the commands so far.
+type model struct {
+	t        *testing.T
+	commands []string
+}
+
+func startModel(t *testing.T, commands ...string) string {
+	t.Helper()
+	server := httptest.NewServer(model{t, commands})
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// ServeHTTP answers as the provider would whose path it is. Everything else an agent may
+// want to know is not there.
+func (m model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Messages []struct{ Content json.RawMessage } // Anthropic
+		Tools    []struct{ Name string }
+		Input    []struct{ Type string }                                        // OpenAI
+		Contents []struct{ Parts []struct{ FunctionResponse json.RawMessage } } // Gemini
+	}
+	if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&in) != nil {
+		http.NotFound(w, r)
+		return
+	}
+	done := 0
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/v1/messages"):
+		for _, message := range in.Messages {
+			done += strings.Count(string(message.Content), `"tool_result"`)
+		}
+		m.anthropic(w, done, len(in.Tools) > 0)
+	case strings.HasSuffix(r.URL.Path, "/responses"):
+		for _, item := range in.Input {
+			if item.Type == "function_call_output" {
+				done++
+			}
+		}
+		m.openAI(w, done)
+	case strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
+		for _, content := range in.Contents {
+			for _, part := range content.Parts {
+				if part.FunctionResponse != nil {
+					done++
+				}
+			}
+		}
+		m.gemini(w, done)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (m model) anthropic(w http.ResponseWriter, done int, tools bool) {
+	block, delta, stop := `{"type":"text","text":""}`, `{"type":"text_delta","text":"Done."}`, "end_turn"
+	if tools && done < len(m.commands) {
+		block = fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{}}`, done)
+		delta = fmt.Sprintf(`{"type":"input_json_delta","partial_json":%s}`, quote(`{"command":`+quote(m.commands[done])+`}`))
+		stop = "tool_use"
+	}
+	m.stream(w,
+		`{"type":"message_start","message":{"id":"msg","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}`,
+		`{"type":"content_block_start","index":0,"content_block":`+block+`}`,
+		`{"type":"content_block_delta","index":0,"delta":`+delta+`}`,
+		`{"type":"content_block_stop","index":0}`,
+		`{"type":"message_delta","delta":{"stop_reason":"`+stop+`","stop_sequence":null},"usage":{"output_tokens":1}}`,
+		`{"type":"message_stop"}`)
+}
+
+func (m model) openAI(w http.ResponseWriter, done int) {
+	item := `{"type":"message","id":"m","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`
+	if done < len(m.commands) {
+		item = fmt.Sprintf(`{"type":"function_call","id":"fc_%d","call_id":"call_%d","name":"exec_command","arguments":%s}`,
+			done, done, quote(`{"cmd":`+quote(m.commands[done])+`}`))
+	}
+	m.stream(w,
+		`{"type":"response.created","response":{"id":"r"}}`,
+		`{"type":"response.output_item.done","item":`+item+`}`,
+		`{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}}`)
+}
+
+func (m model) gemini(w http.ResponseWriter, done int) {
+	part := `{"text":"Done."}`
+	if done < len(m.commands) {
+		part = `{"functionCall":{"name":"run_shell_command","args":{"command":` + quote(m.commands[done]) + `}}}`
+	}
+	m.stream(w, `{"candidates":[{"index":0,"finishReason":"STOP","content":{"role":"model","parts":[`+part+`]}}],`+
+		`"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2}}`)
+}
+
+// stream sends events, each under the name of its type if it has one.
+func (m model) stream(w http.ResponseWriter, events ...string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, data := range events {
+		var event struct{ Type string }
+		if err := json.Unmarshal([]byte(data), &event); err != nil {
+			m.t.Errorf("%v: %s", err, data)
+		}
+		if event.Type != "" {
+			fmt.Fprintf(w, "event: %s\n", event.Type)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", data)
+	}
+}
+
+func quote(text string) string {
+	data, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
