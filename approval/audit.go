@@ -26,9 +26,10 @@ type RecordFilter struct {
 	Since, Until time.Time // at or after, before
 	After        int64     // records with a higher number
 	Session      string
-	Tool         string // TOOL or CONNECTOR:TOOL, with * and ?
-	Worker       string // anywhere in the chain of workers
-	Outcome      string // a state or a stage
+	Tool         string  // TOOL or CONNECTOR:TOOL, with * and ?
+	Worker       string  // anywhere in the chain of workers
+	States       []State // one of these
+	Stage        Stage
 	Rule         string // id of a rule or grant
 	Last         int    // only so many, the newest
 }

@@ -154,6 +154,37 @@ func TestRetentionKeepsTheChain(t *testing.T) {
 	}
 }
 
+// TestRetentionKeepsClaimsThatCount has a claim that is old, and a run that was saved
+// before it: if the claim went, the call could run twice.
+func TestRetentionKeepsClaimsThatCount(t *testing.T) {
+	clock, ctx := new(approvaltest.Clock), t.Context()
+	s := openStore(t, t.TempDir(), store.Options{Clock: clock.Now})
+	version, err := s.SaveRun(ctx, approval.SavedRun{ID: "waits"})
+	if err == nil {
+		clock.Advance(time.Hour)
+		err = s.Claim(ctx, claimOf(0))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(100 * time.Hour)
+	retain := func(want error) {
+		t.Helper()
+		if _, err := s.Retain(ctx, store.Retention{Age: 10 * time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Claim(ctx, claimOf(0)); !errors.Is(err, want) {
+			t.Fatalf("claiming again: %v, want %v", err, want)
+		}
+	}
+	retain(approval.ErrClaimed)
+	if _, err := s.SaveRun(ctx, approval.SavedRun{ID: "waits", Version: version}); err != nil {
+		t.Fatal(err)
+	}
+	retain(nil)
+	retain(approval.ErrClaimed) // the new one is young
+}
+
 func TestRetentionBySize(t *testing.T) {
 	s := openStore(t, t.TempDir(), store.Options{})
 	e := eventOf(0)

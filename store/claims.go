@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 )
@@ -141,4 +143,31 @@ func (t *txn) writeClaims(rows []claimRow, changed *claimRow, at int64) error {
 	t.head.claimsSum = sumClaims(left)
 	t.lasting()
 	return nil
+}
+
+// pruneClaims removes claims of before the age. As long as a run waits that was
+// saved before a call of it may have been claimed, the claim stays.
+func (s *Store) pruneClaims(ctx context.Context, age time.Duration) error {
+	const oldest = "SELECT coalesce(min(at), 0), (SELECT coalesce(min(saved), 0) FROM runs) FROM claims"
+	var at, saved int64
+	h, err := s.now(ctx)
+	if err == nil {
+		err = s.read(ctx, func(q querier) error { return q.QueryRowContext(ctx, oldest).Scan(&at, &saved) })
+	}
+	end := nanoseconds(s.latest(h).Add(-age))
+	if saved > 0 {
+		end = min(end, saved)
+	}
+	if err != nil || age == 0 || at == 0 || at >= end {
+		return err
+	}
+	return s.change(ctx, func(t *txn) error {
+		rows, err := t.readClaims()
+		if err != nil {
+			return err
+		}
+		t.head.claimsSum = sumClaims(slices.DeleteFunc(rows, func(r claimRow) bool { return r.at < end }))
+		t.lasting()
+		return t.exec("DELETE FROM claims WHERE at < ?", end)
+	})
 }

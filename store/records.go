@@ -34,8 +34,15 @@ func where(f approval.RecordFilter) (string, []any) {
 	if f.Worker != "" {
 		add("instr(workers, ?) > 0", "/"+f.Worker+"/")
 	}
-	if f.Outcome != "" {
-		add("(state = ? OR stage = ?)", f.Outcome, f.Outcome)
+	if f.States != nil {
+		values := make([]any, len(f.States))
+		for i, s := range f.States {
+			values[i] = string(s)
+		}
+		add("state IN (NULL"+strings.Repeat(", ?", len(values))+")", values...)
+	}
+	if f.Stage != "" {
+		add("stage = ?", string(f.Stage))
 	}
 	if f.Rule != "" {
 		add("rule = ?", f.Rule)

@@ -18,10 +18,14 @@ type Retention struct {
 // write in between.
 const pruneChunk = 20000
 
-// Retain removes the records, and the requests that ended with them, that are too
-// old or too many, the oldest first, and returns how many records it removed.
-// What is left can be verified: the log notes where it now begins.
+// Retain removes the records, the requests that ended with them and the claims on
+// calls of runs that are gone, if they are too old or too many, the oldest first,
+// and returns how many records it removed. What is left can be verified: the log
+// notes where it now begins. If ctx ends, the next Retain goes on.
 func (s *Store) Retain(ctx context.Context, keep Retention) (removed int64, err error) {
+	if err := s.pruneClaims(ctx, keep.Age); err != nil {
+		return 0, err
+	}
 	for {
 		through, err := s.pruneThrough(ctx, keep)
 		if err != nil || through == 0 {
@@ -63,10 +67,13 @@ func (s *Store) pruneThrough(ctx context.Context, keep Retention) (through int64
 	return through, err
 }
 
-// oldThrough returns the number before the first record that is not too old. The
-// log's own notes do not count: they are always new.
+// oldThrough returns the number before the first record that is not too old, of
+// those that may be removed next. The log's own notes do not count: they are
+// always new.
 func oldThrough(ctx context.Context, q querier, h head, cutoff int64) (through int64, err error) {
-	err = q.QueryRowContext(ctx, "SELECT coalesce(min(seq), ? + 1) - 1 FROM events WHERE at >= ?", h.seq, cutoff).Scan(&through)
+	last := min(h.anchorSeq+pruneChunk, h.seq)
+	err = q.QueryRowContext(ctx, "SELECT coalesce((SELECT seq FROM events WHERE seq > ? AND seq <= ? AND +at >= ? ORDER BY seq LIMIT 1), ? + 1) - 1",
+		h.anchorSeq, last, cutoff, last).Scan(&through)
 	return through, err
 }
 

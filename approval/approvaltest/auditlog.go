@@ -114,13 +114,15 @@ func recordsFiltered(t *testing.T, p Pair) {
 		{"connector's tool", approval.RecordFilter{Tool: "mail:*"}, "04"},
 		{"any worker of the chain", approval.RecordFilter{Worker: "left"}, "0123"},
 		{"part of a worker's name", approval.RecordFilter{Worker: "lef"}, ""},
-		{"state", approval.RecordFilter{Outcome: "auto-denied"}, "04"},
-		{"stage", approval.RecordFilter{Outcome: "completed"}, "123567"},
+		{"state", approval.RecordFilter{States: []approval.State{approval.AutoDenied}}, "04"},
+		{"a state that is called like the stage of another", approval.RecordFilter{States: []approval.State{approval.Denied}}, ""},
+		{"states", approval.RecordFilter{States: []approval.State{approval.Denied, approval.AutoDenied}}, "04"},
+		{"stage", approval.RecordFilter{Stage: approval.StageCompleted}, "123567"},
 		{"rule", approval.RecordFilter{Rule: "r1"}, "04"},
 		{"last", approval.RecordFilter{Last: 3}, "567"},
 		{"last of a session", approval.RecordFilter{Session: "a", Last: 2}, "46"},
 		{"after", approval.RecordFilter{After: 6}, "67"},
-		{"together", approval.RecordFilter{Session: "a", Outcome: "completed", Worker: "right"}, "6"},
+		{"together", approval.RecordFilter{Session: "a", Stage: approval.StageCompleted, Worker: "right"}, "6"},
 	} {
 		got := ""
 		for _, r := range records(t, p.Two.Records(t.Context(), c.filter)) {

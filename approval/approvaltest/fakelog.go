@@ -79,7 +79,7 @@ func fits(r *approval.Record, f *approval.RecordFilter) bool {
 	return r.Seq > f.After && (f.Session == "" || r.Session == f.Session) &&
 		(f.Since.IsZero() || !r.At.Before(f.Since)) && (f.Until.IsZero() || r.At.Before(f.Until)) &&
 		(f.Tool == "" || tool) && (f.Worker == "" || slices.Contains(r.Workers, f.Worker)) &&
-		(f.Outcome == "" || string(r.State) == f.Outcome || string(r.Stage) == f.Outcome) &&
+		(f.States == nil || slices.Contains(f.States, r.State)) && (f.Stage == "" || r.Stage == f.Stage) &&
 		(f.Rule == "" || r.Rule == f.Rule || r.Grant == f.Rule)
 }
 

@@ -45,13 +45,13 @@ func (f *filterFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.tool, "tool", "", "TOOL or CONNECTOR:TOOL; * and ? work")
 	c.Flags().StringVar(&f.worker, "worker", "", "a worker anywhere in the chain")
 	c.Flags().StringVar(&f.session, "session", "", "the session")
-	c.Flags().StringVar(&f.outcome, "outcome", "", "how it was answered or ended, such as denied, auto-approved, failed")
+	c.Flags().StringVar(&f.outcome, "outcome", "", "how it was answered or ended, such as denied, auto-approved, failed; or allowed, refused, in whatever way")
 	c.Flags().StringVar(&f.rule, "rule", "", "the id of the rule or grant that decided")
 }
 
 // filter reads the flags. A rule may be named by the beginning of its id.
 func (f *filterFlags) filter(ctx context.Context, s *store.Store, now time.Time) (approval.RecordFilter, error) {
-	out := approval.RecordFilter{Tool: f.tool, Worker: f.worker, Session: f.session, Outcome: f.outcome, Rule: f.rule}
+	out := approval.RecordFilter{Tool: f.tool, Worker: f.worker, Session: f.session, Rule: f.rule}
 	for _, t := range []struct {
 		flag, text string
 		into       *time.Time
@@ -64,8 +64,10 @@ func (f *filterFlags) filter(ctx context.Context, s *store.Store, now time.Time)
 			return out, fmt.Errorf("%s: %w", t.flag, err)
 		}
 	}
-	if f.outcome != "" && !auditview.KnownOutcome(f.outcome) {
-		return out, fmt.Errorf("--outcome: there is no %q; it is one of %s", f.outcome, auditview.Outcomes())
+	if f.outcome != "" {
+		if err := auditview.FilterOutcome(&out, f.outcome); err != nil {
+			return out, fmt.Errorf("--outcome: %w", err)
+		}
 	}
 	if f.rule == "" {
 		return out, nil

@@ -79,6 +79,9 @@ func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
 	if _, err := s.CleanSessions(ctx); err != nil { // of runs that were killed
 		return nil, errors.Join(err, s.Close())
 	}
+	if err := tidyLog(ctx, s, user.Audit); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	err = s.BeginSession(ctx, approval.Session{ID: d.session, Kind: order.kind, Owner: store.ThisProcess(), Kept: order.keeps})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

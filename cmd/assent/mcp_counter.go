@@ -77,7 +77,7 @@ func (k *counter) openStore(ctx context.Context, state string) error {
 	}
 	k.store = s
 	k.closers = append(k.closers, s.Close)
-	return nil
+	return tidyLog(ctx, s, k.user.Audit)
 }
 
 // choose picks the connectors that are named, all if none is, or makes one of a command.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -92,4 +93,23 @@ func storeOptions(user *config.User) store.Options {
 	return store.Options{
 		RuleLimit: user.MaxRules, Detail: approval.Detail(user.Audit.KeepArguments), SyncAll: user.Audit.FsyncAll,
 	}
+}
+
+// tidyWithin is how long removing old records may take when something begins. What is left
+// goes the next time.
+const tidyWithin = time.Second
+
+// tidyLog removes the records that the user's config does not keep any longer.
+func tidyLog(ctx context.Context, s *store.Store, audit config.Audit) error {
+	keep := store.Retention{Age: time.Duration(audit.KeepDays) * 24 * time.Hour, Bytes: audit.KeepBytes}
+	if keep == (store.Retention{}) {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, tidyWithin)
+	defer cancel()
+	_, err := s.Retain(limited, keep)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
 }

@@ -10,36 +10,6 @@ import (
 	"github.com/assent-dev/assent/present"
 )
 
-// states and stages are the words by which records can be looked for.
-var (
-	states = []approval.State{
-		approval.Approved, approval.Denied, approval.AutoApproved, approval.AutoDenied, approval.SessionApproved,
-		approval.ModeApproved, approval.ModeDenied, approval.Answered, approval.Dismissed, approval.Blocked,
-		approval.FreeToRun, approval.Expired, approval.HandedOver, approval.Invalid,
-	}
-	stages = []approval.Stage{
-		approval.StageExecuting, approval.StageCompleted, approval.StageFailed, approval.StageCancelled,
-		approval.StageSuspended, approval.StageUnknown, approval.StageReleased,
-	}
-)
-
-// KnownOutcome reports whether a call may be answered or end so.
-func KnownOutcome(word string) bool {
-	return slices.Contains(states, approval.State(word)) || slices.Contains(stages, approval.Stage(word))
-}
-
-// Outcomes lists how calls are answered and end.
-func Outcomes() string {
-	var out []string
-	for _, s := range states {
-		out = append(out, string(s))
-	}
-	for _, s := range stages {
-		out = append(out, string(s))
-	}
-	return strings.Join(out, ", ")
-}
-
 // Line returns a record in a line: number, time, answer, what, and by what or whom.
 func Line(r *approval.Record) string {
 	out := []string{

@@ -418,7 +418,7 @@ func TestNobodyAnswersTheInboxInTime(t *testing.T) {
 	p.inbox()
 	o := p.options(claude(t), bash("t", "make deploy"))
 	o.Deadline = 500 * time.Millisecond
-	wantBlocked(t, Run(t.Context(), o), "without an answer")
+	wantBlocked(t, Run(t.Context(), o), "nobody answered in time")
 }
 
 func TestWhatOldSessionsWereToldGoes(t *testing.T) {
