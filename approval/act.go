@@ -111,6 +111,10 @@ type Act struct {
 	Verdict Verdict `json:"verdict"`
 	// Why is the reason for the verdict: a config line, a default, a mark.
 	Why string `json:"why,omitempty"`
+	// Code is the write of a file that the act runs as code, as that write would be
+	// judged; nil if it runs none, or a sandbox holds what it runs. An offer to
+	// remember the act warns if the write needs no answer.
+	Code *Act `json:"-"`
 }
 
 // wrongKind reports whether a built-in act has a target that its rules could

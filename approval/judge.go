@@ -62,8 +62,10 @@ type Judgement struct {
 	// Why is the reason for the person and the model, where there is one.
 	Why string
 	// Open lists the acts that still need an answer.
-	Open  []int
-	Trace Trace
+	Open []int
+	// Warnings are what to know before a yes to the open acts is remembered.
+	Warnings []string
+	Trace    Trace
 }
 
 const (
@@ -133,6 +135,7 @@ func (j *judging) judge() Judgement {
 		out = Judgement{State: Pending, Why: definitionChanged, Open: j.asking()}
 	}
 	if out.State == Pending {
+		out.Warnings = j.warnings(out.Open)
 		out = j.mode(out)
 	}
 	return out

@@ -18,6 +18,8 @@ type Offer struct {
 	Allow []string `json:"allow"` // rules that allow, one for each open act
 	Deny  []string `json:"deny"`  // rules that deny
 	Acts  []int    `json:"acts"`  // indices of the acts that are covered
+	// Warn is what to know before the rules that allow are kept.
+	Warn []string `json:"warn,omitempty"`
 }
 
 // offers returns the reaches that make sense for all the open acts. A reach

@@ -127,6 +127,9 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Reque
 	if r.Offers = offers(&o.Call, p.Acts, j.Open); j.PersonOnly {
 		r.Offers = denials(p.Acts, j.Open)
 	}
+	for i := range r.Offers {
+		r.Offers[i].Warn = j.Warnings
+	}
 	return r
 }
 

@@ -50,14 +50,7 @@ func allowedCommands(p *config.Policy) []allowed {
 // runsFiles reports whether a command runs code that files decide: a script that it names,
 // or what the project makes it run.
 func (a allowed) runsFiles() bool {
-	r := a.reading()
-	switch {
-	case strings.Contains(a.words[0], "/"):
-		return true // a script, or it might be one
-	case r.Program == "" || r.Program == "git":
-		return false // unknown; and git is kept from running what a repository says
-	}
-	return !r.Complete || len(r.Scripts) > 0
+	return strings.Contains(a.words[0], "/") || a.reading().RunsFiles()
 }
 
 // writeThenRun warns where an agent can write a file and have it run, both unasked.

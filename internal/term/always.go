@@ -188,6 +188,7 @@ func (d alwaysDialog) foot(s *state, n int) []line {
 	for _, rule := range d.rules {
 		rows = append(rows, wrap(append(text("  "), ruleLine(rule)...), n, text("    "))...)
 	}
+	rows = append(rows, warnRows(s.current().request.Offers[d.reach], d.effect, n)...)
 	switch {
 	case d.editing > 0:
 		rows = append(rows, d.field.rows(s.theme, n)...)

@@ -193,3 +193,22 @@ func TestWhatCannotBeKeptIsNotOffered(t *testing.T) {
 		t.Error(f.state(0))
 	}
 }
+
+// TestKeptYesWarns: what an offer warns of is shown before a yes is kept, and not for a no.
+func TestKeptYesWarns(t *testing.T) {
+	const warning = "npm test runs files in proj"
+	for keys, want := range map[string]bool{"s": true, "a": true, "n": false} {
+		f := newFixture(t, "one")
+		p := f.play(t, 80, 40)
+		request := p.state.current().request
+		for i := range request.Offers {
+			request.Offers[i].Warn = []string{warning}
+		}
+		if p.keys(keys); keys == "n" {
+			p.keys("<enter>", "a")
+		}
+		if got := strings.Contains(p.screen(), warning); got != want {
+			t.Errorf("%s: shown %t, want %t:\n%s", keys, got, want, p.screen())
+		}
+	}
+}

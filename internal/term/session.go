@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
 )
 
 // lifetimes are the ones offered; 0 is as long as the run.
@@ -143,6 +144,7 @@ func (d sessionDialog) foot(s *state, n int) []line {
 	}
 	rows := wrap(styled(strong, title), n, nil)
 	rows = append(rows, offerRows(s.current().request, d.effect, d.reach, n)...)
+	rows = append(rows, warnRows(s.current().request.Offers[d.reach], d.effect, n)...)
 	life := "until the run ends"
 	if d.life > 0 {
 		life = "for " + d.life.String()
@@ -195,6 +197,18 @@ func offerRows(r *approval.Request, effect approval.Effect, chosen, n int) []lin
 		for _, rule := range offeredRules(o, effect) {
 			rows = append(rows, wrap(append(text("    "), ruleLine(rule)...), n, text("      "))...)
 		}
+	}
+	return rows
+}
+
+// warnRows says what to know before a yes is kept.
+func warnRows(o approval.Offer, effect approval.Effect, n int) []line {
+	if effect != approval.Allow {
+		return nil
+	}
+	var rows []line
+	for _, w := range o.Warn {
+		rows = append(rows, wrap(styled(warn, present.SafeLine(w)), n, nil)...)
 	}
 	return rows
 }

@@ -140,7 +140,7 @@ func (j *judging) command(i int) {
 	}
 	j.denied(&act)
 	if act.Verdict != approval.Free {
-		w.allowed = ""
+		w.allowed, act.Code = "", j.code(p)
 	}
 	j.add(i, act, w.allowed)
 }

@@ -126,3 +126,9 @@ type Reading struct {
 	// Raises says that it takes more rights than the caller has (sudo, doas).
 	Raises bool
 }
+
+// RunsFiles reports whether it runs code that files decide: a script that it names, or what
+// the project makes it run. Git is kept from running what a repository says.
+func (r Reading) RunsFiles() bool {
+	return r.Program != "" && r.Program != "git" && (!r.Complete || len(r.Scripts) > 0)
+}
