@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -160,12 +161,18 @@ var kinds = map[string]kind{
 	},
 	"migrate": {
 		prepare: func(ctx context.Context, s *store.Store) error {
+			old, err := store.Open(ctx, olderStore(s, 0), store.Options{})
+			if err == nil {
+				err = errors.Join(old.AddRules(ctx, numbered(0)), old.Close())
+			}
+			if err != nil {
+				return err
+			}
 			return times(func(i int) error {
-				old, err := store.Open(ctx, olderStore(s, i), store.Options{})
-				if err != nil {
-					return err
+				if i == 0 {
+					return nil
 				}
-				return errors.Join(old.AddRules(ctx, numbered(i)), old.Close())
+				return os.CopyFS(olderStore(s, i), os.DirFS(olderStore(s, 0)))
 			})
 		},
 		do: migrateOne,
