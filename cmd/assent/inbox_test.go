@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"os/exec"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -179,4 +181,76 @@ func TestInbox_TheRunIsKilled(t *testing.T) {
 	x.sees("✗ dismissed: write_file · Create notes/a.md", "who asked is gone", "Nothing waits", "!your answer?")
 	x.leaves()
 	p.hasNot("notes/a.md")
+}
+
+// An inbox that is told to end ends its session, and answers nothing.
+func TestInbox_ToldToEnd(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(signal.String(), func(t *testing.T) {
+			p := notesProject(t)
+			x := p.inbox()
+			r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+			x.asked("Create notes/a.md")
+			if err := x.cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			x.until("the end", func() bool { return x.over })
+			if open := p.inboxes(); open != 0 {
+				t.Errorf("%d inboxes are open, want none", open)
+			}
+			y := p.at("inbox")
+			y.asked("Create notes/a.md")
+			y.types("y")
+			r.ends(0)
+			y.sees("Nothing waits")
+			y.leaves()
+		})
+	}
+}
+
+// What is typed while nothing waits answers nothing that comes later.
+func TestS24_InboxForgetsEarlyKeys(t *testing.T) {
+	p := notesProject(t)
+	x := p.inbox()
+	x.types("yyy\ryyy")
+	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x.asked("Create notes/a.md")
+	p.hasNot("notes/a.md")
+	x.denies("")
+	r.ends(0)
+	x.sees("Nothing waits")
+	x.leaves()
+}
+
+// A run that was put aside takes its answer from the inbox when it goes on.
+func TestS26_InboxAnswersWhatWasPutAside(t *testing.T) {
+	p := notesProject(t)
+	r := p.begin("run", "--defer", "notes.worker", "Write.")
+	r.ends(5)
+	found := regexp.MustCompile(`assent resume (\S+)`).FindStringSubmatch(r.output.String())
+	if found == nil {
+		t.Fatal(r.output.String())
+	}
+	x := p.at("inbox")
+	x.asked("Create notes/a.md", "From: run "+found[1]+", put aside")
+	x.types("y")
+	x.sees("✓ approved", "Nothing waits · 1 answered")
+	x.leaves()
+	p.hasNot("notes/a.md")
+	p.begin("resume", found[1]).ends(0)
+	p.has("notes/a.md", "one\n")
+}
+
+// The user's config says how much of a view is shown at first.
+func TestS19_TheUsersLimit(t *testing.T) {
+	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": strings.Replace(oneWrite, `one\n`, `one\ntwo\nthree\nfour\n`, 1)})
+	p.config("view: {lines: 2}\n")
+	x := p.inbox()
+	r := p.at("run", "notes.worker", "Write.")
+	r.asked("one", "two", "… 2 more lines", "!three")
+	x.asked("one", "two", "… 2 more lines", "!three")
+	x.types("y")
+	r.ends(0)
+	x.sees("Nothing waits")
+	x.leaves()
 }
