@@ -7,6 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// substituted is how a process substitution is named.
+const substituted = "/dev/fd/63"
+
 // pieces expands the parts of a word, and walks what runs inside them.
 func (w *walker) pieces(parts []syntax.WordPart, s *state) []piece {
 	list := make([]piece, 0, len(parts)+1)
@@ -57,7 +60,7 @@ func (w *walker) part(list []piece, part syntax.WordPart, quoted bool, s *state)
 			return append(list, unknown)
 		}
 		w.subshell(part.Stmts, s)
-		return append(list, piece{text: "/dev/fd/63", known: true, quoted: true})
+		return append(list, piece{text: substituted, known: true, quoted: true})
 	case *syntax.ExtGlob:
 		if !w.at.test || strings.ContainsAny(part.Pattern.Value, "$`<>") {
 			w.unknown(0, part, "an extended pattern, which may be read differently or hold code")

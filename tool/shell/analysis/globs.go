@@ -49,6 +49,9 @@ func (w *walker) touchPattern(p Part, text, dir string, tree bool) {
 	}
 	p.Many, p.tree = true, tree
 	p.Matches, p.More = w.matches(text)
+	if len(p.Matches) == 0 { // then the shell hands over the pattern itself
+		p.Matches = []string{unescapePattern(text)}
+	}
 	if tree {
 		p.Matches, p.More = w.trees(p.Matches, p.More, p.Access == programs.Read)
 	}

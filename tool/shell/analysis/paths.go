@@ -82,11 +82,26 @@ func isDevice(name string) bool {
 	return ok && digits(n)
 }
 
+// reopens reports whether a write to the device may go to a file that was only opened to be
+// read: the system opens what the descriptor stands for once more.
+func (w *walker) reopens(device string) bool {
+	switch device {
+	case "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", substituted:
+		return w.crossed
+	}
+	return device == "/dev/stdin" || strings.HasPrefix(device, "/dev/fd/")
+}
+
 // touch adds the parts for a file that is read, written or deleted: one for each folder
 // that the command may run in.
 func (w *walker) touch(p Part, target programs.Word, s *state, tree bool) {
 	p.Operand = target
 	if target.Known && isDevice(target.Text) && !w.alters(p) {
+		if p.Access != programs.Read && w.reopens(target.Text) {
+			p.Why = "it writes to the file that " + target.Text + " is open on"
+			w.changed = true
+			w.add(p)
+		}
 		return
 	}
 	if p.Redirect && target.Known && w.connects(p, target.Text) {

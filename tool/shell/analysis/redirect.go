@@ -21,6 +21,7 @@ func (w *walker) redirects(list []*syntax.Redirect, s *state, part int) (in inpu
 			w.assign(strings.Trim(r.N.Value, "{}"), variable{numeric: true}, assigner{part: part, node: r}, s)
 		}
 		here := r.N == nil || r.N.Value == "0"
+		w.crossed = w.crossed || crosses(r)
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			if text := w.document(r, s); here {
@@ -45,8 +46,25 @@ func (w *walker) redirects(list []*syntax.Redirect, s *state, part int) (in inpu
 	return in
 }
 
+// crosses reports whether a redirection may put a file that is read where output goes.
+func crosses(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrIn, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return r.N != nil && r.N.Value != "0"
+	case syntax.DplOut:
+		target := r.Word.Lit()
+		return target != "1" && target != "2" && target != "-"
+	}
+	return false
+}
+
 // document expands a here-document: code unless its delimiter is quoted.
 func (w *walker) document(r *syntax.Redirect, s *state) programs.Word {
+	for _, part := range r.Word.Parts {
+		if _, strange := part.(*syntax.ExtGlob); strange {
+			w.unknown(0, r, "a here-document whose end bash does not read")
+		}
+	}
 	if r.Hdoc == nil {
 		return programs.Literal("")
 	}

@@ -39,6 +39,7 @@ type walker struct {
 	adrift   bool            // a trap may change the folder at any time
 	changed  bool            // a command before may have changed what is on disk
 	exports  bool            // every assignment exports (set -a)
+	crossed  bool            // an output may be a file that was opened to be read
 	wrote    map[string]bool // paths at or below which a part writes
 	links    []madeLink
 	scripts  []ranScript

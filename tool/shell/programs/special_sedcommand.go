@@ -69,8 +69,12 @@ func (s *sedScript) file(v verb) bool {
 	switch name {
 	case "":
 		return false
-	case "/dev/stdin", "/dev/stdout", "/dev/stderr":
+	case "/dev/stdout", "/dev/stderr":
 		return true
+	case "/dev/stdin":
+		if v == read {
+			return true
+		}
 	}
 	s.did = append(s.did, sedDeed{v, name})
 	return true
