@@ -10,6 +10,7 @@ import (
 	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/sandbox/landlock"
+	"github.com/assent-dev/assent/tool/files"
 )
 
 // sandboxInnerCmd is this program as a helper of itself. It is not for people.
@@ -24,6 +25,9 @@ func sandboxInnerCmd() *cobra.Command {
 			case detect.WordServe:
 				server := inner.NewServer()
 				detect.Register(server)
+				for name, handler := range files.Handlers() {
+					server.Handle(name, handler)
+				}
 				return server.Serve(os.Stdin, os.Stdout)
 			case detect.WordSweep:
 				return bwrap.Sweep(os.Stdin)

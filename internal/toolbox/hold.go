@@ -61,6 +61,9 @@ func (b *Box) hold(opts Options) (err error) {
 	}
 	b.Hold.Profile = b.Hold.Profile.Sorted()
 	b.found = found
+	if len(b.Hold.Serve) > 0 {
+		b.inside = &inside{hold: b.Hold}
+	}
 	if needs := b.Hold.Runner.Needs(b.Hold.Profile); len(needs) > 0 {
 		return fmt.Errorf("%w: %s", sandbox.ErrNotHeld, strings.Join(needs, "; "))
 	}

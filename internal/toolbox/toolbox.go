@@ -60,6 +60,7 @@ type Box struct {
 	Hold Hold
 
 	found    Found
+	inside   *inside // nil if the file tools work in this process
 	parent   *Box
 	programs map[string]program // of the custom tools, by their names
 }
@@ -83,9 +84,6 @@ func Open(policy *config.Policy, opts Options) (*Box, error) {
 	}
 	return b, nil
 }
-
-// Close gives the roots back.
-func (b *Box) Close() error { return b.Roots.Close() }
 
 func (b *Box) openRoots(opts Options) (err error) {
 	options := roots.Options{Secrets: b.Policy.Secrets, Protected: append([]string{opts.State}, opts.Protected...)}
@@ -129,7 +127,11 @@ func (b *Box) fill(opts Options) error {
 
 // make makes the tools that a policy gives, over the roots of the box.
 func (b *Box) make(policy *config.Policy, opts Options) ([]tool.Tool, error) {
-	all := files.Tools(b.Roots, files.Options{Undo: opts.Undo, Denied: deniedFile(opts.Denied)})
+	options := files.Options{Undo: opts.Undo, Denied: deniedFile(opts.Denied)}
+	if b.inside != nil {
+		options.Inside = b.inside
+	}
+	all := files.Tools(b.Roots, options)
 	if policy.HasShell {
 		sh, err := b.shell(policy, opts)
 		if err != nil {

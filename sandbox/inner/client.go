@@ -91,6 +91,13 @@ func (c *Client) Call(ctx context.Context, name string, args any, body []byte, r
 	return out, json.Unmarshal(answer.Result, result)
 }
 
+// Alive reports whether calls can still be made.
+func (c *Client) Alive() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.broken == nil
+}
+
 func (c *Client) exchange(call header, body []byte) (header, []byte, error) {
 	if err := writeFrame(c.in, call, body); err != nil {
 		return header{}, nil, err

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"golang.org/x/sys/unix"
 )
 
 // asidePrefix begins the names of what must wait beside a file.
@@ -77,16 +76,4 @@ func (d *dir) forgotten(name string, now time.Time) bool {
 		}
 	}
 	return false
-}
-
-// tidied sweeps the folder of a change that was made, once in a process, and
-// returns the error of the change.
-func (t *toolset) tidied(d *dir, err error) error {
-	var st unix.Stat_t
-	if happened(err) && unix.Fstat(d.fd(), &st) == nil {
-		if _, done := t.swept.LoadOrStore(idOf(st), true); !done {
-			d.sweep(time.Now())
-		}
-	}
-	return err
 }

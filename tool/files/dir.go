@@ -5,10 +5,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 
-	"github.com/assent-dev/assent/tool/roots"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,24 +16,6 @@ type dir struct {
 	f        *os.File
 	made     []madeDir // the folders that were made on the way to it
 	portable bool      // do not use the system's own exchange; for tests
-}
-
-// openParent opens the folder that a place lies in, and returns its name there.
-// With create, what is missing is made.
-func openParent(p roots.Place, create bool) (*dir, string, error) {
-	_, rel := p.Handle()
-	d, err := openBelow(p, path.Dir(rel), create)
-	return d, path.Base(rel), err
-}
-
-// openBelow opens a folder below the root of a place, if the root is still where
-// it was.
-func openBelow(p roots.Place, rel string, create bool) (*dir, error) {
-	if err := p.Anchored(); err != nil {
-		return nil, err
-	}
-	root, _ := p.Handle()
-	return openDir(root, rel, create)
 }
 
 // openDir opens a folder below the root, element by element. With create, what

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -21,6 +20,8 @@ type Options struct {
 	// Denied reports whether reading is denied by something that the roots do not
 	// know, such as a rule; lists and searches leave such files out. May be nil.
 	Denied func(read approval.Act) bool
+	// Inside has the work on files done in a sandbox; nil means in this process.
+	Inside Inside
 	// Limits bound what lists and searches give; zero fields have defaults.
 	Limits Limits
 }
@@ -38,7 +39,7 @@ type Limits struct {
 type toolset struct {
 	roots *roots.Set
 	opts  Options
-	swept sync.Map // of folders, by fileID
+	hands hands
 }
 
 // Tools returns the file tools for the roots.
@@ -65,7 +66,11 @@ func newToolset(set *roots.Set, opts Options) *toolset {
 	opts.Limits.Files = orDefault(opts.Limits.Files, 10_000)
 	opts.Limits.Bytes = orDefault(opts.Limits.Bytes, 64<<20)
 	opts.Limits.Matches = orDefault(opts.Limits.Matches, 200)
-	return &toolset{roots: set, opts: opts}
+	t := &toolset{roots: set, opts: opts, hands: &own{}}
+	if opts.Inside != nil {
+		t.hands = &distant{inside: opts.Inside, own: &own{}, roots: set}
+	}
+	return t
 }
 
 func orDefault[N int | int64](n, otherwise N) N {

@@ -29,13 +29,10 @@ func (t *toolset) makeDir(ctx context.Context, in makeDirArgs) (tool.Action, err
 		return doomed(p, err)
 	}
 	overlayOf(ctx).makeFolder(p)
-	do := func(context.Context) (any, error) {
-		_, rel := p.Handle()
-		d, err := openBelow(p, rel, true)
-		if err != nil {
-			return nil, told(p.Name(), notAsShown(err))
+	do := func(ctx context.Context) (any, error) {
+		if err := t.hands.makeDir(ctx, p); err != nil {
+			return nil, told(p.Name(), err)
 		}
-		d.close()
 		return "Done: Create folder " + p.Name() + ".", nil
 	}
 	view := present.View{Kind: present.Text, Content: p.Name() + "/"}

@@ -31,8 +31,11 @@ func (t *toolset) move(ctx context.Context, in transferArgs) (tool.Action, error
 	changes := []Change{changeOf(x.from, x.was, state{}), changeOf(x.to, state{}, x.was)}
 	do := func(ctx context.Context) (any, error) {
 		carried := ""
-		note, err := t.keeping(ctx, "move_file", changes, func() (err error) {
-			carried, err = t.carry(x)
+		note, err := t.keeping(ctx, "move_file", changes, func() error {
+			inTwo, err := t.hands.move(ctx, x.from, x.to, x.was)
+			if inTwo {
+				carried = " It could not be moved in one step: it was copied there and then deleted here."
+			}
 			return err
 		})
 		if err != nil {
@@ -97,23 +100,4 @@ func (x transfer) stopped(err error) (tool.Action, error) {
 func (x transfer) action(do tool.Do, summary string) tool.Action {
 	return x.needs.on(tool.Free(do)).Seeing(x.was.digest()).Titled(summary).
 		Showing(func(context.Context) (present.View, error) { return showFile(x.to, x.was), nil })
-}
-
-// carry moves the file, and returns what else to tell about it.
-func (t *toolset) carry(x transfer) (note string, err error) {
-	from, name, err := openParent(x.from, false)
-	if err != nil {
-		return "", notAsShown(err)
-	}
-	defer from.close()
-	to, dest, err := openParent(x.to, true)
-	if err != nil {
-		return "", notAsShown(err)
-	}
-	carried, err := from.moveTo(name, to, dest, x.was)
-	defer to.closeAfter(err)
-	if carried {
-		note = " It lies on another file system now: it was copied there and then deleted here."
-	}
-	return note, t.tidied(to, t.tidied(from, err))
 }

@@ -105,25 +105,18 @@ func (r *Restoration) add(st restoreStep) {
 // Apply puts everything back as it was. Each file must still be what was shown;
 // if one is not, the error wraps [approval.ErrChanged], and those before it in
 // Views have been put back.
-func (r *Restoration) Apply(context.Context) error {
+func (r *Restoration) Apply(ctx context.Context) error {
 	for _, st := range r.steps {
-		if err := st.apply(); err != nil {
+		if err := st.apply(ctx, &own{}); err != nil {
 			return told(st.place.Name(), err)
 		}
 	}
 	return nil
 }
 
-func (st restoreStep) apply() error {
-	d, name, err := openParent(st.place, st.was.exists)
-	if err != nil {
-		return notAsShown(err)
-	}
+func (st restoreStep) apply(ctx context.Context, by hands) error {
 	if st.was.exists {
-		err = d.put(name, st.now, st.was)
-	} else {
-		err = d.drop(name, st.now)
+		return by.put(ctx, st.place, st.now, st.was)
 	}
-	d.closeAfter(err)
-	return err
+	return by.drop(ctx, st.place, st.now)
 }

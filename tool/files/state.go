@@ -94,7 +94,7 @@ func (t *toolset) look(ctx context.Context, p roots.Place) (state, error) {
 	if err := t.fits(p, p.Info.Size()); err != nil {
 		return state{}, err
 	}
-	s, err := t.load(p)
+	s, err := t.hands.load(ctx, p, t.opts.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return state{}, nil
 	}
@@ -102,16 +102,6 @@ func (t *toolset) look(ctx context.Context, p roots.Place) (state, error) {
 		return state{}, roots.Plain(err)
 	}
 	return s, t.fits(p, int64(len(s.data)))
-}
-
-// load reads the file at a place from disk, following no link.
-func (t *toolset) load(p roots.Place) (state, error) {
-	d, name, err := openParent(p, false)
-	if err != nil {
-		return state{}, err
-	}
-	defer d.close()
-	return d.load(name, t.opts.MaxBytes)
 }
 
 // fits refuses a file that is too large for its root or for the tools.

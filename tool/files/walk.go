@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
@@ -135,34 +134,23 @@ func (w *walk) both(ctx context.Context, folder roots.Place, f func(roots.Place,
 }
 
 func (w *walk) folder(ctx context.Context, folder roots.Place, f func(roots.Place, string) error) error {
-	root, base := folder.Handle()
-	return fs.WalkDir(root.FS(), base, func(name string, d fs.DirEntry, err error) error {
+	looked, err := w.hands.wander(ctx, folder, w.opts.Limits.Entries-w.entries, func(one sight) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if w.entries++; w.entries > w.opts.Limits.Entries {
-			return errEnough
-		}
-		rel := strings.TrimPrefix(strings.TrimPrefix(name, base), "/")
-		if base == "." {
-			rel = name
-		}
-		switch {
-		case err != nil && name == base:
-			return err
-		case err != nil, d.IsDir() && d.Name() == ".git" && name != base:
-			w.skip(folder, rel)
-			return fs.SkipDir
-		case d.IsDir():
+		if one.Skipped {
+			w.skip(folder, one.Rel)
 			return nil
 		}
-		child, err := folder.Child(rel)
+		child, err := folder.Child(one.Rel)
 		if err != nil {
 			w.leftOut++ // a link that leads out, or a name that cannot be written
 			return nil
 		}
-		return w.file(folder, child, rel, f)
+		return w.file(folder, child, one.Rel, f)
 	})
+	w.entries += looked
+	return err
 }
 
 // skip notes a folder that is not looked into. It is named to who may read it.

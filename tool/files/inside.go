@@ -1,0 +1,177 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// An Inside finds copies of this program that serve [Handlers] inside a sandbox.
+type Inside interface {
+	// Reader returns one that can read. It stays for the next call.
+	Reader(ctx context.Context) (Caller, error)
+	// Writer returns one that can write, and what ends it.
+	Writer(ctx context.Context) (Caller, func() error, error)
+}
+
+// A Caller calls a copy by name.
+type Caller interface {
+	Call(ctx context.Context, name string, args any, body []byte, result any) ([]byte, error)
+}
+
+// distant are hands inside a sandbox. What a sandbox cannot do, our own hands do: replace
+// a root that is a single file, whose folder is not there, and keep a foreign owner or
+// group, which have no name there.
+type distant struct {
+	inside Inside
+	own    *own
+	roots  *roots.Set
+}
+
+var _ hands = (*distant)(nil)
+
+// whereOf says where a place is, if its root is still where it was.
+func whereOf(p roots.Place) (where, error) {
+	if err := p.Anchored(); err != nil {
+		return where{}, err
+	}
+	root, rel := p.Handle()
+	return where{root.Name(), rel}, nil
+}
+
+// read has a task done by the copy that reads.
+func (h *distant) read(ctx context.Context, name string, t task) (done, []byte, error) {
+	c, err := h.inside.Reader(ctx)
+	if err != nil {
+		return done{}, nil, fmt.Errorf("the sandbox for reading files did not start: %w", err)
+	}
+	var d done
+	body, err := c.Call(ctx, name, t, nil, &d)
+	if err == nil {
+		err = d.Fault.err()
+	}
+	return d, body, err
+}
+
+// write has a task done by a copy that can write, which ends with it.
+func (h *distant) write(ctx context.Context, name string, t task, body []byte) (d done, err error) {
+	c, end, err := h.inside.Writer(ctx)
+	if err != nil {
+		return done{}, fmt.Errorf("nothing was changed: the sandbox for writing files did not start: %w", err)
+	}
+	// A change that has begun is not cut off in the middle.
+	_, err = c.Call(context.WithoutCancel(ctx), name, t, body, &d)
+	if err == nil {
+		err = d.Fault.err()
+	}
+	if endErr := end(); endErr != nil && err == nil {
+		err = after(endErr)
+	}
+	return d, err
+}
+
+func (h *distant) load(ctx context.Context, p roots.Place, limit int64) (state, error) {
+	at, err := whereOf(p)
+	if err != nil {
+		return state{}, err
+	}
+	d, body, err := h.read(ctx, "files.load", task{At: at, Limit: limit})
+	if err != nil {
+		return state{}, err
+	}
+	s, _, err := d.State.state(body)
+	if m, ok := metaOfInfo(p.Info); ok && s.exists {
+		s.meta = m // inside, owners that are not us have no number
+	}
+	return s, err
+}
+
+// metaOfInfo is the meta of what was found at a place.
+func metaOfInfo(info fs.FileInfo) (meta, bool) {
+	if info == nil {
+		return meta{}, false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return meta{}, false
+	}
+	return meta{known: true, mode: uint32(st.Mode) & 0o7777, uid: int(st.Uid), gid: int(st.Gid)}, true
+}
+
+// beyond reports whether a sandbox cannot do the work at a place.
+func (h *distant) beyond(p roots.Place, s state) bool {
+	if s.meta.known && s.meta.uid >= 0 && (s.meta.uid != os.Geteuid() || s.meta.gid != os.Getegid()) {
+		return true
+	}
+	for _, r := range h.roots.Roots() {
+		if p.Name() == r.Name && p.Info != nil && p.Info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *distant) put(ctx context.Context, p roots.Place, was, next state) error {
+	if h.beyond(p, was) || h.beyond(p, next) {
+		return h.own.put(ctx, p, was, next)
+	}
+	at, err := whereOf(p)
+	if err != nil {
+		return notAsShown(err)
+	}
+	_, err = h.write(ctx, "files.put", task{At: at, Was: wireOf(was), Next: wireOf(next)}, join(was.data, next.data))
+	return err
+}
+
+func (h *distant) drop(ctx context.Context, p roots.Place, was state) error {
+	if h.beyond(p, was) {
+		return h.own.drop(ctx, p, was)
+	}
+	at, err := whereOf(p)
+	if err != nil {
+		return notAsShown(err)
+	}
+	_, err = h.write(ctx, "files.drop", task{At: at, Was: wireOf(was)}, was.data)
+	return err
+}
+
+func (h *distant) move(ctx context.Context, from, to roots.Place, was state) (bool, error) {
+	if h.beyond(from, was) || h.beyond(to, was) {
+		return h.own.move(ctx, from, to, was)
+	}
+	at, err := whereOf(from)
+	dest, destErr := whereOf(to)
+	if err = errors.Join(err, destErr); err != nil {
+		return false, notAsShown(err)
+	}
+	d, err := h.write(ctx, "files.move", task{At: at, To: dest, Was: wireOf(was)}, was.data)
+	return d.Carried, err
+}
+
+func (h *distant) makeDir(ctx context.Context, p roots.Place) error {
+	at, err := whereOf(p)
+	if err != nil {
+		return notAsShown(err)
+	}
+	_, err = h.write(ctx, "files.makeDir", task{At: at}, nil)
+	return err
+}
+
+func (h *distant) wander(ctx context.Context, p roots.Place, most int, see func(sight) error) (int, error) {
+	root, rel := p.Handle()
+	d, _, err := h.read(ctx, "files.wander", task{At: where{root.Name(), rel}, Limit: int64(most)})
+	for _, one := range d.Sights {
+		if err := see(one); err != nil {
+			return d.Looked, err
+		}
+	}
+	return d.Looked, err
+}
+
+// join returns both, one behind the other.
+func join(a, b []byte) []byte { return append(append(make([]byte, 0, len(a)+len(b)), a...), b...) }
