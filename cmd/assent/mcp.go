@@ -141,6 +141,7 @@ func readToken(file string) (string, error) {
 // policy.
 type counter struct {
 	store      *store.Store
+	spool      *gateway.Spool // nil if every event is to be on the disk at once
 	user       *config.User // the user's own config
 	rules      *approval.RuleSet
 	mode       approval.Mode
@@ -150,6 +151,7 @@ type counter struct {
 	tools      []tool.Tool
 	connectors []*connector.Connector
 	closers    []func() error
+	held       *confinement // what holds the tools; nil if there are none
 
 	elicits bool
 	hold    time.Duration
@@ -168,11 +170,11 @@ func (k *counter) close() error {
 
 // gateway puts a gateway on the counter.
 func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string)) (*gateway.Gateway, error) {
-	records := gateway.NewLater(k.store, func(err error) { report(err.Error()) })
+	records := gateway.NewLater(k.store, k.spool, func(err error) { report(err.Error()) })
 	k.closers = append(k.closers, records.Close)
 	g, err := gateway.New(gateway.Options{
 		Gate: approval.Config{
-			Session: k.session, Mode: k.mode, Policy: k.rules, Recorder: records,
+			Session: k.session, Mode: k.mode, Policy: k.rules, Recorder: records, Sandbox: k.held.words(),
 			Approver: limited(notified(approval.Queue(k.store), k.user), f.askTimeout),
 			Rules:    k.store, Grants: k.store, Requests: k.store, Claims: k.store,
 		},
@@ -181,6 +183,9 @@ func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string))
 	})
 	if err != nil {
 		return nil, err
+	}
+	if text := k.held.footer(); text != "" {
+		report(text + " 'assent sandbox doctor' says more.")
 	}
 	for _, c := range k.connectors {
 		if err := c.Err(); err != nil {

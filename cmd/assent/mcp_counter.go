@@ -13,6 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
@@ -63,7 +64,7 @@ func (f *mcpFlags) open(ctx context.Context, state string, args []string, dash i
 		configured, _, err := tool.Configure(policy.Tools, tools...)
 		return configured, err
 	}
-	if err := k.openTools(policy, file, state, f.tools); err != nil {
+	if err := k.openTools(ctx, policy, file, state, f.tools); err != nil {
 		return nil, err
 	}
 	return k, k.openConnectors(ctx, chosen, f.config, state)
@@ -77,6 +78,11 @@ func (k *counter) openStore(ctx context.Context, state string) error {
 	}
 	k.store = s
 	k.closers = append(k.closers, s.Close)
+	if !k.user.Audit.FsyncAll { // else every event is to be on the disk before anybody goes on
+		if k.spool, err = gateway.OpenSpool(spoolFolder(state)); err != nil {
+			return err
+		}
+	}
 	return tidyLog(ctx, s, k.user.Audit)
 }
 
@@ -114,13 +120,24 @@ func commandConnector(command []string) string {
 }
 
 // openTools makes the tools of the policy that are wanted.
-func (k *counter) openTools(policy *config.Policy, file, state string, wanted []string) error {
+func (k *counter) openTools(ctx context.Context, policy *config.Policy, file, state string, wanted []string) error {
 	if len(wanted) == 0 {
 		return nil
 	}
+	files := slices.DeleteFunc([]string{file}, func(s string) bool { return s == "" })
+	held, err := findSandbox(ctx, policy, state, files...)
+	if err != nil {
+		return err
+	}
+	k.held = held
+	k.closers = append(k.closers, held.close)
+	rules, err := k.store.Rules(ctx)
+	if err != nil {
+		return err
+	}
 	box, err := toolbox.Open(policy, toolbox.Options{
-		State: state, Protected: slices.DeleteFunc([]string{file}, func(s string) bool { return s == "" }),
-		Environ: os.Environ(), Undo: undoFolder(state, file), Folder: filepath.Dir(file), File: policy.File,
+		State: state, Protected: files, Environ: os.Environ(), Undo: undoFolder(state, file),
+		Folder: filepath.Dir(file), File: policy.File, Hold: held.hold, Rules: rules.Rules(),
 	})
 	if err != nil {
 		return err

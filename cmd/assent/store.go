@@ -13,6 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
@@ -73,8 +74,18 @@ func openStore(ctx context.Context, state string) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(ctx, state, storeOptions(user))
+	s, err := store.Open(ctx, state, storeOptions(user))
+	if err != nil {
+		return nil, err
+	}
+	if err := gateway.RecoverStarts(ctx, spoolFolder(state), s); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
+
+// spoolFolder is where gateways keep what starts until the store has it.
+func spoolFolder(state string) string { return filepath.Join(state, "spool") }
 
 // userConfig is what the user's own config.yaml says.
 func userConfig() (*config.User, error) {

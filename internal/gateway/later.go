@@ -2,38 +2,61 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"sync"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 )
 
-// A Later records how calls ended without letting anybody wait for it. That a call starts
-// is recorded before it does, as ever; if the program dies before the end is recorded, the
-// call counts as one whose end was not seen, which is true for whoever reads the log.
+// A Later records what rules, grants and config let through without letting the caller
+// wait for the store: events gather for a moment and are recorded together.
+//
+// That a call starts is kept in a [Spool] before it does, so that the death of the program
+// cannot lose it. If the program dies before the end is recorded, the call counts as one
+// whose end was not seen, which is true for whoever reads the log. Everything else, and
+// what a person answered, is recorded before anybody goes on, as ever; so is everything
+// once the store has failed, because nothing may run that cannot be recorded.
 type Later struct {
-	next approval.DetailRecorder
-	over sync.WaitGroup
+	next  approval.DetailRecorder
+	fail  func(error)
+	work  chan struct{} // there is something to record
+	hurry chan struct{} // somebody waits for it
+	over  chan struct{}
 
-	mu     sync.RWMutex // held by who sends, so that none does after the end
-	closed bool
-	queue  chan approval.Event
+	mu      sync.Mutex
+	room    sync.Cond // there is room in the queue
+	spool   *Spool    // nil records starts at once
+	queue   []queued
+	broken  bool // the store has failed
+	closing bool
 }
 
-// maxLater is how many ends may wait before callers do.
-const maxLater = 1000
+// A queued event waits to be recorded, and perhaps somebody for it.
+type queued struct {
+	event approval.Event
+	done  chan<- error
+}
+
+const (
+	// maxLater is how many events may wait before callers do.
+	maxLater = 1000
+	// gather is how long events wait for others.
+	gather = 5 * time.Millisecond
+)
 
 // NewLater returns a recorder in front of another. Fail hears of what could not be
-// recorded and must not record. Close it before the other.
-func NewLater(next approval.DetailRecorder, fail func(error)) *Later {
-	l := &Later{next: next, queue: make(chan approval.Event, maxLater)}
-	l.over.Go(func() {
-		for e := range l.queue {
-			if err := next.RecordFull(context.Background(), e); err != nil {
-				fail(fmt.Errorf("the end of %s could not be recorded: %w", e.Tool, err))
-			}
-		}
-	})
+// recorded and must not record. Close it before the other. A nil spool makes starts wait
+// for the other.
+func NewLater(next approval.DetailRecorder, spool *Spool, fail func(error)) *Later {
+	l := &Later{
+		next: next, spool: spool, fail: fail, over: make(chan struct{}),
+		work: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+	}
+	l.room.L = &l.mu
+	go l.move()
 	return l
 }
 
@@ -44,23 +67,140 @@ func (l *Later) Record(ctx context.Context, e approval.Event) error { return l.R
 
 // RecordFull implements [approval.DetailRecorder].
 func (l *Later) RecordFull(ctx context.Context, e approval.Event) error {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	if l.closed || e.Kind != approval.Ended || e.Stage != approval.StageCompleted {
-		return l.next.RecordFull(ctx, e)
+	done, ok := l.add(e)
+	switch {
+	case !ok:
+		return l.next.RecordFull(ctx, e) // after the end
+	case done == nil:
+		return nil
 	}
-	l.queue <- e
-	return nil
+	signal(l.hurry)
+	return <-done
+}
+
+// add puts an event into the queue, once there is room, and returns what is to be waited
+// for, if anything. It is false after the end.
+func (l *Later) add(e approval.Event) (done chan error, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.queue) >= maxLater && !l.closing {
+		signal(l.hurry)
+		l.room.Wait()
+	}
+	if l.closing {
+		return nil, false
+	}
+	if !l.mayWait(e) {
+		done = make(chan error, 1)
+	}
+	l.queue = append(l.queue, queued{e, done})
+	signal(l.work)
+	return done, true
+}
+
+// mayWait reports whether nobody needs to wait until the event is in the store. A start is
+// kept in the spool then. It wants the lock.
+func (l *Later) mayWait(e approval.Event) bool {
+	switch {
+	case l.broken:
+		return false
+	case e.Kind == approval.Started:
+		return e.State != approval.Approved && l.spool != nil && l.spool.keep(e) == nil
+	}
+	return e.Kind == approval.Ended && e.Stage == approval.StageCompleted
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// move records what has gathered, until the end.
+func (l *Later) move() {
+	defer close(l.over)
+	for range l.work {
+		l.wait()
+		batch, spooled, last := l.take()
+		l.record(batch, spooled)
+		if last {
+			return
+		}
+	}
+}
+
+// wait lets events gather, unless somebody waits for one.
+func (l *Later) wait() {
+	t := time.NewTimer(gather)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-l.hurry:
+	}
+}
+
+// take empties the queue and turns to the other half of the spool, in one step: what is in
+// the half that it returns is in the batch.
+func (l *Later) take() (batch []queued, spooled *os.File, last bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	batch, l.queue = l.queue, nil
+	l.room.Broadcast()
+	return batch, l.spool.turn(), l.closing
+}
+
+// record records a batch: all starts, and then everything else, so that the store can take
+// many at once and no call ends before it starts.
+func (l *Later) record(batch []queued, spooled *os.File) {
+	failed := errors.Join(l.recordAll(batch, true), l.recordAll(batch, false))
+	if failed == nil {
+		failed = empty(spooled) // what is in the store need not be in the spool
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken = failed != nil
+}
+
+func (l *Later) recordAll(batch []queued, starts bool) error {
+	var mu sync.Mutex
+	var failed error
+	var recording sync.WaitGroup
+	for _, q := range batch {
+		if (q.event.Kind == approval.Started) != starts {
+			continue
+		}
+		recording.Go(func() {
+			err := l.next.RecordFull(context.Background(), q.event)
+			if q.done != nil {
+				q.done <- err
+			}
+			if err == nil {
+				return
+			}
+			if q.done == nil {
+				l.fail(fmt.Errorf("that %s %s could not be recorded: %w", q.event.Tool, q.event.Kind, err))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			failed = err
+		})
+	}
+	recording.Wait()
+	return failed
 }
 
 // Close records what waits. After it everything is recorded at once.
 func (l *Later) Close() error {
 	l.mu.Lock()
-	if !l.closed {
-		l.closed = true
-		close(l.queue)
-	}
+	already := l.closing
+	l.closing = true
+	l.room.Broadcast()
 	l.mu.Unlock()
-	l.over.Wait()
-	return nil
+	if !already {
+		signal(l.hurry)
+		signal(l.work)
+	}
+	<-l.over
+	return l.spool.Close()
 }
