@@ -1,0 +1,164 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// A Spool keeps that calls start in two files of a folder until the store has it: a line
+// each, with who and what and no arguments. The files are locked as long as the program
+// lives. What a program that died left behind [RecoverStarts] takes into the store. It is
+// not safe for concurrent use; a nil Spool keeps nothing.
+type Spool struct {
+	halves [2]*os.File
+	now    int // the half that is written
+}
+
+// OpenSpool makes the two files in the folder, which is made if it is not there.
+func OpenSpool(dir string) (*Spool, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	s := &Spool{}
+	for i := range s.halves {
+		f, err := os.CreateTemp(dir, "starts-*") // with mode 0600
+		if err == nil {
+			s.halves[i] = f
+			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("keeping what starts: %w", err), s.Close())
+		}
+	}
+	return s, nil
+}
+
+// keep writes that a call starts.
+func (s *Spool) keep(e approval.Event) error {
+	line, err := json.Marshal(approval.Event{
+		Kind: e.Kind, At: e.At, Session: e.Session, Workers: e.Workers, CallID: e.CallID, Connector: e.Connector, Tool: e.Tool,
+		ArgumentsDigest: e.ArgumentsDigest, Fingerprint: e.Fingerprint, State: e.State, Stage: e.Stage, Rule: e.Rule, Grant: e.Grant, By: e.By,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.halves[s.now].Write(append(line, '\n'))
+	return err
+}
+
+// turn turns to the other half, and returns the one that was written, to be emptied once
+// the store has what is in it.
+func (s *Spool) turn() (written *os.File) {
+	if s == nil {
+		return nil
+	}
+	written = s.halves[s.now]
+	s.now = 1 - s.now
+	return written
+}
+
+func empty(half *os.File) error {
+	if half == nil {
+		return nil
+	}
+	if _, err := half.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return half.Truncate(0)
+}
+
+// Close removes the files if nothing is in them.
+func (s *Spool) Close() error {
+	if s == nil {
+		return nil
+	}
+	var errs []error
+	for _, f := range s.halves {
+		if f == nil {
+			continue
+		}
+		info, err := f.Stat()
+		if err == nil && info.Size() == 0 {
+			err = os.Remove(f.Name())
+		}
+		errs = append(errs, err, f.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// A Log is where starts are taken that a program left behind.
+type Log interface {
+	approval.DetailRecorder
+	Records(ctx context.Context, f approval.RecordFilter) iter.Seq2[approval.Record, error]
+}
+
+// RecoverStarts records the starts that programs which died have left in the folder, each
+// once, and removes the files. Those of programs that live are left alone.
+func RecoverStarts(ctx context.Context, dir string, to Log) error {
+	files, err := filepath.Glob(filepath.Join(dir, "starts-*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		if err := recoverFile(ctx, name, to); err != nil {
+			return fmt.Errorf("what started before a program died, in %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func recoverFile(ctx context.Context, name string, to Log) error {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // another program was faster
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil // whoever wrote it lives, or another program takes it over
+	}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e approval.Event
+		if json.Unmarshal(lines.Bytes(), &e) != nil || e.Kind != approval.Started {
+			continue // half a line: the program died before the call started
+		}
+		there, err := started(ctx, to, e)
+		if err == nil && !there {
+			err = to.RecordFull(ctx, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
+// started reports whether the start of a call is recorded already.
+func started(ctx context.Context, in Log, e approval.Event) (bool, error) {
+	for r, err := range in.Records(ctx, approval.RecordFilter{Session: e.Session, Since: e.At}) {
+		if err != nil {
+			return false, err
+		}
+		if r.Kind == approval.Started && r.CallID == e.CallID {
+			return true, nil
+		}
+	}
+	return false, nil
+}
