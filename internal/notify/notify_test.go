@@ -76,6 +76,11 @@ func TestWhatWaitsIsTold(t *testing.T) {
 // A program that does not end holds up nobody.
 func TestAProgramThatHangsHoldsNobodyUp(t *testing.T) {
 	started, ends, answer := fifo(t), fifo(t), make(chan struct{})
+	end, err := os.OpenFile(ends, os.O_RDWR, 0) // nobody waits to open it then
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end.Close()
 	r := approvaltest.Requests(t, 1, "s")[0]
 	a := notify.Around(waiting(answer), notify.Options{
 		Command: []string{"sh", "-c", `echo >"$0"; read line <"$1"`, started, ends}, After: time.Nanosecond,
@@ -87,7 +92,7 @@ func TestAProgramThatHangsHoldsNobodyUp(t *testing.T) {
 	if d, err := a.Approve(t.Context(), r); err != nil || d.Answer != approval.Approve {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if err := os.WriteFile(ends, []byte("\n"), 0o600); err != nil { // it waits for that
+	if _, err := end.WriteString("\n"); err != nil { // it waits for that
 		t.Error(err)
 	}
 }
