@@ -201,6 +201,9 @@ func TestRetentionBySize(t *testing.T) {
 	if v, err := s.Verify(t.Context()); err != nil || !v.OK() {
 		t.Errorf("verified %+v, %v", v, err)
 	}
+	if n, err := s.Retain(t.Context(), store.Retention{Bytes: 1}); err != nil || n < 50 {
+		t.Errorf("a size that cannot be reached: removed %d, %v; want nearly all, and an end", n, err)
+	}
 }
 
 // TestDetailGovernsWhatIsKept looks for a secret, and for what is no secret, in

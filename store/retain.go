@@ -33,7 +33,7 @@ func (s *Store) Retain(ctx context.Context, keep Retention) (removed int64, err 
 		}
 		n, err := s.prune(ctx, through, keep)
 		removed += n
-		if err != nil {
+		if err != nil || n < pruneChunk { // that was all, or what can be done about the size
 			return removed, err
 		}
 	}
