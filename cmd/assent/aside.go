@@ -19,22 +19,32 @@ const parkedVersion = 1
 
 // A parked run is one that waits for answers: how it was started, and how far it is.
 type parked struct {
-	Version   int             `json:"version"`
-	Worker    string          `json:"worker"` // the path of its file
-	Folder    string          `json:"folder"` // where it was started
-	Config    string          `json:"config,omitempty"`
-	Set       []string        `json:"set,omitempty"`
-	Model     string          `json:"model,omitempty"`
-	OnDeny    string          `json:"on_deny"`
-	MaxSteps  int             `json:"max_steps,omitempty"`
-	MaxTokens int64           `json:"max_tokens,omitempty"`
-	MaxTime   time.Duration   `json:"max_time,omitempty"`
-	Run       json.RawMessage `json:"run"`
+	Version   int           `json:"version"`
+	Worker    string        `json:"worker"` // the path of its file
+	Folder    string        `json:"folder"` // where it was started
+	Config    string        `json:"config,omitempty"`
+	Set       []string      `json:"set,omitempty"`
+	Model     string        `json:"model,omitempty"`
+	OnDeny    string        `json:"on_deny"`
+	MaxSteps  int           `json:"max_steps,omitempty"`
+	MaxTokens int64         `json:"max_tokens,omitempty"`
+	MaxTime   time.Duration `json:"max_time,omitempty"`
+	// Created are the workers that a person agreed to in the run.
+	Created map[string]approval.Digest `json:"created,omitempty"`
+	Run     json.RawMessage            `json:"run"`
+}
+
+// flags are those that the run was started with.
+func (p parked) flags(k keeper) *runFlags {
+	return &runFlags{
+		workFlags: workFlags{askFlags: askFlags{onDeny: p.OnDeny}, keeper: k, config: p.Config, ask: "terminal", set: p.Set},
+		model:     p.Model, maxSteps: p.MaxSteps, maxTokens: p.MaxTokens, maxTime: p.MaxTime, park: true,
+	}
 }
 
 // An aside keeps a run in the store.
 type aside struct {
-	desk    *desk
+	*job
 	id      string
 	version int64 // of what is kept
 	parked  parked
@@ -42,14 +52,14 @@ type aside struct {
 
 var _ worker.Aside = (*aside)(nil)
 
-func newAside(d *desk, p parked) *aside {
+func newAside(j *job, p parked) *aside {
 	p.Version = parkedVersion
-	return &aside{desk: d, id: strings.ToLower(rand.Text()[:10]), parked: p}
+	return &aside{job: j, id: strings.ToLower(rand.Text()[:10]), parked: p}
 }
 
 // Save implements [worker.Aside].
 func (a *aside) Save(ctx context.Context, data []byte) error {
-	a.parked.Run = data
+	a.parked.Run, a.parked.Created = data, a.crew.Created()
 	all, err := json.Marshal(a.parked)
 	if err != nil {
 		return err

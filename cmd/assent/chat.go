@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/crew"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/tool"
@@ -48,8 +47,8 @@ func (f *runFlags) chat(c *cobra.Command, name string) error {
 	}
 	w.kind = approval.SessionChat
 	lines := bufio.NewReader(c.InOrStdin())
-	return f.work(c, w, newRunView(out, c.ErrOrStderr(), false), func(ctx context.Context, m *crew.Member, d *desk) error {
-		run, err := m.Run(ctx)
+	return f.work(c, w, newRunView(out, c.ErrOrStderr(), false), func(ctx context.Context, j *job) error {
+		run, err := j.member.Run(ctx)
 		if err != nil {
 			return err
 		}
@@ -58,7 +57,7 @@ func (f *runFlags) chat(c *cobra.Command, name string) error {
 			if err != nil || text == "/quit" {
 				return err
 			}
-			_, err = run.Say(tool.WithProgress(ctx, d.shown), worker.Message{Text: text})
+			_, err = run.Say(tool.WithProgress(ctx, j.desk.shown), worker.Message{Text: text})
 			if err := goesOn(c.ErrOrStderr(), err); err != nil {
 				return err
 			}

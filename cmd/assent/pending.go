@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -17,23 +20,38 @@ import (
 )
 
 func pendingCmd() *cobra.Command {
-	var k keeper
-	var asJSON bool
+	var f pendingFlags
 	c := &cobra.Command{
 		Use:   "pending [ID]",
 		Short: "See what waits for an answer",
 		Long: "pending lists the questions that wait, of all runs. With an id it shows one in full: what\n" +
-			"would happen, and why it is asked.",
+			"would happen, and why it is asked. With --args it shows what would happen with other\n" +
+			"arguments, for a run that was put aside.",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return pending(c, &k, args, asJSON) },
+		RunE: func(c *cobra.Command, args []string) error { return f.show(c, args) },
 	}
-	k.register(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	f.register(c)
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().StringVar(&f.args, "args", "", "show the question as it would be with these arguments, as JSON")
 	return c
 }
 
+type pendingFlags struct {
+	keeper
+	json bool
+	args string
+}
+
+// pending lists what waits.
 func pending(c *cobra.Command, k *keeper, args []string, asJSON bool) error {
-	s, err := k.reading(c.Context())
+	return (&pendingFlags{keeper: *k, json: asJSON}).show(c, args)
+}
+
+func (f *pendingFlags) show(c *cobra.Command, args []string) error {
+	if f.args != "" && (len(args) == 0 || !json.Valid([]byte(f.args))) {
+		return usageError{what: "--args goes with an ID, and is JSON", help: c.CommandPath() + " --help"}
+	}
+	s, err := f.reading(c.Context())
 	if err != nil && !errors.Is(err, errNoStore) {
 		return err
 	}
@@ -49,17 +67,10 @@ func pending(c *cobra.Command, k *keeper, args []string, asJSON bool) error {
 			return err
 		}
 	}
-	if len(args) == 1 {
-		r, err := findOpen(open, args[0])
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return writeJSON(c.OutOrStdout(), r)
-		}
-		return showRequest(c.Context(), c.OutOrStdout(), r)
-	}
-	if asJSON {
+	switch {
+	case len(args) == 1:
+		return f.one(c, s, open, runs, args[0])
+	case f.json:
 		requests := []*approval.Request{}
 		for _, p := range open {
 			requests = append(requests, p.Request)
@@ -67,6 +78,31 @@ func pending(c *cobra.Command, k *keeper, args []string, asJSON bool) error {
 		return writeJSON(c.OutOrStdout(), requests)
 	}
 	return listPending(c.OutOrStdout(), open, runs)
+}
+
+// one shows one question, as it is or with other arguments.
+func (f *pendingFlags) one(c *cobra.Command, s *store.Store, open []approval.Posted, runs map[string]string, id string) error {
+	r, err := findOpen(open, id)
+	if err != nil {
+		return err
+	}
+	run := runs[r.Call.Session]
+	switch {
+	case f.args != "" && run == "":
+		return fmt.Errorf("request %s is of a program that is running, and only that can say what it would do; 'assent approve %s --args JSON' has it ask again", r.ID, r.ID)
+	case f.args != "":
+		if r, err = previewChanged(c, &f.keeper, s, run, r.ID, json.RawMessage(f.args)); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return writeJSON(c.OutOrStdout(), r)
+	}
+	if err := showRequest(c.Context(), c.OutOrStdout(), r); err != nil || f.args == "" {
+		return err
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "\nTo approve exactly this: assent approve %s --expect %s --args JSON\n", r.ID, r.Fingerprint)
+	return err
 }
 
 // runsBySession returns the ids of the runs that were put aside.
@@ -82,7 +118,7 @@ func runsBySession(ctx context.Context, s *store.Store) (map[string]string, erro
 func listPending(w io.Writer, open []approval.Posted, runs map[string]string) error {
 	if len(open) == 0 {
 		fmt.Fprintln(w, "Nothing waits for an answer.")
-		return nil
+		return readyRuns(w, runs)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ID\tRUN\tSINCE\tWORKER\tTOOL\tWHAT")
@@ -91,7 +127,24 @@ func listPending(w io.Writer, open []approval.Posted, runs map[string]string) er
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, runs[r.Call.Session], r.Created.Local().Format("2006-01-02 15:04:05"),
 			present.SafeLine(strings.Join(r.Call.Workers, " › ")), present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	ready := maps.Clone(runs)
+	for _, p := range open {
+		delete(ready, p.Request.Call.Session)
+	}
+	return readyRuns(w, ready)
+}
+
+// readyRuns names the runs that wait for nothing: all is answered, or their program was ended.
+func readyRuns(w io.Writer, runs map[string]string) error {
+	for _, run := range slices.Sorted(maps.Values(runs)) {
+		if _, err := fmt.Fprintf(w, "Run %s has all its answers. Unless it is under way: assent resume %s\n", run, run); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // findOpen finds an open request by its id or the beginning of it.
@@ -127,6 +180,9 @@ func showRequest(ctx context.Context, w io.Writer, r *approval.Request) error {
 	fmt.Fprintf(w, "asks because: %s\nsince: %s\nfingerprint: %s\n", present.SafeLine(r.Why), r.Created.Local().Format(time.DateTime), r.Fingerprint)
 	for _, i := range r.Open {
 		fmt.Fprintf(w, "act: %s\n", present.SafeLine(r.Acts[i].String()))
+	}
+	for _, fact := range view.Facts {
+		fmt.Fprintf(w, "%s: %s\n", present.SafeLine(fact.Name()), present.SafeLine(fact.Value()))
 	}
 	_, err = fmt.Fprintf(w, "\n%s\n", strings.TrimSuffix(shownText(view.Content), "\n"))
 	return err

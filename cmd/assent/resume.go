@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/assent-dev/assent/internal/crew"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
-	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -45,10 +45,8 @@ func resume(c *cobra.Command, k *keeper, id string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	f := runFlags{
-		workFlags: workFlags{askFlags: askFlags{onDeny: p.OnDeny}, keeper: *k, config: p.Config, ask: "terminal", set: p.Set},
-		model:     p.Model, maxSteps: p.MaxSteps, maxTokens: p.MaxTokens, maxTime: p.MaxTime, park: true, json: asJSON,
-	}
+	f := p.flags(*k)
+	f.json = asJSON
 	out := c.OutOrStdout()
 	c.SetOut(c.ErrOrStderr())
 	w, err := f.prepareIn(c, p.Folder, p.Worker)
@@ -57,11 +55,10 @@ func resume(c *cobra.Command, k *keeper, id string, asJSON bool) error {
 	}
 	w.session = run.Session
 	shown := newRunView(out, c.ErrOrStderr(), asJSON)
-	return f.work(c, w, shown, func(ctx context.Context, m *crew.Member, d *desk) error {
-		a := &aside{desk: d, id: run.ID, version: run.Version, parked: p}
-		return deferred(c, shown, m, d, a, func(ctx context.Context, r *worker.Run) (worker.Round, error) {
-			return r.Resume(ctx, p.Run)
-		})
+	return f.work(c, w, shown, func(ctx context.Context, j *job) error {
+		j.crew.Recall(p.Created)
+		a := &aside{job: j, id: run.ID, version: run.Version, parked: p}
+		return j.later(ctx, c, a, func(ctx context.Context, r *worker.Run) (worker.Round, error) { return r.Resume(ctx, p.Run) })
 	})
 }
 
@@ -81,38 +78,39 @@ func (k *keeper) savedRun(ctx context.Context, id string) (approval.SavedRun, er
 	return run, errors.Join(err, s.Close())
 }
 
-// deferred lets a run go on until it ends or waits for a person, and keeps it then.
-func deferred(c *cobra.Command, shown *runView, m *crew.Member, d *desk, a *aside, do func(context.Context, *worker.Run) (worker.Round, error)) error {
-	ctx := c.Context()
-	run, err := m.Run(ctx)
-	if err != nil {
-		return err
-	}
-	run.Aside = a
-	shown.begin(m, d)
-	round, err := do(tool.WithProgress(ctx, d.shown), run)
-	if err == nil {
-		err = crew.CheckOutput(m.Worker, crew.LastText(round))
-	}
-	shown.end(run.Usage(), err)
+// later lets a run go on until it ends or waits for a person, and keeps it then. It is also
+// kept where it was interrupted, or where something failed that may work later.
+func (j *job) later(ctx context.Context, c *cobra.Command, a *aside, do func(context.Context, *worker.Run) (worker.Round, error)) error {
+	j.crew.Aside = a
+	err := j.do(ctx, do)
 	var paused *worker.PausedError
-	switch {
-	case errors.As(err, &paused):
-		d.kept = true
+	if errors.As(err, &paused) {
+		j.desk.kept = true
 		printPending(c.ErrOrStderr(), a.id, paused.Pending)
 		return err
-	case ctx.Err() != nil:
-		d.kept = a.version > 0 // it was interrupted, and can be resumed
-		return err
 	}
-	return errors.Join(err, a.ended(ctx))
+	if over(err) || a.version == 0 {
+		return errors.Join(err, a.ended(ctx))
+	}
+	j.desk.kept = true
+	fmt.Fprintf(c.ErrOrStderr(), "The run is kept as it was before that. To go on: assent resume %s\n", a.id)
+	return err
+}
+
+// over reports whether a run that ended so has ended for good.
+func over(err error) bool {
+	return err == nil || errors.As(err, new(*worker.StoppedError)) || errors.Is(err, worker.ErrLimit) || errors.As(err, new(*crew.OutputError))
 }
 
 // printPending lists what a run waits for.
 func printPending(w io.Writer, run string, pending []*approval.Request) {
 	fmt.Fprintf(w, "The run waits for:\n")
 	for _, r := range pending {
-		fmt.Fprintf(w, "  %s  %s · %s\n", r.ID, present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
+		fmt.Fprintf(w, "  %s  %s · %s", r.ID, present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
+		if len(r.Call.Workers) > 1 {
+			fmt.Fprintf(w, "  (%s)", present.SafeLine(strings.Join(r.Call.Workers, " › ")))
+		}
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "Answer with 'assent approve ID' or 'assent deny ID', then: assent resume %s\n", run)
 }

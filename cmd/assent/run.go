@@ -58,7 +58,7 @@ func runCmd() *cobra.Command {
 // register adds the flags that run and chat share.
 func (f *runFlags) register(c *cobra.Command) {
 	f.workFlags.register(c)
-	c.Flags().StringVar(&f.model, "model", "", "the model, for a worker that names none, such as anthropic:NAME or script:FILE")
+	c.Flags().StringVar(&f.model, "model", "", "the model, such as anthropic:NAME or script:FILE, in place of the worker's own; also for workers it calls that name none")
 	c.Flags().IntVar(&f.maxSteps, "max-steps", 0, "how many turns the run has at most (default: the worker's max_steps, or 50)")
 	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "how many tokens the run may use (default: any number)")
 	c.Flags().DurationVar(&f.maxTime, "max-time", 0, "how long the run may take, such as 10m (default: any time)")
@@ -104,24 +104,36 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	shown := newRunView(out, c.ErrOrStderr(), f.json)
-	return f.work(c, w, shown, func(ctx context.Context, m *crew.Member, d *desk) error {
+	return f.work(c, w, shown, func(ctx context.Context, j *job) error {
+		say := func(ctx context.Context, r *worker.Run) (worker.Round, error) { return r.Say(ctx, message) }
 		if f.park {
-			return deferred(c, shown, m, d, newAside(d, f.parked(w)), func(ctx context.Context, r *worker.Run) (worker.Round, error) {
-				return r.Say(ctx, message)
-			})
+			return j.later(ctx, c, newAside(j, f.parked(w)), say)
 		}
-		run, err := m.Run(ctx)
-		if err != nil {
-			return err
-		}
-		shown.begin(m, d)
-		round, err := run.Say(tool.WithProgress(ctx, d.shown), message)
-		if err == nil {
-			err = crew.CheckOutput(m.Worker, crew.LastText(round))
-		}
-		shown.end(run.Usage(), err)
-		return err
+		return j.do(ctx, say)
 	})
+}
+
+// A job is a worker that is open, with what its run needs.
+type job struct {
+	crew   *crew.Crew
+	member *crew.Member
+	desk   *desk
+	shown  *runView
+}
+
+// do lets the worker run, and shows how that begins and ends.
+func (j *job) do(ctx context.Context, do func(context.Context, *worker.Run) (worker.Round, error)) error {
+	run, err := j.member.Run(ctx)
+	if err != nil {
+		return err
+	}
+	j.shown.begin(j.member, j.desk)
+	round, err := do(tool.WithProgress(ctx, j.desk.shown), run)
+	if err == nil {
+		err = crew.CheckOutput(j.member.Worker, crew.LastText(round))
+	}
+	j.shown.end(run.Usage(), err)
+	return err
 }
 
 // parked is how a run of these flags is started again.
@@ -138,7 +150,7 @@ func (f *runFlags) limits() worker.Limits {
 }
 
 // work opens the desk and the crew for a prepared worker, lets do use them, and closes both.
-func (f *runFlags) work(c *cobra.Command, w *prepared, shown *runView, do func(context.Context, *crew.Member, *desk) error) error {
+func (f *runFlags) work(c *cobra.Command, w *prepared, shown *runView, do func(context.Context, *job) error) error {
 	ctx, stop := context.WithCancelCause(c.Context())
 	defer stop(nil)
 	if err := makeRoots(w.cfg); err != nil {
@@ -159,7 +171,7 @@ func (f *runFlags) work(c *cobra.Command, w *prepared, shown *runView, do func(c
 		return errors.Join(err, foreign.close(), d.close())
 	}
 	warn(m.Box.Warnings)
-	err = do(ctx, m, d)
+	err = do(ctx, &job{all, m, d, shown})
 	return errors.Join(err, m.Close(), foreign.close(), d.close())
 }
 

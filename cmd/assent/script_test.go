@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) {
 	mcptest.Main() // for connectors that are this program
-	testscript.Main(tidily{m}, map[string]func(){"assent": main, "agent": agentMain})
+	testscript.Main(tidily{m}, map[string]func(){"assent": main, "agent": agentMain, "killed": killedMain})
 }
 
 // tidily removes the program that tests at a terminal have built.

@@ -67,18 +67,21 @@ type terminal struct {
 	over          bool // it has ended and all is shown
 }
 
-// start runs a command at a terminal of that size. Its standard output goes there too,
-// unless it goes elsewhere already.
+// start runs a command at a terminal of that size. Its standard input and output are there
+// too, unless they are elsewhere already.
 func start(t *testing.T, columns, rows uint16, c *exec.Cmd) *terminal {
 	t.Helper()
 	master, slave := openTerminal(t, columns, rows)
 	x := &terminal{t: t, cmd: c, master: master, slave: slave, screen: screen.New(int(columns), int(rows)), sent: make(chan []byte), ended: make(chan struct{})}
 	x.before = x.settings()
-	c.Stdin, c.Stderr = slave, slave
+	c.Stderr = slave
+	if c.Stdin == nil {
+		c.Stdin = slave
+	}
 	if c.Stdout == nil {
 		c.Stdout = slave
 	}
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -133,12 +133,12 @@ func askTrust(c *cobra.Command, store trust.Store, f *config.File, yes bool) err
 		fmt.Fprintf(out, "%s is trusted as it is.\n", shownText(bundle.Path))
 		return nil
 	}
-	if !yes && !keypress.IsTerminal(os.Stdin) {
+	if !yes && keypress.Person() == nil {
 		return statusError{exitUsage, fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes once you have read the file", f.Path)}
 	}
 	showTrust(out, f, bundle, changes)
 	if !yes {
-		key, err := keypress.Ask(os.Stdin, out, "Trust it?", "yn")
+		key, err := keypress.Ask(keypress.Person(), out, "Trust it?", "yn")
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,10 @@ func (m *Member) delegation(in callArgs, begun *child) (d delegation, err error)
 		return d, nil
 	}
 	path, err := config.FindNamed(in.Worker, m.crew.Folders...)
-	if err != nil {
+	switch {
+	case err != nil && slices.Contains(config.ListWorkers(m.crew.Folders...), in.Worker):
+		return d, fmt.Errorf("worker %s cannot be called: it has two files, and only a person can remove one", in.Worker)
+	case err != nil:
 		return d, fmt.Errorf("there is no worker %q; %s names those that there are", in.Worker, listWorkers)
 	}
 	if d.file, err = config.Read(path, config.WorkerFile); err != nil {
@@ -231,7 +234,7 @@ func (m *Member) configuration(ctx context.Context, f *config.File) (*config.Con
 	if err != nil {
 		return nil, err
 	}
-	if m.crew.Box.Looking {
+	if m.crew.Looking {
 		return cfg, nil
 	}
 	for _, r := range cfg.MissingRoots() {
@@ -254,9 +257,10 @@ func (m *Member) answer(ctx context.Context, do func(*worker.Run) (worker.Round,
 		return "", err
 	}
 	round, err := do(run)
-	if !errors.As(err, new(*worker.PausedError)) {
-		m.caller.run.Charge(run.Usage()) // once, at its end
+	if errors.As(err, new(*worker.PausedError)) {
+		return "", err
 	}
+	m.caller.run.Charge(run.Usage()) // once, at its end
 	var stopped *worker.StoppedError
 	if errors.As(err, &stopped) && !stopped.Repeated && m.crew.Stop != nil {
 		m.crew.Stop(err)

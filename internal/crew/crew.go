@@ -46,6 +46,8 @@ type Crew struct {
 	Ties *Ties
 	// Stop ends the whole run. May be nil.
 	Stop context.CancelCauseFunc
+	// Looking is for a crew that runs nothing: no folder is made.
+	Looking bool
 	// Limits and StopOnDeny are for every worker of the crew.
 	Limits     worker.Limits
 	StopOnDeny bool

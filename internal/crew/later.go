@@ -119,8 +119,7 @@ func (i inner) Preview(ctx context.Context, request string, args json.RawMessage
 }
 
 // Preview returns what a request of a run of this member that was put aside would be with
-// other arguments. The crew is one that only looks: its tools do nothing, and its gates keep
-// no records.
+// other arguments. The crew is one that is only looking, and its gates keep no records.
 func (m *Member) Preview(ctx context.Context, data []byte, request string, args json.RawMessage) (*approval.Request, error) {
 	run, err := m.Run(ctx)
 	if err != nil {

@@ -18,13 +18,25 @@ func CheckInput(w *config.Worker, input json.RawMessage) error {
 	return nil
 }
 
+// An OutputError says that a worker did not answer as it promised.
+type OutputError struct {
+	Worker string
+	Err    error
+}
+
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("the answer of %s does not fit its output_schema: %v", e.Worker, e.Err)
+}
+
+func (e *OutputError) Unwrap() error { return e.Err }
+
 // CheckOutput reports why what a worker said is not what it promised.
 func CheckOutput(w *config.Worker, text string) error {
 	if len(w.OutputSchema) == 0 {
 		return nil
 	}
 	if err := fits(w.OutputSchema, json.RawMessage(text)); err != nil {
-		return fmt.Errorf("the answer of %s does not fit its output_schema: %w", w.Name, err)
+		return &OutputError{Worker: w.Name, Err: err}
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func (r *Run) restoreTurn(o *savedTurn) error {
 	if len(o.Inner) == 0 || r.Inner == nil {
 		return nil
 	}
-	if err := json.Unmarshal(o.Inner, r.Inner); err != nil {
+	if err := r.Inner.UnmarshalJSON(o.Inner); err != nil {
 		return fmt.Errorf("saved run: %w", err)
 	}
 	return nil

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/tool"
+)
+
+// previewChanged says what a request of a run that was put aside would be with other
+// arguments. It makes and records nothing.
+func previewChanged(c *cobra.Command, k *keeper, s *store.Store, run, request string, args json.RawMessage) (*approval.Request, error) {
+	saved, err := s.LoadRun(c.Context(), run)
+	if err != nil {
+		return nil, err
+	}
+	p, err := loadParked(saved)
+	if err != nil {
+		return nil, err
+	}
+	f := p.flags(*k)
+	f.dryRun = true
+	w, err := f.prepareIn(c, p.Folder, p.Worker)
+	if err != nil {
+		return nil, err
+	}
+	all := f.crew(w, &desk{store: s, session: saved.Session}, nil)
+	all.Recall(p.Created)
+	all.Looking, all.Connect = true, nil // the tools are as in the run, or the fingerprint would be another
+	all.Gate = func(_ []string, rules *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+		return tool.Guard(approval.Config{Session: saved.Session, Policy: rules, Rules: s, Grants: s}, tools...)
+	}
+	all.Model = func(context.Context, *config.Worker) (worker.Talker, error) { return nil, nil }
+	w.withoutMissing()
+	m, err := all.Open(w.cfg)
+	if err != nil {
+		return nil, err
+	}
+	r, err := m.Preview(c.Context(), p.Run, request, args)
+	if err = errors.Join(err, m.Close()); err != nil {
+		return nil, fmt.Errorf("with these arguments it cannot be approved: %w", err)
+	}
+	return r, nil
+}
