@@ -25,7 +25,7 @@ func (w *walker) into(p Part, e programs.Effect, c *command) {
 }
 
 // intoFrom adds them for one working folder. If commands before may have made a folder
-// there, the file may go to either place.
+// there, or removed it, the file may go to either place.
 func (w *walker) intoFrom(p Part, e programs.Effect, dir string, after bool) {
 	name, ok := w.absolute(e.What.Text, dir)
 	if !ok {
@@ -34,13 +34,11 @@ func (w *walker) intoFrom(p Part, e programs.Effect, dir string, after bool) {
 		return
 	}
 	_, kind := w.world.Look(name)
-	if kind == Folder {
-		w.intoFolder(p, e, name, dir)
-		return
+	if kind != Folder || after {
+		p.Path = name
+		w.bring(p, e, dir)
 	}
-	p.Path = name
-	w.bring(p, e, dir)
-	if after {
+	if kind == Folder || after {
 		w.intoFolder(p, e, name, dir)
 	}
 }
