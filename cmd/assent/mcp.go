@@ -142,7 +142,7 @@ func readToken(file string) (string, error) {
 type counter struct {
 	store      *store.Store
 	spool      *gateway.Spool // nil if every event is to be on the disk at once
-	user       *config.User // the user's own config
+	user       *config.User   // the user's own config
 	rules      *approval.RuleSet
 	mode       approval.Mode
 	session    string

@@ -26,6 +26,8 @@ func answer(r *approval.Record) string {
 	switch {
 	case r.Kind == approval.Pruned:
 		return "(pruned)"
+	case r.Kind == approval.Confined:
+		return "(sandbox)"
 	case r.Unended:
 		return string(r.State) + " NO END"
 	case r.Kind == approval.Started:
@@ -57,6 +59,8 @@ func what(e *approval.Event) string {
 // basis says in a few words by what or whom an answer was given.
 func basis(e *approval.Event) string {
 	switch {
+	case e.Kind == approval.Confined:
+		return e.Why
 	case e.Basis != "":
 		return e.Basis
 	case e.By.User != "" && e.Note != "":
