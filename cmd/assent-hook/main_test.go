@@ -16,7 +16,7 @@ import (
 func build(t testing.TB, dir string) string {
 	t.Helper()
 	program := filepath.Join(dir, "assent-hook")
-	c := exec.Command("go", "build", "-trimpath", "-o", program, ".")
+	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, ".")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

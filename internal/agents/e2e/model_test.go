@@ -31,8 +31,10 @@ func (m model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Messages []struct{ Content json.RawMessage } // Anthropic
 		Tools    []struct{ Name string }
-		Input    []struct{ Type string }                                        // OpenAI
-		Contents []struct{ Parts []struct{ FunctionResponse json.RawMessage } } // Gemini
+		Input    []struct{ Type string } // OpenAI
+		Contents []struct {
+			Parts []struct{ FunctionResponse json.RawMessage }
+		} // Gemini
 	}
 	if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&in) != nil {
 		http.NotFound(w, r)

@@ -115,8 +115,12 @@ func nobody(r *approval.Request, asks bool) string {
 	if r.Why != "" {
 		text += ": " + r.Why
 	}
-	if !asks {
-		text += "; open an inbox with 'assent inbox', or allow it with 'assent rules add'"
+	if asks {
+		return text
+	}
+	text += "; open an inbox with 'assent inbox'"
+	if !r.PersonOnly {
+		text += ", or allow it with 'assent rules add'"
 	}
 	return text
 }

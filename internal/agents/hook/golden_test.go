@@ -46,7 +46,7 @@ func golden(t *testing.T, file string) {
 		if !ok {
 			continue
 		}
-		got := newPlace(t).shown(agent, string(f.Data), strings.HasPrefix(event, "observe"))
+		got := newPlace(t).shown(agent, event, string(f.Data))
 		if os.Getenv("ASSENT_UPDATE") == "" && got != want[event+".out"] {
 			t.Errorf("%s: got\n%swant\n%s", event, got, want[event+".out"])
 		}
@@ -113,6 +113,7 @@ func (p *place) link(to, name string) {
 // options are those for an event in the place.
 func (p *place) options(agent *agents.Agent, event string) Options {
 	event = strings.ReplaceAll(event, "$TOP", p.top)
+	event = strings.ReplaceAll(event, "$HUGE", strings.Repeat("x", maxInput))
 	return Options{
 		Agent: agent, Input: strings.NewReader(event), State: p.state, Config: p.settings, Admin: filepath.Join(p.top, "none"),
 		Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + p.top},
@@ -125,11 +126,15 @@ func (p *place) answer(agent *agents.Agent, event string) agents.Reply {
 	return Run(p.t.Context(), p.options(agent, event))
 }
 
-// shown is how a reply stands in a golden file.
-func (p *place) shown(agent *agents.Agent, event string, observe bool) string {
+// shown is how a reply stands in a golden file. What the name begins with says how the
+// hook is called.
+func (p *place) shown(agent *agents.Agent, name, event string) string {
 	p.t.Helper()
 	o := p.options(agent, event)
-	o.Observe = observe
+	o.Observe, o.Defer = strings.HasPrefix(name, "observe"), strings.HasPrefix(name, "defer")
+	if o.Defer {
+		o.Environ = append(o.Environ, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
+	}
 	reply := Run(p.t.Context(), o)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "exit %d\n", reply.Exit)

@@ -188,6 +188,40 @@ func TestOnDisk(t *testing.T) {
 	}
 }
 
+// TestTheHookDeniesBeforeTheAgentStopsWaiting keeps the hook's own deadline below the time
+// that each agent is told to wait: what is late lets the call run.
+func TestTheHookDeniesBeforeTheAgentStopsWaiting(t *testing.T) {
+	own, err := time.ParseDuration(deadline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range agents.All() {
+		unit := time.Second
+		if a.Name == "gemini" {
+			unit = time.Millisecond
+		}
+		plan, err := TargetOf(a).Add(nil, Command(a, program))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(plan.After)
+		said := strings.Count(text, deadline)
+		for rest, ok := text, true; ok; {
+			if _, rest, ok = strings.Cut(rest, `"timeout": `); !ok {
+				break
+			}
+			var n int64
+			if err := json.NewDecoder(strings.NewReader(rest)).Decode(&n); err != nil || time.Duration(n)*unit <= own {
+				t.Errorf("%s waits %d of %v (%v), and the hook %v", a.Name, n, unit, err, own)
+			}
+			said--
+		}
+		if said != 0 {
+			t.Errorf("%s: not every hook is told how long the agent waits, and itself when to deny:\n%s", a.Name, text)
+		}
+	}
+}
+
 func TestAFileThatChangedSinceItWasShownIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "settings.json")
 	if err := os.WriteFile(path, []byte(`{"a": 2}`), 0o600); err != nil {
