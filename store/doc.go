@@ -17,7 +17,8 @@
 //
 // One row, the head, is touched by every change. Its counters say what has changed,
 // so that a process which waits is woken by the system, looks at one row, and reads
-// again only what it must. Its sums say what the tables must hold.
+// again only what it must. Its sums say what the tables must hold. A number in a file
+// beside the store says for a microsecond that it has not changed at all.
 //
 // Nothing is believed that is not as it was written. Rows carry checksums, tables
 // add up to what the head says, and a small file, the mark, counts the changes that

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -20,6 +21,17 @@ type Stats struct {
 	Idle     []approval.Rule `json:"idle"`     // rules that decided nothing
 	Days     []DayStats      `json:"days"`     // oldest first
 }
+
+// MarshalJSON writes what there is none of as an empty list.
+func (s Stats) MarshalJSON() ([]byte, error) {
+	type plain Stats
+	p := plain(s)
+	p.Sessions, p.Answers, p.Slowest = listed(s.Sessions), listed(s.Answers), listed(s.Slowest)
+	p.Rules, p.Idle, p.Days = listed(s.Rules), listed(s.Idle), listed(s.Days)
+	return json.Marshal(p)
+}
+
+func listed[T any](list []T) []T { return append([]T{}, list...) }
 
 // SessionStats counts the calls and prompts of a session.
 type SessionStats struct {

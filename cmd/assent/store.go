@@ -38,7 +38,7 @@ func (k *keeper) reading(ctx context.Context) (*store.Store, error) {
 		return nil, err
 	}
 	if !isThere(dir, store.FileName) {
-		return nil, errNoStore
+		return nil, fmt.Errorf("%w: there is no store in %s", errNoStore, dir)
 	}
 	return openStore(ctx, dir)
 }
