@@ -45,7 +45,10 @@ func previewChanged(c *cobra.Command, k *keeper, s *store.Store, run, request st
 		return nil, err
 	}
 	r, err := m.Preview(c.Context(), p.Run, request, args)
-	if err = errors.Join(err, m.Close()); err != nil {
+	switch err = errors.Join(err, m.Close()); {
+	case errors.Is(err, approval.ErrWrongCall):
+		return nil, fmt.Errorf("request %s is no longer what was shown; 'assent resume %s' asks it again", request, run)
+	case err != nil:
 		return nil, fmt.Errorf("with these arguments it cannot be approved: %w", err)
 	}
 	return r, nil

@@ -98,7 +98,7 @@ func TestS26_ChangedAfterItWasSeen(t *testing.T) {
 	}
 	seen := regexp.MustCompile(`--expect (\S+)`).FindStringSubmatch(string(out))[1]
 	p.put("notes/a.md", "other\n")
-	if out, err := p.assent("approve", id, "--args", args, "--expect", seen).CombinedOutput(); err == nil || !strings.Contains(string(out), "not what --expect names") {
+	if out, err := p.assent("approve", id, "--args", args, "--expect", seen).CombinedOutput(); err == nil || !strings.Contains(string(out), "is no longer what was shown; 'assent resume ") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	p.put("notes/a.md", "old\n")
