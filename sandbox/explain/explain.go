@@ -96,11 +96,12 @@ func (e *explaining) named(n Named) {
 
 // refuses reports whether the profile keeps a command from a file.
 func (e *explaining) refuses(n Named) (Kind, bool) {
-	if e.private(n.Path) {
-		// What is written there stays there; what is not there cannot be read.
-		return Read, !n.Write && e.Exists(n.Path) && e.profile.At(n.Path) == sandbox.Nothing
-	}
-	switch mode := e.profile.At(n.Path); {
+	mode := e.mode(n.Path)
+	switch {
+	case e.private(n.Path) && n.Write:
+		// What is written there stays there, if its folder is there.
+		dir := path.Dir(n.Path)
+		return Write, mode == sandbox.Nothing && !slices.Contains(e.Private, dir) && e.Exists(dir)
 	case n.Write:
 		return Write, mode != sandbox.ReadWrite && !strings.HasPrefix(n.Path, "/dev/")
 	default:
@@ -108,12 +109,30 @@ func (e *explaining) refuses(n Named) (Kind, bool) {
 	}
 }
 
-// fixed reports whether no step can let a command at a path: it is protected or hidden.
-func (e *explaining) fixed(file string) bool {
+// mode is what may be done with a file. What is found in the roots and protected is not in
+// the profile itself.
+func (e *explaining) mode(file string) sandbox.Mode {
+	mode := e.profile.At(file)
+	if guarded(file) && !e.profile.GitWrite {
+		return min(mode, sandbox.ReadOnly)
+	}
+	return mode
+}
+
+// guarded reports whether a path leads through a name that commands may not change.
+func guarded(file string) bool {
 	for part := range strings.SplitSeq(file, "/") {
 		if part == ".git" || part == ".assent" {
 			return true
 		}
+	}
+	return false
+}
+
+// fixed reports whether no step can let a command at a path: it is protected or hidden.
+func (e *explaining) fixed(file string) bool {
+	if guarded(file) {
+		return true
 	}
 	within := func(o sandbox.Entry) bool { return sandbox.Below(o.Path, file) }
 	return slices.ContainsFunc(e.profile.Protected, within) || slices.ContainsFunc(e.profile.Masked, within)
@@ -148,12 +167,13 @@ func (e *explaining) network() {
 // seen explains a path that the output mentions: it is there on the host and not inside.
 // One that is there and cannot be written is explained only if that is what the system said.
 func (e *explaining) seen(file string) {
-	mode := e.profile.At(file)
+	mode := e.mode(file)
 	switch {
-	case mode == sandbox.Nothing && e.Exists(file) && !e.Shared(file):
+	case e.Shared(file):
+	case mode == sandbox.Nothing && e.Exists(file):
 		e.add(Refusal{Kind: Read, Path: file, Grade: Likely, Fixed: e.fixed(file)})
-	case mode == sandbox.ReadWrite || e.private(file):
-	case strings.Contains(e.Output, "Read-only file system") && !strings.HasPrefix(file, "/dev/"):
+	case mode == sandbox.ReadWrite || mode == sandbox.Nothing && e.private(file):
+	case strings.Contains(e.Output, "Read-only file system"):
 		e.add(Refusal{Kind: Write, Path: file, Grade: Likely, Fixed: e.fixed(file)})
 	}
 }

@@ -1,0 +1,161 @@
+package toolbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/bwrap"
+	"github.com/assent-dev/assent/sandbox/inner"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/files"
+)
+
+// The test program is also the processes that run inside and beside the sandbox.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "inner" {
+		if err := innerMain(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(125)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func innerMain(word string) error {
+	switch word {
+	case "serve":
+		s := inner.NewServer()
+		for name, h := range files.Handlers() {
+			s.Handle(name, h)
+		}
+		return s.Serve(os.Stdin, os.Stdout)
+	case "sweep":
+		return bwrap.Sweep(os.Stdin)
+	}
+	return errors.New("unknown word " + word)
+}
+
+// A world is a project with a box of tools for it, held by bubblewrap.
+type world struct {
+	t    testing.TB
+	top  string // the project is below it, and much that it must not reach
+	box  *toolbox.Box
+	hold func(*config.Policy) (toolbox.Hold, error)
+
+	mu     sync.Mutex
+	events []approval.Event
+}
+
+func newWorld(t testing.TB, policy string, change ...func(*toolbox.Hold)) *world {
+	t.Helper()
+	// Not below /tmp: that is private inside.
+	top, err := os.MkdirTemp("/var/tmp", "assent-box-")
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(top) })
+	w := &world{t: t, top: top}
+	must(t, os.MkdirAll(top+"/proj", 0o755))
+	must(t, os.MkdirAll(top+"/out", 0o755))
+	program, err := filepath.EvalSymlinks(os.Args[0])
+	must(t, err)
+	found, problem := bwrap.Find(t.Context(), bwrap.Candidates)
+	if problem != nil {
+		t.Fatal(problem.Cause)
+	}
+	runner := bwrap.New(found, []string{program, "inner", "sweep"})
+	t.Cleanup(func() { must(t, runner.Close()) })
+	w.hold = func(p *config.Policy) (toolbox.Hold, error) {
+		profile, err := p.Profile(config.Setting{Limits: sandbox.DefaultLimits, Resolve: filepath.EvalSymlinks, Home: top})
+		h := toolbox.Hold{Runner: runner, Profile: profile, Serve: []string{program, "inner", "serve"}, Steps: true}
+		for _, f := range change {
+			f(&h)
+		}
+		return h, err
+	}
+	w.box = w.open(policy, nil)
+	return w
+}
+
+// open opens the box of a policy in which TOP is the folder of the test.
+func (w *world) open(policy string, parent *toolbox.Box) *toolbox.Box {
+	w.t.Helper()
+	p, err := config.Load("policy.yaml", []byte(strings.ReplaceAll(policy, "TOP", w.top)), w.top)
+	must(w.t, err)
+	box, err := toolbox.Open(p, toolbox.Options{
+		State: w.top + "/state", Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + w.top + "/home"}, Hold: w.hold, Parent: parent,
+	})
+	must(w.t, err)
+	w.t.Cleanup(func() { must(w.t, box.Close()) })
+	return box
+}
+
+// Record implements [approval.Recorder].
+func (w *world) Record(_ context.Context, e approval.Event) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = append(w.events, e)
+	return nil
+}
+
+// refusals are the events of the sandbox.
+func (w *world) refusals() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []string
+	for _, e := range w.events {
+		if e.Kind == approval.Confined {
+			out = append(out, e.Why)
+		}
+	}
+	return out
+}
+
+// call takes a call through a gate whose person gives this answer; nil is nobody.
+func (w *world) call(mode approval.Mode, person approval.Approver, name string, args map[string]any) tool.Result {
+	w.t.Helper()
+	g, err := tool.Guard(approval.Config{Mode: mode, Approver: person, Recorder: w, Session: "s", Policy: w.box.Policy.Rules}, w.box.Tools...)
+	must(w.t, err)
+	defer g.Close()
+	data, err := json.Marshal(args)
+	must(w.t, err)
+	return tool.Call(w.t.Context(), g, approval.Call{ID: "1", Tool: name, Arguments: data})
+}
+
+// shell runs a command that nobody can be asked about.
+func (w *world) shell(command string) tool.Result {
+	w.t.Helper()
+	return w.call(approval.ModeStrict, nil, "shell", map[string]any{"command": command})
+}
+
+// yes is a person who says yes, or makes this choice.
+func yes(choice string) approval.Approver {
+	return approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
+		d := r.Approve("")
+		d.Choice, d.By = choice, approval.Who{User: "ann", Via: approval.ViaTerminal}
+		return d, nil
+	})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) write(name, text string) {
+	w.t.Helper()
+	must(w.t, os.MkdirAll(filepath.Dir(w.top+"/"+name), 0o755))
+	must(w.t, os.WriteFile(w.top+"/"+name, []byte(text), 0o644))
+}
