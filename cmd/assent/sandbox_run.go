@@ -60,6 +60,7 @@ func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) (err error) {
 	if err != nil {
 		return err
 	}
+	options.First = true
 	found, err := detect.Detect(c.Context(), options, profile)
 	if err != nil {
 		return unusable(policy, err)

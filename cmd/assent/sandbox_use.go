@@ -40,6 +40,7 @@ func findSandbox(ctx context.Context, policy *config.Policy, state string, files
 	if err != nil {
 		return nil, err
 	}
+	options.First = true
 	f := &confinement{setting: setting, serve: append(slices.Clone(options.Program), detect.WordServe)}
 	f.found, err = detect.Detect(ctx, options, onlyThere(profile))
 	if errors.As(err, &f.missing) && !policy.OS.Require {

@@ -22,6 +22,8 @@ type Options struct {
 	Program []string
 	// Bubblewrap is where bubblewrap is looked for; nil means bwrap.Candidates.
 	Bubblewrap []string
+	// First leaves the others untried once one can be used.
+	First bool
 }
 
 // The words that follow Options.Program, and what the process has to do.
@@ -67,6 +69,9 @@ type candidate struct {
 func Detect(ctx context.Context, o Options, p sandbox.Profile) (Found, error) {
 	var found Found
 	for _, c := range candidates(ctx, o) {
+		if o.First && found.Runner != nil {
+			break
+		}
 		if err := c.try(ctx, o, p); err != nil {
 			return found, err
 		}

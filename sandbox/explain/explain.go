@@ -170,12 +170,17 @@ func (e *explaining) seen(file string) {
 	mode := e.mode(file)
 	switch {
 	case e.Shared(file):
-	case mode == sandbox.Nothing && e.Exists(file):
+	case mode == sandbox.Nothing && e.Exists(file) && !e.writes(file):
 		e.add(Refusal{Kind: Read, Path: file, Grade: Likely, Fixed: e.fixed(file)})
 	case mode == sandbox.ReadWrite || mode == sandbox.Nothing && e.private(file):
 	case strings.Contains(e.Output, "Read-only file system"):
 		e.add(Refusal{Kind: Write, Path: file, Grade: Likely, Fixed: e.fixed(file)})
 	}
+}
+
+// writes reports whether the command was known to write a file.
+func (e *explaining) writes(file string) bool {
+	return slices.Contains(e.Named, Named{Path: file, Write: true})
 }
 
 // maxMentioned is how many paths of an output are looked at.

@@ -1,0 +1,113 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/explain"
+)
+
+var profile = sandbox.Profile{
+	Roots: []sandbox.Root{
+		{Path: "/p", Mode: sandbox.ReadWrite, Guarded: true},
+		{Path: "/docs", Mode: sandbox.ReadOnly},
+	},
+	Protected: []sandbox.Entry{{Path: "/p/state"}},
+	Masked:    []sandbox.Entry{{Path: "/p/.env"}},
+}
+
+func facts(f explain.Facts) explain.Facts {
+	f.Dir, f.Private = "/p", []string{"/tmp", "/home/u"}
+	f.Exists = func(path string) bool { return !strings.Contains(path, "missing") }
+	f.Shared = func(path string) bool { return strings.HasPrefix(path, "/usr/") }
+	if f.Exit == 0 {
+		f.Exit = 1
+	}
+	return f
+}
+
+func TestExplain(t *testing.T) {
+	read := func(path string) []explain.Named { return []explain.Named{{Path: path}} }
+	write := func(path string) []explain.Named { return []explain.Named{{Path: path, Write: true}} }
+	for name, tt := range map[string]struct {
+		facts explain.Facts
+		want  string // "" for nothing
+	}{
+		"the word sandbox":              {explain.Facts{Output: "sandbox: permission denied, operation not permitted"}, ""},
+		"a path of its own":             {explain.Facts{Named: write("/p/a"), Output: "/p/a: Permission denied"}, ""},
+		"a file that is nowhere":        {explain.Facts{Named: read("/x/missing"), Output: "/x/missing: No such file"}, ""},
+		"a system's file":               {explain.Facts{Named: read("/usr/lib/x"), Output: "/usr/lib/x: bad"}, ""},
+		"private and its own":           {explain.Facts{Named: write("/tmp/a"), Output: "/tmp/a: No space left on device"}, ""},
+		"named and mentioned":           {explain.Facts{Named: read("/x/a"), Output: "cat: /x/a: No such file"}, "sandbox (certain): /x/a exists"},
+		"only named":                    {explain.Facts{Named: read("/x/a"), Output: "it failed"}, "sandbox (likely): /x/a exists"},
+		"only mentioned":                {explain.Facts{Output: "open '/x/a': nothing"}, "sandbox (likely): /x/a exists"},
+		"a write outside":               {explain.Facts{Named: write("/x/a"), Output: "/x/a: Read-only file system"}, "sandbox (certain): writing /x/a"},
+		"a write to a read-only root":   {explain.Facts{Named: write("/docs/a"), Output: "docs/a: Read-only"}, "sandbox (likely): writing /docs/a"},
+		"by a name in the folder":       {explain.Facts{Named: write("/p/state/a"), Output: "state/a: Read-only"}, "sandbox (certain): writing /p/state/a was refused: it is protected"},
+		"hidden":                        {explain.Facts{Named: read("/p/.env"), Output: ".env: Permission denied"}, "sandbox (certain): /p/.env is hidden"},
+		"git":                           {explain.Facts{GitWrites: true}, "sandbox (certain): the repository"},
+		"the repository, by its words":  {explain.Facts{Output: "'.git/index.lock': Read-only file system"}, "sandbox (likely): writing /p/.git/index.lock"},
+		"the network, known and said":   {explain.Facts{Connects: true, Output: "Could not resolve host: x"}, "sandbox (certain): the network is off"},
+		"the network, by its words":     {explain.Facts{Output: "dial tcp: lookup x: no such host"}, "sandbox (likely): the network is off"},
+		"a folder of the private home":  {explain.Facts{Named: write("/home/u/.cache/x"), Output: "/home/u/.cache/x: No such file"}, "sandbox (certain): writing /home/u/.cache/x"},
+		"a file of the private home":    {explain.Facts{Named: read("/home/u/.npmrc"), Output: "/home/u/.npmrc: No such file"}, "sandbox (certain): /home/u/.npmrc exists"},
+		"a message that ends in a stop": {explain.Facts{Output: "cannot read /x/a."}, "sandbox (likely): /x/a exists"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := explain.Explain(profile, facts(tt.facts))
+			switch {
+			case tt.want == "" && len(got) > 0:
+				t.Errorf("got %v", got)
+			case tt.want != "" && (len(got) == 0 || !strings.HasPrefix(got[0].String(), tt.want)):
+				t.Errorf("got %v, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestNothingIsSaidOfASuccess(t *testing.T) {
+	f := facts(explain.Facts{Named: []explain.Named{{Path: "/x/a"}}, Output: "/x/a: Read-only file system", GitWrites: true})
+	f.Exit = 0
+	if got := explain.Explain(profile, f); got != nil {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestWiden(t *testing.T) {
+	for _, tt := range []struct {
+		refusal explain.Refusal
+		can     bool
+		line    string
+	}{
+		{explain.Refusal{Kind: explain.Read, Path: "/x/a"}, true, `sandbox: {extra: {read: ["/x/a"]}}`},
+		{explain.Refusal{Kind: explain.Write, Path: "/docs"}, true, `sandbox: {extra: {write: ["/docs"]}}`},
+		{explain.Refusal{Kind: explain.Network}, true, "sandbox: {network: true}"},
+		{explain.Refusal{Kind: explain.Git}, false, "sandbox: {git_write: true}"},
+		{explain.Refusal{Kind: explain.Write, Path: "/p/state", Fixed: true}, false, ""},
+		{explain.Refusal{Kind: explain.Write, Path: "/"}, false, `sandbox: {extra: {write: ["/"]}}`},
+	} {
+		wider, can := tt.refusal.Widen(profile)
+		if can != tt.can || tt.refusal.Allows() != tt.line {
+			t.Errorf("%+v: %v, %s", tt.refusal, can, tt.refusal.Allows())
+		}
+		if can && tt.refusal.Path != "" && wider.At(tt.refusal.Path) == sandbox.Nothing {
+			t.Errorf("%+v gives nothing", tt.refusal)
+		}
+		if profile.At("/docs") != sandbox.ReadOnly || len(profile.Roots) != 2 {
+			t.Fatal("the profile itself was changed")
+		}
+	}
+}
+
+// Whatever a command prints, nothing panics, and what is said names no line break.
+func FuzzExplain(f *testing.F) {
+	f.Add("cat: /x/a: No such file\n'/p/.git/x': Read-only file system")
+	f.Fuzz(func(t *testing.T, output string) {
+		for _, r := range explain.Explain(profile, facts(explain.Facts{Output: output})) {
+			if strings.ContainsAny(r.String(), "\n\r\x00") {
+				t.Errorf("%q", r.String())
+			}
+		}
+	})
+}
