@@ -113,7 +113,9 @@ func (p *place) link(to, name string) {
 // options are those for an event in the place.
 func (p *place) options(agent *agents.Agent, event string) Options {
 	event = strings.ReplaceAll(event, "$TOP", p.top)
-	event = strings.ReplaceAll(event, "$HUGE", strings.Repeat("x", maxInput))
+	if strings.Contains(event, "$HUGE") {
+		event = strings.ReplaceAll(event, "$HUGE", strings.Repeat("x", maxInput))
+	}
 	return Options{
 		Agent: agent, Input: strings.NewReader(event), State: p.state, Config: p.settings, Admin: filepath.Join(p.top, "none"),
 		Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + p.top},
