@@ -46,6 +46,9 @@ func (j judged) differences(e event) (wrong []string) {
 		if t.Opened && !e.passing(t.Path) && !j.names(t.Path, programs.Read, programs.Write, programs.Delete) {
 			wrong = append(wrong, "it opened "+t.Path)
 		}
+		if t.Opened && e.there(t.Path) && !t.Wrote && j.leftAlone(t.Path) {
+			wrong = append(wrong, "it opened "+t.Path+", which was said to be left alone")
+		}
 		if t.Wrote && !e.passing(t.Path) && !j.writes(t.Path) && !t.Gone {
 			wrong = append(wrong, "it wrote "+t.Path)
 		}
@@ -60,6 +63,28 @@ func (e event) passing(name string) bool {
 		return true
 	}
 	return e.after != nil && e.before[name] == "" && e.after[name] == ""
+}
+
+// there reports whether a file was there before.
+func (e event) there(name string) bool {
+	if e.before != nil {
+		return e.before[name] != ""
+	}
+	return !e.passing(name)
+}
+
+// leftAlone reports whether no part that touches the file has it among those that were
+// looked at: a folder stands for those that are there, and not for more.
+func (j judged) leftAlone(name string) bool {
+	return !slices.ContainsFunc(j.parts, func(p analysis.Part) bool {
+		if p.Kind != analysis.Touches || p.Names {
+			return false
+		}
+		if !p.Many || p.More {
+			return p.Path == "" || p.More || realPath(p.Path) == name || p.Path == name || strings.HasPrefix(name, realPath(p.Path)+"/")
+		}
+		return slices.ContainsFunc(p.Matches, func(m string) bool { return m == name || realPath(m) == name })
+	})
 }
 
 // hidden reports whether a path cannot be seen any more, because a folder above it may not

@@ -46,6 +46,7 @@ func (w *walker) effect(c *command, e programs.Effect) {
 		return
 	}
 	p.Kind, p.Access, p.Names, p.Inside = Touches, e.Kind, e.Names, e.Tree && (e.Arg < 0 || e.Kind == programs.Write)
+	p.leaves = leaves{e.Only, e.Visible}
 	if e.Into {
 		w.into(p, e, c)
 		return

@@ -75,6 +75,7 @@ type Part struct {
 	Matches []string
 	More    bool
 	tree    bool // everything below Path is meant, if that is or becomes a folder
+	leaves  leaves
 	// Inside says that what lies below Path is meant, and not the folder itself.
 	Inside bool
 	// Names says that of what lies below Path only names and sizes are read.

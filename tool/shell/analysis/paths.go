@@ -161,6 +161,7 @@ func (w *walker) touchIn(p Part, target programs.Word, dir string, tree bool) {
 		if _, kind := w.world.Look(name); kind == Folder {
 			p.Many = true
 			p.Matches, p.More = w.tree(name, p.Access == programs.Read)
+			w.leaveAlone(&p)
 		}
 	}
 	w.add(p)

@@ -25,6 +25,12 @@ type Effect struct {
 	// Names says that of what lies below the path only names and sizes are read,
 	// as by ls and find.
 	Names bool
+	// Only are patterns, if there are any: of the files below the path those are
+	// left alone whose base name matches none (grep --include).
+	Only []string
+	// Visible says that what begins with a dot below the path is left alone, unless
+	// a file with rules of what to ignore makes an exception (rg).
+	Visible bool
 	// Unpiped says that it does so only if standard input is no pipe or file, as
 	// rg without a path.
 	Unpiped bool

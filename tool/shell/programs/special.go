@@ -18,6 +18,10 @@ func specialNamed(name string) (special, bool) {
 		return special{after: readSed}, true
 	case "awk":
 		return special{after: readAwk}, true
+	case "grep":
+		return special{after: finishGrep}, true
+	case "rg":
+		return special{after: finishRg}, true
 	case "jq":
 		return special{before: shiftJq, after: readJq}, true
 	case "tar":
