@@ -16,7 +16,7 @@ BENCHFLAGS ?=
 # CORPUS is a folder with further cases and the scripts that run them; it need not be there.
 CORPUS ?= ../shared/corpus
 
-.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench corpus demo need e2e mcp-e2e
+.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench corpus demo need e2e mcp-e2e conformance
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -25,7 +25,7 @@ build: ## build bin/assent, and bin/assent-hook for other agents
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/assent ./cmd/assent
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/assent-hook ./cmd/assent-hook
 
-test: fmt vet lint race darwin fuzz-short ## everything a change must pass
+test: fmt vet lint race darwin fuzz-short mcp-e2e ## everything a change must pass
 	@echo "make test: all passed"
 
 fmt: ## fail on files that gofmt would change
@@ -61,6 +61,9 @@ e2e: ## other agents from npm, with a model on loopback: what is denied does not
 
 mcp-e2e: ## the gateway between MCP servers and a client from npm
 	GO="$(GO)" sh scripts/mcp-e2e.sh
+
+conformance: ## the official MCP suite, directly and through the gateway
+	GO="$(GO)" sh scripts/conformance.sh
 
 # A pipe hides the first command's status, so a failure travels as a FAIL line.
 bench: ## benchmarks as a table

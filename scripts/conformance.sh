@@ -21,4 +21,4 @@ fi
 server=$cache/everything-server
 ${GO:-go} build -o "$server" github.com/modelcontextprotocol/go-sdk/conformance/everything-server
 ASSENT_CONFORMANCE=$cache ASSENT_CONFORMANCE_SERVER=$server \
-	${GO:-go} test -count=1 -tags conformance -run '^TestConformance$' ./cmd/assent "$@"
+	${GO:-go} test -v -count=1 -tags conformance -run '^TestConformance$' ./cmd/assent "$@"

@@ -241,3 +241,50 @@ func TestE2EAHundredCallsAtOnce(t *testing.T) {
 		seen[answer.ID] = true
 	}
 }
+
+// The list of a connector changes when another server comes up in its place; the client
+// hears of it, and what it does not know asks a person, whatever rules say.
+func TestE2EListChange(t *testing.T) {
+	e := newE2E(t, "allow swap:*")
+	text, err := os.ReadFile(e.policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := fmt.Sprintf("echo $$ > %s; if mkdir %s; then exec %s; else exec %s; fi",
+		e.pid, filepath.Join(e.data, "second"), bin(t, "mcp-server-memory"), bin(t, "mcp-server-everything"))
+	text = []byte(strings.Replace(string(text), "echo $$ > "+e.pid+"; ", "", 1)) // only one tells who it is
+	swapped := strings.Replace(string(text), "connectors:\n", fmt.Sprintf("connectors:\n  swap: {command: [sh, -c, %q]}\n", command), 1)
+	if err := os.WriteFile(e.policy, []byte(swapped), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := startMCP(t, assent(t, nil, e.args("swap", "--strict")...))
+	if list := string(c.ask("tools/list", "{}")); !strings.Contains(list, "swap__read_graph") {
+		t.Fatalf("listed is %s", list)
+	}
+	data, err := os.ReadFile(e.pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		line, err := c.out.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, "notifications/tools/list_changed") {
+			break
+		}
+	}
+	if list := string(c.ask("tools/list", "{}")); !strings.Contains(list, "swap__echo") || strings.Contains(list, "swap__read_graph") {
+		t.Errorf("listed is %s", list)
+	}
+	if got := c.call("swap__echo", `{"message":"hi"}`); !strings.HasPrefix(got, "[DENIED]") {
+		t.Errorf("a tool that nobody agreed to ran: %q", got)
+	}
+}

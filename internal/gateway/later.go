@@ -44,7 +44,7 @@ const (
 	// maxLater is how many events may wait before callers do.
 	maxLater = 1000
 	// gather is how long events wait for others.
-	gather = 5 * time.Millisecond
+	gather = 20 * time.Millisecond
 )
 
 // NewLater returns a recorder in front of another. Fail hears of what could not be
