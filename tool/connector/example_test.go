@@ -59,5 +59,5 @@ func ExampleGuard() {
 	// May it call bank:pay with {"cents":100,"to":"Ann"}?
 	// paid 100 cents to Ann
 	// May it call bank:pay with {"cents":100000,"to":"Ann"}?
-	// [DENIED] bank:pay did not run; nothing was changed. Reason: a person said no. Note: that is too much. Do not retry the same call unless you are told to.
+	// [DENIED] bank:pay did not run; nothing was changed. Reason: a person said no. The person said: that is too much. Do not retry the same call unless you are told to.
 }
