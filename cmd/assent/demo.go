@@ -84,15 +84,28 @@ func runDemo(ctx context.Context, say printer, flags demoFlags) error {
 	if err := staysInside(dir, policy); err != nil {
 		return err
 	}
+	read, err := readPolicy(policy)
+	if err != nil {
+		return err
+	}
+	held, err := findSandbox(ctx, read, state, policy)
+	if err != nil {
+		return err
+	}
+	held.say(os.Stderr)
 	desk, err := openDesk(ctx, deskOrder{
-		state: state, kind: approval.SessionRun, mode: flags.mode(), timeout: flags.askTimeout,
+		state: state, sandbox: held, kind: approval.SessionRun, mode: flags.mode(), timeout: flags.askTimeout,
 		asks: func(d *desk) approval.Approver { return demoApprover(d, say, flags, stop) },
 	})
 	if err != nil {
 		return err
 	}
 	undo := undoFolder(state, policy)
-	err = errors.Join(playDemo(ctx, say, desk, demoTold{policy, state, script, undo, flags.onDeny == "stop"}), desk.close())
+	err = playDemo(ctx, say, desk, demoTold{policy, state, script, undo, flags.onDeny == "stop"})
+	if err == nil {
+		err = playSandbox(ctx, say, desk, dir, state)
+	}
+	err = errors.Join(err, desk.close())
 	demoNext(context.WithoutCancel(ctx), say, dir, undo)
 	return err
 }
@@ -112,7 +125,7 @@ func playDemo(ctx context.Context, say printer, d *desk, told demoTold) error {
 		return err
 	}
 	box, err := toolbox.Open(policy, toolbox.Options{
-		State: told.state, Protected: []string{told.policy}, Environ: os.Environ(), Undo: told.undo, Denied: d.denied(policy.Rules),
+		State: told.state, Protected: []string{told.policy}, Environ: os.Environ(), Undo: told.undo, Denied: d.denied(policy.Rules), Hold: d.sandbox.hold,
 	})
 	if err != nil {
 		return err

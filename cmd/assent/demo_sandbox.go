@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/tool"
+)
+
+// demoSandboxed is a policy under which the sandbox alone is enough for commands.
+const demoSandboxed = `
+sandbox:
+  paths:
+    drafts: {root: ./drafts, mode: rw, approval: allow}
+shell:
+  default: {approval: ask, when_sandboxed: allow}
+`
+
+// demoCommands are what the agent runs there.
+var demoCommands = []string{
+	`for n in 1 2 3; do echo "line $n"; done > count.txt && wc -l < count.txt`,
+	`cat ../notes/today.md 2>/dev/null || echo "notes are not there"`,
+}
+
+// playSandbox shows commands that run without a question, because the sandbox holds them.
+func playSandbox(ctx context.Context, say printer, d *desk, dir, state string) error {
+	say.line("")
+	say.prose("", "", "Where a policy gives an agent only what it may change freely, commands need no questions: "+
+		"the operating system's sandbox holds them (shell.default: {approval: ask, when_sandboxed: allow}).")
+	if d.sandbox.missing != nil {
+		say.prose("  ", "  ", "There is none here, so each command would be asked: "+d.sandbox.cause()+".")
+		return nil
+	}
+	policy, err := config.Load("sandboxed.yaml", []byte(demoSandboxed), dir)
+	if err != nil {
+		return err
+	}
+	box, err := toolbox.Open(policy, toolbox.Options{State: state, Environ: os.Environ(), Hold: d.sandbox.hold})
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	gate, err := d.gate([]string{"sandboxed"}, policy.Rules, box.Tools)
+	if err != nil {
+		return err
+	}
+	for i, command := range demoCommands {
+		args, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			return err
+		}
+		say.line("  $ %s", command)
+		say.Results([]tool.Result{tool.Call(ctx, gate, approval.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: approval.Shell, Arguments: args})})
+	}
+	// What an earlier run left would make the story another one.
+	if err := os.Remove(filepath.Join(dir, "drafts", "count.txt")); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
