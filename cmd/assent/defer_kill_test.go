@@ -150,6 +150,7 @@ func tree(ctx context.Context, dir string, k *killer) error {
 	defer d.close()
 	d.shown.next = killedRecorder{d.shown.next, k}
 	all := f.crew(w, d, nil)
+	all.Box.Hold = nil // no tool of the story needs a sandbox
 	all.Watch = func([]string) worker.Watcher { return telling{printer{out: io.Discard}, dir} }
 	all.Gate = func(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 		return d.gate(chain, policy, append(tools, k.effect(dir, "free"), tool.NeedsApproval(true, k.effect(dir, "asked"))[0]))

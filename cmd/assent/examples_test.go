@@ -54,8 +54,8 @@ func TestCustomToolExample(t *testing.T) {
 	p := example(t, "custom-tool")
 	x := p.at("run", "--model", "script:try.yaml", "notify.worker", "Tell them.")
 	x.asked("slack_notify", "Send to #general: Build completed!")
-	p.hasNot("sent.json")
+	p.hasNot("sent/message.json")
 	x.types("y")
 	x.ends(0, "The tool says: Sent.")
-	p.has("sent.json", "{\"channel\":\"general\",\"message\":\"Build completed!\"}\n")
+	p.has("sent/message.json", "{\"channel\":\"general\",\"message\":\"Build completed!\"}\n")
 }

@@ -1,4 +1,4 @@
 #!/bin/sh
 # The arguments come as JSON on standard input; what is printed is the result.
-cat > sent.json
+cat > sent/message.json
 echo "Sent."
