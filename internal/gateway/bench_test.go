@@ -13,9 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/mcptest"
-	"github.com/assent-dev/assent/store"
 )
 
 // pipeMode is the variable that makes this program a pipe which copies bytes to a server and
@@ -100,11 +98,6 @@ func (p *peer) send(b *testing.B, line string) {
 // ask sends a request and returns its answer; notifications are passed over.
 func (p *peer) ask(b *testing.B, line string) []byte {
 	p.send(b, line)
-	return p.hear(b)
-}
-
-// hear returns the next answer; notifications are passed over.
-func (p *peer) hear(b *testing.B) []byte {
 	for {
 		answer, err := p.out.ReadBytes('\n')
 		if err != nil {
@@ -143,28 +136,20 @@ func buildAssent(b *testing.B) string {
 // gatewayCommand is `assent mcp` in front of the ordinary server, with a rule that allows.
 func gatewayCommand(b *testing.B) *exec.Cmd {
 	b.Helper()
-	cmd, _ := gatewayWith(b, "rules:\n  - allow one:echo\n")
-	return cmd
-}
-
-// gatewayWith is `assent mcp` with more of a policy, and where its state is.
-func gatewayWith(b *testing.B, more string) (cmd *exec.Cmd, state string) {
-	b.Helper()
 	dir := b.TempDir()
 	argv, env := mcptest.Command(mcptest.Ordinary)
 	var vars []string
 	for name, value := range env {
 		vars = append(vars, fmt.Sprintf("%s: %q", name, value))
 	}
-	policy := fmt.Sprintf("connectors:\n  one: {command: [%q], env: {%s}}\n%s", argv[0], strings.Join(vars, ", "), more)
+	policy := fmt.Sprintf("connectors:\n  one: {command: [%q], env: {%s}}\nrules:\n  - allow one:echo\n", argv[0], strings.Join(vars, ", "))
 	file := filepath.Join(dir, "policy.yaml")
 	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	state = filepath.Join(dir, "state")
-	cmd = exec.Command(buildAssent(b), "mcp", "-c", file, "--state", state)
+	cmd := exec.Command(buildAssent(b), "mcp", "-c", file, "--state", filepath.Join(dir, "state"))
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+dir)
-	return cmd, state
+	return cmd
 }
 
 func pipeCommand() *exec.Cmd {
@@ -231,53 +216,5 @@ func BenchmarkRate(b *testing.B) {
 				}
 			}
 		})
-	}
-}
-
-// BenchmarkAnswered measures how long it takes from a person's answer in another process,
-// this one, to the result of the call that it lets run.
-func BenchmarkAnswered(b *testing.B) {
-	cmd, state := gatewayWith(b, "")
-	gate := startPeer(b, "one__echo", cmd)
-	s, err := store.Open(b.Context(), state, store.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	changed := make(chan struct{}, 1)
-	defer s.NotifyRequests(func() {
-		select {
-		case changed <- struct{}{}:
-		default:
-		}
-	})()
-	var took []time.Duration
-	for i := 0; b.Loop(); i++ {
-		gate.send(b, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"one__echo","arguments":{"text":"hello"}}}`, i+1))
-		d := firstWaiting(b, s, changed).Approve("")
-		d.By.User, d.At = "bench", time.Now()
-		began := time.Now()
-		if err := s.Answer(b.Context(), d); err != nil {
-			b.Fatal(err)
-		}
-		if answer := gate.hear(b); !bytes.Contains(answer, []byte(`"text":"hello"`)) {
-			b.Fatalf("got %s", answer)
-		}
-		took = append(took, time.Since(began))
-	}
-	b.ReportMetric(float64(median(took).Nanoseconds())/1e6, "answered-ms")
-}
-
-// firstWaiting returns the request that waits, once there is one.
-func firstWaiting(b *testing.B, s *store.Store, changed <-chan struct{}) *approval.Request {
-	for {
-		open, err := s.Open(b.Context(), "")
-		if err != nil {
-			b.Fatal(err)
-		}
-		if len(open) > 0 {
-			return open[0].Request
-		}
-		<-changed
 	}
 }
