@@ -34,6 +34,8 @@ func TestSearchesLeaveFilesAlone(t *testing.T) {
 	names("rg -uu TODO")
 	names("rg -g '.env' TODO")
 	names("rg -tsh TODO")
+	names("grep -r x --include='?env' .")
+	names("RIPGREP_CONFIG_PATH=rc rg TODO")
 	names("touch src/x; rg TODO")
 	b.write(filepath.Join(b.dir, "src/.ignore"), "*.o\n!.env\n")
 	names("rg TODO")

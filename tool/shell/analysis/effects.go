@@ -46,7 +46,7 @@ func (w *walker) effect(c *command, e programs.Effect) {
 		return
 	}
 	p.Kind, p.Access, p.Names, p.Inside = Touches, e.Kind, e.Names, e.Tree && (e.Arg < 0 || e.Kind == programs.Write)
-	p.leaves = leaves{e.Only, e.Visible}
+	p.leaves = leaves{e.Only, e.Visible && !w.configured(c)}
 	if e.Into {
 		w.into(p, e, c)
 		return

@@ -46,7 +46,7 @@ func matchesAny(patterns []string, name string) bool {
 // exceptions reports whether rules of what to ignore may name a hidden file that is to be
 // searched all the same: those in the tree, in the folders above it, and the person's own.
 func (w *walker) exceptions(p *Part) bool {
-	_, configured := w.world.Variable("RIPGREP_CONFIG_PATH")
+	_, configured := w.world.Variable(ripgrepConfig)
 	settings, ok := w.world.GitConfig(p.Path)
 	if configured || !ok || slices.ContainsFunc(settings, func(s Setting) bool { return s.Key == "core.excludesfile" }) {
 		return true
@@ -74,6 +74,14 @@ func (w *walker) exceptions(p *Part) bool {
 	}
 	return slices.ContainsFunc(files, w.makesException)
 }
+
+// configured reports whether the text itself may name a file of settings for rg.
+func (w *walker) configured(c *command) bool {
+	_, assigned := c.state.lookup(ripgrepConfig)
+	return assigned || slices.ContainsFunc(w.parts[c.part-1].Env, func(a programs.Assignment) bool { return a.Name == ripgrepConfig })
+}
+
+const ripgrepConfig = "RIPGREP_CONFIG_PATH"
 
 // ignoring are the files that say what to ignore.
 var ignoring = []string{".gitignore", ".ignore", ".rgignore", ".git/info/exclude"}

@@ -14,8 +14,10 @@ func finishGrep(r *reader) {
 		if u.flag.names[0] != "--include" {
 			continue
 		}
-		if !u.value.Known || strings.ContainsAny(u.value.Text, `[\/`) {
-			return // what this matches is not certain
+		// Some match the whole path, some the name alone: for an ending it is the same.
+		ending, ok := strings.CutPrefix(u.value.Text, "*")
+		if !u.value.Known || !ok || ending == "" || strings.ContainsAny(ending, `*?[\/`) {
+			return
 		}
 		only = append(only, u.value.Text)
 	}
