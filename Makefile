@@ -72,6 +72,7 @@ bench: ## benchmarks as a table
 corpus: build ## how commands are judged, and how many everyday ones are understood
 	@$(GO) run ./internal/corpus
 	@if [ -f $(CORPUS)/shell_corpus.py ]; then python3 $(CORPUS)/shell_corpus.py bin/assent; fi
+	@sh scripts/probes.sh $(CORPUS) bin/assent
 
 demo: build ## a scripted agent tidies up notes, and asks you first
 	@./bin/assent demo

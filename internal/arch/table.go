@@ -81,7 +81,7 @@ var table = map[string]line{
 	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/plot", "internal/rulebook"}},
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
 	"internal/toolbox": {inside: append([]string{
-		"approval", "internal/config", "sandbox", "sandbox/explain", "sandbox/host", "sandbox/inner", "tool", "tool/roots",
+		"approval", "internal/config", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "tool", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/runner/shim",
 	}, toolsets...)},
 	"internal/crew": {
