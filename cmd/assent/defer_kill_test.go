@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rounds"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/tool"
@@ -133,7 +134,7 @@ func tree(ctx context.Context, dir string, k *killer) error {
 	c := &cobra.Command{}
 	c.SetContext(ctx)
 	f := runFlags{workFlags: workFlags{askFlags: askFlags{onDeny: "continue"}, keeper: keeper{state: filepath.Join(dir, "state")}}, park: true}
-	w, err := f.prepareIn(c, dir, filepath.Join(dir, "lead.worker"))
+	w, err := leadOf(&f, dir)
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func tree(ctx context.Context, dir string, k *killer) error {
 	defer d.close()
 	d.shown.next = killedRecorder{d.shown.next, k}
 	all := f.crew(w, d, nil)
-	all.Box.Hold = nil // no tool of the story needs a sandbox
+	all.Box.Hold = nil
 	all.Watch = func([]string) worker.Watcher { return telling{printer{out: io.Discard}, dir} }
 	all.Gate = func(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 		return d.gate(chain, policy, append(tools, k.effect(dir, "free"), tool.NeedsApproval(true, k.effect(dir, "asked"))[0]))
@@ -175,6 +176,21 @@ func tree(ctx context.Context, dir string, k *killer) error {
 		return r.Resume(ctx, p.Run)
 	})
 	return err
+}
+
+// leadOf prepares the first worker, without a sandbox: no tool of the story needs one.
+func leadOf(f *runFlags, dir string) (*prepared, error) {
+	w, err := f.places()
+	if err != nil {
+		return nil, err
+	}
+	file, err := config.Read(filepath.Join(dir, "lead.worker"), config.WorkerFile)
+	if err != nil {
+		return nil, err
+	}
+	w.cwd = dir
+	w.cfg, err = w.configure(file, true)
+	return w, err
 }
 
 // theRun is the only run that is kept, if one is.
