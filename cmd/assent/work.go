@@ -62,6 +62,12 @@ func (f *workFlags) somebody(c *cobra.Command, deferred bool) error {
 	if personHere() || f.approveAll || f.strict || deferred || f.ask == "inbox" {
 		return nil
 	}
+	if f.config == "" { // the user's own config may say that nobody is to be asked
+		user, err := userConfig()
+		if err != nil || user.Mode != approval.ModeAsk {
+			return err
+		}
+	}
 	return usageError{
 		what: "nobody can be asked: there is no terminal; choose --approve-all, --strict, --defer or --ask inbox",
 		help: c.CommandPath() + " --help",
