@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -58,6 +59,16 @@ func (l *lists) stale() {
 			l.c.report(Misbehaved, "", fmt.Sprintf("its list changed and cannot be read: %v", err))
 		}
 	}()
+}
+
+// hear takes the word that the list changed before any answer that follows it: what is
+// called next is judged by the new list.
+func (l *lists) hear(r *jsonrpc.Request) bool {
+	if r.Method != "notifications/tools/list_changed" {
+		return false
+	}
+	l.stale()
+	return true
 }
 
 // fresh lists the tools again if the list is old or said to be another.

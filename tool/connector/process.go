@@ -61,7 +61,7 @@ func (c *Connector) start(ctx context.Context) (*process, error) {
 		<-p.over
 		return errors.Join(err, ourIn.Close())
 	})
-	p.frames.Hear = func(r *jsonrpc.Request) bool { return c.progress.hear(r) || c.hearLog(r) }
+	p.frames.Hear = func(r *jsonrpc.Request) bool { return c.progress.hear(r) || c.hearLog(r) || c.lists.hear(r) }
 	go func() {
 		exit, err := started.Wait()
 		p.exit = exitError(exit, err)
