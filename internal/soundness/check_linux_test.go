@@ -73,18 +73,27 @@ func (e event) there(name string) bool {
 	return !e.passing(name)
 }
 
-// leftAlone reports whether no part that touches the file has it among those that were
-// looked at: a folder stands for those that are there, and not for more.
+// leftAlone reports whether the file lies below a folder whose files were looked at, is not
+// among those, and is not touched in another way: a folder stands for what is there, and not
+// for more.
 func (j judged) leftAlone(name string) bool {
-	return !slices.ContainsFunc(j.parts, func(p analysis.Part) bool {
-		if p.Kind != analysis.Touches || p.Names {
+	if slices.ContainsFunc(j.acts, func(a approval.Act) bool { return slices.Contains(spellings(a), name) }) {
+		return false
+	}
+	below := false
+	for i := range j.parts {
+		p := &j.parts[i]
+		switch {
+		case p.Kind != analysis.Touches || p.Names:
+		case p.Path == "" || p.More || slices.ContainsFunc(p.Matches, func(m string) bool { return m == name || realPath(m) == name }):
 			return false
+		case strings.HasPrefix(name, realPath(p.Path)+"/") && !p.Many:
+			return false
+		case strings.HasPrefix(name, realPath(p.Path)+"/"):
+			below = true
 		}
-		if !p.Many || p.More {
-			return p.Path == "" || p.More || realPath(p.Path) == name || p.Path == name || strings.HasPrefix(name, realPath(p.Path)+"/")
-		}
-		return slices.ContainsFunc(p.Matches, func(m string) bool { return m == name || realPath(m) == name })
-	})
+	}
+	return below
 }
 
 // hidden reports whether a path cannot be seen any more, because a folder above it may not

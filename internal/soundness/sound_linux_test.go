@@ -84,6 +84,7 @@ func TestNotices(t *testing.T) {
 		{"cat a.txt", "cat a.txt; : < links/env", "it opened /w/proj/.env"},
 		{"cat a.txt", "cat a.txt; : < ~/.ssh/id_rsa", "it opened /w/home/.ssh/id_rsa"},
 		{"ls src", "ls src; : < src/x.go", "it opened /w/proj/src/x.go"},
+		{"grep -r x --include='*.md' src", "grep -r x --include='*.md' src; : < src/x.go", "it opened /w/proj/src/x.go, which was said to be left alone"},
 		{"echo x > new", "echo x > new; echo x > newer", "it made /w/proj/newer"},
 		{"echo x > new", "echo x > new; exec 3<> b.txt; echo x >&3", "it changed /w/proj/b.txt"},
 		{"rm -r src", "rm -r src empty", "it removed /w/proj/empty"},
