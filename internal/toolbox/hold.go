@@ -47,7 +47,8 @@ func (b *Box) hold(opts Options) (err error) {
 	if b.Hold, err = opts.Hold(b.Policy); err != nil || !b.Hold.held() {
 		return err
 	}
-	found, err := Search(b.Roots, slices.Concat(b.Policy.Rules.Rules(), opts.Rules), b.Policy.Shell.Default.WhenSandboxed != "")
+	rules := slices.Concat(b.Policy.Rules.Rules(), opts.Rules)
+	found, err := Search(b.Roots, rules, b.Policy.Shell.Default.WhenSandboxed != "", guarded(b.Hold.Profile)...)
 	if err != nil {
 		return err
 	}
@@ -70,6 +71,17 @@ func (b *Box) hold(opts Options) (err error) {
 	return nil
 }
 
+// guarded are the folders of a profile in which people keep files of their own: not caches.
+func guarded(p sandbox.Profile) []string {
+	var out []string
+	for _, r := range p.Roots {
+		if r.Guarded {
+			out = append(out, r.Path)
+		}
+	}
+	return out
+}
+
 // alone says whether commands may run only because they are held.
 func (b *Box) alone(policy *config.Policy) shell.Alone {
 	not := func(format string, args ...any) shell.Alone { return shell.Alone{Not: fmt.Sprintf(format, args...)} }
@@ -84,6 +96,9 @@ func (b *Box) alone(policy *config.Policy) shell.Alone {
 		return not("%s", b.found.Unfinished)
 	}
 	for _, r := range policy.Roots {
+		if len(r.Suffixes) > 0 {
+			return not("root %s has files that no tool may reach: it takes only %v (%s)", r.Name, r.Suffixes, r.Source)
+		}
 		if access := notFree(r); access != "" {
 			return not("root %s does not allow to %s without asking (%s)", r.Name, access, r.Source)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,9 +48,9 @@ func (f Found) Hide(p sandbox.Profile) sandbox.Profile {
 	return p
 }
 
-// Search looks through the roots for what the rules deny and, if they are wanted, for
-// secrets.
-func Search(set *roots.Set, rules []approval.Rule, secrets bool) (Found, error) {
+// Search looks through the roots, and the folders that commands see besides, for what the
+// rules deny and, if they are wanted, for secrets.
+func Search(set *roots.Set, rules []approval.Rule, secrets bool, besides ...string) (Found, error) {
 	rules = slices.DeleteFunc(slices.Clone(rules), func(r approval.Rule) bool { return r.Effect == approval.Allow })
 	compiled, err := approval.CompileRules(rules)
 	if err != nil {
@@ -57,21 +58,22 @@ func Search(set *roots.Set, rules []approval.Rule, secrets bool) (Found, error) 
 	}
 	s := &search{set: set, rules: compiled, secrets: secrets, now: time.Now()}
 	for _, r := range rules {
-		if r.Effect == approval.Deny && !aboutFiles(r, approval.ReadFile) && aboutFiles(r, approval.WriteFile, approval.DeleteFile) {
+		changes := aboutFiles(r, approval.WriteFile, approval.DeleteFile)
+		if changes {
 			// What is not there yet cannot be protected.
 			s.found.GateOnly = append(s.found.GateOnly, sandbox.Entry{Path: r.String(), Source: r.Source})
 		}
-		s.denies = s.denies || r.Effect == approval.Deny && aboutFiles(r, approval.ReadFile, approval.WriteFile, approval.DeleteFile)
+		s.denies = s.denies || changes || aboutFiles(r, approval.ReadFile)
 	}
 	if !s.denies && !secrets {
 		return s.found, nil
 	}
-	for _, r := range set.Roots() {
-		real, err := filepath.EvalSymlinks(r.Host)
-		if err != nil {
-			return Found{}, err
-		}
-		if err := filepath.WalkDir(real, s.visit); errors.Is(err, errUnfinished) {
+	folders, err := searched(set, besides)
+	if err != nil {
+		return Found{}, err
+	}
+	for _, folder := range folders {
+		if err := filepath.WalkDir(folder, s.visit); errors.Is(err, errUnfinished) {
 			s.found.Unfinished = err.Error()
 			break
 		} else if err != nil {
@@ -81,14 +83,44 @@ func Search(set *roots.Set, rules []approval.Rule, secrets bool) (Found, error) 
 	return s.found, nil
 }
 
-// aboutFiles reports whether a rule names one of these acts.
+// searched are the folders to look through: the roots, and what lies besides them.
+func searched(set *roots.Set, besides []string) ([]string, error) {
+	var out []string
+	for _, r := range set.Roots() {
+		real, err := filepath.EvalSymlinks(r.Host)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, real)
+	}
+	for _, b := range besides {
+		if !slices.ContainsFunc(out, func(folder string) bool { return sandbox.Below(folder, b) }) {
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
+
+// aboutFiles reports whether a rule may deny one of these acts on some file. Names in rules
+// are globs, so the rule itself is asked.
 func aboutFiles(r approval.Rule, names ...string) bool {
-	name, _, _ := strings.Cut(r.Pattern, "(")
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+	if r.Effect != approval.Deny {
+		return false
+	}
+	alone, err := approval.CompileRules([]approval.Rule{r})
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		act := approval.Act{Name: name, Target: approval.UnknownTarget(approval.Path), Verdict: approval.Free}
+		return judge(alone, act, time.Now()).State != approval.FreeToRun
+	})
 }
 
 // HeldByGate reports whether a deny is about something that no sandbox knows of.
-func HeldByGate(r approval.Rule) bool { return !aboutFiles(r, approval.ReadFile) }
+func HeldByGate(r approval.Rule) bool {
+	return !aboutFiles(r, approval.ReadFile) || aboutFiles(r, approval.WriteFile, approval.DeleteFile)
+}
 
 type search struct {
 	set     *roots.Set
@@ -105,8 +137,9 @@ var errUnfinished = errors.New("not every file that a rule denies is hidden from
 // visit judges one file or folder. What is denied is not looked into.
 func (s *search) visit(path string, d fs.DirEntry, err error) error {
 	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return fs.SkipDir // nor can a command look into it
+	case errors.Is(err, fs.ErrPermission), err == nil && closed(path, d):
+		s.hide(path, "what is in it cannot be told")
+		return fs.SkipDir // a command could open it: its owner changes its mode
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // it went away
 	case err != nil:
@@ -117,11 +150,7 @@ func (s *search) visit(path string, d fs.DirEntry, err error) error {
 	if s.looked++; s.looked > maxSearched {
 		return fmt.Errorf("%w: there are more than %d files in the roots; name smaller ones", errUnfinished, maxSearched)
 	}
-	place, _, err := s.set.ResolveHost(path)
-	if err != nil {
-		return nil // no tool can name it either
-	}
-	hidden := s.judge(path, place, d.IsDir())
+	hidden := s.judge(path, d.IsDir())
 	if n := len(s.found.Masked) + len(s.found.Protected) + len(s.found.Secrets); n > maxFound {
 		return fmt.Errorf("%w: there are more than %d of them; deny their folder", errUnfinished, maxFound)
 	}
@@ -131,8 +160,33 @@ func (s *search) visit(path string, d fs.DirEntry, err error) error {
 	return nil
 }
 
+// closed reports whether a folder lets nobody reach what is in it.
+func closed(path string, d fs.DirEntry) bool {
+	if !d.IsDir() {
+		return false
+	}
+	_, err := os.Lstat(path + "/.")
+	return errors.Is(err, fs.ErrPermission)
+}
+
+// hide keeps something that cannot be judged from commands.
+func (s *search) hide(path, why string) {
+	e := sandbox.Entry{Path: path, Source: why}
+	if s.denies {
+		s.found.Masked = append(s.found.Masked, e)
+	} else {
+		s.found.Secrets = append(s.found.Secrets, e)
+	}
+}
+
 // judge keeps what is denied or secret, and reports whether it is to be hidden whole.
-func (s *search) judge(path string, place roots.Place, folder bool) (hidden bool) {
+func (s *search) judge(path string, folder bool) (hidden bool) {
+	// No tool can use a name that is not UTF-8, but a command can.
+	place, _, err := s.set.ResolveHost(strings.ToValidUTF8(path, "\uFFFD"))
+	if err != nil {
+		s.hide(path, err.Error())
+		return true
+	}
 	act := place.Act
 	if folder {
 		act = place.FolderAct
@@ -168,10 +222,15 @@ func (s *search) denied(act approval.Act) (source string, denied bool) {
 		return "", false
 	}
 	act.Verdict = approval.Free // only the rules are asked
-	p := approval.Policy{Fixed: s.rules}
-	j := p.Judge(approval.Question{Call: &approval.Call{Tool: act.Name}, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: s.now})
+	j := judge(s.rules, act, s.now)
 	if j.State != approval.AutoDenied {
 		return "", false
 	}
 	return j.Rule.Source, true
+}
+
+// judge is what rules alone say about an act.
+func judge(rules *approval.RuleSet, act approval.Act, now time.Time) approval.Judgement {
+	p := approval.Policy{Fixed: rules}
+	return p.Judge(approval.Question{Call: &approval.Call{Tool: act.Name}, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: now})
 }
