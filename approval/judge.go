@@ -132,7 +132,7 @@ func (j *judging) judge() Judgement {
 	case len(j.only) > 0:
 		out = Judgement{State: Pending, Act: j.only[0] + 1, PersonOnly: true, Why: j.why, Open: out.Open}
 	case changed:
-		out = Judgement{State: Pending, Why: definitionChanged, Open: j.asking()}
+		out = Judgement{State: Pending, Why: definitionChanged, Open: asking(j.acts)}
 	}
 	if out.State == Pending {
 		out.Warnings = j.warnings(out.Open)
@@ -142,10 +142,10 @@ func (j *judging) judge() Judgement {
 }
 
 // asking lists the acts that are not free.
-func (j *judging) asking() []int {
+func asking(acts []Act) []int {
 	var open []int
-	for i := range j.acts {
-		if j.acts[i].Verdict != Free {
+	for i := range acts {
+		if acts[i].Verdict != Free {
 			open = append(open, i)
 		}
 	}

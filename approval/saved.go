@@ -43,8 +43,9 @@ func (b *Batch) MarshalJSON() ([]byte, error) {
 
 // Restore reads a batch that was written with MarshalJSON. What is pending is
 // prepared again: if it is no longer what was shown, it is asked anew, and an
-// answer to the old request has no effect. A call that had started and whose end
-// was not seen is unknown and never repeated.
+// answer to the old request has no effect. What a rule allows by now runs only if
+// nobody has answered meanwhile. A call that had started and whose end was not
+// seen is unknown and never repeated.
 func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 	var head struct {
 		Version int `json:"version"`
@@ -151,27 +152,4 @@ func afterApproval(s Stage) bool {
 		return true
 	}
 	return false
-}
-
-// restore drafts what a saved entry is now.
-func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) draft {
-	e.former = s.Former
-	if s.Outcome.State != Pending {
-		if s.Outcome.Stage == StageExecuting {
-			s.Outcome.Stage = StageUnknown
-		}
-		return draft{outcome: s.Outcome}
-	}
-	next := b.gate.review(ctx, e, s.Outcome)
-	r, old := next.request, s.Request
-	switch {
-	case r == nil:
-	case r.Fingerprint == old.Fingerprint && (old.PersonOnly || !r.PersonOnly):
-		r.ID, r.Created = old.ID, old.Created
-		next.outcome.Request, next.outcome.Asked = old.ID, old.Created
-	default:
-		e.former = append(e.former, old.ID)
-		r.Why = joinReasons("asked again because it is no longer what was shown", r.Why)
-	}
-	return next
 }

@@ -111,3 +111,20 @@ func TestS26_ChangedAfterItWasSeen(t *testing.T) {
 	}
 	p.has("notes/a.md", "other\n")
 }
+
+// S26: a no that was given while the run waited holds, whatever rule is added after it; so
+// does a deny that is added after a yes.
+func TestS26_AnAnswerAndARuleAfterIt(t *testing.T) {
+	for answer, rule := range map[string]string{"deny": "allow write_file(notes/*)", "approve": "deny write_file(notes/*)"} {
+		t.Run(answer, func(t *testing.T) {
+			p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite, "notes/a.md": "old\n"})
+			run, id := p.parked("run", "--defer", "notes.worker", "Write.")
+			for _, args := range [][]string{{answer, id, "--note", "As I said."}, {"rules", "add", rule}, {"resume", run}} {
+				if out, err := p.assent(args...).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %v\n%s", args, err, out)
+				}
+			}
+			p.has("notes/a.md", "old\n")
+		})
+	}
+}
