@@ -3,6 +3,7 @@ package toolbox
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -57,21 +58,56 @@ func (l *leavings) keep(c shell.Command, r *shell.Result, p sandbox.Profile, ref
 		said = "…" + strings.ToValidUTF8(said[len(said)-maxSaid:], "")
 	}
 	f := failure{Failure: shell.Failure{ExitCode: r.ExitCode, Said: said}}
-	for _, one := range refused {
-		f.Refused = append(f.Refused, one.String())
-		if _, can := one.Widen(p); !can {
-			continue
-		}
-		f.Steps = append(f.Steps, shell.Step{ID: fmt.Sprintf("%s %s", one.Kind, one.Path), Label: label(one)})
-		f.refused = append(f.refused, one)
-	}
-	if len(f.Steps) > 0 {
-		f.Steps = append(f.Steps, shell.Step{ID: stepOutside, Label: "run it once without the sandbox"})
-	}
+	f.offer(p, refused)
 	if l.failed == nil {
 		l.failed = map[commandKey]failure{}
 	}
 	l.failed[keyOf(c)] = f
+}
+
+// offer adds what was refused, and the steps that would let it pass. Without the sandbox a
+// command would reach all of it, so that is none if something is protected.
+func (f *failure) offer(p sandbox.Profile, refused []explain.Refusal) {
+	leaves := true
+	for _, one := range refused {
+		f.Refused = append(f.Refused, one.String())
+		_, can := one.Widen(p)
+		leaves = leaves && can && !leadsToFixed(p, one.Path)
+		one = inFolder(one)
+		step := shell.Step{ID: fmt.Sprintf("%s %s", one.Kind, one.Path), Label: label(one)}
+		if _, can := one.Widen(p); can && usable(one) && !slices.Contains(f.Steps, step) {
+			f.Steps, f.refused = append(f.Steps, step), append(f.refused, one)
+		}
+	}
+	if leaves {
+		f.Steps = append(f.Steps, shell.Step{ID: stepOutside, Label: "run it once without the sandbox"})
+	}
+}
+
+// inFolder is the step for a file that is not there yet: only in its folder can it be made.
+func inFolder(r explain.Refusal) explain.Refusal {
+	if r.Kind == explain.Write && !exists(r.Path) {
+		r.Path = filepath.Dir(r.Path)
+	}
+	return r
+}
+
+// leadsToFixed reports whether a path is a way to something protected or hidden.
+func leadsToFixed(p sandbox.Profile, path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false // there is nothing
+	}
+	return slices.ContainsFunc(slices.Concat(p.Protected, p.Masked), func(e sandbox.Entry) bool { return sandbox.Below(e.Path, real) })
+}
+
+// usable reports whether a step can be taken: a sandbox shows what is there, by its own name.
+func usable(r explain.Refusal) bool {
+	if r.Path == "" {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(r.Path)
+	return err == nil && real == r.Path
 }
 
 func label(r explain.Refusal) string {
@@ -79,9 +115,9 @@ func label(r explain.Refusal) string {
 	case explain.Network:
 		return "use the network, in this session"
 	case explain.Write:
-		return "write " + r.Path + ", in this session"
+		return "write " + r.Place() + ", in this session"
 	}
-	return "read " + r.Path + ", in this session"
+	return "read " + r.Place() + ", in this session"
 }
 
 // take makes a step that a person chose one that the command has. The one outside is not

@@ -55,7 +55,9 @@ func (m *machine) profile(c shell.Command) sandbox.Profile {
 		p = m.found.Hide(p)
 	}
 	for _, r := range m.left.granted(c) {
-		p, _ = r.Widen(p)
+		if usable(r) { // it may have gone since
+			p, _ = r.Widen(p)
+		}
 	}
 	return p.Sorted()
 }

@@ -53,14 +53,22 @@ func (r Refusal) what() string {
 		return "the network is off for commands"
 	case Write:
 		if r.Fixed {
-			return "writing " + r.Path + " was refused: it is protected"
+			return "writing " + r.Place() + " was refused: it is protected"
 		}
-		return "writing " + r.Path + " was refused: it is in no folder that commands may write"
+		return "writing " + r.Place() + " was refused: it is in no folder that commands may write"
 	}
 	if r.Fixed {
-		return r.Path + " is hidden from commands"
+		return r.Place() + " is hidden from commands"
 	}
-	return r.Path + " exists on this machine, but is not shared with commands"
+	return r.Place() + " exists on this machine, but is not shared with commands"
+}
+
+// Place is the path as it is told: in quotes if it has characters that do not print.
+func (r Refusal) Place() string {
+	if quoted := strconv.Quote(r.Path); quoted != `"`+r.Path+`"` {
+		return quoted
+	}
+	return r.Path
 }
 
 // ForPerson is the line with what would allow it, in the person's own config.
