@@ -64,7 +64,10 @@ func (a *aside) Save(ctx context.Context, data []byte) error {
 	if err != nil {
 		return err
 	}
-	a.version, err = a.desk.store.SaveRun(ctx, approval.SavedRun{ID: a.id, Session: a.desk.session, Version: a.version, Data: all})
+	version, err := a.desk.store.SaveRun(ctx, approval.SavedRun{ID: a.id, Session: a.desk.session, Version: a.version, Data: all})
+	if err == nil {
+		a.version = version // otherwise what was kept before still is
+	}
 	return err
 }
 

@@ -90,6 +90,7 @@ func (j *job) later(ctx context.Context, c *cobra.Command, a *aside, do func(con
 		return err
 	}
 	if over(err) || a.version == 0 {
+		j.desk.kept = false
 		return errors.Join(err, a.ended(ctx))
 	}
 	j.desk.kept = true
@@ -97,8 +98,12 @@ func (j *job) later(ctx context.Context, c *cobra.Command, a *aside, do func(con
 	return err
 }
 
-// over reports whether a run that ended so has ended for good.
+// over reports whether a run that ended so has ended for good. One that another process goes
+// on with has not.
 func over(err error) bool {
+	if errors.Is(err, approval.ErrRunChanged) {
+		return false
+	}
 	return err == nil || errors.As(err, new(*worker.StoppedError)) || errors.Is(err, worker.ErrLimit) || errors.As(err, new(*crew.OutputError))
 }
 

@@ -160,6 +160,7 @@ func (f *runFlags) work(c *cobra.Command, w *prepared, shown *runView, do func(c
 	if err != nil {
 		return err
 	}
+	d.kept = w.session != "" // until the run has ended
 	foreign, err := w.connect(ctx, w.cfg.Connectors, w.cfg.Worker.Folder, w.cfg.Worker.File)
 	if err != nil {
 		return errors.Join(err, d.close())
