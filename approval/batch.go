@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -142,6 +143,15 @@ func (b *Batch) take(e *entry) bool {
 	}
 	e.taken = e.pending() && !b.closed
 	return e.taken
+}
+
+// quiet waits until nobody works on the entry of a request.
+func (b *Batch) quiet(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for slices.ContainsFunc(b.entries, func(e *entry) bool { return e.taken && e.request != nil && e.request.ID == id }) {
+		b.freed.Wait()
+	}
 }
 
 // takeStale takes the entry if it waits and was judged before the last change

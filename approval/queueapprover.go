@@ -39,7 +39,10 @@ func (q queue) Approve(ctx context.Context, r *Request) (Decision, error) {
 	}
 	p, err := q.store.Await(ctx, r.ID)
 	if ctx.Err() != nil {
-		q.withdraw(ctx, r, Settlement{State: leftOpen(ctx)})
+		var answered *WithdrawnError
+		if !errors.As(context.Cause(ctx), &answered) { // else the gate settles it with that answer
+			q.withdraw(ctx, r, Settlement{State: leftOpen(ctx)})
+		}
 		return Decision{}, context.Cause(ctx)
 	}
 	if err != nil {
@@ -144,6 +147,13 @@ func (q queue) next(ctx context.Context, pending []*Request) (Posted, error) {
 // take hands an answer to the batch. One that has no effect there is taken back,
 // and the question stays.
 func (q queue) take(ctx context.Context, b *Batch, p Posted) error {
+	// Whoever answers in this process settles the request first, and takes that back
+	// if the answer has no effect.
+	b.quiet(p.Request.ID)
+	p, err := q.store.Posted(ctx, p.Request.ID)
+	if err != nil || p.Settled == nil {
+		return err // without one it waits again
+	}
 	d, err := p.answer()
 	if err != nil {
 		return err

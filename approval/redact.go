@@ -46,13 +46,14 @@ func secretKey(key string) bool {
 // has a group, only the group is the secret.
 type secretForm struct {
 	hints []string // one of these is in every text that has the form, in lower case
-	form  *regexp.Regexp
+	form  func() *regexp.Regexp
 	named bool // the first group is a name, which must be that of a secret
 }
 
 var secretForms = sync.OnceValue(func() []secretForm {
 	plain := func(form string, hints ...string) secretForm {
-		return secretForm{hints: hints, form: regexp.MustCompile(form)}
+		// Most texts have no hint of most forms, and a hook reads only a few texts.
+		return secretForm{hints: hints, form: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(form) })}
 	}
 	assignment := plain(`(?i)([a-z0-9_.-]*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|token|credential)[a-z0-9_.-]*)`+
 		`\\*["']?\s*(?::=|=>|==?|:)\s*(?:\\+"((?:[^"\\]|\\[^"])+)|"((?:[^"\\]|\\[\s\S])+)|'([^']+)|([^\s"'&;,\\]{3,}))`,
@@ -101,7 +102,7 @@ func Redact(text string) string {
 func (f *secretForm) redact(text string) string {
 	var b strings.Builder
 	last := 0
-	for _, m := range f.form.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range f.form().FindAllStringSubmatchIndex(text, -1) {
 		start, end := m[0], m[1]
 		for i := 2; i < len(m); i += 2 {
 			if m[i] >= 0 {

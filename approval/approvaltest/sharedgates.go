@@ -19,6 +19,7 @@ func TestSharedGates(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("an answer in this process is told to the others", func(t *testing.T) { answeredHere(t, open(t)) })
 	t.Run("a losing answer leaves nothing behind", func(t *testing.T) { answerLoses(t, open(t)) })
 	t.Run("an answer that cannot take effect is asked again", func(t *testing.T) { answerFails(t, open(t)) })
+	t.Run("an answer in this process that cannot take effect is asked again", func(t *testing.T) { answerFailsHere(t, open(t)) })
 	t.Run("a rule settles what waits in every process", func(t *testing.T) { ruleSettles(t, open(t)) })
 	t.Run("a grant settles what waits in its session", func(t *testing.T) { grantSettles(t, open(t)) })
 	t.Run("a question is withdrawn with its run", func(t *testing.T) { questionWithdrawn(t, open(t)) })
@@ -166,6 +167,60 @@ func answerFails(t *testing.T, p Pair) {
 	wantRules(t, p.Two)
 	answer(t, p.Two, r.Deny("then not"))
 	wantState(t, <-out, approval.Denied)
+}
+
+// Who waits at the queue sees the answer of this process before it is taken back, and must
+// not take that for the end.
+func answerFailsHere(t *testing.T, p Pair) {
+	slow := &slowStore{Store: p.One, awaits: make(chan struct{}, 10), awaited: make(chan struct{}), reopened: make(chan struct{})}
+	g := gateOn(t, p, slow)
+	b := g.Review(t.Context(), approval.Call{ID: "1", Tool: "ask"})
+	asked := make(chan struct{})
+	go func() {
+		g.Ask(context.Background(), b)
+		close(asked)
+	}()
+	<-slow.awaits
+	r := b.Pending()[0]
+	if err := b.Resolve(t.Context(), r.Approve("").Always("allow other")); err == nil {
+		t.Error("rules that do not cover the call are accepted")
+	}
+	select {
+	case <-slow.awaits:
+	case <-asked:
+	}
+	if err := b.Resolve(t.Context(), r.Approve("")); err != nil {
+		t.Errorf("the second answer: %v", err)
+	}
+	<-asked
+	wantState(t, b.Outcomes()[0], approval.Approved)
+}
+
+// A slowStore sees that a request was answered before the answer is taken back, and tells
+// of it afterwards. It does so once.
+type slowStore struct {
+	Store
+	awaits            chan struct{} // that somebody begins to wait
+	awaited, reopened chan struct{}
+	first, back       sync.Once
+}
+
+func (s *slowStore) Await(ctx context.Context, ids ...string) (approval.Posted, error) {
+	s.awaits <- struct{}{}
+	p, err := s.Store.Await(ctx, ids...)
+	if err != nil {
+		return p, err
+	}
+	s.first.Do(func() { close(s.awaited) })
+	<-s.reopened
+	return s.Posted(ctx, p.Request.ID)
+}
+
+func (s *slowStore) Reopen(ctx context.Context, r *approval.Request, why string) error {
+	<-s.awaited
+	err := s.Store.Reopen(ctx, r, why)
+	s.back.Do(func() { close(s.reopened) })
+	return err
 }
 
 func ruleSettles(t *testing.T, p Pair) {
