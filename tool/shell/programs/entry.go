@@ -211,6 +211,24 @@ type fixedLine struct {
 	place   place
 }
 
+// letters are flags of one letter, by it. Most subcommands are never looked at, and have no room
+// for any.
+type letters []*flag
+
+func (l letters) get(c byte) *flag {
+	if int(c) >= len(l) {
+		return nil
+	}
+	return l[c]
+}
+
+func (l *letters) set(c byte, f *flag) {
+	if *l == nil {
+		*l = make(letters, 128)
+	}
+	(*l)[c] = f
+}
+
 // An entry is what is known about a program, or about one of its subcommands.
 type entry struct {
 	name     string // the program's name, then those of the subcommands
@@ -225,7 +243,7 @@ type entry struct {
 	prefix   int    // -1 for the default
 	special  string
 	flags    []*flag
-	short    [128]*flag
+	short    letters
 	long     map[string]*flag // with hyphens; "of=" for pairs
 	prefixes []*flag          // flags written -D*
 	number   *flag            // -20

@@ -133,10 +133,7 @@ func (r *reader) ambiguous(i int, name, value string, hasValue bool) int {
 
 // shortFlag returns the flag of one letter.
 func (r *reader) shortFlag(c byte) *flag {
-	if c >= 128 {
-		return nil
-	}
-	if f := r.entry.short[c]; f != nil {
+	if f := r.entry.short.get(c); f != nil {
 		return f
 	}
 	if c >= '0' && c <= '9' {
@@ -165,7 +162,7 @@ func (r *reader) cluster(i int, w Word, from int) int {
 		case f == nil:
 			r.strange(i, "-"+t[at:])
 			return 1
-		case f == r.entry.number && f != r.entry.short[t[at]]:
+		case f == r.entry.number && f != r.entry.short.get(t[at]):
 			end := at
 			for end < len(t) && t[end] >= '0' && t[end] <= '9' {
 				end++

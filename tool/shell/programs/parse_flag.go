@@ -197,7 +197,7 @@ func (e *entry) index(name string, f *flag) {
 	case e.style&oneHyphen != 0 && name[0] == '-':
 		e.long["-"+strings.TrimLeft(name, "-")] = f
 	case len(name) == 2 && name[0] == '-' && name[1] < 128:
-		e.short[name[1]] = f
+		e.short.set(name[1], f)
 	default:
 		e.long[name] = f
 	}

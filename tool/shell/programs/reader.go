@@ -213,7 +213,7 @@ func (r *reader) begun(i int) int {
 		}
 		if f.args == 1 {
 			for _, c := range w.Begin[1:at] {
-				r.use(r.entry.short[c], i, Word{}, false)
+				r.use(r.entry.short.get(byte(c)), i, Word{}, false)
 			}
 			r.use(f, i, cutBegin(w, at+1), true)
 			return 1

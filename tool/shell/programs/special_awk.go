@@ -6,7 +6,7 @@ import "strings"
 // a program that does neither only reads its operands.
 func readAwk(r *reader) {
 	for i := range r.uses {
-		if r.uses[i].flag == r.entry.short['e'] {
+		if r.uses[i].flag == r.entry.short.get('e') {
 			r.awkText(r.uses[i].value, r.uses[i].at)
 		}
 	}

@@ -7,7 +7,7 @@ import "strings"
 func readSed(r *reader) {
 	var script strings.Builder
 	for i := range r.uses {
-		if r.uses[i].flag == r.entry.short['e'] {
+		if r.uses[i].flag == r.entry.short.get('e') {
 			r.sedText(&script, r.uses[i].value, r.uses[i].at)
 		}
 	}
@@ -84,7 +84,7 @@ func (r *reader) sedDoes(s sedScript) {
 // spellSed marks the words that hold the script.
 func (r *reader) spellSed() {
 	for i := range r.uses {
-		if r.uses[i].flag == r.entry.short['e'] {
+		if r.uses[i].flag == r.entry.short.get('e') {
 			r.spell(r.uses[i].at)
 		}
 	}

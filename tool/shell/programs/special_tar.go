@@ -49,7 +49,7 @@ func (r *reader) tarAdds(at int, dir Word) {
 func (r *reader) tarArchive(writes bool) {
 	for i := range r.uses {
 		u := &r.uses[i]
-		if u.flag != r.entry.short['f'] || !u.given || u.value.Known && u.value.Text == "-" {
+		if u.flag != r.entry.short.get('f') || !u.given || u.value.Known && u.value.Text == "-" {
 			continue
 		}
 		host, _, colon := strings.Cut(u.value.Text, ":")
@@ -70,7 +70,7 @@ func (r *reader) tarFolder(before int) Word {
 	dir := Literal(".")
 	for i := range r.uses {
 		u := &r.uses[i]
-		if u.flag != r.entry.short['C'] || !u.given || u.at >= before {
+		if u.flag != r.entry.short.get('C') || !u.given || u.at >= before {
 			continue
 		}
 		dir = tarPath(dir, u.value)

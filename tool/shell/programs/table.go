@@ -1,14 +1,58 @@
 package programs
 
 import (
-	"embed"
+	_ "embed" // for the files below
 	"fmt"
 	"strings"
 	"sync"
 )
 
-//go:embed data/*.txt
-var files embed.FS
+// The files of the table, as they are in the program: nothing is copied.
+var (
+	//go:embed data/archive.txt
+	archiveText string
+	//go:embed data/core.txt
+	coreText string
+	//go:embed data/dev.txt
+	devText string
+	//go:embed data/find.txt
+	findText string
+	//go:embed data/git.txt
+	gitText string
+	//go:embed data/interpreters.txt
+	interpretersText string
+	//go:embed data/net.txt
+	netText string
+	//go:embed data/ops.txt
+	opsText string
+	//go:embed data/packages.txt
+	packagesText string
+	//go:embed data/shells.txt
+	shellsText string
+	//go:embed data/system.txt
+	systemText string
+	//go:embed data/text.txt
+	textText string
+	//go:embed data/wrappers.txt
+	wrappersText string
+)
+
+// dataFiles are those files by their names.
+var dataFiles = []struct{ name, text string }{
+	{"data/archive.txt", archiveText},
+	{"data/core.txt", coreText},
+	{"data/dev.txt", devText},
+	{"data/find.txt", findText},
+	{"data/git.txt", gitText},
+	{"data/interpreters.txt", interpretersText},
+	{"data/net.txt", netText},
+	{"data/ops.txt", opsText},
+	{"data/packages.txt", packagesText},
+	{"data/shells.txt", shellsText},
+	{"data/system.txt", systemText},
+	{"data/text.txt", textText},
+	{"data/wrappers.txt", wrappersText},
+}
 
 // A slot is an entry that is parsed when it is first looked up.
 type slot struct {
@@ -40,21 +84,15 @@ func lookup(name string) (*entry, error) {
 // find returns the slot of a name, for entries that are like another.
 func find(name string) *slot { return index()[name] }
 
+// namesExpected is about how many names the table has, so that the index grows once.
+const namesExpected = 1200
+
 // scanFiles finds where the entries begin, and the names that stand twice.
 func scanFiles() (map[string]*slot, []error) {
-	slots := map[string]*slot{}
+	slots := make(map[string]*slot, namesExpected)
 	var errs []error
-	names, err := files.ReadDir("data")
-	if err != nil {
-		return slots, []error{err}
-	}
-	for _, f := range names {
-		content, err := files.ReadFile("data/" + f.Name())
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		errs = append(errs, scanFile("data/"+f.Name(), string(content), slots)...)
+	for _, f := range dataFiles {
+		errs = append(errs, scanFile(f.name, f.text, slots)...)
 	}
 	return slots, errs
 }
@@ -76,7 +114,10 @@ func scanFile(name, content string, slots map[string]*slot) []error {
 				open.text = content[start:at]
 			}
 			open, start = &slot{file: name, line: line}, at
-			for _, n := range fields(content[at:end])[1:] {
+			for n := range strings.FieldsSeq(content[at+len("program ") : end]) {
+				if n[0] == '#' {
+					break
+				}
 				if other := slots[n]; other != nil {
 					errs = append(errs, fmt.Errorf("%s:%d: program %s stands in %s:%d already: remove one", name, line, n, other.file, other.line))
 					continue

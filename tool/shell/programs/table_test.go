@@ -2,9 +2,25 @@ package programs
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"testing"
 )
+
+// No file of the table is left out.
+func TestDataFiles(t *testing.T) {
+	there, err := filepath.Glob("data/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, f := range dataFiles {
+		listed = append(listed, f.name)
+	}
+	if !slices.Equal(listed, there) {
+		t.Errorf("the table has %v, the folder %v", listed, there)
+	}
+}
 
 // TestEntries parses every entry of every data file: an error names file and line.
 func TestEntries(t *testing.T) {
