@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -85,6 +86,7 @@ func (l *Later) add(e approval.Event) (done chan error, ok bool) {
 	defer l.mu.Unlock()
 	for len(l.queue) >= maxLater && !l.closing {
 		signal(l.hurry)
+		signal(l.work) // what is tried again may be all there is
 		l.room.Wait()
 	}
 	if l.closing {
@@ -151,20 +153,24 @@ func (l *Later) take() (batch []queued, spooled *os.File, last bool) {
 }
 
 // record records a batch: all starts, and then everything else, so that the store can take
-// many at once and no call ends before it starts.
+// many at once and no call ends before it starts. What fails and nobody waits for is tried
+// again with the next batch; the spool keeps its starts until then.
 func (l *Later) record(batch []queued, spooled *os.File) {
-	failed := errors.Join(l.recordAll(batch, true), l.recordAll(batch, false))
-	if failed == nil {
+	left, failed := l.recordAll(batch, true)
+	rest, alsoFailed := l.recordAll(batch, false)
+	if failed = errors.Join(failed, alsoFailed); failed == nil {
 		failed = empty(spooled) // what is in the store need not be in the spool
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.queue = slices.Concat(left, rest, l.queue)
 	l.broken = failed != nil
 }
 
-func (l *Later) recordAll(batch []queued, starts bool) error {
+// recordAll records the starts of a batch, or everything else. It returns what failed and
+// nobody waits for.
+func (l *Later) recordAll(batch []queued, starts bool) (left []queued, failed error) {
 	var mu sync.Mutex
-	var failed error
 	var recording sync.WaitGroup
 	for _, q := range batch {
 		if (q.event.Kind == approval.Started) != starts {
@@ -184,10 +190,13 @@ func (l *Later) recordAll(batch []queued, starts bool) error {
 			mu.Lock()
 			defer mu.Unlock()
 			failed = err
+			if q.done == nil {
+				left = append(left, q)
+			}
 		})
 	}
 	recording.Wait()
-	return failed
+	return left, failed
 }
 
 // Close records what waits. After it everything is recorded at once.

@@ -31,16 +31,41 @@ func OpenSpool(dir string) (*Spool, error) {
 	}
 	s := &Spool{}
 	for i := range s.halves {
-		f, err := os.CreateTemp(dir, "starts-*") // with mode 0600
-		if err == nil {
-			s.halves[i] = f
-			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		}
+		f, err := lockedFile(dir)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("keeping what starts: %w", err), s.Close())
 		}
+		s.halves[i] = f
 	}
 	return s, nil
+}
+
+// lockedFile makes a file that is this program's own. Whoever recovers what others left may
+// find a new one before it is locked, and take it away: then it makes another.
+func lockedFile(dir string) (*os.File, error) {
+	for {
+		f, err := os.CreateTemp(dir, "starts-*") // with mode 0600
+		if err != nil {
+			return nil, err
+		}
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if err == nil && isThere(f) {
+			return f, nil
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// isThere reports whether an open file still has its name.
+func isThere(f *os.File) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(f.Name())
+	return err == nil && os.SameFile(open, named)
 }
 
 // keep writes that a call starts.
@@ -52,8 +77,21 @@ func (s *Spool) keep(e approval.Event) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.halves[s.now].Write(append(line, '\n'))
-	return err
+	half := s.halves[s.now]
+	n, err := half.Write(append(line, '\n'))
+	if err != nil { // half a line would spoil the next one
+		return errors.Join(err, cut(half, n))
+	}
+	return nil
+}
+
+// cut removes the last bytes of a file that was written.
+func cut(f *os.File, n int) error {
+	end, err := f.Seek(int64(-n), io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	return f.Truncate(end)
 }
 
 // turn turns to the other half, and returns the one that was written, to be emptied once
@@ -147,7 +185,10 @@ func recoverFile(ctx context.Context, name string, to Log) error {
 	if err := lines.Err(); err != nil {
 		return err
 	}
-	return os.Remove(name)
+	if err := os.Remove(name); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil // another program was as fast
 }
 
 // started reports whether the start of a call is recorded already.
