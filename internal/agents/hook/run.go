@@ -102,6 +102,9 @@ func (a *answering) answer(ctx context.Context) (agents.Reply, error) {
 	if err != nil {
 		return agents.Reply{}, err
 	}
+	if ctx.Err() != nil { // it was denied already, and nothing is begun for it
+		return agents.Reply{}, context.Cause(ctx)
+	}
 	switch e.Moment {
 	case agents.Before, agents.Asking:
 		answer, err := a.decide(ctx, e)
