@@ -34,3 +34,14 @@ func TestWhoResumesTooLateEndsNothing(t *testing.T) {
 		t.Errorf("version %d counts as kept, and the run as over", a.version)
 	}
 }
+
+// A letter may be the beginning of a question that nobody has seen yet.
+func TestSomeOfAnIDIsEnoughAndALetterIsNot(t *testing.T) {
+	id := "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	open := []approval.Posted{{Request: &approval.Request{ID: id}}}
+	for given, want := range map[string]bool{id: true, "abcdef": true, "ABCDE": false, "A": false, "": false, "BCDEFG": false} {
+		if r, err := findOpen(open, given); (err == nil && r.ID == id) != want {
+			t.Errorf("%q: %v, want %v", given, err, want)
+		}
+	}
+}

@@ -147,6 +147,10 @@ func readyRuns(w io.Writer, runs map[string]string) error {
 	return nil
 }
 
+// leastOfID is how much of an id is needed: with less, an answer could go to a question that
+// came after the one that was meant.
+const leastOfID = 6
+
 // findOpen finds an open request by its id or the beginning of it.
 func findOpen(open []approval.Posted, id string) (*approval.Request, error) {
 	var found *approval.Request
@@ -155,6 +159,8 @@ func findOpen(open []approval.Posted, id string) (*approval.Request, error) {
 		case p.Request.ID == id:
 			return p.Request, nil
 		case !strings.HasPrefix(strings.ToUpper(p.Request.ID), strings.ToUpper(id)) || id == "":
+		case len(id) < leastOfID:
+			return nil, fmt.Errorf("%q is too little of an id; write %d characters of it at least", id, leastOfID)
 		case found != nil:
 			return nil, fmt.Errorf("more than one request begins with %q; write more of it", id)
 		default:
