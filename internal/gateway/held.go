@@ -235,6 +235,7 @@ func (h *held) expire() {
 		h.g.mu.Unlock()
 		return
 	}
+	h.attended = true // from here on nobody can claim it, and have it ended under their hands
 	ran := h.finished != nil
 	h.g.mu.Unlock()
 	if !ran && h.batch.Outcome(0).Runs() {
