@@ -144,11 +144,15 @@ func (w *walker) redirect(r *syntax.Redirect, s *state, part int) programs.Word 
 // expandable are the characters that an expansion does not leave as they are.
 const expandable = "$`\\'\"~*?[]{}()<>|&;!# \t\n"
 
-// closesAndGoesOn reports whether a word after >& or <& begins with a hyphen and has more:
-// to bash that is two words.
+// closesAndGoesOn reports whether a word after >& or <& begins with a hyphen, or with a number
+// and a hyphen, and has more: to bash that is two words.
 func closesAndGoesOn(word *syntax.Word) bool {
 	first, ok := word.Parts[0].(*syntax.Lit)
-	return ok && strings.HasPrefix(first.Value, "-") && word.Lit() != "-"
+	if !ok {
+		return false
+	}
+	behind := strings.TrimLeft(first.Value, "0123456789")
+	return strings.HasPrefix(behind, "-") && (len(word.Parts) > 1 || behind != "-")
 }
 
 // isStandardOutput reports whether the descriptor before >& is 1, as it is by default:
