@@ -3,11 +3,13 @@ package host
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/assent-dev/assent/sandbox"
 )
@@ -170,10 +172,7 @@ func (s *survey) guardIfReached(dir string) error {
 
 // readPointer reads a one-line file that names a folder, after a word.
 func readPointer(file, word string) string {
-	data, err := os.ReadFile(file)
-	if err != nil || len(data) > 8192 {
-		return ""
-	}
+	data := readSmall(file)
 	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), word)
 	text = strings.TrimSpace(text)
 	if !ok || text == "" {
@@ -187,6 +186,27 @@ func readPointer(file, word string) string {
 		return ""
 	}
 	return real
+}
+
+// maxPointer is the size of the largest file that names a folder.
+const maxPointer = 8192
+
+// readSmall reads a small regular file. A command may have put there what never ends, or
+// a pipe that would keep us waiting.
+func readSmall(file string) []byte {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxPointer {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxPointer))
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 func empty(dir string) bool {
