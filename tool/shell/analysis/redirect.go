@@ -124,6 +124,9 @@ func (w *walker) redirect(r *syntax.Redirect, s *state, part int) programs.Word 
 		if isDescriptor(r.Word, target) {
 			return target
 		}
+		if endsOpen(r.Word) {
+			w.unknown(part, r, "the shell refuses a hyphen behind what is no descriptor")
+		}
 		if r.Op == syntax.DplIn || !isStandardOutput(r.N) {
 			if !target.Known { // otherwise an error of bash: ambiguous
 				w.unknownDuplicate(p, target)
@@ -144,15 +147,18 @@ func (w *walker) redirect(r *syntax.Redirect, s *state, part int) programs.Word 
 // expandable are the characters that an expansion does not leave as they are.
 const expandable = "$`\\'\"~*?[]{}()<>|&;!# \t\n"
 
-// closesAndGoesOn reports whether a word after >& or <& begins with a hyphen, or with a number
-// and a hyphen, and has more: to bash that is two words.
+// closesAndGoesOn reports whether a word after >& or <& begins with a hyphen and has more:
+// to bash that is two words.
 func closesAndGoesOn(word *syntax.Word) bool {
 	first, ok := word.Parts[0].(*syntax.Lit)
-	if !ok {
-		return false
-	}
-	behind := strings.TrimLeft(first.Value, "0123456789")
-	return strings.HasPrefix(behind, "-") && (len(word.Parts) > 1 || behind != "-")
+	return ok && strings.HasPrefix(first.Value, "-") && word.Lit() != "-"
+}
+
+// endsOpen reports whether a word after >& or <& that names no descriptor ends with a hyphen:
+// bash takes that for the sign to move one, and refuses the command.
+func endsOpen(word *syntax.Word) bool {
+	last, ok := word.Parts[len(word.Parts)-1].(*syntax.Lit)
+	return ok && strings.HasSuffix(last.Value, "-")
 }
 
 // isStandardOutput reports whether the descriptor before >& is 1, as it is by default:
