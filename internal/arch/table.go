@@ -83,7 +83,7 @@ var table = map[string]line{
 	"internal/toolbox": {inside: append([]string{
 		"approval", "internal/config", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "tool", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/runner/shim",
-	}, toolsets...)},
+	}, toolsets...), outside: []string{system}},
 	"internal/crew": {
 		inside:  []string{"approval", "internal/config", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
 		outside: []string{schemas, yamlModule},

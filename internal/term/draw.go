@@ -53,7 +53,13 @@ func (w *work) draw() (end, error) {
 		for _, l := range m.said {
 			w.say(l, m.state.width)
 		}
-		if m.state.over || w.ctx.Err() != nil {
+		if m.state.over {
+			return m.state.end, nil
+		}
+		if w.ctx.Err() != nil {
+			for _, l := range w.lastWords(m.state) {
+				w.say(l, m.state.width)
+			}
 			return m.state.end, nil
 		}
 		s, effects = m.state.resume()
@@ -67,6 +73,7 @@ type model struct {
 	first []effect
 	said  []line
 	leave bool // take the prompt off the screen
+	ended bool // nobody needs an answer any more
 
 	drawn   string
 	tallest int // how many rows were drawn at most
@@ -137,6 +144,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case refreshEffect:
 		return m, m.commands([]effect{msg})
 	case cancelMsg:
+		if m.state.busy { // what became of the answer is still said
+			m.ended = true
+			return m, nil
+		}
 		m.leave = true
 		return m, tea.Quit
 	case interruptEvent, tickEvent, loadedEvent, settledEvent, coversEvent, editedEvent, pagedEvent, grantsEvent, historyEvent:
@@ -156,7 +167,7 @@ func (m *model) event(e event) (tea.Model, tea.Cmd) {
 			rest = append(rest, e)
 		}
 	}
-	if m.state.over || len(m.said) > 0 {
+	if m.state.over || len(m.said) > 0 || m.ended && !m.state.busy {
 		m.leave = true
 		return m, tea.Quit
 	}

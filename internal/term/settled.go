@@ -37,6 +37,19 @@ func (s state) settled(e settledEvent) (state, []effect) {
 	return s.rebuilt(e.pending, e.at, effects)
 }
 
+// lastWords say how what was on the screen was answered. Once all is, whoever asked may end
+// the prompt before it was told.
+func (w *work) lastWords(s state) []line {
+	e := w.settled(nil, nil)
+	var out []line
+	for _, it := range s.items {
+		if !contains(e.pending, it.request) {
+			out = append(out, settledLine(it.request, e))
+		}
+	}
+	return out
+}
+
 // rebuilt goes on with the requests that are pending now.
 func (s state) rebuilt(pending []*approval.Request, now time.Time, effects []effect) (state, []effect) {
 	old, here := s.items, s.current().request

@@ -68,6 +68,11 @@ func (t *talker) run(effects []effect) (end, error) {
 	if t.asked {
 		fmt.Fprintln(t.cfg.Out)
 	}
+	if !t.state.over {
+		for _, l := range t.lastWords(t.state) {
+			t.say(l, t.state.width)
+		}
+	}
 	return t.state.end, nil
 }
 
