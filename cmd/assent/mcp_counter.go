@@ -138,6 +138,7 @@ func (k *counter) openTools(ctx context.Context, policy *config.Policy, file, st
 	box, err := toolbox.Open(policy, toolbox.Options{
 		State: state, Protected: files, Environ: os.Environ(), Undo: undoFolder(state, file),
 		Folder: filepath.Dir(file), File: policy.File, Hold: held.hold, Rules: rules.Rules(),
+		Later: laterDeny(rules.Rules(), k.store.Rules, k.store.AllGrants),
 	})
 	if err != nil {
 		return err

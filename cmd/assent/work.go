@@ -85,6 +85,7 @@ type prepared struct {
 	session string // of a run that goes on
 	sandbox *confinement
 	rules   []approval.Rule // those of the store, when it was opened
+	later   func() string   // which deny came after that
 }
 
 // prepare finds a worker and what holds for it, and asks whether to trust it.
@@ -259,6 +260,10 @@ func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, w *prepared,
 	if w.rules, err = d.keptRules(ctx); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
+	w.later = laterDeny(w.rules, d.store.Rules, func(ctx context.Context) ([]approval.Grant, error) {
+		set, err := d.store.Grants(ctx, d.session)
+		return set.Grants(), err
+	})
 	return d, nil
 }
 
@@ -271,7 +276,7 @@ func (f *workFlags) stopsOnDeny(w *prepared) bool {
 func (w *prepared) boxOptions() toolbox.Options {
 	return toolbox.Options{
 		State: w.state, Protected: []string{w.places.Config}, Environ: os.Environ(),
-		Undo: undoFolder(w.state, w.cfg.Files[len(w.cfg.Files)-1]), Hold: w.sandbox.hold, Rules: w.rules,
+		Undo: undoFolder(w.state, w.cfg.Files[len(w.cfg.Files)-1]), Hold: w.sandbox.hold, Rules: w.rules, Later: w.later,
 	}
 }
 

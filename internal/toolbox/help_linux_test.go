@@ -49,10 +49,11 @@ func innerMain(word string) error {
 
 // A world is a project with a box of tools for it, held by bubblewrap.
 type world struct {
-	t    testing.TB
-	top  string // the project is below it, and much that it must not reach
-	box  *toolbox.Box
-	hold func(*config.Policy) (toolbox.Hold, error)
+	later string // which deny came after the box was opened
+	t     testing.TB
+	top   string // the project is below it, and much that it must not reach
+	box   *toolbox.Box
+	hold  func(*config.Policy) (toolbox.Hold, error)
 
 	mu     sync.Mutex
 	events []approval.Event
@@ -94,6 +95,7 @@ func (w *world) open(policy string, parent *toolbox.Box) *toolbox.Box {
 	must(w.t, err)
 	box, err := toolbox.Open(p, toolbox.Options{
 		State: w.top + "/state", Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + w.top + "/home"}, Hold: w.hold, Parent: parent,
+		Later: func() string { return w.later },
 	})
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, box.Close()) })

@@ -28,6 +28,7 @@ type machine struct {
 	hold    Hold
 	found   Found
 	alone   shell.Alone
+	later   func() string // which deny came after it was found out; may be nil
 	left    leavings
 }
 
@@ -45,7 +46,13 @@ func (m *machine) Profile(c shell.Command) approval.Digest {
 }
 
 // Alone implements [shell.Sandbox].
-func (m *machine) Alone() shell.Alone { return m.alone }
+func (m *machine) Alone() shell.Alone {
+	alone := m.alone
+	if alone == (shell.Alone{}) && m.later != nil {
+		alone.Open = m.later()
+	}
+	return alone
+}
 
 // profile is what a command is held to: what the policy says, without secrets where nobody
 // was asked, and with what a person let this command reach.

@@ -41,6 +41,22 @@ func TestDeniesWithGlobsForNames(t *testing.T) {
 	}
 }
 
+// A deny that came after the files were looked for is held by the gate alone.
+func TestADenyThatCameLater(t *testing.T) {
+	w := newWorld(t, free)
+	w.write("proj/private/a", "DIARY")
+	if r := w.make("cat private/a"); !strings.Contains(r.Text, "DIARY") {
+		t.Fatalf("nothing is denied, and it says %s", r.Text)
+	}
+	w.later = "deny read_file(private/**)"
+	if r := w.make("cat private/a"); r.Outcome.Runs() {
+		t.Errorf("it ran: %s", r.Text)
+	}
+	if r := w.shell("ls"); !r.Outcome.Runs() {
+		t.Errorf("what is known whole can meet no such deny: %s", r.Text)
+	}
+}
+
 func TestARootOfSomeFilesIsNotFree(t *testing.T) {
 	w := newWorld(t, strings.Replace(free, "approval: allow}", "approval: allow, suffixes: [.md]}", 1))
 	w.write("proj/a.json", "JSON")

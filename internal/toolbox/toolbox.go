@@ -40,6 +40,8 @@ type Options struct {
 	// Rules are those in force besides the policy's own when the box is opened: files
 	// that they deny are hidden from commands.
 	Rules []approval.Rule
+	// Later says which deny came after that; empty if none did. Nil means that none can.
+	Later func() string
 	// Further are tools that are not made here, but that config has a word on.
 	Further []tool.Tool
 	// Parent is the box of the worker that called this one; nil for none.

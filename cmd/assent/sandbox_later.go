@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// laterDeny returns what says which deny came after some rules were read: files that it is
+// about are not hidden from commands. Grants are those of the sessions that ask.
+func laterDeny(since []approval.Rule, rules func(context.Context) (*approval.RuleSet, error), grants func(context.Context) ([]approval.Grant, error)) func() string {
+	known := map[string]bool{}
+	for _, r := range since {
+		known[r.String()] = true
+	}
+	return func() string {
+		now, rulesErr := rules(context.Background())
+		granted, grantsErr := grants(context.Background())
+		if rulesErr != nil || grantsErr != nil {
+			return "what is denied by now cannot be read"
+		}
+		for _, r := range now.Rules() {
+			if r.Effect == approval.Deny && !known[r.String()] {
+				return r.String() + ", which is newer than the sandbox"
+			}
+		}
+		if i := slices.IndexFunc(granted, func(g approval.Grant) bool { return g.Effect == approval.Deny }); i >= 0 {
+			return granted[i].String() + ", for this session"
+		}
+		return ""
+	}
+}
