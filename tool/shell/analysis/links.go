@@ -81,17 +81,30 @@ func (p *Part) forget(link madeLink) {
 // leads reports whether a path, or a pattern of paths, goes through the link: below it, or
 // with all that lies there.
 func (l madeLink) leads(to string, tree bool) bool {
-	if to == "" {
-		return false
-	}
-	own, parts := strings.Split(l.path, "/"), strings.Split(to, "/")
-	if len(parts) < len(own) || len(parts) == len(own) && !l.itself && !tree {
-		return false
-	}
-	for i, name := range own {
-		if ok, err := path.Match(parts[i], name); parts[i] != name && (err != nil || !ok) {
+	for own := l.path; to != ""; {
+		name, below, more := strings.Cut(own, "/")
+		part, rest, further := strings.Cut(to, "/")
+		if part != name && !mayMatch(part, name) {
 			return false
 		}
+		switch {
+		case !more && !further:
+			return l.itself || tree
+		case !more:
+			return true
+		case !further:
+			return false // it ends above the link
+		}
+		own, to = below, rest
 	}
-	return true
+	return false
+}
+
+// mayMatch reports whether a pattern fits a name. What is no pattern fits none but itself.
+func mayMatch(pattern, name string) bool {
+	if !strings.ContainsAny(pattern, `*?[\`) {
+		return false
+	}
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
 }

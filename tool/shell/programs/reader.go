@@ -35,9 +35,9 @@ type reader struct {
 	name     string // as the program was called
 	out      Reading
 
-	useRoom     [6]use
-	operandRoom [12]int
-	roleRoom    [12]role
+	useRoom     [3]use
+	operandRoom [6]int
+	roleRoom    [6]role
 }
 
 // doubt says that something was not understood; the first reason is kept.
