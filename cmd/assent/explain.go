@@ -89,9 +89,18 @@ func openExplainer(ctx context.Context, file, state string) (*explain.Explainer,
 		return nil, nil, err
 	}
 	e := &explain.Explainer{Policy: approval.Policy{Rules: rules, Fixed: policy.Rules}, Clock: time.Now}
-	box, err := toolbox.Open(policy, toolbox.Options{
-		State: dir, Protected: []string{file}, Environ: os.Environ(), Looking: true, Denied: e.Denied,
-	})
+	options := toolbox.Options{
+		State: dir, Protected: []string{file}, Environ: os.Environ(), Looking: true, Denied: e.Denied, Rules: rules.Rules(),
+	}
+	if policy.Shell.Default.WhenSandboxed != "" {
+		held, err := findSandbox(ctx, policy, state, file)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer held.close()
+		options.Hold = held.looked
+	}
+	box, err := toolbox.Open(policy, options)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -34,7 +34,7 @@ func (f *runFlags) dry(ctx context.Context, out io.Writer, w *prepared) error {
 		},
 		Model: func(context.Context, *config.Worker) (worker.Talker, error) { return nil, nil },
 	}
-	all.Box.Looking = true
+	all.Box.Looking, all.Box.Hold = true, nil
 	m, err := all.Open(w.cfg)
 	if err != nil {
 		return err

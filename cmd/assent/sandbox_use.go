@@ -106,6 +106,15 @@ func (f *confinement) say(w io.Writer) {
 
 // hold is what holds the tools of a policy.
 func (f *confinement) hold(policy *config.Policy) (toolbox.Hold, error) {
+	h, err := f.looked(policy)
+	if err != nil || h.Runner == nil {
+		return h, err
+	}
+	return h, makeCaches(policy, h.Profile)
+}
+
+// looked is hold for somebody who only looks: nothing is made.
+func (f *confinement) looked(policy *config.Policy) (toolbox.Hold, error) {
 	if f.missing != nil {
 		if policy.OS.Require {
 			return toolbox.Hold{}, unusable(policy, f.missing)
@@ -116,9 +125,6 @@ func (f *confinement) hold(policy *config.Policy) (toolbox.Hold, error) {
 	setting.Env = policy.Shell.Env
 	profile, err := policy.Profile(setting)
 	if err != nil {
-		return toolbox.Hold{}, err
-	}
-	if err := makeCaches(policy, profile); err != nil {
 		return toolbox.Hold{}, err
 	}
 	return toolbox.Hold{

@@ -41,7 +41,7 @@ func (h Hold) digest() approval.Digest {
 
 // hold finds what holds the tools of the box. A child is held to its caller's profile too.
 func (b *Box) hold(opts Options) (err error) {
-	if opts.Hold == nil || opts.Looking {
+	if opts.Hold == nil {
 		return nil
 	}
 	if b.Hold, err = opts.Hold(b.Policy); err != nil || !b.Hold.held() {
@@ -62,7 +62,7 @@ func (b *Box) hold(opts Options) (err error) {
 	}
 	b.Hold.Profile = b.Hold.Profile.Sorted()
 	b.found = found
-	if len(b.Hold.Serve) > 0 {
+	if len(b.Hold.Serve) > 0 && !opts.Looking {
 		b.inside = &inside{hold: b.Hold}
 	}
 	if needs := b.Hold.Runner.Needs(b.Hold.Profile); len(needs) > 0 {
