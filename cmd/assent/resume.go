@@ -13,12 +13,11 @@ import (
 	"github.com/assent-dev/assent/internal/crew"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
-	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
 func resumeCmd() *cobra.Command {
 	var k keeper
-	var asJSON bool
+	var asJSON, drop bool
 	c := &cobra.Command{
 		Use:   "resume RUN",
 		Short: "Go on with a run that was put aside",
@@ -26,16 +25,50 @@ func resumeCmd() *cobra.Command {
 			"answer counts only if the call is still what was shown; otherwise it is asked again. Nothing\n" +
 			"runs twice: a call that had started when the program ended is reported, not repeated.",
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return resume(c, &k, args[0], asJSON) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if drop {
+				return dropRun(c, &k, args[0])
+			}
+			return resume(c, &k, args[0], asJSON)
+		},
 	}
 	k.register(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print what happens as JSON, one event a line")
+	c.Flags().BoolVar(&drop, "drop", false, "forget the run instead, with its questions")
+	c.MarkFlagsMutuallyExclusive("json", "drop")
 	return c
 }
 
+// dropRun forgets a run that nobody wants to go on. Its session ends, and what it asked is
+// dismissed with it.
+func dropRun(c *cobra.Command, k *keeper, id string) error {
+	if err := byPerson(c); err != nil {
+		return err
+	}
+	run, err := k.savedRun(c.Context(), id)
+	if err != nil {
+		return err
+	}
+	s, err := k.changing(c)
+	if err != nil {
+		return err
+	}
+	err = s.DeleteRun(c.Context(), run.ID)
+	if err == nil {
+		err = s.EndSession(c.Context(), run.Session)
+	}
+	if errors.Is(err, approval.ErrNoSession) {
+		err = nil // it had ended
+	}
+	if err == nil {
+		fmt.Fprintf(c.OutOrStdout(), "Run %s is forgotten.\n", present.SafeLine(run.ID))
+	}
+	return errors.Join(err, s.Close())
+}
+
 func resume(c *cobra.Command, k *keeper, id string, asJSON bool) error {
-	if runner.Inside() {
-		return fmt.Errorf("'%s' was started by a tool call; run it in your own terminal", c.CommandPath())
+	if err := byPerson(c); err != nil {
+		return err
 	}
 	run, err := k.savedRun(c.Context(), id)
 	if err != nil {
