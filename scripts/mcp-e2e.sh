@@ -13,7 +13,7 @@ if ! command -v npm >/dev/null 2>&1; then
 fi
 if [ ! -e "$cache/installed-$version-$inspector" ]; then
 	mkdir -p "$cache"
-	npm install --prefix "$cache" --no-audit --no-fund --ignore-scripts --loglevel=error \
+	npm install --prefix "$cache" --no-audit --no-fund --ignore-scripts --loglevel=error --fetch-retries=5 \
 		"@modelcontextprotocol/server-everything@$version" \
 		"@modelcontextprotocol/server-filesystem@$version" \
 		"@modelcontextprotocol/server-memory@$version" \
