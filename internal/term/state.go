@@ -87,8 +87,11 @@ func newState(o options, width, height int, pending []*approval.Request) (state,
 
 func (s *state) current() *item { return &s.items[s.at] }
 
-// update takes an event.
+// update takes an event. Once all is over, what is still told changes nothing.
 func (s state) update(e event) (state, []effect) {
+	if s.over {
+		return s, nil
+	}
 	s.items = slices.Clone(s.items)
 	var effects []effect
 	switch e := e.(type) {
