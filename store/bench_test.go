@@ -259,6 +259,30 @@ func BenchmarkAnswer(b *testing.B) {
 	b.ReportMetric(milliseconds(took[len(took)*99/100]), "ms-p99")
 }
 
+// BenchmarkRuleReaches is how long a new rule takes to be known in a process that waits.
+func BenchmarkRuleReaches(b *testing.B) {
+	folder := b.TempDir()
+	s := openStore(b, folder, store.Options{})
+	p := start(b, "watch", folder)
+	p.line()
+	var took []time.Duration
+	for b.Loop() {
+		r := numbered(0)
+		if err := s.AddRules(b.Context(), r); err != nil {
+			b.Fatal(err)
+		}
+		added := time.Now()
+		p.line()
+		took = append(took, time.Since(added))
+		if err := s.RemoveRule(b.Context(), r.ID); err != nil {
+			b.Fatal(err)
+		}
+		p.line()
+	}
+	b.ReportMetric(milliseconds(median(took)), "ms-median")
+	b.ReportMetric(milliseconds(took[len(took)*99/100]), "ms-p99")
+}
+
 // BenchmarkIdle is how much of a processor a process takes that waits for an
 // answer.
 func BenchmarkIdle(b *testing.B) {

@@ -122,7 +122,7 @@ func answerAll(ctx context.Context, s *store.Store) error {
 	}
 }
 
-// watchRules prints the rules each time it is told that they changed.
+// watchRules prints the rules each time it is told of a change and they are others.
 func watchRules(ctx context.Context, s *store.Store) error {
 	changed := make(chan struct{}, 1)
 	defer s.Notify(func() {
@@ -131,13 +131,15 @@ func watchRules(ctx context.Context, s *store.Store) error {
 		default:
 		}
 	})()
-	for {
+	for before := ""; ; <-changed {
 		set, err := s.Rules(ctx)
 		if err != nil {
 			return err
 		}
-		fmt.Println(set.Rules())
-		<-changed
+		if now := fmt.Sprint(set.Rules()); now != before {
+			fmt.Println(now)
+			before = now
+		}
 	}
 }
 
