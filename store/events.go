@@ -3,12 +3,13 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
 )
 
-// maxGroup is how many events are committed together at most.
+// maxGroup is how many of those who record are waited for together at most.
 const maxGroup = 512
 
 // An eventLog commits events in groups: while one who records commits a group, the
@@ -24,8 +25,9 @@ type eventLog struct {
 	touched touched
 }
 
+// A pendingEvent is an event, or several that are recorded all or none, on the way.
 type pendingEvent struct {
-	row  *eventRow
+	rows []*eventRow
 	lead chan struct{} // it is its turn to commit those that wait
 	done chan error    // it is committed, or is not
 }
@@ -36,19 +38,27 @@ func (s *Store) Record(ctx context.Context, e approval.Event) error { return s.R
 
 // RecordFull implements [approval.DetailRecorder]. Secrets are taken out as the
 // options say.
-func (s *Store) RecordFull(ctx context.Context, e approval.Event) error {
-	row, err := newEventRow(e.Keep(s.opt.Detail))
-	if err != nil {
-		return err
+func (s *Store) RecordFull(ctx context.Context, e approval.Event) error { return s.RecordAll(ctx, e) }
+
+// RecordAll records events in this order, all of them or none, as [Store.RecordFull] does
+// one.
+func (s *Store) RecordAll(ctx context.Context, events ...approval.Event) error {
+	rows := make([]*eventRow, len(events))
+	for i, e := range events {
+		row, err := newEventRow(e.Keep(s.opt.Detail))
+		if err != nil {
+			return err
+		}
+		rows[i] = row
 	}
 	if ctx.Err() != nil {
 		return late(ctx)
 	}
 	// What follows cannot be taken back, so ctx no longer counts.
-	if err := s.commitEvent(row); err != nil {
+	if err := s.commitEvents(rows); err != nil {
 		return err
 	}
-	if s.opt.SyncAll || byPerson(e) {
+	if s.opt.SyncAll || slices.ContainsFunc(events, byPerson) {
 		return s.syncLog()
 	}
 	return s.syncSoon()
@@ -59,9 +69,9 @@ func byPerson(e approval.Event) bool {
 	return e.Kind == approval.Started && e.State == approval.Approved
 }
 
-// commitEvent returns when an event is committed, by whoever does it.
-func (s *Store) commitEvent(row *eventRow) error {
-	p := &pendingEvent{row: row, lead: make(chan struct{}, 1), done: make(chan error, 1)}
+// commitEvents returns when events are committed, by whoever does it.
+func (s *Store) commitEvents(rows []*eventRow) error {
+	p := &pendingEvent{rows: rows, lead: make(chan struct{}, 1), done: make(chan error, 1)}
 	if !s.log.add(p) {
 		return &Error{Path: s.path, Err: ErrClosed}
 	}
@@ -137,11 +147,13 @@ func (s *Store) commitGroup(group []*pendingEvent) {
 // appendEvents adds events to the end of the chain.
 func (t *txn) appendEvents(group []*pendingEvent) error {
 	for _, p := range group {
-		if err := t.appendEvent(p.row); err != nil {
-			return err
-		}
-		if err := t.touch(p.row.session); err != nil {
-			return err
+		for _, row := range p.rows {
+			if err := t.appendEvent(row); err != nil {
+				return err
+			}
+			if err := t.touch(row.session); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

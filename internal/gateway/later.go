@@ -152,51 +152,76 @@ func (l *Later) take() (batch []queued, spooled *os.File, last bool) {
 	return batch, l.spool.turn(), l.closing
 }
 
-// record records a batch: all starts, and then everything else, so that the store can take
-// many at once and no call ends before it starts. What fails and nobody waits for is tried
-// again with the next batch; the spool keeps its starts until then.
+// record records a batch, in its order. What fails and nobody waits for is tried again with
+// the next batch; the spool keeps its starts until then.
 func (l *Later) record(batch []queued, spooled *os.File) {
-	left, failed := l.recordAll(batch, true)
-	rest, alsoFailed := l.recordAll(batch, false)
-	if failed = errors.Join(failed, alsoFailed); failed == nil {
+	left, failed := l.recordAll(batch)
+	if failed == nil {
 		failed = empty(spooled) // what is in the store need not be in the spool
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.queue = slices.Concat(left, rest, l.queue)
+	l.queue = slices.Concat(left, l.queue)
 	l.broken = failed != nil
 }
 
-// recordAll records the starts of a batch, or everything else. It returns what failed and
-// nobody waits for.
-func (l *Later) recordAll(batch []queued, starts bool) (left []queued, failed error) {
-	var mu sync.Mutex
-	var recording sync.WaitGroup
-	for _, q := range batch {
-		if (q.event.Kind == approval.Started) != starts {
-			continue
-		}
-		recording.Go(func() {
-			err := l.next.RecordFull(context.Background(), q.event)
-			if q.done != nil {
-				q.done <- err
-			}
-			if err == nil {
-				return
-			}
-			if q.done == nil {
-				l.fail(fmt.Errorf("that %s %s could not be recorded: %w", q.event.Tool, q.event.Kind, err))
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			failed = err
-			if q.done == nil {
-				left = append(left, q)
-			}
-		})
+// recordAll records the events of a batch, at once if that can be done, and returns what
+// failed and nobody waits for. If they cannot be recorded together each is tried alone, so
+// that one of them does not keep the others out.
+func (l *Later) recordAll(batch []queued) (left []queued, failed error) {
+	record := func(approval.Event) error { return nil }
+	if l.together(batch) != nil {
+		record = l.oneByOne()
 	}
-	recording.Wait()
+	for _, q := range batch {
+		err := record(q.event)
+		switch {
+		case q.done != nil:
+			q.done <- err
+		case err != nil:
+			left = append(left, q)
+			l.fail(fmt.Errorf("that %s %s could not be recorded: %w", q.event.Tool, q.event.Kind, err))
+		}
+		failed = errors.Join(failed, err)
+	}
 	return left, failed
+}
+
+// oneByOne returns how events are recorded one after another. Once two in a row have failed,
+// so do the others: it is the store that takes none.
+func (l *Later) oneByOne() func(approval.Event) error {
+	var before, down error
+	return func(e approval.Event) error {
+		if down != nil {
+			return down
+		}
+		err := l.next.RecordFull(context.Background(), e)
+		if before != nil {
+			down = err
+		}
+		before = err
+		return err
+	}
+}
+
+// A batchRecorder records events all or none, which is cheaper than one after another.
+type batchRecorder interface {
+	RecordAll(ctx context.Context, events ...approval.Event) error
+}
+
+var errAlone = errors.New("events are recorded one by one")
+
+// together records the events of a batch in one step.
+func (l *Later) together(batch []queued) error {
+	next, ok := l.next.(batchRecorder)
+	if !ok || len(batch) == 0 {
+		return errAlone
+	}
+	events := make([]approval.Event, len(batch))
+	for i, q := range batch {
+		events[i] = q.event
+	}
+	return next.RecordAll(context.Background(), events...)
 }
 
 // Close records what waits. After it everything is recorded at once.

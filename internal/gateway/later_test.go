@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -111,6 +112,83 @@ func TestLaterRecordsEverythingInTheEndAndStartsBeforeEnds(t *testing.T) {
 	if err := l.Record(t.Context(), event(approval.Ended, "after", approval.AutoApproved)); err != nil || len(r.all()) != 101 {
 		t.Errorf("after the end: %d recorded, %v", len(r.all()), err)
 	}
+}
+
+// together is full as one that records several events at once, all or none.
+type together struct {
+	*full
+	bad   string        // the call whose events it does not take
+	begin chan struct{} // closed when it may begin
+	steps atomic.Int32
+}
+
+func (r *together) RecordFull(ctx context.Context, e approval.Event) error {
+	r.steps.Add(1)
+	if e.CallID == r.bad {
+		return errors.New("not that one")
+	}
+	return r.full.RecordFull(ctx, e)
+}
+
+func (r *together) RecordAll(ctx context.Context, events ...approval.Event) error {
+	<-r.begin
+	r.steps.Add(1)
+	if slices.ContainsFunc(events, func(e approval.Event) bool { return e.CallID == r.bad }) {
+		return errors.New("not that one")
+	}
+	for _, e := range events {
+		if err := r.full.RecordFull(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Events that gather are recorded in one step and in their order.
+func TestLaterRecordsTogetherWhatGathers(t *testing.T) {
+	r := &together{full: newFull(), begin: make(chan struct{})}
+	spool, _ := newSpool(t)
+	l := gateway.NewLater(r, spool, func(err error) { t.Error(err) })
+	var want []string
+	for i := range 200 {
+		want = append(want, strconv.Itoa(i))
+		if err := l.Record(t.Context(), event(approval.Ended, want[i], approval.AutoApproved)); err != nil {
+			t.Error(err)
+		}
+	}
+	close(r.begin)
+	l.Close()
+	var got []string
+	for _, e := range r.all() {
+		got = append(got, e.CallID)
+	}
+	if !slices.Equal(got, want) || r.steps.Load() > 2 {
+		t.Errorf("recorded %v in %d steps", got, r.steps.Load())
+	}
+}
+
+// One event that cannot be recorded keeps none of the others out.
+func TestLaterRecordsWhatStandsBesideABadEvent(t *testing.T) {
+	r := &together{full: newFull(), bad: "b", begin: make(chan struct{})}
+	close(r.begin)
+	spool, _ := newSpool(t)
+	l := gateway.NewLater(r, spool, func(error) {})
+	for _, id := range []string{"a", "b", "c"} {
+		if err := l.Record(t.Context(), event(approval.Ended, id, approval.AutoApproved)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := l.Record(t.Context(), event(approval.Started, "d", approval.Approved)); err != nil {
+		t.Errorf("what a person answered is refused: %v", err)
+	}
+	var got []string
+	for _, e := range r.all() {
+		got = append(got, e.CallID)
+	}
+	if !slices.Equal(got, []string{"a", "c", "d"}) {
+		t.Errorf("recorded %v", got)
+	}
+	l.Close()
 }
 
 // What a person answered, what failed, and a start that cannot be spooled is in the store
