@@ -21,7 +21,7 @@ func Line(r *approval.Record) string {
 	return present.SafeLine(strings.TrimRight(strings.Join(out, "  "), " "))
 }
 
-// answer says how a call was answered; if it failed or has not ended, that.
+// answer says how a call was answered, and how it ended if that is not the ordinary way.
 func answer(r *approval.Record) string {
 	switch {
 	case r.Kind == approval.Pruned:
@@ -34,7 +34,7 @@ func answer(r *approval.Record) string {
 		return string(r.State) + " …"
 	}
 	switch r.Stage {
-	case approval.StageFailed, approval.StageCancelled, approval.StageUnknown:
+	case approval.StageFailed, approval.StageCancelled, approval.StageSuspended, approval.StageUnknown:
 		return string(r.State) + ", " + string(r.Stage)
 	}
 	return string(r.State)

@@ -74,8 +74,10 @@ func (p *page) record(r *approval.Record) {
 	p.fact("request", e.Request)
 	p.fact("arguments", string(e.Arguments))
 	p.digests(r)
-	for i, a := range e.Acts {
-		p.fact(map[bool]string{true: "acts"}[i == 0], "  "+a)
+	name := "acts"
+	for _, a := range e.Acts {
+		p.fact(name, "  "+a)
+		name = "" // it stands before the first
 	}
 	if len(e.Trace) > 0 {
 		p.line("How it was decided:")
@@ -106,15 +108,17 @@ func who(e *approval.Event) string {
 
 // view writes what the person was shown.
 func (p *page) view(v *present.View) {
-	p.line("What was shown:")
-	for line := range strings.Lines(v.Content) {
-		p.line("  " + strings.TrimSuffix(line, "\n"))
-	}
+	p.text("What was shown:", v.Content)
 	if v.Original != "" {
-		p.line("What was written:")
-		for line := range strings.Lines(v.Original) {
-			p.line("  " + strings.TrimSuffix(line, "\n"))
-		}
+		p.text("What was written:", v.Original)
+	}
+}
+
+// text writes lines below a title.
+func (p *page) text(title, lines string) {
+	p.line(title)
+	for line := range strings.Lines(lines) {
+		p.line("  " + strings.TrimSuffix(line, "\n"))
 	}
 }
 
