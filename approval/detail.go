@@ -21,15 +21,6 @@ const (
 	DetailFull     Detail = "full"     // everything, secrets too
 )
 
-// ParseDetail reads a detail.
-func ParseDetail(word string) (Detail, error) {
-	switch d := Detail(strings.ToLower(word)); d {
-	case DetailNone, DetailRedacted, DetailFull:
-		return d, nil
-	}
-	return DetailNone, fmt.Errorf("unknown detail %q: it is none, redacted or full", word)
-}
-
 // A DetailRecorder is a [Recorder] that decides itself how much it keeps, with
 // [Event.Keep]: it is given events with everything in them. Other recorders are
 // given what [DetailRedacted] leaves.

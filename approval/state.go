@@ -117,25 +117,6 @@ func (s State) Stage() Stage {
 	return StageDenied
 }
 
-// Settle returns the state after an answer, or an error if that cannot follow:
-// only what is pending can be answered, and an answer is final.
-func Settle(from, to State) (State, error) {
-	if from != Pending {
-		return from, fmt.Errorf("the call is %s already and cannot become %s", orUnset(from), orUnset(to))
-	}
-	if _, known := knownStates[to]; !known || to == Pending {
-		return from, fmt.Errorf("%s is no answer", orUnset(to))
-	}
-	return to, nil
-}
-
-func orUnset(s State) string {
-	if s == "" {
-		return "nothing"
-	}
-	return string(s)
-}
-
 var knownStates = map[State]struct{}{
 	Pending: {}, Approved: {}, Denied: {}, AutoApproved: {}, AutoDenied: {}, SessionApproved: {},
 	ModeApproved: {}, ModeDenied: {}, Answered: {}, Dismissed: {}, Blocked: {}, FreeToRun: {},

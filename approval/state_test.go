@@ -40,18 +40,6 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-func TestSettle(t *testing.T) {
-	for _, from := range allStates {
-		for _, to := range allStates {
-			got, err := Settle(from, to)
-			legal := from == Pending && to != Pending && to != "" && to != "nonsense"
-			if legal && (got != to || err != nil) || !legal && (got != from || err == nil) {
-				t.Errorf("Settle(%q, %q) = %q, %v", from, to, got, err)
-			}
-		}
-	}
-}
-
 func TestStatesAndTheirStages(t *testing.T) {
 	want := map[State]Stage{
 		Pending: StagePending, Approved: StageApproved, AutoApproved: StageApproved, SessionApproved: StageApproved,
