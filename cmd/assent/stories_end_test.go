@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"syscall"
 	"testing"
 	"time"
@@ -106,11 +107,19 @@ func TestS27_CtrlCDuringATool(t *testing.T) {
 
 func TestS28_SlowModel(t *testing.T) {
 	s := tell(t, askWrites)
-	s.put("script.yaml", "turns:\n  - {say: At last., wait: 3s}\n")
+	s.put("script.yaml", "turns:\n  - {say: At last., wait: 5s}\n")
 	x := s.run()
-	x.wrote("the model thinks · 1s")
-	x.wrote("the model thinks · 2s")
+	x.until("the time that passes", func() bool { return len(thoughtFor(x.raw.String())) > 1 })
 	x.ends(0, "agent: At last.", "!the model thinks")
+}
+
+// thoughtFor returns the different times in the status lines. A busy machine skips some.
+func thoughtFor(raw string) map[string]bool {
+	out := map[string]bool{}
+	for _, found := range regexp.MustCompile(`the model thinks · (\d+s)`).FindAllStringSubmatch(raw, -1) {
+		out[found[1]] = true
+	}
+	return out
 }
 
 func TestS28_NoTerminal(t *testing.T) {
@@ -149,7 +158,7 @@ func TestS28_SlowTool(t *testing.T) {
 		results <- tool.Call(tool.WithProgress(t.Context(), shown), gate, approval.Call{ID: "b", Tool: "build", Arguments: []byte("{}")})
 	}()
 	for _, last := range []string{`compiling \x1b[2J\u{202e}a.c`, "linking", "20 %"} {
-		x.sees("build · 0s · " + last)
+		x.sees("build · ", "s · "+last)
 		seen <- struct{}{}
 	}
 	x.sees("!build")
@@ -171,14 +180,14 @@ func TestS29_Told(t *testing.T) {
 	x.denies("")
 	x.ends(0)
 	if !containsAny(x.raw.String(), "\x1b[22;0t") || !containsAny(x.raw.String(), "\x1b[23;0t") {
-		t.Error("the title was not fullRecorder and put back")
+		t.Error("the title was not kept and put back")
 	}
 }
 
 // Ctrl-C in an editor is the editor's: it may end, and the question comes back.
 func TestS27_CtrlCInTheEditor(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "x\n")})
-	s.env = []string{"EDITOR=sh -c 'stty -echo -icanon; echo the editor is open; exec sleep 20'"}
+	s.env = []string{"EDITOR=sh -c 'stty -echo -icanon; echo the editor is open; exec sleep 600'"}
 	x := s.run()
 	x.asked("Create notes/a.md")
 	x.types("e")
@@ -211,7 +220,7 @@ func TestS27_CtrlCInThePager(t *testing.T) {
 // it; it is put back.
 func TestS27_SignalInTheEditor(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "x\n")})
-	s.env = []string{"EDITOR=sh -c 'stty -echo -icanon; echo the editor is open; exec sleep 20'"}
+	s.env = []string{"EDITOR=sh -c 'stty -echo -icanon; echo the editor is open; exec sleep 600'"}
 	x := s.run()
 	x.asked("Create notes/a.md")
 	x.types("e")

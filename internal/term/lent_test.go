@@ -21,7 +21,7 @@ func TestS27CtrlCInThePagerIsThePagers(t *testing.T) {
 }
 
 func TestS27CtrlCEndsAPagerAndNotTheRun(t *testing.T) {
-	x := run(t, "long", 80, 24, "PAGER=cat >/dev/null; sh -c 'echo the pager is open; exec sleep 20'")
+	x := run(t, "long", 80, 24, "PAGER=cat >/dev/null; sh -c 'echo the pager is open; exec sleep 600'")
 	x.asked("press v")
 	x.types("v")
 	x.sees("the pager is open")
@@ -34,7 +34,7 @@ func TestS27CtrlCEndsAPagerAndNotTheRun(t *testing.T) {
 func TestS27CtrlCInTheEditorIsTheEditors(t *testing.T) {
 	for _, kind := range []struct{ name, sign, end string }{{"xterm", "your answer?", ""}, {"dumb", "answer>", "\n"}} {
 		t.Run(kind.name, func(t *testing.T) {
-			x := run(t, "one", 80, 24, "TERM="+kind.name, "EDITOR=sh -c 'echo the editor is open; exec sleep 20'")
+			x := run(t, "one", 80, 24, "TERM="+kind.name, "EDITOR=sh -c 'echo the editor is open; exec sleep 600'")
 			asked := func() bool { return x.asksAgain(kind.sign) }
 			x.until("the question", asked)
 			x.types("e" + kind.end)

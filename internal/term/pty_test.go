@@ -16,7 +16,7 @@ import (
 )
 
 // patience is how long a test waits for something to appear.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 // terminal is a child program at a real terminal.
 type terminal struct {
