@@ -30,6 +30,9 @@ type Options struct {
 	// SyncAll makes every record wait for the disk. Otherwise one waits that a
 	// person's answer led to, and others reach the disk within 100 ms.
 	SyncAll bool
+	// Brief is for a process that ends soon: what is read in small comes over the
+	// connection that writes, so that no second one is opened.
+	Brief bool
 	// Patience is how long another process may hold the store; 0 means 5 seconds.
 	Patience time.Duration
 	// Clock tells the time; nil means that of the system.

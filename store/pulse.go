@@ -30,7 +30,7 @@ func (s *Store) now(ctx context.Context) (head, error) {
 	if believe && p.believe && n == p.at {
 		return p.head, nil
 	}
-	err := s.peekLocked(ctx, func(ctx context.Context, _ querier) error { return p.read(ctx, s) })
+	err := s.peekLocked(ctx, func(ctx context.Context, c *statements) error { return p.read(ctx, s, c) })
 	if err != nil {
 		return head{}, err
 	}
@@ -51,7 +51,7 @@ func (p *pulse) wrote(n uint64, h head) {
 const unknownVersion = -1
 
 // peek runs f on the connection of the pulse, for what is small and often read.
-func (s *Store) peek(ctx context.Context, f func(context.Context, querier) error) error {
+func (s *Store) peek(ctx context.Context, f func(context.Context, *statements) error) error {
 	s.pulse.mu.Lock()
 	defer s.pulse.mu.Unlock()
 	if s.closed.Load() {
@@ -60,8 +60,11 @@ func (s *Store) peek(ctx context.Context, f func(context.Context, querier) error
 	return s.peekLocked(ctx, f)
 }
 
-func (s *Store) peekLocked(ctx context.Context, f func(context.Context, querier) error) error {
+func (s *Store) peekLocked(ctx context.Context, f func(context.Context, *statements) error) error {
 	ctx = context.WithoutCancel(ctx)
+	if s.opt.Brief { // the only connection
+		return s.alone(ctx, func() error { return s.fault(f(ctx, s.writer)) })
+	}
 	if p := &s.pulse; p.conn == nil {
 		conn, err := s.db.Conn(ctx)
 		if err != nil {
@@ -74,29 +77,30 @@ func (s *Store) peekLocked(ctx context.Context, f func(context.Context, querier)
 
 // snapshot is peek for several queries that must see one state of the store.
 func (s *Store) snapshot(ctx context.Context, f func(context.Context, querier, head) error) error {
-	return s.peek(ctx, func(ctx context.Context, q querier) error {
-		if _, err := s.pulse.conn.ExecContext(ctx, "BEGIN"); err != nil {
+	return s.peek(ctx, func(ctx context.Context, c *statements) error {
+		if _, err := c.ExecContext(ctx, "BEGIN"); err != nil {
 			return err
 		}
-		defer s.pulse.conn.ExecContext(ctx, "ROLLBACK") // nothing was written
-		h, err := s.currentHead(ctx, q)
+		defer c.ExecContext(ctx, "ROLLBACK") // nothing was written
+		h, err := s.currentHead(ctx, c)
 		if err != nil {
 			return err
 		}
-		return f(ctx, q, h)
+		return f(ctx, c, h)
 	})
 }
 
-// read reads the head again if SQLite says that another connection has written.
-func (p *pulse) read(ctx context.Context, s *Store) error {
+// read reads the head again if SQLite says that another connection has written. It
+// says nothing about writes of its own, such as a brief process makes on the only one.
+func (p *pulse) read(ctx context.Context, s *Store, c *statements) error {
 	var version int64
-	if err := p.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+	if err := c.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
 		return err
 	}
-	if version == p.version {
+	if version == p.version && !s.opt.Brief {
 		return nil
 	}
-	h, err := s.currentHead(ctx, p.conn)
+	h, err := s.currentHead(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -275,7 +275,7 @@ func (s *Store) firstEnded(ctx context.Context, ids []string) (found string, err
 		args[i] = id
 	}
 	in := "id IN (?" + strings.Repeat(", ?", max(len(ids)-1, 0)) + ")"
-	err = s.peek(ctx, func(ctx context.Context, q querier) error {
+	err = s.peek(ctx, func(ctx context.Context, q *statements) error {
 		rows, err := q.QueryContext(ctx, "SELECT id, state FROM requests WHERE "+in+" ORDER BY n", args...)
 		if err != nil {
 			return err

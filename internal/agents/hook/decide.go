@@ -40,6 +40,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	if err != nil {
 		return agents.Answer{}, err
 	}
+	d.decided = o.State == approval.Approved
 	answer = a.told(e, want, o)
 	if a.Observe {
 		answer = agents.Answer{Verdict: agents.Nothing}

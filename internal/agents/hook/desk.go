@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -33,32 +34,41 @@ type desk struct {
 	store  *store.Store                 // nil until the desk is ready
 
 	observe bool
+	decided bool           // a person has answered
 	inbox   *approval.Gate // nil until the inbox is asked
 }
 
 // patience is how long another process may hold the store before the call is denied.
 const patience = 3 * time.Second
 
-// openDesk reads all that holds for the event. The store is opened while the call is
-// prepared: both take their time. The error says what is wrong.
+// openDesk reads all that holds for the event. The call is prepared while the store is
+// opened: both take their time. The error says what is wrong.
 func (a *answering) openDesk(ctx context.Context, e agents.Event, want agents.Want, broken error) (*desk, error) {
 	user, err := config.ReadUser(a.Config)
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{clock: a.Clock, opened: a.opening(ctx, user.User)}
-	if err := d.prepare(ctx, a, e, want, user, broken); err != nil {
+	d := &desk{clock: a.Clock, opened: sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user.User) })}
+	prepared := aside(func() error { return d.prepare(ctx, a, e, want, user, broken) })
+	d.store, err = d.opened()
+	if err := errors.Join(<-prepared, err); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
-	d.store, err = d.opened()
-	return d, err
+	return d, nil
 }
 
-// opening begins to open the store, and returns what waits for it.
-func (a *answering) opening(ctx context.Context, user *config.User) func() (*store.Store, error) {
-	opened := sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user) })
-	go opened()
-	return opened
+// aside runs f beside what comes next. A panic of it is its error.
+func aside(f func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- fmt.Errorf("the hook panicked: %v", r)
+			}
+		}()
+		done <- f()
+	}()
+	return done
 }
 
 // prepare makes all that needs no store, and says what the call would do.
@@ -86,10 +96,11 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 // moves it, and the next process to open the store reads it.
 const longLog = 256 << 10
 
-// leave closes the desk. A process that ends leaves the store as it is: everything is on
-// the disk, and to close it takes longer than all the rest.
+// leave closes the desk. A process that ends leaves the store as it is: everything is
+// committed, and to close it takes longer than all the rest. What a person decided must be
+// on the disk.
 func (d *desk) leave(exits bool) error {
-	if info, err := os.Stat(d.store.Path() + "-wal"); exits && err == nil && info.Size() < longLog {
+	if info, err := os.Stat(d.store.Path() + "-wal"); exits && !d.decided && err == nil && info.Size() < longLog {
 		return nil
 	}
 	return d.close()
@@ -113,7 +124,7 @@ func (d *desk) close() error {
 func (a *answering) openStore(ctx context.Context, user *config.User) (*store.Store, error) {
 	return store.Open(ctx, a.State, store.Options{
 		RuleLimit: user.MaxRules, Detail: approval.Detail(user.Audit.KeepArguments), Patience: patience, Clock: a.Clock,
-		SyncAll: true, // there is no later for a process that ends
+		SyncAll: user.Audit.FsyncAll, Brief: true,
 	})
 }
 

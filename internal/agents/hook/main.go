@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -35,8 +34,6 @@ func Write(reply agents.Reply, stdout, stderr io.Writer) int {
 }
 
 func mainReply(args []string, stdin io.Reader) agents.Reply {
-	debug.SetGCPercent(-1) // the process ends before it would pay
-	debug.SetMemoryLimit(256 << 20)
 	o, err := options(args)
 	if err != nil {
 		return agents.Blocked(err.Error())

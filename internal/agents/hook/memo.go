@@ -129,11 +129,13 @@ func (m *memo) keep(e agents.Event, answer agents.Answer, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := m.file.Truncate(0); err != nil {
+	if _, err := m.file.WriteAt(data, 0); err != nil {
 		return err
 	}
-	_, err = m.file.WriteAt(data, 0)
-	return err
+	if info, err := m.file.Stat(); err != nil || info.Size() == int64(len(data)) {
+		return err
+	}
+	return m.file.Truncate(int64(len(data))) // takes long, and is seldom needed
 }
 
 func (m *memo) close() { m.file.Close() } // nothing is buffered, and the lock goes with it
