@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -90,7 +91,7 @@ type Tool struct {
 	roots *roots.Set
 	cwd   roots.Place
 	opts  Options
-	spec  tool.Spec
+	spec  func() tool.Spec // made when it is asked for: a hook never does
 	// exposed says that a folder in which programs are looked for can be
 	// written by tools.
 	exposed bool
@@ -124,11 +125,15 @@ func New(cfg Config, set *roots.Set, opts Options) (*Tool, error) {
 	}
 	searched, _ := opts.World(t.cwd.Key()).Variable("PATH")
 	t.exposed = withinReach(set, searched)
-	t.spec = tool.Func("shell", t.describe(), func(context.Context, arguments) (any, error) { return nil, nil }).Spec()
-	if opts.Steps != nil {
-		t.spec = tool.Func("shell", t.describe(), func(context.Context, escalating) (any, error) { return nil, nil }).Spec()
-	}
+	t.spec = sync.OnceValue(t.makeSpec)
 	return t, nil
+}
+
+func (t *Tool) makeSpec() tool.Spec {
+	if t.opts.Steps != nil {
+		return tool.Func("shell", t.describe(), func(context.Context, escalating) (any, error) { return nil, nil }).Spec()
+	}
+	return tool.Func("shell", t.describe(), func(context.Context, arguments) (any, error) { return nil, nil }).Spec()
 }
 
 // home finds the folder that commands run in.
@@ -180,7 +185,7 @@ func (t *Tool) describe() string {
 }
 
 // Spec implements [tool.Tool].
-func (t *Tool) Spec() tool.Spec { return t.spec }
+func (t *Tool) Spec() tool.Spec { return t.spec() }
 
 // Prepare implements [tool.Tool].
 func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
