@@ -14,14 +14,21 @@ func checkCmd() *cobra.Command {
 	var asJSON bool
 	var kind string
 	c := &cobra.Command{
-		Use:   "check FILE…",
+		Use:   "check [FILE…]",
 		Short: "Find what is wrong with a worker, a policy or a config file",
 		Long: "check reports all problems of a file at once: unknown keys, rules that can never apply,\n" +
 			"tools that do not exist, examples under expect: that come out otherwise, and what allows\n" +
-			"more than it seems to. It runs nothing. It ends with status 1 if it found anything.",
+			"more than it seems to. It runs nothing. It ends with status 1 if it found anything.\n" +
+			"Without a file it is about the project's .assent/policy.yaml.",
 		Example: "  assent check notes.worker\n  assent check .assent/policy.yaml",
-		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				found, err := policyOr(c, "")
+				if err != nil {
+					return err
+				}
+				args = []string{found}
+			}
 			findings := []check.Finding{}
 			for _, file := range args {
 				found, err := check.File(c.Context(), file, config.Kind(kind))

@@ -23,13 +23,13 @@ func explainCmd() *cobra.Command {
 	var file, state string
 	var asJSON, batch bool
 	c := &cobra.Command{
-		Use:   "explain -c CONFIG TOOL 'JSON or command'",
+		Use:   "explain [-c CONFIG] TOOL 'JSON or command'",
 		Short: "Say what would happen to a call, and why",
 		Long: "explain takes a call through the policy and prints each step of the decision. It runs\n" +
 			"nothing, asks nobody and leaves no record.\n\n" +
 			"With --batch it reads one call a line from standard input, {\"tool\": …, \"args\": {…}}, and\n" +
 			"prints one answer a line.",
-		Example: "  assent explain -c policy.yaml shell 'git status && git push'\n" +
+		Example: "  assent explain shell 'git status && git push'\n" +
 			"  assent explain -c policy.yaml write_file '{\"path\": \"notes/a.md\", \"content\": \"…\"}'",
 		Args: func(c *cobra.Command, args []string) error {
 			if batch {
@@ -38,6 +38,10 @@ func explainCmd() *cobra.Command {
 			return cobra.ExactArgs(2)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			file, err := policyOr(c, file)
+			if err != nil {
+				return err
+			}
 			e, closing, err := openExplainer(c.Context(), file, state)
 			if err != nil {
 				return err
@@ -53,13 +57,10 @@ func explainCmd() *cobra.Command {
 			return printAnswer(c.OutOrStdout(), answer)
 		},
 	}
-	c.Flags().StringVarP(&file, "config", "c", "", "the policy file")
+	c.Flags().StringVarP(&file, "config", "c", "", "the policy file (default: the project's)")
 	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	c.Flags().BoolVar(&batch, "batch", false, "explain one call a line of standard input")
-	if err := c.MarkFlagRequired("config"); err != nil {
-		panic(err) // the flag is defined above
-	}
 	return c
 }
 

@@ -41,14 +41,6 @@ func (e statusError) Error() string {
 
 func (e statusError) Unwrap() error { return e.error }
 
-// needPolicy refuses a command line without a policy.
-func needPolicy(c *cobra.Command, file string) error {
-	if file == "" {
-		return usageError{what: "a policy is needed: -c FILE", help: c.CommandPath() + " --help"}
-	}
-	return nil
-}
-
 // sandboxPolicy reads a policy and derives the profile of its commands.
 func sandboxPolicy(file, state string) (*config.Policy, sandbox.Profile, error) {
 	policy, err := readPolicy(file)

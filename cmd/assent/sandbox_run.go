@@ -23,17 +23,18 @@ type sandboxRunFlags struct {
 func sandboxRunCmd() *cobra.Command {
 	var flags sandboxRunFlags
 	c := &cobra.Command{
-		Use:   "run -c POLICY -- COMMAND [ARGS...]",
+		Use:   "run [-c POLICY] -- COMMAND [ARGS...]",
 		Short: "Run a command in the sandbox of a policy",
 		Long: "run starts the command in this folder, under the profile that 'assent sandbox show' prints,\n" +
 			"and ends with its exit status; 125 if the sandbox or the policy failed, 4 if the policy\n" +
 			"requires a sandbox and there is none. Nobody is asked.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := needPolicy(c, flags.policy); err != nil {
+			var err error
+			if flags.policy, err = policyOr(c, flags.policy); err != nil {
 				return err
 			}
-			err := flags.run(c, args)
+			err = flags.run(c, args)
 			if err == nil || errors.As(err, new(statusError)) || errors.Is(err, context.Canceled) {
 				return err
 			}
@@ -41,7 +42,7 @@ func sandboxRunCmd() *cobra.Command {
 		},
 	}
 	c.Flags().SetInterspersed(false)
-	c.Flags().StringVarP(&flags.policy, "config", "c", "", "the policy file")
+	c.Flags().StringVarP(&flags.policy, "config", "c", "", "the policy file (default: the project's)")
 	c.Flags().StringVar(&flags.state, "state", "", "the state folder (default: assent's own)")
 	c.Flags().DurationVar(&flags.timeout, "timeout", 0, "end the command after this time")
 	return c
@@ -90,6 +91,9 @@ func ended(ctx context.Context, w io.Writer, exit sandbox.Exit) error {
 	}
 	if exit.Ended != "" {
 		fmt.Fprintf(w, "assent: the command %s\n", exit.Ended)
+	}
+	if exit.Left != "" {
+		fmt.Fprintf(w, "assent: ended with the command: %s\n", exit.Left)
 	}
 	if exit.Code == 0 {
 		return nil

@@ -23,11 +23,12 @@ func sandboxShowCmd() *cobra.Command {
 	var policy, state string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "show -c POLICY",
+		Use:   "show [-c POLICY]",
 		Short: "Print what commands may reach, and the line of config behind each entry",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := needPolicy(c, policy); err != nil {
+			policy, err := policyOr(c, policy)
+			if err != nil {
 				return err
 			}
 			p, profile, err := sandboxPolicy(policy, state)
@@ -43,7 +44,7 @@ func sandboxShowCmd() *cobra.Command {
 			return view.print(c.OutOrStdout())
 		},
 	}
-	c.Flags().StringVarP(&policy, "config", "c", "", "the policy file")
+	c.Flags().StringVarP(&policy, "config", "c", "", "the policy file (default: the project's)")
 	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
