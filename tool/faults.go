@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -115,7 +116,7 @@ func trimError(err error) error {
 		text = rest
 	}
 	text = strings.Replace(text, "<invalid reflect.Value>", "null", 1)
-	if m := bound.FindStringSubmatch(text); m != nil {
+	if m := bound().FindStringSubmatch(text); m != nil {
 		text = m[1] + m[2]
 	}
 	const limit = 300
@@ -126,7 +127,7 @@ func trimError(err error) error {
 }
 
 // bound matches how the schema library speaks of whole numbers.
-var bound = regexp.MustCompile(`^(\w+: -?\d+)/1( is .* -?\d+)\.0+$`)
+var bound = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\w+: -?\d+)/1( is .* -?\d+)\.0+$`) })
 
 // misspelt finds a name that the schema knows in another case.
 func (l locator) misspelt(at string, schema *jsonschema.Schema, value any) (string, error) {

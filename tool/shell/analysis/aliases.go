@@ -5,10 +5,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // loaderName is what the system's loader of programs is called: ld.so, ld-linux-x86-64.so.2.
-var loaderName = regexp.MustCompile(`^ld[-.\w]*\.so(\.\d+)*$`)
+var loaderName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ld[-.\w]*\.so(\.\d+)*$`) })
 
 // otherName walks what a command is by another name, so that a deny of it is met: git-push
 // is git push, and the loader starts the program that it is given.
@@ -19,7 +20,7 @@ func (w *walker) otherName(c *command) {
 	case strings.HasPrefix(base, "git-") && len(base) > len("git-"):
 		words := literals([]string{"git", strings.TrimPrefix(base, "git-")})
 		w.started(c, &command{words: append(words, c.words[1:]...), outside: true})
-	case loaderName.MatchString(base):
+	case strings.HasPrefix(base, "ld") && loaderName().MatchString(base):
 		w.loaded(c)
 	case strings.HasPrefix(name, "/proc/") && base == "exe":
 		w.unknown(c.part, nil, "runs the program of another process, or the shell itself")

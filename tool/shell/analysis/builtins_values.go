@@ -3,12 +3,13 @@ package analysis
 import (
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/assent-dev/assent/tool/shell/programs"
 )
 
 // countsOutput finds printf's %n, which assigns to a variable, also with a length.
-var countsOutput = regexp.MustCompile(`%[-+ #0-9.*']*[hjlLqtz]*n`)
+var countsOutput = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%[-+ #0-9.*']*[hjlLqtz]*n`) })
 
 func printfBuiltin(w *walker, c *command) outcome {
 	w.harmless(c)
@@ -23,7 +24,7 @@ func printfBuiltin(w *walker, c *command) outcome {
 			w.assignTo(c, []programs.Word{f.value})
 		}
 	}
-	if rest < len(c.words) && (!c.words[rest].Known || countsOutput.MatchString(c.words[rest].Text)) {
+	if rest < len(c.words) && (!c.words[rest].Known || countsOutput().MatchString(c.words[rest].Text)) {
 		w.counted(c, c.words[rest+1:], c.words[rest].Known)
 	}
 	return stays(c.state.folders)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/assent-dev/assent/tool/shell/programs"
 )
@@ -97,12 +98,12 @@ func otherThan(numbers []int, number int) bool {
 }
 
 // systemFile is what programs of a project do not write.
-var systemFile = regexp.MustCompile(`^/(usr|bin|sbin|lib|lib64|opt|nix|System|Library)/`)
+var systemFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/(usr|bin|sbin|lib|lib64|opt|nix|System|Library)/`) })
 
 // mayBeWritten reports whether a program that does more than can be told runs before the
 // script, and the script is no program of the system or one that the PATH leads to anyway.
 func (w *walker) mayBeWritten(script ranScript, open []int) bool {
-	if len(open) == 0 || systemFile.MatchString(script.path) || w.onPath(script.path, path.Base(script.path)) {
+	if len(open) == 0 || systemFile().MatchString(script.path) || w.onPath(script.path, path.Base(script.path)) {
 		return false
 	}
 	end := script.by - 1

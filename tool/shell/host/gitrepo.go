@@ -1,8 +1,8 @@
 package host
 
 import (
+	"bytes"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -92,8 +92,6 @@ func (w *World) isGitFolder(folder string) bool {
 		unix.Access(join(common, "refs"), unix.X_OK) == nil
 }
 
-var headText = regexp.MustCompile(`^(ref:[ \t\r\n]*refs/|[0-9a-f]{40})`)
-
 func isHead(path string) bool {
 	buffer := make([]byte, 256)
 	switch n, err := unix.Readlink(path, buffer); err {
@@ -104,5 +102,14 @@ func isHead(path string) bool {
 		return false
 	}
 	text, _, ok := readRegular(path, maxGitPointer)
-	return ok && headText.Match(text)
+	return ok && isHeadText(text)
+}
+
+// isHeadText reports whether a text names a branch, or begins with a commit.
+func isHeadText(text []byte) bool {
+	if name, ok := bytes.CutPrefix(text, []byte("ref:")); ok {
+		return bytes.HasPrefix(bytes.TrimLeft(name, " \t\r\n"), []byte("refs/"))
+	}
+	const commit = 40
+	return len(text) >= commit && len(bytes.Trim(text[:commit], "0123456789abcdef")) == 0
 }
