@@ -96,7 +96,9 @@ func (f *mcpFlags) run(c *cobra.Command, args []string) (err error) {
 	if f.http != "" {
 		return f.serveHTTP(ctx, g, state, report)
 	}
-	err = g.Serve(ctx, c.InOrStdin(), c.OutOrStdout(), os.Stdin.Close)
+	in, giveBack := polled(os.Stdin, os.Stdout)
+	defer giveBack()
+	err = g.Serve(ctx, in, c.OutOrStdout(), in.Close)
 	if errors.Is(err, io.EOF) {
 		return nil // the client is gone
 	}

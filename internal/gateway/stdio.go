@@ -19,7 +19,7 @@ const maxMessage = 64 << 20
 // streams, so that reading from them returns.
 func (g *Gateway) Serve(ctx context.Context, in io.Reader, out io.Writer, end func() error) error {
 	bad := func(why error) { g.opts.Report("the client: " + why.Error()) }
-	l := &line{g: g, frames: connector.NewFrames(in, out, maxMessage, bad, end), calls: map[string]context.CancelFunc{}}
+	l := &line{g: g, frames: connector.NewFrames(in, out, maxMessage, bad, end), hands: newHands(), calls: map[string]context.CancelFunc{}}
 	l.frames.Hear = l.hear
 	s, err := g.server.Connect(ctx, l, nil)
 	if err != nil {
@@ -48,10 +48,11 @@ type line struct {
 	frames *connector.Frames
 	client atomic.Pointer[mcp.ServerSession]
 
-	mu       sync.Mutex
-	greeted  bool
-	calls    map[string]context.CancelFunc // by id
-	finished sync.WaitGroup
+	hands *hands
+
+	mu      sync.Mutex
+	greeted bool
+	calls   map[string]context.CancelFunc // by id
 }
 
 // Connect implements [mcp.Transport].
@@ -94,7 +95,7 @@ func (l *line) take(r *jsonrpc.Request) bool {
 	}
 	ctx, cancel := context.WithCancel(l.g.ctx)
 	l.calls[string(id)] = cancel
-	l.finished.Go(func() { l.serve(ctx, id, p) })
+	l.hands.do(func() { l.serve(ctx, id, p) })
 	return true
 }
 
@@ -168,5 +169,5 @@ func (l *line) drop() {
 		cancel()
 	}
 	l.mu.Unlock()
-	l.finished.Wait()
+	l.hands.close()
 }
