@@ -49,6 +49,10 @@ type Exit struct {
 	Code int
 	// Ended says why the command was ended from outside; empty if it ended by itself.
 	Ended Ending
+	// Left are the processes that it left running when it ended by itself, in the words
+	// of [LeftBehind]. They were ended. It is empty if there were none, or a runner
+	// cannot know them.
+	Left string
 }
 
 // An Ending is a reason to end a command.

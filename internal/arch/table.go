@@ -45,7 +45,7 @@ var table = map[string]line{
 	"tool/shell/programs":    {pure: true},
 	"tool/shell/analysis":    {inside: []string{"tool/shell/programs"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
 	"tool/shell/host":        {inside: []string{"tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
-	"tool/shell/runner":      {inside: []string{"sandbox"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, outside: []string{"golang.org/x/sys"}},
 
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},

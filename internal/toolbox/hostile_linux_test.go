@@ -22,7 +22,7 @@ func TestHostileCommands(t *testing.T) {
 		timeout       float64
 		says          string
 	}{
-		{"forks into the background", "setsid sh -c 'sleep 300; : MARK' & echo left", 0, `"stdout":"left\n"`},
+		{"forks into the background", "setsid sh -c ': > there; sleep 300; : MARK' & until [ -e there ]; do :; done; rm there; echo left", 0, `"note":"ended with the command: `},
 		{"ignores signals", "trap '' TERM INT HUP QUIT; while :; do sleep 1; done; : MARK", 0.5, `"timed_out":true`},
 		{"fills its private /tmp", "head -c 50000000 /dev/zero > /tmp/big", 0, "No space left"},
 		{"passes the file size limit", "head -c 50000000 /dev/zero > big", 0, "File size limit exceeded"},
@@ -41,6 +41,9 @@ func TestHostileCommands(t *testing.T) {
 				t.Errorf("the next command: %s %v", r.Text, r.Err)
 			}
 		})
+	}
+	if told := w.refusals(); len(told) != 1 || !strings.HasPrefix(told[0], "ended with the command: ") {
+		t.Errorf("the person was told %q", told)
 	}
 	if entries, err := os.ReadDir(w.top + "/proj"); err != nil || len(entries) > 1 { // big
 		t.Errorf("left in the project: %v %v", entries, err)

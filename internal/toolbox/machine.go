@@ -3,9 +3,11 @@ package toolbox
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/sandbox"
@@ -95,8 +97,9 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 		return shell.Result{}, err
 	}
 	out := result(r)
+	out.Note = note(r, cmd.Sandbox != nil)
 	if cmd.Sandbox != nil {
-		err = m.explain(ctx, c, cmd.Profile, &out)
+		err = errors.Join(m.explain(ctx, c, cmd.Profile, &out), reportEnded(ctx, r.Left))
 	}
 	return out, err
 }
@@ -158,17 +161,33 @@ func result(r runner.Result) shell.Result {
 	return shell.Result{
 		Stdout: r.Stdout.Text, StdoutTruncated: r.Stdout.Truncated,
 		Stderr: r.Stderr.Text, StderrTruncated: r.Stderr.Truncated,
-		ExitCode: r.ExitCode, TimedOut: r.Ending == runner.TimedOut, Output: r.File, Note: note(r),
+		ExitCode: r.ExitCode, TimedOut: r.Ending == runner.TimedOut, Output: r.File,
 	}
 }
 
-// note says what the exit code does not.
-func note(r runner.Result) string {
+// note says what the exit code does not, in lines.
+func note(r runner.Result, held bool) string {
+	var lines []string
 	if r.Ending != runner.Exited || r.ExitCode > 125 {
-		return r.Problem()
+		lines = append(lines, r.Problem())
 	}
-	if r.Background {
-		return "a process that it started still runs; what it prints is not seen"
+	switch {
+	case r.Left != "" && held:
+		lines = append(lines, endedWith(r.Left))
+	case r.Left != "":
+		lines = append(lines, "still running: "+r.Left+"; what comes from there is not seen")
+	case r.Background:
+		lines = append(lines, "a process that it started kept the output open; what it prints since is not seen")
 	}
-	return ""
+	return strings.Join(lines, "\n")
+}
+
+func endedWith(left string) string { return "ended with the command: " + left }
+
+// reportEnded records what was ended with a command, for the person.
+func reportEnded(ctx context.Context, left string) error {
+	if left == "" {
+		return nil
+	}
+	return tool.ReportConfined(ctx, endedWith(left))
 }

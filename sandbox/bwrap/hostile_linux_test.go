@@ -23,9 +23,13 @@ func TestHostileChildren(t *testing.T) {
 		says   string
 	}{
 		{"forks into the background", "(setsid sh -c 'sleep 300; : MARK' &) ; echo left", sandbox.Limits{},
-			func(e sandbox.Exit) bool { return e == sandbox.Exit{} }, "left"},
-		{"holds its output open", "setsid sleep 300 & echo left", sandbox.Limits{},
-			func(e sandbox.Exit) bool { return e == sandbox.Exit{} }, "left"},
+			func(e sandbox.Exit) bool {
+				return e == sandbox.Exit{Left: "2 processes left in the background (sh, sleep)"}
+			}, "left"},
+		{"holds its output open", "sleep 300 & echo left", sandbox.Limits{},
+			func(e sandbox.Exit) bool {
+				return e == sandbox.Exit{Left: "1 process left in the background (sleep)"}
+			}, "left"},
 		{"ignores signals", "trap '' TERM INT HUP QUIT; while :; do sleep 1; done; : MARK", sandbox.Limits{Time: 300 * time.Millisecond},
 			func(e sandbox.Exit) bool { return e.Ended == sandbox.TimePassed }, ""},
 		{"fills its private /tmp", "head -c 50000000 /dev/zero > /tmp/big", sandbox.Limits{Tmp: 1 << 20},

@@ -95,7 +95,7 @@ func (l *launch) start(ctx context.Context) (*process, error) {
 	files.parent = nil // the process has them
 	go p.wait()
 	p.watch(ctx, l.command.Profile.Limits.Time)
-	err = p.openGate(gate)
+	err = p.openGate(ctx, gate)
 	why := p.reason()
 	if err != nil {
 		p.end(sandbox.Cancelled)
@@ -142,6 +142,9 @@ func (f *files) open(l *launch) (status, gate *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, err
+	}
+	if err := unix.SetsockoptInt(pair[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
+		return nil, nil, errors.Join(err, unix.Close(pair[0]), unix.Close(pair[1]))
 	}
 	gate = os.NewFile(uintptr(pair[0]), "gate")
 	f.child, f.parent = append(f.child, os.NewFile(uintptr(pair[1]), "gate")), append(f.parent, gate)

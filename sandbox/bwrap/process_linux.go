@@ -25,10 +25,11 @@ type process struct {
 	exit sandbox.Exit  // set before over is closed
 	err  error         // likewise
 
-	mu    sync.Mutex
-	gate  *os.File // where the prelude waits; nil when that is over
-	pid1  int      // a descriptor of the first process inside; its end is everybody's end
-	ended sandbox.Ending
+	mu      sync.Mutex
+	gate    *os.File // where the prelude waits; nil when that is over
+	pid1    int      // a descriptor of the first process inside; its end is everybody's end
+	ended   sandbox.Ending
+	lookout *lookout // who sees what is left in the background; nil before the command runs
 }
 
 // none is no descriptor.
@@ -41,9 +42,8 @@ const drain = 2 * time.Second
 // openGate hears from the prelude that it is there, learns which process is the first one
 // inside, sees that the sandbox stands, and lets the command run. Bubblewrap tells of that
 // process early and bit by bit; it is only read when it is needed, all at once.
-func (p *process) openGate(gate *os.File) error {
-	word := make([]byte, 1)
-	there, _ := gate.Read(word)
+func (p *process) openGate(ctx context.Context, gate *os.File) error {
+	command := hear(gate)
 	pid, err := childPID(p.status)
 	if err != nil {
 		return err
@@ -58,11 +58,17 @@ func (p *process) openGate(gate *os.File) error {
 		p.kill()
 	}
 	p.mu.Unlock()
-	if there != 1 {
+	if command == 0 {
 		return ErrNotSetUp
 	}
 	if err := p.launch.verify(pid); err != nil {
 		return err
+	}
+	if err := p.lookOut(command, pid); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err // who watches it may not have had a turn yet
 	}
 	_, err = gate.Write([]byte("\n"))
 	return err
@@ -106,9 +112,12 @@ func (p *process) wait() {
 	p.status.Close()
 	p.finish()
 	p.mu.Lock()
-	ended := p.ended
+	ended, lookout := p.ended, p.lookout
 	p.mu.Unlock()
 	p.exit, p.err = host.Result(p.cmd, err, ended)
+	if lookout != nil {
+		p.exit.Left = lookout.wait(p.exit)
+	}
 	p.err = errors.Join(p.err, p.launch.letGo())
 	close(p.over)
 }
@@ -144,12 +153,24 @@ func (p *process) reason() sandbox.Ending {
 	return p.ended
 }
 
-// awaitEnd waits until a process has ended: its descriptor can be read then.
-func awaitEnd(fd int) {
-	for {
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+// awaitEnd waits until one of some processes has ended.
+func awaitEnd(fds ...int) { endWithin(-1, fds...) }
+
+// endWithin reports whether one of some processes ends within a time; one below zero is
+// without end. The descriptor of a process that has ended can be read.
+func endWithin(limit time.Duration, fds ...int) bool {
+	var polled []unix.PollFd
+	for _, fd := range fds {
+		polled = append(polled, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	for began := time.Now(); ; {
+		left := -1
+		if limit >= 0 {
+			left = int(max(limit-time.Since(began), 0).Milliseconds())
+		}
+		n, err := unix.Poll(polled, left)
 		if !errors.Is(err, syscall.EINTR) {
-			return
+			return n > 0
 		}
 	}
 }

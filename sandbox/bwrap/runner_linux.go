@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/host"
@@ -18,6 +19,7 @@ import (
 type Runner struct {
 	program Program
 	sweeper sweeper
+	linger  time.Duration
 }
 
 var _ sandbox.Runner = (*Runner)(nil)
@@ -25,7 +27,7 @@ var _ sandbox.Runner = (*Runner)(nil)
 // New returns a runner. Sweep is the command line of a process that calls [Sweep] with its
 // standard input; it is started when a placeholder is needed.
 func New(p Program, sweep []string) *Runner {
-	return &Runner{program: p, sweeper: sweeper{argv: sweep}}
+	return &Runner{program: p, sweeper: sweeper{argv: sweep}, linger: linger}
 }
 
 // Name is bwrap.

@@ -78,6 +78,7 @@ func (g *group) kill() {
 // be somebody else's.
 func (g *group) wait() {
 	awaitExit(g.cmd.Process.Pid)
+	left := members(g.cmd.Process.Pid)
 	g.mu.Lock()
 	g.kill()
 	g.mu.Unlock()
@@ -87,6 +88,9 @@ func (g *group) wait() {
 	ended := g.ended
 	g.mu.Unlock()
 	g.exit, g.err = Result(g.cmd, err, ended)
+	if ended == "" {
+		g.exit.Left = sandbox.LeftBehind(left)
+	}
 }
 
 // Result is how a command ended, given how waiting for its process did.

@@ -108,7 +108,7 @@ func TestLimits(t *testing.T) {
 	if exit, _ := try(t, read, write, "trap '' TERM; sleep 300; sleep 300", small); exit.Ended != sandbox.TimePassed {
 		t.Errorf("a long time: %+v", exit)
 	}
-	if exit, out := try(t, read, write, "sleep 300 & exit 4", nil); exit != (sandbox.Exit{Code: 4}) {
+	if exit, out := try(t, read, write, "sleep 300 & exit 4", nil); exit.Code != 4 || !strings.HasPrefix(exit.Left, "1 process left") {
 		t.Errorf("a process in the background: %+v %s", exit, out)
 	}
 	if exit, out := try(t, read, write, "ulimit -n", small); out != "20\n" {

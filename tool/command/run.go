@@ -54,22 +54,37 @@ func (t *Tool) run(ctx context.Context, p program, args json.RawMessage) (any, e
 		Stdin:  bytes.NewReader(append(slices.Clone(args), '\n')),
 		Stdout: io.MultiWriter(stdout, progress), Stderr: io.MultiWriter(stderr, progress),
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("%s was not run: %w", p.argv[0], err)
+	}
+	left, err := t.left(ctx, exit)
+	if err != nil {
+		return nil, err
+	}
+	switch {
 	case exit.Ended == sandbox.Cancelled:
 		return nil, context.Cause(ctx)
 	case exit.Ended == sandbox.TimePassed:
 		return nil, fmt.Errorf("it was ended after %v: its time ran out%s", profile.Limits.Time, said(stderr, stdout))
 	case exit.Ended != "":
-		return nil, fmt.Errorf("it was ended: it %s%s", exit.Ended, said(stderr, stdout))
+		return nil, fmt.Errorf("it was ended: it %s%s%s", exit.Ended, said(stderr, stdout), left)
 	case exit.Code != 0:
-		return nil, fmt.Errorf("exit code %d%s", exit.Code, said(stderr, stdout))
+		return nil, fmt.Errorf("exit code %d%s%s", exit.Code, said(stderr, stdout), left)
 	}
-	if text := stdout.text(); text != "" {
+	if text := stdout.text() + left; text != "" {
 		return text, nil
 	}
 	return nil, nil
+}
+
+// left is a line about what the program left in the background, for the model. The person
+// is told too.
+func (t *Tool) left(ctx context.Context, exit sandbox.Exit) (string, error) {
+	if exit.Left == "" {
+		return "", nil
+	}
+	words := "ended with the program: " + exit.Left
+	return "\n[" + words + "]", tool.ReportConfined(ctx, words)
 }
 
 // environment is what the program knows, with the marker of a call: nobody approves their

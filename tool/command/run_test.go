@@ -208,3 +208,13 @@ func TestFind(t *testing.T) {
 		t.Errorf("no folder: %v", err)
 	}
 }
+
+// What a program leaves in the background is ended, and said.
+func TestWhatAProgramLeavesIsTold(t *testing.T) {
+	for exit, says := range map[string]string{"0": "hi\n[ended with the program: 1 process left", "3": "exit code 3: hi\n[ended with the program: 1 process left"} {
+		made, _ := program(t, "sleep 1000 > /dev/null 2>&1 & echo hi; exit "+exit)
+		if r := call(t.Context(), t, made, `{}`); !strings.Contains(r.Text, says) {
+			t.Errorf("%q %v", r.Text, r.Err)
+		}
+	}
+}

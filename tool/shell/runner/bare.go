@@ -5,6 +5,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/assent-dev/assent/sandbox"
 )
 
 // bare is bash as a process of ours, in a session of its own.
@@ -32,6 +34,9 @@ func (b *bare) signal(sig syscall.Signal) {
 	_ = unix.Kill(-b.cmd.Process.Pid, sig) // no such group: all have ended
 	signalStrays(b.cmd.Process.Pid, b.marker, sig)
 }
+
+// left names what still runs.
+func (b *bare) left() string { return sandbox.LeftBehind(strays(b.cmd.Process.Pid, b.marker)) }
 
 func (b *bare) end() end {
 	status := b.cmd.ProcessState.Sys().(syscall.WaitStatus)

@@ -42,6 +42,9 @@ func (b *confined) await() {
 // signal ends everything inside, whatever the signal.
 func (b *confined) signal(syscall.Signal) { b.cancel() }
 
+// left names what was ended with bash.
+func (b *confined) left() string { return b.exit.Left }
+
 func (b *confined) end() end {
 	return end{code: b.exit.Code, tooLarge: b.exit.Ended == sandbox.SizePassed, err: b.err}
 }

@@ -19,8 +19,8 @@
 // still carry the call's marker or belong to its session; elsewhere those live on.
 // If assent itself is killed, the kernel kills bash (Linux), though not what bash
 // started. A process that the command left in the background on purpose is not
-// ended; it is only no longer listened to.
+// ended; it is no longer listened to, and on Linux the result names it.
 //
 // In a sandbox ([Command.Sandbox]) all of that is simpler: whatever the command started,
-// and wherever it hid, ends with it, and with assent.
+// and wherever it hid, ends with it, and with assent; the result names what was left.
 package runner

@@ -140,6 +140,39 @@ func TestBackground(t *testing.T) {
 	}
 }
 
+// What still runs is told, however it got away; what ends with bash is not.
+func TestWhatStillRunsIsTold(t *testing.T) {
+	const one = "1 process left in the background (sleep)"
+	for name, tt := range map[string]struct{ text, left string }{
+		"a job":           {"sleep 1000 > /dev/null 2>&1 & echo $! > pid", one},
+		"holds output":    {"sleep 1000 & echo $! > pid", one},
+		"another session": {"setsid sh -c 'echo $$ > pid; exec sleep 1000' > /dev/null 2>&1 &", one},
+		"two forks":       {"(setsid sh -c 'echo $$ > pid; exec sleep 1000' > /dev/null 2>&1 &)", one},
+		"no hangup":       {"nohup sh -c 'trap \"\" TERM HUP; echo $$ > pid; exec sleep 1000' > /dev/null 2>&1 &", one},
+		"nothing":         {"echo 1 > pid", ""},
+		"awaited":         {"sleep 0.01 & wait; echo 1 > pid", ""},
+		"killed":          {"sleep 1000 > /dev/null 2>&1 & kill $!; wait; echo 1 > pid", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asleep := "\nuntil [ -s pid ]; do :; done"
+			if tt.left != "" {
+				asleep += "; until [ $(cat /proc/$(cat pid)/comm) = sleep ]; do :; done"
+			}
+			c := command(t, tt.text+asleep)
+			r := run(t, c)
+			if r.Left != tt.left {
+				t.Errorf("%+v", r)
+			}
+			pid, err := os.ReadFile(filepath.Join(c.Dir, "pid"))
+			must(t, err)
+			if n, _ := strconv.Atoi(strings.TrimSpace(string(pid))); n > 1 {
+				must(t, unix.Kill(n, unix.SIGKILL))
+				ended(t, string(pid))
+			}
+		})
+	}
+}
+
 // Nothing of ours is left after many commands, however they end: no goroutine, no
 // descriptor, no child.
 func TestNothingIsLeft(t *testing.T) {

@@ -30,6 +30,8 @@ type body interface {
 	signal(syscall.Signal)
 	// end says how it ended, when await has returned.
 	end() end
+	// left says what a bash that ended by itself left in the background.
+	left() string
 }
 
 // An end is how bash ended.
@@ -152,6 +154,9 @@ func (p *process) result(ending Ending) Result {
 	r := Result{Ending: ending, Stdout: p.stdout.kept.output(), Stderr: p.stderr.kept.output(), File: p.sink.name()}
 	end := p.body.end()
 	r.ExitCode, r.Signal = end.code, end.signal
+	if ending == Exited {
+		r.Left = p.body.left()
+	}
 	switch {
 	case ending == Exited && end.err != nil:
 		r.Ending, r.Unseen = Lost, end.err

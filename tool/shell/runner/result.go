@@ -23,6 +23,10 @@ type Result struct {
 	// Background says that a process which the command started still holds its
 	// output open; what it says from now on is not seen.
 	Background bool
+	// Left are the processes that it left in the background when it ended by itself, in
+	// the words of [sandbox.LeftBehind], as far as they are known (on Linux). In a sandbox
+	// they were ended; otherwise they still run.
+	Left string
 	// Unseen is why it is not known how it ended.
 	Unseen error
 	// Duration is how long it ran.

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/assent-dev/assent/sandbox/host"
 )
 
 // attributes make bash the leader of a session without a terminal, that ends with us.
@@ -76,7 +80,43 @@ func signalIfOurs(pid, session int, marker string, sig syscall.Signal) bool {
 
 func isOurs(pid, session int, marker string) bool {
 	s, ok := statOf(pid)
-	return ok && s.state != 'Z' && (s.session == session || hasVariable(pid, Marker+"="+marker))
+	return ok && !s.Ended() && (s.Session == session || hasVariable(pid, Marker+"="+marker))
+}
+
+// settle is how long processes that are there when bash has ended may take to end by
+// themselves, as those behind >(tee log) do.
+const settle = 100 * time.Millisecond
+
+// strays returns the names of the processes that a call which has ended left running.
+func strays(session int, marker string) []string {
+	found := startedSince(session)
+	found = slices.DeleteFunc(found, func(pid int) bool { return !isOurs(pid, session, marker) })
+	if len(found) > 0 {
+		<-time.After(settle)
+	}
+	var names []string
+	for _, pid := range found {
+		if s, ok := statOf(pid); ok && isOurs(pid, session, marker) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// startedSince returns the processes that are younger than one of ours. The kernel counts
+// them up and begins anew at the end, and says which number it gave last.
+func startedSince(first int) []int {
+	text, _ := os.ReadFile("/proc/loadavg")
+	last, err := strconv.Atoi(string(text[bytes.LastIndexByte(text, ' ')+1 : max(len(text)-1, 0)]))
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(pids(), func(pid int) bool {
+		if last >= first {
+			return pid <= first || pid > last
+		}
+		return pid <= first && pid > last
+	})
 }
 
 func hasVariable(pid int, entry string) bool {
@@ -91,32 +131,19 @@ func parentMarked() bool {
 			return true
 		}
 		s, ok := statOf(pid)
-		if !ok || s.parent == pid {
+		if !ok || s.Parent == pid {
 			return false
 		}
-		pid = s.parent
+		pid = s.Parent
 	}
 	return false
 }
 
-// A procStat is a part of what /proc says of a process.
-type procStat struct {
-	state           byte
-	parent, session int
-}
-
-// statOf reads it. The name of the program, in parentheses, may contain anything.
-func statOf(pid int) (s procStat, ok bool) {
+// statOf reads what /proc says of a process.
+func statOf(pid int) (host.Stat, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return s, false
+		return host.Stat{}, false
 	}
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if len(fields) < 4 {
-		return s, false
-	}
-	s.state = fields[0][0]
-	s.parent, _ = strconv.Atoi(string(fields[1]))
-	s.session, _ = strconv.Atoi(string(fields[3]))
-	return s, true
+	return host.ParseStat(text)
 }

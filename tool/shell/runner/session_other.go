@@ -28,5 +28,8 @@ func closeOthers() error {
 // signalStrays would reach processes that left the group; they cannot be told here.
 func signalStrays(int, string, syscall.Signal) {}
 
+// strays would name processes that still run; they cannot be told here.
+func strays(int, string) []string { return nil }
+
 // parentMarked would look at the parents, which cannot be told here.
 func parentMarked() bool { return false }
