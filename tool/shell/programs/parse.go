@@ -28,10 +28,12 @@ type parser struct {
 // subcommands are kept for when they are asked for.
 func parseSlot(s *slot, find func(string) *slot, depth int) (*entry, error) {
 	p := &parser{slot: s, find: find, depth: depth, line: s.line - 1}
+	end := 0 // of the line, in the text
 	for text := range strings.Lines(s.text) {
 		p.line++
+		end += len(text)
 		if p.level != p.root && !strings.HasPrefix(strings.TrimLeft(text, " \t"), "sub ") {
-			p.level.unread.lines = append(p.level.unread.lines, sourceLine{p.line, text})
+			p.level.unread.add(s.text, end-len(text), end, p.line)
 			continue
 		}
 		if err := p.readText(text); err != nil {
@@ -164,7 +166,7 @@ func (p *parser) sub(path []string) error {
 		}
 		at = next
 	}
-	if len(at.unread.lines) > 0 {
+	if at.unread.text != "" {
 		return fmt.Errorf("subcommand %s stands twice", strings.Join(path, " "))
 	}
 	p.level = at
@@ -183,7 +185,7 @@ func (p *parser) like(words []string) error {
 		}
 		again := *p
 		again.depth++
-		return again.replay(other.unread.lines)
+		return again.replay(other.unread)
 	}
 	s := p.find(words[0])
 	if s == nil || len(words) > 1 {

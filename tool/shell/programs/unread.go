@@ -1,21 +1,27 @@
 package programs
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 // An unread subcommand is parsed when it is first used: git has a hundred, and a
 // run of it needs one.
 type unread struct {
 	parser parser // as it was where the subcommand begins
 	parent *entry
-	lines  []sourceLine
+	text   string // its lines
+	line   int    // the number of the first
 	once   sync.Once
 	err    error
 }
 
-// A sourceLine is a line of a data file.
-type sourceLine struct {
-	number int
-	text   string
+// add adds the line that begins at a byte of the entry's text, behind those it has.
+func (u *unread) add(entry string, at, end, line int) {
+	if u.text == "" {
+		u.line = line
+	}
+	u.text = entry[at-len(u.text) : end]
 }
 
 // ready parses the lines of a subcommand, once.
@@ -30,18 +36,19 @@ func (e *entry) ready() error {
 		}
 		p := u.parser
 		p.level = e
-		if u.err = p.replay(u.lines); u.err == nil {
+		if u.err = p.replay(u); u.err == nil {
 			e.finish(u.parent)
 		}
 	})
 	return u.err
 }
 
-// replay reads lines that were kept.
-func (p *parser) replay(lines []sourceLine) error {
-	for _, line := range lines {
-		p.line = line.number
-		if err := p.readText(line.text); err != nil {
+// replay reads the lines that were kept.
+func (p *parser) replay(u *unread) error {
+	p.line = u.line - 1
+	for text := range strings.Lines(u.text) {
+		p.line++
+		if err := p.readText(text); err != nil {
 			return err
 		}
 	}
