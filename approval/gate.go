@@ -117,31 +117,6 @@ func (g *Gate) Close() {
 // Session returns the session of calls that name none.
 func (g *Gate) Session() string { return g.cfg.Session }
 
-// policy reads what is remembered now.
-func (g *Gate) policy(ctx context.Context, session string) (p Policy, err error) {
-	p.Fixed = g.cfg.Policy
-	if p.Mode, err = g.modeNow(ctx); err != nil {
-		return p, fmt.Errorf("the master switch cannot be read: %w", err)
-	}
-	if g.cfg.Rules != nil {
-		err = safely("reading the rules", func() (err error) {
-			p.Rules, err = g.cfg.Rules.Rules(ctx)
-			return err
-		})
-		if err != nil {
-			return p, fmt.Errorf("the rules cannot be read: %w", err)
-		}
-	}
-	err = safely("reading the grants", func() (err error) {
-		p.Grants, err = g.cfg.Grants.Grants(ctx, session)
-		return err
-	})
-	if err != nil {
-		return p, fmt.Errorf("the grants cannot be read: %w", err)
-	}
-	return p, nil
-}
-
 // identify makes the call canonical: its arguments and its session. A call that
 // cannot be understood comes back without its arguments, which may be huge or no
 // JSON at all.

@@ -49,18 +49,17 @@ type Switch interface {
 	Approvals(ctx context.Context) (on bool, err error)
 }
 
-// modeNow is the mode of the gate as the master switch has it.
-func (g *Gate) modeNow(ctx context.Context) (mode Mode, err error) {
+// switchedOff reports whether the master switch is off. A mode that asks nobody does not
+// look at it.
+func (g *Gate) switchedOff(ctx context.Context) (off bool, err error) {
 	master, ok := g.cfg.Rules.(Switch)
 	if !ok || g.cfg.Mode != ModeAsk {
-		return g.cfg.Mode, nil
+		return false, nil
 	}
 	err = safely("reading the master switch", func() error {
 		on, err := master.Approvals(ctx)
-		if err == nil && !on {
-			mode = ModeApproveAll
-		}
+		off = err == nil && !on
 		return err
 	})
-	return mode, err
+	return off, err
 }

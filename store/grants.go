@@ -84,6 +84,11 @@ func (s *Store) Grants(ctx context.Context, session string) (*approval.GrantSet,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.grantsAt(ctx, session, h)
+}
+
+// grantsAt returns the grants as they are at a head or later. It wants the lock.
+func (s *Store) grantsAt(ctx context.Context, session string, h head) (*approval.GrantSet, error) {
 	if !s.grants[session].fresh(h.grants) {
 		if err := s.loadGrants(ctx, session); err != nil {
 			return nil, err

@@ -82,9 +82,7 @@ type Store struct {
 }
 
 var (
-	_ approval.RuleStore      = (*Store)(nil)
-	_ approval.Switch         = (*Store)(nil)
-	_ approval.GrantStore     = (*Store)(nil)
+	_ approval.MemoryStore    = (*Store)(nil)
 	_ approval.Notifier       = (*Store)(nil)
 	_ approval.SessionStore   = (*Store)(nil)
 	_ approval.RequestStore   = (*Store)(nil)

@@ -8,10 +8,12 @@ import (
 // approvalsOff is the name of the preference that turns asking off.
 const approvalsOff = "approvals.off"
 
+const yes = "yes"
+
 // Approvals implements [approval.Switch]. With an error it is on.
 func (s *Store) Approvals(ctx context.Context) (on bool, err error) {
 	value, err := s.Preference(ctx, approvalsOff)
-	return err != nil || value != "yes", err
+	return err != nil || value != yes, err
 }
 
 // SetApprovals turns the master switch on or off.
@@ -19,7 +21,7 @@ func (s *Store) SetApprovals(ctx context.Context, on bool) error {
 	if on {
 		return s.SetPreference(ctx, approvalsOff, "")
 	}
-	return s.SetPreference(ctx, approvalsOff, "yes")
+	return s.SetPreference(ctx, approvalsOff, yes)
 }
 
 // A preference is a row of the table of preferences.
@@ -71,6 +73,11 @@ func (s *Store) Preference(ctx context.Context, name string) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.preferenceAt(ctx, name, h)
+}
+
+// preferenceAt returns a preference as it is at a head or later. It wants the lock.
+func (s *Store) preferenceAt(ctx context.Context, name string, h head) (string, error) {
 	if !s.preferences.fresh(h.policy) {
 		if err := s.loadPreferences(ctx); err != nil {
 			return "", err

@@ -21,10 +21,12 @@ type ruleRow struct {
 
 func (r *ruleRow) sum() []byte { return sumOf("rules", r.n, r.body) }
 
-// sumRules is what the head keeps of all rules: a row that is gone is noticed
-// too.
+// allRules is the name of what the head keeps of all rules: a row that is gone is
+// noticed too.
+const allRules = "all rules"
+
 func sumRules(rows []ruleRow) []byte {
-	s := newSum("all rules")
+	s := newSum(allRules)
 	for i := range rows {
 		s.bytes(rows[i].sum())
 	}
@@ -38,6 +40,7 @@ func readRules(ctx context.Context, q querier, h head) ([]ruleRow, error) {
 	}
 	defer rows.Close()
 	var out []ruleRow
+	all := newSum(allRules)
 	for rows.Next() {
 		var r ruleRow
 		var sum []byte
@@ -50,12 +53,13 @@ func readRules(ctx context.Context, q querier, h head) ([]ruleRow, error) {
 		if err := json.Unmarshal(r.body, &r.rule); err != nil {
 			return nil, damage("rule %d: %v", r.n, err)
 		}
+		all.bytes(sum)
 		out = append(out, r)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	if string(sumRules(out)) != string(h.rulesSum) {
+	if string(all.sum()) != string(h.rulesSum) {
 		return nil, damage("its rules are not all those that were written")
 	}
 	return out, nil
@@ -69,6 +73,11 @@ func (s *Store) Rules(ctx context.Context) (*approval.RuleSet, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.rulesAt(ctx, h)
+}
+
+// rulesAt returns the rules as they are at a head or later. It wants the lock.
+func (s *Store) rulesAt(ctx context.Context, h head) (*approval.RuleSet, error) {
 	if !s.rules.fresh(h.policy) {
 		if err := s.loadRules(ctx); err != nil {
 			return nil, err

@@ -1,0 +1,68 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+)
+
+// Remembered is what answers calls of a session now. The zero Remembered has everything
+// asked.
+type Remembered struct {
+	Rules  *RuleSet
+	Grants *GrantSet
+	// Off says that the master switch is: people are not asked.
+	Off bool
+}
+
+// A MemoryStore keeps rules and grants and has the master switch. If it is both Rules and
+// Grants of a gate, it is asked for all of it at once, which is cheaper than one by one.
+type MemoryStore interface {
+	RuleStore
+	GrantStore
+	Switch
+	Remembered(ctx context.Context, session string) (Remembered, error)
+}
+
+// remembered reads what is remembered now, together or one by one.
+func (g *Gate) remembered(ctx context.Context, session string) (r Remembered, err error) {
+	if all, ok := g.cfg.Rules.(MemoryStore); ok && any(g.cfg.Grants) == any(g.cfg.Rules) {
+		err = safely("reading what is remembered", func() (err error) {
+			r, err = all.Remembered(ctx, session)
+			return err
+		})
+		if err != nil {
+			err = fmt.Errorf("what is remembered cannot be read: %w", err)
+		}
+		return r, err
+	}
+	if r.Off, err = g.switchedOff(ctx); err != nil {
+		return r, fmt.Errorf("the master switch cannot be read: %w", err)
+	}
+	if g.cfg.Rules != nil {
+		err = safely("reading the rules", func() (err error) {
+			r.Rules, err = g.cfg.Rules.Rules(ctx)
+			return err
+		})
+		if err != nil {
+			return r, fmt.Errorf("the rules cannot be read: %w", err)
+		}
+	}
+	err = safely("reading the grants", func() (err error) {
+		r.Grants, err = g.cfg.Grants.Grants(ctx, session)
+		return err
+	})
+	if err != nil {
+		return r, fmt.Errorf("the grants cannot be read: %w", err)
+	}
+	return r, nil
+}
+
+// policy is what answers calls of a session now: what is remembered, and what is fixed.
+func (g *Gate) policy(ctx context.Context, session string) (Policy, error) {
+	r, err := g.remembered(ctx, session)
+	p := Policy{Rules: r.Rules, Fixed: g.cfg.Policy, Grants: r.Grants, Mode: g.cfg.Mode}
+	if r.Off && p.Mode == ModeAsk {
+		p.Mode = ModeApproveAll
+	}
+	return p, err
+}
