@@ -88,13 +88,15 @@ func TestWhatNoServerShouldDo(t *testing.T) {
 }
 
 func TestAnswersThatAreNoneFail(t *testing.T) {
-	opts := options(newEvents())
-	opts.CallTimeout, opts.MaxMessage, opts.MaxResult = 100*time.Millisecond, 1<<20, 1000
 	for name, want := range map[string]string{
 		"mute":    "did not answer within",
 		"task":    `type "task"`,
 		"nothing": "",
 	} {
+		opts := options(newEvents())
+		if name == "mute" { // the others are slow on a busy machine
+			opts.CallTimeout = 100 * time.Millisecond
+		}
 		c := open(t, config("evil", mcptest.Hostile), opts)
 		g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
 		r := call(t, g, "evil:"+name, args{})
