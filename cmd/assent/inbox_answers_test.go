@@ -52,7 +52,7 @@ const twoWrites = `turns:
 func TestS05_InboxForTheSession(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": twoWrites})
 	x := p.inbox()
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	r := p.asksInbox()
 	x.asked("Create notes/a.md")
 	x.types("s")
 	x.offered("exactly this")
@@ -67,9 +67,9 @@ func TestS05_InboxForTheSession(t *testing.T) {
 func TestS21_InboxAlways(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	r := p.asksInbox()
 	x.asked("Create notes/a.md")
-	other := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	other := p.asksInbox()
 	x.asked("1 of 2")
 	x.types("a")
 	x.offered("allow write_file(notes/a.md)", "This also answers 1 other request that waits:")
@@ -78,17 +78,14 @@ func TestS21_InboxAlways(t *testing.T) {
 	other.ends(0)
 	x.sees("✓ approved always", "Nothing waits · 1 answered · 1 elsewhere")
 	x.leaves()
-	p.begin("run", "--ask", "inbox", "notes.worker", "Write.").ends(0)
+	p.asksInbox().ends(0)
 }
 
 // Edited arguments are judged by the process that asked, and shown again.
 func TestS20_InboxEdit(t *testing.T) {
 	p := notesProject(t)
-	c := p.assent("inbox")
-	c.Env = append(c.Env, "EDITOR="+p.script(`echo edited > "$1"`))
-	x := start(t, 100, 40, c)
-	x.sees("Nothing waits")
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x := p.inbox("EDITOR=" + p.script(`echo edited > "$1"`))
+	r := p.asksInbox()
 	x.asked("Create notes/a.md", "one")
 	x.types("e")
 	x.asked("✎ changed, asking again", "Create notes/a.md (7 bytes, 1 line)", "edited")
@@ -96,8 +93,7 @@ func TestS20_InboxEdit(t *testing.T) {
 	x.types("y")
 	r.ends(0)
 	p.has("notes/a.md", "edited\n")
-	x.sees("Nothing waits")
-	x.leaves()
+	x.leavesIdle()
 }
 
 func TestS20b_InboxAnswersInstead(t *testing.T) {
@@ -118,9 +114,9 @@ func TestS20b_InboxAnswersInstead(t *testing.T) {
 func TestS03_InboxStopsTheRun(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	r := p.asksInbox()
 	x.asked("Create notes/a.md")
-	other := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	other := p.asksInbox()
 	x.asked("1 of 2")
 	x.types("q")
 	x.sees("Deny and stop the run")
@@ -139,7 +135,7 @@ func TestInbox_WhatChangedIsAskedAgain(t *testing.T) {
 	p := notesProject(t)
 	p.put("notes/a.md", "before\n")
 	x := p.inbox()
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	r := p.asksInbox()
 	x.asked("Edit notes/a.md", "before")
 	p.put("notes/a.md", "changed meanwhile\n")
 	x.types("y")
@@ -160,7 +156,7 @@ func TestInbox_AnAnswerWithoutEffectComesBack(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	x := p.inbox()
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	r := p.asksInbox()
 	x.asked("Create notes/a.md")
 	x.types("a")
 	x.offered("allow write_file(notes/a.md)")
@@ -168,18 +164,14 @@ func TestInbox_AnAnswerWithoutEffectComesBack(t *testing.T) {
 	x.asked("It was answered, without effect:", "rule")
 	x.types("y")
 	r.ends(0)
-	x.sees("Nothing waits")
-	x.leaves()
+	x.leavesIdle()
 }
 
 // On a dumb terminal the inbox prints lines, and no escapes.
 func TestInbox_DumbTerminal(t *testing.T) {
 	p := notesProject(t)
-	c := p.assent("inbox")
-	c.Env = append(c.Env, "TERM=dumb")
-	x := start(t, 80, 40, c)
-	x.sees("Nothing waits · 0 answered · Ctrl-C leaves")
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x := p.inbox("TERM=dumb")
+	r := p.asksInbox()
 	x.sees("Create notes/a.md", "answer>")
 	x.types("y\r")
 	r.ends(0)
@@ -193,11 +185,8 @@ func TestInbox_DumbTerminal(t *testing.T) {
 
 func TestInbox_NoColour(t *testing.T) {
 	p := notesProject(t)
-	c := p.assent("inbox")
-	c.Env = append(c.Env, "NO_COLOR=1")
-	x := start(t, 80, 40, c)
-	x.sees("Nothing waits")
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	x := p.inbox("NO_COLOR=1")
+	r := p.asksInbox()
 	x.asked("Create notes/a.md")
 	x.types("y")
 	r.ends(0)

@@ -52,10 +52,13 @@ func (b *background) ends(status int, words ...string) {
 	}
 }
 
-// inbox opens an inbox in which nothing waits.
-func (p *project) inbox() *terminal {
+// inbox opens an inbox in which nothing waits. More of its environment may be given as
+// KEY=VALUE.
+func (p *project) inbox(env ...string) *terminal {
 	p.t.Helper()
-	x := p.at("inbox")
+	c := p.assent("inbox")
+	c.Env = append(c.Env, env...)
+	x := start(p.t, 100, 40, c)
 	x.sees("Nothing waits · 0 answered · Ctrl-C leaves")
 	return x
 }
@@ -67,6 +70,19 @@ func (x *terminal) leaves(words ...string) {
 	x.ends(0, words...)
 }
 
+// leavesIdle ends the inbox once nothing waits any more.
+func (x *terminal) leavesIdle() {
+	x.t.Helper()
+	x.sees("Nothing waits", "!your answer?")
+	x.leaves()
+}
+
+// asksInbox begins a run without a terminal that would write notes/a.md.
+func (p *project) asksInbox() *background {
+	p.t.Helper()
+	return p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+}
+
 func notesProject(t *testing.T) *project {
 	return newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite})
 }
@@ -75,7 +91,7 @@ func notesProject(t *testing.T) *project {
 func TestInbox_AnswersForARun(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	r := p.asksInbox()
 	x.asked("write_file · notes", "Create notes/a.md (4 bytes, 1 line)", "by default a root says write: ask", "From: a run, process")
 	p.hasNot("notes/a.md")
 	x.types("y")
@@ -120,7 +136,7 @@ func TestInbox_TheRunIsFaster(t *testing.T) {
 func TestInbox_SeveralAreOpen(t *testing.T) {
 	p := notesProject(t)
 	x, y := p.inbox(), p.inbox()
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	r := p.asksInbox()
 	x.asked("Create notes/a.md")
 	y.asked("Create notes/a.md")
 	y.types("y")
@@ -135,15 +151,14 @@ func TestInbox_SeveralAreOpen(t *testing.T) {
 func TestInbox_LeavingAnswersNothing(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	r := p.asksInbox()
 	x.asked("Create notes/a.md")
 	x.leaves("0 answered; 1 still waiting, see 'assent pending'.", "!dismissed")
 	x = p.at("inbox")
 	x.asked("Create notes/a.md")
 	x.types("y")
 	r.ends(0)
-	x.sees("Nothing waits")
-	x.leaves()
+	x.leavesIdle()
 }
 
 // An inbox that is killed while it asks leaves the request open, and nobody believes that it
@@ -151,7 +166,7 @@ func TestInbox_LeavingAnswersNothing(t *testing.T) {
 func TestInbox_Killed(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	r := p.asksInbox()
 	x.asked("Create notes/a.md")
 	if err := x.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -164,8 +179,7 @@ func TestInbox_Killed(t *testing.T) {
 	}
 	y.types("y")
 	r.ends(0)
-	y.sees("Nothing waits")
-	y.leaves()
+	y.leavesIdle()
 	if open := p.inboxes(); open != 0 {
 		t.Errorf("%d inboxes are open, want none", open)
 	}
@@ -175,7 +189,7 @@ func TestInbox_Killed(t *testing.T) {
 func TestInbox_TheRunIsKilled(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	r := p.asksInbox()
 	x.asked("Create notes/a.md")
 	r.kill()
 	x.sees("✗ dismissed: write_file · Create notes/a.md", "who asked is gone", "Nothing waits", "!your answer?")
@@ -189,7 +203,7 @@ func TestInbox_ToldToEnd(t *testing.T) {
 		t.Run(signal.String(), func(t *testing.T) {
 			p := notesProject(t)
 			x := p.inbox()
-			r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+			r := p.asksInbox()
 			x.asked("Create notes/a.md")
 			if err := x.cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
@@ -202,8 +216,7 @@ func TestInbox_ToldToEnd(t *testing.T) {
 			y.asked("Create notes/a.md")
 			y.types("y")
 			r.ends(0)
-			y.sees("Nothing waits")
-			y.leaves()
+			y.leavesIdle()
 		})
 	}
 }
@@ -213,13 +226,12 @@ func TestS24_InboxForgetsEarlyKeys(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
 	x.types("yyy\ryyy")
-	r := p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	r := p.asksInbox()
 	x.asked("Create notes/a.md")
 	p.hasNot("notes/a.md")
 	x.denies("")
 	r.ends(0)
-	x.sees("Nothing waits")
-	x.leaves()
+	x.leavesIdle()
 }
 
 // A run that was put aside takes its answer from the inbox when it goes on.
@@ -251,6 +263,5 @@ func TestS19_TheUsersLimit(t *testing.T) {
 	x.asked("one", "two", "… 2 more lines", "!three")
 	x.types("y")
 	r.ends(0)
-	x.sees("Nothing waits")
-	x.leaves()
+	x.leavesIdle()
 }
