@@ -181,7 +181,7 @@ func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string))
 			Rules:    k.store, Grants: k.store, Requests: k.store, Claims: k.store,
 		},
 		Sessions: k.store, Connectors: k.connectors, Ear: &k.ear, Tools: k.tools, Configure: k.configure, Plain: k.plain,
-		ClientAnswers: k.elicits, Hold: k.hold, Report: report,
+		ClientAnswers: k.elicits, Hold: k.hold, Report: report, Version: thisBuild().Version,
 	})
 	if err != nil {
 		return nil, err

@@ -30,12 +30,17 @@ func versionCmd() *cobra.Command {
 		Short: "Print the version and how it was built",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			info, _ := debug.ReadBuildInfo() // nil without module support: all of it has a fallback
-			return printVersion(c.OutOrStdout(), describeBuild(version, info), asJSON)
+			return printVersion(c.OutOrStdout(), thisBuild(), asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
+}
+
+// thisBuild describes the running program.
+func thisBuild() build {
+	info, _ := debug.ReadBuildInfo() // nil without module support: all of it has a fallback
+	return describeBuild(version, info)
 }
 
 // describeBuild prefers the linker's version, then the module's, then "devel".
