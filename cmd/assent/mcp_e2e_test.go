@@ -88,32 +88,6 @@ func (e e2e) openStore(t *testing.T) *store.Store {
 	return s
 }
 
-// waiting returns the request that waits, once there is one.
-func waiting(t *testing.T, s *store.Store) *approval.Request {
-	t.Helper()
-	changed := make(chan struct{}, 1)
-	defer s.NotifyRequests(func() {
-		select {
-		case changed <- struct{}{}:
-		default:
-		}
-	})()
-	for {
-		open, err := s.Open(t.Context(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(open) > 0 {
-			return open[0].Request
-		}
-		select {
-		case <-changed:
-		case <-time.After(patience):
-			t.Fatal("nothing waits")
-		}
-	}
-}
-
 func TestE2EInspectorListsCallsAndIsDenied(t *testing.T) {
 	e := newE2E(t, "allow everything:echo", "deny fs:write_file")
 	if list := e.inspect(t, "--method", "tools/list"); !strings.Contains(list, `"everything__echo"`) || !strings.Contains(list, `"fs__write_file"`) || !strings.Contains(list, `"memory__read_graph"`) {
@@ -200,7 +174,7 @@ func TestE2EClientGoneInMidWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":` + hello + `}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory__read_graph","arguments":{}}}`,
 	} {

@@ -12,20 +12,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/store"
 )
 
 // A mcpClient speaks to `assent mcp` as an agent would, with as little as possible around
 // it.
 type mcpClient struct {
-	t   *testing.T
+	t   testing.TB
 	in  io.WriteCloser
 	out *bufio.Reader
 	id  int
 }
 
+// hello is what a client says of itself.
+const hello = `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`
+
 // startMCP starts the command and greets it.
-func startMCP(t *testing.T, cmd *exec.Cmd) *mcpClient {
+func startMCP(t testing.TB, cmd *exec.Cmd) *mcpClient {
 	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -50,16 +54,26 @@ func startMCP(t *testing.T, cmd *exec.Cmd) *mcpClient {
 			t.Log(said.String())
 		}
 	})
-	c.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
+	c.ask("initialize", hello)
 	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return c
 }
 
-// ask sends a request and returns its result; notifications are passed over.
+// ask sends a request and returns its result.
 func (c *mcpClient) ask(method, params string) json.RawMessage {
 	c.t.Helper()
+	c.send(method, params)
+	return c.receive()
+}
+
+func (c *mcpClient) send(method, params string) {
 	c.id++
 	fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}`+"\n", c.id, method, params)
+}
+
+// receive returns the result of the last request; notifications are passed over.
+func (c *mcpClient) receive() json.RawMessage {
+	c.t.Helper()
 	for {
 		line, err := c.out.ReadBytes('\n')
 		if err != nil {
@@ -94,6 +108,32 @@ func (c *mcpClient) call(name, args string) string {
 		return string(raw)
 	}
 	return result.Content[0].Text
+}
+
+// waiting returns the request that waits, once there is one.
+func waiting(t testing.TB, s *store.Store) *approval.Request {
+	t.Helper()
+	changed := make(chan struct{}, 1)
+	defer s.NotifyRequests(func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})()
+	for {
+		open, err := s.Open(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(open) > 0 {
+			return open[0].Request
+		}
+		select {
+		case <-changed:
+		case <-time.After(patience):
+			t.Fatal("nothing waits")
+		}
+	}
 }
 
 // notesPolicy writes a policy for a folder of notes, and returns it.

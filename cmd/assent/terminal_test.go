@@ -38,7 +38,7 @@ var programDir string
 
 // assent returns the command, with an environment of its own. More of it may be given as
 // KEY=VALUE.
-func assent(t *testing.T, env []string, args ...string) *exec.Cmd {
+func assent(t testing.TB, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := program()
 	if err != nil {
