@@ -19,7 +19,7 @@ import (
 const (
 	realBash = "/w/bin/bash"
 	// patience is how long a command may take.
-	patience = 3 * time.Second
+	patience = 30 * time.Second
 )
 
 // A shell runs texts as the runner does: with the same command line and environment. It
