@@ -40,7 +40,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 echo "need.sh: installing for the tests, with apt-get: $packages"
-$as_root apt-get update -q
+$as_root apt-get update -q -o Acquire::Retries=3
 # The list is meant to be split into words.
 # shellcheck disable=SC2086
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $packages
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q -o Acquire::Retries=3 --no-install-recommends $packages
