@@ -5,33 +5,34 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"hash"
 )
 
 // A rowSum is the checksum of a row, or of rows. Every field goes in with its
 // length, so that no two rows are the same bytes.
-type rowSum struct{ h hash.Hash }
+type rowSum struct{ data []byte }
 
-func newSum(table string) rowSum {
-	s := rowSum{sha256.New()}
+func newSum(table string) *rowSum {
+	s := &rowSum{}
 	s.text(table)
 	return s
 }
 
-func (s rowSum) number(n int64) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(n))
-	s.h.Write(b[:])
-}
+func (s *rowSum) number(n int64) { s.data = binary.BigEndian.AppendUint64(s.data, uint64(n)) }
 
-func (s rowSum) bytes(b []byte) {
+func (s *rowSum) bytes(b []byte) {
 	s.number(int64(len(b)))
-	s.h.Write(b)
+	s.data = append(s.data, b...)
 }
 
-func (s rowSum) text(t string) { s.bytes([]byte(t)) }
+func (s *rowSum) text(t string) {
+	s.number(int64(len(t)))
+	s.data = append(s.data, t...)
+}
 
-func (s rowSum) sum() []byte { return s.h.Sum(nil) }
+func (s *rowSum) sum() []byte {
+	sum := sha256.Sum256(s.data)
+	return sum[:]
+}
 
 // sumOf returns the checksum of a row: numbers, texts and bytes.
 func sumOf(table string, fields ...any) []byte {

@@ -50,7 +50,9 @@ func (a *answering) openDesk(ctx context.Context, e agents.Event, want agents.Wa
 	}
 	d := &desk{clock: a.Clock, opened: sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user.User) })}
 	prepared := aside(func() error { return d.prepare(ctx, a, e, want, user, broken) })
-	d.store, err = d.opened()
+	if d.store, err = d.opened(); err == nil {
+		_, err = d.store.Rules(ctx) // the gate finds them read
+	}
 	if err := errors.Join(<-prepared, err); err != nil {
 		return nil, errors.Join(err, d.close())
 	}

@@ -39,8 +39,8 @@ func mainReply(args []string, stdin io.Reader) agents.Reply {
 		return agents.Blocked(err.Error())
 	}
 	o.Input = stdin
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
+	// Until the end of the process: a signal before the answer is written must not end it.
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	return Run(ctx, o)
 }
 
