@@ -13,8 +13,6 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/worker"
-	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
@@ -25,7 +23,7 @@ import (
 type connections struct {
 	w            *prepared
 	folder, file string // of the worker or policy, and how it is called in sources
-	held         detect.Found
+	held         heldConnectors
 	open         []connection
 
 	mu   sync.Mutex
@@ -50,8 +48,7 @@ func (w *prepared) connect(ctx context.Context, of []config.Connector, folder, f
 			err = errors.Join(err, c.close())
 		}
 	}()
-	profile, err := c.sandbox(ctx, of)
-	if err != nil {
+	if c.held, err = holdConnectors(ctx, of, &derived{policy: w.cfg.Policy, rules: w.rules}, w.state, w.cfg.Files...); err != nil {
 		return c, err
 	}
 	names := &connector.Names{}
@@ -68,7 +65,7 @@ func (w *prepared) connect(ctx context.Context, of []config.Connector, folder, f
 	opened, err := connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
 		opts := connector.Options{Runner: host.None{}, Dir: c.folderOf(byName[cfg.Name]), Environ: os.Environ(), Pins: pins, Names: names, Report: c.happened}
 		if byName[cfg.Name].Sandboxed {
-			opts.Runner, opts.Profile = c.held.Runner, profile
+			opts.Runner, opts.Profile = c.held.Runner, c.held.profile(cfg.Command, opts.Dir)
 		}
 		return opts
 	})
@@ -126,25 +123,6 @@ func (c *connections) startable(cfg config.Connector) error {
 		return fmt.Errorf("%s: connector %s would be looked for in the folder where you are; write its path in full", cfg.Source, cfg.Name)
 	}
 	return nil
-}
-
-// sandbox finds the sandbox for connectors that want one. Without one nothing starts.
-func (c *connections) sandbox(ctx context.Context, of []config.Connector) (profile sandbox.Profile, err error) {
-	if !slices.ContainsFunc(of, func(cfg config.Connector) bool { return cfg.Sandboxed }) {
-		return profile, nil
-	}
-	profile, err = profileOf(c.w.cfg.Policy, c.w.cfg.Files[len(c.w.cfg.Files)-1], c.w.state)
-	if err != nil {
-		return profile, err
-	}
-	options, err := sandboxProgram()
-	if err != nil {
-		return profile, err
-	}
-	if c.held, err = detect.Detect(ctx, options, profile); err != nil {
-		return profile, fmt.Errorf("a connector is to be sandboxed: %w", err)
-	}
-	return profile, nil
 }
 
 // happened keeps what a person should know until somebody prints: a question may be on the

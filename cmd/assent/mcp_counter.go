@@ -15,8 +15,6 @@ import (
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/toolbox"
-	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
@@ -67,7 +65,7 @@ func (f *mcpFlags) open(ctx context.Context, state string, args []string, dash i
 	if err := k.openTools(ctx, policy, file, state, f.tools); err != nil {
 		return nil, err
 	}
-	return k, k.openConnectors(ctx, chosen, f.config, state)
+	return k, k.openConnectors(ctx, policy, chosen, f.config, state)
 }
 
 // openStore opens the store. Its master switch the gate looks at itself, for every call.
@@ -157,14 +155,14 @@ func (k *counter) openTools(ctx context.Context, policy *config.Policy, file, st
 }
 
 // openConnectors opens the connectors. What happens to them is told to the gateway.
-func (k *counter) openConnectors(ctx context.Context, chosen []config.Connector, file, state string) error {
+func (k *counter) openConnectors(ctx context.Context, policy *config.Policy, chosen []config.Connector, file, state string) error {
 	names := &connector.Names{}
 	var own []string
 	for _, t := range k.tools {
 		own = append(own, t.Spec().Name)
 	}
 	names.Set(connector.BuiltIn, own...)
-	held, profile, err := k.sandbox(ctx, chosen, file, state)
+	held, err := k.holdConnectors(ctx, policy, chosen, file, state)
 	if err != nil {
 		return err
 	}
@@ -180,7 +178,7 @@ func (k *counter) openConnectors(ctx context.Context, chosen []config.Connector,
 	k.connectors, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
 		opts := k.ear.Listen(connector.Options{Runner: host.None{}, Dir: dir, Environ: os.Environ(), Pins: pins, Names: names})
 		if i := slices.IndexFunc(chosen, func(c config.Connector) bool { return c.Name == cfg.Name }); chosen[i].Sandboxed {
-			opts.Runner, opts.Profile = held, profile
+			opts.Runner, opts.Profile = held.Runner, held.profile(cfg.Command, dir)
 		}
 		return opts
 	})
@@ -199,26 +197,17 @@ func connectorConfig(c config.Connector, byCommand bool) connector.Config {
 	return out
 }
 
-// sandbox finds the sandbox for connectors that want one. Without one they do not start.
-func (k *counter) sandbox(ctx context.Context, chosen []config.Connector, file, state string) (sandbox.Runner, sandbox.Profile, error) {
-	if !slices.ContainsFunc(chosen, func(c config.Connector) bool { return c.Sandboxed }) {
-		return nil, sandbox.Profile{}, nil
+// holdConnectors finds the sandbox for connectors that want one.
+func (k *counter) holdConnectors(ctx context.Context, policy *config.Policy, chosen []config.Connector, file, state string) (heldConnectors, error) {
+	if file == "" && slices.ContainsFunc(chosen, isSandboxed) {
+		return heldConnectors{}, errors.New("a connector that is sandboxed needs a policy that says what it may reach; name it with -c")
 	}
-	if file == "" {
-		return nil, sandbox.Profile{}, errors.New("a connector that is sandboxed needs a policy that says what it may reach; name it with -c")
-	}
-	_, profile, err := sandboxPolicy(file, state)
+	rules, err := k.store.Rules(ctx)
 	if err != nil {
-		return nil, profile, err
+		return heldConnectors{}, err
 	}
-	options, err := sandboxProgram()
-	if err != nil {
-		return nil, profile, err
-	}
-	found, err := detect.Detect(ctx, options, profile)
-	if err != nil {
-		return nil, profile, fmt.Errorf("a connector is to be sandboxed: %w", err)
-	}
-	k.closers = append(k.closers, found.Close)
-	return found.Runner, profile, nil
+	files := slices.DeleteFunc([]string{file}, func(s string) bool { return s == "" })
+	held, err := holdConnectors(ctx, chosen, &derived{policy: policy, rules: rules.Rules()}, state, files...)
+	k.closers = append(k.closers, held.Close)
+	return held, err
 }

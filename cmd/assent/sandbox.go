@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/sandbox"
@@ -41,45 +44,59 @@ func (e statusError) Error() string {
 
 func (e statusError) Unwrap() error { return e.error }
 
-// sandboxPolicy reads a policy and derives the profile of its commands.
-func sandboxPolicy(file, state string) (*config.Policy, sandbox.Profile, error) {
-	policy, err := readPolicy(file)
-	if err != nil {
-		return nil, sandbox.Profile{}, err
-	}
-	profile, err := profileOf(policy, file, state)
-	return policy, profile, err
+// A derived is the profile of a policy's commands, and what it was made from.
+type derived struct {
+	policy  *config.Policy
+	rules   []approval.Rule // those that were kept, besides the policy's own
+	profile sandbox.Profile
+	found   toolbox.Found
 }
 
-// profileOf derives the profile of the commands of a policy that was read from the file.
-func profileOf(policy *config.Policy, file, state string) (sandbox.Profile, error) {
+// sandboxPolicy reads a policy and derives the profile of its commands. It makes nothing.
+func sandboxPolicy(ctx context.Context, file, state string) (*derived, error) {
 	state, err := stateFolder(state)
 	if err != nil {
-		return sandbox.Profile{}, err
+		return nil, err
 	}
-	setting, err := sandboxSetting(state, file)
+	policy, err := readPolicy(file)
 	if err != nil {
-		return sandbox.Profile{}, err
+		return nil, err
 	}
-	setting.Env = policy.Shell.Env
-	profile, err := policy.Profile(setting)
+	kept, err := rememberedRules(ctx, state)
 	if err != nil {
-		return sandbox.Profile{}, err
+		return nil, err
 	}
-	found, err := searchRoots(policy)
-	if err != nil && !errors.Is(err, os.ErrNotExist) { // that is told elsewhere
-		return sandbox.Profile{}, err
-	}
-	return found.Apply(profile).Sorted(), nil
+	d := &derived{policy: policy, rules: kept.Rules()}
+	return d, d.derive(state, policy.Shell.Default.WhenSandboxed != "", file)
 }
 
-// searchRoots looks for what the rules of a policy deny in its roots.
-func searchRoots(policy *config.Policy) (toolbox.Found, error) {
-	set, err := roots.New(roots.Options{Secrets: policy.Secrets}, policy.Roots...)
+// derive derives the profile of a policy that was read from the files, and looks for
+// secrets if they are wanted.
+func (d *derived) derive(state string, secrets bool, files ...string) error {
+	setting, err := sandboxSetting(state, files...)
+	if err != nil {
+		return err
+	}
+	setting.Env = d.policy.Shell.Env
+	if d.profile, err = d.policy.Profile(setting); err != nil {
+		return err
+	}
+	d.found, err = d.search(secrets)
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // that is told elsewhere
+		return err
+	}
+	d.profile = d.found.Apply(d.profile).Sorted()
+	return nil
+}
+
+// search looks for what the rules deny in all that commands see.
+func (d *derived) search(secrets bool) (toolbox.Found, error) {
+	set, err := roots.New(roots.Options{Secrets: d.policy.Secrets}, d.policy.Roots...)
 	if err != nil {
 		return toolbox.Found{}, err
 	}
-	found, err := toolbox.Search(set, policy.Rules.Rules(), policy.Shell.Default.WhenSandboxed != "")
+	rules := slices.Concat(d.policy.Rules.Rules(), d.rules)
+	found, err := toolbox.Search(set, rules, secrets, toolbox.Guarded(d.profile)...)
 	return found, errors.Join(err, set.Close())
 }
 

@@ -26,9 +26,11 @@ func sandboxDoctorCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			profile := sandbox.Profile{Limits: sandbox.DefaultLimits}
 			if policy != "" {
-				if _, profile, err = sandboxPolicy(policy, state); err != nil {
+				d, err := sandboxPolicy(c.Context(), policy, state)
+				if err != nil {
 					return err
 				}
+				profile = d.profile
 			}
 			options, err := sandboxProgram()
 			if err != nil {

@@ -49,10 +49,11 @@ func sandboxRunCmd() *cobra.Command {
 }
 
 func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) (err error) {
-	policy, profile, err := sandboxPolicy(f.policy, f.state)
+	d, err := sandboxPolicy(c.Context(), f.policy, f.state)
 	if err != nil {
 		return err
 	}
+	policy, profile := d.policy, d.profile
 	profile.Limits.Time = f.timeout
 	if err := makeCaches(policy, profile); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -31,11 +32,11 @@ func sandboxShowCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, profile, err := sandboxPolicy(policy, state)
+			d, err := sandboxPolicy(c.Context(), policy, state)
 			if err != nil {
 				return err
 			}
-			view := newProfileView(p, profile)
+			view := newProfileView(d)
 			if asJSON {
 				enc := json.NewEncoder(c.OutOrStdout())
 				enc.SetIndent("", "  ")
@@ -55,6 +56,10 @@ type profileView struct {
 	Hash    string          `json:"hash"`
 	Require bool            `json:"require_os_sandbox"`
 	Profile sandbox.Profile `json:"profile"`
+	// Secrets are hidden from commands that nobody was asked about.
+	Secrets []sandbox.Entry `json:"secrets,omitempty"`
+	// Unfinished says why not all denied files are among the masked; empty if they are.
+	Unfinished string `json:"unfinished,omitempty"`
 	// Found are the protected paths that were found in the roots, or would be.
 	Found []sandbox.Entry `json:"found"`
 	// GateOnly are the denies that the sandbox does not hold.
@@ -65,9 +70,15 @@ type profileView struct {
 	Unsearched []string `json:"unsearched,omitempty"`
 }
 
-func newProfileView(policy *config.Policy, p sandbox.Profile) profileView {
-	v := profileView{Hash: fmt.Sprintf("%x", p.Hash()), Require: policy.OS.Require, Profile: p}
-	v.GateOnly = gateOnly(policy)
+func newProfileView(d *derived) profileView {
+	p := d.profile
+	v := profileView{
+		Hash: fmt.Sprintf("%x", p.Hash()), Require: d.policy.OS.Require, Profile: p,
+		Unfinished: d.found.Unfinished, GateOnly: gateOnly(d.policy, d.rules),
+	}
+	for _, e := range d.found.Secrets {
+		v.Secrets = append(v.Secrets, sandbox.Entry{Path: e.Path, Source: e.Source + "; a command that a person allows sees it"})
+	}
 	scene, err := host.Survey(p)
 	if err != nil {
 		v.Problem = err.Error()
@@ -87,9 +98,9 @@ func newProfileView(policy *config.Policy, p sandbox.Profile) profileView {
 // gateOnly are the denies that only the gate holds: those about something else than files,
 // those about changing files that are not there yet, and a root's word on deleting, which
 // no sandbox tells from writing.
-func gateOnly(policy *config.Policy) []sandbox.Entry {
+func gateOnly(policy *config.Policy, kept []approval.Rule) []sandbox.Entry {
 	var out []sandbox.Entry
-	for _, r := range policy.Rules.Rules() {
+	for _, r := range slices.Concat(policy.Rules.Rules(), kept) {
 		if r.Effect == approval.Deny && toolbox.HeldByGate(r) {
 			out = append(out, sandbox.Entry{Path: r.String(), Source: r.Source})
 		}
@@ -127,7 +138,7 @@ func (v profileView) print(w io.Writer) error {
 	for _, list := range []struct {
 		what    string
 		entries []sandbox.Entry
-	}{{"masked", p.Masked}, {"protected", p.Protected}, {"protected", v.Found}, {"unix socket", p.Sockets}, {"gate only", v.GateOnly}} {
+	}{{"masked", p.Masked}, {"masked", v.Secrets}, {"protected", p.Protected}, {"protected", v.Found}, {"unix socket", p.Sockets}, {"gate only", v.GateOnly}} {
 		for _, e := range list.entries {
 			row(list.what, e.Path, e.Source)
 		}
@@ -143,6 +154,9 @@ func (v profileView) print(w io.Writer) error {
 	row("required", map[bool]string{true: "yes: without a sandbox nothing runs", false: "no"}[v.Require], "")
 	for _, dir := range v.Unsearched {
 		row("unsearched", dir, "too deep: repositories below it are not found")
+	}
+	if v.Unfinished != "" {
+		row("unfinished", v.Unfinished, "")
 	}
 	if v.Problem != "" {
 		row("problem", v.Problem, "nothing would run")

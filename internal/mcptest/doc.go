@@ -1,12 +1,15 @@
-// Package mcptest has MCP servers for tests: an ordinary one, made with the SDK, and a
-// hostile one that does what no server should. A test's own program is the server: its
-// TestMain calls [Main] first, and [Command] says how to start it so.
+// Package mcptest has MCP servers for tests: an ordinary one, made with the SDK, a hostile
+// one that does what no server should, and one that tries what it is told to. A test's own
+// program is the server: its TestMain calls [Main] first, and [Command] says how to start
+// it so.
 package mcptest
 
 import (
 	"context"
 	"fmt"
 	"os"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // mode is the variable that makes a test program a server.
@@ -16,6 +19,7 @@ const mode = "ASSENT_TEST_SERVER"
 const (
 	Ordinary = "ordinary"
 	Hostile  = "hostile"
+	Prober   = "prober"
 )
 
 // Main serves and ends the program, if it was started as a server.
@@ -28,6 +32,8 @@ func Main() {
 		err = Serve(context.Background())
 	case Hostile:
 		err = newHostile(os.Stdin, os.Stdout).serve()
+	case Prober:
+		err = newProber().Run(context.Background(), &mcp.StdioTransport{})
 	default:
 		err = fmt.Errorf("no server %q", os.Getenv(mode))
 	}

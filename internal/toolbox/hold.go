@@ -48,7 +48,7 @@ func (b *Box) hold(opts Options) (err error) {
 		return err
 	}
 	rules := slices.Concat(b.Policy.Rules.Rules(), opts.Rules)
-	found, err := Search(b.Roots, rules, b.Policy.Shell.Default.WhenSandboxed != "", guarded(b.Hold.Profile)...)
+	found, err := Search(b.Roots, rules, b.Policy.Shell.Default.WhenSandboxed != "", Guarded(b.Hold.Profile)...)
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (b *Box) hold(opts Options) (err error) {
 	return nil
 }
 
-// guarded are the folders of a profile in which people keep files of their own: not caches.
-func guarded(p sandbox.Profile) []string {
+// Guarded are the folders of a profile in which people keep files of their own: not caches.
+func Guarded(p sandbox.Profile) []string {
 	var out []string
 	for _, r := range p.Roots {
 		if r.Guarded {
