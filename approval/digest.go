@@ -56,38 +56,62 @@ func (d *Digest) UnmarshalText(text []byte) error {
 // A fieldHash hashes a sequence of fields. Every field carries its length, so
 // two different sequences never feed the same bytes to the hash.
 type fieldHash struct {
-	h hash.Hash
+	h       hash.Hash
+	pending []byte // what gathers on its way into the hash
 }
 
-func newFieldHash(purpose string) fieldHash {
-	f := fieldHash{h: sha256.New()}
+// pendingHash is how many bytes gather.
+const pendingHash = 1024
+
+func newFieldHash(purpose string) *fieldHash {
+	f := &fieldHash{h: sha256.New(), pending: make([]byte, 0, pendingHash)}
 	f.text(purpose)
 	return f
 }
 
-func (f fieldHash) count(n int) {
+// feed adds bytes without their length.
+func feed[T string | []byte](f *fieldHash, field T) {
+	for len(field) > 0 {
+		n := min(len(field), cap(f.pending)-len(f.pending))
+		f.pending = append(f.pending, field[:n]...)
+		field = field[n:]
+		if len(f.pending) == cap(f.pending) {
+			f.flush()
+		}
+	}
+}
+
+func (f *fieldHash) flush() {
+	f.h.Write(f.pending)
+	f.pending = f.pending[:0]
+}
+
+func (f *fieldHash) count(n int) {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(n))
-	f.h.Write(b[:])
+	feed(f, b[:])
 }
 
-func (f fieldHash) bytes(b []byte) {
+func (f *fieldHash) bytes(b []byte) {
 	f.count(len(b))
-	f.h.Write(b)
+	feed(f, b)
 }
 
-func (f fieldHash) text(s string) { f.bytes([]byte(s)) }
+func (f *fieldHash) text(s string) {
+	f.count(len(s))
+	feed(f, s)
+}
 
-func (f fieldHash) texts(list []string) {
+func (f *fieldHash) texts(list []string) {
 	f.count(len(list))
 	for _, s := range list {
 		f.text(s)
 	}
 }
 
-func (f fieldHash) digest(d Digest) { f.h.Write(d[:]) }
+func (f *fieldHash) digest(d Digest) { feed(f, d[:]) }
 
-func (f fieldHash) flag(b bool) {
+func (f *fieldHash) flag(b bool) {
 	n := 0
 	if b {
 		n = 1
@@ -95,7 +119,8 @@ func (f fieldHash) flag(b bool) {
 	f.count(n)
 }
 
-func (f fieldHash) sum() (d Digest) {
+func (f *fieldHash) sum() (d Digest) {
+	f.flush()
 	f.h.Sum(d[:0])
 	return d
 }

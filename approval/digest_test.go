@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -32,5 +33,27 @@ func TestFieldHashKeepsFieldsApart(t *testing.T) {
 	}
 	if sum("ab", "c") == sum("a", "bc") || sum("") == sum() || sum("a", "") == sum("a") {
 		t.Error("two different lists of fields have one hash")
+	}
+}
+
+// However fields gather on their way, what is hashed is each with its length.
+func TestFieldHashHashesEveryByte(t *testing.T) {
+	for _, size := range []int{0, 1, pendingHash - 9, pendingHash - 8, pendingHash, pendingHash + 1, 3 * pendingHash} {
+		field := strings.Repeat("x", size)
+		h, want := newFieldHash("test"), []byte("\x00\x00\x00\x00\x00\x00\x00\x04test")
+		for range 3 {
+			h.text(field)
+			h.bytes([]byte(field))
+			h.flag(true)
+			h.digest(Digest{1})
+			for range 2 {
+				want = append(binary.BigEndian.AppendUint64(want, uint64(size)), field...)
+			}
+			one := Digest{1}
+			want = append(binary.BigEndian.AppendUint64(want, 1), one[:]...)
+		}
+		if h.sum() != DigestOf(want) {
+			t.Errorf("fields of %d bytes are not hashed as they are", size)
+		}
 	}
 }

@@ -80,7 +80,7 @@ const (
 func (p Policy) Judge(q Question) Judgement {
 	j := judging{Policy: p, Question: q, acts: q.Proposal.Acts}
 	if q.Traced {
-		j.tracer = &tracer{acts: j.acts}
+		j.tracer = &tracer{acts: j.acts, trace: make(Trace, 0, 4)}
 	}
 	out := j.judge()
 	if j.tracer != nil {

@@ -97,7 +97,7 @@ func fingerprint(call *Call, p *Proposal) Digest {
 }
 
 // hash covers what the person was told the call would do.
-func (a *Act) hash(h fieldHash) {
+func (a *Act) hash(h *fieldHash) {
 	h.text(a.Name)
 	h.text(a.Connector)
 	h.text(string(a.Target.Kind))

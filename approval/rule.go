@@ -75,9 +75,9 @@ func ParseRule(text string) (Rule, error) {
 // String returns the text form.
 func (r Rule) String() string {
 	if r.Scope == ScopeConnector {
-		return fmt.Sprintf("%s connector %s", r.Effect, r.Pattern)
+		return string(r.Effect) + " connector " + r.Pattern
 	}
-	return fmt.Sprintf("%s %s", r.Effect, r.Pattern)
+	return string(r.Effect) + " " + r.Pattern
 }
 
 // Validate reports with a [*RuleError] why the rule cannot be used.

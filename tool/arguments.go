@@ -37,15 +37,19 @@ const maxLocated = 64 << 10
 // checkArguments reports with an [*ArgumentError] the first argument that does
 // not fit the schema. Of several faults it is always the same one.
 func checkArguments(tool string, schema *jsonschema.Resolved, args json.RawMessage) error {
-	if field, err := clashing(args); err != nil {
-		return &ArgumentError{Tool: tool, Field: field, Err: err}
-	}
 	if schema == nil {
-		return nil
+		var object map[string]json.RawMessage // numbers of any size are as good as others
+		if err := json.Unmarshal(args, &object); err != nil {
+			return &ArgumentError{Tool: tool, Err: err}
+		}
+		return clashing(tool, object)
 	}
 	object, err := decodeObject(args)
 	if err != nil {
 		return &ArgumentError{Tool: tool, Err: err}
+	}
+	if err := clashing(tool, object); err != nil {
+		return err
 	}
 	l := locator{root: schema.Schema()}
 	if err := schema.Validate(object); err != nil {
@@ -70,20 +74,19 @@ func decodeObject(args json.RawMessage) (map[string]any, error) {
 // clashing finds two arguments whose names differ in case only. Some decoders,
 // Go's too, take either for the other, so that what is shown and what is done
 // could be two things.
-func clashing(args json.RawMessage) (string, error) {
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(args, &object); err != nil {
-		return "", err
+func clashing[V any](tool string, object map[string]V) error {
+	if len(object) < 2 {
+		return nil
 	}
 	seen := make(map[string]string, len(object))
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		folded := strings.ToLower(strings.ToUpper(name))
 		if other, there := seen[folded]; there {
-			return name, fmt.Errorf("there is %q as well, which differs in case only", other)
+			return &ArgumentError{Tool: tool, Field: name, Err: fmt.Errorf("there is %q as well, which differs in case only", other)}
 		}
 		seen[folded] = name
 	}
-	return "", nil
+	return nil
 }
 
 // decodeInto reads arguments into a Go value. Strictly, names that it does not

@@ -51,6 +51,21 @@ func TestArgumentErrorsNameTheField(t *testing.T) {
 	}
 }
 
+// Arguments that fitted once are checked again when the schema has changed.
+func TestArgumentsThatFittedAreCheckedByTheNextSchema(t *testing.T) {
+	order := frees("order")
+	schema := `{"type": "object", "properties": {"to": {"type": "string"}}}`
+	order.spec = func() tool.Spec { return tool.Spec{Name: "order", Schema: json.RawMessage(schema)} }
+	d := newDesk(t, yes, order)
+	for range 2 {
+		if r := d.call("order", `{"to":"ann"}`); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	schema = `{"type": "object", "properties": {"to": {"type": "integer"}}}`
+	wantArgumentError(t, d.call("order", `{"to":"ann"}`), "to", `argument "to" of order: type: ann has type "string", want "integer"`)
+}
+
 func wantArgumentError(t *testing.T, r tool.Result, field, text string) {
 	t.Helper()
 	var fault *tool.ArgumentError
