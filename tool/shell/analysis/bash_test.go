@@ -21,7 +21,7 @@ func shellIn(t *testing.T, dir, text string) string {
 }
 
 func shellWith(dir, text string, env ...string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", "--", text)
 	var out bytes.Buffer

@@ -79,7 +79,7 @@ func takes(t *testing.T, dir, program, flag string) string {
 // complaint runs the program with a flag and one that no program has, so that nothing is done.
 func complaint(t *testing.T, dir, program, flag string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	args := []string{flag, "--\x01nothing"}
 	if !strings.Contains(flag, "\x01") {

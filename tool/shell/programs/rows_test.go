@@ -232,7 +232,7 @@ func (r row) check(t *testing.T) {
 		}
 	}
 	came, port := listen(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", r.script)
 	cmd.Dir = dir
