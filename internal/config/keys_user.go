@@ -27,7 +27,7 @@ var userKeys = []key{
 	{name: "notify", about: "a program that is told when a request waits: id, tool and summary, no arguments", shape: texts},
 	{name: "notify_after", about: "how long a request waits before that; default 10s", shape: duration},
 	{name: "hook", about: "for other agents that ask before their tools run", shape: mapping([]key{
-		{name: "ask", about: "who is asked where no inbox is open: agent (its own prompt, default), inbox (nobody: it is denied) or deny (not even the inbox)", shape: oneOf("agent", "inbox", "deny")},
+		{name: "ask", about: "who is asked where no inbox is open: agent (its own prompt, default), defer (a run of claude -p ends and is resumed after the answer; elsewhere as agent), inbox (nobody: it is denied) or deny (not even the inbox)", shape: oneOf("agent", "defer", "inbox", "deny")},
 		{name: "deadline", about: "a hook that has no answer by then denies", shape: duration},
 		{name: "observe", about: "answer nothing, and record what would have happened", shape: yesNo},
 	})},

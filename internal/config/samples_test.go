@@ -125,7 +125,7 @@ var samples = map[string]string{
 	"notify":                           "config notify: [bell]",
 	"notify_after":                     "config notify_after: 5s",
 	"hook":                             "config hook: {ask: deny}",
-	"hook.ask":                         "config hook: {ask: inbox}",
+	"hook.ask":                         "config hook: {ask: defer}",
 	"hook.deadline":                    "config hook: {deadline: 5s}",
 	"hook.observe":                     "config hook: {observe: true}",
 	"gateway":                          "config gateway: {elicitation: true}",

@@ -49,7 +49,7 @@ type Audit struct {
 
 // Hook is how other agents are answered.
 type Hook struct {
-	// Ask is agent, inbox or deny; empty is agent.
+	// Ask is agent, defer, inbox or deny; empty is agent.
 	Ask      string
 	Deadline time.Duration
 	Observe  bool

@@ -64,6 +64,7 @@ func TestUserConfigProblems(t *testing.T) {
 		"ask_timeout: soon":                                     "a time such as 30s",
 		"instructions: x":                                       `unknown key "instructions"`,
 		"hook: {aks: deny}":                                     `did you mean "ask"?`,
+		"hook: {ask: later}":                                    `unknown word "later"; it is agent, defer, deny, inbox`,
 	} {
 		_, err := LoadUser("config.yaml", []byte(text+"\n"))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "config.yaml:1:") {

@@ -98,7 +98,7 @@ func (a *answering) ask(ctx context.Context, d *desk, b *approval.Batch, e agent
 		return nil, err
 	}
 	request := b.Pending()[0]
-	hands := a.Agent.Asks(e) && (who == "" || who == "agent") && !(e.Unasked && request.PersonOnly)
+	hands := a.Agent.Asks(e) && who != "inbox" && who != "deny" && !(e.Unasked && request.PersonOnly)
 	switch {
 	case a.Observe:
 		return b, b.HandOver(ctx, request)

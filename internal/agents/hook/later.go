@@ -16,7 +16,8 @@ import (
 // defers reports whether the call is put aside instead of asked about now. Somebody at an
 // inbox answers sooner.
 func (a *answering) defers(ctx context.Context, d *desk, e agents.Event) bool {
-	if !a.Defer || a.Observe || d.policy.user.Hook.Ask == "deny" || !a.Agent.Defers(e, a.Environ) {
+	ask := d.policy.user.Hook.Ask
+	if !a.Defer && ask != "defer" || a.Observe || ask == "deny" || !a.Agent.Defers(e, a.Environ) {
 		return false
 	}
 	open, err := d.inboxOpen(ctx)

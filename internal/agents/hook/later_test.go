@@ -113,3 +113,27 @@ func TestASessionWithoutDeferredCallsEnds(t *testing.T) {
 		t.Errorf("the session outlives the agent's: %v", err)
 	}
 }
+
+func TestTheConfigCanHaveCallsDeferred(t *testing.T) {
+	p := newPlace(t)
+	p.write("config/config.yaml", rules+"hook: {ask: defer}\n")
+	headless := func(agent *agents.Agent, input string) agents.Reply {
+		o := p.options(agent, input)
+		o.Environ = append(o.Environ, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
+		return Run(t.Context(), o)
+	}
+	wantDecision(t, headless(claude(t), bash("t1", "make deploy")), "defer")
+	s := p.open()
+	if err := s.Answer(t.Context(), p.waiting(s).Approve("")); err != nil {
+		t.Fatal(err)
+	}
+	wantDecision(t, headless(claude(t), bash("t1", "make deploy")), "allow")
+
+	// Where nothing can be deferred it is as with agent.
+	wantDecision(t, p.answer(claude(t), bash("t2", "make deploy")), "ask")
+	wantBlocked(t, headless(named(t, "codex"), bash("t3", "make deploy")))
+	gemini := `{"session_id":"g","cwd":"$TOP/project","hook_event_name":"BeforeTool","timestamp":"2026-01-01T00:00:00Z","tool_name":"run_shell_command","tool_input":{"command":"make deploy"}}`
+	if reply := headless(named(t, "gemini"), gemini); !strings.Contains(string(reply.Stdout), `"decision":"ask"`) {
+		t.Errorf("Gemini CLI is told %+v", reply)
+	}
+}
