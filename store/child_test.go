@@ -19,6 +19,10 @@ const (
 	folderEnv = "ASSENT_STORE_FOLDER"
 )
 
+// patience is how long processes that write at once wait for each other: on a busy machine
+// that may be long.
+const patience = time.Minute
+
 // A job is what another process does with a store until it is done or killed.
 type job func(ctx context.Context, s *store.Store) error
 
@@ -43,7 +47,7 @@ var afterwards = func() {}
 
 func runJob(name, folder string) error {
 	ctx := context.Background()
-	s, err := store.Open(ctx, folder, store.Options{RuleLimit: 1000})
+	s, err := store.Open(ctx, folder, store.Options{RuleLimit: 1000, Patience: patience})
 	if err != nil {
 		return err
 	}
@@ -92,7 +96,10 @@ func launch(t testing.TB, name, folder string) *process {
 		t.Fatal(err)
 	}
 	p.lines = bufio.NewScanner(out)
-	t.Cleanup(func() { p.cmd.Process.Kill() })
+	t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		p.cmd.Wait() // then the folder can be removed
+	})
 	return p
 }
 

@@ -191,7 +191,7 @@ func TestRuleChangesReachOtherProcesses(t *testing.T) {
 // once.
 func TestGroupsOfManyProcessesAreOneChain(t *testing.T) {
 	folder := t.TempDir()
-	s := openStore(t, folder, store.Options{})
+	s := openStore(t, folder, store.Options{Patience: patience})
 	var all []*process
 	for range 3 {
 		all = append(all, launch(t, "record an event", folder))

@@ -18,7 +18,7 @@ import (
 // openedStore opens the store of a folder as another process would.
 func openedStore(t testing.TB, folder string) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), folder, store.Options{})
+	s, err := store.Open(t.Context(), folder, store.Options{Patience: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
