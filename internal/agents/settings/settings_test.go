@@ -149,7 +149,7 @@ func TestOnDisk(t *testing.T) {
 			a := agents.All()[0]
 			path := TargetOf(a).Path(top)
 			if text != "" {
-				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600), os.Chmod(path, 0o644)); err != nil {
 					t.Fatal(err)
 				}
 			}
