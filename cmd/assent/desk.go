@@ -104,9 +104,7 @@ func (d *desk) switches(ctx context.Context, user *config.User) (err error) {
 	if d.mode != approval.ModeAsk {
 		return nil
 	}
-	if user.ApprovalsOff {
-		d.mode = approval.ModeApproveAll
-	}
+	d.mode = user.Switched(d.mode)
 	d.off, err = approvalsOff(ctx, d.store)
 	return err
 }

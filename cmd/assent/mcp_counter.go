@@ -47,7 +47,7 @@ func (f *mcpFlags) open(ctx context.Context, state string, args []string, dash i
 		return nil, errors.New("there is nothing to offer: name a server behind --, put connectors into your config, or use --tools")
 	}
 	k = &counter{
-		user: user, session: rand.Text(), rules: policy.Rules, mode: cmp.Or(f.mode(), user.Mode), plain: command != nil && len(f.tools) == 0,
+		user: user, session: rand.Text(), rules: policy.Rules, mode: user.Switched(cmp.Or(f.mode(), user.Mode)), plain: command != nil && len(f.tools) == 0,
 		elicits: f.clientAnswers || user.Gateway.Elicitation, hold: cmp.Or(f.hold, user.Gateway.Hold),
 	}
 	defer func() {

@@ -32,6 +32,15 @@ type User struct {
 	Gateway     Gateway
 }
 
+// Switched returns the mode with the master switch of the file counted in: off, what would
+// be asked runs. A mode that asks nobody stays as it is.
+func (u *User) Switched(m approval.Mode) approval.Mode {
+	if u.ApprovalsOff && m == approval.ModeAsk {
+		return approval.ModeApproveAll
+	}
+	return m
+}
+
 // A Provider is where models are.
 type Provider struct {
 	BaseURL     string

@@ -112,9 +112,4 @@ func realPath(path string) (string, error) {
 }
 
 // mode is who answers when nothing remembered does.
-func (p *policy) mode() approval.Mode {
-	if p.user.ApprovalsOff {
-		return approval.ModeApproveAll
-	}
-	return p.user.Mode
-}
+func (p *policy) mode() approval.Mode { return p.user.Switched(p.user.Mode) }
