@@ -20,7 +20,7 @@ const maxMessage = 64 << 20
 func (g *Gateway) Serve(ctx context.Context, in io.Reader, out io.Writer, end func() error) error {
 	bad := func(why error) { g.opts.Report("the client: " + why.Error()) }
 	l := &line{g: g, frames: connector.NewFrames(in, out, maxMessage, bad, end), hands: newHands(), calls: map[string]context.CancelFunc{}}
-	l.frames.Hear = l.hear
+	l.frames.Hear, l.frames.HearCall = l.hear, l.take
 	s, err := g.server.Connect(ctx, l, nil)
 	if err != nil {
 		return err
@@ -58,8 +58,7 @@ type line struct {
 // Connect implements [mcp.Transport].
 func (l *line) Connect(context.Context) (mcp.Connection, error) { return l.frames, nil }
 
-// hear takes calls, and what is about them. Everything else is the SDK's, and so are calls
-// before the greeting and calls of the newer protocol, which say with each call who calls.
+// hear takes what is about calls. Everything else is the SDK's.
 func (l *line) hear(r *jsonrpc.Request) bool {
 	switch r.Method {
 	case "notifications/initialized":
@@ -68,44 +67,36 @@ func (l *line) hear(r *jsonrpc.Request) bool {
 		l.mu.Unlock()
 	case "notifications/cancelled":
 		return l.cancel(r)
-	case "tools/call":
-		return l.take(r)
 	}
 	return false
 }
 
-// callParams are the parameters of a call, as far as they are read.
-type callParams struct {
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-	Meta      map[string]any  `json:"_meta"`
-}
-
-// take begins a call.
-func (l *line) take(r *jsonrpc.Request) bool {
-	id, err := json.Marshal(r.ID.Raw())
-	var p callParams
-	if err != nil || !r.IsCall() || json.Unmarshal(r.Params, &p) != nil || p.Meta[mcp.MetaKeyProtocolVersion] != nil {
+// take begins a call. The SDK's are calls before the greeting, and those of the newer
+// protocol, which say with each call who calls.
+func (l *line) take(call connector.ToolCall) bool {
+	if call.Meta[mcp.MetaKeyProtocolVersion] != nil {
 		return false
 	}
+	id := string(call.ID)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.greeted || l.calls[string(id)] != nil {
+	if !l.greeted || l.calls[id] != nil {
 		return false
 	}
 	ctx, cancel := context.WithCancel(l.g.ctx)
-	l.calls[string(id)] = cancel
-	l.hands.do(func() { l.serve(ctx, id, p) })
+	l.calls[id] = cancel
+	l.hands.do(func() { l.serve(ctx, call) })
 	return true
 }
 
 // serve makes the call and answers it.
-func (l *line) serve(ctx context.Context, id json.RawMessage, p callParams) {
-	c := caller{ctx: ctx, at: l.client.Load(), session: l.g.opts.Gate.Session, meta: p.Meta}
-	if token := p.Meta["progressToken"]; token != nil {
+func (l *line) serve(ctx context.Context, call connector.ToolCall) {
+	id := call.ID
+	c := caller{ctx: ctx, at: l.client.Load(), session: l.g.opts.Gate.Session, meta: call.Meta}
+	if token := call.Meta["progressToken"]; token != nil {
 		c.progress = func(progress *mcp.ProgressNotificationParams) { l.progress(token, progress) }
 	}
-	answer := l.g.call(c, p.Name, p.Arguments)
+	answer := l.g.call(c, call.Name, call.Arguments)
 	cancelled := ctx.Err() != nil
 	l.forget(id)
 	if cancelled {

@@ -24,6 +24,9 @@ type Frames struct {
 	// Hear is given requests and notifications as they come, before any answer that comes
 	// later, and says whether it took them. Set it before the first Read; nil takes none.
 	Hear func(*jsonrpc.Request) bool
+	// HearCall is given calls of tools that are written as usual, in the same way. What it
+	// does not take is for Hear and the SDK.
+	HearCall func(ToolCall) bool
 
 	in  *bufio.Reader
 	max int
@@ -127,43 +130,32 @@ func (f *Frames) takeRaw(line []byte) bool {
 	if !bytes.Contains(line[:min(len(line), 60)], []byte(ownID)) && !bytes.Contains(line[max(0, len(line)-60):], []byte(ownID)) {
 		return false
 	}
-	var envelope struct {
-		Version string          `json:"jsonrpc"`
-		ID      string          `json:"id"`
-		Method  string          `json:"method"`
-		Result  json.RawMessage `json:"result"`
-		Error   json.RawMessage `json:"error"`
-	}
-	err := json.Unmarshal(line, &envelope)
-	if err != nil || envelope.Version != "2.0" || envelope.Method != "" || envelope.Result == nil || envelope.Error != nil {
+	e, usual := openEnvelope(line)
+	if !usual || e.method != nil || e.result == nil || e.id[0] != '"' {
 		return false
 	}
+	id := string(e.id[1 : len(e.id)-1])
 	f.mu.Lock()
-	waiting, there := f.waiting[envelope.ID]
-	delete(f.waiting, envelope.ID)
+	waiting, there := f.waiting[id]
+	delete(f.waiting, id)
 	f.mu.Unlock()
 	if there {
-		waiting <- answer{result: envelope.Result}
+		waiting <- answer{result: e.result}
 	}
 	return there
 }
 
 // hearRaw has a call of a tool heard without reading more of it than its envelope.
 func (f *Frames) hearRaw(line []byte) bool {
-	if f.Hear == nil || !bytes.Contains(line, []byte(`"tools/call"`)) {
+	if f.HearCall == nil || !bytes.Contains(line, []byte(`"tools/call"`)) {
 		return false
 	}
-	var envelope struct {
-		Version string          `json:"jsonrpc"`
-		ID      any             `json:"id"`
-		Method  string          `json:"method"`
-		Params  json.RawMessage `json:"params"`
-	}
-	if json.Unmarshal(line, &envelope) != nil || envelope.Version != "2.0" || envelope.Method != "tools/call" {
+	e, usual := openEnvelope(line)
+	if !usual {
 		return false
 	}
-	id, err := jsonrpc.MakeID(envelope.ID)
-	return err == nil && f.Hear(&jsonrpc.Request{ID: id, Method: envelope.Method, Params: envelope.Params})
+	call, usual := e.toolCall()
+	return usual && f.HearCall(call)
 }
 
 // take hands an answer to the call of ours that waits for it. A second answer, and one to

@@ -35,28 +35,45 @@ func (c *Connector) result(ctx context.Context, raw json.RawMessage) (any, error
 	if len(raw) > c.opts.MaxResult {
 		return nil, fmt.Errorf("connector %s answered with %d bytes; at most %d are taken", c.cfg.Name, len(raw), c.opts.MaxResult)
 	}
-	var head struct {
-		Type    string `json:"resultType"`
-		IsError bool   `json:"isError"`
-	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return nil, fmt.Errorf("connector %s answered with something that is no result: %w", c.cfg.Name, err)
-	}
-	if head.Type != "" && head.Type != "complete" {
-		return nil, fmt.Errorf("connector %s answered with a result of type %q, which is not understood", c.cfg.Name, head.Type)
+	failed, err := readResult(raw)
+	if err != nil {
+		return nil, fmt.Errorf("connector %s answered with %w", c.cfg.Name, err)
 	}
 	_, passes := passing(ctx)
-	if passes && !head.IsError {
+	if passes && !failed {
 		return Result{raw}, nil
 	}
 	text, err := textOf(raw)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("connector %s answered with a result that cannot be read: %w", c.cfg.Name, err)
-	case head.IsError:
+	case failed:
 		return Result{raw}, &ToolError{Text: text}
 	}
 	return text, nil
+}
+
+// readResult reports whether a result says that the tool failed. The error is about a result
+// that nobody here understands.
+func readResult(raw json.RawMessage) (failed bool, err error) {
+	if len(raw) == 0 || raw[0] != '{' {
+		return false, errors.New("something that is no result")
+	}
+	for name, value := range members(raw) {
+		switch string(name) {
+		case "isError":
+			err = json.Unmarshal(value, &failed)
+		case "resultType":
+			var kind string
+			if err = json.Unmarshal(value, &kind); err == nil && kind != "" && kind != "complete" {
+				return false, fmt.Errorf("a result of type %q, which is not understood", kind)
+			}
+		}
+		if err != nil {
+			return false, fmt.Errorf("something that is no result: %w", err)
+		}
+	}
+	return failed, nil
 }
 
 // textOf returns a result as text for a model: texts as they are, other things named.
