@@ -42,7 +42,7 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	if err := f.somebody(c, false); err != nil {
+	if err := f.canAsk(c, false); err != nil {
 		return err
 	}
 	w, folder, file, err := f.callPolicy(c)

@@ -38,7 +38,7 @@ func (f *runFlags) chat(c *cobra.Command, name string) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	if err := f.somebody(c, false); err != nil {
+	if err := f.canAsk(c, false); err != nil {
 		return err
 	}
 	w, err := f.prepare(c, name)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,7 +89,7 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if !f.dryRun {
-		if err := f.somebody(c, f.park); err != nil {
+		if err := f.canAsk(c, f.park); err != nil {
 			return err
 		}
 	}
@@ -221,7 +222,7 @@ func readInput(given string) ([]byte, error) {
 			return nil, fmt.Errorf("--input: %w", err)
 		}
 	}
-	if !validJSON(data) {
+	if !json.Valid(data) {
 		return nil, errors.New("the input is no JSON; write a text in quotes, or give a message instead")
 	}
 	return data, nil
