@@ -16,7 +16,7 @@ func UserFolder() (string, error) {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "assent"), nil
 	}
-	home, err := os.UserHomeDir()
+	home, err := homeFolder()
 	if err != nil {
 		return "", fmt.Errorf("the config folder cannot be found: %w; set XDG_CONFIG_HOME", err)
 	}

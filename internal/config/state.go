@@ -15,9 +15,18 @@ func StateFolder(named string) (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "assent"), nil
 	}
-	home, err := os.UserHomeDir()
+	home, err := homeFolder()
 	if err != nil {
 		return "", fmt.Errorf("the state folder cannot be found: %w; set XDG_STATE_HOME", err)
 	}
 	return filepath.Join(home, ".local", "state", "assent"), nil
+}
+
+// homeFolder is the user's own, and never one below the folder that somebody works in.
+func homeFolder() (string, error) {
+	home, err := os.UserHomeDir()
+	if err == nil && !filepath.IsAbs(home) {
+		err = fmt.Errorf("$HOME is %q, which is no absolute path", home)
+	}
+	return home, err
 }
