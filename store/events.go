@@ -146,9 +146,13 @@ func (s *Store) commitGroup(group []*pendingEvent) {
 
 // appendEvents adds events to the end of the chain.
 func (t *txn) appendEvents(group []*pendingEvent) error {
+	ends := lastEnds(group)
 	for _, p := range group {
 		for _, row := range p.rows {
 			if err := t.appendEvent(row); err != nil {
+				return err
+			}
+			if err := t.noteRunning(row, ends); err != nil {
 				return err
 			}
 			if err := t.touch(row.session); err != nil {
@@ -168,18 +172,44 @@ func (t *txn) appendEvent(r *eventRow) error {
 		return err
 	}
 	t.head.seq, t.head.hash = r.seq, r.hash
-	return t.noteRunning(r)
+	return nil
 }
 
-// noteRunning keeps the list of calls that have started and not ended.
-func (t *txn) noteRunning(r *eventRow) error {
+// noteRunning keeps the list of calls that have started and not ended. A call that ends in
+// the same group is never seen running.
+func (t *txn) noteRunning(r *eventRow, ends map[callKey]*eventRow) error {
 	switch {
-	case r.kind == string(approval.Started):
-		return t.exec("INSERT INTO running (seq, session, call) VALUES (?, ?, ?)", r.seq, r.session, r.call)
-	case r.kind == string(approval.Ended) && approval.State(r.state).Runs():
+	case r.ends():
+		if ends[r.callKey()] == r {
+			delete(ends, r.callKey())
+		}
 		return t.exec("DELETE FROM running WHERE call = ? AND session = ?", r.call, r.session)
+	case r.kind == string(approval.Started) && ends[r.callKey()] == nil:
+		return t.exec("INSERT INTO running (seq, session, call) VALUES (?, ?, ?)", r.seq, r.session, r.call)
 	}
 	return nil
+}
+
+// A callKey tells calls apart.
+type callKey struct{ session, call string }
+
+func (r *eventRow) callKey() callKey { return callKey{r.session, r.call} }
+
+func (r *eventRow) ends() bool {
+	return r.kind == string(approval.Ended) && approval.State(r.state).Runs()
+}
+
+// lastEnds returns the last end of each call that ends in the group.
+func lastEnds(group []*pendingEvent) map[callKey]*eventRow {
+	out := map[callKey]*eventRow{}
+	for _, p := range group {
+		for _, r := range p.rows {
+			if r.ends() {
+				out[r.callKey()] = r
+			}
+		}
+	}
+	return out
 }
 
 // errEnough ends a reading early.

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -33,5 +35,48 @@ func TestSeveralEventsAreRecordedInOrderOrNot(t *testing.T) {
 	}
 	if v, err := s.Verify(t.Context()); err != nil || !v.OK() {
 		t.Errorf("the log is not in order: %+v, %v", v, err)
+	}
+}
+
+// TestCallsThatEndInAGroupAreNotLeftRunning records starts and ends in one step: what is
+// left running is what it would be one by one.
+func TestCallsThatEndInAGroupAreNotLeftRunning(t *testing.T) {
+	at := func(call string, kind approval.EventKind) approval.Event {
+		e := eventOf(0)
+		e.CallID, e.Kind = call, kind
+		return e
+	}
+	start, end := approval.Started, approval.Ended
+	events := []approval.Event{
+		at("brief", start), at("running", start), at("brief", end), at("again", start), at("again", end), at("again", start),
+		at("twice", start), at("twice", end), at("twice", start), at("twice", end), at("old", end),
+	}
+	unended := func(record func(*store.Store) error) (out []string) {
+		s := openStore(t, t.TempDir(), store.Options{})
+		if err := s.Record(t.Context(), at("old", start)); err != nil {
+			t.Fatal(err)
+		}
+		if err := record(s); err != nil {
+			t.Fatal(err)
+		}
+		for r, err := range s.Records(t.Context(), approval.RecordFilter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Unended {
+				out = append(out, fmt.Sprint(r.Seq, r.CallID))
+			}
+		}
+		return out
+	}
+	together := unended(func(s *store.Store) error { return s.RecordAll(t.Context(), events...) })
+	apart := unended(func(s *store.Store) (err error) {
+		for _, e := range events {
+			err = errors.Join(err, s.Record(t.Context(), e))
+		}
+		return err
+	})
+	if want := []string{"3running", "7again"}; !slices.Equal(together, want) || !slices.Equal(apart, want) {
+		t.Errorf("left running are %v, one by one %v; want %v", together, apart, want)
 	}
 }

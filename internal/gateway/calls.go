@@ -68,11 +68,12 @@ func (g *Gateway) call(c caller, name string, args json.RawMessage) reply {
 	}
 	spec := t.Spec()
 	call := approval.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: canonical, Session: c.session, Definition: g.shownAs(c.session, name)}
-	h := g.attach(keyOf(call))
+	key := keyOf(call)
+	h := g.attach(key)
 	if h != nil {
 		o.users.Done() // it has its own
 	} else {
-		h = g.begin(o, call, name)
+		h = g.begin(o, call, name, key)
 	}
 	return h.attend(c)
 }

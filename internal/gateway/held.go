@@ -34,8 +34,8 @@ type held struct {
 }
 
 // begin reviews a call, and asks if it must be.
-func (g *Gateway) begin(o *offer, call approval.Call, name string) *held {
-	h := &held{g: g, offer: o, name: name, session: call.Session, connector: call.Connector, key: keyOf(call), attended: true}
+func (g *Gateway) begin(o *offer, call approval.Call, name string, key approval.Digest) *held {
+	h := &held{g: g, offer: o, name: name, session: call.Session, connector: call.Connector, key: key, attended: true}
 	h.ctx, h.end = context.WithCancel(g.ctx)
 	h.batch = o.gate.Review(h.ctx, call)
 	g.mu.Lock()

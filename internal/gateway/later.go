@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -31,7 +30,8 @@ type Later struct {
 	room    sync.Cond // there is room in the queue
 	spool   *Spool    // nil records starts at once
 	queue   []queued
-	broken  bool // the store has failed
+	spare   []queued // room for the next queue
+	broken  bool     // the store has failed
 	closing bool
 }
 
@@ -147,7 +147,7 @@ func (l *Later) wait() {
 func (l *Later) take() (batch []queued, spooled *os.File, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	batch, l.queue = l.queue, nil
+	batch, l.queue, l.spare = l.queue, l.spare, nil
 	l.room.Broadcast()
 	return batch, l.spool.turn(), l.closing
 }
@@ -161,7 +161,11 @@ func (l *Later) record(batch []queued, spooled *os.File) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.queue = slices.Concat(left, l.queue)
+	if left != nil {
+		l.queue = append(left, l.queue...)
+	}
+	clear(batch) // nothing of it is kept alive
+	l.spare = batch[:0]
 	l.broken = failed != nil
 }
 

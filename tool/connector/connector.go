@@ -3,6 +3,7 @@ package connector
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/assent-dev/assent/tool"
@@ -17,6 +18,7 @@ type Connector struct {
 	stderr   *tail
 	lists    *lists
 	progress listeners
+	late     error // of a call that it does not answer
 	stop     context.CancelFunc
 	over     chan struct{} // closed when nothing of it runs any more
 	tried    chan struct{} // closed when it was tried to connect once
@@ -39,6 +41,7 @@ func Open(ctx context.Context, cfg Config, opts Options) (*Connector, error) {
 		cfg: cfg, opts: opts.withDefaults(), stderr: &tail{}, stop: stop,
 		over: make(chan struct{}), tried: make(chan struct{}), down: errors.New("it was not tried yet"),
 	}
+	c.late = fmt.Errorf("connector %s did not answer within %v", cfg.Name, c.opts.CallTimeout)
 	c.lists = newLists(c)
 	go func() {
 		defer close(c.over)

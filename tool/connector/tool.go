@@ -149,8 +149,7 @@ func (t *Tool) do(ctx context.Context, e *entry, args json.RawMessage) (any, err
 
 // call makes the call, as long as it may take.
 func (c *Connector) call(ctx context.Context, s *session, name string, args json.RawMessage) (json.RawMessage, error) {
-	late := fmt.Errorf("connector %s did not answer within %v", c.cfg.Name, c.opts.CallTimeout)
-	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.CallTimeout, late)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.CallTimeout, c.late)
 	defer cancel()
 	token, remove := c.progress.add(hears(ctx))
 	defer remove()
@@ -158,7 +157,7 @@ func (c *Connector) call(ctx context.Context, s *session, name string, args json
 	raw, err := s.call(ctx, callParams{name: name, arguments: args, given: given.Meta, token: token})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, late
+		return nil, c.late
 	case errors.Is(err, errEnded), errors.Is(err, mcp.ErrConnectionClosed):
 		return nil, fmt.Errorf("connector %s went away during the call, which may have had its effect: %w", c.cfg.Name, err)
 	}
