@@ -26,7 +26,8 @@
 //
 // # Ways to say that a tool asks
 //
-//   - Implement Prepare, and say it act by act.
+//   - Implement Prepare, or give [FuncAction] a function that does the same with a
+//     struct of arguments, and say it act by act.
 //   - [Func]: a Go function; it is the program's own code and runs without asking.
 //   - [RequireApproval]: like a decorator, with a description, a target or payload,
 //     and a view.

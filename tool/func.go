@@ -15,8 +15,19 @@ import (
 // The tool runs without asking: it is the program's own code. Put
 // [RequireApproval] or [NeedsApproval] around it, or config by name, to ask.
 func Func[In, Out any](name, description string, f func(context.Context, In) (Out, error)) Tool {
-	t := &funcTool[In, Out]{f: f, spec: Spec{Name: name, Description: description}}
-	if t.spec.Schema, t.err = argumentSchema[In](); t.err == nil && f == nil {
+	if f == nil {
+		return FuncAction[In](name, description, nil)
+	}
+	return FuncAction(name, description, func(_ context.Context, in In) (Action, error) {
+		return Free(func(ctx context.Context) (any, error) { return f(ctx, in) }), nil
+	})
+}
+
+// FuncAction is [Func] with a function that does nothing yet: it says what a
+// call would do, as [Tool.Prepare] does.
+func FuncAction[In any](name, description string, prepare func(context.Context, In) (Action, error)) Tool {
+	t := &funcTool[In]{prepare: prepare, spec: Spec{Name: name, Description: description}}
+	if t.spec.Schema, t.err = argumentSchema[In](); t.err == nil && prepare == nil {
 		t.err = errors.New("the function is nil")
 	}
 	if t.err != nil {
@@ -37,17 +48,17 @@ func argumentSchema[In any]() (json.RawMessage, error) {
 	return json.Marshal(schema)
 }
 
-type funcTool[In, Out any] struct {
-	spec Spec
-	f    func(context.Context, In) (Out, error)
-	err  error // what is wrong with the tool; reported by NewSet
+type funcTool[In any] struct {
+	spec    Spec
+	prepare func(context.Context, In) (Action, error)
+	err     error // what is wrong with the tool; reported by NewSet
 }
 
-func (t *funcTool[In, Out]) check() error { return t.err }
+func (t *funcTool[In]) check() error { return t.err }
 
-func (t *funcTool[In, Out]) Spec() Spec { return t.spec }
+func (t *funcTool[In]) Spec() Spec { return t.spec }
 
-func (t *funcTool[In, Out]) Prepare(_ context.Context, args json.RawMessage) (Action, error) {
+func (t *funcTool[In]) Prepare(ctx context.Context, args json.RawMessage) (Action, error) {
 	if t.err != nil {
 		return Action{}, t.err
 	}
@@ -55,5 +66,5 @@ func (t *funcTool[In, Out]) Prepare(_ context.Context, args json.RawMessage) (Ac
 	if err != nil {
 		return Action{}, err
 	}
-	return Free(func(ctx context.Context) (any, error) { return t.f(ctx, in) }), nil
+	return t.prepare(ctx, in)
 }

@@ -236,6 +236,6 @@ func TestS27_SignalInTheEditor(t *testing.T) {
 type fullRecorder struct{ approvaltest.Recorder }
 
 // RecordFull implements [approval.DetailRecorder].
-func (k *fullRecorder) RecordFull(ctx context.Context, e approval.Event) error {
-	return k.Record(ctx, e)
+func (r *fullRecorder) RecordFull(ctx context.Context, e approval.Event) error {
+	return r.Record(ctx, e)
 }

@@ -29,7 +29,7 @@ type callArgs struct {
 
 // tools are those with which a member calls and makes others.
 func (m *Member) tools() []tool.Tool {
-	return []tool.Tool{m.listTool(), m.shareTool(), newTool(approval.WorkerCall, callWords, m.prepareCall), m.createTool()}
+	return []tool.Tool{m.listTool(), m.shareTool(), tool.FuncAction(approval.WorkerCall, callWords, m.prepareCall), m.createTool()}
 }
 
 // A delegation is a worker_call that was looked at.

@@ -37,7 +37,7 @@ type createPath struct {
 }
 
 func (m *Member) createTool() tool.Tool {
-	return newTool(approval.WorkerCreate, createWords, m.prepareCreate)
+	return tool.FuncAction(approval.WorkerCreate, createWords, m.prepareCreate)
 }
 
 func (m *Member) prepareCreate(_ context.Context, in createArgs) (tool.Action, error) {

@@ -37,30 +37,6 @@ func (m *Member) listTool() tool.Tool {
 	})
 }
 
-// A memberTool is a tool with its arguments in a struct.
-type memberTool[In any] struct {
-	spec    tool.Spec
-	prepare func(context.Context, In) (tool.Action, error)
-}
-
-func newTool[In any](name, words string, prepare func(context.Context, In) (tool.Action, error)) tool.Tool {
-	// The function is never called: it lends its schema.
-	lent := tool.Func(name, words, func(context.Context, In) (any, error) { return nil, nil })
-	return &memberTool[In]{spec: lent.Spec(), prepare: prepare}
-}
-
-// Spec implements [tool.Tool].
-func (t *memberTool[In]) Spec() tool.Spec { return t.spec }
-
-// Prepare implements [tool.Tool].
-func (t *memberTool[In]) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
-	var in In
-	if err := json.Unmarshal(args, &in); err != nil {
-		return tool.Action{}, &tool.ArgumentError{Tool: t.spec.Name, Err: err}
-	}
-	return t.prepare(ctx, in)
-}
-
 // jsonView shows a value as structured data.
 func jsonView(v any) (present.View, error) {
 	data, err := json.MarshalIndent(v, "", "  ")

@@ -67,7 +67,7 @@ type shareArgs struct {
 
 // shareTool is the tool behind the sub-calls of worker_call. No model is shown it.
 func (m *Member) shareTool() tool.Tool {
-	return newTool(approval.ShareFile, "Shares a file with a worker; worker_call does so for its attachments.", m.prepareShare)
+	return tool.FuncAction(approval.ShareFile, "Shares a file with a worker; worker_call does so for its attachments.", m.prepareShare)
 }
 
 func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, error) {

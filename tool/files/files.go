@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/assent-dev/assent/approval"
@@ -80,33 +79,20 @@ func orDefault[N int | int64](n, otherwise N) N {
 	return n
 }
 
-// A fileTool is one tool with its arguments in a struct.
-type fileTool[In any] struct {
-	spec    tool.Spec
-	prepare func(context.Context, In) (tool.Action, error)
-}
+// A fileTool is one whose calls in a turn see what earlier ones would do.
+type fileTool struct{ tool.Tool }
 
+// newTool returns a tool. What the roots refuse is blocked.
 func newTool[In any](name, words string, prepare func(context.Context, In) (tool.Action, error)) tool.Tool {
-	// The function is never called: it lends its schema.
-	schema := tool.Func(name, words, func(context.Context, In) (any, error) { return nil, nil })
-	return &fileTool[In]{spec: schema.Spec(), prepare: prepare}
+	return fileTool{tool.FuncAction(name, words, func(ctx context.Context, in In) (tool.Action, error) {
+		a, err := prepare(ctx, in)
+		var refusal *roots.Refusal
+		if errors.As(err, &refusal) {
+			return tool.Block(refusal.Why), nil
+		}
+		return a, err
+	})}
 }
-
-func (t *fileTool[In]) Spec() tool.Spec { return t.spec }
 
 // Turn implements [tool.TurnTool].
-func (t *fileTool[In]) Turn(ctx context.Context) context.Context { return withOverlay(ctx) }
-
-// Prepare implements [tool.Tool]. What the roots refuse is blocked.
-func (t *fileTool[In]) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
-	var in In
-	if err := json.Unmarshal(args, &in); err != nil {
-		return tool.Action{}, &tool.ArgumentError{Tool: t.spec.Name, Err: err}
-	}
-	a, err := t.prepare(ctx, in)
-	var refusal *roots.Refusal
-	if errors.As(err, &refusal) {
-		return tool.Block(refusal.Why), nil
-	}
-	return a, err
-}
+func (fileTool) Turn(ctx context.Context) context.Context { return withOverlay(ctx) }
