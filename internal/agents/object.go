@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/assent-dev/assent/approval"
 )
 
 // An object is JSON whose fields are found by their exact names. Package json would
@@ -19,21 +22,44 @@ func readObject(data []byte, what string) (object, error) {
 		return nil, fmt.Errorf("%s is not UTF-8", what)
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
-	var o object
-	err := d.Decode(&o)
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		return nil, fmt.Errorf("%s is no JSON object but a %s", what, wrong.Value)
+	if first, err := d.Token(); err != nil {
+		return nil, fmt.Errorf("%s is no JSON object: %w", what, err)
+	} else if first != json.Delim('{') {
+		return nil, fmt.Errorf("%s is no JSON object", what)
+	}
+	o, err := readFields(d)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s is no JSON object: %w", what, err)
 	}
-	if o == nil {
-		return nil, fmt.Errorf("%s is no JSON object", what)
-	}
-	if d.More() {
+	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("%s has more after its JSON object", what)
 	}
 	return o, nil
+}
+
+// readFields reads up to the end of an object. A field that stands twice is an error: it
+// cannot be told which of them the agent uses.
+func readFields(d *json.Decoder) (object, error) {
+	o := object{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		if o[name.(string)] != nil { // the decoder lets nothing else be a name
+			return nil, fmt.Errorf("it has %q twice", name)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		o[name.(string)] = value
+	}
+	_, err := d.Token()
+	return o, err
 }
 
 // has reports whether a field is there and not null.
@@ -127,6 +153,9 @@ func (o object) input(name string) (json.RawMessage, error) {
 	}
 	if len(bytes.TrimSpace(raw)) == 0 || string(raw) == "null" {
 		return nil, errors.New(name + " is missing")
+	}
+	if _, err := approval.CanonicalArguments(raw); errors.Is(err, approval.ErrDuplicateKey) {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	_, err := readObject(raw, name)
 	return raw, err
