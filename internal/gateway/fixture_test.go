@@ -185,23 +185,6 @@ func say(t *testing.T, s *mcp.ClientSession, name, text string) string {
 	return textIn(t, r, err)
 }
 
-func rules(t *testing.T, lines ...string) *approval.RuleSet {
-	t.Helper()
-	var all []approval.Rule
-	for _, line := range lines {
-		r, err := approval.ParseRule(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, r)
-	}
-	set, err := approval.CompileRules(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
-
 // takeUp calls echo of x again until the call is the one that q asks about, answers that
 // with yes, and returns what it comes to. The gateway hears in its own time that a caller
 // is gone; a call before that is another question, which is denied.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,7 +18,7 @@ import (
 func one(server string) map[string]string { return map[string]string{"one": server} }
 
 func TestToolsOfSeveralConnectorsHaveJoinedNames(t *testing.T) {
-	w := start(t, gateway.Options{Gate: approval.Config{Policy: rules(t, "allow a:echo")}}, map[string]string{"a": mcptest.Ordinary, "b": mcptest.Hostile})
+	w := start(t, gateway.Options{Gate: approval.Config{Policy: approvaltest.Rules(t, "allow a:echo")}}, map[string]string{"a": mcptest.Ordinary, "b": mcptest.Hostile})
 	s := w.connect(t, nil)
 	list, err := s.ListTools(t.Context(), nil)
 	if err != nil {
@@ -310,7 +311,7 @@ func TestAServerThatDiesInMidCallFailsCleanlyAndComesBack(t *testing.T) {
 }
 
 func TestAHundredCallsAtOnce(t *testing.T) {
-	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Policy: rules(t, "allow one:echo")}}, one(mcptest.Ordinary))
+	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Policy: approvaltest.Rules(t, "allow one:echo")}}, one(mcptest.Ordinary))
 	s := w.connect(t, nil)
 	var all []<-chan called
 	for range 100 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -54,7 +55,7 @@ func connectHTTP(t *testing.T, url, version string) *mcp.ClientSession {
 }
 
 func TestOverHTTPInBothEras(t *testing.T) {
-	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Policy: rules(t, "allow one:echo")}}, one(mcptest.Ordinary))
+	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Policy: approvaltest.Rules(t, "allow one:echo")}}, one(mcptest.Ordinary))
 	server := w.serveHTTP(t)
 	for _, version := range []string{"2025-06-18", "2026-07-28"} {
 		s := connectHTTP(t, server.URL, version)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/replay"
 )
 
@@ -21,23 +22,6 @@ func record(state approval.State, asked bool, acts ...approval.Act) *approval.Re
 		r.Requested = now
 	}
 	return r
-}
-
-func set(t *testing.T, rules ...string) *approval.RuleSet {
-	t.Helper()
-	var parsed []approval.Rule
-	for _, text := range rules {
-		r, err := approval.ParseRule(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed = append(parsed, r)
-	}
-	out, err := approval.CompileRules(parsed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // Each way in which a call was answered, under rules that say nothing, yes or no about it.
@@ -75,7 +59,7 @@ func TestOutcomes(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s: no case", name)
 		}
-		for i, rules := range []*approval.RuleSet{nil, set(t, "allow shell(date)"), set(t, "deny shell(date)")} {
+		for i, rules := range []*approval.RuleSet{nil, approvaltest.Rules(t, "allow shell(date)"), approvaltest.Rules(t, "deny shell(date)")} {
 			comparison := replay.Compare(nil, approval.Policy{Rules: rules}, now)
 			comparison.Add(k)
 			if got := after(comparison.Report(), &k); got != c.want[i] {
@@ -105,8 +89,8 @@ func after(r replay.Report, k *replay.Case) replay.Outcome {
 // With rules before the change, only the change counts.
 func TestAgainstCurrentRules(t *testing.T) {
 	k, _ := replay.FromRecord(record(approval.Denied, true, act("date")))
-	before := approval.Policy{Rules: set(t, "allow shell(date)")}
-	comparison := replay.Compare(&before, approval.Policy{Rules: set(t, "allow shell(date)", "allow shell(ls)")}, now)
+	before := approval.Policy{Rules: approvaltest.Rules(t, "allow shell(date)")}
+	comparison := replay.Compare(&before, approval.Policy{Rules: approvaltest.Rules(t, "allow shell(date)", "allow shell(ls)")}, now)
 	comparison.Add(k)
 	if r := comparison.Report(); len(r.Differences) != 0 || r.PromptsBefore != 0 {
 		t.Errorf("%+v", r)
@@ -116,7 +100,7 @@ func TestAgainstCurrentRules(t *testing.T) {
 // A compound call is allowed only if every act is.
 func TestCompound(t *testing.T) {
 	k, _ := replay.FromRecord(record(approval.Approved, true, act("git", "log"), act("git", "push")))
-	comparison := replay.Compare(nil, approval.Policy{Rules: set(t, "allow shell(git log)")}, now)
+	comparison := replay.Compare(nil, approval.Policy{Rules: approvaltest.Rules(t, "allow shell(git log)")}, now)
 	comparison.Add(k)
 	if r := comparison.Report(); r.PromptsAfter != 1 {
 		t.Errorf("%+v", r)

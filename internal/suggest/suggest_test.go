@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/replay"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/suggest"
@@ -107,15 +108,8 @@ func TestFind(t *testing.T) {
 // What is kept answers already, and what a deny holds is not suggested.
 func TestFindBesideRules(t *testing.T) {
 	for _, text := range []string{"allow shell(git push)", "deny shell(git)"} {
-		rule, err := approval.ParseRule(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		set, err := approval.CompileRules([]approval.Rule{rule})
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := suggest.Find(times(5, approved(command(2, "git push"))), suggest.Options{Policy: approval.Policy{Rules: set}, Now: now})
+		policy := approval.Policy{Rules: approvaltest.Rules(t, text)}
+		found := suggest.Find(times(5, approved(command(2, "git push"))), suggest.Options{Policy: policy, Now: now})
 		if len(found) > 0 {
 			t.Errorf("beside %s: %v", text, found)
 		}

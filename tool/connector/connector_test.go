@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/mcptest"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
@@ -51,7 +52,7 @@ func TestTheArgumentThatConfigNamesIsTheTarget(t *testing.T) {
 	cfg := config("ordinary", mcptest.Ordinary)
 	cfg.Targets = map[string]string{"echo": "text"}
 	c := open(t, cfg, options(newEvents()))
-	set := rules(t, "allow ordinary:echo(gmail_search)", "deny ordinary:echo(*_delete*)")
+	set := approvaltest.Rules(t, "allow ordinary:echo(gmail_search)", "deny ordinary:echo(*_delete*)")
 	g := guard(t, approval.Config{Policy: set}, c.Tools()...)
 	mustText(t, call(t, g, "ordinary:echo", args{"text": "gmail_search"}), "gmail_search")
 	for _, denied := range []string{"gmail_delete_all", "other"} {
@@ -63,7 +64,7 @@ func TestTheArgumentThatConfigNamesIsTheTarget(t *testing.T) {
 
 func TestRulesBindToTheConnectorAndNotToAJoinedName(t *testing.T) {
 	a := open(t, config("github_get", mcptest.Ordinary), options(newEvents()))
-	g := guard(t, approval.Config{Policy: rules(t, "allow github:get_*")}, a.Tools()...)
+	g := guard(t, approval.Config{Policy: approvaltest.Rules(t, "allow github:get_*")}, a.Tools()...)
 	if r := call(t, g, "github_get:echo", args{"text": "x"}); !errors.Is(r.Err, approval.ErrDenied) {
 		t.Errorf("got %v, %v", r.Text, r.Err)
 	}

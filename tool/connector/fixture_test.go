@@ -133,23 +133,6 @@ func guard(t *testing.T, cfg approval.Config, tools ...tool.Tool) *tool.Gate {
 	return g
 }
 
-func rules(t *testing.T, lines ...string) *approval.RuleSet {
-	t.Helper()
-	var all []approval.Rule
-	for _, line := range lines {
-		r, err := approval.ParseRule(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, r)
-	}
-	set, err := approval.CompileRules(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
-
 // call calls NAME:TOOL with arguments.
 func call(t *testing.T, g *tool.Gate, name string, args any) tool.Result {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/mcptest"
 	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -67,7 +68,7 @@ func TestAGuardAsksAtEitherEnd(t *testing.T) {
 }
 
 func TestAGuardWithoutAnybodyRefuses(t *testing.T) {
-	g, err := connector.NewGuard("own", approval.Config{Policy: rules(t, "allow own:echo")})
+	g, err := connector.NewGuard("own", approval.Config{Policy: approvaltest.Rules(t, "allow own:echo")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/mcptest"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
@@ -20,7 +21,7 @@ func hostileGate(t *testing.T, opts connector.Options) (*connector.Connector, *t
 	t.Helper()
 	c := open(t, config("evil", mcptest.Hostile), opts)
 	person := &asked{}
-	return c, guard(t, approval.Config{Approver: person, Policy: rules(t, "allow evil:*")}, c.Tools()...), person
+	return c, guard(t, approval.Config{Approver: person, Policy: approvaltest.Rules(t, "allow evil:*")}, c.Tools()...), person
 }
 
 func TestAChangedDefinitionAsksAPersonWithADiff(t *testing.T) {
@@ -91,7 +92,7 @@ func TestNewAndLookAlikeToolsAskAPerson(t *testing.T) {
 		if err := c.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		g = guard(t, approval.Config{Mode: approval.ModeApproveAll, Policy: rules(t, "allow evil:*")}, c.Tools()...)
+		g = guard(t, approval.Config{Mode: approval.ModeApproveAll, Policy: approvaltest.Rules(t, "allow evil:*")}, c.Tools()...)
 		r := call(t, g, "evil:"+name, args{})
 		if !errors.Is(r.Err, approval.ErrDenied) || !r.Outcome.PersonOnly {
 			t.Errorf("%s: got %q, %v", name, r.Text, r.Err)
@@ -129,7 +130,7 @@ func TestANewConnectorWithAnothersNamesIsSeenToBeTheNewcomer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer connector.CloseAll(both)
-	g := guard(t, approval.Config{Policy: rules(t, "allow echo")}, append(both[0].Tools(), both[1].Tools()...)...)
+	g := guard(t, approval.Config{Policy: approvaltest.Rules(t, "allow echo")}, append(both[0].Tools(), both[1].Tools()...)...)
 	mustText(t, call(t, g, "good:echo", args{"text": "x"}), "x")
 	if r := call(t, g, "another:echo", args{"text": "x"}); r.Err == nil || !strings.Contains(r.Outcome.Acts[0].Why, "good has a tool named echo too") {
 		t.Errorf("got %q, %v", r.Text, r.Err)
@@ -144,7 +145,7 @@ func TestAChangedLaunchCommandAsksAgain(t *testing.T) {
 	cfg.Command = append(cfg.Command, "--more")
 	c := open(t, cfg, opts)
 	person := &asked{}
-	g := guard(t, approval.Config{Approver: person, Policy: rules(t, "allow ordinary:*")}, c.Tools()...)
+	g := guard(t, approval.Config{Approver: person, Policy: approvaltest.Rules(t, "allow ordinary:*")}, c.Tools()...)
 	mustText(t, call(t, g, "ordinary:echo", args{"text": "x"}), "x")
 	v, err := person.last(t).View(t.Context())
 	if err != nil || !strings.Contains(v.Content, "--more") {
@@ -160,7 +161,7 @@ func TestAGrantEndsWithTheDefinition(t *testing.T) {
 		}
 		return r.Approve("").ForSession(approval.Tool)
 	}}
-	g := guard(t, approval.Config{Approver: person, Policy: rules(t, "allow evil:hint")}, c.Tools()...)
+	g := guard(t, approval.Config{Approver: person, Policy: approvaltest.Rules(t, "allow evil:hint")}, c.Tools()...)
 	for range 3 {
 		mustText(t, call(t, g, "evil:plain", args{}), "plain ran")
 	}
@@ -228,7 +229,7 @@ func TestTheNameOfABuiltInToolIsFreeAndWhatLooksLikeItIsNot(t *testing.T) {
 		opts.Names = &connector.Names{}
 		opts.Names.Set(connector.BuiltIn, taken)
 		c := open(t, config("ordinary", mcptest.Ordinary), opts)
-		g := guard(t, approval.Config{Policy: rules(t, "allow ordinary:echo")}, c.Tools()...)
+		g := guard(t, approval.Config{Policy: approvaltest.Rules(t, "allow ordinary:echo")}, c.Tools()...)
 		if r := call(t, g, "ordinary:echo", args{"text": "x"}); (r.Err != nil) != doubted {
 			t.Errorf("beside %s: got %q, %v", taken, r.Text, r.Err)
 		}

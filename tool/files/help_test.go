@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
@@ -59,15 +60,7 @@ func newWorld(t *testing.T, s setup) *world {
 	if s.options.Undo == nil {
 		s.options.Undo = w.undo
 	}
-	cfg := approval.Config{Approver: approval.ApproverFunc(w.approve), Mode: s.mode}
-	var rules []approval.Rule
-	for _, text := range s.rules {
-		r, err := approval.ParseRule(text)
-		must(t, err)
-		rules = append(rules, r)
-	}
-	cfg.Policy, err = approval.CompileRules(rules)
-	must(t, err)
+	cfg := approval.Config{Approver: approval.ApproverFunc(w.approve), Mode: s.mode, Policy: approvaltest.Rules(t, s.rules...)}
 	w.gate, err = tool.Guard(cfg, files.Tools(w.set, s.options)...)
 	must(t, err)
 	return w

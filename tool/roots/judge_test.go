@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -90,12 +91,8 @@ func TestNestedRoots(t *testing.T) {
 // denied judges an act under one rule.
 func denied(t *testing.T, rule string, act approval.Act) bool {
 	t.Helper()
-	r, err := approval.ParseRule(rule)
-	must(t, err)
-	set, err := approval.CompileRules([]approval.Rule{r})
-	must(t, err)
 	call := approval.Call{Tool: act.Name}
-	j := approval.Policy{Fixed: set}.Judge(approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}})
+	j := approval.Policy{Fixed: approvaltest.Rules(t, rule)}.Judge(approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}})
 	return j.State == approval.AutoDenied
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/web"
@@ -13,24 +14,11 @@ import (
 // review judges a call without running it: under rules, and with config by name.
 func review(t *testing.T, w *web.Tool, word tool.Word, mode approval.Mode, fields map[string]any, rules ...string) approval.Outcome {
 	t.Helper()
-	var parsed []approval.Rule
-	for _, text := range rules {
-		r, err := approval.ParseRule(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.ID = text
-		parsed = append(parsed, r)
-	}
-	policy, err := approval.CompileRules(parsed)
-	if err != nil {
-		t.Fatal(err)
-	}
 	tools, _, err := tool.Configure(tool.Config{Tools: []tool.Named{{Name: "http_request", Approval: word}}}, w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate, err := tool.Guard(approval.Config{Policy: policy, Mode: mode}, tools...)
+	gate, err := tool.Guard(approval.Config{Policy: approvaltest.Rules(t, rules...), Mode: mode}, tools...)
 	if err != nil {
 		t.Fatal(err)
 	}
