@@ -210,20 +210,3 @@ func takeUp(t *testing.T, s *mcp.ClientSession, p person, q question) string {
 	}
 	return got
 }
-
-// awaitFile waits for a file that another process makes.
-func awaitFile(t *testing.T, file string) {
-	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for {
-		if _, err := os.Stat(file); err == nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-t.Context().Done():
-			t.Fatalf("%s does not come", file)
-		}
-	}
-}

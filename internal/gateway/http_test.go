@@ -134,7 +134,7 @@ func TestAResultThatNobodyTookIsKeptAndGivenOnce(t *testing.T) {
 	call := args{"begun": begun, "go": signal}
 	given := background(t.Context(), s, "slow", call)
 	(<-p).yes()
-	awaitFile(t, begun)
+	mcptest.AwaitFile(t, begun, true)
 	server.CloseClientConnections() // while it runs
 	<-given
 	if err := os.WriteFile(signal, nil, 0o600); err != nil {

@@ -122,7 +122,7 @@ func TestACancelledCallIsCancelledAtTheServer(t *testing.T) {
 	if !errors.As(r.Err, &stopped) {
 		t.Errorf("got %v", r.Err)
 	}
-	awaitFile(t, file, false)
+	mcptest.AwaitFile(t, file, false)
 }
 
 func TestAServerKnowsLittleOfOurEnvironment(t *testing.T) {

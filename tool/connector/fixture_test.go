@@ -157,25 +157,8 @@ type args map[string]any
 func cancelOnFile(t *testing.T, file string) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		awaitFile(t, file, true)
+		mcptest.AwaitFile(t, file, true)
 		cancel()
 	}()
 	return ctx, cancel
-}
-
-// awaitFile waits until the file is there, or gone: other processes say so what they did.
-func awaitFile(t *testing.T, file string, there bool) {
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for {
-		if _, err := os.Stat(file); (err == nil) == there {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-t.Context().Done():
-			t.Errorf("%s: there is still %v", file, !there)
-			return
-		}
-	}
 }
