@@ -1,7 +1,9 @@
 package term
 
 import (
+	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 )
@@ -70,6 +72,9 @@ func TestProgramsOfVariables(t *testing.T) {
 }
 
 func TestInterruptedPrograms(t *testing.T) {
+	heard := make(chan os.Signal, 1) // what is ignored here would be ignored there
+	signal.Notify(heard, syscall.SIGINT)
+	defer signal.Stop(heard)
 	for script, want := range map[string]bool{"kill -INT $$": true, "exit 130": true, "exit 1": false, "true": false, "kill -TERM $$": false} {
 		if err := exec.Command("sh", "-c", script).Run(); interrupted(err) != want {
 			t.Errorf("%s: %v", script, err)
