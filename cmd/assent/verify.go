@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/settings"
 	"github.com/assent-dev/assent/internal/config"
@@ -83,23 +84,42 @@ func verifyAgent(c *cobra.Command, t settings.Target, below string) error {
 	if len(commands) == 0 {
 		return fmt.Errorf("%s has no hook of assent's; run 'assent install %s'", path, t.Agent.Name)
 	}
+	user, err := userConfig()
+	if err != nil {
+		return err
+	}
+	asks := asked(t.Agent, user)
 	for _, argv := range commands {
-		if err := tryHook(c.Context(), t.Agent, argv); err != nil {
+		if err := tryHook(c.Context(), t.Agent, argv, asks); err != nil {
 			return err
 		}
 	}
 	if untrusted, err := t.Untrusted(below); err != nil || len(untrusted) > 0 {
 		return errors.Join(err, fmt.Errorf("its hook answers as it should, and Codex does not run it: it was not trusted for %s; start codex and enter /hooks", strings.Join(untrusted, ", ")))
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: proven: the hook allows, asks and denies as it should. Configured: %s has it run.\n", t.Agent.Title, present.SafeLine(path))
+	proven := "allows, asks and denies as it should"
+	if asks == agents.Deny {
+		proven = "allows and denies as it should, and denies what must be asked"
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s: proven: the hook %s. Configured: %s has it run.\n", t.Agent.Title, proven, present.SafeLine(path))
 	return nil
+}
+
+// asked is what an agent is told where no inbox is open and somebody must be asked: Codex
+// has no ask, and the user's config may leave nobody to be asked.
+func asked(a *agents.Agent, user *config.User) agents.Verdict {
+	if !a.CanAsk() || user.Mode == approval.ModeStrict || user.Hook.Ask == "inbox" || user.Hook.Ask == "deny" {
+		return agents.Deny
+	}
+	return agents.Ask
 }
 
 // canaryPolicy denies one file. It is not trusted, and need not be to deny.
 const canaryPolicy = "rules:\n  - deny write_file(" + agents.CanaryDenied + ")\n"
 
 // tryHook sends the canaries to one command, in a folder and with a state of their own.
-func tryHook(ctx context.Context, a *agents.Agent, argv []string) (err error) {
+// Asks is what is answered where somebody must be asked.
+func tryHook(ctx context.Context, a *agents.Agent, argv []string, asks agents.Verdict) (err error) {
 	top, err := os.MkdirTemp("", "assent-verify-*")
 	if err != nil {
 		return err
@@ -125,19 +145,15 @@ func tryHook(ctx context.Context, a *agents.Agent, argv []string) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w %s", canary.Name, err, reply.Stderr)
 		}
-		if want := expected(a, canary.Want); got != want {
+		want := canary.Want
+		if want == agents.Ask {
+			want = asks
+		}
+		if got != want {
 			return fmt.Errorf("%s: the answer is %s, and not %s: %s%s", canary.Name, verdictWord(got), verdictWord(want), reply.Stdout, reply.Stderr)
 		}
 	}
 	return nil
-}
-
-// expected is what an agent is told: Codex has no ask.
-func expected(a *agents.Agent, want agents.Verdict) agents.Verdict {
-	if want == agents.Ask && !a.CanAsk() {
-		return agents.Deny
-	}
-	return want
 }
 
 func verdictWord(v agents.Verdict) string {

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -75,6 +76,9 @@ func (a *Agent) Understood(r Reply) (Verdict, error) {
 	if r.Exit != 0 {
 		return Nothing, fmt.Errorf("it ended with status %d, which lets the call run", r.Exit)
 	}
+	if len(r.Stdout) == 0 {
+		return Nothing, errors.New("it gave no answer")
+	}
 	o, err := readObject(r.Stdout, "the answer")
 	if err != nil {
 		return Nothing, err
@@ -95,5 +99,5 @@ func (a *Agent) Understood(r Reply) (Verdict, error) {
 	case word == "allow", word == "" && a == &codex:
 		return Allow, nil
 	}
-	return Nothing, fmt.Errorf("it gave no answer: %q", word)
+	return Nothing, errors.New("it gave no answer")
 }
