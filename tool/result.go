@@ -156,6 +156,8 @@ func textOf(value any) (text string) {
 		return "done"
 	case string:
 		return v
+	case interface{ Raw() json.RawMessage }:
+		return string(v.Raw()) // it is JSON already
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
