@@ -164,10 +164,20 @@ func (q queue) take(ctx context.Context, b *Batch, p Posted) error {
 	}
 	for _, r := range b.Pending() {
 		if r.ID == d.Request {
-			return q.store.Reopen(ctx, r, err.Error())
+			return q.reopen(ctx, r, d, err)
 		}
 	}
 	return nil
+}
+
+// reopen takes back an answer that had no effect. If the gate has done so already, what
+// stands there now is the next answer, and stays.
+func (q queue) reopen(ctx context.Context, r *Request, d Decision, why error) error {
+	p, err := q.store.Posted(ctx, r.ID)
+	if err != nil || p.Settled == nil || p.Settled.Decision == nil || p.Settled.Decision.Digest() != d.Digest() {
+		return err
+	}
+	return q.store.Reopen(ctx, r, why.Error())
 }
 
 // withdraw ends a question that nobody here waits for any more. If it has been

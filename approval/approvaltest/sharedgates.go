@@ -19,6 +19,7 @@ func TestSharedGates(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("an answer in this process is told to the others", func(t *testing.T) { answeredHere(t, open(t)) })
 	t.Run("a losing answer leaves nothing behind", func(t *testing.T) { answerLoses(t, open(t)) })
 	t.Run("an answer that cannot take effect is asked again", func(t *testing.T) { answerFails(t, open(t)) })
+	t.Run("an answer that fails, and the next at once", func(t *testing.T) { answerFailsAndIsGivenAgain(t, open(t)) })
 	t.Run("an answer in this process that cannot take effect is asked again", func(t *testing.T) { answerFailsHere(t, open(t)) })
 	t.Run("a rule settles what waits in every process", func(t *testing.T) { ruleSettles(t, open(t)) })
 	t.Run("a grant settles what waits in its session", func(t *testing.T) { grantSettles(t, open(t)) })
@@ -167,6 +168,27 @@ func answerFails(t *testing.T, p Pair) {
 	wantRules(t, p.Two)
 	answer(t, p.Two, r.Deny("then not"))
 	wantState(t, <-out, approval.Denied)
+}
+
+// Somebody may answer a question at once when it comes back; that answer holds.
+func answerFailsAndIsGivenAgain(t *testing.T, p Pair) {
+	eager := &eagerStore{Store: p.One, answer: func(r *approval.Request) error { return p.Two.Answer(t.Context(), r.Deny("then not")) }}
+	out := decide(gateOn(t, p, eager), "ask")
+	answer(t, p.Two, waiting(t, p.Two, 1)[0].Request.Approve("").Always("allow other"))
+	wantState(t, <-out, approval.Denied)
+}
+
+// An eagerStore has a request answered as soon as it waits again, once.
+type eagerStore struct {
+	Store
+	answer func(*approval.Request) error
+	once   sync.Once
+}
+
+func (s *eagerStore) Reopen(ctx context.Context, r *approval.Request, why string) error {
+	err := s.Store.Reopen(ctx, r, why)
+	s.once.Do(func() { err = errors.Join(err, s.answer(r)) })
+	return err
 }
 
 // Who waits at the queue sees the answer of this process before it is taken back, and must
