@@ -45,7 +45,12 @@ const (
 	Folder Kind = "folder"
 	File   Kind = "file"
 	Absent Kind = "absent"
+	// AbsentFile is nothing, where a file is expected.
+	AbsentFile Kind = "absent file"
 )
+
+// Missing reports whether nothing was found.
+func (k Kind) Missing() bool { return k == Absent || k == AbsentFile }
 
 // A Link makes a part of the host's system visible: a folder or file by its own path, or
 // a symbolic link with a target.

@@ -86,7 +86,7 @@ func newProfileView(d *derived) profileView {
 	}
 	for _, place := range scene.Protected {
 		source := place.Source
-		if place.Kind == sandbox.Absent {
+		if place.Kind.Missing() {
 			source += "; it does not exist yet"
 		}
 		v.Found = append(v.Found, sandbox.Entry{Path: place.Path, Source: source})

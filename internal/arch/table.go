@@ -25,7 +25,7 @@ var table = map[string]line{
 
 	"sandbox":          {pure: true},
 	"sandbox/seccomp":  {pure: true},
-	"sandbox/host":     {inside: []string{"sandbox"}, outside: []string{system}},
+	"sandbox/host":     {inside: []string{"internal/gitconfig", "sandbox"}, outside: []string{system}},
 	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{system}},
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
@@ -44,7 +44,7 @@ var table = map[string]line{
 
 	"tool/shell/programs":    {pure: true},
 	"tool/shell/analysis":    {inside: []string{"tool/shell/programs"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
-	"tool/shell/host":        {inside: []string{"tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/host":        {inside: []string{"internal/gitconfig", "tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, outside: []string{"golang.org/x/sys"}},
 
@@ -98,6 +98,7 @@ var table = map[string]line{
 
 	"internal/arch":       {},
 	"internal/benchtable": {},
+	"internal/gitconfig":  {pure: true},
 	"internal/rounds":     {},
 	"internal/mcptest":    {outside: []string{mcp}},
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},

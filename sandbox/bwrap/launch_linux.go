@@ -40,12 +40,12 @@ func (l *launch) hold(scene sandbox.Scene) error {
 		if layer.Kind == sandbox.Folder && !isEmpty(layer.Path) {
 			continue
 		}
-		if layer.Kind == sandbox.Absent || isMarked(layer.Path) {
+		if layer.Kind.Missing() || isMarked(layer.Path) {
 			if err := l.runner.sweeper.tell(layer.Path); err != nil {
 				return err
 			}
 		}
-		p, err := hold(layer.Path)
+		p, err := hold(layer.Path, layer.Kind == sandbox.AbsentFile)
 		if err != nil {
 			return err
 		}

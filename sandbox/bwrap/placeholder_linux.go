@@ -36,10 +36,11 @@ var placeholderTime = time.Unix(1, 0)
 const attempts = 100
 
 // hold makes the placeholder at a path, or joins those who hold it already. Something real
-// that was made there in the meantime is left alone and held as well.
-func hold(path string) (*placeholder, error) {
+// that was made there in the meantime is left alone and held as well. It is a folder unless
+// it is to be a file, or has a name that only files have.
+func hold(path string, file bool) (*placeholder, error) {
 	for range attempts {
-		made := makePlaceholder(path)
+		made := makePlaceholder(path, file)
 		if made != nil && !errors.Is(made, fs.ErrExist) {
 			return nil, fmt.Errorf("making a placeholder for a protected path: %w", made)
 		}
@@ -62,7 +63,7 @@ func hold(path string) (*placeholder, error) {
 }
 
 // makePlaceholder makes the folder or file. Its parent leads through no link.
-func makePlaceholder(path string) error {
+func makePlaceholder(path string, file bool) error {
 	parent, err := openNoLinks(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func makePlaceholder(path string) error {
 	defer parent.Close()
 	base := filepath.Base(path)
 	content, isFile := placeholderFiles[base]
-	if !isFile {
+	if !isFile && !file {
 		return unix.Mkdirat(int(parent.Fd()), base, 0o755)
 	}
 	fd, err := unix.Openat(int(parent.Fd()), base, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
@@ -134,7 +135,7 @@ func removeLocked(f *os.File, path string) error {
 	}
 	defer parent.Close()
 	flags := unix.AT_REMOVEDIR
-	if _, isFile := placeholderFiles[filepath.Base(path)]; isFile {
+	if info, err := f.Stat(); err != nil || !info.IsDir() {
 		flags = 0
 	}
 	if err := unix.Unlinkat(int(parent.Fd()), filepath.Base(path), flags); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -145,15 +146,15 @@ func removeLocked(f *os.File, path string) error {
 
 // untouched reports whether this is still what makePlaceholder made.
 func untouched(f *os.File, path string) bool {
-	content, isFile := placeholderFiles[filepath.Base(path)]
 	info, err := f.Stat()
 	if err != nil {
 		return false
 	}
-	if isFile {
+	if info.Mode().IsRegular() {
+		content := placeholderFiles[filepath.Base(path)]
 		data := make([]byte, len(content)+1)
 		n, _ := f.ReadAt(data, 0)
-		return info.Mode().IsRegular() && string(data[:n]) == content
+		return string(data[:n]) == content
 	}
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 	return err == nil && info.IsDir() && len(entries) == 0

@@ -55,7 +55,10 @@ type Opening struct {
 // could read.
 var (
 	hidden        = []string{"key-users", "keys"}
-	hiddenForRoot = []string{"kcore", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "sched_debug", "timer_list"}
+	hiddenForRoot = []string{
+		"kcore", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "pagetypeinfo", "sched_debug", "slabinfo", "timer_list",
+		"vmallocinfo",
+	}
 )
 
 // Plan writes the arguments for a command. Visible says which parts of /proc the host has.

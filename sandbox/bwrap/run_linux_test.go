@@ -150,7 +150,7 @@ func TestPlaceholdersAreShared(t *testing.T) {
 // stays.
 func TestOldPlaceholdersAreRecognised(t *testing.T) {
 	r, root := newRunner(t), project(t)
-	p, err := hold(filepath.Join(root, ".git"))
+	p, err := hold(filepath.Join(root, ".git"), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,8 +40,25 @@ func (s *survey) guarded() error {
 		if err := s.search(r.Path, r, searchDepth); err != nil {
 			return err
 		}
+		if err := s.enclosing(r.Path); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// enclosing finds the repository that a root lies in, if it has none of its own: its .git
+// is out of reach, but not what its settings name.
+func (s *survey) enclosing(dir string) error {
+	for ; ; dir = filepath.Dir(dir) {
+		file := filepath.Join(dir, ".git")
+		if info, err := os.Lstat(file); err == nil {
+			return s.named(file, fs.FileInfoToDirEntry(info))
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
 }
 
 // guardNames protects the names at the top of a root, also when they do not exist yet.
@@ -77,6 +94,9 @@ func (s *survey) search(dir string, r sandbox.Root, depth int) error {
 		switch {
 		case slices.Contains(guardedNames, e.Name()):
 			err = s.guard(file, e)
+			if err == nil && e.Name() == ".git" {
+				err = s.named(file, e)
+			}
 		case e.IsDir() && e.Name() != "node_modules" && !s.otherRoot(file):
 			err = s.search(file, r, depth-1)
 		}
@@ -172,7 +192,7 @@ func (s *survey) guardIfReached(dir string) error {
 
 // readPointer reads a one-line file that names a folder, after a word.
 func readPointer(file, word string) string {
-	data := readSmall(file)
+	data := readSmall(file, maxPointer)
 	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), word)
 	text = strings.TrimSpace(text)
 	if !ok || text == "" {
@@ -193,16 +213,16 @@ const maxPointer = 8192
 
 // readSmall reads a small regular file. A command may have put there what never ends, or
 // a pipe that would keep us waiting.
-func readSmall(file string) []byte {
+func readSmall(file string, most int64) []byte {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxPointer {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > most {
 		return nil
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxPointer))
+	data, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
 		return nil
 	}

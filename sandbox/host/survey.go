@@ -34,6 +34,8 @@ type survey struct {
 	scene   sandbox.Scene
 	// folders counts what was searched for repositories.
 	folders int
+	// usual are what the settings of machine and user name; nil until they are needed.
+	usual *gitNames
 }
 
 func (s *survey) roots() error {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/assent-dev/assent/internal/gitconfig"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
@@ -123,15 +124,11 @@ func (r *gitReader) file(path string, depth int) bool {
 	for _, setting := range file.settings {
 		setting.Repository = r.repository
 		r.settings = append(r.settings, setting)
-		if isInclude(setting.Key) && !r.include(setting.Value, path, depth) {
+		if (gitconfig.Setting{Key: setting.Key}).IsInclude() && !r.include(setting.Value, path, depth) {
 			return false
 		}
 	}
 	return true
-}
-
-func isInclude(key string) bool {
-	return key == "include.path" || strings.HasPrefix(key, "includeif.") && strings.HasSuffix(key, ".path")
 }
 
 // include reads a file that another one names.

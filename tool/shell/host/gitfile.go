@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/assent-dev/assent/internal/gitconfig"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
@@ -86,7 +87,11 @@ func loadGitFile(path string) (gitFile, signature) {
 	if !ok {
 		return gitFile{}, sig
 	}
-	settings, ok := parseGit(text)
+	parsed, ok := gitconfig.Parse(text)
+	var settings []analysis.Setting
+	for _, s := range parsed {
+		settings = append(settings, analysis.Setting{Key: s.Key, Value: s.Value})
+	}
 	return gitFile{settings, ok}, sig
 }
 

@@ -1,19 +1,28 @@
-package host
+// Package gitconfig reads the text of git's configuration.
+package gitconfig
 
 import (
 	"bytes"
-
-	"github.com/assent-dev/assent/tool/shell/analysis"
+	"strings"
 )
 
-// parseGit reads the text of one file of git's configuration, as git does. Section
+// A Setting is a line of a file: `core.hookspath`, and what it is set to.
+type Setting struct{ Key, Value string }
+
+// IsInclude reports whether the value is the name of another file, which git reads too:
+// always, or under a condition.
+func (s Setting) IsInclude() bool {
+	return s.Key == "include.path" || strings.HasPrefix(s.Key, "includeif.") && strings.HasSuffix(s.Key, ".path")
+}
+
+// Parse reads the text of one file of git's configuration, as git does. Section
 // and key are in lower case; a key without a value is true. ok is false for what git
 // would refuse, and for a NUL, of which git keeps less than it reads.
-func parseGit(text []byte) (settings []analysis.Setting, ok bool) {
+func Parse(text []byte) (settings []Setting, ok bool) {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return nil, false
 	}
-	p := gitParser{rest: bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))}
+	p := parser{rest: bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))}
 	for !p.atEnd() {
 		if !p.item() {
 			return nil, false
@@ -22,18 +31,18 @@ func parseGit(text []byte) (settings []analysis.Setting, ok bool) {
 	return p.settings, true
 }
 
-// gitParser walks over the text one character at a time. Behind the end there are
+// A parser walks over the text one character at a time. Behind the end there are
 // newlines, so that nothing needs to ask for it.
-type gitParser struct {
+type parser struct {
 	rest     []byte
 	section  []byte // with its subsection and a last dot
-	settings []analysis.Setting
+	settings []Setting
 }
 
-func (p *gitParser) atEnd() bool { return len(p.rest) == 0 }
+func (p *parser) atEnd() bool { return len(p.rest) == 0 }
 
 // next takes a character; CR LF is one newline.
-func (p *gitParser) next() byte {
+func (p *parser) next() byte {
 	if len(p.rest) == 0 {
 		return '\n'
 	}
@@ -46,7 +55,7 @@ func (p *gitParser) next() byte {
 }
 
 // item reads one thing: a space, a comment, a section's name, or a setting.
-func (p *gitParser) item() bool {
+func (p *parser) item() bool {
 	switch c := p.next(); {
 	case isSpace(c):
 		return true
@@ -61,14 +70,14 @@ func (p *gitParser) item() bool {
 	return false
 }
 
-func (p *gitParser) comment() {
+func (p *parser) comment() {
 	for p.next() != '\n' {
 	}
 }
 
 // header reads what stands behind `[`: a name, perhaps with dots, or a name and a
 // subsection in quotes.
-func (p *gitParser) header() bool {
+func (p *parser) header() bool {
 	p.section = nil
 	for {
 		switch c := p.next(); {
@@ -85,7 +94,7 @@ func (p *gitParser) header() bool {
 	}
 }
 
-func (p *gitParser) subsection() bool {
+func (p *parser) subsection() bool {
 	c := p.next()
 	for c == ' ' || c == '\t' || c == '\r' {
 		c = p.next()
@@ -108,7 +117,7 @@ func (p *gitParser) subsection() bool {
 }
 
 // setting reads a key that begins with the letter, and its value.
-func (p *gitParser) setting(first byte) bool {
+func (p *parser) setting(first byte) bool {
 	key := append(bytes.Clone(p.section), lower(first))
 	c := p.next()
 	for ; isKey(c); c = p.next() {
@@ -124,13 +133,13 @@ func (p *gitParser) setting(first byte) bool {
 		}
 		value, ok = p.value()
 	}
-	p.settings = append(p.settings, analysis.Setting{Key: string(key), Value: value})
+	p.settings = append(p.settings, Setting{Key: string(key), Value: value})
 	return ok
 }
 
 // value reads up to the end of the line. Space around it is dropped, unless quoted;
 // a backslash before the newline goes on with the next line.
-func (p *gitParser) value() (value string, ok bool) {
+func (p *parser) value() (value string, ok bool) {
 	var text, space []byte
 	quoted := false
 	for {
@@ -165,7 +174,7 @@ func (p *gitParser) value() (value string, ok bool) {
 }
 
 // escape reads what stands behind a backslash.
-func (p *gitParser) escape(text []byte) ([]byte, bool) {
+func (p *parser) escape(text []byte) ([]byte, bool) {
 	switch c := p.next(); c {
 	case '\n':
 		return text, true
