@@ -25,11 +25,21 @@ func (d Digest) String() string {
 	if d.IsZero() {
 		return ""
 	}
-	return digestPrefix + hex.EncodeToString(d[:])
+	var room [len(digestPrefix) + 2*sha256.Size]byte
+	return string(d.appendText(room[:0]))
+}
+
+func (d Digest) appendText(b []byte) []byte {
+	return hex.AppendEncode(append(b, digestPrefix...), d[:])
 }
 
 // MarshalText implements [encoding.TextMarshaler].
-func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (d Digest) MarshalText() ([]byte, error) {
+	if d.IsZero() {
+		return []byte{}, nil
+	}
+	return d.appendText(make([]byte, 0, len(digestPrefix)+2*sha256.Size)), nil
+}
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. It refuses anything that
 // [Digest.String] would not write.
@@ -61,7 +71,7 @@ type fieldHash struct {
 }
 
 // pendingHash is how many bytes gather.
-const pendingHash = 1024
+const pendingHash = 512
 
 func newFieldHash(purpose string) *fieldHash {
 	f := &fieldHash{h: sha256.New(), pending: make([]byte, 0, pendingHash)}

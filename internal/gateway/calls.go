@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,11 +89,11 @@ func (g *Gateway) shownAs(session, name string) approval.Digest {
 // keyOf tells calls apart: the session, the tool, and every argument. What the model was
 // shown does not matter for whose call it is.
 func keyOf(call approval.Call) approval.Digest {
-	data, err := json.Marshal([]string{call.Session, call.Connector, call.Tool, string(call.Arguments)})
-	if err != nil {
-		return approval.Digest{} // cannot be: they are texts
+	key := make([]byte, 0, 128+len(call.Arguments))
+	for _, text := range []string{call.Session, call.Connector, call.Tool} {
+		key = append(binary.BigEndian.AppendUint64(key, uint64(len(text))), text...)
 	}
-	return approval.DigestOf(data)
+	return approval.DigestOf(append(key, call.Arguments...))
 }
 
 func refused(code int64, err error) reply {
