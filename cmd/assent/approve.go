@@ -104,16 +104,13 @@ func (f *answerFlags) answer(c *cobra.Command, id string, answer func(*approval.
 
 // check refuses flags that make no sense together.
 func (f *answerFlags) check(c *cobra.Command) error {
-	what := ""
 	switch {
 	case f.args != "" && !json.Valid([]byte(f.args)):
-		what = "--args is no JSON"
+		return misused(c, "--args is no JSON")
 	case f.expect != "" && f.args == "":
-		what = "--expect goes with --args"
-	default:
-		return nil
+		return misused(c, "--expect goes with --args")
 	}
-	return usageError{what: what, help: c.CommandPath() + " --help"}
+	return nil
 }
 
 // said tells what was answered, what is kept of it, and when it takes effect.
@@ -167,10 +164,7 @@ func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Requ
 	case expected != "":
 		return nil, nil, fmt.Errorf("with these arguments it is not what --expect names any more; look again with 'assent pending %s --args JSON'", r.ID)
 	case keypress.Person() == nil:
-		return nil, nil, usageError{
-			what: fmt.Sprintf("nobody has seen what it would do with --args; 'assent pending %s --args JSON' shows it and prints what to give as --expect", r.ID),
-			help: c.CommandPath() + " --help",
-		}
+		return nil, nil, misused(c, "nobody has seen what it would do with --args; 'assent pending %s --args JSON' shows it and prints what to give as --expect", r.ID)
 	}
 	if err := showRequest(c.Context(), c.ErrOrStderr(), now); err != nil {
 		return nil, nil, err
@@ -186,10 +180,7 @@ func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Requ
 // other arguments, so it asks again, and no yes is given here.
 func (f *answerFlags) askedAgain(c *cobra.Command, r *approval.Request, change func(*approval.Request, string) approval.Decision) (*approval.Request, func(*approval.Request, string) approval.Decision, error) {
 	if f.expect != "" || f.session || f.always {
-		return nil, nil, usageError{
-			what: "the program that asks is running: it asks again with --args, and that question is the one to answer, without --expect, --session or --always here",
-			help: c.CommandPath() + " --help",
-		}
+		return nil, nil, misused(c, "the program that asks is running: it asks again with --args, and that question is the one to answer, without --expect, --session or --always here")
 	}
 	fmt.Fprintln(c.ErrOrStderr(), "It is asked again with these arguments, unless a rule decides; see 'assent pending'.")
 	return r, change, nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,18 +26,15 @@ func (f *askFlags) register(c *cobra.Command) {
 
 // check refuses flags that contradict each other.
 func (f *askFlags) check(c *cobra.Command) error {
-	what := ""
 	switch {
 	case f.approveAll && f.strict:
-		what = "--approve-all and --strict exclude each other"
+		return misused(c, "--approve-all and --strict exclude each other")
 	case f.onDeny != "continue" && f.onDeny != "stop":
-		what = fmt.Sprintf("--on-deny %q: it is continue or stop", f.onDeny)
+		return misused(c, "--on-deny %q: it is continue or stop", f.onDeny)
 	case f.askTimeout < 0:
-		what = fmt.Sprintf("--ask-timeout %v: it cannot be negative", f.askTimeout)
-	default:
-		return nil
+		return misused(c, "--ask-timeout %v: it cannot be negative", f.askTimeout)
 	}
-	return usageError{what: what, help: c.CommandPath() + " --help"}
+	return nil
 }
 
 func (f *askFlags) mode() approval.Mode {

@@ -23,7 +23,7 @@ func auditExportCmd(flags *auditFlags) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if format != string(store.JSONL) && format != string(store.CSV) {
-				return usageError{what: fmt.Sprintf("--format %q: it is jsonl or csv", format), help: c.CommandPath() + " --help"}
+				return misused(c, "--format %q: it is jsonl or csv", format)
 			}
 			s, err := flags.reading(c.Context())
 			if errors.Is(err, errNoStore) {

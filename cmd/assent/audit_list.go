@@ -26,7 +26,7 @@ func auditListCmd(flags *auditFlags) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if limit < 0 {
-				return usageError{what: fmt.Sprintf("--limit %d: it cannot be negative", limit), help: c.CommandPath() + " --help"}
+				return misused(c, "--limit %d: it cannot be negative", limit)
 			}
 			if follow {
 				return followRecords(c, flags, filter, limit)

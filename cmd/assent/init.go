@@ -37,12 +37,12 @@ func initCmd() *cobra.Command {
 			from, to := "start/policy.yaml", filepath.Join(folder, config.ProjectFolder, "policy.yaml")
 			switch {
 			case hook && worker != "":
-				return usageError{what: "--hook and --worker exclude each other", help: c.CommandPath() + " --help"}
+				return misused(c, "--hook and --worker exclude each other")
 			case hook:
 				from = "start/hook.yaml"
 			case worker != "":
 				if !config.ValidWorkerName(worker) {
-					return usageError{what: fmt.Sprintf("%q is no name of a worker: it has letters, digits, - and _", worker), help: c.CommandPath() + " --help"}
+					return misused(c, "%q is no name of a worker: it has letters, digits, - and _", worker)
 				}
 				from, to = "start/worker.worker", filepath.Join(folder, "workers", worker+".worker")
 			}

@@ -49,7 +49,7 @@ func pending(c *cobra.Command, k *keeper, args []string, asJSON bool) error {
 
 func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 	if f.args != "" && (len(args) == 0 || !json.Valid([]byte(f.args))) {
-		return usageError{what: "--args goes with an ID, and is JSON", help: c.CommandPath() + " --help"}
+		return misused(c, "--args goes with an ID, and is JSON")
 	}
 	s, err := f.reading(c.Context())
 	if err != nil && !errors.Is(err, errNoStore) {

@@ -24,8 +24,8 @@ func policyOr(c *cobra.Command, named string) (string, error) {
 		return "", err
 	}
 	if found == "" {
-		what := "there is no " + filepath.Join(config.ProjectFolder, "policy.yaml") + " here or above; name a policy, or write one with 'assent init'"
-		return "", usageError{what: what, help: c.CommandPath() + " --help"}
+		file := filepath.Join(config.ProjectFolder, "policy.yaml")
+		return "", misused(c, "there is no %s here or above; name a policy, or write one with 'assent init'", file)
 	}
 	return found, nil
 }

@@ -58,7 +58,7 @@ func (f *runFlags) prepareIn(c *cobra.Command, cwd, name string) (*prepared, err
 		return nil, err
 	}
 	if file, err = override.Apply(file, f.set); err != nil {
-		return nil, usageError{what: "--set " + err.Error(), help: c.CommandPath() + " --help"}
+		return nil, misused(c, "--set %v", err)
 	}
 	if w.cfg, err = w.configure(file, trusted); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func rulesExportCmd(flags *rulesFlags) *cobra.Command {
 			case "json":
 				return rulebook.WriteJSON(c.OutOrStdout(), rules)
 			}
-			return usageError{what: fmt.Sprintf("--format %q: it is yaml or json", format), help: c.CommandPath() + " --help"}
+			return misused(c, "--format %q: it is yaml or json", format)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "yaml", "yaml or json")

@@ -25,7 +25,7 @@ func schemaCmd() *cobra.Command {
 			}
 			data, err := config.Schema(kind)
 			if err != nil {
-				return usageError{what: err.Error(), help: c.CommandPath() + " --help"}
+				return asUsage(c, err)
 			}
 			_, err = fmt.Fprintf(c.OutOrStdout(), "%s\n", data)
 			return err

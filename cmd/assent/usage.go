@@ -45,7 +45,12 @@ func asUsage(c *cobra.Command, err error) error {
 	if finished, ok := err.(usageError); ok {
 		return finished
 	}
-	return usageError{what: err.Error(), help: c.CommandPath() + " --help"}
+	return misused(c, "%v", err)
+}
+
+// misused is a mistake in the command line of c.
+func misused(c *cobra.Command, format string, args ...any) usageError {
+	return usageError{what: fmt.Sprintf(format, args...), help: c.CommandPath() + " --help"}
 }
 
 // knownCommand refuses arguments that reach a grouping command: had they named a command
@@ -58,5 +63,5 @@ func knownCommand(c *cobra.Command, args []string) error {
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		what += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
 	}
-	return usageError{what: what, help: c.CommandPath() + " --help"}
+	return misused(c, "%s", what)
 }

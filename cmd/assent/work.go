@@ -34,7 +34,7 @@ func (f *workFlags) check(c *cobra.Command) error {
 		return err
 	}
 	if f.ask != "terminal" && f.ask != "inbox" {
-		return usageError{what: fmt.Sprintf("--ask %q: it is terminal or inbox", f.ask), help: c.CommandPath() + " --help"}
+		return misused(c, "--ask %q: it is terminal or inbox", f.ask)
 	}
 	return nil
 }
@@ -56,10 +56,7 @@ func (f *workFlags) canAsk(c *cobra.Command, deferred bool) error {
 			return err
 		}
 	}
-	return usageError{
-		what: "nobody can be asked: there is no terminal; choose --approve-all, --strict, --defer or --ask inbox",
-		help: c.CommandPath() + " --help",
-	}
+	return misused(c, "nobody can be asked: there is no terminal; choose --approve-all, --strict, --defer or --ask inbox")
 }
 
 // openDesk opens the desk of a run, as flags and the user's config say.
