@@ -98,10 +98,10 @@ func New(opts Options) (*Gateway, error) {
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.opts.Gate.Approver = g.approver(opts.Gate.Approver)
 	g.server = g.newServer()
-	g.features()
 	if opts.Ear != nil {
-		opts.Ear.gateway.Store(g)
+		opts.Ear.gateway.Store(g) // before anybody looks: what comes later is heard
 	}
+	g.features()
 	if err := g.sync(); err != nil {
 		g.stop()
 		return nil, err
@@ -143,15 +143,18 @@ func (g *Gateway) Close() {
 	}
 }
 
-// happened hears of something that happened to a connector.
+// happened hears of something that happened to a connector. The tools of one that is about
+// to be connected are offered when it is: nobody is told of what cannot be called yet.
 func (g *Gateway) happened(e connector.Event) {
-	switch e.Kind {
-	case connector.Listed, connector.Connected:
+	c := g.connector(e.Connector)
+	switch {
+	case c == nil:
+	case e.Kind == connector.Connected, e.Kind == connector.Listed && c.Err() == nil:
 		go func() {
 			if err := g.sync(); err != nil {
 				g.opts.Report(fmt.Sprintf("the tools stay as they were: %v", err))
 			}
-			if c := g.connector(e.Connector); c != nil && e.Kind == connector.Connected {
+			if e.Kind == connector.Connected {
 				g.syncPrompts(c)
 				g.syncResources(c)
 			}
@@ -163,11 +166,8 @@ func (g *Gateway) happened(e connector.Event) {
 func (g *Gateway) newServer() *mcp.Server {
 	caps := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}}
 	for _, c := range g.opts.Connectors {
-		s, err := c.Session()
-		if err != nil {
-			continue
-		}
-		if has(s, func(c *mcp.ServerCapabilities) bool { return c.Completions != nil }) {
+		s, err := c.Session() // one that comes later may have anything
+		if err != nil || has(s, func(c *mcp.ServerCapabilities) bool { return c.Completions != nil }) {
 			caps.Completions = &mcp.CompletionCapabilities{}
 		}
 	}
