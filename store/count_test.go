@@ -30,7 +30,7 @@ func lockFile(folder string) string { return filepath.Join(folder, store.FileNam
 // the other wrote, though it knew what was there before.
 func TestChangesAreSeenAtOnce(t *testing.T) {
 	folder := t.TempDir()
-	one, two := openStore(t, folder, store.Options{}), openStore(t, folder, store.Options{})
+	one, two := openStore(t, folder, store.Options{Brief: true}), openStore(t, folder, store.Options{})
 	for i := 0; i < 20; i += 2 {
 		addRule(t, one, i)
 		seesRules(t, two, i+1)
@@ -42,15 +42,20 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 // TestAWriterThatWasKilledIsNoticed leaves the count as a writer does that is
 // killed after its change could be seen, and before it said so.
 func TestAWriterThatWasKilledIsNoticed(t *testing.T) {
-	folder := t.TempDir()
-	one, two := openStore(t, folder, store.Options{}), openStore(t, folder, store.Options{})
-	addRule(t, one, 0)
-	seesRules(t, one, 1)
-	addRule(t, two, 1)
-	setCount(t, folder, -1)
-	seesRules(t, one, 2)
-	addRule(t, two, 2)
-	seesRules(t, one, 3)
+	for _, brief := range []bool{false, true} {
+		folder := t.TempDir()
+		one, two := openStore(t, folder, store.Options{Brief: brief}), openStore(t, folder, store.Options{})
+		addRule(t, one, 0)
+		seesRules(t, one, 1)
+		addRule(t, two, 1)
+		setCount(t, folder, -1)
+		seesRules(t, one, 2)
+		addRule(t, two, 2)
+		seesRules(t, one, 3)
+		addRule(t, one, 3)
+		setCount(t, folder, -1)
+		seesRules(t, one, 4)
+	}
 }
 
 // setCount adds to the count of writes.
@@ -73,7 +78,7 @@ func setCount(t *testing.T, folder string, add int64) {
 // Those who have it open go on to see each other's changes.
 func TestTheLockFileMayBeRemoved(t *testing.T) {
 	folder := t.TempDir()
-	one, two := openStore(t, folder, store.Options{}), openStore(t, folder, store.Options{})
+	one, two := openStore(t, folder, store.Options{Brief: true}), openStore(t, folder, store.Options{})
 	for i := 0; i < 8; i += 2 {
 		addRule(t, one, i)
 		seesRules(t, two, i+1)

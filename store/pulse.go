@@ -90,15 +90,17 @@ func (s *Store) snapshot(ctx context.Context, f func(context.Context, querier, h
 	})
 }
 
-// read reads the head again if SQLite says that another connection has written. It
-// says nothing about writes of its own, such as a brief process makes on the only one.
+// read reads the head again if SQLite says that another connection has written. About
+// the only one that a brief process has it could not say so.
 func (p *pulse) read(ctx context.Context, s *Store, c *statements) error {
-	var version int64
-	if err := c.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
-		return err
-	}
-	if version == p.version && !s.opt.Brief {
-		return nil
+	version := int64(unknownVersion)
+	if !s.opt.Brief {
+		if err := c.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+			return err
+		}
+		if version == p.version {
+			return nil
+		}
 	}
 	h, err := s.currentHead(ctx, c)
 	if err != nil {

@@ -24,8 +24,8 @@ func openStore(t testing.TB, folder string, opt store.Options) *store.Store {
 	return s
 }
 
-// openPair opens one store twice, as two processes do.
-func openPair(t *testing.T) approvaltest.Pair {
+// openPair opens one store twice, as two processes do; the second may be a brief one.
+func openPair(t *testing.T, brief bool) approvaltest.Pair {
 	var alive atomic.Value
 	alive.Store(func(approval.Process) bool { return true })
 	p := approvaltest.Pair{Clock: new(approvaltest.Clock), Alive: func(f func(approval.Process) bool) { alive.Store(f) }}
@@ -34,8 +34,16 @@ func openPair(t *testing.T) approvaltest.Pair {
 		Alive: func(p approval.Process) bool { return alive.Load().(func(approval.Process) bool)(p) },
 	}
 	folder := t.TempDir()
-	p.One, p.Two = openStore(t, folder, opt), openStore(t, folder, opt)
+	p.One = openStore(t, folder, opt)
+	opt.Brief = brief
+	p.Two = openStore(t, folder, opt)
 	return p
 }
 
-func TestStore(t *testing.T) { approvaltest.TestStore(t, openPair) }
+func TestStore(t *testing.T) {
+	approvaltest.TestStore(t, func(t *testing.T) approvaltest.Pair { return openPair(t, false) })
+}
+
+func TestABriefStore(t *testing.T) {
+	approvaltest.TestStore(t, func(t *testing.T) approvaltest.Pair { return openPair(t, true) })
+}
