@@ -2,14 +2,19 @@ package config
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
 )
 
 const fence = "---"
 
-// frontMatter takes a file apart: YAML between two lines of ---, and the text below. The
-// YAML keeps its lines, so that problems are found where they are.
-func frontMatter(file string, data []byte) (front []byte, body string, err error) {
+// SplitWorker takes the file of a worker apart. NAME.worker has YAML between two lines of
+// ---, and the instructions below; any other is all YAML. The YAML keeps its lines, so that
+// problems are found where they are.
+func SplitWorker(file string, data []byte) (front []byte, body string, err error) {
+	if filepath.Ext(file) != workerSuffix {
+		return data, "", nil
+	}
 	wrong := func(line int, text string) error {
 		return Problems{{File: file, Line: line, Column: 1, Text: text}}
 	}
@@ -28,6 +33,14 @@ func frontMatter(file string, data []byte) (front []byte, body string, err error
 		rest = more
 	}
 	return nil, "", wrong(bytes.Count(front, []byte("\n")), "the front matter does not end; write a line of --- below it")
+}
+
+// JoinWorker puts together what SplitWorker takes apart.
+func JoinWorker(file string, front []byte, body string) []byte {
+	if filepath.Ext(file) != workerSuffix {
+		return front
+	}
+	return []byte(fence + "\n" + string(front) + fence + "\n" + body + "\n")
 }
 
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t\r")) == fence }

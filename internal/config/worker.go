@@ -46,14 +46,11 @@ const (
 // any, is of type [Problems] and has them all.
 func LoadWorker(file string, data []byte, folder string) (*Worker, error) {
 	r := &report{file: file, folder: folder}
-	body := ""
-	if filepath.Ext(file) == workerSuffix {
-		var err error
-		if data, body, err = frontMatter(file, data); err != nil {
-			return nil, err
-		}
+	front, body, err := SplitWorker(file, data)
+	if err != nil {
+		return nil, err
 	}
-	root, err := r.parse(data)
+	root, err := r.parse(front)
 	if err != nil {
 		return nil, err
 	}

@@ -51,8 +51,9 @@ func (m *Member) definition(in createArgs) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := []byte("---\n" + string(front) + "---\n" + strings.TrimSpace(in.Instructions) + "\n")
-	if _, err := config.LoadWorker(in.Name+".worker", data, m.crew.projectFolder()); err != nil {
+	file := in.Name + ".worker"
+	data := config.JoinWorker(file, front, strings.TrimSpace(in.Instructions))
+	if _, err := config.LoadWorker(file, data, m.crew.projectFolder()); err != nil {
 		return nil, fmt.Errorf("this makes no worker: %w", err)
 	}
 	return data, nil

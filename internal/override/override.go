@@ -7,7 +7,6 @@
 package override
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -22,7 +21,10 @@ func Apply(f *config.File, settings []string) (*config.File, error) {
 	if len(settings) == 0 {
 		return f, nil
 	}
-	front, body := apart(f.Data)
+	front, body, err := config.SplitWorker(f.Policy.File, f.Data)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be applied: %w", err)
+	}
 	var doc yaml.MapSlice
 	if err := yaml.UnmarshalWithOptions(front, &doc, yaml.UseOrderedMap()); err != nil {
 		return nil, fmt.Errorf("cannot be applied: %w", err)
@@ -36,7 +38,6 @@ func Apply(f *config.File, settings []string) (*config.File, error) {
 		if err := yaml.UnmarshalWithOptions([]byte(text), &value, yaml.UseOrderedMap()); err != nil {
 			return nil, fmt.Errorf("%q: the value is no YAML; put a text into quotes", s)
 		}
-		var err error
 		if doc, err = put(doc, strings.Split(key, "."), value); err != nil {
 			return nil, fmt.Errorf("%q: %w", s, err)
 		}
@@ -73,14 +74,12 @@ func put(doc yaml.MapSlice, path []string, value any) (yaml.MapSlice, error) {
 }
 
 // reread makes a worker of the changed front matter. Its bytes are the changed ones.
-func reread(f *config.File, doc yaml.MapSlice, body []byte) (*config.File, error) {
-	data, err := yaml.Marshal(doc)
+func reread(f *config.File, doc yaml.MapSlice, body string) (*config.File, error) {
+	front, err := yaml.Marshal(doc)
 	if err != nil {
 		return nil, fmt.Errorf("cannot be applied: %w", err)
 	}
-	if body != nil {
-		data = append([]byte("---\n"+string(data)+"---\n"), body...)
-	}
+	data := config.JoinWorker(f.Policy.File, front, body)
 	w, err := config.LoadWorker(f.Policy.File, data, f.Folder)
 	if err != nil {
 		return nil, fmt.Errorf("makes the worker wrong: %w", err)
@@ -88,20 +87,4 @@ func reread(f *config.File, doc yaml.MapSlice, body []byte) (*config.File, error
 	out := *f
 	out.Data, out.Worker, out.Policy = data, w, w.Policy
 	return &out, nil
-}
-
-// apart splits a file into YAML and body; there is no body without a line of --- at the
-// beginning.
-func apart(data []byte) (front, body []byte) {
-	lines := bytes.SplitAfter(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\n"))
-	fence := func(line []byte) bool { return string(bytes.TrimRight(line, " \t\r\n")) == "---" }
-	if !fence(lines[0]) {
-		return data, nil
-	}
-	for i, line := range lines[1:] {
-		if fence(line) {
-			return bytes.Join(lines[1:i+1], nil), append([]byte{}, bytes.Join(lines[i+2:], nil)...)
-		}
-	}
-	return data, nil
 }
