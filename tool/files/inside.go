@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 
 	"github.com/assent-dev/assent/tool/roots"
@@ -124,7 +125,7 @@ func (h *distant) put(ctx context.Context, p roots.Place, was, next state) error
 	if err != nil {
 		return notAsShown(err)
 	}
-	_, err = h.write(ctx, "files.put", task{At: at, Was: wireOf(was), Next: wireOf(next)}, join(was.data, next.data))
+	_, err = h.write(ctx, "files.put", task{At: at, Was: wireOf(was), Next: wireOf(next)}, slices.Concat(was.data, next.data))
 	return err
 }
 
@@ -172,6 +173,3 @@ func (h *distant) wander(ctx context.Context, p roots.Place, most int, see func(
 	}
 	return d.Looked, err
 }
-
-// join returns both, one behind the other.
-func join(a, b []byte) []byte { return append(append(make([]byte, 0, len(a)+len(b)), a...), b...) }

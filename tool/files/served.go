@@ -89,72 +89,79 @@ func (s *server) spot(w where) (spot, error) {
 	return spot{root, w.Rel}, nil
 }
 
-// prepare reads a task, with the states and the spot that it is about.
-func (s *server) prepare(args json.RawMessage, body []byte) (t task, at spot, was, next state, err error) {
-	if err = json.Unmarshal(args, &t); err != nil {
-		return t, at, was, next, fmt.Errorf("a task is not understood: %w", err)
+// An order is a task with the spot and the states that it is about.
+type order struct {
+	task
+	at        spot
+	was, next state
+}
+
+// order reads a task.
+func (s *server) order(args json.RawMessage, body []byte) (o order, err error) {
+	if err = json.Unmarshal(args, &o.task); err != nil {
+		return o, fmt.Errorf("a task is not understood: %w", err)
 	}
-	if was, body, err = t.Was.state(body); err != nil {
-		return t, at, was, next, err
+	if o.was, body, err = o.Was.state(body); err != nil {
+		return o, err
 	}
-	if next, _, err = t.Next.state(body); err != nil {
-		return t, at, was, next, err
+	if o.next, _, err = o.Next.state(body); err != nil {
+		return o, err
 	}
-	at, err = s.spot(t.At)
-	return t, at, was, next, err
+	o.at, err = s.spot(o.At)
+	return o, err
 }
 
 func (s *server) load(args json.RawMessage, body []byte) (any, []byte, error) {
-	t, at, _, _, err := s.prepare(args, body)
+	o, err := s.order(args, body)
 	var found state
 	if err == nil {
-		found, err = s.worker.load(at, t.Limit)
+		found, err = s.worker.load(o.at, o.Limit)
 	}
 	return done{Fault: faultOf(err), State: wireOf(found)}, found.data, nil
 }
 
 func (s *server) put(args json.RawMessage, body []byte) (any, []byte, error) {
-	_, at, was, next, err := s.prepare(args, body)
+	o, err := s.order(args, body)
 	if err == nil {
-		err = s.worker.put(at, was, next)
+		err = s.worker.put(o.at, o.was, o.next)
 	}
 	return done{Fault: faultOf(err)}, nil, nil
 }
 
 func (s *server) drop(args json.RawMessage, body []byte) (any, []byte, error) {
-	_, at, was, _, err := s.prepare(args, body)
+	o, err := s.order(args, body)
 	if err == nil {
-		err = s.worker.drop(at, was)
+		err = s.worker.drop(o.at, o.was)
 	}
 	return done{Fault: faultOf(err)}, nil, nil
 }
 
 func (s *server) move(args json.RawMessage, body []byte) (any, []byte, error) {
-	t, at, was, _, err := s.prepare(args, body)
+	o, err := s.order(args, body)
 	var to spot
 	if err == nil {
-		to, err = s.spot(t.To)
+		to, err = s.spot(o.To)
 	}
 	carried := false
 	if err == nil {
-		carried, err = s.worker.move(at, to, was)
+		carried, err = s.worker.move(o.at, to, o.was)
 	}
 	return done{Fault: faultOf(err), Carried: carried}, nil, nil
 }
 
 func (s *server) makeDir(args json.RawMessage, body []byte) (any, []byte, error) {
-	_, at, _, _, err := s.prepare(args, body)
+	o, err := s.order(args, body)
 	if err == nil {
-		err = s.worker.makeDir(at)
+		err = s.worker.makeDir(o.at)
 	}
 	return done{Fault: faultOf(err)}, nil, nil
 }
 
 func (s *server) wander(args json.RawMessage, body []byte) (any, []byte, error) {
-	t, at, _, _, err := s.prepare(args, body)
+	o, err := s.order(args, body)
 	var out done
 	if err == nil {
-		out.Looked, err = s.worker.wander(at, int(t.Limit), func(one sight) error {
+		out.Looked, err = s.worker.wander(o.at, int(o.Limit), func(one sight) error {
 			out.Sights = append(out.Sights, one)
 			return nil
 		})
