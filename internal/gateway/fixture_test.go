@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -25,6 +26,10 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	if dir := os.Getenv(spoolMode); dir != "" {
+		fmt.Fprintln(os.Stderr, startCalls(dir))
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 )
@@ -23,6 +24,9 @@ type Spool struct {
 	halves [2]*os.File
 	now    int // the half that is written
 }
+
+// maxSpooled is how long a line may be. A longer start waits for the store.
+const maxSpooled = 64 << 10
 
 // OpenSpool makes the two files in the folder, which is made if it is not there.
 func OpenSpool(dir string) (*Spool, error) {
@@ -76,6 +80,9 @@ func (s *Spool) keep(e approval.Event) error {
 	})
 	if err != nil {
 		return err
+	}
+	if len(line) >= maxSpooled {
+		return fmt.Errorf("a start of %d bytes is not kept here", len(line))
 	}
 	half := s.halves[s.now]
 	n, err := half.Write(append(line, '\n'))
@@ -141,7 +148,9 @@ type Log interface {
 }
 
 // RecoverStarts records the starts that programs which died have left in the folder, each
-// once, and removes the files. Those of programs that live are left alone.
+// once, and removes the files. Those of programs that live are left alone. A file in which
+// something cannot be read is kept under another name, and that something started of which
+// nothing else is known is recorded too.
 func RecoverStarts(ctx context.Context, dir string, to Log) error {
 	files, err := filepath.Glob(filepath.Join(dir, "starts-*"))
 	if err != nil {
@@ -167,28 +176,62 @@ func recoverFile(ctx context.Context, name string, to Log) error {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil // whoever wrote it lives, or another program takes it over
 	}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	if !isThere(f) {
+		return nil // another program was as fast, and has recorded it
+	}
+	unread, err := recoverLines(ctx, f, to)
+	if err != nil {
+		return err
+	}
+	if unread > 0 {
+		return keepUnread(ctx, name, unread, to)
+	}
+	return os.Remove(name)
+}
+
+// recoverLines records the starts in a file, and returns how many of its lines cannot be
+// read. A last line without an end does not count: the program died before the call started.
+func recoverLines(ctx context.Context, f io.Reader, to Log) (unread int, err error) {
+	lines := bufio.NewReaderSize(f, maxSpooled)
+	for {
+		line, err := lines.ReadSlice('\n')
+		for errors.Is(err, bufio.ErrBufferFull) { // no program of ours writes such a line
+			unread++
+			_, err = lines.ReadSlice('\n')
+		}
+		if errors.Is(err, io.EOF) {
+			return unread, nil
+		}
+		if err != nil {
+			return unread, err
+		}
 		var e approval.Event
-		if json.Unmarshal(lines.Bytes(), &e) != nil || e.Kind != approval.Started {
-			continue // half a line: the program died before the call started
+		if json.Unmarshal(line, &e) != nil || e.Kind != approval.Started {
+			unread++
+			continue
 		}
 		there, err := started(ctx, to, e)
 		if err == nil && !there {
 			err = to.RecordFull(ctx, e)
 		}
 		if err != nil {
-			return err
+			return unread, err
 		}
 	}
-	if err := lines.Err(); err != nil {
+}
+
+// keepUnread records that something started that nobody can read, and keeps the file for a
+// person who wants to.
+func keepUnread(ctx context.Context, name string, lines int, to Log) error {
+	kept := filepath.Join(filepath.Dir(name), "unread-"+filepath.Base(name))
+	err := to.RecordFull(ctx, approval.Event{
+		Kind: approval.Started, At: time.Now(), CallID: filepath.Base(name), Tool: "unknown", State: approval.AutoApproved, Stage: approval.StageUnknown,
+		Why: fmt.Sprintf("a program died, and %d of the starts that it left behind cannot be read; they are kept in %s", lines, kept),
+	})
+	if err != nil {
 		return err
 	}
-	if err := os.Remove(name); !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil // another program was as fast
+	return os.Rename(name, kept)
 }
 
 // started reports whether the start of a call is recorded already.
