@@ -77,6 +77,11 @@ func ExitOf(code int) Exit {
 	return Exit{Code: code}
 }
 
+// PartVariable is set in the environment of the processes that do a part of this program's
+// work inside or beside a sandbox. One that starts a sandbox of its own instead is not the
+// program that it was taken for.
+const PartVariable = "ASSENT_SANDBOX_PART"
+
 // ErrNotHeld is in the error of a Start that was refused because the runner cannot hold
 // the profile.
 var ErrNotHeld = errors.New("the sandbox cannot hold this profile")

@@ -62,7 +62,7 @@ func (f *mcpFlags) open(ctx context.Context, state string, args []string, dash i
 		configured, _, err := tool.Configure(policy.Tools, tools...)
 		return configured, err
 	}
-	if err := k.openTools(ctx, policy, file, state, f.tools); err != nil {
+	if err := k.openTools(ctx, policy, file, state, f); err != nil {
 		return nil, err
 	}
 	return k, k.openConnectors(ctx, policy, chosen, f.config, state)
@@ -118,7 +118,8 @@ func commandConnector(command []string) string {
 }
 
 // openTools makes the tools of the policy that are wanted.
-func (k *counter) openTools(ctx context.Context, policy *config.Policy, file, state string, wanted []string) error {
+func (k *counter) openTools(ctx context.Context, policy *config.Policy, file, state string, f *mcpFlags) error {
+	wanted := f.tools
 	if len(wanted) == 0 {
 		return nil
 	}
@@ -129,6 +130,8 @@ func (k *counter) openTools(ctx context.Context, policy *config.Policy, file, st
 	}
 	k.held = held
 	k.closers = append(k.closers, held.close)
+	// A way out holds for a session, and clients over HTTP have one each.
+	held.steps = k.mode == approval.ModeAsk && f.http == ""
 	rules, err := k.store.Rules(ctx)
 	if err != nil {
 		return err

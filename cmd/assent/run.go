@@ -157,6 +157,7 @@ func (f *runFlags) work(c *cobra.Command, w *prepared, shown *runView, do func(c
 	if err := makeRoots(w.cfg); err != nil {
 		return err
 	}
+	w.sandbox.steps = w.sandbox.steps && !f.park // what was refused is forgotten with this process
 	d, err := f.openDesk(ctx, c, w, f.park, stop)
 	if err != nil {
 		return err

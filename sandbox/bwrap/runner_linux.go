@@ -51,7 +51,7 @@ func (r *Runner) Close() error { return r.sweeper.stop() }
 
 // Start starts a command and returns when its sandbox stands and it runs.
 func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process, error) {
-	if err := r.check(c); err != nil {
+	if err := errors.Join(host.NotAPart(), r.check(c)); err != nil {
 		return nil, err
 	}
 	scene, err := host.Survey(c.Profile)

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
@@ -26,7 +28,41 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 2 && os.Args[1] == "stranger" {
+		os.Exit(stranger(os.Args[2]))
+	}
 	os.Exit(m.Run())
+}
+
+// stranger is a program that hands itself over for the work of a sandbox and does not know
+// the words: it does what it always does, and notes that in a file.
+func stranger(file string) int {
+	if f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+		fmt.Fprintln(f, "started")
+		f.Close()
+	}
+	_, err := Detect(context.Background(), Options{Program: []string{os.Args[0], "stranger", file}}, sandbox.Profile{})
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// A program that is not what it was taken for fails, and does not start itself without end.
+func TestAStrangersProgram(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "starts")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := options(t).Program[0]
+	cmd := exec.CommandContext(t.Context(), program, "stranger", file)
+	cmd.WaitDelay = 30 * time.Second
+	out, _ := cmd.CombinedOutput() // ends when everybody who holds it has
+	if !strings.Contains(string(out), "no usable OS sandbox was found") || !strings.Contains(string(out), "does not do that work") {
+		t.Errorf("%s", out)
+	}
+	starts, err := os.ReadFile(file)
+	if n := strings.Count(string(starts), "started"); err != nil || n < 2 || n > 5 {
+		t.Errorf("%d starts, %v", n, err)
+	}
 }
 
 func innerMain(word string) error {

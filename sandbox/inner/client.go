@@ -41,6 +41,7 @@ func Start(ctx context.Context, r sandbox.Runner, c sandbox.Command) (*Client, e
 	}
 	defer theirOut.Close()
 	c.Stdin, c.Stdout = theirIn, theirOut
+	c.Env = append(slices.Clone(c.Env), sandbox.PartVariable+"=serve")
 	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel) // only while it starts
 	process, err := r.Start(live, c)

@@ -36,6 +36,9 @@ func (r *Runner) Needs(p sandbox.Profile) []string { return Needs(p) }
 
 // Start starts the command.
 func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process, error) {
+	if err := host.NotAPart(); err != nil {
+		return nil, err
+	}
 	if needs := Needs(c.Profile); len(needs) > 0 {
 		return nil, fmt.Errorf("%w: Landlock has no way of %s", sandbox.ErrNotHeld, strings.Join(needs, "; of "))
 	}
@@ -57,7 +60,7 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 	}
 	defer in.Close()
 	cmd := exec.Command(r.apply[0], r.apply[1:]...)
-	cmd.Dir, cmd.Env, cmd.ExtraFiles = c.Dir, []string{}, []*os.File{in}
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = c.Dir, []string{sandbox.PartVariable + "=landlock"}, []*os.File{in}
 	p, err := host.StartGroup(ctx, cmd, c)
 	if err != nil {
 		out.Close()
