@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a test waits for something to happen.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // The test program is also the processes that a runner starts, and programs to be killed.
 func TestMain(m *testing.M) {

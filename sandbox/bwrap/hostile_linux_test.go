@@ -14,6 +14,7 @@ import (
 // What a child does to outlive, fill or flood is ended and reported, and the next command
 // works.
 func TestHostileChildren(t *testing.T) {
+	const asleep = "until grep -qsx sleep /proc/[0-9]*/comm; do :; done; "
 	r := newRunner(t)
 	for _, tt := range []struct {
 		name   string
@@ -22,11 +23,11 @@ func TestHostileChildren(t *testing.T) {
 		exit   func(sandbox.Exit) bool
 		says   string
 	}{
-		{"forks into the background", "(setsid sh -c 'sleep 300; : MARK' &) ; echo left", sandbox.Limits{},
+		{"forks into the background", "(setsid sh -c 'sleep 300; : MARK' &) ; " + asleep + "echo left", sandbox.Limits{},
 			func(e sandbox.Exit) bool {
 				return e == sandbox.Exit{Left: "2 processes left in the background (sh, sleep)"}
 			}, "left"},
-		{"holds its output open", "sleep 300 & echo left", sandbox.Limits{},
+		{"holds its output open", "sleep 300 & " + asleep + "echo left", sandbox.Limits{},
 			func(e sandbox.Exit) bool {
 				return e == sandbox.Exit{Left: "1 process left in the background (sleep)"}
 			}, "left"},

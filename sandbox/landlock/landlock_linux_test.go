@@ -101,11 +101,12 @@ func TestWhatItHolds(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	read, write := folder(t), folder(t)
-	small := func(p *sandbox.Profile) { p.Limits = sandbox.Limits{FileSize: 1000, OpenFiles: 20, Time: time.Second} }
+	small := func(p *sandbox.Profile) { p.Limits = sandbox.Limits{FileSize: 1000, OpenFiles: 20} }
+	short := func(p *sandbox.Profile) { p.Limits.Time = time.Second }
 	if exit, _ := try(t, read, write, "head -c 5000 /dev/zero > "+write+"/big", small); exit.Ended != sandbox.SizePassed {
 		t.Errorf("a large file: %+v", exit)
 	}
-	if exit, _ := try(t, read, write, "trap '' TERM; sleep 300; sleep 300", small); exit.Ended != sandbox.TimePassed {
+	if exit, _ := try(t, read, write, "trap '' TERM; sleep 300; sleep 300", short); exit.Ended != sandbox.TimePassed {
 		t.Errorf("a long time: %+v", exit)
 	}
 	if exit, out := try(t, read, write, "sleep 300 & exit 4", nil); exit.Code != 4 || !strings.HasPrefix(exit.Left, "1 process left") {

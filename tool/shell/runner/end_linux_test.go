@@ -53,7 +53,7 @@ func ended(t *testing.T, text string) {
 	}
 	must(t, err)
 	defer unix.Close(fd)
-	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 10_000); n != 1 {
+	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 30_000); n != 1 {
 		t.Errorf("process %d still runs (%v)", pid, err)
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}
@@ -183,7 +183,7 @@ func TestNothingIsLeft(t *testing.T) {
 		c.Timeout = 600 * time.Millisecond
 		run(t, c)
 	}
-	for began := time.Now(); runtime.NumGoroutine() > routines && time.Since(began) < 10*time.Second; {
+	for began := time.Now(); runtime.NumGoroutine() > routines && time.Since(began) < 30*time.Second; {
 		runtime.Gosched() // those that are about to end
 	}
 	if got := runtime.NumGoroutine(); got > routines {
