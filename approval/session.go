@@ -10,7 +10,8 @@ import (
 type SessionKind string
 
 // The kinds. A run or chat is stale when its process is gone, unless it is kept;
-// the session of a foreign agent when nothing was heard of it for [SessionIdle].
+// the session of a foreign agent when nothing was heard of it for [SessionIdle],
+// or when its process is gone, if it is known to have only one, as with a gateway.
 const (
 	SessionRun     SessionKind = "run"
 	SessionChat    SessionKind = "chat"
@@ -32,7 +33,7 @@ type Process struct {
 type Session struct {
 	ID    string      `json:"id"`
 	Kind  SessionKind `json:"kind"`
-	Owner Process     `json:"owner,omitzero"` // of a run or chat
+	Owner Process     `json:"owner,omitzero"` // of a run, chat or gateway
 	// Kept says that the session outlives its process: the run was put aside.
 	Kept  bool      `json:"kept,omitempty"`
 	Begun time.Time `json:"begun"`
@@ -61,7 +62,7 @@ type SessionStore interface {
 func (s Session) Stale(now time.Time, alive func(Process) bool) bool {
 	switch s.Kind {
 	case SessionHook, SessionGateway:
-		return now.Sub(s.Seen) > SessionIdle
+		return now.Sub(s.Seen) > SessionIdle || s.Owner != (Process{}) && !alive(s.Owner)
 	}
 	return !s.Kept && !alive(s.Owner)
 }

@@ -111,7 +111,8 @@ func idleSessions(t *testing.T, p Pair) {
 	wantSessions(t, p.One, "s")
 }
 
-// deadSessions wants a run to end with its process, unless it was put aside.
+// deadSessions wants a run to end with its process, unless it was put aside, and so a
+// gateway.
 func deadSessions(t *testing.T, p Pair) {
 	dead := map[int]bool{}
 	p.Alive(func(who approval.Process) bool { return !dead[who.ID] })
@@ -119,6 +120,14 @@ func deadSessions(t *testing.T, p Pair) {
 		begin(t, p.One, approval.Session{ID: id, Kind: approval.SessionRun, Owner: approval.Process{ID: pid}, Kept: id == "kept"})
 		addGrants(t, p.One, grant(id, "a"))
 		p.Clock.Advance(time.Second)
+	}
+	begin(t, p.One, approval.Session{ID: "serves", Kind: approval.SessionGateway, Owner: approval.Process{ID: 4}})
+	addGrants(t, p.One, grant("serves", "a"))
+	wantGrants(t, p.Two, "serves", "a")
+	dead[4] = true
+	wantGrants(t, p.Two, "serves")
+	if ended, err := p.Two.CleanSessions(t.Context()); err != nil || len(ended) != 1 || ended[0].ID != "serves" {
+		t.Errorf("ended %v, %v; want the gateway that is gone", ended, err)
 	}
 	dead[2], dead[3] = true, true
 	wantGrants(t, p.Two, "dies")

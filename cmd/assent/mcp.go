@@ -190,7 +190,7 @@ func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string))
 			Approver: limited(notified(approval.Queue(k.store), k.user), f.askTimeout),
 			Rules:    k.store, Grants: k.store, Requests: k.store, Claims: k.store,
 		},
-		Sessions: k.store, Connectors: k.connectors, Ear: &k.ear, Tools: k.tools, Configure: k.configure, Plain: k.plain,
+		Sessions: k.store, Owner: store.ThisProcess(), Connectors: k.connectors, Ear: &k.ear, Tools: k.tools, Configure: k.configure, Plain: k.plain,
 		ClientAnswers: k.elicits, Hold: k.hold, Report: report, Version: thisBuild().Version,
 	})
 	if err != nil {

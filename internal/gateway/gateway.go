@@ -23,6 +23,9 @@ type Options struct {
 	// Sessions is told of the sessions of clients, so that grants can be kept for them. Nil
 	// means that nobody needs to be told.
 	Sessions approval.SessionStore
+	// Owner is this process: the sessions end with it, however it ends. Zero means that they
+	// end when nothing was heard of them for long.
+	Owner approval.Process
 	// Connectors are the servers behind the gateway, opened with the options of Ear. Close
 	// them after the gateway.
 	Connectors []*connector.Connector

@@ -36,7 +36,7 @@ func (g *Gateway) enter(id string, at *mcp.ServerSession) (end func()) {
 	g.people.enter(id, at)
 	if g.opts.Sessions != nil {
 		now := time.Now()
-		if err := g.opts.Sessions.BeginSession(g.ctx, approval.Session{ID: id, Kind: approval.SessionGateway, Begun: now, Seen: now}); err != nil {
+		if err := g.opts.Sessions.BeginSession(g.ctx, approval.Session{ID: id, Kind: approval.SessionGateway, Owner: g.opts.Owner, Begun: now, Seen: now}); err != nil {
 			g.opts.Report(fmt.Sprintf("answers cannot be kept for this session: %v", err))
 		}
 	}
