@@ -22,7 +22,7 @@ func runAsOrdinaryUser(t *testing.T, name string) {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	program := filepath.Join(dir, "test")
 	copyProgram(t, program)
-	for _, err := range []error{os.Chmod(dir, 0o755), os.Mkdir(filepath.Join(dir, "tmp"), 0o777), os.Chmod(filepath.Join(dir, "tmp"), 0o777)} {
+	for _, err := range []error{os.Chmod(dir, 0o755), os.Chmod(program, 0o755), os.Mkdir(filepath.Join(dir, "tmp"), 0o777), os.Chmod(filepath.Join(dir, "tmp"), 0o777)} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,7 @@ func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a b.txt")
 	content := bytes.Repeat([]byte("0123456789abcdef\x00\n"), 1000)
-	if err := os.WriteFile(file, content, 0o640); err != nil {
+	if err := errors.Join(os.WriteFile(file, content, 0o600), os.Chmod(file, 0o640)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
