@@ -98,6 +98,7 @@ var table = map[string]line{
 
 	"internal/arch":       {},
 	"internal/benchtable": {},
+	"internal/golden":     {outside: []string{"github.com/google/go-cmp"}},
 	"internal/gitconfig":  {pure: true},
 	"internal/rounds":     {},
 	"internal/mcptest":    {outside: []string{mcp}},
@@ -134,7 +135,7 @@ var examples = line{inside: append([]string{
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.
 var (
-	testHelpers = []string{"approval/approvaltest", "internal/mcptest", "internal/model/modeltest", "internal/rounds", "internal/screen", "tool/shell/host"}
+	testHelpers = []string{"approval/approvaltest", "internal/golden", "internal/mcptest", "internal/model/modeltest", "internal/rounds", "internal/screen", "tool/shell/host"}
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",

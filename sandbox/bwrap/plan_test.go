@@ -2,12 +2,10 @@ package bwrap
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/assent-dev/assent/internal/golden"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -67,19 +65,7 @@ func TestGolden(t *testing.T) {
 	for name, r := range map[string]Request{"paths": request(), "descriptors": byFD, "network": network, "empty": empty} {
 		args := Plan(r, everywhere)
 		got := lines(args.Options) + "\nopen: " + fmt.Sprint(args.Open) + "\ncommand:\n" + strings.Join(args.Command, "\n") + "\n"
-		file := "testdata/" + name + ".txt"
-		if os.Getenv("ASSENT_UPDATE") != "" {
-			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s:\n%s", file, diff)
-		}
+		golden.Check(t, "testdata/"+name+".txt", got)
 	}
 }
 

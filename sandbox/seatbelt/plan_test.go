@@ -2,12 +2,10 @@ package seatbelt
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/assent-dev/assent/internal/golden"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -106,18 +104,6 @@ func TestGolden(t *testing.T) {
 		for _, param := range p.Params {
 			got += fmt.Sprintf("; %s=%s\n", param.Name, param.Path)
 		}
-		file := "testdata/network-" + name + ".sbpl"
-		if os.Getenv("ASSENT_UPDATE") != "" {
-			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s:\n%s", file, diff)
-		}
+		golden.Check(t, "testdata/network-"+name+".sbpl", got)
 	}
 }

@@ -2,11 +2,10 @@ package seccomp
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/assent-dev/assent/internal/golden"
 )
 
 var arches = []string{"amd64", "arm64"}
@@ -132,19 +131,7 @@ func TestGolden(t *testing.T) {
 		for i, in := range code {
 			fmt.Fprintf(&b, "%3d %x %s\n", i, Bytes(code[i:i+1]), in)
 		}
-		file := "testdata/filter-" + arch + ".txt"
-		if os.Getenv("ASSENT_UPDATE") != "" {
-			if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), b.String()); diff != "" {
-			t.Errorf("%s:\n%s", file, diff)
-		}
+		golden.Check(t, "testdata/filter-"+arch+".txt", b.String())
 	}
 }
 
