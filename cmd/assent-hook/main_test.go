@@ -12,14 +12,23 @@ import (
 	"testing"
 )
 
-// build builds the program as it is shipped.
+// build builds the program as it is shipped, and copies it as installing does. What the
+// linker has just written through a mapping lies in memory page by page, and starts a tenth
+// slower than a file that was copied, or read from the disk.
 func build(t testing.TB, dir string) string {
 	t.Helper()
-	program := filepath.Join(dir, "assent-hook")
-	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, ".")
+	linked, program := filepath.Join(dir, "linked"), filepath.Join(dir, "assent-hook")
+	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", linked, ".")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
+	}
+	data, err := os.ReadFile(linked)
+	if err == nil {
+		err = os.WriteFile(program, data, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }
