@@ -168,6 +168,15 @@ func (p Profile) root(file string) Root {
 	return found
 }
 
+// Hidden returns what hides the file at a path, if something does.
+func (p Profile) Hidden(file string) (Entry, bool) {
+	i := slices.IndexFunc(p.Masked, func(e Entry) bool { return Below(e.Path, file) })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return p.Masked[i], true
+}
+
 func holds(list []Entry, file string) bool {
 	return slices.ContainsFunc(list, func(e Entry) bool { return Below(e.Path, file) })
 }

@@ -75,11 +75,13 @@ type Layer struct {
 func (s Scene) Layers() []Layer {
 	layers := map[string]Layer{}
 	for _, r := range s.Roots {
-		layers[r.Path] = Layer{r.Path, min(r.Mode, s.ceiling(r.Path)), r.Kind}
+		if !s.hidden(r.Path) {
+			layers[r.Path] = Layer{r.Path, min(r.Mode, s.ceiling(r.Path)), r.Kind}
+		}
 	}
 	add := func(list []Place, mode Mode) {
 		for _, p := range list {
-			if above := s.modeAbove(p.Path); mode < above || above == ReadWrite {
+			if above := s.modeAbove(p.Path); (mode < above || above == ReadWrite) && !s.hidden(p.Path) {
 				layers[p.Path] = Layer{p.Path, mode, p.Kind}
 			} // otherwise it is not there, or cannot be written anyway
 		}
@@ -103,6 +105,11 @@ func (s Scene) ceiling(file string) Mode {
 		return ReadOnly
 	}
 	return ReadWrite
+}
+
+// hidden reports whether a path lies in a folder that is masked: there is nothing then.
+func (s Scene) hidden(file string) bool {
+	return slices.ContainsFunc(s.Masked, func(p Place) bool { return p.Path != file && Below(p.Path, file) })
 }
 
 // modeAbove is the mode of the deepest root that holds the path.

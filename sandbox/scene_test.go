@@ -54,7 +54,13 @@ func TestLayers(t *testing.T) {
 				Roots:     []sandbox.Place{folder("/p", sandbox.ReadWrite), folder("/p/state/x", sandbox.ReadWrite), folder("/p/m/x", sandbox.ReadWrite)},
 				Protected: []sandbox.Place{folder("/p/state", 0)}, Masked: []sandbox.Place{folder("/p/m", 0)},
 			},
-			[]string{"rw /p folder", "none /p/m folder", "ro /p/state folder", "none /p/m/x folder", "ro /p/state/x folder"}},
+			[]string{"rw /p folder", "none /p/m folder", "ro /p/state folder", "ro /p/state/x folder"}},
+		{"in a masked root there is nothing to protect",
+			sandbox.Scene{
+				Roots:     []sandbox.Place{folder("/p", sandbox.ReadWrite)},
+				Protected: []sandbox.Place{folder("/p/.git", 0), {Path: "/p/.assent", Kind: sandbox.Absent}}, Masked: []sandbox.Place{folder("/p", 0)},
+			},
+			[]string{"none /p folder"}},
 		{"masked wins over protected, in read-only roots too",
 			sandbox.Scene{
 				Roots:     []sandbox.Place{folder("/p", sandbox.ReadOnly)},

@@ -66,13 +66,10 @@ func (h heldConnectors) profile(command []string, dir string) sandbox.Profile {
 			continue // it names none
 		}
 		info, err := os.Stat(file)
-		if err == nil && info.Mode().IsRegular() && p.At(file) == sandbox.Nothing && !masked(p, file) && !host.Shared(file) {
+		_, hidden := p.Hidden(file)
+		if err == nil && info.Mode().IsRegular() && p.At(file) == sandbox.Nothing && !hidden && !host.Shared(file) {
 			p.Roots = append(p.Roots, sandbox.Root{Path: file, Mode: sandbox.ReadOnly, Source: "the connector's command line"})
 		}
 	}
 	return p
-}
-
-func masked(p sandbox.Profile, file string) bool {
-	return slices.ContainsFunc(p.Masked, func(e sandbox.Entry) bool { return sandbox.Below(e.Path, file) })
 }

@@ -100,3 +100,50 @@ func TestARefusalIsOneLine(t *testing.T) {
 		t.Error("nothing is told")
 	}
 }
+
+// A file that a person let a command write is shown to it alone, and cannot be removed: that
+// is explained, and the next step is its folder.
+func TestAStepToRemoveAFile(t *testing.T) {
+	w := newWorld(t, free)
+	w.write("out/there", "x")
+	args := map[string]any{"command": "rm " + w.top + "/out/there"}
+	leaving := map[string]any{"command": args["command"], "escalate": true}
+	if r := w.call(approval.ModeAsk, yes(""), "shell", args); !strings.Contains(r.Text, "writing "+w.top+"/out/there was refused") {
+		t.Fatalf("%s %v", r.Text, r.Err)
+	}
+	if r := w.call(approval.ModeAsk, yes(""), "shell", leaving); !strings.Contains(r.Text, "writing "+w.top+"/out was refused") {
+		t.Fatalf("%s %v", r.Text, r.Err)
+	}
+	if r := w.call(approval.ModeAsk, yes(""), "shell", leaving); r.Err != nil || !strings.Contains(r.Text, `"exit_code":0`) {
+		t.Errorf("%s %v", r.Text, r.Err)
+	}
+	if _, err := os.Stat(w.top + "/out/there"); err == nil {
+		t.Error("it is still there")
+	}
+}
+
+// What is hidden from a command cannot be removed either, and that is said.
+func TestAHiddenFileIsNotRemoved(t *testing.T) {
+	w := newWorld(t, free)
+	w.write("proj/hidden.txt", "x")
+	w.box = w.open(free+"rules: [deny read_file(./hidden.txt)]\n", nil)
+	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "python3 -c 'import os; os.remove(\"hidden.txt\")'"})
+	if !strings.Contains(r.Text, "sandbox (likely): removing or renaming "+w.top+"/proj/hidden.txt was refused") {
+		t.Errorf("%s %v", r.Text, r.Err)
+	}
+	if _, err := os.Stat(w.top + "/proj/hidden.txt"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where all of the working folder is hidden no command can run, and the rule is named.
+func TestNoCommandRunsInAHiddenFolder(t *testing.T) {
+	w := newWorld(t, free+"rules: [deny read_file]\n")
+	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "echo hi"})
+	if !strings.Contains(r.Text, "hidden from commands (policy.yaml:7)") {
+		t.Errorf("%s %v", r.Text, r.Err)
+	}
+	if entries, err := os.ReadDir(w.top + "/proj"); err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v %v", entries, err)
+	}
+}

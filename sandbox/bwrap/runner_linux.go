@@ -90,6 +90,9 @@ func (r *Runner) check(c sandbox.Command) error {
 	if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() || !filepath.IsAbs(c.Dir) {
 		return fmt.Errorf("the working directory %q is no folder", c.Dir)
 	}
+	if by, hidden := c.Profile.Hidden(c.Dir); hidden {
+		return fmt.Errorf("no command can run in %s, which is hidden from commands (%s); choose another folder, or narrow what hides it", c.Dir, by.Source)
+	}
 	for _, text := range append(append([]string{c.Dir}, c.Argv...), c.Env...) {
 		if strings.ContainsRune(text, 0) {
 			return errors.New("a zero byte in the command, its folder or its environment")

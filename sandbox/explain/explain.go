@@ -47,6 +47,11 @@ func Explain(p sandbox.Profile, f Facts) []Refusal {
 	}
 	e := &explaining{profile: p, Facts: f, mentioned: mentioned(f.Output, f.Dir)}
 	e.git()
+	for _, file := range e.mentioned {
+		if strings.Contains(f.Output, "Device or resource busy") && e.mounted(file) {
+			e.busy(file)
+		}
+	}
 	for _, n := range f.Named {
 		e.named(n)
 	}
@@ -176,6 +181,32 @@ func (e *explaining) seen(file string) {
 	case strings.Contains(e.Output, "Read-only file system"):
 		e.add(Refusal{Kind: Write, Path: file, Grade: Likely, Fixed: e.fixed(file)})
 	}
+}
+
+// mounted reports whether the sandbox has to show a path, or something in it, as a mount:
+// the system removes and renames none.
+func (e *explaining) mounted(file string) bool {
+	holds := func(o sandbox.Entry) bool { return sandbox.Below(file, o.Path) }
+	root := func(r sandbox.Root) bool { return sandbox.Below(file, r.Path) }
+	return slices.ContainsFunc(e.profile.Protected, holds) || slices.ContainsFunc(e.profile.Masked, holds) ||
+		slices.ContainsFunc(e.profile.Roots, root) || guarded(file) || e.profile.At(file) == sandbox.ReadWrite && e.Exists(path.Join(file, ".git"))
+}
+
+// busy explains what could not be removed or renamed. A file that is a root by itself can
+// be, where its folder is one.
+func (e *explaining) busy(file string) {
+	grade := Likely
+	if e.writes(file) {
+		grade = Certain
+	}
+	alone := func(r sandbox.Root) bool {
+		return r.Path == file && r.Mode == sandbox.ReadWrite && !e.Exists(file+"/.")
+	}
+	if dir := path.Dir(file); slices.ContainsFunc(e.profile.Roots, alone) && e.mode(dir) != sandbox.ReadWrite && !e.fixed(file) {
+		e.add(Refusal{Kind: Write, Path: dir, Grade: grade, Fixed: e.fixed(dir)})
+		return
+	}
+	e.add(Refusal{Kind: Move, Path: file, Grade: grade, Fixed: true})
 }
 
 // writes reports whether the command was known to write a file.

@@ -12,6 +12,7 @@ var profile = sandbox.Profile{
 	Roots: []sandbox.Root{
 		{Path: "/p", Mode: sandbox.ReadWrite, Guarded: true},
 		{Path: "/docs", Mode: sandbox.ReadOnly},
+		{Path: "/one/file", Mode: sandbox.ReadWrite},
 	},
 	Protected: []sandbox.Entry{{Path: "/p/state"}},
 	Masked:    []sandbox.Entry{{Path: "/p/.env"}},
@@ -19,7 +20,7 @@ var profile = sandbox.Profile{
 
 func facts(f explain.Facts) explain.Facts {
 	f.Dir, f.Private = "/p", []string{"/tmp", "/home/u"}
-	f.Exists = func(path string) bool { return !strings.Contains(path, "missing") }
+	f.Exists = func(path string) bool { return !strings.Contains(path, "missing") && path != "/one/file/." }
 	f.Shared = func(path string) bool { return strings.HasPrefix(path, "/usr/") }
 	if f.Exit == 0 {
 		f.Exit = 1
@@ -52,6 +53,10 @@ func TestExplain(t *testing.T) {
 		"the network, by its words":     {explain.Facts{Output: "dial tcp: lookup x: no such host"}, "sandbox (likely): the network is off"},
 		"a folder of the private home":  {explain.Facts{Named: write("/home/u/.cache/x"), Output: "/home/u/.cache/x: No such file"}, "sandbox (certain): writing /home/u/.cache/x"},
 		"a file of the private home":    {explain.Facts{Named: read("/home/u/.npmrc"), Output: "/home/u/.npmrc: No such file"}, "sandbox (certain): /home/u/.npmrc exists"},
+		"a hidden file removed":         {explain.Facts{Named: write("/p/.env"), Output: "rm: cannot remove '.env': Device or resource busy"}, "sandbox (certain): removing or renaming /p/.env was refused"},
+		"a folder with one renamed":     {explain.Facts{Output: "mv: cannot move '/p' to '/q': Device or resource busy"}, "sandbox (likely): removing or renaming /p was refused"},
+		"a root that is a file removed": {explain.Facts{Named: write("/one/file"), Output: "rm: cannot remove '/one/file': Device or resource busy"}, "sandbox (certain): writing /one was refused"},
+		"something else that is busy":   {explain.Facts{Output: "umount: /p/missing.d: Device or resource busy"}, ""},
 		"a message that ends in a stop": {explain.Facts{Output: "cannot read /x/a."}, "sandbox (likely): /x/a exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +99,7 @@ func TestWiden(t *testing.T) {
 		if can && tt.refusal.Path != "" && wider.At(tt.refusal.Path) == sandbox.Nothing {
 			t.Errorf("%+v gives nothing", tt.refusal)
 		}
-		if profile.At("/docs") != sandbox.ReadOnly || len(profile.Roots) != 2 {
+		if profile.At("/docs") != sandbox.ReadOnly || len(profile.Roots) != 3 {
 			t.Fatal("the profile itself was changed")
 		}
 	}

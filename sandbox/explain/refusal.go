@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/assent-dev/assent/sandbox"
@@ -14,6 +15,7 @@ type Kind string
 const (
 	Read    Kind = "read"
 	Write   Kind = "write"
+	Move    Kind = "move" // or remove: a mount cannot be
 	Network Kind = "network"
 	Git     Kind = "git"
 )
@@ -32,7 +34,7 @@ func (g Grade) rank() int { return map[Grade]int{Likely: 1, Certain: 2}[g] }
 // A Refusal is something that a sandbox kept from a command.
 type Refusal struct {
 	Kind  Kind
-	Path  string // for Read and Write
+	Path  string // for Read, Write and Move
 	Grade Grade
 	// Fixed says that nothing lets a command at the path: it is protected, or hidden.
 	Fixed bool
@@ -51,6 +53,8 @@ func (r Refusal) what() string {
 		return "the repository cannot be changed by commands: .git is read-only (git_write is off)"
 	case Network:
 		return "the network is off for commands"
+	case Move:
+		return "removing or renaming " + r.Place() + " was refused: it is protected, hidden or a root, or holds something that is"
 	case Write:
 		if r.Fixed {
 			return "writing " + r.Place() + " was refused: it is protected"
@@ -87,7 +91,7 @@ func (r Refusal) Allows() string {
 		return "sandbox: {git_write: true}"
 	case r.Kind == Network:
 		return "sandbox: {network: true}"
-	case r.Fixed:
+	case r.Fixed, r.Kind == Move:
 		return ""
 	}
 	return fmt.Sprintf("sandbox: {extra: {%s: [%s]}}", r.Kind, strconv.Quote(r.Path))
@@ -96,10 +100,10 @@ func (r Refusal) Allows() string {
 // Widen returns the profile with just this allowed, and whether that can be.
 func (r Refusal) Widen(p sandbox.Profile) (sandbox.Profile, bool) {
 	switch {
-	case r.Fixed || r.Kind == Git:
+	case r.Fixed || r.Kind == Git || r.Kind == Move:
 		return p, false
 	case r.Kind == Network:
-		p.Network = sandbox.Network{On: true, Source: "a person, for this command"}
+		p.Network = sandbox.Network{On: true, Source: byPerson}
 		return p, true
 	}
 	mode := sandbox.ReadOnly
@@ -114,6 +118,13 @@ func (r Refusal) Widen(p sandbox.Profile) (sandbox.Profile, bool) {
 			return p, p.Check() == nil
 		}
 	}
-	p.Roots = append(roots, sandbox.Root{Path: r.Path, Mode: mode, Guarded: true, Source: "a person, for this command"})
+	// A smaller step before this one would stay a mount, which cannot be removed.
+	roots = slices.DeleteFunc(roots, func(o sandbox.Root) bool {
+		return o.Source == byPerson && o.Mode <= mode && sandbox.Below(r.Path, o.Path)
+	})
+	p.Roots = append(roots, sandbox.Root{Path: r.Path, Mode: mode, Guarded: true, Source: byPerson})
 	return p, p.Check() == nil
 }
+
+// byPerson is the source of what a step added.
+const byPerson = "a person, for this command"
