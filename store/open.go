@@ -31,7 +31,8 @@ type Options struct {
 	// person's answer led to, and others reach the disk within 100 ms.
 	SyncAll bool
 	// Brief is for a process that ends soon: what is read in small comes over the
-	// connection that writes, so that no second one is opened.
+	// connection that writes, so that no second one is opened. If it ends without
+	// [Store.Close], what did not wait for the disk is left to the system.
 	Brief bool
 	// Patience is how long another process may hold the store; 0 means 5 seconds.
 	Patience time.Duration
