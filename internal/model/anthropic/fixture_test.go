@@ -71,6 +71,11 @@ func talker(t *testing.T, s *modeltest.Server, attempts int) *anthropic.Talker {
 	return m
 }
 
+// opened returns how tests that providers share open a model.
+func opened(t *testing.T) modeltest.Open {
+	return func(s *modeltest.Server) worker.Talker { return talker(t, s, 4) }
+}
+
 func prompt(words string, tools ...worker.Spec) worker.Prompt {
 	return modeltest.Prompt(words, tools...)
 }

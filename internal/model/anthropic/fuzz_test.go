@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/internal/model/anthropic"
+	"github.com/assent-dev/assent/internal/model/modeltest"
 )
 
 // FuzzStream reads whatever a server may say. What is a turn has calls with names and ids
@@ -14,15 +15,8 @@ func FuzzStream(f *testing.F) {
 	f.Add(start + open(0, `{"type":"tool_use","id":"","name":"x","input":[1]}`) + shut(0) + shut(0) + reason("end_turn") + stop)
 	f.Fuzz(func(t *testing.T, stream string) {
 		turn, err := anthropic.Read(stream)
-		if err != nil {
-			return
-		}
-		seen := map[string]bool{}
-		for _, c := range turn.Calls {
-			if c.Tool == "" || c.ID == "" || seen[c.ID] || len(c.Arguments) == 0 {
-				t.Errorf("call %+v", c)
-			}
-			seen[c.ID] = true
+		if err == nil {
+			modeltest.CheckCalls(t, turn)
 		}
 	})
 }

@@ -1,9 +1,6 @@
 package anthropic_test
 
 import (
-	"context"
-	"errors"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -114,34 +111,17 @@ func TestWhatAProviderRefuses(t *testing.T) {
 	body := func(kind, message string) string {
 		return `{"type":"error","error":{"type":"` + kind + `","message":"` + message + `"}}`
 	}
-	for name, tt := range map[string]struct {
-		answer modeltest.Answer
-		kind   model.FaultKind
-		says   []string
-	}{
-		"the key":   {modeltest.Refuse(401, body("authentication_error", "invalid x-api-key "+secret)), model.FaultKey, []string{"ANTHROPIC_API_KEY", "401"}},
-		"access":    {modeltest.Refuse(403, body("permission_error", "no")), model.FaultKey, []string{"ANTHROPIC_API_KEY", "anthropic:claude-test"}},
-		"the model": {modeltest.Refuse(404, body("not_found_error", "model: claude-test")), model.FaultModel, []string{`"claude-test"`, `"anthropic:"`, "base_url"}},
-		"request":   {modeltest.Refuse(400, body("invalid_request_error", "prompt is too long")), model.FaultRequest, []string{"prompt is too long"}},
-		"money":     {modeltest.Refuse(402, body("billing_error", "pay")), model.FaultQuota, []string{"nothing left"}},
-		"redirect":  {modeltest.Refuse(302, "", "Location: http://127.0.0.1:1/"), model.FaultUnreachable, []string{"base_url"}},
-		"a limit":   {modeltest.Stream(start + use(0, "a", "read_file", `{"path":"x`) + reason("max_tokens") + stop), model.FaultCut, []string{"max_tokens"}},
-		"refusal":   {modeltest.Stream(start + use(0, "a", "read_file", `{"path":"x"}`) + reason("refusal") + stop), model.FaultRefused, []string{"refusal"}},
-		"something": {modeltest.Stream(start + use(0, "a", "read_file", `{"path":"x"}`) + reason("brand_new") + stop), model.FaultRefused, []string{"brand_new"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := modeltest.NewServer(t, tt.answer)
-			turn, err := talker(t, s, 4).Talk(t.Context(), prompt("x", tools...), nil)
-			if f := fault(t, err); f.Kind != tt.kind || len(turn.Calls) != 0 {
-				t.Errorf("kind %s, turn %+v", f.Kind, turn)
-			}
-			for _, says := range tt.says {
-				if !strings.Contains(err.Error(), says) {
-					t.Errorf("%v does not say %q", err, says)
-				}
-			}
-		})
-	}
+	modeltest.TestRefusals(t, opened(t), prompt("x", tools...), secret, map[string]modeltest.Refusal{
+		"the key":   modeltest.TakenAs(model.FaultKey, modeltest.Refuse(401, body("authentication_error", "invalid x-api-key "+secret)), "ANTHROPIC_API_KEY", "401"),
+		"access":    modeltest.TakenAs(model.FaultKey, modeltest.Refuse(403, body("permission_error", "no")), "ANTHROPIC_API_KEY", "anthropic:claude-test"),
+		"the model": modeltest.TakenAs(model.FaultModel, modeltest.Refuse(404, body("not_found_error", "model: claude-test")), `"claude-test"`, `"anthropic:"`, "base_url"),
+		"request":   modeltest.TakenAs(model.FaultRequest, modeltest.Refuse(400, body("invalid_request_error", "prompt is too long")), "prompt is too long"),
+		"money":     modeltest.TakenAs(model.FaultQuota, modeltest.Refuse(402, body("billing_error", "pay")), "nothing left"),
+		"redirect":  modeltest.TakenAs(model.FaultUnreachable, modeltest.Refuse(302, "", "Location: http://127.0.0.1:1/"), "base_url"),
+		"a limit":   modeltest.TakenAs(model.FaultCut, modeltest.Stream(start + use(0, "a", "read_file", `{"path":"x`) + reason("max_tokens") + stop), "max_tokens"),
+		"refusal":   modeltest.TakenAs(model.FaultRefused, modeltest.Stream(start + use(0, "a", "read_file", `{"path":"x"}`) + reason("refusal") + stop), "refusal"),
+		"something": modeltest.TakenAs(model.FaultRefused, modeltest.Stream(start + use(0, "a", "read_file", `{"path":"x"}`) + reason("brand_new") + stop), "brand_new"),
+	})
 }
 
 func TestWhatPassesIsWaitedFor(t *testing.T) {
@@ -166,17 +146,7 @@ func TestAProviderThatWantsMuchTimeIsLeftAlone(t *testing.T) {
 }
 
 func TestACancelInTheMiddleEndsTheTurn(t *testing.T) {
-	begun := make(chan struct{})
-	s := modeltest.NewServer(t, modeltest.Stall(start+text(0, "One")+open(1, `{"type":"tool_use","id":"a","name":"read_file","input":{}}`), begun))
-	ctx, cancel := context.WithCancelCause(t.Context())
-	enough := errors.New("enough")
-	go func() {
-		<-begun
-		cancel(enough)
-	}()
-	if turn, err := talker(t, s, 4).Talk(ctx, prompt("x", tools...), nil); err != enough || turn.Text != "" || len(turn.Calls) != 0 {
-		t.Errorf("turn %+v, error %v", turn, err)
-	}
+	modeltest.TestCancel(t, opened(t), prompt("x", tools...), start+text(0, "One")+open(1, `{"type":"tool_use","id":"a","name":"read_file","input":{}}`))
 }
 
 func TestSilenceIsABreak(t *testing.T) {
@@ -192,12 +162,7 @@ func TestSilenceIsABreak(t *testing.T) {
 }
 
 func TestNobodyAtTheAddress(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := "http://" + l.Addr().String()
-	l.Close()
+	const address = modeltest.Nowhere
 	m, err := anthropic.New(model.Endpoint{Model: "m", BaseURL: address, Retry: modeltest.Hasty(3)})
 	if err != nil {
 		t.Fatal(err)

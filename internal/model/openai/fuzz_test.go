@@ -3,6 +3,7 @@ package openai_test
 import (
 	"testing"
 
+	"github.com/assent-dev/assent/internal/model/modeltest"
 	"github.com/assent-dev/assent/internal/model/openai"
 )
 
@@ -14,15 +15,8 @@ func FuzzStream(f *testing.F) {
 	f.Add(more(-1, `{`) + begin(-1, "", "x", `}`) + begin(-1, "b", "x", ``) + reason("stop"))
 	f.Fuzz(func(t *testing.T, stream string) {
 		turn, err := openai.Read(stream)
-		if err != nil {
-			return
-		}
-		seen := map[string]bool{}
-		for _, c := range turn.Calls {
-			if c.Tool == "" || c.ID == "" || seen[c.ID] || len(c.Arguments) == 0 {
-				t.Errorf("call %+v", c)
-			}
-			seen[c.ID] = true
+		if err == nil {
+			modeltest.CheckCalls(t, turn)
 		}
 	})
 }

@@ -1,11 +1,8 @@
 package openai_test
 
 import (
-	"context"
-	"errors"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -113,34 +110,17 @@ func TestWhatAProviderRefuses(t *testing.T) {
 	body := func(code, message string) string {
 		return `{"error":{"message":"` + message + `","type":"t","param":null,"code":"` + code + `"}}`
 	}
-	for name, tt := range map[string]struct {
-		answer modeltest.Answer
-		kind   model.FaultKind
-		says   []string
-	}{
-		"the key":   {modeltest.Refuse(401, body("invalid_api_key", "Incorrect API key provided: "+secret)), model.FaultKey, []string{"OPENAI_API_KEY", "401"}},
-		"the model": {modeltest.Refuse(404, body("model_not_found", "The model does not exist")), model.FaultModel, []string{`"gpt-test"`, `"openai:"`, "base_url"}},
-		"request":   {modeltest.Refuse(400, body("context_length_exceeded", "too long")), model.FaultRequest, []string{"too long"}},
-		"money":     {modeltest.Refuse(429, body("insufficient_quota", "quota")), model.FaultQuota, []string{"nothing left"}},
-		"plain":     {modeltest.Refuse(400, "what?"), model.FaultRequest, []string{"400"}},
-		"redirect":  {modeltest.Refuse(307, "", "Location: http://127.0.0.1:1/"), model.FaultUnreachable, []string{"base_url"}},
-		"a limit":   {modeltest.Stream(begin(0, "x", "read_file", `{"path":"x`) + reason("length") + done), model.FaultCut, []string{"max_tokens"}},
-		"filter":    {modeltest.Stream(begin(0, "x", "read_file", `{}`) + reason("content_filter") + done), model.FaultRefused, []string{"content_filter"}},
-		"refusal":   {modeltest.Stream(chunk(`{"index":0,"delta":{"refusal":"I will not."}}`) + reason("stop") + done), model.FaultRefused, []string{"I will not."}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := modeltest.NewServer(t, tt.answer)
-			turn, err := talker(t, s, 4).Talk(t.Context(), prompt("x", tools...), nil)
-			if f := fault(t, err); f.Kind != tt.kind || len(turn.Calls) != 0 {
-				t.Errorf("kind %s, turn %+v, error %v", f.Kind, turn, err)
-			}
-			for _, says := range tt.says {
-				if !strings.Contains(err.Error(), says) {
-					t.Errorf("%v does not say %q", err, says)
-				}
-			}
-		})
-	}
+	modeltest.TestRefusals(t, opened(t), prompt("x", tools...), secret, map[string]modeltest.Refusal{
+		"the key":   modeltest.TakenAs(model.FaultKey, modeltest.Refuse(401, body("invalid_api_key", "Incorrect API key provided: "+secret)), "OPENAI_API_KEY", "401"),
+		"the model": modeltest.TakenAs(model.FaultModel, modeltest.Refuse(404, body("model_not_found", "The model does not exist")), `"gpt-test"`, `"openai:"`, "base_url"),
+		"request":   modeltest.TakenAs(model.FaultRequest, modeltest.Refuse(400, body("context_length_exceeded", "too long")), "too long"),
+		"money":     modeltest.TakenAs(model.FaultQuota, modeltest.Refuse(429, body("insufficient_quota", "quota")), "nothing left"),
+		"plain":     modeltest.TakenAs(model.FaultRequest, modeltest.Refuse(400, "what?"), "400"),
+		"redirect":  modeltest.TakenAs(model.FaultUnreachable, modeltest.Refuse(307, "", "Location: http://127.0.0.1:1/"), "base_url"),
+		"a limit":   modeltest.TakenAs(model.FaultCut, modeltest.Stream(begin(0, "x", "read_file", `{"path":"x`) + reason("length") + done), "max_tokens"),
+		"filter":    modeltest.TakenAs(model.FaultRefused, modeltest.Stream(begin(0, "x", "read_file", `{}`) + reason("content_filter") + done), "content_filter"),
+		"refusal":   modeltest.TakenAs(model.FaultRefused, modeltest.Stream(chunk(`{"index":0,"delta":{"refusal":"I will not."}}`) + reason("stop") + done), "I will not."),
+	})
 }
 
 func TestWhatPassesIsWaitedFor(t *testing.T) {
@@ -158,26 +138,11 @@ func TestWhatPassesIsWaitedFor(t *testing.T) {
 }
 
 func TestACancelInTheMiddleEndsTheTurn(t *testing.T) {
-	begun := make(chan struct{})
-	s := modeltest.NewServer(t, modeltest.Stall(text("One")+begin(0, "x", "read_file", `{}`), begun))
-	ctx, cancel := context.WithCancelCause(t.Context())
-	enough := errors.New("enough")
-	go func() {
-		<-begun
-		cancel(enough)
-	}()
-	if turn, err := talker(t, s, 4).Talk(ctx, prompt("x", tools...), nil); err != enough || turn.Text != "" || len(turn.Calls) != 0 {
-		t.Errorf("turn %+v, error %v", turn, err)
-	}
+	modeltest.TestCancel(t, opened(t), prompt("x", tools...), text("One")+begin(0, "x", "read_file", `{}`))
 }
 
 func TestNobodyAtTheAddress(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := "http://" + l.Addr().String() + "/v1"
-	l.Close()
+	const address = modeltest.Nowhere + "/v1"
 	m, err := openai.New(model.Endpoint{Model: "m", BaseURL: address, Retry: modeltest.Hasty(3)})
 	if err != nil {
 		t.Fatal(err)
