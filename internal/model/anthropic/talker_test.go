@@ -118,9 +118,9 @@ func TestWhatAProviderRefuses(t *testing.T) {
 		"request":   modeltest.TakenAs(model.FaultRequest, modeltest.Refuse(400, body("invalid_request_error", "prompt is too long")), "prompt is too long"),
 		"money":     modeltest.TakenAs(model.FaultQuota, modeltest.Refuse(402, body("billing_error", "pay")), "nothing left"),
 		"redirect":  modeltest.TakenAs(model.FaultUnreachable, modeltest.Refuse(302, "", "Location: http://127.0.0.1:1/"), "base_url"),
-		"a limit":   modeltest.TakenAs(model.FaultCut, modeltest.Stream(start + use(0, "a", "read_file", `{"path":"x`) + reason("max_tokens") + stop), "max_tokens"),
-		"refusal":   modeltest.TakenAs(model.FaultRefused, modeltest.Stream(start + use(0, "a", "read_file", `{"path":"x"}`) + reason("refusal") + stop), "refusal"),
-		"something": modeltest.TakenAs(model.FaultRefused, modeltest.Stream(start + use(0, "a", "read_file", `{"path":"x"}`) + reason("brand_new") + stop), "brand_new"),
+		"a limit":   modeltest.TakenAs(model.FaultCut, modeltest.Stream(start+use(0, "a", "read_file", `{"path":"x`)+reason("max_tokens")+stop), "max_tokens"),
+		"refusal":   modeltest.TakenAs(model.FaultRefused, modeltest.Stream(start+use(0, "a", "read_file", `{"path":"x"}`)+reason("refusal")+stop), "refusal"),
+		"something": modeltest.TakenAs(model.FaultRefused, modeltest.Stream(start+use(0, "a", "read_file", `{"path":"x"}`)+reason("brand_new")+stop), "brand_new"),
 	})
 }
 

@@ -117,9 +117,9 @@ func TestWhatAProviderRefuses(t *testing.T) {
 		"money":     modeltest.TakenAs(model.FaultQuota, modeltest.Refuse(429, body("insufficient_quota", "quota")), "nothing left"),
 		"plain":     modeltest.TakenAs(model.FaultRequest, modeltest.Refuse(400, "what?"), "400"),
 		"redirect":  modeltest.TakenAs(model.FaultUnreachable, modeltest.Refuse(307, "", "Location: http://127.0.0.1:1/"), "base_url"),
-		"a limit":   modeltest.TakenAs(model.FaultCut, modeltest.Stream(begin(0, "x", "read_file", `{"path":"x`) + reason("length") + done), "max_tokens"),
-		"filter":    modeltest.TakenAs(model.FaultRefused, modeltest.Stream(begin(0, "x", "read_file", `{}`) + reason("content_filter") + done), "content_filter"),
-		"refusal":   modeltest.TakenAs(model.FaultRefused, modeltest.Stream(chunk(`{"index":0,"delta":{"refusal":"I will not."}}`) + reason("stop") + done), "I will not."),
+		"a limit":   modeltest.TakenAs(model.FaultCut, modeltest.Stream(begin(0, "x", "read_file", `{"path":"x`)+reason("length")+done), "max_tokens"),
+		"filter":    modeltest.TakenAs(model.FaultRefused, modeltest.Stream(begin(0, "x", "read_file", `{}`)+reason("content_filter")+done), "content_filter"),
+		"refusal":   modeltest.TakenAs(model.FaultRefused, modeltest.Stream(chunk(`{"index":0,"delta":{"refusal":"I will not."}}`)+reason("stop")+done), "I will not."),
 	})
 }
 
