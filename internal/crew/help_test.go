@@ -114,9 +114,8 @@ func call(id, name string, args any) worker.Call {
 
 type args map[string]any
 
-// run runs the worker of a file, with these calls in its first turn, and returns their
-// results.
-func (tm *team) run(file string, calls ...worker.Call) []worker.Result {
+// member opens the worker of a file, which is trusted.
+func (tm *team) member(file string) *crew.Member {
 	tm.t.Helper()
 	f, err := config.Read(filepath.Join(tm.dir, file), config.WorkerFile)
 	if err != nil {
@@ -130,8 +129,16 @@ func (tm *team) run(file string, calls ...worker.Call) []worker.Result {
 	if err != nil {
 		tm.t.Fatal(err)
 	}
+	return m
+}
+
+// run runs the worker of a file, with these calls in its first turn, and returns their
+// results.
+func (tm *team) run(file string, calls ...worker.Call) []worker.Result {
+	tm.t.Helper()
+	m := tm.member(file)
 	defer m.Close()
-	tm.models[f.Worker.Name] = []worker.Turn{{Calls: calls}}
+	tm.models[m.Worker.Name] = []worker.Turn{{Calls: calls}}
 	run, err := m.Run(tm.t.Context())
 	if err != nil {
 		tm.t.Fatal(err)

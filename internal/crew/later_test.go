@@ -3,12 +3,10 @@ package crew_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/worker"
 )
 
@@ -61,18 +59,7 @@ func (tm *team) later(s *shelf) (worker.Round, []*approval.Request, error) {
 // lead opens the lead, until the test ends, and returns its run.
 func (tm *team) lead() *worker.Run {
 	tm.t.Helper()
-	f, err := config.Read(filepath.Join(tm.dir, "lead.worker"), config.WorkerFile)
-	if err != nil {
-		tm.t.Fatal(err)
-	}
-	cfg, err := config.Places{}.With(f, true)
-	if err != nil {
-		tm.t.Fatal(err)
-	}
-	m, err := tm.Open(cfg)
-	if err != nil {
-		tm.t.Fatal(err)
-	}
+	m := tm.member("lead.worker")
 	tm.t.Cleanup(func() { m.Close() })
 	run, err := m.Run(tm.t.Context())
 	if err != nil {
