@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -22,7 +23,8 @@ import (
 // not safe for concurrent use; a nil Spool keeps nothing.
 type Spool struct {
 	halves [2]*os.File
-	now    int // the half that is written
+	now    int    // the half that is written
+	line   []byte // room for the next line
 }
 
 // maxSpooled is how long a line may be. A longer start waits for the store.
@@ -74,22 +76,56 @@ func isThere(f *os.File) bool {
 
 // keep writes that a call starts.
 func (s *Spool) keep(e approval.Event) error {
-	line, err := json.Marshal(approval.Event{
-		Kind: e.Kind, At: e.At, Session: e.Session, Workers: e.Workers, CallID: e.CallID, Connector: e.Connector, Tool: e.Tool,
-		ArgumentsDigest: e.ArgumentsDigest, Fingerprint: e.Fingerprint, State: e.State, Stage: e.Stage, Rule: e.Rule, Grant: e.Grant, By: e.By,
-	})
-	if err != nil {
-		return err
-	}
-	if len(line) >= maxSpooled {
-		return fmt.Errorf("a start of %d bytes is not kept here", len(line))
+	s.line = append(appendStart(s.line[:0], &e), '\n')
+	if len(s.line) > maxSpooled {
+		return fmt.Errorf("a start of %d bytes is not kept here", len(s.line))
 	}
 	half := s.halves[s.now]
-	n, err := half.Write(append(line, '\n'))
+	n, err := half.Write(s.line)
 	if err != nil { // half a line would spoil the next one
 		return errors.Join(err, cut(half, n))
 	}
 	return nil
+}
+
+// appendStart writes what is kept of a start, as an event in JSON. A call waits for it, and
+// [json.Marshal] takes ten times as long.
+func appendStart(b []byte, e *approval.Event) []byte {
+	b = append(b, `{"kind":"started","at":"`...)
+	b = e.At.AppendFormat(b, time.RFC3339Nano)
+	b = append(b, '"')
+	for _, member := range []struct{ name, value string }{
+		{"session", e.Session}, {"call", e.CallID}, {"connector", e.Connector}, {"tool", e.Tool},
+		{"arguments_digest", e.ArgumentsDigest.String()}, {"fingerprint", e.Fingerprint.String()},
+		{"state", string(e.State)}, {"stage", string(e.Stage)}, {"rule", e.Rule}, {"grant", e.Grant},
+	} {
+		b = append(append(append(b, `,"`...), member.name...), `":`...)
+		b = appendText(b, member.value)
+	}
+	b = appendText(append(b, `,"by":{"user":`...), e.By.User)
+	b = appendText(append(b, `,"host":`...), e.By.Host)
+	b = appendText(append(b, `,"via":`...), string(e.By.Via))
+	b = append(b, `},"workers":[`...)
+	for i, w := range e.Workers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendText(b, w)
+	}
+	return append(b, "]}"...)
+}
+
+// appendText writes a text in JSON.
+func appendText(b []byte, text string) []byte {
+	plain := func(r rune) bool { return ' ' <= r && r <= '~' && r != '"' && r != '\\' }
+	if strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			return append(b, `""`...) // cannot be: it is a text
+		}
+		return append(b, quoted...)
+	}
+	return append(append(append(b, '"'), text...), '"')
 }
 
 // cut removes the last bytes of a file that was written.
