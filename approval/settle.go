@@ -149,8 +149,20 @@ func (g *Gate) Covers(ctx context.Context, r *Request, d Decision) []*Request {
 	if err != nil || len(rules) == 0 && len(grants) == 0 {
 		return nil
 	}
+	out, err := g.coversHere(ctx, r, rules, grants)
+	if err != nil {
+		return nil
+	}
+	out = append(out, g.coversElsewhere(ctx, r, out, rules, grants)...)
+	slices.SortStableFunc(out, func(a, b *Request) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Batch, b.Batch))
+	})
+	return out
+}
+
+// coversHere returns what [Gate.Covers] finds among the requests of this gate.
+func (g *Gate) coversHere(ctx context.Context, r *Request, rules []Rule, grants []Grant) (out []*Request, err error) {
 	policies := map[string]Policy{} // by session
-	var out []*Request
 	for _, b := range g.waiting() {
 		for _, e := range b.entries {
 			b.mu.Lock()
@@ -162,7 +174,7 @@ func (g *Gate) Covers(ctx context.Context, r *Request, d Decision) []*Request {
 			policy, known := policies[o.Call.Session]
 			if !known {
 				if policy, err = g.policyWith(ctx, o.Call.Session, rules, grants); err != nil {
-					return nil
+					return nil, err
 				}
 				policies[o.Call.Session] = policy
 			}
@@ -171,11 +183,7 @@ func (g *Gate) Covers(ctx context.Context, r *Request, d Decision) []*Request {
 			}
 		}
 	}
-	out = append(out, g.coversElsewhere(ctx, r, out, rules, grants)...)
-	slices.SortStableFunc(out, func(a, b *Request) int {
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Batch, b.Batch))
-	})
-	return out
+	return out, nil
 }
 
 // wouldSave returns what the answer would have saved.

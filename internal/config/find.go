@@ -50,23 +50,32 @@ func FindNamed(name string, folders ...string) (string, error) {
 		return "", fmt.Errorf("%q is no name of a worker; it has letters, digits, - and _", name)
 	}
 	for _, folder := range folders {
-		var found []string
-		for _, suffix := range []string{workerSuffix, plainSuffix} {
-			path := filepath.Join(folder, name+suffix)
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-				found = append(found, path)
-			} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return "", fmt.Errorf("worker %s: %w", name, err)
-			}
-		}
-		switch len(found) {
-		case 1:
+		found, err := namedIn(folder, name)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("worker %s: %w", name, err)
+		case len(found) == 1:
 			return found[0], nil
-		case 2:
+		case len(found) == 2:
 			return "", fmt.Errorf("worker %s: there is %s and %s; keep one, or name the file", name, found[0], found[1])
 		}
 	}
 	return "", fmt.Errorf("there is no worker %q in %s%s", name, strings.Join(folders, ", "), DidYouMean(name, ListWorkers(folders...)))
+}
+
+// namedIn returns the files in a folder that define a worker of the name.
+func namedIn(folder, name string) (found []string, err error) {
+	for _, suffix := range []string{workerSuffix, plainSuffix} {
+		path := filepath.Join(folder, name+suffix)
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && info.Mode().IsRegular():
+			found = append(found, path)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // ListWorkers returns the names of the workers in the folders, sorted. What cannot be
