@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"syscall"
+	"time"
 )
 
 // A count tells, for two small system calls, whether any process has written to
@@ -13,13 +14,18 @@ import (
 // has missed nothing; whoever is killed in between leaves it odd, and until the
 // next write everybody asks SQLite instead.
 type count struct {
-	path string
-	file counted
+	path   string
+	file   counted
+	looked time.Time // when it was last looked whether the file is still at the path
 }
+
+// lookEvery is how soon it is noticed that the file was moved away. That it was removed is
+// noticed at once.
+const lookEvery = 100 * time.Millisecond
 
 // now returns the count, and whether it can be believed.
 func (c *count) now() (n uint64, ok bool) {
-	if c.file.File != nil && !c.file.isAt(c.path) {
+	if c.file.File != nil && !c.isThere() {
 		_ = c.file.close() // it was removed, and others count in a new one; this one was only read
 	}
 	if c.file.open(c.path, os.O_RDONLY) != nil {
@@ -29,9 +35,20 @@ func (c *count) now() (n uint64, ok bool) {
 	return n, ok && n%2 == 0
 }
 
+// isThere reports whether the file is still the one that others count in. What has a name
+// is, as a rule, and that is cheaper to ask for than to follow the path.
+func (c *count) isThere() bool {
+	if now := time.Now(); now.Sub(c.looked) > lookEvery {
+		c.looked = now
+		return c.file.isAt(c.path)
+	}
+	return c.file.isNamed()
+}
+
 // A counted file holds a count.
 type counted struct {
 	*os.File
+	fd       int
 	dev, ino uint64
 }
 
@@ -49,7 +66,7 @@ func (c *counted) open(path string, flags int) error {
 		f.Close()
 		return err
 	}
-	c.File, c.dev, c.ino = f, uint64(info.Dev), info.Ino
+	c.File, c.fd, c.dev, c.ino = f, int(f.Fd()), uint64(info.Dev), info.Ino
 	return nil
 }
 
@@ -57,6 +74,12 @@ func (c *counted) open(path string, flags int) error {
 func (c *counted) isAt(path string) bool {
 	var there syscall.Stat_t
 	return syscall.Stat(path, &there) == nil && uint64(there.Dev) == c.dev && there.Ino == c.ino
+}
+
+// isNamed reports whether the file has a name.
+func (c *counted) isNamed() bool {
+	var open syscall.Stat_t
+	return syscall.Fstat(c.fd, &open) == nil && open.Nlink > 0
 }
 
 // read returns the count; false if there is none yet.

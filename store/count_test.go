@@ -74,6 +74,24 @@ func setCount(t *testing.T, folder string, add int64) {
 	}
 }
 
+// TestTheLockFileMayBeMoved moves it away. Those who have it open notice that soon.
+func TestTheLockFileMayBeMoved(t *testing.T) {
+	folder := t.TempDir()
+	one, two := openStore(t, folder, store.Options{}), openStore(t, folder, store.Options{})
+	addRule(t, one, 0)
+	seesRules(t, two, 1)
+	if err := os.Rename(lockFile(folder), lockFile(folder)+".old"); err != nil {
+		t.Fatal(err)
+	}
+	addRule(t, one, 1)
+	for n := 0; n != 2; {
+		var err error
+		if n, err = countRules(t.Context(), two); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestTheLockFileMayBeRemoved removes what looks like a lock that was forgotten.
 // Those who have it open go on to see each other's changes.
 func TestTheLockFileMayBeRemoved(t *testing.T) {
