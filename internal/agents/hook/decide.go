@@ -27,7 +27,6 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 		return agents.Answer{}, err
 	}
 	defer func() { err = errors.Join(err, d.leave(a.Exits)) }()
-	a.Observe = d.observe
 	note, err := a.openMemo(want.Call)
 	if err != nil {
 		return agents.Answer{}, err

@@ -48,7 +48,8 @@ func (a *answering) openDesk(ctx context.Context, e agents.Event, want agents.Wa
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{clock: a.Clock, opened: sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user.User) })}
+	a.Observe = a.Observe || user.User.Hook.Observe
+	d := &desk{clock: a.Clock, observe: a.Observe, opened: sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user.User) })}
 	prepared := aside(func() error { return d.prepare(ctx, a, e, want, user, broken) })
 	if d.store, err = d.opened(); err == nil {
 		_, err = d.store.Rules(ctx) // the gate finds them read
@@ -78,7 +79,6 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 	if d.policy, err = a.policyFor(ctx, e.Dir, user); err != nil {
 		return err
 	}
-	d.observe = a.Observe || d.policy.user.Hook.Observe
 	protected := append([]string{a.State, a.Config}, d.policy.files...)
 	if a.Program != "" {
 		protected = append(protected, a.Program)

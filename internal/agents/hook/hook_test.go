@@ -435,23 +435,3 @@ func TestWhatOldSessionsWereToldGoes(t *testing.T) {
 		t.Errorf("it is still there: %v", err)
 	}
 }
-
-// TestTheSwitchOfTheConfig has the user's own config turn asking off. What is denied stays
-// so, and a mode that asks nobody does not become one that allows.
-func TestTheSwitchOfTheConfig(t *testing.T) {
-	p := newPlace(t)
-	p.write("config/config.yaml", rules+"approvals: false\n")
-	wantDecision(t, p.answer(claude(t), bash("t1", "make deploy")), "allow")
-	wantDecision(t, p.answer(claude(t), bash("t2", "git push")), "deny")
-	p.write("config/config.yaml", rules+"approvals: false\nmode: strict\n")
-	wantDecision(t, p.answer(claude(t), bash("t3", "make deploy -k")), "deny")
-	p.write("config/config.yaml", rules)
-	p.write("project/.assent/policy.yaml", "approvals: false\n")
-	wantBlocked(t, p.answer(claude(t), bash("t4", "make deploy")), "approvals")
-}
-
-func TestAPanicAsideIsAnError(t *testing.T) {
-	if err := <-aside(func() error { panic("a bug") }); err == nil || !strings.Contains(err.Error(), "a bug") {
-		t.Errorf("got %v", err)
-	}
-}
