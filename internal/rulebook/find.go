@@ -27,7 +27,7 @@ func Find(rules []approval.Rule, word string) (approval.Rule, error) {
 	return approval.Rule{}, &approval.RuleError{Err: approval.ErrRuleNotFound, Rule: word, Detail: "several rules have an id that begins so; write more of it"}
 }
 
-// minPrefix is how much of an id has to be given, ShortID how much is shown.
+// minPrefix is how much of an id has to be given, shownID how much is shown.
 const (
 	minPrefix = 4
 	shownID   = 8
