@@ -33,7 +33,7 @@ type bucket struct {
 	bare     []int32            // without a target
 	programs map[string][]int32 // commands, by the program's base name
 	hosts    map[string][]int32 // URLs with an exact host
-	targets  gramIndex          // other targets
+	targets  func() *gramIndex  // other targets; filed when the first is asked for
 }
 
 // named reports whether the rule is about this tool or act.
@@ -147,15 +147,15 @@ func (f *finder) bucket(b *bucket, try func(id int32)) {
 		}
 	case Path:
 		for _, s := range t.Written {
-			b.targets.candidates(s, try)
+			b.targets().candidates(s, try)
 		}
 		for _, s := range t.Resolved {
 			if !slices.Contains(t.Written, s) {
-				b.targets.candidates(s, try)
+				b.targets().candidates(s, try)
 			}
 		}
 	default:
-		b.targets.candidates(t.Text, try)
+		b.targets().candidates(t.Text, try)
 	}
 }
 

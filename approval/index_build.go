@@ -1,5 +1,7 @@
 package approval
 
+import "sync"
+
 // builtinTools are the built-in tools whose names are not acts. An allow for
 // one of them never reaches a connector's tool of that name.
 var builtinTools = map[string]bool{
@@ -69,8 +71,8 @@ func (b *indexBuilder) build() index {
 }
 
 func (b *indexBuilder) bucket(ids []int32) *bucket {
-	out := &bucket{all: ids, programs: map[string][]int32{}, hosts: map[string][]int32{}}
-	var targets []gramEntry
+	out := &bucket{all: ids, programs: make(map[string][]int32, len(ids)), hosts: map[string][]int32{}}
+	var targets []int32
 	for _, id := range ids {
 		p := &b.rules[id].pattern
 		if p.bare() {
@@ -88,10 +90,20 @@ func (b *indexBuilder) bucket(ids []int32) *bucket {
 			}
 			out.hosts[host] = append(out.hosts[host], id)
 		}
-		targets = append(targets, gramEntry{id: id, texts: p.targetTexts()})
+		targets = append(targets, id)
 	}
-	out.targets = newGramIndex(targets)
+	out.targets = sync.OnceValue(func() *gramIndex { return b.byTarget(targets) })
 	return out
+}
+
+// byTarget files rules by what stands in their targets.
+func (b *indexBuilder) byTarget(ids []int32) *gramIndex {
+	entries := make([]gramEntry, len(ids))
+	for i, id := range ids {
+		entries[i] = gramEntry{id: id, texts: b.rules[id].pattern.targetTexts()}
+	}
+	x := newGramIndex(entries)
+	return &x
 }
 
 // targetTexts returns plain texts that stand in whatever the target matches, be

@@ -151,28 +151,33 @@ func (p *pattern) compileTarget(name, target string) error {
 	if p.anyConnector {
 		p.kind = builtinKinds[literal]
 	}
-	words, wordsErr := compileWords(target)
-	path, pathErr := compilePath(target, p.name.match(ShareFile))
-	url, urlErr := compileURL(target, literal == Connect)
-	text, textErr := compileGlob(target, true)
-	for _, c := range []struct {
-		kind Kind
-		err  error
-		keep func()
-	}{
-		{Words, wordsErr, func() { p.words = &words }},
-		{Path, pathErr, func() { p.path = &path }},
-		{URL, urlErr, func() { p.url = &url }},
-		{Text, textErr, func() { p.text = text }},
-	} {
-		switch {
-		case c.err == nil:
-			c.keep()
-		case p.kind == c.kind || p.kind == "" && c.kind == Text:
-			return fmt.Errorf("target %q of %s: %w", target, name, c.err)
-		}
+	var err error
+	if p.words, err = fitting(compileWords(target)); err != nil && p.kind == Words {
+		return unfit(name, target, err)
+	}
+	if p.path, err = fitting(compilePath(target, p.name.match(ShareFile))); err != nil && p.kind == Path {
+		return unfit(name, target, err)
+	}
+	if p.url, err = fitting(compileURL(target, literal == Connect)); err != nil && p.kind == URL {
+		return unfit(name, target, err)
+	}
+	if p.text, err = compileGlob(target, true); err != nil && (p.kind == Text || p.kind == "") {
+		return unfit(name, target, err)
 	}
 	return nil
+}
+
+// fitting keeps what was compiled; nil if it could not be.
+func fitting[T any](compiled T, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	kept := compiled
+	return &kept, nil
+}
+
+func unfit(name, target string, err error) error {
+	return fmt.Errorf("target %q of %s: %w", target, name, err)
 }
 
 // bare reports whether the pattern holds whatever the target is.
