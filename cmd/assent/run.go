@@ -69,15 +69,11 @@ func (f *runFlags) check(c *cobra.Command) error {
 	if err := f.workFlags.check(c); err != nil {
 		return err
 	}
-	what := ""
 	switch {
 	case f.maxSteps < 0, f.maxTokens < 0, f.maxTime < 0:
-		what = "a limit cannot be negative"
+		return misused(c, "a limit cannot be negative")
 	case f.park && (f.approveAll || f.strict):
-		what = "--defer excludes --approve-all and --strict: they leave nothing to wait for"
-	}
-	if what != "" {
-		return usageError{what: what, help: c.CommandPath() + " --help"}
+		return misused(c, "--defer excludes --approve-all and --strict: they leave nothing to wait for")
 	}
 	return nil
 }
@@ -183,7 +179,7 @@ func (f *runFlags) message(c *cobra.Command, w *prepared, args []string) (worker
 	m := worker.Message{}
 	given := f.input
 	if len(args) > 0 && given != "" {
-		return m, usageError{what: "give a message or --input, not both", help: c.CommandPath() + " --help"}
+		return m, misused(c, "give a message or --input, not both")
 	}
 	switch {
 	case len(args) > 0:
