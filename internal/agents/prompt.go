@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ func PromptEvent(session, dir string, arguments json.RawMessage) ([]byte, error)
 // none.
 func replyPrompt(e Event, a Answer) Reply {
 	if a.Verdict != Allow {
-		return printed(claudeBehavior{Behavior: "deny", Message: a.Reason})
+		return printed(claudeBehavior{Behavior: "deny", Message: cmp.Or(a.Reason, "assent gives no answer, and there is no prompt to leave it to")})
 	}
 	if a.Input == nil {
 		a.Input = e.Input

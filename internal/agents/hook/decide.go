@@ -11,6 +11,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/notify"
+	"github.com/assent-dev/assent/present"
 )
 
 // maxAgain is how often a call is asked again because what was shown has changed.
@@ -41,6 +42,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	}
 	d.decided = o.State == approval.Approved
 	answer = a.told(e, want, o)
+	answer.Reason = present.Safe(answer.Reason) // it may name what the model chose, and is shown to people
 	if a.Observe {
 		answer = agents.Answer{Verdict: agents.Nothing}
 	}

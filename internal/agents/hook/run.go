@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/present"
 )
 
 // Options say how an event is answered.
@@ -64,10 +65,11 @@ func Run(ctx context.Context, o Options) agents.Reply {
 
 // failed is the reply to an event that could not be answered.
 func (o Options) failed(err error) agents.Reply {
+	why := present.Safe(err.Error())
 	if o.Observe {
-		return agents.Reply{Stderr: "assent: only observed, and not recorded: " + err.Error() + "\n"}
+		return agents.Reply{Stderr: "assent: only observed, and not recorded: " + why + "\n"}
 	}
-	return agents.Blocked(err.Error())
+	return agents.Blocked(why)
 }
 
 // An answering is one event on its way to an answer.
