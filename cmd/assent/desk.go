@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"os/user"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"github.com/assent-dev/assent/internal/notify"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/term"
-	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
@@ -227,35 +225,4 @@ func (g sessionMemory) history(ctx context.Context, session string) (out []appro
 		}
 	}
 	return out, nil
-}
-
-// inOrder returns how each call of the steps ended, in the model's order: a denial is
-// recorded before the calls beside it have run.
-func inOrder(events []approval.Event, steps []worker.Step) []approval.Event {
-	rest := slices.Clone(events)
-	var out []approval.Event
-	for _, s := range steps {
-		for _, r := range s.Results {
-			if i := slices.IndexFunc(rest, func(e approval.Event) bool { return e.CallID == r.ID }); i >= 0 {
-				out = append(out, rest[i])
-				rest = slices.Delete(rest, i, i+1)
-			}
-		}
-	}
-	return append(out, rest...)
-}
-
-// readPolicy reads a policy file that the operator named; the administrator's word holds
-// besides it. The model is told which line of it decided, and no path of this machine, so
-// the file goes by its own name.
-func readPolicy(file string) (*config.Policy, error) {
-	f, err := config.Read(file, "")
-	if err != nil {
-		return nil, err
-	}
-	c, err := config.Places{Admin: config.AdminFile, Resolve: resolveExisting}.Operator(f)
-	if err != nil {
-		return nil, err
-	}
-	return c.Policy, nil
 }

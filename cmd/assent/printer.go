@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -137,4 +138,20 @@ func changed(e approval.Event) string {
 		return ""
 	}
 	return ", after changing the arguments"
+}
+
+// inOrder returns how each call of the steps ended, in the model's order: a denial is
+// recorded before the calls beside it have run.
+func inOrder(events []approval.Event, steps []worker.Step) []approval.Event {
+	rest := slices.Clone(events)
+	var out []approval.Event
+	for _, s := range steps {
+		for _, r := range s.Results {
+			if i := slices.IndexFunc(rest, func(e approval.Event) bool { return e.CallID == r.ID }); i >= 0 {
+				out = append(out, rest[i])
+				rest = slices.Delete(rest, i, i+1)
+			}
+		}
+	}
+	return append(out, rest...)
 }

@@ -29,3 +29,18 @@ func policyOr(c *cobra.Command, named string) (string, error) {
 	}
 	return found, nil
 }
+
+// readPolicy reads a policy file that the operator named; the administrator's word holds
+// besides it. The model is told which line of it decided, and no path of this machine, so
+// the file goes by its own name.
+func readPolicy(file string) (*config.Policy, error) {
+	f, err := config.Read(file, "")
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Places{Admin: config.AdminFile, Resolve: resolveExisting}.Operator(f)
+	if err != nil {
+		return nil, err
+	}
+	return c.Policy, nil
+}
