@@ -87,9 +87,15 @@ var secretForms = sync.OnceValue(func() []secretForm {
 	}
 })
 
+// shortestForm is the length of the shortest text that has a form: -u a:b.
+const shortestForm = 6
+
 // Redact returns text with everything that looks like a secret replaced. It is
 // for logs; what a person approves is shown as it is.
 func Redact(text string) string {
+	if len(text) < shortestForm {
+		return text
+	}
 	lower := strings.ToLower(text)
 	for _, f := range secretForms() {
 		if slices.ContainsFunc(f.hints, func(hint string) bool { return strings.Contains(lower, hint) }) {

@@ -119,3 +119,30 @@ func FuzzRedactJSON(f *testing.F) {
 		}
 	})
 }
+
+// No form fits a text that is too short to be looked at: all of up to five of the
+// characters that forms are about are tried.
+func TestNoSecretIsTooShortToBeLookedFor(t *testing.T) {
+	if got := Redact("-u a:b"); got != "-u a:"+Redacted {
+		t.Errorf("the shortest form is left: %q", got)
+	}
+	letters := "-u a:=/@?&ek"
+	var try func(text string)
+	try = func(text string) {
+		for _, f := range secretForms() {
+			if got := f.redact(text); got != text {
+				t.Errorf("%q has a form", text)
+			}
+		}
+		if len(text) < shortestForm-1 && !t.Failed() {
+			for _, l := range letters {
+				try(text + string(l))
+			}
+		}
+	}
+	for _, first := range letters {
+		if !t.Failed() && (first == '-' || first == ' ' || first == 'a') {
+			try(string(first))
+		}
+	}
+}
