@@ -80,7 +80,8 @@ func (g *Gate) judgement(ctx context.Context, o *Outcome, p *Proposal, approved 
 	if err != nil {
 		return Judgement{}, err
 	}
-	q := Question{Call: &o.Call, Proposal: p, Now: g.cfg.Clock(), Approved: approved, Traced: !g.cfg.Untraced}
+	traced := !g.cfg.Untraced && o.Stage != StageExecuting // which is on record, with its trace
+	q := Question{Call: &o.Call, Proposal: p, Now: g.cfg.Clock(), Approved: approved, Traced: traced}
 	return policy.Judge(q), nil
 }
 

@@ -83,9 +83,8 @@ func (t *tracer) grant(i int, look, found string, g *Grant) {
 }
 
 func ruleSource(r *Rule) string {
-	text := "rule " + r.String()
-	if r.Source != "" {
-		text += " at " + r.Source
+	if r.Source == "" {
+		return "rule " + r.String()
 	}
-	return text
+	return "rule " + r.String() + " at " + r.Source
 }
