@@ -4,10 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 )
+
+// logSuffix is what SQLite calls the write-ahead log of a file.
+const logSuffix = "-wal"
 
 // syncWithin is how soon what was written without waiting is on the disk.
 const syncWithin = 50 * time.Millisecond
@@ -55,6 +59,20 @@ func (s *Store) syncSoon() error {
 		})
 	}
 	return nil
+}
+
+// Sync brings what was committed to the store in a folder to the disk, whichever process
+// did. It is for one that ends without closing its store. Without a log there is nothing to
+// bring.
+func Sync(folder string) error {
+	f, err := os.Open(filepath.Join(folder, FileName+logSuffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func (d *disk) sync(want int64) error {

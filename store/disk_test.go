@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -40,5 +42,27 @@ func TestWhatAPersonDecidedIsOnTheDiskFirst(t *testing.T) {
 	}
 	if all.Dirty() {
 		t.Error("with fsync all, a record is not on the disk")
+	}
+}
+
+func TestSyncOfALog(t *testing.T) {
+	folder := t.TempDir()
+	if err := store.Sync(folder); err != nil {
+		t.Errorf("there is no log: %v", err)
+	}
+	s := openStore(t, folder, store.Options{})
+	if err := s.AddRules(t.Context(), numbered(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Sync(folder); err != nil {
+		t.Error(err)
+	}
+	other := t.TempDir()
+	log := filepath.Join(other, store.FileName+"-wal")
+	if err := os.Symlink(log, log); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Sync(other); err == nil {
+		t.Error("a log that cannot be opened is on the disk")
 	}
 }

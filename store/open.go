@@ -116,7 +116,7 @@ func openWith(ctx context.Context, folder string, opt Options, known []migration
 		path: path, opt: opt.withDefaults(), migrations: known, mark: mark{path + "-mark"},
 		writing: make(chan struct{}, 1), grants: map[string]cached[sessionGrants]{},
 	}
-	s.disk.log = path + "-wal"
+	s.disk.log = path + logSuffix
 	s.turn = turn{path: path + "-lock", patience: s.opt.Patience}
 	s.pulse.count.path = s.turn.path
 	s.log.free = sync.NewCond(&s.log.mu)

@@ -18,7 +18,7 @@ const (
 // the system says that the write-ahead log was written to, and then asks SQLite.
 // An error is not told: who uses the store next meets it.
 func (s *Store) watch(ctx context.Context) {
-	written := watchLog(ctx, s.path+"-wal")
+	written := watchLog(ctx, s.path+logSuffix)
 	if written == nil {
 		written = func() bool { return wait(ctx, unheard) }
 	}

@@ -33,32 +33,52 @@ func build(t testing.TB, dir string) string {
 	return program
 }
 
-var initBytes = regexp.MustCompile(`^init (\S+) @.* clock, (\d+) bytes`)
+var initLine = regexp.MustCompile(`^init (\S+) @\S+ ms, (\S+) ms clock, (\d+) bytes`)
 
-// maxInit is how much all packages together may make before the program begins.
-const maxInit = 256 << 10
+// What all packages together may take and make before the program begins.
+const (
+	maxInit      = 3.0 // milliseconds
+	maxInitBytes = 256 << 10
+)
 
-// TestPackagesDoLittleBeforehand sums what the runtime says that each package made when it
-// was initialised: tables and patterns that the hook may not need, and that every event
-// would wait for. How long that takes is for the benchmark.
+// TestPackagesDoLittleBeforehand sums what the runtime says that each package took and made
+// when it was initialised: tables and patterns that the hook may not need, and that every
+// event would wait for. Of many runs the fastest counts: the others measure who else uses
+// the machine.
 func TestPackagesDoLittleBeforehand(t *testing.T) {
-	sum, most, name := 0, 0, ""
-	for line := range bytes.Lines(initTrace(t, build(t, t.TempDir()))) {
-		found := initBytes.FindStringSubmatch(string(line))
+	program := build(t, t.TempDir())
+	took, made := initSums(t, program)
+	for runs := 1; took > maxInit && runs < 50; runs++ {
+		again, _ := initSums(t, program)
+		took = min(took, again)
+	}
+	if took > maxInit {
+		t.Errorf("the packages take %.2f ms to be initialised, want %.0f at most", took, maxInit)
+	}
+	if made == 0 || made > maxInitBytes {
+		t.Errorf("the packages make %d bytes when they are initialised, want %d at most", made, maxInitBytes)
+	}
+}
+
+// initSums runs the program, and returns the milliseconds and bytes of all packages.
+func initSums(t *testing.T, program string) (took float64, made int) {
+	t.Helper()
+	for line := range bytes.Lines(initTrace(t, program)) {
+		found := initLine.FindStringSubmatch(string(line))
 		if found == nil {
 			continue
 		}
-		made, err := strconv.Atoi(found[2])
+		ms, err := strconv.ParseFloat(found[2], 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sum += made; made > most {
-			most, name = made, found[1]
+		n, err := strconv.Atoi(found[3])
+		if err != nil {
+			t.Fatal(err)
 		}
+		took, made = took+ms, made+n
 	}
-	if sum == 0 || sum > maxInit {
-		t.Errorf("the packages make %d bytes when they are initialised, want %d at most; most is of %s", sum, maxInit, name)
-	}
+	return took, made
 }
 
 func initTrace(t *testing.T, program string) []byte {

@@ -36,7 +36,7 @@ func hookCmd() *cobra.Command {
 				return statusError{exitUsage, err}
 			}
 			o.Deadline, o.Observe, o.Defer, o.Input = deadline, observe, later, c.InOrStdin()
-			if status := hook.Write(hook.Run(c.Context(), o), c.OutOrStdout(), c.ErrOrStderr()); status != exitOK {
+			if status := hook.Answer(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr()); status != exitOK {
 				return statusError{status, nil}
 			}
 			return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/store"
 )
 
 // Usage is how the program is called.
@@ -21,27 +22,34 @@ const Usage = "AGENT [--observe] [--defer] [--deadline DURATION] [--state FOLDER
 // Main is the whole program: it answers the event on standard input as the arguments say,
 // and returns the exit status.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return Write(mainReply(args, stdin), stdout, stderr)
+	o, err := options(args)
+	if err != nil {
+		return write(agents.Blocked(err.Error()), stdout, stderr)
+	}
+	o.Input = stdin
+	// Until the end of the process: a signal before the answer is written must not end it.
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	return Answer(ctx, o, stdout, stderr)
 }
 
-// Write gives the reply to the agent and returns the exit status.
-func Write(reply agents.Reply, stdout, stderr io.Writer) int {
+// Answer answers one event in a process that ends with it, and returns the exit status. The
+// agent has its answer before the record is on the disk, and a status that blocks the call
+// if it does not get there.
+func Answer(ctx context.Context, o Options, stdout, stderr io.Writer) int {
+	status := write(Run(ctx, o), stdout, stderr)
+	if err := store.Sync(o.State); err != nil {
+		return write(o.failed(err), io.Discard, stderr)
+	}
+	return status
+}
+
+// write gives the reply to the agent and returns the exit status.
+func write(reply agents.Reply, stdout, stderr io.Writer) int {
 	if _, err := stdout.Write(reply.Stdout); err != nil {
 		reply = agents.Blocked("the answer cannot be written: " + err.Error())
 	}
 	io.WriteString(stderr, reply.Stderr) // if nobody listens, the status still says it
 	return reply.Exit
-}
-
-func mainReply(args []string, stdin io.Reader) agents.Reply {
-	o, err := options(args)
-	if err != nil {
-		return agents.Blocked(err.Error())
-	}
-	o.Input = stdin
-	// Until the end of the process: a signal before the answer is written must not end it.
-	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	return Run(ctx, o)
 }
 
 func options(args []string) (Options, error) {
