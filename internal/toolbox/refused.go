@@ -17,7 +17,7 @@ import (
 // explain finds out what the sandbox refused to a command that failed, tells the model in
 // its result, and records it with what would allow it, for the person.
 func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profile, r *shell.Result) error {
-	refused := explain.Explain(p, m.facts(c, r))
+	refused := explain.Explain(asFound(p, r), m.facts(c, r))
 	m.left.keep(c, r, p, refused)
 	var errs []error
 	for _, one := range refused {
@@ -25,6 +25,22 @@ func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profil
 		errs = append(errs, tool.ReportConfined(ctx, one.ForPerson()))
 	}
 	return errors.Join(errs...)
+}
+
+// asFound is the profile with what is protected in its roots as they are, if a command met
+// something that cannot be written.
+func asFound(p sandbox.Profile, r *shell.Result) sandbox.Profile {
+	if r.ExitCode == 0 || !strings.Contains(r.Stderr+r.Stdout, "Read-only file system") {
+		return p
+	}
+	scene, err := host.Survey(p)
+	if err != nil {
+		return p // then nothing is known
+	}
+	for _, place := range scene.Protected {
+		p.Protected = append(p.Protected[:len(p.Protected):len(p.Protected)], sandbox.Entry{Path: place.Path, Source: place.Source})
+	}
+	return p
 }
 
 func (m *machine) facts(c shell.Command, r *shell.Result) explain.Facts {

@@ -243,3 +243,25 @@ shell: {default: {approval: allow}}
 		t.Errorf("the child reaches more than its parent: %+v", p)
 	}
 }
+
+// Hooks outside of .git are protected, and a command that would write there is told so.
+func TestHooksElsewhereAreExplained(t *testing.T) {
+	for _, git := range []string{"", "  git_write: true\n"} {
+		w := newWorld(t, free)
+		must(t, exec.Command("git", "init", "-q", w.top+"/proj").Run())
+		must(t, exec.Command("git", "-C", w.top+"/proj", "config", "core.hooksPath", ".husky").Run())
+		w.box = w.open(strings.Replace(free, "shell:", git+"shell:", 1), nil)
+		for command, says := range map[string]string{
+			"mkdir -p .husky && echo x > .husky/pre-commit":       "(git runs hooks from it: core.hooksPath in " + w.top + "/proj/.git/config)",
+			"python3 -c 'open(\".git/hooks/pre-commit\", \"w\")'": "writing " + w.top + "/proj/.git/hooks/pre-commit was refused: it is protected",
+		} {
+			r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": command})
+			if !strings.Contains(r.Text, says) {
+				t.Errorf("%s: %s %v", command, r.Text, r.Err)
+			}
+		}
+		if _, err := os.Lstat(w.top + "/proj/.husky"); err == nil {
+			t.Error("something is left behind")
+		}
+	}
+}

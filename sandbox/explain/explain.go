@@ -96,7 +96,13 @@ func (e *explaining) named(n Named) {
 	if slices.Contains(e.mentioned, n.Path) {
 		grade = Certain
 	}
-	e.add(Refusal{Kind: kind, Path: n.Path, Grade: grade, Fixed: e.fixed(n.Path)})
+	e.add(e.refusal(kind, n.Path, grade))
+}
+
+// refusal is one about a path, with what fixes it there.
+func (e *explaining) refusal(kind Kind, file string, grade Grade) Refusal {
+	source, fixed := e.fixed(file)
+	return Refusal{Kind: kind, Path: file, Grade: grade, Fixed: fixed, Source: source}
 }
 
 // refuses reports whether the profile keeps a command from a file.
@@ -134,13 +140,15 @@ func guarded(file string) bool {
 	return false
 }
 
-// fixed reports whether no step can let a command at a path: it is protected or hidden.
-func (e *explaining) fixed(file string) bool {
-	if guarded(file) {
-		return true
+// fixed reports whether no step can let a command at a path, and what says so: it is
+// protected or hidden.
+func (e *explaining) fixed(file string) (source string, is bool) {
+	for _, entry := range slices.Concat(e.profile.Protected, e.profile.Masked) {
+		if sandbox.Below(entry.Path, file) {
+			return entry.Source, true
+		}
 	}
-	within := func(o sandbox.Entry) bool { return sandbox.Below(o.Path, file) }
-	return slices.ContainsFunc(e.profile.Protected, within) || slices.ContainsFunc(e.profile.Masked, within)
+	return "", guarded(file)
 }
 
 func (e *explaining) private(file string) bool {
@@ -176,10 +184,10 @@ func (e *explaining) seen(file string) {
 	switch {
 	case e.Shared(file):
 	case mode == sandbox.Nothing && e.Exists(file) && !e.writes(file):
-		e.add(Refusal{Kind: Read, Path: file, Grade: Likely, Fixed: e.fixed(file)})
+		e.add(e.refusal(Read, file, Likely))
 	case mode == sandbox.ReadWrite || mode == sandbox.Nothing && e.private(file):
 	case strings.Contains(e.Output, "Read-only file system"):
-		e.add(Refusal{Kind: Write, Path: file, Grade: Likely, Fixed: e.fixed(file)})
+		e.add(e.refusal(Write, file, Likely))
 	}
 }
 
@@ -202,8 +210,9 @@ func (e *explaining) busy(file string) {
 	alone := func(r sandbox.Root) bool {
 		return r.Path == file && r.Mode == sandbox.ReadWrite && !e.Exists(file+"/.")
 	}
-	if dir := path.Dir(file); slices.ContainsFunc(e.profile.Roots, alone) && e.mode(dir) != sandbox.ReadWrite && !e.fixed(file) {
-		e.add(Refusal{Kind: Write, Path: dir, Grade: grade, Fixed: e.fixed(dir)})
+	_, fixed := e.fixed(file)
+	if dir := path.Dir(file); slices.ContainsFunc(e.profile.Roots, alone) && e.mode(dir) != sandbox.ReadWrite && !fixed {
+		e.add(e.refusal(Write, dir, grade))
 		return
 	}
 	e.add(Refusal{Kind: Move, Path: file, Grade: grade, Fixed: true})

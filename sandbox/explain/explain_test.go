@@ -14,7 +14,7 @@ var profile = sandbox.Profile{
 		{Path: "/docs", Mode: sandbox.ReadOnly},
 		{Path: "/one/file", Mode: sandbox.ReadWrite},
 	},
-	Protected: []sandbox.Entry{{Path: "/p/state"}},
+	Protected: []sandbox.Entry{{Path: "/p/state", Source: "assent's state"}},
 	Masked:    []sandbox.Entry{{Path: "/p/.env"}},
 }
 
@@ -45,7 +45,7 @@ func TestExplain(t *testing.T) {
 		"only mentioned":                {explain.Facts{Output: "open '/x/a': nothing"}, "sandbox (likely): /x/a exists"},
 		"a write outside":               {explain.Facts{Named: write("/x/a"), Output: "/x/a: Read-only file system"}, "sandbox (certain): writing /x/a"},
 		"a write to a read-only root":   {explain.Facts{Named: write("/docs/a"), Output: "docs/a: Read-only"}, "sandbox (likely): writing /docs/a"},
-		"by a name in the folder":       {explain.Facts{Named: write("/p/state/a"), Output: "state/a: Read-only"}, "sandbox (certain): writing /p/state/a was refused: it is protected"},
+		"by a name in the folder":       {explain.Facts{Named: write("/p/state/a"), Output: "state/a: Read-only"}, "sandbox (certain): writing /p/state/a was refused: it is protected (assent's state)"},
 		"hidden":                        {explain.Facts{Named: read("/p/.env"), Output: ".env: Permission denied"}, "sandbox (certain): /p/.env is hidden"},
 		"git":                           {explain.Facts{GitWrites: true}, "sandbox (certain): the repository"},
 		"the repository, by its words":  {explain.Facts{Output: "'.git/index.lock': Read-only file system"}, "sandbox (likely): writing /p/.git/index.lock"},

@@ -57,14 +57,21 @@ func (r Refusal) what() string {
 		return "removing or renaming " + r.Place() + " was refused: it is protected, hidden or a root, or holds something that is"
 	case Write:
 		if r.Fixed {
-			return "writing " + r.Place() + " was refused: it is protected"
+			return "writing " + r.Place() + " was refused: it is protected" + r.because()
 		}
 		return "writing " + r.Place() + " was refused: it is in no folder that commands may write"
 	}
 	if r.Fixed {
-		return r.Place() + " is hidden from commands"
+		return r.Place() + " is hidden from commands" + r.because()
 	}
 	return r.Place() + " exists on this machine, but is not shared with commands"
+}
+
+func (r Refusal) because() string {
+	if r.Source == "" {
+		return ""
+	}
+	return " (" + r.Source + ")"
 }
 
 // Place is the path as it is told: in quotes if it has characters that do not print.
