@@ -29,7 +29,7 @@ func hookCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			agent, err := agents.Named(args[0])
 			if err != nil {
-				return usageError{what: err.Error(), help: c.CommandPath() + " --help"}
+				return asUsage(c, err)
 			}
 			o, err := hook.Here(agent, state)
 			if err != nil {

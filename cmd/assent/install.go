@@ -79,7 +79,7 @@ func (f *installFlags) each(c *cobra.Command, args []string, do func(*cobra.Comm
 	}
 	found, err := agentsFor(args, below)
 	if err != nil {
-		return usageError{what: err.Error(), help: c.CommandPath() + " --help"}
+		return asUsage(c, err)
 	}
 	if len(found) == 0 {
 		return fmt.Errorf("no agent was found in %s; name one of %v", below, agentNames())

@@ -40,7 +40,7 @@ func verifyCmd() *cobra.Command {
 			}
 			found, err := agentsFor(args, below)
 			if err != nil {
-				return usageError{what: err.Error(), help: c.CommandPath() + " --help"}
+				return asUsage(c, err)
 			}
 			return verifyAll(c, found, below)
 		},

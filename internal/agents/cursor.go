@@ -70,11 +70,15 @@ func (o object) part(names ...string) (json.RawMessage, error) {
 	return json.Marshal(part)
 }
 
-func readCursorMCP(o object, e *Event) (err error) {
-	if e.Tool, err = o.text("tool_name"); err != nil {
-		return err
+func readCursorCall(o object, e *Event) (err error) {
+	if e.Tool, err = o.text("tool_name"); err == nil {
+		e.Input, err = o.input("tool_input")
 	}
-	if e.Input, err = o.input("tool_input"); err != nil {
+	return err
+}
+
+func readCursorMCP(o object, e *Event) (err error) {
+	if err := readCursorCall(o, e); err != nil {
 		return err
 	}
 	if e.Server, err = o.optional("mcp_server_name"); err == nil && e.Server == "" {
@@ -84,10 +88,7 @@ func readCursorMCP(o object, e *Event) (err error) {
 }
 
 func readCursorTool(o object, e *Event) (err error) {
-	if e.Tool, err = o.text("tool_name"); err != nil {
-		return err
-	}
-	if e.Input, err = o.input("tool_input"); err != nil {
+	if err := readCursorCall(o, e); err != nil {
 		return err
 	}
 	if name, ok := strings.CutPrefix(e.Tool, "MCP:"); ok {

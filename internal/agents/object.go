@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,8 +128,25 @@ func (o object) list(name string) ([]object, error) {
 	return out, nil
 }
 
-// texts returns the texts under the first of the names that is there; a single text
-// counts as one.
+// path returns the path under the first of the names that is there.
+func (o object) path(dir string, names ...string) (string, error) {
+	p, err := o.text(names...)
+	if err != nil {
+		return "", err
+	}
+	return absolute(p, dir)
+}
+
+// folder is path for a folder that is the agent's own if none is named.
+func (o object) folder(dir string, names ...string) (string, error) {
+	p, err := o.optional(names...)
+	if err != nil {
+		return "", err
+	}
+	return absolute(cmp.Or(p, dir), dir)
+}
+
+// texts returns the texts under a name; a single text counts as one.
 func (o object) texts(name string) ([]string, error) {
 	if !o.has(name) {
 		return nil, nil

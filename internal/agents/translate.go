@@ -59,11 +59,8 @@ func own(object, string) (Want, error) { return Want{Own: true}, nil }
 // onPath returns a translator to one of our tools that takes nothing but a path.
 func onPath(tool string, names ...string) translator {
 	return func(in object, dir string) (Want, error) {
-		p, err := in.text(names...)
+		p, err := in.path(dir, names...)
 		if err != nil {
-			return Want{}, err
-		}
-		if p, err = absolute(p, dir); err != nil {
 			return Want{}, err
 		}
 		return ours(tool, pathArgs{p})
@@ -74,14 +71,8 @@ func onPath(tool string, names ...string) translator {
 // the agent's own. A pattern that leads out of the folder counts as a path.
 func inFolder(tool string, names ...string) translator {
 	return func(in object, dir string) (Want, error) {
-		p, err := in.optional(names...)
+		p, err := in.folder(dir, names...)
 		if err != nil {
-			return Want{}, err
-		}
-		if p == "" {
-			p = dir
-		}
-		if p, err = absolute(p, dir); err != nil {
 			return Want{}, err
 		}
 		if glob, err := in.optional("glob", "glob_pattern", "pattern"); err == nil && tool == "list_files" {
@@ -107,15 +98,12 @@ func fixedPart(folder, glob string) string {
 
 func writing(contentNames ...string) translator {
 	return func(in object, dir string) (Want, error) {
-		p, err := in.text(pathNames...)
+		p, err := in.path(dir, pathNames...)
 		if err != nil {
 			return Want{}, err
 		}
 		content, err := in.given(contentNames...)
 		if err != nil {
-			return Want{}, err
-		}
-		if p, err = absolute(p, dir); err != nil {
 			return Want{}, err
 		}
 		w, err := ours("write_file", writeArgs{p, content})
@@ -152,11 +140,8 @@ func editsOf(in object, dir string, edits []edit) (Want, error) {
 	if len(edits) == 0 {
 		return Want{}, errors.New("there is nothing to edit")
 	}
-	p, err := in.text(pathNames...)
+	p, err := in.path(dir, pathNames...)
 	if err != nil {
-		return Want{}, err
-	}
-	if p, err = absolute(p, dir); err != nil {
 		return Want{}, err
 	}
 	return ours("edit_file", editArgs{p, edits})
@@ -187,14 +172,11 @@ func readEdit(in object) (e edit, err error) {
 }
 
 func notebook(in object, dir string) (Want, error) {
-	p, err := in.text("notebook_path")
+	p, err := in.path(dir, "notebook_path")
 	if err != nil {
 		return Want{}, err
 	}
-	args := notebookArgs{Mode: "replace"}
-	if args.Path, err = absolute(p, dir); err != nil {
-		return Want{}, err
-	}
+	args := notebookArgs{Path: p, Mode: "replace"}
 	if args.Cell, err = in.optional("cell_id"); err != nil {
 		return Want{}, err
 	}
@@ -229,14 +211,8 @@ func running(names ...string) translator {
 		if err != nil {
 			return Want{}, err
 		}
-		cwd, err := in.optional("cwd", "workdir", "directory", "dir_path", "working_directory")
+		cwd, err := in.folder(dir, "cwd", "workdir", "directory", "dir_path", "working_directory")
 		if err != nil {
-			return Want{}, err
-		}
-		if cwd == "" {
-			cwd = dir
-		}
-		if cwd, err = absolute(cwd, dir); err != nil {
 			return Want{}, err
 		}
 		w, err := ours("shell", shellArgs{command, path.Clean(cwd)})

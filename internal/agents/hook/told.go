@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -20,9 +21,9 @@ func (a *answering) told(e agents.Event, want agents.Want, o approval.Outcome) a
 		}
 		return agents.Answer{Verdict: agents.Allow, Reason: reason(o), Input: input}
 	case o.State == approval.Pending:
-		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + orElse(o.Why, "nothing allows it") + "; answer it with 'assent pending', then resume"}
+		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it") + "; answer it with 'assent pending', then resume"}
 	case o.State == approval.HandedOver:
-		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + orElse(o.Why, "nothing allows it")}
+		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it")}
 	case o.State == approval.Answered:
 		return agents.Answer{Reason: fmt.Sprintf("A person answered in place of the tool, which did not run: %s", o.Decision.Result)}
 	}
@@ -48,11 +49,4 @@ func forModel(err error) string {
 		return words.ForModel()
 	}
 	return err.Error()
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
