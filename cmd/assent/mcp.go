@@ -66,12 +66,12 @@ func mcpCmd() *cobra.Command {
 func (f *mcpFlags) check(c *cobra.Command) error {
 	for _, name := range f.tools {
 		if name != "files" && name != "shell" {
-			return usageError{what: fmt.Sprintf("--tools %q: it is files, shell or both", name), help: c.CommandPath() + " --help"}
+			return misused(c, "--tools %q: it is files, shell or both", name)
 		}
 	}
 	if f.http != "" {
 		if err := gateway.Loopback(f.http); err != nil {
-			return usageError{what: "--http: " + err.Error(), help: c.CommandPath() + " --help"}
+			return misused(c, "--http: %v", err)
 		}
 	}
 	return f.askFlags.check(c)
@@ -88,6 +88,7 @@ func (f *mcpFlags) run(c *cobra.Command, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, counter.close()) }()
+	warnApprovals(c, counter.store)
 	report := func(text string) { fmt.Fprintln(stderr, "assent: "+shownText(text)) }
 	g, err := counter.gateway(ctx, f, report)
 	if err != nil {
