@@ -1,8 +1,10 @@
 package host
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 const (
 	maxSettings = 1 << 20
 	maxIncludes = 100
+	maxLinks    = 40
 )
 
 // gitNames are the places that settings of git name and that make it run programs: folders
@@ -43,9 +46,17 @@ func (s *survey) named(dotGit string, e fs.DirEntry) error {
 	if common := readPointer(filepath.Join(git, "commondir"), ""); common != "" {
 		names.read(filepath.Join(common, "config"))
 	}
+	return s.protectAll(names, filepath.Dir(dotGit))
+}
+
+// protectAll protects what settings name in the roots. Git looks for hooks from the top of
+// the work tree; without one, those are left out that it would look for there.
+func (s *survey) protectAll(names *gitNames, top string) error {
 	for _, hook := range names.hooks {
-		// Git looks for them from the top of the work tree.
-		if err := s.protectNamed(absolute(hook.Path, filepath.Dir(dotGit)), sandbox.Absent, "git runs hooks from it: core.hooksPath in "+hook.Source); err != nil {
+		if top == "" && !filepath.IsAbs(hook.Path) {
+			continue
+		}
+		if err := s.protectNamed(absolute(hook.Path, top), sandbox.Absent, "git runs hooks from it: core.hooksPath in "+hook.Source); err != nil {
 			return err
 		}
 	}
@@ -57,8 +68,12 @@ func (s *survey) named(dotGit string, e fs.DirEntry) error {
 	return nil
 }
 
-// protectNamed protects a place in a root. Missing is what it is if it does not exist yet.
+// protectNamed protects a place in a root, or one that links lead to from elsewhere. Missing
+// is what it is if it does not exist yet.
 func (s *survey) protectNamed(file string, missing sandbox.Kind, source string) error {
+	if s.profile.At(file) != sandbox.ReadWrite {
+		file = landing(file, maxLinks)
+	}
 	within := func(p sandbox.Place) bool { return sandbox.Below(p.Path, file) }
 	if s.profile.At(file) != sandbox.ReadWrite || slices.ContainsFunc(s.scene.Protected, within) {
 		return nil // it is not there for the command, or cannot be written anyway
@@ -101,11 +116,7 @@ func (n *gitNames) read(file string) {
 	n.seen[file] = true
 	settings, _ := gitconfig.Parse(readSmall(file, maxSettings))
 	for _, set := range settings {
-		path := set.Value
-		if rest, ok := strings.CutPrefix(path, "~/"); ok {
-			home, _ := os.UserHomeDir()
-			path = filepath.Join(home, rest)
-		}
+		path := expanded(set.Value)
 		switch {
 		case path == "":
 		case set.IsInclude():
@@ -116,6 +127,39 @@ func (n *gitNames) read(file string) {
 			n.hooks = append(n.hooks, sandbox.Entry{Path: path, Source: file})
 		}
 	}
+}
+
+// expanded puts a home in place of ~ or ~name, as git does.
+func expanded(path string) string {
+	name, rest, _ := strings.Cut(path, "/")
+	name, ok := strings.CutPrefix(name, "~")
+	if !ok {
+		return path
+	}
+	home, err := os.UserHomeDir()
+	if name != "" {
+		var u *user.User
+		if u, err = user.Lookup(name); err == nil {
+			home = u.HomeDir
+		}
+	}
+	if err != nil {
+		return path
+	}
+	return filepath.Join(home, rest)
+}
+
+// landing is where links lead that a path goes through, also to what does not exist yet.
+func landing(file string, links int) string {
+	if real, err := filepath.EvalSymlinks(file); err == nil || file == filepath.Dir(file) || links == 0 {
+		return cmp.Or(real, file)
+	}
+	dir := landing(filepath.Dir(file), links)
+	target, err := os.Readlink(filepath.Join(dir, filepath.Base(file)))
+	if err != nil {
+		return filepath.Join(dir, filepath.Base(file))
+	}
+	return landing(absolute(target, dir), links-1)
 }
 
 func absolute(path, dir string) string {

@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -137,5 +138,37 @@ func TestHooksBehindALinkAreRefused(t *testing.T) {
 	_, err := host.Survey(sandbox.Profile{Roots: []sandbox.Root{{Path: top, Mode: sandbox.ReadWrite, Guarded: true}}})
 	if err == nil || !strings.Contains(err.Error(), "core.hooksPath in "+top+"/.git/config") || !strings.Contains(err.Error(), "symbolic link") {
 		t.Error(err)
+	}
+}
+
+// The user's own settings name the same places for git in every folder: a root need not be
+// a repository to hold them, and a link may lead to it.
+func TestWhatTheUsersSettingsNameIsProtectedEverywhere(t *testing.T) {
+	top := repository(t)
+	home, plain := filepath.Dir(top), filepath.Join(filepath.Dir(top), "plain")
+	err := errors.Join(
+		os.Mkdir(plain, 0o700), os.Symlink(home, filepath.Join(home, "same")), os.Symlink(plain+"/later", filepath.Join(home, "dangling")),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"by its path": "~/plain/later", "through a link": "~/same/plain/later", "through a link that leads nowhere yet": "~/dangling",
+	} {
+		t.Run(name, func(t *testing.T) {
+			git(t, top, "config", "--global", "core.hooksPath", value)
+			git(t, top, "config", "--global", "include.path", "~/plain/more")
+			if got := protectedIn(t, plain, false); !slices.Equal(got, []string{"later absent", "more absent file"}) {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+// ~name is the home of somebody, and no folder of that name.
+func TestHooksInANamedHome(t *testing.T) {
+	top := repository(t, "core.hooksPath=~root/hooks")
+	if got := protectedIn(t, top, false); len(got) != 0 {
+		t.Errorf("%q, but git looks in the home of root", got)
 	}
 }

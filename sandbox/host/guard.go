@@ -43,6 +43,10 @@ func (s *survey) guarded() error {
 		if err := s.enclosing(r.Path); err != nil {
 			return err
 		}
+		// Whatever repository the user goes to, it need not be in a root.
+		if err := s.protectAll(s.usualGit(), ""); err != nil {
+			return err
+		}
 	}
 	return nil
 }
