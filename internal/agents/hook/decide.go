@@ -154,7 +154,7 @@ func (d *desk) queue() approval.Approver {
 
 // wait is how long somebody may take to answer.
 func (a *answering) wait(ctx context.Context, d *desk) time.Duration {
-	left := a.Deadline
+	left := a.deadline()
 	if until, ok := ctx.Deadline(); ok {
 		left = time.Until(until)
 	}

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/config"
@@ -34,13 +35,27 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // Answer answers one event in a process that ends with it, and returns the exit status. The
 // agent has its answer before the record is on the disk, and a status that blocks the call
-// if it does not get there.
+// if it does not get there in time.
 func Answer(ctx context.Context, o Options, stdout, stderr io.Writer) int {
+	began := time.Now()
 	status := write(Run(ctx, o), stdout, stderr)
-	if err := store.Sync(o.State); err != nil {
+	if err := o.sync(o.deadline() - time.Since(began)); err != nil {
 		return write(o.failed(err), io.Discard, stderr)
 	}
 	return status
+}
+
+// sync brings the record to the disk. A disk may hang, and an agent that waited for too long
+// forgets what it was answered.
+func (o Options) sync(within time.Duration) error {
+	synced := make(chan error, 1)
+	go func() { synced <- store.Sync(o.State) }()
+	select {
+	case err := <-synced:
+		return err
+	case <-time.After(within):
+		return fmt.Errorf("the record was not on the disk within %v", o.deadline())
+	}
 }
 
 // write gives the reply to the agent and returns the exit status.

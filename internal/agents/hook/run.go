@@ -47,10 +47,7 @@ func Run(ctx context.Context, o Options) agents.Reply {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if o.Deadline <= 0 {
-		o.Deadline = o.Agent.Patience
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, o.Deadline, fmt.Errorf("there was no answer within %v", o.Deadline))
+	ctx, cancel := context.WithTimeoutCause(ctx, o.deadline(), fmt.Errorf("there was no answer within %v", o.deadline()))
 	defer cancel()
 	a := &answering{Options: o, began: o.Clock()}
 	done := make(chan agents.Reply, 1)
@@ -61,6 +58,14 @@ func Run(ctx context.Context, o Options) agents.Reply {
 	case <-ctx.Done():
 		return o.failed(context.Cause(ctx))
 	}
+}
+
+// deadline is when an event is denied, after it came.
+func (o Options) deadline() time.Duration {
+	if o.Deadline > 0 {
+		return o.Deadline
+	}
+	return o.Agent.Patience
 }
 
 // failed is the reply to an event that could not be answered.
