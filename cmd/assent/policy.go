@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/trust"
 )
 
 // policyOr returns the file that was named, or else the policy of the project that the
@@ -28,6 +31,24 @@ func policyOr(c *cobra.Command, named string) (string, error) {
 		return "", misused(c, "there is no %s here or above; name a policy, or write one with 'assent init'", file)
 	}
 	return found, nil
+}
+
+// needTrust refuses a policy that was found and that nobody has trusted as it is: whoever
+// wrote the project wrote it, and it says what a command may reach.
+func needTrust(ctx context.Context, file, state string) error {
+	known, err := trustFolder(state)
+	if err != nil {
+		return err
+	}
+	read, err := config.Read(file, "")
+	if err != nil {
+		return err
+	}
+	standing, err := standingOf(ctx, known, read)
+	if err != nil || standing == trust.Trusted {
+		return err
+	}
+	return fmt.Errorf("nothing was run: %s is not trusted; 'assent trust' shows what it would allow and asks, or name it with -c", file)
 }
 
 // readPolicy reads a policy file that the operator named; the administrator's word holds

@@ -27,14 +27,20 @@ func sandboxRunCmd() *cobra.Command {
 		Short: "Run a command in the sandbox of a policy",
 		Long: "run starts the command in this folder, under the profile that 'assent sandbox show' prints,\n" +
 			"and ends with its exit status; 125 if the sandbox or the policy failed, 4 if the policy\n" +
-			"requires a sandbox and there is none. Nobody is asked.",
+			"requires a sandbox and there is none. Nobody is asked. A project's policy that is not named\n" +
+			"must be trusted: see 'assent trust'.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			var err error
-			if flags.policy, err = policyOr(c, flags.policy); err != nil {
+			file, err := policyOr(c, flags.policy)
+			if err != nil {
 				return err
 			}
-			err = flags.run(c, args)
+			if flags.policy == "" {
+				err = needTrust(c.Context(), file, flags.state)
+			}
+			if flags.policy = file; err == nil {
+				err = flags.run(c, args)
+			}
 			if err == nil || errors.As(err, new(statusError)) || errors.Is(err, context.Canceled) {
 				return err
 			}
