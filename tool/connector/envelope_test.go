@@ -74,3 +74,19 @@ func FuzzMembers(f *testing.F) {
 		}
 	})
 }
+
+// A server cannot hide what its result is from us, and show it to the client.
+func TestAResultIsReadAsAnyClientMay(t *testing.T) {
+	for _, raw := range []string{
+		`{"resultType":"later"}`, `{"result\u0054ype":"later"}`, `{"ResultType":"later"}`, `{"resultType":"complete","resultType":"later"}`,
+	} {
+		if _, err := readResult([]byte(raw)); err == nil {
+			t.Errorf("%s is taken for a result", raw)
+		}
+	}
+	for _, raw := range []string{`{"isError":true}`, `{"is\u0045rror":true}`, `{"iserror":true}`, `{"content":[],"isError" : true}`} {
+		if failed, err := readResult([]byte(raw)); err != nil || !failed {
+			t.Errorf("%s has not failed: %v", raw, err)
+		}
+	}
+}

@@ -60,10 +60,10 @@ func readResult(raw json.RawMessage) (failed bool, err error) {
 		return false, errors.New("something that is no result")
 	}
 	for name, value := range members(raw) {
-		switch string(name) {
-		case "isError":
+		switch {
+		case spells(name, "isError"):
 			err = json.Unmarshal(value, &failed)
-		case "resultType":
+		case spells(name, "resultType"):
 			var kind string
 			if err = json.Unmarshal(value, &kind); err == nil && kind != "" && kind != "complete" {
 				return false, fmt.Errorf("a result of type %q, which is not understood", kind)
@@ -74,6 +74,16 @@ func readResult(raw json.RawMessage) (failed bool, err error) {
 		}
 	}
 	return failed, nil
+}
+
+// spells reports whether some client may read the name of a member as this one: it can be
+// written with escapes, and not every decoder tells upper from lower case.
+func spells(name []byte, as string) bool {
+	text := string(name)
+	if strings.ContainsRune(text, '\\') && json.Unmarshal([]byte(`"`+text+`"`), &text) != nil {
+		return false // cannot be: it was read as JSON
+	}
+	return strings.EqualFold(text, as)
 }
 
 // textOf returns a result as text for a model: texts as they are, other things named.
