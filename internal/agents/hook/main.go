@@ -38,7 +38,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // if it does not get there in time.
 func Answer(ctx context.Context, o Options, stdout, stderr io.Writer) int {
 	began := time.Now()
-	status := write(Run(ctx, o), stdout, stderr)
+	reply, observed := o.run(ctx)
+	o.Observe = observed
+	status := write(reply, stdout, stderr)
 	if err := o.sync(o.deadline() - time.Since(began)); err != nil {
 		return write(o.failed(err), io.Discard, stderr)
 	}

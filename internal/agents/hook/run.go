@@ -44,6 +44,12 @@ const spare = 2 * time.Second
 
 // Run answers one event. It returns within the deadline, whatever happens.
 func Run(ctx context.Context, o Options) agents.Reply {
+	reply, _ := o.run(ctx)
+	return reply
+}
+
+// run is Run, and says whether the event is only observed, which config may say too.
+func (o Options) run(ctx context.Context) (reply agents.Reply, observed bool) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -54,9 +60,9 @@ func Run(ctx context.Context, o Options) agents.Reply {
 	go func() { done <- a.safely(ctx) }()
 	select {
 	case reply := <-done:
-		return reply
+		return reply, a.Observe
 	case <-ctx.Done():
-		return o.failed(context.Cause(ctx))
+		return o.failed(context.Cause(ctx)), o.Observe
 	}
 }
 

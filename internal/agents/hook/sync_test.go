@@ -31,3 +31,17 @@ func TestADiskThatHangs(t *testing.T) {
 		t.Fatal("it waits without end")
 	}
 }
+
+// TestAConfigThatOnlyObservesBlocksNothingAtTheEnd has a state folder that is none: what
+// cannot be recorded is not brought to the disk either.
+func TestAConfigThatOnlyObservesBlocksNothingAtTheEnd(t *testing.T) {
+	p := newPlace(t)
+	p.write("config/config.yaml", "hook: {observe: true}\n")
+	p.write("file", "")
+	o := p.options(claude(t), bash("t", "git push"))
+	o.State = filepath.Join(p.top, "file")
+	var stdout, stderr strings.Builder
+	if status := Answer(t.Context(), o, &stdout, &stderr); status != 0 || stdout.String() != "" {
+		t.Errorf("it ended with %d, and %q: %s", status, &stdout, &stderr)
+	}
+}
