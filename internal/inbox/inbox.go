@@ -134,16 +134,29 @@ func (in *Inbox) Covers(ctx context.Context, r *approval.Request, d approval.Dec
 func (in *Inbox) Resolve(ctx context.Context, decisions ...approval.Decision) error {
 	var errs []error
 	for _, d := range decisions {
-		err := in.store.Answer(ctx, d)
-		if err == nil {
-			in.mu.Lock()
-			in.answered++
-			in.mine[d.Request] = true
-			in.mu.Unlock()
-		}
-		errs = append(errs, err)
+		errs = append(errs, in.answer(ctx, d))
 	}
 	return errors.Join(errs...)
+}
+
+// answer answers one request. It counts as ours before the answer is there: whoever asked
+// may take it, and the request be gone, before we hear that it was given.
+func (in *Inbox) answer(ctx context.Context, d approval.Decision) error {
+	in.mu.Lock()
+	in.mine[d.Request] = true
+	in.mu.Unlock()
+	err := in.store.Answer(ctx, d)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if err == nil {
+		in.answered++
+		return nil
+	}
+	if !in.mine[d.Request] { // it ended meanwhile, by somebody else
+		in.others++
+	}
+	delete(in.mine, d.Request)
+	return err
 }
 
 // nothing prepares no call: an inbox runs none.

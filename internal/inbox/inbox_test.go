@@ -86,6 +86,46 @@ func TestWhatWaits(t *testing.T) {
 	}
 }
 
+// A quickStore has whoever asked act before the answerer hears how it went.
+type quickStore struct {
+	*approvaltest.Fake
+	before, after func()
+}
+
+func (s *quickStore) Answer(ctx context.Context, d approval.Decision) error {
+	s.before()
+	defer s.after()
+	return s.Fake.Answer(ctx, d)
+}
+
+// An answer of ours is counted as ours, however fast it is taken; one that came too late
+// is not.
+func TestWhoAnsweredIsCounted(t *testing.T) {
+	fake, _, posted := opened(t, 2)
+	store := &quickStore{Fake: fake, before: func() {}, after: func() {}}
+	in := openOn(t, store)
+	waiting := in.Pending()
+	store.after = func() { in.Pending() }
+	if err := in.Resolve(t.Context(), waiting[0].Approve("")); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(in.Quiet(), ", "); !strings.Contains(got, "1 answered, Ctrl-C") {
+		t.Errorf("ours: %s", got)
+	}
+	store.before = func() {
+		if err := fake.Settle(t.Context(), posted[1], approval.Settlement{State: approval.Dismissed}); err != nil {
+			t.Error(err)
+		}
+		in.Pending()
+	}
+	if err := in.Resolve(t.Context(), waiting[1].Approve("")); err == nil {
+		t.Error("an answer that came too late was taken")
+	}
+	if got := strings.Join(in.Quiet(), ", "); !strings.Contains(got, "1 answered, 1 elsewhere") {
+		t.Errorf("others: %s", got)
+	}
+}
+
 func TestWhatOthersAnswered(t *testing.T) {
 	for _, c := range []struct {
 		name string
