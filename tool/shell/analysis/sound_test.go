@@ -23,7 +23,7 @@ func (w *writer) of(choices ...string) string { return choices[w.IntN(len(choice
 func (w *writer) name() string { return w.of("A", "B", "C") }
 
 func (w *writer) word() string {
-	return w.of("x", "y", "'p q'", "$A", `"$A"`, "$B", `"$B"`, "${C}z", `"$1"`, "$2", `"$@"`, "$i", "{m,n}", "$PWD", "~", `"${L[@]}"`, "${A:-d}", "${B:=e}", "$((N))", "*", "${A%x}", "$(pwd)", "$(args sub)", "$#")
+	return w.of("x", "y", "'p q'", "$A", `"$A"`, "$B", `"$B"`, "${C}z", `"$1"`, "$2", `"$@"`, "$i", "{m,n}", "$PWD", "~", `"${L[@]}"`, `"$@x"`, `"${L[@]}z"`, "${A:-d}", "${B:=e}", "$((N))", "*", "${A%x}", "$(pwd)", "$(args sub)", "$#")
 }
 
 func (w *writer) list(depth int) string {

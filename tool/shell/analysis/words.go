@@ -87,7 +87,11 @@ func (w *walker) field(dst []programs.Word, word, written *syntax.Word, s *state
 		return append(dst, v)
 	}
 	f := fielder{dst: dst, written: w.source(written), splits: w.splits(s)}
-	for _, p := range w.pieces(word.Parts, s) {
+	pieces := w.pieces(word.Parts, s)
+	for _, p := range pieces {
+		if len(pieces) > 1 && p.isList {
+			p.known = false // what stands around it becomes part of its first and last word
+		}
 		f.add(p)
 	}
 	f.end()
@@ -208,7 +212,7 @@ func (f *fielder) divide(text string) {
 
 // list appends "$@" as far as it is known.
 func (f *fielder) list(p piece) {
-	if !p.known || f.begun {
+	if !p.known {
 		f.unknown, f.many, f.begun = true, true, true
 		return
 	}
