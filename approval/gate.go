@@ -94,7 +94,7 @@ func New(cfg Config) (*Gate, error) {
 	}
 	g := &Gate{cfg: cfg, batches: map[*Batch]struct{}{}, pending: map[string]int{}, started: map[startKey]*Batch{}}
 	g.listen(cfg.Rules)
-	if any(cfg.Grants) != any(cfg.Rules) {
+	if !same(cfg.Grants, cfg.Rules) {
 		g.listen(cfg.Grants)
 	}
 	return g, nil

@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"fmt"
+	"reflect"
 )
 
 // Remembered is what answers calls of a session now. The zero Remembered has everything
@@ -25,7 +26,7 @@ type MemoryStore interface {
 
 // remembered reads what is remembered now, together or one by one.
 func (g *Gate) remembered(ctx context.Context, session string) (r Remembered, err error) {
-	if all, ok := g.cfg.Rules.(MemoryStore); ok && any(g.cfg.Grants) == any(g.cfg.Rules) {
+	if all, ok := g.cfg.Rules.(MemoryStore); ok && same(g.cfg.Grants, g.cfg.Rules) {
 		err = safely("reading what is remembered", func() (err error) {
 			r, err = all.Remembered(ctx, session)
 			return err
@@ -56,6 +57,9 @@ func (g *Gate) remembered(ctx context.Context, session string) (r Remembered, er
 	}
 	return r, nil
 }
+
+// same reports whether two stores are one. Of values that cannot be compared nobody knows.
+func same(a, b any) bool { return reflect.ValueOf(a).Comparable() && a == b }
 
 // policy is what answers calls of a session now: what is remembered, and what is fixed.
 func (g *Gate) policy(ctx context.Context, session string) (Policy, error) {

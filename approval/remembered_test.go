@@ -53,3 +53,17 @@ func TestWhatIsRememberedIsReadAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// A store may be a value that cannot be compared, which is no reason to panic.
+func TestAStoreThatCannotBeCompared(t *testing.T) {
+	f := newFixture(t)
+	all := struct {
+		*whole
+		_ []int
+	}{whole: &whole{f.memory, nil}}
+	gate := f.another(func(cfg *Config) { cfg.Rules, cfg.Grants = all, all })
+	o := gate.Review(t.Context(), call("send", "it")).Outcome(0)
+	if o.State != Denied || !strings.Contains(o.Why, "asked one by one") {
+		t.Errorf("it is %s (%s)", o.State, o.Why)
+	}
+}
