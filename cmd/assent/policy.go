@@ -36,19 +36,32 @@ func policyOr(c *cobra.Command, named string) (string, error) {
 // needTrust refuses a policy that was found and that nobody has trusted as it is: whoever
 // wrote the project wrote it, and it says what a command may reach.
 func needTrust(ctx context.Context, file, state string) error {
-	known, err := trustFolder(state)
-	if err != nil {
-		return err
-	}
-	read, err := config.Read(file, "")
-	if err != nil {
-		return err
-	}
-	standing, err := standingOf(ctx, known, read)
-	if err != nil || standing == trust.Trusted {
+	if trusted, err := isTrusted(ctx, file, state); err != nil || trusted {
 		return err
 	}
 	return fmt.Errorf("nothing was run: %s is not trusted; 'assent trust' shows what it would allow and asks, or name it with -c", file)
+}
+
+// warnTrust says of such a policy that runs and hooks do not take its word for everything.
+func warnTrust(c *cobra.Command, file, state string) error {
+	trusted, err := isTrusted(c.Context(), file, state)
+	if err == nil && !trusted {
+		fmt.Fprintf(c.ErrOrStderr(), "assent: %s is not trusted: until it is, runs and hooks only let it forbid; see 'assent trust'\n", shownText(file))
+	}
+	return err
+}
+
+func isTrusted(ctx context.Context, file, state string) (bool, error) {
+	known, err := trustFolder(state)
+	if err != nil {
+		return false, err
+	}
+	read, err := config.Read(file, "")
+	if err != nil {
+		return false, err
+	}
+	standing, err := standingOf(ctx, known, read)
+	return standing == trust.Trusted, err
 }
 
 // readPolicy reads a policy file that the operator named; the administrator's word holds
