@@ -85,7 +85,7 @@ func (r *report) policy(o *object) *Policy {
 
 // parse returns the one document of the file; an empty file is an empty mapping.
 func (r *report) parse(data []byte) (ast.Node, error) {
-	if line, why := oversized(data); why != "" {
+	if line, why := unfit(data); why != "" {
 		return nil, Problems{{File: r.file, Line: line, Column: 1, Text: why + "; it cannot be meant"}}
 	}
 	f, err := parser.ParseBytes(data, 0)

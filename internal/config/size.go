@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"unicode/utf8"
 )
 
 // What nobody writes by hand, and what parsing would take too long or too much stack for.
@@ -11,14 +12,17 @@ const (
 	maxNested = 100
 )
 
-// oversized says why a text is not even parsed: a file may come from anybody.
-func oversized(data []byte) (line int, why string) {
+// unfit says why a text is not even parsed: a file may come from anybody.
+func unfit(data []byte) (line int, why string) {
 	if len(data) > maxYAML {
 		return 1, fmt.Sprintf("there are more than %d bytes of YAML", maxYAML)
 	}
 	depth, number := 0, 0
 	for l := range bytes.Lines(data) {
 		number++
+		if !utf8.Valid(l) {
+			return number, "it is no UTF-8"
+		}
 		deepest := nestedLine(l)
 		for _, c := range l {
 			switch c {

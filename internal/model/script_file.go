@@ -68,7 +68,7 @@ func ParseScript(file string, data []byte) (*Script, error) {
 	var doc struct {
 		Turns []scriptTurn `yaml:"turns"`
 	}
-	if err := yaml.UnmarshalWithOptions(data, &doc, yaml.Strict()); err != nil {
+	if err := decode(data, &doc); err != nil {
 		return nil, fmt.Errorf("script %s: %w", file, err)
 	}
 	if len(doc.Turns) == 0 {
@@ -80,6 +80,16 @@ func ParseScript(file string, data []byte) (*Script, error) {
 		}
 	}
 	return &Script{file: file, turns: doc.Turns}, nil
+}
+
+// decode reads YAML. The library panics at some that is none, a tag without a value for one.
+func decode(data []byte, doc any) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("it cannot be read: %v", r)
+		}
+	}()
+	return yaml.UnmarshalWithOptions(data, doc, yaml.Strict())
 }
 
 // prepare checks the turn and makes it ready to be played.
