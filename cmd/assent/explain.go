@@ -38,11 +38,7 @@ func explainCmd() *cobra.Command {
 			return cobra.ExactArgs(2)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			found := file == ""
-			file, err := policyOr(c, file)
-			if err == nil && found {
-				err = warnTrust(c, file, state)
-			}
+			file, err := policyToShow(c, file, state)
 			if err != nil {
 				return err
 			}

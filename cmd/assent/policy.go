@@ -42,13 +42,18 @@ func needTrust(ctx context.Context, file, state string) error {
 	return fmt.Errorf("nothing was run: %s is not trusted; 'assent trust' shows what it would allow and asks, or name it with -c", file)
 }
 
-// warnTrust says of such a policy that runs and hooks do not take its word for everything.
-func warnTrust(c *cobra.Command, file, state string) error {
+// policyToShow is policyOr for what runs nothing. It says of a policy that was found and that
+// nobody has trusted that runs and hooks do not take its word for everything.
+func policyToShow(c *cobra.Command, named, state string) (string, error) {
+	file, err := policyOr(c, named)
+	if err != nil || named != "" {
+		return file, err
+	}
 	trusted, err := isTrusted(c.Context(), file, state)
 	if err == nil && !trusted {
 		fmt.Fprintf(c.ErrOrStderr(), "assent: %s is not trusted: until it is, runs and hooks only let it forbid; see 'assent trust'\n", shownText(file))
 	}
-	return err
+	return file, err
 }
 
 func isTrusted(ctx context.Context, file, state string) (bool, error) {

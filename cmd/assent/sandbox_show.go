@@ -28,11 +28,7 @@ func sandboxShowCmd() *cobra.Command {
 		Short: "Print what commands may reach, and the line of config behind each entry",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			found := policy == ""
-			policy, err := policyOr(c, policy)
-			if err == nil && found {
-				err = warnTrust(c, policy, state)
-			}
+			policy, err := policyToShow(c, policy, state)
 			if err != nil {
 				return err
 			}
