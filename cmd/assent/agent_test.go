@@ -107,11 +107,11 @@ func readSteps(file string) ([]agentStep, error) {
 
 // open puts the gate in front of the tools of the policy, and a foreign one.
 func (a *agent) open(policyFile, state, mode string) error {
-	policy, err := readPolicy(policyFile)
+	policy, err := namedPolicy(context.Background(), policyFile, state)
 	if err != nil {
 		return err
 	}
-	box, err := toolbox.Open(policy, toolbox.Options{State: state, Protected: []string{policyFile}, Environ: os.Environ()})
+	box, err := toolbox.Open(policy.Policy, toolbox.Options{State: state, Protected: policy.Protected(), Environ: os.Environ()})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -36,7 +37,7 @@ func approvalsCmd() *cobra.Command {
 
 func showApprovals(c *cobra.Command, k *keeper, asJSON bool) error {
 	s, err := k.reading(c.Context())
-	if err != nil && !errors.Is(err, errNoStore) {
+	if err != nil && !errors.Is(err, open.ErrNoStore) {
 		return err
 	}
 	if s != nil {

@@ -64,7 +64,7 @@ func (a *aside) Save(ctx context.Context, data []byte) error {
 	if err != nil {
 		return err
 	}
-	version, err := a.desk.store.SaveRun(ctx, approval.SavedRun{ID: a.id, Session: a.desk.session, Version: a.version, Data: all})
+	version, err := a.desk.Store.SaveRun(ctx, approval.SavedRun{ID: a.id, Session: a.desk.Session, Version: a.version, Data: all})
 	if err == nil {
 		a.version = version // otherwise what was kept before still is
 	}
@@ -73,7 +73,7 @@ func (a *aside) Save(ctx context.Context, data []byte) error {
 
 // Collect implements [worker.Aside].
 func (a *aside) Collect(ctx context.Context, b *approval.Batch) error {
-	err := approval.Collect(ctx, a.desk.store, b)
+	err := approval.Collect(ctx, a.desk.Store, b)
 	a.desk.ties.Settle(ctx, b)
 	var withdrawn *approval.WithdrawnError
 	if errors.As(err, &withdrawn) {
@@ -85,18 +85,18 @@ func (a *aside) Collect(ctx context.Context, b *approval.Batch) error {
 // Post implements [worker.Aside]. What waits no more is withdrawn.
 func (a *aside) Post(ctx context.Context, b *approval.Batch) error {
 	pending := b.Pending()
-	open, err := a.desk.store.Open(ctx, a.desk.session)
+	open, err := a.desk.Store.Open(ctx, a.desk.Session)
 	if err != nil {
 		return err
 	}
 	for _, p := range open {
 		if !slices.ContainsFunc(pending, func(r *approval.Request) bool { return r.ID == p.Request.ID }) {
-			if err := a.desk.store.Settle(ctx, p.Request, approval.Settlement{State: approval.Dismissed}); err != nil {
+			if err := a.desk.Store.Settle(ctx, p.Request, approval.Settlement{State: approval.Dismissed}); err != nil {
 				return err
 			}
 		}
 	}
-	return a.desk.store.Post(ctx, pending...)
+	return a.desk.Store.Post(ctx, pending...)
 }
 
 // ended forgets a run that waits for nothing any more.
@@ -104,7 +104,7 @@ func (a *aside) ended(ctx context.Context) error {
 	if a.version == 0 {
 		return nil
 	}
-	return a.desk.store.DeleteRun(context.WithoutCancel(ctx), a.id)
+	return a.desk.Store.DeleteRun(context.WithoutCancel(ctx), a.id)
 }
 
 // loadParked reads a run that was put aside.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/store"
 )
@@ -25,7 +26,7 @@ func TestWhoResumesTooLateEndsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &aside{job: &job{crew: &crew.Crew{}, desk: &desk{store: s, session: run.Session}}, id: id, version: run.Version + 1}
+	a := &aside{job: &job{crew: &crew.Crew{}, desk: &desk{Base: &open.Base{Store: s, Session: run.Session}}}, id: id, version: run.Version + 1}
 	err = a.Save(t.Context(), []byte(`{}`))
 	if !errors.Is(err, approval.ErrRunChanged) {
 		t.Fatalf("saved with %v", err)
@@ -38,9 +39,9 @@ func TestWhoResumesTooLateEndsNothing(t *testing.T) {
 // A letter may be the beginning of a question that nobody has seen yet.
 func TestSomeOfAnIDIsEnoughAndALetterIsNot(t *testing.T) {
 	id := "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	open := []approval.Posted{{Request: &approval.Request{ID: id}}}
+	waiting := []approval.Posted{{Request: &approval.Request{ID: id}}}
 	for given, want := range map[string]bool{id: true, "abcdef": true, "ABCDE": false, "A": false, "": false, "BCDEFG": false} {
-		if r, err := findOpen(open, given); (err == nil && r.ID == id) != want {
+		if r, err := findOpen(waiting, given); (err == nil && r.ID == id) != want {
 			t.Errorf("%q: %v, want %v", given, err, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
@@ -26,7 +27,7 @@ func auditExportCmd(flags *auditFlags) *cobra.Command {
 				return misused(c, "--format %q: it is jsonl or csv", format)
 			}
 			s, err := flags.reading(c.Context())
-			if errors.Is(err, errNoStore) {
+			if errors.Is(err, open.ErrNoStore) {
 				return nil
 			}
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/internal/setup/open"
 )
 
 func auditListCmd(flags *auditFlags) *cobra.Command {
@@ -43,7 +44,7 @@ func auditListCmd(flags *auditFlags) *cobra.Command {
 
 func listRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit int, all bool) error {
 	s, err := flags.reading(c.Context())
-	if errors.Is(err, errNoStore) {
+	if errors.Is(err, open.ErrNoStore) {
 		if !flags.json {
 			fmt.Fprintln(c.OutOrStdout(), "Nothing has been decided.")
 		}
@@ -87,11 +88,7 @@ func listRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit 
 }
 
 func followRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit int) error {
-	dir, err := stateFolder(flags.state)
-	if err != nil {
-		return err
-	}
-	s, err := openStore(c.Context(), dir) // others may decide something soon
+	s, err := flags.open(c.Context(), open.Store) // others may decide something soon
 	if err != nil {
 		return err
 	}

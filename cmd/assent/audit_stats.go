@@ -10,6 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/plot"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/store"
 )
@@ -22,7 +23,7 @@ func auditStatsCmd(flags *auditFlags) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := flags.reading(c.Context())
-			if errors.Is(err, errNoStore) {
+			if errors.Is(err, open.ErrNoStore) {
 				if flags.json {
 					return writeJSON(c.OutOrStdout(), store.Stats{})
 				}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/override"
-	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -45,20 +45,17 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 	if err := f.canAsk(c, false); err != nil {
 		return err
 	}
-	w, folder, file, err := f.callPolicy(c)
+	s, err := f.resolve(c, "", "", false)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancelCause(c.Context())
 	defer stop(nil)
-	if err := makeRoots(w.cfg); err != nil {
-		return err
-	}
-	d, err := f.openDesk(ctx, c, w, false, stop)
+	d, err := f.openDesk(ctx, c, s, session{}, stop)
 	if err != nil {
 		return err
 	}
-	result, err := w.callTool(ctx, d, toolbox.Options{Folder: folder, File: file}, callOf(name, args).Tool, []byte(callOf(name, args).Args))
+	result, err := d.callTool(ctx, callOf(name, args))
 	if err = errors.Join(err, d.close()); err != nil {
 		return err
 	}
@@ -69,67 +66,25 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 	return nil
 }
 
-// callPolicy finds what holds for a call by hand: -c, or the policy of the project.
-func (f *workFlags) callPolicy(c *cobra.Command) (w *prepared, folder, name string, err error) {
-	if w, err = f.places(); err != nil {
-		return nil, "", "", err
-	}
-	if f.config != "" {
-		file, err := config.Read(f.config, "")
-		if err == nil && len(f.set) > 0 {
-			if file, err = override.Apply(file, f.set); err == nil {
-				w.cfg, err = w.places.Operator(file)
-			}
-		}
-		if err != nil {
-			return nil, "", "", err
-		}
-		return w, file.Folder, file.Policy.File, f.confine(c, w)
-	}
-	path, err := config.FindProject(w.cwd)
-	if err != nil {
-		return nil, "", "", err
-	}
-	var file *config.File
-	trusted := false
-	if path != "" {
-		if file, err = config.Read(path, config.PolicyFile); err != nil {
-			return nil, "", "", err
-		}
-		if trusted, err = f.trusts(c, w, file, false); err != nil {
-			return nil, "", "", err
-		}
-		folder, name = file.Folder, file.Policy.File
-	}
-	if w.cfg, err = w.configure(file, trusted); err != nil {
-		return nil, "", "", err
-	}
-	return w, folder, name, f.confine(c, w)
-}
-
 // callTool takes one call through a gate in front of the tools of the policy.
-func (w *prepared) callTool(ctx context.Context, d *desk, from toolbox.Options, name string, args []byte) (tool.Result, error) {
-	opts := w.boxOptions()
-	opts.Folder, opts.File, opts.Denied = from.Folder, from.File, d.denied(w.cfg.Rules)
-	opts.Protected = append(opts.Protected, w.cfg.Files...)
-	call := approval.Call{ID: "by-hand", Tool: name, Arguments: args}
-	if connector, own, ok := strings.Cut(name, ":"); ok {
+func (d *desk) callTool(ctx context.Context, of explain.Call) (tool.Result, error) {
+	call := approval.Call{ID: "by-hand", Tool: of.Tool, Arguments: []byte(of.Args)}
+	if connector, own, ok := strings.Cut(of.Tool, ":"); ok {
 		call.Connector, call.Tool = connector, own
 	}
-	named := slices.DeleteFunc(slices.Clone(w.cfg.Connectors), func(c config.Connector) bool { return c.Name != call.Connector })
-	foreign, err := w.connect(ctx, named, from.Folder, from.File)
+	named := slices.DeleteFunc(slices.Clone(d.Connectors), func(c config.Connector) bool { return c.Name != call.Connector })
+	foreign, err := d.connect(ctx, named)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	defer foreign.close()
-	opts.Further = foreign.tools(named)
-	box, err := toolbox.Open(w.cfg.Policy, opts)
+	box, err := d.Box(d.Configuration, open.Tools{Further: foreign.Tools(named)})
 	if err != nil {
 		return tool.Result{}, err
 	}
 	defer box.Close()
 	warn(box.Warnings)
-	gate, err := d.gate(nil, w.cfg.Rules, box.Tools)
+	gate, err := d.gate(nil, d.Rules, box.Tools)
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -41,13 +41,12 @@ func (f *runFlags) chat(c *cobra.Command, name string) error {
 	if err := f.canAsk(c, false); err != nil {
 		return err
 	}
-	w, err := f.prepare(c, name)
+	s, err := f.resolve(c, "", name, false)
 	if err != nil {
 		return err
 	}
-	w.kind = approval.SessionChat
 	lines := bufio.NewReader(c.InOrStdin())
-	return f.work(c, w, newRunView(out, c.ErrOrStderr(), false), func(ctx context.Context, j *job) error {
+	return f.work(c, s, session{kind: approval.SessionChat}, newRunView(out, c.ErrOrStderr(), false), func(ctx context.Context, j *job) error {
 		run, err := j.member.Run(ctx)
 		if err != nil {
 			return err

@@ -23,11 +23,14 @@ func checkCmd() *cobra.Command {
 		Example: "  assent check notes.worker\n  assent check .assent/policy.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				found, err := policyOr(c, "")
+				s, err := (&policyFlags{}).resolve(c)
 				if err != nil {
 					return err
 				}
-				args = []string{found}
+				if err := needPolicy(c, s); err != nil {
+					return err
+				}
+				args = []string{s.File.Path}
 			}
 			findings := []check.Finding{}
 			for _, file := range args {

@@ -20,6 +20,8 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/tool"
 )
@@ -134,7 +136,7 @@ func tree(ctx context.Context, dir string, k *killer) error {
 	c := &cobra.Command{}
 	c.SetContext(ctx)
 	f := runFlags{workFlags: workFlags{askFlags: askFlags{onDeny: "continue"}, keeper: keeper{state: filepath.Join(dir, "state")}}, park: true}
-	w, err := leadOf(&f, dir)
+	s, err := leadOf(ctx, f.state, dir)
 	if err != nil {
 		return err
 	}
@@ -142,27 +144,26 @@ func tree(ctx context.Context, dir string, k *killer) error {
 	if err != nil {
 		return err
 	}
-	w.session = run.Session
-	d, err := f.openDesk(ctx, c, w, true, nil)
+	// Without a sandbox: no tool of the story needs one.
+	d, err := openDesk(ctx, s, open.Order{Use: open.Run, NoTools: true, Session: run.Session, Kept: true}, 0, nil)
 	if err != nil {
 		return err
 	}
-	d.kept = true
+	d.KeepSession = true
 	defer d.close()
 	d.shown.next = killedRecorder{d.shown.next, k}
-	all := f.crew(w, d, nil)
-	all.Box.Hold = nil
+	all := f.crew(d, nil)
 	all.Watch = func([]string) worker.Watcher { return telling{printer{out: io.Discard}, dir} }
 	all.Gate = func(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 		return d.gate(chain, policy, append(tools, k.effect(dir, "free"), tool.NeedsApproval(true, k.effect(dir, "asked"))[0]))
 	}
-	m, err := all.Open(w.cfg)
+	m, err := all.Open(s.Configuration)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
 	j := &job{all, m, d, newRunView(io.Discard, io.Discard, false)}
-	a := newAside(j, f.parked(w))
+	a := newAside(j, f.parked(s))
 	all.Aside = killedAside{a, k}
 	err = j.do(ctx, func(ctx context.Context, r *worker.Run) (worker.Round, error) {
 		if !begun {
@@ -178,25 +179,21 @@ func tree(ctx context.Context, dir string, k *killer) error {
 	return err
 }
 
-// leadOf prepares the first worker, without a sandbox: no tool of the story needs one.
-func leadOf(f *runFlags, dir string) (*prepared, error) {
-	w, err := f.places()
+// leadOf resolves what holds for the first worker, which is trusted.
+func leadOf(ctx context.Context, state, dir string) (*setup.Setup, error) {
+	order, err := orderHere("", state)
 	if err != nil {
 		return nil, err
 	}
-	file, err := config.Read(filepath.Join(dir, "lead.worker"), config.WorkerFile)
-	if err != nil {
-		return nil, err
-	}
-	w.cwd = dir
-	w.cfg, err = w.configure(file, true)
-	return w, err
+	order.Dir, order.Worker = dir, filepath.Join(dir, "lead.worker")
+	order.Trust = func(context.Context, *config.File) (bool, error) { return true, nil }
+	return setup.Resolve(ctx, order)
 }
 
 // theRun is the only run that is kept, if one is.
 func theRun(ctx context.Context, k *keeper) (run approval.SavedRun, begun bool, err error) {
 	s, err := k.reading(ctx)
-	if errors.Is(err, errNoStore) {
+	if errors.Is(err, open.ErrNoStore) {
 		return run, false, nil
 	}
 	if err != nil {
@@ -271,16 +268,16 @@ var errKilled = errors.New("killed")
 // answerAll says yes to whatever waits.
 func answerAll(t *testing.T, state string) {
 	t.Helper()
-	s, err := openStore(t.Context(), state)
+	s, err := (&keeper{state: state}).open(t.Context(), open.Store)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	open, err := s.Open(t.Context(), "")
+	waiting, err := s.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range open {
+	for _, p := range waiting {
 		if err := s.Answer(t.Context(), p.Request.Approve("")); err != nil {
 			t.Fatal(err)
 		}

@@ -12,9 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/model"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
-	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
@@ -61,6 +62,7 @@ func demoCmd() *cobra.Command {
 		},
 	}
 	flags.register(c)
+	flags.registerOnDeny(c)
 	c.Flags().StringVar(&flags.dir, "dir", "", "use this folder, new or of an earlier demo, instead of a temporary one")
 	return c
 }
@@ -84,26 +86,20 @@ func runDemo(ctx context.Context, say printer, flags demoFlags) error {
 	if err := staysInside(dir, policy); err != nil {
 		return err
 	}
-	read, err := readPolicy(policy)
+	s, err := namedPolicy(ctx, policy, state)
 	if err != nil {
 		return err
 	}
-	held, err := findSandbox(ctx, read, state, policy)
+	desk, err := openDesk(ctx, s, open.Order{Use: open.Run, Mode: flags.mode()}, flags.askTimeout,
+		func(d *desk) approval.Approver { return demoApprover(d, say, flags, stop) })
 	if err != nil {
 		return err
 	}
-	held.say(os.Stderr)
-	desk, err := openDesk(ctx, deskOrder{
-		state: state, sandbox: held, kind: approval.SessionRun, mode: flags.mode(), timeout: flags.askTimeout,
-		asks: func(d *desk) approval.Approver { return demoApprover(d, say, flags, stop) },
-	})
-	if err != nil {
-		return err
-	}
-	undo := undoFolder(state, policy)
-	err = playDemo(ctx, say, desk, demoTold{policy, state, script, undo, flags.onDeny == "stop"})
+	desk.saySandbox(os.Stderr)
+	undo := open.UndoFolder(state, policy)
+	err = playDemo(ctx, say, desk, demoTold{script, flags.onDeny == "stop"})
 	if err == nil {
-		err = playSandbox(ctx, say, desk, dir, state)
+		err = playSandbox(ctx, say, desk, dir)
 	}
 	err = errors.Join(err, desk.close())
 	demoNext(context.WithoutCancel(ctx), say, dir, undo)
@@ -112,34 +108,26 @@ func runDemo(ctx context.Context, say printer, flags demoFlags) error {
 
 // demoTold is what the story is told with.
 type demoTold struct {
-	policy, state string
-	script        *model.Script
-	undo          *files.UndoFolder
-	stopOnDeny    bool
+	script     *model.Script
+	stopOnDeny bool
 }
 
 // playDemo runs the agent and lists what was decided.
 func playDemo(ctx context.Context, say printer, d *desk, told demoTold) error {
-	policy, err := readPolicy(told.policy)
-	if err != nil {
-		return err
-	}
-	box, err := toolbox.Open(policy, toolbox.Options{
-		State: told.state, Protected: []string{told.policy}, Environ: os.Environ(), Undo: told.undo, Denied: d.denied(policy.Rules), Hold: d.sandbox.hold,
-	})
+	box, err := d.Box(d.Configuration, open.Tools{})
 	if err != nil {
 		return err
 	}
 	defer box.Close()
 	warn(box.Warnings)
 	chain := []string{"tidy"}
-	gate, err := d.gate(chain, policy.Rules, box.Tools)
+	gate, err := d.gate(chain, d.Rules, box.Tools)
 	if err != nil {
 		return err
 	}
 	run := &worker.Run{Talker: thinking{told.script, d.status}, Gate: gate, Watcher: say, Workers: chain, StopOnDeny: told.stopOnDeny}
 	round, err := run.Say(tool.WithProgress(ctx, d.shown), worker.Message{Text: "Tidy up my notes."})
-	events, logErr := sessionMemory{d.store}.history(context.WithoutCancel(ctx), d.session)
+	events, logErr := sessionMemory{d.Store}.history(context.WithoutCancel(ctx), d.Session)
 	say.summary(inOrder(events, round.Steps))
 	return errors.Join(err, logErr)
 }
@@ -158,12 +146,12 @@ func demoApprover(d *desk, say printer, flags demoFlags, stop context.CancelCaus
 	}
 	switch {
 	case term.IsTerminal(os.Stdin) && term.IsTerminal(os.Stderr):
-		if flags.mode() == approval.ModeAsk {
+		if flags.mode() == nil {
 			say.prose("", "", "Answer with a key: y is yes, n is no, s is yes for the rest of this run, ? says why. "+
 				"Try s at the first question, and n with a few words where a note would be deleted.")
 		}
 		return d.terminal(stop)
-	case flags.mode() == approval.ModeAsk:
+	case flags.mode() == nil:
 		say.line("There is no terminal, so a recorded operator answers.")
 		return &operator{say: say}
 	}
@@ -263,7 +251,7 @@ func fillDemo(dir string) error {
 // staysInside refuses a policy that reaches out of the folder: the folder may come from
 // somebody else.
 func staysInside(dir, policyFile string) error {
-	policy, err := readPolicy(policyFile)
+	policy, err := config.Read(policyFile, config.PolicyFile)
 	if err != nil {
 		return err
 	}
@@ -271,7 +259,7 @@ func staysInside(dir, policyFile string) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range policy.Roots {
+	for _, r := range policy.Policy.Roots {
 		real, err := filepath.EvalSymlinks(r.Host)
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -30,19 +30,20 @@ var demoCommands = []string{
 }
 
 // playSandbox shows commands that run without a question, because the sandbox holds them.
-func playSandbox(ctx context.Context, say printer, d *desk, dir, state string) error {
+func playSandbox(ctx context.Context, say printer, d *desk, dir string) error {
 	say.line("")
 	say.prose("", "", "Where a policy gives an agent only what it may change freely, commands need no questions: "+
 		"the operating system's sandbox holds them (shell.default: {approval: ask, when_sandboxed: allow}).")
-	if d.sandbox.missing != nil {
-		say.prose("  ", "  ", "There is none here, so each command would be asked: "+d.sandbox.cause()+".")
+	if d.Sandbox.Missing() {
+		say.prose("  ", "  ", "There is none here, so each command would be asked: "+d.Sandbox.Cause()+".")
 		return nil
 	}
 	policy, err := config.Load("sandboxed.yaml", []byte(demoSandboxed), dir)
 	if err != nil {
 		return err
 	}
-	box, err := toolbox.Open(policy, toolbox.Options{State: state, Environ: os.Environ(), Hold: d.sandbox.hold})
+	cfg := &config.Configuration{Effective: &config.Effective{Policy: policy}, User: d.User, Files: d.Files}
+	box, err := d.Box(cfg, open.Tools{})
 	if err != nil {
 		return err
 	}

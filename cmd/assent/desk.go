@@ -3,8 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"strings"
@@ -17,103 +17,58 @@ import (
 	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/notify"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 )
 
-// A desk is what the gates of a run share: the store, the session, who is asked, and where
-// it is shown what goes on.
+// A desk is what the gates of a run share: what they stand on, who is asked, and where it is
+// shown what goes on.
 type desk struct {
-	store    *store.Store
-	session  string
-	mode     approval.Mode
+	*open.Base
 	approver approval.Approver
 	ties     crew.Ties
 	status   *term.Status // nil where it cannot be drawn
 	shown    *progress
-	limit    present.Limit // how much of a view is shown at first
-	off      string        // how asking is turned on again, if the master switch is off
-	kept     bool          // the session goes on after this process
-	sandbox  *confinement  // what holds calls; nil if that is not known
 
 	mu    sync.Mutex
 	gates map[string]*tool.Gate // by chain of workers
 }
 
-// A deskOrder says what a desk is for.
-type deskOrder struct {
-	state string
-	kind  approval.SessionKind
-	// session is that of a run that goes on; empty begins a new one. With keeps it
-	// outlives this process.
-	session string
-	keeps   bool
-	mode    approval.Mode
-	sandbox *confinement
-	// timeout turns silence into a denial, if it is not 0.
-	timeout time.Duration
-	// asks makes the one who is asked, once there is something to show; nil means that
-	// nobody is.
-	asks func(*desk) approval.Approver
-}
-
-// openDesk opens the store of a state folder and begins a session in it.
-func openDesk(ctx context.Context, order deskOrder) (*desk, error) {
-	user, err := userConfig()
+// openDesk opens the base of a run. Asks makes the one who is asked, once there is something
+// to show; nil means that nobody is. Silence is a denial after the timeout, if it is not 0.
+func openDesk(ctx context.Context, s *setup.Setup, order open.Order, timeout time.Duration, asks func(*desk) approval.Approver) (*desk, error) {
+	base, err := open.Open(ctx, s, order)
 	if err != nil {
 		return nil, err
 	}
-	s, err := openStore(ctx, order.state)
-	if err != nil {
-		return nil, err
-	}
-	d := &desk{limit: viewLimit(user), store: s, session: order.session, mode: order.mode, sandbox: order.sandbox, status: term.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
-	if d.session == "" {
-		d.session = rand.Text()
-	}
-	d.shown = &progress{next: s, status: d.status}
-	if _, err := s.CleanSessions(ctx); err != nil { // of runs that were killed
-		return nil, errors.Join(err, s.Close())
-	}
-	if err := tidyLog(ctx, s, user.Audit); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	err = s.BeginSession(ctx, approval.Session{ID: d.session, Kind: order.kind, Owner: store.ThisProcess(), Kept: order.keeps})
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	if err := d.switches(ctx, user); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	if order.asks != nil {
-		d.approver = order.asks(d)
+	d := &desk{Base: base, status: term.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
+	d.shown = &progress{next: d.Store, status: d.status}
+	if asks != nil {
+		d.approver = asks(d)
 	}
 	if d.approver != nil {
-		d.approver = d.ties.Approver(limited(notified(d.approver, user), order.timeout))
+		d.approver = d.ties.Approver(limited(notified(d.approver, s.Person), timeout))
 	}
 	return d, nil
 }
 
-// switches looks at the master switch: off, what would be asked runs. That of the store the
-// gates look at themselves, for every call.
-func (d *desk) switches(ctx context.Context, user *config.User) (err error) {
-	if d.mode != approval.ModeAsk {
-		return nil
+// saySandbox tells once, at the start, what is missing of the sandbox.
+func (d *desk) saySandbox(w io.Writer) {
+	if text := d.Sandbox.Footer(); text != "" {
+		fmt.Fprintf(w, "assent: %s 'assent sandbox doctor' says more.\n", text)
 	}
-	d.mode = user.Switched(d.mode)
-	d.off, err = approvalsOff(ctx, d.store)
-	return err
 }
 
 // gate puts a gate in front of the tools of one worker. All gates of a desk ask the same
 // people, keep grants in the same session and records in the same log.
 func (d *desk) gate(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-	g, err := tool.Guard(approval.Config{
-		Session: d.session, Mode: d.mode, Sandbox: d.sandbox.words(), Approver: d.approver, Policy: policy, Recorder: d.ties.Recorder(d.shown),
-		Rules: d.store, Grants: d.store, Requests: d.store, Claims: d.store,
-	}, tools...)
+	cfg := d.Gate(policy)
+	cfg.Approver, cfg.Recorder = d.approver, d.ties.Recorder(d.shown)
+	g, err := tool.Guard(cfg, tools...)
 	if err != nil {
 		return nil, err
 	}
@@ -136,39 +91,16 @@ func (d *desk) Covers(ctx context.Context, r *approval.Request, answer approval.
 	return g.Covers(ctx, r, answer)
 }
 
-// denied tells lists and searches which files are denied, by a rule or for this session.
-func (d *desk) denied(policy *approval.RuleSet) func(context.Context, approval.Act) bool {
-	return func(ctx context.Context, act approval.Act) bool {
-		rules, rulesErr := d.store.Rules(ctx)
-		grants, grantsErr := d.store.Grants(ctx, d.session)
-		if rulesErr != nil || grantsErr != nil {
-			return true
-		}
-		call := approval.Call{Tool: act.Name, Session: d.session}
-		p := approval.Policy{Rules: rules, Fixed: policy, Grants: grants}
-		q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: time.Now()}
-		return p.Judge(q).State == approval.AutoDenied
-	}
-}
-
-// keptRules are those of the store as they are now.
-func (d *desk) keptRules(ctx context.Context) ([]approval.Rule, error) {
-	rules, err := d.store.Rules(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return rules.Rules(), nil
-}
-
 // terminal asks the person at the terminal, and whoever answers in another process: the
 // first answer counts. Stop is told if they end the run at the terminal.
 func (d *desk) terminal(stop context.CancelCauseFunc) approval.Approver {
+	memory := sessionMemory{d.Store}
 	t := term.New(term.Config{
-		Footer: d.sandbox.footer(),
-		In:     keypress.Person(), Grants: sessionMemory{d.store}, Who: whoami(), History: sessionMemory{d.store}.history, Limit: d.limit, Wide: rulebook.Wide, Status: d.status, Stop: stop,
+		Footer: d.Sandbox.Footer(),
+		In:     keypress.Person(), Grants: memory, Who: whoami(), History: memory.history, Limit: viewLimit(d.Person), Wide: rulebook.Wide, Status: d.status, Stop: stop,
 	})
 	t.Use(d)
-	return approval.First(t, approval.Queue(d.store))
+	return approval.First(t, approval.Queue(d.Store))
 }
 
 // viewLimit is how much of a view the user wants to see at first.
@@ -207,11 +139,7 @@ func (d *desk) close() error {
 	for _, g := range d.gates {
 		g.Close()
 	}
-	var err error
-	if !d.kept {
-		err = d.store.EndSession(context.Background(), d.session)
-	}
-	return errors.Join(err, d.sandbox.close(), d.store.Close())
+	return d.Base.Close()
 }
 
 // history tells how the calls of a session ended.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -36,22 +36,21 @@ func TestListsLeaveOutWhatWasDeniedForTheSession(t *testing.T) {
 	}
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	state := filepath.Join(dir, "state")
-	d, err := openDesk(t.Context(), deskOrder{state: state, kind: approval.SessionRun,
-		asks: func(*desk) approval.Approver { return approval.ApproverFunc(answer) }})
+	s, err := namedPolicy(t.Context(), filepath.Join(dir, "policy.yaml"), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := openDesk(t.Context(), s, open.Order{Use: open.Run}, 0, func(*desk) approval.Approver { return approval.ApproverFunc(answer) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.close()
-	policy, err := readPolicy(filepath.Join(dir, "policy.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := toolbox.Open(policy, toolbox.Options{State: state, Denied: d.denied(policy.Rules)})
+	box, err := d.Box(d.Configuration, open.Tools{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	gate, err := d.gate(nil, policy.Rules, box.Tools)
+	gate, err := d.gate(nil, d.Rules, box.Tools)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
 )
@@ -30,6 +31,8 @@ func exitStatus(err error) int {
 		return exitOK
 	case errors.As(err, &status):
 		return status.status
+	case errors.Is(err, open.ErrRequired):
+		return exitNoSandbox
 	case errors.As(err, new(usageError)):
 		return exitUsage
 	case errors.As(err, new(*worker.PausedError)):

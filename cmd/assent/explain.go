@@ -1,130 +1,249 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/agents/hook"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
-	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
-	"github.com/assent-dev/assent/tool"
 )
 
+// explainFlags say which door answers, and under which policy.
+type explainFlags struct {
+	policyFlags
+	door          string
+	asJSON, batch bool
+}
+
 func explainCmd() *cobra.Command {
-	var file, state string
-	var asJSON, batch bool
+	var flags explainFlags
 	c := &cobra.Command{
-		Use:   "explain [-c CONFIG] TOOL 'JSON or command'",
+		Use:   "explain [-c CONFIG] [--for DOOR] COMMAND | TOOL ARGUMENTS",
 		Short: "Say what would happen to a call, and why",
-		Long: "explain takes a call through the policy and prints each step of the decision. It runs\n" +
-			"nothing, asks nobody and leaves no record.\n\n" +
+		Long: "explain takes a call through what holds in this folder and prints each step of the decision.\n" +
+			"It runs nothing, asks nobody and leaves no record.\n\n" +
+			"A tool's name with its arguments, as JSON or as the one that matters, is a call of that tool;\n" +
+			"everything else is a shell command. --for says who would call it: run, mcp, or another agent\n" +
+			"whose hook answers: " + strings.Join(agentNames(), ", ") + ". Without it the answer is that of\n" +
+			"'assent run', or of the agent whose tool is named; where no policy gives agents a shell, it is\n" +
+			"that of " + agents.All()[0].Title + ".\n\n" +
 			"With --batch it reads one call a line from standard input, {\"tool\": …, \"args\": {…}}, and\n" +
 			"prints one answer a line.",
-		Example: "  assent explain shell 'git status && git push'\n" +
+		Example: "  assent explain 'git status && git push'\n" +
+			"  assent explain --for claude-code 'npm test'\n" +
+			"  assent explain 'Bash(git push)'\n" +
 			"  assent explain -c policy.yaml write_file '{\"path\": \"notes/a.md\", \"content\": \"…\"}'",
 		Args: func(c *cobra.Command, args []string) error {
-			if batch {
+			if flags.batch {
 				return cobra.NoArgs(c, args)
 			}
-			return cobra.ExactArgs(2)(c, args)
+			return cobra.MinimumNArgs(1)(c, args)
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			file, err := policyToShow(c, file, state)
-			if err != nil {
-				return err
-			}
-			e, closing, err := openExplainer(c.Context(), file, state)
-			if err != nil {
-				return err
-			}
-			defer closing()
-			if batch {
-				return e.Batch(c.Context(), c.InOrStdin(), c.OutOrStdout())
-			}
-			answer := e.Explain(c.Context(), callOf(args[0], args[1]))
-			if asJSON {
-				return writeJSON(c.OutOrStdout(), answer)
-			}
-			return printAnswer(c.OutOrStdout(), answer)
-		},
+		RunE: func(c *cobra.Command, args []string) error { return flags.run(c, args) },
 	}
-	c.Flags().StringVarP(&file, "config", "c", "", "the policy file (default: the project's)")
-	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
-	c.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
-	c.Flags().BoolVar(&batch, "batch", false, "explain one call a line of standard input")
+	flags.register(c)
+	c.Flags().StringVar(&flags.door, "for", "", "who would call it: run, mcp, "+strings.Join(agentNames(), ", "))
+	c.Flags().BoolVar(&flags.asJSON, "json", false, "print the answer as JSON")
+	c.Flags().BoolVar(&flags.batch, "batch", false, "explain one call a line of standard input")
 	return c
 }
 
-// callOf reads the call from the command line; the shell takes its command as it stands.
-func callOf(name, args string) explain.Call {
-	if name == approval.Shell && !strings.HasPrefix(strings.TrimSpace(args), "{") {
-		data, err := json.Marshal(map[string]string{"command": args})
-		if err == nil {
-			return explain.Call{Tool: name, Args: data}
+func (f *explainFlags) run(c *cobra.Command, args []string) (err error) {
+	agent, err := f.agent(c)
+	if err != nil {
+		return err
+	}
+	s, err := f.resolve(c)
+	if err != nil {
+		return err
+	}
+	if f.batch && agent == nil {
+		return f.ours(c, s, func(e *explain.Explainer) error { return e.Batch(c.Context(), c.InOrStdin(), c.OutOrStdout()) })
+	}
+	if f.batch {
+		return explain.Batch(c.Context(), c.InOrStdin(), c.OutOrStdout(), func(ctx context.Context, call explain.Call) explain.Answer {
+			answer, err := f.theirs(ctx, agent, call)
+			if err != nil {
+				return explain.Failed(err)
+			}
+			return answer
+		})
+	}
+	call, owner := callFrom(args, s)
+	if agent == nil && f.door == "" && f.config == "" {
+		agent = owner
+		if agent == nil && call.Tool == approval.Shell && !s.HasShell {
+			agent = agents.All()[0]
 		}
 	}
-	return explain.Call{Tool: name, Args: json.RawMessage(args)}
+	var answer explain.Answer
+	if agent != nil {
+		answer, err = f.theirs(c.Context(), agent, call)
+	} else {
+		err = f.ours(c, s, func(e *explain.Explainer) error {
+			answer = e.Explain(c.Context(), call)
+			return nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		return writeJSON(c.OutOrStdout(), answer)
+	}
+	return printAnswer(c.OutOrStdout(), answer)
 }
 
-// openExplainer reads the policy and what is remembered, and changes nothing.
-func openExplainer(ctx context.Context, file, state string) (*explain.Explainer, func() error, error) {
-	dir, err := stateFolder(state)
-	if err != nil {
-		return nil, nil, err
-	}
-	policy, err := readPolicy(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	rules, err := rememberedRules(ctx, dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	e := &explain.Explainer{Policy: approval.Policy{Rules: rules, Fixed: policy.Rules}, Clock: time.Now}
-	options := toolbox.Options{
-		State: dir, Protected: []string{file}, Environ: os.Environ(), Looking: true, Denied: e.Denied, Rules: rules.Rules(),
-	}
-	if policy.Shell.Default.WhenSandboxed != "" {
-		held, err := findSandbox(ctx, policy, state, file)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer held.close()
-		options.Hold = held.looked
-	}
-	box, err := toolbox.Open(policy, options)
-	if err != nil {
-		return nil, nil, err
-	}
-	set, err := tool.NewSet(box.Tools...)
-	if err != nil {
-		return nil, nil, err
-	}
-	e.Tools = set
-	return e, box.Close, nil
-}
-
-// rememberedRules are the rules that were kept; there are none if there is no store, and
-// none is made.
-func rememberedRules(ctx context.Context, state string) (*approval.RuleSet, error) {
-	s, err := (&keeper{state: state}).reading(ctx)
-	switch {
-	case errors.Is(err, errNoStore):
+// agent is the one that --for names; nil if it is a door of our own.
+func (f *explainFlags) agent(c *cobra.Command) (*agents.Agent, error) {
+	if f.door == "" || f.door == "run" || f.door == "mcp" {
 		return nil, nil
-	case err != nil:
-		return nil, err
 	}
-	rules, err := s.Rules(ctx)
-	return rules, errors.Join(err, s.Close())
+	agent, err := agents.Named(f.door)
+	switch {
+	case err != nil:
+		return nil, misused(c, "--for %q: use run, mcp, %s", f.door, strings.Join(agentNames(), ", "))
+	case f.config != "":
+		return nil, misused(c, "-c does not go with --for %s: its hook takes the policy of the folder", f.door)
+	}
+	return agent, nil
+}
+
+// ours explains calls of our own doors, which all stand on the same base.
+func (f *explainFlags) ours(c *cobra.Command, s *setup.Setup, do func(*explain.Explainer) error) error {
+	base, err := open.Open(c.Context(), s, open.Order{Use: open.Look})
+	if err != nil {
+		return err
+	}
+	defer base.Close()
+	e, closing, err := base.Explainer(c.Context())
+	if err != nil {
+		return err
+	}
+	defer closing()
+	e.For = cmp.Or(f.door, "run")
+	return do(e)
+}
+
+// theirs explains a call of another agent.
+func (f *explainFlags) theirs(ctx context.Context, agent *agents.Agent, call explain.Call) (explain.Answer, error) {
+	o, err := hook.Here(agent, f.state)
+	if err != nil {
+		return explain.Answer{}, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return explain.Answer{}, err
+	}
+	event, err := agent.Sample(dir, call.Tool, call.Args)
+	if err != nil {
+		return explain.Answer{}, err
+	}
+	o.Exits = false
+	return hook.Explain(ctx, o, event)
+}
+
+// callFrom reads a call from the command line: NAME(ARGUMENT), NAME ARGUMENTS, or a shell
+// command. Owner is the agent that has the tool, if it is none of ours.
+func callFrom(args []string, s *setup.Setup) (call explain.Call, owner *agents.Agent) {
+	if len(args) == 1 {
+		if name, rest, ok := strings.Cut(args[0], "("); ok && strings.HasSuffix(rest, ")") {
+			if owner, known := toolNamed(name, s); known {
+				return callOf(name, strings.TrimSuffix(rest, ")")), owner
+			}
+		}
+	}
+	if len(args) == 2 {
+		if owner, known := toolNamed(args[0], s); known {
+			return callOf(args[0], args[1]), owner
+		}
+	}
+	command := args[0]
+	if len(args) > 1 {
+		words := make([]string, len(args))
+		for i, w := range args {
+			words[i] = shellWord(w)
+		}
+		command = strings.Join(words, " ")
+	}
+	return callOf(approval.Shell, command), nil
+}
+
+// shellWord quotes a word for a shell, if it needs it.
+func shellWord(w string) string {
+	plain := func(r rune) bool {
+		return r > ' ' && !strings.ContainsRune("'\"\\$`|&;<>()*?[]{}~#!", r)
+	}
+	if w != "" && strings.IndexFunc(w, func(r rune) bool { return !plain(r) }) < 0 {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// toolNamed reports whether a tool of the name is known here, and whose it is if it is one
+// that only another agent has.
+func toolNamed(name string, s *setup.Setup) (owner *agents.Agent, known bool) {
+	if slices.Contains(config.BuiltinTools(), name) {
+		return nil, true
+	}
+	for _, t := range s.CustomTools {
+		if t.Name == name {
+			return nil, true
+		}
+	}
+	if connector, tool, ok := strings.Cut(name, ":"); ok && connector != "" && tool != "" && !strings.ContainsAny(name, " /") {
+		return nil, true
+	}
+	for _, a := range agents.All() {
+		if a.Has(name) {
+			return a, true
+		}
+	}
+	return nil, false
+}
+
+// mainArgument is the argument that matters most of tools whose arguments a person may write
+// as one word.
+var mainArgument = map[string]string{
+	"read_file": "path", "write_file": "path", "delete_file": "path", "edit_file": "path", "list_files": "path", "make_dir": "path", "file_info": "path",
+	"http_request": "url", "shell": "command",
+	"Bash": "command", "Shell": "command", "run_shell_command": "command", "local_shell": "command", "shell_command": "command", "exec_command": "cmd",
+	"Read": "file_path", "Write": "file_path", "Edit": "file_path", "replace": "file_path", "Delete": "file_path", "WebFetch": "url",
+}
+
+// callOf reads the call from the command line; a text that is no object in JSON is the
+// argument that matters.
+func callOf(name, args string) explain.Call {
+	argument := mainArgument[name]
+	if argument == "" || strings.HasPrefix(strings.TrimSpace(args), "{") && (name != approval.Shell || json.Valid([]byte(args))) {
+		return explain.Call{Tool: name, Args: json.RawMessage(args)}
+	}
+	given := map[string]string{argument: args}
+	switch name {
+	case "Write", "write_file":
+		given["content"] = ""
+	case "Edit", "replace", "edit_file":
+		given["old_string"], given["new_string"] = "", ""
+	}
+	data, err := json.Marshal(given)
+	if err != nil {
+		return explain.Call{Tool: name, Args: json.RawMessage(args)}
+	}
+	return explain.Call{Tool: name, Args: data}
 }
 
 func writeJSON(w io.Writer, v any) error {
@@ -161,6 +280,12 @@ func printAnswer(w io.Writer, a explain.Answer) error {
 func verdictLine(a explain.Answer) string {
 	words := map[string]string{explain.Allow: "It would run without a question", explain.Ask: "It would ask", explain.Deny: "It would be refused"}
 	text := words[a.Outcome]
+	if agent, err := agents.Named(a.For); err == nil {
+		text = agent.Title + ": i" + text[1:]
+	}
+	if a.Where != "" {
+		text += " " + a.Where
+	}
 	if a.PersonOnly {
 		text += ", and only a person may answer"
 	}

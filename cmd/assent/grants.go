@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup/open"
 )
 
 // grantsFlags are what all commands about grants take.
@@ -43,7 +44,7 @@ func grantsListCmd(flags *grantsFlags) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := flags.reading(c.Context())
-			if errors.Is(err, errNoStore) {
+			if errors.Is(err, open.ErrNoStore) {
 				return flags.print(c, nil, "")
 			}
 			if err != nil {

@@ -16,11 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/gateway"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
-	"github.com/assent-dev/assent/tool/connector"
 )
 
 type mcpFlags struct {
@@ -40,7 +39,8 @@ func mcpCmd() *cobra.Command {
 		Long: "mcp offers the tools of the connectors in a config, or of one MCP server that it starts, to\n" +
 			"any MCP client, and takes every call through the gate. What must be asked waits where all\n" +
 			"processes see it; a client that cannot wait as long is told to call again.\n\n" +
-			"Without -c the connectors are those of your own config; NAMEs pick some of them.",
+			"Without -c what holds is your own config and the policy of the project that this folder\n" +
+			"belongs to. NAMEs pick some of the connectors.",
 		Example: "  assent mcp -- npx -y @modelcontextprotocol/server-filesystem ~/notes\n" +
 			"  assent mcp github\n" +
 			"  assent mcp -c policy.yaml --tools files,shell",
@@ -52,7 +52,7 @@ func mcpCmd() *cobra.Command {
 		},
 	}
 	flags.register(c)
-	c.Flags().StringVarP(&flags.config, "config", "c", "", "the policy, worker or config file (default: your own config)")
+	c.Flags().StringVarP(&flags.config, "config", "c", "", "the policy, worker or config file (default: your own config, and the project's policy)")
 	c.Flags().StringVar(&flags.state, "state", "", "the state folder (default: assent's own)")
 	c.Flags().StringVar(&flags.http, "http", "", "serve over HTTP at this address of this machine, such as 127.0.0.1:7777, instead of on standard streams")
 	c.Flags().StringVar(&flags.tokenFile, "token-file", "", "the file with the token that clients over HTTP need; made if it is not there (default: mcp-token in the state folder)")
@@ -79,16 +79,12 @@ func (f *mcpFlags) check(c *cobra.Command) error {
 
 func (f *mcpFlags) run(c *cobra.Command, args []string) (err error) {
 	ctx, stderr := c.Context(), c.ErrOrStderr()
-	state, err := stateFolder(f.state)
-	if err != nil {
-		return err
-	}
-	counter, err := f.open(ctx, state, args, c.ArgsLenAtDash())
+	counter, err := f.open(c, args)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, counter.close()) }()
-	warnApprovals(c, counter.store)
+	warnApprovals(c, counter.Store)
 	report := func(text string) { fmt.Fprintln(stderr, "assent: "+shownText(text)) }
 	g, err := counter.gateway(ctx, f, report)
 	if err != nil {
@@ -97,7 +93,7 @@ func (f *mcpFlags) run(c *cobra.Command, args []string) (err error) {
 	defer g.Close()
 	collectSeldom()
 	if f.http != "" {
-		return f.serveHTTP(ctx, g, state, report)
+		return f.serveHTTP(ctx, g, counter.Places.State, report)
 	}
 	in, giveBack := polled(os.Stdin, os.Stdout)
 	defer giveBack()
@@ -153,18 +149,12 @@ func readToken(file string) (string, error) {
 // A counter is what a gateway stands on: the store, the connectors, and the tools of a
 // policy.
 type counter struct {
-	store      *store.Store
-	spool      *gateway.Spool // nil if every event is to be on the disk at once
-	user       *config.User   // the user's own config
-	rules      *approval.RuleSet
-	mode       approval.Mode
-	session    string
-	plain      bool
-	configure  func(...tool.Tool) ([]tool.Tool, error)
-	tools      []tool.Tool
-	connectors []*connector.Connector
-	closers    []func() error
-	held       *confinement // what holds the tools; nil if there are none
+	*open.Base
+	spool   *gateway.Spool // nil if every event is to be on the disk at once
+	plain   bool
+	tools   []tool.Tool
+	foreign *open.Connections
+	closers []func() error
 
 	elicits bool
 	hold    time.Duration
@@ -173,7 +163,6 @@ type counter struct {
 
 // close gives everything back, the last first.
 func (k *counter) close() error {
-	connector.CloseAll(k.connectors)
 	var errs []error
 	for i := len(k.closers) - 1; i >= 0; i-- {
 		errs = append(errs, k.closers[i]())
@@ -183,24 +172,23 @@ func (k *counter) close() error {
 
 // gateway puts a gateway on the counter.
 func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string)) (*gateway.Gateway, error) {
-	records := gateway.NewLater(k.store, k.spool, func(err error) { report(err.Error()) })
+	records := gateway.NewLater(k.Store, k.spool, func(err error) { report(err.Error()) })
 	k.closers = append(k.closers, records.Close)
+	gate := k.Gate(k.Rules)
+	gate.Recorder = records
+	gate.Approver = limited(notified(approval.Queue(k.Store), k.Person), f.askTimeout)
 	g, err := gateway.New(gateway.Options{
-		Gate: approval.Config{
-			Session: k.session, Mode: k.mode, Policy: k.rules, Recorder: records, Sandbox: k.held.words(),
-			Approver: limited(notified(approval.Queue(k.store), k.user), f.askTimeout),
-			Rules:    k.store, Grants: k.store, Requests: k.store, Claims: k.store,
-		},
-		Sessions: k.store, Owner: store.ThisProcess(), Connectors: k.connectors, Ear: &k.ear, Tools: k.tools, Configure: k.configure, Plain: k.plain,
+		Gate: gate, Sessions: k.Store, Owner: store.ThisProcess(),
+		Connectors: k.foreign.All, Ear: &k.ear, Tools: k.tools, Configure: k.configure, Plain: k.plain,
 		ClientAnswers: k.elicits, Hold: k.hold, Report: report, Version: thisBuild().Version,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if text := k.held.footer(); text != "" {
+	if text := k.Sandbox.Footer(); text != "" {
 		report(text + " 'assent sandbox doctor' says more.")
 	}
-	for _, c := range k.connectors {
+	for _, c := range k.foreign.All {
 		if err := c.Err(); err != nil {
 			report(err.Error())
 		}

@@ -3,85 +3,65 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/gateway"
-	"github.com/assent-dev/assent/internal/toolbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/tool"
-	"github.com/assent-dev/assent/tool/connector"
 )
 
 // open opens what the flags and arguments name. Those behind the dash are a command.
-func (f *mcpFlags) open(ctx context.Context, state string, args []string, dash int) (k *counter, err error) {
-	user, err := userConfig()
+func (f *mcpFlags) open(c *cobra.Command, args []string) (k *counter, err error) {
+	s, err := (&policyFlags{config: f.config, state: f.state}).resolve(c)
 	if err != nil {
 		return nil, err
 	}
-	policy := user.Policy
-	file := ""
-	if f.config != "" {
-		read, err := config.Read(f.config, "")
-		if err != nil {
-			return nil, err
-		}
-		policy, file = read.Policy, read.Path
-	}
 	names, command := args, []string(nil)
-	if dash >= 0 {
+	if dash := c.ArgsLenAtDash(); dash >= 0 {
 		names, command = args[:dash], args[dash:]
 	}
-	chosen, err := choose(policy.Connectors, names, command)
+	chosen, err := choose(s.Connectors, names, command)
 	if err != nil {
 		return nil, err
 	}
 	if len(chosen) == 0 && len(f.tools) == 0 {
-		return nil, errors.New("there is nothing to offer: name a server behind --, put connectors into your config, or use --tools")
+		return nil, errors.New("there is nothing to offer: name a server after --, add connectors to your config, or use --tools")
 	}
+	if slices.Contains(f.tools, "shell") && !s.HasShell {
+		return nil, errors.New("--tools shell: the policy has no shell: section")
+	}
+	user := s.Person
 	k = &counter{
-		user: user, session: rand.Text(), rules: policy.Rules, mode: user.Switched(cmp.Or(f.mode(), user.Mode)), plain: command != nil && len(f.tools) == 0,
-		elicits: f.clientAnswers || user.Gateway.Elicitation, hold: cmp.Or(f.hold, user.Gateway.Hold),
+		plain: command != nil && len(f.tools) == 0, elicits: f.clientAnswers || user.Gateway.Elicitation, hold: cmp.Or(f.hold, user.Gateway.Hold),
 	}
+	// A way out of the sandbox holds for a session, and clients over HTTP have one each.
+	order := open.Order{Use: open.Gateway, Mode: f.mode(), Steps: f.http == "", NoTools: len(f.tools) == 0}
+	if k.Base, err = open.Open(c.Context(), s, order); err != nil {
+		return nil, err
+	}
+	k.closers = append(k.closers, k.Base.Close)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, k.close())
 		}
 	}()
-	if err := k.openStore(ctx, state); err != nil {
-		return nil, err
-	}
-	k.configure = func(tools ...tool.Tool) ([]tool.Tool, error) {
-		configured, _, err := tool.Configure(policy.Tools, tools...)
-		return configured, err
-	}
-	if err := k.openTools(ctx, policy, file, state, f); err != nil {
-		return nil, err
-	}
-	return k, k.openConnectors(ctx, policy, chosen, f.config, state)
-}
-
-// openStore opens the store. Its master switch the gate looks at itself, for every call.
-func (k *counter) openStore(ctx context.Context, state string) error {
-	s, err := openStore(ctx, state)
-	if err != nil {
-		return err
-	}
-	k.store = s
-	k.closers = append(k.closers, s.Close)
-	if !k.user.Audit.FsyncAll { // else every event is to be on the disk before anybody goes on
-		if k.spool, err = gateway.OpenSpool(spoolFolder(state)); err != nil {
-			return err
+	if !user.Audit.FsyncAll { // else every event is to be on the disk before anybody goes on
+		if k.spool, err = gateway.OpenSpool(open.SpoolFolder(s.Places.State)); err != nil {
+			return nil, err
 		}
 	}
-	return tidyLog(ctx, s, k.user.Audit)
+	if err := k.openTools(f.tools); err != nil {
+		return nil, err
+	}
+	return k, k.connect(c.Context(), chosen)
 }
 
 // choose picks the connectors that are named, all if none is, or makes one of a command.
@@ -118,29 +98,11 @@ func commandConnector(command []string) string {
 }
 
 // openTools makes the tools of the policy that are wanted.
-func (k *counter) openTools(ctx context.Context, policy *config.Policy, file, state string, f *mcpFlags) error {
-	wanted := f.tools
+func (k *counter) openTools(wanted []string) error {
 	if len(wanted) == 0 {
 		return nil
 	}
-	files := slices.DeleteFunc([]string{file}, func(s string) bool { return s == "" })
-	held, err := findSandbox(ctx, policy, state, files...)
-	if err != nil {
-		return err
-	}
-	k.held = held
-	k.closers = append(k.closers, held.close)
-	// A way out holds for a session, and clients over HTTP have one each.
-	held.steps = k.mode == approval.ModeAsk && f.http == ""
-	rules, err := k.store.Rules(ctx)
-	if err != nil {
-		return err
-	}
-	box, err := toolbox.Open(policy, toolbox.Options{
-		State: state, Protected: files, Environ: os.Environ(), Undo: undoFolder(state, file),
-		Folder: filepath.Dir(file), File: policy.File, Hold: held.hold, Rules: rules.Rules(),
-		Later: laterDeny(rules.Rules(), k.store.Rules, k.store.AllGrants),
-	})
+	box, err := k.Box(k.Configuration, open.Tools{})
 	if err != nil {
 		return err
 	}
@@ -151,66 +113,24 @@ func (k *counter) openTools(ctx context.Context, policy *config.Policy, file, st
 			k.tools = append(k.tools, t)
 		}
 	}
-	if slices.Contains(wanted, "shell") && !policy.HasShell {
-		return errors.New("--tools shell: the policy has no shell: in it")
-	}
 	return nil
 }
 
-// openConnectors opens the connectors. What happens to them is told to the gateway.
-func (k *counter) openConnectors(ctx context.Context, policy *config.Policy, chosen []config.Connector, file, state string) error {
-	names := &connector.Names{}
-	var own []string
+// configure gives tools what config says about their names.
+func (k *counter) configure(tools ...tool.Tool) ([]tool.Tool, error) {
+	configured, _, err := tool.Configure(k.Tools, tools...)
+	return configured, err
+}
+
+// connect starts the connectors. What happens to them is told to the gateway.
+func (k *counter) connect(ctx context.Context, chosen []config.Connector) (err error) {
+	taken := []string{} // a name that is not offered is nobody's
 	for _, t := range k.tools {
-		own = append(own, t.Spec().Name)
+		taken = append(taken, t.Spec().Name)
 	}
-	names.Set(connector.BuiltIn, own...)
-	held, err := k.holdConnectors(ctx, policy, chosen, file, state)
-	if err != nil {
-		return err
+	k.foreign, err = k.Base.Connect(ctx, chosen, open.Servers{Taken: taken, Options: k.ear.Listen})
+	if err == nil {
+		k.closers = append(k.closers, k.foreign.Close)
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	var configs []connector.Config
-	for _, c := range chosen {
-		configs = append(configs, connectorConfig(c, file == "" && c.Source == ""))
-	}
-	pins := connector.NewFolderPins(pinsFolder(state))
-	k.connectors, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
-		opts := k.ear.Listen(connector.Options{Runner: host.None{}, Dir: dir, Environ: os.Environ(), Pins: pins, Names: names})
-		if i := slices.IndexFunc(chosen, func(c config.Connector) bool { return c.Name == cfg.Name }); chosen[i].Sandboxed {
-			opts.Runner, opts.Profile = held.Runner, held.profile(cfg.Command, dir)
-		}
-		return opts
-	})
 	return err
-}
-
-// connectorConfig is a connector of a config. One of a command line is pinned by that.
-func connectorConfig(c config.Connector, byCommand bool) connector.Config {
-	out := connector.Config{
-		Name: c.Name, Command: c.Command, Env: c.Env, URL: c.URL, Headers: c.Headers,
-		Targets: c.Targets, TrustAnnotations: c.TrustAnnotations, Source: c.Source,
-	}
-	if byCommand {
-		out.PinnedAs = c.Name + " " + approval.DigestOf([]byte(strings.Join(c.Command, "\x00"))).String()
-	}
-	return out
-}
-
-// holdConnectors finds the sandbox for connectors that want one.
-func (k *counter) holdConnectors(ctx context.Context, policy *config.Policy, chosen []config.Connector, file, state string) (heldConnectors, error) {
-	if file == "" && slices.ContainsFunc(chosen, isSandboxed) {
-		return heldConnectors{}, errors.New("a connector that is sandboxed needs a policy that says what it may reach; name it with -c")
-	}
-	rules, err := k.store.Rules(ctx)
-	if err != nil {
-		return heldConnectors{}, err
-	}
-	files := slices.DeleteFunc([]string{file}, func(s string) bool { return s == "" })
-	held, err := holdConnectors(ctx, chosen, &derived{policy: policy, rules: rules.Rules()}, state, files...)
-	k.closers = append(k.closers, held.Close)
-	return held, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
@@ -52,7 +53,7 @@ func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 		return misused(c, "--args goes with an ID, and is JSON")
 	}
 	s, err := f.reading(c.Context())
-	if err != nil && !errors.Is(err, errNoStore) {
+	if err != nil && !errors.Is(err, open.ErrNoStore) {
 		return err
 	}
 	var open []approval.Posted

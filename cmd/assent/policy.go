@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,77 +10,100 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/trust"
 )
 
-// policyOr returns the file that was named, or else the policy of the project that the
-// current folder belongs to.
-func policyOr(c *cobra.Command, named string) (string, error) {
-	if named != "" {
-		return named, nil
+// policyFlags name the policy and the state of a command that looks at them.
+type policyFlags struct{ config, state string }
+
+func (f *policyFlags) register(c *cobra.Command) {
+	c.Flags().StringVarP(&f.config, "config", "c", "", "the policy file (default: the project's, and your own config)")
+	c.Flags().StringVar(&f.state, "state", "", "the state folder (default: assent's own)")
+}
+
+// resolve finds what holds in this folder, for who asks nobody. It says of a policy that was
+// found and that nobody has trusted that it can only forbid.
+func (f *policyFlags) resolve(c *cobra.Command) (*setup.Setup, error) {
+	order, err := orderHere(f.config, f.state)
+	if err != nil {
+		return nil, err
+	}
+	s, err := setup.Resolve(c.Context(), order)
+	if err == nil && s.Untrusted {
+		sayUntrusted(c, s.File)
+	}
+	return s, err
+}
+
+// look opens what holds in this folder, to say what would happen.
+func (f *policyFlags) look(c *cobra.Command) (*open.Base, error) {
+	s, err := f.resolve(c)
+	if err != nil {
+		return nil, err
+	}
+	return open.Open(c.Context(), s, open.Order{Use: open.Look})
+}
+
+// orderHere is the order of a door in the current folder.
+func orderHere(file, state string) (setup.Order, error) {
+	places, err := setup.Here(state)
+	if err != nil {
+		return setup.Order{}, err
 	}
 	cwd, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	found, err := config.FindProject(cwd)
-	if err != nil {
-		return "", err
-	}
-	if found == "" {
-		file := filepath.Join(config.ProjectFolder, "policy.yaml")
-		return "", misused(c, "there is no %s here or above; name a policy, or write one with 'assent init'", file)
-	}
-	return found, nil
+	return setup.Order{Places: places, Dir: cwd, File: file}, err
 }
 
-// needTrust refuses a policy that was found and that nobody has trusted as it is: whoever
-// wrote the project wrote it, and it says what a command may reach.
-func needTrust(ctx context.Context, file, state string) error {
-	if trusted, err := isTrusted(ctx, file, state); err != nil || trusted {
-		return err
-	}
-	return fmt.Errorf("nothing was run: %s is not trusted; 'assent trust' shows what it would allow and asks, or name it with -c", file)
-}
-
-// policyToShow is policyOr for what runs nothing. It says of a policy that was found and that
-// nobody has trusted that runs and hooks do not take its word for everything.
-func policyToShow(c *cobra.Command, named, state string) (string, error) {
-	file, err := policyOr(c, named)
-	if err != nil || named != "" {
-		return file, err
-	}
-	trusted, err := isTrusted(c.Context(), file, state)
-	if err == nil && !trusted {
-		fmt.Fprintf(c.ErrOrStderr(), "assent: %s is not trusted: until it is, runs and hooks only let it forbid; see 'assent trust'\n", shownText(file))
-	}
-	return file, err
-}
-
-func isTrusted(ctx context.Context, file, state string) (bool, error) {
-	known, err := trustFolder(state)
-	if err != nil {
-		return false, err
-	}
-	read, err := config.Read(file, "")
-	if err != nil {
-		return false, err
-	}
-	standing, err := standingOf(ctx, known, read)
-	return standing == trust.Trusted, err
-}
-
-// readPolicy reads a policy file that the operator named; the administrator's word holds
-// besides it. The model is told which line of it decided, and no path of this machine, so
-// the file goes by its own name.
-func readPolicy(file string) (*config.Policy, error) {
-	f, err := config.Read(file, "")
+// namedPolicy is what holds under a policy that the operator names.
+func namedPolicy(ctx context.Context, file, state string) (*setup.Setup, error) {
+	order, err := orderHere(file, state)
 	if err != nil {
 		return nil, err
 	}
-	c, err := config.Places{Admin: config.AdminFile, Resolve: resolveExisting}.Operator(f)
+	return setup.Resolve(ctx, order)
+}
+
+func sayUntrusted(c *cobra.Command, file *config.File) {
+	fmt.Fprintf(c.ErrOrStderr(), "assent: %s is not trusted, so it can only forbid; see 'assent trust %s'\n", shownText(file.Path), shownText(file.Path))
+}
+
+// needPolicy refuses a folder without a policy.
+func needPolicy(c *cobra.Command, s *setup.Setup) error {
+	if s.File != nil {
+		return nil
+	}
+	return misused(c, "there is no %s here or above; name a policy with -c, or write one with 'assent init'", filepath.Join(config.ProjectFolder, "policy.yaml"))
+}
+
+// trustingAt asks a person at the terminal about a file that is not trusted as it is; where
+// nobody can be asked it can only forbid.
+func trustingAt(c *cobra.Command, places setup.Places, looking bool) func(context.Context, *config.File) (bool, error) {
+	return func(_ context.Context, file *config.File) (bool, error) {
+		switch {
+		case looking:
+			return false, nil
+		case personHere():
+			return true, askTrust(c, trust.Folder(places.TrustFolder()), file, false) // anything but a yes is an error
+		}
+		sayUntrusted(c, file)
+		return false, nil
+	}
+}
+
+// resolveFor is [setup.Resolve] for a command line.
+func resolveFor(c *cobra.Command, order setup.Order) (*setup.Setup, error) {
+	s, err := setup.Resolve(c.Context(), order)
+	var set *setup.SetError
+	if errors.As(err, &set) {
+		return nil, misused(c, "%v", set)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return c.Policy, nil
+	for _, ignored := range s.Ignored {
+		fmt.Fprintf(c.ErrOrStderr(), "assent: not trusted, so left out: %s\n", shownText(ignored))
+	}
+	return s, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
@@ -27,20 +28,23 @@ func previewChanged(c *cobra.Command, k *keeper, s *store.Store, run, request st
 		return nil, err
 	}
 	f := p.flags(*k)
-	f.dryRun = true
-	w, err := f.prepareIn(c, p.Folder, p.Worker)
+	holds, err := f.resolve(c, p.Folder, p.Worker, true)
 	if err != nil {
 		return nil, err
 	}
-	all := f.crew(w, &desk{store: s, session: saved.Session}, nil)
+	base, err := open.Open(c.Context(), holds, open.Order{Use: open.Look, Held: true, Session: saved.Session})
+	if err != nil {
+		return nil, err
+	}
+	defer base.Close()
+	all := f.crew(&desk{Base: base}, nil)
 	all.Recall(p.Created)
 	all.Looking, all.Connect = true, nil // the tools are as in the run, or the fingerprint would be another
 	all.Gate = func(_ []string, rules *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 		return tool.Guard(approval.Config{Session: saved.Session, Policy: rules, Rules: s, Grants: s}, tools...)
 	}
 	all.Model = func(context.Context, *config.Worker) (worker.Talker, error) { return nil, nil }
-	w.withoutMissing()
-	m, err := all.Open(w.cfg)
+	m, err := all.Open(holds.Configuration)
 	if err != nil {
 		return nil, err
 	}

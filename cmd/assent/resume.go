@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
 )
@@ -82,13 +83,12 @@ func resume(c *cobra.Command, k *keeper, id string, asJSON bool) error {
 	f.json = asJSON
 	out := c.OutOrStdout()
 	c.SetOut(c.ErrOrStderr())
-	w, err := f.prepareIn(c, p.Folder, p.Worker)
+	s, err := f.resolve(c, p.Folder, p.Worker, false)
 	if err != nil {
 		return err
 	}
-	w.session = run.Session
 	shown := newRunView(out, c.ErrOrStderr(), asJSON)
-	return f.work(c, w, shown, func(ctx context.Context, j *job) error {
+	return f.work(c, s, session{id: run.Session, keeps: true}, shown, func(ctx context.Context, j *job) error {
 		j.crew.Recall(p.Created)
 		a := &aside{job: j, id: run.ID, version: run.Version, parked: p}
 		return j.later(ctx, c, a, func(ctx context.Context, r *worker.Run) (worker.Round, error) { return r.Resume(ctx, p.Run) })
@@ -98,7 +98,7 @@ func resume(c *cobra.Command, k *keeper, id string, asJSON bool) error {
 // savedRun finds a run by its id.
 func (k *keeper) savedRun(ctx context.Context, id string) (approval.SavedRun, error) {
 	s, err := k.reading(ctx)
-	if errors.Is(err, errNoStore) {
+	if errors.Is(err, open.ErrNoStore) {
 		return approval.SavedRun{}, fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
 	}
 	if err != nil {
@@ -118,15 +118,15 @@ func (j *job) later(ctx context.Context, c *cobra.Command, a *aside, do func(con
 	err := j.do(ctx, do)
 	var paused *worker.PausedError
 	if errors.As(err, &paused) {
-		j.desk.kept = true
+		j.desk.KeepSession = true
 		printPending(c.ErrOrStderr(), a.id, paused.Pending)
 		return err
 	}
 	if over(err) || a.version == 0 {
-		j.desk.kept = false
+		j.desk.KeepSession = false
 		return errors.Join(err, a.ended(ctx))
 	}
-	j.desk.kept = true
+	j.desk.KeepSession = true
 	fmt.Fprintf(c.ErrOrStderr(), "The run is kept as it was before that. To go on: assent resume %s\n", a.id)
 	return err
 }

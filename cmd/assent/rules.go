@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -45,7 +46,7 @@ func rulesCmd() *cobra.Command {
 // kept returns the rules that are kept; none if there is no store.
 func (f *rulesFlags) kept(c *cobra.Command) ([]approval.Rule, error) {
 	s, err := f.reading(c.Context())
-	if errors.Is(err, errNoStore) {
+	if errors.Is(err, open.ErrNoStore) {
 		return nil, nil
 	}
 	if err != nil {

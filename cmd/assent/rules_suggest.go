@@ -13,6 +13,7 @@ import (
 	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/replay"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/suggest"
 	"github.com/assent-dev/assent/store"
 )
@@ -44,12 +45,12 @@ func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
 }
 
 func suggestRules(c *cobra.Command, flags *rulesFlags, sf suggestFlags) error {
-	open := flags.reading
+	opening := flags.reading
 	if sf.apply > 0 {
-		open = func(context.Context) (*store.Store, error) { return flags.changing(c) }
+		opening = func(context.Context) (*store.Store, error) { return flags.changing(c) }
 	}
-	s, err := open(c.Context())
-	if err != nil && !errors.Is(err, errNoStore) {
+	s, err := opening(c.Context())
+	if err != nil && !errors.Is(err, open.ErrNoStore) {
 		return err
 	}
 	found := []suggest.Suggestion{}
@@ -80,11 +81,11 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]suggest.Sugg
 		return nil, err
 	}
 	if f.policy != "" {
-		file, err := readPolicy(f.policy)
+		s, err := namedPolicy(ctx, f.policy, "")
 		if err != nil {
 			return nil, err
 		}
-		policy.Fixed = file.Rules
+		policy.Fixed = s.Rules
 	}
 	var cases []replay.Case
 	for r, err := range s.Records(ctx, filter) {

@@ -15,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/replay"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup/open"
 )
 
 // tryFlags say which rules are tried, and on what.
@@ -120,7 +121,7 @@ func (f *tryFlags) rules(current []approval.Rule) (before, after *approval.RuleS
 		rules = append(rules, rule)
 	}
 	if f.file != "" {
-		policy, err := readPolicy(f.file)
+		policy, err := namedPolicy(context.Background(), f.file, "")
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -147,10 +148,19 @@ func (f *tryFlags) explainer(ctx context.Context, state string, after *approval.
 	case policy == "":
 		return nil, func() error { return nil }, nil
 	}
-	e, closing, err := openExplainer(ctx, policy, state)
+	s, err := namedPolicy(ctx, policy, state)
 	if err != nil {
 		return nil, nil, err
 	}
+	base, err := open.Open(ctx, s, open.Order{Use: open.Look})
+	if err != nil {
+		return nil, nil, err
+	}
+	e, closeTools, err := base.Explainer(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, base.Close())
+	}
+	closing := func() error { return errors.Join(closeTools(), base.Close()) }
 	if e.Policy.Rules = after; f.policy == "" {
 		e.Policy.Fixed = nil // they are among those that are tried
 	}
@@ -199,7 +209,7 @@ func (f *tryFlags) addCalls(c *cobra.Command, comparison *replay.Comparison, e *
 
 func (f *tryFlags) addRecords(ctx context.Context, flags *rulesFlags, comparison *replay.Comparison) error {
 	s, err := flags.reading(ctx)
-	if errors.Is(err, errNoStore) {
+	if errors.Is(err, open.ErrNoStore) {
 		return nil
 	}
 	if err != nil {

@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/tool"
 )
@@ -59,6 +61,7 @@ func runCmd() *cobra.Command {
 // register adds the flags that run and chat share.
 func (f *runFlags) register(c *cobra.Command) {
 	f.workFlags.register(c)
+	f.registerOnDeny(c)
 	c.Flags().StringVar(&f.model, "model", "", "the model, such as anthropic:NAME or script:FILE, in place of the worker's own; also for workers it calls that name none")
 	c.Flags().IntVar(&f.maxSteps, "max-steps", 0, "how many turns the run has at most (default: the worker's max_steps, or 50)")
 	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "how many tokens the run may use (default: any number)")
@@ -89,22 +92,22 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	w, err := f.prepare(c, args[0])
+	s, err := f.resolve(c, "", args[0], f.dryRun)
 	if err != nil {
 		return err
 	}
 	if f.dryRun {
-		return f.dry(c.Context(), out, w)
+		return f.dry(c.Context(), out, s)
 	}
-	message, err := f.message(c, w, args[1:])
+	message, err := f.message(c, s.Worker, args[1:])
 	if err != nil {
 		return err
 	}
 	shown := newRunView(out, c.ErrOrStderr(), f.json)
-	return f.work(c, w, shown, func(ctx context.Context, j *job) error {
+	return f.work(c, s, session{keeps: f.park}, shown, func(ctx context.Context, j *job) error {
 		say := func(ctx context.Context, r *worker.Run) (worker.Round, error) { return r.Say(ctx, message) }
 		if f.park {
-			return j.later(ctx, c, newAside(j, f.parked(w)), say)
+			return j.later(ctx, c, newAside(j, f.parked(s)), say)
 		}
 		return j.do(ctx, say)
 	})
@@ -134,9 +137,9 @@ func (j *job) do(ctx context.Context, do func(context.Context, *worker.Run) (wor
 }
 
 // parked is how a run of these flags is started again.
-func (f *runFlags) parked(w *prepared) parked {
+func (f *runFlags) parked(s *setup.Setup) parked {
 	return parked{
-		Worker: w.cfg.Files[len(w.cfg.Files)-1], Folder: w.cwd, Config: f.config, Set: f.set, Model: f.model, OnDeny: f.onDeny,
+		Worker: s.File.Path, Folder: s.Dir, Config: f.config, Set: f.set, Model: f.model, OnDeny: f.onDeny,
 		MaxSteps: f.maxSteps, MaxTokens: f.maxTokens, MaxTime: f.maxTime,
 	}
 }
@@ -146,26 +149,22 @@ func (f *runFlags) limits() worker.Limits {
 	return worker.Limits{Steps: f.maxSteps, Tokens: f.maxTokens, Time: f.maxTime}
 }
 
-// work opens the desk and the crew for a prepared worker, lets do use them, and closes both.
-func (f *runFlags) work(c *cobra.Command, w *prepared, shown *runView, do func(context.Context, *job) error) error {
+// work opens the desk and the crew for a worker, lets do use them, and closes both.
+func (f *runFlags) work(c *cobra.Command, s *setup.Setup, of session, shown *runView, do func(context.Context, *job) error) error {
 	ctx, stop := context.WithCancelCause(c.Context())
 	defer stop(nil)
-	if err := makeRoots(w.cfg); err != nil {
-		return err
-	}
-	w.sandbox.steps = w.sandbox.steps && !f.park // what was refused is forgotten with this process
-	d, err := f.openDesk(ctx, c, w, f.park, stop)
+	d, err := f.openDesk(ctx, c, s, of, stop)
 	if err != nil {
 		return err
 	}
-	d.kept = w.session != "" // until the run has ended
-	foreign, err := w.connect(ctx, w.cfg.Connectors, w.cfg.Worker.Folder, w.cfg.Worker.File)
+	d.KeepSession = of.id != "" // until the run has ended
+	foreign, err := d.connect(ctx, s.Connectors)
 	if err != nil {
 		return errors.Join(err, d.close())
 	}
-	all := f.crew(w, d, stop)
-	all.Watch, all.Connect = foreign.watching(shown.watch), foreign.tools
-	m, err := all.Open(w.cfg)
+	all := f.crew(d, stop)
+	all.Watch, all.Connect = foreign.watching(shown.watch), foreign.Tools
+	m, err := all.Open(s.Configuration)
 	if err != nil {
 		return errors.Join(err, foreign.close(), d.close())
 	}
@@ -175,7 +174,7 @@ func (f *runFlags) work(c *cobra.Command, w *prepared, shown *runView, do func(c
 }
 
 // message is what the worker is told: the argument, the input, or standard input.
-func (f *runFlags) message(c *cobra.Command, w *prepared, args []string) (worker.Message, error) {
+func (f *runFlags) message(c *cobra.Command, to *config.Worker, args []string) (worker.Message, error) {
 	m := worker.Message{}
 	given := f.input
 	if len(args) > 0 && given != "" {
@@ -189,7 +188,7 @@ func (f *runFlags) message(c *cobra.Command, w *prepared, args []string) (worker
 		if err != nil {
 			return m, err
 		}
-		if m.Text = string(data); len(w.cfg.Worker.InputSchema) > 0 {
+		if m.Text = string(data); len(to.InputSchema) > 0 {
 			given = m.Text
 		}
 	}
@@ -198,15 +197,15 @@ func (f *runFlags) message(c *cobra.Command, w *prepared, args []string) (worker
 		if err != nil {
 			return m, err
 		}
-		if err := crew.CheckInput(w.cfg.Worker, input); err != nil {
+		if err := crew.CheckInput(to, input); err != nil {
 			return m, err
 		}
 		m.Text = crew.InputText(input)
-	} else if len(w.cfg.Worker.InputSchema) > 0 {
-		return m, fmt.Errorf("worker %s has an input_schema; give its input with --input", w.cfg.Worker.Name)
+	} else if len(to.InputSchema) > 0 {
+		return m, fmt.Errorf("worker %s has an input_schema; give its input with --input", to.Name)
 	}
 	var err error
-	m.Attachments, err = crew.Attach(w.cfg.Worker, f.attach...)
+	m.Attachments, err = crew.Attach(to, f.attach...)
 	return m, err
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
@@ -24,18 +26,21 @@ type dryTool struct {
 }
 
 // dry lists the tools of a worker. It calls no model, makes nothing and records nothing.
-func (f *runFlags) dry(ctx context.Context, out io.Writer, w *prepared) error {
-	missing := w.withoutMissing()
+func (f *runFlags) dry(ctx context.Context, out io.Writer, s *setup.Setup) error {
+	missing := s.MissingRoots()
+	base, err := open.Open(ctx, s, open.Order{Use: open.Look, NoTools: true})
+	if err != nil {
+		return err
+	}
+	defer base.Close()
 	all := &crew.Crew{
-		Folders: []string{"workers"}, Box: w.boxOptions(), Ties: &crew.Ties{},
-		Denied: func(*approval.RuleSet) func(context.Context, approval.Act) bool { return nil },
+		Folders: workerFolders(s), Tools: base.Box, Ties: &crew.Ties{},
 		Gate: func(_ []string, rules *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 			return tool.Guard(approval.Config{Policy: rules}, tools...)
 		},
 		Model: func(context.Context, *config.Worker) (worker.Talker, error) { return nil, nil },
 	}
-	all.Box.Looking, all.Box.Hold = true, nil
-	m, err := all.Open(w.cfg)
+	m, err := all.Open(s.Configuration)
 	if err != nil {
 		return err
 	}
@@ -45,7 +50,7 @@ func (f *runFlags) dry(ctx context.Context, out io.Writer, w *prepared) error {
 	for _, s := range m.Specs() {
 		list = append(list, dryTool{s.FullName(), needs(m, s, missing)})
 	}
-	for _, c := range w.cfg.Connectors { // nothing is started, so nobody knows them
+	for _, c := range s.Connectors { // nothing is started, so nobody knows them
 		list = append(list, dryTool{c.Name + ":*", "asks; its tools are listed when it is started"})
 	}
 	for _, name := range m.Worker.Manual {
@@ -59,15 +64,6 @@ func (f *runFlags) dry(ctx context.Context, out io.Writer, w *prepared) error {
 		fmt.Fprintf(t, "%s\t%s\n", present.SafeLine(l.Tool), present.SafeLine(l.Needs))
 	}
 	return t.Flush()
-}
-
-// withoutMissing leaves out the folders that a run would make first, and returns them.
-func (w *prepared) withoutMissing() []roots.Root {
-	missing := w.cfg.MissingRoots()
-	w.cfg.Policy.Roots = slices.DeleteFunc(slices.Clone(w.cfg.Policy.Roots), func(r roots.Root) bool {
-		return slices.ContainsFunc(missing, func(m roots.Root) bool { return m.Name == r.Name })
-	})
-	return missing
 }
 
 // accesses are what the file tools do with a root.
@@ -144,16 +140,10 @@ func rootNeeds(m *crew.Member, a roots.Access, missing []roots.Root) string {
 		if p, err := m.Box.Roots.Resolve(name + "/x"); err == nil {
 			word = p.FolderAct(a).Verdict
 		}
-		by[word] = append(by[word], name)
-	}
-	for _, r := range missing { // they may be written, and say the rest themselves
-		word, said := r.Approval[a]
-		if !said && a == roots.Read {
-			word = approval.Free
-		} else if !said {
-			word = approval.Ask
+		if slices.ContainsFunc(missing, func(r roots.Root) bool { return r.Name == name }) {
+			name += " (made first)"
 		}
-		by[word] = append(by[word], r.Name+" (made first)")
+		by[word] = append(by[word], name)
 	}
 	var parts []string
 	for _, w := range []struct {

@@ -53,7 +53,7 @@ func (v *runView) event(e runEvent) {
 }
 
 func (v *runView) begin(m *crew.Member, d *desk) {
-	v.event(runEvent{Event: "start", Session: d.session, Workers: m.Chain})
+	v.event(runEvent{Event: "start", Session: d.Session, Workers: m.Chain})
 }
 
 // end says how the run ended, with the status that the program ends with.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
@@ -26,17 +27,18 @@ func sandboxDoctorCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			profile := sandbox.Profile{Limits: sandbox.DefaultLimits}
 			if policy != "" {
-				d, err := sandboxPolicy(c.Context(), policy, state)
+				base, err := (&policyFlags{policy, state}).look(c)
 				if err != nil {
 					return err
 				}
-				profile = d.profile
+				defer base.Close()
+				derived, err := base.CommandProfile(false)
+				if err != nil {
+					return err
+				}
+				profile = derived.Profile
 			}
-			options, err := sandboxProgram()
-			if err != nil {
-				return err
-			}
-			found, err := detect.Detect(c.Context(), options, profile)
+			found, err := open.Detect(c.Context(), profile)
 			if err != nil && !errors.As(err, new(*sandbox.UnusableError)) {
 				return err
 			}

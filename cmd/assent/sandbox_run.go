@@ -10,14 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/detect"
 )
 
 type sandboxRunFlags struct {
-	policy, state string
-	timeout       time.Duration
+	policyFlags
+	timeout time.Duration
 }
 
 func sandboxRunCmd() *cobra.Command {
@@ -31,47 +30,45 @@ func sandboxRunCmd() *cobra.Command {
 			"must be trusted: see 'assent trust'.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			file, err := policyOr(c, flags.policy)
-			if err != nil {
-				return err
-			}
-			if flags.policy == "" {
-				err = needTrust(c.Context(), file, flags.state)
-			}
-			if flags.policy = file; err == nil {
-				err = flags.run(c, args)
-			}
-			if err == nil || errors.As(err, new(statusError)) || errors.Is(err, context.Canceled) {
+			err := flags.run(c, args)
+			if err == nil || exitStatus(err) != exitFailed {
 				return err
 			}
 			return statusError{exitSandboxFailed, err}
 		},
 	}
 	c.Flags().SetInterspersed(false)
-	c.Flags().StringVarP(&flags.policy, "config", "c", "", "the policy file (default: the project's)")
-	c.Flags().StringVar(&flags.state, "state", "", "the state folder (default: assent's own)")
+	flags.register(c)
 	c.Flags().DurationVar(&flags.timeout, "timeout", 0, "end the command after this time")
 	return c
 }
 
 func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) (err error) {
-	d, err := sandboxPolicy(c.Context(), f.policy, f.state)
+	s, err := f.resolve(c)
 	if err != nil {
 		return err
 	}
-	policy, profile := d.policy, d.profile
+	if err := needPolicy(c, s); err != nil {
+		return err
+	}
+	if s.Untrusted {
+		// Whoever wrote the project wrote it, and it says what a command may reach.
+		return fmt.Errorf("nothing was run: %s is not trusted; 'assent trust' shows what it would allow and asks, or name it with -c", s.File.Path)
+	}
+	base, err := open.Open(c.Context(), s, open.Order{Use: open.Look, NoTools: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, base.Close()) }()
+	derived, err := base.CommandProfile(false)
+	if err != nil {
+		return err
+	}
+	profile := derived.Profile
 	profile.Limits.Time = f.timeout
-	if err := makeCaches(policy, profile); err != nil {
-		return err
-	}
-	options, err := sandboxProgram()
+	found, err := base.Sandboxed(c.Context(), profile)
 	if err != nil {
 		return err
-	}
-	options.First = true
-	found, err := detect.Detect(c.Context(), options, profile)
-	if err != nil {
-		return unusable(policy, err)
 	}
 	defer func() { err = errors.Join(err, found.Close()) }()
 	if found.Report.Weaker {
@@ -106,20 +103,4 @@ func ended(ctx context.Context, w io.Writer, exit sandbox.Exit) error {
 		return nil
 	}
 	return statusError{status: exit.Code}
-}
-
-// makeCaches makes the folders that programs are given to cache in.
-func makeCaches(policy *config.Policy, p sandbox.Profile) error {
-	if len(policy.OS.Extra.Caches) == 0 {
-		return nil
-	}
-	for _, r := range p.Roots {
-		if r.Guarded {
-			continue
-		}
-		if err := os.MkdirAll(r.Path, 0o700); err != nil {
-			return fmt.Errorf("making a cache folder (%s): %w", r.Source, err)
-		}
-	}
-	return nil
 }

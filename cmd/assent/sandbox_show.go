@@ -4,39 +4,37 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/host"
-	"github.com/assent-dev/assent/tool"
-	"github.com/assent-dev/assent/tool/roots"
 )
 
 func sandboxShowCmd() *cobra.Command {
-	var policy, state string
+	var flags policyFlags
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show [-c POLICY]",
 		Short: "Print what commands may reach, and the line of config behind each entry",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			policy, err := policyToShow(c, policy, state)
+			base, err := flags.look(c)
 			if err != nil {
 				return err
 			}
-			d, err := sandboxPolicy(c.Context(), policy, state)
+			defer base.Close()
+			if err := needPolicy(c, base.Setup); err != nil {
+				return err
+			}
+			view, err := newProfileView(base)
 			if err != nil {
 				return err
 			}
-			view := newProfileView(d)
 			if asJSON {
 				enc := json.NewEncoder(c.OutOrStdout())
 				enc.SetIndent("", "  ")
@@ -45,8 +43,7 @@ func sandboxShowCmd() *cobra.Command {
 			return view.print(c.OutOrStdout())
 		},
 	}
-	c.Flags().StringVarP(&policy, "config", "c", "", "the policy file (default: the project's)")
-	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
+	flags.register(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
 }
@@ -70,19 +67,23 @@ type profileView struct {
 	Unsearched []string `json:"unsearched,omitempty"`
 }
 
-func newProfileView(d *derived) profileView {
-	p := d.profile
-	v := profileView{
-		Hash: fmt.Sprintf("%x", p.Hash()), Require: d.policy.OS.Require, Profile: p,
-		Unfinished: d.found.Unfinished, GateOnly: gateOnly(d.policy, d.rules),
+func newProfileView(base *open.Base) (profileView, error) {
+	derived, err := base.CommandProfile(false)
+	if err != nil {
+		return profileView{}, err
 	}
-	for _, e := range d.found.Secrets {
+	p := derived.Profile
+	v := profileView{
+		Hash: fmt.Sprintf("%x", p.Hash()), Require: base.OS.Require, Profile: p,
+		Unfinished: derived.Denied.Unfinished, GateOnly: base.GateOnly(),
+	}
+	for _, e := range derived.Denied.Secrets {
 		v.Secrets = append(v.Secrets, sandbox.Entry{Path: e.Path, Source: e.Source + "; a command that a person allows sees it"})
 	}
 	scene, err := host.Survey(p)
 	if err != nil {
 		v.Problem = err.Error()
-		return v
+		return v, nil
 	}
 	for _, place := range scene.Protected {
 		source := place.Source
@@ -92,36 +93,7 @@ func newProfileView(d *derived) profileView {
 		v.Found = append(v.Found, sandbox.Entry{Path: place.Path, Source: source})
 	}
 	v.Unsearched = scene.Unsearched
-	return v
-}
-
-// gateOnly are the denies that only the gate holds: those about something else than files,
-// those about changing files that are not there yet, and a root's word on deleting, which
-// no sandbox tells from writing.
-func gateOnly(policy *config.Policy, kept []approval.Rule) []sandbox.Entry {
-	var out []sandbox.Entry
-	for _, r := range slices.Concat(policy.Rules.Rules(), kept) {
-		if r.Effect == approval.Deny && toolbox.HeldByGate(r) {
-			out = append(out, sandbox.Entry{Path: r.String(), Source: r.Source})
-		}
-	}
-	for _, r := range policy.Roots {
-		blocked := func(a roots.Access) bool { v, said := r.Approval[a]; return said && v == approval.Block }
-		if r.Mode != roots.ReadWrite || blocked(roots.Read) || blocked(roots.Write) == blocked(roots.Delete) {
-			continue
-		}
-		what := "write: deny in root "
-		if blocked(roots.Delete) {
-			what = "delete: deny in root "
-		}
-		out = append(out, sandbox.Entry{Path: what + r.Name, Source: r.Source})
-	}
-	for _, r := range policy.Shell.Rules {
-		if r.Approval == tool.WordDeny {
-			out = append(out, sandbox.Entry{Path: "shell: deny " + r.Pattern, Source: r.Source})
-		}
-	}
-	return out
+	return v, nil
 }
 
 // print writes one line for each entry: what, where, and why.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/model"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/tool"
 )
@@ -47,7 +48,11 @@ func BenchmarkTurn(b *testing.B) {
 	})
 	b.Run("store=sqlite", func(b *testing.B) {
 		b.Setenv("XDG_CONFIG_HOME", b.TempDir())
-		d, err := openDesk(b.Context(), deskOrder{state: filepath.Join(b.TempDir(), "state"), kind: approval.SessionRun})
+		s, err := namedPolicy(b.Context(), "", filepath.Join(b.TempDir(), "state"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		d, err := openDesk(b.Context(), s, open.Order{Use: open.Run}, 0, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -3,20 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/files"
-	"github.com/assent-dev/assent/tool/roots"
 )
-
-// undoFolder is where a state folder keeps what tools replaced.
-func undoFolder(state, policyFile string) *files.UndoFolder {
-	return &files.UndoFolder{Dir: filepath.Join(state, "undo"), Policy: policyFile}
-}
 
 func undoCmd() *cobra.Command {
 	var state string
@@ -44,7 +38,7 @@ func undoCmd() *cobra.Command {
 }
 
 func listUndo(c *cobra.Command, state string) error {
-	entries, err := undoFolder(state, "").List(c.Context())
+	entries, err := open.UndoFolder(state, "").List(c.Context())
 	if err != nil {
 		return err
 	}
@@ -62,12 +56,16 @@ func listUndo(c *cobra.Command, state string) error {
 }
 
 func undoOne(c *cobra.Command, state, id string, dryRun bool) error {
-	undo := undoFolder(state, "")
+	undo := open.UndoFolder(state, "")
 	entry, err := undo.Get(c.Context(), id)
 	if err != nil {
 		return fmt.Errorf("%w; run 'assent undo' to see what can be undone", err)
 	}
-	set, err := openRoots(entry.Policy, state)
+	s, err := namedPolicy(c.Context(), entry.Policy, state)
+	if err != nil {
+		return err
+	}
+	set, err := s.Roots()
 	if err != nil {
 		return err
 	}
@@ -93,14 +91,4 @@ func showRestoration(w io.Writer, r *files.Restoration) {
 		fmt.Fprintln(w, present.SafeLine(r.Summary[i]))
 		fmt.Fprintln(w, shownText(v.Content))
 	}
-}
-
-// openRoots opens the roots of a policy file. Nothing below the state folder is ever
-// written there.
-func openRoots(file, state string) (*roots.Set, error) {
-	policy, err := readPolicy(file)
-	if err != nil {
-		return nil, err
-	}
-	return roots.New(roots.Options{Secrets: policy.Secrets, Protected: []string{state, file}}, policy.Roots...)
 }

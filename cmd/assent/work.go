@@ -10,6 +10,8 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/keypress"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/setup/open"
 )
 
 // workFlags are those of every command that calls tools: who answers, and by which config.
@@ -56,53 +58,64 @@ func (f *workFlags) canAsk(c *cobra.Command, deferred bool) error {
 			return err
 		}
 	}
-	return misused(c, "nobody can be asked: there is no terminal; choose --approve-all, --strict, --defer or --ask inbox")
+	return misused(c, "there is no terminal to ask at; choose --approve-all, --strict, --defer or --ask inbox")
 }
 
-// openDesk opens the desk of a run, as flags and the user's config say.
-func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, w *prepared, keeps bool, stop context.CancelCauseFunc) (*desk, error) {
-	mode := f.mode()
-	if !f.approveAll && !f.strict {
-		mode = w.cfg.User.Mode
+// resolve finds what holds for a worker in a folder, or for calls by hand if there is none,
+// and asks whether to trust it.
+func (f *workFlags) resolve(c *cobra.Command, dir, worker string, looking bool) (*setup.Setup, error) {
+	order, err := orderHere(f.config, f.state)
+	if err != nil {
+		return nil, err
 	}
-	if mode == approval.ModeApproveAll {
-		fmt.Fprintln(c.ErrOrStderr(), "WARNING: approve-all: what would be asked runs without a question.")
+	order.Worker, order.Set, order.Dir = worker, f.set, cmp.Or(dir, order.Dir)
+	order.Trust = trustingAt(c, order.Places, looking)
+	return resolveFor(c, order)
+}
+
+// A session says which session a desk is for: a new one, or one that goes on, and whether it
+// outlives this process.
+type session struct {
+	kind  approval.SessionKind
+	id    string
+	keeps bool
+}
+
+// openDesk opens the desk of a run, as flags and config say.
+func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, s *setup.Setup, of session, stop context.CancelCauseFunc) (*desk, error) {
+	timeout := cmp.Or(f.askTimeout, s.User.AskTimeout)
+	order := open.Order{
+		Use: open.Run, Mode: f.mode(), Session: of.id, Kind: of.kind, Kept: of.keeps,
+		Steps: !of.keeps && (personHere() || f.ask == "inbox"), // what was refused is forgotten with this process
 	}
-	timeout := f.askTimeout
-	if timeout == 0 {
-		timeout = w.cfg.User.AskTimeout
-	}
-	d, err := openDesk(ctx, deskOrder{
-		state: w.state, kind: cmp.Or(w.kind, approval.SessionRun), mode: mode, timeout: timeout, session: w.session, keeps: keeps, sandbox: w.sandbox,
-		asks: func(d *desk) approval.Approver {
-			switch {
-			case keeps: // nobody is asked while the run lasts
-				return nil
-			case f.ask == "inbox":
-				return approval.Queue(d.store)
-			case personHere():
-				return d.terminal(stop)
-			}
+	d, err := openDesk(ctx, s, order, timeout, func(d *desk) approval.Approver {
+		switch {
+		case of.keeps: // nobody is asked while the run lasts
 			return nil
-		},
+		case f.ask == "inbox":
+			return approval.Queue(d.Store)
+		case personHere():
+			return d.terminal(stop)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if d.off != "" {
-		sayApprovalsOff(c.ErrOrStderr(), d.off)
-	}
-	if w.rules, err = d.keptRules(ctx); err != nil {
+	d.saySandbox(c.ErrOrStderr())
+	off, err := approvalsOff(ctx, d.Store)
+	switch {
+	case err != nil:
 		return nil, errors.Join(err, d.close())
+	case off != "" && order.Mode == nil:
+		sayApprovalsOff(c.ErrOrStderr(), off)
+	case d.Mode == approval.ModeApproveAll:
+		fmt.Fprintln(c.ErrOrStderr(), "WARNING: approve-all: what would be asked runs without a question.")
 	}
-	w.later = laterDeny(w.rules, d.store.Rules, func(ctx context.Context) ([]approval.Grant, error) {
-		set, err := d.store.Grants(ctx, d.session)
-		return set.Grants(), err
-	})
 	return d, nil
 }
 
 // stopsOnDeny reports whether a denial ends the run.
-func (f *workFlags) stopsOnDeny(w *prepared) bool {
-	return f.onDeny == "stop" || w.cfg.User.StopOnDeny
+func (f *workFlags) stopsOnDeny(s *setup.Setup) bool {
+	return f.onDeny == "stop" || s.User.StopOnDeny
 }

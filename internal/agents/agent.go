@@ -25,6 +25,7 @@ type Agent struct {
 	read    func(object) (Event, error)
 	reply   func(Event, Answer) Reply
 	tools   map[string]translator
+	like    map[string]string // its tools that do what ours do, by our names
 }
 
 var all = []*Agent{&claudeCode, &codex, &gemini, &cursor}

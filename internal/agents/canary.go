@@ -34,7 +34,8 @@ func (a *Agent) Canaries(dir string) ([]Canary, error) {
 		{"a write in the project", Ask, true, CanaryFile},
 		{"a write that is denied", Deny, true, CanaryDenied},
 	} {
-		input, err := json.Marshal(a.canary(dir, dir+"/"+c.file, c.write))
+		tool, args := a.canary(dir+"/"+c.file, c.write)
+		input, err := json.Marshal(a.event(dir, tool, args))
 		if err != nil {
 			return nil, fmt.Errorf("a canary for %s: %w", a.Title, err)
 		}
@@ -43,28 +44,12 @@ func (a *Agent) Canaries(dir string) ([]Canary, error) {
 	return out, nil
 }
 
-// canary is an event about a file.
-func (a *Agent) canary(dir, file string, write bool) map[string]any {
-	e := map[string]any{"session_id": "assent-verify", "cwd": dir, "tool_use_id": "assent-verify", "hook_event_name": "PreToolUse"}
-	tool, args := "Read", map[string]any{"file_path": file}
+// canary is a call about a file.
+func (a *Agent) canary(file string, write bool) (tool string, args any) {
 	if write {
-		tool, args = "Write", map[string]any{"file_path": file, "content": "canary\n"}
+		return a.write(file, "canary\n")
 	}
-	switch a {
-	case &codex:
-		if tool = "read_file"; write {
-			tool, args = "apply_patch", map[string]any{"command": "*** Begin Patch\n*** Add File: " + file + "\n+canary\n*** End Patch\n"}
-		}
-	case &gemini:
-		e["hook_event_name"] = "BeforeTool"
-		if tool = "read_file"; write {
-			tool = "write_file"
-		}
-	case &cursor:
-		e["hook_event_name"], e["conversation_id"], e["workspace_roots"] = "preToolUse", "assent-verify", []string{dir}
-	}
-	e["tool_name"], e["tool_input"] = tool, args
-	return e
+	return a.like["read_file"], map[string]any{"file_path": file}
 }
 
 // Understood says what an agent makes of a reply: the verdict, as far as it can be told.

@@ -16,6 +16,7 @@ var claudeCode = Agent{
 	read:  readClaude,
 	reply: replyClaude,
 	tools: claudeTools,
+	like:  map[string]string{"shell": "Bash", "read_file": "Read", "write_file": "Write", "http_request": "WebFetch"},
 }
 
 // readClaude reads what Claude Code and Codex send, which is the same but for details.

@@ -10,6 +10,7 @@ var codex = Agent{
 	read:    readClaude,
 	reply:   replyCodex,
 	tools:   codexTools,
+	like:    map[string]string{"shell": "Bash", "read_file": "read_file"},
 }
 
 func replyCodex(e Event, a Answer) Reply {

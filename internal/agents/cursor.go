@@ -19,6 +19,7 @@ var cursor = Agent{
 	read:  readCursor,
 	reply: replyCursor,
 	tools: cursorTools,
+	like:  map[string]string{"shell": "Shell", "read_file": "Read", "write_file": "Write", "http_request": "WebFetch"},
 }
 
 func readCursor(o object) (e Event, err error) {

@@ -14,6 +14,7 @@ var gemini = Agent{
 	read:    readGemini,
 	reply:   replyGemini,
 	tools:   geminiTools,
+	like:    map[string]string{"shell": "run_shell_command", "read_file": "read_file", "write_file": "write_file"},
 }
 
 func readGemini(o object) (Event, error) {

@@ -62,11 +62,20 @@ var table = map[string]line{
 	"internal/agents/e2e":     {},
 	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/hosts", "tool/roots", "tool/shell"}},
 	"internal/agents/hook": {inside: []string{
-		"approval", "internal/agents", "internal/agents/foreign", "internal/config", "internal/explain", "internal/notify", "internal/trust", "present", "sandbox",
+		"approval", "internal/agents", "internal/agents/foreign", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present",
 		"store", "tool", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner",
 	}},
-	"internal/agents/prompttool": {inside: []string{"approval", "internal/agents", "internal/agents/hook", "store"}, outside: []string{mcp}},
+	"internal/agents/prompttool": {inside: []string{"approval", "internal/agents", "internal/agents/hook", "internal/setup", "store"}, outside: []string{mcp}},
 	"internal/agents/settings":   {inside: []string{"internal/agents"}},
+
+	"internal/realpath": {},
+	"internal/setup": {inside: []string{
+		"approval", "internal/config", "internal/override", "internal/realpath", "internal/trust", "sandbox", "tool/roots", "tool/shell",
+	}},
+	"internal/setup/open": {inside: []string{
+		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/setup", "internal/toolbox", "present",
+		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/connector", "tool/files", "tool/roots",
+	}},
 
 	"internal/trust": {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},
 	"internal/check": {inside: []string{
@@ -85,7 +94,7 @@ var table = map[string]line{
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/runner/shim",
 	}, toolsets...), outside: []string{system}},
 	"internal/crew": {
-		inside:  []string{"approval", "internal/config", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
+		inside:  []string{"approval", "internal/config", "internal/setup/open", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
 		outside: []string{schemas, yamlModule},
 	},
 	"internal/override": {inside: []string{"tool/roots", "internal/config"}, outside: []string{yamlModule}},

@@ -226,31 +226,3 @@ func TestNetworkOfSeveralTiers(t *testing.T) {
 		}
 	}
 }
-
-func TestPlaces(t *testing.T) {
-	dir, user := t.TempDir(), t.TempDir()
-	write(t, user+"/config.yaml", "model: m\nshell: {}\n")
-	project, err := Read(write(t, dir+"/.assent/policy.yaml", "shell: {presets: [readonly]}\n"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := Read(write(t, user+"/workers/w.worker", "---\nshell: {presets: [readonly]}\n---\nhi\n"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	places := Places{Config: user}
-	for name, c := range map[string]struct {
-		file    *File
-		trusted bool
-		want    bool
-	}{"untrusted": {project, false, false}, "trusted": {project, true, true}, "the user's own": {own, false, true}, "none": {nil, false, false}} {
-		got, err := places.With(c.file, c.trusted)
-		if err != nil || got.Shell.Readonly != c.want || got.User.Model != "m" {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
-	}
-	got, err := places.Operator(project)
-	if err != nil || !got.Shell.Readonly || got.User.Model != "" || len(got.Files) != 1 {
-		t.Errorf("-c: %+v, %v", got, err)
-	}
-}

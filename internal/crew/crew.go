@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/tool"
@@ -27,10 +28,8 @@ type Crew struct {
 	Folders []string
 	// Configure says what holds for a worker of the crew.
 	Configure func(ctx context.Context, f *config.File) (*config.Configuration, error)
-	// Box are the options for tools, as far as they are the same for all.
-	Box toolbox.Options
-	// Denied reports for a policy whether an act is denied.
-	Denied func(policy *approval.RuleSet) func(context.Context, approval.Act) bool
+	// Tools opens the tools of a worker.
+	Tools func(cfg *config.Configuration, t open.Tools) (*toolbox.Box, error)
 	// Gate puts a gate in front of the tools of a chain of workers.
 	Gate func(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error)
 	// Model opens the model of a worker.
@@ -110,10 +109,10 @@ func (c *Crew) Open(cfg *config.Configuration) (*Member, error) { return c.open(
 
 func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) {
 	m := &Member{Worker: cfg.Worker, crew: c, caller: caller, rules: cfg.Rules, connectors: cfg.Connectors, Chain: []string{cfg.Worker.Name}}
-	opts := c.Box
+	var tools open.Tools
 	if caller != nil {
 		m.Chain = slices.Concat(caller.Chain, m.Chain)
-		opts.Parent = caller.Box
+		tools.Parent = caller.Box
 		if err := caller.distinct(cfg.Worker); err != nil {
 			return nil, err
 		}
@@ -123,15 +122,12 @@ func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) 
 			return nil, err
 		}
 	}
-	opts.Folder, opts.File = cfg.Worker.Folder, cfg.Worker.File
-	opts.Protected = slices.Concat(opts.Protected, cfg.Files)
-	opts.Denied = c.Denied(m.rules)
-	opts.Further = m.tools()
+	tools.Rules, tools.Further = m.rules, m.tools()
 	if c.Connect != nil {
-		opts.Further = append(opts.Further, c.Connect(m.connectors)...)
+		tools.Further = append(tools.Further, c.Connect(m.connectors)...)
 	}
 	var err error
-	if m.Box, err = toolbox.Open(cfg.Policy, opts); err != nil {
+	if m.Box, err = c.Tools(cfg, tools); err != nil {
 		return nil, err
 	}
 	offered := slices.DeleteFunc(slices.Clone(m.Box.Tools), func(t tool.Tool) bool {

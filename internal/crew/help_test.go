@@ -15,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/tool"
@@ -46,11 +47,13 @@ func newTeam(t *testing.T, files map[string]string) *team {
 	ties := &crew.Ties{}
 	tm.Crew = &crew.Crew{
 		Folders: []string{filepath.Join(tm.dir, "workers")}, Ties: ties,
-		Box:    toolbox.Options{State: filepath.Join(tm.dir, "state"), Environ: os.Environ()},
-		Denied: func(*approval.RuleSet) func(context.Context, approval.Act) bool { return nil },
-		Configure: func(_ context.Context, f *config.File) (*config.Configuration, error) {
-			return config.Places{}.With(f, true)
+		Tools: func(cfg *config.Configuration, t open.Tools) (*toolbox.Box, error) {
+			return toolbox.Open(cfg.Policy, toolbox.Options{
+				State: filepath.Join(tm.dir, "state"), Protected: cfg.Files, Environ: os.Environ(), Parent: t.Parent, Further: t.Further,
+				Folder: cfg.Worker.Folder, File: cfg.Worker.File,
+			})
 		},
+		Configure: func(_ context.Context, f *config.File) (*config.Configuration, error) { return trusted(f) },
 		Gate: func(_ []string, rules *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 			return tool.Guard(approval.Config{
 				Session: "s", Policy: rules, Approver: ties.Approver(approval.ApproverFunc(tm.approve)), Recorder: ties.Recorder(full{&tm.log}),
@@ -59,6 +62,12 @@ func newTeam(t *testing.T, files map[string]string) *team {
 		Model: func(_ context.Context, w *config.Worker) (worker.Talker, error) { return model{tm, w.Name}, nil },
 	}
 	return tm
+}
+
+// trusted is what holds for a worker whose file is trusted, and nothing else.
+func trusted(f *config.File) (*config.Configuration, error) {
+	e, err := config.Combine(nil, config.Tier{Kind: config.Project, Policy: f.Policy, Trusted: true})
+	return &config.Configuration{Effective: e, User: &config.User{}, Worker: f.Worker, Files: []string{f.Path}}, err
 }
 
 func (tm *team) put(name, text string) {
@@ -121,7 +130,7 @@ func (tm *team) member(file string) *crew.Member {
 	if err != nil {
 		tm.t.Fatal(err)
 	}
-	cfg, err := config.Places{}.With(f, true)
+	cfg, err := trusted(f)
 	if err != nil {
 		tm.t.Fatal(err)
 	}

@@ -14,8 +14,13 @@ import (
 const maxLine = 16 << 20
 
 // Batch explains one call a line and writes one answer a line, in order, also
-// for lines that are no calls. The error is one of reading or writing.
+// for lines that are not calls. The error is one of reading or writing.
 func (e *Explainer) Batch(ctx context.Context, in io.Reader, out io.Writer) error {
+	return Batch(ctx, in, out, e.Explain)
+}
+
+// Batch has one call a line explained by a function, as [Explainer.Batch] does.
+func Batch(ctx context.Context, in io.Reader, out io.Writer, explain func(context.Context, Call) Answer) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	w := bufio.NewWriter(out)
 	enc := json.NewEncoder(w)
@@ -31,7 +36,7 @@ func (e *Explainer) Batch(ctx context.Context, in io.Reader, out io.Writer) erro
 		if len(bytes.TrimSpace(line)) == 0 && err == nil {
 			continue
 		}
-		answer := e.line(ctx, line, err)
+		answer := explainLine(ctx, line, err, explain)
 		if err := enc.Encode(answer); err != nil {
 			return err
 		}
@@ -68,7 +73,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func (e *Explainer) line(ctx context.Context, line []byte, err error) Answer {
+func explainLine(ctx context.Context, line []byte, err error, explain func(context.Context, Call) Answer) Answer {
 	if errors.Is(err, errTooLong) {
 		return Failed(err)
 	}
@@ -84,5 +89,5 @@ func (e *Explainer) line(ctx context.Context, line []byte, err error) Answer {
 	if len(c.Args) == 0 {
 		c.Args = json.RawMessage("{}")
 	}
-	return e.Explain(ctx, c)
+	return explain(ctx, c)
 }

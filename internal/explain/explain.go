@@ -32,6 +32,10 @@ type Answer struct {
 	Why   string         `json:"why,omitempty"`
 	Acts  []Act          `json:"acts"`
 	Trace approval.Trace `json:"trace"`
+	// Where is where somebody would be asked, if that is known.
+	Where string `json:"where,omitempty"`
+	// For is the door that would answer so.
+	For string `json:"for,omitempty"`
 	// Error says why the call cannot be understood; it is denied then.
 	Error string `json:"error,omitempty"`
 	// Summary is what a person would be told in a line, PersonOnly that no rule
@@ -54,7 +58,17 @@ type Act struct {
 type Explainer struct {
 	Tools  approval.Preparer
 	Policy approval.Policy
-	Clock  func() time.Time
+	// Clock tells the time; nil means that of the system.
+	Clock func() time.Time
+	// For is the door that answers are of; may be empty.
+	For string
+}
+
+func (e *Explainer) now() time.Time {
+	if e.Clock == nil {
+		return time.Now()
+	}
+	return e.Clock()
 }
 
 // Explain says what would happen to the call.
@@ -67,13 +81,18 @@ func (e *Explainer) Explain(ctx context.Context, c Call) Answer {
 	if connector, name, ok := strings.Cut(c.Tool, ":"); ok {
 		call.Connector, call.Tool = connector, name
 	}
+	return e.Judge(ctx, call)
+}
+
+// Judge says what would happen to a call whose arguments are canonical.
+func (e *Explainer) Judge(ctx context.Context, call approval.Call) Answer {
 	p, err := e.Tools.Prepare(ctx, call)
 	if err != nil {
 		return Failed(err)
 	}
-	j := e.Policy.Judge(approval.Question{Call: &call, Proposal: &p, Now: e.Clock(), Traced: true})
+	j := e.Policy.Judge(approval.Question{Call: &call, Proposal: &p, Now: e.now(), Traced: true})
 	out := Answer{
-		Outcome: outcome(j.State), Why: j.Why, Trace: j.Trace, Summary: p.Summary, PersonOnly: j.PersonOnly,
+		For: e.For, Outcome: outcome(j.State), Why: j.Why, Trace: j.Trace, Summary: p.Summary, PersonOnly: j.PersonOnly,
 		Acts: make([]Act, 0, len(p.Acts)),
 	}
 	for i := range p.Acts {
@@ -119,6 +138,6 @@ func act(a *approval.Act, i int, j *approval.Judgement) Act {
 // and commands with many files ask.
 func (e *Explainer) Denied(_ context.Context, a approval.Act) bool {
 	call := approval.Call{Tool: a.Name}
-	q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{a}}, Now: e.Clock()}
+	q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{a}}, Now: e.now()}
 	return e.Policy.Judge(q).State == approval.AutoDenied
 }

@@ -47,7 +47,7 @@ func (a *answering) difference(call approval.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	data, err := os.ReadFile(filepath.Join(memoFolder(a.State, call.Session), name))
+	data, err := os.ReadFile(filepath.Join(memoFolder(a.Places.State, call.Session), name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "it ran and assent was not asked about these arguments", nil
 	}
@@ -73,8 +73,8 @@ func (a *answering) end(ctx context.Context, e agents.Event) error {
 	if waits, err := a.hasDeferred(e.Session); err != nil || waits {
 		return err
 	}
-	err := os.RemoveAll(memoFolder(a.State, e.Session))
-	if _, statErr := os.Stat(filepath.Join(a.State, store.FileName)); errors.Is(statErr, fs.ErrNotExist) {
+	err := os.RemoveAll(memoFolder(a.Places.State, e.Session))
+	if _, statErr := os.Stat(filepath.Join(a.Places.State, store.FileName)); errors.Is(statErr, fs.ErrNotExist) {
 		return err
 	}
 	s, storeErr := a.userStore(ctx)
@@ -90,7 +90,7 @@ func (a *answering) end(ctx context.Context, e agents.Event) error {
 
 // userStore opens the store where no policy is needed.
 func (a *answering) userStore(ctx context.Context) (*store.Store, error) {
-	file, err := config.ReadUser(a.Config)
+	file, err := config.ReadUser(a.Places.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -93,23 +93,27 @@ func (a *answering) outcome(ctx context.Context, d *desk, e agents.Event, call a
 // ask gets the pending call answered: by the inbox, by the agent's own prompt, or with a
 // no. The batch that it returns is the one that has the answer.
 func (a *answering) ask(ctx context.Context, d *desk, b *approval.Batch, e agents.Event, call approval.Call) (*approval.Batch, error) {
-	who := d.policy.user.Hook.Ask
+	who := d.setup.Person.Hook.Ask
 	open, err := d.inboxOpen(ctx)
 	if err != nil {
 		return nil, err
 	}
 	request := b.Pending()[0]
-	hands := a.Agent.Asks(e) && who != "inbox" && who != "deny" && !(e.Unasked && request.PersonOnly)
 	switch {
 	case a.Observe:
 		return b, b.HandOver(ctx, request)
 	case open && who != "deny":
 		return a.askInbox(ctx, d, b, call)
-	case hands:
+	case a.hands(e, who, request.PersonOnly):
 		return b, b.HandOver(ctx, request)
 	}
 	b.Reject(ctx, nobody(request, a.Agent.Asks(e)))
 	return b, nil
+}
+
+// hands reports whether a question is left to the agent's own prompt.
+func (a *answering) hands(e agents.Event, who string, personOnly bool) bool {
+	return a.Agent.Asks(e) && who != "inbox" && who != "deny" && !(e.Unasked && personOnly)
 }
 
 func nobody(r *approval.Request, asks bool) string {
@@ -148,7 +152,7 @@ func (a *answering) askInbox(ctx context.Context, d *desk, b *approval.Batch, ca
 // queue asks whoever answers in another process, and tells the user's own program if that
 // takes long.
 func (d *desk) queue() approval.Approver {
-	user := d.policy.user
+	user := d.setup.Person
 	return notify.Around(approval.Queue(d.store), notify.Options{Command: user.Notify, After: user.NotifyAfter})
 }
 
@@ -158,7 +162,7 @@ func (a *answering) wait(ctx context.Context, d *desk) time.Duration {
 	if until, ok := ctx.Deadline(); ok {
 		left = time.Until(until)
 	}
-	if most := d.policy.user.Hook.Deadline; most > 0 {
+	if most := d.setup.Person.Hook.Deadline; most > 0 {
 		left = min(left, most)
 	}
 	return max(left-min(spare, left/5), time.Millisecond)
@@ -176,7 +180,7 @@ func (d *desk) gate(kept remembering, approver approval.Approver) (*approval.Gat
 		recorder = observing{d.store}
 	}
 	return approval.New(approval.Config{
-		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Mode: d.policy.mode(), Approver: approver,
-		Rules: kept, Grants: kept, Policy: d.policy.Rules, Recorder: recorder, Requests: d.store,
+		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Mode: d.setup.Mode(), Approver: approver,
+		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: recorder, Requests: d.store,
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents/foreign"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -25,13 +26,14 @@ import (
 
 // A desk is where the call of one event is judged.
 type desk struct {
-	policy *policy
-	roots  *roots.Set
-	tools  *early
-	clock  func() time.Time
+	setup *setup.Setup
+	roots *roots.Set
+	tools *early
+	clock func() time.Time
 
-	opened func() (*store.Store, error) // waits for the store
-	store  *store.Store                 // nil until the desk is ready
+	rules  func(context.Context) (*approval.RuleSet, error) // those that are kept
+	opened func() (*store.Store, error)                     // waits for the store
+	store  *store.Store                                     // nil until the desk is ready
 
 	observe bool
 	decided bool           // a person has answered
@@ -44,12 +46,19 @@ const patience = 3 * time.Second
 // openDesk reads all that holds for the event. The call is prepared while the store is
 // opened: both take their time. The error says what is wrong.
 func (a *answering) openDesk(ctx context.Context, e agents.Event, want agents.Want, broken error) (*desk, error) {
-	user, err := config.ReadUser(a.Config)
+	user, err := config.ReadUser(a.Places.Config)
 	if err != nil {
 		return nil, err
 	}
 	a.Observe = a.Observe || user.User.Hook.Observe
 	d := &desk{clock: a.Clock, observe: a.Observe, opened: sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user.User) })}
+	d.rules = func(ctx context.Context) (*approval.RuleSet, error) {
+		s, err := d.opened()
+		if err != nil {
+			return nil, err
+		}
+		return s.Rules(ctx)
+	}
 	prepared := aside(func() error { return d.prepare(ctx, a, e, want, user, broken) })
 	if d.store, err = d.opened(); err == nil {
 		_, err = d.store.Rules(ctx) // the gate finds them read
@@ -76,14 +85,10 @@ func aside(f func() error) <-chan error {
 
 // prepare makes all that needs no store, and says what the call would do.
 func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want agents.Want, user *config.File, broken error) (err error) {
-	if d.policy, err = a.policyFor(ctx, e.Dir, user); err != nil {
+	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: e.Dir, Default: true, User: user}); err != nil {
 		return err
 	}
-	protected := append([]string{a.State, a.Config}, d.policy.files...)
-	if a.Program != "" {
-		protected = append(protected, a.Program)
-	}
-	if d.roots, err = roots.New(roots.Options{Secrets: d.policy.Secrets, Protected: protected}, d.policy.Roots...); err != nil {
+	if d.roots, err = d.setup.Roots(); err != nil {
 		return err
 	}
 	set, err := d.toolFor(a.Environ, want, broken)
@@ -113,7 +118,7 @@ func (d *desk) close() error {
 		d.inbox.Close()
 	}
 	var errs []error
-	if s, err := d.opened(); err == nil {
+	if s, err := d.opened(); err == nil && s != nil {
 		errs = append(errs, s.Close())
 	}
 	if d.roots != nil {
@@ -124,7 +129,7 @@ func (d *desk) close() error {
 
 // openStore opens the store as the user's config says.
 func (a *answering) openStore(ctx context.Context, user *config.User) (*store.Store, error) {
-	return store.Open(ctx, a.State, store.Options{
+	return store.Open(ctx, a.Places.State, store.Options{
 		RuleLimit: user.MaxRules, Detail: approval.Detail(user.Audit.KeepArguments), Patience: patience, Clock: a.Clock,
 		SyncAll: user.Audit.FsyncAll, Brief: true,
 	})
@@ -137,13 +142,13 @@ func (d *desk) toolFor(environ []string, want agents.Want, broken error) (*tool.
 		return tool.NewSet(unreadable{want.Call, broken})
 	}
 	var err error
-	opts := foreign.Options{Roots: d.roots, Hosts: d.policy.Shell.Network, Denied: d.denied}
-	if want.Call.Connector == "" && want.Call.Tool == approval.Shell && d.policy.HasShell {
+	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied}
+	if want.Call.Connector == "" && want.Call.Tool == approval.Shell && d.setup.HasShell {
 		if opts.Shell, err = d.shell(environ); err != nil {
 			return nil, err
 		}
 	}
-	configured, _, err := tool.Configure(d.policy.Tools, foreign.For(want.Call, want.Own, opts))
+	configured, _, err := tool.Configure(d.setup.Tools, foreign.For(want.Call, want.Own, opts))
 	if err != nil {
 		return nil, err
 	}
@@ -152,22 +157,18 @@ func (d *desk) toolFor(environ []string, want agents.Want, broken error) (*tool.
 
 // shell judges commands as the agent's own shell would run them.
 func (d *desk) shell(environ []string) (*shell.Tool, error) {
-	entries := runner.NewEnvironment(environ, d.policy.Shell.Env).Entries()
+	entries := runner.NewEnvironment(environ, d.setup.Shell.Env).Entries()
 	world := func(dir string) analysis.World { return host.New(dir, entries) }
-	return shell.New(d.policy.Shell, d.roots, shell.Options{World: world, Denied: d.denied})
+	return shell.New(d.setup.Shell, d.roots, shell.Options{World: world, Denied: d.denied})
 }
 
 // denied reports whether a rule denies an act on its own. What cannot be told is denied.
 func (d *desk) denied(ctx context.Context, act approval.Act) bool {
-	s, err := d.opened()
+	rules, err := d.rules(ctx)
 	if err != nil {
 		return true
 	}
-	rules, err := s.Rules(ctx)
-	if err != nil {
-		return true
-	}
-	judge := explain.Explainer{Policy: approval.Policy{Rules: rules, Fixed: d.policy.Rules}, Clock: d.clock}
+	judge := explain.Explainer{Policy: approval.Policy{Rules: rules, Fixed: d.setup.Rules}, Clock: d.clock}
 	return judge.Denied(ctx, act)
 }
 

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/internal/agents"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/setup"
 )
 
 // TestGolden answers what each agent sends, version by version: NAME.in is the event,
@@ -117,7 +119,7 @@ func (p *place) options(agent *agents.Agent, event string) Options {
 		event = strings.ReplaceAll(event, "$HUGE", strings.Repeat("x", maxInput))
 	}
 	return Options{
-		Agent: agent, Input: strings.NewReader(event), State: p.state, Config: p.settings, Admin: filepath.Join(p.top, "none"),
+		Agent: agent, Input: strings.NewReader(event), Places: setup.Places{State: p.state, Config: p.settings, Admin: filepath.Join(p.top, "none")},
 		Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + p.top},
 	}
 }

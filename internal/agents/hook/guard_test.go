@@ -75,7 +75,7 @@ func TestAssentsOwnFilesAreBlocked(t *testing.T) {
 			p.write("config/config.yaml", free)
 			p.write("bin/assent-hook", "")
 			o := p.options(claude(t), input)
-			o.Program = p.top + "/bin/assent-hook"
+			o.Places.Programs = []string{p.top + "/bin/assent-hook"}
 			wantBlocked(t, Run(t.Context(), o), "nobody can approve it")
 		})
 	}

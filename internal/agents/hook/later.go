@@ -16,7 +16,7 @@ import (
 // defers reports whether the call is put aside instead of asked about now. Somebody at an
 // inbox answers sooner.
 func (a *answering) defers(ctx context.Context, d *desk, e agents.Event) bool {
-	ask := d.policy.user.Hook.Ask
+	ask := d.setup.Person.Hook.Ask
 	if !a.Defer && ask != "defer" || a.Observe || ask == "deny" || !a.Agent.Defers(e, a.Environ) {
 		return false
 	}
@@ -71,7 +71,7 @@ func (m *memo) putAside(ctx context.Context, d *desk, b *approval.Batch) error {
 
 // hasDeferred reports whether a call of the session was put aside.
 func (a *answering) hasDeferred(session string) (bool, error) {
-	folder := memoFolder(a.State, session)
+	folder := memoFolder(a.Places.State, session)
 	files, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

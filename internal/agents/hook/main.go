@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/internal/agents"
-	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -51,7 +51,7 @@ func Answer(ctx context.Context, o Options, stdout, stderr io.Writer) int {
 // forgets what it was answered.
 func (o Options) sync(within time.Duration) error {
 	synced := make(chan error, 1)
-	go func() { synced <- store.Sync(o.State) }()
+	go func() { synced <- store.Sync(o.Places.State) }()
 	select {
 	case err := <-synced:
 		return err
@@ -103,13 +103,7 @@ func options(args []string) (Options, error) {
 // Here returns the options for an agent of this user, in a process that ends with the
 // answer.
 func Here(agent *agents.Agent, state string) (o Options, err error) {
-	o = Options{Agent: agent, Admin: config.AdminFile, Environ: os.Environ(), Exits: true}
-	if o.Config, err = config.UserFolder(); err != nil {
-		return o, err
-	}
-	if o.Program, err = os.Executable(); err != nil {
-		return o, err
-	}
-	o.State, err = config.StateFolder(state)
+	o = Options{Agent: agent, Environ: os.Environ(), Exits: true}
+	o.Places, err = setup.Here(state)
 	return o, err
 }

@@ -64,7 +64,7 @@ func memoName(call approval.Call) (string, approval.Digest, error) {
 
 // openMemo opens the memo about a call, and waits until nobody else has it.
 func (a *answering) openMemo(call approval.Call) (*memo, error) {
-	folder := memoFolder(a.State, call.Session)
+	folder := memoFolder(a.Places.State, call.Session)
 	if err := a.makeFolder(folder); err != nil {
 		return nil, err
 	}

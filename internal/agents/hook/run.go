@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -15,11 +16,8 @@ import (
 type Options struct {
 	Agent *agents.Agent
 	Input io.Reader
-	// State is assent's state folder, Config the user's config folder, Admin the
-	// administrator's file.
-	State, Config, Admin string
-	// Program is this program's own file, which no call may change; may be empty.
-	Program string
+	// Places are where assent's own files are.
+	Places setup.Places
 	// Environ is the environment that the agent's commands see.
 	Environ []string
 	// Defer has a run that can be resumed end where somebody must be asked and nobody is

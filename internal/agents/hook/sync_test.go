@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -20,7 +21,7 @@ func TestADiskThatHangs(t *testing.T) {
 	}
 	var stderr strings.Builder
 	status := make(chan int)
-	o := Options{Agent: claude(t), Input: strings.NewReader("{"), State: state, Deadline: 100 * time.Millisecond}
+	o := Options{Agent: claude(t), Input: strings.NewReader("{"), Places: setup.Places{State: state}, Deadline: 100 * time.Millisecond}
 	go func() { status <- Answer(t.Context(), o, io.Discard, &stderr) }()
 	select {
 	case got := <-status:
@@ -39,7 +40,7 @@ func TestAConfigThatOnlyObservesBlocksNothingAtTheEnd(t *testing.T) {
 	p.write("config/config.yaml", "hook: {observe: true}\n")
 	p.write("file", "")
 	o := p.options(claude(t), bash("t", "git push"))
-	o.State = filepath.Join(p.top, "file")
+	o.Places.State = filepath.Join(p.top, "file")
 	var stdout, stderr strings.Builder
 	if status := Answer(t.Context(), o, &stdout, &stderr); status != 0 || stdout.String() != "" {
 		t.Errorf("it ended with %d, and %q: %s", status, &stdout, &stderr)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents/hook"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -32,7 +33,7 @@ func options(t *testing.T) Options {
 		t.Fatal(err)
 	}
 	return Options{Session: "s", Dir: dir, Hook: hook.Options{
-		State: filepath.Join(top, "state"), Config: config, Admin: filepath.Join(top, "none"),
+		Places:  setup.Places{State: filepath.Join(top, "state"), Config: config, Admin: filepath.Join(top, "none")},
 		Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + top},
 	}}
 }
@@ -95,8 +96,8 @@ func TestAnswers(t *testing.T) {
 
 func TestWhatGoesWrongIsANo(t *testing.T) {
 	for name, spoil := range map[string]func(*Options){
-		"a config that cannot be read": func(o *Options) { o.Hook.Config = filepath.Join(o.Hook.State, "\x00") },
-		"a state that is no folder":    func(o *Options) { o.Hook.State = filepath.Join(o.Hook.Config, "config.yaml") },
+		"a config that cannot be read": func(o *Options) { o.Hook.Places.Config = filepath.Join(o.Hook.Places.State, "\x00") },
+		"a state that is no folder":    func(o *Options) { o.Hook.Places.State = filepath.Join(o.Hook.Places.Config, "config.yaml") },
 		"a folder that is not known":   func(o *Options) { o.Dir = "" },
 		"no session":                   func(o *Options) { o.Session = "" },
 		"no time":                      func(o *Options) { o.Hook.Deadline = 1 },
@@ -112,7 +113,7 @@ func TestWhatGoesWrongIsANo(t *testing.T) {
 // TestInbox has a person answer in another process, as far as the store is concerned.
 func TestInbox(t *testing.T) {
 	o := options(t)
-	s, err := store.Open(t.Context(), o.Hook.State, store.Options{})
+	s, err := store.Open(t.Context(), o.Hook.Places.State, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,110 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/store"
+)
+
+// Explain says what an event would be answered, and why. It asks nobody, makes nothing and
+// records nothing. The error is one of the files that hold here, which blocks every call.
+func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answer, err error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	a := &answering{Options: o, began: o.Clock()}
+	e, err := o.Agent.Read(event)
+	if err != nil {
+		return answer, err
+	}
+	want, broken := o.Agent.Call(e)
+	if broken != nil {
+		want.Call = approval.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input}
+	}
+	user, err := config.ReadUser(o.Places.Config)
+	if err != nil {
+		return answer, err
+	}
+	d := &desk{clock: o.Clock}
+	if d.store, err = a.existingStore(ctx, user.User); err != nil {
+		return answer, err
+	}
+	d.opened = func() (*store.Store, error) { return d.store, nil }
+	d.rules = func(ctx context.Context) (*approval.RuleSet, error) {
+		if d.store == nil {
+			return nil, nil
+		}
+		return d.store.Rules(ctx)
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	if err := d.prepare(ctx, a, e, want, user, broken); err != nil {
+		return answer, err
+	}
+	rules, err := d.rules(ctx)
+	if err != nil {
+		return answer, err
+	}
+	if want.Call.Arguments, err = approval.CanonicalArguments(want.Call.Arguments); err != nil {
+		return explain.Failed(err), nil
+	}
+	judge := explain.Explainer{Tools: d.tools, Policy: approval.Policy{Rules: rules, Fixed: d.setup.Rules, Mode: d.mode(ctx)}, Clock: o.Clock}
+	answer = judge.Judge(ctx, want.Call)
+	answer.For = o.Agent.Name
+	if answer.Outcome == explain.Ask {
+		err = a.asks(ctx, d, e, &answer)
+	}
+	return answer, err
+}
+
+// mode is who answers, with the master switch of the store counted in.
+func (d *desk) mode(ctx context.Context) approval.Mode {
+	mode := d.setup.Mode()
+	if d.store == nil || mode != approval.ModeAsk {
+		return mode
+	}
+	if on, err := d.store.Approvals(ctx); err == nil && !on {
+		return approval.ModeApproveAll
+	}
+	return mode
+}
+
+// asks says where the question would be put; where it cannot be, it is a denial.
+func (a *answering) asks(ctx context.Context, d *desk, e agents.Event, answer *explain.Answer) error {
+	who, open := d.setup.Person.Hook.Ask, false
+	if d.store != nil {
+		var err error
+		if open, err = d.inboxOpen(ctx); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.Observe || d.setup.Person.Hook.Observe:
+		answer.Where = "nowhere: assent only observes"
+	case open && who != "deny":
+		answer.Where = "in the inbox"
+	case a.hands(e, who, answer.PersonOnly):
+		answer.Where = "at the prompt of " + a.Agent.Title
+	default:
+		answer.Outcome = explain.Deny
+		answer.Why = fmt.Sprintf("it must be asked, and no inbox is open: %s", answer.Why)
+	}
+	return nil
+}
+
+// existingStore opens the store for who changes nothing; nil if there is none.
+func (a *answering) existingStore(ctx context.Context, user *config.User) (*store.Store, error) {
+	if _, err := os.Stat(filepath.Join(a.Places.State, store.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return a.openStore(ctx, user)
+}

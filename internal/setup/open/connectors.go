@@ -1,0 +1,182 @@
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/detect"
+	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/connector"
+)
+
+// Servers say how connectors are started.
+type Servers struct {
+	// Taken are the names of tools that a stranger's tool should not be taken for; nil means
+	// all built-in ones.
+	Taken []string
+	// Options changes the options of each; nil leaves them as they are.
+	Options func(connector.Options) connector.Options
+}
+
+// Connections are connectors whose servers run. Close them when the last call has ended.
+type Connections struct {
+	All []*connector.Connector
+
+	of   []config.Connector
+	held heldServers
+}
+
+// Connect starts connectors of the setup's policy, or of the command line. One that cannot be
+// reached has no tools and says why ([connector.Connector.Err]); the others go on.
+func (b *Base) Connect(ctx context.Context, of []config.Connector, s Servers) (c *Connections, err error) {
+	c = &Connections{of: of}
+	if len(of) == 0 {
+		return c, nil
+	}
+	if c.held, err = b.holdServers(ctx, of); err != nil {
+		return c, err
+	}
+	byName := map[string]config.Connector{}
+	configs := make([]connector.Config, len(of))
+	for i, cfg := range of {
+		if err := b.startable(cfg); err != nil {
+			return c, errors.Join(err, c.Close())
+		}
+		configs[i], byName[cfg.Name] = connectorConfig(cfg), cfg
+	}
+	names := &connector.Names{}
+	if s.Taken == nil {
+		s.Taken = config.BuiltinTools()
+	}
+	names.Set(connector.BuiltIn, s.Taken...)
+	pins := connector.NewFolderPins(PinsFolder(b.Places.State))
+	c.All, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
+		opts := connector.Options{Runner: host.None{}, Dir: b.folderOf(byName[cfg.Name]), Environ: os.Environ(), Pins: pins, Names: names}
+		if byName[cfg.Name].Sandboxed {
+			opts.Runner, opts.Profile = c.held.Runner, c.held.profile(cfg.Command, opts.Dir)
+		}
+		if s.Options != nil {
+			opts = s.Options(opts)
+		}
+		return opts
+	})
+	if err != nil {
+		err = errors.Join(err, c.Close())
+	}
+	return c, err
+}
+
+// PinsFolder is where definitions of connectors' tools are kept.
+func PinsFolder(state string) string { return filepath.Join(state, "pins") }
+
+// connectorConfig is a connector of a config. One of a command line is pinned by that.
+func connectorConfig(c config.Connector) connector.Config {
+	out := connector.Config{
+		Name: c.Name, Command: c.Command, Env: c.Env, URL: c.URL, Headers: c.Headers,
+		Targets: c.Targets, TrustAnnotations: c.TrustAnnotations, Source: c.Source,
+	}
+	if c.Source == "" {
+		out.PinnedAs = c.Name + " " + approval.DigestOf([]byte(strings.Join(c.Command, "\x00"))).String()
+	}
+	return out
+}
+
+// ownServer reports whether the file that holds here names the connector: its command line is
+// read from that file's folder.
+func (b *Base) ownServer(cfg config.Connector) bool {
+	return b.File != nil && strings.HasPrefix(cfg.Source, b.File.Policy.File+":")
+}
+
+// folderOf is where a server runs: in the folder of the file that names it, or else where the
+// calls come from.
+func (b *Base) folderOf(cfg config.Connector) string {
+	if b.ownServer(cfg) {
+		return b.File.Folder
+	}
+	return b.Dir
+}
+
+// startable refuses a program that would be looked for in a project's folder though the
+// project did not name it. A person who types a command line means the folder they are in.
+func (b *Base) startable(cfg config.Connector) error {
+	if len(cfg.Command) == 0 || cfg.Source == "" || b.ownServer(cfg) {
+		return nil
+	}
+	if program := cfg.Command[0]; strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
+		return fmt.Errorf("%s: connector %s: its program %s is relative to the current folder, which another project may control; write its absolute path", cfg.Source, cfg.Name, program)
+	}
+	return nil
+}
+
+// Tools are the tools of some of the connectors.
+func (c *Connections) Tools(of []config.Connector) []tool.Tool {
+	var out []tool.Tool
+	for i, o := range c.All {
+		if slices.ContainsFunc(of, func(cfg config.Connector) bool { return cfg.Name == c.of[i].Name }) {
+			out = append(out, o.Tools()...)
+		}
+	}
+	return out
+}
+
+// Close ends the servers.
+func (c *Connections) Close() error {
+	connector.CloseAll(c.All)
+	return c.held.Close()
+}
+
+// heldServers is what holds the connectors that are sandboxed. The zero value holds none.
+type heldServers struct {
+	detect.Found
+	reach sandbox.Profile
+}
+
+// holdServers finds the sandbox for connectors that want one: the profile of commands, without
+// secrets, as nobody is asked what a server reads. Without a sandbox none of them starts; nor
+// does anything where the policy requires one.
+func (b *Base) holdServers(ctx context.Context, of []config.Connector) (held heldServers, err error) {
+	wanted := slices.ContainsFunc(of, func(c config.Connector) bool { return c.Sandboxed })
+	if !wanted && !b.OS.Require {
+		return held, nil
+	}
+	p, err := b.CommandProfile(true)
+	if err != nil {
+		return held, err
+	}
+	held.reach = p.Denied.Hide(p.Profile).Sorted()
+	if held.Found, err = b.Sandboxed(ctx, held.reach); err != nil && wanted {
+		err = fmt.Errorf("a connector is to be sandboxed: %w", err)
+	}
+	return held, err
+}
+
+// profile is what a server may reach: what commands may, and the files that its command
+// line names.
+func (h heldServers) profile(command []string, dir string) sandbox.Profile {
+	p := h.reach
+	p.Roots = slices.Clone(p.Roots)
+	for _, word := range command {
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(dir, word)
+		}
+		file, err := filepath.EvalSymlinks(word)
+		if err != nil {
+			continue // it names none
+		}
+		info, err := os.Stat(file)
+		_, hidden := p.Hidden(file)
+		if err == nil && info.Mode().IsRegular() && p.At(file) == sandbox.Nothing && !hidden && !host.Shared(file) {
+			p.Roots = append(p.Roots, sandbox.Root{Path: file, Mode: sandbox.ReadOnly, Source: "the connector's command line"})
+		}
+	}
+	return p
+}

@@ -1,0 +1,60 @@
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// StandIns returns the roots with empty folders, made below dir, in place of those that do not
+// exist yet and that a run would make.
+func StandIns(of []roots.Root, dir string) ([]roots.Root, error) {
+	out := slices.Clone(of)
+	for i := range out {
+		r := &out[i]
+		if _, err := os.Stat(r.Host); !os.IsNotExist(err) || r.Mode != roots.ReadWrite {
+			continue
+		}
+		r.Host = filepath.Join(dir, fmt.Sprint("root", i))
+		if err := os.Mkdir(r.Host, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Explainer judges calls as a gate of the base would, for a base that only looks. Close what it
+// returns.
+func (b *Base) Explainer(ctx context.Context, further ...tool.Tool) (*explain.Explainer, func() error, error) {
+	box, err := b.Box(b.Configuration, Tools{Further: further})
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := tool.NewSet(box.Tools...)
+	if err != nil {
+		return nil, nil, errors.Join(err, box.Close())
+	}
+	kept, err := approval.CompileRules(b.Kept)
+	if err != nil {
+		return nil, nil, errors.Join(err, box.Close())
+	}
+	policy := approval.Policy{Rules: kept, Fixed: b.Rules, Mode: b.Mode}
+	if b.Store != nil && b.Mode == approval.ModeAsk {
+		on, err := b.Store.Approvals(ctx)
+		if err != nil {
+			return nil, nil, errors.Join(err, box.Close())
+		}
+		if !on { // the master switch, which gates look at for each call
+			policy.Mode = approval.ModeApproveAll
+		}
+	}
+	return &explain.Explainer{Tools: set, Policy: policy}, box.Close, nil
+}

@@ -1,0 +1,261 @@
+package open
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/files"
+)
+
+// A Use is what things are opened for. The zero Use is [Look].
+type Use int
+
+// The uses.
+const (
+	Look    Use = iota // says what would happen: nothing runs, is made or is recorded
+	Run                // one session that ends with the process, unless it is kept
+	Gateway            // sessions come and go with clients
+)
+
+// An Order is what a door needs.
+type Order struct {
+	Use Use
+	// Mode is what the command line says; nil leaves it to the config.
+	Mode *approval.Mode
+	// Steps says that somebody is there to be asked whether a command may leave the sandbox.
+	Steps bool
+	// Held finds the sandbox even for who only looks, so that calls have the fingerprints of a
+	// run.
+	Held bool
+	// NoTools says that only connectors are wanted, so that no sandbox is needed for tools.
+	NoTools bool
+	// Session is that of a run that goes on; empty begins a new one, of Kind. One that is
+	// Kept outlives this process.
+	Session string
+	Kind    approval.SessionKind
+	Kept    bool
+}
+
+// A Base is what gates and tools stand on. Close it when the last call has ended.
+type Base struct {
+	*setup.Setup
+	// Mode is who answers when nothing remembered does.
+	Mode    approval.Mode
+	Session string
+	// Store is where all processes meet; nil if only looking, and there is none.
+	Store *store.Store
+	// Sandbox is what holds tools; nil if nobody looked for one.
+	Sandbox *Sandbox
+	// Kept are the rules of the store when it was opened.
+	Kept []approval.Rule
+	// KeepSession leaves the session open when the base is closed.
+	KeepSession bool
+
+	use     Use
+	standIn string // a folder with stand-ins for roots that are not there; empty for none
+}
+
+// Open opens the sandbox and the store, in this order: where a sandbox is required and there
+// is none, nothing is made.
+func Open(ctx context.Context, s *setup.Setup, o Order) (b *Base, err error) {
+	b = &Base{Setup: s, Mode: s.Mode(), use: o.Use, Session: cmp.Or(o.Session, rand.Text()), KeepSession: o.Kept}
+	if o.Mode != nil {
+		b.Mode = s.Person.Switched(*o.Mode)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}()
+	if err := b.openSandbox(ctx, o); err != nil {
+		return b, err
+	}
+	if err := b.makeRoots(); err != nil {
+		return b, err
+	}
+	if err := b.openStore(ctx, o); err != nil || b.Store == nil {
+		return b, err
+	}
+	rules, err := b.Store.Rules(ctx)
+	if err != nil {
+		return b, err
+	}
+	b.Kept = rules.Rules()
+	return b, nil
+}
+
+func (b *Base) openSandbox(ctx context.Context, o Order) (err error) {
+	if o.NoTools || o.Use == Look && !o.Held && b.Shell.Default.WhenSandboxed == "" {
+		return nil
+	}
+	if b.Sandbox, err = FindSandbox(ctx, b.Setup); err != nil {
+		return err
+	}
+	b.Sandbox.steps = o.Steps && b.Mode == approval.ModeAsk
+	return nil
+}
+
+// openStore opens the store, and begins the session of a run.
+func (b *Base) openStore(ctx context.Context, o Order) (err error) {
+	if o.Use == Look {
+		b.Store, err = ReadStore(ctx, b.Places, b.Person)
+		if errors.Is(err, ErrNoStore) {
+			b.Store, err = nil, nil
+		}
+		return err
+	}
+	if b.Store, err = Store(ctx, b.Places, b.Person); err != nil {
+		return err
+	}
+	if err := tidyLog(ctx, b.Store, b.Person.Audit); err != nil || o.Use != Run {
+		return err
+	}
+	if _, err := b.Store.CleanSessions(ctx); err != nil { // of runs that were killed
+		return err
+	}
+	return b.Store.BeginSession(ctx, approval.Session{ID: b.Session, Kind: cmp.Or(o.Kind, approval.SessionRun), Owner: store.ThisProcess(), Kept: o.Kept})
+}
+
+// makeRoots makes the folders that may be written and are not there. Who only looks has
+// empty ones in their place.
+func (b *Base) makeRoots() (err error) {
+	missing := b.MissingRoots()
+	if len(missing) == 0 {
+		return nil
+	}
+	if b.use == Look {
+		if b.standIn, err = os.MkdirTemp("", "assent-look-"); err != nil {
+			return err
+		}
+		b.Policy.Roots, err = StandIns(b.Policy.Roots, b.standIn)
+		return err
+	}
+	for _, r := range missing {
+		if err := os.MkdirAll(r.Host, 0o700); err != nil {
+			return fmt.Errorf("%s: root %s: %w", r.Source, r.Name, err)
+		}
+	}
+	return nil
+}
+
+// Gate is what every gate of the base has: who answers, what is remembered, and what the
+// policy of the one who calls denies and allows. The door adds its approver and recorder.
+func (b *Base) Gate(policy *approval.RuleSet) approval.Config {
+	return approval.Config{
+		Session: b.Session, Mode: b.Mode, Policy: policy, Sandbox: b.Sandbox.Words(),
+		Rules: b.Store, Grants: b.Store, Requests: b.Store, Claims: b.Store,
+	}
+}
+
+// Denied tells lists, searches and commands which acts are denied, by a rule or for the
+// session. What cannot be found out is denied.
+func (b *Base) Denied(policy *approval.RuleSet) func(context.Context, approval.Act) bool {
+	return func(ctx context.Context, act approval.Act) bool {
+		p := approval.Policy{Fixed: policy}
+		if b.Store != nil {
+			var rulesErr, grantsErr error
+			p.Rules, rulesErr = b.Store.Rules(ctx)
+			p.Grants, grantsErr = b.Store.Grants(ctx, b.Session)
+			if rulesErr != nil || grantsErr != nil {
+				return true
+			}
+		}
+		call := approval.Call{Tool: act.Name, Session: b.Session}
+		q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: time.Now()}
+		return p.Judge(q).State == approval.AutoDenied
+	}
+}
+
+// Tools say how a box of tools differs from others of the base.
+type Tools struct {
+	// Parent is the box of the worker that called this one; nil for none.
+	Parent *toolbox.Box
+	// Further are tools that are not of the policy, but that config has a word on.
+	Further []tool.Tool
+	// Rules are those of the policy, if they are others than its own.
+	Rules *approval.RuleSet
+	// Plain opens tools that nothing holds, for a list of them.
+	Plain bool
+}
+
+// Box opens the tools of a configuration: that of the setup, or of a worker on top of it.
+func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
+	opts := toolbox.Options{
+		State: b.Places.State, Protected: append(b.Protected(), cfg.Files...), Environ: os.Environ(), Undo: b.undo(cfg),
+		Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further, Parent: t.Parent, Looking: b.use == Look,
+	}
+	if b.Sandbox != nil && !t.Plain {
+		opts.Hold = b.Sandbox.hold
+		if b.use == Look {
+			opts.Hold = b.Sandbox.looked
+		}
+	}
+	if b.Store != nil {
+		opts.Later = laterDeny(b.Kept, b.Store.Rules, b.grants)
+	}
+	switch {
+	case cfg.Worker != nil:
+		opts.Folder, opts.File = cfg.Worker.Folder, cfg.Worker.File
+	case b.File != nil:
+		opts.Folder, opts.File = b.File.Folder, b.File.Policy.File
+	}
+	return toolbox.Open(cfg.Policy, opts)
+}
+
+// undo keeps what tools replace, with the file whose roots it lies in.
+func (b *Base) undo(cfg *config.Configuration) files.Undo {
+	if b.use == Look {
+		return nil
+	}
+	return UndoFolder(b.Places.State, cfg.Files[len(cfg.Files)-1])
+}
+
+// UndoFolder is where a state folder keeps what tools replaced.
+func UndoFolder(state, policyFile string) *files.UndoFolder {
+	return &files.UndoFolder{Dir: filepath.Join(state, "undo"), Policy: policyFile}
+}
+
+// grants are those of the sessions that the base serves.
+func (b *Base) grants(ctx context.Context) ([]approval.Grant, error) {
+	if b.use == Gateway {
+		return b.Store.AllGrants(ctx)
+	}
+	set, err := b.Store.Grants(ctx, b.Session)
+	return set.Grants(), err
+}
+
+// Close ends the session, and gives everything back.
+func (b *Base) Close() error {
+	var errs []error
+	if b.Store != nil {
+		if b.use == Run && !b.KeepSession {
+			errs = append(errs, endSession(b.Store, b.Session))
+		}
+		errs = append(errs, b.Store.Close())
+	}
+	errs = append(errs, b.Sandbox.Close())
+	if b.standIn != "" {
+		errs = append(errs, os.RemoveAll(b.standIn))
+	}
+	return errors.Join(errs...)
+}
+
+func endSession(s *store.Store, id string) error {
+	err := s.EndSession(context.Background(), id)
+	if errors.Is(err, approval.ErrNoSession) {
+		return nil // it had not begun, or was ended meanwhile
+	}
+	return err
+}

@@ -1,0 +1,274 @@
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/detect"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// A Sandbox is what was found for everything that tools start and do, or why there is none.
+// A nil Sandbox is one that nobody looked for.
+type Sandbox struct {
+	// Found is the sandbox; its Runner is nil if there is none.
+	Found   detect.Found
+	setup   *setup.Setup
+	missing *sandbox.UnusableError // nil if there is one
+	serve   []string
+	steps   bool // a person may be asked to let a command out
+}
+
+// FindSandbox looks for a sandbox that holds the profile of the policy. If the policy requires
+// one and there is none, the error wraps [ErrRequired].
+func FindSandbox(ctx context.Context, s *setup.Setup) (*Sandbox, error) {
+	profile, err := s.Policy.Profile(s.Setting(s.Policy))
+	if err != nil {
+		return nil, err
+	}
+	options, err := detectOptions()
+	if err != nil {
+		return nil, err
+	}
+	options.First = true
+	f := &Sandbox{setup: s, serve: append(slices.Clone(options.Program), detect.WordServe)}
+	f.Found, err = detect.Detect(ctx, options, onlyThere(profile))
+	if errors.As(err, &f.missing) && !s.OS.Require {
+		return f, nil
+	}
+	if err != nil {
+		return nil, unusable(s.Policy, err)
+	}
+	return f, nil
+}
+
+// Detect tries every sandbox of this machine with a profile.
+func Detect(ctx context.Context, p sandbox.Profile) (detect.Found, error) {
+	options, err := detectOptions()
+	if err != nil {
+		return detect.Found{}, err
+	}
+	return detect.Detect(ctx, options, p)
+}
+
+// detectOptions is how this program is started for a part of its work.
+func detectOptions() (detect.Options, error) {
+	program, err := os.Executable()
+	if err == nil {
+		program, err = filepath.EvalSymlinks(program)
+	}
+	if err != nil {
+		return detect.Options{}, fmt.Errorf("finding this program: %w", err)
+	}
+	return detect.Options{Program: []string{program, "sandbox", "inner"}}, nil
+}
+
+// onlyThere leaves out the roots that are made when something is about to run.
+func onlyThere(p sandbox.Profile) sandbox.Profile {
+	p.Roots = slices.DeleteFunc(slices.Clone(p.Roots), func(r sandbox.Root) bool {
+		_, err := os.Lstat(r.Path)
+		return errors.Is(err, os.ErrNotExist)
+	})
+	return p
+}
+
+// ErrRequired says that a policy requires a sandbox and there is none.
+var ErrRequired = errors.New("nothing was run: a sandbox is required")
+
+// requiredError is [ErrRequired] with the line that requires it.
+type requiredError struct {
+	source string
+	error
+}
+
+func (e *requiredError) Error() string {
+	return fmt.Sprintf("nothing was run: %s requires a sandbox (require_os_sandbox), but %v", e.source, e.error)
+}
+
+func (e *requiredError) Is(target error) bool { return target == ErrRequired }
+func (e *requiredError) Unwrap() error        { return e.error }
+
+// unusable says what it means for a policy that no sandbox can be used.
+func unusable(policy *config.Policy, err error) error {
+	if !errors.As(err, new(*sandbox.UnusableError)) {
+		return err
+	}
+	if policy.OS.Require {
+		return &requiredError{policy.OS.RequireSource, err}
+	}
+	return fmt.Errorf("nothing was run: %w", err)
+}
+
+// Words say for the record what holds calls.
+func (f *Sandbox) Words() string {
+	switch {
+	case f == nil:
+		return ""
+	case f.missing != nil:
+		return "none: " + f.Cause()
+	case f.Found.Report.Weaker:
+		return f.Found.Report.Name + " (weaker)"
+	}
+	return f.Found.Report.Name
+}
+
+// Missing reports whether there is none.
+func (f *Sandbox) Missing() bool { return f == nil || f.missing != nil }
+
+// Cause is why there is no sandbox, in a few words.
+func (f *Sandbox) Cause() string {
+	for _, r := range f.missing.Reports {
+		if r.Problem != nil {
+			return present.SafeLine(r.Problem.Cause)
+		}
+	}
+	return "there is none for this system"
+}
+
+// Footer is what every prompt says about a sandbox that is missing, or weaker.
+func (f *Sandbox) Footer() string {
+	switch {
+	case f == nil:
+		return ""
+	case f.missing != nil:
+		return "No sandbox holds what runs: " + f.Cause() + "."
+	case f.Found.Report.Weaker:
+		return "The sandbox is " + f.Found.Report.Name + ", which is weaker."
+	}
+	return ""
+}
+
+// hold is what holds the tools of a policy.
+func (f *Sandbox) hold(policy *config.Policy) (toolbox.Hold, error) {
+	h, err := f.looked(policy)
+	if err != nil || h.Runner == nil {
+		return h, err
+	}
+	return h, makeCaches(policy, h.Profile)
+}
+
+// looked is hold for somebody who only looks: nothing is made.
+func (f *Sandbox) looked(policy *config.Policy) (toolbox.Hold, error) {
+	if f.missing != nil {
+		if policy.OS.Require {
+			return toolbox.Hold{}, unusable(policy, f.missing)
+		}
+		return toolbox.Hold{}, nil
+	}
+	profile, err := policy.Profile(f.setup.Setting(policy))
+	if err != nil {
+		return toolbox.Hold{}, err
+	}
+	return toolbox.Hold{
+		Runner: f.Found.Runner, Profile: profile, Serve: f.serve, Steps: f.steps && !policy.OS.Require,
+	}, nil
+}
+
+// makeCaches makes the folders that programs are given to cache in.
+func makeCaches(policy *config.Policy, p sandbox.Profile) error {
+	if len(policy.OS.Extra.Caches) == 0 {
+		return nil
+	}
+	for _, r := range p.Roots {
+		if r.Guarded {
+			continue
+		}
+		if err := os.MkdirAll(r.Path, 0o700); err != nil {
+			return fmt.Errorf("making a cache folder (%s): %w", r.Source, err)
+		}
+	}
+	return nil
+}
+
+// Close ends what the sandbox keeps running.
+func (f *Sandbox) Close() error {
+	if f == nil {
+		return nil
+	}
+	return f.Found.Close()
+}
+
+// A Profile is what commands may reach, and what it was made from.
+type Profile struct {
+	sandbox.Profile
+	// Denied is what rules deny among the files as they are now.
+	Denied toolbox.Found
+}
+
+// CommandProfile derives the profile of commands, with what the policy's rules and the kept
+// ones deny. It makes nothing. Secrets are looked for where commands run unasked because
+// they are held, or if they are wanted.
+func (b *Base) CommandProfile(secrets bool) (Profile, error) {
+	profile, err := b.Policy.Profile(b.Setting(b.Policy))
+	if err != nil {
+		return Profile{}, err
+	}
+	set, err := roots.New(roots.Options{Secrets: b.Secrets}, b.Policy.Roots...)
+	if err != nil {
+		return Profile{}, err
+	}
+	rules := slices.Concat(b.Rules.Rules(), b.Kept)
+	found, err := toolbox.Search(set, rules, secrets || b.Shell.Default.WhenSandboxed != "", toolbox.Guarded(profile)...)
+	if err = errors.Join(err, set.Close()); err != nil && !errors.Is(err, os.ErrNotExist) { // that is told elsewhere
+		return Profile{}, err
+	}
+	return Profile{Profile: found.Apply(profile).Sorted(), Denied: found}, nil
+}
+
+// Sandboxed finds a sandbox that holds a profile to run one command in, and makes the caches
+// that the policy gives it.
+func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile) (detect.Found, error) {
+	if err := makeCaches(b.Policy, p); err != nil {
+		return detect.Found{}, err
+	}
+	options, err := detectOptions()
+	if err != nil {
+		return detect.Found{}, err
+	}
+	options.First = true
+	found, err := detect.Detect(ctx, options, onlyThere(p))
+	if err != nil {
+		return found, unusable(b.Policy, err)
+	}
+	return found, nil
+}
+
+// GateOnly are the denies that only the gate holds: those about something else than files,
+// those about changing files that are not there yet, and a root's word on deleting, which
+// no sandbox tells from writing.
+func (b *Base) GateOnly() []sandbox.Entry {
+	var out []sandbox.Entry
+	for _, r := range slices.Concat(b.Rules.Rules(), b.Kept) {
+		if r.Effect == approval.Deny && toolbox.HeldByGate(r) {
+			out = append(out, sandbox.Entry{Path: r.String(), Source: r.Source})
+		}
+	}
+	for _, r := range b.Policy.Roots {
+		blocked := func(a roots.Access) bool { v, said := r.Approval[a]; return said && v == approval.Block }
+		if r.Mode != roots.ReadWrite || blocked(roots.Read) || blocked(roots.Write) == blocked(roots.Delete) {
+			continue
+		}
+		what := "write: deny in root "
+		if blocked(roots.Delete) {
+			what = "delete: deny in root "
+		}
+		out = append(out, sandbox.Entry{Path: what + r.Name, Source: r.Source})
+	}
+	for _, r := range b.Shell.Rules {
+		if r.Approval == tool.WordDeny {
+			out = append(out, sandbox.Entry{Path: "shell: deny " + r.Pattern, Source: r.Source})
+		}
+	}
+	return out
+}

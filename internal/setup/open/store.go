@@ -1,0 +1,66 @@
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/gateway"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/store"
+)
+
+// ErrNoStore says that nothing is kept yet.
+var ErrNoStore = errors.New("nothing is kept yet")
+
+// Store opens the store as the user's config says, and makes it if there is none. What
+// programs that were killed left behind is taken into it.
+func Store(ctx context.Context, places setup.Places, user *config.User) (*store.Store, error) {
+	s, err := store.Open(ctx, places.State, store.Options{
+		RuleLimit: user.MaxRules, Detail: approval.Detail(user.Audit.KeepArguments), SyncAll: user.Audit.FsyncAll,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := gateway.RecoverStarts(ctx, SpoolFolder(places.State), s); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// ReadStore is Store for who changes nothing: where there is none, none is made, and the error
+// is [ErrNoStore].
+func ReadStore(ctx context.Context, places setup.Places, user *config.User) (*store.Store, error) {
+	if _, err := os.Stat(filepath.Join(places.State, store.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: there is no store in %s", ErrNoStore, places.State)
+	}
+	return Store(ctx, places, user)
+}
+
+// SpoolFolder is where gateways keep what starts until the store has it.
+func SpoolFolder(state string) string { return filepath.Join(state, "spool") }
+
+// tidyWithin is how long removing old records may take when something begins. What is left
+// goes the next time.
+const tidyWithin = time.Second
+
+// tidyLog removes the records that the user's config does not keep any longer.
+func tidyLog(ctx context.Context, s *store.Store, audit config.Audit) error {
+	keep := store.Retention{Age: time.Duration(audit.KeepDays) * 24 * time.Hour, Bytes: audit.KeepBytes}
+	if keep == (store.Retention{}) {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, tidyWithin)
+	defer cancel()
+	_, err := s.Retain(limited, keep)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,54 @@
+package setup
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/realpath"
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/tool/roots"
+)
+
+// Own are assent's own files and folders, and those that its policy was read from, each with
+// what it is. No tool may change them, in any mode.
+func (s *Setup) Own() []sandbox.Entry {
+	own := []sandbox.Entry{{Path: s.Places.State, Source: "assent's state"}}
+	if s.Places.Config != "" {
+		own = append(own, sandbox.Entry{Path: s.Places.Config, Source: "assent's config"})
+	}
+	for _, program := range s.Places.Programs {
+		own = append(own, sandbox.Entry{Path: program, Source: "this program"})
+	}
+	for _, file := range s.Files {
+		own = append(own, sandbox.Entry{Path: file, Source: "the policy"})
+	}
+	return own
+}
+
+// Protected are the paths of [Setup.Own].
+func (s *Setup) Protected() []string {
+	var out []string
+	for _, e := range s.Own() {
+		out = append(out, e.Path)
+	}
+	return out
+}
+
+// Roots opens the folders that tools may reach. Close them when the last call has ended.
+func (s *Setup) Roots() (*roots.Set, error) {
+	return roots.New(roots.Options{Secrets: s.Secrets, Protected: s.Protected()}, s.Policy.Roots...)
+}
+
+// Setting is what of this machine and user the profile of a policy depends on.
+func (s *Setup) Setting(p *config.Policy) config.Setting {
+	home, _ := os.UserHomeDir() // only for paths that name it
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = filepath.Join(s.Places.State, "cache")
+	}
+	return config.Setting{
+		Own: s.Own(), Home: home, CacheFolder: filepath.Join(cache, "assent", "sandbox"), Env: p.Shell.Env,
+		Limits: sandbox.DefaultLimits, Resolve: realpath.Resolve,
+	}
+}

@@ -1,0 +1,73 @@
+package setup
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/assent-dev/assent/internal/config"
+)
+
+// Administrator is the administrator's file. It is a variable for tests of whole programs;
+// nothing that a user or an agent can say changes it.
+var Administrator = config.AdminFile
+
+// Places are where assent's own files are.
+type Places struct {
+	// Admin is the administrator's file, Config the user's config folder, State the state
+	// folder.
+	Admin, Config, State string
+	// Programs are the files of assent itself.
+	Programs []string
+}
+
+// Here returns the places of this user. State is the folder that was named; empty means
+// assent's own.
+func Here(state string) (p Places, err error) {
+	p.Admin = Administrator
+	if p.Config, err = config.UserFolder(); err != nil {
+		return p, err
+	}
+	if p.State, err = config.StateFolder(state); err != nil {
+		return p, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return p, fmt.Errorf("finding this program: %w", err)
+	}
+	p.Programs = []string{program}
+	for _, name := range []string{"assent", "assent-hook"} {
+		beside := filepath.Join(filepath.Dir(program), name)
+		if _, err := os.Lstat(beside); err == nil && beside != program {
+			p.Programs = append(p.Programs, beside)
+		}
+	}
+	return p, nil
+}
+
+// User reads the user's own config.yaml; an empty one if there is none.
+func (p Places) User() (*config.User, error) {
+	file, err := config.ReadUser(p.Config)
+	if err != nil {
+		return nil, err
+	}
+	return file.User, nil
+}
+
+// TrustFolder is where it is kept which files are trusted.
+func (p Places) TrustFolder() string { return filepath.Join(p.State, "trust") }
+
+// owns reports whether a file lies in the user's config folder, and leads nowhere else.
+func (p Places) owns(path string) bool {
+	folder, err := filepath.EvalSymlinks(p.Config)
+	if err != nil || p.Config == "" {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(path)
+	return err == nil && below(folder, real)
+}
+
+func below(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel) && rel != "."
+}

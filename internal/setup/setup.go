@@ -1,0 +1,215 @@
+package setup
+
+import (
+	"context"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/override"
+	"github.com/assent-dev/assent/internal/realpath"
+	"github.com/assent-dev/assent/internal/trust"
+)
+
+// An Order is what a door needs to know about.
+type Order struct {
+	Places Places
+	// Dir is the folder that the calls come from: the project is looked for there.
+	Dir string
+	// File is the policy, worker or config that the operator names with -c. It is trusted
+	// and replaces the user's own policy and what would be found; the administrator's
+	// word holds besides it.
+	File string
+	// Worker is the worker that is to run, by its name or file; none means the policy of
+	// the project.
+	Worker string
+	// Set are values that the command line puts in place of those of the worker or File.
+	Set []string
+	// Default says that something holds where no file speaks: see [Default].
+	Default bool
+	// Trust is asked about a file that is not trusted as it is. Nil leaves it so: it can
+	// only forbid.
+	Trust func(context.Context, *config.File) (bool, error)
+	// User is the user's config, if it was read already.
+	User *config.File
+}
+
+// A Setup is what holds.
+type Setup struct {
+	// Configuration is what all tiers say together. Its User has the defaults of runs:
+	// those of the user's config, or of the file that the operator named.
+	*config.Configuration
+	Places Places
+	Dir    string
+	// Person is the user's own config, whatever the operator named: how this person wants
+	// to be asked and told, and what is kept.
+	Person *config.User
+	// File is the worker or policy that holds here; nil if there is none. What it names by a
+	// relative path is relative to its folder.
+	File *config.File
+	// Untrusted says that the file is not trusted, so that it can only forbid.
+	Untrusted bool
+
+	operator *config.File  // of -c; nil for none
+	tiers    []config.Tier // below a worker or project
+	files    []string      // of those tiers
+}
+
+// Resolve finds out what holds.
+func Resolve(ctx context.Context, o Order) (*Setup, error) {
+	s := &Setup{Places: o.Places, Dir: o.Dir}
+	if err := s.readTiers(o); err != nil {
+		return nil, err
+	}
+	if err := s.findFile(ctx, o); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.Default {
+		s.tiers = slices.Insert(s.tiers, 0, defaultTier(o.Dir, s.saysShell()))
+	}
+	s.Configuration, err = s.With(s.own(), !s.Untrusted)
+	return s, err
+}
+
+// readTiers reads what holds below the project's own file: the administrator's word, and the
+// user's or the operator's.
+func (s *Setup) readTiers(o Order) (err error) {
+	if s.Places.Admin != "" {
+		admin, err := config.ReadAdmin(s.Places.Admin)
+		if err != nil {
+			return err
+		}
+		if admin != nil {
+			s.add(config.Administrator, admin)
+		}
+	}
+	user := o.User
+	if user == nil {
+		if user, err = config.ReadUser(s.Places.Config); err != nil {
+			return err
+		}
+	}
+	s.Person = user.User
+	if o.File == "" {
+		s.add(config.UserTier, user)
+		return nil
+	}
+	if s.operator, err = config.Read(o.File, ""); err != nil {
+		return err
+	}
+	if o.Worker == "" { // else the values are for the worker
+		if s.operator, err = set(s.operator, o.Set); err != nil {
+			return err
+		}
+	}
+	s.add(config.Operator, s.operator)
+	return nil
+}
+
+func (s *Setup) add(kind config.TierKind, f *config.File) {
+	s.tiers = append(s.tiers, config.Tier{Kind: kind, Policy: f.Policy})
+	s.files = append(s.files, f.Path)
+}
+
+// findFile finds the worker or the policy of the project, and whether it is trusted.
+func (s *Setup) findFile(ctx context.Context, o Order) error {
+	path, kind := "", config.PolicyFile
+	var err error
+	switch {
+	case o.Worker != "":
+		kind = config.WorkerFile
+		path, err = config.FindWorker(o.Worker, o.Dir, s.Places.Config)
+	case s.operator != nil:
+		s.File = s.operator
+		return nil
+	default:
+		path, err = config.FindProject(o.Dir)
+	}
+	if err != nil || path == "" {
+		return err
+	}
+	if s.File, err = config.Read(path, kind); err != nil {
+		return err
+	}
+	trusted, err := s.Trusts(ctx, s.File)
+	if err == nil && !trusted && o.Trust != nil {
+		trusted, err = o.Trust(ctx, s.File)
+	}
+	if err != nil {
+		return err
+	}
+	s.Untrusted = !trusted
+	s.File, err = set(s.File, o.Set)
+	return err
+}
+
+// A SetError says what is wrong with a value that the command line sets.
+type SetError struct{ Err error }
+
+func (e *SetError) Error() string { return "--set " + e.Err.Error() }
+func (e *SetError) Unwrap() error { return e.Err }
+
+func set(f *config.File, values []string) (*config.File, error) {
+	out, err := override.Apply(f, values)
+	if err != nil {
+		return nil, &SetError{err}
+	}
+	return out, nil
+}
+
+// own is the file that stands on top of the tiers; nil if the operator's is the last.
+func (s *Setup) own() *config.File {
+	if s.File == s.operator {
+		return nil
+	}
+	return s.File
+}
+
+// Trusts reports whether a file may widen what holds without it: the user's own may, and what
+// the user has trusted as it is now.
+func (s *Setup) Trusts(ctx context.Context, f *config.File) (bool, error) {
+	if s.Places.owns(f.Path) {
+		return true, nil
+	}
+	state, err := trust.Standing(ctx, trust.Folder(s.Places.TrustFolder()), f)
+	return err == nil && state == trust.Trusted, err
+}
+
+// With is what holds for a worker or project on top of the other tiers; the file may be nil.
+func (s *Setup) With(file *config.File, trusted bool) (*config.Configuration, error) {
+	c := &config.Configuration{User: s.Person, Files: slices.Clone(s.files)}
+	if s.operator != nil {
+		c.Worker, c.User = s.operator.Worker, s.operator.User
+		if c.User == nil {
+			c.User = &config.User{Policy: &config.Policy{}}
+		}
+	}
+	tiers := slices.Clone(s.tiers)
+	if file != nil {
+		c.Worker, c.Files = file.Worker, append(c.Files, file.Path)
+		tiers = append(tiers, config.Tier{Kind: config.Project, Policy: file.Policy, Trusted: trusted})
+	}
+	var err error
+	c.Effective, err = config.Combine(realpath.Resolve, tiers...)
+	return c, err
+}
+
+// Mode is who answers when nothing remembered does, where the command line does not say: what
+// the config says that holds here. The user's own word that nobody is asked holds also where
+// the operator named another file, and so does the master switch.
+func (s *Setup) Mode() approval.Mode {
+	mode := s.User.Mode
+	if s.Person.Mode == approval.ModeStrict {
+		mode = approval.ModeStrict
+	}
+	return s.Person.Switched(mode)
+}
+
+// saysShell reports whether a file that may say so speaks about commands.
+func (s *Setup) saysShell() bool {
+	if f := s.own(); f != nil && f.Policy.HasShell && !s.Untrusted {
+		return true
+	}
+	return slices.ContainsFunc(s.tiers, func(t config.Tier) bool { return t.Policy.HasShell })
+}
