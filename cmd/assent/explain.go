@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -135,7 +134,7 @@ func (f *explainFlags) ours(c *cobra.Command, s *setup.Setup, do func(*explain.E
 		return err
 	}
 	defer closing()
-	e.For = cmp.Or(f.door, "run")
+	e.For = f.door
 	return do(e)
 }
 
@@ -168,8 +167,9 @@ func callFrom(args []string, s *setup.Setup) (call explain.Call, owner *agents.A
 		}
 	}
 	if len(args) == 2 {
-		if owner, known := toolNamed(args[0], s); known {
-			return callOf(args[0], args[1]), owner
+		owner, known := toolNamed(args[0], s)
+		if object := json.Valid([]byte(args[1])) && strings.HasPrefix(strings.TrimSpace(args[1]), "{"); known || object {
+			return callOf(args[0], args[1]), owner // no command takes an object
 		}
 	}
 	command := args[0]

@@ -74,7 +74,7 @@ func needPolicy(c *cobra.Command, s *setup.Setup) error {
 	if s.File != nil {
 		return nil
 	}
-	return misused(c, "there is no %s here or above; name a policy with -c, or write one with 'assent init'", filepath.Join(config.ProjectFolder, "policy.yaml"))
+	return misused(c, "there is no %s here or above; name a policy, or write one with 'assent init'", filepath.Join(config.ProjectFolder, "policy.yaml"))
 }
 
 // trustingAt asks a person at the terminal about a file that is not trusted as it is; where

@@ -159,7 +159,7 @@ func TestConnectorsWithoutASandbox(t *testing.T) {
 		status    int
 		says      string
 	}{
-		"wanted":              {true, "", 1, "a connector is to be sandboxed: no usable OS sandbox was found"},
+		"wanted":              {true, "", 1, "a connector is to be sandboxed: nothing was run: no usable OS sandbox was found"},
 		"wanted and required": {true, required, 4, "policy.yaml:3 requires a sandbox (require_os_sandbox), but"},
 		"required":            {false, required, 4, "policy.yaml:3 requires a sandbox (require_os_sandbox), but"},
 	} {

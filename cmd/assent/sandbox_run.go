@@ -31,7 +31,8 @@ func sandboxRunCmd() *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			err := flags.run(c, args)
-			if err == nil || exitStatus(err) != exitFailed {
+			var own statusError // the command's own, or a status that says more than a failure
+			if err == nil || errors.As(err, &own) || exitStatus(err) != exitFailed {
 				return err
 			}
 			return statusError{exitSandboxFailed, err}

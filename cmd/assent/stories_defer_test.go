@@ -46,7 +46,7 @@ func TestS15_InTheBackground(t *testing.T) {
 	shell.Dir, shell.Env = run.Dir, run.Env
 	x := start(t, 100, 40, shell)
 	x.until("the end", func() bool { return x.over })
-	if x.status() != exitUsage || !x.shows("nobody can be asked") {
+	if x.status() != exitUsage || !x.shows("there is no terminal to ask at") {
 		t.Errorf("status %d, screen\n%s", x.status(), x.screen)
 	}
 	p.hasNot("notes/a.md")

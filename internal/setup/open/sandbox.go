@@ -214,16 +214,21 @@ func (b *Base) CommandProfile(secrets bool) (Profile, error) {
 	if err != nil {
 		return Profile{}, err
 	}
-	set, err := roots.New(roots.Options{Secrets: b.Secrets}, b.Policy.Roots...)
-	if err != nil {
-		return Profile{}, err
-	}
-	rules := slices.Concat(b.Rules.Rules(), b.Kept)
-	found, err := toolbox.Search(set, rules, secrets || b.Shell.Default.WhenSandboxed != "", toolbox.Guarded(profile)...)
-	if err = errors.Join(err, set.Close()); err != nil && !errors.Is(err, os.ErrNotExist) { // that is told elsewhere
+	found, err := b.denied(secrets || b.Shell.Default.WhenSandboxed != "", toolbox.Guarded(profile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // a root that is not there is told when something runs
 		return Profile{}, err
 	}
 	return Profile{Profile: found.Apply(profile).Sorted(), Denied: found}, nil
+}
+
+// denied looks for what rules deny in all that commands see.
+func (b *Base) denied(secrets bool, folders []string) (toolbox.Found, error) {
+	set, err := roots.New(roots.Options{Secrets: b.Secrets}, b.Policy.Roots...)
+	if err != nil {
+		return toolbox.Found{}, err
+	}
+	found, err := toolbox.Search(set, slices.Concat(b.Rules.Rules(), b.Kept), secrets, folders...)
+	return found, errors.Join(err, set.Close())
 }
 
 // Sandboxed finds a sandbox that holds a profile to run one command in, and makes the caches
