@@ -65,7 +65,7 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	if e == nil {
 		return tool.Action{}, fmt.Errorf("connector %s has no tool %s any more", c.cfg.Name, t.name)
 	}
-	act := approval.Act{Target: c.target(t.name, args), Known: true, Verdict: approval.Ask, Why: c.why(e)}
+	act := approval.Act{Target: c.cfg.target(t.name, args), Known: true, Verdict: approval.Ask, Why: c.why(e)}
 	switch {
 	case e.doubt != "":
 		act.PersonOnly = true
@@ -85,8 +85,8 @@ func (e *entry) state() approval.Digest {
 }
 
 // target is what a call is about: the argument that config names, else all of them.
-func (c *Connector) target(name string, args json.RawMessage) approval.Target {
-	argument, ok := c.cfg.Targets[name]
+func (c *Config) target(name string, args json.RawMessage) approval.Target {
+	argument, ok := c.Targets[name]
 	if !ok {
 		return approval.ArgumentsTarget(args)
 	}

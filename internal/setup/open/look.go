@@ -9,8 +9,10 @@ import (
 	"slices"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/connector"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -56,5 +58,28 @@ func (b *Base) Explainer(ctx context.Context, further ...tool.Tool) (*explain.Ex
 			policy.Mode = approval.ModeApproveAll
 		}
 	}
-	return &explain.Explainer{Tools: set, Policy: policy}, box.Close, nil
+	return &explain.Explainer{Tools: lookingAt{set, b}, Policy: policy}, box.Close, nil
+}
+
+// lookingAt are the tools of a base, and those of connectors, whose servers are not started.
+type lookingAt struct {
+	*tool.Set
+	base *Base
+}
+
+// Prepare implements [approval.Preparer].
+func (l lookingAt) Prepare(ctx context.Context, call approval.Call) (approval.Proposal, error) {
+	i := slices.IndexFunc(l.base.Connectors, func(c config.Connector) bool { return call.Connector != "" && c.Name == call.Connector })
+	if i < 0 {
+		return l.Set.Prepare(ctx, call)
+	}
+	t, _, err := tool.Configure(l.base.Tools, connector.Unstarted(connectorConfig(l.base.Connectors[i]), call.Tool))
+	if err != nil {
+		return approval.Proposal{}, err
+	}
+	set, err := tool.NewSet(t...)
+	if err != nil {
+		return approval.Proposal{}, err
+	}
+	return set.Prepare(ctx, call)
 }
