@@ -25,7 +25,7 @@ var table = map[string]line{
 
 	"sandbox":          {pure: true},
 	"sandbox/seccomp":  {pure: true},
-	"sandbox/host":     {inside: []string{"internal/gitconfig", "sandbox"}, outside: []string{system}},
+	"sandbox/host":     {inside: []string{"internal/gitconfig", "internal/realpath", "sandbox"}, outside: []string{system}},
 	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{system}},
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
