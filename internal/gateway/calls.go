@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -26,6 +25,12 @@ type caller struct {
 	meta map[string]any
 	// progress tells the client how far the call is; nil if it does not want to know.
 	progress func(*mcp.ProgressNotificationParams)
+	// rounds says that what is to be asked of the client stands in the result of the call. Then
+	// caps is what it can be asked; responses are its answers, to the call of this state.
+	rounds    bool
+	caps      *mcp.ClientCapabilities
+	responses mcp.InputResponseMap
+	state     string
 }
 
 // alive tells the client that somebody still thinks.
@@ -45,14 +50,17 @@ func (c *caller) isGone() bool {
 	}
 }
 
-// A reply is what a call comes to: a result as the protocol has it, or an error.
+// A reply is what a call comes to: a result as the protocol has it, an error, or what the
+// client has to answer first.
 type reply struct {
-	raw json.RawMessage
-	err *jsonrpc.Error
+	raw    json.RawMessage
+	err    *jsonrpc.Error
+	inputs mcp.InputRequestMap
+	state  string
 }
 
 // call takes a call through the gate and returns what it comes to.
-func (g *Gateway) call(c caller, name string, args json.RawMessage) reply {
+func (g *Gateway) call(c *caller, name string, args json.RawMessage) reply {
 	o := g.take()
 	if o == nil {
 		return refused(jsonrpc.CodeInternalError, errors.New("the gateway is closed"))
@@ -70,11 +78,11 @@ func (g *Gateway) call(c caller, name string, args json.RawMessage) reply {
 	spec := t.Spec()
 	call := approval.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: canonical, Session: c.session, Definition: g.shownAs(c.session, name)}
 	key := keyOf(call)
-	h := g.attach(key)
+	h := g.attach(c, key)
 	if h != nil {
 		o.users.Done() // it has its own
 	} else {
-		h = g.begin(o, call, name, key)
+		h = g.begin(o, c, call, name, key)
 	}
 	return h.attend(c)
 }
@@ -100,14 +108,12 @@ func refused(code int64, err error) reply {
 	return reply{err: &jsonrpc.Error{Code: code, Message: err.Error()}}
 }
 
-// passing is what travels with the call through the gate.
-func (c *caller) passing(ctx context.Context) context.Context {
-	return connector.WithPassing(ctx, connector.Passing{Meta: c.meta, Progress: c.progress})
-}
-
 // handle is a call that comes by way of the SDK.
 func (g *Gateway) handle(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	c := caller{ctx: ctx, at: r.Session, session: g.sessionOf(r.Session), meta: r.Params.Meta, gone: g.goneOf(r)}
+	c := &caller{
+		ctx: ctx, at: r.Session, session: g.sessionOf(r.Session), meta: r.Params.Meta, gone: g.goneOf(r),
+		rounds: r.ProtocolVersion() >= inRounds, caps: r.ClientCapabilities(), responses: r.Params.InputResponses, state: r.Params.RequestState,
+	}
 	if token := r.Params.GetProgressToken(); token != nil {
 		c.progress = func(p *mcp.ProgressNotificationParams) {
 			told := *p
@@ -118,6 +124,9 @@ func (g *Gateway) handle(ctx context.Context, r *mcp.CallToolRequest) (*mcp.Call
 	answer := g.call(c, r.Params.Name, r.Params.Arguments)
 	if answer.err != nil {
 		return nil, answer.err
+	}
+	if answer.inputs != nil {
+		return &mcp.CallToolResult{InputRequests: answer.inputs, RequestState: answer.state}, nil
 	}
 	var result mcp.CallToolResult
 	if err := json.Unmarshal(answer.raw, &result); err != nil {

@@ -73,6 +73,12 @@ func start(t testing.TB, opts gateway.Options, servers map[string]string) *world
 // connect connects a client over two pipes.
 func (w *world) connect(t *testing.T, options *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
+	return w.connectAs(t, "2025-06-18", options)
+}
+
+// connectAs connects a client that speaks this version of the protocol.
+func (w *world) connectAs(t *testing.T, version string, options *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
 	theirIn, ourOut := io.Pipe()
 	ourIn, theirOut := io.Pipe()
 	ended := make(chan error, 1)
@@ -80,9 +86,12 @@ func (w *world) connect(t *testing.T, options *mcp.ClientOptions) *mcp.ClientSes
 		ended <- w.Serve(context.Background(), theirIn, theirOut, func() error { return errors.Join(theirIn.Close(), theirOut.Close()) })
 	}()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options)
-	s, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: ourIn, Writer: ourOut}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
+	s, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: ourIn, Writer: ourOut}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := s.InitializeResult().ProtocolVersion; got != version {
+		t.Fatalf("it speaks %s, want %s", got, version)
 	}
 	t.Cleanup(func() {
 		s.Close()

@@ -22,8 +22,10 @@ func (g *Gateway) log(from string, params mcp.Params) {
 	if p.Logger != "" {
 		said.Logger += ": " + p.Logger
 	}
-	if c := g.routes.of(from); c != nil && c.at != nil {
-		_ = c.at.Log(c.ctx, &said) // a client that is gone misses it
+	if h := g.routes.of(from); h != nil && h.at != nil {
+		if c, attended := h.current(); attended {
+			_ = c.at.Log(c.ctx, &said) // a client that is gone misses it
+		}
 		return
 	}
 	for s := range g.server.Sessions() {

@@ -154,7 +154,7 @@ func (c *Connector) call(ctx context.Context, s *session, name string, args json
 	token, remove := c.progress.add(hears(ctx))
 	defer remove()
 	given, _ := passing(ctx)
-	raw, err := s.call(ctx, callParams{name: name, arguments: args, given: given.Meta, token: token})
+	raw, err := c.callInRounds(ctx, s, callParams{name: name, arguments: args, given: given.Meta, token: token, asks: c.opts.Elicit != nil})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, c.late
