@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
@@ -54,6 +53,7 @@ func (c *caller) isGone() bool {
 // client has to answer first.
 type reply struct {
 	raw    json.RawMessage
+	value  any // the result of a method
 	err    *jsonrpc.Error
 	inputs mcp.InputRequestMap
 	state  string
@@ -63,7 +63,7 @@ type reply struct {
 func (g *Gateway) call(c *caller, name string, args json.RawMessage) reply {
 	o := g.take()
 	if o == nil {
-		return refused(jsonrpc.CodeInternalError, errors.New("the gateway is closed"))
+		return refused(jsonrpc.CodeInternalError, errClosed)
 	}
 	t, ok := o.tools[name]
 	if !ok {
@@ -77,12 +77,18 @@ func (g *Gateway) call(c *caller, name string, args json.RawMessage) reply {
 	}
 	spec := t.Spec()
 	call := approval.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: canonical, Session: c.session, Definition: g.shownAs(c.session, name)}
+	return g.through(c, &held{offer: o}, call, name)
+}
+
+// through takes a call through the gate, or takes up an earlier one that is the same. As is
+// what it is held as.
+func (g *Gateway) through(c *caller, as *held, call approval.Call, name string) reply {
 	key := keyOf(call)
 	h := g.attach(c, key)
 	if h != nil {
-		o.users.Done() // it has its own
+		as.offer.users.Done() // it has its own
 	} else {
-		h = g.begin(o, c, call, name, key)
+		h = g.begin(as, c, call, name, key)
 	}
 	return h.attend(c)
 }
@@ -104,23 +110,36 @@ func keyOf(call approval.Call) approval.Digest {
 	return approval.DigestOf(append(key, call.Arguments...))
 }
 
+// codeRefused is the code of errors that say that a method was refused or waits.
+const codeRefused = -32010
+
 func refused(code int64, err error) reply {
 	return reply{err: &jsonrpc.Error{Code: code, Message: err.Error()}}
 }
 
-// handle is a call that comes by way of the SDK.
-func (g *Gateway) handle(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	c := &caller{
-		ctx: ctx, at: r.Session, session: g.sessionOf(r.Session), meta: r.Params.Meta, gone: g.goneOf(r),
-		rounds: r.ProtocolVersion() >= inRounds, caps: r.ClientCapabilities(), responses: r.Params.InputResponses, state: r.Params.RequestState,
-	}
-	if token := r.Params.GetProgressToken(); token != nil {
+// callerOf is the client of a request that comes by way of the SDK.
+func callerOf[P mcp.Params](g *Gateway, ctx context.Context, r *mcp.ServerRequest[P]) *caller {
+	c := &caller{ctx: ctx, at: r.Session, session: g.sessionOf(r.Session), meta: r.Params.GetMeta(), gone: g.goneOf(r.Extra), caps: r.ClientCapabilities()}
+	if token := c.meta["progressToken"]; token != nil {
 		c.progress = func(p *mcp.ProgressNotificationParams) {
 			told := *p
 			told.ProgressToken = token
 			_ = r.Session.NotifyProgress(ctx, &told) // a client that is gone is noticed elsewhere
 		}
 	}
+	return c
+}
+
+// inRounds says that the client may be told what it has to answer in the result, if its
+// version of the protocol has that, and what it answers to an earlier one.
+func (c *caller) inRounds(version string, responses mcp.InputResponseMap, state string) {
+	c.rounds, c.responses, c.state = version >= inRounds, responses, state
+}
+
+// handle is a call that comes by way of the SDK.
+func (g *Gateway) handle(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	c := callerOf(g, ctx, r)
+	c.inRounds(r.ProtocolVersion(), r.Params.InputResponses, r.Params.RequestState)
 	answer := g.call(c, r.Params.Name, r.Params.Arguments)
 	if answer.err != nil {
 		return nil, answer.err
@@ -133,4 +152,17 @@ func (g *Gateway) handle(ctx context.Context, r *mcp.CallToolRequest) (*mcp.Call
 		return nil, fmt.Errorf("the result cannot be read: %w", err)
 	}
 	return &result, nil
+}
+
+// valueOf is what a method comes to.
+func valueOf[R mcp.Result](answer reply) (R, error) {
+	var none R
+	if answer.err != nil {
+		return none, answer.err
+	}
+	result, ok := answer.value.(R)
+	if !ok {
+		return none, fmt.Errorf("the result is %T", answer.value)
+	}
+	return result, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -141,12 +142,14 @@ func question(ctx context.Context, r *approval.Request) (string, error) {
 
 // elicit passes on what a connector wants to know, with its name: a client's user must not
 // take a stranger's question for ours.
-func (g *Gateway) elicit(ctx context.Context, connector string, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	asked := *params
+func (g *Gateway) elicit(ctx context.Context, from string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	asked := *p
 	asked.Meta = nil
-	asked.Message = fmt.Sprintf("Connector %s asks: %s", connector, present.Safe(params.Message))
-	answer, err := g.inquire(ctx, connector, &asked, func(ctx context.Context, at *mcp.ServerSession) (mcp.InputResponse, error) {
-		return at.Elicit(ctx, &asked)
+	asked.Message = fmt.Sprintf("Connector %s asks: %s", from, present.Safe(p.Message))
+	answer, err := g.speak(ctx, from, connector.Elicit, params{Message: p.Message}, func(ctx context.Context) (mcp.InputResponse, error) {
+		return g.inquire(ctx, from, &asked, func(ctx context.Context, at *mcp.ServerSession) (mcp.InputResponse, error) {
+			return at.Elicit(ctx, &asked)
+		})
 	})
 	return elicited(answer, err)
 }

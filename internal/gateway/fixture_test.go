@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,15 +42,17 @@ type world struct {
 	*gateway.Gateway
 	connectors []*connector.Connector
 	records    *records
+	seen       string // a folder, with what reached each server
 }
 
 // start starts a gateway in front of servers, by connector name.
 func start(t testing.TB, opts gateway.Options, servers map[string]string) *world {
 	t.Helper()
-	w := &world{records: newRecords()}
+	w := &world{records: newRecords(), seen: t.TempDir()}
 	var configs []connector.Config
-	for name, server := range servers {
-		argv, env := mcptest.Command(server)
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		argv, env := mcptest.Command(servers[name])
+		env[mcptest.Seen] = filepath.Join(w.seen, name)
 		configs = append(configs, connector.Config{Name: name, Command: argv, Env: env})
 	}
 	var err error

@@ -22,10 +22,12 @@ type held struct {
 	at      *mcp.ServerSession // the client whose call it is
 	// connector is whose tool it is; empty for one of our own.
 	connector string
-	key       approval.Digest
-	batch     *approval.Batch
-	ctx       context.Context // as long as the call is anybody's business
-	end       context.CancelFunc
+	// method says that it is no call of a tool; fleeting that nobody comes back to it.
+	method, fleeting bool
+	key              approval.Digest
+	batch            *approval.Batch
+	ctx              context.Context // as long as the call is anybody's business
+	end              context.CancelFunc
 
 	// Guarded by the gateway's mu.
 	caller   *caller           // who waits for it, or did last
@@ -42,13 +44,11 @@ type held struct {
 }
 
 // begin reviews a call, and asks if it must be.
-func (g *Gateway) begin(o *offer, c *caller, call approval.Call, name string, key approval.Digest) *held {
-	h := &held{
-		g: g, offer: o, name: name, session: call.Session, at: c.at, connector: call.Connector, key: key,
-		caller: c, attended: true, news: make(chan struct{}, 1),
-	}
+func (g *Gateway) begin(h *held, c *caller, call approval.Call, name string, key approval.Digest) *held {
+	h.g, h.name, h.session, h.at, h.connector, h.key = g, name, call.Session, c.at, call.Connector, key
+	h.caller, h.attended, h.news = c, true, make(chan struct{}, 1)
 	h.ctx, h.end = context.WithCancel(context.WithValue(g.ctx, heldKey{}, h))
-	h.batch = o.gate.Review(h.ctx, call)
+	h.batch = h.offer.gate.Review(h.ctx, call)
 	g.mu.Lock()
 	g.held[h.key] = append(g.held[h.key], h)
 	g.mu.Unlock()
@@ -224,7 +224,7 @@ func (h *held) work(ctx context.Context, done chan struct{}, leave func()) {
 	if errors.Is(err, approval.ErrOpen) {
 		h.finished = nil
 	} else {
-		h.result = replyOf(results, err)
+		h.result = h.replyOf(results, err)
 	}
 	h.g.mu.Unlock()
 	close(done)
@@ -247,6 +247,10 @@ func (h *held) leave() {
 	h.g.mu.Lock()
 	h.attended = false
 	h.g.mu.Unlock()
+	if h.fleeting {
+		h.expire()
+		return
+	}
 	h.unclaimed()
 }
 

@@ -6,10 +6,13 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
+
+//lint:file-ignore SA1019 servers still ask for the client's model
 
 // asking are the versions of the protocol in which a client's user can be asked. In the
 // newest a server may not send requests: it answers a call with what it needs to know.
@@ -33,6 +36,21 @@ func TestAConnectorAsksTheClientsUserInEveryVersion(t *testing.T) {
 					t.Errorf("asked %q", got)
 				}
 			})
+		}
+	}
+}
+
+func TestAConnectorAsksTheClientsModelInEveryVersion(t *testing.T) {
+	for _, version := range asking {
+		for rule, want := range map[string]string{"deny other:*": "Nothing.", "deny one:sampling/createMessage": "denied"} {
+			w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: approval.ModeApproveAll, Policy: approvaltest.Rules(t, rule)}}, one(mcptest.Library))
+			s := w.connectAs(t, version, &mcp.ClientOptions{CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+				return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: &mcp.TextContent{Text: "Nothing."}}, nil
+			}})
+			r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "think", Arguments: args{}})
+			if text := textIn(t, r, err); !strings.Contains(text, want) {
+				t.Errorf("%s, %s: got %q", version, rule, text)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -20,14 +21,16 @@ func (e *Ear) sample(ctx context.Context, from string, p *mcp.CreateMessageParam
 
 // sample passes on that a connector wants to use the client's model. The client asks its own
 // user about that, and is told who wants it.
-func (g *Gateway) sample(ctx context.Context, connector string, params *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
-	asked := *params
-	asked.Meta = mcp.Meta{"assent/connector": connector}
-	answer, err := g.inquire(ctx, connector, &asked, func(ctx context.Context, at *mcp.ServerSession) (mcp.InputResponse, error) {
-		if p := at.InitializeParams(); p == nil || p.Capabilities == nil || p.Capabilities.Sampling == nil {
-			return nil, errNoModel
-		}
-		return at.CreateMessage(ctx, &asked)
+func (g *Gateway) sample(ctx context.Context, from string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	asked := *p
+	asked.Meta = mcp.Meta{"assent/connector": from}
+	answer, err := g.speak(ctx, from, connector.Sample, params{Messages: len(p.Messages)}, func(ctx context.Context) (mcp.InputResponse, error) {
+		return g.inquire(ctx, from, &asked, func(ctx context.Context, at *mcp.ServerSession) (mcp.InputResponse, error) {
+			if p := at.InitializeParams(); p == nil || p.Capabilities == nil || p.Capabilities.Sampling == nil {
+				return nil, errNoModel
+			}
+			return at.CreateMessage(ctx, &asked)
+		})
 	})
 	if err != nil {
 		return nil, err

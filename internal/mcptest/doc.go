@@ -1,6 +1,6 @@
 // Package mcptest has MCP servers for tests: an ordinary one, made with the SDK, a hostile
-// one that does what no server should, one that tries what it is told to, and one that
-// speaks only the newest version of the protocol. A test's own
+// one that does what no server should, one that tries what it is told to, one that
+// speaks only the newest version of the protocol, and one with prompts and resources. A test's own
 // program is the server: its TestMain calls [Main] first, and [Command] says how to start
 // it so.
 package mcptest
@@ -22,6 +22,7 @@ const (
 	Hostile  = "hostile"
 	Prober   = "prober"
 	Newest   = "newest"
+	Library  = "library"
 )
 
 // Main serves and ends the program, if it was started as a server.
@@ -38,6 +39,8 @@ func Main() {
 		err = newProber().Run(context.Background(), &mcp.StdioTransport{})
 	case Newest:
 		err = newNewest().Run(context.Background(), &mcp.StdioTransport{})
+	case Library:
+		err = newLibrary().Run(context.Background(), &mcp.StdioTransport{})
 	default:
 		err = fmt.Errorf("no server %q", os.Getenv(mode))
 	}

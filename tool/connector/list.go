@@ -187,6 +187,8 @@ func nameable(t *mcp.Tool, seen map[string]string) error {
 		return fmt.Errorf("its name has %d bytes", len(t.Name))
 	case strings.ContainsFunc(t.Name, unnameable):
 		return fmt.Errorf("its name %q has characters that rules cannot name", t.Name)
+	case isMethod(t.Name):
+		return fmt.Errorf("its name %q is that of a method of the protocol", t.Name)
 	case seen[strings.ToLower(t.Name)] != "":
 		return fmt.Errorf("its name %q is that of %q; names that differ in case only are the same", t.Name, seen[strings.ToLower(t.Name)])
 	}

@@ -3,6 +3,7 @@ package connector
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -42,4 +43,28 @@ func (n *Names) taken(owner, name string) (other, like string) {
 		}
 	}
 	return "", ""
+}
+
+// The methods of the protocol besides tools/call, as rules name them: CONNECTOR:METHOD. The
+// last two are what a server asks of the client.
+const (
+	ReadResource = "resources/read"
+	Subscribe    = "resources/subscribe"
+	Unsubscribe  = "resources/unsubscribe"
+	GetPrompt    = "prompts/get"
+	Complete     = "completion/complete"
+	SetLevel     = "logging/setLevel"
+	Elicit       = "elicitation/create"
+	Sample       = "sampling/createMessage"
+)
+
+// Methods returns the methods that rules can name. No tool of a server may have such a name:
+// a rule for the one would answer for the other.
+func Methods() []string {
+	return []string{ReadResource, Subscribe, Unsubscribe, GetPrompt, Complete, SetLevel, Elicit, Sample}
+}
+
+// isMethod reports whether rules could take a tool's name for that of a method.
+func isMethod(name string) bool {
+	return slices.ContainsFunc(Methods(), func(method string) bool { return strings.EqualFold(method, name) })
 }

@@ -71,7 +71,7 @@ func (c *Connector) transport(ctx context.Context, s *session) (mcp.Transport, e
 func (c *Connector) notGreeted(s *session, err error, inTime bool) error {
 	if s.process != nil {
 		byItself := s.process.frames.over()
-		_ = s.process.frames.Close() // it came to nothing in any case
+		_ = s.process.frames.Close()           // it came to nothing in any case
 		if byItself && !speaksOtherwise(err) { // else it answered, and we ended it
 			err = s.process.exit
 		}
