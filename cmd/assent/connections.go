@@ -59,7 +59,7 @@ func (w *prepared) connect(ctx context.Context, of []config.Connector, folder, f
 		if err := c.startable(cfg); err != nil {
 			return c, err
 		}
-		configs[i], byName[cfg.Name] = connectorConfig(cfg, false), cfg
+		configs[i], byName[cfg.Name] = connectorConfig(cfg), cfg
 	}
 	pins := connector.NewFolderPins(pinsFolder(w.state))
 	opened, err := connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {

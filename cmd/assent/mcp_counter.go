@@ -39,7 +39,7 @@ func (f *mcpFlags) open(ctx context.Context, state string, args []string, dash i
 	if dash >= 0 {
 		names, command = args[:dash], args[dash:]
 	}
-	chosen, err := choose(policy.Connectors, names, command)
+	chosen, made, err := choose(policy.Connectors, names, command, f.name)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (f *mcpFlags) open(ctx context.Context, state string, args []string, dash i
 	}
 	k = &counter{
 		user: user, session: rand.Text(), rules: policy.Rules, mode: user.Switched(cmp.Or(f.mode(), user.Mode)), plain: command != nil && len(f.tools) == 0,
-		elicits: f.clientAnswers || user.Gateway.Elicitation, hold: cmp.Or(f.hold, user.Gateway.Hold),
+		command: made, pass: f.env, elicits: f.clientAnswers || user.Gateway.Elicitation, hold: cmp.Or(f.hold, user.Gateway.Hold),
 	}
 	defer func() {
 		if err != nil {
@@ -84,37 +84,38 @@ func (k *counter) openStore(ctx context.Context, state string) error {
 	return tidyLog(ctx, s, k.user.Audit)
 }
 
-// choose picks the connectors that are named, all if none is, or makes one of a command.
-func choose(all []config.Connector, names, command []string) ([]config.Connector, error) {
+// choose picks the connectors that are named, all if none is, or makes one of a command. Its
+// name, unless it is given, may not be that of another connector of the config.
+func choose(all []config.Connector, names, command []string, name string) (chosen []config.Connector, made *connector.Config, err error) {
 	if command != nil {
 		if len(command) == 0 || len(names) > 0 {
-			return nil, errors.New("behind -- stands the command of a server, and no name before it")
+			return nil, nil, errors.New("behind -- stands the command of a server, and no name before it")
 		}
-		return []config.Connector{{Name: commandConnector(command), Command: command}}, nil
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, nil, err
+		}
+		made := connector.FromCommand(name, command, dir)
+		i := slices.IndexFunc(all, func(c config.Connector) bool { return strings.EqualFold(c.Name, made.Name) })
+		if i >= 0 && name == "" && !connector.SameServer(all[i].Command, command, dir) {
+			return nil, nil, &connector.NameTakenError{Name: made.Name, Theirs: connectorConfig(all[i]).Launch(), Ours: made.Launch()}
+		}
+		return []config.Connector{{Name: made.Name, Command: command}}, &made, nil
+	}
+	if name != "" {
+		return nil, nil, errors.New("--name is for a server behind --; a connector of a config has its name there")
 	}
 	if len(names) == 0 {
-		return all, nil
+		return all, nil, nil
 	}
-	var out []config.Connector
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(c config.Connector) bool { return c.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no connector %q in the config", name)
+			return nil, nil, fmt.Errorf("there is no connector %q in the config", name)
 		}
-		out = append(out, all[i])
+		chosen = append(chosen, all[i])
 	}
-	return out, nil
-}
-
-// commandConnector names a server that has no name: by its program.
-func commandConnector(command []string) string {
-	name := strings.Map(func(r rune) rune {
-		if 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || r == '-' {
-			return r
-		}
-		return '-'
-	}, filepath.Base(command[0]))
-	return cmp.Or(strings.Trim(name, "-"), "server")
+	return chosen, nil, nil
 }
 
 // openTools makes the tools of the policy that are wanted.
@@ -175,7 +176,12 @@ func (k *counter) openConnectors(ctx context.Context, policy *config.Policy, cho
 	}
 	var configs []connector.Config
 	for _, c := range chosen {
-		configs = append(configs, connectorConfig(c, file == "" && c.Source == ""))
+		cfg := connectorConfig(c)
+		cfg.Pass = k.pass
+		configs = append(configs, cfg)
+	}
+	if k.command != nil {
+		configs = []connector.Config{*k.command}
 	}
 	pins := connector.NewFolderPins(pinsFolder(state))
 	k.connectors, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
@@ -188,16 +194,12 @@ func (k *counter) openConnectors(ctx context.Context, policy *config.Policy, cho
 	return err
 }
 
-// connectorConfig is a connector of a config. One of a command line is pinned by that.
-func connectorConfig(c config.Connector, byCommand bool) connector.Config {
-	out := connector.Config{
+// connectorConfig is a connector of a config.
+func connectorConfig(c config.Connector) connector.Config {
+	return connector.Config{
 		Name: c.Name, Command: c.Command, Env: c.Env, URL: c.URL, Headers: c.Headers,
 		Targets: c.Targets, TrustAnnotations: c.TrustAnnotations, Source: c.Source,
 	}
-	if byCommand {
-		out.PinnedAs = c.Name + " " + approval.DigestOf([]byte(strings.Join(c.Command, "\x00"))).String()
-	}
-	return out
 }
 
 // holdConnectors finds the sandbox for connectors that want one.

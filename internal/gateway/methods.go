@@ -81,6 +81,10 @@ func (m *method) Prepare(_ context.Context, args json.RawMessage) (tool.Action, 
 	if act.Why = m.carries(p); act.Why == "" {
 		act.Verdict, act.Why = approval.Free, "nothing in it is chosen by the agent"
 	}
+	doubt := m.doubt()
+	if doubt != "" {
+		act.Verdict, act.PersonOnly, act.Why = approval.Ask, true, fmt.Sprintf("a person has to look at connector %s: %s", m.to.Name(), doubt)
+	}
 	title := m.Spec().FullName()
 	if about := m.about(p); about != "" {
 		title += " on " + about
@@ -89,7 +93,24 @@ func (m *method) Prepare(_ context.Context, args json.RawMessage) (tool.Action, 
 		from := strings.ToValidUTF8(m.to.Name()+", "+m.to.Config().Launch(), "\uFFFD")
 		return present.View{Kind: present.Structured, Content: indented(args), Language: "json", Facts: present.Facts{present.TextFact("connector", from)}}, nil
 	}
-	return tool.Ask(func(ctx context.Context) (any, error) { return m.do(ctx, p) }).On(act).Titled(title).Showing(view), nil
+	do := func(ctx context.Context) (any, error) {
+		if doubt != "" { // then it was a person who answered: nothing else can
+			if err := m.to.Agree(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return m.do(ctx, p)
+	}
+	return tool.Ask(do).On(act).Titled(title).Showing(view).Seeing(approval.DigestOf([]byte(doubt))), nil
+}
+
+// doubt says why a person has to look at the connector before it is reached.
+func (m *method) doubt() string {
+	switch m.name {
+	case connector.ReadResource, connector.Subscribe, connector.GetPrompt, connector.Complete:
+		return m.to.Doubt()
+	}
+	return ""
 }
 
 func indented(args json.RawMessage) string {

@@ -15,7 +15,9 @@ import (
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -501,5 +503,47 @@ func TestMethodsAreNoTools(t *testing.T) {
 	}
 	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "resources/read", Arguments: args{"uri": "x"}}); err == nil {
 		t.Error("a method is called as a tool")
+	}
+}
+
+// A connector that is launched in another way than before is looked at by a person before
+// anything of it is used, also what would be free, and once.
+func TestAMethodOfAConnectorLaunchedInAnotherWayAsksAPerson(t *testing.T) {
+	pins := connector.NewMemoryPins()
+	argv, env := mcptest.Command(mcptest.Library)
+	opened := func(command ...string) *connector.Connector {
+		c, err := connector.Open(t.Context(), connector.Config{Name: "one", Command: command, Env: env},
+			connector.Options{Runner: host.None{}, Environ: os.Environ(), Pins: pins})
+		if err != nil || c.Err() != nil {
+			t.Fatal(err, c.Err())
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	opened(argv...)
+	p := make(person)
+	g, err := gateway.New(gateway.Options{
+		Connectors: []*connector.Connector{opened(append(argv, "--other")...)},
+		Gate:       approval.Config{Mode: approval.ModeApproveAll, Approver: p, Policy: approvaltest.Rules(t, "allow connector one")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	s := (&world{Gateway: g}).connect(t, nil)
+	done := make(chan error, 1)
+	go func() { done <- read("test://motto")(t.Context(), s) }()
+	q := <-p
+	if !q.request.PersonOnly || !strings.Contains(q.request.Why, "launched in another way") {
+		t.Errorf("asked because %s, person only %v", q.request.Why, q.request.PersonOnly)
+	}
+	q.yes()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range requests {
+		if err := r.make(t.Context(), s); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -32,13 +32,14 @@ func (n *Names) Set(owner string, names ...string) {
 }
 
 // taken returns who else has a tool whose name looks like this one, and that name. The very
-// name of a built-in tool is free: no rule for that one reaches a connector's.
+// same name is free: rules, pins and models know a tool by its connector too, and no rule for
+// a built-in tool reaches a connector's.
 func (n *Names) taken(owner, name string) (other, like string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, other := range slices.Sorted(maps.Keys(n.looks)) {
 		like, ok := n.looks[other][skeleton(name)]
-		if ok && other != owner && (other != BuiltIn || like != name) {
+		if ok && other != owner && !strings.EqualFold(like, name) {
 			return other, like
 		}
 	}
