@@ -85,7 +85,7 @@ func (k *counter) openStore(ctx context.Context, state string) error {
 }
 
 // choose picks the connectors that are named, all if none is, or makes one of a command. Its
-// name, unless it is given, may not be that of another connector of the config.
+// name may not be that of another connector of the config.
 func choose(all []config.Connector, names, command []string, name string) (chosen []config.Connector, made *connector.Config, err error) {
 	if command != nil {
 		if len(command) == 0 || len(names) > 0 {
@@ -97,8 +97,8 @@ func choose(all []config.Connector, names, command []string, name string) (chose
 		}
 		made := connector.FromCommand(name, command, dir)
 		i := slices.IndexFunc(all, func(c config.Connector) bool { return strings.EqualFold(c.Name, made.Name) })
-		if i >= 0 && name == "" && !connector.SameServer(all[i].Command, command, dir) {
-			return nil, nil, &connector.NameTakenError{Name: made.Name, Theirs: connectorConfig(all[i]).Launch(), Ours: made.Launch()}
+		if i >= 0 && !connector.SameServer(all[i].Command, command, dir) {
+			return nil, nil, fmt.Errorf("the config has another connector named %s, launched as: %s\nGive this server a name of its own with --name NAME", made.Name, connectorConfig(all[i]).Launch())
 		}
 		return []config.Connector{{Name: made.Name, Command: command}}, &made, nil
 	}

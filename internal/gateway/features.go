@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
+	"time"
 
 	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -54,8 +54,12 @@ func (o *others) claim(k kind, c *connector.Connector, name string) bool {
 func (o *others) keep(k kind, c *connector.Connector, names []string) (gone []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	kept := make(map[string]bool, len(names))
+	for _, name := range names {
+		kept[name] = true
+	}
 	for name, owner := range o.by[k] {
-		if owner == c && !slices.Contains(names, name) {
+		if owner == c && !kept[name] {
 			gone = append(gone, name)
 			delete(o.by[k], name)
 		}
@@ -140,13 +144,27 @@ func (g *Gateway) put(k kind, c *connector.Connector, name string, add func()) {
 	add()
 }
 
+// A server may list so much in so long. Which of many names the model picks tells the server
+// something too.
+const (
+	maxListed   = 10000
+	listTimeout = 30 * time.Second
+)
+
+var errTooMany = fmt.Errorf("there are more than %d", maxListed)
+
 func (g *Gateway) syncPrompts(c *connector.Connector) {
 	s, err := c.Session()
 	if err != nil || !has(s, func(c *mcp.ServerCapabilities) bool { return c.Prompts != nil }) {
 		return
 	}
+	ctx, cancel := context.WithTimeout(g.ctx, listTimeout)
+	defer cancel()
 	var names []string
-	for p, err := range s.Prompts(g.ctx, nil) {
+	for p, err := range s.Prompts(ctx, nil) {
+		if err == nil && len(names) == maxListed {
+			err = errTooMany
+		}
 		if err != nil {
 			g.opts.Report(fmt.Sprintf("connector %s: its prompts cannot be listed: %v", c.Name(), err))
 			return
@@ -177,9 +195,14 @@ func (g *Gateway) syncResources(c *connector.Connector) {
 	if err != nil || !has(s, hasResources) {
 		return
 	}
+	ctx, cancel := context.WithTimeout(g.ctx, listTimeout)
+	defer cancel()
 	read := g.reader(c)
 	var uris, theirs []string
-	for r, err := range s.Resources(g.ctx, nil) {
+	for r, err := range s.Resources(ctx, nil) {
+		if err == nil && len(uris) == maxListed {
+			err = errTooMany
+		}
 		if err != nil {
 			g.opts.Report(fmt.Sprintf("connector %s: its resources cannot be listed: %v", c.Name(), err))
 			return
@@ -190,8 +213,8 @@ func (g *Gateway) syncResources(c *connector.Connector) {
 		g.put(resources, c, r.URI, func() { g.server.AddResource(&ours, read) })
 	}
 	g.server.RemoveResources(g.others.keep(resources, c, uris)...)
-	for r, err := range s.ResourceTemplates(g.ctx, nil) {
-		if err != nil {
+	for r, err := range s.ResourceTemplates(ctx, nil) {
+		if err != nil || len(theirs) == maxListed {
 			break // servers without templates say that there is no such method
 		}
 		ours := *r

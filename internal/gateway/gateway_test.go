@@ -50,7 +50,7 @@ func TestToolsOfOneNameStayApart(t *testing.T) {
 				t.Errorf("told %q", text)
 			}
 		},
-		Gate:   approval.Config{Policy: approvaltest.Rules(t, "allow b:echo", "allow a:count")},
+		Gate: approval.Config{Policy: approvaltest.Rules(t, "allow b:echo", "allow a:count")},
 	}, map[string]string{"a": mcptest.Ordinary, "b": mcptest.Ordinary})
 	s := w.connect(t, nil)
 	if got := say(t, s, "b__echo", "x"); got != "x" {

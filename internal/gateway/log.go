@@ -47,6 +47,18 @@ type wish struct {
 	level mcp.LoggingLevel
 }
 
+// lower reports whether a level is chattier than what was wished before, and keeps it then.
+func (w *wish) lower(level mcp.LoggingLevel) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	wanted := slices.Index(levels, level)
+	if wanted < 0 || w.level != "" && slices.Index(levels, w.level) <= wanted {
+		return false
+	}
+	w.level = level
+	return true
+}
+
 // wishes hears from which level on a client wants log messages.
 func (g *Gateway) wishes(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
@@ -59,13 +71,9 @@ func (g *Gateway) wishes(next mcp.MethodHandler) mcp.MethodHandler {
 
 // logging passes on from which level on a client wants to hear log messages.
 func (g *Gateway) logging(ctx context.Context, session string, level mcp.LoggingLevel) {
-	g.wish.mu.Lock()
-	defer g.wish.mu.Unlock()
-	wanted := slices.Index(levels, level)
-	if wanted < 0 || g.wish.level != "" && slices.Index(levels, g.wish.level) <= wanted {
+	if !g.wish.lower(level) {
 		return
 	}
-	g.wish.level = level
 	for _, c := range g.opts.Connectors {
 		if s, err := c.Session(); err == nil && has(s, func(c *mcp.ServerCapabilities) bool { return c.Logging != nil }) {
 			_, _ = g.once(ctx, session, c.Name(), connector.SetLevel, params{Level: level}) // else it says less than it could

@@ -119,14 +119,16 @@ func (c *Connector) acquainted(ctx context.Context) (a acquaintance, err error) 
 	return a, nil
 }
 
-// meet keeps that this command line was met.
+// meet keeps that this command line was met, and by the name as rules read it, without case,
+// whose that is.
 func (c *Connector) meet(ctx context.Context, a acquaintance) error {
 	own := Pin{Hash: hashOf(c.cfg.launch(), nil), Launch: c.cfg.Launch(), Server: c.cfg.server(c.opts.Dir), Before: a.before, Agreed: a.agreed}
-	if err := c.opts.Pins.Put(ctx, c.cfg.pinnedAs(), "", own); err != nil || !c.cfg.ByCommand {
+	name := strings.ToLower(c.cfg.Name)
+	if err := c.opts.Pins.Put(ctx, c.cfg.pinnedAs(), "", own); err != nil || name == c.cfg.pinnedAs() {
 		return err
 	}
 	own.Before, own.As = "", c.cfg.pinnedAs()
-	return c.opts.Pins.Put(ctx, c.cfg.Name, "", own)
+	return c.opts.Pins.Put(ctx, name, "", own)
 }
 
 // maxBefore is how many command lines are looked back.

@@ -102,7 +102,7 @@ func TestAnotherServerUnderANameIsRefused(t *testing.T) {
 func TestACommandLineUnderTheNameOfAConfigsConnectorIsRefused(t *testing.T) {
 	opts := options(newEvents())
 	opts.Pins = connector.NewMemoryPins()
-	open(t, config("server-x", mcptest.Ordinary), opts)
+	open(t, config("Server-X", mcptest.Ordinary), opts)
 	_, err := connector.Open(t.Context(), connector.FromCommand("", []string{launcher(t, "npx"), "server-x"}, ""), opts)
 	if taken := (*connector.NameTakenError)(nil); !errors.As(err, &taken) {
 		t.Errorf("got %v", err)
