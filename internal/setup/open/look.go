@@ -73,7 +73,7 @@ func (l lookingAt) Prepare(ctx context.Context, call approval.Call) (approval.Pr
 	if i < 0 {
 		return l.Set.Prepare(ctx, call)
 	}
-	t, _, err := tool.Configure(l.base.Tools, connector.Unstarted(connectorConfig(l.base.Connectors[i]), call.Tool))
+	t, _, err := tool.Configure(l.base.Tools, connector.Unstarted(l.base.connectorConfig(l.base.Connectors[i]), call.Tool))
 	if err != nil {
 		return approval.Proposal{}, err
 	}
