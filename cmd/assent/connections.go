@@ -64,6 +64,7 @@ func (w *prepared) connect(ctx context.Context, of []config.Connector, folder, f
 	pins := connector.NewFolderPins(pinsFolder(w.state))
 	opened, err := connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
 		opts := connector.Options{Runner: host.None{}, Dir: c.folderOf(byName[cfg.Name]), Environ: os.Environ(), Pins: pins, Names: names, Report: c.happened}
+		opts.Verify = w.programs.Verify(cfg.Command, opts.Dir, opts.Environ)
 		if byName[cfg.Name].Sandboxed {
 			opts.Runner, opts.Profile = c.held.Runner, c.held.profile(cfg.Command, opts.Dir)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool"
+	pinned "github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/connector"
 )
 
@@ -178,8 +179,10 @@ func (k *counter) openConnectors(ctx context.Context, policy *config.Policy, cho
 		configs = append(configs, connectorConfig(c, file == "" && c.Source == ""))
 	}
 	pins := connector.NewFolderPins(pinsFolder(state))
+	var programs pinned.Programs
 	k.connectors, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
 		opts := k.ear.Listen(connector.Options{Runner: host.None{}, Dir: dir, Environ: os.Environ(), Pins: pins, Names: names})
+		opts.Verify = programs.Verify(cfg.Command, dir, opts.Environ)
 		if i := slices.IndexFunc(chosen, func(c config.Connector) bool { return c.Name == cfg.Name }); chosen[i].Sandboxed {
 			opts.Runner, opts.Profile = held.Runner, held.profile(cfg.Command, dir)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/assent-dev/assent/internal/override"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/internal/trust"
+	pinned "github.com/assent-dev/assent/tool/command"
 )
 
 // prepared is a worker that was found, read and looked at. Nothing has happened yet.
@@ -27,6 +28,8 @@ type prepared struct {
 	sandbox *confinement
 	rules   []approval.Rule // those of the store, when it was opened
 	later   func() string   // which deny came after that
+	// programs are what the run starts, as they were when it began.
+	programs *pinned.Programs
 }
 
 // prepare finds a worker and what holds for it, and asks whether to trust it.
@@ -83,7 +86,7 @@ func (f *workFlags) places() (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &prepared{state: state, cwd: cwd, places: config.Places{Admin: config.AdminFile, Config: dir, Resolve: resolveExisting}}
+	w := &prepared{state: state, cwd: cwd, programs: &pinned.Programs{}, places: config.Places{Admin: config.AdminFile, Config: dir, Resolve: resolveExisting}}
 	if f.config == "" {
 		return w, nil
 	}
@@ -170,5 +173,6 @@ func (w *prepared) boxOptions() toolbox.Options {
 	return toolbox.Options{
 		State: w.state, Protected: []string{w.places.Config}, Environ: os.Environ(),
 		Undo: undoFolder(w.state, w.cfg.Files[len(w.cfg.Files)-1]), Hold: w.sandbox.hold, Rules: w.rules, Later: w.later,
+		Programs: w.programs,
 	}
 }

@@ -87,6 +87,9 @@ func resume(c *cobra.Command, k *keeper, id string, asJSON bool) error {
 		return err
 	}
 	w.session = run.Session
+	if p.Programs != nil {
+		w.programs = p.Programs
+	}
 	shown := newRunView(out, c.ErrOrStderr(), asJSON)
 	return f.work(c, w, shown, func(ctx context.Context, j *job) error {
 		j.crew.Recall(p.Created)

@@ -137,7 +137,7 @@ func (j *job) do(ctx context.Context, do func(context.Context, *worker.Run) (wor
 func (f *runFlags) parked(w *prepared) parked {
 	return parked{
 		Worker: w.cfg.Files[len(w.cfg.Files)-1], Folder: w.cwd, Config: f.config, Set: f.set, Model: f.model, OnDeny: f.onDeny,
-		MaxSteps: f.maxSteps, MaxTokens: f.maxTokens, MaxTime: f.maxTime,
+		MaxSteps: f.maxSteps, MaxTokens: f.maxTokens, MaxTime: f.maxTime, Programs: w.programs,
 	}
 }
 

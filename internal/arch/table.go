@@ -39,7 +39,7 @@ var table = map[string]line{
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
-	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...)},
+	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{system}},
 	"tool/connector": {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{mcp}},
 
 	"tool/shell/programs":    {pure: true},
