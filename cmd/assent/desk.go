@@ -139,15 +139,7 @@ func (d *desk) Covers(ctx context.Context, r *approval.Request, answer approval.
 // denied tells lists and searches which files are denied, by a rule or for this session.
 func (d *desk) denied(policy *approval.RuleSet) func(context.Context, approval.Act) bool {
 	return func(ctx context.Context, act approval.Act) bool {
-		rules, rulesErr := d.store.Rules(ctx)
-		grants, grantsErr := d.store.Grants(ctx, d.session)
-		if rulesErr != nil || grantsErr != nil {
-			return true
-		}
-		call := approval.Call{Tool: act.Name, Session: d.session}
-		p := approval.Policy{Rules: rules, Fixed: policy, Grants: grants}
-		q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: time.Now()}
-		return p.Judge(q).State == approval.AutoDenied
+		return approval.IsDenied(ctx, d.store, d.session, policy, act, time.Now())
 	}
 }
 

@@ -62,7 +62,7 @@ var table = map[string]line{
 	"internal/agents/e2e":     {},
 	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/hosts", "tool/roots", "tool/shell"}},
 	"internal/agents/hook": {inside: []string{
-		"approval", "internal/agents", "internal/agents/foreign", "internal/config", "internal/explain", "internal/notify", "internal/trust", "present", "sandbox",
+		"approval", "internal/agents", "internal/agents/foreign", "internal/config", "internal/notify", "internal/trust", "present", "sandbox",
 		"store", "tool", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner",
 	}},
 	"internal/agents/prompttool": {inside: []string{"approval", "internal/agents", "internal/agents/hook", "store"}, outside: []string{mcp}},

@@ -13,7 +13,6 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/foreign"
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -137,9 +136,9 @@ func (d *desk) toolFor(environ []string, want agents.Want, broken error) (*tool.
 		return tool.NewSet(unreadable{want.Call, broken})
 	}
 	var err error
-	opts := foreign.Options{Roots: d.roots, Hosts: d.policy.Shell.Network, Denied: d.denied}
+	opts := foreign.Options{Roots: d.roots, Hosts: d.policy.Shell.Network, Denied: d.denied(want.Call.Session)}
 	if want.Call.Connector == "" && want.Call.Tool == approval.Shell && d.policy.HasShell {
-		if opts.Shell, err = d.shell(environ); err != nil {
+		if opts.Shell, err = d.shell(environ, opts.Denied); err != nil {
 			return nil, err
 		}
 	}
@@ -151,24 +150,18 @@ func (d *desk) toolFor(environ []string, want agents.Want, broken error) (*tool.
 }
 
 // shell judges commands as the agent's own shell would run them.
-func (d *desk) shell(environ []string) (*shell.Tool, error) {
+func (d *desk) shell(environ []string, denied func(context.Context, approval.Act) bool) (*shell.Tool, error) {
 	entries := runner.NewEnvironment(environ, d.policy.Shell.Env).Entries()
 	world := func(dir string) analysis.World { return host.New(dir, entries) }
-	return shell.New(d.policy.Shell, d.roots, shell.Options{World: world, Denied: d.denied})
+	return shell.New(d.policy.Shell, d.roots, shell.Options{World: world, Denied: denied})
 }
 
-// denied reports whether a rule denies an act on its own. What cannot be told is denied.
-func (d *desk) denied(ctx context.Context, act approval.Act) bool {
-	s, err := d.opened()
-	if err != nil {
-		return true
+// denied tells which acts are denied on their own, by a rule or for the agent's session.
+func (d *desk) denied(session string) func(context.Context, approval.Act) bool {
+	return func(ctx context.Context, act approval.Act) bool {
+		s, err := d.opened()
+		return err != nil || approval.IsDenied(ctx, s, session, d.policy.Rules, act, d.clock())
 	}
-	rules, err := s.Rules(ctx)
-	if err != nil {
-		return true
-	}
-	judge := explain.Explainer{Policy: approval.Policy{Rules: rules, Fixed: d.policy.Rules}, Clock: d.clock}
-	return judge.Denied(ctx, act)
 }
 
 // An unreadable tool is called by an event that makes no sense.
