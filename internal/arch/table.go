@@ -39,7 +39,7 @@ var table = map[string]line{
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
-	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...)},
+	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{system}},
 	"tool/connector": {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{mcp}},
 
 	"tool/shell/programs":    {pure: true},
@@ -74,7 +74,7 @@ var table = map[string]line{
 	}},
 	"internal/setup/open": {inside: []string{
 		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/setup", "internal/toolbox", "present",
-		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/connector", "tool/files", "tool/roots",
+		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/roots",
 	}},
 
 	"internal/trust": {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},

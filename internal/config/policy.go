@@ -34,6 +34,9 @@ type Policy struct {
 	// CustomTools are programs as tools. One without a command is an executable in tools/,
 	// or a tool of the embedding program.
 	CustomTools []command.Config
+	// Trusted are the programs that the file starts, as they were when it was looked at
+	// whether somebody trusts it. Nil if nobody has to.
+	Trusted command.Files
 	// Connectors are where foreign tools come from.
 	Connectors []Connector
 	// Rules are those that are kept with the file, its exceptions among them.

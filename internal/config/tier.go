@@ -103,10 +103,19 @@ func (c *combination) add(t Tier) error {
 	c.addShell(p, p.Shell, nil)
 	c.policy.HasShell = c.policy.HasShell || p.HasShell
 	c.policy.Tools.Tools = slices.Concat(p.Tools.Tools, c.policy.Tools.Tools)
-	c.policy.CustomTools = replacing(c.policy.CustomTools, p.CustomTools, func(t command.Config) string { return t.Name })
+	c.policy.CustomTools = replacing(c.policy.CustomTools, p.boundTools(), func(t command.Config) string { return t.Name })
 	c.policy.Connectors = replacing(c.policy.Connectors, p.Connectors, func(t Connector) string { return t.Name })
 	c.rules = slices.Concat(c.rules, p.Rules.Rules())
 	return nil
+}
+
+// boundTools are the custom tools of the file, each bound to the programs that were trusted.
+func (p *Policy) boundTools() []command.Config {
+	out := slices.Clone(p.CustomTools)
+	for i := range out {
+		out[i].Trusted = p.Trusted
+	}
+	return out
 }
 
 // replacing returns both lists, with those of more in place of those of the same name.

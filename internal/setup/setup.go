@@ -155,6 +155,7 @@ func set(f *config.File, values []string) (*config.File, error) {
 	if err != nil {
 		return nil, &SetError{err}
 	}
+	out.Policy.Trusted = f.Policy.Trusted // values change nothing about which programs are trusted
 	return out, nil
 }
 

@@ -112,8 +112,9 @@ func aboutFiles(r approval.Rule, names ...string) bool {
 		return true
 	}
 	return slices.ContainsFunc(names, func(name string) bool {
-		act := approval.Act{Name: name, Target: approval.UnknownTarget(approval.Path), Verdict: approval.Free}
-		return judge(alone, act, time.Now()).State != approval.FreeToRun
+		act := approval.Act{Name: name, Target: approval.UnknownTarget(approval.Path)}
+		meets, _ := approval.Policy{Fixed: alone}.Denies("", act, time.Now())
+		return meets != approval.No
 	})
 }
 
@@ -221,16 +222,9 @@ func (s *search) denied(act approval.Act) (source string, denied bool) {
 	if !s.denies {
 		return "", false
 	}
-	act.Verdict = approval.Free // only the rules are asked
-	j := judge(s.rules, act, s.now)
-	if j.State != approval.AutoDenied {
+	meets, rule := approval.Policy{Fixed: s.rules}.Denies("", act, s.now)
+	if meets != approval.Yes {
 		return "", false
 	}
-	return j.Rule.Source, true
-}
-
-// judge is what rules alone say about an act.
-func judge(rules *approval.RuleSet, act approval.Act, now time.Time) approval.Judgement {
-	p := approval.Policy{Fixed: rules}
-	return p.Judge(approval.Question{Call: &approval.Call{Tool: act.Name}, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: now})
+	return rule.Source, true
 }

@@ -57,6 +57,9 @@ type Options struct {
 	// Environ is our own environment, as NAME=VALUE, of which a server of a config gets
 	// little.
 	Environ []string
+	// Verify is asked before each start of the server; an error refuses that start. Nil means
+	// that the server is started as it is.
+	Verify func() error
 	// HTTP is used for connectors with a URL; nil means a client of its own.
 	HTTP *http.Client
 	// Pins keeps definitions. Nil means a memory of the connector's own.

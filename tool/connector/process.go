@@ -33,6 +33,11 @@ func (c *Connector) start(ctx context.Context) (*process, error) {
 	if c.opts.Runner == nil {
 		return nil, errors.New("programs are not started here")
 	}
+	if c.opts.Verify != nil {
+		if err := c.opts.Verify(); err != nil {
+			return nil, err
+		}
+	}
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
 		return nil, err

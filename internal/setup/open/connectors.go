@@ -65,6 +65,7 @@ func (b *Base) Connect(ctx context.Context, of []config.Connector, s Servers) (c
 	pins := connector.NewFolderPins(PinsFolder(b.Places.State))
 	c.All, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
 		opts := connector.Options{Runner: host.None{}, Dir: b.folderOf(byName[cfg.Name]), Environ: os.Environ(), Pins: pins, Names: names}
+		opts.Verify = b.Programs.Verify(cfg.Command, opts.Dir, opts.Environ)
 		if byName[cfg.Name].Sandboxed {
 			opts.Runner, opts.Profile = c.held.Runner, c.held.profile(cfg.Command, opts.Dir)
 		}
