@@ -13,7 +13,7 @@ type mix struct {
 	filler  string // the pattern of rule number %[1]d
 	effects []Effect
 	own     []string
-	grants  bool // the rule numbers are grants as well
+	grants  bool // there is a grant for each rule
 	call    Call
 	act     Act
 	want    State
@@ -89,6 +89,32 @@ func TestJudgingALargeSetAllocatesNothing(t *testing.T) {
 		}
 		if n := testing.AllocsPerRun(100, func() { p.Judge(q) }); n != 0 {
 			t.Errorf("%s: %v allocations", m.name, n)
+		}
+	}
+}
+
+// TestFewRulesOfALargeSetAreTried spoils one rule after another: only a judgement
+// that looks at the rule fails.
+func TestFewRulesOfALargeSetAreTried(t *testing.T) {
+	const n, few = 1000, 10
+	for _, m := range mixes {
+		p, q := m.of(t, n)
+		fails := func() (failed bool) {
+			defer func() { failed = recover() != nil }()
+			p.Judge(q)
+			return false
+		}
+		tried := 0
+		for i := range n {
+			c := &p.Rules.denies.rules[i]
+			rule := c.rule
+			if c.rule = nil; fails() {
+				tried++
+			}
+			c.rule = rule
+		}
+		if tried < len(m.own) || tried > few {
+			t.Errorf("%s: %d of %d rules are tried, want %d to %d", m.name, tried, n, len(m.own), few)
 		}
 	}
 }
