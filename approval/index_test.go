@@ -249,7 +249,7 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 			}
 		}
 	}
-	for range rounds.N(200, 5000) {
+	for range rounds.N(100, 5000) {
 		rapid.Check(t, check)
 	}
 	want := []string{"excepted", "deny by look-alike"}
