@@ -62,7 +62,7 @@ func (f *mcpFlags) open(c *cobra.Command, args []string) (k *counter, err error)
 	if err := k.openTools(f.tools); err != nil {
 		return nil, err
 	}
-	return k, k.connect(c.Context(), chosen, f.env)
+	return k, k.connect(c.Context(), chosen, open.Servers{Pass: f.env, Named: f.name != ""})
 }
 
 // choose picks the connectors that are named, all if none is, or makes one of a command. Its
@@ -123,12 +123,12 @@ func (k *counter) configure(tools ...tool.Tool) ([]tool.Tool, error) {
 }
 
 // connect starts the connectors. What happens to them is told to the gateway.
-func (k *counter) connect(ctx context.Context, chosen []config.Connector, pass []string) (err error) {
-	taken := []string{} // a name that is not offered is nobody's
+func (k *counter) connect(ctx context.Context, chosen []config.Connector, as open.Servers) (err error) {
+	as.Taken, as.Options = []string{}, k.ear.Listen // a name that is not offered is nobody's
 	for _, t := range k.tools {
-		taken = append(taken, t.Spec().Name)
+		as.Taken = append(as.Taken, t.Spec().Name)
 	}
-	k.foreign, err = k.Base.Connect(ctx, chosen, open.Servers{Taken: taken, Pass: pass, Options: k.ear.Listen})
+	k.foreign, err = k.Base.Connect(ctx, chosen, as)
 	if err == nil {
 		k.closers = append(k.closers, k.foreign.Close)
 	}

@@ -22,6 +22,8 @@ type Servers struct {
 	// Taken are the names of tools that a stranger's tool should not be taken for; nil means
 	// all built-in ones.
 	Taken []string
+	// Named says that a person gave the server of a command line its name.
+	Named bool
 	// Pass are variables of our environment that connectors of config get besides their own.
 	Pass []string
 	// Options changes the options of each; nil leaves them as they are.
@@ -55,6 +57,8 @@ func (b *Base) Connect(ctx context.Context, of []config.Connector, s Servers) (c
 		configs[i], byName[cfg.Name] = b.connectorConfig(cfg), cfg
 		if cfg.Source != "" {
 			configs[i].Pass = s.Pass
+		} else {
+			configs[i].Named = s.Named
 		}
 	}
 	names := &connector.Names{}
