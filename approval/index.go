@@ -154,6 +154,9 @@ func (f *finder) bucket(b *bucket, try func(id int32)) {
 				b.targets().candidates(s, try)
 			}
 		}
+		for _, s := range t.Also {
+			b.targets().candidates(s, try)
+		}
 	default:
 		b.targets().candidates(t.Text, try)
 	}
