@@ -68,6 +68,7 @@ func (r *report) policy(o *object) *Policy {
 		r.sandbox(n, p)
 	}
 	if n, ok := o.take("shell"); ok {
+		p.Shell.Source = r.source(o.keys["shell"])
 		r.shell(n, p)
 	}
 	p.Shell.Network = p.OS.hosts()

@@ -34,7 +34,7 @@ func (r *report) shell(n ast.Node, p *Policy) {
 		r.checkEnv(n, c.Env)
 	}
 	if n, ok := o.take("cwd"); ok {
-		c.Cwd = r.text(n, "shell.cwd")
+		c.Cwd, c.Source = r.text(n, "shell.cwd"), r.source(n)
 	}
 	if n, ok := o.take("network"); ok {
 		r.shellNetwork(n, &p.OS)

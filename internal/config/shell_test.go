@@ -32,6 +32,7 @@ shell:
       sandbox_paths: [output]
 `)
 	want := shell.Config{
+		Source:  "policy.yaml:5",
 		Default: shell.Default{Approval: tool.WordAsk, Source: "policy.yaml:7"},
 		Rules: []shell.Rule{
 			{Pattern: "git status", Approval: tool.WordAllow, Source: "policy.yaml:10"},

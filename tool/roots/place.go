@@ -211,9 +211,17 @@ func (p Place) Below() []Place {
 	return out
 }
 
-// Child returns the place of a name in the folder at this place.
+// Child returns the place of a name in the folder at this place, which is in a
+// root. Where another root hides the name, it has another one of the folder's.
 func (p Place) Child(rel string) (Place, error) {
-	child, err := p.set.Resolve(p.name + "/" + filepath.ToSlash(rel))
+	if p.by == nil {
+		return Place{}, refuse("%s is outside the roots", p.name)
+	}
+	name := p.set.called(append([]*folder{p.by}, p.by.names...), path.Join(p.rest, filepath.ToSlash(rel)))
+	if name == "" {
+		return Place{}, refuse("%s has no name for %s: a root is called so", p.name, rel)
+	}
+	child, err := p.set.Resolve(name)
 	if err != nil {
 		return Place{}, fmt.Errorf("%s: %w", p.name, err)
 	}
