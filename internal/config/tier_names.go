@@ -90,6 +90,26 @@ func (c *combination) fillDefaults() error {
 	return nil
 }
 
+// Strictest returns the roots with what holds in each: of several that are one folder the
+// strictest word. Resolve is that of [Setting].
+func (p *Policy) Strictest(resolve func(string) (string, error)) ([]roots.Root, error) {
+	folders, err := sameFolders(p.Roots, resolve)
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(p.Roots)
+	for _, names := range folders {
+		for _, i := range names {
+			for _, j := range names {
+				if i != j {
+					out[i] = stricter(out[i], p.Roots[j])
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
 // stricter returns what two roots that are one folder say together, in the place of the
 // first.
 func stricter(a, b roots.Root) roots.Root {
