@@ -50,6 +50,12 @@ func TestHookProgramWithTwoNamesForTheProject(t *testing.T) {
 		"read-only": {"sandbox: {paths: {p: {root: ., mode: ro}}}\n", "", map[[2]string]string{
 			read("project/a.txt"): allow, write("project/a.txt"): deny,
 		}},
+		"a folder whose name a root has taken": {"sandbox: {paths: {'.': {root: ., mode: rw}, docs: {root: ../elsewhere, approval: {read: deny}}}}\nrules: [allow write_file(docs/**)]\n", "project/docs", map[[2]string]string{
+			bash("cat c.txt"): allow, read("project/docs/c.txt"): allow, write("project/docs/c.txt"): ask, bash("cat ../../elsewhere/c.txt"): deny, read("elsewhere/c.txt"): deny,
+		}},
+		"and the other way round": {"sandbox: {paths: {'.': {root: ., approval: {read: deny}}, docs: {root: ../elsewhere}}}\n", "project/docs", map[[2]string]string{
+			bash("cat c.txt"): deny, read("project/docs/c.txt"): deny, read("elsewhere/c.txt"): allow,
+		}},
 		"in a subfolder": {"sandbox: {paths: {p: {root: ., approval: {read: ask, delete: deny}}}}\nrules: [deny read_file(sub/d.txt), deny write_file(p/sub/d.txt)]\n", "project/sub", map[[2]string]string{
 			read("project/sub/c.txt"): ask, bash("rm c.txt"): deny, write("project/sub/d.txt"): deny, write("project/sub/c.txt"): ask,
 		}},
@@ -61,7 +67,7 @@ func TestHookProgramWithTwoNamesForTheProject(t *testing.T) {
 			}
 			for file, text := range map[string]string{
 				"project/.assent/policy.yaml": c.policy, "project/a.txt": "a\n", "project/a.md": "a\n", "project/secret.txt": "s\n", "project/other.txt": "o\n",
-				"project/sub/c.txt": "c\n", "project/sub/d.txt": "d\n", "elsewhere/c.txt": "c\n",
+				"project/sub/c.txt": "c\n", "project/sub/d.txt": "d\n", "elsewhere/c.txt": "c\n", "project/docs/c.txt": "c\n",
 			} {
 				put(t, filepath.Join(top, file), text)
 			}

@@ -39,12 +39,14 @@ func TestTheBuiltInRootSpeaksWhereNoFileDoes(t *testing.T) {
 		"a subfolder, denied":  {"/proj/sub", "", "{p: {root: ., approval: {read: deny}}}", false, map[string]string{".": "rw deny ask ask", "p": "ro deny ask ask"}},
 		"a subfolder, ro":      {"/proj/sub", "", "{p: {root: ., mode: ro}}", false, map[string]string{".": "ro allow ask ask", "p": "ro allow ask ask"}},
 		"the nearest":          {"/proj/sub/x", "", "{p: {root: ., approval: ask}, s: {root: ./sub, mode: rw, approval: allow}}", false, map[string]string{".": "rw allow allow allow", "p": "ro ask ask ask", "s": "rw allow allow allow"}},
-		"two names around":     {"/proj/sub", "", "{p: {root: ., mode: rw, approval: allow}, q: {root: ., approval: {write: ask}}}", false, map[string]string{".": "rw allow ask ask", "p": "rw allow allow allow", "q": "ro allow ask ask"}},
+		"two names around":     {"/proj/sub", "", "{p: {root: ., mode: rw, approval: {read: ask, write: allow}}, q: {root: ., approval: {write: ask}}}", false, map[string]string{".": "rw ask ask ask", "p": "rw ask allow ask", "q": "ro allow ask ask"}},
 		"two names at it":      {"/proj", "", "{p: {root: ., mode: rw, approval: allow}, q: {root: ., approval: {write: ask}}}", false, map[string]string{".": "rw allow ask ask", "p": "rw allow allow allow", "q": "rw allow ask ask"}},
 		"below it":             {"/proj", "", "{p: {root: ./docs}}", false, map[string]string{".": "rw allow ask ask", "p": "ro allow ask ask"}},
 		"the user's":           {"/proj", "{u: {root: /proj, mode: rw, approval: {write: allow}}}", "", false, map[string]string{".": "rw allow allow ask", "u": "rw allow allow ask"}},
 		"not trusted":          {"/proj", "", "{p: {root: ., mode: rw, approval: {read: deny, write: allow}}}", true, map[string]string{".": "rw deny ask ask"}},
 		"user and not trusted": {"/proj", "{u: {root: /proj, mode: rw, approval: {write: allow}}}", "{p: {root: ., approval: {write: ask, delete: deny}}}", true, map[string]string{".": "rw allow ask deny", "u": "rw allow ask deny"}},
+		"not trusted, inside":  {"/proj/sub", "{u: {root: /proj, mode: rw, approval: {write: allow}}}", "{p: {root: ./sub, approval: {write: deny}}}", true, map[string]string{".": "rw allow deny ask", "u": "rw allow allow ask"}},
+		"its name is taken":    {"/proj/sub", "", "{'.': {root: ., approval: {read: deny}}}", false, map[string]string{".": "ro deny ask ask"}},
 		"elsewhere":            {"/proj", "", "{'.': {root: ./sub, mode: ro}}", false, map[string]string{".": "ro allow ask ask"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,6 +84,7 @@ func TestADenyOfALaterTierHoldsInARootThatLiesInIt(t *testing.T) {
 	for name, c := range map[string]struct{ user, project, want string }{
 		"around":                  {"{in: {root: /a/in, mode: rw, approval: allow}}", "{all: {root: /a, approval: {write: deny}}}", "rw allow deny allow"},
 		"the same folder":         {"{in: {root: /a/in, mode: rw, approval: allow}}", "{too: {root: /a/in, approval: {delete: deny}}}", "rw allow allow deny"},
+		"the name is taken over":  {"{in: {root: /a/in, mode: rw}}", "{in: {root: /a, approval: {write: deny}}}", "ro allow deny ask"},
 		"an ask is no deny":       {"{in: {root: /a/in, mode: rw, approval: allow}}", "{all: {root: /a, approval: ask}}", "rw allow allow allow"},
 		"its own file lifts it":   {"{in: {root: /a/in, mode: rw, approval: allow}}", "{all: {root: /a, approval: {write: deny}}, i: {root: /a/in, mode: rw}}", "rw allow allow allow"},
 		"its own, of the name in": {"{in: {root: /a/in, mode: rw, approval: allow}}", "{all: {root: /a, approval: {write: deny}}, in: {root: /a/in, mode: rw}}", "rw allow allow allow"},

@@ -17,6 +17,10 @@ var accesses = []roots.Access{roots.Read, roots.Write, roots.Delete}
 func (c *combination) addRoots(more []roots.Root) error {
 	earlier := slices.Clone(c.policy.Roots)
 	for i := range earlier {
+		taken := slices.ContainsFunc(more, func(r roots.Root) bool { return r.Name == earlier[i].Name })
+		if taken || c.isDefault(earlier[i]) { // it is replaced, or filled at the end
+			continue
+		}
 		around, err := c.around(earlier[i].Host, more)
 		if err != nil {
 			return err

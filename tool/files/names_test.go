@@ -71,6 +71,10 @@ func TestListOfAFolderThatARootHides(t *testing.T) {
 	if r := w.ok("read_file", args{"path": "src/src/b.md"}); !strings.Contains(r.Text, "three") {
 		t.Errorf("read %s", r.Text)
 	}
+	natural := newWorld(t, setup{tree: tree, roots: []roots.Root{{Name: ".", Host: "proj"}, {Name: "src", Host: "proj/src"}}})
+	if got := decode[listResult](t, natural.ok("list_files", args{"path": "."})); !slices.Equal(got.Files, []string{"a.md", "src/a.md", "src/b.md"}) || got.LeftOut != 0 {
+		t.Errorf("%+v", got)
+	}
 	alone := newWorld(t, setup{tree: tree, roots: []roots.Root{{Name: ".", Host: "proj"}, {Name: "src", Host: "other"}}})
 	if got := decode[listResult](t, alone.ok("list_files", args{"path": "."})); !slices.Equal(got.Files, []string{"a.md"}) || got.LeftOut != 2 {
 		t.Errorf("%+v", got)
