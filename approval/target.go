@@ -88,10 +88,11 @@ func LinkTarget(written, resolved []string) Target {
 
 // KnownAs returns t with further names that only denies look at.
 func (t Target) KnownAs(names ...string) Target {
-	known := slices.Concat(t.Written, t.Resolved)
-	t.Also = slices.DeleteFunc(cleanAll(names), func(s string) bool { return slices.Contains(known, s) })
-	if len(t.Also) == 0 {
-		t.Also = nil
+	t.Also = nil
+	for _, name := range cleanAll(names) {
+		if !slices.Contains(t.Written, name) && !slices.Contains(t.Resolved, name) {
+			t.Also = append(t.Also, name)
+		}
 	}
 	return t
 }

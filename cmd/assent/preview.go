@@ -39,7 +39,9 @@ func previewChanged(c *cobra.Command, k *keeper, s *store.Store, run, request st
 		return tool.Guard(approval.Config{Session: saved.Session, Policy: rules, Rules: s, Grants: s}, tools...)
 	}
 	all.Model = func(context.Context, *config.Worker) (worker.Talker, error) { return nil, nil }
-	w.withoutMissing()
+	if _, err := w.withoutMissing(); err != nil {
+		return nil, err
+	}
 	m, err := all.Open(w.cfg)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,10 @@ type dryTool struct {
 
 // dry lists the tools of a worker. It calls no model, makes nothing and records nothing.
 func (f *runFlags) dry(ctx context.Context, out io.Writer, w *prepared) error {
-	missing := w.withoutMissing()
+	missing, err := w.withoutMissing()
+	if err != nil {
+		return err
+	}
 	all := &crew.Crew{
 		Folders: []string{"workers"}, Box: w.boxOptions(), Ties: &crew.Ties{},
 		Denied: func(*approval.RuleSet) func(context.Context, approval.Act) bool { return nil },
@@ -61,13 +64,24 @@ func (f *runFlags) dry(ctx context.Context, out io.Writer, w *prepared) error {
 	return t.Flush()
 }
 
-// withoutMissing leaves out the folders that a run would make first, and returns them.
-func (w *prepared) withoutMissing() []roots.Root {
-	missing := w.cfg.MissingRoots()
-	w.cfg.Policy.Roots = slices.DeleteFunc(slices.Clone(w.cfg.Policy.Roots), func(r roots.Root) bool {
-		return slices.ContainsFunc(missing, func(m roots.Root) bool { return m.Name == r.Name })
-	})
-	return missing
+// withoutMissing leaves out the folders that a run would make first, and returns them with
+// what will hold there.
+func (w *prepared) withoutMissing() (missing []roots.Root, err error) {
+	made := w.cfg.MissingRoots()
+	strictest, err := w.cfg.Policy.Strictest(w.places.Resolve)
+	if err != nil {
+		return nil, err
+	}
+	var there []roots.Root
+	for i, r := range w.cfg.Policy.Roots {
+		if slices.ContainsFunc(made, func(m roots.Root) bool { return m.Name == r.Name }) {
+			missing = append(missing, strictest[i])
+		} else {
+			there = append(there, r)
+		}
+	}
+	w.cfg.Policy.Roots = there
+	return missing, nil
 }
 
 // accesses are what the file tools do with a root.
@@ -146,11 +160,14 @@ func rootNeeds(m *crew.Member, a roots.Access, missing []roots.Root) string {
 		}
 		by[word] = append(by[word], name)
 	}
-	for _, r := range missing { // they may be written, and say the rest themselves
+	for _, r := range missing {
 		word, said := r.Approval[a]
-		if !said && a == roots.Read {
+		switch {
+		case a != roots.Read && r.Mode != roots.ReadWrite:
+			word = approval.Block // by another name of the folder
+		case !said && a == roots.Read:
 			word = approval.Free
-		} else if !said {
+		case !said:
 			word = approval.Ask
 		}
 		by[word] = append(by[word], r.Name+" (made first)")

@@ -103,8 +103,10 @@ func (l *look) fail(source, format string, args ...any) {
 
 // missing warns of folders that are not there and that nobody makes.
 func (l *look) missing() {
+	made := l.policy.MissingRoots()
 	for _, r := range l.policy.Roots {
-		if _, err := os.Stat(r.Host); err != nil && r.Mode != roots.ReadWrite {
+		is := func(m roots.Root) bool { return m.Name == r.Name }
+		if _, err := os.Stat(r.Host); err != nil && !slices.ContainsFunc(made, is) {
 			l.warn(r.Source, "root %q: %v; a run would end with this", r.Name, err)
 		}
 	}

@@ -231,6 +231,7 @@ sandbox:
     out: {mode: rw, approval: {write: allow}}
     too: {root: ./out, mode: rw}
     fix: {root: ./out/fix}
+    fixed: {root: ./out/fix/../fix, mode: rw}
     in: {root: ./out/fix/in, mode: rw}
 expect:
   write_file(out/a): ask
@@ -240,6 +241,9 @@ expect:
 `)
 	if strings.Contains(got, "should be") {
 		t.Error(got)
+	}
+	if strings.Contains(got, "a run would end with this") {
+		t.Error(got) // one of its names lets it be made
 	}
 	if !strings.Contains(got, `policy.yaml:5: warning: root "too" is the same folder as root "out" (policy.yaml:4)`) {
 		t.Error(got)

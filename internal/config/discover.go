@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/tool/roots"
@@ -88,13 +89,22 @@ func (p Places) Owns(path string) bool {
 	return err == nil && strings.HasPrefix(real, folder+string(filepath.Separator))
 }
 
-// MissingRoots are the roots that may be written and do not exist. They are made when a run
-// starts, and never before its file is trusted.
+// MissingRoots are the roots that may be written and do not exist, under all their names.
+// They are made when a run starts, and never before its file is trusted.
 func (p *Policy) MissingRoots() []roots.Root {
 	var out []roots.Root
-	for _, r := range p.Roots {
-		if _, err := os.Stat(r.Host); r.Mode == roots.ReadWrite && os.IsNotExist(err) {
-			out = append(out, r)
+	folders, err := sameFolders(p.Roots, roots.RealPath)
+	if err != nil {
+		return nil // there is no working folder, and opening the roots says so
+	}
+	for _, names := range folders {
+		if !slices.ContainsFunc(names, func(i int) bool { return p.Roots[i].Mode == roots.ReadWrite }) {
+			continue
+		}
+		for _, i := range names {
+			if _, err := os.Stat(p.Roots[i].Host); os.IsNotExist(err) {
+				out = append(out, p.Roots[i])
+			}
 		}
 	}
 	return out

@@ -172,6 +172,24 @@ sandbox:
 	}
 }
 
+// A folder that one of its names lets tools write is made, and then all names are there.
+func TestMissingRootsUnderSeveralNames(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(dir, dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	p := &Policy{Roots: []roots.Root{
+		{Name: "a", Host: dir + "/new", Mode: roots.ReadWrite}, {Name: "b", Host: dir + "/link/new"}, {Name: "c", Host: dir + "/other"}, {Name: "d", Host: dir, Mode: roots.ReadWrite},
+	}}
+	var got []string
+	for _, r := range p.MissingRoots() {
+		got = append(got, r.Name)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What the system says is one folder is one, whatever its paths are.
 func TestOneFolderByIdentity(t *testing.T) {
 	dir := t.TempDir()

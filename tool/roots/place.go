@@ -112,7 +112,7 @@ func (p Place) Target() approval.Target {
 		}
 		return append(to, filepath.Join(f.host, rel))
 	}
-	written := []string{p.name}
+	written := append(make([]string, 0, 4), p.name)
 	if p.host {
 		written = append(written, p.shown)
 	}
@@ -121,7 +121,7 @@ func (p Place) Target() approval.Target {
 			written = spell(written, f, p.rest)
 		}
 	}
-	resolved := []string{p.Resolved()}
+	resolved := append(make([]string, 0, 4), p.Resolved())
 	for _, f := range p.set.folders {
 		if rel, ok := f.part(p.resolved); ok {
 			resolved = spell(resolved, f, rel)

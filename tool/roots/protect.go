@@ -34,6 +34,16 @@ func protectAll(paths []string) ([]protected, error) {
 	return out, nil
 }
 
+// RealPath returns a path without symbolic links, as far as it exists. Of a link that
+// leads nowhere it is where it leads.
+func RealPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return resolveExisting(abs, maxLinks), nil
+}
+
 // resolveExisting resolves the links in a path that need not exist.
 func resolveExisting(abs string, links int) string {
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
