@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -30,7 +31,7 @@ func TestHookProgramWithTwoNamesForTheProject(t *testing.T) {
 	bash := func(command string) [2]string { return [2]string{"Bash", `{"command":"` + command + `"}`} }
 	for name, c := range map[string]struct {
 		policy string
-		dir    string // of the agent; default project
+		dir    string // of the agent; default project; with a ! the policy is not trusted
 		want   map[[2]string]string
 	}{
 		"its own name": {"sandbox: {paths: {p: {root: .}}}\nrules: [deny read_file(p/secret.txt), deny read_file(other.txt)]\n", "", map[[2]string]string{
@@ -56,6 +57,12 @@ func TestHookProgramWithTwoNamesForTheProject(t *testing.T) {
 		"and the other way round": {"sandbox: {paths: {'.': {root: ., approval: {read: deny}}, docs: {root: ../elsewhere}}}\n", "project/docs", map[[2]string]string{
 			bash("cat c.txt"): deny, read("project/docs/c.txt"): deny, read("elsewhere/c.txt"): allow,
 		}},
+		"not trusted": {"sandbox: {paths: {p: {root: ., mode: rw, approval: {write: allow}}}}\nrules: [deny read_file(p/secret.txt), allow write_file(p/**)]\n", "!", map[[2]string]string{
+			read("project/a.txt"): allow, read("project/secret.txt"): deny, bash("cat secret.txt"): deny, write("project/a.txt"): ask,
+		}},
+		"not trusted, in a subfolder": {"sandbox: {paths: {'.': {root: .}}}\nrules: [deny write_file(a.txt)]\n", "!project/sub", map[[2]string]string{
+			write("project/a.txt"): deny, bash("touch ../a.txt"): deny, write("project/sub/c.txt"): ask, write("project/sub/a.txt"): deny,
+		}},
 		"in a subfolder": {"sandbox: {paths: {p: {root: ., approval: {read: ask, delete: deny}}}}\nrules: [deny read_file(sub/d.txt), deny write_file(p/sub/d.txt)]\n", "project/sub", map[[2]string]string{
 			read("project/sub/c.txt"): ask, bash("rm c.txt"): deny, write("project/sub/d.txt"): deny, write("project/sub/c.txt"): ask,
 		}},
@@ -74,8 +81,11 @@ func TestHookProgramWithTwoNamesForTheProject(t *testing.T) {
 			if err := os.Symlink("project", top+"/link"); err != nil {
 				t.Fatal(err)
 			}
-			trustFile(t, top+"/project/.assent/policy.yaml", top+"/state/assent")
-			dir := filepath.Join(top, orElse(c.dir, "project"))
+			agent, untrusted := strings.CutPrefix(c.dir, "!")
+			if !untrusted {
+				trustFile(t, top+"/project/.assent/policy.yaml", top+"/state/assent")
+			}
+			dir := filepath.Join(top, cmp.Or(agent, "project"))
 			for call, want := range c.want {
 				event := `{"session_id":"s","cwd":"` + dir + `","hook_event_name":"PreToolUse","permission_mode":"default","tool_use_id":"t","tool_name":"` +
 					call[0] + `","tool_input":` + strings.ReplaceAll(call[1], "$TOP", top) + `}`
@@ -95,13 +105,6 @@ func TestHookProgramWithTwoNamesForTheProject(t *testing.T) {
 			}
 		})
 	}
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 func put(t *testing.T, file, text string) {
