@@ -35,7 +35,7 @@ func (l *look) open(ctx context.Context) (err error) {
 	e, closing, err := l.explainer(standing, dir)
 	var wrong *tool.ConfigError
 	if errors.As(err, &wrong) && l.projects() {
-		l.warn(wrong.Source, "%v. 'assent call', 'explain' and 'mcp' end with this; only in the hooks of other agents, which add the agent's folder, commands can run", wrong.Err)
+		l.warn(wrong.Source, "%v. 'assent call', 'explain' and 'mcp' fail without one; hooks of other agents work, because they add the agent's folder", wrong.Err)
 		e, closing, err = l.explainer(inAgentsFolder(standing, l.file.Folder), dir)
 	}
 	l.profile()

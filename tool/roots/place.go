@@ -219,7 +219,7 @@ func (p Place) Child(rel string) (Place, error) {
 	}
 	name := p.set.called(append([]*folder{p.by}, p.by.names...), path.Join(p.rest, filepath.ToSlash(rel)))
 	if name == "" {
-		return Place{}, refuse("%s has no name for %s: a root is called so", p.name, rel)
+		return Place{}, refuse("%s in %s cannot be named: a root has this name; rename the root", rel, p.name)
 	}
 	child, err := p.set.Resolve(name)
 	if err != nil {
