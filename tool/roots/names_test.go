@@ -383,3 +383,72 @@ func TestRootsBelowAFolderAreThereOnce(t *testing.T) {
 		t.Errorf("%d below", len(below))
 	}
 }
+
+// Whatever roots there are: a name leads back to the file that has it, every name of a file
+// is judged alike, and a deny by one of them is met by all.
+func TestNamesLeadBack(t *testing.T) {
+	dir := tree(t, "p/x", "p/src/x", "p/src/docs/x", "p/docs/x", "p/docs/src/x", "link -> p", "p/l -> src", "p/src/up -> ../docs/x", "p/.x -> src/docs")
+	files := []string{"/p/x", "/p/src/x", "/p/src/docs/x", "/p/docs/x", "/p/docs/src/x", "/link/src/x", "/p/l/docs/x", "/p/src/up", "/p/.x/x", "/p/src/new", "/p/docs"}
+	var options []roots.Root
+	for _, name := range []string{".", "src", "docs"} {
+		for i, host := range []string{"/p", "/link", "/p/src", "/p/docs"} {
+			r := rw(name, dir+host)
+			if i%2 == 1 {
+				r.Approval = map[roots.Access]approval.Verdict{roots.Read: approval.Ask, roots.Write: approval.Free}
+			}
+			options = append(options, r)
+		}
+	}
+	sets := 0
+	for i := range options {
+		for j := i; j < len(options); j++ {
+			for k := j; k < len(options); k++ {
+				var list []roots.Root
+				for _, r := range []roots.Root{options[i], options[j], options[k]} {
+					if !slices.ContainsFunc(list, func(o roots.Root) bool { return o.Name == r.Name }) {
+						list = append(list, r)
+					}
+				}
+				set, err := roots.New(roots.Options{}, list...)
+				must(t, err)
+				for _, file := range files {
+					leadBack(t, set, dir+file)
+				}
+				must(t, set.Close())
+				sets++
+			}
+		}
+	}
+	if sets < 300 {
+		t.Errorf("%d sets", sets)
+	}
+}
+
+func leadBack(t *testing.T, set *roots.Set, abs string) {
+	t.Helper()
+	p, _, err := set.ResolveHost(abs)
+	must(t, err)
+	target := p.Target()
+	written := p.Act(roots.Write)
+	for _, spelling := range slices.Concat(target.Written, []string{p.Resolved()}) {
+		if strings.HasPrefix(spelling, "/") {
+			continue
+		}
+		again, err := set.Resolve(spelling)
+		if err != nil {
+			continue // by name a link does not lead out of its root
+		}
+		if again.Key() != p.Key() {
+			t.Fatalf("%v: %s is called %s, and that is %s", set.Roots(), abs, spelling, again.Key())
+		}
+		if slices.Contains(target.Written, spelling) && again.Act(roots.Write).Verdict != written.Verdict {
+			t.Fatalf("%v: %s is %v, and as %s %v", set.Roots(), abs, written.Verdict, spelling, again.Act(roots.Write).Verdict)
+		}
+		also := again.Target()
+		for _, other := range target.Resolved {
+			if !slices.Contains(also.Written, other) && !slices.Contains(also.Resolved, other) {
+				t.Fatalf("%v: a deny of %s meets %s, and not %s: %+v", set.Roots(), other, abs, spelling, also)
+			}
+		}
+	}
+}
