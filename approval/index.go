@@ -237,6 +237,9 @@ func (f *finder) tryNamed(scope key, name uint64) {
 				f.tryGlobs(scope, s)
 			}
 		}
+		for _, s := range t.Also {
+			f.tryGlobs(scope, s)
+		}
 	default:
 		f.tryGlobs(scope, t.Text)
 	}

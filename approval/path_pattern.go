@@ -83,7 +83,7 @@ func (p pathPattern) covers(t *Target) bool {
 
 // meets is the match of a deny: one spelling of either is enough.
 func (p pathPattern) meets(t *Target) Meets {
-	if p.to.match(t.To) && (p.matchesAny(t.Written) || p.matchesAny(t.Resolved)) {
+	if p.to.match(t.To) && (p.matchesAny(t.Written) || p.matchesAny(t.Resolved) || p.matchesAny(t.Also)) {
 		return Yes
 	}
 	return No

@@ -34,7 +34,7 @@ var table = map[string]line{
 	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt"}, outside: []string{system}},
 
 	"tool":           {inside: []string{"approval", "present", "sandbox"}, outside: []string{schemas}},
-	"tool/roots":     {inside: []string{"approval"}},
+	"tool/roots":     {inside: []string{"approval", "internal/realpath"}},
 	"tool/hosts":     {inside: []string{"approval"}, pure: true},
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs"}, underTool...)},
@@ -50,7 +50,7 @@ var table = map[string]line{
 
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 
-	"internal/config":  {inside: append([]string{"approval", "sandbox", "tool", "tool/roots", "tool/hosts", "tool/shell/runner"}, toolsets...), outside: []string{yamlModule, schemas}},
+	"internal/config":  {inside: append([]string{"approval", "internal/realpath", "sandbox", "tool", "tool/roots", "tool/hosts", "tool/shell/runner"}, toolsets...), outside: []string{yamlModule, schemas}},
 	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", highlighting, "golang.org/x/sys"}},
 	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}},
 	"internal/notify":  {inside: []string{"approval", "present"}},

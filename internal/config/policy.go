@@ -4,14 +4,15 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell"
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 )
 
 // A Policy is what a file says about calls.
@@ -71,6 +72,7 @@ func (r *report) policy(o *object) *Policy {
 		r.sandbox(n, p)
 	}
 	if n, ok := o.take("shell"); ok {
+		p.Shell.Source = r.source(o.keys["shell"])
 		r.shell(n, p)
 	}
 	p.Shell.Network = p.OS.hosts()

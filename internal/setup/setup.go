@@ -2,6 +2,8 @@ package setup
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/assent-dev/assent/approval"
@@ -75,14 +77,8 @@ func Resolve(ctx context.Context, o Order) (*Setup, error) {
 // readTiers reads what holds below the project's own file: the administrator's word, and the
 // user's or the operator's.
 func (s *Setup) readTiers(o Order) (err error) {
-	if s.Places.Admin != "" {
-		admin, err := config.ReadAdmin(s.Places.Admin)
-		if err != nil {
-			return err
-		}
-		if admin != nil {
-			s.add(config.Administrator, admin)
-		}
+	if err := s.readAdmin(); err != nil {
+		return err
 	}
 	user := o.User
 	if user == nil {
@@ -105,6 +101,30 @@ func (s *Setup) readTiers(o Order) (err error) {
 	}
 	s.add(config.Operator, s.operator)
 	return nil
+}
+
+func (s *Setup) readAdmin() error {
+	if s.Places.Admin == "" {
+		return nil
+	}
+	admin, err := config.ReadAdmin(s.Places.Admin)
+	if err != nil || admin == nil {
+		return err
+	}
+	s.add(config.Administrator, admin)
+	return nil
+}
+
+// Checked is what a file is checked against: what holds whatever it says, and what of this
+// machine decides whether it can be used. Where assent keeps its own files does not.
+func Checked(p Places) (below []config.Tier, setting config.Setting, err error) {
+	s := &Setup{Places: p, Configuration: &config.Configuration{}}
+	if err := s.readAdmin(); err != nil {
+		return nil, setting, err
+	}
+	setting = s.Setting(&config.Policy{})
+	setting.Own, setting.CacheFolder = nil, filepath.Join(os.TempDir(), "assent-caches")
+	return s.tiers, setting, nil
 }
 
 func (s *Setup) add(kind config.TierKind, f *config.File) {

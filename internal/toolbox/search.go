@@ -91,7 +91,9 @@ func searched(set *roots.Set, besides []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, real)
+		if !slices.Contains(out, real) { // a folder may have several names
+			out = append(out, real)
+		}
 	}
 	for _, b := range besides {
 		if !slices.ContainsFunc(out, func(folder string) bool { return sandbox.Below(folder, b) }) {

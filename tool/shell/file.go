@@ -127,13 +127,15 @@ func actName(a roots.Access) string {
 	return approval.WriteFile
 }
 
-// name returns how acts name a folder: virtually inside a root, else absolutely.
+// name returns how acts name a folder: virtually inside a root, else absolutely. Of
+// several names of a root it is always the same one: a yes that holds in a folder
+// holds there by each.
 func (ps *places) name(abs string) string {
 	if abs == "" {
 		return ""
 	}
 	if p := ps.at(abs); p.err == nil {
-		return p.Name()
+		return p.Common()
 	}
 	return abs
 }

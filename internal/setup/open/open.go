@@ -148,7 +148,7 @@ func (b *Base) makeRoots() (err error) {
 		if b.standIn, err = os.MkdirTemp("", "assent-look-"); err != nil {
 			return err
 		}
-		b.Policy.Roots, err = StandIns(b.Policy.Roots, b.standIn)
+		b.Policy, err = b.Policy.StandIns(b.standIn)
 		return err
 	}
 	for _, r := range missing {
