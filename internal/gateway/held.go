@@ -46,7 +46,7 @@ type held struct {
 // begin reviews a call, and asks if it must be.
 func (g *Gateway) begin(h *held, c *caller, call approval.Call, name string, key approval.Digest) *held {
 	h.g, h.name, h.session, h.at, h.connector, h.key = g, name, call.Session, c.at, call.Connector, key
-	h.caller, h.attended, h.news = c, true, make(chan struct{}, 1)
+	h.attendedBy(c)
 	h.ctx, h.end = context.WithCancel(context.WithValue(g.ctx, heldKey{}, h))
 	h.batch = h.offer.gate.Review(h.ctx, call)
 	g.mu.Lock()
@@ -64,7 +64,7 @@ func (g *Gateway) attach(c *caller, key approval.Digest) *held {
 	defer g.mu.Unlock()
 	for _, h := range g.held[key] {
 		if !h.attended && !h.over && c.state == h.state {
-			h.caller, h.attended = c, true
+			h.attendedBy(c)
 			h.receive(c)
 			if h.expiry != nil {
 				h.expiry.Stop()
@@ -74,6 +74,15 @@ func (g *Gateway) attach(c *caller, key approval.Digest) *held {
 		}
 	}
 	return nil
+}
+
+// attendedBy says that a caller waits for the call. It wants the lock, unless nobody else
+// knows of the call yet.
+func (h *held) attendedBy(c *caller) {
+	h.caller, h.attended = c, true
+	if c.rounds && h.news == nil {
+		h.news = make(chan struct{}, 1)
+	}
 }
 
 // ask has the gate ask what is pending. Nobody waits here.

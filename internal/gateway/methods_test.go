@@ -415,13 +415,15 @@ func TestAListedResourceOfAnotherIsNotFree(t *testing.T) {
 
 // Updates reach those who subscribed, from the connector that they subscribed to.
 func TestUpdatesComeFromWhereTheyWereAskedFor(t *testing.T) {
-	told := make(chan string, 10)
+	told := make(chan string, 100)
 	w := start(t, gateway.Options{Gate: approval.Config{Mode: approval.ModeApproveAll}}, map[string]string{"one": mcptest.Library, "two": mcptest.Library})
 	s := w.connect(t, &mcp.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { told <- r.Params.URI }})
 	if err := subscribe("test://motto")(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	say(t, s, "two__touch", "test://motto")
+	for range 20 {
+		say(t, s, "two__touch", "test://motto")
+	}
 	say(t, s, "one__touch", "test://motto")
 	if got := <-told; got != "test://motto" || len(told) > 0 {
 		t.Errorf("told %q and %d more", got, len(told))

@@ -46,8 +46,8 @@ func (h *held) inquire(ctx context.Context, r mcp.InputRequest) (mcp.InputRespon
 		h.inputs = map[string]*input{}
 	}
 	h.inputs[id] = q
-	h.g.mu.Unlock()
 	signal(h.news)
+	h.g.mu.Unlock()
 	defer func() {
 		h.g.mu.Lock()
 		defer h.g.mu.Unlock()

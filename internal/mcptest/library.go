@@ -32,11 +32,15 @@ func newLibrary() *mcp.Server {
 	s.AddPrompt(&mcp.Prompt{Name: "curious"}, curious)
 	s.AddResource(&mcp.Resource{Name: "motto", URI: "test://motto"}, motto)
 	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "page", URITemplate: "test://page/{+n}"}, motto)
-	mcp.AddTool(s, &mcp.Tool{Name: "touch", Description: "Says that a resource changed."}, func(ctx context.Context, _ *mcp.CallToolRequest, in Said) (*mcp.CallToolResult, any, error) {
-		return text("touched"), nil, s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: in.Text})
-	})
+	mcp.AddTool(s, &mcp.Tool{Name: "touch", Description: "Says that a resource changed."}, touch)
 	mcp.AddTool(s, &mcp.Tool{Name: "think", Description: "Asks the client's model."}, think)
 	return s
+}
+
+// touch says so whether anybody subscribed or not, which the SDK would not.
+func touch(_ context.Context, _ *mcp.CallToolRequest, in Said) (*mcp.CallToolResult, any, error) {
+	_, err := fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q}}`+"\n", in.Text)
+	return text("touched"), nil, err
 }
 
 func think(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
