@@ -265,6 +265,19 @@ func TestADenyThatComesLaterHolds(t *testing.T) {
 	}
 }
 
+// off is a store whose master switch is off.
+type off struct{ *approval.Memory }
+
+func (off) Approvals(context.Context) (bool, error) { return false, nil }
+
+// With approvals off what would be asked runs, is recorded, and denies hold.
+func TestMethodsWithApprovalsOff(t *testing.T) {
+	for rule, runs := range map[string]bool{"deny other:*": true, "deny connector one": false} {
+		w := start(t, gateway.Options{Gate: approval.Config{Rules: off{approval.NewMemory(10)}, Policy: approvaltest.Rules(t, rule)}}, one(mcptest.Library))
+		w.everyMethod(t, "2025-06-18", runs, runs)
+	}
+}
+
 // The operator's word on tools by name is about methods too.
 func TestConfigNamesMethods(t *testing.T) {
 	for word, runs := range map[tool.Word]bool{tool.WordAllow: true, tool.WordDeny: false, tool.WordAsk: false} {

@@ -9,6 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+//lint:file-ignore SA1019 servers still ask for the client's model
+
 // inRounds is the first version of the protocol in which a server sends no requests. What
 // it needs to know from the client stands in the result of a call, and the client makes the
 // call again with the answers. Such a call stays held in between.
