@@ -41,7 +41,7 @@ type Tool struct {
 	templates  templates
 	parameters []string // their names
 	env        runner.Environment
-	pinned     *Pinned
+	pinned     *pinned
 }
 
 // New returns the tool, bound to its program as it is now or was trusted. Whether the program
@@ -73,11 +73,11 @@ func New(cfg Config, opts Options) (*Tool, error) {
 		env:  runner.NewEnvironment(opts.Environ, cfg.Env),
 		spec: tool.Spec{Name: cfg.Name, Description: cfg.Description, Schema: cfg.Parameters},
 	}
-	line := Line{Argv: cfg.Command, Dir: opts.Dir, Path: pathOf(t.env), Trusted: cfg.Trusted, Source: cfg.Source}
+	l := line{argv: cfg.Command, dir: opts.Dir, path: pathOf(t.env), trusted: cfg.Trusted, source: cfg.Source}
 	if cfg.Definition != "" {
-		line.Further = []string{cfg.Definition}
+		l.further = []string{cfg.Definition}
 	}
-	t.pinned = opts.Programs.Pin(line)
+	t.pinned = opts.Programs.pin(l)
 	return t, nil
 }
 

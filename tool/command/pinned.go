@@ -34,40 +34,34 @@ type Programs struct {
 // Files are digests of files, by their paths without links on the way.
 type Files map[string]approval.Digest
 
-// A Line is a command line that is to run only what was trusted.
-type Line struct {
-	// Argv is the program and its arguments; Dir where it runs; Path the PATH in which its
-	// program is looked for.
-	Argv []string
-	Dir  string
-	Path string
-	// Further are files that belong to it and are not on the command line.
-	Further []string
-	// Trusted are its files as somebody has trusted them, and Source is the file that was
-	// trusted with them, with or without a line. Nil means that what is there when the line is
-	// pinned is trusted.
-	Trusted Files
-	Source  string
+// A line is a command line that is to run only what was trusted.
+type line struct {
+	argv    []string // the program and its arguments
+	dir     string   // where it runs
+	path    string   // the PATH in which its program is looked for
+	further []string // files that belong to it and are not passed on
+	trusted Files    // its files as somebody has trusted them; nil if nobody has to
+	source  string   // the file that was trusted with them, and the line in it
 }
 
-// A Pinned line is one whose files must be what they were when it was pinned or trusted.
-type Pinned struct {
-	Line
+// A pinned line is one whose files must be what they were when it was pinned or trusted.
+type pinned struct {
+	line
 	programs *Programs
 	first    Files
 }
 
-// Pin returns the line, bound to its files as they are now; if the same line was pinned before,
+// pin returns the line, bound to its files as they are now; if the same line was pinned before,
 // as they were then. A line whose program cannot be found names no file: one that is there
 // later is new.
-func (p *Programs) Pin(line Line) *Pinned {
-	key, _ := json.Marshal(append([]string{line.Dir}, line.Argv...)) // texts can always be written
+func (p *Programs) pin(l line) *pinned {
+	key, _ := json.Marshal(append([]string{l.dir}, l.argv...)) // texts can always be written
 	p.mu.Lock()
 	first, seen := p.first[string(key)]
 	p.mu.Unlock()
 	if !seen {
 		first = Files{}
-		if now, err := p.find(line); err == nil {
+		if now, err := p.find(l); err == nil {
 			for _, f := range now.files {
 				first[f.path] = f.digest
 			}
@@ -82,7 +76,7 @@ func (p *Programs) Pin(line Line) *Pinned {
 		p.first[string(key)] = first
 		p.mu.Unlock()
 	}
-	return &Pinned{Line: line, programs: p, first: first}
+	return &pinned{line: l, programs: p, first: first}
 }
 
 // Verify returns what must be asked before each start of a command line, for servers that are
@@ -91,13 +85,13 @@ func (p *Programs) Verify(argv []string, dir string, environ []string) func() er
 	if len(argv) == 0 {
 		return nil
 	}
-	return p.Pin(Line{Argv: argv, Dir: dir, Path: pathOf(runner.NewEnvironment(environ, nil))}).check
+	return p.pin(line{argv: argv, dir: dir, path: pathOf(runner.NewEnvironment(environ, nil))}).check
 }
 
 // check returns a [*ChangedError] if a file of the line is not what it was, and another error
 // if its files cannot be read. A program that is not there is no error: it cannot be started.
-func (p *Pinned) check() error {
-	if _, err := lookUp(p.Argv[0], p.Dir, p.Path); err != nil {
+func (p *pinned) check() error {
+	if _, err := lookUp(p.argv[0], p.dir, p.path); err != nil {
 		return nil
 	}
 	_, err := p.look()
@@ -106,24 +100,24 @@ func (p *Pinned) check() error {
 
 // look finds the files of the line as they are now. If one differs from what it was, the error
 // is a [*ChangedError], and the program is what was found.
-func (p *Pinned) look() (program, error) {
-	now, err := p.programs.find(p.Line)
+func (p *pinned) look() (program, error) {
+	now, err := p.programs.find(p.line)
 	if err != nil {
 		return program{}, err
 	}
 	for i, f := range now.files {
 		if want, there := p.want(f); want != f.digest && (i == 0 || !isData(f.path)) {
-			return now, &ChangedError{File: p.shown(f), New: !there, Trusted: p.trusted()}
+			return now, &ChangedError{File: p.shown(f), New: !there, Trusted: p.trustedWith()}
 		}
 	}
 	return now, nil
 }
 
 // want is what a file must be. A program that is looked for in PATH is nobody's to trust.
-func (p *Pinned) want(f file) (approval.Digest, bool) {
-	fromPath := f.word == p.Argv[0] && !strings.Contains(f.word, "/")
-	from := p.Trusted
-	if p.Trusted == nil || fromPath {
+func (p *pinned) want(f file) (approval.Digest, bool) {
+	fromPath := f.word == p.argv[0] && !strings.Contains(f.word, "/")
+	from := p.trusted
+	if p.trusted == nil || fromPath {
 		from = p.first
 	}
 	d, there := from[f.path]
@@ -137,22 +131,22 @@ func isData(path string) bool {
 }
 
 // shown is how the model and the person are told of a file, without a path of this machine.
-func (p *Pinned) shown(f file) string {
+func (p *pinned) shown(f file) string {
 	if !filepath.IsAbs(f.word) {
 		return filepath.Clean(f.word)
 	}
-	if rel, err := filepath.Rel(p.Dir, f.word); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(p.dir, f.word); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
 	return filepath.Base(f.word)
 }
 
-// trusted is the file that somebody has trusted; empty if nobody had to.
-func (p *Pinned) trusted() string {
-	if p.Trusted == nil {
+// trustedWith is the file that somebody has trusted; empty if nobody had to.
+func (p *pinned) trustedWith() string {
+	if p.trusted == nil {
 		return ""
 	}
-	return cmp.Or(strings.TrimRight(strings.TrimRight(p.Source, "0123456789"), ":"), "its policy")
+	return cmp.Or(strings.TrimRight(strings.TrimRight(p.source, "0123456789"), ":"), "its policy")
 }
 
 // A ChangedError says that a file is not what it was when it was trusted, and what to do.

@@ -28,27 +28,27 @@ type file struct {
 }
 
 // find finds the program of a line and hashes its files. The program is the first of them.
-func (p *Programs) find(line Line) (program, error) {
-	first, err := lookUp(line.Argv[0], line.Dir, line.Path)
+func (p *Programs) find(l line) (program, error) {
+	first, err := lookUp(l.argv[0], l.dir, l.path)
 	if err != nil {
 		return program{}, err
 	}
-	found := program{argv: append([]string{first}, line.Argv[1:]...)}
+	found := program{argv: append([]string{first}, l.argv[1:]...)}
 	h := sha256.New()
-	for i, word := range slices.Concat(found.argv, line.Further) {
+	for i, word := range slices.Concat(found.argv, l.further) {
 		fmt.Fprintf(h, "%d %s ", len(word), word)
-		real, named := Named(word, line.Dir)
+		real, named := Named(word, l.dir)
 		if !named {
 			continue
 		}
-		_, trusted := line.Trusted[real]
+		_, trusted := l.trusted[real]
 		digest, err := p.digest(real, trusted)
 		if err != nil {
 			return program{}, err
 		}
 		fmt.Fprintf(h, "%s ", digest)
 		if i == 0 {
-			word = line.Argv[0]
+			word = l.argv[0]
 		}
 		found.files = append(found.files, file{word, real, digest})
 	}
