@@ -18,9 +18,6 @@ func (a *Agent) Has(tool string) bool {
 	return a.tools[tool] != nil || strings.HasPrefix(tool, "mcp__")
 }
 
-// ShellTool is the agent's name for the tool that runs commands.
-func (a *Agent) ShellTool() string { return a.like[approval.Shell] }
-
 // Sample is what the agent sends before it runs a tool in a folder. The tool goes by the
 // agent's own name, as CONNECTOR:NAME, or by our name if the agent has one that does the same;
 // relative paths are relative to the folder.
