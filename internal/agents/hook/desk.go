@@ -83,7 +83,7 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 	if a.Program != "" {
 		protected = append(protected, a.Program)
 	}
-	if d.roots, err = roots.New(roots.Options{Secrets: d.policy.Secrets, Protected: protected}, d.policy.Roots...); err != nil {
+	if d.roots, err = roots.New(roots.Options{Secrets: d.policy.Secrets, Protected: protected, Missing: true}, d.policy.Roots...); err != nil {
 		return err
 	}
 	set, err := d.toolFor(a.Environ, want, broken)

@@ -56,7 +56,7 @@ func (a *answering) policyFor(ctx context.Context, dir string, user *config.File
 	if project != nil {
 		tiers = append(tiers, *project)
 	}
-	first := config.Tier{Kind: "built-in", Policy: defaultPolicy(dir, !saysShell(tiers))}
+	first := config.Tier{Kind: config.BuiltIn, Policy: defaultPolicy(dir, !saysShell(tiers))}
 	all, err := config.Combine(realPath, append([]config.Tier{first}, tiers...)...)
 	if err != nil {
 		return nil, err
