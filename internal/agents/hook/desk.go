@@ -83,6 +83,9 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 	if a.Program != "" {
 		protected = append(protected, a.Program)
 	}
+	if _, err = os.Lstat(e.Dir); err != nil { // any other root may be made later
+		return fmt.Errorf("root %q: %w", ".", err)
+	}
 	if d.roots, err = roots.New(roots.Options{Secrets: d.policy.Secrets, Protected: protected, Missing: true}, d.policy.Roots...); err != nil {
 		return err
 	}
