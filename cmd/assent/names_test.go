@@ -57,6 +57,9 @@ func TestHookProgramWithTwoNamesForTheProject(t *testing.T) {
 		"and the other way round": {"sandbox: {paths: {'.': {root: ., approval: {read: deny}}, docs: {root: ../elsewhere}}}\n", "project/docs", map[[2]string]string{
 			bash("cat c.txt"): deny, read("project/docs/c.txt"): deny, read("elsewhere/c.txt"): allow,
 		}},
+		"a folder that is not there yet": {"sandbox: {paths: {p: {root: .}, out: {root: ./out, mode: rw, approval: {write: allow, delete: deny}}, o: {root: ./out, mode: rw, approval: {write: allow}}, no: {root: ./none}}}\nrules: [deny write_file(o/secret.txt)]\n", "", map[[2]string]string{
+			bash("ls"): allow, write("project/out/a.txt"): allow, write("project/out/secret.txt"): deny, bash("rm out/a.txt"): deny, write("project/none/a.txt"): deny, write("project/a.txt"): ask,
+		}},
 		"not trusted": {"sandbox: {paths: {p: {root: ., mode: rw, approval: {write: allow}}}}\nrules: [deny read_file(p/secret.txt), allow write_file(p/**)]\n", "!", map[[2]string]string{
 			read("project/a.txt"): allow, read("project/secret.txt"): deny, bash("cat secret.txt"): deny, write("project/a.txt"): ask,
 		}},

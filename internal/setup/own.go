@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -35,9 +36,15 @@ func (s *Setup) Protected() []string {
 	return out
 }
 
-// Roots opens the folders that tools may reach. Close them when the last call has ended.
+// Roots opens the folders that tools may reach. Close them when the last call has ended. For
+// another agent a folder may be made later, if it is not the one that the agent works in.
 func (s *Setup) Roots() (*roots.Set, error) {
-	return roots.New(roots.Options{Secrets: s.Secrets, Protected: s.Protected()}, s.Policy.Roots...)
+	if s.byDefault {
+		if _, err := os.Lstat(s.Dir); err != nil {
+			return nil, fmt.Errorf("root %q: %w", ".", err)
+		}
+	}
+	return roots.New(roots.Options{Secrets: s.Secrets, Protected: s.Protected(), Missing: s.byDefault}, s.Policy.Roots...)
 }
 
 // Setting is what of this machine and user the profile of a policy depends on.

@@ -52,14 +52,15 @@ type Setup struct {
 	// Untrusted says that the file is not trusted, so that it can only forbid.
 	Untrusted bool
 
-	operator *config.File  // of -c; nil for none
-	tiers    []config.Tier // below a worker or project
-	files    []string      // of those tiers
+	byDefault bool          // something holds where no file speaks
+	operator  *config.File  // of -c; nil for none
+	tiers     []config.Tier // below a worker or project
+	files     []string      // of those tiers
 }
 
 // Resolve finds out what holds.
 func Resolve(ctx context.Context, o Order) (*Setup, error) {
-	s := &Setup{Places: o.Places, Dir: o.Dir}
+	s := &Setup{Places: o.Places, Dir: o.Dir, byDefault: o.Default}
 	if err := s.readTiers(o); err != nil {
 		return nil, err
 	}

@@ -452,3 +452,33 @@ func leadBack(t *testing.T, set *roots.Set, abs string) {
 		}
 	}
 }
+
+// The words of a root hold for what will be made there.
+func TestRootsThatDoNotExist(t *testing.T) {
+	dir := tree(t, "proj/", "link -> proj/new")
+	list := []roots.Root{free(".", dir+"/proj"), {Name: "new", Host: dir + "/proj/new", Source: "policy.yaml:3"}, rw("too", dir+"/link"), rw("gone", dir+"/gone/far")}
+	var bad *roots.RootError
+	if _, err := roots.New(roots.Options{}, list...); !errors.As(err, &bad) || bad.Root.Name != "new" {
+		t.Errorf("got %v", err)
+	}
+	set := newSetWith(t, roots.Options{Missing: true}, list...)
+	for path, want := range map[string]approval.Verdict{"/proj/a": approval.Free, "/proj/new/a": approval.Block, "/link/a": approval.Block, "/gone/far/a": approval.Ask, "/gone/a": approval.Ask} {
+		p, _, err := set.ResolveHost(dir + path)
+		must(t, err)
+		if act := p.Act(roots.Write); act.Verdict != want {
+			t.Errorf("%s is %v: %s", path, act.Verdict, act.Why)
+		}
+	}
+	p, inside, err := set.ResolveHost(dir + "/proj/new/a")
+	must(t, err)
+	if !inside || p.Name() != "new/a" || !denied(t, "deny read_file(too/**)", p.Act(roots.Read)) {
+		t.Errorf("inside %v, %s: %+v", inside, p.Name(), p.Target())
+	}
+	for _, name := range []string{"new/a", "too/a", "gone"} {
+		if act := wantVerdict(t, set, name, roots.Read, approval.Block); !strings.Contains(act.Why, "does not exist") || strings.Contains(act.Why, dir) {
+			t.Errorf("%s: %s", name, act.Why)
+		}
+	}
+	nowhere := newSetWith(t, roots.Options{Missing: true}, rw(".", dir+"/none"))
+	wantVerdict(t, nowhere, "/etc/passwd", roots.Read, approval.Block)
+}

@@ -44,7 +44,8 @@ var defaults = map[Access]approval.Verdict{
 type Root struct {
 	// Name is how tools and rules call it: one path element, or `.`.
 	Name string
-	// Host is the folder or the single file. It must exist.
+	// Host is the folder or the single file. It must exist, unless [Options] say
+	// otherwise.
 	Host string
 	// Mode is ReadOnly unless it says ReadWrite.
 	Mode Mode

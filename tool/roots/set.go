@@ -21,6 +21,9 @@ type Options struct {
 	// Protected are absolute paths of files and folders that no tool writes or
 	// deletes, such as assent's own config and state.
 	Protected []string
+	// Missing takes roots that do not exist: their words hold for what is made there,
+	// and nothing is opened in them. Otherwise such a root is an error.
+	Missing bool
 	// Home is the user's home folder, which only a person may let a tool delete or
 	// replace; empty means that of the process.
 	Home string
@@ -44,7 +47,7 @@ type folder struct {
 	host   string      // as configured, absolute
 	real   string      // with links resolved
 	info   fs.FileInfo // what it was when it was opened
-	handle *os.Root    // the folder, or the one that the single file lies in
+	handle *os.Root    // the folder, or the one that the single file lies in; nil if it does not exist
 	file   string      // the name of the single file; empty for a folder
 	base   fs.FileInfo // the folder that the handle is open on
 	names  []*folder   // all roots that are this place, this one among them; "." last
@@ -72,7 +75,7 @@ func New(opts Options, list ...Root) (*Set, error) {
 	}
 	s.home = homes(opts.Home)
 	for _, r := range list {
-		if err := s.add(r); err != nil {
+		if err := s.add(r, opts.Missing); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -92,7 +95,7 @@ func homes(given string) []string {
 	return []string{filepath.Clean(home), real}
 }
 
-func (s *Set) add(r Root) error {
+func (s *Set) add(r Root, missing bool) error {
 	if err := r.validate(); err != nil {
 		return &RootError{r, err}
 	}
@@ -100,11 +103,14 @@ func (s *Set) add(r Root) error {
 		return &RootError{r, errors.New("there are two roots of this name")}
 	}
 	f, err := open(r)
+	if missing && errors.Is(err, fs.ErrNotExist) {
+		f.real, err = realpath.Resolve(f.host)
+	}
 	if err != nil {
 		return &RootError{r, err}
 	}
 	if err := s.join(f); err != nil {
-		return errors.Join(&RootError{r, err}, f.handle.Close())
+		return errors.Join(&RootError{r, err}, f.close())
 	}
 	s.folders = append(s.folders, f)
 	s.byName[r.Name] = f
@@ -143,7 +149,7 @@ func dotLast(name string) int {
 }
 
 // open finds out what the root is. These errors are for the operator, who wrote
-// the host path.
+// the host path. A root that does not exist is returned beside the error.
 func open(r Root) (*folder, error) {
 	f := &folder{Root: r}
 	var err error
@@ -151,7 +157,7 @@ func open(r Root) (*folder, error) {
 		return nil, err
 	}
 	if f.real, err = filepath.EvalSymlinks(f.host); err != nil {
-		return nil, err
+		return f, err
 	}
 	if f.info, err = os.Lstat(f.real); err != nil {
 		return nil, err
@@ -175,6 +181,9 @@ func open(r Root) (*folder, error) {
 
 // anchored refuses a root whose folder is not found where it was any more.
 func (f *folder) anchored() error {
+	if f.handle == nil {
+		return refuse("root %s cannot be used: its folder does not exist; make it, and start again", f.Name)
+	}
 	where := f.host // a link may lead elsewhere by now
 	if f.file != "" {
 		where = f.dir()
@@ -189,9 +198,16 @@ func (f *folder) anchored() error {
 func (s *Set) Close() error {
 	var errs []error
 	for _, f := range s.folders {
-		errs = append(errs, f.handle.Close())
+		errs = append(errs, f.close())
 	}
 	return errors.Join(errs...)
+}
+
+func (f *folder) close() error {
+	if f.handle == nil {
+		return nil
+	}
+	return f.handle.Close()
 }
 
 // Names returns the names of the roots, in the order given.
