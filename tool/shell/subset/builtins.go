@@ -31,7 +31,7 @@ var special = strings.Fields(`alias unalias let declare typeset local nameref en
 
 // ofZsh are more of them, in zsh.
 var ofZsh = strings.Fields(`integer float private functions autoload zmodload setopt unsetopt emulate noglob nocorrect
-	sched zle bindkey zcompile zstyle zformat zparseopts zregexparse zsh vared print pushln rehash unhash unfunction
+	sched zle bindkey zcompile zstyle zformat zparseopts zregexparse vared print pushln rehash unhash unfunction
 	compctl limit unlimit r repeat foreach end zsystem`)
 
 // checked looks at a simple command that was read.
@@ -106,6 +106,33 @@ func (r *reader) builtin(words []Word, place int) {
 	case "read", "getopts", "unset", "printf", "wait":
 		r.names(name, args)
 	}
+	if slices.Contains(counting, name) {
+		r.number = true
+	}
+}
+
+// counting are builtins that take some of their words for numbers or names, of which one shell
+// or another computes the subscript.
+var counting = strings.Fields("read getopts unset printf wait test [ exit return break continue shift")
+
+// noCode refuses literal text with code in brackets, since it runs when it is used as a number.
+// It is only looked for where something is.
+func (r *reader) noCode() {
+	code := func(text string) bool {
+		_, after, _ := strings.Cut(text, "[")
+		return strings.Contains(after, "$(") || strings.Contains(after, "`")
+	}
+	literal := func(word Word) bool {
+		return code(strings.ReplaceAll(strings.ReplaceAll(word.Shape, "$()", ""), `\`, ""))
+	}
+	for _, c := range r.out {
+		found := slices.ContainsFunc(c.Words, literal) ||
+			slices.ContainsFunc(c.Assigns, func(a Assign) bool { return literal(a.Value) }) ||
+			slices.ContainsFunc(c.Redirs, func(redir Redirect) bool { return literal(redir.Target) || code(redir.Body) })
+		if found {
+			panic(&Outside{Construct: "code in brackets, and a number that may be that", Line: c.Line})
+		}
+	}
 }
 
 // second looks at the word behind expansions, which is the first one if they are empty.
@@ -141,7 +168,7 @@ func (r *reader) nested(name string, args []Word) {
 	if strings.Trim(text, " \t\n") == "" {
 		return
 	}
-	inner := &reader{text: text, shell: r.shell, line: 1, depth: r.depth + 1}
+	inner := &reader{text: text, shell: r.shell, line: 1, depth: r.depth + 1, inside: r.inside}
 	inner.gate()
 	inner.before = []string{name}
 	if end := inner.list(); end != "" {
@@ -154,6 +181,7 @@ func (r *reader) nested(name string, args []Word) {
 		inner.out[i].Line = r.at()
 	}
 	r.out = append(r.out, inner.out...)
+	r.number = r.number || inner.number
 	r.before = append(inner.before, "end")
 }
 

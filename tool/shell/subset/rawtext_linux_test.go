@@ -1,8 +1,6 @@
 package subset
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -69,27 +67,11 @@ func mayMake(c Command, file string) bool {
 }
 
 // ofValues reports whether what happens in a text depends on values, about which the reader
-// says nothing: a file that is sourced, a command whose name is an expansion, and code in the
-// subscript of a value that is used as a number.
+// says nothing: a file that is sourced, or a command whose name is an expansion.
 func ofValues(commands []Command) bool {
-	code, number := false, false
-	for _, c := range commands {
-		if len(c.Words) > 1 && (!c.Words[0].Known || c.Words[0].Text == "." || c.Words[0].Text == "source") {
-			return true
-		}
-		words := slices.Clone(c.Words)
-		for _, a := range c.Assigns {
-			words = append(words, a.Value)
-		}
-		for _, redir := range c.Redirs {
-			words = append(words, redir.Target, Word{Known: true, Text: redir.Body})
-		}
-		for _, word := range words {
-			number = number || strings.Contains(word.Raw, "$((") || word.Known && strings.HasPrefix(word.Text, "-")
-			code = code || strings.Contains(word.Raw+word.Text, "[") && strings.ContainsAny(word.Raw+word.Text, "$`")
-		}
-	}
-	return code && number
+	return slices.ContainsFunc(commands, func(c Command) bool {
+		return len(c.Words) > 1 && (!c.Words[0].Known || c.Words[0].Text == "." || c.Words[0].Text == "source")
+	})
 }
 
 // tries runs a text in every shell for which it is read, and reports what was not read.
@@ -111,7 +93,7 @@ func tries(tb testing.TB, b *box, text string, status int, count *counts) string
 				count.values.Add(1)
 				continue
 			}
-			return fmt.Sprintf("%v %s without reading it\ntext: %q\nread: %s", shell, what, text, listed(commands))
+			return fmt.Sprintf("%v %s without reading it\ntext: %q\nread:\n%s", shell, what, text, listed(commands))
 		}
 	}
 	return ""
@@ -122,23 +104,6 @@ type counts struct{ texts, outside, ran, started, late, values atomic.Int64 }
 func (c *counts) String() string {
 	return fmt.Sprintf("%d texts, %d times outside the subset, %d runs, %d programs started, %d runs killed after %v, %d explained by values",
 		c.texts.Load(), c.outside.Load(), c.ran.Load(), c.started.Load(), c.late.Load(), trialTime, c.values.Load())
-}
-
-func listed(commands []Command) string {
-	var b strings.Builder
-	for _, c := range commands {
-		fmt.Fprintf(&b, "\n  %q", c.Before)
-		for _, a := range c.Assigns {
-			fmt.Fprintf(&b, " %s=%s", a.Name, a.Value.Shape)
-		}
-		for _, w := range c.Words {
-			fmt.Fprintf(&b, " <%s>", w.Shape)
-		}
-		for _, redir := range c.Redirs {
-			fmt.Fprintf(&b, " %s%s<%s>", redir.Fd, redir.Op, redir.Target.Shape)
-		}
-	}
-	return b.String()
 }
 
 // TestRawText mutates texts and runs those that are read in the real shells: a program that
@@ -224,29 +189,6 @@ func FuzzRawText(f *testing.F) {
 	})
 }
 
-// corpus are the commands of agents and people.
-func corpus(tb testing.TB) []string {
-	f, err := os.Open("../testdata/commands.jsonl")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	var texts []string
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var c struct{ Command string }
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			tb.Fatal(err)
-		}
-		texts = append(texts, c.Command)
-	}
-	if err := lines.Err(); err != nil {
-		tb.Fatal(err)
-	}
-	return texts
-}
-
 // fragments are what mutations insert: everything that means something to a shell, and calls
 // of the program M.
 var fragments = strings.Split("M x¦;M x¦; M x;¦\nM x\n¦\nM x¦$(M x)¦\"$(M x)\"¦'$(M x)'¦`M x`¦'`M x`'¦&& M x¦|| M x¦| M x¦& M x¦(M x)¦( M x )¦{ M x; }¦"+
@@ -284,11 +226,16 @@ var tricks = []string{
 // mutated is a text that was changed at random.
 func mutated(r *rand.Rand, texts []string) string {
 	text := pick(r, texts)
-	switch r.IntN(4) {
+	switch r.IntN(5) {
 	case 0:
 		text = pick(r, tricks)
 	case 1:
 		text = pick(r, fragments) + pick(r, []string{" ", "", "\n", "; "}) + pick(r, fragments)
+	case 2, 3:
+		text = composed(r, 3)
+		if r.IntN(3) == 0 {
+			return text
+		}
 	}
 	for range 1 + r.IntN(4) {
 		if len(text) > 2000 {
@@ -320,6 +267,25 @@ func mutated(r *rand.Rand, texts []string) string {
 	}
 	return text
 }
+
+// composed puts simple commands into each other.
+func composed(r *rand.Rand, deep int) string {
+	if deep == 0 || r.IntN(5) == 0 {
+		text := "M"
+		for range r.IntN(4) {
+			text += pick(r, []string{" ", " ", "  ", "\t", " \\\n", ""}) + pick(r, words)
+		}
+		return text
+	}
+	if r.IntN(3) == 0 {
+		return composed(r, deep-1) + pick(r, []string{"; ", "\n", " && ", " || ", " | ", " & ", ";", "&&", "|", "&", "\n\n", " \\\n| "}) + composed(r, deep-1)
+	}
+	return strings.Replace(pick(r, wrappers), "%s", composed(r, deep-1), 1)
+}
+
+// words are those of composed commands.
+var words = []string{"a", "'b c'", "\"d\"", "e\\ f", "$x", "\"$x\"", "${x:-y}", "$(M s)", "\"$(M s)\"", "*.txt", "~", "{a,b}", "{}", "\\$x", "'$x'", "\"\\$x\"", "a=b", "--c=d", "-e", "#", "a#b", "[", "]", "!", "=", "==", "%", "@", "x:y",
+	"> f", "2>&1", "< a.txt", ">> f", "<<'E'\nbody $(M b)\nE\n", "<<< w", "<(M p)", "$((1+x))", "$?", "$#", "\"$@\"", "${x%.*}", "${#x}", "if", "done", "}", "in", "do", "esac", "then", "''", "\"\"", "$", "\"$\"", "\"a$\"", "\"it's\"", "'say \"x\"'", "é", "0", "2", "&> f", "2> f", "\\\\", "\"\\\\\"", "\"\\\"\""}
 
 // border moves a place to where a token begins.
 func border(text string, i int) int {

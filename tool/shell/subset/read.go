@@ -26,6 +26,9 @@ func Read(text string, shell Shell) (commands []Command, err error) {
 		r.outside("an unexpected %s", end)
 	}
 	r.take()
+	if r.number {
+		r.noCode()
+	}
 	return r.out, nil
 }
 
@@ -41,6 +44,7 @@ type reader struct {
 	before  []string  // what came since the last entry
 	pending []hereDoc // here-documents whose body begins with the next line
 	inside  int       // how many substitutions are open
+	number  bool      // a value is used as a number
 
 	line, counted int // the line at byte counted
 }
@@ -549,7 +553,8 @@ func (r *reader) patterns() {
 // tests are the operators of [[ that are read.
 var (
 	unaryTests  = []string{"-e", "-f", "-d", "-s", "-x", "-r", "-w", "-L", "-n", "-z"}
-	binaryTests = []string{"=", "==", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot"}
+	numberTests = []string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge"}
+	binaryTests = append([]string{"=", "==", "!=", "=~", "-nt", "-ot"}, numberTests...)
 )
 
 // test reads [[ without parentheses. Its operators are words of its entry.
@@ -589,6 +594,8 @@ func (r *reader) test() {
 			operand()
 		} else if operand(); operator(binaryTests) {
 			operand()
+			words := r.out[place].Words
+			r.number = r.number || slices.Contains(numberTests, words[len(words)-2].Raw)
 		}
 		r.blanks()
 		if r.has("]]") && ends(r.peek(2)) {

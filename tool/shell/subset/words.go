@@ -19,7 +19,7 @@ const (
 func (r *reader) word(where position) Word {
 	begin := r.pos
 	s := NewSpelling()
-	if c := r.peek(0); c == '=' && where == plainWord && r.shell == Zsh {
+	if c := r.peek(0); c == '=' && where == plainWord && r.shell == Zsh && !ends(r.peek(1)) {
 		r.outside("=command of zsh")
 	}
 	if r.has("<(") {
@@ -241,6 +241,7 @@ func (r *reader) arithmetic(s *Spelling, quoted bool) {
 			r.outside("$((…)) with more than names, numbers and + - * / %%")
 		}
 	}
+	r.number = r.number || strings.Trim(inner, "0123456789+-*/% ") != ""
 	s.Expansion("$(("+strings.ReplaceAll(inner, " ", "")+"))", quoted)
 	r.pos += n + 2
 }
