@@ -32,14 +32,11 @@ func secondReading(text string, shell subset.Shell, depth int) string {
 		return diff
 	}
 	for _, c := range read {
-		inner, script, ok := shellScript(c.Words)
-		if !ok {
-			continue
-		}
-		if depth == maxInner {
+		shells, script := shellScript(c)
+		if len(shells) > 0 && depth == maxInner {
 			return fmt.Sprintf("line %d: too many shells inside each other", c.Line)
 		}
-		for _, shell := range inner {
+		for _, shell := range shells {
 			if why := secondReading(script, shell, depth+1); why != "" {
 				return fmt.Sprintf("line %d: in the script for %v: %s", c.Line, shell, why)
 			}
@@ -86,13 +83,11 @@ func sameEntry(a, b subset.Command) bool {
 		})
 }
 
-// shellScript finds the script that a command hands to a shell, behind whatever wrappers, and
-// the shells that may read it. /bin/sh is dash on some systems and bash on others.
-func shellScript(words []subset.Word) (shells []subset.Shell, script string, ok bool) {
-	for i, word := range words {
-		if !word.Known {
-			continue
-		}
+// shellScript finds the script that a command hands to a shell, behind whatever wrappers, with
+// -c or in a here-document, and the shells that may read it: /bin/sh is dash on some systems
+// and bash on others.
+func shellScript(c subset.Command) (shells []subset.Shell, script string) {
+	for i, word := range c.Words {
 		switch word.Text[strings.LastIndexByte(word.Text, '/')+1:] {
 		case "bash":
 			shells = []subset.Shell{subset.Bash}
@@ -103,17 +98,23 @@ func shellScript(words []subset.Word) (shells []subset.Shell, script string, ok 
 		default:
 			continue
 		}
-		for j := i + 1; j+1 < len(words) && strings.HasPrefix(words[j].Text, "-"); j++ {
-			flags := words[j].Text
-			if strings.HasPrefix(flags, "--") || !strings.Contains(flags, "c") {
-				continue
-			}
-			for j++; j+1 < len(words) && words[j].Known && strings.HasPrefix(words[j].Text, "-"); j++ {
-			}
-			return shells, words[j].Text, words[j].Known
+		args := c.Words[i+1:]
+		command := false
+		for len(args) > 0 && strings.HasPrefix(args[0].Text, "-") {
+			command = command || !strings.HasPrefix(args[0].Text, "--") && strings.Contains(args[0].Text, "c")
+			args = args[1:]
 		}
+		if command && len(args) > 0 && args[0].Known {
+			return shells, args[0].Text
+		}
+		for _, redir := range c.Redirs {
+			if !command && (redir.Op == "<<" || redir.Op == "<<-") {
+				return shells, redir.Body
+			}
+		}
+		return nil, ""
 	}
-	return nil, "", false
+	return nil, ""
 }
 
 // A flattener brings what the parser read into the form of the second reader. What has no

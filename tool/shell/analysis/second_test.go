@@ -21,7 +21,7 @@ func TestSecondReading(t *testing.T) {
 		"if [ -f a ]; then b; elif c; then d; else e; fi", "while read -r x; do echo \"$x\"; done < f", "# first\nls \\\n  -la # last\n", "{ a; b; } 2>&1 | c &",
 		"find . -name '*.go' -exec wc -l {} +", "echo a\\ b \"c\\\"d\" 'e'\\''f' ~/x *.{go,md} \\$x \"\\$x\" \"a\\b\"", "trap 'rm -f \"$t\"' EXIT; eval 'a; b'",
 		"f() { echo \"$1\"; }; f a", "case $x in a|b*) c;; *) d;; esac", "[[ -f a && $x == b* ]] && c", "diff <(a; b) <(c)", "time ls", "read a <<< \"$b\"",
-		"bash -c 'echo $x' _ y", "timeout 5 sh -c 'a && b'", "export A=1 B=\"$c\"; ! a", "echo \"${x/a/b} ${x//\\//.} ${x:0:3} ${x^^} ${PIPESTATUS[0]}\"", "cat <<-'E'\n\ta\n\tE\nb",
+		"bash -c 'echo $x' _ y", "timeout 5 sh -c 'a && b'", "sh -s a <<'E'\nb\nE", "export A=1 B=\"$c\"; ! a", "echo \"${x/a/b} ${x//\\//.} ${x:0:3} ${x^^} ${PIPESTATUS[0]}\"", "cat <<-'E'\n\ta\n\tE\nb",
 	} {
 		if why := SecondReading(text, subset.Bash); why != "" {
 			t.Errorf("%q: %s", text, why)
@@ -31,7 +31,7 @@ func TestSecondReading(t *testing.T) {
 		"echo a #b\\\ntouch M", "echo a \\\r\ntouch M", "x=(a)#; touch M", "declare x=(a)#; touch M", "x+=(a)#; touch M", "(\\\n(echo '$(touch M)'))",
 		"echo `echo ' `;touch M;`'`", "echo $(case a in a) :;; esac); touch M", "bash -c 'echo $(case a in a) :;; esac); touch M'", "eval 'x=(a)#; touch M'", "echo \"$`touch M`\"",
 		"cat <<E\n\\\nE\ntouch M\nE", "cat <<E\n${x:-\nE\ntouch M\n}\nE", "cat <((cat <<E\ntouch M\nE\n))", "let x||touch M", "let x && touch M",
-		"functions[echo]='touch M'; echo a", "sh -c 'x=(a)'", "env A=1 bash -c -- 'let x||touch M'", "echo 'unclosed",
+		"echo $(echo 'a'#; touch M\n)", "(echo \"$x\"#; touch M\n)", "functions[echo]='touch M'; echo a", "sh -c 'x=(a)'", "env A=1 bash -c -- 'let x||touch M'", "bash <<'E'\nlet x||touch M\nE", "sh -s a <<'E'\nx=(a)\nE", "echo 'unclosed",
 	}, hidden...) {
 		if why := SecondReading(text, subset.Bash); why == "" {
 			t.Errorf("%q stands", text)

@@ -27,7 +27,7 @@ func (r *reader) settable(name string) {
 // special are commands of a shell that change how it reads what follows, read text as commands
 // in ways of their own, or take words that other commands cannot have.
 var special = strings.Fields(`alias unalias let declare typeset local nameref enable disable bind complete compgen
-	compopt fc history coproc function select`)
+	compopt fc history coproc function select chdir`)
 
 // ofZsh are more of them, in zsh.
 var ofZsh = strings.Fields(`integer float private functions autoload zmodload setopt unsetopt emulate noglob nocorrect
@@ -75,18 +75,23 @@ func (r *reader) builtin(words []Word, place int) {
 		if len(args) > 0 && strings.HasPrefix(args[0].Text, "-") {
 			r.outside("eval %s", args[0].Raw)
 		}
-		r.nested("eval", args)
+		r.nested("eval", args, place)
 	case "trap":
 		if len(args) > 0 && args[0].Known && args[0].Text == "--" {
 			args = args[1:]
 		}
 		if len(args) > 1 && !(args[0].Known && (args[0].Text == "-" || args[0].Text == "")) {
-			r.nested("trap", args[:1])
+			r.nested("trap", args[:1], place)
+		}
+	case "cd":
+		if r.shell == Zsh && len(args) > 1 && !strings.HasPrefix(args[0].Text, "-") {
+			r.outside("cd with two folders, the change of a name in zsh")
 		}
 	case "export", "readonly":
 		r.exports(first, args)
 	case "set":
 		r.options(args)
+		r.splits("1", args...)
 	case "shopt":
 		for _, word := range args {
 			if !word.Known || !slices.Contains([]string{"-s", "-u", "-q", "nullglob", "globstar", "dotglob", "failglob", "nocaseglob", "inherit_errexit", "lastpipe"}, word.Text) {
@@ -115,8 +120,27 @@ func (r *reader) builtin(words []Word, place int) {
 // or another computes the subscript.
 var counting = strings.Fields("read getopts unset printf wait test [ exit return break continue shift")
 
-// noCode refuses literal text with code in brackets, since it runs when it is used as a number.
-// It is only looked for where something is.
+// splits notes that a variable has a value which bash and dash split into words or take for a
+// glob where it is not quoted, and zsh does not.
+func (r *reader) splits(name string, values ...Word) {
+	for _, value := range values {
+		if value.Known && strings.ContainsAny(value.Text, " \t\n*?[") {
+			r.split[name] = true
+		}
+	}
+}
+
+// noSplit refuses to use such a variable without quotes.
+func (r *reader) noSplit() {
+	for name := range r.split {
+		if r.shell == Zsh && r.bare[name] {
+			r.outside("an unquoted $%s, which zsh does not split", name)
+		}
+	}
+}
+
+// noCode refuses literal text with code in brackets where it may become a value, since it runs
+// when that value is used as a number. It is only looked for where something is.
 func (r *reader) noCode() {
 	code := func(text string) bool {
 		_, after, _ := strings.Cut(text, "[")
@@ -126,10 +150,17 @@ func (r *reader) noCode() {
 		return code(strings.ReplaceAll(strings.ReplaceAll(word.Shape, "$()", ""), `\`, ""))
 	}
 	for _, c := range r.out {
-		found := slices.ContainsFunc(c.Words, literal) ||
+		first := ""
+		if len(c.Words) > 0 {
+			first = c.Words[0].Text
+		}
+		value := r.functions || strings.HasSuffix(c.Before, " in") || strings.HasSuffix(c.Before, "[[") ||
+			slices.Contains(counting, first) || slices.Contains(checkedNames, first)
+		if value && slices.ContainsFunc(c.Words, literal) ||
 			slices.ContainsFunc(c.Assigns, func(a Assign) bool { return literal(a.Value) }) ||
-			slices.ContainsFunc(c.Redirs, func(redir Redirect) bool { return literal(redir.Target) || code(redir.Body) })
-		if found {
+			slices.ContainsFunc(c.Redirs, func(redir Redirect) bool {
+				return literal(redir.Target) || (value || strings.HasSuffix(c.Before, "$(")) && code(redir.Body)
+			}) {
 			panic(&Outside{Construct: "code in brackets, and a number that may be that", Line: c.Line})
 		}
 	}
@@ -156,7 +187,7 @@ func isSpecial(name string) bool {
 var checkedNames = strings.Fields("eval trap export readonly set shopt hash jobs mapfile readarray read getopts unset command builtin exec")
 
 // nested reads the text that eval or trap is given.
-func (r *reader) nested(name string, args []Word) {
+func (r *reader) nested(name string, args []Word, place int) {
 	var texts []string
 	for _, word := range args {
 		if !word.Known {
@@ -168,20 +199,16 @@ func (r *reader) nested(name string, args []Word) {
 	if strings.Trim(text, " \t\n") == "" {
 		return
 	}
-	inner := &reader{text: text, shell: r.shell, line: 1, depth: r.depth + 1, inside: r.inside}
+	inner := newReader(text, r.shell, r.out[place].Line)
+	inner.depth, inner.inside, inner.before = r.depth+1, r.inside, []string{name}
+	inner.split, inner.bare = r.split, r.bare
 	inner.gate()
-	inner.before = []string{name}
 	if end := inner.list(); end != "" {
 		r.outside("an unexpected %s", end)
 	}
-	if len(inner.pending) > 0 {
-		r.outside("a here-document without a body")
-	}
-	for i := range inner.out {
-		inner.out[i].Line = r.at()
-	}
+	inner.finish()
 	r.out = append(r.out, inner.out...)
-	r.number = r.number || inner.number
+	r.number, r.functions = r.number || inner.number, r.functions || inner.functions
 	r.before = append(inner.before, "end")
 }
 
@@ -197,7 +224,7 @@ func (r *reader) exports(first Word, args []Word) {
 			continue
 		}
 		name = strings.TrimSuffix(name, "+")
-		if name == "" || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") != "" || !isName(name[0]) {
+		if name == "" || strings.Trim(name, nameBytes) != "" || !isName(name[0]) {
 			r.outside("%s of something else than a plain name", first.Text)
 		}
 		r.settable(name)
@@ -205,7 +232,7 @@ func (r *reader) exports(first Word, args []Word) {
 			continue
 		}
 		switch {
-		case strings.ContainsAny(value, "{}*?[]"):
+		case strings.ContainsAny(strings.ReplaceAll(value, "${", ""), "{*?["):
 			r.outside("%s with a glob or braces", first.Text)
 		case r.shell == Dash && value[0] != '"':
 			r.outside("%s with an unquoted expansion", first.Text)
@@ -247,7 +274,7 @@ func (r *reader) names(command string, args []Word) {
 			continue
 		}
 		r.settable(word.Text)
-		if strings.Contains(word.Text, "[") {
+		if name, _, element := strings.Cut(word.Text, "["); element && strings.Trim(name, nameBytes) == "" {
 			r.outside("%s of an element", command)
 		}
 	}

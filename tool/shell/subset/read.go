@@ -15,21 +15,34 @@ const (
 
 // Read reads a text that the shell would run with -c. The error is an [*Outside].
 func Read(text string, shell Shell) (commands []Command, err error) {
-	r := &reader{text: text, shell: shell, line: 1}
+	r := newReader(text, shell, 1)
 	defer func() {
-		if o, ok := recover().(*Outside); ok {
-			commands, err = nil, o
+		switch p := recover().(type) {
+		case nil:
+		case *Outside:
+			commands, err = nil, p
+		default:
+			commands, err = nil, &Outside{Construct: fmt.Sprintf("an internal error: %v", p), Line: 1}
 		}
 	}()
 	r.gate()
 	if end := r.list(); end != "" {
 		r.outside("an unexpected %s", end)
 	}
+	r.finish()
 	r.take()
+	r.noSplit()
 	if r.number {
 		r.noCode()
 	}
 	return r.out, nil
+}
+
+// finish refuses here-documents without a body.
+func (r *reader) finish() {
+	if len(r.pending) > 0 {
+		r.outside("a here-document without its end %s", r.pending[0].end)
+	}
 }
 
 // A reader stands at a byte of a text. What is outside the subset ends it with a panic that
@@ -40,21 +53,20 @@ type reader struct {
 	shell Shell
 	depth int
 
-	out     []Command
-	before  []string  // what came since the last entry
-	pending []hereDoc // here-documents whose body begins with the next line
-	inside  int       // how many substitutions are open
-	number  bool      // a value is used as a number
+	out       []Command
+	before    []string        // what came since the last entry
+	pending   []hereDoc       // here-documents whose body begins with the next line
+	inside    int             // how many substitutions are open
+	number    bool            // a value is used as a number
+	functions bool            // there is a function
+	split     map[string]bool // for zsh: variables that have a value with blanks or globs
+	bare      map[string]bool // for zsh: variables that are used without quotes
 
 	line, counted int // the line at byte counted
 }
 
-// A hereDoc is a here-document whose body is still to come.
-type hereDoc struct {
-	command, redir int // where the body belongs
-	end            string
-	tabs           bool // <<-
-	plain          bool // the delimiter was not quoted
+func newReader(text string, shell Shell, line int) *reader {
+	return &reader{text: text, shell: shell, line: line, split: make(map[string]bool), bare: make(map[string]bool)}
 }
 
 func (r *reader) outside(format string, args ...any) {
@@ -67,7 +79,7 @@ func (r *reader) at() int {
 	if r.counted <= pos {
 		r.line += strings.Count(r.text[r.counted:pos], "\n")
 	} else {
-		r.line = 1 + strings.Count(r.text[:pos], "\n")
+		r.line -= strings.Count(r.text[pos:r.counted], "\n")
 	}
 	r.counted = pos
 	return r.line
@@ -124,7 +136,7 @@ func (r *reader) blanks() {
 		case isBlank(r.peek(0)):
 			r.pos++
 		case r.has("\\\n"):
-			if !isBlank(r.peek(-1)) && r.peek(-1) != '\n' {
+			if !isBlank(r.peek(-1)) {
 				r.outside("a continued line without a blank before the backslash")
 			}
 			if len(r.pending) > 0 {
@@ -184,61 +196,6 @@ func (r *reader) comment() {
 	r.pos += n
 }
 
-// body reads the body of a here-document, whole lines up to its delimiter.
-func (r *reader) body(doc hereDoc) {
-	var b strings.Builder
-	for {
-		n := strings.IndexByte(r.text[r.pos:], '\n')
-		last := n < 0
-		if last {
-			n = len(r.text) - r.pos
-		}
-		line := r.text[r.pos : r.pos+n]
-		if doc.tabs {
-			line = strings.TrimLeft(line, "\t")
-		}
-		if line == doc.end {
-			r.pos += n
-			if !last {
-				r.pos++
-			}
-			r.out[doc.command].Redirs[doc.redir].Body = b.String()
-			return
-		}
-		if last {
-			r.outside("a here-document without its end %s", doc.end)
-		}
-		if doc.plain && strings.ContainsAny(line, "$`\\") {
-			r.outside("a here-document with expansions: quote its delimiter")
-		}
-		b.WriteString(line)
-		b.WriteByte('\n')
-		r.pos += n + 1
-	}
-}
-
-// reserved are the words that mean something where a command begins. Those with true are in
-// the subset.
-var reserved = map[string]bool{
-	"if": true, "then": true, "elif": true, "else": true, "fi": true, "for": true, "in": true,
-	"while": true, "until": true, "do": true, "done": true, "{": true, "}": true, "!": true,
-	"case": true, "esac": true, "time": true, "[[": true,
-	"]]": false, "function": false, "select": false, "coproc": false, "foreach": false, "end": false, "repeat": false, "nocorrect": false,
-}
-
-// keyword is the reserved word at the reader, or "".
-func (r *reader) keyword() string {
-	n := 0
-	for !ends(r.peek(n)) && n < 10 {
-		n++
-	}
-	word := r.text[r.pos : r.pos+n]
-	if _, ok := reserved[word]; !ok || !ends(r.peek(n)) {
-		return ""
-	}
-	return word
-}
-
 // list reads commands up to one of the words or ;;, a closing parenthesis or the end of the
 // text, and returns which; all but the parenthesis is skipped.
 func (r *reader) list(until ...string) string {
@@ -292,7 +249,7 @@ func (r *reader) separator() bool {
 		r.token("&")
 		return true
 	case c == '&' || c == ';':
-		r.outside("the operator %c%c", c, next)
+		r.outside("%c without a blank after it", c)
 	case c == '(':
 		r.outside("a parenthesis in or after a word")
 	}
@@ -330,494 +287,26 @@ func (r *reader) pipeline() {
 		if r.peek(1) == '&' {
 			r.outside("the operator |&")
 		}
-		if r.shell == Zsh {
-			r.noOutput(first)
-		}
+		r.piped(first, ">")
 		first = len(r.out)
 		r.token("|")
 		r.pos++
 		r.lines(false)
 		r.command()
+		r.piped(first, "<")
 	}
 }
 
-// noOutput refuses redirected output before a pipe: zsh writes to both.
-func (r *reader) noOutput(from int) {
+// piped refuses, for zsh, a redirection of what a pipe connects: zsh uses both.
+func (r *reader) piped(from int, direction string) {
+	if r.shell != Zsh {
+		return
+	}
 	for _, c := range r.out[from:] {
 		for _, redir := range c.Redirs {
-			if redir.Fd != "2" && strings.Contains(redir.Op, ">") {
-				r.outside("redirected output before a pipe, which zsh writes to both")
+			if strings.Contains(redir.Op, direction) && redir.Fd != "2" {
+				r.outside("a redirection beside a pipe, which zsh does both")
 			}
 		}
 	}
-}
-
-// command reads one simple or compound command.
-func (r *reader) command() {
-	word := r.keyword()
-	if r.peek(0) == '(' {
-		word = "("
-	}
-	switch word {
-	case "":
-		if n := r.definition(); n > 0 {
-			r.function(n)
-			return
-		}
-		r.simple()
-		return
-	case "(":
-		r.subshell()
-	case "{":
-		r.open("{")
-		r.closing("}", r.list("}"))
-	case "if":
-		r.open("if")
-		r.closing("then", r.list("then"))
-		end := r.list("elif", "else", "fi")
-		for end == "elif" {
-			r.token("elif")
-			r.closing("then", r.list("then"))
-			end = r.list("elif", "else", "fi")
-		}
-		if end == "else" {
-			r.token("else")
-			end = r.list("fi")
-		}
-		r.closing("fi", end)
-	case "while", "until":
-		r.open(word)
-		r.closing("do", r.list("do"))
-		r.closing("done", r.list("done"))
-	case "for":
-		r.loop()
-		r.closing("done", r.list("done"))
-	case "case":
-		r.cases()
-	case "[[":
-		r.test()
-	default:
-		if reserved[word] {
-			r.outside("an unexpected %s", word)
-		}
-		r.outside("%s", word)
-	}
-	r.after()
-}
-
-// open skips a reserved word that a blank must follow.
-func (r *reader) open(word string) {
-	r.token(word)
-	r.pos += len(word)
-	if c := r.peek(0); !isBlank(c) && c != '\n' {
-		r.outside("%s without a blank after it", word)
-	}
-}
-
-// closing notes a reserved word that must come, and the one that did.
-func (r *reader) closing(want, got string) {
-	if want != got {
-		r.outside("a missing %s", want)
-	}
-	r.token(got)
-}
-
-func (r *reader) subshell() {
-	if r.peek(1) == '(' {
-		r.outside("((")
-	}
-	outer := r.pending
-	r.pending = nil
-	r.token("(")
-	r.pos++
-	begin := r.pos
-	if end := r.list(); end != ")" {
-		r.outside("a missing )")
-	}
-	r.token(")")
-	r.pos++
-	r.enclosed(begin, outer)
-}
-
-// enclosed checks that the body of no here-document begins inside something and ends outside,
-// or the other way round.
-func (r *reader) enclosed(begin int, outer []hereDoc) {
-	if len(r.pending) > 0 || len(outer) > 0 && strings.Contains(r.text[begin:r.pos], "\n") {
-		r.outside("a here-document whose body does not begin in the next line")
-	}
-	r.pending = outer
-}
-
-// loop reads `for name in words; do`.
-func (r *reader) loop() {
-	r.open("for")
-	r.blanks()
-	name := r.name()
-	if name == "" {
-		r.outside("for without a plain name")
-	}
-	r.settable(name)
-	if !isBlank(r.peek(0)) {
-		r.outside("for without in")
-	}
-	r.blanks()
-	if r.keyword() != "in" {
-		r.outside("for without in")
-	}
-	r.token(name)
-	r.open("in")
-	place := r.take()
-	r.blanks()
-	for !ends(r.peek(0)) || r.has("<(") {
-		if r.keyword() != "" {
-			r.outside("the reserved word %s in the words of for", r.keyword())
-		}
-		word := r.word(plainWord)
-		r.out[place].Words = append(r.out[place].Words, word)
-		r.blanks()
-	}
-	switch c := r.peek(0); {
-	case len(r.out[place].Words) == 0:
-		r.outside("for without words")
-	case c == ';' && r.peek(1) != ';' && r.peek(1) != '&' && r.peek(1) != '|':
-		r.pos++
-	case c != '\n':
-		r.outside("for without ; after its words")
-	}
-	r.lines(false)
-	if r.keyword() != "do" {
-		r.outside("for without do")
-	}
-	r.open("do")
-}
-
-// cases reads case.
-func (r *reader) cases() {
-	if r.inside > 0 {
-		r.outside("case inside $(…)")
-	}
-	r.open("case")
-	r.blanks()
-	place := r.take()
-	word := r.word(plainWord)
-	r.out[place].Words = []Word{word}
-	r.blanks()
-	if word.Raw == "" || r.keyword() != "in" {
-		r.outside("case without in")
-	}
-	r.open("in")
-	for end := ";;"; ; {
-		r.lines(true)
-		if r.keyword() == "esac" {
-			r.pos += len("esac")
-			r.token("esac")
-			return
-		}
-		if end != ";;" {
-			r.outside("a missing ;;")
-		}
-		r.patterns()
-		end = r.list(";;", "esac")
-		r.token(";;")
-		if end == "esac" {
-			r.token("esac")
-			return
-		}
-	}
-}
-
-// patterns reads those of one case, up to the parenthesis.
-func (r *reader) patterns() {
-	place := r.take()
-	for {
-		if r.keyword() != "" || ends(r.peek(0)) {
-			r.outside("case with a pattern that is not plain")
-		}
-		word := r.pattern()
-		r.out[place].Words = append(r.out[place].Words, word)
-		r.blanks()
-		switch r.peek(0) {
-		case ')':
-			r.pos++
-			r.token(")")
-			return
-		case '|':
-			r.pos++
-			r.blanks()
-		default:
-			r.outside("case with a pattern that is not plain")
-		}
-	}
-}
-
-// tests are the operators of [[ that are read.
-var (
-	unaryTests  = []string{"-e", "-f", "-d", "-s", "-x", "-r", "-w", "-L", "-n", "-z"}
-	numberTests = []string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge"}
-	binaryTests = append([]string{"=", "==", "!=", "=~", "-nt", "-ot"}, numberTests...)
-)
-
-// test reads [[ without parentheses. Its operators are words of its entry.
-func (r *reader) test() {
-	if r.shell == Dash {
-		r.outside("[[, which dash does not know")
-	}
-	r.open("[[")
-	place := r.take()
-	add := func(word Word) { r.out[place].Words = append(r.out[place].Words, word) }
-	operator := func(of []string) bool {
-		r.blanks()
-		n := 0
-		for !isBlank(r.peek(n)) && r.peek(n) != 0 {
-			n++
-		}
-		if op := r.text[r.pos : r.pos+n]; n > 0 && slices.Contains(of, op) {
-			add(Word{Raw: op, Known: true, Text: op, Shape: op})
-			r.pos += n
-			return true
-		}
-		return false
-	}
-	operand := func() {
-		r.blanks()
-		begin := r.pos
-		word := r.pattern()
-		if word.Raw == "" || word.Raw[0] == '-' || word.Raw == "!" || word.Raw == "]]" || strings.ContainsAny(word.Raw, "{}~") || slices.Contains(binaryTests, word.Raw) {
-			r.pos = begin
-			r.outside("[[ with an operand that is not plain")
-		}
-		add(word)
-	}
-	for {
-		operator([]string{"!"})
-		if operator(unaryTests) {
-			operand()
-		} else if operand(); operator(binaryTests) {
-			operand()
-			words := r.out[place].Words
-			r.number = r.number || slices.Contains(numberTests, words[len(words)-2].Raw)
-		}
-		r.blanks()
-		if r.has("]]") && ends(r.peek(2)) {
-			r.pos += 2
-			r.token("]]")
-			return
-		}
-		if !operator([]string{"&&", "||"}) {
-			r.outside("[[ with more than plain tests")
-		}
-	}
-}
-
-// definition is the length of the name of a function that is defined here, or 0.
-func (r *reader) definition() int {
-	begin := r.pos
-	n := len(r.name())
-	r.pos = begin
-	if n == 0 || !strings.HasPrefix(r.text[begin+n:], "() {") {
-		return 0
-	}
-	return n
-}
-
-// function reads `name() { …; }`.
-func (r *reader) function(n int) {
-	name := r.text[r.pos : r.pos+n]
-	if _, ok := reserved[name]; ok || isSpecial(name) ||
-		strings.HasPrefix(name, "TRAP") || strings.HasPrefix(name, "command_not_found") {
-		r.outside("a function named %s", name)
-	}
-	r.token(name + "()")
-	r.pos += n + len("() ")
-	r.open("{")
-	r.closing("}", r.list("}"))
-}
-
-// after reads the redirections of a compound command.
-func (r *reader) after() {
-	place := -1
-	for r.blanks(); r.redirects(); r.blanks() {
-		if place < 0 {
-			place = r.take()
-		}
-		r.redirection(place)
-	}
-}
-
-// simple reads assignments, words and redirections.
-func (r *reader) simple() {
-	place := r.take()
-	for r.blanks(); ; r.blanks() {
-		c := &r.out[place]
-		switch b := r.peek(0); {
-		case r.redirects():
-			r.redirection(place)
-			continue
-		case b == '#' && isBlank(r.peek(-1)), b == ')':
-		case b == '(':
-			r.outside("a parenthesis in or after a word")
-		case ends(b) && !r.has("<("):
-		case len(c.Words) == 0 && r.assignment(place):
-			continue
-		default:
-			if len(c.Words) == 0 {
-				r.first(c)
-			}
-			word := r.word(plainWord)
-			r.out[place].Words = append(r.out[place].Words, word)
-			continue
-		}
-		r.checked(place)
-		return
-	}
-}
-
-// first refuses what a first word may not be.
-func (r *reader) first(c *Command) {
-	switch b := r.peek(0); {
-	case b == '{' || b == '<':
-		r.outside("a command that begins with %c", b)
-	case b == '%':
-		r.outside("a command that begins with %%")
-	case r.keyword() != "":
-		r.outside("%s after an assignment or redirection", r.keyword())
-	case r.shell == Zsh && b == '-' && ends(r.peek(1)):
-		r.outside("the modifier - of zsh")
-	}
-}
-
-// assignment reads name=value, if that is what comes.
-func (r *reader) assignment(place int) bool {
-	begin := r.pos
-	name := r.name()
-	if name == "" {
-		return false
-	}
-	a := Assign{Name: name}
-	switch {
-	case r.peek(0) == '[':
-		r.outside("an assignment to an element, or a command with [")
-	case r.has("+="):
-		if r.shell == Dash {
-			r.outside("+=, which dash does not know")
-		}
-		a.Append = true
-		r.pos += 2
-	case r.peek(0) == '=':
-		r.pos++
-	default:
-		r.pos = begin
-		return false
-	}
-	r.settable(name)
-	if r.peek(0) == '(' {
-		r.outside("an array")
-	}
-	if r.shell == Zsh && r.peek(0) == '=' {
-		r.outside("=command of zsh")
-	}
-	a.Value = r.word(valueWord)
-	r.out[place].Assigns = append(r.out[place].Assigns, a)
-	return true
-}
-
-// name reads a name, or nothing.
-func (r *reader) name() string {
-	n := 0
-	for c := r.peek(n); c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || n > 0 && c >= '0' && c <= '9'; c = r.peek(n) {
-		n++
-	}
-	r.pos += n
-	return r.text[r.pos-n : r.pos]
-}
-
-// redirects reports whether a redirection comes.
-func (r *reader) redirects() bool {
-	switch c := r.peek(0); {
-	case c == '<' || c == '>':
-		return !r.has("<(")
-	case c == '&':
-		return r.peek(1) == '>'
-	case c >= '0' && c <= '9':
-		return r.peek(1) == '<' || r.peek(1) == '>'
-	}
-	return false
-}
-
-// operators are those of redirections, longest first.
-var operators = []string{"<<<", "<<-", "<<", "<", ">>", ">&", ">", "&>>", "&>"}
-
-// redirection reads a redirection into an entry.
-func (r *reader) redirection(place int) {
-	var redir Redirect
-	if c := r.peek(0); c >= '0' && c <= '9' {
-		redir.Fd = string(c)
-		r.pos++
-	}
-	redir.Op = operators[slices.IndexFunc(operators, r.has)]
-	r.pos += len(redir.Op)
-	next := r.peek(0)
-	switch {
-	case strings.IndexByte("<>&|(!", next) >= 0 && next != 0:
-		r.outside("the redirection %s%c", redir.Op, next)
-	case (redir.Op[0] == '&' || redir.Op == "<<<") && r.shell == Dash:
-		r.outside("the redirection %s, which dash does not know", redir.Op)
-	case redir.Op == ">&" && (next < '0' || next > '9' || !ends(r.peek(1))):
-		r.outside("the redirection >& to something else than a digit")
-	}
-	r.blanks()
-	begin := r.pos
-	switch c := r.peek(0); {
-	case ends(c) && !r.has("<(") || c == '#':
-		r.outside("a redirection without a target")
-	case r.redirects():
-		r.outside("a redirection whose target may be a descriptor")
-	}
-	if redir.Op == "<<" || redir.Op == "<<-" {
-		r.hereDoc(place, redir)
-		return
-	}
-	redir.Target = r.word(plainWord)
-	if r.shell == Zsh {
-		if strings.ContainsAny(r.text[begin:r.pos], "*?[") && !redir.Target.Known {
-			r.outside("a glob as the target of a redirection")
-		}
-		if r.peek(0) == '>' || r.peek(0) == '<' {
-			r.outside("a numeric glob of zsh")
-		}
-		for _, other := range r.out[place].Redirs {
-			if fd(other) == fd(redir) {
-				r.outside("two redirections of one descriptor, which zsh does both")
-			}
-		}
-	}
-	r.out[place].Redirs = append(r.out[place].Redirs, redir)
-}
-
-// fd is the descriptor of a redirection.
-func fd(redir Redirect) string {
-	switch {
-	case redir.Fd != "":
-		return redir.Fd
-	case redir.Op[0] == '<':
-		return "0"
-	}
-	return "1"
-}
-
-// hereDoc reads the delimiter of a here-document.
-func (r *reader) hereDoc(place int, redir Redirect) {
-	redir.Target = r.word(plainWord)
-	text, raw := redir.Target.Text, redir.Target.Raw
-	if !redir.Target.Known || text == "" || strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.") != "" {
-		r.outside("a here-document whose delimiter is not a plain word")
-	}
-	switch raw {
-	case "'" + text + "'", `"` + text + `"`, `\` + text, text:
-	default:
-		r.outside("a here-document whose delimiter is quoted in part")
-	}
-	c := &r.out[place]
-	c.Redirs = append(c.Redirs, redir)
-	r.pending = append(r.pending, hereDoc{command: place, redir: len(c.Redirs) - 1, end: text, tabs: redir.Op == "<<-", plain: raw == text})
 }

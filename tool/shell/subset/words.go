@@ -1,6 +1,7 @@
 package subset
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,6 +25,9 @@ func (r *reader) word(where position) Word {
 	}
 	if r.has("<(") {
 		r.process(s)
+	}
+	if r.peek(0) == '#' && where != valueWord {
+		r.outside("a # that may begin a comment")
 	}
 	for !ends(r.peek(0)) {
 		r.unquoted(s)
@@ -165,6 +169,7 @@ func (r *reader) dollar(s *Spelling, quoted bool) {
 	r.pos++
 	if name := r.name(); name != "" {
 		r.subscript(name)
+		r.used(name, quoted)
 		s.Expansion("${"+name+"}", quoted)
 		return
 	}
@@ -185,12 +190,23 @@ func (r *reader) dollar(s *Spelling, quoted bool) {
 			r.outside("$# with something after it")
 		}
 		r.subscript("$" + string(next))
+		r.used(string(next), quoted)
 		s.Expansion("${"+string(next)+"}", quoted)
 	case quoted && next != 0 && strings.IndexByte("\" \t\n/,.;:%|)", next) >= 0, !quoted && (next == 0 || strings.IndexByte(" \t\n", next) >= 0):
 		s.Quoted('$')
+	case next == 0:
+		r.outside(`an unclosed "`)
 	default:
 		r.outside("$%c", next)
 	}
+}
+
+// used notes a variable that is used without quotes. All parameters of the shell are one.
+func (r *reader) used(name string, quoted bool) {
+	if !isName(name[0]) {
+		name = "1"
+	}
+	r.bare[name] = r.bare[name] || !quoted
 }
 
 // subscript refuses what zsh takes for an element of a variable.
@@ -233,7 +249,7 @@ func (r *reader) arithmetic(s *Spelling, quoted bool) {
 	}
 	inner := strings.Trim(r.text[r.pos+2:r.pos+n], " ")
 	plain := strings.ReplaceAll(inner, "$", "")
-	if plain == "" || strings.Trim(plain, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-*/% ") != "" {
+	if plain == "" || strings.Trim(plain, nameBytes+"+-*/% ") != "" {
 		r.outside("$((…)) with more than names, numbers and + - * / %%")
 	}
 	for i := range len(inner) { // $name and ${name} only
@@ -246,12 +262,16 @@ func (r *reader) arithmetic(s *Spelling, quoted bool) {
 	r.pos += n + 2
 }
 
+// nameBytes are those of names.
+const nameBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
+// isName reports whether a name may begin with a byte.
 func isName(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // parameterOperators are those of ${name…}, longest first.
-var parameterOperators = []string{":-", ":=", ":+", ":?", "-", "=", "+", "?", "%%", "%", "##", "#", "^^", "^", ",,", ","}
+var parameterOperators = []string{":-", ":=", ":+", ":?", "-", "=", "+", "?", "%%", "%", "##", "#", "//", "/", "^^", "^", ",,", ","}
 
 // parameter reads ${name}, ${#name} and ${name:-word} with its kin.
 func (r *reader) parameter(s *Spelling, quoted bool) {
@@ -274,6 +294,7 @@ func (r *reader) parameter(s *Spelling, quoted bool) {
 	if name == "" {
 		r.outside("${ without a plain name")
 	}
+	r.used(name, quoted)
 	s.Expansion("${"+length+name, quoted)
 	if r.peek(0) == '}' {
 		s.Close()
@@ -281,80 +302,37 @@ func (r *reader) parameter(s *Spelling, quoted bool) {
 		r.subscript("${…}")
 		return
 	}
-	if r.peek(0) == '[' && r.shell == Bash {
-		r.element(s, name)
-		return
-	}
-	if length == "" && r.peek(0) == ':' && r.peek(1) >= '0' && r.peek(1) <= '9' && r.shell != Dash {
-		r.slice(s, name)
-		return
-	}
-	if length == "" && r.peek(0) == '/' && r.shell != Dash {
-		r.replace(s, quoted)
-		return
-	}
-	if length == "" {
-		for _, op := range parameterOperators {
-			if r.has(op) {
-				r.pos += len(op)
-				s.Operator(op)
-				if c := op[0]; (c == '^' || c == ',') && (r.shell != Bash || r.peek(0) != '}') {
-					r.outside("${%s%s", name, op)
-				}
-				r.operand(s, quoted, strings.ContainsAny(op, "%#"))
-				return
-			}
-		}
-	}
-	r.outside("${%s%c", name, r.peek(0))
-}
-
-// until is the text up to the brace that ends ${name….
-func (r *reader) until(name string) string {
-	n := strings.IndexByte(r.text[r.pos:], '}')
-	if n < 0 {
+	rest, _, closed := strings.Cut(r.text[r.pos:], "}")
+	if !closed {
 		r.outside("an unclosed ${%s", name)
 	}
-	text := r.text[r.pos : r.pos+n]
-	r.pos += n
-	return text
+	if r.shell == Bash && elements.MatchString(rest) || length == "" && r.shell != Dash && sections.MatchString(rest) {
+		s.Operator(rest)
+		s.Close()
+		r.pos += len(rest) + 1
+		r.subscript("${…}")
+		return
+	}
+	for _, op := range parameterOperators {
+		if length == "" && r.has(op) {
+			if of := op[0]; of == '/' && (r.shell == Dash || strings.Count(strings.ReplaceAll(rest[len(op):], `\/`, ""), "/") != 1) ||
+				(of == '^' || of == ',') && (r.shell != Bash || rest != op) {
+				break
+			}
+			r.pos += len(op)
+			s.Operator(op)
+			r.operand(s, quoted, strings.ContainsAny(op, "%#/"))
+			return
+		}
+	}
+	r.outside("${%s%.1s", name, rest)
 }
 
-// element reads the rest of ${name[0]}, ${name[@]} and ${name[*]}.
-func (r *reader) element(s *Spelling, name string) {
-	text := r.until(name)
-	if index := text[1:]; index != "@]" && index != "*]" && (len(index) < 2 || strings.Trim(index, "0123456789") != "]") {
-		r.outside("${%s[", name)
-	}
-	s.Operator(text)
-	s.Close()
-	r.pos++
-}
-
-// slice reads the rest of ${name:0} and ${name:0:1}.
-func (r *reader) slice(s *Spelling, name string) {
-	text := r.until(name)
-	if strings.Trim(text, "0123456789:") != "" || strings.Count(text, ":") > 2 || strings.HasSuffix(text, ":") {
-		r.outside("${%s:", name)
-	}
-	s.Operator(text)
-	s.Close()
-	r.pos++
-}
-
-// replace reads the rest of ${name/pattern/text}.
-func (r *reader) replace(s *Spelling, quoted bool) {
-	op := "/"
-	if r.has("//") {
-		op = "//"
-	}
-	r.pos += len(op)
-	s.Operator(op)
-	if strings.Count(strings.ReplaceAll(r.text[r.pos:][:max(strings.IndexByte(r.text[r.pos:], '}'), 0)], `\/`, ""), "/") != 1 {
-		r.outside("${…/ without a plain pattern and text")
-	}
-	r.operand(s, quoted, true)
-}
+// Elements of arrays, and parts of values, that are numbers.
+var (
+	elements = regexp.MustCompile(`^\[([0-9]+|@|\*)\]$`)
+	sections = regexp.MustCompile(`^:[0-9]+(:[0-9]+)?$`)
+)
 
 // operand reads the word in ${name:-word}.
 func (r *reader) operand(s *Spelling, quoted, pattern bool) {
