@@ -228,12 +228,14 @@ func (r *reader) exports(first Word, args []Word) {
 			r.outside("%s of something else than a plain name", first.Text)
 		}
 		r.settable(name)
-		if !assigned || word.Known {
+		if !assigned || word.Known && r.shell != Zsh || value == "" {
 			continue
 		}
 		switch {
-		case strings.ContainsAny(strings.ReplaceAll(value, "${", ""), "{*?["):
+		case !word.Known && strings.ContainsAny(strings.ReplaceAll(value, "${", ""), "{*?["):
 			r.outside("%s with a glob or braces", first.Text)
+		case r.shell == Zsh && (value[0] == '=' || strings.Contains(value, ":=")):
+			r.outside("a = that zsh may expand")
 		case r.shell == Dash && value[0] != '"':
 			r.outside("%s with an unquoted expansion", first.Text)
 		}

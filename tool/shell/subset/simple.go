@@ -74,9 +74,6 @@ func (r *reader) assignment(place int) bool {
 	if r.peek(0) == '(' {
 		r.outside("an array")
 	}
-	if r.shell == Zsh && r.peek(0) == '=' {
-		r.outside("=command of zsh")
-	}
 	a.Value = r.word(valueWord)
 	r.out[place].Assigns = append(r.out[place].Assigns, a)
 	r.splits(name, a.Value)
@@ -215,6 +212,9 @@ func (r *reader) body(doc hereDoc) {
 		}
 		if last {
 			r.outside("a here-document without its end %s", doc.end)
+		}
+		if r.inside > 0 && strings.HasPrefix(line, doc.end) { // for bash 5.2 it ends there if a parenthesis follows
+			r.outside("a line of a here-document inside $(…) that begins with its end %s", doc.end)
 		}
 		if doc.plain && strings.ContainsAny(line, "$`\\") {
 			r.outside("a here-document with expansions: quote its delimiter")

@@ -20,9 +20,6 @@ const (
 func (r *reader) word(where position) Word {
 	begin := r.pos
 	s := NewSpelling()
-	if c := r.peek(0); c == '=' && where == plainWord && r.shell == Zsh && !ends(r.peek(1)) {
-		r.outside("=command of zsh")
-	}
 	if r.has("<(") {
 		r.process(s)
 	}
@@ -109,9 +106,9 @@ func (r *reader) unquoted(s *Spelling) {
 		r.pos++
 		s.Quoted(r.rune())
 		return
-	case '~':
-		if next := r.peek(1); r.shell == Zsh && (s.last == '=' || s.last == ':') && next != '/' && !ends(next) {
-			r.outside("a named folder of zsh")
+	case '~', '=':
+		if r.shell == Zsh {
+			r.sign(s, c)
 		}
 	case '}':
 		if s.open == 0 {
@@ -123,6 +120,21 @@ func (r *reader) unquoted(s *Spelling) {
 		r.outside("the unquoted character U+%04X", char)
 	}
 	s.Unquoted(char)
+}
+
+// sign refuses what zsh reads as ~name or =command: at the beginning of a word also behind
+// what is or may be empty, after a colon, and in braces.
+func (r *reader) sign(s *Spelling, c byte) {
+	next := r.peek(1)
+	first := s.text.Len() == 0
+	switch {
+	case s.open > 0, first && s.shape.Len() > 0, c == '=' && s.last == ':':
+		r.outside("a %c that zsh may expand", c)
+	case c == '=' && first && !ends(next):
+		r.outside("=command of zsh")
+	case c == '~' && (s.last == '=' || s.last == ':') && next != '/' && !ends(next):
+		r.outside("a named folder of zsh")
+	}
 }
 
 func (r *reader) rune() rune {
@@ -343,6 +355,8 @@ func (r *reader) operand(s *Spelling, quoted, pattern bool) {
 			r.pos++
 			r.subscript("${…}")
 			return
+		case c == '=' && r.shell == Zsh:
+			r.outside("a = that zsh may expand")
 		case c == '$':
 			r.dollar(s, quoted)
 		case pattern && c == '\\' && r.peek(1) == '/':
