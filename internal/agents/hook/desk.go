@@ -86,7 +86,7 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 	if err != nil {
 		return err
 	}
-	d.tools = prepareEarly(ctx, set, want.Call)
+	d.tools = prepareEarly(ctx, set, a.Agent.Shell(e, a.Environ), want.Call)
 	return nil
 }
 

@@ -23,6 +23,19 @@ func (s Shell) String() string {
 	return fmt.Sprintf("Shell(%d)", int(s))
 }
 
+// Named is the shell that a program of the name is.
+func Named(program string) (Shell, bool) {
+	switch program {
+	case "bash":
+		return Bash, true
+	case "sh", "dash":
+		return Dash, true
+	case "zsh":
+		return Zsh, true
+	}
+	return 0, false
+}
+
 // Outside says which construct of a text is outside the subset, and in which line.
 type Outside struct {
 	Construct string
