@@ -25,6 +25,8 @@ func (j *judging) file(p *analysis.Part) approval.Act {
 		return approval.Act{
 			Name: actNames[p.Access], Target: approval.UnknownTarget(approval.Path), ByName: true,
 			Verdict: approval.Ask, Why: orElse(p.Why, "which file it touches is known only when it runs"),
+			// An empty variable turns the folder that was meant into the root of everything.
+			PersonOnly: p.Access == programs.Delete,
 		}
 	}
 	act := j.places.act(accesses[p.Access], p.Path, p.Many)
