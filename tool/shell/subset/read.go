@@ -273,11 +273,14 @@ func (r *reader) pipeline() {
 		if r.shell == Dash {
 			r.outside("time, a program for dash")
 		}
+		if r.depth > 1 {
+			r.outside("time inside another command")
+		}
 		fallthrough
 	case "!":
 		r.open(word)
 		r.blanks()
-		if c := r.peek(0); ends(c) && c != '(' || c == '-' || c == '#' || r.keyword() == "!" || r.keyword() == "time" {
+		if c := r.peek(0); ends(c) && c != '(' || c == '-' || c == '#' || r.keyword() == "!" || r.keyword() == "time" || word == "time" && (c == '(' || r.keyword() != "") {
 			r.outside("%s without a command", word)
 		}
 	}

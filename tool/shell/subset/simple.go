@@ -25,6 +25,9 @@ func (r *reader) simple() {
 				r.first()
 			}
 			word := r.word(plainWord)
+			if len(r.out[place].Words) == 0 && strings.Contains(word.Raw, "=") {
+				r.outside("a command name with =, which may be an assignment")
+			}
 			r.out[place].Words = append(r.out[place].Words, word)
 			continue
 		}
