@@ -314,8 +314,9 @@ func TestAListThatChangesReachesTheClient(t *testing.T) {
 func TestAServerThatDiesInMidCallFailsCleanlyAndComesBack(t *testing.T) {
 	w := start(t, gateway.Options{Gate: approval.Config{Mode: approval.ModeApproveAll}}, map[string]string{"bad": mcptest.Hostile, "good": mcptest.Ordinary})
 	s := w.connect(t, nil)
-	muted := background(t.Context(), s, "bad__mute", args{})
-	w.records.await(t, func(e approval.Event) bool { return e.Tool == "mute" && e.Kind == approval.Started })
+	heard := filepath.Join(t.TempDir(), "heard")
+	muted := background(t.Context(), s, "bad__mute", args{"path": heard})
+	mcptest.AwaitFile(t, heard, true) // that it started is recorded before the server has it
 	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "bad__die", Arguments: args{}})
 	if text := textIn(t, r, err); !strings.Contains(text, "connector bad went away") {
 		t.Errorf("got %q", text)

@@ -34,7 +34,7 @@ func newHostile(in io.Reader, out io.Writer) *hostile {
 		"huge":    "Answers with as many bytes as it is told.",
 		"flood":   "Sends a line without end.",
 		"garbage": "Sends lines that are no messages, and then the answer.",
-		"mute":    "Never answers.",
+		"mute":    "Makes the file path, if it is given, and never answers.",
 		"twice":   "Answers twice.",
 		"wrong":   "Answers another call than the one that was made.",
 		"die":     "Ends.",
@@ -134,6 +134,11 @@ func (h *hostile) call(m message) {
 		}
 		h.text(m, "after garbage")
 	case "mute":
+		if file, ok := m.Params.Arguments["path"].(string); ok {
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				panic(err)
+			}
+		}
 	case "twice":
 		h.text(m, "first")
 		h.text(m, "second")

@@ -125,6 +125,15 @@ func TestBubblewrapIsFoundAndHolds(t *testing.T) {
 	}
 }
 
+// How long a command may run and how much it may print says nothing about the sandbox.
+func TestTheLimitsOfACommandAreNotThoseOfTheSelfTest(t *testing.T) {
+	_, p := rooted(t, sandbox.ReadWrite)
+	p.Limits.Time, p.Limits.Output = time.Nanosecond, 1
+	if found := find(t, options(t), p); !found.Report.Usable() {
+		t.Errorf("%+v", found.Report)
+	}
+}
+
 func TestNothingUsable(t *testing.T) {
 	_, p := rooted(t, sandbox.ReadWrite)
 	o := options(t)

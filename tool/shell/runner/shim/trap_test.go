@@ -105,7 +105,7 @@ var traps = map[string]struct {
 		fails:    true,
 	},
 	"objects behind a program": {
-		settings: "core.repositoryformatversion 1\nextensions.partialClone origin\nremote.origin.promisor true\nremote.origin.url 'ext::SPY'\nprotocol.ext.allow always",
+		settings: "core.repositoryformatversion 1\nextensions.partialClone origin\nremote.origin.promisor true\nremote.origin.url 'ext::SPY /dev/null'\nprotocol.ext.allow always",
 		prepare:  `h=$(git rev-parse HEAD:file); rm -f .git/objects/${h:0:2}/${h:2}`,
 		commands: []string{"git show", "git log -p"},
 		fails:    true,
