@@ -57,10 +57,12 @@ func (p Places) User() (*config.User, error) {
 // TrustFolder is where it is kept which files are trusted.
 func (p Places) TrustFolder() string { return filepath.Join(p.State, "trust") }
 
-// owns reports whether a file lies in the user's config folder, and leads nowhere else.
+// owns reports whether a file lies in the user's config folder, and leads nowhere else. A link
+// elsewhere that leads into it is not the user's: what the file names by a relative path is
+// looked for beside the link.
 func (p Places) owns(path string) bool {
 	folder, err := filepath.EvalSymlinks(p.Config)
-	if err != nil || p.Config == "" {
+	if err != nil || p.Config == "" || !below(p.Config, path) && !below(folder, path) {
 		return false
 	}
 	real, err := filepath.EvalSymlinks(path)

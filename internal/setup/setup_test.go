@@ -152,6 +152,33 @@ func TestTrustIsAskedForOnceAndOnlyWhereItIsNeeded(t *testing.T) {
 	}
 }
 
+// A repository must not borrow the trust of the user's own file by a link to it: the programs
+// and folders that the file names would be the repository's.
+func TestALinkToTheUsersOwnFileIsNotTrusted(t *testing.T) {
+	p := newPlace(t, map[string]string{
+		"config/workers/notes.worker": "---\ncustom_tools:\n  fetch: {description: f, command: [./fetch.sh], approval: allow}\n---\nYou work.\n",
+		"config/workers/fetch.sh":     "#!/bin/sh\n", "project/workers/fetch.sh": "#!/bin/sh\n",
+		"config/loose.yaml": "rules:\n  - allow shell(make)\n",
+	})
+	own := filepath.Join(p.places.Config, "workers", "notes.worker")
+	if s := p.resolve(Order{Worker: own}); s.Untrusted || len(s.CustomTools) != 1 {
+		t.Errorf("the user's own worker: untrusted %v, tools %v", s.Untrusted, s.CustomTools)
+	}
+	for link, target := range map[string]string{
+		"workers/notes.worker": own, "all": filepath.Join(p.places.Config, "workers"), ".assent/policy.yaml": filepath.Join(p.places.Config, "loose.yaml"),
+	} {
+		link = filepath.Join(p.dir, link)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o700), os.Symlink(target, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, worker := range []string{"notes", "all/notes.worker", ""} {
+		if s := p.resolve(Order{Worker: worker}); !s.Untrusted || len(s.CustomTools) != 0 || rules(s) != "" {
+			t.Errorf("worker %q through a link: untrusted %v, tools %v, rules %s", worker, s.Untrusted, s.CustomTools, rules(s))
+		}
+	}
+}
+
 func TestOwnIsEverythingThatNoToolMayChange(t *testing.T) {
 	p := newPlace(t, tiers)
 	s := p.resolve(Order{})
