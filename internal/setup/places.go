@@ -17,6 +17,9 @@ type Places struct {
 	// Admin is the administrator's file, Config the user's config folder, State the state
 	// folder.
 	Admin, Config, State string
+	// OtherState is assent's own state folder where State is another that was named: runs
+	// without that name trust what is kept there. Empty if they are the same.
+	OtherState string
 	// Programs are the files of assent itself.
 	Programs []string
 }
@@ -30,6 +33,9 @@ func Here(state string) (p Places, err error) {
 	}
 	if p.State, err = config.StateFolder(state); err != nil {
 		return p, err
+	}
+	if usual, err := config.StateFolder(""); err == nil && usual != p.State {
+		p.OtherState = usual
 	}
 	program, err := os.Executable()
 	if err != nil {

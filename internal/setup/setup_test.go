@@ -196,6 +196,31 @@ func TestOwnIsEverythingThatNoToolMayChange(t *testing.T) {
 	}
 }
 
+// Whatever the operator names, tools reach neither the config that the person has nor the
+// state that runs without these flags believe.
+func TestOwnIsAlsoWhatTheFlagsPutAside(t *testing.T) {
+	p := newPlace(t, map[string]string{"op.yaml": "version: 1\n", "dot/config.yaml": "version: 1\n", "config/x": ""})
+	top := filepath.Dir(p.dir)
+	if err := os.Symlink(filepath.Join(top, "dot", "config.yaml"), filepath.Join(p.places.Config, "config.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	s := p.resolve(Order{File: filepath.Join(top, "op.yaml")})
+	if want := filepath.Join(p.places.Config, "config.yaml"); !slices.Contains(s.Protected(), want) {
+		t.Errorf("with -c the user's config is not protected where it lies: %q", s.Protected())
+	}
+	t.Setenv("XDG_STATE_HOME", filepath.Join(top, "usual"))
+	named, err := Here(filepath.Join(top, "named"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Places = named
+	for _, want := range []string{"named", "usual/assent"} {
+		if !slices.Contains(s.Protected(), filepath.Join(top, want)) {
+			t.Errorf("%s is not protected: %q", want, s.Protected())
+		}
+	}
+}
+
 func TestMode(t *testing.T) {
 	for name, c := range map[string]struct {
 		user, file string
