@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/realpath"
@@ -15,8 +16,14 @@ import (
 // what it is. No tool may change them, in any mode.
 func (s *Setup) Own() []sandbox.Entry {
 	own := []sandbox.Entry{{Path: s.Places.State, Source: "assent's state"}}
+	if s.Places.OtherState != "" {
+		own = append(own, sandbox.Entry{Path: s.Places.OtherState, Source: "assent's state"})
+	}
 	if s.Places.Config != "" {
 		own = append(own, sandbox.Entry{Path: s.Places.Config, Source: "assent's config"})
+	}
+	if s.person != "" && !slices.Contains(s.Files, s.person) { // a link in that folder may lead out of it
+		own = append(own, sandbox.Entry{Path: s.person, Source: "assent's config"})
 	}
 	for _, program := range s.Places.Programs {
 		own = append(own, sandbox.Entry{Path: program, Source: "this program"})

@@ -53,6 +53,7 @@ type Setup struct {
 	Untrusted bool
 
 	byDefault bool          // something holds where no file speaks
+	person    string        // the path of the user's own config
 	operator  *config.File  // of -c; nil for none
 	tiers     []config.Tier // below a worker or project
 	files     []string      // of those tiers
@@ -87,7 +88,7 @@ func (s *Setup) readTiers(o Order) (err error) {
 			return err
 		}
 	}
-	s.Person = user.User
+	s.Person, s.person = user.User, user.Path
 	if o.File == "" {
 		s.add(config.UserTier, user)
 		return nil

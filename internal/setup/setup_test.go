@@ -152,6 +152,33 @@ func TestTrustIsAskedForOnceAndOnlyWhereItIsNeeded(t *testing.T) {
 	}
 }
 
+// A repository must not borrow the trust of the user's own file by a link to it: the programs
+// and folders that the file names would be the repository's.
+func TestALinkToTheUsersOwnFileIsNotTrusted(t *testing.T) {
+	p := newPlace(t, map[string]string{
+		"config/workers/notes.worker": "---\ncustom_tools:\n  fetch: {description: f, command: [./fetch.sh], approval: allow}\n---\nYou work.\n",
+		"config/workers/fetch.sh":     "#!/bin/sh\n", "project/workers/fetch.sh": "#!/bin/sh\n",
+		"config/loose.yaml": "rules:\n  - allow shell(make)\n",
+	})
+	own := filepath.Join(p.places.Config, "workers", "notes.worker")
+	if s := p.resolve(Order{Worker: own}); s.Untrusted || len(s.CustomTools) != 1 {
+		t.Errorf("the user's own worker: untrusted %v, tools %v", s.Untrusted, s.CustomTools)
+	}
+	for link, target := range map[string]string{
+		"workers/notes.worker": own, "all": filepath.Join(p.places.Config, "workers"), ".assent/policy.yaml": filepath.Join(p.places.Config, "loose.yaml"),
+	} {
+		link = filepath.Join(p.dir, link)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o700), os.Symlink(target, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, worker := range []string{"notes", "all/notes.worker", ""} {
+		if s := p.resolve(Order{Worker: worker}); !s.Untrusted || len(s.CustomTools) != 0 || rules(s) != "" {
+			t.Errorf("worker %q through a link: untrusted %v, tools %v, rules %s", worker, s.Untrusted, s.CustomTools, rules(s))
+		}
+	}
+}
+
 func TestOwnIsEverythingThatNoToolMayChange(t *testing.T) {
 	p := newPlace(t, tiers)
 	s := p.resolve(Order{})
@@ -165,6 +192,31 @@ func TestOwnIsEverythingThatNoToolMayChange(t *testing.T) {
 	for _, e := range s.Own() {
 		if !slices.Contains(set.Own, sandbox.Entry{Path: e.Path, Source: e.Source}) {
 			t.Errorf("the sandbox does not know %v", e)
+		}
+	}
+}
+
+// Whatever the operator names, tools reach neither the config that the person has nor the
+// state that runs without these flags believe.
+func TestOwnIsAlsoWhatTheFlagsPutAside(t *testing.T) {
+	p := newPlace(t, map[string]string{"op.yaml": "version: 1\n", "dot/config.yaml": "version: 1\n", "config/x": ""})
+	top := filepath.Dir(p.dir)
+	if err := os.Symlink(filepath.Join(top, "dot", "config.yaml"), filepath.Join(p.places.Config, "config.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	s := p.resolve(Order{File: filepath.Join(top, "op.yaml")})
+	if want := filepath.Join(p.places.Config, "config.yaml"); !slices.Contains(s.Protected(), want) {
+		t.Errorf("with -c the user's config is not protected where it lies: %q", s.Protected())
+	}
+	t.Setenv("XDG_STATE_HOME", filepath.Join(top, "usual"))
+	named, err := Here(filepath.Join(top, "named"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Places = named
+	for _, want := range []string{"named", "usual/assent"} {
+		if !slices.Contains(s.Protected(), filepath.Join(top, want)) {
+			t.Errorf("%s is not protected: %q", want, s.Protected())
 		}
 	}
 }
