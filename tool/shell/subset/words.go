@@ -215,16 +215,22 @@ func (r *reader) dollar(s *Spelling, quoted bool) {
 
 // used notes a variable that is used without quotes. All parameters of the shell are one.
 func (r *reader) used(name string, quoted bool) {
+	if r.shell != Zsh || quoted {
+		return
+	}
 	if !isName(name[0]) {
 		name = "1"
 	}
-	r.bare[name] = r.bare[name] || !quoted
+	r.bare[name] = true
 }
 
 // subscript refuses what zsh takes for an element of a variable.
 func (r *reader) subscript(of string) {
 	if r.shell == Zsh && r.peek(0) == '[' {
 		r.outside("%s[, an element for zsh", of)
+	}
+	if r.shell == Zsh && r.peek(0) >= utf8.RuneSelf {
+		r.outside("%s with a letter behind it that zsh may add to the name", of)
 	}
 }
 
