@@ -180,6 +180,9 @@ func (r *reader) double(s *Spelling) {
 func (r *reader) dollar(s *Spelling, quoted bool) {
 	r.pos++
 	if name := r.name(); name != "" {
+		if r.shell == Zsh && r.peek(0) >= utf8.RuneSelf {
+			r.outside("$%s with a letter behind it that zsh may add to the name", name)
+		}
 		r.subscript(name)
 		r.used(name, quoted)
 		s.Expansion("${"+name+"}", quoted)
@@ -228,9 +231,6 @@ func (r *reader) used(name string, quoted bool) {
 func (r *reader) subscript(of string) {
 	if r.shell == Zsh && r.peek(0) == '[' {
 		r.outside("%s[, an element for zsh", of)
-	}
-	if r.shell == Zsh && r.peek(0) >= utf8.RuneSelf {
-		r.outside("%s with a letter behind it that zsh may add to the name", of)
 	}
 }
 
