@@ -53,7 +53,7 @@ func compareReadings(read, parsed []subset.Command) string {
 		}
 	}
 	if len(parsed) > len(read) {
-		return "the parser reads more commands than there are"
+		return fmt.Sprintf("line %d: the parser reads more commands", read[len(read)-1].Line)
 	}
 	return ""
 }
@@ -86,8 +86,9 @@ func sameEntry(a, b subset.Command) bool {
 // shellScript finds the script that a command hands to a shell, behind whatever wrappers, with
 // -c or in a here-document, and the shells that may read it: /bin/sh is dash on some systems
 // and bash on others.
-func shellScript(c subset.Command) (shells []subset.Shell, script string) {
+func shellScript(c subset.Command) ([]subset.Shell, string) {
 	for i, word := range c.Words {
+		var shells []subset.Shell
 		switch word.Text[strings.LastIndexByte(word.Text, '/')+1:] {
 		case "bash":
 			shells = []subset.Shell{subset.Bash}
@@ -98,23 +99,35 @@ func shellScript(c subset.Command) (shells []subset.Shell, script string) {
 		default:
 			continue
 		}
-		args := c.Words[i+1:]
-		command := false
-		for len(args) > 0 && strings.HasPrefix(args[0].Text, "-") {
-			command = command || !strings.HasPrefix(args[0].Text, "--") && strings.Contains(args[0].Text, "c")
-			args = args[1:]
-		}
-		if command && len(args) > 0 && args[0].Known {
-			return shells, args[0].Text
+		if script, ok := afterC(c.Words[i+1:]); ok {
+			return shells, script
 		}
 		for _, redir := range c.Redirs {
-			if !command && (redir.Op == "<<" || redir.Op == "<<-") {
+			switch {
+			case redir.Op == "<<" || redir.Op == "<<-":
 				return shells, redir.Body
+			case redir.Op == "<<<" && redir.Target.Known:
+				return shells, redir.Target.Text
 			}
 		}
-		return nil, ""
 	}
 	return nil, ""
+}
+
+// afterC is the script behind the flag -c, alone or among others.
+func afterC(args []subset.Word) (script string, ok bool) {
+	flag := func(text string) bool { return strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") }
+	for i, arg := range args {
+		if !flag(arg.Text) || strings.HasPrefix(arg.Text, "--") || !strings.Contains(arg.Text, "c") {
+			continue
+		}
+		for _, script := range args[i+1:] {
+			if !flag(script.Text) {
+				return script.Text, script.Known
+			}
+		}
+	}
+	return "", false
 }
 
 // A flattener brings what the parser read into the form of the second reader. What has no

@@ -31,7 +31,7 @@ func TestSecondReading(t *testing.T) {
 		"echo a #b\\\ntouch M", "echo a \\\r\ntouch M", "x=(a)#; touch M", "declare x=(a)#; touch M", "x+=(a)#; touch M", "(\\\n(echo '$(touch M)'))",
 		"echo `echo ' `;touch M;`'`", "echo $(case a in a) :;; esac); touch M", "bash -c 'echo $(case a in a) :;; esac); touch M'", "eval 'x=(a)#; touch M'", "echo \"$`touch M`\"",
 		"cat <<E\n\\\nE\ntouch M\nE", "cat <<E\n${x:-\nE\ntouch M\n}\nE", "cat <((cat <<E\ntouch M\nE\n))", "let x||touch M", "let x && touch M",
-		"echo $(echo 'a'#; touch M\n)", "(echo \"$x\"#; touch M\n)", "functions[echo]='touch M'; echo a", "x=$(cat <<'E'\nEtouch M)\nE\n)", "git commit -m \"$(cat <<'EOF'\nEOF touch M)\" #\nEOF\n)\"", "sh -c 'x=(a)'", "env A=1 bash -c -- 'let x||touch M'", "bash <<'E'\nlet x||touch M\nE", "sh -s a <<'E'\nx=(a)\nE", "echo 'unclosed",
+		"echo $(echo 'a'#; touch M\n)", "(echo \"$x\"#; touch M\n)", "functions[echo]='touch M'; echo a", "x=$(cat <<'E'\nEtouch M)\nE\n)", "git commit -m \"$(cat <<'EOF'\nEOF touch M)\" #\nEOF\n)\"", "sh -c 'x=(a)'", "env A=1 bash -c -- 'let x||touch M'", "bash <<'E'\nlet x||touch M\nE", "bash -o pipefail -c 'let x||touch M'", "bash <<< 'let x||touch M'", "xargs -n1 /bin/bash -ec 'let x||touch M'", "sh -s a <<'E'\nx=(a)\nE", "echo 'unclosed",
 	}, hidden...) {
 		if why := SecondReading(text, subset.Bash); why == "" {
 			t.Errorf("%q stands", text)

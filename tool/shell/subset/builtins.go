@@ -124,7 +124,7 @@ var counting = strings.Fields("read getopts unset printf wait test [ exit return
 // glob where it is not quoted, and zsh does not.
 func (r *reader) splits(name string, values ...Word) {
 	for _, value := range values {
-		if value.Known && strings.ContainsAny(value.Text, " \t\n*?[") {
+		if r.shell == Zsh && value.Known && strings.ContainsAny(value.Text, " \t\n*?[") {
 			r.split[name] = true
 		}
 	}
@@ -133,7 +133,7 @@ func (r *reader) splits(name string, values ...Word) {
 // noSplit refuses to use such a variable without quotes.
 func (r *reader) noSplit() {
 	for name := range r.split {
-		if r.shell == Zsh && r.bare[name] {
+		if r.bare[name] {
 			r.outside("an unquoted $%s, which zsh does not split", name)
 		}
 	}

@@ -66,7 +66,11 @@ type reader struct {
 }
 
 func newReader(text string, shell Shell, line int) *reader {
-	return &reader{text: text, shell: shell, line: line, split: make(map[string]bool), bare: make(map[string]bool)}
+	r := &reader{text: text, shell: shell, line: line}
+	if shell == Zsh {
+		r.split, r.bare = make(map[string]bool), make(map[string]bool)
+	}
+	return r
 }
 
 func (r *reader) outside(format string, args ...any) {

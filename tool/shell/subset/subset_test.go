@@ -187,6 +187,7 @@ func TestOutside(t *testing.T) {
 		{"path=a", "the variable path of zsh", 1, []Shell{Zsh}},
 		{"> f", "zsh starts a program", 1, []Shell{Zsh}},
 		{"echo $x[1]", "an element for zsh", 1, []Shell{Zsh}},
+		{"echo $xé", "a letter behind it", 1, []Shell{Zsh}},
 		{"echo ~x", "a named folder of zsh", 1, []Shell{Zsh}},
 		{"a > f | b", "a redirection beside a pipe", 1, []Shell{Zsh}},
 		{"a | b < f", "a redirection beside a pipe", 1, []Shell{Zsh}},

@@ -180,6 +180,9 @@ func (r *reader) double(s *Spelling) {
 func (r *reader) dollar(s *Spelling, quoted bool) {
 	r.pos++
 	if name := r.name(); name != "" {
+		if r.shell == Zsh && r.peek(0) >= utf8.RuneSelf {
+			r.outside("$%s with a letter behind it that zsh may add to the name", name)
+		}
 		r.subscript(name)
 		r.used(name, quoted)
 		s.Expansion("${"+name+"}", quoted)
@@ -215,10 +218,13 @@ func (r *reader) dollar(s *Spelling, quoted bool) {
 
 // used notes a variable that is used without quotes. All parameters of the shell are one.
 func (r *reader) used(name string, quoted bool) {
+	if r.shell != Zsh || quoted {
+		return
+	}
 	if !isName(name[0]) {
 		name = "1"
 	}
-	r.bare[name] = r.bare[name] || !quoted
+	r.bare[name] = true
 }
 
 // subscript refuses what zsh takes for an element of a variable.
