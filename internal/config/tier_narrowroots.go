@@ -107,8 +107,9 @@ func (c *combination) addRule(like approval.Rule, head, host, below string) erro
 	return nil
 }
 
-// placeRule adds to a rule of an untrusted file what it means by the names of the file's own
-// roots, which nobody else knows: the same with the paths of the host.
+// placeRule adds to a rule what it means by the names of roots that do not hold: those of an
+// untrusted file, or such as another file has taken over. It is the same with the paths of the
+// host.
 func (c *combination) placeRule(rule approval.Rule, own []roots.Root) error {
 	name, target, found := strings.Cut(strings.TrimSuffix(rule.Pattern, ")"), "(")
 	if !found || rule.Scope != approval.ScopeTool || !aboutFiles(name) || strings.HasPrefix(target, "/") {

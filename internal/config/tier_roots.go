@@ -43,6 +43,20 @@ func (c *combination) addRoots(more []roots.Root) error {
 			return err
 		}
 	}
+	return c.keepDenies(slices.DeleteFunc(earlier, c.isDefault))
+}
+
+// keepDenies lets the denies of earlier tiers hold in folders whose name a later one has taken
+// over: they named files by it.
+func (c *combination) keepDenies(earlier []roots.Root) error {
+	for _, rule := range slices.Clone(c.rules) {
+		if rule.Effect != approval.Deny {
+			continue
+		}
+		if err := c.placeRule(rule, earlier); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

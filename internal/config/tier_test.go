@@ -185,6 +185,26 @@ func TestARootThatDeniesIsNotHiddenByAnotherOfItsName(t *testing.T) {
 	}
 }
 
+// A later file may take a name over for another folder. What a rule denies by that name in the
+// first folder stays denied there, by whatever name the later file reaches it.
+func TestADenyHoldsWhereItsRootsNameIsTakenOver(t *testing.T) {
+	admin := "sandbox: {paths: {s: {root: /srv, mode: rw}}}\nrules: [deny read_file(s/locked/**), allow read_file(s/open/**), deny shell(rm)]\n"
+	texts := func(project string) string {
+		var out []string
+		for _, r := range combine(t, admin, "", project, true).Rules.Rules() {
+			out = append(out, r.String())
+		}
+		return strings.Join(out, ", ")
+	}
+	const own = "deny read_file(s/locked/**), allow read_file(s/open/**), deny shell(rm)"
+	if got, want := texts("sandbox: {paths: {s: {root: /else}, t: {root: /srv}}}\n"), own+", deny read_file(/srv/locked/**)"; got != want {
+		t.Errorf("taken over: %s\nwant %s", got, want)
+	}
+	if got := texts("sandbox: {paths: {s: {root: /srv}, t: {root: /srv}}}\n"); got != own {
+		t.Errorf("the same folder: %s", got)
+	}
+}
+
 func TestADenyBelowARootIsARule(t *testing.T) {
 	e := combine(t, "", "sandbox: {paths: {a: {root: /a, mode: rw, approval: allow}}}\n", "sandbox: {paths: {x: {root: '/a/[x]', approval: {write: deny}}}}\n", false)
 	var got []string
