@@ -14,6 +14,9 @@ import (
 type Want struct {
 	// Call has our name for the tool, and arguments as package foreign takes them.
 	Call approval.Call
+	// Also are the other names that the tool may have, where the agent's name for it can be
+	// read in several ways.
+	Also []ToolName
 	// Own says that the tool touches nothing but the agent's own conversation.
 	Own bool
 
@@ -21,6 +24,9 @@ type Want struct {
 	// person may change as text; empty if there is none.
 	edit, ours string
 }
+
+// A ToolName names a tool of a server.
+type ToolName struct{ Connector, Tool string }
 
 // A translator makes our call of an agent's arguments. Paths become absolute.
 type translator func(in object, dir string) (Want, error)
@@ -45,11 +51,13 @@ func (a *Agent) translate(e Event, in object) (Want, error) {
 		return foreignCall(e.Server, e.Tool, e.Input), nil
 	}
 	if rest, ok := strings.CutPrefix(e.Tool, "mcp__"); ok {
-		server, name, ok := strings.Cut(rest, "__")
-		if !ok || server == "" || name == "" {
-			return Want{}, errors.New("it is no name of a server's tool, mcp__SERVER__TOOL")
+		names := toolNames(rest)
+		if len(names) == 0 {
+			return Want{}, fmt.Errorf("invalid name of a server's tool %q: it has the form mcp__SERVER__TOOL", e.Tool)
 		}
-		return foreignCall(server, name, e.Input), nil
+		w := foreignCall(names[0].Connector, names[0].Tool, e.Input)
+		w.Also = names[1:]
+		return w, nil
 	}
 	t := a.tools[e.Tool]
 	if t == nil {
@@ -61,6 +69,16 @@ func (a *Agent) translate(e Event, in object) (Want, error) {
 		w.Own = true
 	}
 	return w, err
+}
+
+// toolNames are all that SERVER__TOOL may mean: a server or a tool may have __ in its name.
+func toolNames(name string) (out []ToolName) {
+	for i := 1; i+2 < len(name); i++ {
+		if name[i:i+2] == "__" {
+			out = append(out, ToolName{name[:i], name[i+2:]})
+		}
+	}
+	return out
 }
 
 func foreignCall(connector, name string, input json.RawMessage) Want {

@@ -100,8 +100,18 @@ func ListWorkers(folders ...string) []string {
 }
 
 // FindProject returns the policy file of the project that a folder belongs to: in the
-// folder or above it, up to the top of the repository. Empty if there is none.
+// folder or above it, up to the top of the repository. Empty if there is none. Where links
+// lead to the folder, the project that it really lies in counts before the one of the links.
 func FindProject(cwd string) (string, error) {
+	if real, err := filepath.EvalSymlinks(cwd); err == nil && real != filepath.Clean(cwd) {
+		if found, err := findProject(real); err != nil || found != "" {
+			return found, err
+		}
+	}
+	return findProject(cwd)
+}
+
+func findProject(cwd string) (string, error) {
 	home, _ := os.UserHomeDir() // a folder of everything is no project
 	for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
 		path := filepath.Join(dir, ProjectFolder, policyName)

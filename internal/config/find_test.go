@@ -125,3 +125,28 @@ func TestMissingRootsAreNamedAndNotMade(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A link to a folder of a project belongs to that project, whatever lies above the link.
+func TestFindProjectThroughALink(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := write(t, top+"/proj/.assent/policy.yaml", "{}\n")
+	other := write(t, top+"/links/.assent/policy.yaml", "{}\n")
+	for _, dir := range []string{"/proj/sub", "/elsewhere"} {
+		if err := os.MkdirAll(top+dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{"/links/to-project": "/proj/sub", "/links/to-elsewhere": "/elsewhere", "/loose": "/proj/sub"} {
+		if err := os.Symlink(top+target, top+link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir, want := range map[string]string{"/links/to-project": policy, "/loose": policy, "/links/to-elsewhere": other} {
+		if got, err := FindProject(top + dir); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", dir, got, err, want)
+		}
+	}
+}

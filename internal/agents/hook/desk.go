@@ -86,7 +86,13 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 	if err != nil {
 		return err
 	}
-	d.tools = prepareEarly(ctx, set, a.Agent.Shell(e, a.Environ), want.Call)
+	shell := a.Agent.Shell(e, a.Environ)
+	d.tools = prepareEarly(ctx, set, func(ctx context.Context, call approval.Call, acts []approval.Act) ([]approval.Act, error) {
+		if call.Connector == "" && call.Tool == approval.Shell {
+			return raw(acts, call.Arguments, shell), nil
+		}
+		return d.otherwise(ctx, want.Also, call, acts)
+	}, want.Call)
 	return nil
 }
 

@@ -12,15 +12,15 @@ import (
 // the gate asks about that one first.
 type early struct {
 	*tool.Set
-	shell     string // that the agent runs commands with
+	check     checker
 	arguments []byte // nil once it was asked
 	proposal  approval.Proposal
 	err       error
 }
 
 // prepareEarly prepares a call as the gate will.
-func prepareEarly(ctx context.Context, set *tool.Set, shell string, call approval.Call) *early {
-	e := &early{Set: set, shell: shell}
+func prepareEarly(ctx context.Context, set *tool.Set, check checker, call approval.Call) *early {
+	e := &early{Set: set, check: check}
 	args, err := approval.CanonicalArguments(call.Arguments)
 	if err != nil {
 		return e // the gate says so
@@ -40,12 +40,15 @@ func (e *early) Prepare(ctx context.Context, call approval.Call) (approval.Propo
 	return e.guarded(ctx, call)
 }
 
+// A checker looks at what a call would do once more, because another agent runs it.
+type checker func(context.Context, approval.Call, []approval.Act) ([]approval.Act, error)
+
 // guarded is what a call would do, to an agent's own settings too, and in its own shell.
 func (e *early) guarded(ctx context.Context, call approval.Call) (approval.Proposal, error) {
 	p, err := e.Set.Prepare(ctx, call)
-	p.Acts = guard(p.Acts)
-	if err == nil && call.Connector == "" && call.Tool == approval.Shell {
-		p.Acts = raw(p.Acts, call.Arguments, e.shell)
+	if err != nil {
+		return p, err
 	}
+	p.Acts, err = e.check(ctx, call, guard(p.Acts))
 	return p, err
 }

@@ -52,3 +52,32 @@ func TestTextThatAnotherShellReadsOtherwiseAsksAPerson(t *testing.T) {
 		}
 	}
 }
+
+// mcp__gh__evil__post is the tool evil__post of gh, or post of gh__evil: a deny of either holds,
+// and an allow of one alone answers nothing.
+func TestANameThatCanBeReadInTwoWays(t *testing.T) {
+	for name, c := range map[string]struct {
+		rules string
+		want  string
+	}{
+		"a deny of the longer server":  {"deny connector gh__evil, allow connector gh", `"deny"`},
+		"a deny of the shorter server": {"deny connector gh, allow connector gh__evil", `"deny"`},
+		"a deny of a tool":             {"deny gh__evil:post, allow connector gh", `"deny"`},
+		"an allow of one alone":        {"allow connector gh", `"ask"`},
+		"an allow of the other alone":  {"allow connector gh__evil", `"ask"`},
+		"an allow of both":             {"allow connector gh, allow connector gh__evil", `"allow"`},
+		"nothing said":                 {"deny connector other", `"ask"`},
+	} {
+		p := newPlace(t)
+		p.write("config/config.yaml", "rules: ["+c.rules+"]\n")
+		reply := Run(t.Context(), p.options(claude(t), event("PreToolUse", "t", "mcp__gh__evil__post", `{"x":1}`)))
+		if !strings.Contains(string(reply.Stdout), c.want) {
+			t.Errorf("%s: %s%s, want %s", name, reply.Stdout, reply.Stderr, c.want)
+		}
+	}
+	p := newPlace(t)
+	p.write("config/config.yaml", "rules: [allow connector gh]\n")
+	if reply := Run(t.Context(), p.options(claude(t), event("PreToolUse", "t", "mcp__gh__post", `{"x":1}`))); !strings.Contains(string(reply.Stdout), `"allow"`) {
+		t.Errorf("a plain name: %s", reply.Stdout)
+	}
+}

@@ -1,0 +1,56 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/agents"
+)
+
+// otherwise judges a call under the other names that it may have: mcp__a__b__c is the tool c of
+// a__b as well as b__c of a, and only the agent knows which. A deny of any of them holds, and
+// where one is not allowed no rule for another answers.
+func (d *desk) otherwise(ctx context.Context, names []agents.ToolName, call approval.Call, acts []approval.Act) ([]approval.Act, error) {
+	if len(names) == 0 || len(acts) == 0 || acts[0].Verdict == approval.Block {
+		return acts, nil
+	}
+	rules, grants, err := d.kept(ctx, call.Session)
+	if err != nil {
+		return nil, err
+	}
+	p := approval.Policy{Rules: rules, Fixed: d.setup.Rules, Grants: grants, Mode: approval.ModeAsk}
+	acts = append([]approval.Act{}, acts...)
+	for _, name := range names {
+		other := approval.Call{Connector: name.Connector, Tool: name.Tool, Arguments: call.Arguments, Session: call.Session}
+		act := approval.Act{Connector: name.Connector, Name: name.Tool, Target: approval.ArgumentsTarget(call.Arguments), Verdict: approval.Ask}
+		j := p.Judge(approval.Question{Call: &other, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: d.clock()})
+		may := fmt.Sprintf("it may be the tool %s of the server %s", name.Tool, name.Connector)
+		switch {
+		case j.State == approval.AutoDenied:
+			acts[0].Verdict, acts[0].Why = approval.Block, may+", which is denied"
+			if j.Rule != nil {
+				acts[0].Why += " by " + j.Rule.String()
+			}
+			return acts, nil
+		case !j.State.Runs():
+			acts[0].Verdict, acts[0].PersonOnly = approval.Ask, true
+			acts[0].Why = may + ", and no rule allows that; write rules for each name that it may have"
+		}
+	}
+	return acts, nil
+}
+
+// kept are the rules that are kept, and the grants of a session; none if there is no store.
+func (d *desk) kept(ctx context.Context, session string) (*approval.RuleSet, *approval.GrantSet, error) {
+	s, err := d.opened()
+	if err != nil || s == nil {
+		return nil, nil, err
+	}
+	rules, err := s.Rules(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	grants, err := s.Grants(ctx, session)
+	return rules, grants, err
+}
