@@ -50,8 +50,9 @@ darwin: ## compile for macOS
 fuzz-short: ## every fuzz test for a second
 	GO="$(GO)" sh scripts/fuzz.sh 1s
 
-fuzz: need ## every fuzz test for FUZZTIME (2m), and a million commands against bash
+fuzz: need ## every fuzz test for FUZZTIME (2m), raw text against three shells as long, and a million commands against bash
 	GO="$(GO)" sh scripts/fuzz.sh $(FUZZTIME)
+	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -timeout 12h -run '^TestRawText$$' ./tool/shell/subset
 	ASSENT_SOUND=1000000 $(GO) test -count=1 -timeout 12h -run '^TestSound$$' ./internal/soundness
 
 soak: need ## all tests with their long rounds in full

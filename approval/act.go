@@ -139,7 +139,7 @@ func cloneActs(acts []Act) []Act {
 	for i := range acts {
 		t := &acts[i].Target
 		t.Written, t.Resolved, t.Words = slices.Clone(t.Written), slices.Clone(t.Resolved), slices.Clone(t.Words)
-		t.Flags = slices.Clone(t.Flags)
+		t.Flags, t.Also = slices.Clone(t.Flags), slices.Clone(t.Also)
 	}
 	return acts
 }

@@ -88,7 +88,7 @@ func redactActs(acts []Act) []Act {
 
 // actText returns everything in an act that may hold a secret.
 func actText(a *Act) string {
-	return strings.Join(slices.Concat([]string{a.String(), a.Dir}, a.Target.Written, a.Target.Resolved, a.Target.Flags), "\n")
+	return strings.Join(slices.Concat([]string{a.String(), a.Dir}, a.Target.Written, a.Target.Resolved, a.Target.Also, a.Target.Flags), "\n")
 }
 
 // Keep returns what a record with this detail keeps of a request that has been

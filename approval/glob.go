@@ -181,11 +181,10 @@ func (g glob) literal() (string, bool) {
 	return "", false
 }
 
-// plainTexts returns texts that stand in everything that the glob matches.
-func (g glob) plainTexts() []string {
-	var texts []string
+// plainTexts appends texts that stand in everything that the glob matches.
+func (g glob) plainTexts(texts []string) []string {
 	for _, r := range g.runs {
-		if r.plain && r.text != "" {
+		if r.plain {
 			texts = append(texts, r.text)
 		}
 	}

@@ -12,6 +12,8 @@ type GrantSet struct {
 	denies []int
 }
 
+type nameKey struct{ connector, name string }
+
 // NewGrantSet returns the set of the given grants.
 func NewGrantSet(grants []Grant) *GrantSet {
 	s := &GrantSet{grants: slices.Clone(grants), allows: map[nameKey][]int{}}

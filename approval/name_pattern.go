@@ -21,5 +21,9 @@ func CompileName(effect Effect, pattern string) (NamePattern, error) {
 
 // Match reports whether the pattern is about the tool.
 func (p NamePattern) Match(connector, name string) bool {
-	return p.compiled.rule != nil && p.compiled.named(connector, name, p.compiled.rule.fold())
+	if p.compiled.rule == nil {
+		return false
+	}
+	fold := p.compiled.rule.fold()
+	return p.compiled.named(fold(connector), fold(name))
 }

@@ -83,7 +83,7 @@ func (p pathPattern) covers(t *Target) bool {
 
 // meets is the match of a deny: one spelling of either is enough.
 func (p pathPattern) meets(t *Target) Meets {
-	if p.to.match(t.To) && (p.matchesAny(t.Written) || p.matchesAny(t.Resolved)) {
+	if p.to.match(t.To) && (p.matchesAny(t.Written) || p.matchesAny(t.Resolved) || p.matchesAny(t.Also)) {
 		return Yes
 	}
 	return No
@@ -115,35 +115,20 @@ func (p pathPattern) namesAbsolute() bool {
 		(strings.Contains(p.glob, "{/") || strings.Contains(p.glob, ",/"))
 }
 
-// plainTexts returns texts that stand in every path that the pattern matches.
-func (p pathPattern) plainTexts() []string {
-	var texts []string
-	var text strings.Builder
-	flush := func() {
-		if text.Len() > 0 {
-			texts = append(texts, text.String())
-			text.Reset()
+// plainTexts appends texts that stand in every path that the pattern matches. A
+// slash ends a text: a ** beside it may stand for no folder at all. After [ or {
+// the path may be one of several things. U+FFFD matches any byte that is not UTF-8.
+func (p pathPattern) plainTexts(texts []string) []string {
+	glob, _, _ := strings.Cut(p.glob, "\uFFFD")
+	for {
+		i := strings.IndexAny(glob, `*?/\[{`)
+		if i < 0 {
+			return append(texts, glob)
 		}
-	}
-	for i := 0; i < len(p.glob); i++ {
-		switch c := p.glob[i]; c {
-		case '*', '?', '/':
-			// "/" too: a ** beside it may stand for no folder at all.
-			flush()
-		case '[', '{':
-			// What follows may be one of several things; stop looking.
-			flush()
+		texts = append(texts, glob[:i])
+		if glob[i] == '[' || glob[i] == '{' {
 			return texts
-		case '\\':
-			if i++; i < len(p.glob) && p.glob[i] != '/' {
-				text.WriteByte(p.glob[i])
-			} else {
-				flush()
-			}
-		default:
-			text.WriteByte(c)
 		}
+		glob = glob[i+1:]
 	}
-	flush()
-	return texts
 }

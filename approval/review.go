@@ -42,6 +42,20 @@ func (g *Gate) Review(ctx context.Context, calls ...Call) *Batch {
 	return b
 }
 
+// Look judges a call as Review would, and leaves no trace: nothing is recorded, asked or
+// counted.
+func (g *Gate) Look(ctx context.Context, call Call) (Judgement, error) {
+	call, err := g.identify(call)
+	if err != nil {
+		return Judgement{}, err
+	}
+	call, p, err := g.prepare(ctx, call)
+	if err != nil {
+		return Judgement{}, err
+	}
+	return g.judgement(ctx, &Outcome{Call: call}, &p, false)
+}
+
 // review judges a call from the start.
 func (g *Gate) review(ctx context.Context, e *entry, o Outcome) draft {
 	call, p, err := g.prepare(ctx, o.Call)

@@ -35,11 +35,12 @@ func FuzzParseRule(f *testing.F) {
 			act := Act{Name: names[i%len(names)], Connector: c, Target: target}
 			for _, act := range []Act{act, {Name: act.Name, Target: target, ByName: true}} {
 				call := &Call{Connector: c, Tool: b}
+				s := newScan(set, call, &act)
 				got, meets := set.denied(call, &act, testNow)
-				if want, m := scanDenied(set, call, &act); got != want || meets != m {
+				if want, m := s.denied(); got != want || meets != m {
 					t.Fatalf("%s on %s: %v, a scan says %v", rule, act, meets, m)
 				}
-				if set.allowed(allowing{call: call, act: &act, byName: act.ByName, now: testNow}) != scanAllowed(set, call, &act, act.ByName) {
+				if set.allowed(allowing{call: call, act: &act, byName: act.ByName, now: testNow}) != s.allowed(act.ByName, false) {
 					t.Fatalf("%s on %s: the index and a scan disagree", rule, act)
 				}
 			}

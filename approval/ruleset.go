@@ -14,24 +14,28 @@ type RuleSet struct {
 	denies index
 	allows index
 	except index
+	own    []*Rule // the denies that name no connector
 }
 
 // CompileRules builds the set. Of two rules that both match, the earlier is
 // named as the reason. The error, if any, is a [*RuleError].
 func CompileRules(rules []Rule) (*RuleSet, error) {
 	s := &RuleSet{rules: slices.Clone(rules)}
-	builders := map[Effect]*indexBuilder{Allow: {}, Deny: {}, Except: {}}
+	compiled := make([]compiledRule, len(rules))
 	for i := range s.rules {
 		r := &s.rules[i]
 		p, err := r.compile()
 		if err != nil {
 			return nil, err
 		}
-		builders[r.Effect].add(r, p)
+		compiled[i] = compiledRule{rule: r, pattern: p}
+		if r.Effect == Deny && p.anyConnector {
+			s.own = append(s.own, r)
+		}
 	}
-	s.denies = builders[Deny].build()
-	s.allows = builders[Allow].build()
-	s.except = builders[Except].build()
+	s.denies = newIndex(compiled, Deny, foldWide)
+	s.allows = newIndex(compiled, Allow, foldASCII)
+	s.except = newIndex(compiled, Except, foldASCII)
 	return s, nil
 }
 
@@ -44,52 +48,29 @@ func (s *RuleSet) Rules() []Rule {
 }
 
 // denied finds the deny rule that meets the act, done by the call's tool, most
-// strictly.
+// strictly. Code that cannot be read may meet any deny about what this machine's
+// own tools do.
 func (s *RuleSet) denied(call *Call, act *Act, now time.Time) (*Rule, Meets) {
 	if s == nil {
 		return nil, No
 	}
-	f := finder{index: &s.denies, act: act, now: now, best: -1}
-	f.lift = func(r *Rule) bool { return s.excepted(r, call, act, now) }
-	if len(s.except.rules) == 0 {
-		f.lift = nil
-	}
-	f.deny(call.Connector, call.Tool)
-	if act.Connector != call.Connector || act.Name != call.Tool {
-		f.deny(act.Connector, act.Name)
-	}
-	if f.best >= 0 {
-		return s.denies.rules[f.best].rule, f.found
-	}
-	if act.Opaque {
-		return s.anyDeny(now)
-	}
-	return nil, No
-}
-
-// anyDeny finds a deny that code which cannot be read may meet: one about what
-// this machine's own tools do.
-func (s *RuleSet) anyDeny(now time.Time) (*Rule, Meets) {
-	for i := range s.denies.rules {
-		c := &s.denies.rules[i]
-		if c.pattern.anyConnector && !c.pattern.connectorOnly && c.rule.active(now) {
-			return c.rule, Possibly
+	f := finder{index: &s.denies, set: s, call: call, act: act, now: now}
+	rule, meets := f.find()
+	if meets == No && act.Opaque {
+		for _, r := range s.own {
+			if r.active(now) {
+				return r, Possibly
+			}
 		}
 	}
-	return nil, No
+	return rule, meets
 }
 
 // excepted reports whether the file that denies the act also excepts it.
 func (s *RuleSet) excepted(deny *Rule, call *Call, act *Act, now time.Time) bool {
-	for i := range s.except.rules {
-		c := &s.except.rules[i]
-		if c.rule.active(now) && sourceFile(c.rule.Source) == sourceFile(deny.Source) &&
-			(c.named(call.Connector, call.Tool, foldASCII) || c.named(act.Connector, act.Name, foldASCII)) &&
-			c.pattern.covers(act, act.ByName) {
-			return true
-		}
-	}
-	return false
+	f := finder{index: &s.except, call: call, act: act, now: now, byName: act.ByName, file: sourceFile(deny.Source)}
+	_, meets := f.find()
+	return meets == Yes
 }
 
 // allowing is the question whether an allow covers an act.
@@ -108,15 +89,50 @@ func (s *RuleSet) allowed(q allowing) *Rule {
 	if s == nil || q.act.Away {
 		return nil
 	}
-	f := finder{index: &s.allows, act: q.act, now: q.now, best: -1, byName: q.byName, withConnector: q.withConnector}
-	f.allow(q.call.Connector, q.call.Tool)
-	if q.act.Connector != q.call.Connector || q.act.Name != q.call.Tool {
-		f.allow(q.act.Connector, q.act.Name)
+	f := finder{index: &s.allows, call: q.call, act: q.act, now: q.now, byName: q.byName, withConnector: q.withConnector}
+	rule, _ := f.find()
+	return rule
+}
+
+type compiledRule struct {
+	rule    *Rule
+	pattern pattern
+}
+
+// named reports whether the rule is about this tool or act, whose names are folded
+// as the rule's.
+func (c *compiledRule) named(connector, name string) bool {
+	p := &c.pattern
+	if p.connectorOnly {
+		return connector != "" && p.connector.match(connector)
 	}
-	if f.best < 0 {
-		return nil
+	if !p.name.match(name) {
+		return false
 	}
-	return s.allows.rules[f.best].rule
+	if p.anyConnector {
+		// Trust in a built-in tool says nothing about a stranger's tool that
+		// took its name.
+		return connector == "" || c.rule.Effect == Deny || builtinKinds[name] == "" && !builtinTools[name]
+	}
+	return connector != "" && p.connector.match(connector)
+}
+
+// answers reports whether an allow answers the act. Under the name of the
+// called tool, the target of a rule is not taken for a command that the tool
+// runs, unless the tool is the shell.
+func (c *compiledRule) answers(act *Act, foreign, byName bool) bool {
+	p := &c.pattern
+	if foreign && act.Target.Kind == Words && !p.bare() && p.kind != Words {
+		return false
+	}
+	return p.covers(act, byName)
+}
+
+// builtinTools are the built-in tools whose names are not acts. An allow for
+// one of them never reaches a connector's tool of that name.
+var builtinTools = map[string]bool{
+	"edit_file": true, "list_files": true, "search_files": true, "move_file": true,
+	"copy_file": true, "make_dir": true, "file_info": true, "list_workers": true,
 }
 
 // sourceFile returns the file of a FILE:LINE source.

@@ -29,6 +29,9 @@ type Target struct {
 	// first of each is the one that is shown. Only for Path.
 	Written  []string `json:"written,omitempty"`
 	Resolved []string `json:"resolved,omitempty"`
+	// Also are further names by which only denies find the file: those that it has
+	// for a caller, or would have if they did not lead to another file.
+	Also []string `json:"also,omitempty"`
 	// Words are the words of a command. Only for Words.
 	Words []Word `json:"words,omitempty"`
 	// Loose says that nothing is known about the program, so that any of its words
@@ -81,6 +84,17 @@ func PathTarget(spellings ...string) Target {
 // resolves to another, as through a symbolic link.
 func LinkTarget(written, resolved []string) Target {
 	return Target{Kind: Path, Written: cleanAll(written), Resolved: cleanAll(resolved)}
+}
+
+// KnownAs returns t with further names that only denies look at.
+func (t Target) KnownAs(names ...string) Target {
+	t.Also = nil
+	for _, name := range cleanAll(names) {
+		if !slices.Contains(t.Written, name) && !slices.Contains(t.Resolved, name) {
+			t.Also = append(t.Also, name)
+		}
+	}
+	return t
 }
 
 // SharedWith returns t as something that worker receives.
@@ -259,12 +273,27 @@ func (t *Target) size() int {
 	return n
 }
 
-// same reports whether two targets are the same thing to act on.
+// same reports whether two targets are the same thing to act on. A file in a folder
+// with several names is the same by each of them: its spellings are, in another
+// order.
 func (t Target) same(o Target) bool {
 	return t.Kind == o.Kind && !t.Unknown && !o.Unknown && t.Kind != "" &&
 		t.Text == o.Text && t.To == o.To && t.URL == o.URL &&
-		slices.Equal(t.Written, o.Written) && slices.Equal(t.Resolved, o.Resolved) &&
+		sameNames(t.Written, o.Written) && sameNames(t.Resolved, o.Resolved) &&
 		slices.Equal(t.Words, o.Words) && !hasUnknown(t.Words)
+}
+
+// sameNames reports whether two lists without doubles hold the same.
+func sameNames(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for _, s := range a {
+		if !slices.Contains(b, s) {
+			return false
+		}
+	}
+	return true
 }
 
 func hasUnknown(words []Word) bool {

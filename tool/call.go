@@ -8,10 +8,6 @@ import (
 	"github.com/assent-dev/assent/approval"
 )
 
-// maxAgain is how often a call is tried while the world changes under it,
-// before it is given up.
-const maxAgain = 10
-
 // Call takes one call through the gate and, if it is allowed, runs it. It waits
 // for the gate's approver.
 func Call(ctx context.Context, g *Gate, call approval.Call) Result {
@@ -75,36 +71,43 @@ func (r *runner) all(ctx context.Context) []Result {
 }
 
 // one runs call i, judging it again as long as the world changes under it.
-func (r *runner) one(ctx context.Context, i int) Result {
-	for try := 1; ; try++ {
+func (r *runner) one(ctx context.Context, i int) (result Result) {
+	asks := false // the caller has asked already
+	err := approval.Again(func() (err error) {
+		if asks {
+			r.gate.Ask(ctx, r.batch)
+		}
+		asks = r.asks
 		o := r.batch.Outcome(i)
 		switch {
 		case o.State == approval.Pending && r.asks:
-			return r.giveUp(ctx, i) // asked as often as may be
+			return approval.ErrKeepsChanging // nobody answers any more
 		case o.State == approval.Pending:
 			r.halted = true
-			return notRun(o)
+			result = notRun(o)
 		case !o.Runs() || !startable(o.Stage):
-			return notRun(o)
+			result = notRun(o)
 		case r.halted:
-			return waiting(o)
-		case try > maxAgain:
-			return r.giveUp(ctx, i)
+			result = waiting(o)
+		default:
+			result, err = r.run(ctx, i, o)
 		}
-		result, err := r.run(ctx, i, o)
-		if !errors.Is(err, approval.ErrChanged) {
-			return result
-		}
-		if r.asks && try < maxAgain {
-			r.gate.Ask(ctx, r.batch)
-		}
+		return err
+	})
+	if err == nil {
+		return result
 	}
+	if o := r.batch.Outcome(i); o.State == approval.Pending && !r.asks {
+		r.halted = true
+		return notRun(o)
+	}
+	return r.giveUp(ctx, i)
 }
 
 // giveUp ends a call that could not be started or asked, so that nothing runs
 // it later.
 func (r *runner) giveUp(ctx context.Context, i int) Result {
-	cause := fmt.Errorf("what it would act on changed %d times while it was about to run", maxAgain)
+	cause := approval.ErrKeepsChanging
 	for _, request := range r.batch.Pending() {
 		if request.ID == r.batch.Outcome(i).Request {
 			// An error means that it was answered after all; then it is stopped below.

@@ -19,6 +19,21 @@ var ErrRunning = errors.New("it is being run already")
 // come back to it, takes it for a failure.
 var ErrSuspended = errors.New("it goes on later")
 
+// A ConfigError is something in config that keeps a tool from being made.
+type ConfigError struct {
+	Source string // the file and line; empty if it is not known
+	Err    error
+}
+
+func (e *ConfigError) Error() string {
+	if e.Source == "" {
+		return e.Err.Error()
+	}
+	return e.Source + ": " + e.Err.Error()
+}
+
+func (e *ConfigError) Unwrap() error { return e.Err }
+
 // A FailedError reports a call that was allowed, ran, and failed.
 type FailedError struct {
 	Tool string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/worker"
+	pinned "github.com/assent-dev/assent/tool/command"
 )
 
 // parkedVersion is the version of the JSON form of a run that was put aside.
@@ -31,7 +32,9 @@ type parked struct {
 	MaxTime   time.Duration `json:"max_time,omitempty"`
 	// Created are the workers that a person agreed to in the run.
 	Created map[string]approval.Digest `json:"created,omitempty"`
-	Run     json.RawMessage            `json:"run"`
+	// Programs are what the run starts, as they were when it began.
+	Programs *pinned.Programs `json:"programs,omitempty"`
+	Run      json.RawMessage  `json:"run"`
 }
 
 // flags are those that the run was started with.
@@ -59,7 +62,7 @@ func newAside(j *job, p parked) *aside {
 
 // Save implements [worker.Aside].
 func (a *aside) Save(ctx context.Context, data []byte) error {
-	a.parked.Run, a.parked.Created = data, a.crew.Created()
+	a.parked.Run, a.parked.Created, a.parked.Programs = data, a.crew.Created(), a.desk.Programs
 	all, err := json.Marshal(a.parked)
 	if err != nil {
 		return err

@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/check"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/setup"
 )
 
 func checkCmd() *cobra.Command {
@@ -17,30 +19,47 @@ func checkCmd() *cobra.Command {
 		Use:   "check [FILE…]",
 		Short: "Find what is wrong with a worker, a policy or a config file",
 		Long: "check reports all problems of a file at once: unknown keys, rules that can never apply,\n" +
-			"tools that do not exist, examples under expect: that come out otherwise, and what allows\n" +
-			"more than it seems to. It runs nothing. It ends with status 1 if it found anything.\n" +
+			"tools that do not exist, two names for one folder that differ, examples under expect: that\n" +
+			"come out otherwise, what allows more than it seems to, and what would keep a run from\n" +
+			"starting. It runs nothing. It ends with status 1 if it found anything.\n" +
 			"Without a file it is about the project's .assent/policy.yaml.",
 		Example: "  assent check notes.worker\n  assent check .assent/policy.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
+			order, err := orderHere("", "")
+			if err != nil {
+				return err
+			}
+			below, setting, err := setup.Checked(order.Places)
+			if err != nil {
+				return err
+			}
 			if len(args) == 0 {
-				s, err := (&policyFlags{}).resolve(c)
+				found, err := config.FindProject(order.Dir)
 				if err != nil {
 					return err
 				}
-				if err := needPolicy(c, s); err != nil {
-					return err
+				if found == "" {
+					return noPolicy(c)
 				}
-				args = []string{s.File.Path}
+				args = []string{found}
 			}
 			findings := []check.Finding{}
 			for _, file := range args {
-				found, err := check.File(c.Context(), file, config.Kind(kind))
+				found, err := check.File(c.Context(), file, config.Kind(kind), below, setting)
 				if err != nil {
 					return err
 				}
 				findings = append(findings, found...)
+				if !asJSON {
+					printFindings(c.OutOrStdout(), file, found)
+				}
 			}
-			return printFindings(c, findings, asJSON)
+			if asJSON {
+				if err := writeJSON(c.OutOrStdout(), findings); err != nil {
+					return err
+				}
+			}
+			return foundSomething(len(findings), asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
@@ -48,25 +67,25 @@ func checkCmd() *cobra.Command {
 	return c
 }
 
-func printFindings(c *cobra.Command, findings []check.Finding, asJSON bool) error {
-	if asJSON {
-		if err := writeJSON(c.OutOrStdout(), findings); err != nil {
-			return err
-		}
-	} else {
-		for _, f := range findings {
-			fmt.Fprintln(c.OutOrStdout(), shownText(f.String()))
-		}
+func printFindings(w io.Writer, file string, findings []check.Finding) {
+	for _, f := range findings {
+		fmt.Fprintln(w, shownText(f.String()))
 	}
 	if len(findings) == 0 {
+		fmt.Fprintln(w, shownText(file)+": no problems found")
+	}
+}
+
+// foundSomething ends the program with status 1 if there are findings. A program that reads
+// JSON can count them itself.
+func foundSomething(n int, asJSON bool) error {
+	switch {
+	case n == 0:
 		return nil
-	}
-	if asJSON {
+	case asJSON:
 		return statusError{exitFailed, nil}
+	case n == 1:
+		return statusError{exitFailed, errors.New("1 finding")}
 	}
-	word := "findings"
-	if len(findings) == 1 {
-		word = "finding"
-	}
-	return statusError{exitFailed, errors.New(fmt.Sprint(len(findings), " ", word))}
+	return statusError{exitFailed, fmt.Errorf("%d findings", n)}
 }

@@ -109,6 +109,42 @@ var doorCalls = []doorCall{
 	{"worker that is not named", "worker_call", `{"worker":"other","input":"x"}`, "refused", "allow_workers", ownWorkers},
 }
 
+// untrustedCalls are judged under an administrator's deny and untrustedUser, with a project's policy that
+// nobody trusts: it can only forbid. $ROOT is how a door's own files begin.
+var untrustedCalls = []doorCall{
+	{"free read", "read_file", `{"path":"$ROOTa.txt"}`, "runs", "", nil},
+	{"read that the project denies", "read_file", `{"path":"$ROOTprivate/x.txt"}`, "refused", "private/**", nil},
+	{"read that the administrator denies", "read_file", `{"path":"$ROOTadmins/x.txt"}`, "refused", "admins/**", nil},
+	{"write that the project denies", "write_file", `{"path":"$ROOTdrafts/a.lock","content":"x"}`, "refused", "*.lock", nil},
+	{"write that the user allows", "write_file", `{"path":"$ROOTdrafts/a.md","content":"x"}`, "runs", "", nil},
+	{"free command", "shell", `{"command":"ls"}`, "runs", "", nil},
+	{"command that the project denies", "shell", `{"command":"git reset --hard"}`, "refused", "git reset --hard", nil},
+	{"command that the project allows", "shell", `{"command":"lintall --built"}`, "asks", "", nil},
+	{"command that the user allows", "shell", `{"command":"lintall --linted"}`, "runs", "", nil},
+	{"command that the user allows and the project denies", "shell", `{"command":"lintall --linted --no"}`, "refused", "--no", nil},
+	{"write to the policy", "write_file", `{"path":"$ROOT.assent/policy.yaml","content":"x"}`, "refused", "", nil},
+}
+
+const untrustedPolicy = `sandbox:
+  paths: {.: {root: ., mode: rw, approval: {delete: allow}}, other: {root: /etc, mode: rw}}
+  network: true
+shell:
+  rules:
+    - {pattern: "lintall --built", approval: allow}
+    - {pattern: "git reset --hard", approval: deny}
+    - {pattern: "lintall --linted --no", approval: deny}
+rules:
+  - deny read_file(**/private/**)
+  - deny write_file(**/*.lock)
+  - allow shell(lintall --built)
+`
+
+// untrustedUser is the user's config: it gives the project to agents under a name of its own.
+func untrustedUser(dir string) string {
+	return fmt.Sprintf("sandbox:\n  paths: {work: {root: %q, mode: rw, approval: {write: allow}}}\nshell:\n  presets: [readonly]\n  cwd: work\n", dir) +
+		"rules:\n  - allow shell(lintall --linted)\n"
+}
+
 const (
 	doorAdmin = "rules:\n  - deny read_file(admins/**)\n  - deny write_file(free/admin/**)\n  - deny shell(shred)\n"
 	doorUser  = "rules:\n  - deny read_file(users/**)\n  - deny shell(npm publish)\n  - allow shell(lintall --linted)\n  - deny connect(evil.invalid:443)\n"
@@ -153,6 +189,7 @@ type scene struct {
 	top, dir, program string
 	home              string // of the person, in the project: a root covers it
 	state             string // of the door that is tried
+	root              string // how its own files begin
 	sandboxed         bool
 }
 
@@ -203,6 +240,9 @@ func (s *scene) put(name, text string) {
 func (s *scene) at(t *testing.T, door string) *scene {
 	t.Helper()
 	own := *s
+	if strings.Contains(door, "hook") { // they have host paths
+		own.root = ""
+	}
 	own.t, own.state = t, filepath.Join(s.home, "states", strings.ReplaceAll(door, " ", "-"))
 	if err := os.CopyFS(own.state, os.DirFS(s.state)); err != nil {
 		t.Fatal(err)
@@ -237,7 +277,7 @@ func (s *scene) args(c doorCall) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return strings.ReplaceAll(c.args, "$STATE", state)
+	return strings.NewReplacer("$STATE", state, "$ROOT", s.root).Replace(c.args)
 }
 
 // A judged call is what a door made of it.
@@ -376,7 +416,7 @@ func doors() []door {
 // resumed has the calls made by a run that waited for another one before.
 func (s *scene) resumed(calls []doorCall) []judged {
 	s.t.Helper()
-	first := doorCall{tool: "write_file", args: `{"path":"first.txt","content":"x\n"}`}
+	first := doorCall{tool: "shell", args: `{"command":"lintall --first"}`}
 	out := s.ended("", "run", "--defer", "--max-steps", "200", "--model", s.script(append([]doorCall{first}, calls...)...), "w.worker", "Go on.")
 	var all []judged
 	for {
@@ -488,16 +528,31 @@ func TestDoors(t *testing.T) {
 			s := newScene(t, held)
 			reasons := map[string]judged{} // of the first door, by case, and whether it is another agent's
 			for _, d := range doors() {
-				t.Run(d.name, func(t *testing.T) { s.at(t, d.name).agree(d, reasons) })
+				t.Run(d.name, func(t *testing.T) { s.at(t, d.name).agree(d, doorCalls, reasons) })
 			}
 		})
 	}
 }
 
+// TestDoorsOfAnUntrustedProject does the same where the project's policy is not trusted.
+func TestDoorsOfAnUntrustedProject(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.root = "work/"
+	s.put("admin/policy.yaml", "rules:\n  - deny read_file(**/admins/**)\n")
+	s.put("project/home/config/assent/config.yaml", untrustedUser(s.dir))
+	s.put("project/.assent/policy.yaml", untrustedPolicy)
+	s.put("project/w.worker", "---\nmodel: script:none.yaml\n"+untrustedPolicy+"---\nYou work.\n")
+	reasons := map[string]judged{}
+	for _, d := range doors() {
+		t.Run(d.name, func(t *testing.T) { s.at(t, d.name).agree(d, untrustedCalls, reasons) })
+	}
+}
+
 // agree takes the calls through a door, and compares what it makes of them.
-func (s *scene) agree(d door, reasons map[string]judged) {
+func (s *scene) agree(d door, of []doorCall, reasons map[string]judged) {
 	s.t.Helper()
-	calls := slices.DeleteFunc(slices.Clone(doorCalls), func(c doorCall) bool { return skips(d.name, c.not) })
+	calls := slices.DeleteFunc(slices.Clone(of), func(c doorCall) bool { return skips(d.name, c.not) })
 	all := d.judge(s, calls)
 	if len(all) != len(calls) {
 		s.t.Fatalf("%d calls, and it judged %d: %v", len(calls), len(all), all)

@@ -226,10 +226,11 @@ var mainArgument = map[string]string{
 }
 
 // callOf reads the call from the command line; a text that is no object in JSON is the
-// argument that matters.
+// argument that matters. A command may begin with a brace.
 func callOf(name, args string) explain.Call {
 	argument := mainArgument[name]
-	if argument == "" || strings.HasPrefix(strings.TrimSpace(args), "{") && (name != approval.Shell || json.Valid([]byte(args))) {
+	command := argument == "command" || argument == "cmd"
+	if argument == "" || strings.HasPrefix(strings.TrimSpace(args), "{") && (!command || json.Valid([]byte(args))) {
 		return explain.Call{Tool: name, Args: json.RawMessage(args)}
 	}
 	given := map[string]string{argument: args}

@@ -26,7 +26,8 @@ type mcpFlags struct {
 	askFlags
 	config, state   string
 	http, tokenFile string
-	tools           []string
+	name            string
+	env, tools      []string
 	hold            time.Duration
 	clientAnswers   bool
 }
@@ -40,7 +41,9 @@ func mcpCmd() *cobra.Command {
 			"any MCP client, and takes every call through the gate. What must be asked waits where all\n" +
 			"processes see it; a client that cannot wait as long is told to call again.\n\n" +
 			"Without -c what holds is your own config and the policy of the project that this folder\n" +
-			"belongs to. NAMEs pick some of the connectors.",
+			"belongs to. NAMEs pick some of the connectors.\n\n" +
+			"A server behind -- gets the whole environment of mcp, as from the client that would start it; a\n" +
+			"connector of a config gets PATH, HOME and the like, the env of the config, and what --env names.",
 		Example: "  assent mcp -- npx -y @modelcontextprotocol/server-filesystem ~/notes\n" +
 			"  assent mcp github\n" +
 			"  assent mcp -c policy.yaml --tools files,shell",
@@ -56,6 +59,8 @@ func mcpCmd() *cobra.Command {
 	c.Flags().StringVar(&flags.state, "state", "", "the state folder (default: assent's own)")
 	c.Flags().StringVar(&flags.http, "http", "", "serve over HTTP at this address of this machine, such as 127.0.0.1:7777, instead of on standard streams")
 	c.Flags().StringVar(&flags.tokenFile, "token-file", "", "the file with the token that clients over HTTP need; made if it is not there (default: mcp-token in the state folder)")
+	c.Flags().StringVar(&flags.name, "name", "", "what rules call the server behind -- (default: made of what is launched)")
+	c.Flags().StringArrayVar(&flags.env, "env", nil, "pass this environment variable to the connectors of the config too; repeatable")
 	c.Flags().StringSliceVar(&flags.tools, "tools", nil, "offer tools of the policy too: files, shell")
 	c.Flags().DurationVar(&flags.hold, "hold", 0, "how long a call is held before the client is told to call again (default 50s)")
 	c.Flags().BoolVar(&flags.clientAnswers, "client-answers", false, "let the user of the agent's own client answer, once each time")
@@ -67,6 +72,11 @@ func (f *mcpFlags) check(c *cobra.Command) error {
 	for _, name := range f.tools {
 		if name != "files" && name != "shell" {
 			return misused(c, "--tools %q: it is files, shell or both", name)
+		}
+	}
+	for _, name := range f.env {
+		if _, set := os.LookupEnv(name); !set {
+			return misused(c, "--env %s: there is no such variable in the environment; set it where the agent starts assent", name)
 		}
 	}
 	if f.http != "" {
@@ -189,6 +199,9 @@ func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string))
 		report(text + " 'assent sandbox doctor' says more.")
 	}
 	for _, c := range k.foreign.All {
+		if c.Config().ByCommand {
+			report(fmt.Sprintf("connector %s is %s; rules name its tools %s:TOOL", c.Name(), c.Config().Launch(), c.Name()))
+		}
 		if err := c.Err(); err != nil {
 			report(err.Error())
 		}

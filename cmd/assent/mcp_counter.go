@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,8 +13,10 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/gateway"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/connector"
 )
 
 // open opens what the flags and arguments name. Those behind the dash are a command.
@@ -28,7 +29,7 @@ func (f *mcpFlags) open(c *cobra.Command, args []string) (k *counter, err error)
 	if dash := c.ArgsLenAtDash(); dash >= 0 {
 		names, command = args[:dash], args[dash:]
 	}
-	chosen, err := choose(s.Connectors, names, command)
+	chosen, err := choose(s, names, command, f.name)
 	if err != nil {
 		return nil, err
 	}
@@ -61,16 +62,26 @@ func (f *mcpFlags) open(c *cobra.Command, args []string) (k *counter, err error)
 	if err := k.openTools(f.tools); err != nil {
 		return nil, err
 	}
-	return k, k.connect(c.Context(), chosen)
+	return k, k.connect(c.Context(), chosen, open.Servers{Pass: f.env, Named: f.name != ""})
 }
 
-// choose picks the connectors that are named, all if none is, or makes one of a command.
-func choose(all []config.Connector, names, command []string) ([]config.Connector, error) {
+// choose picks the connectors that are named, all if none is, or makes one of a command. Its
+// name may not be that of another connector of the config.
+func choose(s *setup.Setup, names, command []string, name string) ([]config.Connector, error) {
+	all := s.Connectors
 	if command != nil {
 		if len(command) == 0 || len(names) > 0 {
 			return nil, errors.New("behind -- stands the command of a server, and no name before it")
 		}
-		return []config.Connector{{Name: commandConnector(command), Command: command}}, nil
+		made := connector.FromCommand(name, command, s.Dir)
+		i := slices.IndexFunc(all, func(c config.Connector) bool { return strings.EqualFold(c.Name, made.Name) })
+		if i >= 0 && !connector.SameServer(all[i].Command, command, s.Dir) {
+			return nil, fmt.Errorf("the config has another connector named %s, launched as: %s\nGive this server a name of its own with --name NAME", made.Name, connector.Config{Command: all[i].Command, URL: all[i].URL}.Launch())
+		}
+		return []config.Connector{{Name: made.Name, Command: command}}, nil
+	}
+	if name != "" {
+		return nil, errors.New("--name is for a server behind --; a connector of a config has its name there")
 	}
 	if len(names) == 0 {
 		return all, nil
@@ -84,17 +95,6 @@ func choose(all []config.Connector, names, command []string) ([]config.Connector
 		out = append(out, all[i])
 	}
 	return out, nil
-}
-
-// commandConnector names a server that has no name: by its program.
-func commandConnector(command []string) string {
-	name := strings.Map(func(r rune) rune {
-		if 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || r == '-' {
-			return r
-		}
-		return '-'
-	}, filepath.Base(command[0]))
-	return cmp.Or(strings.Trim(name, "-"), "server")
 }
 
 // openTools makes the tools of the policy that are wanted.
@@ -123,12 +123,12 @@ func (k *counter) configure(tools ...tool.Tool) ([]tool.Tool, error) {
 }
 
 // connect starts the connectors. What happens to them is told to the gateway.
-func (k *counter) connect(ctx context.Context, chosen []config.Connector) (err error) {
-	taken := []string{} // a name that is not offered is nobody's
+func (k *counter) connect(ctx context.Context, chosen []config.Connector, as open.Servers) (err error) {
+	as.Taken, as.Options = []string{}, k.ear.Listen // a name that is not offered is nobody's
 	for _, t := range k.tools {
-		taken = append(taken, t.Spec().Name)
+		as.Taken = append(as.Taken, t.Spec().Name)
 	}
-	k.foreign, err = k.Base.Connect(ctx, chosen, open.Servers{Taken: taken, Options: k.ear.Listen})
+	k.foreign, err = k.Base.Connect(ctx, chosen, as)
 	if err == nil {
 		k.closers = append(k.closers, k.foreign.Close)
 	}

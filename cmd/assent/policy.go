@@ -74,6 +74,10 @@ func needPolicy(c *cobra.Command, s *setup.Setup) error {
 	if s.File != nil {
 		return nil
 	}
+	return noPolicy(c)
+}
+
+func noPolicy(c *cobra.Command) error {
 	return misused(c, "there is no %s here or above; name a policy, or write one with 'assent init'", filepath.Join(config.ProjectFolder, "policy.yaml"))
 }
 

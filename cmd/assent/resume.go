@@ -88,7 +88,7 @@ func resume(c *cobra.Command, k *keeper, id string, asJSON bool) error {
 		return err
 	}
 	shown := newRunView(out, c.ErrOrStderr(), asJSON)
-	return f.work(c, s, session{id: run.Session, keeps: true}, shown, func(ctx context.Context, j *job) error {
+	return f.work(c, s, session{id: run.Session, keeps: true, programs: p.Programs}, shown, func(ctx context.Context, j *job) error {
 		j.crew.Recall(p.Created)
 		a := &aside{job: j, id: run.ID, version: run.Version, parked: p}
 		return j.later(ctx, c, a, func(ctx context.Context, r *worker.Run) (worker.Round, error) { return r.Resume(ctx, p.Run) })

@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	pinned "github.com/assent-dev/assent/tool/command"
 )
 
 // workFlags are those of every command that calls tools: who answers, and by which config.
@@ -76,16 +77,17 @@ func (f *workFlags) resolve(c *cobra.Command, dir, worker string, looking bool) 
 // A session says which session a desk is for: a new one, or one that goes on, and whether it
 // outlives this process.
 type session struct {
-	kind  approval.SessionKind
-	id    string
-	keeps bool
+	kind     approval.SessionKind
+	id       string
+	keeps    bool
+	programs *pinned.Programs // that it starts, if it goes on
 }
 
 // openDesk opens the desk of a run, as flags and config say.
 func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, s *setup.Setup, of session, stop context.CancelCauseFunc) (*desk, error) {
 	timeout := cmp.Or(f.askTimeout, s.User.AskTimeout)
 	order := open.Order{
-		Use: open.Run, Mode: f.mode(), Session: of.id, Kind: of.kind, Kept: of.keeps,
+		Use: open.Run, Mode: f.mode(), Session: of.id, Kind: of.kind, Kept: of.keeps, Programs: of.programs,
 		Steps: !of.keeps && (personHere() || f.ask == "inbox"), // what was refused is forgotten with this process
 	}
 	d, err := openDesk(ctx, s, order, timeout, func(d *desk) approval.Approver {

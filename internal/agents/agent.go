@@ -1,7 +1,9 @@
 package agents
 
 import (
+	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +28,8 @@ type Agent struct {
 	reply   func(Event, Answer) Reply
 	tools   map[string]translator
 	like    map[string]string // its tools that do what ours do, by our names
+	// usersShell says that it runs commands with the shell of the user; others use bash.
+	usersShell bool
 }
 
 var all = []*Agent{&claudeCode, &codex, &gemini, &cursor}
@@ -75,6 +79,23 @@ func (a *Agent) Asks(e Event) bool { return slices.Contains(a.prompts, e.Hook) }
 // gives its hooks say so. Elsewhere it takes no notice of such an answer.
 func (a *Agent) Defers(e Event, environ []string) bool {
 	return e.CallID != "" && slices.Contains(a.defers, e.Hook) && slices.Contains(environ, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
+}
+
+// Shell is the name of the shell that the agent runs the command of an event with: the one
+// that the event names, that of the user, or bash.
+func (a *Agent) Shell(e Event, environ []string) string {
+	var in struct{ Shell string }
+	if json.Unmarshal(e.Input, &in) == nil && in.Shell != "" {
+		return path.Base(in.Shell)
+	}
+	if a.usersShell {
+		for _, v := range environ {
+			if shell, ok := strings.CutPrefix(v, "SHELL="); ok && shell != "" {
+				return path.Base(shell)
+			}
+		}
+	}
+	return "bash"
 }
 
 // CanAsk reports whether a call that is about to run can be left to the agent's own prompt.

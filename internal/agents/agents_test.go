@@ -74,3 +74,21 @@ func FuzzEvent(f *testing.F) {
 		}
 	})
 }
+
+// Gemini CLI and Codex call some tools as we do, with arguments of their own.
+func TestASampleHasTheAgentsOwnArguments(t *testing.T) {
+	for _, c := range []struct {
+		agent      *Agent
+		tool, args string
+	}{{&gemini, "read_file", `{"file_path":"/x/a"}`}, {&gemini, "write_file", `{"file_path":"/x/a","content":"n"}`}, {&codex, "read_file", `{"path":"/x/a"}`}} {
+		data, err := c.agent.Sample("/p", c.tool, []byte(c.args))
+		if err != nil {
+			t.Errorf("%s %s: %v", c.agent.Name, c.args, err)
+			continue
+		}
+		e, err := c.agent.Read(data)
+		if err != nil || string(e.Input) != c.args {
+			t.Errorf("%s %s: %s, %v", c.agent.Name, c.args, e.Input, err)
+		}
+	}
+}

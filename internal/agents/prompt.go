@@ -14,7 +14,7 @@ const promptHook = "permission_prompt"
 // prompt is Claude Code with --permission-prompt-tool: it calls a tool in place of its
 // prompt, so there is no prompt to leave a question to.
 var prompt = Agent{
-	Name: "claude-code", Title: "Claude Code", Patience: 590 * time.Second,
+	Name: "claude-code", Title: "Claude Code", Patience: 590 * time.Second, usersShell: true,
 	moments: map[string]Moment{promptHook: Asking},
 	read:    readClaude,
 	reply:   replyPrompt,

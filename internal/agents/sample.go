@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
@@ -18,9 +17,6 @@ func (a *Agent) Has(tool string) bool {
 	return a.tools[tool] != nil || strings.HasPrefix(tool, "mcp__")
 }
 
-// ShellTool is the agent's name for the tool that runs commands.
-func (a *Agent) ShellTool() string { return a.like[approval.Shell] }
-
 // Sample is what the agent sends before it runs a tool in a folder. The tool goes by the
 // agent's own name, as CONNECTOR:NAME, or by our name if the agent has one that does the same;
 // relative paths are relative to the folder.
@@ -32,7 +28,7 @@ func (a *Agent) Sample(dir, tool string, args json.RawMessage) ([]byte, error) {
 		}
 		return json.Marshal(e)
 	}
-	if a.Has(tool) && !slices.Contains(ourNames, tool) {
+	if a.Has(tool) { // also where it is called as one of ours: the agent's own arguments differ
 		return json.Marshal(a.event(dir, tool, args))
 	}
 	theirs, given, err := a.translated(dir, tool, args)
@@ -41,9 +37,6 @@ func (a *Agent) Sample(dir, tool string, args json.RawMessage) ([]byte, error) {
 	}
 	return json.Marshal(a.event(dir, theirs, given))
 }
-
-// ourNames are those of our tools for which agents have tools of their own.
-var ourNames = []string{approval.Shell, approval.ReadFile, approval.WriteFile, approval.HTTPRequest}
 
 // translated is the agent's call for one of ours.
 func (a *Agent) translated(dir, tool string, args json.RawMessage) (theirs string, given any, err error) {

@@ -25,7 +25,7 @@ var table = map[string]line{
 
 	"sandbox":          {pure: true},
 	"sandbox/seccomp":  {pure: true},
-	"sandbox/host":     {inside: []string{"internal/gitconfig", "sandbox"}, outside: []string{system}},
+	"sandbox/host":     {inside: []string{"internal/gitconfig", "internal/realpath", "sandbox"}, outside: []string{system}},
 	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{system}},
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
@@ -34,23 +34,24 @@ var table = map[string]line{
 	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt"}, outside: []string{system}},
 
 	"tool":           {inside: []string{"approval", "present", "sandbox"}, outside: []string{schemas}},
-	"tool/roots":     {inside: []string{"approval"}},
+	"tool/roots":     {inside: []string{"approval", "internal/realpath"}},
 	"tool/hosts":     {inside: []string{"approval"}, pure: true},
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
-	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...)},
+	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{system}},
 	"tool/connector": {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{mcp}},
 
+	"tool/shell/subset":      {pure: true},
 	"tool/shell/programs":    {pure: true},
-	"tool/shell/analysis":    {inside: []string{"tool/shell/programs"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
+	"tool/shell/analysis":    {inside: []string{"tool/shell/programs", "tool/shell/subset"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
 	"tool/shell/host":        {inside: []string{"internal/gitconfig", "tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, outside: []string{"golang.org/x/sys"}},
 
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 
-	"internal/config":  {inside: append([]string{"approval", "sandbox", "tool", "tool/roots", "tool/hosts", "tool/shell/runner"}, toolsets...), outside: []string{yamlModule, schemas}},
+	"internal/config":  {inside: append([]string{"approval", "internal/realpath", "sandbox", "tool", "tool/roots", "tool/hosts", "tool/shell/runner"}, toolsets...), outside: []string{yamlModule, schemas}},
 	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", highlighting, "golang.org/x/sys"}},
 	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}},
 	"internal/notify":  {inside: []string{"approval", "present"}},
@@ -63,7 +64,7 @@ var table = map[string]line{
 	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/hosts", "tool/roots", "tool/shell"}},
 	"internal/agents/hook": {inside: []string{
 		"approval", "internal/agents", "internal/agents/foreign", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present",
-		"store", "tool", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner",
+		"store", "tool", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/subset",
 	}},
 	"internal/agents/prompttool": {inside: []string{"approval", "internal/agents", "internal/agents/hook", "internal/setup", "store"}, outside: []string{mcp}},
 	"internal/agents/settings":   {inside: []string{"internal/agents"}},
@@ -74,7 +75,7 @@ var table = map[string]line{
 	}},
 	"internal/setup/open": {inside: []string{
 		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/setup", "internal/toolbox", "present",
-		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/connector", "tool/files", "tool/roots",
+		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/roots",
 	}},
 
 	"internal/trust": {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},

@@ -39,9 +39,11 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s", place, f.Level, f.Text)
 }
 
-// File checks a file; an empty kind is found out. The findings are in the order of the file.
-// The error says that the file could not be read, or its examples not be tried.
-func File(ctx context.Context, path string, kind config.Kind) ([]Finding, error) {
+// File checks a file; an empty kind is found out. Below is what holds besides any file: the
+// administrator's word. Setting is that of the machine, for what commands may reach. The
+// findings are in the order of the file. The error says that the
+// file could not be read, or its tools not be looked at.
+func File(ctx context.Context, path string, kind config.Kind, below []config.Tier, setting config.Setting) ([]Finding, error) {
 	f, err := config.Read(path, kind)
 	var problems config.Problems
 	if errors.As(err, &problems) {
@@ -50,7 +52,17 @@ func File(ctx context.Context, path string, kind config.Kind) ([]Finding, error)
 	if err != nil {
 		return nil, err
 	}
-	l := &look{file: f, findings: slices.Concat(found(Warning, f.Policy.Warnings), found(Warning, f.Policy.Notes))}
+	below = slices.DeleteFunc(slices.Clone(below), func(t config.Tier) bool { return t.Policy.File == f.Policy.File })
+	all, err := config.Combine(setting.Resolve, append(below, config.Tier{Kind: config.Operator, Policy: f.Policy})...)
+	if err != nil {
+		return nil, err
+	}
+	l := &look{file: f, policy: all.Policy, setting: setting}
+	if l.roots, err = l.policy.Strictest(setting.Resolve); err != nil {
+		return nil, err
+	}
+	l.findings = slices.DeleteFunc(slices.Concat(found(Warning, l.policy.Warnings), found(Warning, l.policy.Notes)),
+		func(o Finding) bool { return o.File != f.Policy.File })
 	l.hidden()
 	l.missing()
 	l.writeThenRun()
@@ -59,7 +71,7 @@ func File(ctx context.Context, path string, kind config.Kind) ([]Finding, error)
 	if f.Worker != nil {
 		l.worker(f.Worker)
 	}
-	if err := l.expectations(ctx); err != nil {
+	if err := l.open(ctx); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(l.findings, func(a, b Finding) int { return a.Line - b.Line })
@@ -77,24 +89,27 @@ func found(level Level, problems []config.Problem) []Finding {
 // A look at a file that is under way.
 type look struct {
 	file     *config.File
+	policy   *config.Policy // of the file alone
+	roots    []roots.Root   // of the policy, with what holds in each
+	setting  config.Setting
 	findings []Finding
 }
 
-// warn notes a finding at a FILE:LINE.
+// warn notes a finding at a FILE:LINE, fail one for which the file is refused.
 func (l *look) warn(source, format string, args ...any) {
-	f := Finding{Level: Warning, File: source, Line: 1, Text: fmt.Sprintf(format, args...)}
-	if i := strings.LastIndexByte(source, ':'); i >= 0 {
-		if line, err := strconv.Atoi(source[i+1:]); err == nil {
-			f.File, f.Line = source[:i], line
-		}
-	}
-	l.findings = append(l.findings, f)
+	l.findings = append(l.findings, found(Warning, []config.Problem{config.ProblemAt(source, format, args...)})...)
+}
+
+func (l *look) fail(source, format string, args ...any) {
+	l.findings = append(l.findings, found(Error, []config.Problem{config.ProblemAt(source, format, args...)})...)
 }
 
 // missing warns of folders that are not there and that nobody makes.
 func (l *look) missing() {
-	for _, r := range l.file.Policy.Roots {
-		if _, err := os.Stat(r.Host); err != nil && r.Mode != roots.ReadWrite {
+	made := l.policy.MissingRoots()
+	for _, r := range l.policy.Roots {
+		is := func(m roots.Root) bool { return m.Name == r.Name }
+		if _, err := os.Stat(r.Host); err != nil && !slices.ContainsFunc(made, is) {
 			l.warn(r.Source, "root %q: %v; a run would end with this", r.Name, err)
 		}
 	}

@@ -1,11 +1,19 @@
 package check
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/assent-dev/assent/internal/config"
 )
+
+// clean resolves paths that lead through no link.
+func clean(path string) (string, error) { return filepath.Clean(path), nil }
+
+var setting = config.Setting{Home: "/home/u", CacheFolder: "/caches", Resolve: clean}
 
 // findings checks a file and returns a line for each finding.
 func findings(t *testing.T, name, text string, others ...string) string {
@@ -24,7 +32,7 @@ func findings(t *testing.T, name, text string, others ...string) string {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found, err := File(t.Context(), path, "")
+	found, err := File(t.Context(), path, "", nil, setting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +65,15 @@ func TestFindings(t *testing.T) {
 		"expect":                {free + "expect:\n  write_file(proj/a.md): deny\n", "policy.yaml:5: warning: write_file(proj/a.md) should be deny, and is allow"},
 		"expect of a delete":    {free + "expect: [allow delete_file(proj/a.md)]\n", "delete_file(proj/a.md) should be allow, and is ask"},
 		"expect of a command":   {free + "shell: {}\nexpect: [allow shell(make)]\n", "shell(make) should be allow, and is ask"},
+		"shell without a root":  {"rules: []\nshell:\n  presets: [readonly]\n", "policy.yaml:2: error: the shell has no folder to run commands in; add one under sandbox.paths"},
+		"which folder":          {"sandbox: {paths: {a: {mode: rw}, b: {mode: rw}}}\nshell:\n  presets: [readonly]\n", `policy.yaml:2: error: shell.cwd is missing: there are several folders (a, b), and none is named "."; set shell.cwd to one of them`},
+		"unknown cwd":           {"sandbox: {paths: {a: {mode: rw}}}\nshell:\n  presets: [readonly]\n  cwd: b\n", `policy.yaml:4: error: shell.cwd: "b" begins with no root; there is a`},
+		"cwd that is not there": {"sandbox: {paths: {a: {mode: rw}}}\nshell: {cwd: a/b}\n", `policy.yaml:2: error: shell.cwd: a/b is not a folder`},
+		"everything":            {"sandbox:\n  paths:\n    a: {mode: rw}\n    b: {root: /}\n", "policy.yaml:4: error: root / would hand over the whole file system"},
+		"no folder and no file": {"sandbox:\n  paths:\n    a: {mode: rw}\n    b: {root: /dev/null}\n", `policy.yaml:4: error: root "b": /dev/null is neither a folder nor a file`},
+		"a tool's own name":     {"custom_tools:\n  mine: {command: [a]}\n  read_file: {command: [a]}\n", `policy.yaml:3: error: custom tool read_file: `},
+		"names that differ":     {"sandbox:\n  paths:\n    a: {root: ./proj, mode: rw}\n    b: {root: ./x/../proj/, mode: rw, approval: {write: allow}}\n", `policy.yaml:4: warning: root "b" is the same folder as root "a" (policy.yaml:3); where they differ the stricter holds: write: ask`},
+		"expect of two names":   {"sandbox:\n  paths:\n    a: {root: ./proj, mode: rw}\n    b: {root: ./proj, mode: rw, approval: {write: allow}}\nexpect: {write_file(b/x): allow}\n", "policy.yaml:5: warning: write_file(b/x) should be allow, and is ask"},
 		"no command":            {"custom_tools: {slack: {approval: ask}}\n", "custom tool slack has no command, and there is no executable tools/slack"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,8 +92,10 @@ func TestNothingIsFoundInWhatIsFine(t *testing.T) {
 		"expect":             "sandbox: {paths: {proj: {mode: rw, approval: {read: allow, write: ask, delete: deny}}}}\nshell: {rules: [{pattern: rm, approval: deny}]}\nexpect:\n  read_file(proj/a.md): allow\n  write_file(proj/a.md): ask\n  delete_file(proj/a.md): deny\n  shell(rm x): deny\n  shell(ls): ask\n",
 		"tools override":     "sandbox: {paths: {proj: {mode: rw}}}\ntools: {write_file: {approval: allow}}\nexpect: {write_file(proj/a.md): allow}\n",
 		"JSON arguments":     "sandbox: {paths: {proj: {mode: rw}}}\nexpect: ['ask write_file {\"path\": \"proj/x\", \"content\": \"y\"}']\n",
-		"git with git_write": "sandbox: {git_write: true}\nshell: {rules: [{pattern: git commit, approval: allow}]}\n",
+		"git with git_write": "sandbox: {git_write: true, paths: {proj: {mode: rw}}}\nshell: {rules: [{pattern: git commit, approval: allow}]}\n",
 		"executable":         "custom_tools: {notify: {}}\n",
+		"two names":          "sandbox: {paths: {.: {root: ./proj, mode: rw}, p: {root: ./proj, mode: rw}}}\nshell: {}\nexpect: {write_file(p/a): ask, write_file(a): ask}\n",
+		"the only folder":    "sandbox: {paths: {p: {root: ./proj, mode: rw}, q: {root: ./proj/, mode: rw}}}\nshell: {}\n",
 		"exception":          "rules: [deny read_file(**/.env)]\nexcept: [read_file(a/.env)]\n",
 	} {
 		if got := findings(t, "policy.yaml", text, "tools/notify.sh"); got != "" {
@@ -101,7 +120,7 @@ func TestLookingLeavesNothingBehind(t *testing.T) {
 	if err := os.WriteFile(file, []byte("sandbox: {paths: {new: {mode: rw}}}\nexpect: {write_file(new/a): ask}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := File(t.Context(), file, ""); err != nil || len(found) != 0 {
+	if found, err := File(t.Context(), file, "", nil, setting); err != nil || len(found) != 0 {
 		t.Fatal(found, err)
 	}
 	for _, d := range []string{dir, os.Getenv("TMPDIR")} {
@@ -109,5 +128,124 @@ func TestLookingLeavesNothingBehind(t *testing.T) {
 		if err != nil || len(entries) > 1 {
 			t.Errorf("%s: %v, %v", d, entries, err)
 		}
+	}
+}
+
+// A folder that may be written freely by one name, and not by another, may not.
+func TestWriteThenRunLooksAtAllNames(t *testing.T) {
+	got := findings(t, "policy.yaml", "sandbox: {paths: {a: {root: ./proj, mode: rw, approval: {write: allow}}, b: {root: ./proj, mode: rw}}}\n"+
+		"shell: {cwd: a, rules: [{pattern: npm test, approval: allow}]}\n")
+	if strings.Contains(got, "may be written without asking") {
+		t.Error(got)
+	}
+}
+
+func TestTwoLinksToOneFolder(t *testing.T) {
+	dir := t.TempDir()
+	for _, err := range []error{os.Mkdir(dir+"/proj", 0o700), os.Symlink("proj", dir+"/link"),
+		os.WriteFile(dir+"/policy.yaml", []byte("sandbox:\n  paths:\n    a: {root: ./link, mode: rw}\n    b: {root: ./proj}\n"), 0o600)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	real := setting
+	real.Resolve = filepath.EvalSymlinks
+	found, err := File(t.Context(), dir+"/policy.yaml", "", nil, real)
+	if err != nil || len(found) != 1 || found[0].Line != 4 || !strings.Contains(found[0].Text, `the same folder as root "a" (policy.yaml:3)`) {
+		t.Error(found, err)
+	}
+}
+
+// Files that are there for others need no folder of their own; a project's policy is used
+// by hooks, which bring one.
+func TestAShellWithoutAFolder(t *testing.T) {
+	const shell = "shell: {presets: [readonly], rules: [{pattern: rm, approval: deny}]}\n"
+	for name, want := range map[string]string{
+		"a.worker":            "a.worker:2: error: the shell has no folder",
+		".assent/policy.yaml": ".assent/policy.yaml:1: warning: the shell has no folder to run commands in; add one under sandbox.paths. 'assent call'",
+		"policy.yaml":         "policy.yaml:1: error: the shell has no folder",
+	} {
+		text := shell
+		if strings.HasSuffix(name, ".worker") {
+			text = "---\n" + shell + "---\nhi\n"
+		}
+		dir := t.TempDir()
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		found, err := File(t.Context(), file, "", nil, setting)
+		if err != nil || len(found) != 1 || !strings.HasPrefix(found[0].String(), want) {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(file, []byte(shell+"expect: {shell(rm x): deny, shell(ls): allow}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := File(t.Context(), file, config.UserFile, nil, setting); err != nil || len(found) != 0 {
+		t.Errorf("the user's: %v, %v", found, err)
+	}
+}
+
+// What hooks would do with a project's policy is tried, though commands have no folder.
+func TestExamplesOfAPolicyForHooks(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, ".assent", "policy.yaml")
+	text := "shell: {rules: [{pattern: rm, approval: deny}]}\nexpect: {shell(rm x): ask, read_file(a): allow}\n"
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	found, err := File(t.Context(), file, "", nil, setting)
+	if err != nil || len(found) != 2 || !strings.Contains(found[1].Text, "shell(rm x) should be ask, and is deny") {
+		t.Error(found, err)
+	}
+}
+
+func TestToolFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"policy.yaml": "custom_tools: {notify: {}}\n", "tools/notify.sh": "#!/bin/sh\n", "tools/notify.yaml": "descripton: x\n"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := File(t.Context(), dir+"/policy.yaml", "", nil, setting)
+	if err != nil || len(found) != 1 || !strings.Contains(found[0].String(), `tools/notify.yaml:1:1: warning: unknown key "descripton"`) {
+		t.Error(found, err)
+	}
+}
+
+// Worker files have tools that no file names.
+func TestAWorkerCannotTakeTheNamesOfItsTools(t *testing.T) {
+	got := findings(t, "a.worker", "---\ncustom_tools:\n  Worker_Call: {command: [a]}\n---\nhi\n")
+	if !strings.Contains(got, "a.worker:3: error: custom tool Worker_Call: ") {
+		t.Error(got)
+	}
+}
+
+// Folders that are not there yet are one folder, and in one another, all the same.
+func TestFoldersThatAreMadeLater(t *testing.T) {
+	got := findings(t, "policy.yaml", `
+sandbox:
+  paths:
+    out: {mode: rw, approval: {write: allow}}
+    too: {root: ./out, mode: rw}
+    fix: {root: ./out/fix}
+    fixed: {root: ./out/fix/../fix, mode: rw}
+    in: {root: ./out/fix/in, mode: rw}
+expect:
+  write_file(out/a): ask
+  write_file(too/a): ask
+  write_file(out/fix/a): deny
+  write_file(too/fix/in/a): ask
+`)
+	if strings.Contains(got, "should be") {
+		t.Error(got)
+	}
+	if strings.Contains(got, "a run would end with this") {
+		t.Error(got) // one of its names lets it be made
+	}
+	if !strings.Contains(got, `policy.yaml:5: warning: root "too" is the same folder as root "out" (policy.yaml:4)`) {
+		t.Error(got)
 	}
 }

@@ -55,8 +55,8 @@ func (a allowed) runsFiles() bool {
 
 // writeThenRun warns where an agent can write a file and have it run, both unasked.
 func (l *look) writeThenRun() {
-	p := l.file.Policy
-	where, source := freelyWritten(p)
+	p := l.policy
+	where, source := l.freelyWritten(p)
 	if source == "" || p.OS.Require {
 		return
 	}
@@ -70,8 +70,8 @@ func (l *look) writeThenRun() {
 }
 
 // freelyWritten finds a place that may be written without asking.
-func freelyWritten(p *config.Policy) (where, source string) {
-	for _, r := range p.Roots {
+func (l *look) freelyWritten(p *config.Policy) (where, source string) {
+	for _, r := range l.roots {
 		if v, said := r.Approval[roots.Write]; r.Mode == roots.ReadWrite && said && v == approval.Free {
 			return "root " + r.Name, r.Source
 		}
@@ -91,10 +91,10 @@ func freelyWritten(p *config.Policy) (where, source string) {
 
 // gitWrites warns of allowed git commands that the sandbox keeps from writing.
 func (l *look) gitWrites() {
-	if l.file.Policy.OS.GitWrite {
+	if l.policy.OS.GitWrite {
 		return
 	}
-	for _, a := range allowedCommands(l.file.Policy) {
+	for _, a := range allowedCommands(l.policy) {
 		if r := a.reading(); r.Program == "git" && !r.Complete {
 			l.warn(a.source, "%q writes to .git, which commands may not in the sandbox; set sandbox.git_write: true, or leave the rule out", a)
 		}

@@ -9,8 +9,8 @@ import (
 
 // hidden warns of what can never decide anything because something else always does.
 func (l *look) hidden() {
-	l.hiddenTools(l.file.Policy.Tools.Tools)
-	rules := l.file.Policy.Rules.Rules()
+	l.hiddenTools(l.policy.Tools.Tools)
+	rules := l.policy.Rules.Rules()
 	for i, r := range rules {
 		for j, other := range rules {
 			if i == j || r.Effect == approval.Except || !hides(other, r) {

@@ -173,11 +173,11 @@ func seedExplainer(t *testing.T, text string, as config.Kind) *explain.Explainer
 		}
 		f.Policy.Shell.Cwd = "output"
 	}
-	policy, err := standIns(f.Policy, dir)
+	policy, err := f.Policy.StandIns(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, closing, err := explainer(policy, file, dir)
+	e, closing, err := (&look{file: f}).explainer(policy, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,11 +92,11 @@ func TestTiers(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			policy, err := standIns(all.Policy, dir)
+			policy, err := all.Policy.StandIns(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, closing, err := explainer(policy, "config.yaml", dir)
+			e, closing, err := (&look{file: &config.File{Path: "config.yaml"}}).explainer(policy, dir)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/tool/command"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/command"
 )
 
 // customTools reads the tools that the file names, in its order. One without a command is

@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
-	"github.com/google/go-cmp/cmp"
 )
 
 // readCustomTools reads a mapping of custom tools.

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/assent-dev/assent/approval"
 )
 
 // An Expectation is a call, and what must happen to it under the policy of its file.

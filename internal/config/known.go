@@ -4,9 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool/command"
-	"github.com/goccy/go-yaml/ast"
 )
 
 // builtin are the names that tools and acts of this program have.

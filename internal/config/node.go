@@ -12,18 +12,19 @@ type object struct {
 	node   ast.Node
 	shape  *shape
 	fields map[string]ast.Node
+	keys   map[string]ast.Node // where each field begins
 }
 
 // object reads a mapping and reports the keys that it may not have, and those that it
 // must; an absent value is an empty mapping.
 func (r *report) object(n ast.Node, what string, s *shape) *object {
-	o := &object{report: r, node: n, shape: s, fields: map[string]ast.Node{}}
+	o := &object{report: r, node: n, shape: s, fields: map[string]ast.Node{}, keys: map[string]ast.Node{}}
 	for _, e := range r.entries(n, what) {
 		if s.find(e.name) == nil {
 			r.unknownKey(e, what, s)
 			continue
 		}
-		o.fields[e.name] = e.value
+		o.fields[e.name], o.keys[e.name] = e.value, e.key
 	}
 	for _, k := range s.keys {
 		if _, there := o.fields[k.name]; k.needed && !there {

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool/hosts"
-	"github.com/goccy/go-yaml/ast"
 )
 
 // An OSSandbox is what a policy file says about the sandbox of the operating system. The

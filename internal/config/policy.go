@@ -4,14 +4,15 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell"
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 )
 
 // A Policy is what a file says about calls.
@@ -34,6 +35,9 @@ type Policy struct {
 	// CustomTools are programs as tools. One without a command is an executable in tools/,
 	// or a tool of the embedding program.
 	CustomTools []command.Config
+	// Trusted are the programs that the file starts, as they were when it was looked at
+	// whether somebody trusts it. Nil if nobody has to.
+	Trusted command.Files
 	// Connectors are where foreign tools come from.
 	Connectors []Connector
 	// Rules are those that are kept with the file, its exceptions among them.
@@ -68,6 +72,7 @@ func (r *report) policy(o *object) *Policy {
 		r.sandbox(n, p)
 	}
 	if n, ok := o.take("shell"); ok {
+		p.Shell.Source = r.source(o.keys["shell"])
 		r.shell(n, p)
 	}
 	p.Shell.Network = p.OS.hosts()

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
-	"github.com/google/go-cmp/cmp"
 )
 
 func load(t *testing.T, text string) *Policy {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -12,12 +13,26 @@ import (
 type Problem struct {
 	File   string
 	Line   int
-	Column int
+	Column int    // 0 if only the line is known
 	Text   string // what is wrong, and what to do
 }
 
 func (p Problem) String() string {
+	if p.Column == 0 {
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
+	}
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
+}
+
+// ProblemAt returns a problem at a FILE:LINE, as a Source of a policy has it.
+func ProblemAt(source, format string, args ...any) Problem {
+	p := Problem{File: source, Line: 1, Text: fmt.Sprintf(format, args...)}
+	if i := strings.LastIndexByte(source, ':'); i >= 0 {
+		if line, err := strconv.Atoi(source[i+1:]); err == nil {
+			p.File, p.Line = source[:i], line
+		}
+	}
+	return p
 }
 
 // Problems are the reasons why a file was refused, in the order of the file.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -37,8 +36,12 @@ func (p *Policy) Profile(s Setting) (sandbox.Profile, error) {
 		GitWrite: p.OS.GitWrite, GitSource: p.OS.GitWriteSource, Network: p.OS.Network, Limits: s.Limits,
 		Env: sandbox.Env{Pass: slices.Concat(sandbox.DefaultPass, s.Env), Set: map[string]string{}},
 	}}
-	for _, r := range p.Roots {
-		d.root(r)
+	folders, err := sameFolders(p.Roots, s.Resolve)
+	if err != nil {
+		return sandbox.Profile{}, err
+	}
+	for _, names := range folders {
+		d.folder(p.Roots, names)
 	}
 	e := p.OS.Extra
 	d.extra(e.Read, sandbox.ReadOnly)
@@ -63,23 +66,36 @@ type derivation struct {
 	err     error
 }
 
-// root adds a root of the tools: writable if a change of some kind is possible at all. One
-// that nobody may read is not there.
-func (d *derivation) root(r roots.Root) {
-	path := d.resolve(r.Host, r.Source)
-	blocked := func(a roots.Access) bool {
-		v, said := r.Approval[a]
-		return said && v == approval.Block
+// folder adds a folder of the tools: writable if a change of some kind is possible at all.
+// One that nobody may read is not there. If it has several names the strictest word holds.
+func (d *derivation) folder(list []roots.Root, names []int) {
+	first := func(is func(r *roots.Root) bool) (source string, found bool) {
+		for _, i := range names {
+			if is(&list[i]) {
+				return list[i].Source, true
+			}
+		}
+		return list[names[0]].Source, false
 	}
-	if blocked(roots.Read) {
-		d.profile.Masked = append(d.profile.Masked, sandbox.Entry{Path: path, Source: r.Source})
-		return
+	unread, hidden := first(func(r *roots.Root) bool { return blocks(r, roots.Read) })
+	fixed, isFixed := first(func(r *roots.Root) bool { return r.Mode != roots.ReadWrite })
+	unwritten, noWrites := first(func(r *roots.Root) bool { return blocks(r, roots.Write) })
+	_, noDeletes := first(func(r *roots.Root) bool { return blocks(r, roots.Delete) })
+	mode, source := sandbox.ReadWrite, list[names[0]].Source
+	switch {
+	case isFixed:
+		mode, source = sandbox.ReadOnly, fixed
+	case noWrites && noDeletes:
+		mode, source = sandbox.ReadOnly, unwritten
 	}
-	mode := sandbox.ReadOnly
-	if r.Mode == roots.ReadWrite && !(blocked(roots.Write) && blocked(roots.Delete)) {
-		mode = sandbox.ReadWrite
+	for _, i := range names { // one folder may have several paths: it may be mounted twice
+		path := d.resolve(list[i].Host, list[i].Source)
+		if hidden {
+			d.profile.Masked = append(d.profile.Masked, sandbox.Entry{Path: path, Source: unread})
+			continue
+		}
+		d.add(sandbox.Root{Path: path, Mode: mode, Guarded: true, Source: source})
 	}
-	d.add(sandbox.Root{Path: path, Mode: mode, Guarded: true, Source: r.Source})
 }
 
 func (d *derivation) extra(list []sandbox.Entry, mode sandbox.Mode) {
@@ -88,7 +104,8 @@ func (d *derivation) extra(list []sandbox.Entry, mode sandbox.Mode) {
 	}
 }
 
-// add adds a root. The first line that names a place decides about it.
+// add adds a root, unless the place is there already: what sandbox.extra and caches say is
+// for places that no root names, and extra.read comes before extra.write.
 func (d *derivation) add(r sandbox.Root) {
 	if !slices.ContainsFunc(d.profile.Roots, func(o sandbox.Root) bool { return o.Path == r.Path }) {
 		d.profile.Roots = append(d.profile.Roots, r)

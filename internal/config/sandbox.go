@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
-	"github.com/goccy/go-yaml/ast"
 )
 
 func (r *report) sandbox(n ast.Node, p *Policy) {

@@ -4,11 +4,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/runner"
-	"github.com/goccy/go-yaml/ast"
 )
 
 // shell reads the operator's word on commands.
@@ -34,7 +35,7 @@ func (r *report) shell(n ast.Node, p *Policy) {
 		r.checkEnv(n, c.Env)
 	}
 	if n, ok := o.take("cwd"); ok {
-		c.Cwd = r.text(n, "shell.cwd")
+		c.Cwd, c.Source = r.text(n, "shell.cwd"), r.source(n)
 	}
 	if n, ok := o.take("network"); ok {
 		r.shellNetwork(n, &p.OS)

@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
-	"github.com/google/go-cmp/cmp"
 )
 
 // The shell example of document 000, with its own spellings.
@@ -32,6 +33,7 @@ shell:
       sandbox_paths: [output]
 `)
 	want := shell.Config{
+		Source:  "policy.yaml:5",
 		Default: shell.Default{Approval: tool.WordAsk, Source: "policy.yaml:7"},
 		Rules: []shell.Rule{
 			{Pattern: "git status", Approval: tool.WordAllow, Source: "policy.yaml:10"},

@@ -16,6 +16,7 @@ type TierKind string
 
 // The tiers, in their order: a deny of any holds, otherwise the last that speaks wins.
 const (
+	BuiltIn       TierKind = "built-in"      // for what no file speaks about
 	Administrator TierKind = "administrator" // /etc/assent/policy.yaml
 	UserTier      TierKind = "user"          // config.yaml
 	Project       TierKind = "project"       // a worker file or .assent/policy.yaml
@@ -49,7 +50,7 @@ func Combine(resolve func(string) (string, error), tiers ...Tier) (*Effective, e
 	if resolve == nil {
 		resolve = func(p string) (string, error) { return filepath.Clean(p), nil }
 	}
-	c := &combination{resolve: resolve, policy: Policy{Secrets: roots.DefaultSecrets}}
+	c := &combination{resolve: remembering(resolve), policy: Policy{Secrets: roots.DefaultSecrets}}
 	seen := map[string]bool{}
 	for _, t := range tiers {
 		if seen[t.Policy.File] {
@@ -62,11 +63,32 @@ func Combine(resolve func(string) (string, error), tiers ...Tier) (*Effective, e
 	}
 	p := &c.policy
 	p.Shell.Network = p.OS.hosts()
-	var err error
+	err := c.noteNames(slices.DeleteFunc(slices.Clone(p.Roots), c.isDefault))
+	if err == nil {
+		err = c.fillDefaults()
+	}
+	if err != nil {
+		return nil, err
+	}
 	if p.Rules, err = approval.CompileRules(c.rules); err != nil {
 		return nil, err
 	}
 	return &Effective{Policy: p, Tiers: tiers, Ignored: c.ignored}, nil
+}
+
+// remembering resolves each path once: a combination compares every root with every other.
+func remembering(resolve func(string) (string, error)) func(string) (string, error) {
+	known := map[string]string{}
+	return func(path string) (string, error) {
+		if real, ok := known[path]; ok {
+			return real, nil
+		}
+		real, err := resolve(path)
+		if err == nil {
+			known[path] = real
+		}
+		return real, err
+	}
 }
 
 // A combination is one under way.
@@ -75,6 +97,13 @@ type combination struct {
 	policy  Policy
 	rules   []approval.Rule
 	ignored []string
+	// defaults are the roots of the built-in tier, as they were given.
+	defaults []roots.Root
+}
+
+// isDefault reports whether a root is one that no file speaks of by its name.
+func (c *combination) isDefault(r roots.Root) bool {
+	return slices.ContainsFunc(c.defaults, func(d roots.Root) bool { return d.Name == r.Name && d.Source == r.Source })
 }
 
 // ignore notes what an untrusted file does not get.
@@ -95,6 +124,9 @@ func (c *combination) add(t Tier) error {
 	if !t.trusted() {
 		return c.narrow(p)
 	}
+	if t.Kind == BuiltIn {
+		c.defaults = p.Roots
+	}
 	if err := c.addRoots(p.Roots); err != nil {
 		return err
 	}
@@ -103,10 +135,19 @@ func (c *combination) add(t Tier) error {
 	c.addShell(p, p.Shell, nil)
 	c.policy.HasShell = c.policy.HasShell || p.HasShell
 	c.policy.Tools.Tools = slices.Concat(p.Tools.Tools, c.policy.Tools.Tools)
-	c.policy.CustomTools = replacing(c.policy.CustomTools, p.CustomTools, func(t command.Config) string { return t.Name })
+	c.policy.CustomTools = replacing(c.policy.CustomTools, p.boundTools(), func(t command.Config) string { return t.Name })
 	c.policy.Connectors = replacing(c.policy.Connectors, p.Connectors, func(t Connector) string { return t.Name })
 	c.rules = slices.Concat(c.rules, p.Rules.Rules())
 	return nil
+}
+
+// boundTools are the custom tools of the file, each bound to the programs that were trusted.
+func (p *Policy) boundTools() []command.Config {
+	out := slices.Clone(p.CustomTools)
+	for i := range out {
+		out[i].Trusted = p.Trusted
+	}
+	return out
 }
 
 // replacing returns both lists, with those of more in place of those of the same name.

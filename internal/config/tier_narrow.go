@@ -43,6 +43,9 @@ func (c *combination) narrow(p *Policy) error {
 			continue
 		}
 		c.rules = append(c.rules, r)
+		if err := c.placeRule(r, p.Roots); err != nil {
+			return err
+		}
 	}
 	for _, t := range p.CustomTools {
 		c.ignore(t.Source, "custom tool %s", t.Name)

@@ -1,6 +1,9 @@
 package config
 
 import (
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
@@ -67,17 +70,107 @@ func (c *combination) denyPlace(r *roots.Root) error {
 		if v, said := wanted(r, a); !said || v != approval.Block {
 			continue
 		}
-		for _, below := range []string{"", "/**"} {
-			rule, err := approval.ParseRule("deny " + names[a] + "(" + literal(r.Host) + below + ")")
-			if err != nil {
-				return err
+		hosts, err := c.spellings(r.Host)
+		if err != nil {
+			return err
+		}
+		for _, host := range hosts {
+			for _, below := range []string{"", "/**"} {
+				like := approval.Rule{ID: r.Source + " " + string(a), Source: r.Source, Because: r.Reason}
+				if err := c.addRule(like, "deny "+names[a], host, below); err != nil {
+					return err
+				}
 			}
-			rule.Source, rule.Because = r.Source, r.Reason
-			rule.ID = rule.Source + " " + string(a) + below
-			c.rules = append(c.rules, rule)
 		}
 	}
 	return nil
+}
+
+// spellings are a path as it is written and without links.
+func (c *combination) spellings(path string) ([]string, error) {
+	real, err := c.resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Compact([]string{filepath.Clean(path), real}), nil
+}
+
+// addRule adds a rule for what lies at a path of the host.
+func (c *combination) addRule(like approval.Rule, head, host, below string) error {
+	at := literal(strings.TrimSuffix(host, "/")) + below
+	rule, err := approval.ParseRule(head + "(" + at + ")")
+	if err != nil {
+		return err
+	}
+	rule.Source, rule.Because, rule.ID = like.Source, like.Because, like.ID+" "+at
+	c.rules = append(c.rules, rule)
+	return nil
+}
+
+// placeRule adds to a rule what it means by the names of roots that do not hold: those of an
+// untrusted file, or such as another file has taken over. It is the same with the paths of the
+// host.
+func (c *combination) placeRule(rule approval.Rule, own []roots.Root) error {
+	name, target, found := strings.Cut(strings.TrimSuffix(rule.Pattern, ")"), "(")
+	if !found || rule.Scope != approval.ScopeTool || !aboutFiles(name) || strings.HasPrefix(target, "/") {
+		return nil
+	}
+	for _, r := range own {
+		rest, ok := restBelow(r.Name, target, own)
+		if known, err := c.knows(r); err != nil {
+			return err
+		} else if known || !ok {
+			continue
+		}
+		hosts, err := c.spellings(r.Host)
+		if err != nil {
+			return err
+		}
+		for _, host := range hosts {
+			if err := c.addRule(rule, string(rule.Effect)+" "+name, host, rest); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// knows reports whether a root of an earlier file has the name and is the folder.
+func (c *combination) knows(r roots.Root) (bool, error) {
+	i := slices.IndexFunc(c.policy.Roots, func(have roots.Root) bool { return have.Name == r.Name })
+	if i < 0 {
+		return false, nil
+	}
+	return c.same(c.policy.Roots[i].Host, r.Host)
+}
+
+// aboutFiles reports whether the name in a rule may be one of an act on files.
+func aboutFiles(name string) bool {
+	p, err := approval.CompileName(approval.Deny, name)
+	return err == nil && slices.ContainsFunc([]string{approval.ReadFile, approval.WriteFile, approval.DeleteFile, approval.ShareFile},
+		func(act string) bool { return p.Match("", act) })
+}
+
+// restBelow is what the target of a rule says behind the name of a root; not ok if it is
+// not about that root. Below the root named "." all names lie that are not another root's.
+func restBelow(root, target string, own []roots.Root) (rest string, ok bool) {
+	all := ""
+	if strings.HasSuffix(target, "/") {
+		all = "/"
+	}
+	target = path.Clean(target)
+	first, below, more := strings.Cut(target, "/")
+	if root == "." {
+		other := func(r roots.Root) bool { return r.Name != "." && r.Name == first }
+		return "/" + target + all, first != "**" && !slices.ContainsFunc(own, other)
+	}
+	if match, err := path.Match(first, root); err != nil || !match || first == "**" {
+		return "", false // what begins with ** is about every name
+	}
+	if more {
+		return "/" + below + all, true
+	}
+	return all, true
 }
 
 // literal escapes what a path pattern would take for a glob.

@@ -12,10 +12,23 @@ import (
 
 var accesses = []roots.Access{roots.Read, roots.Write, roots.Delete}
 
-// addRoots adds the roots of a trusted file. What an earlier tier denies at or above a
-// place stays denied there.
+// addRoots adds the roots of a trusted file. What a tier denies at or above a place is
+// denied there, whichever tier names the place.
 func (c *combination) addRoots(more []roots.Root) error {
-	earlier := c.policy.Roots
+	earlier := slices.Clone(c.policy.Roots)
+	for i := range earlier {
+		taken := slices.ContainsFunc(more, func(r roots.Root) bool { return r.Name == earlier[i].Name })
+		if taken || c.isDefault(earlier[i]) { // it is replaced, or filled at the end
+			continue
+		}
+		around, err := c.around(earlier[i].Host, more)
+		if err != nil {
+			return err
+		}
+		for _, j := range around {
+			c.policy.Roots[i] = inheriting(c.policy.Roots[i], &more[j])
+		}
+	}
 	for _, r := range more {
 		for i := range earlier {
 			inside, err := c.within(r.Host, earlier[i].Host)
@@ -27,6 +40,20 @@ func (c *combination) addRoots(more []roots.Root) error {
 			}
 		}
 		if err := c.addRoot(r); err != nil {
+			return err
+		}
+	}
+	return c.keepDenies(slices.DeleteFunc(earlier, c.isDefault))
+}
+
+// keepDenies lets the denies of earlier tiers hold in folders whose name a later one has taken
+// over: they named files by it.
+func (c *combination) keepDenies(earlier []roots.Root) error {
+	for _, rule := range slices.Clone(c.rules) {
+		if rule.Effect != approval.Deny {
+			continue
+		}
+		if err := c.placeRule(rule, earlier); err != nil {
 			return err
 		}
 	}

@@ -35,8 +35,8 @@ func (c *combination) addShell(p *Policy, more shell.Config, admitted []shell.Ru
 	}
 	have.Rules = slices.Concat(upper, lower)
 	have.Env = slices.Compact(slices.Sorted(slices.Values(slices.Concat(have.Env, more.Env))))
-	if more.Cwd != "" {
-		have.Cwd = more.Cwd
+	if more.Cwd != "" || have.Source == "" {
+		have.Cwd, have.Source = more.Cwd, more.Source
 	}
 }
 

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
-	"github.com/google/go-cmp/cmp"
 )
 
 // tiers reads a file for each tier; an empty text leaves it out.
@@ -184,6 +185,26 @@ func TestARootThatDeniesIsNotHiddenByAnotherOfItsName(t *testing.T) {
 	}
 }
 
+// A later file may take a name over for another folder. What a rule denies by that name in the
+// first folder stays denied there, by whatever name the later file reaches it.
+func TestADenyHoldsWhereItsRootsNameIsTakenOver(t *testing.T) {
+	admin := "sandbox: {paths: {s: {root: /srv, mode: rw}}}\nrules: [deny read_file(s/locked/**), allow read_file(s/open/**), deny shell(rm)]\n"
+	texts := func(project string) string {
+		var out []string
+		for _, r := range combine(t, admin, "", project, true).Rules.Rules() {
+			out = append(out, r.String())
+		}
+		return strings.Join(out, ", ")
+	}
+	const own = "deny read_file(s/locked/**), allow read_file(s/open/**), deny shell(rm)"
+	if got, want := texts("sandbox: {paths: {s: {root: /else}, t: {root: /srv}}}\n"), own+", deny read_file(/srv/locked/**)"; got != want {
+		t.Errorf("taken over: %s\nwant %s", got, want)
+	}
+	if got := texts("sandbox: {paths: {s: {root: /srv}, t: {root: /srv}}}\n"); got != own {
+		t.Errorf("the same folder: %s", got)
+	}
+}
+
 func TestADenyBelowARootIsARule(t *testing.T) {
 	e := combine(t, "", "sandbox: {paths: {a: {root: /a, mode: rw, approval: allow}}}\n", "sandbox: {paths: {x: {root: '/a/[x]', approval: {write: deny}}}}\n", false)
 	var got []string
@@ -192,6 +213,56 @@ func TestADenyBelowARootIsARule(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{`deny write_file(/a/\[x]) .assent/policy.yaml:1`, `deny write_file(/a/\[x]/**) .assent/policy.yaml:1`}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A deny of an untrusted file means what its author meant by the names of its roots, though
+// it adds none.
+func TestADenyByTheNameOfAnUntrustedRoot(t *testing.T) {
+	for name, c := range map[string]struct {
+		have, paths, rule string
+		want              []string // besides the rule itself
+	}{
+		"its own name":     {"{.: {root: /proj}}", "{p: {root: .}}", "deny read_file(p/secret)", []string{"deny read_file(/proj/secret)"}},
+		"the folder":       {"{.: {root: /proj}}", "{p: {root: .}}", "deny read_file(p)", []string{"deny read_file(/proj)"}},
+		"all of it":        {"{.: {root: /proj}}", "{p: {root: .}}", "deny *_file(./p/)", []string{"deny *_file(/proj/)"}},
+		"a glob":           {"{.: {root: /proj}}", "{p1: {root: ./a}, p2: {root: ./b}, q: {root: ./c}}", "deny read_file(p?/x)", []string{"deny read_file(/proj/a/x)", "deny read_file(/proj/b/x)"}},
+		"through a link":   {"{.: {root: /proj}}", "{p: {root: /link/a}}", "deny read_file(p/x)", []string{"deny read_file(/link/a/x)", "deny read_file(/real/a/x)"}},
+		"an exception":     {"{.: {root: /proj}}", "{p: {root: .}}", "except read_file(p/x)", []string{"except read_file(/proj/x)"}},
+		"below the dot":    {"{.: {root: /proj/sub}}", "{.: {root: .}, p: {root: ./q}}", "deny write_file(.github/**)", []string{"deny write_file(/proj/.github/**)"}},
+		"not below it":     {"{.: {root: /proj/sub}}", "{.: {root: .}, p: {root: ./q}}", "deny write_file(p/x)", []string{"deny write_file(/proj/q/x)"}},
+		"odd letters":      {"{.: {root: /proj}}", "{p: {root: './[a]'}}", "deny read_file(p/x)", []string{`deny read_file(/proj/\[a]/x)`}},
+		"known already":    {"{.: {root: /proj}}", "{.: {root: .}}", "deny read_file(secret)", nil},
+		"for every name":   {"{.: {root: /proj}}", "{p: {root: .}}", "deny read_file(**/x)", nil},
+		"a path":           {"{.: {root: /proj}}", "{p: {root: .}}", "deny read_file(/p/x)", nil},
+		"another's name":   {"{.: {root: /proj}}", "{p: {root: .}}", "deny read_file(q/x)", nil},
+		"a command":        {"{.: {root: /proj}}", "{p: {root: .}}", "deny shell(p/x)", nil},
+		"a whole tool":     {"{.: {root: /proj}}", "{p: {root: .}}", "deny read_file", nil},
+		"another's server": {"{.: {root: /proj}}", "{p: {root: .}}", "deny x:read_file(p/x)", nil},
+	} {
+		section := "rules: ['" + c.rule + "']\n"
+		if text, ok := strings.CutPrefix(c.rule, "except "); ok {
+			section = "except: ['" + text + "']\n"
+		}
+		ts := tiers(t, "", "sandbox: {paths: "+c.have+"}\n", "sandbox: {paths: "+c.paths+"}\n"+section, false)
+		e, err := Combine(func(p string) (string, error) { return strings.Replace(p, "/link", "/real", 1), nil }, ts...)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var got []string
+		for _, r := range e.Rules.Rules()[1:] {
+			got = append(got, r.String())
+			if r.Source != ".assent/policy.yaml:2" {
+				t.Errorf("%s: %s stands at %s", name, r, r.Source)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		ts[1].Trusted = true
+		if e, err = Combine(nil, ts...); err != nil || len(e.Rules.Rules()) != 1 {
+			t.Errorf("%s, trusted: %v", name, err)
+		}
 	}
 }
 

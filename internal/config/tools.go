@@ -3,9 +3,10 @@ package config
 import (
 	"slices"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
-	"github.com/goccy/go-yaml/ast"
 )
 
 // allTools reads what the file says about tools by name, in all the places where it may.

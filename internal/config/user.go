@@ -3,8 +3,9 @@ package config
 import (
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/assent-dev/assent/approval"
 )
 
 // A User is what config.yaml says: a policy, and defaults. Zero fields leave it to whoever

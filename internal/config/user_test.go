@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/assent-dev/assent/approval"
 )
 
 func TestUserConfig(t *testing.T) {

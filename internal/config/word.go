@@ -1,8 +1,9 @@
 package config
 
 import (
-	"github.com/assent-dev/assent/tool"
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/assent-dev/assent/tool"
 )
 
 // A said is what a file says about consent at one place.

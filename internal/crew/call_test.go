@@ -209,6 +209,36 @@ func TestAWorkerReachesAtMostWhatItsCallerDoes(t *testing.T) {
 	}
 }
 
+// A caller's folder that a worker calls by other names stays what it is to the caller.
+func TestACallersFolderUnderOtherNames(t *testing.T) {
+	for name, tt := range map[string]struct {
+		caller string
+		write  approval.State
+	}{
+		"a deny by the caller's name":   {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}}}\nrules: [deny write_file(notes/n.md)]\nallow_workers: ['*']\n---\n", approval.AutoDenied},
+		"by the other of its names":     {"---\nsandbox: {paths: {notes: {mode: rw}, too: {root: ./notes, mode: rw}}}\nrules: [deny write_file(too/**)]\nallow_workers: ['*']\n---\n", approval.AutoDenied},
+		"one of its names is fixed":     {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes}}}\nallow_workers: ['*']\n---\n", approval.Blocked},
+		"one of its names asks":         {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes, mode: rw}}}\nallow_workers: ['*']\n---\n", approval.Approved},
+		"both are free":                 {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes, mode: rw, approval: {write: allow}}}}\nallow_workers: ['*']\n---\n", approval.FreeToRun},
+		"an allow by the caller's name": {"---\nsandbox: {paths: {notes: {mode: rw}}}\nrules: [allow write_file(notes/**)]\nallow_workers: ['*']\n---\n", approval.Approved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tm := newTeam(t, files())
+			tm.put("lead.worker", tt.caller)
+			tm.put("workers/reader.worker", "---\nsandbox: {paths: {x: {root: ../notes, mode: rw, approval: {write: allow}}, y: {root: ../notes, mode: rw, approval: {write: allow}}}}\nrules: [allow write_file(notes/**)]\n---\n")
+			tm.models["reader"] = []worker.Turn{{Calls: []worker.Call{call("w", "write_file", args{"path": "y/n.md", "content": "n"})}}}
+			wants(t, tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))[0], approval.Approved)
+			var state approval.State
+			for _, e := range tm.log.Of("w") {
+				state = e.State
+			}
+			if state != tt.write {
+				t.Errorf("the write is %s, want %s", state, tt.write)
+			}
+		})
+	}
+}
+
 // The shell of a worker is as strict as that of its caller, and there only if both have one.
 func TestTheShellNarrows(t *testing.T) {
 	free := "---\nsandbox: {paths: {notes: {root: ../notes, mode: rw}}}\nshell: {default: {approval: allow}}\n---\n"

@@ -137,7 +137,6 @@ func act(a *approval.Act, i int, j *approval.Judgement) Act {
 // Denied reports whether a rule denies the act on its own: what lists, searches
 // and commands with many files ask.
 func (e *Explainer) Denied(_ context.Context, a approval.Act) bool {
-	call := approval.Call{Tool: a.Name}
-	q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{a}}, Now: e.now()}
-	return e.Policy.Judge(q).State == approval.AutoDenied
+	meets, _ := e.Policy.Denies("", a, e.now())
+	return meets == approval.Yes
 }

@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -11,15 +13,58 @@ import (
 )
 
 // replyOf is what a call that has ended comes to.
-func replyOf(results []tool.Result, err error) reply {
+func (h *held) replyOf(results []tool.Result, err error) reply {
 	if err != nil || len(results) != 1 {
 		return refused(jsonrpc.CodeInternalError, fmt.Errorf("the call could not be finished: %w", err))
 	}
 	r := results[0]
+	if h.method {
+		return methodReply(r)
+	}
 	if came, ok := r.Value.(connector.Result); ok {
 		return noted(r, came.Raw())
 	}
 	return textReply(r.Text, r.Err != nil, nil)
+}
+
+// methodReply is what a method that has ended comes to. An error of the server stays as it
+// came.
+func methodReply(r tool.Result) reply {
+	var theirs *jsonrpc.Error
+	switch {
+	case r.Outcome.State == approval.Answered:
+		return answeredFor(r)
+	case errors.As(r.Err, &theirs):
+		return reply{err: theirs}
+	case r.Err != nil:
+		return refused(codeRefused, errors.New(r.Text))
+	}
+	result, ok := r.Value.(mcp.Result)
+	if note := r.Outcome.Note(); ok && note != "" {
+		meta := result.GetMeta()
+		if meta == nil {
+			meta = map[string]any{}
+		}
+		meta["assent/note"] = note
+		result.SetMeta(meta)
+	}
+	return reply{value: r.Value}
+}
+
+// answeredFor is what a person gave in place of the server.
+func answeredFor(r tool.Result) reply {
+	text := r.Outcome.Decision.Result
+	var p params
+	if err := json.Unmarshal(r.Outcome.Call.Arguments, &p); err != nil {
+		return refused(jsonrpc.CodeInternalError, err)
+	}
+	switch r.Outcome.Call.Tool {
+	case connector.ReadResource:
+		return reply{value: &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: p.URI, Text: text}}}}
+	case connector.GetPrompt:
+		return reply{value: &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}}
+	}
+	return refused(codeRefused, errors.New(r.Text))
 }
 
 // noted is a result as it came, with what the person who answered said or changed.
@@ -62,10 +107,26 @@ func (h *held) pending() reply {
 	if waiting := h.batch.Pending(); len(waiting) > 0 {
 		id = waiting[0].ID
 	}
+	if h.method {
+		return h.pendingMethod(id)
+	}
 	text := fmt.Sprintf("[PENDING] %s waits for a person's answer (request %s). It has not run. "+
 		"Call it again with exactly the same arguments to go on waiting; if it was answered by then, that call gets the result. "+
 		"Do not try to reach the same end in another way.", h.name, id)
 	return textReply(text, true, map[string]any{"assent/state": "pending", "assent/request": id})
+}
+
+// pendingMethod is the same for a method, whose result has no room for it.
+func (h *held) pendingMethod(id string) reply {
+	text := fmt.Sprintf("%s waits for a person's answer (request %s) and has not run. Answer it with 'assent inbox' or 'assent approve %s', then repeat the same request.", h.name, id, id)
+	if h.fleeting {
+		text = fmt.Sprintf("%s was not answered in time and has not run. A rule answers it: assent rules add 'allow %s'.", h.name, h.name)
+	}
+	data, err := json.Marshal(map[string]any{"assent/state": "pending", "assent/request": id})
+	if err != nil {
+		return refused(jsonrpc.CodeInternalError, err)
+	}
+	return reply{err: &jsonrpc.Error{Code: codeRefused, Message: text, Data: data}}
 }
 
 func textReply(text string, failed bool, meta map[string]any) reply {

@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -26,6 +24,12 @@ type caller struct {
 	meta map[string]any
 	// progress tells the client how far the call is; nil if it does not want to know.
 	progress func(*mcp.ProgressNotificationParams)
+	// rounds says that what is to be asked of the client stands in the result of the call. Then
+	// caps is what it can be asked; responses are its answers, to the call of this state.
+	rounds    bool
+	caps      *mcp.ClientCapabilities
+	responses mcp.InputResponseMap
+	state     string
 }
 
 // alive tells the client that somebody still thinks.
@@ -45,17 +49,21 @@ func (c *caller) isGone() bool {
 	}
 }
 
-// A reply is what a call comes to: a result as the protocol has it, or an error.
+// A reply is what a call comes to: a result as the protocol has it, an error, or what the
+// client has to answer first.
 type reply struct {
-	raw json.RawMessage
-	err *jsonrpc.Error
+	raw    json.RawMessage
+	value  any // the result of a method
+	err    *jsonrpc.Error
+	inputs mcp.InputRequestMap
+	state  string
 }
 
 // call takes a call through the gate and returns what it comes to.
-func (g *Gateway) call(c caller, name string, args json.RawMessage) reply {
+func (g *Gateway) call(c *caller, name string, args json.RawMessage) reply {
 	o := g.take()
 	if o == nil {
-		return refused(jsonrpc.CodeInternalError, errors.New("the gateway is closed"))
+		return refused(jsonrpc.CodeInternalError, errClosed)
 	}
 	t, ok := o.tools[name]
 	if !ok {
@@ -69,12 +77,18 @@ func (g *Gateway) call(c caller, name string, args json.RawMessage) reply {
 	}
 	spec := t.Spec()
 	call := approval.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: canonical, Session: c.session, Definition: g.shownAs(c.session, name)}
+	return g.through(c, &held{offer: o}, call, name)
+}
+
+// through takes a call through the gate, or takes up an earlier one that is the same. As is
+// what it is held as.
+func (g *Gateway) through(c *caller, as *held, call approval.Call, name string) reply {
 	key := keyOf(call)
-	h := g.attach(key)
+	h := g.attach(c, key)
 	if h != nil {
-		o.users.Done() // it has its own
+		as.offer.users.Done() // it has its own
 	} else {
-		h = g.begin(o, call, name, key)
+		h = g.begin(as, c, call, name, key)
 	}
 	return h.attend(c)
 }
@@ -96,32 +110,59 @@ func keyOf(call approval.Call) approval.Digest {
 	return approval.DigestOf(append(key, call.Arguments...))
 }
 
+// codeRefused is the code of errors that say that a method was refused or waits.
+const codeRefused = -32010
+
 func refused(code int64, err error) reply {
 	return reply{err: &jsonrpc.Error{Code: code, Message: err.Error()}}
 }
 
-// passing is what travels with the call through the gate.
-func (c *caller) passing(ctx context.Context) context.Context {
-	return connector.WithPassing(ctx, connector.Passing{Meta: c.meta, Progress: c.progress})
-}
-
-// handle is a call that comes by way of the SDK.
-func (g *Gateway) handle(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	c := caller{ctx: ctx, at: r.Session, session: g.sessionOf(r.Session), meta: r.Params.Meta, gone: g.goneOf(r)}
-	if token := r.Params.GetProgressToken(); token != nil {
+// callerOf is the client of a request that comes by way of the SDK.
+func callerOf[P mcp.Params](g *Gateway, ctx context.Context, r *mcp.ServerRequest[P]) *caller {
+	c := &caller{ctx: ctx, at: r.Session, session: g.sessionOf(r.Session), meta: r.Params.GetMeta(), gone: g.goneOf(r.Extra), caps: r.ClientCapabilities()}
+	if token := c.meta["progressToken"]; token != nil {
 		c.progress = func(p *mcp.ProgressNotificationParams) {
 			told := *p
 			told.ProgressToken = token
 			_ = r.Session.NotifyProgress(ctx, &told) // a client that is gone is noticed elsewhere
 		}
 	}
+	return c
+}
+
+// inRounds says that the client may be told what it has to answer in the result, if its
+// version of the protocol has that, and what it answers to an earlier one.
+func (c *caller) inRounds(version string, responses mcp.InputResponseMap, state string) {
+	c.rounds, c.responses, c.state = version >= inRounds, responses, state
+}
+
+// handle is a call that comes by way of the SDK.
+func (g *Gateway) handle(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	c := callerOf(g, ctx, r)
+	c.inRounds(r.ProtocolVersion(), r.Params.InputResponses, r.Params.RequestState)
 	answer := g.call(c, r.Params.Name, r.Params.Arguments)
 	if answer.err != nil {
 		return nil, answer.err
+	}
+	if answer.inputs != nil {
+		return &mcp.CallToolResult{InputRequests: answer.inputs, RequestState: answer.state}, nil
 	}
 	var result mcp.CallToolResult
 	if err := json.Unmarshal(answer.raw, &result); err != nil {
 		return nil, fmt.Errorf("the result cannot be read: %w", err)
 	}
 	return &result, nil
+}
+
+// valueOf is what a method comes to.
+func valueOf[R mcp.Result](answer reply) (R, error) {
+	var none R
+	if answer.err != nil {
+		return none, answer.err
+	}
+	result, ok := answer.value.(R)
+	if !ok {
+		return none, fmt.Errorf("the result is %T", answer.value)
+	}
+	return result, nil
 }

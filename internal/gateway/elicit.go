@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -71,15 +72,11 @@ func (p *people) Approve(ctx context.Context, r *approval.Request) (approval.Dec
 	if r.PersonOnly {
 		return approval.Decision{}, errors.New("this may not be answered at the agent's own client")
 	}
-	at, err := p.find(r.Call.Session)
-	if err != nil {
-		return approval.Decision{}, err
-	}
 	message, err := question(ctx, r)
 	if err != nil {
 		return approval.Decision{}, err
 	}
-	answer, err := at.Elicit(ctx, &mcp.ElicitParams{Message: message, RequestedSchema: answerSchema})
+	answer, err := p.elicit(ctx, r.Call.Session, &mcp.ElicitParams{Message: message, RequestedSchema: answerSchema})
 	if err != nil {
 		return approval.Decision{}, err
 	}
@@ -96,6 +93,33 @@ func (p *people) Approve(ctx context.Context, r *approval.Request) (approval.Dec
 	}
 	d.By.Via = approval.ViaElicitation
 	return d, nil
+}
+
+// elicit asks the user of the client, in the way that its version of the protocol knows.
+func (p *people) elicit(ctx context.Context, session string, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	if h := heldIn(ctx); h != nil {
+		if c, _ := h.current(); c.rounds {
+			answer, err := h.inquire(ctx, params)
+			return elicited(answer, err)
+		}
+	}
+	at, err := p.find(session)
+	if err != nil {
+		return nil, err
+	}
+	return at.Elicit(ctx, params)
+}
+
+// elicited is an answer to an elicitation.
+func elicited(answer mcp.InputResponse, err error) (*mcp.ElicitResult, error) {
+	if err != nil {
+		return nil, err
+	}
+	result, ok := answer.(*mcp.ElicitResult)
+	if !ok || result == nil {
+		return nil, fmt.Errorf("the client answered an elicitation with %T", answer)
+	}
+	return result, nil
 }
 
 // question is a request as text.
@@ -118,14 +142,14 @@ func question(ctx context.Context, r *approval.Request) (string, error) {
 
 // elicit passes on what a connector wants to know, with its name: a client's user must not
 // take a stranger's question for ours.
-func (g *Gateway) elicit(ctx context.Context, connector string, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	ctx, at, done, err := g.askable(ctx, connector)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	asked := *params
+func (g *Gateway) elicit(ctx context.Context, from string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	asked := *p
 	asked.Meta = nil
-	asked.Message = fmt.Sprintf("Connector %s asks: %s", connector, present.Safe(params.Message))
-	return at.Elicit(ctx, &asked)
+	asked.Message = fmt.Sprintf("Connector %s asks: %s", from, present.Safe(p.Message))
+	answer, err := g.speak(ctx, from, connector.Elicit, params{Message: p.Message}, func(ctx context.Context) (mcp.InputResponse, error) {
+		return g.inquire(ctx, from, &asked, func(ctx context.Context, at *mcp.ServerSession) (mcp.InputResponse, error) {
+			return at.Elicit(ctx, &asked)
+		})
+	})
+	return elicited(answer, err)
 }

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
+	"time"
 
 	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// features offers what connectors have besides tools: prompts and resources. They change
-// nothing, so no gate is in front of them; each says whose it is.
+// features offers what connectors have besides tools: prompts and resources. Each says whose
+// it is.
 func (g *Gateway) features() {
 	for _, c := range g.opts.Connectors {
 		g.syncPrompts(c)
@@ -20,47 +20,80 @@ func (g *Gateway) features() {
 	}
 }
 
-// others keeps what is offered besides tools, so that what is gone can be withdrawn.
+// A kind is a kind of what is offered besides tools.
+type kind string
+
+const (
+	prompts   kind = "prompt"
+	resources kind = "resource"
+	templates kind = "resource template"
+)
+
+// others keeps what is offered besides tools and whose it is. A name has one owner, the first
+// that listed it: nobody's requests go to another because that one lists the same name.
 type others struct {
 	mu sync.Mutex
-	by map[string][]string // by kind and connector
+	by map[kind]map[string]*connector.Connector
 }
 
-// replace notes what there is now and returns what there is no more.
-func (o *others) replace(kind string, c *connector.Connector, now []string) (gone []string) {
+// claim makes a connector the owner of a name, if it has no other, and reports whether it is.
+func (o *others) claim(k kind, c *connector.Connector, name string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.by == nil {
-		o.by = map[string][]string{}
+		o.by = map[kind]map[string]*connector.Connector{prompts: {}, resources: {}, templates: {}}
 	}
-	key := kind + " of " + c.Name()
-	gone = slices.DeleteFunc(o.by[key], func(name string) bool { return slices.Contains(now, name) })
-	o.by[key] = now
+	if owner := o.by[k][name]; owner != nil && owner != c {
+		return false
+	}
+	o.by[k][name] = c
+	return true
+}
+
+// keep forgets what a connector owned besides these names, and returns it.
+func (o *others) keep(k kind, c *connector.Connector, names []string) (gone []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	kept := make(map[string]bool, len(names))
+	for _, name := range names {
+		kept[name] = true
+	}
+	for name, owner := range o.by[k] {
+		if owner == c && !kept[name] {
+			gone = append(gone, name)
+			delete(o.by[k], name)
+		}
+	}
 	return gone
 }
 
-// has reports whether something was there when last looked.
-func (o *others) has(kind string, c *connector.Connector, name string) bool {
+// owner returns whose something is; nil if nobody lists it.
+func (o *others) owner(k kind, name string) *connector.Connector {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Contains(o.by[kind+" of "+c.Name()], name)
+	return o.by[k][name]
 }
 
-// heard passes on what a connector tells everybody.
-func (g *Gateway) heard(from string, params mcp.Params) {
+// has reports whether the connector listed something when last looked.
+func (o *others) has(k kind, c *connector.Connector, name string) bool { return o.owner(k, name) == c }
+
+// heard passes on what a connector tells everybody, unless it is denied.
+func (g *Gateway) heard(from string, said mcp.Params) {
 	c := g.connector(from)
 	if c == nil {
 		return
 	}
-	switch p := params.(type) {
+	switch p := said.(type) {
 	case *mcp.PromptListChangedParams:
 		go g.syncPrompts(c)
 	case *mcp.ResourceListChangedParams:
 		go g.syncResources(c)
 	case *mcp.ResourceUpdatedNotificationParams:
-		go func() { _ = g.server.ResourceUpdated(g.ctx, p) }() // clients that are gone miss it
+		if g.subscribed.to(p.URI) == c && !g.denied(g.ctx, g.opts.Gate.Session, from, connector.Subscribe, params{URI: p.URI}) {
+			go func() { _ = g.server.ResourceUpdated(g.ctx, p) }() // clients that are gone miss it
+		}
 	default:
-		g.log(from, params) // before the result of the call that it is part of
+		g.log(from, said) // before the result of the call that it is part of
 	}
 }
 
@@ -73,6 +106,21 @@ func (g *Gateway) connector(name string) *connector.Connector {
 	return nil
 }
 
+// only returns the only connector that can do something; nil if there is none or more. One
+// that is not connected may be able to.
+func (g *Gateway) only(can func(*mcp.ServerCapabilities) bool) (one *connector.Connector) {
+	for _, c := range g.opts.Connectors {
+		if s, err := c.Session(); err == nil && !has(s, can) {
+			continue
+		}
+		if one != nil {
+			return nil
+		}
+		one = c
+	}
+	return one
+}
+
 // origin says whose words the rest is.
 func (g *Gateway) origin(c *connector.Connector, text string) string {
 	if g.opts.Plain {
@@ -81,57 +129,80 @@ func (g *Gateway) origin(c *connector.Connector, text string) string {
 	return fmt.Sprintf("[from connector %s] %s", c.Name(), text)
 }
 
-// tidily has the SDK take a definition, which it may panic at.
-func (g *Gateway) tidily(c *connector.Connector, what string, add func()) {
+// put offers something of a connector, unless another has it. The SDK may panic at what a
+// server says about it.
+func (g *Gateway) put(k kind, c *connector.Connector, name string, add func()) {
 	defer func() {
 		if r := recover(); r != nil {
-			g.opts.Report(fmt.Sprintf("connector %s: %s is not offered: %v", c.Name(), what, r))
+			g.opts.Report(fmt.Sprintf("connector %s: %s %s is not offered: %v", c.Name(), k, name, r))
 		}
 	}()
+	if !g.others.claim(k, c, name) {
+		g.opts.Report(fmt.Sprintf("connector %s: %s %s is not offered: connector %s has it", c.Name(), k, name, g.others.owner(k, name).Name()))
+		return
+	}
 	add()
 }
+
+// A server may list so much in so long. Which of many names the model picks tells the server
+// something too.
+const (
+	maxListed   = 10000
+	listTimeout = 30 * time.Second
+)
+
+var errTooMany = fmt.Errorf("there are more than %d", maxListed)
 
 func (g *Gateway) syncPrompts(c *connector.Connector) {
 	s, err := c.Session()
 	if err != nil || !has(s, func(c *mcp.ServerCapabilities) bool { return c.Prompts != nil }) {
 		return
 	}
+	ctx, cancel := context.WithTimeout(g.ctx, listTimeout)
+	defer cancel()
 	var names []string
-	for p, err := range s.Prompts(g.ctx, nil) {
+	for p, err := range s.Prompts(ctx, nil) {
+		if err == nil && len(names) == maxListed {
+			err = errTooMany
+		}
 		if err != nil {
 			g.opts.Report(fmt.Sprintf("connector %s: its prompts cannot be listed: %v", c.Name(), err))
 			return
 		}
-		theirs, ours := p.Name, *p
-		ours.Name, ours.Description = g.nameOf(c, theirs), g.origin(c, p.Description)
+		ours := *p
+		ours.Name, ours.Description = g.nameOf(c, p.Name), g.origin(c, p.Description)
 		names = append(names, ours.Name)
-		g.tidily(c, "prompt "+theirs, func() {
-			g.server.AddPrompt(&ours, func(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-				s, err := c.Session()
-				if err != nil {
-					return nil, err
-				}
-				return s.GetPrompt(ctx, &mcp.GetPromptParams{Name: theirs, Arguments: r.Params.Arguments})
-			})
-		})
+		g.put(prompts, c, ours.Name, func() { g.server.AddPrompt(&ours, g.prompt(c, p.Name)) })
 	}
-	g.server.RemovePrompts(g.others.replace("prompts", c, names)...)
+	g.server.RemovePrompts(g.others.keep(prompts, c, names)...)
+}
+
+// prompt is how clients get a prompt of a connector, which calls it so.
+func (g *Gateway) prompt(c *connector.Connector, theirs string) mcp.PromptHandler {
+	return func(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		from := callerOf(g, ctx, r)
+		from.inRounds(r.ProtocolVersion(), r.Params.InputResponses, r.Params.RequestState)
+		answer := g.pass(from, c, connector.GetPrompt, params{Name: theirs, Arguments: r.Params.Arguments})
+		if answer.inputs != nil {
+			return &mcp.GetPromptResult{InputRequests: answer.inputs, RequestState: answer.state}, nil
+		}
+		return valueOf[*mcp.GetPromptResult](answer)
+	}
 }
 
 func (g *Gateway) syncResources(c *connector.Connector) {
 	s, err := c.Session()
-	if err != nil || !has(s, func(c *mcp.ServerCapabilities) bool { return c.Resources != nil }) {
+	if err != nil || !has(s, hasResources) {
 		return
 	}
-	read := func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		s, err := c.Session()
-		if err != nil {
-			return nil, err
+	ctx, cancel := context.WithTimeout(g.ctx, listTimeout)
+	defer cancel()
+	read := g.reader(c)
+	var uris, theirs []string
+	for r, err := range s.Resources(ctx, nil) {
+		if err == nil && len(uris) == maxListed {
+			err = errTooMany
 		}
-		return s.ReadResource(ctx, &mcp.ReadResourceParams{URI: r.Params.URI})
-	}
-	var uris, templates []string
-	for r, err := range s.Resources(g.ctx, nil) {
 		if err != nil {
 			g.opts.Report(fmt.Sprintf("connector %s: its resources cannot be listed: %v", c.Name(), err))
 			return
@@ -139,19 +210,49 @@ func (g *Gateway) syncResources(c *connector.Connector) {
 		ours := *r
 		ours.Description = g.origin(c, r.Description)
 		uris = append(uris, r.URI)
-		g.tidily(c, "resource "+r.URI, func() { g.server.AddResource(&ours, read) })
+		g.put(resources, c, r.URI, func() { g.server.AddResource(&ours, read) })
 	}
-	g.server.RemoveResources(g.others.replace("resources", c, uris)...)
-	for r, err := range s.ResourceTemplates(g.ctx, nil) {
-		if err != nil {
-			return // servers without templates say that there is no such method
+	g.server.RemoveResources(g.others.keep(resources, c, uris)...)
+	for r, err := range s.ResourceTemplates(ctx, nil) {
+		if err != nil || len(theirs) == maxListed {
+			break // servers without templates say that there is no such method
 		}
 		ours := *r
 		ours.Description = g.origin(c, r.Description)
-		templates = append(templates, r.URITemplate)
-		g.tidily(c, "resource "+r.URITemplate, func() { g.server.AddResourceTemplate(&ours, read) })
+		theirs = append(theirs, r.URITemplate)
+		g.put(templates, c, r.URITemplate, func() { g.server.AddResourceTemplate(&ours, read) })
 	}
-	g.server.RemoveResourceTemplates(g.others.replace("templates", c, templates)...)
+	g.server.RemoveResourceTemplates(g.others.keep(templates, c, theirs)...)
+	if g.others.owner(templates, anyURI) == nil {
+		g.server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "any", URITemplate: anyURI}, g.unlisted)
+	}
+}
+
+func hasResources(c *mcp.ServerCapabilities) bool { return c.Resources != nil }
+
+// anyURI is a template for what no connector lists, such as a link in a tool's result. It is
+// not listed either: where one connector has resources, such a read is for that one.
+const anyURI = "{+uri}"
+
+func (g *Gateway) unlisted(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	c := g.only(hasResources)
+	if c == nil {
+		return nil, mcp.ResourceNotFoundError(r.Params.URI)
+	}
+	return g.reader(c)(ctx, r)
+}
+
+// reader is how clients read resources of a connector.
+func (g *Gateway) reader(c *connector.Connector) mcp.ResourceHandler {
+	return func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		from := callerOf(g, ctx, r)
+		from.inRounds(r.ProtocolVersion(), r.Params.InputResponses, r.Params.RequestState)
+		answer := g.pass(from, c, connector.ReadResource, params{URI: r.Params.URI})
+		if answer.inputs != nil {
+			return &mcp.ReadResourceResult{InputRequests: answer.inputs, RequestState: answer.state}, nil
+		}
+		return valueOf[*mcp.ReadResourceResult](answer)
+	}
 }
 
 // has reports whether a server says that it can do something.
@@ -160,37 +261,22 @@ func has(s *mcp.ClientSession, can func(*mcp.ServerCapabilities) bool) bool {
 	return caps != nil && can(caps)
 }
 
-// complete asks the connectors for the end of a word, in order, until one knows.
+// complete asks the connector whose prompt or resource it is for the end of a word.
 func (g *Gateway) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-	errs := []error{errors.New("nobody knows how to complete this")}
-	for _, c := range g.opts.Connectors {
-		s, err := c.Session()
-		if err == nil {
-			p := *r.Params
-			if p.Ref != nil && p.Ref.Name != "" && !g.opts.Plain {
-				ref := *p.Ref
-				var ours bool
-				if ref.Name, ours = cutName(c, ref.Name); !ours {
-					continue
-				}
-				p.Ref = &ref
-			}
-			var result *mcp.CompleteResult
-			if result, err = s.Complete(ctx, &p); err == nil {
-				return result, nil
-			}
-		}
-		errs = append(errs, err)
+	ref := *r.Params.Ref
+	c := g.others.owner(templates, ref.URI)
+	if c == nil {
+		c = g.others.owner(resources, ref.URI)
 	}
-	return nil, errors.Join(errs...)
-}
-
-// cutName returns the name of a prompt without that of the connector, if it is its own. It
-// decides nothing: who is asked in error says that there is no such prompt.
-func cutName(c *connector.Connector, name string) (string, bool) {
-	prefix := c.Name() + "__"
-	if len(name) > len(prefix) && name[:len(prefix)] == prefix {
-		return name[len(prefix):], true
+	if ref.Name != "" {
+		c, ref.Name = g.others.owner(prompts, ref.Name), g.theirs(ref.Name)
 	}
-	return name, false
+	if c == nil && g.opts.Plain {
+		c = g.only(func(c *mcp.ServerCapabilities) bool { return c.Completions != nil })
+	}
+	if c == nil {
+		return nil, errors.New("no connector lists what is to be completed")
+	}
+	p := params{Ref: &ref, Argument: &r.Params.Argument, Context: r.Params.Context}
+	return valueOf[*mcp.CompleteResult](g.pass(callerOf(g, ctx, r), c, connector.Complete, p))
 }

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,15 +42,17 @@ type world struct {
 	*gateway.Gateway
 	connectors []*connector.Connector
 	records    *records
+	seen       string // a folder, with what reached each server
 }
 
 // start starts a gateway in front of servers, by connector name.
 func start(t testing.TB, opts gateway.Options, servers map[string]string) *world {
 	t.Helper()
-	w := &world{records: newRecords()}
+	w := &world{records: newRecords(), seen: t.TempDir()}
 	var configs []connector.Config
-	for name, server := range servers {
-		argv, env := mcptest.Command(server)
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		argv, env := mcptest.Command(servers[name])
+		env[mcptest.Seen] = filepath.Join(w.seen, name)
 		configs = append(configs, connector.Config{Name: name, Command: argv, Env: env})
 	}
 	var err error
@@ -73,6 +78,12 @@ func start(t testing.TB, opts gateway.Options, servers map[string]string) *world
 // connect connects a client over two pipes.
 func (w *world) connect(t *testing.T, options *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
+	return w.connectAs(t, "2025-06-18", options)
+}
+
+// connectAs connects a client that speaks this version of the protocol.
+func (w *world) connectAs(t *testing.T, version string, options *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
 	theirIn, ourOut := io.Pipe()
 	ourIn, theirOut := io.Pipe()
 	ended := make(chan error, 1)
@@ -80,9 +91,12 @@ func (w *world) connect(t *testing.T, options *mcp.ClientOptions) *mcp.ClientSes
 		ended <- w.Serve(context.Background(), theirIn, theirOut, func() error { return errors.Join(theirIn.Close(), theirOut.Close()) })
 	}()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options)
-	s, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: ourIn, Writer: ourOut}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
+	s, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: ourIn, Writer: ourOut}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := s.InitializeResult().ProtocolVersion; got != version {
+		t.Fatalf("it speaks %s, want %s", got, version)
 	}
 	t.Cleanup(func() {
 		s.Close()

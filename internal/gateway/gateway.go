@@ -61,11 +61,13 @@ type Gateway struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 
-	sessions  sessions
-	exchanges exchanges
-	others    others
-	routes    routes
-	wish      wish
+	sessions   sessions
+	exchanges  exchanges
+	others     others
+	methods    []tool.Tool // see [method]
+	subscribed subscriptions
+	routes     routes
+	wish       wish
 
 	syncing sync.Mutex // one at a time; guards offered
 	offered map[string]approval.Digest
@@ -100,6 +102,11 @@ func New(opts Options) (*Gateway, error) {
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.opts.Gate.Approver = g.approver(opts.Gate.Approver)
+	g.methods = methodsOf(g)
+	if err := g.renew(nil); err != nil { // who may speak is known before the tools are
+		g.stop()
+		return nil, err
+	}
 	g.server = g.newServer()
 	if opts.Ear != nil {
 		opts.Ear.gateway.Store(g) // before anybody looks: what comes later is heard
@@ -181,15 +188,18 @@ func (g *Gateway) newServer() *mcp.Server {
 		options.CompletionHandler = g.complete
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "assent", Title: "assent", Version: g.opts.Version}, options)
-	server.AddReceivingMiddleware(g.lists, g.wishes)
+	server.AddReceivingMiddleware(g.lists, g.hides, g.wishes)
 	return server
 }
 
-// instructions are those of the connectors, each under its name.
+// errClosed says that the gateway takes no more calls.
+var errClosed = errors.New("the gateway is closed")
+
+// instructions are those of the connectors that may speak, each under its name.
 func (g *Gateway) instructions() (text string) {
 	for _, c := range g.opts.Connectors {
 		s, err := c.Session()
-		if err != nil || s.InitializeResult().Instructions == "" {
+		if err != nil || s.InitializeResult().Instructions == "" || g.denied(g.ctx, g.opts.Gate.Session, c.Name(), connector.Elicit, params{Message: "instructions"}) {
 			continue
 		}
 		text += fmt.Sprintf("Connector %s says: %s\n", c.Name(), s.InitializeResult().Instructions)

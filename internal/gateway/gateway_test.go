@@ -42,6 +42,25 @@ func TestToolsOfSeveralConnectorsHaveJoinedNames(t *testing.T) {
 	}
 }
 
+// Two connectors with a tool of one name have two tools, with rules of their own.
+func TestToolsOfOneNameStayApart(t *testing.T) {
+	w := start(t, gateway.Options{
+		Report: func(text string) {
+			if strings.Contains(text, "tool") {
+				t.Errorf("told %q", text)
+			}
+		},
+		Gate: approval.Config{Policy: approvaltest.Rules(t, "allow b:echo", "allow a:count")},
+	}, map[string]string{"a": mcptest.Ordinary, "b": mcptest.Ordinary})
+	s := w.connect(t, nil)
+	if got := say(t, s, "b__echo", "x"); got != "x" {
+		t.Errorf("got %q", got)
+	}
+	if got := say(t, s, "a__echo", "x"); !strings.HasPrefix(got, "[DENIED]") || strings.Contains(got, "only a person") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestACallIsAskedAndRunsOnYes(t *testing.T) {
 	p := make(person)
 	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Approver: p}}, one(mcptest.Ordinary))

@@ -9,6 +9,8 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/connector"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A held call is one that is under way, whoever waits for it.
@@ -17,27 +19,36 @@ type held struct {
 	offer   *offer
 	name    string // that clients know
 	session string
+	at      *mcp.ServerSession // the client whose call it is
 	// connector is whose tool it is; empty for one of our own.
 	connector string
-	key       approval.Digest
-	batch     *approval.Batch
-	ctx       context.Context // as long as the call is anybody's business
-	end       context.CancelFunc
+	// method says that it is no call of a tool; fleeting that nobody comes back to it.
+	method, fleeting bool
+	key              approval.Digest
+	batch            *approval.Batch
+	ctx              context.Context // as long as the call is anybody's business
+	end              context.CancelFunc
 
 	// Guarded by the gateway's mu.
-	attended bool          // a caller waits for it
-	over     bool          // it is nobody's business any more
-	answered chan struct{} // closed when nothing is pending
-	finished chan struct{} // closed when it has run; nil before it does
-	result   reply         // set before finished is closed
-	expiry   *time.Timer   // set while nobody attends to what could be claimed
+	caller   *caller           // who waits for it, or did last
+	attended bool              // a caller waits for it
+	over     bool              // it is nobody's business any more
+	answered chan struct{}     // closed when nothing is pending
+	finished chan struct{}     // closed when it has run; nil before it does
+	cancel   func()            // cancels it while it runs
+	result   reply             // set before finished is closed
+	expiry   *time.Timer       // set while nobody attends to what could be claimed
+	inputs   map[string]*input // what it needs to know from the client
+	state    string            // under which the client answers; empty before it is told
+	news     chan struct{}     // there is an input that the client was not told of
 }
 
 // begin reviews a call, and asks if it must be.
-func (g *Gateway) begin(o *offer, call approval.Call, name string, key approval.Digest) *held {
-	h := &held{g: g, offer: o, name: name, session: call.Session, connector: call.Connector, key: key, attended: true}
-	h.ctx, h.end = context.WithCancel(g.ctx)
-	h.batch = o.gate.Review(h.ctx, call)
+func (g *Gateway) begin(h *held, c *caller, call approval.Call, name string, key approval.Digest) *held {
+	h.g, h.name, h.session, h.at, h.connector, h.key = g, name, call.Session, c.at, call.Connector, key
+	h.attendedBy(c)
+	h.ctx, h.end = context.WithCancel(context.WithValue(g.ctx, heldKey{}, h))
+	h.batch = h.offer.gate.Review(h.ctx, call)
 	g.mu.Lock()
 	g.held[h.key] = append(g.held[h.key], h)
 	g.mu.Unlock()
@@ -45,13 +56,16 @@ func (g *Gateway) begin(o *offer, call approval.Call, name string, key approval.
 	return h
 }
 
-// attach returns an earlier call that is the same and that nobody waits for.
-func (g *Gateway) attach(key approval.Digest) *held {
+// attach returns an earlier call that is the same and that nobody waits for. One that was
+// told what it has to answer is waited for by its client's user: it is taken up with its
+// state and in no other way.
+func (g *Gateway) attach(c *caller, key approval.Digest) *held {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, h := range g.held[key] {
-		if !h.attended && !h.over {
-			h.attended = true
+		if !h.attended && !h.over && c.state == h.state {
+			h.attendedBy(c)
+			h.receive(c)
 			if h.expiry != nil {
 				h.expiry.Stop()
 				h.expiry = nil
@@ -60,6 +74,15 @@ func (g *Gateway) attach(key approval.Digest) *held {
 		}
 	}
 	return nil
+}
+
+// attendedBy says that a caller waits for the call. It wants the lock, unless nobody else
+// knows of the call yet.
+func (h *held) attendedBy(c *caller) {
+	h.caller, h.attended = c, true
+	if c.rounds && h.news == nil {
+		h.news = make(chan struct{}, 1)
+	}
 }
 
 // ask has the gate ask what is pending. Nobody waits here.
@@ -80,7 +103,7 @@ func (h *held) ask() {
 }
 
 // attend waits for the call on behalf of a caller, and returns what the caller is told.
-func (h *held) attend(c caller) reply {
+func (h *held) attend(c *caller) reply {
 	for {
 		if left, why := h.await(c); left {
 			h.leave()
@@ -89,6 +112,12 @@ func (h *held) attend(c caller) reply {
 		finished, cancel := h.run(c)
 		select {
 		case <-finished:
+		case <-h.newsFor(c):
+			if told, any := h.required(); any {
+				h.leave()
+				return told
+			}
+			continue // it was answered elsewhere
 		case <-c.ctx.Done():
 			cancel() // the client does not want it any more
 			<-finished
@@ -110,7 +139,7 @@ func (h *held) attend(c caller) reply {
 }
 
 // await waits until the call is answered, or until the caller is to be told something else.
-func (h *held) await(c caller) (left bool, told reply) {
+func (h *held) await(c *caller) (left bool, told reply) {
 	h.g.mu.Lock()
 	answered := h.answered
 	h.g.mu.Unlock()
@@ -131,6 +160,10 @@ func (h *held) await(c caller) (left bool, told reply) {
 			return true, reply{}
 		case <-c.gone:
 			return true, reply{}
+		case <-h.newsFor(c):
+			if told, any := h.required(); any {
+				return true, told
+			}
 		case <-patience.C:
 			return true, h.pending()
 		case <-beat.C:
@@ -139,24 +172,36 @@ func (h *held) await(c caller) (left bool, told reply) {
 	}
 }
 
+// newsFor says that there is something to tell a client within the result of the call.
+func (h *held) newsFor(c *caller) <-chan struct{} {
+	if c.rounds {
+		return h.news
+	}
+	return nil
+}
+
+// current returns who waits for the call, or did last, and whether it still does.
+func (h *held) current() (c *caller, attended bool) {
+	h.g.mu.Lock()
+	defer h.g.mu.Unlock()
+	return h.caller, h.attended
+}
+
 // run runs what was answered, unless it runs or has run already. The caller may cancel it.
 // Where the end of the caller ends all, it is run right here, which is faster.
-func (h *held) run(c caller) (finished <-chan struct{}, cancel context.CancelFunc) {
+func (h *held) run(c *caller) (finished <-chan struct{}, cancel context.CancelFunc) {
 	h.g.mu.Lock()
 	if h.finished != nil {
 		defer h.g.mu.Unlock()
-		return h.finished, func() {}
+		return h.finished, h.cancel
 	}
-	done := make(chan struct{})
-	h.finished = done
-	h.g.mu.Unlock()
 	ctx, cancel := context.WithCancel(h.ctx)
-	leave := h.g.routes.enter(h.connector, &c)
-	work := func() {
-		defer leave()
-		h.work(c.passing(ctx), done)
-	}
-	if c.gone == nil {
+	done := make(chan struct{})
+	h.finished, h.cancel = done, cancel
+	h.g.mu.Unlock()
+	leave := h.g.routes.enter(h.connector, h)
+	work := func() { h.work(h.passing(ctx, c), done, leave) }
+	if c.gone == nil && !c.rounds {
 		stop := context.AfterFunc(c.ctx, cancel)
 		work()
 		stop()
@@ -166,14 +211,29 @@ func (h *held) run(c caller) (finished <-chan struct{}, cancel context.CancelFun
 	return done, cancel
 }
 
+// passing is what travels with the call through the gate. How far it is, is told to whoever
+// waits for it then.
+func (h *held) passing(ctx context.Context, c *caller) context.Context {
+	p := connector.Passing{Meta: c.meta}
+	if c.progress != nil {
+		p.Progress = func(far *mcp.ProgressNotificationParams) {
+			if now, attended := h.current(); attended && now.progress != nil {
+				now.progress(far)
+			}
+		}
+	}
+	return connector.WithPassing(ctx, p)
+}
+
 // work runs the call, or finds that it must be asked again.
-func (h *held) work(ctx context.Context, done chan struct{}) {
+func (h *held) work(ctx context.Context, done chan struct{}, leave func()) {
 	results, err := tool.Finish(ctx, h.offer.gate, h.batch)
+	leave()
 	h.g.mu.Lock()
 	if errors.Is(err, approval.ErrOpen) {
 		h.finished = nil
 	} else {
-		h.result = replyOf(results, err)
+		h.result = h.replyOf(results, err)
 	}
 	h.g.mu.Unlock()
 	close(done)
@@ -196,15 +256,19 @@ func (h *held) leave() {
 	h.g.mu.Lock()
 	h.attended = false
 	h.g.mu.Unlock()
+	if h.fleeting {
+		h.expire()
+		return
+	}
 	h.unclaimed()
 }
 
-// unclaimed starts the time in which an approved call must be claimed, or a result taken,
-// if nobody is there to do it.
+// unclaimed starts the time in which an approved call must be claimed, a result taken, or
+// what the call needs to know be answered, if nobody is there to do it.
 func (h *held) unclaimed() {
 	h.g.mu.Lock()
 	defer h.g.mu.Unlock()
-	if h.attended || h.over || h.expiry != nil || !h.ready() {
+	if h.attended || h.over || h.expiry != nil || h.state == "" && !h.ready() {
 		return
 	}
 	h.expiry = time.AfterFunc(h.g.opts.Keep, h.expire)

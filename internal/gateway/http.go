@@ -141,9 +141,9 @@ func (e *exchanges) gone(id string) <-chan struct{} {
 }
 
 // goneOf is closed when the client of a call cannot be answered any more.
-func (g *Gateway) goneOf(r *mcp.CallToolRequest) <-chan struct{} {
-	if r.Extra == nil || r.Extra.Header == nil {
+func (g *Gateway) goneOf(extra *mcp.RequestExtra) <-chan struct{} {
+	if extra == nil || extra.Header == nil {
 		return nil
 	}
-	return g.exchanges.gone(r.Extra.Header.Get(exchangeHeader))
+	return g.exchanges.gone(extra.Header.Get(exchangeHeader))
 }

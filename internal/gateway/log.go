@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -12,22 +13,27 @@ import (
 
 // log passes a log message on, under the connector's name, to the clients that want it. It
 // goes to the one whose call the connector works on, if that can be told.
-func (g *Gateway) log(from string, params mcp.Params) {
-	p, ok := params.(*mcp.LoggingMessageParams)
+func (g *Gateway) log(from string, said mcp.Params) {
+	p, ok := said.(*mcp.LoggingMessageParams)
 	if !ok {
 		return // nothing that clients need to hear
 	}
-	said := *p
-	said.Logger = from
-	if p.Logger != "" {
-		said.Logger += ": " + p.Logger
+	if g.denied(g.ctx, g.opts.Gate.Session, from, connector.SetLevel, params{Level: p.Level}) {
+		return
 	}
-	if c := g.routes.of(from); c != nil && c.at != nil {
-		_ = c.at.Log(c.ctx, &said) // a client that is gone misses it
+	told := *p
+	told.Logger = from
+	if p.Logger != "" {
+		told.Logger += ": " + p.Logger
+	}
+	if h := g.routes.of(from); h != nil && h.at != nil {
+		if c, attended := h.current(); attended {
+			_ = c.at.Log(c.ctx, &told) // a client that is gone misses it
+		}
 		return
 	}
 	for s := range g.server.Sessions() {
-		_ = s.Log(g.ctx, &said)
+		_ = s.Log(g.ctx, &told)
 	}
 }
 
@@ -41,28 +47,36 @@ type wish struct {
 	level mcp.LoggingLevel
 }
 
+// lower reports whether a level is chattier than what was wished before, and keeps it then.
+func (w *wish) lower(level mcp.LoggingLevel) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	wanted := slices.Index(levels, level)
+	if wanted < 0 || w.level != "" && slices.Index(levels, w.level) <= wanted {
+		return false
+	}
+	w.level = level
+	return true
+}
+
 // wishes hears from which level on a client wants log messages.
 func (g *Gateway) wishes(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		if p, ok := r.GetParams().(*mcp.SetLoggingLevelParams); ok && p != nil {
-			g.logging(ctx, p.Level)
+			g.logging(ctx, g.sessionOf(r.GetSession()), p.Level)
 		}
 		return next(ctx, method, r)
 	}
 }
 
 // logging passes on from which level on a client wants to hear log messages.
-func (g *Gateway) logging(ctx context.Context, level mcp.LoggingLevel) {
-	g.wish.mu.Lock()
-	defer g.wish.mu.Unlock()
-	wanted := slices.Index(levels, level)
-	if wanted < 0 || g.wish.level != "" && slices.Index(levels, g.wish.level) <= wanted {
+func (g *Gateway) logging(ctx context.Context, session string, level mcp.LoggingLevel) {
+	if !g.wish.lower(level) {
 		return
 	}
-	g.wish.level = level
 	for _, c := range g.opts.Connectors {
 		if s, err := c.Session(); err == nil && has(s, func(c *mcp.ServerCapabilities) bool { return c.Logging != nil }) {
-			_ = s.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: level}) // it says less than it could
+			_, _ = g.once(ctx, session, c.Name(), connector.SetLevel, params{Level: level}) // else it says less than it could
 		}
 	}
 }

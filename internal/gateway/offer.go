@@ -140,9 +140,9 @@ func objectSchema(schema any) any {
 // the gate for every call.
 func (g *Gateway) renew(all []served) error {
 	next := &offer{tools: make(map[string]tool.Tool, len(all))}
-	tools := make([]tool.Tool, len(all))
-	for i, s := range all {
-		next.tools[s.name], tools[i] = s.tool, s.tool
+	tools := slices.Clone(g.methods)
+	for _, s := range all {
+		next.tools[s.name], tools = s.tool, append(tools, s.tool)
 	}
 	g.mu.Lock()
 	before := g.offer
@@ -183,6 +183,43 @@ func (g *Gateway) lists(next mcp.MethodHandler) mcp.MethodHandler {
 		g.note(g.sessionOf(r.GetSession()))
 		return next(ctx, method, r)
 	}
+}
+
+// hides leaves prompts and resources out of lists that a client would be refused.
+func (g *Gateway) hides(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, r)
+		if err != nil {
+			return result, err
+		}
+		hidden := func(k kind, name, method string, p params) bool {
+			owner := g.others.owner(k, name)
+			return owner == nil || g.denied(ctx, g.sessionOf(r.GetSession()), owner.Name(), method, p)
+		}
+		switch list := result.(type) {
+		case *mcp.ListPromptsResult:
+			list.Prompts = slices.DeleteFunc(list.Prompts, func(p *mcp.Prompt) bool {
+				return hidden(prompts, p.Name, connector.GetPrompt, params{Name: g.theirs(p.Name)})
+			})
+		case *mcp.ListResourcesResult:
+			list.Resources = slices.DeleteFunc(list.Resources, func(r *mcp.Resource) bool {
+				return hidden(resources, r.URI, connector.ReadResource, params{URI: r.URI})
+			})
+		case *mcp.ListResourceTemplatesResult:
+			list.ResourceTemplates = slices.DeleteFunc(list.ResourceTemplates, func(r *mcp.ResourceTemplate) bool {
+				return hidden(templates, r.URITemplate, connector.ReadResource, params{URI: r.URITemplate})
+			})
+		}
+		return result, nil
+	}
+}
+
+// theirs is what the connector that owns a prompt calls it.
+func (g *Gateway) theirs(prompt string) string {
+	if c := g.others.owner(prompts, prompt); c != nil {
+		return prompt[len(g.nameOf(c, "")):]
+	}
+	return prompt
 }
 
 // refresh asks all connectors at once. One that cannot list keeps its tools, and calls of

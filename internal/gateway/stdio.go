@@ -92,7 +92,7 @@ func (l *line) take(call connector.ToolCall) bool {
 // serve makes the call and answers it.
 func (l *line) serve(ctx context.Context, call connector.ToolCall) {
 	id := call.ID
-	c := caller{ctx: ctx, at: l.client.Load(), session: l.g.opts.Gate.Session, meta: call.Meta}
+	c := &caller{ctx: ctx, at: l.client.Load(), session: l.g.opts.Gate.Session, meta: call.Meta}
 	if token := call.Meta["progressToken"]; token != nil {
 		c.progress = func(progress *mcp.ProgressNotificationParams) { l.progress(token, progress) }
 	}

@@ -1,5 +1,6 @@
 // Package mcptest has MCP servers for tests: an ordinary one, made with the SDK, a hostile
-// one that does what no server should, and one that tries what it is told to. A test's own
+// one that does what no server should, one that tries what it is told to, one that
+// speaks only the newest version of the protocol, and one with prompts and resources. A test's own
 // program is the server: its TestMain calls [Main] first, and [Command] says how to start
 // it so.
 package mcptest
@@ -20,6 +21,8 @@ const (
 	Ordinary = "ordinary"
 	Hostile  = "hostile"
 	Prober   = "prober"
+	Newest   = "newest"
+	Library  = "library"
 )
 
 // Main serves and ends the program, if it was started as a server.
@@ -34,6 +37,10 @@ func Main() {
 		err = newHostile(os.Stdin, os.Stdout).serve()
 	case Prober:
 		err = newProber().Run(context.Background(), &mcp.StdioTransport{})
+	case Newest:
+		err = newNewest().Run(context.Background(), &mcp.StdioTransport{})
+	case Library:
+		err = newLibrary().Run(context.Background(), &mcp.StdioTransport{})
 	default:
 		err = fmt.Errorf("no server %q", os.Getenv(mode))
 	}

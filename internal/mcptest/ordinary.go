@@ -104,12 +104,15 @@ func slow(ctx context.Context, _ *mcp.CallToolRequest, in Files) (*mcp.CallToolR
 	}
 }
 
+// nameSchema is the form for a name.
+var nameSchema = map[string]any{
+	"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"},
+}
+
 func ask(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 	answer, err := r.Session.Elicit(ctx, &mcp.ElicitParams{
-		Message: "What is your name?",
-		RequestedSchema: map[string]any{
-			"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"},
-		},
+		Message:         "What is your name?",
+		RequestedSchema: nameSchema,
 	})
 	if err != nil {
 		return nil, nil, err

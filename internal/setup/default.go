@@ -23,5 +23,5 @@ func defaultTier(dir string, saysShell bool) config.Tier {
 	if !saysShell {
 		p.HasShell, p.Shell = true, shell.Config{Readonly: true}
 	}
-	return config.Tier{Kind: "built-in", Policy: p}
+	return config.Tier{Kind: config.BuiltIn, Policy: p}
 }

@@ -1,8 +1,10 @@
 package setup
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/realpath"
@@ -14,8 +16,14 @@ import (
 // what it is. No tool may change them, in any mode.
 func (s *Setup) Own() []sandbox.Entry {
 	own := []sandbox.Entry{{Path: s.Places.State, Source: "assent's state"}}
+	if s.Places.OtherState != "" {
+		own = append(own, sandbox.Entry{Path: s.Places.OtherState, Source: "assent's state"})
+	}
 	if s.Places.Config != "" {
 		own = append(own, sandbox.Entry{Path: s.Places.Config, Source: "assent's config"})
+	}
+	if s.person != "" && !slices.Contains(s.Files, s.person) { // a link in that folder may lead out of it
+		own = append(own, sandbox.Entry{Path: s.person, Source: "assent's config"})
 	}
 	for _, program := range s.Places.Programs {
 		own = append(own, sandbox.Entry{Path: program, Source: "this program"})
@@ -35,9 +43,15 @@ func (s *Setup) Protected() []string {
 	return out
 }
 
-// Roots opens the folders that tools may reach. Close them when the last call has ended.
+// Roots opens the folders that tools may reach. Close them when the last call has ended. For
+// another agent a folder may be made later, if it is not the one that the agent works in.
 func (s *Setup) Roots() (*roots.Set, error) {
-	return roots.New(roots.Options{Secrets: s.Secrets, Protected: s.Protected()}, s.Policy.Roots...)
+	if s.byDefault {
+		if _, err := os.Lstat(s.Dir); err != nil {
+			return nil, fmt.Errorf("root %q: %w", ".", err)
+		}
+	}
+	return roots.New(roots.Options{Secrets: s.Secrets, Protected: s.Protected(), Missing: s.byDefault}, s.Policy.Roots...)
 }
 
 // Setting is what of this machine and user the profile of a policy depends on.

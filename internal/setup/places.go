@@ -17,6 +17,9 @@ type Places struct {
 	// Admin is the administrator's file, Config the user's config folder, State the state
 	// folder.
 	Admin, Config, State string
+	// OtherState is assent's own state folder where State is another that was named: runs
+	// without that name trust what is kept there. Empty if they are the same.
+	OtherState string
 	// Programs are the files of assent itself.
 	Programs []string
 }
@@ -30,6 +33,9 @@ func Here(state string) (p Places, err error) {
 	}
 	if p.State, err = config.StateFolder(state); err != nil {
 		return p, err
+	}
+	if usual, err := config.StateFolder(""); err == nil && usual != p.State {
+		p.OtherState = usual
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -57,10 +63,12 @@ func (p Places) User() (*config.User, error) {
 // TrustFolder is where it is kept which files are trusted.
 func (p Places) TrustFolder() string { return filepath.Join(p.State, "trust") }
 
-// owns reports whether a file lies in the user's config folder, and leads nowhere else.
+// owns reports whether a file lies in the user's config folder, and leads nowhere else. A link
+// elsewhere that leads into it is not the user's: what the file names by a relative path is
+// looked for beside the link.
 func (p Places) owns(path string) bool {
 	folder, err := filepath.EvalSymlinks(p.Config)
-	if err != nil || p.Config == "" {
+	if err != nil || p.Config == "" || !below(p.Config, path) && !below(folder, path) {
 		return false
 	}
 	real, err := filepath.EvalSymlinks(path)

@@ -2,6 +2,8 @@ package setup
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/assent-dev/assent/approval"
@@ -50,14 +52,16 @@ type Setup struct {
 	// Untrusted says that the file is not trusted, so that it can only forbid.
 	Untrusted bool
 
-	operator *config.File  // of -c; nil for none
-	tiers    []config.Tier // below a worker or project
-	files    []string      // of those tiers
+	byDefault bool          // something holds where no file speaks
+	person    string        // the path of the user's own config
+	operator  *config.File  // of -c; nil for none
+	tiers     []config.Tier // below a worker or project
+	files     []string      // of those tiers
 }
 
 // Resolve finds out what holds.
 func Resolve(ctx context.Context, o Order) (*Setup, error) {
-	s := &Setup{Places: o.Places, Dir: o.Dir}
+	s := &Setup{Places: o.Places, Dir: o.Dir, byDefault: o.Default}
 	if err := s.readTiers(o); err != nil {
 		return nil, err
 	}
@@ -75,14 +79,8 @@ func Resolve(ctx context.Context, o Order) (*Setup, error) {
 // readTiers reads what holds below the project's own file: the administrator's word, and the
 // user's or the operator's.
 func (s *Setup) readTiers(o Order) (err error) {
-	if s.Places.Admin != "" {
-		admin, err := config.ReadAdmin(s.Places.Admin)
-		if err != nil {
-			return err
-		}
-		if admin != nil {
-			s.add(config.Administrator, admin)
-		}
+	if err := s.readAdmin(); err != nil {
+		return err
 	}
 	user := o.User
 	if user == nil {
@@ -90,7 +88,7 @@ func (s *Setup) readTiers(o Order) (err error) {
 			return err
 		}
 	}
-	s.Person = user.User
+	s.Person, s.person = user.User, user.Path
 	if o.File == "" {
 		s.add(config.UserTier, user)
 		return nil
@@ -105,6 +103,30 @@ func (s *Setup) readTiers(o Order) (err error) {
 	}
 	s.add(config.Operator, s.operator)
 	return nil
+}
+
+func (s *Setup) readAdmin() error {
+	if s.Places.Admin == "" {
+		return nil
+	}
+	admin, err := config.ReadAdmin(s.Places.Admin)
+	if err != nil || admin == nil {
+		return err
+	}
+	s.add(config.Administrator, admin)
+	return nil
+}
+
+// Checked is what a file is checked against: what holds whatever it says, and what of this
+// machine decides whether it can be used. Where assent keeps its own files does not.
+func Checked(p Places) (below []config.Tier, setting config.Setting, err error) {
+	s := &Setup{Places: p, Configuration: &config.Configuration{}}
+	if err := s.readAdmin(); err != nil {
+		return nil, setting, err
+	}
+	setting = s.Setting(&config.Policy{})
+	setting.Own, setting.CacheFolder = nil, filepath.Join(os.TempDir(), "assent-caches")
+	return s.tiers, setting, nil
 }
 
 func (s *Setup) add(kind config.TierKind, f *config.File) {
@@ -155,6 +177,7 @@ func set(f *config.File, values []string) (*config.File, error) {
 	if err != nil {
 		return nil, &SetError{err}
 	}
+	out.Policy.Trusted = f.Policy.Trusted // values change nothing about which programs are trusted
 	return out, nil
 }
 

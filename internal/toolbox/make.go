@@ -50,6 +50,7 @@ func (b *Box) custom(policy *config.Policy, opts Options) []tool.Tool {
 		}
 		t, err := command.New(c, command.Options{
 			Dir: opts.Folder, Name: filepath.Base(opts.Folder), Runner: b.programRunner(opts), Profile: b.Hold.Profile, Environ: opts.Environ,
+			Programs: opts.Programs,
 		})
 		if err != nil {
 			b.warn("%v", err)
@@ -111,21 +112,21 @@ func locate(c command.Config, opts Options) (command.Config, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Command = []string{found.Program}
-	return defined(c, found.Definition)
+	c.Command, c.Definition = []string{found.Program}, found.Definition
+	return defined(c)
 }
 
 // defined takes description and parameters from the file beside the program, where config
 // has none.
-func defined(c command.Config, file string) (command.Config, error) {
-	if file == "" {
+func defined(c command.Config) (command.Config, error) {
+	if c.Definition == "" {
 		return c, nil
 	}
-	data, err := os.ReadFile(file)
+	data, err := os.ReadFile(c.Definition)
 	if err != nil {
 		return c, fmt.Errorf("custom tool %s: %w", c.Name, err)
 	}
-	d, err := config.LoadToolFile(filepath.Base(file), data)
+	d, err := config.LoadToolFile(filepath.Base(c.Definition), data)
 	if err != nil {
 		return c, errors.Join(fmt.Errorf("custom tool %s", c.Name), err)
 	}

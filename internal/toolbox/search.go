@@ -91,7 +91,9 @@ func searched(set *roots.Set, besides []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, real)
+		if !slices.Contains(out, real) { // a folder may have several names
+			out = append(out, real)
+		}
 	}
 	for _, b := range besides {
 		if !slices.ContainsFunc(out, func(folder string) bool { return sandbox.Below(folder, b) }) {
@@ -112,8 +114,9 @@ func aboutFiles(r approval.Rule, names ...string) bool {
 		return true
 	}
 	return slices.ContainsFunc(names, func(name string) bool {
-		act := approval.Act{Name: name, Target: approval.UnknownTarget(approval.Path), Verdict: approval.Free}
-		return judge(alone, act, time.Now()).State != approval.FreeToRun
+		act := approval.Act{Name: name, Target: approval.UnknownTarget(approval.Path)}
+		meets, _ := approval.Policy{Fixed: alone}.Denies("", act, time.Now())
+		return meets != approval.No
 	})
 }
 
@@ -221,16 +224,9 @@ func (s *search) denied(act approval.Act) (source string, denied bool) {
 	if !s.denies {
 		return "", false
 	}
-	act.Verdict = approval.Free // only the rules are asked
-	j := judge(s.rules, act, s.now)
-	if j.State != approval.AutoDenied {
+	meets, rule := approval.Policy{Fixed: s.rules}.Denies("", act, s.now)
+	if meets != approval.Yes {
 		return "", false
 	}
-	return j.Rule.Source, true
-}
-
-// judge is what rules alone say about an act.
-func judge(rules *approval.RuleSet, act approval.Act, now time.Time) approval.Judgement {
-	p := approval.Policy{Fixed: rules}
-	return p.Judge(approval.Question{Call: &approval.Call{Tool: act.Name}, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: now})
+	return rule.Source, true
 }

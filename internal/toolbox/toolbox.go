@@ -15,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -34,6 +35,9 @@ type Options struct {
 	// Folder is where the file lies that the policy was read from, and File how
 	// it is called in sources: its custom tools are looked for there.
 	Folder, File string
+	// Programs are those of the run that the box is for: custom tools run no others. Nil means
+	// those that are there when the box is opened.
+	Programs *command.Programs
 	// Hold finds what holds the tools of a policy. Nil means that nothing does, and
 	// that custom tools only say what would happen.
 	Hold func(*config.Policy) (Hold, error)
@@ -71,6 +75,9 @@ type Box struct {
 // protected.
 func Open(policy *config.Policy, opts Options) (*Box, error) {
 	b := &Box{Policy: policy, parent: opts.Parent, programs: map[string]program{}}
+	if opts.Programs == nil {
+		opts.Programs = &command.Programs{}
+	}
 	if err := b.openRoots(opts); err != nil {
 		return nil, err
 	}

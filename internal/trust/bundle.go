@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/tool/command"
 )
@@ -38,6 +39,9 @@ const (
 
 // Of returns the bundle of a file, as it is now. The part of the file itself are the bytes
 // that were read, whatever stands there by now.
+//
+// The custom tools of the file are bound to the bundle: whoever trusts it trusts these
+// programs, and calls of other ones are blocked.
 func Of(f *config.File) (Bundle, error) {
 	real, err := filepath.EvalSymlinks(f.Path)
 	if err != nil {
@@ -54,7 +58,21 @@ func Of(f *config.File) (Bundle, error) {
 		}
 		b.Parts = append(b.Parts, p)
 	}
-	return b, nil
+	return b, b.bind(f)
+}
+
+// bind lets the custom tools of a file run no other programs than those of the bundle.
+func (b Bundle) bind(f *config.File) error {
+	files := command.Files{}
+	for _, p := range b.Parts {
+		sum, err := hex.DecodeString(p.Digest)
+		if err != nil || len(sum) != sha256.Size {
+			return fmt.Errorf("%s: invalid digest %q", p.Path, p.Digest)
+		}
+		files[p.Path] = approval.Digest(sum)
+	}
+	f.Policy.Trusted = files
+	return nil
 }
 
 // loads returns the files that the file would have started or read, sorted.
@@ -83,17 +101,11 @@ func loads(f *config.File) []string {
 func namedBy(words []string, folder string) []string {
 	var out []string
 	for i, word := range words {
-		if word == "" || strings.HasPrefix(word, "-") || i == 0 && !strings.ContainsRune(word, filepath.Separator) {
+		if i == 0 && !strings.ContainsRune(word, filepath.Separator) {
 			continue
 		}
-		if !filepath.IsAbs(word) {
-			word = filepath.Join(folder, word)
-		}
-		real, err := filepath.EvalSymlinks(word)
-		if err != nil {
-			continue // it names no file; if there is one later, the bundle is another
-		}
-		if info, err := os.Stat(real); err == nil && info.Mode().IsRegular() {
+		// If there is no file now and one later, the bundle is another.
+		if real, ok := command.Named(word, folder); ok {
 			out = append(out, real)
 		}
 	}

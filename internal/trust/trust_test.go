@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/google/go-cmp/cmp"
 )
@@ -194,6 +195,32 @@ func TestTheBytesThatWereReadCount(t *testing.T) {
 	}
 	if b.Parts[0].Text != worker {
 		t.Error("the file was read again")
+	}
+}
+
+// Whoever looks whether a file is trusted binds its tools to what was found, and to nothing
+// that comes later.
+func TestToolsAreBoundToTheBundle(t *testing.T) {
+	dir := project(t)
+	f, err := config.Read(filepath.Join(dir, "a.worker"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Policy.Trusted != nil {
+		t.Error("it is bound before anybody looked")
+	}
+	if _, err := Of(f); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "scripts/notify.py"), "print(2)\n")
+	all, err := config.Combine(nil, config.Tier{Kind: config.Project, Policy: f.Policy, Trusted: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all.CustomTools {
+		if got := c.Trusted[filepath.Join(dir, "scripts/notify.py")]; got != approval.DigestOf([]byte("print(1)\n")) || len(c.Trusted) != 6 {
+			t.Errorf("%s is bound to %v", c.Name, c.Trusted)
+		}
 	}
 }
 

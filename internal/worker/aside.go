@@ -28,7 +28,7 @@ type PausedError struct{ Pending []*approval.Request }
 func (e *PausedError) Error() string {
 	switch len(e.Pending) {
 	case 0:
-		return "what the calls of the run act on changes all the time; resume it when it does not"
+		return fmt.Sprintf("a call of the run was not started: %v; resume the run later", approval.ErrKeepsChanging)
 	case 1:
 		return "the run waits for an answer"
 	}
@@ -65,24 +65,26 @@ func (r *Run) runLater(ctx context.Context, t Turn) (results []Result, further [
 	if err := r.reviewed(ctx, t); err != nil {
 		return nil, nil, err
 	}
-	for again := 0; again < maxAgain; {
-		open, err := r.advance(ctx)
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case !open:
-			o := r.open
-			r.open = nil
-			return o.results(), o.further, nil
-		case !r.open.suspended():
-			again++
+	err = approval.Again(func() error {
+		for {
+			switch open, err := r.advance(ctx); {
+			case err != nil || !open:
+				return err
+			case !r.open.suspended():
+				return approval.ErrChanged // so a call is judged anew
+			}
 		}
+	})
+	switch {
+	case errors.Is(err, approval.ErrKeepsChanging):
+		return nil, nil, r.pause(ctx)
+	case err != nil:
+		return nil, nil, err
 	}
-	return nil, nil, r.pause(ctx)
+	o := r.open
+	r.open = nil
+	return o.results(), o.further, nil
 }
-
-// maxAgain is how often a turn is tried while the world changes under it.
-const maxAgain = 10
 
 // advance takes the answers that there are, runs what is allowed, and lets the runs inside
 // go on. It reports whether the turn is still open.

@@ -185,3 +185,40 @@ func TestAStoppedErrorSaysWhatAndWhy(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// eager is an aside in which every question finds a yes at once.
+type eager struct{}
+
+func (eager) Save(context.Context, []byte) error { return nil }
+
+func (eager) Post(context.Context, *approval.Batch) error { return nil }
+
+func (eager) Collect(ctx context.Context, b *approval.Batch) error {
+	for _, r := range b.Pending() {
+		if err := b.Resolve(ctx, r.Approve("")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A turn whose call is never what was shown is put aside after as many tries as everywhere.
+func TestATurnThatKeepsChangingIsPutAside(t *testing.T) {
+	tries := 0
+	never := tool.Func("note", "Keeps a note.", func(context.Context, noteArgs) (string, error) {
+		tries++
+		return "", approval.ErrChanged
+	})
+	gate, err := tool.Guard(approval.Config{}, tool.NeedsApproval(true, never)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &worker.Run{Talker: turns{{Calls: []worker.Call{call("1", "a")}}}, Gate: gate, Aside: eager{}}
+	var paused *worker.PausedError
+	if _, err := say(t.Context(), run); !errors.As(err, &paused) || tries != 10 {
+		t.Errorf("tried %d times, %v", tries, err)
+	}
+	if text := (&worker.PausedError{}).Error(); !strings.Contains(text, approval.ErrKeepsChanging.Error()) {
+		t.Errorf("with nothing to answer it says %q", text)
+	}
+}

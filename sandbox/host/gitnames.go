@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"io/fs"
 	"os"
 	"os/user"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/internal/gitconfig"
+	"github.com/assent-dev/assent/internal/realpath"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -17,7 +17,6 @@ import (
 const (
 	maxSettings = 1 << 20
 	maxIncludes = 100
-	maxLinks    = 40
 )
 
 // gitNames are the places that settings of git name and that make it run programs: folders
@@ -72,7 +71,7 @@ func (s *survey) protectAll(names *gitNames, top string) error {
 // is what it is if it does not exist yet.
 func (s *survey) protectNamed(file string, missing sandbox.Kind, source string) error {
 	if s.profile.At(file) != sandbox.ReadWrite {
-		file = landing(file, maxLinks)
+		file, _ = realpath.Resolve(file) // as far as it leads
 	}
 	within := func(p sandbox.Place) bool { return sandbox.Below(p.Path, file) }
 	if s.profile.At(file) != sandbox.ReadWrite || slices.ContainsFunc(s.scene.Protected, within) {
@@ -147,19 +146,6 @@ func expanded(path string) string {
 		return path
 	}
 	return filepath.Join(home, rest)
-}
-
-// landing is where links lead that a path goes through, also to what does not exist yet.
-func landing(file string, links int) string {
-	if real, err := filepath.EvalSymlinks(file); err == nil || file == filepath.Dir(file) || links == 0 {
-		return cmp.Or(real, file)
-	}
-	dir := landing(filepath.Dir(file), links)
-	target, err := os.Readlink(filepath.Join(dir, filepath.Base(file)))
-	if err != nil {
-		return filepath.Join(dir, filepath.Base(file))
-	}
-	return landing(absolute(target, dir), links-1)
 }
 
 func absolute(path, dir string) string {

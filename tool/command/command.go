@@ -29,6 +29,8 @@ type Options struct {
 	Environ []string
 	// MaxOutput is how many bytes of each stream are kept; 0 means [runner.DefaultKeep].
 	MaxOutput int
+	// Programs are those of the run that the tool is for. Nil means some of its own.
+	Programs *Programs
 }
 
 // A Tool is a custom tool. Make one with [New].
@@ -39,10 +41,12 @@ type Tool struct {
 	templates  templates
 	parameters []string // their names
 	env        runner.Environment
+	pinned     *pinned
 }
 
-// New returns the tool. It does not look whether the program is there: a tool that is not
-// is an error of its calls, and no reason for a run to end.
+// New returns the tool, bound to its program as it is now or was trusted. Whether the program
+// is there does not matter: a tool that is not is an error of its calls, and no reason for a
+// run to end.
 func New(cfg Config, opts Options) (*Tool, error) {
 	compiled, err := cfg.compile()
 	if err == nil && !filepath.IsAbs(opts.Dir) {
@@ -61,11 +65,20 @@ func New(cfg Config, opts Options) (*Tool, error) {
 	if opts.MaxOutput <= 0 {
 		opts.MaxOutput = runner.DefaultKeep
 	}
-	return &Tool{
+	if opts.Programs == nil {
+		opts.Programs = &Programs{}
+	}
+	t := &Tool{
 		cfg: cfg, opts: opts, templates: compiled, parameters: parameters,
 		env:  runner.NewEnvironment(opts.Environ, cfg.Env),
 		spec: tool.Spec{Name: cfg.Name, Description: cfg.Description, Schema: cfg.Parameters},
-	}, nil
+	}
+	l := line{argv: cfg.Command, dir: opts.Dir, path: pathOf(t.env), trusted: cfg.Trusted, source: cfg.Source}
+	if cfg.Definition != "" {
+		l.further = []string{cfg.Definition}
+	}
+	t.pinned = opts.Programs.pin(l)
+	return t, nil
 }
 
 func at(source string) string {
@@ -91,7 +104,10 @@ func (t *Tool) Prepare(_ context.Context, args json.RawMessage) (tool.Action, er
 	if err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: t.cfg.Name, Err: err}
 	}
-	p, err := find(t.cfg.Command, t.opts.Dir, t.path())
+	p, err := t.pinned.look()
+	if changed := (*ChangedError)(nil); errors.As(err, &changed) {
+		return tool.Block(changed.Error()).Seeing(p.state), nil
+	}
 	if err != nil {
 		return tool.Action{}, t.wrong(err)
 	}
@@ -155,9 +171,9 @@ func (t *Tool) wrong(err error) error {
 	return fmt.Errorf("custom tool %s%s: %w", t.cfg.Name, at(t.cfg.Source), err)
 }
 
-// path is the PATH that the program gets, in which it is looked for too.
-func (t *Tool) path() string {
-	for _, entry := range t.env.Entries() {
+// pathOf is the PATH that a program gets, in which it is looked for too.
+func pathOf(env runner.Environment) string {
+	for _, entry := range env.Entries() {
 		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
 			return path
 		}

@@ -88,34 +88,6 @@ func TestASessionGrantIsForTheTarget(t *testing.T) {
 	}
 }
 
-// The program changes between the answer and the call.
-func TestAChangedProgramIsAskedAgain(t *testing.T) {
-	for name, c := range map[string]struct{ command []string }{
-		"the program":                {[]string{"./tool.sh"}},
-		"a script of an interpreter": {[]string{"sh", "tool.sh"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			file := script(t, filepath.Join(dir, "tool.sh"), "#!/bin/sh\necho old\n")
-			cfg := command.Config{Name: "x", Command: c.command}
-			a := answerer{}
-			a.answer = func(r *approval.Request) approval.Decision {
-				if len(a.asked) == 1 {
-					script(t, file, "#!/bin/sh\necho new\n")
-				}
-				return r.Approve("")
-			}
-			r := tool.Call(t.Context(), a.gate(t, newTool(t, cfg, dir)), approval.Call{ID: "1", Tool: "x", Arguments: json.RawMessage(`{}`)})
-			if r.Err != nil || r.Text != "new" || len(a.asked) != 2 {
-				t.Errorf("asked %d times, %+v", len(a.asked), r)
-			}
-			if a.asked[0].Fingerprint == a.asked[1].Fingerprint {
-				t.Error("both questions have one fingerprint")
-			}
-		})
-	}
-}
-
 func TestAViewHidesNothing(t *testing.T) {
 	dir := t.TempDir()
 	program := script(t, filepath.Join(dir, "x"), "#!/bin/sh\n")

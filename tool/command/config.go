@@ -41,6 +41,12 @@ type Config struct {
 	Timeout time.Duration
 	// Env are names of variables that are passed on besides the usual ones.
 	Env []string
+	// Definition is the file that description and parameters were read from; empty if they
+	// stand in the config itself.
+	Definition string
+	// Trusted are the files of the program as somebody has trusted them. Nil means that what
+	// is there when the tool is made is trusted.
+	Trusted Files
 	// Source is the file and line, for the person who asks why.
 	Source string
 }

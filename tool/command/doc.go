@@ -18,7 +18,11 @@
 // shortens a text. A template chooses what is said first, and cannot hide anything: an
 // argument that the view does not show in full is shown beside it.
 //
-// A tool of this kind asks unless config says otherwise. An answer is bound to the content
-// of the program, and of every file that its command line names: if one of them changes
-// between the answer and the call, the call is asked again.
+// A tool of this kind asks unless config says otherwise. It runs only what was trusted: the
+// content of the program, of every file that its command line names, and of its definition is
+// bound when the tool is made (or was bound when somebody trusted it, see [Config.Trusted]),
+// looked at again in every call, and once more before the program starts. If a file has
+// changed the call is blocked. Files that programs write while they work, such as databases and
+// logs, are bound to an answer only: if one of them changes between the answer and the call,
+// the call is asked again.
 package command

@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
@@ -16,68 +16,61 @@ import (
 // A program is a command line whose program was found.
 type program struct {
 	argv  []string // the first is an absolute path
-	files []string // those that the command line names, without links on the way
+	files []file   // those that the command line names, and those that belong to it
 	state approval.Digest
 }
 
-// maxFile is the largest file whose content is bound to an answer.
-const maxFile = 256 << 20
+// A file is one that a command line names.
+type file struct {
+	word   string // as the command line has it
+	path   string // without links on the way
+	digest approval.Digest
+}
 
-// find finds the program and hashes what the command line names.
-func find(command []string, dir, path string) (program, error) {
-	file, err := lookUp(command[0], dir, path)
+// find finds the program of a line and hashes its files. The program is the first of them.
+func (p *Programs) find(l line) (program, error) {
+	first, err := lookUp(l.argv[0], l.dir, l.path)
 	if err != nil {
 		return program{}, err
 	}
-	p := program{argv: append([]string{file}, command[1:]...)}
+	found := program{argv: append([]string{first}, l.argv[1:]...)}
 	h := sha256.New()
-	for i, word := range p.argv {
+	for i, word := range slices.Concat(found.argv, l.further) {
 		fmt.Fprintf(h, "%d %s ", len(word), word)
-		real, named := p.names(i, dir)
+		real, named := Named(word, l.dir)
 		if !named {
 			continue
 		}
-		if err := hashFile(h, real); err != nil {
+		_, trusted := l.trusted[real]
+		digest, err := p.digest(real, trusted)
+		if err != nil {
 			return program{}, err
 		}
-		p.files = append(p.files, real)
+		fmt.Fprintf(h, "%s ", digest)
+		if i == 0 {
+			word = l.argv[0]
+		}
+		found.files = append(found.files, file{word, real, digest})
 	}
-	p.state = approval.Digest(h.Sum(nil))
-	return p, nil
+	found.state = approval.Digest(h.Sum(nil))
+	return found, nil
 }
 
-// names returns the file that a word of the command line names, if it does.
-func (p program) names(word int, dir string) (string, bool) {
-	file := p.argv[word]
-	if file == "" || strings.HasPrefix(file, "-") {
+// Named returns the file that a word of a command line names, without links on the way, if it
+// names one. A relative word is relative to dir.
+func Named(word, dir string) (string, bool) {
+	if word == "" || strings.HasPrefix(word, "-") {
 		return "", false
 	}
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
+	if !filepath.IsAbs(word) {
+		word = filepath.Join(dir, word)
 	}
-	real, err := filepath.EvalSymlinks(file)
+	real, err := filepath.EvalSymlinks(word)
 	if err != nil {
 		return "", false
 	}
 	info, err := os.Stat(real)
 	return real, err == nil && info.Mode().IsRegular()
-}
-
-func hashFile(to io.Writer, file string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return fmt.Errorf("%s cannot be bound to an answer: %w", file, err)
-	}
-	defer f.Close()
-	n, err := io.Copy(to, io.LimitReader(f, maxFile+1))
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s cannot be bound to an answer: %w", file, err)
-	case n > maxFile:
-		return fmt.Errorf("%s is too large to be bound to an answer", file)
-	}
-	_, err = fmt.Fprintf(to, " %d ", n)
-	return err
 }
 
 // lookUp finds a program by its path, relative to the folder, or in PATH.

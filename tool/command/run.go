@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell/runner"
@@ -24,9 +25,9 @@ const maxOutput = 64 << 20
 func (t *Tool) profile(p program) sandbox.Profile {
 	profile := t.opts.Profile
 	profile.Roots = slices.Clone(profile.Roots)
-	for _, file := range p.files {
-		if profile.At(file) == sandbox.Nothing && !inSystem(file) {
-			profile.Roots = append(profile.Roots, sandbox.Root{Path: file, Mode: sandbox.ReadOnly, Source: t.cfg.Source})
+	for _, f := range p.files {
+		if profile.At(f.path) == sandbox.Nothing && !inSystem(f.path) {
+			profile.Roots = append(profile.Roots, sandbox.Root{Path: f.path, Mode: sandbox.ReadOnly, Source: t.cfg.Source})
 		}
 	}
 	limits := sandbox.Limits{Output: maxOutput, Time: t.cfg.Timeout}
@@ -45,6 +46,10 @@ func inSystem(file string) bool {
 func (t *Tool) run(ctx context.Context, p program, args json.RawMessage) (any, error) {
 	if t.opts.Runner == nil {
 		return nil, errors.New("programs are not run here")
+	}
+	// Recording the start took time, in which somebody else may have written.
+	if now, err := t.pinned.look(); err != nil || now.state != p.state {
+		return nil, fmt.Errorf("%w: %s is not what it was", approval.ErrChanged, t.cfg.Name)
 	}
 	stdout, stderr := &kept{limit: t.opts.MaxOutput}, &kept{limit: t.opts.MaxOutput}
 	progress := &shared{to: tool.Progress(ctx)}

@@ -8,8 +8,8 @@ import (
 
 // OpenAll opens connectors that are used together, with options that each gets for itself;
 // those for which there is no Names share one. Connectors that are known come first, all at
-// once, and those that are met for the first time after them, in order: so a new one that
-// has a tool of another's name is seen to be the newcomer. With an error none is open.
+// once, and those that are met for the first time after them, in order: so a new one whose
+// tool looks like another's is seen to be the newcomer. With an error none is open.
 func OpenAll(ctx context.Context, configs []Config, optionsFor func(Config) Options) ([]*Connector, error) {
 	names := &Names{}
 	out, errs := make([]*Connector, len(configs)), make([]error, len(configs))

@@ -20,9 +20,11 @@ type Config struct {
 	// Name is what rules call it. It is ours, whatever the server calls itself.
 	Name string
 	// Command starts the server, which then speaks on its standard streams. Env are
-	// variables of its process besides the few that every one has.
+	// variables of its process besides the few that every one has; Pass names others that it
+	// gets from our own environment.
 	Command []string
 	Env     map[string]string
+	Pass    []string
 	// URL is where the server is; Headers are sent with every request to it.
 	URL     string
 	Headers map[string]string
@@ -32,10 +34,18 @@ type Config struct {
 	// TrustAnnotations lets a tool run without a question if the server says that it
 	// only reads.
 	TrustAnnotations bool
-	// PinnedAs is the name under which definitions are kept; empty means Name.
-	PinnedAs string
+	// ByCommand says that the server was named by its command line and no config: see
+	// [FromCommand]. Named says that its name was given, and not made of that.
+	ByCommand, Named bool
 	// Source is the file and line, for the person who asks why.
 	Source string
+}
+
+// FromCommand returns the config of a server that a user launches with a command line in a
+// folder, in the way in which a client would launch it: with our whole environment. Its name
+// is made of what is launched unless one is given. It is in lower case, as rules read it.
+func FromCommand(name string, command []string, dir string) Config {
+	return Config{Name: cmp.Or(strings.ToLower(name), NameFor(command, dir)), Command: command, ByCommand: true, Named: name != ""}
 }
 
 // Options are what a connector works with. A connector with a command needs a Runner.
@@ -44,8 +54,12 @@ type Options struct {
 	Runner  sandbox.Runner
 	Profile sandbox.Profile
 	Dir     string
-	// Environ is our own environment, as NAME=VALUE, of which a server gets little.
+	// Environ is our own environment, as NAME=VALUE, of which a server of a config gets
+	// little.
 	Environ []string
+	// Verify is asked before each start of the server; an error refuses that start. Nil means
+	// that the server is started as it is.
+	Verify func() error
 	// HTTP is used for connectors with a URL; nil means a client of its own.
 	HTTP *http.Client
 	// Pins keeps definitions. Nil means a memory of the connector's own.
@@ -132,6 +146,11 @@ func (c Config) Check() error {
 			fault("env: %q may not be set; it is no name, or makes programs run other code", name)
 		}
 	}
+	for _, name := range c.Pass {
+		if !runner.MayPass(name) {
+			fault("the variable %q may not be passed on; it is no name, or makes programs run other code", name)
+		}
+	}
 	if err := errors.Join(faults...); err != nil {
 		return fmt.Errorf("connector %s%s: %w", c.Name, at(c.Source), err)
 	}
@@ -147,29 +166,4 @@ func at(source string) string {
 		return ""
 	}
 	return " (" + source + ")"
-}
-
-func (c Config) pinnedAs() string { return cmp.Or(c.PinnedAs, c.Name) }
-
-// launch is how the server is started or reached, as it is pinned. A URL's query may
-// hold a secret, and is pinned by its digest like all the rest.
-func (c Config) launch() string {
-	if c.URL != "" {
-		return c.URL
-	}
-	return strings.Join(c.Command, "\x00")
-}
-
-// Launch returns how the server is started or reached, for a person. What a URL asks
-// for is left out: it may hold a secret.
-func (c Config) Launch() string {
-	if c.URL == "" {
-		return strings.Join(c.Command, " ")
-	}
-	u, err := url.Parse(c.URL)
-	if err != nil {
-		return "a url that cannot be read"
-	}
-	u.RawQuery, u.User = "", nil
-	return u.String()
 }

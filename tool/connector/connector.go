@@ -43,6 +43,10 @@ func Open(ctx context.Context, cfg Config, opts Options) (*Connector, error) {
 	}
 	c.late = fmt.Errorf("connector %s did not answer within %v", cfg.Name, c.opts.CallTimeout)
 	c.lists = newLists(c)
+	if err := c.unlessTaken(ctx); err != nil {
+		stop()
+		return nil, err
+	}
 	go func() {
 		defer close(c.over)
 		c.supervise(living)

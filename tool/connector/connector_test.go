@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
@@ -163,5 +164,31 @@ func TestToolsComeInTheServersOrder(t *testing.T) {
 	}
 	if !slices.Contains(names, "ordinary:echo") || len(names) != 8 {
 		t.Errorf("got %v", names)
+	}
+}
+
+// A server that ended is not started again if its program may not run any more.
+func TestEachStartIsVerified(t *testing.T) {
+	e := newEvents()
+	opts := options(e)
+	starts := filepath.Join(t.TempDir(), "starts")
+	cfg := config("evil", mcptest.Hostile)
+	cfg.Command = []string{"sh", "-c", "echo >> " + starts + " && exec " + cfg.Command[0]}
+	var refuses atomic.Bool
+	opts.Verify = func() error {
+		if refuses.Load() {
+			return errors.New("it is not what was trusted")
+		}
+		return nil
+	}
+	c := open(t, cfg, opts)
+	refuses.Store(true)
+	call(t, guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...), "evil:die", args{})
+	e.await(t, connector.Disconnected, 3)
+	if data, err := os.ReadFile(starts); err != nil || string(data) != "\n" {
+		t.Errorf("it was started %d times, %v", len(data), err)
+	}
+	if err := c.Err(); err == nil || !strings.Contains(err.Error(), "it is not what was trusted") {
+		t.Errorf("error %v", err)
 	}
 }

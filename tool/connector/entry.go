@@ -28,10 +28,10 @@ func (e *entry) same(o *entry) bool {
 
 func unnameable(r rune) bool { return strings.ContainsRune("*?[](): ", r) || !unicode.IsPrint(r) }
 
-// entryFor compares a listed tool with what is pinned. Met says that the connector is
-// known; like is a tool of the same list that looks the same; before is the entry of the
+// entryFor compares a listed tool with what is pinned. Known is what is of the connector;
+// like is a tool of the same list that looks the same; before is the entry of the
 // last listing. What was not doubted then and has not changed is not looked up again.
-func (c *Connector) entryFor(ctx context.Context, t *mcp.Tool, met bool, like string, before *entry) (*entry, error) {
+func (c *Connector) entryFor(ctx context.Context, t *mcp.Tool, known acquaintance, like string, before *entry) (*entry, error) {
 	d, err := define(t, c.cfg.launch())
 	if err != nil {
 		return nil, err
@@ -39,18 +39,20 @@ func (c *Connector) entryFor(ctx context.Context, t *mcp.Tool, met bool, like st
 	if before != nil && before.doubt == "" && before.now.hash == d.hash {
 		return before, nil
 	}
-	pin, pinned, err := c.opts.Pins.Get(ctx, c.cfg.pinnedAs(), t.Name)
+	pin, pinned, err := c.pinOf(ctx, t.Name, known.before)
 	if err != nil {
 		return nil, err
 	}
 	e := &entry{now: d}
 	switch {
-	case pinned && pin.Hash == d.hash:
+	case pinned && pin.Hash == d.hash && pin.Doubt == "":
 		e.served = d
+	case pinned && pin.Doubt != "":
+		err = c.doubted(e, pin.Doubt)
 	case pinned:
 		err = e.changed(pin)
 	default:
-		err = c.unknown(ctx, e, met, like)
+		err = c.unknown(ctx, e, known.met, like)
 	}
 	if err != nil {
 		return nil, err
@@ -68,6 +70,9 @@ func (e *entry) changed(pin Pin) (err error) {
 		since = "a person agreed to it"
 	}
 	e.old, e.doubt = &pin, "its definition changed since "+since
+	if bytes.Equal(pin.Tool, e.now.json) {
+		e.doubt = "its server is launched in another way than when " + since
+	}
 	e.served, err = readDefinition(pin)
 	return err
 }
@@ -81,9 +86,23 @@ func (c *Connector) unknown(ctx context.Context, e *entry, met bool, like string
 	}
 	if e.doubt == "" {
 		e.served = e.now
-		return c.opts.Pins.Put(ctx, c.cfg.pinnedAs(), e.now.tool.Name, c.pin(e.now, false))
 	}
-	var err error
+	if !met { // what it had from the beginning is never said to be new
+		pin := c.pin(e.now, false)
+		pin.Doubt = e.doubt
+		if err := c.opts.Pins.Put(ctx, c.cfg.pinnedAs(), e.now.tool.Name, pin); err != nil {
+			return err
+		}
+	}
+	if e.doubt == "" {
+		return nil
+	}
+	return c.doubted(e, e.doubt)
+}
+
+// doubted is about a tool that nobody has agreed to: none of its server's words are shown.
+func (c *Connector) doubted(e *entry, doubt string) (err error) {
+	e.doubt = doubt
 	e.served, err = define(bare(c.cfg.Name, e.now.tool), c.cfg.launch())
 	return err
 }
@@ -92,8 +111,6 @@ func (c *Connector) unknown(ctx context.Context, e *entry, met bool, like string
 func (c *Connector) resembles(name, like string) string {
 	owner, other := c.opts.Names.taken(c.cfg.Name, name)
 	switch {
-	case other == name:
-		return fmt.Sprintf("%s has a tool named %s too", owner, name)
 	case owner != "":
 		return fmt.Sprintf("its name looks like that of the tool %s of %s", other, owner)
 	case like != "":
@@ -129,7 +146,9 @@ func (c *Connector) agree(ctx context.Context, e *entry) error {
 	if err := fine.specify(c.cfg.Name); err != nil {
 		return err
 	}
-	c.lists.agreed(fine)
+	if err := c.lists.agreed(ctx, fine); err != nil {
+		return err
+	}
 	c.report(Agreed, e.now.tool.Name, "a person agreed to it as it is now")
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -100,36 +99,35 @@ func (g *Guard) callOf(r mcp.Request) (call approval.Call, change func(json.RawM
 	return call, nil, fmt.Errorf("a call of a tool with parameters of type %T, which is not understood", r.GetParams())
 }
 
-// maxAgain is how often a call is asked again while what it would do changes.
-const maxAgain = 10
-
 // pass takes one call through the gate.
 func (g *Guard) pass(ctx context.Context, call approval.Call, do func(context.Context, json.RawMessage) (mcp.Result, error)) (mcp.Result, error) {
 	batch := g.gate.Review(ctx, call)
-	for range maxAgain {
+	var exec *approval.Execution
+	err := approval.Again(func() error {
 		g.gate.Ask(ctx, batch)
 		o := batch.Outcome(0)
 		if !o.Runs() {
-			return refusal(o), nil
+			return nil
 		}
 		proposal, err := g.preparer.Prepare(ctx, o.Call)
 		if err != nil {
 			proposal = approval.Proposal{} // which is not what was shown
 		}
-		exec, err := batch.Start(ctx, 0, proposal)
-		switch {
-		case errors.Is(err, approval.ErrChanged):
-			continue
-		case err != nil:
-			return failure(err.Error()), nil
-		}
-		result, err := do(ctx, o.Call.Arguments)
-		if late := exec.End(ctx, stageOf(ctx, result, err), err); late != nil && err == nil {
-			return failure(fmt.Sprintf("it ran, but its end could not be recorded: %v", late)), nil
-		}
-		return result, err
+		exec, err = batch.Start(ctx, 0, proposal)
+		return err
+	})
+	o := batch.Outcome(0)
+	switch {
+	case err != nil:
+		return failure(err.Error()), nil
+	case exec == nil:
+		return refusal(o), nil
 	}
-	return failure("what the call would do changes each time it is about to run"), nil
+	result, err := do(ctx, o.Call.Arguments)
+	if late := exec.End(ctx, stageOf(ctx, result, err), err); late != nil && err == nil {
+		return failure(fmt.Sprintf("it ran, but its end could not be recorded: %v", late)), nil
+	}
+	return result, err
 }
 
 // stageOf says how a call ended.

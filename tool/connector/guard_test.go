@@ -1,6 +1,8 @@
 package connector_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -81,5 +83,29 @@ func TestAGuardWithoutAnybodyRefuses(t *testing.T) {
 		if denied := strings.HasPrefix(r.Content[0].(*mcp.TextContent).Text, "[DENIED]"); denied != refused {
 			t.Errorf("%s: denied %v", name, denied)
 		}
+	}
+}
+
+// changing is a preparer to whom every call looks different each time.
+type changing struct{ times int }
+
+func (c *changing) Prepare(_ context.Context, call approval.Call) (approval.Proposal, error) {
+	c.times++
+	act := approval.Act{Name: call.Tool, Target: approval.ArgumentsTarget(call.Arguments), Known: true, Verdict: approval.Ask}
+	return approval.Proposal{Acts: []approval.Act{act}, State: approval.DigestOf(fmt.Append(nil, c.times))}, nil
+}
+
+func TestAGuardGivesUpWhatKeepsChanging(t *testing.T) {
+	person := &asked{}
+	g, err := connector.NewGuard("", approval.Config{Approver: person, Preparer: &changing{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := guarded(t, g, true).CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: args{"text": "hello"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := r.Content[0].(*mcp.TextContent).Text; !r.IsError || text != approval.ErrKeepsChanging.Error() || person.count() != 10 {
+		t.Errorf("asked %d times, it says %q", person.count(), text)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ type listing struct {
 	changes int64    // how many changes the server had announced before
 	names   []string // in the server's order
 	entries map[string]*entry
+	doubt   string // why a person has to look at the connector as such
 }
 
 // lists keeps the listing of a connector up to date.
@@ -106,24 +108,23 @@ func (l *lists) refresh(ctx context.Context, s *session) error {
 }
 
 // agreed puts an entry that a person agreed to in its place.
-func (l *lists) agreed(e *entry) {
+func (l *lists) agreed(ctx context.Context, e *entry) error {
 	l.refreshing.Lock()
 	defer l.refreshing.Unlock()
 	before := l.current()
-	next := &listing{at: before.at, changes: before.changes, names: before.names, entries: make(map[string]*entry, len(before.entries))}
-	for name, old := range before.entries {
-		next.entries[name] = old
-	}
+	next := *before
+	next.entries = maps.Clone(before.entries)
 	if now := next.entries[e.now.tool.Name]; now != nil && now.now.hash == e.now.hash {
 		next.entries[e.now.tool.Name] = e
 	}
-	l.now.Store(next)
+	l.now.Store(&next)
 	l.c.report(Listed, "", fmt.Sprintf("%d tools", len(next.names)))
+	return l.c.agreeLaunch(ctx)
 }
 
 // same reports whether models are shown the same.
 func (l *listing) same(o *listing) bool {
-	return slices.Equal(l.names, o.names) && !slices.ContainsFunc(l.names, func(name string) bool {
+	return l.doubt == o.doubt && slices.Equal(l.names, o.names) && !slices.ContainsFunc(l.names, func(name string) bool {
 		return !l.entries[name].same(o.entries[name])
 	})
 }
@@ -153,18 +154,18 @@ func listAll(ctx context.Context, s *mcp.ClientSession) ([]*mcp.Tool, error) {
 
 // inspect makes a listing of what the server listed.
 func (c *Connector) inspect(ctx context.Context, tools []*mcp.Tool, before *listing) (*listing, error) {
-	_, met, err := c.opts.Pins.Get(ctx, c.cfg.pinnedAs(), "")
+	known, err := c.acquainted(ctx)
 	if err != nil {
 		return nil, err
 	}
-	next := &listing{at: time.Now(), entries: make(map[string]*entry, len(tools))}
+	next := &listing{at: time.Now(), entries: make(map[string]*entry, len(tools)), doubt: known.doubt}
 	looks := map[string]string{} // skeletons, and whose they are
 	for _, t := range tools {
 		if err := nameable(t, looks); err != nil {
 			c.report(Misbehaved, "", fmt.Sprintf("a tool is left out: %v", err))
 			continue
 		}
-		e, err := c.entryFor(ctx, t, met, looks[skeleton(t.Name)], before.entries[t.Name])
+		e, err := c.entryFor(ctx, t, known, looks[skeleton(t.Name)], before.entries[t.Name])
 		if err != nil {
 			c.report(Misbehaved, t.Name, fmt.Sprintf("it is left out: %v", err))
 			continue
@@ -172,8 +173,8 @@ func (c *Connector) inspect(ctx context.Context, tools []*mcp.Tool, before *list
 		looks[skeleton(t.Name)], looks[strings.ToLower(t.Name)] = t.Name, t.Name
 		next.names, next.entries[t.Name] = append(next.names, t.Name), e
 	}
-	if !met {
-		err = c.opts.Pins.Put(ctx, c.cfg.pinnedAs(), "", Pin{Hash: hashOf(c.cfg.launch(), nil), Launch: c.cfg.Launch()})
+	if !known.kept {
+		err = c.meet(ctx, known)
 	}
 	return next, err
 }
@@ -187,6 +188,8 @@ func nameable(t *mcp.Tool, seen map[string]string) error {
 		return fmt.Errorf("its name has %d bytes", len(t.Name))
 	case strings.ContainsFunc(t.Name, unnameable):
 		return fmt.Errorf("its name %q has characters that rules cannot name", t.Name)
+	case isMethod(t.Name):
+		return fmt.Errorf("its name %q is that of a method of the protocol", t.Name)
 	case seen[strings.ToLower(t.Name)] != "":
 		return fmt.Errorf("its name %q is that of %q; names that differ in case only are the same", t.Name, seen[strings.ToLower(t.Name)])
 	}

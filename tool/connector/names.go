@@ -3,6 +3,7 @@ package connector
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -31,15 +32,40 @@ func (n *Names) Set(owner string, names ...string) {
 }
 
 // taken returns who else has a tool whose name looks like this one, and that name. The very
-// name of a built-in tool is free: no rule for that one reaches a connector's.
+// same name is free: rules, pins and models know a tool by its connector too, and no rule for
+// a built-in tool reaches a connector's.
 func (n *Names) taken(owner, name string) (other, like string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, other := range slices.Sorted(maps.Keys(n.looks)) {
 		like, ok := n.looks[other][skeleton(name)]
-		if ok && other != owner && (other != BuiltIn || like != name) {
+		if ok && other != owner && !strings.EqualFold(like, name) {
 			return other, like
 		}
 	}
 	return "", ""
+}
+
+// The methods of the protocol besides tools/call, as rules name them: CONNECTOR:METHOD. The
+// last two are what a server asks of the client.
+const (
+	ReadResource = "resources/read"
+	Subscribe    = "resources/subscribe"
+	Unsubscribe  = "resources/unsubscribe"
+	GetPrompt    = "prompts/get"
+	Complete     = "completion/complete"
+	SetLevel     = "logging/setLevel"
+	Elicit       = "elicitation/create"
+	Sample       = "sampling/createMessage"
+)
+
+// Methods returns the methods that rules can name. No tool of a server may have such a name:
+// a rule for the one would answer for the other.
+func Methods() []string {
+	return []string{ReadResource, Subscribe, Unsubscribe, GetPrompt, Complete, SetLevel, Elicit, Sample}
+}
+
+// isMethod reports whether rules could take a tool's name for that of a method.
+func isMethod(name string) bool {
+	return slices.ContainsFunc(Methods(), func(method string) bool { return strings.EqualFold(method, name) })
 }

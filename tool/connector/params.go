@@ -2,6 +2,7 @@ package connector
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -13,6 +14,9 @@ type callParams struct {
 	arguments json.RawMessage // canonical: what was judged is what is sent
 	given     map[string]any  // what the caller says about the call
 	token     string          // under which progress is told; empty for none
+	asks      bool            // the user of the agent can be asked
+	responses map[string]any  // answers to what the server asked in its last result
+	state     string          // and what it wants to be told again
 }
 
 // ours begins the keys in which each message of the newer protocol says who sends it. What
@@ -37,7 +41,7 @@ func (p callParams) meta() mcp.Meta {
 }
 
 // encode writes the parameters. For a server of the newer protocol they say who calls, and
-// that nothing can be asked of us.
+// what can be asked of us.
 func (p callParams) encode(newer bool) (json.RawMessage, error) {
 	meta := p.meta()
 	if newer {
@@ -45,7 +49,7 @@ func (p callParams) encode(newer bool) (json.RawMessage, error) {
 			meta = mcp.Meta{}
 		}
 		meta[mcp.MetaKeyProtocolVersion], meta[mcp.MetaKeyClientInfo] = stateless, identity
-		meta[mcp.MetaKeyClientCapabilities] = struct{}{}
+		meta[mcp.MetaKeyClientCapabilities] = p.capabilities()
 	}
 	name, err := json.Marshal(p.name)
 	if err != nil {
@@ -53,12 +57,27 @@ func (p callParams) encode(newer bool) (json.RawMessage, error) {
 	}
 	out := append([]byte(`{"name":`), name...)
 	out = append(append(out, `,"arguments":`...), p.arguments...)
-	if meta != nil {
-		data, err := json.Marshal(meta)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(out, `,"_meta":`...), data...)
+	add := func(member string, value any) {
+		data, failed := json.Marshal(value)
+		err = errors.Join(err, failed)
+		out = append(append(append(append(out, `,"`...), member...), `":`...), data...)
 	}
-	return append(out, '}'), nil
+	if meta != nil {
+		add("_meta", meta)
+	}
+	if p.responses != nil {
+		add("inputResponses", p.responses)
+	}
+	if p.state != "" {
+		add("requestState", p.state)
+	}
+	return append(out, '}'), err
+}
+
+// capabilities are what a server of the newer protocol may ask for in the result of a call.
+func (p callParams) capabilities() any {
+	if !p.asks {
+		return struct{}{}
+	}
+	return map[string]any{"elicitation": map[string]any{"form": struct{}{}}}
 }

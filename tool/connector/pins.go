@@ -17,6 +17,14 @@ type Pin struct {
 	Tool json.RawMessage `json:"tool,omitempty"`
 	// Agreed says that a person agreed to it. Otherwise it is as it was first met.
 	Agreed bool `json:"agreed,omitempty"`
+	// Doubt is why a person had to look at it when it was first met, and has not.
+	Doubt string `json:"doubt,omitempty"`
+
+	// Of a connector as such: Server is the digest of what is launched, As the name under
+	// which the pins of the last command line are kept, and Before those of the one before.
+	Server string `json:"server,omitempty"`
+	As     string `json:"as,omitempty"`
+	Before string `json:"before,omitempty"`
 }
 
 // Pins keeps definitions. The pin of the tool "" says that the connector as such is

@@ -113,27 +113,50 @@ func TestAToolThatDiffersInCaseOnlyIsLeftOut(t *testing.T) {
 	e.await(t, connector.Misbehaved, 1)
 }
 
-func TestANewConnectorWithAnothersNamesIsSeenToBeTheNewcomer(t *testing.T) {
-	pins := connector.NewMemoryPins()
+// Tools of one name under two connectors are two tools: neither is doubted, on the first day
+// or later, and each has rules of its own.
+func TestToolsOfOneNameStayApart(t *testing.T) {
+	pins, e := connector.NewMemoryPins(), newEvents()
 	opts := func(connector.Config) connector.Options {
-		o := options(newEvents())
+		o := options(e)
 		o.Pins = pins
 		return o
 	}
-	first, err := connector.OpenAll(t.Context(), []connector.Config{config("good", mcptest.Ordinary)}, opts)
-	if err != nil {
-		t.Fatal(err)
+	for range 2 {
+		both, err := connector.OpenAll(t.Context(), []connector.Config{config("one", mcptest.Ordinary), config("two", mcptest.Ordinary)}, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := guard(t, approval.Config{Policy: approvaltest.Rules(t, "allow two:echo", "allow one:count")}, append(both[0].Tools(), both[1].Tools()...)...)
+		mustText(t, call(t, g, "two:echo", args{"text": "x"}), "x")
+		for other, given := range map[string]args{"one:echo": {"text": "x"}, "two:count": {}} {
+			r := call(t, g, other, given)
+			if !errors.Is(r.Err, approval.ErrDenied) || r.Outcome.PersonOnly {
+				t.Errorf("%s: got %q, %v, person only %v", other, r.Text, r.Err, r.Outcome.PersonOnly)
+			}
+		}
+		connector.CloseAll(both)
 	}
-	connector.CloseAll(first)
-	both, err := connector.OpenAll(t.Context(), []connector.Config{config("another", mcptest.Ordinary), config("good", mcptest.Ordinary)}, opts)
-	if err != nil {
-		t.Fatal(err)
+	if n := e.count(connector.Doubted); n != 0 {
+		t.Errorf("%d tools are doubted", n)
 	}
-	defer connector.CloseAll(both)
-	g := guard(t, approval.Config{Policy: approvaltest.Rules(t, "allow echo")}, append(both[0].Tools(), both[1].Tools()...)...)
-	mustText(t, call(t, g, "good:echo", args{"text": "x"}), "x")
-	if r := call(t, g, "another:echo", args{"text": "x"}); r.Err == nil || !strings.Contains(r.Outcome.Acts[0].Why, "good has a tool named echo too") {
-		t.Errorf("got %q, %v", r.Text, r.Err)
+}
+
+// A tool that looked like another's when it was first met is doubted for that, and is not said
+// to be new when the other is not there.
+func TestALookAlikeFromTheBeginningIsNotSaidToBeNew(t *testing.T) {
+	opts := options(newEvents())
+	opts.Pins, opts.Names = connector.NewMemoryPins(), &connector.Names{}
+	opts.Names.Set("other", "ech0")
+	for range 2 {
+		c := open(t, config("ordinary", mcptest.Ordinary), opts)
+		g := guard(t, approval.Config{Policy: approvaltest.Rules(t, "allow ordinary:*")}, c.Tools()...)
+		r := call(t, g, "ordinary:echo", args{"text": "x"})
+		if !r.Outcome.PersonOnly || !strings.Contains(r.Outcome.Acts[0].Why, "looks like that of the tool ech0 of other") {
+			t.Errorf("got %v", r.Outcome.Acts)
+		}
+		mustText(t, call(t, g, "ordinary:count", args{}), "three")
+		opts.Names = &connector.Names{}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/assent-dev/assent/sandbox"
@@ -31,6 +32,11 @@ type process struct {
 func (c *Connector) start(ctx context.Context) (*process, error) {
 	if c.opts.Runner == nil {
 		return nil, errors.New("programs are not started here")
+	}
+	if c.opts.Verify != nil {
+		if err := c.opts.Verify(); err != nil {
+			return nil, err
+		}
 	}
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
@@ -87,9 +93,19 @@ func exitError(exit sandbox.Exit, err error) error {
 func (p *process) Connect(context.Context) (mcp.Connection, error) { return p.frames, nil }
 
 // environment is what the server knows: the usual few variables, those of its config, and
-// the mark of everything that we start.
+// the mark of everything that we start. One of a command line gets all that we have, as from
+// the client that would have started it without us: what the client's settings give to this
+// server cannot be told from the rest.
 func (c *Connector) environment() []string {
-	env := runner.NewEnvironment(c.opts.Environ, []string{"USER", "LOGNAME", "SHELL", "TMPDIR"}).Entries()
+	var env []string
+	if c.cfg.ByCommand {
+		env = slices.DeleteFunc(slices.Clone(c.opts.Environ), func(entry string) bool {
+			name, _, _ := strings.Cut(entry, "=")
+			return name == runner.Marker || name == sandbox.PartVariable
+		})
+	} else {
+		env = runner.NewEnvironment(c.opts.Environ, append([]string{"USER", "LOGNAME", "SHELL", "TMPDIR"}, c.cfg.Pass...)).Entries()
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.cfg.Env)) {
 		env = append(env, name+"="+c.cfg.Env[name])
 	}

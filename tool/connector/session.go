@@ -39,7 +39,7 @@ func (c *Connector) dial(ctx context.Context) (*session, error) {
 // speaksOtherwise reports whether a server understood us and wants another version.
 func speaksOtherwise(err error) bool {
 	var answered *jsonrpc.Error
-	return errors.As(err, &answered) || strings.Contains(err.Error(), "unsupported protocol version")
+	return err != nil && (errors.As(err, &answered) || strings.Contains(err.Error(), "unsupported protocol version"))
 }
 
 func (c *Connector) dialAs(ctx context.Context, version string) (*session, error) {
@@ -71,8 +71,8 @@ func (c *Connector) transport(ctx context.Context, s *session) (mcp.Transport, e
 func (c *Connector) notGreeted(s *session, err error, inTime bool) error {
 	if s.process != nil {
 		byItself := s.process.frames.over()
-		_ = s.process.frames.Close() // it came to nothing in any case
-		if byItself {
+		_ = s.process.frames.Close()           // it came to nothing in any case
+		if byItself && !speaksOtherwise(err) { // else it answered, and we ended it
 			err = s.process.exit
 		}
 	}

@@ -147,14 +147,19 @@ func (t *Tool) do(ctx context.Context, e *entry, args json.RawMessage) (any, err
 	return c.result(ctx, raw)
 }
 
+// Limit returns a context that is done when a call to the server has taken as long as it may.
+func (c *Connector) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, c.opts.CallTimeout, c.late)
+}
+
 // call makes the call, as long as it may take.
 func (c *Connector) call(ctx context.Context, s *session, name string, args json.RawMessage) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.CallTimeout, c.late)
+	ctx, cancel := c.Limit(ctx)
 	defer cancel()
 	token, remove := c.progress.add(hears(ctx))
 	defer remove()
 	given, _ := passing(ctx)
-	raw, err := s.call(ctx, callParams{name: name, arguments: args, given: given.Meta, token: token})
+	raw, err := c.callInRounds(ctx, s, callParams{name: name, arguments: args, given: given.Meta, token: token, asks: c.opts.Elicit != nil})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, c.late

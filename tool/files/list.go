@@ -33,8 +33,9 @@ type listResult struct {
 }
 
 type rootResult struct {
-	Name string `json:"name"`
-	Mode string `json:"mode"`
+	Name string   `json:"name"`
+	Mode string   `json:"mode"`
+	Also []string `json:"also,omitempty"` // further names of the same folder
 }
 
 func (t *toolset) list(ctx context.Context, in listArgs) (tool.Action, error) {
@@ -102,7 +103,7 @@ func (t *toolset) listRoots(sc scope) listResult {
 		if mode == "" {
 			mode = roots.ReadOnly
 		}
-		result.Roots = append(result.Roots, rootResult{Name: p.Name(), Mode: string(mode)})
+		result.Roots = append(result.Roots, rootResult{Name: p.Name(), Mode: string(mode), Also: p.Names()[1:]})
 	}
 	return result
 }
@@ -113,14 +114,18 @@ func (t *toolset) listFiles(ctx context.Context, sc scope, pattern string) (list
 	}
 	result := listResult{Files: []string{}}
 	w := walk{toolset: t}
-	err := w.each(ctx, sc, func(p roots.Place, rel string) error {
-		if !doublestar.MatchUnvalidated(pattern, rel) {
+	err := w.each(ctx, sc, func(p roots.Place, names []string) error {
+		i := slices.IndexFunc(names, func(name string) bool { return doublestar.MatchUnvalidated(pattern, name) })
+		switch {
+		case i < 0:
 			return nil
-		}
-		if len(result.Files) == t.opts.Limits.Listed {
+		case len(result.Files) == t.opts.Limits.Listed:
 			return errEnough
+		case sc.all:
+			result.Files = append(result.Files, names[i])
+		default:
+			result.Files = append(result.Files, p.Name())
 		}
-		result.Files = append(result.Files, p.Name())
 		return nil
 	})
 	slices.Sort(result.Files) // as they were found, what the turn adds comes last
@@ -132,7 +137,11 @@ func (t *toolset) listFiles(ctx context.Context, sc scope, pattern string) (list
 func (r listResult) view() present.View {
 	var lines []string
 	for _, root := range r.Roots {
-		lines = append(lines, fmt.Sprintf("%s (%s)", root.Name, root.Mode))
+		line := fmt.Sprintf("%s (%s)", root.Name, root.Mode)
+		if len(root.Also) > 0 {
+			line += ", also called " + strings.Join(root.Also, ", ")
+		}
+		lines = append(lines, line)
 	}
 	lines = append(lines, r.Files...)
 	if r.LeftOut > 0 {

@@ -99,7 +99,7 @@ func searchView(pattern string, sc scope, found listResult) present.View {
 func (t *toolset) grep(ctx context.Context, sc scope, re *regexp.Regexp) (searchResult, error) {
 	result := searchResult{Matches: []match{}}
 	w, left := walk{toolset: t}, t.opts.Limits.Bytes
-	err := w.each(ctx, sc, func(p roots.Place, _ string) error {
+	err := w.each(ctx, sc, func(p roots.Place, _ []string) error {
 		if p.Info == nil {
 			return nil // an earlier call of the turn was to make it
 		}

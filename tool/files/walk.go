@@ -61,7 +61,7 @@ func (sc scope) missing(ctx context.Context, filesToo bool) error {
 
 func (t *toolset) everywhere() (scope, error) {
 	sc := scope{name: "/", all: true}
-	for _, name := range t.roots.Names() {
+	for _, name := range t.roots.Folders() {
 		p, err := t.roots.Resolve(name)
 		if err != nil {
 			return scope{}, err
@@ -90,15 +90,16 @@ type walk struct {
 // errEnough ends a walk.
 var errEnough = errors.New("enough")
 
-// each calls f for every file that may be read, with its name below the scope.
-func (w *walk) each(ctx context.Context, sc scope, f func(p roots.Place, rel string) error) error {
+// each calls f for every file that may be read, with its name below the scope; below
+// all roots with every name that it has.
+func (w *walk) each(ctx context.Context, sc scope, f func(p roots.Place, names []string) error) error {
 	w.seen, w.over = map[string]bool{}, overlayOf(ctx)
 	for _, folder := range sc.folders {
 		err := w.both(ctx, folder, func(p roots.Place, rel string) error {
 			if sc.all {
-				rel = p.Name()
+				return f(p, p.Names())
 			}
-			return f(p, rel)
+			return f(p, []string{rel})
 		})
 		if errors.Is(err, errEnough) {
 			w.cut = true
@@ -124,7 +125,8 @@ func (w *walk) both(ctx context.Context, folder roots.Place, f func(roots.Place,
 	for _, rel := range w.over.below(folder) {
 		child, err := folder.Child(rel)
 		if err != nil {
-			return err
+			w.leftOut++
+			continue
 		}
 		if err := w.file(folder, child, rel, f); err != nil {
 			return err
@@ -144,7 +146,7 @@ func (w *walk) folder(ctx context.Context, folder roots.Place, f func(roots.Plac
 		}
 		child, err := folder.Child(one.Rel)
 		if err != nil {
-			w.leftOut++ // a link that leads out, or a name that cannot be written
+			w.leftOut++ // a link that leads out, or a name that cannot be written or is hidden
 			return nil
 		}
 		return w.file(folder, child, one.Rel, f)
@@ -164,13 +166,10 @@ func (w *walk) skip(folder roots.Place, rel string) {
 
 // file hands on a file once, if it may be read.
 func (w *walk) file(folder, p roots.Place, rel string, f func(roots.Place, string) error) error {
-	written, resolved := p.Within(folder)
-	switch {
-	case !w.exists(p) || w.seen[p.Name()]:
+	if !w.exists(p) || w.seen[p.Name()] {
 		return nil
-	case !written:
-		return nil // another root has the name of this folder
 	}
+	_, resolved := p.Within(folder)
 	w.seen[p.Name()] = true
 	if !w.readable(folder, p, resolved) {
 		w.leftOut++

@@ -10,7 +10,9 @@
 // symbolic links are followed. The stricter word holds. A link that leads out of
 // its root leads nowhere: it is refused. Where roots lie inside each other, the
 // innermost decides, by whatever name a file is reached, so a read-only folder
-// inside a writable one stays read-only.
+// inside a writable one stays read-only. A folder may have several names: each file
+// in it then has all of them, rules about any of them are about it, and where the
+// roots differ the strictest holds.
 //
 // Capability is not consent. The mode of a root (ro or rw), its suffixes and its
 // size limit say what can happen at all; what they exclude is blocked and nobody

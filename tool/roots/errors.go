@@ -17,6 +17,17 @@ func refuse(format string, args ...any) error {
 	return &Refusal{Why: fmt.Sprintf(format, args...)}
 }
 
+// A RootError says why a root cannot be opened. It is for the operator, who wrote
+// the root, and may show where it lies on the host.
+type RootError struct {
+	Root Root
+	Err  error
+}
+
+func (e *RootError) Error() string { return fmt.Sprintf("root %q: %v", e.Root.Name, e.Err) }
+
+func (e *RootError) Unwrap() error { return e.Err }
+
 // Plain returns the cause of an error of the file system, without the host path
 // that it names.
 func Plain(err error) error {

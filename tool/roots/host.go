@@ -1,6 +1,7 @@
 package roots
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -19,7 +20,8 @@ import (
 // A path is inside if what it turns out to be lies in a root; the innermost root
 // holds it, as with [Set.Resolve]. A link in a root that leads out is outside.
 // [Place.Act] is right for both. A place outside has its paths for names, and no
-// [Place.Handle].
+// [Place.Handle]. Where a folder has several names, a path goes by the first that
+// is not "."; where another root hides the name, by itself.
 func (s *Set) ResolveHost(abs string) (p Place, inside bool, err error) {
 	switch {
 	case !filepath.IsAbs(abs):
@@ -29,8 +31,9 @@ func (s *Set) ResolveHost(abs string) (p Place, inside bool, err error) {
 	}
 	p = s.outside(path.Clean(abs), path.Clean(abs))
 	if f, rel := s.spelled(p.written.abs); f != nil {
+		p.by, p.rest = f, rel
 		p.written = plainLocation(path.Join(f.real, rel))
-		p.resolved, p.name = p.written, path.Join(f.Name, rel)
+		p.resolved, p.name = p.written, cmp.Or(s.called(f.names, rel), p.shown)
 	}
 	w := walk{on: host{}, steps: []step{{"/", s.top}}, todo: strings.Split(abs, "/")}
 	resolved, err := w.run()
@@ -87,12 +90,8 @@ func (s *Set) holder(loc location) (*folder, string) {
 	case f.file != "":
 		return f, f.file
 	}
-	for _, st := range loc.steps {
-		if f.is(st) { // perhaps under another spelling
-			return f, strings.TrimPrefix(strings.TrimPrefix(loc.abs, st.abs), "/")
-		}
-	}
-	return f, f.rel(loc.abs)
+	rel, _ := f.part(loc)
+	return f, rel
 }
 
 // The host is the ground of absolute paths.

@@ -87,14 +87,28 @@ func ofFile(p *Place) judgement {
 	return j
 }
 
-// granted is the word of the root that holds the location.
+// granted is the word of the root that holds the location, the strictest if the
+// root's folder has several names.
 func (s *Set) granted(p *Place, loc location, a Access, isFolder bool) judgement {
-	f := s.owner(loc)
+	owner := s.owner(loc)
 	switch {
-	case f == nil && p.host:
+	case owner == nil && p.host:
 		return judgement{verdict: approval.Ask, byName: true, why: p.shown + " is outside the roots"}
-	case f == nil:
+	case owner == nil:
 		return block("%s is outside of what may be reached", p.name)
+	}
+	j := owner.names[0].says(p, loc, a, isFolder)
+	for _, f := range owner.names[1:] {
+		j = j.and(f.says(p, loc, a, isFolder))
+	}
+	return j
+}
+
+// says is the word of one root on a location that it holds.
+func (f *folder) says(p *Place, loc location, a Access, isFolder bool) judgement {
+	switch {
+	case a != Read && f.Mode != ReadWrite && len(f.names) > 1 && f.Source != "":
+		return block("%s cannot be changed: root %s, the same folder, is read-only (mode ro at %s)", p.name, f.Name, f.Source)
 	case a != Read && f.Mode != ReadWrite:
 		return block("%s cannot be changed: root %s is read-only (mode ro)", p.name, f.Name)
 	case isFolder && a != Read && f.file != "":

@@ -96,22 +96,6 @@ func denied(t *testing.T, rule string, act approval.Act) bool {
 	return j.State == approval.AutoDenied
 }
 
-func TestSameFolderTwice(t *testing.T) {
-	dir := tree(t, "a/", "link -> a", "f.txt")
-	for _, other := range []string{dir + "/a", dir + "/a/", dir + "/./a", dir + "/link"} {
-		if _, err := roots.New(roots.Options{}, rw("one", dir+"/a"), rw("two", other)); err == nil || !strings.Contains(err.Error(), `same place as root "one"`) {
-			t.Errorf("%s: %v", other, err)
-		}
-	}
-	must(t, os.Link(dir+"/f.txt", dir+"/g.txt"))
-	if _, err := roots.New(roots.Options{}, rw("one", dir+"/f.txt"), rw("two", dir+"/g.txt")); err == nil {
-		t.Error("two names of one file are accepted")
-	}
-	if _, err := roots.New(roots.Options{}, rw("one", dir+"/a"), rw("one", dir)); err == nil || !strings.Contains(err.Error(), "two roots of this name") {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestMalformedRoots(t *testing.T) {
 	dir := tree(t, "a/")
 	for _, r := range []roots.Root{

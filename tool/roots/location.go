@@ -62,24 +62,40 @@ func below(folder, abs string) bool {
 	return abs == folder || folder == "/" || strings.HasPrefix(abs, folder+"/")
 }
 
-// called returns how the root calls a location that it owns, also where the way
-// there spells the root differently.
-func (f *folder) called(loc location) string {
+// part returns the path of a location below the root, also where the way there
+// spells the root differently. Not ok means that it does not lie in it.
+func (f *folder) part(loc location) (rel string, ok bool) {
 	for _, st := range loc.steps {
 		if f.is(st) {
-			return path.Join(f.Name, strings.TrimPrefix(loc.abs, st.abs))
+			return strings.TrimPrefix(strings.TrimPrefix(loc.abs, st.abs), "/"), true
 		}
 	}
-	return f.virtual(loc.abs)
+	if !below(f.real, loc.abs) {
+		return "", false
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(loc.abs, f.real), "/"), true
 }
 
-// virtual returns how the root calls a path below it.
-func (f *folder) virtual(abs string) string {
-	rel := strings.TrimPrefix(strings.TrimPrefix(abs, f.real), "/")
-	return path.Join(f.Name, rel)
+// virtual returns how the root calls what lies at rel in it. Not ok means that the
+// name is that of another file: below the root named "." every other root hides
+// what has its name.
+func (s *Set) virtual(f *folder, rel string) (name string, ok bool) {
+	name = path.Join(f.Name, rel)
+	if f.Name != "." || rel == "" {
+		return name, true
+	}
+	first, _, _ := strings.Cut(rel, "/")
+	other := s.byName[first]
+	return name, other == nil || other.real == join(f.real, first)
 }
 
-// hosted returns the location as the root's configured host path spells it.
-func (f *folder) hosted(abs string) string {
-	return filepath.Join(f.host, strings.TrimPrefix(abs, f.real))
+// called returns the name of what lies at rel in the folder of a root: that of the
+// first of the folder's names that no other root hides; empty if there is none.
+func (s *Set) called(names []*folder, rel string) string {
+	for _, f := range names {
+		if name, ok := s.virtual(f, rel); ok {
+			return name
+		}
+	}
+	return ""
 }

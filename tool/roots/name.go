@@ -83,6 +83,9 @@ func (s *Set) pick(name string) (*folder, []string, error) {
 // foreign reports whether a name with a leading slash means the host's own
 // folder rather than one in this root: it is there, and not here.
 func (f *folder) foreign(first string) bool {
+	if f.handle == nil {
+		return false
+	}
 	if _, err := f.handle.Lstat(first); err == nil {
 		return false
 	}

@@ -1,10 +1,13 @@
 package roots
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/assent-dev/assent/approval"
 )
@@ -15,6 +18,8 @@ type Place struct {
 	set               *Set
 	root              *folder // that holds it; nil outside
 	name, rel         string
+	by                *folder // that the name begins with, rest what follows; nil for a path outside
+	rest              string
 	written, resolved location
 
 	host    bool   // named by an absolute path
@@ -26,15 +31,46 @@ type Place struct {
 }
 
 // Name returns the name as it was written, cleaned: ROOT/REL, or an absolute path
-// outside the roots.
+// if no root has a name for it.
 func (p Place) Name() string { return p.name }
 
-// Resolved returns the name of what it turns out to be, in its innermost root.
-func (p Place) Resolved() string {
-	if f := p.set.owner(p.resolved); f != nil {
-		return f.called(p.resolved)
+// Names returns the name and all others that the roots of the same folder give it.
+func (p Place) Names() []string {
+	out := []string{p.name}
+	if p.by == nil {
+		return out
 	}
-	return p.resolved.abs
+	for _, f := range p.by.names {
+		if name, ok := p.set.virtual(f, p.rest); ok && name != p.name {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Common returns the name that stands for all [Place.Names]: it is the same,
+// whichever of them was written.
+func (p Place) Common() string {
+	if p.by == nil {
+		return p.name
+	}
+	return cmp.Or(p.set.called(p.by.names, p.rest), p.name)
+}
+
+// Resolved returns the name of what it turns out to be, in its innermost root; of
+// several names of that root's folder the one that was written.
+func (p Place) Resolved() string {
+	f := p.set.owner(p.resolved)
+	if f == nil {
+		return p.resolved.abs
+	}
+	rel, _ := f.part(p.resolved)
+	if !p.host && slices.Contains(f.names, p.by) {
+		if name, ok := p.set.virtual(p.by, rel); ok {
+			return name
+		}
+	}
+	return cmp.Or(p.set.called(f.names, rel), p.resolved.abs)
 }
 
 // Handle returns an open root and the path below it that the name resolves to.
@@ -60,25 +96,47 @@ func (p *Place) locations() []location {
 
 func (p *Place) last() step { return p.resolved.steps[len(p.resolved.steps)-1] }
 
-// Target returns the place in every spelling, for rules to match.
+// Target returns the place in every spelling, for rules to match. Names that lead
+// to another file, because a root hides them, and those that the roots of a parent
+// give it are for denies only.
 func (p Place) Target() approval.Target {
 	if p.unknown {
 		return approval.UnknownTarget(approval.Path)
 	}
-	written := []string{p.name, p.shown}
-	if !p.host {
-		written[1] = p.root.hosted(p.written.abs)
+	var also []string
+	spell := func(to []string, f *folder, rel string) []string {
+		if name, ok := p.set.virtual(f, rel); ok {
+			to = append(to, name)
+		} else {
+			also = append(also, name)
+		}
+		return append(to, filepath.Join(f.host, rel))
 	}
-	var resolved []string
-	if f := p.set.owner(p.resolved); f != nil {
-		resolved = append(resolved, f.called(p.resolved))
+	written := append(make([]string, 0, 4), p.name)
+	if p.host {
+		written = append(written, p.shown)
 	}
-	for _, f := range p.set.folders {
-		if below(f.real, p.resolved.abs) {
-			resolved = append(resolved, f.virtual(p.resolved.abs), f.hosted(p.resolved.abs))
+	if p.by != nil {
+		for _, f := range p.by.names {
+			written = spell(written, f, p.rest)
 		}
 	}
-	return approval.LinkTarget(written, append(resolved, p.resolved.abs))
+	resolved := append(make([]string, 0, 4), p.Resolved())
+	for _, f := range p.set.folders {
+		if rel, ok := f.part(p.resolved); ok {
+			resolved = spell(resolved, f, rel)
+		}
+	}
+	for s := p.set.parent; s != nil; s = s.parent {
+		for _, f := range s.folders {
+			for _, loc := range p.locations() {
+				if rel, ok := f.part(loc); ok {
+					also = append(also, path.Join(f.Name, rel), filepath.Join(f.host, rel))
+				}
+			}
+		}
+	}
+	return approval.LinkTarget(written, append(resolved, p.resolved.abs)).KnownAs(also...)
 }
 
 // Act returns what an access to the file at this place is, ready to be judged.
@@ -117,9 +175,14 @@ func (p Place) Anchored() error {
 func (p Place) Fits(size int64) error {
 	for s := p.set; s != nil; s = s.parent {
 		for _, loc := range []location{p.written, p.resolved} {
-			f := s.owner(loc)
-			if f != nil && f.MaxFileBytes > 0 && size > f.MaxFileBytes {
-				return refuse("%s is too large: %d bytes, and root %s takes files of %d bytes at most", p.name, size, f.Name, f.MaxFileBytes)
+			owner := s.owner(loc)
+			if owner == nil {
+				continue
+			}
+			for _, f := range owner.names {
+				if f.MaxFileBytes > 0 && size > f.MaxFileBytes {
+					return refuse("%s is too large: %d bytes, and root %s takes files of %d bytes at most", p.name, size, f.Name, f.MaxFileBytes)
+				}
 			}
 		}
 	}
@@ -132,10 +195,12 @@ func (p Place) Within(folder Place) (written, resolved bool) {
 	return below(folder.written.abs, p.written.abs), below(folder.resolved.abs, p.resolved.abs)
 }
 
-// Below returns the roots of the set that lie below the place, as places.
+// Below returns the roots of the set that lie below the place, as places; each
+// folder once.
 func (p Place) Below() []Place {
 	var out []Place
-	for _, f := range p.set.folders {
+	for _, name := range p.set.Folders() {
+		f := p.set.byName[name]
 		if f.real == p.resolved.abs || !below(p.resolved.abs, f.real) {
 			continue
 		}
@@ -146,9 +211,17 @@ func (p Place) Below() []Place {
 	return out
 }
 
-// Child returns the place of a name in the folder at this place.
+// Child returns the place of a name in the folder at this place, which is in a
+// root. Where another root hides the name, it has another one of the folder's.
 func (p Place) Child(rel string) (Place, error) {
-	child, err := p.set.Resolve(p.name + "/" + filepath.ToSlash(rel))
+	if p.by == nil {
+		return Place{}, refuse("%s is outside the roots", p.name)
+	}
+	name := p.set.called(append([]*folder{p.by}, p.by.names...), path.Join(p.rest, filepath.ToSlash(rel)))
+	if name == "" {
+		return Place{}, refuse("%s in %s cannot be named: a root has this name; rename the root", rel, p.name)
+	}
+	child, err := p.set.Resolve(name)
 	if err != nil {
 		return Place{}, fmt.Errorf("%s: %w", p.name, err)
 	}

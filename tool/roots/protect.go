@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/assent-dev/assent/internal/realpath"
 )
 
 // protectedNames are folders that no tool changes, wherever they lie.
@@ -25,32 +27,14 @@ func protectAll(paths []string) ([]protected, error) {
 		if err != nil {
 			return nil, fmt.Errorf("protected path %q: %w", p, err)
 		}
-		item := protected{paths: []string{fold(abs), fold(resolveExisting(abs, maxLinks))}}
+		real, _ := realpath.Resolve(abs) // as far as it leads
+		item := protected{paths: []string{fold(abs), fold(real)}}
 		if info, err := os.Stat(abs); err == nil {
 			item.info = info
 		}
 		out = append(out, item)
 	}
 	return out, nil
-}
-
-// resolveExisting resolves the links in a path that need not exist.
-func resolveExisting(abs string, links int) string {
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		return real
-	}
-	dir := filepath.Dir(abs)
-	if dir == abs || links == 0 {
-		return abs
-	}
-	target, err := os.Readlink(abs)
-	switch {
-	case err != nil:
-		return filepath.Join(resolveExisting(dir, links), filepath.Base(abs))
-	case !filepath.IsAbs(target):
-		target = filepath.Join(dir, target)
-	}
-	return resolveExisting(target, links-1)
 }
 
 // guards reports whether a location, by its folded path and the steps to it, is

@@ -22,6 +22,7 @@ func (s *Set) Resolve(name string) (Place, error) {
 	}
 	p := Place{set: s, root: f, name: path.Join(append([]string{f.Name}, rest...)...)}
 	rel := path.Join(rest...)
+	p.by, p.rest = f, rel
 	if f.file != "" {
 		if len(rest) > 0 {
 			return Place{}, refuse("%s is a single file: nothing lies below it", f.Name)
@@ -93,12 +94,14 @@ func (f *folder) rel(abs string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(abs, f.dir()), "/")
 }
 
-// inside returns the part of an absolute path below the root, in either
-// spelling of the root.
+// inside returns the part of an absolute path below the root, in every spelling
+// of the root.
 func (f *folder) inside(abs string) (string, bool) {
-	for _, dir := range []string{f.real, f.host} {
-		if below(dir, abs) {
-			return abs[len(strings.TrimSuffix(dir, "/")):], true
+	for _, g := range f.names {
+		for _, dir := range []string{g.real, g.host} {
+			if below(dir, abs) {
+				return abs[len(strings.TrimSuffix(dir, "/")):], true
+			}
 		}
 	}
 	return "", false

@@ -44,7 +44,8 @@ var defaults = map[Access]approval.Verdict{
 type Root struct {
 	// Name is how tools and rules call it: one path element, or `.`.
 	Name string
-	// Host is the folder or the single file. It must exist.
+	// Host is the folder or the single file. It must exist, unless [Options] say
+	// otherwise.
 	Host string
 	// Mode is ReadOnly unless it says ReadWrite.
 	Mode Mode
@@ -69,28 +70,28 @@ type Root struct {
 // validate reports what keeps the root from being used.
 func (r *Root) validate() error {
 	if err := checkName(r.Name); err != nil {
-		return fmt.Errorf("root %q: %w", r.Name, err)
+		return err
 	}
 	switch r.Mode {
 	case "", ReadOnly, ReadWrite:
 	default:
-		return fmt.Errorf("root %q: unknown mode %q: it is ro or rw", r.Name, string(r.Mode))
+		return fmt.Errorf("unknown mode %q: it is ro or rw", string(r.Mode))
 	}
 	if r.MaxFileBytes < 0 {
-		return fmt.Errorf("root %q: max_file_bytes is negative", r.Name)
+		return errors.New("max_file_bytes is negative")
 	}
 	for access := range r.Approval {
 		if acts[access] == "" {
-			return fmt.Errorf("root %q: unknown access %q: it is read, write or delete", r.Name, string(access))
+			return fmt.Errorf("unknown access %q: it is read, write or delete", string(access))
 		}
 	}
 	for _, access := range r.Once {
 		if v, _ := r.word(access); acts[access] == "" || v != approval.Ask {
-			return fmt.Errorf("root %q: %q cannot hold once per session: it does not ask", r.Name, string(access))
+			return fmt.Errorf("%q cannot hold once per session: it does not ask", string(access))
 		}
 	}
 	if r.Host == "" {
-		return fmt.Errorf("root %q: it names no folder", r.Name)
+		return errors.New("it names no folder")
 	}
 	return nil
 }

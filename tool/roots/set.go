@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/assent-dev/assent/internal/realpath"
 )
 
 // Options are what holds for all roots of a set.
@@ -18,6 +21,9 @@ type Options struct {
 	// Protected are absolute paths of files and folders that no tool writes or
 	// deletes, such as assent's own config and state.
 	Protected []string
+	// Missing takes roots that do not exist: their words hold for what is made there,
+	// and nothing is opened in them. Otherwise such a root is an error.
+	Missing bool
 	// Home is the user's home folder, which only a person may let a tool delete or
 	// replace; empty means that of the process.
 	Home string
@@ -41,13 +47,16 @@ type folder struct {
 	host   string      // as configured, absolute
 	real   string      // with links resolved
 	info   fs.FileInfo // what it was when it was opened
-	handle *os.Root    // the folder, or the one that the single file lies in
+	handle *os.Root    // the folder, or the one that the single file lies in; nil if it does not exist
 	file   string      // the name of the single file; empty for a folder
 	base   fs.FileInfo // the folder that the handle is open on
+	names  []*folder   // all roots that are this place, this one among them; "." last
 }
 
-// New opens the roots. It refuses two roots of one name and two names for one
-// folder. Close the set when it is no longer used.
+// New opens the roots. Two roots may be one folder: what lies there has both
+// names, and the stricter word of the two holds. Two roots of one name are refused.
+// An error that is about one of the roots is a [*RootError]. Close the set when it
+// is no longer used.
 func New(opts Options, list ...Root) (*Set, error) {
 	secrets := opts.Secrets
 	if secrets == nil {
@@ -66,7 +75,7 @@ func New(opts Options, list ...Root) (*Set, error) {
 	}
 	s.home = homes(opts.Home)
 	for _, r := range list {
-		if err := s.add(r); err != nil {
+		if err := s.add(r, opts.Missing); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -82,44 +91,76 @@ func homes(given string) []string {
 	if !filepath.IsAbs(home) {
 		return nil
 	}
-	return []string{filepath.Clean(home), resolveExisting(filepath.Clean(home), maxLinks)}
+	real, _ := realpath.Resolve(home) // as far as it leads
+	return []string{filepath.Clean(home), real}
 }
 
-func (s *Set) add(r Root) error {
+func (s *Set) add(r Root, missing bool) error {
 	if err := r.validate(); err != nil {
-		return err
+		return &RootError{r, err}
 	}
 	if s.byName[r.Name] != nil {
-		return fmt.Errorf("root %q: there are two roots of this name", r.Name)
+		return &RootError{r, errors.New("there are two roots of this name")}
 	}
 	f, err := open(r)
-	if err != nil {
-		return err
+	if missing && errors.Is(err, fs.ErrNotExist) {
+		f.real, err = realpath.Resolve(f.host)
 	}
-	for _, other := range s.folders {
-		if other.real == f.real || os.SameFile(other.info, f.info) {
-			f.handle.Close()
-			return fmt.Errorf("root %q: it is the same place as root %q; leave one of them out", r.Name, other.Name)
-		}
+	if err != nil {
+		return &RootError{r, err}
+	}
+	if err := s.join(f); err != nil {
+		return errors.Join(&RootError{r, err}, f.close())
 	}
 	s.folders = append(s.folders, f)
 	s.byName[r.Name] = f
 	return nil
 }
 
+// join finds the roots that are the same place as a new one.
+func (s *Set) join(f *folder) error {
+	f.names = []*folder{f}
+	for _, other := range s.folders {
+		same := os.SameFile(other.info, f.info)
+		switch {
+		case other.real != f.real && !same:
+			continue
+		case other.real != f.real && f.file != "" && links(f.info) > 1:
+			// A change puts a new file in place of one of the names, and they part.
+			return fmt.Errorf("it is a hard link to the file of root %q; leave one of them out", other.Name)
+		case f.file == "":
+			f.real = other.real // another mount or another case of the letters: one spelling for all
+		}
+		f.names = append(slices.Clone(other.names), f)
+		break
+	}
+	slices.SortStableFunc(f.names, func(a, b *folder) int { return dotLast(a.Name) - dotLast(b.Name) })
+	for _, g := range f.names {
+		g.names = f.names
+	}
+	return nil
+}
+
+func dotLast(name string) int {
+	if name == "." {
+		return 1
+	}
+	return 0
+}
+
 // open finds out what the root is. These errors are for the operator, who wrote
-// the host path.
+// the host path. A root that does not exist is returned beside the error.
 func open(r Root) (*folder, error) {
 	f := &folder{Root: r}
 	var err error
 	if f.host, err = filepath.Abs(r.Host); err != nil {
-		return nil, fmt.Errorf("root %q: %w", r.Name, err)
+		return nil, err
 	}
 	if f.real, err = filepath.EvalSymlinks(f.host); err != nil {
-		return nil, fmt.Errorf("root %q: %w", r.Name, err)
+		return f, err
 	}
 	if f.info, err = os.Lstat(f.real); err != nil {
-		return nil, fmt.Errorf("root %q: %w", r.Name, err)
+		return nil, err
 	}
 	dir := f.real
 	switch {
@@ -127,19 +168,22 @@ func open(r Root) (*folder, error) {
 	case f.info.Mode().IsRegular():
 		dir, f.file = filepath.Split(f.real)
 	default:
-		return nil, fmt.Errorf("root %q: %s is neither a folder nor a file", r.Name, f.host)
+		return nil, fmt.Errorf("%s is neither a folder nor a file", f.host)
 	}
 	if f.handle, err = os.OpenRoot(dir); err != nil {
-		return nil, fmt.Errorf("root %q: %w", r.Name, err)
+		return nil, err
 	}
 	if f.base, err = f.handle.Stat("."); err != nil {
-		return nil, errors.Join(fmt.Errorf("root %q: %w", r.Name, err), f.handle.Close())
+		return nil, errors.Join(err, f.handle.Close())
 	}
 	return f, nil
 }
 
 // anchored refuses a root whose folder is not found where it was any more.
 func (f *folder) anchored() error {
+	if f.handle == nil {
+		return refuse("root %s cannot be used: its folder does not exist; make it, and start again", f.Name)
+	}
 	where := f.host // a link may lead elsewhere by now
 	if f.file != "" {
 		where = f.dir()
@@ -154,9 +198,16 @@ func (f *folder) anchored() error {
 func (s *Set) Close() error {
 	var errs []error
 	for _, f := range s.folders {
-		errs = append(errs, f.handle.Close())
+		errs = append(errs, f.close())
 	}
 	return errors.Join(errs...)
+}
+
+func (f *folder) close() error {
+	if f.handle == nil {
+		return nil
+	}
+	return f.handle.Close()
 }
 
 // Names returns the names of the roots, in the order given.
@@ -168,11 +219,27 @@ func (s *Set) Names() []string {
 	return out
 }
 
-// Roots returns the roots as they were given.
+// Folders returns the names of the roots, in the order given, and only one for
+// each folder: of several that which host paths go by.
+func (s *Set) Folders() []string {
+	var out []string
+	for _, f := range s.folders {
+		if !slices.Contains(out, f.names[0].Name) {
+			out = append(out, f.names[0].Name)
+		}
+	}
+	return out
+}
+
+// Roots returns the roots as they were given, but for the mode: of several names
+// for one folder each has the strictest.
 func (s *Set) Roots() []Root {
 	out := make([]Root, len(s.folders))
 	for i, f := range s.folders {
 		out[i] = f.Root
+		if slices.ContainsFunc(f.names, func(g *folder) bool { return g.Mode != ReadWrite }) {
+			out[i].Mode = ReadOnly
+		}
 	}
 	return out
 }
@@ -187,8 +254,8 @@ func (s *Set) Narrow(opts Options, list ...Root) (*Set, error) {
 	}
 	for _, f := range child.folders {
 		if s.owner(f.location()) == nil {
-			err := fmt.Errorf("root %q: it lies in no root of the parent; there is %s", f.Name, s.known())
-			return nil, errors.Join(err, child.Close())
+			err := fmt.Errorf("it lies in no root of the parent; there is %s", s.known())
+			return nil, errors.Join(&RootError{f.Root, err}, child.Close())
 		}
 	}
 	child.parent = s

@@ -26,6 +26,8 @@ type Config struct {
 	// Cwd is the folder that commands run in, by its virtual name. Empty is the
 	// root named ".", else the only root.
 	Cwd string
+	// Source is the file and line of cwd, or of the whole.
+	Source string
 	// Network says which hosts commands may talk to.
 	Network hosts.Policy
 }

@@ -25,6 +25,8 @@ func (j *judging) file(p *analysis.Part) approval.Act {
 		return approval.Act{
 			Name: actNames[p.Access], Target: approval.UnknownTarget(approval.Path), ByName: true,
 			Verdict: approval.Ask, Why: orElse(p.Why, "which file it touches is known only when it runs"),
+			// An empty variable turns the folder that was meant into the root of everything.
+			PersonOnly: p.Access == programs.Delete,
 		}
 	}
 	act := j.places.act(accesses[p.Access], p.Path, p.Many)
@@ -127,13 +129,15 @@ func actName(a roots.Access) string {
 	return approval.WriteFile
 }
 
-// name returns how acts name a folder: virtually inside a root, else absolutely.
+// name returns how acts name a folder: virtually inside a root, else absolutely. Of
+// several names of a root it is always the same one: a yes that holds in a folder
+// holds there by each.
 func (ps *places) name(abs string) string {
 	if abs == "" {
 		return ""
 	}
 	if p := ps.at(abs); p.err == nil {
-		return p.Name()
+		return p.Common()
 	}
 	return abs
 }

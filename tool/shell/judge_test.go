@@ -195,3 +195,15 @@ func TestDevicesAreNotFilesUnlessTheyAreAltered(t *testing.T) {
 		t.Error("rm /dev/null is allowed")
 	}
 }
+
+// What is deleted and not known before it runs may be everything: an empty variable turns
+// "$DIR"/* into /*. No rule and no mode answers that.
+func TestDeletingWhatIsNotKnownIsForAPerson(t *testing.T) {
+	b := newBench(t, Config{Default: Default{Approval: tool.WordAllow}}, "allow shell(rm)", "allow delete_file(**)")
+	b.all("person", `rm -rf "$DIR"/*`, `rm -rf ${X}/`, `find "$X" -delete`, `rm -f $(cat list)`, `xargs rm < list`, `rm -rf "$HOME2/x"`)
+	for _, known := range []string{"rm -f a.txt", "x=a.txt; rm -f $x", "for f in a.txt; do rm -f $f; done"} {
+		if got := b.judge(known); got == "person" {
+			t.Errorf("%s: %s", known, got)
+		}
+	}
+}

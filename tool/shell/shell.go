@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -121,7 +122,7 @@ func New(cfg Config, set *roots.Set, opts Options) (*Tool, error) {
 	}
 	t := &Tool{cfg: cfg, rules: rules, roots: set, opts: opts}
 	if t.cwd, err = home(cfg.Cwd, set); err != nil {
-		return nil, err
+		return nil, &tool.ConfigError{Source: cfg.Source, Err: err}
 	}
 	searched, _ := opts.World(t.cwd.Key()).Variable("PATH")
 	t.exposed = withinReach(set, searched)
@@ -138,15 +139,18 @@ func (t *Tool) makeSpec() tool.Spec {
 
 // home finds the folder that commands run in.
 func home(name string, set *roots.Set) (roots.Place, error) {
-	names := set.Names()
 	if name == "" {
+		folders := set.Folders()
 		switch {
-		case has(names, "."):
+		case slices.Contains(set.Names(), "."):
 			name = "."
-		case len(names) == 1:
-			name = names[0]
+		case len(folders) == 1:
+			name = folders[0]
+		case len(folders) == 0:
+			return roots.Place{}, errors.New("the shell has no folder to run commands in; add one under sandbox.paths")
 		default:
-			return roots.Place{}, fmt.Errorf("shell.cwd is needed: there are %d roots and none is named %q", len(names), ".")
+			return roots.Place{}, fmt.Errorf("shell.cwd is missing: there are several folders (%s), and none is named %q; set shell.cwd to one of them",
+				strings.Join(folders, ", "), ".")
 		}
 	}
 	p, err := set.Resolve(name)
@@ -154,18 +158,9 @@ func home(name string, set *roots.Set) (roots.Place, error) {
 	case err != nil:
 		return p, fmt.Errorf("shell.cwd: %w", err)
 	case p.Info == nil || !p.Info.IsDir():
-		return p, fmt.Errorf("shell.cwd: %s is no folder", name)
+		return p, fmt.Errorf("shell.cwd: %s is not a folder", name)
 	}
 	return p, nil
-}
-
-func has(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 // describe tells the model which folders there are: commands see host paths.

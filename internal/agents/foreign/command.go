@@ -3,6 +3,7 @@ package foreign
 import (
 	"context"
 	"encoding/json"
+	"path"
 	"strings"
 
 	"github.com/assent-dev/assent/tool"
@@ -32,8 +33,8 @@ func (c command) Prepare(ctx context.Context, args json.RawMessage) (tool.Action
 	if err != nil {
 		return tool.Block(err.Error()), nil
 	}
-	if inside {
-		in.Cwd = place.Resolved()
+	if name := place.Resolved(); inside && !path.IsAbs(name) {
+		in.Cwd = name
 	} else {
 		// The analysis follows the change of folder like any other.
 		in.Command = "cd -- '" + strings.ReplaceAll(in.Cwd, "'", `'\''`) + "' && {\n" + in.Command + "\n}"

@@ -171,16 +171,22 @@ func TestAnEditIsBoundToTheFile(t *testing.T) {
 func TestASearchAsksAboutWhatItWouldRead(t *testing.T) {
 	p := newProject(t)
 	p.write("sub/.env", "TOKEN=1\n")
-	proposal, err := p.propose("search_files", `{"path":"$DIR"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, a := range proposal.Acts {
-		got = append(got, a.Verdict.String()+" "+a.String())
-	}
-	if want := "free read_file(.), ask read_file(sub/.env)"; strings.Join(got, ", ") != want {
-		t.Errorf("got %s, want %s", got, want)
+	p.write("node_modules/p/.env", "TOKEN=1\n")
+	for args, want := range map[string]string{
+		`{"path":"$DIR"}`:              "free read_file(.), ask read_file(sub/.env)",
+		`{"path":"$DIR/node_modules"}`: "free read_file(node_modules), ask read_file(node_modules/p/.env)",
+	} {
+		proposal, err := p.propose("search_files", args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, a := range proposal.Acts {
+			got = append(got, a.Verdict.String()+" "+a.String())
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: got %s, want %s", args, got, want)
+		}
 	}
 }
 

@@ -76,7 +76,7 @@ func (f files) held(ctx context.Context, folder roots.Place) []approval.Act {
 		case looked > maxLooked || len(out) >= maxHeld:
 			rest("there are too many files to look at each")
 			return filepath.SkipAll
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
+		case d.IsDir() && path != folder.Key() && (d.Name() == ".git" || d.Name() == "node_modules"): // unless it was named
 			return filepath.SkipDir
 		case !d.Type().IsRegular():
 			return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/assent-dev/assent/internal/notify"
 	"github.com/assent-dev/assent/present"
 )
-
-// maxAgain is how often a call is asked again because what was shown has changed.
-const maxAgain = 5
 
 // decide answers an event about a call that is about to run.
 func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.Answer, err error) {
@@ -69,25 +65,24 @@ func (a *answering) outcome(ctx context.Context, d *desk, e agents.Event, call a
 	if err != nil {
 		return approval.Outcome{}, err
 	}
-	for range maxAgain {
+	err = approval.Again(func() (err error) {
 		if len(b.Pending()) > 0 && a.defers(ctx, d, e) {
-			return b.Outcome(0), note.putAside(ctx, d, b)
+			return note.putAside(ctx, d, b)
 		}
 		if len(b.Pending()) > 0 {
 			if b, err = a.ask(ctx, d, b, e, call); err != nil {
-				return approval.Outcome{}, err
+				return err
 			}
 		}
-		o := b.Outcome(0)
-		if !o.Runs() {
-			return o, nil
+		if !b.Outcome(0).Runs() {
+			return nil
 		}
-		err := b.Release(ctx, 0)
-		if !errors.Is(err, approval.ErrChanged) {
-			return b.Outcome(0), err
-		}
+		return b.Release(ctx, 0)
+	})
+	if err != nil {
+		return approval.Outcome{}, err
 	}
-	return approval.Outcome{}, fmt.Errorf("what it would act on changed %d times while somebody was asked", maxAgain)
+	return b.Outcome(0), nil
 }
 
 // ask gets the pending call answered: by the inbox, by the agent's own prompt, or with a

@@ -13,7 +13,6 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/foreign"
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
@@ -31,9 +30,8 @@ type desk struct {
 	tools *early
 	clock func() time.Time
 
-	rules  func(context.Context) (*approval.RuleSet, error) // those that are kept
-	opened func() (*store.Store, error)                     // waits for the store
-	store  *store.Store                                     // nil until the desk is ready
+	opened func() (*store.Store, error) // waits for the store
+	store  *store.Store                 // nil until the desk is ready
 
 	observe bool
 	decided bool           // a person has answered
@@ -52,13 +50,6 @@ func (a *answering) openDesk(ctx context.Context, e agents.Event, want agents.Wa
 	}
 	a.Observe = a.Observe || user.User.Hook.Observe
 	d := &desk{clock: a.Clock, observe: a.Observe, opened: sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user.User) })}
-	d.rules = func(ctx context.Context) (*approval.RuleSet, error) {
-		s, err := d.opened()
-		if err != nil {
-			return nil, err
-		}
-		return s.Rules(ctx)
-	}
 	prepared := aside(func() error { return d.prepare(ctx, a, e, want, user, broken) })
 	if d.store, err = d.opened(); err == nil {
 		_, err = d.store.Rules(ctx) // the gate finds them read
@@ -95,7 +86,7 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 	if err != nil {
 		return err
 	}
-	d.tools = prepareEarly(ctx, set, want.Call)
+	d.tools = prepareEarly(ctx, set, a.Agent.Shell(e, a.Environ), want.Call)
 	return nil
 }
 
@@ -142,9 +133,9 @@ func (d *desk) toolFor(environ []string, want agents.Want, broken error) (*tool.
 		return tool.NewSet(unreadable{want.Call, broken})
 	}
 	var err error
-	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied}
+	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied(want.Call.Session)}
 	if want.Call.Connector == "" && want.Call.Tool == approval.Shell && d.setup.HasShell {
-		if opts.Shell, err = d.shell(environ); err != nil {
+		if opts.Shell, err = d.shell(environ, opts.Denied); err != nil {
 			return nil, err
 		}
 	}
@@ -156,20 +147,25 @@ func (d *desk) toolFor(environ []string, want agents.Want, broken error) (*tool.
 }
 
 // shell judges commands as the agent's own shell would run them.
-func (d *desk) shell(environ []string) (*shell.Tool, error) {
+func (d *desk) shell(environ []string, denied func(context.Context, approval.Act) bool) (*shell.Tool, error) {
 	entries := runner.NewEnvironment(environ, d.setup.Shell.Env).Entries()
 	world := func(dir string) analysis.World { return host.New(dir, entries) }
-	return shell.New(d.setup.Shell, d.roots, shell.Options{World: world, Denied: d.denied})
+	return shell.New(d.setup.Shell, d.roots, shell.Options{World: world, Denied: denied})
 }
 
-// denied reports whether a rule denies an act on its own. What cannot be told is denied.
-func (d *desk) denied(ctx context.Context, act approval.Act) bool {
-	rules, err := d.rules(ctx)
-	if err != nil {
-		return true
+// denied tells which acts are denied on their own, by a rule or for the agent's session.
+func (d *desk) denied(session string) func(context.Context, approval.Act) bool {
+	return func(ctx context.Context, act approval.Act) bool {
+		s, err := d.opened()
+		switch {
+		case err != nil:
+			return true
+		case s == nil: // nothing is kept yet, and nobody but a look goes on without a store
+			meets, _ := approval.Policy{Fixed: d.setup.Rules}.Denies(session, act, d.clock())
+			return meets == approval.Yes
+		}
+		return approval.IsDenied(ctx, s, session, d.setup.Rules, act, d.clock())
 	}
-	judge := explain.Explainer{Policy: approval.Policy{Rules: rules, Fixed: d.setup.Rules}, Clock: d.clock}
-	return judge.Denied(ctx, act)
 }
 
 // An unreadable tool is called by an event that makes no sense.

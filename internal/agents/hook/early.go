@@ -12,14 +12,15 @@ import (
 // the gate asks about that one first.
 type early struct {
 	*tool.Set
+	shell     string // that the agent runs commands with
 	arguments []byte // nil once it was asked
 	proposal  approval.Proposal
 	err       error
 }
 
 // prepareEarly prepares a call as the gate will.
-func prepareEarly(ctx context.Context, set *tool.Set, call approval.Call) *early {
-	e := &early{Set: set}
+func prepareEarly(ctx context.Context, set *tool.Set, shell string, call approval.Call) *early {
+	e := &early{Set: set, shell: shell}
 	args, err := approval.CanonicalArguments(call.Arguments)
 	if err != nil {
 		return e // the gate says so
@@ -39,9 +40,12 @@ func (e *early) Prepare(ctx context.Context, call approval.Call) (approval.Propo
 	return e.guarded(ctx, call)
 }
 
-// guarded is what a call would do, to an agent's own settings too.
+// guarded is what a call would do, to an agent's own settings too, and in its own shell.
 func (e *early) guarded(ctx context.Context, call approval.Call) (approval.Proposal, error) {
 	p, err := e.Set.Prepare(ctx, call)
 	p.Acts = guard(p.Acts)
+	if err == nil && call.Connector == "" && call.Tool == approval.Shell {
+		p.Acts = raw(p.Acts, call.Arguments, e.shell)
+	}
 	return p, err
 }

@@ -40,19 +40,15 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 		return answer, err
 	}
 	d.opened = func() (*store.Store, error) { return d.store, nil }
-	d.rules = func(ctx context.Context) (*approval.RuleSet, error) {
-		if d.store == nil {
-			return nil, nil
-		}
-		return d.store.Rules(ctx)
-	}
 	defer func() { err = errors.Join(err, d.close()) }()
 	if err := d.prepare(ctx, a, e, want, user, broken); err != nil {
 		return answer, err
 	}
-	rules, err := d.rules(ctx)
-	if err != nil {
-		return answer, err
+	var rules *approval.RuleSet
+	if d.store != nil {
+		if rules, err = d.store.Rules(ctx); err != nil {
+			return answer, err
+		}
 	}
 	if want.Call.Arguments, err = approval.CanonicalArguments(want.Call.Arguments); err != nil {
 		return explain.Failed(err), nil

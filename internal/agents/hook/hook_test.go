@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -391,6 +392,49 @@ func TestInboxIsShownADiffBoundToTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantDecision(t, <-got, "deny")
+}
+
+// A file that changes while the person reads is asked again as often as in every other way
+// in, and then given up.
+func TestAFileThatKeepsChanging(t *testing.T) {
+	for changes, want := range map[int]string{9: `"permissionDecision":"allow"`, 10: approval.ErrKeepsChanging.Error()} {
+		p := newPlace(t)
+		s := p.inbox()
+		posted := make(chan struct{}, 1)
+		defer s.NotifyRequests(func() {
+			select {
+			case posted <- struct{}{}:
+			default:
+			}
+		})()
+		got := make(chan agents.Reply, 1)
+		go func() {
+			got <- p.answer(claude(t), event("PreToolUse", "t", "Edit", `{"file_path":"$TOP/project/main.go","old_string":"main() {}","new_string":"main() { run() }"}`))
+		}()
+		asked := 0
+		for answered := false; !answered; {
+			select {
+			case reply := <-got:
+				answered = true
+				if said := string(reply.Stdout) + reply.Stderr; !strings.Contains(said, want) || asked != 10 {
+					t.Errorf("%d changes: asked %d times, and told %s", changes, asked, said)
+				}
+			case <-posted:
+				open, err := s.Open(t.Context(), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, waits := range open {
+					if asked++; asked <= changes {
+						p.write("project/main.go", fmt.Sprintf("package main\n\nfunc main() {}\n// change %d\n", asked))
+					}
+					if err := s.Answer(t.Context(), waits.Request.Approve("")); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
 }
 
 func TestAGrantHoldsForTheAgentsSession(t *testing.T) {

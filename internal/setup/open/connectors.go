@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
@@ -23,6 +22,10 @@ type Servers struct {
 	// Taken are the names of tools that a stranger's tool should not be taken for; nil means
 	// all built-in ones.
 	Taken []string
+	// Named says that a person gave the server of a command line its name.
+	Named bool
+	// Pass are variables of our environment that connectors of config get besides their own.
+	Pass []string
 	// Options changes the options of each; nil leaves them as they are.
 	Options func(connector.Options) connector.Options
 }
@@ -51,7 +54,12 @@ func (b *Base) Connect(ctx context.Context, of []config.Connector, s Servers) (c
 		if err := b.startable(cfg); err != nil {
 			return c, errors.Join(err, c.Close())
 		}
-		configs[i], byName[cfg.Name] = connectorConfig(cfg), cfg
+		configs[i], byName[cfg.Name] = b.connectorConfig(cfg), cfg
+		if cfg.Source != "" {
+			configs[i].Pass = s.Pass
+		} else {
+			configs[i].Named = s.Named
+		}
 	}
 	names := &connector.Names{}
 	if s.Taken == nil {
@@ -61,6 +69,7 @@ func (b *Base) Connect(ctx context.Context, of []config.Connector, s Servers) (c
 	pins := connector.NewFolderPins(PinsFolder(b.Places.State))
 	c.All, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
 		opts := connector.Options{Runner: host.None{}, Dir: b.folderOf(byName[cfg.Name]), Environ: os.Environ(), Pins: pins, Names: names}
+		opts.Verify = b.Programs.Verify(cfg.Command, opts.Dir, opts.Environ)
 		if byName[cfg.Name].Sandboxed {
 			opts.Runner, opts.Profile = c.held.Runner, c.held.profile(cfg.Command, opts.Dir)
 		}
@@ -78,16 +87,15 @@ func (b *Base) Connect(ctx context.Context, of []config.Connector, s Servers) (c
 // PinsFolder is where definitions of connectors' tools are kept.
 func PinsFolder(state string) string { return filepath.Join(state, "pins") }
 
-// connectorConfig is a connector of a config. One of a command line is pinned by that.
-func connectorConfig(c config.Connector) connector.Config {
-	out := connector.Config{
+// connectorConfig is a connector of a config, or of a command line, which has no source.
+func (b *Base) connectorConfig(c config.Connector) connector.Config {
+	if c.Source == "" {
+		return connector.FromCommand(c.Name, c.Command, b.Dir)
+	}
+	return connector.Config{
 		Name: c.Name, Command: c.Command, Env: c.Env, URL: c.URL, Headers: c.Headers,
 		Targets: c.Targets, TrustAnnotations: c.TrustAnnotations, Source: c.Source,
 	}
-	if c.Source == "" {
-		out.PinnedAs = c.Name + " " + approval.DigestOf([]byte(strings.Join(c.Command, "\x00"))).String()
-	}
-	return out
 }
 
 // ownServer reports whether the file that holds here names the connector: its command line is

@@ -3,9 +3,6 @@ package open
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/assent-dev/assent/approval"
@@ -13,25 +10,7 @@ import (
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/assent-dev/assent/tool/roots"
 )
-
-// StandIns returns the roots with empty folders, made below dir, in place of those that do not
-// exist yet and that a run would make.
-func StandIns(of []roots.Root, dir string) ([]roots.Root, error) {
-	out := slices.Clone(of)
-	for i := range out {
-		r := &out[i]
-		if _, err := os.Stat(r.Host); !os.IsNotExist(err) || r.Mode != roots.ReadWrite {
-			continue
-		}
-		r.Host = filepath.Join(dir, fmt.Sprint("root", i))
-		if err := os.Mkdir(r.Host, 0o700); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
 
 // Explainer judges calls as a gate of the base would, for a base that only looks. Close what it
 // returns.
@@ -73,7 +52,7 @@ func (l lookingAt) Prepare(ctx context.Context, call approval.Call) (approval.Pr
 	if i < 0 {
 		return l.Set.Prepare(ctx, call)
 	}
-	t, _, err := tool.Configure(l.base.Tools, connector.Unstarted(connectorConfig(l.base.Connectors[i]), call.Tool))
+	t, _, err := tool.Configure(l.base.Tools, connector.Unstarted(l.base.connectorConfig(l.base.Connectors[i]), call.Tool))
 	if err != nil {
 		return approval.Proposal{}, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/files"
 )
 
@@ -46,6 +47,9 @@ type Order struct {
 	Session string
 	Kind    approval.SessionKind
 	Kept    bool
+	// Programs are what a run that goes on starts, as they were when it began; nil means as
+	// they are now.
+	Programs *command.Programs
 }
 
 // A Base is what gates and tools stand on. Close it when the last call has ended.
@@ -60,6 +64,8 @@ type Base struct {
 	Sandbox *Sandbox
 	// Kept are the rules of the store when it was opened.
 	Kept []approval.Rule
+	// Programs are what is started, as they were at first: others are refused.
+	Programs *command.Programs
 	// KeepSession leaves the session open when the base is closed.
 	KeepSession bool
 
@@ -70,7 +76,10 @@ type Base struct {
 // Open opens the sandbox and the store, in this order: where a sandbox is required and there
 // is none, nothing is made.
 func Open(ctx context.Context, s *setup.Setup, o Order) (b *Base, err error) {
-	b = &Base{Setup: s, Mode: s.Mode(), use: o.Use, Session: cmp.Or(o.Session, rand.Text()), KeepSession: o.Kept}
+	b = &Base{Setup: s, Mode: s.Mode(), use: o.Use, Session: cmp.Or(o.Session, rand.Text()), KeepSession: o.Kept, Programs: o.Programs}
+	if b.Programs == nil {
+		b.Programs = &command.Programs{}
+	}
 	if o.Mode != nil {
 		b.Mode = s.Person.Switched(*o.Mode)
 	}
@@ -139,7 +148,7 @@ func (b *Base) makeRoots() (err error) {
 		if b.standIn, err = os.MkdirTemp("", "assent-look-"); err != nil {
 			return err
 		}
-		b.Policy.Roots, err = StandIns(b.Policy.Roots, b.standIn)
+		b.Policy, err = b.Policy.StandIns(b.standIn)
 		return err
 	}
 	for _, r := range missing {
@@ -163,18 +172,11 @@ func (b *Base) Gate(policy *approval.RuleSet) approval.Config {
 // session. What cannot be found out is denied.
 func (b *Base) Denied(policy *approval.RuleSet) func(context.Context, approval.Act) bool {
 	return func(ctx context.Context, act approval.Act) bool {
-		p := approval.Policy{Fixed: policy}
-		if b.Store != nil {
-			var rulesErr, grantsErr error
-			p.Rules, rulesErr = b.Store.Rules(ctx)
-			p.Grants, grantsErr = b.Store.Grants(ctx, b.Session)
-			if rulesErr != nil || grantsErr != nil {
-				return true
-			}
+		if b.Store == nil {
+			meets, _ := approval.Policy{Fixed: policy}.Denies(b.Session, act, time.Now())
+			return meets == approval.Yes
 		}
-		call := approval.Call{Tool: act.Name, Session: b.Session}
-		q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: time.Now()}
-		return p.Judge(q).State == approval.AutoDenied
+		return approval.IsDenied(ctx, b.Store, b.Session, policy, act, time.Now())
 	}
 }
 
@@ -194,7 +196,7 @@ type Tools struct {
 func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
 	opts := toolbox.Options{
 		State: b.Places.State, Protected: append(b.Protected(), cfg.Files...), Environ: os.Environ(), Undo: b.undo(cfg),
-		Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further, Parent: t.Parent, Looking: b.use == Look,
+		Programs: b.Programs, Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further, Parent: t.Parent, Looking: b.use == Look,
 	}
 	if b.Sandbox != nil && !t.Plain {
 		opts.Hold = b.Sandbox.hold

@@ -1,0 +1,28 @@
+package hook
+
+import (
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// What a person denied for the agent's session holds for commands that read many files, as it
+// does in a run.
+func TestADenialForTheSessionHoldsForManyFiles(t *testing.T) {
+	p := newPlace(t)
+	p.write("project/a.txt", "a\n")
+	p.write("project/b.txt", "b\n")
+	s := p.open()
+	if err := s.BeginSession(t.Context(), approval.Session{ID: "s", Kind: approval.SessionHook}); err != nil {
+		t.Fatal(err)
+	}
+	act := approval.Act{Name: approval.ReadFile, Target: approval.PathTarget("a.txt"), Known: true}
+	err := s.AddGrants(t.Context(), approval.Grant{ID: "g", Session: "s", Effect: approval.Deny, Reach: approval.Exact, Act: act, Created: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, want := range map[string]string{"cat b.txt": "allow", "cat a.txt": "deny", "cat *.txt": "ask"} {
+		wantDecision(t, p.answer(claude(t), bash(c, c)), want)
+	}
+}

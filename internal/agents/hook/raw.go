@@ -1,0 +1,33 @@
+package hook
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+	"github.com/assent-dev/assent/tool/shell/subset"
+)
+
+// raw has a person asked about a command whose text the agent's own shell may read otherwise
+// than it was judged. The agent runs its own copy of the text, so that the judgement holds only
+// for what a second reader reads as the parser does.
+func raw(acts []approval.Act, arguments json.RawMessage, shell string) []approval.Act {
+	var in struct{ Command string }
+	if len(acts) == 0 || json.Unmarshal(arguments, &in) != nil {
+		return acts // there is nothing to run
+	}
+	outside := "assent does not read the language of " + shell
+	if known, ok := subset.Named(shell); ok {
+		outside = analysis.SecondReading(in.Command, known)
+	}
+	if outside == "" {
+		return acts
+	}
+	out := slices.Clone(acts)
+	out[0].PersonOnly, out[0].Verdict = true, min(out[0].Verdict, approval.Ask)
+	if out[0].Verdict != approval.Block {
+		out[0].Why = "the agent runs this text in its own shell, which may read it otherwise: " + outside
+	}
+	return out
+}
