@@ -16,7 +16,7 @@ BENCHFLAGS ?=
 # CORPUS is a folder with further cases and the scripts that run them; it need not be there.
 CORPUS ?= ../shared/corpus
 
-.PHONY: help build test fmt vet lint race darwin fuzz-short fuzz soak bench corpus demo need e2e mcp-e2e conformance
+.PHONY: help build test test-all fmt vet lint race all-tags darwin fuzz-short fuzz soak bench corpus demo need need-all raw-text e2e mcp-e2e conformance
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -26,8 +26,11 @@ build: ## build bin/assent, and bin/assent-hook for other agents
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/assent-hook.linked ./cmd/assent-hook
 	@cp bin/assent-hook.linked bin/assent-hook && rm bin/assent-hook.linked # a copy starts a tenth faster than what the linker wrote
 
-test: fmt vet lint race darwin fuzz-short mcp-e2e ## everything a change must pass
+test: fmt vet lint race darwin ## what every change must pass, in ten minutes on two cores
 	@echo "make test: all passed"
+
+test-all: test all-tags fuzz-short raw-text mcp-e2e conformance ## everything: also the programs of the table, longer rounds, MCP servers from npm
+	@echo "make test-all: all passed"
 
 fmt: ## fail on files that gofmt would change
 	@list=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) || exit 1; \
@@ -42,7 +45,15 @@ lint: ## staticcheck, in the version go.mod names
 	$(GO) tool staticcheck ./...
 
 race: need ## all tests under the race detector
-	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
+	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
+
+# What is only in these packages behind the tag: real programs, and 20,000 commands in bash.
+all-tags: need-all ## the tests that need further programs, and longer rounds
+	$(GO) vet -tags all ./tool/shell/... ./internal/soundness
+	ASSENT_SOUND=20000 ASSENT_SOUND_SEED=1 $(GO) test -tags all -timeout 30m ./tool/shell/... ./internal/soundness
+
+raw-text: need ## a minute of random shell text in bash, dash and zsh against the second reader
+	ASSENT_FUZZ_TIME=1m $(GO) test -count=1 -timeout 10m -run '^TestRawText$$' ./tool/shell/subset
 
 darwin: ## compile for macOS
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -buildvcs=false ./...
@@ -50,13 +61,13 @@ darwin: ## compile for macOS
 fuzz-short: ## every fuzz test for a second
 	GO="$(GO)" sh scripts/fuzz.sh 1s
 
-fuzz: need ## every fuzz test for FUZZTIME (2m), raw text against three shells as long, and a million commands against bash
+fuzz: need-all ## every fuzz test for FUZZTIME (2m), raw text against three shells as long, and a million commands against bash
 	GO="$(GO)" sh scripts/fuzz.sh $(FUZZTIME)
 	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -timeout 12h -run '^TestRawText$$' ./tool/shell/subset
 	ASSENT_SOUND=1000000 $(GO) test -count=1 -timeout 12h -run '^TestSound$$' ./internal/soundness
 
-soak: need ## all tests with their long rounds in full
-	ASSENT_ROUNDS=full CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 2h ./...
+soak: need-all ## all tests with their long rounds in full
+	ASSENT_ROUNDS=full CGO_ENABLED=1 $(GO) test -tags all -race -count=1 -timeout 2h ./...
 
 e2e: ## other agents from npm, with a model on loopback: what is denied does not run
 	GO="$(GO)" sh scripts/e2e.sh
@@ -82,3 +93,6 @@ demo: build ## a scripted agent tidies up notes, and asks you first
 # Only the tests need these; assent itself has no cgo.
 need:
 	@GO="$(GO)" sh scripts/need.sh
+
+need-all:
+	@GO="$(GO)" sh scripts/need.sh all

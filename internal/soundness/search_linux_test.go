@@ -59,7 +59,7 @@ func (c *tally) total() (n int) {
 // ASSENT_SOUND says. Without it they are the same ones each time, so that a change is
 // tested and not the dice; ASSENT_SOUND_SEED repeats any run.
 func TestSound(t *testing.T) {
-	want := int(number(t, "ASSENT_SOUND", uint64(rounds.N(20_000, 100_000))))
+	want := int(number(t, "ASSENT_SOUND", uint64(rounds.N(2_000, 100_000))))
 	other := uint64(1)
 	if _, asked := os.LookupEnv("ASSENT_SOUND"); asked {
 		other = uint64(time.Now().UnixNano())
