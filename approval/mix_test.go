@@ -14,7 +14,6 @@ type mix struct {
 	effects []Effect
 	own     []string
 	grants  bool // there is a grant for each rule
-	call    Call
 	act     Act
 	want    State
 }
