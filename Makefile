@@ -2,7 +2,7 @@
 
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
-# The steps of `make test` share two cores and one terminal: one after another.
+# The steps of `make test-all` share two cores and one terminal: one after another.
 .NOTPARALLEL:
 
 GO ?= go
@@ -16,7 +16,12 @@ BENCHFLAGS ?=
 # CORPUS is a folder with further cases and the scripts that run them; it need not be there.
 CORPUS ?= ../shared/corpus
 
-.PHONY: help build test test-all fmt vet lint race all-tags darwin fuzz-short fuzz soak bench corpus demo need need-all raw-text e2e mcp-e2e conformance
+# Tests that stand behind a build tag are checked as well, wherever they run.
+TAGS = all,e2e,mcpe2e,conformance
+# Under the race detector a program waits at its end, a second unless it is told otherwise.
+RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test -race
+
+.PHONY: help build test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz soak bench corpus demo need need-all e2e mcp-e2e conformance
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -26,11 +31,22 @@ build: ## build bin/assent, and bin/assent-hook for other agents
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/assent-hook.linked ./cmd/assent-hook
 	@cp bin/assent-hook.linked bin/assent-hook && rm bin/assent-hook.linked # a copy starts a tenth faster than what the linker wrote
 
-test: fmt vet lint race darwin ## what every change must pass, in ten minutes on two cores
+test: checks need units ## what every change must pass, in ten minutes on two cores
 	@echo "make test: all passed"
 
-test-all: test all-tags fuzz-short raw-text mcp-e2e conformance ## everything: also the programs of the table, longer rounds, MCP servers from npm
+test-all: checks need-all units-all fuzz-short mcp-e2e conformance ## make test, long rounds, every program of the table, and agents and MCP programs from npm
 	@echo "make test-all: all passed"
+
+checks: fmt vet lint darwin ## gofmt, vet, staticcheck, and a compile for macOS
+
+# The tests of the command line start the program, most of them without the race detector
+# anyway; under it they take three times as long, so that is left to test-all.
+units: need ## the tests, under the race detector but for those of the command line
+	$(RACE) -timeout 20m $$($(GO) list ./... | grep -v '/cmd/assent$$')
+	CGO_ENABLED=0 $(GO) test -timeout 20m ./cmd/assent
+
+units-all: need-all ## all tests under the race detector, with every program and more rounds
+	ASSENT_SOUND=20000 ASSENT_SOUND_SEED=1 $(RACE) -tags all -timeout 40m ./...
 
 fmt: ## fail on files that gofmt would change
 	@list=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) || exit 1; \
@@ -39,21 +55,10 @@ fmt: ## fail on files that gofmt would change
 	fi
 
 vet: ## go vet
-	$(GO) vet ./...
+	$(GO) vet -tags $(TAGS) ./...
 
 lint: ## staticcheck, in the version go.mod names
-	$(GO) tool staticcheck ./...
-
-race: need ## all tests under the race detector
-	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
-
-# What is only in these packages behind the tag: real programs, and 20,000 commands in bash.
-all-tags: need-all ## the tests that need further programs, and longer rounds
-	$(GO) vet -tags all ./tool/shell/... ./internal/soundness
-	ASSENT_SOUND=20000 ASSENT_SOUND_SEED=1 $(GO) test -tags all -timeout 30m ./tool/shell/... ./internal/soundness
-
-raw-text: need ## a minute of random shell text in bash, dash and zsh against the second reader
-	ASSENT_FUZZ_TIME=1m $(GO) test -count=1 -timeout 10m -run '^TestRawText$$' ./tool/shell/subset
+	$(GO) tool staticcheck -tags $(TAGS) ./...
 
 darwin: ## compile for macOS
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -buildvcs=false ./...
@@ -64,10 +69,10 @@ fuzz-short: ## every fuzz test for a second
 fuzz: need-all ## every fuzz test for FUZZTIME (2m), raw text against three shells as long, and a million commands against bash
 	GO="$(GO)" sh scripts/fuzz.sh $(FUZZTIME)
 	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -timeout 12h -run '^TestRawText$$' ./tool/shell/subset
-	ASSENT_SOUND=1000000 $(GO) test -count=1 -timeout 12h -run '^TestSound$$' ./internal/soundness
+	ASSENT_SOUND=1000000 $(GO) test -tags all -count=1 -timeout 12h -run '^TestSound$$' ./internal/soundness
 
 soak: need-all ## all tests with their long rounds in full
-	ASSENT_ROUNDS=full CGO_ENABLED=1 $(GO) test -tags all -race -count=1 -timeout 2h ./...
+	ASSENT_ROUNDS=full $(RACE) -tags all -count=1 -timeout 2h ./...
 
 e2e: ## other agents from npm, with a model on loopback: what is denied does not run
 	GO="$(GO)" sh scripts/e2e.sh

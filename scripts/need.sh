@@ -1,50 +1,57 @@
 #!/bin/sh
-# need.sh makes sure that the programs are there that the tests work with, and says what it
-# installs before it does. `need.sh` alone is for `make test`: a C compiler, which `go test
-# -race` links with, git and patch, which diffs are compared with, bubblewrap, which the
-# sandbox is made of, and zsh, in which raw text is tried. `need.sh all` is for `make
-# test-all`: the programs of the table whose rows are shown to be true by running them, and
-# Node.js for agents and MCP servers from npm. What later suites need, such as a browser or a
-# database, belongs into the second list.
+# need.sh makes sure that the programs are there that `make test` works with, and with the
+# word `all` those of `make test-all` as well. What is missing it installs from Debian's
+# packages, and names before it does.
 set -eu
 
-cc=$("${GO:-go}" env CC)
-packages=
-# want PROGRAM[:PACKAGE] notes the package of a program that is not there.
+missing=
+# want PROGRAM[:PACKAGE]... adds the packages of the programs that are not there.
 want() {
-	command -v "${1%%:*}" >/dev/null 2>&1 || packages="$packages ${1#*:}"
+	for pair; do
+		command -v "${pair%%:*}" >/dev/null 2>&1 && continue
+		case "$missing " in *" ${pair#*:} "*) ;; *) missing="$missing ${pair#*:}" ;; esac
+	done
 }
 
-# CC may carry flags: only its first word is the program.
-command -v "${cc%% *}" >/dev/null 2>&1 || packages="gcc libc6-dev"
-for program in git patch bwrap:bubblewrap zsh; do
-	want "$program"
-done
-if [ "${1:-}" = all ]; then
-	for program in ag:silversearcher-ag at awk:gawk batcat:bat bc busybox column:bsdextrautils cpio crontab:cron \
+# What `make test` needs: a C compiler with its headers, which `go test -race` links with and
+# the soundness tests build their spy with; git and patch, which diffs are compared with and
+# applied by; bubblewrap, which the sandbox is made of; and Python, which probes it.
+# CC may carry flags, so it is not quoted.
+# shellcheck disable=SC2046
+printf '#include <stdlib.h>\n' | $("${GO:-go}" env CC) -E - >/dev/null 2>&1 || missing=" gcc libc6-dev"
+want git patch bwrap:bubblewrap python3
+
+if [ "${1-}" = all ]; then
+	# The programs of the table that Debian has: their rows are shown to be true by running them.
+	want ag:silversearcher-ag at awk:gawk batcat:bat bc busybox column:bsdextrautils cpio crontab:cron \
 		dc doas dos2unix ed entr expect fdfind:fd-find file file-rename:rename fish fuser:psmisc gawk gosu \
 		hostname hyperfine inotifywait:inotify-tools jq ksh less logger:bsdutils lsof ltrace lua5.4 lzip man:man-db nano \
-		nc:netcat-openbsd node:nodejs parallel perl php:php-cli ps:procps pv python3 rg:ripgrep ruby screen \
-		make curl wget ssh:openssh-client rsync dig:bind9-dnsutils socat openssl sqlite3 strings:binutils ip:iproute2 npm \
+		nc:netcat-openbsd parallel perl php:php-cli ps:procps pv rg:ripgrep ruby screen \
+		make curl wget ssh:openssh-client rsync dig:bind9-dnsutils socat openssl sqlite3 strings:binutils ip:iproute2 \
 		sponge:moreutils strace sudo tclsh:tcl time tmux tree unbuffer:expect unzip valgrind vim xxd xz:xz-utils \
-		zip zstd 7z:p7zip-full; do
-		want "$program"
-	done
+		zip zsh zstd 7z:p7zip-full
+	# What agents and MCP servers from npm run on.
+	want node:nodejs npm
+	# Browsers and databases belong here: one `want` each, with what needs them.
 fi
-[ -n "$packages" ] || exit 0
 
+[ -n "$missing" ] || exit 0
+command="apt-get install --no-install-recommends$missing"
 as_root=
-if [ "$(id -u)" -ne 0 ]; then
-	as_root=sudo
-fi
-install="$as_root apt-get install -y --no-install-recommends$packages"
-if ! command -v apt-get >/dev/null 2>&1 || [ -n "$as_root" ] && ! command -v sudo >/dev/null 2>&1; then
-	echo "need.sh: the tests need these packages; install them and try again: $packages" >&2
+[ "$(id -u)" -eq 0 ] || as_root=sudo
+
+fail() {
+	echo "need.sh: $1; as root, run: apt-get update && $command" >&2
+	exit 1
+}
+
+if ! command -v apt-get >/dev/null 2>&1; then
+	echo "need.sh: the tests need programs from these Debian packages:$missing; there is no apt-get here, so install them in your system's way and try again" >&2
 	exit 1
 fi
-echo "The tests need these Debian packages:$packages"
-echo "Installing them with: ${install# }"
-$as_root apt-get update -q -o Acquire::Retries=3 >/dev/null
+echo "The tests need these Debian packages:$missing; installing them with apt-get."
+[ -z "$as_root" ] || command -v sudo >/dev/null 2>&1 || fail "this needs root, and there is no sudo"
+$as_root apt-get update -q -o Acquire::Retries=3 || fail "apt-get update failed"
 # The list is meant to be split into words.
 # shellcheck disable=SC2086
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q -o Acquire::Retries=3 --no-install-recommends $packages >/dev/null
+$as_root env DEBIAN_FRONTEND=noninteractive $command -y -q -o Acquire::Retries=3 || fail "apt-get install failed"

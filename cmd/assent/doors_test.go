@@ -215,7 +215,7 @@ func newScene(t *testing.T, sandboxed bool) *scene {
 		s.put(name, text)
 	}
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", s.program, "-ldflags",
-		"-X github.com/assent-dev/assent/internal/setup.Administrator="+filepath.Join(top, "admin", "policy.yaml"), ".")
+		"-s -w -X github.com/assent-dev/assent/internal/setup.Administrator="+filepath.Join(top, "admin", "policy.yaml"), ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -19,15 +19,19 @@ import (
 // patience is how long a test waits for something to happen.
 const patience = 30 * time.Second
 
-// program is the path of the program, built once for all tests.
+// program is the path of the program, built once for all tests. Every user may start it, and
+// it is not below /tmp, which is private in a sandbox.
 var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "assent-test-")
+	dir, err := os.MkdirTemp("/var/tmp", "assent-test-")
 	if err != nil {
 		return "", err
 	}
 	programDir = dir
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return "", err
+	}
 	path := filepath.Join(dir, "assent")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stderr = os.Stderr
 	return path, build.Run()
