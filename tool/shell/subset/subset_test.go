@@ -131,6 +131,7 @@ func TestOutside(t *testing.T) {
 		{"alias a=b", "the command alias", 1, all},
 		{"'alias' a=b", "the command alias", 1, all},
 		{"command eval a", "command eval", 1, all},
+		{"command e$x a", "command e$x", 1, all},
 		{"$x eval a", "eval after an expansion", 1, all},
 		{"eval \"$x\"", "eval of text that is not literal", 1, all},
 		{"trap \"$x\" EXIT", "trap of text that is not literal", 1, all},
