@@ -16,6 +16,11 @@ import (
 // construct that is outside of what the second reader reads, with its line, or the first
 // command that the two read differently.
 func SecondReading(text string, shell subset.Shell) (outside string) {
+	defer func() {
+		if r := recover(); r != nil {
+			outside = fmt.Sprintf("line 1: internal error: %v", r)
+		}
+	}()
 	return secondReading(text, shell, 0)
 }
 

@@ -130,6 +130,22 @@ func realistic(tb testing.TB) []string {
 	return texts
 }
 
+// FuzzSecondReading: every text is either read alike or has a reason that is about the text.
+func FuzzSecondReading(f *testing.F) {
+	for i, text := range append(realistic(f), append(spellings, hidden...)...) {
+		if i%20 == 0 {
+			f.Add(text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, shell := range []subset.Shell{subset.Bash, subset.Dash, subset.Zsh} {
+			if why := SecondReading(text, shell); strings.Contains(why, "internal error") {
+				t.Errorf("%v: %s", shell, why)
+			}
+		}
+	})
+}
+
 func BenchmarkSecondReading(b *testing.B) {
 	texts := realistic(b)
 	for i := 0; b.Loop(); i++ {

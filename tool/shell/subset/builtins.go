@@ -64,10 +64,10 @@ func (r *reader) builtin(words []Word, place int) {
 	switch name {
 	case "command", "builtin", "exec":
 		for _, word := range args {
-			if word.Known && !strings.HasPrefix(word.Text, "-") {
-				if isSpecial(word.Text) {
-					r.outside("%s %s", name, word.Text)
-				}
+			if !word.Known && name != "exec" || isSpecial(word.Text) {
+				r.outside("%s %s", name, word.Raw)
+			}
+			if !strings.HasPrefix(word.Text, "-") {
 				break
 			}
 		}

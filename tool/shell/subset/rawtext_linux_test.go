@@ -226,7 +226,7 @@ var tricks = []string{
 // mutated is a text that was changed at random.
 func mutated(r *rand.Rand, texts []string) string {
 	text := pick(r, texts)
-	switch r.IntN(5) {
+	switch r.IntN(6) {
 	case 0:
 		text = pick(r, tricks)
 	case 1:
@@ -234,6 +234,11 @@ func mutated(r *rand.Rand, texts []string) string {
 	case 2, 3:
 		text = composed(r, 3)
 		if r.IntN(3) == 0 {
+			return text
+		}
+	case 4: // bash prints what it reads there, and runs that
+		text = strings.Replace(pick(r, []string{"x=$(%s)", "M \"$(%s\n)\"", "M <(%s)"}), "%s", composed(r, 3), 1)
+		if r.IntN(3) > 0 {
 			return text
 		}
 	}
