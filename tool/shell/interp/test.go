@@ -62,34 +62,40 @@ func (s *shell) conditional(x syntax.TestExpr) int {
 
 func (s *shell) compare(op syntax.BinTestOperator, l, r *syntax.Word) int {
 	left := s.text(l)
+	var right string
+	switch op {
+	case syntax.TsMatch, syntax.TsMatchShort, syntax.TsNoMatch:
+		right = s.pattern(r)
+	case syntax.TsReMatch:
+		right = s.regexOf(r)
+	default:
+		right = s.text(r)
+	}
 	if s.opt.xtrace {
-		s.trace("[[ " + quoteOperand(left) + " " + op.String() + " " + s.operandText(op, r) + " ]]")
+		s.trace("[[ " + quoteOperand(left) + " " + op.String() + " " + quoteOperand(right) + " ]]")
 	}
 	no := func(b bool) int { return int(truth(!b)) }
 	switch op {
 	case syntax.TsMatch, syntax.TsMatchShort:
-		return no(s.compile(s.pattern(r), s.opt.nocasematch).match(s, left))
+		return no(s.compile(right, s.opt.nocasematch).match(s, left))
 	case syntax.TsNoMatch:
-		return no(!s.compile(s.pattern(r), s.opt.nocasematch).match(s, left))
+		return no(!s.compile(right, s.opt.nocasematch).match(s, left))
 	case syntax.TsReMatch:
-		return s.regexMatch(left, s.regexOf(r))
+		return s.regexMatch(left, right)
+	case syntax.TsBefore:
+		return no(left < right)
+	case syntax.TsAfter:
+		return no(left > right)
 	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 		a, err := s.evaluate(left, nil)
 		if err == nil {
 			var b int64
-			if b, err = s.evaluate(s.text(r), nil); err == nil {
+			if b, err = s.evaluate(right, nil); err == nil {
 				return no(compareInts(op.String(), a, b))
 			}
 		}
 		s.warn("[[: %s", err.Error())
 		return 1
-	}
-	right := s.text(r)
-	switch op {
-	case syntax.TsBefore:
-		return no(left < right)
-	case syntax.TsAfter:
-		return no(left > right)
 	}
 	return no(s.compareFiles(op.String(), left, right))
 }
@@ -105,17 +111,6 @@ func quoteOperand(text string) string {
 		return "''"
 	}
 	return text
-}
-
-// operandText is the right side of a comparison as set -x shows it.
-func (s *shell) operandText(op syntax.BinTestOperator, w *syntax.Word) string {
-	switch op {
-	case syntax.TsMatch, syntax.TsMatchShort, syntax.TsNoMatch:
-		return quoteOperand(s.pattern(w))
-	case syntax.TsReMatch:
-		return quoteOperand(s.regexOf(w))
-	}
-	return quoteOperand(s.text(w))
 }
 
 func compareInts(op string, a, b int64) bool {
