@@ -192,7 +192,7 @@ type evaluator struct {
 }
 
 func (e *evaluator) fail(what, token string) {
-	panic(&arithError{strings.TrimRight(e.src, " \t\n"), what, token})
+	panic(&arithError{e.src, what, token})
 }
 
 // rest is the text from the current token on.

@@ -702,21 +702,19 @@ func callerBuiltin(s *shell, args []string) int {
 			return 2
 		}
 	}
-	if n >= len(s.frames) || len(s.frames) == 0 {
+	at := len(s.frames) - 1 - n
+	if at < 0 || len(args) > 1 && at == 0 {
 		return 1
 	}
-	at := len(s.frames) - 1 - n
-	file, name := s.name0, "main"
-	if at > 0 {
-		file, name = s.frames[at-1].file, s.frames[at-1].name
+	line := s.frames[at].line
+	if at == 0 {
+		return int(truth(!s.outf("%d NULL\n", line)))
 	}
-	if file == s.name0 {
-		file = "NULL"
-	}
+	caller := s.frames[at-1]
 	if len(args) > 1 {
-		return int(truth(!s.outf("%d %s %s\n", s.frames[at].line, name, file)))
+		return int(truth(!s.outf("%d %s %s\n", line, caller.name, caller.file)))
 	}
-	return int(truth(!s.outf("%d %s\n", s.frames[at].line, file)))
+	return int(truth(!s.outf("%d %s\n", line, caller.file)))
 }
 
 func letBuiltin(s *shell, args []string) int {

@@ -96,8 +96,29 @@ func (s *shell) word(w *syntax.Word, yield func(string)) {
 	}
 	s.braces(&split, func(w *syntax.Word) {
 		s.check()
-		s.wordFields(w, counted)
+		s.wordFields(joinNames(w), counted)
 	})
+}
+
+// joinNames makes $x{a,b} into $xa and $xb: braces are expanded before names are read.
+func joinNames(w *syntax.Word) *syntax.Word {
+	for i := 0; i+1 < len(w.Parts); i++ {
+		pe, ok := w.Parts[i].(*syntax.ParamExp)
+		lit, ok2 := w.Parts[i+1].(*syntax.Lit)
+		if !ok || !ok2 || !pe.Short || pe.Index != nil || !syntax.ValidName(pe.Param.Value) || lit.Value == "" || !identChar(lit.Value[0]) {
+			continue
+		}
+		n := 1
+		for n < len(lit.Value) && identChar(lit.Value[n]) {
+			n++
+		}
+		name, param, rest := *pe, *pe.Param, *lit
+		param.Value += lit.Value[:n]
+		name.Param = &param
+		rest.Value = lit.Value[n:]
+		w = &syntax.Word{Parts: slices.Concat(w.Parts[:i], []syntax.WordPart{&name, &rest}, w.Parts[i+2:])}
+	}
+	return w
 }
 
 func hasBrace(w *syntax.Word) bool {

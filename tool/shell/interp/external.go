@@ -99,6 +99,10 @@ func (s *shell) external(args, added []string, path string) int {
 			c := s.sub()
 			return c.run(func() { c.status = c.callFunction(f, append([]string{f.name}, args...), nil) })
 		}
+		if v, _ := s.find("PATH"); path == lookupPath && (v == nil || v.str == "") {
+			s.warn("%s: %s", name, errText(syscall.ENOENT))
+			return 127
+		}
 		s.warn("%s: command not found", name)
 		return 127
 	}
@@ -168,7 +172,7 @@ func (s *shell) waitChild(ch *child) int {
 		case ch.leads:
 			s.killed = ch.status.Signal()
 		case s.current != s.last:
-			s.tellSignal(ch.info.Pid, ch.status.Signal(), s.commandText(), true)
+			s.signalledChild = ch
 		}
 	}
 	return exitStatus(ch.status)

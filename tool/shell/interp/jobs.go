@@ -271,6 +271,19 @@ func (s *shell) send(j *job, sig syscall.Signal) error {
 	return nil
 }
 
+// killSelf is a signal of a subshell to itself.
+func (s *shell) killSelf(sig syscall.Signal) error {
+	t, ok := s.traps[signalName(sig)]
+	switch {
+	case sig == 0 || ok && t.ignores():
+	case ok && !t.inherited && sig != syscall.SIGKILL:
+		s.runTrap(signalName(sig), t)
+	default:
+		s.die(sig)
+	}
+	return nil
+}
+
 // kill sends a signal to a process id as kill(2) does, except to this process.
 func (s *shell) kill(pid int, sig syscall.Signal) error {
 	crowd := s.r.crowd
@@ -278,6 +291,8 @@ func (s *shell) kill(pid int, sig syscall.Signal) error {
 	box := crowd.boxes[pid]
 	crowd.mu.Unlock()
 	switch {
+	case pid == s.pid && s.level > 0 && box == nil:
+		return s.killSelf(sig)
 	case box != nil:
 		for _, j := range s.jobs {
 			if j.box == box {

@@ -300,9 +300,10 @@ func runBash(dir, command string, env []string, stdout, stderr *os.File) (int, e
 		return -1, err
 	}
 	defer leash.Close()
-	cmd := exec.CommandContext(ctx, "/bin/bash", "-c", `exec 250>&3 3>&-; exec -a bash /bin/bash -c "$1" bash`, "bash", command)
+	cmd := exec.CommandContext(ctx, "/bin/bash", "-c", command, "bash")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, append(env, "PWD="+dir), stdout, stderr
-	cmd.ExtraFiles = []*os.File{held}
+	cmd.ExtraFiles = make([]*os.File, 250-2)
+	cmd.ExtraFiles[250-3] = held
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	err = cmd.Run()
 	stdout.Close()

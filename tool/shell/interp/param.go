@@ -147,6 +147,9 @@ func guards(pe *syntax.ParamExp) bool {
 
 func (s *shell) unbound(r ref) {
 	name := r.name
+	if name != "" && name[0] >= '0' && name[0] <= '9' || name == "!" {
+		name = "$" + name
+	}
 	if r.hasSub {
 		name += "[" + r.sub + "]"
 	}
@@ -391,6 +394,9 @@ func (r *ref) each(f func(string) string) {
 
 // replace does ${x/pattern/text}.
 func (s *shell) replace(rp *syntax.Replace, r *ref, q quoting) {
+	if rp.Orig == nil && rp.All && rp.With != nil {
+		rp = slashPattern(s, rp)
+	}
 	pat := s.pattern(rp.Orig)
 	anchor := byte(0)
 	if !rp.All && pat != "" && (pat[0] == '#' || pat[0] == '%') {
@@ -402,6 +408,19 @@ func (s *shell) replace(rp *syntax.Replace, r *ref, q quoting) {
 	with := s.replacement(rp.With, q)
 	m := s.compile(pat, s.opt.nocasematch)
 	r.each(func(str string) string { return m.replace(s, str, anchor, rp.All, with) })
+}
+
+// slashPattern reads ${x////y} as bash does, where a pattern may begin with a slash.
+func slashPattern(s *shell, rp *syntax.Replace) *syntax.Replace {
+	text := rp.With.Lit()
+	if text == "" {
+		s.unsupported("a pattern that begins with a slash", rp.With.Pos())
+	}
+	word := func(text string) *syntax.Word {
+		return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: text}}}
+	}
+	pat, with, _ := strings.Cut(text, "/")
+	return &syntax.Replace{All: true, Orig: word("/" + pat), With: word(with)}
 }
 
 // replacement expands what a match is replaced with, to pieces of which an empty one
@@ -614,7 +633,11 @@ func (x *expander) transform(op string, r *ref, q quoting) bool {
 			}
 		}
 		if op == "K" {
-			x.add(strings.Join(list, " "), q.kind())
+			text := strings.Join(list, " ")
+			if r.v.attrs&attrAssoc != 0 && text != "" {
+				text += " " // as bash has it
+			}
+			x.add(text, q.kind())
 			return true
 		}
 		r.list = list

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -38,15 +39,13 @@ const maxMatchers = 500
 
 // compile returns the matcher for a pattern, in which a backslash quotes.
 func (s *shell) compile(pat string, fold bool) *matcher {
+	return s.compileAs(pat, fold, s.opt.extglob)
+}
+
+// compileAs says whether the pattern may be an extended one, as it always may in [[ ]].
+func (s *shell) compileAs(pat string, fold, ext bool) *matcher {
 	bytes := !s.utf8() || !utf8.ValidString(pat)
-	key := pat
-	if fold {
-		key = "i" + pat
-	} else if bytes {
-		key = "b" + pat
-	} else {
-		key = "u" + pat
-	}
+	key := fmt.Sprint(fold, bytes, ext, pat)
 	if m := s.matchers[key]; m != nil {
 		return m
 	}
@@ -54,7 +53,7 @@ func (s *shell) compile(pat string, fold bool) *matcher {
 		s.limited("the pattern is nested too deeply")
 	}
 	m := &matcher{fold: fold, bytes: bytes}
-	p := patParser{src: widen(pat, bytes)}
+	p := patParser{src: widen(pat, bytes), ext: ext}
 	m.nodes = p.list(0)
 	m.neg = hasNegation(m.nodes)
 	m.plain = !fold
@@ -102,6 +101,7 @@ func narrow(s string, bytes bool) string {
 type patParser struct {
 	src []rune
 	i   int
+	ext bool
 }
 
 func (p *patParser) at(i int) rune {
@@ -119,7 +119,7 @@ func (p *patParser) list(depth int) []patNode {
 		if depth > 0 && (c == ')' || c == '|') {
 			return nodes
 		}
-		if strings.ContainsRune("?*+@!", c) && p.at(p.i+1) == '(' {
+		if p.ext && strings.ContainsRune("?*+@!", c) && p.at(p.i+1) == '(' {
 			if n, ok := p.extended(depth); ok {
 				nodes = append(nodes, n)
 				continue

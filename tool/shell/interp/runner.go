@@ -66,7 +66,7 @@ func New(cfg Config) (*Runner, error) {
 	s := &shell{
 		r: r, ctx: context.Background(), pid: r.pid, name0: cfg.Name, params: cfg.Params,
 		scopes: []*scope{newScope()}, fds: fdTable{}, umask: -1, dir: filepath.Clean(cfg.Dir),
-		lastArg: "/usr/bin/bash", opt: newOptions(), traps: map[string]trap{}, began: time.Now(), substState: -1,
+		lastArg: cfg.Name, errTrap: true, opt: newOptions(), traps: map[string]trap{}, began: time.Now(), substState: -1,
 		src: &Source{Origin: Judged, Text: cfg.Text}, funcs: map[string]*function{},
 	}
 	s.box = newMailbox(s)
@@ -213,6 +213,16 @@ func (s *shell) units(stmts []*syntax.Stmt) {
 		}
 		line := stmts[:n]
 		stmts = stmts[n:]
+		if !s.opt.extglob && extGlobIn(line) {
+			// bash does not even read such a line.
+			s.at(line[0].Pos())
+			s.warn("syntax error near unexpected token `('")
+			s.status = 2
+			if s.src.Origin == Judged || s.src.Origin == Script {
+				panic(exiting{2})
+			}
+			return
+		}
 		if s.level > 0 {
 			s.stmts(line) // a subshell ends where its line is dropped
 			continue

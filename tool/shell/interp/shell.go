@@ -74,23 +74,25 @@ type shell struct {
 
 	procSubs []int // descriptors of <(...), to be closed after the command
 
-	began       time.Time
-	secondsFrom int
-	seed        uint32
-	seeded      bool
-	lastRandom  int
-	optPos      int
-	hashed      map[string]*hashEntry
-	matchers    map[string]*matcher
-	arithDepth  int
-	builtin     string         // the builtin that runs
-	keepRedirs  bool           // exec: the redirections stay
-	paramsSet   bool           // set changed $1 and so on
-	tracing     bool           // inside PS4
-	traceDepth  int            // of + in set -x
-	killed      syscall.Signal // what ended the shell
-	grown       int64          // bytes of variables since the shell began
-	last        *syntax.Stmt   // the last command of all, which bash would turn into
+	began          time.Time
+	secondsFrom    int
+	seed           uint32
+	seeded         bool
+	lastRandom     int
+	optPos         int
+	hashed         map[string]*hashEntry
+	matchers       map[string]*matcher
+	arithDepth     int
+	builtin        string         // the builtin that runs
+	errTrap        bool           // an ERR trap was set before the command began
+	signalledChild *child         // ended by a signal, to be told of after the redirections
+	keepRedirs     bool           // exec: the redirections stay
+	paramsSet      bool           // set changed $1 and so on
+	tracing        bool           // inside PS4
+	traceDepth     int            // of + in set -x
+	killed         syscall.Signal // what ended the shell
+	grown          int64          // bytes of variables since the shell began
+	last           *syntax.Stmt   // the last command of all, which bash would turn into
 }
 
 type function struct {
@@ -150,6 +152,7 @@ func (s *shell) sub() *shell {
 	c.frames = slices.Clone(s.frames)
 	c.matchers = nil
 	c.grown = 0
+	c.errTrap, c.signalledChild, c.killed = true, nil, 0
 	c.last = nil
 	c.level++
 	c.depth++
@@ -300,7 +303,7 @@ func (s *shell) discard(status int) {
 func (s *shell) abort(format string, args ...any) {
 	s.warn(format, args...)
 	status := 127
-	if s.level > 0 {
+	if s.level > 0 || s.opt.errexit {
 		status = 1
 	}
 	panic(exiting{status})

@@ -110,7 +110,7 @@ func (s *shell) failed() {
 	if s.status == 0 || s.noErr > 0 || s.flow.kind != 0 {
 		return
 	}
-	if t, ok := s.traps["ERR"]; ok && !t.inherited && t.action != "" && (s.opt.errtrace || s.funcDepth() <= t.depth) && s.inTrap == 0 {
+	if t, ok := s.traps["ERR"]; ok && s.errTrap && !t.inherited && t.action != "" && (s.opt.errtrace || s.funcDepth() <= t.depth) && s.inTrap == 0 {
 		status := s.status
 		line := s.line
 		s.inTrap++
@@ -141,7 +141,11 @@ func (s *shell) compound(cmd syntax.Command) {
 		s.stmts(cm.Stmts)
 	case *syntax.Subshell:
 		c := s.sub()
-		s.leaf(c.run(func() { c.stmts(cm.Stmts) }))
+		status := c.run(func() { c.stmts(cm.Stmts) })
+		if c.killed != 0 {
+			s.tellSignal(c.pid, c.killed, s.commandText(), true)
+		}
+		s.leaf(status)
 	case *syntax.IfClause:
 		s.ifClause(cm)
 	case *syntax.WhileClause:
@@ -178,13 +182,13 @@ func (s *shell) ifClause(cm *syntax.IfClause) {
 				return
 			}
 			if s.status != 0 {
-				s.status = 0
 				continue
 			}
 		}
 		s.stmts(cm.Then)
 		return
 	}
+	s.status = 0
 }
 
 // body runs a loop's body once, and reports whether the loop goes on.
@@ -313,15 +317,17 @@ func (s *shell) caseClause(cm *syntax.CaseClause) {
 		s.trace("case " + s.nodeText(cm.Word) + " in")
 	}
 	str := s.text(cm.Word)
-	s.status = 0
-	fall := false
+	fall, matched := false, false
 	for _, item := range cm.Items {
 		if !fall && !slices.ContainsFunc(item.Patterns, func(w *syntax.Word) bool {
 			return s.compile(s.pattern(w), s.opt.nocasematch).match(s, str)
 		}) {
 			continue
 		}
-		s.status = 0
+		matched = true
+		if len(item.Stmts) == 0 {
+			s.status = 0
+		}
 		s.stmts(item.Stmts)
 		if s.flow.kind != 0 {
 			return
@@ -336,6 +342,9 @@ func (s *shell) caseClause(cm *syntax.CaseClause) {
 		default:
 			return
 		}
+	}
+	if !matched {
+		s.status = 0
 	}
 }
 
@@ -436,6 +445,7 @@ func letArgs(srcs []*arithSrc) []string {
 // simple runs a simple command.
 func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 	s.at(cm.Pos())
+	_, s.errTrap = s.traps["ERR"]
 	s.current = st
 	s.substState = -1
 	marks := len(s.procSubs)
@@ -458,7 +468,17 @@ func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 	if s.opt.xtrace {
 		s.traceArgs(args)
 	}
-	s.leaf(s.invoke(st, args, temp, added))
+	had := s.errTrap
+	status := s.invoke(st, args, temp, added)
+	s.errTrap = had
+	s.current = st
+	if ch := s.signalledChild; ch != nil {
+		s.signalledChild = nil
+		s.at(cm.Pos())
+		s.tellSignal(ch.info.Pid, ch.status.Signal(), s.commandText(), true)
+	}
+	s.leaf(status)
+	s.errTrap = true
 	s.lastArg = args[len(args)-1]
 }
 

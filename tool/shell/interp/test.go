@@ -77,9 +77,9 @@ func (s *shell) compare(op syntax.BinTestOperator, l, r *syntax.Word) int {
 	no := func(b bool) int { return int(truth(!b)) }
 	switch op {
 	case syntax.TsMatch, syntax.TsMatchShort:
-		return no(s.compile(right, s.opt.nocasematch).match(s, left))
+		return no(s.compileAs(right, s.opt.nocasematch, true).match(s, left))
 	case syntax.TsNoMatch:
-		return no(!s.compile(right, s.opt.nocasematch).match(s, left))
+		return no(!s.compileAs(right, s.opt.nocasematch, true).match(s, left))
 	case syntax.TsReMatch:
 		return s.regexMatch(left, right)
 	case syntax.TsBefore:

@@ -110,6 +110,24 @@ func unsupportedNode(node syntax.Node) string {
 	return ""
 }
 
+// extGlobIn reports whether statements use extended patterns where those must have been
+// switched on before the line was read.
+func extGlobIn(stmts []*syntax.Stmt) bool {
+	found := false
+	for _, st := range stmts {
+		syntax.Walk(st, func(node syntax.Node) bool {
+			switch node.(type) {
+			case *syntax.ExtGlob:
+				found = true
+			case *syntax.TestClause, *syntax.ParamExp:
+				return false
+			}
+			return !found
+		})
+	}
+	return found
+}
+
 func onlyLiterals(w *syntax.Word) bool {
 	return !slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
 		_, ok := p.(*syntax.Lit)
