@@ -47,6 +47,10 @@ type Act struct {
 	Pos    syntax.Pos
 	Source *Source
 	Dir    string
+	// DirFile is the folder itself, which may meanwhile have another name, or none. It
+	// can only be used to start programs in it and to open what is below it. It is nil
+	// where the system has no such descriptors.
+	DirFile *os.File
 }
 
 // A Process is a started program.

@@ -30,16 +30,25 @@ func (s *shell) arith(expr syntax.ArithmExpr) int64 {
 	src := s.arithSource(expr)
 	n, err := s.evaluate(src.text(), src.keys)
 	if err != nil {
-		s.fail("%s", err.Error())
+		s.arithFailed("", err)
+		s.discard(1)
 	}
 	return n
+}
+
+// arithFailed reports an expression that cannot be computed.
+func (s *shell) arithFailed(who string, err error) {
+	if text := err.Error(); text != "" {
+		s.warn("%s%s", who, text)
+	}
 }
 
 // arithText evaluates text that came from a value.
 func (s *shell) arithText(text string) int64 {
 	n, err := s.evaluate(text, nil)
 	if err != nil {
-		s.fail("%s", err.Error())
+		s.arithFailed("", err)
+		s.discard(1)
 	}
 	return n
 }
@@ -51,16 +60,19 @@ func (s *shell) arithSource(expr syntax.ArithmExpr) *arithSrc {
 	return src
 }
 
-func (s *shell) flatten(src *arithSrc, expr syntax.ArithmExpr) {
-	gap := func(from, to syntax.Pos) {
-		if from.IsValid() && to.IsValid() && to.Offset() > from.Offset() {
-			n := to.Offset() - from.Offset()
-			if to.Line() != from.Line() {
-				n = 1
-			}
-			src.sb.WriteString(strings.Repeat(" ", int(min(n, 64))))
+// gap writes the white space between two places of the text.
+func (a *arithSrc) gap(from, to syntax.Pos) {
+	if from.IsValid() && to.IsValid() && to.Offset() > from.Offset() {
+		n := to.Offset() - from.Offset()
+		if to.Line() != from.Line() {
+			n = 1
 		}
+		a.sb.WriteString(strings.Repeat(" ", int(min(n, 64))))
 	}
+}
+
+func (s *shell) flatten(src *arithSrc, expr syntax.ArithmExpr) {
+	gap := src.gap
 	after := func(p syntax.Pos, n int) syntax.Pos {
 		return syntax.NewPos(p.Offset()+uint(n), p.Line(), p.Col()+uint(n))
 	}
@@ -125,6 +137,9 @@ func (s *shell) flattenWord(src *arithSrc, w *syntax.Word) {
 type arithError struct{ expr, what, token string }
 
 func (e *arithError) Error() string {
+	if e.what == "" {
+		return "" // the reason was reported before
+	}
 	msg := e.expr + ": " + e.what
 	if e.token != "" {
 		msg += ` (error token is "` + e.token + `")`
@@ -338,7 +353,7 @@ func (e *evaluator) store(lv lvalue, n int64) {
 		return
 	}
 	if !e.s.assign(lv.name, lv.sub, lv.hasSub, strconv.FormatInt(n, 10), false) {
-		e.s.discard(1)
+		panic(&arithError{})
 	}
 }
 

@@ -302,7 +302,9 @@ func sourceBuiltin(s *shell, args []string) int {
 		s.params = args[1:]
 	}
 	s.lineOff, s.paramsSet = 0, false
+	s.traceDepth++
 	defer func() {
+		s.traceDepth--
 		s.frames, s.line, s.lineOff = old.frames, old.line, old.lineOff
 		if len(args) > 1 && !s.paramsSet {
 			s.params = old.params
@@ -726,7 +728,7 @@ func letBuiltin(s *shell, args []string) int {
 	for _, arg := range args[1:] {
 		var err error
 		if n, err = s.evaluate(arg, nil); err != nil {
-			s.complain("let", "%s", err.Error())
+			s.arithFailed("let: ", err)
 			return 1
 		}
 	}
@@ -771,8 +773,10 @@ func setBuiltin(s *shell, args []string) int {
 		case arg == "--":
 			s.params, s.paramsSet = slices.Clone(args[1:]), true
 			return 0
-		case arg == "-":
-			s.opt.xtrace = false
+		case arg == "-" || arg == "+":
+			if arg == "-" {
+				s.opt.xtrace = false
+			}
 			if len(args) > 1 {
 				s.params, s.paramsSet = slices.Clone(args[1:]), true
 			}
@@ -886,6 +890,10 @@ func shoptBuiltin(s *shell, args []string) int {
 	for _, name := range names {
 		opt, ok := optionNamed(table, name)
 		if !ok {
+			if posix {
+				s.complain("shopt", "%s: invalid option name", name)
+				continue
+			}
 			s.complain("shopt", "%s: invalid shell option name", name)
 			status = 1
 			continue
@@ -931,7 +939,7 @@ func getoptsBuiltin(s *shell, args []string) int {
 			return 1
 		}
 		if !s.assign(name, "", false, opt, false) {
-			return 1
+			return 2
 		}
 		return status
 	}

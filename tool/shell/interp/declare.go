@@ -277,7 +277,11 @@ func (s *shell) declareOne(variant string, o declOpts, arg declArg) bool {
 		}
 	}
 	if v.attrs&attrReadonly != 0 && (arg.has || o.off&attrReadonly != 0 || o.on&(attrArray|attrAssoc)&^v.attrs != 0) {
-		s.complain(variant, "%s: readonly variable", name)
+		if variant == "export" || variant == "readonly" {
+			s.readonly(name)
+		} else {
+			s.complain(variant, "%s: readonly variable", name)
+		}
 		return false
 	}
 	switch {
@@ -620,8 +624,11 @@ func (s *shell) unsetFunc(name string) {
 }
 
 func (s *shell) unsetElement(name, sub string) bool {
+	name, _ = s.resolve(name)
 	v, _ := s.find(name)
 	switch {
+	case sub == "":
+		return true
 	case v == nil || !v.set:
 		return true
 	case v.attrs&attrReadonly != 0:

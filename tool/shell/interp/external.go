@@ -191,7 +191,7 @@ func (s *shell) startFailed(args []string, prog string, err error) int {
 	info, statErr := s.stat(prog, false)
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return s.script(args, prog)
+		return s.runScript(args, prog)
 	case statErr == nil && info.IsDir():
 		s.warn("%s: %s", args[0], errText(syscall.EISDIR))
 		return 126
@@ -207,9 +207,9 @@ func (s *shell) startFailed(args []string, prog string, err error) int {
 	return 126
 }
 
-// script runs a file that the kernel has no interpreter for, as bash does, and puts
+// runScript runs a file that the kernel has no interpreter for, as bash does, and puts
 // everything in it to the same handlers.
-func (s *shell) script(args []string, prog string) int {
+func (s *shell) runScript(args []string, prog string) int {
 	d, err := s.open(prog, os.O_RDONLY, "script")
 	if err != nil {
 		s.warn("%s: %s", prog, errText(err))
@@ -227,6 +227,7 @@ func (s *shell) script(args []string, prog string) int {
 		return 126
 	}
 	c := s.fresh(prog, args[1:])
+	c.script = prog
 	return c.run(func() {
 		c.runText(text, &Source{Origin: Script, Name: prog, Text: text}, "")
 	})

@@ -34,12 +34,20 @@ func (s *shell) chdir(builtin, path, shown string, physical bool) bool {
 		return false
 	}
 	old := s.get("PWD")
-	s.dir = full
+	s.enter(full)
 	s.set("OLDPWD", old)
 	s.exportPwd("OLDPWD")
 	s.set("PWD", full)
 	s.exportPwd("PWD")
 	return true
+}
+
+// enter makes a folder the current one.
+func (s *shell) enter(dir string) {
+	if s.dirFile != nil {
+		s.dirFile.release()
+	}
+	s.dir, s.dirFile = dir, openFolder(dir)
 }
 
 // exportPwd keeps what the shell itself maintains in the environment.
@@ -261,14 +269,14 @@ func pushdBuiltin(s *shell, args []string) int {
 	stack := s.stack()
 	switch {
 	case len(args) == 0:
+		if stay {
+			return 0
+		}
 		if len(s.dirs) == 0 {
 			s.complain("pushd", "no other directory")
 			return 1
 		}
 		stack[0], stack[1] = stack[1], stack[0]
-		if stay {
-			return 0
-		}
 	case len(args[0]) > 1 && (args[0][0] == '+' || args[0][0] == '-') && args[0][1] >= '0' && args[0][1] <= '9':
 		i, ok := stackIndex(args[0], len(stack))
 		if !ok {
@@ -305,6 +313,10 @@ func popdBuiltin(s *shell, args []string) int {
 	if len(args) > 0 && args[0] == "-n" {
 		stay, args = true, args[1:]
 	}
+	if len(args) > 0 && (len(args[0]) < 2 || args[0][0] != '+' && args[0][0] != '-') {
+		s.complain("popd", "%s: invalid argument", args[0])
+		return 2
+	}
 	if len(s.dirs) == 0 {
 		s.complain("popd", "directory stack empty")
 		return 1
@@ -312,10 +324,6 @@ func popdBuiltin(s *shell, args []string) int {
 	i := 0
 	if len(args) > 0 {
 		var ok bool
-		if len(args[0]) < 2 || args[0][0] != '+' && args[0][0] != '-' {
-			s.complain("popd", "%s: invalid argument", args[0])
-			return 2
-		}
 		if i, ok = stackIndex(args[0], len(s.dirs)+1); !ok {
 			s.complain("popd", "%s: directory stack index out of range", args[0])
 			return 1

@@ -121,7 +121,10 @@ func (g *globber) walk(prefix string, parts []string) {
 	g.s.check()
 	part, last := parts[0], len(parts) == 1
 	if part == "" {
-		if last {
+		for len(parts) > 1 && !slices.ContainsFunc(parts[1:], func(p string) bool { return p != "" }) {
+			parts = parts[1:] // several slashes at the end count as one
+		}
+		if last = len(parts) == 1; last {
 			if prefix != "" && g.s.isDir(prefix) {
 				g.found(prefix)
 			}

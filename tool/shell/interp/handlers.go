@@ -85,7 +85,7 @@ func Start(req *ExecRequest) (Process, error) {
 }
 
 func attributes(req *ExecRequest) *os.ProcAttr {
-	return &os.ProcAttr{Dir: req.Dir, Env: req.Env, Files: req.Files}
+	return &os.ProcAttr{Dir: folderPath(req.Act), Env: req.Env, Files: req.Files}
 }
 
 type process struct{ p *os.Process }
@@ -113,7 +113,7 @@ func OpenFile(req *OpenRequest) (*os.File, error) {
 	if req.File != nil {
 		path = filepath.Join("/dev/fd", fdName(req.File))
 	} else if path != "" && !filepath.IsAbs(path) {
-		path = req.Dir + "/" + path
+		path = folderPath(req.Act) + "/" + path
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 && req.File == nil {
 		flag |= syscall.O_NONBLOCK

@@ -130,7 +130,9 @@ func readBuiltin(s *shell, args []string) int {
 		return int(truth(err != nil))
 	}
 	text, marks, status := s.readText(d, o)
-	s.storeRead(text, marks, names, o)
+	if !s.storeRead(text, marks, names, o) {
+		return 1
+	}
 	return status
 }
 
@@ -195,8 +197,8 @@ func lastRune(b []byte) []byte {
 	return b
 }
 
-// storeRead splits what was read, and assigns it.
-func (s *shell) storeRead(text []byte, marks []bool, names []string, o readOpts) {
+// storeRead splits what was read, and reports whether it could assign it.
+func (s *shell) storeRead(text []byte, marks []bool, names []string, o readOpts) bool {
 	ifs := s.ifs()
 	if o.exact {
 		ifs = "" // -N takes the characters as they are
@@ -205,12 +207,13 @@ func (s *shell) storeRead(text []byte, marks []bool, names []string, o readOpts)
 	isBlank := func(i int) bool {
 		return isSep(i) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n')
 	}
+	good := true
 	put := func(name, value string) {
 		base, sub, isSub := cutSubscript(name)
 		if isSub {
 			sub = s.runtimeSubscript(base, sub)
 		}
-		s.assign(base, sub, isSub, value, false)
+		good = s.assign(base, sub, isSub, value, false) && good
 	}
 	i, end := 0, len(text)
 	word := func() string {
@@ -239,12 +242,11 @@ func (s *shell) storeRead(text []byte, marks []bool, names []string, o readOpts)
 		for i < end {
 			list = append(list, word())
 		}
-		s.setList(o.array, list)
-		return
+		return s.setList(o.array, list)
 	}
 	if len(names) == 0 {
 		put("REPLY", string(text))
-		return
+		return good
 	}
 	for _, name := range names[:len(names)-1] {
 		value := ""
@@ -269,6 +271,7 @@ func (s *shell) storeRead(text []byte, marks []bool, names []string, o readOpts)
 		}
 	}
 	put(names[len(names)-1], rest)
+	return good
 }
 
 func mapfileBuiltin(s *shell, args []string) int {

@@ -179,7 +179,6 @@ func (o *options) flags() string {
 			sb.WriteByte(flag)
 		}
 	}
-	sb.WriteByte('c')
 	return sb.String()
 }
 

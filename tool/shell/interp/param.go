@@ -72,10 +72,16 @@ func (x *expander) param(pe *syntax.ParamExp, q quoting) {
 		}
 	}
 	if s.opt.nounset && !r.set && r.all == 0 && !guards(pe) {
+		if pe.Short && !syntax.ValidName(r.name) {
+			r.name = "$" + r.name
+		}
 		s.unbound(r)
 	}
 	if pe.Length {
 		n := len(r.list)
+		if r.all != 0 && s.opt.nounset && (r.v == nil || r.v.attrs == 0 && !r.v.set) {
+			s.unbound(r)
+		}
 		if r.all == 0 {
 			n = s.length(r.str)
 		}
@@ -147,9 +153,6 @@ func guards(pe *syntax.ParamExp) bool {
 
 func (s *shell) unbound(r ref) {
 	name := r.name
-	if name != "" && name[0] >= '0' && name[0] <= '9' || name == "!" {
-		name = "$" + name
-	}
 	if r.hasSub {
 		name += "[" + r.sub + "]"
 	}
@@ -255,6 +258,14 @@ func (s *shell) indirect(pe *syntax.ParamExp, r *ref) bool {
 	if v, _ := s.find(pe.Param.Value); v != nil && v.attrs&attrNameref != 0 && pe.Index == nil {
 		r.str = v.str
 		return false
+	}
+	if r.all != 0 {
+		// ${!@} names what all parameters together name.
+		if len(r.list) == 0 {
+			r.all = 0
+			return false
+		}
+		r.str, r.all, r.set = strings.Join(r.list, " "), 0, true
 	}
 	if !r.set {
 		if guards(pe) {
@@ -517,7 +528,7 @@ func (x *expander) operator(pe *syntax.ParamExp, r *ref, q quoting) bool {
 			y.alternative(word, q)
 			val := y.join()
 			if !s.assign(r.name, r.sub, r.hasSub, val, false) {
-				s.discard(1)
+				s.dropLine()
 			}
 			r.str, r.set = s.value2(r), true
 		}

@@ -202,13 +202,7 @@ func (f *formatter) directive(format string) (int, bool) {
 			}
 			arg = quoteBackslash(arg)
 		case 'c':
-			if arg != "" {
-				_, n := utf8.DecodeRuneInString(arg)
-				if !f.s.utf8() {
-					n = 1
-				}
-				arg = arg[:n]
-			}
+			arg = (arg + "\x00")[:1] // a byte, and a null byte for nothing
 			sp.hasPr = false
 		}
 		if sp.hasPr {

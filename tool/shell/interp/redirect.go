@@ -12,8 +12,14 @@ import (
 // redirect applies redirections in their order. undo restores the descriptors, and must
 // be called also after a failure.
 func (s *shell) redirect(rds []*syntax.Redirect) (undo func(), ok bool) {
+	undo, _, ok = s.redirectKeep(rds)
+	return undo, ok
+}
+
+// redirectKeep also returns what to call instead of undo if the redirections stay.
+func (s *shell) redirectKeep(rds []*syntax.Redirect) (undo, keep func(), ok bool) {
 	if len(rds) == 0 {
-		return func() {}, true
+		return func() {}, func() {}, true
 	}
 	type saved struct {
 		n int
@@ -25,6 +31,14 @@ func (s *shell) redirect(rds []*syntax.Redirect) (undo func(), ok bool) {
 			s.fds.close(old[i].n)
 			if old[i].d != nil {
 				s.fds.put(old[i].n, old[i].d)
+			}
+		}
+		old = nil
+	}
+	keep = func() {
+		for _, o := range old {
+			if o.d != nil {
+				o.d.release()
 			}
 		}
 		old = nil
@@ -51,10 +65,10 @@ func (s *shell) redirect(rds []*syntax.Redirect) (undo func(), ok bool) {
 		s.check()
 		s.pos = rd.Pos()
 		if !s.redirectOne(rd, put) {
-			return undo, false
+			return undo, keep, false
 		}
 	}
-	return undo, true
+	return undo, keep, true
 }
 
 func (s *shell) redirectOne(rd *syntax.Redirect, put func(int, *desc)) bool {

@@ -82,6 +82,7 @@ func New(cfg Config) (*Runner, error) {
 		}
 		s.fds.put(n, adopt(os.NewFile(uintptr(fd), f.Name())))
 	}
+	s.enter(s.dir)
 	s.initial(cfg.Env)
 	return r, nil
 }

@@ -32,6 +32,7 @@ type shell struct {
 	level   int // BASH_SUBSHELL
 	pid     int // BASHPID
 	name0   string
+	script  string // the file that is run, if it is not -c text
 	params  []string
 	scopes  []*scope
 	varSeq  int
@@ -46,8 +47,9 @@ type shell struct {
 	umask  int // -1: the process's own
 	limits map[int]syscall.Rlimit
 
-	dir  string
-	dirs []string // pushd, without the current folder
+	dir     string
+	dirFile *desc    // the folder, whatever becomes of its name
+	dirs    []string // pushd, without the current folder
 
 	opt        options
 	traps      map[string]trap
@@ -144,6 +146,9 @@ func (s *shell) sub() *shell {
 	c := *s
 	c.scopes = copyScopes(s.scopes)
 	c.fds = s.fds.clone()
+	if s.dirFile != nil {
+		s.dirFile.hold()
+	}
 	s.funcsShared, c.funcsShared = true, true
 	c.aliases = maps.Clone(s.aliases)
 	c.hashed = maps.Clone(s.hashed)
@@ -185,6 +190,10 @@ func (s *shell) run(body func()) int {
 // release lets go of everything the shell holds.
 func (s *shell) release() {
 	s.fds.closeAll()
+	if s.dirFile != nil {
+		s.dirFile.release()
+		s.dirFile = nil
+	}
 	s.r.total.Add(-s.grown)
 }
 
@@ -246,7 +255,13 @@ func (s *shell) at(pos syntax.Pos) {
 	s.line, s.pos = pos.Line()+s.lineOff, pos
 }
 
-func (s *shell) act() Act { return Act{Pos: s.pos, Source: s.src, Dir: s.dir} }
+func (s *shell) act() Act {
+	a := Act{Pos: s.pos, Source: s.src, Dir: s.dir}
+	if s.dirFile != nil {
+		a.DirFile = s.dirFile.f
+	}
+	return a
+}
 
 func (s *shell) unsupported(construct string, pos syntax.Pos) {
 	if pos.IsValid() {
@@ -291,6 +306,14 @@ func (s *shell) errText(text string) {
 // fail reports that an expansion failed, and drops the rest of the line.
 func (s *shell) fail(format string, args ...any) {
 	s.warn(format, args...)
+	s.dropLine()
+}
+
+// dropLine drops the rest of the line, or ends the shell under set -e.
+func (s *shell) dropLine() {
+	if s.opt.errexit {
+		panic(exiting{1})
+	}
 	s.discard(1)
 }
 

@@ -60,7 +60,11 @@ func (s *shell) special(name string) *variable {
 		}
 		return num(s.jobPid(s.lastBg))
 	case "-":
-		return str(s.opt.flags())
+		flags := s.opt.flags()
+		if s.script == "" {
+			flags += "c"
+		}
+		return str(flags)
 	case "_":
 		return str(s.lastArg)
 	}
@@ -110,6 +114,9 @@ func (s *shell) special(name string) *variable {
 			default:
 				l = append(l, strconv.Itoa(int(f.line)))
 			}
+		}
+		if s.script != "" {
+			l = append(l, map[string]string{"FUNCNAME": "main", "BASH_SOURCE": s.script, "BASH_LINENO": "0"}[name])
 		}
 		return list(l)
 	case "PIPESTATUS":
@@ -232,7 +239,7 @@ func (s *shell) initial(env []string) {
 	for _, pair := range env {
 		name, value, ok := strings.Cut(pair, "=")
 		switch {
-		case !ok || name == "":
+		case !ok || name == "" || name == "_":
 		case syntax.ValidName(name):
 			v := s.newVar(global, name)
 			v.attrs, v.set, v.str = attrExport, true, value

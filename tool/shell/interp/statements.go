@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,11 +55,15 @@ func (s *shell) quietly(f func()) {
 }
 
 func (s *shell) command(st *syntax.Stmt) {
-	if !st.Negated {
+	switch {
+	case !st.Negated:
 		s.perform(st)
 		return
+	case s.opt.errexit:
+		s.quietly(func() { s.perform(st) })
+	default:
+		s.perform(st)
 	}
-	s.quietly(func() { s.perform(st) })
 	if s.flow.kind == 0 {
 		s.status = int(truth(s.status == 0))
 	}
@@ -66,13 +71,14 @@ func (s *shell) command(st *syntax.Stmt) {
 
 // perform runs a statement without its "!" and "&".
 func (s *shell) perform(st *syntax.Stmt) {
+	_, s.errTrap = s.traps["ERR"]
+	had := s.errTrap
+	whole := true // it is not made of other commands, whose failure counts on its own
 	switch cm := st.Cmd.(type) {
 	case *syntax.CallExpr:
 		s.simple(st, cm)
-		return
 	case *syntax.DeclClause:
 		s.declClause(st, cm)
-		return
 	case *syntax.BinaryCmd:
 		switch cm.Op {
 		case syntax.AndStmt, syntax.OrStmt:
@@ -80,12 +86,22 @@ func (s *shell) perform(st *syntax.Stmt) {
 			if s.flow.kind == 0 && (s.status == 0) == (cm.Op == syntax.AndStmt) {
 				s.stmt(cm.Y)
 			}
+			whole = false
 		default:
 			s.pipeline(cm)
-			s.failed()
 		}
-		return
+	default:
+		whole = s.redirected(st)
 	}
+	if whole && !st.Negated {
+		s.errTrap = had
+		s.failed()
+	}
+}
+
+// redirected runs a compound command with its redirections, and reports whether its
+// failure is its own.
+func (s *shell) redirected(st *syntax.Stmt) bool {
 	s.at(st.Pos())
 	marks := len(s.procSubs)
 	defer s.closeProcSubs(marks)
@@ -93,16 +109,15 @@ func (s *shell) perform(st *syntax.Stmt) {
 	defer undo()
 	if !ok {
 		s.leaf(1)
-		return
+		return true
 	}
-	s.compound(st.Cmd)
+	return s.compound(st.Cmd)
 }
 
 // leaf sets the status of a command that is not made of others.
 func (s *shell) leaf(status int) {
 	s.status = status
 	s.pipeStatus = []int{status}
-	s.failed()
 }
 
 // failed runs the ERR trap and obeys set -e.
@@ -133,12 +148,15 @@ func (s *shell) funcDepth() int {
 	return n
 }
 
-func (s *shell) compound(cmd syntax.Command) {
+// compound runs a compound command, and reports whether its failure is its own and not
+// one of the commands in it.
+func (s *shell) compound(cmd syntax.Command) bool {
 	switch cm := cmd.(type) {
 	case nil:
 		s.leaf(0)
 	case *syntax.Block:
 		s.stmts(cm.Stmts)
+		return false
 	case *syntax.Subshell:
 		c := s.sub()
 		status := c.run(func() { c.stmts(cm.Stmts) })
@@ -148,12 +166,16 @@ func (s *shell) compound(cmd syntax.Command) {
 		s.leaf(status)
 	case *syntax.IfClause:
 		s.ifClause(cm)
+		return false
 	case *syntax.WhileClause:
 		s.while(cm)
+		return false
 	case *syntax.ForClause:
 		s.forClause(cm)
+		return false
 	case *syntax.CaseClause:
 		s.caseClause(cm)
+		return false
 	case *syntax.FuncDecl:
 		if cm.Name == nil || len(cm.Names) > 0 {
 			s.unsupported("a function of another shell", cm.Pos())
@@ -167,11 +189,13 @@ func (s *shell) compound(cmd syntax.Command) {
 		s.leaf(s.testClause(cm))
 	case *syntax.TimeClause:
 		s.time(cm)
+		return false
 	case *syntax.CoprocClause:
 		s.unsupported("coproc", cm.Pos())
 	default:
 		s.unsupported("a command of another shell", cmd.Pos())
 	}
+	return true
 }
 
 func (s *shell) ifClause(cm *syntax.IfClause) {
@@ -263,8 +287,11 @@ func (s *shell) forClause(cm *syntax.ForClause) {
 			if s.opt.xtrace {
 				s.trace("for " + loop.Name.Value + " in " + iterText(s.src, loop))
 			}
-			if !s.assign(loop.Name.Value, "", false, item, false) {
-				s.discard(1)
+			if v, _ := s.find(loop.Name.Value); v != nil && v.attrs&attrNameref != 0 {
+				v.str, v.set = item, true // the loop changes what is referred to
+			} else if !s.assign(loop.Name.Value, "", false, item, false) {
+				s.leaf(1)
+				return
 			}
 			again := s.body(cm.Do)
 			status = s.status
@@ -283,10 +310,10 @@ func (s *shell) forClause(cm *syntax.ForClause) {
 			if s.opt.xtrace {
 				s.trace("(( " + s.nodeText(expr) + " ))")
 			}
-			return s.arithCommand(expr, "((")
+			return s.arithCommand(expr, "((", syntax.Pos{})
 		}
 		if _, ok := eval(loop.Init); !ok {
-			s.leaf(1)
+			s.status = 1
 			return
 		}
 		for {
@@ -356,7 +383,7 @@ func (s *shell) define(cm *syntax.FuncDecl) {
 		return
 	}
 	s.ownFuncs()
-	file := "environment"
+	file := cmp.Or(s.script, "environment")
 	if n := len(s.frames); n > 0 && s.frames[n-1].file != "" {
 		file = s.frames[n-1].file
 	}
@@ -381,18 +408,19 @@ func (s *shell) ownFuncs() {
 }
 
 // arithCommand evaluates for (( )) and let, which fail without dropping the line.
-func (s *shell) arithCommand(expr syntax.ArithmExpr, who string) (int64, bool) {
+func (s *shell) arithCommand(expr syntax.ArithmExpr, who string, end syntax.Pos) (int64, bool) {
 	if expr == nil {
 		return 0, true
 	}
 	src := s.arithSource(expr)
+	src.gap(expr.End(), end)
 	return s.arithNamed(src, who)
 }
 
 func (s *shell) arithNamed(src *arithSrc, who string) (int64, bool) {
 	n, err := s.evaluate(src.text(), src.keys)
 	if err != nil {
-		s.warn("%s: %s", who, err.Error())
+		s.arithFailed(who+": ", err)
 		return 0, false
 	}
 	return n, true
@@ -405,7 +433,7 @@ func (s *shell) arithmCmd(cm *syntax.ArithmCmd) {
 	if s.opt.xtrace {
 		s.trace("(( " + s.nodeText(cm.X) + " ))")
 	}
-	n, ok := s.arithCommand(cm.X, "((")
+	n, ok := s.arithCommand(cm.X, "((", cm.Right)
 	s.leaf(int(truth(n == 0 || !ok)))
 }
 
@@ -445,7 +473,6 @@ func letArgs(srcs []*arithSrc) []string {
 // simple runs a simple command.
 func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 	s.at(cm.Pos())
-	_, s.errTrap = s.traps["ERR"]
 	s.current = st
 	s.substState = -1
 	marks := len(s.procSubs)
@@ -468,9 +495,7 @@ func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 	if s.opt.xtrace {
 		s.traceArgs(args)
 	}
-	had := s.errTrap
 	status := s.invoke(st, args, temp, added)
-	s.errTrap = had
 	s.current = st
 	if ch := s.signalledChild; ch != nil {
 		s.signalledChild = nil
@@ -478,7 +503,6 @@ func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 		s.tellSignal(ch.info.Pid, ch.status.Signal(), s.commandText(), true)
 	}
 	s.leaf(status)
-	s.errTrap = true
 	s.lastArg = args[len(args)-1]
 }
 
@@ -498,11 +522,12 @@ func (s *shell) invoke(st *syntax.Stmt, args []string, temp *scope, added []stri
 		s.lead = nil
 	}
 	s.call(kind, args, added)
-	undo, ok := s.redirect(st.Redirs)
+	undo, keep, ok := s.redirectKeep(st.Redirs)
 	defer func() {
 		if s.keepRedirs {
 			s.keepRedirs = false
-			undo = func() {}
+			keep()
+			return
 		}
 		undo()
 	}()
@@ -572,7 +597,7 @@ func (s *shell) assignStmt(as *syntax.Assign) {
 			s.trace(s.nodeText(as))
 		}
 		if !s.assignArray(name, as.Array, as.Append, 0, nil) {
-			s.discard(1)
+			s.dropLine()
 		}
 		return
 	}
@@ -598,7 +623,7 @@ func (s *shell) assignStmt(as *syntax.Assign) {
 		s.trace(head + op + quoteAssigned(value))
 	}
 	if !s.assign(name, sub, hasSub, value, as.Append) {
-		s.discard(1)
+		s.dropLine()
 	}
 }
 
@@ -884,6 +909,9 @@ func (s *shell) pipeline(cm *syntax.BinaryCmd) {
 			statuses[i] = c.detached(func() { c.unwrapped(st) })
 		}()
 	}
+	// The scheduler would run the newest goroutine first; with this one behind them the
+	// stages begin in their order, as they do in bash.
+	go func() {}()
 	for range running {
 		s.await(all)
 	}
@@ -911,6 +939,7 @@ func (s *shell) unwrapped(st *syntax.Stmt) {
 	defer undo()
 	if !ok {
 		s.leaf(1)
+		s.failed()
 		return
 	}
 	s.stmts(sub.Stmts)
@@ -1050,6 +1079,7 @@ func (s *shell) procSubst(ps *syntax.ProcSubst) string {
 	c.fds.put(at, adopt(theirs))
 	j := s.newJob(c, "")
 	j.procSub = true
+	c.traceDepth++
 	s.launch(c, j, func() { c.stmts(ps.Stmts) })
 	n := s.fds.free(63, -1)
 	s.fds.put(n, adopt(ours))

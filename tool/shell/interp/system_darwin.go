@@ -39,6 +39,10 @@ func startProcess(req *ExecRequest) (*os.Process, error) {
 	return os.StartProcess(req.Path, req.Args, attributes(req))
 }
 
+func openFolder(string) *desc { return nil }
+
+func folderPath(act Act) string { return act.Dir }
+
 // memoryFile has no counterpart here: a pipe is filled by a goroutine instead.
 func memoryFile(text string) (*os.File, error) {
 	r, w, err := pipe()

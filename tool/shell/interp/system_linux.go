@@ -82,6 +82,25 @@ func startLimited(req *ExecRequest, attr *os.ProcAttr) (*os.Process, error) {
 	return p, nil
 }
 
+// openFolder returns a descriptor that can stand for a folder, but not list it.
+func openFolder(dir string) *desc {
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	d := &desc{f: os.NewFile(uintptr(fd), dir), fd: fd}
+	d.refs.Store(1)
+	return d
+}
+
+// folderPath is a path that leads to the folder of an act.
+func folderPath(act Act) string {
+	if act.DirFile == nil {
+		return act.Dir
+	}
+	return "/proc/self/fd/" + fdName(act.DirFile)
+}
+
 // memoryFile returns a file that lives in memory only.
 func memoryFile(text string) (*os.File, error) {
 	fd, err := unix.MemfdCreate("here-document", unix.MFD_CLOEXEC)

@@ -94,7 +94,7 @@ func (s *shell) compare(op syntax.BinTestOperator, l, r *syntax.Word) int {
 				return no(compareInts(op.String(), a, b))
 			}
 		}
-		s.warn("[[: %s", err.Error())
+		s.arithFailed("[[: ", err)
 		return 1
 	}
 	return no(s.compareFiles(op.String(), left, right))

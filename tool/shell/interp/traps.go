@@ -98,11 +98,14 @@ func (s *shell) runTraps() {
 }
 
 func (s *shell) runTrap(name string, t trap) {
-	noErr := s.noErr
-	s.noErr = 0
+	noErr, off := s.noErr, s.lineOff
+	s.noErr, s.lineOff = 0, 0
+	if name == "ERR" {
+		s.lineOff = s.line - 1 // $LINENO is where it failed
+	}
 	s.traceDepth++
 	defer func() {
-		s.noErr = noErr
+		s.noErr, s.lineOff = noErr, off
 		s.traceDepth--
 	}()
 	s.runText(t.action, &Source{Origin: Trap, Name: name, Text: t.action}, strings.ToLower(name)+" trap")

@@ -321,8 +321,8 @@ func (s *shell) resolve(name string) (target, sub string) {
 		}
 		name = v.str
 	}
-	s.warn("%s: circular name reference", name)
-	return name, ""
+	s.warn("warning: %s: circular name reference", name)
+	return "", ""
 }
 
 // lookup returns the variable that a name means, or nil. Special parameters and
@@ -348,10 +348,8 @@ func (s *shell) get(name string) string {
 
 // home returns the scope in which an assignment to the name takes place.
 func (s *shell) home(name string) *scope {
-	for _, sc := range slices.Backward(s.scopes) {
-		if sc.vars[name] != nil && !sc.temp {
-			return sc
-		}
+	if _, sc := s.find(name); sc != nil {
+		return sc
 	}
 	return s.scopes[0]
 }
@@ -375,10 +373,6 @@ func (s *shell) assign(name, sub string, hasSub bool, value string, add bool) bo
 	if v != nil && v.attrs&attrReadonly != 0 {
 		s.readonly(target)
 		return false
-	}
-	if t, tsc := s.find(target); t != nil && tsc.temp {
-		// A=b before a builtin that assigns to A: both change.
-		s.assignIn(t, target, sub, hasSub, value, add)
 	}
 	if v == nil {
 		v = s.newVar(sc, target)
