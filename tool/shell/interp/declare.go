@@ -336,20 +336,6 @@ func validRef(target string) bool {
 	return syntax.ValidName(name)
 }
 
-func (a *array) shareable() *array {
-	if a != nil {
-		a.shared = true
-	}
-	return a
-}
-
-func (m *assoc) shareable() *assoc {
-	if m != nil {
-		m.shared = true
-	}
-	return m
-}
-
 func (s *shell) scopeOf(name string, v *variable) *scope {
 	for _, sc := range s.scopes {
 		if sc.vars[name] == v {

@@ -67,6 +67,22 @@ func (a *array) own() *array {
 	return a
 }
 
+// shareable marks an array that a second shell is about to see. What is marked already may
+// be in use elsewhere and is not written to.
+func (a *array) shareable() *array {
+	if a != nil && !a.shared {
+		a.shared = true
+	}
+	return a
+}
+
+func (m *assoc) shareable() *assoc {
+	if m != nil && !m.shared {
+		m.shared = true
+	}
+	return m
+}
+
 func (a *array) len() int {
 	if a == nil {
 		return 0
@@ -281,12 +297,8 @@ func copyScopes(scopes []*scope) []*scope {
 	for i, sc := range scopes {
 		c := &scope{vars: make(map[string]*variable, len(sc.vars)), call: sc.call, temp: sc.temp}
 		for name, v := range sc.vars {
-			if v.arr != nil {
-				v.arr.shared = true
-			}
-			if v.m != nil {
-				v.m.shared = true
-			}
+			v.arr.shareable()
+			v.m.shareable()
 			w := *v
 			c.vars[name] = &w
 		}
