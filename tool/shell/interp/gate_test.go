@@ -31,6 +31,8 @@ type session struct {
 	acts []string // started programs and opened files, in their order
 	late []string // what happened after a refusal
 	no   bool     // something was refused
+
+	limits interp.Limits
 }
 
 var errNo = &interp.Refused{Err: errors.New("not allowed here")}
@@ -130,7 +132,7 @@ func (s *session) start(text string) *syntax.File {
 	var err error
 	s.r, err = interp.New(interp.Config{
 		Dir: s.dir, Env: []string{"PATH=" + bin + ":/usr/bin:/bin", "HOME=" + s.dir, "LANG=C.UTF-8"}, Text: text,
-		Stdin: s.in, Stdout: s.out, Stderr: s.out, Handlers: s.h,
+		Stdin: s.in, Stdout: s.out, Stderr: s.out, Handlers: s.h, Limits: s.limits,
 	})
 	if err != nil {
 		s.t.Fatal(err)

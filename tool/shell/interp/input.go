@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/sys/unix"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -18,14 +19,18 @@ type lineReader struct {
 	s     *shell
 	d     *desc
 	until time.Time
-	buf   []byte
+	buf   []byte // what was read and not yet returned, in all
+	all   []byte
 	seeks bool
+	ahead bool // more than the next byte may be read
+	sure  int  // so many bytes can be read without waiting
 }
 
 func (s *shell) lines(d *desc, until time.Time) *lineReader {
 	r := &lineReader{s: s, d: d, until: until}
 	_, err := syscall.Seek(d.fd, 0, io.SeekCurrent)
 	r.seeks = err == nil && !d.waits
+	r.ahead = r.seeks
 	return r
 }
 
@@ -33,24 +38,45 @@ func (s *shell) lines(d *desc, until time.Time) *lineReader {
 // what was too much.
 func (r *lineReader) byte() (byte, error) {
 	if len(r.buf) == 0 {
-		n := 1
-		if r.seeks {
-			n = 4096
-		}
-		buf := make([]byte, n)
-		n, err := r.s.readFd(r.d, buf, r.until)
-		if err != nil {
+		if err := r.fill(); err != nil {
 			return 0, err
 		}
-		r.buf = buf[:n]
 	}
 	c := r.buf[0]
 	r.buf = r.buf[1:]
 	return c, nil
 }
 
+func (r *lineReader) fill() error {
+	if r.all == nil {
+		r.all = make([]byte, 1)
+		if r.ahead {
+			r.all = make([]byte, 4096)
+		}
+	}
+	if r.sure > 0 {
+		r.sure--
+		if n, err := syscall.Read(r.d.fd, r.all); err == nil && n > 0 {
+			r.buf = r.all[:n]
+			return nil
+		}
+	}
+	n, err := r.s.readFd(r.d, r.all, r.until)
+	if err != nil {
+		return err
+	}
+	r.buf = r.all[:n]
+	if !r.ahead && r.d.waits {
+		// As many bytes as are there need no further poll.
+		if n, err := unix.IoctlGetInt(r.d.fd, inputWaiting); err == nil {
+			r.sure = min(n, 4096)
+		}
+	}
+	return nil
+}
+
 func (r *lineReader) done() {
-	if len(r.buf) > 0 {
+	if r.seeks && len(r.buf) > 0 {
 		syscall.Seek(r.d.fd, int64(-len(r.buf)), io.SeekCurrent)
 		r.buf = nil
 	}
@@ -348,6 +374,7 @@ func mapfileBuiltin(s *shell, args []string) int {
 	v.attrs |= attrArray
 	v.arr, v.set, v.str = v.arr.own(), true, ""
 	r := s.lines(d, time.Time{})
+	r.ahead = r.seeks || most == 0 // what is read to its end can be read in large pieces
 	defer r.done()
 	var line []byte
 	total, count := 0, 0

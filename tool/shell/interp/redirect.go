@@ -61,6 +61,7 @@ func (s *shell) redirectKeep(rds []*syntax.Redirect) (undo, keep func(), ok bool
 			s.fds.put(n, d)
 		}
 	}
+	defer func(pos syntax.Pos) { s.pos = pos }(s.pos)
 	for _, rd := range rds {
 		s.check()
 		s.pos = rd.Pos()

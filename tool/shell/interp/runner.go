@@ -1,8 +1,10 @@
 package interp
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,17 +15,20 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-const (
-	// maxValue bounds one value: a variable, the output of a substitution, the words
-	// of one expansion.
-	maxValue = 64 << 20
-	// maxTotal bounds all variables together.
-	maxTotal = 512 << 20
-	// maxDepth bounds functions, eval, source and substitutions inside each other.
-	maxDepth = 5000
+// Limits bound what a command can make the interpreter hold. Zero values mean the
+// defaults.
+type Limits struct {
+	// Value bounds one value in bytes: a variable, the output of a substitution, the
+	// words of one expansion. The default is 64 MiB.
+	Value int
+	// Total bounds all variables together. The default is 512 MiB.
+	Total int64
+	// Depth bounds functions, eval, source and subshells inside each other. The default
+	// is 2,000.
+	Depth int
+}
 
-	pollIn = unix.POLLIN
-)
+const pollIn = unix.POLLIN
 
 // A Config says how a [Runner] begins.
 type Config struct {
@@ -36,11 +41,13 @@ type Config struct {
 	// runner uses copies and leaves the files to the caller.
 	Stdin, Stdout, Stderr *os.File
 	Handlers              Handlers
+	Limits                Limits
 }
 
 // A Runner runs one tree. It is made by [New] and used once.
 type Runner struct {
 	h     Handlers
+	max   Limits
 	pid   int
 	gate  *gate
 	crowd *crowd
@@ -60,9 +67,8 @@ func New(cfg Config) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{h: cfg.Handlers.refusing(), pid: os.Getpid(), gate: g, crowd: newCrowd(), began: time.Now()}
-	if cfg.Name == "" {
-		cfg.Name = "bash"
-	}
+	r.max = Limits{cmp.Or(cfg.Limits.Value, 64<<20), cmp.Or(cfg.Limits.Total, 512<<20), cmp.Or(cfg.Limits.Depth, 2000)}
+	cfg.Name = cmp.Or(cfg.Name, "bash")
 	s := &shell{
 		r: r, ctx: context.Background(), pid: r.pid, name0: cfg.Name, params: cfg.Params,
 		scopes: []*scope{newScope()}, fds: fdTable{}, umask: -1, dir: filepath.Clean(cfg.Dir),
@@ -123,15 +129,22 @@ func (r *Runner) Stop(err error) { r.gate.close(err) }
 
 // bound ends the run if a value has grown too large.
 func (r *Runner) bound(s *shell, n int) {
-	if n > maxValue {
-		s.limited("a value has grown beyond 64 MiB")
+	if n > r.max.Value {
+		s.limited(fmt.Sprintf("a value has grown beyond %d bytes", r.max.Value))
 	}
 }
 
 func (r *Runner) grow(s *shell, n int) {
 	s.grown += int64(n)
-	if r.total.Add(int64(n)) > maxTotal {
-		s.limited("the variables have grown beyond 512 MiB together")
+	if r.total.Add(int64(n)) > r.max.Total {
+		s.limited(fmt.Sprintf("the variables have grown beyond %d bytes together", r.max.Total))
+	}
+}
+
+// deeper counts one more level of functions, texts and subshells.
+func (s *shell) deeper() {
+	if s.depth++; s.depth > s.r.max.Depth {
+		s.limited(fmt.Sprintf("commands are nested deeper than %d levels", s.r.max.Depth))
 	}
 }
 
@@ -174,9 +187,7 @@ func deep(text string) bool {
 
 // runText runs text that appeared at run time.
 func (s *shell) runText(text string, src *Source, who string) {
-	if s.depth++; s.depth > maxDepth {
-		s.limited("the command is nested too deeply")
-	}
+	s.deeper()
 	defer func() { s.depth-- }()
 	defer s.from(src)()
 	stmts, err := s.parse(text, src)

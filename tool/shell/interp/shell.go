@@ -140,9 +140,8 @@ type hashEntry struct {
 // sub returns a copy of the shell for a subshell.
 func (s *shell) sub() *shell {
 	s.check()
-	if s.depth > maxDepth {
-		s.limited("the command is nested too deeply")
-	}
+	s.deeper()
+	s.depth--
 	c := *s
 	c.scopes = copyScopes(s.scopes)
 	c.fds = s.fds.clone()
@@ -539,10 +538,13 @@ func (s *shell) homeOf(user string) (string, bool) {
 // readAll reads a descriptor to its end.
 func (s *shell) readAll(d *desc) (string, error) {
 	var sb strings.Builder
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, 4<<10)
 	for {
 		n, err := s.readFd(d, buf, time.Time{})
 		sb.Write(buf[:n])
+		if n == len(buf) && n < 64<<10 {
+			buf = make([]byte, 64<<10)
+		}
 		s.r.bound(s, sb.Len())
 		if err != nil {
 			if err == io.EOF {

@@ -788,9 +788,7 @@ func (s *shell) temporary(assigns []*syntax.Assign) (*scope, []string) {
 }
 
 func (s *shell) callFunction(f *function, args []string, temp *scope) int {
-	if s.depth++; s.depth > maxDepth {
-		s.limited("functions are nested too deeply")
-	}
+	s.deeper()
 	sc := temp
 	if sc == nil {
 		sc = newScope()

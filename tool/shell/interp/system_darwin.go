@@ -56,7 +56,10 @@ func memoryFile(text string) (*os.File, error) {
 	return r, nil
 }
 
-const getTermios = unix.TIOCGETA
+const (
+	getTermios   = unix.TIOCGETA
+	inputWaiting = 0x4004667f // FIONREAD
+)
 
 func accessTime(st *syscall.Stat_t) time.Time { return time.Unix(st.Atimespec.Unix()) }
 

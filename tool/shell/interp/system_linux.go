@@ -116,7 +116,10 @@ func memoryFile(text string) (*os.File, error) {
 	return f, err
 }
 
-const getTermios = unix.TCGETS
+const (
+	getTermios   = unix.TCGETS
+	inputWaiting = unix.TIOCINQ
+)
 
 func accessTime(st *syscall.Stat_t) time.Time { return time.Unix(st.Atim.Unix()) }
 
