@@ -92,7 +92,7 @@ func readSamples(t *testing.T) []sample {
 //
 // ASSENT_LIKE=all runs all of them, and a regular expression those whose id or group it
 // matches. ASSENT_LIKE_FILE names another list, of JSON objects with id, kind and command;
-// run what you do not know in a sandbox.
+// run what you do not know in a sandbox. ASSENT_LIKE_PATIENCE is how long one may take.
 func TestLikeBash(t *testing.T) {
 	samples := readSamples(t)
 	if step := rounds.N(4, 1); step > 1 && os.Getenv("ASSENT_LIKE") == "" {
@@ -107,6 +107,9 @@ func TestLikeBash(t *testing.T) {
 	if only := os.Getenv("ASSENT_LIKE"); only != "" && only != "all" {
 		re := regexp.MustCompile("^(?:" + only + ")$")
 		samples = slices.DeleteFunc(samples, func(s sample) bool { return !re.MatchString(s.id) && !re.MatchString(s.group) })
+	}
+	if d, err := time.ParseDuration(os.Getenv("ASSENT_LIKE_PATIENCE")); err == nil {
+		patience = d
 	}
 	fixture := makeFixture(t)
 	known := readDifferences(t)
@@ -298,7 +301,8 @@ func (p *place) run(command string, run func(dir, command string, env []string, 
 	return res
 }
 
-const patience = 30 * time.Second
+// patience is how long a command may take; some of other lists are servers.
+var patience = 30 * time.Second
 
 func runBash(dir, command string, env []string, stdout, stderr *os.File) (int, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
