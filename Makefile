@@ -17,11 +17,11 @@ BENCHFLAGS ?=
 CORPUS ?= ../shared/corpus
 
 # Tests that stand behind a build tag are checked as well, wherever they run.
-TAGS = all,e2e,mcpe2e,conformance
+TAGS = all,e2e,mcpe2e,conformance,likebash
 # Under the race detector a program waits at its end, a second unless it is told otherwise.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test -race
 
-.PHONY: help build test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz soak bench corpus demo need need-all e2e mcp-e2e conformance
+.PHONY: help build test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz like-bash soak bench corpus demo need need-all e2e mcp-e2e conformance
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -70,6 +70,9 @@ fuzz: need-all ## every fuzz test for FUZZTIME (2m), raw text against three shel
 	GO="$(GO)" sh scripts/fuzz.sh $(FUZZTIME)
 	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -timeout 12h -run '^TestRawText$$' ./tool/shell/subset
 	ASSENT_SOUND=1000000 $(GO) test -tags all -count=1 -timeout 12h -run '^TestSound$$' ./internal/soundness
+
+like-bash: need-all ## real commands in bash and in our own interpreter: the same output, status and files
+	$(GO) test -count=1 -tags likebash -timeout 60m -run '^TestLikeBash$$' ./tool/shell/interp
 
 soak: need-all ## all tests with their long rounds in full
 	ASSENT_ROUNDS=full $(RACE) -tags all -count=1 -timeout 2h ./...

@@ -45,6 +45,7 @@ var table = map[string]line{
 	"tool/shell/subset":      {pure: true},
 	"tool/shell/programs":    {pure: true},
 	"tool/shell/analysis":    {inside: []string{"tool/shell/programs", "tool/shell/subset"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
+	"tool/shell/interp":      {outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
 	"tool/shell/host":        {inside: []string{"internal/gitconfig", "tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, outside: []string{"golang.org/x/sys"}},

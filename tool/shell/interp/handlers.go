@@ -1,0 +1,149 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// DefaultHandlers do what bash would do, and refuse nothing. They serve tests and
+// programs that judge in Call alone.
+func DefaultHandlers() Handlers {
+	return Handlers{
+		Exec: func(_ context.Context, req *ExecRequest) (func() (Process, error), error) {
+			return func() (Process, error) { return Start(req) }, nil
+		},
+		Open: func(ctx context.Context, req *OpenRequest) (func() (*os.File, error), error) {
+			if req.Network != "" {
+				// The connection is made before the function acts, since it takes time.
+				f, err := dial(ctx, req)
+				return func() (*os.File, error) { return f, nil }, err
+			}
+			return func() (*os.File, error) { return OpenFile(req) }, nil
+		},
+		ReadDir: func(_ context.Context, req *PathRequest) ([]fs.DirEntry, error) {
+			return os.ReadDir(req.Path)
+		},
+		Stat: func(_ context.Context, req *StatRequest) (fs.FileInfo, error) {
+			if req.NoFollow {
+				return os.Lstat(req.Path)
+			}
+			return os.Stat(req.Path)
+		},
+		Access: func(_ context.Context, req *AccessRequest) error {
+			return unix.Faccessat(unix.AT_FDCWD, req.Path, req.Mode, unix.AT_EACCESS)
+		},
+	}
+}
+
+// refusing fills every handler that is missing with one that refuses.
+func (h Handlers) refusing() Handlers {
+	no := &Refused{errors.New("no handler decides about this act")}
+	if h.Exec == nil {
+		h.Exec = func(context.Context, *ExecRequest) (func() (Process, error), error) { return nil, no }
+	}
+	if h.Open == nil {
+		h.Open = func(context.Context, *OpenRequest) (func() (*os.File, error), error) { return nil, no }
+	}
+	if h.ReadDir == nil {
+		h.ReadDir = func(context.Context, *PathRequest) ([]fs.DirEntry, error) { return nil, no }
+	}
+	if h.Stat == nil {
+		h.Stat = func(context.Context, *StatRequest) (fs.FileInfo, error) { return nil, no }
+	}
+	if h.Access == nil {
+		h.Access = func(context.Context, *AccessRequest) error { return no }
+	}
+	return h
+}
+
+// Start starts a program as the request says, without asking anybody.
+func Start(req *ExecRequest) (Process, error) {
+	var p *os.Process
+	var err error
+	start := func() {
+		p, err = startProcess(req)
+		// A sibling that was just forked may still hold the file open for writing,
+		// until it executes its own program (go.dev/issue/22315).
+		for wait := time.Millisecond; errors.Is(err, syscall.ETXTBSY) && wait < 300*time.Millisecond; wait *= 2 {
+			time.Sleep(wait)
+			p, err = startProcess(req)
+		}
+	}
+	withUmask(req.Umask, start)
+	if err != nil {
+		return nil, err
+	}
+	return &process{p}, nil
+}
+
+func attributes(req *ExecRequest) *os.ProcAttr {
+	return &os.ProcAttr{Dir: folderPath(req.Act), Env: req.Env, Files: req.Files}
+}
+
+type process struct{ p *os.Process }
+
+func (p *process) Pid() int                        { return p.p.Pid }
+func (p *process) Signal(sig syscall.Signal) error { return p.p.Signal(sig) }
+
+func (p *process) Wait() (syscall.WaitStatus, *syscall.Rusage, error) {
+	state, err := p.p.Wait()
+	if err != nil {
+		return 0, nil, err
+	}
+	usage, _ := state.SysUsage().(*syscall.Rusage)
+	return state.Sys().(syscall.WaitStatus), usage, nil
+}
+
+// OpenFile opens a file as the request says, without asking anybody. It never waits:
+// a fifo is opened without blocking, and ENXIO says that its other end is still missing.
+func OpenFile(req *OpenRequest) (*os.File, error) {
+	if req.Network != "" {
+		return nil, syscall.EINVAL
+	}
+	path := req.Path
+	flag := req.Flag
+	if req.File != nil {
+		path = filepath.Join("/dev/fd", fdName(req.File))
+	} else if path != "" && !filepath.IsAbs(path) {
+		path = folderPath(req.Act) + "/" + path
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 && req.File == nil {
+		flag |= syscall.O_NONBLOCK
+	}
+	var fd int
+	var err error
+	withUmask(req.Umask, func() {
+		for {
+			fd, err = syscall.Open(path, flag|syscall.O_CLOEXEC, uint32(req.Perm.Perm()))
+			if err != syscall.EINTR {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), req.Path), nil
+}
+
+func dial(ctx context.Context, req *OpenRequest) (*os.File, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, req.Network, req.Address)
+	if err != nil {
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
+			return nil, errno
+		}
+		return nil, syscall.EINVAL // as bash says of a host that it does not find
+	}
+	defer conn.Close()
+	return conn.(interface{ File() (*os.File, error) }).File()
+}

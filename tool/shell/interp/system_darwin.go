@@ -1,0 +1,83 @@
+package interp
+
+import (
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// umasks guards the mask of the process, which is the only one there is.
+var umasks sync.Mutex
+
+func withUmask(mask int, f func()) {
+	if mask < 0 {
+		f()
+		return
+	}
+	umasks.Lock()
+	defer umasks.Unlock()
+	old := syscall.Umask(mask)
+	defer syscall.Umask(old)
+	f()
+}
+
+func processUmask() int {
+	umasks.Lock()
+	defer umasks.Unlock()
+	mask := syscall.Umask(0)
+	syscall.Umask(mask)
+	return mask
+}
+
+func startProcess(req *ExecRequest) (*os.Process, error) {
+	if len(req.Limits) > 0 {
+		return nil, syscall.ENOSYS
+	}
+	return os.StartProcess(req.Path, req.Args, attributes(req))
+}
+
+func openFolder(string) *desc { return nil }
+
+func folderPath(act Act) string { return act.Dir }
+
+// memoryFile has no counterpart here: a pipe is filled by a goroutine instead.
+func memoryFile(text string) (*os.File, error) {
+	r, w, err := pipe()
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		w.WriteString(text)
+		w.Close()
+	}()
+	return r, nil
+}
+
+const (
+	getTermios   = unix.TIOCGETA
+	inputWaiting = 0x4004667f // FIONREAD
+)
+
+func accessTime(st *syscall.Stat_t) time.Time { return time.Unix(st.Atimespec.Unix()) }
+
+var limits = []limit{
+	{'c', unix.RLIMIT_CORE, "core file size", "blocks", 512},
+	{'d', unix.RLIMIT_DATA, "data seg size", "kbytes", 1024},
+	{'f', unix.RLIMIT_FSIZE, "file size", "blocks", 512},
+	{'l', unix.RLIMIT_MEMLOCK, "max locked memory", "kbytes", 1024},
+	{'n', unix.RLIMIT_NOFILE, "open files", "", 1},
+	{'p', -1, "pipe size", "512 bytes", 1},
+	{'s', unix.RLIMIT_STACK, "stack size", "kbytes", 1024},
+	{'t', unix.RLIMIT_CPU, "cpu time", "seconds", 1},
+	{'u', unix.RLIMIT_NPROC, "max user processes", "", 1},
+	{'v', unix.RLIMIT_AS, "virtual memory", "kbytes", 1024},
+}
+
+func inheritedFiles() syscall.Rlimit {
+	var l syscall.Rlimit
+	syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l)
+	return l
+}
