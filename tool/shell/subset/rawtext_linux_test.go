@@ -116,7 +116,10 @@ func TestRawText(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := uint64(1) // a change is tried, and not the dice
+	if os.Getenv("ASSENT_FUZZ_TIME") != "" {
+		seed = uint64(time.Now().UnixNano())
+	}
 	t.Logf("seed %d, shells %v", seed, shells)
 	texts := append(slices.Clone(tricks), corpus(t)...)
 	var count counts
