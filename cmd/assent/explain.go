@@ -225,7 +225,7 @@ var mainArgument = map[string]string{
 	"Read": "file_path", "Write": "file_path", "Edit": "file_path", "replace": "file_path", "Delete": "file_path", "WebFetch": "url",
 }
 
-// callOf reads the call from the command line; a text that is no object in JSON is the
+// callOf reads the call from the command line; a text that is not a JSON object is the
 // argument that matters. A command may begin with a brace.
 func callOf(name, args string) explain.Call {
 	argument := mainArgument[name]
