@@ -155,6 +155,11 @@ type Handlers struct {
 	ReadDir func(context.Context, *PathRequest) ([]fs.DirEntry, error)
 	Stat    func(context.Context, *StatRequest) (fs.FileInfo, error)
 	Access  func(context.Context, *AccessRequest) error
+	// StandIn starts a process that stands for a group or subshell in the background, which
+	// has none of its own: its id becomes $!, so that other programs can see and end it.
+	// It is the caller's own program and does nothing but wait. If StandIn is nil, $! is a
+	// number that only this shell understands.
+	StandIn func(context.Context) (Process, error)
 	// Call sees every simple command, also builtins and functions. It may be nil: then
 	// only the others decide.
 	Call func(context.Context, *CallRequest) error

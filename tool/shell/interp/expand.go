@@ -267,7 +267,7 @@ func (x *expander) split() [][]seg {
 				if r >= utf8.RuneSelf {
 					r, n = utf8.DecodeRuneInString(str[i:])
 				}
-				if strings.IndexRune(ifs, r) < 0 || r == utf8.RuneError {
+				if !strings.ContainsRune(ifs, r) || r == utf8.RuneError {
 					i += n
 					continue
 				}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -83,12 +84,7 @@ func (s *shell) remember(name, path string) {
 
 // external runs a program and returns its status.
 func (s *shell) external(args, added []string, path string) int {
-	defer func() {
-		if s.lead != nil {
-			s.lead.setPid(s.pid)
-			s.lead = nil
-		}
-	}()
+	defer s.notProgram()
 	name := args[0]
 	prog := ""
 	if name != "" {
@@ -180,9 +176,22 @@ func (s *shell) waitChild(ch *child) int {
 
 // childEnv is the environment of a program, with $_ as its path.
 func (s *shell) childEnv(prog string) []string {
-	env := s.environ()
-	env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, "_=") })
+	env := slices.DeleteFunc(s.environ(), func(e string) bool { return strings.HasPrefix(e, "_=") })
+	if s.replaced() {
+		for i, e := range env {
+			if level, ok := strings.CutPrefix(e, "SHLVL="); ok {
+				n, _ := strconv.Atoi(level)
+				env[i] = "SHLVL=" + itoa(n-1)
+			}
+		}
+	}
 	return append(env, "_="+prog)
+}
+
+// replaced reports whether bash would turn into the program that is about to start: the
+// last of the whole text, or of ( ).
+func (s *shell) replaced() bool {
+	return s.last != nil && s.current == s.last && len(s.traps) == 0 && !s.inFunction()
 }
 
 // startFailed reports that a program did not start, and returns 126 or 127. A script

@@ -10,6 +10,7 @@ import (
 // passes any more, in whatever goroutine, and everybody who waits is woken.
 type gate struct {
 	inside sync.RWMutex // held for reading by whoever acts
+	empty  bool         // nobody is inside any more
 	shut   atomic.Bool
 	done   chan struct{} // closed with the gate
 
@@ -40,8 +41,9 @@ func (g *gate) close(err error) {
 		g.waker.Close()
 	}
 	g.mu.Unlock()
-	g.inside.Lock()
-	g.inside.Unlock() //nolint:staticcheck // waits for those inside
+	g.inside.Lock() // waits for those inside
+	g.empty = true
+	g.inside.Unlock()
 }
 
 func (g *gate) reason() error {

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,10 +30,11 @@ type job struct {
 	reported atomic.Bool // its end was waited for
 	told     atomic.Bool // the signal that ended it was reported
 
-	mu     sync.Mutex
-	prog   *child // the program that took the place of the shell
-	status int
-	signal syscall.Signal
+	mu         sync.Mutex
+	prog       *child // the program that took the place of the shell
+	endStandIn func() // ends the process that stands for the shell
+	status     int
+	signal     syscall.Signal
 }
 
 func (j *job) setPid(pid int) {
@@ -73,7 +75,7 @@ func (s *shell) launch(c *shell, j *job, body func()) {
 	crowd.mu.Unlock()
 	crowd.shells.Add(1)
 	if c.lead == nil {
-		j.setPid(c.pid)
+		c.ledByShell(j)
 	}
 	c.jobs = nil
 	go func() {
@@ -86,11 +88,61 @@ func (s *shell) launch(c *shell, j *job, body func()) {
 		j.setPid(c.pid)
 		crowd.mu.Lock()
 		delete(crowd.bg, j)
-		delete(crowd.boxes, c.pid)
+		maps.DeleteFunc(crowd.boxes, func(_ int, box *mailbox) bool { return box == c.box })
 		crowd.mu.Unlock()
 		c.box.close()
 		close(j.done)
+		j.mu.Lock()
+		end := j.endStandIn
+		j.mu.Unlock()
+		if end != nil {
+			end()
+		}
 	}()
+}
+
+// ledByShell gives a job that is no program, as it turns out, the number by which others
+// know it.
+func (s *shell) ledByShell(j *job) {
+	crowd := s.r.crowd
+	if s.r.h.StandIn == nil || j.procSub {
+		j.setPid(s.pid)
+		return
+	}
+	var p Process
+	var err error
+	if !s.r.gate.pass(func() { p, err = s.r.h.StandIn(s.ctx) }) || err != nil {
+		j.setPid(s.pid)
+		return
+	}
+	gone := make(chan struct{})
+	j.mu.Lock()
+	j.endStandIn = func() {
+		p.Signal(syscall.SIGKILL)
+		<-gone
+	}
+	j.mu.Unlock()
+	go func() {
+		defer close(gone)
+		if status, _, err := p.Wait(); err == nil && status.Signaled() && !j.ended() {
+			j.box.post(status.Signal()) // somebody else ended it
+		}
+	}()
+	crowd.mu.Lock()
+	crowd.boxes[p.Pid()] = j.box
+	crowd.mu.Unlock()
+	if s.box == j.box {
+		s.pid = p.Pid()
+	}
+	j.setPid(p.Pid())
+}
+
+// notProgram says that this shell's command is none, and so is not the process of a job.
+func (s *shell) notProgram() {
+	if j := s.lead; j != nil {
+		s.lead = nil
+		s.ledByShell(j)
+	}
 }
 
 // background runs a statement that ends in &.

@@ -359,8 +359,12 @@ func runInterp(dir, command string, env []string, stdout, stderr *os.File) (int,
 		return -1, err
 	}
 	defer null.Close()
+	handlers := interp.DefaultHandlers()
+	handlers.StandIn = func(context.Context) (interp.Process, error) {
+		return interp.Start(&interp.ExecRequest{Path: "/bin/sleep", Args: []string{"sleep", "1000"}, Umask: -1})
+	}
 	r, err := interp.New(interp.Config{
-		Dir: dir, Env: env, Text: command, Stdin: null, Stdout: stdout, Stderr: stderr, Handlers: interp.DefaultHandlers(),
+		Dir: dir, Env: env, Text: command, Stdin: null, Stdout: stdout, Stderr: stderr, Handlers: handlers,
 	})
 	if err != nil {
 		return -1, err

@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -45,13 +44,9 @@ func killBuiltin(s *shell, args []string) int {
 	if args[0] == "-l" || args[0] == "-L" {
 		return killList(s, args[1:])
 	}
-	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
-		arg := args[0]
-		args = args[1:]
-		if arg == "--" {
-			break
-		}
+	if arg := args[0]; len(arg) > 1 && arg[0] == '-' && arg != "--" {
 		spec := arg[1:]
+		args = args[1:]
 		if arg == "-s" || arg == "-n" {
 			if len(args) == 0 {
 				s.complain("kill", "%s: option requires an argument", arg)
@@ -63,10 +58,9 @@ func killBuiltin(s *shell, args []string) int {
 		if sig, ok = signalNamed(spec); !ok {
 			return bad(spec)
 		}
-		if len(args) > 0 && args[0] == "--" {
-			args = args[1:]
-		}
-		break
+	}
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
 	}
 	if len(args) == 0 {
 		s.usage("kill")
@@ -715,7 +709,7 @@ func ulimitBuiltin(s *shell, args []string) int {
 			}
 			value = n * l.scale
 		}
-		if value > now.Max && unix.Geteuid() != 0 {
+		if value > now.Max && !mayRaiseLimits() {
 			s.complain("ulimit", "%s: cannot modify limit: %s", l.text, errText(syscall.EPERM))
 			return 1
 		}

@@ -100,6 +100,8 @@ func New(cfg Config) (*Runner, error) {
 //
 // Background commands may be running when Run returns: see [Runner.Wait].
 func (r *Runner) Run(ctx context.Context, file *syntax.File) (status int, err error) {
+	r.crowd.shells.Add(1)
+	defer r.crowd.shells.Done()
 	s := r.main
 	s.ctx = ctx
 	defer context.AfterFunc(ctx, func() { r.gate.close(context.Cause(ctx)) })()

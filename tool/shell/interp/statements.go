@@ -159,6 +159,9 @@ func (s *shell) compound(cmd syntax.Command) bool {
 		return false
 	case *syntax.Subshell:
 		c := s.sub()
+		if n := len(cm.Stmts); n > 0 {
+			c.last = lastStmt(cm.Stmts[n-1])
+		}
 		status := c.run(func() { c.stmts(cm.Stmts) })
 		if c.killed != 0 {
 			s.tellSignal(c.pid, c.killed, s.commandText(), true)
@@ -517,9 +520,8 @@ func (s *shell) invoke(st *syntax.Stmt, args []string, temp *scope, added []stri
 	case isBuiltin:
 		kind = CallBuiltin
 	}
-	if kind != CallProgram && s.lead != nil {
-		s.lead.setPid(s.pid)
-		s.lead = nil
+	if kind != CallProgram {
+		s.notProgram()
 	}
 	s.call(kind, args, added)
 	undo, keep, ok := s.redirectKeep(st.Redirs)
@@ -532,10 +534,7 @@ func (s *shell) invoke(st *syntax.Stmt, args []string, temp *scope, added []stri
 		undo()
 	}()
 	if !ok {
-		if s.lead != nil {
-			s.lead.setPid(s.pid)
-			s.lead = nil
-		}
+		s.notProgram()
 		return 1
 	}
 	if kind == CallFunction {
@@ -572,10 +571,7 @@ func (s *shell) call(kind CallKind, args, added []string) {
 
 // assignments runs a command that has none but assignments and redirections.
 func (s *shell) assignments(st *syntax.Stmt, cm *syntax.CallExpr) {
-	if s.lead != nil {
-		s.lead.setPid(s.pid)
-		s.lead = nil
-	}
+	s.notProgram()
 	for _, as := range cm.Assigns {
 		s.assignStmt(as)
 	}
@@ -631,7 +627,6 @@ func (s *shell) assignStmt(as *syntax.Assign) {
 type arrayElem struct {
 	key    string
 	hasKey bool
-	add    bool
 	value  string
 }
 
@@ -896,7 +891,7 @@ func (s *shell) pipeline(cm *syntax.BinaryCmd) {
 			if _, ok := st.Cmd.(*syntax.CallExpr); ok {
 				c.lead = lead
 			} else {
-				lead.setPid(c.pid)
+				c.ledByShell(lead)
 			}
 		}
 		running++

@@ -154,8 +154,8 @@ func trapBuiltin(s *shell, args []string) int {
 			continue
 		}
 		switch name {
-		case "DEBUG", "RETURN":
-			if !reset {
+		case "DEBUG", "RETURN", "CHLD":
+			if !reset && action != "" {
 				s.unsupported("a trap for "+name, s.pos)
 			}
 		}

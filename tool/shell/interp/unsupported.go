@@ -179,7 +179,7 @@ func unsupportedCall(call *syntax.CallExpr) string {
 	case "trap":
 		if len(args) > 2 && args[1] != "-" {
 			for _, arg := range args[2:] {
-				if name, _ := trapName(arg); name == "DEBUG" || name == "RETURN" {
+				if name, _ := trapName(arg); name == "DEBUG" || name == "RETURN" || name == "CHLD" {
 					return "a trap for " + name
 				}
 			}
