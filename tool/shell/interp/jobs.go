@@ -16,9 +16,10 @@ import (
 
 // A job is a command in the background.
 type job struct {
-	n    int // as in %1
-	text string
-	done chan struct{} // closed when status is set
+	n     int // as in %1
+	owner int // the shell whose child it is
+	text  string
+	done  chan struct{} // closed when status is set
 
 	once  sync.Once
 	ready chan struct{} // closed when pid is set
@@ -60,7 +61,7 @@ func (s *shell) jobPid(j *job) int {
 }
 
 func (s *shell) newJob(c *shell, text string) *job {
-	j := &job{text: text, done: make(chan struct{}), ready: make(chan struct{})}
+	j := &job{text: text, owner: s.self, done: make(chan struct{}), ready: make(chan struct{})}
 	c.box = newMailbox(c)
 	j.box = c.box
 	return j
@@ -101,8 +102,8 @@ func (s *shell) launch(c *shell, j *job, body func()) {
 	}()
 }
 
-// ledByShell gives a job that is no program, as it turns out, the number by which others
-// know it.
+// ledByShell gives a job that turns out to be a group, a function or a builtin the number
+// by which others know it.
 func (s *shell) ledByShell(j *job) {
 	crowd := s.r.crowd
 	if s.r.h.StandIn == nil || j.procSub {
@@ -137,7 +138,8 @@ func (s *shell) ledByShell(j *job) {
 	j.setPid(p.Pid())
 }
 
-// notProgram says that this shell's command is none, and so is not the process of a job.
+// notProgram says that this shell's command is not a program, so that the job it leads has
+// no process.
 func (s *shell) notProgram() {
 	if j := s.lead; j != nil {
 		s.lead = nil
@@ -182,7 +184,16 @@ func (s *shell) background(st *syntax.Stmt) {
 }
 
 func (s *shell) addJob(j *job) {
-	s.jobs = slices.DeleteFunc(slices.Clone(s.jobs), func(j *job) bool { return j.reported.Load() && j.ended() })
+	// Ended ones are no longer listed, but can still be waited for.
+	var live []*job
+	for _, old := range s.jobs {
+		if old.ended() {
+			s.past = append(slices.Clip(s.past), old)
+		} else {
+			live = append(live, old)
+		}
+	}
+	s.jobs = live
 	for _, other := range s.jobs {
 		j.n = max(j.n, other.n)
 	}
@@ -261,7 +272,7 @@ func (s *shell) findJob(spec string) *job {
 		if err != nil {
 			return nil
 		}
-		for _, j := range slices.Backward(s.jobs) {
+		for _, j := range slices.Backward(slices.Concat(s.past, s.jobs)) {
 			if s.jobPid(j) == pid {
 				return j
 			}

@@ -126,12 +126,11 @@ func (s *shell) failed() {
 		return
 	}
 	if t, ok := s.traps["ERR"]; ok && s.errTrap && !t.inherited && t.action != "" && (s.opt.errtrace || s.funcDepth() <= t.depth) && s.inTrap == 0 {
-		status := s.status
-		line := s.line
+		status, line, pipes := s.status, s.line, s.pipeStatus
 		s.inTrap++
 		s.runTrap("ERR", t)
 		s.inTrap--
-		s.status, s.line = status, line
+		s.status, s.line, s.pipeStatus = status, line, pipes
 	}
 	if s.opt.errexit && s.flow.kind == 0 {
 		panic(exiting{s.status})
