@@ -227,6 +227,7 @@ func TestUnsupported(t *testing.T) {
 		`x=bind; $x -p; touch after`, `eval 'coproc cat'; touch after`, `x=-m; set $x; touch after`, `(x=fg; $x) || touch after; touch after`,
 		`x=$(y=fc; $y); touch after`, `x=DEBUG; trap : $x; touch after`, `{ x=bg; $x; } & wait; touch after`, `set -o physical; set -o ${z:-monitor}; touch after`,
 		`help cd; touch after`, `cd --help; touch after`, `shopt -s expand_aliases; alias x=ls; x; touch after`, `[[ aa =~ (a)\1 ]]; touch after`,
+		`eval 'declare -A m; m[x.y]=1'; touch after`, `eval 'echo "${m[a b]}"' || touch after; touch after`,
 		`kill -9 -1; touch after`, `printf %n x; touch after`, `f() { ${1} -x; }; f compgen; touch after`,
 	} {
 		s := newSession(t)

@@ -25,10 +25,7 @@ func (s *shell) declClause(st *syntax.Stmt, cm *syntax.DeclClause) {
 	s.at(cm.Pos())
 	s.current = st
 	s.substState = -1
-	if s.lead != nil {
-		s.lead.setPid(s.pid)
-		s.lead = nil
-	}
+	s.notProgram()
 	marks := len(s.procSubs)
 	defer s.closeProcSubs(marks)
 	if cm.Variant.Value == "nameref" {

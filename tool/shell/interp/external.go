@@ -84,12 +84,7 @@ func (s *shell) remember(name, path string) {
 
 // external runs a program and returns its status.
 func (s *shell) external(args, added []string, path string) int {
-	defer func() {
-		if s.lead != nil {
-			s.lead.setPid(s.pid)
-			s.lead = nil
-		}
-	}()
+	defer s.notProgram()
 	name := args[0]
 	prog := ""
 	if name != "" {

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +16,10 @@ import (
 
 // A job is a command in the background.
 type job struct {
-	n    int // as in %1
-	text string
-	done chan struct{} // closed when status is set
+	n     int // as in %1
+	owner int // the shell whose child it is
+	text  string
+	done  chan struct{} // closed when status is set
 
 	once  sync.Once
 	ready chan struct{} // closed when pid is set
@@ -29,10 +31,11 @@ type job struct {
 	reported atomic.Bool // its end was waited for
 	told     atomic.Bool // the signal that ended it was reported
 
-	mu     sync.Mutex
-	prog   *child // the program that took the place of the shell
-	status int
-	signal syscall.Signal
+	mu         sync.Mutex
+	prog       *child // the program that took the place of the shell
+	endStandIn func() // ends the process that stands for the shell
+	status     int
+	signal     syscall.Signal
 }
 
 func (j *job) setPid(pid int) {
@@ -58,7 +61,7 @@ func (s *shell) jobPid(j *job) int {
 }
 
 func (s *shell) newJob(c *shell, text string) *job {
-	j := &job{text: text, done: make(chan struct{}), ready: make(chan struct{})}
+	j := &job{text: text, owner: s.self, done: make(chan struct{}), ready: make(chan struct{})}
 	c.box = newMailbox(c)
 	j.box = c.box
 	return j
@@ -72,7 +75,9 @@ func (s *shell) launch(c *shell, j *job, body func()) {
 	crowd.boxes[c.pid] = c.box
 	crowd.mu.Unlock()
 	crowd.shells.Add(1)
-	standIn := s.standIn(c, j)
+	if c.lead == nil {
+		c.ledByShell(j)
+	}
 	c.jobs = nil
 	go func() {
 		defer crowd.shells.Done()
@@ -84,47 +89,61 @@ func (s *shell) launch(c *shell, j *job, body func()) {
 		j.setPid(c.pid)
 		crowd.mu.Lock()
 		delete(crowd.bg, j)
-		delete(crowd.boxes, c.pid)
+		maps.DeleteFunc(crowd.boxes, func(_ int, box *mailbox) bool { return box == c.box })
 		crowd.mu.Unlock()
 		c.box.close()
 		close(j.done)
-		standIn()
+		j.mu.Lock()
+		end := j.endStandIn
+		j.mu.Unlock()
+		if end != nil {
+			end()
+		}
 	}()
 }
 
-// standIn gives a job that is no program the number by which others know it. The returned
-// function ends the process that stands for it.
-func (s *shell) standIn(c *shell, j *job) (end func()) {
-	if c.lead != nil {
-		return func() {} // a program will lead it
-	}
+// ledByShell gives a job that turns out to be a group, a function or a builtin the number
+// by which others know it.
+func (s *shell) ledByShell(j *job) {
+	crowd := s.r.crowd
 	if s.r.h.StandIn == nil || j.procSub {
-		j.setPid(c.pid)
-		return func() {}
+		j.setPid(s.pid)
+		return
 	}
 	var p Process
 	var err error
 	if !s.r.gate.pass(func() { p, err = s.r.h.StandIn(s.ctx) }) || err != nil {
-		j.setPid(c.pid)
-		return func() {}
+		j.setPid(s.pid)
+		return
 	}
-	crowd := s.r.crowd
-	crowd.mu.Lock()
-	delete(crowd.boxes, c.pid)
-	c.pid = p.Pid()
-	crowd.boxes[c.pid] = c.box
-	crowd.mu.Unlock()
-	j.setPid(c.pid)
 	gone := make(chan struct{})
+	j.mu.Lock()
+	j.endStandIn = func() {
+		p.Signal(syscall.SIGKILL)
+		<-gone
+	}
+	j.mu.Unlock()
 	go func() {
 		defer close(gone)
 		if status, _, err := p.Wait(); err == nil && status.Signaled() && !j.ended() {
-			c.box.post(status.Signal()) // somebody else ended it
+			j.box.post(status.Signal()) // somebody else ended it
 		}
 	}()
-	return func() {
-		p.Signal(syscall.SIGKILL)
-		<-gone
+	crowd.mu.Lock()
+	crowd.boxes[p.Pid()] = j.box
+	crowd.mu.Unlock()
+	if s.box == j.box {
+		s.pid = p.Pid()
+	}
+	j.setPid(p.Pid())
+}
+
+// notProgram says that this shell's command is not a program, so that the job it leads has
+// no process.
+func (s *shell) notProgram() {
+	if j := s.lead; j != nil {
+		s.lead = nil
+		s.ledByShell(j)
 	}
 }
 
@@ -165,7 +184,16 @@ func (s *shell) background(st *syntax.Stmt) {
 }
 
 func (s *shell) addJob(j *job) {
-	s.jobs = slices.DeleteFunc(slices.Clone(s.jobs), func(j *job) bool { return j.reported.Load() && j.ended() })
+	// Ended ones are no longer listed, but can still be waited for.
+	var live []*job
+	for _, old := range s.jobs {
+		if old.ended() {
+			s.past = append(slices.Clip(s.past), old)
+		} else {
+			live = append(live, old)
+		}
+	}
+	s.jobs = live
 	for _, other := range s.jobs {
 		j.n = max(j.n, other.n)
 	}
@@ -244,7 +272,7 @@ func (s *shell) findJob(spec string) *job {
 		if err != nil {
 			return nil
 		}
-		for _, j := range slices.Backward(s.jobs) {
+		for _, j := range slices.Backward(slices.Concat(s.past, s.jobs)) {
 			if s.jobPid(j) == pid {
 				return j
 			}

@@ -97,7 +97,7 @@ func readSamples(t *testing.T) []sample {
 // run what you do not know in a sandbox. ASSENT_LIKE_PATIENCE is how long one may take.
 func TestLikeBash(t *testing.T) {
 	samples := readSamples(t)
-	if step := rounds.N(4, 1); step > 1 && os.Getenv("ASSENT_LIKE") == "" {
+	if step := rounds.N(8, 1); step > 1 && os.Getenv("ASSENT_LIKE") == "" {
 		var some []sample
 		for i, s := range samples {
 			if i%step == 0 {

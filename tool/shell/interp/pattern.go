@@ -171,7 +171,7 @@ func (p *patParser) extended(depth int) (patNode, bool) {
 	}
 }
 
-// class reads a bracket expression after its [, or returns nil if it is none.
+// class reads a bracket expression after its [, or returns nil if it has no end.
 func (p *patParser) class() *patClass {
 	i := p.i
 	class := &patClass{}

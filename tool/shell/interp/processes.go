@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -150,7 +149,7 @@ func waitBuiltin(s *shell, args []string) int {
 		return s.ended(j)
 	}
 	if next {
-		jobs := s.jobs
+		jobs := s.own(slices.Concat(s.past, s.jobs))
 		if len(ids) > 0 {
 			jobs = nil
 			for _, id := range ids {
@@ -158,6 +157,7 @@ func waitBuiltin(s *shell, args []string) int {
 					jobs = append(jobs, j)
 				}
 			}
+			jobs = s.own(jobs)
 		}
 		if into != "" {
 			s.unset(into)
@@ -172,8 +172,8 @@ func waitBuiltin(s *shell, args []string) int {
 		return tell(j)
 	}
 	if len(ids) == 0 {
-		jobs := s.jobs
-		if s.lastBg != nil && s.lastBg.procSub {
+		jobs := s.own(s.jobs)
+		if s.lastBg != nil && s.lastBg.owner == s.self && s.lastBg.procSub {
 			jobs = append(slices.Clip(jobs), s.lastBg)
 		}
 		for _, j := range jobs {
@@ -187,7 +187,7 @@ func waitBuiltin(s *shell, args []string) int {
 	status := 0
 	for _, id := range ids {
 		j := s.findJob(id)
-		if j == nil {
+		if j == nil || j.owner != s.self {
 			switch _, err := strconv.Atoi(id); {
 			case strings.HasPrefix(id, "%"):
 				s.complain("wait", "%s: no such job", id)
@@ -206,6 +206,11 @@ func waitBuiltin(s *shell, args []string) int {
 		status = tell(j)
 	}
 	return status
+}
+
+// own leaves out the jobs of other shells, which a subshell can see but not wait for.
+func (s *shell) own(jobs []*job) []*job {
+	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.owner != s.self })
 }
 
 // ended notes that a job's end was waited for, and returns its status.
@@ -710,7 +715,7 @@ func ulimitBuiltin(s *shell, args []string) int {
 			}
 			value = n * l.scale
 		}
-		if value > now.Max && unix.Geteuid() != 0 {
+		if value > now.Max && !mayRaiseLimits() {
 			s.complain("ulimit", "%s: cannot modify limit: %s", l.text, errText(syscall.EPERM))
 			return 1
 		}

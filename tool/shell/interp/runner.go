@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -153,9 +154,9 @@ func (s *shell) deeper() {
 // newParser makes a parser as the one that read the judged text.
 func newParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
 
-// parse parses text that appeared at run time, statement by statement, since bash runs
-// a line before it reads the next.
-func (s *shell) parse(text string, src *Source) ([]*syntax.Stmt, error) {
+// parse parses text that appeared at run time. What stands before an error is returned as
+// well, since bash runs a line before it reads the next.
+func (s *shell) parse(text string) ([]*syntax.Stmt, error) {
 	if len(text) > 4<<20 {
 		s.limited("the text to run is longer than 4 MiB")
 	}
@@ -192,10 +193,7 @@ func (s *shell) runText(text string, src *Source, who string) {
 	s.deeper()
 	defer func() { s.depth-- }()
 	defer s.from(src)()
-	stmts, err := s.parse(text, src)
-	if c := unsupportedIn(stmts); c != nil {
-		s.unsupported(c.construct, c.pos)
-	}
+	stmts, err := s.parse(text)
 	s.units(stmts)
 	if err != nil && s.flow.kind == 0 {
 		s.syntaxError(err, who)
@@ -203,13 +201,22 @@ func (s *shell) runText(text string, src *Source, who string) {
 	}
 }
 
+// surely are parts of messages about texts that bash refuses too. The parser also refuses
+// some that bash runs, such as ${m[a b]}.
+var surely = []string{
+	"without closing quote", "reached EOF without", "can only be used", "can only immediately follow", "a statement list",
+	"must be followed by a statement", "not a valid start for a statement", "a command can only contain words",
+	"word list can only contain words", "must be followed by `)`",
+}
+
+// syntaxError reports a text that cannot be read, as bash does. If bash may read it, the
+// run ends: going on would be a guess.
 func (s *shell) syntaxError(err error, who string) {
-	line := s.line
 	var pe syntax.ParseError
-	msg := err.Error()
-	if errors.As(err, &pe) {
-		line, msg = pe.Pos.Line(), pe.Text
+	if !errors.As(err, &pe) || !slices.ContainsFunc(surely, func(part string) bool { return strings.Contains(pe.Text, part) }) {
+		s.unsupported("a text that the parser cannot read ("+err.Error()+")", s.pos)
 	}
+	line, msg := pe.Pos.Line(), pe.Text
 	name := s.name0
 	if who != "" {
 		name += ": " + who

@@ -30,6 +30,7 @@ type shell struct {
 	lineOff uint
 
 	level   int // BASH_SUBSHELL
+	self    int // tells this shell from all others
 	pid     int // BASHPID
 	name0   string
 	script  string // the file that is run, if it is not -c text
@@ -69,6 +70,7 @@ type shell struct {
 	frames []frame
 
 	jobs         []*job
+	past         []*job // ended before another one began
 	lastBg       *job
 	lead         *job // the job whose process id is this shell's next program
 	tail         *job // the job whose ( ) this shell runs: its last program takes the shell's place
@@ -160,7 +162,8 @@ func (s *shell) sub() *shell {
 	c.last = nil
 	c.level++
 	c.depth++
-	c.pid = s.r.crowd.newPid()
+	c.self = s.r.crowd.newPid()
+	c.pid = c.self
 	c.jobs = slices.Clone(s.jobs)
 	c.trapped, c.procSubs = nil, nil
 	c.flow, c.loops, c.seeded = flow{}, 0, false

@@ -126,12 +126,11 @@ func (s *shell) failed() {
 		return
 	}
 	if t, ok := s.traps["ERR"]; ok && s.errTrap && !t.inherited && t.action != "" && (s.opt.errtrace || s.funcDepth() <= t.depth) && s.inTrap == 0 {
-		status := s.status
-		line := s.line
+		status, line, pipes := s.status, s.line, s.pipeStatus
 		s.inTrap++
 		s.runTrap("ERR", t)
 		s.inTrap--
-		s.status, s.line = status, line
+		s.status, s.line, s.pipeStatus = status, line, pipes
 	}
 	if s.opt.errexit && s.flow.kind == 0 {
 		panic(exiting{s.status})
@@ -520,9 +519,8 @@ func (s *shell) invoke(st *syntax.Stmt, args []string, temp *scope, added []stri
 	case isBuiltin:
 		kind = CallBuiltin
 	}
-	if kind != CallProgram && s.lead != nil {
-		s.lead.setPid(s.pid)
-		s.lead = nil
+	if kind != CallProgram {
+		s.notProgram()
 	}
 	s.call(kind, args, added)
 	undo, keep, ok := s.redirectKeep(st.Redirs)
@@ -535,10 +533,7 @@ func (s *shell) invoke(st *syntax.Stmt, args []string, temp *scope, added []stri
 		undo()
 	}()
 	if !ok {
-		if s.lead != nil {
-			s.lead.setPid(s.pid)
-			s.lead = nil
-		}
+		s.notProgram()
 		return 1
 	}
 	if kind == CallFunction {
@@ -575,10 +570,7 @@ func (s *shell) call(kind CallKind, args, added []string) {
 
 // assignments runs a command that has none but assignments and redirections.
 func (s *shell) assignments(st *syntax.Stmt, cm *syntax.CallExpr) {
-	if s.lead != nil {
-		s.lead.setPid(s.pid)
-		s.lead = nil
-	}
+	s.notProgram()
 	for _, as := range cm.Assigns {
 		s.assignStmt(as)
 	}
@@ -898,7 +890,7 @@ func (s *shell) pipeline(cm *syntax.BinaryCmd) {
 			if _, ok := st.Cmd.(*syntax.CallExpr); ok {
 				c.lead = lead
 			} else {
-				lead.setPid(c.pid)
+				c.ledByShell(lead)
 			}
 		}
 		running++

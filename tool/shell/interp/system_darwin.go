@@ -81,3 +81,5 @@ func inheritedFiles() syscall.Rlimit {
 	syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l)
 	return l
 }
+
+func mayRaiseLimits() bool { return unix.Geteuid() == 0 }

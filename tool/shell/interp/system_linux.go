@@ -156,3 +156,10 @@ func inheritedFiles() syscall.Rlimit {
 	}
 	return l
 }
+
+// mayRaiseLimits reports whether a hard limit can be raised: CAP_SYS_RESOURCE.
+func mayRaiseLimits() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_RESOURCE) != 0
+}

@@ -7,39 +7,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-type finding struct {
-	construct string
-	pos       syntax.Pos
-}
-
 // Unsupported names the first construct of a tree that this interpreter does not have,
 // or returns an empty string. What a tree does only at run time, such as a builtin
 // whose name comes from a variable, is found then and ends the run.
 func Unsupported(file *syntax.File) (construct string) {
-	if f := unsupportedIn(file.Stmts); f != nil {
-		return f.construct
-	}
-	return ""
-}
-
-func unsupportedIn(stmts []*syntax.Stmt) *finding {
-	for _, st := range stmts {
-		var found *finding
-		syntax.Walk(st, func(node syntax.Node) bool {
-			if found != nil || node == nil {
-				return false
-			}
-			if c := unsupportedNode(node); c != "" {
-				found = &finding{c, node.Pos()}
-				return false
-			}
-			return true
-		})
-		if found != nil {
-			return found
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if construct == "" && node != nil {
+			construct = unsupportedNode(node)
 		}
-	}
-	return nil
+		return construct == ""
+	})
+	return construct
 }
 
 func unsupportedNode(node syntax.Node) string {
