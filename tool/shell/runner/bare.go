@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
 
@@ -15,11 +16,14 @@ type bare struct {
 	marker string
 }
 
-// startBare starts bash with the streams of the process.
-func startBare(c Command, bash, marker string, p *process) (body, error) {
+// startBare starts a shell with the streams of the process.
+func startBare(c Command, argv []string, marker string, gate *os.File, p *process) (body, error) {
 	cmd := &exec.Cmd{
-		Path: bash, Args: c.argv(bash), Dir: c.Dir, Env: c.env(marker), SysProcAttr: attributes(),
+		Path: argv[0], Args: argv, Dir: c.Dir, Env: c.env(marker), SysProcAttr: attributes(),
 		Stdout: p.stdout.theirs, Stderr: p.stderr.theirs,
+	}
+	if gate != nil {
+		cmd.Stdin = gate
 	}
 	if err := closeOthers(); err != nil {
 		return nil, err

@@ -27,16 +27,6 @@ func Bash() (string, error) {
 	return "", fmt.Errorf("there is no bash to run commands with, neither of %s; install bash", strings.Join(bashes, ", "))
 }
 
-func findBash(path string) (string, error) {
-	switch {
-	case path == "":
-		return Bash()
-	case !isProgram(path):
-		return "", fmt.Errorf("there is no bash to run commands with at %q; install it, or name another", path)
-	}
-	return path, nil
-}
-
 func isProgram(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"io"
 	"time"
 
@@ -18,12 +19,20 @@ const (
 type Command struct {
 	// Text is the command in canonical form.
 	Text string
+	// Shell is the command line of the shell that interprets the text: a program that
+	// calls inside.Main.
+	Shell []string
+	// Judge decides about each thing that the shell is about to do. Nil refuses all.
+	Judge Judge
+	// Ask are the builtins that are put to Judge before they run.
+	Ask []string
+	// Bash hands the text to bash itself, and Judge is not asked: for what the shell
+	// cannot interpret.
+	Bash bool
 	// Dir is the folder that it starts in, an absolute path.
 	Dir string
 	// Env is what it knows of our environment; PWD and [Marker] are added.
 	Env Environment
-	// Shell is the path of bash; empty for the one that [Bash] finds.
-	Shell string
 	// Call is the id of the call, which the marker begins with.
 	Call string
 	// Timeout ends it; zero is [DefaultTimeout].
@@ -61,9 +70,16 @@ func (c Command) withDefaults() Command {
 	return c
 }
 
-// argv returns the command line. See the package's documentation for the options.
-func (c Command) argv(bash string) []string {
-	return []string{bash, "--noprofile", "--norc", "-p", "-c", "--", c.Text, "bash"}
+// argv returns the command line. See the package's documentation for bash's options.
+func (c Command) argv() ([]string, error) {
+	if !c.Bash {
+		if len(c.Shell) == 0 {
+			return nil, errors.New("there is no shell to interpret commands with")
+		}
+		return c.Shell, nil
+	}
+	bash, err := Bash()
+	return []string{bash, "--noprofile", "--norc", "-p", "-c", "--", c.Text, "bash"}, err
 }
 
 // env returns the environment, with the marker of this call.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"os"
 	"syscall"
 
 	"github.com/assent-dev/assent/sandbox"
@@ -17,15 +18,19 @@ type confined struct {
 
 // startConfined starts bash in its sandbox, with the streams of the process. The context
 // counts only while it starts: how a command is ended is decided elsewhere.
-func startConfined(ctx context.Context, c Command, bash, marker string, p *process) (body, error) {
+func startConfined(ctx context.Context, c Command, argv []string, marker string, gate *os.File, p *process) (body, error) {
 	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)
 	profile := c.Profile
 	profile.Limits.Time, profile.Limits.Output = 0, 0 // both are seen to here
-	started, err := c.Sandbox.Start(live, sandbox.Command{
-		Argv: c.argv(bash), Dir: c.Dir, Env: c.env(marker), Profile: profile,
+	command := sandbox.Command{
+		Argv: argv, Dir: c.Dir, Env: c.env(marker), Profile: profile,
 		Stdout: p.stdout.theirs, Stderr: p.stderr.theirs,
-	})
+	}
+	if gate != nil {
+		command.Stdin = gate
+	}
+	started, err := c.Sandbox.Start(live, command)
 	stop()
 	if err != nil {
 		cancel()

@@ -31,12 +31,15 @@ func (w watcher) Write(p []byte) (int, error) {
 }
 
 // cancelAt runs a command that is cancelled when it prints "ready".
-func cancelAt(t *testing.T, text string) runner.Result {
+func cancelAt(t *testing.T, text string, change ...func(*runner.Command)) runner.Result {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	c := command(t, text)
 	c.Progress = watcher{"ready", cancel}
+	for _, f := range change {
+		f(&c)
+	}
 	r, err := runner.Run(ctx, c)
 	must(t, err)
 	return r
@@ -109,9 +112,9 @@ func TestStrays(t *testing.T) {
 			// Both lines are there before it is cancelled.
 			text := strings.Replace(text, "echo ready", "while [ ! -s pid ]; do :; done; cat pid; echo ready", 1)
 			text = strings.NewReplacer("echo $$", "echo $$ > pid", `echo \$\$`, `echo \$\$ > pid`).Replace(text)
-			r := cancelAt(t, text)
+			r := cancelAt(t, text, func(c *runner.Command) { c.Bash = strings.HasPrefix(text, "set -m") })
 			if r.Ending != runner.Cancelled {
-				t.Errorf("%+v", r)
+				t.Fatalf("%+v", r)
 			}
 			ended(t, strings.Fields(r.Stdout.Text)[0])
 		})

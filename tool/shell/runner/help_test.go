@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/tool/shell/runner"
+	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
 func must(t testing.TB, err error) {
@@ -27,7 +28,20 @@ func folder(t testing.TB) string {
 // command returns a command as the tool would make it.
 func command(t testing.TB, text string) runner.Command {
 	t.Helper()
-	return runner.Command{Text: text, Dir: folder(t), Env: runner.NewEnvironment(os.Environ(), nil), Call: "c1"}
+	c := interpreted(text)
+	c.Dir, c.Env, c.Call = folder(t), runner.NewEnvironment(os.Environ(), nil), "c1"
+	return c
+}
+
+// interpreted is a command whose acts are all allowed.
+func interpreted(text string) runner.Command {
+	program, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return runner.Command{Text: text, Shell: []string{program, "shell"}, Judge: func(context.Context, wire.Act, func() func()) wire.Answer {
+		return wire.Answer{Verdict: wire.Go}
+	}}
 }
 
 // run runs a command that can be started.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assent-dev/assent/tool/shell/inside"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -19,8 +20,12 @@ func TestMain(m *testing.M) {
 	case len(os.Args) == 2 && os.Args[1] == "inside":
 		fmt.Println(runner.Inside())
 	case len(os.Args) == 3 && os.Args[1] == "run":
-		_, err := runner.Run(context.Background(), runner.Command{Text: os.Args[2], Dir: "/", Progress: os.Stdout})
+		c := interpreted(os.Args[2])
+		c.Dir, c.Progress = "/", os.Stdout
+		_, err := runner.Run(context.Background(), c)
 		fmt.Println(err)
+	case len(os.Args) == 2 && os.Args[1] == "shell":
+		os.Exit(inside.Main(os.Stderr))
 	default:
 		os.Exit(m.Run())
 	}

@@ -16,13 +16,15 @@ import (
 // A process is a command that was started.
 type process struct {
 	body   body
-	exited chan struct{} // closed when bash has ended and was waited for
+	exited chan struct{} // closed when the shell has ended and was waited for
 
+	gate           *gate // nil if bash itself runs
+	clock          *stopwatch
 	sink           *sink
 	stdout, stderr *stream
 }
 
-// A body is the bash that runs: on its own, or in a sandbox.
+// A body is the shell that runs: on its own, or in a sandbox.
 type body interface {
 	// await returns when it has ended. It is called once.
 	await()
@@ -30,11 +32,11 @@ type body interface {
 	signal(syscall.Signal)
 	// end says how it ended, when await has returned.
 	end() end
-	// left says what a bash that ended by itself left in the background.
+	// left says what a shell that ended by itself left in the background.
 	left() string
 }
 
-// An end is how bash ended.
+// An end is how the shell ended.
 type end struct {
 	code     int
 	signal   string // the name of the one that ended it; empty for none
@@ -47,17 +49,17 @@ func start(ctx context.Context, c Command) (*process, error) {
 	if err := check(c); err != nil {
 		return nil, err
 	}
-	bash, err := findBash(c.Shell)
+	argv, err := c.argv()
 	if err != nil {
 		return nil, err
 	}
-	p := &process{exited: make(chan struct{})}
+	p := &process{exited: make(chan struct{}), clock: newStopwatch(c.Timeout)}
 	if p.sink, err = newSink(c); err != nil {
 		return nil, err
 	}
-	if err := p.launch(ctx, c, bash); err != nil {
+	if err := p.launch(ctx, c, argv); err != nil {
 		p.sink.discard()
-		return nil, fmt.Errorf("cannot start %s in %s: %w", bash, c.Dir, err)
+		return nil, fmt.Errorf("cannot start %s in %s: %w", argv[0], c.Dir, err)
 	}
 	return p, nil
 }
@@ -79,8 +81,8 @@ func check(c Command) error {
 	return nil
 }
 
-// launch starts bash with a pipe for each stream.
-func (p *process) launch(ctx context.Context, c Command, bash string) error {
+// launch starts the shell with a pipe for each stream.
+func (p *process) launch(ctx context.Context, c Command, argv []string) error {
 	var err error
 	if p.stdout, err = newStream(p.sink, c.Keep); err != nil {
 		return err
@@ -90,18 +92,29 @@ func (p *process) launch(ctx context.Context, c Command, bash string) error {
 		return err
 	}
 	marker := newMarker(c.Call)
-	if c.Sandbox != nil {
-		p.body, err = startConfined(ctx, c, bash, marker, p)
-	} else {
-		p.body, err = startBare(c, bash, marker, p)
+	var theirs *os.File
+	if !c.Bash {
+		p.gate, theirs, err = newGate(p.clock)
+	}
+	switch {
+	case err != nil:
+	case c.Sandbox != nil:
+		p.body, err = startConfined(ctx, c, argv, marker, theirs, p)
+	default:
+		p.body, err = startBare(c, argv, marker, theirs, p)
+	}
+	if theirs != nil {
+		theirs.Close()
 	}
 	if err != nil {
+		p.gate.close()
 		p.stdout.close()
 		p.stderr.close()
 		return err
 	}
 	p.stdout.listen()
 	p.stderr.listen()
+	p.gate.serve(ctx, c, marker)
 	go func() {
 		p.body.await()
 		close(p.exited)
@@ -122,11 +135,22 @@ func (p *process) end() {
 	<-p.exited
 }
 
-// silent is closed when bash has ended and nobody holds its output open.
+// stays is closed when the text has ended, and the shell goes on for the background.
+func (p *process) stays() <-chan struct{} {
+	if p.gate == nil {
+		return nil
+	}
+	return p.gate.stays
+}
+
+// silent is closed when the text has ended and nobody holds its output open.
 func (p *process) silent() <-chan struct{} {
 	silent := make(chan struct{})
 	go func() {
-		<-p.exited
+		select {
+		case <-p.exited:
+		case <-p.stays():
+		}
 		<-p.stdout.done
 		<-p.stderr.done
 		close(silent)
@@ -134,7 +158,7 @@ func (p *process) silent() <-chan struct{} {
 	return silent
 }
 
-// drain waits until all output is read, but not for long if bash has ended: then it
+// drain waits until all output is read, but not for long if the text has ended: then it
 // stops listening, and says so.
 func (p *process) drain(patience time.Duration) (background bool) {
 	timer := time.NewTimer(patience)
@@ -152,7 +176,21 @@ func (p *process) drain(patience time.Duration) (background bool) {
 
 func (p *process) result(ending Ending) Result {
 	r := Result{Ending: ending, Stdout: p.stdout.kept.output(), Stderr: p.stderr.kept.output(), File: p.sink.name()}
-	end := p.body.end()
+	var end end
+	if p.gate != nil {
+		select {
+		case <-p.exited:
+			<-p.gate.gone // its last word may still be on the way
+		default: // it stays for the background
+		}
+		told := p.gate.ending()
+		r.Stopped, end.code = told.Why, told.Status
+	}
+	select {
+	case <-p.exited:
+		end = p.body.end()
+	default:
+	}
 	r.ExitCode, r.Signal = end.code, end.signal
 	if ending == Exited {
 		r.Left = p.body.left()

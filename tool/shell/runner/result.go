@@ -12,9 +12,9 @@ import (
 type Result struct {
 	// Ending says what ended it.
 	Ending Ending
-	// ExitCode is that of bash; 128 and the signal's number if a signal ended it.
+	// ExitCode is that of the shell; 128 and the signal's number if a signal ended it.
 	ExitCode int
-	// Signal is the name of the signal that ended bash itself; empty for none.
+	// Signal is the name of the signal that ended the shell itself; empty for none.
 	Signal string
 	// Stdout and Stderr are what it said.
 	Stdout, Stderr Output
@@ -27,6 +27,9 @@ type Result struct {
 	// the words of [sandbox.LeftBehind], as far as they are known (on Linux). In a sandbox
 	// they were ended; otherwise they still run.
 	Left string
+	// Stopped is why the shell ended the command before its end, if it did: something
+	// that it was about to do was refused, or it met what it cannot interpret.
+	Stopped string
 	// Unseen is why it is not known how it ended.
 	Unseen error
 	// Duration is how long it ran.

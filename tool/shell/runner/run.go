@@ -25,7 +25,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, fmt.Errorf("the command was not started: %w", err)
 	}
-	// The kernel ends bash together with the thread that started it, so that thread
+	// The kernel ends the shell together with the thread that started it, so that thread
 	// stays with us.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -35,13 +35,13 @@ func Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	began := time.Now()
-	ending := p.wait(ctx, c.Timeout)
+	ending := p.wait(ctx)
 	if ending != Exited {
 		p.end()
 	}
 	background := p.drain(listen)
 	if reason := p.sink.reason(); ending == Exited && reason != 0 {
-		ending = reason // bash was quicker than we
+		ending = reason // the shell was quicker than we
 	}
 	result := p.result(ending)
 	result.Background = background
@@ -50,15 +50,16 @@ func Run(ctx context.Context, c Command) (Result, error) {
 }
 
 // wait returns when the command has ended, or has to be.
-func (p *process) wait(ctx context.Context, timeout time.Duration) Ending {
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
+func (p *process) wait(ctx context.Context) Ending {
+	defer p.clock.stop()
 	select {
 	case <-p.exited:
 		return Exited
+	case <-p.stays():
+		return Exited
 	case <-ctx.Done():
 		return Cancelled
-	case <-timer.C:
+	case <-p.clock.out:
 		return TimedOut
 	case <-p.sink.stopped:
 		return p.sink.reason()

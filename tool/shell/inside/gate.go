@@ -1,0 +1,209 @@
+package inside
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/assent-dev/assent/tool/shell/interp"
+	"github.com/assent-dev/assent/tool/shell/wire"
+)
+
+// A gate puts acts to the other side and waits for its answers.
+type gate struct {
+	env map[string]string // of the order
+	ask []string          // builtins
+
+	write sync.Mutex
+	conn  *os.File
+
+	mu      sync.Mutex
+	last    uint64
+	waiting map[uint64]chan wire.Answer
+	gone    bool
+}
+
+func newGate(conn *os.File, order wire.Order) *gate {
+	g := &gate{conn: conn, env: make(map[string]string, len(order.Env)), ask: order.Ask, waiting: map[uint64]chan wire.Answer{}}
+	for _, entry := range order.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		g.env[name] = value
+	}
+	return g
+}
+
+// listen takes answers until the other side is gone. Then the run ends: nothing decides
+// about it any more.
+func (g *gate) listen(r *interp.Runner) {
+	for {
+		message, err := wire.Read(g.conn)
+		answer, ok := message.(wire.Answer)
+		if err != nil || !ok {
+			break
+		}
+		g.mu.Lock()
+		if c := g.waiting[answer.ID]; c != nil {
+			delete(g.waiting, answer.ID)
+			c <- answer
+		}
+		g.mu.Unlock()
+	}
+	g.mu.Lock()
+	g.gone = true
+	for id, c := range g.waiting {
+		delete(g.waiting, id)
+		c <- wire.Answer{Why: errGone.Error()}
+	}
+	g.mu.Unlock()
+	r.Terminate(grace)
+}
+
+func (g *gate) send(message any) error {
+	g.write.Lock()
+	defer g.write.Unlock()
+	return wire.Write(g.conn, message)
+}
+
+// put asks about an act. The error is a refusal.
+func (g *gate) put(ctx context.Context, act wire.Act) (wire.Answer, error) {
+	answers := make(chan wire.Answer, 1)
+	g.mu.Lock()
+	g.last++
+	act.ID = g.last
+	gone := g.gone
+	if !gone {
+		g.waiting[act.ID] = answers
+	}
+	g.mu.Unlock()
+	if gone {
+		return wire.Answer{}, &interp.Refused{Err: errGone}
+	}
+	if err := g.send(act); err != nil {
+		return wire.Answer{}, &interp.Refused{Err: err}
+	}
+	select {
+	case answer := <-answers:
+		if answer.Verdict == wire.Refuse {
+			return answer, &interp.Refused{Err: refusal(answer.Why)}
+		}
+		return answer, nil
+	case <-ctx.Done():
+		return wire.Answer{}, &interp.Refused{Err: context.Cause(ctx)}
+	}
+}
+
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// own are variables that the shell itself sets for each program.
+var own = []string{"_", "SHLVL", "PWD", "OLDPWD"}
+
+// changed are the variables of a program that the order does not have.
+func (g *gate) changed(env []string) []string {
+	var out []string
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if before, ok := g.env[name]; (!ok || before != value) && !slices.Contains(own, name) {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+func (g *gate) handlers() interp.Handlers {
+	h := interp.DefaultHandlers()
+	h.Exec, h.Open = g.exec, g.open
+	h.ReadDir = func(ctx context.Context, req *interp.PathRequest) ([]fs.DirEntry, error) {
+		folder, real, err := pin(req.Path)
+		if err != nil {
+			return nil, err
+		}
+		defer folder.Close()
+		if _, err := g.put(ctx, wire.Act{Kind: wire.List, Path: req.Path, Real: real, Dir: req.Dir}); err != nil {
+			return nil, err
+		}
+		return os.ReadDir(pinned(folder, req.Path))
+	}
+	h.Call = func(ctx context.Context, req *interp.CallRequest) error {
+		if req.Kind != interp.CallBuiltin || !slices.Contains(g.ask, req.Args[0]) {
+			return nil
+		}
+		_, err := g.put(ctx, wire.Act{Kind: wire.Builtin, Argv: req.Args, Dir: req.Dir, Env: g.changed(req.Added)})
+		return err
+	}
+	return h
+}
+
+// absolute is the path that an act means. Its folder may have another name by now: then
+// only the descriptor leads there.
+func absolute(act interp.Act, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(act.Dir, path)
+}
+
+func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (interp.Process, error), error) {
+	program, real, err := pin(reach(req.Act, req.Path))
+	if err != nil {
+		return nil, err
+	}
+	answer, err := g.put(ctx, wire.Act{
+		Kind: wire.Start, Argv: req.Args, Path: absolute(req.Act, req.Path), Real: real, Dir: req.Dir, Env: g.changed(req.Env),
+	})
+	if err != nil {
+		program.Close()
+		return nil, err
+	}
+	if answer.Verdict == wire.Interpret {
+		program.Close()
+		file, err := Parse(answer.Why)
+		if err != nil {
+			return nil, &interp.Refused{Err: err}
+		}
+		return nil, &interp.Inline{
+			File: file, Name: answer.Name, Params: answer.Params, Opts: answer.Opts,
+			Source: &interp.Source{Origin: interp.Script, Name: answer.Name, Text: answer.Why},
+		}
+	}
+	return func() (interp.Process, error) {
+		defer program.Close()
+		start := *req
+		path, folder := steady(program, req.Path, real)
+		defer folder.Close() // nil is fine
+		start.Path = path
+		return interp.Start(&start)
+	}, nil
+}
+
+func (g *gate) open(ctx context.Context, req *interp.OpenRequest) (func() (*os.File, error), error) {
+	switch {
+	case req.File != nil: // a descriptor that the shell has already
+		return func() (*os.File, error) { return interp.OpenFile(req) }, nil
+	case req.Network != "":
+		if _, err := g.put(ctx, wire.Act{Kind: wire.Connect, Path: req.Address, Dir: req.Dir}); err != nil {
+			return nil, err
+		}
+		return interp.DefaultHandlers().Open(ctx, req)
+	}
+	t, err := find(req)
+	if err != nil {
+		return nil, err
+	}
+	if t.real != os.DevNull {
+		_, err := g.put(ctx, wire.Act{Kind: wire.Open, Path: absolute(req.Act, req.Path), Real: t.real, Dir: req.Dir, Flag: int64(req.Flag)})
+		if err != nil {
+			t.close()
+			return nil, err
+		}
+	}
+	return func() (*os.File, error) {
+		defer t.close()
+		return interp.OpenFile(t.request(req))
+	}, nil
+}

@@ -1,0 +1,115 @@
+package inside
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/assent-dev/assent/tool/shell/interp"
+	"github.com/assent-dev/assent/tool/shell/wire"
+)
+
+// grace is how long programs have to end after SIGTERM, once a command was refused.
+const grace = 500 * time.Millisecond
+
+// StatusFailed is the exit status of a shell that could not begin.
+const StatusFailed = 125
+
+// Main is the program: it finds the gate on its standard input, runs what that orders, and
+// returns the exit status.
+func Main(stderr io.Writer) int {
+	conn, err := takeInput()
+	if err == nil {
+		var status int
+		if status, err = serve(conn); err == nil {
+			return status
+		}
+	}
+	fmt.Fprintf(stderr, "assent: the shell cannot run the command: %v\n", err)
+	return StatusFailed
+}
+
+// serve runs one order.
+func serve(conn *os.File) (int, error) {
+	message, err := wire.Read(conn)
+	if err != nil {
+		return 0, fmt.Errorf("reading what to run: %w", err)
+	}
+	order, ok := message.(wire.Order)
+	if !ok {
+		return 0, fmt.Errorf("a %T came where what to run should", message)
+	}
+	file, err := Parse(order.Text)
+	if err != nil {
+		return 0, err
+	}
+	gate := newGate(conn, order)
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return 0, err
+	}
+	r, err := interp.New(interp.Config{
+		Dir: order.Dir, Text: order.Text, Env: order.Env, Handlers: gate.handlers(),
+		Stdin: null, Stdout: os.Stdout, Stderr: os.Stderr,
+	})
+	if err != nil {
+		return 0, err
+	}
+	go gate.listen(r)
+	stop := relay(r)
+	status, err := r.Run(context.Background(), file)
+	stop()
+	end := wire.End{Status: status}
+	switch {
+	case err != nil:
+		end.Why = err.Error()
+		r.Terminate(grace)
+	case r.Lingers():
+		end.Stays = order.Stay
+	}
+	_ = gate.send(end) // nobody listens any more: then the exit status says it
+	if end.Stays {
+		for _, f := range []*os.File{os.Stdout, os.Stderr} {
+			f.Close() // what runs in the background has copies, if it needs them
+		}
+		r.Wait()
+	}
+	if sig := r.Killed(); sig != 0 && err == nil { // as bash ends, so that others see the signal
+		_ = syscall.Kill(os.Getpid(), sig)
+		time.Sleep(time.Second) // it arrives before that
+	}
+	return status, nil
+}
+
+// Parse reads a text as the judgement did.
+func Parse(text string) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+}
+
+// relay hands signals to the shell as if its process were bash.
+func relay(r *interp.Runner) (stop func()) {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for s := range signals {
+			r.Signal(s.(syscall.Signal))
+		}
+	}()
+	return func() {
+		signal.Stop(signals) // those on the way have arrived
+		close(signals)
+		<-done
+	}
+}
+
+var errGone = errors.New("the gate outside is gone")

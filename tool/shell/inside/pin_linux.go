@@ -1,0 +1,162 @@
+package inside
+
+import (
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/assent-dev/assent/tool/shell/interp"
+)
+
+// takeInput takes the connection from standard input, where programs would find it, and
+// makes this process one that they cannot look into.
+func takeInput() (*os.File, error) {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return nil, err
+	}
+	fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, high)
+	if err != nil {
+		return nil, err
+	}
+	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Dup3(null, 0, 0); err != nil {
+		return nil, err
+	}
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "gate"), unix.Close(null)
+}
+
+// high is where descriptors of this program begin, so that they are in nobody's way.
+const high = 200
+
+// maxLinks is how many links a new file's name may go through, as in the kernel.
+const maxLinks = 40
+
+// pin opens what a path leads to, without reading it, and returns its name without links.
+func pin(path string) (*os.File, string, error) {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	up, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, high)
+	unix.Close(fd)
+	if err != nil {
+		return nil, "", err
+	}
+	real, err := os.Readlink(descriptor(up))
+	if err != nil {
+		unix.Close(up)
+		return nil, "", err
+	}
+	return os.NewFile(uintptr(up), path), real, nil
+}
+
+func descriptor(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+// pinned is a path that leads to the file itself, whatever its name means by now.
+func pinned(f *os.File, _ string) string { return descriptor(int(f.Fd())) }
+
+// reach is a path that leads to what an act names, also if its folder was renamed.
+func reach(act interp.Act, path string) string {
+	if filepath.IsAbs(path) || act.DirFile == nil {
+		return absolute(act, path)
+	}
+	return descriptor(int(act.DirFile.Fd())) + "/" + path
+}
+
+// steady returns a path by which the judged program is started, and a descriptor to be held
+// until then. Where only the administrator can change what is in the folder that is the
+// path as it is. Elsewhere a link on the way may by now lead to another program: so it
+// begins with a descriptor of the folder itself. A script keeps its name, since its
+// interpreter opens it once more.
+func steady(program *os.File, path, real string) (string, *os.File) {
+	folder, name, err := pin(filepath.Dir(real))
+	if err != nil {
+		return path, nil
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(folder.Fd()), &st); err == nil && st.Uid == 0 && st.Mode&0o022 == 0 || name != filepath.Dir(real) || isScript(program) {
+		folder.Close()
+		return path, nil
+	}
+	return pinned(folder, "") + "/" + filepath.Base(real), folder
+}
+
+func isScript(program *os.File) bool {
+	f, err := os.Open(pinned(program, ""))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [2]byte
+	_, err = io.ReadFull(f, head[:])
+	return err != nil || string(head[:]) != "\x7fE"
+}
+
+// A target is a file about to be opened: one that exists, or a name in a folder.
+type target struct {
+	file *os.File // the file, or the folder of a new one
+	name string   // of a new file; empty if it exists
+	real string
+}
+
+func (t target) close() { t.file.Close() }
+
+// find finds the file that a request names, without reading or changing anything.
+func find(req *interp.OpenRequest) (target, error) {
+	path := reach(req.Act, req.Path)
+	for range maxLinks {
+		file, real, err := pin(path)
+		if err == nil {
+			if req.Flag&unix.O_EXCL != 0 && req.Flag&unix.O_CREAT != 0 {
+				file.Close()
+				return target{}, unix.EEXIST
+			}
+			return target{file: file, real: real}, nil
+		}
+		if !errors.Is(err, unix.ENOENT) || req.Flag&unix.O_CREAT == 0 {
+			return target{}, err
+		}
+		name := filepath.Base(path)
+		folder, real, folderErr := pin(path[:len(path)-len(filepath.Base(path))])
+		switch {
+		case folderErr != nil:
+			return target{}, folderErr
+		case name == "" || name == "." || name == ".." || path[len(path)-1] == '/':
+			folder.Close()
+			return target{}, err
+		}
+		link, linkErr := os.Readlink(pinned(folder, "") + "/" + name)
+		if linkErr != nil {
+			return target{file: folder, name: name, real: filepath.Join(real, name)}, nil
+		}
+		folder.Close()
+		if path = link; !filepath.IsAbs(link) { // a link that leads nowhere yet
+			path = filepath.Join(real, link)
+		}
+	}
+	return target{}, unix.ELOOP
+}
+
+// request is the request for the file that was found.
+func (t target) request(req *interp.OpenRequest) *interp.OpenRequest {
+	out := *req
+	if t.name == "" {
+		out.Path = pinned(t.file, "")
+		out.Flag &^= unix.O_CREAT | unix.O_EXCL
+		return &out
+	}
+	out.Path = pinned(t.file, "") + "/" + t.name
+	out.Flag |= unix.O_NOFOLLOW
+	return &out
+}
