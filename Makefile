@@ -28,6 +28,8 @@ help: ## list the targets
 
 build: ## build bin/assent, and bin/assent-hook for other agents
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/assent ./cmd/assent
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/assent-shell.linked ./cmd/assent-shell
+	@cp bin/assent-shell.linked bin/assent-shell && rm bin/assent-shell.linked
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/assent-hook.linked ./cmd/assent-hook
 	@cp bin/assent-hook.linked bin/assent-hook && rm bin/assent-hook.linked # a copy starts a tenth faster than what the linker wrote
 

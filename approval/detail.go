@@ -39,7 +39,7 @@ func (e Event) Keep(d Detail) Event {
 	case DetailFull:
 		return e
 	case DetailNone:
-		e.Arguments, e.Note, e.Why, e.Error, e.Basis, e.Trace, e.ActData = nil, "", "", "", "", nil, nil
+		e.Arguments, e.Note, e.Why, e.Error, e.Basis, e.Trace, e.ActData, e.Ran = nil, "", "", "", "", nil, nil, nil
 		e.Acts = slices.Clone(e.Acts)
 		for i, a := range e.Acts {
 			e.Acts[i], _, _ = strings.Cut(a, "(")
@@ -53,6 +53,10 @@ func (e Event) Keep(d Detail) Event {
 		e.Acts[i] = Redact(a)
 	}
 	e.ActData = redactActs(e.ActData)
+	e.Ran = slices.Clone(e.Ran)
+	for i, command := range e.Ran {
+		e.Ran[i] = Redact(command)
+	}
 	return e
 }
 

@@ -23,6 +23,10 @@ const (
 	// Confined reports what a sandbox refused to a call that ran, or that the call
 	// was let out of it; Why says what. It stands between start and end.
 	Confined EventKind = "sandbox"
+	// Unexpected reports that a call was about to do something that its judgement did not
+	// foresee; Why says what. It stands between start and end; how that was answered is
+	// in the events of a call of its own.
+	Unexpected EventKind = "unexpected"
 )
 
 // An Event is what happened to a call, ready for an audit log. Unless a recorder
@@ -67,6 +71,8 @@ type Event struct {
 	Decided   time.Time `json:"decided,omitzero"`
 	// Duration is how long the call ran; only for ended.
 	Duration time.Duration `json:"duration,omitempty"`
+	// Ran are the programs that the call started, as far as they were kept; only for ended.
+	Ran []string `json:"ran,omitempty"`
 	// Error is why the call failed, redacted.
 	Error string `json:"error,omitempty"`
 	Trace Trace  `json:"trace,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -22,6 +23,9 @@ var (
 type Execution struct {
 	entry   *entry
 	started time.Time
+
+	mu  sync.Mutex
+	ran []string
 }
 
 // Start is the last moment before call i of the batch runs. The proposal is
@@ -208,6 +212,29 @@ func (x *Execution) Again(ctx context.Context, cause error) error {
 	return nil
 }
 
+// Judge judges further acts of the call that runs, by what is remembered now. Nobody is
+// asked and no mode answers: what nothing covers is pending.
+func (x *Execution) Judge(ctx context.Context, acts []Act) (Judgement, error) {
+	b := x.entry.batch
+	b.mu.Lock()
+	call := x.entry.outcome.Call
+	b.mu.Unlock()
+	policy, err := b.gate.policy(ctx, call.Session)
+	if err != nil {
+		return Judgement{}, err
+	}
+	policy.Mode = ModeAsk
+	p := Proposal{Definition: call.Definition, Acts: acts}
+	return policy.Judge(Question{Call: &call, Proposal: &p, Now: b.gate.cfg.Clock()}), nil
+}
+
+// Ran notes what the call started, for the record of its end.
+func (x *Execution) Ran(what []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.ran = what
+}
+
 // Report records what happened while the call ran, such as what a sandbox refused to it.
 func (x *Execution) Report(ctx context.Context, kind EventKind, why string) error {
 	b := x.entry.batch
@@ -241,6 +268,9 @@ func (x *Execution) record(ctx context.Context, d *draft, cause error) error {
 	now := gate.cfg.Clock()
 	ev := d.event(Ended, now)
 	ev.Duration = now.Sub(x.started)
+	x.mu.Lock()
+	ev.Ran = x.ran
+	x.mu.Unlock()
 	if cause != nil {
 		ev.Error = cause.Error()
 	}

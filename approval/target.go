@@ -273,6 +273,9 @@ func (t *Target) size() int {
 	return n
 }
 
+// Same reports whether two targets are the same thing to act on, and known.
+func (t Target) Same(o Target) bool { return t.same(o) }
+
 // same reports whether two targets are the same thing to act on. A file in a folder
 // with several names is the same by each of them: its spellings are, in another
 // order.

@@ -2,23 +2,123 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
 
 	"github.com/assent-dev/assent/approval"
 )
 
-type reportKey struct{}
+type runningKey struct{}
 
-// withReports returns the context of a call that runs, in which it can report.
-func withReports(ctx context.Context, x *approval.Execution) context.Context {
-	return context.WithValue(ctx, reportKey{}, x)
+// running is a call that runs: what its Do can report to, and ask.
+type running struct {
+	gate  *Gate
+	exec  *approval.Execution
+	call  approval.Call
+	parts atomic.Int64 // further calls that were put to the gate as parts of it
+}
+
+// withRunning returns the context of a call that runs.
+func withRunning(ctx context.Context, g *Gate, x *approval.Execution, o approval.Outcome) context.Context {
+	return context.WithValue(ctx, runningKey{}, &running{gate: g, exec: x, call: o.Call})
+}
+
+func runningIn(ctx context.Context) *running {
+	r, _ := ctx.Value(runningKey{}).(*running)
+	return r
 }
 
 // ReportConfined records, for the call that runs in this context, what a sandbox refused to
 // it, or that it was let out of one. A call without a gate records nothing.
 func ReportConfined(ctx context.Context, what string) error {
-	x, ok := ctx.Value(reportKey{}).(*approval.Execution)
-	if !ok {
+	return report(ctx, approval.Confined, what)
+}
+
+// ReportUnexpected records that the call which runs in this context was about to do
+// something that its judgement did not foresee.
+func ReportUnexpected(ctx context.Context, what string) error {
+	return report(ctx, approval.Unexpected, what)
+}
+
+func report(ctx context.Context, kind approval.EventKind, what string) error {
+	r := runningIn(ctx)
+	if r == nil {
 		return nil
 	}
-	return x.Report(ctx, approval.Confined, what)
+	return r.exec.Report(ctx, kind, what)
+}
+
+// ReportRan notes what the call that runs in this context started, for the record of its
+// end.
+func ReportRan(ctx context.Context, what []string) {
+	if r := runningIn(ctx); r != nil {
+		r.exec.Ran(what)
+	}
+}
+
+// Session returns the session of the call that runs in this context; empty without one.
+func Session(ctx context.Context) string {
+	if r := runningIn(ctx); r != nil {
+		return r.call.Session
+	}
+	return ""
+}
+
+// ErrNoGate says that a Do does not run behind a gate, so that nothing more can be asked.
+var ErrNoGate = errors.New("there is no gate to ask")
+
+// JudgeWithin judges further acts of the call that runs in this context, by what is
+// remembered now. Nobody is asked and no mode answers: what nothing covers is pending.
+func JudgeWithin(ctx context.Context, acts []approval.Act) (approval.Judgement, error) {
+	r := runningIn(ctx)
+	if r == nil {
+		return approval.Judgement{}, ErrNoGate
+	}
+	return r.exec.Judge(ctx, acts)
+}
+
+// A Part is a further call that was put to the gate as a part of the one that runs.
+type Part struct {
+	gate  *Gate
+	batch *approval.Batch
+	ctx   context.Context
+}
+
+// AskWithin puts a further call of the same tool to the gate, as a part of the one that runs in
+// this context, and waits for the answer. Values of the context reach the tool's Prepare.
+func AskWithin(ctx context.Context, args json.RawMessage) (*Part, error) {
+	r := runningIn(ctx)
+	if r == nil {
+		return nil, ErrNoGate
+	}
+	call := approval.Call{
+		ID:   fmt.Sprintf("%s.%d", r.call.ID, r.parts.Add(1)),
+		Tool: r.call.Tool, Connector: r.call.Connector, Arguments: args, Session: r.call.Session, Workers: r.call.Workers,
+	}
+	b := r.gate.Review(ctx, call)
+	r.gate.Ask(ctx, b)
+	return &Part{gate: r.gate, batch: b, ctx: context.WithoutCancel(ctx)}, nil
+}
+
+// Outcome is how the part was answered.
+func (p *Part) Outcome() approval.Outcome { return p.batch.Outcome(0) }
+
+// Begin takes the answer, right before the part happens, and records it. What was shown
+// must still hold; then the part is done by whoever asked.
+func (p *Part) Begin() error {
+	o := p.Outcome()
+	if err := o.Err(); err != nil {
+		return err
+	}
+	if !o.Runs() { // a person answered in its place, which means nothing here
+		return fmt.Errorf("%w: %s", approval.ErrNotAllowed, o.State)
+	}
+	_, proposal, _ := p.gate.set.prepareSafely(p.ctx, o.Call)
+	exec, err := p.batch.Start(p.ctx, 0, proposal)
+	if err != nil {
+		return err
+	}
+	return exec.End(p.ctx, approval.StageCompleted, nil)
 }

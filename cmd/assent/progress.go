@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,8 +36,9 @@ func (p *progress) RecordFull(ctx context.Context, e approval.Event) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case e.Kind == approval.Confined:
+	case e.Kind == approval.Confined, e.Kind == approval.Unexpected:
 		p.status.Aside(func() { fmt.Fprintf(os.Stderr, "assent: %s\n", present.SafeLine(e.Why)) })
+	case strings.HasPrefix(e.CallID, p.call+".") && p.call != "": // a part of the call that runs
 	case e.Kind == approval.Started:
 		p.task.Done() // of a call that is judged again there is no end
 		p.call, p.task = e.CallID, p.status.Start(eventName(e))

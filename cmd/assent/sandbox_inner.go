@@ -6,11 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/sandbox/landlock"
 	"github.com/assent-dev/assent/tool/files"
+	"github.com/assent-dev/assent/tool/shell/inside"
 )
 
 // sandboxInnerCmd is this program as a helper of itself. It is not for people.
@@ -29,6 +31,8 @@ func sandboxInnerCmd() *cobra.Command {
 					server.Handle(name, handler)
 				}
 				return server.Serve(os.Stdin, os.Stdout)
+			case open.WordShell:
+				os.Exit(inside.Main(os.Stderr))
 			case detect.WordSweep:
 				return bwrap.Sweep(os.Stdin)
 			case detect.WordLandlock:

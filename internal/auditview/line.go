@@ -28,6 +28,8 @@ func answer(r *approval.Record) string {
 		return "(pruned)"
 	case r.Kind == approval.Confined:
 		return "(sandbox)"
+	case r.Kind == approval.Unexpected:
+		return "(unexpected)"
 	case r.Unended:
 		return string(r.State) + " NO END"
 	case r.Kind == approval.Started:
@@ -59,7 +61,7 @@ func what(e *approval.Event) string {
 // basis says in a few words by what or whom an answer was given.
 func basis(e *approval.Event) string {
 	switch {
-	case e.Kind == approval.Confined:
+	case e.Kind == approval.Confined, e.Kind == approval.Unexpected:
 		return e.Why
 	case e.Basis != "":
 		return e.Basis

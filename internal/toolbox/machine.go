@@ -11,12 +11,14 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/host"
 	"github.com/assent-dev/assent/tool/shell/runner"
 	"github.com/assent-dev/assent/tool/shell/runner/shim"
+	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
 // maxOutput is how much a command may print before it is ended.
@@ -24,6 +26,7 @@ const maxOutput = 256 << 20
 
 // A machine is where commands run: held by a sandbox, if there is one.
 type machine struct {
+	shell   []string // interprets commands
 	env     runner.Environment
 	entries []string
 	folder  string // for the shim and for output that is kept
@@ -75,7 +78,7 @@ func (m *machine) profile(c shell.Command) sandbox.Profile {
 func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error) {
 	cmd := runner.Command{
 		Text: c.Text, Dir: c.Dir, Env: m.env, Timeout: c.Timeout, Call: rand.Text(), Progress: tool.Progress(ctx),
-		MaxOutput: maxOutput,
+		MaxOutput: maxOutput, Shell: m.shell, Judge: c.Judge, Ask: c.Ask, Bash: c.Bash,
 	}
 	if err := m.confine(ctx, &cmd, c); err != nil {
 		return shell.Result{}, err
@@ -122,6 +125,9 @@ func (m *machine) confine(ctx context.Context, cmd *runner.Command, c shell.Comm
 		}
 	}
 	cmd.Sandbox, cmd.Profile = m.hold.Runner, m.profile(c)
+	if len(m.shell) > 0 {
+		cmd.Profile = inner.Visible(cmd.Profile, m.shell[0])
+	}
 	cmd.Env = cmd.Env.With(cmd.Profile.Env.Set)
 	return nil
 }
@@ -133,6 +139,7 @@ func (m *machine) harden(cmd *runner.Command) error {
 		return err
 	}
 	cmd.Env = cmd.Env.First(dir)
+	cmd.Judge = behindShim(cmd.Judge, dir, m.world(cmd.Dir).Program("git"))
 	if cmd.Sandbox == nil {
 		return nil
 	}
@@ -142,6 +149,16 @@ func (m *machine) harden(cmd *runner.Command) error {
 	cmd.Profile.Roots = append(cmd.Profile.Roots[:len(cmd.Profile.Roots):len(cmd.Profile.Roots)],
 		sandbox.Root{Path: dir, Mode: sandbox.ReadOnly, Source: "the git that runs nothing else"})
 	return nil
+}
+
+// behindShim judges the git that runs nothing else as the git that it stands before.
+func behindShim(judge runner.Judge, shim, git string) runner.Judge {
+	return func(ctx context.Context, act wire.Act, pause func() func()) wire.Answer {
+		if act.Kind == wire.Start && filepath.Dir(act.Path) == shim {
+			act.Path, act.Real = git, ""
+		}
+		return judge(ctx, act, pause)
+	}
 }
 
 // shim returns the folder with the git that runs nothing else.
@@ -161,7 +178,7 @@ func result(r runner.Result) shell.Result {
 	return shell.Result{
 		Stdout: r.Stdout.Text, StdoutTruncated: r.Stdout.Truncated,
 		Stderr: r.Stderr.Text, StderrTruncated: r.Stderr.Truncated,
-		ExitCode: r.ExitCode, TimedOut: r.Ending == runner.TimedOut, Output: r.File,
+		ExitCode: r.ExitCode, Stopped: r.Stopped, TimedOut: r.Ending == runner.TimedOut, Output: r.File,
 	}
 }
 

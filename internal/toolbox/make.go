@@ -13,13 +13,15 @@ import (
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/shell"
+	shellinside "github.com/assent-dev/assent/tool/shell/inside"
 	"github.com/assent-dev/assent/tool/web"
 )
 
 // shell makes the tool for commands.
 func (b *Box) shell(policy *config.Policy, opts Options) (tool.Tool, error) {
 	m := newMachine(opts.Environ, policy.Shell.Env, filepath.Join(opts.State, "shell"))
-	options := shell.Options{World: m.world, Run: m.run, Denied: opts.Denied}
+	options := shell.Options{World: m.world, Run: m.run, Denied: opts.Denied, Unsupported: shellinside.Unsupported}
+	m.shell = opts.Shell
 	m.hold, m.found, m.alone, m.later = b.Hold, b.found, b.alone(policy), opts.Later
 	if b.Hold.held() {
 		options.Sandbox = m

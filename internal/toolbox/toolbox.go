@@ -52,6 +52,9 @@ type Options struct {
 	Parent *Box
 	// Looking makes tools that only say what would happen.
 	Looking bool
+	// Shell is the command line of the program that interprets commands: one that calls
+	// inside.Main. Without it no command runs.
+	Shell []string
 }
 
 // A Box is the tools of a policy. Close it when the last call has ended.

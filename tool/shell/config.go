@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -30,6 +31,19 @@ type Config struct {
 	Source string
 	// Network says which hosts commands may talk to.
 	Network hosts.Policy
+	// Hold is how long a running command waits for the answer to a question that came up
+	// while it ran; 0 is [DefaultHold].
+	Hold time.Duration
+	// Running lets a command whose words are known only when it runs begin without a
+	// question: each program that it starts is judged then.
+	Running bool
+}
+
+func (c Config) hold() time.Duration {
+	if c.Hold > 0 {
+		return c.Hold
+	}
+	return DefaultHold
 }
 
 // A Rule is what config says about commands that begin with the words of a

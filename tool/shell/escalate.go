@@ -75,7 +75,7 @@ func (t *Tool) escalate(j judged) (tool.Action, error) {
 			if cmd.Step = tool.Choice(ctx); cmd.Step == "" {
 				cmd.Step = first.ID
 			}
-			return t.run(ctx, cmd)
+			return t.run(ctx, cmd, j.judging)
 		}), nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
+	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
 //go:embed shell.md
@@ -35,6 +36,9 @@ type Options struct {
 	// Steps are the ways out of it that a person may be asked for; nil if there
 	// are none.
 	Steps Steps
+	// Unsupported names the construct of a text that the shell cannot interpret, so that
+	// bash has to run it; empty if there is none. Nil means that there never is.
+	Unsupported func(text string) string
 	// Timeout ends commands that name none; 0 means two minutes. MaxTimeout is
 	// the longest that a call may ask for; 0 means an hour.
 	Timeout, MaxTimeout time.Duration
@@ -45,7 +49,14 @@ type Runner func(context.Context, Command) (Result, error)
 
 // A Command is what is run: the canonical text and what it runs with.
 type Command struct {
-	Text    string
+	Text string
+	// Judge decides about each thing that the text does as it runs: see [running]. It
+	// calls pause while a person is asked.
+	Judge func(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer
+	// Ask are the builtins that Judge wants to see.
+	Ask []string
+	// Bash says that bash itself runs the text, and Judge is not asked.
+	Bash    bool
 	Dir     string   // a host path
 	Env     []string // names of variables that are passed on
 	Timeout time.Duration
@@ -79,6 +90,10 @@ type Result struct {
 	StdoutTruncated bool   `json:"stdout_truncated,omitempty"`
 	StderrTruncated bool   `json:"stderr_truncated,omitempty"`
 	TimedOut        bool   `json:"timed_out,omitempty"`
+	// Stopped is why the command was ended before its end.
+	Stopped string `json:"stopped,omitempty"`
+	// Ran are the programs that had been started by then.
+	Ran []string `json:"ran,omitempty"`
 	// Output is the file with the whole output, if it was asked for.
 	Output string `json:"output_file,omitempty"`
 	// Note says what the output does not: why it ended, what would help.
@@ -93,6 +108,7 @@ type Tool struct {
 	cwd   roots.Place
 	opts  Options
 	spec  func() tool.Spec // made when it is asked for: a hook never does
+	late  lateAnswers
 	// exposed says that a folder in which programs are looked for can be
 	// written by tools.
 	exposed bool
@@ -184,6 +200,9 @@ func (t *Tool) Spec() tool.Spec { return t.spec() }
 
 // Prepare implements [tool.Tool].
 func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
+	if u := unforeseenIn(ctx); u != nil {
+		return u.action(ctx)
+	}
 	var in escalating
 	if err := json.Unmarshal(args, &in); err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Err: err}
@@ -247,7 +266,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 	if err != nil {
 		return judged{}, err
 	}
-	a := tool.Ask(func(ctx context.Context) (any, error) { return t.run(ctx, cmd) }).
+	a := tool.Ask(func(ctx context.Context) (any, error) { return t.run(ctx, cmd, j) }).
 		On(j.acts...).Titled(j.summary()).ShowingView(view(j.script, in.dir)).
 		Seeing(state).In(in.dir.Name(), t.cfg.Env...).Editing("command", ".sh")
 	if t.opts.Sandbox != nil {
@@ -269,13 +288,20 @@ type judged struct {
 	cmd Command
 }
 
-func (t *Tool) run(ctx context.Context, cmd Command) (any, error) {
+// run runs a command that was judged, and each thing that it does is judged once more.
+func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	if t.opts.Run == nil {
 		return nil, errors.New("commands are not run here")
 	}
+	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}
+	cmd.Judge, cmd.Ask = now.judge, now.builtins(ctx)
 	r, err := t.opts.Run(ctx, cmd)
+	tool.ReportRan(ctx, now.started())
 	if err != nil {
 		return nil, err
+	}
+	if r.Stopped != "" {
+		r.Ran = now.started()
 	}
 	if r.Note == "" && r.ExitCode != 0 && refusedBySystem(r.Stderr) {
 		r.Note = "folders that can be written: " + t.writable()

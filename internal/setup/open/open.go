@@ -198,6 +198,10 @@ func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
 		State: b.Places.State, Protected: append(b.Protected(), cfg.Files...), Environ: os.Environ(), Undo: b.undo(cfg),
 		Programs: b.Programs, Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further, Parent: t.Parent, Looking: b.use == Look,
 	}
+	var err error
+	if opts.Shell, err = shellProgram(); err != nil {
+		return nil, err
+	}
 	if b.Sandbox != nil && !t.Plain {
 		opts.Hold = b.Sandbox.hold
 		if b.use == Look {

@@ -74,6 +74,23 @@ func detectOptions() (detect.Options, error) {
 	return detect.Options{Program: []string{program, "sandbox", "inner"}}, nil
 }
 
+// WordShell is this program as the shell that interprets commands.
+const WordShell = "shell"
+
+// shellProgram is the small program beside this one that interprets commands, or else this
+// one.
+func shellProgram() ([]string, error) {
+	options, err := detectOptions()
+	if err != nil {
+		return nil, err
+	}
+	small := filepath.Join(filepath.Dir(options.Program[0]), "assent-shell")
+	if info, err := os.Lstat(small); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		return []string{small}, nil
+	}
+	return append(options.Program, WordShell), nil
+}
+
 // onlyThere leaves out the roots that are made when something is about to run.
 func onlyThere(p sandbox.Profile) sandbox.Profile {
 	p.Roots = slices.DeleteFunc(slices.Clone(p.Roots), func(r sandbox.Root) bool {

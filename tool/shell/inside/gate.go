@@ -153,9 +153,11 @@ func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (inter
 	if err != nil {
 		return nil, err
 	}
-	answer, err := g.put(ctx, wire.Act{
+	act := wire.Act{
 		Kind: wire.Start, Argv: req.Args, Path: absolute(req.Act, req.Path), Real: real, Dir: req.Dir, Env: g.changed(req.Env),
-	})
+	}
+	act.Input, act.Text = input(req.Files)
+	answer, err := g.put(ctx, act)
 	if err != nil {
 		program.Close()
 		return nil, err
@@ -181,6 +183,32 @@ func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (inter
 	}, nil
 }
 
+// maxDocument is how much of a text on standard input is told.
+const maxDocument = 256 << 10
+
+// input says what a program finds on standard input. A here-document lives in memory, and
+// nobody else has it.
+func input(files []*os.File) (wire.Input, string) {
+	if len(files) == 0 || files[0] == nil {
+		return wire.Empty, ""
+	}
+	info, err := files[0].Stat()
+	if err != nil {
+		return wire.Fed, ""
+	}
+	if null, err := os.Stat(os.DevNull); err == nil && os.SameFile(info, null) {
+		return wire.Empty, ""
+	}
+	if !isDocument(files[0]) || info.Size() > maxDocument {
+		return wire.Fed, ""
+	}
+	text := make([]byte, info.Size())
+	if n, err := files[0].ReadAt(text, 0); n != len(text) || err != nil && n == 0 && len(text) > 0 {
+		return wire.Fed, ""
+	}
+	return wire.Document, string(text)
+}
+
 func (g *gate) open(ctx context.Context, req *interp.OpenRequest) (func() (*os.File, error), error) {
 	switch {
 	case req.File != nil: // a descriptor that the shell has already
@@ -196,7 +224,10 @@ func (g *gate) open(ctx context.Context, req *interp.OpenRequest) (func() (*os.F
 		return nil, err
 	}
 	if t.real != os.DevNull {
-		_, err := g.put(ctx, wire.Act{Kind: wire.Open, Path: absolute(req.Act, req.Path), Real: t.real, Dir: req.Dir, Flag: int64(req.Flag)})
+		_, err := g.put(ctx, wire.Act{
+			Kind: wire.Open, Path: absolute(req.Act, req.Path), Real: t.real, Dir: req.Dir,
+			Reads: req.Flag&os.O_WRONLY == 0, Writes: req.Flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0,
+		})
 		if err != nil {
 			t.close()
 			return nil, err

@@ -94,6 +94,15 @@ func Parse(text string) (*syntax.File, error) {
 	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 }
 
+// Unsupported names what of a text this shell cannot interpret; empty if it can all of it.
+func Unsupported(text string) string {
+	file, err := Parse(text)
+	if err != nil {
+		return "a text that cannot be read"
+	}
+	return interp.Unsupported(file)
+}
+
 // relay hands signals to the shell as if its process were bash.
 func relay(r *interp.Runner) (stop func()) {
 	signals := make(chan os.Signal, 16)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -101,6 +102,17 @@ func isScript(program *os.File) bool {
 	var head [2]byte
 	_, err = io.ReadFull(f, head[:])
 	return err != nil || string(head[:]) != "\x7fE"
+}
+
+// isDocument reports whether a file lives in memory only, as here-documents do, and was not
+// read from yet.
+func isDocument(f *os.File) bool {
+	name, err := os.Readlink(descriptor(int(f.Fd())))
+	if err != nil || !strings.HasPrefix(name, "/memfd:here-document") {
+		return false
+	}
+	at, err := unix.Seek(int(f.Fd()), 0, io.SeekCurrent)
+	return err == nil && at == 0
 }
 
 // A target is a file about to be opened: one that exists, or a name in a folder.

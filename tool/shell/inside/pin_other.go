@@ -58,3 +58,5 @@ func find(req *interp.OpenRequest) (target, error) {
 }
 
 func (target) request(req *interp.OpenRequest) *interp.OpenRequest { return req }
+
+func isDocument(*os.File) bool { return false }

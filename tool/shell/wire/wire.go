@@ -57,9 +57,23 @@ type Act struct {
 	Dir        string
 	// Env are the variables of a program that differ from those of the order.
 	Env []string
-	// Flag are the flags of open(2).
-	Flag int64
+	// Reads and Writes say what a file is opened for.
+	Reads, Writes bool
+	// Input is what a program finds on its standard input, as far as that is known.
+	Input Input
+	// Text is that input, if it is a Document.
+	Text string
 }
+
+// An Input says what a program's standard input is.
+type Input byte
+
+// The inputs.
+const (
+	Fed      Input = iota // something may come from it
+	Empty                 // nothing does
+	Document              // a text of the command itself
+)
 
 // A Verdict answers an act. The zero Verdict refuses.
 type Verdict byte
@@ -111,7 +125,10 @@ func Write(w io.Writer, message any) error {
 		e.list(m.Argv)
 		e.texts(m.Path, m.Real, m.Dir)
 		e.list(m.Env)
-		e.number(uint64(m.Flag))
+		e.flag(m.Reads)
+		e.flag(m.Writes)
+		e.number(uint64(m.Input))
+		e.texts(m.Text)
 	case Answer:
 		e.start(kindAnswer)
 		e.number(m.ID)
@@ -164,7 +181,7 @@ func decode(data []byte) (any, error) {
 	case Start, Open, List, Connect, Builtin:
 		message = Act{
 			Kind: kind, ID: d.number(), Argv: d.list(), Path: d.text(), Real: d.text(), Dir: d.text(), Env: d.list(),
-			Flag: int64(d.number()),
+			Reads: d.flag(), Writes: d.flag(), Input: Input(d.number()), Text: d.text(),
 		}
 	case kindAnswer:
 		message = Answer{ID: d.number(), Verdict: Verdict(d.number()), Why: d.text(), Name: d.text(), Params: d.list(), Opts: d.list()}

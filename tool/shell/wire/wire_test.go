@@ -13,8 +13,8 @@ import (
 var messages = []any{
 	wire.Order{Text: "echo \xff $x", Dir: "/a", Env: []string{"A=b", "C=\x00d"}, Ask: []string{"kill"}, Stay: true},
 	wire.Order{},
-	wire.Act{ID: 7, Kind: wire.Start, Argv: []string{"a", "", "\xfe"}, Path: "/b", Real: "/c", Dir: "/", Env: []string{"X="}},
-	wire.Act{ID: 1 << 40, Kind: wire.Open, Path: "f", Flag: 0o1101},
+	wire.Act{ID: 7, Kind: wire.Start, Argv: []string{"a", "", "\xfe"}, Path: "/b", Real: "/c", Dir: "/", Env: []string{"X="}, Input: wire.Document, Text: "ls\n"},
+	wire.Act{ID: 1 << 40, Kind: wire.Open, Path: "f", Writes: true},
 	wire.Answer{ID: 7, Verdict: wire.Interpret, Why: "ls", Name: "sh", Params: []string{"1"}, Opts: []string{"-e"}},
 	wire.End{Status: 130, Why: "no", Stays: true},
 }

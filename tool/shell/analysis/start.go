@@ -1,0 +1,86 @@
+package analysis
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/tool/shell/programs"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A Start is a program that a running shell is about to start, with its real words.
+type Start struct {
+	Argv []string
+	Dir  string
+	// Env are the variables that differ from those of the whole command.
+	Env []programs.Assignment
+	// Builtin says that the shell does it itself.
+	Builtin bool
+	// Fed says that something may come on standard input; Input is what, if it is known.
+	Fed   bool
+	Input programs.Word
+}
+
+// ReadStart says what a program that is about to be started would do. The words are known,
+// so nothing has to be parsed but what the program itself runs.
+func ReadStart(s Start, world World) *Script {
+	text := QuoteWords(s.Argv)
+	w := &walker{world: world, at: place{text: text}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces,
+		shapes: make(map[string]shape), start: began(s.Dir, world)}
+	c := &command{words: literals(s.Argv), state: &state{folders: w.start}, outside: !s.Builtin, builtin: s.Builtin}
+	if s.Fed {
+		c.stdin = input{text: s.Input, given: true, fed: true}
+	}
+	c.part = w.add(Part{Kind: Runs, Line: 1, Source: text, Env: s.Env})
+	w.run(c)
+	w.settle()
+	return &Script{Command: Command{text: text, original: text}, Parts: w.parts, Files: w.files}
+}
+
+// A FileUse is a file or folder that a running shell is about to open, or a host that it is
+// about to connect to.
+type FileUse struct {
+	Access programs.Kind
+	Path   string // absolute
+	Names  bool   // only the names in the folder are read
+	Dir    string
+	// Host and Port are set for a connection; then Path is empty.
+	Host, Port string
+}
+
+// ReadUse says what that does. What is no file of the disk, such as /dev/null, does nothing.
+func ReadUse(u FileUse, world World) *Script {
+	text := map[programs.Kind]string{programs.Read: "< ", programs.Write: "> "}[u.Access] + QuoteWords([]string{u.Path})
+	w := &walker{world: world, start: began(u.Dir, world)}
+	p := Part{Kind: Touches, Line: 1, Dir: u.Dir, Access: u.Access, Redirect: true, Names: u.Names}
+	if u.Host != "" {
+		text = "connect to " + u.Host + ":" + u.Port
+		w.add(Part{Kind: Connects, Line: 1, Dir: u.Dir, Host: u.Host, Port: u.Port, Operand: programs.Literal(u.Host)})
+	} else {
+		w.touch(p, programs.Literal(u.Path), &state{folders: w.start}, false)
+	}
+	for i := range w.parts {
+		w.parts[i].Source = text
+	}
+	return &Script{Command: Command{text: text, original: text}, Parts: w.parts}
+}
+
+// QuoteWords writes words so that a shell reads exactly these.
+func QuoteWords(words []string) string {
+	var b strings.Builder
+	for i, word := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		quoted, err := syntax.Quote(word, syntax.LangBash)
+		if err != nil { // a zero byte, which no word has
+			quoted = "''"
+		}
+		b.WriteString(quoted)
+	}
+	return b.String()
+}
+
+// Builtins returns the names of what the shell does itself.
+func Builtins() []string { return append(slices.Collect(maps.Keys(special)), "kill") }

@@ -1,0 +1,120 @@
+package shell
+
+import (
+	"path"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+)
+
+// covers reports whether the call that runs covers the open acts of something that it is
+// about to do.
+func (r *running) covers(j *judging, open []int) bool {
+	return !slices.ContainsFunc(open, func(i int) bool { return !r.coversAct(j, i) })
+}
+
+// coversAct reports whether an act was answered with the call: the same act, or one that
+// was shown with words or files that were not known yet. Whatever those turn out to be, they
+// must not be what nobody would have expected: a secret, a file outside the roots, or what
+// only a person answers.
+func (r *running) coversAct(j *judging, i int) bool {
+	a := &j.acts[i]
+	part := slices.Index(j.act, i+1)
+	if part < 0 {
+		return false
+	}
+	p := &j.script.Parts[part]
+	for k := range r.acts {
+		shown := &r.acts[k]
+		if a.Name == shown.Name && a.Dir == shown.Dir && (!a.PersonOnly || shown.PersonOnly) && a.Target.Same(shown.Target) {
+			return true
+		}
+	}
+	switch {
+	case p.Kind == analysis.Unknown || a.Opaque || a.Target.Unknown:
+		// What it does was no better known when the command itself was shown.
+		return p.Cause > 0 && r.showed(j, p.Cause-1)
+	case p.Kind == analysis.Runs:
+		return r.coversWords(a)
+	case p.Kind == analysis.Touches:
+		return !a.Secret && j.places.inside(p.Path) && r.coversFile(p, a)
+	}
+	return false
+}
+
+// showed reports whether the very command that a part is was shown with the call.
+func (r *running) showed(j *judging, part int) bool {
+	i := j.act[part] - 1
+	return i >= 0 && slices.ContainsFunc(r.acts, func(shown approval.Act) bool {
+		return shown.Name == j.acts[i].Name && shown.Dir == j.acts[i].Dir && shown.Target.Same(j.acts[i].Target)
+	})
+}
+
+// coversWords reports whether the words of a command are what a command with unknown words
+// turned out to be.
+func (r *running) coversWords(a *approval.Act) bool {
+	return slices.ContainsFunc(r.acts, func(shown approval.Act) bool {
+		return shown.Name == a.Name && (shown.Dir == a.Dir || shown.Dir == "") && (!a.PersonOnly || shown.PersonOnly) &&
+			becomes(shown.Target.Words, a.Target.Words)
+	})
+}
+
+// becomes reports whether words are what others became, of which some were not known. An
+// unknown one may become any number of words. The program itself must have been known.
+func becomes(shown, words []approval.Word) bool {
+	if len(shown) == 0 || len(words) == 0 || shown[0].Unknown || shown[0].Text != words[0].Text {
+		return false
+	}
+	return matches(shown[1:], words[1:])
+}
+
+func matches(shown, words []approval.Word) bool {
+	// As for globs: an unknown word is a star, and only the last one needs to be tried again.
+	star, from := -1, 0
+	i, k := 0, 0
+	for k < len(words) {
+		switch {
+		case i < len(shown) && shown[i].Unknown:
+			star, from = i, k
+			i++
+		case i < len(shown) && shown[i].Text == words[k].Text && !words[k].Unknown:
+			i, k = i+1, k+1
+		case star >= 0:
+			from++
+			i, k = star+1, from
+		default:
+			return false
+		}
+	}
+	for i < len(shown) && shown[i].Unknown {
+		i++
+	}
+	return i == len(shown)
+}
+
+// coversFile reports whether a file is one of those that were shown as many, or as not known.
+func (r *running) coversFile(p *analysis.Part, a *approval.Act) bool {
+	for k := range r.script.Parts {
+		q := &r.script.Parts[k]
+		at := r.act[k] - 1
+		if q.Kind != analysis.Touches || q.Access != p.Access || at < 0 || a.PersonOnly && !r.acts[at].PersonOnly {
+			continue
+		}
+		switch {
+		case q.Path == "":
+			return true
+		case q.Many && (slices.Contains(q.Matches, p.Path) || below(p.Path, q.Path)):
+			return true
+		case q.Many:
+			if ok, err := path.Match(q.Path, p.Path); ok && err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func below(name, folder string) bool {
+	return name == folder || len(name) > len(folder) && name[:len(folder)] == folder && (folder == "/" || name[len(folder)] == '/')
+}

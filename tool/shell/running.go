@@ -1,0 +1,210 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+	"github.com/assent-dev/assent/tool/shell/programs"
+	"github.com/assent-dev/assent/tool/shell/wire"
+)
+
+// Bounds of what is kept of the programs that a command started.
+const (
+	maxRan     = 200
+	maxRanText = 16 << 10
+)
+
+// DefaultHold is how long a command waits for the answer to a question that came up while
+// it ran.
+const DefaultHold = time.Minute
+
+// A running is a command that runs. Reading predicted what it does; here each program that
+// it starts and each file that the shell opens is judged with its real values. What the
+// judged call covers goes on: what is free, what rules allow, and what was approved with the
+// call. The rest is a question of its own, and a no ends the whole command.
+type running struct {
+	*judging
+	cmd  Command
+	late []string // acts that a person has approved since, each for once
+
+	mu   sync.Mutex
+	ran  []string
+	size int
+	more int
+	over bool // something was refused
+}
+
+// judge decides about one act.
+func (r *running) judge(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer {
+	in := r.inquiry(ctx, act)
+	if len(in.script.Parts) == 0 {
+		return r.goesOn(act)
+	}
+	j := r.Tool.judge(in)
+	switch judgement, err := tool.JudgeWithin(ctx, j.acts); {
+	case err != nil:
+		return r.refuse("deciding about it failed: " + err.Error())
+	case judgement.State.Runs(), judgement.State == approval.Pending && r.covers(j, judgement.Open), r.answered(in):
+		return r.goesOn(act)
+	}
+	return r.ask(ctx, act, in, pause)
+}
+
+// inquiry reads an act.
+func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
+	world := r.opts.World(act.Dir)
+	in := inquiry{ctx: ctx, world: world, dir: r.placeOf(act.Dir), env: r.cfg.Env, timeout: r.cmd.Timeout}
+	switch act.Kind {
+	case wire.Start, wire.Builtin:
+		in.script = analysis.ReadStart(analysis.Start{
+			Argv: startWords(act, world), Dir: act.Dir, Env: r.assigned(act.Env), Builtin: act.Kind == wire.Builtin,
+			Fed: act.Input != wire.Empty, Input: programs.Word{Text: act.Text, Known: act.Input == wire.Document},
+		}, world)
+	case wire.Connect:
+		host, port, _ := cutLast(act.Path, ":")
+		in.script = analysis.ReadUse(analysis.FileUse{Host: host, Port: port, Dir: act.Dir}, world)
+	default:
+		in.script = &analysis.Script{}
+		for _, access := range accessesOf(act) {
+			use := analysis.FileUse{Access: access, Path: act.Path, Names: act.Kind == wire.List, Dir: act.Dir}
+			one := analysis.ReadUse(use, world)
+			if len(in.script.Parts) == 0 {
+				in.script.Command = one.Command
+			}
+			in.script.Parts = append(in.script.Parts, one.Parts...)
+			if use.Path = act.Real; act.Real != "" && act.Real != act.Path && len(one.Parts) > 0 {
+				// What the shell holds, whatever the name leads to by now.
+				in.script.Parts = append(in.script.Parts, analysis.ReadUse(use, world).Parts...)
+			}
+		}
+	}
+	return in
+}
+
+// accessesOf says what a file is opened for.
+func accessesOf(act wire.Act) []programs.Kind {
+	switch {
+	case act.Reads && act.Writes:
+		return []programs.Kind{programs.Read, programs.Write}
+	case act.Writes:
+		return []programs.Kind{programs.Write}
+	}
+	return []programs.Kind{programs.Read}
+}
+
+func cutLast(text, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, sep); i >= 0 {
+		return text[:i], text[i+len(sep):], true
+	}
+	return text, "", false
+}
+
+// placeOf is the folder that an act happens in.
+func (r *running) placeOf(dir string) roots.Place {
+	p, _, err := r.roots.ResolveHost(dir)
+	if err != nil {
+		return r.dirPlace
+	}
+	return p
+}
+
+// startWords are the words of a program that is about to be started. A name that leads to
+// another program than it does on the PATH is not what it says: then the path stands for it.
+func startWords(act wire.Act, world analysis.World) []string {
+	name := act.Argv[0]
+	if act.Kind == wire.Builtin || strings.Contains(name, "/") && join(act.Dir, name) == path.Clean(act.Path) {
+		return act.Argv
+	}
+	if usual := world.Program(name); usual != "" && !strings.Contains(name, "/") {
+		real, _ := world.Look(usual)
+		if path.Clean(usual) == path.Clean(act.Path) && (act.Real == "" || act.Real == real) {
+			return act.Argv
+		}
+	}
+	return append([]string{act.Path}, act.Argv[1:]...)
+}
+
+// assigned are the variables that were changed for a program, without those that the text
+// was seen to set.
+func (r *running) assigned(env []string) []programs.Assignment {
+	var out []programs.Assignment
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if !r.sets(name) {
+			out = append(out, programs.Assignment{Name: name, Value: programs.Literal(value)})
+		}
+	}
+	return out
+}
+
+func (r *running) sets(name string) bool {
+	return slices.ContainsFunc(r.script.Parts, func(p analysis.Part) bool {
+		return p.Kind == analysis.Assigns && p.Variable == name ||
+			slices.ContainsFunc(p.Env, func(a programs.Assignment) bool { return a.Name == name })
+	})
+}
+
+// builtins are those that are judged as they run: kill, which reaches other processes, and
+// those that something denies with some words.
+func (r *running) builtins(ctx context.Context) []string {
+	out := []string{"kill"}
+	for _, name := range analysis.Builtins() {
+		act := approval.Act{Name: approval.Shell, Known: true, Verdict: approval.Free, Target: approval.Target{
+			Kind: approval.Words, Words: []approval.Word{{Text: name}, {Text: "…", Unknown: true}},
+		}}
+		r.denied(&act)
+		j, err := tool.JudgeWithin(ctx, []approval.Act{act})
+		if name != "kill" && (err != nil || !j.State.Runs()) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// goesOn notes a program that is started.
+func (r *running) goesOn(act wire.Act) wire.Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return wire.Answer{Why: "the command was ended"}
+	}
+	if act.Kind == wire.Start {
+		text := analysis.QuoteWords(act.Argv)
+		if len(r.ran) < maxRan && r.size+len(text) <= maxRanText {
+			r.ran, r.size = append(r.ran, text), r.size+len(text)
+		} else {
+			r.more++
+		}
+		if answer, ok := r.interpreted(act); ok {
+			return answer
+		}
+	}
+	return wire.Answer{Verdict: wire.Go}
+}
+
+// started lists what was started, and how much more there was.
+func (r *running) started() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := slices.Clone(r.ran)
+	if r.more > 0 {
+		out = append(out, fmt.Sprintf("… and %d more", r.more))
+	}
+	return out
+}
+
+func (r *running) refuse(why string) wire.Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	return wire.Answer{Why: why}
+}

@@ -1,0 +1,152 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/shell/wire"
+)
+
+// An unforeseen is something that a running command is about to do and that its judgement
+// did not foresee. It is put to the gate as a call of its own.
+type unforeseen struct {
+	running *running
+	in      inquiry
+}
+
+type unforeseenKey struct{}
+
+func unforeseenIn(ctx context.Context) *unforeseen {
+	u, _ := ctx.Value(unforeseenKey{}).(*unforeseen)
+	return u
+}
+
+// action is the act as an action. It does nothing itself: the shell goes on if it may.
+func (u *unforeseen) action(ctx context.Context) (tool.Action, error) {
+	in := u.in
+	in.ctx = ctx
+	t := u.running.Tool
+	j := t.judge(in)
+	a, err := t.action(j, in)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	v := view(in.script, in.dir)
+	v.Facts = append(v.Facts, present.TextFact("part of", firstLine(u.running.cmd.Text)))
+	ran := "nothing"
+	if list := u.running.started(); len(list) > 0 {
+		ran = strings.Join(list, "\n")
+	}
+	v.Facts = append(v.Facts, present.TextFact("ran already", ran))
+	return a.Titled("A running command wants to do more: "+j.summary()).ShowingView(v).Editing("", "").
+		Doing(func(context.Context) (any, error) { return nil, nil }), nil
+}
+
+// ask puts an unforeseen act to the gate, and waits for the answer for as long as the command
+// can be held.
+func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func() (resume func())) wire.Answer {
+	defer pause()()
+	text := firstLine(in.script.Command.String())
+	if err := tool.ReportUnexpected(ctx, "judgement and behaviour differ: it was about to run "+text); err != nil {
+		return r.refuse("it cannot be recorded: " + err.Error())
+	}
+	args, err := json.Marshal(arguments{Command: in.script.Command.String()})
+	if err != nil {
+		return r.refuse(err.Error())
+	}
+	answers := make(chan wire.Answer, 1)
+	var mu sync.Mutex
+	held := true
+	go func() {
+		inner := context.WithValue(context.WithoutCancel(ctx), unforeseenKey{}, &unforeseen{r, in})
+		part, err := tool.AskWithin(inner, args)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err != nil:
+			answers <- r.refuse(err.Error())
+		case !held:
+			if part.Outcome().Runs() {
+				r.Tool.late.add(tool.Session(ctx), r.cmd, in.script.Command.String())
+			}
+		default:
+			if err := part.Begin(); err != nil {
+				answers <- r.refuse(fmt.Sprintf("%s: %v", text, err))
+			} else {
+				answers <- r.goesOn(act)
+			}
+		}
+	}()
+	timer := time.NewTimer(r.cfg.hold())
+	defer timer.Stop()
+	why := ""
+	select {
+	case answer := <-answers:
+		return answer
+	case <-timer.C:
+		why = fmt.Sprintf("%s: nobody answered within %v; the question stays open, and a yes holds for this command when it is run again", text, r.cfg.hold())
+	case <-ctx.Done():
+		why = "the command was ended"
+	}
+	mu.Lock()
+	held = false
+	mu.Unlock()
+	select {
+	case answer := <-answers: // just in time
+		return answer
+	default:
+		return r.refuse(why)
+	}
+}
+
+// answered reports whether a person has approved the act since the same command was ended
+// while it waited for that. Each answer holds once.
+func (r *running) answered(in inquiry) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := in.script.Command.String()
+	for i, late := range r.late {
+		if late == text {
+			r.late = append(r.late[:i:i], r.late[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// lateAnswers are approvals of acts of commands that had been ended by then.
+type lateAnswers struct {
+	mu  sync.Mutex
+	all map[lateKey][]string
+}
+
+type lateKey struct{ session, text, dir string }
+
+// maxLate bounds how many commands are remembered.
+const maxLate = 1000
+
+func (l *lateAnswers) add(session string, c Command, act string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil || len(l.all) >= maxLate {
+		l.all = map[lateKey][]string{}
+	}
+	key := lateKey{session, c.Text, c.Dir}
+	l.all[key] = append(l.all[key], act)
+}
+
+// take returns the answers for a command, and forgets them.
+func (l *lateAnswers) take(session string, c Command) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := lateKey{session, c.Text, c.Dir}
+	out := l.all[key]
+	delete(l.all, key)
+	return out
+}
