@@ -19,10 +19,14 @@ import (
 	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
+	shellinside "github.com/assent-dev/assent/tool/shell/inside"
 )
 
 // The test program is also the processes that run inside and beside the sandbox.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[2] == "shell" {
+		os.Exit(shellinside.Main(os.Stderr))
+	}
 	if len(os.Args) == 3 && os.Args[1] == "inner" {
 		if err := innerMain(os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -91,11 +95,13 @@ func newWorld(t testing.TB, policy string, change ...func(*toolbox.Hold)) *world
 // open opens the box of a policy in which TOP is the folder of the test.
 func (w *world) open(policy string, parent *toolbox.Box) *toolbox.Box {
 	w.t.Helper()
+	program, err := filepath.EvalSymlinks(os.Args[0])
+	must(w.t, err)
 	p, err := config.Load("policy.yaml", []byte(strings.ReplaceAll(policy, "TOP", w.top)), w.top)
 	must(w.t, err)
 	box, err := toolbox.Open(p, toolbox.Options{
 		State: w.top + "/state", Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + w.top + "/home"}, Hold: w.hold, Parent: parent,
-		Later: func() string { return w.later },
+		Shell: []string{program, "inner", "shell"}, Later: func() string { return w.later },
 	})
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, box.Close()) })

@@ -3,6 +3,7 @@ package shell
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -25,16 +26,13 @@ func (r *running) coversAct(j *judging, i int) bool {
 		return false
 	}
 	p := &j.script.Parts[part]
-	for k := range r.acts {
-		shown := &r.acts[k]
-		if a.Name == shown.Name && a.Dir == shown.Dir && (!a.PersonOnly || shown.PersonOnly) && a.Target.Same(shown.Target) {
-			return true
-		}
+	if slices.ContainsFunc(r.acts, func(shown approval.Act) bool { return sameAct(&shown, a) }) {
+		return true
 	}
 	switch {
 	case p.Kind == analysis.Unknown || a.Opaque || a.Target.Unknown:
 		// What it does was no better known when the command itself was shown.
-		return p.Cause > 0 && r.showed(j, p.Cause-1)
+		return p.Cause > 0 && j.act[p.Cause-1] > 0 && r.coversWords(&j.acts[j.act[p.Cause-1]-1])
 	case p.Kind == analysis.Runs:
 		return r.coversWords(a)
 	case p.Kind == analysis.Touches:
@@ -43,20 +41,34 @@ func (r *running) coversAct(j *judging, i int) bool {
 	return false
 }
 
-// showed reports whether the very command that a part is was shown with the call.
-func (r *running) showed(j *judging, part int) bool {
-	i := j.act[part] - 1
-	return i >= 0 && slices.ContainsFunc(r.acts, func(shown approval.Act) bool {
-		return shown.Name == j.acts[i].Name && shown.Dir == j.acts[i].Dir && shown.Target.Same(j.acts[i].Target)
-	})
+func sameAct(shown, a *approval.Act) bool {
+	return a.Name == shown.Name && a.Dir == shown.Dir && (!a.PersonOnly || shown.PersonOnly) && a.Target.Same(shown.Target)
 }
 
-// coversWords reports whether the words of a command are what a command with unknown words
-// turned out to be.
+// coversWords reports whether a command was shown with these words, or with some that were
+// not known and turned out to be these. Variables that the text was seen to export stand
+// before the words of each command that it then starts.
 func (r *running) coversWords(a *approval.Act) bool {
-	return slices.ContainsFunc(r.acts, func(shown approval.Act) bool {
-		return shown.Name == a.Name && (shown.Dir == a.Dir || shown.Dir == "") && (!a.PersonOnly || shown.PersonOnly) &&
-			becomes(shown.Target.Words, a.Target.Words)
+	words := a.Target.Words
+	for {
+		if slices.ContainsFunc(r.acts, func(shown approval.Act) bool {
+			return shown.Name == a.Name && (shown.Dir == a.Dir || shown.Dir == "") && (!a.PersonOnly || shown.PersonOnly) &&
+				becomes(shown.Target.Words, words)
+		}) {
+			return true
+		}
+		name, _, assigns := strings.Cut(words[0].Text, "=")
+		if !assigns || len(words) == 1 || !r.exports(name) {
+			return false
+		}
+		words = words[1:]
+	}
+}
+
+// exports reports whether the text was seen to set a variable for all that follows.
+func (r *running) exports(name string) bool {
+	return slices.ContainsFunc(r.script.Parts, func(p analysis.Part) bool {
+		return p.Kind == analysis.Assigns && p.Cause == 0 && p.Variable == name
 	})
 }
 
@@ -78,7 +90,7 @@ func matches(shown, words []approval.Word) bool {
 		case i < len(shown) && shown[i].Unknown:
 			star, from = i, k
 			i++
-		case i < len(shown) && shown[i].Text == words[k].Text && !words[k].Unknown:
+		case i < len(shown) && shown[i].Text == words[k].Text && shown[i].Unknown == words[k].Unknown:
 			i, k = i+1, k+1
 		case star >= 0:
 			from++

@@ -66,7 +66,7 @@ func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
 	switch act.Kind {
 	case wire.Start, wire.Builtin:
 		in.script = analysis.ReadStart(analysis.Start{
-			Argv: startWords(act, world), Dir: act.Dir, Env: r.assigned(act.Env), Builtin: act.Kind == wire.Builtin,
+			Argv: startWords(act, world), Dir: act.Dir, Env: assignments(act.Env), Builtin: act.Kind == wire.Builtin,
 			Fed: act.Input != wire.Empty, Input: programs.Word{Text: act.Text, Known: act.Input == wire.Document},
 		}, world)
 	case wire.Connect:
@@ -120,37 +120,33 @@ func (r *running) placeOf(dir string) roots.Place {
 // startWords are the words of a program that is about to be started. A name that leads to
 // another program than it does on the PATH is not what it says: then the path stands for it.
 func startWords(act wire.Act, world analysis.World) []string {
-	name := act.Argv[0]
+	argv := slices.Clone(act.Argv)
+	for i, word := range argv {
+		if n, ok := strings.CutPrefix(word, "/dev/fd/"); ok && strings.Trim(n, "0123456789") == "" {
+			argv[i] = "/dev/fd/63" // as the reading calls each <(…)
+		}
+	}
+	name := argv[0]
 	if act.Kind == wire.Builtin || strings.Contains(name, "/") && join(act.Dir, name) == path.Clean(act.Path) {
-		return act.Argv
+		return argv
 	}
 	if usual := world.Program(name); usual != "" && !strings.Contains(name, "/") {
 		real, _ := world.Look(usual)
 		if path.Clean(usual) == path.Clean(act.Path) && (act.Real == "" || act.Real == real) {
-			return act.Argv
+			return argv
 		}
 	}
-	return append([]string{act.Path}, act.Argv[1:]...)
+	return append([]string{act.Path}, argv[1:]...)
 }
 
-// assigned are the variables that were changed for a program, without those that the text
-// was seen to set.
-func (r *running) assigned(env []string) []programs.Assignment {
+// assignments are the variables that were changed for a program.
+func assignments(env []string) []programs.Assignment {
 	var out []programs.Assignment
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		if !r.sets(name) {
-			out = append(out, programs.Assignment{Name: name, Value: programs.Literal(value)})
-		}
+		out = append(out, programs.Assignment{Name: name, Value: programs.Literal(value)})
 	}
 	return out
-}
-
-func (r *running) sets(name string) bool {
-	return slices.ContainsFunc(r.script.Parts, func(p analysis.Part) bool {
-		return p.Kind == analysis.Assigns && p.Variable == name ||
-			slices.ContainsFunc(p.Env, func(a programs.Assignment) bool { return a.Name == name })
-	})
 }
 
 // builtins are those that are judged as they run: kill, which reaches other processes, and

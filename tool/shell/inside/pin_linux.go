@@ -37,8 +37,10 @@ func takeInput() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "gate"), unix.Close(null)
 }
 
-// high is where descriptors of this program begin, so that they are in nobody's way.
-const high = 200
+// high is where descriptors of this program begin, so that they are in nobody's way. It is
+// below 64: for a larger table of descriptors the kernel makes a process with several threads
+// wait, 10 ms or more.
+const high = 32
 
 // maxLinks is how many links a new file's name may go through, as in the kernel.
 const maxLinks = 40

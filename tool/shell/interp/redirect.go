@@ -232,25 +232,15 @@ func fdNumber(text string) (int, bool) {
 	return n, n < 1<<16
 }
 
-// giveText makes text readable: in a pipe, or in memory if it does not fit there.
+// giveText makes text readable, in a file that lives in memory only. bash has a pipe for a
+// short one; from a file a handler can tell what a program is about to read.
 func (s *shell) giveText(text string, give func(*desc) bool) bool {
-	const fits = 4096 // what every pipe holds
-	if len(text) > fits {
-		f, err := memoryFile(text)
-		if err != nil {
-			s.warn("cannot create temp file for here-document: %s", errText(err))
-			return false
-		}
-		return give(adopt(f))
-	}
-	r, w, err := pipe()
+	f, err := memoryFile(text)
 	if err != nil {
-		s.warn("cannot create pipe for here-document: %s", errText(err))
+		s.warn("cannot create temp file for here-document: %s", errText(err))
 		return false
 	}
-	w.WriteString(text)
-	w.Close()
-	return give(adopt(r))
+	return give(adopt(f))
 }
 
 // hereDoc expands the body of a here-document.

@@ -1,0 +1,176 @@
+package toolbox_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/tool/shell"
+)
+
+const runningPolicy = `
+sandbox: {paths: {.: {root: TOP/proj, mode: rw, approval: {read: allow, write: allow, delete: allow}}}}
+shell:
+  default: {approval: ask}
+  rules:
+    - {pattern: touch, approval: deny}
+    - {pattern: cat, approval: allow}
+`
+
+// positions are texts in which a program that is denied starts where no reading can see it:
+// its name is made while the command runs. Each would then make the file "after".
+var positions = map[string]string{
+	"plain":                "$(printf 'to%s' uch) M; echo > after",
+	"pipeline":             "echo x | $(printf 'to%s' uch) M | cat; echo > after",
+	"substitution":         "echo \"$($(printf 'to%s' uch) M; echo > after)\"; echo > after",
+	"background":           "$(printf 'to%s' uch) M & wait; echo > after",
+	"process substitution": "cat <($(printf 'to%s' uch) M; echo > after); echo > after",
+	"here-document":        "cat <<E\n$($(printf 'to%s' uch) M)\nE\necho > after",
+	"function":             "f() { \"$@\"; }; f $(printf 'to%s' uch) M; echo > after",
+	"loop":                 "for c in $(printf 'to%s' uch); do $c M; echo > after; done; echo > after",
+	"trap":                 "trap \"$(printf 'to%s' uch) M; echo > after\" EXIT; exit 0",
+	"eval":                 "eval \"$(printf 'to%s' uch) M; echo > after\"; echo > after",
+	"source":               ". ./lib.sh; echo > after",
+	"inner shell":          "bash -c \"$(printf 'to%s' uch) M; echo > after\"; echo > after",
+	"inner document":       "sh <<E\n$(printf 'to%s' uch) M\necho > after\nE\necho > after",
+	"script without #!":    "./plain; echo > after",
+	"condition":            "if $(printf 'to%s' uch) M; then echo > after; else echo > after; fi; echo > after",
+	"arithmetic":           "x='a[$($(printf to%s uch) M; echo > after)]'; echo $((x)); echo > after",
+	"hash":                 "hash -p \"$(printf /usr/bin/to%s uch)\" ls; ls M; echo > after",
+	"another name":         "(exec -a ls $(printf 'to%s' uch) M); echo > after",
+}
+
+// A deny holds wherever a program starts, and ends the whole command: there is no later
+// effect from any branch.
+func TestDeniedWhileItRuns(t *testing.T) {
+	for name, text := range positions {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, runningPolicy)
+			w.write("proj/lib.sh", "$(printf 'to%s' uch) M\necho > after\n")
+			w.write("proj/plain", "$(printf 'to%s' uch) M\necho > after\n")
+			must(t, os.Chmod(w.top+"/proj/plain", 0o755))
+			r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": text})
+			got, ok := r.Value.(shell.Result)
+			if !ok || got.Stopped == "" || !strings.Contains(got.Stopped, "touch") {
+				t.Errorf("%q: %+v, %s", text, r.Value, r.Text)
+			}
+			for _, file := range []string{"M", "after"} {
+				if _, err := os.Lstat(filepath.Join(w.top, "proj", file)); err == nil {
+					t.Errorf("%q made %s", text, file)
+				}
+			}
+			if kinds := w.kinds(); !slices.Contains(kinds, approval.Unexpected) {
+				t.Errorf("the log has %v", kinds)
+			}
+		})
+	}
+}
+
+func (w *world) kinds() []approval.EventKind {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []approval.EventKind
+	for _, e := range w.events {
+		out = append(out, e.Kind)
+	}
+	return out
+}
+
+// A redirection to a file that is denied ends the command as well, before the file is
+// changed.
+func TestDeniedFileWhileItRuns(t *testing.T) {
+	w := newWorld(t, runningPolicy+"rules: [deny write_file(./kept)]\n")
+	w.write("proj/kept", "as it was\n")
+	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": `f=$(printf 'ke%s' pt); echo x > "$f"; echo > after`})
+	if got, ok := r.Value.(shell.Result); !ok || got.Stopped == "" {
+		t.Errorf("%+v, %s", r.Value, r.Text)
+	}
+	if text, err := os.ReadFile(w.top + "/proj/kept"); err != nil || string(text) != "as it was\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := os.Lstat(w.top + "/proj/after"); err == nil {
+		t.Error("it went on")
+	}
+}
+
+// What the reading did not foresee is a question of its own, which names what has run.
+func TestUnforeseenIsAsked(t *testing.T) {
+	w := newWorld(t, runningPolicy)
+	w.write("proj/lib.sh", "wc -l lib.sh\n")
+	person := approvaltest.Script(approvaltest.Yes, approvaltest.Yes)
+	r := w.call(approval.ModeAsk, person, "shell", map[string]any{"command": "cat lib.sh; . ./lib.sh; head -c 3 lib.sh"})
+	got, ok := r.Value.(shell.Result)
+	if !ok || got.Stdout != "wc -l lib.sh\n1 lib.sh\nwc " || got.Stopped != "" {
+		t.Fatalf("%+v, %s", r.Value, r.Text)
+	}
+	asked := person.Asked()
+	if len(asked) != 2 {
+		t.Fatalf("%d questions", len(asked))
+	}
+	if !strings.Contains(asked[1].Summary, "wc -l lib.sh") || asked[1].Call.ID != "1.1" {
+		t.Errorf("%+v", asked[1])
+	}
+	v, err := asked[1].View(context.Background())
+	must(t, err)
+	if facts := fmt.Sprint(v.Facts); !strings.Contains(facts, "cat lib.sh") {
+		t.Errorf("%s", facts)
+	}
+	var ran []string
+	for _, e := range w.events {
+		if e.Kind == approval.Ended && e.CallID == "1" {
+			ran = e.Ran
+		}
+	}
+	if want := []string{"cat lib.sh", "wc -l lib.sh", "head -c 3 lib.sh"}; !slices.Equal(ran, want) {
+		t.Errorf("ran %q", ran)
+	}
+}
+
+// A no to such a question ends the command, and the result lists what ran.
+func TestUnforeseenIsRefused(t *testing.T) {
+	w := newWorld(t, runningPolicy)
+	w.write("proj/lib.sh", "wc -l lib.sh\necho > after\n")
+	r := w.call(approval.ModeAsk, approvaltest.Script(approvaltest.Yes, approvaltest.No), "shell", map[string]any{"command": "cat lib.sh; . ./lib.sh; echo > after"})
+	got, ok := r.Value.(shell.Result)
+	if !ok || got.Stopped == "" || !slices.Equal(got.Ran, []string{"cat lib.sh"}) {
+		t.Fatalf("%+v, %s", r.Value, r.Text)
+	}
+	if _, err := os.Lstat(w.top + "/proj/after"); err == nil {
+		t.Error("it went on")
+	}
+	if r.Err != nil {
+		t.Error(r.Err)
+	}
+
+}
+
+// What was approved with the call asks no second time, whatever its unknown words turn out
+// to be, as long as nothing forbids or guards it.
+func TestApprovedOnceIsEnough(t *testing.T) {
+	for _, text := range []string{
+		"for f in *.txt; do head -c 1 $f; done", "rm *.txt", "x=$(cat a.txt); wc -c \"$x\"", "head -c 1 a.txt b.txt > out",
+		"find . -name '*.txt' | xargs head -c 1", "f() { head -c 1 \"$1\"; }; f a.txt; f b.txt", "A=1 env | head -c 1; export B=2; head -c 1 a.txt",
+		"cd sub && head -c 1 c.txt", "mkdir -p n && cp a.txt n/ && head -c 1 n/a.txt", "bash -c 'head -c 1 a.txt'", "bash <<'E'\nhead -c 1 a.txt\nE\n",
+		"ls *.txt | while read f; do head -c 1 \"$f\"; done", "sort a.txt | head -c 1 & wait", "python3 -c 'print(1)' | head -c 1",
+		"diff <(sort a.txt) <(sort b.txt)", "echo $(head -c 1 a.txt)", "git init -q r && cd r && git status", "tee n1 n2 < a.txt", "head -c 1 < *.txt; true",
+	} {
+		w := newWorld(t, runningPolicy)
+		w.write("proj/a.txt", "a.txt")
+		w.write("proj/b.txt", "b")
+		w.write("proj/sub/c.txt", "c")
+		person := approvaltest.Script(approvaltest.Yes)
+		r := w.call(approval.ModeAsk, person, "shell", map[string]any{"command": text})
+		if got, ok := r.Value.(shell.Result); !ok || got.Stopped != "" || len(person.Asked()) != 1 {
+			t.Errorf("%s: %+v, %s; %d questions", text, r.Value, r.Text, len(person.Asked()))
+			for _, q := range person.Asked()[min(1, len(person.Asked())):] {
+				t.Logf("asked: %s (%s)", q.Summary, q.Why)
+			}
+		}
+	}
+}
