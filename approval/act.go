@@ -99,6 +99,9 @@ type Act struct {
 	PersonOnly bool `json:"person_only,omitempty"`
 	// Opaque marks code that cannot be read before it runs: any deny may be met.
 	Opaque bool `json:"opaque,omitempty"`
+	// Later marks an act of which the tool judges each part when it happens, with its real
+	// values: a deny that may be met is left to that.
+	Later bool `json:"later,omitempty"`
 	// Line is where the act stands in the command that is shown, from 1; 0 if
 	// that means nothing.
 	Line int `json:"line,omitempty"`

@@ -186,7 +186,7 @@ func (j *judging) denied() (Judgement, bool) {
 			j.tracer.rule(i, "deny", "denied", rule)
 			return Judgement{State: AutoDenied, Act: i + 1, Rule: rule, Why: rule.Because}, true
 		}
-		if meets == Possibly {
+		if meets == Possibly && !a.Later {
 			j.tracer.rule(i, "deny", "possibly denied", rule)
 			j.onlyPerson(i, "it may do what is denied by "+ruleSource(rule))
 		}
@@ -195,7 +195,7 @@ func (j *judging) denied() (Judgement, bool) {
 			j.tracer.grant(i, "deny", "denied", grant)
 			return Judgement{State: AutoDenied, Act: i + 1, Grant: grant, Why: "denied for this session"}, true
 		}
-		if meets == Possibly {
+		if meets == Possibly && !a.Later {
 			j.tracer.grant(i, "deny", "possibly denied", grant)
 			j.onlyPerson(i, "it may do what was denied for this session")
 		}

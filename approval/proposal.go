@@ -121,4 +121,5 @@ func (a *Act) hash(h *fieldHash) {
 	h.flag(a.PersonOnly)
 	h.flag(a.Away)
 	h.flag(a.Opaque)
+	h.flag(a.Later)
 }

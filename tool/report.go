@@ -79,6 +79,20 @@ func JudgeWithin(ctx context.Context, acts []approval.Act) (approval.Judgement, 
 	return r.exec.Judge(ctx, acts)
 }
 
+// LookWithin prepares a further call of the same tool, as a part of the one that runs in this
+// context, and judges it like [JudgeWithin]. Values of the context reach the tool's Prepare.
+func LookWithin(ctx context.Context, args json.RawMessage) (approval.Judgement, error) {
+	r := runningIn(ctx)
+	if r == nil {
+		return approval.Judgement{}, ErrNoGate
+	}
+	_, p, err := r.gate.set.prepareSafely(ctx, approval.Call{Tool: r.call.Tool, Connector: r.call.Connector, Arguments: args})
+	if err != nil {
+		return approval.Judgement{}, err
+	}
+	return r.exec.Judge(ctx, p.Acts)
+}
+
 // A Part is a further call that was put to the gate as a part of the one that runs.
 type Part struct {
 	gate  *Gate

@@ -87,6 +87,8 @@ var (
 		{name: "default", about: "for commands that nothing names; default ask", shape: shellDefaultShape},
 		{name: "env", about: "names of variables that are passed on and may be set without a question", shape: texts},
 		{name: "cwd", about: "the folder that commands run in, by its virtual name", shape: text},
+		{name: "judge", about: "before: what is known only when a command runs is asked before it runs; running: it is judged then, with its real values; default before", shape: oneOf("before", "running")},
+		{name: "hold", about: "how long a running command waits for the answer to a question that came up, such as 60s", shape: duration},
 		{name: "network", about: "sandbox.network", shape: networkShape, older: true},
 	})
 )

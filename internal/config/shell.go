@@ -37,6 +37,19 @@ func (r *report) shell(n ast.Node, p *Policy) {
 	if n, ok := o.take("cwd"); ok {
 		c.Cwd, c.Source = r.text(n, "shell.cwd"), r.source(n)
 	}
+	if n, ok := o.take("judge"); ok {
+		switch text := r.text(n, "shell.judge"); text {
+		case "before":
+		case "running":
+			c.Running = true
+		default:
+			r.problem(n, "shell.judge: %q: it is before or running", text)
+		}
+		c.JudgeSource = r.source(n)
+	}
+	if n, ok := o.take("hold"); ok {
+		c.Hold = r.duration(n, "shell.hold")
+	}
 	if n, ok := o.take("network"); ok {
 		r.shellNetwork(n, &p.OS)
 	}

@@ -126,6 +126,11 @@ func (c *combination) narrowShell(p *Policy) {
 	if p.Shell.Readonly {
 		c.ignore(p.File, "the preset readonly")
 	}
+	if p.Shell.Running {
+		c.ignore(p.Shell.JudgeSource, "judge: running")
+	} else {
+		narrowed.JudgeSource = p.Shell.JudgeSource
+	}
 	d := p.Shell.Default
 	if d.WhenSandboxed != "" {
 		c.ignore(d.Source, "when_sandboxed: allow")

@@ -35,6 +35,12 @@ func (c *combination) addShell(p *Policy, more shell.Config, admitted []shell.Ru
 	}
 	have.Rules = slices.Concat(upper, lower)
 	have.Env = slices.Compact(slices.Sorted(slices.Values(slices.Concat(have.Env, more.Env))))
+	if more.JudgeSource != "" {
+		have.Running, have.JudgeSource = more.Running, more.JudgeSource
+	}
+	if more.Hold > 0 {
+		have.Hold = more.Hold
+	}
 	if more.Cwd != "" || have.Source == "" {
 		have.Cwd, have.Source = more.Cwd, more.Source
 	}

@@ -37,6 +37,8 @@ type Config struct {
 	// Running lets a command whose words are known only when it runs begin without a
 	// question: each program that it starts is judged then.
 	Running bool
+	// JudgeSource is the file and line that says whether; empty if none does.
+	JudgeSource string
 }
 
 func (c Config) hold() time.Duration {

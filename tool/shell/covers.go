@@ -12,7 +12,7 @@ import (
 // covers reports whether the call that runs covers the open acts of something that it is
 // about to do.
 func (r *running) covers(j *judging, open []int) bool {
-	return !slices.ContainsFunc(open, func(i int) bool { return !r.coversAct(j, i) })
+	return j != nil && !slices.ContainsFunc(open, func(i int) bool { return !r.coversAct(j, i) })
 }
 
 // coversAct reports whether an act was answered with the call: the same act, or one that
@@ -20,6 +20,9 @@ func (r *running) covers(j *judging, open []int) bool {
 // must not be what nobody would have expected: a secret, a file outside the roots, or what
 // only a person answers.
 func (r *running) coversAct(j *judging, i int) bool {
+	if i >= len(j.acts) {
+		return false // a caller's word, which this tool knows nothing of
+	}
 	a := &j.acts[i]
 	part := slices.Index(j.act, i+1)
 	if part < 0 {
@@ -42,7 +45,7 @@ func (r *running) coversAct(j *judging, i int) bool {
 }
 
 func sameAct(shown, a *approval.Act) bool {
-	return a.Name == shown.Name && a.Dir == shown.Dir && (!a.PersonOnly || shown.PersonOnly) && a.Target.Same(shown.Target)
+	return !shown.Later && a.Name == shown.Name && a.Dir == shown.Dir && (!a.PersonOnly || shown.PersonOnly) && a.Target.Same(shown.Target)
 }
 
 // coversWords reports whether a command was shown with these words, or with some that were
@@ -52,7 +55,7 @@ func (r *running) coversWords(a *approval.Act) bool {
 	words := a.Target.Words
 	for {
 		if slices.ContainsFunc(r.acts, func(shown approval.Act) bool {
-			return shown.Name == a.Name && (shown.Dir == a.Dir || shown.Dir == "") && (!a.PersonOnly || shown.PersonOnly) &&
+			return !shown.Later && shown.Name == a.Name && (shown.Dir == a.Dir || shown.Dir == "") && (!a.PersonOnly || shown.PersonOnly) &&
 				becomes(shown.Target.Words, words)
 		}) {
 			return true
@@ -110,7 +113,7 @@ func (r *running) coversFile(p *analysis.Part, a *approval.Act) bool {
 	for k := range r.script.Parts {
 		q := &r.script.Parts[k]
 		at := r.act[k] - 1
-		if q.Kind != analysis.Touches || q.Access != p.Access || at < 0 || a.PersonOnly && !r.acts[at].PersonOnly {
+		if q.Kind != analysis.Touches || q.Access != p.Access || at < 0 || r.acts[at].Later || a.PersonOnly && !r.acts[at].PersonOnly {
 			continue
 		}
 		switch {

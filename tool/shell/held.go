@@ -35,6 +35,14 @@ type Alone struct {
 // it is enough for all of them, they are free together; if something has to be asked
 // anyway, everything is.
 func (t *Tool) judge(in inquiry) *judging {
+	j := t.judged(in)
+	if t.cfg.Running && t.opts.Unsupported != nil && !in.now && !in.bash {
+		j.leaveForLater()
+	}
+	return j
+}
+
+func (t *Tool) judged(in inquiry) *judging {
 	if t.cfg.Default.WhenSandboxed != tool.WordAllow {
 		return t.judgeParts(in, false, "")
 	}

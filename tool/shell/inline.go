@@ -8,12 +8,14 @@ import (
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
+// interpretedShells are those whose texts our shell interprets in their place.
+var interpretedShells = []string{"bash", "sh", "dash"}
+
 // interpreted answers the start of a shell with a text that this shell can interpret
 // itself: bash -c TEXT, and a shell that is handed a here-document. What the text starts is
 // then judged as well.
 func (r *running) interpreted(act wire.Act) (wire.Answer, bool) {
-	shells := []string{"bash", "sh", "dash"}
-	if !slices.Contains(shells, path.Base(act.Argv[0])) || !slices.Contains(shells, path.Base(act.Real)) {
+	if !slices.Contains(interpretedShells, path.Base(act.Argv[0])) || !slices.Contains(interpretedShells, path.Base(act.Real)) {
 		return wire.Answer{}, false
 	}
 	for _, entry := range act.Env {

@@ -47,12 +47,14 @@ type inquiry struct {
 	env     []string
 	timeout time.Duration
 	keep    bool
+	now     bool // it is about to happen, with its real values
+	bash    bool // bash itself runs it
 }
 
 // command is what would run.
 func (in inquiry) command() Command {
 	return Command{
-		Text: in.script.Command.String(), Dir: in.dir.Key(), Env: in.env, Timeout: in.timeout, Keep: in.keep,
+		Text: in.script.Command.String(), Bash: in.bash, Dir: in.dir.Key(), Env: in.env, Timeout: in.timeout, Keep: in.keep,
 		Named: named(in.script), GitWrites: gitWrites(in.script), Connects: connects(in.script),
 	}
 }

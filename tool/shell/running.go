@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -49,20 +50,25 @@ func (r *running) judge(ctx context.Context, act wire.Act, pause func() (resume 
 	if len(in.script.Parts) == 0 {
 		return r.goesOn(act)
 	}
-	j := r.Tool.judge(in)
-	switch judgement, err := tool.JudgeWithin(ctx, j.acts); {
+	u := &unforeseen{running: r, in: in}
+	switch judgement, err := tool.LookWithin(context.WithValue(ctx, unforeseenKey{}, u), anyCommand); {
 	case err != nil:
 		return r.refuse("deciding about it failed: " + err.Error())
-	case judgement.State.Runs(), judgement.State == approval.Pending && r.covers(j, judgement.Open), r.answered(in):
+	case judgement.State.Runs(), judgement.State == approval.Pending && r.covers(u.judging, judgement.Open):
+		return r.goesOn(act)
+	case judgement.State == approval.Pending && r.answered(in):
 		return r.goesOn(act)
 	}
 	return r.ask(ctx, act, in, pause)
 }
 
+// anyCommand are arguments of a call whose command is known otherwise.
+var anyCommand = json.RawMessage(`{"command":":"}`)
+
 // inquiry reads an act.
 func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
 	world := r.opts.World(act.Dir)
-	in := inquiry{ctx: ctx, world: world, dir: r.placeOf(act.Dir), env: r.cfg.Env, timeout: r.cmd.Timeout}
+	in := inquiry{ctx: ctx, now: true, world: world, dir: r.placeOf(act.Dir), env: r.cfg.Env, timeout: r.cmd.Timeout}
 	switch act.Kind {
 	case wire.Start, wire.Builtin:
 		in.script = analysis.ReadStart(analysis.Start{

@@ -36,8 +36,9 @@ type Options struct {
 	// Steps are the ways out of it that a person may be asked for; nil if there
 	// are none.
 	Steps Steps
-	// Unsupported names the construct of a text that the shell cannot interpret, so that
-	// bash has to run it; empty if there is none. Nil means that there never is.
+	// Unsupported names the construct of a text that our shell cannot interpret, so that
+	// bash has to run it; empty if there is none. Nil means that others run the commands,
+	// which nothing judges while they run.
 	Unsupported func(text string) string
 	// Timeout ends commands that name none; 0 means two minutes. MaxTimeout is
 	// the longest that a call may ask for; 0 means an hour.
@@ -201,7 +202,7 @@ func (t *Tool) Spec() tool.Spec { return t.spec() }
 // Prepare implements [tool.Tool].
 func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
 	if u := unforeseenIn(ctx); u != nil {
-		return u.action(ctx)
+		return u.action(ctx, t)
 	}
 	var in escalating
 	if err := json.Unmarshal(args, &in); err != nil {
@@ -225,6 +226,15 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
 	}
 	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, env: t.cfg.Env, timeout: timeout, keep: in.Keep}
+	if t.opts.Unsupported != nil {
+		if construct := t.opts.Unsupported(script.Command.String()); construct != "" {
+			inquiry.bash = true
+			script.Parts = append(script.Parts, analysis.Part{
+				Kind: analysis.Unknown, Line: 1, Source: script.Command.String(), Opaque: true,
+				Why: construct + " is for bash, which reads the command once more: what it then does is not judged as it runs",
+			})
+		}
+	}
 	a, err := t.action(t.judge(inquiry), inquiry)
 	if err != nil || !in.Escalate {
 		return a.Action, err

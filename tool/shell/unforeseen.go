@@ -13,11 +13,12 @@ import (
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
-// An unforeseen is something that a running command is about to do and that its judgement
-// did not foresee. It is put to the gate as a call of its own.
+// An unforeseen is something that a running command is about to do. If its judgement did not
+// foresee that, it is put to the gate as a call of its own.
 type unforeseen struct {
 	running *running
 	in      inquiry
+	judging *judging // by the tool that runs the command
 }
 
 type unforeseenKey struct{}
@@ -28,11 +29,13 @@ func unforeseenIn(ctx context.Context) *unforeseen {
 }
 
 // action is the act as an action. It does nothing itself: the shell goes on if it may.
-func (u *unforeseen) action(ctx context.Context) (tool.Action, error) {
+func (u *unforeseen) action(ctx context.Context, t *Tool) (tool.Action, error) {
 	in := u.in
 	in.ctx = ctx
-	t := u.running.Tool
 	j := t.judge(in)
+	if t == u.running.Tool { // and not that of a caller whose word counts as well
+		u.judging = j
+	}
 	a, err := t.action(j, in)
 	if err != nil {
 		return tool.Action{}, err
@@ -64,7 +67,7 @@ func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func(
 	var mu sync.Mutex
 	held := true
 	go func() {
-		inner := context.WithValue(context.WithoutCancel(ctx), unforeseenKey{}, &unforeseen{r, in})
+		inner := context.WithValue(context.WithoutCancel(ctx), unforeseenKey{}, &unforeseen{running: r, in: in})
 		part, err := tool.AskWithin(inner, args)
 		mu.Lock()
 		defer mu.Unlock()
