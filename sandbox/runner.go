@@ -16,6 +16,9 @@ type Command struct {
 	// Env is the environment, as NAME=VALUE: nothing else is passed on. Most callers
 	// want [Env.Values] of the profile.
 	Env []string
+	// Enters says that the program calls prelude.Enter with its arguments, so that no
+	// shell has to do it before.
+	Enters bool
 	// Stdin, Stdout and Stderr are the streams; nil is the null device. A file is handed
 	// over as it is, unless the output is limited; nothing else is inherited.
 	Stdin          io.Reader

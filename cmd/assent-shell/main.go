@@ -9,4 +9,4 @@ import (
 	"github.com/assent-dev/assent/tool/shell/inside"
 )
 
-func main() { os.Exit(inside.Main(os.Stderr)) }
+func main() { os.Exit(inside.Main(os.Args[1:], os.Stderr)) }

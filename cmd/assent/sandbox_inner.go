@@ -21,7 +21,7 @@ func sandboxInnerCmd() *cobra.Command {
 		Use:    "inner WORK",
 		Short:  "Work for another assent, inside or beside its sandbox",
 		Hidden: true,
-		Args:   cobra.ExactArgs(1),
+		Args:   cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch args[0] {
 			case detect.WordServe:
@@ -32,7 +32,7 @@ func sandboxInnerCmd() *cobra.Command {
 				}
 				return server.Serve(os.Stdin, os.Stdout)
 			case open.WordShell:
-				os.Exit(inside.Main(os.Stderr))
+				os.Exit(inside.Main(args[1:], os.Stderr))
 			case detect.WordSweep:
 				return bwrap.Sweep(os.Stdin)
 			case detect.WordLandlock:

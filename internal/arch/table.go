@@ -26,7 +26,8 @@ var table = map[string]line{
 	"sandbox":          {pure: true},
 	"sandbox/seccomp":  {pure: true},
 	"sandbox/host":     {inside: []string{"internal/gitconfig", "internal/realpath", "sandbox"}, outside: []string{system}},
-	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{system}},
+	"sandbox/prelude":  {inside: []string{"sandbox"}, outside: []string{system}},
+	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/prelude", "sandbox/seccomp"}, outside: []string{system}},
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
 	"sandbox/inner":    {inside: []string{"sandbox"}},
@@ -37,7 +38,7 @@ var table = map[string]line{
 	"tool/roots":     {inside: []string{"approval", "internal/realpath"}},
 	"tool/hosts":     {inside: []string{"approval"}, pure: true},
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
-	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs"}, underTool...)},
+	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs", "tool/shell/wire"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
 	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{system}},
 	"tool/connector": {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{mcp}},
@@ -47,7 +48,9 @@ var table = map[string]line{
 	"tool/shell/analysis":    {inside: []string{"tool/shell/programs", "tool/shell/subset"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
 	"tool/shell/interp":      {outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
 	"tool/shell/host":        {inside: []string{"internal/gitconfig", "tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
-	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/wire":        {pure: true},
+	"tool/shell/inside":      {inside: []string{"sandbox/prelude", "tool/shell/interp", "tool/shell/wire"}, outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
+	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/host", "tool/shell/inside", "tool/shell/wire"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, outside: []string{"golang.org/x/sys"}},
 
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
@@ -93,7 +96,7 @@ var table = map[string]line{
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
 	"internal/toolbox": {inside: append([]string{
 		"approval", "internal/config", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "tool", "tool/roots",
-		"tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/runner/shim",
+		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
 	}, toolsets...), outside: []string{system}},
 	"internal/crew": {
 		inside:  []string{"approval", "internal/config", "internal/setup/open", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
@@ -116,7 +119,8 @@ var table = map[string]line{
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
-	"cmd/assent-hook": {inside: []string{"approval", "internal/agents/hook", "store"}},
+	"cmd/assent-shell": {inside: []string{"tool/shell/inside"}},
+	"cmd/assent-hook":  {inside: []string{"approval", "internal/agents/hook", "store"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
 }

@@ -24,8 +24,8 @@ import (
 
 // The test program is also the processes that run inside and beside the sandbox.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[2] == "shell" {
-		os.Exit(shellinside.Main(os.Stderr))
+	if len(os.Args) >= 3 && os.Args[2] == "shell" {
+		os.Exit(shellinside.Main(os.Args[3:], os.Stderr))
 	}
 	if len(os.Args) == 3 && os.Args[1] == "inner" {
 		if err := innerMain(os.Args[2]); err != nil {

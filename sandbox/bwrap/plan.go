@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/prelude"
 )
 
 // Descriptors that bubblewrap is started with, besides those of the prelude. Those of the
@@ -16,7 +16,7 @@ const (
 	argsFD    = 3
 	seccompFD = 4
 	statusFD  = 5
-	layersFD  = host.LifeFD + 1
+	layersFD  = prelude.LifeFD + 1
 )
 
 // A Request is everything that the arguments are made from.
@@ -25,6 +25,7 @@ type Request struct {
 	Network sandbox.Network
 	Limits  sandbox.Limits
 	Argv    []string
+	Enters  bool // the program does the prelude itself
 	Dir     string
 	Env     []string
 	// ByFD hands the layers over as open files.
@@ -73,7 +74,15 @@ func Plan(r Request, visible func(string) bool) Arguments {
 	p.add("--remount-ro", "/")
 	p.environment(home)
 	p.add("--chdir", r.Dir)
-	return Arguments{Options: p.options, Command: host.Prelude(r.Limits, r.Argv), Open: p.open}
+	return Arguments{Options: p.options, Command: first(r), Open: p.open}
+}
+
+// first is the command line that is started inside.
+func first(r Request) []string {
+	if r.Enters {
+		return prelude.Own(r.Limits, r.Argv)
+	}
+	return prelude.Shell(r.Limits, r.Argv)
 }
 
 // A plan is one that is being written.

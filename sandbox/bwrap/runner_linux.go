@@ -60,7 +60,7 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 	}
 	args := Plan(Request{
 		Scene: scene, Network: c.Profile.Network, Limits: c.Profile.Limits,
-		Argv: c.Argv, Dir: c.Dir, Env: c.Env, ByFD: r.program.ByFD, Root: os.Geteuid() == 0,
+		Argv: c.Argv, Enters: c.Enters, Dir: c.Dir, Env: c.Env, ByFD: r.program.ByFD, Root: os.Geteuid() == 0,
 	}, exists)
 	code, err := seccomp.Assemble(seccomp.Options{
 		Arch: runtime.GOARCH, Internet: true, UnixSockets: len(c.Profile.Sockets) > 0,

@@ -13,6 +13,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/assent-dev/assent/sandbox/prelude"
 	"github.com/assent-dev/assent/tool/shell/interp"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
@@ -24,8 +25,13 @@ const grace = 500 * time.Millisecond
 const StatusFailed = 125
 
 // Main is the program: it finds the gate on its standard input, runs what that orders, and
-// returns the exit status.
-func Main(stderr io.Writer) int {
+// returns the exit status. Its arguments are those of a prelude, or none.
+func Main(args []string, stderr io.Writer) int {
+	_, err := prelude.Enter(args)
+	if err != nil {
+		fmt.Fprintf(stderr, "assent: the shell cannot begin: %v\n", err)
+		return StatusFailed
+	}
 	conn, err := takeInput()
 	if err == nil {
 		var status int
@@ -106,7 +112,7 @@ func Unsupported(text string) string {
 // relay hands signals to the shell as if its process were bash.
 func relay(r *interp.Runner) (stop func()) {
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGXFSZ)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

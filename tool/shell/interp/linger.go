@@ -6,7 +6,7 @@ import "syscall"
 // [Runner.Run]. A signal that came with the end of the text, too late to be seen by it,
 // counts.
 func (r *Runner) Killed() syscall.Signal {
-	if r.main.killed != 0 {
+	if r.main.killed != 0 || r.main.handled {
 		return r.main.killed
 	}
 	for _, sig := range r.main.box.take() {

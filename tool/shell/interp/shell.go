@@ -95,6 +95,7 @@ type shell struct {
 	tracing        bool           // inside PS4
 	traceDepth     int            // of + in set -x
 	killed         syscall.Signal // what ended the shell
+	handled        bool           // a trap has taken a signal
 	grown          int64          // bytes of variables since the shell began
 	last           *syntax.Stmt   // the last command of all, which bash would turn into
 }

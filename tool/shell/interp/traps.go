@@ -54,7 +54,7 @@ func (s *shell) signalled() {
 		switch {
 		case ok && sig != syscall.SIGKILL && sig != syscall.SIGSTOP:
 			if !t.ignores() && !t.inherited {
-				owner.trapped = append(owner.trapped, sig)
+				owner.trapped, owner.handled = append(owner.trapped, sig), true
 				continue
 			}
 			if t.ignores() {

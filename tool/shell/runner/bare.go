@@ -19,7 +19,7 @@ type bare struct {
 // startBare starts a shell with the streams of the process.
 func startBare(c Command, argv []string, marker string, gate *os.File, p *process) (body, error) {
 	cmd := &exec.Cmd{
-		Path: argv[0], Args: argv, Dir: c.Dir, Env: c.env(marker), SysProcAttr: attributes(),
+		Path: argv[0], Args: argv, Dir: c.Dir, Env: c.own(marker), SysProcAttr: attributes(),
 		Stdout: p.stdout.theirs, Stderr: p.stderr.theirs,
 	}
 	if gate != nil {

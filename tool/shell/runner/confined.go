@@ -24,11 +24,11 @@ func startConfined(ctx context.Context, c Command, argv []string, marker string,
 	profile := c.Profile
 	profile.Limits.Time, profile.Limits.Output = 0, 0 // both are seen to here
 	command := sandbox.Command{
-		Argv: argv, Dir: c.Dir, Env: c.env(marker), Profile: profile,
+		Argv: argv, Dir: c.Dir, Env: c.own(marker), Profile: profile,
 		Stdout: p.stdout.theirs, Stderr: p.stderr.theirs,
 	}
 	if gate != nil {
-		command.Stdin = gate
+		command.Stdin, command.Enters = gate, true
 	}
 	started, err := c.Sandbox.Start(live, command)
 	stop()

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 		c.Dir, c.Progress = "/", os.Stdout
 		_, err := runner.Run(context.Background(), c)
 		fmt.Println(err)
-	case len(os.Args) == 2 && os.Args[1] == "shell":
-		os.Exit(inside.Main(os.Stderr))
+	case len(os.Args) >= 2 && os.Args[1] == "shell":
+		os.Exit(inside.Main(os.Args[2:], os.Stderr))
 	default:
 		os.Exit(m.Run())
 	}
