@@ -9,7 +9,6 @@ package prelude
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,23 +69,25 @@ func Own(l sandbox.Limits, argv []string) []string {
 	return append(slices.Clone(argv), limits)
 }
 
-// Enter does the prelude if the arguments of this program ask for it, and returns the others.
-func Enter(args []string) ([]string, error) {
+// Enter begins the prelude if the arguments of this program ask for it. The program may then
+// get ready, and must call wait before it does anything of its command.
+func Enter(args []string) (wait func() error, err error) {
 	if len(args) == 0 || !strings.HasPrefix(args[0], word) {
-		return args, nil
+		return func() error { return nil }, nil
 	}
 	if err := limit(strings.Split(args[0][len(word):], ",")); err != nil {
 		return nil, err
 	}
-	gate := os.NewFile(GateFD, "gate")
-	if _, err := gate.WriteString("\n"); err != nil {
+	if _, err := unix.Write(GateFD, []byte("\n")); err != nil {
 		return nil, err
 	}
-	var start [1]byte
-	if n, err := gate.Read(start[:]); n != 1 {
-		return nil, errors.Join(errors.New("the sandbox does not stand"), err)
-	}
-	return args[1:], errors.Join(gate.Close(), unix.Close(LifeFD))
+	return func() error {
+		var start [1]byte
+		if n, err := unix.Read(GateFD, start[:]); n != 1 {
+			return errors.Join(errors.New("the sandbox does not stand"), err)
+		}
+		return errors.Join(unix.Close(GateFD), unix.Close(LifeFD))
+	}, nil
 }
 
 // limit takes limits: the size of files, how many are open, and processes.

@@ -27,24 +27,22 @@ const StatusFailed = 125
 // Main is the program: it finds the gate on its standard input, runs what that orders, and
 // returns the exit status. Its arguments are those of a prelude, or none.
 func Main(args []string, stderr io.Writer) int {
-	_, err := prelude.Enter(args)
-	if err != nil {
-		fmt.Fprintf(stderr, "assent: the shell cannot begin: %v\n", err)
-		return StatusFailed
-	}
-	conn, err := takeInput()
+	wait, err := prelude.Enter(args)
 	if err == nil {
-		var status int
-		if status, err = serve(conn); err == nil {
-			return status
+		var conn *os.File
+		if conn, err = takeInput(); err == nil {
+			var status int
+			if status, err = serve(conn, wait); err == nil {
+				return status
+			}
 		}
 	}
 	fmt.Fprintf(stderr, "assent: the shell cannot run the command: %v\n", err)
 	return StatusFailed
 }
 
-// serve runs one order.
-func serve(conn *os.File) (int, error) {
+// serve runs one order, once the sandbox stands.
+func serve(conn *os.File, stands func() error) (int, error) {
 	message, err := wire.Read(conn)
 	if err != nil {
 		return 0, fmt.Errorf("reading what to run: %w", err)
@@ -69,10 +67,15 @@ func serve(conn *os.File) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := stands(); err != nil {
+		return 0, err
+	}
 	go gate.listen(r)
 	stop := relay(r)
 	status, err := r.Run(context.Background(), file)
-	stop()
+	if r.Signalled() {
+		stop() // a signal to the whole group may be on its way
+	}
 	end := wire.End{Status: status}
 	switch {
 	case err != nil:

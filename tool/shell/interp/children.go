@@ -37,13 +37,14 @@ const firstVirtual = 1<<22 + 1
 
 // A crowd has everything that runs at a time.
 type crowd struct {
-	mu       sync.Mutex
-	children map[int]*child
-	shells   sync.WaitGroup // background shells
-	bg       map[*job]bool  // running background jobs
-	boxes    map[int]*mailbox
-	virtual  atomic.Int64
-	used     [2]syscall.Timeval // user and system time of ended children
+	mu        sync.Mutex
+	children  map[int]*child
+	shells    sync.WaitGroup // background shells
+	bg        map[*job]bool  // running background jobs
+	boxes     map[int]*mailbox
+	virtual   atomic.Int64
+	signalled atomic.Bool        // one was ended by a signal
+	used      [2]syscall.Timeval // user and system time of ended children
 }
 
 func newCrowd() *crowd {
@@ -66,6 +67,9 @@ func (c *crowd) add(p Process, args []string, background bool, first func(*child
 			status = 127 << 8 // somebody else took the status
 		}
 		ch.status = status
+		if status.Signaled() {
+			c.signalled.Store(true)
+		}
 		c.mu.Lock()
 		delete(c.children, ch.info.Pid)
 		if usage != nil {

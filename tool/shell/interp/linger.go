@@ -17,6 +17,9 @@ func (r *Runner) Killed() syscall.Signal {
 	return 0
 }
 
+// Signalled reports whether a signal has ended a program of this run.
+func (r *Runner) Signalled() bool { return r.crowd.signalled.Load() }
+
 // Lingers waits until every command in the background has begun, and reports whether one
 // of them needs this process: a shell that it interprets. Programs go on without it.
 func (r *Runner) Lingers() bool {

@@ -62,19 +62,21 @@ func (g *gate) close() {
 	}
 }
 
-// serve tells the shell what to run and answers it until it ends.
-func (g *gate) serve(ctx context.Context, c Command, marker string) {
+// order tells the shell what to run.
+func (g *gate) order(c Command, marker string) {
+	order := wire.Order{Text: c.Text, Dir: c.Dir, Env: c.env(marker), Ask: c.Ask, Stay: c.Sandbox == nil}
+	go func() { _ = g.send(order) }() // if it has ended, how is in its status
+}
+
+// serve answers the shell until it ends.
+func (g *gate) serve(ctx context.Context, judge Judge) {
 	if g == nil {
 		return
 	}
-	order := wire.Order{Text: c.Text, Dir: c.Dir, Env: c.env(marker), Ask: c.Ask, Stay: c.Sandbox == nil}
 	go func() {
 		defer close(g.gone)
 		defer g.conn.Close()
-		if err := g.send(order); err != nil {
-			return // it has ended; how is in its status
-		}
-		g.answer(ctx, c.Judge)
+		g.answer(ctx, judge)
 	}()
 }
 

@@ -94,7 +94,9 @@ func (p *process) launch(ctx context.Context, c Command, argv []string) error {
 	marker := newMarker(c.Call)
 	var theirs *os.File
 	if !c.Bash {
-		p.gate, theirs, err = newGate(p.clock)
+		if p.gate, theirs, err = newGate(p.clock); err == nil {
+			p.gate.order(c, marker) // while the sandbox is being set up
+		}
 	}
 	switch {
 	case err != nil:
@@ -114,7 +116,7 @@ func (p *process) launch(ctx context.Context, c Command, argv []string) error {
 	}
 	p.stdout.listen()
 	p.stderr.listen()
-	p.gate.serve(ctx, c, marker)
+	p.gate.serve(ctx, c.Judge)
 	go func() {
 		p.body.await()
 		close(p.exited)
