@@ -34,6 +34,9 @@ func takeInput() (*os.File, error) {
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
 		return nil, err
 	}
+	if err := unix.SetNonblock(fd, true); err != nil { // so that it is waited for without a thread
+		return nil, err
+	}
 	return os.NewFile(uintptr(fd), "gate"), unix.Close(null)
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -66,40 +67,68 @@ func (h Handlers) refusing() Handlers {
 
 // Start starts a program as the request says, without asking anybody.
 func Start(req *ExecRequest) (Process, error) {
-	var p *os.Process
+	var pid int
 	var err error
 	start := func() {
-		p, err = startProcess(req)
+		pid, err = startProcess(req)
 		// A sibling that was just forked may still hold the file open for writing,
 		// until it executes its own program (go.dev/issue/22315).
 		for wait := time.Millisecond; errors.Is(err, syscall.ETXTBSY) && wait < 300*time.Millisecond; wait *= 2 {
 			time.Sleep(wait)
-			p, err = startProcess(req)
+			pid, err = startProcess(req)
 		}
 	}
 	withUmask(req.Umask, start)
 	if err != nil {
 		return nil, err
 	}
-	return &process{p}, nil
+	return &process{pid: pid}, nil
 }
 
-func attributes(req *ExecRequest) *os.ProcAttr {
-	return &os.ProcAttr{Dir: folderPath(req.Act), Env: req.Env, Files: req.Files}
+// attributes are those of the program. It is started with package syscall: package os would
+// first start one of its own, to find out what the kernel can do.
+func attributes(req *ExecRequest) *syscall.ProcAttr {
+	attr := &syscall.ProcAttr{Dir: folderPath(req.Act), Env: req.Env, Sys: &syscall.SysProcAttr{}}
+	for _, f := range req.Files {
+		fd := ^uintptr(0) // a closed one
+		if f != nil {
+			fd = f.Fd()
+		}
+		attr.Files = append(attr.Files, fd)
+	}
+	return attr
 }
 
-type process struct{ p *os.Process }
+type process struct {
+	pid   int
+	mu    sync.Mutex
+	ended bool // its number may mean another process by now
+}
 
-func (p *process) Pid() int                        { return p.p.Pid }
-func (p *process) Signal(sig syscall.Signal) error { return p.p.Signal(sig) }
+func (p *process) Pid() int { return p.pid }
+
+func (p *process) Signal(sig syscall.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return os.ErrProcessDone
+	}
+	return syscall.Kill(p.pid, sig)
+}
 
 func (p *process) Wait() (syscall.WaitStatus, *syscall.Rusage, error) {
-	state, err := p.p.Wait()
-	if err != nil {
-		return 0, nil, err
+	awaitEnd(p.pid)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	var status syscall.WaitStatus
+	var usage syscall.Rusage
+	for {
+		_, err := syscall.Wait4(p.pid, &status, 0, &usage)
+		if err != syscall.EINTR {
+			return status, &usage, err
+		}
 	}
-	usage, _ := state.SysUsage().(*syscall.Rusage)
-	return state.Sys().(syscall.WaitStatus), usage, nil
 }
 
 // OpenFile opens a file as the request says, without asking anybody. It never waits:

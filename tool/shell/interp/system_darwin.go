@@ -32,11 +32,27 @@ func processUmask() int {
 	return mask
 }
 
-func startProcess(req *ExecRequest) (*os.Process, error) {
+func startProcess(req *ExecRequest) (int, error) {
 	if len(req.Limits) > 0 {
-		return nil, syscall.ENOSYS
+		return 0, syscall.ENOSYS
 	}
-	return os.StartProcess(req.Path, req.Args, attributes(req))
+	return syscall.ForkExec(req.Path, req.Args, attributes(req))
+}
+
+// awaitEnd waits until a child has ended, and leaves it to be waited for.
+func awaitEnd(pid int) {
+	queue, err := unix.Kqueue()
+	if err != nil {
+		return
+	}
+	defer unix.Close(queue)
+	exit := []unix.Kevent_t{{Ident: uint64(pid), Filter: unix.EVFILT_PROC, Flags: unix.EV_ADD, Fflags: unix.NOTE_EXIT}}
+	for {
+		_, err := unix.Kevent(queue, exit, make([]unix.Kevent_t, 1), nil)
+		if err != unix.EINTR {
+			return // it has ended, or had before
+		}
+	}
 }
 
 func openFolder(string) *desc { return nil }

@@ -45,41 +45,59 @@ func processUmask() (mask int) {
 
 // startProcess starts the program, and sets its limits before its first instruction:
 // a traced program stops when it has been loaded.
-func startProcess(req *ExecRequest) (*os.Process, error) {
+func startProcess(req *ExecRequest) (pid int, err error) {
 	attr := attributes(req)
 	if len(req.Limits) == 0 {
-		return os.StartProcess(req.Path, req.Args, attr)
+		return syscall.ForkExec(req.Path, req.Args, attr)
 	}
-	var p *os.Process
-	var err error
-	onOwnThread(func() { p, err = startLimited(req, attr) })
-	return p, err
+	onOwnThread(func() { pid, err = startLimited(req, attr) })
+	return pid, err
 }
 
-func startLimited(req *ExecRequest, attr *os.ProcAttr) (*os.Process, error) {
+// awaitEnd waits until a child has ended, and leaves it to be waited for. It waits where the
+// runtime does for all files: a thread that waits in the kernel keeps others from running
+// until the runtime finds out.
+func awaitEnd(pid int) {
+	if fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK); err == nil {
+		f := os.NewFile(uintptr(fd), "process")
+		defer f.Close()
+		conn, err := f.SyscallConn()
+		if err == nil && conn.Read(func(fd uintptr) bool {
+			var info unix.Siginfo
+			err := unix.Waitid(unix.P_PIDFD, int(fd), &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+			return err != nil || info.Signo != 0
+		}) == nil {
+			return
+		}
+	}
+	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+}
+
+func startLimited(req *ExecRequest, attr *syscall.ProcAttr) (int, error) {
 	attr.Sys = &syscall.SysProcAttr{Ptrace: true}
-	p, err := os.StartProcess(req.Path, req.Args, attr)
+	pid, err := syscall.ForkExec(req.Path, req.Args, attr)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	var status syscall.WaitStatus
-	if _, err = syscall.Wait4(p.Pid, &status, 0, nil); err == nil && status.Stopped() {
+	if _, err = syscall.Wait4(pid, &status, 0, nil); err == nil && status.Stopped() {
 		for resource, limit := range req.Limits {
 			lim := limit
-			if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(p.Pid), uintptr(resource), uintptr(unsafe.Pointer(&lim)), 0, 0, 0); errno != 0 {
+			if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), uintptr(resource), uintptr(unsafe.Pointer(&lim)), 0, 0, 0); errno != 0 {
 				err = errno
 			}
 		}
 	}
 	if err == nil {
-		err = syscall.PtraceDetach(p.Pid)
+		err = syscall.PtraceDetach(pid)
 	}
 	if err != nil {
-		p.Kill()
-		p.Wait()
-		return nil, err
+		syscall.Kill(pid, syscall.SIGKILL)
+		syscall.Wait4(pid, nil, 0, nil)
+		return 0, err
 	}
-	return p, nil
+	return pid, nil
 }
 
 // openFolder returns a descriptor that can stand for a folder, but not list it.

@@ -82,13 +82,12 @@ func (c Command) argv() ([]string, error) {
 	return []string{bash, "--noprofile", "--norc", "-p", "-c", "--", c.Text, "bash"}, err
 }
 
-// own is the environment of the shell itself, which has that of the command from its order. One
-// processor is enough for it, and starts faster.
+// own is the environment of the shell itself, which has that of the command from its order.
 func (c Command) own(marker string) []string {
 	if c.Bash {
 		return c.env(marker)
 	}
-	return []string{Marker + "=" + marker, "GOMAXPROCS=1", "GOGC=400"}
+	return []string{Marker + "=" + marker, "GOGC=400"}
 }
 
 // env returns the environment, with the marker of this call.
