@@ -35,12 +35,13 @@ const placeholder = "echo placeholder"
 func newShell(env runner.Environment) (*shell, error) {
 	var asked onlyAsked
 	_, err := runner.Run(context.Background(), runner.Command{
-		Text: placeholder, Dir: places[0], Env: env, Shell: realBash, Call: "sound", Sandbox: &asked,
+		Text: placeholder, Dir: places[0], Env: env, Bash: true, Call: "sound", Sandbox: &asked,
 	})
 	if !errors.Is(err, errOnlyAsked) {
 		return nil, err
 	}
 	s := &shell{argv: asked.Argv, env: asked.Env}
+	s.argv[0] = realBash
 	s.out, err = os.Create("/w/log/output")
 	return s, err
 }

@@ -92,6 +92,7 @@ func serve(conn *os.File, stands func() error) (int, error) {
 		r.Wait()
 	}
 	if sig := r.Killed(); sig != 0 && err == nil { // as bash ends, so that others see the signal
+		signal.Reset(sig)
 		_ = syscall.Kill(os.Getpid(), sig)
 		time.Sleep(time.Second) // it arrives before that
 	}

@@ -367,7 +367,7 @@ func TestOnlyHandlersReachOut(t *testing.T) {
 	}
 	allowed := map[string]string{
 		"DefaultHandlers": "the handlers", "OpenFile": "the handlers", "startProcess": "the handlers", "startLimited": "the handlers",
-		"Signal": "a program that the handlers started",
+		"Signal":   "a program that the handlers started",
 		"openNull": "/dev/null", "openFolder": "the current folder, without reading it", "memoryFile": "a file in memory",
 		"realPath": "reads a link that the Stat handler was asked about", "kill": "the kill builtin, which the Call handler sees",
 	}
