@@ -122,12 +122,12 @@ func atExit(signals []programs.Word) bool {
 // unsettle notes what a trap may change at any time.
 func (w *walker) unsettle(action string, s *state) {
 	w.changed = true
-	_, file, err := canonical(action)
+	f, err := canonical(action)
 	if err != nil {
 		w.unsteady, w.adrift = true, true
 		return
 	}
-	v := changes(file.Stmts, s)
+	v := changes(f.file.Stmts, s)
 	w.unsteady = w.unsteady || v.all
 	w.adrift = w.adrift || v.moves || v.all
 	if w.volatile == nil {

@@ -117,12 +117,12 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 		w.unknown(c.part, nil, "runs text that cannot be read: "+err.Error())
 		return w.anything(s)
 	}
-	form, file, err := canonical(text)
+	f, err := canonical(text)
 	if err != nil {
 		w.unknown(c.part, nil, "runs text that cannot be read: "+err.Error())
 		return w.anything(s)
 	}
-	if odd != "" || !sameText(form, text, true) || reader != bash && !portable(file, reader) {
+	if odd != "" || !f.printed && s.under == nil || !sameText(f.text, text, true) || reader != bash && !portable(f.file, reader) {
 		w.unknown(c.part, nil, "runs text that its shell may read differently")
 	}
 	if args != nil {
@@ -131,7 +131,7 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 			s.params = args[1:]
 		}
 	}
-	at := place{text: form, line: w.parts[c.part-1].Line, cause: c.part, inner: true, elsewhere: w.at.elsewhere}
+	at := place{text: f.text, line: w.parts[c.part-1].Line, cause: c.part, inner: true, elsewhere: w.at.elsewhere}
 	scopes := w.scopes
 	if s.under == nil { // a shell of its own is in no function
 		w.scopes = nil
@@ -139,8 +139,8 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 	var o outcome
 	w.depth++
 	w.inside(at, func() {
-		w.misread(file)
-		w.repeating(func() { o = w.stmts(file.Stmts, s) })
+		w.misread(f.file)
+		w.repeating(func() { o = w.stmts(f.file.Stmts, s) })
 	})
 	w.depth--
 	w.scopes = scopes

@@ -25,20 +25,20 @@ func read(text, dir string, world World) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	form, file, err := canonical(text)
+	f, err := canonical(text)
 	if err != nil {
 		return nil, err
 	}
-	if len(file.Stmts) == 0 {
+	if len(f.file.Stmts) == 0 {
 		return nil, errors.New("the command is empty")
 	}
-	w := walked(form, file, dir, world)
+	w := walked(f, dir, world)
 	if len(w.parts) == 0 { // such as a test, or a variable of the shell's own
-		w.add(Part{Kind: Runs, Builtin: true, Line: 1, Source: form, Dir: dir,
+		w.add(Part{Kind: Runs, Builtin: true, Line: 1, Source: f.text, Dir: dir,
 			Words: literals([]string{":"}), Reading: harmlessReading(":")})
 	}
 	return &Script{
-		Command: Command{text: form, original: text},
+		Command: Command{text: f.text, original: text, printed: f.printed},
 		Parts:   w.parts,
 		Odd:     odd,
 		Files:   w.files,
@@ -47,12 +47,12 @@ func read(text, dir string, world World) (*Script, error) {
 
 // walked walks a text, and again for as long as it finds that variables are declared to be
 // something that an earlier part of it would have had to know.
-func walked(form string, file *syntax.File, dir string, world World) *walker {
+func walked(f form, dir string, world World) *walker {
 	shapes := make(map[string]shape)
 	for n := 1; ; n++ {
-		w := &walker{world: world, at: place{text: form}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces, shapes: shapes, start: began(dir, world)}
-		w.parts = make([]Part, 0, expected(form))
-		w.script(file, &state{folders: w.start})
+		w := &walker{world: world, at: place{text: f.text}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces, shapes: shapes, start: began(dir, world)}
+		w.parts = make([]Part, 0, expected(f.text))
+		w.script(f.file, &state{folders: w.start})
 		w.settle()
 		if !w.reshaped {
 			return w

@@ -29,11 +29,11 @@ func secondReading(text string, shell subset.Shell, depth int) string {
 	if err != nil {
 		return err.Error()
 	}
-	form, file, err := canonical(text)
+	f, err := canonical(text)
 	if err != nil {
 		return err.Error()
 	}
-	if diff := compareReadings(read, flattened(form, file)); diff != "" {
+	if diff := compareReadings(read, flattened(f.text, f.file)); diff != "" {
 		return diff
 	}
 	for _, c := range read {
@@ -460,14 +460,14 @@ func (f *flattener) nested(words []subset.Word) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	form, file, err := canonical(text)
+	script, err := canonical(text)
 	if err != nil || f.depth == maxInner {
 		f.foreign(f)
 		return
 	}
-	inner := &flattener{text: form, depth: f.depth + 1}
+	inner := &flattener{text: script.text, depth: f.depth + 1}
 	inner.token(name)
-	inner.list(file.Stmts)
+	inner.list(script.file.Stmts)
 	f.out = append(f.out, inner.out...)
 	f.before = append(inner.before, "end")
 }
