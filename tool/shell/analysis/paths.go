@@ -121,7 +121,7 @@ func (w *walker) touch(p Part, target programs.Word, s *state, tree bool) {
 		return
 	}
 	dirs := s.folders.list
-	if len(dirs) == 0 || w.adrift || path.IsAbs(target.Text) && !strings.Contains(target.Text, "proc/") {
+	if len(dirs) == 0 || w.facts.adrift || path.IsAbs(target.Text) && !strings.Contains(target.Text, "proc/") {
 		dirs = []string{""} // the folder does not matter, or is not known
 	}
 	for _, dir := range dirs {

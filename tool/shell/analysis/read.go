@@ -45,22 +45,23 @@ func read(text, dir string, world World) (*Script, error) {
 	}, nil
 }
 
-// walked walks a text, and again for as long as it finds that variables are declared to be
-// something that an earlier part of it would have had to know.
+// walked walks a text, and again for as long as it finds facts that an earlier part of it
+// would have had to know.
 func walked(f form, dir string, world World) *walker {
-	shapes := make(map[string]shape)
-	for n := 1; ; n++ {
-		w := &walker{world: world, at: place{text: f.text}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces, shapes: shapes, start: began(dir, world)}
+	known := &facts{names: make(map[string]*fact), functions: make(map[string]*fact)}
+	for {
+		known.walk++
+		known.learned = false
+		w := &walker{world: world, at: place{text: f.text}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces, facts: known, start: began(dir, world)}
 		w.parts = make([]Part, 0, expected(f.text))
-		w.script(f.file, &state{folders: w.start})
-		w.settle()
-		if !w.reshaped {
-			return w
-		}
-		if n == maxReadings {
+		w.script(f.file, &state{memory: &memory{}, straight: true, folders: w.start})
+		if known.learned && known.walk == maxWalks {
 			w.unknown(0, nil, "what its variables are declared to be cannot be told")
-			return w
+		} else if known.learned {
+			continue
 		}
+		w.settle()
+		return w
 	}
 }
 

@@ -29,14 +29,15 @@ type walker struct {
 	again   int     // loops, calls and inner scripts that the walk is inside of
 	spent   bool
 
+	facts     *facts
+	way       way
+	risky     bool // what stands here may not run because an expansion failed
+	unordered int  // loops around that are walked once
+
 	calls    []string           // functions being called
-	scopes   []scope            // with their local variables
 	pending  []*syntax.FuncDecl // functions that were defined
 	places   map[*syntax.FuncDecl]place
 	called   map[*syntax.FuncDecl]bool
-	volatile map[string]bool // variables that a trap may change at any time
-	unsteady bool            // a trap may change all of them
-	adrift   bool            // a trap may change the folder at any time
 	changed  bool            // a command before may have changed what is on disk
 	exports  bool            // every assignment exports (set -a)
 	crossed  bool            // an output may be a file that was opened to be read
@@ -45,8 +46,6 @@ type walker struct {
 	scripts  []ranScript
 	rounds   []span // parts of loops that were walked once
 	settings map[string]gitSettings
-	shapes   map[string]shape // what variables are declared to be
-	reshaped bool             // there is more of that than the reading began with
 }
 
 // A place is where the text that is walked comes from.
@@ -151,9 +150,6 @@ func (w *walker) file(path string) {
 		w.files = append(w.files, path)
 	}
 }
-
-// isVolatile reports whether a trap may change the variable at any time.
-func (w *walker) isVolatile(name string) bool { return w.unsteady || w.volatile[name] }
 
 func literals(words []string) []programs.Word {
 	list := make([]programs.Word, len(words))

@@ -109,18 +109,18 @@ func (w *walker) patternVariable(word *syntax.Word, s *state) (programs.Word, bo
 		return programs.Word{}, false
 	}
 	p, ok := q.Parts[0].(*syntax.ParamExp)
-	if !ok || !isPlain(p) || w.isVolatile(p.Param.Value) {
+	if !ok || !isPlain(p) {
 		return programs.Word{}, false
 	}
-	v, ok := s.lookup(p.Param.Value)
+	v, ok := w.lookup(p.Param.Value, s)
 	return v.value, ok && v.value.Glob && v.from == s.folders.only()
 }
 
 // splits reports whether words are split at white space, as they are unless IFS says
 // otherwise.
 func (w *walker) splits(s *state) bool {
-	v, ok := s.lookup("IFS")
-	return !w.isVolatile("IFS") && (!ok || v.value.Known && v.value.Text == " \t\n")
+	v, ok := w.lookup("IFS", s)
+	return !ok || v.value.Known && v.value.Text == " \t\n"
 }
 
 // A fielder puts pieces together and splits them into fields.
