@@ -103,7 +103,7 @@ func (w *walker) array(a *syntax.Assign, keyed bool, s *state) variable {
 			list = w.fields(list, []*syntax.Word{elem.Value}, s)
 		}
 	}
-	if !known || !allKnown(list) {
+	if !known || !allKnown(list) || len(list) > maxWords {
 		return variable{numeric: allNumbers(list)}
 	}
 	return variable{list: list, isList: true}

@@ -35,6 +35,7 @@ type site struct {
 type facts struct {
 	names     map[string]*fact
 	functions map[string]*fact
+	scripts   map[string]script // inside the text
 	walk      int
 	learned   bool // what an earlier part of this walk would have had to know
 	wild      bool // code that is not seen may change every variable at any time
@@ -53,6 +54,28 @@ func (f *facts) of(name string) *fact {
 		f.names[name] = n
 	}
 	return n
+}
+
+// A script is a text inside the text, as it was read.
+type script struct {
+	odd  string
+	form form
+	err  error
+}
+
+// script reads a text once, however often it is walked.
+func (f *facts) script(text string) (odd string, read form, err error) {
+	s, ok := f.scripts[text]
+	if !ok {
+		if s.odd, s.err = gate(text); s.err == nil {
+			s.form, s.err = canonical(text)
+		}
+		if f.scripts == nil {
+			f.scripts = make(map[string]script)
+		}
+		f.scripts[text] = s
+	}
+	return s.odd, s.form, s.err
 }
 
 // learn notes one of the facts about all of the text.

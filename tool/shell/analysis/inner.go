@@ -100,16 +100,12 @@ func shellOf(program string) shell {
 // scriptText walks the text of a script. The shell reads the text as it stands, and not its
 // canonical form: if the two differ in more than white space, a part says so.
 func (w *walker) scriptText(c *command, text string, reader shell, args []programs.Word, s *state) outcome {
-	if w.depth >= maxInner || !w.mayRepeat() {
+	w.scripted += len(text)
+	if w.depth >= maxInner || !w.mayRepeat() || w.scripted > maxScripts {
 		w.unknown(c.part, nil, "too many scripts inside each other")
 		return w.anything(s)
 	}
-	odd, err := gate(text)
-	if err != nil {
-		w.unknown(c.part, nil, "runs text that cannot be read: "+err.Error())
-		return w.anything(s)
-	}
-	f, err := canonical(text)
+	odd, f, err := w.facts.script(text)
 	if err != nil {
 		w.unknown(c.part, nil, "runs text that cannot be read: "+err.Error())
 		return w.anything(s)

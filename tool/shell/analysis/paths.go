@@ -10,7 +10,7 @@ import (
 // absolute returns where a path leads from a folder: clean, with `..` followed as the
 // system does it, through links. It reports false if that cannot be told.
 func (w *walker) absolute(name, dir string) (string, bool) {
-	if name == "" {
+	if name == "" || len(name) > maxPath {
 		return "", false
 	}
 	if !strings.HasPrefix(name, "/") {

@@ -3,6 +3,7 @@ package analysis
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -33,6 +34,10 @@ func read(text, dir string, world World) (*Script, error) {
 		return nil, errors.New("the command is empty")
 	}
 	w := walked(f, dir, world)
+	if w.tooMuch() {
+		odd = fmt.Sprintf("does more than is read: at most %d things, and %d bytes about them; split it", maxParts, maxKept)
+		w.parts = []Part{{Kind: Unknown, Line: 1, Source: first(f.text), Why: "it " + odd, Opaque: true}}
+	}
 	if len(w.parts) == 0 { // such as a test, or a variable of the shell's own
 		w.add(Part{Kind: Runs, Builtin: true, Line: 1, Source: f.text, Dir: dir,
 			Words: literals([]string{":"}), Reading: harmlessReading(":")})
@@ -52,17 +57,26 @@ func walked(f form, dir string, world World) *walker {
 	for {
 		known.walk++
 		known.learned = false
-		w := &walker{world: world, at: place{text: f.text}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces, facts: known, start: began(dir, world)}
-		w.parts = make([]Part, 0, expected(f.text))
+		w := &walker{world: world, at: place{text: f.text}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces, room: maxExpanded, facts: known, start: began(dir, world)}
+		w.parts = make([]Part, 0, min(expected(f.text), maxParts))
 		w.script(f.file, &state{memory: &memory{}, straight: true, folders: w.start})
 		if known.learned && known.walk == maxWalks {
-			w.unknown(0, nil, "what its variables are declared to be cannot be told")
+			w.unknown(0, nil, "which values its variables have is unknown before it runs")
 		} else if known.learned {
 			continue
 		}
 		w.settle()
 		return w
 	}
+}
+
+// first is the beginning of a text that is too long to be repeated.
+func first(text string) string {
+	const most = 1000
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " …"
 }
 
 // began is the folder that a text starts in. Where `cd -` leads from there is only known if

@@ -25,6 +25,9 @@ func SecondReading(text string, shell subset.Shell) (outside string) {
 }
 
 func secondReading(text string, shell subset.Shell, depth int) string {
+	if len(text) > oddLength {
+		return fmt.Sprintf("line 1: longer than %d bytes", oddLength) // a person is asked anyway
+	}
 	read, err := subset.Read(text, shell)
 	if err != nil {
 		return err.Error()

@@ -18,6 +18,9 @@ func (w *walker) stmts(list []*syntax.Stmt, s *state) outcome {
 
 // stmt walks one statement with its redirections.
 func (w *walker) stmt(stmt *syntax.Stmt, s *state) outcome {
+	if w.over {
+		return stays(folders{})
+	}
 	if stmt.Background || stmt.Coprocess {
 		w.apart(func() { w.command(stmt, s.fork()) })
 		return outcome{ok: s.folders, fail: s.folders, sure: true}

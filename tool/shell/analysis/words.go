@@ -73,10 +73,13 @@ func (w *walker) joined(pieces []piece, written string) programs.Word {
 	}
 	var text strings.Builder
 	for _, p := range pieces {
-		if !p.known || p.isList {
+		if !p.known || p.isList || text.Len()+len(p.text) > maxValue {
 			return programs.Word{Text: written, Begin: text.String()}
 		}
 		text.WriteString(p.text)
+	}
+	if !w.spend(text.Len()) {
+		return programs.Word{Text: written}
 	}
 	return programs.Literal(text.String())
 }
@@ -88,13 +91,22 @@ func (w *walker) field(dst []programs.Word, word, written *syntax.Word, s *state
 	}
 	f := fielder{dst: dst, written: w.source(written), splits: w.splits(s)}
 	pieces := w.pieces(word.Parts, s)
+	bytes := 0
+	for _, p := range pieces {
+		bytes += len(p.text) + len(p.list)
+	}
+	if !w.spend(bytes) {
+		return append(dst, programs.Word{Text: f.written, Many: true})
+	}
 	for _, p := range pieces {
 		if len(pieces) > 1 && p.isList {
 			p.known = false // what stands around it becomes part of its first and last word
 		}
 		f.add(p)
 	}
-	f.end()
+	if f.end(); len(f.dst)-len(dst) > maxWords {
+		return append(dst, programs.Word{Text: f.written, Many: true})
+	}
 	return f.dst
 }
 
