@@ -38,6 +38,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // if it does not get there in time.
 func Answer(ctx context.Context, o Options, stdout, stderr io.Writer) int {
 	began := time.Now()
+	defer o.limitMemory(memoryLimit, stderr)()
 	reply, observed := o.run(ctx)
 	o.Observe = observed
 	status := write(reply, stdout, stderr)

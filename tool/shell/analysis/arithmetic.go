@@ -18,11 +18,13 @@ func (w *walker) arithmetic(x syntax.ArithmExpr, s *state, whole syntax.Node) {
 				w.arithmetic(x.X, s, whole)
 			}
 			w.arithmetic(x.Y, s, whole)
+			w.divides(x)
 			w.arithmeticAssigned(x.X, s)
 			return
 		}
 		w.arithmetic(x.X, s, whole)
 		w.arithmetic(x.Y, s, whole)
+		w.divides(x)
 	case *syntax.UnaryArithm:
 		w.arithmetic(x.X, s, whole)
 		if x.Op == syntax.Inc || x.Op == syntax.Dec {
@@ -48,11 +50,35 @@ func isAssignment(op syntax.BinAritOperator) bool {
 	return false
 }
 
+// letExpression walks an argument of let. Bash ends the command at an operator that is also
+// one of the shell's own.
+func (w *walker) letExpression(x syntax.ArithmExpr, s *state, whole syntax.Node) {
+	syntax.Walk(x, func(n syntax.Node) bool {
+		if b, ok := n.(*syntax.BinaryArithm); ok && strings.ContainsAny(b.Op.String(), "|&<>") {
+			w.unknown(0, whole, "let with "+b.Op.String()+", which bash reads as the end of the command; write (( … ))")
+			return false
+		}
+		_, word := n.(*syntax.Word)
+		return !word
+	})
+	w.arithmetic(x, s, whole)
+}
+
+// divides notes that an operation fails for some numbers, unless the right one is written there.
+func (w *walker) divides(x *syntax.BinaryArithm) {
+	switch x.Op {
+	case syntax.Quo, syntax.Rem, syntax.Pow, syntax.QuoAssgn, syntax.RemAssgn, syntax.PowAssgn:
+		if word, ok := x.Y.(*syntax.Word); !ok || !digits(word.Lit()) || strings.Trim(word.Lit(), "0") == "" {
+			w.mayFail()
+		}
+	}
+}
+
 // arithmeticWord checks an operand: a number, or a variable that holds one.
 func (w *walker) arithmeticWord(word *syntax.Word, s *state, whole syntax.Node) {
 	if lit := word.Lit(); lit != "" {
 		switch {
-		case isConstant(lit):
+		case w.constant(lit):
 		case isName(lit) && w.holdsNumber(lit, s):
 		default:
 			w.unknown(0, whole, "arithmetic on "+lit+", whose value may be code")
@@ -63,7 +89,7 @@ func (w *walker) arithmeticWord(word *syntax.Word, s *state, whole syntax.Node) 
 		return
 	}
 	for _, p := range w.doubleQuoted(word.Parts, s) {
-		if p.known && (p.text == "" || isConstant(p.text)) || !p.known && p.numeric && !p.isList {
+		if !p.isList && (p.known && (p.text == "" || w.constant(p.text)) || !p.known && p.numeric) {
 			continue
 		}
 		w.unknown(0, whole, "arithmetic on a value that may be code")
@@ -85,28 +111,29 @@ func (w *walker) arithmeticIndex(word *syntax.Word, s *state, whole syntax.Node)
 	return true
 }
 
-// isConstant reports whether text is a number as arithmetic knows them: 12, 0x1f, 2#101.
-func isConstant(text string) bool {
-	return text != "" && text[0] >= '0' && text[0] <= '9' &&
-		strings.Trim(text, "0123456789abcdefxABCDEFX#") == ""
+// constant reports whether text is a number as arithmetic knows them: 12, 0x1f, 2#101. Those
+// of another base than ten may be none, as 08.
+func (w *walker) constant(text string) bool {
+	if text == "" || text[0] < '0' || text[0] > '9' || strings.Trim(text, "0123456789abcdefxABCDEFX#") != "" {
+		return false
+	}
+	if !digits(text) || text[0] == '0' && text != "0" {
+		w.mayFail()
+	}
+	return true
 }
 
 // holdsNumber reports whether a variable holds a number, or is not set at all.
 func (w *walker) holdsNumber(name string, s *state) bool {
-	if w.isVolatile(name) {
-		return false
-	}
 	switch name {
 	case "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "SRANDOM":
 		return true
 	}
-	v, ok := s.lookup(name)
+	v, ok := w.lookup(name, s)
 	if !ok {
-		if _, set := w.world.Variable(name); !set && !dynamic(name) && name != "HOME" && name != "IFS" {
-			return true // zero
-		}
+		return w.startsAsNumber(name) // not set is zero
 	}
-	return v.numeric || isNumber(w.value(name, s))
+	return v.numeric || isNumber(v.value) && (!v.value.Known || w.constant(v.value.Text))
 }
 
 // arithmeticAssign checks what is assigned to: a subscript is evaluated.

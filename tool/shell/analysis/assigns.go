@@ -10,16 +10,16 @@ import (
 // bareAssigns walks assignments without a command.
 func (w *walker) bareAssigns(list []*syntax.Assign, s *state) {
 	for _, a := range list {
-		w.assignment(a, false, s)
+		w.assignment(a, s)
 	}
 }
 
 // assignment walks NAME=VALUE, NAME+=VALUE, NAME[i]=VALUE and NAME=(…).
-func (w *walker) assignment(a *syntax.Assign, exported bool, s *state) {
+func (w *walker) assignment(a *syntax.Assign, s *state) {
 	name := a.Name.Value
 	v := w.assignedValue(a, w.isKeyed(name, s), s)
-	v.exported = exported || w.exports
-	w.assign(name, v, assigner{node: a}, s)
+	v.exported = w.exports
+	w.assign(name, v, assigner{node: a, plain: !a.Append && a.Index == nil}, s)
 }
 
 // assignedValue is the value of an assignment to an associative array, if keyed, or to
@@ -29,6 +29,7 @@ func (w *walker) assignedValue(a *syntax.Assign, keyed bool, s *state) variable 
 		w.declareShape(a.Name.Value, array)
 	}
 	if a.Index != nil {
+		w.mayFail()
 		w.subscript(a.Index, keyed, s, a)
 	}
 	if a.Array != nil {
@@ -37,27 +38,12 @@ func (w *walker) assignedValue(a *syntax.Assign, keyed bool, s *state) variable 
 	value := w.assignedWord(a.Value, s)
 	numeric := a.Value != nil && isNumeric(a.Value)
 	switch {
-	case a.Index != nil:
-		return variable{keyed: keyed, numeric: numeric}
-	case a.Append:
-		return w.appended(a.Name.Value, value, keyed, s)
+	case a.Index != nil || a.Append:
+		return variable{numeric: numeric || isNumber(value)}
 	case !value.Known && !value.Number:
 		value = programs.Word{}
 	}
-	return variable{value: value, numeric: numeric, keyed: keyed}
-}
-
-// appended is what a variable holds after NAME+=VALUE.
-func (w *walker) appended(name string, value programs.Word, keyed bool, s *state) variable {
-	held, found := s.lookup(name)
-	old := w.value(name, s)
-	switch {
-	case isNumber(value) && (held.holdsNumber() || w.shapeOf(name)&integer != 0):
-		return variable{numeric: true, keyed: keyed}
-	case !found || held.isList || !old.Known || !value.Known:
-		return variable{keyed: keyed}
-	}
-	return variable{value: programs.Literal(old.Text + value.Text), keyed: keyed}
+	return variable{value: value, numeric: numeric && !value.Known}
 }
 
 // assignedWord expands a value: no splitting, but a tilde also behind a colon.
@@ -117,14 +103,13 @@ func (w *walker) array(a *syntax.Assign, keyed bool, s *state) variable {
 			list = w.fields(list, []*syntax.Word{elem.Value}, s)
 		}
 	}
-	if !known || !allKnown(list) {
-		return variable{keyed: keyed, numeric: allNumbers(list)}
+	if !known || !allKnown(list) || len(list) > maxWords {
+		return variable{numeric: allNumbers(list)}
 	}
 	return variable{list: list, isList: true}
 }
 
-// prefixAssigns notes the assignments before a command: its environment. Bash forgets them
-// afterwards; not knowing the variable any more is the careful way to say that.
+// prefixAssigns notes the assignments before a command: its environment.
 func (w *walker) prefixAssigns(c *command, list []*syntax.Assign) {
 	reads := len(c.words) > 0 && c.words[0].Known && c.words[0].Text == "read"
 	for _, a := range list {
@@ -135,7 +120,6 @@ func (w *walker) prefixAssigns(c *command, list []*syntax.Assign) {
 		}
 		p := &w.parts[c.part-1]
 		p.Env = append(p.Env, programs.Assignment{Name: name, Value: value})
-		w.assign(name, variable{value: value, exported: true, unsure: true}, assigner{part: c.part, alone: true}, c.state)
-		w.hold(name, variable{exported: true, unsure: true}, c.state)
+		w.assign(name, variable{value: value}, assigner{part: c.part, alone: true}, c.state)
 	}
 }

@@ -24,8 +24,11 @@ func init() {
 		"export": declareBuiltin, "declare": declareBuiltin, "typeset": declareBuiltin, "readonly": declareBuiltin, "local": declareBuiltin,
 		"let": letBuiltin, "wait": waitBuiltin, "jobs": jobsBuiltin, "hash": hashBuiltin,
 	}
-	for _, name := range []string{":", "true", "false", "echo", "pwd", "exit", "return", "break", "continue", "type", "times", "caller", "help", "logout"} {
+	for _, name := range []string{":", "true", "false", "echo", "pwd", "exit", "type", "times", "caller", "help", "logout"} {
 		special[name] = harmlessBuiltin
+	}
+	for _, name := range []string{"return", "break", "continue"} {
+		special[name] = jumpBuiltin
 	}
 	for _, name := range []string{"umask", "ulimit", "disown", "suspend", "bg", "fg", "unalias"} {
 		special[name] = plainBuiltin
@@ -57,6 +60,12 @@ func (w *walker) harmless(c *command) outcome {
 }
 
 func harmlessBuiltin(w *walker, c *command) outcome { return w.harmless(c) }
+
+// jumpBuiltin leaves a loop or a function: what stands behind it may not run.
+func jumpBuiltin(w *walker, c *command) outcome {
+	w.way.jumps++
+	return w.harmless(c)
+}
 
 // plainBuiltin changes something of the shell that is no file.
 func plainBuiltin(w *walker, c *command) outcome {
@@ -133,13 +142,15 @@ func (w *walker) assignTo(c *command, names []programs.Word) {
 	for _, name := range names {
 		if !name.Known || !isName(name.Text) {
 			w.opaque(c, c.name()+" assigns to something whose subscript may be code")
-			c.state.forgetAll()
+			w.forgetAll(c.state)
 			return
 		}
+		v := variable{}
 		if c.name() == "unset" {
-			w.change(name.Text, variable{unsure: true}, assigner{part: c.part}, c.state)
-		} else {
-			w.assign(name.Text, variable{}, assigner{part: c.part}, c.state)
+			f := w.facts.of(name.Text)
+			w.facts.about(f, &f.unset)
+			v.value = programs.Literal("")
 		}
+		w.assign(name.Text, v, assigner{part: c.part}, c.state)
 	}
 }

@@ -23,7 +23,8 @@ func evalBuiltin(w *walker, c *command) outcome {
 			texts = append(texts, word.Text)
 		}
 	}
-	return w.scriptText(c, strings.Join(texts, " "), bash, nil, c.state)
+	o := w.scriptText(c, strings.Join(texts, " "), itself, nil, c.state.fork())
+	return outcome{ok: o.ok, fail: o.fail.or(c.state.folders)} // an expansion that fails ends it early
 }
 
 func sourceBuiltin(w *walker, c *command) outcome {
@@ -88,8 +89,8 @@ func (w *walker) started(c, next *command) outcome {
 	return o
 }
 
-// trapBuiltin walks the action, which runs at a time that cannot be told. Unless that is the
-// very end, what it changes is unknown from now on.
+// trapBuiltin walks the action, which runs at a time that is not known. Unless that is the
+// very end, the folder may be another at any time if it goes to one.
 func trapBuiltin(w *walker, c *command) outcome {
 	w.wrapping(c)
 	flags, rest, ok := options(c.words, "")
@@ -97,16 +98,24 @@ func trapBuiltin(w *walker, c *command) outcome {
 	switch {
 	case !ok || len(words) > 0 && !words[0].Known:
 		w.unknown(c.part, nil, "traps with text that is not known")
-		w.unsteady, w.adrift, w.changed = true, true, true
+		w.changed = true
+		w.facts.learn(&w.facts.wild)
+		w.facts.learn(&w.facts.adrift)
 		return stays(c.state.folders)
 	case len(flags) > 0 || len(words) < 2 || words[0].Text == "-" || words[0].Text == "":
 		return w.harmless(c)
 	}
-	action := words[0].Text
-	if !atExit(words[1:]) {
-		w.unsettle(action, c.state)
-	}
-	w.scriptText(c, action, bash, nil, c.state.adrift())
+	before := w.way
+	w.apart(func() {
+		w.scriptText(c, words[0].Text, itself, nil, c.state.adrift())
+		if atExit(words[1:]) {
+			return
+		}
+		w.changed = true
+		if w.way.moves != before.moves {
+			w.facts.learn(&w.facts.adrift)
+		}
+	})
 	return stays(c.state.folders)
 }
 
@@ -117,23 +126,4 @@ func atExit(signals []programs.Word) bool {
 		}
 	}
 	return true
-}
-
-// unsettle notes what a trap may change at any time.
-func (w *walker) unsettle(action string, s *state) {
-	w.changed = true
-	_, file, err := canonical(action)
-	if err != nil {
-		w.unsteady, w.adrift = true, true
-		return
-	}
-	v := changes(file.Stmts, s)
-	w.unsteady = w.unsteady || v.all
-	w.adrift = w.adrift || v.moves || v.all
-	if w.volatile == nil {
-		w.volatile = make(map[string]bool)
-	}
-	for name := range v.names {
-		w.volatile[name] = true
-	}
 }

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"regexp"
-	"strconv"
 	"sync"
 
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -16,7 +15,7 @@ func printfBuiltin(w *walker, c *command) outcome {
 	flags, rest, ok := options(c.words, "v")
 	if !ok {
 		w.opaque(c, "the first word of printf may be -v")
-		c.state.forgetAll()
+		w.forgetAll(c.state)
 		return stays(c.state.folders)
 	}
 	for _, f := range flags {
@@ -75,7 +74,7 @@ func mapfileBuiltin(w *walker, c *command) outcome {
 		if f.letter == 'C' {
 			w.opaque(c, "runs a callback with what it reads")
 			if f.value.Known {
-				w.scriptText(c, f.value.Text, bash, nil, c.state.adrift())
+				w.scriptText(c, f.value.Text, itself, nil, c.state.adrift())
 			}
 			w.anything(c.state)
 		}
@@ -108,12 +107,8 @@ func unsetBuiltin(w *walker, c *command) outcome {
 		w.assignTo(c, c.words[rest:])
 	}
 	for _, name := range c.words[rest:] {
-		if f, found := c.state.function(name.Text); found && functions {
-			if variables { // only if no variable has the name
-				c.state.define(name.Text, function{bodies: f.bodies, maybe: true})
-			} else {
-				c.state.define(name.Text, function{})
-			}
+		if f := w.facts.functions[name.Text]; f != nil && functions {
+			w.facts.learn(&f.loose)
 		}
 	}
 	return stays(c.state.folders)
@@ -121,12 +116,9 @@ func unsetBuiltin(w *walker, c *command) outcome {
 
 func declareBuiltin(w *walker, c *command) outcome {
 	w.harmless(c)
-	d := w.declarer(c.name())
+	d := newDeclarer(c.name())
 	for _, word := range c.words[1:] {
 		w.declareWord(word, &d, c.part, c.state)
-		if name := word.Text; d.local && word.Known && isName(name) {
-			w.local(name, c.state)
-		}
 	}
 	return stays(c.state.folders)
 }
@@ -134,7 +126,7 @@ func declareBuiltin(w *walker, c *command) outcome {
 func letBuiltin(w *walker, c *command) outcome {
 	w.harmless(c)
 	w.opaque(c, "arithmetic that may be code")
-	c.state.forgetAll()
+	w.forgetAll(c.state)
 	return stays(c.state.folders)
 }
 
@@ -152,8 +144,7 @@ func waitBuiltin(w *walker, c *command) outcome {
 	return stays(c.state.folders)
 }
 
-// setBuiltin knows the options that change nothing about what the text means, and the
-// positional parameters.
+// setBuiltin knows the options that change nothing about what the text means.
 func setBuiltin(w *walker, c *command) outcome {
 	w.harmless(c)
 	s := c.state
@@ -161,16 +152,13 @@ func setBuiltin(w *walker, c *command) outcome {
 		word := c.words[i]
 		switch {
 		case !word.Known:
-			s.params, s.paramsKnown, s.paramsChange = nil, false, true
+			w.facts.learn(&w.facts.shifts)
 			if word.MayBeFlag() {
 				w.opaque(c, "an option of the shell that is not known")
 			}
 			return stays(s.folders)
 		case word.Text == "--" || word.Text == "-" || word.Text == "" || word.Text[0] != '-' && word.Text[0] != '+':
-			if word.Text == "--" || word.Text == "-" {
-				i++
-			}
-			s.params, s.paramsKnown, s.paramsChange = c.words[i:], noneMany(c.words[i:]), true
+			w.facts.learn(&w.facts.shifts)
 			return stays(s.folders)
 		}
 		takes, fine := w.shellOption(word.Text, c.words[i+1:])
@@ -189,7 +177,7 @@ func (w *walker) shellOption(text string, rest []programs.Word) (takes int, fine
 		switch text[j] {
 		case 'e', 'u', 'x', 'v', 'b', 'm', 'h', 'E', 'T', 'C':
 		case 'a':
-			w.exports = w.exports || text[0] == '-'
+			w.exportAll()
 		case 'o':
 			if len(rest) == 0 {
 				continue
@@ -199,7 +187,7 @@ func (w *walker) shellOption(text string, rest []programs.Word) (takes int, fine
 			case "errexit", "nounset", "xtrace", "verbose", "pipefail", "noclobber", "errtrace", "functrace", "monitor", "notify", "hashall":
 				fine = fine && rest[0].Known
 			case "allexport":
-				w.exports = true
+				w.exportAll()
 			default:
 				fine = false
 			}
@@ -210,24 +198,15 @@ func (w *walker) shellOption(text string, rest []programs.Word) (takes int, fine
 	return takes, fine
 }
 
+// exportAll is set -a: every variable is exported from then on.
+func (w *walker) exportAll() {
+	w.exports = true
+	w.facts.learn(&w.facts.wild)
+}
+
 func shiftBuiltin(w *walker, c *command) outcome {
-	w.harmless(c)
-	s := c.state
-	n := 1
-	if len(c.words) > 1 {
-		if given, err := strconv.Atoi(c.words[1].Text); err == nil && c.words[1].Known {
-			n = given
-		} else {
-			n = -1
-		}
-	}
-	s.paramsChange = true
-	if n < 0 || n > len(s.params) || !s.paramsKnown {
-		s.params, s.paramsKnown = nil, false
-	} else {
-		s.params = s.params[n:]
-	}
-	return stays(s.folders)
+	w.facts.learn(&w.facts.shifts)
+	return w.harmless(c)
 }
 
 // shoptBuiltin lets pass what only asks, and options that change nothing here.

@@ -1,9 +1,9 @@
 package analysis
 
 import (
-	"strings"
-
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/assent-dev/assent/tool/shell/programs"
 	"mvdan.cc/sh/v3/syntax"
@@ -31,6 +31,9 @@ func (w *walker) call(n *syntax.CallExpr, redirs []*syntax.Redirect, s *state) o
 	w.step()
 	if len(n.Args) == 0 {
 		w.redirects(redirs, s, 0)
+		if len(redirs) > 0 {
+			s = s.fork() // not if one of them fails
+		}
 		w.bareAssigns(n.Assigns, s)
 		return stays(s.folders)
 	}
@@ -49,7 +52,16 @@ func (w *walker) call(n *syntax.CallExpr, redirs []*syntax.Redirect, s *state) o
 		w.parts[part-1].Words = literals([]string{""})
 		return stays(s.folders)
 	}
-	return w.run(c)
+	o := w.run(c)
+	if mayFail(redirs) {
+		o = outcome{ok: o.ok, fail: o.fail.or(s.folders)}
+	}
+	return o
+}
+
+// mayFail reports whether redirections may keep a command from running.
+func mayFail(redirs []*syntax.Redirect) bool {
+	return slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool { return r.Word.Lit() != "/dev/null" })
 }
 
 // reserved reports words that bash never takes for a command.
@@ -80,7 +92,7 @@ func (w *walker) commandSource(n *syntax.CallExpr, redirs []*syntax.Redirect) st
 func (w *walker) run(c *command) outcome {
 	p := &w.parts[c.part-1]
 	p.Words, p.Dir = c.words, c.state.folders.only()
-	if w.adrift {
+	if w.facts.adrift {
 		p.Dir = ""
 	}
 	if !c.words[0].Known {
@@ -90,13 +102,14 @@ func (w *walker) run(c *command) outcome {
 	}
 	name := c.name()
 	if !c.outside && !c.builtin {
-		if f, ok := c.state.function(name); ok {
+		switch f := w.facts.functions[name]; {
+		case f == nil:
+		case f.loose: // it may be the function, which is walked for itself
+			w.builtinOrProgram(c)
+			return w.anything(c.state)
+		case c.state.funcs[name] != nil:
 			w.functionPart(c)
-			o := w.callFunction(name, f, c.words[1:], c.part, c.state)
-			if !f.maybe {
-				return o
-			}
-			return o.merge(w.builtinOrProgram(c))
+			return w.callFunction(name, c.state.funcs[name], c.words[1:], c.part, c.state)
 		}
 	}
 	return w.builtinOrProgram(c)
@@ -120,10 +133,21 @@ func (w *walker) builtinOrProgram(c *command) outcome {
 
 // anything is the outcome of code that may do everything a shell can.
 func (w *walker) anything(s *state) outcome {
-	s.forgetAll()
-	s.params, s.paramsKnown, s.paramsChange = nil, false, true
-	s.folders = folders{}
+	w.forgetAll(s)
+	w.way.moves++
+	w.way.jumps++
+	s.folders, s.paramsKnown = folders{}, false
 	return stays(folders{})
+}
+
+// forgetAll makes every variable's value unknown: from here on in the straight line, and
+// everywhere if the code may run at another time.
+func (w *walker) forgetAll(s *state) {
+	if s.straight {
+		s.lost = true
+	} else {
+		w.facts.learn(&w.facts.wild)
+	}
 }
 
 // program reads what a program would do.

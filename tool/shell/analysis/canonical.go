@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxRounds is how often a text is printed and parsed again before it is given up.
+// maxRounds is how often a text is printed and parsed again until that no longer changes it.
 const maxRounds = 8
 
 // A press brings text into canonical form. It is reused, since parser and printer are
@@ -30,31 +31,107 @@ var presses = sync.Pool{New: func() any {
 	}
 }}
 
-// canonical parses and prints a text until that no longer changes it, and returns the
-// last text with its tree. A text of one line stays one line.
-func canonical(text string) (string, *syntax.File, error) {
+// A form is a text with the tree that it parses to.
+type form struct {
+	text    string
+	file    *syntax.File
+	printed bool // the text is what the printer makes of the tree
+}
+
+// canonical parses and prints a text until that no longer changes it. A text of one line
+// stays one line. Where what is printed is another program, or none, the form is the
+// original text itself, and also where the text is very long.
+func canonical(text string) (form, error) {
 	p := presses.Get().(*press)
 	defer presses.Put(p)
 	printer := p.lines
 	if !strings.Contains(text, "\n") {
 		printer = p.line
 	}
+	file, err := p.parser.Parse(strings.NewReader(text), "")
+	if err != nil {
+		return form{}, located(err)
+	}
+	original := form{text: text, file: file}
+	if len(text) > oddLength {
+		return original, nil // only a person allows it, who reads what was written
+	}
+	at := original
 	for range maxRounds {
-		file, err := p.parser.Parse(strings.NewReader(text), "")
-		if err != nil {
-			return "", nil, located(err)
-		}
 		p.printed.Reset()
-		if err := printer.Print(&p.printed, file); err != nil {
-			return "", nil, fmt.Errorf("the command cannot be printed: %w", err)
+		if err := printer.Print(&p.printed, at.file); err != nil {
+			return original, nil
 		}
 		printed := bytes.TrimSuffix(p.printed.Bytes(), []byte("\n"))
-		if text == string(printed) {
-			return text, file, nil
+		if at.text == string(printed) {
+			at.printed = true
+			return at, nil
 		}
-		text = string(printed)
+		next := form{text: string(printed)}
+		next.file, err = p.parser.Parse(strings.NewReader(next.text), "")
+		if err != nil || !sameStatements(at.file, next.file) {
+			return original, nil
+		}
+		at = next
 	}
-	return "", nil, errors.New("the command has no stable form: it reads differently each time it is printed; write it more plainly")
+	return original, nil
+}
+
+var (
+	posType   = reflect.TypeFor[syntax.Pos]()
+	substType = reflect.TypeFor[syntax.CmdSubst]()
+	aritType  = reflect.TypeFor[syntax.ArithmExp]()
+)
+
+func sameStatements(a, b *syntax.File) bool {
+	return sameTree(reflect.ValueOf(a.Stmts), reflect.ValueOf(b.Stmts))
+}
+
+// sameTree reports whether two trees are the same program: they differ in positions only,
+// and in how a substitution or arithmetic is written. Whether there is a position at all may
+// have a meaning.
+func sameTree(a, b reflect.Value) bool {
+	if a.IsValid() != b.IsValid() || a.IsValid() && a.Type() != b.Type() {
+		return false
+	}
+	switch a.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() == b.IsNil()
+		}
+		return sameTree(a.Elem(), b.Elem())
+	case reflect.Slice:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for i := range a.Len() {
+			if !sameTree(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Struct:
+		return sameFields(a, b)
+	}
+	return !a.IsValid() || a.Equal(b)
+}
+
+func sameFields(a, b reflect.Value) bool {
+	is := a.Type()
+	for i := range is.NumField() {
+		name := is.Field(i).Name
+		switch {
+		case is.Field(i).Type == posType:
+			if (name == "InPos" || name == "ThenPos" || name == "Dollar") &&
+				a.Field(i).Interface().(syntax.Pos).IsValid() != b.Field(i).Interface().(syntax.Pos).IsValid() {
+				return false
+			}
+		case is == substType && name == "Backquotes", is == aritType && name == "Bracket":
+		case !sameTree(a.Field(i), b.Field(i)):
+			return false
+		}
+	}
+	return true
 }
 
 // located turns an error of the parser into one that says where.

@@ -79,8 +79,8 @@ func (w *walker) before(c *command) outcome {
 // unsettled reports whether the way back is not known, or the text may have changed the
 // variable that holds it.
 func (w *walker) unsettled(name string, s *state) bool {
-	_, assigned := s.lookup(name)
-	return s.folders.trail == nil || assigned || w.isVolatile(name) || w.adrift
+	_, assigned := w.lookup(name, s)
+	return s.folders.trail == nil || assigned || w.facts.adrift
 }
 
 // back goes to a folder where the shell was before.
@@ -88,12 +88,14 @@ func (w *walker) back(c *command, to folders, way *trail) outcome {
 	if !to.known() {
 		return w.lost(c)
 	}
+	w.way.moves++
 	w.parts[c.part-1].Path = to.only()
-	return outcome{ok: folders{to.list, way}, fail: c.state.folders, sure: !w.changed}
+	return outcome{ok: folders{to.list, way}, fail: c.state.folders, sure: !w.changed && !w.risky}
 }
 
 // lost is the outcome of going to a folder that is not known.
 func (w *walker) lost(c *command) outcome {
+	w.way.moves++
 	p := &w.parts[c.part-1]
 	p.Dir, p.Why = c.state.folders.only(), "which folder it enters is not known"
 	p.Reading.Readonly, p.Reading.Known, p.Reading.Why = false, false, p.Why
@@ -103,14 +105,15 @@ func (w *walker) lost(c *command) outcome {
 // enter goes to a folder from each of those that are possible.
 func (w *walker) enter(c *command, target programs.Word, physical bool) outcome {
 	s := c.state
-	if !target.Known || target.Text == "" || w.adrift || w.searched(target.Text, s) {
+	w.way.moves++
+	if !target.Known || target.Text == "" || w.facts.adrift || w.searched(target.Text, s) {
 		return w.lost(c)
 	}
 	from := s.folders.list
 	if path.IsAbs(target.Text) {
 		from = []string{"/"}
 	}
-	o := outcome{fail: s.folders, sure: true}
+	o := outcome{fail: s.folders, sure: !w.risky}
 	var there []string
 	for _, dir := range from {
 		name, sure, known := w.entered(target.Text, dir, physical)
@@ -141,8 +144,8 @@ func (w *walker) searched(target string, s *state) bool {
 	if path.IsAbs(target) || target == "." || target == ".." || strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../") {
 		return false
 	}
-	_, assigned := s.lookup("CDPATH")
-	return assigned || w.isVolatile("CDPATH")
+	_, assigned := w.lookup("CDPATH", s)
+	return assigned
 }
 
 // entered says where cd leads from one folder, and whether it surely succeeds. The shell

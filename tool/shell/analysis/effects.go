@@ -7,7 +7,9 @@ import (
 // effects turns what a program does into parts, and walks the commands that it starts.
 func (w *walker) effects(c *command, r programs.Reading) {
 	for _, e := range r.Effects {
-		w.effect(c, e)
+		if !w.over {
+			w.effect(c, e)
+		}
 	}
 	for _, script := range r.Scripts {
 		w.scriptFile(c, script)

@@ -85,15 +85,15 @@ func (w *walker) quoted(list []piece, q *syntax.DblQuoted, s *state) []piece {
 func (w *walker) subshell(stmts []*syntax.Stmt, s *state) {
 	at := w.at
 	at.inner, at.test = true, false
-	w.inside(at, func() { w.stmts(stmts, s.fork()) })
+	w.inside(at, func() { w.apart(func() { w.stmts(stmts, s.fork()) }) })
 }
 
 // substitution walks a command substitution. Only what `pwd` prints is known.
 func (w *walker) substitution(c *syntax.CmdSubst, quoted bool, s *state) piece {
 	w.subshell(c.Stmts, s)
-	if dir := s.folders.only(); dir != "" && len(c.Stmts) == 1 && !w.adrift {
+	if dir := s.folders.only(); dir != "" && len(c.Stmts) == 1 && !w.facts.adrift {
 		call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr)
-		_, shadowed := s.function("pwd")
+		shadowed := w.facts.functions["pwd"] != nil
 		if ok && !shadowed && len(call.Args) == 1 && len(call.Assigns) == 0 && len(c.Stmts[0].Redirs) == 0 && call.Args[0].Lit() == "pwd" {
 			return piece{text: dir, known: true, quoted: quoted, split: !quoted}
 		}
@@ -127,13 +127,13 @@ func (w *walker) tilde(list []piece, text string, last bool, s *state) ([]piece,
 
 // value returns what is known of a variable's value.
 func (w *walker) value(name string, s *state) programs.Word {
-	if w.isVolatile(name) || dynamic(name) {
-		if name == "PWD" && !w.adrift {
+	if dynamic(name) {
+		if name == "PWD" && !w.facts.adrift {
 			return w.pwd(s)
 		}
 		return programs.Word{}
 	}
-	if v, ok := s.lookup(name); ok {
+	if v, ok := w.lookup(name, s); ok {
 		if v.isList {
 			if len(v.list) > 0 {
 				return v.list[0]
@@ -159,7 +159,7 @@ func (w *walker) value(name string, s *state) programs.Word {
 
 // pwd is $PWD, unless somebody assigned it.
 func (w *walker) pwd(s *state) programs.Word {
-	if _, assigned := s.lookup("PWD"); assigned || s.folders.only() == "" {
+	if _, assigned := w.lookup("PWD", s); assigned || s.folders.only() == "" {
 		return programs.Word{}
 	}
 	return programs.Literal(s.folders.only())

@@ -67,9 +67,9 @@ func TestCanonical(t *testing.T) {
 		"a\nb":                            "a\nb",
 		"cat <<EOF\nx\nEOF\n":             "cat << EOF\nx\nEOF",
 		"git pu\\\nsh":                    "git push",
-		"echo \"$\\\n(rm)\"":              "echo \"$(rm)\"",
+		"echo \"$\\\n(rm)\"":              "echo \"$\\\n(rm)\"",
 		"x=(a b)#; cmd":                   "x=(a b)",
-		"echo a\\":                        "echo a\\\\",
+		"echo a\\":                        "echo a\\",
 		"[[ a = b ]]&&echo \"c\td\" 2>&1": "[[ a = b ]] && echo \"c\td\" 2>&1",
 	} {
 		script, err := Read(text, "/w", project())

@@ -47,6 +47,11 @@ func (w *walker) touchPattern(p Part, text, dir string, tree bool) {
 		}
 		text = escapePattern(dir) + "/" + text
 	}
+	if len(text) > maxPath {
+		p.Why = "the path is too long"
+		w.add(p)
+		return
+	}
 	p.Many, p.tree = true, tree
 	p.Matches, p.More = w.matches(text)
 	if len(p.Matches) == 0 { // then the shell hands over the pattern itself
@@ -100,8 +105,9 @@ func (w *walker) matchPart(from []string, part string, more bool) ([]string, boo
 		}
 		return next, more
 	}
+	w.entries -= len(part) / 16 // a long pattern takes as long as many names
 	matcher, err := patternMatcher(part)
-	if err != nil {
+	if err != nil || w.entries <= 0 {
 		return nil, true
 	}
 	for _, at := range from {

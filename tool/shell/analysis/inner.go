@@ -8,7 +8,7 @@ import (
 func (w *walker) inner(c *command, run programs.Run) {
 	s := w.handed(c.state)
 	if run.Cleared {
-		s.vars, s.barrier = nil, true
+		s.lost = true
 	}
 	w.innerDir(c, run, s)
 	at := w.at
@@ -32,14 +32,6 @@ func (w *walker) inner(c *command, run programs.Run) {
 	})
 }
 
-// handed is the state of a program that is started: what the shell exports.
-func (w *walker) handed(s *state) *state {
-	return s.exported(func(name string) bool {
-		_, set := w.world.Variable(name)
-		return set || name == "HOME"
-	})
-}
-
 func (w *walker) innerDir(c *command, run programs.Run, s *state) {
 	if run.Dir == (programs.Word{}) || run.Dir.Known && run.Dir.Text == "" {
 		return
@@ -60,8 +52,7 @@ func (w *walker) innerDir(c *command, run programs.Run, s *state) {
 // innerEnv adds the parts for what a wrapper assigns.
 func (w *walker) innerEnv(c *command, run programs.Run, s *state) {
 	for _, a := range run.Env {
-		w.setFor(a.Name, c.part)
-		s.set(a.Name, variable{value: a.Value, exported: true})
+		w.assign(a.Name, variable{value: a.Value}, assigner{part: c.part, alone: true}, s)
 	}
 }
 
@@ -89,9 +80,10 @@ func (w *walker) innerWords(c *command, run programs.Run, s *state) {
 type shell int
 
 const (
-	bash    shell = iota + 1
-	posix         // any shell that knows no more than POSIX says
-	foreign       // one whose language we do not read
+	itself shell = iota + 1 // the one that is walked
+	bash
+	posix   // any shell that knows no more than POSIX says
+	foreign // one whose language we do not read
 )
 
 // shellOf tells which shell a program hands its script to.
@@ -108,21 +100,17 @@ func shellOf(program string) shell {
 // scriptText walks the text of a script. The shell reads the text as it stands, and not its
 // canonical form: if the two differ in more than white space, a part says so.
 func (w *walker) scriptText(c *command, text string, reader shell, args []programs.Word, s *state) outcome {
-	if w.depth >= maxInner || !w.mayRepeat() {
+	w.scripted += len(text)
+	if w.depth >= maxInner || !w.mayRepeat() || w.scripted > maxScripts {
 		w.unknown(c.part, nil, "too many scripts inside each other")
 		return w.anything(s)
 	}
-	odd, err := gate(text)
+	odd, f, err := w.facts.script(text)
 	if err != nil {
 		w.unknown(c.part, nil, "runs text that cannot be read: "+err.Error())
 		return w.anything(s)
 	}
-	form, file, err := canonical(text)
-	if err != nil {
-		w.unknown(c.part, nil, "runs text that cannot be read: "+err.Error())
-		return w.anything(s)
-	}
-	if odd != "" || !sameText(form, text, true) || reader != bash && !portable(file, reader) {
+	if odd != "" || !f.printed && reader != itself || !sameText(f.text, text, true) || reader > bash && !portable(f.file, reader) {
 		w.unknown(c.part, nil, "runs text that its shell may read differently")
 	}
 	if args != nil {
@@ -131,18 +119,23 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 			s.params = args[1:]
 		}
 	}
-	at := place{text: form, line: w.parts[c.part-1].Line, cause: c.part, inner: true, elsewhere: w.at.elsewhere}
-	scopes := w.scopes
-	if s.under == nil { // a shell of its own is in no function
-		w.scopes = nil
-	}
+	at := place{text: f.text, line: w.parts[c.part-1].Line, cause: c.part, inner: true, elsewhere: w.at.elsewhere}
 	var o outcome
+	walk := func() {
+		w.misread(f.file)
+		w.repeating(func() { o = w.stmts(f.file.Stmts, s) })
+	}
 	w.depth++
 	w.inside(at, func() {
-		w.misread(file)
-		w.repeating(func() { o = w.stmts(file.Stmts, s) })
+		if reader == itself {
+			walk()
+			return
+		}
+		w.apart(func() {
+			w.risky = false
+			walk()
+		})
 	})
 	w.depth--
-	w.scopes = scopes
 	return o
 }

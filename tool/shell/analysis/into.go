@@ -16,7 +16,7 @@ func (w *walker) into(p Part, e programs.Effect, c *command) {
 	p.Operand = e.What
 	w.changed = true
 	dirs := c.state.folders.list
-	if len(dirs) == 0 || w.adrift {
+	if len(dirs) == 0 || w.facts.adrift {
 		dirs = []string{""}
 	}
 	for _, dir := range dirs {

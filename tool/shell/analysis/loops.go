@@ -1,44 +1,49 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/assent-dev/assent/tool/shell/programs"
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// loose walks a body that may run any number of times: what it assigns is unknown from
-// its beginning, since an earlier round may have assigned it.
-func (w *walker) loose(s *state, v survey, walk func(*state) outcome) outcome {
-	w.changed = true // by an earlier round
-	v.apply(s)
-	if v.moves {
-		s.folders = folders{}
-	}
-	body := s.fork()
-	first := len(w.parts)
-	o := walk(body)
-	w.rounds = append(w.rounds, span{first, len(w.parts)})
-	s.join(s, body)
-	return stays(s.folders.or(o.either()))
+// A way is how far the walk has gone to other folders, and out of loops and functions, in the
+// shell that is walked. Comparing two of them says what happened between.
+type way struct{ moves, jumps int }
+
+// apart walks what runs in a shell of its own: it leaves the folder and the loops of this one
+// alone, and so does what fails in it.
+func (w *walker) apart(walk func()) {
+	way, risky := w.way, w.risky
+	walk()
+	w.way, w.risky = way, risky
 }
 
-// apply makes unknown what the surveyed body may change.
-func (v survey) apply(s *state) {
-	if v.all {
-		s.forgetAll()
-	} else {
-		s.forget(v.names)
+// loose walks a body that may run any number of times. If it leaves the folder in which it
+// began, an earlier round may have left it too.
+func (w *walker) loose(s *state, walk func(*state) outcome) outcome {
+	w.changed = true // by an earlier round
+	body := s.fork()
+	if w.facts.roams {
+		body.folders = folders{}
 	}
-	if v.sets {
-		s.params, s.paramsKnown, s.paramsChange = nil, false, true
+	first, before := len(w.parts), w.way
+	w.unordered++
+	o := walk(body)
+	w.unordered--
+	w.rounds = append(w.rounds, span{first, len(w.parts)})
+	switch {
+	case w.way.moves == before.moves:
+		return stays(s.folders)
+	case w.way.jumps == before.jumps && slices.Equal(o.either().list, s.folders.list):
+		return stays(s.folders.or(o.either()))
 	}
+	w.facts.learn(&w.facts.roams)
+	return stays(folders{})
 }
 
 func (w *walker) whileLoop(cmd *syntax.WhileClause, s *state) outcome {
-	v := changes(cmd.Cond, s)
-	for _, stmt := range cmd.Do {
-		v.node(stmt, s)
-	}
-	return w.loose(s, v, func(body *state) outcome {
+	return w.loose(s, func(body *state) outcome {
 		o := w.stmts(cmd.Cond, body)
 		inside := body.fork()
 		inside.folders = o.ok
@@ -46,7 +51,6 @@ func (w *walker) whileLoop(cmd *syntax.WhileClause, s *state) outcome {
 			inside.folders = o.fail
 		}
 		rest := w.stmts(cmd.Do, inside)
-		body.join(body, inside)
 		return stays(o.either().or(rest.either()))
 	})
 }
@@ -57,24 +61,44 @@ func (w *walker) forLoop(cmd *syntax.ForClause, s *state) outcome {
 		return w.countingLoop(cmd, cmd.Loop.(*syntax.CStyleLoop), s)
 	}
 	items := w.items(loop, s)
-	v := changes(cmd.Do, s)
-	v.name(loop.Name.Value, byText)
-	if cmd.Select || !allKnown(items) || w.spent {
-		return w.loose(s, v, func(body *state) outcome {
-			w.assign(loop.Name.Value, w.oneOf(items, s), assigner{node: loop}, body)
-			if cmd.Select {
-				w.assign("REPLY", variable{}, assigner{node: loop}, body)
-			}
-			return w.stmts(cmd.Do, body)
-		})
+	name := loop.Name.Value
+	if cmd.Select {
+		w.assign("REPLY", variable{}, assigner{node: loop}, s.fork())
 	}
-	return w.unroll(cmd, loop.Name.Value, items, v, s)
+	var o outcome
+	switch known := !cmd.Select && w.iterates(loop, s); {
+	case known && allKnown(items) && !w.spent:
+		o = w.unroll(cmd, name, items, s)
+	default:
+		w.assignEach(loop, w.oneOf(items, s), known, s)
+		o = w.loose(s, func(body *state) outcome { return w.stmts(cmd.Do, body) })
+	}
+	s.keep(name, variable{})
+	return o
+}
+
+// iterates reports whether the variable of a loop holds an item in each round: no other place
+// assigns it, and nothing before the loop used it that an earlier round of another may have
+// left it to.
+func (w *walker) iterates(loop *syntax.WordIter, s *state) bool {
+	name := loop.Name.Value
+	f := w.facts.of(name)
+	inOrder := !s.lost && (w.unordered == 0 || f.used != w.facts.walk)
+	return w.once(f, loop, inOrder) && !dynamic(name) && w.shapeOf(name)&changing == 0
+}
+
+// assignEach gives the variable of a loop the value of a round.
+func (w *walker) assignEach(loop *syntax.WordIter, v variable, known bool, s *state) {
+	name := loop.Name.Value
+	if w.assigned(name, v, assigner{node: loop}, s); known {
+		s.keep(name, v)
+	}
 }
 
 // items are the words that a loop goes through.
 func (w *walker) items(loop *syntax.WordIter, s *state) []programs.Word {
 	if !loop.InPos.IsValid() {
-		if s.paramsKnown {
+		if w.paramsKnown(s) {
 			return s.params
 		}
 		return []programs.Word{{Text: `"$@"`, Many: true}}
@@ -83,41 +107,34 @@ func (w *walker) items(loop *syntax.WordIter, s *state) []programs.Word {
 }
 
 // unroll walks the body once for each item, as long as there is room for repetitions.
-func (w *walker) unroll(cmd *syntax.ForClause, name string, items []programs.Word, v survey, s *state) outcome {
+func (w *walker) unroll(cmd *syntax.ForClause, name string, items []programs.Word, s *state) outcome {
 	w.changed = true
+	body := s.fork()
 	for i, item := range items {
-		w.assign(name, variable{value: item}, assigner{node: cmd.Loop}, s)
-		walk := func() { s.folders = w.stmts(cmd.Do, s).either() }
+		w.assignEach(cmd.Loop.(*syntax.WordIter), variable{value: item}, true, body)
+		before := w.way
+		walk := func() { body.folders = w.stmts(cmd.Do, body).either() }
 		if i == 0 {
 			walk()
 		} else {
 			w.repeating(walk)
 		}
-		last := i == len(items)-1
-		if v.jumps || !last && !w.mayRepeat() { // what follows may not have run, or ran and was not walked
-			v.apply(s)
-			if v.moves {
-				s.folders = folders{}
-			}
+		if before.moves != w.way.moves && before.jumps != w.way.jumps { // the rest of the round may not have run
+			body.folders = folders{}
 		}
-		if !last && !w.mayRepeat() {
+		if i+1 < len(items) && !w.mayRepeat() {
+			body.folders = folders{}
 			break
 		}
 	}
-	return stays(s.folders)
+	return stays(body.folders)
 }
 
 func (w *walker) countingLoop(cmd *syntax.ForClause, loop *syntax.CStyleLoop, s *state) outcome {
 	if loop.Init != nil {
 		w.arithmetic(loop.Init, s, cmd)
 	}
-	v := changes(cmd.Do, s)
-	for _, x := range []syntax.ArithmExpr{loop.Cond, loop.Post} {
-		if x != nil {
-			v.node(x, s)
-		}
-	}
-	return w.loose(s, v, func(body *state) outcome {
+	return w.loose(s, func(body *state) outcome {
 		if loop.Cond != nil {
 			w.arithmetic(loop.Cond, body, cmd)
 		}
@@ -141,10 +158,10 @@ func allKnown(words []programs.Word) bool {
 // oneOf is a variable that holds one of the items: the names that a pattern stands for, if
 // there is only that.
 func (w *walker) oneOf(items []programs.Word, s *state) variable {
-	if len(items) == 1 && items[0].Glob && !w.adrift {
+	if len(items) == 1 && items[0].Glob && !w.facts.adrift {
 		if dir := s.folders.only(); dir != "" {
 			return variable{value: programs.Word{Text: items[0].Text, Glob: true}, from: dir}
 		}
 	}
-	return variable{}
+	return variable{numeric: allNumbers(items)}
 }

@@ -7,8 +7,11 @@ import (
 )
 
 // misread notes what bash runs and the parser takes for plain text: a process substitution
-// inside ${…} or in a regular expression.
+// inside ${…} or in a regular expression, or an expansion whose dollar sign ends a line.
 func (w *walker) misread(file *syntax.File) {
+	if strings.Contains(w.at.text, "$\\\n") {
+		w.unknown(0, nil, "a dollar sign before a line that goes on: bash may read an expansion there")
+	}
 	if !hasProcess(w.at.text) {
 		return
 	}

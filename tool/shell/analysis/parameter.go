@@ -47,10 +47,7 @@ func (w *walker) plainParameter(name string, quoted bool, s *state) piece {
 		if name == "*" && quoted {
 			return unknown
 		}
-		if !s.paramsKnown || !quoted && !allKnown(s.params) {
-			return piece{split: true}
-		}
-		if !quoted {
+		if !w.paramsKnown(s) || !quoted {
 			return piece{split: true} // its words are split again
 		}
 		return piece{isList: true, known: true, list: s.params}
@@ -61,17 +58,23 @@ func (w *walker) plainParameter(name string, quoted bool, s *state) piece {
 		return unknown
 	}
 	if n, err := strconv.Atoi(name); err == nil {
-		if s.paramsKnown && n >= 1 && n <= len(s.params) {
+		if w.paramsKnown(s) && n >= 1 && n <= len(s.params) {
 			return pieceOf(s.params[n-1], quoted)
 		}
 		return unknown
 	}
 	p := pieceOf(w.value(name, s), quoted)
 	p.numeric = w.holdsNumber(name, s)
-	if v, ok := s.lookup(name); ok && v.numeric && !p.known && w.splits(s) {
+	if v, ok := w.lookup(name, s); ok && v.numeric && !p.known && w.splits(s) {
 		p.split = false // nothing in a number to split at
 	}
 	return p
+}
+
+// paramsKnown reports whether the positional parameters are those that the function or the
+// script was given.
+func (w *walker) paramsKnown(s *state) bool {
+	return s.paramsKnown && !w.facts.shifts && !w.facts.wild
 }
 
 func pieceOf(value programs.Word, quoted bool) piece {
@@ -84,8 +87,8 @@ func (w *walker) elements(p *syntax.ParamExp, quoted bool, s *state) (piece, boo
 	if !ok || p.Param == nil || p.Excl || p.Length || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Names != 0 {
 		return piece{}, false
 	}
-	v, ok := s.lookup(p.Param.Value)
-	if !ok || !v.isList || w.isVolatile(p.Param.Value) {
+	v, ok := w.lookup(p.Param.Value, s)
+	if !ok || !v.isList {
 		return piece{}, false
 	}
 	at := index.Lit()
@@ -112,6 +115,9 @@ func isList(name string, index syntax.ArithmExpr) bool {
 func (w *walker) operand(p *syntax.ParamExp, quoted bool, s *state) (value programs.Word) {
 	if p.Index != nil && !wholeArray(p.Index) {
 		w.subscript(p.Index, p.Param != nil && w.isKeyed(p.Param.Value, s), s, p)
+	}
+	if p.Slice != nil || p.Excl || p.Exp != nil && p.Exp.Op == syntax.OtherParamOps {
+		w.mayFail()
 	}
 	if p.Slice != nil {
 		for _, x := range []syntax.ArithmExpr{p.Slice.Offset, p.Slice.Length} {
@@ -167,11 +173,8 @@ func (w *walker) choice(p *syntax.ParamExp, word programs.Word, quoted bool, s *
 	}
 	switch p.Exp.Op {
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		if !current.Known || current.Text == "" {
-			w.assign(name, variable{value: word}, assigner{node: p}, s)
-			w.hold(name, variable{}, s) // or what it held before
-			return unknown
-		}
+		w.assign(name, variable{value: word}, assigner{node: p}, s)
+		return unknown
 	case syntax.DefaultUnset, syntax.ErrorUnset:
 	case syntax.DefaultUnsetOrNull, syntax.ErrorUnsetOrNull:
 		if current.Known && current.Text == "" {

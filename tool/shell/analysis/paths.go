@@ -10,7 +10,7 @@ import (
 // absolute returns where a path leads from a folder: clean, with `..` followed as the
 // system does it, through links. It reports false if that cannot be told.
 func (w *walker) absolute(name, dir string) (string, bool) {
-	if name == "" {
+	if name == "" || len(name) > maxPath {
 		return "", false
 	}
 	if !strings.HasPrefix(name, "/") {
@@ -121,7 +121,7 @@ func (w *walker) touch(p Part, target programs.Word, s *state, tree bool) {
 		return
 	}
 	dirs := s.folders.list
-	if len(dirs) == 0 || w.adrift || path.IsAbs(target.Text) && !strings.Contains(target.Text, "proc/") {
+	if len(dirs) == 0 || w.facts.adrift || path.IsAbs(target.Text) && !strings.Contains(target.Text, "proc/") {
 		dirs = []string{""} // the folder does not matter, or is not known
 	}
 	for _, dir := range dirs {

@@ -3,6 +3,7 @@ package analysis
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -25,43 +26,57 @@ func read(text, dir string, world World) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	form, file, err := canonical(text)
+	f, err := canonical(text)
 	if err != nil {
 		return nil, err
 	}
-	if len(file.Stmts) == 0 {
+	if len(f.file.Stmts) == 0 {
 		return nil, errors.New("the command is empty")
 	}
-	w := walked(form, file, dir, world)
+	w := walked(f, dir, world)
+	if w.tooMuch() {
+		odd = fmt.Sprintf("does more than is read: at most %d things, and %d bytes about them; split it", maxParts, maxKept)
+		w.parts = []Part{{Kind: Unknown, Line: 1, Source: first(f.text), Why: "it " + odd, Opaque: true}}
+	}
 	if len(w.parts) == 0 { // such as a test, or a variable of the shell's own
-		w.add(Part{Kind: Runs, Builtin: true, Line: 1, Source: form, Dir: dir,
+		w.add(Part{Kind: Runs, Builtin: true, Line: 1, Source: f.text, Dir: dir,
 			Words: literals([]string{":"}), Reading: harmlessReading(":")})
 	}
 	return &Script{
-		Command: Command{text: form, original: text},
+		Command: Command{text: f.text, original: text, printed: f.printed},
 		Parts:   w.parts,
 		Odd:     odd,
 		Files:   w.files,
 	}, nil
 }
 
-// walked walks a text, and again for as long as it finds that variables are declared to be
-// something that an earlier part of it would have had to know.
-func walked(form string, file *syntax.File, dir string, world World) *walker {
-	shapes := make(map[string]shape)
-	for n := 1; ; n++ {
-		w := &walker{world: world, at: place{text: form}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces, shapes: shapes, start: began(dir, world)}
-		w.parts = make([]Part, 0, expected(form))
-		w.script(file, &state{folders: w.start})
+// walked walks a text, and again for as long as it finds facts that an earlier part of it
+// would have had to know.
+func walked(f form, dir string, world World) *walker {
+	known := &facts{names: make(map[string]*fact), functions: make(map[string]*fact)}
+	for {
+		known.walk++
+		known.learned = false
+		w := &walker{world: world, at: place{text: f.text}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces, room: maxExpanded, facts: known, start: began(dir, world)}
+		w.parts = make([]Part, 0, min(expected(f.text), maxParts))
+		w.script(f.file, &state{memory: &memory{}, straight: true, folders: w.start})
+		if known.learned && known.walk == maxWalks {
+			w.unknown(0, nil, "which values its variables have is unknown before it runs")
+		} else if known.learned {
+			continue
+		}
 		w.settle()
-		if !w.reshaped {
-			return w
-		}
-		if n == maxReadings {
-			w.unknown(0, nil, "what its variables are declared to be cannot be told")
-			return w
-		}
+		return w
 	}
+}
+
+// first is the beginning of a text that is too long to be repeated.
+func first(text string) string {
+	const most = 1000
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " …"
 }
 
 // began is the folder that a text starts in. Where `cd -` leads from there is only known if

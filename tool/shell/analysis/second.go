@@ -25,15 +25,18 @@ func SecondReading(text string, shell subset.Shell) (outside string) {
 }
 
 func secondReading(text string, shell subset.Shell, depth int) string {
+	if len(text) > oddLength {
+		return fmt.Sprintf("line 1: longer than %d bytes", oddLength) // a person is asked anyway
+	}
 	read, err := subset.Read(text, shell)
 	if err != nil {
 		return err.Error()
 	}
-	form, file, err := canonical(text)
+	f, err := canonical(text)
 	if err != nil {
 		return err.Error()
 	}
-	if diff := compareReadings(read, flattened(form, file)); diff != "" {
+	if diff := compareReadings(read, flattened(f.text, f.file)); diff != "" {
 		return diff
 	}
 	for _, c := range read {
@@ -460,14 +463,14 @@ func (f *flattener) nested(words []subset.Word) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	form, file, err := canonical(text)
+	script, err := canonical(text)
 	if err != nil || f.depth == maxInner {
 		f.foreign(f)
 		return
 	}
-	inner := &flattener{text: form, depth: f.depth + 1}
+	inner := &flattener{text: script.text, depth: f.depth + 1}
 	inner.token(name)
-	inner.list(file.Stmts)
+	inner.list(script.file.Stmts)
 	f.out = append(f.out, inner.out...)
 	f.before = append(inner.before, "end")
 }

@@ -37,12 +37,6 @@ func TestSecondReading(t *testing.T) {
 			t.Errorf("%q stands", text)
 		}
 	}
-	if why := SecondReading("echo $(: &); touch M", subset.Bash); why == "" { // the printer loses the ;
-		_, file, err := canonical("echo $(: &); touch M")
-		if err != nil || len(file.Stmts) != 2 {
-			t.Errorf("a text whose canonical form is another program stands")
-		}
-	}
 	if why := SecondReading("ls\necho `a`", subset.Bash); why != "line 2: a backquote" {
 		t.Errorf("got the reason %q", why)
 	}

@@ -74,13 +74,8 @@ func TestBehindMany(t *testing.T) {
 			t.Errorf("%.40s: %v", text, err)
 			continue
 		}
-		last := script.Parts
-		found := false
-		for _, p := range last {
-			found = found || p.Kind == Runs && p.Words[0].Text == "rm"
-		}
-		if !found {
-			t.Errorf("%.40s…: rm is not found behind %d parts", text, len(last))
+		if !meetsRm(script.Parts) {
+			t.Errorf("%.40s…: rm is not found behind %d parts", text, len(script.Parts))
 		}
 	}
 }

@@ -18,8 +18,11 @@ func (w *walker) stmts(list []*syntax.Stmt, s *state) outcome {
 
 // stmt walks one statement with its redirections.
 func (w *walker) stmt(stmt *syntax.Stmt, s *state) outcome {
+	if w.over {
+		return stays(folders{})
+	}
 	if stmt.Background || stmt.Coprocess {
-		w.command(stmt, s.fork())
+		w.apart(func() { w.command(stmt, s.fork()) })
 		return outcome{ok: s.folders, fail: s.folders, sure: true}
 	}
 	o := w.command(stmt, s)
@@ -29,17 +32,6 @@ func (w *walker) stmt(stmt *syntax.Stmt, s *state) outcome {
 	return o
 }
 
-// runsOn reports whether a word follows the last redirection of a compound command: the
-// printer may leave out the separator there.
-func (w *walker) runsOn(stmt *syntax.Stmt) bool {
-	end := int(stmt.Redirs[len(stmt.Redirs)-1].Word.End().Offset())
-	if end > len(w.at.text) {
-		return true
-	}
-	rest := strings.TrimLeft(w.at.text[end:], " \t")
-	return rest != "" && (rest[0] == '}' || isNameByte(rest[0]))
-}
-
 // command walks the command of a statement in the state.
 func (w *walker) command(stmt *syntax.Stmt, s *state) outcome {
 	if call, ok := stmt.Cmd.(*syntax.CallExpr); ok {
@@ -47,10 +39,14 @@ func (w *walker) command(stmt *syntax.Stmt, s *state) outcome {
 	}
 	if len(stmt.Redirs) > 0 {
 		w.redirects(stmt.Redirs, s, 0)
-		if w.runsOn(stmt) {
-			w.unknown(0, stmt, "what follows its redirections is not separated from them: the shell does not read it")
-		}
+		o := w.compound(stmt, s.fork())
+		return outcome{ok: o.ok, fail: o.fail.or(s.folders)} // if one of them fails it does not run
 	}
+	return w.compound(stmt, s)
+}
+
+// compound walks a command that is not simple.
+func (w *walker) compound(stmt *syntax.Stmt, s *state) outcome {
 	switch cmd := stmt.Cmd.(type) {
 	case nil: // only redirections
 	case *syntax.BinaryCmd:
@@ -58,7 +54,7 @@ func (w *walker) command(stmt *syntax.Stmt, s *state) outcome {
 	case *syntax.Block:
 		return w.stmts(cmd.Stmts, s)
 	case *syntax.Subshell:
-		w.stmts(cmd.Stmts, s.fork())
+		w.apart(func() { w.stmts(cmd.Stmts, s.fork()) })
 	case *syntax.IfClause:
 		return w.ifClause(cmd, s)
 	case *syntax.WhileClause:
@@ -73,7 +69,7 @@ func (w *walker) command(stmt *syntax.Stmt, s *state) outcome {
 		w.arithmetic(cmd.X, s, cmd)
 	case *syntax.LetClause:
 		for _, x := range cmd.Exprs {
-			w.arithmetic(x, s, cmd)
+			w.letExpression(x, s, cmd)
 		}
 	case *syntax.TestClause:
 		at := w.at
@@ -83,7 +79,7 @@ func (w *walker) command(stmt *syntax.Stmt, s *state) outcome {
 		w.declaration(cmd, s)
 	case *syntax.TimeClause:
 		if cmd.Stmt != nil {
-			return w.stmt(cmd.Stmt, s)
+			return w.stmt(cmd.Stmt, s.fork())
 		}
 		w.unknown(0, cmd, "time without a command, which bash may read differently")
 	case *syntax.CoprocClause:
@@ -112,7 +108,7 @@ func (w *walker) coproc(cmd *syntax.CoprocClause, s *state) {
 	case simple && strings.Contains(w.source(call), "["): // bash looks for the end of a subscript
 		w.unknown(0, cmd, "a coprocess with a bracket, which bash may read differently")
 	}
-	w.stmt(cmd.Stmt, s.fork())
+	w.apart(func() { w.stmt(cmd.Stmt, s.fork()) })
 }
 
 // binary walks lists and pipes. A long chain leans to the left, so it is unrolled and
@@ -138,7 +134,7 @@ func (w *walker) binary(cmd *syntax.BinaryCmd, s *state) outcome {
 // element walks the first command of a chain: in a pipe it is a shell of its own.
 func (w *walker) element(stmt *syntax.Stmt, op syntax.BinCmdOperator, s *state) outcome {
 	if op == syntax.Pipe || op == syntax.PipeAll {
-		w.stmt(stmt, s.fork())
+		w.apart(func() { w.stmt(stmt, s.fork()) })
 		return stays(s.folders)
 	}
 	return w.stmt(stmt, s)
@@ -150,23 +146,19 @@ func (w *walker) link(cmd *syntax.BinaryCmd, o outcome, s *state) outcome {
 	switch cmd.Op {
 	case syntax.AndStmt:
 		branch.folders = o.ok
-		right := w.stmt(cmd.Y, branch)
-		s.join(s, branch)
-		return o.and(right)
+		return o.and(w.stmt(cmd.Y, branch))
 	case syntax.OrStmt:
 		branch.folders = o.fail
-		right := w.stmt(cmd.Y, branch)
-		s.join(s, branch)
-		return o.or(right)
+		return o.or(w.stmt(cmd.Y, branch))
 	}
 	at := w.at
 	at.piped = true
-	w.inside(at, func() { w.stmt(cmd.Y, branch) })
+	w.inside(at, func() { w.apart(func() { w.stmt(cmd.Y, branch) }) })
 	return stays(s.folders)
 }
 
 func (w *walker) ifClause(cmd *syntax.IfClause, s *state) outcome {
-	o := w.stmts(cmd.Cond, s)
+	o := w.stmts(cmd.Cond, s.fork())
 	then := s.fork()
 	then.folders = o.ok
 	result := w.stmts(cmd.Then, then)
@@ -180,7 +172,6 @@ func (w *walker) ifClause(cmd *syntax.IfClause, s *state) outcome {
 	default:
 		rest = w.stmts(cmd.Else.Then, other)
 	}
-	s.join(then, other)
 	if o.sure {
 		return result
 	}
@@ -190,7 +181,6 @@ func (w *walker) ifClause(cmd *syntax.IfClause, s *state) outcome {
 func (w *walker) caseClause(cmd *syntax.CaseClause, s *state) outcome {
 	w.single(cmd.Word, s)
 	o := outcome{ok: s.folders, fail: s.folders, sure: true}
-	branches := []*state{s}
 	falls := false // the item before goes on into this one
 	for _, item := range cmd.Items {
 		for _, pattern := range item.Patterns {
@@ -198,13 +188,10 @@ func (w *walker) caseClause(cmd *syntax.CaseClause, s *state) outcome {
 		}
 		branch := s.fork()
 		if falls {
-			w.anything(branch)
 			branch.folders = o.either()
 		}
 		o = o.merge(w.stmts(item.Stmts, branch))
-		branches = append(branches, branch)
 		falls = item.Op != syntax.Break
 	}
-	s.join(branches...)
 	return o
 }

@@ -7,36 +7,47 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds of one reading. What lies beyond them becomes an unknown part.
+// Bounds of one reading. What lies beyond them becomes an unknown part, or an unknown word.
 const (
-	maxRepeats = 1500 // commands walked again: loops, calls, inner scripts
-	maxInner   = 12   // scripts inside scripts
-	maxEntries = 2000 // names looked at for patterns and trees
-	maxBraces  = 2000 // words that braces make
+	maxRepeats  = 1500      // commands walked again: loops, calls, inner scripts
+	maxInner    = 12        // scripts inside scripts
+	maxEntries  = 2000      // names looked at for patterns and trees
+	maxBraces   = 2000      // words that braces make
+	maxParts    = 1000      // more acts than that no gate takes
+	maxKept     = 256 << 10 // bytes of all parts: they are shown, and kept in the record
+	maxValue    = 64 << 10  // bytes of a value
+	maxWords    = 4096      // words that one expansion makes
+	maxExpanded = 256 << 10 // bytes that all expansions make
+	maxScripts  = 512 << 10 // bytes of inner scripts
+	maxPath     = 4096      // bytes of a path: the system takes no longer ones
 )
 
 // A walker visits a parsed text and collects its parts.
 type walker struct {
-	world   World
-	parts   []Part
-	files   []string
-	at      place
-	start   folders // where the text began
-	repeats int     // how many commands more may be walked again
-	entries int     // how many names more may be looked at
-	braces  int     // how many words more braces may make
-	depth   int     // scripts inside scripts
-	again   int     // loops, calls and inner scripts that the walk is inside of
-	spent   bool
+	world    World
+	parts    []Part
+	files    []string
+	at       place
+	start    folders // where the text began
+	repeats  int     // how many commands more may be walked again
+	entries  int     // how many names more may be looked at
+	braces   int     // how many words more braces may make
+	room     int     // how many bytes more expansions may make
+	scripted int     // bytes of inner scripts so far
+	over     bool    // there are more parts than are kept
+	depth    int     // scripts inside scripts
+	again    int     // loops, calls and inner scripts that the walk is inside of
+	spent    bool
+
+	facts     *facts
+	way       way
+	risky     bool // what stands here may not run because an expansion failed
+	unordered int  // loops around that are walked once
 
 	calls    []string           // functions being called
-	scopes   []scope            // with their local variables
 	pending  []*syntax.FuncDecl // functions that were defined
 	places   map[*syntax.FuncDecl]place
 	called   map[*syntax.FuncDecl]bool
-	volatile map[string]bool // variables that a trap may change at any time
-	unsteady bool            // a trap may change all of them
-	adrift   bool            // a trap may change the folder at any time
 	changed  bool            // a command before may have changed what is on disk
 	exports  bool            // every assignment exports (set -a)
 	crossed  bool            // an output may be a file that was opened to be read
@@ -45,8 +56,6 @@ type walker struct {
 	scripts  []ranScript
 	rounds   []span // parts of loops that were walked once
 	settings map[string]gitSettings
-	shapes   map[string]shape // what variables are declared to be
-	reshaped bool             // there is more of that than the reading began with
 }
 
 // A place is where the text that is walked comes from.
@@ -70,8 +79,39 @@ func (w *walker) add(p Part) int {
 	if p.Kind == Touches && p.Access == programs.Write {
 		w.noteWrite(p.Path)
 	}
+	if len(w.parts) == maxParts {
+		w.over = true
+		return maxParts
+	}
 	w.parts = append(w.parts, p)
 	return len(w.parts)
+}
+
+// spend takes what an expansion makes off what may be made, and reports whether there was room
+// for it.
+func (w *walker) spend(bytes int) bool {
+	w.room -= bytes
+	return w.room >= 0 && bytes <= maxValue
+}
+
+// tooMuch reports whether the parts are more than can be shown and kept. Their number counts,
+// and all that is said in them.
+func (w *walker) tooMuch() bool {
+	kept := 0
+	for i := range w.parts {
+		p := &w.parts[i]
+		kept += len(p.Path) + len(p.Operand.Text) + len(p.Dir) + len(p.Host) + len(p.Why) + len(p.Variable)
+		if p.Kind == Unknown {
+			kept += len(p.Source)
+		}
+		for _, word := range p.Words {
+			kept += len(word.Text) + 8
+		}
+		for _, a := range p.Env {
+			kept += len(a.Name) + len(a.Value.Text)
+		}
+	}
+	return w.over || kept > maxKept
 }
 
 // unknown adds a part for code that cannot be read, caused by the part of that number.
@@ -151,9 +191,6 @@ func (w *walker) file(path string) {
 		w.files = append(w.files, path)
 	}
 }
-
-// isVolatile reports whether a trap may change the variable at any time.
-func (w *walker) isVolatile(name string) bool { return w.unsteady || w.volatile[name] }
 
 func literals(words []string) []programs.Word {
 	list := make([]programs.Word, len(words))

@@ -73,10 +73,13 @@ func (w *walker) joined(pieces []piece, written string) programs.Word {
 	}
 	var text strings.Builder
 	for _, p := range pieces {
-		if !p.known || p.isList {
+		if !p.known || p.isList || text.Len()+len(p.text) > maxValue {
 			return programs.Word{Text: written, Begin: text.String()}
 		}
 		text.WriteString(p.text)
+	}
+	if !w.spend(text.Len()) {
+		return programs.Word{Text: written}
 	}
 	return programs.Literal(text.String())
 }
@@ -88,13 +91,22 @@ func (w *walker) field(dst []programs.Word, word, written *syntax.Word, s *state
 	}
 	f := fielder{dst: dst, written: w.source(written), splits: w.splits(s)}
 	pieces := w.pieces(word.Parts, s)
+	bytes := 0
+	for _, p := range pieces {
+		bytes += len(p.text) + len(p.list)
+	}
+	if !w.spend(bytes) {
+		return append(dst, programs.Word{Text: f.written, Many: true})
+	}
 	for _, p := range pieces {
 		if len(pieces) > 1 && p.isList {
 			p.known = false // what stands around it becomes part of its first and last word
 		}
 		f.add(p)
 	}
-	f.end()
+	if f.end(); len(f.dst)-len(dst) > maxWords {
+		return append(dst, programs.Word{Text: f.written, Many: true})
+	}
 	return f.dst
 }
 
@@ -109,18 +121,18 @@ func (w *walker) patternVariable(word *syntax.Word, s *state) (programs.Word, bo
 		return programs.Word{}, false
 	}
 	p, ok := q.Parts[0].(*syntax.ParamExp)
-	if !ok || !isPlain(p) || w.isVolatile(p.Param.Value) {
+	if !ok || !isPlain(p) {
 		return programs.Word{}, false
 	}
-	v, ok := s.lookup(p.Param.Value)
+	v, ok := w.lookup(p.Param.Value, s)
 	return v.value, ok && v.value.Glob && v.from == s.folders.only()
 }
 
 // splits reports whether words are split at white space, as they are unless IFS says
 // otherwise.
 func (w *walker) splits(s *state) bool {
-	v, ok := s.lookup("IFS")
-	return !w.isVolatile("IFS") && (!ok || v.value.Known && v.value.Text == " \t\n")
+	v, ok := w.lookup("IFS", s)
+	return !ok || v.value.Known && v.value.Text == " \t\n"
 }
 
 // A fielder puts pieces together and splits them into fields.

@@ -1,0 +1,42 @@
+package hook
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestTooMuchMemoryBlocks runs itself as a hook that takes more and more memory: it ends with
+// the status that blocks, and a reason.
+func TestTooMuchMemoryBlocks(t *testing.T) {
+	if os.Getenv("TAKE_MEMORY") != "" {
+		Options{Agent: claude(t)}.limitMemory(64<<20, os.Stderr)
+		var taken [][]byte
+		for range 16 << 10 {
+			block := make([]byte, 1<<20)
+			for i := range block {
+				block[i] = 1
+			}
+			taken = append(taken, block)
+		}
+		t.Fatalf("it took %d MiB", len(taken))
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestTooMuchMemoryBlocks$")
+	cmd.Env = append(os.Environ(), "TAKE_MEMORY=1")
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "more than 64 MiB of memory") {
+		t.Errorf("it ended with %v: %s", err, out)
+	}
+}
+
+// TestLittleMemoryIsFine: the watch ends with the answer, and an ordinary event passes it.
+func TestLittleMemoryIsFine(t *testing.T) {
+	p := newPlace(t)
+	var stdout, stderr strings.Builder
+	if status := Answer(t.Context(), p.options(claude(t), bash("t", "git status")), &stdout, &stderr); status != 0 {
+		t.Errorf("it ended with %d: %s", status, &stderr)
+	}
+}
