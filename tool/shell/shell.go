@@ -228,6 +228,10 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, env: t.cfg.Env, timeout: timeout, keep: in.Keep}
 	if t.opts.Unsupported != nil {
 		if construct := t.opts.Unsupported(script.Command.String()); construct != "" {
+			if !script.Command.Printed() {
+				err := fmt.Errorf("%s is for bash, and this text may mean something else to it; write it more plainly", construct)
+				return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
+			}
 			inquiry.bash = true
 			script.Parts = append(script.Parts, analysis.Part{
 				Kind: analysis.Unknown, Line: 1, Source: script.Command.String(), Opaque: true,

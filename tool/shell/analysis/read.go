@@ -33,7 +33,7 @@ func read(text, dir string, world World) (*Script, error) {
 	if len(f.file.Stmts) == 0 {
 		return nil, errors.New("the command is empty")
 	}
-	w := walked(f, dir, world)
+	w := walked(f.text, dir, world, func(w *walker, s *state) { w.script(f.file, s) })
 	if w.tooMuch() {
 		odd = fmt.Sprintf("does more than is read: at most %d things, and %d bytes about them; split it", maxParts, maxKept)
 		w.parts = []Part{{Kind: Unknown, Line: 1, Source: first(f.text), Why: "it " + odd, Opaque: true}}
@@ -50,16 +50,16 @@ func read(text, dir string, world World) (*Script, error) {
 	}, nil
 }
 
-// walked walks a text, and again for as long as it finds facts that an earlier part of it
-// would have had to know.
-func walked(f form, dir string, world World) *walker {
+// walked visits a text, and again for as long as that finds facts which an earlier part of
+// it would have had to know.
+func walked(text, dir string, world World, visit func(*walker, *state)) *walker {
 	known := &facts{names: make(map[string]*fact), functions: make(map[string]*fact)}
 	for {
 		known.walk++
 		known.learned = false
-		w := &walker{world: world, at: place{text: f.text}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces, room: maxExpanded, facts: known, start: began(dir, world)}
-		w.parts = make([]Part, 0, min(expected(f.text), maxParts))
-		w.script(f.file, &state{memory: &memory{}, straight: true, folders: w.start})
+		w := &walker{world: world, at: place{text: text}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces, room: maxExpanded, facts: known, start: began(dir, world)}
+		w.parts = make([]Part, 0, min(expected(text), maxParts))
+		visit(w, &state{memory: &memory{}, straight: true, folders: w.start})
 		if known.learned && known.walk == maxWalks {
 			w.unknown(0, nil, "which values its variables have is unknown before it runs")
 		} else if known.learned {

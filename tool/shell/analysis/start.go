@@ -26,15 +26,18 @@ type Start struct {
 // so nothing has to be parsed but what the program itself runs.
 func ReadStart(s Start, world World) *Script {
 	text := QuoteWords(s.Argv)
-	w := &walker{world: world, at: place{text: text}, repeats: maxRepeats, entries: maxEntries, braces: maxBraces,
-		shapes: make(map[string]shape), start: began(s.Dir, world)}
-	c := &command{words: literals(s.Argv), state: &state{folders: w.start}, outside: !s.Builtin, builtin: s.Builtin}
-	if s.Fed {
-		c.stdin = input{text: s.Input, given: true, fed: true}
+	w := walked(text, s.Dir, world, func(w *walker, at *state) {
+		c := &command{words: literals(s.Argv), state: at, outside: !s.Builtin, builtin: s.Builtin}
+		if s.Fed {
+			c.stdin = input{text: s.Input, given: true, fed: true}
+		}
+		c.part = w.add(Part{Kind: Runs, Line: 1, Source: first(text), Env: s.Env})
+		w.run(c)
+	})
+	if w.tooMuch() {
+		why := "it does more than is read"
+		w.parts = []Part{{Kind: Unknown, Line: 1, Source: first(text), Dir: s.Dir, Why: why, Opaque: true}}
 	}
-	c.part = w.add(Part{Kind: Runs, Line: 1, Source: text, Env: s.Env})
-	w.run(c)
-	w.settle()
 	return &Script{Command: Command{text: text, original: text}, Parts: w.parts, Files: w.files}
 }
 
@@ -52,14 +55,17 @@ type FileUse struct {
 // ReadUse says what that does. What is no file of the disk, such as /dev/null, does nothing.
 func ReadUse(u FileUse, world World) *Script {
 	text := map[programs.Kind]string{programs.Read: "< ", programs.Write: "> "}[u.Access] + QuoteWords([]string{u.Path})
-	w := &walker{world: world, start: began(u.Dir, world)}
-	p := Part{Kind: Touches, Line: 1, Dir: u.Dir, Access: u.Access, Redirect: true, Names: u.Names}
 	if u.Host != "" {
 		text = "connect to " + u.Host + ":" + u.Port
-		w.add(Part{Kind: Connects, Line: 1, Dir: u.Dir, Host: u.Host, Port: u.Port, Operand: programs.Literal(u.Host)})
-	} else {
-		w.touch(p, programs.Literal(u.Path), &state{folders: w.start}, false)
 	}
+	w := walked(text, u.Dir, world, func(w *walker, at *state) {
+		if u.Host != "" {
+			w.add(Part{Kind: Connects, Line: 1, Dir: u.Dir, Host: u.Host, Port: u.Port, Operand: programs.Literal(u.Host)})
+			return
+		}
+		p := Part{Kind: Touches, Line: 1, Dir: u.Dir, Access: u.Access, Redirect: true, Names: u.Names}
+		w.touch(p, programs.Literal(u.Path), at, false)
+	})
 	for i := range w.parts {
 		w.parts[i].Source = text
 	}
