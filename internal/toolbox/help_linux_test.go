@@ -19,6 +19,7 @@ import (
 	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
+	"github.com/assent-dev/assent/tool/shell/analysis"
 	shellinside "github.com/assent-dev/assent/tool/shell/inside"
 )
 
@@ -58,6 +59,7 @@ type world struct {
 	top   string // the project is below it, and much that it must not reach
 	box   *toolbox.Box
 	hold  func(*config.Policy) (toolbox.Hold, error)
+	read  func(text, dir string, world analysis.World) (*analysis.Script, error)
 
 	mu     sync.Mutex
 	events []approval.Event
@@ -101,7 +103,7 @@ func (w *world) open(policy string, parent *toolbox.Box) *toolbox.Box {
 	must(w.t, err)
 	box, err := toolbox.Open(p, toolbox.Options{
 		State: w.top + "/state", Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + w.top + "/home"}, Hold: w.hold, Parent: parent,
-		Shell: []string{program, "inner", "shell"}, Later: func() string { return w.later },
+		Shell: []string{program, "inner", "shell"}, Read: w.read, Later: func() string { return w.later },
 	})
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, box.Close()) })

@@ -18,6 +18,7 @@ import (
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
 // Options say what the tools work with.
@@ -52,6 +53,8 @@ type Options struct {
 	Parent *Box
 	// Looking makes tools that only say what would happen.
 	Looking bool
+	// Read reads commands; nil is the usual reading. See shell.Options.
+	Read func(text, dir string, world analysis.World) (*analysis.Script, error)
 	// Shell is the command line of the program that interprets commands: one that calls
 	// inside.Main. Without it no command runs.
 	Shell []string

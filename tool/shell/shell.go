@@ -40,6 +40,9 @@ type Options struct {
 	// bash has to run it; empty if there is none. Nil means that others run the commands,
 	// which nothing judges while they run.
 	Unsupported func(text string) string
+	// Read reads a command; nil is [analysis.Read]. It is for those who want to see what
+	// the judgement of a running command holds alone.
+	Read func(text, dir string, world analysis.World) (*analysis.Script, error)
 	// Timeout ends commands that name none; 0 means two minutes. MaxTimeout is
 	// the longest that a call may ask for; 0 means an hour.
 	Timeout, MaxTimeout time.Duration
@@ -131,6 +134,9 @@ func New(cfg Config, set *roots.Set, opts Options) (*Tool, error) {
 	if opts.World == nil {
 		return nil, errors.New("shell: Options.World is needed")
 	}
+	if opts.Read == nil {
+		opts.Read = analysis.Read
+	}
 	if opts.Timeout <= 0 {
 		opts.Timeout = 2 * time.Minute
 	}
@@ -221,7 +227,7 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 		return tool.Action{}, err
 	}
 	world := t.opts.World(dir.Key())
-	script, err := analysis.Read(in.Command, dir.Key(), world)
+	script, err := t.opts.Read(in.Command, dir.Key(), world)
 	if err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
 	}
