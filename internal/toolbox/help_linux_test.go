@@ -61,6 +61,8 @@ type world struct {
 	hold  func(*config.Policy) (toolbox.Hold, error)
 	read  func(text, dir string, world analysis.World) (*analysis.Script, error)
 
+	ran, stopped int // commands
+
 	mu     sync.Mutex
 	events []approval.Event
 }

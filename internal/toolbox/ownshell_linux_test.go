@@ -54,13 +54,14 @@ var hidden = []string{
 	"printf -v x %s touch; $x M", "read x <<< touch; $x M", "mapfile -t x <<< touch; $x M", "${x:=touch} M", "x=(touch M); \"${x[@]}\"", "trap 'touch M' EXIT", "trap 'touch M' ERR; false",
 	"coproc touch M", "select x in a; do touch M; break; done <<< 1", "PS4='$(touch M)'; set -x; :", "x='$(touch M)'; echo \"${x@P}\"", "[[ -v 'a[$(touch M)]' ]]", "test -v 'a[$(touch M)]'",
 	"source /dev/stdin <<< 'touch M'", ". <(echo touch M)", "echo 'touch M' | bash", "bash <<< 'touch M'", "sh -c 'touch M'", "bash -ec 'touch M'", "echo $(<<E cat\n$(touch M)\nE\n)",
-	"ln -s /usr/bin/touch t; ./t M", "cp /usr/bin/touch t; ./t M", "PATH=$PWD:$PATH; ln -s /usr/bin/touch ls; ls M", "alias ls='touch M'; shopt -s expand_aliases\nls", "ls() { touch M; }; ls",
+	"ln -s /usr/bin/touch t; ./t M", "PATH=$PWD:$PATH; ln -s /usr/bin/touch ls; ls M", "alias ls='touch M'; shopt -s expand_aliases\nls", "ls() { touch M; }; ls",
 	"ls() { touch M; }; export -f ls; bash -c ls", "BASH_ENV=<(echo touch M) bash -c :", "ENV=x sh -c 'touch M'", "touch M & wait", "coproc { touch M; }; wait", "time touch M", "! touch M", "nohup touch M", "timeout 5 touch M",
 }
 
 // Each of them is stopped while it runs, however little the reading sees.
 func TestHiddenTextsAreStoppedWhileTheyRun(t *testing.T) {
 	w := newBlind(t)
+	w.control()
 	for _, text := range hidden {
 		if why := w.tries(text); why != "" {
 			t.Errorf("%q: %s", text, why)
@@ -79,22 +80,45 @@ func newBlind(t testing.TB) *world {
 // tries runs a text in a clean project and says what it did that is denied.
 func (w *world) tries(text string) string {
 	w.t.Helper()
-	must(w.t, os.RemoveAll(w.top+"/proj"))
+	entries, err := os.ReadDir(w.top + "/proj") // the folder itself must stay: it is a root
+	must(w.t, err)
+	for _, e := range entries {
+		must(w.t, os.RemoveAll(filepath.Join(w.top, "proj", e.Name())))
+	}
 	w.write("proj/kept", "as it was\n")
 	w.write("proj/a", "a\n")
 	r := w.call(approval.ModeApproveAll, nil, "shell", map[string]any{"command": text, "timeout": 5})
 	made, _ := filepath.Glob(w.top + "/proj/M*")
-	kept, err := os.ReadFile(w.top + "/proj/kept")
+	var kept []byte
+	kept, err = os.ReadFile(w.top + "/proj/kept")
 	switch {
 	case len(made) > 0:
 		return fmt.Sprintf("touch ran and made %v; %s", made, r.Text)
 	case err != nil || string(kept) != "as it was\n":
 		return fmt.Sprintf("kept is %q, %v; %s", kept, err, r.Text)
 	}
-	if got, ok := r.Value.(shell.Result); ok && strings.Contains(got.Stderr, "panic") {
+	got, ran := r.Value.(shell.Result)
+	if ran {
+		w.ran++
+	}
+	if got.Stopped != "" {
+		w.stopped++
+	}
+	if strings.Contains(got.Stderr, "panic: ") || strings.Contains(got.Stderr, "goroutine ") {
 		return got.Stderr
 	}
 	return ""
+}
+
+// control is a text that does something which is allowed: otherwise nothing was tried.
+func (w *world) control() {
+	w.t.Helper()
+	if why := w.tries("echo x > made; cat made"); why != "" {
+		w.t.Fatal(why)
+	}
+	if text, err := os.ReadFile(w.top + "/proj/made"); err != nil || string(text) != "x\n" {
+		w.t.Fatalf("an ordinary command does not run: %q, %v", text, err)
+	}
 }
 
 // TestOwnShell changes texts byte by byte and runs what comes out in our shell, with a reading
@@ -112,9 +136,12 @@ func TestOwnShell(t *testing.T) {
 	t.Logf("seed %d", seed)
 	deadline := time.Now().Add(duration)
 	var wg sync.WaitGroup
+	var worlds []*world
 	counts := make([]int, 2)
 	for i := range counts {
 		w := newBlind(t)
+		w.control()
+		worlds = append(worlds, w)
 		wg.Go(func() {
 			dice := rand.New(rand.NewPCG(seed, uint64(i)))
 			for time.Now().Before(deadline) && !t.Failed() {
@@ -127,7 +154,7 @@ func TestOwnShell(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	t.Logf("%d texts", counts[0]+counts[1])
+	t.Logf("%d texts, %d ran, %d of them were stopped", counts[0]+counts[1], worlds[0].ran+worlds[1].ran, worlds[0].stopped+worlds[1].stopped)
 }
 
 // realCommands are commands as agents write them, with the marker in place of some programs.

@@ -137,6 +137,9 @@ func (j *judging) command(i int) {
 	act := j.commandAct(p)
 	w := j.word(i, &act)
 	act.Verdict, act.Why = w.verdict, w.why
+	if p.Alias {
+		act.Verdict, act.Why = approval.Free, "another name of the command before it"
+	}
 	if p.OwnCommand {
 		act.Verdict, act.Why = approval.Block, "assent's own answering commands are for people, not for tools"
 	}

@@ -72,7 +72,7 @@ func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
 	switch act.Kind {
 	case wire.Start, wire.Builtin:
 		in.script = analysis.ReadStart(analysis.Start{
-			Argv: startWords(act, world), Dir: act.Dir, Env: assignments(act.Env), Builtin: act.Kind == wire.Builtin,
+			Argv: startWords(act, world), Real: act.Real, Dir: act.Dir, Env: assignments(act.Env), Builtin: act.Kind == wire.Builtin,
 			Fed: act.Input != wire.Empty, Input: programs.Word{Text: act.Text, Known: act.Input == wire.Document},
 		}, world)
 	case wire.Connect:

@@ -55,6 +55,9 @@ type Part struct {
 	// GitRuns are settings of the repository that would make git run programs, such
 	// as "core.fsmonitor", or "hook pre-commit".
 	GitRuns []string
+	// Alias says that it is the command before it by another name: what a link leads to. It
+	// does nothing of its own, but a deny of that name is met.
+	Alias bool
 	// Inner says that a wrapper starts it, or a substitution holds it.
 	Inner bool
 	// Elsewhere says that it runs on another machine or in a container: its paths

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -13,6 +14,8 @@ import (
 type Start struct {
 	Argv []string
 	Dir  string
+	// Real is the program's file without links; empty if it is not known.
+	Real string
 	// Env are the variables that differ from those of the whole command.
 	Env []programs.Assignment
 	// Builtin says that the shell does it itself.
@@ -32,7 +35,17 @@ func ReadStart(s Start, world World) *Script {
 			c.stdin = input{text: s.Input, given: true, fed: true}
 		}
 		c.part = w.add(Part{Kind: Runs, Line: 1, Source: first(text), Env: s.Env})
+		for _, a := range s.Env {
+			w.assign(a.Name, variable{value: a.Value}, assigner{part: c.part, alone: true}, at)
+			if strings.HasPrefix(a.Name, "BASH_FUNC_") {
+				w.unknown(c.part, nil, "a function is handed to the shells that it starts")
+			}
+		}
 		w.run(c)
+		if real := path.Base(s.Real); s.Real != "" && real != path.Base(s.Argv[0]) {
+			words := append(literals([]string{real}), c.words[1:]...)
+			w.add(Part{Kind: Runs, Cause: c.part, Alias: true, Line: 1, Source: first(text), Dir: s.Dir, Words: words, Reading: harmlessReading(real)})
+		}
 	})
 	if w.tooMuch() {
 		why := "it does more than is read"
