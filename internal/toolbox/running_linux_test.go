@@ -43,6 +43,9 @@ var positions = map[string]string{
 	"condition":            "if $(printf 'to%s' uch) M; then echo > after; else echo > after; fi; echo > after",
 	"arithmetic":           "x='a[$($(printf to%s uch) M; echo > after)]'; echo $((x)); echo > after",
 	"hash":                 "hash -p \"$(printf /usr/bin/to%s uch)\" ls; ls M; echo > after",
+	"exported function":    "f() { $(printf 'to%s' uch) M; echo > after; }; export -f f; bash -c f; echo > after",
+	"variable before":      "A=1 $(printf 'to%s' uch) M; echo > after",
+	"link":                 "ln -s \"$(printf /usr/bin/to%s uch)\" ls; ./ls M; echo > after",
 	"another name":         "(exec -a ls $(printf 'to%s' uch) M); echo > after",
 }
 

@@ -34,12 +34,14 @@ func ReadStart(s Start, world World) *Script {
 		if s.Fed {
 			c.stdin = input{text: s.Input, given: true, fed: true}
 		}
-		c.part = w.add(Part{Kind: Runs, Line: 1, Source: first(text), Env: s.Env})
+		c.part = w.add(Part{Kind: Runs, Line: 1, Source: first(text)})
 		for _, a := range s.Env {
-			w.assign(a.Name, variable{value: a.Value}, assigner{part: c.part, alone: true}, at)
-			if strings.HasPrefix(a.Name, "BASH_FUNC_") {
+			if !syntax.ValidName(a.Name) { // as exported functions have
 				w.unknown(c.part, nil, "a function is handed to the shells that it starts")
+				continue
 			}
+			w.parts[c.part-1].Env = append(w.parts[c.part-1].Env, a)
+			w.assign(a.Name, variable{value: a.Value}, assigner{part: c.part, alone: true}, at)
 		}
 		w.run(c)
 		if real := path.Base(s.Real); s.Real != "" && real != path.Base(s.Argv[0]) {
