@@ -42,7 +42,7 @@ func Here(state string) (p Places, err error) {
 		return p, fmt.Errorf("finding this program: %w", err)
 	}
 	p.Programs = []string{program}
-	for _, name := range []string{"assent", "assent-hook"} {
+	for _, name := range []string{"assent", "assent-hook", "assent-shell"} {
 		beside := filepath.Join(filepath.Dir(program), name)
 		if _, err := os.Lstat(beside); err == nil && beside != program {
 			p.Programs = append(p.Programs, beside)

@@ -5,8 +5,9 @@
 // every file that it would touch and every host it would talk to. Two ideas carry
 // the package.
 //
-// The text that was read is the text that runs: the canonical command, printed
-// from the parsed one, is judged, shown and executed, and no other.
+// The tree that was read is what runs: our own shell interprets it (packages inside and
+// interp), and before each program that it starts and each file that it opens it asks here
+// once more, with real values. Reading predicts, for the person; running enforces.
 //
 // Allow reaches as far as it is certain, deny as far as it is possible. A rule,
 // preset or default lets a command pass only if all of its words are known, and

@@ -1,9 +1,12 @@
-// Package runner executes a shell command that was judged: the canonical text and
-// nothing else, by bash, in a session of its own.
+// Package runner executes a shell command that was judged, in a session of its own: by our
+// own shell (package inside), which asks a [Judge] before each thing that it does, or, for
+// what that cannot interpret, by bash.
 //
-// What a command can find out about us, or bring to bear on bash before its first
+// What a command can find out about us, or bring to bear on a shell before its first
 // word, is kept small:
 //
+//   - our shell has an environment of its own, and that of the command from its order;
+//     its standard input is the connection to us, which it takes away at once.
 //   - bash runs as `bash --noprofile --norc -p -c -- TEXT bash`. With -p it obeys no
 //     BASH_ENV, SHELLOPTS, BASHOPTS, CDPATH or GLOBIGNORE, and takes no functions from
 //     the environment; --norc holds even where bash believes that it was started by
@@ -13,11 +16,11 @@
 //     no controlling terminal: a password prompt fails instead of asking our person.
 //   - Every process of the call has the variable [Marker] in its environment.
 //
-// A command ends when bash ends. Time running out, a cancelled context and too much
+// A command ends when its shell does. Time running out, a cancelled context and too much
 // output end it early: SIGTERM to the whole process group, a moment of grace,
 // SIGKILL. On Linux the same goes to processes that left the group, as far as they
 // still carry the call's marker or belong to its session; elsewhere those live on.
-// If assent itself is killed, the kernel kills bash (Linux), though not what bash
+// If assent itself is killed, the kernel kills the shell (Linux), though not what that
 // started. A process that the command left in the background on purpose is not
 // ended; it is no longer listened to, and on Linux the result names it.
 //
