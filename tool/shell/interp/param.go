@@ -335,7 +335,7 @@ func (s *shell) slice(sl *syntax.Slice, r *ref) {
 					s.fail("%d: substring expression < 0", n)
 				}
 			} else {
-				end = min(end, at+n)
+				end = at + min(end-at, n) // n may be the largest number
 			}
 		}
 		r.str = strings.Join(runes[at:end], "")
@@ -627,7 +627,8 @@ func (x *expander) transform(op string, r *ref, q quoting) bool {
 		x.add(s.recreate(r), q.kind())
 		return true
 	case "K", "k":
-		if r.all == 0 {
+		isAssoc := r.v != nil && r.v.attrs&attrAssoc != 0
+		if r.all == 0 || !isAssoc && (r.v == nil || r.v.attrs&attrArray == 0) {
 			r.each(quoteSingle)
 			return false
 		}
@@ -637,7 +638,7 @@ func (x *expander) transform(op string, r *ref, q quoting) bool {
 			if op == "k" {
 				list = append(list, key, r.list[i])
 			} else {
-				if r.v.attrs&attrAssoc != 0 {
+				if isAssoc {
 					key = quoteKey(key)
 				}
 				list = append(list, key+" "+quoteDouble(r.list[i]))
@@ -645,7 +646,7 @@ func (x *expander) transform(op string, r *ref, q quoting) bool {
 		}
 		if op == "K" {
 			text := strings.Join(list, " ")
-			if r.v.attrs&attrAssoc != 0 && text != "" {
+			if isAssoc && text != "" {
 				text += " " // as bash has it
 			}
 			x.add(text, q.kind())

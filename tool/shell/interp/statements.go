@@ -942,9 +942,7 @@ func (s *shell) unwrapped(st *syntax.Stmt) {
 func (s *shell) detached(body func()) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
-			if _, ok := p.(halted); !ok {
-				panic(p)
-			}
+			s.r.halt(p)
 			status = 1
 		}
 	}()
@@ -998,9 +996,7 @@ func (s *shell) substitute(cs *syntax.CmdSubst) string {
 		defer in.release()
 		defer func() {
 			if p := recover(); p != nil {
-				if _, ok := p.(halted); !ok {
-					panic(p)
-				}
+				s.r.halt(p)
 			}
 		}()
 		text, _ = reader.readAll(in)
