@@ -21,6 +21,9 @@ func init() {
 	builtins = map[string]builtin{
 		":": ok, "true": ok, "false": func(*shell, []string) int { return 1 },
 		"complete": ok, "compopt": ok, // completion has no effect where nobody types
+		"compgen": compgenBuiltin,
+		// Job control is off and cannot be switched on.
+		"bg": noJobControl, "fg": noJobControl, "suspend": noJobControl,
 		"history": ok,
 		".":       sourceBuiltin, "source": sourceBuiltin,
 		"[": testBuiltin, "test": testBuiltin,
@@ -47,8 +50,8 @@ func init() {
 	}
 }
 
-// unsupportedBuiltins need a terminal, job control or a history.
-var unsupportedBuiltins = []string{"bg", "bind", "compgen", "enable", "fc", "fg", "help", "suspend"}
+// unsupportedBuiltins need a terminal or a history, or change what a name means.
+var unsupportedBuiltins = []string{"bind", "enable", "fc", "help"}
 
 // usages are what bash prints after an invalid option.
 var usages = map[string]string{
@@ -68,6 +71,7 @@ var usages = map[string]string{
 	"mapfile": "mapfile [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]",
 	"command": "command [-pVv] command [arg ...]", "pwd": "pwd [-LP]", "source": "source filename [arguments]",
 	".": ". filename [arguments]", "exec": "exec [-cl] [-a name] [command [argument ...]] [redirection ...]",
+	"compgen": "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]",
 	"disown": "disown [-h] [-ar] [jobspec ... | pid ...]",
 }
 
@@ -116,6 +120,15 @@ func (s *shell) flags(args []string, spec string, set func(flag byte, value stri
 		}
 	}
 	return args, true
+}
+
+func noJobControl(s *shell, args []string) int {
+	what := "no job control"
+	if args[0] == "suspend" {
+		what = "cannot suspend: no job control"
+	}
+	s.complain(args[0], "%s", what)
+	return 1
 }
 
 func echoBuiltin(s *shell, args []string) int {
@@ -208,6 +221,7 @@ func returnBuiltin(s *shell, args []string) int {
 		}
 		status = n & 255
 	}
+	s.beforeReturn = s.status
 	s.flow = flow{kind: 'r'}
 	return status
 }
@@ -312,9 +326,13 @@ func sourceBuiltin(s *shell, args []string) int {
 	}()
 	s.status = 0
 	s.runText(text, &Source{Origin: Sourced, Name: path, Text: text}, "")
+	if s.flow.kind == 0 {
+		s.beforeReturn = s.status
+	}
 	if s.flow.kind == 'r' {
 		s.flow = flow{}
 	}
+	s.returned()
 	return s.status
 }
 

@@ -28,6 +28,7 @@ func (s *shell) declClause(st *syntax.Stmt, cm *syntax.DeclClause) {
 	s.notProgram()
 	marks := len(s.procSubs)
 	defer s.closeProcSubs(marks)
+	s.debug(nil)
 	if cm.Variant.Value == "nameref" {
 		s.unsupported("nameref", cm.Pos())
 	}

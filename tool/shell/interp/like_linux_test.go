@@ -409,7 +409,7 @@ func runBash(patience time.Duration, dir, command string, env []string, stdout, 
 		return -1, err
 	}
 	defer leash.Close()
-	cmd := exec.CommandContext(ctx, "/bin/bash", "-c", command, "bash")
+	cmd := exec.CommandContext(ctx, "/bin/bash", "-c", "--", command, "bash")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, append(env, "PWD="+dir), stdout, stderr
 	cmd.ExtraFiles = make([]*os.File, 250-2)
 	cmd.ExtraFiles[250-3] = held
@@ -549,8 +549,8 @@ func difference(bash, ours result) string {
 }
 
 func short(s string) string {
-	if len(s) > 2000 {
-		return s[:2000] + "..."
+	if len(s) > 1000 {
+		return s[:1000] + "..."
 	}
 	return s
 }

@@ -215,8 +215,8 @@ func (s *shell) parseRef(text string) (ref, bool) {
 		}
 		return r, true
 	}
-	_, err := strconv.Atoi(text)
-	return r, syntax.ValidName(text) || err == nil || len(text) == 1 && strings.Contains("@*#?-$!_", text)
+	isNumber := text != "" && strings.Trim(text, "0123456789") == ""
+	return r, syntax.ValidName(text) || isNumber || len(text) == 1 && strings.Contains("@*#?-$!_", text)
 }
 
 // runtimeSubscript evaluates a subscript that came from a value.

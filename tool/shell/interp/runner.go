@@ -231,9 +231,25 @@ func (s *shell) syntaxError(err error, who string) {
 	s.errText(name + ": line " + itoa(int(line)) + ": syntax error: " + msg + "\n")
 }
 
+// verbose shows the lines that set -v shows as they are read: those after the line shown, to
+// the line to.
+func (s *shell) verbose(shown, to uint) uint {
+	if !s.opt.verbose {
+		return to
+	}
+	n := uint(0)
+	for line := range strings.Lines(s.src.Text) {
+		if n++; n > shown && n <= to {
+			s.errText(strings.TrimSuffix(line, "\n") + "\n")
+		}
+	}
+	return to
+}
+
 // units runs statements. An expansion that fails drops the rest of its line only, since
 // bash reads and runs line by line.
 func (s *shell) units(stmts []*syntax.Stmt) {
+	shown := uint(0)
 	for len(stmts) > 0 && s.flow.kind == 0 {
 		n := 1
 		for n < len(stmts) && stmts[n].Pos().Line() <= stmts[n-1].End().Line() {
@@ -241,6 +257,7 @@ func (s *shell) units(stmts []*syntax.Stmt) {
 		}
 		line := stmts[:n]
 		stmts = stmts[n:]
+		shown = s.verbose(shown, line[n-1].End().Line())
 		if !s.opt.extglob && extGlobIn(line) {
 			// bash does not even read such a line.
 			s.at(line[0].Pos())

@@ -188,6 +188,7 @@ func (s *shell) compound(cmd syntax.Command) bool {
 	case *syntax.LetClause:
 		s.let(cm)
 	case *syntax.TestClause:
+		s.debug(func() string { return s.nodeText(cm) })
 		s.leaf(s.testClause(cm))
 	case *syntax.TimeClause:
 		s.time(cm)
@@ -272,10 +273,11 @@ func (s *shell) while(cm *syntax.WhileClause) {
 }
 
 func (s *shell) forClause(cm *syntax.ForClause) {
-	if cm.Select {
-		s.unsupported("select", cm.Pos())
-	}
 	defer s.looping()()
+	if cm.Select {
+		s.selectLoop(cm)
+		return
+	}
 	switch loop := cm.Loop.(type) {
 	case *syntax.WordIter:
 		items := s.params
@@ -286,6 +288,7 @@ func (s *shell) forClause(cm *syntax.ForClause) {
 		for _, item := range items {
 			s.check()
 			s.at(cm.Pos())
+			s.debug(func() string { return "for " + loop.Name.Value + " in " + iterText(s.src, loop) })
 			if s.opt.xtrace {
 				s.trace("for " + loop.Name.Value + " in " + iterText(s.src, loop))
 			}
@@ -309,6 +312,7 @@ func (s *shell) forClause(cm *syntax.ForClause) {
 				return 1, true
 			}
 			s.at(cm.Pos())
+			s.debug(func() string { return "((" + s.nodeText(expr) + "))" })
 			if s.opt.xtrace {
 				s.trace("(( " + s.nodeText(expr) + " ))")
 			}
@@ -342,6 +346,7 @@ func (s *shell) forClause(cm *syntax.ForClause) {
 }
 
 func (s *shell) caseClause(cm *syntax.CaseClause) {
+	s.debug(func() string { return "case " + s.nodeText(cm.Word) + " in " })
 	if s.opt.xtrace {
 		s.trace("case " + s.nodeText(cm.Word) + " in")
 	}
@@ -432,6 +437,7 @@ func (s *shell) arithmCmd(cm *syntax.ArithmCmd) {
 	if cm.Unsigned {
 		s.unsupported("unsigned arithmetic", cm.Pos())
 	}
+	s.debug(func() string { return s.nodeText(cm) })
 	if s.opt.xtrace {
 		s.trace("(( " + s.nodeText(cm.X) + " ))")
 	}
@@ -440,6 +446,7 @@ func (s *shell) arithmCmd(cm *syntax.ArithmCmd) {
 }
 
 func (s *shell) let(cm *syntax.LetClause) {
+	s.debug(func() string { return s.nodeText(cm) })
 	// All words are expanded before the first is evaluated.
 	var srcs []*arithSrc
 	for _, expr := range cm.Exprs {
@@ -472,9 +479,25 @@ func letArgs(srcs []*arithSrc) []string {
 	return args
 }
 
+// commandLine is the line by which bash knows a simple command: where its second word ends,
+// since that could have made the first one a function's name.
+func commandLine(st *syntax.Stmt, cm *syntax.CallExpr) uint {
+	switch {
+	case len(cm.Assigns) > 0:
+		return cm.Assigns[0].End().Line()
+	case len(cm.Args) > 1 && (len(st.Redirs) == 0 || st.Redirs[0].Pos().After(cm.Args[1].Pos())):
+		return cm.Args[1].End().Line()
+	case len(cm.Args) > 0:
+		return cm.Args[0].End().Line()
+	}
+	return cm.Pos().Line()
+}
+
 // simple runs a simple command.
 func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 	s.at(cm.Pos())
+	line := commandLine(st, cm) + s.lineOff
+	s.line = line
 	s.current = st
 	s.substState = -1
 	marks := len(s.procSubs)
@@ -484,6 +507,7 @@ func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 			s.unsupported("an alias", cm.Pos())
 		}
 	}
+	s.debug(nil)
 	args := s.fields(cm.Args)
 	s.pos = cm.Pos()
 	if len(args) == 0 {
@@ -492,10 +516,12 @@ func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 	}
 	pos := cm.Args[0].Pos()
 	temp, added := s.temporary(cm.Assigns)
-	s.at(cm.Pos())
-	s.pos = pos
+	s.line, s.pos = line, pos
 	if s.opt.xtrace {
 		s.traceArgs(args)
+	}
+	if strings.HasPrefix(args[0], "%") && !s.simpleStage {
+		args = append([]string{"fg"}, args...) // a job
 	}
 	status := s.invoke(st, args, temp, added)
 	s.current = st
@@ -805,10 +831,16 @@ func (s *shell) callFunction(f *function, args []string, temp *scope) int {
 			s.r.grow(s, -v.size())
 		}
 	}()
+	defer s.hideTraps()()
+	s.debug(nil)
 	s.command(f.body)
+	if s.flow.kind == 0 {
+		s.beforeReturn = s.status
+	}
 	if s.flow.kind == 'r' {
 		s.flow = flow{}
 	}
+	s.returned()
 	return s.status
 }
 
@@ -878,7 +910,10 @@ func (s *shell) pipeline(cm *syntax.BinaryCmd) {
 			statuses[i] = s.status
 			break
 		}
+		debugged := s.debugAhead(st)
 		c := s.sub()
+		c.inDebug = debugged
+		_, c.simpleStage = st.Cmd.(*syntax.CallExpr)
 		c.box = nil
 		if next != nil {
 			c.fds.put(0, next)
@@ -986,6 +1021,7 @@ func (s *shell) substitute(cs *syntax.CmdSubst) string {
 		c.opt.errexit = false
 	}
 	c.traceDepth++
+	c.countFrom(s.line, cs.Stmts)
 	text := ""
 	done := make(chan struct{})
 	reader := &shell{r: s.r, src: s.src, pos: s.pos, dir: s.dir}
@@ -1011,6 +1047,13 @@ func (s *shell) substitute(cs *syntax.CmdSubst) string {
 		text = strings.ReplaceAll(text, "\x00", "")
 	}
 	return strings.TrimRight(text, "\n")
+}
+
+// countFrom makes the lines of a substitution count from the line of its command, as in bash.
+func (s *shell) countFrom(line uint, stmts []*syntax.Stmt) {
+	if len(stmts) > 0 && line > 0 {
+		s.lineOff = line - stmts[0].Pos().Line()
+	}
 }
 
 // onlyInput returns the word of $(<file).
@@ -1068,6 +1111,7 @@ func (s *shell) procSubst(ps *syntax.ProcSubst) string {
 	j := s.newJob(c, "")
 	j.procSub = true
 	c.traceDepth++
+	c.countFrom(s.line, ps.Stmts)
 	s.launch(c, j, func() { c.stmts(ps.Stmts) })
 	n := s.fds.free(63, -1)
 	s.fds.put(n, adopt(ours))

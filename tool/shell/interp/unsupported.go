@@ -24,10 +24,6 @@ func unsupportedNode(node syntax.Node) string {
 	switch n := node.(type) {
 	case *syntax.CoprocClause:
 		return "coproc"
-	case *syntax.ForClause:
-		if n.Select {
-			return "select"
-		}
 	case *syntax.Stmt:
 		if n.Coprocess || n.Disown {
 			return "|& or &! of another shell"
@@ -77,6 +73,10 @@ func unsupportedNode(node syntax.Node) string {
 		switch n.Op {
 		case syntax.AppClob, syntax.RdrAllClob, syntax.AppAllClob:
 			return "the redirection " + n.Op.String()
+		case syntax.DplIn, syntax.DplOut:
+			if dashWord(n) {
+				return "a word after >&- without a space"
+			}
 		case syntax.Hdoc, syntax.DashHdoc:
 			if n.Hdoc != nil && quotedDelimiter(n.Word) && !onlyLiterals(n.Hdoc) {
 				return "a here-document whose delimiter is quoted in part"
@@ -157,7 +157,7 @@ func unsupportedCall(call *syntax.CallExpr) string {
 	case "trap":
 		if len(args) > 2 && args[1] != "-" {
 			for _, arg := range args[2:] {
-				if name, _ := trapName(arg); name == "DEBUG" || name == "RETURN" || name == "CHLD" {
+				if name, _ := trapName(arg); name == "CHLD" {
 					return "a trap for " + name
 				}
 			}
