@@ -785,6 +785,22 @@ func setBuiltin(s *shell, args []string) int {
 		s.showVariables()
 		return 0
 	}
+	// bash looks at all options before it obeys the first.
+	for _, arg := range args {
+		if len(arg) < 2 || arg[0] != '-' && arg[0] != '+' || arg == "--" {
+			break
+		}
+		for i := 1; i < len(arg); i++ {
+			if _, ok := optionFlagged(arg[i]); !ok && arg[i] != 'o' {
+				s.complain("set", "%c%c: invalid option", arg[0], arg[i])
+				s.usage("set")
+				return 2
+			}
+		}
+		if strings.HasSuffix(arg, "o") {
+			break // its name may follow
+		}
+	}
 	for len(args) > 0 {
 		arg := args[0]
 		switch {
@@ -963,7 +979,7 @@ func getoptsBuiltin(s *shell, args []string) int {
 	}
 	if ind > len(list) || pos == 0 && (len(list[ind-1]) < 2 || list[ind-1][0] != '-') {
 		s.unset("OPTARG")
-		return finish("?", ind, 0, 1)
+		return finish("?", min(ind, len(list)+1), 0, 1)
 	}
 	if list[ind-1] == "--" && pos == 0 {
 		s.unset("OPTARG")

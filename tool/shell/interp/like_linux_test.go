@@ -415,10 +415,11 @@ func runBash(patience time.Duration, dir, command string, env []string, stdout, 
 	cmd.ExtraFiles[250-3] = held
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	err = cmd.Run()
+	late := ctx.Err()
 	stdout.Close()
 	stderr.Close()
 	held.Close()
-	if ctx.Err() == nil {
+	if late == nil {
 		leash.SetReadDeadline(time.Now().Add(patience))
 		io.Copy(io.Discard, leash)
 	}
@@ -426,8 +427,8 @@ func runBash(patience time.Duration, dir, command string, env []string, stdout, 
 		return -1, err
 	}
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	if ctx.Err() != nil {
-		return -1, ctx.Err()
+	if late != nil {
+		return -1, late
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

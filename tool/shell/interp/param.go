@@ -341,10 +341,13 @@ func (s *shell) slice(sl *syntax.Slice, r *ref) {
 		r.str = strings.Join(runes[at:end], "")
 		return
 	}
+	list := r.list
+	if len(list) == 0 && r.name != "@" && r.name != "*" {
+		return
+	}
 	if hasLen && n < 0 {
 		s.fail("%d: substring expression < 0", n)
 	}
-	list := r.list
 	switch {
 	case r.name == "@" || r.name == "*":
 		list = append([]string{s.name0}, list...)

@@ -103,6 +103,9 @@ func (s *shell) perform(st *syntax.Stmt) {
 // failure is its own.
 func (s *shell) redirected(st *syntax.Stmt) bool {
 	s.at(st.Pos())
+	if st.Cmd == nil {
+		s.substState = -1
+	}
 	marks := len(s.procSubs)
 	defer s.closeProcSubs(marks)
 	undo, ok := s.redirect(st.Redirs)
@@ -152,7 +155,7 @@ func (s *shell) funcDepth() int {
 func (s *shell) compound(cmd syntax.Command) bool {
 	switch cm := cmd.(type) {
 	case nil:
-		s.leaf(0)
+		s.leaf(max(s.substState, 0)) // of a here-document
 	case *syntax.Block:
 		s.stmts(cm.Stmts)
 		return false
