@@ -363,7 +363,7 @@ func TestOnlyHandlersReachOut(t *testing.T) {
 		"filepath": {"EvalSymlinks", "Glob", "Walk", "WalkDir"},
 	}
 	allowed := map[string]string{
-		"DefaultHandlers": "the handlers", "OpenFile": "the handlers", "startProcess": "the handlers", "startLimited": "the handlers",
+		"DefaultHandlers": "the handlers", "openPath": "the handlers", "inProc": "the handlers", "startProcess": "the handlers", "startLimited": "the handlers",
 		"openNull": "/dev/null", "openFolder": "the current folder, without reading it", "memoryFile": "a file in memory",
 		"realPath": "reads a link that the Stat handler was asked about", "kill": "the kill builtin, which the Call handler sees",
 	}

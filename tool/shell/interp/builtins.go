@@ -792,6 +792,9 @@ func setBuiltin(s *shell, args []string) int {
 		}
 		for i := 1; i < len(arg); i++ {
 			if _, ok := optionFlagged(arg[i]); !ok && arg[i] != 'o' {
+				if strings.Contains(arg[:i], "o") {
+					s.unsupported("set with -o and its name in one word", s.pos)
+				}
 				s.complain("set", "%c%c: invalid option", arg[0], arg[i])
 				s.usage("set")
 				return 2

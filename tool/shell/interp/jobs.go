@@ -398,5 +398,9 @@ func (s *shell) kill(pid int, sig syscall.Signal) error {
 			return ch.p.Signal(sig)
 		}
 	}
-	return syscall.Kill(pid, sig)
+	var err error
+	if !s.r.gate.pass(func() { err = syscall.Kill(pid, sig) }) {
+		panic(halted{})
+	}
+	return err
 }

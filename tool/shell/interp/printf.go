@@ -102,6 +102,7 @@ func (f *formatter) once(format string) {
 		}
 		n, ok := f.directive(format[i:])
 		if !ok {
+			f.stop = true // a bad format is not used again for more arguments
 			return
 		}
 		i += n - 1

@@ -193,6 +193,9 @@ func waitBuiltin(s *shell, args []string) int {
 				s.complain("wait", "%s: no such job", id)
 			case err != nil:
 				s.complain("wait", "`%s': not a pid or valid job spec", id)
+				if id != "" && id[0] >= '0' && id[0] <= '9' {
+					return 1
+				}
 				status = 1
 				continue
 			default:

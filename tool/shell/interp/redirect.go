@@ -211,6 +211,9 @@ func (s *shell) duplicate(rd *syntax.Redirect, n int, variable string, put func(
 		return false
 	}
 	d := s.fds[m]
+	if d == nil && m == n && variable == "" {
+		return true // 7>&7 of a closed descriptor is nothing
+	}
 	if d == nil {
 		s.warn("%s: %s", s.nodeText(rd.Word), errText(syscall.EBADF))
 		return false

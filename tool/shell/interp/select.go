@@ -12,7 +12,7 @@ import (
 // selectLoop does select: it shows a menu and reads choices until its input ends.
 func (s *shell) selectLoop(cm *syntax.ForClause) {
 	loop, ok := cm.Loop.(*syntax.WordIter)
-	if !ok {
+	if !ok || !syntax.ValidName(loop.Name.Value) {
 		s.unsupported("select", cm.Pos())
 	}
 	items := s.params

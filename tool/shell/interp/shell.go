@@ -480,6 +480,9 @@ func (s *shell) open(path string, flag int, reason string) (*desc, error) {
 		if !errors.Is(err, syscall.ENXIO) {
 			return nil, err
 		}
+		if info, err := s.stat(path, false); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+			return nil, syscall.ENXIO // such as /dev/tty without a terminal
+		}
 		// A fifo without a reader: bash waits for one.
 		s.pause(5 * time.Millisecond)
 	}

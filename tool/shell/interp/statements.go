@@ -114,7 +114,7 @@ func (s *shell) redirected(st *syntax.Stmt) bool {
 		s.leaf(1)
 		return true
 	}
-	return s.compound(st.Cmd)
+	return s.compound(st)
 }
 
 // leaf sets the status of a command that is not made of others.
@@ -152,14 +152,15 @@ func (s *shell) funcDepth() int {
 
 // compound runs a compound command, and reports whether its failure is its own and not
 // one of the commands in it.
-func (s *shell) compound(cmd syntax.Command) bool {
-	switch cm := cmd.(type) {
+func (s *shell) compound(st *syntax.Stmt) bool {
+	switch cm := st.Cmd.(type) {
 	case nil:
 		s.leaf(max(s.substState, 0)) // of a here-document
 	case *syntax.Block:
 		s.stmts(cm.Stmts)
 		return false
 	case *syntax.Subshell:
+		s.current = st
 		c := s.sub()
 		if n := len(cm.Stmts); n > 0 {
 			c.last = lastStmt(cm.Stmts[n-1])
@@ -199,7 +200,7 @@ func (s *shell) compound(cmd syntax.Command) bool {
 	case *syntax.CoprocClause:
 		s.unsupported("coproc", cm.Pos())
 	default:
-		s.unsupported("a command of another shell", cmd.Pos())
+		s.unsupported("a command of another shell", st.Pos())
 	}
 	return true
 }
@@ -283,6 +284,12 @@ func (s *shell) forClause(cm *syntax.ForClause) {
 	}
 	switch loop := cm.Loop.(type) {
 	case *syntax.WordIter:
+		if !syntax.ValidName(loop.Name.Value) {
+			s.at(cm.Pos())
+			s.warn("`%s': not a valid identifier", loop.Name.Value)
+			s.leaf(1)
+			return
+		}
 		items := s.params
 		if loop.InPos.IsValid() {
 			items = s.fields(loop.Items)

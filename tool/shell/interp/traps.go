@@ -100,7 +100,7 @@ func (s *shell) runTraps() {
 }
 
 func (s *shell) runTrap(name string, t trap) {
-	noErr, off, command := s.noErr, s.lineOff, s.trapCommand
+	noErr, off, command, current := s.noErr, s.lineOff, s.trapCommand, s.current
 	s.noErr, s.lineOff = 0, 0
 	if name == "ERR" || name == "DEBUG" {
 		s.lineOff = s.line - 1 // $LINENO is where it failed, or will run
@@ -110,7 +110,7 @@ func (s *shell) runTrap(name string, t trap) {
 	}
 	s.traceDepth++
 	defer func() {
-		s.noErr, s.lineOff, s.trapCommand = noErr, off, command
+		s.noErr, s.lineOff, s.trapCommand, s.current = noErr, off, command, current
 		s.traceDepth--
 	}()
 	s.runText(t.action, &Source{Origin: Trap, Name: name, Text: t.action}, strings.ToLower(name)+" trap")
