@@ -197,10 +197,12 @@ func TestHandlerErrors(t *testing.T) {
 // TestUnsupported names constructs beforehand, and stops at them when they come up later.
 func TestUnsupported(t *testing.T) {
 	for text, want := range map[string]string{
-		"coproc cat":    "coproc",
-		"bind -p":       "bind",
-		"trap 'x' CHLD": "a trap for CHLD",
-		"x=$(enable)":   "enable",
+		"coproc cat":          "coproc",
+		"bind -p":             "bind",
+		"trap 'x' CHLD":       "a trap for CHLD",
+		"x=$(enable)":         "enable",
+		"f() echo a":          "a function of another shell",
+		"true && else echo a": "a reserved word as a command",
 		"select x in a b; do fg; done; trap x DEBUG; suspend": "",
 		"if true; then fc -l; fi":                             "fc",
 		"set -m":                                              "set -m",
@@ -225,7 +227,7 @@ func TestUnsupported(t *testing.T) {
 		`x=$(y=fc; $y); touch after`, `x=CHLD; trap : $x; touch after`, `{ x=help; $x; } & wait; touch after`, `set -o physical; set -o ${z:-monitor}; touch after`,
 		`help cd; touch after`, `cd --help; touch after`, `shopt -s expand_aliases; alias x=ls; x; touch after`, `[[ aa =~ (a)\1 ]]; touch after`,
 		`eval 'declare -A m; m[x.y]=1'; touch after`, `eval 'echo "${m[a b]}"' || touch after; touch after`,
-		`kill -9 -1; touch after`, `f() { ${1} -x; }; f enable; touch after`,
+		`kill -9 -1; touch after`, `eval 'f() touch after'; f; touch after`, `eval 'true && in x'; touch after`, `f() { ${1} -x; }; f enable; touch after`,
 	} {
 		s := newSession(t)
 		_, err := s.run(text)

@@ -183,7 +183,7 @@ func (s *shell) compound(st *syntax.Stmt) bool {
 		s.caseClause(cm)
 		return false
 	case *syntax.FuncDecl:
-		if cm.Name == nil || len(cm.Names) > 0 {
+		if cm.Name == nil || len(cm.Names) > 0 || simpleBody(cm) {
 			s.unsupported("a function of another shell", cm.Pos())
 		}
 		s.define(cm)
@@ -516,6 +516,9 @@ func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 		if _, ok := s.aliases[cm.Args[0].Lit()]; ok {
 			s.unsupported("an alias", cm.Pos())
 		}
+	}
+	if reservedFirst(cm) && (len(st.Redirs) == 0 || st.Redirs[0].Pos().After(cm.Pos())) {
+		s.unsupported("a reserved word as a command", cm.Pos())
 	}
 	s.debug(nil)
 	args := s.fields(cm.Args)

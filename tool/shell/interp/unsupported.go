@@ -31,7 +31,7 @@ func unsupportedNode(node syntax.Node) string {
 	case *syntax.TestDecl:
 		return "a test of bats"
 	case *syntax.FuncDecl:
-		if n.Name == nil || len(n.Names) > 0 {
+		if n.Name == nil || len(n.Names) > 0 || simpleBody(n) {
 			return "a function of another shell"
 		}
 	case *syntax.CmdSubst:
@@ -83,9 +83,37 @@ func unsupportedNode(node syntax.Node) string {
 			}
 		}
 	case *syntax.CallExpr:
+		if reservedFirst(n) {
+			return "a reserved word as a command"
+		}
 		return unsupportedCall(n)
 	}
 	return ""
+}
+
+// simpleBody reports whether a function's body is a simple command, which bash refuses.
+func simpleBody(fn *syntax.FuncDecl) bool {
+	if fn.Body == nil {
+		return true
+	}
+	switch fn.Body.Cmd.(type) {
+	case *syntax.CallExpr, *syntax.DeclClause, *syntax.BinaryCmd, nil:
+		return true
+	}
+	return false
+}
+
+// reservedFirst reports whether the parser takes for a command what bash takes for a misplaced
+// reserved word.
+func reservedFirst(call *syntax.CallExpr) bool {
+	if len(call.Assigns) > 0 || len(call.Args) == 0 {
+		return false
+	}
+	switch call.Args[0].Lit() {
+	case "in", "then", "else", "elif", "fi", "do", "done", "esac":
+		return true
+	}
+	return false
 }
 
 // extGlobIn reports whether statements use extended patterns where those must have been
