@@ -194,12 +194,17 @@ func exitBuiltin(s *shell, args []string) int {
 			panic(exiting{2})
 		}
 		if len(args) > 2 {
-			s.complain("exit", "too many arguments")
-			return 1
+			s.tooMany("exit")
 		}
 		status = n & 255
 	}
 	panic(exiting{status})
+}
+
+// tooMany ends the shell, as bash does if one of these builtins gets more than a number.
+func (s *shell) tooMany(name string) {
+	s.complain(name, "too many arguments")
+	panic(exiting{1})
 }
 
 func returnBuiltin(s *shell, args []string) int {
@@ -216,8 +221,7 @@ func returnBuiltin(s *shell, args []string) int {
 		if !ok {
 			n = 2
 		} else if len(args) > 2 {
-			s.complain("return", "too many arguments")
-			return 1
+			s.tooMany("return")
 		}
 		status = n & 255
 	}
@@ -236,6 +240,9 @@ func breakBuiltin(s *shell, args []string) int {
 		var ok bool
 		if n, ok = s.number(args[0], args[1]); !ok {
 			panic(exiting{128})
+		}
+		if len(args) > 2 {
+			s.tooMany(args[0])
 		}
 		if n < 1 {
 			s.complain(args[0], "%s: loop count out of range", args[1])
@@ -765,8 +772,7 @@ func shiftBuiltin(s *shell, args []string) int {
 			return 1
 		}
 		if len(args) > 2 {
-			s.complain("shift", "too many arguments")
-			return 1
+			s.tooMany("shift")
 		}
 	}
 	if n > len(s.params) {

@@ -1035,6 +1035,7 @@ func (s *shell) substitute(cs *syntax.CmdSubst) string {
 	}
 	c.traceDepth++
 	c.countFrom(s.line, cs.Stmts)
+	c.loops = s.loops // break ends the substitution
 	text := ""
 	done := make(chan struct{})
 	reader := &shell{r: s.r, src: s.src, pos: s.pos, dir: s.dir}
@@ -1125,6 +1126,7 @@ func (s *shell) procSubst(ps *syntax.ProcSubst) string {
 	j.procSub = true
 	c.traceDepth++
 	c.countFrom(s.line, ps.Stmts)
+	c.loops = s.loops // break ends the substitution
 	s.launch(c, j, func() { c.stmts(ps.Stmts) })
 	n := s.fds.free(63, -1)
 	s.fds.put(n, adopt(ours))
