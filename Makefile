@@ -74,7 +74,7 @@ fuzz: need-all ## every fuzz test for FUZZTIME (2m), raw text against three shel
 	ASSENT_SOUND=1000000 $(GO) test -tags all -count=1 -timeout 12h -run '^TestSound$$' ./internal/soundness
 
 like-bash: need-all ## real commands in bash and in our own interpreter: the same output, status and files
-	$(GO) test -count=1 -tags likebash -timeout 60m -run '^TestLikeBash$$' ./tool/shell/interp
+	$(GO) test -count=1 -tags likebash -timeout 60m -run '^Test(Mutated)?LikeBash$$' ./tool/shell/interp
 
 soak: need-all ## all tests with their long rounds in full
 	ASSENT_ROUNDS=full $(RACE) -tags all -count=1 -timeout 2h ./...

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -41,7 +42,7 @@ type running struct {
 	ran  []string
 	size int
 	more int
-	over bool // something was refused
+	over string // why something was refused
 }
 
 // judge decides about one act.
@@ -176,8 +177,8 @@ func (r *running) builtins(ctx context.Context) []string {
 func (r *running) goesOn(act wire.Act) wire.Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.over {
-		return wire.Answer{Why: "the command was ended"}
+	if r.over != "" {
+		return wire.Answer{Why: r.over}
 	}
 	if act.Kind == wire.Start {
 		text := analysis.QuoteWords(act.Argv)
@@ -207,6 +208,6 @@ func (r *running) started() []string {
 func (r *running) refuse(why string) wire.Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.over = true
-	return wire.Answer{Why: why}
+	r.over = cmp.Or(r.over, why) // the first one ended the command
+	return wire.Answer{Why: r.over}
 }

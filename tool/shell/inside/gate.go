@@ -2,12 +2,14 @@ package inside
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/assent-dev/assent/tool/shell/interp"
 	"github.com/assent-dev/assent/tool/shell/wire"
@@ -234,7 +236,10 @@ func (g *gate) open(ctx context.Context, req *interp.OpenRequest) (func() (*os.F
 		}
 	}
 	return func() (*os.File, error) {
-		defer t.close()
-		return interp.OpenFile(t.request(req))
+		f, err := interp.OpenFile(t.request(req))
+		if !errors.Is(err, syscall.ENXIO) { // then it is tried again: the other end of a fifo is missing
+			t.close()
+		}
+		return f, err
 	}, nil
 }

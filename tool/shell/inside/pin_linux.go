@@ -1,6 +1,7 @@
 package inside
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -129,51 +130,64 @@ type target struct {
 
 func (t target) close() { t.file.Close() }
 
-// find finds the file that a request names, without reading or changing anything.
+// find finds the file that a request names, without reading or changing anything. A link
+// that leads nowhere yet is followed to the name of the file that would be made.
 func find(req *interp.OpenRequest) (target, error) {
-	path := reach(req.Act, req.Path)
+	at := *req
 	for range maxLinks {
-		file, real, err := pin(path)
-		if err == nil {
-			if req.Flag&unix.O_EXCL != 0 && req.Flag&unix.O_CREAT != 0 {
-				file.Close()
-				return target{}, unix.EEXIST
-			}
-			return target{file: file, real: real}, nil
-		}
-		if !errors.Is(err, unix.ENOENT) || req.Flag&unix.O_CREAT == 0 {
-			return target{}, err
-		}
-		name := filepath.Base(path)
-		folder, real, folderErr := pin(path[:len(path)-len(filepath.Base(path))])
+		file, real, err := held(&at, at.Path, 0)
 		switch {
-		case folderErr != nil:
-			return target{}, folderErr
-		case name == "" || name == "." || name == ".." || path[len(path)-1] == '/':
-			folder.Close()
+		case err == nil && req.Flag&unix.O_EXCL != 0 && req.Flag&unix.O_CREAT != 0:
+			file.Close()
+			return target{}, unix.EEXIST
+		case err == nil:
+			return target{file: file, real: real}, nil
+		case !errors.Is(err, unix.ENOENT) || req.Flag&unix.O_CREAT == 0:
 			return target{}, err
 		}
-		link, linkErr := os.Readlink(pinned(folder, "") + "/" + name)
-		if linkErr != nil {
+		dir, name := filepath.Split(at.Path)
+		if name == "" || name == "." || name == ".." {
+			return target{}, err
+		}
+		folder, real, err := held(&at, cmp.Or(dir, "."), unix.O_DIRECTORY)
+		if err != nil {
+			return target{}, err
+		}
+		link, err := os.Readlink(pinned(folder, "") + "/" + name)
+		if err != nil {
 			return target{file: folder, name: name, real: filepath.Join(real, name)}, nil
 		}
-		folder.Close()
-		if path = link; !filepath.IsAbs(link) { // a link that leads nowhere yet
-			path = filepath.Join(real, link)
-		}
+		defer folder.Close()
+		at.Path, at.Dir, at.DirFile = link, real, folder
 	}
 	return target{}, unix.ELOOP
+}
+
+// held opens what a path leads to without reading it, and returns its name without links.
+func held(req *interp.OpenRequest, path string, flag int) (*os.File, string, error) {
+	look := *req
+	look.Path, look.Flag, look.Umask = path, unix.O_PATH|flag, -1
+	f, err := interp.OpenFile(&look)
+	if err != nil {
+		return nil, "", err
+	}
+	real, err := os.Readlink(pinned(f, ""))
+	if err != nil {
+		f.Close()
+		return nil, "", err
+	}
+	return f, real, nil
 }
 
 // request is the request for the file that was found.
 func (t target) request(req *interp.OpenRequest) *interp.OpenRequest {
 	out := *req
 	if t.name == "" {
-		out.Path = pinned(t.file, "")
-		out.Flag &^= unix.O_CREAT | unix.O_EXCL
+		out.File = t.file
+		out.Flag = out.Flag&^(unix.O_CREAT|unix.O_EXCL) | unix.O_NONBLOCK
 		return &out
 	}
-	out.Path = pinned(t.file, "") + "/" + t.name
+	out.Dir, out.DirFile, out.Path = filepath.Dir(t.real), t.file, t.name
 	out.Flag |= unix.O_NOFOLLOW
 	return &out
 }

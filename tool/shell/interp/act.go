@@ -191,3 +191,13 @@ type LimitError struct {
 func (l *LimitError) Error() string {
 	return fmt.Sprintf("line %d: %s", l.Act.Pos.Line(), l.What)
 }
+
+// InternalError is a fault of the interpreter itself. It ends the run like a refusal.
+type InternalError struct {
+	Panic any
+	Stack []byte
+}
+
+func (e *InternalError) Error() string {
+	return fmt.Sprintf("the shell stopped because of a fault of its own (%v); nothing more of this command runs; please report the command", e.Panic)
+}

@@ -21,6 +21,9 @@ func init() {
 	builtins = map[string]builtin{
 		":": ok, "true": ok, "false": func(*shell, []string) int { return 1 },
 		"complete": ok, "compopt": ok, // completion has no effect where nobody types
+		"compgen": compgenBuiltin,
+		// Job control is off and cannot be switched on.
+		"bg": noJobControl, "fg": noJobControl, "suspend": noJobControl,
 		"history": ok,
 		".":       sourceBuiltin, "source": sourceBuiltin,
 		"[": testBuiltin, "test": testBuiltin,
@@ -47,8 +50,8 @@ func init() {
 	}
 }
 
-// unsupportedBuiltins need a terminal, job control or a history.
-var unsupportedBuiltins = []string{"bg", "bind", "compgen", "enable", "fc", "fg", "help", "suspend"}
+// unsupportedBuiltins need a terminal or a history, or change what a name means.
+var unsupportedBuiltins = []string{"bind", "enable", "fc", "help"}
 
 // usages are what bash prints after an invalid option.
 var usages = map[string]string{
@@ -68,7 +71,8 @@ var usages = map[string]string{
 	"mapfile": "mapfile [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]",
 	"command": "command [-pVv] command [arg ...]", "pwd": "pwd [-LP]", "source": "source filename [arguments]",
 	".": ". filename [arguments]", "exec": "exec [-cl] [-a name] [command [argument ...]] [redirection ...]",
-	"disown": "disown [-h] [-ar] [jobspec ... | pid ...]",
+	"compgen": "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]",
+	"disown":  "disown [-h] [-ar] [jobspec ... | pid ...]",
 }
 
 func (s *shell) usage(name string) {
@@ -116,6 +120,15 @@ func (s *shell) flags(args []string, spec string, set func(flag byte, value stri
 		}
 	}
 	return args, true
+}
+
+func noJobControl(s *shell, args []string) int {
+	what := "no job control"
+	if args[0] == "suspend" {
+		what = "cannot suspend: no job control"
+	}
+	s.complain(args[0], "%s", what)
+	return 1
 }
 
 func echoBuiltin(s *shell, args []string) int {
@@ -181,12 +194,17 @@ func exitBuiltin(s *shell, args []string) int {
 			panic(exiting{2})
 		}
 		if len(args) > 2 {
-			s.complain("exit", "too many arguments")
-			return 1
+			s.tooMany("exit")
 		}
 		status = n & 255
 	}
 	panic(exiting{status})
+}
+
+// tooMany ends the shell, as bash does if one of these builtins gets more than a number.
+func (s *shell) tooMany(name string) {
+	s.complain(name, "too many arguments")
+	panic(exiting{1})
 }
 
 func returnBuiltin(s *shell, args []string) int {
@@ -203,11 +221,11 @@ func returnBuiltin(s *shell, args []string) int {
 		if !ok {
 			n = 2
 		} else if len(args) > 2 {
-			s.complain("return", "too many arguments")
-			return 1
+			s.tooMany("return")
 		}
 		status = n & 255
 	}
+	s.beforeReturn = s.status
 	s.flow = flow{kind: 'r'}
 	return status
 }
@@ -222,6 +240,9 @@ func breakBuiltin(s *shell, args []string) int {
 		var ok bool
 		if n, ok = s.number(args[0], args[1]); !ok {
 			panic(exiting{128})
+		}
+		if len(args) > 2 {
+			s.tooMany(args[0])
 		}
 		if n < 1 {
 			s.complain(args[0], "%s: loop count out of range", args[1])
@@ -312,9 +333,13 @@ func sourceBuiltin(s *shell, args []string) int {
 	}()
 	s.status = 0
 	s.runText(text, &Source{Origin: Sourced, Name: path, Text: text}, "")
+	if s.flow.kind == 0 {
+		s.beforeReturn = s.status
+	}
 	if s.flow.kind == 'r' {
 		s.flow = flow{}
 	}
+	s.returned()
 	return s.status
 }
 
@@ -747,8 +772,7 @@ func shiftBuiltin(s *shell, args []string) int {
 			return 1
 		}
 		if len(args) > 2 {
-			s.complain("shift", "too many arguments")
-			return 1
+			s.tooMany("shift")
 		}
 	}
 	if n > len(s.params) {
@@ -766,6 +790,25 @@ func setBuiltin(s *shell, args []string) int {
 	if len(args) == 0 {
 		s.showVariables()
 		return 0
+	}
+	// bash looks at all options before it obeys the first.
+	for _, arg := range args {
+		if len(arg) < 2 || arg[0] != '-' && arg[0] != '+' || arg == "--" {
+			break
+		}
+		for i := 1; i < len(arg); i++ {
+			if _, ok := optionFlagged(arg[i]); !ok && arg[i] != 'o' {
+				if strings.Contains(arg[:i], "o") {
+					s.unsupported("set with -o and its name in one word", s.pos)
+				}
+				s.complain("set", "%c%c: invalid option", arg[0], arg[i])
+				s.usage("set")
+				return 2
+			}
+		}
+		if strings.HasSuffix(arg, "o") {
+			break // its name may follow
+		}
 	}
 	for len(args) > 0 {
 		arg := args[0]
@@ -945,7 +988,7 @@ func getoptsBuiltin(s *shell, args []string) int {
 	}
 	if ind > len(list) || pos == 0 && (len(list[ind-1]) < 2 || list[ind-1][0] != '-') {
 		s.unset("OPTARG")
-		return finish("?", ind, 0, 1)
+		return finish("?", min(ind, len(list)+1), 0, 1)
 	}
 	if list[ind-1] == "--" && pos == 0 {
 		s.unset("OPTARG")

@@ -23,11 +23,15 @@ type declArg struct {
 // declClause runs declare, local, export, readonly and typeset.
 func (s *shell) declClause(st *syntax.Stmt, cm *syntax.DeclClause) {
 	s.at(cm.Pos())
+	if len(cm.Args) > 0 {
+		s.line = cm.Args[0].End().Line() + s.lineOff // as in commandLine
+	}
 	s.current = st
 	s.substState = -1
 	s.notProgram()
 	marks := len(s.procSubs)
 	defer s.closeProcSubs(marks)
+	s.debug(nil)
 	if cm.Variant.Value == "nameref" {
 		s.unsupported("nameref", cm.Pos())
 	}

@@ -32,7 +32,7 @@
 //
 // # What is not supported
 //
-// [Unsupported] names what the interpreter does not have: job control, coproc, select, fc,
-// bind and a few more. What comes up only at run time ends the run before it has an effect,
+// [Unsupported] names what the interpreter does not have: job control, coproc, fc, bind and a
+// few more. What comes up only at run time ends the run before it has an effect,
 // with an [UnsupportedError]. It never goes on with something else.
 package interp

@@ -99,6 +99,9 @@ func (s *shell) external(args, added []string, path string) int {
 			s.warn("%s: %s", name, errText(syscall.ENOENT))
 			return 127
 		}
+		if needsAnsi(name) {
+			name = quoteAnsi(name)
+		}
 		s.warn("%s: command not found", name)
 		return 127
 	}

@@ -128,13 +128,17 @@ func FuzzRun(f *testing.F) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			r.Run(ctx, file)
+			_, err = r.Run(ctx, file)
 			r.Terminate(0)
 		}()
 		select {
 		case <-ended:
 		case <-time.After(20 * time.Second):
 			t.Fatalf("%q does not end", text)
+		}
+		var fault *interp.InternalError
+		if errors.As(err, &fault) {
+			t.Fatalf("%q: %v\n%s", text, fault, fault.Stack)
 		}
 		if n := late.Load(); n > 0 {
 			t.Errorf("%q: %d acts after act %d was refused", text, n, refuse)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -417,4 +418,36 @@ func TestNoneLeft(t *testing.T) {
 		}
 	}
 	t.Errorf("%d descriptors are open, %d were", after, before)
+}
+
+// TestOwnProcess: a redirection reaches nothing of this process, whose memory and descriptors
+// are the interpreter's.
+func TestOwnProcess(t *testing.T) {
+	secret, err := os.Open("gate.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secret.Close()
+	for _, path := range []string{
+		"/proc/self/mem", "/proc/$$/mem", "/proc/thread-self/mem", "/proc/self/maps", "/proc/self/./fd/%d", "/proc/$$/fd/%d", "//proc/self/fd/%d",
+		"/proc/self/task/$$/fd/%d", "link/%d", "other", "/dev/../proc/self/environ", "/proc/self/cwd/gate.go",
+	} {
+		s := newSession(t)
+		for name, target := range map[string]string{"link": "/proc/self/fd", "other": "/proc/self/maps"} {
+			if err := os.Symlink(target, filepath.Join(s.dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		path = strings.ReplaceAll(path, "%d", strconv.Itoa(int(secret.Fd())))
+		if _, err := s.run("{ : <" + path + "; } && touch opened; { : <>" + path + "; } && touch opened"); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if slices.Contains(s.files(), "opened") {
+			t.Errorf("%s was opened", path)
+		}
+	}
+	s := newSession(t)
+	if _, err := s.run(": </proc/1/status && : </proc/version && echo x >/proc/self/fd/1 && touch opened"); err != nil || !slices.Contains(s.files(), "opened") {
+		t.Errorf("%v, files %q", err, s.files())
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -78,7 +77,9 @@ func Start(req *ExecRequest) (Process, error) {
 			pid, err = startProcess(req)
 		}
 	}
-	withUmask(req.Umask, start)
+	if masked := withUmask(req.Umask, start); masked != nil {
+		return nil, masked
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -137,26 +138,19 @@ func OpenFile(req *OpenRequest) (*os.File, error) {
 	if req.Network != "" {
 		return nil, syscall.EINVAL
 	}
-	path := req.Path
-	flag := req.Flag
-	if req.File != nil {
-		path = filepath.Join("/dev/fd", fdName(req.File))
-	} else if path != "" && !filepath.IsAbs(path) {
-		path = folderPath(req.Act) + "/" + path
-	}
-	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 && req.File == nil {
-		flag |= syscall.O_NONBLOCK
-	}
 	var fd int
 	var err error
-	withUmask(req.Umask, func() {
+	masked := withUmask(req.Umask, func() {
 		for {
-			fd, err = syscall.Open(path, flag|syscall.O_CLOEXEC, uint32(req.Perm.Perm()))
+			fd, err = openPath(req)
 			if err != syscall.EINTR {
 				return
 			}
 		}
 	})
+	if masked != nil {
+		return nil, masked
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -136,11 +136,13 @@ func readBuiltin(s *shell, args []string) int {
 		s.complain("read", "%s", bad)
 		return 1
 	}
-	for _, name := range append(names[:len(names):len(names)], o.array) {
-		if base, _, _ := cutSubscript(name); name != "" && !syntax.ValidName(base) {
-			s.complain("read", "`%s': not a valid identifier", name)
-			return 1
-		}
+	first := o.array
+	if len(names) > 0 && first == "" {
+		first = names[0] // the others are looked at when it is their turn
+	}
+	if base, _, _ := cutSubscript(first); first != "" && !syntax.ValidName(base) {
+		s.complain("read", "`%s': not a valid identifier", first)
+		return 1
 	}
 	d := s.fds[o.fd]
 	if d == nil {
@@ -236,6 +238,15 @@ func (s *shell) storeRead(text []byte, marks []bool, names []string, o readOpts)
 	good := true
 	put := func(name, value string) {
 		base, sub, isSub := cutSubscript(name)
+		if !syntax.ValidName(base) {
+			if good {
+				s.complain("read", "`%s': not a valid identifier", name)
+			}
+			good = false
+		}
+		if !good {
+			return
+		}
 		if isSub {
 			sub = s.runtimeSubscript(base, sub)
 		}

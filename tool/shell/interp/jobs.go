@@ -152,7 +152,10 @@ func (s *shell) background(st *syntax.Stmt) {
 	s.at(st.Pos())
 	own := *st
 	own.Background = false
+	debugged := s.debugAhead(&own)
 	c := s.sub()
+	c.inDebug = debugged
+	_, c.simpleStage = st.Cmd.(*syntax.CallExpr)
 	j := s.newJob(c, stmtText(s.src, &own))
 	switch cm := st.Cmd.(type) {
 	case *syntax.CallExpr:
@@ -395,5 +398,9 @@ func (s *shell) kill(pid int, sig syscall.Signal) error {
 			return ch.p.Signal(sig)
 		}
 	}
-	return syscall.Kill(pid, sig)
+	var err error
+	if !s.r.gate.pass(func() { err = syscall.Kill(pid, sig) }) {
+		panic(halted{})
+	}
+	return err
 }

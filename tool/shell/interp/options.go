@@ -8,7 +8,7 @@ import (
 // options are what set and shopt switch. Those without a field of their own have no
 // effect in a shell that nobody types into, or are not supported.
 type options struct {
-	allexport, braceexpand, errexit, errtrace, noclobber, noexec, noglob, nounset, physical, pipefail, xtrace bool
+	allexport, braceexpand, errexit, errtrace, functrace, noclobber, noexec, noglob, nounset, physical, pipefail, verbose, xtrace bool
 
 	dotglob, expandAliases, extglob, failglob, globskipdots, globstar, inheritErrexit, lastpipe, nocaseglob, nocasematch, nullglob, patsubReplacement, sourcepath, xpgEcho, shiftVerbose bool
 
@@ -29,7 +29,7 @@ var setOptions = []option{
 	{name: "emacs"},
 	{name: "errexit", flag: 'e', at: func(o *options) *bool { return &o.errexit }},
 	{name: "errtrace", flag: 'E', at: func(o *options) *bool { return &o.errtrace }},
-	{name: "functrace", flag: 'T'},
+	{name: "functrace", flag: 'T', at: func(o *options) *bool { return &o.functrace }},
 	{name: "hashall", flag: 'h', on: true},
 	{name: "histexpand", flag: 'H'},
 	{name: "history"},
@@ -48,7 +48,7 @@ var setOptions = []option{
 	{name: "pipefail", at: func(o *options) *bool { return &o.pipefail }},
 	{name: "posix", fixed: true},
 	{name: "privileged", flag: 'p', fixed: true},
-	{name: "verbose", flag: 'v', fixed: true},
+	{name: "verbose", flag: 'v', at: func(o *options) *bool { return &o.verbose }},
 	{name: "vi"},
 	{name: "xtrace", flag: 'x', at: func(o *options) *bool { return &o.xtrace }},
 }

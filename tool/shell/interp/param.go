@@ -215,8 +215,8 @@ func (s *shell) parseRef(text string) (ref, bool) {
 		}
 		return r, true
 	}
-	_, err := strconv.Atoi(text)
-	return r, syntax.ValidName(text) || err == nil || len(text) == 1 && strings.Contains("@*#?-$!_", text)
+	isNumber := text != "" && strings.Trim(text, "0123456789") == ""
+	return r, syntax.ValidName(text) || isNumber || len(text) == 1 && strings.Contains("@*#?-$!_", text)
 }
 
 // runtimeSubscript evaluates a subscript that came from a value.
@@ -304,10 +304,10 @@ func (s *shell) keys(name string) []string {
 }
 
 func (s *shell) length(str string) int {
-	if s.utf8() {
-		return utf8.RuneCountInString(str)
+	if !s.utf8() || ascii(str) {
+		return len(str)
 	}
-	return len(str)
+	return utf8.RuneCountInString(str)
 }
 
 func (s *shell) slice(sl *syntax.Slice, r *ref) {
@@ -317,34 +317,39 @@ func (s *shell) slice(sl *syntax.Slice, r *ref) {
 		n = int(s.arith(sl.Length))
 	}
 	if r.all == 0 {
-		runes := s.chars(r.str)
+		size := s.length(r.str)
 		if at < 0 {
-			if at += len(runes); at < 0 {
-				r.str = ""
-				return
-			}
+			at += size
 		}
-		if at > len(runes) {
+		if at < 0 || at > size {
 			r.str = ""
 			return
 		}
-		end := len(runes)
+		end := size
 		if hasLen {
 			if n < 0 {
 				if end += n; end < at {
 					s.fail("%d: substring expression < 0", n)
 				}
 			} else {
-				end = min(end, at+n)
+				end = at + min(end-at, n) // n may be the largest number
 			}
 		}
-		r.str = strings.Join(runes[at:end], "")
+		if size == len(r.str) {
+			r.str = r.str[at:end]
+			return
+		}
+		from := offset(r.str, at)
+		r.str = r.str[from : from+offset(r.str[from:], end-at)]
+		return
+	}
+	list := r.list
+	if len(list) == 0 && r.name != "@" && r.name != "*" {
 		return
 	}
 	if hasLen && n < 0 {
 		s.fail("%d: substring expression < 0", n)
 	}
-	list := r.list
 	switch {
 	case r.name == "@" || r.name == "*":
 		list = append([]string{s.name0}, list...)
@@ -374,18 +379,29 @@ func (s *shell) slice(sl *syntax.Slice, r *ref) {
 	r.list = list
 }
 
-// chars splits a string into its characters.
-func (s *shell) chars(str string) []string {
-	if !s.utf8() {
-		return strings.Split(str, "")
+func ascii(str string) bool {
+	for len(str) >= 8 {
+		if (str[0]|str[1]|str[2]|str[3]|str[4]|str[5]|str[6]|str[7])&0x80 != 0 {
+			return false
+		}
+		str = str[8:]
 	}
-	out := make([]string, 0, len(str))
-	for len(str) > 0 {
-		_, n := utf8.DecodeRuneInString(str)
-		out = append(out, str[:n])
-		str = str[n:]
+	for i := range len(str) {
+		if str[i] >= utf8.RuneSelf {
+			return false
+		}
 	}
-	return out
+	return true
+}
+
+// offset returns where the first n characters end.
+func offset(str string, n int) int {
+	at := 0
+	for range n {
+		_, size := utf8.DecodeRuneInString(str[at:])
+		at += size
+	}
+	return at
 }
 
 // each changes the value, or every element.
@@ -627,7 +643,8 @@ func (x *expander) transform(op string, r *ref, q quoting) bool {
 		x.add(s.recreate(r), q.kind())
 		return true
 	case "K", "k":
-		if r.all == 0 {
+		isAssoc := r.v != nil && r.v.attrs&attrAssoc != 0
+		if r.all == 0 || r.name == "@" || r.name == "*" || !isAssoc && (r.v == nil || r.v.attrs&attrArray == 0) {
 			r.each(quoteSingle)
 			return false
 		}
@@ -637,7 +654,7 @@ func (x *expander) transform(op string, r *ref, q quoting) bool {
 			if op == "k" {
 				list = append(list, key, r.list[i])
 			} else {
-				if r.v.attrs&attrAssoc != 0 {
+				if isAssoc {
 					key = quoteKey(key)
 				}
 				list = append(list, key+" "+quoteDouble(r.list[i]))
@@ -645,7 +662,7 @@ func (x *expander) transform(op string, r *ref, q quoting) bool {
 		}
 		if op == "K" {
 			text := strings.Join(list, " ")
-			if r.v.attrs&attrAssoc != 0 && text != "" {
+			if isAssoc && text != "" {
 				text += " " // as bash has it
 			}
 			x.add(text, q.kind())

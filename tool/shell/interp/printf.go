@@ -102,6 +102,7 @@ func (f *formatter) once(format string) {
 		}
 		n, ok := f.directive(format[i:])
 		if !ok {
+			f.stop = true // a bad format is not used again for more arguments
 			return
 		}
 		i += n - 1
@@ -219,7 +220,13 @@ func (f *formatter) directive(format string) (int, bool) {
 		arg, _ := f.next()
 		f.pad(float(f.float(arg), c, sp), sp)
 	case 'n':
-		f.s.unsupported("printf %n", f.s.pos)
+		if name, ok := f.next(); ok && name != "" {
+			if !syntax.ValidName(name) {
+				f.complain("`%s': not a valid identifier", name)
+			} else if !f.s.assign(name, "", false, itoa(f.sb.Len()), false) {
+				f.status = 1
+			}
+		}
 	default:
 		f.complain("`%c': invalid format character", c)
 		return 0, false

@@ -193,7 +193,11 @@ func waitBuiltin(s *shell, args []string) int {
 				s.complain("wait", "%s: no such job", id)
 			case err != nil:
 				s.complain("wait", "`%s': not a pid or valid job spec", id)
-				return 1
+				if id != "" && id[0] >= '0' && id[0] <= '9' {
+					return 1
+				}
+				status = 1
+				continue
 			default:
 				s.complain("wait", "pid %s is not a child of this shell", id)
 			}

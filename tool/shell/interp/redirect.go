@@ -154,6 +154,9 @@ func (s *shell) openRedirect(path string, flag int, clobbers bool) *desc {
 	}
 	d, err := s.open(path, flag, "redirect")
 	if err != nil {
+		if strings.HasPrefix(path, "/dev/tcp/") || strings.HasPrefix(path, "/dev/udp/") {
+			s.errText(s.name0 + ": connect: " + errText(err) + "\n")
+		}
 		s.warn("%s: %s", path, errText(err))
 		return nil
 	}
@@ -172,6 +175,9 @@ func (s *shell) target(w *syntax.Word) (string, bool) {
 
 // duplicate does n>&m, n<&m, n>&-, n>&m- and >&file.
 func (s *shell) duplicate(rd *syntax.Redirect, n int, variable string, put func(int, *desc), give func(*desc) bool) bool {
+	if dashWord(rd) {
+		s.unsupported("a word after >&- without a space", rd.Pos())
+	}
 	word, ok := s.target(rd.Word)
 	if !ok {
 		return false
@@ -205,6 +211,9 @@ func (s *shell) duplicate(rd *syntax.Redirect, n int, variable string, put func(
 		return false
 	}
 	d := s.fds[m]
+	if d == nil && m == n && variable == "" {
+		return true // 7>&7 of a closed descriptor is nothing
+	}
 	if d == nil {
 		s.warn("%s: %s", s.nodeText(rd.Word), errText(syscall.EBADF))
 		return false
@@ -216,6 +225,16 @@ func (s *shell) duplicate(rd *syntax.Redirect, n int, variable string, put func(
 		put(m, nil)
 	}
 	return true
+}
+
+// dashWord reports whether the parser takes more than the "-" of >&- for its word. bash
+// closes the descriptor, and what follows is another word.
+func dashWord(rd *syntax.Redirect) bool {
+	if rd.Op != syntax.DplIn && rd.Op != syntax.DplOut || rd.Word == nil || len(rd.Word.Parts) == 0 {
+		return false
+	}
+	lit, ok := rd.Word.Parts[0].(*syntax.Lit)
+	return ok && strings.HasPrefix(lit.Value, "-") && (len(lit.Value) > 1 || len(rd.Word.Parts) > 1)
 }
 
 // fdNumber reads the number of a descriptor.

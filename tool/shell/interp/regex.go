@@ -2,6 +2,8 @@ package interp
 
 import (
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -75,10 +77,27 @@ func (s *shell) regexMatch(str, re string) int {
 // goRegexp turns a POSIX extended regular expression into one of Go.
 func (s *shell) goRegexp(re string) (string, bool) {
 	var sb strings.Builder
-	depth := 0
-	start := true // nothing before it that * could repeat
+	var opened []int // where the open groups begin
+	start := true    // nothing before it that * could repeat
+	atom := 0        // where what a repetition repeats begins
+	again := false   // it is a repetition itself
+	repeat := func(op string) {
+		if again { // Go does not repeat a repetition, and reads a second ? as lazy
+			text := sb.String()
+			sb.Reset()
+			sb.WriteString(text[:atom] + "(?:" + text[atom:] + ")")
+		}
+		sb.WriteString(op)
+		again = true
+	}
 	for i := 0; i < len(re); i++ {
 		c := re[i]
+		if strings.IndexByte("*+?{", c) < 0 {
+			if c != ')' {
+				atom = sb.Len()
+			}
+			again = false
+		}
 		switch c {
 		case '\\':
 			if i++; i == len(re) {
@@ -110,18 +129,20 @@ func (s *shell) goRegexp(re string) (string, bool) {
 			i += n - 1
 			start = false
 		case '(':
-			depth++
+			opened = append(opened, sb.Len())
 			sb.WriteByte(c)
 			start = true
 			if i+1 < len(re) && re[i+1] == '?' {
 				return "", false
 			}
 		case ')':
-			if depth == 0 {
+			if len(opened) == 0 {
+				atom = sb.Len()
 				sb.WriteString(`\)`)
 				break
 			}
-			depth--
+			atom = opened[len(opened)-1]
+			opened = opened[:len(opened)-1]
 			sb.WriteByte(c)
 			start = false
 		case '|':
@@ -129,33 +150,25 @@ func (s *shell) goRegexp(re string) (string, bool) {
 			start = true
 		case '*', '+', '?':
 			if start {
-				if c != '*' {
-					return "", false
-				}
-				sb.WriteString(`\*`)
-				start = false
-				break
+				return "", false
 			}
-			// Go reads a second ? as lazy; two repetitions are one.
-			for i+1 < len(re) && strings.IndexByte("*+?", re[i+1]) >= 0 {
-				i++
-				if re[i] != c {
-					c = '*'
-				}
-			}
-			sb.WriteByte(c)
+			repeat(string(c))
 		case '{':
 			end := strings.IndexByte(re[i:], '}')
 			if start || end < 0 || !isInterval(re[i+1:i+end]) {
-				sb.WriteString(`\{`)
-				start = false
-				break
+				return "", false
 			}
 			interval := re[i : i+end+1]
 			if strings.HasPrefix(interval, "{,") {
 				interval = "{0" + interval[1:]
 			}
-			sb.WriteString(interval)
+			for n := range strings.SplitSeq(interval[1:len(interval)-1], ",") {
+				// Go repeats up to 1,000 times, and the C library up to 32,767 times.
+				if n, _ := strconv.Atoi(n); n > 1000 && n <= 32767 {
+					s.unsupported("more than 1,000 repetitions in a regular expression", s.pos)
+				}
+			}
+			repeat(interval)
 			i += end
 		case '^', '$', '.':
 			if c == '$' {
@@ -171,7 +184,7 @@ func (s *shell) goRegexp(re string) (string, bool) {
 			start = false
 		}
 	}
-	return sb.String(), depth == 0
+	return sb.String(), len(opened) == 0
 }
 
 func isInterval(s string) bool {
@@ -186,13 +199,15 @@ func isInterval(s string) bool {
 	return s != ","
 }
 
+var classNames = strings.Fields("alnum alpha blank cntrl digit graph lower print punct space upper xdigit")
+
 // bracket reads a bracket expression and returns its length and Go's form of it.
 func bracket(re string) (int, string) {
 	p := patParser{src: []rune(re), i: 1}
 	// A backslash is an ordinary character here.
 	var plain []rune
-	for _, r := range p.src {
-		if r == '\\' {
+	for i, r := range p.src {
+		if r == '\\' || r == '!' && i == 1 {
 			plain = append(plain, '\\')
 		}
 		plain = append(plain, r)
@@ -202,8 +217,18 @@ func bracket(re string) (int, string) {
 	if class == nil {
 		return 0, ""
 	}
+	for _, name := range class.names {
+		if !slices.Contains(classNames, name) {
+			return 0, ""
+		}
+	}
+	for i := 0; i < len(class.ranges); i += 2 {
+		if class.ranges[i] > class.ranges[i+1] {
+			return 0, ""
+		}
+	}
 	var sb strings.Builder
 	class.expr(&sb)
 	text := string(p.src[:p.i])
-	return len(strings.ReplaceAll(text, `\\`, `\`)), sb.String()
+	return len(strings.ReplaceAll(strings.Replace(text, `[\!`, `[!`, 1), `\\`, `\`)), sb.String()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -108,9 +109,7 @@ func (r *Runner) Run(ctx context.Context, file *syntax.File) (status int, err er
 	defer context.AfterFunc(ctx, func() { r.gate.close(context.Cause(ctx)) })()
 	defer func() {
 		if p := recover(); p != nil {
-			if _, ok := p.(halted); !ok {
-				panic(p)
-			}
+			r.halt(p)
 			status, err = 1, r.gate.reason()
 		}
 	}()
@@ -125,6 +124,14 @@ func (r *Runner) Run(ctx context.Context, file *syntax.File) (status int, err er
 		return status, err
 	}
 	return status, nil
+}
+
+// halt is the end of a goroutine that panicked. A closed gate is the usual reason. A fault of
+// the interpreter closes the gate: what was judged must not go on in part.
+func (r *Runner) halt(p any) {
+	if _, ok := p.(halted); !ok {
+		r.gate.close(&InternalError{p, debug.Stack()})
+	}
 }
 
 // Stop ends the run from outside, for a reason.
@@ -205,7 +212,7 @@ func (s *shell) runText(text string, src *Source, who string) {
 // some that bash runs, such as ${m[a b]}.
 var surely = []string{
 	"without closing quote", "reached EOF without", "can only be used", "can only immediately follow", "a statement list",
-	"must be followed by a statement", "not a valid start for a statement", "a command can only contain words",
+	"must be followed by a statement", "must be followed by a word", "not a valid start for a statement", "a command can only contain words",
 	"word list can only contain words", "must be followed by `)`",
 }
 
@@ -224,9 +231,25 @@ func (s *shell) syntaxError(err error, who string) {
 	s.errText(name + ": line " + itoa(int(line)) + ": syntax error: " + msg + "\n")
 }
 
+// verbose shows the lines that set -v shows as they are read: those after the line shown, to
+// the line to.
+func (s *shell) verbose(shown, to uint) uint {
+	if !s.opt.verbose {
+		return to
+	}
+	n := uint(0)
+	for line := range strings.Lines(s.src.Text) {
+		if n++; n > shown && n <= to {
+			s.errText(strings.TrimSuffix(line, "\n") + "\n")
+		}
+	}
+	return to
+}
+
 // units runs statements. An expansion that fails drops the rest of its line only, since
 // bash reads and runs line by line.
 func (s *shell) units(stmts []*syntax.Stmt) {
+	shown := uint(0)
 	for len(stmts) > 0 && s.flow.kind == 0 {
 		n := 1
 		for n < len(stmts) && stmts[n].Pos().Line() <= stmts[n-1].End().Line() {
@@ -234,6 +257,7 @@ func (s *shell) units(stmts []*syntax.Stmt) {
 		}
 		line := stmts[:n]
 		stmts = stmts[n:]
+		shown = s.verbose(shown, line[n-1].End().Line())
 		if !s.opt.extglob && extGlobIn(line) {
 			// bash does not even read such a line.
 			s.at(line[0].Pos())

@@ -62,6 +62,11 @@ type shell struct {
 	substState int // status of the last command substitution, or -1
 	lastArg    string
 	current    *syntax.Stmt // BASH_COMMAND
+	// trapCommand is BASH_COMMAND while a trap runs: what was about to run, or failed.
+	trapCommand string
+	inDebug     bool
+	// beforeReturn is the status before return, which a RETURN trap sees.
+	beforeReturn int
 
 	flow   flow
 	loops  int
@@ -75,6 +80,7 @@ type shell struct {
 	lead         *job // the job whose process id is this shell's next program
 	tail         *job // the job whose ( ) this shell runs: its last program takes the shell's place
 	inBackground bool
+	simpleStage  bool // bash would fork only for the command itself
 
 	procSubs []int // descriptors of <(...), to be closed after the command
 
@@ -160,7 +166,7 @@ func (s *shell) sub() *shell {
 	c.matchers = nil
 	c.grown = 0
 	c.errTrap, c.signalledChild, c.killed = true, nil, 0
-	c.last = nil
+	c.last, c.simpleStage = nil, false
 	c.level++
 	c.depth++
 	c.self = s.r.crowd.newPid()
@@ -174,7 +180,7 @@ func (s *shell) sub() *shell {
 	c.traps = map[string]trap{}
 	for name, t := range s.traps {
 		t.inherited = !t.ignores()
-		if name == "ERR" && s.opt.errtrace {
+		if name == "ERR" && s.opt.errtrace || (name == "DEBUG" || name == "RETURN") && s.opt.functrace {
 			t.inherited = false
 		}
 		c.traps[name] = t
@@ -329,7 +335,7 @@ func (s *shell) discard(status int) {
 func (s *shell) abort(format string, args ...any) {
 	s.warn(format, args...)
 	status := 127
-	if s.level > 0 || s.opt.errexit {
+	if s.level > 0 && !s.simpleStage || s.opt.errexit {
 		status = 1
 	}
 	panic(exiting{status})
@@ -474,6 +480,9 @@ func (s *shell) open(path string, flag int, reason string) (*desc, error) {
 		}
 		if !errors.Is(err, syscall.ENXIO) {
 			return nil, err
+		}
+		if info, err := s.stat(path, false); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+			return nil, syscall.ENXIO // such as /dev/tty without a terminal
 		}
 		// A fifo without a reader: bash waits for one.
 		s.pause(5 * time.Millisecond)

@@ -79,6 +79,9 @@ func (s *shell) special(name string) *variable {
 	case "BASH_SUBSHELL":
 		return num(s.level)
 	case "BASH_COMMAND":
+		if s.trapCommand != "" {
+			return str(s.trapCommand)
+		}
 		return str(s.commandText())
 	case "BASH_ARGV0":
 		return str(s.name0)

@@ -103,6 +103,9 @@ func (s *shell) perform(st *syntax.Stmt) {
 // failure is its own.
 func (s *shell) redirected(st *syntax.Stmt) bool {
 	s.at(st.Pos())
+	if st.Cmd == nil {
+		s.substState = -1
+	}
 	marks := len(s.procSubs)
 	defer s.closeProcSubs(marks)
 	undo, ok := s.redirect(st.Redirs)
@@ -111,7 +114,7 @@ func (s *shell) redirected(st *syntax.Stmt) bool {
 		s.leaf(1)
 		return true
 	}
-	return s.compound(st.Cmd)
+	return s.compound(st)
 }
 
 // leaf sets the status of a command that is not made of others.
@@ -149,14 +152,15 @@ func (s *shell) funcDepth() int {
 
 // compound runs a compound command, and reports whether its failure is its own and not
 // one of the commands in it.
-func (s *shell) compound(cmd syntax.Command) bool {
-	switch cm := cmd.(type) {
+func (s *shell) compound(st *syntax.Stmt) bool {
+	switch cm := st.Cmd.(type) {
 	case nil:
-		s.leaf(0)
+		s.leaf(max(s.substState, 0)) // of a here-document
 	case *syntax.Block:
 		s.stmts(cm.Stmts)
 		return false
 	case *syntax.Subshell:
+		s.current = st
 		c := s.sub()
 		if n := len(cm.Stmts); n > 0 {
 			c.last = lastStmt(cm.Stmts[n-1])
@@ -179,7 +183,7 @@ func (s *shell) compound(cmd syntax.Command) bool {
 		s.caseClause(cm)
 		return false
 	case *syntax.FuncDecl:
-		if cm.Name == nil || len(cm.Names) > 0 {
+		if cm.Name == nil || len(cm.Names) > 0 || simpleBody(cm) {
 			s.unsupported("a function of another shell", cm.Pos())
 		}
 		s.define(cm)
@@ -188,6 +192,7 @@ func (s *shell) compound(cmd syntax.Command) bool {
 	case *syntax.LetClause:
 		s.let(cm)
 	case *syntax.TestClause:
+		s.debug(func() string { return s.nodeText(cm) })
 		s.leaf(s.testClause(cm))
 	case *syntax.TimeClause:
 		s.time(cm)
@@ -195,7 +200,7 @@ func (s *shell) compound(cmd syntax.Command) bool {
 	case *syntax.CoprocClause:
 		s.unsupported("coproc", cm.Pos())
 	default:
-		s.unsupported("a command of another shell", cmd.Pos())
+		s.unsupported("a command of another shell", st.Pos())
 	}
 	return true
 }
@@ -272,12 +277,19 @@ func (s *shell) while(cm *syntax.WhileClause) {
 }
 
 func (s *shell) forClause(cm *syntax.ForClause) {
-	if cm.Select {
-		s.unsupported("select", cm.Pos())
-	}
 	defer s.looping()()
+	if cm.Select {
+		s.selectLoop(cm)
+		return
+	}
 	switch loop := cm.Loop.(type) {
 	case *syntax.WordIter:
+		if !syntax.ValidName(loop.Name.Value) {
+			s.at(cm.Pos())
+			s.warn("`%s': not a valid identifier", loop.Name.Value)
+			s.leaf(1)
+			return
+		}
 		items := s.params
 		if loop.InPos.IsValid() {
 			items = s.fields(loop.Items)
@@ -286,6 +298,7 @@ func (s *shell) forClause(cm *syntax.ForClause) {
 		for _, item := range items {
 			s.check()
 			s.at(cm.Pos())
+			s.debug(func() string { return "for " + loop.Name.Value + " in " + iterText(s.src, loop) })
 			if s.opt.xtrace {
 				s.trace("for " + loop.Name.Value + " in " + iterText(s.src, loop))
 			}
@@ -309,6 +322,7 @@ func (s *shell) forClause(cm *syntax.ForClause) {
 				return 1, true
 			}
 			s.at(cm.Pos())
+			s.debug(func() string { return "((" + s.nodeText(expr) + "))" })
 			if s.opt.xtrace {
 				s.trace("(( " + s.nodeText(expr) + " ))")
 			}
@@ -342,6 +356,7 @@ func (s *shell) forClause(cm *syntax.ForClause) {
 }
 
 func (s *shell) caseClause(cm *syntax.CaseClause) {
+	s.debug(func() string { return "case " + s.nodeText(cm.Word) + " in " })
 	if s.opt.xtrace {
 		s.trace("case " + s.nodeText(cm.Word) + " in")
 	}
@@ -432,6 +447,7 @@ func (s *shell) arithmCmd(cm *syntax.ArithmCmd) {
 	if cm.Unsigned {
 		s.unsupported("unsigned arithmetic", cm.Pos())
 	}
+	s.debug(func() string { return s.nodeText(cm) })
 	if s.opt.xtrace {
 		s.trace("(( " + s.nodeText(cm.X) + " ))")
 	}
@@ -440,6 +456,7 @@ func (s *shell) arithmCmd(cm *syntax.ArithmCmd) {
 }
 
 func (s *shell) let(cm *syntax.LetClause) {
+	s.debug(func() string { return s.nodeText(cm) })
 	// All words are expanded before the first is evaluated.
 	var srcs []*arithSrc
 	for _, expr := range cm.Exprs {
@@ -472,9 +489,25 @@ func letArgs(srcs []*arithSrc) []string {
 	return args
 }
 
+// commandLine is the line by which bash knows a simple command: where its second word ends,
+// since that could have made the first one a function's name.
+func commandLine(st *syntax.Stmt, cm *syntax.CallExpr) uint {
+	switch {
+	case len(cm.Assigns) > 0:
+		return cm.Assigns[0].End().Line()
+	case len(cm.Args) > 1 && (len(st.Redirs) == 0 || st.Redirs[0].Pos().After(cm.Args[1].Pos())):
+		return cm.Args[1].End().Line()
+	case len(cm.Args) > 0:
+		return cm.Args[0].End().Line()
+	}
+	return cm.Pos().Line()
+}
+
 // simple runs a simple command.
 func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 	s.at(cm.Pos())
+	line := commandLine(st, cm) + s.lineOff
+	s.line = line
 	s.current = st
 	s.substState = -1
 	marks := len(s.procSubs)
@@ -484,6 +517,10 @@ func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 			s.unsupported("an alias", cm.Pos())
 		}
 	}
+	if reservedFirst(cm) && (len(st.Redirs) == 0 || st.Redirs[0].Pos().After(cm.Pos())) {
+		s.unsupported("a reserved word as a command", cm.Pos())
+	}
+	s.debug(nil)
 	args := s.fields(cm.Args)
 	s.pos = cm.Pos()
 	if len(args) == 0 {
@@ -492,10 +529,12 @@ func (s *shell) simple(st *syntax.Stmt, cm *syntax.CallExpr) {
 	}
 	pos := cm.Args[0].Pos()
 	temp, added := s.temporary(cm.Assigns)
-	s.at(cm.Pos())
-	s.pos = pos
+	s.line, s.pos = line, pos
 	if s.opt.xtrace {
 		s.traceArgs(args)
+	}
+	if strings.HasPrefix(args[0], "%") && !s.simpleStage {
+		args = append([]string{"fg"}, args...) // a job
 	}
 	status := s.invoke(st, args, temp, added)
 	s.current = st
@@ -805,10 +844,16 @@ func (s *shell) callFunction(f *function, args []string, temp *scope) int {
 			s.r.grow(s, -v.size())
 		}
 	}()
+	defer s.hideTraps()()
+	s.debug(nil)
 	s.command(f.body)
+	if s.flow.kind == 0 {
+		s.beforeReturn = s.status
+	}
 	if s.flow.kind == 'r' {
 		s.flow = flow{}
 	}
+	s.returned()
 	return s.status
 }
 
@@ -878,7 +923,10 @@ func (s *shell) pipeline(cm *syntax.BinaryCmd) {
 			statuses[i] = s.status
 			break
 		}
+		debugged := s.debugAhead(st)
 		c := s.sub()
+		c.inDebug = debugged
+		_, c.simpleStage = st.Cmd.(*syntax.CallExpr)
 		c.box = nil
 		if next != nil {
 			c.fds.put(0, next)
@@ -942,9 +990,7 @@ func (s *shell) unwrapped(st *syntax.Stmt) {
 func (s *shell) detached(body func()) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
-			if _, ok := p.(halted); !ok {
-				panic(p)
-			}
+			s.r.halt(p)
 			status = 1
 		}
 	}()
@@ -988,6 +1034,8 @@ func (s *shell) substitute(cs *syntax.CmdSubst) string {
 		c.opt.errexit = false
 	}
 	c.traceDepth++
+	c.countFrom(s.line, cs.Stmts)
+	c.loops = s.loops // break ends the substitution
 	text := ""
 	done := make(chan struct{})
 	reader := &shell{r: s.r, src: s.src, pos: s.pos, dir: s.dir}
@@ -998,9 +1046,7 @@ func (s *shell) substitute(cs *syntax.CmdSubst) string {
 		defer in.release()
 		defer func() {
 			if p := recover(); p != nil {
-				if _, ok := p.(halted); !ok {
-					panic(p)
-				}
+				s.r.halt(p)
 			}
 		}()
 		text, _ = reader.readAll(in)
@@ -1015,6 +1061,13 @@ func (s *shell) substitute(cs *syntax.CmdSubst) string {
 		text = strings.ReplaceAll(text, "\x00", "")
 	}
 	return strings.TrimRight(text, "\n")
+}
+
+// countFrom makes the lines of a substitution count from the line of its command, as in bash.
+func (s *shell) countFrom(line uint, stmts []*syntax.Stmt) {
+	if len(stmts) > 0 && line > 0 {
+		s.lineOff = line - stmts[0].Pos().Line()
+	}
 }
 
 // onlyInput returns the word of $(<file).
@@ -1072,6 +1125,8 @@ func (s *shell) procSubst(ps *syntax.ProcSubst) string {
 	j := s.newJob(c, "")
 	j.procSub = true
 	c.traceDepth++
+	c.countFrom(s.line, ps.Stmts)
+	c.loops = s.loops // break ends the substitution
 	s.launch(c, j, func() { c.stmts(ps.Stmts) })
 	n := s.fds.free(63, -1)
 	s.fds.put(n, adopt(ours))

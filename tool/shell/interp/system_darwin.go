@@ -12,16 +12,32 @@ import (
 // umasks guards the mask of the process, which is the only one there is.
 var umasks sync.Mutex
 
-func withUmask(mask int, f func()) {
+func withUmask(mask int, f func()) error {
 	if mask < 0 {
 		f()
-		return
+		return nil
 	}
 	umasks.Lock()
 	defer umasks.Unlock()
 	old := syscall.Umask(mask)
 	defer syscall.Umask(old)
 	f()
+	return nil
+}
+
+// openPath opens what a request names, without waiting for the other end of a fifo.
+func openPath(req *OpenRequest) (int, error) {
+	path, flag := req.Path, req.Flag|syscall.O_CLOEXEC
+	switch {
+	case req.File != nil:
+		path = "/dev/fd/" + fdName(req.File)
+	case path != "" && path[0] != '/':
+		path = req.Dir + "/" + path
+		fallthrough
+	default:
+		flag |= syscall.O_NONBLOCK
+	}
+	return syscall.Open(path, flag, uint32(req.Perm.Perm()))
 }
 
 func processUmask() int {

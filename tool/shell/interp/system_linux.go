@@ -1,8 +1,12 @@
 package interp
 
 import (
+	"cmp"
 	"os"
+	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -13,34 +17,111 @@ import (
 // withUmask calls f with the file creation mask of one shell. The mask belongs to the
 // process, and there may be several shells in it: so f runs on a thread of its own,
 // which shares neither mask nor folder with the others and ends with f.
-func withUmask(mask int, f func()) {
+func withUmask(mask int, f func()) error {
 	if mask < 0 {
 		f()
-		return
+		return nil
 	}
-	onOwnThread(func() {
+	return onOwnThread(func() {
 		syscall.Umask(mask)
 		f()
 	})
 }
 
-func onOwnThread(f func()) {
-	done := make(chan struct{})
+// onOwnThread calls f, or returns an error if a thread cannot have a mask of its own here.
+func onOwnThread(f func()) error {
+	done := make(chan error)
 	go func() {
-		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread is thrown away
-		if err := unix.Unshare(unix.CLONE_FS); err != nil {
-			panic("a thread cannot have a mask of its own: " + err.Error())
+		err := unix.Unshare(unix.CLONE_FS)
+		if err == nil {
+			f()
 		}
-		f()
+		done <- err
 	}()
-	<-done
+	return <-done
 }
 
 // processUmask returns the mask of this process.
-func processUmask() (mask int) {
-	onOwnThread(func() { mask = syscall.Umask(0) })
+func processUmask() int {
+	mask := 0o022 // the usual one, where the system does not tell
+	_ = onOwnThread(func() { mask = syscall.Umask(0) })
 	return mask
+}
+
+// openPath opens what a request names, without waiting for the other end of a fifo. It
+// opens nothing of this process: /proc/self is another process than the command means, and
+// its descriptors and memory are those of the interpreter.
+func openPath(req *OpenRequest) (int, error) {
+	flag, perm := req.Flag|unix.O_CLOEXEC, uint32(req.Perm.Perm())
+	if req.File != nil {
+		return unix.Open("/proc/self/fd/"+fdName(req.File), flag, perm)
+	}
+	if req.Path == "" {
+		return -1, unix.ENOENT
+	}
+	at, path := unix.AT_FDCWD, req.Path
+	switch {
+	case path[0] == '/':
+	case req.DirFile != nil:
+		at = int(req.DirFile.Fd())
+	default:
+		path = req.Dir + "/" + path
+	}
+	if flag&unix.O_PATH == 0 { // which opens nothing that could be waited for
+		flag |= unix.O_NONBLOCK
+	}
+	how := &unix.OpenHow{Flags: uint64(flag), Resolve: unix.RESOLVE_NO_MAGICLINKS}
+	if flag&unix.O_CREAT != 0 {
+		how.Mode = uint64(perm)
+	}
+	fd, err := unix.Openat2(at, path, how)
+	switch err {
+	case nil:
+	case unix.ELOOP:
+		// The last name itself may be the descriptor of another process: /proc/1/fd/1.
+		dir, name := filepath.Split(path)
+		folder, open := unix.Openat2(at, cmp.Or(dir, "."), &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS})
+		if open != nil {
+			return -1, err
+		}
+		defer unix.Close(folder)
+		if isProc, own := inProc(folder); own {
+			return -1, unix.EACCES
+		} else if !isProc {
+			return -1, err
+		}
+		return unix.Openat(folder, name, flag, perm)
+	case unix.ENOSYS:
+		fd, err = unix.Openat(at, path, flag, perm)
+	}
+	if err != nil {
+		return -1, err
+	}
+	if _, own := inProc(fd); own {
+		unix.Close(fd)
+		return -1, unix.EACCES
+	}
+	return fd, nil
+}
+
+// inProc reports whether a descriptor is of a file below /proc, and whether that belongs to
+// this process or one of its threads.
+func inProc(fd int) (isProc, own bool) {
+	var st unix.Statfs_t
+	if unix.Fstatfs(fd, &st) != nil || st.Type != unix.PROC_SUPER_MAGIC {
+		return false, false
+	}
+	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+	if err != nil {
+		return true, true
+	}
+	id, _, _ := strings.Cut(strings.TrimPrefix(path, "/proc/"), "/")
+	if _, err := strconv.Atoi(id); err != nil {
+		return true, false
+	}
+	_, err = os.Lstat("/proc/self/task/" + id)
+	return true, err == nil
 }
 
 // startProcess starts the program, and sets its limits before its first instruction:
@@ -50,7 +131,9 @@ func startProcess(req *ExecRequest) (pid int, err error) {
 	if len(req.Limits) == 0 {
 		return syscall.ForkExec(req.Path, req.Args, attr)
 	}
-	onOwnThread(func() { pid, err = startLimited(req, attr) })
+	if apart := onOwnThread(func() { pid, err = startLimited(req, attr) }); apart != nil {
+		return 0, apart
+	}
 	return pid, err
 }
 

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // A trap is what a shell does about a signal.
@@ -98,17 +100,88 @@ func (s *shell) runTraps() {
 }
 
 func (s *shell) runTrap(name string, t trap) {
-	noErr, off := s.noErr, s.lineOff
+	noErr, off, command, current := s.noErr, s.lineOff, s.trapCommand, s.current
 	s.noErr, s.lineOff = 0, 0
-	if name == "ERR" {
-		s.lineOff = s.line - 1 // $LINENO is where it failed
+	if name == "ERR" || name == "DEBUG" {
+		s.lineOff = s.line - 1 // $LINENO is where it failed, or will run
+	}
+	if command == "" {
+		s.trapCommand = s.commandText()
 	}
 	s.traceDepth++
 	defer func() {
-		s.noErr, s.lineOff = noErr, off
+		s.noErr, s.lineOff, s.trapCommand, s.current = noErr, off, command, current
 		s.traceDepth--
 	}()
 	s.runText(t.action, &Source{Origin: Trap, Name: name, Text: t.action}, strings.ToLower(name)+" trap")
+}
+
+// debug runs the DEBUG trap before a command, which text describes if it is not the current
+// statement.
+func (s *shell) debug(text func() string) {
+	t, ok := s.traps["DEBUG"]
+	if !ok || t.inherited || t.ignores() || s.inDebug || s.inTrap > 0 {
+		return
+	}
+	status, pos, line, pipes, current, command := s.status, s.pos, s.line, s.pipeStatus, s.current, s.trapCommand
+	s.inDebug = true
+	if text != nil {
+		s.trapCommand = text()
+	}
+	defer func() { s.inDebug, s.trapCommand = false, command }()
+	s.runTrap("DEBUG", t)
+	s.pos, s.line, s.current = pos, line, current
+	if s.flow.kind == 0 {
+		s.status, s.pipeStatus = status, pipes
+	}
+}
+
+// debugAhead runs the DEBUG trap before a simple command that gets a shell of its own, and
+// reports whether that shell need not do it.
+func (s *shell) debugAhead(st *syntax.Stmt) bool {
+	if _, ok := st.Cmd.(*syntax.CallExpr); !ok || s.traps["DEBUG"].action == "" {
+		return s.inDebug
+	}
+	s.current = st
+	s.at(st.Pos())
+	s.debug(nil)
+	return true
+}
+
+// hideTraps takes away the traps that a function does not inherit. The returned function
+// brings them back, unless the function has set its own.
+func (s *shell) hideTraps() func() {
+	if s.opt.functrace {
+		return func() {}
+	}
+	hidden := map[string]trap{}
+	for _, name := range []string{"DEBUG", "RETURN"} {
+		if t, ok := s.traps[name]; ok {
+			hidden[name] = t
+			delete(s.traps, name)
+		}
+	}
+	return func() {
+		for name, t := range hidden {
+			if _, ok := s.traps[name]; !ok {
+				s.traps[name] = t
+			}
+		}
+	}
+}
+
+// returned runs the RETURN trap.
+func (s *shell) returned() {
+	t, ok := s.traps["RETURN"]
+	if !ok || t.inherited || t.ignores() {
+		return
+	}
+	status, line, at := s.status, s.line, s.flow
+	s.flow, s.status = flow{}, s.beforeReturn
+	s.runTrap("RETURN", t)
+	if s.flow.kind == 0 {
+		s.status, s.line, s.flow = status, line, at
+	}
 }
 
 // trapBuiltin is trap.
@@ -154,7 +227,7 @@ func trapBuiltin(s *shell, args []string) int {
 			continue
 		}
 		switch name {
-		case "DEBUG", "RETURN", "CHLD":
+		case "CHLD":
 			if !reset && action != "" {
 				s.unsupported("a trap for "+name, s.pos)
 			}

@@ -24,10 +24,6 @@ func unsupportedNode(node syntax.Node) string {
 	switch n := node.(type) {
 	case *syntax.CoprocClause:
 		return "coproc"
-	case *syntax.ForClause:
-		if n.Select {
-			return "select"
-		}
 	case *syntax.Stmt:
 		if n.Coprocess || n.Disown {
 			return "|& or &! of another shell"
@@ -35,7 +31,7 @@ func unsupportedNode(node syntax.Node) string {
 	case *syntax.TestDecl:
 		return "a test of bats"
 	case *syntax.FuncDecl:
-		if n.Name == nil || len(n.Names) > 0 {
+		if n.Name == nil || len(n.Names) > 0 || simpleBody(n) {
 			return "a function of another shell"
 		}
 	case *syntax.CmdSubst:
@@ -77,15 +73,47 @@ func unsupportedNode(node syntax.Node) string {
 		switch n.Op {
 		case syntax.AppClob, syntax.RdrAllClob, syntax.AppAllClob:
 			return "the redirection " + n.Op.String()
+		case syntax.DplIn, syntax.DplOut:
+			if dashWord(n) {
+				return "a word after >&- without a space"
+			}
 		case syntax.Hdoc, syntax.DashHdoc:
 			if n.Hdoc != nil && quotedDelimiter(n.Word) && !onlyLiterals(n.Hdoc) {
 				return "a here-document whose delimiter is quoted in part"
 			}
 		}
 	case *syntax.CallExpr:
+		if reservedFirst(n) {
+			return "a reserved word as a command"
+		}
 		return unsupportedCall(n)
 	}
 	return ""
+}
+
+// simpleBody reports whether a function's body is a simple command, which bash refuses.
+func simpleBody(fn *syntax.FuncDecl) bool {
+	if fn.Body == nil {
+		return true
+	}
+	switch fn.Body.Cmd.(type) {
+	case *syntax.CallExpr, *syntax.DeclClause, *syntax.BinaryCmd, nil:
+		return true
+	}
+	return false
+}
+
+// reservedFirst reports whether the parser takes for a command what bash takes for a misplaced
+// reserved word.
+func reservedFirst(call *syntax.CallExpr) bool {
+	if len(call.Assigns) > 0 || len(call.Args) == 0 {
+		return false
+	}
+	switch call.Args[0].Lit() {
+	case "in", "then", "else", "elif", "fi", "do", "done", "esac":
+		return true
+	}
+	return false
 }
 
 // extGlobIn reports whether statements use extended patterns where those must have been
@@ -157,7 +185,7 @@ func unsupportedCall(call *syntax.CallExpr) string {
 	case "trap":
 		if len(args) > 2 && args[1] != "-" {
 			for _, arg := range args[2:] {
-				if name, _ := trapName(arg); name == "DEBUG" || name == "RETURN" || name == "CHLD" {
+				if name, _ := trapName(arg); name == "CHLD" {
 					return "a trap for " + name
 				}
 			}

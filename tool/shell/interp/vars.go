@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -35,8 +36,12 @@ type variable struct {
 	str string
 	arr *array
 	m   *assoc
-	seq int // when it was made: bash lists an environment by hash and age
+	seq int              // when it was made: bash lists an environment by hash and age
+	buf *strings.Builder // what str was built in, if it was appended to
 }
+
+// What an element costs besides its text.
+const elemCost, assocCost = 24, 64
 
 // array is an indexed array. idx is nil if element i has index i.
 type array struct {
@@ -265,14 +270,14 @@ func (v *variable) scalar() (string, bool) {
 func (v *variable) size() int {
 	n := len(v.str)
 	if v.arr != nil {
-		n += 24 * len(v.arr.vals)
+		n += elemCost * len(v.arr.vals)
 		for _, e := range v.arr.vals {
 			n += len(e)
 		}
 	}
 	if v.m != nil {
 		for k, e := range v.m.vals {
-			n += 64 + len(k) + len(e.s)
+			n += assocCost + len(k) + len(e.s)
 		}
 	}
 	return n
@@ -300,6 +305,7 @@ func copyScopes(scopes []*scope) []*scope {
 			v.arr.shareable()
 			v.m.shareable()
 			w := *v
+			w.buf = nil // the copy would write over what the original appends
 			c.vars[name] = &w
 		}
 		out[i] = c
@@ -405,7 +411,7 @@ func (s *shell) newVar(sc *scope, name string) *variable {
 
 // assignIn assigns to a variable that may be changed.
 func (s *shell) assignIn(v *variable, name, sub string, hasSub bool, value string, add bool) {
-	before := v.size()
+	grown := 0 // without a walk over all elements
 	switch {
 	case v.attrs&attrAssoc != 0:
 		if !hasSub {
@@ -420,7 +426,9 @@ func (s *shell) assignIn(v *variable, name, sub string, hasSub bool, value strin
 		}
 		value = s.convert(v, old, value, add)
 		v.m = v.m.own()
+		before := len(v.m.vals)
 		v.m.put(sub, value)
+		grown = len(value) - len(old) + (len(v.m.vals)-before)*(assocCost+len(sub))
 	case hasSub || v.attrs&attrArray != 0:
 		i := 0
 		if hasSub {
@@ -437,16 +445,41 @@ func (s *shell) assignIn(v *variable, name, sub string, hasSub bool, value strin
 		old, _ := v.arr.get(i)
 		value = s.convert(v, old, value, add)
 		v.arr = v.arr.own()
+		before := v.arr.len()
 		v.arr.put(i, value)
+		grown = len(value) - len(old) + (v.arr.len()-before)*elemCost
 	default:
-		v.str = s.convert(v, v.str, value, add)
+		before := len(v.str)
+		if add && v.attrs&(attrInteger|attrLower|attrUpper|attrCapital) == 0 {
+			v.append(s, value)
+		} else {
+			v.str = s.convert(v, v.str, value, add)
+		}
+		grown = len(v.str) - before
 	}
 	v.set = true
 	if s.opt.allexport {
 		v.attrs |= attrExport
 	}
 	s.changed(name, v)
-	s.r.grow(s, v.size()-before)
+	s.r.grow(s, grown)
+}
+
+// append adds to a value without copying what is there each time.
+func (v *variable) append(s *shell, value string) {
+	s.r.bound(s, len(v.str)+len(value))
+	if len(v.str)+len(value) < 256 {
+		v.str += value
+		return
+	}
+	if b := v.buf; b == nil || unsafe.StringData(b.String()) != unsafe.StringData(v.str) || b.Len() != len(v.str) {
+		// The value is not, or no longer, what was built here.
+		v.buf = &strings.Builder{}
+		v.buf.Grow(2 * (len(v.str) + len(value)))
+		v.buf.WriteString(v.str)
+	}
+	v.buf.WriteString(value)
+	v.str = v.buf.String()
 }
 
 // convert applies a variable's attributes to what it is given.
@@ -495,6 +528,9 @@ func (s *shell) index(v *variable, name, sub string) int {
 // element returns an element of a variable by its subscript.
 func (s *shell) element(v *variable, name, sub string) (string, bool) {
 	if v == nil || !v.set {
+		if (v == nil || v.attrs&attrAssoc == 0) && strings.HasPrefix(sub, "-") {
+			s.warn("%s: bad array subscript", name)
+		}
 		return "", false
 	}
 	switch {
@@ -512,10 +548,14 @@ func (s *shell) element(v *variable, name, sub string) (string, bool) {
 		}
 		return v.arr.get(i)
 	}
-	if i := s.arithText(sub); i == 0 || i == -1 {
-		return v.str, true
+	i := s.arithText(sub)
+	if i < 0 {
+		s.warn("%s: bad array subscript", name)
 	}
-	return "", false
+	if i != 0 {
+		return "", false
+	}
+	return v.str, true
 }
 
 // setList makes a variable an indexed array of these values.
@@ -571,7 +611,7 @@ func (s *shell) callScope() *scope {
 // cutSubscript splits "name[sub]".
 func cutSubscript(arg string) (name, sub string, ok bool) {
 	i := strings.IndexByte(arg, '[')
-	if i > 0 && strings.HasSuffix(arg, "]") && syntax.ValidName(arg[:i]) {
+	if i > 0 && strings.HasSuffix(arg, "]") && syntax.ValidName(arg[:i]) && strings.Count(arg, "[") == strings.Count(arg, "]") {
 		return arg[:i], arg[i+1 : len(arg)-1], true
 	}
 	return arg, "", false
