@@ -70,7 +70,7 @@ fuzz-short: ## every fuzz test for a second
 
 fuzz: need-all ## every fuzz test for FUZZTIME (2m), raw text against three shells as long, and a million commands against bash
 	GO="$(GO)" sh scripts/fuzz.sh $(FUZZTIME)
-	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -timeout 12h -run '^TestRawText$$' ./tool/shell/subset
+	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -p 1 -timeout 12h -run '^TestRaw(Text|Values)$$' ./tool/shell/subset ./tool/shell/analysis
 	ASSENT_SOUND=1000000 $(GO) test -tags all -count=1 -timeout 12h -run '^TestSound$$' ./internal/soundness
 
 like-bash: need-all ## real commands in bash and in our own interpreter: the same output, status and files

@@ -17,12 +17,12 @@ type assigner struct {
 // assign gives a variable a value. Every way of assigning comes through here: it adds the
 // parts for what is evaluated as code, and for what programs or the shell obey.
 func (w *walker) assign(name string, v variable, by assigner, s *state) {
-	w.assigned(name, v, by, s)
+	w.assigned(name, v, by)
 	w.hold(name, v, by, s)
 }
 
 // assigned adds the parts of an assignment.
-func (w *walker) assigned(name string, v variable, by assigner, s *state) {
+func (w *walker) assigned(name string, v variable, by assigner) {
 	if f := w.facts.of(name); !v.countable() {
 		w.facts.about(f, &f.text)
 	}
@@ -32,7 +32,7 @@ func (w *walker) assigned(name string, v variable, by assigner, s *state) {
 	switch {
 	case by.alone:
 		w.setFor(name, by.part)
-	case !w.noticed(name, s):
+	case !w.noticed(name):
 	case by.part > 0:
 		w.setBy(name, by.part)
 	default:
@@ -42,7 +42,7 @@ func (w *walker) assigned(name string, v variable, by assigner, s *state) {
 }
 
 // noticed reports whether programs or the shell would notice that a variable is assigned.
-func (w *walker) noticed(name string, s *state) bool {
+func (w *walker) noticed(name string) bool {
 	if w.exports || obeyed(name) {
 		return true
 	}

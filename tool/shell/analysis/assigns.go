@@ -75,19 +75,7 @@ func (w *walker) subscript(index syntax.ArithmExpr, keyed bool, s *state, node s
 		w.pieces(word.Parts, s)
 		return
 	}
-	if ok && isPlainKey(word) {
-		return // as arithmetic it would be an error
-	}
 	w.arithmetic(index, s, node)
-}
-
-// isPlainKey reports whether a subscript is quoted text that cannot be code.
-func isPlainKey(word *syntax.Word) bool {
-	if len(word.Parts) != 1 {
-		return false
-	}
-	q, ok := word.Parts[0].(*syntax.SglQuoted)
-	return ok && !q.Dollar && !strings.ContainsAny(q.Value, "$`[]()\\\"'")
 }
 
 // array walks NAME=(…). Its elements are known if they are plain.

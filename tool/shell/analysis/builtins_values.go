@@ -32,7 +32,7 @@ func printfBuiltin(w *walker, c *command) outcome {
 // counted assigns to the operands of a printf that has a %n, or may have one.
 func (w *walker) counted(c *command, operands []programs.Word, certain bool) {
 	for _, word := range operands {
-		if certain || isName(word.Text) && w.noticed(word.Text, c.state) {
+		if certain || isName(word.Text) && w.noticed(word.Text) {
 			w.assignTo(c, []programs.Word{word})
 		}
 	}

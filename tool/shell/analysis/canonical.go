@@ -57,6 +57,7 @@ func canonical(text string) (form, error) {
 		return original, nil // only a person allows it, who reads what was written
 	}
 	at := original
+	joins := strings.Contains(text, "$\\\n") // bash joins the lines before it looks for an expansion
 	for range maxRounds {
 		p.printed.Reset()
 		if err := printer.Print(&p.printed, at.file); err != nil {
@@ -64,12 +65,12 @@ func canonical(text string) (form, error) {
 		}
 		printed := bytes.TrimSuffix(p.printed.Bytes(), []byte("\n"))
 		if at.text == string(printed) {
-			at.printed = true
+			at.printed = !joins
 			return at, nil
 		}
 		next := form{text: string(printed)}
 		next.file, err = p.parser.Parse(strings.NewReader(next.text), "")
-		if err != nil || !sameStatements(at.file, next.file) {
+		if err != nil || !joins && !sameStatements(at.file, next.file) {
 			return original, nil
 		}
 		at = next

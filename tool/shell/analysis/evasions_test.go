@@ -63,11 +63,12 @@ func TestQuotedSubscripts(t *testing.T) {
 		`declare -A a; unset a; a['$(touch FLAG)']=1`, `f() { local a; a['$(touch FLAG)']=1; }; declare -A a; f`,
 		`declare -A a; for i in 1 2; do a['$(touch FLAG)']=1; unset a; done`, `declare -A a; bash -c "a['\$(touch FLAG)']=1"`,
 		`a=(1); declare -A a; a['$(touch FLAG)']=1`, `local -A a; a['$(touch FLAG)']=1`, `false && declare -A a; a['$(touch FLAG)']=1`,
+		`x='b[$(touch FLAG)]'; a=(['x']=1)`, `x='b[$(touch FLAG)]'; a=(['x y']=1)`, `x='b[$(touch FLAG)]'; declare -a a=(["x"]=1)`, `x=touch; y=echo; a=(['y=x']=1); x=touch; $x FLAG`,
 		`for i in 1; do break; declare -A a; done; a['$(touch FLAG)']=1`, `read -a a <<< x; declare -A a; a['$(touch FLAG)']=1`,
 	)
 	readable(t,
 		`declare -A a; a['$(touch FLAG)']=1; a["$k"]=2; echo "${a['$x']}" "${a["$k"]}"`, `declare -A a=(['$x']=1 ["$k"]=2)`,
-		`declare -A a; a=(['$x']=1); a+=([y]=1)`, `a['plain key']=1`, `a=([0]=x [1]=y)`,
+		`declare -A a; a=(['$x']=1); a+=([y]=1)`, `a=([0]=x [1]=y)`,
 	)
 }
 

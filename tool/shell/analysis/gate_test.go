@@ -67,7 +67,7 @@ func TestCanonical(t *testing.T) {
 		"a\nb":                            "a\nb",
 		"cat <<EOF\nx\nEOF\n":             "cat << EOF\nx\nEOF",
 		"git pu\\\nsh":                    "git push",
-		"echo \"$\\\n(rm)\"":              "echo \"$\\\n(rm)\"",
+		"echo \"$\\\n(rm)\"":              "echo \"$(rm)\"",
 		"x=(a b)#; cmd":                   "x=(a b)",
 		"echo a\\":                        "echo a\\",
 		"[[ a = b ]]&&echo \"c\td\" 2>&1": "[[ a = b ]] && echo \"c\td\" 2>&1",

@@ -90,7 +90,7 @@ func (w *walker) iterates(loop *syntax.WordIter, s *state) bool {
 // assignEach gives the variable of a loop the value of a round.
 func (w *walker) assignEach(loop *syntax.WordIter, v variable, known bool, s *state) {
 	name := loop.Name.Value
-	if w.assigned(name, v, assigner{node: loop}, s); known {
+	if w.assigned(name, v, assigner{node: loop}); known {
 		s.keep(name, v)
 	}
 }

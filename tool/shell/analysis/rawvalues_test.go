@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -34,7 +33,7 @@ var valuePatterns = map[byte][]string{
 	'S': {"A", "A", "A", "U", "U", "A; A", "A\nU", "W", "A; U", "J"},
 	'A': {"N=V", "N=V", "N=V", "N=V", "N=G", "N=G", "N=G", "N=G", "N=G", "N=G", "N=V y=$x", "declare N=V", "export N=V", "export N=V y=$x", "declare -p N=V", "typeset -x N=V", "declare -g N=V", "readonly N=V", "local N=V", "N+=V", "read N <<< V", "printf -v N %s V",
 		"mapfile -t N <<< V", ": ${N:=V}", ": ${N=V}", "unset N", "N=V f", "N=V true", "N=V :", "let N=1", "let N=1 y=$((x))", "((N=1))", "((N++))", ": $((N=1))", "for N in I; do S; done", "for N in V V; do S; J; done", "set -- V V", "shift", "eval 'N=V'", "N=(V V)",
-		"N[0]=V", "N[-5]=V", "declare -i N", "declare -l N=MARK", "declare -n y=x", "trap 'N=V' DEBUG", "trap 'N=V' EXIT", "trap f ERR", "getopts ab N", "echo $((1/0))", "echo $((N/0))", "echo ${N:0:-9}", "N=V < nope", "f() { A; }", "f() { S; J; S; }R", "g() { f; A; }",
+		"N[0]=V", "N[-5]=V", "a=(['N']=V)", "a=(['N=1']=V)", "a=([N]=V)", "declare -i N", "declare -l N=MARK", "declare -n y=x", "trap 'N=V' DEBUG", "trap 'N=V' EXIT", "trap f ERR", "getopts ab N", "echo $((1/0))", "echo $((N/0))", "echo ${N:0:-9}", "N=V < nope", "f() { A; }", "f() { S; J; S; }R", "g() { f; A; }",
 		"local N", "declare -A N", "export N", "readonly N", "IFS=V", "unset -f f", "f", "f V", "g R", "set -a", "cd d", "{ A; }R", "exec 7< nope", "command declare N=V", "builtin export N=V", "\\declare N=V", "true", "UID=3", "hash -r", ". ./nope", "wait", "time N=V", "! N=V"},
 	'W': {"{ S; }R", "(S)R", "if C; then S; else S; fiR", "while C; do S; break; doneR", "n=; while [ ${#n} -lt 2 ]; do n+=x; S; doneR", "for i in I; do S; J; S; doneR", "until true; do S; done", "C && S", "C || S", "{ S; } | { S; }", "{ S; } & wait", "f() { S; J; S; }R; f R", "eval 'S'", "bash -c 'S'",
 		"case a in V) S ;; *) S ;; esac", "case a in a) S ;& b) S ;; esac", ": $(S)", "! { S; }", "time { S; }", "for ((N=0;N<2;N++)); do S; done", "for N in I; do U; J; doneR", "cat <(S)", "f() { S; }; N=V f V", "if N=V; then S; fi", "while read -r N; do S; done <<< V", "f() (S)"},
@@ -158,7 +157,7 @@ func TestRawValues(t *testing.T) {
 			t.Errorf("%q writes the file as %q, but the parts are\n%s", text, running, described(script.Parts))
 		}
 	}
-	t.Log(fmt.Sprintf("%d texts, %d runs, %d of them as they stand, %d with the marker, %d with the file", texts, ran, raw, marked, wrote))
+	t.Logf("%d texts, %d runs, %d of them as they stand, %d with the marker, %d with the file", texts, ran, raw, marked, wrote)
 	if marked == 0 || wrote == 0 {
 		t.Error("nothing was marked, or written: it tests nothing")
 	}

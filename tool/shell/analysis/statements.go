@@ -32,6 +32,17 @@ func (w *walker) stmt(stmt *syntax.Stmt, s *state) outcome {
 	return o
 }
 
+// runsOn reports whether a word follows the last redirection of a compound command without a
+// separator, which bash does not read.
+func (w *walker) runsOn(stmt *syntax.Stmt) bool {
+	end := int(stmt.Redirs[len(stmt.Redirs)-1].Word.End().Offset())
+	if end > len(w.at.text) {
+		return true
+	}
+	rest := strings.TrimLeft(w.at.text[end:], " \t")
+	return rest != "" && (rest[0] == '}' || isNameByte(rest[0]))
+}
+
 // command walks the command of a statement in the state.
 func (w *walker) command(stmt *syntax.Stmt, s *state) outcome {
 	if call, ok := stmt.Cmd.(*syntax.CallExpr); ok {
@@ -39,6 +50,9 @@ func (w *walker) command(stmt *syntax.Stmt, s *state) outcome {
 	}
 	if len(stmt.Redirs) > 0 {
 		w.redirects(stmt.Redirs, s, 0)
+		if w.runsOn(stmt) {
+			w.unknown(0, stmt, "what follows its redirections is not separated from them: the shell does not read it")
+		}
 		o := w.compound(stmt, s.fork())
 		return outcome{ok: o.ok, fail: o.fail.or(s.folders)} // if one of them fails it does not run
 	}

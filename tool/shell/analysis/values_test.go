@@ -83,7 +83,7 @@ func joined(commands []string) (text string) {
 // TestFoldersThatWereNotEntered: the same holds for the folder.
 func TestFoldersThatWereNotEntered(t *testing.T) {
 	for _, text := range []string{
-		`{ cd src; } < nope; rm x`, `cd src < nope; rm x`, `f() { cd src; } < nope; f; rm x`, `f() { cd src; }; f < nope; rm x`, `for i in 1; do break; cd src; done; rm x`, `while false; do cd src; done; rm x`, `for i in 1 2; do test -e a && continue; cd src; done; rm x`,
+		`{ cd src; } < nope; rm x`, `cd src < nope; rm x`, `ulimit -n 0; cd src > /dev/null; rm x`, `f() { cd src; } < nope; f; rm x`, `f() { cd src; }; f < nope; rm x`, `for i in 1; do break; cd src; done; rm x`, `while false; do cd src; done; rm x`, `for i in 1 2; do test -e a && continue; cd src; done; rm x`,
 		`f() { return; cd src; }; f; rm x`, `while true; do rm x; cd src; done`, "echo $((1/0)); cd src\nrm x", `eval 'echo $((1/0)); cd src'; rm x`, `if true; then cd src; fi < nope; rm x`, `trap 'cd src' DEBUG; rm x`, `for i in 1 2; do rm x; trap 'cd src' DEBUG; done`,
 		`while read -r d; do cd "$d"; rm x; cd ..; done`, `if true; then cd() { :; }; fi; cd src; rm x`, `until cd src; do rm x; done; while cd build; do rm x; done`,
 	} {
