@@ -99,3 +99,42 @@ func startingWith(prefix Word) Word {
 	}
 	return Word{Text: escapeGlob(prefix.Text) + "*", Begin: prefix.Text, Glob: true, Many: true}
 }
+
+// readMan knows that a name with a slash is a file, which is code for the formatter.
+func readMan(r *reader) {
+	for _, at := range r.operands {
+		if w := r.args[at]; r.used("-l") != nil || !w.Known || strings.Contains(w.Text, "/") {
+			r.script(w, at, false)
+			r.opaque("a manual page is code for the formatter")
+		}
+	}
+}
+
+// finishPs knows that an e without a hyphen shows the environment of every process.
+func finishPs(r *reader) {
+	for _, w := range r.args {
+		if w.Known && !strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "e") || w.Text == "-E" {
+			r.open("shows the environment")
+		}
+	}
+}
+
+// readValgrind knows which tools write a file of their own. A tool is a program in a folder
+// that its name may leave.
+func readValgrind(r *reader) {
+	for i := range r.uses {
+		u := &r.uses[i]
+		if u.flag.names[0] != "--tool" {
+			continue
+		}
+		switch u.value.Text {
+		case "memcheck", "helgrind", "drd", "none", "lackey":
+		case "cachegrind", "callgrind", "massif", "dhat":
+			r.file(Write, fixedWord(u.value.Text+".out.*"), u.at, false, true)
+			r.spell(u.at)
+		default:
+			r.alarm(u.at, "is a tool that is not known")
+			r.opaque("it runs the tool " + u.value.Text)
+		}
+	}
+}

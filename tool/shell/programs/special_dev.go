@@ -31,6 +31,8 @@ func devSpecial(name string) (special, bool) {
 		return special{after: gitConfig}, true
 	case "goPackages":
 		return special{after: goPackages}, true
+	case "bun":
+		return special{after: finishBun}, true
 	case "make":
 		return special{operands: makeOperands}, true
 	case "pytest":
@@ -69,6 +71,16 @@ func devSpecial(name string) (special, bool) {
 		return special{after: sqlCommands}, true
 	}
 	return special{}, false
+}
+
+// finishBun knows that a hyphen instead of a script is code on standard input.
+func finishBun(r *reader) {
+	for i, w := range r.args {
+		if w.Known && w.Text == "-" {
+			r.spell(i)
+			r.opaque("code on standard input cannot be read")
+		}
+	}
 }
 
 // alarm says that the argument does something which an allow must spell.
