@@ -86,6 +86,8 @@ func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
 		return "git would run a program that the repository names: " + strings.Join(p.GitRuns, ", ")
 	case first != p.Words[0].Text:
 		return "it sets " + first[:strings.IndexByte(first, '=')] + ", which programs obey"
+	case j.shows(p) != "":
+		return "it may show " + j.shows(p)
 	case strings.Contains(first, "/"):
 		return "the preset knows programs by name, not by path"
 	case !j.places.inside(folderOf(p)):
@@ -96,6 +98,30 @@ func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
 		return first + " is found in a folder that tools may write"
 	}
 	return ""
+}
+
+// shows says what of the environment a command may show that is nobody else's business; empty
+// if nothing.
+func (j *judging) shows(p *analysis.Part) string {
+	for _, name := range slices.Concat(p.Reading.Shows, j.script.Shows) {
+		switch {
+		case name == "":
+			return "the environment, which may hold secrets"
+		case j.secretVariable(name):
+			return "$" + name + ", which looks like a secret"
+		}
+	}
+	return ""
+}
+
+// secretVariable reports whether a variable of the environment looks like a secret. Variables
+// of a text's own have small letters, unless the environment has one of that name.
+func (j *judging) secretVariable(name string) bool {
+	if name == "PWD" || !approval.SecretName(name) && !strings.HasSuffix(name, "_KEY") && !strings.HasSuffix(name, "_PASS") {
+		return false
+	}
+	_, set := j.world.Variable(name)
+	return set || name == strings.ToUpper(name)
 }
 
 // fallback is the default of the config.

@@ -79,6 +79,7 @@ func (w *walker) declaration(cmd *syntax.DeclClause, s *state) {
 		words = append(words, w.declared(a, &d, part, s))
 	}
 	w.parts[part-1].Words = words
+	w.showDeclared(words, d)
 }
 
 // declared walks one argument, and returns it as a word.

@@ -140,6 +140,7 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 	w.depth++
 	w.inside(at, func() {
 		w.misread(file)
+		w.expansions(file)
 		w.repeating(func() { o = w.stmts(file.Stmts, s) })
 	})
 	w.depth--

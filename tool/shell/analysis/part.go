@@ -13,6 +13,9 @@ type Script struct {
 	// parts: control characters, bidirectional or invisible ones, too long,
 	// nested too deeply. Empty if nothing is odd.
 	Odd string
+	// Shows are variables that the text expands where their values may be printed, and that
+	// it did not set itself; an empty name stands for the whole environment.
+	Shows []string
 	// Files are the scripts inside the text's reach that it runs by name: their
 	// content is part of what is approved. Absolute paths.
 	Files []string

@@ -45,6 +45,7 @@ type walker struct {
 	scripts  []ranScript
 	rounds   []span // parts of loops that were walked once
 	settings map[string]gitSettings
+	shown    []string         // variables whose values may be printed, see Script
 	shapes   map[string]shape // what variables are declared to be
 	reshaped bool             // there is more of that than the reading began with
 }

@@ -85,7 +85,7 @@ func (r *reader) conclude() {
 	out.Prefix = r.prefix()
 	out.Flags = r.spellings()
 	out.Plain = slices.DeleteFunc(out.Plain, func(at int) bool { return slices.Contains(out.Spelled, at) })
-	out.Readonly = e.preset && out.Known && out.Complete && !out.Raises && len(out.Runs) == 0 && len(out.Spelled) == 0
+	out.Readonly = e.preset && out.Known && out.Complete && !out.Raises && len(out.Runs) == 0 && len(out.Spelled) == 0 && len(out.Shows) == 0
 	for i := range out.Effects {
 		out.Readonly = out.Readonly && out.Effects[i].Kind == Read
 	}

@@ -191,7 +191,7 @@ func free(argv []string) (free, named bool) {
 		args = append(args, Literal(text))
 	}
 	r := Interpret(argv[0], args)
-	free = r.Known && r.Complete && r.Opaque == "" && len(r.Runs) == 0 && len(r.Scripts) == 0 &&
+	free = r.Known && r.Complete && r.Opaque == "" && len(r.Runs) == 0 && len(r.Scripts) == 0 && len(r.Shows) == 0 &&
 		!slices.ContainsFunc(r.Effects, func(e Effect) bool { return e.Kind != Read || e.What.Text != "in" })
 	return free, slices.ContainsFunc(r.Effects, func(e Effect) bool { return e.Arg < 0 })
 }

@@ -50,6 +50,10 @@ func specialNamed(name string) (special, bool) {
 		return special{operands: readAr}, true
 	case "man":
 		return special{after: readMan}, true
+	case "printenv":
+		return special{after: readPrintenv}, true
+	case "showsAll":
+		return special{after: showsAll}, true
 	case "ps":
 		return special{after: finishPs}, true
 	case "valgrind":

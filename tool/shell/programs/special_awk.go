@@ -123,7 +123,7 @@ func (p *awkProgram) name(i int) {
 	case "getline":
 		p.getline(i)
 	case "ENVIRON":
-		p.opaque("the awk program shows the environment")
+		p.reader.shows("")
 	case "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "PROCINFO":
 		p.reader.doubt("the awk program changes " + name)
 	default:

@@ -100,6 +100,26 @@ func startingWith(prefix Word) Word {
 	return Word{Text: escapeGlob(prefix.Text) + "*", Begin: prefix.Text, Glob: true, Many: true}
 }
 
+// shows says that the value of a variable is printed.
+func (r *reader) shows(name string) { r.out.Shows = append(r.out.Shows, name) }
+
+// readPrintenv knows which variables are printed.
+func readPrintenv(r *reader) {
+	if len(r.operands) == 0 {
+		r.shows("")
+	}
+	for _, at := range r.operands {
+		if w := r.args[at]; w.Known {
+			r.shows(w.Text)
+		} else {
+			r.shows("")
+		}
+	}
+}
+
+// showsAll is for programs that print, or insert, whatever the environment has.
+func showsAll(r *reader) { r.shows("") }
+
 // readMan knows that a name with a slash is a file, which is code for the formatter.
 func readMan(r *reader) {
 	for _, at := range r.operands {
@@ -114,7 +134,7 @@ func readMan(r *reader) {
 func finishPs(r *reader) {
 	for _, w := range r.args {
 		if w.Known && !strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "e") || w.Text == "-E" {
-			r.open("shows the environment")
+			r.shows("")
 		}
 	}
 }

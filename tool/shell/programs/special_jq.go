@@ -33,7 +33,7 @@ func readJq(r *reader) {
 	case hasName(w.Text, "import") || hasName(w.Text, "include") || hasName(w.Text, "modulemeta"):
 		r.doubt("the filter loads a module")
 	case strings.Contains(w.Text, "$ENV") || hasName(strings.ReplaceAll(w.Text, "env:", ""), "env"):
-		r.open("shows the environment")
+		r.shows("")
 	}
 }
 

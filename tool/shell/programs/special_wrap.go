@@ -17,7 +17,7 @@ func readEnv(r *reader) {
 	if len(r.operands) == 0 {
 		r.quits = true
 		if r.used("-S") == nil {
-			r.open("shows the environment")
+			r.shows("")
 		}
 	}
 }
