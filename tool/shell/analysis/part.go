@@ -58,6 +58,8 @@ type Part struct {
 	// GitRuns are settings of the repository that would make git run programs, such
 	// as "core.fsmonitor", or "hook pre-commit".
 	GitRuns []string
+	// GitPlain are what a git would run besides that is not hardened, see the package shim.
+	GitPlain []string
 	// Inner says that a wrapper starts it, or a substitution holds it.
 	Inner bool
 	// Elsewhere says that it runs on another machine or in a container: its paths
