@@ -92,10 +92,12 @@ func gitUseOfSub(line gitLine, signs, merges bool) gitUse {
 		return gitUse{diffs: true, signs: signs, merges: merges, hardened: true}
 	case "status", "diff":
 		return gitUse{index: true, diffs: true, merges: merges, hardened: true}
-	case "", "help", "version", "config", "var", "symbolic-ref", "check-ignore", "check-attr", "count-objects":
+	case "", "help", "version", "config", "var", "symbolic-ref", "count-objects":
 		return gitUse{}
+	case "check-ignore", "check-attr":
+		return gitUse{index: true}
 	case "rev-parse", "rev-list", "cat-file", "ls-tree", "ls-remote", "merge-base", "for-each-ref", "show-ref", "name-rev", "hash-object":
-		return gitUse{objects: true, remote: line.sub == "ls-remote", diffs: line.sub == "cat-file", checkout: line.sub == "cat-file", index: line.sub == "hash-object",
+		return gitUse{objects: true, remote: line.sub == "ls-remote", diffs: line.sub == "cat-file", checkout: line.sub == "cat-file", index: line.sub == "hash-object" || line.sub == "cat-file" || line.contains(":"), // :FILE is in the index
 			signs: signs || line.contains("signature")}
 	case "whatchanged", "blame", "annotate", "shortlog", "reflog", "format-patch", "grep", "range-diff", "describe", "ls-files",
 		"diff-files", "diff-index", "diff-tree", "update-index":
