@@ -1,0 +1,95 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell/analysis"
+	"github.com/assent-dev/assent/tool/shell/programs"
+)
+
+// maxUnseen is how many paths of one command are looked at; more ask on their own.
+const maxUnseen = 256
+
+// unseen adds the files that the words of a command name although nothing is known about what
+// it does with them: the program is not in the table, or does more than the table says.
+// Whatever allows the program, such a file meets the rules about files and the roots. It is
+// judged as one that is read; if a rule denies writing it, only a person can say that the
+// command does not.
+func (j *judging) unseen(i int, act *approval.Act) []approval.Act {
+	p := &j.script.Parts[i]
+	if p.Builtin || p.Elsewhere || len(p.Words) == 0 || p.Reading.Program != "" && (p.Reading.Complete || len(p.Reading.Runs) > 0) {
+		return nil
+	}
+	var acts []approval.Act
+	for at, w := range p.Words[1:] {
+		if !w.Known || slices.ContainsFunc(p.Reading.Effects, func(e programs.Effect) bool { return e.Arg == at }) {
+			continue
+		}
+		for _, name := range j.namedIn(w.Text, p) {
+			if len(acts) == maxUnseen {
+				act.Verdict, act.PersonOnly, act.Why = min(act.Verdict, approval.Ask), true, "it names too many files to look at each"
+				return acts
+			}
+			file := j.places.act(roots.Read, name, false)
+			if j.held && file.Verdict == approval.Ask && !file.Secret && !file.PersonOnly && !j.places.inside(name) {
+				file.Verdict, file.Why = approval.Free, "the sandbox decides what is there"
+			}
+			acts = append(acts, file)
+			act.Known = false
+			write := j.places.act(roots.Write, name, false)
+			if j.opts.Denied != nil && j.opts.Denied(j.ctx, write) {
+				act.Verdict, act.PersonOnly = min(act.Verdict, approval.Ask), true
+				act.Why = "it may write " + write.Target.String() + ", which is denied"
+			}
+		}
+	}
+	return acts
+}
+
+// namedIn returns the files that a word may name, as absolute paths: the whole word, or what
+// stands in it behind a sign (--config=/x, @/x, host:/x, -f../x). A name without a slash counts
+// if there is such a file; of a program in the table any name does only then.
+func (j *judging) namedIn(word string, p *analysis.Part) []string {
+	var names []string
+	for _, text := range pathsWithin(word) {
+		abs := join(p.Dir, text)
+		if rest, ok := strings.CutPrefix(text, "~/"); ok {
+			abs = path.Join(j.world.Home(), rest)
+		}
+		_, kind := j.world.Look(abs)
+		looks := p.Reading.Program == "" && (strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || strings.Contains(text, "../"))
+		if (looks || kind != analysis.Nothing) && !slices.Contains(names, abs) {
+			names = append(names, abs)
+		}
+	}
+	return names
+}
+
+// pathsWithin cuts a word where a path may begin and end.
+func pathsWithin(word string) []string {
+	word = strings.ReplaceAll(word, "file://", "")
+	found := []string{word}
+	if strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && len(word) > 2 {
+		found = append(found, word[2:])
+	}
+	if strings.HasPrefix(word, "-") {
+		found = found[1:] // no file but for a program that knows no flags
+	}
+	for rest := word; ; {
+		at := strings.IndexAny(rest, "=:,;@#%<>|\"'()[]{} \t\n")
+		if at < 0 {
+			return append(found, rest)
+		}
+		if at > 0 && !strings.HasPrefix(rest, "-") {
+			found = append(found, rest[:at])
+		}
+		if rest = rest[at+1:]; rest == "" {
+			return found
+		}
+		found = append(found, rest)
+	}
+}
