@@ -183,19 +183,6 @@ func (b *scriptBox) run(argv []string) (string, error) {
 	return "", nil
 }
 
-// free reports whether a command line does nothing but read the file in and print, and whether
-// a script names the file.
-func free(argv []string) (free, named bool) {
-	var args []Word
-	for _, text := range argv[1:] {
-		args = append(args, Literal(text))
-	}
-	r := Interpret(argv[0], args)
-	free = r.Known && r.Complete && r.Opaque == "" && len(r.Runs) == 0 && len(r.Scripts) == 0 && len(r.Shows) == 0 &&
-		!slices.ContainsFunc(r.Effects, func(e Effect) bool { return e.Kind != Read || e.What.Text != "in" })
-	return free, slices.ContainsFunc(r.Effects, func(e Effect) bool { return e.Arg < 0 })
-}
-
 // A language is what scripts are tried in.
 type language struct {
 	name     string // of the program whose reading counts

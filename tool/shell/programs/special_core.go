@@ -1,6 +1,9 @@
 package programs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // readLn says what links are made. What a symbolic link points to is relative to
 // the folder that holds the link.
@@ -132,8 +135,9 @@ func readMan(r *reader) {
 
 // finishPs knows that an e without a hyphen shows the environment of every process.
 func finishPs(r *reader) {
-	for _, w := range r.args {
-		if w.Known && !strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "e") || w.Text == "-E" {
+	for i, w := range r.args {
+		isFlags := i == 0 || slices.Contains(r.operands, i)
+		if isFlags && !strings.HasPrefix(w.Text, "-") && (!w.Known || strings.Contains(w.Text, "e")) || w.Text == "-E" {
 			r.shows("")
 		}
 	}

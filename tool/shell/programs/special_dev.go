@@ -31,6 +31,8 @@ func devSpecial(name string) (special, bool) {
 		return special{after: gitConfig}, true
 	case "goPackages":
 		return special{after: goPackages}, true
+	case "clangFormat":
+		return special{after: clangFormatStyle}, true
 	case "bun":
 		return special{after: finishBun}, true
 	case "make":
@@ -71,6 +73,15 @@ func devSpecial(name string) (special, bool) {
 		return special{after: sqlCommands}, true
 	}
 	return special{}, false
+}
+
+// clangFormatStyle notes the file that a style is taken from.
+func clangFormatStyle(r *reader) {
+	if u := r.used("-style"); u != nil && u.given {
+		if file, ok := strings.CutPrefix(u.value.Text, "file:"); ok || !u.value.Known {
+			r.file(Read, Word{Text: file, Known: u.value.Known}, u.at, false, false)
+		}
+	}
 }
 
 // finishBun knows that a hyphen instead of a script is code on standard input.
