@@ -69,18 +69,33 @@ func (j *judging) namedIn(word string, p *analysis.Part) []string {
 	return names
 }
 
-// pathsWithin cuts a word where a path may begin and end.
+// pathSigns are what a path may stand behind, or end at, in a word.
+const pathSigns = "=:,;@#%<>|\"'()[]{} \t\n"
+
+// pathsWithin cuts a word where a path may begin and end. An address of the network names no
+// file here.
 func pathsWithin(word string) []string {
-	word = strings.ReplaceAll(word, "file://", "")
 	found := []string{word}
-	if strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && len(word) > 2 {
-		found = append(found, word[2:])
+	for at := strings.Index(word, "://"); at >= 0; at = strings.Index(word, "://") {
+		rest := word[at+3:]
+		end := strings.IndexAny(rest, ",;<>|\"'() \t\n")
+		if end < 0 {
+			end = len(rest)
+		}
+		scheme := word[strings.LastIndexAny(word[:at], pathSigns)+1 : at]
+		if slash := strings.IndexByte(rest[:end], '/'); slash >= 0 && !ofNetwork(scheme) {
+			end = slash // file:///x, file://localhost/x
+		}
+		word = word[:at] + " " + rest[end:]
 	}
 	if strings.HasPrefix(word, "-") {
-		found = found[1:] // no file but for a program that knows no flags
+		found = found[1:] // a flag is no file
+		if !strings.HasPrefix(word, "--") && len(word) > 2 {
+			found = append(found, word[2:])
+		}
 	}
 	for rest := word; ; {
-		at := strings.IndexAny(rest, "=:,;@#%<>|\"'()[]{} \t\n")
+		at := strings.IndexAny(rest, pathSigns)
 		if at < 0 {
 			return append(found, rest)
 		}
@@ -92,4 +107,13 @@ func pathsWithin(word string) []string {
 		}
 		found = append(found, rest)
 	}
+}
+
+// ofNetwork reports whether addresses of a scheme are on another machine.
+func ofNetwork(scheme string) bool {
+	switch strings.ToLower(scheme) {
+	case "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git", "s3", "gs", "grpc", "tcp", "udp", "redis", "postgres", "postgresql", "mysql", "mongodb", "amqp", "smtp":
+		return true
+	}
+	return false
 }
