@@ -92,7 +92,7 @@ func (w *walker) gitRepository(c *command, r programs.Reading, line gitLine, set
 		}
 	}
 	use := gitUseOf(line)
-	plain := use.plain().with(settings)
+	plain := use.plain(line).with(settings)
 	use = use.with(settings)
 	for _, s := range settings {
 		switch {

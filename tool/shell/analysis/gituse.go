@@ -68,9 +68,9 @@ type gitUse struct {
 
 // plain is what a subcommand does that is not hardened: it fetches objects that are missing,
 // and looks into submodules.
-func (u gitUse) plain() gitUse {
+func (u gitUse) plain(line gitLine) gitUse {
 	if u.hardened {
-		u.objects, u.nested = true, true
+		u.objects, u.nested = true, u.index || line.looksInside()
 	}
 	return u
 }
@@ -137,7 +137,7 @@ func (u gitUse) with(settings []Setting) gitUse {
 		case s.Key == "log.diffmerges":
 			u.merges = u.merges || u.diffs
 		case s.Key == "submodule.recurse" || s.Key == "diff.submodule" || s.Key == "diff.ignoresubmodules":
-			u.nested = u.nested || u.index && u.objects
+			u.nested = u.nested || (u.index || u.hardened) && u.objects
 		}
 	}
 	return u
