@@ -33,8 +33,14 @@ func devSpecial(name string) (special, bool) {
 		return special{after: goPackages}, true
 	case "clangFormat":
 		return special{after: clangFormatStyle}, true
-	case "bun":
-		return special{after: finishBun}, true
+	case "hyphenIsCode":
+		return special{after: hyphenIsCode}, true
+	case "codeOnStdin":
+		return special{after: codeOnStdin}, true
+	case "openssl":
+		return special{after: openssl}, true
+	case "rails":
+		return special{after: railsConsole}, true
 	case "make":
 		return special{operands: makeOperands}, true
 	case "pytest":
@@ -84,8 +90,34 @@ func clangFormatStyle(r *reader) {
 	}
 }
 
-// finishBun knows that a hyphen instead of a script is code on standard input.
-func finishBun(r *reader) {
+// codeOnStdin is for interpreters: without a script they read one from standard input.
+func codeOnStdin(r *reader) {
+	hyphenIsCode(r)
+	if len(r.operands) == 0 && !r.quits {
+		r.opaque("code on standard input cannot be read")
+	}
+}
+
+// openssl without a subcommand reads commands, which can read and write any file.
+func openssl(r *reader) {
+	if r.depth == 0 {
+		codeOnStdin(r)
+	}
+}
+
+// railsConsole knows the subcommands that run code of the caller's.
+func railsConsole(r *reader) {
+	if len(r.operands) == 0 {
+		return
+	}
+	switch r.args[r.operands[0]].Text {
+	case "console", "c", "runner", "r", "dbconsole", "db":
+		r.opaque("it runs code that it is handed")
+	}
+}
+
+// hyphenIsCode knows that a hyphen instead of a script is code on standard input.
+func hyphenIsCode(r *reader) {
 	for i, w := range r.args {
 		if w.Known && w.Text == "-" {
 			r.spell(i)
