@@ -21,11 +21,19 @@ const maxUnseen = 256
 // command does not.
 func (j *judging) unseen(i int, act *approval.Act) []approval.Act {
 	p := &j.script.Parts[i]
-	if p.Builtin || p.Elsewhere || len(p.Words) == 0 || p.Reading.Program != "" && (p.Reading.Complete || len(p.Reading.Runs) > 0) {
+	r := &p.Reading
+	described := r.Program != ""
+	switch {
+	case p.Builtin || p.Elsewhere || len(p.Words) == 0:
 		return nil
+	case described && (r.Complete || len(r.Runs) > 0 || r.Opaque != "" || r.Program == "git"):
+		return nil // what it starts, and code that it is handed, is judged on its own; git's paths are known
 	}
 	var acts []approval.Act
 	for at, w := range p.Words[1:] {
+		if described && strings.ContainsAny(w.Text, " \t\n()\"'") {
+			continue // a sentence
+		}
 		if !w.Known || slices.ContainsFunc(p.Reading.Effects, func(e programs.Effect) bool { return e.Arg == at }) {
 			continue
 		}

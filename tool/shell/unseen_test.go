@@ -33,7 +33,8 @@ func TestPathsOfAnUndescribedProgram(t *testing.T) {
 // default that allows; what the table sees already is judged as before.
 func TestPathsThatTheTableDoesNotSee(t *testing.T) {
 	b := newBench(t, Config{Rules: allow("make", "npm test", "ls"), Default: Default{Approval: tool.WordAllow}}, "deny read_file(/etc/shadow)", "deny read_file(**/.env)")
-	b.all("allow", "make", "make all", "npm test -- src/a.go", "ls src", "npm test -- --prefix=/no/such/folder", "nosuch src/a.go", "true /etc/shadow")
+	b.all("allow", "make", "make all", "npm test -- src/a.go", "ls src", "npm test -- --prefix=/no/such/folder", "nosuch src/a.go", "true /etc/shadow", "git commit -m 'about .env'", "git commit -m .env",
+		"npm test -- 'what reads .env'")
 	b.all("deny", "npm test -- /etc/shadow", "npm test -- --file=.env", "make X=/etc/shadow", "nosuch --in=/etc/shadow")
 	p, err := b.propose("npm test -- src/a.go")
 	if err != nil || p.Acts[0].Known {
