@@ -56,6 +56,7 @@ func TestGit(t *testing.T) {
 		{name: "submodules that a log passes by", text: "git log -p; git show", nested: true},
 		{name: "submodules of a log", text: "git log -p --submodule=diff", nested: true, plain: []string{"the settings of its submodules"}},
 		{name: "submodules of a log by setting", text: "git show", nested: true, settings: []Setting{set("diff.submodule", "diff")}, plain: []string{"the settings of its submodules"}},
+		{name: "a log reads attributes", text: "git log -Sone", settings: []Setting{set("core.fsmonitor", "./x")}, plain: []string{"core.fsmonitor"}},
 		{name: "alternate refs", text: "git log --alternate-refs", settings: []Setting{set("core.alternaterefscommand", "./x")}, want: []string{"core.alternaterefscommand"}},
 		{name: "alternate refs of others", text: "git rev-list --alternate-refs --all", settings: []Setting{set("core.alternaterefscommand", "./x")}, want: []string{"core.alternaterefscommand"}},
 		{name: "no alternate refs", text: "git log", settings: []Setting{set("core.alternaterefscommand", "./x")}},

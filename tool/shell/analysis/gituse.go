@@ -63,14 +63,15 @@ type gitUse struct {
 	nested                                              bool // looks into submodules, where their settings hold
 	merges                                              bool // merges, if only to show what came of it
 	alternates                                          bool // lists the refs of the repositories that it borrows objects from
+	reads                                               bool // reads the index, if only for attributes
 	hardened                                            bool // runs in the hardened way if it is free
 }
 
 // plain is what a subcommand does that is not hardened: it fetches objects that are missing,
-// and looks into submodules.
+// reads the index for attributes, and looks into submodules.
 func (u gitUse) plain(line gitLine) gitUse {
 	if u.hardened {
-		u.objects, u.nested = true, u.index || line.looksInside()
+		u.objects, u.reads, u.nested = true, true, u.index || line.looksInside()
 	}
 	return u
 }
@@ -218,7 +219,7 @@ func (u gitUse) runs(s Setting, line gitLine) bool {
 func (u gitUse) runsCore(s Setting, name string, line gitLine) bool {
 	switch name {
 	case "fsmonitor":
-		return u.index && !isBool(s.Value)
+		return (u.index || u.reads) && !isBool(s.Value)
 	case "pager":
 		return true
 	case "editor":
