@@ -68,9 +68,12 @@ darwin: ## compile for macOS
 fuzz-short: ## every fuzz test for a second
 	GO="$(GO)" sh scripts/fuzz.sh 1s
 
-fuzz: need-all ## every fuzz test for FUZZTIME (2m), raw text against three shells as long, and a million commands against bash
+fuzz: need-all ## every fuzz test for FUZZTIME (2m), raw text against three shells, scripts for sed and awk, and hostile repositories, and our own shell as long, and a million commands against bash
 	GO="$(GO)" sh scripts/fuzz.sh $(FUZZTIME)
 	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -p 1 -timeout 12h -run '^TestRaw(Text|Values)$$' ./tool/shell/subset ./tool/shell/analysis
+	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -timeout 12h -v -run '^(TestSedScripts|TestAwkPrograms)$$' ./tool/shell/programs
+	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -timeout 12h -v -run '^TestHostileRepositories$$' ./tool/shell
+	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -timeout 12h -v -run '^TestOwnShell$$' ./internal/toolbox
 	ASSENT_SOUND=1000000 $(GO) test -tags all -count=1 -timeout 12h -run '^TestSound$$' ./internal/soundness
 
 like-bash: need-all ## real commands in bash and in our own interpreter: the same output, status and files

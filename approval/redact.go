@@ -27,6 +27,9 @@ var notSecret = []string{
 
 var keySeparators = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
+// SecretName reports whether a field or variable of this name may hold a secret.
+func SecretName(name string) bool { return secretKey(name) }
+
 func secretKey(key string) bool {
 	key = keySeparators.Replace(strings.ToLower(key))
 	if key == "tokens" || slices.ContainsFunc(notSecret, func(end string) bool { return strings.HasSuffix(key, end) }) {

@@ -35,7 +35,8 @@ type Target struct {
 	// Words are the words of a command. Only for Words.
 	Words []Word `json:"words,omitempty"`
 	// Loose says that nothing is known about the program, so that any of its words
-	// may be a command that it runs: a deny may be met by each of them.
+	// may be a command that it runs: a deny may be met by each of them, and an allow
+	// covers the words that it has and no more, unless it ends in a *.
 	Loose bool `json:"loose,omitempty"`
 	// Flags are further spellings of the command's flags, so that a deny of
 	// rm -r meets rm --recursive. No allow looks at them.

@@ -12,6 +12,7 @@ import (
 type wordsPattern struct {
 	words []string
 	exact bool // the command has these words and no more
+	any   bool // it ends in a *, so that any rest is meant
 }
 
 var (
@@ -31,7 +32,7 @@ func compileWords(target string) (wordsPattern, error) {
 			return p, errors.New(`a word right after "=": write "= " and the command`)
 		}
 	} else if head, ok := strings.CutSuffix(target, " *"); ok {
-		rest = head
+		rest, p.any = head, true
 	}
 	words, err := splitWords(rest)
 	if err == nil && len(words) == 0 {
@@ -96,7 +97,8 @@ func (p wordsPattern) covers(t *Target) bool {
 	if t.Unknown || len(t.Words) < len(p.words) {
 		return false
 	}
-	if p.exact && len(t.Words) != len(p.words) {
+	// What words do to a program of which nothing is known, nobody has said by naming it.
+	if (p.exact || t.Loose && !p.any) && len(t.Words) != len(p.words) {
 		return false
 	}
 	for i, w := range p.words {

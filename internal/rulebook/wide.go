@@ -77,6 +77,9 @@ func wideCommand(target string) string {
 	if RunsAnything(words...) {
 		return unquoted(words[0]) + " runs whatever it is given, so this allows nearly every command"
 	}
+	if len(words) > 1 && words[len(words)-1] == "*" && programs.Interpret(path.Base(unquoted(words[0])), nil).Program == "" {
+		return "what " + unquoted(words[0]) + " does with its words is not known, so this allows whatever it can do"
+	}
 	return ""
 }
 

@@ -144,10 +144,16 @@ func (j *judging) command(i int) {
 		act.Verdict, act.Why = approval.Block, "assent's own answering commands are for people, not for tools"
 	}
 	j.denied(&act)
+	files := j.unseen(i, &act)
 	if act.Verdict != approval.Free {
 		w.allowed, act.Code = "", j.code(p)
 	}
 	j.add(i, act, w.allowed)
+	for _, file := range files {
+		file.Cause, file.Line = j.act[i], p.Line
+		j.acts = append(j.acts, j.following(file, p))
+		j.allowed = append(j.allowed, "")
+	}
 }
 
 func (j *judging) commandAct(p *analysis.Part) approval.Act {

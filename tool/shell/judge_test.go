@@ -28,11 +28,11 @@ func TestNothingSaidAsks(t *testing.T) {
 }
 
 func TestARuleCoversWholeWords(t *testing.T) {
-	b := newBench(t, Config{Rules: allow("git status", "go test", "ls", "nosuch")})
+	b := newBench(t, Config{Rules: allow("git status", "go test", "ls", "nosuch", "other *")})
 	b.all("allow", "git status", "git status --short", "'git' status", "git  status \\\n --short", "go test ./...",
-		"ls -la", "ls src/*.go", "nosuch a b", "git status; ls", "git status | ls")
+		"ls -la", "ls src/*.go", "nosuch", "other a b", "git status; ls", "git status | ls")
 	b.all("ask", "git statusx", "git -C src status", "/usr/bin/git status", "go test -exec ./run.sh", "go test -o out",
-		"git status && git add x", "ls > out", "ls /etc", "nosuch $X", "FOO=1 git status", "ls $(echo x)")
+		"git status && git add x", "ls > out", "ls /etc", "nosuch $X", "nosuch a b", "FOO=1 git status", "ls $(echo x)")
 }
 
 func TestADenyWinsWhereverItStands(t *testing.T) {
@@ -117,7 +117,7 @@ func TestRulesHoldAtHome(t *testing.T) {
 }
 
 func TestSandboxPaths(t *testing.T) {
-	rules := []Rule{{Pattern: "pytest", Approval: tool.WordAllow, Paths: []string{"docs"}}, {Pattern: "nosuch", Approval: tool.WordAllow, Paths: []string{"docs"}}, {Pattern: "cat", Approval: tool.WordAllow, Paths: []string{"docs"}}}
+	rules := []Rule{{Pattern: "pytest", Approval: tool.WordAllow, Paths: []string{"docs"}}, {Pattern: "nosuch *", Approval: tool.WordAllow, Paths: []string{"docs"}}, {Pattern: "cat", Approval: tool.WordAllow, Paths: []string{"docs"}}}
 	b := newBench(t, Config{Rules: rules})
 	b.all("allow", "cat docs/x.md", "nosuch docs/x.md", "nosuch --out=docs/y")
 	b.all("ask", "cat README.md", "cat /etc/passwd", "cat ~/.ssh/id_rsa", "nosuch README.md", "nosuch --output=/etc/x", "nosuch -o/etc/x docs/x.md")

@@ -136,7 +136,7 @@ func TestTheFolderOfCommandsWithSeveralNames(t *testing.T) {
 // A rule for the files of one name is for those of the other.
 func TestPathsOfARuleUnderAnotherName(t *testing.T) {
 	set, top := namesSet(t, roots.Root{Name: ".", Host: "proj", Mode: roots.ReadWrite}, roots.Root{Name: "p", Host: "proj", Mode: roots.ReadWrite})
-	sh, err := namesTool(set, Config{Rules: []Rule{{Pattern: "frob", Approval: tool.WordAllow, Paths: []string{"p"}}}})
+	sh, err := namesTool(set, Config{Rules: []Rule{{Pattern: "frob *", Approval: tool.WordAllow, Paths: []string{"p"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

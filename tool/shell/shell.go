@@ -112,7 +112,7 @@ type Tool struct {
 	cwd   roots.Place
 	opts  Options
 	spec  func() tool.Spec // made when it is asked for: a hook never does
-	late  lateAnswers
+	late  *lateAnswers
 	// exposed says that a folder in which programs are looked for can be
 	// written by tools.
 	exposed bool
@@ -143,7 +143,7 @@ func New(cfg Config, set *roots.Set, opts Options) (*Tool, error) {
 	if opts.MaxTimeout <= 0 {
 		opts.MaxTimeout = time.Hour
 	}
-	t := &Tool{cfg: cfg, rules: rules, roots: set, opts: opts}
+	t := &Tool{cfg: cfg, rules: rules, roots: set, opts: opts, late: &lateAnswers{}}
 	if t.cwd, err = home(cfg.Cwd, set); err != nil {
 		return nil, &tool.ConfigError{Source: cfg.Source, Err: err}
 	}

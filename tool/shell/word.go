@@ -63,8 +63,8 @@ func (j *judging) rule(r *rule, i int, act *approval.Act) (word, bool) {
 		if act.Away || !r.pattern.Covers(act.Target) || !j.pathsFit(r, i) {
 			return word{}, false
 		}
-		if len(p.GitRuns) > 0 {
-			return asks("git would run a program that the repository names: %s", strings.Join(p.GitRuns, ", ")), true
+		if runs := j.gitRuns(p); runs != "" {
+			return asks("%s", runs), true
 		}
 		by := "allowed by " + sourceOr(r.Source)
 		j.describe(r)
@@ -82,10 +82,12 @@ func (j *judging) describe(r *rule) {
 // notReadonly says why the preset does not cover a command that only reads.
 func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
 	switch first := act.Target.Words[0].Text; {
-	case len(p.GitRuns) > 0:
-		return "git would run a program that the repository names: " + strings.Join(p.GitRuns, ", ")
+	case j.gitRuns(p) != "":
+		return j.gitRuns(p)
 	case first != p.Words[0].Text:
 		return "it sets " + first[:strings.IndexByte(first, '=')] + ", which programs obey"
+	case j.shows(p) != "":
+		return "it may show " + j.shows(p)
 	case strings.Contains(first, "/"):
 		return "the preset knows programs by name, not by path"
 	case !j.places.inside(folderOf(p)):
@@ -96,6 +98,43 @@ func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
 		return first + " is found in a folder that tools may write"
 	}
 	return ""
+}
+
+// gitRuns says which programs of the repository git would run; empty if none. Commands that
+// somebody else runs meet no hardened git.
+func (j *judging) gitRuns(p *analysis.Part) string {
+	runs := p.GitRuns
+	if j.opts.Run == nil {
+		runs = slices.Concat(runs, p.GitPlain)
+	}
+	if len(runs) == 0 {
+		return ""
+	}
+	return "git would run a program that the repository names: " + strings.Join(runs, ", ")
+}
+
+// shows says what of the environment a command may show that is nobody else's business; empty
+// if nothing.
+func (j *judging) shows(p *analysis.Part) string {
+	for _, name := range slices.Concat(p.Reading.Shows, j.script.Shows) {
+		switch {
+		case name == "":
+			return "the environment, which may hold secrets"
+		case j.secretVariable(name):
+			return "$" + name + ", which looks like a secret"
+		}
+	}
+	return ""
+}
+
+// secretVariable reports whether a variable of the environment looks like a secret. Variables
+// of a text's own have small letters, unless the environment has one of that name.
+func (j *judging) secretVariable(name string) bool {
+	if name == "PWD" || !approval.SecretName(name) && !strings.HasSuffix(name, "_KEY") && !strings.HasSuffix(name, "_PASS") {
+		return false
+	}
+	_, set := j.world.Variable(name)
+	return set || name == strings.ToUpper(name)
 }
 
 // fallback is the default of the config.
@@ -155,8 +194,8 @@ func (j *judging) notCertain(p *analysis.Part, act *approval.Act) string {
 		return "it sets " + act.Target.Words[0].Text + ", which programs obey"
 	case act.Away:
 		return "it runs outside of " + j.cwd.Name()
-	case len(p.GitRuns) > 0:
-		return "git would run a program that the repository names: " + strings.Join(p.GitRuns, ", ")
+	case j.gitRuns(p) != "":
+		return j.gitRuns(p)
 	}
 	for _, i := range p.Reading.Spelled {
 		return p.Words[min(i+1, len(p.Words)-1)].Text + " makes it do more than it is for"

@@ -120,6 +120,7 @@ func declareBuiltin(w *walker, c *command) outcome {
 	for _, word := range c.words[1:] {
 		w.declareWord(word, &d, c.part, c.state)
 	}
+	w.showDeclared(c.words, d)
 	return stays(c.state.folders)
 }
 
@@ -148,6 +149,9 @@ func waitBuiltin(w *walker, c *command) outcome {
 func setBuiltin(w *walker, c *command) outcome {
 	w.harmless(c)
 	s := c.state
+	if len(c.words) == 1 {
+		w.show("")
+	}
 	for i := 1; i < len(c.words); i++ {
 		word := c.words[i]
 		switch {

@@ -84,6 +84,7 @@ func (w *walker) declaration(cmd *syntax.DeclClause, s *state) {
 	for _, declare := range declares {
 		declare()
 	}
+	w.showDeclared(words, d)
 }
 
 // declared walks one argument. It returns it as a word, and what declares it.

@@ -37,6 +37,18 @@ func (w *walker) git(c *command, r programs.Reading) {
 		}
 		all := append(slices.Clip(settings.list), line.settings...)
 		w.gitRepository(c, r, line, all, dir)
+		w.gitReaches(c, dir)
+	}
+}
+
+// gitReaches notes where git looks besides the repository's own folder.
+func (w *walker) gitReaches(c *command, dir string) {
+	folders, ok := w.world.GitReaches(dir)
+	if !ok {
+		w.gitRuns(c, "a repository that cannot be read")
+	}
+	for _, folder := range folders {
+		w.effect(c, programs.Effect{Kind: programs.Read, What: programs.Literal(folder), Arg: -1})
 	}
 }
 
@@ -79,14 +91,24 @@ func (w *walker) gitRepository(c *command, r programs.Reading, line gitLine, set
 			return
 		}
 	}
-	use := gitUseOf(line).with(settings)
+	use := gitUseOf(line)
+	plain := use.plain(line).with(settings)
+	use = use.with(settings)
 	for _, s := range settings {
-		if s.Repository && s.Value != "" && use.runs(s, line) {
+		switch {
+		case !s.Repository || s.Value == "":
+		case use.runs(s, line):
 			w.gitRuns(c, s.Key)
+		case plain.runs(s, line):
+			w.gitPlain(c, s.Key)
 		}
 	}
-	if use.nested && w.world.GitNested(dir) {
+	switch {
+	case !plain.nested || !w.world.GitNested(dir):
+	case use.nested:
 		w.gitRuns(c, "the settings of its submodules")
+	default:
+		w.gitPlain(c, "the settings of its submodules")
 	}
 	for _, hook := range w.gitHooks(settings, dir) {
 		if use.hooks || use.index && hook == "post-index-change" {
@@ -104,6 +126,13 @@ func (w *walker) gitRuns(c *command, key string) {
 	p.GitRuns = append(p.GitRuns, key)
 	if p.Why == "" {
 		p.Why = "git would run what " + key + " says"
+	}
+}
+
+// gitPlain notes what only a git runs that is not hardened.
+func (w *walker) gitPlain(c *command, key string) {
+	if p := &w.parts[c.part-1]; !slices.Contains(p.GitPlain, key) {
+		p.GitPlain = append(p.GitPlain, key)
 	}
 }
 
@@ -149,6 +178,9 @@ func (w *walker) workTree(c *command, r programs.Reading, e programs.Effect) []p
 		top := e.What
 		if root := w.gitRoot(dir); root != "" {
 			top = programs.Literal(root)
+		}
+		if _, moved := setting(w.gitConfig(dir).list, "core.worktree"); moved {
+			top = programs.Word{Text: e.What.Text} // the tree is elsewhere
 		}
 		tops = append(tops, top)
 	}

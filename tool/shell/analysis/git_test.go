@@ -14,6 +14,7 @@ func TestGit(t *testing.T) {
 		settings   []Setting
 		nested     bool
 		want       []string
+		plain      []string // besides, where git is not hardened
 	}{
 		{name: "clean", text: "git status"},
 		{name: "fsmonitor", text: "git status", settings: []Setting{set("core.fsmonitor", "./x")}, want: []string{"core.fsmonitor"}},
@@ -38,7 +39,7 @@ func TestGit(t *testing.T) {
 		{name: "partial clone extension", text: "git cat-file -p HEAD", settings: []Setting{set("extensions.partialclone", "o")}, want: []string{"extensions.partialclone"}},
 		{name: "partial clone archive", text: "git archive HEAD", settings: []Setting{set("remote.o.promisor", "true")}, want: []string{"remote.o.promisor"}},
 		{name: "partial clone grep", text: "git grep x HEAD", settings: []Setting{set("remote.o.promisor", "true")}, want: []string{"remote.o.promisor"}},
-		{name: "partial clone hardened", text: "git log -p", settings: []Setting{set("remote.o.promisor", "true")}},
+		{name: "partial clone hardened", text: "git log -p", settings: []Setting{set("remote.o.promisor", "true")}, plain: []string{"remote.o.promisor"}},
 		{name: "tar", text: "git archive --format=foo HEAD", settings: []Setting{set("tar.foo.command", "./x")}, want: []string{"tar.foo.command"}},
 		{name: "signature by setting", text: "git log", settings: []Setting{set("format.pretty", "%G?"), set("gpg.program", "./x")}, want: []string{"gpg.program"}},
 		{name: "signature by name", text: "git shortlog", settings: []Setting{set("gpg.program", "./x")}, want: []string{"gpg.program"}},
@@ -50,7 +51,18 @@ func TestGit(t *testing.T) {
 		{name: "submodules diff-index", text: "git diff-index HEAD", nested: true, want: []string{"the settings of its submodules"}},
 		{name: "submodules grep", text: "git grep --recurse-submodules x", nested: true, want: []string{"the settings of its submodules"}},
 		{name: "submodules grep by setting", text: "git grep x", nested: true, settings: []Setting{set("submodule.recurse", "true")}, want: []string{"the settings of its submodules"}},
-		{name: "submodules passed by", text: "git grep x; git status; git describe", nested: true},
+		{name: "submodules passed by", text: "git grep x; git status; git describe", nested: true, plain: []string{"the settings of its submodules"}},
+		{name: "submodules behind options", text: "git -c color.ui=false --literal-pathspecs diff", nested: true, plain: []string{"the settings of its submodules"}},
+		{name: "submodules that a log passes by", text: "git log -p; git show", nested: true},
+		{name: "submodules of a log", text: "git log -p --submodule=diff", nested: true, plain: []string{"the settings of its submodules"}},
+		{name: "submodules of a log by setting", text: "git show", nested: true, settings: []Setting{set("diff.submodule", "diff")}, plain: []string{"the settings of its submodules"}},
+		{name: "a log reads attributes", text: "git log -Sone", settings: []Setting{set("core.fsmonitor", "./x")}, plain: []string{"core.fsmonitor"}},
+		{name: "alternate refs", text: "git log --alternate-refs", settings: []Setting{set("core.alternaterefscommand", "./x")}, want: []string{"core.alternaterefscommand"}},
+		{name: "alternate refs of others", text: "git rev-list --alternate-refs --all", settings: []Setting{set("core.alternaterefscommand", "./x")}, want: []string{"core.alternaterefscommand"}},
+		{name: "no alternate refs", text: "git log", settings: []Setting{set("core.alternaterefscommand", "./x")}},
+		{name: "attributes read the index", text: "git check-attr -a x; git check-ignore x", settings: []Setting{set("core.fsmonitor", "./x")}, want: []string{"core.fsmonitor", "core.fsmonitor"}},
+		{name: "a file of the index", text: "git rev-parse :x", settings: []Setting{set("core.fsmonitor", "./x")}, want: []string{"core.fsmonitor"}},
+		{name: "smudge to look at", text: "git cat-file --filters HEAD:x", settings: []Setting{set("filter.x.smudge", "./x")}, want: []string{"filter.x.smudge"}},
 		{name: "hook of a linked work tree", text: "git -C tree describe --dirty; git -C tree commit -m x", files: []string{"/w/tree/", "/w/tree/.git", "/linked/hooks/", "/linked/hooks/post-index-change"}, want: []string{"hook post-index-change", "hook post-index-change"}},
 		{name: "no hook of a linked work tree", text: "git -C tree commit -m x", files: []string{"/w/tree/", "/w/tree/.git", "/w/.git/hooks/pre-commit"}},
 		{name: "another repository", text: "git --git-dir=/x status", want: []string{"--git-dir"}},
@@ -63,9 +75,12 @@ func TestGit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got []string
+			var got, plain []string
 			for _, p := range script.Parts {
-				got = append(got, p.GitRuns...)
+				got, plain = append(got, p.GitRuns...), append(plain, p.GitPlain...)
+			}
+			if !slices.Equal(plain, tt.plain) {
+				t.Errorf("%s: plain git also runs %q, want %q", tt.text, plain, tt.plain)
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("%s: git runs %q, want %q", tt.text, got, tt.want)
@@ -99,6 +114,28 @@ func TestGitAlias(t *testing.T) {
 		}
 		if got := described(script.Parts); len(got) < len(want) || got[:len(want)] != want {
 			t.Errorf("%s:\n%s\nwant\n%s", text, got, want)
+		}
+	}
+}
+
+// Where a repository leads is read, as a file is that a word names.
+func TestGitReaches(t *testing.T) {
+	world := project("/w/.git/", "/w/.git/HEAD")
+	world.reaches = []string{"/elsewhere/objects"}
+	script, err := Read("git status", "/w", world)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := described(script.Parts), "run git status\nread /elsewhere/objects"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	world.settings = []Setting{{Key: "core.worktree", Value: "/elsewhere", Repository: true}}
+	if script, err = Read("git checkout main", "/w", world); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range script.Parts {
+		if p.Kind == Touches && p.Path == "/w" {
+			t.Errorf("a work tree elsewhere is taken for the folder of the repository: %+v", p)
 		}
 	}
 }

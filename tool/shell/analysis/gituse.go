@@ -29,7 +29,7 @@ func splitGit(words []programs.Word) (line gitLine) {
 				}
 				line.settings = append(line.settings, Setting{Key: lowerKey(key), Value: value, Repository: true})
 			}
-		case text == "-C" || text == "--work-tree" || text == "--namespace" || text == "--super-prefix":
+		case text == "-C" || text == "--work-tree" || text == "--attr-source" || text == "--namespace" || text == "--super-prefix":
 			i++
 		case text == "--git-dir":
 			i++
@@ -62,6 +62,18 @@ type gitUse struct {
 	objects                                             bool // reads objects, and fetches those that a partial clone left out
 	nested                                              bool // looks into submodules, where their settings hold
 	merges                                              bool // merges, if only to show what came of it
+	alternates                                          bool // lists the refs of the repositories that it borrows objects from
+	reads                                               bool // reads the index, if only for attributes
+	hardened                                            bool // runs in the hardened way if it is free
+}
+
+// plain is what a subcommand does that is not hardened: it fetches objects that are missing,
+// reads the index for attributes, and looks into submodules.
+func (u gitUse) plain(line gitLine) gitUse {
+	if u.hardened {
+		u.objects, u.reads, u.nested = true, true, u.index || line.looksInside()
+	}
+	return u
 }
 
 // gitUseOf tells what a subcommand does. One that is not known may do everything. Four
@@ -70,15 +82,23 @@ type gitUse struct {
 func gitUseOf(line gitLine) gitUse {
 	signs := line.has("--show-signature", "-S", "--gpg-sign", "-s", "--sign", "-v", "--verify", "-u") || line.contains("%G")
 	merges := line.has("--remerge-diff", "--diff-merges") || line.contains("--remerge")
+	use := gitUseOfSub(line, signs, merges)
+	use.alternates = use.remote || line.contains("--alternate") || line.has("--alternate-refs")
+	return use
+}
+
+func gitUseOfSub(line gitLine, signs, merges bool) gitUse {
 	switch line.sub {
 	case "log", "show":
-		return gitUse{diffs: true, signs: signs, merges: merges}
+		return gitUse{diffs: true, signs: signs, merges: merges, hardened: true}
 	case "status", "diff":
-		return gitUse{index: true, diffs: true, merges: merges}
-	case "", "help", "version", "config", "var", "symbolic-ref", "check-ignore", "check-attr", "count-objects":
+		return gitUse{index: true, diffs: true, merges: merges, hardened: true}
+	case "", "help", "version", "config", "var", "symbolic-ref", "count-objects":
 		return gitUse{}
+	case "check-ignore", "check-attr":
+		return gitUse{index: true}
 	case "rev-parse", "rev-list", "cat-file", "ls-tree", "ls-remote", "merge-base", "for-each-ref", "show-ref", "name-rev", "hash-object":
-		return gitUse{objects: true, remote: line.sub == "ls-remote", diffs: line.sub == "cat-file", index: line.sub == "hash-object",
+		return gitUse{objects: true, remote: line.sub == "ls-remote", diffs: line.sub == "cat-file", checkout: line.sub == "cat-file", index: line.sub == "hash-object" || line.sub == "cat-file" || line.contains(":"), // :FILE is in the index
 			signs: signs || line.contains("signature")}
 	case "whatchanged", "blame", "annotate", "shortlog", "reflog", "format-patch", "grep", "range-diff", "describe", "ls-files",
 		"diff-files", "diff-index", "diff-tree", "update-index":
@@ -118,7 +138,7 @@ func (u gitUse) with(settings []Setting) gitUse {
 		case s.Key == "log.diffmerges":
 			u.merges = u.merges || u.diffs
 		case s.Key == "submodule.recurse" || s.Key == "diff.submodule" || s.Key == "diff.ignoresubmodules":
-			u.nested = u.nested || u.index && u.objects
+			u.nested = u.nested || (u.index || u.hardened) && u.objects
 		}
 	}
 	return u
@@ -199,13 +219,15 @@ func (u gitUse) runs(s Setting, line gitLine) bool {
 func (u gitUse) runsCore(s Setting, name string, line gitLine) bool {
 	switch name {
 	case "fsmonitor":
-		return u.index && !isBool(s.Value)
+		return (u.index || u.reads) && !isBool(s.Value)
 	case "pager":
 		return true
 	case "editor":
 		return u.edits
-	case "sshcommand", "gitproxy", "askpass", "alternaterefscommand":
+	case "sshcommand", "gitproxy", "askpass":
 		return u.remote
+	case "alternaterefscommand":
+		return u.alternates
 	case "hookspath":
 		return u.hooks
 	}

@@ -123,6 +123,7 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 	var o outcome
 	walk := func() {
 		w.misread(f.file)
+		w.expansions(f.file)
 		w.repeating(func() { o = w.stmts(f.file.Stmts, s) })
 	}
 	w.depth++

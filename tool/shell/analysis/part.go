@@ -13,6 +13,9 @@ type Script struct {
 	// parts: control characters, bidirectional or invisible ones, too long,
 	// nested too deeply. Empty if nothing is odd.
 	Odd string
+	// Shows are variables that the text expands where their values may be printed, and that
+	// it did not set itself; an empty name stands for the whole environment.
+	Shows []string
 	// Files are the scripts inside the text's reach that it runs by name: their
 	// content is part of what is approved. Absolute paths.
 	Files []string
@@ -58,6 +61,8 @@ type Part struct {
 	// Alias says that it is the command before it by another name: what a link leads to. It
 	// does nothing of its own, but a deny of that name is met.
 	Alias bool
+	// GitPlain are what a git would run besides that is not hardened, see the package shim.
+	GitPlain []string
 	// Inner says that a wrapper starts it, or a substitution holds it.
 	Inner bool
 	// Elsewhere says that it runs on another machine or in a container: its paths

@@ -46,6 +46,7 @@ func read(text, dir string, world World) (*Script, error) {
 		Command: Command{text: f.text, original: text, printed: f.printed},
 		Parts:   w.parts,
 		Odd:     odd,
+		Shows:   w.shown,
 		Files:   w.files,
 	}, nil
 }
@@ -93,6 +94,7 @@ func began(dir string, world World) folders {
 // name: a handler of the shell or a trap may.
 func (w *walker) script(file *syntax.File, s *state) {
 	w.misread(file)
+	w.expansions(file)
 	w.stmts(file.Stmts, s)
 	for len(w.pending) > 0 {
 		decl := w.pending[0]

@@ -56,6 +56,7 @@ type walker struct {
 	scripts  []ranScript
 	rounds   []span // parts of loops that were walked once
 	settings map[string]gitSettings
+	shown    []string // variables whose values may be printed, see Script
 }
 
 // A place is where the text that is walked comes from.

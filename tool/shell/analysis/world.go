@@ -21,6 +21,10 @@ type World interface {
 	// GitNested reports whether the repository that holds the folder may have others
 	// inside, submodules, with settings of their own.
 	GitNested(folder string) bool
+	// GitReaches returns the folders besides the repository's own in which git looks for
+	// it, its objects and its files: where a .git file, commondir, alternates or
+	// core.worktree lead. ok is false if one cannot be read.
+	GitReaches(folder string) (folders []string, ok bool)
 	// Home returns the person's home folder.
 	Home() string
 	// Program returns where a name is found on the PATH of the command; empty

@@ -14,6 +14,7 @@ type tree struct {
 	settings []Setting
 	noGit    bool
 	nested   bool
+	reaches  []string
 }
 
 // project is the folder that most tests look at.
@@ -72,6 +73,7 @@ func (t *tree) List(folder string, most int) (entries []Entry, more bool) {
 
 func (t *tree) GitConfig(string) ([]Setting, bool) { return t.settings, !t.noGit }
 func (t *tree) GitNested(string) bool              { return t.nested }
+func (t *tree) GitReaches(string) ([]string, bool) { return t.reaches, !t.noGit }
 
 func (t *tree) GitHooks(folder string) (string, bool) {
 	for at := folder; ; at = path.Dir(at) {

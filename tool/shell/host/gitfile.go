@@ -111,6 +111,21 @@ func readRegular(path string, max int64) (text []byte, sig signature, ok bool) {
 	return text, sign(&st), err == nil && int64(len(text)) <= max
 }
 
+// readBegin reads the first bytes of a regular file.
+func readBegin(path string, most int64) (text []byte, ok bool) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	var st unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &st) != nil || uint32(st.Mode)&unix.S_IFMT != unix.S_IFREG {
+		return nil, false
+	}
+	text, err = io.ReadAll(io.LimitReader(f, most))
+	return text, err == nil
+}
+
 func sign(st *unix.Stat_t) signature {
 	return signature{uint64(st.Dev), st.Ino, uint64(st.Size), st.Mtim, st.Ctim}
 }

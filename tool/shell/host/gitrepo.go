@@ -101,9 +101,12 @@ func isHead(path string) bool {
 	default:
 		return false
 	}
-	text, _, ok := readRegular(path, maxGitPointer)
+	text, ok := readBegin(path, headRead)
 	return ok && isHeadText(text)
 }
+
+// headRead is how much of HEAD git looks at, however long it is.
+const headRead = 255
 
 // isHeadText reports whether a text names a branch, or begins with a commit.
 func isHeadText(text []byte) bool {
@@ -111,5 +114,5 @@ func isHeadText(text []byte) bool {
 		return bytes.HasPrefix(bytes.TrimLeft(name, " \t\r\n"), []byte("refs/"))
 	}
 	const commit = 40
-	return len(text) >= commit && len(bytes.Trim(text[:commit], "0123456789abcdef")) == 0
+	return len(text) >= commit && len(bytes.Trim(text[:commit], "0123456789abcdefABCDEF")) == 0
 }

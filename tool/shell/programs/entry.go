@@ -240,6 +240,7 @@ type entry struct {
 	open     string
 	opaque   string // why what it is handed cannot be read
 	stdin    bool   // it hands standard input to a shell
+	responds bool   // words that begin with @ name files with further words
 	prefix   int    // -1 for the default
 	special  string
 	flags    []*flag

@@ -1,6 +1,9 @@
 package programs
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Interpret says what the program would do with the arguments. The name is that
 // of the program without its folder; args are the words behind it. A program that
@@ -30,6 +33,9 @@ func interpret(e *entry, name string, args []Word) Reading {
 	if r.entry.special != e.special {
 		special, _ = specialNamed(r.entry.special)
 	}
+	if e.responds {
+		r.responses()
+	}
 	if special.before != nil {
 		special.before(&r)
 	}
@@ -49,6 +55,23 @@ func interpret(e *entry, name string, args []Word) Reading {
 	return r.out
 }
 
+// responses notes the words that name files with further words: what those say is as open as
+// what a flag could do.
+func (r *reader) responses() {
+	for i, w := range r.args {
+		switch name, ok := strings.CutPrefix(w.Text, "@"); {
+		case w.Known && ok && name != "":
+			r.doubt("its options stand in the file " + name)
+			r.opaque("its options stand in the file " + name)
+			r.file(Read, Literal(name), i, false, true)
+			r.spell(i)
+		case !w.Known && !w.Number && (w.Begin == "" && !w.Glob || strings.HasPrefix(w.Begin, "@")):
+			r.doubt(w.Text + " may name a file with options")
+			r.spell(i)
+		}
+	}
+}
+
 // conclude says what follows from all that was noted.
 func (r *reader) conclude() {
 	e, out := r.entry, &r.out
@@ -62,7 +85,7 @@ func (r *reader) conclude() {
 	out.Prefix = r.prefix()
 	out.Flags = r.spellings()
 	out.Plain = slices.DeleteFunc(out.Plain, func(at int) bool { return slices.Contains(out.Spelled, at) })
-	out.Readonly = e.preset && out.Known && out.Complete && !out.Raises && len(out.Runs) == 0 && len(out.Spelled) == 0
+	out.Readonly = e.preset && out.Known && out.Complete && !out.Raises && len(out.Runs) == 0 && len(out.Spelled) == 0 && len(out.Shows) == 0
 	for i := range out.Effects {
 		out.Readonly = out.Readonly && out.Effects[i].Kind == Read
 	}

@@ -70,7 +70,7 @@ func (p *parser) read(words []string) error {
 	if (key == "program") != (p.root == nil) {
 		return fmt.Errorf("%q does not belong here: an entry is one program line and what is below it", key)
 	}
-	if len(rest) == 0 && key != "preset" && key != "raises" && key != "elsewhere" && key != "operands" {
+	if len(rest) == 0 && key != "preset" && key != "raises" && key != "elsewhere" && key != "operands" && key != "responses" {
 		return fmt.Errorf("%s says nothing: put something behind it", key)
 	}
 	switch key {
@@ -83,6 +83,8 @@ func (p *parser) read(words []string) error {
 		p.level.preset = true
 	case "raises":
 		p.level.raises = true
+	case "responses":
+		p.level.responds = true
 	case "elsewhere":
 		p.level.remote = true
 	case "syntax":
@@ -237,6 +239,7 @@ func (e *entry) merge(other *entry) {
 	e.open = cmp.Or(e.open, other.open)
 	e.opaque = cmp.Or(e.opaque, other.opaque)
 	e.stdin = e.stdin || other.stdin
+	e.responds = e.responds || other.responds
 	e.special = cmp.Or(e.special, other.special)
 	if e.prefix < 0 {
 		e.prefix = other.prefix

@@ -129,6 +129,9 @@ type Reading struct {
 	Stdin bool
 	// Scripts are files that it runs as code (bash x.sh, python x.py, make -f).
 	Scripts []Word
+	// Shows are the variables of the environment whose values it prints; an empty name
+	// stands for all of them.
+	Shows []string
 	// Raises says that it takes more rights than the caller has (sudo, doas).
 	Raises bool
 }

@@ -44,6 +44,20 @@ func specialNamed(name string) (special, bool) {
 		return special{after: finishMktemp}, true
 	case "csplit":
 		return special{after: finishCsplit}, true
+	case "cpio":
+		return special{after: finishCpio}, true
+	case "ar":
+		return special{operands: readAr}, true
+	case "man":
+		return special{after: readMan}, true
+	case "printenv":
+		return special{after: readPrintenv}, true
+	case "showsAll":
+		return special{after: showsAll}, true
+	case "ps":
+		return special{after: finishPs}, true
+	case "valgrind":
+		return special{before: readValgrind}, true
 	case "shell":
 		return special{operands: readShell}, true
 	case "foreignShell":

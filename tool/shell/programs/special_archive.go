@@ -73,6 +73,78 @@ func (r *reader) packed(w Word, unpacks bool) Word {
 	return w
 }
 
+// finishCpio notes what a list on standard input or an archive names.
+func finishCpio(r *reader) {
+	archive := r.used("-F")
+	creates, copies, extracts := r.used("-o") != nil, r.used("-p") != nil, r.used("-i") != nil
+	if creates || copies {
+		r.file(Read, somewhere("a file that standard input names"), -1, false, false)
+	}
+	if extracts && r.used("-t") == nil && r.used("--to-stdout") == nil {
+		r.file(Write, Literal("."), -1, true, false)
+		r.open("it writes what the archive names")
+		if r.used("--absolute-filenames") != nil {
+			r.file(Write, somewhere("a file that the archive names"), -1, false, false)
+		}
+	}
+	if archive == nil || !archive.given {
+		return
+	}
+	if creates {
+		r.file(Write, archive.value, archive.at, false, true)
+		r.spell(archive.at)
+	} else {
+		r.file(Read, archive.value, archive.at, false, false)
+	}
+}
+
+// readAr says what ar does: the letters of its first word say how, then come the archive and
+// its members.
+func readAr(r *reader) {
+	for i, w := range r.args {
+		if !w.Known || i == 0 && strings.HasPrefix(w.Text, "--") {
+			r.doubt(w.Text + " of ar is not known")
+			r.spell(i)
+			return
+		}
+	}
+	if len(r.args) == 0 {
+		return
+	}
+	letters := strings.TrimPrefix(r.args[0].Text, "-")
+	if strings.Trim(letters, "dmpqrstxabciNDfFlLoOPsSTuUvV") != "" || len(r.args) < 2 {
+		r.doubt("ar " + r.args[0].Text + " is not known")
+		r.spell(0)
+		return
+	}
+	rest := 1
+	if strings.ContainsAny(letters, "abiN") {
+		rest++ // a member, or a number
+	}
+	if rest >= len(r.args) {
+		r.doubt("ar wants more operands")
+		return
+	}
+	changes, adds := strings.ContainsAny(letters, "dmqr") || !strings.ContainsAny(letters, "ptx"), strings.ContainsAny(letters, "qr")
+	kind := Read
+	if changes {
+		kind = Write
+	}
+	r.file(kind, r.args[rest], rest, false, false)
+	for i := rest + 1; i < len(r.args); i++ {
+		switch {
+		case adds:
+			r.file(Read, r.args[i], i, false, false)
+		case strings.Contains(letters, "x"):
+			r.file(Write, r.args[i], i, false, false)
+		}
+	}
+	if strings.Contains(letters, "x") {
+		r.file(Write, Literal("."), -1, true, false)
+		r.open("it writes what the archive names")
+	}
+}
+
 // readZip corrects what the language says about zip: the archive gets a suffix,
 // and the words behind -x and -i are patterns.
 func readZip(r *reader) {

@@ -1,9 +1,13 @@
 package programs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// readAwk says what an awk program does. awk can run commands and write files;
-// a program that does neither only reads its operands.
+// readAwk says what an awk program does. awk can run commands, write files and show the
+// environment; a program that certainly does none of this only reads its operands. Any
+// other is code that cannot be read.
 func readAwk(r *reader) {
 	for i := range r.uses {
 		if r.uses[i].flag == r.entry.short.get('e') {
@@ -26,18 +30,31 @@ func (r *reader) awkText(w Word, at int) {
 		r.spell(at)
 		return
 	}
-	p := awkProgram{reader: r, arg: at}
-	if p.lex(w.Text) {
-		p.read()
+	if awkHarmless(w.Text) {
 		return
 	}
-	// However it is to be read, without these it does nothing but print.
-	for _, sign := range []string{"system", "getline", "|", ">", "@", "ARG", "TAB", "PROCINFO"} {
-		if strings.Contains(w.Text, sign) {
-			p.opaque("the awk program is not understood")
-			return
-		}
+	p := awkProgram{reader: r, arg: at}
+	if !p.lex(w.Text) {
+		p.opaque("the awk program is not of a plain shape that only reads and prints")
+		return
 	}
+	p.read()
+}
+
+// awkReaches are what an awk program needs to reach anything but its operands and its
+// output, besides pipes and redirections.
+var awkReaches = []string{"system", "getline", "@", "ARG", "TAB", "PROCINFO", "ENVIRON", "extension", "\\\n"}
+
+// awkHarmless reports whether a program does nothing but print, however it is cut into
+// tokens: awks differ in where a regular expression ends.
+func awkHarmless(text string) bool {
+	if !plainText(text) || strings.Contains(strings.ReplaceAll(text, "||", ""), "|") {
+		return false
+	}
+	if strings.Contains(text, "print") && strings.Contains(strings.ReplaceAll(text, ">=", ""), ">") {
+		return false
+	}
+	return !slices.ContainsFunc(awkReaches, func(what string) bool { return strings.Contains(text, what) })
 }
 
 // An awkProgram is a list of tokens.
@@ -45,6 +62,8 @@ type awkProgram struct {
 	reader *reader
 	arg    int // where it stands
 	tokens []awkToken
+	depth  int  // of open parentheses and brackets
+	slash  bool // something is divided
 }
 
 // An awkToken is a name, a string ("…), a regular expression (/), a number (0),
@@ -59,43 +78,42 @@ func (p *awkProgram) opaque(why string) {
 	p.reader.spell(p.arg)
 }
 
-// read looks for what leaves the program: commands, files, and the list of
+// read looks for what leaves the program: commands, files, the environment, and the list of
 // operands, which a program may change.
 func (p *awkProgram) read() {
 	printing, depth := false, 0
 	for i, t := range p.tokens {
 		switch {
-		case t.kind == '"', t.kind == '/', t.kind == '0':
+		case t.kind == '"', t.kind == '/', t.kind == '0', t.kind == '\n': // a print may go on behind a newline
 		case t.kind == 'a':
 			p.name(i)
-			printing, depth = printing || t.text == "print" || t.text == "printf", depthOf(t, depth)
-		case t.kind == '\n', t.text == ";", t.text == "{", t.text == "}":
+			if t.text == "print" || t.text == "printf" {
+				printing, depth = true, 0
+			}
+		case t.text == ";", t.text == "{", t.text == "}":
 			printing, depth = false, 0
 		case t.text == "(" || t.text == "[":
 			depth++
 		case t.text == ")" || t.text == "]":
 			depth--
-		case t.text == "|" || t.text == "|&":
+		case t.text == "|":
 			p.pipe(i)
-		case (t.text == ">" || t.text == ">>") && printing && depth == 0:
+		case (t.text == ">" || t.text == ">>") && printing && depth <= 0:
 			p.redirect(i, Write)
-		case t.text == "@":
-			p.opaque("awk loads code, or calls functions by name")
+		case t.text == ">>":
+			p.opaque("the awk program is not of a plain shape that only reads and prints")
 		}
 	}
 }
 
-// depthOf starts counting anew at a print.
-func depthOf(t awkToken, depth int) int {
-	if t.text == "print" || t.text == "printf" {
-		return 0
-	}
-	return depth
-}
+// awkFunctions are those that do no more than compute.
+var awkFunctions = strings.Fields(`length substr index split sub gsub gensub match sprintf toupper tolower sin cos atan2 exp log
+	sqrt int rand srand strftime systime mktime strtonum asort asorti patsplit and or xor compl lshift rshift typeof isarray fflush close
+	print printf if while for switch return in delete exit getline case else do`)
 
 // name looks at names with a meaning.
 func (p *awkProgram) name(i int) {
-	switch p.tokens[i].text {
+	switch name := p.tokens[i].text; name {
 	case "system":
 		if p.is(i+1, "(") && p.kind(i+2) == '"' && p.is(i+3, ")") {
 			p.command(i + 2)
@@ -104,21 +122,38 @@ func (p *awkProgram) name(i int) {
 		p.opaque("awk runs a command that it puts together")
 	case "getline":
 		p.getline(i)
+	case "ENVIRON":
+		p.reader.shows("")
 	case "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "PROCINFO":
-		p.reader.doubt("the awk program changes " + p.tokens[i].text)
+		p.reader.doubt("the awk program changes " + name)
+	default:
+		if p.is(i+1, "(") && !slices.Contains(awkFunctions, name) && !p.defines(name) && name != "function" && name != "func" {
+			p.opaque("the awk program calls " + name + ", which is not known")
+		}
 	}
+}
+
+// defines reports whether the program has a function of that name.
+func (p *awkProgram) defines(name string) bool {
+	for i := range p.tokens {
+		if p.kind(i) == 'a' && (p.is(i, "function") || p.is(i, "func")) && p.is(i+1, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // getline reads from a file if a < follows, maybe behind a variable.
 func (p *awkProgram) getline(i int) {
-	for at := i + 1; at < len(p.tokens) && at <= i+6; at++ {
-		switch {
-		case p.is(at, "<"):
-			p.redirect(at, Read)
-			return
-		case p.ends(at):
-			return
-		}
+	at := i + 1
+	if p.kind(at) == 'a' {
+		at++
+	}
+	switch {
+	case p.is(at, "<"):
+		p.redirect(at, Read)
+	case !p.ends(at):
+		p.opaque("the awk program is not of a plain shape that only reads and prints")
 	}
 }
 
@@ -157,11 +192,11 @@ func (p *awkProgram) command(i int) {
 // redirect notes the file behind a redirection.
 func (p *awkProgram) redirect(i int, kind Kind) {
 	w := Word{Text: "the file that the awk program names"}
-	if p.kind(i+1) == '"' && p.ends(i+2) && !strings.Contains(p.tokens[i+1].text, `\`) {
+	if p.kind(i+1) == '"' && p.ends(i+2) && plainWords(p.tokens[i+1].text, " ") {
 		w = Literal(p.tokens[i+1].text)
 	}
 	switch {
-	case w.Text == "/dev/stdout" || w.Text == "/dev/stderr" || w.Text == "-":
+	case w.Known && (w.Text == "/dev/stdout" || w.Text == "/dev/stderr" || w.Text == "-"):
 		return
 	case strings.HasPrefix(w.Text, "/inet"):
 		p.opaque("awk talks to the network")
@@ -179,7 +214,7 @@ func (p *awkProgram) ends(i int) bool {
 }
 
 func (p *awkProgram) is(i int, text string) bool {
-	return i >= 0 && i < len(p.tokens) && p.tokens[i].kind != '"' && p.tokens[i].text == text
+	return i >= 0 && i < len(p.tokens) && p.tokens[i].kind != '"' && p.tokens[i].kind != '/' && p.tokens[i].text == text
 }
 
 func (p *awkProgram) kind(i int) byte {

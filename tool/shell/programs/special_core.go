@@ -1,6 +1,9 @@
 package programs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // readLn says what links are made. What a symbolic link points to is relative to
 // the folder that holds the link.
@@ -98,4 +101,64 @@ func startingWith(prefix Word) Word {
 		return Word{Text: prefix.Text + "*", Begin: prefix.Begin}
 	}
 	return Word{Text: escapeGlob(prefix.Text) + "*", Begin: prefix.Text, Glob: true, Many: true}
+}
+
+// shows says that the value of a variable is printed.
+func (r *reader) shows(name string) { r.out.Shows = append(r.out.Shows, name) }
+
+// readPrintenv knows which variables are printed.
+func readPrintenv(r *reader) {
+	if len(r.operands) == 0 {
+		r.shows("")
+	}
+	for _, at := range r.operands {
+		if w := r.args[at]; w.Known {
+			r.shows(w.Text)
+		} else {
+			r.shows("")
+		}
+	}
+}
+
+// showsAll is for programs that print, or insert, whatever the environment has.
+func showsAll(r *reader) { r.shows("") }
+
+// readMan knows that a name with a slash is a file, which is code for the formatter.
+func readMan(r *reader) {
+	for _, at := range r.operands {
+		if w := r.args[at]; r.used("-l") != nil || !w.Known || strings.Contains(w.Text, "/") {
+			r.script(w, at, false)
+			r.opaque("a manual page is code for the formatter")
+		}
+	}
+}
+
+// finishPs knows that an e without a hyphen shows the environment of every process.
+func finishPs(r *reader) {
+	for i, w := range r.args {
+		isFlags := i == 0 || slices.Contains(r.operands, i)
+		if isFlags && !strings.HasPrefix(w.Text, "-") && (!w.Known || strings.Contains(w.Text, "e")) || w.Text == "-E" {
+			r.shows("")
+		}
+	}
+}
+
+// readValgrind knows which tools write a file of their own. A tool is a program in a folder
+// that its name may leave.
+func readValgrind(r *reader) {
+	for i := range r.uses {
+		u := &r.uses[i]
+		if u.flag.names[0] != "--tool" {
+			continue
+		}
+		switch u.value.Text {
+		case "memcheck", "helgrind", "drd", "none", "lackey":
+		case "cachegrind", "callgrind", "massif", "dhat":
+			r.file(Write, fixedWord(u.value.Text+".out.*"), u.at, false, true)
+			r.spell(u.at)
+		default:
+			r.alarm(u.at, "is a tool that is not known")
+			r.opaque("it runs the tool " + u.value.Text)
+		}
+	}
 }

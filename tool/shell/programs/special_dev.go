@@ -31,6 +31,16 @@ func devSpecial(name string) (special, bool) {
 		return special{after: gitConfig}, true
 	case "goPackages":
 		return special{after: goPackages}, true
+	case "clangFormat":
+		return special{after: clangFormatStyle}, true
+	case "hyphenIsCode":
+		return special{after: hyphenIsCode}, true
+	case "codeOnStdin":
+		return special{after: codeOnStdin}, true
+	case "openssl":
+		return special{after: openssl}, true
+	case "rails":
+		return special{after: railsConsole}, true
 	case "make":
 		return special{operands: makeOperands}, true
 	case "pytest":
@@ -69,6 +79,51 @@ func devSpecial(name string) (special, bool) {
 		return special{after: sqlCommands}, true
 	}
 	return special{}, false
+}
+
+// clangFormatStyle notes the file that a style is taken from.
+func clangFormatStyle(r *reader) {
+	if u := r.used("-style"); u != nil && u.given {
+		if file, ok := strings.CutPrefix(u.value.Text, "file:"); ok || !u.value.Known {
+			r.file(Read, Word{Text: file, Known: u.value.Known}, u.at, false, false)
+		}
+	}
+}
+
+// codeOnStdin is for interpreters: without a script they read one from standard input.
+func codeOnStdin(r *reader) {
+	hyphenIsCode(r)
+	if len(r.operands) == 0 && !r.quits {
+		r.opaque("code on standard input cannot be read")
+	}
+}
+
+// openssl without a subcommand reads commands, which can read and write any file.
+func openssl(r *reader) {
+	if r.depth == 0 {
+		codeOnStdin(r)
+	}
+}
+
+// railsConsole knows the subcommands that run code of the caller's.
+func railsConsole(r *reader) {
+	if len(r.operands) == 0 {
+		return
+	}
+	switch r.args[r.operands[0]].Text {
+	case "console", "c", "runner", "r", "dbconsole", "db":
+		r.opaque("it runs code that it is handed")
+	}
+}
+
+// hyphenIsCode knows that a hyphen instead of a script is code on standard input.
+func hyphenIsCode(r *reader) {
+	for i, w := range r.args {
+		if w.Known && w.Text == "-" {
+			r.spell(i)
+			r.opaque("code on standard input cannot be read")
+		}
+	}
 }
 
 // alarm says that the argument does something which an allow must spell.

@@ -32,6 +32,8 @@ func readJq(r *reader) {
 		r.doubt("the filter " + w.Text + " is only known when it runs")
 	case hasName(w.Text, "import") || hasName(w.Text, "include") || hasName(w.Text, "modulemeta"):
 		r.doubt("the filter loads a module")
+	case strings.Contains(w.Text, "$ENV") || hasName(strings.ReplaceAll(w.Text, "env:", ""), "env"):
+		r.shows("")
 	}
 }
 

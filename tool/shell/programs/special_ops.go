@@ -69,6 +69,13 @@ func severalOperands(r *reader) {
 
 // serviceAction tells `service NAME status` from what changes a service.
 func serviceAction(r *reader) {
+	if len(r.operands) > 0 {
+		// The script of a service lies in a folder that its name may leave.
+		if at := r.operands[0]; !r.args[at].Known || strings.Contains(r.args[at].Text, "/") {
+			r.alarm(at, "is run by its path")
+			r.opaque("it runs " + r.args[at].Text)
+		}
+	}
 	if len(r.operands) < 2 {
 		return
 	}

@@ -80,7 +80,11 @@ func finishStrace(r *reader) {
 // readSysctl knows that name=value sets it.
 func readSysctl(r *reader) {
 	for _, at := range r.operands {
-		if w := r.args[at]; !w.Known || strings.Contains(w.Text, "=") {
+		w := r.args[at]
+		if w.Known && strings.Contains(w.Text, "/") { // names are paths below this folder
+			r.file(Read, Literal("/proc/sys/"+w.Text), at, false, false)
+		}
+		if !w.Known || strings.Contains(w.Text, "=") {
 			r.spell(at)
 			r.open("changes a setting of the kernel")
 		}

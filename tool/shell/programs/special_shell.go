@@ -114,6 +114,9 @@ func (r *reader) onlyTells() bool {
 // readPython also knows -m, which runs a module; some modules are programs that
 // the table has under the same name.
 func readPython(r *reader) {
+	if r.used("-i") != nil { // once the script has ended
+		defer r.opaque("code on standard input cannot be read")
+	}
 	u := r.used("-m")
 	if u == nil || r.out.Opaque != "" {
 		readInterpreter(r)

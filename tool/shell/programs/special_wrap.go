@@ -15,7 +15,10 @@ func readEnv(r *reader) {
 		r.cleared = true
 	}
 	if len(r.operands) == 0 {
-		r.quits = true // it prints the environment
+		r.quits = true
+		if r.used("-S") == nil {
+			r.shows("")
+		}
 	}
 }
 

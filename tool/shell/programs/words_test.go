@@ -94,6 +94,9 @@ func describe(r Reading) string {
 	if len(r.Plain) > 0 {
 		add("plain%v", r.Plain)
 	}
+	if len(r.Shows) > 0 {
+		add("shows(%s)", strings.Join(r.Shows, " "))
+	}
 	return strings.Join(parts, " ")
 }
 

@@ -8,17 +8,29 @@ refuse() {
 
 all=("$@")
 before=() # options before the subcommand that change nothing of this
-while :; do
-	case ${1-} in
-	--no-pager | -P | --no-optional-locks)
+own=()    # settings of the command line, which were judged with it
+while [[ $# -gt 0 ]]; do
+	case $1 in
+	-P | --no-pager | --no-optional-locks | --no-replace-objects | --no-lazy-fetch | --no-advice | \
+		--literal-pathspecs | --glob-pathspecs | --noglob-pathspecs | --icase-pathspecs | --namespace=* | --attr-source=*)
 		before+=("$1")
 		shift
 		;;
-	-C)
-		[[ $# -ge 2 ]] || break
-		before+=("$1" "$2")
+	-C | -c | --namespace | --attr-source)
+		[[ $# -ge 2 ]] || exec "$git" "${all[@]}" # which says what is missing
+		if [[ $1 == -c ]]; then own+=("$1" "$2"); else before+=("$1" "$2"); fi
 		shift 2
 		;;
+	# These print something and end.
+	-v | --version | -h | --help | --exec-path | --html-path | --man-path | --info-path | --list-cmds=*)
+		exec "$git" "${all[@]}"
+		;;
+	# With these no subcommand is free: somebody agreed to it as it stands.
+	-p | --paginate | --bare | --git-dir | --git-dir=* | --work-tree | --work-tree=* | --exec-path=* | \
+		--config-env | --config-env=* | --super-prefix | --super-prefix=*)
+		exec "$git" "${all[@]}"
+		;;
+	-*) refuse "the option $1 is not known to the git that runs without being asked about; run it alone, so that it is asked about" ;;
 	*) break ;;
 	esac
 done
@@ -35,7 +47,7 @@ shift
 for argument; do
 	case $argument in
 	--) break ;;
-	--ext* | --textc* | --ignore-su* | --sub*)
+	--ext* | --textc* | --ignore-su* | --sub* | --alternate*)
 		refuse "$argument may start programs of the repository, so it does not run without being asked about"
 		;;
 	esac
@@ -56,7 +68,6 @@ done
 
 settings=(
 	-c core.fsmonitor=false
-	-c diff.autoRefreshIndex=false # diff writes the index too
 	-c gpg.program=/dev/null
 	-c gpg.x509.program=/dev/null
 	-c gpg.ssh.program=/dev/null
@@ -65,6 +76,10 @@ settings=(
 	-c core.pager=cat
 	-c core.sshCommand=/dev/null
 	-c credential.helper=
+)
+# What the command line may set without a question must not take these back.
+last=(
+	-c diff.autoRefreshIndex=false # diff writes the index too
 	-c log.showSignature=false
 	-c log.diffMerges=separate
 	-c status.submoduleSummary=false
@@ -82,4 +97,4 @@ while IFS= read -r key; do
 	esac
 done <<<"$keys"
 
-exec "${clean[@]}" "$git" "${before[@]}" "${settings[@]}" --no-pager "$subcommand" "${flags[@]}" "$@"
+exec "${clean[@]}" "$git" "${before[@]}" "${settings[@]}" "${own[@]}" "${last[@]}" --no-pager "$subcommand" "${flags[@]}" "$@"

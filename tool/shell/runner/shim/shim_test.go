@@ -3,6 +3,7 @@ package shim_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +58,46 @@ func TestOtherCommandsPassThrough(t *testing.T) {
 	}
 	if r := l.hardened("git -c core.fsmonitor=" + l.spy + " status"); r.ExitCode != 0 || l.traced() == "" {
 		t.Errorf("the setting of the command line does not count: %+v", r)
+	}
+}
+
+// Every option before the subcommand is understood or refused: git's own usage names them.
+func TestGlobalOptions(t *testing.T) {
+	l := newLab(t)
+	l.prepare(submodule + "git -C m config core.fsmonitor " + l.spy + "; echo two > m/file")
+	usage := l.run(l.env, "git -h; echo '[--no-advice] [--attr-source=<tree>] [--no-lazy-fetch] [--noglob-pathspecs] [--glob-pathspecs] [--icase-pathspecs] [--no-optional-locks] [--list-cmds=<x>]'").Stdout.Text
+	text, _, _ := strings.Cut(usage, "These are common")
+	agreed := []string{"-p", "--paginate", "--bare", "--git-dir", "--work-tree", "--exec-path", "--config-env", "--super-prefix"}
+	n := 0
+	for field := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune(" \n[]|", c) }) {
+		if field[0] != '-' {
+			continue
+		}
+		n++
+		name, _, valued := strings.Cut(field, "=")
+		option := name
+		switch {
+		case name == "-c":
+			option = "-c color.ui=false"
+		case name == "-C":
+			option = "-C ."
+		case valued:
+			option = name + "=HEAD"
+		}
+		l.traced()
+		l.hardened("git " + option + " status")
+		if started := l.traced(); started != "" && !slices.Contains(agreed, name) {
+			t.Errorf("git %s status starts %q", option, started)
+		}
+	}
+	if n < 20 {
+		t.Errorf("git names %d options: %s", n, text)
+	}
+	if r := l.hardened("git --no-such-option status"); r.ExitCode != 128 || !strings.Contains(r.Stderr.Text, "--no-such-option is not known") {
+		t.Errorf("an option that is not known: %+v", r)
+	}
+	if r := l.hardened("git log --alternate-refs"); r.ExitCode != 128 {
+		t.Errorf("--alternate-refs: %+v", r)
 	}
 }
 

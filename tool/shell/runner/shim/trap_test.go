@@ -83,6 +83,17 @@ var traps = map[string]struct {
 		prepare:  submodule + "git -C m config core.fsmonitor SPY; echo two > m/file",
 		commands: []string{"git status", "git diff", "git status --short"},
 	},
+	"a monitor in a submodule behind global options": {
+		prepare: submodule + "git -C m config core.fsmonitor SPY; echo two > m/file",
+		commands: []string{"git -c color.ui=false status", "git --literal-pathspecs status", "git --no-replace-objects diff", "git --namespace=x status",
+			"git --namespace x -c advice.statusHints=false -C . diff --stat", "git --icase-pathspecs --no-pager status --short", "git -c status.submoduleSummary=true status"},
+	},
+	"objects that are elsewhere behind global options": {
+		settings: "core.repositoryformatversion 1\nextensions.partialClone origin\nremote.origin.promisor true\nremote.origin.url .\nremote.origin.uploadpack 'SPY /dev/null'",
+		prepare:  `h=$(git rev-parse HEAD:file); rm -f .git/objects/${h:0:2}/${h:2}`,
+		commands: []string{"git -c color.ui=false show", "git --glob-pathspecs log -p", "git --no-replace-objects show", "git --noglob-pathspecs show HEAD:file"},
+		fails:    true,
+	},
 	"a filter in a submodule": {
 		prepare:  submodule + "git -C m config filter.x.clean SPY; echo '* filter=x' > m/.gitattributes; echo two > m/file",
 		commands: []string{"git status", "git diff"},
