@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
@@ -111,7 +112,13 @@ func (a *agent) open(policyFile, state, mode string) error {
 	if err != nil {
 		return err
 	}
-	box, err := toolbox.Open(policy.Policy, toolbox.Options{State: state, Protected: policy.Protected(), Environ: os.Environ()})
+	program, err := exec.LookPath("assent")
+	if err != nil {
+		return err
+	}
+	box, err := toolbox.Open(policy.Policy, toolbox.Options{
+		State: state, Protected: policy.Protected(), Environ: os.Environ(), Shell: []string{program, "sandbox", "inner", "shell"},
+	})
 	if err != nil {
 		return err
 	}
