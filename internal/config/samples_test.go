@@ -52,6 +52,8 @@ var samples = map[string]string{
 	"shell.default":                   "shell: {default: {approval: deny}}",
 	"shell.default.approval":          "shell: {default: {approval: by_effect}}",
 	"shell.default.when_sandboxed":    "shell: {default: {when_sandboxed: allow}}",
+	"shell.judge":                     "shell: {judge: running}",
+	"shell.hold":                      "shell: {hold: 30s}",
 	"shell.env":                       "shell: {env: [CI]}",
 	"shell.cwd":                       "shell: {cwd: n}",
 	"shell.network":                   "shell: {network: true}",

@@ -112,7 +112,7 @@ func readAr(r *reader) {
 		return
 	}
 	letters := strings.TrimPrefix(r.args[0].Text, "-")
-	if strings.Trim(letters, "dmpqrstxabciNDfFlLoOPsSTuUvV") != "" || len(r.args) < 2 {
+	if strings.Trim(letters, "dmpqrstxabciNDfFlLoOPSTuUvV") != "" || len(r.args) < 2 {
 		r.doubt("ar " + r.args[0].Text + " is not known")
 		r.spell(0)
 		return
