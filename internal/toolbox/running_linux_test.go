@@ -2,15 +2,19 @@ package toolbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
 )
 
@@ -175,5 +179,168 @@ func TestApprovedOnceIsEnough(t *testing.T) {
 				t.Logf("asked: %s (%s)", q.Summary, q.Why)
 			}
 		}
+	}
+}
+
+// A question that nobody answers ends the command when it was held long enough. The question
+// stays, and its yes holds once, for the same command.
+func TestHeldQuestion(t *testing.T) {
+	w := newWorld(t, strings.Replace(runningPolicy, "shell:\n", "shell:\n  hold: 200ms\n", 1))
+	w.write("proj/lib.sh", "wc -l lib.sh\n")
+	var mu sync.Mutex
+	asked, answer := 0, make(chan struct{})
+	person := approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
+		mu.Lock()
+		asked++
+		n := asked
+		mu.Unlock()
+		if n == 2 {
+			<-answer // long after the command has ended
+		}
+		return r.Approve(""), nil
+	})
+	g := w.gate(approval.ModeAsk, person)
+	text := "cat lib.sh; . ./lib.sh; echo end"
+	got := shellCall(t, g, "1", text)
+	if !strings.Contains(got.Stopped, "nobody answered") || strings.Contains(got.Stdout, "end") {
+		t.Fatalf("%+v", got)
+	}
+	close(answer)
+	questions := func(id string) int {
+		mu.Lock()
+		before := asked
+		mu.Unlock()
+		if got := shellCall(t, g, id, text); !strings.HasSuffix(got.Stdout, "1 lib.sh\nend\n") {
+			t.Fatalf("%+v", got)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		return asked - before
+	}
+	// The answer is taken in the background: until then both are asked, the command and what it does.
+	for deadline := time.Now().Add(time.Minute); questions("2") != 1; {
+		if time.Now().After(deadline) {
+			t.Fatal("the late answer is never taken")
+		}
+	}
+	if n := questions("3"); n != 2 {
+		t.Errorf("the late answer held more than once: %d questions", n)
+	}
+}
+
+// The limit of time stands still while a person is asked.
+func TestTimeStandsStill(t *testing.T) {
+	w := newWorld(t, runningPolicy)
+	w.write("proj/lib.sh", "wc -l lib.sh\n")
+	n := 0
+	g := w.gate(approval.ModeAsk, approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
+		if n++; n == 2 {
+			<-time.After(1200 * time.Millisecond)
+		}
+		return r.Approve(""), nil
+	}))
+	data, err := json.Marshal(map[string]any{"command": ". ./lib.sh", "timeout": 1})
+	must(t, err)
+	r := tool.Call(t.Context(), g, approval.Call{ID: "1", Tool: "shell", Arguments: data})
+	if got, ok := r.Value.(shell.Result); !ok || got.TimedOut || got.Stdout != "1 lib.sh\n" {
+		t.Errorf("%+v %v", r.Value, r.Err)
+	}
+}
+
+func (w *world) gate(mode approval.Mode, person approval.Approver) *tool.Gate {
+	w.t.Helper()
+	g, err := tool.Guard(approval.Config{Mode: mode, Approver: person, Recorder: w, Session: "s", Policy: w.box.Policy.Rules}, w.box.Tools...)
+	must(w.t, err)
+	w.t.Cleanup(g.Close)
+	return g
+}
+
+func shellCall(t *testing.T, g *tool.Gate, id, text string) shell.Result {
+	t.Helper()
+	data, err := json.Marshal(map[string]any{"command": text})
+	must(t, err)
+	r := tool.Call(t.Context(), g, approval.Call{ID: id, Tool: "shell", Arguments: data})
+	got, ok := r.Value.(shell.Result)
+	if !ok {
+		t.Fatalf("%+v %v", r.Value, r.Err)
+	}
+	return got
+}
+
+// A program that kills, stops or looks into the shell that started it gains nothing.
+func TestTheShellAgainstItsChildren(t *testing.T) {
+	for name, text := range map[string]string{
+		"killed":  `python3 -c 'import os; os.kill(os.getppid(), 9)'; echo > after`,
+		"stopped": `python3 -c 'import os; os.kill(os.getppid(), 19)'; echo > after`,
+	} {
+		w := newWorld(t, runningPolicy)
+		r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": text, "timeout": 1})
+		if _, err := os.Lstat(w.top + "/proj/after"); err == nil {
+			t.Errorf("%s: it went on: %+v %v", name, r.Value, r.Err)
+		}
+	}
+	w := newWorld(t, runningPolicy)
+	look := `import os, glob
+p = os.getppid()
+for f in ["mem", "environ", "fd", "maps"]:
+    try:
+        print(f, os.listdir(f"/proc/{p}/{f}") if f == "fd" else open(f"/proc/{p}/{f}", "rb").read(1))
+    except OSError as e:
+        print(f, "no")
+print(sorted(os.listdir("/proc/self/fd")))`
+	w.write("proj/look.py", look)
+	if os.Geteuid() != 0 { // root inside the sandbox is root of its own processes
+		r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "python3 look.py"})
+		if got, _ := r.Value.(shell.Result); !strings.HasPrefix(got.Stdout, "mem no\nenviron no\nfd no\nmaps no\n") {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// What only bash has is run by bash, as code that cannot be read: a deny may be met, so that
+// only a person allows it.
+func TestWhatOnlyBashHas(t *testing.T) {
+	w := newWorld(t, runningPolicy)
+	text := "coproc cat; echo $COPROC_PID > /dev/null; echo done"
+	if r := w.call(approval.ModeApproveAll, nil, "shell", map[string]any{"command": text}); r.Err == nil {
+		t.Errorf("approve-all ran it: %+v", r.Value)
+	}
+	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": text})
+	if got, ok := r.Value.(shell.Result); !ok || got.Stdout != "done\n" {
+		t.Errorf("%+v %v", r.Value, r.Err)
+	}
+}
+
+// With judge: running, what is known only when a command runs is judged then, and a command
+// begins without a question.
+func TestJudgedAsItRuns(t *testing.T) {
+	w := newWorld(t, strings.Replace(runningPolicy, "shell:\n", "shell:\n  judge: running\n  presets: [readonly]\n", 1))
+	w.write("proj/a.txt", "a.txt")
+	for text, want := range map[string]string{
+		"for f in $(echo a.txt); do cat $f; done":   "a.txt",
+		"x=$(cat a.txt); cat \"$x\"":                "a.txt",
+		"c=$(echo cat); $c a.txt":                   "a.txt",
+		"eval \"$(echo cat) a.txt\"":                "a.txt",
+		"f=$(echo out); echo x > \"$f\"; cat out":   "x\n",
+		"bash -c \"$(echo cat) a.txt\"":             "a.txt",
+		"f() { \"$@\"; }; f $(echo cat) a.txt":      "a.txt",
+		"cat $(printf '%s\\n' a.txt) | cat && cat ": "a.txt",
+	} {
+		r := w.shell(text) // strict: nobody is asked
+		if got, ok := r.Value.(shell.Result); !ok || got.Stdout != want || got.Stopped != "" {
+			t.Errorf("%s: %+v %v", text, r.Value, r.Err)
+		}
+	}
+	for _, text := range []string{
+		"c=$(echo touch); $c M", "eval \"$(echo touch) M\"", "c=$(echo tee); $c a.txt", "cat a.txt | xargs cat", "f=$(echo /etc/passwd); cat $f", "rm $(echo a.txt)",
+		"python3 a.txt", "f=$(echo M); > \"../$f\"",
+	} {
+		r := w.shell(text)
+		if got, ok := r.Value.(shell.Result); ok && got.Stopped == "" {
+			t.Errorf("%s ran: %+v", text, got)
+		}
+	}
+	if text, err := os.ReadFile(w.top + "/proj/a.txt"); err != nil || string(text) != "a.txt" {
+		t.Errorf("%q %v", text, err)
 	}
 }
