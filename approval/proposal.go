@@ -121,5 +121,7 @@ func (a *Act) hash(h *fieldHash) {
 	h.flag(a.PersonOnly)
 	h.flag(a.Away)
 	h.flag(a.Opaque)
-	h.flag(a.Later)
+	if a.Later { // later than the saved form: without it a fingerprint is what it was
+		h.text("\x00later")
+	}
 }
