@@ -10,6 +10,8 @@ GO ?= go
 VERSION ?=
 # FUZZTIME is how long `make fuzz` spends on each fuzz test.
 FUZZTIME ?= 2m
+# FUZZSEED makes those that run real programs try the same again.
+FUZZSEED ?=
 # BENCHFLAGS are handed to `go test -bench`, for example -benchtime=2s.
 BENCHFLAGS ?=
 
@@ -21,12 +23,12 @@ TAGS = all,e2e,mcpe2e,conformance,likebash
 # Under the race detector a program waits at its end, a second unless it is told otherwise.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test -race
 
-.PHONY: help build test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz like-bash soak bench corpus demo need need-all e2e mcp-e2e conformance
+.PHONY: help build test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz fuzz-real like-bash soak bench corpus demo need need-all e2e mcp-e2e conformance
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/assent, and bin/assent-hook for other agents
+build: ## build bin/assent, bin/assent-shell for its commands, and bin/assent-hook for other agents
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/assent ./cmd/assent
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/assent-shell.linked ./cmd/assent-shell
 	@cp bin/assent-shell.linked bin/assent-shell && rm bin/assent-shell.linked
@@ -65,16 +67,22 @@ lint: ## staticcheck, in the version go.mod names
 darwin: ## compile for macOS
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -buildvcs=false ./...
 
-fuzz-short: ## every fuzz test for a second
+fuzz-short: ## every fuzz test for a second, and each of those that run real programs for ten
 	GO="$(GO)" sh scripts/fuzz.sh 1s
+	$(MAKE) --no-print-directory fuzz-real FUZZTIME=10s FUZZSEED=1
 
-fuzz: need-all ## every fuzz test for FUZZTIME (2m), raw text against three shells, scripts for sed and awk, and hostile repositories, and our own shell as long, and a million commands against bash
+fuzz: need-all fuzz-real ## every fuzz test for FUZZTIME (2m), those that run real programs as long, and a million commands against bash
 	GO="$(GO)" sh scripts/fuzz.sh $(FUZZTIME)
-	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -p 1 -timeout 12h -run '^TestRaw(Text|Values)$$' ./tool/shell/subset ./tool/shell/analysis
-	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -timeout 12h -v -run '^(TestSedScripts|TestAwkPrograms)$$' ./tool/shell/programs
-	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -timeout 12h -v -run '^TestHostileRepositories$$' ./tool/shell
-	ASSENT_FUZZ_TIME=$(FUZZTIME) $(GO) test -count=1 -timeout 12h -v -run '^TestOwnShell$$' ./internal/toolbox
 	ASSENT_SOUND=1000000 $(GO) test -tags all -count=1 -timeout 12h -run '^TestSound$$' ./internal/soundness
+
+# These change texts, not trees, and run what comes out in the real programs.
+FUZZREAL = ASSENT_FUZZ_TIME=$(FUZZTIME) ASSENT_FUZZ_SEED=$(FUZZSEED) $(GO) test -count=1 -p 1 -timeout 12h -v -run
+
+fuzz-real: ## raw text against three shells and in our own, values, scripts for sed and awk, hostile repositories
+	$(FUZZREAL) '^TestRaw(Text|Values)$$' ./tool/shell/subset ./tool/shell/analysis
+	$(FUZZREAL) '^TestOwnShell$$' ./internal/toolbox
+	$(FUZZREAL) '^(TestSedScripts|TestAwkPrograms)$$' ./tool/shell/programs
+	$(FUZZREAL) '^TestHostileRepositories$$' ./tool/shell
 
 like-bash: need-all ## real commands in bash and in our own interpreter: the same output, status and files
 	$(GO) test -count=1 -tags likebash -timeout 60m -run '^Test(Mutated)?LikeBash$$' ./tool/shell/interp

@@ -2,7 +2,11 @@
 // every change, in full when somebody asks for it (make soak).
 package rounds
 
-import "os"
+import (
+	"os"
+	"strconv"
+	"time"
+)
 
 // Variable is the environment variable that [N] reads.
 const Variable = "ASSENT_ROUNDS"
@@ -13,4 +17,13 @@ func N(short, full int) int {
 		return full
 	}
 	return short
+}
+
+// Seed is for a search that goes on for some time: ASSENT_FUZZ_SEED, or another one each
+// time.
+func Seed() uint64 {
+	if seed, err := strconv.ParseUint(os.Getenv("ASSENT_FUZZ_SEED"), 10, 64); err == nil {
+		return seed
+	}
+	return uint64(time.Now().UnixNano())
 }

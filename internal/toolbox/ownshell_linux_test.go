@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/rounds"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
@@ -130,7 +131,7 @@ func TestOwnShell(t *testing.T) {
 		var err error
 		duration, err = time.ParseDuration(s)
 		must(t, err)
-		seed = uint64(time.Now().UnixNano())
+		seed = rounds.Seed()
 	}
 	seeds := append(slices.Clone(hidden), realCommands(t)...)
 	t.Logf("seed %d", seed)

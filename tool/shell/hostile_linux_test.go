@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/rounds"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -205,13 +206,13 @@ func (h *hostile) try(command, shims string, count func(free bool)) string {
 // the way of the tool, with the hardened git, and as another agent would. Without
 // ASSENT_FUZZ_TIME it tries the same repositories each time.
 func TestHostileRepositories(t *testing.T) {
-	deadline, rounds, seed := time.Time{}, 15, uint64(1)
+	deadline, most, seed := time.Time{}, 15, uint64(1)
 	if s := os.Getenv("ASSENT_FUZZ_TIME"); s != "" {
 		duration, err := time.ParseDuration(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		deadline, seed = time.Now().Add(duration), uint64(time.Now().UnixNano())
+		deadline, seed = time.Now().Add(duration), rounds.Seed()
 	}
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -240,7 +241,7 @@ func TestHostileRepositories(t *testing.T) {
 		}
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(worker)))
-			for i := 0; (deadline.IsZero() && i < rounds || time.Now().Before(deadline)) && !t.Failed(); i++ {
+			for i := 0; (deadline.IsZero() && i < most || time.Now().Before(deadline)) && !t.Failed(); i++ {
 				made := h.prepare(r)
 				mu.Lock()
 				repositories++

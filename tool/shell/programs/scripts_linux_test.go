@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/assent-dev/assent/internal/rounds"
 )
 
 // The test program also runs scripts, as the first process of a sandbox.
@@ -198,13 +200,13 @@ type language struct {
 // the language. One that runs, writes or reads something else is a failure. Without
 // ASSENT_FUZZ_TIME it tries the same scripts each time.
 func tryScripts(t *testing.T, l language) {
-	deadline, rounds, seed := time.Time{}, 800, uint64(1)
+	deadline, most, seed := time.Time{}, 800, uint64(1)
 	if s := os.Getenv("ASSENT_FUZZ_TIME"); s != "" {
 		duration, err := time.ParseDuration(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		deadline, seed = time.Now().Add(duration), uint64(time.Now().UnixNano())
+		deadline, seed = time.Now().Add(duration), rounds.Seed()
 	}
 	var tried, ran atomic.Int64
 	var group sync.WaitGroup
@@ -212,7 +214,7 @@ func tryScripts(t *testing.T, l language) {
 		b := newScriptBox(t)
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(worker)))
-			for i := 0; (deadline.IsZero() && i < rounds || time.Now().Before(deadline)) && !t.Failed(); i++ {
+			for i := 0; (deadline.IsZero() && i < most || time.Now().Before(deadline)) && !t.Failed(); i++ {
 				args := l.mutated(r)
 				tried.Add(1)
 				harmless, named := free(append([]string{l.name}, args...))
