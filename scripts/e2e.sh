@@ -22,7 +22,7 @@ if [ ! -e "$cache/installed-$claude-$codex-$gemini" ]; then
 fi
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
-for program in assent assent-hook; do
+for program in assent assent-shell assent-hook; do
 	CGO_ENABLED=0 ${GO:-go} build -trimpath -o "$bin/$program" "./cmd/$program"
 done
 ASSENT_E2E_BIN=$bin ASSENT_E2E_AGENTS=$cache ${GO:-go} test -count=1 -timeout 40m -tags e2e ./internal/agents/e2e
