@@ -129,6 +129,9 @@ func (p *Part) Begin() error {
 	if !o.Runs() { // a person answered in its place, which means nothing here
 		return fmt.Errorf("%w: %s", approval.ErrNotAllowed, o.State)
 	}
+	if o.Original != nil {
+		return fmt.Errorf("%w: a part of a call that runs cannot be changed", approval.ErrNotAllowed)
+	}
 	_, proposal, _ := p.gate.set.prepareSafely(p.ctx, o.Call)
 	exec, err := p.batch.Start(p.ctx, 0, proposal)
 	if err != nil {
