@@ -74,16 +74,21 @@ func (p *page) record(r *approval.Record) {
 	p.fact("request", e.Request)
 	p.fact("arguments", string(e.Arguments))
 	p.digests(r)
-	name := "acts"
-	for _, a := range e.Acts {
-		p.fact(name, "  "+a)
-		name = "" // it stands before the first
-	}
+	p.list("acts", e.Acts)
+	p.list("ran", e.Ran)
 	if len(e.Trace) > 0 {
 		p.line("How it was decided:")
 		for i, step := range e.Trace {
 			p.line(fmt.Sprintf("  %d. %s", i+1, step))
 		}
+	}
+}
+
+// list writes values below each other; the name stands before the first.
+func (p *page) list(name string, values []string) {
+	for _, v := range values {
+		p.fact(name, "  "+v)
+		name = ""
 	}
 }
 
