@@ -61,7 +61,7 @@ func (l *lab) write(name, text string) {
 // run runs a text in the repository.
 func (l *lab) run(env runner.Environment, text string) runner.Result {
 	l.t.Helper()
-	r, err := runner.Run(l.t.Context(), runner.Command{Text: text, Dir: l.dir, Env: env})
+	r, err := runner.Run(l.t.Context(), runner.Command{Text: text, Bash: true, Dir: l.dir, Env: env})
 	must(l.t, err)
 	return r
 }

@@ -169,8 +169,10 @@ func says(parts []Part, is func(Part) bool) bool {
 	return slices.ContainsFunc(parts, func(p Part) bool { return p.Opaque || is(p) })
 }
 
+// runMarked runs a text where nothing but its own folder can be written.
 func runMarked(dir, bin, text string) {
-	cmd := exec.Command("bash", "-c", "--", text)
+	cmd := exec.Command("bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp",
+		"--bind", bin, bin, "--chdir", dir, "bash", "-c", "--", text)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + bin, "HOME=" + dir, "PWD=" + dir, "LANG=C.UTF-8", "FUNCNEST=20"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if cmd.Start() != nil {
