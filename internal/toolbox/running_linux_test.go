@@ -344,3 +344,21 @@ func TestJudgedAsItRuns(t *testing.T) {
 		t.Errorf("%q %v", text, err)
 	}
 }
+
+// A yes to words that were not known does not cover what nobody would have expected: flags that
+// do more than the program is for, secrets, files and folders outside of the roots.
+func TestUnknownWordsCoverLittle(t *testing.T) {
+	for _, text := range []string{
+		"sort $(echo -o b.txt) a.txt", "git $(echo -c core.pager=x log)", "head $(echo /etc/hostname)", "head -c 1 $(echo .env)", "cd $(echo /etc); head -c 1 hostname",
+		"echo x > $(echo /var/tmp/assent-outside)", "echo x > $(echo .env)", "rm -r $(echo /var/tmp/assent-outside)", "find $(echo . -exec rm a.txt ';')", "tee $(echo ../x) < a.txt",
+	} {
+		w := newWorld(t, strings.ReplaceAll(runningPolicy, "default: {approval: ask}", "default: {approval: ask}\n  presets: [readonly]"))
+		w.write("proj/a.txt", "a\n")
+		w.write("proj/.env", "KEY=1\n")
+		person := approvaltest.Script(approvaltest.Yes, approvaltest.No)
+		r := w.call(approval.ModeAsk, person, "shell", map[string]any{"command": text})
+		if got, ok := r.Value.(shell.Result); !ok || got.Stopped == "" || len(person.Asked()) != 2 {
+			t.Errorf("%s: %+v, %s; %d questions", text, r.Value, r.Text, len(person.Asked()))
+		}
+	}
+}

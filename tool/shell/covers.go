@@ -34,10 +34,9 @@ func (r *running) coversAct(j *judging, i int) bool {
 	}
 	switch {
 	case p.Kind == analysis.Unknown || a.Opaque || a.Target.Unknown:
-		// What it does was no better known when the command itself was shown.
-		return p.Cause > 0 && j.act[p.Cause-1] > 0 && r.coversWords(&j.acts[j.act[p.Cause-1]-1])
+		return r.coversUnknown(j, p, a)
 	case p.Kind == analysis.Runs:
-		return r.coversWords(a)
+		return r.coversWords(j, p, a, func(int) bool { return true })
 	case p.Kind == analysis.Touches:
 		return !a.Secret && j.places.inside(p.Path) && r.coversFile(p, a)
 	}
@@ -48,17 +47,41 @@ func sameAct(shown, a *approval.Act) bool {
 	return !shown.Later && a.Name == shown.Name && a.Dir == shown.Dir && (!a.PersonOnly || shown.PersonOnly) && a.Target.Same(shown.Target)
 }
 
-// coversWords reports whether a command was shown with these words, or with some that were
-// not known and turned out to be these. Variables that the text was seen to export stand
-// before the words of each command that it then starts.
-func (r *running) coversWords(a *approval.Act) bool {
-	words := a.Target.Words
-	for {
-		if slices.ContainsFunc(r.acts, func(shown approval.Act) bool {
-			return !shown.Later && shown.Name == a.Name && (shown.Dir == a.Dir || shown.Dir == "") && (!a.PersonOnly || shown.PersonOnly) &&
-				becomes(shown.Target.Words, words)
-		}) {
+// coversUnknown reports whether what a command does was no better known when it was shown:
+// it was shown with these very words, or what it does was shown to be unknown as well.
+func (r *running) coversUnknown(j *judging, p *analysis.Part, a *approval.Act) bool {
+	if p.Cause == 0 || j.act[p.Cause-1] == 0 {
+		return false
+	}
+	cause := &j.acts[j.act[p.Cause-1]-1]
+	return r.coversWords(j, &j.script.Parts[p.Cause-1], cause, func(k int) bool {
+		if r.acts[k].Target.Same(cause.Target) {
 			return true
+		}
+		for i := range r.script.Parts {
+			q := &r.script.Parts[i]
+			at := r.act[i] - 1
+			if at >= 0 && q.Cause > 0 && r.act[q.Cause-1] == k+1 && r.acts[at].Name == a.Name && !r.acts[at].Later &&
+				(r.acts[at].Opaque || r.acts[at].Target.Unknown) && (!a.PersonOnly || r.acts[at].PersonOnly) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// coversWords reports whether a command was shown with these words, or with some that were
+// not known and turned out to be these, in an act that fits. Variables that the text was seen
+// to export stand before the words of each command that it then starts.
+func (r *running) coversWords(j *judging, p *analysis.Part, a *approval.Act, fits func(shown int) bool) bool {
+	words := a.Target.Words
+	for len(words) > 0 {
+		for k := range r.acts {
+			shown := &r.acts[k]
+			there := shown.Dir == a.Dir || shown.Dir == "" && j.places.inside(p.Dir)
+			if !shown.Later && shown.Name == a.Name && there && (!a.PersonOnly || shown.PersonOnly) && becomes(shown.Target.Words, words) && fits(k) {
+				return true
+			}
 		}
 		name, _, assigns := strings.Cut(words[0].Text, "=")
 		if !assigns || len(words) == 1 || !r.exports(name) {
@@ -66,6 +89,7 @@ func (r *running) coversWords(a *approval.Act) bool {
 		}
 		words = words[1:]
 	}
+	return false
 }
 
 // exports reports whether the text was seen to set a variable for all that follows.
@@ -76,7 +100,8 @@ func (r *running) exports(name string) bool {
 }
 
 // becomes reports whether words are what others became, of which some were not known. An
-// unknown one may become any number of words. The program itself must have been known.
+// unknown one may become any number of words, but none that an allow would have to spell. The
+// program itself must have been known.
 func becomes(shown, words []approval.Word) bool {
 	if len(shown) == 0 || len(words) == 0 || shown[0].Unknown || shown[0].Text != words[0].Text {
 		return false
@@ -95,7 +120,7 @@ func matches(shown, words []approval.Word) bool {
 			i++
 		case i < len(shown) && shown[i].Text == words[k].Text && shown[i].Unknown == words[k].Unknown:
 			i, k = i+1, k+1
-		case star >= 0:
+		case star >= 0 && !words[from].Spelled:
 			from++
 			i, k = star+1, from
 		default:
