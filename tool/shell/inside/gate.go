@@ -1,6 +1,7 @@
 package inside
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -178,9 +179,9 @@ func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (inter
 	return func() (interp.Process, error) {
 		defer program.Close()
 		start := *req
-		path, folder := steady(program, req.Path, real)
+		path, folder := steady(program, absolute(req.Act, req.Path), real)
 		defer folder.Close() // nil is fine
-		start.Path = path
+		start.Path = cmp.Or(path, req.Path)
 		return interp.Start(&start)
 	}, nil
 }

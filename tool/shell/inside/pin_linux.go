@@ -82,22 +82,26 @@ func reach(act interp.Act, path string) string {
 }
 
 // steady returns a path by which the judged program is started, and a descriptor to be held
-// until then. Where only the administrator can change what is in the folder that is the
-// path as it is. Elsewhere a link on the way may by now lead to another program: so it
-// begins with a descriptor of the folder itself. A script keeps its name, since its
+// until then. Where nothing that runs here can change what is in the folders it is empty: the
+// path will do as it is. Elsewhere a link on the way may by now lead to another program: so it begins
+// with a descriptor of the program's own folder. A script keeps its name, since its
 // interpreter opens it once more.
 func steady(program *os.File, path, real string) (string, *os.File) {
-	folder, name, err := pin(filepath.Dir(real))
-	if err != nil {
-		return path, nil
+	switch {
+	case isScript(program), fixed(filepath.Dir(real)) && fixed(filepath.Dir(path)):
+		return "", nil
+	case fixed(filepath.Dir(real)):
+		return real, nil
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(int(folder.Fd()), &st); err == nil && st.Uid == 0 && st.Mode&0o022 == 0 || name != filepath.Dir(real) || isScript(program) {
-		folder.Close()
-		return path, nil
+	folder, name, err := pin(filepath.Dir(real))
+	if err != nil || name != filepath.Dir(real) {
+		return descriptor(int(program.Fd())), nil // it was moved: only this leads there
 	}
 	return pinned(folder, "") + "/" + filepath.Base(real), folder
 }
+
+// fixed reports whether this process, and so what it starts, cannot write to a folder.
+func fixed(folder string) bool { return unix.Access(folder, unix.W_OK) != nil }
 
 func isScript(program *os.File) bool {
 	f, err := os.Open(pinned(program, ""))

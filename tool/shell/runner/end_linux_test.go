@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/tool/shell/runner"
+	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
 // watcher cancels a context when the command says a word.
@@ -209,4 +210,32 @@ func openDescriptors(t *testing.T) int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	must(t, err)
 	return len(entries)
+}
+
+// A group in the background goes on when its text has ended, and is still judged.
+func TestBackgroundGroup(t *testing.T) {
+	c := command(t, "(until [ -e go ]; do sleep 0.01; done; echo x > made; forbidden; echo > after) > /dev/null 2>&1 & echo now")
+	judge := c.Judge
+	refused := make(chan struct{})
+	c.Judge = func(ctx context.Context, act wire.Act, pause func() func()) wire.Answer {
+		if act.Kind == wire.Open && strings.HasSuffix(act.Path, "/after") {
+			close(refused)
+			return wire.Answer{Why: "no"}
+		}
+		return judge(ctx, act, pause)
+	}
+	began := time.Now()
+	r := run(t, c)
+	if r.Ending != runner.Exited || r.Stdout.Text != "now\n" || time.Since(began) > 10*time.Second {
+		t.Fatalf("%+v", r)
+	}
+	must(t, os.WriteFile(filepath.Join(c.Dir, "go"), nil, 0o600))
+	select {
+	case <-refused:
+	case <-time.After(time.Minute):
+		t.Fatal("it did not go on")
+	}
+	if text, err := os.ReadFile(filepath.Join(c.Dir, "made")); err != nil || string(text) != "x\n" {
+		t.Errorf("%q %v", text, err)
+	}
 }
