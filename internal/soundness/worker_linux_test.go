@@ -23,7 +23,7 @@ import (
 type answer struct {
 	// Policy is the rule set that allows it; empty if none does.
 	Policy string
-	// Unread says that it cannot be parsed.
+	// Unread says that it cannot be parsed, or that only our own shell would run it.
 	Unread bool
 	// Command is the canonical text, which ran.
 	Command string
@@ -116,7 +116,7 @@ func (w *worker) reset(after snapshot) error {
 func (w *worker) answer(q question) (answer, error) {
 	a := answer{}
 	script, err := analysis.Read(q.Text, places[0], host.New(places[0], w.env))
-	if err != nil {
+	if err != nil || !script.Command.Printed() { // which bash is never given
 		a.Unread = true
 		return a, nil
 	}
