@@ -235,11 +235,11 @@ func TestTimeStandsStill(t *testing.T) {
 	n := 0
 	g := w.gate(approval.ModeAsk, approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 		if n++; n == 2 {
-			<-time.After(1200 * time.Millisecond)
+			<-time.After(5500 * time.Millisecond)
 		}
 		return r.Approve(""), nil
 	}))
-	data, err := json.Marshal(map[string]any{"command": ". ./lib.sh", "timeout": 1})
+	data, err := json.Marshal(map[string]any{"command": ". ./lib.sh", "timeout": 5})
 	must(t, err)
 	r := tool.Call(t.Context(), g, approval.Call{ID: "1", Tool: "shell", Arguments: data})
 	if got, ok := r.Value.(shell.Result); !ok || got.TimedOut || got.Stdout != "1 lib.sh\n" {
