@@ -23,7 +23,7 @@ TAGS = all,e2e,mcpe2e,conformance,likebash
 # Under the race detector a program waits at its end, a second unless it is told otherwise.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test -race
 
-.PHONY: help build test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz fuzz-real like-bash soak bench corpus demo need need-all e2e mcp-e2e conformance
+.PHONY: help build test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz fuzz-real like-bash soak bench corpus quiet demo need need-all e2e mcp-e2e conformance
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -107,6 +107,10 @@ corpus: build ## how commands are judged, and how many everyday ones are underst
 	@$(GO) run ./internal/corpus
 	@if [ -f $(CORPUS)/shell_corpus.py ]; then python3 $(CORPUS)/shell_corpus.py bin/assent; fi
 	@sh scripts/probes.sh $(CORPUS) bin/assent
+
+# QUIETFLAGS=-v lists the calls that are asked or denied.
+quiet: build ## how often a person is asked in three days of an agent's work
+	@$(GO) run ./internal/quiet $(QUIETFLAGS) bin/assent
 
 demo: build ## a scripted agent tidies up notes, and asks you first
 	@./bin/assent demo

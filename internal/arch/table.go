@@ -114,6 +114,7 @@ var table = map[string]line{
 	"internal/benchtable": {},
 	"internal/golden":     {outside: []string{"github.com/google/go-cmp"}},
 	"internal/gitconfig":  {pure: true},
+	"internal/quiet":      {inside: []string{"internal/explain", "internal/setup", "internal/setup/open"}, outside: []string{"github.com/rogpeppe/go-internal"}},
 	"internal/rounds":     {},
 	"internal/mcptest":    {outside: []string{mcp}},
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
