@@ -23,6 +23,14 @@ type unforeseen struct {
 
 type unforeseenKey struct{}
 
+// ActKey reports whether a key of a context leads to the act of a running command. Whoever
+// prepares a call a second time, for the word of somebody else, has to hand that value on:
+// the arguments of such a call say nothing.
+func ActKey(key any) bool {
+	_, ok := key.(unforeseenKey)
+	return ok
+}
+
 func unforeseenIn(ctx context.Context) *unforeseen {
 	u, _ := ctx.Value(unforeseenKey{}).(*unforeseen)
 	return u
