@@ -102,6 +102,35 @@ func TestDeniedFileWhileItRuns(t *testing.T) {
 	}
 }
 
+// A file that was opened to be read is not written by its descriptor without a judgement:
+// /dev/fd/N opens it once more.
+func TestADescriptorGainsNothing(t *testing.T) {
+	policy := strings.Replace(runningPolicy, "write: allow", "write: ask", 1)
+	policy = strings.Replace(policy, "default: {approval: ask}", "default: {approval: ask}\n  presets: [readonly]\n  judge: running", 1)
+	for _, text := range []string{
+		`exec 3<kept; f=$(echo /dev/fd/3); echo x > "$f"`,
+		`f=$(echo /dev/stdin); echo x > "$f" < kept; { echo x > "$f"; } < kept`,
+		`exec 3<kept; f=$(echo /dev/fd/3); echo x >> "$f"`,
+		`exec 3<kept; f=$(echo /dev/fd/3); exec 4<> "$f"; echo x >&4`,
+	} {
+		w := newWorld(t, policy)
+		w.write("proj/kept", "as it was\n")
+		r := w.shell(text)
+		if got, ok := r.Value.(shell.Result); !ok || !strings.Contains(got.Stopped, "kept") {
+			t.Errorf("%q: %+v, %s", text, r.Value, r.Text)
+		}
+		if kept, err := os.ReadFile(w.top + "/proj/kept"); err != nil || string(kept) != "as it was\n" {
+			t.Errorf("%q: %q, %v", text, kept, err)
+		}
+	}
+	w := newWorld(t, policy)
+	w.write("proj/kept", "as it was\n")
+	r := w.shell(`exec 3<kept; cat /dev/fd/3; f=$(echo /dev/fd/3); cat < "$f"; cat <<< "$f" > "$(echo /dev/stdout)"`)
+	if got, ok := r.Value.(shell.Result); !ok || got.Stopped != "" || got.Stdout != "as it was\nas it was\n/dev/fd/3\n" {
+		t.Errorf("%+v, %s", r.Value, r.Text)
+	}
+}
+
 // What the reading did not foresee is a question of its own, which names what has run.
 func TestUnforeseenIsAsked(t *testing.T) {
 	w := newWorld(t, runningPolicy)

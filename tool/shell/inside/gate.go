@@ -214,6 +214,11 @@ func input(files []*os.File) (wire.Input, string) {
 func (g *gate) open(ctx context.Context, req *interp.OpenRequest) (func() (*os.File, error), error) {
 	switch {
 	case req.File != nil: // a descriptor that the shell has already
+		if name, reads, writes := gains(req); reads || writes {
+			if _, err := g.put(ctx, wire.Act{Kind: wire.Open, Path: name, Real: name, Dir: req.Dir, Reads: reads, Writes: writes}); err != nil {
+				return nil, err
+			}
+		}
 		return func() (*os.File, error) { return interp.OpenFile(req) }, nil
 	case req.Network != "":
 		if _, err := g.put(ctx, wire.Act{Kind: wire.Connect, Path: req.Address, Dir: req.Dir}); err != nil {
