@@ -35,9 +35,9 @@ func (r *running) coversAct(j *judging, i int) bool {
 	switch {
 	case p.Kind == analysis.Unknown || a.Opaque || a.Target.Unknown:
 		// What it does was no better known when the command itself was shown.
-		return p.Cause > 0 && j.act[p.Cause-1] > 0 && r.coversWords(&j.acts[j.act[p.Cause-1]-1])
+		return p.Cause > 0 && j.act[p.Cause-1] > 0 && r.coversWords(&j.acts[j.act[p.Cause-1]-1], a)
 	case p.Kind == analysis.Runs:
-		return r.coversWords(a)
+		return r.coversWords(a, nil)
 	case p.Kind == analysis.Touches:
 		return !a.Secret && j.places.inside(p.Path) && r.coversFile(p, a)
 	}
@@ -50,15 +50,17 @@ func sameAct(shown, a *approval.Act) bool {
 
 // coversWords reports whether a command was shown with these words, or with some that were
 // not known and turned out to be these. Variables that the text was seen to export stand
-// before the words of each command that it then starts.
-func (r *running) coversWords(a *approval.Act) bool {
+// before the words of each command that it then starts. If something that cannot be told
+// follows from it, such a thing must have been shown to follow.
+func (r *running) coversWords(a, follows *approval.Act) bool {
 	words := a.Target.Words
 	for {
-		if slices.ContainsFunc(r.acts, func(shown approval.Act) bool {
-			return !shown.Later && shown.Name == a.Name && (shown.Dir == a.Dir || shown.Dir == "") && (!a.PersonOnly || shown.PersonOnly) &&
-				becomes(shown.Target.Words, words)
-		}) {
-			return true
+		for k := range r.acts {
+			shown := &r.acts[k]
+			if !shown.Later && shown.Name == a.Name && (shown.Dir == a.Dir || shown.Dir == "") && (!a.PersonOnly || shown.PersonOnly) &&
+				becomes(shown.Target.Words, words) && (follows == nil || r.untold(k, follows)) {
+				return true
+			}
 		}
 		name, _, assigns := strings.Cut(words[0].Text, "=")
 		if !assigns || len(words) == 1 || !r.exports(name) {
@@ -66,6 +68,22 @@ func (r *running) coversWords(a *approval.Act) bool {
 		}
 		words = words[1:]
 	}
+}
+
+// untold reports whether the act of that index was shown with something that could not be
+// told either, and that was not left to be judged later.
+func (r *running) untold(k int, a *approval.Act) bool {
+	for i := range r.script.Parts {
+		p, at := &r.script.Parts[i], r.act[i]-1
+		if p.Cause == 0 || r.act[p.Cause-1] != k+1 || at < 0 {
+			continue
+		}
+		if shown := &r.acts[at]; (shown.Opaque || shown.Target.Unknown || p.Kind == analysis.Unknown) &&
+			shown.Name == a.Name && !shown.Later && (!a.PersonOnly || shown.PersonOnly) {
+			return true
+		}
+	}
+	return false
 }
 
 // exports reports whether the text was seen to set a variable for all that follows.
