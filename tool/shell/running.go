@@ -75,6 +75,7 @@ func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
 		in.script = analysis.ReadStart(analysis.Start{
 			Argv: startWords(act, world), Real: act.Real, Dir: act.Dir, Env: assignments(act.Env), Builtin: act.Kind == wire.Builtin,
 			Fed: act.Input != wire.Empty, Input: programs.Word{Text: act.Text, Known: act.Input == wire.Document},
+			Crossed: act.Crossed,
 		}, world)
 	case wire.Connect:
 		host, port, _ := cutLast(act.Path, ":")
@@ -129,8 +130,8 @@ func (r *running) placeOf(dir string) roots.Place {
 func startWords(act wire.Act, world analysis.World) []string {
 	argv := slices.Clone(act.Argv)
 	for i, word := range argv {
-		if n, ok := strings.CutPrefix(word, "/dev/fd/"); ok && strings.Trim(n, "0123456789") == "" {
-			argv[i] = "/dev/fd/63" // as the reading calls each <(…)
+		if n, ok := strings.CutPrefix(word, "/dev/fd/"); ok && len(n) > 1 && strings.Trim(n, "0123456789") == "" {
+			argv[i] = "/dev/fd/63" // as the reading calls each <(…), which have two digits
 		}
 	}
 	name := argv[0]

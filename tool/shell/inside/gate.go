@@ -159,6 +159,7 @@ func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (inter
 		Kind: wire.Start, Argv: req.Args, Path: absolute(req.Act, req.Path), Real: real, Dir: req.Dir, Env: g.changed(req.Env),
 	}
 	act.Input, act.Text = input(req.Files)
+	act.Crossed = len(req.Files) > 1 && slices.ContainsFunc(req.Files[1:], onlyRead)
 	answer, err := g.put(ctx, act)
 	if err != nil {
 		program.Close()

@@ -121,6 +121,20 @@ func isDocument(f *os.File) bool {
 	return err == nil && at == 0
 }
 
+// onlyRead reports whether a file of the disk was opened only to be read.
+func onlyRead(f *os.File) bool {
+	if f == nil {
+		return false
+	}
+	flag, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	var st unix.Stat_t
+	if err != nil || unix.Fstat(int(f.Fd()), &st) != nil {
+		return true
+	}
+	name, err := os.Readlink(descriptor(int(f.Fd())))
+	return flag&unix.O_ACCMODE == unix.O_RDONLY && st.Mode&unix.S_IFMT == unix.S_IFREG && (err != nil || !strings.HasPrefix(name, "/memfd:"))
+}
+
 // gains says what opening /dev/fd/N once more adds to what the descriptor was opened for: a
 // file that was only to be read can be written then. It returns the file's name.
 func gains(req *interp.OpenRequest) (name string, reads, writes bool) {
