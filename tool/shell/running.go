@@ -57,7 +57,7 @@ func (r *running) judge(ctx context.Context, act wire.Act, pause func() (resume 
 		return r.refuse("deciding about it failed: " + err.Error())
 	case judgement.State.Runs(), judgement.State == approval.Pending && r.covers(u.judging, judgement.Open):
 		return r.goesOn(act)
-	case judgement.State == approval.Pending && r.answered(in):
+	case judgement.State == approval.Pending && r.answered(act):
 		return r.goesOn(act)
 	}
 	return r.ask(ctx, act, in, pause)

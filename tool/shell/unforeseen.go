@@ -84,7 +84,7 @@ func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func(
 			answers <- r.refuse(err.Error())
 		case !held:
 			if part.Outcome().Runs() {
-				r.Tool.late.add(tool.Session(ctx), r.cmd, in.script.Command.String())
+				r.Tool.late.add(tool.Session(ctx), r.cmd, lateAct(act))
 			}
 		default:
 			if err := part.Begin(); err != nil {
@@ -118,17 +118,24 @@ func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func(
 
 // answered reports whether a person has approved the act since the same command was ended
 // while it waited for that. Each answer holds once.
-func (r *running) answered(in inquiry) bool {
+func (r *running) answered(act wire.Act) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	text := in.script.Command.String()
+	same := lateAct(act)
 	for i, late := range r.late {
-		if late == text {
+		if late == same {
 			r.late = append(r.late[:i:i], r.late[i+1:]...)
 			return true
 		}
 	}
 	return false
+}
+
+// lateAct is all of an act that an answer was about: also its folder, its variables and what
+// it is handed.
+func lateAct(act wire.Act) string {
+	act.ID = 0
+	return fmt.Sprintf("%#v", act)
 }
 
 // lateAnswers are approvals of acts of commands that had been ended by then.
