@@ -69,11 +69,11 @@ var anyCommand = json.RawMessage(`{"command":":"}`)
 // inquiry reads an act.
 func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
 	world := r.opts.World(act.Dir)
-	in := inquiry{ctx: ctx, now: true, world: world, dir: r.placeOf(act.Dir), env: r.cfg.Env, timeout: r.cmd.Timeout}
+	in := inquiry{ctx: ctx, now: true, world: world, dir: r.placeOf(act.Dir), env: r.cfg.Env, timeout: r.cmd.Timeout, plain: !r.cmd.HardenGit}
 	switch act.Kind {
 	case wire.Start, wire.Builtin:
 		in.script = analysis.ReadStart(analysis.Start{
-			Argv: startWords(act, world), Real: act.Real, Dir: act.Dir, Env: assignments(act.Env), Builtin: act.Kind == wire.Builtin,
+			Argv: r.startWords(act, world), Real: act.Real, Dir: act.Dir, Env: assignments(act.Env), Builtin: act.Kind == wire.Builtin,
 			Fed: act.Input != wire.Empty, Input: programs.Word{Text: act.Text, Known: act.Input == wire.Document},
 			Crossed: act.Crossed,
 		}, world)
@@ -127,7 +127,7 @@ func (r *running) placeOf(dir string) roots.Place {
 
 // startWords are the words of a program that is about to be started. A name that leads to
 // another program than it does on the PATH is not what it says: then the path stands for it.
-func startWords(act wire.Act, world analysis.World) []string {
+func (r *running) startWords(act wire.Act, world analysis.World) []string {
 	argv := slices.Clone(act.Argv)
 	for i, word := range argv {
 		if n, ok := strings.CutPrefix(word, "/dev/fd/"); ok && len(n) > 1 && strings.Trim(n, "0123456789") == "" {
@@ -140,6 +140,9 @@ func startWords(act wire.Act, world analysis.World) []string {
 	}
 	if usual := world.Program(name); usual != "" && !strings.Contains(name, "/") {
 		real, _ := world.Look(usual)
+		if name == "git" && r.cmd.HardenGit && act.Real != "" {
+			return append([]string{act.Path}, argv[1:]...) // not the hardened one
+		}
 		if path.Clean(usual) == path.Clean(act.Path) && (act.Real == "" || act.Real == real) {
 			return argv
 		}

@@ -14,6 +14,7 @@ func (w *walker) inner(c *command, run programs.Run) {
 	at := w.at
 	at.cause, at.inner = c.part, true
 	at.elsewhere = at.elsewhere || run.Elsewhere
+	at.cleared = at.cleared || run.Cleared
 	at.line = w.parts[c.part-1].Line
 	w.inside(at, func() {
 		if run.Elsewhere {

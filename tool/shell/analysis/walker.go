@@ -68,6 +68,7 @@ type place struct {
 	elsewhere bool
 	piped     bool // standard input is a pipe
 	test      bool // inside [[ … ]]
+	cleared   bool // the PATH of the command is not what names are looked for in
 }
 
 // add appends a part and returns its number: 1 + its index.

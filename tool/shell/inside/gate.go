@@ -117,6 +117,16 @@ func (g *gate) changed(env []string) []string {
 	return out
 }
 
+// environment are the variables of a program that the order does not have, and the PATH if
+// only the order has one: then the program looks for others where it likes.
+func (g *gate) environment(env []string) []string {
+	out := g.changed(env)
+	if g.env["PATH"] != "" && !slices.ContainsFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "PATH=") }) {
+		out = append(out, "PATH=")
+	}
+	return out
+}
+
 func (g *gate) handlers() interp.Handlers {
 	h := interp.DefaultHandlers()
 	h.Exec, h.Open = g.exec, g.open
@@ -156,7 +166,7 @@ func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (inter
 		return nil, err
 	}
 	act := wire.Act{
-		Kind: wire.Start, Argv: req.Args, Path: absolute(req.Act, req.Path), Real: real, Dir: req.Dir, Env: g.changed(req.Env),
+		Kind: wire.Start, Argv: req.Args, Path: absolute(req.Act, req.Path), Real: real, Dir: req.Dir, Env: g.environment(req.Env),
 	}
 	act.Input, act.Text = input(req.Files)
 	act.Crossed = len(req.Files) > 1 && slices.ContainsFunc(req.Files[1:], onlyRead)
