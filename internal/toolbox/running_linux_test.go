@@ -136,6 +136,27 @@ func TestADescriptorGainsNothing(t *testing.T) {
 	}
 }
 
+// More words than a program can be started with are refused as the system would, without a
+// judgement; of many words only the beginning is told and recorded.
+func TestManyWordsWhileItRuns(t *testing.T) {
+	w := newWorld(t, runningPolicy)
+	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "x=$(seq 1 400000); cat $x; echo $?"})
+	if got, ok := r.Value.(shell.Result); !ok || got.Stdout != "126\n" || !strings.Contains(got.Stderr, "Argument list too long") {
+		t.Errorf("%+v, %s", r.Value, cutText(r.Text))
+	}
+	r = w.call(approval.ModeAsk, approvaltest.Script(approvaltest.Yes, approvaltest.No), "shell", map[string]any{"command": "$(echo wc; seq 1 50000)"})
+	if got, ok := r.Value.(shell.Result); !ok || !strings.HasPrefix(got.Stopped, "wc 1 2 3") || len(got.Stopped) > 5000 {
+		t.Errorf("%s", cutText(r.Text))
+	}
+	for _, e := range w.events {
+		if len(e.Why) > 5000 {
+			t.Errorf("%s keeps %d bytes", e.Kind, len(e.Why))
+		}
+	}
+}
+
+func cutText(text string) string { return text[:min(len(text), 500)] }
+
 // What the reading did not foresee is a question of its own, which names what has run.
 func TestUnforeseenIsAsked(t *testing.T) {
 	w := newWorld(t, runningPolicy)

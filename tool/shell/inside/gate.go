@@ -165,6 +165,10 @@ func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (inter
 	if err != nil {
 		return nil, err
 	}
+	if tooLong(req) {
+		program.Close()
+		return nil, syscall.E2BIG
+	}
 	act := wire.Act{
 		Kind: wire.Start, Argv: req.Args, Path: absolute(req.Act, req.Path), Real: real, Dir: req.Dir, Env: g.environment(req.Env),
 	}
@@ -194,6 +198,23 @@ func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (inter
 		start.Path = path
 		return interp.Start(&start)
 	}, nil
+}
+
+// Bounds of what a program can be started with, as the kernel has them by default. What is
+// longer would be refused after the yes; it is not worth a judgement.
+const (
+	maxWord  = 128 << 10
+	maxWords = 2 << 20
+)
+
+func tooLong(req *interp.ExecRequest) bool {
+	size := 0
+	for _, word := range slices.Concat(req.Args, req.Env) {
+		if size += len(word) + 1 + 8; len(word) >= maxWord || size > maxWords {
+			return true
+		}
+	}
+	return false
 }
 
 // maxDocument is how much of a text on standard input is told.
