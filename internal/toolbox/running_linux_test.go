@@ -136,6 +136,32 @@ func TestADescriptorGainsNothing(t *testing.T) {
 	}
 }
 
+// A text that another program hands to a real shell is free only if the second reader reads
+// what the parser reads: that shell asks nobody. What our shell interprets in place of one
+// needs no second reader.
+func TestTextsForRealShells(t *testing.T) {
+	policy := strings.Replace(runningPolicy, "default: {approval: ask}", "default: {approval: by_effect}\n  presets: [readonly]", 1)
+	split := "$'cat <<E\\n\\\\\\nE\\ntouch M\\nE\\n'" // bash joins the line to the delimiter
+	span := "$'cat <<E\\n${x:-\\nE\\ntouch M\\n}\\nE\\n'"
+	for text, runs := range map[string]bool{
+		"timeout 5 bash -c " + split: false, "timeout 5 bash -c " + span: false, "env bash -c " + split: false,
+		"find . -maxdepth 0 -exec bash -c " + split + " \\;": false, "bash --posix -c " + split: false,
+		"timeout 5 bash -c \"bash -c " + split + "\"": false,
+		"bash -c " + split:                            true, "bash -euo pipefail -c " + split: true, "bash -v -c " + split: true,
+		"timeout 5 bash -c 'cat kept; for i in 1 2; do echo $i; done'": true,
+	} {
+		w := newWorld(t, policy)
+		w.write("proj/kept", "as it was\n")
+		r := w.shell(text)
+		if got, ok := r.Value.(shell.Result); (ok && got.Stopped == "") != runs {
+			t.Errorf("%q: %+v, %s", text, r.Value, r.Text)
+		}
+		if _, err := os.Lstat(w.top + "/proj/M"); err == nil {
+			t.Errorf("%q made M", text)
+		}
+	}
+}
+
 // More words than a program can be started with are refused as the system would, without a
 // judgement; of many words only the beginning is told and recorded.
 func TestManyWordsWhileItRuns(t *testing.T) {

@@ -47,6 +47,9 @@ type running struct {
 
 // judge decides about one act.
 func (r *running) judge(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer {
+	if why := r.ended(); why != "" {
+		return wire.Answer{Why: why} // nobody is asked any more
+	}
 	in := r.inquiry(ctx, act)
 	if len(in.script.Parts) == 0 {
 		return r.goesOn(act)
@@ -72,10 +75,11 @@ func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
 	in := inquiry{ctx: ctx, now: true, world: world, dir: r.placeOf(act.Dir), env: r.cfg.Env, timeout: r.cmd.Timeout, plain: !r.cmd.HardenGit}
 	switch act.Kind {
 	case wire.Start, wire.Builtin:
+		_, interpreted := r.interpreted(act)
 		in.script = analysis.ReadStart(analysis.Start{
 			Argv: r.startWords(act, world), Real: act.Real, Dir: act.Dir, Env: assignments(act.Env), Builtin: act.Kind == wire.Builtin,
 			Fed: act.Input != wire.Empty, Input: programs.Word{Text: act.Text, Known: act.Input == wire.Document},
-			Crossed: act.Crossed,
+			Crossed: act.Crossed, Interpreted: interpreted,
 		}, world)
 	case wire.Connect:
 		host, port, _ := cutLast(act.Path, ":")
@@ -207,6 +211,13 @@ func (r *running) started() []string {
 		out = append(out, fmt.Sprintf("… and %d more", r.more))
 	}
 	return out
+}
+
+// ended says why the command was ended; empty if it goes on.
+func (r *running) ended() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.over
 }
 
 func (r *running) refuse(why string) wire.Answer {

@@ -18,6 +18,8 @@ type Start struct {
 	Real string
 	// Env are the variables that differ from those of the whole command.
 	Env []programs.Assignment
+	// Interpreted says that our shell interprets the text that the program is handed.
+	Interpreted bool
 	// Builtin says that the shell does it itself.
 	Builtin bool
 	// Fed says that something may come on standard input; Input is what, if it is known.
@@ -32,7 +34,7 @@ type Start struct {
 func ReadStart(s Start, world World) *Script {
 	text := QuoteWords(s.Argv)
 	w := walked(text, s.Dir, world, func(w *walker, at *state) {
-		w.crossed = s.Crossed
+		w.crossed, w.at.handed = s.Crossed, !s.Interpreted
 		c := &command{words: literals(s.Argv), state: at, outside: !s.Builtin, builtin: s.Builtin}
 		if s.Fed {
 			c.stdin = input{text: s.Input, given: true, fed: true}
