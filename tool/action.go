@@ -35,7 +35,7 @@ type Action struct {
 	choices []approval.Choice
 	edit    approval.Editable
 
-	once, noSession, noAlways bool
+	once, noSession, noAlways, person bool
 }
 
 // Free returns an action that runs without an answer, unless it is denied.
@@ -141,6 +141,20 @@ func (a Action) NeverAlways() Action {
 	return a
 }
 
+// OnlyByPerson returns the action as one that nothing remembered and no mode answers.
+func (a Action) OnlyByPerson(why string) Action {
+	if a.verdict != approval.Block && len(a.acts) == 0 {
+		a.verdict, a.why = approval.Ask, why
+	}
+	a.person = true
+	return a.mapActs(func(act approval.Act) approval.Act {
+		if act.Verdict != approval.Block {
+			act.Verdict, act.Why = approval.Ask, why
+		}
+		return act
+	})
+}
+
 // Offering returns the action with further answers that it understands. Its Do
 // finds the chosen one with [Choice].
 func (a Action) Offering(choices ...approval.Choice) Action {
@@ -188,6 +202,7 @@ func (a Action) namedActs(s Spec, args []byte) []approval.Act {
 		if act.Why == "" && act.Verdict == a.verdict {
 			act.Why = a.why
 		}
+		act.PersonOnly = act.PersonOnly || a.person
 		if a.do == nil {
 			act.Verdict = approval.Block
 		}

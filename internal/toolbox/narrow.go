@@ -9,6 +9,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
+	"github.com/assent-dev/assent/tool/shell"
 )
 
 // narrow makes the tools of the box as strict as those that a caller's policy would give
@@ -16,6 +17,9 @@ import (
 func (b *Box) narrow(caller *Box, opts Options) error {
 	policy := *caller.Policy
 	policy.Shell.Cwd = b.Policy.Shell.Cwd
+	// What the caller would ask is asked before: later only the worker's own tool knows what
+	// was answered with the command.
+	policy.Shell.Running = false
 	policy.CustomTools = b.sameTools(caller)
 	opts.Undo, opts.Looking = nil, true
 	mine, err := b.make(&policy, opts)
@@ -72,7 +76,11 @@ func (w *within) Prepare(ctx context.Context, args json.RawMessage) (tool.Action
 			return tool.Block(a.Why), nil
 		}
 	}
-	return w.Tool.Prepare(ctx, args)
+	a, err := w.Tool.Prepare(ctx, args)
+	if i := slices.IndexFunc(p.Acts, func(a approval.Act) bool { return a.PersonOnly }); i >= 0 && err == nil {
+		a = a.OnlyByPerson(p.Acts[i].Why)
+	}
+	return a, err
 }
 
 // Turn implements [tool.TurnTool] for a tool that is one.
@@ -100,8 +108,14 @@ func word(ctx context.Context, set *tool.Set, s tool.Spec, args json.RawMessage)
 }
 
 // apart is a context without its values: what the caller would say about a call leaves no
-// trace in the turn that the call is prepared in.
+// trace in the turn that the call is prepared in. What a running command is about to do is
+// the call itself.
 type apart struct{ context.Context }
 
 // Value implements [context.Context].
-func (apart) Value(any) any { return nil }
+func (a apart) Value(key any) any {
+	if shell.ActKey(key) {
+		return a.Context.Value(key)
+	}
+	return nil
+}

@@ -106,6 +106,87 @@ func TestDeniedFileWhileItRuns(t *testing.T) {
 	}
 }
 
+// A file that was opened to be read is not written by its descriptor without a judgement:
+// /dev/fd/N opens it once more.
+func TestADescriptorGainsNothing(t *testing.T) {
+	policy := strings.Replace(runningPolicy, "write: allow", "write: ask", 1)
+	policy = strings.Replace(policy, "default: {approval: ask}", "default: {approval: by_effect}\n  judge: running", 1)
+	for _, text := range []string{
+		`exec 3<kept; f=$(echo /dev/fd/3); echo x > "$f"`,
+		`f=$(echo /dev/stdin); echo x > "$f" < kept; { echo x > "$f"; } < kept`,
+		`exec 3<kept; f=$(echo /dev/fd/3); echo x >> "$f"`,
+		`exec 3<kept; f=$(echo /dev/fd/3); exec 4<> "$f"; echo x >&4`,
+		// A program that is started with the name of a descriptor opens it once more too.
+		`exec 3<kept; f=$(echo /dev/fd/3); echo x | tee "$f"; cat kept`,
+		`exec 33<kept; f=$(echo /dev/fd/33); echo x | tee "$f"; cat kept`,
+		`exec 3<kept; f=$(echo /proc/self/fd/3); echo x | tee "$f"; cat kept`,
+		`f=$(echo /dev/stdout); { echo x | tee "$f"; } 1<kept; cat kept`,
+	} {
+		w := newWorld(t, policy)
+		w.write("proj/kept", "as it was\n")
+		r := w.shell(text)
+		if got, ok := r.Value.(shell.Result); !ok && !strings.Contains(r.Text, "DENIED") || ok && got.Stopped == "" {
+			t.Errorf("%q: %+v, %s", text, r.Value, r.Text)
+		}
+		if kept, err := os.ReadFile(w.top + "/proj/kept"); err != nil || string(kept) != "as it was\n" {
+			t.Errorf("%q: %q, %v", text, kept, err)
+		}
+	}
+	w := newWorld(t, policy)
+	w.write("proj/kept", "as it was\n")
+	r := w.shell(`exec 3<kept; cat /dev/fd/3; f=$(echo /dev/fd/3); cat < "$f"; cat <<< "$f" > "$(echo /dev/stdout)"; exec 3<&-; cat <(cat kept) <(cat kept) | tee "$(echo /dev/fd/2)" > /dev/null`)
+	if got, ok := r.Value.(shell.Result); !ok || got.Stopped != "" || got.Stdout != "as it was\nas it was\n/dev/fd/3\n" || got.Stderr != "as it was\nas it was\n" {
+		t.Errorf("%+v, %s", r.Value, r.Text)
+	}
+}
+
+// A text that another program hands to a real shell is free only if the second reader reads
+// what the parser reads: that shell asks nobody. What our shell interprets in place of one
+// needs no second reader.
+func TestTextsForRealShells(t *testing.T) {
+	policy := strings.Replace(runningPolicy, "default: {approval: ask}", "default: {approval: by_effect}\n  presets: [readonly]", 1)
+	split := "$'cat <<E\\n\\\\\\nE\\ntouch M\\nE\\n'" // bash joins the line to the delimiter
+	span := "$'cat <<E\\n${x:-\\nE\\ntouch M\\n}\\nE\\n'"
+	for text, runs := range map[string]bool{
+		"timeout 5 bash -c " + split: false, "timeout 5 bash -c " + span: false, "env bash -c " + split: false,
+		"find . -maxdepth 0 -exec bash -c " + split + " \\;": false, "bash --posix -c " + split: false,
+		"timeout 5 bash -c \"bash -c " + split + "\"": false,
+		"bash -c " + split:                            true, "bash -euo pipefail -c " + split: true, "bash -v -c " + split: true,
+		"timeout 5 bash -c 'cat kept; for i in 1 2; do echo $i; done'": true,
+	} {
+		w := newWorld(t, policy)
+		w.write("proj/kept", "as it was\n")
+		r := w.shell(text)
+		if got, ok := r.Value.(shell.Result); (ok && got.Stopped == "") != runs {
+			t.Errorf("%q: %+v, %s", text, r.Value, r.Text)
+		}
+		if _, err := os.Lstat(w.top + "/proj/M"); err == nil {
+			t.Errorf("%q made M", text)
+		}
+	}
+}
+
+// More words than a program can be started with are refused as the system would, without a
+// judgement; of many words only the beginning is told and recorded.
+func TestManyWordsWhileItRuns(t *testing.T) {
+	w := newWorld(t, runningPolicy)
+	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "x=$(seq 1 400000); cat $x; echo $?"})
+	if got, ok := r.Value.(shell.Result); !ok || got.Stdout != "126\n" || !strings.Contains(got.Stderr, "Argument list too long") {
+		t.Errorf("%+v, %s", r.Value, cutText(r.Text))
+	}
+	r = w.call(approval.ModeAsk, approvaltest.Script(approvaltest.Yes, approvaltest.No), "shell", map[string]any{"command": "$(echo wc; seq 1 50000)"})
+	if got, ok := r.Value.(shell.Result); !ok || !strings.HasPrefix(got.Stopped, "wc 1 2 3") || len(got.Stopped) > 5000 {
+		t.Errorf("%s", cutText(r.Text))
+	}
+	for _, e := range w.events {
+		if len(e.Why) > 5000 {
+			t.Errorf("%s keeps %d bytes", e.Kind, len(e.Why))
+		}
+	}
+}
+
+func cutText(text string) string { return text[:min(len(text), 500)] }
+
 // What the reading did not foresee is a question of its own, which names what has run.
 func TestUnforeseenIsAsked(t *testing.T) {
 	w := newWorld(t, runningPolicy)

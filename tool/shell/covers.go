@@ -47,27 +47,13 @@ func sameAct(shown, a *approval.Act) bool {
 	return !shown.Later && a.Name == shown.Name && a.Dir == shown.Dir && (!a.PersonOnly || shown.PersonOnly) && a.Target.Same(shown.Target)
 }
 
-// coversUnknown reports whether what a command does was no better known when it was shown:
-// it was shown with these very words, or what it does was shown to be unknown as well.
+// coversUnknown reports whether what a command does was no better known when it was shown.
 func (r *running) coversUnknown(j *judging, p *analysis.Part, a *approval.Act) bool {
 	if p.Cause == 0 || j.act[p.Cause-1] == 0 {
 		return false
 	}
 	cause := &j.acts[j.act[p.Cause-1]-1]
-	return r.coversWords(j, &j.script.Parts[p.Cause-1], cause, func(k int) bool {
-		if r.acts[k].Target.Same(cause.Target) {
-			return true
-		}
-		for i := range r.script.Parts {
-			q := &r.script.Parts[i]
-			at := r.act[i] - 1
-			if at >= 0 && q.Cause > 0 && r.act[q.Cause-1] == k+1 && r.acts[at].Name == a.Name && !r.acts[at].Later &&
-				(r.acts[at].Opaque || r.acts[at].Target.Unknown) && (!a.PersonOnly || r.acts[at].PersonOnly) {
-				return true
-			}
-		}
-		return false
-	})
+	return r.coversWords(j, &j.script.Parts[p.Cause-1], cause, func(k int) bool { return r.untold(k, a) })
 }
 
 // coversWords reports whether a command was shown with these words, or with some that were
@@ -88,6 +74,22 @@ func (r *running) coversWords(j *judging, p *analysis.Part, a *approval.Act, fit
 			return false
 		}
 		words = words[1:]
+	}
+	return false
+}
+
+// untold reports whether the act of that index was shown with something that was not known
+// either, and that was not left to be judged later.
+func (r *running) untold(k int, a *approval.Act) bool {
+	for i := range r.script.Parts {
+		p, at := &r.script.Parts[i], r.act[i]-1
+		if p.Cause == 0 || r.act[p.Cause-1] != k+1 || at < 0 {
+			continue
+		}
+		if shown := &r.acts[at]; (shown.Opaque || shown.Target.Unknown || p.Kind == analysis.Unknown) &&
+			shown.Name == a.Name && !shown.Later && (!a.PersonOnly || shown.PersonOnly) {
+			return true
+		}
 	}
 	return false
 }

@@ -2,20 +2,17 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strings"
 
+	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
-
-// interpretedShells are those whose texts our shell interprets in their place.
-var interpretedShells = []string{"bash", "sh", "dash"}
 
 // interpreted answers the start of a shell with a text that this shell can interpret
 // itself: bash -c TEXT, and a shell that is handed a here-document. What the text starts is
 // then judged as well.
 func (r *running) interpreted(act wire.Act) (wire.Answer, bool) {
-	if !slices.Contains(interpretedShells, path.Base(act.Argv[0])) || !slices.Contains(interpretedShells, path.Base(act.Real)) {
+	if act.Kind != wire.Start || !analysis.Interprets(path.Base(act.Argv[0])) || !analysis.Interprets(path.Base(act.Real)) {
 		return wire.Answer{}, false
 	}
 	for _, entry := range act.Env {
@@ -32,14 +29,14 @@ func (r *running) interpreted(act wire.Act) (wire.Answer, bool) {
 			args = append([]string{""}, args[1:]...)
 		case flag == "--norc" || flag == "--noprofile":
 			continue
-		case flag == "-o" && len(args) > 1:
-			answer.Opts = append(answer.Opts, "-o", args[1])
-			args = args[1:]
-			continue
-		case strings.Trim(flag[1:], "ceuxf") == "" && len(flag) > 1:
+		case strings.Trim(flag[1:], "ceuxfvo") == "" && len(flag) > 1 && strings.Count(flag, "o") < 2 && (len(args) > 1 || !strings.Contains(flag, "o")):
 			code = code || strings.Contains(flag, "c")
-			if rest := strings.ReplaceAll(flag, "c", ""); rest != "-" {
+			if rest := strings.NewReplacer("c", "", "o", "").Replace(flag); rest != "-" {
 				answer.Opts = append(answer.Opts, rest)
+			}
+			if strings.Contains(flag, "o") { // -euo pipefail
+				answer.Opts = append(answer.Opts, "-o", args[1])
+				args = args[1:]
 			}
 			continue
 		default:

@@ -36,6 +36,7 @@ type judging struct {
 	held     bool
 	notHeld  string
 	dirPlace roots.Place // that it runs in
+	plain    bool        // git is not hardened
 }
 
 // An inquiry is a command that is to be judged.
@@ -48,6 +49,7 @@ type inquiry struct {
 	timeout time.Duration
 	keep    bool
 	now     bool // it is about to happen, with its real values
+	plain   bool // git is not hardened for it
 	bash    bool // bash itself runs it
 }
 
@@ -64,7 +66,7 @@ func (in inquiry) command() Command {
 func (t *Tool) judgeParts(in inquiry, held bool, notHeld string) *judging {
 	s := in.script
 	j := &judging{
-		Tool: t, ctx: in.ctx, script: s, world: in.world, held: held, notHeld: notHeld, dirPlace: in.dir,
+		Tool: t, ctx: in.ctx, script: s, world: in.world, held: held, notHeld: notHeld, dirPlace: in.dir, plain: in.plain || t.opts.Run == nil,
 		act: make([]int, len(s.Parts)), places: places{set: t.roots},
 	}
 	j.places.known = map[string]place{in.dir.Key(): {Place: in.dir, inside: true}}

@@ -32,7 +32,7 @@ func (j *judging) byShell(i int) bool {
 	}
 	for inner := p.Inner; inner && p.Cause > 0; inner = p.Inner {
 		p = &j.script.Parts[p.Cause-1]
-		if p.Kind == analysis.Runs && !p.Builtin && !slices.Contains(interpretedShells, p.Reading.Program) {
+		if p.Kind == analysis.Runs && !p.Builtin && !analysis.Interprets(p.Reading.Program) {
 			return false
 		}
 	}

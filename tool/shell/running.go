@@ -47,6 +47,9 @@ type running struct {
 
 // judge decides about one act.
 func (r *running) judge(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer {
+	if why := r.ended(); why != "" {
+		return wire.Answer{Why: why} // nobody is asked any more
+	}
 	in := r.inquiry(ctx, act)
 	if len(in.script.Parts) == 0 {
 		return r.goesOn(act)
@@ -57,7 +60,7 @@ func (r *running) judge(ctx context.Context, act wire.Act, pause func() (resume 
 		return r.refuse("deciding about it failed: " + err.Error())
 	case judgement.State.Runs(), judgement.State == approval.Pending && r.covers(u.judging, judgement.Open):
 		return r.goesOn(act)
-	case judgement.State == approval.Pending && r.answered(in):
+	case judgement.State == approval.Pending && r.answered(act):
 		return r.goesOn(act)
 	}
 	return r.ask(ctx, act, in, pause)
@@ -69,12 +72,14 @@ var anyCommand = json.RawMessage(`{"command":":"}`)
 // inquiry reads an act.
 func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
 	world := r.opts.World(act.Dir)
-	in := inquiry{ctx: ctx, now: true, world: world, dir: r.placeOf(act.Dir), env: r.cfg.Env, timeout: r.cmd.Timeout}
+	in := inquiry{ctx: ctx, now: true, world: world, dir: r.placeOf(act.Dir), env: r.cfg.Env, timeout: r.cmd.Timeout, plain: !r.cmd.HardenGit}
 	switch act.Kind {
 	case wire.Start, wire.Builtin:
+		_, interpreted := r.interpreted(act)
 		in.script = analysis.ReadStart(analysis.Start{
-			Argv: startWords(act, world), Real: act.Real, Dir: act.Dir, Env: assignments(act.Env), Builtin: act.Kind == wire.Builtin,
+			Argv: r.startWords(act, world), Real: act.Real, Dir: act.Dir, Env: assignments(act.Env), Builtin: act.Kind == wire.Builtin,
 			Fed: act.Input != wire.Empty, Input: programs.Word{Text: act.Text, Known: act.Input == wire.Document},
+			Crossed: act.Crossed, Interpreted: interpreted,
 		}, world)
 	case wire.Connect:
 		host, port, _ := cutLast(act.Path, ":")
@@ -126,11 +131,11 @@ func (r *running) placeOf(dir string) roots.Place {
 
 // startWords are the words of a program that is about to be started. A name that leads to
 // another program than it does on the PATH is not what it says: then the path stands for it.
-func startWords(act wire.Act, world analysis.World) []string {
+func (r *running) startWords(act wire.Act, world analysis.World) []string {
 	argv := slices.Clone(act.Argv)
 	for i, word := range argv {
-		if n, ok := strings.CutPrefix(word, "/dev/fd/"); ok && strings.Trim(n, "0123456789") == "" {
-			argv[i] = "/dev/fd/63" // as the reading calls each <(…)
+		if n, ok := strings.CutPrefix(word, "/dev/fd/"); ok && len(n) > 1 && strings.Trim(n, "0123456789") == "" {
+			argv[i] = "/dev/fd/63" // as the reading calls each <(…), which have two digits
 		}
 	}
 	name := argv[0]
@@ -139,6 +144,9 @@ func startWords(act wire.Act, world analysis.World) []string {
 	}
 	if usual := world.Program(name); usual != "" && !strings.Contains(name, "/") {
 		real, _ := world.Look(usual)
+		if name == "git" && r.cmd.HardenGit && act.Real != "" {
+			return append([]string{act.Path}, argv[1:]...) // not the hardened one
+		}
 		if path.Clean(usual) == path.Clean(act.Path) && (act.Real == "" || act.Real == real) {
 			return argv
 		}
@@ -203,6 +211,13 @@ func (r *running) started() []string {
 		out = append(out, fmt.Sprintf("… and %d more", r.more))
 	}
 	return out
+}
+
+// ended says why the command was ended; empty if it goes on.
+func (r *running) ended() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.over
 }
 
 func (r *running) refuse(why string) wire.Answer {

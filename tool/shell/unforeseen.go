@@ -23,6 +23,14 @@ type unforeseen struct {
 
 type unforeseenKey struct{}
 
+// ActKey reports whether a key of a context leads to the act of a running command. Whoever
+// prepares a call a second time, for the word of somebody else, has to hand that value on:
+// the arguments of such a call say nothing.
+func ActKey(key any) bool {
+	_, ok := key.(unforeseenKey)
+	return ok
+}
+
 func unforeseenIn(ctx context.Context) *unforeseen {
 	u, _ := ctx.Value(unforeseenKey{}).(*unforeseen)
 	return u
@@ -76,7 +84,7 @@ func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func(
 			answers <- r.refuse(err.Error())
 		case !held:
 			if part.Outcome().Runs() {
-				r.Tool.late.add(tool.Session(ctx), r.cmd, in.script.Command.String())
+				r.Tool.late.add(tool.Session(ctx), r.cmd, lateAct(act))
 			}
 		default:
 			if err := part.Begin(); err != nil {
@@ -110,17 +118,24 @@ func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func(
 
 // answered reports whether a person has approved the act since the same command was ended
 // while it waited for that. Each answer holds once.
-func (r *running) answered(in inquiry) bool {
+func (r *running) answered(act wire.Act) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	text := in.script.Command.String()
+	same := lateAct(act)
 	for i, late := range r.late {
-		if late == text {
+		if late == same {
 			r.late = append(r.late[:i:i], r.late[i+1:]...)
 			return true
 		}
 	}
 	return false
+}
+
+// lateAct is all of an act that an answer was about: also its folder, its variables and what
+// it is handed.
+func lateAct(act wire.Act) string {
+	act.ID = 0
+	return fmt.Sprintf("%#v", act)
 }
 
 // lateAnswers are approvals of acts of commands that had been ended by then.

@@ -32,8 +32,14 @@ func (j *judging) summary() string {
 	return "Execute: " + firstLine(j.script.Command.String())
 }
 
+// maxLine is how much of a line is shown where it only names a command.
+const maxLine = 2000
+
 func firstLine(text string) string {
 	line, rest, more := strings.Cut(text, "\n")
+	if len(line) > maxLine {
+		line = strings.ToValidUTF8(line[:maxLine], "") + fmt.Sprintf(" … (%d bytes)", len(line))
+	}
 	if more && strings.TrimSpace(rest) != "" {
 		return fmt.Sprintf("%s … (%d lines)", line, strings.Count(strings.TrimRight(text, "\n"), "\n")+1)
 	}

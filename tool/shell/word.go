@@ -101,10 +101,10 @@ func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
 }
 
 // gitRuns says which programs of the repository git would run; empty if none. Commands that
-// somebody else runs meet no hardened git.
+// somebody else runs meet no hardened git, nor does a git that was not foreseen.
 func (j *judging) gitRuns(p *analysis.Part) string {
 	runs := p.GitRuns
-	if j.opts.Run == nil {
+	if j.plain {
 		runs = slices.Concat(runs, p.GitPlain)
 	}
 	if len(runs) == 0 {

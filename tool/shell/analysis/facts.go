@@ -33,6 +33,7 @@ type site struct {
 
 // facts are what is known of a whole text before it is walked.
 type facts struct {
+	second    map[string]string // what the second reader says about texts for other shells
 	names     map[string]*fact
 	functions map[string]*fact
 	scripts   map[string]script // inside the text

@@ -129,8 +129,13 @@ func (w *walker) gitRuns(c *command, key string) {
 	}
 }
 
-// gitPlain notes what only a git runs that is not hardened.
+// gitPlain notes what only a git runs that is not hardened. The hardened one is found by the
+// PATH.
 func (w *walker) gitPlain(c *command, key string) {
+	if w.at.cleared {
+		w.gitRuns(c, key)
+		return
+	}
 	if p := &w.parts[c.part-1]; !slices.Contains(p.GitPlain, key) {
 		p.GitPlain = append(p.GitPlain, key)
 	}

@@ -1,7 +1,10 @@
 package analysis
 
 import (
+	"fmt"
+
 	"github.com/assent-dev/assent/tool/shell/programs"
+	"github.com/assent-dev/assent/tool/shell/subset"
 )
 
 // inner walks a command that a program starts.
@@ -14,6 +17,8 @@ func (w *walker) inner(c *command, run programs.Run) {
 	at := w.at
 	at.cause, at.inner = c.part, true
 	at.elsewhere = at.elsewhere || run.Elsewhere
+	at.cleared = at.cleared || run.Cleared
+	at.handed = at.handed || !run.IsScript
 	at.line = w.parts[c.part-1].Line
 	w.inside(at, func() {
 		if run.Elsewhere {
@@ -112,6 +117,8 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 	}
 	if odd != "" || !f.printed && reader != itself || !sameText(f.text, text, true) || reader > bash && !portable(f.file, reader) {
 		w.unknown(c.part, nil, "runs text that its shell may read differently")
+	} else if why := w.secondReading(c, text, reader); why != "" {
+		w.unknown(c.part, nil, "runs text that its shell may read differently: "+why)
 	}
 	if args != nil {
 		s.params, s.paramsKnown = nil, len(args) > 0 && noneMany(args)
@@ -119,7 +126,7 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 			s.params = args[1:]
 		}
 	}
-	at := place{text: f.text, line: w.parts[c.part-1].Line, cause: c.part, inner: true, elsewhere: w.at.elsewhere}
+	at := place{text: f.text, line: w.parts[c.part-1].Line, cause: c.part, inner: true, elsewhere: w.at.elsewhere, cleared: w.at.cleared, handed: w.at.handed}
 	var o outcome
 	walk := func() {
 		w.misread(f.file)
@@ -139,4 +146,33 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 	})
 	w.depth--
 	return o
+}
+
+// secondReading says why a text that another shell reads cannot be trusted to be what the
+// parser read. Our own shell interprets the texts of those that it starts itself.
+func (w *walker) secondReading(c *command, text string, reader shell) (why string) {
+	if reader == itself || !w.at.handed && Interprets(w.parts[c.part-1].Reading.Program) {
+		return ""
+	}
+	key := fmt.Sprint(reader, text)
+	why, ok := w.facts.second[key]
+	if ok {
+		return why
+	}
+	if reader != bash {
+		why = SecondReading(text, subset.Dash)
+	}
+	if why == "" {
+		why = SecondReading(text, subset.Bash) // which may be sh as well
+	}
+	if w.facts.second == nil {
+		w.facts.second = make(map[string]string)
+	}
+	w.facts.second[key] = why
+	return why
+}
+
+// Interprets reports whether our own shell interprets texts in place of a program.
+func Interprets(program string) bool {
+	return program == "bash" || program == "sh" || program == "dash"
 }

@@ -18,11 +18,15 @@ type Start struct {
 	Real string
 	// Env are the variables that differ from those of the whole command.
 	Env []programs.Assignment
+	// Interpreted says that our shell interprets the text that the program is handed.
+	Interpreted bool
 	// Builtin says that the shell does it itself.
 	Builtin bool
 	// Fed says that something may come on standard input; Input is what, if it is known.
 	Fed   bool
 	Input programs.Word
+	// Crossed says that a file that is only read stands where output may go.
+	Crossed bool
 }
 
 // ReadStart says what a program that is about to be started would do. The words are known,
@@ -30,6 +34,7 @@ type Start struct {
 func ReadStart(s Start, world World) *Script {
 	text := QuoteWords(s.Argv)
 	w := walked(text, s.Dir, world, func(w *walker, at *state) {
+		w.crossed, w.at.handed = s.Crossed, !s.Interpreted
 		c := &command{words: literals(s.Argv), state: at, outside: !s.Builtin, builtin: s.Builtin}
 		if s.Fed {
 			c.stdin = input{text: s.Input, given: true, fed: true}

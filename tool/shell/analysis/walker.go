@@ -68,6 +68,8 @@ type place struct {
 	elsewhere bool
 	piped     bool // standard input is a pipe
 	test      bool // inside [[ … ]]
+	handed    bool // a program starts it: a shell there reads its text itself
+	cleared   bool // the PATH of the command is not what names are looked for in
 }
 
 // add appends a part and returns its number: 1 + its index.

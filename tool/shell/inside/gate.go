@@ -118,6 +118,16 @@ func (g *gate) changed(env []string) []string {
 	return out
 }
 
+// environment are the variables of a program that the order does not have, and the PATH if
+// only the order has one: then the program looks for others where it likes.
+func (g *gate) environment(env []string) []string {
+	out := g.changed(env)
+	if g.env["PATH"] != "" && !slices.ContainsFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "PATH=") }) {
+		out = append(out, "PATH=")
+	}
+	return out
+}
+
 func (g *gate) handlers() interp.Handlers {
 	h := interp.DefaultHandlers()
 	h.Exec, h.Open = g.exec, g.open
@@ -156,10 +166,15 @@ func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (inter
 	if err != nil {
 		return nil, err
 	}
+	if tooLong(req) {
+		program.Close()
+		return nil, syscall.E2BIG
+	}
 	act := wire.Act{
-		Kind: wire.Start, Argv: req.Args, Path: absolute(req.Act, req.Path), Real: real, Dir: req.Dir, Env: g.changed(req.Env),
+		Kind: wire.Start, Argv: req.Args, Path: absolute(req.Act, req.Path), Real: real, Dir: req.Dir, Env: g.environment(req.Env),
 	}
 	act.Input, act.Text = input(req.Files)
+	act.Crossed = len(req.Files) > 1 && slices.ContainsFunc(req.Files[1:], onlyRead)
 	answer, err := g.put(ctx, act)
 	if err != nil {
 		program.Close()
@@ -184,6 +199,23 @@ func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (inter
 		start.Path = cmp.Or(path, req.Path)
 		return interp.Start(&start)
 	}, nil
+}
+
+// Bounds of what a program can be started with, as the kernel has them by default. What is
+// longer would be refused after the yes; it is not worth a judgement.
+const (
+	maxWord  = 128 << 10
+	maxWords = 2 << 20
+)
+
+func tooLong(req *interp.ExecRequest) bool {
+	size := 0
+	for _, word := range slices.Concat(req.Args, req.Env) {
+		if size += len(word) + 1 + 8; len(word) >= maxWord || size > maxWords {
+			return true
+		}
+	}
+	return false
 }
 
 // maxDocument is how much of a text on standard input is told.
@@ -215,6 +247,11 @@ func input(files []*os.File) (wire.Input, string) {
 func (g *gate) open(ctx context.Context, req *interp.OpenRequest) (func() (*os.File, error), error) {
 	switch {
 	case req.File != nil: // a descriptor that the shell has already
+		if name, reads, writes := gains(req); reads || writes {
+			if _, err := g.put(ctx, wire.Act{Kind: wire.Open, Path: name, Real: name, Dir: req.Dir, Reads: reads, Writes: writes}); err != nil {
+				return nil, err
+			}
+		}
 		return func() (*os.File, error) { return interp.OpenFile(req) }, nil
 	case req.Network != "":
 		if _, err := g.put(ctx, wire.Act{Kind: wire.Connect, Path: req.Address, Dir: req.Dir}); err != nil {

@@ -125,6 +125,37 @@ func isDocument(f *os.File) bool {
 	return err == nil && at == 0
 }
 
+// onlyRead reports whether a file of the disk was opened only to be read.
+func onlyRead(f *os.File) bool {
+	if f == nil {
+		return false
+	}
+	flag, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	var st unix.Stat_t
+	if err != nil || unix.Fstat(int(f.Fd()), &st) != nil {
+		return true
+	}
+	name, err := os.Readlink(descriptor(int(f.Fd())))
+	return flag&unix.O_ACCMODE == unix.O_RDONLY && st.Mode&unix.S_IFMT == unix.S_IFREG && (err != nil || !strings.HasPrefix(name, "/memfd:"))
+}
+
+// gains says what opening /dev/fd/N once more adds to what the descriptor was opened for: a
+// file that was only to be read can be written then. It returns the file's name.
+func gains(req *interp.OpenRequest) (name string, reads, writes bool) {
+	name, err := os.Readlink(descriptor(int(req.File.Fd())))
+	if err == nil && strings.HasPrefix(name, "/memfd:") {
+		return "", false, false // a text of the command itself
+	}
+	has, getErr := unix.FcntlInt(req.File.Fd(), unix.F_GETFL, 0)
+	if err != nil || getErr != nil {
+		return req.Path, true, true
+	}
+	wants, has := req.Flag&unix.O_ACCMODE, has&unix.O_ACCMODE
+	reads = wants != unix.O_WRONLY && has == unix.O_WRONLY
+	writes = (wants != unix.O_RDONLY || req.Flag&unix.O_TRUNC != 0) && has == unix.O_RDONLY
+	return name, reads, writes
+}
+
 // A target is a file about to be opened: one that exists, or a name in a folder.
 type target struct {
 	file *os.File // the file, or the folder of a new one

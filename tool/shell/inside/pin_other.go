@@ -59,4 +59,9 @@ func find(req *interp.OpenRequest) (target, error) {
 
 func (target) request(req *interp.OpenRequest) *interp.OpenRequest { return req }
 
+// gains is nothing: opening /dev/fd/N elsewhere gives a copy of the descriptor.
+func gains(*interp.OpenRequest) (name string, reads, writes bool) { return "", false, false }
+
+func onlyRead(*os.File) bool { return false } // likewise
+
 func isDocument(*os.File) bool { return false }

@@ -34,7 +34,7 @@ func (s *shell) findProgram(name, path string) string {
 	}
 	if path == lookupPath {
 		if e := s.hashed[name]; e != nil {
-			e.hits++
+			s.hashed[name] = &hashEntry{path: e.path, hits: e.hits + 1} // subshells share the old one
 			return e.path
 		}
 		path = s.get("PATH")

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// readEnv knows that a lone hyphen clears the environment.
+// readEnv knows that a lone hyphen clears the environment. Without its PATH it is as good as
+// cleared.
 func readEnv(r *reader) {
 	if len(r.operands) > 0 && r.args[r.operands[0]].Known && r.args[r.operands[0]].Text == "-" {
 		r.operands = r.operands[1:]
@@ -13,6 +14,11 @@ func readEnv(r *reader) {
 	}
 	if r.used("-i") != nil {
 		r.cleared = true
+	}
+	for _, u := range r.uses {
+		if slices.Contains(u.flag.names, "-u") && (!u.value.Known || u.value.Text == "PATH") {
+			r.cleared = true
+		}
 	}
 	if len(r.operands) == 0 {
 		r.quits = true

@@ -9,7 +9,7 @@ import (
 
 // Version changes with the messages. Both sides are built from the same source; a side of
 // another version is refused.
-const Version = "1"
+const Version = "2"
 
 // maxMessage bounds one message. The kernel takes arguments of about 2 MiB.
 const maxMessage = 16 << 20
@@ -63,6 +63,9 @@ type Act struct {
 	Input Input
 	// Text is that input, if it is a Document.
 	Text string
+	// Crossed says that a program finds a file that was opened only to be read where output
+	// may go: by the names of its descriptors it could open that to write.
+	Crossed bool
 }
 
 // An Input says what a program's standard input is.
@@ -129,6 +132,7 @@ func Write(w io.Writer, message any) error {
 		e.flag(m.Writes)
 		e.number(uint64(m.Input))
 		e.texts(m.Text)
+		e.flag(m.Crossed)
 	case Answer:
 		e.start(kindAnswer)
 		e.number(m.ID)
@@ -181,7 +185,7 @@ func decode(data []byte) (any, error) {
 	case Start, Open, List, Connect, Builtin:
 		message = Act{
 			Kind: kind, ID: d.number(), Argv: d.list(), Path: d.text(), Real: d.text(), Dir: d.text(), Env: d.list(),
-			Reads: d.flag(), Writes: d.flag(), Input: Input(d.number()), Text: d.text(),
+			Reads: d.flag(), Writes: d.flag(), Input: Input(d.number()), Text: d.text(), Crossed: d.flag(),
 		}
 	case kindAnswer:
 		message = Answer{ID: d.number(), Verdict: Verdict(d.number()), Why: d.text(), Name: d.text(), Params: d.list(), Opts: d.list()}
