@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -21,12 +22,25 @@ type Judge func(ctx context.Context, act wire.Act, pause func() (resume func()))
 // maxActs is how many acts of a command are judged at a time. Others wait.
 const maxActs = 64
 
+// largeAct is the size from which acts are judged one after another: what is made of the words
+// of a program takes many times their size.
+const largeAct = 64 << 10
+
+func size(act wire.Act) int {
+	n := len(act.Path) + len(act.Text)
+	for _, word := range slices.Concat(act.Argv, act.Env) {
+		n += len(word)
+	}
+	return n
+}
+
 // A gate is this side's end of the connection to the shell inside.
 type gate struct {
 	conn  *os.File
 	clock *stopwatch
 
 	write sync.Mutex
+	large sync.Mutex // held while a large act is judged
 
 	stays chan struct{} // closed when the text has ended, and the shell goes on for the background
 	gone  chan struct{} // closed when nothing more comes
@@ -94,6 +108,10 @@ func (g *gate) answer(ctx context.Context, judge Judge) {
 			room <- struct{}{}
 			go func() {
 				defer func() { <-room }()
+				if size(m) > largeAct {
+					g.large.Lock()
+					defer g.large.Unlock()
+				}
 				_ = g.send(g.judged(ctx, judge, m)) // it has ended
 			}()
 		case wire.End:
