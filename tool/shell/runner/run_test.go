@@ -70,7 +70,7 @@ func TestBashStartsPlain(t *testing.T) {
 }
 
 func TestNoTerminalAndNoInput(t *testing.T) {
-	r := run(t, command(t, `[ -t 0 ] || [ -t 1 ] || : < /dev/tty; ps -o sid= -o pgid= -p $$; echo $$; readlink /proc/$$/fd/0`))
+	r := run(t, command(t, `[ -t 0 ] || [ -t 1 ] || : < /dev/tty; ps -o sid= -o pgid= -p $$; echo $$; readlink /proc/self/fd/0`))
 	fields := strings.Fields(r.Stdout.Text)
 	if len(fields) != 4 || fields[0] != fields[2] || fields[1] != fields[2] || fields[3] != "/dev/null" {
 		t.Errorf("session, group, process, input: %q", fields)

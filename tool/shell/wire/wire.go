@@ -11,6 +11,9 @@ import (
 // another version is refused.
 const Version = "2"
 
+// ShellName is what the shell inside is called in lists of processes, whatever program it is.
+const ShellName = "assent-shell"
+
 // maxMessage bounds one message. The kernel takes arguments of about 2 MiB.
 const maxMessage = 16 << 20
 
