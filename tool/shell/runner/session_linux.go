@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -135,12 +136,24 @@ func parentMarked() bool {
 		if !ok || s.Parent == pid {
 			return false
 		}
-		if s.Name == wire.ShellName { // its environment can be read by nobody
+		if unreadable(pid) && wire.IsShell(commandLine(pid)) {
 			return true
 		}
 		pid = s.Parent
 	}
 	return false
+}
+
+// unreadable reports whether a process keeps its environment from us, as the shell inside
+// does.
+func unreadable(pid int) bool {
+	_, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return errors.Is(err, os.ErrPermission)
+}
+
+func commandLine(pid int) []string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return strings.Split(string(text), "\x00")
 }
 
 // statOf reads what /proc says of a process.

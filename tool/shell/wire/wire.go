@@ -5,14 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 )
 
 // Version changes with the messages. Both sides are built from the same source; a side of
 // another version is refused.
 const Version = "2"
 
-// ShellName is what the shell inside is called in lists of processes, whatever program it is.
-const ShellName = "assent-shell"
+// IsShell reports whether a command line is that of the shell inside: the small program, or
+// another one that does its work.
+func IsShell(argv []string) bool {
+	return len(argv) > 0 && (path.Base(argv[0]) == "assent-shell" || slices.Contains(argv[1:], "shell"))
+}
 
 // maxMessage bounds one message. The kernel takes arguments of about 2 MiB.
 const maxMessage = 16 << 20
