@@ -351,11 +351,12 @@ func shellCall(t *testing.T, g *tool.Gate, id, text string) shell.Result {
 // A program that kills, stops or looks into the shell that started it gains nothing.
 func TestTheShellAgainstItsChildren(t *testing.T) {
 	for name, text := range map[string]string{
-		"killed":  `python3 -c 'import os; os.kill(os.getppid(), 9)'; echo > after`,
-		"stopped": `python3 -c 'import os; os.kill(os.getppid(), 19)'; echo > after`,
+		"killed": `python3 -c 'import os, time; os.kill(os.getppid(), 9); time.sleep(.5)'; echo > after`,
+		// Its threads stop one after another, so the child gives them a moment.
+		"stopped": `python3 -c 'import os, time; os.kill(os.getppid(), 19); time.sleep(.5)'; echo > after`,
 	} {
 		w := newWorld(t, runningPolicy)
-		r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": text, "timeout": 1})
+		r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": text, "timeout": 2})
 		if _, err := os.Lstat(w.top + "/proj/after"); err == nil {
 			t.Errorf("%s: it went on: %+v %v", name, r.Value, r.Err)
 		}
