@@ -67,7 +67,7 @@ func Session(ctx context.Context) string {
 }
 
 // ErrNoGate says that a Do does not run behind a gate, so that nothing more can be asked.
-var ErrNoGate = errors.New("there is no gate to ask")
+var ErrNoGate = errors.New("this does not run behind a gate, so nothing more can be asked; run the call with tool.Call")
 
 // JudgeWithin judges further acts of the call that runs in this context, by what is
 // remembered now. Nobody is asked and no mode answers: what nothing covers is pending.

@@ -53,8 +53,8 @@ var positions = map[string]string{
 	"another name":         "(exec -a ls $(printf 'to%s' uch) M); echo > after",
 }
 
-// A deny holds wherever a program starts, and ends the whole command: there is no later
-// effect from any branch.
+// A deny holds wherever a program starts, and ends the whole command: no branch has an effect
+// after it.
 func TestDeniedWhileItRuns(t *testing.T) {
 	for name, text := range positions {
 		t.Run(name, func(t *testing.T) {

@@ -97,7 +97,7 @@ func pathsWithin(word string) []string {
 		word = word[:at] + " " + rest[end:]
 	}
 	if strings.HasPrefix(word, "-") {
-		found = found[1:] // a flag is no file
+		found = found[1:] // a flag does not name a file
 		if !strings.HasPrefix(word, "--") && len(word) > 2 {
 			found = append(found, word[2:])
 		}

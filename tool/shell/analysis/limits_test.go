@@ -132,7 +132,7 @@ func hostile() map[string]string {
 
 // TestHostileTexts: no text of 64 KiB takes long to read, or much memory. How long is measured
 // by what it takes to parse and print a plain text of the same length, so that a slow machine
-// is no fault; 100 milliseconds are fine on any.
+// is not a fault; 100 milliseconds are fine on any.
 func TestHostileTexts(t *testing.T) {
 	world := project()
 	unit := fastest(func() { canonical(hostile()["plain"]) })

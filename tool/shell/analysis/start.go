@@ -72,7 +72,7 @@ type FileUse struct {
 	Host, Port string
 }
 
-// ReadUse says what that does. What is no file of the disk, such as /dev/null, does nothing.
+// ReadUse says what that does. A device such as /dev/null does nothing.
 func ReadUse(u FileUse, world World) *Script {
 	text := map[programs.Kind]string{programs.Read: "< ", programs.Write: "> "}[u.Access] + QuoteWords([]string{u.Path})
 	if u.Host != "" {

@@ -74,7 +74,7 @@ func (c Command) withDefaults() Command {
 func (c Command) argv() ([]string, error) {
 	if !c.Bash {
 		if len(c.Shell) == 0 {
-			return nil, errors.New("there is no shell to interpret commands with")
+			return nil, errors.New("no program is named that interprets commands; name assent-shell, or a program that calls inside.Main")
 		}
 		return c.Shell, nil
 	}

@@ -108,7 +108,7 @@ func TestWhatCannotBeStarted(t *testing.T) {
 		"relative":    {func(c *runner.Command) { c.Dir = "x" }, "not an absolute path"},
 		"gone":        {func(c *runner.Command) { c.Dir = gone }, gone},
 		"a file":      {func(c *runner.Command) { c.Dir = "/etc/passwd" }, "not a folder"},
-		"no shell":    {func(c *runner.Command) { c.Shell = nil }, "no shell to interpret"},
+		"no shell":    {func(c *runner.Command) { c.Shell = nil }, "interprets commands"},
 		"gone shell":  {func(c *runner.Command) { c.Shell = []string{gone + "/shell"} }, gone},
 		"no sandbox":  {func(c *runner.Command) { c.Sandbox = noSandbox{} }, "there is no sandbox"},
 		"file exists": {func(c *runner.Command) { c.File = "/etc/passwd" }, "cannot be kept"},
