@@ -321,7 +321,8 @@ func TestBackgroundOutlives(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(s.dir, "go"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	status, err := s.run(`(read x < go; touch late) & sleep 1000 & : $!; disown; exit 4`)
+	status, err := s.run(`(read x < go; touch late) & sh -c 'echo x > up; exec sleep 1000' &
+		: $!; disown; until [ -s up ]; do :; done; exit 4`)
 	if status != 4 || err != nil {
 		t.Errorf("status %d, %v", status, err)
 	}
@@ -335,15 +336,13 @@ func TestBackgroundOutlives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintln(f, "x")
 	children := s.r.Children()
-	if len(children) == 0 || children[len(children)-1].Args[0] != "sleep" && children[0].Args[0] != "sleep" {
+	if len(children) != 1 || children[0].Args[0] != "sh" {
 		t.Errorf("children: %v", children)
 	}
+	fmt.Fprintln(f, "x")
 	for _, ch := range children {
-		if ch.Args[0] == "sleep" {
-			syscall.Kill(ch.Pid, syscall.SIGKILL)
-		}
+		syscall.Kill(ch.Pid, syscall.SIGKILL)
 	}
 	s.r.Wait()
 	f.Close()
