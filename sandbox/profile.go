@@ -71,6 +71,8 @@ type Profile struct {
 	Sockets []Entry `json:"unix_sockets"`
 	Env     Env     `json:"env"`
 	Limits  Limits  `json:"limits"`
+	// Wall is what one command is held to inside all this; see [Profile.Narrow].
+	Wall Wall `json:"wall,omitzero"`
 }
 
 // Network is what a process may reach besides files.
@@ -190,6 +192,7 @@ func Below(folder, file string) bool {
 func (p Profile) Sorted() Profile {
 	p.Roots = copyOf(p.Roots)
 	slices.SortStableFunc(p.Roots, func(a, b Root) int { return cmp.Compare(a.Path, b.Path) })
+	p.Wall = p.Wall.sorted()
 	p.Protected, p.Masked, p.Sockets = sorted(p.Protected), sorted(p.Masked), sorted(p.Sockets)
 	p.Env.Pass = unique(p.Env.Pass)
 	if len(p.Env.Set) == 0 {

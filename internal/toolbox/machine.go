@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/explain"
 	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
@@ -35,6 +37,7 @@ type machine struct {
 	alone   shell.Alone
 	later   func() string // which deny came after it was found out; may be nil
 	left    leavings
+	chains  sync.Map // see [programList]
 }
 
 func newMachine(environ, names []string, folder string) *machine {
@@ -66,12 +69,19 @@ func (m *machine) profile(c shell.Command) sandbox.Profile {
 	if c.Hide {
 		p = m.found.Hide(p)
 	}
+	w := m.wall(c)
 	for _, r := range m.left.granted(c) {
 		if usable(r) { // it may have gone since
 			p, _ = r.Widen(p)
+			if r.Kind == explain.Write {
+				w.Folders = append(w.Folders[:len(w.Folders):len(w.Folders)], r.Path)
+			}
 		}
 	}
-	return p.Sorted()
+	if c.GitWrites && p.GitSource == "" { // the policy does not say otherwise
+		p.GitWrite, p.GitSource = true, "the command writes to the repository"
+	}
+	return m.behind(p, w).Sorted()
 }
 
 // run runs a command that was approved.

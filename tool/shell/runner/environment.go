@@ -159,3 +159,13 @@ func isName(name string) bool {
 	}
 	return name != ""
 }
+
+// Get returns the value of a variable; empty if it is not set.
+func (e Environment) Get(name string) string {
+	for _, entry := range e.entries {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
