@@ -96,8 +96,8 @@ var table = map[string]line{
 	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/plot", "internal/rulebook"}},
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
 	"internal/toolbox": {inside: append([]string{
-		"approval", "internal/config", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "tool", "tool/roots",
-		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
+		"approval", "internal/config", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/wall", "tool", "tool/roots",
+		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/programs", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
 	}, toolsets...), outside: []string{system}},
 	"internal/crew": {
 		inside:  []string{"approval", "internal/config", "internal/setup/open", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
