@@ -268,6 +268,12 @@ func printAnswer(w io.Writer, a explain.Answer) error {
 			fmt.Fprintf(&b, "        %s\n", present.SafeLine(act.Why))
 		}
 	}
+	if len(a.Held) > 0 {
+		b.WriteString("\nWhat the operating system holds it to:\n")
+		for _, line := range a.Held {
+			fmt.Fprintf(&b, "  %s\n", present.SafeLine(line))
+		}
+	}
 	if len(a.Trace) > 0 {
 		b.WriteString("\nHow it was decided:\n")
 		for i, s := range a.Trace {

@@ -54,12 +54,13 @@ func innerMain(word string) error {
 
 // A world is a project with a box of tools for it, held by bubblewrap.
 type world struct {
-	later string // which deny came after the box was opened
-	t     testing.TB
-	top   string // the project is below it, and much that it must not reach
-	box   *toolbox.Box
-	hold  func(*config.Policy) (toolbox.Hold, error)
-	read  func(text, dir string, world analysis.World) (*analysis.Script, error)
+	later   string // which deny came after the box was opened
+	t       testing.TB
+	top     string // the project is below it, and much that it must not reach
+	box     *toolbox.Box
+	hold    func(*config.Policy) (toolbox.Hold, error)
+	read    func(text, dir string, world analysis.World) (*analysis.Script, error)
+	without toolbox.Layers
 
 	ran, stopped int // commands
 
@@ -105,7 +106,7 @@ func (w *world) open(policy string, parent *toolbox.Box) *toolbox.Box {
 	must(w.t, err)
 	box, err := toolbox.Open(p, toolbox.Options{
 		State: w.top + "/state", Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + w.top + "/home"}, Hold: w.hold, Parent: parent,
-		Shell: []string{program, "inner", "shell"}, Read: w.read, Later: func() string { return w.later },
+		Shell: []string{program, "inner", "shell"}, Read: w.read, Without: w.without, Later: func() string { return w.later },
 	})
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, box.Close()) })

@@ -38,6 +38,7 @@ type machine struct {
 	later   func() string // which deny came after it was found out; may be nil
 	left    leavings
 	chains  sync.Map // see [programList]
+	without Layers
 }
 
 func newMachine(environ, names []string, folder string) *machine {
@@ -89,6 +90,9 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 	cmd := runner.Command{
 		Text: c.Text, Dir: c.Dir, Env: m.env, Timeout: c.Timeout, Call: rand.Text(), Progress: tool.Progress(ctx),
 		MaxOutput: maxOutput, Shell: m.shell, Judge: c.Judge, Ask: c.Ask, Bash: c.Bash,
+	}
+	if m.without.Running {
+		cmd.Judge = func(context.Context, wire.Act, func() func()) wire.Answer { return wire.Answer{Verdict: wire.Go} }
 	}
 	if err := m.confine(ctx, &cmd, c); err != nil {
 		return shell.Result{}, err

@@ -34,7 +34,7 @@ func (m *machine) wall(c shell.Command) sandbox.Wall {
 		list.name("bash", true)
 	}
 	if !list.open {
-		w.Programs, w.Shared = slices.Sorted(maps.Keys(list.files)), list.shared
+		w.Programs, w.Shared = append([]string{}, slices.Sorted(maps.Keys(list.files))...), list.shared // not nil: then any may run
 	}
 	return w
 }
@@ -42,6 +42,9 @@ func (m *machine) wall(c shell.Command) sandbox.Wall {
 // behind is the profile for a command behind its wall, as far as this machine can hold it:
 // mounts anywhere, each program only where the kernel has Landlock and private folders are.
 func (m *machine) behind(p sandbox.Profile, w sandbox.Wall) sandbox.Profile {
+	if m.without.Wall {
+		return p
+	}
 	p = p.Narrow(w)
 	if _, ok := wall.Version(); !ok || m.hold.Runner == nil || m.hold.Runner.Name() != bwrap.Name {
 		p.Wall = sandbox.Wall{Why: w.Why}
@@ -188,4 +191,45 @@ func shebang(f *os.File) []string {
 		return nil
 	}
 	return strings.Fields(rest)
+}
+
+// Held implements [shell.Sandbox].
+func (m *machine) Held(c shell.Command) []string {
+	p := m.profile(c)
+	w := p.Wall
+	var lines []string
+	switch writable := slices.ContainsFunc(p.Roots, func(r sandbox.Root) bool { return r.Mode == sandbox.ReadWrite && r.Guarded }); {
+	case w.Why != "":
+		return []string{"the whole profile of the policy, which 'assent sandbox show' prints: " + w.Why}
+	case !writable:
+		lines = append(lines, "it writes nothing: the folders are read-only for it")
+	case w.Writes:
+		lines = append(lines, written(w)...)
+	default:
+		lines = append(lines, "it may write wherever the policy lets commands write")
+	}
+	if c.GitWrites && p.GitWrite {
+		lines = append(lines, "git may write to the repository, but not its hooks, config, info and modules")
+	}
+	if w.Programs == nil {
+		return lines
+	}
+	lines = append(lines, "no other program can start: "+strings.Join(c.Wall.Names(), ", "))
+	if w.Shared != "" {
+		lines = append(lines, w.Shared+" is several programs in one file: the list of programs says little here")
+	}
+	return lines
+}
+
+// written says which files a command may write.
+func written(w sandbox.Wall) []string {
+	var lines []string
+	if files := slices.Concat(w.Files, w.Changed); len(files) > 0 {
+		lines = append(lines, "it may write "+strings.Join(files, ", "))
+	}
+	if len(w.Folders) > 0 {
+		lines = append(lines, "it may make, change and remove files in "+strings.Join(w.Folders, ", ")+
+			" and below: the kernel cannot hold a program that makes or removes files to less than a folder")
+	}
+	return lines
 }

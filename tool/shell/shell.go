@@ -293,7 +293,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 		On(j.acts...).Titled(j.summary()).ShowingView(view(j.script, in.dir)).
 		Seeing(state).In(in.dir.Name(), t.cfg.Env...).Editing("command", ".sh")
 	if t.opts.Sandbox != nil {
-		a = a.Under(t.opts.Sandbox.Profile(cmd))
+		a = a.Under(t.opts.Sandbox.Profile(cmd)).HeldTo(func() []string { return t.opts.Sandbox.Held(cmd) })
 	}
 	if j.once {
 		a = a.OncePerSession()

@@ -43,6 +43,15 @@ type Wall struct {
 	Runs  []Start
 }
 
+// Names are what the programs are called.
+func (w Wall) Names() []string {
+	names := []string{}
+	for _, s := range w.Runs {
+		names = append(names, s.Name)
+	}
+	return append(names, "and what they start by themselves")
+}
+
 // A Start is a program that a command starts.
 type Start struct {
 	// Name is what it is called, or its absolute path.
