@@ -66,23 +66,30 @@ func (m *machine) Alone() shell.Alone {
 // profile is what a command is held to: what the policy says, without secrets where nobody
 // was asked, and with what a person let this command reach.
 func (m *machine) profile(c shell.Command) sandbox.Profile {
+	w := m.wall(c)
+	for _, r := range m.left.granted(c) {
+		if r.Kind == explain.Write {
+			w.Folders = append(w.Folders[:len(w.Folders):len(w.Folders)], r.Path)
+		}
+	}
+	return m.behind(m.reach(c), w).Sorted()
+}
+
+// reach is that without what the command was judged to do.
+func (m *machine) reach(c shell.Command) sandbox.Profile {
 	p := m.hold.Profile
 	if c.Hide {
 		p = m.found.Hide(p)
 	}
-	w := m.wall(c)
 	for _, r := range m.left.granted(c) {
 		if usable(r) { // it may have gone since
 			p, _ = r.Widen(p)
-			if r.Kind == explain.Write {
-				w.Folders = append(w.Folders[:len(w.Folders):len(w.Folders)], r.Path)
-			}
 		}
 	}
 	if c.GitWrites && p.GitSource == "" { // the policy does not say otherwise
 		p.GitWrite, p.GitSource = true, "the command writes to the repository"
 	}
-	return m.behind(p, w).Sorted()
+	return p
 }
 
 // run runs a command that was approved.

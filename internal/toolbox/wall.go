@@ -32,6 +32,7 @@ func (m *machine) wall(c shell.Command) sandbox.Wall {
 	if c.HardenGit { // what stands before git is a script
 		list.files[filepath.Join(m.folder, "shim")] = "git"
 		list.name("bash", true)
+		list.name("env", true)
 	}
 	if !list.open {
 		w.Programs, w.Shared = append([]string{}, slices.Sorted(maps.Keys(list.files))...), list.shared // not nil: then any may run

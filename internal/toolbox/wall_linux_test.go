@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/rounds"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -278,7 +279,7 @@ func TestWallProbes(t *testing.T) {
 // TestWallChangesNothing runs real commands of each class with and without the wall: what
 // they print, how they end and what they leave is the same.
 func TestWallChangesNothing(t *testing.T) {
-	const enough = 200
+	enough := rounds.N(40, 200)
 	walled, plain := newWorld(t, "sandbox: {paths: {.: {root: TOP/proj, mode: rw}}}"), newWorld(t, "sandbox: {paths: {.: {root: TOP/proj, mode: rw}}}")
 	plain.without.Wall = true
 	count := map[string]int{}
@@ -292,10 +293,10 @@ func TestWallChangesNothing(t *testing.T) {
 			continue
 		}
 		want := plain.runs(text)
-		if want == "" || want != plain.runs(text) { // not run, or never the same
+		if want == "" {
 			continue
 		}
-		if got := walled.runs(text); got != want {
+		if got := walled.runs(text); got != want && want == plain.runs(text) { // others are never the same
 			t.Errorf("%s: %q\nwith the wall: %s\nwithout: %s", class, text, got, want)
 		}
 		count[class]++
@@ -311,24 +312,24 @@ func TestWallChangesNothing(t *testing.T) {
 // everydayPolicy lets everything run that does not leave the project.
 const everydayPolicy = `
 version: 1
-sandbox: {paths: {.: {root: TOP/proj, mode: rw, approval: {read: allow, write: allow, delete: allow}}}, git_write: true}
+sandbox: {paths: {.: {root: TOP/proj, mode: rw, approval: {read: allow, write: allow, delete: allow}}}}
 shell: {default: {approval: allow}}
 `
 
 // unsteady are commands that wait, use the network or tell the time.
-var unsteady = regexp.MustCompile(`curl|wget|ssh|sleep|watch|top\b|date|time|tail -f|RANDOM|uuid|ps\b|\$\$|uptime|free\b|df\b|mktemp|kill|sudo|apt|docker|vim?\b|nano|less|more|journalctl|systemctl|git clone|git push|git pull|git fetch|npm|pip|yarn|cargo|go (test|build|run|get|install|vet|mod)|make|pytest`)
+var unsteady = regexp.MustCompile(`curl|wget|ssh|sleep|watch|top\b|date|time|tail -f|RANDOM|uuid|ps\b|\$\$|uptime|free\b|df\b|mktemp|kill|sudo|apt|docker|vim?\b|nano|less|more|journalctl|systemctl|git clone|git push|git pull|git fetch|npm|pip|yarn|cargo|go (test|build|run|get|install|vet|mod)|make|pytest|npx|node|tsc|eslint|prettier|vite|jest`)
 
 // everyday are commands of each class that use what a strict wall would break.
 var everyday = []string{
 	"cat <<< \"$(head -c 200000 /dev/zero | tr '\\0' x)\" | wc -c", "seq 200000 | sort -R --random-source=/etc/hostname -S 1M | sort -n -S 1M | tail -1", "t=$(mktemp) && echo x > \"$t\" && cat \"$t\"",
 	"git log | cat", "git --no-pager log -1 --format=%s", "PAGER=cat git log --format=%s", "diff <(sort a.txt) <(sort b.txt)", "cat <(echo a) <(echo b)", "echo x >/dev/stderr", "echo x | tee /dev/stderr",
 	"cat a.txt > /dev/stdout", "echo x > /dev/null 2>&1", "echo x 2>/dev/tty; true", "git status --short", "git diff --stat", "which ls cat", "egrep a a.txt", "fgrep a a.txt", "find . -name '*.txt' -exec cat {} +",
-	"find . -name '*.txt' -print0 | xargs -0 wc -l", "awk '{print $1}' a.txt", "sed -n 1p a.txt", "ls -la | awk '{print $5}'", "sort a.txt | uniq -c", "grep -rn a . | head", "cat a.txt | python3 -c 'import sys; print(len(sys.stdin.read()))'",
+	"find . -name '*.txt' -print0 | xargs -0 wc -l", "awk '{print $1}' a.txt", "sed -n 1p a.txt", "ls -la | awk '{print $5}'", "sort a.txt | uniq -c", "grep -n a a.txt | head", "cat a.txt | python3 -c 'import sys; print(len(sys.stdin.read()))'",
 	"echo x > new.txt; cat new.txt", "echo x > a.txt && cat a.txt", "mkdir -p x/y/z && touch x/y/z/f && ls x/y/z", "sed -i s/a/b/ a.txt && cat a.txt", "rm a.txt; ls", "mv a.txt c.txt; ls", "cp a.txt d.txt; ls", "cp -r src copy; ls copy",
 	"git add a.txt", "git add -A && git commit -qm x && git log --format=%s", "git stash -q; git stash pop -q; git status --short", "git switch -qc other; git branch --show-current", "git checkout -q -b third; echo x >> a.txt; git commit -qam y; git switch -q -; cat a.txt",
 	"git mv a.txt e.txt; git status --short", "git rm -q a.txt; ls", "git tag v1; git tag", "git branch b1; git branch --list", "git reset -q", "git restore a.txt", "git merge -q HEAD", "echo a | tee new.txt b.txt", "printf 'x\\n' >> a.txt; tail -1 a.txt",
 	"cat > conf.json <<'E'\n{\"a\": 1}\nE\ncat conf.json", "tr a-z A-Z < a.txt > upper.txt; cat upper.txt", "sort -o a.txt a.txt; cat a.txt", "ln -s a.txt l; readlink l", "chmod +x a.txt; ls -l a.txt | cut -c1-10", "touch -d 2001-01-01 a.txt; ls --time-style=+%Y -l a.txt | awk '{print $6}'",
-	"for f in *.txt; do echo $f; done", "for i in 1 2 3; do echo $i > f$i; done; cat f1 f2 f3", "rm -rf src && ls", "mkdir d1 && rmdir d1 && ls", "truncate -s 0 a.txt; wc -c a.txt", "split -l 1 a.txt part. && ls", "tar czf s.tgz src && tar tzf s.tgz", "gzip -k a.txt && ls",
+	"for f in *.txt; do echo $f; done", "for i in 1 2 3; do echo $i > f$i; done; cat f1 f2 f3", "rm -rf src && ls", "mkdir d1 && rmdir d1 && ls", "truncate -s 0 a.txt; wc -c a.txt", "split -l 1 a.txt part. && ls", "tar cf s.tar src && tar tf s.tar && rm s.tar", "gzip -k a.txt && ls",
 	"umask 077; touch private; ls -l private | cut -c1-10", "(umask 000; echo x > open; ls -l open | cut -c1-10)", "exec 3> out.txt; echo x >&3; cat out.txt", "{ echo a; echo b; } > both; cat both", "cat nothere > empty; ls -s empty", "echo x > nodir/f; echo $?",
 }
 
@@ -360,7 +361,7 @@ func (w *world) runs(text string) string {
 	for _, e := range entries {
 		must(w.t, os.RemoveAll(filepath.Join(w.top, "proj", e.Name())))
 	}
-	for name, text := range map[string]string{"a.txt": "b\na\n", "b.txt": "c\n", "src/main.go": "package main\n", "README.md": "# x\n", "package.json": "{}\n"} {
+	for name, text := range map[string]string{"a.txt": "b\na\n", "b.txt": "c\n", "src/main.go": "package main\n", "README.md": "# x\n", "package.json": "{}\n", ".assent/x": ""} {
 		w.write("proj/"+name, text)
 	}
 	git := exec.Command("sh", "-c", "git init -q -b main && git config user.name n && git config user.email e && git add -A && git commit -qm first")
@@ -394,4 +395,89 @@ func (w *world) runs(text string) string {
 		return err
 	}))
 	return seen
+}
+
+// What the kernel refuses beyond the reading is an event of its own; what a command fails at
+// by itself is none.
+func TestTripwire(t *testing.T) {
+	p := newPretence(t)
+	for _, tt := range []struct{ as, text, told string }{
+		{"cat a", "touch M", "starting touch"},
+		{"cat a", "echo x > M", "changing PROJ/M"},
+		{"cat a", "cat a > dir/M", "changing PROJ/dir/M"},
+		{"touch sub/M", "touch M", "changing PROJ/M"},
+		{"sed -i s/c/x/ dir/c", "sed -i s/a/x/ a", "changing PROJ/sed"},
+		{"tee a < b", "tee b < a", "changing PROJ/b"},
+		{"mv dir/c sub/h", "mv a b", "changing PROJ/a"},
+		{"cat a", "cat nothere", ""},
+		{"cat a", "cat /etc/shadow", ""},
+		{"touch sub/M", "touch /etc/M", ""},
+		{"touch sub/M", "touch sub/M", ""},
+		{"rm sub/f", "rm sub/nothere", ""},
+		{"make", "echo x > M", ""},
+		{"cat a", "git status", "starting git"},
+		{"git status", "git status", ""},
+		{"git log --oneline", "git log --oneline", ""},
+	} {
+		p.events = nil
+		_, r := p.changed(tt.as, tt.text)
+		var told []string
+		for _, e := range p.events {
+			if e.Kind == approval.Tripped {
+				told = append(told, e.Why)
+			}
+		}
+		want := strings.ReplaceAll(tt.told, "PROJ", p.top+"/proj")
+		if tt.told == "" && len(told) > 0 || tt.told != "" && (len(told) == 0 || !strings.Contains(told[0], want) || !strings.Contains(r.Note, want)) {
+			t.Errorf("%q as %q: told %q, want %q: %+v", tt.text, tt.as, told, want, r)
+		}
+	}
+}
+
+// Git that was approved writes the repository, and neither hooks nor config.
+func TestGitThatWasApprovedWorks(t *testing.T) {
+	w := newWorld(t, everydayPolicy)
+	if seen := w.runs("echo x >> a.txt && git add -A && git commit -qm second && git log --format=%s"); !strings.HasPrefix(seen, "0\nsecond\nfirst\n") {
+		t.Error(seen)
+	}
+	for _, text := range []string{
+		"git commit -q --allow-empty -m x; echo '#!/bin/sh' > .git/hooks/pre-commit", "git commit -q --allow-empty -m x; git config core.pager x",
+		"git commit -q --allow-empty -m x; echo '* filter=x' > .git/info/attributes", "git commit -q --allow-empty -m x; mkdir .git/modules/x", "make",
+	} {
+		w.runs("true")
+		w.write("proj/Makefile", "all:\n\tgit commit -q --allow-empty -m x\n")
+		before := tree(t, w.top+"/proj/.git")
+		r := w.call(approval.ModeApproveAll, nil, "shell", map[string]any{"command": text})
+		for name, was := range tree(t, w.top+"/proj/.git") {
+			for _, fixed := range []string{"hooks", "config", "info", "modules"} {
+				if (name == fixed || strings.HasPrefix(name, fixed+"/")) && before[name] != was {
+					t.Errorf("%q changed %s: %s", text, name, r.Text)
+				}
+			}
+			if text == "make" && before[name] != was {
+				t.Errorf("make changed %s: %s", name, r.Text)
+			}
+		}
+	}
+	// Where the policy says that git may not, it may not.
+	w.box = w.open(strings.Replace(everydayPolicy, "allow}}}}", "allow}}}, git_write: false}", 1), nil)
+	if seen := w.runs("git add -A && git commit -q --allow-empty -m second"); strings.HasPrefix(seen, "0\n") {
+		t.Error(seen)
+	}
+}
+
+// tree is the files of a folder with their content.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		out[name] = string(data)
+		return err
+	}))
+	return out
 }

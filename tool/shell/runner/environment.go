@@ -15,7 +15,7 @@ var always = []string{"PATH", "HOME", "LANG", "TERM", "TZ"}
 
 // fixed are the variables that every command has: no program waits for a person at a
 // pager or a password prompt.
-var fixed = []string{"GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "PAGER=cat"}
+var fixed = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "PAGER=cat"}
 
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
