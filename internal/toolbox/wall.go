@@ -201,7 +201,7 @@ func (m *machine) Held(c shell.Command) []string {
 	var lines []string
 	switch writable := slices.ContainsFunc(p.Roots, func(r sandbox.Root) bool { return r.Mode == sandbox.ReadWrite && r.Guarded }); {
 	case w.Why != "":
-		return []string{"the whole profile of the policy, which 'assent sandbox show' prints: " + w.Why}
+		lines = append(lines, "the whole profile of the policy, which 'assent sandbox show' prints: "+w.Why)
 	case !writable:
 		lines = append(lines, "it writes nothing: the folders are read-only for it")
 	case w.Writes:
@@ -215,7 +215,11 @@ func (m *machine) Held(c shell.Command) []string {
 	if w.Programs == nil {
 		return lines
 	}
-	lines = append(lines, "no other program can start: "+strings.Join(c.Wall.Names(), ", "))
+	if names := c.Wall.Names(); len(names) > 0 {
+		lines = append(lines, "it may start "+strings.Join(names, ", ")+" and what these start by themselves; no other program")
+	} else {
+		lines = append(lines, "it may start no program")
+	}
 	if w.Shared != "" {
 		lines = append(lines, w.Shared+" is several programs in one file: the list of programs says little here")
 	}

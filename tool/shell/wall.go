@@ -49,7 +49,7 @@ func (w Wall) Names() []string {
 	for _, s := range w.Runs {
 		names = append(names, s.Name)
 	}
-	return append(names, "and what they start by themselves")
+	return names
 }
 
 // A Start is a program that a command starts.
