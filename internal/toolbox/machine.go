@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
@@ -72,6 +74,15 @@ func (m *machine) profile(c shell.Command) sandbox.Profile {
 		}
 	}
 	return p.Sorted()
+}
+
+// Private implements [shell.Sandbox]. Only bubblewrap gives a command folders of its own.
+func (m *machine) Private(path string) bool {
+	related := func(other string) bool { return sandbox.Below(other, path) || sandbox.Below(path, other) }
+	own := func(top string) bool { return path != top && sandbox.Below(top, path) }
+	return runtime.GOOS == "linux" && slices.ContainsFunc([]string{"/tmp", "/var/tmp", "/dev/shm"}, own) &&
+		!slices.ContainsFunc(m.hold.Profile.Roots, func(r sandbox.Root) bool { return related(r.Path) }) &&
+		!slices.ContainsFunc(m.hold.Profile.Sockets, func(e sandbox.Entry) bool { return related(e.Path) })
 }
 
 // run runs a command that was approved.

@@ -227,3 +227,16 @@ func (p Place) Child(rel string) (Place, error) {
 	}
 	return child, nil
 }
+
+// Protected reports whether no tool may change what lies there, whatever the root says: .git,
+// .assent and assent's own files.
+func (p Place) Protected() bool {
+	for s := p.set; s != nil; s = s.parent {
+		for _, loc := range p.locations() {
+			if s.guards(fold(loc.abs), loc.steps, Write) {
+				return true
+			}
+		}
+	}
+	return false
+}

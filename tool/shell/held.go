@@ -19,6 +19,9 @@ type Sandbox interface {
 	Alone() Alone
 	// Widened reports whether a person let this command reach further before.
 	Widened(Command) bool
+	// Private reports whether what a command sees at the path is its own, and gone with it:
+	// the sandbox's /tmp.
+	Private(path string) bool
 }
 
 // Alone is what keeps commands from running only because they are held. The zero Alone
@@ -101,6 +104,25 @@ func (j *judging) heldFile(act approval.Act, p *analysis.Part) approval.Act {
 		act.Verdict, act.Why = approval.Free, "the sandbox decides what is there"
 	}
 	return act
+}
+
+// privateFile lets a file pass that only the command itself sees. The host has other files by
+// these names, which it does not reach.
+func (j *judging) privateFile(act approval.Act, p *analysis.Part) approval.Act {
+	if j.opts.Sandbox == nil || j.widened || p.Path == "" || p.Elsewhere || act.Verdict != approval.Ask || act.Secret || j.places.inside(p.Path) || !j.opts.Sandbox.Private(p.Path) {
+		return act
+	}
+	act.Verdict, act.Why, act.PersonOnly = approval.Free, "the sandbox gives each command a "+privateTop(p.Path)+" of its own", false
+	return act
+}
+
+func privateTop(name string) string {
+	for _, top := range []string{"/var/tmp", "/dev/shm"} {
+		if below(name, top) {
+			return top
+		}
+	}
+	return "/tmp"
 }
 
 // named are the files that the script is known to touch.

@@ -96,6 +96,8 @@ func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
 		return "it leaves the roots"
 	case !p.Builtin && j.exposed && j.places.writable(path.Dir(j.world.Program(first))):
 		return first + " is found in a folder that tools may write"
+	case first == "go" && j.exposed:
+		return "go.mod may name another version of go, which is looked for in a folder that tools may write"
 	}
 	return ""
 }

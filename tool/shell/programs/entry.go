@@ -14,6 +14,7 @@ const (
 	link
 	into
 	connect
+	fetch       // talks to a host if something is missing here, and does without
 	remote      // host:path, or a file that is read
 	remoteWrite // host:path, or a file that is written
 	run         // a program and its arguments; as a flag: a shell command
@@ -47,6 +48,8 @@ func (v verb) String() string {
 		return "into"
 	case connect:
 		return "connect"
+	case fetch:
+		return "fetch"
 	case remote:
 		return "remote"
 	case remoteWrite:

@@ -257,8 +257,8 @@ func (p *parser) fixed(words []string, to *[]fixedLine) error {
 	if err != nil {
 		return err
 	}
-	if !r.verb.isFile() && r.verb != connect || len(words) < 2 {
-		return fmt.Errorf("%q: want read, write, delete or connect, and a path", strings.Join(words, " "))
+	if !r.verb.isFile() && r.verb != connect && r.verb != fetch || len(words) < 2 {
+		return fmt.Errorf("%q: want read, write, delete, connect or fetch, and a path", strings.Join(words, " "))
 	}
 	*to = append(slices.Clip(*to), fixedLine{role: r, paths: words[1:], when: when, unpiped: unpiped, place: p.place()})
 	return nil
