@@ -60,13 +60,16 @@ func (j *judging) rule(r *rule, i int, act *approval.Act) (word, bool) {
 		j.describe(r)
 		return asks("asked by %s", sourceOr(r.Source)), true
 	case tool.WordAllow:
-		if act.Away || !r.pattern.Covers(act.Target) || !j.pathsFit(r, i) {
+		if act.Away || !r.covers(act.Target) || !j.pathsFit(r, i) {
 			return word{}, false
 		}
 		if runs := j.gitRuns(p); runs != "" {
 			return asks("%s", runs), true
 		}
 		by := "allowed by " + sourceOr(r.Source)
+		if r.Preset != "" {
+			return word{verdict: approval.Free, why: by}, true
+		}
 		j.describe(r)
 		return word{verdict: approval.Free, why: by, allowed: by}, true
 	}
@@ -177,7 +180,7 @@ func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
 // someRuleCovers reports whether a rule would allow the command at home.
 func (j *judging) someRuleCovers(act *approval.Act) bool {
 	return slices.ContainsFunc(j.rules, func(r rule) bool {
-		return r.Approval == tool.WordAllow && r.pattern.Covers(act.Target)
+		return r.Approval == tool.WordAllow && r.covers(act.Target)
 	})
 }
 

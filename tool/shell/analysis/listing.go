@@ -25,7 +25,7 @@ func (w *walker) printed(c *command, redirs []*syntax.Redirect) *listing {
 	switch {
 	case r.Lists.Below.Known:
 		return &listing{r.Lists, c.state.folders.only()}
-	case w.at.listed != nil && c.direct && passes(r):
+	case w.at.listed != nil && c.direct && c.name() == r.Program && passes(r):
 		return w.at.listed
 	}
 	return nil
@@ -33,10 +33,10 @@ func (w *walker) printed(c *command, redirs []*syntax.Redirect) *listing {
 
 // passing are the flags with which programs pass on some of the lines that they read, whole.
 var passing = map[string][]string{
-	"egrep": {"-v", "-E", "-F", "-P", "-i", "-w", "-x", "-e"}, // grep's entry
-	"sort":  {"-u", "-r", "-n", "-f", "-V"},
-	"head":  {"-n", "-NUMBER"},
-	"tail":  {"-n", "-NUMBER"},
+	"grep": {"-v", "-E", "-F", "-P", "-i", "-w", "-x", "-e"},
+	"sort": {"-u", "-r", "-n", "-f", "-V"},
+	"head": {"-n", "-NUMBER"},
+	"tail": {"-n", "-NUMBER"},
 }
 
 func passes(r *programs.Reading) bool {
@@ -78,7 +78,7 @@ func (w *walker) fromListing(c *command, run *programs.Run) {
 		return
 	case slices.Contains(flags, "-d") || slices.Contains(flags, "-a") || slices.Contains(flags, "-E") || slices.Contains(flags, "-e"):
 		return
-	case !zero && !w.plainNames(list):
+	case !zero && (c.after || !w.plainNames(list)):
 		return // xargs cuts names at white space and quotes
 	}
 	run.Words = slices.Clone(run.Words)
@@ -93,7 +93,7 @@ func (w *walker) fromListing(c *command, run *programs.Run) {
 // gives a meaning.
 func (w *walker) plainNames(list *listing) bool {
 	folder, ok := w.absolute(list.Below.Text, list.from)
-	if !ok || w.changed || strings.ContainsAny(list.Below.Text, oddBytes) {
+	if !ok || strings.ContainsAny(list.Below.Text, oddBytes) {
 		return false
 	}
 	names, more := w.tree(folder, false)
@@ -117,7 +117,7 @@ func (w *walker) touchBelow(p Part, target programs.Word, dir string) {
 	}
 	p.Many, p.Inside = true, true
 	p.Matches, p.More = w.tree(name, p.Access == programs.Read)
-	if target.Name != "" && !w.changed && !fitsName(target.Name, path.Base(name)) {
+	if target.Name != "" && !fitsName(target.Name, path.Base(name)) {
 		p.Matches = slices.DeleteFunc(p.Matches, func(match string) bool {
 			return !slices.ContainsFunc(strings.Split(match[len(name):], "/"), func(part string) bool { return fitsName(target.Name, part) })
 		})

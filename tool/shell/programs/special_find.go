@@ -177,15 +177,9 @@ func (r *reader) lists() {
 		return
 	}
 	printed := 0
-	for i := range r.uses {
-		switch r.uses[i].flag.names[0] {
-		case "-ls", "-printf", "-fprint", "-fprint0", "-fls", "-fprintf", "-regextype", "-D":
-			return
-		}
-	}
 	for _, w := range r.args {
 		switch w.Text {
-		case "-ls", "-printf", "-D":
+		case "-ls", "-printf", "-fprint", "-fprint0", "-fls", "-fprintf", "-D":
 			return
 		case "-print":
 			printed |= 1
