@@ -240,3 +240,11 @@ func (p Place) Protected() bool {
 	}
 	return false
 }
+
+// RootPath is the absolute path of the root that holds the place; empty outside of all roots.
+func (p Place) RootPath() string {
+	if p.root == nil {
+		return ""
+	}
+	return p.root.real
+}

@@ -145,6 +145,7 @@ func (j *judging) following(act approval.Act, p *analysis.Part) approval.Act {
 func (j *judging) command(i int) {
 	p := &j.script.Parts[i]
 	act := j.commandAct(p)
+	act.Project = j.project(p)
 	w := j.word(i, &act)
 	act.Verdict, act.Why = w.verdict, w.why
 	if p.Alias {

@@ -238,6 +238,7 @@ type entry struct {
 	style    style
 	styled   bool // it names its style itself
 	preset   bool
+	project  bool // runs the project's own code
 	raises   bool
 	remote   bool // what it runs runs elsewhere
 	open     string

@@ -75,7 +75,7 @@ func (r *reader) responses() {
 // conclude says what follows from all that was noted.
 func (r *reader) conclude() {
 	e, out := r.entry, &r.out
-	out.Raises = e.raises
+	out.Raises, out.Project = e.raises, e.project
 	if e.open != "" {
 		out.Complete = false
 	}

@@ -148,6 +148,8 @@ type Reading struct {
 	// Shows are the variables of the environment whose values it prints; an empty name
 	// stands for all of them.
 	Shows []string
+	// Project says that it runs the project's own code: its tests, builds and scripts.
+	Project bool
 	// Raises says that it takes more rights than the caller has (sudo, doas).
 	Raises bool
 }
