@@ -99,7 +99,7 @@ func TestOffers(t *testing.T) {
 		{"project code", []Act{projectAct("make", "test")}, map[Reach][]string{Exact: {"allow shell(= make test)"}, Project: {"allow project_code(/p)"}}},
 		{"project code, and more", []Act{projectAct("make"), {Name: Connect, Target: HostTarget("a.b", "22"), ByName: true}},
 			map[Reach][]string{Exact: {"allow shell(= make)", "allow connect(a.b:22)"}, Project: {"allow project_code(/p)", "allow connect(a.b:22)"}}},
-		{"project code with a variable", []Act{projectAct("A=1", "make")}, map[Reach][]string{Exact: {"allow shell(= A=1 make)"}}},
+		{"project code with a variable", []Act{projectAct("A=1", "make")}, map[Reach][]string{Exact: {"allow shell(= 'A=1' make)"}}},
 		{"odd words", []Act{commandAct(1, "a=b", "*", "=", "it's", "", "x y", "$(z)")}, map[Reach][]string{Exact: {`allow shell(= 'a=b' '*' '=' 'it'\''s' '' 'x y' '$(z)')`}, Prefix: {"allow shell('a=b')"}}},
 		{"unknown word", []Act{commandAct(2, "git", "push", "?")}, nil},
 		{"unknown path", []Act{{Name: ReadFile, Target: UnknownTarget(Path)}}, nil},

@@ -32,6 +32,9 @@ type Alone struct {
 	// Open says which deny about files the sandbox does not hold; a command of which
 	// not every effect is known could meet it. Empty if it holds them all.
 	Open string
+	// Asks says which root asks before something is done in it. A command of which every effect
+	// is known runs if it does nothing of the kind; another could. Empty if no root asks.
+	Asks string
 }
 
 // judge turns the parts of a script into acts. If config takes the sandbox for enough, and
@@ -69,6 +72,8 @@ func (t *Tool) notHeld(in inquiry) string {
 		return alone.Not
 	case alone.Open != "" && !complete(in.script):
 		return "it may do what only the gate can refuse: " + alone.Open
+	case alone.Asks != "" && !complete(in.script):
+		return alone.Asks
 	case t.opts.Sandbox.Widened(in.command()):
 		return "it was let out of the sandbox before"
 	}
@@ -91,6 +96,9 @@ func (j *judging) free() bool {
 // heldWord is the word on a command that the sandbox alone is enough for.
 func (j *judging) heldWord() word {
 	by := fmt.Sprintf("held by the sandbox, which %s takes for enough", sourceOr(j.cfg.Default.Source))
+	if j.rootAsks {
+		return word{verdict: approval.Free, why: by} // what it does in the roots is asked
+	}
 	return word{verdict: approval.Free, why: by, allowed: by}
 }
 
@@ -100,7 +108,7 @@ func (j *judging) heldFile(act approval.Act, p *analysis.Part) approval.Act {
 	if !j.held || act.Verdict != approval.Ask || act.Secret || act.PersonOnly {
 		return act
 	}
-	if p.Path == "" || !j.places.inside(p.Path) {
+	if p.Path == "" && !j.rootAsks || p.Path != "" && !j.places.inside(p.Path) {
 		act.Verdict, act.Why = approval.Free, "the sandbox decides what is there"
 	}
 	return act

@@ -35,6 +35,7 @@ type judging struct {
 	// wants it to be.
 	held     bool
 	notHeld  string
+	rootAsks bool        // a root asks before something is done in it, see [Alone]
 	widened  bool        // a person let it reach further before
 	dirPlace roots.Place // that it runs in
 	plain    bool        // git is not hardened
@@ -70,6 +71,7 @@ func (t *Tool) judgeParts(in inquiry, held bool, notHeld string) *judging {
 		Tool: t, ctx: in.ctx, script: s, world: in.world, held: held, notHeld: notHeld, dirPlace: in.dir, plain: in.plain || t.opts.Run == nil,
 		act: make([]int, len(s.Parts)), places: places{set: t.roots},
 	}
+	j.rootAsks = held && t.opts.Sandbox.Alone().Asks != ""
 	j.widened = t.opts.Sandbox != nil && t.opts.Sandbox.Widened(in.command())
 	j.places.known = map[string]place{in.dir.Key(): {Place: in.dir, inside: true}}
 	for i := range s.Parts {
