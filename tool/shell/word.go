@@ -45,7 +45,24 @@ func (j *judging) word(i int, act *approval.Act) word {
 			return asks("%s", why)
 		}
 	}
+	if j.cfg.Readonly && p.Reading.Simple && j.freeFiles(i) && j.notReadonly(p, act) == "" {
+		return word{verdict: approval.Free, why: "it only changes files that may be changed without asking"}
+	}
 	return j.fallback(p, act)
+}
+
+// freeFiles reports whether the command names files, and each of them is free.
+func (j *judging) freeFiles(i int) bool {
+	some := false
+	for k := i + 1; k < len(j.script.Parts); k++ {
+		if q := &j.script.Parts[k]; q.Cause == i+1 && q.Kind == analysis.Touches && !q.Redirect {
+			if act := j.file(q); act.Verdict != approval.Free || act.PersonOnly {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
 }
 
 // rule applies one rule, if it matches.

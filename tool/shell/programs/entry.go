@@ -238,6 +238,8 @@ type entry struct {
 	style    style
 	styled   bool // it names its style itself
 	preset   bool
+	tells    []string // flags with which, alone, it prints its version and ends
+	simple   bool     // it does nothing but what it does to the files that it names
 	project  bool // runs the project's own code
 	raises   bool
 	remote   bool // what it runs runs elsewhere

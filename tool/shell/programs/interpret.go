@@ -92,6 +92,11 @@ func (r *reader) conclude() {
 	for i := range out.Effects {
 		out.Readonly = out.Readonly && (out.Effects[i].Kind == Read || out.Effects[i].Missing)
 	}
+	if len(r.args) == 1 && r.args[0].Known && slices.Contains(e.tells, r.args[0].Text) {
+		out.Known, out.Complete, out.Readonly, out.Why, out.Opaque, out.Stdin = true, true, !out.Raises, "", "", false
+		out.Effects, out.Runs, out.Scripts, out.Spelled = nil, nil, nil, nil
+	}
+	out.Simple = e.simple && out.Known && out.Complete && !out.Raises && len(out.Runs) == 0 && len(out.Spelled) == 0 && len(out.Shows) == 0
 	out.Transparent = e.wraps && out.Known && out.Complete && !out.Raises && !e.remote &&
 		len(out.Runs) > 0 && len(out.Effects) == 0 && len(out.Spelled) == 0
 }

@@ -70,7 +70,7 @@ func (p *parser) read(words []string) error {
 	if (key == "program") != (p.root == nil) {
 		return fmt.Errorf("%q does not belong here: an entry is one program line and what is below it", key)
 	}
-	if len(rest) == 0 && key != "preset" && key != "project" && key != "raises" && key != "elsewhere" && key != "operands" && key != "responses" {
+	if len(rest) == 0 && key != "preset" && key != "simple" && key != "project" && key != "raises" && key != "elsewhere" && key != "operands" && key != "responses" {
 		return fmt.Errorf("%s says nothing: put something behind it", key)
 	}
 	switch key {
@@ -81,6 +81,10 @@ func (p *parser) read(words []string) error {
 		return p.like(rest)
 	case "preset":
 		p.level.preset = true
+	case "simple":
+		p.level.simple = true
+	case "tells":
+		p.level.tells = rest
 	case "project":
 		p.level.project = true
 	case "raises":

@@ -115,6 +115,9 @@ type Reading struct {
 	// program only reads, and every word is recognised and does no more than read files and
 	// print. Its file effects are judged on their own, and so are the commands that it starts.
 	Readonly bool
+	// Simple says that it does nothing but what it does to the files that it names, so that
+	// it is as free as that (mkdir, tee).
+	Simple bool
 	// Complete says that Effects and Runs are all it does. False for what runs
 	// the project's own code (make, npm test), whose effects are open.
 	Complete bool
