@@ -80,3 +80,15 @@ func documented(p Preset) string {
 	}
 	return b.String()
 }
+
+// go list asks git, so that what a repository makes git run is asked about.
+func TestGoListAsksGit(t *testing.T) {
+	b := newBench(t, Config{Readonly: true})
+	b.tool.opts.Sandbox = fakeSandbox{}
+	b.all("allow", "go list ./...", "go list -m all", "go env", "go version")
+	b.git("config", "core.fsmonitor", "./run.sh")
+	b.all("ask", "go list -export ./...", "go list -toolexec ./run.sh .", "go env -w GOFLAGS=x", "go list /etc/...")
+	b.tool.opts.Run = nil // as a hook judges it: no hardened git runs
+	b.all("ask", "go list ./...")
+	b.all("allow", "go list -m all")
+}
