@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/assent-dev/assent/tool"
@@ -97,8 +96,7 @@ func PresetRules(name, source string) (rules []Rule, ok bool) {
 	}
 	for _, pattern := range Presets[at].Allow {
 		rules = append(rules, Rule{
-			Pattern: pattern, Approval: tool.WordAllow, Preset: name, Except: Presets[at].Except,
-			Source: fmt.Sprintf("preset %s (%s)", name, source),
+			Pattern: pattern, Approval: tool.WordAllow, Preset: name, Except: Presets[at].Except, Source: source,
 		})
 	}
 	return rules, true

@@ -85,7 +85,7 @@ func (j *judging) rule(r *rule, i int, act *approval.Act) (word, bool) {
 		}
 		by := "allowed by " + sourceOr(r.Source)
 		if r.Preset != "" {
-			return word{verdict: approval.Free, why: by}, true
+			return word{verdict: approval.Free, why: fmt.Sprintf("preset %s (%s)", r.Preset, sourceOr(r.Source))}, true
 		}
 		j.describe(r)
 		return word{verdict: approval.Free, why: by, allowed: by}, true
