@@ -240,7 +240,7 @@ type entry struct {
 	preset   bool
 	tells    []string // flags with which, alone, it prints its version and ends
 	simple   bool     // it does nothing but what it does to the files that it names
-	project  bool // runs the project's own code
+	project  bool     // runs the project's own code
 	raises   bool
 	remote   bool // what it runs runs elsewhere
 	open     string
