@@ -100,7 +100,7 @@ func (j *judging) part(i int) {
 		act.Cause = j.cause(p)
 		if p.Missing && act.Verdict == approval.Block {
 			act.Verdict, act.Why = approval.Ask, "it may fetch what is missing, and the network is off"
-			if j.opts.Sandbox != nil {
+			if j.opts.Sandbox != nil && !j.widened {
 				act.Verdict, act.Why = approval.Free, "the sandbox keeps it from the network: it does with what is here"
 			}
 		}

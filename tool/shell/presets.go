@@ -36,7 +36,7 @@ var Presets = []Preset{
 		Except: []string{
 			"git commit --no-verify", "git stash drop", "git stash clear", "git switch --discard-changes", "git switch -C",
 			"git checkout --force", "git checkout -B", "git restore --worktree", "git reset --hard", "git reset --merge", "git reset --keep",
-			"git branch --delete", "git tag --delete", "git merge --no-verify", "git rebase --no-verify",
+			"git branch --delete", "git branch --force", "git tag --delete", "git tag --force", "git merge --no-verify", "git rebase --no-verify",
 		},
 	},
 	{

@@ -20,9 +20,9 @@ func presets(names ...string) (c Config) {
 // A preset allows commands, and not what they do to files and hosts.
 func TestPresets(t *testing.T) {
 	b := newBench(t, presets("git"))
-	b.all("allow", "git add src", "git commit -m x", "git branch x", "git tag v1", "git reset HEAD", "git restore --staged src/a.go")
+	b.all("allow", "git add src", "git commit -m x", "git branch x", "git tag v1", "git tag -a v1 -m x", "git branch -m y", "git reset HEAD", "git restore --staged src/a.go")
 	b.all("ask", "git reset --hard", "git reset -q --hard HEAD", "git clean -f", "git checkout -- src/a.go", "git checkout src/a.go",
-		"git stash drop", "git stash", "git branch -D x", "git branch -d x", "git tag -d v1", "git commit -n -m x", "git commit -S -m x",
+		"git stash drop", "git stash", "git branch -D x", "git branch -d x", "git tag -d v1", "git tag -f v1", "git branch -f x", "git branch -M y", "git commit -n -m x", "git commit -S -m x",
 		"git rm src/a.go", "git restore src/a.go", "git restore --staged --worktree src/a.go", "git restore -SW src/a.go", "git rebase -x ./run.sh main",
 		"git -c core.pager=./run.sh commit", "git mv src/a.go src/c.go", "git commit $X", "go test ./...", "ls")
 
