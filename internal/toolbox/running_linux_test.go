@@ -418,7 +418,7 @@ func TestJudgedAsItRuns(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"c=$(echo touch); $c M", "eval \"$(echo touch) M\"", "c=$(echo tee); $c a.txt", "cat a.txt | xargs cat", "f=$(echo /etc/passwd); cat $f", "rm $(echo a.txt)",
+		"c=$(echo install); $c a.txt M", "eval \"$(echo install) a.txt M\"", "c=$(echo truncate); $c -s 0 a.txt", "cat a.txt | xargs cat", "f=$(echo /etc/passwd); cat $f", "rm $(echo a.txt)",
 		"python3 a.txt", "f=$(echo M); > \"/etc/$f\"",
 	} {
 		r := w.shell(text)
