@@ -76,13 +76,26 @@ func (m *machine) profile(c shell.Command) sandbox.Profile {
 	return p.Sorted()
 }
 
-// Private implements [shell.Sandbox]. Only bubblewrap gives a command folders of its own.
+// Private implements [shell.Sandbox]. Only bubblewrap gives a command folders of its own. Where a
+// root or the home folder lies in /tmp, what lies beside it there is taken for a person's.
 func (m *machine) Private(path string) bool {
-	related := func(other string) bool { return sandbox.Below(other, path) || sandbox.Below(path, other) }
-	own := func(top string) bool { return path != top && sandbox.Below(top, path) }
-	return runtime.GOOS == "linux" && slices.ContainsFunc([]string{"/tmp", "/var/tmp", "/dev/shm"}, own) &&
-		!slices.ContainsFunc(m.hold.Profile.Roots, func(r sandbox.Root) bool { return related(r.Path) }) &&
-		!slices.ContainsFunc(m.hold.Profile.Sockets, func(e sandbox.Entry) bool { return related(e.Path) })
+	if runtime.GOOS != "linux" {
+		return false
+	}
+	for _, top := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		rest, below := strings.CutPrefix(path, top+"/")
+		if !below {
+			continue
+		}
+		first, _, _ := strings.Cut(rest, "/")
+		near := func(other string) bool {
+			return sandbox.Below(filepath.Join(top, first), other) || sandbox.Below(other, path)
+		}
+		return first != "" && !near(m.world("/").Home()) &&
+			!slices.ContainsFunc(m.hold.Profile.Roots, func(r sandbox.Root) bool { return near(r.Path) }) &&
+			!slices.ContainsFunc(m.hold.Profile.Sockets, func(e sandbox.Entry) bool { return near(e.Path) })
+	}
+	return false
 }
 
 // run runs a command that was approved.
