@@ -53,12 +53,15 @@ const (
 	HTTPRequest  = "http_request"
 	WorkerCall   = "worker_call"
 	WorkerCreate = "worker_create"
+	// ProjectCode is no act of its own but another name of a shell act that runs code of a
+	// project: its tests, builds and scripts. Its target is the folder of the project.
+	ProjectCode = "project_code"
 )
 
 // builtinKinds says what the targets of the built-in acts are.
 var builtinKinds = map[string]Kind{
 	ReadFile: Path, WriteFile: Path, DeleteFile: Path, ShareFile: Path,
-	Shell: Words, Connect: URL, HTTPRequest: URL, WorkerCall: Text, WorkerCreate: Text,
+	ProjectCode: Path, Shell: Words, Connect: URL, HTTPRequest: URL, WorkerCall: Text, WorkerCreate: Text,
 }
 
 // BuiltinActs returns the names of the acts of built-in tools, sorted.
@@ -110,6 +113,9 @@ type Act struct {
 	// Prefix is how many leading words make a command worth remembering
 	// (`git push`: 2). 0 means that no prefix is offered.
 	Prefix int `json:"prefix,omitempty"`
+	// Project is the absolute path of the project whose own code the act runs, see
+	// [ProjectCode]; empty if it runs none.
+	Project string `json:"project,omitempty"`
 	// Verdict is the tool's own word on this act.
 	Verdict Verdict `json:"verdict"`
 	// Why is the reason for the verdict: a config line, a default, a mark.
@@ -118,6 +124,20 @@ type Act struct {
 	// judged; nil if it runs none, or a sandbox holds what it runs. An offer to
 	// remember the act warns if the write needs no answer.
 	Code *Act `json:"-"`
+}
+
+// asProjectCode returns the act by its other name.
+func (a *Act) asProjectCode() *Act {
+	code := *a
+	code.Name, code.Target = ProjectCode, Target{Kind: Path, Written: []string{a.Project}, Resolved: []string{a.Project}}
+	return &code
+}
+
+// plainProjectCode reports whether a yes to the project's code covers the act: no flag makes
+// its program run something else, no variable is set for it, and its words are known.
+func (a *Act) plainProjectCode() bool {
+	t := &a.Target
+	return a.Project != "" && !a.Away && !a.PersonOnly && !a.Opaque && !t.Unknown && plainRest(t.Words) && len(t.command()) == len(t.Words)
 }
 
 // wrongKind reports whether a built-in act has a target that its rules could

@@ -15,6 +15,8 @@ const (
 	Exact  Reach = "exact"  // this very act
 	Prefix Reach = "prefix" // this folder, this command's prefix, or this host
 	Tool   Reach = "tool"   // every act of this name
+	// Project is all code of this project: see [ProjectCode].
+	Project Reach = "project"
 )
 
 // A Grant is an answer that is kept for a session. It names one act and
@@ -43,6 +45,9 @@ type Grant struct {
 // String returns the grant as a rule would be written.
 func (g Grant) String() string {
 	text := qualified(g.Act.Connector, g.Act.Name)
+	if code, ok := g.Act.ruleText(Project); ok && g.Reach == Project {
+		return string(g.Effect) + " " + code
+	}
 	if g.Reach != Tool {
 		text += "(" + g.Act.reachText(g.Reach) + ")"
 	}
@@ -75,6 +80,9 @@ func (g *Grant) sameName(act *Act) bool {
 // covers reports whether an allowing grant answers the act. What is answered
 // only by name is not answered by the reach of a whole tool.
 func (g *Grant) covers(act *Act) bool {
+	if g.Reach == Project {
+		return g.sameName(act) && act.plainProjectCode() && act.Project == g.Act.Project
+	}
 	if !g.sameName(act) || g.Act.Dir != act.Dir || act.Target.Unknown || hides(act.Target.Words) {
 		return false
 	}
@@ -99,6 +107,10 @@ func (g *Grant) meets(act *Act) Meets {
 	switch {
 	case g.Reach == Tool:
 		return Yes
+	case g.Reach == Project && act.Project != "":
+		return max(possibly(act.Target.Unknown), map[bool]Meets{true: Yes}[act.Project == g.Act.Project])
+	case g.Reach == Project:
+		return possibly(act.Opaque || act.Target.Unknown)
 	case act.Target.Kind == Words && g.Act.Target.Kind == Words:
 		return max(g.wordsPattern().meets(&act.Target), possibly(act.Target.Unknown))
 	case g.Reach == Prefix && g.Act.near(act), g.Act.Target.same(act.Target), g.Act.sharesPath(act):

@@ -29,7 +29,7 @@ func offers(call *Call, acts []Act, open []int) []Offer {
 	if len(open) > maxOffered {
 		return nil
 	}
-	for _, reach := range []Reach{Exact, Prefix, Tool} {
+	for _, reach := range []Reach{Exact, Prefix, Project, Tool} {
 		o := Offer{Reach: reach}
 		own := reach == Exact
 		for _, i := range open {
@@ -105,6 +105,8 @@ func (a *Act) reachable(reach Reach) bool {
 		return false
 	}
 	switch reach {
+	case Project:
+		return a.plainProjectCode()
 	case Tool:
 		return a.Target.Kind != Words && !a.ByName
 	case Prefix:
@@ -117,6 +119,9 @@ func (a *Act) reachable(reach Reach) bool {
 // ruleText returns the pattern of the rule that reaches so far, if one can be
 // written: a name with glob characters would stand for others as well.
 func (a *Act) ruleText(reach Reach) (text string, ok bool) {
+	if reach == Project {
+		return ProjectCode + "(" + escapeGlob(a.Project) + ")", a.Project != "" && len(a.Project) <= maxRuleBytes
+	}
 	text = qualified(a.Connector, a.Name)
 	if strings.ContainsAny(text, "*?[]") || a.Target.size() > maxRuleBytes {
 		return "", false

@@ -17,6 +17,69 @@ func offersFor(acts ...Act) []Offer {
 	return offers(callOf(acts[0]), acts, open)
 }
 
+func projectAct(words ...string) Act {
+	a := commandAct(0, words...)
+	a.Project = "/p"
+	return a
+}
+
+// A rule about a project's code covers it there, and no flag that makes it something else.
+func TestProjectCode(t *testing.T) {
+	judge := func(a Act, rules ...string) State {
+		var parsed []Rule
+		for _, text := range rules {
+			r, err := ParseRule(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed = append(parsed, r)
+		}
+		set, err := CompileRules(parsed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Policy{Rules: set}.Judge(Question{Call: callOf(a), Proposal: &Proposal{Acts: []Act{a}}}).State
+	}
+	spelled, unknown, away, opaque, person := projectAct("go", "test", "-exec", "x"), projectAct("make", "?"), projectAct("make"), projectAct("make"), projectAct("make")
+	spelled.Target.Words[2].Spelled = true
+	away.Away, opaque.Opaque, person.PersonOnly = true, true, true
+	for name, c := range map[string]struct {
+		act   Act
+		rules []string
+		want  State
+	}{
+		"covered":          {projectAct("make"), []string{"allow project_code(/p)"}, AutoApproved},
+		"everywhere":       {projectAct("make"), []string{"allow project_code"}, AutoApproved},
+		"another project":  {projectAct("make"), []string{"allow project_code(/q)"}, Pending},
+		"not its code":     {commandAct(1, "make"), []string{"allow project_code(/p)"}, Pending},
+		"a variable":       {projectAct("LD_PRELOAD=x", "make"), []string{"allow project_code(/p)"}, Pending},
+		"a spelled flag":   {spelled, []string{"allow project_code(/p)"}, Pending},
+		"an unknown word":  {unknown, []string{"allow project_code(/p)"}, Pending},
+		"elsewhere":        {away, []string{"allow project_code(/p)"}, Pending},
+		"unreadable":       {opaque, []string{"allow project_code(/p)"}, Pending},
+		"person only":      {person, []string{"allow project_code(/p)"}, Pending},
+		"denied":           {projectAct("make"), []string{"allow project_code(/p)", "deny shell(make)"}, AutoDenied},
+		"denied by name":   {spelled, []string{"allow shell(go)", "deny project_code(/p)"}, AutoDenied},
+		"denied elsewhere": {projectAct("make"), []string{"allow shell(make)", "deny project_code(/q)"}, AutoApproved},
+	} {
+		if got := judge(c.act, c.rules...); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	g := Grant{Effect: Allow, Act: projectAct("make"), Reach: Project}
+	other := projectAct("npm", "test")
+	other.Dir = "sub"
+	if !g.covers(&other) || g.covers(&spelled) || g.covers(&away) || g.String() != "allow project_code(/p)" {
+		t.Errorf("%s covers other things than this project's code", g)
+	}
+	if other.Project = "/q"; g.covers(&other) {
+		t.Error("a grant for one project covers another")
+	}
+	if g.Effect = Deny; g.meets(&spelled) != Yes || g.meets(&other) != No || g.meets(&opaque) != Yes {
+		t.Error("a denial does not meet what it denies")
+	}
+}
+
 func TestOffers(t *testing.T) {
 	byName := func(a Act) Act { a.ByName = true; return a }
 	personOnly := func(a Act) Act { a.PersonOnly = true; return a }
@@ -33,6 +96,10 @@ func TestOffers(t *testing.T) {
 		{"outside", []Act{byName(pathAct("/etc/x"))}, map[Reach][]string{Exact: {"allow write_file(/etc/x)"}, Prefix: {"allow write_file(/etc/**)"}}},
 		{"command", []Act{commandAct(2, "git", "push", "-f")}, map[Reach][]string{Exact: {"allow shell(= git push -f)"}, Prefix: {"allow shell(git push)"}}},
 		{"command without a prefix", []Act{commandAct(0, "make")}, map[Reach][]string{Exact: {"allow shell(= make)"}}},
+		{"project code", []Act{projectAct("make", "test")}, map[Reach][]string{Exact: {"allow shell(= make test)"}, Project: {"allow project_code(/p)"}}},
+		{"project code, and more", []Act{projectAct("make"), {Name: Connect, Target: HostTarget("a.b", "22"), ByName: true}},
+			map[Reach][]string{Exact: {"allow shell(= make)", "allow connect(a.b:22)"}, Project: {"allow project_code(/p)", "allow connect(a.b:22)"}}},
+		{"project code with a variable", []Act{projectAct("A=1", "make")}, map[Reach][]string{Exact: {"allow shell(= 'A=1' make)"}}},
 		{"odd words", []Act{commandAct(1, "a=b", "*", "=", "it's", "", "x y", "$(z)")}, map[Reach][]string{Exact: {`allow shell(= 'a=b' '*' '=' 'it'\''s' '' 'x y' '$(z)')`}, Prefix: {"allow shell('a=b')"}}},
 		{"unknown word", []Act{commandAct(2, "git", "push", "?")}, nil},
 		{"unknown path", []Act{{Name: ReadFile, Target: UnknownTarget(Path)}}, nil},

@@ -124,6 +124,10 @@ func (a *Act) hash(h *fieldHash) {
 	h.flag(a.PersonOnly)
 	h.flag(a.Away)
 	h.flag(a.Opaque)
+	if a.Project != "" { // as below
+		h.text("\x00project")
+		h.text(a.Project)
+	}
 	if a.Later { // later than the saved form: without it a fingerprint is what it was
 		h.text("\x00later")
 	}

@@ -56,6 +56,12 @@ func (s *RuleSet) denied(call *Call, act *Act, now time.Time) (*Rule, Meets) {
 	}
 	f := finder{index: &s.denies, set: s, call: call, act: act, now: now}
 	rule, meets := f.find()
+	if act.Project != "" && meets != Yes {
+		f := finder{index: &s.denies, set: s, call: call, act: act.asProjectCode(), now: now}
+		if other, also := f.find(); also > meets {
+			rule, meets = other, also
+		}
+	}
 	if meets == No && act.Opaque {
 		for _, r := range s.own {
 			if r.active(now) {
@@ -91,6 +97,10 @@ func (s *RuleSet) allowed(q allowing) *Rule {
 	}
 	f := finder{index: &s.allows, call: q.call, act: q.act, now: q.now, byName: q.byName, withConnector: q.withConnector}
 	rule, _ := f.find()
+	if rule == nil && q.act.plainProjectCode() {
+		f := finder{index: &s.allows, call: q.call, act: q.act.asProjectCode(), now: q.now, byName: q.byName, withConnector: q.withConnector}
+		rule, _ = f.find()
+	}
 	return rule
 }
 

@@ -60,7 +60,7 @@ func TestTargetsAreTheSameThing(t *testing.T) {
 }
 
 func TestBuiltinActs(t *testing.T) {
-	want := []string{"connect", "delete_file", "http_request", "read_file", "share_file", "shell", "worker_call", "worker_create", "write_file"}
+	want := []string{"connect", "delete_file", "http_request", "project_code", "read_file", "share_file", "shell", "worker_call", "worker_create", "write_file"}
 	if got := BuiltinActs(); !slices.Equal(got, want) {
 		t.Errorf("BuiltinActs() = %q", got)
 	}

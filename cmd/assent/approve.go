@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,7 @@ type answerFlags struct {
 	keeper
 	note            string
 	session, always bool
+	code            bool
 	args, expect    string
 }
 
@@ -55,6 +58,7 @@ func (f *answerFlags) command(c *cobra.Command, answer func(r *approval.Request,
 	c.Flags().StringVar(&f.note, "note", "", "a comment that reaches the model")
 	c.Flags().BoolVar(&f.session, "session", false, "keep the answer for the session, for exactly these acts")
 	c.Flags().BoolVar(&f.always, "always", false, "keep the answer as a rule, for exactly these acts")
+	c.Flags().BoolVar(&f.code, "project-code", false, "with --session or --always: keep it for all code of this project (tests, builds, scripts)")
 	c.MarkFlagsMutuallyExclusive("session", "always")
 	return c
 }
@@ -95,6 +99,12 @@ func (f *answerFlags) answer(c *cobra.Command, id string, answer func(*approval.
 	case f.always:
 		d = d.Always()
 	}
+	if f.code {
+		if !slices.ContainsFunc(r.Offers, func(o approval.Offer) bool { return o.Reach == approval.Project }) {
+			return fmt.Errorf("%s does not run code of this project as it is; leave --project-code out", r.ID)
+		}
+		d.Remember.Reach = approval.Project
+	}
 	if err := s.Answer(c.Context(), d); err != nil {
 		return err
 	}
@@ -107,6 +117,8 @@ func (f *answerFlags) check(c *cobra.Command) error {
 	switch {
 	case f.args != "" && !json.Valid([]byte(f.args)):
 		return misused(c, "--args is no JSON")
+	case f.code && !f.session && !f.always:
+		return misused(c, "--project-code goes with --session or --always")
 	case f.expect != "" && f.args == "":
 		return misused(c, "--expect goes with --args")
 	}
@@ -129,7 +141,7 @@ func (f *answerFlags) said(c *cobra.Command, r *approval.Request, d approval.Dec
 func keptOf(r *approval.Request, d approval.Decision) []string {
 	for _, o := range r.Offers {
 		switch {
-		case o.Reach != approval.Exact || d.Remember.Keep == approval.KeepNone:
+		case o.Reach != cmp.Or(d.Remember.Reach, approval.Exact) || d.Remember.Keep == approval.KeepNone:
 		case d.Remember.Keep == approval.KeepSession:
 			return []string{"for the session, " + strings.Join(rulesOf(o, d), ", ")}
 		default:

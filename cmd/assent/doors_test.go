@@ -86,6 +86,8 @@ var doorCalls = []doorCall{
 	{"command allowed by config", "shell", `{"command":"lintall --built"}`, "runs", "", nil},
 	{"command allowed by the user", "shell", `{"command":"lintall --linted"}`, "runs", "allow shell(lintall --linted)", nil},
 	{"command allowed by a kept rule", "shell", `{"command":"lintall --kept"}`, "runs", "allow shell(lintall --kept)", nil},
+	{"project's code that a kept rule allows", "shell", `{"command":"sh a.txt"}`, "runs", "allow project_code", nil},
+	{"project's code with a variable", "shell", `{"command":"LD_PRELOAD=x sh a.txt"}`, "asks", "", nil},
 	{"asked command", "shell", `{"command":"git push"}`, "asks", "", nil},
 	{"command that config asks about", "shell", `{"command":"lintall --deploy"}`, "asks", "", nil},
 	{"redirection that asks", "shell", `{"command":"echo hi > new.txt"}`, "asks", "write: ask", nil},
@@ -151,7 +153,7 @@ const (
 )
 
 // doorRules are kept in the store.
-var doorRules = []string{"deny read_file(kept/**)", "deny write_file(free/kept/**)", "allow shell(lintall --kept)"}
+var doorRules = []string{"deny read_file(kept/**)", "deny write_file(free/kept/**)", "allow shell(lintall --kept)", "allow project_code(/**/*)"}
 
 // doorPolicy is the project's own.
 func doorPolicy() string {
@@ -223,7 +225,7 @@ func newScene(t *testing.T, sandboxed bool) *scene {
 	s.must("trust", "--yes", ".")
 	s.must("trust", "--yes", "w.worker")
 	for _, rule := range doorRules {
-		s.must("rules", "add", rule)
+		s.must("rules", "add", "--wide", rule)
 	}
 	return s
 }

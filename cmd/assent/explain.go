@@ -124,7 +124,7 @@ func (f *explainFlags) agent(c *cobra.Command) (*agents.Agent, error) {
 
 // ours explains calls of our own doors, which all stand on the same base.
 func (f *explainFlags) ours(c *cobra.Command, s *setup.Setup, do func(*explain.Explainer) error) error {
-	base, err := open.Open(c.Context(), s, open.Order{Use: open.Look, Held: !f.batch})
+	base, err := open.Open(c.Context(), s, open.Order{Use: open.Look, Held: s.HasShell})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -21,37 +23,87 @@ var starts embed.FS
 
 func initCmd() *cobra.Command {
 	var hook bool
-	var worker string
+	var worker, policy string
 	c := &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Write a policy or a worker to start from",
 		Long: "init writes .assent/policy.yaml with comments that say what each line does. It never\n" +
 			"overwrites a file. With --hook the policy is for another agent, such as Claude Code, that\n" +
-			"asks assent before its tools run; with --worker NAME it is a worker in workers/ instead.",
+			"asks assent before its tools run; with --worker NAME it is a worker in workers/ instead.\n\n" +
+			"A careful policy asks before anything is changed or started; a quiet one lets agents work\n" +
+			"in the project inside the operating system's sandbox, and asks about the rest. Without\n" +
+			"--policy init asks which, or writes the careful one where no terminal is open.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			folder := "."
 			if len(args) > 0 {
 				folder = args[0]
 			}
-			from, to := "start/policy.yaml", filepath.Join(folder, config.ProjectFolder, "policy.yaml")
-			switch {
-			case hook && worker != "":
-				return misused(c, "--hook and --worker exclude each other")
-			case hook:
-				from = "start/hook.yaml"
-			case worker != "":
-				if !config.ValidWorkerName(worker) {
+			if worker != "" {
+				switch {
+				case hook || policy != "":
+					return misused(c, "--worker goes with neither --hook nor --policy")
+				case !config.ValidWorkerName(worker):
 					return misused(c, "%q is no name of a worker: it has letters, digits, - and _", worker)
 				}
-				from, to = "start/worker.worker", filepath.Join(folder, "workers", worker+".worker")
+				return writeStart(c, "start/worker.worker", filepath.Join(folder, "workers", worker+".worker"))
+			}
+			to := policyFile(folder)
+			if _, err := os.Lstat(to); policy == "" && errors.Is(err, fs.ErrNotExist) && keypress.IsTerminal(os.Stdin) && !runner.Inside() {
+				var err error
+				if policy, err = askPolicy(c, "A quiet or a careful policy?", "qc"); err != nil {
+					return err
+				}
+			}
+			from, err := policyStart(c, cmp.Or(policy, "careful"), hook)
+			if err != nil {
+				return err
 			}
 			return writeStart(c, from, to)
 		},
 	}
 	c.Flags().BoolVar(&hook, "hook", false, "write a policy for another agent's hooks")
 	c.Flags().StringVar(&worker, "worker", "", "write a worker of this name")
+	c.Flags().StringVar(&policy, "policy", "", "quiet or careful")
 	return c
+}
+
+func policyFile(folder string) string {
+	return filepath.Join(folder, config.ProjectFolder, "policy.yaml")
+}
+
+// policyStart is the file that a policy starts from.
+func policyStart(c *cobra.Command, policy string, hook bool) (string, error) {
+	switch {
+	case policy == "quiet" && hook:
+		return "start/hook-quiet.yaml", nil
+	case policy == "quiet":
+		return "start/quiet.yaml", nil
+	case policy == "careful" && hook:
+		return "start/hook.yaml", nil
+	case policy == "careful":
+		return "start/policy.yaml", nil
+	}
+	return "", misused(c, "there is no policy %q; it is quiet or careful", policy)
+}
+
+// askPolicy asks which policy to write; empty for none.
+func askPolicy(c *cobra.Command, question, keys string) (string, error) {
+	out := c.ErrOrStderr()
+	fmt.Fprintln(out, "quiet    agents work in the project; what a sandbox cannot hold is asked")
+	fmt.Fprintln(out, "careful  each change and each command that does more than read is asked")
+	key, err := keypress.Ask(os.Stdin, out, question, keys)
+	switch {
+	case err != nil:
+		return "", err
+	case key == 'q':
+		return "quiet", nil
+	case key == 'c':
+		return "careful", nil
+	case key == 'n':
+		return "", nil
+	}
+	return "", statusError{exitDenied, errors.New("no policy was chosen; nothing was written")}
 }
 
 func writeStart(c *cobra.Command, from, to string) error {

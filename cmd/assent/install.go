@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ import (
 
 // installFlags are those of install and uninstall.
 type installFlags struct {
-	state, project              string
+	state, project, policy      string
 	dryRun, yes, observe, later bool
 }
 
@@ -40,13 +41,27 @@ func installCmd() *cobra.Command {
 		Short: "Have another agent ask assent before its tools run",
 		Long: "install writes the hook into the agent's settings, with the options that block a call when the\n" +
 			"hook fails. It shows what would change and asks. Comments, order and layout stay as they are, and\n" +
-			"a backup is kept. Without a name it finds the agents that are there.",
+			"a backup is kept. Without a name it finds the agents that are there.\n\n" +
+			"With --policy it also writes .assent/policy.yaml into the project, or the current folder, as\n" +
+			"'assent init --hook' does; at a terminal it asks whether to. Without one, agents ask before they\n" +
+			"change something or run what is not known to only read.",
 		Example:   "  assent install --dry-run\n  assent install claude-code\n  assent install gemini --observe",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: agentNames(),
-		RunE:      func(c *cobra.Command, args []string) error { return flags.each(c, args, flags.install) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if flags.policy != "" {
+				if _, err := policyStart(c, flags.policy, true); err != nil {
+					return err
+				}
+			}
+			if err := flags.each(c, args, flags.install); err != nil {
+				return err
+			}
+			return flags.writePolicy(c)
+		},
 	}
 	flags.register(c)
+	c.Flags().StringVar(&flags.policy, "policy", "", "also write a policy for the project or the current folder: quiet or careful")
 	c.Flags().BoolVar(&flags.observe, "observe", false, "only record what would have happened")
 	c.Flags().BoolVar(&flags.later, "defer", false, "have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
 	c.MarkFlagsMutuallyExclusive("observe", "defer")
@@ -153,6 +168,26 @@ func (f *installFlags) install(c *cobra.Command, l settings.Ledger, t settings.T
 		fmt.Fprintln(c.OutOrStdout(), note)
 	}
 	return nil
+}
+
+// writePolicy writes the policy that was chosen, where there is none yet.
+func (f *installFlags) writePolicy(c *cobra.Command) error {
+	to := policyFile(cmp.Or(f.project, "."))
+	_, err := os.Lstat(to)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case f.dryRun || f.policy == "" && (f.yes || !missing || !keypress.IsTerminal(os.Stdin)):
+		return nil
+	case f.policy == "":
+		if f.policy, err = askPolicy(c, "Write "+shownText(to)+"? quiet, careful or no", "qcn"); err != nil || f.policy == "" {
+			return err
+		}
+	}
+	from, err := policyStart(c, f.policy, true)
+	if err != nil {
+		return err
+	}
+	return writeStart(c, from, to)
 }
 
 // hookFlags are what the hook is told beside its agent.

@@ -164,7 +164,13 @@ func rootNeeds(m *crew.Member, a roots.Access, missing []roots.Root) string {
 func shellNeeds(p *config.Policy) string {
 	var parts []string
 	for _, r := range p.Shell.Rules {
-		parts = append(parts, wordNeeds(r.Approval)+": "+r.Pattern)
+		part := wordNeeds(r.Approval) + ": " + r.Pattern
+		if r.Preset != "" {
+			part = "free: preset " + r.Preset
+		}
+		if !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
 	}
 	if p.Shell.Readonly {
 		parts = append(parts, "free: programs that only read")

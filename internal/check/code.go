@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
@@ -14,9 +16,26 @@ import (
 type allowed struct {
 	words  []string
 	source string
+	preset string // that it is in
 }
 
-func (a allowed) String() string { return strings.Join(a.words, " ") }
+// String is how the policy names it.
+func (a allowed) String() string {
+	if a.preset != "" {
+		return "preset " + a.preset
+	}
+	return strconv.Quote(strings.Join(a.words, " "))
+}
+
+// firstOfEach leaves out all but the first command of a preset.
+func firstOfEach(commands []allowed) []allowed {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(commands, func(a allowed) bool {
+		again := seen[a.preset]
+		seen[a.preset] = a.preset != ""
+		return again
+	})
+}
 
 func (a allowed) reading() programs.Reading {
 	var args []programs.Word
@@ -29,19 +48,19 @@ func (a allowed) reading() programs.Reading {
 // allowedCommands are those that the policy lets run by name.
 func allowedCommands(p *config.Policy) []allowed {
 	var out []allowed
-	add := func(pattern, source string) {
+	add := func(pattern, source, preset string) {
 		if c, err := approval.CompileCommand(pattern); err == nil && len(c.Words()) > 0 {
-			out = append(out, allowed{c.Words(), source})
+			out = append(out, allowed{c.Words(), source, preset})
 		}
 	}
 	for _, r := range p.Shell.Rules {
 		if r.Approval == tool.WordAllow {
-			add(r.Pattern, r.Source)
+			add(r.Pattern, r.Source, r.Preset)
 		}
 	}
 	for _, r := range p.Rules.Rules() {
 		if target, ok := strings.CutPrefix(r.Pattern, approval.Shell+"("); ok && r.Effect == approval.Allow {
-			add(strings.TrimSuffix(target, ")"), r.Source)
+			add(strings.TrimSuffix(target, ")"), r.Source, "")
 		}
 	}
 	return out
@@ -60,12 +79,10 @@ func (l *look) writeThenRun() {
 	if source == "" || p.OS.Require {
 		return
 	}
-	for _, a := range allowedCommands(p) {
-		if a.runsFiles() {
-			l.warn(a.source, "%q runs files of the project without asking, and %s (%s) may be written without asking: "+
-				"what an agent writes there it can run. No question can help with that, the sandbox does: set sandbox.require_os_sandbox: true",
-				a, where, source)
-		}
+	for _, a := range firstOfEach(slices.DeleteFunc(allowedCommands(p), func(a allowed) bool { return !a.runsFiles() })) {
+		l.warn(a.source, "%s runs files of the project without asking, and %s (%s) may be written without asking: "+
+			"what an agent writes there it can run. No question can help with that, the sandbox does: set sandbox.require_os_sandbox: true",
+			a, where, source)
 	}
 }
 
@@ -94,9 +111,8 @@ func (l *look) gitWrites() {
 	if l.policy.OS.GitWrite {
 		return
 	}
-	for _, a := range allowedCommands(l.policy) {
-		if r := a.reading(); r.Program == "git" && !r.Complete {
-			l.warn(a.source, "%q writes to .git, which commands may not in the sandbox; set sandbox.git_write: true, or leave the rule out", a)
-		}
+	writes := func(a allowed) bool { r := a.reading(); return r.Program == "git" && !r.Complete }
+	for _, a := range firstOfEach(slices.DeleteFunc(allowedCommands(l.policy), func(a allowed) bool { return !writes(a) })) {
+		l.warn(a.source, "%s writes to .git, which commands may not in the sandbox; set sandbox.git_write: true, or leave the rule out", a)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/assent-dev/assent/tool/command"
+	"github.com/assent-dev/assent/tool/shell"
 )
 
 // The words of consent, in all their spellings.
@@ -82,7 +83,7 @@ var (
 	}, consentKeys[1:])
 
 	shellShape = mapping([]key{
-		{name: "presets", about: "readonly: programs that only read and print are free", shape: listOf(oneOf("readonly"))},
+		{name: "presets", about: "lists of commands that are free; readonly: programs that only read and print", shape: listOf(oneOf(shell.PresetNames()...))},
 		{name: "rules", about: "the first that matches decides; a deny wins wherever it stands", shape: listOf(shellRuleShape)},
 		{name: "default", about: "for commands that nothing names; default ask", shape: shellDefaultShape},
 		{name: "env", about: "names of variables that are passed on and may be set without a question", shape: texts},

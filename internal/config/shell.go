@@ -17,8 +17,9 @@ func (r *report) shell(n ast.Node, p *Policy) {
 	o := r.object(n, "shell", shellShape)
 	c := &p.Shell
 	p.HasShell = true
+	var presets []shell.Rule
 	if n, ok := o.take("presets"); ok {
-		c.Readonly = r.presets(n)
+		c.Readonly, presets = r.presets(n)
 	}
 	var rules []ast.Node
 	if n, ok := o.take("rules"); ok {
@@ -54,6 +55,7 @@ func (r *report) shell(n ast.Node, p *Policy) {
 		r.shellNetwork(n, &p.OS)
 	}
 	r.pointless(rules, p)
+	c.Rules = append(c.Rules, presets...)
 }
 
 // shellNetwork reads the older place of sandbox.network.
@@ -74,14 +76,18 @@ func (r *report) checkEnv(n ast.Node, names []string) {
 	}
 }
 
-func (r *report) presets(n ast.Node) (readonly bool) {
+// presets reads the names of lists of rules.
+func (r *report) presets(n ast.Node) (readonly bool, rules []shell.Rule) {
 	for _, item := range r.items(n, "shell.presets") {
-		if name := r.text(item, "a preset"); name != "readonly" {
-			r.problem(item, "unknown preset %q; there is readonly", name)
+		name := r.text(item, "a preset")
+		more, ok := shell.PresetRules(name, r.source(item))
+		if !ok {
+			r.problem(item, "unknown preset %q; there are %s", name, strings.Join(shell.PresetNames(), ", "))
 		}
-		readonly = true
+		readonly = readonly || name == shell.ReadonlyPreset
+		rules = append(rules, more...)
 	}
-	return readonly
+	return readonly, rules
 }
 
 func (r *report) shellRule(n ast.Node) shell.Rule {

@@ -63,7 +63,7 @@ func TestShellKeys(t *testing.T) {
 
 func TestShellProblems(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"preset":       {"shell: {presets: [all]}\n", `unknown preset "all"; there is readonly`},
+		"preset":       {"shell: {presets: [all]}\n", `unknown preset "all"; there are readonly, git, go`},
 		"no pattern":   {"shell: {rules: [{approval: ask}]}\n", "a shell rule needs a pattern"},
 		"bad pattern":  {"shell: {rules: [{pattern: 'a; b', approval: ask}]}\n", "a pattern names one command"},
 		"deny paths":   {"shell: {rules: [{pattern: rm, approval: deny, sandbox_paths: [x]}]}\n", "sandbox_paths on a deny"},

@@ -112,10 +112,17 @@ func (c *combination) narrowShell(p *Policy) {
 		c.ignore(p.File, "the shell")
 	}
 	var narrowed shell.Config
+	var presets []string
 	for _, r := range p.Shell.Rules {
 		switch r.Approval {
 		case tool.WordAllow:
-			c.ignore(r.Source, "shell rule %q: allow", r.Pattern)
+			switch {
+			case r.Preset == "":
+				c.ignore(r.Source, "shell rule %q: allow", r.Pattern)
+			case !slices.Contains(presets, r.Preset):
+				presets = append(presets, r.Preset)
+				c.ignore(p.File, "the preset %s", r.Preset)
+			}
 			continue
 		case tool.WordOnce:
 			r.Approval = tool.WordAsk

@@ -80,6 +80,7 @@ func admittedParts(r shell.Rule, admits []shell.Rule) []shell.Rule {
 			continue
 		}
 		part := r
+		part.Except = slices.Concat(r.Except, a.Except)
 		switch {
 		case theirs.Hides(mine):
 		case mine.Hides(theirs):

@@ -4,13 +4,12 @@
 //
 //	go run ./internal/quiet [-v] [-policy FILE] [PROGRAM]
 //
-// PROGRAM is bin/assent unless another is named. The policy "careful" is what assent init writes,
-// "quiet" is quiet.yaml beside this file.
+// PROGRAM is bin/assent unless another is named. The policies are the two that assent init
+// writes, careful and quiet. It fails if the quiet one asks more than once in twenty calls.
 package main
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -23,13 +22,13 @@ import (
 	"github.com/assent-dev/assent/internal/explain"
 )
 
-//go:embed quiet.yaml
-var quietPolicy []byte
+// most is how many questions in twenty calls a quiet policy may ask.
+const most = 1
 
 // A policy is one that the days are judged under.
 type policy struct {
 	name string
-	text []byte // nil for what assent init writes
+	text []byte // nil for what assent init --policy NAME writes
 }
 
 func main() {
@@ -51,7 +50,7 @@ func measure(ctx context.Context, out io.Writer, program, file string, verbose b
 	if err != nil {
 		return err
 	}
-	policies := []policy{{name: "careful"}, {"quiet", quietPolicy}}
+	policies := []policy{{name: "careful"}, {name: "quiet"}}
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -73,6 +72,9 @@ func measure(ctx context.Context, out io.Writer, program, file string, verbose b
 			t.count(d, answers)
 		}
 		t.print(out, verbose)
+		if asked := t.all().inTwenty(); p.name == "quiet" && asked > most {
+			return fmt.Errorf("the quiet policy asks %.1f questions in 20 calls, and may ask %d; the calls are listed with -v", asked, most)
+		}
 	}
 	return nil
 }
@@ -93,7 +95,7 @@ func judgeWith(ctx context.Context, program string, p policy, d day) (answers []
 	if p.text != nil {
 		err = write(file, string(p.text))
 	} else {
-		err = run(dir, program, "init")
+		err = run(dir, program, "init", "--policy", p.name)
 	}
 	if err != nil {
 		return nil, err

@@ -145,6 +145,7 @@ func TestTally(t *testing.T) {
 		"deny  x-001  curl example.org\n      the network is off\n",
 		"x      4      2       1             10.0",
 		"    2  no rule\n       git commit 1, npx vitest 1\n",
+		"    2 of   2  commands that are not known whole: no rule\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want %q in:\n%s", want, out.String())

@@ -20,6 +20,7 @@ type tally struct {
 	policy  string
 	rows    []row
 	reasons map[string]*reason
+	classes map[string]*class
 	listed  []string // what -v prints
 }
 
@@ -36,6 +37,34 @@ type reason struct {
 	programs map[string]int
 }
 
+// A class counts the calls that do the same kind of thing.
+type class struct {
+	calls, asked int
+	why          map[string]int
+}
+
+// The classes, in the order in which they are printed.
+var classes = []string{"files", "other commands", "commands that change files", "commands that talk to hosts", "commands that are not known whole"}
+
+// classOf is the class of a call.
+func classOf(c call, a explain.Answer) string {
+	at := 1
+	if c.Tool != "shell" {
+		return classes[0]
+	}
+	for _, act := range a.Acts {
+		switch {
+		case !act.Known && act.Tool == "shell" || strings.HasPrefix(act.Target, "unknown "):
+			at = max(at, 4)
+		case act.Tool == "connect":
+			at = max(at, 3)
+		case act.Tool == "write_file" || act.Tool == "delete_file":
+			at = max(at, 2)
+		}
+	}
+	return classes[at]
+}
+
 func (r row) inTwenty() float64 {
 	if r.calls == 0 {
 		return 0
@@ -45,7 +74,20 @@ func (r row) inTwenty() float64 {
 
 func (t *tally) count(d day, answers []explain.Answer) {
 	r := row{day: d.name, calls: len(answers)}
+	if t.classes == nil {
+		t.classes = map[string]*class{}
+	}
 	for i, a := range answers {
+		name := classOf(d.calls[i], a)
+		if t.classes[name] == nil {
+			t.classes[name] = &class{why: map[string]int{}}
+		}
+		cl := t.classes[name]
+		cl.calls++
+		if a.Outcome == explain.Ask {
+			cl.asked++
+			cl.why[general(a.Why, "")]++
+		}
 		switch a.Outcome {
 		case explain.Allow:
 			continue
@@ -149,26 +191,48 @@ func (t *tally) print(out io.Writer, verbose bool) {
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "%s\tcalls\tasked\tdenied\tquestions in 20\t\n", t.policy)
-	all := row{day: "all"}
-	for _, r := range t.rows {
-		all.calls, all.asked, all.denied = all.calls+r.calls, all.asked+r.asked, all.denied+r.denied
-	}
-	for _, r := range append(slices.Clone(t.rows), all) {
+	for _, r := range append(slices.Clone(t.rows), t.all()) {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.1f\t\n", r.day, r.calls, r.asked, r.denied, r.inTwenty())
 	}
 	_ = w.Flush() // it writes where the next line does
+	fmt.Fprintf(out, "\nWhat %s asks about, and why most:\n", t.policy)
+	for _, name := range classes {
+		if cl := t.classes[name]; cl != nil {
+			fmt.Fprintf(out, "%5d of %3d  %s", cl.asked, cl.calls, name)
+			if cl.asked > 0 {
+				fmt.Fprintf(out, ": %s", commonest(cl.why))
+			}
+			fmt.Fprintln(out)
+		}
+	}
 	fmt.Fprintf(out, "\nWhy %s asks, in how many calls, and for which programs most:\n", t.policy)
 	reasons := slices.SortedFunc(maps.Values(t.reasons), func(a, b *reason) int {
 		return cmp.Or(cmp.Compare(b.calls, a.calls), strings.Compare(a.text, b.text))
 	})
 	for _, r := range reasons[:min(10, len(reasons))] {
-		fmt.Fprintf(out, "%5d  %s\n       %s\n", r.calls, r.text, most(r.programs))
+		fmt.Fprintf(out, "%5d  %s\n       %s\n", r.calls, r.text, frequent(r.programs))
 	}
 	fmt.Fprintln(out)
 }
 
-// most names the programs that occur most often.
-func most(programs map[string]int) string {
+// all is the sum of the days.
+func (t *tally) all() row {
+	all := row{day: "all"}
+	for _, r := range t.rows {
+		all.calls, all.asked, all.denied = all.calls+r.calls, all.asked+r.asked, all.denied+r.denied
+	}
+	return all
+}
+
+// commonest is the reason that is given most often.
+func commonest(why map[string]int) string {
+	return slices.MinFunc(slices.Collect(maps.Keys(why)), func(a, b string) int {
+		return cmp.Or(cmp.Compare(why[b], why[a]), strings.Compare(a, b))
+	})
+}
+
+// frequent names the programs that occur most often.
+func frequent(programs map[string]int) string {
 	names := slices.SortedFunc(maps.Keys(programs), func(a, b string) int {
 		return cmp.Or(cmp.Compare(programs[b], programs[a]), strings.Compare(a, b))
 	})

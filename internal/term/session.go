@@ -171,6 +171,8 @@ func reachText(r *approval.Request, o approval.Offer) string {
 		return "exactly this"
 	case approval.Tool:
 		return "this tool"
+	case approval.Project:
+		return "run this project's own code (tests, builds, scripts)"
 	}
 	words := map[approval.Kind]string{approval.Path: "this folder", approval.Words: "this command prefix", approval.URL: "this host"}
 	var parts []string

@@ -94,20 +94,27 @@ func (b *Box) alone(policy *config.Policy) shell.Alone {
 		return not("commands may use the socket %s (%s)", b.Hold.Profile.Sockets[0].Path, b.Hold.Profile.Sockets[0].Source)
 	case b.found.Unfinished != "":
 		return not("%s", b.found.Unfinished)
+	case b.notUndone(policy) != "":
+		return not("%s", b.notUndone(policy))
 	}
+	var alone shell.Alone
 	for _, r := range policy.Roots {
 		if len(r.Suffixes) > 0 {
 			return not("root %s has files that no tool may reach: it takes only %v (%s)", r.Name, r.Suffixes, r.Source)
 		}
-		if access := notFree(r); access != "" {
-			return not("root %s does not allow to %s without asking (%s)", r.Name, access, r.Source)
+		if access := notFree(r); access != "" && alone.Asks == "" {
+			alone.Asks = fmt.Sprintf("root %s does not allow to %s without asking (%s)", r.Name, access, r.Source)
 		}
 	}
 	if open := b.found.GateOnly; len(open) > 0 {
-		return shell.Alone{Open: open[0].Path + " (" + open[0].Source + ")"}
+		alone.Open = open[0].Path + " (" + open[0].Source + ")"
 	}
-	return shell.Alone{}
+	return alone
 }
+
+// notUndone says why what a command changes could not be undone; empty if it could, or if the
+// policy does without. Commands are not undone yet, so nothing is wanted of them.
+func (b *Box) notUndone(*config.Policy) string { return "" }
 
 // notFree is what a root does not let tools do without asking, if there is something.
 func notFree(r roots.Root) roots.Access {

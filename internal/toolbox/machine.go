@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -90,6 +92,28 @@ func (m *machine) reach(c shell.Command) sandbox.Profile {
 		p.GitWrite, p.GitSource = true, "the command writes to the repository"
 	}
 	return p
+}
+
+// Private implements [shell.Sandbox]. Only bubblewrap gives a command folders of its own. Where a
+// root or the home folder lies in /tmp, what lies beside it there is taken for a person's.
+func (m *machine) Private(path string) bool {
+	if runtime.GOOS != "linux" {
+		return false
+	}
+	for _, top := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		rest, below := strings.CutPrefix(path, top+"/")
+		if !below {
+			continue
+		}
+		first, _, _ := strings.Cut(rest, "/")
+		near := func(other string) bool {
+			return sandbox.Below(filepath.Join(top, first), other) || sandbox.Below(other, path)
+		}
+		return first != "" && !near(m.world("/").Home()) &&
+			!slices.ContainsFunc(m.hold.Profile.Roots, func(r sandbox.Root) bool { return near(r.Path) }) &&
+			!slices.ContainsFunc(m.hold.Profile.Sockets, func(e sandbox.Entry) bool { return near(e.Path) })
+	}
+	return false
 }
 
 // run runs a command that was approved.

@@ -407,6 +407,10 @@ func TestJudgedAsItRuns(t *testing.T) {
 		"bash -c \"$(echo cat) a.txt\"":             "a.txt",
 		"f() { \"$@\"; }; f $(echo cat) a.txt":      "a.txt",
 		"cat $(printf '%s\\n' a.txt) | cat && cat ": "a.txt",
+		"find . -name 'a.*' | xargs cat":            "a.txt",
+		"find . -name 'a.*' -print0 | xargs -0 cat": "a.txt",
+		"find . -name 'a.*' -exec cat {} +":         "a.txt",
+		"echo a.txt > /tmp/x; cat /tmp/x":           "a.txt\n",
 	} {
 		r := w.shell(text) // strict: nobody is asked
 		if got, ok := r.Value.(shell.Result); !ok || got.Stdout != want || got.Stopped != "" {
@@ -414,8 +418,8 @@ func TestJudgedAsItRuns(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"c=$(echo touch); $c M", "eval \"$(echo touch) M\"", "c=$(echo tee); $c a.txt", "cat a.txt | xargs cat", "f=$(echo /etc/passwd); cat $f", "rm $(echo a.txt)",
-		"python3 a.txt", "f=$(echo M); > \"../$f\"",
+		"c=$(echo install); $c a.txt M", "eval \"$(echo install) a.txt M\"", "c=$(echo truncate); $c -s 0 a.txt", "cat a.txt | xargs cat", "f=$(echo /etc/passwd); cat $f", "rm $(echo a.txt)",
+		"python3 a.txt", "f=$(echo M); > \"/etc/$f\"",
 	} {
 		r := w.shell(text)
 		if got, ok := r.Value.(shell.Result); ok && got.Stopped == "" {
@@ -432,7 +436,7 @@ func TestJudgedAsItRuns(t *testing.T) {
 func TestUnknownWordsCoverLittle(t *testing.T) {
 	for _, text := range []string{
 		"sort $(echo -o b.txt) a.txt", "git $(echo -c core.pager=x log)", "head $(echo /etc/hostname)", "head -c 1 $(echo .env)", "cd $(echo /etc); head -c 1 hostname",
-		"echo x > $(echo /var/tmp/assent-outside)", "echo x > $(echo .env)", "rm -r $(echo /var/tmp/assent-outside)", "find $(echo . -exec rm a.txt ';')", "tee $(echo ../x) < a.txt",
+		"echo x > $(echo /etc/assent-outside)", "echo x > $(echo .env)", "rm -r $(echo /etc/assent-outside)", "find $(echo . -exec rm a.txt ';')", "tee $(echo /etc/x) < a.txt",
 	} {
 		w := newWorld(t, strings.ReplaceAll(runningPolicy, "default: {approval: ask}", "default: {approval: ask}\n  presets: [readonly]"))
 		w.write("proj/a.txt", "a\n")

@@ -110,11 +110,19 @@ func (d *description) network(p *config.Policy) {
 
 func (d *description) shell(p *config.Policy) {
 	d.add("commands", "the agent gets a shell")
+	var presets []string
 	for _, r := range p.Shell.Rules {
 		if r.Approval != tool.WordAllow {
 			continue
 		}
 		text := r.Pattern + " … without asking"
+		if r.Preset != "" {
+			text = "those of the preset " + r.Preset + ", without asking"
+			if slices.Contains(presets, r.Preset) {
+				continue
+			}
+			presets = append(presets, r.Preset)
+		}
 		if len(r.Paths) > 0 {
 			text += ", if it stays in " + strings.Join(r.Paths, ", ")
 		}

@@ -227,3 +227,24 @@ func (p Place) Child(rel string) (Place, error) {
 	}
 	return child, nil
 }
+
+// Protected reports whether no tool may change what lies there, whatever the root says: .git,
+// .assent and assent's own files.
+func (p Place) Protected() bool {
+	for s := p.set; s != nil; s = s.parent {
+		for _, loc := range p.locations() {
+			if s.guards(fold(loc.abs), loc.steps, Write) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// RootPath is the absolute path of the root that holds the place; empty outside of all roots.
+func (p Place) RootPath() string {
+	if p.root == nil {
+		return ""
+	}
+	return p.root.real
+}

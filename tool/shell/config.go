@@ -60,6 +60,11 @@ type Rule struct {
 	// Paths are names of roots: the rule applies only if every path among the
 	// arguments resolves into one of them. Not for a deny.
 	Paths []string
+	// Preset is the preset that the rule is one of. Such a rule allows a command, and nothing
+	// that follows from it.
+	Preset string
+	// Except are patterns of commands that the rule is not for.
+	Except []string
 	// Source is the file and line.
 	Source string
 }
@@ -82,6 +87,7 @@ type Default struct {
 type rule struct {
 	Rule
 	pattern approval.CommandPattern
+	except  []approval.CommandPattern
 }
 
 // compile checks the config and makes its patterns ready.
@@ -110,7 +116,20 @@ func (r Rule) compile() (rule, error) {
 	case r.Approval == tool.WordDeny && len(r.Paths) > 0:
 		return rule{}, errors.New("sandbox_paths on a deny would let the command run elsewhere; leave it out")
 	}
-	return rule{r, pattern}, nil
+	compiled := rule{Rule: r, pattern: pattern}
+	for _, text := range r.Except {
+		except, err := approval.CompileCommand(text)
+		if err != nil {
+			return rule{}, err
+		}
+		compiled.except = append(compiled.except, except)
+	}
+	return compiled, nil
+}
+
+// covers reports whether a rule that allows is about the command.
+func (r *rule) covers(target approval.Target) bool {
+	return r.pattern.Covers(target) && !slices.ContainsFunc(r.except, func(e approval.CommandPattern) bool { return e.Meets(target) != approval.No })
 }
 
 // Check reports what is wrong with a rule on its own.
@@ -128,11 +147,11 @@ func (c Config) Hidden() []string {
 	}
 	var out []string
 	for i, r := range rules {
-		if r.Approval == tool.WordDeny {
-			continue // a deny wins wherever it stands
+		if r.Approval == tool.WordDeny || r.Preset != "" {
+			continue // a deny wins wherever it stands, and nobody wrote the rules of a preset
 		}
 		hides := func(first rule) bool {
-			return len(first.Paths) == 0 && first.Approval != tool.WordDeny && first.pattern.Hides(r.pattern)
+			return len(first.Paths) == 0 && first.Preset == "" && first.Approval != tool.WordDeny && first.pattern.Hides(r.pattern)
 		}
 		if at := slices.IndexFunc(rules[:i], hides); at >= 0 {
 			out = append(out, fmt.Sprintf("%s: the rule for %q is never reached: the one for %q (%s) comes first",

@@ -86,7 +86,8 @@ func (r *running) untold(k int, a *approval.Act) bool {
 		if p.Cause == 0 || r.act[p.Cause-1] != k+1 || at < 0 {
 			continue
 		}
-		if shown := &r.acts[at]; (shown.Opaque || shown.Target.Unknown || p.Kind == analysis.Unknown) &&
+		// What xargs hands over is known only before, from what stands on the other side of the pipe.
+		if shown := &r.acts[at]; (shown.Opaque || shown.Target.Unknown || p.Kind == analysis.Unknown || p.Operand.Input && p.Path != "") &&
 			shown.Name == a.Name && !shown.Later && (!a.PersonOnly || shown.PersonOnly) {
 			return true
 		}

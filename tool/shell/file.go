@@ -52,6 +52,8 @@ func (j *judging) many(p *analysis.Part, act *approval.Act) {
 		}
 		one := j.places.act(accesses[p.Access], m, false)
 		switch {
+		case j.byGit(p) && j.opts.Sandbox != nil && !j.widened && j.places.at(m).Protected():
+			// It is read-only in the sandbox: where a commit has another version, git fails.
 		case j.opts.Denied != nil && j.opts.Denied(j.ctx, one):
 			j.stricter(act, one, "is denied")
 			act.PersonOnly = true
@@ -73,8 +75,12 @@ func (j *judging) many(p *analysis.Part, act *approval.Act) {
 
 // ownedByGit reports whether the file is git's own and git touches it.
 func (j *judging) ownedByGit(p *analysis.Part, match string) bool {
-	return p.Inside && p.Cause > 0 && j.script.Parts[p.Cause-1].Reading.Program == "git" &&
-		strings.HasPrefix(strings.TrimPrefix(match, p.Path)+"/", "/.git/")
+	return j.byGit(p) && strings.HasPrefix(strings.TrimPrefix(match, p.Path)+"/", "/.git/")
+}
+
+// byGit reports whether git changes what lies there.
+func (j *judging) byGit(p *analysis.Part) bool {
+	return p.Inside && p.Cause > 0 && j.script.Parts[p.Cause-1].Reading.Program == "git"
 }
 
 // stricter makes the act of many files ask because of one of them.

@@ -21,6 +21,9 @@ type Sandbox interface {
 	Alone() Alone
 	// Widened reports whether a person let this command reach further before.
 	Widened(Command) bool
+	// Private reports whether what a command sees at the path is its own, and gone with it:
+	// the sandbox's /tmp.
+	Private(path string) bool
 }
 
 // Alone is what keeps commands from running only because they are held. The zero Alone
@@ -31,6 +34,9 @@ type Alone struct {
 	// Open says which deny about files the sandbox does not hold; a command of which
 	// not every effect is known could meet it. Empty if it holds them all.
 	Open string
+	// Asks says which root asks before something is done in it. A command of which every effect
+	// is known runs if it does nothing of the kind; another could. Empty if no root asks.
+	Asks string
 }
 
 // judge turns the parts of a script into acts. If config takes the sandbox for enough, and
@@ -68,6 +74,8 @@ func (t *Tool) notHeld(in inquiry) string {
 		return alone.Not
 	case alone.Open != "" && !complete(in.script):
 		return "it may do what only the gate can refuse: " + alone.Open
+	case alone.Asks != "" && !complete(in.script):
+		return alone.Asks
 	case t.opts.Sandbox.Widened(in.command()):
 		return "it was let out of the sandbox before"
 	}
@@ -90,6 +98,9 @@ func (j *judging) free() bool {
 // heldWord is the word on a command that the sandbox alone is enough for.
 func (j *judging) heldWord() word {
 	by := fmt.Sprintf("held by the sandbox, which %s takes for enough", sourceOr(j.cfg.Default.Source))
+	if j.rootAsks {
+		return word{verdict: approval.Free, why: by} // what it does in the roots is asked
+	}
 	return word{verdict: approval.Free, why: by, allowed: by}
 }
 
@@ -99,10 +110,29 @@ func (j *judging) heldFile(act approval.Act, p *analysis.Part) approval.Act {
 	if !j.held || act.Verdict != approval.Ask || act.Secret || act.PersonOnly {
 		return act
 	}
-	if p.Path == "" || !j.places.inside(p.Path) {
+	if p.Path == "" && !j.rootAsks || p.Path != "" && !j.places.inside(p.Path) {
 		act.Verdict, act.Why = approval.Free, "the sandbox decides what is there"
 	}
 	return act
+}
+
+// privateFile lets a file pass that only the command itself sees. The host has other files by
+// these names, which it does not reach.
+func (j *judging) privateFile(act approval.Act, p *analysis.Part) approval.Act {
+	if j.opts.Sandbox == nil || j.widened || p.Path == "" || p.Elsewhere || act.Verdict != approval.Ask || act.Secret || j.places.inside(p.Path) || !j.opts.Sandbox.Private(p.Path) {
+		return act
+	}
+	act.Verdict, act.Why, act.PersonOnly = approval.Free, "the sandbox gives each command a "+privateTop(p.Path)+" of its own", false
+	return act
+}
+
+func privateTop(name string) string {
+	for _, top := range []string{"/var/tmp", "/dev/shm"} {
+		if below(name, top) {
+			return top
+		}
+	}
+	return "/tmp"
 }
 
 // named are the files that the script is known to touch.

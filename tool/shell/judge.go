@@ -35,6 +35,8 @@ type judging struct {
 	// wants it to be.
 	held     bool
 	notHeld  string
+	rootAsks bool        // a root asks before something is done in it, see [Alone]
+	widened  bool        // a person let it reach further before
 	dirPlace roots.Place // that it runs in
 	plain    bool        // git is not hardened
 }
@@ -69,6 +71,8 @@ func (t *Tool) judgeParts(in inquiry, held bool, notHeld string) *judging {
 		Tool: t, ctx: in.ctx, script: s, world: in.world, held: held, notHeld: notHeld, dirPlace: in.dir, plain: in.plain || t.opts.Run == nil,
 		act: make([]int, len(s.Parts)), places: places{set: t.roots},
 	}
+	j.rootAsks = held && t.opts.Sandbox.Alone().Asks != ""
+	j.widened = t.opts.Sandbox != nil && t.opts.Sandbox.Widened(in.command())
 	j.places.known = map[string]place{in.dir.Key(): {Place: in.dir, inside: true}}
 	for i := range s.Parts {
 		j.part(i)
@@ -88,12 +92,18 @@ func (j *judging) part(i int) {
 	case analysis.Runs:
 		j.command(i)
 	case analysis.Touches:
-		act := j.heldFile(j.file(p), p)
+		act := j.heldFile(j.privateFile(j.file(p), p), p)
 		act.Cause = j.cause(p)
 		j.add(i, j.following(act, p), "")
 	case analysis.Connects:
 		act := j.cfg.Network.Connect(p.Host, p.Port, p.TLS)
 		act.Cause = j.cause(p)
+		if p.Missing && act.Verdict == approval.Block {
+			act.Verdict, act.Why = approval.Ask, "it may fetch what is missing, and the network is off"
+			if j.opts.Sandbox != nil && !j.widened {
+				act.Verdict, act.Why = approval.Free, "the sandbox keeps it from the network: it does with what is here"
+			}
+		}
 		act.Known = act.Known || p.Operand.Text == "*" // some host that a file of its own names
 		j.add(i, act, "")
 	case analysis.Assigns:
@@ -137,6 +147,7 @@ func (j *judging) following(act approval.Act, p *analysis.Part) approval.Act {
 func (j *judging) command(i int) {
 	p := &j.script.Parts[i]
 	act := j.commandAct(p)
+	act.Project = j.project(p)
 	w := j.word(i, &act)
 	act.Verdict, act.Why = w.verdict, w.why
 	if p.Alias {

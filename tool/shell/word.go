@@ -45,7 +45,24 @@ func (j *judging) word(i int, act *approval.Act) word {
 			return asks("%s", why)
 		}
 	}
+	if j.cfg.Readonly && p.Reading.Simple && j.freeFiles(i) && j.notReadonly(p, act) == "" {
+		return word{verdict: approval.Free, why: "it only changes files that may be changed without asking"}
+	}
 	return j.fallback(p, act)
+}
+
+// freeFiles reports whether the command names files, and each of them is free.
+func (j *judging) freeFiles(i int) bool {
+	some := false
+	for k := i + 1; k < len(j.script.Parts); k++ {
+		if q := &j.script.Parts[k]; q.Cause == i+1 && q.Kind == analysis.Touches && !q.Redirect {
+			if act := j.file(q); act.Verdict != approval.Free || act.PersonOnly {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
 }
 
 // rule applies one rule, if it matches.
@@ -60,13 +77,16 @@ func (j *judging) rule(r *rule, i int, act *approval.Act) (word, bool) {
 		j.describe(r)
 		return asks("asked by %s", sourceOr(r.Source)), true
 	case tool.WordAllow:
-		if act.Away || !r.pattern.Covers(act.Target) || !j.pathsFit(r, i) {
+		if act.Away || !r.covers(act.Target) || !j.pathsFit(r, i) {
 			return word{}, false
 		}
 		if runs := j.gitRuns(p); runs != "" {
 			return asks("%s", runs), true
 		}
 		by := "allowed by " + sourceOr(r.Source)
+		if r.Preset != "" {
+			return word{verdict: approval.Free, why: fmt.Sprintf("preset %s (%s)", r.Preset, sourceOr(r.Source))}, true
+		}
 		j.describe(r)
 		return word{verdict: approval.Free, why: by, allowed: by}, true
 	}
@@ -96,6 +116,8 @@ func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
 		return "it leaves the roots"
 	case !p.Builtin && j.exposed && j.places.writable(path.Dir(j.world.Program(first))):
 		return first + " is found in a folder that tools may write"
+	case first == "go" && j.exposed:
+		return "go.mod may name another version of go, which is looked for in a folder that tools may write"
 	}
 	return ""
 }
@@ -175,7 +197,7 @@ func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
 // someRuleCovers reports whether a rule would allow the command at home.
 func (j *judging) someRuleCovers(act *approval.Act) bool {
 	return slices.ContainsFunc(j.rules, func(r rule) bool {
-		return r.Approval == tool.WordAllow && r.pattern.Covers(act.Target)
+		return r.Approval == tool.WordAllow && r.covers(act.Target)
 	})
 }
 

@@ -21,6 +21,8 @@ type command struct {
 	outside bool
 	// builtin says that no function is meant, as after `command`.
 	builtin bool
+	// direct says that nothing in its words reads its standard input before it does.
+	direct bool
 }
 
 func (c *command) name() string { return c.words[0].Text }
@@ -29,6 +31,7 @@ func (c *command) name() string { return c.words[0].Text }
 // runs.
 func (w *walker) call(n *syntax.CallExpr, redirs []*syntax.Redirect, s *state) outcome {
 	w.step()
+	w.output = nil
 	if len(n.Args) == 0 {
 		w.redirects(redirs, s, 0)
 		if len(redirs) > 0 {
@@ -48,11 +51,13 @@ func (w *walker) call(n *syntax.CallExpr, redirs []*syntax.Redirect, s *state) o
 	c.words = w.fields(make([]programs.Word, 0, len(n.Args)), n.Args, s)
 	c.stdin = w.redirects(redirs, s, part)
 	w.prefixAssigns(c, n.Assigns)
+	c.direct = len(w.parts) == part && len(n.Assigns) == 0
 	if len(c.words) == 0 { // every word expanded to nothing
 		w.parts[part-1].Words = literals([]string{""})
 		return stays(s.folders)
 	}
 	o := w.run(c)
+	w.output = w.printed(c, redirs)
 	if mayFail(redirs) {
 		o = outcome{ok: o.ok, fail: o.fail.or(s.folders)}
 	}

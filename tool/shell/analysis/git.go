@@ -92,6 +92,9 @@ func (w *walker) gitRepository(c *command, r programs.Reading, line gitLine, set
 		}
 	}
 	use := gitUseOf(line)
+	if r.Readonly { // what the table says to only read runs nothing that goes with a change
+		use.hooks, use.edits, use.remote, use.checkout = false, false, false, false
+	}
 	plain := use.plain(line).with(settings)
 	use = use.with(settings)
 	for _, s := range settings {

@@ -14,8 +14,9 @@ func (w *walker) inner(c *command, run programs.Run) {
 		s.lost = true
 	}
 	w.innerDir(c, run, s)
+	w.fromListing(c, &run)
 	at := w.at
-	at.cause, at.inner = c.part, true
+	at.cause, at.inner, at.listed = c.part, true, nil
 	at.elsewhere = at.elsewhere || run.Elsewhere
 	at.cleared = at.cleared || run.Cleared
 	at.handed = at.handed || !run.IsScript

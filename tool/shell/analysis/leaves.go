@@ -21,7 +21,7 @@ type leaves struct {
 
 // leaveAlone takes out of the matches below the part's path what the program does not open.
 func (w *walker) leaveAlone(p *Part) {
-	if w.changed || p.Access != programs.Read {
+	if w.changed || p.Access == programs.Delete {
 		return // the files that decide it may be others by then
 	}
 	if len(p.leaves.only) > 0 {
@@ -29,6 +29,9 @@ func (w *walker) leaveAlone(p *Part) {
 			_, kind := w.world.Look(name)
 			return kind == File && !matchesAny(p.leaves.only, path.Base(name))
 		})
+	}
+	if p.Access != programs.Read {
+		return
 	}
 	hidden := func(name string) bool { return strings.Contains(strings.TrimPrefix(name, p.Path), "/.") }
 	if p.leaves.visible && slices.ContainsFunc(p.Matches, hidden) && !w.exceptions(p) {

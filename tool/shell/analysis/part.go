@@ -96,6 +96,7 @@ type Part struct {
 	// For Connects.
 	Host, Port string // Host is empty if it is not known
 	TLS        bool   // it is https for certain
+	Missing    bool   // only for what is missing here; see [programs.Effect]
 
 	// For Assigns: the variable's name. Its Cause is the command that it is set
 	// for, where it is in Env too; without one it is set for all that follows.

@@ -113,6 +113,12 @@ func (w *walker) touch(p Part, target programs.Word, s *state, tree bool) {
 	if p.Access != programs.Read {
 		w.changed = true
 	}
+	if target.Below != "" && !target.Known && p.Access != programs.Write && len(s.folders.list) > 0 && !w.facts.adrift {
+		for _, dir := range s.folders.list {
+			w.touchBelow(p, target, dir)
+		}
+		return
+	}
 	if !target.Known && !target.Glob {
 		if p.Why == "" {
 			p.Why = "the file is not known"

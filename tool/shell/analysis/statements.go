@@ -166,7 +166,7 @@ func (w *walker) link(cmd *syntax.BinaryCmd, o outcome, s *state) outcome {
 		return o.or(w.stmt(cmd.Y, branch))
 	}
 	at := w.at
-	at.piped = true
+	at.piped, at.listed = true, w.pipedInto(cmd)
 	w.inside(at, func() { w.apart(func() { w.stmt(cmd.Y, branch) }) })
 	return stays(s.folders)
 }

@@ -56,6 +56,7 @@ type walker struct {
 	scripts  []ranScript
 	rounds   []span // parts of loops that were walked once
 	settings map[string]gitSettings
+	output   *listing // what the last simple command prints
 	shown    []string // variables whose values may be printed, see Script
 }
 
@@ -66,10 +67,11 @@ type place struct {
 	cause     int    // 1 + the part that runs this text, 0 for none
 	inner     bool
 	elsewhere bool
-	piped     bool // standard input is a pipe
-	test      bool // inside [[ … ]]
-	handed    bool // a program starts it: a shell there reads its text itself
-	cleared   bool // the PATH of the command is not what names are looked for in
+	piped     bool     // standard input is a pipe
+	listed    *listing // what comes through it, if that is known
+	test      bool     // inside [[ … ]]
+	handed    bool     // a program starts it: a shell there reads its text itself
+	cleared   bool     // the PATH of the command is not what names are looked for in
 }
 
 // add appends a part and returns its number: 1 + its index.

@@ -58,6 +58,9 @@ func (r *reader) does(want role, w Word, at int, byFlag bool) {
 		r.file(Write, w, at, tree, byFlag)
 	case connect:
 		r.connects(w, at, byFlag)
+	case fetch:
+		r.connects(w, at, byFlag)
+		r.last().Missing = true
 	case remote, remoteWrite:
 		r.remote(want, w, at, byFlag)
 	case code:
@@ -271,7 +274,7 @@ func joinPath(dir, file Word) Word {
 	}
 	w := file
 	w.Text = dir.Text + "/" + file.Text
-	w.Begin = ""
+	w.Begin, w.Below = "", ""
 	w.Number = false
 	switch {
 	case !dir.Known:

@@ -14,6 +14,7 @@ const (
 	link
 	into
 	connect
+	fetch       // talks to a host if something is missing here, and does without
 	remote      // host:path, or a file that is read
 	remoteWrite // host:path, or a file that is written
 	run         // a program and its arguments; as a flag: a shell command
@@ -47,6 +48,8 @@ func (v verb) String() string {
 		return "into"
 	case connect:
 		return "connect"
+	case fetch:
+		return "fetch"
 	case remote:
 		return "remote"
 	case remoteWrite:
@@ -235,6 +238,9 @@ type entry struct {
 	style    style
 	styled   bool // it names its style itself
 	preset   bool
+	tells    []string // flags with which, alone, it prints its version and ends
+	simple   bool     // it does nothing but what it does to the files that it names
+	project  bool     // runs the project's own code
 	raises   bool
 	remote   bool // what it runs runs elsewhere
 	open     string

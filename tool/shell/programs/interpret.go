@@ -75,7 +75,7 @@ func (r *reader) responses() {
 // conclude says what follows from all that was noted.
 func (r *reader) conclude() {
 	e, out := r.entry, &r.out
-	out.Raises = e.raises
+	out.Raises, out.Project = e.raises, e.project
 	if e.open != "" {
 		out.Complete = false
 	}
@@ -85,10 +85,18 @@ func (r *reader) conclude() {
 	out.Prefix = r.prefix()
 	out.Flags = r.spellings()
 	out.Plain = slices.DeleteFunc(out.Plain, func(at int) bool { return slices.Contains(out.Spelled, at) })
-	out.Readonly = e.preset && out.Known && out.Complete && !out.Raises && len(out.Runs) == 0 && len(out.Spelled) == 0 && len(out.Shows) == 0
-	for i := range out.Effects {
-		out.Readonly = out.Readonly && out.Effects[i].Kind == Read
+	out.Readonly = e.preset && out.Known && out.Complete && !out.Raises && len(out.Runs) == r.started && len(out.Shows) == 0
+	for _, at := range out.Spelled {
+		out.Readonly = out.Readonly && slices.Contains(r.starts, at)
 	}
+	for i := range out.Effects {
+		out.Readonly = out.Readonly && (out.Effects[i].Kind == Read || out.Effects[i].Missing)
+	}
+	if len(r.args) == 1 && r.args[0].Known && slices.Contains(e.tells, r.args[0].Text) {
+		out.Known, out.Complete, out.Readonly, out.Why, out.Opaque, out.Stdin = true, true, !out.Raises, "", "", false
+		out.Effects, out.Runs, out.Scripts, out.Spelled = nil, nil, nil, nil
+	}
+	out.Simple = e.simple && out.Known && out.Complete && !out.Raises && len(out.Runs) == 0 && len(out.Spelled) == 0 && len(out.Shows) == 0
 	out.Transparent = e.wraps && out.Known && out.Complete && !out.Raises && !e.remote &&
 		len(out.Runs) > 0 && len(out.Effects) == 0 && len(out.Spelled) == 0
 }

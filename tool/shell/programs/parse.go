@@ -70,7 +70,7 @@ func (p *parser) read(words []string) error {
 	if (key == "program") != (p.root == nil) {
 		return fmt.Errorf("%q does not belong here: an entry is one program line and what is below it", key)
 	}
-	if len(rest) == 0 && key != "preset" && key != "raises" && key != "elsewhere" && key != "operands" && key != "responses" {
+	if len(rest) == 0 && key != "preset" && key != "simple" && key != "project" && key != "raises" && key != "elsewhere" && key != "operands" && key != "responses" {
 		return fmt.Errorf("%s says nothing: put something behind it", key)
 	}
 	switch key {
@@ -81,6 +81,12 @@ func (p *parser) read(words []string) error {
 		return p.like(rest)
 	case "preset":
 		p.level.preset = true
+	case "simple":
+		p.level.simple = true
+	case "tells":
+		p.level.tells = rest
+	case "project":
+		p.level.project = true
 	case "raises":
 		p.level.raises = true
 	case "responses":
@@ -234,6 +240,7 @@ func (e *entry) merge(other *entry) {
 		e.style = other.style
 	}
 	e.preset = e.preset || other.preset
+	e.project = e.project || other.project
 	e.raises = e.raises || other.raises
 	e.remote = e.remote || other.remote
 	e.open = cmp.Or(e.open, other.open)
@@ -257,8 +264,8 @@ func (p *parser) fixed(words []string, to *[]fixedLine) error {
 	if err != nil {
 		return err
 	}
-	if !r.verb.isFile() && r.verb != connect || len(words) < 2 {
-		return fmt.Errorf("%q: want read, write, delete or connect, and a path", strings.Join(words, " "))
+	if !r.verb.isFile() && r.verb != connect && r.verb != fetch || len(words) < 2 {
+		return fmt.Errorf("%q: want read, write, delete, connect or fetch, and a path", strings.Join(words, " "))
 	}
 	*to = append(slices.Clip(*to), fixedLine{role: r, paths: words[1:], when: when, unpiped: unpiped, place: p.place()})
 	return nil

@@ -166,6 +166,7 @@ func (e *entry) finish(from *entry) {
 
 // inherit takes over what holds for every subcommand.
 func (e *entry) inherit(from *entry) {
+	e.project = e.project || from.project
 	if e.style == 0 {
 		e.style = from.style
 	}

@@ -24,7 +24,7 @@ func TestParseErrors(t *testing.T) {
 		"program a\n  special nobody":                         `no special function "nobody"`,
 		"program a\n  like b":                                 "like b: there is no such entry",
 		"program a\n  like a":                                 "too many entries are like one another",
-		"program a\n  fixed text x":                           "want read, write, delete or connect",
+		"program a\n  fixed text x":                           "want read, write, delete, connect or fetch",
 		"program a\n  prefix two":                             "prefix takes one number",
 		"program a\n  sub x\n    preset\n  sub x\n    preset": "subcommand x stands twice",
 		"program a\n  sub x\n    frob x":                      `fuzz.txt:3: "frob"`,

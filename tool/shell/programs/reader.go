@@ -32,6 +32,8 @@ type reader struct {
 	roles    []role // of the operands, once they are assigned
 	cleared  bool   // its command has an empty environment
 	late     []Run  // commands that a special function found
+	starts   []int  // arguments that start a command and do nothing else (find -exec)
+	started  int    // how many commands a program starts that otherwise only reads
 	name     string // as the program was called
 	out      Reading
 

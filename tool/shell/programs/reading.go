@@ -42,6 +42,9 @@ type Effect struct {
 	Port string
 	// TLS says that the connection is https for certain.
 	TLS bool
+	// Missing says that it connects only for what is missing here, and does without where it
+	// cannot (go list).
+	Missing bool
 	// ByFlag says that a flag causes it, and not what the program is for: it is
 	// covered only by an allow that spells the flag.
 	ByFlag bool
@@ -73,6 +76,17 @@ type Run struct {
 	Elsewhere bool
 }
 
+// A Listing is what find prints: paths of what lies at or below a folder.
+type Listing struct {
+	// Below is the folder, as each path begins; a word that is not Known if the output is
+	// something else.
+	Below Word
+	// Name is a pattern for the last part of each path; empty for any.
+	Name string
+	// Zero says that a zero byte ends each path, and not a newline.
+	Zero bool
+}
+
 // An Assignment sets a variable in the environment of a command.
 type Assignment struct {
 	Name  string
@@ -97,10 +111,13 @@ type Reading struct {
 	Known bool
 	// Why says what was not understood; empty if Known.
 	Why string
-	// Readonly says that the read-only preset covers it: the program is in the
-	// preset, and every word is recognised and does no more than read files and
-	// print. Its file effects are judged on their own.
+	// Readonly says that the read-only preset covers it: the table says that the
+	// program only reads, and every word is recognised and does no more than read files and
+	// print. Its file effects are judged on their own, and so are the commands that it starts.
 	Readonly bool
+	// Simple says that it does nothing but what it does to the files that it names, so that
+	// it is as free as that (mkdir, tee).
+	Simple bool
 	// Complete says that Effects and Runs are all it does. False for what runs
 	// the project's own code (make, npm test), whose effects are open.
 	Complete bool
@@ -127,11 +144,15 @@ type Reading struct {
 	// Stdin says that what arrives on standard input is code for a shell
 	// (`sh`, `bash -s`): the caller knows whether that is literal text.
 	Stdin bool
+	// Lists is set if all that it prints are paths of files (find).
+	Lists Listing
 	// Scripts are files that it runs as code (bash x.sh, python x.py, make -f).
 	Scripts []Word
 	// Shows are the variables of the environment whose values it prints; an empty name
 	// stands for all of them.
 	Shows []string
+	// Project says that it runs the project's own code: its tests, builds and scripts.
+	Project bool
 	// Raises says that it takes more rights than the caller has (sudo, doas).
 	Raises bool
 }

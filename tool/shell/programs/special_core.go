@@ -140,6 +140,9 @@ func finishPs(r *reader) {
 		if isFlags && !strings.HasPrefix(w.Text, "-") && (!w.Known || strings.Contains(w.Text, "e")) || w.Text == "-E" {
 			r.shows("")
 		}
+		if !w.Known || strings.Contains(w.Text, "env") { // the column of later versions
+			r.shows("")
+		}
 	}
 }
 

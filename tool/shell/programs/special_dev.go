@@ -31,6 +31,10 @@ func devSpecial(name string) (special, bool) {
 		return special{after: gitConfig}, true
 	case "goPackages":
 		return special{after: goPackages}, true
+	case "goList":
+		return special{after: goList}, true
+	case "gofmt":
+		return special{after: gofmt}, true
 	case "clangFormat":
 		return special{after: clangFormatStyle}, true
 	case "hyphenIsCode":
@@ -151,6 +155,25 @@ func goPackages(r *reader) {
 		case strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "."):
 			folder := strings.TrimSuffix(strings.TrimSuffix(w.Text, "..."), "/")
 			r.file(Read, Literal(cmp.Or(folder, "/")), at, false, false)
+		}
+	}
+}
+
+// goList knows that the versions of main packages come from git, which go asks: what a
+// repository makes git run, it runs here too.
+func goList(r *reader) {
+	goPackages(r)
+	if u := r.used("-m"); u == nil || strings.Contains(r.args[u.at].Text, "=") { // modules need no git
+		r.runs(Run{Words: []Word{Literal("git"), Literal("status"), Literal("--porcelain")}})
+		r.started++
+	}
+}
+
+// gofmt takes from a folder only what ends in .go.
+func gofmt(r *reader) {
+	for i := range r.out.Effects {
+		if r.out.Effects[i].Tree {
+			r.out.Effects[i].Only = []string{"*.go"}
 		}
 	}
 }

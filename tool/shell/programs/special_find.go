@@ -110,6 +110,7 @@ func (r *reader) findExec(i int) int {
 		words[len(words)-1].Many = true
 	}
 	r.use(r.entry.long[name], i, Word{}, false)
+	r.starts, r.started = append(r.starts, i), r.started+1
 	if len(words) == 0 {
 		r.doubt(name + " has no command")
 		return end - i + 1
@@ -135,8 +136,60 @@ func (r *reader) found(w Word, action string) Word {
 		begin = "./"
 	default:
 		begin = r.commonFolder()
+		if w.Text == "{}" && !r.followsLinks() {
+			return Word{Text: w.Text, Begin: begin, Below: begin, Name: r.commonName()}
+		}
 	}
 	return Word{Text: w.Text, Begin: begin}
+}
+
+// followsLinks reports whether find goes through links, so that what it finds may lie anywhere.
+func (r *reader) followsLinks() bool {
+	for _, w := range r.args {
+		if !w.Known || w.Text == "-L" || w.Text == "-follow" || w.Text == "-files0-from" {
+			return true
+		}
+	}
+	return false
+}
+
+// commonName is a pattern for the names of all that find finds; empty if there is none. It
+// reads only what find and path.Match read alike.
+func (r *reader) commonName() string {
+	name := ""
+	for i, w := range r.args {
+		switch w.Text {
+		case "!", "-not", "-o", "-or", ",", "(", ")":
+			return ""
+		case "-name":
+			if i+1 < len(r.args) && plainWords(strings.ReplaceAll(r.args[i+1].Text, "*", ""), "") {
+				name = r.args[i+1].Text
+			}
+		}
+	}
+	return name
+}
+
+// lists says what find prints, if that is only paths.
+func (r *reader) lists() {
+	list := Listing{Below: Literal(r.commonFolder()), Name: r.commonName()}
+	if list.Below.Text == "" || r.followsLinks() || len(r.late) > 0 {
+		return
+	}
+	printed := 0
+	for _, w := range r.args {
+		switch w.Text {
+		case "-ls", "-printf", "-fprint", "-fprint0", "-fls", "-fprintf", "-D":
+			return
+		case "-print":
+			printed |= 1
+		case "-print0":
+			printed |= 2
+		}
+	}
+	if list.Zero = printed == 2; printed < 3 && !r.quits {
+		r.out.Lists = list
+	}
 }
 
 // commonFolder is what every path that find prints begins with; empty if there
@@ -153,6 +206,7 @@ func (r *reader) commonFolder() string {
 
 // runFound adds the commands of -exec, with the working folder they have.
 func runFound(r *reader) {
+	r.lists()
 	for _, c := range r.late {
 		dir := c.Dir
 		r.runs(c)

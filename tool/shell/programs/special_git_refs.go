@@ -7,12 +7,12 @@ func gitRefs(r *reader) {
 	switch r.out.Sub[0] {
 	case "branch":
 		lists := r.usesAny("--list", "--contains")
-		if r.usesAny("--delete", "--set-upstream-to") || len(r.operands) > 0 && !lists {
+		if r.usesAny("--delete", "-D", "--move", "-M", "--copy", "-C", "--force", "--unset-upstream", "--set-upstream-to") || len(r.operands) > 0 && !lists {
 			r.open("changes the branches of the repository")
 		}
 	case "tag":
 		lists := r.usesAny("--list", "-n", "--contains")
-		if r.usesAny("--delete") || len(r.operands) > 0 && !lists {
+		if r.usesAny("--delete", "--force", "--annotate") || len(r.operands) > 0 && !lists {
 			r.open("changes the tags of the repository")
 		}
 	case "symbolic-ref":

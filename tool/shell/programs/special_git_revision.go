@@ -34,9 +34,12 @@ func gitGrep(r *reader) {
 		r.plain(operands[0])
 		operands = operands[1:]
 	}
-	dashes := r.dashes()
+	dashes, before := r.dashes(), len(r.out.Effects)
 	for _, at := range operands {
 		r.gitOperand(at, at > dashes)
+	}
+	if len(r.out.Effects) == before {
+		r.file(Read, Literal("."), -1, true, false) // it prints lines of any file
 	}
 }
 

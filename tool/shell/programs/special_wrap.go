@@ -90,10 +90,13 @@ func finishXargs(r *reader) {
 	marks := r.marks()
 	for _, mark := range marks {
 		command.Words = replaced(command.Words, mark)
+		for i := range command.Words {
+			command.Words[i].Input = command.Words[i].Input || !command.Words[i].Known && command.Words[i].Text == mark
+		}
 	}
 	// Of flags that exclude each other xargs obeys the last.
 	if len(marks) == 0 || r.used("-n") != nil || r.used("-L") != nil || r.used("-l") != nil {
-		command.Words = append(command.Words[:len(command.Words):len(command.Words)], Word{Text: "…", Many: true})
+		command.Words = append(command.Words[:len(command.Words):len(command.Words)], Word{Text: "…", Many: true, Input: true})
 	}
 }
 

@@ -51,6 +51,35 @@ func checkSubs(t *testing.T, e *entry) {
 	}
 }
 
+// What is marked to only read says nothing else about itself.
+func TestReadersOnlyRead(t *testing.T) {
+	var check func(e *entry)
+	check = func(e *entry) {
+		if e.preset && e.open == "" && (e.raises || e.remote || e.stdin || e.project || e.simple) { // open is never free
+			t.Errorf("%s is marked to only read, and does more", e.name)
+		}
+		for _, line := range slices.Concat(e.fixed, e.defaults) {
+			if e.preset && len(line.when.flags) == 0 && line.role.verb.harmful() && line.role.verb != fetch {
+				t.Errorf("%s is marked to only read, and always does %s", e.name, line.role.verb)
+			}
+		}
+		for _, sub := range e.subs {
+			if err := sub.ready(); err != nil {
+				t.Fatal(err)
+			}
+			check(sub)
+		}
+	}
+	readers := 0
+	for _, e := range entries(t) {
+		check(e)
+		if e.preset {
+			readers++
+		}
+	}
+	t.Logf("%d programs only read", readers)
+}
+
 // entries returns every entry, in the order of their names.
 func entries(t testing.TB) []*entry {
 	t.Helper()

@@ -15,6 +15,11 @@ type Word struct {
 	// Many says that an unknown word may turn out to be none, or several. A
 	// quoted expansion is one word whatever its value.
 	Many bool
+	// Below is a folder: an unknown word is the path of something that lies at or below it, or
+	// several if Many. Name is a pattern for the last part of the path; empty for any.
+	Below, Name string
+	// Input says that the word stands for what is read from standard input (xargs).
+	Input bool
 	// Number says that an unknown word is made of digits, such as $? and $#.
 	Number bool
 }

@@ -1,0 +1,32 @@
+package term
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// A command that runs the project's code offers one answer for all of it, and says which rule
+// that is.
+func TestOfferOfProjectCode(t *testing.T) {
+	r := &approval.Request{
+		Acts: []approval.Act{{Name: approval.Shell, Target: approval.CommandTarget("make"), Project: "/home/me/proj"}}, Open: []int{0},
+		Offers: []approval.Offer{
+			{Reach: approval.Exact, Allow: []string{"allow shell(= make)"}, Acts: []int{0}},
+			{Reach: approval.Project, Allow: []string{"allow project_code(/home/me/proj)"}, Acts: []int{0}},
+		},
+	}
+	var text strings.Builder
+	for _, row := range offerRows(r, approval.Allow, 1, 80) {
+		for _, span := range row {
+			text.WriteString(span.text)
+		}
+		text.WriteString("\n")
+	}
+	for _, want := range []string{"▸ 2 run this project's own code (tests, builds, scripts)", "allow project_code(/home/me/proj)"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in:\n%s", want, text.String())
+		}
+	}
+}
