@@ -78,7 +78,7 @@ var table = map[string]line{
 		"approval", "internal/config", "internal/override", "internal/realpath", "internal/trust", "sandbox", "tool/roots", "tool/shell",
 	}},
 	"internal/setup/open": {inside: []string{
-		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/setup", "internal/toolbox", "present",
+		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/setup", "internal/toolbox", "present",
 		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/roots",
 	}},
 
@@ -94,6 +94,7 @@ var table = map[string]line{
 	"internal/plot":      {inside: []string{"present"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
 	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/plot", "internal/rulebook"}},
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
+	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox"}},
 	"internal/toolbox": {inside: append([]string{
 		"approval", "internal/config", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "tool", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",

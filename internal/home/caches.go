@@ -1,0 +1,345 @@
+package home
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/sandbox"
+)
+
+// caches shows the parts of the user's caches that hold packages and nothing else, and tells the
+// programs how to read them. What they add goes to a cache of the project's own: see [Fill] and
+// config.Caches.
+//
+// Of Go's module cache that is what a proxy would serve; the clones beside it may have
+// passwords in their addresses. Of npm's and cargo's it is what is named by its content or its
+// version. pip's is not shown: pip asks the index before it uses what it has, so without the
+// network the cache is of no use, and its entries may hold the headers of requests.
+func (u User) caches(t *config.HomeTools, network sandbox.Network) {
+	read := func(dir string) bool {
+		real, ok := folder(dir)
+		if ok {
+			t.Read = append(t.Read, sandbox.Entry{Path: real, Source: "home: tools, a cache"})
+		}
+		return ok
+	}
+	u.goCache(t, network, read)
+	read(filepath.Join(u.Home, npmContent))
+	for _, name := range []string{"cache", "src"} {
+		read(filepath.Join(u.Home, cargoRegistry, name))
+	}
+	indexes, _ := filepath.Glob(escape(filepath.Join(u.Home, cargoRegistry, "index")) + "/*/.cache")
+	for _, index := range indexes {
+		read(index)
+	}
+	if !network.On {
+		// What is cached is used as it is, and what is not fails at once.
+		for name, value := range map[string]string{"prefer_offline": "true", "fetch_retries": "0", "audit": "false", "fund": "false", "update_notifier": "false"} {
+			t.Env["npm_config_"+name] = value
+		}
+		t.Env["CARGO_NET_OFFLINE"] = "true"
+		t.Env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+	}
+}
+
+const (
+	npmContent    = ".npm/_cacache/content-v2"
+	npmIndex      = ".npm/_cacache/index-v5"
+	cargoRegistry = ".cargo/registry"
+)
+
+// goCache makes the user's module cache the first proxy. Modules are checked against go.sum as
+// always. Without the network they can come from that cache alone, where they were checked
+// when they were downloaded, so the checksum database, which could not be reached, is not asked.
+func (u User) goCache(t *config.HomeTools, network sandbox.Network, read func(string) bool) {
+	settings := u.read(".config/go/env")
+	get := func(name string) string {
+		value := u.Env(name)
+		for line := range strings.Lines(settings) {
+			if rest, ok := strings.CutPrefix(line, name+"="); ok && value == "" {
+				value = strings.TrimSpace(rest)
+			}
+		}
+		return value
+	}
+	mod := get("GOMODCACHE")
+	if mod == "" {
+		top, _, _ := strings.Cut(get("GOPATH"), string(filepath.ListSeparator))
+		if top == "" {
+			top = filepath.Join(u.Home, "go")
+		}
+		mod = filepath.Join(top, "pkg", "mod")
+	}
+	var proxies []string
+	if download := filepath.Join(mod, "cache", "download"); filepath.IsAbs(mod) && read(download) {
+		proxies = append(proxies, (&url.URL{Scheme: "file", Path: download}).String())
+	}
+	if !network.On {
+		t.Env["GOPROXY"] = strings.Join(append(proxies, "off"), ",")
+		t.Env["GOSUMDB"] = "off"
+		return
+	}
+	own := get("GOPROXY")
+	if own == "" {
+		own = "https://proxy.golang.org,direct"
+	}
+	for _, proxy := range strings.FieldsFunc(own, func(c rune) bool { return c == ',' || c == '|' }) {
+		if _, ok := address(proxy); ok || proxy == "direct" || proxy == "off" {
+			proxies = append(proxies, proxy)
+		}
+	}
+	t.Env["GOPROXY"] = strings.Join(proxies, ",")
+}
+
+// Fill puts into a project's own caches, which the profile names, links to what the user's
+// caches have and the profile shows. It is done before a command runs; what fails is left out,
+// and the program loads it again if it can.
+//
+// The project's commands can write there, so nothing is followed that they may have put in the
+// way: everything goes through an [os.Root].
+func Fill(p sandbox.Profile) {
+	if own := p.Env.Set["npm_config_cache"]; own != "" && uses(p, "package.json") {
+		fillNpm(p, own)
+	}
+	if own := p.Env.Set["CARGO_HOME"]; own != "" && uses(p, "Cargo.toml") {
+		fillCargo(p, own)
+	}
+}
+
+// uses reports whether a project in the roots has a file of the name.
+func uses(p sandbox.Profile, name string) bool {
+	for _, r := range p.Roots {
+		for _, depth := range []string{"/", "/*/", "/*/*/"} {
+			if found, _ := filepath.Glob(escape(r.Path) + depth + name); r.Guarded && len(found) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// shown returns the read-only root of the profile whose path ends so.
+func shown(p sandbox.Profile, suffix string) []string {
+	var out []string
+	for _, r := range p.Roots {
+		if matched, _ := filepath.Match("*/"+suffix, tail(r.Path, strings.Count(suffix, "/")+2)); matched && r.Mode == sandbox.ReadOnly && !r.Guarded {
+			out = append(out, r.Path)
+		}
+	}
+	return out
+}
+
+// tail returns the last parts of a path.
+func tail(path string, parts int) string {
+	all := strings.Split(path, "/")
+	return strings.Join(all[max(0, len(all)-parts):], "/")
+}
+
+// fillCargo links crates: files of the cache and the index, folders of sources.
+func fillCargo(p sandbox.Profile, own string) {
+	root, within, _, err := openOwn(p, own)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	for _, name := range []string{"cache", "src"} {
+		for _, dir := range shown(p, cargoRegistry+"/"+name) {
+			linkAll(root, dir, within+"/registry/"+name, 2)
+		}
+	}
+	for _, dir := range shown(p, cargoRegistry+"/index/*/.cache") {
+		index := within + "/registry/index/" + filepath.Base(filepath.Dir(dir))
+		linkAll(root, dir, index+"/.cache", 4)
+		config := readSmall(filepath.Join(filepath.Dir(dir), "config.json"))
+		if config != "" && !strings.Contains(config, "@") && !opaque(config) {
+			_ = create(root, index+"/config.json", config) // it may be there
+		}
+	}
+}
+
+// openOwn opens the writable root that holds a cache, and returns where in it the cache is. The
+// root is a mount for the commands inside: they cannot put a link in its place.
+func openOwn(p sandbox.Profile, cache string) (root *os.Root, within, beside string, err error) {
+	for _, r := range p.Roots {
+		if r.Mode == sandbox.ReadWrite && !r.Guarded && r.Path != cache && sandbox.Below(r.Path, cache) {
+			root, err = os.OpenRoot(r.Path)
+			return root, strings.TrimPrefix(cache, r.Path+"/"), r.Path, err
+		}
+	}
+	return nil, "", "", fs.ErrNotExist
+}
+
+// create makes a file. What is there already is not opened: it may be a pipe.
+func create(root *os.Root, name, text string) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// linkAll links what lies in a folder into the project's own, so many levels deep: folders above
+// are made, what is there already stays.
+func linkAll(root *os.Root, dir, own string, levels int) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || root.MkdirAll(own, 0o700) != nil {
+		return
+	}
+	for _, e := range entries {
+		from, to := filepath.Join(dir, e.Name()), filepath.Join(own, e.Name())
+		if e.IsDir() && levels > 1 {
+			linkAll(root, from, to, levels-1)
+		} else {
+			_ = root.Symlink(from, to) // it may be there
+		}
+	}
+}
+
+// fillNpm writes npm's index anew without what belongs to requests, and links the contents.
+func fillNpm(p sandbox.Profile, own string) {
+	contents := shown(p, npmContent)
+	root, within, beside, err := openOwn(p, own)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	if len(contents) == 0 {
+		return
+	}
+	theirs := filepath.Dir(contents[0])
+	// npm makes each file in tmp first, so that folder tells whether something was added. The
+	// stamp lies where no command can write.
+	stamp, now := beside+".filled", modified(filepath.Join(theirs, "tmp"))
+	if now == "" || readSmall(stamp) == now {
+		return
+	}
+	index := filepath.Join(theirs, path.Base(npmIndex))
+	_ = filepath.WalkDir(index, func(file string, e fs.DirEntry, err error) error {
+		rel, relErr := filepath.Rel(index, file)
+		if err != nil || relErr != nil || !e.Type().IsRegular() {
+			return nil
+		}
+		bucket := filepath.Join(within, "_cacache", path.Base(npmIndex), rel)
+		if _, err := root.Lstat(bucket); err == nil {
+			return nil
+		}
+		text, links := npmBucket(readSmall(file))
+		if text == "" || create(root, bucket, text) != nil {
+			return nil
+		}
+		for _, link := range links {
+			to := filepath.Join(within, "_cacache", path.Base(npmContent), link)
+			if root.MkdirAll(filepath.Dir(to), 0o700) == nil {
+				_ = root.Symlink(filepath.Join(contents[0], link), to) // it may be there
+			}
+		}
+		return nil
+	})
+	_ = os.WriteFile(stamp, []byte(now), 0o600) // otherwise it is done again
+}
+
+// modified is when a folder was changed; nothing if there is none.
+func modified(dir string) string {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return ""
+	}
+	return info.ModTime().String()
+}
+
+// An npmEntry is a line of npm's index.
+type npmEntry struct {
+	Key       string         `json:"key"`
+	Integrity string         `json:"integrity"`
+	Time      int64          `json:"time"`
+	Size      int64          `json:"size"`
+	Metadata  map[string]any `json:"metadata"`
+}
+
+// npmHeaders are those of an answer that npm needs to use it again.
+var npmHeaders = []string{"cache-control", "content-type", "date", "etag", "last-modified", "age", "expires", "content-encoding"}
+
+// npmBucket writes a file of the index anew and returns where the contents are. Of a request
+// nothing is kept but its address and what it accepts, and none of an address that could hold a
+// secret.
+func npmBucket(text string) (string, []string) {
+	var out strings.Builder
+	var links []string
+	for line := range strings.SplitSeq(text, "\n") {
+		_, body, ok := strings.Cut(line, "\t")
+		var e npmEntry
+		if !ok || json.Unmarshal([]byte(body), &e) != nil || e.Integrity == "" {
+			continue
+		}
+		at, known := strings.CutPrefix(e.Key, "make-fetch-happen:request-cache:")
+		link, content := contentOf(e.Integrity)
+		if !known || !content || !packageAddress(at) {
+			continue
+		}
+		e.Metadata = cleanMetadata(at, e.Metadata)
+		var data bytes.Buffer
+		enc := json.NewEncoder(&data)
+		enc.SetEscapeHTML(false)
+		if enc.Encode(e) != nil {
+			continue
+		}
+		clean := strings.TrimSuffix(data.String(), "\n")
+		fmt.Fprintf(&out, "\n%x\t%s", sha1.Sum([]byte(clean)), clean)
+		links = append(links, link)
+	}
+	return out.String(), links
+}
+
+// packageAddress reports whether the address of a package holds no secret. Names of packages
+// may be long, and encoded.
+func packageAddress(at string) bool {
+	u, err := url.Parse(at)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+}
+
+// cleanMetadata keeps what npm compares before it uses an answer again.
+func cleanMetadata(at string, from map[string]any) map[string]any {
+	keep := func(part string, names ...string) map[string]any {
+		had, _ := from[part].(map[string]any)
+		out := map[string]any{}
+		for _, name := range names {
+			if v, ok := had[name].(string); ok {
+				out[name] = v
+			}
+		}
+		return out
+	}
+	out := map[string]any{"url": at, "options": map[string]any{"compress": true}, "reqHeaders": keep("reqHeaders", "accept"), "resHeaders": keep("resHeaders", npmHeaders...)}
+	if t, ok := from["time"].(float64); ok {
+		out["time"] = t
+	}
+	return out
+}
+
+// contentOf is where npm keeps a content, below its folder.
+func contentOf(integrity string) (string, bool) {
+	first, _, _ := strings.Cut(integrity, " ")
+	algorithm, digest, ok := strings.Cut(first, "-")
+	sum, err := base64.StdEncoding.DecodeString(digest)
+	if !ok || err != nil || algorithm != "sha512" && algorithm != "sha1" && algorithm != "sha256" || len(sum) < 16 {
+		return "", false
+	}
+	name := hex.EncodeToString(sum)
+	return filepath.Join(algorithm, name[:2], name[2:4], name[4:]), true
+}
