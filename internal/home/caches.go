@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/internal/config"
@@ -37,9 +38,7 @@ func (u User) caches(t *config.HomeTools, network sandbox.Network) {
 	}
 	u.goCache(t, network, read)
 	read(filepath.Join(u.Home, npmContent))
-	for _, name := range []string{"cache", "src"} {
-		read(filepath.Join(u.Home, cargoRegistry, name))
-	}
+	read(filepath.Join(u.Home, cargoRegistry, "cache"))
 	indexes, _ := filepath.Glob(escape(filepath.Join(u.Home, cargoRegistry, "index")) + "/*/.cache")
 	for _, index := range indexes {
 		read(index)
@@ -89,6 +88,7 @@ func (u User) goCache(t *config.HomeTools, network sandbox.Network, read func(st
 	if !network.On {
 		t.Env["GOPROXY"] = strings.Join(append(proxies, "off"), ",")
 		t.Env["GOSUMDB"] = "off"
+		t.Env["GONOPROXY"] = "none" // private modules are in that cache too
 		return
 	}
 	own := get("GOPROXY")
@@ -147,17 +147,15 @@ func tail(path string, parts int) string {
 	return strings.Join(all[max(0, len(all)-parts):], "/")
 }
 
-// fillCargo links crates: files of the cache and the index, folders of sources.
+// fillCargo links the packed crates and the entries of the index. cargo unpacks them itself.
 func fillCargo(p sandbox.Profile, own string) {
 	root, within, _, err := openOwn(p, own)
 	if err != nil {
 		return
 	}
 	defer root.Close()
-	for _, name := range []string{"cache", "src"} {
-		for _, dir := range shown(p, cargoRegistry+"/"+name) {
-			linkAll(root, dir, within+"/registry/"+name, 2)
-		}
+	for _, dir := range shown(p, cargoRegistry+"/cache") {
+		linkAll(root, dir, within+"/registry/cache", 2)
 	}
 	for _, dir := range shown(p, cargoRegistry+"/index/*/.cache") {
 		index := within + "/registry/index/" + filepath.Base(filepath.Dir(dir))
@@ -194,12 +192,18 @@ func create(root *os.Root, name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// linkAll links what lies in a folder into the project's own, so many levels deep: folders above
-// are made, what is there already stays.
+// linkAll links what lies in a folder into the project's own, so many levels deep. What is there
+// already stays, but for links to what the user has no longer: cargo could not write there.
 func linkAll(root *os.Root, dir, own string, levels int) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || root.MkdirAll(own, 0o700) != nil {
 		return
+	}
+	old, _ := fs.ReadDir(root.FS(), own)
+	for _, o := range old {
+		if o.Type()&fs.ModeSymlink != 0 && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == o.Name() }) {
+			_ = root.Remove(filepath.Join(own, o.Name()))
+		}
 	}
 	for _, e := range entries {
 		from, to := filepath.Join(dir, e.Name()), filepath.Join(own, e.Name())

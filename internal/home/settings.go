@@ -30,6 +30,7 @@ func (u User) settings(t *config.HomeTools) {
 	for _, file := range []string{".gitconfig", ".config/git/config"} {
 		u.git(t, filepath.Join(u.Home, file), 0)
 	}
+	t.Files = slices.DeleteFunc(t.Files, func(f sandbox.HomeFile) bool { return f.Text == "" && f.Target == "" })
 	add(".npmrc", lines(u.read(".npmrc"), npmLine))
 	for _, file := range []string{".config/pip/pip.conf", ".pip/pip.conf"} {
 		add(file, lines(u.read(file), new(pipReader).line))
@@ -132,17 +133,19 @@ func (u User) git(t *config.HomeTools, file string, depth int) {
 	if !ok || depth > maxIncludes || !sandbox.Below(u.Home, file) || slices.ContainsFunc(t.Files, known) {
 		return
 	}
+	at := len(t.Files) // its place is taken first: a file may include itself
+	t.Files = append(t.Files, sandbox.HomeFile{Path: file, Source: source})
 	var b strings.Builder
 	for _, s := range settings {
 		switch {
 		case s.IsInclude():
-			at := s.Value
-			if rest, ok := strings.CutPrefix(at, "~/"); ok {
-				at = filepath.Join(u.Home, rest)
-			} else if !filepath.IsAbs(at) {
-				at = filepath.Join(filepath.Dir(file), at)
+			included := s.Value
+			if rest, ok := strings.CutPrefix(included, "~/"); ok {
+				included = filepath.Join(u.Home, rest)
+			} else if !filepath.IsAbs(included) {
+				included = filepath.Join(filepath.Dir(file), included)
 			}
-			u.git(t, filepath.Clean(at), depth+1)
+			u.git(t, filepath.Clean(included), depth+1)
 		case !slices.Contains(gitKeys, s.Key) || opaque(s.Value) && !isName(s.Key):
 			continue
 		}
@@ -155,9 +158,7 @@ func (u User) git(t *config.HomeTools, file string, depth int) {
 			fmt.Fprintf(&b, "[%s%s]\n\t%s = \"%s\"\n", section, sub, key, gitQuote.Replace(s.Value))
 		}
 	}
-	if b.Len() > 0 {
-		t.Files = append(t.Files, sandbox.HomeFile{Path: file, Text: b.String(), Source: source})
-	}
+	t.Files[at].Text = b.String()
 }
 
 // isName reports whether a setting is somebody's name, or a folder's: those may be long.
