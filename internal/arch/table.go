@@ -121,7 +121,7 @@ var table = map[string]line{
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
-	"cmd/assent-shell": {inside: []string{"tool/shell/inside"}},
+	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "tool/shell/inside"}},
 	"cmd/assent-hook":  {inside: []string{"approval", "internal/agents/hook", "store"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/assent-dev/assent/internal/config"
@@ -75,23 +76,31 @@ func lines(text string, keep func(line string) string) string {
 	return b.String()
 }
 
+// expression compiles a regular expression when it is needed: most processes never do.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// maxValue is the length of the longest value that is shown.
+const maxValue = 300
+
 // plain is a value that names neither a program nor a file and is too short for a key: words,
 // numbers, lists of them.
-var plain = regexp.MustCompile(`^[A-Za-z0-9@*!^~ ._,:|+-]{1,200}$`)
+var plain = expression(`^[A-Za-z0-9@*!^~ ._,:|+-]+$`)
 
 var (
-	tokens = regexp.MustCompile(`[A-Za-z0-9_]{16,}|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-`)
-	digits = regexp.MustCompile(`[0-9].*[0-9]`)
+	tokens = expression(`[A-Za-z0-9_]{16,}|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-`)
+	digits = expression(`[0-9].*[0-9]`)
 )
 
 // opaque reports whether a part of the text could be a token: long, of letters and digits.
 func opaque(text string) bool {
-	return slices.ContainsFunc(tokens.FindAllString(text, -1), func(t string) bool { return len(t) >= 32 || digits.MatchString(t) })
+	return slices.ContainsFunc(tokens().FindAllString(text, -1), func(t string) bool { return len(t) >= 32 || digits().MatchString(t) })
 }
 
 // word returns the value if it is a plain one.
 func word(value string) (string, bool) {
-	return value, plain.MatchString(value) && !opaque(value)
+	return value, len(value) <= maxValue && plain().MatchString(value) && !opaque(value)
 }
 
 // address returns the value if it is an address without a user, a password, a query or
@@ -179,13 +188,13 @@ var npmKeys = map[string]check{
 	"install-strategy": word, "lockfile-version": word, "bin-links": word, "init-license": word, "init-version": word, "init-author-name": word,
 }
 
-var npmScope = regexp.MustCompile(`^@[a-z0-9~][a-z0-9._~-]{0,60}:registry$`)
+var npmScope = expression(`^@[a-z0-9~][a-z0-9._~-]{0,60}:registry$`)
 
 func npmLine(line string) string {
 	key, value, ok := strings.Cut(line, "=")
 	key, value = strings.TrimSpace(key), strings.Trim(strings.TrimSpace(value), `"'`)
 	allowed := npmKeys[key]
-	if npmScope.MatchString(key) {
+	if npmScope().MatchString(key) {
 		allowed = address
 	}
 	if !ok || allowed == nil {
@@ -204,7 +213,7 @@ var pipKeys = map[string]check{
 	"progress-bar": word, "pre": word, "user": word, "use-pep517": word, "no-color": word, "no-input": word, "uploaded-prior-to": word,
 }
 
-var section = regexp.MustCompile(`^\[[a-z]{1,20}\]$`)
+var section = expression(`^\[[a-z]{1,20}\]$`)
 
 // A pipReader reads a pip.conf line by line.
 type pipReader struct {
@@ -214,7 +223,7 @@ type pipReader struct {
 func (r *pipReader) line(line string) string {
 	trimmed := strings.TrimSpace(line)
 	switch {
-	case section.MatchString(trimmed):
+	case section().MatchString(trimmed):
 		r.listed = false
 		return trimmed
 	case trimmed != strings.TrimRight(line, " \t"): // one more address of a list
@@ -259,21 +268,21 @@ type cargoReader struct {
 }
 
 var (
-	cargoHeader = regexp.MustCompile(`^\[((?:registries|source|registry|net|http|build|term)(?:\.[A-Za-z0-9_-]{1,60})?)\]$`)
-	cargoKey    = regexp.MustCompile(`^([A-Za-z0-9_.-]{1,80})\s*=\s*(?:"([^"\\]*)"|(true|false|[0-9]{1,9}))$`)
+	cargoHeader = expression(`^\[((?:registries|source|registry|net|http|build|term)(?:\.[A-Za-z0-9_-]{1,60})?)\]$`)
+	cargoKey    = expression(`^([A-Za-z0-9_.-]{1,80})\s*=\s*(?:"([^"\\]*)"|(true|false|[0-9]{1,9}))$`)
 )
 
 func (r *cargoReader) line(line string) string {
 	line = strings.TrimSpace(line)
 	if strings.HasPrefix(line, "[") {
-		if m := cargoHeader.FindStringSubmatch(line); m != nil && !opaque(line) {
+		if m := cargoHeader().FindStringSubmatch(line); m != nil && !opaque(line) {
 			r.table = m[1] + "."
 			return line
 		}
 		r.table = "-"
 		return ""
 	}
-	m := cargoKey.FindStringSubmatch(line)
+	m := cargoKey().FindStringSubmatch(line)
 	if m == nil || r.table == "-" {
 		return ""
 	}
@@ -295,10 +304,10 @@ var goKeys = map[string]check{
 	"CGO_ENABLED": word, "GOEXPERIMENT": word, "GOTELEMETRY": word,
 }
 
-var patterns = regexp.MustCompile(`^[A-Za-z0-9*?._,/+-]{1,500}$`)
+var patterns = expression(`^[A-Za-z0-9*?._,/+-]+$`)
 
 func goPatterns(value string) (string, bool) {
-	return value, patterns.MatchString(value) && !opaque(value)
+	return value, len(value) <= maxValue && patterns().MatchString(value) && !opaque(value)
 }
 
 func goLine(line string) string {
@@ -318,20 +327,10 @@ var mavenElements = map[string]check{
 	"settings/offline": word, "settings/interactiveMode": word, "settings/proxies": nil, "proxies/proxy": nil, "proxy/id": word, "proxy/active": word, "proxy/protocol": word, "proxy/host": word, "proxy/port": word, "proxy/nonProxyHosts": word,
 	"settings/profiles": nil, "profiles/profile": nil, "profile/id": word, "profile/activation": nil, "activation/activeByDefault": word,
 	"profile/repositories": nil, "repositories/repository": nil, "profile/pluginRepositories": nil, "pluginRepositories/pluginRepository": nil,
+	"repository/id": word, "repository/name": word, "repository/url": address, "repository/layout": word, "repository/releases": nil, "repository/snapshots": nil,
+	"pluginRepository/id": word, "pluginRepository/name": word, "pluginRepository/url": address, "pluginRepository/layout": word, "pluginRepository/releases": nil, "pluginRepository/snapshots": nil,
+	"releases/enabled": word, "releases/updatePolicy": word, "releases/checksumPolicy": word, "snapshots/enabled": word, "snapshots/updatePolicy": word, "snapshots/checksumPolicy": word,
 	"settings/activeProfiles": nil, "activeProfiles/activeProfile": word, "settings/pluginGroups": nil, "pluginGroups/pluginGroup": word,
-}
-
-func init() {
-	for _, r := range []string{"repository", "pluginRepository"} {
-		for name, allowed := range map[string]check{"id": word, "name": word, "url": address, "layout": word, "releases": nil, "snapshots": nil} {
-			mavenElements[r+"/"+name] = allowed
-		}
-	}
-	for _, r := range []string{"releases", "snapshots"} {
-		for _, name := range []string{"enabled", "updatePolicy", "checksumPolicy"} {
-			mavenElements[r+"/"+name] = word
-		}
-	}
 }
 
 // maven writes a settings.xml anew. One that cannot be read to its end is left out.

@@ -42,7 +42,7 @@ func FindSandbox(ctx context.Context, s *setup.Setup) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	options.First = true
+	options.First, options.Kept = true, keptFile(s)
 	f := &Sandbox{setup: s, serve: append(slices.Clone(options.Program), detect.WordServe)}
 	f.Found, err = detect.Detect(ctx, options, onlyThere(profile))
 	if errors.As(err, &f.missing) && !s.OS.Require {
@@ -79,7 +79,23 @@ func detectOptions() (detect.Options, error) {
 	if err != nil {
 		return detect.Options{}, fmt.Errorf("finding this program: %w", err)
 	}
-	return detect.Options{Program: []string{program, "sandbox", "inner"}}, nil
+	o := detect.Options{Program: []string{program, "sandbox", "inner"}}
+	if small := smallProgram(program); small != "" {
+		o.Sweep = []string{small, detect.WordSweep}
+	}
+	return o, nil
+}
+
+// keptFile is where it is kept that the sandbox holds, among assent's own files.
+func keptFile(s *setup.Setup) string { return filepath.Join(s.Places.State, "sandbox-checked.json") }
+
+// smallProgram is assent-shell beside this program; empty if it is not there.
+func smallProgram(program string) string {
+	small := filepath.Join(filepath.Dir(program), "assent-shell")
+	if info, err := os.Lstat(small); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		return small
+	}
+	return ""
 }
 
 // WordShell is this program as the shell that interprets commands.
@@ -92,8 +108,7 @@ func shellProgram() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	small := filepath.Join(filepath.Dir(options.Program[0]), "assent-shell")
-	if info, err := os.Lstat(small); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+	if small := smallProgram(options.Program[0]); small != "" {
 		return []string{small}, nil
 	}
 	return append(options.Program, WordShell), nil
@@ -269,7 +284,7 @@ func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile) (detect.Found, 
 	if err != nil {
 		return detect.Found{}, err
 	}
-	options.First = true
+	options.First, options.Kept = true, keptFile(b.Setup)
 	found, err := detect.Detect(ctx, options, onlyThere(p))
 	if err != nil {
 		return found, unusable(b.Policy, err)
