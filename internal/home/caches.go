@@ -122,7 +122,10 @@ func Fill(p sandbox.Profile) {
 func uses(p sandbox.Profile, name string) bool {
 	for _, r := range p.Roots {
 		for _, depth := range []string{"/", "/*/", "/*/*/"} {
-			if found, _ := filepath.Glob(escape(r.Path) + depth + name); r.Guarded && len(found) > 0 {
+			if !r.Guarded {
+				break // no project's
+			}
+			if found, _ := filepath.Glob(escape(r.Path) + depth + name); len(found) > 0 {
 				return true
 			}
 		}

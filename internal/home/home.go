@@ -28,18 +28,22 @@ var folders = []string{
 	".dotnet/tools", ".dotnet/sdk", ".dotnet/shared", ".dotnet/host", ".elan", ".juliaup", ".nix-profile",
 }
 
-// hidden are the files and folders among them in which tools keep settings of their own: a
-// registry's token stands in an npmrc of a Node version as well as in ~/.npmrc, and a clone of
-// a tool's repository may have been made with a password in its address. A pattern that
-// begins with / counts from the top of each folder.
-var hidden = []string{
-	"/.git", "/.npmrc", "/.env", "/hooks.json", "/plugins/*/.git", "/repository/.git", "/repos/*/.git",
-	"/etc/npmrc", "/lib/node_modules/npm/npmrc", "/pip.conf", "/conf/settings.xml",
-}
+// hidden are the files and folders among them in which tools keep settings of their own, from
+// the top of a folder and of each version that it holds: a registry's token stands in an npmrc
+// of a Node version as well as in ~/.npmrc, and a clone of a tool's repository may have been
+// made with a password in its address.
+var (
+	hidden          = []string{".git", ".npmrc", ".env", "hooks.json", "plugins/*/.git", "repository/.git", "repos/*/.git"}
+	hiddenInVersion = []string{".npmrc", "etc/npmrc", "lib/node_modules/npm/npmrc", "pip.conf", "conf/settings.xml"}
+)
 
-// depths are how deep a version of a tool lies in the folders: versions/3.12, versions/node/v20,
-// installs/node/20, tools/image/node/20, node-versions/v20/installation.
-var depths = []string{"", "/*", "/*/*", "/*/*/*"}
+// versions are where the folders hold versions of something.
+var versions = map[string][]string{
+	".nvm": {"versions/*/*", "v*"}, ".volta": {"tools/image/*/*"}, ".fnm": {"node-versions/*/installation"}, ".local/share/fnm": {"node-versions/*/installation"},
+	".pyenv": {"versions/*", "versions/*/envs/*"}, ".rbenv": {"versions/*"}, ".jenv": {"versions/*"}, ".goenv": {"versions/*"}, ".asdf": {"installs/*/*"},
+	".local/share/mise/installs": {"*/*"}, ".sdkman/candidates": {"*/*"}, ".local/share/pnpm": {"nodejs/*"},
+	".local/share/pipx": {"venvs/*"}, ".local/pipx": {"venvs/*"}, ".local/share/uv/python": {"*"}, ".local/share/uv/tools": {"*"}, ".rye/py": {"*"},
+}
 
 // A User is whose home it is.
 type User struct {
@@ -58,9 +62,6 @@ func (u User) Tools(network sandbox.Network) config.HomeTools {
 	for _, name := range folders {
 		u.show(&t, name)
 	}
-	for i := range t.Read {
-		t.Masked = append(t.Masked, secretsIn(t.Read[i].Path)...)
-	}
 	u.settings(&t)
 	u.caches(&t, network)
 	return t
@@ -75,10 +76,9 @@ func (u User) show(t *config.HomeTools, name string) {
 	if !ok || err != nil || sandbox.Below(real, top) || strings.HasPrefix(real, "/proc/") {
 		return
 	}
-	if strings.HasPrefix(real, "/nix/store/") || strings.HasPrefix(real, "/usr/") {
-		// Every command sees it.
-	} else {
+	if !strings.HasPrefix(real, "/nix/store/") && !strings.HasPrefix(real, "/usr/") { // which every command sees
 		t.Read = append(t.Read, sandbox.Entry{Path: real, Source: source})
+		t.Masked = append(t.Masked, secretsIn(real, versions[name])...)
 	}
 	if real != at {
 		t.Files = append(t.Files, sandbox.HomeFile{Path: at, Target: real, Source: source})
@@ -95,18 +95,24 @@ func folder(path string) (string, bool) {
 	return real, err == nil && info.IsDir()
 }
 
-// secretsIn finds what must not be seen in a folder of tools.
-func secretsIn(dir string) []sandbox.Entry {
+// secretsIn finds what must not be seen in a folder of tools and the versions in it.
+func secretsIn(dir string, versions []string) []sandbox.Entry {
 	var out []sandbox.Entry
-	for _, depth := range depths {
-		for _, name := range hidden {
-			found, _ := filepath.Glob(escape(dir) + depth + name)
-			for _, file := range found {
-				// A link's target is out of sight, or below the folder and found by itself.
-				if real, err := filepath.EvalSymlinks(file); err == nil && sandbox.Below(dir, real) && real != dir {
-					out = append(out, sandbox.Entry{Path: real, Source: "home: tools shows no settings of tools"})
-				}
+	mask := func(pattern string) {
+		found, _ := filepath.Glob(escape(dir) + "/" + pattern)
+		for _, file := range found {
+			// A link's target is out of sight, or below the folder.
+			if real, err := filepath.EvalSymlinks(file); err == nil && sandbox.Below(dir, real) && real != dir {
+				out = append(out, sandbox.Entry{Path: real, Source: "home: tools shows no settings of tools"})
 			}
+		}
+	}
+	for _, name := range hidden {
+		mask(name)
+	}
+	for _, version := range versions {
+		for _, name := range hiddenInVersion {
+			mask(version + "/" + name)
 		}
 	}
 	return out

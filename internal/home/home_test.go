@@ -178,11 +178,12 @@ func TestFoldersOfTools(t *testing.T) {
 	home, other := folderFor(t), folderFor(t)
 	write(t, home, map[string]string{
 		".nvm/versions/node/v20/etc/npmrc": planted, ".nvm/versions/node/v20/bin/node": "x", ".nvm/.git/config": planted,
+		".volta/tools/image/node/20/etc/npmrc": planted, ".asdf/installs/nodejs/20/etc/npmrc": planted,
 		".local/bin/tool": "x", ".ssh/id_rsa": planted, ".cargo/credentials.toml": planted, ".cargo/bin/cargo": "x",
 		"go/pkg/mod/cache/download/a/@v/list": "v1", "go/pkg/mod/cache/vcs/x/config": planted,
 	})
 	write(t, other, map[string]string{"versions/3.12/pip.conf": planted, "bin/pyenv": "x"})
-	for link, target := range map[string]string{".pyenv": other, ".rbenv": home, ".asdf": "/", ".volta": filepath.Dir(home), ".rustup": home + "/nowhere"} {
+	for link, target := range map[string]string{".pyenv": other, ".rbenv": home, ".goenv": "/", ".jenv": filepath.Dir(home), ".rustup": home + "/nowhere"} {
 		if err := os.Symlink(target, filepath.Join(home, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -195,10 +196,10 @@ func TestFoldersOfTools(t *testing.T) {
 	for _, e := range h.Masked {
 		masked = append(masked, e.Path)
 	}
-	if want := []string{home + "/.local/bin", home + "/.nvm", other, home + "/.cargo/bin", home + "/go/pkg/mod/cache/download"}; !slices.Equal(read, want) {
+	if want := []string{home + "/.local/bin", home + "/.nvm", home + "/.volta", other, home + "/.asdf", home + "/.cargo/bin", home + "/go/pkg/mod/cache/download"}; !slices.Equal(read, want) {
 		t.Errorf("read %q, want %q", read, want)
 	}
-	if want := []string{home + "/.nvm/.git", home + "/.nvm/versions/node/v20/etc/npmrc", other + "/versions/3.12/pip.conf"}; !slices.Equal(masked, want) {
+	if want := []string{home + "/.nvm/.git", home + "/.nvm/versions/node/v20/etc/npmrc", home + "/.volta/tools/image/node/20/etc/npmrc", other + "/versions/3.12/pip.conf", home + "/.asdf/installs/nodejs/20/etc/npmrc"}; !slices.Equal(masked, want) {
 		t.Errorf("masked %q, want %q", masked, want)
 	}
 	if want := []sandbox.HomeFile{{Path: home + "/.pyenv", Target: other, Source: source}}; !slices.Equal(h.Files, want) {
