@@ -65,7 +65,7 @@ func (p *Policy) Profile(s Setting) (sandbox.Profile, error) {
 	d.extra(e.Read, sandbox.ReadOnly)
 	d.extra(e.Write, sandbox.ReadWrite)
 	for _, c := range e.Caches {
-		d.cache(c, s.CacheFolder)
+		d.cache(c)
 	}
 	if p.OS.Home.Tools && s.Tools != nil {
 		d.tools(p.OS)
@@ -150,18 +150,25 @@ func (d *derivation) tools(s OSSandbox) {
 	d.profile.Masked = append(d.profile.Masked, found.Masked...)
 	d.profile.Files = found.Files
 	maps.Copy(d.profile.Env.Set, found.Env)
+	own = d.resolve(own, s.Home.Source)
+	d.add(sandbox.Root{Path: own, Mode: sandbox.ReadWrite, Source: s.Home.Source}) // one for all: each mount costs
 	for _, name := range ownCaches {
 		if !slices.ContainsFunc(s.Extra.Caches, func(e sandbox.Entry) bool { return e.Path == name }) {
-			d.cache(sandbox.Entry{Path: name, Source: s.Home.Source}, own)
+			d.tell(name, filepath.Join(own, name))
 		}
 	}
 }
 
 // cache gives a program a folder of its own, which no program outside ever reads.
-func (d *derivation) cache(c sandbox.Entry, folder string) {
-	dir := d.resolve(filepath.Join(folder, c.Path), c.Source)
+func (d *derivation) cache(c sandbox.Entry) {
+	dir := d.resolve(filepath.Join(d.setting.CacheFolder, c.Path), c.Source)
 	d.add(sandbox.Root{Path: dir, Mode: sandbox.ReadWrite, Source: c.Source})
-	for variable, part := range Caches[c.Path] {
+	d.tell(c.Path, dir)
+}
+
+// tell tells a program where its cache is.
+func (d *derivation) tell(name, dir string) {
+	for variable, part := range Caches[name] {
 		d.profile.Env.Set[variable] = filepath.Join(dir, part)
 	}
 }

@@ -121,10 +121,10 @@ func Fill(p sandbox.Profile) {
 // uses reports whether a project in the roots has a file of the name.
 func uses(p sandbox.Profile, name string) bool {
 	for _, r := range p.Roots {
+		if !r.Guarded { // it holds no project
+			continue
+		}
 		for _, depth := range []string{"/", "/*/", "/*/*/"} {
-			if !r.Guarded {
-				break // no project's
-			}
 			if found, _ := filepath.Glob(escape(r.Path) + depth + name); len(found) > 0 {
 				return true
 			}

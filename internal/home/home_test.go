@@ -238,7 +238,10 @@ func TestGoProxies(t *testing.T) {
 // caches is a profile with caches of npm and cargo, and the project's own.
 func caches(t testing.TB) (home, own string, p sandbox.Profile) {
 	t.Helper()
-	home, own = folderFor(t), folderFor(t)
+	home, own = folderFor(t), folderFor(t)+"/own"
+	if err := os.Mkdir(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	entry := `{"key":"make-fetch-happen:request-cache:https://r.example.org/left","integrity":"sha512-` +
 		strings.Repeat("A", 86) + `==","time":1,"size":3,"metadata":{"time":1,"url":"https://r.example.org/left","reqHeaders":{"accept":"*/*","authorization":"Bearer ` + planted +
 		`"},"resHeaders":{"etag":"x","set-cookie":"` + planted + `"},"options":{"compress":true}}}`
@@ -249,9 +252,8 @@ func caches(t testing.TB) (home, own string, p sandbox.Profile) {
 		".cargo/registry/cache/r-1/left-1.0.0.crate": "crate", ".cargo/registry/index/r-1/.cache/le/ft/left": "left", ".cargo/registry/index/r-1/config.json": `{"dl":"https://r.example.org/dl"}`,
 		"proj/package.json": "{}", "proj/Cargo.toml": "",
 	})
-	write(t, own, map[string]string{"npm/keep": "", "cargo/keep": ""})
 	p.Roots = []sandbox.Root{
-		{Path: home + "/proj", Mode: sandbox.ReadWrite, Guarded: true}, {Path: own + "/npm", Mode: sandbox.ReadWrite}, {Path: own + "/cargo", Mode: sandbox.ReadWrite},
+		{Path: home + "/proj", Mode: sandbox.ReadWrite, Guarded: true}, {Path: own, Mode: sandbox.ReadWrite},
 	}
 	h := tools(home, nil, false)
 	for _, e := range h.Read {
@@ -295,7 +297,7 @@ func TestCachesAreFilled(t *testing.T) {
 func TestFillingFollowsNoLink(t *testing.T) {
 	_, own, p := caches(t)
 	victim := folderFor(t)
-	for _, link := range []string{"npm/cache", "cargo/home"} {
+	for _, link := range []string{"npm", "cargo"} {
 		if err := os.Symlink(victim, filepath.Join(own, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +306,7 @@ func TestFillingFollowsNoLink(t *testing.T) {
 	if left, err := os.ReadDir(victim); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)
 	}
-	for _, dir := range []string{"npm/cache", "cargo/home"} {
+	for _, dir := range []string{"npm", "cargo"} {
 		if err := os.Remove(filepath.Join(own, dir)); err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +319,7 @@ func TestFillingFollowsNoLink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.RemoveAll(own + "/npm.filled"); err != nil {
+	if err := os.RemoveAll(own + ".filled"); err != nil {
 		t.Fatal(err)
 	}
 	Fill(p)
