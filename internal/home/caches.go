@@ -1,17 +1,10 @@
 package home
 
 import (
-	"bytes"
-	"crypto/sha1"
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,27 +103,27 @@ func (u User) goCache(t *config.HomeTools, network sandbox.Network, read func(st
 // The project's commands can write there, so nothing is followed that they may have put in the
 // way: everything goes through an [os.Root].
 func Fill(p sandbox.Profile) {
-	if own := p.Env.Set["npm_config_cache"]; own != "" && uses(p, "package.json") {
-		fillNpm(p, own)
+	if own := p.Env.Set["npm_config_cache"]; own != "" {
+		fillNpm(p, own, projects(p, "package.json"))
 	}
-	if own := p.Env.Set["CARGO_HOME"]; own != "" && uses(p, "Cargo.toml") {
+	if own := p.Env.Set["CARGO_HOME"]; own != "" && len(projects(p, "Cargo.toml")) > 0 {
 		fillCargo(p, own)
 	}
 }
 
-// uses reports whether a project in the roots has a file of the name.
-func uses(p sandbox.Profile, name string) bool {
+// projects are the files of the name in the roots, as far down as projects are kept together.
+func projects(p sandbox.Profile, name string) []string {
+	var out []string
 	for _, r := range p.Roots {
 		if !r.Guarded { // it holds no project
 			continue
 		}
 		for _, depth := range []string{"/", "/*/", "/*/*/"} {
-			if found, _ := filepath.Glob(escape(r.Path) + depth + name); len(found) > 0 {
-				return true
-			}
+			found, _ := filepath.Glob(escape(r.Path) + depth + name)
+			out = append(out, found...)
 		}
 	}
-	return false
+	return slices.DeleteFunc(out, func(file string) bool { return strings.Contains(file, "/node_modules/") })
 }
 
 // shown returns the read-only root of the profile whose path ends so.
@@ -216,137 +209,4 @@ func linkAll(root *os.Root, dir, own string, levels int) {
 			_ = root.Symlink(from, to) // it may be there
 		}
 	}
-}
-
-// fillNpm writes npm's index anew without what belongs to requests, and links the contents.
-func fillNpm(p sandbox.Profile, own string) {
-	contents := shown(p, npmContent)
-	root, within, beside, err := openOwn(p, own)
-	if err != nil {
-		return
-	}
-	defer root.Close()
-	if len(contents) == 0 {
-		return
-	}
-	theirs := filepath.Dir(contents[0])
-	// npm makes each file in tmp first, so that folder tells whether something was added. The
-	// stamp lies where no command can write.
-	stamp, now := beside+".filled", modified(filepath.Join(theirs, "tmp"))
-	if now == "" || readSmall(stamp) == now {
-		return
-	}
-	index := filepath.Join(theirs, path.Base(npmIndex))
-	_ = filepath.WalkDir(index, func(file string, e fs.DirEntry, err error) error {
-		rel, relErr := filepath.Rel(index, file)
-		if err != nil || relErr != nil || !e.Type().IsRegular() {
-			return nil
-		}
-		bucket := filepath.Join(within, "_cacache", path.Base(npmIndex), rel)
-		if _, err := root.Lstat(bucket); err == nil {
-			return nil
-		}
-		text, links := npmBucket(readSmall(file))
-		if text == "" || create(root, bucket, text) != nil {
-			return nil
-		}
-		for _, link := range links {
-			to := filepath.Join(within, "_cacache", path.Base(npmContent), link)
-			if root.MkdirAll(filepath.Dir(to), 0o700) == nil {
-				_ = root.Symlink(filepath.Join(contents[0], link), to) // it may be there
-			}
-		}
-		return nil
-	})
-	_ = os.WriteFile(stamp, []byte(now), 0o600) // otherwise it is done again
-}
-
-// modified is when a folder was changed; nothing if there is none.
-func modified(dir string) string {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return ""
-	}
-	return info.ModTime().String()
-}
-
-// An npmEntry is a line of npm's index.
-type npmEntry struct {
-	Key       string         `json:"key"`
-	Integrity string         `json:"integrity"`
-	Time      int64          `json:"time"`
-	Size      int64          `json:"size"`
-	Metadata  map[string]any `json:"metadata"`
-}
-
-// npmHeaders are those of an answer that npm needs to use it again.
-var npmHeaders = []string{"cache-control", "content-type", "date", "etag", "last-modified", "age", "expires", "content-encoding"}
-
-// npmBucket writes a file of the index anew and returns where the contents are. Of a request
-// nothing is kept but its address and what it accepts, and none of an address that could hold a
-// secret.
-func npmBucket(text string) (string, []string) {
-	var out strings.Builder
-	var links []string
-	for line := range strings.SplitSeq(text, "\n") {
-		_, body, ok := strings.Cut(line, "\t")
-		var e npmEntry
-		if !ok || json.Unmarshal([]byte(body), &e) != nil || e.Integrity == "" {
-			continue
-		}
-		at, known := strings.CutPrefix(e.Key, "make-fetch-happen:request-cache:")
-		link, content := contentOf(e.Integrity)
-		if !known || !content || !packageAddress(at) {
-			continue
-		}
-		e.Metadata = cleanMetadata(at, e.Metadata)
-		var data bytes.Buffer
-		enc := json.NewEncoder(&data)
-		enc.SetEscapeHTML(false)
-		if enc.Encode(e) != nil {
-			continue
-		}
-		clean := strings.TrimSuffix(data.String(), "\n")
-		fmt.Fprintf(&out, "\n%x\t%s", sha1.Sum([]byte(clean)), clean)
-		links = append(links, link)
-	}
-	return out.String(), links
-}
-
-// packageAddress reports whether the address of a package holds no secret. Names of packages
-// may be long, and encoded.
-func packageAddress(at string) bool {
-	u, err := url.Parse(at)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil && u.RawQuery == "" && u.Fragment == ""
-}
-
-// cleanMetadata keeps what npm compares before it uses an answer again.
-func cleanMetadata(at string, from map[string]any) map[string]any {
-	keep := func(part string, names ...string) map[string]any {
-		had, _ := from[part].(map[string]any)
-		out := map[string]any{}
-		for _, name := range names {
-			if v, ok := had[name].(string); ok {
-				out[name] = v
-			}
-		}
-		return out
-	}
-	out := map[string]any{"url": at, "options": map[string]any{"compress": true}, "reqHeaders": keep("reqHeaders", "accept"), "resHeaders": keep("resHeaders", npmHeaders...)}
-	if t, ok := from["time"].(float64); ok {
-		out["time"] = t
-	}
-	return out
-}
-
-// contentOf is where npm keeps a content, below its folder.
-func contentOf(integrity string) (string, bool) {
-	first, _, _ := strings.Cut(integrity, " ")
-	algorithm, digest, ok := strings.Cut(first, "-")
-	sum, err := base64.StdEncoding.DecodeString(digest)
-	if !ok || err != nil || algorithm != "sha512" && algorithm != "sha1" && algorithm != "sha256" || len(sum) < 16 {
-		return "", false
-	}
-	name := hex.EncodeToString(sum)
-	return filepath.Join(algorithm, name[:2], name[2:4], name[4:]), true
 }

@@ -1,7 +1,11 @@
 package home
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -235,6 +239,31 @@ func TestGoProxies(t *testing.T) {
 	}
 }
 
+// bucketOf is where npm's index has an address, and entryOf what stands there; the content is
+// named by a digest of one byte, over and over.
+func bucketOf(address string) string {
+	name := fmt.Sprintf("%x", sha256.Sum256([]byte(npmKey+address)))
+	return "_cacache/index-v5/" + name[:2] + "/" + name[2:4] + "/" + name[4:]
+}
+
+func entryOf(key, address string, digest byte) string {
+	sum := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{digest}, 64))
+	return "\nsum\t" + `{"key":"` + npmKey + key + `","integrity":"sha512-` + sum + `","time":1,"size":3,"metadata":{"time":1,"url":"` + address + `","reqHeaders":{"accept":"*/*","authorization":"Bearer ` +
+		planted + `"},"resHeaders":{"etag":"x","set-cookie":"` + planted + `"},"options":{"compress":true}}}`
+}
+
+func contentPath(digest byte) string {
+	name := fmt.Sprintf("%x", bytes.Repeat([]byte{digest}, 64))
+	return "_cacache/content-v2/sha512/" + name[:2] + "/" + name[2:4] + "/" + name[4:]
+}
+
+const (
+	leftPage    = "https://r.example.org/left"
+	leftPackage = "https://r.example.org/left/-/left-1.0.0.tgz"
+	deepPage    = "https://s.example.org/@mine%2fdeep"
+	otherPage   = "https://r.example.org/other"
+)
+
 // caches is a profile with caches of npm and cargo, and the project's own.
 func caches(t testing.TB) (home, own string, p sandbox.Profile) {
 	t.Helper()
@@ -242,23 +271,23 @@ func caches(t testing.TB) (home, own string, p sandbox.Profile) {
 	if err := os.Mkdir(own, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	entry := `{"key":"make-fetch-happen:request-cache:https://r.example.org/left","integrity":"sha512-` +
-		strings.Repeat("A", 86) + `==","time":1,"size":3,"metadata":{"time":1,"url":"https://r.example.org/left","reqHeaders":{"accept":"*/*","authorization":"Bearer ` + planted +
-		`"},"resHeaders":{"etag":"x","set-cookie":"` + planted + `"},"options":{"compress":true}}}`
-	withQuery := strings.ReplaceAll(entry, "example.org/left", "example.org/left?token="+planted)
 	write(t, home, map[string]string{
-		".npm/_cacache/index-v5/ab/cd/ef": "\nsum\t" + entry + "\nsum\t" + withQuery, ".npm/_cacache/index-v5/ab/cd/00": "\nsum\t" + withQuery,
-		".npm/_cacache/content-v2/sha512/00/00/" + strings.Repeat("0", 124): "abc", ".npm/_cacache/tmp/x": "",
+		".npmrc":                        "registry=https://r.example.org\n@mine:registry=https://s.example.org/\n//r.example.org/:_authToken=" + planted + "\n",
+		".npm/" + bucketOf(leftPage):    entryOf(leftPage, leftPage, 1) + entryOf(leftPage+"?token="+planted, leftPage, 1),
+		".npm/" + bucketOf(leftPackage): entryOf(leftPackage, leftPackage, 2),
+		".npm/" + bucketOf(deepPage):    entryOf(deepPage, deepPage, 3),
+		".npm/" + bucketOf(otherPage):   entryOf(otherPage, otherPage, 4),
+		".npm/" + contentPath(1):        `{"versions": {"1.0.0": {"dist": {"tarball": "` + leftPackage + `"}, "dependencies": {"@mine/deep": "1"}}, "2.0.0": {"dist": {"tarball": "https://r.example.org/none"}, "dependencies": {"other": "1"}}}}`,
+		".npm/" + contentPath(2):        "tarball", ".npm/" + contentPath(3): "{}", ".npm/" + contentPath(4): "{}", ".npm/_cacache/tmp/x": "",
 		".cargo/registry/cache/r-1/left-1.0.0.crate": "crate", ".cargo/registry/index/r-1/.cache/le/ft/left": "left", ".cargo/registry/index/r-1/config.json": `{"dl":"https://r.example.org/dl"}`,
-		"proj/package.json": "{}", "proj/Cargo.toml": "",
+		"proj/sub/package.json": `{"dependencies": {"left": "^1"}}`, "proj/Cargo.toml": "",
 	})
-	p.Roots = []sandbox.Root{
-		{Path: home + "/proj", Mode: sandbox.ReadWrite, Guarded: true}, {Path: own, Mode: sandbox.ReadWrite},
-	}
+	p.Roots = []sandbox.Root{{Path: home + "/proj", Mode: sandbox.ReadWrite, Guarded: true}, {Path: own, Mode: sandbox.ReadWrite}}
 	h := tools(home, nil, false)
 	for _, e := range h.Read {
 		p.Roots = append(p.Roots, sandbox.Root{Path: e.Path, Mode: sandbox.ReadOnly})
 	}
+	p.Files = h.Files
 	p.Env.Set = map[string]string{"npm_config_cache": own + "/npm/cache", "CARGO_HOME": own + "/cargo/home"}
 	return home, own, p
 }
@@ -266,21 +295,28 @@ func caches(t testing.TB) (home, own string, p sandbox.Profile) {
 func TestCachesAreFilled(t *testing.T) {
 	home, own, p := caches(t)
 	Fill(p)
-	index, err := os.ReadFile(own + "/npm/cache/_cacache/index-v5/ab/cd/ef")
-	if err != nil || !strings.Contains(string(index), `"url":"https://r.example.org/left"`) || strings.Contains(string(index), planted) {
-		t.Errorf("%s, %v", index, err)
+	for _, address := range []string{leftPage, leftPackage, deepPage} {
+		index, err := os.ReadFile(own + "/npm/cache/" + bucketOf(address))
+		if err != nil || !strings.Contains(string(index), `"url":"`+address+`"`) || strings.Contains(string(index), planted) {
+			t.Errorf("%s: %s, %v", address, index, err)
+		}
 	}
-	if _, err := os.Lstat(own + "/npm/cache/_cacache/index-v5/ab/cd/00"); err == nil {
-		t.Error("an entry with a secret in its address is copied")
+	if _, err := os.Lstat(own + "/npm/cache/" + bucketOf(otherPage)); err == nil {
+		t.Error("a package is taken over that only a version names which is not in the cache")
 	}
 	for link, want := range map[string]string{
-		"npm/cache/_cacache/content-v2/sha512/00/00/" + strings.Repeat("0", 124): "abc",
-		"cargo/home/registry/cache/r-1/left-1.0.0.crate":                         "crate", "cargo/home/registry/index/r-1/.cache/le/ft/left": "left",
+		"npm/cache/" + contentPath(2): "tarball", "cargo/home/registry/cache/r-1/left-1.0.0.crate": "crate", "cargo/home/registry/index/r-1/.cache/le/ft/left": "left",
 	} {
 		got, err := os.ReadFile(own + "/" + link)
 		if info, lerr := os.Lstat(own + "/" + link); err != nil || lerr != nil || string(got) != want || info.Mode()&os.ModeSymlink == 0 {
 			t.Errorf("%s: %q, %v", link, got, err)
 		}
+	}
+	// A lock names what is taken over, and is read when it has changed.
+	write(t, home, map[string]string{"proj/sub/package-lock.json": `{"packages": {"node_modules/other": {"resolved": "` + otherPage + `"}}}`})
+	Fill(p)
+	if _, err := os.Lstat(own + "/npm/cache/" + bucketOf(otherPage)); err != nil {
+		t.Error(err)
 	}
 	// What the user has no longer is no longer linked: cargo loads it again.
 	if err := os.Remove(home + "/.cargo/registry/cache/r-1/left-1.0.0.crate"); err != nil {

@@ -49,20 +49,23 @@ const maxSettings = 1 << 20
 // read returns the text of a file of the home; nothing if there is none that can be read.
 func (u User) read(name string) string { return readSmall(filepath.Join(u.Home, name)) }
 
-func readSmall(file string) string {
+func readSmall(file string) string { return string(readFile(file, maxSettings)) }
+
+// readFile reads a regular file up to a size. It does not wait for a pipe.
+func readFile(file string, most int64) []byte {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxSettings {
-		return ""
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return nil
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxSettings))
+	data, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
-		return ""
+		return nil
 	}
-	return string(data)
+	return data
 }
 
 // lines keeps what a function makes of each line; an empty one is left out.

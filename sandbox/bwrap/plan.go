@@ -179,7 +179,7 @@ func (p *plan) files(home string) {
 	}
 	for _, f := range p.Files {
 		switch {
-		case f.Text == "" && f.Target == "" || f.Path == home || !sandbox.Below(home, f.Path) || p.visible(f.Path):
+		case f.Text == "" && f.Target == "" || f.Path == home || !sandbox.Below(home, f.Path):
 		case f.Target != "":
 			p.add("--symlink", f.Target, f.Path)
 		default:
