@@ -50,7 +50,8 @@ func (k *kept) holds(a attempts) bool {
 	return k.file != "" && k.Program.Version != "" && slices.Contains(k.Held, a.shape())
 }
 
-// save adds attempts that failed. A file that cannot be written costs the next process time.
+// save adds attempts that failed. The folder must be there: who only looks makes nothing. A file
+// that cannot be written costs the next process time.
 func (k *kept) save(p bwrap.Program, a attempts) {
 	if k.file == "" {
 		return
@@ -61,7 +62,7 @@ func (k *kept) save(p bwrap.Program, a attempts) {
 	}
 	k.Held = k.Held[max(0, len(k.Held)-maxHeld):]
 	data, err := json.Marshal(k)
-	if err != nil || os.MkdirAll(filepath.Dir(k.file), 0o700) != nil {
+	if err != nil {
 		return
 	}
 	f, err := os.CreateTemp(filepath.Dir(k.file), ".checked-*") // it has mode 0600

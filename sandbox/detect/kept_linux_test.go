@@ -24,7 +24,7 @@ func keeping(t *testing.T) Options {
 		t.Fatal(err)
 	}
 	o.Program[0], o.First = program, true
-	o.Kept = filepath.Join(dir, "state", "checked.json")
+	o.Kept = filepath.Join(dir, "checked.json")
 	return o
 }
 
@@ -97,7 +97,7 @@ func TestAKeptSelfTestIsNotTrusted(t *testing.T) {
 		}
 	}
 	cases := map[string]func(*testing.T, Options){
-		"another machine": edit(func(k *kept) { k.Machine = "0" + k.Machine[1:] }),
+		"another machine": edit(func(k *kept) { k.Machine = "x" + k.Machine[1:] }),
 		"another program": edit(func(k *kept) { k.Program.Path = "/usr/local/bin/bwrap" }),
 		"no version":      edit(func(k *kept) { k.Program.Version = "" }),
 		"others may read": mode(0o640), "others may write": mode(0o602),
@@ -154,5 +154,16 @@ func TestAFailedSelfTestIsNotKept(t *testing.T) {
 	}
 	if _, err := os.Stat(o.Kept); err == nil {
 		t.Error("a self-test that failed is kept")
+	}
+}
+
+// Who only looks makes no folder.
+func TestNoFolderIsMadeToKeepASelfTest(t *testing.T) {
+	o := keeping(t)
+	o.Kept = filepath.Join(t.TempDir(), "none", "checked.json")
+	_, p := rooted(t, sandbox.ReadOnly)
+	find(t, o, p)
+	if _, err := os.Stat(filepath.Dir(o.Kept)); err == nil {
+		t.Error("the folder was made")
 	}
 }

@@ -284,6 +284,7 @@ func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile) (detect.Found, 
 	if err != nil {
 		return detect.Found{}, err
 	}
+	_ = os.MkdirAll(b.Places.State, 0o700) // without it nothing is kept, and all works
 	options.First, options.Kept = true, keptFile(b.Setup)
 	found, err := detect.Detect(ctx, options, onlyThere(p))
 	if err != nil {
