@@ -27,6 +27,9 @@ const (
 	// foresee; Why says what. It stands between start and end; how that was answered is
 	// in the events of a call of its own.
 	Unexpected EventKind = "unexpected"
+	// Tripped reports that the operating system seems to have refused something to a call
+	// that its judgement did not foresee and its sandbox would otherwise allow; Why says what.
+	Tripped EventKind = "tripped"
 )
 
 // An Event is what happened to a call, ready for an audit log. Unless a recorder

@@ -46,6 +46,9 @@ type Proposal struct {
 	Dir     string
 	Env     []string
 	Profile Digest
+	// Held says, in lines, what the system holds the call to; nil if nothing more is known.
+	// It is called only when somebody asks.
+	Held func() []string
 	// Once makes a yes a grant for exactly these acts in this session.
 	Once bool
 	// NoSession and NoAlways exclude answers that are remembered so long.

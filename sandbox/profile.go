@@ -86,6 +86,8 @@ type Profile struct {
 	// well: what a process changes there ends with it. A runner without private folders
 	// leaves them out.
 	Files []HomeFile `json:"files,omitempty"`
+	// Wall is what one command is held to inside all this; see [Profile.Narrow].
+	Wall Wall `json:"wall,omitzero"`
 }
 
 // Network is what a process may reach besides files.
@@ -210,6 +212,7 @@ func Below(folder, file string) bool {
 func (p Profile) Sorted() Profile {
 	p.Roots = copyOf(p.Roots)
 	slices.SortStableFunc(p.Roots, func(a, b Root) int { return cmp.Compare(a.Path, b.Path) })
+	p.Wall = p.Wall.sorted()
 	p.Protected, p.Masked, p.Sockets = sorted(p.Protected), sorted(p.Masked), sorted(p.Sockets)
 	p.Files = copyOf(p.Files)
 	slices.SortStableFunc(p.Files, func(a, b HomeFile) int { return cmp.Compare(a.Path, b.Path) })

@@ -13,6 +13,10 @@ type Stats struct {
 	Calls   int64 `json:"calls"`   // that ended
 	Prompts int64 `json:"prompts"` // of them were asked
 	Unended int64 `json:"unended"` // starts without an end
+	// Unexpected counts what calls were about to do that their judgement did not foresee, and
+	// Tripped what the system seems to have refused them besides.
+	Unexpected int64 `json:"unexpected"`
+	Tripped    int64 `json:"tripped"`
 
 	Sessions []SessionStats  `json:"sessions"` // most prompts first
 	Answers  []AnswerStats   `json:"answers"`  // most first
@@ -81,6 +85,8 @@ func (s *Store) Stats(ctx context.Context, f approval.RecordFilter) (out Stats, 
 		c := counting{ctx: ctx, q: q, args: args}
 		c.one("SELECT count(*), count(*) FILTER (WHERE waited >= 0)"+from, &out.Calls, &out.Prompts)
 		c.one("SELECT count(*) FROM events JOIN running USING (seq) WHERE "+condition, &out.Unended)
+		c.one("SELECT count(*) FILTER (WHERE kind = 'unexpected'), count(*) FILTER (WHERE kind = 'tripped') FROM events WHERE "+condition,
+			&out.Unexpected, &out.Tripped)
 		var session SessionStats
 		c.each("SELECT session, count(*), count(*) FILTER (WHERE waited >= 0) AS asked"+from+"GROUP BY session ORDER BY asked DESC, count(*) DESC, session LIMIT ?",
 			func() { out.Sessions = append(out.Sessions, session) }, &session.Session, &session.Calls, &session.Prompts)

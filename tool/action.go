@@ -32,6 +32,7 @@ type Action struct {
 	dir     string
 	env     []string
 	profile approval.Digest
+	held    func() []string
 	choices []approval.Choice
 	edit    approval.Editable
 
@@ -122,6 +123,13 @@ func (a Action) Under(profile approval.Digest) Action {
 	return a
 }
 
+// HeldTo returns the action with words about what the system holds it to. The function is
+// called only when somebody asks.
+func (a Action) HeldTo(words func() []string) Action {
+	a.held = words
+	return a
+}
+
 // OncePerSession returns the action as one where a yes is a grant for exactly
 // these acts in this session.
 func (a Action) OncePerSession() Action {
@@ -182,7 +190,7 @@ func (a Action) mapActs(f func(approval.Act) approval.Act) Action {
 func (a Action) proposal(s *toolState, args []byte) approval.Proposal {
 	return approval.Proposal{
 		Definition: s.definition, Arguments: approval.DigestOf(args), Acts: a.namedActs(s.spec, args), Summary: a.summary, View: safely(a.view),
-		State: a.state, Dir: a.dir, Env: a.env, Profile: a.profile, Once: a.once,
+		State: a.state, Dir: a.dir, Env: a.env, Profile: a.profile, Held: a.held, Once: a.once,
 		NoSession: a.noSession, NoAlways: a.noAlways, Choices: a.choices, Edit: a.edit,
 	}
 }

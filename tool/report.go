@@ -42,6 +42,12 @@ func ReportUnexpected(ctx context.Context, what string) error {
 	return report(ctx, approval.Unexpected, what)
 }
 
+// ReportTripped records that the system seems to have refused something to the call which runs
+// in this context that its judgement did not foresee.
+func ReportTripped(ctx context.Context, what string) error {
+	return report(ctx, approval.Tripped, what)
+}
+
 func report(ctx context.Context, kind approval.EventKind, what string) error {
 	r := runningIn(ctx)
 	if r == nil {

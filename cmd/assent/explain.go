@@ -124,7 +124,7 @@ func (f *explainFlags) agent(c *cobra.Command) (*agents.Agent, error) {
 
 // ours explains calls of our own doors, which all stand on the same base.
 func (f *explainFlags) ours(c *cobra.Command, s *setup.Setup, do func(*explain.Explainer) error) error {
-	base, err := open.Open(c.Context(), s, open.Order{Use: open.Look})
+	base, err := open.Open(c.Context(), s, open.Order{Use: open.Look, Held: !f.batch})
 	if err != nil {
 		return err
 	}
@@ -266,6 +266,12 @@ func printAnswer(w io.Writer, a explain.Answer) error {
 		fmt.Fprintf(&b, "  %-5s %s\n", act.Outcome, present.SafeLine(name))
 		if act.Why != "" {
 			fmt.Fprintf(&b, "        %s\n", present.SafeLine(act.Why))
+		}
+	}
+	if len(a.Held) > 0 {
+		b.WriteString("\nWhat the operating system holds it to:\n")
+		for _, line := range a.Held {
+			fmt.Fprintf(&b, "  %s\n", present.SafeLine(line))
 		}
 	}
 	if len(a.Trace) > 0 {

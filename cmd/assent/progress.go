@@ -36,7 +36,7 @@ func (p *progress) RecordFull(ctx context.Context, e approval.Event) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case e.Kind == approval.Confined, e.Kind == approval.Unexpected:
+	case e.Kind == approval.Confined, e.Kind == approval.Unexpected, e.Kind == approval.Tripped:
 		p.status.Aside(func() { fmt.Fprintf(os.Stderr, "assent: %s\n", present.SafeLine(e.Why)) })
 	case strings.HasPrefix(e.CallID, p.call+".") && p.call != "": // a part of the call that runs
 	case e.Kind == approval.Started:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,21 +15,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
 func sandboxShowCmd() *cobra.Command {
 	var flags policyFlags
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "show [-c POLICY]",
+		Use:   "show [-c POLICY] [-- COMMAND]",
 		Short: "Print what commands may reach, and the line of config behind each entry",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			base, err := flags.look(c)
+		Long: "show prints what the policy lets commands reach. With a command, in the words of a shell, it\n" +
+			"also prints what that command would be held to: what it was read to do, and no more.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := flags.resolve(c)
+			if err != nil {
+				return err
+			}
+			base, err := open.Open(c.Context(), s, open.Order{Use: open.Look, Held: len(args) > 0})
 			if err != nil {
 				return err
 			}
@@ -39,6 +49,11 @@ func sandboxShowCmd() *cobra.Command {
 			view, err := newProfileView(base)
 			if err != nil {
 				return err
+			}
+			if len(args) > 0 {
+				if view.Held, err = heldTo(c.Context(), base, commandText(args)); err != nil {
+					return err
+				}
 			}
 			if asJSON {
 				enc := json.NewEncoder(c.OutOrStdout())
@@ -68,8 +83,42 @@ type profileView struct {
 	GateOnly []sandbox.Entry `json:"gate_only,omitempty"`
 	// Problem is what would keep a command from being started.
 	Problem string `json:"problem,omitempty"`
+	// Held is what a command would be held to inside that, if one was named.
+	Held []string `json:"held,omitempty"`
 	// Unsearched are folders that are too deep to be searched for repositories.
 	Unsearched []string `json:"unsearched,omitempty"`
+}
+
+// heldTo says what a command would be held to.
+func heldTo(ctx context.Context, base *open.Base, command string) ([]string, error) {
+	e, closing, err := base.Explainer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer closing()
+	args, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		return nil, err
+	}
+	answer := e.Explain(ctx, explain.Call{Tool: approval.Shell, Args: args})
+	switch {
+	case answer.Error != "":
+		return nil, errors.New(answer.Error)
+	case answer.Outcome == explain.Deny:
+		return []string{"it would be refused: " + answer.Why}, nil
+	case len(answer.Held) == 0:
+		return []string{"no sandbox holds commands here; 'assent sandbox doctor' says why"}, nil
+	}
+	return answer.Held, nil
+}
+
+// commandText is the command that arguments stand for: one argument is a text for a shell,
+// several are its words.
+func commandText(args []string) string {
+	if len(args) == 1 {
+		return args[0]
+	}
+	return analysis.QuoteWords(args)
 }
 
 func newProfileView(base *open.Base) (profileView, error) {
@@ -112,6 +161,9 @@ func (v profileView) print(w io.Writer) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", what, present.SafeLine(value), present.SafeLine(source))
 	}
 	p := v.Profile
+	for _, line := range v.Held {
+		row("this command", line, "")
+	}
 	row("profile", v.Hash, "")
 	for _, r := range p.Roots {
 		row(map[sandbox.Mode]string{sandbox.ReadOnly: "read", sandbox.ReadWrite: "write"}[r.Mode], r.Path, r.Source)

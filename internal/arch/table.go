@@ -27,6 +27,7 @@ var table = map[string]line{
 	"sandbox/seccomp":  {pure: true},
 	"sandbox/host":     {inside: []string{"internal/gitconfig", "internal/realpath", "sandbox"}, outside: []string{system}},
 	"sandbox/prelude":  {inside: []string{"sandbox"}, outside: []string{system}},
+	"sandbox/wall":     {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/prelude", "sandbox/seccomp"}, outside: []string{system}},
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
@@ -48,8 +49,8 @@ var table = map[string]line{
 	"tool/shell/analysis":    {inside: []string{"tool/shell/programs", "tool/shell/subset"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
 	"tool/shell/interp":      {outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
 	"tool/shell/host":        {inside: []string{"internal/gitconfig", "tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
-	"tool/shell/wire":        {pure: true},
-	"tool/shell/inside":      {inside: []string{"sandbox/prelude", "tool/shell/interp", "tool/shell/wire"}, outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
+	"tool/shell/wire":        {inside: []string{"sandbox"}, pure: true},
+	"tool/shell/inside":      {inside: []string{"sandbox/prelude", "sandbox/wall", "tool/shell/interp", "tool/shell/wire"}, outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
 	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/host", "tool/shell/inside", "tool/shell/wire"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, outside: []string{"golang.org/x/sys"}},
 
@@ -96,8 +97,8 @@ var table = map[string]line{
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
 	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox"}},
 	"internal/toolbox": {inside: append([]string{
-		"approval", "internal/config", "internal/home", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "tool", "tool/roots",
-		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
+		"approval", "internal/config", "internal/home", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/wall", "tool", "tool/roots",
+		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/programs", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
 	}, toolsets...), outside: []string{system}},
 	"internal/crew": {
 		inside:  []string{"approval", "internal/config", "internal/setup/open", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},

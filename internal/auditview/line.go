@@ -30,6 +30,8 @@ func answer(r *approval.Record) string {
 		return "(sandbox)"
 	case r.Kind == approval.Unexpected:
 		return "(unexpected)"
+	case r.Kind == approval.Tripped:
+		return "(tripped)"
 	case r.Unended:
 		return string(r.State) + " NO END"
 	case r.Kind == approval.Started:
@@ -61,7 +63,7 @@ func what(e *approval.Event) string {
 // basis says in a few words by what or whom an answer was given.
 func basis(e *approval.Event) string {
 	switch {
-	case e.Kind == approval.Confined, e.Kind == approval.Unexpected:
+	case e.Kind == approval.Confined, e.Kind == approval.Unexpected, e.Kind == approval.Tripped:
 		return e.Why
 	case e.Basis != "":
 		return e.Basis

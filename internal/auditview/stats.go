@@ -20,6 +20,12 @@ func Stats(w io.Writer, s plot.Style, st store.Stats, rules []approval.Rule) err
 	if st.Unended > 0 {
 		p.line(fmt.Sprintf("%d calls started and no end was seen.", st.Unended))
 	}
+	if st.Unexpected > 0 {
+		p.line(fmt.Sprintf("%d times a call was about to do something that was not foreseen, and was asked about or stopped.", st.Unexpected))
+	}
+	if st.Tripped > 0 {
+		p.line(fmt.Sprintf("%d times the operating system refused what was not foreseen.", st.Tripped))
+	}
 	p.days(st.Days)
 	p.bars("Prompts per session", sessionBars(st.Sessions))
 	p.bars("How prompts were answered", answerBars(st.Answers, func(a store.AnswerStats) int64 { return a.Asked }))

@@ -42,6 +42,8 @@ type Answer struct {
 	// and no mode can answer.
 	Summary    string `json:"summary,omitempty"`
 	PersonOnly bool   `json:"person_only,omitempty"`
+	// Held says what the operating system would hold the call to.
+	Held []string `json:"held,omitempty"`
 }
 
 // An Act is what would happen to one act of the call.
@@ -94,6 +96,9 @@ func (e *Explainer) Judge(ctx context.Context, call approval.Call) Answer {
 	out := Answer{
 		For: e.For, Outcome: outcome(j.State), Why: j.Why, Trace: j.Trace, Summary: p.Summary, PersonOnly: j.PersonOnly,
 		Acts: make([]Act, 0, len(p.Acts)),
+	}
+	if p.Held != nil && out.Outcome != Deny {
+		out.Held = p.Held()
 	}
 	for i := range p.Acts {
 		out.Acts = append(out.Acts, act(&p.Acts[i], i, &j))

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/sandbox/inner"
+	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/runner"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
@@ -17,14 +19,7 @@ import (
 // BenchmarkShell runs commands in bubblewrap, in turns by bash and by the shell that
 // interprets and asks, and reports medians and their ratio.
 func BenchmarkShell(b *testing.B) {
-	small := filepath.Join(b.TempDir(), "assent-shell")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", small+".linked", "../../cmd/assent-shell")
-	build.Env = append(build.Environ(), "CGO_ENABLED=0")
-	out, err := build.CombinedOutput()
-	if err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
-	must(b, exec.Command("cp", small+".linked", small).Run())
+	small := smallShell(b)
 	w := newWorld(b, "sandbox: {paths: {.: {root: TOP/proj, mode: rw}}}")
 	must(b, exec.Command("git", "-C", w.top+"/proj", "init", "-q").Run())
 	hold, err := w.hold(w.box.Policy)
@@ -57,6 +52,56 @@ func BenchmarkShell(b *testing.B) {
 			b.ReportMetric(shell, "shell-ms")
 			b.ReportMetric(shell/bash, "ratio")
 			b.ReportMetric(median(used[1])/median(used[0]), "processor-ratio")
+		})
+	}
+}
+
+// smallShell builds the shell as it is installed.
+func smallShell(b *testing.B) string {
+	b.Helper()
+	small := filepath.Join(b.TempDir(), "assent-shell")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", small+".linked", "../../cmd/assent-shell")
+	build.Env = append(build.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	must(b, exec.Command("cp", small+".linked", small).Run())
+	return small
+}
+
+// BenchmarkWall runs whole calls of the shell tool, in turns without and with the wall, and
+// reports medians and their ratio.
+func BenchmarkWall(b *testing.B) {
+	small := smallShell(b)
+	var boxes [2]*world
+	for i := range boxes {
+		w := newWorld(b, "sandbox: {paths: {.: {root: TOP/proj, mode: rw}}}")
+		must(b, exec.Command("git", "-C", w.top+"/proj", "init", "-q").Run())
+		w.write("proj/a", "a\n")
+		w.without.Wall = i == 0
+		w.small = small
+		w.box = w.open(everydayPolicy, nil)
+		boxes[i] = w
+	}
+	for name, text := range map[string]string{
+		"reads": "cat a", "reads three": "git status; ls; cat a | head", "writes": "cat a > b", "replaces": "cp a c; sed -i s/a/b/ c; rm c", "opaque": "bash -c 'true' x y; python3 -c 1",
+	} {
+		b.Run(name, func(b *testing.B) {
+			var times [2][]time.Duration
+			for b.Loop() {
+				for i, w := range boxes {
+					began := time.Now()
+					r := w.call(approval.ModeApproveAll, nil, "shell", map[string]any{"command": text})
+					times[i] = append(times[i], time.Since(began))
+					if got, ok := r.Value.(shell.Result); !ok || got.ExitCode != 0 {
+						b.Fatalf("%s %v", r.Text, r.Err)
+					}
+				}
+			}
+			plain, walled := median(times[0]), median(times[1])
+			b.ReportMetric(plain, "plain-ms")
+			b.ReportMetric(walled, "wall-ms")
+			b.ReportMetric(walled/plain, "ratio")
 		})
 	}
 }

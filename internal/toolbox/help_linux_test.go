@@ -54,12 +54,14 @@ func innerMain(word string) error {
 
 // A world is a project with a box of tools for it, held by bubblewrap.
 type world struct {
-	later string // which deny came after the box was opened
-	t     testing.TB
-	top   string // the project is below it, and much that it must not reach
-	box   *toolbox.Box
-	hold  func(*config.Policy) (toolbox.Hold, error)
-	read  func(text, dir string, world analysis.World) (*analysis.Script, error)
+	later   string // which deny came after the box was opened
+	t       testing.TB
+	top     string // the project is below it, and much that it must not reach
+	box     *toolbox.Box
+	hold    func(*config.Policy) (toolbox.Hold, error)
+	read    func(text, dir string, world analysis.World) (*analysis.Script, error)
+	without toolbox.Layers
+	small   string // the program that interprets commands; empty for this one
 
 	ran, stopped int // commands
 
@@ -103,9 +105,13 @@ func (w *world) open(policy string, parent *toolbox.Box) *toolbox.Box {
 	must(w.t, err)
 	p, err := config.Load("policy.yaml", []byte(strings.ReplaceAll(policy, "TOP", w.top)), w.top)
 	must(w.t, err)
+	interprets := []string{program, "inner", "shell"}
+	if w.small != "" {
+		interprets = []string{w.small}
+	}
 	box, err := toolbox.Open(p, toolbox.Options{
 		State: w.top + "/state", Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + w.top + "/home"}, Hold: w.hold, Parent: parent,
-		Shell: []string{program, "inner", "shell"}, Read: w.read, Later: func() string { return w.later },
+		Shell: interprets, Read: w.read, Without: w.without, Later: func() string { return w.later },
 	})
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, box.Close()) })

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/explain"
 	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
@@ -35,6 +37,8 @@ type machine struct {
 	alone   shell.Alone
 	later   func() string // which deny came after it was found out; may be nil
 	left    leavings
+	chains  sync.Map // see [programList]
+	without Layers
 }
 
 func newMachine(environ, names []string, folder string) *machine {
@@ -62,6 +66,17 @@ func (m *machine) Alone() shell.Alone {
 // profile is what a command is held to: what the policy says, without secrets where nobody
 // was asked, and with what a person let this command reach.
 func (m *machine) profile(c shell.Command) sandbox.Profile {
+	w := m.wall(c)
+	for _, r := range m.left.granted(c) {
+		if r.Kind == explain.Write {
+			w.Folders = append(w.Folders[:len(w.Folders):len(w.Folders)], r.Path)
+		}
+	}
+	return m.behind(m.reach(c), w).Sorted()
+}
+
+// reach is that without what the command was judged to do.
+func (m *machine) reach(c shell.Command) sandbox.Profile {
 	p := m.hold.Profile
 	if c.Hide {
 		p = m.found.Hide(p)
@@ -71,7 +86,10 @@ func (m *machine) profile(c shell.Command) sandbox.Profile {
 			p, _ = r.Widen(p)
 		}
 	}
-	return p.Sorted()
+	if c.GitWrites && p.GitSource == "" { // the policy does not say otherwise
+		p.GitWrite, p.GitSource = true, "the command writes to the repository"
+	}
+	return p
 }
 
 // run runs a command that was approved.
@@ -79,6 +97,9 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 	cmd := runner.Command{
 		Text: c.Text, Dir: c.Dir, Env: m.env, Timeout: c.Timeout, Call: rand.Text(), Progress: tool.Progress(ctx),
 		MaxOutput: maxOutput, Shell: m.shell, Judge: c.Judge, Ask: c.Ask, Bash: c.Bash,
+	}
+	if m.without.Running {
+		cmd.Judge = func(context.Context, wire.Act, func() func()) wire.Answer { return wire.Answer{Verdict: wire.Go} }
 	}
 	if err := m.confine(ctx, &cmd, c); err != nil {
 		return shell.Result{}, err

@@ -21,7 +21,7 @@ import (
 func (b *Box) shell(policy *config.Policy, opts Options) (tool.Tool, error) {
 	m := newMachine(opts.Environ, policy.Shell.Env, filepath.Join(opts.State, "shell"))
 	options := shell.Options{World: m.world, Run: m.run, Denied: opts.Denied, Unsupported: shellinside.Unsupported, Read: opts.Read}
-	m.shell = opts.Shell
+	m.shell, m.without = opts.Shell, opts.Without
 	m.hold, m.found, m.alone, m.later = b.Hold, b.found, b.alone(policy), opts.Later
 	if b.Hold.held() {
 		options.Sandbox = m

@@ -73,7 +73,7 @@ func TestHiddenTextsAreStoppedWhileTheyRun(t *testing.T) {
 func newBlind(t testing.TB) *world {
 	t.Helper()
 	w := newWorld(t, "sandbox: {paths: {.: {root: TOP/proj, mode: rw}}}")
-	w.read = blind
+	w.read, w.without.Wall = blind, true
 	w.box = w.open(blindPolicy, nil)
 	return w
 }

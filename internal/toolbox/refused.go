@@ -17,9 +17,18 @@ import (
 // explain finds out what the sandbox refused to a command that failed, tells the model in
 // its result, and records it with what would allow it, for the person.
 func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profile, r *shell.Result) error {
-	refused := explain.Explain(asFound(p, r), m.facts(c, r))
-	m.left.keep(c, r, p, refused)
+	facts := m.facts(c, r)
 	var errs []error
+	whole := m.reach(c)
+	if p.Wall.Why == "" {
+		for _, what := range explain.Tripped(whole, p, facts) {
+			told := "judgement and behaviour differ: the operating system refused " + what + ", which the command was not read to do"
+			r.Note = strings.TrimPrefix(r.Note+"\n"+told, "\n")
+			errs = append(errs, tool.ReportTripped(ctx, told))
+		}
+	}
+	refused := explain.Explain(asFound(whole, r), facts)
+	m.left.keep(c, r, whole, refused)
 	for _, one := range refused {
 		r.Note = strings.TrimPrefix(r.Note+"\n"+one.String(), "\n")
 		errs = append(errs, tool.ReportConfined(ctx, one.ForPerson()))

@@ -84,6 +84,7 @@ func TestAFailureIsExplainedAndRecorded(t *testing.T) {
 	w := newWorld(t, free)
 	w.write("out/there", "x")
 	must(t, exec.Command("git", "init", "-q", w.top+"/proj").Run())
+	w.box = w.open(strings.Replace(free, "shell:", "  git_write: false\nshell:", 1), nil)
 	for command, want := range map[string]string{
 		"cat TOP/out/there":          "sandbox (certain): TOP/out/there exists on this machine",
 		"echo x > TOP/out/new":       "sandbox (certain): writing TOP/out/new was refused",

@@ -55,9 +55,18 @@ type Options struct {
 	Looking bool
 	// Read reads commands; nil is the usual reading. See shell.Options.
 	Read func(text, dir string, world analysis.World) (*analysis.Script, error)
+	// Without leaves out layers of the defence, for those who want to see what the others
+	// hold alone: see also Read.
+	Without Layers
 	// Shell is the command line of the program that interprets commands: one that calls
 	// inside.Main. Without it no command runs.
 	Shell []string
+}
+
+// Layers are parts of what holds commands.
+type Layers struct {
+	Running bool // the judgement of each act as it happens
+	Wall    bool // what the kernel holds a command to from its acts
 }
 
 // A Box is the tools of a policy. Close it when the last call has ended.

@@ -16,3 +16,6 @@
 // A command does not run when bubblewrap has started it but when the runner says so. By
 // then it has seen the sandbox stand: see the gate in package host.
 package bwrap
+
+// Name is what this runner is called.
+const Name = "bwrap"

@@ -19,7 +19,7 @@ var errElsewhere = errors.New("bubblewrap is for Linux only")
 func New(Program, []string) *Runner { return &Runner{} }
 
 // Name is bwrap.
-func (r *Runner) Name() string { return "bwrap" }
+func (r *Runner) Name() string { return Name }
 
 // Needs says that nothing can be held here.
 func (r *Runner) Needs(sandbox.Profile) []string { return []string{errElsewhere.Error()} }

@@ -31,7 +31,7 @@ func New(p Program, sweep []string) *Runner {
 }
 
 // Name is bwrap.
-func (r *Runner) Name() string { return "bwrap" }
+func (r *Runner) Name() string { return Name }
 
 // Needs returns what bubblewrap cannot hold.
 func (r *Runner) Needs(p sandbox.Profile) []string {

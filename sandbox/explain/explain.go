@@ -218,11 +218,6 @@ func (e *explaining) busy(file string) {
 	e.add(Refusal{Kind: Move, Path: file, Grade: grade, Fixed: true})
 }
 
-// writes reports whether the command was known to write a file.
-func (e *explaining) writes(file string) bool {
-	return slices.Contains(e.Named, Named{Path: file, Write: true})
-}
-
 // maxMentioned is how many paths of an output are looked at.
 const maxMentioned = 50
 

@@ -49,6 +49,7 @@ func Assemble(o Options) ([]Instruction, error) {
 	a.call(clone, denyBits(0, newNamespaces))
 	a.call(ioctl, denyValues(1, tiocsti, tioclinux, tioccons))
 	a.call(personality, allowValues(0, 0, queryPersonality))
+	a.call(unshare, allowValues(0, cloneFS))
 	a.call(socket, socketRule(o))
 	a.call(socketpair, allowValues(0, familyUnix))
 	for _, m := range modes {

@@ -83,6 +83,9 @@ func TestFilter(t *testing.T) {
 			{"old chmod u+s", chmod, []uint64{0, 0o4755}, map[string]uint32{"amd64": Deny(eperm), "arm64": Deny(enosys)}[arch]},
 			{"old open of a set-id file", open, []uint64{0, o_creat, 0o4755}, map[string]uint32{"amd64": Deny(eperm), "arm64": Deny(enosys)}[arch]},
 			{"no address randomisation", personality, []uint64{0x0040000}, Deny(eperm)},
+			{"a file creation mask of one's own", unshare, []uint64{0x200}, Allow},
+			{"a user namespace", unshare, []uint64{0x10000000}, Deny(eperm)},
+			{"a mount namespace and a mask", unshare, []uint64{0x00020200}, Deny(eperm)},
 			{"asking for the personality", personality, []uint64{0xffffffff}, Allow},
 		} {
 			if got := judge(t, o, tt.call, tt.args...); got != tt.want {

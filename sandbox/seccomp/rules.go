@@ -6,6 +6,9 @@ import "slices"
 // them: clone reads these bits as a signal.
 const newNamespaces = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
 
+// cloneFS gives a thread a folder and a file creation mask of its own, and nothing else.
+const cloneFS = 0x200
+
 // Requests to a terminal that put words into the mouth of whoever sits there.
 const (
 	tiocsti   = 0x5412 // types for the person

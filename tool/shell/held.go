@@ -14,6 +14,8 @@ import (
 type Sandbox interface {
 	// Profile is the digest of what a command would be held to.
 	Profile(Command) approval.Digest
+	// Held says in lines what the command would be held to beyond the policy's own profile.
+	Held(Command) []string
 	// Alone reports what keeps a command from running without a question only
 	// because it is held.
 	Alone() Alone

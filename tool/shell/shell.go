@@ -70,6 +70,8 @@ type Command struct {
 	Keep bool
 	// Hide says that the sandbox is to hide secrets: nobody was asked about it.
 	Hide bool
+	// Wall is what it was judged to do, for the kernel to hold it to.
+	Wall Wall
 	// Step is the way out of the sandbox that a person chose; empty for none.
 	Step string
 	// Named are the files that it is known to touch, GitWrites whether it changes
@@ -282,6 +284,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 	}
 	cmd := in.command()
 	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held
+	cmd.Wall = wall(j.script, in.world, in.bash)
 	state, err := scriptState(j.script.Files)
 	if err != nil {
 		return judged{}, err
@@ -290,7 +293,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 		On(j.acts...).Titled(j.summary()).ShowingView(view(j.script, in.dir)).
 		Seeing(state).In(in.dir.Name(), t.cfg.Env...).Editing("command", ".sh")
 	if t.opts.Sandbox != nil {
-		a = a.Under(t.opts.Sandbox.Profile(cmd))
+		a = a.Under(t.opts.Sandbox.Profile(cmd)).HeldTo(func() []string { return t.opts.Sandbox.Held(cmd) })
 	}
 	if j.once {
 		a = a.OncePerSession()

@@ -110,6 +110,9 @@ func (b *Base) openSandbox(ctx context.Context, o Order) (err error) {
 		return nil
 	}
 	if b.Sandbox, err = FindSandbox(ctx, b.Setup); err != nil {
+		if o.Use == Look && errors.Is(err, ErrRequired) {
+			return nil // what would happen can still be told, but not what would hold it
+		}
 		return err
 	}
 	b.Sandbox.steps = o.Steps && b.Mode == approval.ModeAsk

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/assent-dev/assent/sandbox/wall"
 	"github.com/assent-dev/assent/tool/shell/interp"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
@@ -20,6 +21,9 @@ import (
 type gate struct {
 	env map[string]string // of the order
 	ask []string          // builtins
+	// cell is where programs start, and files are opened to be written; nil if nothing holds
+	// them to less than this process.
+	cell *cell
 
 	write sync.Mutex
 	conn  *os.File
@@ -35,6 +39,9 @@ func newGate(conn *os.File, order wire.Order) *gate {
 	for _, entry := range order.Env {
 		name, value, _ := strings.Cut(entry, "=")
 		g.env[name] = value
+	}
+	if order.Wall.Stands() {
+		g.cell = &cell{rules: wall.Rules{Wall: order.Wall, Private: order.Private}}
 	}
 	return g
 }
@@ -161,6 +168,14 @@ func absolute(act interp.Act, path string) string {
 	return filepath.Join(act.Dir, path)
 }
 
+// on calls functions where the kernel holds them; nil if that is everywhere.
+func (g *gate) on() func(func()) error {
+	if g.cell == nil {
+		return nil
+	}
+	return g.cell.do
+}
+
 func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (interp.Process, error), error) {
 	program, real, err := pin(reach(req.Act, req.Path))
 	if err != nil {
@@ -194,6 +209,7 @@ func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (inter
 	return func() (interp.Process, error) {
 		defer program.Close()
 		start := *req
+		start.On = g.on()
 		path, folder := steady(program, absolute(req.Act, req.Path), real)
 		defer folder.Close() // nil is fine
 		start.Path = cmp.Or(path, req.Path)
@@ -252,7 +268,9 @@ func (g *gate) open(ctx context.Context, req *interp.OpenRequest) (func() (*os.F
 				return nil, err
 			}
 		}
-		return func() (*os.File, error) { return interp.OpenFile(req) }, nil
+		again := *req
+		again.On = g.on()
+		return func() (*os.File, error) { return interp.OpenFile(&again) }, nil
 	case req.Network != "":
 		if _, err := g.put(ctx, wire.Act{Kind: wire.Connect, Path: req.Address, Dir: req.Dir}); err != nil {
 			return nil, err
@@ -263,10 +281,11 @@ func (g *gate) open(ctx context.Context, req *interp.OpenRequest) (func() (*os.F
 	if err != nil {
 		return nil, err
 	}
+	writes := req.Flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0
 	if t.real != os.DevNull {
 		_, err := g.put(ctx, wire.Act{
 			Kind: wire.Open, Path: absolute(req.Act, req.Path), Real: t.real, Dir: req.Dir,
-			Reads: req.Flag&os.O_WRONLY == 0, Writes: req.Flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0,
+			Reads: req.Flag&os.O_WRONLY == 0, Writes: writes,
 		})
 		if err != nil {
 			t.close()
@@ -274,7 +293,17 @@ func (g *gate) open(ctx context.Context, req *interp.OpenRequest) (func() (*os.F
 		}
 	}
 	return func() (*os.File, error) {
-		f, err := interp.OpenFile(t.request(req))
+		open := t.request(req)
+		named := g.cell.names(t.real)
+		if writes && !named {
+			held := *open
+			held.On = g.on()
+			open = &held
+		}
+		f, err := interp.OpenFile(open)
+		if err == nil && writes && named {
+			g.cell.grant(f)
+		}
 		if !errors.Is(err, syscall.ENXIO) { // then it is tried again: the other end of a fifo is missing
 			t.close()
 		}

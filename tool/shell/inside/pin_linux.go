@@ -41,6 +41,9 @@ func takeInput() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "gate"), unix.Close(null)
 }
 
+// ownMask gives this thread a file creation mask that it shares with no other.
+func ownMask() error { return unix.Unshare(unix.CLONE_FS) }
+
 // high is where descriptors of this program begin, so that they are in nobody's way. It is
 // below 64: for a larger table of descriptors the kernel makes a process with several threads
 // wait, 10 ms or more.

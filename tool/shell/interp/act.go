@@ -74,6 +74,9 @@ type ExecRequest struct {
 	Umask      int // -1 is the process's own
 	Limits     map[int]syscall.Rlimit
 	Background bool
+	// On, if not nil, calls a function on the thread that the program is to be started from.
+	// That thread shares its file creation mask with no other.
+	On func(func()) error
 }
 
 // An Inline, returned as the error of an Exec handler, makes the interpreter run a
@@ -103,6 +106,8 @@ type OpenRequest struct {
 	// Network and Address are set for /dev/tcp/HOST/PORT and /dev/udp/HOST/PORT.
 	Network, Address string
 	Umask            int // -1 is the process's own
+	// On is as that of an ExecRequest.
+	On func(func()) error
 }
 
 // A PathRequest is a path to be looked at.

@@ -336,7 +336,7 @@ func TestBackgroundOutlives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	children := s.r.Children()
+	children := s.children(1)
 	if len(children) != 1 || children[0].Args[0] != "sh" {
 		t.Errorf("children: %v", children)
 	}

@@ -305,6 +305,15 @@ func TestRefusalIsPossible(t *testing.T) {
 	}
 }
 
+// children waits until as many programs are listed: one may run already before it is noted.
+func (s *session) children(n int) []interp.Child {
+	for end := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
+		if list := s.r.Children(); len(list) >= n || time.Now().After(end) {
+			return list
+		}
+	}
+}
+
 // TestChildrenAfterRefusal lists what still runs after a refusal, and ends it.
 func TestChildrenAfterRefusal(t *testing.T) {
 	s := newSession(t)
@@ -313,7 +322,7 @@ func TestChildrenAfterRefusal(t *testing.T) {
 	if !errors.Is(err, errNo) {
 		t.Fatal(err)
 	}
-	children := s.r.Children()
+	children := s.children(2)
 	if len(children) != 2 || children[0].Args[0] != "sh" || !children[0].Background || !children[1].Background {
 		t.Errorf("children: %+v", children)
 	}

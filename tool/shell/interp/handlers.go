@@ -77,13 +77,26 @@ func Start(req *ExecRequest) (Process, error) {
 			pid, err = startProcess(req)
 		}
 	}
-	if masked := withUmask(req.Umask, start); masked != nil {
+	if masked := onThread(req.On, req.Umask, start); masked != nil {
 		return nil, masked
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &process{pid: pid}, nil
+}
+
+// onThread calls f with a file creation mask, on the thread that a request names.
+func onThread(on func(func()) error, mask int, f func()) error {
+	if on == nil {
+		return withUmask(mask, f)
+	}
+	return on(func() {
+		if mask >= 0 {
+			defer syscall.Umask(syscall.Umask(mask))
+		}
+		f()
+	})
 }
 
 // attributes are those of the program. It is started with package syscall: package os would
@@ -140,7 +153,7 @@ func OpenFile(req *OpenRequest) (*os.File, error) {
 	}
 	var fd int
 	var err error
-	masked := withUmask(req.Umask, func() {
+	masked := onThread(req.On, req.Umask, func() {
 		for {
 			fd, err = openPath(req)
 			if err != syscall.EINTR {

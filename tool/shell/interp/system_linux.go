@@ -131,6 +131,9 @@ func startProcess(req *ExecRequest) (pid int, err error) {
 	if len(req.Limits) == 0 {
 		return syscall.ForkExec(req.Path, req.Args, attr)
 	}
+	if req.On != nil { // this is a thread of its own already
+		return startLimited(req, attr)
+	}
 	if apart := onOwnThread(func() { pid, err = startLimited(req, attr) }); apart != nil {
 		return 0, apart
 	}

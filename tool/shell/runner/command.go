@@ -3,6 +3,7 @@ package runner
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,5 +101,12 @@ func (c Command) own(marker string) []string {
 
 // env returns the environment, with the marker of this call.
 func (c Command) env(marker string) []string {
-	return append(c.Env.Entries(), "PWD="+c.Dir, Marker+"="+marker)
+	env := c.Env.Entries()
+	if c.Sandbox != nil && c.Profile.Wall.Writes && c.Env.Get("TMPDIR") == "" && slices.Contains(c.private(), sandbox.PrivateTmp) {
+		env = append(env, "TMPDIR="+sandbox.PrivateTmp)
+	}
+	return append(env, "PWD="+c.Dir, Marker+"="+marker)
 }
+
+// private are the folders that the command has for itself.
+func (c Command) private() []string { return c.Profile.Private(c.Env.Get("HOME")) }

@@ -15,7 +15,7 @@ var always = []string{"PATH", "HOME", "LANG", "TERM", "TZ"}
 
 // fixed are the variables that every command has: no program waits for a person at a
 // pager or a password prompt.
-var fixed = []string{"GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "PAGER=cat"}
+var fixed = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "PAGER=cat"}
 
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
@@ -158,4 +158,14 @@ func isName(name string) bool {
 		}
 	}
 	return name != ""
+}
+
+// Get returns the value of a variable; empty if it is not set.
+func (e Environment) Get(name string) string {
+	for _, entry := range e.entries {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }

@@ -15,7 +15,7 @@ func TestEnvironmentIsAList(t *testing.T) {
 	}
 	names := []string{"NODE_ENV", "LD_PRELOAD", "GIT_DIR", "GIT_AUTHOR_NAME", "PAGER", "ASSENT_CALL", "BASH_FUNC_ls%%", "UNSET", "PWD"}
 	want := []string{
-		"GIT_AUTHOR_NAME=A", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "HOME=/h", "LANG=de_DE.UTF-8", "NODE_ENV=test",
+		"GIT_AUTHOR_NAME=A", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "HOME=/h", "LANG=de_DE.UTF-8", "NODE_ENV=test",
 		"PAGER=cat", "PATH=/usr/bin:/bin", "TERM=dumb", "TZ=UTC",
 	}
 	env := runner.NewEnvironment(own, names)
@@ -41,7 +41,7 @@ func TestEnvironmentIsAList(t *testing.T) {
 
 func TestEnvironmentDefaults(t *testing.T) {
 	got := runner.NewEnvironment(nil, nil)
-	if names := got.Names(); !slices.Equal(names, []string{"GIT_PAGER", "GIT_TERMINAL_PROMPT", "HOME", "PAGER", "PATH", "TERM"}) {
+	if names := got.Names(); !slices.Equal(names, []string{"GIT_OPTIONAL_LOCKS", "GIT_PAGER", "GIT_TERMINAL_PROMPT", "HOME", "PAGER", "PATH", "TERM"}) {
 		t.Errorf("names %q", names)
 	}
 	if first := got.First("/shim").Entries(); !slices.Contains(first, "PATH=/shim:/usr/local/bin:/usr/bin:/bin") {

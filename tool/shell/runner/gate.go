@@ -79,6 +79,10 @@ func (g *gate) close() {
 // order tells the shell what to run.
 func (g *gate) order(c Command, marker string) {
 	order := wire.Order{Text: c.Text, Dir: c.Dir, Env: c.env(marker), Ask: c.Ask, Stay: c.Sandbox == nil}
+	if c.Sandbox != nil {
+		order.Wall = c.Profile.Wall
+		order.Private = c.private()
+	}
 	go func() { _ = g.send(order) }() // if it has ended, how is in its status
 }
 

@@ -7,11 +7,13 @@ import (
 	"io"
 	"path"
 	"slices"
+
+	"github.com/assent-dev/assent/sandbox"
 )
 
 // Version changes with the messages. Both sides are built from the same source; a side of
 // another version is refused.
-const Version = "2"
+const Version = "3"
 
 // IsShell reports whether a command line is that of the shell inside: the small program, or
 // another one that does its work.
@@ -49,6 +51,10 @@ type Order struct {
 	Env  []string
 	// Ask are the builtins that are put to the gate before they run.
 	Ask []string
+	// Wall is what the kernel is to hold programs and opened files to; Private are the folders
+	// that stay writable behind it.
+	Wall    sandbox.Wall
+	Private []string
 	// Stay says that background commands go on after the text has ended.
 	Stay bool
 }
@@ -127,6 +133,8 @@ func Write(w io.Writer, message any) error {
 		e.list(m.Env)
 		e.list(m.Ask)
 		e.flag(m.Stay)
+		e.wall(m.Wall)
+		e.list(m.Private)
 	case Act:
 		if m.Kind < Start || m.Kind > Builtin {
 			return fmt.Errorf("wire: an act of kind %d", m.Kind)
@@ -189,7 +197,7 @@ func decode(data []byte) (any, error) {
 		if version := d.text(); version != Version && d.err == nil {
 			return nil, fmt.Errorf("the other side speaks version %q, this one %q: they were not built together", version, Version)
 		}
-		message = Order{Text: d.text(), Dir: d.text(), Env: d.list(), Ask: d.list(), Stay: d.flag()}
+		message = Order{Text: d.text(), Dir: d.text(), Env: d.list(), Ask: d.list(), Stay: d.flag(), Wall: d.wall(), Private: d.list()}
 	case Start, Open, List, Connect, Builtin:
 		message = Act{
 			Kind: kind, ID: d.number(), Argv: d.list(), Path: d.text(), Real: d.text(), Dir: d.text(), Env: d.list(),
@@ -225,6 +233,15 @@ func (e *encoder) flag(on bool) {
 	}
 }
 
+func (e *encoder) wall(w sandbox.Wall) {
+	e.flag(w.Writes)
+	e.list(w.Files)
+	e.list(w.Changed)
+	e.list(w.Folders)
+	e.flag(w.Programs != nil)
+	e.list(w.Programs)
+}
+
 func (e *encoder) texts(all ...string) {
 	for _, s := range all {
 		e.number(uint64(len(s)))
@@ -248,6 +265,15 @@ func (d *decoder) number() uint64 {
 }
 
 func (d *decoder) flag() bool { return d.number() == 1 }
+
+func (d *decoder) wall() sandbox.Wall {
+	w := sandbox.Wall{Writes: d.flag(), Files: d.list(), Changed: d.list(), Folders: d.list()}
+	listed := d.flag()
+	if w.Programs = d.list(); listed && w.Programs == nil {
+		w.Programs = []string{} // none at all
+	}
+	return w
+}
 
 func (d *decoder) text() string {
 	n := d.number()

@@ -31,7 +31,8 @@ func newLab(t testing.TB) *lab {
 	must(t, err)
 	l := &lab{t: t, base: base, dir: base + "/repository", spy: base + "/spy", trace: base + "/trace"}
 	must(t, os.MkdirAll(l.dir, 0o700))
-	l.env = runner.NewEnvironment([]string{"HOME=" + base + "/home", "PATH=" + os.Getenv("PATH")}, nil)
+	l.env = runner.NewEnvironment([]string{"HOME=" + base + "/home", "PATH=" + os.Getenv("PATH")}, nil).
+		With(map[string]string{"GIT_OPTIONAL_LOCKS": "1"}) // so that git status may start a hook
 	l.install()
 	l.write("../spy", "#!/bin/sh\necho \"$0 $*\" >> "+l.trace+"\ncat \"$1\" 2> /dev/null || cat\n")
 	must(t, os.Chmod(l.spy, 0o700))
