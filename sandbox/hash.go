@@ -12,6 +12,9 @@ func (p Profile) Hash() [sha256.Size]byte {
 	for i := range p.Roots {
 		p.Roots[i].Source = ""
 	}
+	for i := range p.Files {
+		p.Files[i].Source = ""
+	}
 	for _, list := range [][]Entry{p.Protected, p.Masked, p.Sockets} {
 		for i := range list {
 			list[i].Source = ""

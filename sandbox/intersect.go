@@ -17,6 +17,14 @@ func (p Profile) Intersect(o Profile) Profile {
 		Env:       p.Env.intersect(o.Env),
 		Limits:    p.Limits.Within(o.Limits),
 	}
+	for _, f := range p.Files {
+		same := func(other HomeFile) bool {
+			return other.Path == f.Path && other.Text == f.Text && other.Target == f.Target
+		}
+		if slices.ContainsFunc(o.Files, same) {
+			out.Files = append(out.Files, f)
+		}
+	}
 	out.GitSource = p.GitSource
 	if p.GitWrite && !o.GitWrite {
 		out.GitSource = o.GitSource

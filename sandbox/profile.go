@@ -49,6 +49,17 @@ type Entry struct {
 	Source string `json:"source,omitempty"`
 }
 
+// A HomeFile is a small text, or a symbolic link, that a process finds in its private home. It
+// stands nowhere on the host: settings of the user, without what is secret in them.
+type HomeFile struct {
+	// Path is absolute, clean, and below the home folder of the command.
+	Path string `json:"path"`
+	Text string `json:"text,omitempty"`
+	// Target makes it a symbolic link that leads there.
+	Target string `json:"target,omitempty"`
+	Source string `json:"source,omitempty"`
+}
+
 // A Profile is what a process may reach. The zero Profile reaches the system's own
 // programs and a private /tmp.
 type Profile struct {
@@ -71,6 +82,10 @@ type Profile struct {
 	Sockets []Entry `json:"unix_sockets"`
 	Env     Env     `json:"env"`
 	Limits  Limits  `json:"limits"`
+	// Files are put into the home folder where it is a private one, and are private as
+	// well: what a process changes there ends with it. A runner without private folders
+	// leaves them out.
+	Files []HomeFile `json:"files,omitempty"`
 	// Wall is what one command is held to inside all this; see [Profile.Narrow].
 	Wall Wall `json:"wall,omitzero"`
 }
@@ -136,6 +151,11 @@ func (p Profile) Check() error {
 			return err
 		}
 	}
+	for _, f := range p.Files {
+		if err := checkPath(f.Path, f.Source); err != nil {
+			return err
+		}
+	}
 	return p.Limits.check()
 }
 
@@ -194,6 +214,9 @@ func (p Profile) Sorted() Profile {
 	slices.SortStableFunc(p.Roots, func(a, b Root) int { return cmp.Compare(a.Path, b.Path) })
 	p.Wall = p.Wall.sorted()
 	p.Protected, p.Masked, p.Sockets = sorted(p.Protected), sorted(p.Masked), sorted(p.Sockets)
+	p.Files = copyOf(p.Files)
+	slices.SortStableFunc(p.Files, func(a, b HomeFile) int { return cmp.Compare(a.Path, b.Path) })
+	p.Files = slices.CompactFunc(p.Files, func(a, b HomeFile) bool { return a.Path == b.Path })
 	p.Env.Pass = unique(p.Env.Pass)
 	if len(p.Env.Set) == 0 {
 		p.Env.Set = nil

@@ -31,8 +31,9 @@ if [ "${1-}" = all ]; then
 		make curl wget ssh:openssh-client rsync dig:bind9-dnsutils socat openssl sqlite3 strings:binutils ip:iproute2 \
 		sponge:moreutils strace sudo tclsh:tcl time tmux tree unbuffer:expect unzip valgrind vim xxd xz:xz-utils \
 		zip zsh zstd 7z:p7zip-full
-	# What agents and MCP servers from npm run on.
-	want node:nodejs npm
+	# What agents and MCP servers from npm run on, and what projects are built with in a home with tools.
+	want node:nodejs npm make
+	/usr/bin/python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
 	# Browsers and databases belong here: one `want` each, with what needs them.
 fi
 

@@ -1,12 +1,24 @@
 // Command assent-shell runs a judged command inside its sandbox. assent starts it, and talks
 // to it over its standard input; it is not for people. It is a program of its own because it
-// starts with each command, and a small program starts faster.
+// starts with each command, and a small program starts faster. So does what cleans up after an
+// assent that was killed, which is this program with the word sweep.
 package main
 
 import (
+	"fmt"
 	"os"
 
+	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/tool/shell/inside"
 )
 
-func main() { os.Exit(inside.Main(os.Args[1:], os.Stderr)) }
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "sweep" {
+		if err := bwrap.Sweep(os.Stdin); err != nil {
+			fmt.Fprintln(os.Stderr, "assent:", err)
+			os.Exit(inside.StatusFailed)
+		}
+		return
+	}
+	os.Exit(inside.Main(os.Args[1:], os.Stderr))
+}

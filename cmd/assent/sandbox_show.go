@@ -6,6 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -130,6 +134,10 @@ func newProfileView(base *open.Base) (profileView, error) {
 	for _, e := range derived.Denied.Secrets {
 		v.Secrets = append(v.Secrets, sandbox.Entry{Path: e.Path, Source: e.Source + "; a command that a person allows sees it"})
 	}
+	p.Roots = slices.DeleteFunc(slices.Clone(p.Roots), func(r sandbox.Root) bool {
+		_, err := os.Lstat(r.Path)
+		return !r.Guarded && r.Mode == sandbox.ReadWrite && errors.Is(err, fs.ErrNotExist) // a cache, made when it is needed
+	})
 	scene, err := host.Survey(p)
 	if err != nil {
 		v.Problem = err.Error()
@@ -171,8 +179,15 @@ func (v profileView) print(w io.Writer) error {
 	row("git", map[bool]string{true: "writable, without hooks, config, info and modules", false: "read-only"}[p.GitWrite], orDefault(p.GitSource))
 	row("network", networkWords(p.Network), orDefault(p.Network.Source))
 	row("environment", strings.Join(p.Env.Pass, " "), "passed on")
-	for name, value := range p.Env.Set {
-		row("environment", name+"="+value, "set")
+	for _, name := range slices.Sorted(maps.Keys(p.Env.Set)) {
+		row("environment", name+"="+p.Env.Set[name], "set")
+	}
+	for _, f := range p.Files {
+		if f.Target != "" {
+			row("home", f.Path+" -> "+f.Target, f.Source)
+		} else {
+			row("home", f.Path, f.Source+", without secrets")
+		}
 	}
 	l := p.Limits
 	row("limits", fmt.Sprintf("private folders %s, a file %s, open files %d, processes %d", size(l.Tmp), size(l.FileSize), l.OpenFiles, l.Processes), "default")

@@ -66,6 +66,7 @@ var (
 		{name: "network", about: "false (default), true, or the hosts that are free", shape: networkShape},
 		{name: "require_os_sandbox", about: "run nothing where the system has no sandbox", shape: yesNo},
 		{name: "git_write", about: "let commands write to .git, without hooks and settings", shape: yesNo},
+		{name: "home", about: "the home folder of commands: private (default), or tools, which shows the user's tools, read-only, and settings without their secrets", shape: oneOf(homePrivate, homeTools)},
 		{name: "extra", about: "what commands need and no tool exposes; only in the user's own config", shape: extraShape},
 	})
 )

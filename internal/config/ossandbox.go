@@ -23,10 +23,27 @@ type OSSandbox struct {
 	// GitWrite lets commands write to .git, without what makes git run programs.
 	GitWrite       bool
 	GitWriteSource string
+	// Home is private unless the file says otherwise.
+	Home Home
 	// Extra is what no tool exposes and commands need. It widens, so only a file that
 	// the user wrote may have it.
 	Extra Extra
 }
+
+// A Home is what a file says about the home folder of commands.
+type Home struct {
+	// Tools shows the user's tools there, read-only, and settings without their secrets.
+	// Otherwise it is empty.
+	Tools bool
+	// Source is the line; empty if the file says nothing.
+	Source string
+}
+
+// The words for a home.
+const (
+	homePrivate = "private"
+	homeTools   = "tools"
+)
 
 // hosts is what the file says about the network, for tools.
 func (s OSSandbox) hosts() hosts.Policy {
@@ -62,6 +79,13 @@ func (r *report) osSandbox(o *object) OSSandbox {
 	}
 	if n, ok := o.take("git_write"); ok {
 		s.GitWrite, s.GitWriteSource = r.bool(n, "sandbox.git_write"), r.source(n)
+	}
+	if n, ok := o.take("home"); ok {
+		word := r.text(n, "sandbox.home")
+		if word != homePrivate && word != homeTools {
+			r.problem(n, "sandbox.home must be %s or %s, not %q", homePrivate, homeTools, word)
+		}
+		s.Home = Home{Tools: word == homeTools, Source: r.source(n)}
 	}
 	if n, ok := o.take("extra"); ok {
 		s.Extra = r.extra(n)

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +23,9 @@ type Setting struct {
 	Home string
 	// CacheFolder is where programs are given folders to cache in.
 	CacheFolder string
+	// Tools looks at the user's home folder for policies that show tools of it. Nil finds
+	// nothing there.
+	Tools func(sandbox.Network) HomeTools
 	// Env are the names of variables that pass besides the usual ones.
 	Env []string
 	// Limits are for each command.
@@ -29,6 +34,19 @@ type Setting struct {
 	// far as it does.
 	Resolve func(path string) (string, error)
 }
+
+// A HomeTools is what of the user's home folder commands may see and use.
+type HomeTools struct {
+	// Read are folders that they may read; Masked is what they may not see there.
+	Read, Masked []sandbox.Entry
+	// Files stand in the home folder of commands, and not in the user's.
+	Files []sandbox.HomeFile
+	// Env are variables for the programs that cache, besides those of [Caches].
+	Env map[string]string
+}
+
+// ownCaches are the caches that a project gets where commands see the user's tools.
+var ownCaches = []string{"cargo", "go", "npm", "pip"}
 
 // Profile derives what commands may reach from what the policy lets tools reach.
 func (p *Policy) Profile(s Setting) (sandbox.Profile, error) {
@@ -48,6 +66,9 @@ func (p *Policy) Profile(s Setting) (sandbox.Profile, error) {
 	d.extra(e.Write, sandbox.ReadWrite)
 	for _, c := range e.Caches {
 		d.cache(c)
+	}
+	if p.OS.Home.Tools && s.Tools != nil {
+		d.tools(p.OS)
 	}
 	d.profile.Masked = append(d.profile.Masked, d.entries(s.Masked)...)
 	d.profile.Sockets = d.entries(e.Sockets)
@@ -112,11 +133,42 @@ func (d *derivation) add(r sandbox.Root) {
 	}
 }
 
+// tools adds what the user's home has for commands, where no root shows it already, and caches
+// that belong to these roots alone: what one project's commands put there, no other's read.
+func (d *derivation) tools(s OSSandbox) {
+	var names strings.Builder
+	for _, r := range d.profile.Sorted().Roots {
+		fmt.Fprintf(&names, "%q\n", r.Path)
+	}
+	own := filepath.Join(d.setting.CacheFolder, fmt.Sprintf("of-%x", sha256.Sum256([]byte(names.String())))[:len("of-")+32])
+	found := d.setting.Tools(s.Network)
+	for _, e := range found.Read {
+		if d.profile.At(e.Path) == sandbox.Nothing {
+			d.add(sandbox.Root{Path: e.Path, Mode: sandbox.ReadOnly, Source: s.Home.Source + "; " + e.Source})
+		}
+	}
+	d.profile.Masked = append(d.profile.Masked, found.Masked...)
+	d.profile.Files = found.Files
+	maps.Copy(d.profile.Env.Set, found.Env)
+	own = d.resolve(own, s.Home.Source)
+	d.add(sandbox.Root{Path: own, Mode: sandbox.ReadWrite, Source: s.Home.Source}) // one for all: each mount costs
+	for _, name := range ownCaches {
+		if !slices.ContainsFunc(s.Extra.Caches, func(e sandbox.Entry) bool { return e.Path == name }) {
+			d.tell(name, filepath.Join(own, name))
+		}
+	}
+}
+
 // cache gives a program a folder of its own, which no program outside ever reads.
 func (d *derivation) cache(c sandbox.Entry) {
 	dir := d.resolve(filepath.Join(d.setting.CacheFolder, c.Path), c.Source)
 	d.add(sandbox.Root{Path: dir, Mode: sandbox.ReadWrite, Source: c.Source})
-	for variable, part := range Caches[c.Path] {
+	d.tell(c.Path, dir)
+}
+
+// tell tells a program where its cache is.
+func (d *derivation) tell(name, dir string) {
+	for variable, part := range Caches[name] {
 		d.profile.Env.Set[variable] = filepath.Join(dir, part)
 	}
 }

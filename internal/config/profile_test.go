@@ -144,3 +144,47 @@ func TestARootThatCannotBeResolvedIsNamed(t *testing.T) {
 		t.Error("everything was handed over")
 	}
 }
+
+func TestToolsOfTheHome(t *testing.T) {
+	derive := func(text string) sandbox.Profile {
+		t.Helper()
+		policy, err := Load("policy.yaml", []byte(text), "/base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := policy.Profile(Setting{
+			Home: "/home/u", CacheFolder: "/cache", Resolve: func(p string) (string, error) { return p, nil },
+			Tools: func(sandbox.Network) HomeTools {
+				return HomeTools{
+					Read: []sandbox.Entry{{Path: "/home/u/.nvm"}, {Path: "/home/u/proj/x"}}, Masked: []sandbox.Entry{{Path: "/home/u/.nvm/.git"}},
+					Files: []sandbox.HomeFile{{Path: "/home/u/.npmrc", Text: "a"}}, Env: map[string]string{"GOPROXY": "p"},
+				}
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const roots = "sandbox: {paths: {a: {root: /home/u/proj, mode: rw}}"
+	p := derive(roots + ", home: tools}\n")
+	for path, want := range map[string]sandbox.Mode{
+		"/home/u/.nvm/x": sandbox.ReadOnly, "/home/u/.nvm/.git/config": sandbox.Nothing, "/home/u/proj/x": sandbox.ReadWrite, "/home/u/.ssh": sandbox.Nothing,
+	} {
+		if got := p.At(path); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+	own := p.Env.Set["GOMODCACHE"]
+	if p.Env.Set["GOPROXY"] != "p" || p.At(own) != sandbox.ReadWrite || !strings.HasPrefix(own, "/cache/of-") || len(p.Files) != 1 {
+		t.Errorf("%+v", p)
+	}
+	if other := derive("sandbox: {paths: {a: {root: /home/u/other, mode: rw}}, home: tools}\n").Env.Set["GOMODCACHE"]; other == own {
+		t.Errorf("two projects share %s", own)
+	}
+	for _, same := range []string{roots + "}\n", roots + ", home: private}\n"} {
+		if p := derive(same); p.At("/home/u/.nvm") != sandbox.Nothing || len(p.Files)+len(p.Env.Set) > 0 {
+			t.Errorf("%s: %+v", same, p)
+		}
+	}
+}

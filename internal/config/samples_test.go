@@ -38,6 +38,7 @@ var samples = map[string]string{
 	"sandbox.network.allow":           "sandbox: {network: {allow: [docs.example.org]}}",
 	"sandbox.require_os_sandbox":      "sandbox: {require_os_sandbox: true}",
 	"sandbox.git_write":               "sandbox: {git_write: true}",
+	"sandbox.home":                    "sandbox: {home: tools}",
 	"sandbox.extra":                   "sandbox: {extra: {read: [/a]}}",
 	"sandbox.extra.read":              "sandbox: {extra: {read: [/a]}}",
 	"sandbox.extra.write":             "sandbox: {extra: {write: [/a]}}",

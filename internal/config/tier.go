@@ -179,6 +179,13 @@ func (c *combination) addOS(t Tier) {
 	if more.GitWriteSource != "" {
 		have.GitWrite, have.GitWriteSource = more.GitWrite, more.GitWriteSource
 	}
+	if more.Home.Source != "" {
+		if have.Home.Source != "" && !have.Home.Tools && more.Home.Tools {
+			c.warn(t.Policy, "%s shows tools of the home folder, which %s keeps private", more.Home.Source, have.Home.Source)
+		} else {
+			have.Home = more.Home
+		}
+	}
 	if t.Kind == Project {
 		if e := more.Extra; len(e.Read)+len(e.Write)+len(e.Sockets)+len(e.Caches) > 0 {
 			c.warn(t.Policy, "sandbox.extra is left out: only the user's own config may widen the sandbox")

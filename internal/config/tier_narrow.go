@@ -68,6 +68,13 @@ func (c *combination) narrowOS(p *Policy) {
 			have.GitWrite, have.GitWriteSource = false, more.GitWriteSource
 		}
 	}
+	if more.Home.Source != "" {
+		if more.Home.Tools {
+			c.ignore(more.Home.Source, "home: %s", homeTools)
+		} else {
+			have.Home = more.Home
+		}
+	}
 	if e := more.Extra; len(e.Read)+len(e.Write)+len(e.Sockets)+len(e.Caches) > 0 {
 		c.ignore(p.File, "sandbox.extra")
 	}

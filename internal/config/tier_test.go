@@ -297,3 +297,29 @@ func TestNetworkOfSeveralTiers(t *testing.T) {
 		}
 	}
 }
+
+func TestHomeOfSeveralTiers(t *testing.T) {
+	for name, c := range map[string]struct {
+		user, project string
+		trusted       bool
+		tools         bool
+	}{
+		"nothing said":        {"", "", true, false},
+		"the user's own":      {"home: tools", "", true, true},
+		"trusted":             {"", "home: tools", true, true},
+		"private holds":       {"home: private", "home: tools", true, false},
+		"narrowed":            {"home: tools", "home: private", true, false},
+		"untrusted":           {"", "home: tools", false, false},
+		"untrusted, the same": {"home: tools", "home: tools", false, true},
+		"untrusted, narrowed": {"home: tools", "home: private", false, false},
+	} {
+		e := combine(t, "", "sandbox: {"+c.user+"}\n", "sandbox: {"+c.project+"}\n", c.trusted)
+		if e.OS.Home.Tools != c.tools {
+			t.Errorf("%s: %+v", name, e.OS.Home)
+		}
+		told := len(e.Warnings)+len(e.Ignored) > 0
+		if wider := strings.Contains(c.project, "tools") && (!c.trusted || !c.tools); told != wider {
+			t.Errorf("%s: %q %q", name, e.Warnings, e.Ignored)
+		}
+	}
+}

@@ -103,6 +103,9 @@ func (d *description) network(p *config.Policy) {
 	for _, host := range p.OS.Network.Domains {
 		d.add("network", "%s without asking", host)
 	}
+	if p.OS.Home.Tools {
+		d.add("home", "commands may read tools and settings in the home folder, without their secrets")
+	}
 	if p.OS.GitWrite {
 		d.add("git", "commands may write to .git, without hooks and settings")
 	}

@@ -32,20 +32,30 @@ const oldestMajor, oldestMinor = 0, 8
 
 // Find looks for bubblewrap. The problem says why none can be used.
 func Find(ctx context.Context, candidates []string) (Program, *sandbox.Problem) {
+	file, problem := Locate(candidates)
+	if problem != nil {
+		return Program{}, problem
+	}
+	return Ask(ctx, file)
+}
+
+// Locate is the part of Find that starts no program: which one is there, and that it can be
+// trusted.
+func Locate(candidates []string) (string, *sandbox.Problem) {
 	for _, file := range candidates {
 		info, err := os.Stat(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return Program{}, &sandbox.Problem{Detail: err.Error(), Cause: file + " cannot be looked at", Remedy: "install bubblewrap from your system's packages"}
+			return "", &sandbox.Problem{Detail: err.Error(), Cause: file + " cannot be looked at", Remedy: "install bubblewrap from your system's packages"}
 		}
 		if problem := distrust(file, info); problem != nil {
-			return Program{}, problem
+			return "", problem
 		}
-		return ask(ctx, file)
+		return file, nil
 	}
-	return Program{}, &sandbox.Problem{
+	return "", &sandbox.Problem{
 		Cause:  "bubblewrap is not installed (looked for " + strings.Join(candidates, ", ") + ")",
 		Remedy: "install it: apt-get install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap",
 	}
@@ -70,8 +80,8 @@ func distrust(file string, info fs.FileInfo) *sandbox.Problem {
 	return nil
 }
 
-// ask asks the program for its version and abilities.
-func ask(ctx context.Context, file string) (Program, *sandbox.Problem) {
+// Ask asks the program for its version and abilities.
+func Ask(ctx context.Context, file string) (Program, *sandbox.Problem) {
 	p := Program{Path: file}
 	version, err := output(ctx, file, "--version")
 	if err != nil {

@@ -154,6 +154,14 @@ func (f *files) open(l *launch) (status, gate *os.File, err error) {
 	}
 	f.child = append(f.child, life)
 	for _, o := range l.args.Open {
+		if o.Text != "" {
+			text, err := memory("text", []byte(o.Text))
+			if err != nil {
+				return nil, nil, err
+			}
+			f.child = append(f.child, text)
+			continue
+		}
 		flags := unix.O_PATH
 		if o.Read {
 			flags = unix.O_RDONLY

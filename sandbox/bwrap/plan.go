@@ -22,6 +22,7 @@ const (
 // A Request is everything that the arguments are made from.
 type Request struct {
 	Scene   sandbox.Scene
+	Files   []sandbox.HomeFile
 	Network sandbox.Network
 	Limits  sandbox.Limits
 	Argv    []string
@@ -46,10 +47,12 @@ type Arguments struct {
 }
 
 // An Opening is a file to be opened without following a link: to be read, or only to be
-// mounted.
+// mounted. With a text there is nothing to open: it becomes a file in memory.
 type Opening struct {
 	Path string
 	Read bool
+	// Text is what to read, where there is no file.
+	Text string
 }
 
 // hidden are parts of /proc that tell about the whole machine; those for root, only root
@@ -70,6 +73,7 @@ func Plan(r Request, visible func(string) bool) Arguments {
 	p.proc(visible)
 	p.devices()
 	home := p.private()
+	p.files(home)
 	p.layers(home)
 	p.add("--remount-ro", "/")
 	p.environment(home)
@@ -167,6 +171,24 @@ func (p *plan) private() string {
 	return home
 }
 
+// files puts the profile's files into a private home, before a place of the host is mounted
+// there: nothing of this is ever written to the host.
+func (p *plan) files(home string) {
+	if p.visible(home) {
+		return
+	}
+	for _, f := range p.Files {
+		switch {
+		case f.Text == "" && f.Target == "" || f.Path == home || !sandbox.Below(home, f.Path):
+		case f.Target != "":
+			p.add("--symlink", f.Target, f.Path)
+		default:
+			p.open = append(p.open, Opening{Path: f.Path, Text: f.Text})
+			p.add("--perms", "0600", "--file", strconv.Itoa(layersFD+len(p.open)-1), f.Path)
+		}
+	}
+}
+
 // home is the caller's home folder, by name. What has no place of its own there is /tmp.
 func (p *plan) home() string {
 	home := "/tmp"
@@ -233,7 +255,7 @@ func (p *plan) bind(how, file string) {
 
 // descriptor has a file opened and returns the number under which bubblewrap finds it.
 func (p *plan) descriptor(file string, read bool) string {
-	p.open = append(p.open, Opening{file, read})
+	p.open = append(p.open, Opening{Path: file, Read: read})
 	return strconv.Itoa(layersFD + len(p.open) - 1)
 }
 

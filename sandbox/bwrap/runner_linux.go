@@ -59,7 +59,7 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 		return nil, err
 	}
 	args := Plan(Request{
-		Scene: scene, Network: c.Profile.Network, Limits: c.Profile.Limits,
+		Scene: scene, Files: c.Profile.Files, Network: c.Profile.Network, Limits: c.Profile.Limits,
 		Argv: c.Argv, Enters: c.Enters, Dir: c.Dir, Env: c.Env, ByFD: r.program.ByFD, Root: os.Geteuid() == 0,
 	}, exists)
 	code, err := seccomp.Assemble(seccomp.Options{

@@ -22,6 +22,11 @@ type Options struct {
 	Program []string
 	// Bubblewrap is where bubblewrap is looked for; nil means bwrap.Candidates.
 	Bubblewrap []string
+	// Sweep is a smaller program for [WordSweep], which starts faster; none means Program.
+	Sweep []string
+	// Kept is a file in which it is kept that a self-test passed, for the next process. An
+	// empty name keeps nothing, and everything is tried.
+	Kept string
 	// First leaves the others untried once one can be used.
 	First bool
 }
@@ -59,6 +64,10 @@ func (f Found) Close() error {
 type candidate struct {
 	report sandbox.Report
 	runner sandbox.Runner // nil if the report has a problem
+	// kept is what is known from before; nil if nothing ever is.
+	kept *kept
+	// program is the bubblewrap that was found.
+	program bwrap.Program
 	// diagnose says what is behind a failure to start.
 	diagnose func(said string, err error) *sandbox.Problem
 }
@@ -109,7 +118,10 @@ func (c *candidate) try(ctx context.Context, o Options, p sandbox.Profile) error
 		}
 		return nil
 	}
-	breaches, said, err := selfTest(ctx, c.runner, o.program(WordServe), p)
+	if c.kept != nil && c.kept.holds(aims(p)) {
+		return nil
+	}
+	tried, breaches, said, err := selfTest(ctx, c.runner, o.program(WordServe), p)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -119,6 +131,8 @@ func (c *candidate) try(ctx context.Context, o Options, p sandbox.Profile) error
 		}
 	case len(breaches) > 0:
 		c.report.Problem = failed(breaches)
+	case c.kept != nil:
+		c.kept.save(c.program, tried)
 	}
 	return nil
 }
@@ -129,10 +143,20 @@ func bubblewrap(ctx context.Context, o Options) *candidate {
 		places = bwrap.Candidates
 	}
 	c := &candidate{report: sandbox.Report{Name: "bwrap", Enforced: bwrap.Enforced, NotEnforced: bwrap.NotEnforced(os.Geteuid() == 0)}}
-	program, problem := bwrap.Find(ctx, places)
-	c.report.Path, c.report.Version, c.report.Problem = program.Path, program.Version, problem
-	if problem == nil {
-		c.runner = bwrap.New(program, o.program(WordSweep))
+	var file string
+	if file, c.report.Problem = bwrap.Locate(places); c.report.Problem == nil {
+		c.kept = readKept(o.Kept, o, file)
+		if c.program = c.kept.Program; c.program.Version == "" {
+			c.program, c.report.Problem = bwrap.Ask(ctx, file)
+		}
+	}
+	c.report.Path, c.report.Version = c.program.Path, c.program.Version
+	if c.report.Problem == nil {
+		sweep := o.Sweep
+		if len(sweep) == 0 {
+			sweep = o.program(WordSweep)
+		}
+		c.runner = bwrap.New(c.program, sweep)
 	}
 	c.diagnose = func(said string, err error) *sandbox.Problem {
 		if errors.Is(err, bwrap.ErrNotSetUp) {

@@ -25,15 +25,15 @@ var settings = []string{"/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modpr
 // secrets are files that most hosts have and no profile shows by itself.
 var secrets = []string{"/etc/machine-id", "/etc/hostname", "/etc/fstab", "/etc/shadow"}
 
-// selfTest starts the copy inside and returns what it could do that it must not. Said is
-// what was printed on standard error.
-func selfTest(ctx context.Context, r sandbox.Runner, serve []string, p sandbox.Profile) (breaches []string, said string, err error) {
+// selfTest starts the copy inside and returns what it tried, and what it could do that it must
+// not. Said is what was printed on standard error.
+func selfTest(ctx context.Context, r sandbox.Runner, serve []string, p sandbox.Profile) (tried attempts, breaches []string, said string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, testTime)
 	defer cancel()
 	p.Limits.Time, p.Limits.Output = 0, 0 // they are for the command that comes later
 	host, err := newHostSide(p)
 	if err != nil {
-		return nil, "", err
+		return tried, nil, "", err
 	}
 	defer host.close()
 	var stderr bytes.Buffer
@@ -41,13 +41,13 @@ func selfTest(ctx context.Context, r sandbox.Runner, serve []string, p sandbox.P
 		Argv: serve, Dir: "/", Env: []string{"HOME=/tmp"}, Stderr: &stderr, Profile: inner.Visible(p, serve[0]),
 	})
 	if err != nil {
-		return nil, stderr.String(), err
+		return tried, nil, stderr.String(), err
 	}
 	_, err = client.Call(ctx, callAttempt, host.attempts, nil, &breaches)
 	if closeErr := client.Close(); err == nil && closeErr != nil {
 		err = closeErr
 	}
-	return append(breaches, host.breaches()...), stderr.String(), err
+	return host.attempts, append(breaches, host.breaches()...), stderr.String(), err
 }
 
 // A hostSide is what the self-test aims at, outside.
@@ -57,38 +57,54 @@ type hostSide struct {
 }
 
 func newHostSide(p sandbox.Profile) (*hostSide, error) {
-	h := &hostSide{attempts: attempts{
+	h := &hostSide{attempts: aims(p)}
+	return h, h.listen()
+}
+
+// aims are what the self-test of a profile tries. What is to be connected to is only named.
+func aims(p sandbox.Profile) attempts {
+	a := attempts{
 		Read:     []string{fmt.Sprintf("/proc/%d/environ", os.Getpid())},
 		Mount:    "/usr",
 		Settings: settings,
-	}}
+	}
 	name := ".assent-self-test-" + rand.Text()
 	for _, dir := range []string{"/", "/etc", "/var/tmp", os.TempDir(), os.Getenv("HOME")} {
 		if filepath.IsAbs(dir) && p.At(filepath.Clean(dir)) == sandbox.Nothing {
-			h.attempts.Write = append(h.attempts.Write, filepath.Join(dir, name))
+			a.Write = append(a.Write, filepath.Join(dir, name))
 		}
 	}
 	for _, file := range secrets {
 		if p.At(file) == sandbox.Nothing {
-			h.attempts.Read = append(h.attempts.Read, file)
+			a.Read = append(a.Read, file)
 		}
 	}
-	return h, h.listen(p, name)
+	if !p.Network.On {
+		a.Address = "127.0.0.1:0"
+	}
+	if len(p.Sockets) == 0 || !p.Network.On {
+		a.Abstract = "@" + name
+	}
+	return a
 }
 
 // listen opens what the copy inside must not be able to connect to.
-func (h *hostSide) listen(p sandbox.Profile, name string) error {
-	if !p.Network.On {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+func (h *hostSide) listen() error {
+	if h.attempts.Address != "" {
+		l, err := net.Listen("tcp", h.attempts.Address)
 		if err != nil {
 			return fmt.Errorf("preparing the self-test: %w", err)
 		}
 		h.listeners = append(h.listeners, l)
 		h.attempts.Address = l.Addr().String()
 	}
-	if l, err := net.Listen("unix", "@"+name); err == nil && (len(p.Sockets) == 0 || !p.Network.On) {
+	if h.attempts.Abstract == "" {
+		return nil
+	}
+	if l, err := net.Listen("unix", h.attempts.Abstract); err == nil {
 		h.listeners = append(h.listeners, l)
-		h.attempts.Abstract = "@" + name
+	} else {
+		h.attempts.Abstract = ""
 	}
 	return nil
 }

@@ -40,7 +40,9 @@ func Tripped(policy sandbox.Profile, behind sandbox.Profile, f Facts) []string {
 }
 
 // writes reports whether the command was known to write a file.
-func (f Facts) writes(file string) bool { return slices.Contains(f.Named, Named{Path: file, Write: true}) }
+func (f Facts) writes(file string) bool {
+	return slices.Contains(f.Named, Named{Path: file, Write: true})
+}
 
 // startOf returns the program that a shell could not start, from its message.
 func startOf(line string) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/home"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/present"
@@ -33,7 +34,7 @@ type Sandbox struct {
 // FindSandbox looks for a sandbox that holds the profile of the policy. If the policy requires
 // one and there is none, the error wraps [ErrRequired].
 func FindSandbox(ctx context.Context, s *setup.Setup) (*Sandbox, error) {
-	profile, err := s.Policy.Profile(s.Setting(s.Policy))
+	profile, err := s.Policy.Profile(setting(s, s.Policy))
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func FindSandbox(ctx context.Context, s *setup.Setup) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	options.First = true
+	options.First, options.Kept = true, keptFile(s)
 	f := &Sandbox{setup: s, serve: append(slices.Clone(options.Program), detect.WordServe)}
 	f.Found, err = detect.Detect(ctx, options, onlyThere(profile))
 	if errors.As(err, &f.missing) && !s.OS.Require {
@@ -51,6 +52,13 @@ func FindSandbox(ctx context.Context, s *setup.Setup) (*Sandbox, error) {
 		return nil, unusable(s.Policy, err)
 	}
 	return f, nil
+}
+
+// setting is what of this machine and user the profile of a policy depends on.
+func setting(s *setup.Setup, p *config.Policy) config.Setting {
+	out := s.Setting(p)
+	out.Tools = home.User{Home: out.Home, Env: os.Getenv}.Tools
+	return out
 }
 
 // Detect tries every sandbox of this machine with a profile.
@@ -71,7 +79,23 @@ func detectOptions() (detect.Options, error) {
 	if err != nil {
 		return detect.Options{}, fmt.Errorf("finding this program: %w", err)
 	}
-	return detect.Options{Program: []string{program, "sandbox", "inner"}}, nil
+	o := detect.Options{Program: []string{program, "sandbox", "inner"}}
+	if small := smallProgram(program); small != "" {
+		o.Sweep = []string{small, detect.WordSweep}
+	}
+	return o, nil
+}
+
+// keptFile is where it is kept that the sandbox holds, among assent's own files.
+func keptFile(s *setup.Setup) string { return filepath.Join(s.Places.State, "sandbox-checked.json") }
+
+// smallProgram is assent-shell beside this program; empty if it is not there.
+func smallProgram(program string) string {
+	small := filepath.Join(filepath.Dir(program), "assent-shell")
+	if info, err := os.Lstat(small); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		return small
+	}
+	return ""
 }
 
 // WordShell is this program as the shell that interprets commands.
@@ -84,8 +108,7 @@ func shellProgram() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	small := filepath.Join(filepath.Dir(options.Program[0]), "assent-shell")
-	if info, err := os.Lstat(small); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+	if small := smallProgram(options.Program[0]); small != "" {
 		return []string{small}, nil
 	}
 	return append(options.Program, WordShell), nil
@@ -183,7 +206,7 @@ func (f *Sandbox) looked(policy *config.Policy) (toolbox.Hold, error) {
 		}
 		return toolbox.Hold{}, nil
 	}
-	profile, err := policy.Profile(f.setup.Setting(policy))
+	profile, err := policy.Profile(setting(f.setup, policy))
 	if err != nil {
 		return toolbox.Hold{}, err
 	}
@@ -194,16 +217,19 @@ func (f *Sandbox) looked(policy *config.Policy) (toolbox.Hold, error) {
 
 // makeCaches makes the folders that programs are given to cache in.
 func makeCaches(policy *config.Policy, p sandbox.Profile) error {
-	if len(policy.OS.Extra.Caches) == 0 {
+	if len(policy.OS.Extra.Caches) == 0 && !policy.OS.Home.Tools {
 		return nil
 	}
 	for _, r := range p.Roots {
-		if r.Guarded {
+		if r.Guarded || r.Mode != sandbox.ReadWrite {
 			continue
 		}
 		if err := os.MkdirAll(r.Path, 0o700); err != nil {
 			return fmt.Errorf("making a cache folder (%s): %w", r.Source, err)
 		}
+	}
+	if policy.OS.Home.Tools {
+		home.Fill(p)
 	}
 	return nil
 }
@@ -227,7 +253,7 @@ type Profile struct {
 // ones deny. It makes nothing. Secrets are looked for where commands run unasked because
 // they are held, or if they are wanted.
 func (b *Base) CommandProfile(secrets bool) (Profile, error) {
-	profile, err := b.Policy.Profile(b.Setting(b.Policy))
+	profile, err := b.Policy.Profile(setting(b.Setup, b.Policy))
 	if err != nil {
 		return Profile{}, err
 	}
@@ -258,7 +284,8 @@ func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile) (detect.Found, 
 	if err != nil {
 		return detect.Found{}, err
 	}
-	options.First = true
+	_ = os.MkdirAll(b.Places.State, 0o700) // without it nothing is kept, and all works
+	options.First, options.Kept = true, keptFile(b.Setup)
 	found, err := detect.Detect(ctx, options, onlyThere(p))
 	if err != nil {
 		return found, unusable(b.Policy, err)

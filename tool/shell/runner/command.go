@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/assent-dev/assent/sandbox"
@@ -83,12 +84,19 @@ func (c Command) argv() ([]string, error) {
 	return []string{bash, "--noprofile", "--norc", "-p", "-c", "--", c.Text, "bash"}, err
 }
 
-// own is the environment of the shell itself, which has that of the command from its order.
+// own is the environment of the shell itself, which has that of the command from its order. The
+// home is there too: a sandbox makes a private folder of that name.
 func (c Command) own(marker string) []string {
 	if c.Bash {
 		return c.env(marker)
 	}
-	return []string{Marker + "=" + marker, "GOGC=400"}
+	own := []string{Marker + "=" + marker, "GOGC=400"}
+	for _, entry := range c.Env.entries {
+		if strings.HasPrefix(entry, "HOME=") {
+			own = append(own, entry)
+		}
+	}
+	return own
 }
 
 // env returns the environment, with the marker of this call.

@@ -1,0 +1,388 @@
+package home
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/gitconfig"
+	"github.com/assent-dev/assent/sandbox"
+)
+
+// settings writes the user's settings anew, with the lines that hold no secret. Every line that
+// is written has been checked by itself, so a misreading of the rest can only lose lines.
+func (u User) settings(t *config.HomeTools) {
+	add := func(name, text string) {
+		if text != "" {
+			t.Files = append(t.Files, sandbox.HomeFile{Path: filepath.Join(u.Home, name), Text: text, Source: source})
+		}
+	}
+	for _, file := range []string{".gitconfig", ".config/git/config"} {
+		u.git(t, filepath.Join(u.Home, file), 0)
+	}
+	t.Files = slices.DeleteFunc(t.Files, func(f sandbox.HomeFile) bool { return f.Text == "" && f.Target == "" })
+	add(".npmrc", lines(u.read(".npmrc"), npmLine))
+	for _, file := range []string{".config/pip/pip.conf", ".pip/pip.conf"} {
+		add(file, lines(u.read(file), new(pipReader).line))
+	}
+	for _, file := range []string{".cargo/config.toml", ".cargo/config"} {
+		add(file, lines(u.read(file), new(cargoReader).line))
+	}
+	add(".m2/settings.xml", maven(u.read(".m2/settings.xml")))
+	add(".config/go/env", lines(u.read(".config/go/env"), goLine))
+}
+
+// maxSettings is the size of the largest file of settings that is read.
+const maxSettings = 1 << 20
+
+// read returns the text of a file of the home; nothing if there is none that can be read.
+func (u User) read(name string) string { return readSmall(filepath.Join(u.Home, name)) }
+
+func readSmall(file string) string { return string(readFile(file, maxSettings)) }
+
+// readFile reads a regular file up to a size. It does not wait for a pipe.
+func readFile(file string, most int64) []byte {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// lines keeps what a function makes of each line; an empty one is left out.
+func lines(text string, keep func(line string) string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if kept := keep(strings.TrimRight(line, "\r\n")); kept != "" {
+			b.WriteString(kept + "\n")
+		}
+	}
+	return b.String()
+}
+
+// expression compiles a regular expression when it is needed: most processes never do.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// maxValue is the length of the longest value that is shown.
+const maxValue = 300
+
+// plain is a value that names neither a program nor a file and is too short for a key: words,
+// numbers, lists of them.
+var plain = expression(`^[A-Za-z0-9@*!^~ ._,:|+-]+$`)
+
+var (
+	tokens = expression(`[A-Za-z0-9_]{16,}|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-`)
+	digits = expression(`[0-9].*[0-9]`)
+)
+
+// opaque reports whether a part of the text could be a token: long, of letters and digits.
+func opaque(text string) bool {
+	return slices.ContainsFunc(tokens().FindAllString(text, -1), func(t string) bool { return len(t) >= 32 || digits().MatchString(t) })
+}
+
+// word returns the value if it is a plain one.
+func word(value string) (string, bool) {
+	return value, len(value) <= maxValue && plain().MatchString(value) && !opaque(value)
+}
+
+// address returns the value if it is an address without a user, a password, a query or
+// anything that looks like a token in its path.
+func address(value string) (string, bool) {
+	bare := strings.TrimPrefix(value, "sparse+")
+	at, err := url.Parse(bare)
+	if err != nil || at.Scheme != "https" && at.Scheme != "http" || at.Host == "" || at.User != nil || at.RawQuery != "" || at.ForceQuery || at.Fragment != "" {
+		return "", false
+	}
+	clean := !strings.ContainsAny(value, "@\"'\\<> \t$%") && !opaque(at.Host+" "+at.Path)
+	return value, clean
+}
+
+// A check says whether a value may be shown.
+type check = func(string) (string, bool)
+
+// gitKeys are settings of git that name no program and no file.
+var gitKeys = []string{
+	"user.name", "user.email", "author.name", "author.email", "committer.name", "committer.email", "user.useconfigonly",
+	"init.defaultbranch", "core.autocrlf", "core.eol", "core.safecrlf", "core.filemode", "core.ignorecase", "core.symlinks",
+	"core.precomposeunicode", "core.quotepath", "core.whitespace", "core.abbrev", "core.commentchar", "core.longpaths",
+	"pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "push.followtags", "merge.ff", "merge.conflictstyle", "merge.stat", "merge.log",
+	"diff.algorithm", "diff.renames", "diff.colormoved", "diff.mnemonicprefix", "diff.noprefix", "diff.context", "diff.interhunkcontext", "diff.submodule",
+	"rebase.autosquash", "rebase.autostash", "rebase.updaterefs", "rebase.stat", "fetch.prune", "fetch.prunetags", "fetch.writecommitgraph",
+	"branch.autosetuprebase", "branch.autosetupmerge", "branch.sort", "tag.sort", "versionsort.suffix", "column.ui", "color.ui",
+	"log.date", "log.decorate", "log.abbrevcommit", "log.follow", "log.showsignature", "status.short", "status.branch", "status.showuntrackedfiles", "status.submodulesummary",
+	"commit.verbose", "commit.cleanup", "rerere.enabled", "rerere.autoupdate", "help.autocorrect", "stash.showpatch", "stash.showstat",
+	"index.version", "feature.manyfiles", "grep.linenumber", "grep.patterntype", "blame.date", "format.pretty", "safe.directory",
+}
+
+// maxIncludes is how deep files of settings may include each other.
+const maxIncludes = 10
+
+// git writes a file of git's settings anew, and those that it includes, each where it is.
+func (u User) git(t *config.HomeTools, file string, depth int) {
+	known := func(f sandbox.HomeFile) bool { return f.Path == file }
+	settings, ok := gitconfig.Parse([]byte(readSmall(file)))
+	if !ok || depth > maxIncludes || !sandbox.Below(u.Home, file) || slices.ContainsFunc(t.Files, known) {
+		return
+	}
+	at := len(t.Files) // its place is taken first: a file may include itself
+	t.Files = append(t.Files, sandbox.HomeFile{Path: file, Source: source})
+	var b strings.Builder
+	for _, s := range settings {
+		switch {
+		case s.IsInclude():
+			included := s.Value
+			if rest, ok := strings.CutPrefix(included, "~/"); ok {
+				included = filepath.Join(u.Home, rest)
+			} else if !filepath.IsAbs(included) {
+				included = filepath.Join(filepath.Dir(file), included)
+			}
+			u.git(t, filepath.Clean(included), depth+1)
+		case !slices.Contains(gitKeys, s.Key) || opaque(s.Value) && !isName(s.Key):
+			continue
+		}
+		section, rest, _ := strings.Cut(s.Key, ".")
+		sub, key := "", rest
+		if i := strings.LastIndexByte(rest, '.'); i >= 0 {
+			sub, key = fmt.Sprintf(` "%s"`, gitQuote.Replace(rest[:i])), rest[i+1:]
+		}
+		if !strings.ContainsFunc(sub+s.Value, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+			fmt.Fprintf(&b, "[%s%s]\n\t%s = \"%s\"\n", section, sub, key, gitQuote.Replace(s.Value))
+		}
+	}
+	t.Files[at].Text = b.String()
+}
+
+// isName reports whether a setting is somebody's name, or a folder's: those may be long.
+func isName(key string) bool {
+	return strings.HasSuffix(key, ".name") || strings.HasSuffix(key, ".email") || key == "safe.directory"
+}
+
+var gitQuote = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+// npmKeys are settings of npm, pnpm and yarn that hold no secret.
+var npmKeys = map[string]check{
+	"registry": address, "proxy": address, "https-proxy": address, "http-proxy": address, "noproxy": word, "no-proxy": word,
+	"strict-ssl": word, "save-exact": word, "save-prefix": word, "save": word, "engine-strict": word, "fund": word, "audit": word, "audit-level": word,
+	"package-lock": word, "legacy-peer-deps": word, "strict-peer-deps": word, "auto-install-peers": word, "strict-peer-dependencies": word,
+	"node-linker": word, "shamefully-hoist": word, "hoist": word, "prefer-offline": word, "prefer-online": word, "ignore-scripts": word,
+	"loglevel": word, "progress": word, "color": word, "unicode": word, "tag-version-prefix": word, "update-notifier": word, "optional": word, "omit": word, "include": word,
+	"fetch-retries": word, "fetch-timeout": word, "fetch-retry-mintimeout": word, "fetch-retry-maxtimeout": word, "maxsockets": word, "min-release-age": word, "before": word,
+	"install-strategy": word, "lockfile-version": word, "bin-links": word, "init-license": word, "init-version": word, "init-author-name": word,
+}
+
+var npmScope = expression(`^@[a-z0-9~][a-z0-9._~-]{0,60}:registry$`)
+
+func npmLine(line string) string {
+	key, value, ok := strings.Cut(line, "=")
+	key, value = strings.TrimSpace(key), strings.Trim(strings.TrimSpace(value), `"'`)
+	allowed := npmKeys[key]
+	if npmScope().MatchString(key) {
+		allowed = address
+	}
+	if !ok || allowed == nil {
+		return ""
+	}
+	if value, ok = allowed(value); !ok {
+		return ""
+	}
+	return key + "=" + value
+}
+
+// pipKeys are settings of pip that hold no secret.
+var pipKeys = map[string]check{
+	"index-url": address, "extra-index-url": addresses, "proxy": address, "trusted-host": word, "timeout": word, "default-timeout": word, "retries": word,
+	"disable-pip-version-check": word, "require-virtualenv": word, "break-system-packages": word, "prefer-binary": word, "only-binary": word, "no-binary": word,
+	"progress-bar": word, "pre": word, "user": word, "use-pep517": word, "no-color": word, "no-input": word, "uploaded-prior-to": word,
+}
+
+var section = expression(`^\[[a-z]{1,20}\]$`)
+
+// A pipReader reads a pip.conf line by line.
+type pipReader struct {
+	listed bool // the lines that follow may belong to a key that was kept
+}
+
+func (r *pipReader) line(line string) string {
+	trimmed := strings.TrimSpace(line)
+	switch {
+	case section().MatchString(trimmed):
+		r.listed = false
+		return trimmed
+	case trimmed != strings.TrimRight(line, " \t"): // one more address of a list
+		if value, ok := address(trimmed); ok && r.listed {
+			return "    " + value
+		}
+		return ""
+	}
+	key, value, ok := strings.Cut(trimmed, "=")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	allowed := pipKeys[strings.ReplaceAll(key, "_", "-")]
+	if ok = ok && allowed != nil; ok && value != "" {
+		value, ok = allowed(value)
+	}
+	if r.listed = ok; !ok {
+		return ""
+	}
+	return strings.TrimRight(key+" = "+value, " ")
+}
+
+// addresses keeps those of a list that may be shown.
+func addresses(value string) (string, bool) {
+	var out []string
+	for field := range strings.FieldsSeq(value) {
+		if a, ok := address(field); ok {
+			out = append(out, a)
+		}
+	}
+	return strings.Join(out, " "), len(out) > 0
+}
+
+// cargoKeys are settings of cargo that hold no secret and name no program. A * is any name.
+var cargoKeys = map[string]check{
+	"registries.*.index": address, "registries.*.protocol": word, "registry.default": word, "source.*.replace-with": word, "source.*.registry": address,
+	"net.retry": word, "net.offline": word, "http.proxy": address, "http.timeout": word, "http.multiplexing": word, "http.check-revoke": word,
+	"build.jobs": word, "build.target": word, "build.incremental": word, "term.quiet": word, "term.verbose": word, "term.color": word,
+}
+
+// A cargoReader reads a config.toml line by line: headers, and keys with one value on their line.
+type cargoReader struct {
+	table string // the one that the line belongs to; "-" if it is left out
+}
+
+var (
+	cargoHeader = expression(`^\[((?:registries|source|registry|net|http|build|term)(?:\.[A-Za-z0-9_-]{1,60})?)\]$`)
+	cargoKey    = expression(`^([A-Za-z0-9_.-]{1,80})\s*=\s*(?:"([^"\\]*)"|(true|false|[0-9]{1,9}))$`)
+)
+
+func (r *cargoReader) line(line string) string {
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, "[") {
+		if m := cargoHeader().FindStringSubmatch(line); m != nil && !opaque(line) {
+			r.table = m[1] + "."
+			return line
+		}
+		r.table = "-"
+		return ""
+	}
+	m := cargoKey().FindStringSubmatch(line)
+	if m == nil || r.table == "-" {
+		return ""
+	}
+	name := strings.ReplaceAll(r.table+m[1], ".", "/")
+	for pattern, allowed := range cargoKeys {
+		if matched, _ := path.Match(strings.ReplaceAll(pattern, ".", "/"), name); !matched {
+			continue
+		}
+		if _, ok := allowed(m[2] + m[3]); ok {
+			return line
+		}
+	}
+	return ""
+}
+
+// goKeys are settings of go that hold no secret and name no program.
+var goKeys = map[string]check{
+	"GOPRIVATE": goPatterns, "GONOPROXY": goPatterns, "GONOSUMDB": goPatterns, "GOSUMDB": goPatterns, "GOTOOLCHAIN": word, "GO111MODULE": word, "GOAMD64": word, "GOARM64": word,
+	"CGO_ENABLED": word, "GOEXPERIMENT": word, "GOTELEMETRY": word,
+}
+
+var patterns = expression(`^[A-Za-z0-9*?._,/+-]+$`)
+
+func goPatterns(value string) (string, bool) {
+	return value, len(value) <= maxValue && patterns().MatchString(value) && !opaque(value)
+}
+
+func goLine(line string) string {
+	key, value, ok := strings.Cut(line, "=")
+	if allowed := goKeys[key]; ok && allowed != nil {
+		if value, ok = allowed(value); ok {
+			return key + "=" + value
+		}
+	}
+	return ""
+}
+
+// mavenElements are the parts of a settings.xml that hold no secret, by the last two names of
+// their path; servers and properties do.
+var mavenElements = map[string]check{
+	"settings": nil, "settings/mirrors": nil, "mirrors/mirror": nil, "mirror/id": word, "mirror/name": word, "mirror/url": address, "mirror/mirrorOf": word, "mirror/layout": word, "mirror/blocked": word,
+	"settings/offline": word, "settings/interactiveMode": word, "settings/proxies": nil, "proxies/proxy": nil, "proxy/id": word, "proxy/active": word, "proxy/protocol": word, "proxy/host": word, "proxy/port": word, "proxy/nonProxyHosts": word,
+	"settings/profiles": nil, "profiles/profile": nil, "profile/id": word, "profile/activation": nil, "activation/activeByDefault": word,
+	"profile/repositories": nil, "repositories/repository": nil, "profile/pluginRepositories": nil, "pluginRepositories/pluginRepository": nil,
+	"repository/id": word, "repository/name": word, "repository/url": address, "repository/layout": word, "repository/releases": nil, "repository/snapshots": nil,
+	"pluginRepository/id": word, "pluginRepository/name": word, "pluginRepository/url": address, "pluginRepository/layout": word, "pluginRepository/releases": nil, "pluginRepository/snapshots": nil,
+	"releases/enabled": word, "releases/updatePolicy": word, "releases/checksumPolicy": word, "snapshots/enabled": word, "snapshots/updatePolicy": word, "snapshots/checksumPolicy": word,
+	"settings/activeProfiles": nil, "activeProfiles/activeProfile": word, "settings/pluginGroups": nil, "pluginGroups/pluginGroup": word,
+}
+
+// maven writes a settings.xml anew. One that cannot be read to its end is left out.
+func maven(text string) string {
+	in := xml.NewDecoder(strings.NewReader(text))
+	var b strings.Builder
+	var names []string // of the elements around
+	for {
+		token, err := in.Token()
+		if errors.Is(err, io.EOF) {
+			return b.String()
+		}
+		if err != nil {
+			return ""
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			names = append(names, token.Name.Local)
+			at := path.Join(names[max(0, len(names)-2):]...)
+			allowed, known := mavenElements[at]
+			switch {
+			case !known:
+				names = names[:len(names)-1]
+				if in.Skip() != nil {
+					return ""
+				}
+			case allowed == nil:
+				fmt.Fprintf(&b, "<%s>\n", token.Name.Local)
+			default:
+				var value struct {
+					Text string `xml:",chardata"`
+				}
+				if in.DecodeElement(&value, &token) != nil {
+					return ""
+				}
+				names = names[:len(names)-1]
+				if v, ok := allowed(strings.TrimSpace(value.Text)); ok {
+					fmt.Fprintf(&b, "<%[1]s>%[2]s</%[1]s>\n", token.Name.Local, xmlEscape(v))
+				}
+			}
+		case xml.EndElement:
+			names = names[:len(names)-1]
+			fmt.Fprintf(&b, "</%s>\n", token.Name.Local)
+		}
+	}
+}
+
+func xmlEscape(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a Builder does not fail
+	return b.String()
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package detect
+
+// machineKey is empty: nothing is kept here.
+func machineKey(string, string) string { return "" }
+
+func readOwn(string) ([]byte, bool) { return nil, false }
