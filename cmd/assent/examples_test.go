@@ -1,7 +1,10 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -29,10 +32,19 @@ func TestGitHelperExample(t *testing.T) {
 	if out, err := init.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	if err := os.WriteFile(filepath.Join(p.home, ".gitconfig"), []byte("[user]\n\tname = Ada\n\temail = ada@example.org\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	x := p.at("run", "--model", "script:try.yaml", "git-helper.worker", "What is new?")
 	x.asked("Stage files for commit", "git add .", "✓ shell: free")
 	x.types("y")
+	x.asked("git commit -qm")
+	x.types("y")
 	x.ends(0, "✗ shell: blocked", "work would be lost", "Done.")
+	log := exec.Command("git", "-C", p.dir, "log", "--format=%an: %s", "--stat")
+	if out, err := log.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "Ada: What was new\n") || !strings.Contains(string(out), "git-helper.worker") {
+		t.Errorf("nothing was committed: %v\n%s", err, out)
+	}
 }
 
 func TestDelegationExample(t *testing.T) {
