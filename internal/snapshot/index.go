@@ -43,7 +43,7 @@ type indexed struct {
 
 // An index is what git tracks, by paths below the top of the repository.
 type index struct {
-	files map[string]indexed
+	files map[string]*indexed
 	dirs  map[string]bool // folders with something tracked below them
 }
 
@@ -70,7 +70,8 @@ func parseIndex(data []byte, hashSize uint8) (*index, error) {
 	if !bytes.Equal(h.Sum(nil), sum) && !bytes.Equal(sum, make([]byte, n)) { // zeros with index.skipHash
 		return nil, errIndex
 	}
-	out := &index{files: make(map[string]indexed, count), dirs: map[string]bool{"": true}}
+	entries := make([]indexed, 0, count)
+	out := &index{files: make(map[string]*indexed, count), dirs: map[string]bool{"": true}}
 	text := string(body) // one copy for all names
 	var name, dir string
 	at := 12
@@ -113,7 +114,8 @@ func parseIndex(data []byte, hashSize uint8) (*index, error) {
 		if stage := flags >> 12 & 3; stage != 0 || name == "" {
 			continue // of a conflict: git has no one content of it
 		}
-		out.files[name] = e
+		entries = append(entries, e)
+		out.files[name] = &entries[len(entries)-1]
 		if d := parent(name); d != dir {
 			for dir = d; !out.dirs[d]; d = parent(d) {
 				out.dirs[d] = true

@@ -196,7 +196,10 @@ type before struct {
 type tree struct {
 	entries []entry
 	closed  []string
-	rules   map[string]*ignoreFile // of the first look; nil if its process has ended
+	paths   map[string]*entry
+	// Those of the first look; nil if its process has ended.
+	rules map[string]*ignoreFile
+	tops  map[string]*repo
 }
 
 const beforeSuffix = ".before"

@@ -218,20 +218,22 @@ func (s *Store) look(ctx context.Context, b *before, scopes []scope, was []tree)
 		skip = own.identity()
 	}
 	left := s.maxFiles()
+	young := b.Time.Add(-settles).UnixNano()
 	for i, sc := range scopes {
 		var t tree
 		var known map[string]*entry
-		t.rules = map[string]*ignoreFile{}
+		t.rules, t.tops = map[string]*ignoreFile{}, map[string]*repo{}
 		if was != nil {
-			known, t.rules = was[i].byPath(), was[i].rules
+			was[i].paths = was[i].byPath()
+			known, t.rules, t.tops = was[i].paths, was[i].rules, was[i].tops
 		}
 		for _, rel := range sc.rels {
-			w := walk{ctx: ctx, top: sc.top, cache: &s.indexes, max: left, skip: skip, was: known, rules: t.rules}
+			w := walk{ctx: ctx, top: sc.top, cache: &s.indexes, max: left, skip: skip, was: known, rules: t.rules, tops: t.tops, young: young}
 			if err := w.run(rel); err != nil {
 				return err
 			}
 			left -= w.count.Load()
-			t.entries = append(t.entries, w.found...)
+			t.entries = append(t.entries, slices.Concat(w.found...)...)
 			t.closed = append(t.closed, w.closed...)
 			for _, r := range w.repos {
 				b.Repos = append(b.Repos, Repo{Top: Name(r.top), GitDir: Name(r.gitDir), N: r.n, State: r.state()})
@@ -474,7 +476,7 @@ func each[T any](ctx context.Context, list []T, do func(T) error) error {
 
 // after finds what the command changed and records it.
 func (s *Store) after(ctx context.Context, b *before) (*Record, error) {
-	now := &before{}
+	now := &before{Record: Record{Time: b.Time}}
 	scopes := make([]scope, len(b.Tops))
 	for i, top := range b.Tops {
 		scopes[i].top = string(top)
@@ -505,8 +507,7 @@ func (s *Store) after(ctx context.Context, b *before) (*Record, error) {
 // compare adds what differs in a tree.
 func (r *Record) compare(ctx context.Context, at int, was, now *tree) error {
 	top := string(r.Tops[at])
-	then := was.byPath()
-	young := r.Time.Add(-settles).UnixNano()
+	then := was.paths
 	var mu sync.Mutex
 	add := func(path string, w, l Then) {
 		mu.Lock()
@@ -522,12 +523,8 @@ func (r *Record) compare(ctx context.Context, at int, was, now *tree) error {
 	for i := range now.entries {
 		n := &now.entries[i]
 		w := then[n.path]
-		if w != nil {
-			w.there = true
-		}
 		switch {
 		case n.kind == ignoredFile, n.kind == ignoredFolder:
-		case w != nil && w.kind == n.kind && w.sig == n.sig && w.target == n.target && (w.ctime < young || w.kind != file):
 		case w != nil && w.kind == folder && n.kind == folder:
 			if w.perm() != n.perm() {
 				add(n.path, r.then(w), r.then(n))

@@ -38,6 +38,8 @@ type walk struct {
 	// rules are the ignore files of folders, by their paths: those of the first look hold for
 	// the second, so that a command does not hide what it makes by ignoring it.
 	rules map[string]*ignoreFile
+	tops  map[string]*repo // and the repositories that begin in folders, in the same way
+	young int64            // what changed after that may have changed again unseen
 	max   int64
 	skip  identity // a folder that is not looked at
 	// named is a path that the command names: a file there counts though git ignores it.
@@ -47,7 +49,7 @@ type walk struct {
 	group sync.WaitGroup
 	count atomic.Int64
 	mu    sync.Mutex
-	found []entry
+	found [][]entry
 	// closed are folders that could not be read: what is below them is not known.
 	closed []string
 	repos  []*repo
@@ -72,9 +74,9 @@ func (w *walk) run(rel string) error {
 		return &os.PathError{Op: "open", Path: w.top, Err: err}
 	}
 	at := where{}
-	if repo := repoAt(w.top, w.cache); repo != nil {
+	if repo := w.repo(""); repo != nil && repo.top == w.top {
 		at = w.enter(repo, "")
-	} else if repo := repoAbove(w.top, w.cache); repo != nil {
+	} else if repo != nil {
 		below, err := filepath.Rel(repo.top, w.top)
 		if err != nil {
 			return err
@@ -101,6 +103,24 @@ func (w *walk) result() error {
 		return errTooMany
 	}
 	return nil
+}
+
+// repo is the repository that begins in a folder; for the top, the one that it lies in.
+func (w *walk) repo(rel string) *repo {
+	if _, old := w.was[rel]; w.tops != nil && w.was != nil && (old || rel == "") {
+		return w.tops[rel]
+	}
+	host := filepath.Join(w.top, rel)
+	r := repoAt(host, w.cache)
+	if r == nil && rel == "" {
+		r = repoAbove(host, w.cache)
+	}
+	if w.was == nil {
+		w.mu.Lock()
+		w.tops[rel] = r
+		w.mu.Unlock()
+	}
+	return r
 }
 
 // enter is where a repository begins.
@@ -158,7 +178,10 @@ func (w *walk) below(fd int, rel string, at where) {
 			if on.kind = on.sig.kind(); on.kind == link {
 				on.target = readLink(fd, name)
 			}
-			w.found = append(w.found, on)
+			if was := w.was[path]; was != nil {
+				was.there = true
+			}
+			w.found = append(w.found, []entry{on})
 		}
 		next, err := openFolder(fd, name)
 		unix.Close(fd)
@@ -193,7 +216,7 @@ func (w *walk) here(fd int, rel string, at where, names []string) where {
 	}
 	host := filepath.Join(w.top, rel)
 	if rel != "" && has(".git") {
-		if r := repoAt(host, w.cache); r != nil {
+		if r := w.repo(rel); r != nil {
 			at = w.enter(r, "")
 		}
 	}
@@ -220,14 +243,32 @@ func (w *walk) here(fd int, rel string, at where, names []string) where {
 
 // dir looks at what a folder holds, and closes it.
 func (w *walk) dir(fd int, rel string, at where) {
-	f := os.NewFile(uintptr(fd), rel)
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
+	defer unix.Close(fd)
+	names, err := readNames(fd)
 	if err != nil {
 		w.shut(rel)
 		return
 	}
 	w.names(fd, rel, w.here(fd, rel, at, names), names)
+}
+
+// buffers are for reading folders.
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// readNames lists a folder.
+func readNames(fd int) (names []string, err error) {
+	buf := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buf)
+	for {
+		n, err := unix.ReadDirent(fd, buf[:])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if n <= 0 || err != nil {
+			return names, err
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+	}
 }
 
 // shut notes a folder that cannot be read.
@@ -262,31 +303,42 @@ func (w *walk) names(fd int, rel string, at where, names []string) {
 			e.target = readLink(fd, name)
 		}
 		skip := w.place(&e, name, at)
-		if e.kind == none {
-			continue
+		if was := w.was[e.path]; was != nil {
+			was.there = true
+			if !was.same(&e, w.young) {
+				found = append(found, e)
+			}
+		} else {
+			found = append(found, e)
 		}
-		found = append(found, e)
-		if e.kind != folder || skip {
-			continue
+		if e.kind == folder && !skip {
+			w.into(fd, name, &e, at)
 		}
-		w.into(fd, name, &e, at)
 	}
 	w.mu.Lock()
-	w.found = append(w.found, found...)
+	w.found = append(w.found, found)
 	w.mu.Unlock()
 }
 
-// place says what git has to do with an entry: whether it has it, or ignores it. An entry that
-// is not to be reported becomes none.
+// same reports whether nothing happened to an entry between two looks, of which the first
+// took a file for young that changed after that time.
+func (e *entry) same(now *entry, young int64) bool {
+	return e.kind == now.kind && e.sig == now.sig && e.target == now.target && (e.kind != file || e.ctime < young)
+}
+
+// place says what git has to do with an entry: whether it has it, or ignores it.
 func (w *walk) place(e *entry, name string, at where) (skip bool) {
 	was, seen := w.was[e.path]
 	if seen && (was.kind == ignoredFile || was.kind == ignoredFolder) {
 		e.kind = was.kind
 		return true
 	}
+	if seen {
+		return false
+	}
 	isFolder := e.kind == folder
 	if at.repo == nil {
-		if isFolder && builtFolders[name] && !seen {
+		if isFolder && builtFolders[name] {
 			e.kind = ignoredFolder
 		}
 		return e.kind == ignoredFolder
@@ -296,7 +348,7 @@ func (w *walk) place(e *entry, name string, at where) (skip bool) {
 		key = at.prefix + name
 	}
 	if isFolder {
-		if seen || at.repo.index.dirs[key] || !at.ignored && !ignored(at.ignores, key, true) {
+		if at.repo.index.dirs[key] || !at.ignored && !ignored(at.ignores, key, true) {
 			return false
 		}
 		e.kind = ignoredFolder
@@ -304,11 +356,11 @@ func (w *walk) place(e *entry, name string, at where) (skip bool) {
 	}
 	if t, ok := at.repo.index.files[key]; ok {
 		if e.kind == file {
-			e.tracked, e.clean = &t, t.unchanged(&e.sig, at.repo.written)
+			e.tracked, e.clean = t, t.unchanged(&e.sig, at.repo.written)
 		}
 		return false
 	}
-	if !seen && e.path != w.named && (at.ignored || len(at.ignores) > 0 && ignored(at.ignores, key, false)) {
+	if e.path != w.named && (at.ignored || len(at.ignores) > 0 && ignored(at.ignores, key, false)) {
 		e.kind = ignoredFile
 	}
 	return false
