@@ -79,7 +79,7 @@ var table = map[string]line{
 		"approval", "internal/config", "internal/override", "internal/realpath", "internal/trust", "sandbox", "tool/roots", "tool/shell",
 	}},
 	"internal/setup/open": {inside: []string{
-		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/setup", "internal/toolbox", "present",
+		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/setup", "internal/snapshot", "internal/toolbox", "present",
 		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/roots",
 	}},
 
@@ -96,7 +96,7 @@ var table = map[string]line{
 	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/plot", "internal/rulebook"}},
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
 	"internal/toolbox": {inside: append([]string{
-		"approval", "internal/config", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "tool", "tool/roots",
+		"approval", "internal/config", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "tool", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
 	}, toolsets...), outside: []string{system}},
 	"internal/crew": {

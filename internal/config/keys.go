@@ -126,6 +126,8 @@ var (
 	})
 )
 
+var undoShape = oneOf("on", "off")
+
 // policyKeys are those of every file that decides about calls.
 var policyKeys = []key{
 	{name: "version", about: "of this format: 1", shape: count},
@@ -134,6 +136,7 @@ var policyKeys = []key{
 	{name: "tools", about: "the operator's word on tools by name; globs work", shape: toolsShape},
 	{name: "custom_tools", about: "programs as tools, by name", shape: namesTo(customToolShape)},
 	{name: "connectors", about: "MCP servers whose tools are offered, by name", shape: namesTo(connectorShape)},
+	{name: "undo", about: "on (default): what file tools and commands replace is kept for assent undo; off: it is not", shape: undoShape},
 	{name: "rules", about: "such as: deny read_file(**/.env)", shape: texts},
 	{name: "except", about: "what the denies of this file do not mean", shape: texts},
 	{name: "expect", about: "calls and what must happen to them: allow, ask or deny", shape: &shape{
