@@ -30,6 +30,9 @@ type Roots struct {
 	set   *roots.Set
 	tops  []string // folders, without links; none lies in another
 	files []string // roots that are files, and in none of tops
+
+	mu              sync.Mutex
+	looked, tooMany bool // what the last look at everything found
 }
 
 var _ shell.Undo = (*Roots)(nil)
@@ -142,19 +145,29 @@ func realFolder(dir string) string {
 }
 
 // Covers implements [shell.Undo].
-func (r *Roots) Covers(c shell.Change) string {
-	if r.store == nil {
-		return "nothing is kept for undo here"
-	}
-	if c.Whole || len(c.Paths) == 0 {
-		return ""
-	}
+func (r *Roots) Covers(ctx context.Context, c shell.Change) string {
 	for _, path := range c.Paths {
 		if slices.ContainsFunc(reals(path), func(real string) bool { return r.top(real) == "" && !slices.Contains(r.files, real) }) {
 			return "undo covers files in writable roots, and it writes " + path
 		}
 	}
+	if !c.Whole {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.looked { // each command that runs looks again
+		err := r.store.look(ctx, &before{}, r.scopes(c), nil)
+		r.looked, r.tooMany = err == nil || errors.Is(err, errTooMany), errors.Is(err, errTooMany)
+	}
+	if r.tooMany {
+		return r.store.tooMany()
+	}
 	return ""
+}
+
+func (s *Store) tooMany() string {
+	return fmt.Sprintf("there are more than %d files that git does not ignore", s.maxFiles())
 }
 
 // Before implements [shell.Undo].
@@ -166,8 +179,13 @@ func (r *Roots) Before(ctx context.Context, c shell.Change) (func(context.Contex
 	s.begin.Do(func() { _ = s.Recover(ctx) }) // what it cannot do now, it can when undo is asked for
 	b := &before{Record: Record{ID: strings.ToLower(rand.Text()[:10]), Time: s.now().UTC(), Policy: s.Policy, Command: c.Text}}
 	err := s.look(ctx, b, r.scopes(c), nil)
+	if c.Whole {
+		r.mu.Lock()
+		r.looked, r.tooMany = true, errors.Is(err, errTooMany)
+		r.mu.Unlock()
+	}
 	if errors.Is(err, errTooMany) {
-		note := fmt.Sprintf("It cannot be undone: there are more than %d files that git does not ignore.", s.maxFiles())
+		note := "It cannot be undone: " + s.tooMany() + "."
 		return func(context.Context) (shell.Kept, error) { return shell.Kept{Note: note}, nil }, nil
 	}
 	var dropped int
@@ -685,7 +703,7 @@ func (r *Roots) Through(ctx context.Context, c shell.Change) ([]string, error) {
 	var b before
 	if err := r.store.look(ctx, &b, r.scopes(c), nil); err != nil {
 		if errors.Is(err, errTooMany) {
-			return []string{fmt.Sprintf("everything: there are more than %d files that git does not ignore", r.store.maxFiles())}, nil
+			return []string{"everything: " + r.store.tooMany()}, nil
 		}
 		return nil, err
 	}

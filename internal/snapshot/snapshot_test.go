@@ -187,10 +187,10 @@ func TestKnownCommand(t *testing.T) {
 	if now := l.tree(); now != was {
 		t.Errorf("it is\n%s\nand was\n%s", now, was)
 	}
-	if why := l.roots.Covers(shell.Change{Paths: []string{l.base + "/elsewhere"}}); why == "" {
+	if why := l.roots.Covers(t.Context(), shell.Change{Paths: []string{l.base + "/elsewhere"}}); why == "" {
 		t.Error("a file outside of the roots is covered")
 	}
-	if why := l.roots.Covers(shell.Change{Paths: []string{l.dir + "/x"}}); why != "" {
+	if why := l.roots.Covers(t.Context(), shell.Change{Paths: []string{l.dir + "/x"}}); why != "" {
 		t.Error(why)
 	}
 }
@@ -255,4 +255,21 @@ func TestCommitIsGits(t *testing.T) {
 	}
 	l.undo(kept.ID)
 	l.sh(`test "$(cat src/a.go)" = a && test "$(git log --oneline | wc -l)" = 2`)
+}
+
+// A tree that is too large to be looked at before each command is not covered, and that is
+// known before.
+func TestTooManyFiles(t *testing.T) {
+	l := newRepo(t)
+	if why := l.roots.Covers(t.Context(), anything); why != "" {
+		t.Error(why)
+	}
+	l.store.MaxFiles = 3
+	kept := l.run("echo x > src/a.go")
+	if kept.ID != "" || kept.Note != "It cannot be undone: there are more than 3 files that git does not ignore." {
+		t.Errorf("%+v", kept)
+	}
+	if why := l.roots.Covers(t.Context(), anything); why == "" {
+		t.Error("it is covered")
+	}
 }

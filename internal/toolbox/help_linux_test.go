@@ -13,6 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
@@ -106,6 +107,7 @@ func (w *world) open(policy string, parent *toolbox.Box) *toolbox.Box {
 	box, err := toolbox.Open(p, toolbox.Options{
 		State: w.top + "/state", Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + w.top + "/home"}, Hold: w.hold, Parent: parent,
 		Shell: []string{program, "inner", "shell"}, Read: w.read, Later: func() string { return w.later },
+		Snapshots: &snapshot.Store{Dir: w.top + "/state/undo", State: w.top + "/state", Git: "/usr/bin/git"},
 	})
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, box.Close()) })

@@ -35,8 +35,9 @@ type judging struct {
 	// wants it to be.
 	held     bool
 	notHeld  string
-	dirPlace roots.Place // that it runs in
-	plain    bool        // git is not hardened
+	dirPlace roots.Place     // that it runs in
+	plain    bool            // git is not hardened
+	state    approval.Digest // of what it runs
 }
 
 // An inquiry is a command that is to be judged.

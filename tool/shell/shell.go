@@ -284,10 +284,11 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 	}
 	cmd := in.command()
 	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held
-	state, err := scriptState(j.script.Files)
+	state, err := scriptState(in.ctx, j.script.Files)
 	if err != nil {
 		return judged{}, err
 	}
+	j.state = state
 	a := tool.Ask(func(ctx context.Context) (any, error) { return t.run(ctx, cmd, j) }).
 		On(j.acts...).Titled(j.summary()).ShowingView(view(j.script, in.dir)).
 		Seeing(state).In(in.dir.Name(), t.cfg.Env...).Editing("command", ".sh")
@@ -318,6 +319,10 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}
 	cmd.Judge, cmd.Ask = now.judge, now.builtins(ctx)
 	r, err := t.keeping(ctx, j.script, func() (Result, error) {
+		// What it runs is looked at once more: keeping files for undo takes time.
+		if state, err := scriptState(ctx, j.script.Files); err != nil || state != j.state {
+			return Result{}, errors.Join(err, fmt.Errorf("a program or script that the command runs: %w", approval.ErrChanged))
+		}
 		r, err := t.opts.Run(ctx, cmd)
 		if r.Note == "" && r.ExitCode != 0 && refusedBySystem(r.Stderr) {
 			r.Note = "folders that can be written: " + t.writable()

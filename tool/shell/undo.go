@@ -22,7 +22,7 @@ type Undo interface {
 	Before(ctx context.Context, c Change) (after func(context.Context) (Kept, error), err error)
 	// Covers says why what the command changes could not be put back; empty if it can, apart
 	// from what Through lists.
-	Covers(c Change) (why string)
+	Covers(ctx context.Context, c Change) (why string)
 	// Through lists what the command may change that is not kept: files and folders that git
 	// ignores, and what is too large.
 	Through(ctx context.Context, c Change) ([]string, error)
@@ -88,17 +88,22 @@ func changeOf(s *analysis.Script) Change {
 	return c
 }
 
-// uncovered says why undo does not cover a script; empty if it does, or if there is nothing to
-// undo.
-func (t *Tool) uncovered(s *analysis.Script) string {
+// uncovered says why undo does not cover a script that a sandbox holds; empty if it does, if the
+// policy does not want it to, or if there is nothing to undo: what such a script writes outside
+// of the roots is its own.
+func (t *Tool) uncovered(ctx context.Context, s *analysis.Script) string {
 	c := changeOf(s)
+	c.Paths = slices.DeleteFunc(c.Paths, func(name string) bool {
+		_, inside, err := t.roots.ResolveHost(name)
+		return err == nil && !inside
+	})
 	switch {
 	case !c.Changes() || t.cfg.UndoOff != "":
 		return ""
 	case t.opts.Undo == nil:
 		return "nothing is kept for undo here"
 	}
-	return t.opts.Undo.Covers(c)
+	return t.opts.Undo.Covers(ctx, c)
 }
 
 // keeping runs a command between the two looks of undo.
@@ -155,7 +160,7 @@ func (t *Tool) Undoing(ctx context.Context, args json.RawMessage) string {
 	case t.opts.Undo == nil:
 		return "nothing is kept here"
 	}
-	if why := t.opts.Undo.Covers(c); why != "" {
+	if why := t.opts.Undo.Covers(ctx, c); why != "" {
 		return "not covered: " + why
 	}
 	through, err := t.opts.Undo.Through(ctx, c)
