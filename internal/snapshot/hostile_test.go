@@ -190,7 +190,7 @@ func TestWhileOthersWrite(t *testing.T) {
 	l := newRepo(t)
 	stop := make(chan struct{})
 	var group sync.WaitGroup
-	for i := range 4 {
+	for i := range 2 {
 		group.Go(func() {
 			dir := fmt.Sprintf("%s/busy%d", l.dir, i)
 			for n := 0; ; n++ {
@@ -213,7 +213,7 @@ func TestWhileOthersWrite(t *testing.T) {
 			}
 		})
 	}
-	for range 40 {
+	for range 5 {
 		kept := l.run("echo changed > src/a.go; rm src/b.go")
 		rec, err := l.store.Get(kept.ID)
 		must(t, err)
@@ -313,10 +313,10 @@ func TestNoProgramOfTheRepository(t *testing.T) {
 	l.back("echo changed > src/a.go; rm src/b.go")
 	kept := l.run("rm doc/d.md")
 	l.sh("find .git/objects -type f -name '??????????????????????????????????????' -delete") // now they would have to be fetched
-	if p, err := l.store.Plan(t.Context(), kept.ID, l.set); err == nil {
-		if err := p.Apply(t.Context()); err == nil {
-			t.Log("the file was in the store") // filters are configured, so it was copied
-		}
+	p, err := l.store.Plan(t.Context(), kept.ID, l.set)
+	must(t, err)
+	if err := p.Apply(t.Context()); err == nil || !strings.Contains(err.Error(), "git does not have its content any more") {
+		t.Errorf("%v", err)
 	}
 	if data, err := os.ReadFile(trace); err == nil {
 		t.Errorf("started: %s", data)

@@ -165,14 +165,15 @@ func (p *Plan) refused(c Change) string {
 		access = roots.Delete
 	}
 	abs := filepath.Join(p.top(c), string(c.Path))
-	for !utf8.ValidString(abs) {
-		abs = filepath.Dir(abs) // a name of which no policy can speak: its folder says it
+	dir := filepath.Dir(abs)
+	for !utf8.ValidString(dir) {
+		dir = filepath.Dir(dir) // a name of which no policy can speak: the folder above says it
 	}
-	place, inside, err := p.set.ResolveHost(filepath.Dir(abs))
+	place, inside, err := p.set.ResolveHost(dir)
 	switch {
 	case err != nil:
 		return err.Error()
-	case place.Key() != filepath.Dir(abs):
+	case place.Key() != dir:
 		return "" // a link is in the way, which undoing removes first; it is asked again then
 	case !inside:
 		return "it is in no root of the policy any more"
