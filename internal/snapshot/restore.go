@@ -272,6 +272,9 @@ func (a *applying) makeFolder(c Change, dir int, base string) error {
 		return err
 	}
 	fd, err := openFolder(dir, base)
+	if errors.Is(err, unix.EACCES) { // closed to us, but ours
+		return unix.Fchmodat(dir, base, c.Was.Mode, unix.AT_SYMLINK_NOFOLLOW)
+	}
 	if err != nil {
 		return err
 	}
