@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/snapshot"
@@ -31,6 +30,14 @@ func (w *world) undone(r tool.Result) {
 	if len(p.Kept) > 0 {
 		w.t.Errorf("%q", p.Kept)
 	}
+}
+
+// A canceller is a person who interrupts a command once it has said something.
+type canceller context.CancelFunc
+
+func (c canceller) Write(p []byte) (int, error) {
+	c()
+	return len(p), nil
 }
 
 func (w *world) content(name string) string {
@@ -72,16 +79,12 @@ func TestCommandsAreUndone(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	g, err := tool.Guard(approval.Config{Mode: approval.ModeAsk, Approver: yes(""), Recorder: w, Session: "s", Policy: w.box.Policy.Rules}, w.box.Tools...)
 	must(t, err)
 	defer g.Close()
-	go func() {
-		defer cancel()
-		for deadline := time.Now().Add(time.Minute); w.content("d/e") == "none" && time.Now().Before(deadline); {
-			time.Sleep(time.Millisecond)
-		}
-	}()
-	r := tool.Call(ctx, g, approval.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"sh ./script.sh; sleep 100"}`)})
+	ctx = tool.WithProgress(ctx, canceller(cancel))
+	r := tool.Call(ctx, g, approval.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"sh ./script.sh; echo done; sleep 100"}`)})
 	if w.content("d/e") == "none" {
 		t.Fatalf("it did not run: %+v %s", r.Value, r.Text)
 	}
