@@ -50,7 +50,7 @@ func TestIgnoredAsGitDoes(t *testing.T) {
 		var b before
 		must(t, l.store.look(t.Context(), &b, l.roots.scopes(anything), nil))
 		var got []string
-		for _, e := range b.trees[0].entries {
+		for e := range b.trees[0].all() {
 			if e.kind == file {
 				got = append(got, e.path)
 			}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -194,12 +195,31 @@ type before struct {
 
 // A tree is what lies below a top.
 type tree struct {
-	entries []entry
-	closed  []string
-	paths   map[string]*entry
+	chunks [][]entry // one for each folder, or one for all
+	closed []string
+	paths  map[string]*entry
 	// Those of the first look; nil if its process has ended.
 	rules map[string]*ignoreFile
 	tops  map[string]*repo
+}
+
+func (t *tree) len() (n int) {
+	for _, c := range t.chunks {
+		n += len(c)
+	}
+	return n
+}
+
+func (t *tree) all() iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		for _, c := range t.chunks {
+			for i := range c {
+				if !yield(&c[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 const beforeSuffix = ".before"
@@ -212,16 +232,15 @@ func (b *before) write(s *Store) (err error) {
 	}
 	size := 0
 	for _, t := range b.trees {
-		size += 128 * len(t.entries)
+		size += 128 * t.len()
 	}
 	buf := make([]byte, 0, size+len(head))
 	buf = binary.AppendUvarint(buf, uint64(len(head)))
 	buf = append(buf, head...)
 	index := map[*repo]int{}
 	for _, t := range b.trees {
-		buf = binary.AppendUvarint(buf, uint64(len(t.entries)))
-		for i := range t.entries {
-			e := &t.entries[i]
+		buf = binary.AppendUvarint(buf, uint64(t.len()))
+		for e := range t.all() {
 			buf = appendText(append(buf, byte(e.kind), byte(e.src.kind), e.src.id.n), e.path)
 			for _, n := range [...]uint64{e.dev, e.ino, uint64(e.size), uint64(e.mtime), uint64(e.ctime), uint64(e.mode), uint64(e.uid), uint64(e.gid)} {
 				buf = binary.AppendUvarint(buf, n)
@@ -307,13 +326,15 @@ func (s *Store) readBefore(id string) (*before, error) {
 	}
 	for range b.Tops {
 		var t tree
+		var entries []entry
 		for range r.number() {
 			e := r.entry(repos)
 			if r.err != nil {
 				return nil, errDamaged
 			}
-			t.entries = append(t.entries, e)
+			entries = append(entries, e)
 		}
+		t.chunks = [][]entry{entries}
 		b.trees = append(b.trees, t)
 	}
 	if r.err != nil {

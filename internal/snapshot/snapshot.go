@@ -251,15 +251,16 @@ func (s *Store) look(ctx context.Context, b *before, scopes []scope, was []tree)
 				return err
 			}
 			left -= w.count.Load()
-			t.entries = append(t.entries, slices.Concat(w.found...)...)
+			t.chunks = append(t.chunks, w.found...)
 			t.closed = append(t.closed, w.closed...)
 			for _, r := range w.repos {
 				b.Repos = append(b.Repos, Repo{Top: Name(r.top), GitDir: Name(r.gitDir), N: r.n, State: r.state()})
 			}
 		}
 		if len(sc.rels) > 1 { // folders on the way to several
-			slices.SortFunc(t.entries, func(a, b entry) int { return strings.Compare(a.path, b.path) })
-			t.entries = slices.CompactFunc(t.entries, func(a, b entry) bool { return a.path == b.path })
+			all := slices.Concat(t.chunks...)
+			slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.path, b.path) })
+			t.chunks = [][]entry{slices.CompactFunc(all, func(a, b entry) bool { return a.path == b.path })}
 		}
 		b.Tops, b.trees = append(b.Tops, Name(sc.top)), append(b.trees, t)
 		rels := make([]Name, len(sc.rels))
@@ -272,9 +273,9 @@ func (s *Store) look(ctx context.Context, b *before, scopes []scope, was []tree)
 }
 
 func (t *tree) byPath() map[string]*entry {
-	out := make(map[string]*entry, len(t.entries))
-	for i := range t.entries {
-		out[t.entries[i].path] = &t.entries[i]
+	out := make(map[string]*entry, t.len())
+	for e := range t.all() {
+		out[e.path] = e
 	}
 	return out
 }
@@ -289,8 +290,7 @@ type pick struct {
 func (s *Store) keepAll(ctx context.Context, b *before) (dropped int, err error) {
 	var compare, copies, check []pick
 	for i := range b.trees {
-		for k := range b.trees[i].entries {
-			e := &b.trees[i].entries[k]
+		for e := range b.trees[i].all() {
 			if e.kind != file {
 				continue
 			}
@@ -375,9 +375,10 @@ func (s *Store) copyAll(ctx context.Context, b *before, copies, check []pick) (d
 	if err != nil {
 		return dropped, err
 	}
-	for i := range b.trees {
-		t := &b.trees[i]
-		t.entries = slices.DeleteFunc(t.entries, func(e entry) bool { return e.kind == none })
+	for _, t := range b.trees {
+		for i, c := range t.chunks {
+			t.chunks[i] = slices.DeleteFunc(c, func(e entry) bool { return e.kind == none }) // it went away
+		}
 	}
 	s.saveSeen()
 	return dropped, b.write(s)
@@ -538,8 +539,7 @@ func (r *Record) compare(ctx context.Context, at int, was, now *tree) error {
 		r.Through = append(r.Through, fmt.Sprintf("%s (%s)", filepath.Join(top, w.path), whyNot[w.src.kind]))
 	}
 	differ := make([]*entry, 0, 16)
-	for i := range now.entries {
-		n := &now.entries[i]
+	for n := range now.all() {
 		w := then[n.path]
 		switch {
 		case n.kind == ignoredFile, n.kind == ignoredFolder:
@@ -574,8 +574,7 @@ func (r *Record) compare(ctx context.Context, at int, was, now *tree) error {
 		}
 		return nil
 	})
-	for i := range was.entries {
-		w := &was.entries[i]
+	for w := range was.all() {
 		switch {
 		case w.there, w.kind == ignoredFile, w.kind == ignoredFolder:
 		case slices.ContainsFunc(now.closed, func(dir string) bool { return within(w.path, dir) }):
@@ -709,7 +708,7 @@ func (r *Roots) Through(ctx context.Context, c shell.Change) ([]string, error) {
 	}
 	var folders, files []string
 	for i, t := range b.trees {
-		for _, e := range t.entries {
+		for e := range t.all() {
 			name := filepath.Join(string(b.Tops[i]), e.path)
 			switch {
 			case e.kind == ignoredFolder:

@@ -345,8 +345,8 @@ func (s *Store) needed(records []Record) (map[string]bool, error) {
 			continue // it has ended since, or cannot be read by anybody
 		}
 		for _, t := range b.trees {
-			for i := range t.entries {
-				if src := t.entries[i].src; src.kind == inStore {
+			for e := range t.all() {
+				if src := e.src; src.kind == inStore {
 					out[hex.EncodeToString(src.id.bytes())] = true
 				}
 			}

@@ -62,6 +62,7 @@ type world struct {
 	hold  func(*config.Policy) (toolbox.Hold, error)
 	read  func(text, dir string, world analysis.World) (*analysis.Script, error)
 
+	snapshots    *snapshot.Store
 	ran, stopped int // commands
 
 	mu     sync.Mutex
@@ -74,7 +75,7 @@ func newWorld(t testing.TB, policy string, change ...func(*toolbox.Hold)) *world
 	top, err := os.MkdirTemp("/var/tmp", "assent-box-")
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(top) })
-	w := &world{t: t, top: top}
+	w := &world{t: t, top: top, snapshots: &snapshot.Store{Dir: top + "/state/undo", State: top + "/state", Git: "/usr/bin/git"}}
 	must(t, os.MkdirAll(top+"/proj", 0o755))
 	must(t, os.MkdirAll(top+"/out", 0o755))
 	program, err := filepath.EvalSymlinks(os.Args[0])
@@ -107,7 +108,7 @@ func (w *world) open(policy string, parent *toolbox.Box) *toolbox.Box {
 	box, err := toolbox.Open(p, toolbox.Options{
 		State: w.top + "/state", Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + w.top + "/home"}, Hold: w.hold, Parent: parent,
 		Shell: []string{program, "inner", "shell"}, Read: w.read, Later: func() string { return w.later },
-		Snapshots: &snapshot.Store{Dir: w.top + "/state/undo", State: w.top + "/state", Git: "/usr/bin/git"},
+		Snapshots: w.snapshots,
 	})
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, box.Close()) })

@@ -21,7 +21,7 @@ func (b *Box) narrow(caller *Box, opts Options) error {
 	// was answered with the command.
 	policy.Shell.Running = false
 	policy.CustomTools = b.sameTools(caller)
-	opts.Undo, opts.Snapshots, opts.Looking = nil, nil, true
+	opts.Undo, opts.Looking = nil, true
 	mine, err := b.make(&policy, opts)
 	if err != nil {
 		return fmt.Errorf("what the caller may do cannot be told: %w", err)

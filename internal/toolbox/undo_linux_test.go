@@ -129,3 +129,29 @@ func TestWorkersCommandsAreUndone(t *testing.T) {
 		t.Error("not undone")
 	}
 }
+
+// Sandbox first needs undo: it is enough for a worker under a caller with such a policy too,
+// and not where what a command changes cannot be undone, unless the policy says so.
+func TestSandboxFirstNeedsUndo(t *testing.T) {
+	const command = "python3 -c 'print(1)'"
+	w := newWorld(t, free)
+	caller := w.box
+	w.box = w.open(free, caller)
+	if r := w.shell(command); !r.Outcome.Runs() {
+		t.Errorf("a worker: %s", r.Text)
+	}
+	w.snapshots = &snapshot.Store{Dir: w.top + "/state/undo", MaxFiles: 1}
+	w.write("proj/a", "")
+	w.write("proj/b", "")
+	w.box = w.open(free, nil)
+	if r := w.shell(command); r.Outcome.Runs() {
+		t.Errorf("too many files: %s", r.Text)
+	}
+	if r := w.shell("echo x > a"); !r.Outcome.Runs() {
+		t.Errorf("known: %s", r.Text)
+	}
+	w.box = w.open(free+"undo: off\n", nil)
+	if r := w.shell(command); !r.Outcome.Runs() {
+		t.Errorf("undo: off: %s", r.Text)
+	}
+}
