@@ -297,6 +297,19 @@ func TestNestedRepositories(t *testing.T) {
 	}
 }
 
+// A repository further up that ignores the whole root says nothing about it.
+func TestIgnoredRoot(t *testing.T) {
+	l := newLab(t)
+	l.sh("cd .. && git init -q . && echo '*' > .gitignore")
+	l.sh("echo one > a; mkdir node_modules; echo n > node_modules/n")
+	l.back("echo two > a; echo made > b")
+	through, err := l.roots.Through(t.Context(), anything)
+	must(t, err)
+	if len(through) != 1 || !strings.HasSuffix(through[0], "/node_modules/") {
+		t.Errorf("%q", through)
+	}
+}
+
 // Nothing that a repository names is started, when it is looked at and when git is asked.
 func TestNoProgramOfTheRepository(t *testing.T) {
 	l := newRepo(t)

@@ -82,7 +82,9 @@ func (w *walk) run(rel string) error {
 			return err
 		}
 		at = w.enter(repo, filepath.ToSlash(below)+"/")
-		at = at.inherit(repo.top, filepath.ToSlash(below))
+		if at = at.inherit(repo.top, filepath.ToSlash(below)); at.ignored && !repo.index.dirs[filepath.ToSlash(below)] {
+			at = where{} // a repository that ignores the whole root, such as one of a home folder
+		}
 	}
 	if rel == "" {
 		w.dir(top, "", at)
