@@ -175,3 +175,5 @@ func (l *lab) back(text string) shell.Kept {
 }
 
 func hexBytes(text string) ([]byte, error) { return hex.DecodeString(text) }
+
+func hexOf(id blobID) string { return hex.EncodeToString(id.bytes()) }
