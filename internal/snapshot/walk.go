@@ -285,8 +285,12 @@ func (w *walk) names(fd int, rel string, at where, names []string) {
 	if w.count.Add(int64(len(names))) > w.max || w.ctx.Err() != nil {
 		return
 	}
-	found := make([]entry, 0, len(names))
+	var found []entry
+	if w.was == nil {
+		found = make([]entry, 0, len(names))
+	}
 	var st unix.Stat_t
+	path := make([]byte, 0, len(rel)+64)
 	for _, name := range names {
 		if name == ".git" {
 			continue // never covered
@@ -294,9 +298,20 @@ func (w *walk) names(fd int, rel string, at where, names []string) {
 		if err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			continue // it went away
 		}
-		e := entry{path: name, sig: sigOf(&st), repo: at.repo}
-		if rel != "" {
-			e.path = rel + "/" + name
+		e := entry{sig: sigOf(&st), repo: at.repo}
+		if path = append(path[:0], rel...); rel != "" {
+			path = append(path, '/')
+		}
+		path = append(path, name...)
+		was := w.was[string(path)]
+		if was != nil {
+			was.there = true
+			if e.kind = file; was.same(&e, w.young) {
+				continue // most of them, and nothing more is needed
+			}
+			e.path = was.path
+		} else {
+			e.path = string(path)
 		}
 		if e.kind = e.sig.kind(); e.kind == folder && e.dev == w.skip.dev && e.ino == w.skip.ino {
 			continue
@@ -304,13 +319,8 @@ func (w *walk) names(fd int, rel string, at where, names []string) {
 		if e.kind == link {
 			e.target = readLink(fd, name)
 		}
-		skip := w.place(&e, name, at)
-		if was := w.was[e.path]; was != nil {
-			was.there = true
-			if !was.same(&e, w.young) {
-				found = append(found, e)
-			}
-		} else {
+		skip := w.place(&e, was, name, at)
+		if was == nil || !was.same(&e, w.young) {
 			found = append(found, e)
 		}
 		if e.kind == folder && !skip {
@@ -329,13 +339,13 @@ func (e *entry) same(now *entry, young int64) bool {
 }
 
 // place says what git has to do with an entry: whether it has it, or ignores it.
-func (w *walk) place(e *entry, name string, at where) (skip bool) {
-	was, seen := w.was[e.path]
-	if seen && (was.kind == ignoredFile || was.kind == ignoredFolder) {
+// Was is what an earlier look found; nil if it found nothing.
+func (w *walk) place(e, was *entry, name string, at where) (skip bool) {
+	if was != nil && (was.kind == ignoredFile || was.kind == ignoredFolder) {
 		e.kind = was.kind
 		return true
 	}
-	if seen {
+	if was != nil {
 		return false
 	}
 	isFolder := e.kind == folder
