@@ -26,19 +26,26 @@ func BenchmarkClean(b *testing.B) {
 			l.run("true")
 			for name, whole := range map[string]bool{"before": false, "both": true} {
 				b.Run(name, func(b *testing.B) {
-					cpu, rounds := used(b), 0.0
+					cpu, rounds, best := used(b), 0.0, time.Hour
 					for b.Loop() {
 						rounds++
+						start := time.Now()
 						after, err := l.roots.Before(b.Context(), anything)
 						must(b, err)
 						if !whole {
 							b.StopTimer()
+							best = min(best, time.Since(start))
 						}
 						if kept, err := after(b.Context()); err != nil || kept.ID != "" {
 							b.Fatal(kept, err)
 						}
+						if whole {
+							best = min(best, time.Since(start))
+						}
 						b.StartTimer()
 					}
+					// On a machine that does other things as well the best round says most.
+					b.ReportMetric(float64(best.Microseconds())/float64(n), "best-ms/1000files")
 					b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(n), "ms/1000files")
 					if whole {
 						b.ReportMetric(float64((used(b)-cpu).Microseconds())/rounds/float64(n), "cpu-ms/1000files")
