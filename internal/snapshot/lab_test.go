@@ -66,8 +66,8 @@ func newRepo(t testing.TB) *lab {
 
 const commit = `git add -A && git -c user.name=A -c user.email=a@example.com commit -q -m x`
 
-// settle makes the index younger than all files, as it is a moment after a checkout: git
-// writes it anew when it looks.
+// settle makes the index younger than all files, as it is a moment after a checkout, when git
+// has looked once more. Only then do times say that a file is git's.
 func (l *lab) settle() {
 	l.Helper()
 	old := time.Now().Add(-time.Hour)
@@ -78,6 +78,8 @@ func (l *lab) settle() {
 		return err
 	}))
 	l.sh("git update-index -q --refresh || true")
+	later := time.Now().Add(time.Minute)
+	must(l, os.Chtimes(l.dir+"/.git/index", later, later))
 }
 
 // sh runs a text in the project, as a command that nothing watches.

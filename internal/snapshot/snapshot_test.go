@@ -62,9 +62,13 @@ func TestUndoneAsItWas(t *testing.T) {
 // In a clean repository nothing is copied: git has it.
 func TestCleanNeedsNoCopy(t *testing.T) {
 	l := newRepo(t)
+	l.store.Clock = func() time.Time { return time.Now().Add(time.Minute) } // when times say something
 	kept := l.run("echo changed > src/a.go; rm src/b.go")
 	if n := objects(t, l.store); n != 0 {
 		t.Errorf("%d files were copied", n)
+	}
+	if len(l.store.seen) > 0 {
+		t.Errorf("%d files were read, though the index says that they are git's", len(l.store.seen))
 	}
 	if kept.Files != 2 {
 		t.Errorf("%+v", kept)
