@@ -167,6 +167,9 @@ func demoNext(ctx context.Context, say printer, dir string, undo *files.UndoFold
 	} else {
 		say.line("  # see what can be put back\n  %s undo --state %s", name, filepath.Join(dir, "state"))
 	}
+	if records, err := open.Snapshots(filepath.Join(dir, "state"), "", nil).List(ctx); err == nil && len(records) > 0 {
+		say.line("  # put back what the command changed\n  %s undo --state %s %s", name, filepath.Join(dir, "state"), records[0].ID)
+	}
 	say.line("  # again, after you changed its policy.yaml: try \"write: allow\" for notes\n  %s demo --dir %s", name, dir)
 	say.line("  # what runs when nobody may be asked\n  %s demo --strict", name)
 }

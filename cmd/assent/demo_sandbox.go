@@ -52,6 +52,10 @@ func playSandbox(ctx context.Context, say printer, d *desk, dir string) error {
 	if err != nil {
 		return err
 	}
+	// What an earlier run left would make the story another one.
+	if err := os.Remove(filepath.Join(dir, "drafts", "count.txt")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
 	for i, command := range demoCommands {
 		args, err := json.Marshal(map[string]string{"command": command})
 		if err != nil {
@@ -60,9 +64,6 @@ func playSandbox(ctx context.Context, say printer, d *desk, dir string) error {
 		say.line("  $ %s", command)
 		say.Results([]tool.Result{tool.Call(ctx, gate, approval.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: approval.Shell, Arguments: args})})
 	}
-	// What an earlier run left would make the story another one.
-	if err := os.Remove(filepath.Join(dir, "drafts", "count.txt")); !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
+	say.prose("", "", "What a command changes is kept as well, so that you can put it back: see undo below.")
 	return nil
 }

@@ -95,6 +95,9 @@ func (f *explainFlags) run(c *cobra.Command, args []string) (err error) {
 	} else {
 		err = f.ours(c, s, func(e *explain.Explainer) error {
 			answer = e.Explain(c.Context(), call)
+			if call.Tool == approval.Shell && answer.Outcome != explain.Deny {
+				answer.Undo = e.Undoing(c.Context(), call.Args)
+			}
 			return nil
 		})
 	}
@@ -273,6 +276,9 @@ func printAnswer(w io.Writer, a explain.Answer) error {
 		for _, line := range a.Held {
 			fmt.Fprintf(&b, "  %s\n", present.SafeLine(line))
 		}
+	}
+	if a.Undo != "" {
+		fmt.Fprintf(&b, "Undo: %s.\n", present.SafeLine(a.Undo))
 	}
 	if len(a.Trace) > 0 {
 		b.WriteString("\nHow it was decided:\n")

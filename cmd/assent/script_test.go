@@ -86,13 +86,18 @@ func scrub(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // undoID is the script command `undoid NAME TOOL PATH`: it sets NAME to the id in the list
-// on the last standard output that undoes what the tool did to the path.
+// on the last standard output that undoes what the tool did to the path. For the shell it is
+// the beginning of the command in place of a path.
 func undoID(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: undoid NAME TOOL PATH")
 	}
 	for l := range strings.Lines(ts.ReadFile("stdout")) {
-		if f := strings.Fields(l); len(f) == 5 && f[3] == args[1] && f[4] == args[2] {
+		f := strings.Fields(l)
+		if len(f) < 5 || f[3] != args[1] {
+			continue
+		}
+		if rest := strings.Join(f[4:], " "); rest == args[2] || f[3] == "shell" && strings.HasPrefix(rest, args[2]) {
 			ts.Setenv(args[0], f[0])
 			return
 		}

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/files"
+	"github.com/assent-dev/assent/tool/roots"
 )
 
 func undoCmd() *cobra.Command {
@@ -17,9 +23,11 @@ func undoCmd() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "undo [ID]",
-		Short: "Put back what an approved change replaced",
-		Long: "undo shows what would change back, and puts it back if the file is still what the tool\n" +
-			"left. Without an id it lists what can be undone.",
+		Short: "Put back what an approved change or command replaced",
+		Long: "undo shows what would change back, and puts it back if the file is still what the tool or\n" +
+			"the command left. Without an id it lists what can be undone.\n\n" +
+			"Of a command it covers files in writable roots. Files that git ignores, very large files and\n" +
+			"git's own (commits, branches) are not covered; 'assent explain COMMAND' says which those are.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := stateFolder(state)
@@ -37,35 +45,87 @@ func undoCmd() *cobra.Command {
 	return c
 }
 
+// An undoLine is what the list says about one file of a tool's call, or about a command.
+type undoLine struct {
+	id   string
+	time time.Time
+	what string
+	file string
+}
+
 func listUndo(c *cobra.Command, state string) error {
 	entries, err := open.UndoFolder(state, "").List(c.Context())
 	if err != nil {
 		return err
 	}
-	if len(entries) == 0 {
+	var lines []undoLine
+	for _, e := range entries {
+		for _, change := range e.Changes {
+			lines = append(lines, undoLine{e.ID, e.Time, e.Tool, change.Path})
+		}
+	}
+	commands := open.Snapshots(state, "", nil)
+	if err := commands.Recover(c.Context()); err != nil {
+		fmt.Fprintln(c.ErrOrStderr(), "assent: warning: what an interrupted command changed could not be found out:", present.SafeLine(err.Error()))
+	}
+	records, err := commands.List(c.Context())
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		lines = append(lines, undoLine{r.ID, r.Time, "shell", commandLine(&r)})
+	}
+	if len(lines) == 0 {
 		fmt.Fprintln(c.OutOrStdout(), "There is nothing to undo.")
 		return nil
 	}
+	slices.SortStableFunc(lines, func(a, b undoLine) int { return b.time.Compare(a.time) })
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-	for _, e := range entries {
-		for _, change := range e.Changes {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.ID, e.Time.Local().Format("2006-01-02 15:04:05"), present.SafeLine(e.Tool), present.SafeLine(change.Path))
-		}
+	for _, l := range lines {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.id, l.time.Local().Format("2006-01-02 15:04:05"), present.SafeLine(l.what), present.SafeLine(l.file))
 	}
 	return w.Flush()
+}
+
+// maxCommandText is how much of a command the list shows.
+const maxCommandText = 60
+
+// commandLine says what a command changed, in a line.
+func commandLine(r *snapshot.Record) string {
+	text, _, more := strings.Cut(r.Command, "\n")
+	if runes := []rune(text); len(runes) > maxCommandText {
+		text, more = string(runes[:maxCommandText]), true
+	}
+	if more {
+		text += " …"
+	}
+	text = fmt.Sprintf("%s – %s", text, filesChanged(r.Files()))
+	if r.Interrupted {
+		text += " (interrupted; later changes are among them)"
+	}
+	return text
+}
+
+func filesChanged(n int) string {
+	if n == 1 {
+		return "1 file changed"
+	}
+	return fmt.Sprintf("%d files changed", n)
 }
 
 func undoOne(c *cobra.Command, state, id string, dryRun bool) error {
 	undo := open.UndoFolder(state, "")
 	entry, err := undo.Get(c.Context(), id)
+	if errors.Is(err, files.ErrNoEntry) {
+		commands := open.Snapshots(state, "", nil)
+		if r, missing := commands.Get(id); !errors.Is(missing, snapshot.ErrNoRecord) {
+			return undoCommand(c, state, r, missing, dryRun)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("%w; run 'assent undo' to see what can be undone", err)
 	}
-	s, err := namedPolicy(c.Context(), entry.Policy, state)
-	if err != nil {
-		return err
-	}
-	set, err := s.Roots()
+	set, err := undoRoots(c, entry.Policy, state)
 	if err != nil {
 		return err
 	}
@@ -84,6 +144,58 @@ func undoOne(c *cobra.Command, state, id string, dryRun bool) error {
 	}
 	fmt.Fprintln(c.OutOrStdout(), "It is as it was.")
 	return undo.Drop(c.Context(), id)
+}
+
+// undoRoots are the roots of the policy that a change was made under.
+func undoRoots(c *cobra.Command, policy, state string) (*roots.Set, error) {
+	s, err := namedPolicy(c.Context(), policy, state)
+	if err != nil {
+		return nil, err
+	}
+	return s.Roots()
+}
+
+// undoCommand puts back what a command changed, apart from what has changed since.
+func undoCommand(c *cobra.Command, state string, r snapshot.Record, err error, dryRun bool) error {
+	if err != nil {
+		return err
+	}
+	set, err := undoRoots(c, r.Policy, state)
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	store := open.Snapshots(state, r.Policy, set.Roots())
+	p, err := store.Plan(c.Context(), r.ID, set)
+	if err != nil {
+		return err
+	}
+	out := c.OutOrStdout()
+	fmt.Fprintf(out, "Undo of: %s\n", present.SafeLine(commandLine(&r)))
+	for _, line := range p.Steps {
+		fmt.Fprintln(out, present.SafeLine(line))
+	}
+	for _, line := range p.Kept {
+		fmt.Fprintln(out, "Left alone:", present.SafeLine(line))
+	}
+	for _, line := range r.Through {
+		fmt.Fprintln(out, "Not kept:", present.SafeLine(line))
+	}
+	if r.Git {
+		fmt.Fprintln(out, "The command changed commits or branches; undo covers files only, so use git for those.")
+	}
+	if dryRun {
+		fmt.Fprintln(out, "Nothing was changed.")
+		return nil
+	}
+	if err := p.Apply(c.Context()); err != nil {
+		return err
+	}
+	if len(p.Kept) > 0 {
+		return fmt.Errorf("%d of %d changes were left alone, as listed; the rest is as it was", len(p.Kept), len(p.Kept)+len(p.Steps))
+	}
+	fmt.Fprintln(out, "It is as it was.")
+	return store.Drop(c.Context(), r.ID)
 }
 
 func showRestoration(w io.Writer, r *files.Restoration) {

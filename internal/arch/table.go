@@ -75,11 +75,12 @@ var table = map[string]line{
 	"internal/agents/settings":   {inside: []string{"internal/agents"}},
 
 	"internal/realpath": {},
+	"internal/snapshot": {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
 	"internal/setup": {inside: []string{
 		"approval", "internal/config", "internal/override", "internal/realpath", "internal/trust", "sandbox", "tool/roots", "tool/shell",
 	}},
 	"internal/setup/open": {inside: []string{
-		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/setup", "internal/toolbox", "present",
+		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/setup", "internal/snapshot", "internal/toolbox", "present",
 		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/roots",
 	}},
 
@@ -97,7 +98,7 @@ var table = map[string]line{
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
 	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox"}},
 	"internal/toolbox": {inside: append([]string{
-		"approval", "internal/config", "internal/home", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/wall", "tool", "tool/roots",
+		"approval", "internal/config", "internal/home", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/wall", "tool", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/programs", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
 	}, toolsets...), outside: []string{system}},
 	"internal/crew": {

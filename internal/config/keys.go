@@ -80,7 +80,7 @@ var (
 
 	shellDefaultShape = mapping([]key{
 		{name: "approval", about: "allow, ask, deny, or by_effect: as free as the files and hosts it would touch", shape: boolOr(*oneOf(slices.Concat([]string{"by_effect"}, consentWords)...))},
-		{name: "when_sandboxed", about: "allow: a command that the operating system's sandbox holds runs without a question, if every root allows everything, the network is off and no deny can be met", shape: oneOf("allow", "ask")},
+		{name: "when_sandboxed", about: "allow: a command that the operating system's sandbox holds runs without a question, if every root allows everything, the network is off, no deny can be met and undo covers it or is off", shape: oneOf("allow", "ask")},
 	}, consentKeys[1:])
 
 	shellShape = mapping([]key{
@@ -128,6 +128,8 @@ var (
 	})
 )
 
+var undoShape = oneOf("on", "off")
+
 // policyKeys are those of every file that decides about calls.
 var policyKeys = []key{
 	{name: "version", about: "of this format: 1", shape: count},
@@ -136,6 +138,7 @@ var policyKeys = []key{
 	{name: "tools", about: "the operator's word on tools by name; globs work", shape: toolsShape},
 	{name: "custom_tools", about: "programs as tools, by name", shape: namesTo(customToolShape)},
 	{name: "connectors", about: "MCP servers whose tools are offered, by name", shape: namesTo(connectorShape)},
+	{name: "undo", about: "on (default): what file tools and commands replace is kept for assent undo; off: it is not", shape: undoShape},
 	{name: "rules", about: "such as: deny read_file(**/.env)", shape: texts},
 	{name: "except", about: "what the denies of this file do not mean", shape: texts},
 	{name: "expect", about: "calls and what must happen to them: allow, ask or deny", shape: &shape{

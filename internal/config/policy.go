@@ -40,6 +40,9 @@ type Policy struct {
 	Trusted command.Files
 	// Connectors are where foreign tools come from.
 	Connectors []Connector
+	// UndoOff says that nothing is kept for undo; UndoSource is the line that says whether.
+	UndoOff    bool
+	UndoSource string
 	// Rules are those that are kept with the file, its exceptions among them.
 	Rules *approval.RuleSet
 	// Expect are calls and what must happen to them.
@@ -79,6 +82,9 @@ func (r *report) policy(o *object) *Policy {
 	r.allTools(o, p)
 	if n, ok := o.take("connectors"); ok {
 		p.Connectors = r.connectors(n)
+	}
+	if n, ok := o.take("undo"); ok {
+		p.UndoOff, p.UndoSource = r.one(n, "undo", undoShape) == "off", r.source(n)
 	}
 	p.Rules = r.rules(o, p)
 	if n, ok := o.take("expect"); ok {

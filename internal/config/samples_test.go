@@ -81,6 +81,7 @@ var samples = map[string]string{
 	"connectors.*.headers":            "connectors: {c: {url: 'https://a.example', headers: {A: b}}}",
 	"connectors.*.targets":            "connectors: {c: {command: [a], targets: {create_issue: repo}}}",
 	"connectors.*.trust_annotations":  "connectors: {c: {command: [a], trust_annotations: true}}",
+	"undo":                            "undo: off",
 	"rules":                           "rules: [deny shell(rm)]",
 	"except":                          "except: [shell(rm x)]",
 	"expect":                          "expect: {shell(ls): ask}",

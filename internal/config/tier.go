@@ -138,6 +138,9 @@ func (c *combination) add(t Tier) error {
 	c.policy.CustomTools = replacing(c.policy.CustomTools, p.boundTools(), func(t command.Config) string { return t.Name })
 	c.policy.Connectors = replacing(c.policy.Connectors, p.Connectors, func(t Connector) string { return t.Name })
 	c.rules = slices.Concat(c.rules, p.Rules.Rules())
+	if p.UndoSource != "" {
+		c.policy.UndoOff, c.policy.UndoSource = p.UndoOff, p.UndoSource
+	}
 	return nil
 }
 

@@ -25,6 +25,12 @@ func (c *combination) narrow(p *Policy) error {
 	}
 	c.narrowOS(p)
 	c.narrowShell(p)
+	switch {
+	case p.UndoOff:
+		c.ignore(p.UndoSource, "undo: off")
+	case p.UndoSource != "":
+		c.policy.UndoOff, c.policy.UndoSource = false, p.UndoSource
+	}
 	var named []tool.Named
 	for _, t := range p.Tools.Tools {
 		if t.Approval == tool.WordAllow {

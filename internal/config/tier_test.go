@@ -323,3 +323,38 @@ func TestHomeOfSeveralTiers(t *testing.T) {
 		}
 	}
 }
+
+// A project's file may turn undo on, and off only if somebody trusts it.
+func TestUndoTiers(t *testing.T) {
+	load := func(name, text string) *Policy {
+		p, err := Load(name, []byte(text), "/base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	off, on, silent := load("off.yaml", "undo: off"), load("on.yaml", "undo: on"), load("silent.yaml", "{}")
+	for _, tt := range []struct {
+		user, project *Policy
+		trusted       bool
+		off           bool
+		ignored       int
+	}{
+		{silent, off, false, false, 1},
+		{silent, off, true, true, 0},
+		{off, silent, false, true, 0},
+		{off, on, false, false, 0},
+		{silent, on, false, false, 0},
+	} {
+		e, err := Combine(nil, Tier{Kind: UserTier, Policy: tt.user}, Tier{Kind: Project, Policy: tt.project, Trusted: tt.trusted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.UndoOff != tt.off || len(e.Ignored) != tt.ignored {
+			t.Errorf("%s under %s, trusted %v: off %v, ignored %q", tt.project.File, tt.user.File, tt.trusted, e.UndoOff, e.Ignored)
+		}
+	}
+	if _, err := Load("bad.yaml", []byte("undo: sometimes"), "/base"); err == nil {
+		t.Error("sometimes is taken")
+	}
+}

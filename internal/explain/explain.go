@@ -44,6 +44,8 @@ type Answer struct {
 	PersonOnly bool   `json:"person_only,omitempty"`
 	// Held says what the operating system would hold the call to.
 	Held []string `json:"held,omitempty"`
+	// Undo is what undo does about a command; empty if nobody looked, or it changes no file.
+	Undo string `json:"undo,omitempty"`
 }
 
 // An Act is what would happen to one act of the call.
@@ -64,6 +66,9 @@ type Explainer struct {
 	Clock func() time.Time
 	// For is the door that answers are of; may be empty.
 	For string
+	// Undoing says in a line what undo does about a command, given its arguments. It looks at
+	// the files, so it is for one call and not for many. May be nil.
+	Undoing func(context.Context, json.RawMessage) string
 }
 
 func (e *Explainer) now() time.Time {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
@@ -63,6 +64,7 @@ type world struct {
 	without toolbox.Layers
 	small   string // the program that interprets commands; empty for this one
 
+	snapshots    *snapshot.Store
 	ran, stopped int // commands
 
 	mu     sync.Mutex
@@ -75,7 +77,7 @@ func newWorld(t testing.TB, policy string, change ...func(*toolbox.Hold)) *world
 	top, err := os.MkdirTemp("/var/tmp", "assent-box-")
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(top) })
-	w := &world{t: t, top: top}
+	w := &world{t: t, top: top, snapshots: &snapshot.Store{Dir: top + "/state/undo", State: top + "/state", Git: "/usr/bin/git"}}
 	must(t, os.MkdirAll(top+"/proj", 0o755))
 	must(t, os.MkdirAll(top+"/out", 0o755))
 	program, err := filepath.EvalSymlinks(os.Args[0])
@@ -112,6 +114,7 @@ func (w *world) open(policy string, parent *toolbox.Box) *toolbox.Box {
 	box, err := toolbox.Open(p, toolbox.Options{
 		State: w.top + "/state", Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + w.top + "/home"}, Hold: w.hold, Parent: parent,
 		Shell: interprets, Read: w.read, Without: w.without, Later: func() string { return w.later },
+		Snapshots: w.snapshots,
 	})
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, box.Close()) })

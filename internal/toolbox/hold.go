@@ -94,8 +94,6 @@ func (b *Box) alone(policy *config.Policy) shell.Alone {
 		return not("commands may use the socket %s (%s)", b.Hold.Profile.Sockets[0].Path, b.Hold.Profile.Sockets[0].Source)
 	case b.found.Unfinished != "":
 		return not("%s", b.found.Unfinished)
-	case b.notUndone(policy) != "":
-		return not("%s", b.notUndone(policy))
 	}
 	var alone shell.Alone
 	for _, r := range policy.Roots {
@@ -111,10 +109,6 @@ func (b *Box) alone(policy *config.Policy) shell.Alone {
 	}
 	return alone
 }
-
-// notUndone says why what a command changes could not be undone; empty if it could, or if the
-// policy does without. Commands are not undone yet, so nothing is wanted of them.
-func (b *Box) notUndone(*config.Policy) string { return "" }
 
 // notFree is what a root does not let tools do without asking, if there is something.
 func notFree(r roots.Root) roots.Access {

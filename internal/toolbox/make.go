@@ -18,7 +18,7 @@ import (
 )
 
 // shell makes the tool for commands.
-func (b *Box) shell(policy *config.Policy, opts Options) (tool.Tool, error) {
+func (b *Box) shell(policy *config.Policy, opts Options) (*shell.Tool, error) {
 	m := newMachine(opts.Environ, policy.Shell.Env, filepath.Join(opts.State, "shell"))
 	options := shell.Options{World: m.world, Run: m.run, Denied: opts.Denied, Unsupported: shellinside.Unsupported, Read: opts.Read}
 	m.shell, m.without = opts.Shell, opts.Without
@@ -32,7 +32,14 @@ func (b *Box) shell(policy *config.Policy, opts Options) (tool.Tool, error) {
 	if opts.Looking {
 		options.Run = nil
 	}
-	return shell.New(policy.Shell, b.Roots, options)
+	if opts.Snapshots != nil {
+		options.Undo = opts.Snapshots.Over(b.Roots)
+	}
+	cfg := policy.Shell
+	if policy.UndoOff {
+		cfg.UndoOff = policy.UndoSource
+	}
+	return shell.New(cfg, b.Roots, options)
 }
 
 // newWeb makes the tool for requests.

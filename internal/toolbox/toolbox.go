@@ -10,14 +10,17 @@ package toolbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
+	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
@@ -31,6 +34,8 @@ type Options struct {
 	Environ []string
 	// Undo keeps what changes replace. May be nil.
 	Undo files.Undo
+	// Snapshots keeps what commands change. May be nil.
+	Snapshots *snapshot.Store
 	// Denied reports whether an act is denied by a rule or for this session.
 	Denied func(context.Context, approval.Act) bool
 	// Folder is where the file lies that the policy was read from, and File how
@@ -80,6 +85,7 @@ type Box struct {
 	// Hold is what holds the tools.
 	Hold Hold
 
+	commands *shell.Tool // nil if there is none
 	found    Found
 	inside   *inside // nil if the file tools work in this process
 	parent   *Box
@@ -151,6 +157,9 @@ func (b *Box) fill(opts Options) error {
 
 // make makes the tools that a policy gives, over the roots of the box.
 func (b *Box) make(policy *config.Policy, opts Options) ([]tool.Tool, error) {
+	if policy.UndoOff {
+		opts.Undo = nil
+	}
 	options := files.Options{Undo: opts.Undo, Denied: deniedFile(opts.Denied)}
 	if b.inside != nil {
 		options.Inside = b.inside
@@ -162,6 +171,9 @@ func (b *Box) make(policy *config.Policy, opts Options) ([]tool.Tool, error) {
 			return nil, err
 		}
 		all = append(all, sh)
+		if policy == b.Policy {
+			b.commands = sh
+		}
 	}
 	request, err := newWeb(policy, opts)
 	if err != nil {
@@ -172,6 +184,14 @@ func (b *Box) make(policy *config.Policy, opts Options) ([]tool.Tool, error) {
 		all = tool.Under(b.Hold.digest(), all...)
 	}
 	return append(all, opts.Further...), nil
+}
+
+// Undoing says in a line what undo does about a command; empty if there is nothing to say.
+func (b *Box) Undoing(ctx context.Context, args json.RawMessage) string {
+	if b.commands == nil {
+		return ""
+	}
+	return b.commands.Undoing(ctx, args)
 }
 
 func deniedFile(denied func(context.Context, approval.Act) bool) func(approval.Act) bool {

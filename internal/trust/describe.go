@@ -109,6 +109,9 @@ func (d *description) network(p *config.Policy) {
 	if p.OS.GitWrite {
 		d.add("git", "commands may write to .git, without hooks and settings")
 	}
+	if p.UndoOff {
+		d.add("undo", "what tools and commands replace is not kept")
+	}
 }
 
 func (d *description) shell(p *config.Policy) {

@@ -37,6 +37,9 @@ type Config struct {
 	// Running lets a command whose words are known only when it runs begin without a
 	// question: each program that it starts is judged then.
 	Running bool
+	// UndoOff is the file and line that says that nothing is kept for undo; empty if none
+	// does.
+	UndoOff string
 	// JudgeSource is the file and line that says whether; empty if none does.
 	JudgeSource string
 }

@@ -79,6 +79,9 @@ func (t *Tool) notHeld(in inquiry) string {
 	case t.opts.Sandbox.Widened(in.command()):
 		return "it was let out of the sandbox before"
 	}
+	if why := t.uncovered(in.ctx, in.script); why != "" {
+		return "what it changes could not be undone: " + why
+	}
 	return ""
 }
 

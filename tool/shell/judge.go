@@ -35,10 +35,11 @@ type judging struct {
 	// wants it to be.
 	held     bool
 	notHeld  string
-	rootAsks bool        // a root asks before something is done in it, see [Alone]
-	widened  bool        // a person let it reach further before
-	dirPlace roots.Place // that it runs in
-	plain    bool        // git is not hardened
+	rootAsks bool            // a root asks before something is done in it, see [Alone]
+	widened  bool            // a person let it reach further before
+	dirPlace roots.Place     // that it runs in
+	plain    bool            // git is not hardened
+	state    approval.Digest // of what it runs
 }
 
 // An inquiry is a command that is to be judged.

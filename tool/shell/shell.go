@@ -43,6 +43,8 @@ type Options struct {
 	// Read reads a command; nil is [analysis.Read]. It is for those who want to see what
 	// the judgement of a running command holds alone.
 	Read func(text, dir string, world analysis.World) (*analysis.Script, error)
+	// Undo keeps what commands change. May be nil.
+	Undo Undo
 	// Timeout ends commands that name none; 0 means two minutes. MaxTimeout is
 	// the longest that a call may ask for; 0 means an hour.
 	Timeout, MaxTimeout time.Duration
@@ -285,10 +287,11 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 	cmd := in.command()
 	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held
 	cmd.Wall = wall(j.script, in.world, in.bash)
-	state, err := scriptState(j.script.Files)
+	state, err := scriptState(in.ctx, j.script.Files)
 	if err != nil {
 		return judged{}, err
 	}
+	j.state = state
 	a := tool.Ask(func(ctx context.Context) (any, error) { return t.run(ctx, cmd, j) }).
 		On(j.acts...).Titled(j.summary()).ShowingView(view(j.script, in.dir)).
 		Seeing(state).In(in.dir.Name(), t.cfg.Env...).Editing("command", ".sh")
@@ -318,16 +321,23 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	}
 	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}
 	cmd.Judge, cmd.Ask = now.judge, now.builtins(ctx)
-	r, err := t.opts.Run(ctx, cmd)
+	r, err := t.keeping(ctx, j.script, func() (Result, error) {
+		// What it runs is looked at once more: keeping files for undo takes time.
+		if state, err := scriptState(ctx, j.script.Files); err != nil || state != j.state {
+			return Result{}, errors.Join(err, fmt.Errorf("a program or script that the command runs: %w", approval.ErrChanged))
+		}
+		r, err := t.opts.Run(ctx, cmd)
+		if r.Note == "" && r.ExitCode != 0 && refusedBySystem(r.Stderr) {
+			r.Note = "folders that can be written: " + t.writable()
+		}
+		return r, err
+	})
 	tool.ReportRan(ctx, now.started())
 	if err != nil {
 		return nil, err
 	}
 	if r.Stopped != "" {
 		r.Ran = now.started()
-	}
-	if r.Note == "" && r.ExitCode != 0 && refusedBySystem(r.Stderr) {
-		r.Note = "folders that can be written: " + t.writable()
 	}
 	return r, nil
 }

@@ -1,12 +1,16 @@
 package shell
 
 import (
+	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
@@ -75,43 +79,56 @@ func (j *judging) freeGit() bool {
 	return false
 }
 
-// maxScript is the largest script whose content is bound to an answer.
-const maxScript = 16 << 20
-
-// scriptState is the digest of the scripts that a command runs by name: an answer
-// is for their content too.
-func scriptState(files []string) (approval.Digest, error) {
+// scriptState is the digest of the scripts and programs that a command runs by name: an answer
+// is for their content too. They are read as a stream, whatever their size.
+func scriptState(ctx context.Context, files []string) (approval.Digest, error) {
 	if len(files) == 0 {
 		return approval.Digest{}, nil
 	}
 	h := sha256.New()
 	for _, name := range files {
 		fmt.Fprintf(h, "%d %s ", len(name), name)
-		if err := hashFile(h, name); err != nil {
+		if err := hashFile(ctx, h, name); err != nil {
 			return approval.Digest{}, err
 		}
 	}
 	return approval.Digest(h.Sum(nil)), nil
 }
 
-func hashFile(to io.Writer, name string) error {
-	info, err := os.Stat(name)
+func hashFile(ctx context.Context, to io.Writer, name string) error {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
+	if errors.Is(err, fs.ErrPermission) {
+		_, err = io.WriteString(to, "unreadable")
+		return err
+	}
+	var info fs.FileInfo
+	if err == nil {
+		defer f.Close()
+		info, err = f.Stat()
+	}
 	if err != nil || !info.Mode().IsRegular() {
 		_, err = io.WriteString(to, "none")
 		return err
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		_, err = io.WriteString(to, "unreadable")
-		return err
-	}
-	defer f.Close()
-	n, err := io.Copy(to, io.LimitReader(f, maxScript+1))
+	n, err := io.Copy(to, io.LimitReader(&until{ctx, f}, info.Size()+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("reading the script %s: %w", info.Name(), err)
-	case n > maxScript:
-		return fmt.Errorf("the script %s is too large to be bound to an answer", info.Name())
+		return fmt.Errorf("reading %s, which the command runs: %w", info.Name(), err)
+	case n != info.Size():
+		return fmt.Errorf("%s, which the command runs, changes while it is read; try again", info.Name())
 	}
 	return nil
+}
+
+// until reads as long as its context lasts: a file may be very large.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u *until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Reader.Read(p)
 }

@@ -37,7 +37,7 @@ func (b *Base) Explainer(ctx context.Context, further ...tool.Tool) (*explain.Ex
 			policy.Mode = approval.ModeApproveAll
 		}
 	}
-	return &explain.Explainer{Tools: lookingAt{set, b}, Policy: policy}, box.Close, nil
+	return &explain.Explainer{Tools: lookingAt{set, b}, Policy: policy, Undoing: box.Undoing}, box.Close, nil
 }
 
 // lookingAt are the tools of a base, and those of connectors, whose servers are not started.

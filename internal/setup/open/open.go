@@ -7,17 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/files"
+	"github.com/assent-dev/assent/tool/roots"
 )
 
 // A Use is what things are opened for. The zero Use is [Look].
@@ -199,7 +202,8 @@ type Tools struct {
 func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
 	opts := toolbox.Options{
 		State: b.Places.State, Protected: append(b.Protected(), cfg.Files...), Environ: os.Environ(), Undo: b.undo(cfg),
-		Programs: b.Programs, Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further, Parent: t.Parent, Looking: b.use == Look,
+		Snapshots: Snapshots(b.Places.State, cfg.Files[len(cfg.Files)-1], cfg.Roots),
+		Programs:  b.Programs, Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further, Parent: t.Parent, Looking: b.use == Look,
 	}
 	var err error
 	if opts.Shell, err = shellProgram(); err != nil {
@@ -234,6 +238,30 @@ func (b *Base) undo(cfg *config.Configuration) files.Undo {
 // UndoFolder is where a state folder keeps what tools replaced.
 func UndoFolder(state, policyFile string) *files.UndoFolder {
 	return &files.UndoFolder{Dir: filepath.Join(state, "undo"), Policy: policyFile}
+}
+
+// Snapshots is where a state folder keeps what commands changed. A git that lies in one of the
+// roots is not run: an agent may have put it there.
+func Snapshots(state, policyFile string, list []roots.Root) *snapshot.Store {
+	s := &snapshot.Store{Dir: filepath.Join(state, "undo", "commands"), State: state, Policy: policyFile}
+	git, err := exec.LookPath("git")
+	if err == nil {
+		git, err = filepath.EvalSymlinks(git)
+	}
+	if err != nil {
+		return s
+	}
+	for _, r := range list {
+		host, err := filepath.EvalSymlinks(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		if rel, err := filepath.Rel(host, git); err == nil && filepath.IsLocal(rel) {
+			return s
+		}
+	}
+	s.Git = git
+	return s
 }
 
 // grants are those of the sessions that the base serves.
