@@ -319,17 +319,19 @@ func TestStats(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	started := eventOf(9)
-	started.Kind = approval.Started
-	if err := s.Record(t.Context(), started); err != nil {
-		t.Fatal(err)
+	for _, kind := range []approval.EventKind{approval.Started, approval.Unexpected, approval.Tripped, approval.Tripped} {
+		e := eventOf(9)
+		e.Kind = kind
+		if err := s.Record(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
 	}
 	got, err := s.Stats(t.Context(), approval.RecordFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	text, _ := json.Marshal(got)
-	want := `{"calls":6,"prompts":3,"unended":1,"sessions":[{"session":"a","calls":3,"prompts":2},{"session":"b","calls":3,"prompts":1}],` +
+	want := `{"calls":6,"prompts":3,"unended":1,"unexpected":1,"tripped":2,"sessions":[{"session":"a","calls":3,"prompts":2},{"session":"b","calls":3,"prompts":1}],` +
 		`"answers":[{"state":"approved","via":"terminal","calls":3,"asked":3},{"state":"auto-approved","via":"rule","calls":3,"asked":0}],` +
 		`"slowest":[{"seq":3,"session":"a","tool":"send","state":"approved","waited":3000000000},{"seq":2,"session":"b","tool":"send","state":"approved","waited":2000000000},{"seq":1,"session":"a","tool":"send","state":"approved","waited":1000000000}],` +
 		`"rules":[{"id":"r0","calls":3}],"idle":[{"id":"r1","pattern":"tool1","type":"allow","scope":"tool","enabled":true}],` +

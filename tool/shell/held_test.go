@@ -23,7 +23,7 @@ func (fakeSandbox) Private(name string) bool        { return strings.HasPrefix(n
 
 func heldBench(t *testing.T, s fakeSandbox, rules ...Rule) *bench {
 	t.Helper()
-	b := newBench(t, Config{Rules: rules, Default: Default{WhenSandboxed: tool.WordAllow, Source: "policy.yaml:9"}})
+	b := newBench(t, Config{Rules: rules, UndoOff: "policy.yaml:1", Default: Default{WhenSandboxed: tool.WordAllow, Source: "policy.yaml:9"}})
 	b.tool.opts.Sandbox = s
 	return b
 }
