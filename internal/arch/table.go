@@ -33,7 +33,7 @@ var table = map[string]line{
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
 	"sandbox/inner":    {inside: []string{"sandbox"}},
 	"sandbox/explain":  {inside: []string{"sandbox"}, pure: true},
-	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt"}, outside: []string{system}},
+	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt", "sandbox/wall"}, outside: []string{system}},
 
 	"tool":           {inside: []string{"approval", "present", "sandbox"}, outside: []string{schemas}},
 	"tool/roots":     {inside: []string{"approval", "internal/realpath"}},

@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/landlock"
 	"github.com/assent-dev/assent/sandbox/seatbelt"
+	"github.com/assent-dev/assent/sandbox/wall"
 )
 
 // Options are how runners are tried.
@@ -142,7 +144,13 @@ func bubblewrap(ctx context.Context, o Options) *candidate {
 	if places == nil {
 		places = bwrap.Candidates
 	}
-	c := &candidate{report: sandbox.Report{Name: "bwrap", Enforced: bwrap.Enforced, NotEnforced: bwrap.NotEnforced(os.Geteuid() == 0)}}
+	c := &candidate{report: sandbox.Report{Name: bwrap.Name, Enforced: slices.Clone(bwrap.Enforced), NotEnforced: bwrap.NotEnforced(os.Geteuid() == 0)}}
+	if version, ok := wall.Version(); ok {
+		c.report.Enforced = append(c.report.Enforced, fmt.Sprintf("each program of a command to what the command was read to do (Landlock ABI %d)", version))
+	} else {
+		c.report.NotEnforced = append(c.report.NotEnforced, "each program of a command that writes to what it was read to do: that needs Landlock (Linux 6.2 "+
+			"or later, and landlock in /sys/kernel/security/lsm); a command that only reads is held all the same")
+	}
 	var file string
 	if file, c.report.Problem = bwrap.Locate(places); c.report.Problem == nil {
 		c.kept = readKept(o.Kept, o, file)
