@@ -137,7 +137,7 @@ func (f *explainFlags) ours(c *cobra.Command, s *setup.Setup, do func(*explain.E
 		return err
 	}
 	defer closing()
-	e.For = f.door
+	e.For, e.Held = f.door, !f.batch
 	return do(e)
 }
 

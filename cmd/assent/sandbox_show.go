@@ -100,6 +100,7 @@ func heldTo(ctx context.Context, base *open.Base, command string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
+	e.Held = true
 	answer := e.Explain(ctx, explain.Call{Tool: approval.Shell, Args: args})
 	switch {
 	case answer.Error != "":
@@ -176,7 +177,7 @@ func (v profileView) print(w io.Writer) error {
 			row(list.what, e.Path, e.Source)
 		}
 	}
-	row("git", map[bool]string{true: "writable, without hooks, config, info and modules", false: "read-only"}[p.GitWrite], orDefault(p.GitSource))
+	row("git", map[bool]string{true: "writable, without hooks, config, info and modules", false: "read-only, but for git commands that are allowed or approved"}[p.GitWrite], orDefault(p.GitSource))
 	row("network", networkWords(p.Network), orDefault(p.Network.Source))
 	row("environment", strings.Join(p.Env.Pass, " "), "passed on")
 	for _, name := range slices.Sorted(maps.Keys(p.Env.Set)) {

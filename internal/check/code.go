@@ -108,11 +108,17 @@ func (l *look) freelyWritten(p *config.Policy) (where, source string) {
 
 // gitWrites warns of allowed git commands that the sandbox keeps from writing.
 func (l *look) gitWrites() {
-	if l.policy.OS.GitWrite {
+	var why string
+	switch os := l.policy.OS; {
+	case !os.GitWrite && os.GitWriteSource != "":
+		why = "which no command may (" + os.GitWriteSource + "); leave that line out, or the rule"
+	case !slices.ContainsFunc(l.roots, func(r roots.Root) bool { return r.Mode == roots.ReadWrite }):
+		why = "and no root has mode: rw; leave the rule out"
+	default:
 		return
 	}
 	writes := func(a allowed) bool { r := a.reading(); return r.Program == "git" && !r.Complete }
 	for _, a := range firstOfEach(slices.DeleteFunc(allowedCommands(l.policy), func(a allowed) bool { return !writes(a) })) {
-		l.warn(a.source, "%s writes to .git, which commands may not in the sandbox; set sandbox.git_write: true, or leave the rule out", a)
+		l.warn(a.source, "%s writes to .git, %s", a, why)
 	}
 }

@@ -66,6 +66,8 @@ type Explainer struct {
 	Clock func() time.Time
 	// For is the door that answers are of; may be empty.
 	For string
+	// Held has answers say what the operating system holds calls to.
+	Held bool
 	// Undoing says in a line what undo does about a command, given its arguments. It looks at
 	// the files, so it is for one call and not for many. May be nil.
 	Undoing func(context.Context, json.RawMessage) string
@@ -102,7 +104,7 @@ func (e *Explainer) Judge(ctx context.Context, call approval.Call) Answer {
 		For: e.For, Outcome: outcome(j.State), Why: j.Why, Trace: j.Trace, Summary: p.Summary, PersonOnly: j.PersonOnly,
 		Acts: make([]Act, 0, len(p.Acts)),
 	}
-	if p.Held != nil && out.Outcome != Deny {
+	if e.Held && p.Held != nil && out.Outcome != Deny {
 		out.Held = p.Held()
 	}
 	for i := range p.Acts {

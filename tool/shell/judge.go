@@ -99,7 +99,8 @@ func (j *judging) part(i int) {
 	case analysis.Connects:
 		act := j.cfg.Network.Connect(p.Host, p.Port, p.TLS)
 		act.Cause = j.cause(p)
-		if p.Missing && act.Verdict == approval.Block {
+		if off := act.Verdict == approval.Block; off && (p.Missing || j.held && p.Host == "") {
+			// A package manager does with its caches, or fails: nothing is sent either way.
 			act.Verdict, act.Why = approval.Ask, "it may fetch what is missing, and the network is off"
 			if j.opts.Sandbox != nil && !j.widened {
 				act.Verdict, act.Why = approval.Free, "the sandbox keeps it from the network: it does with what is here"
