@@ -177,7 +177,14 @@ func (v profileView) print(w io.Writer) error {
 			row(list.what, e.Path, e.Source)
 		}
 	}
-	row("git", map[bool]string{true: "writable, without hooks, config, info and modules", false: "read-only, but for git commands that are allowed or approved"}[p.GitWrite], orDefault(p.GitSource))
+	git := "read-only"
+	switch {
+	case p.GitWrite:
+		git = "writable, without hooks, config, info and modules"
+	case p.GitSource == "":
+		git = "read-only, but for git commands that are allowed or approved"
+	}
+	row("git", git, orDefault(p.GitSource))
 	row("network", networkWords(p.Network), orDefault(p.Network.Source))
 	row("environment", strings.Join(p.Env.Pass, " "), "passed on")
 	for _, name := range slices.Sorted(maps.Keys(p.Env.Set)) {
