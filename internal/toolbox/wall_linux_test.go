@@ -330,7 +330,7 @@ var everyday = []string{
 	"git mv a.txt e.txt; git status --short", "git rm -q a.txt; ls", "git tag v1; git tag", "git branch b1; git branch --list", "git reset -q", "git restore a.txt", "git merge -q HEAD", "echo a | tee new.txt b.txt", "printf 'x\\n' >> a.txt; tail -1 a.txt",
 	"cat > conf.json <<'E'\n{\"a\": 1}\nE\ncat conf.json", "tr a-z A-Z < a.txt > upper.txt; cat upper.txt", "sort -o a.txt a.txt; cat a.txt", "ln -s a.txt l; readlink l", "chmod +x a.txt; ls -l a.txt | cut -c1-10", "touch -d 2001-01-01 a.txt; ls --time-style=+%Y -l a.txt | awk '{print $6}'",
 	"for f in *.txt; do echo $f; done", "for i in 1 2 3; do echo $i > f$i; done; cat f1 f2 f3", "rm -rf src && ls", "mkdir d1 && rmdir d1 && ls", "truncate -s 0 a.txt; wc -c a.txt", "split -l 1 a.txt part. && ls", "tar cf s.tar src && tar tf s.tar && rm s.tar", "gzip -k a.txt && ls",
-	"umask 077; touch private; ls -l private | cut -c1-10", "(umask 000; echo x > open; ls -l open | cut -c1-10)", "exec 3> out.txt; echo x >&3; cat out.txt", "{ echo a; echo b; } > both; cat both", "cat nothere > empty; ls -s empty", "echo x > nodir/f; echo $?",
+	"ulimit -n 100; cat a.txt; bash -c 'ulimit -n' || true", "ulimit -f 1000 -t 100; ls", "umask 077; touch private; ls -l private | cut -c1-10", "(umask 000; echo x > open; ls -l open | cut -c1-10)", "exec 3> out.txt; echo x >&3; cat out.txt", "{ echo a; echo b; } > both; cat both", "cat nothere > empty; ls -s empty", "echo x > nodir/f; echo $?",
 }
 
 // class is what the wall takes a command for.

