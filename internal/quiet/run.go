@@ -81,9 +81,13 @@ func (d day) work(ctx context.Context, out io.Writer, program string) (broken in
 	if err != nil {
 		return 0, err
 	}
-	for _, args := range [][]string{{"init", "--policy", "quiet"}, {"trust", "--yes", ".assent/policy.yaml"}} {
-		if said, err := inside.command(ctx, append([]string{program}, args...)...).CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("assent %s: %w\n%s", args[0], err, said)
+	for _, c := range []copyOf{outside, inside} { // a policy is a part of its project
+		for _, argv := range [][]string{
+			{program, "init", "--policy", "quiet"}, {program, "trust", "--yes", ".assent/policy.yaml"}, {"git", "add", "-A"}, {"git", "commit", "-qm", "Policy"},
+		} {
+			if said, err := c.command(ctx, argv...).CombinedOutput(); err != nil {
+				return 0, fmt.Errorf("%q: %w\n%s", argv, err, said)
+			}
 		}
 	}
 	ran, refused, worked := 0, 0, 0
