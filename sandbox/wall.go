@@ -46,10 +46,18 @@ func (p Profile) Narrow(w Wall) Profile {
 	if !w.Writes {
 		return p
 	}
-	written := slices.Concat(w.Files, w.Changed, w.Folders)
+	// What lies elsewhere is private to the command or not there. No rule about it is needed,
+	// and one about a folder above a root would open all of that.
+	elsewhere := func(file string) bool {
+		return !slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Mode == ReadWrite && r.Guarded && Below(r.Path, file) })
+	}
+	for _, list := range []*[]string{&p.Wall.Files, &p.Wall.Changed, &p.Wall.Folders} {
+		*list = slices.DeleteFunc(*list, elsewhere)
+	}
+	written := slices.Concat(p.Wall.Files, p.Wall.Changed, p.Wall.Folders)
 	p.Roots = slices.Clone(p.Roots)
 	for i, r := range p.Roots {
-		touched := slices.ContainsFunc(written, func(file string) bool { return Below(r.Path, file) || Below(file, r.Path) })
+		touched := slices.ContainsFunc(written, func(file string) bool { return Below(r.Path, file) })
 		if r.Mode == ReadWrite && r.Guarded && !touched {
 			p.Roots[i].Mode = ReadOnly
 		}
@@ -76,6 +84,9 @@ func (p Profile) Private(home string) []string {
 	holdsRoot := func(dir string) bool {
 		return slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Mode == ReadWrite && r.Guarded && Below(dir, r.Path) })
 	}
+	inGuarded := func(dir string) bool {
+		return slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Guarded && Below(r.Path, dir) })
+	}
 	for _, dir := range []string{"/tmp", "/var/tmp", "/run", home} {
 		switch {
 		case !path.IsAbs(dir) || inRoot(dir):
@@ -87,7 +98,7 @@ func (p Profile) Private(home string) []string {
 			out = append(out, PrivateTmp)
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(dir string) bool { return holdsRoot(dir) || inGuarded(dir) })
 }
 
 // PrivateTmp is where temporary files go if a root lies below /tmp.

@@ -48,7 +48,7 @@ func (b *Box) hold(opts Options) (err error) {
 		return err
 	}
 	rules := slices.Concat(b.Policy.Rules.Rules(), opts.Rules)
-	found, err := Search(b.Roots, rules, b.Policy.Shell.Default.WhenSandboxed != "", Guarded(b.Hold.Profile)...)
+	found, err := Search(b.Roots, rules, b.hidesSecrets(), Guarded(b.Hold.Profile)...)
 	if err != nil {
 		return err
 	}
@@ -82,6 +82,15 @@ func Guarded(p sandbox.Profile) []string {
 	return out
 }
 
+// hidesSecrets reports whether commands may run from which secrets are hidden.
+func (b *Box) hidesSecrets() bool {
+	presets := slices.ContainsFunc(b.Policy.Shell.Rules, func(r shell.Rule) bool { return r.Preset != "" })
+	return presets || b.Policy.Shell.Default.WhenSandboxed != ""
+}
+
+// landlockName is the runner that is weaker than the others.
+const landlockName = "landlock"
+
 // alone says whether commands may run only because they are held.
 func (b *Box) alone(policy *config.Policy) shell.Alone {
 	not := func(format string, args ...any) shell.Alone { return shell.Alone{Not: fmt.Sprintf(format, args...)} }
@@ -92,6 +101,8 @@ func (b *Box) alone(policy *config.Policy) shell.Alone {
 		return not("the network is on (%s)", b.Hold.Profile.Network.Source)
 	case len(b.Hold.Profile.Sockets) > 0:
 		return not("commands may use the socket %s (%s)", b.Hold.Profile.Sockets[0].Path, b.Hold.Profile.Sockets[0].Source)
+	case b.Hold.Runner.Name() == landlockName:
+		return not("Landlock alone holds neither modes nor times of files outside of the roots")
 	case b.found.Unfinished != "":
 		return not("%s", b.found.Unfinished)
 	}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/explain"
 	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/tool"
@@ -88,7 +88,7 @@ func (m *machine) reach(c shell.Command) sandbox.Profile {
 			p, _ = r.Widen(p)
 		}
 	}
-	if c.GitWrites && p.GitSource == "" { // the policy does not say otherwise
+	if c.GitWrites && !c.GitMixed && p.GitSource == "" { // the policy does not say otherwise
 		p.GitWrite, p.GitSource = true, "the command writes to the repository"
 	}
 	return p
@@ -97,8 +97,8 @@ func (m *machine) reach(c shell.Command) sandbox.Profile {
 // Private implements [shell.Sandbox]. Only bubblewrap gives a command folders of its own. Where a
 // root or the home folder lies in /tmp, what lies beside it there is taken for a person's.
 func (m *machine) Private(path string) bool {
-	if runtime.GOOS != "linux" {
-		return false
+	if m.hold.Runner == nil || m.hold.Runner.Name() != bwrap.Name {
+		return false // others show the machine's own /tmp
 	}
 	for _, top := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
 		rest, below := strings.CutPrefix(path, top+"/")

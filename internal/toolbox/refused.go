@@ -29,6 +29,9 @@ func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profil
 	}
 	refused := explain.Explain(asFound(whole, r), facts)
 	m.left.keep(c, r, whole, refused)
+	if c.GitWrites && c.GitMixed && r.ExitCode != 0 && !whole.GitWrite {
+		r.Note = strings.TrimPrefix(r.Note+"\ngit may write to the repository only in a command of its own, without programs whose effects are not known; call it separately", "\n")
+	}
 	for _, one := range refused {
 		r.Note = strings.TrimPrefix(r.Note+"\n"+one.String(), "\n")
 		errs = append(errs, tool.ReportConfined(ctx, one.ForPerson()))

@@ -229,11 +229,26 @@ func (m *machine) Held(c shell.Command) []string {
 // written says which files a command may write.
 func written(w sandbox.Wall) []string {
 	var lines []string
-	if files := slices.Concat(w.Files, w.Changed); len(files) > 0 {
+	files, folders := slices.Clone(w.Files), slices.Clone(w.Folders)
+	for _, file := range w.Changed {
+		if _, err := os.Lstat(file); err == nil {
+			files = append(files, file)
+		} else {
+			folders = append(folders, filepath.Dir(file))
+		}
+	}
+	for i, dir := range folders { // one that is not there has to be made
+		for !isFolder(dir) && dir != "/" {
+			dir = filepath.Dir(dir)
+		}
+		folders[i] = dir
+	}
+	if len(files) > 0 {
 		lines = append(lines, "it may write "+strings.Join(files, ", "))
 	}
-	if len(w.Folders) > 0 {
-		lines = append(lines, "it may make, change and remove files in "+strings.Join(w.Folders, ", ")+
+	slices.Sort(folders)
+	if folders = slices.Compact(folders); len(folders) > 0 {
+		lines = append(lines, "it may make, change and remove files in "+strings.Join(folders, ", ")+
 			" and below: the kernel cannot hold a program that makes or removes files to less than a folder")
 	}
 	return lines

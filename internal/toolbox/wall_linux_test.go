@@ -139,7 +139,7 @@ func (p *pretence) changed(as, text string) ([]string, shell.Result) {
 		}
 	}
 	out = slices.DeleteFunc(out, func(name string) bool {
-		return slices.ContainsFunc(out, func(other string) bool { return filepath.Dir(other) == name })
+		return slices.ContainsFunc(out, func(other string) bool { return strings.HasPrefix(other, name+"/") })
 	})
 	slices.Sort(out)
 	return out, got

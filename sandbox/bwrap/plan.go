@@ -123,9 +123,9 @@ func (p *plan) system() {
 	}
 }
 
-// proc shows the processes inside. Root needs no capability to change the machine through
-// /proc, or the mode of what lies there: the kernel looks only at who it belongs to. So
-// for root all of it is read-only.
+// proc shows the processes inside, read-only. Root needs no capability to change the machine
+// through /proc, or the mode of what lies there: the kernel looks only at who it belongs to. Others
+// could write to the memory of bubblewrap, which holds the gate's socket.
 func (p *plan) proc(visible func(string) bool) {
 	p.add("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
 	hidden := hidden
@@ -137,9 +137,7 @@ func (p *plan) proc(visible func(string) bool) {
 			p.add("--ro-bind", "/dev/null", file)
 		}
 	}
-	if p.Root {
-		p.add("--remount-ro", "/proc")
-	}
+	p.add("--remount-ro", "/proc")
 }
 
 // devices gives a few devices and shared memory of its own. What is made elsewhere in

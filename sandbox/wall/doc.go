@@ -6,11 +6,7 @@
 // process, and the one that decides what to start must stay free.
 package wall
 
-import (
-	"os"
-
-	"github.com/assent-dev/assent/sandbox"
-)
+import "github.com/assent-dev/assent/sandbox"
 
 // Rules are a wall with what stays writable whatever the command is: places that end with it.
 type Rules struct {
@@ -18,6 +14,4 @@ type Rules struct {
 	// Private are folders of which nothing outlives the command. One that holds a root is left
 	// out by whoever makes the list: a rule covers all that lies below a folder.
 	Private []string
-	// Granted are files that the shell has opened for the command since it began.
-	Granted []*os.File
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"unsafe"
 
@@ -31,9 +32,14 @@ const (
 	allChanges = changes | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 )
 
-// Restrict holds the calling thread to the rules, and so all that it starts. The
-// caller has locked it.
-func Restrict(r Rules) error {
+// A Set is rules that the kernel knows. Paths were looked up once, when it was made.
+type Set struct {
+	ruleset
+	writes bool
+}
+
+// Open makes the rules known to the kernel.
+func Open(r Rules) (*Set, error) {
 	var handled uint64
 	if r.Writes {
 		handled |= allChanges
@@ -41,25 +47,36 @@ func Restrict(r Rules) error {
 	if r.Programs != nil {
 		handled |= unix.LANDLOCK_ACCESS_FS_EXECUTE
 	}
-	if handled == 0 {
-		return nil
-	}
 	attr := unix.LandlockRulesetAttr{Access_fs: handled}
 	// Only the first field: older kernels know no others.
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr.Access_fs), 0)
 	if errno != 0 {
-		return fmt.Errorf("making the rules: %w", errno)
+		return nil, fmt.Errorf("making the rules: %w", errno)
 	}
-	set := ruleset{fd: int(fd), handled: handled}
-	defer unix.Close(set.fd)
-	set.fill(r)
-	if set.err != nil {
-		return set.err
+	set := &Set{ruleset{fd: int(fd), handled: handled}, r.Writes}
+	if set.fill(r); set.err != nil {
+		unix.Close(set.fd)
+		return nil, set.err
 	}
+	return set, nil
+}
+
+// Grant adds the right to write a file that is open. It holds for threads that are restricted
+// from now on.
+func (s *Set) Grant(f *os.File) error {
+	if s.writes {
+		s.addFile(int(f.Fd()), content)
+	}
+	return s.err
+}
+
+// Restrict holds the calling thread to the rules, and so all that it starts. The caller has
+// locked it.
+func (s *Set) Restrict() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set.fd), 0, 0); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(s.fd), 0, 0); errno != 0 {
 		return fmt.Errorf("restricting a thread: %w", errno)
 	}
 	return nil
@@ -79,9 +96,6 @@ func (s *ruleset) fill(r Rules) {
 		s.add("/proc", content) // descriptors; what they lead to is judged by its own path
 		for _, dir := range r.Private {
 			s.add(dir, changes)
-		}
-		for _, f := range r.Granted {
-			s.addFile(int(f.Fd()), content)
 		}
 		for _, file := range r.Changed {
 			if !s.add(file, content) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/programs"
 )
@@ -113,7 +114,7 @@ func (j *judging) heldFile(act approval.Act, p *analysis.Part) approval.Act {
 	if !j.held || act.Verdict != approval.Ask || act.Secret || act.PersonOnly {
 		return act
 	}
-	if p.Path == "" && !j.rootAsks || p.Path != "" && !j.places.inside(p.Path) {
+	if p.Path == "" && !j.rootAsks || p.Path != "" && !j.places.inside(p.Path) && !(j.rootAsks && j.mayBeInside(p)) {
 		act.Verdict, act.Why = approval.Free, "the sandbox decides what is there"
 	}
 	return act
@@ -122,11 +123,19 @@ func (j *judging) heldFile(act approval.Act, p *analysis.Part) approval.Act {
 // privateFile lets a file pass that only the command itself sees. The host has other files by
 // these names, which it does not reach.
 func (j *judging) privateFile(act approval.Act, p *analysis.Part) approval.Act {
-	if j.opts.Sandbox == nil || j.widened || p.Path == "" || p.Elsewhere || act.Verdict != approval.Ask || act.Secret || j.places.inside(p.Path) || !j.opts.Sandbox.Private(p.Path) {
+	if j.opts.Sandbox == nil || j.widened || p.Path == "" || p.Elsewhere || act.Verdict != approval.Ask || act.Secret || j.mayBeInside(p) || !j.opts.Sandbox.Private(p.Path) {
 		return act
 	}
 	act.Verdict, act.Why, act.PersonOnly = approval.Free, "the sandbox gives each command a "+privateTop(p.Path)+" of its own", false
 	return act
+}
+
+// mayBeInside reports whether a file may be one of a root: by its own name, as a folder above a
+// root, or as a pattern that leads into one.
+func (j *judging) mayBeInside(p *analysis.Part) bool {
+	at := base(p)
+	above := func(r roots.Root) bool { return below(r.Host, at) }
+	return j.places.inside(p.Path) || slices.ContainsFunc(p.Matches, j.places.inside) || slices.ContainsFunc(j.roots.Roots(), above)
 }
 
 func privateTop(name string) string {
@@ -155,7 +164,43 @@ func connects(s *analysis.Script) bool {
 
 // gitWrites reports whether the script changes a repository.
 func gitWrites(s *analysis.Script) bool {
+	return slices.ContainsFunc(s.Parts, func(p analysis.Part) bool { return writesGit(&p) })
+}
+
+// writesGit reports whether a command is git, and changes its repository.
+func writesGit(p *analysis.Part) bool {
+	return p.Kind == analysis.Runs && p.Reading.Program == "git" && len(p.Reading.Sub) > 0 && programs.GitWrites(p.Reading.Sub[0]) && !p.Reading.Readonly
+}
+
+// gitMixed reports whether something besides git runs of which not every effect is known: it
+// could leave in a repository what the person's next git obeys.
+func gitMixed(s *analysis.Script) bool {
 	return slices.ContainsFunc(s.Parts, func(p analysis.Part) bool {
-		return p.Kind == analysis.Runs && p.Reading.Program == "git" && len(p.Reading.Sub) > 0 && programs.GitWrites(p.Reading.Sub[0])
+		open := p.Kind == analysis.Runs && !p.Builtin && !p.Alias && (!p.Reading.Known || !p.Reading.Complete)
+		return p.Kind == analysis.Unknown || p.Opaque || open && (p.Reading.Program != "git" || len(p.GitRuns) > 0)
 	})
+}
+
+// keepable are the subcommands of git after which the repository still has what was there
+// before: a reflog at least. Undo is about files, not about repositories.
+var keepable = []string{
+	"add", "am", "apply", "branch", "checkout", "cherry-pick", "clean", "commit", "fetch", "merge", "mv", "pull", "push", "rebase", "reset", "restore", "revert", "rm",
+	"stash", "switch", "tag",
+}
+
+// gitLoses says why a git command is not free only because it is held; empty if it may be.
+func gitLoses(p *analysis.Part, act *approval.Act) string {
+	if p.Reading.Program != "git" || len(p.Reading.Sub) == 0 || p.Reading.Readonly {
+		return ""
+	}
+	why := "it changes the repository in a way that undo does not cover"
+	if !slices.Contains(keepable, p.Reading.Sub[0]) {
+		return why
+	}
+	for _, text := range Presets[0].Except {
+		if pattern, err := approval.CompileCommand(text); err != nil || pattern.Meets(act.Target) == approval.Yes {
+			return why
+		}
+	}
+	return ""
 }

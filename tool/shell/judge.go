@@ -35,6 +35,7 @@ type judging struct {
 	// wants it to be.
 	held     bool
 	notHeld  string
+	byPreset bool            // a preset lets code of the project run: secrets keep their own word
 	rootAsks bool            // a root asks before something is done in it, see [Alone]
 	widened  bool            // a person let it reach further before
 	dirPlace roots.Place     // that it runs in
@@ -60,7 +61,7 @@ type inquiry struct {
 func (in inquiry) command() Command {
 	return Command{
 		Text: in.script.Command.String(), Bash: in.bash, Dir: in.dir.Key(), Env: in.env, Timeout: in.timeout, Keep: in.keep,
-		Named: named(in.script), GitWrites: gitWrites(in.script), Connects: connects(in.script),
+		Named: named(in.script), GitWrites: gitWrites(in.script), GitMixed: gitMixed(in.script), Connects: connects(in.script),
 	}
 }
 

@@ -36,14 +36,15 @@ var Presets = []Preset{
 		Except: []string{
 			"git commit --no-verify", "git stash drop", "git stash clear", "git switch --discard-changes", "git switch -C",
 			"git checkout --force", "git checkout -B", "git restore --worktree", "git reset --hard", "git reset --merge", "git reset --keep",
-			"git branch --delete", "git branch --force", "git tag --delete", "git tag --force", "git merge --no-verify", "git rebase --no-verify",
+			"git branch --delete", "git branch --force", "git tag --delete", "git tag --force", "git merge --no-verify", "git rebase --no-verify", "git fetch --force",
+			"git fetch --update-head-ok", "git fetch --prune", "git fetch --refmap",
 		},
 	},
 	{
 		Name: "go", RunsCode: true,
 		About: "Builds and tests of a Go module. `go run`, `go generate`, `go get` and `go install` ask.",
 		Allow: []string{
-			"go build", "go test", "go vet", "go fmt", "go doc", "go list", "go tool cover", "go mod tidy", "go mod download", "go mod graph",
+			"go build", "go test", "go vet", "go fmt", "go doc", "go list", "go mod tidy", "go mod download", "go mod graph",
 			"go mod why", "go mod verify", "gofmt -w",
 		},
 	},

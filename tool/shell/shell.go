@@ -82,6 +82,8 @@ type Command struct {
 	Named     []Named
 	GitWrites bool
 	Connects  bool
+	// GitMixed says that something else runs besides git of which not every effect is known.
+	GitMixed bool
 }
 
 // A Named is a file that a command is known to touch.
@@ -285,7 +287,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 		return judged{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: errors.New("there is nothing to run")}
 	}
 	cmd := in.command()
-	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held
+	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held || j.byPreset && !slices.ContainsFunc(j.acts, func(a approval.Act) bool { return a.Secret })
 	cmd.Wall = wall(j.script, in.world, in.bash)
 	state, err := scriptState(in.ctx, j.script.Files)
 	if err != nil {

@@ -85,6 +85,7 @@ func (j *judging) rule(r *rule, i int, act *approval.Act) (word, bool) {
 		}
 		by := "allowed by " + sourceOr(r.Source)
 		if r.Preset != "" {
+			j.byPreset = j.byPreset || !p.Reading.Complete
 			return word{verdict: approval.Free, why: fmt.Sprintf("preset %s (%s)", r.Preset, sourceOr(r.Source))}, true
 		}
 		j.describe(r)
@@ -163,6 +164,8 @@ func (j *judging) secretVariable(name string) bool {
 func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
 	d := j.cfg.Default
 	switch {
+	case j.held && gitLoses(p, act) != "":
+		return asks("%s", gitLoses(p, act))
 	case j.held:
 		return j.heldWord()
 	case d.ByEffect:

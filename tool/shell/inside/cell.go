@@ -17,7 +17,9 @@ import (
 type cell struct {
 	mu    sync.Mutex
 	rules wall.Rules
-	work  chan func() // of the thread that holds now; nil before the first
+	set   *wall.Set     // the rules, once they are needed
+	files []os.FileInfo // those that were granted
+	work  chan func()   // of the thread that holds now; nil if another one is needed
 }
 
 // do does something on the thread.
@@ -44,17 +46,15 @@ func (c *cell) do(f func()) error {
 
 // begin starts the thread.
 func (c *cell) begin() error {
-	if c.rules.Writes {
-		for _, dir := range c.rules.Private {
-			_ = os.MkdirAll(dir, 0o700) // where it cannot be made, nothing can be written either
-		}
+	if err := c.open(); err != nil {
+		return err
 	}
 	work, ready := make(chan func()), make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this function
 		err := ownMask()
 		if err == nil {
-			err = wall.Restrict(c.rules)
+			err = c.set.Restrict()
 		}
 		ready <- err
 		if err != nil {
@@ -71,6 +71,20 @@ func (c *cell) begin() error {
 	return nil
 }
 
+// open makes the rules, once: names may lead elsewhere later.
+func (c *cell) open() (err error) {
+	if c.set != nil {
+		return nil
+	}
+	if c.rules.Writes {
+		for _, dir := range c.rules.Private {
+			_ = os.MkdirAll(dir, 0o700) // where it cannot be made, nothing can be written either
+		}
+	}
+	c.set, err = wall.Open(c.rules)
+	return err
+}
+
 // grant lets programs that start from now on write a file that the shell has opened. A thread
 // cannot be given more than it has, so another one takes its place.
 func (c *cell) grant(f *os.File) {
@@ -80,17 +94,13 @@ func (c *cell) grant(f *os.File) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || slices.ContainsFunc(c.rules.Granted, func(o *os.File) bool {
-		known, err := o.Stat()
-		return err == nil && os.SameFile(known, info)
-	}) {
+	if err != nil || !info.Mode().IsRegular() || slices.ContainsFunc(c.files, func(o os.FileInfo) bool { return os.SameFile(o, info) }) {
 		return
 	}
-	kept, _, err := pin(pinned(f, ""))
-	if err != nil {
+	if c.open() != nil || c.set.Grant(f) != nil {
 		return // then programs cannot open it once more
 	}
-	c.rules.Granted = append(c.rules.Granted, kept)
+	c.files = append(c.files, info)
 	if c.work != nil {
 		close(c.work)
 		c.work = nil

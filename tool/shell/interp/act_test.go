@@ -364,7 +364,7 @@ func TestOnlyHandlersReachOut(t *testing.T) {
 		"filepath": {"EvalSymlinks", "Glob", "Walk", "WalkDir"},
 	}
 	allowed := map[string]string{
-		"DefaultHandlers": "the handlers", "openPath": "the handlers", "inProc": "the handlers", "startProcess": "the handlers", "startLimited": "the handlers",
+		"DefaultHandlers": "the handlers", "openPath": "the handlers", "inProc": "the handlers", "startProcess": "the handlers", "startLimited": "the handlers", "kept": "the handlers",
 		"Signal":   "a program that the handlers started",
 		"openNull": "/dev/null", "openFolder": "the current folder, without reading it", "memoryFile": "a file in memory",
 		"realPath": "reads a link that the Stat handler was asked about", "kill": "the kill builtin, which the Call handler sees",

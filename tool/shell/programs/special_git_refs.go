@@ -34,7 +34,7 @@ func gitCheckout(r *reader) {
 			paths++
 		}
 	}
-	creates := r.usesAny("-b", "--orphan", "--create")
+	creates := r.usesAny("-b", "--create") || r.usesAny("--orphan") && r.out.Sub[0] == "checkout" // switch --orphan empties the folder
 	if paths > 0 || creates && len(r.operands) == 0 {
 		return
 	}
