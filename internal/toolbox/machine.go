@@ -14,7 +14,6 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/explain"
 	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
@@ -69,10 +68,8 @@ func (m *machine) Alone() shell.Alone {
 // was asked, and with what a person let this command reach.
 func (m *machine) profile(c shell.Command) sandbox.Profile {
 	w := m.wall(c)
-	for _, r := range m.left.granted(c) {
-		if r.Kind == explain.Write {
-			w.Folders = append(w.Folders[:len(w.Folders):len(w.Folders)], r.Path)
-		}
+	if len(m.left.granted(c)) > 0 {
+		w = sandbox.Wall{Why: "a person let it reach further than it was read to"}
 	}
 	return m.behind(m.reach(c), w).Sorted()
 }

@@ -57,9 +57,11 @@ func (t *Tool) judged(in inquiry) *judging {
 	}
 	why := t.notHeld(in)
 	if why == "" {
-		if j := t.judgeParts(in, true, ""); j.free() {
+		j := t.judgeParts(in, true, "")
+		if j.free() {
 			return j
 		}
+		why = j.notHeld
 	}
 	return t.judgeParts(in, false, why)
 }
@@ -191,6 +193,10 @@ var keepable = []string{
 // gitLoses says why a git command is not free only because it is held; empty if it may be.
 func gitLoses(p *analysis.Part, act *approval.Act) string {
 	if p.Reading.Program != "git" || len(p.Reading.Sub) == 0 || p.Reading.Readonly {
+		return ""
+	}
+	changes := func(e programs.Effect) bool { return e.Kind == programs.Write || e.Kind == programs.Delete }
+	if p.Reading.Complete && !slices.ContainsFunc(p.Reading.Effects, changes) {
 		return ""
 	}
 	why := "it changes the repository in a way that undo does not cover"

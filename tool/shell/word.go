@@ -165,7 +165,8 @@ func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
 	d := j.cfg.Default
 	switch {
 	case j.held && gitLoses(p, act) != "":
-		return asks("%s", gitLoses(p, act))
+		j.notHeld = gitLoses(p, act)
+		return asks("%s", j.notHeld)
 	case j.held:
 		return j.heldWord()
 	case d.ByEffect:
