@@ -228,6 +228,13 @@ func (x *Execution) Judge(ctx context.Context, acts []Act) (Judgement, error) {
 	return policy.Judge(Question{Call: &call, Proposal: &p, Now: b.gate.cfg.Clock()}), nil
 }
 
+// Basis is the text of the rule or grant that let the call run; empty if none did.
+func (x *Execution) Basis() string {
+	x.entry.batch.mu.Lock()
+	defer x.entry.batch.mu.Unlock()
+	return x.entry.outcome.Basis
+}
+
 // Ran notes what the call started, for the record of its end.
 func (x *Execution) Ran(what []string) {
 	x.mu.Lock()

@@ -64,6 +64,15 @@ func ReportRan(ctx context.Context, what []string) {
 	}
 }
 
+// Basis returns the text of the rule or grant that let the call run which runs in this context;
+// empty if none did.
+func Basis(ctx context.Context) string {
+	if r := runningIn(ctx); r != nil {
+		return r.exec.Basis()
+	}
+	return ""
+}
+
 // Session returns the session of the call that runs in this context; empty without one.
 func Session(ctx context.Context) string {
 	if r := runningIn(ctx); r != nil {

@@ -145,7 +145,7 @@ func (c call) inside(ctx context.Context, p copyOf, program string) (*result, er
 	return &r, nil
 }
 
-// outside runs the command in bash.
+// outside runs the command in bash, with no more network than inside.
 func (c call) outside(ctx context.Context, p copyOf) int {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -153,7 +153,7 @@ func (c call) outside(ctx context.Context, p copyOf) int {
 	if json.Unmarshal(bytes.ReplaceAll(c.Args, []byte("@PROJ@"), []byte(p.dir)), &args) != nil {
 		return -1
 	}
-	cmd := p.command(ctx, "bash", "-c", args.Command)
+	cmd := p.command(ctx, "bwrap", "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "bash", "-c", args.Command)
 	_ = cmd.Run()
 	return cmd.ProcessState.ExitCode()
 }

@@ -168,8 +168,13 @@ func TestSecretsAreHiddenFromWhatAPresetAllows(t *testing.T) {
 	w.write("proj/.env", "K=hidden\n")
 	w.write("proj/Makefile", "all:\n\tcat .env\n")
 	w.box = w.open("version: 1\nsandbox: {paths: {.: {root: TOP/proj, mode: rw, approval: {read: allow, write: ask, delete: ask}}}}\nshell: {cwd: ., presets: [make], default: {approval: ask}}\n", nil)
-	if r := w.shell("make"); strings.Contains(r.Text, "K=hidden") {
-		t.Error(r.Text)
+	if r := w.shell("make"); r.Err != nil || !strings.Contains(r.Text, "cat .env") || strings.Contains(r.Text, "K=hidden") {
+		t.Error(r.Text, r.Err)
+	}
+	w.box = w.open("version: 1\nsandbox: {paths: {.: {root: TOP/proj, mode: rw, approval: {read: allow, write: allow, delete: allow}}}}\n"+
+		"shell: {cwd: ., default: {approval: ask}}\nrules: ['allow project_code(TOP/proj)']\n", nil)
+	if r := w.shell("make"); r.Err != nil || !strings.Contains(r.Text, "cat .env") || strings.Contains(r.Text, "K=hidden") {
+		t.Error(r.Text, r.Err)
 	}
 }
 

@@ -48,7 +48,7 @@ func (b *Box) hold(opts Options) (err error) {
 		return err
 	}
 	rules := slices.Concat(b.Policy.Rules.Rules(), opts.Rules)
-	found, err := Search(b.Roots, rules, b.hidesSecrets(), Guarded(b.Hold.Profile)...)
+	found, err := Search(b.Roots, rules, b.hidesSecrets(rules), Guarded(b.Hold.Profile)...)
 	if err != nil {
 		return err
 	}
@@ -83,9 +83,10 @@ func Guarded(p sandbox.Profile) []string {
 }
 
 // hidesSecrets reports whether commands may run from which secrets are hidden.
-func (b *Box) hidesSecrets() bool {
+func (b *Box) hidesSecrets(rules []approval.Rule) bool {
+	code := func(r approval.Rule) bool { return strings.HasPrefix(r.Pattern, approval.ProjectCode) }
 	presets := slices.ContainsFunc(b.Policy.Shell.Rules, func(r shell.Rule) bool { return r.Preset != "" })
-	return presets || b.Policy.Shell.Default.WhenSandboxed != ""
+	return presets || slices.ContainsFunc(rules, code) || b.Policy.Shell.Default.WhenSandboxed != ""
 }
 
 // landlockName is the runner that is weaker than the others.

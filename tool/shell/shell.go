@@ -287,7 +287,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 		return judged{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: errors.New("there is nothing to run")}
 	}
 	cmd := in.command()
-	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held || j.byPreset && !slices.ContainsFunc(j.acts, func(a approval.Act) bool { return a.Secret })
+	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held || j.byPreset && !j.asksForSecrets()
 	cmd.Wall = wall(j.script, in.world, in.bash)
 	state, err := scriptState(in.ctx, j.script.Files)
 	if err != nil {
@@ -316,10 +316,19 @@ type judged struct {
 	cmd Command
 }
 
+// asksForSecrets reports whether the command is known to read a secret: then whoever answers
+// knows it.
+func (j *judging) asksForSecrets() bool {
+	return slices.ContainsFunc(j.acts, func(a approval.Act) bool { return a.Secret })
+}
+
 // run runs a command that was judged, and each thing that it does is judged once more.
 func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	if t.opts.Run == nil {
 		return nil, errors.New("commands are not run here")
+	}
+	if strings.Contains(tool.Basis(ctx), approval.ProjectCode+"(") && !j.asksForSecrets() {
+		cmd.Hide = true // a yes to the project's code is none to its secrets
 	}
 	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}
 	cmd.Judge, cmd.Ask = now.judge, now.builtins(ctx)
