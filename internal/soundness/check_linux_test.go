@@ -30,6 +30,23 @@ func (e event) changed() bool {
 type judged struct {
 	parts []analysis.Part
 	acts  []approval.Act
+	// folders are those of the acts without links, as they were before: a command may move
+	// what a link leads to.
+	folders map[string]string
+}
+
+// judge notes what a command was said to do, before it runs.
+func judge(parts []analysis.Part, acts []approval.Act) judged {
+	j := judged{parts, acts, map[string]string{}}
+	for _, a := range acts {
+		if a.Dir != "" {
+			j.folders[a.Dir] = realPath(path.Join("/w", a.Dir))
+		}
+		if path.IsAbs(a.Dir) {
+			j.folders[a.Dir] = realPath(a.Dir)
+		}
+	}
+	return j
 }
 
 // differences says what happened and was not judged.

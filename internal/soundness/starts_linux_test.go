@@ -15,7 +15,7 @@ import (
 func (j judged) foresaw(s start) bool {
 	for i := range j.acts {
 		act := &j.acts[i]
-		if act.Name == approval.Shell && startsWith(act.Target.Words, s) && (inFolder(act.Dir, s.Folder) || inFolder(act.Dir, s.worksIn())) {
+		if act.Name == approval.Shell && startsWith(act.Target.Words, s) && (j.inFolder(act.Dir, s.Folder) || j.inFolder(act.Dir, s.worksIn())) {
 			return true
 		}
 	}
@@ -51,15 +51,7 @@ func realPath(name string) string {
 }
 
 // inFolder reports whether an act's folder is the one where something started.
-func inFolder(dir, folder string) bool {
-	if dir == "" {
-		return false
-	}
-	if !strings.HasPrefix(dir, "/") {
-		dir = "/w/" + dir
-	}
-	return realPath(dir) == folder
-}
+func (j judged) inFolder(dir, folder string) bool { return dir != "" && j.folders[dir] == folder }
 
 // startsWith reports whether the words of an act, after the variables that it sets, are
 // those that something was started with. The program may be named by its path.

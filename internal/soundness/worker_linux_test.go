@@ -146,14 +146,15 @@ func (w *worker) worth(script *analysis.Script) int {
 
 // hold runs what was judged and holds what happens against it.
 func (w *worker) hold(a *answer, script *analysis.Script, acts []approval.Act) (err error) {
+	said := judge(script.Parts, acts)
 	if _, _, err := w.watch.take(); err != nil { // what judging looked at
 		return err
 	}
-	said, err := w.shell.run(a.Command)
+	printed, err := w.shell.run(a.Command)
 	if err != nil {
 		return err
 	}
-	happened := event{refused: w.refused(a.Command, said)}
+	happened := event{refused: w.refused(a.Command, printed)}
 	if happened.starts, err = w.log.take(); err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (w *worker) hold(a *answer, script *analysis.Script, acts []approval.Act) (
 		defer func() { err = errors.Join(err, w.reset(happened.after)) }()
 	}
 	a.Starts, a.Touched = len(happened.starts), len(happened.touches)
-	a.Wrong = judged{script.Parts, acts}.differences(happened)
+	a.Wrong = said.differences(happened)
 	if len(a.Wrong) > 0 {
 		for _, act := range acts {
 			a.Acts = append(a.Acts, fmt.Sprintf("%s %s %s", act.Verdict, act, act.Dir))
