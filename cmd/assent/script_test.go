@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -38,14 +39,21 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("ASSENT_UPDATE") != "",
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": status, "scrub": scrub, "undoid": undoID, "column": column, "await": await, "tamper": tamper, "event": hookEvent, "word": word},
-		Setup:               leaveSoon,
+		Setup:               prepare,
 	})
 }
 
-// leaveSoon keeps the race detector from holding every program a script runs for a
-// second at its end; a tenth is enough to hear of a late race.
-func leaveSoon(env *testscript.Env) error {
+// prepare gives each script a home of its own, which does not exist yet: what one leaves there
+// is not another one's. It also keeps the race detector from holding every program that a script
+// runs for a second at its end; a tenth is enough to hear of a late race.
+func prepare(env *testscript.Env) error {
 	env.Setenv("GORACE", "atexit_sleep_ms=100")
+	top, err := os.MkdirTemp("", "assent-home-")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = os.RemoveAll(top) })
+	env.Setenv("HOME", filepath.Join(top, "home"))
 	return nil
 }
 
