@@ -377,7 +377,6 @@ func (w *world) runs(text string) string {
 		return ""
 	}
 	seen := fmt.Sprintf("%d\n%s\n%s\n", got.ExitCode, got.Stdout, got.Stderr)
-	seen = strings.ReplaceAll(seen, w.top, "TOP")
 	must(w.t, filepath.WalkDir(w.top+"/proj", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -394,7 +393,7 @@ func (w *world) runs(text string) string {
 		}
 		return err
 	}))
-	return seen
+	return strings.ReplaceAll(seen, w.top, "TOP")
 }
 
 // What the kernel refuses beyond the reading is an event of its own; what a command fails at
