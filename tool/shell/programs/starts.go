@@ -24,10 +24,16 @@ var starters = func() map[string][]string {
 	return m
 }()
 
+// gitScripts are subcommands of git that are scripts, and start what a shell needs.
+const gitScripts = " submodule filter-branch mergetool difftool request-pull instaweb quiltimport send-email svn p4 citool gui bisect "
+
 // Starts returns the programs that an invocation may start by itself, besides those of its
 // reading: names, or paths that are seen from the program's own folder. It is not ok if they
 // are not known.
 func (r Reading) Starts() (names []string, ok bool) {
+	if r.Program == "git" && len(r.Sub) > 0 && strings.Contains(gitScripts, " "+r.Sub[0]+" ") {
+		return nil, false
+	}
 	names, ok = starters[r.Program]
 	return names, ok && r.Known && r.Complete
 }
