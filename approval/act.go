@@ -53,7 +53,7 @@ const (
 	HTTPRequest  = "http_request"
 	WorkerCall   = "worker_call"
 	WorkerCreate = "worker_create"
-	// ProjectCode is no act of its own but another name of a shell act that runs code of a
+	// ProjectCode is not an act of its own, but another name of a shell act that runs code of a
 	// project: its tests, builds and scripts. Its target is the folder of the project.
 	ProjectCode = "project_code"
 )

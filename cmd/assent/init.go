@@ -84,7 +84,7 @@ func policyStart(c *cobra.Command, policy string, hook bool) (string, error) {
 	case policy == "careful":
 		return "start/policy.yaml", nil
 	}
-	return "", misused(c, "there is no policy %q; it is quiet or careful", policy)
+	return "", misused(c, "--policy %q is not known; use quiet or careful", policy)
 }
 
 // askPolicy asks which policy to write; empty for none.

@@ -29,7 +29,7 @@ var table = map[string]line{
 	"sandbox/prelude":  {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/wall":     {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/prelude", "sandbox/seccomp"}, outside: []string{system}},
-	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
+	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp", "sandbox/wall"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
 	"sandbox/inner":    {inside: []string{"sandbox"}},
 	"sandbox/explain":  {inside: []string{"sandbox"}, pure: true},
@@ -96,7 +96,7 @@ var table = map[string]line{
 	"internal/plot":      {inside: []string{"present"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
 	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/plot", "internal/rulebook"}},
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
-	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox"}},
+	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox", "sandbox/host"}},
 	"internal/toolbox": {inside: append([]string{
 		"approval", "internal/config", "internal/home", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/wall", "tool", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/programs", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",

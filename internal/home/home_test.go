@@ -318,7 +318,7 @@ func TestCachesAreFilled(t *testing.T) {
 	if _, err := os.Lstat(own + "/npm/cache/" + bucketOf(otherPage)); err != nil {
 		t.Error(err)
 	}
-	// What the user has no longer is no longer linked: cargo loads it again.
+	// What the user has removed is not linked any more: cargo loads it again.
 	if err := os.Remove(home + "/.cargo/registry/cache/r-1/left-1.0.0.crate"); err != nil {
 		t.Fatal(err)
 	}

@@ -6,18 +6,17 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/gitconfig"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/host"
 )
 
 // settings writes the user's settings anew, with the lines that hold no secret. Every line that
@@ -49,24 +48,7 @@ const maxSettings = 1 << 20
 // read returns the text of a file of the home; nothing if there is none that can be read.
 func (u User) read(name string) string { return readSmall(filepath.Join(u.Home, name)) }
 
-func readSmall(file string) string { return string(readFile(file, maxSettings)) }
-
-// readFile reads a regular file up to a size. It does not wait for a pipe.
-func readFile(file string, most int64) []byte {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > most {
-		return nil
-	}
-	data, err := io.ReadAll(io.LimitReader(f, most))
-	if err != nil {
-		return nil
-	}
-	return data
-}
+func readSmall(file string) string { return string(host.ReadSmall(file, maxSettings)) }
 
 // lines keeps what a function makes of each line; an empty one is left out.
 func lines(text string, keep func(line string) string) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
-// A root below ~/.config, ~/.cache or ~/.local is no private place of the command: only what it
+// A root below ~/.config, ~/.cache or ~/.local is not a private place of the command: only what it
 // was read to write can be written there.
 func TestWallOfARootInTheHomesConfig(t *testing.T) {
 	for _, place := range []string{".config", ".local/share", ".cache", "code"} {

@@ -131,7 +131,7 @@ func (l *programList) add(file, name string, depth int) {
 // A chain is what the kernel needs to start a file.
 type chain struct {
 	info    os.FileInfo // of the file when it was looked at
-	program bool        // it is no script
+	program bool        // and not a script
 	loader  string      // the dynamic loader of a program; empty for none
 	words   []string    // the first line of a script
 }

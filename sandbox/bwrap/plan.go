@@ -51,7 +51,7 @@ type Arguments struct {
 type Opening struct {
 	Path string
 	Read bool
-	// Text is what to read, where there is no file.
+	// Text is what to read instead of a file.
 	Text string
 }
 

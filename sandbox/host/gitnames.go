@@ -113,7 +113,7 @@ func (n *gitNames) read(file string) {
 		n.seen = map[string]bool{}
 	}
 	n.seen[file] = true
-	settings, _ := gitconfig.Parse(readSmall(file, maxSettings))
+	settings, _ := gitconfig.Parse(ReadSmall(file, maxSettings))
 	for _, set := range settings {
 		path := expanded(set.Value)
 		switch {

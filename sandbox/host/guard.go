@@ -196,7 +196,7 @@ func (s *survey) guardIfReached(dir string) error {
 
 // readPointer reads a one-line file that names a folder, after a word.
 func readPointer(file, word string) string {
-	data := readSmall(file, maxPointer)
+	data := ReadSmall(file, maxPointer)
 	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), word)
 	text = strings.TrimSpace(text)
 	if !ok || text == "" {
@@ -215,9 +215,9 @@ func readPointer(file, word string) string {
 // maxPointer is the size of the largest file that names a folder.
 const maxPointer = 8192
 
-// readSmall reads a small regular file. A command may have put there what never ends, or
+// ReadSmall reads a small regular file; nil if there is none that can be read. A command may have put there what never ends, or
 // a pipe that would keep us waiting.
-func readSmall(file string, most int64) []byte {
+func ReadSmall(file string, most int64) []byte {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil

@@ -2,6 +2,7 @@ package landlock
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,21 +12,14 @@ import (
 	"unsafe"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
-	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/sandbox/seccomp"
+	"github.com/assent-dev/assent/sandbox/wall"
 )
 
-// oldestABI is the first version of Landlock that sees every way of changing a file's
-// content (Linux 6.2).
-const oldestABI = 3
-
 // Version returns the version of Landlock that the kernel has, and whether it will do.
-func Version() (int, bool) {
-	v, err := ll.LandlockGetABIVersion()
-	return v, err == nil && v >= oldestABI
-}
+func Version() (int, bool) { return wall.Version() }
 
 // Apply reads its plan, restricts itself to it and becomes the command. It returns only
 // with an error, and then the process must end.
@@ -44,7 +38,7 @@ func Apply() error {
 		return err
 	}
 	if _, ok := Version(); !ok {
-		return fmt.Errorf("the kernel has no Landlock of version %d or later", oldestABI)
+		return errors.New("the kernel has no Landlock that sees every change of a file; it needs Linux 6.2 or later")
 	}
 	runtime.LockOSThread() // the thread that is restricted is the one that becomes the command
 	if err := p.restrict(); err != nil {

@@ -21,7 +21,7 @@ type Preset struct {
 	Except []string
 }
 
-// Presets are those that config may name besides readonly, which is no list of commands: it
+// Presets are those that config may name besides readonly. That one is not a list of commands: it
 // covers whatever the table of programs says to only read.
 var Presets = []Preset{
 	{
