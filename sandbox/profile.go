@@ -95,9 +95,12 @@ type Network struct {
 	// On shares the host's network. Otherwise a process has a loopback of its own, or no
 	// network at all.
 	On bool `json:"on"`
-	// Domains are the hosts that may be reached while the network is off. No runner can
-	// do that yet, so for processes it stays off.
+	// ByName says that each connection is decided about when it is made, by the name of its
+	// host: see package stage. A runner that is not started on a stage gives no network then.
+	ByName bool `json:"by_name,omitempty"`
+	// Domains are the hosts that are free, and Deny those that are refused.
 	Domains []string `json:"domains,omitempty"`
+	Deny    []string `json:"deny,omitempty"`
 	Source  string   `json:"source,omitempty"`
 }
 

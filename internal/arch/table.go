@@ -29,6 +29,7 @@ var table = map[string]line{
 	"sandbox/prelude":  {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/wall":     {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/prelude", "sandbox/seccomp"}, outside: []string{system}},
+	"sandbox/stage":    {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"github.com/google/nftables", "golang.org/x/net", system}},
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp", "sandbox/wall"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
 	"sandbox/inner":    {inside: []string{"sandbox"}},

@@ -21,6 +21,11 @@ type Policy struct {
 	// Allow are hosts that are free over https on port 443: names, and
 	// "*.example.org" for every name below example.org, not for itself.
 	Allow []string
+	// Deny are hosts that are refused, whatever else is said.
+	Deny []string
+	// Staged says that commands run on a stage, where each connection is judged by the name
+	// of its host when it is made (package sandbox/stage).
+	Staged bool
 	// Source is the config line, for the person who asks why.
 	Source string
 }

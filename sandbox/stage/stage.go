@@ -1,0 +1,57 @@
+package stage
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+)
+
+// A Host is where a command wants to connect to.
+type Host struct {
+	// Name is the name that the command looked up, in lower case, without a dot at its
+	// end. It is empty if the command used an address.
+	Name string
+	// Addr is the address that the command used, if it looked up no name.
+	Addr netip.Addr
+	Port uint16
+	// Program is the name of the program that connects, if it can be found out.
+	Program string
+}
+
+// String is the host and port, as in a URL.
+func (h Host) String() string {
+	name := h.Name
+	if name == "" {
+		name = h.Addr.String()
+	}
+	return net.JoinHostPort(name, strconv.Itoa(int(h.Port)))
+}
+
+// A Dial opens a connection for a command, or returns why it may not have it. It may take its
+// time; the context ends with the command's side of the connection.
+type Dial func(ctx context.Context, h Host) (net.Conn, error)
+
+// A Connection is one that has ended.
+type Connection struct {
+	Host Host
+	// Sent and Received are the bytes to and from the host.
+	Sent, Received int64
+	Began          time.Time
+	Duration       time.Duration
+	// Err is why it was refused or cut, nil if its sides ended it.
+	Err error
+}
+
+// Options are what a stage is made from.
+type Options struct {
+	// Helper is the command line of a process that calls [Main].
+	Helper []string
+	// Dial decides about each connection. Nil refuses all.
+	Dial Dial
+	// Local are ports of this machine's own loopback that commands find on theirs.
+	Local []uint16
+	// Ended is told of each connection that ended or was refused. May be nil.
+	Ended func(Connection)
+}
