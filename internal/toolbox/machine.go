@@ -38,6 +38,7 @@ type machine struct {
 	alone   shell.Alone
 	later   func() string // which deny came after it was found out; may be nil
 	left    leavings
+	staying staying
 	chains  sync.Map // see [programList]
 	without Layers
 }
@@ -119,6 +120,10 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 		Text: c.Text, Dir: c.Dir, Env: m.env, Timeout: c.Timeout, Call: rand.Text(), Progress: tool.Progress(ctx),
 		MaxOutput: maxOutput, Shell: m.shell, Judge: c.Judge, Ask: c.Ask, Bash: c.Bash,
 	}
+	if c.EndOthers {
+		m.staying.end()
+	}
+	cmd.Stay = c.Stay && m.staying.room()
 	if m.without.Running {
 		cmd.Judge = func(context.Context, wire.Act, func() func()) wire.Answer { return wire.Answer{Verdict: wire.Go} }
 	}
@@ -144,7 +149,8 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 	out := result(r)
 	out.Note = note(r, cmd.Sandbox != nil)
 	if cmd.Sandbox != nil {
-		err = errors.Join(m.explain(ctx, c, cmd.Profile, &out), reportEnded(ctx, r.Left))
+		m.staying.add(r.Running)
+		err = errors.Join(m.explain(ctx, c, cmd.Profile, &out), reportLeft(ctx, r))
 	}
 	return out, err
 }
@@ -232,7 +238,7 @@ func note(r runner.Result, held bool) string {
 	}
 	switch {
 	case r.Left != "" && held:
-		lines = append(lines, endedWith(r.Left))
+		lines = append(lines, leftHeld(r))
 	case r.Left != "":
 		lines = append(lines, "still running: "+r.Left+"; what comes from there is not seen")
 	case r.Background:
@@ -241,12 +247,18 @@ func note(r runner.Result, held bool) string {
 	return strings.Join(lines, "\n")
 }
 
-func endedWith(left string) string { return "ended with the command: " + left }
+// leftHeld says what became of what a command left in the background of its sandbox.
+func leftHeld(r runner.Result) string {
+	if r.Running != nil {
+		return "still running in the sandbox: " + r.Left + "; it ends with this session, or with a call that has end_background; undo does not cover what it changes from now on"
+	}
+	return "ended with the command: " + r.Left
+}
 
-// reportEnded records what was ended with a command, for the person.
-func reportEnded(ctx context.Context, left string) error {
-	if left == "" {
+// reportLeft records that for the person.
+func reportLeft(ctx context.Context, r runner.Result) error {
+	if r.Left == "" {
 		return nil
 	}
-	return tool.ReportConfined(ctx, endedWith(left))
+	return tool.ReportConfined(ctx, leftHeld(r))
 }

@@ -26,6 +26,9 @@ func (b *Box) shell(policy *config.Policy, opts Options) (*shell.Tool, error) {
 	if b.Hold.held() {
 		options.Sandbox = m
 	}
+	if policy == b.Policy {
+		b.staying = &m.staying
+	}
 	if b.Hold.held() && b.Hold.Steps {
 		options.Steps = m
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -81,8 +82,15 @@ func serve(conn *os.File, stands func() error) (int, error) {
 	case err != nil:
 		end.Why = err.Error()
 		r.Terminate(grace)
-	case r.Lingers():
-		end.Stays = order.Stay
+	case order.Stay:
+		if end.Stays = r.Lingers(); end.Stays {
+			end.Left = []string{"shell"}
+		}
+		if order.Whole {
+			for _, ch := range r.Children() {
+				end.Stays, end.Left = true, append(end.Left, filepath.Base(ch.Args[0]))
+			}
+		}
 	}
 	_ = gate.send(end) // nobody listens any more: then the exit status says it
 	if end.Stays {

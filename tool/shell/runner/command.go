@@ -54,9 +54,12 @@ type Command struct {
 	// without its newline and cut to [MaxLine]. Writes do not overlap, and hold up the command.
 	Progress io.Writer
 	// Sandbox, if not nil, holds the command to Profile. It gets no SIGTERM then: all of
-	// it ends at once, also what it left in the background.
+	// it ends at once, also what it left in the background, unless that may Stay.
 	Sandbox sandbox.Runner
 	Profile sandbox.Profile
+	// Stay lets programs that the text started in the background go on in their sandbox.
+	// They end with this program, or by [Running.End].
+	Stay bool
 }
 
 func (c Command) withDefaults() Command {

@@ -45,8 +45,9 @@ type gate struct {
 	stays chan struct{} // closed when the text has ended, and the shell goes on for the background
 	gone  chan struct{} // closed when nothing more comes
 
-	mu  sync.Mutex
-	end wire.End
+	mu    sync.Mutex
+	end   wire.End
+	ended bool // it was told
 }
 
 // newGate makes both ends.
@@ -78,7 +79,7 @@ func (g *gate) close() {
 
 // order tells the shell what to run.
 func (g *gate) order(c Command, marker string) {
-	order := wire.Order{Text: c.Text, Dir: c.Dir, Env: c.env(marker), Ask: c.Ask, Stay: c.Sandbox == nil}
+	order := wire.Order{Text: c.Text, Dir: c.Dir, Env: c.env(marker), Ask: c.Ask, Stay: c.Sandbox == nil || c.Stay, Whole: c.Sandbox != nil}
 	if c.Sandbox != nil {
 		order.Wall = c.Profile.Wall
 		order.Private = c.private()
@@ -120,8 +121,8 @@ func (g *gate) answer(ctx context.Context, judge Judge) {
 			}()
 		case wire.End:
 			g.mu.Lock()
-			first := g.end == wire.End{}
-			g.end = m
+			first := !g.ended
+			g.end, g.ended = m, true
 			g.mu.Unlock()
 			if m.Stays && first {
 				close(g.stays)
