@@ -11,7 +11,7 @@ import (
 // A program that a command which somebody allowed started in the background goes on in its
 // sandbox, however much it prints, until a call or the end of the session ends it.
 func TestTheBackgroundGoesOn(t *testing.T) {
-	w := newWorld(t, free)
+	w := newWorld(t, runningPolicy)
 	mark := filepath.Base(w.top)
 	begin := map[string]any{"command": "python3 -uc 'import time\nwhile True: print(\"" + mark + "\"); time.sleep(0.1)' & echo begun"}
 	for _, end := range []func(){
@@ -31,5 +31,15 @@ func TestTheBackgroundGoesOn(t *testing.T) {
 		if left := running(t, mark); left != "" {
 			t.Errorf("still running: %s", left)
 		}
+	}
+}
+
+// What runs only because its sandbox holds it ends with its command: undo would not cover it.
+func TestTheBackgroundOfAHeldCommandEnds(t *testing.T) {
+	w := newWorld(t, free)
+	mark := filepath.Base(w.top)
+	r := w.shell("python3 -uc 'import time\nopen(\"there\", \"w\")\nwhile True: print(\"" + mark + "\"); time.sleep(0.1)' & until [ -e there ]; do :; done")
+	if !strings.Contains(r.Text, "ended with the command: 1 process left in the background (python3)") || running(t, mark) != "" {
+		t.Errorf("%s %v", r.Text, r.Err)
 	}
 }

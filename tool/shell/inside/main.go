@@ -82,14 +82,12 @@ func serve(conn *os.File, stands func() error) (int, error) {
 	case err != nil:
 		end.Why = err.Error()
 		r.Terminate(grace)
-	case order.Stay:
-		if end.Stays = r.Lingers(); end.Stays {
-			end.Left = []string{"shell"}
-		}
-		if order.Whole {
-			for _, ch := range r.Children() {
-				end.Stays, end.Left = true, append(end.Left, filepath.Base(ch.Args[0]))
-			}
+	case r.Lingers():
+		end.Stays, end.Left = order.Stay, []string{"shell"}
+	}
+	if err == nil && order.Stay && order.Whole {
+		for _, ch := range r.Children() {
+			end.Stays, end.Left = true, append(end.Left, filepath.Base(ch.Args[0]))
 		}
 	}
 	_ = gate.send(end) // nobody listens any more: then the exit status says it
