@@ -235,6 +235,13 @@ func (x *Execution) Basis() string {
 	return x.entry.outcome.Basis
 }
 
+// Answered returns the acts of the call, and by what it runs.
+func (x *Execution) Answered() ([]Act, Permit) {
+	x.entry.batch.mu.Lock()
+	defer x.entry.batch.mu.Unlock()
+	return x.entry.outcome.Acts, x.entry.outcome.Permit()
+}
+
 // Ran notes what the call started, for the record of its end.
 func (x *Execution) Ran(what []string) {
 	x.mu.Lock()

@@ -36,9 +36,9 @@ var table = map[string]line{
 	"sandbox/explain":  {inside: []string{"sandbox"}, pure: true},
 	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt", "sandbox/wall"}, outside: []string{system}},
 
-	"tool":           {inside: []string{"approval", "present", "sandbox"}, outside: []string{schemas}},
+	"tool":           {inside: []string{"approval", "present", "sandbox", "tool/hosts"}, outside: []string{schemas}},
 	"tool/roots":     {inside: []string{"approval", "internal/realpath"}},
-	"tool/hosts":     {inside: []string{"approval"}, pure: true},
+	"tool/hosts":     {inside: []string{"approval", "sandbox"}, pure: true},
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs", "tool/shell/wire"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/wire"
@@ -48,6 +49,8 @@ type Options struct {
 	// Timeout ends commands that name none; 0 means two minutes. MaxTimeout is
 	// the longest that a call may ask for; 0 means an hour.
 	Timeout, MaxTimeout time.Duration
+	// hold is how long a connection waits for an answer; 0 is [hosts.Hold].
+	hold time.Duration
 }
 
 // A Runner runs one command that was approved.
@@ -59,6 +62,9 @@ type Command struct {
 	// Judge decides about each thing that the text does as it runs: see [running]. It
 	// calls pause while a person is asked.
 	Judge func(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer
+	// Connect decides about each connection that the command makes on a stage; nil lets it go
+	// on. It calls pause while a person is asked. A refused connection does not end the command.
+	Connect func(ctx context.Context, c hosts.Connection, pause func() (resume func())) error
 	// Ask are the builtins that Judge wants to see.
 	Ask []string
 	// Bash says that bash itself runs the text, and Judge is not asked.
@@ -339,6 +345,9 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	}
 	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}
 	cmd.Judge, cmd.Ask = now.judge, now.builtins(ctx)
+	cmd.Connect = func(inner context.Context, c hosts.Connection, pause func() (resume func())) error {
+		return now.connect(tool.Running(inner, ctx), c, pause)
+	}
 	r, err := t.keeping(ctx, j.script, func() (Result, error) {
 		// What it runs is looked at once more: keeping files for undo takes time.
 		if state, err := scriptState(ctx, j.script.Files); err != nil || state != j.state {
@@ -348,6 +357,7 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 		if r.Note == "" && r.ExitCode != 0 && refusedBySystem(r.Stderr) {
 			r.Note = "folders that can be written: " + t.writable()
 		}
+		r.Note = strings.Join(slices.DeleteFunc(append([]string{r.Note}, tool.RefusedConnections(ctx)...), func(s string) bool { return s == "" }), "; ")
 		return r, err
 	})
 	tool.ReportRan(ctx, now.started())
