@@ -12,10 +12,13 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/inner"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/host"
@@ -41,6 +44,8 @@ type machine struct {
 	staying staying
 	chains  sync.Map // see [programList]
 	without Layers
+	network hosts.Policy
+	dialer  network.Dialer
 }
 
 func newMachine(environ, names []string, folder string) *machine {
@@ -72,12 +77,22 @@ func (m *machine) profile(c shell.Command) sandbox.Profile {
 	if len(m.left.granted(c)) > 0 {
 		w = sandbox.Wall{Why: "a person let it reach further than it was read to"}
 	}
-	return m.behind(m.reach(c), w).Sorted()
+	p := m.behind(m.reach(c), w)
+	if w.Why == "" && !c.Connects && !m.without.Wall {
+		p.Network = sandbox.Network{} // it was read to talk to nobody
+	}
+	return p.Sorted()
 }
 
 // reach is that without what the command was judged to do.
 func (m *machine) reach(c shell.Command) sandbox.Profile {
 	p := m.hold.Profile
+	switch {
+	case m.hold.Proxy:
+		p.Network = p.Network.Staged()
+	case c.Held && p.Network.On:
+		p.Network = sandbox.Network{Source: "nobody was asked about the command"}
+	}
 	if c.Hide {
 		p = m.found.Hide(p)
 	}
@@ -142,7 +157,7 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 		}
 		cmd.File = filepath.Join(folder, cmd.Call+".txt")
 	}
-	r, err := runner.Run(ctx, cmd)
+	r, err := runner.Run(m.connecting(ctx, &cmd, c), cmd)
 	if err != nil {
 		return shell.Result{}, err
 	}
@@ -178,6 +193,22 @@ func (m *machine) confine(ctx context.Context, cmd *runner.Command, c shell.Comm
 	}
 	cmd.Env = cmd.Env.With(cmd.Profile.Env.Set)
 	return nil
+}
+
+// connecting has the connections of a command decided about by name, if its profile says so: on a
+// stage, or by a proxy.
+func (m *machine) connecting(ctx context.Context, cmd *runner.Command, c shell.Command) context.Context {
+	if cmd.Sandbox == nil || !cmd.Profile.Network.ByName {
+		return ctx
+	}
+	cmd.Clock = &runner.Clock{}
+	client := network.InCall(ctx, m.network, m.dialer, func(ctx context.Context, to hosts.Connection) error {
+		return c.Connect(ctx, to, cmd.Clock.Pause)
+	})
+	if m.hold.Proxy && !cmd.Bash {
+		cmd.Proxy, cmd.Env = client.Proxy, cmd.Env.With(stage.ProxyVariables(runner.ProxyAddress))
+	}
+	return network.WithClient(ctx, client)
 }
 
 // harden puts the git that runs nothing else first in PATH, where the command sees it.

@@ -76,6 +76,8 @@ type Command struct {
 	HardenGit bool
 	// Keep asks for the whole output in a file.
 	Keep bool
+	// Held says that it runs only because it is held.
+	Held bool
 	// Hide says that the sandbox is to hide secrets: nobody was asked about it.
 	Hide bool
 	// Wall is what it was judged to do, for the kernel to hold it to.
@@ -301,7 +303,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 	cmd := in.command()
 	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held || j.byPreset && !j.asksForSecrets()
 	cmd.Wall = wall(j.script, in.world, in.bash)
-	cmd.Stay, cmd.EndOthers = !j.held, in.endOthers
+	cmd.Held, cmd.Stay, cmd.EndOthers = j.held, !j.held, in.endOthers
 	state, err := scriptState(in.ctx, j.script.Files)
 	if err != nil {
 		return judged{}, err

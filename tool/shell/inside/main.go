@@ -56,6 +56,11 @@ func serve(conn *os.File, stands func() error) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if order.Proxy != "" {
+		if err := handOut(conn, order.Proxy); err != nil {
+			return 0, fmt.Errorf("making the proxy's listener: %w", err)
+		}
+	}
 	gate := newGate(conn, order)
 	null, err := os.Open(os.DevNull)
 	if err != nil {

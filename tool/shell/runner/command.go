@@ -1,8 +1,10 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"io"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +18,9 @@ const (
 	DefaultKeep    = 50_000
 	DefaultMaxFile = 100_000_000
 )
+
+// ProxyAddress is where a command finds the proxy that [Command.Proxy] serves.
+const ProxyAddress = "127.0.0.1:3128"
 
 // A Command is what to run. The zero Command is refused.
 type Command struct {
@@ -57,6 +62,11 @@ type Command struct {
 	// it ends at once, also what it left in the background, unless that may Stay.
 	Sandbox sandbox.Runner
 	Profile sandbox.Profile
+	// Proxy, if not nil, serves a listener on the command's own loopback at ProxyAddress,
+	// until ctx ends. It is for a sandbox whose network is off.
+	Proxy func(ctx context.Context, l net.Listener)
+	// Clock, if not nil, is made to stop the command's time.
+	Clock *Clock
 	// Stay lets programs that the text started in the background go on in their sandbox.
 	// They end with this program, or by [Running.End].
 	Stay bool

@@ -57,6 +57,9 @@ func start(ctx context.Context, c Command) (*process, error) {
 		return nil, err
 	}
 	p := &process{exited: make(chan struct{}), confined: c.Sandbox != nil, clock: newStopwatch(c.Timeout)}
+	if c.Clock != nil {
+		c.Clock.watch.Store(p.clock)
+	}
 	if p.sink, err = newSink(c); err != nil {
 		return nil, err
 	}

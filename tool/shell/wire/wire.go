@@ -58,6 +58,9 @@ type Order struct {
 	// Stay says that background commands go on after the text has ended. Whole says that
 	// programs among them need the shell too: everything ends with it.
 	Stay, Whole bool
+	// Proxy is an address of the loopback inside. The shell listens there, hands the listener
+	// out over its connection, and the gate's side serves it. Empty means none.
+	Proxy string
 }
 
 // An Act is something that the shell is about to do.
@@ -137,6 +140,7 @@ func Write(w io.Writer, message any) error {
 		e.list(m.Ask)
 		e.flag(m.Stay)
 		e.flag(m.Whole)
+		e.texts(m.Proxy)
 		e.wall(m.Wall)
 		e.list(m.Private)
 	case Act:
@@ -202,7 +206,7 @@ func decode(data []byte) (any, error) {
 		if version := d.text(); version != Version && d.err == nil {
 			return nil, fmt.Errorf("the other side speaks version %q, this one %q: they were not built together", version, Version)
 		}
-		message = Order{Text: d.text(), Dir: d.text(), Env: d.list(), Ask: d.list(), Stay: d.flag(), Whole: d.flag(), Wall: d.wall(), Private: d.list()}
+		message = Order{Text: d.text(), Dir: d.text(), Env: d.list(), Ask: d.list(), Stay: d.flag(), Whole: d.flag(), Proxy: d.text(), Wall: d.wall(), Private: d.list()}
 	case Start, Open, List, Connect, Builtin:
 		message = Act{
 			Kind: kind, ID: d.number(), Argv: d.list(), Path: d.text(), Real: d.text(), Dir: d.text(), Env: d.list(),
