@@ -29,7 +29,7 @@ var table = map[string]line{
 	"sandbox/prelude":  {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/wall":     {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/prelude", "sandbox/seccomp"}, outside: []string{system}},
-	"sandbox/stage":    {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"github.com/google/nftables", "golang.org/x/net", system}},
+	"sandbox/stage":    {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"golang.org/x/net", system}},
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp", "sandbox/wall"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
 	"sandbox/inner":    {inside: []string{"sandbox"}},
@@ -125,7 +125,7 @@ var table = map[string]line{
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
-	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "tool/shell/inside"}},
+	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/stage", "tool/shell/inside"}},
 	"cmd/assent-hook":  {inside: []string{"approval", "internal/agents/hook", "store"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
