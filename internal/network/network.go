@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"sync/atomic"
 
@@ -33,6 +34,7 @@ func options(helper []string, local []uint16, of func(stage.Host) *Client) stage
 			if c == nil {
 				return nil, errors.New("it is unknown which command connects; run one command at a time, or end what runs in the background")
 			}
+			h = c.local(h)
 			if err := c.Decide(ctx, connection(h)); err != nil {
 				return nil, err
 			}
@@ -40,10 +42,18 @@ func options(helper []string, local []uint16, of func(stage.Host) *Client) stage
 		},
 		Ended: func(e stage.Connection) {
 			if c := of(e.Host); c != nil && c.Ended != nil {
-				c.Ended(connection(e.Host), e)
+				c.Ended(connection(c.local(e.Host)), e)
 			}
 		},
 	}
+}
+
+// local gives a port of this machine's loopback the name that it is listed by.
+func (c *Client) local(h stage.Host) stage.Host {
+	if h.Addr.IsLoopback() && c.Policy.Names("localhost", strconv.Itoa(int(h.Port))) {
+		h.Name, h.Addr = "localhost", netip.Addr{}
+	}
+	return h
 }
 
 func connection(h stage.Host) hosts.Connection {

@@ -97,7 +97,7 @@ func Detect(ctx context.Context, o Options, p sandbox.Profile) (Found, error) {
 		found.Reports = append(found.Reports, c.report)
 		if found.Runner == nil && c.report.Usable() {
 			found.Runner, found.Report = c.runner, c.report
-			found.tryStage(ctx, o, c)
+			found.tryStage(o, c)
 			continue
 		}
 		if err := (Found{Runner: c.runner}).Close(); err != nil {
@@ -111,7 +111,7 @@ func Detect(ctx context.Context, o Options, p sandbox.Profile) (Found, error) {
 }
 
 // tryStage finds out whether commands can be given a network of their own.
-func (f *Found) tryStage(ctx context.Context, o Options, c *candidate) {
+func (f *Found) tryStage(o Options, c *candidate) {
 	switch {
 	case len(o.Stage) == 0:
 		return
@@ -119,7 +119,7 @@ func (f *Found) tryStage(ctx context.Context, o Options, c *candidate) {
 		f.NoStage = fmt.Errorf("%s cannot give a command a network of its own; bubblewrap can", c.report.Name)
 		return
 	case !c.kept.stages(o.Stage):
-		if f.NoStage = stage.Available(ctx, o.Stage); f.NoStage != nil {
+		if f.NoStage = stage.Available(o.Stage); f.NoStage != nil {
 			return
 		}
 		c.kept.saveStage(o.Stage)

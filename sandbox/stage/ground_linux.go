@@ -220,8 +220,11 @@ func (g *ground) connection(l *listener, c *net.TCPConn) {
 		return
 	}
 	var sent, received int64
+	var out net.Conn
 	if err == nil {
-		sent, received, err = g.relay(c, h)
+		if out, err = g.dial(c, h); err == nil {
+			sent, received, err = g.carry(c, out, h)
+		}
 	}
 	if err != nil {
 		reset(c)
@@ -300,12 +303,8 @@ func reset(c *net.TCPConn) {
 	c.Close()
 }
 
-// relay opens the connection outside and carries bytes both ways until both are over.
-func (g *ground) relay(c *net.TCPConn, h Host) (sent, received int64, err error) {
-	out, err := g.dial(c, h)
-	if err != nil {
-		return 0, 0, err
-	}
+// carry carries bytes both ways until both are over.
+func (g *ground) carry(c *net.TCPConn, out net.Conn, h Host) (sent, received int64, err error) {
 	defer out.Close()
 	stop := context.AfterFunc(g.ctx, func() { out.Close() })
 	defer stop()

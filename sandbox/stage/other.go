@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 
 	"github.com/assent-dev/assent/sandbox"
@@ -37,6 +38,9 @@ func (r *runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 
 // Available says that there is no stage here.
 func Available([]string) error { return errElsewhere }
+
+// Proxy refuses.
+func Proxy(context.Context, net.Listener, Options) error { return errElsewhere }
 
 // Main refuses.
 func Main([]string) int {
