@@ -115,9 +115,42 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 	return p, nil
 }
 
+// For returns a runner whose commands are all this client.
+func (r *Runner) For(c *Client) sandbox.Runner { return &clientRunner{r, c} }
+
+type clientRunner struct {
+	*Runner
+	client *Client
+}
+
+// Start starts a command of the client.
+func (r *clientRunner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process, error) {
+	return r.Runner.Start(WithClient(ctx, r.client), c)
+}
+
+// Outside is a client for something that no call started: a server, or a command of a person. Its
+// connections are put to the gate that they belong to; what says in a line what wants them.
+func Outside(of *tool.Connections, p hosts.Policy, d Dialer, what string) *Client {
+	return recorded(p, d, func(ctx context.Context, c hosts.Connection) error {
+		return of.Connect(ctx, tool.Connecting{Connection: c, Policy: p, For: what, Same: what})
+	}, func(c hosts.Connection, e stage.Connection) error {
+		return of.Ended(context.Background(), c, e.Sent, e.Received, e.Duration, e.Err)
+	})
+}
+
 // InCall is a client for what a call starts: its connections are put to decide in the context of
-// the call, and recorded with it. When one cannot be recorded no other is let through.
+// the call, and recorded with it.
 func InCall(call context.Context, p hosts.Policy, d Dialer, decide func(context.Context, hosts.Connection) error) *Client {
+	return recorded(p, d, func(ctx context.Context, c hosts.Connection) error {
+		return decide(tool.Running(ctx, call), c)
+	}, func(c hosts.Connection, e stage.Connection) error {
+		return tool.ReportConnected(context.WithoutCancel(call), c, e.Sent, e.Received, e.Duration, e.Err)
+	})
+}
+
+// recorded is a client whose connections are recorded when they end. When one cannot be, no
+// other is let through.
+func recorded(p hosts.Policy, d Dialer, decide func(context.Context, hosts.Connection) error, record func(hosts.Connection, stage.Connection) error) *Client {
 	var lost atomic.Pointer[error]
 	return &Client{
 		Policy: p, Dialer: d,
@@ -125,10 +158,10 @@ func InCall(call context.Context, p hosts.Policy, d Dialer, decide func(context.
 			if err := lost.Load(); err != nil {
 				return fmt.Errorf("an earlier connection could not be recorded: %w", *err)
 			}
-			return decide(tool.Running(ctx, call), c)
+			return decide(ctx, c)
 		},
 		Ended: func(c hosts.Connection, e stage.Connection) {
-			if err := tool.ReportConnected(context.WithoutCancel(call), c, e.Sent, e.Received, e.Duration, e.Err); err != nil {
+			if err := record(c, e); err != nil {
 				lost.Store(&err)
 			}
 		},

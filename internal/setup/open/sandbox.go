@@ -292,8 +292,8 @@ func (b *Base) denied(secrets bool, folders []string) (toolbox.Found, error) {
 }
 
 // Sandboxed finds a sandbox that holds a profile to run one command in, and makes the caches
-// that the policy gives it.
-func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile) (detect.Found, error) {
+// that the policy gives it. With named, a stage is looked for too.
+func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile, named bool) (detect.Found, error) {
 	if err := makeCaches(b.Policy, p); err != nil {
 		return detect.Found{}, err
 	}
@@ -303,6 +303,9 @@ func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile) (detect.Found, 
 	}
 	_ = os.MkdirAll(b.Places.State, 0o700) // without it nothing is kept, and all works
 	options.First, options.Kept = true, keptFile(b.Setup)
+	if named && !p.Network.Off() {
+		options.Stage = stageHelper(options)
+	}
 	found, err := detect.Detect(ctx, options, onlyThere(p))
 	if err != nil {
 		return found, unusable(b.Policy, err)
