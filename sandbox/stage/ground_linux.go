@@ -340,15 +340,15 @@ func (g *ground) relay(c *net.TCPConn, h Host) (sent, received int64, err error)
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
+	var refused *refusal
+	if errors.As(err, &refused) {
+		reset(c) // before it sees an end that looks like the host's
+	}
 	half, ok := out.(interface{ CloseWrite() error })
 	if err != nil || !ok {
 		out.Close()
 	} else {
 		_ = half.CloseWrite() // it may have gone
-	}
-	var refused *refusal
-	if errors.As(err, &refused) {
-		reset(c)
 	}
 	<-done
 	if refused == nil {
