@@ -156,11 +156,14 @@ func sniff(data []byte) (kind, bool) {
 
 func sniffLine(line []byte) kind {
 	word, _, _ := bytes.Cut(bytes.ReplaceAll(line, []byte("\t"), []byte(" ")), []byte(" "))
-	if isMethod(word) || bytes.Contains(bytes.ToUpper(line), []byte("HTTP/")) {
+	if isMethod(word) || hasVersion(line) {
 		return kindHTTP
 	}
 	return kindOther
 }
+
+// hasVersion reports whether a line names a version of HTTP somewhere.
+func hasVersion(line []byte) bool { return bytes.Contains(bytes.ToUpper(line), []byte("HTTP/")) }
 
 func isMethod(word []byte) bool {
 	for _, m := range methods {
@@ -325,6 +328,9 @@ func (s *stream) head() ([]byte, error) {
 	for {
 		// Empty lines before a request are none of it, but hosts skip them.
 		skip := len(s.buf) - len(bytes.TrimLeft(s.buf, "\r\n"))
+		if line, _, ok := bytes.Cut(s.buf[skip:], []byte("\n")); ok && !hasVersion(line) {
+			return nil, s.refuse("a request without a version of HTTP")
+		}
 		if i := endOfHead(s.buf[skip:]); i > 0 {
 			return s.buf[:skip+i], nil
 		}

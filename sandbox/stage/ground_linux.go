@@ -339,15 +339,15 @@ func (g *ground) carry(c *net.TCPConn, out net.Conn, h Host) (sent, received int
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
+	var refused *refusal
+	if errors.As(err, &refused) {
+		reset(c) // before it sees an end that looks like the host's
+	}
 	half, ok := out.(interface{ CloseWrite() error })
 	if err != nil || !ok {
 		out.Close()
 	} else {
 		_ = half.CloseWrite() // it may have gone
-	}
-	var refused *refusal
-	if errors.As(err, &refused) {
-		reset(c)
 	}
 	<-done
 	if refused == nil {

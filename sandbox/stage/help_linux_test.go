@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,9 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	case len(os.Args) > 2 && os.Args[1] == "victim":
 		os.Exit(victim(os.Args[2], os.Args[3]))
+	case len(os.Args) == 4 && os.Args[1] == "client":
+		times, _ := strconv.Atoi(os.Args[2])
+		os.Exit(client(times, os.Args[3]))
 	}
 	os.Exit(m.Run())
 }

@@ -86,7 +86,7 @@ read go; curl -sS http://one.example; echo; read go`)
 	}
 	second := s.background(WithCommand(t.Context(), "second"), `
 readlink /proc/self/ns/net; getent ahostsv4 one.example | head -1 | cut -d' ' -f1
-nc 127.0.0.1 4000 </dev/null
+nc -d 127.0.0.1 4000
 curl -sS http://two.example; echo; read go; curl -sS http://one.example; echo`)
 	if got := second.line(); got != space {
 		t.Errorf("the second command is in %s, the first in %s", got, space)

@@ -93,13 +93,17 @@ func readAnswers(data []byte, into map[uint32]error) error {
 	return nil
 }
 
+// dummy is an address that says that there is IPv4 (RFC 7600). Programs that find only loopback
+// addresses take the machine for one without a network and ask for no names.
+var dummy = [4]byte{192, 0, 0, 8}
+
 // loopback is the number of the interface lo, the first of each namespace.
 const loopback = 1
 
 // everyAddress makes every address one of this namespace: lo goes up, and all is routed to it.
 // It reports whether that is so for IPv6, which a machine may not have.
 func everyAddress() (six bool, err error) {
-	const up, four, sixth = 1, 2, 3
+	const up, four, sixth, address = 1, 2, 3, 4
 	var m message
 	link := make([]byte, unix.SizeofIfInfomsg)
 	binary.NativeEndian.PutUint32(link[4:], loopback)
@@ -112,8 +116,13 @@ func everyAddress() (six bool, err error) {
 		m.attr(unix.RTA_OIF, binary.NativeEndian.AppendUint32(nil, loopback)...)
 		done()
 	}
-	answers, err := talk(unix.NETLINK_ROUTE, m, up, four, sixth)
-	if err := errors.Join(err, answers[up], answers[four]); err != nil {
+	done := m.begin(unix.RTM_NEWADDR, unix.NLM_F_ACK|unix.NLM_F_CREATE, address,
+		append([]byte{unix.AF_INET, 32, 0, unix.RT_SCOPE_UNIVERSE}, binary.NativeEndian.AppendUint32(nil, loopback)...)...)
+	m.attr(unix.IFA_LOCAL, dummy[:]...)
+	m.attr(unix.IFA_ADDRESS, dummy[:]...)
+	done()
+	answers, err := talk(unix.NETLINK_ROUTE, m, up, four, sixth, address)
+	if err := errors.Join(err, answers[up], answers[four], answers[address]); err != nil {
 		return false, fmt.Errorf("making every address local: %w", err)
 	}
 	return answers[sixth] == nil, nil
