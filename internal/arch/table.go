@@ -82,7 +82,7 @@ var table = map[string]line{
 	}},
 	"internal/setup/open": {inside: []string{
 		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/setup", "internal/snapshot", "internal/toolbox", "present",
-		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/roots",
+		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/hosts", "tool/roots",
 	}},
 
 	"internal/trust": {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},
@@ -90,7 +90,7 @@ var table = map[string]line{
 		"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/command", "tool/roots", "tool/shell/programs",
 	}},
 
-	"internal/explain":   {inside: []string{"approval"}},
+	"internal/explain":   {inside: []string{"approval", "tool/hosts"}},
 	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "tool/shell/programs"}},
 	"internal/replay":    {inside: []string{"approval", "present", "internal/config", "internal/explain"}},
 	"internal/suggest":   {inside: []string{"approval", "present", "internal/replay", "internal/rulebook"}},
