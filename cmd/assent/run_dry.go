@@ -172,7 +172,11 @@ func hostNeeds(p *config.Policy) string {
 		}
 	}
 	slices.Sort(parts)
-	if len(by[hosts.AskedWord]) > 0 {
+	switch {
+	case len(by[hosts.AskedWord]) == 0:
+	case len(parts) == 0:
+		return "asks"
+	default:
 		parts = append(parts, "otherwise asks")
 	}
 	return strings.Join(parts, "; ")
