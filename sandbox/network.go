@@ -62,6 +62,9 @@ func ParseListed(text string) (Listed, error) {
 	host := text
 	if i := strings.LastIndexByte(text, ':'); i >= 0 {
 		host, l.Port = text[:i], text[i+1:]
+		if strings.Trim(l.Port, "0123456789") != "" {
+			return wrong()
+		}
 		if n, err := strconv.ParseUint(l.Port, 10, 16); err != nil || n == 0 || l.Port != strconv.FormatUint(n, 10) {
 			return Listed{}, fmt.Errorf("host %q: the port must be a number between 1 and 65535", text)
 		}

@@ -212,7 +212,7 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call approval.Call)
 		return q.permit, q.err
 	default:
 		q.waiting--
-		return approval.Permit{State: approval.Pending}, err
+		return approval.Permit{State: approval.Expired}, err
 	}
 }
 

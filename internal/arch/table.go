@@ -91,7 +91,7 @@ var table = map[string]line{
 		"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/command", "tool/roots", "tool/shell/programs",
 	}},
 
-	"internal/explain":   {inside: []string{"approval"}},
+	"internal/explain":   {inside: []string{"approval", "tool/hosts"}},
 	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "tool/shell/programs"}},
 	"internal/replay":    {inside: []string{"approval", "present", "internal/config", "internal/explain"}},
 	"internal/suggest":   {inside: []string{"approval", "present", "internal/replay", "internal/rulebook"}},

@@ -211,3 +211,42 @@ func TestDomain(t *testing.T) {
 		}
 	}
 }
+
+// TestWords is about what a person is told before anything runs.
+func TestWords(t *testing.T) {
+	var rules []approval.Rule
+	for _, text := range []string{
+		"allow connect(a.example:443)", "deny connect(*.evil.example)", "deny shell(connect)", "allow connect", "allow http_request(https://a.example/**)", "allow connect(**)", "deny connect(off.example)",
+	} {
+		r, err := approval.ParseRule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Enabled = text != "deny connect(off.example)"
+		rules = append(rules, r)
+	}
+	rules[1].Source = "policy.yaml:9"
+	p := Policy{
+		Allow: []string{"docs.example.org", "db.example:5432"}, Deny: []string{"bad.example:22"}, Source: "policy.yaml:3",
+		Lines: map[string]string{"deny bad.example:22": "admin.yaml:2"},
+	}
+	var got []string
+	for _, w := range p.Words(rules) {
+		got = append(got, w.Word+" "+w.Hosts+" | "+w.Source)
+	}
+	want := []string{
+		"denied bad.example:22 | admin.yaml:2",
+		"denied *.evil.example | rule deny connect(*.evil.example) at policy.yaml:9",
+		"free docs.example.org over https on port 443 | policy.yaml:3",
+		"free db.example:5432 | policy.yaml:3",
+		"free a.example:443 | rule allow connect(a.example:443)",
+		"refused this machine, private networks and metadata services, unless they are listed by name or address | built in",
+		"asked every other host | policy.yaml:3",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if off := (Policy{}).Words(rules); len(off) != 1 || off[0].Word != DeniedWord {
+		t.Errorf("%v", off)
+	}
+}
