@@ -113,3 +113,7 @@ func (r *reader) remote(want role, w Word, at int, byFlag bool) {
 		r.file(Write, w, at, want.tree || r.tree, byFlag)
 	}
 }
+
+// Address returns the host and the port that a URL or host:port names. It is not ok for what
+// programs may read differently.
+func Address(text string) (host, port string, ok bool) { return hostOf(Literal(text)) }
