@@ -19,7 +19,8 @@ import (
 // what is likely, and not that it is all: beside it stands a connection to a host that is not
 // known, unless the reading can vouch for the program (git without hooks, helpers and proxies).
 // That one asks, whatever hosts are listed, and is answered by an allow that spells the command.
-func (j *judging) connection(p *analysis.Part) approval.Act {
+func (j *judging) connection(i int) approval.Act {
+	p := &j.script.Parts[i]
 	act := j.cfg.Network.Connect(p.Host, p.Port, p.TLS)
 	act.Cause = j.cause(p)
 	guess := p.Host == "" || p.Settled
@@ -34,6 +35,8 @@ func (j *judging) connection(p *analysis.Part) approval.Act {
 	case act.Verdict != approval.Ask:
 	case j.staged(p):
 		switch {
+		case act.Target.Unknown && !j.surelyHost(i):
+			act.Why = p.Operand.Text + " may turn out to name a file or a program instead of a host"
 		case act.Target.Unknown:
 			act.Verdict, act.Later, act.Why = approval.Free, true, "each host is judged by its name when it connects"
 		case guess || p.Missing:
@@ -58,6 +61,15 @@ func (j *judging) connection(p *analysis.Part) approval.Act {
 // container, or by a command that was let out of the sandbox.
 func (j *judging) staged(p *analysis.Part) bool {
 	return j.cfg.Network.Staged && j.opts.Sandbox != nil && !j.widened && !p.Elsewhere
+}
+
+// surelyHost reports whether a connection to a host that is not known is a connection in any
+// case: curl reads files too, and git runs programs, if a word turns out to say so. What the
+// shell starts is judged once more with its real words.
+func (j *judging) surelyHost(i int) bool {
+	p := &j.script.Parts[i]
+	scheme, _, isURL := strings.Cut(p.Operand.Begin, "://")
+	return p.Word == 0 || isURL && strings.HasPrefix(strings.ToLower(scheme), "http") || j.opts.Unsupported != nil && !j.bash && j.byShell(i)
 }
 
 // ownWords is how many leading words of its command an allow has to spell to answer the

@@ -43,6 +43,7 @@ type judging struct {
 	widened  bool            // a person let it reach further before
 	dirPlace roots.Place     // that it runs in
 	plain    bool            // git is not hardened
+	bash     bool            // bash itself runs it
 	state    approval.Digest // of what it runs
 }
 
@@ -73,7 +74,7 @@ func (in inquiry) command() Command {
 func (t *Tool) judgeParts(in inquiry, held bool, notHeld string) *judging {
 	s := in.script
 	j := &judging{
-		Tool: t, ctx: in.ctx, script: s, world: in.world, held: held, notHeld: notHeld, dirPlace: in.dir, plain: in.plain || t.opts.Run == nil,
+		Tool: t, ctx: in.ctx, script: s, world: in.world, held: held, notHeld: notHeld, dirPlace: in.dir, plain: in.plain || t.opts.Run == nil, bash: in.bash,
 		act: make([]int, len(s.Parts)), places: places{set: t.roots},
 	}
 	j.rootAsks = held && t.opts.Sandbox.Alone().Asks != ""
@@ -101,7 +102,7 @@ func (j *judging) part(i int) {
 		act.Cause = j.cause(p)
 		j.add(i, j.following(act, p), "")
 	case analysis.Connects:
-		j.add(i, j.connection(p), "")
+		j.add(i, j.connection(i), "")
 	case analysis.Assigns:
 		if p.Cause == 0 { // otherwise it is among the words of its command
 			j.assignment(i)

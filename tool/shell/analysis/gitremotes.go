@@ -25,8 +25,8 @@ func (w *walker) gitHosts(c *command, r programs.Reading, e programs.Effect) (fo
 		walker: w, settings: append(slices.Clip(known.list), line.settings...), line: line, dir: dirs[0], push: r.Sub[0] == "push",
 		kept: !slices.ContainsFunc(w.parts[:c.part-1], mayChangeGit),
 	}
-	vouched := w.gitVouched(c, g)
 	urls, all := g.urls(c, r, e)
+	vouched := w.gitVouched(c, g, urls)
 	all = all && vouched
 	for _, u := range urls {
 		a, folder, ok := gitAddress(u.text)
@@ -293,13 +293,13 @@ func (g gitRemotes) named() (names []string, sure bool) {
 // gitVouched reports whether nothing makes git talk to others than its settings name: no program
 // that it runs, no proxy, no helper that may ask somewhere for a password, no submodule, and no
 // command before it that may have changed the settings.
-func (w *walker) gitVouched(c *command, g gitRemotes) bool {
+func (w *walker) gitVouched(c *command, g gitRemotes, urls []gitURL) bool {
 	if !g.kept || len(g.line.settings) > 0 || len(w.parts[c.part-1].GitRuns) > 0 || len(w.parts[c.part-1].GitPlain) > 0 || g.line.elsewhere || w.world.GitNested(g.dir) ||
-		w.again > 0 || w.facts.wild || c.state.lost || w.at.cleared {
+		w.again > 0 || w.unordered > 0 || w.facts.wild || c.state.lost || w.at.cleared {
 		return false
 	}
 	for _, s := range g.settings {
-		if redirectsGit(s, g) {
+		if redirectsGit(s, g, urls) {
 			return false
 		}
 	}
@@ -314,7 +314,7 @@ func (w *walker) gitVouched(c *command, g gitRemotes) bool {
 
 // redirectsGit reports whether a setting may make git talk to another host than a URL names, or
 // not check whom it talks to.
-func redirectsGit(s Setting, g gitRemotes) bool {
+func redirectsGit(s Setting, g gitRemotes, urls []gitURL) bool {
 	section, rest, _ := strings.Cut(s.Key, ".")
 	name := rest[strings.LastIndexByte(rest, '.')+1:]
 	switch section {
@@ -331,7 +331,9 @@ func redirectsGit(s Setting, g gitRemotes) bool {
 	case "url", "includeif":
 		return section == "url" && g.conditional()
 	case "credential":
-		if name != "helper" || s.Value == "" {
+		only, isOnly := addressOf(strings.TrimSuffix(rest, ".helper")) // a helper for one host
+		meant := func(u gitURL) bool { a, _, ok := gitAddress(u.text); return !ok || a.host == only.host }
+		if name != "helper" || s.Value == "" || isOnly && !slices.ContainsFunc(urls, meant) {
 			return false
 		}
 		helper, _, _ := strings.Cut(s.Value, " ")

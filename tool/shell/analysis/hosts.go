@@ -40,6 +40,9 @@ func (w *walker) connect(c *command, p Part, e programs.Effect) {
 		w.add(q)
 	}
 	if !all {
+		if p.Host == "" && len(found) > 0 {
+			p.Word = 0 // the word names what was found; others are besides
+		}
 		w.add(p)
 	}
 }

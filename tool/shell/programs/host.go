@@ -25,7 +25,7 @@ func defaultPort(scheme string) string {
 // plain letters is not known: programs read odd ones differently.
 func (r *reader) connects(w Word, at int, byFlag bool) {
 	host, port, ok := hostOf(w)
-	e := Effect{Kind: Connect, What: Word{Text: w.Text}, Arg: at, ByFlag: byFlag}
+	e := Effect{Kind: Connect, What: Word{Text: w.Text, Begin: w.Begin}, Arg: at, ByFlag: byFlag}
 	if ok {
 		e.What, e.Port = Literal(host), port
 	}
