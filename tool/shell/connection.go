@@ -73,25 +73,17 @@ func (j *judging) surelyHost(i int) bool {
 }
 
 // ownWords is how many leading words of its command an allow has to spell to answer the
-// connection too, see [approval.Act.Own]: the program and its subcommand. A program that has
-// none is spelled as far as the word that names the host (curl URL), or its first operand; if
-// that is a flag, the whole command is.
+// connection too, see [approval.Act.Own]; variables that are set for the command stand first.
 func (j *judging) ownWords(p *analysis.Part, cause int) int {
-	if cause == 0 || p.Redirect || j.acts[cause-1].Name != approval.Shell {
+	if cause == 0 || p.Redirect {
 		return 0
 	}
-	act := &j.acts[cause-1]
-	words := act.Target.Words
-	before := len(words) - len(j.script.Parts[p.Cause-1].Words) // variables that are set for it
-	switch {
-	case act.Prefix >= before+2:
-		return act.Prefix
-	case p.Word > 0:
-		return before + p.Word + 1
-	case len(words) < before+2 || strings.HasPrefix(words[before+1].Text, "-"):
-		return len(words) + 1 // no prefix says enough
+	command := &j.script.Parts[p.Cause-1]
+	if command.Kind != analysis.Runs || command.Builtin {
+		return 0
 	}
-	return before + 2
+	before := len(j.acts[cause-1].Target.Words) - len(command.Words)
+	return before + command.Reading.OwnWords(command.Words, p.Word)
 }
 
 // answered is the judging of a call that a person approved: what would have been asked later is
