@@ -4,7 +4,8 @@
 // A [Policy] is one of three: the network is off, and every connection is
 // blocked; hosts are listed, and those are free over https while others ask; or
 // the network is on, and every connection asks. The zero Policy is off. Whatever
-// it says, a connection is answered only by an allow that names its host.
+// it says, a connection is answered only by an allow that names its host, or by one that
+// spells the command which makes it: see [approval.Act.Own].
 package hosts
 
 import (
