@@ -149,7 +149,7 @@ func asking(base *open.Base, d *desk, found detect.Found, argv []string, p *sand
 	if err != nil {
 		return nil, nil, err
 	}
-	hosts := base.Hosts()
+	hosts := base.StagedHosts()
 	of := gate.Connections(approval.Call{Tool: approval.Connect, Session: base.Session})
 	return network.New(through, found.Stage, hosts, network.Dialer{}).
 		For(network.Outside(of, hosts, network.Dialer{}, strings.Join(argv, " "))), of, nil

@@ -17,6 +17,7 @@ const (
 	Hidden      Concern = "hidden"      // it never decides: another one does first
 	Hides       Concern = "hides"       // another one never decides any more
 	Contradicts Concern = "contradicts" // another one says the opposite of part of it
+	Connections Concern = "connections" // it allows connections too
 )
 
 // An Advice is something worth knowing about a rule before it is kept.
@@ -76,7 +77,11 @@ func compare(rule, other approval.Rule, mine, theirs []example) []Advice {
 	advice := func(c Concern, format string) []Advice {
 		return []Advice{{Concern: c, Text: fmt.Sprintf(format, other), Other: &other}}
 	}
+	// Of two allows for a command, only one may answer the connections as well.
+	mineConnects, theirsConnects := Connects(rule) != "", Connects(other) != ""
 	switch opposite := rule.Effect != other.Effect; {
+	case !opposite && mineConnects != theirsConnects:
+		return nil
 	case !opposite && allMine:
 		return advice(Hidden, "it changes nothing: %q covers all of it")
 	case !opposite && allTheirs:

@@ -180,14 +180,14 @@ func (b *Base) holdServers(ctx context.Context, of []config.Connector, gate appr
 	if err != nil || held.Stage == nil {
 		return held, err
 	}
-	held.reach.Network, held.policy = held.reach.Network.Staged(), b.Hosts()
+	held.reach.Network, held.policy = held.reach.Network.Staged(), b.StagedHosts()
 	held.session = b.Session
 	held.gate, err = tool.Guard(gate)
 	return held, err
 }
 
-// Hosts is what commands on a stage may reach.
-func (b *Base) Hosts() hosts.Policy {
+// StagedHosts is what commands on a stage may reach.
+func (b *Base) StagedHosts() hosts.Policy {
 	p := b.Shell.Network
 	p.Staged, p.Own = true, network.Own()
 	return p
