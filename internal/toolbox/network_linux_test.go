@@ -35,7 +35,9 @@ func towards(t testing.TB) (network.Dialer, *atomic.Int64) {
 	}))
 	t.Cleanup(server.Close)
 	return network.Dialer{
-		Lookup: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr("93.184.215.14")}, nil },
+		Lookup: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("93.184.215.14")}, nil
+		},
 		Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
 		},
