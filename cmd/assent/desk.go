@@ -58,7 +58,7 @@ func openDesk(ctx context.Context, s *setup.Setup, order open.Order, timeout tim
 
 // saySandbox tells once, at the start, what is missing of the sandbox.
 func (d *desk) saySandbox(w io.Writer) {
-	if text := d.Sandbox.Footer(); text != "" {
+	if text := d.Sandbox.Notice(); text != "" {
 		fmt.Fprintf(w, "assent: %s 'assent sandbox doctor' says more.\n", text)
 	}
 }

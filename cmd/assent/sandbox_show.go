@@ -225,7 +225,7 @@ func networkWords(n sandbox.Network) string {
 	case n.On:
 		return "on"
 	case len(n.Domains) > 0:
-		return "off for commands; hosts one by one are not held by the sandbox yet: " + strings.Join(n.Domains, " ")
+		return "off for commands: without a network of their own the sandbox cannot tell hosts apart ('assent sandbox doctor' says why)"
 	}
 	return "off"
 }

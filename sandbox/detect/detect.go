@@ -96,8 +96,10 @@ func Detect(ctx context.Context, o Options, p sandbox.Profile) (Found, error) {
 		}
 		found.Reports = append(found.Reports, c.report)
 		if found.Runner == nil && c.report.Usable() {
-			found.Runner, found.Report = c.runner, c.report
+			found.Runner = c.runner
 			found.tryStage(o, c)
+			found.Report = c.report
+			found.Reports[len(found.Reports)-1] = c.report
 			continue
 		}
 		if err := (Found{Runner: c.runner}).Close(); err != nil {
@@ -117,13 +119,15 @@ func (f *Found) tryStage(o Options, c *candidate) {
 		return
 	case c.kept == nil:
 		f.NoStage = fmt.Errorf("%s cannot give a command a network of its own; bubblewrap can", c.report.Name)
-		return
 	case !c.kept.stages(o.Stage):
-		if f.NoStage = stage.Available(o.Stage); f.NoStage != nil {
-			return
-		}
-		c.kept.saveStage(o.Stage)
+		f.NoStage = stage.Available(o.Stage)
 	}
+	if f.NoStage != nil {
+		c.report.NotEnforced = append(slices.Clip(c.report.NotEnforced), "network by name: "+f.NoStage.Error())
+		return
+	}
+	c.kept.saveStage(o.Stage)
+	c.report.Enforced = append(slices.Clip(c.report.Enforced), "network by name: each connection of a command is decided about when it is made")
 	f.Stage = o.Stage
 }
 

@@ -74,8 +74,8 @@ func (k *kept) stages(helper []string) bool {
 
 // saveStage adds that one stood. Without a self-test that passed there is nothing to add it to.
 func (k *kept) saveStage(helper []string) {
-	if k.file != "" && k.Program.Version != "" {
-		k.Stage = stageKey(helper)
+	if key := stageKey(helper); k.file != "" && k.Program.Version != "" && k.Stage != key {
+		k.Stage = key
 		k.write()
 	}
 }

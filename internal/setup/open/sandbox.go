@@ -71,6 +71,7 @@ func Detect(ctx context.Context, p sandbox.Profile) (detect.Found, error) {
 	if err != nil {
 		return detect.Found{}, err
 	}
+	options.Stage = stageHelper(options)
 	return detect.Detect(ctx, options, p)
 }
 
@@ -229,6 +230,14 @@ func (f *Sandbox) looked(policy *config.Policy) (toolbox.Hold, error) {
 	}, nil
 }
 
+// Notice is what a run says once about what the sandbox lacks.
+func (f *Sandbox) Notice() string {
+	if text := f.Footer(); text != "" || f == nil || !f.proxied() {
+		return text
+	}
+	return "Commands have a proxy instead of a network of their own, so programs that know no proxies cannot connect: " + present.SafeLine(f.Found.NoStage.Error()) + "."
+}
+
 // proxied reports whether commands are given a proxy, because no stage can be made for them.
 func (f *Sandbox) proxied() bool { return f.Found.NoStage != nil && f.Found.Report.Name == bwrap.Name }
 
@@ -277,6 +286,9 @@ func (b *Base) CommandProfile(secrets bool) (Profile, error) {
 	found, err := b.denied(secrets || b.Shell.Default.WhenSandboxed != "", toolbox.Guarded(profile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // a root that is not there is told when something runs
 		return Profile{}, err
+	}
+	if b.Sandbox != nil && !b.Sandbox.Missing() && (b.Sandbox.Found.Stage != nil || b.Sandbox.proxied()) {
+		profile.Network = profile.Network.Staged()
 	}
 	return Profile{Profile: found.Apply(profile).Sorted(), Denied: found}, nil
 }
