@@ -103,8 +103,15 @@ type Act struct {
 	// Opaque marks code that cannot be read before it runs: any deny may be met.
 	Opaque bool `json:"opaque,omitempty"`
 	// Later marks an act of which the tool judges each part when it happens, with its real
-	// values: a deny that may be met is left to that.
+	// values: a deny that may be met is left to that. If its verdict is to ask, it is asked
+	// together with other acts of the call, and is no reason to ask by itself.
 	Later bool `json:"later,omitempty"`
+	// Own marks a connection of the command that is its Cause, where nothing judges it by
+	// name when it is made. It is how many leading words of that command an allow has to
+	// spell to answer the connection too: `allow shell(npm install)` does, if it is 2, and
+	// `allow shell(npm)` does not. An allow of exactly the command always does. 0 means that
+	// only an allow of the host answers it.
+	Own int `json:"own,omitempty"`
 	// Line is where the act stands in the command that is shown, from 1; 0 if
 	// that means nothing.
 	Line int `json:"line,omitempty"`

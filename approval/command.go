@@ -18,6 +18,10 @@ func (p CommandPattern) Covers(t Target) bool {
 	return len(p.words.words) > 0 && t.Kind == Words && p.words.covers(&t)
 }
 
+// Spells reports whether an allow with this pattern answers the connections of a command that
+// it covers, of which so many words have to be spelled: see [Act.Own].
+func (p CommandPattern) Spells(words int) bool { return words > 0 && p.words.spells(words) }
+
 // Meets is the match of a deny: whatever may be meant.
 func (p CommandPattern) Meets(t Target) Meets {
 	if t.Kind != Words || len(p.words.words) == 0 {

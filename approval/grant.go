@@ -102,6 +102,18 @@ func (g *Grant) covers(act *Act) bool {
 	return g.Act.Target.same(act.Target)
 }
 
+// spells reports whether the grant names at least so many words of the commands that it
+// covers.
+func (g *Grant) spells(words int) bool {
+	switch g.Reach {
+	case Exact, "":
+		return true
+	case Prefix:
+		return len(g.Act.prefixWords(Prefix)) >= words
+	}
+	return false
+}
+
 // meets reports whether a remembered denial meets the act. It holds in every
 // folder, and for either spelling of a file.
 func (g *Grant) meets(act *Act) Meets {

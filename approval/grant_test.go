@@ -20,7 +20,7 @@ func urlAct(t *testing.T, method, url string) Act {
 // covered asks a set with the one grant.
 func covered(g Grant, act Act) bool {
 	g.Effect = Allow
-	return NewGrantSet([]Grant{g}).allowed(callOf(act), &act, testNow) != nil
+	return NewGrantSet([]Grant{g}).allowed(callOf(act), &act, 0, testNow) != nil
 }
 
 func met(g Grant, act Act) Meets {
@@ -155,7 +155,7 @@ func TestGrantBinding(t *testing.T) {
 		if c.call != nil {
 			c.call(&k)
 		}
-		if got := NewGrantSet([]Grant{g}).allowed(&k, &act, testNow) != nil; got != c.want {
+		if got := NewGrantSet([]Grant{g}).allowed(&k, &act, 0, testNow) != nil; got != c.want {
 			t.Errorf("%s: the grant holds: %v", name, got)
 		}
 		g.Effect = Deny

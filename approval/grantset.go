@@ -38,12 +38,14 @@ func (s *GrantSet) Grants() []Grant {
 	return slices.Clone(s.grants)
 }
 
-func (s *GrantSet) allowed(call *Call, act *Act, now time.Time) *Grant {
+// allowed finds a grant that covers the act. One that covers a command has to spell so many
+// words of it, 0 for any: see [Act.Own].
+func (s *GrantSet) allowed(call *Call, act *Act, spells int, now time.Time) *Grant {
 	if s == nil {
 		return nil
 	}
 	for _, i := range s.allows[nameKey{act.Connector, act.Name}] {
-		if g := &s.grants[i]; g.active(now) && g.reaches(call) && g.covers(act) {
+		if g := &s.grants[i]; g.active(now) && g.reaches(call) && g.covers(act) && (spells == 0 || g.spells(spells)) {
 			return g
 		}
 	}

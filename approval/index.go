@@ -164,6 +164,7 @@ type finder struct {
 	now           time.Time
 	byName        bool   // only rules whose target names the act count
 	withConnector bool   // only rules that name a connector count
+	spells        int    // only rules that spell so many words count
 	file          string // only exceptions of this file count
 
 	connector, name string // what is looked for, folded
@@ -286,7 +287,8 @@ func (f *finder) match(c *compiledRule) Meets {
 	case Except:
 		matches = sourceFile(c.rule.Source) == f.file && c.pattern.covers(f.act, f.byName)
 	case Allow:
-		matches = !(f.withConnector && c.pattern.anyConnector) && c.answers(f.act, f.foreign, f.byName)
+		matches = !(f.withConnector && c.pattern.anyConnector) && c.answers(f.act, f.foreign, f.byName) &&
+			(f.spells == 0 || c.pattern.words != nil && c.pattern.words.spells(f.spells))
 	}
 	if matches {
 		return Yes

@@ -30,7 +30,14 @@ func (p *Policy) deny(call *Call, act *Act, now time.Time) (*Rule, Meets) {
 
 // allow finds a rule of either set that covers the act.
 func (j *judging) allow(act *Act) *Rule {
-	q := allowing{call: j.Call, act: act, byName: act.ByName, withConnector: j.Proposal.SharesName, now: j.Now}
+	return j.anyAllowed(j.allowing(act))
+}
+
+func (j *judging) allowing(act *Act) allowing {
+	return allowing{call: j.Call, act: act, byName: act.ByName, withConnector: j.Proposal.SharesName, now: j.Now}
+}
+
+func (j *judging) anyAllowed(q allowing) *Rule {
 	if rule := j.Rules.allowed(q); rule != nil {
 		return rule
 	}
@@ -220,7 +227,7 @@ func (j *judging) free() bool {
 		return false
 	}
 	for i := range j.acts {
-		if j.acts[i].Verdict != Free {
+		if j.acts[i].Verdict != Free && !j.acts[i].Later {
 			return false
 		}
 	}
@@ -249,7 +256,8 @@ func (j *judging) remembered() Judgement {
 			out.Open = append(out.Open, i)
 		}
 	}
-	if len(out.Open) == 0 {
+	if !slices.ContainsFunc(out.Open, func(i int) bool { return !j.acts[i].Later || slices.Contains(j.only, i) }) {
+		out.Open = nil // what is left is asked when it happens
 		return out
 	}
 	first := out.Open[0]
@@ -279,6 +287,13 @@ func (j *judging) cover(i int) (*Rule, *Grant) {
 				return rule, nil
 			}
 		}
+	} else if c := j.ownCause(i); c >= 0 {
+		q := j.allowing(&j.acts[c])
+		q.spells = a.Own
+		if rule := j.anyAllowed(q); rule != nil {
+			j.tracer.rule(i, "allow", "covered through the command, which the rule spells", rule)
+			return rule, nil
+		}
 	}
 	if grant := j.granted(i); grant != nil {
 		j.tracer.grant(i, "grant", "covered", grant)
@@ -290,11 +305,15 @@ func (j *judging) cover(i int) (*Rule, *Grant) {
 
 func (j *judging) granted(i int) *Grant {
 	a := &j.acts[i]
-	if grant := j.Grants.allowed(j.Call, a, j.Now); grant != nil || a.ByName {
+	grant := j.Grants.allowed(j.Call, a, 0, j.Now)
+	if c := j.ownCause(i); grant == nil && c >= 0 {
+		grant = j.Grants.allowed(j.Call, &j.acts[c], a.Own, j.Now)
+	}
+	if grant != nil || a.ByName {
 		return grant
 	}
 	for c := j.cause(i); c >= 0; c = j.cause(c) {
-		if grant := j.Grants.allowed(j.Call, &j.acts[c], j.Now); grant != nil {
+		if grant := j.Grants.allowed(j.Call, &j.acts[c], 0, j.Now); grant != nil {
 			return grant
 		}
 	}
@@ -308,6 +327,21 @@ func (j *judging) cause(i int) int {
 		return c
 	}
 	return -1
+}
+
+// ownCause returns the index of the command whose own connection act i is, or -1.
+func (j *judging) ownCause(i int) int {
+	c := j.cause(i)
+	if c < 0 || !ownConnection(&j.acts[i], &j.acts[c]) {
+		return -1
+	}
+	return c
+}
+
+// ownConnection reports whether an act is a connection that an allow of the command answers
+// which is its cause, if it spells enough of it.
+func ownConnection(a, cause *Act) bool {
+	return a.Own > 0 && a.Name == Connect && a.Connector == "" && cause.Name == Shell && cause.Connector == "" && cause.Target.Kind == Words
 }
 
 func (j *judging) mode(open Judgement) Judgement {

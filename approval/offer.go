@@ -36,17 +36,15 @@ func offers(call *Call, acts []Act, open []int) []Offer {
 			continue // a question about more than hosts
 		}
 		for _, i := range open {
-			a := &acts[i]
 			if follows(acts, open, i) {
 				o.Acts = append(o.Acts, i)
 				continue
 			}
-			r := reach
-			if a.reachable(reach) {
-				own = true
-			} else {
-				r = Exact
+			a, r := remembered(acts, i, reach)
+			if a != &acts[i] {
+				o.Warn = appendNew(o.Warn, connectsToo(a, r, &acts[i]))
 			}
+			own = own || r == reach
 			text, ok := a.ruleText(r)
 			if !ok || !a.coveredBy(call, text) {
 				own = false
@@ -69,6 +67,41 @@ func offers(call *Call, acts []Act, open []int) []Offer {
 func follows(acts []Act, open []int, i int) bool {
 	a := &acts[i]
 	return a.Cause > 0 && a.Cause <= i && !a.ByName && !a.Secret && !a.PersonOnly && slices.Contains(open, a.Cause-1)
+}
+
+// remembered returns the act that an answer to act i is remembered for, and how far. For a
+// connection of a command's own that is the command, if so much of it is spelled: to remember
+// the host would open it to every other command, and one that is not known has no name.
+func remembered(acts []Act, i int, reach Reach) (*Act, Reach) {
+	a := &acts[i]
+	if c := a.Cause - 1; c >= 0 && c < i && ownConnection(a, &acts[c]) && !a.PersonOnly {
+		command := &acts[c]
+		r := command.reachOr(reach)
+		if a.Target.Unknown && !(&Grant{Act: *command, Reach: r}).spells(a.Own) {
+			r = Exact
+		}
+		if command.reachable(r) && (&Grant{Act: *command, Reach: r}).spells(a.Own) {
+			return command, r
+		}
+	}
+	return a, a.reachOr(reach)
+}
+
+// reachOr returns the reach, or that of exactly this act where it makes no sense.
+func (a *Act) reachOr(reach Reach) Reach {
+	if reach == "" || !a.reachable(reach) {
+		return Exact
+	}
+	return reach
+}
+
+// connectsToo says which connection is remembered together with a command.
+func connectsToo(command *Act, reach Reach, to *Act) string {
+	words := joinWords(command.prefixWords(reach))
+	if to.Target.Unknown {
+		return "This includes the connections of " + words + " to any host."
+	}
+	return "This includes the connections of " + words + ", now to " + to.Target.String() + "."
 }
 
 // denials returns the way to remember a no to what only a person may answer:

@@ -131,4 +131,8 @@ func (a *Act) hash(h *fieldHash) {
 	if a.Later { // later than the saved form: without it a fingerprint is what it was
 		h.text("\x00later")
 	}
+	if a.Own != 0 { // likewise
+		h.text("\x00own")
+		h.count(a.Own)
+	}
 }

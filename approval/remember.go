@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -29,14 +30,16 @@ func (g *Gate) rememberGrants(ctx context.Context, r *Request, d Decision, effec
 		if follows(acts, r.Open, i) {
 			continue
 		}
-		a := acts[i]
-		reach := d.Remember.Reach
-		if reach == "" || !a.reachable(reach) {
-			reach = Exact
+		a, reach := remembered(acts, i, d.Remember.Reach)
+		kept := func(g Grant) bool {
+			return g.Reach == reach && g.Act.Name == a.Name && g.Act.Dir == a.Dir && g.Act.Target.same(a.Target)
+		}
+		if a != &acts[i] && slices.ContainsFunc(grants, kept) {
+			continue // with the command of which this is a connection
 		}
 		grants = append(grants, Grant{
 			ID: g.cfg.NewID(), Session: r.Call.Session, Workers: r.Call.Workers, Shared: d.Remember.Shared,
-			Effect: effect, Act: a, Reach: reach, Definition: r.Definition,
+			Effect: effect, Act: *a, Reach: reach, Definition: r.Definition,
 			Created: now, Expires: expiry(now, d.Remember.For), By: d.By,
 		})
 	}

@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Review settles what can be settled without a person and leaves the rest
@@ -143,7 +144,7 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Reque
 		r.Offers = denials(p.Acts, j.Open)
 	}
 	for i := range r.Offers {
-		r.Offers[i].Warn = j.Warnings
+		r.Offers[i].Warn = slices.Concat(r.Offers[i].Warn, j.Warnings)
 	}
 	return r
 }

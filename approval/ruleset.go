@@ -86,7 +86,10 @@ type allowing struct {
 	// byName wants a rule whose target names the act, withConnector one that
 	// names the connector.
 	byName, withConnector bool
-	now                   time.Time
+	// spells is how many leading words of a command the rule has to spell, see [Act.Own];
+	// 0 for any.
+	spells int
+	now    time.Time
 }
 
 // allowed finds an allow rule that covers the act under its own name or that
@@ -95,9 +98,9 @@ func (s *RuleSet) allowed(q allowing) *Rule {
 	if s == nil || q.act.Away {
 		return nil
 	}
-	f := finder{index: &s.allows, call: q.call, act: q.act, now: q.now, byName: q.byName, withConnector: q.withConnector}
+	f := finder{index: &s.allows, call: q.call, act: q.act, now: q.now, byName: q.byName, withConnector: q.withConnector, spells: q.spells}
 	rule, _ := f.find()
-	if rule == nil && q.act.plainProjectCode() {
+	if rule == nil && q.spells == 0 && q.act.plainProjectCode() {
 		f := finder{index: &s.allows, call: q.call, act: q.act.asProjectCode(), now: q.now, byName: q.byName, withConnector: q.withConnector}
 		rule, _ = f.find()
 	}

@@ -120,7 +120,7 @@ func TestNilSetsAreEmpty(t *testing.T) {
 	if r, m := rules.denied(callOf(act), &act, testNow); r != nil || m != No || rules.allowed(allowing{call: callOf(act), act: &act, now: testNow}) != nil || len(rules.Rules()) != 0 {
 		t.Error("the nil RuleSet has rules")
 	}
-	if g, m := grants.denied(callOf(act), &act, testNow); g != nil || m != No || grants.allowed(callOf(act), &act, testNow) != nil || len(grants.Grants()) != 0 {
+	if g, m := grants.denied(callOf(act), &act, testNow); g != nil || m != No || grants.allowed(callOf(act), &act, 0, testNow) != nil || len(grants.Grants()) != 0 {
 		t.Error("the nil GrantSet has grants")
 	}
 }

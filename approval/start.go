@@ -242,6 +242,14 @@ func (x *Execution) Answered() ([]Act, Permit) {
 	return x.entry.outcome.Acts, x.entry.outcome.Permit()
 }
 
+// Approved reports whether a person approved the call: then every act that was open is
+// answered, also what would have been asked later.
+func (x *Execution) Approved() bool {
+	x.entry.batch.mu.Lock()
+	defer x.entry.batch.mu.Unlock()
+	return x.entry.outcome.State == Approved
+}
+
 // Ran notes what the call started, for the record of its end.
 func (x *Execution) Ran(what []string) {
 	x.mu.Lock()

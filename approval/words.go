@@ -109,6 +109,10 @@ func (p wordsPattern) covers(t *Target) bool {
 	return plainRest(t.Words[len(p.words):])
 }
 
+// spells reports whether the pattern says at least so many words of the commands that it
+// covers: all of them, if it is exact.
+func (p wordsPattern) spells(words int) bool { return p.exact || len(p.words) >= words }
+
 // meets is the match of a deny. It reaches further than an allow: through an
 // absolute path to the program, past options before the subcommand, to flags
 // in any order, in clusters and abbreviated.

@@ -26,6 +26,18 @@ type Network struct {
 	Lines map[string]string `json:"lines,omitempty"`
 }
 
+// Off reports whether nothing may be reached.
+func (n Network) Off() bool { return !n.On && !n.ByName && len(n.Domains) == 0 }
+
+// Staged is the network of a command that stands on a stage: whatever is not off is decided
+// about when it is connected to.
+func (n Network) Staged() Network {
+	if !n.Off() {
+		n.On, n.ByName = false, true
+	}
+	return n
+}
+
 // A Listed is a host as config lists it: NAME, *.NAME for every name below it, or an address;
 // each with or without :PORT. An IPv6 address with a port stands in brackets.
 type Listed struct {

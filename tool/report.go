@@ -83,6 +83,12 @@ func Basis(ctx context.Context) string {
 	return ""
 }
 
+// Approved reports whether a person approved the call that runs in this context.
+func Approved(ctx context.Context) bool {
+	r := runningIn(ctx)
+	return r != nil && r.exec.Approved()
+}
+
 // Session returns the session of the call that runs in this context; empty without one.
 func Session(ctx context.Context) string {
 	if r := runningIn(ctx); r != nil {

@@ -142,6 +142,9 @@ func (f *answerFlags) said(c *cobra.Command, r *approval.Request, d approval.Dec
 	for _, kept := range keptOf(r, d) {
 		fmt.Fprintln(out, "kept:", present.SafeLine(kept))
 	}
+	for _, warning := range warningsOf(r, d) {
+		fmt.Fprintln(out, present.SafeLine(warning))
+	}
 	if run != "" {
 		fmt.Fprintf(out, "It takes effect with: assent resume %s\n", run)
 	}
@@ -156,6 +159,16 @@ func keptOf(r *approval.Request, d approval.Decision) []string {
 			return []string{"for the session, " + strings.Join(rulesOf(o, d), ", ")}
 		default:
 			return rulesOf(o, d)
+		}
+	}
+	return nil
+}
+
+// warningsOf is what to know about a yes that is remembered.
+func warningsOf(r *approval.Request, d approval.Decision) []string {
+	for _, o := range r.Offers {
+		if o.Reach == cmp.Or(d.Remember.Reach, approval.Exact) && d.Remember.Keep != approval.KeepNone && d.Answer == approval.Approve {
+			return o.Warn
 		}
 	}
 	return nil

@@ -108,6 +108,9 @@ func keepRule(ctx context.Context, s *store.Store, rule approval.Rule, add addFl
 	if warning != "" {
 		advice = append(advice, rulebook.Advice{Concern: "unknown-tool", Text: warning})
 	}
+	if text := rulebook.Connects(rule); text != "" {
+		advice = append(advice, rulebook.Advice{Concern: rulebook.Connections, Text: text})
+	}
 	set, err := s.Rules(ctx)
 	if err != nil {
 		return nil, err

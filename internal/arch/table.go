@@ -29,12 +29,12 @@ var table = map[string]line{
 	"sandbox/prelude":  {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/wall":     {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/prelude", "sandbox/seccomp"}, outside: []string{system}},
-	"sandbox/stage":    {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"github.com/google/nftables", "golang.org/x/net", system}},
+	"sandbox/stage":    {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"golang.org/x/net", system}},
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp", "sandbox/wall"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
 	"sandbox/inner":    {inside: []string{"sandbox"}},
 	"sandbox/explain":  {inside: []string{"sandbox"}, pure: true},
-	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt", "sandbox/wall"}, outside: []string{system}},
+	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt", "sandbox/stage", "sandbox/wall"}, outside: []string{system}},
 
 	"tool":           {inside: []string{"approval", "present", "sandbox", "tool/hosts"}, outside: []string{schemas}},
 	"tool/roots":     {inside: []string{"approval", "internal/realpath"}},
@@ -76,13 +76,14 @@ var table = map[string]line{
 	"internal/agents/settings":   {inside: []string{"internal/agents"}},
 
 	"internal/realpath": {},
+	"internal/network":  {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}},
 	"internal/snapshot": {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
 	"internal/setup": {inside: []string{
 		"approval", "internal/config", "internal/override", "internal/realpath", "internal/trust", "sandbox", "tool/roots", "tool/shell",
 	}},
 	"internal/setup/open": {inside: []string{
-		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/setup", "internal/snapshot", "internal/toolbox", "present",
-		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/hosts", "tool/roots",
+		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/network", "internal/setup", "internal/snapshot", "internal/toolbox", "present",
+		"sandbox", "sandbox/bwrap", "sandbox/detect", "sandbox/host", "sandbox/stage", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/hosts", "tool/roots",
 	}},
 
 	"internal/trust": {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},
@@ -99,7 +100,7 @@ var table = map[string]line{
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
 	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox", "sandbox/host"}},
 	"internal/toolbox": {inside: append([]string{
-		"approval", "internal/config", "internal/home", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/wall", "tool", "tool/roots",
+		"approval", "internal/config", "internal/home", "internal/network", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/stage", "sandbox/wall", "tool", "tool/hosts", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/programs", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
 	}, toolsets...), outside: []string{system}},
 	"internal/crew": {
@@ -124,7 +125,7 @@ var table = map[string]line{
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
-	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "tool/shell/inside"}},
+	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/stage", "tool/shell/inside"}},
 	"cmd/assent-hook":  {inside: []string{"approval", "internal/agents/hook", "store"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},

@@ -18,6 +18,7 @@ const (
 	Hides       Concern = "hides"       // another one never decides any more
 	Contradicts Concern = "contradicts" // another one says the opposite of part of it
 	NoPort      Concern = "no-port"     // it allows connections and names no port
+	Connections Concern = "connections" // it allows connections too
 )
 
 // An Advice is something worth knowing about a rule before it is kept.
@@ -81,7 +82,11 @@ func compare(rule, other approval.Rule, mine, theirs []example) []Advice {
 	advice := func(c Concern, format string) []Advice {
 		return []Advice{{Concern: c, Text: fmt.Sprintf(format, other), Other: &other}}
 	}
+	// Of two allows for a command, only one may answer the connections as well.
+	mineConnects, theirsConnects := Connects(rule) != "", Connects(other) != ""
 	switch opposite := rule.Effect != other.Effect; {
+	case !opposite && mineConnects != theirsConnects:
+		return nil
 	case !opposite && allMine:
 		return advice(Hidden, "it changes nothing: %q covers all of it")
 	case !opposite && allTheirs:

@@ -3,6 +3,7 @@ package rulebook_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
@@ -124,5 +125,23 @@ func TestCheckName(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q (%q, %v), want %q", text, got, warning, err, want)
 		}
+	}
+}
+
+func TestConnects(t *testing.T) {
+	for text, want := range map[string]bool{
+		"allow shell(npm install)": true, "allow shell(npm install *)": true, "allow shell(git push)": true, "allow shell(= yarn)": true,
+		"allow shell(curl https://a.example/x)": true, "allow shell(pip install x)": true, "allow shell(ssh a.example)": true,
+		"allow shell(npm)": false, "allow shell(yarn)": false, "allow shell(curl)": false, "allow shell": false, "allow shell(git log)": false,
+		"deny shell(npm install)": false, "allow write_file(npm install)": false, "allow connector npm": false, "allow shell(npm *)": false,
+	} {
+		if got := rulebook.Connects(rule(t, text)); (got != "") != want {
+			t.Errorf("%s: it says %q", text, got)
+		}
+	}
+	now := time.Now()
+	npm, install := rule(t, "allow shell(npm)"), rule(t, "allow shell(npm install)")
+	for _, a := range append(rulebook.Advise([]approval.Rule{npm}, install, nil, 3, now), rulebook.Advise([]approval.Rule{install}, npm, nil, 3, now)...) {
+		t.Errorf("only one of them is about connections, and it is said that %s", a.Text)
 	}
 }

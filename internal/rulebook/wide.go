@@ -92,6 +92,34 @@ func wideCommand(target string) string {
 	return ""
 }
 
+// Connects says what an allow of a command means for the connections of that command; empty if
+// it says nothing about them.
+func Connects(rule approval.Rule) string {
+	_, name, target, hasTarget := split(rule.Pattern)
+	if rule.Effect != approval.Allow || rule.Scope != approval.ScopeTool || !strings.EqualFold(name, approval.Shell) || !hasTarget {
+		return ""
+	}
+	target, exact := strings.CutPrefix(strings.TrimSpace(target), "= ")
+	words := strings.Fields(strings.TrimSuffix(target, " *"))
+	for len(words) > 0 && assignment(words[0]) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	var all []programs.Word
+	for _, w := range words {
+		all = append(all, programs.Literal(unquoted(w)))
+	}
+	reading := programs.Interpret(path.Base(all[0].Text), all[1:])
+	for _, e := range reading.Effects {
+		if e.Kind == programs.Connect && !e.ByFlag && (exact || reading.OwnWords(all, e.Arg+1) <= len(all)) {
+			return "it includes the connections of " + strings.Join(words, " ") + ", to any host that is not denied; where the sandbox judges connections by name, each host keeps its own answer"
+		}
+	}
+	return ""
+}
+
 func assignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && !strings.ContainsAny(name, "/-\"'")

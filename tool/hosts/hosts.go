@@ -5,7 +5,8 @@
 // blocked; hosts are listed, and those are free while others ask; or the network
 // is on, and every connection asks. Hosts that are denied are refused in each case.
 // The zero Policy is off. Whatever it says, a connection is answered only by an allow
-// that names its host.
+// that names its host, or by one that spells the command which makes it: see
+// [approval.Act.Own].
 //
 // Some connections are refused without a question unless the list of free hosts names
 // exactly that host: to this machine, to private networks, to the metadata service of a
@@ -136,7 +137,7 @@ func (p Policy) verdict(t approval.Target, tls, now bool) (approval.Verdict, str
 		return approval.Block, "the network is off" + at(p.Source) + "; sandbox.network turns it on"
 	}
 	if t.Unknown {
-		return approval.Ask, "which host it talks to is unknown before it runs"
+		return approval.Ask, "its host is unknown before it runs; a rule that spells the command, such as allow shell(npm install), allows its connections too"
 	}
 	host, port := t.URL.Host, t.URL.Port
 	if entry := p.denies(host, port); entry != "" {

@@ -98,7 +98,7 @@ func complete(s *analysis.Script) bool {
 
 // free reports whether nothing has to be asked.
 func (j *judging) free() bool {
-	return !slices.ContainsFunc(j.acts, func(a approval.Act) bool { return a.Verdict != approval.Free || a.PersonOnly })
+	return !slices.ContainsFunc(j.acts, func(a approval.Act) bool { return a.Verdict != approval.Free && !a.Later || a.PersonOnly })
 }
 
 // heldWord is the word on a command that the sandbox alone is enough for.

@@ -26,6 +26,9 @@ type judging struct {
 	// allowed has for each act what config allows it by, so that what follows
 	// from the command inside the roots is allowed as well.
 	allowed []string
+	// spelled has for each act the rule of the config that allows it, nil for none: one that
+	// spells enough of a command answers the command's own connections too.
+	spelled []*rule
 	// once says that a yes is to hold for the session.
 	once bool
 	// described are the descriptions of rules that matched, for the summary.
@@ -40,6 +43,7 @@ type judging struct {
 	widened  bool            // a person let it reach further before
 	dirPlace roots.Place     // that it runs in
 	plain    bool            // git is not hardened
+	bash     bool            // bash itself runs it
 	state    approval.Digest // of what it runs
 }
 
@@ -52,9 +56,11 @@ type inquiry struct {
 	env     []string
 	timeout time.Duration
 	keep    bool
-	now     bool // it is about to happen, with its real values
-	plain   bool // git is not hardened for it
-	bash    bool // bash itself runs it
+	// endOthers ends first what earlier commands left in the background.
+	endOthers bool
+	now       bool // it is about to happen, with its real values
+	plain     bool // git is not hardened for it
+	bash      bool // bash itself runs it
 }
 
 // command is what would run.
@@ -70,7 +76,7 @@ func (in inquiry) command() Command {
 func (t *Tool) judgeParts(in inquiry, held bool, notHeld string) *judging {
 	s := in.script
 	j := &judging{
-		Tool: t, ctx: in.ctx, script: s, world: in.world, held: held, notHeld: notHeld, dirPlace: in.dir, plain: in.plain || t.opts.Run == nil,
+		Tool: t, ctx: in.ctx, script: s, world: in.world, held: held, notHeld: notHeld, dirPlace: in.dir, plain: in.plain || t.opts.Run == nil, bash: in.bash,
 		act: make([]int, len(s.Parts)), places: places{set: t.roots},
 	}
 	j.rootAsks = held && t.opts.Sandbox.Alone().Asks != ""
@@ -98,17 +104,7 @@ func (j *judging) part(i int) {
 		act.Cause = j.cause(p)
 		j.add(i, j.following(act, p), "")
 	case analysis.Connects:
-		act := j.cfg.Network.Connect(p.Host, p.Port, p.TLS)
-		act.Cause = j.cause(p)
-		if off := act.Verdict == approval.Block; off && (p.Missing || j.held && p.Host == "") {
-			// A package manager does with its caches, or fails: nothing is sent either way.
-			act.Verdict, act.Why = approval.Ask, "it may fetch what is missing, and the network is off"
-			if j.opts.Sandbox != nil && !j.widened {
-				act.Verdict, act.Why = approval.Free, "the sandbox keeps it from the network: it does with what is here"
-			}
-		}
-		act.Known = act.Known || p.Operand.Text == "*" // some host that a file of its own names
-		j.add(i, act, "")
+		j.add(i, j.connection(i), "")
 	case analysis.Assigns:
 		if p.Cause == 0 { // otherwise it is among the words of its command
 			j.assignment(i)
@@ -121,7 +117,7 @@ func (j *judging) part(i int) {
 func (j *judging) add(part int, act approval.Act, allowed string) {
 	act.Line = j.script.Parts[part].Line
 	j.acts = append(j.acts, act)
-	j.allowed = append(j.allowed, allowed)
+	j.allowed, j.spelled = append(j.allowed, allowed), append(j.spelled, nil)
 	j.act[part] = len(j.acts)
 }
 
@@ -162,13 +158,14 @@ func (j *judging) command(i int) {
 	j.denied(&act)
 	files := j.unseen(i, &act)
 	if act.Verdict != approval.Free {
-		w.allowed, act.Code = "", j.code(p)
+		w.allowed, w.by, act.Code = "", nil, j.code(p)
 	}
 	j.add(i, act, w.allowed)
+	j.spelled[j.act[i]-1] = w.by
 	for _, file := range files {
 		file.Cause, file.Line = j.act[i], p.Line
 		j.acts = append(j.acts, j.following(file, p))
-		j.allowed = append(j.allowed, "")
+		j.allowed, j.spelled = append(j.allowed, ""), append(j.spelled, nil)
 	}
 }
 

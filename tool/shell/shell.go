@@ -76,10 +76,17 @@ type Command struct {
 	HardenGit bool
 	// Keep asks for the whole output in a file.
 	Keep bool
+	// Held says that it runs only because it is held.
+	Held bool
 	// Hide says that the sandbox is to hide secrets: nobody was asked about it.
 	Hide bool
 	// Wall is what it was judged to do, for the kernel to hold it to.
 	Wall Wall
+	// Stay says that programs which it leaves in the background may go on. Undo does not
+	// cover what they then do, so somebody must have allowed the command.
+	Stay bool
+	// EndOthers ends first what earlier commands left in the background.
+	EndOthers bool
 	// Step is the way out of the sandbox that a person chose; empty for none.
 	Step string
 	// Named are the files that it is known to touch, GitWrites whether it changes
@@ -135,6 +142,7 @@ type arguments struct {
 	Timeout float64 `json:"timeout,omitempty" jsonschema:"seconds after which it is ended; default 120"`
 	Cwd     string  `json:"cwd,omitempty" jsonschema:"the folder to run in, as ROOT/PATH; default is the working folder"`
 	Keep    bool    `json:"keep_output,omitempty" jsonschema:"keep the whole output in a file and return its name"`
+	End     bool    `json:"end_background,omitempty" jsonschema:"first end what earlier commands left running in the background"`
 }
 
 // New returns the tool for the roots.
@@ -243,7 +251,7 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	if err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
 	}
-	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, env: t.cfg.Env, timeout: timeout, keep: in.Keep}
+	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, env: t.cfg.Env, timeout: timeout, keep: in.Keep, endOthers: in.End}
 	if t.opts.Unsupported != nil {
 		if construct := t.opts.Unsupported(script.Command.String()); construct != "" {
 			if !script.Command.Printed() {
@@ -295,6 +303,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 	cmd := in.command()
 	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held || j.byPreset && !j.asksForSecrets()
 	cmd.Wall = wall(j.script, in.world, in.bash)
+	cmd.Held, cmd.Stay, cmd.EndOthers = j.held, !j.held, in.endOthers
 	state, err := scriptState(in.ctx, j.script.Files)
 	if err != nil {
 		return judged{}, err
@@ -335,6 +344,9 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	}
 	if strings.Contains(tool.Basis(ctx), approval.ProjectCode+"(") && !j.asksForSecrets() {
 		cmd.Hide = true // a yes to the project's code is none to its secrets
+	}
+	if tool.Approved(ctx) {
+		j = j.answered()
 	}
 	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}
 	cmd.Judge, cmd.Ask = now.judge, now.builtins(ctx)

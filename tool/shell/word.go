@@ -19,6 +19,8 @@ type word struct {
 	// allowed says by what the command is allowed together with what follows
 	// from it; empty if it is not, or only as far as the preset goes.
 	allowed string
+	// by is the rule that allows the command, if one does and it is not of a preset.
+	by *rule
 }
 
 func asks(format string, args ...any) word {
@@ -89,7 +91,7 @@ func (j *judging) rule(r *rule, i int, act *approval.Act) (word, bool) {
 			return word{verdict: approval.Free, why: fmt.Sprintf("preset %s (%s)", r.Preset, sourceOr(r.Source))}, true
 		}
 		j.describe(r)
-		return word{verdict: approval.Free, why: by, allowed: by}, true
+		return word{verdict: approval.Free, why: by, allowed: by, by: r}, true
 	}
 	return word{}, false
 }

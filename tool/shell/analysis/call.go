@@ -164,8 +164,8 @@ func (w *walker) program(c *command) {
 		w.changed = true
 	}
 	w.named(c)
-	w.effects(c, reading)
 	w.git(c, reading)
+	w.effects(c, reading)
 	w.own(c)
 	w.otherName(c)
 }

@@ -35,13 +35,7 @@ func (w *walker) effect(c *command, e programs.Effect) {
 	cause := w.parts[c.part-1]
 	p := Part{Cause: c.part, Line: cause.Line, Source: cause.Source, ByFlag: e.ByFlag}
 	if e.Kind == programs.Connect {
-		p.Kind, p.Port, p.TLS, p.Operand, p.Missing = Connects, e.Port, e.TLS, e.What, e.Missing
-		if e.What.Known {
-			p.Host = e.What.Text
-		} else {
-			p.Why = "the host is not known"
-		}
-		w.add(p)
+		w.connect(c, p, e)
 		return
 	}
 	if e.Unpiped && (c.stdin.fed || !c.stdin.given && w.at.piped) {

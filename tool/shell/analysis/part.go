@@ -97,6 +97,10 @@ type Part struct {
 	Host, Port string // Host is empty if it is not known
 	TLS        bool   // it is https for certain
 	Missing    bool   // only for what is missing here; see [programs.Effect]
+	Word       int    // index in the command's words of the one that names the host, 0 for none
+	// Settled says that the host was found in settings, or is the usual one of the program.
+	// The program may talk to others: then there is a part with an unknown host as well.
+	Settled bool
 
 	// For Assigns: the variable's name. Its Cause is the command that it is set
 	// for, where it is in Env too; without one it is set for all that follows.

@@ -25,7 +25,7 @@ func defaultPort(scheme string) string {
 // plain letters is not known: programs read odd ones differently.
 func (r *reader) connects(w Word, at int, byFlag bool) {
 	host, port, ok := hostOf(w)
-	e := Effect{Kind: Connect, What: Word{Text: w.Text}, Arg: at, ByFlag: byFlag}
+	e := Effect{Kind: Connect, What: Word{Text: w.Text, Begin: w.Begin}, Arg: at, ByFlag: byFlag}
 	if ok {
 		e.What, e.Port = Literal(host), port
 	}
@@ -113,3 +113,7 @@ func (r *reader) remote(want role, w Word, at int, byFlag bool) {
 		r.file(Write, w, at, want.tree || r.tree, byFlag)
 	}
 }
+
+// Address returns the host and the port that a URL or host:port names. It is not ok for what
+// programs may read differently.
+func Address(text string) (host, port string, ok bool) { return hostOf(Literal(text)) }

