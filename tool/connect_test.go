@@ -361,3 +361,18 @@ func TestReportConnected(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// BenchmarkConnect is what the decision about a listed host costs each connection.
+func BenchmarkConnect(b *testing.B) {
+	g, err := tool.Guard(approval.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer g.Close()
+	k := g.Connections(approval.Call{Connector: "files"})
+	for b.Loop() {
+		if err := k.Connect(b.Context(), to("free.example", "443")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

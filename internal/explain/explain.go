@@ -124,7 +124,7 @@ func (e *Explainer) Judge(ctx context.Context, call approval.Call) Answer {
 
 // mayConnect reports whether an act is a connection, or may make one that is not known.
 func mayConnect(a approval.Act) bool {
-	return a.Name == approval.Connect || a.Name == approval.Shell && (!a.Known || a.Opaque)
+	return a.Name == approval.Connect || a.Name == approval.Shell && (!a.Known || a.Opaque || a.Project != "")
 }
 
 // Failed is the answer to a call that cannot be understood.

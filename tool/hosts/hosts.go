@@ -121,6 +121,9 @@ func (p Policy) act(host, port string, tls, now bool) approval.Act {
 	}
 	act.Known = !act.Target.Unknown
 	act.Verdict, act.Why = p.verdict(act.Target, tls, now)
+	if now && (!act.Known || act.Target.URL.Port == "") {
+		act.Verdict, act.Why = approval.Block, "the name of the host, or its port, is not one that a rule can name"
+	}
 	if act.Known {
 		act.Domain = Domain(act.Target.URL.Host)
 	} else if act.Verdict == approval.Ask && len(p.Deny) > 0 && !p.Staged {

@@ -103,6 +103,11 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s:%s: %s, %q", c.host, c.port, act.Verdict, act.Why)
 		}
 	}
+	for _, odd := range []Connection{{}, {Host: "a.example"}, {Host: "a b", Port: "443"}, {Host: "a.example\n", Port: "443"}, {Host: "docs.exаmple.org", Port: "443"}} {
+		if act := (Policy{On: true}).Judge(odd); act.Verdict != approval.Block {
+			t.Errorf("%q: %s", odd, act.Verdict)
+		}
+	}
 	for _, off := range []Policy{{}, {Deny: []string{"a.example"}}} {
 		if act := off.Judge(Connection{Host: "b.example", Port: "443"}); act.Verdict != approval.Block {
 			t.Errorf("%+v: %s", off, act.Verdict)

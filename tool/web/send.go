@@ -107,6 +107,9 @@ func (t *Tool) checkAddress(ctx context.Context, host, port string, addr netip.A
 	if why := t.addressRefused(host, port, addr); why != "" {
 		return &refusedError{why}
 	}
+	if err := t.opts.Network.MayDial(host, port, addr); err != nil {
+		return &refusedError{err.Error()}
+	}
 	act := approval.Act{Name: approval.Connect, Target: approval.HostTarget(addr.String(), port), Known: true}
 	if t.opts.Denied != nil && t.opts.Denied(ctx, act) {
 		return &refusedError{fmt.Sprintf("%s has the address %s, and %s is denied", host, addr, act)}
