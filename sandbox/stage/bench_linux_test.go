@@ -152,7 +152,8 @@ func (s *scene) measure(b *testing.B, inside bool, times int, address string) (f
 	return first, rate
 }
 
-func (s *scene) installClient(b *testing.B) {
+// installClient puts this program where commands find it, as client.
+func (s *scene) installClient(b testing.TB) {
 	b.Helper()
 	data, err := os.ReadFile(os.Args[0])
 	if err != nil {
