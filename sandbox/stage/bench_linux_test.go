@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -210,5 +211,27 @@ func BenchmarkThroughput(b *testing.B) {
 		b.ReportMetric(direct[1], "direct-GB/s")
 		b.ReportMetric(staged[1], "stage-GB/s")
 		b.ReportMetric(staged[1]/direct[1], "stage/direct")
+	}
+}
+
+// BenchmarkWho measures how long it takes to find out which program connects.
+func BenchmarkWho(b *testing.B) {
+	s := newScene(b, nil, func(o *Options) {
+		o.Dial = func(ctx context.Context, h Host) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
+	})
+	p := s.background(b.Context(), `/usr/bin/python3 -c '
+import socket
+c = socket.create_connection(("9.9.9.9", 443)); print(c.getsockname()[0], c.getsockname()[1], flush=True); input()'; true`)
+	defer p.Wait()
+	defer p.say("end")
+	from := netip.MustParseAddrPort(strings.Replace(p.line(), " ", ":", 1))
+	to := netip.MustParseAddrPort("9.9.9.9:443")
+	s.stage.mu.Lock()
+	g := s.stage.ground
+	s.stage.mu.Unlock()
+	for b.Loop() {
+		if _, name := g.who(from, to); name != "python3" {
+			b.Fatal(name)
+		}
 	}
 }
