@@ -25,7 +25,13 @@ const starts = 200
 // BenchmarkStart starts a program that does nothing, in turns: in the plain sandbox, on a stage
 // of its own, and on the stage of a command that runs. It reports medians and their ratio.
 func BenchmarkStart(b *testing.B) {
-	s, joined := newScene(b, nil), newScene(b, nil)
+	// The helper as it is shipped: how large it is counts.
+	program := filepath.Join(b.TempDir(), "assent-shell")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/assent-shell").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	shipped := func(o *Options) { o.Helper = []string{program, "stage"} }
+	s, joined := newScene(b, nil, shipped), newScene(b, nil, shipped)
 	hold := joined.background(b.Context(), "read go")
 	defer hold.Wait()
 	defer hold.say("go")

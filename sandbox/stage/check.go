@@ -236,7 +236,7 @@ func (s *stream) checkTLS() error {
 }
 
 func (s *stream) moreHello() error {
-	if len(s.buf) > 2*maxHello {
+	if len(s.buf) > maxHello+maxRecord {
 		return s.refuse("a TLS greeting that is too long")
 	}
 	return s.more()

@@ -381,3 +381,37 @@ func TestTogether(t *testing.T) {
 		t.Errorf("networks: %q", spaces)
 	}
 }
+
+// TestUserNamespace makes a network as root where that needs a user namespace as well.
+func TestUserNamespace(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "hello %s", r.Host) }))
+	defer srv.Close()
+	s := newScene(t, map[string]string{"good.example:80": srv.Listener.Addr().String()})
+	s.stage.plain = false
+	first := s.background(t.Context(), "readlink /proc/self/ns/net; read go")
+	defer first.Wait()
+	defer first.say("go")
+	if _, out := s.run("readlink /proc/self/ns/net; curl -sS http://good.example/"); out != first.line()+"\nhello good.example" {
+		t.Error(out)
+	}
+}
+
+// TestTimePassed ends a command by its time, also while its network is being made.
+func TestTimePassed(t *testing.T) {
+	s := newScene(t, nil)
+	for _, limit := range []time.Duration{1, time.Millisecond, 5 * time.Millisecond, 100 * time.Millisecond} {
+		c := s.command("read go")
+		stdin, hold, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Stdin, c.Profile.Limits.Time = stdin, limit
+		exit, err := sandbox.Run(t.Context(), s.runner, c)
+		if err != nil || exit.Ended != sandbox.TimePassed {
+			t.Errorf("%v: %+v %v", limit, exit, err)
+		}
+		stdin.Close()
+		hold.Close()
+	}
+	s.run("true")
+}
