@@ -8,6 +8,7 @@ const modulePath = "github.com/assent-dev/assent"
 // line says what one package may import besides the standard library.
 type line struct {
 	inside  []string // packages of this module, by folder
+	tests   []string // those that only its tests import
 	outside []string // outside modules
 	pure    bool     // no clock, no files, no network, no log: see pure.go
 }
@@ -29,7 +30,7 @@ var table = map[string]line{
 	"sandbox/prelude":  {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/wall":     {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/prelude", "sandbox/seccomp"}, outside: []string{system}},
-	"sandbox/stage":    {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"golang.org/x/net", system}},
+	"sandbox/stage":    {inside: []string{"sandbox", "sandbox/host"}, tests: []string{"sandbox/bwrap"}, outside: []string{"golang.org/x/net", system}},
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp", "sandbox/wall"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
 	"sandbox/inner":    {inside: []string{"sandbox"}},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,7 +25,13 @@ const starts = 200
 // BenchmarkStart starts a program that does nothing, in turns: in the plain sandbox, on a stage
 // of its own, and on the stage of a command that runs. It reports medians and their ratio.
 func BenchmarkStart(b *testing.B) {
-	s, joined := newScene(b, nil), newScene(b, nil)
+	// The helper as it is shipped: how large it is counts.
+	program := filepath.Join(b.TempDir(), "assent-shell")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/assent-shell").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	shipped := func(o *Options) { o.Helper = []string{program, "stage"} }
+	s, joined := newScene(b, nil, shipped), newScene(b, nil, shipped)
 	hold := joined.background(b.Context(), "read go")
 	defer hold.Wait()
 	defer hold.say("go")
@@ -152,7 +159,8 @@ func (s *scene) measure(b *testing.B, inside bool, times int, address string) (f
 	return first, rate
 }
 
-func (s *scene) installClient(b *testing.B) {
+// installClient puts this program where commands find it, as client.
+func (s *scene) installClient(b testing.TB) {
 	b.Helper()
 	data, err := os.ReadFile(os.Args[0])
 	if err != nil {
@@ -209,5 +217,27 @@ func BenchmarkThroughput(b *testing.B) {
 		b.ReportMetric(direct[1], "direct-GB/s")
 		b.ReportMetric(staged[1], "stage-GB/s")
 		b.ReportMetric(staged[1]/direct[1], "stage/direct")
+	}
+}
+
+// BenchmarkWho measures how long it takes to find out which program connects.
+func BenchmarkWho(b *testing.B) {
+	s := newScene(b, nil, func(o *Options) {
+		o.Dial = func(ctx context.Context, h Host) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
+	})
+	p := s.background(b.Context(), `/usr/bin/python3 -c '
+import socket
+c = socket.create_connection(("9.9.9.9", 443)); print(c.getsockname()[0], c.getsockname()[1], flush=True); input()'; true`)
+	defer p.Wait()
+	defer p.say("end")
+	from := netip.MustParseAddrPort(strings.Replace(p.line(), " ", ":", 1))
+	to := netip.MustParseAddrPort("9.9.9.9:443")
+	s.stage.mu.Lock()
+	g := s.stage.ground
+	s.stage.mu.Unlock()
+	for b.Loop() {
+		if _, name := g.who(from, to); name != "python3" {
+			b.Fatal(name)
+		}
 	}
 }

@@ -236,7 +236,7 @@ func (s *stream) checkTLS() error {
 }
 
 func (s *stream) moreHello() error {
-	if len(s.buf) > 2*maxHello {
+	if len(s.buf) > maxHello+maxRecord {
 		return s.refuse("a TLS greeting that is too long")
 	}
 	return s.more()
@@ -331,11 +331,12 @@ func (s *stream) head() ([]byte, error) {
 		if line, _, ok := bytes.Cut(s.buf[skip:], []byte("\n")); ok && !hasVersion(line) {
 			return nil, s.refuse("a request without a version of HTTP")
 		}
-		if i := endOfHead(s.buf[skip:]); i > 0 {
-			return s.buf[:skip+i], nil
-		}
-		if len(s.buf) > maxHello {
+		end := endOfHead(s.buf[skip:])
+		switch {
+		case skip+end > maxHello, end == 0 && len(s.buf) > maxHello:
 			return nil, s.refuse("a request whose head is too long")
+		case end > 0:
+			return s.buf[:skip+end], nil
 		}
 		if err := s.more(); err != nil {
 			if errors.Is(err, io.EOF) && len(s.buf) > 0 {

@@ -18,7 +18,7 @@ import (
 
 const (
 	// maxConnections is how many connections of a stage may be open at once.
-	maxConnections = 8192
+	maxConnections = 2048
 	// maxAsking is how many may ask for names by TCP at once.
 	maxAsking = 64
 	// askingTime is how long they may take.

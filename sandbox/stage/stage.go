@@ -51,7 +51,8 @@ func (h Host) String() string {
 }
 
 // A Dial opens a connection for a command, or returns why it may not have it. It may take its
-// time; the context ends with the command's side of the connection.
+// time, and must return when the context ends: that is when the command's side of the
+// connection has gone, or the command has ended.
 type Dial func(ctx context.Context, h Host) (net.Conn, error)
 
 // A Connection is one that has ended.

@@ -102,13 +102,15 @@ func (r *runner) make(ctx context.Context, c sandbox.Command, m *member) (sandbo
 	entrance.Files[0].Close() // if it is not closed by now, nobody will send anything
 	g := <-made
 	if g == nil {
-		if p != nil {
-			_, _ = p.Wait() // it never ran
-		}
-		if s.fallBack(err) {
+		switch {
+		case err == nil:
+			return p, nil // it was ended before it ran, and says why
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case s.fallBack(err):
 			return r.make(ctx, c, m)
 		}
-		return nil, fmt.Errorf("making a network for the command: %w", errors.Join(why, err))
+		return nil, explain(errors.Join(why, err))
 	}
 	return r.started(g, m)(p, err)
 }
@@ -256,13 +258,20 @@ func Available(helper []string) error {
 	if s.fallBack(err) {
 		err = s.try()
 	}
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EINVAL):
-		return fmt.Errorf("the system does not let assent make a network for commands (%w); allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or list hosts without network by name", err)
+	if err != nil {
+		return explain(err)
 	}
-	return fmt.Errorf("a network for commands could not be made: %w", err)
+	return nil
+}
+
+// explain says what to do about a network that could not be made.
+func explain(err error) error {
+	for _, refused := range []error{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EINVAL} {
+		if errors.Is(err, refused) {
+			return fmt.Errorf("the system does not let assent make a network for commands: %w; allow user namespaces (the sysctls user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns), or run commands without network by name", err)
+		}
+	}
+	return fmt.Errorf("a network for the command could not be made: %w", err)
 }
 
 // try makes a network and ends it.

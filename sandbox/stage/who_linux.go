@@ -18,7 +18,7 @@ import (
 
 // maxFiles is how many open files of a stage's processes are looked through for the one that
 // connects: a name is not worth more.
-const maxFiles = 512
+const maxFiles = 64
 
 // A member is a command on a stage.
 type member struct {
