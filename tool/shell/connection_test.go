@@ -184,3 +184,33 @@ func TestAHostIsAskedOnce(t *testing.T) {
 		}
 	}
 }
+
+// Whoever approved a connection to a host that was not known has approved the one that the
+// settings name by then, where nothing else judges it.
+func TestAHostThatSettingsNameLater(t *testing.T) {
+	for _, staged := range []bool{false, true} {
+		b := benchOf(t, Config{Network: hosts.Policy{On: true, Staged: staged}}, false)
+		b.tool.opts.Sandbox = fakeSandbox{}
+		b.tool.opts.Run = func(ctx context.Context, c Command) (Result, error) {
+			b.git("remote", "add", "origin", "https://late.example/x")
+			program := b.tool.opts.World(b.dir).Program("git")
+			answer := c.Judge(ctx, wire.Act{Kind: wire.Start, Argv: []string{"git", "push"}, Path: program, Dir: b.dir, Input: wire.Empty}, func() func() { return func() {} })
+			if answer.Verdict != wire.Go {
+				t.Errorf("git push may not start: %s", answer.Why)
+			}
+			return Result{}, nil
+		}
+		approver := approvaltest.Script(approvaltest.Yes)
+		g, err := tool.Guard(approval.Config{Approver: approver}, b.tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		if r := tool.Call(t.Context(), g, approval.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"git push"}`)}); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		if asked := approver.Asked(); len(asked) != 1 {
+			t.Errorf("on a stage %v: asked %d times, want once", staged, len(asked))
+		}
+	}
+}
