@@ -47,7 +47,7 @@ func TestAnAllowThatSpellsACommandAnswersItsConnections(t *testing.T) {
 		"every command":                       {connecting("", 2, 2, "npm", "install"), []string{"allow shell"}, Pending},
 		"the project's code":                  {project, []string{"allow project_code(/p)"}, Pending},
 		"a bare program besides the host":     {connecting("registry.example", 2, 2, "npm", "install"), []string{"allow shell(npm)", "allow connect(registry.example:443)"}, AutoApproved},
-		"a bare program exactly":              {connecting("", 1, 1, "yarn"), []string{"allow shell(= yarn)"}, AutoApproved},
+		"a bare program exactly":              {connecting("", 2, 1, "yarn"), []string{"allow shell(= yarn)"}, AutoApproved},
 		"the command is free":                 {preset, []string{"allow shell(npm install)"}, AutoApproved},
 		"a host that is denied":               {connecting("evil.example", 2, 2, "npm", "install"), []string{"allow shell(npm install)", "deny connect(evil.example)"}, AutoDenied},
 		"a host that may be one that is":      {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install)", "deny connect(evil.example)"}, Pending},

@@ -1,13 +1,16 @@
 package shell
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
+	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
 // Without a stage an allow that spells the program and its subcommand answers the connections of
@@ -84,11 +87,10 @@ func TestConnectionsOnAStage(t *testing.T) {
 		{"not listed, and spelled", Config{Rules: allow("curl", "git push"), Network: staged(hosts.Policy{On: true})}, nil, "ask", []string{"curl https://a.example/", "git push https://a.example/x"}},
 		{"spelled by the rule too", Config{Rules: allow("curl https://a.example/x"), Network: staged(hosts.Policy{On: true})}, nil, "ask", []string{"curl https://a.example/x"}},
 		{"not known", Config{Rules: allow("curl"), Network: staged(hosts.Policy{On: true})}, nil, "allow", []string{"curl https://$X/y"}},
-		{"not known, and perhaps a file", Config{Rules: allow("curl", "git push"), Network: staged(hosts.Policy{On: true})}, nil, "ask", []string{"curl $X", "git push $X"}},
+		{"not known, and perhaps a file", Config{Rules: allow("curl", "git push"), Network: staged(hosts.Policy{On: true})}, nil, "ask", []string{"curl -- $X", "curl x$X", "git push -- $X"}},
 		{"nothing allows the command", Config{Network: staged(hosts.Policy{On: true})}, nil, "ask", []string{"npm install", "git push"}},
 		{"denied", Config{Rules: allow("git", "npm"), Network: staged(hosts.Policy{On: true})}, []string{"deny connect(git.example)", "deny connect(registry.npmjs.org)"}, "deny", []string{"git push", "npm install"}},
 		{"a deny that may be met is for later", Config{Rules: allow("npm"), Network: staged(hosts.Policy{On: true, Deny: []string{"evil.example"}})}, []string{"deny connect(evil.example)"}, "allow", []string{"npm install"}},
-		{"on another machine", Config{Rules: allow("ssh", "npm"), Network: staged(hosts.Policy{On: true})}, []string{"allow connect(a.example:22)"}, "ask", []string{"ssh a.example npm install"}},
 		{"off", Config{Rules: allow("npm install", "git push"), Network: staged(hosts.Policy{})}, nil, "deny", []string{"npm install", "git push"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -98,6 +100,20 @@ func TestConnectionsOnAStage(t *testing.T) {
 			b.all(c.want, c.texts...)
 		})
 	}
+}
+
+// What happens elsewhere is not seen when it connects.
+func TestNotOnTheStage(t *testing.T) {
+	b := benchOf(t, Config{Rules: allow("npm"), Network: hosts.Policy{On: true, Staged: true}}, false, "allow write_file(**)")
+	b.tool.opts.Sandbox = fakeSandbox{}
+	b.all("allow", "npm install")
+	if text := b.acts("ssh a.example npm install"); !strings.Contains(text, "ask connect(unknown url)") {
+		t.Errorf("on another machine:\n%s", text)
+	}
+	b.tool.opts.Sandbox = fakeSandbox{wide: true}
+	b.all("ask", "npm install") // a person let it out of the sandbox
+	b.tool.opts.Sandbox = nil
+	b.all("ask", "npm install")
 }
 
 func TestHeldOnAStage(t *testing.T) {
@@ -128,8 +144,73 @@ func TestAHostIsAskedWithItsCommand(t *testing.T) {
 	if len(j.Open) != 2 || p.Acts[1].String() != "connect(git.example:443)" || !p.Acts[1].Later {
 		t.Fatalf("open are %v of %v", j.Open, p.Acts)
 	}
-	judged := &judging{acts: p.Acts}
-	if got := judged.answered().acts[1]; got.Later || !p.Acts[1].Later {
-		t.Error("what a person approved with the call is still to be asked")
+}
+
+// While a command runs, a host that was approved with it is not asked again, and one that was
+// left for later is.
+func TestAHostIsAskedOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		rules []Rule
+		want  string
+	}{
+		"approved":    {nil, "shell(git push), connect(other.example:443)"},
+		"not asked":   {allow("git push"), "connect(git.example:443), connect(other.example:443)"},
+		"all of them": {allow("git"), "connect(git.example:443), connect(other.example:443)"},
+	} {
+		b := benchOf(t, Config{Rules: c.rules, Network: hosts.Policy{On: true, Staged: true}}, false)
+		b.git("remote", "add", "origin", "https://git.example/x")
+		b.tool.opts.Sandbox = fakeSandbox{}
+		b.tool.opts.Run = func(ctx context.Context, c Command) (Result, error) {
+			for _, host := range []string{"git.example:443", "other.example:443"} {
+				c.Judge(ctx, wire.Act{Kind: wire.Connect, Path: host, Dir: b.dir}, func() func() { return func() {} })
+			}
+			return Result{}, nil
+		}
+		approver := approvaltest.Script(approvaltest.Yes, approvaltest.Yes, approvaltest.Yes)
+		g, err := tool.Guard(approval.Config{Approver: approver}, b.tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		if r := tool.Call(t.Context(), g, approval.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"git push"}`)}); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		var asked []string
+		for _, r := range approver.Asked() {
+			asked = append(asked, r.Acts[0].String())
+		}
+		if got := strings.Join(asked, ", "); got != c.want {
+			t.Errorf("%s: asked about %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Whoever approved a connection to a host that was not known has approved the one that the
+// settings name by then, where nothing else judges it.
+func TestAHostThatSettingsNameLater(t *testing.T) {
+	for _, staged := range []bool{false, true} {
+		b := benchOf(t, Config{Network: hosts.Policy{On: true, Staged: staged}}, false)
+		b.tool.opts.Sandbox = fakeSandbox{}
+		b.tool.opts.Run = func(ctx context.Context, c Command) (Result, error) {
+			b.git("remote", "add", "origin", "https://late.example/x")
+			program := b.tool.opts.World(b.dir).Program("git")
+			answer := c.Judge(ctx, wire.Act{Kind: wire.Start, Argv: []string{"git", "push"}, Path: program, Dir: b.dir, Input: wire.Empty}, func() func() { return func() {} })
+			if answer.Verdict != wire.Go {
+				t.Errorf("git push may not start: %s", answer.Why)
+			}
+			return Result{}, nil
+		}
+		approver := approvaltest.Script(approvaltest.Yes)
+		g, err := tool.Guard(approval.Config{Approver: approver}, b.tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		if r := tool.Call(t.Context(), g, approval.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"git push"}`)}); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		if asked := approver.Asked(); len(asked) != 1 {
+			t.Errorf("on a stage %v: asked %d times, want once", staged, len(asked))
+		}
 	}
 }

@@ -24,6 +24,9 @@ func (r *running) coversAct(j *judging, i int) bool {
 		return false // a caller's word, which this tool knows nothing of
 	}
 	a := &j.acts[i]
+	if a.Later {
+		return true // it is judged when it happens, as a connection on a stage is
+	}
 	part := slices.Index(j.act, i+1)
 	if part < 0 {
 		return false
@@ -34,6 +37,8 @@ func (r *running) coversAct(j *judging, i int) bool {
 	}
 	switch {
 	case p.Kind == analysis.Unknown || a.Opaque || a.Target.Unknown:
+		return r.coversUnknown(j, p, a)
+	case p.Kind == analysis.Connects && p.Settled: // by settings that were not there yet
 		return r.coversUnknown(j, p, a)
 	case p.Kind == analysis.Runs:
 		return r.coversWords(j, p, a, func(int) bool { return true })
