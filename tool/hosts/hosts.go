@@ -59,7 +59,7 @@ func (p Policy) verdict(t approval.Target, tls bool) (approval.Verdict, string) 
 	case !p.On && len(p.Allow) == 0:
 		return approval.Block, "the network is off" + p.at() + "; sandbox.network turns it on"
 	case t.Unknown:
-		return approval.Ask, "its host is unknown before it runs; a rule that spells the command, such as allow shell(npm install), allows its connections too"
+		return approval.Ask, "its host is unknown before it runs; name the host in the command"
 	case tls && t.URL.Port == "443" && p.lists(t.URL.Host):
 		return approval.Free, "the host is listed" + p.at()
 	case p.lists(t.URL.Host):
