@@ -120,6 +120,9 @@ type Act struct {
 	// Prefix is how many leading words make a command worth remembering
 	// (`git push`: 2). 0 means that no prefix is offered.
 	Prefix int `json:"prefix,omitempty"`
+	// Domain is *.NAME, the hosts that a yes to a connection may be remembered for besides the
+	// host itself; empty if none are offered.
+	Domain string `json:"domain,omitempty"`
 	// Project is the absolute path of the project whose own code the act runs, see
 	// [ProjectCode]; empty if it runs none.
 	Project string `json:"project,omitempty"`

@@ -186,7 +186,7 @@ func (d *Decision) validateRemember(r *Request) error {
 		return fmt.Errorf("%w: a lifetime of %v", ErrInvalidDecision, m.For)
 	}
 	switch m.Reach {
-	case "", Exact, Prefix, Project, Tool:
+	case "", Exact, Prefix, Project, DomainReach, Tool:
 		return nil
 	}
 	return fmt.Errorf("%w: unknown reach %q", ErrInvalidDecision, string(m.Reach))

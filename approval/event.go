@@ -30,6 +30,10 @@ const (
 	// Tripped reports that the operating system seems to have refused something to a call
 	// that its judgement did not foresee and its sandbox would otherwise allow; Why says what.
 	Tripped EventKind = "tripped"
+	// Connected reports a connection of a call that ended or was refused: Host and Port say to
+	// where, State and Basis by what it was let through, and Error why it was refused or
+	// failed. A process that outlives its call may have it after the end.
+	Connected EventKind = "connected"
 )
 
 // An Event is what happened to a call, ready for an audit log. Unless a recorder
@@ -72,8 +76,15 @@ type Event struct {
 	// Requested and Decided are when the person was asked and answered.
 	Requested time.Time `json:"requested,omitzero"`
 	Decided   time.Time `json:"decided,omitzero"`
-	// Duration is how long the call ran; only for ended.
+	// Duration is how long the call ran; only for ended and connected.
 	Duration time.Duration `json:"duration,omitempty"`
+	// Host and Port are where a connection went, Program what made it, and Sent and Received
+	// the bytes to and from there; only for connected, whose Duration is that of the connection.
+	Host     string `json:"host,omitempty"`
+	Port     string `json:"port,omitempty"`
+	Program  string `json:"program,omitempty"`
+	Sent     int64  `json:"sent,omitempty"`
+	Received int64  `json:"received,omitempty"`
 	// Ran are the programs that the call started, as far as they were kept; only for ended.
 	Ran []string `json:"ran,omitempty"`
 	// Error is why the call failed, redacted.

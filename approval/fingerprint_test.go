@@ -4,9 +4,10 @@ import (
 	"context"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	. "github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
-	"pgregory.net/rapid"
 )
 
 // fingerprintOf returns what an answer to the call would be bound to.

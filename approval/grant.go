@@ -17,6 +17,8 @@ const (
 	Tool   Reach = "tool"   // every act of this name
 	// Project is all code of this project: see [ProjectCode].
 	Project Reach = "project"
+	// DomainReach is every host of the domain of a connection, on its port: see [Act.Domain].
+	DomainReach Reach = "domain"
 )
 
 // A Grant is an answer that is kept for a session. It names one act and
@@ -92,6 +94,8 @@ func (g *Grant) covers(act *Act) bool {
 	switch g.Reach {
 	case Tool:
 		return !act.ByName
+	case DomainReach:
+		return g.Act.sameDomain(act)
 	case Prefix:
 		return (g.Act.ByName || !act.ByName) && g.Act.within(act)
 	}
@@ -125,6 +129,8 @@ func (g *Grant) meets(act *Act) Meets {
 		return possibly(act.Opaque || act.Target.Unknown)
 	case act.Target.Kind == Words && g.Act.Target.Kind == Words:
 		return max(g.wordsPattern().meets(&act.Target), possibly(act.Target.Unknown))
+	case g.Reach == DomainReach && g.Act.sameDomain(act):
+		return Yes
 	case g.Reach == Prefix && g.Act.near(act), g.Act.Target.same(act.Target), g.Act.sharesPath(act):
 		return Yes
 	}
@@ -165,6 +171,14 @@ func (a *Act) within(act *Act) bool {
 		return u.Method == v.Method && u.Scheme == v.Scheme && u.Host == v.Host && u.Port == v.Port
 	}
 	return false
+}
+
+// sameDomain reports whether act is a connection to a host of the domain of a, on the same
+// port.
+func (a *Act) sameDomain(act *Act) bool {
+	u, v := &a.Target.URL, &act.Target.URL
+	return a.Domain != "" && !act.Target.Unknown && act.Target.Kind == URL && v.Scheme == "" && u.Port == v.Port &&
+		urlPattern{host: a.Domain}.hostMatches(v.Host)
 }
 
 // near is within for denials: one spelling in one spelling of the folder is

@@ -29,9 +29,12 @@ func offers(call *Call, acts []Act, open []int) []Offer {
 	if len(open) > maxOffered {
 		return nil
 	}
-	for _, reach := range []Reach{Exact, Prefix, Project, Tool} {
+	for _, reach := range []Reach{Exact, Prefix, Project, DomainReach, Tool} {
 		o := Offer{Reach: reach}
 		own := reach == Exact
+		if reach == DomainReach && slices.ContainsFunc(open, func(i int) bool { return acts[i].Domain == "" }) {
+			continue // a question about more than hosts
+		}
 		for _, i := range open {
 			if follows(acts, open, i) {
 				o.Acts = append(o.Acts, i)
@@ -140,6 +143,8 @@ func (a *Act) reachable(reach Reach) bool {
 	switch reach {
 	case Project:
 		return a.plainProjectCode()
+	case DomainReach:
+		return a.Name == Connect && a.Domain != "" && a.Target.URL.Port != ""
 	case Tool:
 		return a.Target.Kind != Words && !a.ByName
 	case Prefix:
@@ -181,6 +186,11 @@ func (a *Act) reachText(reach Reach) string {
 		}
 		return "= " + joinWords(t.Words)
 	case URL:
+		if reach == DomainReach && a.Domain != "" {
+			u := t.URL
+			u.Host = a.Domain
+			return u.String()
+		}
 		if reach == Prefix && t.URL.Scheme != "" {
 			u := t.URL
 			u.Path, u.Query = "/**", ""

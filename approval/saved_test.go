@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/assent-dev/assent/approval"
 	"github.com/google/go-cmp/cmp"
+
+	. "github.com/assent-dev/assent/approval"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -20,7 +20,7 @@ func (p Profile) Hash() [sha256.Size]byte {
 			list[i].Source = ""
 		}
 	}
-	p.GitSource, p.Network.Source = "", ""
+	p.GitSource, p.Network.Source, p.Network.Lines = "", "", nil
 	data, err := json.Marshal(p)
 	if err != nil {
 		panic("sandbox: a profile of plain values has no JSON: " + err.Error())

@@ -45,19 +45,6 @@ func (p *Profile) addRoot(r Root, mode Mode, guarded bool) {
 	p.Roots = append(p.Roots, r)
 }
 
-func (n Network) intersect(o Network) Network {
-	switch {
-	case n.On && o.On:
-		return n
-	case n.On:
-		return o
-	case o.On:
-		return n
-	}
-	n.Domains = slices.DeleteFunc(slices.Clone(n.Domains), func(d string) bool { return !slices.Contains(o.Domains, d) })
-	return n
-}
-
 func (e Env) intersect(o Env) Env {
 	out := Env{Set: maps.Clone(e.Set)}
 	for _, name := range e.Pass {

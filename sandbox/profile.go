@@ -90,20 +90,6 @@ type Profile struct {
 	Wall Wall `json:"wall,omitzero"`
 }
 
-// Network is what a process may reach besides files.
-type Network struct {
-	// On shares the host's network. Otherwise a process has a loopback of its own, or no
-	// network at all.
-	On bool `json:"on"`
-	// ByName says that each connection is decided about when it is made, by the name of its
-	// host: see package stage. A runner that is not started on a stage gives no network then.
-	ByName bool `json:"by_name,omitempty"`
-	// Domains are the hosts that are free, and Deny those that are refused.
-	Domains []string `json:"domains,omitempty"`
-	Deny    []string `json:"deny,omitempty"`
-	Source  string   `json:"source,omitempty"`
-}
-
 // Env is the environment of a process: nothing but this.
 type Env struct {
 	// Pass are the names of variables whose values are taken over from the caller.
@@ -224,8 +210,8 @@ func (p Profile) Sorted() Profile {
 	if len(p.Env.Set) == 0 {
 		p.Env.Set = nil
 	}
-	p.Network.Domains = unique(p.Network.Domains)
-	if p.Network.On {
+	p.Network.Domains, p.Network.Deny = unique(p.Network.Domains), unique(p.Network.Deny)
+	if p.Network.On && !p.Network.ByName {
 		p.Network.Domains = nil // all of them
 	}
 	return p

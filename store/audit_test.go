@@ -326,15 +326,33 @@ func TestStats(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for i, state := range []approval.State{approval.FreeToRun, approval.AutoApproved, approval.Blocked} {
+		e := eventOf(10 + i)
+		e.Kind, e.State, e.Host, e.Port, e.Sent, e.Received, e.Stage = approval.Connected, state, "a.example", "443", 10, 300, approval.StageCompleted
+		if state == approval.AutoApproved {
+			e.Rule = "r0"
+		}
+		if state == approval.Blocked {
+			e.Stage, e.Sent, e.Received = approval.StageBlocked, 0, 0
+		}
+		if err := s.Record(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for r, err := range s.Records(t.Context(), approval.RecordFilter{Last: 1}) {
+		if err != nil || r.Kind != approval.Connected || r.Host != "a.example" || r.Port != "443" || r.Unended {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
 	got, err := s.Stats(t.Context(), approval.RecordFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	text, _ := json.Marshal(got)
-	want := `{"calls":6,"prompts":3,"unended":1,"unexpected":1,"tripped":2,"sessions":[{"session":"a","calls":3,"prompts":2},{"session":"b","calls":3,"prompts":1}],` +
+	want := `{"calls":6,"prompts":3,"unended":1,"unexpected":1,"tripped":2,"connections":3,"refused":1,"sent":20,"received":600,"sessions":[{"session":"a","calls":3,"prompts":2},{"session":"b","calls":3,"prompts":1}],` +
 		`"answers":[{"state":"approved","via":"terminal","calls":3,"asked":3},{"state":"auto-approved","via":"rule","calls":3,"asked":0}],` +
 		`"slowest":[{"seq":3,"session":"a","tool":"send","state":"approved","waited":3000000000},{"seq":2,"session":"b","tool":"send","state":"approved","waited":2000000000},{"seq":1,"session":"a","tool":"send","state":"approved","waited":1000000000}],` +
-		`"rules":[{"id":"r0","calls":3}],"idle":[{"id":"r1","pattern":"tool1","type":"allow","scope":"tool","enabled":true}],` +
+		`"rules":[{"id":"r0","calls":4}],"idle":[{"id":"r1","pattern":"tool1","type":"allow","scope":"tool","enabled":true}],` +
 		`"days":[{"day":"2026-01-02","calls":6,"prompts":3}]}`
 	if string(text) != want {
 		t.Errorf("stats\n%s\nwant\n%s", text, want)

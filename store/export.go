@@ -57,6 +57,7 @@ var csvHeader = []string{
 	"seq", "at", "kind", "session", "workers", "call", "request", "connector", "tool", "acts", "state", "stage",
 	"rule", "grant", "basis", "user", "host", "via", "remembered", "why", "note", "error", "requested", "decided",
 	"duration_ms", "arguments", "arguments_digest", "fingerprint", "unended", "hash",
+	"remote_host", "remote_port", "program", "sent", "received",
 }
 
 func csvRow(r *approval.Record) []string {
@@ -66,6 +67,7 @@ func csvRow(r *approval.Record) []string {
 		r.Rule, r.Grant, r.Basis, r.By.User, r.By.Host, string(r.By.Via), string(r.Remembered), r.Why, r.Note, r.Error,
 		csvTime(r.Requested), csvTime(r.Decided), strconv.FormatFloat(r.Duration.Seconds()*1000, 'f', -1, 64),
 		string(r.Arguments), r.ArgumentsDigest.String(), r.Fingerprint.String(), strconv.FormatBool(r.Unended), r.Hash.String(),
+		r.Event.Host, r.Port, r.Program, strconv.FormatInt(r.Sent, 10), strconv.FormatInt(r.Received, 10),
 	}
 	for i, cell := range row {
 		row[i] = harmless(cell)

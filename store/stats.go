@@ -17,6 +17,12 @@ type Stats struct {
 	// Tripped what the system seems to have refused them besides.
 	Unexpected int64 `json:"unexpected"`
 	Tripped    int64 `json:"tripped"`
+	// Connections counts those of calls that ran, Refused those among them that were not let
+	// through, Sent and Received the bytes to and from hosts.
+	Connections int64 `json:"connections"`
+	Refused     int64 `json:"refused"`
+	Sent        int64 `json:"sent"`
+	Received    int64 `json:"received"`
 
 	Sessions []SessionStats  `json:"sessions"` // most prompts first
 	Answers  []AnswerStats   `json:"answers"`  // most first
@@ -87,6 +93,9 @@ func (s *Store) Stats(ctx context.Context, f approval.RecordFilter) (out Stats, 
 		c.one("SELECT count(*) FROM events JOIN running USING (seq) WHERE "+condition, &out.Unended)
 		c.one("SELECT count(*) FILTER (WHERE kind = 'unexpected'), count(*) FILTER (WHERE kind = 'tripped') FROM events WHERE "+condition,
 			&out.Unexpected, &out.Tripped)
+		c.one("SELECT count(*), count(*) FILTER (WHERE stage NOT IN ('completed', 'failed')),"+
+			" coalesce(sum(json_extract(CAST(body AS TEXT), '$.sent')), 0), coalesce(sum(json_extract(CAST(body AS TEXT), '$.received')), 0)"+
+			" FROM events WHERE kind = 'connected' AND "+condition, &out.Connections, &out.Refused, &out.Sent, &out.Received)
 		var session SessionStats
 		c.each("SELECT session, count(*), count(*) FILTER (WHERE waited >= 0) AS asked"+from+"GROUP BY session ORDER BY asked DESC, count(*) DESC, session LIMIT ?",
 			func() { out.Sessions = append(out.Sessions, session) }, &session.Session, &session.Calls, &session.Prompts)
@@ -98,7 +107,7 @@ func (s *Store) Stats(ctx context.Context, f approval.RecordFilter) (out Stats, 
 			func() { out.Slowest = append(out.Slowest, slow) }, &slow.Seq, &slow.Session, &slow.Tool, &slow.State, &slow.Waited)
 		var rule RuleStats
 		var used []RuleStats
-		c.all("SELECT rule, count(*) AS n"+from+"AND rule != '' GROUP BY rule ORDER BY n DESC, rule",
+		c.all("SELECT rule, count(*) AS n FROM events WHERE kind IN ('ended', 'connected') AND "+condition+" AND rule != '' GROUP BY rule ORDER BY n DESC, rule",
 			func() { used = append(used, rule) }, &rule.ID, &rule.Calls)
 		out.Rules = used[:min(len(used), maxListed)]
 		var day DayStats

@@ -11,7 +11,9 @@ import (
 // A Gate is an [approval.Gate] in front of a set of tools.
 type Gate struct {
 	*approval.Gate
-	set *Set
+	set   *Set
+	newID func() string
+	late  lateParts
 }
 
 // Guard puts a gate in front of the tools: [NewSet] and [NewGate] in one step.
@@ -40,7 +42,7 @@ func NewGate(set *Set, cfg approval.Config) (*Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Gate{Gate: g, set: set}, nil
+	return &Gate{Gate: g, set: set, newID: cfg.NewID}, nil
 }
 
 // Specs returns the definitions of the tools, in order, for the model.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/assent-dev/assent/approval"
@@ -18,6 +19,9 @@ type running struct {
 	exec  *approval.Execution
 	call  approval.Call
 	parts atomic.Int64 // further calls that were put to the gate as parts of it
+
+	connect sync.Once
+	conns   *Connections
 }
 
 // withRunning returns the context of a call that runs.
@@ -28,6 +32,12 @@ func withRunning(ctx context.Context, g *Gate, x *approval.Execution, o approval
 func runningIn(ctx context.Context) *running {
 	r, _ := ctx.Value(runningKey{}).(*running)
 	return r
+}
+
+// Running returns a context that ends with the first and belongs to the call that runs in the
+// second: for what a process of the call wants from outside.
+func Running(ctx, call context.Context) context.Context {
+	return context.WithValue(ctx, runningKey{}, runningIn(call))
 }
 
 // ReportConfined records, for the call that runs in this context, what a sandbox refused to
@@ -71,12 +81,6 @@ func Basis(ctx context.Context) string {
 		return r.exec.Basis()
 	}
 	return ""
-}
-
-// Approved reports whether a person approved the call that runs in this context.
-func Approved(ctx context.Context) bool {
-	r := runningIn(ctx)
-	return r != nil && r.exec.Approved()
 }
 
 // Session returns the session of the call that runs in this context; empty without one.

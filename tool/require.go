@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Approval says how a call is put to a person, from its arguments. Every field

@@ -12,8 +12,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/assent-dev/assent/approval"
 )
 
 // A Set is the tools that an agent may call, each under a name of its own. It
@@ -169,6 +170,9 @@ func (s *Set) prepareSafely(ctx context.Context, call approval.Call) (a Action, 
 }
 
 func (s *Set) prepare(ctx context.Context, call approval.Call) (Action, approval.Proposal, error) {
+	if c := connectingIn(ctx, &call); c != nil {
+		return c.prepare(call)
+	}
 	state, err := s.state(call.Connector, call.Tool)
 	if err != nil {
 		return Action{}, approval.Proposal{}, err

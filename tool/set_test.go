@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
-	"github.com/google/go-cmp/cmp"
 )
 
 func withSpec(s tool.Spec) tool.Tool { return &probe{spec: func() tool.Spec { return s }} }

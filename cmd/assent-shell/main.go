@@ -1,7 +1,8 @@
 // Command assent-shell runs a judged command inside its sandbox. assent starts it, and talks
 // to it over its standard input; it is not for people. It is a program of its own because it
 // starts with each command, and a small program starts faster. So does what cleans up after an
-// assent that was killed, which is this program with the word sweep.
+// assent that was killed, which is this program with the word sweep, and what makes a network
+// for a command, which is this program with the word stage.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"os"
 
 	"github.com/assent-dev/assent/sandbox/bwrap"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool/shell/inside"
 )
 
@@ -19,6 +21,9 @@ func main() {
 			os.Exit(inside.StatusFailed)
 		}
 		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "stage" {
+		os.Exit(stage.Main(os.Args[2:]))
 	}
 	os.Exit(inside.Main(os.Args[1:], os.Stderr))
 }

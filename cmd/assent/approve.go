@@ -21,7 +21,7 @@ type answerFlags struct {
 	keeper
 	note            string
 	session, always bool
-	code            bool
+	code, domain    bool
 	args, expect    string
 }
 
@@ -59,7 +59,9 @@ func (f *answerFlags) command(c *cobra.Command, answer func(r *approval.Request,
 	c.Flags().BoolVar(&f.session, "session", false, "keep the answer for the session, for exactly these acts")
 	c.Flags().BoolVar(&f.always, "always", false, "keep the answer as a rule, for exactly these acts")
 	c.Flags().BoolVar(&f.code, "project-code", false, "with --session or --always: keep it for all code of this project (tests, builds, scripts)")
+	c.Flags().BoolVar(&f.domain, "domain", false, "with --session or --always: keep it for all hosts of the domain, on the same port")
 	c.MarkFlagsMutuallyExclusive("session", "always")
+	c.MarkFlagsMutuallyExclusive("project-code", "domain")
 	return c
 }
 
@@ -105,6 +107,12 @@ func (f *answerFlags) answer(c *cobra.Command, id string, answer func(*approval.
 		}
 		d.Remember.Reach = approval.Project
 	}
+	if f.domain {
+		if !slices.ContainsFunc(r.Offers, func(o approval.Offer) bool { return o.Reach == approval.DomainReach }) {
+			return fmt.Errorf("%s is not about one host of a domain alone; leave --domain out", r.ID)
+		}
+		d.Remember.Reach = approval.DomainReach
+	}
 	if err := s.Answer(c.Context(), d); err != nil {
 		return err
 	}
@@ -119,6 +127,8 @@ func (f *answerFlags) check(c *cobra.Command) error {
 		return misused(c, "--args is no JSON")
 	case f.code && !f.session && !f.always:
 		return misused(c, "--project-code goes with --session or --always")
+	case f.domain && !f.session && !f.always:
+		return misused(c, "--domain goes with --session or --always")
 	case f.expect != "" && f.args == "":
 		return misused(c, "--expect goes with --args")
 	}

@@ -26,7 +26,7 @@ type connections struct {
 // is no reason for a run to end.
 func (d *desk) connect(ctx context.Context, of []config.Connector) (c *connections, err error) {
 	c = &connections{}
-	c.Connections, err = d.Base.Connect(ctx, of, open.Servers{Options: func(o connector.Options) connector.Options {
+	c.Connections, err = d.Base.Connect(ctx, of, open.Servers{Gate: d.gateConfig(d.Rules), Options: func(o connector.Options) connector.Options {
 		o.Report = c.happened
 		return o
 	}})

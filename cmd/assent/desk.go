@@ -58,7 +58,7 @@ func openDesk(ctx context.Context, s *setup.Setup, order open.Order, timeout tim
 
 // saySandbox tells once, at the start, what is missing of the sandbox.
 func (d *desk) saySandbox(w io.Writer) {
-	if text := d.Sandbox.Footer(); text != "" {
+	if text := d.Sandbox.Notice(); text != "" {
 		fmt.Fprintf(w, "assent: %s 'assent sandbox doctor' says more.\n", text)
 	}
 }
@@ -66,9 +66,7 @@ func (d *desk) saySandbox(w io.Writer) {
 // gate puts a gate in front of the tools of one worker. All gates of a desk ask the same
 // people, keep grants in the same session and records in the same log.
 func (d *desk) gate(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-	cfg := d.Gate(policy)
-	cfg.Approver, cfg.Recorder = d.approver, d.ties.Recorder(d.shown)
-	g, err := tool.Guard(cfg, tools...)
+	g, err := tool.Guard(d.gateConfig(policy), tools...)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +74,12 @@ func (d *desk) gate(chain []string, policy *approval.RuleSet, tools []tool.Tool)
 	defer d.mu.Unlock()
 	d.gates[chainKey(chain)] = g
 	return g, nil
+}
+
+func (d *desk) gateConfig(policy *approval.RuleSet) approval.Config {
+	cfg := d.Gate(policy)
+	cfg.Approver, cfg.Recorder = d.approver, d.ties.Recorder(d.shown)
+	return cfg
 }
 
 func chainKey(chain []string) string { return strings.Join(chain, "\x00") }

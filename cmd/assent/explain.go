@@ -277,6 +277,12 @@ func printAnswer(w io.Writer, a explain.Answer) error {
 			fmt.Fprintf(&b, "  %s\n", present.SafeLine(line))
 		}
 	}
+	if len(a.Hosts) > 0 {
+		b.WriteString("\nHosts:\n")
+		for _, h := range a.Hosts {
+			fmt.Fprintf(&b, "  %-7s %s (%s)\n", h.Word, present.SafeLine(h.Hosts), present.SafeLine(h.Source))
+		}
+	}
 	if a.Undo != "" {
 		fmt.Fprintf(&b, "Undo: %s.\n", present.SafeLine(a.Undo))
 	}

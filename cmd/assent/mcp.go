@@ -195,7 +195,7 @@ func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string))
 	if err != nil {
 		return nil, err
 	}
-	if text := k.Sandbox.Footer(); text != "" {
+	if text := k.Sandbox.Notice(); text != "" {
 		report(text + " 'assent sandbox doctor' says more.")
 	}
 	for _, c := range k.foreign.All {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +63,7 @@ func (f *mcpFlags) open(c *cobra.Command, args []string) (k *counter, err error)
 	if err := k.openTools(f.tools); err != nil {
 		return nil, err
 	}
-	return k, k.connect(c.Context(), chosen, open.Servers{Pass: f.env, Named: f.name != ""})
+	return k, k.connect(c.Context(), chosen, open.Servers{Pass: f.env, Named: f.name != ""}, f.askTimeout)
 }
 
 // choose picks the connectors that are named, all if none is, or makes one of a command. Its
@@ -123,11 +124,13 @@ func (k *counter) configure(tools ...tool.Tool) ([]tool.Tool, error) {
 }
 
 // connect starts the connectors. What happens to them is told to the gateway.
-func (k *counter) connect(ctx context.Context, chosen []config.Connector, as open.Servers) (err error) {
+func (k *counter) connect(ctx context.Context, chosen []config.Connector, as open.Servers, timeout time.Duration) (err error) {
 	as.Taken, as.Options = []string{}, k.ear.Listen // a name that is not offered is nobody's
 	for _, t := range k.tools {
 		as.Taken = append(as.Taken, t.Spec().Name)
 	}
+	as.Gate = k.Gate(k.Rules)
+	as.Gate.Recorder, as.Gate.Approver = k.Store, limited(notified(approval.Queue(k.Store), k.Person), timeout)
 	k.foreign, err = k.Base.Connect(ctx, chosen, as)
 	if err == nil {
 		k.closers = append(k.closers, k.foreign.Close)

@@ -38,6 +38,11 @@ func (p *progress) RecordFull(ctx context.Context, e approval.Event) error {
 	switch {
 	case e.Kind == approval.Confined, e.Kind == approval.Unexpected, e.Kind == approval.Tripped:
 		p.status.Aside(func() { fmt.Fprintf(os.Stderr, "assent: %s\n", present.SafeLine(e.Why)) })
+	case e.Kind == approval.Connected && e.Error != "" && !e.State.Runs():
+		p.status.Aside(func() {
+			fmt.Fprintf(os.Stderr, "assent: connection to %s refused: %s\n", present.SafeLine(e.Host+":"+e.Port), present.SafeLine(e.Error))
+		})
+	case e.Kind == approval.Connected:
 	case strings.HasPrefix(e.CallID, p.call+".") && p.call != "": // a part of the call that runs
 	case e.Kind == approval.Started:
 		p.task.Done() // of a call that is judged again there is no end

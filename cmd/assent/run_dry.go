@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -86,9 +87,7 @@ func needs(m *crew.Member, s tool.Spec, missing []roots.Root) string {
 	case approval.Shell:
 		return shellNeeds(policy)
 	case approval.HTTPRequest:
-		if len(policy.OS.Network.Domains) > 0 {
-			return "free: " + strings.Join(policy.OS.Network.Domains, ", ") + "; otherwise asks"
-		}
+		return hostNeeds(policy)
 	case approval.WorkerCall:
 		return "asks: " + strings.Join(m.Worker.AllowWorkers, ", ")
 	case "list_workers":
@@ -156,6 +155,29 @@ func rootNeeds(m *crew.Member, a roots.Access, missing []roots.Root) string {
 	}
 	if len(parts) == 0 {
 		return "never: there is no folder"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// hostNeeds says which hosts are denied, free and asked.
+func hostNeeds(p *config.Policy) string {
+	by := map[string][]string{}
+	for _, w := range p.Shell.Network.Words(p.Rules.Rules()) {
+		by[w.Word] = append(by[w.Word], w.Hosts)
+	}
+	var parts []string
+	for word, is := range map[string]string{hosts.DeniedWord: "never", hosts.FreeWord: "free"} {
+		if len(by[word]) > 0 {
+			parts = append(parts, is+": "+strings.Join(by[word], ", "))
+		}
+	}
+	slices.Sort(parts)
+	switch {
+	case len(by[hosts.AskedWord]) == 0:
+	case len(parts) == 0:
+		return "asks"
+	default:
+		parts = append(parts, "otherwise asks")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -11,17 +11,18 @@ import (
 	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/sandbox/landlock"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/shell/inside"
 )
 
 // sandboxInnerCmd is this program as a helper of itself. It is not for people.
 func sandboxInnerCmd() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:    "inner WORK",
 		Short:  "Work for another assent, inside or beside its sandbox",
 		Hidden: true,
-		Args:   cobra.RangeArgs(1, 2),
+		Args:   cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch args[0] {
 			case detect.WordServe:
@@ -33,6 +34,8 @@ func sandboxInnerCmd() *cobra.Command {
 				return server.Serve(os.Stdin, os.Stdout)
 			case open.WordShell:
 				os.Exit(inside.Main(args[1:], os.Stderr))
+			case detect.WordStage:
+				os.Exit(stage.Main(args[1:]))
 			case detect.WordSweep:
 				return bwrap.Sweep(os.Stdin)
 			case detect.WordLandlock:
@@ -41,4 +44,6 @@ func sandboxInnerCmd() *cobra.Command {
 			return usageError{what: fmt.Sprintf("there is no work called %q", args[0]), help: "assent sandbox --help"}
 		},
 	}
+	c.Flags().SetInterspersed(false) // what follows may be another program's
+	return c
 }

@@ -6,17 +6,25 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/network"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/detect"
+	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/tool"
 )
 
 type sandboxRunFlags struct {
 	policyFlags
 	timeout time.Duration
+	ask     bool
 }
 
 func sandboxRunCmd() *cobra.Command {
@@ -26,8 +34,11 @@ func sandboxRunCmd() *cobra.Command {
 		Short: "Run a command in the sandbox of a policy",
 		Long: "run starts the command in this folder, under the profile that 'assent sandbox show' prints,\n" +
 			"and ends with its exit status; 125 if the sandbox or the policy failed, 4 if the policy\n" +
-			"requires a sandbox and there is none. Nobody is asked. A project's policy that is not named\n" +
-			"must be trusted: see 'assent trust'.",
+			"requires a sandbox and there is none. A project's policy that is not named must be trusted:\n" +
+			"see 'assent trust'.\n\n" +
+			"Nobody is asked, unless --ask is given: then each connection of the command is decided about\n" +
+			"by the name of its host, with the policy's list, rules and grants, and what nothing answers\n" +
+			"is asked at the terminal and in the inbox, and recorded.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			err := flags.run(c, args)
@@ -40,6 +51,7 @@ func sandboxRunCmd() *cobra.Command {
 	}
 	c.Flags().SetInterspersed(false)
 	flags.register(c)
+	c.Flags().BoolVar(&flags.ask, "ask", false, "ask about hosts that the command connects to")
 	c.Flags().DurationVar(&flags.timeout, "timeout", 0, "end the command after this time")
 	return c
 }
@@ -56,7 +68,9 @@ func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) (err error) {
 		// Whoever wrote the project wrote it, and it says what a command may reach.
 		return fmt.Errorf("nothing was run: %s is not trusted; 'assent trust' shows what it would allow and asks, or name it with -c", s.File.Path)
 	}
-	base, err := open.Open(c.Context(), s, open.Order{Use: open.Look, NoTools: true})
+	ctx, stop := context.WithCancelCause(c.Context())
+	defer stop(nil)
+	base, desk, err := f.open(ctx, s, stop)
 	if err != nil {
 		return err
 	}
@@ -67,7 +81,7 @@ func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) (err error) {
 	}
 	profile := derived.Profile
 	profile.Limits.Time = f.timeout
-	found, err := base.Sandboxed(c.Context(), profile)
+	found, err := base.Sandboxed(ctx, profile, f.ask)
 	if err != nil {
 		return err
 	}
@@ -79,14 +93,66 @@ func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) (err error) {
 	if err != nil {
 		return err
 	}
-	exit, err := sandbox.Run(c.Context(), found.Runner, sandbox.Command{
+	run := found.Runner
+	if f.ask {
+		var of *tool.Connections
+		if run, of, err = asking(base, desk, found, argv, &profile); err != nil {
+			return err
+		}
+		defer func() {
+			for _, line := range of.Refused() {
+				fmt.Fprintln(c.ErrOrStderr(), "assent:", shownText(line))
+			}
+		}()
+	}
+	exit, err := sandbox.Run(ctx, run, sandbox.Command{
 		Argv: argv, Dir: dir, Env: profile.Env.Values(os.LookupEnv),
 		Stdin: os.Stdin, Stdout: c.OutOrStdout(), Stderr: c.ErrOrStderr(), Profile: profile,
 	})
 	if err != nil {
 		return err
 	}
-	return ended(c.Context(), c.ErrOrStderr(), exit)
+	return ended(ctx, c.ErrOrStderr(), exit)
+}
+
+// open opens what the command needs: with --ask also who answers.
+func (f *sandboxRunFlags) open(ctx context.Context, s *setup.Setup, stop context.CancelCauseFunc) (*open.Base, *desk, error) {
+	if !f.ask {
+		base, err := open.Open(ctx, s, open.Order{Use: open.Look, NoTools: true})
+		return base, nil, err
+	}
+	d, err := openDesk(ctx, s, open.Order{Use: open.Run, NoTools: true}, s.User.AskTimeout, func(d *desk) approval.Approver {
+		if personHere() {
+			return d.terminal(stop)
+		}
+		return approval.Queue(d.Store)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.Base, d, nil
+}
+
+// asking is a runner that puts the connections of the command to a gate.
+func asking(base *open.Base, d *desk, found detect.Found, argv []string, p *sandbox.Profile) (sandbox.Runner, *tool.Connections, error) {
+	through, ok := found.Runner.(stage.Through)
+	switch {
+	case p.Network.Off():
+		return nil, nil, fmt.Errorf("nothing was run: --ask is of no use, because the policy has the network off (sandbox.network)")
+	case found.Stage == nil:
+		return nil, nil, fmt.Errorf("nothing was run: --ask needs a network of the command's own: %w", found.NoStage)
+	case !ok:
+		return nil, nil, fmt.Errorf("nothing was run: --ask needs bubblewrap, and the sandbox is %s", found.Report.Name)
+	}
+	p.Network = p.Network.Staged()
+	gate, err := tool.Guard(d.gateConfig(base.Rules))
+	if err != nil {
+		return nil, nil, err
+	}
+	hosts := base.StagedHosts()
+	of := gate.Connections(approval.Call{Tool: approval.Connect, Session: base.Session})
+	return network.New(through, found.Stage, hosts, network.Dialer{}).
+		For(network.Outside(of, hosts, network.Dialer{}, strings.Join(argv, " "))), of, nil
 }
 
 // ended turns the end of a command into that of this program.

@@ -21,6 +21,7 @@ import (
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
@@ -73,6 +74,8 @@ type profileView struct {
 	Hash    string          `json:"hash"`
 	Require bool            `json:"require_os_sandbox"`
 	Profile sandbox.Profile `json:"profile"`
+	// Hosts are those that are free, asked and denied.
+	Hosts []hosts.Word `json:"hosts"`
 	// Secrets are hidden from commands that nobody was asked about.
 	Secrets []sandbox.Entry `json:"secrets,omitempty"`
 	// Unfinished says why not all denied files are among the masked; empty if they are.
@@ -130,7 +133,7 @@ func newProfileView(base *open.Base) (profileView, error) {
 	p := derived.Profile
 	v := profileView{
 		Hash: fmt.Sprintf("%x", p.Hash()), Require: base.OS.Require, Profile: p,
-		Unfinished: derived.Denied.Unfinished, GateOnly: base.GateOnly(),
+		Unfinished: derived.Denied.Unfinished, GateOnly: base.GateOnly(), Hosts: base.Hosts(),
 	}
 	for _, e := range derived.Denied.Secrets {
 		v.Secrets = append(v.Secrets, sandbox.Entry{Path: e.Path, Source: e.Source + "; a command that a person allows sees it"})
@@ -186,6 +189,9 @@ func (v profileView) print(w io.Writer) error {
 	}
 	row("git", git, orDefault(p.GitSource))
 	row("network", networkWords(p.Network), orDefault(p.Network.Source))
+	for _, h := range v.Hosts {
+		row("host "+h.Word, h.Hosts, h.Source)
+	}
 	row("environment", strings.Join(p.Env.Pass, " "), "passed on")
 	for _, name := range slices.Sorted(maps.Keys(p.Env.Set)) {
 		row("environment", name+"="+p.Env.Set[name], "set")
@@ -214,10 +220,12 @@ func (v profileView) print(w io.Writer) error {
 
 func networkWords(n sandbox.Network) string {
 	switch {
+	case n.ByName:
+		return "by name: each connection of a command is judged when it is made"
 	case n.On:
 		return "on"
 	case len(n.Domains) > 0:
-		return "off for commands; hosts one by one are not held by the sandbox yet: " + strings.Join(n.Domains, " ")
+		return "off for commands: without a network of their own the sandbox cannot tell hosts apart ('assent sandbox doctor' says why)"
 	}
 	return "off"
 }

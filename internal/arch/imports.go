@@ -50,9 +50,10 @@ func isOutside(importPath string) bool {
 	return strings.Contains(host, ".")
 }
 
-// mayUseFolder: a test may also import the package it tests, and the helpers for tests.
+// mayUseFolder: a test may also import the package it tests, the helpers for tests, and what its
+// line names for tests.
 func mayUseFolder(f file, rules line, folder string) bool {
-	if f.test && (folder == f.folder() || slices.Contains(testHelpers, folder)) {
+	if f.test && (folder == f.folder() || slices.Contains(testHelpers, folder) || slices.Contains(rules.tests, folder)) {
 		return true
 	}
 	return rules.allows(folder)

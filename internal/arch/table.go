@@ -8,6 +8,7 @@ const modulePath = "github.com/assent-dev/assent"
 // line says what one package may import besides the standard library.
 type line struct {
 	inside  []string // packages of this module, by folder
+	tests   []string // those that only its tests import
 	outside []string // outside modules
 	pure    bool     // no clock, no files, no network, no log: see pure.go
 }
@@ -29,16 +30,16 @@ var table = map[string]line{
 	"sandbox/prelude":  {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/wall":     {inside: []string{"sandbox"}, outside: []string{system}},
 	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/prelude", "sandbox/seccomp"}, outside: []string{system}},
-	"sandbox/stage":    {inside: []string{"sandbox", "sandbox/host"}, outside: []string{"github.com/google/nftables", "golang.org/x/net", system}},
+	"sandbox/stage":    {inside: []string{"sandbox", "sandbox/host"}, tests: []string{"sandbox/bwrap"}, outside: []string{"golang.org/x/net", system}},
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp", "sandbox/wall"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
 	"sandbox/inner":    {inside: []string{"sandbox"}},
 	"sandbox/explain":  {inside: []string{"sandbox"}, pure: true},
-	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt", "sandbox/wall"}, outside: []string{system}},
+	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/seatbelt", "sandbox/stage", "sandbox/wall"}, outside: []string{system}},
 
-	"tool":           {inside: []string{"approval", "present", "sandbox"}, outside: []string{schemas}},
+	"tool":           {inside: []string{"approval", "present", "sandbox", "tool/hosts"}, outside: []string{schemas}},
 	"tool/roots":     {inside: []string{"approval", "internal/realpath"}},
-	"tool/hosts":     {inside: []string{"approval"}, pure: true},
+	"tool/hosts":     {inside: []string{"approval", "sandbox"}, pure: true},
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs", "tool/shell/wire"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
@@ -76,13 +77,14 @@ var table = map[string]line{
 	"internal/agents/settings":   {inside: []string{"internal/agents"}},
 
 	"internal/realpath": {},
+	"internal/network":  {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}},
 	"internal/snapshot": {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
 	"internal/setup": {inside: []string{
 		"approval", "internal/config", "internal/override", "internal/realpath", "internal/trust", "sandbox", "tool/roots", "tool/shell",
 	}},
 	"internal/setup/open": {inside: []string{
-		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/setup", "internal/snapshot", "internal/toolbox", "present",
-		"sandbox", "sandbox/detect", "sandbox/host", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/roots",
+		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/network", "internal/setup", "internal/snapshot", "internal/toolbox", "present",
+		"sandbox", "sandbox/bwrap", "sandbox/detect", "sandbox/host", "sandbox/stage", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/hosts", "tool/roots",
 	}},
 
 	"internal/trust": {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},
@@ -90,7 +92,7 @@ var table = map[string]line{
 		"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/command", "tool/roots", "tool/shell/programs",
 	}},
 
-	"internal/explain":   {inside: []string{"approval"}},
+	"internal/explain":   {inside: []string{"approval", "tool/hosts"}},
 	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "tool/shell/programs"}},
 	"internal/replay":    {inside: []string{"approval", "present", "internal/config", "internal/explain"}},
 	"internal/suggest":   {inside: []string{"approval", "present", "internal/replay", "internal/rulebook"}},
@@ -99,7 +101,7 @@ var table = map[string]line{
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
 	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox", "sandbox/host"}},
 	"internal/toolbox": {inside: append([]string{
-		"approval", "internal/config", "internal/home", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/wall", "tool", "tool/roots",
+		"approval", "internal/config", "internal/home", "internal/network", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/stage", "sandbox/wall", "tool", "tool/hosts", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/programs", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
 	}, toolsets...), outside: []string{system}},
 	"internal/crew": {
@@ -124,7 +126,7 @@ var table = map[string]line{
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
-	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "tool/shell/inside"}},
+	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/stage", "tool/shell/inside"}},
 	"cmd/assent-hook":  {inside: []string{"approval", "internal/agents/hook", "store"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},

@@ -12,7 +12,7 @@ func TestTableIsWhole(t *testing.T) {
 	lines := maps.Clone(table)
 	lines["examples"] = examples
 	for folder, l := range lines {
-		for _, to := range l.inside {
+		for _, to := range slices.Concat(l.inside, l.tests) {
 			if _, ok := table[to]; !ok && to != everything {
 				t.Errorf("%s has an arrow to %s, which has no line", folder, to)
 			}

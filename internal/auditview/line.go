@@ -1,6 +1,8 @@
 package auditview
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +34,10 @@ func answer(r *approval.Record) string {
 		return "(unexpected)"
 	case r.Kind == approval.Tripped:
 		return "(tripped)"
+	case r.Kind == approval.Connected && r.State.Runs():
+		return "(connected)"
+	case r.Kind == approval.Connected:
+		return "(refused)"
 	case r.Unended:
 		return string(r.State) + " NO END"
 	case r.Kind == approval.Started:
@@ -65,6 +71,8 @@ func basis(e *approval.Event) string {
 	switch {
 	case e.Kind == approval.Confined, e.Kind == approval.Unexpected, e.Kind == approval.Tripped:
 		return e.Why
+	case e.Kind == approval.Connected:
+		return traffic(e)
 	case e.Basis != "":
 		return e.Basis
 	case e.By.User != "" && e.Note != "":
@@ -73,6 +81,22 @@ func basis(e *approval.Event) string {
 		return e.By.String()
 	}
 	return e.Why
+}
+
+// traffic says how much went over a connection, in what time, and by what it was let through or
+// why it was refused.
+func traffic(e *approval.Event) string {
+	var out []string
+	if e.State.Runs() {
+		out = append(out, fmt.Sprintf("%d bytes sent, %d received, %v", e.Sent, e.Received, e.Duration.Round(time.Millisecond)))
+		if by := cmp.Or(e.Basis, who(e)); by != "" {
+			out = append(out, by)
+		}
+	}
+	if e.Error != "" {
+		out = append(out, e.Error)
+	}
+	return strings.Join(out, "; ")
 }
 
 func pad(text string, n int) string {

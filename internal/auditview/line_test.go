@@ -3,6 +3,7 @@ package auditview_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
@@ -24,6 +25,26 @@ func TestLineSaysHowACallEnded(t *testing.T) {
 		change(r)
 		if got := auditview.Line(r); !strings.Contains(got, "  "+want) {
 			t.Errorf("%q does not say %q", got, want)
+		}
+	}
+}
+
+func TestLineOfAConnection(t *testing.T) {
+	for want, e := range map[string]approval.Event{
+		"(connected)       client: connect(a.example:443)  · 10 bytes sent, 2000 received, 1.5s; rule allow connect(a.example:443)": {
+			State: approval.AutoApproved, Basis: "rule allow connect(a.example:443)", Sent: 10, Received: 2000, Duration: 1500 * time.Millisecond},
+		"(connected)       client: connect(a.example:443)  · 0 bytes sent, 0 received, 0s; ann (terminal); connection reset": {
+			State: approval.Approved, By: approval.Who{User: "ann", Via: approval.ViaTerminal}, Error: "connection reset"},
+		"(refused)         client: connect(a.example:443)  · the host is denied": {State: approval.Blocked, Error: "the host is denied"},
+	} {
+		e.Kind, e.Tool, e.Host, e.Port, e.Acts = approval.Connected, "client", "a.example", "443", []string{"connect(a.example:443)"}
+		r := &approval.Record{Event: e}
+		if got := auditview.Line(r); !strings.HasSuffix(got, want) {
+			t.Errorf("%q does not end with %q", got, want)
+		}
+		var story strings.Builder
+		if err := (auditview.Story{Records: []approval.Record{*r}}).Print(&story); err != nil || !strings.Contains(story.String(), "host        a.example\nport        443\nsent") {
+			t.Errorf("%s %v", story.String(), err)
 		}
 	}
 }

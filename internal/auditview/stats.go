@@ -26,6 +26,9 @@ func Stats(w io.Writer, s plot.Style, st store.Stats, rules []approval.Rule) err
 	if st.Tripped > 0 {
 		p.line(fmt.Sprintf("%d times the operating system refused what was not foreseen.", st.Tripped))
 	}
+	if st.Connections > 0 {
+		p.line(fmt.Sprintf("%d connections, %d of them refused; %d bytes sent, %d received.", st.Connections, st.Refused, st.Sent, st.Received))
+	}
 	p.days(st.Days)
 	p.bars("Prompts per session", sessionBars(st.Sessions))
 	p.bars("How prompts were answered", answerBars(st.Answers, func(a store.AnswerStats) int64 { return a.Asked }))

@@ -67,6 +67,13 @@ func (p *page) record(r *approval.Record) {
 	if e.Duration > 0 {
 		p.fact("took", e.Duration.Round(time.Millisecond).String())
 	}
+	if e.Kind == approval.Connected {
+		p.fact("host", e.Host)
+		p.fact("port", e.Port)
+		p.fact("program", e.Program)
+		p.fact("sent", fmt.Sprintf("%d bytes", e.Sent))
+		p.fact("received", fmt.Sprintf("%d bytes", e.Received))
+	}
 	p.fact("error", e.Error)
 	p.fact("session", e.Session)
 	p.fact("workers", strings.Join(e.Workers, " > "))

@@ -27,7 +27,8 @@ var consentKeys = []key{
 }
 
 var networkShape = boolOr(*mapping([]key{
-	{name: "allow", about: "hosts that are free over https, such as docs.example.org or *.example.org; others ask", shape: texts},
+	{name: "allow", about: "hosts that are free: docs.example.org or *.example.org over https on port 443, db.example.org:5432 on that port; others ask", shape: texts},
+	{name: "deny", about: "hosts that are refused, whatever else is said, such as evil.example, *.example.org or db.example.org:22; without allow the network is on, and others ask", shape: texts},
 }))
 
 // pathKeys are those of a root.
@@ -63,7 +64,7 @@ var (
 		{name: "paths", about: "the folders that tools may reach, by name", shape: namesTo(pathShape)},
 		{name: "zones", about: "the same as a list, each with its name", shape: listOf(zoneShape)},
 		{name: "secrets", about: "patterns of files that ask even where reads are free; ! in front excepts", shape: texts},
-		{name: "network", about: "false (default), true, or the hosts that are free", shape: networkShape},
+		{name: "network", about: "false (default), true (hosts ask), or the hosts that are free and those that are denied", shape: networkShape},
 		{name: "require_os_sandbox", about: "run nothing where the system has no sandbox", shape: yesNo},
 		{name: "git_write", about: "let commands write to .git, without hooks and settings", shape: yesNo},
 		{name: "home", about: "the home folder of commands: private (default), or tools, which shows the user's tools, read-only, and settings without their secrets", shape: oneOf(homePrivate, homeTools)},

@@ -47,7 +47,8 @@ const (
 
 // hosts is what the file says about the network, for tools.
 func (s OSSandbox) hosts() hosts.Policy {
-	return hosts.Policy{On: s.Network.On, Allow: s.Network.Domains, Source: s.Network.Source}
+	n := s.Network
+	return hosts.Policy{On: n.On, Allow: n.Domains, Deny: n.Deny, Source: n.Source, Lines: n.Lines}
 }
 
 // Extra are places beside the roots. Paths are absolute, or begin with ~/.
@@ -93,7 +94,8 @@ func (r *report) osSandbox(o *object) OSSandbox {
 	return s
 }
 
-// network reads true, false, or the hosts that may be reached.
+// network reads true, false, or the hosts that are free and those that are denied. Where only
+// denied ones are named, the network is on.
 func (r *report) network(n ast.Node, what string) sandbox.Network {
 	net := sandbox.Network{Source: r.source(n)}
 	if _, hosts := n.(*ast.MappingNode); !hosts {
@@ -101,21 +103,48 @@ func (r *report) network(n ast.Node, what string) sandbox.Network {
 		return net
 	}
 	o := r.object(n, what, networkShape)
-	if n, ok := o.take("allow"); ok {
-		for _, item := range r.items(n, what+".allow") {
-			net.Domains = append(net.Domains, r.domain(item, what+".allow"))
+	list := func(key string) (out []string, said bool) {
+		n, said := o.take(key)
+		if !said {
+			return nil, false
+		}
+		for _, item := range r.items(n, what+"."+key) {
+			host := r.host(item, what+"."+key)
+			out = append(out, host)
+			if net.Lines == nil {
+				net.Lines = map[string]string{}
+			}
+			net.Lines[key+" "+host] = r.source(item)
+		}
+		return out, true
+	}
+	allow, said := list("allow")
+	net.Domains = allow
+	net.Deny, _ = list("deny")
+	net.On = !said && len(net.Deny) > 0
+	for _, host := range net.Domains {
+		if slices.Contains(net.Deny, host) {
+			r.warn(n, "%s: %s is both allowed and denied; the deny holds", what, host)
 		}
 	}
 	return net
 }
 
-func (r *report) domain(n ast.Node, what string) string {
-	text := r.text(n, what)
-	bare := strings.TrimPrefix(text, "*.")
-	if bare == "" || strings.ContainsAny(bare, "/*@ \t") || strings.ContainsFunc(bare, func(c rune) bool { return c < ' ' || c > '~' }) {
-		r.problem(n, "%s: %q is no host; write docs.example.org, *.example.org or docs.example.org:8443", what, text)
+// host reads an entry, in the form that is compared.
+func (r *report) host(n ast.Node, what string) string {
+	text := ""
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) == 1 {
+		// Inside of {} the YAML reader takes host:443 for a mapping.
+		text = m.Values[0].Key.String() + ":" + m.Values[0].Value.String()
+	} else if text = r.text(n, what); text == "" && n.Type() != ast.StringType {
+		return "" // which was reported
 	}
-	return strings.ToLower(text)
+	listed, err := sandbox.ParseListed(text)
+	if err != nil {
+		r.problem(n, "%s: %v", what, err)
+		return text
+	}
+	return listed.String()
 }
 
 func (r *report) extra(n ast.Node) Extra {

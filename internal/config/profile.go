@@ -30,6 +30,8 @@ type Setting struct {
 	Env []string
 	// Limits are for each command.
 	Limits sandbox.Limits
+	// ByName says that the connections of commands are decided about by name.
+	ByName bool
 	// Resolve returns a path without symbolic links. What does not exist is resolved as
 	// far as it does.
 	Resolve func(path string) (string, error)
@@ -141,7 +143,11 @@ func (d *derivation) tools(s OSSandbox) {
 		fmt.Fprintf(&names, "%q\n", r.Path)
 	}
 	own := filepath.Join(d.setting.CacheFolder, fmt.Sprintf("of-%x", sha256.Sum256([]byte(names.String())))[:len("of-")+32])
-	found := d.setting.Tools(s.Network)
+	network := s.Network
+	if d.setting.ByName {
+		network = network.Staged()
+	}
+	found := d.setting.Tools(network)
 	for _, e := range found.Read {
 		if d.profile.At(e.Path) == sandbox.Nothing {
 			d.add(sandbox.Root{Path: e.Path, Mode: sandbox.ReadOnly, Source: s.Home.Source + "; " + e.Source})

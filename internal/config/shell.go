@@ -61,7 +61,7 @@ func (r *report) shell(n ast.Node, p *Policy) {
 // shellNetwork reads the older place of sandbox.network.
 func (r *report) shellNetwork(n ast.Node, s *OSSandbox) {
 	net := r.network(n, "shell.network")
-	if said := s.Network; said.Source != "" && (said.On != net.On || !slices.Equal(said.Domains, net.Domains)) {
+	if said := s.Network; said.Source != "" && (said.On != net.On || !slices.Equal(said.Domains, net.Domains) || !slices.Equal(said.Deny, net.Deny)) {
 		r.problem(n, "shell.network and sandbox.network (%s) disagree; keep one", said.Source)
 		return
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -173,7 +174,7 @@ func (c *combination) addOS(t Tier) {
 		if isOff(have.Network) && !isOff(more.Network) {
 			c.warn(t.Policy, "%s turns the network on, which %s denies", more.Network.Source, have.Network.Source)
 		} else {
-			have.Network = more.Network
+			have.Network = withDenies(more.Network, have.Network)
 		}
 	}
 	if more.Require && !have.Require {
@@ -199,6 +200,23 @@ func (c *combination) addOS(t Tier) {
 	have.Extra.Write = slices.Concat(have.Extra.Write, more.Extra.Write)
 	have.Extra.Sockets = slices.Concat(have.Extra.Sockets, more.Extra.Sockets)
 	have.Extra.Caches = slices.Concat(have.Extra.Caches, more.Extra.Caches)
+}
+
+// withDenies returns what one file says about the network, with the hosts that another denies
+// as well.
+func withDenies(n, other sandbox.Network) sandbox.Network {
+	n.Deny, n.Lines = slices.Clone(n.Deny), maps.Clone(n.Lines)
+	for _, host := range other.Deny {
+		if slices.Contains(n.Deny, host) {
+			continue
+		}
+		n.Deny = append(n.Deny, host)
+		if n.Lines == nil {
+			n.Lines = map[string]string{}
+		}
+		n.Lines["deny "+host] = other.Lines["deny "+host]
+	}
+	return n
 }
 
 // isOff reports whether a file denies the network, and does not just say nothing.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -89,32 +90,32 @@ func (c *combination) narrowOS(p *Policy) {
 	}
 }
 
-// narrowNetwork keeps of the hosts that are free those that the file names too.
+// narrowNetwork keeps of the hosts that are free those that the file names too, and adds those
+// that it denies.
 func (c *combination) narrowNetwork(have, more sandbox.Network) sandbox.Network {
 	if !have.On && len(have.Domains) == 0 { // off, said or not
 		if !isOff(more) {
 			c.ignore(more.Source, "the network")
 		}
-		return have
+		return withDenies(have, more)
 	}
 	if isOff(more) {
-		return more
+		return withDenies(more, have)
 	}
-	out := sandbox.Network{On: true, Source: more.Source}
+	out := sandbox.Network{On: true, Source: more.Source, Deny: more.Deny, Lines: maps.Clone(more.Lines)}
 	for _, host := range more.Domains {
-		if slices.ContainsFunc(have.Domains, func(h string) bool { return lists(h, host) }) {
-			out.Domains = append(out.Domains, host)
-		} else {
+		both := sandbox.CommonHosts([]string{host}, have.Domains)
+		for _, narrower := range both {
+			if !slices.Contains(out.Domains, narrower) {
+				out.Domains = append(out.Domains, narrower)
+				out.Lines["allow "+narrower] = more.Lines["allow "+host]
+			}
+		}
+		if !slices.Equal(both, []string{host}) {
 			c.ignore(more.Source, "the host %s", host)
 		}
 	}
-	return out
-}
-
-// lists reports whether a listed host covers another.
-func lists(listed, host string) bool {
-	below, wild := strings.CutPrefix(listed, "*.")
-	return listed == host || wild && strings.HasSuffix(strings.TrimPrefix(host, "*."), "."+below)
+	return withDenies(out, have)
 }
 
 func (c *combination) narrowShell(p *Policy) {

@@ -280,20 +280,36 @@ func TestNetworkOfSeveralTiers(t *testing.T) {
 		trusted       bool
 		on            bool
 		hosts         []string
+		denies        string // each with its line
 	}{
-		"nothing said":           {"", "", true, false, nil},
-		"the later wins":         {"network: true", "network: {allow: [a.example]}", true, false, []string{"a.example"}},
-		"a deny holds":           {"network: false", "network: true", true, false, nil},
-		"turned off":             {"network: true", "network: false", true, false, nil},
-		"untrusted, not said":    {"", "network: true", false, false, nil},
-		"untrusted, off":         {"network: {allow: [a.example]}", "network: false", false, false, nil},
-		"untrusted, fewer":       {"network: {allow: [a.example, '*.b.example']}", "network: {allow: [a.example, x.b.example, '*.c.b.example', b.example, evil.example]}", false, true, []string{"a.example", "x.b.example", "*.c.b.example"}},
-		"untrusted, all ask":     {"network: {allow: [a.example]}", "network: true", false, true, nil},
-		"untrusted, none listed": {"network: true", "network: {allow: [a.example]}", false, true, nil},
+		"nothing said":           {"", "", true, false, nil, ""},
+		"the later wins":         {"network: true", "network: {allow: [a.example]}", true, false, []string{"a.example"}, ""},
+		"a deny holds":           {"network: false", "network: true", true, false, nil, ""},
+		"turned off":             {"network: true", "network: false", true, false, nil, ""},
+		"untrusted, not said":    {"", "network: true", false, false, nil, ""},
+		"untrusted, off":         {"network: {allow: [a.example]}", "network: false", false, false, nil, ""},
+		"untrusted, fewer":       {"network: {allow: [a.example, '*.b.example']}", "network: {allow: [a.example, x.b.example, '*.c.b.example', b.example, evil.example]}", false, true, []string{"a.example", "x.b.example", "*.c.b.example"}, ""},
+		"untrusted, all ask":     {"network: {allow: [a.example]}", "network: true", false, true, nil, ""},
+		"untrusted, none listed": {"network: true", "network: {allow: [a.example]}", false, true, nil, ""},
+		"only denies":            {"", "network: {deny: [x.example, '*.y.example:22']}", true, true, nil, "x.example .assent/policy.yaml:1, *.y.example:22 .assent/policy.yaml:1"},
+		"denies and allows":      {"", "network: {allow: [A.example:8443], deny: [x.example]}", true, false, []string{"a.example:8443"}, "x.example .assent/policy.yaml:1"},
+		"a deny of any":          {"network: {deny: [x.example]}", "network: {allow: [x.example, a.example]}", true, false, []string{"x.example", "a.example"}, "x.example config.yaml:1"},
+		"denies of both":         {"network: {deny: [x.example]}", "network: {deny: [y.example, x.example]}", true, true, nil, "y.example .assent/policy.yaml:1, x.example .assent/policy.yaml:1"},
+		"a deny, and off":        {"network: {deny: [x.example]}", "network: false", true, false, nil, "x.example config.yaml:1"},
+		"untrusted, denies":      {"network: {allow: [a.example, b.example], deny: [x.example]}", "network: {allow: [a.example], deny: [a.example]}", false, true, []string{"a.example"}, "a.example .assent/policy.yaml:1, x.example config.yaml:1"},
+		"untrusted, a port":      {"network: {allow: ['*.b.example:8443', 'c.example:443']}", "network: {allow: ['a.b.example:8443', a.b.example, c.example]}", false, true, []string{"a.b.example:8443", "c.example"}, ""},
+		"untrusted, a pattern":   {"network: {allow: [a.b.example]}", "network: {allow: ['*.b.example']}", false, true, []string{"a.b.example"}, ""},
 	} {
 		e := combine(t, "", "sandbox: {"+c.user+"}\n", "sandbox: {"+c.project+"}\n", c.trusted)
 		if n := e.OS.Network; n.On != c.on || !slices.Equal(n.Domains, c.hosts) {
 			t.Errorf("%s: %+v", name, n)
+		}
+		var denies []string
+		for _, host := range e.OS.Network.Deny {
+			denies = append(denies, host+" "+e.OS.Network.Lines["deny "+host])
+		}
+		if got := strings.Join(denies, ", "); got != c.denies || !slices.Equal(e.Shell.Network.Deny, e.OS.Network.Deny) {
+			t.Errorf("%s: denies %s, want %s", name, got, c.denies)
 		}
 	}
 }

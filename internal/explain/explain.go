@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/hosts"
 )
 
 // The outcomes of an explanation.
@@ -44,6 +45,9 @@ type Answer struct {
 	PersonOnly bool   `json:"person_only,omitempty"`
 	// Held says what the operating system would hold the call to.
 	Held []string `json:"held,omitempty"`
+	// Hosts are those that a call which may connect reaches freely, those that ask, and those
+	// that are denied.
+	Hosts []hosts.Word `json:"hosts,omitempty"`
 	// Undo is what undo does about a command; empty if nobody looked, or it changes no file.
 	Undo string `json:"undo,omitempty"`
 }
@@ -68,6 +72,8 @@ type Explainer struct {
 	For string
 	// Held has answers say what the operating system holds calls to.
 	Held bool
+	// Hosts are what answers say about hosts.
+	Hosts []hosts.Word
 	// Undoing says in a line what undo does about a command, given its arguments. It looks at
 	// the files, so it is for one call and not for many. May be nil.
 	Undoing func(context.Context, json.RawMessage) string
@@ -110,7 +116,15 @@ func (e *Explainer) Judge(ctx context.Context, call approval.Call) Answer {
 	for i := range p.Acts {
 		out.Acts = append(out.Acts, act(&p.Acts[i], i, &j))
 	}
+	if out.Outcome != Deny && slices.ContainsFunc(p.Acts, mayConnect) {
+		out.Hosts = e.Hosts
+	}
 	return out
+}
+
+// mayConnect reports whether an act is a connection, or may make one that is not known.
+func mayConnect(a approval.Act) bool {
+	return a.Name == approval.Connect || a.Name == approval.Shell && (!a.Known || a.Opaque || a.Project != "")
 }
 
 // Failed is the answer to a call that cannot be understood.

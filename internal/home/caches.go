@@ -36,7 +36,7 @@ func (u User) caches(t *config.HomeTools, network sandbox.Network) {
 	for _, index := range indexes {
 		read(index)
 	}
-	if !network.On {
+	if !network.On && !network.ByName {
 		// What is cached is used as it is, and what is not fails at once.
 		for name, value := range map[string]string{"prefer_offline": "true", "fetch_retries": "0", "audit": "false", "fund": "false", "update_notifier": "false"} {
 			t.Env["npm_config_"+name] = value
@@ -78,7 +78,7 @@ func (u User) goCache(t *config.HomeTools, network sandbox.Network, read func(st
 	if download := filepath.Join(mod, "cache", "download"); filepath.IsAbs(mod) && read(download) {
 		proxies = append(proxies, (&url.URL{Scheme: "file", Path: download}).String())
 	}
-	if !network.On {
+	if !network.On && !network.ByName {
 		t.Env["GOPROXY"] = strings.Join(append(proxies, "off"), ",")
 		t.Env["GOSUMDB"] = "off"
 		t.Env["GONOPROXY"] = "none" // private modules are in that cache too

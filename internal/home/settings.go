@@ -191,6 +191,24 @@ func npmLine(line string) string {
 	return key + "=" + value
 }
 
+// NpmSettings reports whether a file is an npmrc that holds settings of npm and no secret: every
+// line is one that a command may see.
+func NpmSettings(file string) bool {
+	if path.Base(file) != ".npmrc" {
+		return false
+	}
+	data := host.ReadSmall(file, maxNpmrc)
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line != "" && npmLine(line) == "" { // a comment can hold an old token
+			return false
+		}
+	}
+	return len(data) > 0
+}
+
+// maxNpmrc is the size of the largest npmrc that is looked at.
+const maxNpmrc = 64 << 10
+
 // pipKeys are settings of pip that hold no secret.
 var pipKeys = map[string]check{
 	"index-url": address, "extra-index-url": addresses, "proxy": address, "trusted-host": word, "timeout": word, "default-timeout": word, "retries": word,

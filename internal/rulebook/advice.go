@@ -17,6 +17,7 @@ const (
 	Hidden      Concern = "hidden"      // it never decides: another one does first
 	Hides       Concern = "hides"       // another one never decides any more
 	Contradicts Concern = "contradicts" // another one says the opposite of part of it
+	NoPort      Concern = "no-port"     // it allows connections and names no port
 	Connections Concern = "connections" // it allows connections too
 )
 
@@ -35,6 +36,10 @@ func Advise(rules []approval.Rule, rule approval.Rule, known []string, most int,
 	var out []Advice
 	if tools := about(rule, known); len(tools) > most {
 		out = append(out, Advice{ManyTools, fmt.Sprintf("it is about %d tools that are known here: %s", len(tools), strings.Join(tools, ", ")), nil, tools})
+	}
+	if _, name, host, hasHost := split(rule.Pattern); rule.Effect == approval.Allow && hasHost && strings.EqualFold(name, approval.Connect) &&
+		!strings.HasSuffix(host, "*") && !strings.Contains(host[strings.LastIndexByte(host, ']')+1:], ":") {
+		out = append(out, Advice{Concern: NoPort, Text: fmt.Sprintf("it answers no connection to a port that is known: write connect(%s:443), or connect(%s:*) for every port", host, host)})
 	}
 	mine := examples(rule)
 	for _, other := range rules {

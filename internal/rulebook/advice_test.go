@@ -96,6 +96,23 @@ func TestAdviseManyTools(t *testing.T) {
 	}
 }
 
+func TestAdvisePort(t *testing.T) {
+	for text, want := range map[string]bool{
+		"allow connect(a.example)": true, "allow connect([::1])": true, "allow connect(a.example:443)": false, "allow connect(a.example:*)": false, "allow connect([::1]:443)": false,
+		"deny connect(a.example)": false, "allow http_request(https://a.example/)": false, "allow connect(**)": false,
+	} {
+		advice := rulebook.Advise(nil, rule(t, text), nil, 9, epoch)
+		if got := slices.ContainsFunc(advice, func(a rulebook.Advice) bool { return a.Concern == rulebook.NoPort }); got != want {
+			t.Errorf("%s: %v", text, advice)
+		}
+	}
+	for text, want := range map[string]bool{"allow connect(*:443)": true, "allow connect(*.com:443)": true, "allow connect(*.example.com:443)": false, "allow connect(a.example:443)": false} {
+		if got := rulebook.Wide(rule(t, text)) != ""; got != want {
+			t.Errorf("%s is wide: %v", text, got)
+		}
+	}
+}
+
 func TestCheckName(t *testing.T) {
 	for text, want := range map[string]string{
 		"deny writ_file(x)": "error", "deny SHELL(ls)": "", "deny my_tool": "warning", "deny seen": "", "deny github:x": "", "deny connector shel": "", "deny *_file": "",

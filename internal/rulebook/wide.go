@@ -44,6 +44,8 @@ func Wide(rule approval.Rule) string {
 		return "it allows this on everything"
 	case hasTarget && wideTarget(target):
 		return "it allows every target"
+	case hasTarget && connector == "" && name == approval.Connect && wideHost(target):
+		return "it allows every host, or all below a top-level domain"
 	}
 	return ""
 }
@@ -59,6 +61,13 @@ func changing(pattern string) func(act string) bool {
 
 func wideTarget(target string) bool {
 	return strings.Trim(target, "*/.? {},") == "" || strings.Contains(target, "{**") || strings.Contains(target, ",**")
+}
+
+// wideHost reports whether the target of a connection names no domain that somebody owns.
+func wideHost(target string) bool {
+	host, _, _ := strings.Cut(target, ":")
+	below, wild := strings.CutPrefix(host, "*")
+	return wild && !strings.Contains(strings.TrimPrefix(below, "."), ".")
 }
 
 // wideCommand judges the target of a rule for commands. What is exact is as narrow as it

@@ -30,3 +30,26 @@ func TestOfferOfProjectCode(t *testing.T) {
 		}
 	}
 }
+
+// A connection offers its own host and port, and the hosts of its domain.
+func TestOfferOfADomain(t *testing.T) {
+	r := &approval.Request{
+		Acts: []approval.Act{{Name: approval.Connect, Target: approval.HostTarget("registry.example.org", "443"), ByName: true, Domain: "*.example.org"}}, Open: []int{0},
+		Offers: []approval.Offer{
+			{Reach: approval.Exact, Allow: []string{"allow connect(registry.example.org:443)"}, Acts: []int{0}},
+			{Reach: approval.DomainReach, Allow: []string{"allow connect(*.example.org:443)"}, Acts: []int{0}},
+		},
+	}
+	var text strings.Builder
+	for _, row := range offerRows(r, approval.Allow, 0, 80) {
+		for _, span := range row {
+			text.WriteString(span.text)
+		}
+		text.WriteString("\n")
+	}
+	for _, want := range []string{"▸ 1 exactly this", "allow connect(registry.example.org:443)", "2 all hosts of this domain, on this port", "allow connect(*.example.org:443)"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in:\n%s", want, text.String())
+		}
+	}
+}

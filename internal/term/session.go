@@ -171,6 +171,8 @@ func reachText(r *approval.Request, o approval.Offer) string {
 		return "exactly this"
 	case approval.Tool:
 		return "this tool"
+	case approval.DomainReach:
+		return "all hosts of this domain, on this port"
 	case approval.Project:
 		return "run this project's own code (tests, builds, scripts)"
 	}

@@ -32,7 +32,8 @@ type Status struct {
 	mu     sync.Mutex
 	task   *Task // the latest one
 	paused int
-	drawn  bool // there is a line to clear
+	asides []func() // what is to be printed when nothing else is on the screen
+	drawn  bool     // there is a line to clear
 	turn   int
 }
 
@@ -157,13 +158,29 @@ func (s *Status) pause() (resume func()) {
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.paused--
+		if s.paused--; s.paused == 0 {
+			for _, f := range s.asides {
+				f()
+			}
+			s.asides = nil
+		}
 	}
 }
 
-// Aside takes the line away while f prints.
+// Aside has f print something, with the line taken away: now, or when a question that is on the
+// screen is gone.
 func (s *Status) Aside(f func()) {
-	defer s.pause()()
+	if s == nil {
+		f()
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.paused > 0 {
+		s.asides = append(s.asides, f)
+		return
+	}
+	s.clear()
 	f()
 }
 

@@ -13,11 +13,13 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/inner"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -28,6 +30,9 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) >= 3 && os.Args[2] == "shell" {
 		os.Exit(shellinside.Main(os.Args[3:], os.Stderr))
+	}
+	if len(os.Args) >= 3 && os.Args[2] == "stage" {
+		os.Exit(stage.Main(os.Args[3:]))
 	}
 	if len(os.Args) == 3 && os.Args[1] == "inner" {
 		if err := innerMain(os.Args[2]); err != nil {
@@ -62,6 +67,7 @@ type world struct {
 	hold    func(*config.Policy) (toolbox.Hold, error)
 	read    func(text, dir string, world analysis.World) (*analysis.Script, error)
 	without toolbox.Layers
+	dialer  network.Dialer
 	small   string // the program that interprets commands; empty for this one
 
 	snapshots    *snapshot.Store
@@ -91,6 +97,9 @@ func newWorld(t testing.TB, policy string, change ...func(*toolbox.Hold)) *world
 	w.hold = func(p *config.Policy) (toolbox.Hold, error) {
 		profile, err := p.Profile(config.Setting{Limits: sandbox.DefaultLimits, Resolve: filepath.EvalSymlinks, Home: top})
 		h := toolbox.Hold{Runner: runner, Profile: profile, Serve: []string{program, "inner", "serve"}, Steps: true}
+		if !profile.Network.Off() {
+			h.Stage = []string{program, "inner", "stage"}
+		}
 		for _, f := range change {
 			f(&h)
 		}
@@ -114,7 +123,7 @@ func (w *world) open(policy string, parent *toolbox.Box) *toolbox.Box {
 	box, err := toolbox.Open(p, toolbox.Options{
 		State: w.top + "/state", Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + w.top + "/home"}, Hold: w.hold, Parent: parent,
 		Shell: interprets, Read: w.read, Without: w.without, Later: func() string { return w.later },
-		Snapshots: w.snapshots,
+		Snapshots: w.snapshots, Dialer: w.dialer,
 	})
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, box.Close()) })

@@ -7,7 +7,10 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell"
 )
@@ -24,6 +27,11 @@ type Hold struct {
 	// Serve is the command line of a copy of this program that serves the file tools
 	// inside; none means that they work in this process.
 	Serve []string
+	// Stage is the command line of a process that makes stages; none means that commands
+	// cannot be given a network of their own. Proxy then says that commands of the shell tool
+	// have a proxy in its place.
+	Stage []string
+	Proxy bool
 	// Steps says that a person may be asked to let a command reach further.
 	Steps bool
 }
@@ -60,6 +68,10 @@ func (b *Box) hold(opts Options) (err error) {
 		b.Hold.Profile = b.Hold.Profile.Intersect(b.parent.Hold.Profile)
 		found.GateOnly = slices.Concat(found.GateOnly, b.parent.found.GateOnly)
 	}
+	if through, ok := b.Hold.Runner.(stage.Through); ok && len(b.Hold.Stage) > 0 {
+		b.Hold.Runner = network.New(through, b.Hold.Stage, b.hosts(b.Policy), opts.Dialer)
+		b.Hold.Profile.Network = b.Hold.Profile.Network.Staged()
+	}
 	b.Hold.Profile = b.Hold.Profile.Sorted()
 	b.found = found
 	if len(b.Hold.Serve) > 0 && !opts.Looking {
@@ -69,6 +81,16 @@ func (b *Box) hold(opts Options) (err error) {
 		return fmt.Errorf("%w: %s", sandbox.ErrNotHeld, strings.Join(needs, "; "))
 	}
 	return nil
+}
+
+// hosts is what the tools of a policy may reach in this box. What its callers refuse is refused.
+func (b *Box) hosts(policy *config.Policy) hosts.Policy {
+	p := policy.Shell.Network
+	for caller := b.parent; caller != nil; caller = caller.parent {
+		p = p.Intersect(caller.Policy.Shell.Network)
+	}
+	p.Staged, p.Own = len(b.Hold.Stage) > 0 || b.Hold.Proxy, network.Own()
+	return p
 }
 
 // Guarded are the folders of a profile in which people keep files of their own: not caches.
@@ -98,8 +120,6 @@ func (b *Box) alone(policy *config.Policy) shell.Alone {
 	switch {
 	case !b.Hold.held():
 		return not("no sandbox holds commands here")
-	case b.Hold.Profile.Network.On:
-		return not("the network is on (%s)", b.Hold.Profile.Network.Source)
 	case len(b.Hold.Profile.Sockets) > 0:
 		return not("commands may use the socket %s (%s)", b.Hold.Profile.Sockets[0].Path, b.Hold.Profile.Sockets[0].Source)
 	case b.Hold.Runner.Name() == landlockName:

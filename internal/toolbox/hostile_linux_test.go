@@ -22,7 +22,7 @@ func TestHostileCommands(t *testing.T) {
 		timeout       float64
 		says          string
 	}{
-		{"forks into the background", "setsid sh -c ': > there; sleep 300; : MARK' & until [ -e there ]; do :; done; rm there; echo left", 0, `"note":"ended with the command: `},
+		{"forks into the background", "(setsid -f sh -c ': > there; sleep 300; : MARK') ; until [ -e there ]; do :; done; rm there; echo left", 0, `"note":"ended with the command: `},
 		{"ignores signals", "trap '' TERM INT HUP QUIT; while :; do sleep 1; done; : MARK", 0.5, `"timed_out":true`},
 		{"fills its private /tmp", "head -c 50000000 /dev/zero > /tmp/big", 0, "No space left"},
 		{"passes the file size limit", "head -c 50000000 /dev/zero > big", 0, "a file larger than the sandbox's limit"},

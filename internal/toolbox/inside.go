@@ -85,5 +85,10 @@ func readOnly(p sandbox.Profile) sandbox.Profile {
 	return p
 }
 
-// Close gives back the roots, and ends what serves the file tools.
-func (b *Box) Close() error { return errors.Join(b.inside.Close(), b.Roots.Close()) }
+// Close gives back the roots, and ends what serves the file tools and what commands left running.
+func (b *Box) Close() error {
+	if b.staying != nil {
+		b.staying.end()
+	}
+	return errors.Join(b.inside.Close(), b.Roots.Close())
+}

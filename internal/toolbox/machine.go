@@ -12,10 +12,13 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/inner"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/host"
@@ -38,8 +41,11 @@ type machine struct {
 	alone   shell.Alone
 	later   func() string // which deny came after it was found out; may be nil
 	left    leavings
+	staying staying
 	chains  sync.Map // see [programList]
 	without Layers
+	network hosts.Policy
+	dialer  network.Dialer
 }
 
 func newMachine(environ, names []string, folder string) *machine {
@@ -71,12 +77,22 @@ func (m *machine) profile(c shell.Command) sandbox.Profile {
 	if len(m.left.granted(c)) > 0 {
 		w = sandbox.Wall{Why: "a person let it reach further than it was read to"}
 	}
-	return m.behind(m.reach(c), w).Sorted()
+	p := m.behind(m.reach(c), w)
+	if w.Why == "" && !c.Connects && !m.without.Wall {
+		p.Network = sandbox.Network{} // it was read to talk to nobody
+	}
+	return p.Sorted()
 }
 
 // reach is that without what the command was judged to do.
 func (m *machine) reach(c shell.Command) sandbox.Profile {
 	p := m.hold.Profile
+	switch {
+	case m.hold.Proxy:
+		p.Network = p.Network.Staged()
+	case c.Held && p.Network.On:
+		p.Network = sandbox.Network{Source: "nobody was asked about the command"}
+	}
 	if c.Hide {
 		p = m.found.Hide(p)
 	}
@@ -119,6 +135,10 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 		Text: c.Text, Dir: c.Dir, Env: m.env, Timeout: c.Timeout, Call: rand.Text(), Progress: tool.Progress(ctx),
 		MaxOutput: maxOutput, Shell: m.shell, Judge: c.Judge, Ask: c.Ask, Bash: c.Bash,
 	}
+	if c.EndOthers {
+		m.staying.end()
+	}
+	cmd.Stay = c.Stay && m.staying.room()
 	if m.without.Running {
 		cmd.Judge = func(context.Context, wire.Act, func() func()) wire.Answer { return wire.Answer{Verdict: wire.Go} }
 	}
@@ -137,14 +157,15 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 		}
 		cmd.File = filepath.Join(folder, cmd.Call+".txt")
 	}
-	r, err := runner.Run(ctx, cmd)
+	r, err := runner.Run(m.connecting(ctx, &cmd, c), cmd)
 	if err != nil {
 		return shell.Result{}, err
 	}
 	out := result(r)
 	out.Note = note(r, cmd.Sandbox != nil)
 	if cmd.Sandbox != nil {
-		err = errors.Join(m.explain(ctx, c, cmd.Profile, &out), reportEnded(ctx, r.Left))
+		m.staying.add(r.Running)
+		err = errors.Join(m.explain(ctx, c, cmd.Profile, &out), reportLeft(ctx, r))
 	}
 	return out, err
 }
@@ -172,6 +193,22 @@ func (m *machine) confine(ctx context.Context, cmd *runner.Command, c shell.Comm
 	}
 	cmd.Env = cmd.Env.With(cmd.Profile.Env.Set)
 	return nil
+}
+
+// connecting has the connections of a command decided about by name, if its profile says so: on a
+// stage, or by a proxy.
+func (m *machine) connecting(ctx context.Context, cmd *runner.Command, c shell.Command) context.Context {
+	if cmd.Sandbox == nil || !cmd.Profile.Network.ByName {
+		return ctx
+	}
+	cmd.Clock = &runner.Clock{}
+	client := network.InCall(ctx, m.network, m.dialer, func(ctx context.Context, to hosts.Connection) error {
+		return c.Connect(ctx, to, cmd.Clock.Pause)
+	})
+	if m.hold.Proxy && !cmd.Bash {
+		cmd.Proxy, cmd.Env = client.Proxy, cmd.Env.With(stage.ProxyVariables(runner.ProxyAddress))
+	}
+	return network.WithClient(ctx, client)
 }
 
 // harden puts the git that runs nothing else first in PATH, where the command sees it.
@@ -232,7 +269,7 @@ func note(r runner.Result, held bool) string {
 	}
 	switch {
 	case r.Left != "" && held:
-		lines = append(lines, endedWith(r.Left))
+		lines = append(lines, leftHeld(r))
 	case r.Left != "":
 		lines = append(lines, "still running: "+r.Left+"; what comes from there is not seen")
 	case r.Background:
@@ -241,12 +278,18 @@ func note(r runner.Result, held bool) string {
 	return strings.Join(lines, "\n")
 }
 
-func endedWith(left string) string { return "ended with the command: " + left }
+// leftHeld says what became of what a command left in the background of its sandbox.
+func leftHeld(r runner.Result) string {
+	if r.Running != nil {
+		return "still running in the sandbox: " + r.Left + "; it ends with this session, or with a call that has end_background; undo does not cover what it changes from now on"
+	}
+	return "ended with the command: " + r.Left
+}
 
-// reportEnded records what was ended with a command, for the person.
-func reportEnded(ctx context.Context, left string) error {
-	if left == "" {
+// reportLeft records that for the person.
+func reportLeft(ctx context.Context, r runner.Result) error {
+	if r.Left == "" {
 		return nil
 	}
-	return tool.ReportConfined(ctx, endedWith(left))
+	return tool.ReportConfined(ctx, leftHeld(r))
 }

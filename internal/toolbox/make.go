@@ -21,10 +21,13 @@ import (
 func (b *Box) shell(policy *config.Policy, opts Options) (*shell.Tool, error) {
 	m := newMachine(opts.Environ, policy.Shell.Env, filepath.Join(opts.State, "shell"))
 	options := shell.Options{World: m.world, Run: m.run, Denied: opts.Denied, Unsupported: shellinside.Unsupported, Read: opts.Read}
-	m.shell, m.without = opts.Shell, opts.Without
+	m.shell, m.without, m.network, m.dialer = opts.Shell, opts.Without, b.hosts(policy), opts.Dialer
 	m.hold, m.found, m.alone, m.later = b.Hold, b.found, b.alone(policy), opts.Later
 	if b.Hold.held() {
 		options.Sandbox = m
+	}
+	if policy == b.Policy {
+		b.staying = &m.staying
 	}
 	if b.Hold.held() && b.Hold.Steps {
 		options.Steps = m
@@ -36,6 +39,7 @@ func (b *Box) shell(policy *config.Policy, opts Options) (*shell.Tool, error) {
 		options.Undo = opts.Snapshots.Over(b.Roots)
 	}
 	cfg := policy.Shell
+	cfg.Network = b.hosts(policy)
 	if policy.UndoOff {
 		cfg.UndoOff = policy.UndoSource
 	}

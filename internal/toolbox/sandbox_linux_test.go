@@ -43,7 +43,6 @@ func TestTheSandboxAloneIsNotEnough(t *testing.T) {
 	for name, policy := range map[string]string{
 		"the root asks for deletes": strings.Replace(free, "approval: allow}", "approval: {write: allow}}", 1),
 		"a root is read-only":       strings.Replace(free, "shell:", "    out: {root: TOP/out, approval: allow}\nshell:", 1),
-		"the network is on":         strings.Replace(free, "shell:", "  network: true\nshell:", 1),
 		"a command is denied":       free + "rules: [deny shell(git push)]\n",
 		"a write is denied":         free + "rules: [deny write_file(secret/**)]\n",
 		"config denies a command":   strings.Replace(free, "shell:", "shell:\n  rules: [{pattern: git push, approval: deny}]", 1),

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/home"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -42,9 +43,15 @@ func (f Found) Apply(p sandbox.Profile) sandbox.Profile {
 	return p
 }
 
-// Hide returns the profile with secrets hidden as well.
+// Hide returns the profile with secrets hidden as well. An npmrc that only says where packages
+// come from is none.
 func (f Found) Hide(p sandbox.Profile) sandbox.Profile {
-	p.Masked = slices.Concat(p.Masked, f.Secrets)
+	p.Masked = slices.Clone(p.Masked)
+	for _, e := range f.Secrets {
+		if !home.NpmSettings(e.Path) {
+			p.Masked = append(p.Masked, e)
+		}
+	}
 	return p
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
@@ -60,6 +61,8 @@ type Options struct {
 	Looking bool
 	// Read reads commands; nil is the usual reading. See shell.Options.
 	Read func(text, dir string, world analysis.World) (*analysis.Script, error)
+	// Dialer opens connections that were agreed to; the zero one is the system's.
+	Dialer network.Dialer
 	// Without leaves out layers of the defence, for those who want to see what the others
 	// hold alone: see also Read.
 	Without Layers
@@ -88,6 +91,7 @@ type Box struct {
 	commands *shell.Tool // nil if there is none
 	found    Found
 	inside   *inside // nil if the file tools work in this process
+	staying  *staying
 	parent   *Box
 	programs map[string]program // of the custom tools, by their names
 }

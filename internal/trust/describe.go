@@ -97,10 +97,15 @@ func consent(r *roots.Root, a roots.Access) string {
 }
 
 func (d *description) network(p *config.Policy) {
-	if p.OS.Network.On {
+	if n := p.OS.Network; n.On && len(n.Deny) > 0 {
+		d.add("network", "after asking, without %s", strings.Join(n.Deny, ", "))
+	} else if n.On {
 		d.add("network", "after asking")
 	}
 	for _, host := range p.OS.Network.Domains {
+		if slices.Contains(p.OS.Network.Deny, host) {
+			continue
+		}
 		d.add("network", "%s without asking", host)
 	}
 	if p.OS.Home.Tools {

@@ -26,7 +26,7 @@ func put(t *testing.T, path, text string) {
 const worker = `---
 sandbox:
   paths: {notes: {mode: rw, approval: {write: allow, delete: deny}}, docs: {}}
-  network: {allow: [docs.example.org]}
+  network: {allow: [docs.example.org, 'db.example:5432', bad.example], deny: [bad.example]}
 shell:
   presets: [readonly]
   rules: [{pattern: git log, approval: allow}, {pattern: rm, approval: deny}]
@@ -276,6 +276,7 @@ func TestPromises(t *testing.T) {
 		"folder: DIR/notes (notes): read without asking, write without asking, delete never",
 		"folder: DIR/docs (docs): read without asking, write never",
 		"network: docs.example.org without asking",
+		"network: db.example:5432 without asking",
 		"commands: the agent gets a shell",
 		"command: git log … without asking",
 		"command: programs that only read and print, without asking",
@@ -294,5 +295,23 @@ func TestPromises(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestPromisesOfHosts(t *testing.T) {
+	for text, want := range map[string]string{
+		"network: true": "after asking", "network: {deny: [bad.example, '*.evil.example']}": "after asking, without bad.example, *.evil.example", "network: false": "",
+	} {
+		p, err := config.Load("policy.yaml", []byte("sandbox: {"+text+"}\n"), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, p := range Promises(&config.File{Policy: p}) {
+			got += p.Text
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
 	}
 }

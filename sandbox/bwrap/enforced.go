@@ -5,7 +5,7 @@ var Enforced = []string{
 	"writes only in writable roots, and not in what is protected or masked there",
 	"reads only in roots and the system's own programs, libraries and settings",
 	"protected names cannot be made, renamed or reached through a renamed folder",
-	"no network unless the profile says so, but a loopback of its own",
+	"no network unless the profile says so, but a loopback of its own; with network by name, only connections that were agreed to",
 	"no unix sockets, but those of the profile",
 	"other processes cannot be seen or signalled",
 	"no new namespaces, mounts, traces, keys, raw sockets or set-id files",

@@ -22,6 +22,7 @@ type launch struct {
 	command sandbox.Command
 	args    Arguments
 	filter  []byte
+	through host.Entrance
 	held    []*placeholder
 	// standing is what the sandbox must look like before the command runs.
 	standing []standing
@@ -88,7 +89,7 @@ func (l *launch) start(ctx context.Context) (*process, error) {
 	host.Connect(cmd, l.command, l.command.Profile.Limits.Output, func() { p.end(sandbox.OutputPassed) })
 	// Bubblewrap sees to its end itself. Ended by the kernel any earlier, it would leave
 	// behind what it is about to start.
-	if err := host.StartSession(cmd); err != nil {
+	if err := l.through.Start(cmd); err != nil {
 		return nil, fmt.Errorf("starting bubblewrap: %w", err)
 	}
 	files.closeChild()

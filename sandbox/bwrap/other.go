@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/host"
 )
 
 // A Runner starts commands in bubblewrap, which only Linux has.
@@ -29,6 +30,11 @@ func (r *Runner) Close() error { return nil }
 
 // Start refuses.
 func (r *Runner) Start(context.Context, sandbox.Command) (sandbox.Process, error) {
+	return nil, errElsewhere
+}
+
+// StartThrough refuses.
+func (r *Runner) StartThrough(context.Context, sandbox.Command, host.Entrance) (sandbox.Process, error) {
 	return nil, errElsewhere
 }
 

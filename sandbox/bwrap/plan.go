@@ -33,6 +33,22 @@ type Request struct {
 	ByFD bool
 	// Root says that root starts it, who can do more in /proc than others.
 	Root bool
+	// Staged says that bubblewrap is started in a network namespace that was made for the
+	// command, and keeps it.
+	Staged bool
+}
+
+// Resolver is where names are answered in a network namespace that was made for a command.
+const Resolver = "127.0.0.53"
+
+// hostName is what the machine is called inside.
+const hostName = "sandbox"
+
+// staged are the settings of a command in a network namespace that was made for it. The
+// host's own would name servers that are not there, and addresses that mean others.
+var staged = []sandbox.HomeFile{
+	{Path: "/etc/hosts", Text: "127.0.0.1 localhost " + hostName + "\n::1 localhost ip6-localhost ip6-loopback\n"},
+	{Path: "/etc/resolv.conf", Text: "nameserver " + Resolver + "\n"},
 }
 
 // An Arguments is how bubblewrap is to be started.
@@ -100,25 +116,31 @@ func (p *plan) add(options ...string) { p.options = append(p.options, options...
 
 func (p *plan) namespaces() {
 	p.add("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
-	if !p.Network.On {
+	if !p.Staged && (!p.Network.On || p.Network.ByName) {
 		p.add("--unshare-net")
 	}
 	// No namespace inside, and no capability in this one: with them, root could mount
 	// again what was mounted read-only.
 	p.add("--disable-userns", "--cap-drop", "ALL")
-	p.add("--new-session", "--die-with-parent", "--hostname", "sandbox")
+	p.add("--new-session", "--die-with-parent", "--hostname", hostName)
 	p.add("--seccomp", strconv.Itoa(seccompFD), "--json-status-fd", strconv.Itoa(statusFD))
 }
 
 func (p *plan) system() {
 	for _, l := range p.Scene.System {
 		switch {
+		case p.Staged && slices.ContainsFunc(staged, func(f sandbox.HomeFile) bool { return f.Path == l.Path }):
 		case l.Target != "":
 			p.add("--symlink", l.Target, l.Path)
 		case l.Small:
 			p.add("--perms", "0444", "--file", p.descriptor(l.Source, true), l.Path)
 		default:
 			p.add("--ro-bind", l.Source, l.Path)
+		}
+	}
+	if p.Staged {
+		for _, f := range staged {
+			p.add("--perms", "0444", "--file", p.text(f), f.Path)
 		}
 	}
 }
@@ -181,8 +203,7 @@ func (p *plan) files(home string) {
 		case f.Target != "":
 			p.add("--symlink", f.Target, f.Path)
 		default:
-			p.open = append(p.open, Opening{Path: f.Path, Text: f.Text})
-			p.add("--perms", "0600", "--file", strconv.Itoa(layersFD+len(p.open)-1), f.Path)
+			p.add("--perms", "0600", "--file", p.text(f), f.Path)
 		}
 	}
 }
@@ -249,6 +270,12 @@ func (p *plan) bind(how, file string) {
 	} else {
 		p.add(how, file, file)
 	}
+}
+
+// text has a text made a file and returns the number under which bubblewrap finds it.
+func (p *plan) text(f sandbox.HomeFile) string {
+	p.open = append(p.open, Opening{Path: f.Path, Text: f.Text})
+	return strconv.Itoa(layersFD + len(p.open) - 1)
 }
 
 // descriptor has a file opened and returns the number under which bubblewrap finds it.

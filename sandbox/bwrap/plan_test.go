@@ -58,14 +58,20 @@ func lines(options []string) string {
 
 // TestGolden holds the arguments as they are. ASSENT_UPDATE=1 rewrites them.
 func TestGolden(t *testing.T) {
-	byFD, network, empty := request(), request(), request()
+	byFD, network, empty, staged, byName := request(), request(), request(), request(), request()
 	byFD.ByFD, byFD.Root = true, true
 	network.Network.On = true
 	empty.Scene = sandbox.Scene{}
-	for name, r := range map[string]Request{"paths": request(), "descriptors": byFD, "network": network, "empty": empty} {
+	staged.Network.ByName, staged.Staged = true, true
+	byName.Network.ByName = true
+	for name, r := range map[string]Request{"paths": request(), "descriptors": byFD, "network": network, "empty": empty, "staged": staged} {
 		args := Plan(r, everywhere)
 		got := lines(args.Options) + "\nopen: " + fmt.Sprint(args.Open) + "\ncommand:\n" + strings.Join(args.Command, "\n") + "\n"
 		golden.Check(t, "testdata/"+name+".txt", got)
+	}
+	// Without a stage, network by name is none.
+	if got, want := lines(Plan(byName, everywhere).Options), lines(Plan(request(), everywhere).Options); got != want {
+		t.Errorf("by name, but not on a stage:\n%s", got)
 	}
 }
 

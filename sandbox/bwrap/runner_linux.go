@@ -51,6 +51,12 @@ func (r *Runner) Close() error { return r.sweeper.stop() }
 
 // Start starts a command and returns when its sandbox stands and it runs.
 func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process, error) {
+	return r.StartThrough(ctx, c, host.Entrance{})
+}
+
+// StartThrough starts a command like Start, with bubblewrap started through an entrance that
+// has made a network namespace for it, in which names are answered at [Resolver].
+func (r *Runner) StartThrough(ctx context.Context, c sandbox.Command, e host.Entrance) (sandbox.Process, error) {
 	if err := errors.Join(host.NotAPart(), r.check(c)); err != nil {
 		return nil, err
 	}
@@ -61,6 +67,7 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 	args := Plan(Request{
 		Scene: scene, Files: c.Profile.Files, Network: c.Profile.Network, Limits: c.Profile.Limits,
 		Argv: c.Argv, Enters: c.Enters, Dir: c.Dir, Env: c.Env, ByFD: r.program.ByFD, Root: os.Geteuid() == 0,
+		Staged: e.Through(),
 	}, exists)
 	code, err := seccomp.Assemble(seccomp.Options{
 		Arch: runtime.GOARCH, Internet: true, UnixSockets: len(c.Profile.Sockets) > 0,
@@ -68,7 +75,7 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 	if err != nil {
 		return nil, err
 	}
-	l := &launch{runner: r, command: c, args: args, filter: seccomp.Bytes(code)}
+	l := &launch{runner: r, command: c, args: args, filter: seccomp.Bytes(code), through: e}
 	if err := errors.Join(l.hold(scene), l.remember(scene)); err != nil {
 		return nil, errors.Join(err, l.letGo())
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/landlock"
 	"github.com/assent-dev/assent/sandbox/seatbelt"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/sandbox/wall"
 )
 
@@ -26,6 +27,9 @@ type Options struct {
 	Bubblewrap []string
 	// Sweep is a smaller program for [WordSweep], which starts faster; none means Program.
 	Sweep []string
+	// Stage is the command line of a process that calls stage.Main; none means that no stage
+	// is wanted.
+	Stage []string
 	// Kept is a file in which it is kept that a self-test passed, for the next process. An
 	// empty name keeps nothing, and everything is tried.
 	Kept string
@@ -38,6 +42,7 @@ const (
 	WordServe    = "serve"    // an inner.Server that knows Register
 	WordSweep    = "sweep"    // bwrap.Sweep
 	WordLandlock = "landlock" // landlock.Apply
+	WordStage    = "stage"    // stage.Main
 )
 
 func (o Options) program(word string) []string {
@@ -52,6 +57,9 @@ type Found struct {
 	Report sandbox.Report
 	// Reports are about all that were tried, the best first.
 	Reports []sandbox.Report
+	// Stage is Options.Stage if commands can stand on one; nil if not, and NoStage says why.
+	Stage   []string
+	NoStage error
 }
 
 // Close ends what the runner keeps running.
@@ -88,7 +96,10 @@ func Detect(ctx context.Context, o Options, p sandbox.Profile) (Found, error) {
 		}
 		found.Reports = append(found.Reports, c.report)
 		if found.Runner == nil && c.report.Usable() {
-			found.Runner, found.Report = c.runner, c.report
+			found.Runner = c.runner
+			found.tryStage(o, c)
+			found.Report = c.report
+			found.Reports[len(found.Reports)-1] = c.report
 			continue
 		}
 		if err := (Found{Runner: c.runner}).Close(); err != nil {
@@ -99,6 +110,25 @@ func Detect(ctx context.Context, o Options, p sandbox.Profile) (Found, error) {
 		return found, &sandbox.UnusableError{Reports: found.Reports}
 	}
 	return found, nil
+}
+
+// tryStage finds out whether commands can be given a network of their own.
+func (f *Found) tryStage(o Options, c *candidate) {
+	switch {
+	case len(o.Stage) == 0:
+		return
+	case c.kept == nil:
+		f.NoStage = fmt.Errorf("%s cannot give a command a network of its own; bubblewrap can", c.report.Name)
+	case !c.kept.stages(o.Stage):
+		f.NoStage = stage.Available(o.Stage)
+	}
+	if f.NoStage != nil {
+		c.report.NotEnforced = append(slices.Clip(c.report.NotEnforced), "network by name: "+f.NoStage.Error())
+		return
+	}
+	c.kept.saveStage(o.Stage)
+	c.report.Enforced = append(slices.Clip(c.report.Enforced), "network by name: each connection of a command is decided about when it is made")
+	f.Stage = o.Stage
 }
 
 func candidates(ctx context.Context, o Options) []*candidate {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/assent-dev/assent/sandbox/bwrap"
 )
@@ -20,6 +21,8 @@ type kept struct {
 	// Held are the attempts that failed, as they must. A profile whose self-test would try
 	// something else is tested by itself.
 	Held []string `json:"held"`
+	// Stage names the helper with which a stage stood.
+	Stage string `json:"stage,omitempty"`
 
 	file string
 }
@@ -61,6 +64,26 @@ func (k *kept) save(p bwrap.Program, a attempts) {
 		k.Held = append(k.Held, shape)
 	}
 	k.Held = k.Held[max(0, len(k.Held)-maxHeld):]
+	k.write()
+}
+
+// stages reports whether a stage stood with this helper before.
+func (k *kept) stages(helper []string) bool {
+	return k.file != "" && k.Program.Version != "" && k.Stage != "" && k.Stage == stageKey(helper)
+}
+
+// saveStage adds that one stood. Without a self-test that passed there is nothing to add it to.
+func (k *kept) saveStage(helper []string) {
+	if key := stageKey(helper); k.file != "" && k.Program.Version != "" && k.Stage != key {
+		k.Stage = key
+		k.write()
+	}
+}
+
+// stageKey names a helper, as it is now.
+func stageKey(helper []string) string { return strings.Join(helper, " ") + " " + fileKey(helper[0]) }
+
+func (k *kept) write() {
 	data, err := json.Marshal(k)
 	if err != nil {
 		return

@@ -40,13 +40,22 @@ func machineKey(bubblewrap, program string) string {
 		}
 	}
 	for _, file := range []string{bubblewrap, program} {
-		var at unix.Stat_t
-		if unix.Stat(file, &at) != nil {
+		key := fileKey(file)
+		if key == "" {
 			return ""
 		}
-		fmt.Fprintf(&b, "%q %d %d %d %d %d\n", file, at.Dev, at.Ino, at.Size, at.Ctim.Sec, at.Ctim.Nsec)
+		b.WriteString(key)
 	}
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(b.String())))
+}
+
+// fileKey names a file as it is now; empty if it is not there.
+func fileKey(file string) string {
+	var at unix.Stat_t
+	if unix.Stat(file, &at) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%q %d %d %d %d %d\n", file, at.Dev, at.Ino, at.Size, at.Ctim.Sec, at.Ctim.Nsec)
 }
 
 // readOwn reads a file that nobody else can have written: this user's, and nobody else's to

@@ -6,3 +6,5 @@ package detect
 func machineKey(string, string) string { return "" }
 
 func readOwn(string) ([]byte, bool) { return nil, false }
+
+func fileKey(string) string { return "" }

@@ -164,7 +164,7 @@ var networkWords = []string{
 
 // network explains a host that could not be reached.
 func (e *explaining) network() {
-	if e.profile.Network.On {
+	if !e.profile.Network.Off() {
 		return
 	}
 	output := strings.ToLower(e.Output)

@@ -3,6 +3,8 @@ package host
 import (
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 
 	"github.com/assent-dev/assent/sandbox"
 )
@@ -18,10 +20,25 @@ var systemFolders = []string{
 // root could read.
 var settings = []string{
 	"alternatives", "bash.bashrc", "crypto-policies", "debian_version", "environment", "fonts", "gai.conf", "gitconfig", "group",
-	"host.conf", "hosts", "inputrc", "ld.so.cache", "ld.so.conf", "locale.alias", "locale.conf", "localtime", "mime.types",
+	"host.conf", "hosts", "inputrc", "java-*-openjdk", "ld.so.cache", "ld.so.conf", "locale.alias", "locale.conf", "localtime", "mime.types",
 	"nsswitch.conf", "os-release", "passwd", "pki/ca-trust", "pki/tls/certs", "pki/tls/cert.pem", "profile", "protocols",
 	"resolv.conf", "services", "ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "static", "timezone",
 }
+
+// settingFiles are the settings by their paths.
+var settingFiles = sync.OnceValue(func() []string {
+	var out []string
+	for _, name := range settings {
+		file := filepath.Join("/etc", name)
+		if strings.Contains(name, "*") {
+			found, _ := filepath.Glob(file) // the pattern is a good one
+			out = append(out, found...)
+		} else {
+			out = append(out, file)
+		}
+	}
+	return out
+})
 
 // Shared reports whether a path is among those that every process sees, read-only, or that
 // are the kernel's.
@@ -31,8 +48,8 @@ func Shared(path string) bool {
 			return true
 		}
 	}
-	for _, name := range settings {
-		if sandbox.Below(filepath.Join("/etc", name), path) {
+	for _, file := range settingFiles() {
+		if sandbox.Below(file, path) {
 			return true
 		}
 	}
@@ -48,8 +65,8 @@ func system() []sandbox.Link {
 	for _, dir := range systemFolders {
 		out = appendLink(out, dir)
 	}
-	for _, name := range settings {
-		out = appendSetting(out, filepath.Join("/etc", name))
+	for _, file := range settingFiles() {
+		out = appendSetting(out, file)
 	}
 	return out
 }

@@ -6,6 +6,9 @@ import (
 	"net/netip"
 	"strconv"
 	"time"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/host"
 )
 
 // A Host is where a command wants to connect to.
@@ -18,6 +21,24 @@ type Host struct {
 	Port uint16
 	// Program is the name of the program that connects, if it can be found out.
 	Program string
+	// Command is what [WithCommand] said about the command that connects. It is nil if that
+	// said nothing, or if several commands share a stage and it was not found out which of
+	// them it is.
+	Command any
+}
+
+type commandKey struct{}
+
+// WithCommand returns a context for the Start of a command. The connections of that command
+// then have c as their [Host.Command].
+func WithCommand(ctx context.Context, c any) context.Context {
+	return context.WithValue(ctx, commandKey{}, c)
+}
+
+// Through is a runner whose sandbox can be started through another program.
+type Through interface {
+	sandbox.Runner
+	StartThrough(context.Context, sandbox.Command, host.Entrance) (sandbox.Process, error)
 }
 
 // String is the host and port, as in a URL.
@@ -30,7 +51,8 @@ func (h Host) String() string {
 }
 
 // A Dial opens a connection for a command, or returns why it may not have it. It may take its
-// time; the context ends with the command's side of the connection.
+// time, and must return when the context ends: that is when the command's side of the
+// connection has gone, or the command has ended.
 type Dial func(ctx context.Context, h Host) (net.Conn, error)
 
 // A Connection is one that has ended.
@@ -52,6 +74,9 @@ type Options struct {
 	Dial Dial
 	// Local are ports of this machine's own loopback that commands find on theirs.
 	Local []uint16
+	// Ports are captured besides the usual ones where the kernel does not let every port be
+	// captured.
+	Ports []uint16
 	// Ended is told of each connection that ended or was refused. May be nil.
 	Ended func(Connection)
 }

@@ -66,6 +66,9 @@ func (t *Tool) run(ctx context.Context, p program, args json.RawMessage) (any, e
 	if err != nil {
 		return nil, err
 	}
+	for _, line := range tool.RefusedConnections(ctx) {
+		left += "\n[" + line + "]"
+	}
 	switch {
 	case exit.Ended == sandbox.Cancelled:
 		return nil, context.Cause(ctx)

@@ -105,16 +105,3 @@ func (j *judging) ownRule(act *approval.Act) string {
 	}
 	return "allow shell(" + exact + target.String() + ")"
 }
-
-// answered is the judging of a call that a person approved: what would have been asked later is
-// answered with it.
-func (j *judging) answered() *judging {
-	all := *j
-	all.acts = slices.Clone(j.acts)
-	for i := range all.acts {
-		if all.acts[i].Verdict == approval.Ask {
-			all.acts[i].Later = false
-		}
-	}
-	return &all
-}

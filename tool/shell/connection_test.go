@@ -175,8 +175,11 @@ func TestAHostIsAskedOnce(t *testing.T) {
 		b.git("remote", "add", "origin", "https://git.example/x")
 		b.tool.opts.Sandbox = fakeSandbox{}
 		b.tool.opts.Run = func(ctx context.Context, c Command) (Result, error) {
-			for _, host := range []string{"git.example:443", "other.example:443"} {
-				c.Judge(ctx, wire.Act{Kind: wire.Connect, Path: host, Dir: b.dir}, func() func() { return func() {} })
+			for _, host := range []string{"git.example", "other.example"} {
+				err := c.Connect(ctx, hosts.Connection{Host: host, Port: "443"}, func() func() { return func() {} })
+				if err != nil {
+					t.Errorf("%s: %v", host, err)
+				}
 			}
 			return Result{}, nil
 		}

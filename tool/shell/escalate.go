@@ -44,6 +44,7 @@ type escalating struct {
 	Timeout  float64 `json:"timeout,omitempty" jsonschema:"seconds after which it is ended; default 120"`
 	Cwd      string  `json:"cwd,omitempty" jsonschema:"the folder to run in, as ROOT/PATH; default is the working folder"`
 	Keep     bool    `json:"keep_output,omitempty" jsonschema:"keep the whole output in a file and return its name"`
+	End      bool    `json:"end_background,omitempty" jsonschema:"first end what earlier commands left running in the background"`
 	Escalate bool    `json:"escalate,omitempty" jsonschema:"only after this command failed because of the sandbox: ask the person to let it reach what was refused"`
 }
 

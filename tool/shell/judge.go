@@ -56,9 +56,11 @@ type inquiry struct {
 	env     []string
 	timeout time.Duration
 	keep    bool
-	now     bool // it is about to happen, with its real values
-	plain   bool // git is not hardened for it
-	bash    bool // bash itself runs it
+	// endOthers ends first what earlier commands left in the background.
+	endOthers bool
+	now       bool // it is about to happen, with its real values
+	plain     bool // git is not hardened for it
+	bash      bool // bash itself runs it
 }
 
 // command is what would run.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -12,7 +13,9 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -50,6 +53,9 @@ func (r *running) judge(ctx context.Context, act wire.Act, pause func() (resume 
 	if why := r.ended(); why != "" {
 		return wire.Answer{Why: why} // nobody is asked any more
 	}
+	if act.Kind == wire.Connect && r.cfg.Network.Staged && r.cmd.Step == "" {
+		return r.goesOn(act) // the stage asks about it, see connect
+	}
 	in := r.inquiry(ctx, act)
 	if len(in.script.Parts) == 0 {
 		return r.goesOn(act)
@@ -64,6 +70,31 @@ func (r *running) judge(ctx context.Context, act wire.Act, pause func() (resume 
 		return r.goesOn(act)
 	}
 	return r.ask(ctx, act, in, pause)
+}
+
+// connect decides about a connection. A no does not end the command: the connection is refused,
+// and the result names it.
+func (r *running) connect(ctx context.Context, c hosts.Connection, pause func() (resume func())) error {
+	if why := r.ended(); why != "" {
+		return errors.New(why)
+	}
+	return tool.ConnectWithin(ctx, tool.Connecting{
+		Connection: c, Policy: r.cfg.Network, For: firstLine(r.cmd.Text), Same: r.cmd.Dir + " " + r.cmd.Text,
+		Facts: r.facts, Pause: pause, Hold: r.opts.hold,
+	})
+}
+
+// facts are what a person has to know who is asked while the command runs.
+func (r *running) facts() present.Facts {
+	var acts []string
+	for _, a := range r.acts {
+		acts = append(acts, a.String())
+	}
+	ran := "nothing"
+	if list := r.started(); len(list) > 0 {
+		ran = strings.Join(list, "\n")
+	}
+	return present.Facts{present.TextFact("approved for", strings.Join(acts, "\n")), present.TextFact("ran already", ran)}
 }
 
 // anyCommand are arguments of a call whose command is known otherwise.

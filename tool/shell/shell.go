@@ -13,6 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/wire"
@@ -48,6 +49,8 @@ type Options struct {
 	// Timeout ends commands that name none; 0 means two minutes. MaxTimeout is
 	// the longest that a call may ask for; 0 means an hour.
 	Timeout, MaxTimeout time.Duration
+	// hold is how long a connection waits for an answer; 0 is [hosts.Hold].
+	hold time.Duration
 }
 
 // A Runner runs one command that was approved.
@@ -59,6 +62,9 @@ type Command struct {
 	// Judge decides about each thing that the text does as it runs: see [running]. It
 	// calls pause while a person is asked.
 	Judge func(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer
+	// Connect decides about each connection that the command makes on a stage; nil lets it go
+	// on. It calls pause while a person is asked. A refused connection does not end the command.
+	Connect func(ctx context.Context, c hosts.Connection, pause func() (resume func())) error
 	// Ask are the builtins that Judge wants to see.
 	Ask []string
 	// Bash says that bash itself runs the text, and Judge is not asked.
@@ -70,10 +76,17 @@ type Command struct {
 	HardenGit bool
 	// Keep asks for the whole output in a file.
 	Keep bool
+	// Held says that it runs only because it is held.
+	Held bool
 	// Hide says that the sandbox is to hide secrets: nobody was asked about it.
 	Hide bool
 	// Wall is what it was judged to do, for the kernel to hold it to.
 	Wall Wall
+	// Stay says that programs which it leaves in the background may go on. Undo does not
+	// cover what they then do, so somebody must have allowed the command.
+	Stay bool
+	// EndOthers ends first what earlier commands left in the background.
+	EndOthers bool
 	// Step is the way out of the sandbox that a person chose; empty for none.
 	Step string
 	// Named are the files that it is known to touch, GitWrites whether it changes
@@ -129,6 +142,7 @@ type arguments struct {
 	Timeout float64 `json:"timeout,omitempty" jsonschema:"seconds after which it is ended; default 120"`
 	Cwd     string  `json:"cwd,omitempty" jsonschema:"the folder to run in, as ROOT/PATH; default is the working folder"`
 	Keep    bool    `json:"keep_output,omitempty" jsonschema:"keep the whole output in a file and return its name"`
+	End     bool    `json:"end_background,omitempty" jsonschema:"first end what earlier commands left running in the background"`
 }
 
 // New returns the tool for the roots.
@@ -237,7 +251,7 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	if err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
 	}
-	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, env: t.cfg.Env, timeout: timeout, keep: in.Keep}
+	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, env: t.cfg.Env, timeout: timeout, keep: in.Keep, endOthers: in.End}
 	if t.opts.Unsupported != nil {
 		if construct := t.opts.Unsupported(script.Command.String()); construct != "" {
 			if !script.Command.Printed() {
@@ -289,6 +303,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 	cmd := in.command()
 	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held || j.byPreset && !j.asksForSecrets()
 	cmd.Wall = wall(j.script, in.world, in.bash)
+	cmd.Held, cmd.Stay, cmd.EndOthers = j.held, !j.held, in.endOthers
 	state, err := scriptState(in.ctx, j.script.Files)
 	if err != nil {
 		return judged{}, err
@@ -330,11 +345,11 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	if strings.Contains(tool.Basis(ctx), approval.ProjectCode+"(") && !j.asksForSecrets() {
 		cmd.Hide = true // a yes to the project's code is none to its secrets
 	}
-	if tool.Approved(ctx) {
-		j = j.answered()
-	}
 	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}
 	cmd.Judge, cmd.Ask = now.judge, now.builtins(ctx)
+	cmd.Connect = func(inner context.Context, c hosts.Connection, pause func() (resume func())) error {
+		return now.connect(tool.Running(inner, ctx), c, pause)
+	}
 	r, err := t.keeping(ctx, j.script, func() (Result, error) {
 		// What it runs is looked at once more: keeping files for undo takes time.
 		if state, err := scriptState(ctx, j.script.Files); err != nil || state != j.state {
@@ -344,6 +359,7 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 		if r.Note == "" && r.ExitCode != 0 && refusedBySystem(r.Stderr) {
 			r.Note = "folders that can be written: " + t.writable()
 		}
+		r.Note = strings.Join(slices.DeleteFunc(append([]string{r.Note}, tool.RefusedConnections(ctx)...), func(s string) bool { return s == "" }), "; ")
 		return r, err
 	})
 	tool.ReportRan(ctx, now.started())

@@ -5,6 +5,8 @@ import (
 	"crypto/tls"
 	"net"
 	"net/netip"
+
+	"github.com/assent-dev/assent/tool/hosts"
 )
 
 // Dialling makes the tool hand its connections to another server, with these settings.
@@ -13,7 +15,7 @@ func (t *Tool) Dialling(connect func(ctx context.Context, network, address strin
 }
 
 // Refusal is what is said about an address.
-func Refusal(addr netip.Addr) string { return refusal(addr) }
+func Refusal(addr netip.Addr) string { return hosts.Special(addr) }
 
 // ReadURL returns the form of a URL, and its host as an address if it is one.
 func ReadURL(method, raw string) (string, netip.Addr, error) {

@@ -8,11 +8,12 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/net/dns/dnsmessage"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/web"
-	"golang.org/x/net/dns/dnsmessage"
 )
 
 // listed is the policy of the corpus.

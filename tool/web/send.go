@@ -104,8 +104,11 @@ type refusedError struct{ why string }
 func (e *refusedError) Error() string { return "refused: " + e.why }
 
 func (t *Tool) checkAddress(ctx context.Context, host, port string, addr netip.Addr) error {
-	if why := t.addressRefused(host, addr); why != "" {
+	if why := t.addressRefused(host, port, addr); why != "" {
 		return &refusedError{why}
+	}
+	if err := t.opts.Network.MayDial(host, port, addr); err != nil {
+		return &refusedError{err.Error()}
 	}
 	act := approval.Act{Name: approval.Connect, Target: approval.HostTarget(addr.String(), port), Known: true}
 	if t.opts.Denied != nil && t.opts.Denied(ctx, act) {

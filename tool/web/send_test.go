@@ -149,6 +149,9 @@ func TestANameThatLeadsInsideIsRefused(t *testing.T) {
 		{"NAT64", addrs("64:ff9b::a00:5"), examples, "10.0.0.5"},
 		{"public", addrs("93.184.216.34"), examples, ""},
 		{"private and named", addrs("10.0.0.5"), hosts.Policy{Allow: []string{"*.example.com", "10.0.0.5"}}, ""},
+		{"denied by config", addrs("93.184.216.34"), hosts.Policy{Allow: []string{"*.example.com"}, Deny: []string{"93.184.216.34"}}, "93.184.216.34 is denied"},
+		{"this machine's own", addrs("93.184.216.34"), hosts.Policy{Allow: []string{"*.example.com"}, Own: addrs("93.184.216.34")}, "an address of this machine"},
+		{"denied on another port", addrs("93.184.216.34"), hosts.Policy{Allow: []string{"*.example.com"}, Deny: []string{"93.184.216.34:22"}}, ""},
 		{"another one named", addrs("10.0.0.6"), hosts.Policy{Allow: []string{"*.example.com", "10.0.0.5"}}, "10.0.0.6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

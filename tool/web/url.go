@@ -10,8 +10,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/assent-dev/assent/approval"
 	"golang.org/x/net/idna"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/hosts"
 )
 
 // A place is a URL in the one form in which it is judged, shown and sent.
@@ -81,10 +83,10 @@ func readHost(u *url.URL) (string, netip.Addr, error) {
 	if err != nil {
 		return "", netip.Addr{}, fmt.Errorf("host %q: %w", u.Hostname(), err)
 	}
-	if !numeric(host) {
+	if !hosts.Numeric(host) {
 		return host, netip.Addr{}, checkName(host)
 	}
-	addr, ok := parseIPv4(host)
+	addr, ok := hosts.ParseIPv4(host)
 	if !ok {
 		return "", addr, fmt.Errorf("host %q is neither a name nor an address", host)
 	}

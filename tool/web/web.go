@@ -57,6 +57,7 @@ func New(opts Options) (*Tool, error) {
 	if err := opts.Network.Validate(); err != nil {
 		return nil, err
 	}
+	opts.Network.Staged = false // requests are made by this process
 	if opts.Timeout <= 0 {
 		opts.Timeout = DefaultTimeout
 	}
@@ -108,30 +109,25 @@ func (t *Tool) acts(p place) []approval.Act {
 // its name up; empty if it may.
 func (t *Tool) refused(p place) string {
 	host := p.target.URL.Host
-	what := nameRefusal(host)
+	what := hosts.SpecialName(host)
 	if p.addr.IsValid() {
-		what = refusal(p.addr)
+		what = hosts.Special(p.addr)
 	}
-	if what == "" || t.names(host) {
+	if what == "" || t.opts.Network.Names(host, p.target.URL.Port) {
 		return ""
 	}
 	return host + " is " + what + "; it is refused unless sandbox.network names it"
 }
 
-// names reports whether config names the host itself.
-func (t *Tool) names(host string) bool {
-	return t.opts.Network.Connect(host, "443", true).Verdict == approval.Free
-}
-
 // addressRefused says why a host may not be reached at an address that it turned out to
 // have; empty if it may. That config names a host is no word about where its name leads,
 // except for names that can only mean this machine.
-func (t *Tool) addressRefused(host string, addr netip.Addr) string {
-	what := refusal(addr)
-	switch {
-	case what == "", t.names(addr.String()):
+func (t *Tool) addressRefused(host, port string, addr netip.Addr) string {
+	what := hosts.Special(addr)
+	switch names := t.opts.Network.Names; {
+	case what == "", names(addr.String(), port):
 		return ""
-	case addr.IsLoopback() && isLocalName(host) && t.names(host):
+	case addr.IsLoopback() && hosts.IsLocalName(host) && names(host, port):
 		return ""
 	}
 	return host + " has the address " + addr.String() + ", " + what + "; such addresses are refused unless sandbox.network names them"

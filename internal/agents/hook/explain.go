@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -54,6 +55,7 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 		return explain.Failed(err), nil
 	}
 	judge := explain.Explainer{Tools: d.tools, Policy: approval.Policy{Rules: rules, Fixed: d.setup.Rules, Mode: d.mode(ctx)}, Clock: o.Clock}
+	judge.Hosts = d.setup.Shell.Network.Words(slices.Concat(rules.Rules(), d.setup.Rules.Rules()))
 	answer = judge.Judge(ctx, want.Call)
 	answer.For = o.Agent.Name
 	if answer.Outcome == explain.Ask {

@@ -9,12 +9,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
+	"github.com/assent-dev/assent/tool/hosts"
 )
 
 // Servers say how connectors are started.
@@ -26,6 +30,9 @@ type Servers struct {
 	Named bool
 	// Pass are variables of our environment that connectors of config get besides their own.
 	Pass []string
+	// Gate is what connections of sandboxed connectors are put to, with who answers and where it
+	// is recorded.
+	Gate approval.Config
 	// Options changes the options of each; nil leaves them as they are.
 	Options func(connector.Options) connector.Options
 }
@@ -45,7 +52,7 @@ func (b *Base) Connect(ctx context.Context, of []config.Connector, s Servers) (c
 	if len(of) == 0 {
 		return c, nil
 	}
-	if c.held, err = b.holdServers(ctx, of); err != nil {
+	if c.held, err = b.holdServers(ctx, of, s.Gate); err != nil {
 		return c, err
 	}
 	byName := map[string]config.Connector{}
@@ -71,7 +78,7 @@ func (b *Base) Connect(ctx context.Context, of []config.Connector, s Servers) (c
 		opts := connector.Options{Runner: host.None{}, Dir: b.folderOf(byName[cfg.Name]), Environ: os.Environ(), Pins: pins, Names: names}
 		opts.Verify = b.Programs.Verify(cfg.Command, opts.Dir, opts.Environ)
 		if byName[cfg.Name].Sandboxed {
-			opts.Runner, opts.Profile = c.held.Runner, c.held.profile(cfg.Command, opts.Dir)
+			opts.Runner, opts.Profile = c.held.runner(cfg.Name), c.held.profile(cfg.Command, opts.Dir)
 		}
 		if s.Options != nil {
 			opts = s.Options(opts)
@@ -139,19 +146,25 @@ func (c *Connections) Tools(of []config.Connector) []tool.Tool {
 // Close ends the servers.
 func (c *Connections) Close() error {
 	connector.CloseAll(c.All)
+	if c.held.gate != nil {
+		c.held.gate.Close()
+	}
 	return c.held.Close()
 }
 
 // heldServers is what holds the connectors that are sandboxed. The zero value holds none.
 type heldServers struct {
 	detect.Found
-	reach sandbox.Profile
+	reach   sandbox.Profile
+	policy  hosts.Policy
+	session string
+	gate    *tool.Gate // where connections are decided about; nil if they are not
 }
 
 // holdServers finds the sandbox for connectors that want one: the profile of commands, without
 // secrets, as nobody is asked what a server reads. Without a sandbox none of them starts; nor
 // does anything where the policy requires one.
-func (b *Base) holdServers(ctx context.Context, of []config.Connector) (held heldServers, err error) {
+func (b *Base) holdServers(ctx context.Context, of []config.Connector, gate approval.Config) (held heldServers, err error) {
 	wanted := slices.ContainsFunc(of, func(c config.Connector) bool { return c.Sandboxed })
 	if !wanted && !b.OS.Require {
 		return held, nil
@@ -161,10 +174,34 @@ func (b *Base) holdServers(ctx context.Context, of []config.Connector) (held hel
 		return held, err
 	}
 	held.reach = p.Denied.Hide(p.Profile).Sorted()
-	if held.Found, err = b.Sandboxed(ctx, held.reach); err != nil && wanted {
+	if held.Found, err = b.Sandboxed(ctx, held.reach, true); err != nil && wanted {
 		err = fmt.Errorf("a connector is to be sandboxed: %w", err)
 	}
+	if err != nil || held.Stage == nil {
+		return held, err
+	}
+	held.reach.Network, held.policy = held.reach.Network.Staged(), b.StagedHosts()
+	held.session = b.Session
+	held.gate, err = tool.Guard(gate)
 	return held, err
+}
+
+// StagedHosts is what commands on a stage may reach.
+func (b *Base) StagedHosts() hosts.Policy {
+	p := b.Shell.Network
+	p.Staged, p.Own = true, network.Own()
+	return p
+}
+
+// runner starts a server: on a stage, where its connections are decided about, if there is one.
+func (h heldServers) runner(name string) sandbox.Runner {
+	through, ok := h.Runner.(stage.Through)
+	if h.gate == nil || !ok {
+		return h.Runner
+	}
+	of := h.gate.Connections(approval.Call{Connector: name, Tool: approval.Connect, Session: h.session})
+	return network.New(through, h.Stage, h.policy, network.Dialer{}).
+		For(network.Outside(of, h.policy, network.Dialer{}, "connector "+name))
 }
 
 // profile is what a server may reach: what commands may, and the files that its command

@@ -10,6 +10,7 @@ import (
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
+	"github.com/assent-dev/assent/tool/hosts"
 )
 
 // Explainer judges calls as a gate of the base would, for a base that only looks. Close what it
@@ -37,7 +38,14 @@ func (b *Base) Explainer(ctx context.Context, further ...tool.Tool) (*explain.Ex
 			policy.Mode = approval.ModeApproveAll
 		}
 	}
-	return &explain.Explainer{Tools: lookingAt{set, b}, Policy: policy, Undoing: box.Undoing}, box.Close, nil
+	return &explain.Explainer{
+		Tools: lookingAt{set, b}, Policy: policy, Undoing: box.Undoing, Hosts: b.Hosts(),
+	}, box.Close, nil
+}
+
+// Hosts says which hosts are free, asked and denied, by config and by rules.
+func (b *Base) Hosts() []hosts.Word {
+	return b.Shell.Network.Words(slices.Concat(b.Kept, b.Rules.Rules()))
 }
 
 // lookingAt are the tools of a base, and those of connectors, whose servers are not started.

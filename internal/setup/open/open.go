@@ -109,7 +109,7 @@ func Open(ctx context.Context, s *setup.Setup, o Order) (b *Base, err error) {
 }
 
 func (b *Base) openSandbox(ctx context.Context, o Order) (err error) {
-	if o.NoTools || o.Use == Look && !o.Held && b.Shell.Default.WhenSandboxed == "" {
+	if o.NoTools || o.Use == Look && !o.Held && b.Shell.Default.WhenSandboxed == "" && b.OS.Network.Off() {
 		return nil
 	}
 	if b.Sandbox, err = FindSandbox(ctx, b.Setup); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -43,6 +44,9 @@ func FindSandbox(ctx context.Context, s *setup.Setup) (*Sandbox, error) {
 		return nil, err
 	}
 	options.First, options.Kept = true, keptFile(s)
+	if !profile.Network.Off() {
+		options.Stage = stageHelper(options)
+	}
 	f := &Sandbox{setup: s, serve: append(slices.Clone(options.Program), detect.WordServe)}
 	f.Found, err = detect.Detect(ctx, options, onlyThere(profile))
 	if errors.As(err, &f.missing) && !s.OS.Require {
@@ -67,6 +71,7 @@ func Detect(ctx context.Context, p sandbox.Profile) (detect.Found, error) {
 	if err != nil {
 		return detect.Found{}, err
 	}
+	options.Stage = stageHelper(options)
 	return detect.Detect(ctx, options, p)
 }
 
@@ -84,6 +89,14 @@ func detectOptions() (detect.Options, error) {
 		o.Sweep = []string{small, detect.WordSweep}
 	}
 	return o, nil
+}
+
+// stageHelper is the process that makes stages: the small program, which starts faster, or this one.
+func stageHelper(o detect.Options) []string {
+	if small := smallProgram(o.Program[0]); small != "" {
+		return []string{small, detect.WordStage}
+	}
+	return append(slices.Clone(o.Program), detect.WordStage)
 }
 
 // keptFile is where it is kept that the sandbox holds, among assent's own files.
@@ -206,14 +219,27 @@ func (f *Sandbox) looked(policy *config.Policy) (toolbox.Hold, error) {
 		}
 		return toolbox.Hold{}, nil
 	}
-	profile, err := policy.Profile(setting(f.setup, policy))
+	s := setting(f.setup, policy)
+	s.ByName = f.Found.Stage != nil || f.proxied()
+	profile, err := policy.Profile(s)
 	if err != nil {
 		return toolbox.Hold{}, err
 	}
 	return toolbox.Hold{
-		Runner: f.Found.Runner, Profile: profile, Serve: f.serve, Steps: f.steps && !policy.OS.Require,
+		Runner: f.Found.Runner, Profile: profile, Serve: f.serve, Steps: f.steps && !policy.OS.Require, Stage: f.Found.Stage, Proxy: f.proxied(),
 	}, nil
 }
+
+// Notice is what a run says once about what the sandbox lacks.
+func (f *Sandbox) Notice() string {
+	if text := f.Footer(); text != "" || f == nil || !f.proxied() {
+		return text
+	}
+	return "Commands have a proxy instead of a network of their own, so programs that know no proxies cannot connect: " + present.SafeLine(f.Found.NoStage.Error()) + "."
+}
+
+// proxied reports whether commands are given a proxy, because no stage can be made for them.
+func (f *Sandbox) proxied() bool { return f.Found.NoStage != nil && f.Found.Report.Name == bwrap.Name }
 
 // makeCaches makes the folders that programs are given to cache in.
 func makeCaches(policy *config.Policy, p sandbox.Profile) error {
@@ -261,6 +287,9 @@ func (b *Base) CommandProfile(secrets bool) (Profile, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // a root that is not there is told when something runs
 		return Profile{}, err
 	}
+	if b.Sandbox != nil && !b.Sandbox.Missing() && (b.Sandbox.Found.Stage != nil || b.Sandbox.proxied()) {
+		profile.Network = profile.Network.Staged()
+	}
 	return Profile{Profile: found.Apply(profile).Sorted(), Denied: found}, nil
 }
 
@@ -275,8 +304,8 @@ func (b *Base) denied(secrets bool, folders []string) (toolbox.Found, error) {
 }
 
 // Sandboxed finds a sandbox that holds a profile to run one command in, and makes the caches
-// that the policy gives it.
-func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile) (detect.Found, error) {
+// that the policy gives it. With named, a stage is looked for too.
+func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile, named bool) (detect.Found, error) {
 	if err := makeCaches(b.Policy, p); err != nil {
 		return detect.Found{}, err
 	}
@@ -286,6 +315,9 @@ func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile) (detect.Found, 
 	}
 	_ = os.MkdirAll(b.Places.State, 0o700) // without it nothing is kept, and all works
 	options.First, options.Kept = true, keptFile(b.Setup)
+	if named && !p.Network.Off() {
+		options.Stage = stageHelper(options)
+	}
 	found, err := detect.Detect(ctx, options, onlyThere(p))
 	if err != nil {
 		return found, unusable(b.Policy, err)

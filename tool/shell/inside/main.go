@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -55,6 +56,11 @@ func serve(conn *os.File, stands func() error) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if order.Proxy != "" {
+		if err := handOut(conn, order.Proxy); err != nil {
+			return 0, fmt.Errorf("making the proxy's listener: %w", err)
+		}
+	}
 	gate := newGate(conn, order)
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -82,7 +88,12 @@ func serve(conn *os.File, stands func() error) (int, error) {
 		end.Why = err.Error()
 		r.Terminate(grace)
 	case r.Lingers():
-		end.Stays = order.Stay
+		end.Stays, end.Left = order.Stay, []string{"shell"}
+	}
+	if err == nil && order.Stay && order.Whole {
+		for _, ch := range r.Children() {
+			end.Stays, end.Left = true, append(end.Left, filepath.Base(ch.Args[0]))
+		}
 	}
 	_ = gate.send(end) // nobody listens any more: then the exit status says it
 	if end.Stays {

@@ -1,8 +1,10 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"io"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +18,9 @@ const (
 	DefaultKeep    = 50_000
 	DefaultMaxFile = 100_000_000
 )
+
+// ProxyAddress is where a command finds the proxy that [Command.Proxy] serves.
+const ProxyAddress = "127.0.0.1:3128"
 
 // A Command is what to run. The zero Command is refused.
 type Command struct {
@@ -54,9 +59,17 @@ type Command struct {
 	// without its newline and cut to [MaxLine]. Writes do not overlap, and hold up the command.
 	Progress io.Writer
 	// Sandbox, if not nil, holds the command to Profile. It gets no SIGTERM then: all of
-	// it ends at once, also what it left in the background.
+	// it ends at once, also what it left in the background, unless that may Stay.
 	Sandbox sandbox.Runner
 	Profile sandbox.Profile
+	// Proxy, if not nil, serves a listener on the command's own loopback at ProxyAddress,
+	// until ctx ends. It is for a sandbox whose network is off.
+	Proxy func(ctx context.Context, l net.Listener)
+	// Clock, if not nil, is made to stop the command's time.
+	Clock *Clock
+	// Stay lets programs that the text started in the background go on in their sandbox.
+	// They end with this program, or by [Running.End].
+	Stay bool
 }
 
 func (c Command) withDefaults() Command {

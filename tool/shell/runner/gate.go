@@ -2,10 +2,14 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -42,11 +46,14 @@ type gate struct {
 	write sync.Mutex
 	large sync.Mutex // held while a large act is judged
 
+	proxy func(context.Context, net.Listener)
+
 	stays chan struct{} // closed when the text has ended, and the shell goes on for the background
 	gone  chan struct{} // closed when nothing more comes
 
-	mu  sync.Mutex
-	end wire.End
+	mu    sync.Mutex
+	end   wire.End
+	ended bool // it was told
 }
 
 // newGate makes both ends.
@@ -78,7 +85,10 @@ func (g *gate) close() {
 
 // order tells the shell what to run.
 func (g *gate) order(c Command, marker string) {
-	order := wire.Order{Text: c.Text, Dir: c.Dir, Env: c.env(marker), Ask: c.Ask, Stay: c.Sandbox == nil}
+	order := wire.Order{Text: c.Text, Dir: c.Dir, Env: c.env(marker), Ask: c.Ask, Stay: c.Sandbox == nil || c.Stay, Whole: c.Sandbox != nil}
+	if g.proxy = c.Proxy; g.proxy != nil {
+		order.Proxy = ProxyAddress
+	}
 	if c.Sandbox != nil {
 		order.Wall = c.Profile.Wall
 		order.Private = c.private()
@@ -101,6 +111,14 @@ func (g *gate) serve(ctx context.Context, judge Judge) {
 func (g *gate) answer(ctx context.Context, judge Judge) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // nobody waits for these answers any more
+	if g.proxy != nil {
+		l, err := g.listener()
+		if err != nil {
+			return // the shell has ended, and said why
+		}
+		go g.proxy(ctx, l)
+		context.AfterFunc(ctx, func() { l.Close() })
+	}
 	room := make(chan struct{}, maxActs)
 	for {
 		message, err := wire.Read(g.conn)
@@ -120,8 +138,8 @@ func (g *gate) answer(ctx context.Context, judge Judge) {
 			}()
 		case wire.End:
 			g.mu.Lock()
-			first := g.end == wire.End{}
-			g.end = m
+			first := !g.ended
+			g.end, g.ended = m, true
 			g.mu.Unlock()
 			if m.Stays && first {
 				close(g.stays)
@@ -130,6 +148,36 @@ func (g *gate) answer(ctx context.Context, judge Judge) {
 			return
 		}
 	}
+}
+
+// listener receives the listener that the shell made inside.
+func (g *gate) listener() (net.Listener, error) {
+	raw, err := g.conn.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	control := make([]byte, unix.CmsgSpace(4))
+	n, received := 0, 0
+	var failed error
+	err = raw.Read(func(fd uintptr) bool {
+		n, received, _, _, failed = unix.Recvmsg(int(fd), make([]byte, 1), control, 0)
+		return !errors.Is(failed, unix.EAGAIN)
+	})
+	if err = errors.Join(err, failed); err != nil || n == 0 {
+		return nil, errors.Join(err, io.ErrUnexpectedEOF)
+	}
+	messages, err := unix.ParseSocketControlMessage(control[:received])
+	if err != nil || len(messages) != 1 {
+		return nil, errors.Join(err, errors.New("no listener came"))
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != 1 {
+		return nil, errors.Join(err, errors.New("no listener came"))
+	}
+	unix.CloseOnExec(fds[0])
+	f := os.NewFile(uintptr(fds[0]), "proxy")
+	defer f.Close()
+	return net.FileListener(f)
 }
 
 // judged answers one act. Whatever goes wrong refuses it.
@@ -157,6 +205,17 @@ func (g *gate) ending() wire.End {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.end
+}
+
+// A Clock stops the time of a command. Before the command is started it does nothing.
+type Clock struct{ watch atomic.Pointer[stopwatch] }
+
+// Pause stops the time until resume is called.
+func (c *Clock) Pause() (resume func()) {
+	if w := c.watch.Load(); w != nil {
+		return w.pause()
+	}
+	return func() {}
 }
 
 // A stopwatch runs out after a time, not counting while it is paused.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/assent-dev/assent/sandbox"
 )
 
 // A process is a command that was started.
@@ -18,6 +20,7 @@ type process struct {
 	body   body
 	exited chan struct{} // closed when the shell has ended and was waited for
 
+	confined       bool  // by a sandbox
 	gate           *gate // nil if bash itself runs
 	clock          *stopwatch
 	sink           *sink
@@ -53,7 +56,10 @@ func start(ctx context.Context, c Command) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{exited: make(chan struct{}), clock: newStopwatch(c.Timeout)}
+	p := &process{exited: make(chan struct{}), confined: c.Sandbox != nil, clock: newStopwatch(c.Timeout)}
+	if c.Clock != nil {
+		c.Clock.watch.Store(p.clock)
+	}
 	if p.sink, err = newSink(c); err != nil {
 		return nil, err
 	}
@@ -160,6 +166,16 @@ func (p *process) silent() <-chan struct{} {
 	return silent
 }
 
+// lives reports whether the shell still runs.
+func (p *process) lives() bool {
+	select {
+	case <-p.exited:
+		return false
+	default:
+		return true
+	}
+}
+
 // drain waits until all output is read, but not for long if the text has ended: then it
 // stops listening, and says so.
 func (p *process) drain(patience time.Duration) (background bool) {
@@ -173,6 +189,13 @@ func (p *process) drain(patience time.Duration) (background bool) {
 	p.stdout.stop()
 	p.stderr.stop()
 	p.sink.close()
+	if p.confined && p.lives() {
+		p.stdout.ignore()
+		p.stderr.ignore()
+	} else {
+		p.stdout.ours.Close()
+		p.stderr.ours.Close()
+	}
 	return background
 }
 
@@ -188,13 +211,17 @@ func (p *process) result(ending Ending) Result {
 		told := p.gate.ending()
 		r.Stopped, end.code = told.Why, told.Status
 	}
-	select {
-	case <-p.exited:
+	lives := p.lives()
+	if !lives {
 		end = p.body.end()
-	default:
 	}
 	r.ExitCode, r.Signal = end.code, end.signal
-	if ending == Exited {
+	switch {
+	case ending != Exited:
+	case lives && p.confined:
+		r.Left = sandbox.LeftBehind(p.gate.ending().Left)
+		r.Running = &Running{p}
+	default:
 		r.Left = p.body.left()
 	}
 	switch {

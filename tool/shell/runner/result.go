@@ -25,8 +25,10 @@ type Result struct {
 	Background bool
 	// Left are the processes that it left in the background when it ended by itself, in
 	// the words of [sandbox.LeftBehind], as far as they are known (on Linux). In a sandbox
-	// they were ended; otherwise they still run.
+	// they were ended, unless Running says otherwise; without one they still run.
 	Left string
+	// Running is what goes on in its sandbox, in the background; nil if nothing does.
+	Running *Running
 	// Stopped is why the shell ended the command before its end, if it did: something
 	// that it was about to do was refused, or it met what it cannot interpret.
 	Stopped string
@@ -35,6 +37,18 @@ type Result struct {
 	// Duration is how long it ran.
 	Duration time.Duration
 }
+
+// A Running is what a command left in the background of its sandbox.
+type Running struct{ process *process }
+
+// End ends it and returns when it is gone.
+func (r *Running) End() {
+	r.process.body.signal(unix.SIGKILL)
+	<-r.process.exited
+}
+
+// Gone is closed when it has ended.
+func (r *Running) Gone() <-chan struct{} { return r.process.exited }
 
 // An Output is what is kept of one stream.
 type Output struct {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"io"
 	"os"
 	"time"
 )
@@ -52,5 +53,14 @@ func (s *stream) listen() {
 func (s *stream) stop() {
 	_ = s.ours.SetReadDeadline(time.Unix(0, 1)) // long ago
 	<-s.done
-	s.ours.Close()
+}
+
+// ignore reads on, for nobody: a program that goes on in the background would fail where it
+// prints.
+func (s *stream) ignore() {
+	_ = s.ours.SetReadDeadline(time.Time{})
+	go func() {
+		defer s.ours.Close()
+		_, _ = io.Copy(io.Discard, s.ours) // until the last one has ended
+	}()
 }

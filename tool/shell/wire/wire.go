@@ -13,7 +13,7 @@ import (
 
 // Version changes with the messages. Both sides are built from the same source; a side of
 // another version is refused.
-const Version = "3"
+const Version = "4"
 
 // IsShell reports whether a command line is that of the shell inside: the small program, or
 // another one that does its work.
@@ -55,8 +55,12 @@ type Order struct {
 	// that stay writable behind it.
 	Wall    sandbox.Wall
 	Private []string
-	// Stay says that background commands go on after the text has ended.
-	Stay bool
+	// Stay says that background commands go on after the text has ended. Whole says that
+	// programs among them need the shell too: everything ends with it.
+	Stay, Whole bool
+	// Proxy is an address of the loopback inside. The shell listens there, hands the listener
+	// out over its connection, and the gate's side serves it. Empty means none.
+	Proxy string
 }
 
 // An Act is something that the shell is about to do.
@@ -119,8 +123,10 @@ type End struct {
 	Status int
 	// Why is empty unless something else than the text itself ended it.
 	Why string
-	// Stays says that the shell goes on for commands in the background.
+	// Stays says that the shell goes on for commands in the background; Left are the
+	// programs among them, by name.
 	Stays bool
+	Left  []string
 }
 
 // Write writes one message: an Order, Act, Answer or End.
@@ -133,6 +139,8 @@ func Write(w io.Writer, message any) error {
 		e.list(m.Env)
 		e.list(m.Ask)
 		e.flag(m.Stay)
+		e.flag(m.Whole)
+		e.texts(m.Proxy)
 		e.wall(m.Wall)
 		e.list(m.Private)
 	case Act:
@@ -161,6 +169,7 @@ func Write(w io.Writer, message any) error {
 		e.number(uint64(m.Status))
 		e.texts(m.Why)
 		e.flag(m.Stays)
+		e.list(m.Left)
 	default:
 		return fmt.Errorf("wire: %T is not a message", message)
 	}
@@ -197,7 +206,7 @@ func decode(data []byte) (any, error) {
 		if version := d.text(); version != Version && d.err == nil {
 			return nil, fmt.Errorf("the other side speaks version %q, this one %q: they were not built together", version, Version)
 		}
-		message = Order{Text: d.text(), Dir: d.text(), Env: d.list(), Ask: d.list(), Stay: d.flag(), Wall: d.wall(), Private: d.list()}
+		message = Order{Text: d.text(), Dir: d.text(), Env: d.list(), Ask: d.list(), Stay: d.flag(), Whole: d.flag(), Proxy: d.text(), Wall: d.wall(), Private: d.list()}
 	case Start, Open, List, Connect, Builtin:
 		message = Act{
 			Kind: kind, ID: d.number(), Argv: d.list(), Path: d.text(), Real: d.text(), Dir: d.text(), Env: d.list(),
@@ -206,7 +215,7 @@ func decode(data []byte) (any, error) {
 	case kindAnswer:
 		message = Answer{ID: d.number(), Verdict: Verdict(d.number()), Why: d.text(), Name: d.text(), Params: d.list(), Opts: d.list()}
 	case kindEnd:
-		message = End{Status: int(d.number()), Why: d.text(), Stays: d.flag()}
+		message = End{Status: int(d.number()), Why: d.text(), Stays: d.flag(), Left: d.list()}
 	default:
 		return nil, fmt.Errorf("a message of kind %d", kind)
 	}

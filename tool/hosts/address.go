@@ -1,4 +1,4 @@
-package web
+package hosts
 
 import (
 	"net/netip"
@@ -47,8 +47,9 @@ var carriers = []struct {
 	{netip.MustParsePrefix("2002::/16"), 2},        // 6to4
 }
 
-// refusal says what is wrong with an address; empty if nothing is.
-func refusal(addr netip.Addr) string {
+// Special says what an address is that no public host has, such as a private one; empty if it
+// may be one of a public host.
+func Special(addr netip.Addr) string {
 	addr = addr.Unmap().WithZone("")
 	for _, s := range specials {
 		if s.prefix.Contains(addr) {
@@ -56,7 +57,7 @@ func refusal(addr netip.Addr) string {
 		}
 	}
 	for _, inner := range hidden(addr) {
-		if what := refusal(inner); what != "" {
+		if what := Special(inner); what != "" {
 			return what + " (" + inner.String() + ")"
 		}
 	}
@@ -87,14 +88,16 @@ var (
 	metadataNames = []string{"metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"}
 )
 
-func isLocalName(host string) bool {
+// IsLocalName reports whether a name can only mean this machine.
+func IsLocalName(host string) bool {
 	return slices.Contains(localNames, host) || strings.HasSuffix(host, ".localhost")
 }
 
-// nameRefusal says what is wrong with a name, before it is looked up; empty if nothing is.
-func nameRefusal(host string) string {
+// SpecialName says what a name is that leads to no public host, whatever a look-up says; empty
+// if it may lead to one.
+func SpecialName(host string) string {
 	switch {
-	case isLocalName(host):
+	case IsLocalName(host):
 		return "a name of this machine"
 	case slices.Contains(metadataNames, host):
 		return "the name of a cloud's metadata service"
@@ -102,9 +105,9 @@ func nameRefusal(host string) string {
 	return ""
 }
 
-// numeric reports whether a host can only be meant as an IPv4 address: its last part is a
+// Numeric reports whether a host can only be meant as an IPv4 address: its last part is a
 // number. No top-level domain is.
-func numeric(host string) bool {
+func Numeric(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if last == "" {
 		return false
@@ -113,9 +116,9 @@ func numeric(host string) bool {
 	return ok || strings.Trim(last, "0123456789") == ""
 }
 
-// parseIPv4 reads an IPv4 address in every spelling that some program takes: one to four
+// ParseIPv4 reads an IPv4 address in every spelling that some program takes: one to four
 // parts, each decimal, octal or hexadecimal, the last one filling what is left.
-func parseIPv4(host string) (netip.Addr, bool) {
+func ParseIPv4(host string) (netip.Addr, bool) {
 	parts := strings.Split(host, ".")
 	if len(parts) > 4 {
 		return netip.Addr{}, false

@@ -1,0 +1,160 @@
+package toolbox_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/internal/network"
+	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/tool"
+)
+
+const staged = `
+sandbox:
+  paths: {.: {root: TOP/proj, mode: rw, approval: allow}}
+  network: {allow: ["free.test:80"], deny: [denied.test]}
+shell:
+  default: {approval: ask, when_sandboxed: allow}
+`
+
+// towards is a dialer whose every host is one server, and how often it was reached.
+func towards(t testing.TB) (network.Dialer, *atomic.Int64) {
+	var reached atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reached.Add(1)
+		fmt.Fprintln(w, "hello from "+r.Host)
+	}))
+	t.Cleanup(server.Close)
+	return network.Dialer{
+		Lookup: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("93.184.215.14")}, nil
+		},
+		Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
+		},
+	}, &reached
+}
+
+// python fetches an address in a way that no reading sees.
+func python(host string) string {
+	return fmt.Sprintf(`python3 -c 'import urllib.request; print(urllib.request.urlopen("http://%s/").read())'`, host)
+}
+
+// With a policy that is quiet, a command whose hosts are not known runs without a question,
+// and is asked about when it connects: a listed host is free, a denied one refused, and others
+// wait for an answer.
+func TestHeldCommandsConnectByName(t *testing.T) {
+	for _, stands := range []string{"stage", "proxy"} {
+		t.Run(stands, func(t *testing.T) {
+			dialer, reached := towards(t)
+			w := newWorld(t, staged, func(h *toolbox.Hold) {
+				if stands == "proxy" {
+					h.Stage, h.Proxy = nil, true
+				}
+			})
+			w.dialer = dialer
+			w.box = w.open(staged, nil)
+			if r := w.shell(python("free.test")); !strings.Contains(r.Text, "hello from free.test") {
+				t.Errorf("free: %s %v", r.Text, r.Err)
+			}
+			before := reached.Load()
+			r := w.shell(python("denied.test"))
+			if r.Err != nil || !strings.Contains(r.Text, "denied.test") || !strings.Contains(r.Text, "policy.yaml:4") {
+				t.Errorf("denied: %s %v", r.Text, r.Err)
+			}
+			if r := w.shell(python("other.test")); r.Err != nil || !strings.Contains(r.Text, "connection to other.test:80 refused") {
+				t.Errorf("nobody to ask: %s %v", r.Text, r.Err)
+			}
+			person := approvaltest.Script(approvaltest.No)
+			if r := w.call(approval.ModeAsk, person, "shell", map[string]any{"command": python("other.test")}); !strings.Contains(r.Text, "connection to other.test:80 refused") {
+				t.Errorf("no: %s %v", r.Text, r.Err)
+			}
+			if n := reached.Load(); n != before {
+				t.Errorf("%d connections reached the server", n-before)
+			}
+			person = approvaltest.Script(approvaltest.Yes)
+			r = w.call(approval.ModeAsk, person, "shell", map[string]any{"command": python("other.test")})
+			if asked := person.Asked(); len(asked) != 1 || !strings.HasPrefix(asked[0].Summary, "Connect to other.test:80 for: python3") || !strings.Contains(r.Text, "hello from other.test") {
+				t.Errorf("yes: %s %v", r.Text, r.Err)
+			}
+			var connected []string
+			for _, e := range w.events {
+				if e.Kind == approval.Connected {
+					connected = append(connected, fmt.Sprintf("%s:%s %s %t", e.Host, e.Port, e.State, e.Received > 0))
+				}
+			}
+			if got, want := strings.Join(connected, "\n"), "free.test:80 free true\ndenied.test:80 blocked false\nother.test:80 mode-denied false\nother.test:80 denied false\nother.test:80 approved true"; got != want {
+				t.Errorf("the log has\n%s", got)
+			}
+		})
+	}
+}
+
+// What a command serves on its loopback is its own, and that of later commands as long as it
+// runs in the background. The machine's own loopback is another.
+func TestTheLoopbackOfASession(t *testing.T) {
+	w := newWorld(t, strings.Replace(staged, ", when_sandboxed: allow", "", 1))
+	w.write("proj/file", "served inside\n")
+	outside, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer outside.Close()
+	go func() {
+		for {
+			c, err := outside.Accept()
+			if err != nil {
+				return
+			}
+			t.Error("a command reached the machine's loopback")
+			c.Close()
+		}
+	}()
+	call := func(command string) tool.Result {
+		return w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": command})
+	}
+	fetch := "for i in $(seq 100); do curl -sS http://localhost:8123/file 2>/dev/null && break; sleep 0.1; done"
+	if r := call("python3 -m http.server 8123 >/dev/null 2>&1 & " + fetch); !strings.Contains(r.Text, "served inside") {
+		t.Fatalf("in one command: %s %v", r.Text, r.Err)
+	}
+	if r := call(fetch); !strings.Contains(r.Text, "served inside") {
+		t.Errorf("in a later one: %s %v", r.Text, r.Err)
+	}
+	call("curl -sS http://" + outside.Addr().String())
+	if r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "curl -sS http://localhost:8123/file", "end_background": true}); strings.Contains(r.Text, "served inside") {
+		t.Errorf("it serves on: %s", r.Text)
+	}
+}
+
+// A port of the machine's loopback that is listed is reached.
+func TestAListedPortOfTheMachine(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "served outside") }))
+	defer server.Close()
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	must(t, err)
+	for _, entry := range []string{"localhost:" + port, "127.0.0.1:" + port} {
+		w := newWorld(t, strings.Replace(staged, `"free.test:80"`, `"`+entry+`"`, 1))
+		if r := w.shell(python("localhost:" + port)); !strings.Contains(r.Text, "served outside") {
+			t.Errorf("%s: %s %v", entry, r.Text, r.Err)
+		}
+	}
+}
+
+// A command that was read to talk to nobody has no network, and does not wait for one to be made.
+func TestACommandThatConnectsToNobody(t *testing.T) {
+	const resolver = ":0035 00000000:0000 0A" // what listens on port 53
+	w := newWorld(t, staged)
+	if r := w.shell("cat /proc/net/tcp"); r.Err != nil || strings.Contains(r.Text, resolver) {
+		t.Errorf("%s %v", r.Text, r.Err)
+	}
+	if r := w.shell("python3 -c 'print(open(\"/proc/net/tcp\").read())'"); r.Err != nil || !strings.Contains(r.Text, resolver) {
+		t.Errorf("%s %v", r.Text, r.Err)
+	}
+}

@@ -1,0 +1,55 @@
+package toolbox
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/assent-dev/assent/tool/shell/runner"
+)
+
+// maxStaying is how many commands may leave programs in the background at a time.
+const maxStaying = 16
+
+// staying are the commands that left programs running in their sandboxes. They end with this
+// process at the latest.
+type staying struct {
+	mu  sync.Mutex
+	all map[*runner.Running]bool
+}
+
+// room reports whether another one may stay.
+func (s *staying) room() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.all) < maxStaying
+}
+
+// add notes what a command left, if it left something.
+func (s *staying) add(r *runner.Running) {
+	if r == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[*runner.Running]bool{}
+	}
+	s.all[r] = true
+	go func() {
+		<-r.Gone()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.all, r)
+	}()
+}
+
+// end ends them all and returns when they are gone.
+func (s *staying) end() {
+	s.mu.Lock()
+	all := slices.Collect(maps.Keys(s.all))
+	s.mu.Unlock()
+	for _, r := range all {
+		r.End()
+	}
+}

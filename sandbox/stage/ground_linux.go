@@ -1,0 +1,454 @@
+package stage
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// maxConnections is how many connections of a stage may be open at once.
+	maxConnections = 2048
+	// maxAsking is how many may ask for names by TCP at once.
+	maxAsking = 64
+	// askingTime is how long they may take.
+	askingTime = 10 * time.Second
+	// pause is how long a full table of open files is waited for.
+	pause = 10 * time.Millisecond
+)
+
+// A ground is a network namespace with commands in it, seen from outside.
+type ground struct {
+	stage     *Stage
+	plain     bool // it has no user namespace of its own
+	net, user *os.File
+	diag      *diag
+	listeners []*listener
+	datagrams *net.UDPConn
+	ports     []uint16 // those that are captured, if not all are
+	names     *names
+
+	ctx    context.Context // ends with the network
+	cancel context.CancelFunc
+	busy   sync.WaitGroup
+	slots  chan struct{} // one for each connection
+
+	members []*member // guarded by the stage's mu
+}
+
+type listener struct {
+	*net.TCPListener
+	kind rune
+	port uint16
+}
+
+// newGround takes over what a helper handed out.
+func newGround(s *Stage, hands []hand, plain bool) (*ground, error) {
+	g := &ground{stage: s, plain: plain, names: newNames(), slots: make(chan struct{}, maxConnections)}
+	g.ctx, g.cancel = context.WithCancel(context.Background())
+	var errs []error
+	for _, h := range hands {
+		f := os.NewFile(uintptr(h.fd), "stage")
+		switch h.kind {
+		case handNet:
+			g.net = f
+			continue
+		case handUser:
+			g.user = f
+			continue
+		case handDiag:
+			g.diag = &diag{file: f}
+			continue
+		case handDatagram:
+			c, err := net.FilePacketConn(f)
+			errs = append(errs, err)
+			g.datagrams, _ = c.(*net.UDPConn)
+		default:
+			l, err := net.FileListener(f)
+			errs = append(errs, err)
+			if tcp, ok := l.(*net.TCPListener); ok {
+				g.listeners = append(g.listeners, &listener{tcp, h.kind, h.port})
+			}
+			if h.kind == handPort {
+				g.ports = append(g.ports, h.port)
+			}
+		}
+		f.Close() // the connection has its own
+	}
+	if g.datagrams == nil {
+		errs = append(errs, errors.New("the helper handed out no resolver"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		g.close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// open begins to serve.
+func (g *ground) open() {
+	for _, l := range g.listeners {
+		serve := g.connection
+		if l.kind == handStream {
+			asking := make(chan struct{}, maxAsking)
+			serve = func(_ *listener, c *net.TCPConn) {
+				select {
+				case asking <- struct{}{}:
+					g.resolve(c)
+					<-asking
+				default:
+					c.Close()
+				}
+			}
+		}
+		g.busy.Go(func() { g.accept(l, serve) })
+	}
+	g.busy.Go(g.resolveDatagrams)
+}
+
+// close ends everything, and waits until it is over.
+func (g *ground) close() {
+	g.cancel()
+	for _, l := range g.listeners {
+		l.Close()
+	}
+	if g.datagrams != nil {
+		g.datagrams.Close()
+	}
+	g.busy.Wait()
+	for _, f := range []*os.File{g.net, g.user} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	if g.diag != nil {
+		g.diag.file.Close()
+	}
+}
+
+func (g *ground) accept(l *listener, serve func(*listener, *net.TCPConn)) {
+	for {
+		c, err := l.AcceptTCP()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // no more files may be open just now
+			select {
+			case <-time.After(pause):
+			case <-g.ctx.Done():
+				return
+			}
+			continue
+		}
+		select {
+		case g.slots <- struct{}{}:
+			g.busy.Go(func() {
+				defer func() { <-g.slots }()
+				stop := context.AfterFunc(g.ctx, func() { c.Close() })
+				defer stop()
+				serve(l, c)
+			})
+		default:
+			reset(c)
+		}
+	}
+}
+
+// resolveDatagrams answers for names until the socket is closed.
+func (g *ground) resolveDatagrams() {
+	buf := make([]byte, 4096)
+	for {
+		n, from, err := g.datagrams.ReadFromUDPAddrPort(buf)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			continue // an answer that nobody waited for any more
+		}
+		if out := g.names.answer(buf[:n]); out != nil {
+			_, _ = g.datagrams.WriteToUDPAddrPort(out, from) // it may be gone
+		}
+	}
+}
+
+// resolve answers for names on a connection.
+func (g *ground) resolve(c *net.TCPConn) {
+	defer c.Close()
+	for {
+		if err := c.SetDeadline(time.Now().Add(askingTime)); err != nil {
+			return
+		}
+		var size [2]byte
+		if _, err := io.ReadFull(c, size[:]); err != nil {
+			return
+		}
+		question := make([]byte, binary.BigEndian.Uint16(size[:]))
+		if _, err := io.ReadFull(c, question); err != nil {
+			return
+		}
+		out := g.names.answer(question)
+		if out == nil {
+			return
+		}
+		if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(out))), out...)); err != nil {
+			return
+		}
+	}
+}
+
+var (
+	errUnknown = errors.New("the connection's destination is unknown; it was refused")
+	errNoDial  = errors.New("no connections are allowed")
+)
+
+// connection serves one connection of a command.
+func (g *ground) connection(l *listener, c *net.TCPConn) {
+	began := time.Now()
+	h, err := g.host(l, c)
+	if errors.Is(err, errUnknown) {
+		reset(c) // it was for a listener of ours, and for no host
+		return
+	}
+	var sent, received int64
+	var out net.Conn
+	if err == nil {
+		if out, err = g.dial(c, h); err == nil {
+			sent, received, err = g.carry(c, out, h)
+		}
+	}
+	if err != nil {
+		reset(c)
+	} else {
+		c.Close()
+	}
+	if g.stage.options.Ended != nil {
+		g.stage.options.Ended(Connection{Host: h, Sent: sent, Received: received, Began: began, Duration: time.Since(began), Err: err})
+	}
+}
+
+// host returns where a connection was to go.
+func (g *ground) host(l *listener, c *net.TCPConn) (Host, error) {
+	var to netip.AddrPort
+	switch l.kind {
+	case handLocal:
+		to = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), l.port)
+	case handPort:
+		to = c.LocalAddr().(*net.TCPAddr).AddrPort()
+	case handCapture:
+		var err error
+		if to, err = originalDestination(c); err != nil {
+			return Host{}, errUnknown
+		}
+	}
+	to = netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
+	if l.kind != handLocal && (to.Addr().IsLoopback() || to.Port() == 0) {
+		return Host{}, errUnknown
+	}
+	h := Host{Addr: to.Addr(), Port: to.Port()}
+	h.Command, h.Program = g.who(c.RemoteAddr().(*net.TCPAddr).AddrPort(), to)
+	if synthetic.Contains(h.Addr) {
+		name, ok := g.names.of(h.Addr)
+		if !ok {
+			return h, fmt.Errorf("%s is no address of a name that was looked up; the connection was refused", h.Addr)
+		}
+		h.Name, h.Addr = name, netip.Addr{}
+	}
+	return h, nil
+}
+
+// originalDestination is where a connection was to go before it was led here.
+func originalDestination(c *net.TCPConn) (to netip.AddrPort, err error) {
+	const originalDst = 80 // SO_ORIGINAL_DST, and the same for IPv6
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return to, err
+	}
+	six := c.LocalAddr().(*net.TCPAddr).AddrPort().Addr().Is6()
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		if six {
+			at, err := unix.GetsockoptIPv6MTUInfo(int(fd), unix.SOL_IPV6, originalDst)
+			if failed = err; err == nil {
+				to = netip.AddrPortFrom(netip.AddrFrom16(at.Addr.Addr), bigEndian(at.Addr.Port))
+			}
+			return
+		}
+		// The kernel writes a socket address into what is as long.
+		at, err := unix.GetsockoptIPv6Mreq(int(fd), unix.SOL_IP, originalDst)
+		if failed = err; err == nil {
+			b := at.Multiaddr
+			to = netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[4:8])), binary.BigEndian.Uint16(b[2:]))
+		}
+	})
+	return to, errors.Join(err, failed)
+}
+
+func bigEndian(port uint16) uint16 {
+	return binary.BigEndian.Uint16(binary.NativeEndian.AppendUint16(nil, port))
+}
+
+// reset ends a connection so that its other side learns that it failed.
+func reset(c *net.TCPConn) {
+	_ = c.SetLinger(0) // it may be over
+	c.Close()
+}
+
+// carry carries bytes both ways until both are over.
+func (g *ground) carry(c *net.TCPConn, out net.Conn, h Host) (sent, received int64, err error) {
+	defer out.Close()
+	stop := context.AfterFunc(g.ctx, func() { out.Close() })
+	defer stop()
+	words := newFirstWords()
+	var back error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if h.Name != "" {
+			received, back = words.copy(c, out)
+		}
+		if back == nil {
+			var n int64
+			n, back = io.Copy(c, out)
+			received += n
+		}
+		if back != nil {
+			c.Close() // neither side has anything to wait for
+		} else {
+			_ = c.CloseWrite() // it may have gone
+		}
+	}()
+	if h.Name != "" {
+		s := &stream{from: c, to: out, name: h.Name, sent: &sent, switched: words.switched}
+		err = s.check()
+	}
+	if err == nil {
+		var n int64
+		n, err = io.Copy(out, c)
+		sent += n
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	var refused *refusal
+	if errors.As(err, &refused) {
+		reset(c) // before it sees an end that looks like the host's
+	}
+	half, ok := out.(interface{ CloseWrite() error })
+	if err != nil || !ok {
+		out.Close()
+	} else {
+		_ = half.CloseWrite() // it may have gone
+	}
+	<-done
+	if refused == nil {
+		err = nil // how a connection that was allowed ends is between its sides
+		if cause := context.Cause(g.ctx); cause != nil {
+			err = errors.New("the command ended")
+		}
+	}
+	return sent, received, err
+}
+
+// dial asks for the connection, as long as the command wants it.
+func (g *ground) dial(c *net.TCPConn, h Host) (net.Conn, error) {
+	if g.stage.options.Dial == nil {
+		return nil, errNoDial
+	}
+	ctx, cancel := context.WithCancel(g.ctx)
+	defer cancel()
+	watch := g.watch(c, cancel)
+	out, err := g.stage.options.Dial(ctx, h)
+	watch()
+	if err == nil && out == nil {
+		err = errNoDial
+	}
+	return out, err
+}
+
+// watch tells if the command's side of a connection goes away, without reading from it. The
+// function that it returns ends that.
+func (g *ground) watch(c *net.TCPConn, gone func()) (end func()) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return func() {}
+	}
+	over, stop := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		err := raw.Read(func(fd uintptr) bool {
+			poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+			n, _ := unix.Poll(poll, 0)
+			return n > 0
+		})
+		// A side that only has no more to say still waits for an answer.
+		for err == nil && g.halfOpen(c) {
+			select {
+			case <-stop:
+				return
+			case <-time.After(pauseHalfOpen):
+			}
+		}
+		if err == nil {
+			gone()
+		}
+	}()
+	return func() {
+		close(stop)
+		_ = c.SetReadDeadline(time.Unix(1, 0)) // it may be closed
+		<-over
+		_ = c.SetReadDeadline(time.Time{})
+	}
+}
+
+// pauseHalfOpen is how often a connection is looked at whose client has no more to say.
+const pauseHalfOpen = 200 * time.Millisecond
+
+// firstWords are the first words of a host, which say whether it leaves HTTP.
+type firstWords struct {
+	known chan struct{}
+	said  []byte
+}
+
+func newFirstWords() *firstWords { return &firstWords{known: make(chan struct{})} }
+
+const statusSwitching = "HTTP/1.1 101"
+
+// copy carries the first words on.
+func (w *firstWords) copy(to io.Writer, from io.Reader) (n int64, err error) {
+	defer close(w.known)
+	buf := make([]byte, 32<<10)
+	for len(w.said) < len(statusSwitching) {
+		read, err := from.Read(buf)
+		if read > 0 {
+			w.said = append(w.said, buf[:min(read, len(statusSwitching))]...)
+			written, werr := to.Write(buf[:read])
+			n += int64(written)
+			if werr != nil {
+				return n, werr
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// switched waits for the first words and reports whether they leave HTTP.
+func (w *firstWords) switched() bool {
+	<-w.known
+	return slices.Equal(w.said[:min(len(w.said), len(statusSwitching))], []byte(statusSwitching))
+}

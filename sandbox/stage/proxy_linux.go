@@ -1,0 +1,266 @@
+package stage
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// greeting is how long a client may take to say where it wants to go.
+const greeting = 30 * time.Second
+
+// Proxy stands in for a stage where none can be made: it speaks HTTP CONNECT, plain HTTP and
+// SOCKS5 on a listener, and decides about each connection as a stage does. It returns when ctx
+// ends and the last connection is over.
+func Proxy(ctx context.Context, l net.Listener, o Options) error {
+	tcp, ok := l.(*net.TCPListener)
+	if !ok {
+		return fmt.Errorf("a proxy needs a TCP listener, not a %T", l)
+	}
+	g := &ground{stage: &Stage{options: o}, slots: make(chan struct{}, maxConnections), listeners: []*listener{{TCPListener: tcp}}}
+	g.ctx, g.cancel = context.WithCancel(ctx)
+	stop := context.AfterFunc(ctx, g.close)
+	g.accept(g.listeners[0], func(_ *listener, c *net.TCPConn) {
+		p := proxied{c, g}
+		_ = c.SetDeadline(time.Now().Add(greeting)) // it may be over
+		if p.serve() != nil {
+			reset(c)
+		}
+	})
+	stop()
+	g.close()
+	return nil
+}
+
+// proxied is a client of a proxy.
+type proxied struct {
+	*net.TCPConn
+	ground *ground
+}
+
+func (p proxied) serve() error {
+	var first [1]byte
+	if _, err := io.ReadFull(p, first[:]); err != nil {
+		return err
+	}
+	if first[0] == socksVersion {
+		return p.socks()
+	}
+	head := first[:]
+	for !bytes.HasSuffix(head, []byte("\r\n\r\n")) { // no byte more: what follows is for the host
+		var next [1]byte
+		if _, err := io.ReadFull(p, next[:]); err != nil {
+			return err
+		}
+		if head = append(head, next[0]); len(head) > maxHello {
+			return errors.New("the head of a request is too long")
+		}
+	}
+	request, err := http.ReadRequest(bufio.NewReader(io.MultiReader(bytes.NewReader(head), p)))
+	if err != nil {
+		return err
+	}
+	if request.Method != http.MethodConnect {
+		return p.forward(request)
+	}
+	h, err := parseHost(request.Host, 443)
+	if err != nil {
+		return p.refuse(err)
+	}
+	return p.carry(h, p.refuse, func() error {
+		_, err := io.WriteString(p, "HTTP/1.1 200 Connection established\r\n\r\n")
+		return err
+	})
+}
+
+// carry opens a connection, says so, and carries it.
+func (p proxied) carry(h Host, refuse func(error) error, opened func() error) error {
+	began := time.Now()
+	out, err := p.ground.dial(p.TCPConn, h)
+	if err != nil {
+		p.ended(Connection{Host: h, Began: began, Err: err})
+		return refuse(err)
+	}
+	_ = p.SetDeadline(time.Time{}) // it may be over
+	if err := opened(); err != nil {
+		out.Close()
+		return err
+	}
+	sent, received, err := p.ground.carry(p.TCPConn, out, h)
+	p.ended(Connection{Host: h, Sent: sent, Received: received, Began: began, Err: err})
+	return errors.Join(err, p.Close())
+}
+
+func (p proxied) ended(c Connection) {
+	c.Duration = time.Since(c.Began)
+	if told := p.ground.stage.options.Ended; told != nil {
+		told(c)
+	}
+}
+
+// forward sends one plain request, and its answer back.
+func (p proxied) forward(r *http.Request) error {
+	if r.URL.Scheme != "http" || r.URL.Host == "" {
+		return p.refuse(errors.New("a proxy takes requests with a whole http address, and CONNECT for others"))
+	}
+	if !strings.EqualFold(r.Host, r.URL.Host) {
+		return p.refuse(fmt.Errorf("the request is for %s, and names %s as its host", r.URL.Host, r.Host))
+	}
+	h, err := parseHost(r.URL.Host, 80)
+	if err != nil {
+		return p.refuse(err)
+	}
+	began := time.Now()
+	out, err := p.ground.dial(p.TCPConn, h)
+	if err != nil {
+		p.ended(Connection{Host: h, Began: began, Err: err})
+		return p.refuse(err)
+	}
+	defer out.Close()
+	defer context.AfterFunc(p.ground.ctx, func() { out.Close() })()
+	_ = p.SetDeadline(time.Time{}) // it may be over
+	for _, name := range []string{"Proxy-Connection", "Proxy-Authorization", "Upgrade", "Connection"} {
+		r.Header.Del(name)
+	}
+	r.Close = true
+	sent := &counter{Writer: out}
+	received := int64(0)
+	if err = r.Write(sent); err == nil {
+		received, err = io.Copy(p.TCPConn, out)
+	}
+	p.ended(Connection{Host: h, Sent: sent.n, Received: received, Began: began})
+	return errors.Join(err, p.Close())
+}
+
+// A counter counts what is written.
+type counter struct {
+	io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// refuse answers a request of HTTP with the reason.
+func (p proxied) refuse(why error) error {
+	text := why.Error() + "\n"
+	_, err := fmt.Fprintf(p, "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text)
+	return errors.Join(err, p.CloseWrite())
+}
+
+// Words of SOCKS5 (RFC 1928).
+const (
+	socksVersion    = 5
+	socksNoMethod   = 0xff
+	socksConnect    = 1
+	socksIPv4       = 1
+	socksName       = 3
+	socksIPv6       = 4
+	socksRefused    = 2
+	socksNoCommand  = 7
+	socksBadAddress = 8
+)
+
+// socks answers SOCKS5 without a password. Its first byte was read.
+func (p proxied) socks() error {
+	var count [1]byte
+	if _, err := io.ReadFull(p, count[:]); err != nil {
+		return err
+	}
+	methods := make([]byte, count[0])
+	if _, err := io.ReadFull(p, methods); err != nil {
+		return err
+	}
+	if !bytes.Contains(methods, []byte{0}) {
+		_, err := p.Write([]byte{socksVersion, socksNoMethod})
+		return errors.Join(err, errors.New("the client wants to give a password"))
+	}
+	if _, err := p.Write([]byte{socksVersion, 0}); err != nil {
+		return err
+	}
+	h, code, err := readSocks(p)
+	if err != nil {
+		return errors.Join(err, p.socksAnswer(code))
+	}
+	return p.carry(h, func(error) error { return errors.Join(p.socksAnswer(socksRefused), p.CloseWrite()) }, func() error { return p.socksAnswer(0) })
+}
+
+func (p proxied) socksAnswer(code byte) error {
+	_, err := p.Write([]byte{socksVersion, code, 0, socksIPv4, 0, 0, 0, 0, 0, 0})
+	return err
+}
+
+// readSocks reads where a client of SOCKS5 wants to go.
+func readSocks(r io.Reader) (h Host, code byte, err error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return h, socksRefused, err
+	}
+	if head[0] != socksVersion || head[1] != socksConnect {
+		return h, socksNoCommand, fmt.Errorf("command %d of SOCKS", head[1])
+	}
+	size := 0
+	switch head[3] {
+	case socksIPv4:
+		size = 4
+	case socksIPv6:
+		size = 16
+	case socksName:
+		var n [1]byte
+		if _, err := io.ReadFull(r, n[:]); err != nil {
+			return h, socksRefused, err
+		}
+		size = int(n[0])
+	default:
+		return h, socksBadAddress, fmt.Errorf("address kind %d of SOCKS", head[3])
+	}
+	data := make([]byte, size+2)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return h, socksRefused, err
+	}
+	port := binary.BigEndian.Uint16(data[size:])
+	if head[3] == socksName {
+		h, err = hostOf(string(data[:size]), port)
+		return h, socksBadAddress, err
+	}
+	addr, _ := netip.AddrFromSlice(data[:size])
+	return Host{Addr: addr.Unmap(), Port: port}, 0, nil
+}
+
+// parseHost reads a host with or without a port.
+func parseHost(text string, usual uint16) (Host, error) {
+	name, port := text, strconv.Itoa(int(usual))
+	if i := strings.LastIndexByte(text, ':'); i >= 0 && !strings.HasSuffix(text, "]") {
+		name, port = text[:i], text[i+1:]
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
+		return Host{}, fmt.Errorf("%q has no usable port", text)
+	}
+	return hostOf(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"), uint16(n))
+}
+
+// hostOf tells an address from a name.
+func hostOf(name string, port uint16) (Host, error) {
+	if addr, err := netip.ParseAddr(name); err == nil {
+		return Host{Addr: addr.WithZone("").Unmap(), Port: port}, nil
+	}
+	name, ok := cleanName(name)
+	if !ok {
+		return Host{}, fmt.Errorf("%q is not the name of a host", name)
+	}
+	return Host{Name: name, Port: port}, nil
+}

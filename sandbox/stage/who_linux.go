@@ -1,0 +1,215 @@
+package stage
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/assent-dev/assent/sandbox/host"
+)
+
+// maxFiles is how many open files of a stage's processes are looked through for the one that
+// connects: a name is not worth more.
+const maxFiles = 64
+
+// A member is a command on a stage.
+type member struct {
+	command any
+
+	mu   sync.Mutex
+	pid  int      // of the sandbox's program; 0 before it runs and after it has ended
+	proc *os.File // the processes inside, as they see themselves
+}
+
+func (m *member) started(pid int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pid = pid
+}
+
+func (m *member) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pid = 0
+	if m.proc != nil {
+		m.proc.Close()
+	}
+	m.proc = nil
+}
+
+// who returns the command and the program that connect, as far as they can be found.
+func (g *ground) who(from, to netip.AddrPort) (command any, program string) {
+	g.stage.mu.Lock()
+	members := append([]*member{}, g.members...)
+	g.stage.mu.Unlock()
+	if len(members) == 1 {
+		command = members[0].command
+	}
+	if g.diag == nil {
+		return command, ""
+	}
+	s, err := g.diag.find(from, to)
+	if err != nil || s.inode == 0 {
+		return command, ""
+	}
+	left := maxFiles
+	for _, m := range members {
+		if name, ok := m.has(s.inode, &left); ok {
+			return m.command, name
+		}
+	}
+	return command, ""
+}
+
+// has returns the name of the process inside that has a socket; false if there is none.
+func (m *member) has(inode uint32, left *int) (string, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.proc == nil && !m.look() {
+		return "", false
+	}
+	if _, err := m.proc.Seek(0, 0); err != nil {
+		return "", false
+	}
+	pids, _ := m.proc.Readdirnames(-1) // processes come and go
+	want := fmt.Sprintf("socket:[%d]", inode)
+	// The youngest process is the likeliest.
+	for i := len(pids) - 1; i >= 0; i-- {
+		if pids[i][0] < '1' || pids[i][0] > '9' || pids[i] == "1" {
+			continue
+		}
+		if m.holds(pids[i], want, left) {
+			return m.name(pids[i]), true
+		}
+	}
+	return "", false
+}
+
+// look finds the processes inside: bubblewrap's child is the first of them.
+func (m *member) look() bool {
+	if m.pid == 0 {
+		return false
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", m.pid, m.pid))
+	if err != nil {
+		return false
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return false
+	}
+	m.proc, err = os.Open(fmt.Sprintf("/proc/%d/root/proc", child))
+	return err == nil
+}
+
+func (m *member) holds(pid, want string, left *int) bool {
+	fd, err := unix.Openat(int(m.proc.Fd()), pid+"/fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	dir := os.NewFile(uintptr(fd), "fd")
+	defer dir.Close()
+	names, _ := dir.Readdirnames(*left + 1)
+	link := make([]byte, 64)
+	for i := len(names) - 1; i >= 0 && *left > 0; i-- {
+		*left--
+		if n, err := unix.Readlinkat(fd, names[i], link); err == nil && string(link[:n]) == want {
+			return true
+		}
+	}
+	return false
+}
+
+// name returns what a process inside calls itself.
+func (m *member) name(pid string) string {
+	fd, err := unix.Openat(int(m.proc.Fd()), pid+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	text := make([]byte, 512)
+	n, err := unix.Read(fd, text)
+	if err != nil {
+		return ""
+	}
+	s, _ := host.ParseStat(text[:n])
+	return s.Name
+}
+
+// A diag asks the kernel about sockets of a network namespace: it is one of that namespace.
+type diag struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+// A socket is what the kernel says about one.
+type socket struct {
+	state byte
+	inode uint32 // 0 if no process has it any more
+}
+
+// find returns the socket that connects two addresses, as its own side names them.
+func (d *diag) find(own, other netip.AddrPort) (socket, error) {
+	const byFamily, anyState, noCookie, sizeOfID, idAt, inodeAt = 20, 0xffffffff, 0xffffffff, 48, 4, 68
+	family := byte(unix.AF_INET)
+	if other.Addr().Is6() {
+		family = unix.AF_INET6
+	}
+	id := binary.BigEndian.AppendUint16(nil, own.Port())
+	id = binary.BigEndian.AppendUint16(id, other.Port())
+	for _, a := range []netip.Addr{own.Addr().Unmap(), other.Addr().Unmap()} {
+		b := a.AsSlice()
+		id = append(append(id, b...), make([]byte, 16-len(b))...)
+	}
+	body := append([]byte{family, unix.IPPROTO_TCP, 0, 0}, binary.NativeEndian.AppendUint32(nil, anyState)...)
+	body = append(body, id...)
+	body = append(body, 0, 0, 0, 0)
+	for range 2 {
+		body = binary.NativeEndian.AppendUint32(body, noCookie)
+	}
+	var m message
+	m.begin(byFamily, 0, 0, body...)()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fd := int(d.file.Fd())
+	if err := unix.Sendto(fd, m, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return socket{}, err
+	}
+	buf := make([]byte, 4096)
+	n, _, err := unix.Recvfrom(fd, buf, unix.MSG_DONTWAIT) // it has answered before Sendto returned
+	if err != nil {
+		return socket{}, err
+	}
+	data := buf[:n]
+	if n < unix.SizeofNlMsghdr+inodeAt+4 || binary.NativeEndian.Uint16(data[4:]) != byFamily {
+		return socket{}, errors.New("no such socket")
+	}
+	data = data[unix.SizeofNlMsghdr:]
+	if string(data[idAt:idAt+4]) != string(id[:4]) { // a listener that would take it
+		return socket{}, errors.New("no such socket")
+	}
+	return socket{data[1], binary.NativeEndian.Uint32(data[inodeAt:])}, nil
+}
+
+// halfOpen reports whether the command's side of a connection, of which nothing more comes, is
+// still there to read.
+func (g *ground) halfOpen(c *net.TCPConn) bool {
+	if g.diag == nil {
+		return false
+	}
+	to := c.LocalAddr().(*net.TCPAddr).AddrPort()
+	if led, err := originalDestination(c); err == nil {
+		to = led
+	}
+	from := c.RemoteAddr().(*net.TCPAddr).AddrPort()
+	s, err := g.diag.find(from, netip.AddrPortFrom(to.Addr().Unmap(), to.Port()))
+	return err == nil && s.inode != 0
+}

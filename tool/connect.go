@@ -1,0 +1,346 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool/hosts"
+)
+
+// A Connecting is a connection that a process is about to make, and what a person has to know
+// who is asked about it.
+type Connecting struct {
+	hosts.Connection
+	// Policy says which hosts are free, asked and denied.
+	Policy hosts.Policy
+	// For is what wants the connection, in a line; empty is the name of the call's tool.
+	For string
+	// Same tells what wants it from others: a yes that comes when nothing waits for it any
+	// more holds once for the same. Empty is the tool and its arguments.
+	Same string
+	// Facts are shown with the question. May be nil.
+	Facts func() present.Facts
+	// Pause is called while the connection waits for an answer. May be nil.
+	Pause func() (resume func())
+	// Hold is how long it waits; 0 means [hosts.Hold].
+	Hold time.Duration
+}
+
+// ConnectWithin decides about a connection that a process of the call which runs in this context
+// is about to make: nil lets it go on. In this order: what policy refuses, deny rules, what is
+// free, allow rules, grants, the mode, and what was approved with the call; then a person
+// is asked. One answer holds for that host and port until the call ends. Where nobody answers
+// in time the error wraps [approval.ErrOpen], and the question stays.
+func ConnectWithin(ctx context.Context, c Connecting) error {
+	r := runningIn(ctx)
+	if r == nil {
+		return ErrNoGate
+	}
+	return r.connections().Connect(ctx, c)
+}
+
+// ReportConnected records a connection of the call that runs, or ran, in this context: one that
+// has ended, or that was refused.
+func ReportConnected(ctx context.Context, c hosts.Connection, sent, received int64, took time.Duration, err error) error {
+	r := runningIn(ctx)
+	if r == nil {
+		return nil
+	}
+	return r.connections().Ended(ctx, c, sent, received, took, err)
+}
+
+// RefusedConnections says in a line each which connections of the call that runs in this
+// context were refused, and why.
+func RefusedConnections(ctx context.Context) []string {
+	if r := runningIn(ctx); r != nil {
+		return r.connections().Refused()
+	}
+	return nil
+}
+
+func (r *running) connections() *Connections {
+	r.connect.Do(func() {
+		r.conns = r.gate.Connections(r.call)
+		r.conns.shown, r.conns.shownBy = r.exec.Answered()
+		r.conns.number = func() int64 { return r.parts.Add(1) }
+	})
+	return r.conns
+}
+
+// Connections are those of one thing that runs: a call, an MCP server, a command that a person
+// started. They are safe for concurrent use.
+type Connections struct {
+	gate   *Gate
+	call   approval.Call
+	number func() int64
+	// shown is what was answered with the call, and shownBy how.
+	shown   []approval.Act
+	shownBy approval.Permit
+
+	mu      sync.Mutex
+	open    map[string]*connectQuestion
+	permits map[string]approval.Permit // by which each host and port was answered last
+	refused []string                   // lines for the result
+}
+
+// maxRefused bounds how many refused connections are named in a result.
+const maxRefused = 20
+
+// Connections returns those of something that runs outside of a call. Of the call, the
+// connector, session and chain of workers count, and its id if it has one.
+func (g *Gate) Connections(call approval.Call) *Connections {
+	var n int64
+	var mu sync.Mutex
+	if call.ID == "" {
+		call.ID = "connections-" + g.newID()
+	}
+	return &Connections{
+		gate: g, call: call, open: map[string]*connectQuestion{}, permits: map[string]approval.Permit{},
+		number: func() int64 { mu.Lock(); defer mu.Unlock(); n++; return n },
+	}
+}
+
+// Connect decides about a connection, like [ConnectWithin].
+func (k *Connections) Connect(ctx context.Context, c Connecting) error {
+	c.For = cmp.Or(c.For, k.call.Name())
+	c.Same = cmp.Or(c.Same, k.call.Name()+" "+approval.DigestOf(k.call.Arguments).String())
+	permit, err := k.decide(ctx, c)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.permits[c.String()] = permit
+	if err != nil {
+		k.refuse(c.Connection, err)
+	}
+	return err
+}
+
+func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit, error) {
+	args, err := json.Marshal(map[string]string{"host": c.Host, "port": c.Port})
+	if err != nil {
+		return approval.Permit{}, err
+	}
+	inner := context.WithValue(ctx, connectKey{}, &c)
+	call := approval.Call{
+		Tool: approval.Connect, Connector: k.call.Connector, Arguments: args, Session: k.call.Session, Workers: k.call.Workers,
+	}
+	j, err := k.gate.Look(inner, call)
+	if err != nil {
+		return approval.Permit{}, fmt.Errorf("deciding about the connection failed: %w", err)
+	}
+	act := c.Policy.Judge(c.Connection)
+	permit := j.Permit([]approval.Act{act})
+	switch {
+	case j.State.Runs():
+		return permit, nil
+	case j.State != approval.Pending:
+		return permit, refusedBy(&j)
+	case !j.PersonOnly && slices.ContainsFunc(k.shown, func(a approval.Act) bool { return a.Name == act.Name && !a.Later && a.Target.Same(act.Target) }):
+		permit = k.shownBy
+		permit.Basis = cmp.Or(permit.Basis, "approved with the command")
+		return permit, nil
+	}
+	return k.ask(inner, c, call)
+}
+
+// refusedBy says why a connection is refused without a question.
+func refusedBy(j *approval.Judgement) error {
+	text := cmp.Or(j.Why, string(j.State))
+	switch {
+	case j.Rule != nil:
+		text = "denied by " + j.Permit(nil).Basis
+		if j.Why != "" {
+			text += ": " + j.Why
+		}
+	case j.Grant != nil:
+		text = "denied for this session"
+	}
+	return fmt.Errorf("%w: %s", approval.ErrDenied, text)
+}
+
+// A connectQuestion is one that is open, or that was answered while the call ran.
+type connectQuestion struct {
+	done    chan struct{} // closed when there is an answer
+	waiting int           // connections that wait for it
+	permit  approval.Permit
+	err     error
+}
+
+// ask asks, or joins those who wait for the answer about the same host and port.
+func (k *Connections) ask(ctx context.Context, c Connecting, call approval.Call) (approval.Permit, error) {
+	key := c.String()
+	k.mu.Lock()
+	q := k.open[key]
+	if q == nil {
+		q = &connectQuestion{done: make(chan struct{})}
+		k.open[key] = q
+		go k.question(context.WithoutCancel(ctx), c, call, q)
+	}
+	q.waiting++
+	k.mu.Unlock()
+	select {
+	case <-q.done:
+		return q.permit, q.err // answered before
+	default:
+	}
+	if c.Pause != nil {
+		defer c.Pause()()
+	}
+	hold := cmp.Or(c.Hold, hosts.Hold)
+	timer := time.NewTimer(hold)
+	defer timer.Stop()
+	var err error
+	select {
+	case <-q.done:
+		return q.permit, q.err
+	case <-timer.C:
+		err = fmt.Errorf("%w: nobody answered within %v; the question stays open: run it again after it was answered", approval.ErrOpen, hold)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	select {
+	case <-q.done: // just in time
+		return q.permit, q.err
+	default:
+		q.waiting--
+		return approval.Permit{State: approval.Expired}, err
+	}
+}
+
+// question puts the connection to the gate and waits for the answer, for as long as it takes.
+// An answer that came too late for an earlier connection is taken first.
+func (k *Connections) question(ctx context.Context, c Connecting, call approval.Call, q *connectQuestion) {
+	key := lateKey{cmp.Or(call.Session, k.gate.Session()), c.Same, c.String()}
+	part := k.gate.late.take(key)
+	begun := part != nil && part.Begin() == nil
+	if !begun {
+		call.ID = fmt.Sprintf("%s.%d", k.call.ID, k.number())
+		b := k.gate.Review(ctx, call)
+		k.gate.Ask(ctx, b)
+		part = &Part{gate: k.gate, batch: b, ctx: ctx}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	o := part.Outcome()
+	if !begun && q.waiting == 0 && o.Runs() { // a later connection, in this run or the next, takes it
+		k.gate.late.add(key, part)
+		delete(k.open, c.String())
+		return
+	}
+	q.permit = o.Permit()
+	if !begun {
+		if q.err = part.Begin(); q.err != nil {
+			q.permit.State = approval.Denied
+		}
+	}
+	close(q.done)
+}
+
+// refuse notes a refused connection for the result, once for each host and port.
+func (k *Connections) refuse(c hosts.Connection, err error) {
+	line := fmt.Sprintf("connection to %s refused: %v", c, err)
+	same := func(have string) bool { return strings.HasPrefix(have, "connection to "+c.String()+" ") }
+	if len(k.refused) < maxRefused && !slices.ContainsFunc(k.refused, same) {
+		k.refused = append(k.refused, line)
+	}
+}
+
+// Refused says in a line each which connections were refused, and why.
+func (k *Connections) Refused() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.refused)
+}
+
+// Ended records a connection that has ended, or was refused.
+func (k *Connections) Ended(ctx context.Context, c hosts.Connection, sent, received int64, took time.Duration, err error) error {
+	k.mu.Lock()
+	permit, decided := k.permits[c.String()]
+	if !decided {
+		permit = approval.Permit{State: approval.Blocked}
+	}
+	if err != nil && sent == 0 && received == 0 {
+		k.refuse(c, err)
+	}
+	k.mu.Unlock()
+	return k.gate.RecordConnection(ctx, k.call, approval.EndedConnection{
+		Host: c.Host, Port: c.Port, Program: c.Program, Sent: sent, Received: received, Duration: took, By: permit, Err: err,
+	})
+}
+
+type connectKey struct{}
+
+// connectingIn returns the connection that a call of a context is about: only a process that
+// runs makes such calls, no model.
+func connectingIn(ctx context.Context, call *approval.Call) *Connecting {
+	if call.Tool != approval.Connect {
+		return nil
+	}
+	c, _ := ctx.Value(connectKey{}).(*Connecting)
+	return c
+}
+
+// prepare is what the call of a connection would do. It does nothing itself: the process goes
+// on if it may.
+func (c *Connecting) prepare(call approval.Call) (Action, approval.Proposal, error) {
+	spec := Spec{Connector: call.Connector, Name: approval.Connect}
+	definition, err := spec.Definition()
+	if err != nil {
+		return Action{}, approval.Proposal{}, err
+	}
+	a := Ask(func(context.Context) (any, error) { return nil, nil }).
+		On(c.Policy.Judge(c.Connection)).Titled(fmt.Sprintf("Connect to %s for: %s", c.Connection, c.For)).
+		Showing(func(context.Context) (present.View, error) { return c.view(), nil })
+	return a, a.proposal(&toolState{spec: spec, definition: definition}, call.Arguments), nil
+}
+
+func (c *Connecting) view() present.View {
+	v := present.View{Kind: present.Text, Content: "connect to " + c.String()}
+	v.Facts = v.Facts.With(present.TextFact("part of", c.For))
+	if c.Program != "" {
+		v.Facts = v.Facts.With(present.TextFact("program", c.Program))
+	}
+	if c.Facts != nil {
+		for _, f := range c.Facts() {
+			v.Facts = v.Facts.With(f)
+		}
+	}
+	return v
+}
+
+// lateParts are answers that came when nothing waited for them any more.
+type lateParts struct {
+	mu  sync.Mutex
+	all map[lateKey]*Part
+}
+
+type lateKey struct{ session, same, host string }
+
+// maxLate bounds how many answers are remembered.
+const maxLate = 1000
+
+func (l *lateParts) add(key lateKey, p *Part) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil || len(l.all) >= maxLate {
+		l.all = map[lateKey]*Part{}
+	}
+	l.all[key] = p
+}
+
+func (l *lateParts) take(key lateKey) *Part {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.all[key]
+	delete(l.all, key)
+	return p
+}

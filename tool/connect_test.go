@@ -1,0 +1,378 @@
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/hosts"
+)
+
+var testHosts = hosts.Policy{
+	Allow: []string{"free.example", "*.free.example"}, Deny: []string{"denied.example"}, Source: "policy.yaml:3",
+}
+
+func to(host, port string) tool.Connecting {
+	return tool.Connecting{Connection: hosts.Connection{Host: host, Port: port, Program: "node"}, Policy: testHosts, For: "npm install"}
+}
+
+// client is a tool whose process connects to the host and port of its argument, so many times.
+func client(connect func(ctx context.Context) error) *probe {
+	p := frees("client")
+	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) { return "done", connect(ctx) }
+	return p
+}
+
+// connects calls a tool that makes these connections one after another, and returns their errors.
+func (d *desk) connects(p *probe, args string, list ...tool.Connecting) (errs []error) {
+	d.t.Helper()
+	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
+		for _, c := range list {
+			errs = append(errs, tool.ConnectWithin(ctx, c))
+		}
+		return "done", nil
+	}
+	if r := d.call(p.name, args); r.Err != nil {
+		d.t.Fatalf("the call: %v", r.Err)
+	}
+	return errs
+}
+
+// TestConnectOrder is about connections that nobody is asked about.
+func TestConnectOrder(t *testing.T) {
+	for _, c := range []struct {
+		name, host, port string
+		rules            []string
+		wrong            string // empty: it goes on
+	}{
+		{"listed", "free.example", "443", nil, ""},
+		{"listed, and denied by a rule", "free.example", "443", []string{"deny connect(free.example)"}, "denied by rule deny connect(free.example)"},
+		{"a deny of the domain", "x.evil.example", "443", []string{"deny connect(*.evil.example)"}, "denied by rule"},
+		{"denied by config", "denied.example", "443", []string{"allow connect(denied.example:443)"}, "denied.example:443 is denied (policy.yaml:3)"},
+		{"this machine", "localhost", "80", []string{"allow connect(localhost:80)"}, "sandbox.network.allow lists them: localhost:80"},
+		{"an address of the cloud", "169.254.169.254", "80", []string{"allow connect(**)"}, "metadata"},
+		{"allowed by a rule", "other.example", "443", []string{"allow connect(other.example:443)"}, ""},
+		{"allowed by a rule for the domain", "a.other.example", "443", []string{"allow connect(*.other.example:443)"}, ""},
+		{"another port", "other.example", "80", []string{"allow connect(other.example:443)"}, "nobody"},
+		{"nobody is there", "other.example", "443", nil, "nobody"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := client(nil)
+			d := newDesk(t, nil, p)
+			d.allow(c.rules...)
+			err := d.connects(p, `{}`, to(c.host, c.port))[0]
+			if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	if err := tool.ConnectWithin(t.Context(), to("free.example", "443")); !errors.Is(err, tool.ErrNoGate) {
+		t.Errorf("outside of a call: %v", err)
+	}
+}
+
+func TestConnectModes(t *testing.T) {
+	for mode, goes := range map[approval.Mode]bool{approval.ModeStrict: false, approval.ModeApproveAll: true} {
+		g, err := tool.Guard(approval.Config{Mode: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := g.Connections(approval.Call{Connector: "files"})
+		if err := k.Connect(t.Context(), to("other.example", "443")); (err == nil) != goes {
+			t.Errorf("%v: %v", mode, err)
+		}
+		if err := k.Connect(t.Context(), to("denied.example", "443")); err == nil {
+			t.Errorf("%v: a denied host is reached", mode)
+		}
+		g.Close()
+	}
+}
+
+// A person is asked once for a host and port and a call, and sees what wants the connection.
+func TestConnectAsks(t *testing.T) {
+	p := client(nil)
+	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
+	c := to("Registry.Example.org.", "443")
+	c.Facts = func() present.Facts { return present.Facts{present.TextFact("ran already", "node")} }
+	if errs := d.connects(p, `{}`, c, c, to("registry.example.org", "80")); errors.Join(errs...) != nil {
+		t.Fatal(errs)
+	}
+	d.wantAsked(2)
+	r := d.asked[0]
+	view, err := r.View(t.Context())
+	if err != nil || r.Summary != "Connect to registry.example.org:443 for: npm install" || r.Acts[0].String() != "connect(registry.example.org:443)" {
+		t.Errorf("%q %q %v", r.Summary, r.Acts, err)
+	}
+	for name, want := range map[string]string{"part of": "npm install", "program": "node", "ran already": "node"} {
+		if f, _ := view.Facts.Get(name); f != present.TextFact(name, want) {
+			t.Errorf("%s: %v", name, f)
+		}
+	}
+	if errs := d.connects(p, `{}`, c); errs[0] != nil {
+		t.Error(errs)
+	}
+	d.wantAsked(3) // a yes once is for one call
+}
+
+func TestConnectRemembers(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer func(*approval.Request) approval.Decision
+		free   tool.Connecting // what is answered by it
+		asks   tool.Connecting
+	}{
+		"session":            {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(approval.Exact) }, to("a.b.example", "443"), to("c.b.example", "443")},
+		"session, domain":    {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(approval.DomainReach) }, to("c.b.example", "443"), to("c.b.example", "80")},
+		"always":             {func(r *approval.Request) approval.Decision { return r.Approve("").Always() }, to("a.b.example", "443"), to("b.example", "443")},
+		"always, the domain": {func(r *approval.Request) approval.Decision { return r.Approve("").Always(r.Offers[1].Allow...) }, to("c.b.example", "443"), to("b.example", "443")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := client(nil)
+			d := newDesk(t, c.answer, p)
+			if errs := d.connects(p, `{"n":1}`, to("a.b.example", "443")); errs[0] != nil {
+				t.Fatal(errs)
+			}
+			d.wantAsked(1)
+			if errs := d.connects(p, `{"n":2}`, c.free); errs[0] != nil {
+				t.Fatal(errs)
+			}
+			d.wantAsked(1)
+			d.connects(p, `{"n":3}`, c.asks)
+			d.wantAsked(2)
+		})
+	}
+}
+
+// A no holds for the call, which goes on; the result names the host.
+func TestConnectDenied(t *testing.T) {
+	p := client(nil)
+	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Deny("not that one") }, p)
+	var refused []string
+	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
+		for range 2 {
+			if err := tool.ConnectWithin(ctx, to("other.example", "443")); !errors.Is(err, approval.ErrDenied) || !strings.Contains(err.Error(), "not that one") {
+				t.Errorf("%v", err)
+			}
+		}
+		refused = tool.RefusedConnections(ctx)
+		return "done", nil
+	}
+	if r := d.call("client", `{}`); r.Err != nil || r.Value != "done" {
+		t.Errorf("%v %v", r.Value, r.Err)
+	}
+	d.wantAsked(1)
+	if len(refused) != 1 || !strings.HasPrefix(refused[0], "connection to other.example:443 refused: ") {
+		t.Errorf("%q", refused)
+	}
+}
+
+// What was shown and approved with the call is not asked again.
+func TestConnectShown(t *testing.T) {
+	p := client(nil)
+	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
+		return tool.Ask(do).On(testHosts.Connect("shown.example", "443", true)), nil
+	}
+	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
+	if errs := d.connects(p, `{}`, to("shown.example", "443")); errs[0] != nil {
+		t.Fatal(errs)
+	}
+	d.wantAsked(1)
+	d.connects(p, `{}`, to("shown.example", "80"))
+	d.wantAsked(3)
+	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
+		d.allow("deny connect(shown.example)") // since it was approved
+		return nil, tool.ConnectWithin(ctx, to("shown.example", "443"))
+	}
+	if r := d.call("client", `{}`); r.Err == nil || !strings.Contains(r.Err.Error(), "denied by rule") {
+		t.Errorf("denied since: %v", r.Err)
+	}
+}
+
+func TestConnectTogether(t *testing.T) {
+	const n = 200
+	answer := make(chan struct{})
+	var waiting sync.WaitGroup
+	waiting.Add(n)
+	p := client(nil)
+	d := newDesk(t, func(r *approval.Request) approval.Decision { <-answer; return r.Approve("") }, p)
+	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
+		errs := make(chan error, n)
+		for range n {
+			go func() {
+				c := to("other.example", "443")
+				c.Pause = func() func() { waiting.Done(); return func() {} }
+				errs <- tool.ConnectWithin(ctx, c)
+			}()
+		}
+		waiting.Wait() // all of them are held
+		close(answer)
+		for range n {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+		return nil, nil
+	}
+	d.call("client", `{}`)
+	d.wantAsked(1)
+}
+
+// A connection waits for eight seconds. The question stays, and a yes that comes later holds
+// once, for the same command.
+func TestConnectHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan approval.Answer)
+		p := client(nil)
+		d := newDesk(t, func(r *approval.Request) approval.Decision {
+			if <-answer == approval.Approve {
+				return r.Approve("")
+			}
+			return r.Deny("")
+		}, p)
+		npm, git := `{"command":"npm install"}`, `{"command":"git fetch"}`
+		c := to("other.example", "443")
+		var paused time.Duration
+		c.Pause = func() func() {
+			began := time.Now()
+			return func() { paused += time.Since(began) }
+		}
+		began := time.Now()
+		err := d.connects(p, npm, c)[0]
+		if !errors.Is(err, approval.ErrOpen) || time.Since(began) != 8*time.Second || paused != 8*time.Second {
+			t.Errorf("%v after %v, paused %v", err, time.Since(began), paused)
+		}
+		d.wantAsked(1)
+		answer <- approval.Approve
+		synctest.Wait()
+		go func() { answer <- approval.Refuse }() // another command is asked about itself
+		if err := d.connects(p, git, c)[0]; !errors.Is(err, approval.ErrDenied) {
+			t.Errorf("another command: %v", err)
+		}
+		d.wantAsked(2)
+		if err := d.connects(p, npm, c)[0]; err != nil {
+			t.Errorf("run again: %v", err)
+		}
+		d.wantAsked(2)
+		if err := d.connects(p, npm, c)[0]; !errors.Is(err, approval.ErrOpen) { // it held once
+			t.Errorf("run a third time: %v", err)
+		}
+		d.wantAsked(3)
+		answer <- approval.Refuse
+		synctest.Wait()
+
+		// Within one call a connection after the answer goes on.
+		p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
+			if err := tool.ConnectWithin(ctx, c); !errors.Is(err, approval.ErrOpen) {
+				t.Errorf("%v", err)
+			}
+			answer <- approval.Approve
+			synctest.Wait()
+			return nil, tool.ConnectWithin(ctx, c)
+		}
+		if r := d.call("client", npm); r.Err != nil {
+			t.Error(r.Err)
+		}
+		d.wantAsked(4)
+
+		// A command that ends does not wait.
+		ctx, cancel := context.WithCancelCause(t.Context())
+		p.do = func(inner context.Context, _ json.RawMessage) (any, error) {
+			go func() { cancel(errors.New("it was ended")) }()
+			err := tool.ConnectWithin(tool.Running(ctx, inner), to("third.example", "443"))
+			if err == nil || !strings.Contains(err.Error(), "it was ended") {
+				t.Errorf("%v", err)
+			}
+			return nil, nil
+		}
+		d.call("client", npm)
+		answer <- approval.Refuse
+	})
+}
+
+// A rule that is saved while a connection waits answers it.
+func TestConnectRuleMeanwhile(t *testing.T) {
+	p := client(nil)
+	var d *desk
+	d = newDesk(t, func(r *approval.Request) approval.Decision {
+		d.allow("allow connect(other.example:443)")
+		<-r.Done()
+		return r.Deny("too late")
+	}, p)
+	if err := d.connects(p, `{}`, to("other.example", "443"))[0]; err != nil {
+		t.Error(err)
+	}
+}
+
+// No model makes a connection by calling a tool.
+func TestConnectIsNoTool(t *testing.T) {
+	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, frees("client"))
+	if r := d.call("connect", `{"host":"free.example","port":"443"}`); !errors.Is(r.Err, approval.ErrInvalid) {
+		t.Errorf("%v", r.Err)
+	}
+	if specs := d.gate.Specs(); len(specs) != 1 {
+		t.Errorf("%v", specs)
+	}
+}
+
+func TestReportConnected(t *testing.T) {
+	p := client(nil)
+	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
+	d.allow("allow connect(ruled.example:443)")
+	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
+		for _, host := range []string{"free.example", "ruled.example", "asked.example", "denied.example"} {
+			c := to(host, "443")
+			err := tool.ConnectWithin(ctx, c)
+			if err := tool.ReportConnected(ctx, c.Connection, 10, 20, time.Second, err); err != nil {
+				return nil, err
+			}
+		}
+		// One that nobody was asked about, such as a port that cannot be captured.
+		return nil, tool.ReportConnected(ctx, hosts.Connection{Host: "10.0.0.1", Port: "53"}, 0, 0, 0, errors.New("UDP is refused"))
+	}
+	if r := d.call("client", `{}`); r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	var got []string
+	for _, e := range d.events {
+		if e.Kind == approval.Connected {
+			got = append(got, fmt.Sprintf("%s:%s %s %s %d/%d %v %s|%s", e.Host, e.Port, e.State, e.Stage, e.Sent, e.Received, e.Duration, e.Basis, e.Error))
+			if e.CallID != d.events[0].CallID || e.Tool != "client" || e.Program == "" && e.Port == "443" {
+				t.Errorf("%+v", e)
+			}
+		}
+	}
+	want := []string{
+		"free.example:443 free completed 10/20 1s free.example is listed (policy.yaml:3)|",
+		"ruled.example:443 auto-approved completed 10/20 1s rule allow connect(ruled.example:443)|",
+		"asked.example:443 approved completed 10/20 1s |",
+		"denied.example:443 blocked blocked 10/20 1s |denied: denied.example:443 is denied (policy.yaml:3)",
+		"10.0.0.1:53 blocked blocked 0/0 0s |UDP is refused",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// BenchmarkConnect is what the decision about a listed host costs each connection.
+func BenchmarkConnect(b *testing.B) {
+	g, err := tool.Guard(approval.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer g.Close()
+	k := g.Connections(approval.Call{Connector: "files"})
+	for b.Loop() {
+		if err := k.Connect(b.Context(), to("free.example", "443")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package hosts
+
+import (
+	"slices"
+	"strings"
+)
+
+// shared are names below which each name belongs to somebody else: a yes to one of them says
+// nothing about the others. Those of countries (co.uk) are recognized by their form.
+var shared = []string{
+	"appspot.com", "azurewebsites.net", "azurestaticapps.net", "b-cdn.net", "blogspot.com", "cloudapp.net", "cloudflare.net", "codeberg.page",
+	"deno.dev", "duckdns.org", "edgekey.net", "firebaseapp.com", "fly.dev", "github.dev", "github.io", "githubpreview.dev", "gitlab.io", "gitpod.io",
+	"glitch.me", "herokuapp.com", "hf.space", "loca.lt", "neocities.org", "netlify.app", "ngrok.app", "ngrok.io", "ngrok-free.app", "ngrok-free.dev",
+	"nip.io", "no-ip.org", "onrender.com", "pages.dev", "railway.app", "r2.dev", "readthedocs.io", "repl.co", "replit.app", "replit.dev", "run.app", "serveo.net",
+	"sourceforge.io", "sslip.io", "stackblitz.io", "streamlit.app", "surge.sh", "translate.goog", "trycloudflare.com", "up.railway.app", "vercel.app", "web.app",
+	"webcontainer.io", "wixsite.com", "wordpress.com", "workers.dev", "xip.io",
+}
+
+// clouds are names below which customers have names at every depth.
+var clouds = []string{
+	"aliyuncs.com", "akamaized.net", "amazonaws.com", "amazonaws.com.cn", "awsapps.com", "azure.com", "azureedge.net", "azurefd.net", "backblazeb2.com",
+	"cloudapp.azure.com", "cloudflarestorage.com", "cloudfront.net", "digitaloceanspaces.com", "elb.amazonaws.com", "fastly.net", "fastlylb.net",
+	"linodeobjects.com", "myqcloud.com", "oraclecloud.com", "ovh.net", "vultrobjects.com", "wasabisys.com", "windows.net",
+}
+
+// generic are the second parts of names such as co.uk.
+var generic = []string{"ac", "co", "com", "edu", "firm", "gen", "go", "gob", "gouv", "gov", "govt", "ind", "info", "ltd", "me", "mil", "ne", "net", "nom", "or", "org", "plc", "sch"}
+
+// Domain returns *.NAME for the name above a host, which an answer may be remembered for;
+// empty if that would reach names of others: the host has two parts or is an address, or the
+// name above it is one that everybody can have a name below.
+func Domain(host string) string {
+	_, parent, ok := strings.Cut(host, ".")
+	if _, isAddr := Address(host); isAddr || !ok || SpecialName(host) != "" {
+		return ""
+	}
+	labels := strings.Split(parent, ".")
+	if len(labels) < 2 || slices.Contains(labels, "") || slices.Contains(shared, parent) {
+		return ""
+	}
+	if top := labels[len(labels)-1]; len(labels) == 2 && len(top) == 2 && (slices.Contains(generic, labels[0]) || len(labels[0]) <= 2) {
+		return "" // co.uk, and what looks like it
+	}
+	for _, c := range clouds {
+		if parent == c || strings.HasSuffix(parent, "."+c) {
+			return ""
+		}
+	}
+	return "*." + parent
+}

@@ -1,0 +1,74 @@
+package hosts
+
+import (
+	"strings"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// What is said about hosts.
+const (
+	FreeWord    = "free"    // reached without a question
+	AskedWord   = "asked"   // somebody is asked when they are reached
+	DeniedWord  = "denied"  // refused, whatever else is said
+	RefusedWord = "refused" // refused unless the list of free hosts names them
+)
+
+// A Word is what is said about some hosts, and by which line.
+type Word struct {
+	Word   string `json:"word"`
+	Hosts  string `json:"hosts"`
+	Source string `json:"source,omitempty"`
+}
+
+// Words says which hosts are denied, free and asked by the policy and by rules, the strictest
+// first. Rules that are about other things, and those that do not hold, are left out.
+func (p Policy) Words(rules []approval.Rule) []Word {
+	if p.off() {
+		return []Word{{DeniedWord, "every host: the network is off", source(p.Source)}}
+	}
+	var out []Word
+	for _, host := range p.Deny {
+		out = append(out, Word{DeniedWord, host, source(p.line("deny", host))})
+	}
+	out = append(out, ruleWords(rules, approval.Deny, DeniedWord)...)
+	for _, l := range p.listed(p.Allow) {
+		text := l.text
+		if l.Port == "" {
+			text += " over https on port 443"
+		}
+		out = append(out, Word{FreeWord, text, source(p.line("allow", l.text))})
+	}
+	out = append(out, ruleWords(rules, approval.Allow, FreeWord)...)
+	return append(out,
+		Word{RefusedWord, "this machine, private networks and metadata services, unless they are listed by name or address", "built in"},
+		Word{AskedWord, "every other host", source(p.Source)})
+}
+
+// ruleWords are those of the rules for connections that have this effect.
+func ruleWords(rules []approval.Rule, e approval.Effect, word string) []Word {
+	var out []Word
+	for _, r := range rules {
+		target, ok := strings.CutPrefix(strings.ToLower(r.Pattern), approval.Connect)
+		bare := target == "" && e == approval.Deny // a bare allow answers no connection
+		if r.Effect != e || !r.Enabled || r.Scope != approval.ScopeTool || !ok || !bare && !strings.HasPrefix(target, "(") {
+			continue
+		}
+		hosts := strings.TrimSuffix(strings.TrimPrefix(target, "("), ")")
+		if bare || strings.Trim(hosts, "*") == "" {
+			if e == approval.Allow {
+				continue
+			}
+			hosts = "every host"
+		}
+		out = append(out, Word{word, hosts, source(strings.TrimSuffix("rule "+r.String()+" at "+r.Source, " at "))})
+	}
+	return out
+}
+
+func source(line string) string {
+	if line == "" {
+		return "default"
+	}
+	return line
+}
