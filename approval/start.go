@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -235,19 +236,18 @@ func (x *Execution) Basis() string {
 	return x.entry.outcome.Basis
 }
 
-// Answered returns the acts of the call, and by what it runs.
+// Answered returns the acts of the call, and by what it runs. What was to be asked later is
+// answered if a person approved the call: it was asked with the rest.
 func (x *Execution) Answered() ([]Act, Permit) {
 	x.entry.batch.mu.Lock()
 	defer x.entry.batch.mu.Unlock()
-	return x.entry.outcome.Acts, x.entry.outcome.Permit()
-}
-
-// Approved reports whether a person approved the call: then every act that was open is
-// answered, also what would have been asked later.
-func (x *Execution) Approved() bool {
-	x.entry.batch.mu.Lock()
-	defer x.entry.batch.mu.Unlock()
-	return x.entry.outcome.State == Approved
+	acts := slices.Clone(x.entry.outcome.Acts)
+	for i := range acts {
+		if acts[i].Verdict == Ask && x.entry.outcome.State == Approved {
+			acts[i].Later = false
+		}
+	}
+	return acts, x.entry.outcome.Permit()
 }
 
 // Ran notes what the call started, for the record of its end.

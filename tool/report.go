@@ -84,12 +84,6 @@ func Basis(ctx context.Context) string {
 	return ""
 }
 
-// Approved reports whether a person approved the call that runs in this context.
-func Approved(ctx context.Context) bool {
-	r := runningIn(ctx)
-	return r != nil && r.exec.Approved()
-}
-
 // Waiting is the call that runs in this context, for the questions that come up meanwhile; nil
 // without one.
 func Waiting(ctx context.Context) *approval.Wait {

@@ -96,7 +96,7 @@ func (a *Approver) ask(ctx context.Context, d Desk) error {
 			return cause
 		}
 		for _, r := range d.Pending() {
-			fmt.Fprintf(a.cfg.Out, "• still open: %s; 'assent inbox' lists it\n", present.SafeLine(r.Summary))
+			fmt.Fprintf(a.cfg.Out, "• not answered in time: %s; it is asked again when it is tried again\n", present.SafeLine(r.Summary))
 		}
 		return errNotAwaited
 	}

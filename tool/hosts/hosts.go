@@ -137,7 +137,7 @@ func (p Policy) verdict(t approval.Target, tls, now bool) (approval.Verdict, str
 		return approval.Block, "the network is off" + at(p.Source) + "; sandbox.network turns it on"
 	}
 	if t.Unknown {
-		return approval.Ask, "its host is unknown before it runs; a rule that spells the command, such as allow shell(npm install), allows its connections too"
+		return approval.Ask, "its host is unknown before it runs; name the host in the command"
 	}
 	host, port := t.URL.Host, t.URL.Port
 	if entry := p.denies(host, port); entry != "" {

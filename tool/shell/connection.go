@@ -21,7 +21,8 @@ import (
 // That one asks, whatever hosts are listed, and is answered by an allow that spells the command.
 func (j *judging) connection(i int) approval.Act {
 	p := &j.script.Parts[i]
-	act := j.cfg.Network.Connect(p.Host, p.Port, p.TLS)
+	// Redirects, and servers that are not what their name says, are found out on a stage.
+	act := j.cfg.Network.Connect(p.Host, p.Port, p.TLS || j.staged(p))
 	act.Cause = j.cause(p)
 	guess := p.Host == "" || p.Settled
 	act.Known = act.Known || p.Operand.Text == "*" // some host that a file of its own names
@@ -38,7 +39,7 @@ func (j *judging) connection(i int) approval.Act {
 		case act.Target.Unknown && !j.surelyHost(i):
 			act.Why = p.Operand.Text + " may turn out to name a file or a program instead of a host"
 		case act.Target.Unknown:
-			act.Verdict, act.Later, act.Why = approval.Free, true, "each host is judged by its name when it connects"
+			act.Verdict, act.Later, act.Why = approval.Free, true, "each host is judged by name when the command connects to it"
 		case guess || p.Missing:
 			act.Later = true
 		}
@@ -48,6 +49,9 @@ func (j *judging) connection(i int) approval.Act {
 			break
 		}
 		act.Own = j.ownWords(p, act.Cause)
+		if rule := j.ownRule(&act); act.Target.Unknown && rule != "" {
+			act.Why = "its hosts are unknown before it runs; " + rule + " would include its connections"
+		}
 		if act.Cause > 0 {
 			if by := j.spelled[act.Cause-1]; by != nil && by.pattern.Spells(act.Own) {
 				act.Verdict, act.Why = approval.Free, "follows from a command that is "+j.allowed[act.Cause-1]
@@ -86,15 +90,18 @@ func (j *judging) ownWords(p *analysis.Part, cause int) int {
 	return before + command.Reading.OwnWords(command.Words, p.Word)
 }
 
-// answered is the judging of a call that a person approved: what would have been asked later is
-// answered with it.
-func (j *judging) answered() *judging {
-	all := *j
-	all.acts = slices.Clone(j.acts)
-	for i := range all.acts {
-		if all.acts[i].Verdict == approval.Ask {
-			all.acts[i].Later = false
-		}
+// ownRule is the shortest allow that answers a connection with its command; empty if none can be
+// written.
+func (j *judging) ownRule(act *approval.Act) string {
+	if act.Own == 0 || act.Cause == 0 {
+		return ""
 	}
-	return &all
+	target, exact := j.acts[act.Cause-1].Target, "= "
+	if act.Own <= len(target.Words) {
+		target.Words, exact = target.Words[:act.Own], ""
+	}
+	if slices.ContainsFunc(target.Words, func(w approval.Word) bool { return w.Unknown }) {
+		return ""
+	}
+	return "allow shell(" + exact + target.String() + ")"
 }

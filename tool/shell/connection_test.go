@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,18 @@ func TestAGuessedHostFreesNothing(t *testing.T) {
 	b.all("allow", "git push", "git fetch origin") // all of whose hosts are known
 	b.write(filepath.Join(b.dir, ".git/hooks/pre-push"), "#!/bin/sh\n")
 	b.all("ask", "git push")
+	for command, want := range map[string]string{
+		"npm install left-pad": "allow shell(npm install) would include", "yarn": "allow shell(= yarn) would include", "curl x$X": "name the host in the command",
+	} {
+		p, err := b.propose(command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		says := func(a approval.Act) bool { return a.Name == approval.Connect && strings.Contains(a.Why, want) }
+		if !slices.ContainsFunc(p.Acts, says) {
+			t.Errorf("%s: none of %v says %q", command, p.Acts, want)
+		}
+	}
 	text := b.acts("npm install")
 	if !strings.Contains(text, "free connect(registry.npmjs.org:443)") || !strings.Contains(text, "ask connect(unknown url)") {
 		t.Error(text)
@@ -81,7 +94,8 @@ func TestConnectionsOnAStage(t *testing.T) {
 		want  string
 		texts []string
 	}{
-		{"listed", Config{Rules: allow("npm", "git", "curl"), Network: listed}, nil, "allow", []string{"npm install", "git push", "curl https://git.example/"}},
+		{"listed", Config{Rules: allow("npm", "git", "curl"), Network: listed}, nil, "allow", []string{"npm install", "git push", "curl https://git.example/", "curl -L https://git.example/"}},
+		{"listed for https", Config{Rules: allow("curl"), Network: listed}, nil, "ask", []string{"curl http://git.example/", "curl https://git.example:8443/"}},
 		{"not listed, and found in settings", Config{Rules: allow("npm", "git"), Network: staged(hosts.Policy{On: true})}, nil, "allow", []string{"npm install", "git push", "git push origin main"}},
 		{"by a rule", Config{Network: staged(hosts.Policy{On: true})}, []string{"allow shell(npm)", "allow shell(git push)"}, "allow", []string{"npm install", "git push"}},
 		{"not listed, and spelled", Config{Rules: allow("curl", "git push"), Network: staged(hosts.Policy{On: true})}, nil, "ask", []string{"curl https://a.example/", "git push https://a.example/x"}},
@@ -161,8 +175,11 @@ func TestAHostIsAskedOnce(t *testing.T) {
 		b.git("remote", "add", "origin", "https://git.example/x")
 		b.tool.opts.Sandbox = fakeSandbox{}
 		b.tool.opts.Run = func(ctx context.Context, c Command) (Result, error) {
-			for _, host := range []string{"git.example:443", "other.example:443"} {
-				c.Judge(ctx, wire.Act{Kind: wire.Connect, Path: host, Dir: b.dir}, func() func() { return func() {} })
+			for _, host := range []string{"git.example", "other.example"} {
+				err := c.Connect(ctx, hosts.Connection{Host: host, Port: "443"}, func() func() { return func() {} })
+				if err != nil {
+					t.Errorf("%s: %v", host, err)
+				}
 			}
 			return Result{}, nil
 		}

@@ -345,9 +345,6 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	if strings.Contains(tool.Basis(ctx), approval.ProjectCode+"(") && !j.asksForSecrets() {
 		cmd.Hide = true // a yes to the project's code is none to its secrets
 	}
-	if tool.Approved(ctx) {
-		j = j.answered()
-	}
 	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}
 	cmd.Judge, cmd.Ask = now.judge, now.builtins(ctx)
 	cmd.Connect = func(inner context.Context, c hosts.Connection, pause func() (resume func())) error {

@@ -121,15 +121,16 @@ func (w *walker) npmFiles(c *command) (files []string) {
 	return files
 }
 
-// expandNpm replaces ${NAME}.
+// expandNpm replaces ${NAME}, once.
 func (w *walker) expandNpm(c *command, value string) string {
+	out := ""
 	for {
 		before, rest, ok := strings.Cut(value, "${")
 		name, after, closed := strings.Cut(rest, "}")
 		if !ok || !closed {
-			return value
+			return out + value
 		}
-		value = before + w.environment(c, strings.TrimSuffix(name, "?")) + after
+		out, value = out+before+w.environment(c, strings.TrimSuffix(name, "?")), after
 	}
 }
 

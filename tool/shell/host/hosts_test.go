@@ -200,6 +200,7 @@ func TestHostsOfPackageManagers(t *testing.T) {
 		{name: "of the environment", files: map[string]string{"proj/.npmrc": "registry=https://a.example/\n"}, command: "npm install", env: []string{"npm_config_registry=https://c.example/"}, want: "~c.example:443* ?"},
 		{name: "on the line", command: "NPM_CONFIG_REGISTRY=https://c.example/ npm install", want: "~c.example:443* ?"},
 		{name: "by a variable", files: map[string]string{".npmrc": "registry=https://${REG}/\n"}, command: "npm install", env: []string{"REG=d.example"}, want: "~d.example:443* ?"},
+		{name: "by a variable that names itself", files: map[string]string{".npmrc": "registry=https://${REG}/\n"}, command: "REG='${REG}' npm install", want: "?"},
 		{name: "by a flag", command: "npm install --registry https://e.example/", want: "e.example:443 ?"},
 		{name: "pnpm", command: "pnpm install", want: "~registry.npmjs.org:443* ?"},
 		{name: "yarn", command: "yarn install", want: "~registry.yarnpkg.com:443* ?"},
