@@ -27,6 +27,8 @@ const (
 	// patienceForSent is how long a connection is still opened and written to for what a
 	// client sent that has gone.
 	patienceForSent = time.Second
+	// patienceForFirst is how long a client that is refused may take to begin.
+	patienceForFirst = 100 * time.Millisecond
 	// pause is how long a full table of open files is waited for.
 	pause = 10 * time.Millisecond
 )
@@ -326,6 +328,7 @@ func reset(c *net.TCPConn) {
 func (g *ground) relay(c *net.TCPConn, h Host, taken func()) (sent, received int64, err error) {
 	out, err := g.dial(c, h)
 	if err != nil {
+		awaitFirst(c)
 		return 0, 0, err
 	}
 	defer out.Close()
@@ -384,6 +387,19 @@ func (g *ground) relay(c *net.TCPConn, h Host, taken func()) (sent, received int
 		return sent, received, errCommandEnded
 	}
 	return sent, received, nil // how a connection that was allowed ends is between its sides
+}
+
+// awaitFirst waits a little until a client has begun to speak. Some clients do not notice a
+// connection that ends before they have: node then ends, without an error.
+func awaitFirst(c *net.TCPConn) {
+	raw, err := c.SyscallConn()
+	if err != nil || c.SetReadDeadline(time.Now().Add(patienceForFirst)) != nil {
+		return
+	}
+	_ = raw.Read(func(fd uintptr) bool { // or it has gone, or says nothing
+		n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0
+	})
 }
 
 // dial asks for the connection, as long as the command wants it.
