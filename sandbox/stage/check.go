@@ -185,22 +185,84 @@ func (s *stream) same(name string) bool {
 
 // Numbers of TLS.
 const (
+	recordChange    = 20
+	changeSize      = 6 // of such a record
 	recordHandshake = 22
 	clientHello     = 1
 	serverName      = 0
 	hostNameType    = 0
 	maxRecord       = 1<<14 + 256
+	maxGreetings    = 3
 )
 
-// checkTLS reads the greeting, which may come in pieces, and the name in it.
+// checkTLS looks at the greeting, and at the second one that a host may ask for: it could name
+// another host.
 func (s *stream) checkTLS() error {
+	for range maxGreetings {
+		size, err := s.hello()
+		if err != nil {
+			return err
+		}
+		if err := s.flush(size); err != nil {
+			return err
+		}
+		if again, err := s.greetsAgain(); !again || err != nil {
+			return errors.Join(s.flush(len(s.buf)), err)
+		}
+	}
+	return s.refuse("too many TLS greetings")
+}
+
+// greetsAgain reports whether the next record is another greeting. A mark of no meaning may come
+// before it.
+func (s *stream) greetsAgain() (bool, error) {
+	if err := s.fill(1); err != nil {
+		return false, err
+	}
+	if s.buf[0] == recordChange {
+		if err := s.pass(changeSize); err != nil {
+			return false, err
+		}
+		if err := s.fill(1); err != nil {
+			return false, err
+		}
+	}
+	if s.buf[0] != recordHandshake {
+		return false, nil
+	}
+	if err := s.fill(5); err != nil {
+		return false, err
+	}
+	size := int(s.buf[3])<<8 + int(s.buf[4])
+	if err := s.fill(5 + min(size, 6)); err != nil {
+		return false, err
+	}
+	// Other messages are encrypted by now, and may begin like this one by chance; but not with
+	// a length and a version.
+	text := s.buf[5 : 5+min(size, 6)]
+	return size < 6 || text[0] == clientHello && text[1] == 0 && text[4] == 3, nil
+}
+
+// fill reads until there are so many bytes.
+func (s *stream) fill(n int) error {
+	for len(s.buf) < n {
+		if err := s.more(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hello reads a greeting, which may come in pieces, and checks the name in it. It returns how
+// much of the buffer it is.
+func (s *stream) hello() (int, error) {
 	at, hello := 0, []byte(nil)
 	for {
 		need := 4
 		if len(hello) >= 4 {
 			need = 4 + int(hello[1])<<16 + int(hello[2])<<8 + int(hello[3])
 			if hello[0] != clientHello || need > maxHello {
-				return s.refuse("something that begins like TLS and is not")
+				return 0, s.refuse("something that begins like TLS and is not")
 			}
 		}
 		if len(hello) >= need && need > 4 {
@@ -208,16 +270,16 @@ func (s *stream) checkTLS() error {
 		}
 		for len(s.buf) < at+5 {
 			if err := s.moreHello(); err != nil {
-				return err
+				return 0, err
 			}
 		}
 		size := int(s.buf[at+3])<<8 + int(s.buf[at+4])
 		if s.buf[at] != recordHandshake || s.buf[at+1] != 3 || size == 0 || size > maxRecord {
-			return s.refuse("something that begins like TLS and is not")
+			return 0, s.refuse("something that begins like TLS and is not")
 		}
 		for len(s.buf) < at+5+size {
 			if err := s.moreHello(); err != nil {
-				return err
+				return 0, err
 			}
 		}
 		hello = append(hello, s.buf[at+5:at+5+size]...)
@@ -226,13 +288,13 @@ func (s *stream) checkTLS() error {
 	name, ok := helloName(hello[4:])
 	switch {
 	case !ok:
-		return s.refuse("a TLS greeting that is malformed")
+		return 0, s.refuse("a TLS greeting that is malformed")
 	case name == "":
-		return s.refuse("a TLS greeting without the name of a host (SNI)")
+		return 0, s.refuse("a TLS greeting without the name of a host (SNI)")
 	case !s.same(name):
-		return s.refuseName("TLS greeting", name)
+		return 0, s.refuseName("TLS greeting", name)
 	}
-	return s.flush(len(s.buf))
+	return at, nil
 }
 
 func (s *stream) moreHello() error {

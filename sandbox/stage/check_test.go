@@ -33,6 +33,15 @@ func greeting(t testing.TB, name string) []byte {
 	return append(head, body...)
 }
 
+// inPieces has each byte of a greeting in a record of its own.
+func inPieces(hello []byte) string {
+	var b strings.Builder
+	for _, c := range hello[5:] {
+		b.WriteString("\x16\x03\x03\x00\x01" + string([]byte{c}))
+	}
+	return b.String()
+}
+
 // look checks what is sent for good.example and returns what is passed on.
 func look(from io.Reader, switched bool) (string, error) {
 	var to bytes.Buffer
@@ -51,6 +60,7 @@ func look(from io.Reader, switched bool) (string, error) {
 // TestCheck sends text as a whole and byte by byte; all of it is passed on, or the part that may.
 func TestCheck(t *testing.T) {
 	const get = "GET / HTTP/1.1\r\nHost: good.example\r\n\r\n"
+	const change = "\x14\x03\x03\x00\x01\x01"
 	hello := string(greeting(t, "good.example"))
 	for _, tt := range []struct{ text, refused string }{
 		{text: get},
@@ -61,6 +71,13 @@ func TestCheck(t *testing.T) {
 		{text: "POST / HTTP/1.1\r\nHost: good.example\r\nTransfer-Encoding: chunked\r\n\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\n" + get},
 		{text: hello},
 		{text: hello + "whatever"},
+		{text: hello + change + hello + "whatever"},
+		{text: hello + change + "\x16\x03\x03\x00\x28" + "\x01" + strings.Repeat("\x05", 39) + "whatever"},
+		{text: hello + "\x16\x03\x03\x00\x07\x10\x00\x00\x03abc" + change + "\x16\x03\x03\x00\x01x"},
+		{text: hello + change + string(greeting(t, "other.example")), refused: `"other.example"`},
+		{text: hello + string(greeting(t, "other.example")), refused: `"other.example"`},
+		{text: hello + change + inPieces(greeting(t, "other.example")), refused: `"other.example"`},
+		{text: hello + hello + hello + hello, refused: "too many"},
 		{text: "SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n\x00\x00"},
 		{text: "0032git-upload-pack /x.git\x00host=other.example\x00"},
 		{text: "*1\r\n$4\r\nPING\r\n"},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +24,11 @@ const (
 	maxAsking = 64
 	// askingTime is how long they may take.
 	askingTime = 10 * time.Second
+	// patienceForSent is how long a connection is still opened and written to for what a
+	// client sent that has gone.
+	patienceForSent = time.Second
+	// patienceForFirst is how long a client that is refused may take to begin.
+	patienceForFirst = 100 * time.Millisecond
 	// pause is how long a full table of open files is waited for.
 	pause = 10 * time.Millisecond
 )
@@ -41,7 +47,10 @@ type ground struct {
 	ctx    context.Context // ends with the network
 	cancel context.CancelFunc
 	busy   sync.WaitGroup
-	slots  chan struct{} // one for each connection
+
+	accepting sync.WaitGroup // what adds to the next
+	taking    sync.WaitGroup // connections of which not all was taken that the command sent
+	slots     chan struct{}  // one for each connection
 
 	members []*member // guarded by the stage's mu
 }
@@ -101,7 +110,8 @@ func (g *ground) open() {
 		serve := g.connection
 		if l.kind == handStream {
 			asking := make(chan struct{}, maxAsking)
-			serve = func(_ *listener, c *net.TCPConn) {
+			serve = func(_ *listener, c *net.TCPConn, taken func()) {
+				taken() // what is asked for ends with who asks
 				select {
 				case asking <- struct{}{}:
 					g.resolve(c)
@@ -111,17 +121,25 @@ func (g *ground) open() {
 				}
 			}
 		}
-		g.busy.Go(func() { g.accept(l, serve) })
+		g.accepting.Go(func() { g.accept(l, serve) })
 	}
 	g.busy.Go(g.resolveDatagrams)
 }
 
-// close ends everything, and waits until it is over.
+// close ends everything, and waits until it is over. What the commands sent before they ended is
+// still sent on.
 func (g *ground) close() {
-	g.cancel()
 	for _, l := range g.listeners {
 		l.Close()
 	}
+	g.accepting.Wait()
+	taken := make(chan struct{})
+	go func() { g.taking.Wait(); close(taken) }()
+	select {
+	case <-taken:
+	case <-time.After(patienceForSent):
+	}
+	g.cancel()
 	if g.datagrams != nil {
 		g.datagrams.Close()
 	}
@@ -136,7 +154,7 @@ func (g *ground) close() {
 	}
 }
 
-func (g *ground) accept(l *listener, serve func(*listener, *net.TCPConn)) {
+func (g *ground) accept(l *listener, serve func(l *listener, c *net.TCPConn, taken func())) {
 	for {
 		c, err := l.AcceptTCP()
 		switch {
@@ -152,11 +170,14 @@ func (g *ground) accept(l *listener, serve func(*listener, *net.TCPConn)) {
 		}
 		select {
 		case g.slots <- struct{}{}:
+			g.taking.Add(1)
 			g.busy.Go(func() {
 				defer func() { <-g.slots }()
 				stop := context.AfterFunc(g.ctx, func() { c.Close() })
 				defer stop()
-				serve(l, c)
+				taken := sync.OnceFunc(g.taking.Done)
+				defer taken()
+				serve(l, c, taken)
 			})
 		default:
 			reset(c)
@@ -209,10 +230,13 @@ func (g *ground) resolve(c *net.TCPConn) {
 var (
 	errUnknown = errors.New("the connection's destination is unknown; it was refused")
 	errNoDial  = errors.New("no connections are allowed")
+
+	errCommandEnded = errors.New("the command ended")
 )
 
-// connection serves one connection of a command.
-func (g *ground) connection(l *listener, c *net.TCPConn) {
+// connection serves one connection of a command. Taken is told when all was sent on that the
+// command sent.
+func (g *ground) connection(l *listener, c *net.TCPConn, taken func()) {
 	began := time.Now()
 	h, err := g.host(l, c)
 	if errors.Is(err, errUnknown) {
@@ -223,7 +247,9 @@ func (g *ground) connection(l *listener, c *net.TCPConn) {
 	var out net.Conn
 	if err == nil {
 		if out, err = g.dial(c, h); err == nil {
-			sent, received, err = g.carry(c, out, h)
+			sent, received, err = g.carry(c, out, h, taken)
+		} else {
+			awaitFirst(c)
 		}
 	}
 	if err != nil {
@@ -304,25 +330,25 @@ func reset(c *net.TCPConn) {
 }
 
 // carry carries bytes both ways until both are over.
-func (g *ground) carry(c *net.TCPConn, out net.Conn, h Host) (sent, received int64, err error) {
+func (g *ground) carry(c *net.TCPConn, out net.Conn, h Host, taken func()) (sent, received int64, err error) {
 	defer out.Close()
 	stop := context.AfterFunc(g.ctx, func() { out.Close() })
 	defer stop()
 	words := newFirstWords()
-	var back error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		var err error
 		if h.Name != "" {
-			received, back = words.copy(c, out)
+			received, err = words.copy(c, out)
 		}
-		if back == nil {
+		if err == nil {
 			var n int64
-			n, back = io.Copy(c, out)
+			n, err = io.Copy(c, out)
 			received += n
 		}
-		if back != nil {
-			c.Close() // neither side has anything to wait for
+		if err != nil {
+			reset(c) // so that nobody takes for the whole what is a part
 		} else {
 			_ = c.CloseWrite() // it may have gone
 		}
@@ -344,19 +370,36 @@ func (g *ground) carry(c *net.TCPConn, out net.Conn, h Host) (sent, received int
 		reset(c) // before it sees an end that looks like the host's
 	}
 	half, ok := out.(interface{ CloseWrite() error })
-	if err != nil || !ok {
+	switch tcp, isTCP := out.(*net.TCPConn); {
+	case err != nil && isTCP:
+		reset(tcp)
+	case err != nil || !ok:
 		out.Close()
-	} else {
+	default:
 		_ = half.CloseWrite() // it may have gone
 	}
+	taken()
 	<-done
-	if refused == nil {
-		err = nil // how a connection that was allowed ends is between its sides
-		if cause := context.Cause(g.ctx); cause != nil {
-			err = errors.New("the command ended")
-		}
+	switch {
+	case refused != nil:
+		return sent, received, refused
+	case err != nil && g.ctx.Err() != nil:
+		return sent, received, errCommandEnded
 	}
-	return sent, received, err
+	return sent, received, nil // how a connection that was allowed ends is between its sides
+}
+
+// awaitFirst waits a little until a client has begun to speak. Some clients do not notice a
+// connection that ends before they have: node then ends, without an error.
+func awaitFirst(c *net.TCPConn) {
+	raw, err := c.SyscallConn()
+	if err != nil || c.SetReadDeadline(time.Now().Add(patienceForFirst)) != nil {
+		return
+	}
+	_ = raw.Read(func(fd uintptr) bool { // or it has gone, or says nothing
+		n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0
+	})
 }
 
 // dial asks for the connection, as long as the command wants it.
@@ -398,9 +441,17 @@ func (g *ground) watch(c *net.TCPConn, gone func()) (end func()) {
 			case <-time.After(pauseHalfOpen):
 			}
 		}
-		if err == nil {
-			gone()
+		if err != nil {
+			return
 		}
+		if hasUnread(raw) { // who sends something and leaves does not want it to be lost
+			select {
+			case <-stop:
+				return
+			case <-time.After(patienceForSent):
+			}
+		}
+		gone()
 	}()
 	return func() {
 		close(stop)
@@ -408,6 +459,13 @@ func (g *ground) watch(c *net.TCPConn, gone func()) (end func()) {
 		<-over
 		_ = c.SetReadDeadline(time.Time{})
 	}
+}
+
+// hasUnread reports whether something came on a connection that was not read yet.
+func hasUnread(raw syscall.RawConn) bool {
+	var n int
+	err := raw.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+	return err == nil && n > 0
 }
 
 // pauseHalfOpen is how often a connection is looked at whose client has no more to say.

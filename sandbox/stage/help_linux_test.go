@@ -20,7 +20,7 @@ import (
 )
 
 // patience is how long anything may take at most.
-const patience = 60 * time.Second
+const patience = 30 * time.Second
 
 // TestMain lets this program be what a stage starts, and a program to be killed.
 func TestMain(m *testing.M) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/sandbox"
 )
@@ -47,6 +48,9 @@ func (s *scene) background(ctx context.Context, script string) *started {
 // line reads a line that the command prints.
 func (p *started) line() string {
 	p.t.Helper()
+	if err := p.out.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		p.t.Fatal(err)
+	}
 	var b strings.Builder
 	one := make([]byte, 1)
 	for {

@@ -415,3 +415,85 @@ func TestTimePassed(t *testing.T) {
 	}
 	s.run("true")
 }
+
+// TestSentBefore has a command that sends something and ends at once. It arrives, also if the
+// connection outside opens later than that.
+func TestSentBefore(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	came := make(chan string)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			text, err := io.ReadAll(c)
+			c.Close()
+			came <- fmt.Sprint(len(text), err)
+		}
+	}()
+	for _, late := range []time.Duration{0, 100 * time.Millisecond} {
+		s := newScene(t, nil, func(o *Options) {
+			o.Dial = func(ctx context.Context, _ Host) (net.Conn, error) {
+				select {
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				case <-time.After(late):
+					return net.Dial("tcp", l.Addr().String())
+				}
+			}
+		})
+		p := s.background(t.Context(), `/usr/bin/python3 -c '
+import socket
+c = socket.create_connection(("host.example", 2003)); c.sendall(b"\0" * 100000)'`)
+		select {
+		case got := <-came:
+			if got != "100000 <nil>" {
+				t.Errorf("%v later: %s", late, got)
+			}
+		case <-time.After(patience):
+			t.Errorf("%v later: nothing came", late)
+		}
+		if _, err := p.Wait(); err != nil {
+			t.Error(err)
+		}
+		if _, ended := s.take(); len(ended) != 1 || ended[0].Err != nil || ended[0].Sent != 100000 {
+			t.Errorf("%v later: %+v", late, ended)
+		}
+	}
+}
+
+// TestBroken has a host that resets the connection in the middle: so it is for the command.
+func TestBroken(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte("half of it"))
+			_, _ = c.Read(make([]byte, 1)) // until it has come
+			reset(c.(*net.TCPConn))
+		}
+	}()
+	s := newScene(t, map[string]string{"host.example:9": l.Addr().String(), "10.0.0.1:9": l.Addr().String()})
+	for _, host := range []string{"host.example", "10.0.0.1"} {
+		_, out := s.run(`/usr/bin/python3 -c '
+import socket
+c = socket.create_connection(("` + host + `", 9)); print(c.recv(100)); c.sendall(b"\0")
+try: print(c.recv(1))
+except OSError as e: print(e.strerror)'`)
+		if want := "b'half of it'\nConnection reset by peer"; out != want {
+			t.Errorf("%s: %q", host, out)
+		}
+	}
+}

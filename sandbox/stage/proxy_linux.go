@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// greeting is how long a client may take to say where it wants to go.
-const greeting = 30 * time.Second
+// introduction is how long a client may take to say where it wants to go.
+const introduction = 30 * time.Second
 
 // Proxy stands in for a stage where none can be made: it speaks HTTP CONNECT, plain HTTP and
 // SOCKS5 on a listener, and decides about each connection as a stage does. It returns when ctx
@@ -30,9 +30,9 @@ func Proxy(ctx context.Context, l net.Listener, o Options) error {
 	g := &ground{stage: &Stage{options: o}, slots: make(chan struct{}, maxConnections), listeners: []*listener{{TCPListener: tcp}}}
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, g.close)
-	g.accept(g.listeners[0], func(_ *listener, c *net.TCPConn) {
-		p := proxied{c, g}
-		_ = c.SetDeadline(time.Now().Add(greeting)) // it may be over
+	g.accept(g.listeners[0], func(_ *listener, c *net.TCPConn, taken func()) {
+		p := proxied{c, g, taken}
+		_ = c.SetDeadline(time.Now().Add(introduction)) // it may be over
 		if p.serve() != nil {
 			reset(c)
 		}
@@ -46,6 +46,7 @@ func Proxy(ctx context.Context, l net.Listener, o Options) error {
 type proxied struct {
 	*net.TCPConn
 	ground *ground
+	taken  func()
 }
 
 func (p proxied) serve() error {
@@ -96,7 +97,7 @@ func (p proxied) carry(h Host, refuse func(error) error, opened func() error) er
 		out.Close()
 		return err
 	}
-	sent, received, err := p.ground.carry(p.TCPConn, out, h)
+	sent, received, err := p.ground.carry(p.TCPConn, out, h, p.taken)
 	p.ended(Connection{Host: h, Sent: sent, Received: received, Began: began, Err: err})
 	return errors.Join(err, p.Close())
 }

@@ -280,7 +280,7 @@ func (s *Stage) try() error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("/bin/true")
+	cmd := exec.Command("/bin/sh", "-c", ":")
 	cmd.Dir, cmd.Env = "/", []string{}
 	if err := e.Start(cmd); err != nil {
 		e.Files[0].Close()
