@@ -58,6 +58,11 @@ type Proposal struct {
 	Choices []Choice
 	// Edit names the argument that may be edited as text.
 	Edit Editable
+	// YesOrNo says that it can neither be changed nor answered in its place.
+	YesOrNo bool
+	// Wait is the call that runs and waits for the answer; nil if the answer is about a call
+	// that has not begun.
+	Wait *Wait
 }
 
 // A Choice is a further answer that a request offers, as data, so that no

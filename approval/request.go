@@ -38,15 +38,21 @@ type Request struct {
 	NoSession bool    `json:"no_session,omitempty"`
 	NoAlways  bool    `json:"no_always,omitempty"`
 	// Once says that a yes is kept for the session, for exactly these acts.
-	Once    bool      `json:"once,omitempty"`
-	Choices []Choice  `json:"choices,omitempty"`
-	Edit    Editable  `json:"edit,omitzero"`
+	Once    bool     `json:"once,omitempty"`
+	Choices []Choice `json:"choices,omitempty"`
+	Edit    Editable `json:"edit,omitzero"`
+	// YesOrNo says that the call can neither be changed nor answered in its place.
+	YesOrNo bool      `json:"yes_or_no,omitempty"`
 	Trace   Trace     `json:"trace"`
 	Created time.Time `json:"created"`
 
 	view *lazyView
 	done chan struct{}
+	wait *Wait
 }
+
+// Wait is the call that runs and waits for the answer in this process; nil if there is none.
+func (r *Request) Wait() *Wait { return r.wait }
 
 // A lazyView builds a view when it is first looked at, once.
 type lazyView struct {

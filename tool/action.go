@@ -35,6 +35,8 @@ type Action struct {
 	held    func() []string
 	choices []approval.Choice
 	edit    approval.Editable
+	yesOrNo bool
+	wait    *approval.Wait
 
 	once, noSession, noAlways, person bool
 }
@@ -177,6 +179,18 @@ func (a Action) Editing(argument, suffix string) Action {
 	return a
 }
 
+// YesOrNo returns the action as one that can neither be changed nor answered in its place.
+func (a Action) YesOrNo() Action {
+	a.yesOrNo = true
+	return a
+}
+
+// AwaitedBy returns the action as one whose answer a call waits for that runs.
+func (a Action) AwaitedBy(w *approval.Wait) Action {
+	a.wait = w
+	return a
+}
+
 // mapActs returns the action with every act changed by f.
 func (a Action) mapActs(f func(approval.Act) approval.Act) Action {
 	a.acts = slices.Clone(a.acts)
@@ -191,7 +205,7 @@ func (a Action) proposal(s *toolState, args []byte) approval.Proposal {
 	return approval.Proposal{
 		Definition: s.definition, Arguments: approval.DigestOf(args), Acts: a.namedActs(s.spec, args), Summary: a.summary, View: safely(a.view),
 		State: a.state, Dir: a.dir, Env: a.env, Profile: a.profile, Held: a.held, Once: a.once,
-		NoSession: a.noSession, NoAlways: a.noAlways, Choices: a.choices, Edit: a.edit,
+		NoSession: a.noSession, NoAlways: a.noAlways, Choices: a.choices, Edit: a.edit, YesOrNo: a.yesOrNo, Wait: a.wait,
 	}
 }
 

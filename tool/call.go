@@ -138,7 +138,9 @@ func (r *runner) run(ctx context.Context, i int, o approval.Outcome) (Result, er
 	if err != nil {
 		return notStarted(r.batch.Outcome(i), err), nil
 	}
-	value, err := doSafely(withRunning(withOutcome(ctx, r.batch.Outcome(i)), r.gate, exec, r.batch.Outcome(i)), action.do)
+	wait := approval.NewWait()
+	value, err := doSafely(withRunning(withOutcome(ctx, r.batch.Outcome(i)), r.gate, exec, r.batch.Outcome(i), wait), action.do)
+	wait.End()
 	if errors.Is(err, ErrSuspended) && !r.asks {
 		r.halted = true
 		recordErr := exec.End(ctx, approval.StageSuspended, nil)

@@ -32,6 +32,8 @@ type Connecting struct {
 	Pause func() (resume func())
 	// Hold is how long it waits; 0 means [hosts.Hold].
 	Hold time.Duration
+
+	wait *approval.Wait
 }
 
 // ConnectWithin decides about a connection that a process of the call which runs in this context
@@ -69,6 +71,7 @@ func RefusedConnections(ctx context.Context) []string {
 func (r *running) connections() *Connections {
 	r.connect.Do(func() {
 		r.conns = r.gate.Connections(r.call)
+		r.conns.wait = r.wait
 		r.conns.shown, r.conns.shownBy = r.exec.Answered()
 		r.conns.number = func() int64 { return r.parts.Add(1) }
 	})
@@ -84,6 +87,8 @@ type Connections struct {
 	// shown is what was answered with the call, and shownBy how.
 	shown   []approval.Act
 	shownBy approval.Permit
+
+	wait *approval.Wait // what waits for answers; nil if it never ends
 
 	mu      sync.Mutex
 	open    map[string]*connectQuestion
@@ -103,7 +108,7 @@ func (g *Gate) Connections(call approval.Call) *Connections {
 		call.ID = "connections-" + g.newID()
 	}
 	return &Connections{
-		gate: g, call: call, open: map[string]*connectQuestion{}, permits: map[string]approval.Permit{},
+		gate: g, call: call, wait: approval.NewWait(), open: map[string]*connectQuestion{}, permits: map[string]approval.Permit{},
 		number: func() int64 { mu.Lock(); defer mu.Unlock(); n++; return n },
 	}
 }
@@ -127,6 +132,7 @@ func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit
 	if err != nil {
 		return approval.Permit{}, err
 	}
+	c.wait = k.wait
 	inner := context.WithValue(ctx, connectKey{}, &c)
 	call := approval.Call{
 		Tool: approval.Connect, Connector: k.call.Connector, Arguments: args, Session: k.call.Session, Workers: k.call.Workers,
@@ -254,6 +260,14 @@ func (k *Connections) refuse(c hosts.Connection, err error) {
 	}
 }
 
+// End takes questions that are open off the screen: what wanted the connections has ended. They
+// can still be answered elsewhere.
+func (k *Connections) End() {
+	if k.wait != nil {
+		k.wait.End()
+	}
+}
+
 // Refused says in a line each which connections were refused, and why.
 func (k *Connections) Refused() []string {
 	k.mu.Lock()
@@ -298,23 +312,39 @@ func (c *Connecting) prepare(call approval.Call) (Action, approval.Proposal, err
 		return Action{}, approval.Proposal{}, err
 	}
 	a := Ask(func(context.Context) (any, error) { return nil, nil }).
-		On(c.Policy.Judge(c.Connection)).Titled(fmt.Sprintf("Connect to %s for: %s", c.Connection, c.For)).
+		On(c.Policy.Judge(c.Connection)).Titled(fmt.Sprintf("Connect to %s for: %s", c.Connection, shortened(c.For))).YesOrNo().AwaitedBy(c.wait).
 		Showing(func(context.Context) (present.View, error) { return c.view(), nil })
 	return a, a.proposal(&toolState{spec: spec, definition: definition}, call.Arguments), nil
 }
 
-func (c *Connecting) view() present.View {
-	v := present.View{Kind: present.Text, Content: "connect to " + c.String()}
-	v.Facts = v.Facts.With(present.TextFact("part of", c.For))
-	if c.Program != "" {
-		v.Facts = v.Facts.With(present.TextFact("program", c.Program))
+// maxFor is how much of what wants the connection stands in the title; all of it is shown below.
+const maxFor = 60
+
+func shortened(text string) string {
+	runes := []rune(text)
+	if len(runes) <= maxFor {
+		return text
 	}
-	if c.Facts != nil {
-		for _, f := range c.Facts() {
-			v.Facts = v.Facts.With(f)
+	return string(runes[:maxFor-1]) + "…"
+}
+
+// view shows what wants the connection, and further facts below, a line each.
+func (c *Connecting) view() present.View {
+	var b strings.Builder
+	add := func(label, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%s:\n  %s\n", label, strings.ReplaceAll(text, "\n", "\n  "))
 		}
 	}
-	return v
+	add("command", c.For)
+	add("program that connects", c.Program)
+	if c.Facts != nil {
+		for _, f := range c.Facts() {
+			text, _ := f.Text()
+			add(f.Name(), text)
+		}
+	}
+	return present.View{Kind: present.Text, Content: strings.TrimSuffix(b.String(), "\n")}
 }
 
 // lateParts are answers that came when nothing waited for them any more.

@@ -113,10 +113,8 @@ func TestConnectAsks(t *testing.T) {
 	if err != nil || r.Summary != "Connect to registry.example.org:443 for: npm install" || r.Acts[0].String() != "connect(registry.example.org:443)" {
 		t.Errorf("%q %q %v", r.Summary, r.Acts, err)
 	}
-	for name, want := range map[string]string{"part of": "npm install", "program": "node", "ran already": "node"} {
-		if f, _ := view.Facts.Get(name); f != present.TextFact(name, want) {
-			t.Errorf("%s: %v", name, f)
-		}
+	if want := "command:\n  npm install\nprogram that connects:\n  node\nran already:\n  node"; view.Content != want || !r.YesOrNo {
+		t.Errorf("%q", view.Content)
 	}
 	if errs := d.connects(p, `{}`, c); errs[0] != nil {
 		t.Error(errs)

@@ -18,6 +18,7 @@ type running struct {
 	gate  *Gate
 	exec  *approval.Execution
 	call  approval.Call
+	wait  *approval.Wait
 	parts atomic.Int64 // further calls that were put to the gate as parts of it
 
 	connect sync.Once
@@ -25,8 +26,8 @@ type running struct {
 }
 
 // withRunning returns the context of a call that runs.
-func withRunning(ctx context.Context, g *Gate, x *approval.Execution, o approval.Outcome) context.Context {
-	return context.WithValue(ctx, runningKey{}, &running{gate: g, exec: x, call: o.Call})
+func withRunning(ctx context.Context, g *Gate, x *approval.Execution, o approval.Outcome, w *approval.Wait) context.Context {
+	return context.WithValue(ctx, runningKey{}, &running{gate: g, exec: x, call: o.Call, wait: w})
 }
 
 func runningIn(ctx context.Context) *running {
@@ -81,6 +82,15 @@ func Basis(ctx context.Context) string {
 		return r.exec.Basis()
 	}
 	return ""
+}
+
+// Waiting is the call that runs in this context, for the questions that come up meanwhile; nil
+// without one.
+func Waiting(ctx context.Context) *approval.Wait {
+	if r := runningIn(ctx); r != nil {
+		return r.wait
+	}
+	return nil
 }
 
 // Session returns the session of the call that runs in this context; empty without one.

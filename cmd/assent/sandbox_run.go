@@ -100,6 +100,7 @@ func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) (err error) {
 			return err
 		}
 		defer func() {
+			of.End()
 			for _, line := range of.Refused() {
 				fmt.Fprintln(c.ErrOrStderr(), "assent:", shownText(line))
 			}

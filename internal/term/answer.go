@@ -35,10 +35,14 @@ func (s state) answer(k keyEvent) (state, []effect) {
 	case "A":
 		s.dialog = allDialog{}
 	case "e":
-		s.busy = true
-		return s, []effect{editEffect{r}}
+		if !r.YesOrNo {
+			s.busy = true
+			return s, []effect{editEffect{r}}
+		}
 	case "r":
-		s.dialog = respondDialog{}
+		if !r.YesOrNo {
+			s.dialog = respondDialog{}
+		}
 	case "v":
 		if it.err == nil {
 			s.busy = true

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
 )
 
 // An Approver asks at a terminal. One prompt is open at a time; others wait for it. It is
@@ -82,10 +84,21 @@ func (a *Approver) ask(ctx context.Context, d Desk) error {
 	if len(d.Pending()) == 0 {
 		return nil
 	}
+	ctx, done, ok := awaited(ctx, d.Pending())
+	if !ok {
+		return errNotAwaited
+	}
+	defer done()
 	defer a.cfg.Status.pause()()
 	how, err := a.prompt(ctx, d)
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		if cause := context.Cause(ctx); !errors.Is(cause, errNotAwaited) {
+			return cause
+		}
+		for _, r := range d.Pending() {
+			fmt.Fprintf(a.cfg.Out, "• still open: %s; 'assent inbox' lists it\n", present.SafeLine(r.Summary))
+		}
+		return errNotAwaited
 	}
 	switch {
 	case how.stopped:
@@ -99,6 +112,46 @@ func (a *Approver) ask(ctx context.Context, d Desk) error {
 	}
 	a.close(err)
 	return a.leave(ctx, d, err)
+}
+
+// errNotAwaited says that the call has ended that a question came up in.
+var errNotAwaited = errors.New("the call that waited for the answer has ended; the question stays in the inbox")
+
+// awaited returns a context that ends when nothing waits for an answer any more that is asked
+// for here. It is not ok if that is so already; otherwise done is called when nothing is shown
+// any more.
+func awaited(ctx context.Context, pending []*approval.Request) (_ context.Context, done func(), ok bool) {
+	if slices.ContainsFunc(pending, func(r *approval.Request) bool { return r.Wait() == nil }) {
+		return ctx, func() {}, true // one waits for as long as it takes
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	gone := []func(){func() { cancel(nil) }}
+	var waits []*approval.Wait
+	for _, r := range pending {
+		if shown, awaited := r.Wait().Show(); awaited {
+			waits, gone = append(waits, r.Wait()), append(gone, shown)
+		}
+	}
+	done = func() {
+		for _, f := range gone {
+			f()
+		}
+	}
+	if len(waits) == 0 {
+		done()
+		return ctx, nil, false
+	}
+	go func() {
+		for _, w := range waits {
+			select {
+			case <-w.Over():
+			case <-ctx.Done():
+				return
+			}
+		}
+		cancel(errNotAwaited)
+	}()
+	return ctx, done, true
 }
 
 // close makes the approver ask no more.

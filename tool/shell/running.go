@@ -90,11 +90,7 @@ func (r *running) facts() present.Facts {
 	for _, a := range r.acts {
 		acts = append(acts, a.String())
 	}
-	ran := "nothing"
-	if list := r.started(); len(list) > 0 {
-		ran = strings.Join(list, "\n")
-	}
-	return present.Facts{present.TextFact("approved for", strings.Join(acts, "\n")), present.TextFact("ran already", ran)}
+	return present.Facts{present.TextFact("it was allowed to", strings.Join(acts, "\n")), present.TextFact("started so far", strings.Join(r.started(), "\n"))}
 }
 
 // anyCommand are arguments of a call whose command is known otherwise.

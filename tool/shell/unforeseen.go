@@ -55,7 +55,7 @@ func (u *unforeseen) action(ctx context.Context, t *Tool) (tool.Action, error) {
 		ran = strings.Join(list, "\n")
 	}
 	v.Facts = append(v.Facts, present.TextFact("ran already", ran))
-	return a.Titled("A running command wants to do more: "+j.summary()).ShowingView(v).Editing("", "").
+	return a.Titled("A running command wants to do more: "+j.summary()).ShowingView(v).Editing("", "").YesOrNo().AwaitedBy(tool.Waiting(ctx)).
 		Doing(func(context.Context) (any, error) { return nil, nil }), nil
 }
 
