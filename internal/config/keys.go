@@ -81,7 +81,7 @@ var (
 
 	shellDefaultShape = mapping([]key{
 		{name: "approval", about: "allow, ask, deny, or by_effect: as free as the files and hosts it would touch", shape: boolOr(*oneOf(slices.Concat([]string{"by_effect"}, consentWords)...))},
-		{name: "when_sandboxed", about: "allow: a command that the operating system's sandbox holds runs without a question, if every root allows everything, the network is off, no deny can be met and undo covers it or is off", shape: oneOf("allow", "ask")},
+		{name: "when_sandboxed", about: "allow: a command that the operating system's sandbox holds runs without a question, if every root allows everything, no deny can be met and undo covers it or is off", shape: oneOf("allow", "ask")},
 	}, consentKeys[1:])
 
 	shellShape = mapping([]key{

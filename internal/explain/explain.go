@@ -18,6 +18,9 @@ const (
 	Allow = "allow" // it would run without a question
 	Ask   = "ask"   // somebody would be asked
 	Deny  = "deny"  // it would be refused
+	// Later is the outcome of an act that nothing is asked about before the call runs, and
+	// somebody when it happens.
+	Later = "later"
 )
 
 // A Call is what is to be explained.
@@ -114,12 +117,28 @@ func (e *Explainer) Judge(ctx context.Context, call approval.Call) Answer {
 		out.Held = p.Held()
 	}
 	for i := range p.Acts {
-		out.Acts = append(out.Acts, act(&p.Acts[i], i, &j))
+		one := act(&p.Acts[i], i, &j)
+		if one.Outcome == Allow && e.asksLater(&call, &p, i) {
+			one.Outcome, one.Why = Later, "asked when the command connects: "+one.Why
+		}
+		out.Acts = append(out.Acts, one)
 	}
 	if out.Outcome != Deny && slices.ContainsFunc(p.Acts, mayConnect) {
 		out.Hosts = e.Hosts
 	}
 	return out
+}
+
+// asksLater reports whether somebody is asked about an act when it happens.
+func (e *Explainer) asksLater(call *approval.Call, p *approval.Proposal, i int) bool {
+	a := p.Acts[i]
+	if !a.Later || a.Verdict != approval.Ask {
+		return false
+	}
+	a.Later, a.Cause = false, 0
+	alone := *p
+	alone.Acts = []approval.Act{a}
+	return !e.Policy.Judge(approval.Question{Call: call, Proposal: &alone, Now: e.now()}).State.Runs()
 }
 
 // mayConnect reports whether an act is a connection, or may make one that is not known.

@@ -77,6 +77,7 @@ func (t *tally) count(d day, answers []explain.Answer) {
 	if t.classes == nil {
 		t.classes = map[string]*class{}
 	}
+	asked := map[string]bool{}
 	for i, a := range answers {
 		name := classOf(d.calls[i], a)
 		if t.classes[name] == nil {
@@ -88,6 +89,7 @@ func (t *tally) count(d day, answers []explain.Answer) {
 			cl.asked++
 			cl.why[general(a.Why, "")]++
 		}
+		r.asked += t.later(asked, a)
 		switch a.Outcome {
 		case explain.Allow:
 			continue
@@ -100,6 +102,20 @@ func (t *tally) count(d day, answers []explain.Answer) {
 		t.listed = append(t.listed, fmt.Sprintf("%-5s %s  %s\n      %s", a.Outcome, d.calls[i].ID, shown(d.calls[i]), cmp.Or(a.Error, a.Why)))
 	}
 	t.rows = append(t.rows, r)
+}
+
+// later counts the hosts that a call asks about when it connects. Each is asked about once a day: a
+// person who says yes says it for the session.
+func (t *tally) later(asked map[string]bool, a explain.Answer) int {
+	n := 0
+	for _, act := range a.Acts {
+		if act.Outcome == explain.Later && !asked[act.Target] {
+			asked[act.Target] = true
+			n++
+			t.listed = append(t.listed, fmt.Sprintf("later %s", act.Target))
+		}
+	}
+	return n
 }
 
 // explain counts each reason once a call, with the programs of the acts that give it.
