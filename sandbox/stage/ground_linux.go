@@ -247,7 +247,7 @@ func (g *ground) connection(l *listener, c *net.TCPConn, taken func()) {
 	var out net.Conn
 	if err == nil {
 		if out, err = g.dial(c, h); err == nil {
-			sent, received, err = g.carry(c, out, h, taken)
+			sent, received, err = g.carry(c, out, h, nil, taken)
 		} else {
 			awaitFirst(c)
 		}
@@ -329,8 +329,8 @@ func reset(c *net.TCPConn) {
 	c.Close()
 }
 
-// carry carries bytes both ways until both are over.
-func (g *ground) carry(c *net.TCPConn, out net.Conn, h Host, taken func()) (sent, received int64, err error) {
+// carry carries bytes both ways until both are over. First is what the command said already.
+func (g *ground) carry(c *net.TCPConn, out net.Conn, h Host, first []byte, taken func()) (sent, received int64, err error) {
 	defer out.Close()
 	stop := context.AfterFunc(g.ctx, func() { out.Close() })
 	defer stop()
@@ -353,9 +353,11 @@ func (g *ground) carry(c *net.TCPConn, out net.Conn, h Host, taken func()) (sent
 			_ = c.CloseWrite() // it may have gone
 		}
 	}()
+	s := &stream{from: c, to: out, name: h.Name, sent: &sent, switched: words.switched, buf: first}
 	if h.Name != "" {
-		s := &stream{from: c, to: out, name: h.Name, sent: &sent, switched: words.switched}
 		err = s.check()
+	} else if len(first) > 0 {
+		err = s.flush(len(first))
 	}
 	if err == nil {
 		var n int64

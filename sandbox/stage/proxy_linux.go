@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -67,25 +65,65 @@ func (p proxied) serve() error {
 			return errors.New("the head of a request is too long")
 		}
 	}
-	request, err := http.ReadRequest(bufio.NewReader(io.MultiReader(bytes.NewReader(head), p)))
-	if err != nil {
-		return err
-	}
-	if request.Method != http.MethodConnect {
-		return p.forward(request)
-	}
-	h, err := parseHost(request.Host, 443)
+	h, forward, err := readProxied(string(head))
 	if err != nil {
 		return p.refuse(err)
 	}
-	return p.carry(h, p.refuse, func() error {
+	return p.carry(h, []byte(forward), p.refuse, func() error {
+		if forward != "" {
+			return nil
+		}
 		_, err := io.WriteString(p, "HTTP/1.1 200 Connection established\r\n\r\n")
 		return err
 	})
 }
 
-// carry opens a connection, says so, and carries it.
-func (p proxied) carry(h Host, refuse func(error) error, opened func() error) error {
+// readProxied reads the head of a request to a proxy: where it goes, and what is sent there
+// instead of it; nothing for CONNECT. A plain request goes on as one for the host itself, the
+// only one of its connection.
+func readProxied(head string) (h Host, forward string, err error) {
+	lines := strings.Split(strings.TrimSuffix(head, "\r\n\r\n"), "\r\n")
+	words := strings.Split(lines[0], " ")
+	if len(words) != 3 {
+		return h, "", errors.New("the request is not one of HTTP")
+	}
+	method, target, version := words[0], words[1], words[2]
+	if method == "CONNECT" {
+		h, err = parseHost(target, 443)
+		return h, "", err
+	}
+	const scheme = "http://"
+	if len(target) < len(scheme) || !strings.EqualFold(target[:len(scheme)], scheme) {
+		return h, "", errors.New("a proxy takes requests with a whole http address, and CONNECT for others")
+	}
+	authority, rest := target[len(scheme):], ""
+	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
+		authority, rest = authority[:i], authority[i:]
+	}
+	if !strings.HasPrefix(rest, "/") {
+		rest = "/" + rest
+	}
+	if h, err = parseHost(authority, 80); err != nil {
+		return h, "", err
+	}
+	out := method + " " + rest + " " + version + "\r\n"
+	for _, line := range lines[1:] {
+		name, value, _ := strings.Cut(line, ":")
+		switch strings.ToLower(name) {
+		case "proxy-connection", "proxy-authorization", "connection", "upgrade":
+			continue
+		case "host":
+			if at, err := parseHost(strings.TrimSpace(value), 80); err != nil || at != h {
+				return h, "", fmt.Errorf("the request is for %s, and names %s as its host", authority, strings.TrimSpace(value))
+			}
+		}
+		out += line + "\r\n"
+	}
+	return h, out + "Connection: close\r\n\r\n", nil
+}
+
+// carry opens a connection, says so, and carries it. First is what the host is told first.
+func (p proxied) carry(h Host, first []byte, refuse func(error) error, opened func() error) error {
 	began := time.Now()
 	out, err := p.ground.dial(p.TCPConn, h)
 	if err != nil {
@@ -97,7 +135,7 @@ func (p proxied) carry(h Host, refuse func(error) error, opened func() error) er
 		out.Close()
 		return err
 	}
-	sent, received, err := p.ground.carry(p.TCPConn, out, h, p.taken)
+	sent, received, err := p.ground.carry(p.TCPConn, out, h, first, p.taken)
 	p.ended(Connection{Host: h, Sent: sent, Received: received, Began: began, Err: err})
 	return errors.Join(err, p.Close())
 }
@@ -107,52 +145,6 @@ func (p proxied) ended(c Connection) {
 	if told := p.ground.stage.options.Ended; told != nil {
 		told(c)
 	}
-}
-
-// forward sends one plain request, and its answer back.
-func (p proxied) forward(r *http.Request) error {
-	if r.URL.Scheme != "http" || r.URL.Host == "" {
-		return p.refuse(errors.New("a proxy takes requests with a whole http address, and CONNECT for others"))
-	}
-	if !strings.EqualFold(r.Host, r.URL.Host) {
-		return p.refuse(fmt.Errorf("the request is for %s, and names %s as its host", r.URL.Host, r.Host))
-	}
-	h, err := parseHost(r.URL.Host, 80)
-	if err != nil {
-		return p.refuse(err)
-	}
-	began := time.Now()
-	out, err := p.ground.dial(p.TCPConn, h)
-	if err != nil {
-		p.ended(Connection{Host: h, Began: began, Err: err})
-		return p.refuse(err)
-	}
-	defer out.Close()
-	defer context.AfterFunc(p.ground.ctx, func() { out.Close() })()
-	_ = p.SetDeadline(time.Time{}) // it may be over
-	for _, name := range []string{"Proxy-Connection", "Proxy-Authorization", "Upgrade", "Connection"} {
-		r.Header.Del(name)
-	}
-	r.Close = true
-	sent := &counter{Writer: out}
-	received := int64(0)
-	if err = r.Write(sent); err == nil {
-		received, err = io.Copy(p.TCPConn, out)
-	}
-	p.ended(Connection{Host: h, Sent: sent.n, Received: received, Began: began})
-	return errors.Join(err, p.Close())
-}
-
-// A counter counts what is written.
-type counter struct {
-	io.Writer
-	n int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // refuse answers a request of HTTP with the reason.
@@ -196,7 +188,7 @@ func (p proxied) socks() error {
 	if err != nil {
 		return errors.Join(err, p.socksAnswer(code))
 	}
-	return p.carry(h, func(error) error { return errors.Join(p.socksAnswer(socksRefused), p.CloseWrite()) }, func() error { return p.socksAnswer(0) })
+	return p.carry(h, nil, func(error) error { return errors.Join(p.socksAnswer(socksRefused), p.CloseWrite()) }, func() error { return p.socksAnswer(0) })
 }
 
 func (p proxied) socksAnswer(code byte) error {
