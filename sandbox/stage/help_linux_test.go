@@ -168,7 +168,7 @@ func victim(root, script string) int {
 		return nil, ctx.Err()
 	}})
 	_, err := sandbox.Run(context.Background(), s.Over(bwrap.New(p, []string{os.Args[0], "sweep"})), sandbox.Command{
-		Argv: []string{"/bin/sh", "-c", script}, Dir: root, Env: []string{"PATH=/usr/bin:/bin"}, Stdout: os.Stdout, Stderr: os.Stderr,
+		Argv: []string{"/bin/sh", "-c", script}, Dir: root, Env: []string{"PATH=/usr/bin:/bin"}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Profile: sandbox.Profile{Roots: []sandbox.Root{{Path: root, Mode: sandbox.ReadWrite}}, Network: sandbox.Network{ByName: true}},
 	})
 	if err != nil {

@@ -41,5 +41,5 @@ func Available([]string) error { return errElsewhere }
 // Main refuses.
 func Main([]string) int {
 	fmt.Fprintln(os.Stderr, "assent:", errElsewhere)
-	return 125
+	return StatusFailed
 }
