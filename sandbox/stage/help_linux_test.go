@@ -129,10 +129,15 @@ func (s *scene) take() (asked []string, ended []Connection) {
 }
 
 func (s *scene) command(script string) sandbox.Command {
+	roots := []sandbox.Root{{Path: s.root, Mode: sandbox.ReadWrite}}
+	java, _ := filepath.Glob("/etc/java-*") // without its settings it does not start
+	for _, dir := range java {
+		roots = append(roots, sandbox.Root{Path: dir, Mode: sandbox.ReadOnly})
+	}
 	return sandbox.Command{
 		Argv: []string{"/bin/sh", "-c", script}, Dir: s.root, Env: []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=/home/nobody"},
 		Profile: sandbox.Profile{
-			Roots:   []sandbox.Root{{Path: s.root, Mode: sandbox.ReadWrite}},
+			Roots:   roots,
 			Network: sandbox.Network{ByName: true},
 		},
 	}
