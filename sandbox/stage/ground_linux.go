@@ -281,11 +281,14 @@ func (g *ground) host(l *listener, c *net.TCPConn) (Host, error) {
 		return Host{}, errUnknown
 	}
 	h := Host{Addr: to.Addr(), Port: to.Port()}
+	if l.kind == handLocal {
+		to = c.LocalAddr().(*net.TCPAddr).AddrPort() // it may have been ::1
+	}
 	h.Command, h.Program = g.who(c.RemoteAddr().(*net.TCPAddr).AddrPort(), to)
 	if synthetic.Contains(h.Addr) {
 		name, ok := g.names.of(h.Addr)
 		if !ok {
-			return h, fmt.Errorf("%s is no address of a name that was looked up; the connection was refused", h.Addr)
+			return h, fmt.Errorf("no name was looked up that has the address %s; the connection was refused", h.Addr)
 		}
 		h.Name, h.Addr = name, netip.Addr{}
 	}

@@ -129,10 +129,15 @@ func (s *scene) take() (asked []string, ended []Connection) {
 }
 
 func (s *scene) command(script string) sandbox.Command {
+	roots := []sandbox.Root{{Path: s.root, Mode: sandbox.ReadWrite}}
+	java, _ := filepath.Glob("/etc/java-*") // without its settings it does not start
+	for _, dir := range java {
+		roots = append(roots, sandbox.Root{Path: dir, Mode: sandbox.ReadOnly})
+	}
 	return sandbox.Command{
 		Argv: []string{"/bin/sh", "-c", script}, Dir: s.root, Env: []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=/home/nobody"},
 		Profile: sandbox.Profile{
-			Roots:   []sandbox.Root{{Path: s.root, Mode: sandbox.ReadWrite}},
+			Roots:   roots,
 			Network: sandbox.Network{ByName: true},
 		},
 	}
@@ -168,7 +173,7 @@ func victim(root, script string) int {
 		return nil, ctx.Err()
 	}})
 	_, err := sandbox.Run(context.Background(), s.Over(bwrap.New(p, []string{os.Args[0], "sweep"})), sandbox.Command{
-		Argv: []string{"/bin/sh", "-c", script}, Dir: root, Env: []string{"PATH=/usr/bin:/bin"}, Stdout: os.Stdout, Stderr: os.Stderr,
+		Argv: []string{"/bin/sh", "-c", script}, Dir: root, Env: []string{"PATH=/usr/bin:/bin"}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Profile: sandbox.Profile{Roots: []sandbox.Root{{Path: root, Mode: sandbox.ReadWrite}}, Network: sandbox.Network{ByName: true}},
 	})
 	if err != nil {

@@ -12,10 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StatusFailed is what the helper ends with if it could not become the program that it was to
-// prepare the network for.
-const StatusFailed = 125
-
 const (
 	// capturePort is where connections arrive that are led away from their own port. A
 	// namespace has nothing else on it, and no program gets it by itself.

@@ -253,6 +253,37 @@ print("connected", flush=True); cs[0].recv(1); __import__("time").sleep(1000)'`)
 	}
 }
 
+// TestKilledEarly kills a program while it starts a command on a stage.
+func TestKilledEarly(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	word := fmt.Sprintf("assent-stage-killed-%d", os.Getpid())
+	for after := range 15 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(2*after)*time.Millisecond)
+		stdin, hold, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(ctx, os.Args[0], "victim", root, "read go; : "+word)
+		cmd.Stdin = stdin
+		_ = cmd.Run() // it is killed
+		cancel()
+		eventually(t, "the end of all processes", func() string {
+			files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // processes come and go
+			for _, f := range files {
+				if data, err := os.ReadFile(f); err == nil && bytes.Contains(data, []byte(word)) {
+					return f
+				}
+			}
+			return ""
+		})
+		stdin.Close()
+		hold.Close()
+	}
+}
+
 // in lists the processes in a network namespace.
 func in(space string) []string {
 	links, _ := filepath.Glob("/proc/[0-9]*/ns/net") // processes come and go
@@ -314,9 +345,14 @@ func TestLocal(t *testing.T) {
 	if _, out := s.run("curl -sS http://localhost:3000/"); !strings.Contains(out, "curl: (") {
 		t.Errorf("a port that is refused: %s", out)
 	}
-	asked, _ := s.take()
+	asked, ended := s.take()
 	if want := []string{"127.0.0.1:3000", "127.0.0.1:80"}; !slices.Equal(asked, want) {
 		t.Errorf("asked for %q", asked)
+	}
+	for _, c := range ended {
+		if c.Host.Program != "curl" {
+			t.Errorf("%s: the program is %q", c.Host, c.Host.Program)
+		}
 	}
 }
 

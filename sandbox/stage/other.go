@@ -45,5 +45,5 @@ func Proxy(context.Context, net.Listener, Options) error { return errElsewhere }
 // Main refuses.
 func Main([]string) int {
 	fmt.Fprintln(os.Stderr, "assent:", errElsewhere)
-	return 125
+	return StatusFailed
 }

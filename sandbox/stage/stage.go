@@ -11,6 +11,10 @@ import (
 	"github.com/assent-dev/assent/sandbox/host"
 )
 
+// StatusFailed is what the helper ends with if it could not become the program that it was to
+// prepare the network for.
+const StatusFailed = 125
+
 // A Host is where a command wants to connect to.
 type Host struct {
 	// Name is the name that the command looked up, in lower case, without a dot at its

@@ -187,8 +187,8 @@ func (s *Stage) join(m *member) *ground {
 	return s.ground
 }
 
-// leave ends a network with its last command.
-func (s *Stage) leave(g *ground, m *member) {
+// leave ends a network with its last command; at once, if that was ended from outside.
+func (s *Stage) leave(g *ground, m *member, atOnce bool) {
 	s.mu.Lock()
 	g.members = slices.DeleteFunc(g.members, func(o *member) bool { return o == m })
 	last := len(g.members) == 0
@@ -198,6 +198,9 @@ func (s *Stage) leave(g *ground, m *member) {
 	s.mu.Unlock()
 	m.close()
 	if last {
+		if atOnce {
+			g.cancel()
+		}
 		g.close()
 	}
 }
@@ -223,13 +226,13 @@ func ownFile(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid
 func (r *runner) started(g *ground, m *member) func(sandbox.Process, error) (sandbox.Process, error) {
 	return func(p sandbox.Process, err error) (sandbox.Process, error) {
 		if err != nil {
-			r.stage.leave(g, m)
+			r.stage.leave(g, m, true)
 			return nil, err
 		}
 		over := &process{Process: p, over: make(chan struct{})}
 		go func() {
 			over.exit, over.err = p.Wait()
-			r.stage.leave(g, m)
+			r.stage.leave(g, m, over.exit.Ended != "")
 			close(over.over)
 		}()
 		return over, nil

@@ -84,6 +84,14 @@ func TestTools(t *testing.T) {
 			fmt.Fprintf(w, "%040d\trefs/heads/main\n", 1)
 			return
 		}
+		switch r.URL.Path {
+		case "/leftpad":
+			fmt.Fprint(w, `{"name": "leftpad", "dist-tags": {"latest": "7.8.9"}, "versions": {"7.8.9": {"name": "leftpad", "version": "7.8.9"}}}`)
+			return
+		case "/mod.example/x/@v/list":
+			fmt.Fprint(w, "v7.8.9\n")
+			return
+		}
 		fmt.Fprintf(w, "hello %s", strings.Split(r.Host, ":")[0])
 	})
 	web := httptest.NewServer(hello)
@@ -125,16 +133,29 @@ print(c.makefile().read())'`, "good.example:80", plain, "hello good.example"},
 		{"ssh", `ssh -v -o StrictHostKeyChecking=no -o BatchMode=yes git@good.example`, "good.example:22", first, "remote software version greeter"},
 		{"git", `git ls-remote http://good.example/x.git`, "good.example:80", plain, "refs/heads/main"},
 		{"node", `node -e 'fetch("http://good.example/").then(r => r.text()).then(console.log, e => { console.log(e.cause); process.exit(1) })'`, "good.example:80", plain, "hello good.example"},
+		{"git over ssh", `GIT_SSH_COMMAND="ssh -v -o StrictHostKeyChecking=no" git ls-remote ssh://git@good.example/x.git`, "good.example:22", first, "remote software version greeter"},
+		{"npm", `npm view leftpad version --registry http://good.example/ --fetch-retries 0`, "good.example:80", plain, "7.8.9"},
+		{"go", `GOPROXY=http://good.example GONOSUMDB=* GOFLAGS=-mod=mod GOTOOLCHAIN=local HOME=/tmp PATH=$PATH:/usr/local/go/bin go list -m -versions mod.example/x`, "good.example:80", plain, "v7.8.9"},
+		{"apt-get", `mkdir -p apt/lists/partial apt/cache/archives/partial; echo 'deb [trusted=yes] http://good.example/debian stable main' > apt/list
+			apt-get -o Dir::Etc::SourceList=$PWD/apt/list -o Dir::Etc::SourceParts=/dev/null -o Dir::State=$PWD/apt -o Dir::State::Lists=$PWD/apt/lists -o Dir::State::status=/dev/null \
+			-o Dir::Cache=$PWD/apt/cache -o APT::Sandbox::User="" -o Acquire::Retries=0 -o Acquire::Languages=none --error-on=any update`, "good.example:80", plain, "igned file isn't valid"},
+		{"java", `echo 'import java.net.*; class G { public static void main(String[] a) throws Exception {
+			System.out.write(new URI("http://good.example/").toURL().openStream().readAllBytes()); System.out.flush(); } }' > G.java; java G.java`, "good.example:80", plain, "hello good.example"},
+		{"java that offers HTTP/2", `echo 'import java.net.*; import java.net.http.*; class H { public static void main(String[] a) throws Exception {
+			System.out.println(HttpClient.newHttpClient().send(HttpRequest.newBuilder(new URI("http://good.example/")).build(), HttpResponse.BodyHandlers.ofString()).body()); } }' > H.java; java H.java`,
+			"good.example:80", plain, "hello good.example"},
 		{"rsync", `timeout 5 rsync rsync://good.example/`, "good.example:873", first, "SSH-2.0-greeter"},
 	} {
 		t.Run(strings.ReplaceAll(tt.tool, " ", "-"), func(t *testing.T) {
-			if program := strings.Fields(tt.script)[0]; program != "head" && program != "printf" && program != "echo" {
-				if _, err := exec.LookPath(program); err != nil {
-					t.Log(program + " is not installed")
-					return
-				}
+			program := strings.Fields(tt.tool)[0]
+			if name, ok := map[string]string{"a": "python3", "an": "curl", "go": "/usr/local/go/bin/go"}[program]; ok {
+				program = name
 			}
-			if _, err := user.LookupId(strconv.Itoa(os.Getuid())); err != nil && tt.tool == "ssh" {
+			if _, err := exec.LookPath(program); err != nil {
+				t.Log(program + " is not installed")
+				return
+			}
+			if _, err := user.LookupId(strconv.Itoa(os.Getuid())); err != nil && strings.Contains(tt.tool, "ssh") {
 				t.Log("ssh runs only for users that have a name")
 				return
 			}
