@@ -184,3 +184,27 @@ func TestConnectorsWithoutASandbox(t *testing.T) {
 		})
 	}
 }
+
+// The connections of a connector that is sandboxed are decided about by name: a host that is
+// listed is reached, others are put to people, and all of it is recorded.
+func TestASandboxedConnectorConnectsByName(t *testing.T) {
+	p := newProber(t)
+	_, port, err := net.SplitHostPort(p.port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.put(t, "policy.yaml", p.policy(true, "  network: {allow: [\"localhost:"+port+"\"]}\n"))
+	c := startMCP(t, p.assent(t, "mcp", "-c", "policy.yaml"))
+	if got := c.call("prober__try", `{"what":"connect","where":"`+p.port+`"}`); !strings.Contains(got, "managed to connect") {
+		t.Errorf("%s", got)
+	}
+	c.call("prober__try", `{"what":"connect","where":"elsewhere.test:80"}`) // the system takes it for connected before it is decided
+	out, err := p.assent(t, "pending").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "Connect to elsewhere.test:80 for: connector prober") {
+		t.Errorf("%v: %s", err, out)
+	}
+	out, err = p.assent(t, "audit", "list").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "connect(localhost:"+port+")") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

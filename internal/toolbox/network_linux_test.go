@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/tool"
@@ -96,6 +98,37 @@ func TestHeldCommandsConnectByName(t *testing.T) {
 				t.Errorf("the log has\n%s", got)
 			}
 		})
+	}
+}
+
+// A program of a custom tool is asked about like a command.
+func TestCustomToolsConnectByName(t *testing.T) {
+	dialer, reached := towards(t)
+	w := newWorld(t, staged)
+	w.write("proj/tools/fetch.py", "#!/usr/bin/python3\nimport json, sys, urllib.request\nprint(urllib.request.urlopen('http://' + json.load(sys.stdin)['host']).read())\n")
+	must(t, os.Chmod(w.top+"/proj/tools/fetch.py", 0o755))
+	text := strings.ReplaceAll(staged, "TOP", w.top) + "custom_tools: {fetch: {approval: allow, description: Fetches., parameters: {type: object, properties: {host: {type: string}}}}}\n"
+	p, err := config.Load("policy.yaml", []byte(text), w.top+"/proj")
+	must(t, err)
+	all, err := config.Combine(nil, config.Tier{Kind: config.Project, Policy: p, Trusted: true})
+	must(t, err)
+	w.box, err = toolbox.Open(all.Policy, toolbox.Options{
+		State: w.top + "/state", Environ: []string{"PATH=/usr/bin:/bin"}, Hold: w.hold, Folder: w.top + "/proj", File: "policy.yaml", Dialer: dialer,
+	})
+	must(t, err)
+	defer w.box.Close()
+	fetch := func(person approval.Approver, host string) tool.Result {
+		return w.call(approval.ModeAsk, person, "fetch", map[string]any{"host": host})
+	}
+	if r := fetch(nil, "free.test"); !strings.Contains(r.Text, "hello from free.test") {
+		t.Errorf("free: %s %v", r.Text, r.Err)
+	}
+	if r := fetch(yes(""), "denied.test"); !strings.Contains(r.Text, "connection to denied.test:80 refused") || reached.Load() != 1 {
+		t.Errorf("denied: %s %v", r.Text, r.Err)
+	}
+	person := approvaltest.Script(approvaltest.Yes)
+	if r := fetch(person, "other.test"); !strings.Contains(r.Text, "hello from other.test") || len(person.Asked()) != 1 || person.Asked()[0].Summary != "Connect to other.test:80 for: fetch" {
+		t.Errorf("asked: %s %v", r.Text, r.Err)
 	}
 }
 
