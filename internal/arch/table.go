@@ -103,7 +103,7 @@ var table = map[string]line{
 	"internal/toolbox": {inside: append([]string{
 		"approval", "internal/config", "internal/home", "internal/network", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/stage", "sandbox/wall", "tool", "tool/hosts", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/programs", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
-	}, toolsets...), outside: []string{system}},
+	}, toolsets...), outside: []string{system}, tests: []string{"store"}},
 	"internal/crew": {
 		inside:  []string{"approval", "internal/config", "internal/setup/open", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
 		outside: []string{schemas, yamlModule},

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/assent-dev/assent/sandbox"
@@ -113,6 +114,16 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 		return nil, fmt.Errorf("on a network of its own: %w", err)
 	}
 	return p, nil
+}
+
+// Captured says which ports are brought here, if the system does not let all of them be; empty
+// if it does. Connections to others are refused by the system.
+func (r *Runner) Captured() string {
+	var out []string
+	for _, port := range r.stage.Captured() {
+		out = append(out, strconv.Itoa(int(port)))
+	}
+	return strings.Join(out, ", ")
 }
 
 // For returns a runner whose commands are all this client.

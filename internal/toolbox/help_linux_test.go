@@ -68,7 +68,9 @@ type world struct {
 	read    func(text, dir string, world analysis.World) (*analysis.Script, error)
 	without toolbox.Layers
 	dialer  network.Dialer
-	small   string // the program that interprets commands; empty for this one
+	// requests is where questions are kept; nil for nowhere.
+	requests approval.RequestStore
+	small    string // the program that interprets commands; empty for this one
 
 	snapshots    *snapshot.Store
 	ran, stopped int // commands
@@ -154,7 +156,7 @@ func (w *world) refusals() []string {
 // call takes a call through a gate whose person gives this answer; nil is nobody.
 func (w *world) call(mode approval.Mode, person approval.Approver, name string, args map[string]any) tool.Result {
 	w.t.Helper()
-	g, err := tool.Guard(approval.Config{Mode: mode, Approver: person, Recorder: w, Session: "s", Policy: w.box.Policy.Rules}, w.box.Tools...)
+	g, err := tool.Guard(approval.Config{Mode: mode, Approver: person, Recorder: w, Session: "s", Policy: w.box.Policy.Rules, Requests: w.requests}, w.box.Tools...)
 	must(w.t, err)
 	defer g.Close()
 	data, err := json.Marshal(args)

@@ -39,6 +39,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/network"
+	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool/shell"
 )
 
@@ -274,7 +275,7 @@ func (v visitor) visit(t *testing.T, how string) {
 	me, err := user.Current()
 	must(t, err)
 	command := strings.NewReplacer("ME", me.Username, "/TOP", w.top, "GOBIN GOROOT_go", goProgram(t)).Replace(v.command)
-	person := &recalling{t: t}
+	person := newRecalling(t, w)
 	r := w.call(approval.ModeAsk, person, "shell", map[string]any{"command": command, "timeout": 100})
 	got, _ := r.Value.(shell.Result)
 	seen := strings.Contains(got.Stdout+got.Stderr, v.says)
@@ -285,35 +286,66 @@ func (v visitor) visit(t *testing.T, how string) {
 		t.Errorf("%s %v", r.Text, r.Err)
 	case how == "asked" && !person.named(v.host):
 		t.Errorf("nobody was asked about %s: %q", v.host, person.asked)
-	case how == "allowed" && person.titled(v.host):
+	case how == "allowed" && person.named(v.host):
 		t.Errorf("somebody was asked about %s, which a rule allows: %q", v.host, person.asked)
 	}
 }
 
-// recalling is a person who says yes, in another moment, and recalls what was asked.
+// recalling is a person who finds questions in the inbox of a store, as other processes do, says
+// yes, and recalls what was asked.
 type recalling struct {
-	t     *testing.T
+	approval.BatchApprover
 	mu    sync.Mutex
 	asked []string
 	acts  []string
 }
 
-func (p *recalling) Approve(_ context.Context, r *approval.Request) (approval.Decision, error) {
+func newRecalling(t *testing.T, w *world) *recalling {
+	s, err := store.Open(t.Context(), w.top+"/inbox", store.Options{})
+	must(t, err)
+	p := &recalling{BatchApprover: approval.Queue(s)}
+	w.requests = s
+	ctx, cancel := context.WithCancel(t.Context())
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for ctx.Err() == nil {
+			open, err := s.Open(ctx, "")
+			if err != nil {
+				continue // it ends
+			}
+			for _, q := range open {
+				p.answer(ctx, s, q.Request)
+			}
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+	})
+	t.Cleanup(func() { cancel(); reading.Wait(); s.Close() })
+	return p
+}
+
+func (p *recalling) answer(ctx context.Context, s *store.Store, r *approval.Request) {
+	d := r.Approve("")
+	d.By, d.At = approval.Who{User: "ann", Via: approval.ViaInbox}, time.Now()
+	if s.Answer(ctx, d) != nil {
+		return // it was withdrawn
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, r.Summary)
 	for _, i := range r.Open {
 		p.acts = append(p.acts, r.Acts[i].String())
 	}
-	return r.Approve(""), nil
 }
 
-// named reports whether somebody was asked about a host; titled whether that was all of it.
+// named reports whether somebody was asked about a host.
 func (p *recalling) named(host string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return strings.Contains(strings.Join(p.acts, "\n"), "connect("+host+")")
 }
-
-func (p *recalling) titled(host string) bool { return p.named(host) }
 
 func goProgram(t *testing.T) string {
 	out, err := exec.Command("go", "env", "GOROOT").Output()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/explain"
 	"github.com/assent-dev/assent/sandbox/host"
@@ -25,6 +26,11 @@ func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profil
 			told := "judgement and behaviour differ: the operating system refused " + what + ", which the command was not read to do"
 			r.Note = strings.TrimPrefix(r.Note+"\n"+told, "\n")
 			errs = append(errs, tool.ReportTripped(ctx, told))
+		}
+	}
+	if on, ok := m.hold.Runner.(*network.Runner); ok && p.Network.ByName && r.ExitCode != 0 {
+		if ports := on.Captured(); ports != "" && strings.Contains(strings.ToLower(facts.Output), "connection refused") {
+			r.Note = strings.TrimPrefix(r.Note+"\nthe system lets commands connect to these ports only, and refuses others: "+ports, "\n")
 		}
 	}
 	refused := explain.Explain(asFound(whole, r), facts)

@@ -48,7 +48,7 @@ const hostName = "sandbox"
 // host's own would name servers that are not there, and addresses that mean others.
 var staged = []sandbox.HomeFile{
 	{Path: "/etc/hosts", Text: "127.0.0.1 localhost " + hostName + "\n::1 localhost ip6-localhost ip6-loopback\n"},
-	{Path: "/etc/resolv.conf", Text: "nameserver " + Resolver + "\n"},
+	{Path: "/etc/resolv.conf", Text: "nameserver " + Resolver + "\noptions timeout:1 attempts:5\n"},
 }
 
 // An Arguments is how bubblewrap is to be started.

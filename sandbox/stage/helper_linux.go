@@ -18,6 +18,9 @@ const (
 	capturePort = 65321
 	// backlog is how many connections may wait to be accepted.
 	backlog = 4096
+	// resolverRoom is how many bytes of questions may wait: a thousand connections that begin at once
+	// ask twice each.
+	resolverRoom = 4 << 20
 	// maxLocal is how many ports of this machine's loopback a stage may have.
 	maxLocal = 64
 )
@@ -137,6 +140,9 @@ func openSockets(local, extra []uint16, six bool) ([]hand, error) {
 	at := &unix.SockaddrInet4{Addr: resolver, Port: 53}
 	tcp(handStream, at, 53)
 	fd, err := socketOn(unix.SOCK_DGRAM, at)
+	if err == nil && unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, resolverRoom) != nil {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, resolverRoom) // or as much as there may be
+	}
 	add(handDatagram, 53, fd, err)
 	fd, err = unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err == nil { // without it, nothing is known of who connects
