@@ -101,6 +101,21 @@ func TestHeldCommandsConnectByName(t *testing.T) {
 	}
 }
 
+// A program that knows no proxies has no network where a proxy stands in for a stage, and a person
+// may be asked to let it have one.
+func TestWithoutAStageAndAProxy(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "hello") }))
+	defer server.Close()
+	w := newWorld(t, strings.Replace(staged, ", when_sandboxed: allow", "", 1), func(h *toolbox.Hold) { h.Stage, h.Proxy = nil, true })
+	text := "curl -sS --noproxy '*' " + server.URL
+	if r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": text}); strings.Contains(r.Text, "hello") || !strings.Contains(r.Text, "network") {
+		t.Errorf("%s %v", r.Text, r.Err)
+	}
+	if r := w.call(approval.ModeAsk, yes("network "), "shell", map[string]any{"command": text, "escalate": true}); !strings.Contains(r.Text, "hello") {
+		t.Errorf("%s %v", r.Text, r.Err)
+	}
+}
+
 // A program of a custom tool is asked about like a command.
 func TestCustomToolsConnectByName(t *testing.T) {
 	dialer, reached := towards(t)

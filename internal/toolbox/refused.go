@@ -21,6 +21,9 @@ func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profil
 	facts := m.facts(c, r)
 	var errs []error
 	whole := m.reach(c)
+	if m.hold.Proxy && whole.Network.ByName { // for a program that knows no proxies
+		whole.Network = sandbox.Network{Source: "commands have a proxy only; 'assent sandbox doctor' says why"}
+	}
 	if p.Wall.Why == "" {
 		for _, what := range explain.Tripped(whole, p, facts) {
 			told := "judgement and behaviour differ: the operating system refused " + what + ", which the command was not read to do"
