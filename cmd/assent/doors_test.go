@@ -102,6 +102,11 @@ var doorCalls = []doorCall{
 	{"other host", "http_request", `{"method":"GET","url":"https://other.invalid/"}`, "asks", "", noHTTP},
 	{"denied host", "http_request", `{"method":"GET","url":"https://evil.invalid/"}`, "refused", "deny connect(evil.invalid:443)", noHTTP},
 
+	{"command to a host that a rule denies", "shell", `{"command":"curl https://evil.invalid/"}`, "refused", "deny connect(evil.invalid:443)", nil},
+	{"command to a host that config denies", "shell", `{"command":"curl https://bad.invalid/"}`, "refused", "bad.invalid", nil},
+	{"command to another host", "shell", `{"command":"curl https://other.invalid/"}`, "asks", "", nil},
+	{"host that config denies", "http_request", `{"method":"GET","url":"https://bad.invalid/"}`, "refused", "bad.invalid", noHTTP},
+
 	{"connector's tool", "notes:wait", `{"path":"x","text":"x"}`, "asks", "", nil},
 	{"connector's tool that config allows", "notes:echo", `{"text":"hi"}`, "runs", "", nil},
 	{"connector's tool that config denies", "notes:fail", `{"text":"hi"}`, "refused", "", nil},
@@ -162,7 +167,7 @@ func doorPolicy() string {
     .: {root: ., mode: rw, approval: {read: allow, write: ask, delete: deny}}
     free: {root: ./free, mode: rw, approval: {write: allow, delete: allow}}
     locked: {root: ./locked, mode: ro}
-  network: {allow: [docs.invalid]}
+  network: {allow: [docs.invalid], deny: [bad.invalid]}
 shell:
   presets: [readonly]
   cwd: .
