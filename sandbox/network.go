@@ -169,9 +169,6 @@ func CommonHosts(a, b []string) []string {
 	return out
 }
 
-// open reports whether some host can be reached at all.
-func (n Network) open() bool { return n.On || n.ByName || len(n.Domains) > 0 }
-
 func (n Network) intersect(o Network) Network {
 	out := Network{
 		On: n.On && o.On, ByName: n.ByName || o.ByName, Source: n.Source,
@@ -186,9 +183,9 @@ func (n Network) intersect(o Network) Network {
 		}
 	}
 	switch {
-	case !n.open():
+	case n.Off():
 		return Network{Source: n.Source}
-	case !o.open():
+	case o.Off():
 		return Network{Source: o.Source}
 	case n.On && !o.On && !n.ByName:
 		out.Domains, out.Source = o.Domains, o.Source
