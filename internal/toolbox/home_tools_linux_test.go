@@ -173,8 +173,8 @@ func TestNpmInAHomeWithTools(t *testing.T) {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
 
-	online := strings.Replace(developer, "shell:", "  network: true\nshell:", 1)
 	server = registry(t)
+	online := strings.Replace(developer, "shell:", "  network: {allow: [\""+strings.TrimPrefix(server.URL, "http://")+"\"]}\nshell:", 1)
 	w = newHome(t, online, map[string]string{".npmrc": "registry=" + server.URL + "/\n"})
 	w.write("proj/package.json", nodeProject)
 	w.held(step{"npm install --no-audit --no-fund", "added 1 package"}, step{"npm test", "tested"})
