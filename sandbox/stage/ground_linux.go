@@ -354,7 +354,7 @@ func (g *ground) carry(c *net.TCPConn, out net.Conn, h Host, taken func()) (sent
 		}
 	}()
 	if h.Name != "" {
-		s := &stream{from: c, to: out, name: h.Name, sent: &sent, switched: words.switched}
+		s := &stream{from: c, to: out, name: h.Name, sent: &sent, first: words.first}
 		err = s.check()
 	}
 	if err == nil {
@@ -471,24 +471,29 @@ func hasUnread(raw syscall.RawConn) bool {
 // pauseHalfOpen is how often a connection is looked at whose client has no more to say.
 const pauseHalfOpen = 200 * time.Millisecond
 
-// firstWords are the first words of a host, which say whether it leaves HTTP.
+// firstWords are the first words of a host, which say whether it leaves HTTP, or asks for another
+// greeting of TLS.
 type firstWords struct {
-	known chan struct{}
-	said  []byte
+	mu   sync.Mutex
+	more *sync.Cond
+	said []byte
+	over bool // no more are kept
 }
 
-func newFirstWords() *firstWords { return &firstWords{known: make(chan struct{})} }
-
-const statusSwitching = "HTTP/1.1 101"
+func newFirstWords() *firstWords {
+	w := &firstWords{}
+	w.more = sync.NewCond(&w.mu)
+	return w
+}
 
 // copy carries the first words on.
 func (w *firstWords) copy(to io.Writer, from io.Reader) (n int64, err error) {
-	defer close(w.known)
+	defer w.keep(nil, true)
 	buf := make([]byte, 32<<10)
-	for len(w.said) < len(statusSwitching) {
+	for n < int64(answerSize) {
 		read, err := from.Read(buf)
 		if read > 0 {
-			w.said = append(w.said, buf[:min(read, len(statusSwitching))]...)
+			w.keep(buf[:min(read, answerSize)], false)
 			written, werr := to.Write(buf[:read])
 			n += int64(written)
 			if werr != nil {
@@ -505,8 +510,19 @@ func (w *firstWords) copy(to io.Writer, from io.Reader) (n int64, err error) {
 	return n, nil
 }
 
-// switched waits for the first words and reports whether they leave HTTP.
-func (w *firstWords) switched() bool {
-	<-w.known
-	return slices.Equal(w.said[:min(len(w.said), len(statusSwitching))], []byte(statusSwitching))
+func (w *firstWords) keep(words []byte, over bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.said, w.over = append(w.said, words...), over
+	w.more.Broadcast()
+}
+
+// first waits for the first n bytes, and returns what there is of them at the end.
+func (w *firstWords) first(n int) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.said) < n && !w.over {
+		w.more.Wait()
+	}
+	return slices.Clone(w.said[:min(n, len(w.said))])
 }
