@@ -53,6 +53,7 @@ type ground struct {
 	slots     chan struct{}  // one for each connection
 
 	members []*member // guarded by the stage's mu
+	left    time.Time // when one of them left, while others stayed; guarded like them
 }
 
 type listener struct {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -192,6 +193,7 @@ func (s *Stage) leave(g *ground, m *member) {
 	s.mu.Lock()
 	g.members = slices.DeleteFunc(g.members, func(o *member) bool { return o == m })
 	last := len(g.members) == 0
+	g.left = time.Now()
 	if last && s.ground == g {
 		s.ground = nil
 	}
