@@ -92,12 +92,24 @@ type Connections struct {
 
 	mu      sync.Mutex
 	open    map[string]*connectQuestion
-	permits map[string]approval.Permit // by which each host and port was answered last
-	refused []string                   // lines for the result
+	asking  int                           // those of them that are not answered
+	permits map[permitKey]approval.Permit // by which connections were answered that have not ended
+	refused []string                      // lines for the result
 }
 
-// maxRefused bounds how many refused connections are named in a result.
-const maxRefused = 20
+// A permitKey is a connection: a later one to the same host may be answered otherwise.
+type permitKey struct {
+	to     string
+	number int64
+}
+
+const (
+	// maxRefused bounds how many refused connections are named in a result.
+	maxRefused = 20
+	// maxAsking bounds how many questions one thing that runs may have open. It could look up
+	// names without end, and its person could see nothing else.
+	maxAsking = 20
+)
 
 // Connections returns those of something that runs outside of a call. Of the call, the
 // connector, session and chain of workers count, and its id if it has one.
@@ -108,7 +120,7 @@ func (g *Gate) Connections(call approval.Call) *Connections {
 		call.ID = "connections-" + g.newID()
 	}
 	return &Connections{
-		gate: g, call: call, wait: approval.NewWait(), open: map[string]*connectQuestion{}, permits: map[string]approval.Permit{},
+		gate: g, call: call, wait: approval.NewWait(), open: map[string]*connectQuestion{}, permits: map[permitKey]approval.Permit{},
 		number: func() int64 { mu.Lock(); defer mu.Unlock(); n++; return n },
 	}
 }
@@ -120,7 +132,7 @@ func (k *Connections) Connect(ctx context.Context, c Connecting) error {
 	permit, err := k.decide(ctx, c)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.permits[c.String()] = permit
+	k.permits[permitKey{c.String(), c.Number}] = permit
 	if err != nil {
 		k.refuse(c.Connection, err)
 	}
@@ -184,9 +196,14 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call approval.Call)
 	key := c.String()
 	k.mu.Lock()
 	q := k.open[key]
+	if q == nil && k.asking == maxAsking {
+		k.mu.Unlock()
+		return approval.Permit{State: approval.Blocked}, fmt.Errorf("%w: %d questions about other hosts wait for an answer already", approval.ErrDenied, maxAsking)
+	}
 	if q == nil {
 		q = &connectQuestion{done: make(chan struct{})}
 		k.open[key] = q
+		k.asking++
 		go k.question(context.WithoutCancel(ctx), c, call, q)
 	}
 	q.waiting++
@@ -236,6 +253,7 @@ func (k *Connections) question(ctx context.Context, c Connecting, call approval.
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.asking--
 	o := part.Outcome()
 	if !begun && q.waiting == 0 && o.Runs() { // a later connection, in this run or the next, takes it
 		k.gate.late.add(key, part)
@@ -278,7 +296,9 @@ func (k *Connections) Refused() []string {
 // Ended records a connection that has ended, or was refused.
 func (k *Connections) Ended(ctx context.Context, c hosts.Connection, sent, received int64, took time.Duration, err error) error {
 	k.mu.Lock()
-	permit, decided := k.permits[c.String()]
+	key := permitKey{c.String(), c.Number}
+	permit, decided := k.permits[key]
+	delete(k.permits, key)
 	if !decided {
 		permit = approval.Permit{State: approval.Blocked}
 	}

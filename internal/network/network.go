@@ -61,7 +61,7 @@ func connection(h stage.Host) hosts.Connection {
 	if name == "" {
 		name = h.Addr.String()
 	}
-	return hosts.Connection{Host: name, Port: strconv.Itoa(int(h.Port)), Program: h.Program}
+	return hosts.Connection{Host: name, Port: strconv.Itoa(int(h.Port)), Program: h.Program, Number: h.Number}
 }
 
 // Proxy serves a listener as a stage would, for programs that know proxies. It returns when

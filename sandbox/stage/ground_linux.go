@@ -281,7 +281,7 @@ func (g *ground) host(l *listener, c *net.TCPConn) (Host, error) {
 	if l.kind != handLocal && (to.Addr().IsLoopback() || to.Port() == 0) {
 		return Host{}, errUnknown
 	}
-	h := Host{Addr: to.Addr(), Port: to.Port()}
+	h := Host{Addr: to.Addr(), Port: to.Port(), Number: g.stage.numbers.Add(1)}
 	h.Command, h.Program = g.who(c.RemoteAddr().(*net.TCPAddr).AddrPort(), to)
 	if synthetic.Contains(h.Addr) {
 		name, ok := g.names.of(h.Addr)

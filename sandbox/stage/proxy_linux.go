@@ -87,6 +87,7 @@ func (p proxied) serve() error {
 // carry opens a connection, says so, and carries it.
 func (p proxied) carry(h Host, refuse func(error) error, opened func() error) error {
 	began := time.Now()
+	h.Number = p.ground.stage.numbers.Add(1)
 	out, err := p.ground.dial(p.TCPConn, h)
 	if err != nil {
 		p.ended(Connection{Host: h, Began: began, Err: err})
@@ -122,6 +123,7 @@ func (p proxied) forward(r *http.Request) error {
 		return p.refuse(err)
 	}
 	began := time.Now()
+	h.Number = p.ground.stage.numbers.Add(1)
 	out, err := p.ground.dial(p.TCPConn, h)
 	if err != nil {
 		p.ended(Connection{Host: h, Began: began, Err: err})

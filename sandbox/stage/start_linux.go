@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 type Stage struct {
 	options Options
 	nsenter string // empty if there is none
+	numbers atomic.Int64
 
 	making sync.Mutex // held while a network is being made
 

@@ -38,6 +38,8 @@ type Connection struct {
 	Port string
 	// Program is the name of the program that connects, if it is known.
 	Program string
+	// Number tells it from others to the same host and port; 0 if nothing does.
+	Number int64
 }
 
 // String is the host and port as rules write them.
