@@ -90,6 +90,9 @@ func (s *stream) pass(n int64) error {
 	return err
 }
 
+// maxName is how much of a name that was not looked up is told: no name is longer.
+const maxName = 253
+
 // A refusal is why a connection was cut.
 type refusal struct{ words string }
 
@@ -100,6 +103,9 @@ func (s *stream) refuse(what string) error {
 }
 
 func (s *stream) refuseName(where, name string) error {
+	if len(name) > maxName {
+		name = name[:maxName] + "…"
+	}
 	return s.refuse(fmt.Sprintf("a %s for %q", where, name))
 }
 

@@ -83,6 +83,7 @@ func TestCheck(t *testing.T) {
 		{text: "\xa0GET / HTTP/1.1\r\nHost: other.example\r\n\r\n", refused: "first line"},
 		{text: "MERGE\x85/ HTTP/1.1\r\nHost: other.example\r\n\r\n", refused: "first line"},
 		{text: "GET / HTTP/1.1\r\nHost: good.example\r\nTransfer-Encoding: chun\u212aed\r\n\r\n0\r\n\r\n", refused: "transfer coding"},
+		{text: "GET / HTTP/1.1\r\nHost: " + strings.Repeat("x", maxHello/2) + "\r\n\r\n", refused: "xx…\""},
 		{text: get},
 		{text: get + get},
 		{text: "GET / HTTP/1.0\nhost:GOOD.example:8080\n\n"},
@@ -130,6 +131,8 @@ func TestCheck(t *testing.T) {
 			switch refused := errors.As(err, &r); {
 			case refused != (tt.refused != ""):
 				t.Errorf("%.60q: %v", tt.text, err)
+			case refused && len(r.words) > 2*maxName:
+				t.Errorf("%.60q: refused in %d bytes", tt.text, len(r.words))
 			case refused && (!strings.Contains(r.words, tt.refused) || !strings.Contains(r.words, "good.example")):
 				t.Errorf("%.60q: refused for %q", tt.text, r.words)
 			case !refused && got != tt.text && tt.text != hello[:30]:

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"golang.org/x/sys/unix"
 
@@ -145,7 +146,8 @@ func (m *member) holds(pid, want string, left *int) bool {
 	return false
 }
 
-// name returns what a process inside calls itself.
+// name returns what a process inside calls itself, without what a terminal could take for more
+// than a name.
 func (m *member) name(pid string) string {
 	fd, err := unix.Openat(int(m.proc.Fd()), pid+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -158,7 +160,12 @@ func (m *member) name(pid string) string {
 		return ""
 	}
 	s, _ := host.ParseStat(text[:n])
-	return s.Name
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return '?'
+		}
+		return c
+	}, strings.ToValidUTF8(s.Name, "?"))
 }
 
 // A diag asks the kernel about sockets of a network namespace: it is one of that namespace.

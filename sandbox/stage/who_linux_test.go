@@ -51,6 +51,23 @@ os._exit(0)
 	}
 }
 
+// TestTheNameOfAProgram has a program choose its name: nothing of it moves a terminal's cursor,
+// or looks like another line.
+func TestTheNameOfAProgram(t *testing.T) {
+	s := newScene(t, nil)
+	s.run(`python3 -c '
+import ctypes, socket
+ctypes.CDLL(None).prctl(15, b"\x1b[2J\n\xff\xe2\x80\xaecurl", 0, 0, 0)
+try: socket.create_connection(("9.9.9.9", 80)).recv(1)
+except OSError: pass
+'`)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.asked) != 1 || s.asked[0].Program != "?[2J???curl" {
+		t.Errorf("%+v", s.asked)
+	}
+}
+
 // TestACommandThatIsStillStarting has a child that sees the machine's own processes, as that of
 // bubblewrap does at first: none of them is taken for one of the command.
 func TestACommandThatIsStillStarting(t *testing.T) {
