@@ -158,3 +158,57 @@ func TestACommandThatConnectsToNobody(t *testing.T) {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
 }
+
+// A connection that a command leaves open is in the log when the command has ended, though the
+// host does not end it.
+func TestAConnectionThatIsLeftOpen(t *testing.T) {
+	for _, stands := range []string{"stage", "proxy"} {
+		dialer, _ := towards(t)
+		dialer.Dial = func(context.Context, netip.AddrPort) (net.Conn, error) {
+			inside, outside := net.Pipe()
+			t.Cleanup(func() { outside.Close() })
+			go func() {
+				buf := make([]byte, 1000)
+				for {
+					if _, err := outside.Read(buf); err != nil {
+						return
+					}
+					_, _ = outside.Write([]byte("answer")) // it may have gone
+				}
+			}()
+			return keptOpen{inside}, nil
+		}
+		w := newWorld(t, staged, func(h *toolbox.Hold) {
+			if stands == "proxy" {
+				h.Stage, h.Proxy = nil, true
+			}
+		})
+		w.dialer = dialer
+		w.box = w.open(staged, nil)
+		host, first := "free.test", ""
+		if stands == "proxy" {
+			host, first = "127.0.0.1", `c.sendall(b"CONNECT free.test:80 HTTP/1.1\r\n\r\n"); c.recv(100); `
+		}
+		port := map[string]int{"stage": 80, "proxy": 3128}[stands]
+		r := w.shell(fmt.Sprintf(`python3 -c 'import os, socket; c = socket.create_connection(("%s", %d)); %sc.sendall(b"GET / HTTP/1.1\r\nHost: free.test\r\n\r\n"); c.recv(100); os._exit(0)'`, host, port, first))
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		w.mu.Lock()
+		logged := 0
+		for _, e := range w.events {
+			if e.Kind == approval.Connected && e.Sent > 0 && e.Received > 0 {
+				logged++
+			}
+		}
+		w.mu.Unlock()
+		if logged != 1 {
+			t.Errorf("%s: %d connections in the log: %s", stands, logged, r.Text)
+		}
+	}
+}
+
+// keptOpen is a connection to a host that goes on when nothing more comes.
+type keptOpen struct{ net.Conn }
+
+func (keptOpen) CloseWrite() error { return nil }

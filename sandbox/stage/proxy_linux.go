@@ -30,13 +30,20 @@ func Proxy(ctx context.Context, l net.Listener, o Options) error {
 	g := &ground{stage: &Stage{options: o}, slots: make(chan struct{}, maxConnections), listeners: []*listener{{TCPListener: tcp}}}
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, g.close)
+	g.accepting.Add(1)
 	g.accept(g.listeners[0], func(_ *listener, c *net.TCPConn, taken func()) {
 		p := proxied{c, g, taken}
 		_ = c.SetDeadline(time.Now().Add(introduction)) // it may be over
 		if p.serve() != nil {
 			reset(c)
+			return
 		}
+		// Who was refused may still be sending, and would lose the answer if it were closed now.
+		_ = c.SetDeadline(time.Now().Add(patienceForSent)) // it may be over
+		_, _ = io.Copy(io.Discard, c)
+		c.Close()
 	})
+	g.accepting.Done()
 	stop()
 	g.close()
 	return nil
