@@ -160,7 +160,7 @@ func sniff(data []byte) (kind, bool) {
 			return kindOther, true
 		}
 	}
-	if ended && isMethod(word) || len(line) > maxHello {
+	if ended && isMethod(word) || len(data) > maxHello { // also of blank lines no more is kept
 		return kindHTTP, true
 	}
 	return kindOther, false

@@ -84,6 +84,8 @@ func TestCheck(t *testing.T) {
 		{text: "MERGE\x85/ HTTP/1.1\r\nHost: other.example\r\n\r\n", refused: "first line"},
 		{text: "GET / HTTP/1.1\r\nHost: good.example\r\nTransfer-Encoding: chun\u212aed\r\n\r\n0\r\n\r\n", refused: "transfer coding"},
 		{text: "GET / HTTP/1.1\r\nHost: " + strings.Repeat("x", maxHello/2) + "\r\n\r\n", refused: "xx…\""},
+		{text: strings.Repeat("\n", 2*maxHello), refused: "too long"},
+		{text: strings.Repeat(" ", 2*maxHello), refused: "too long"},
 		{text: get},
 		{text: get + get},
 		{text: "GET / HTTP/1.0\nhost:GOOD.example:8080\n\n"},
