@@ -39,7 +39,7 @@ var table = map[string]line{
 
 	"tool":           {inside: []string{"approval", "present", "sandbox", "tool/hosts"}, outside: []string{schemas}},
 	"tool/roots":     {inside: []string{"approval", "internal/realpath"}},
-	"tool/hosts":     {inside: []string{"approval", "sandbox"}, pure: true},
+	"tool/hosts":     {inside: []string{"approval", "sandbox"}, outside: []string{"golang.org/x/net"}, pure: true},
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs", "tool/shell/wire"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
