@@ -178,6 +178,7 @@ func (b *Base) holdServers(ctx context.Context, of []config.Connector, gate appr
 		err = fmt.Errorf("a connector is to be sandboxed: %w", err)
 	}
 	if err != nil || held.Stage == nil {
+		held.reach.Network = held.reach.Network.Unwatched()
 		return held, err
 	}
 	held.reach.Network, held.policy = held.reach.Network.Staged(), b.StagedHosts()
