@@ -10,8 +10,12 @@ import (
 	"strings"
 )
 
-// maxHello is how long a TLS greeting, or the head of a request, may be.
-const maxHello = 64 << 10
+const (
+	// maxHello is how long a TLS greeting, or the head of a request, may be.
+	maxHello = 64 << 10
+	// maxBlank is how much blank space may come before a request.
+	maxBlank = 1 << 10
+)
 
 // A stream is what a command sends to a host, while it is looked at. What was read and not yet
 // sent on stays in buf.
@@ -38,6 +42,8 @@ func (s *stream) check() error {
 			return s.checkTLS()
 		case kind == kindHTTP:
 			return s.checkHTTP()
+		case kind == kindBlank:
+			return s.refuse("blank lines without end")
 		case kind == kindOldTLS:
 			return s.refuse("TLS without a name of a host")
 		default:
@@ -117,6 +123,7 @@ const (
 	kindTLS
 	kindOldTLS
 	kindHTTP
+	kindBlank
 )
 
 // methods are the words that begin a request, in any version.
@@ -147,6 +154,9 @@ func sniff(data []byte) (kind, bool) {
 	for len(line) > 0 && (line[0] == '\n' || isBlank(line[0])) {
 		line = line[1:]
 	}
+	if len(data)-len(line) > maxBlank {
+		return kindBlank, true
+	}
 	word, ended := line, false
 	for i, c := range line {
 		switch {
@@ -160,7 +170,7 @@ func sniff(data []byte) (kind, bool) {
 			return kindOther, true
 		}
 	}
-	if ended && isMethod(word) || len(data) > maxHello { // also of blank lines no more is kept
+	if ended && isMethod(word) || len(line) > maxHello {
 		return kindHTTP, true
 	}
 	return kindOther, false

@@ -103,6 +103,7 @@ func (p proxied) carry(h Host, refuse func(error) error, opened func() error) er
 	_ = p.SetDeadline(time.Time{}) // it may be over
 	if err := opened(); err != nil {
 		out.Close()
+		p.ended(Connection{Host: h, Began: began, Err: err})
 		return err
 	}
 	sent, received, err := p.ground.carry(p.TCPConn, out, h, p.taken)
