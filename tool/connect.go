@@ -21,7 +21,8 @@ type Connecting struct {
 	hosts.Connection
 	// Policy says which hosts are free, asked and denied.
 	Policy hosts.Policy
-	// For is what wants the connection, in a line; empty is the name of the call's tool.
+	// For is what wants the connection, of which the title has the first line; empty is the name
+	// of the call's tool.
 	For string
 	// Same tells what wants it from others: a yes that comes when nothing waits for it any
 	// more holds once for the same. Empty is the tool and its arguments.
@@ -341,11 +342,15 @@ func (c *Connecting) prepare(call approval.Call) (Action, approval.Proposal, err
 const maxFor = 60
 
 func shortened(text string) string {
-	runes := []rune(text)
-	if len(runes) <= maxFor {
-		return text
+	line, rest, _ := strings.Cut(text, "\n")
+	runes := []rune(line)
+	switch {
+	case len(runes) > maxFor:
+		return string(runes[:maxFor-1]) + "…"
+	case strings.TrimSpace(rest) != "":
+		return line + " …"
 	}
-	return string(runes[:maxFor-1]) + "…"
+	return line
 }
 
 // view shows what wants the connection, and further facts below, a line each.
