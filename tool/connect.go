@@ -140,19 +140,27 @@ func (k *Connections) Connect(ctx context.Context, c Connecting) error {
 	return err
 }
 
-func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit, error) {
+// look judges a connection by what is remembered now, and returns the call that it was judged as.
+func (k *Connections) look(ctx context.Context, c Connecting) (approval.Judgement, approval.Call, error) {
 	args, err := json.Marshal(map[string]string{"host": c.Host, "port": c.Port})
 	if err != nil {
-		return approval.Permit{}, err
+		return approval.Judgement{}, approval.Call{}, err
 	}
-	c.wait = k.wait
-	inner := context.WithValue(ctx, connectKey{}, &c)
 	call := approval.Call{
 		Tool: approval.Connect, Connector: k.call.Connector, Arguments: args, Session: k.call.Session, Workers: k.call.Workers,
 	}
-	j, err := k.gate.Look(inner, call)
+	j, err := k.gate.Look(context.WithValue(ctx, connectKey{}, &c), call)
 	if err != nil {
-		return approval.Permit{}, fmt.Errorf("deciding about the connection failed: %w", err)
+		err = fmt.Errorf("deciding about the connection failed: %w", err)
+	}
+	return j, call, err
+}
+
+func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit, error) {
+	c.wait = k.wait
+	j, call, err := k.look(ctx, c)
+	if err != nil {
+		return approval.Permit{}, err
 	}
 	act := c.Policy.Judge(c.Connection)
 	permit := j.Permit([]approval.Act{act})
@@ -166,7 +174,30 @@ func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit
 		permit.Basis = cmp.Or(permit.Basis, "approved with the command")
 		return permit, nil
 	}
-	return k.ask(inner, c, call)
+	return k.ask(context.WithValue(ctx, connectKey{}, &c), c, call)
+}
+
+// DeniedWithin is [Connections.Denied] for the call that runs in this context.
+func DeniedWithin(ctx context.Context, c hosts.Connection) error {
+	r := runningIn(ctx)
+	if r == nil {
+		return ErrNoGate
+	}
+	return r.connections().Denied(ctx, c)
+}
+
+// Denied returns why a rule, or an answer for the session, denies a connection; nil if none does.
+// It asks nobody, and is for an address that an agreed host turns out to have: whether that may be
+// dialled otherwise is for [hosts.Policy.MayDial].
+func (k *Connections) Denied(ctx context.Context, c hosts.Connection) error {
+	j, _, err := k.look(ctx, Connecting{Connection: c, Policy: hosts.Policy{Allow: []string{hosts.Entry(c.Host)}}})
+	if err != nil {
+		return err
+	}
+	if (j.Rule != nil || j.Grant != nil) && !j.State.Runs() && j.State != approval.Pending {
+		return refusedBy(&j)
+	}
+	return nil
 }
 
 // refusedBy says why a connection is refused without a question.

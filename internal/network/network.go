@@ -21,6 +21,8 @@ type Client struct {
 	Dialer Dialer
 	// Decide decides about a connection; nil as an error lets it go on.
 	Decide func(ctx context.Context, c hosts.Connection) error
+	// Denied says why an address is denied that an agreed host turns out to have.
+	Denied func(ctx context.Context, c hosts.Connection) error
 	// Ended is told of each connection that has ended or was refused.
 	Ended func(c hosts.Connection, e stage.Connection)
 }
@@ -38,7 +40,7 @@ func options(helper []string, local []uint16, of func(stage.Host) *Client) stage
 			if err := c.Decide(ctx, connection(h)); err != nil {
 				return nil, err
 			}
-			return c.Dialer.Open(ctx, c.Policy, h)
+			return c.Dialer.Open(ctx, c.Policy, h, c.Denied)
 		},
 		Ended: func(e stage.Connection) {
 			if c := of(e.Host); c != nil && c.Ended != nil {
@@ -133,7 +135,7 @@ func (r *clientRunner) Start(ctx context.Context, c sandbox.Command) (sandbox.Pr
 func Outside(of *tool.Connections, p hosts.Policy, d Dialer, what string) *Client {
 	return recorded(p, d, func(ctx context.Context, c hosts.Connection) error {
 		return of.Connect(ctx, tool.Connecting{Connection: c, Policy: p, For: what, Same: what})
-	}, func(c hosts.Connection, e stage.Connection) error {
+	}, of.Denied, func(c hosts.Connection, e stage.Connection) error {
 		return of.Ended(context.Background(), c, e.Sent, e.Received, e.Duration, e.Err)
 	})
 }
@@ -143,6 +145,8 @@ func Outside(of *tool.Connections, p hosts.Policy, d Dialer, what string) *Clien
 func InCall(call context.Context, p hosts.Policy, d Dialer, decide func(context.Context, hosts.Connection) error) *Client {
 	return recorded(p, d, func(ctx context.Context, c hosts.Connection) error {
 		return decide(tool.Running(ctx, call), c)
+	}, func(ctx context.Context, c hosts.Connection) error {
+		return tool.DeniedWithin(tool.Running(ctx, call), c)
 	}, func(c hosts.Connection, e stage.Connection) error {
 		return tool.ReportConnected(context.WithoutCancel(call), c, e.Sent, e.Received, e.Duration, e.Err)
 	})
@@ -150,10 +154,10 @@ func InCall(call context.Context, p hosts.Policy, d Dialer, decide func(context.
 
 // recorded is a client whose connections are recorded when they end. When one cannot be, no
 // other is let through.
-func recorded(p hosts.Policy, d Dialer, decide func(context.Context, hosts.Connection) error, record func(hosts.Connection, stage.Connection) error) *Client {
+func recorded(p hosts.Policy, d Dialer, decide, denied func(context.Context, hosts.Connection) error, record func(hosts.Connection, stage.Connection) error) *Client {
 	var lost atomic.Pointer[error]
 	return &Client{
-		Policy: p, Dialer: d,
+		Policy: p, Dialer: d, Denied: denied,
 		Decide: func(ctx context.Context, c hosts.Connection) error {
 			if err := lost.Load(); err != nil {
 				return fmt.Errorf("an earlier connection could not be recorded: %w", *err)

@@ -212,3 +212,21 @@ func TestAConnectionThatIsLeftOpen(t *testing.T) {
 type keptOpen struct{ net.Conn }
 
 func (keptOpen) CloseWrite() error { return nil }
+
+// A rule that denies an address holds for every name that leads there.
+func TestADeniedAddress(t *testing.T) {
+	for _, stands := range []string{"stage", "proxy"} {
+		dialer, reached := towards(t)
+		w := newWorld(t, staged, func(h *toolbox.Hold) {
+			if stands == "proxy" {
+				h.Stage, h.Proxy = nil, true
+			}
+		})
+		w.dialer = dialer
+		w.box = w.open(staged+"rules:\n  - deny connect(93.184.215.14)\n", nil)
+		r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": python("free.test")})
+		if reached.Load() != 0 || !strings.Contains(r.Text, "free.test has the address 93.184.215.14: denied: denied by rule deny connect(93.184.215.14)") {
+			t.Errorf("%s: reached %d times: %s %v", stands, reached.Load(), r.Text, r.Err)
+		}
+	}
+}

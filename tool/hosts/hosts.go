@@ -299,6 +299,14 @@ func Address(host string) (addr netip.Addr, ok bool) {
 	return ParseIPv4(host)
 }
 
+// Entry is how an address is listed; a name is as it is.
+func Entry(host string) string {
+	if addr, ok := Address(host); ok {
+		return addr.String()
+	}
+	return host
+}
+
 // line is the line of config behind an entry.
 func (p Policy) line(list, entry string) string {
 	if line := p.Lines[list+" "+entry]; line != "" {
