@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +28,9 @@ type Client struct {
 	Ended func(c hosts.Connection, e stage.Connection)
 }
 
-// options are those of a stage or proxy for clients that are told apart by of.
-func options(helper []string, local []uint16, of func(stage.Host) *Client) stage.Options {
+// options are those of a stage or proxy for clients that are told apart by of. A connection that is
+// of none of them for certain is refused, and recorded with the one that last says.
+func options(helper []string, local []uint16, of func(stage.Host) *Client, last func() *Client) stage.Options {
 	return stage.Options{
 		Helper: helper, Local: local,
 		Dial: func(ctx context.Context, h stage.Host) (net.Conn, error) {
@@ -43,7 +45,7 @@ func options(helper []string, local []uint16, of func(stage.Host) *Client) stage
 			return c.Dialer.Open(ctx, c.Policy, h, c.Denied)
 		},
 		Ended: func(e stage.Connection) {
-			if c := of(e.Host); c != nil && c.Ended != nil {
+			if c := cmp.Or(of(e.Host), last()); c != nil && c.Ended != nil {
 				c.Ended(connection(c.local(e.Host)), e)
 			}
 		},
@@ -69,7 +71,7 @@ func connection(h stage.Host) hosts.Connection {
 // Proxy serves a listener as a stage would, for programs that know proxies. It returns when
 // ctx ends.
 func (c *Client) Proxy(ctx context.Context, l net.Listener) {
-	_ = stage.Proxy(ctx, l, options(nil, nil, func(stage.Host) *Client { return c }))
+	_ = stage.Proxy(ctx, l, options(nil, nil, func(stage.Host) *Client { return c }, func() *Client { return c }))
 }
 
 type clientKey struct{}
@@ -88,14 +90,17 @@ type Runner struct {
 	policy hosts.Policy
 	dialer Dialer
 	stage  *stage.Stage
+	last   atomic.Pointer[Client] // of the command that was started last
 }
 
 // New returns a runner. Helper is the command line of a process that makes stages.
 func New(r stage.Through, helper []string, p hosts.Policy, d Dialer) *Runner {
-	return &Runner{Through: r, policy: p, dialer: d, stage: stage.New(options(helper, p.Local(), func(h stage.Host) *Client {
+	out := &Runner{Through: r, policy: p, dialer: d}
+	out.stage = stage.New(options(helper, p.Local(), func(h stage.Host) *Client {
 		c, _ := h.Command.(*Client)
 		return c
-	}))}
+	}, out.last.Load))
+	return out
 }
 
 // Start starts the command. Without a client of its own ([WithClient]) its connections are put
@@ -110,6 +115,7 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 			return tool.ConnectWithin(ctx, tool.Connecting{Connection: c, Policy: r.policy})
 		})
 	}
+	r.last.Store(client)
 	p, err := r.stage.Over(r.Through).Start(stage.WithCommand(ctx, client), c)
 	if err != nil {
 		return nil, fmt.Errorf("on a network of its own: %w", err)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -228,5 +229,26 @@ func TestADeniedAddress(t *testing.T) {
 		if reached.Load() != 0 || !strings.Contains(r.Text, "free.test has the address 93.184.215.14: denied: denied by rule deny connect(93.184.215.14)") {
 			t.Errorf("%s: reached %d times: %s %v", stands, reached.Load(), r.Text, r.Err)
 		}
+	}
+}
+
+// A connection of which it is not found out which command makes it is refused, and that is told.
+func TestAConnectionOfSomeCommand(t *testing.T) {
+	dialer, reached := towards(t)
+	w := newWorld(t, staged)
+	w.dialer = dialer
+	w.box = w.open(strings.Replace(staged, ", when_sandboxed: allow", "", 1), nil)
+	call := func(command string) tool.Result {
+		return w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": command})
+	}
+	call("python3 -c 'import time; time.sleep(600)' >/dev/null 2>&1 &")
+	r := call(`python3 -c 'import urllib.request; files = [open("/dev/null") for i in range(200)]; print(urllib.request.urlopen("http://free.test/").read())'`)
+	if reached.Load() != 0 || !strings.Contains(r.Text, "connection to free.test:80 refused: it is unknown which command connects") {
+		t.Errorf("reached %d times: %s %v", reached.Load(), r.Text, r.Err)
+	}
+	if last := w.events[len(w.events)-1]; !slices.ContainsFunc(w.events, func(e approval.Event) bool {
+		return e.Kind == approval.Connected && e.Host == "free.test" && e.State == approval.Blocked && strings.Contains(e.Error, "unknown")
+	}) {
+		t.Errorf("it is not in the log, which ends with %+v", last)
 	}
 }
