@@ -38,6 +38,15 @@ func (n Network) Staged() Network {
 	return n
 }
 
+// Unwatched is the network of something whose hosts nobody looks at. Where some are denied that
+// is none.
+func (n Network) Unwatched() Network {
+	if n.On && !n.ByName && len(n.Deny) > 0 {
+		return Network{Source: n.Source}
+	}
+	return n
+}
+
 // A Listed is a host as config lists it: NAME, *.NAME for every name below it, or an address;
 // each with or without :PORT. An IPv6 address with a port stands in brackets.
 type Listed struct {

@@ -65,3 +65,19 @@ func FuzzListed(f *testing.F) {
 		}
 	})
 }
+
+func TestUnwatched(t *testing.T) {
+	for _, c := range []struct {
+		network Network
+		off     bool
+	}{
+		{Network{On: true}, false},
+		{Network{On: true, Deny: []string{"evil.example"}}, true},
+		{Network{ByName: true, Deny: []string{"evil.example"}}, false},
+		{Network{}, true},
+	} {
+		if got := c.network.Unwatched(); got.Off() != c.off || !c.off && got.On != c.network.On {
+			t.Errorf("%+v: %+v", c.network, got)
+		}
+	}
+}

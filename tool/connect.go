@@ -21,7 +21,8 @@ type Connecting struct {
 	hosts.Connection
 	// Policy says which hosts are free, asked and denied.
 	Policy hosts.Policy
-	// For is what wants the connection, in a line; empty is the name of the call's tool.
+	// For is what wants the connection, of which the title has the first line; empty is the name
+	// of the call's tool.
 	For string
 	// Same tells what wants it from others: a yes that comes when nothing waits for it any
 	// more holds once for the same. Empty is the tool and its arguments.
@@ -92,12 +93,24 @@ type Connections struct {
 
 	mu      sync.Mutex
 	open    map[string]*connectQuestion
-	permits map[string]approval.Permit // by which each host and port was answered last
-	refused []string                   // lines for the result
+	asking  int                           // those of them that are not answered
+	permits map[permitKey]approval.Permit // by which connections were answered that have not ended
+	refused []string                      // lines for the result
 }
 
-// maxRefused bounds how many refused connections are named in a result.
-const maxRefused = 20
+// A permitKey is a connection: a later one to the same host may be answered otherwise.
+type permitKey struct {
+	to     string
+	number int64
+}
+
+const (
+	// maxRefused bounds how many refused connections are named in a result.
+	maxRefused = 20
+	// maxAsking bounds how many questions one thing that runs may have open. It could look up
+	// names without end, and its person could see nothing else.
+	maxAsking = 20
+)
 
 // Connections returns those of something that runs outside of a call. Of the call, the
 // connector, session and chain of workers count, and its id if it has one.
@@ -108,7 +121,7 @@ func (g *Gate) Connections(call approval.Call) *Connections {
 		call.ID = "connections-" + g.newID()
 	}
 	return &Connections{
-		gate: g, call: call, wait: approval.NewWait(), open: map[string]*connectQuestion{}, permits: map[string]approval.Permit{},
+		gate: g, call: call, wait: approval.NewWait(), open: map[string]*connectQuestion{}, permits: map[permitKey]approval.Permit{},
 		number: func() int64 { mu.Lock(); defer mu.Unlock(); n++; return n },
 	}
 }
@@ -120,26 +133,34 @@ func (k *Connections) Connect(ctx context.Context, c Connecting) error {
 	permit, err := k.decide(ctx, c)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.permits[c.String()] = permit
+	k.permits[permitKey{c.String(), c.Number}] = permit
 	if err != nil {
 		k.refuse(c.Connection, err)
 	}
 	return err
 }
 
-func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit, error) {
+// look judges a connection by what is remembered now, and returns the call that it was judged as.
+func (k *Connections) look(ctx context.Context, c Connecting) (approval.Judgement, approval.Call, error) {
 	args, err := json.Marshal(map[string]string{"host": c.Host, "port": c.Port})
 	if err != nil {
-		return approval.Permit{}, err
+		return approval.Judgement{}, approval.Call{}, err
 	}
-	c.wait = k.wait
-	inner := context.WithValue(ctx, connectKey{}, &c)
 	call := approval.Call{
 		Tool: approval.Connect, Connector: k.call.Connector, Arguments: args, Session: k.call.Session, Workers: k.call.Workers,
 	}
-	j, err := k.gate.Look(inner, call)
+	j, err := k.gate.Look(context.WithValue(ctx, connectKey{}, &c), call)
 	if err != nil {
-		return approval.Permit{}, fmt.Errorf("deciding about the connection failed: %w", err)
+		err = fmt.Errorf("deciding about the connection failed: %w", err)
+	}
+	return j, call, err
+}
+
+func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit, error) {
+	c.wait = k.wait
+	j, call, err := k.look(ctx, c)
+	if err != nil {
+		return approval.Permit{}, err
 	}
 	act := c.Policy.Judge(c.Connection)
 	permit := j.Permit([]approval.Act{act})
@@ -153,7 +174,30 @@ func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit
 		permit.Basis = cmp.Or(permit.Basis, "approved with the command")
 		return permit, nil
 	}
-	return k.ask(inner, c, call)
+	return k.ask(context.WithValue(ctx, connectKey{}, &c), c, call)
+}
+
+// DeniedWithin is [Connections.Denied] for the call that runs in this context.
+func DeniedWithin(ctx context.Context, c hosts.Connection) error {
+	r := runningIn(ctx)
+	if r == nil {
+		return ErrNoGate
+	}
+	return r.connections().Denied(ctx, c)
+}
+
+// Denied returns why a rule, or an answer for the session, denies a connection; nil if none does.
+// It asks nobody, and is for an address that an agreed host turns out to have: whether that may be
+// dialled otherwise is for [hosts.Policy.MayDial].
+func (k *Connections) Denied(ctx context.Context, c hosts.Connection) error {
+	j, _, err := k.look(ctx, Connecting{Connection: c, Policy: hosts.Policy{Allow: []string{hosts.Entry(c.Host)}}})
+	if err != nil {
+		return err
+	}
+	if (j.Rule != nil || j.Grant != nil) && !j.State.Runs() && j.State != approval.Pending {
+		return refusedBy(&j)
+	}
+	return nil
 }
 
 // refusedBy says why a connection is refused without a question.
@@ -184,9 +228,14 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call approval.Call)
 	key := c.String()
 	k.mu.Lock()
 	q := k.open[key]
+	if q == nil && k.asking == maxAsking {
+		k.mu.Unlock()
+		return approval.Permit{State: approval.Blocked}, fmt.Errorf("%w: %d questions about other hosts wait for an answer already", approval.ErrDenied, maxAsking)
+	}
 	if q == nil {
 		q = &connectQuestion{done: make(chan struct{})}
 		k.open[key] = q
+		k.asking++
 		go k.question(context.WithoutCancel(ctx), c, call, q)
 	}
 	q.waiting++
@@ -236,6 +285,7 @@ func (k *Connections) question(ctx context.Context, c Connecting, call approval.
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.asking--
 	o := part.Outcome()
 	if !begun && q.waiting == 0 && o.Runs() { // a later connection, in this run or the next, takes it
 		k.gate.late.add(key, part)
@@ -278,7 +328,9 @@ func (k *Connections) Refused() []string {
 // Ended records a connection that has ended, or was refused.
 func (k *Connections) Ended(ctx context.Context, c hosts.Connection, sent, received int64, took time.Duration, err error) error {
 	k.mu.Lock()
-	permit, decided := k.permits[c.String()]
+	key := permitKey{c.String(), c.Number}
+	permit, decided := k.permits[key]
+	delete(k.permits, key)
 	if !decided {
 		permit = approval.Permit{State: approval.Blocked}
 	}
@@ -321,11 +373,15 @@ func (c *Connecting) prepare(call approval.Call) (Action, approval.Proposal, err
 const maxFor = 60
 
 func shortened(text string) string {
-	runes := []rune(text)
-	if len(runes) <= maxFor {
-		return text
+	line, rest, _ := strings.Cut(text, "\n")
+	runes := []rune(line)
+	switch {
+	case len(runes) > maxFor:
+		return string(runes[:maxFor-1]) + "…"
+	case strings.TrimSpace(rest) != "":
+		return line + " …"
 	}
-	return string(runes[:maxFor-1]) + "…"
+	return line
 }
 
 // view shows what wants the connection, and further facts below, a line each.

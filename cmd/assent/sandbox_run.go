@@ -81,6 +81,10 @@ func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) (err error) {
 	}
 	profile := derived.Profile
 	profile.Limits.Time = f.timeout
+	if n := profile.Network.Unwatched(); !f.ask && n.Off() && !profile.Network.Off() {
+		fmt.Fprintf(c.ErrOrStderr(), "assent: warning: the command has no network: %s denies hosts, and only with --ask are hosts looked at\n", n.Source)
+		profile.Network = n
+	}
 	found, err := base.Sandboxed(ctx, profile, f.ask)
 	if err != nil {
 		return err

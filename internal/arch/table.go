@@ -77,7 +77,7 @@ var table = map[string]line{
 	"internal/agents/settings":   {inside: []string{"internal/agents"}},
 
 	"internal/realpath": {},
-	"internal/network":  {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}},
+	"internal/network":  {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
 	"internal/snapshot": {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
 	"internal/setup": {inside: []string{
 		"approval", "internal/config", "internal/override", "internal/realpath", "internal/trust", "sandbox", "tool/roots", "tool/shell",

@@ -48,7 +48,7 @@ const (
 // hosts is what the file says about the network, for tools.
 func (s OSSandbox) hosts() hosts.Policy {
 	n := s.Network
-	return hosts.Policy{On: n.On, Allow: n.Domains, Deny: n.Deny, Source: n.Source, Lines: n.Lines}
+	return hosts.Policy{On: n.On || n.ByName, Allow: n.Domains, Deny: n.Deny, Source: n.Source, Lines: n.Lines}
 }
 
 // Extra are places beside the roots. Paths are absolute, or begin with ~/.

@@ -220,4 +220,4 @@ func withDenies(n, other sandbox.Network) sandbox.Network {
 }
 
 // isOff reports whether a file denies the network, and does not just say nothing.
-func isOff(n sandbox.Network) bool { return n.Source != "" && !n.On && len(n.Domains) == 0 }
+func isOff(n sandbox.Network) bool { return n.Source != "" && n.Off() }

@@ -93,7 +93,7 @@ func (c *combination) narrowOS(p *Policy) {
 // narrowNetwork keeps of the hosts that are free those that the file names too, and adds those
 // that it denies.
 func (c *combination) narrowNetwork(have, more sandbox.Network) sandbox.Network {
-	if !have.On && len(have.Domains) == 0 { // off, said or not
+	if have.Off() { // said or not
 		if !isOff(more) {
 			c.ignore(more.Source, "the network")
 		}
@@ -102,7 +102,8 @@ func (c *combination) narrowNetwork(have, more sandbox.Network) sandbox.Network 
 	if isOff(more) {
 		return withDenies(more, have)
 	}
-	out := sandbox.Network{On: true, Source: more.Source, Deny: more.Deny, Lines: maps.Clone(more.Lines)}
+	// Where only listed hosts were free, others ask; that gives no process a network by itself.
+	out := sandbox.Network{On: have.On, ByName: !have.On, Source: more.Source, Deny: more.Deny, Lines: maps.Clone(more.Lines)}
 	for _, host := range more.Domains {
 		both := sandbox.CommonHosts([]string{host}, have.Domains)
 		for _, narrower := range both {

@@ -301,8 +301,12 @@ func TestNetworkOfSeveralTiers(t *testing.T) {
 		"untrusted, a pattern":   {"network: {allow: [a.b.example]}", "network: {allow: ['*.b.example']}", false, true, []string{"a.b.example"}, ""},
 	} {
 		e := combine(t, "", "sandbox: {"+c.user+"}\n", "sandbox: {"+c.project+"}\n", c.trusted)
-		if n := e.OS.Network; n.On != c.on || !slices.Equal(n.Domains, c.hosts) {
+		n := e.OS.Network
+		if (n.On || n.ByName) != c.on || !slices.Equal(n.Domains, c.hosts) {
 			t.Errorf("%s: %+v", name, n)
+		}
+		if n.On && !c.trusted && strings.Contains(c.user, "allow") {
+			t.Errorf("%s: a file that nobody trusts gives processes the whole network", name)
 		}
 		var denies []string
 		for _, host := range e.OS.Network.Deny {

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/assent-dev/assent/sandbox/stage"
@@ -25,8 +26,9 @@ type Dialer struct {
 }
 
 // Open connects to a host. Its name is looked up here and nowhere else, and exactly an address
-// that the policy leaves is dialled: a name that leads elsewhere a moment later gains nothing.
-func (d Dialer) Open(ctx context.Context, p hosts.Policy, h stage.Host) (net.Conn, error) {
+// that the policy leaves, and that denied has no reason against, is dialled: a name that leads
+// elsewhere a moment later gains nothing.
+func (d Dialer) Open(ctx context.Context, p hosts.Policy, h stage.Host, denied func(context.Context, hosts.Connection) error) (net.Conn, error) {
 	name, addrs := h.Name, []netip.Addr{h.Addr}
 	if name == "" {
 		name = h.Addr.String()
@@ -42,6 +44,12 @@ func (d Dialer) Open(ctx context.Context, p hosts.Policy, h stage.Host) (net.Con
 		if err := p.MayDial(name, strconv.Itoa(int(h.Port)), addr); err != nil {
 			errs = append(errs, err)
 			continue
+		}
+		if h.Name != "" {
+			if err := denied(ctx, hosts.Connection{Host: addr.WithZone("").String(), Port: strconv.Itoa(int(h.Port))}); err != nil {
+				errs = append(errs, fmt.Errorf("%s has the address %s: %w", name, addr, err))
+				continue
+			}
 		}
 		conn, err := d.dial(ctx, netip.AddrPortFrom(addr, h.Port))
 		if err == nil {
@@ -62,6 +70,9 @@ func (d Dialer) lookup(ctx context.Context, name string) ([]netip.Addr, error) {
 		lookup = func(ctx context.Context, name string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 		}
+	}
+	if strings.Contains(name, ".") {
+		name += "." // the name itself, and none below a domain of this machine
 	}
 	addrs, err := lookup(ctx, name)
 	for i := range addrs {

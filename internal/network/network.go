@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,12 +23,15 @@ type Client struct {
 	Dialer Dialer
 	// Decide decides about a connection; nil as an error lets it go on.
 	Decide func(ctx context.Context, c hosts.Connection) error
+	// Denied says why an address is denied that an agreed host turns out to have.
+	Denied func(ctx context.Context, c hosts.Connection) error
 	// Ended is told of each connection that has ended or was refused.
 	Ended func(c hosts.Connection, e stage.Connection)
 }
 
-// options are those of a stage or proxy for clients that are told apart by of.
-func options(helper []string, local []uint16, of func(stage.Host) *Client) stage.Options {
+// options are those of a stage or proxy for clients that are told apart by of. A connection that is
+// of none of them for certain is refused, and recorded with the one that last says.
+func options(helper []string, local []uint16, of func(stage.Host) *Client, last func() *Client) stage.Options {
 	return stage.Options{
 		Helper: helper, Local: local,
 		Dial: func(ctx context.Context, h stage.Host) (net.Conn, error) {
@@ -39,10 +43,10 @@ func options(helper []string, local []uint16, of func(stage.Host) *Client) stage
 			if err := c.Decide(ctx, connection(h)); err != nil {
 				return nil, err
 			}
-			return c.Dialer.Open(ctx, c.Policy, h)
+			return c.Dialer.Open(ctx, c.Policy, h, c.Denied)
 		},
 		Ended: func(e stage.Connection) {
-			if c := of(e.Host); c != nil && c.Ended != nil {
+			if c := cmp.Or(of(e.Host), last()); c != nil && c.Ended != nil {
 				c.Ended(connection(c.local(e.Host)), e)
 			}
 		},
@@ -62,13 +66,13 @@ func connection(h stage.Host) hosts.Connection {
 	if name == "" {
 		name = h.Addr.String()
 	}
-	return hosts.Connection{Host: name, Port: strconv.Itoa(int(h.Port)), Program: h.Program}
+	return hosts.Connection{Host: name, Port: strconv.Itoa(int(h.Port)), Program: h.Program, Number: h.Number}
 }
 
 // Proxy serves a listener as a stage would, for programs that know proxies. It returns when
 // ctx ends.
 func (c *Client) Proxy(ctx context.Context, l net.Listener) {
-	_ = stage.Proxy(ctx, l, options(nil, nil, func(stage.Host) *Client { return c }))
+	_ = stage.Proxy(ctx, l, options(nil, nil, func(stage.Host) *Client { return c }, func() *Client { return c }))
 }
 
 type clientKey struct{}
@@ -87,14 +91,17 @@ type Runner struct {
 	policy hosts.Policy
 	dialer Dialer
 	stage  *stage.Stage
+	last   atomic.Pointer[Client] // of the command that was started last
 }
 
 // New returns a runner. Helper is the command line of a process that makes stages.
 func New(r stage.Through, helper []string, p hosts.Policy, d Dialer) *Runner {
-	return &Runner{Through: r, policy: p, dialer: d, stage: stage.New(options(helper, p.Local(), func(h stage.Host) *Client {
+	out := &Runner{Through: r, policy: p, dialer: d}
+	out.stage = stage.New(options(helper, p.Local(), func(h stage.Host) *Client {
 		c, _ := h.Command.(*Client)
 		return c
-	}))}
+	}, out.last.Load))
+	return out
 }
 
 // Start starts the command. Without a client of its own ([WithClient]) its connections are put
@@ -109,6 +116,7 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 			return tool.ConnectWithin(ctx, tool.Connecting{Connection: c, Policy: r.policy})
 		})
 	}
+	r.last.Store(client)
 	p, err := r.stage.Over(r.Through).Start(stage.WithCommand(ctx, client), c)
 	if err != nil {
 		return nil, fmt.Errorf("on a network of its own: %w", err)
@@ -144,7 +152,7 @@ func (r *clientRunner) Start(ctx context.Context, c sandbox.Command) (sandbox.Pr
 func Outside(of *tool.Connections, p hosts.Policy, d Dialer, what string) *Client {
 	return recorded(p, d, func(ctx context.Context, c hosts.Connection) error {
 		return of.Connect(ctx, tool.Connecting{Connection: c, Policy: p, For: what, Same: what})
-	}, func(c hosts.Connection, e stage.Connection) error {
+	}, of.Denied, func(c hosts.Connection, e stage.Connection) error {
 		return of.Ended(context.Background(), c, e.Sent, e.Received, e.Duration, e.Err)
 	})
 }
@@ -154,6 +162,8 @@ func Outside(of *tool.Connections, p hosts.Policy, d Dialer, what string) *Clien
 func InCall(call context.Context, p hosts.Policy, d Dialer, decide func(context.Context, hosts.Connection) error) *Client {
 	return recorded(p, d, func(ctx context.Context, c hosts.Connection) error {
 		return decide(tool.Running(ctx, call), c)
+	}, func(ctx context.Context, c hosts.Connection) error {
+		return tool.DeniedWithin(tool.Running(ctx, call), c)
 	}, func(c hosts.Connection, e stage.Connection) error {
 		return tool.ReportConnected(context.WithoutCancel(call), c, e.Sent, e.Received, e.Duration, e.Err)
 	})
@@ -161,10 +171,10 @@ func InCall(call context.Context, p hosts.Policy, d Dialer, decide func(context.
 
 // recorded is a client whose connections are recorded when they end. When one cannot be, no
 // other is let through.
-func recorded(p hosts.Policy, d Dialer, decide func(context.Context, hosts.Connection) error, record func(hosts.Connection, stage.Connection) error) *Client {
+func recorded(p hosts.Policy, d Dialer, decide, denied func(context.Context, hosts.Connection) error, record func(hosts.Connection, stage.Connection) error) *Client {
 	var lost atomic.Pointer[error]
 	return &Client{
-		Policy: p, Dialer: d,
+		Policy: p, Dialer: d, Denied: denied,
 		Decide: func(ctx context.Context, c hosts.Connection) error {
 			if err := lost.Load(); err != nil {
 				return fmt.Errorf("an earlier connection could not be recorded: %w", *err)

@@ -89,7 +89,7 @@ func (b *Box) hosts(policy *config.Policy) hosts.Policy {
 	for caller := b.parent; caller != nil; caller = caller.parent {
 		p = p.Intersect(caller.Policy.Shell.Network)
 	}
-	p.Staged, p.Own = len(b.Hold.Stage) > 0 || b.Hold.Proxy, network.Own()
+	p.Staged, p.Own, p.Public = len(b.Hold.Stage) > 0 || b.Hold.Proxy, network.Own(), network.Public
 	return p
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -204,5 +205,98 @@ func TestACommandThatConnectsToNobody(t *testing.T) {
 	}
 	if r := w.shell("python3 -c 'print(open(\"/proc/net/tcp\").read())'"); r.Err != nil || !strings.Contains(r.Text, resolver) {
 		t.Errorf("%s %v", r.Text, r.Err)
+	}
+}
+
+// A connection that a command leaves open is in the log when the command has ended, though the
+// host does not end it.
+func TestAConnectionThatIsLeftOpen(t *testing.T) {
+	for _, stands := range []string{"stage", "proxy"} {
+		dialer, _ := towards(t)
+		dialer.Dial = func(context.Context, netip.AddrPort) (net.Conn, error) {
+			inside, outside := net.Pipe()
+			t.Cleanup(func() { outside.Close() })
+			go func() {
+				buf := make([]byte, 1000)
+				for {
+					if _, err := outside.Read(buf); err != nil {
+						return
+					}
+					_, _ = outside.Write([]byte("answer")) // it may have gone
+				}
+			}()
+			return keptOpen{inside}, nil
+		}
+		w := newWorld(t, staged, func(h *toolbox.Hold) {
+			if stands == "proxy" {
+				h.Stage, h.Proxy = nil, true
+			}
+		})
+		w.dialer = dialer
+		w.box = w.open(staged, nil)
+		host, first := "free.test", ""
+		if stands == "proxy" {
+			host, first = "127.0.0.1", `c.sendall(b"CONNECT free.test:80 HTTP/1.1\r\n\r\n"); c.recv(100); `
+		}
+		port := map[string]int{"stage": 80, "proxy": 3128}[stands]
+		r := w.shell(fmt.Sprintf(`python3 -c 'import os, socket; c = socket.create_connection(("%s", %d)); %sc.sendall(b"GET / HTTP/1.1\r\nHost: free.test\r\n\r\n"); c.recv(100); os._exit(0)'`, host, port, first))
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		w.mu.Lock()
+		logged := 0
+		for _, e := range w.events {
+			if e.Kind == approval.Connected && e.Sent > 0 && e.Received > 0 {
+				logged++
+			}
+		}
+		w.mu.Unlock()
+		if logged != 1 {
+			t.Errorf("%s: %d connections in the log: %s", stands, logged, r.Text)
+		}
+	}
+}
+
+// keptOpen is a connection to a host that goes on when nothing more comes.
+type keptOpen struct{ net.Conn }
+
+func (keptOpen) CloseWrite() error { return nil }
+
+// A rule that denies an address holds for every name that leads there.
+func TestADeniedAddress(t *testing.T) {
+	for _, stands := range []string{"stage", "proxy"} {
+		dialer, reached := towards(t)
+		w := newWorld(t, staged, func(h *toolbox.Hold) {
+			if stands == "proxy" {
+				h.Stage, h.Proxy = nil, true
+			}
+		})
+		w.dialer = dialer
+		w.box = w.open(staged+"rules:\n  - deny connect(93.184.215.14)\n", nil)
+		r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": python("free.test")})
+		if reached.Load() != 0 || !strings.Contains(r.Text, "free.test has the address 93.184.215.14: denied: denied by rule deny connect(93.184.215.14)") {
+			t.Errorf("%s: reached %d times: %s %v", stands, reached.Load(), r.Text, r.Err)
+		}
+	}
+}
+
+// A connection of which it is not found out which command makes it is refused, and that is told.
+func TestAConnectionOfSomeCommand(t *testing.T) {
+	dialer, reached := towards(t)
+	w := newWorld(t, staged)
+	w.dialer = dialer
+	w.box = w.open(strings.Replace(staged, ", when_sandboxed: allow", "", 1), nil)
+	call := func(command string) tool.Result {
+		return w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": command})
+	}
+	call("python3 -c 'import time; time.sleep(600)' >/dev/null 2>&1 &")
+	r := call(`python3 -c 'import urllib.request; files = [open("/dev/null") for i in range(200)]; print(urllib.request.urlopen("http://free.test/").read())'`)
+	if reached.Load() != 0 || !strings.Contains(r.Text, "connection to free.test:80 refused: it is unknown which command connects") {
+		t.Errorf("reached %d times: %s %v", reached.Load(), r.Text, r.Err)
+	}
+	if last := w.events[len(w.events)-1]; !slices.ContainsFunc(w.events, func(e approval.Event) bool {
+		return e.Kind == approval.Connected && e.Host == "free.test" && e.State == approval.Blocked && strings.Contains(e.Error, "unknown")
+	}) {
+		t.Errorf("it is not in the log, which ends with %+v", last)
 	}
 }

@@ -10,8 +10,12 @@ import (
 	"strings"
 )
 
-// maxHello is how long a TLS greeting, or the head of a request, may be.
-const maxHello = 64 << 10
+const (
+	// maxHello is how long a TLS greeting, or the head of a request, may be.
+	maxHello = 64 << 10
+	// maxBlank is how much blank space may come before a request.
+	maxBlank = 1 << 10
+)
 
 // A stream is what a command sends to a host, while it is looked at. What was read and not yet
 // sent on stays in buf.
@@ -20,9 +24,9 @@ type stream struct {
 	to   io.Writer
 	name string // the name that was looked up
 	sent *int64
-	// switched waits for the host's first words, and reports whether they say that the
-	// connection is no longer HTTP.
-	switched func() bool
+	// first waits for the host's first n bytes, and returns what there is of them when it has
+	// no more to say.
+	first func(n int) []byte
 
 	buf []byte
 }
@@ -38,6 +42,8 @@ func (s *stream) check() error {
 			return s.checkTLS()
 		case kind == kindHTTP:
 			return s.checkHTTP()
+		case kind == kindBlank:
+			return s.refuse("blank lines without end")
 		case kind == kindOldTLS:
 			return s.refuse("TLS without a name of a host")
 		default:
@@ -90,6 +96,9 @@ func (s *stream) pass(n int64) error {
 	return err
 }
 
+// maxName is how much of a name that was not looked up is told: no name is longer.
+const maxName = 253
+
 // A refusal is why a connection was cut.
 type refusal struct{ words string }
 
@@ -100,6 +109,9 @@ func (s *stream) refuse(what string) error {
 }
 
 func (s *stream) refuseName(where, name string) error {
+	if len(name) > maxName {
+		name = name[:maxName] + "…"
+	}
 	return s.refuse(fmt.Sprintf("a %s for %q", where, name))
 }
 
@@ -111,6 +123,7 @@ const (
 	kindTLS
 	kindOldTLS
 	kindHTTP
+	kindBlank
 )
 
 // methods are the words that begin a request, in any version.
@@ -125,7 +138,10 @@ func sniff(data []byte) (kind, bool) {
 	if data[0] == recordHandshake {
 		return kindTLS, true
 	}
-	if data[0]&0x80 != 0 { // version 2 of SSL: a length, then 1 and a version
+	if data[0] == recordChange || data[0] == recordAlert {
+		return sniffRecord(data)
+	}
+	if data[0]&0x80 != 0 && !isBlank(data[0]) { // version 2 of SSL: a length, then 1 and a version
 		if len(data) < 4 {
 			return kindOther, false
 		}
@@ -134,15 +150,21 @@ func sniff(data []byte) (kind, bool) {
 		}
 		return kindOther, true
 	}
-	line := bytes.TrimLeft(data, "\r\n\t ")
+	line := data
+	for len(line) > 0 && (line[0] == '\n' || isBlank(line[0])) {
+		line = line[1:]
+	}
+	if len(data)-len(line) > maxBlank {
+		return kindBlank, true
+	}
 	word, ended := line, false
 	for i, c := range line {
 		switch {
 		case c == '\n':
 			return sniffLine(line[:i]), true
-		case c < ' ' && c != '\t' && c != '\r', c == 0x7f:
+		case !isBlank(c) && c < ' ', c == 0x7f:
 			return kindOther, true
-		case !ended && (c == ' ' || c == '\t' || c == '\r'):
+		case !ended && isBlank(c):
 			word, ended = line[:i], true
 		case !ended && !isToken(c):
 			return kindOther, true
@@ -154,8 +176,39 @@ func sniff(data []byte) (kind, bool) {
 	return kindOther, false
 }
 
+// sniffRecord tells a record of TLS that is no greeting from something else that begins like it.
+// Some servers pass over a warning that comes before the greeting.
+func sniffRecord(data []byte) (kind, bool) {
+	const sizeAt, bodyAt, oldest = 3, 5, 0x10
+	size := data[0] - recordChange + 1 // 1 of a change, 2 of an alert; each begins with 1, or with 2 if it is an alert
+	for i, c := range data[:min(len(data), bodyAt+1)] {
+		if i == 1 && c >= oldest || i == sizeAt && c != 0 || i == sizeAt+1 && c != size || i == bodyAt && (c == 0 || c > size) {
+			return kindOther, true
+		}
+	}
+	if len(data) > bodyAt {
+		return kindTLS, true
+	}
+	return kindOther, false
+}
+
+// isBlank reports whether some server takes a byte for what divides the words of a first line.
+func isBlank(c byte) bool {
+	switch c {
+	case ' ', '\t', '\r', '\v', '\f', 0x1c, 0x1d, 0x1e, 0x1f, 0x85, 0xa0:
+		return true
+	}
+	return false
+}
+
 func sniffLine(line []byte) kind {
-	word, _, _ := bytes.Cut(bytes.ReplaceAll(line, []byte("\t"), []byte(" ")), []byte(" "))
+	word := line
+	for i, c := range line {
+		if isBlank(c) {
+			word = line[:i]
+			break
+		}
+	}
 	if isMethod(word) || hasVersion(line) {
 		return kindHTTP
 	}
@@ -167,7 +220,7 @@ func hasVersion(line []byte) bool { return bytes.Contains(bytes.ToUpper(line), [
 
 func isMethod(word []byte) bool {
 	for _, m := range methods {
-		if strings.EqualFold(m, string(bytes.TrimSpace(word))) {
+		if foldEqual(m, string(word)) {
 			return true
 		}
 	}
@@ -180,25 +233,42 @@ func isToken(c byte) bool {
 
 // same reports whether what a request or greeting names is the name that was looked up.
 func (s *stream) same(name string) bool {
-	return strings.EqualFold(strings.TrimSuffix(name, "."), s.name)
+	return foldEqual(strings.TrimSuffix(name, "."), s.name)
+}
+
+// foldEqual compares as protocols do: letters beyond ASCII, of which some fold to one of it, are
+// never equal.
+func foldEqual(a, b string) bool {
+	for i := range len(a) {
+		if a[i] >= 0x80 {
+			return false
+		}
+	}
+	return strings.EqualFold(a, b)
 }
 
 // Numbers of TLS.
 const (
 	recordChange    = 20
-	changeSize      = 6 // of such a record
+	recordAlert     = 21
 	recordHandshake = 22
+	recordData      = 23
 	clientHello     = 1
+	serverHello     = 2
 	serverName      = 0
 	hostNameType    = 0
 	maxRecord       = 1<<14 + 256
 	maxGreetings    = 3
 )
 
+// retry is what a host's answer has in the place of its random part if it asks for another
+// greeting (RFC 8446, 4.1.3).
+const retry = "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c"
+
 // checkTLS looks at the greeting, and at the second one that a host may ask for: it could name
 // another host.
 func (s *stream) checkTLS() error {
-	for range maxGreetings {
+	for greeted := range maxGreetings {
 		size, err := s.hello()
 		if err != nil {
 			return err
@@ -206,41 +276,61 @@ func (s *stream) checkTLS() error {
 		if err := s.flush(size); err != nil {
 			return err
 		}
-		if again, err := s.greetsAgain(); !again || err != nil {
+		if err := s.fill(1); err != nil {
+			return err
+		}
+		asked, known := askedAgain(s.first(answerSize))
+		if known && (!asked || greeted > 0) { // a host asks once; all that follows is its own
+			return s.flush(len(s.buf))
+		}
+		if again, err := s.greetsAgain(asked); !again || err != nil {
 			return errors.Join(s.flush(len(s.buf)), err)
 		}
 	}
 	return s.refuse("too many TLS greetings")
 }
 
-// greetsAgain reports whether the next record is another greeting. A mark of no meaning may come
-// before it.
-func (s *stream) greetsAgain() (bool, error) {
-	if err := s.fill(1); err != nil {
-		return false, err
+// answerSize is how much of a host's answer to a greeting is looked at: up to its random part.
+const answerSize = 5 + 4 + 2 + len(retry)
+
+// askedAgain reports whether a host's answer asks for another greeting, if it is an answer.
+func askedAgain(answer []byte) (asked, known bool) {
+	if len(answer) < answerSize || answer[0] != recordHandshake || answer[5] != serverHello {
+		return false, false
 	}
-	if s.buf[0] == recordChange {
-		if err := s.pass(changeSize); err != nil {
+	return string(answer[answerSize-len(retry):]) == retry, true
+}
+
+// greetsAgain reports whether the next message is another greeting. Records that are none may
+// come before it: marks of no meaning, warnings, and data that was sent too early, which the host
+// passes over.
+func (s *stream) greetsAgain(asked bool) (bool, error) {
+	for {
+		if err := s.fill(5); err != nil {
 			return false, err
 		}
-		if err := s.fill(1); err != nil {
+		size := int(s.buf[3])<<8 + int(s.buf[4])
+		switch {
+		case s.buf[0] == recordHandshake && asked:
+			return true, nil
+		case s.buf[0] == recordHandshake:
+			// Other messages may be encrypted by now, and begin like this one by chance; but
+			// not with a length and a version.
+			if err := s.fill(5 + min(size, 6)); err != nil {
+				return false, err
+			}
+			text := s.buf[5 : 5+min(size, 6)]
+			return size < 6 || text[0] == clientHello && text[1] == 0 && text[4] == 3, nil
+		case s.buf[0] < recordChange || s.buf[0] > recordData || size > maxRecord:
+			if asked {
+				return false, s.refuse("something that begins like TLS and is not")
+			}
+			return false, nil
+		}
+		if err := s.pass(int64(5 + size)); err != nil {
 			return false, err
 		}
 	}
-	if s.buf[0] != recordHandshake {
-		return false, nil
-	}
-	if err := s.fill(5); err != nil {
-		return false, err
-	}
-	size := int(s.buf[3])<<8 + int(s.buf[4])
-	if err := s.fill(5 + min(size, 6)); err != nil {
-		return false, err
-	}
-	// Other messages are encrypted by now, and may begin like this one by chance; but not with
-	// a length and a version.
-	text := s.buf[5 : 5+min(size, 6)]
-	return size < 6 || text[0] == clientHello && text[1] == 0 && text[4] == 3, nil
 }
 
 // fill reads until there are so many bytes.
@@ -354,6 +444,9 @@ func helloName(hello []byte) (string, bool) {
 	return name, ok
 }
 
+// statusSwitching is how a host begins to answer that leaves HTTP.
+const statusSwitching = "HTTP/1.1 101"
+
 // checkHTTP looks at each request on the connection.
 func (s *stream) checkHTTP() error {
 	for first := true; ; first = false {
@@ -379,7 +472,7 @@ func (s *stream) checkHTTP() error {
 		}
 		// The host may take up the offer to leave HTTP, or not. It is the answer to the first
 		// request for certain only if there was no other before.
-		if r.websocket && first && s.switched() {
+		if r.websocket && first && string(s.first(len(statusSwitching))) == statusSwitching {
 			return s.flush(len(s.buf))
 		}
 	}
@@ -456,13 +549,13 @@ func (s *stream) request(head []byte) (request, error) {
 	if version != "HTTP/1.1" && version != "HTTP/1.0" {
 		return malformed(fmt.Sprintf("the version %q: only HTTP/1 can be checked without TLS", version))
 	}
-	if strings.EqualFold(method, "CONNECT") {
+	if foldEqual(method, "CONNECT") {
 		return r, s.refuse("a CONNECT request, which would lead on to another host")
 	}
 	hosts := []string{}
 	switch scheme, rest, absolute := strings.Cut(target, "://"); {
 	case strings.HasPrefix(target, "/"), target == "*":
-	case absolute && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")):
+	case absolute && (foldEqual(scheme, "http") || foldEqual(scheme, "https")):
 		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 			rest = rest[:i]
 		}
@@ -490,14 +583,14 @@ func (s *stream) request(head []byte) (request, error) {
 			r.length = int64(n)
 		case "transfer-encoding":
 			codings++
-			r.chunked = strings.EqualFold(value, "chunked")
+			r.chunked = foldEqual(value, "chunked")
 			if !r.chunked || version == "HTTP/1.0" {
 				return malformed(fmt.Sprintf("the transfer coding %q", value))
 			}
 		case "upgrade":
 			// Others pass, too, and what follows is still read as HTTP: an h2c that the host
 			// agreed to goes on with a first line that is refused.
-			r.websocket = strings.EqualFold(value, "websocket")
+			r.websocket = foldEqual(value, "websocket")
 		}
 	}
 	if lengths+codings > 1 {

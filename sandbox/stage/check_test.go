@@ -42,11 +42,11 @@ func inPieces(hello []byte) string {
 	return b.String()
 }
 
-// look checks what is sent for good.example and returns what is passed on.
-func look(from io.Reader, switched bool) (string, error) {
+// look checks what is sent for good.example to a host that says answer, and returns what is passed on.
+func look(from io.Reader, answer string) (string, error) {
 	var to bytes.Buffer
 	var sent int64
-	s := &stream{from: from, to: &to, name: "good.example", sent: &sent, switched: func() bool { return switched }}
+	s := &stream{from: from, to: &to, name: "good.example", sent: &sent, first: func(n int) []byte { return []byte(answer)[:min(n, len(answer))] }}
 	err := s.check()
 	if err == nil {
 		_, err = io.Copy(&to, from)
@@ -62,7 +62,30 @@ func TestCheck(t *testing.T) {
 	const get = "GET / HTTP/1.1\r\nHost: good.example\r\n\r\n"
 	const change = "\x14\x03\x03\x00\x01\x01"
 	hello := string(greeting(t, "good.example"))
-	for _, tt := range []struct{ text, refused string }{
+	const early, warning = "\x17\x03\x03\x00\x03abc", "\x15\x03\x01\x00\x02\x01\x5a"
+	const accepted, again = "\x16\x03\x03\x00\x58\x02\x00\x00\x54\x03\x03" + "0123456789abcdef0123456789abcdef", "\x16\x03\x03\x00\x58\x02\x00\x00\x54\x03\x03" + retry
+	other := string(greeting(t, "other.example"))
+	for _, tt := range []struct{ text, answer, refused string }{
+		{text: hello + change + early + "whatever", answer: accepted},
+		{text: hello + change + early + hello + change + early + "whatever", answer: again},
+		{text: hello + early + change + change + other, answer: again, refused: `"other.example"`},
+		{text: hello + change + change + other, refused: `"other.example"`},
+		{text: hello + warning + other, refused: `"other.example"`},
+		{text: hello + early + other, refused: `"other.example"`},
+		{text: hello + change + "whatever", answer: again, refused: "not"},
+		{text: hello + "\x16\x03\x03\x00\x07\x10\x00\x00\x03abc" + change, answer: again, refused: "not"},
+		{text: warning + other, refused: "not"},
+		{text: "\x15\x00\x01\x00\x02\x01\x5a" + other, refused: "not"},
+		{text: change + other, refused: "not"},
+		{text: "\x15\x01\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\xdd\x07\x00\x00"}, // MongoDB
+		{text: "\x14\x03\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\xdd\x07\x00\x00"},
+		{text: "GET\f/ HTTP/1.1\r\nHost: other.example\r\n\r\n", refused: "control"},
+		{text: "\xa0GET / HTTP/1.1\r\nHost: other.example\r\n\r\n", refused: "first line"},
+		{text: "MERGE\x85/ HTTP/1.1\r\nHost: other.example\r\n\r\n", refused: "first line"},
+		{text: "GET / HTTP/1.1\r\nHost: good.example\r\nTransfer-Encoding: chun\u212aed\r\n\r\n0\r\n\r\n", refused: "transfer coding"},
+		{text: "GET / HTTP/1.1\r\nHost: " + strings.Repeat("x", maxHello/2) + "\r\n\r\n", refused: "xx…\""},
+		{text: strings.Repeat("\n", 2*maxBlank), refused: "blank"},
+		{text: strings.Repeat(" ", 2*maxBlank), refused: "blank"},
 		{text: get},
 		{text: get + get},
 		{text: "GET / HTTP/1.0\nhost:GOOD.example:8080\n\n"},
@@ -105,11 +128,13 @@ func TestCheck(t *testing.T) {
 		{text: "GET / HTTP/1.1\r\nHost: goo", refused: "ends in its head"},
 	} {
 		for _, from := range []io.Reader{strings.NewReader(tt.text), iotest.OneByteReader(strings.NewReader(tt.text))} {
-			got, err := look(from, false)
+			got, err := look(from, tt.answer)
 			var r *refusal
 			switch refused := errors.As(err, &r); {
 			case refused != (tt.refused != ""):
 				t.Errorf("%.60q: %v", tt.text, err)
+			case refused && len(r.words) > 2*maxName:
+				t.Errorf("%.60q: refused in %d bytes", tt.text, len(r.words))
 			case refused && (!strings.Contains(r.words, tt.refused) || !strings.Contains(r.words, "good.example")):
 				t.Errorf("%.60q: refused for %q", tt.text, r.words)
 			case !refused && got != tt.text && tt.text != hello[:30]:
@@ -131,7 +156,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add(greeting(f, "good.example"))
 	f.Add(greeting(f, "evil.example"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, _ := look(bytes.NewReader(data), false)
+		got, _ := look(bytes.NewReader(data), "")
 		if !strings.HasPrefix(string(data), got) {
 			t.Fatalf("%q is passed on as %q", data, got)
 		}

@@ -53,6 +53,7 @@ type ground struct {
 	slots     chan struct{}  // one for each connection
 
 	members []*member // guarded by the stage's mu
+	left    time.Time // when one of them left, while others stayed; guarded like them
 }
 
 type listener struct {
@@ -280,7 +281,7 @@ func (g *ground) host(l *listener, c *net.TCPConn) (Host, error) {
 	if l.kind != handLocal && (to.Addr().IsLoopback() || to.Port() == 0) {
 		return Host{}, errUnknown
 	}
-	h := Host{Addr: to.Addr(), Port: to.Port()}
+	h := Host{Addr: to.Addr(), Port: to.Port(), Number: g.stage.numbers.Add(1)}
 	if l.kind == handLocal {
 		to = c.LocalAddr().(*net.TCPAddr).AddrPort() // it may have been ::1
 	}
@@ -356,7 +357,7 @@ func (g *ground) carry(c *net.TCPConn, out net.Conn, h Host, first []byte, taken
 			_ = c.CloseWrite() // it may have gone
 		}
 	}()
-	s := &stream{from: c, to: out, name: h.Name, sent: &sent, switched: words.switched, buf: first}
+	s := &stream{from: c, to: out, name: h.Name, sent: &sent, first: words.first, buf: first}
 	if h.Name != "" {
 		err = s.check()
 	} else if len(first) > 0 {
@@ -476,24 +477,29 @@ func hasUnread(raw syscall.RawConn) bool {
 // pauseHalfOpen is how often a connection is looked at whose client has no more to say.
 const pauseHalfOpen = 200 * time.Millisecond
 
-// firstWords are the first words of a host, which say whether it leaves HTTP.
+// firstWords are the first words of a host, which say whether it leaves HTTP, or asks for another
+// greeting of TLS.
 type firstWords struct {
-	known chan struct{}
-	said  []byte
+	mu   sync.Mutex
+	more *sync.Cond
+	said []byte
+	over bool // no more are kept
 }
 
-func newFirstWords() *firstWords { return &firstWords{known: make(chan struct{})} }
-
-const statusSwitching = "HTTP/1.1 101"
+func newFirstWords() *firstWords {
+	w := &firstWords{}
+	w.more = sync.NewCond(&w.mu)
+	return w
+}
 
 // copy carries the first words on.
 func (w *firstWords) copy(to io.Writer, from io.Reader) (n int64, err error) {
-	defer close(w.known)
+	defer w.keep(nil, true)
 	buf := make([]byte, 32<<10)
-	for len(w.said) < len(statusSwitching) {
+	for n < int64(answerSize) {
 		read, err := from.Read(buf)
 		if read > 0 {
-			w.said = append(w.said, buf[:min(read, len(statusSwitching))]...)
+			w.keep(buf[:min(read, answerSize)], false)
 			written, werr := to.Write(buf[:read])
 			n += int64(written)
 			if werr != nil {
@@ -510,8 +516,19 @@ func (w *firstWords) copy(to io.Writer, from io.Reader) (n int64, err error) {
 	return n, nil
 }
 
-// switched waits for the first words and reports whether they leave HTTP.
-func (w *firstWords) switched() bool {
-	<-w.known
-	return slices.Equal(w.said[:min(len(w.said), len(statusSwitching))], []byte(statusSwitching))
+func (w *firstWords) keep(words []byte, over bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.said, w.over = append(w.said, words...), over
+	w.more.Broadcast()
+}
+
+// first waits for the first n bytes, and returns what there is of them at the end.
+func (w *firstWords) first(n int) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.said) < n && !w.over {
+		w.more.Wait()
+	}
+	return slices.Clone(w.said[:min(n, len(w.said))])
 }

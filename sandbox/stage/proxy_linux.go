@@ -28,13 +28,20 @@ func Proxy(ctx context.Context, l net.Listener, o Options) error {
 	g := &ground{stage: &Stage{options: o}, slots: make(chan struct{}, maxConnections), listeners: []*listener{{TCPListener: tcp}}}
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, g.close)
+	g.accepting.Add(1)
 	g.accept(g.listeners[0], func(_ *listener, c *net.TCPConn, taken func()) {
 		p := proxied{c, g, taken}
 		_ = c.SetDeadline(time.Now().Add(introduction)) // it may be over
 		if p.serve() != nil {
 			reset(c)
+			return
 		}
+		// Who was refused may still be sending, and would lose the answer if it were closed now.
+		_ = c.SetDeadline(time.Now().Add(patienceForSent)) // it may be over
+		_, _ = io.Copy(io.Discard, c)
+		c.Close()
 	})
+	g.accepting.Done()
 	stop()
 	g.close()
 	return nil
@@ -125,6 +132,7 @@ func readProxied(head string) (h Host, forward string, err error) {
 // carry opens a connection, says so, and carries it. First is what the host is told first.
 func (p proxied) carry(h Host, first []byte, refuse func(error) error, opened func() error) error {
 	began := time.Now()
+	h.Number = p.ground.stage.numbers.Add(1)
 	out, err := p.ground.dial(p.TCPConn, h)
 	if err != nil {
 		p.ended(Connection{Host: h, Began: began, Err: err})
@@ -133,6 +141,7 @@ func (p proxied) carry(h Host, first []byte, refuse func(error) error, opened fu
 	_ = p.SetDeadline(time.Time{}) // it may be over
 	if err := opened(); err != nil {
 		out.Close()
+		p.ended(Connection{Host: h, Began: began, Err: err})
 		return err
 	}
 	sent, received, err := p.ground.carry(p.TCPConn, out, h, first, p.taken)

@@ -23,6 +23,8 @@ type Host struct {
 	// Addr is the address that the command used, if it looked up no name.
 	Addr netip.Addr
 	Port uint16
+	// Number tells the connections of a stage from each other.
+	Number int64
 	// Program is the name of the program that connects, if it can be found out.
 	Program string
 	// Command is what [WithCommand] said about the command that connects. It is nil if that

@@ -8,7 +8,9 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +22,7 @@ import (
 type Stage struct {
 	options Options
 	nsenter string // empty if there is none
+	numbers atomic.Int64
 
 	making sync.Mutex // held while a network is being made
 
@@ -192,6 +195,7 @@ func (s *Stage) leave(g *ground, m *member, atOnce bool) {
 	s.mu.Lock()
 	g.members = slices.DeleteFunc(g.members, func(o *member) bool { return o == m })
 	last := len(g.members) == 0
+	g.left = time.Now()
 	if last && s.ground == g {
 		s.ground = nil
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
+	"unicode"
 
 	"golang.org/x/sys/unix"
 
@@ -45,24 +47,29 @@ func (m *member) close() {
 	m.proc = nil
 }
 
-// who returns the command and the program that connect, as far as they can be found.
+// orphaned is how long a connection may stay unseen after the command that made it has ended.
+const orphaned = 10 * time.Second
+
+// who returns the command and the program that connect, as far as they can be found. One that no
+// process has any more may be of a command that has just ended, and is not given to the only one
+// that is left.
 func (g *ground) who(from, to netip.AddrPort) (command any, program string) {
 	g.stage.mu.Lock()
-	members := append([]*member{}, g.members...)
+	members, left := append([]*member{}, g.members...), g.left
 	g.stage.mu.Unlock()
-	if len(members) == 1 {
+	var s socket
+	if g.diag != nil {
+		s, _ = g.diag.find(from, to) // without an answer nobody has it
+	}
+	if len(members) == 1 && (s.inode != 0 || time.Since(left) > orphaned) {
 		command = members[0].command
 	}
-	if g.diag == nil {
+	if s.inode == 0 {
 		return command, ""
 	}
-	s, err := g.diag.find(from, to)
-	if err != nil || s.inode == 0 {
-		return command, ""
-	}
-	left := maxFiles
+	files := maxFiles
 	for _, m := range members {
-		if name, ok := m.has(s.inode, &left); ok {
+		if name, ok := m.has(s.inode, &files); ok {
 			return m.command, name
 		}
 	}
@@ -106,8 +113,19 @@ func (m *member) look() bool {
 	if err != nil {
 		return false
 	}
-	m.proc, err = os.Open(fmt.Sprintf("/proc/%d/root/proc", child))
-	return err == nil
+	proc, err := os.Open(fmt.Sprintf("/proc/%d/root/proc", child))
+	if err != nil {
+		return false
+	}
+	// Until bubblewrap's child has its own root it sees the machine's, and with it the processes
+	// of every command.
+	var own, its unix.Stat_t
+	if unix.Stat("/proc", &own) != nil || unix.Fstat(int(proc.Fd()), &its) != nil || own.Dev == its.Dev {
+		proc.Close()
+		return false
+	}
+	m.proc = proc
+	return true
 }
 
 func (m *member) holds(pid, want string, left *int) bool {
@@ -128,7 +146,8 @@ func (m *member) holds(pid, want string, left *int) bool {
 	return false
 }
 
-// name returns what a process inside calls itself.
+// name returns what a process inside calls itself, without what a terminal could take for more
+// than a name.
 func (m *member) name(pid string) string {
 	fd, err := unix.Openat(int(m.proc.Fd()), pid+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -141,7 +160,12 @@ func (m *member) name(pid string) string {
 		return ""
 	}
 	s, _ := host.ParseStat(text[:n])
-	return s.Name
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return '?'
+		}
+		return c
+	}, strings.ToValidUTF8(s.Name, "?"))
 }
 
 // A diag asks the kernel about sockets of a network namespace: it is one of that namespace.

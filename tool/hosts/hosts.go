@@ -38,6 +38,8 @@ type Connection struct {
 	Port string
 	// Program is the name of the program that connects, if it is known.
 	Program string
+	// Number tells it from others to the same host and port; 0 if nothing does.
+	Number int64
 }
 
 // String is the host and port as rules write them.
@@ -58,6 +60,8 @@ type Policy struct {
 	Staged bool
 	// Own are addresses of this machine, which are refused like those of its loopback.
 	Own []netip.Addr
+	// Public knows the domains that no answer is offered for; nil offers none for any.
+	Public Public
 	// Source is the config line, for the person who asks why.
 	Source string
 	// Lines are the lines of the entries, by "allow ENTRY" and "deny ENTRY"; Source is that
@@ -125,7 +129,7 @@ func (p Policy) act(host, port string, tls, now bool) approval.Act {
 		act.Verdict, act.Why = approval.Block, "the name of the host, or its port, is not one that a rule can name"
 	}
 	if act.Known {
-		act.Domain = Domain(act.Target.URL.Host)
+		act.Domain = p.Public.Domain(act.Target.URL.Host)
 	} else if act.Verdict == approval.Ask && len(p.Deny) > 0 && !p.Staged {
 		act.PersonOnly, act.Why = true, act.Why+"; it may be one that "+p.line("deny", p.Deny[0])+" denies"
 	}
@@ -295,6 +299,14 @@ func Address(host string) (addr netip.Addr, ok bool) {
 		return netip.Addr{}, false
 	}
 	return ParseIPv4(host)
+}
+
+// Entry is how an address is listed; a name is as it is.
+func Entry(host string) string {
+	if addr, ok := Address(host); ok {
+		return addr.String()
+	}
+	return host
 }
 
 // line is the line of config behind an entry.

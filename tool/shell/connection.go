@@ -87,7 +87,7 @@ func (j *judging) ownWords(p *analysis.Part, cause int) int {
 		return 0
 	}
 	before := len(j.acts[cause-1].Target.Words) - len(command.Words)
-	return before + command.Reading.OwnWords(command.Words, p.Word)
+	return before + command.Reading.OwnWords(command.Words, p.Word, p.Host != "" && !p.Settled)
 }
 
 // ownRule is the shortest allow that answers a connection with its command; empty if none can be

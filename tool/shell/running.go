@@ -79,7 +79,7 @@ func (r *running) connect(ctx context.Context, c hosts.Connection, pause func() 
 		return errors.New(why)
 	}
 	return tool.ConnectWithin(ctx, tool.Connecting{
-		Connection: c, Policy: r.cfg.Network, For: firstLine(r.cmd.Text), Same: r.cmd.Dir + " " + r.cmd.Text,
+		Connection: c, Policy: r.cfg.Network, For: r.cmd.Text, Same: r.cmd.Dir + " " + r.cmd.Text,
 		Facts: r.facts, Pause: pause, Hold: r.opts.hold,
 	})
 }

@@ -178,6 +178,7 @@ func (b *Base) holdServers(ctx context.Context, of []config.Connector, gate appr
 		err = fmt.Errorf("a connector is to be sandboxed: %w", err)
 	}
 	if err != nil || held.Stage == nil {
+		held.reach.Network = held.reach.Network.Unwatched()
 		return held, err
 	}
 	held.reach.Network, held.policy = held.reach.Network.Staged(), b.StagedHosts()
@@ -189,7 +190,7 @@ func (b *Base) holdServers(ctx context.Context, of []config.Connector, gate appr
 // StagedHosts is what commands on a stage may reach.
 func (b *Base) StagedHosts() hosts.Policy {
 	p := b.Shell.Network
-	p.Staged, p.Own = true, network.Own()
+	p.Staged, p.Own, p.Public = true, network.Own(), network.Public
 	return p
 }
 

@@ -160,11 +160,14 @@ type Reading struct {
 }
 
 // OwnWords is how many leading words of an invocation an allow has to spell to answer the
-// connections that it makes by itself too: the program and its subcommand. A program that has
-// none is spelled as far as the word that names the host, by its index, as in curl URL, or else
-// to its first operand. Where no prefix says enough it is more words than there are.
-func (r Reading) OwnWords(words []Word, host int) int {
+// connections that it makes by itself too: the program and its subcommand. Host is the index of
+// the word that names the host, as in curl URL, or 0. If it spells the host, all is spelled as far
+// as that word; so it is for a program without subcommands, or else to its first operand. Where
+// no prefix says enough it is more words than there are.
+func (r Reading) OwnWords(words []Word, host int, spells bool) int {
 	switch {
+	case host > 0 && spells:
+		return max(host+1, r.Prefix)
 	case r.Prefix >= 2:
 		return r.Prefix
 	case host > 0:

@@ -109,6 +109,8 @@ func (g *gate) serve(ctx context.Context, judge Judge) {
 }
 
 func (g *gate) answer(ctx context.Context, judge Judge) {
+	var proxied sync.WaitGroup
+	defer proxied.Wait() // its last connections are recorded before the command counts as ended
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // nobody waits for these answers any more
 	if g.proxy != nil {
@@ -116,7 +118,7 @@ func (g *gate) answer(ctx context.Context, judge Judge) {
 		if err != nil {
 			return // the shell has ended, and said why
 		}
-		go g.proxy(ctx, l)
+		proxied.Go(func() { g.proxy(ctx, l) })
 		context.AfterFunc(ctx, func() { l.Close() })
 	}
 	room := make(chan struct{}, maxActs)
