@@ -72,7 +72,7 @@ func RefusedConnections(ctx context.Context) []string {
 func (r *running) connections() *Connections {
 	r.connect.Do(func() {
 		r.conns = r.gate.Connections(r.call)
-		r.conns.wait = r.wait
+		r.conns.wait, r.conns.outside = r.wait, false
 		r.conns.shown, r.conns.shownBy = r.exec.Answered()
 		r.conns.number = func() int64 { return r.parts.Add(1) }
 	})
@@ -96,6 +96,8 @@ type Connections struct {
 	asking  int                           // those of them that are not answered
 	permits map[permitKey]approval.Permit // by which connections were answered that have not ended
 	refused []string                      // lines for the result
+	times   map[string]int                // how often a connection to a host and port was refused
+	outside bool                          // no call's end ends what an answer once is for
 }
 
 // A permitKey is a connection: a later one to the same host may be answered otherwise.
@@ -121,7 +123,7 @@ func (g *Gate) Connections(call approval.Call) *Connections {
 		call.ID = "connections-" + g.newID()
 	}
 	return &Connections{
-		gate: g, call: call, wait: approval.NewWait(), open: map[string]*connectQuestion{}, permits: map[permitKey]approval.Permit{},
+		gate: g, call: call, wait: approval.NewWait(), outside: true, times: map[string]int{}, open: map[string]*connectQuestion{}, permits: map[permitKey]approval.Permit{},
 		number: func() int64 { mu.Lock(); defer mu.Unlock(); n++; return n },
 	}
 }
@@ -221,6 +223,20 @@ type connectQuestion struct {
 	waiting int           // connections that wait for it
 	permit  approval.Permit
 	err     error
+	at      time.Time // when it was answered
+}
+
+// onceOutside is how long an answer once holds where no call ends it.
+const onceOutside = time.Minute
+
+// holds reports whether the question is open, or its answer is for this connection too.
+func (k *Connections) holds(q *connectQuestion) bool {
+	select {
+	case <-q.done:
+		return !k.outside || time.Since(q.at) < onceOutside
+	default:
+		return true
+	}
 }
 
 // ask asks, or joins those who wait for the answer about the same host and port.
@@ -228,6 +244,9 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call approval.Call)
 	key := c.String()
 	k.mu.Lock()
 	q := k.open[key]
+	if q != nil && !k.holds(q) {
+		q = nil
+	}
 	if q == nil && k.asking == maxAsking {
 		k.mu.Unlock()
 		return approval.Permit{State: approval.Blocked}, fmt.Errorf("%w: %d questions about other hosts wait for an answer already", approval.ErrDenied, maxAsking)
@@ -292,7 +311,7 @@ func (k *Connections) question(ctx context.Context, c Connecting, call approval.
 		delete(k.open, c.String())
 		return
 	}
-	q.permit = o.Permit()
+	q.permit, q.at = o.Permit(), time.Now()
 	if !begun {
 		if q.err = part.Begin(); q.err != nil {
 			q.permit.State = approval.Denied
@@ -325,6 +344,28 @@ func (k *Connections) Refused() []string {
 	return slices.Clone(k.refused)
 }
 
+// maxTimes is for how many hosts it is counted how often they were refused. Others count as one.
+const maxTimes = 1000
+
+// again counts a refused connection, and reports whether it is recorded: a command that tries
+// without end would fill the log. The first five are, the tenth, the hundredth and so on, which then
+// say how many they stand for.
+func (k *Connections) again(to string, err error) (error, bool) {
+	if _, counted := k.times[to]; !counted && len(k.times) >= maxTimes {
+		to = ""
+	}
+	k.times[to]++
+	n := k.times[to]
+	if n <= 5 {
+		return err, true
+	}
+	round := n
+	for round%10 == 0 {
+		round /= 10
+	}
+	return fmt.Errorf("%w (refused %d times)", err, n), round == 1
+}
+
 // Ended records a connection that has ended, or was refused.
 func (k *Connections) Ended(ctx context.Context, c hosts.Connection, sent, received int64, took time.Duration, err error) error {
 	k.mu.Lock()
@@ -334,10 +375,15 @@ func (k *Connections) Ended(ctx context.Context, c hosts.Connection, sent, recei
 	if !decided {
 		permit = approval.Permit{State: approval.Blocked}
 	}
+	told := true
 	if err != nil && sent == 0 && received == 0 {
 		k.refuse(c, err)
+		err, told = k.again(c.String(), err)
 	}
 	k.mu.Unlock()
+	if !told {
+		return nil
+	}
 	return k.gate.RecordConnection(ctx, k.call, approval.EndedConnection{
 		Host: c.Host, Port: c.Port, Program: c.Program, Sent: sent, Received: received, Duration: took, By: permit, Err: err,
 	})

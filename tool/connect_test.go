@@ -449,3 +449,47 @@ func BenchmarkConnect(b *testing.B) {
 		}
 	}
 }
+
+// Where no call ends it, an answer once holds for a minute. A host that is refused again and again
+// is recorded with a count.
+func TestConnectionsOutside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked int
+		var events []approval.Event
+		g, err := tool.Guard(approval.Config{
+			Approver: approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
+				asked++
+				return r.Approve(""), nil
+			}),
+			Recorder: recorderFunc(func(e approval.Event) { events = append(events, e) }),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		k := g.Connections(approval.Call{Connector: "files"})
+		for _, after := range []time.Duration{0, 30 * time.Second, 31 * time.Second} {
+			time.Sleep(after)
+			if err := k.Connect(t.Context(), to("other.example", "443")); err != nil {
+				t.Error(err)
+			}
+		}
+		if asked != 2 {
+			t.Errorf("asked %d times", asked)
+		}
+		events = nil
+		for range 1000 {
+			if err := k.Ended(t.Context(), to("denied.example", "443").Connection, 0, 0, 0, errors.New("denied")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(events) != 8 || !strings.Contains(events[7].Error, "(refused 1000 times)") {
+			t.Errorf("%d events", len(events))
+		}
+	})
+}
+
+type recorderFunc func(approval.Event)
+
+// Record implements [approval.Recorder].
+func (f recorderFunc) Record(_ context.Context, e approval.Event) error { f(e); return nil }
