@@ -113,8 +113,8 @@ func Connects(rule approval.Rule) string {
 	}
 	reading := programs.Interpret(path.Base(all[0].Text), all[1:])
 	for _, e := range reading.Effects {
-		if e.Kind == programs.Connect && !e.ByFlag && (exact || reading.OwnWords(all, e.Arg+1) <= len(all)) {
-			return "it includes the connections of " + strings.Join(words, " ") + ", to any host that is not denied; where the sandbox judges connections by name, each host keeps its own answer"
+		if e.Kind == programs.Connect && !e.ByFlag && (exact || reading.OwnWords(all, e.Arg+1, false) <= len(all)) {
+			return "it includes the connections of " + strings.Join(words, " ") + ", to hosts that its settings name or that it finds by itself, unless they are denied; where the sandbox judges connections by name, each host keeps its own answer"
 		}
 	}
 	return ""
