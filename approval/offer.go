@@ -99,7 +99,7 @@ func (a *Act) reachOr(reach Reach) Reach {
 func connectsToo(command *Act, reach Reach, to *Act) string {
 	words := joinWords(command.prefixWords(reach))
 	if to.Target.Unknown {
-		return "This includes the connections of " + words + ", to whatever hosts it finds."
+		return "This includes the connections of " + words + " to any host."
 	}
 	return "This includes the connections of " + words + ", now to " + to.Target.String() + "."
 }
