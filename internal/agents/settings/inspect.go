@@ -200,7 +200,7 @@ func (in *inspection) gemini() {
 		if l.path == in.hook {
 			in.whole(l)
 		}
-		in.geminiSwitches(l, names, f.path == system)
+		in.geminiSwitches(l, names, f.path == system && in.Rooted(system)) // it skips one that others can change
 	}
 	if in.hook != in.UserPath(in.Surroundings) {
 		in.geminiTrust()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ type machine struct {
 	files map[string]string
 	env   map[string]string
 	links map[string]string
+	loose map[string]bool // files that others than root can change
 }
 
 func (m machine) around() Surroundings {
@@ -53,6 +55,7 @@ func (m machine) around() Surroundings {
 			}
 			return path
 		},
+		Rooted: func(path string) bool { return !m.loose[path] },
 	}
 }
 
@@ -95,7 +98,7 @@ func installed(t *testing.T, name string) (machine, Target, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := machine{files: map[string]string{"/src/app/.git/HEAD": "ref: refs/heads/main\n"}, env: map[string]string{}, links: map[string]string{}}
+	m := machine{files: map[string]string{"/src/app/.git/HEAD": "ref: refs/heads/main\n"}, env: map[string]string{}, links: map[string]string{}, loose: map[string]bool{}}
 	path := target.UserPath(m.around())
 	m.files[path] = string(p.After)
 	if name == "codex" {
@@ -201,6 +204,11 @@ func TestWhatTheAgentWouldNotCall(t *testing.T) {
 			file(repoGem, `{"hooksConfig": {"disabled": ["assent"]}}`)(m)
 			file("/etc/gemini-cli/settings.json", `{"hooksConfig": {"enabled": true}}`)(m)
 		}, repoGem + ":1: hooksConfig.disabled", true},
+		{"gemini", "enabled of the repository, and an administrator's file that anybody may have written", func(m machine) {
+			file(repoGem, `{"hooksConfig": {"enabled": false}}`)(m)
+			file("/etc/gemini-cli/settings.json", `{"hooksConfig": {"enabled": true}}`)(m)
+			m.loose["/etc/gemini-cli/settings.json"] = true
+		}, repoGem + ":1: hooksConfig.enabled", true},
 		{"gemini", "system", file("/etc/gemini-cli/settings.json", `{"hooksConfig": {"enabled": false}}`), "/etc/gemini-cli/settings.json:1", false},
 		{"gemini", "system defaults", file("/etc/gemini-cli/system-defaults.json", `{"hooksConfig": {"enabled": false}}`), "system-defaults.json:1", false},
 		{"gemini", "system, elsewhere", func(m machine) {
@@ -320,5 +328,23 @@ func TestIfDead(t *testing.T) {
 		if got := target.IfDead([]byte(text)); !strings.Contains(got, "runs the call") {
 			t.Errorf("%s without its option: %s", agent, got)
 		}
+	}
+}
+
+// TestOnlyRootsFilesAreRooted has a file of this test's own, in a folder that all may write to.
+func TestOnlyRootsFilesAreRooted(t *testing.T) {
+	around, err := Here(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if around.Rooted(path) || around.Rooted(path+"-missing") || !around.Rooted("/") {
+		t.Error("who can change a file is not what it seems")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 )
 
 // Surroundings are where an agent is started: what its settings depend on. All that is read
@@ -25,6 +26,8 @@ type Surroundings struct {
 	Exists func(path string) bool
 	// Real is a path without links, or the path itself if there is nothing there.
 	Real func(path string) string
+	// Rooted reports whether only root can change a file, or a folder above it.
+	Rooted func(path string) bool
 }
 
 // Here are the surroundings of an agent that is started in a folder by the user of this process.
@@ -53,7 +56,27 @@ func Here(folder string) (Surroundings, error) {
 			}
 			return path
 		},
+		Rooted: rooted,
 	}, nil
+}
+
+func rooted(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	for at := real; ; at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if err != nil || info.Mode().Perm()&0o022 != 0 {
+			return false
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != 0 {
+			return false
+		}
+		if at == filepath.Dir(at) {
+			return true
+		}
+	}
 }
 
 // value is what a variable says, "" if it is not set.
