@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -102,8 +103,11 @@ func (in *inspection) claudeFile(scope Scope, path string) {
 	in.strict(l, discards, aByteOrderMark)
 	in.whole(l)
 	for _, m := range l.top.members {
-		if wrong := claudeKey(m.key, l.decoded(&m.value)); wrong != "" {
-			in.at(l, m.start, false, m.key+" "+wrong, "correct it, then see that claude starts without the words 'did not load'")
+		switch wrong, unsure := claudeKey(m.key, l.decoded(&m.value)); {
+		case unsure:
+			in.at(l, m.start, false, m.key+" has rules that assent does not check; if it breaks one, "+discards, "take it out, or see that claude starts without the words 'did not load'")
+		case wrong != "":
+			in.at(l, m.start, false, m.key+" must be "+wrong+": "+discards, "correct it")
 		}
 	}
 }
@@ -142,16 +146,16 @@ var (
 		claudeMdExcludes enabledMcpjsonServers disabledMcpjsonServers`)
 	// claudeUnsure have rules of their own that are not written down here.
 	claudeUnsure = strings.Fields(`fileSuggestion skillListingBudgetFraction workflowSizeGuideline defaultShell parentSettingsBehavior managedSourcesBehavior
-		feedbackSurveyRate spinnerVerbs tui totalTokensReminder daemonColdStart defaultView breakReminder quietHours worktree sandbox remote voice remoteTools
+		feedbackSurveyRate spinnerVerbs tui totalTokensReminder daemonColdStart defaultView breakReminder quietHours worktree remote voice remoteTools
 		modelOverrides skillOverrides pluginConfigs forceLoginOrgUUID feedbackDrafts disableAutoMode disableDeepLinkRegistration strictKnownMarketplaces
 		blockedMarketplaces allowedChannelPlugins sshConfigs teammateMode remoteControl`)
 	claudePermissionModes = []any{"default", "manual", "plan", "acceptEdits", "bypassPermissions", "auto", "dontAsk"}
 )
 
-// claudeKey says what is wrong with the value of a setting; "" if nothing is.
-func claudeKey(key string, value any) string {
+// claudeKey says what the value of a setting must be and is not, or that it has rules that are
+// not known here.
+func claudeKey(key string, value any) (want string, unsure bool) {
 	fields, object := value.(map[string]any)
-	want := ""
 	switch {
 	case slices.Contains(claudeBools, key):
 		want = unless(isBool(value), "true or false")
@@ -180,13 +184,35 @@ func claudeKey(key string, value any) string {
 		want = claudePermissions(fields, object)
 	case key == "hooks":
 		want = claudeHooks(fields, object)
+	case key == "sandbox":
+		return claudeSandbox(fields, object)
 	case slices.Contains(claudeUnsure, key):
-		return "has rules that assent does not know; if they are broken, " + discards
+		return "", true
 	}
-	if want == "" {
-		return ""
+	return want, false
+}
+
+// The fields of the setting sandbox that are checked; the last two hold lists and switches too.
+var (
+	claudeSandboxBools = strings.Fields("enabled failIfUnavailable autoAllowBashIfSandboxed allowUnsandboxedCommands allowAllUnixSockets allowLocalBinding")
+	claudeSandboxLists = strings.Fields("excludedCommands allowedDomains deniedDomains allowUnixSockets allowWrite denyWrite denyRead allowRead")
+	claudeSandboxParts = strings.Fields("network filesystem")
+)
+
+func claudeSandbox(fields map[string]any, object bool) (want string, unsure bool) {
+	if !object || !fieldsAre(fields, claudeSandboxBools, isBool) || !fieldsAre(fields, claudeSandboxLists, isTexts) {
+		return "an object of switches and lists of strings", false
 	}
-	return "must be " + want + ": " + discards
+	for name, v := range fields {
+		switch part, ok := v.(map[string]any); {
+		case slices.Contains(claudeSandboxParts, name):
+			w, u := claudeSandbox(part, ok)
+			want, unsure = cmp.Or(want, w), unsure || u
+		case !slices.Contains(claudeSandboxBools, name) && !slices.Contains(claudeSandboxLists, name):
+			unsure = true
+		}
+	}
+	return want, unsure
 }
 
 // claudePermissions and claudeHooks say what is expected where it is not there.

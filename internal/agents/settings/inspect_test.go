@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -86,6 +88,7 @@ func installed(t *testing.T, name string) (machine, Target, string) {
   "statusLine": {"type": "command", "command": "line", "padding": 0},
   "permissions": {"allow": ["Bash(ls:*)"], "defaultMode": "plan", "additionalDirectories": ["../x"]},
   "hooks": {"Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]},
+  "sandbox": {"enabled": true, "filesystem": {"denyRead": ["/x"]}},
   "theme": 3,
   "unknown": {"kept": [1, 2]}
 }
@@ -148,7 +151,9 @@ func TestWhatTheAgentWouldNotCall(t *testing.T) {
 		{"claude-code", "invalid plugin", swap(user, `["x"]`, `"x"`), "enabledPlugins must be", false},
 		{"claude-code", "invalid variables", swap(user, `{"A": "b"}`, `[]`), "env must be", false},
 		{"claude-code", "invalid hook of another", swap(user, `"type": "prompt"`, `"type": "nope"`), "hooks must be", false},
-		{"claude-code", "rules that are not known here", first(user, `"sandbox": {"enabled": true},`), "sandbox has rules that assent does not know", false},
+		{"claude-code", "invalid sandbox", swap(user, `"denyRead": ["/x"]`, `"denyRead": "/x"`), "sandbox must be", false},
+		{"claude-code", "rules of the sandbox that are not checked", swap(user, `"denyRead"`, `"proxy"`), "sandbox has rules that assent does not check", false},
+		{"claude-code", "rules that are not checked", first(user, `"worktree": {},`), user + ":1: worktree has rules that assent does not check", false},
 		{"claude-code", "truncated", swap(user, "\n}\n", "\n"), user + ": it is not JSON", false},
 		{"claude-code", "disableAllHooks of the user", first(user, `"disableAllHooks": true,`), user + ":1: disableAllHooks is true", false},
 		{"claude-code", "disableAllHooks of the repository", file(repo, "{\n\"disableAllHooks\": true}"), repo + ":2: disableAllHooks is true", true},
@@ -347,4 +352,30 @@ func TestOnlyRootsFilesAreRooted(t *testing.T) {
 	if around.Rooted(path) || around.Rooted(path+"-missing") || !around.Rooted("/") {
 		t.Error("who can change a file is not what it seems")
 	}
+}
+
+// FuzzInspect has whatever text as the file with the hook: nothing that is not JSON is taken
+// for settings that an agent reads, except a byte order mark by Claude Code and comments by
+// Gemini CLI.
+func FuzzInspect(f *testing.F) {
+	for _, text := range files {
+		f.Add([]byte(text))
+		if p, err := Add([]byte(text), nil, claudeEntries(program)); err == nil {
+			f.Add(p.After)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, name := range []string{"claude-code", "codex", "gemini", "cursor"} {
+			m, target, path := installed(t, name)
+			m.files[path] = string(text)
+			found := target.Inspect(m.around(), path)
+			_ = target.IfDead(text)
+			if name == "claude-code" {
+				text = bytes.TrimPrefix(text, []byte(byteOrderMark))
+			}
+			if name != "gemini" && !json.Valid(text) && len(found) == 0 {
+				t.Errorf("%s takes %q", name, text)
+			}
+		}
+	})
 }
