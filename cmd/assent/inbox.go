@@ -54,6 +54,7 @@ func (f *inboxFlags) run(c *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	warnApprovals(c, s)
+	warnRepository(c)
 	in, err := inbox.Open(c.Context(), s, inbox.Options{Owner: store.ThisProcess()})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,16 +89,16 @@ func (f *installFlags) each(c *cobra.Command, args []string, do func(*cobra.Comm
 	if runner.Inside() && !f.dryRun {
 		return fmt.Errorf("'%s' was started by a tool call: what an agent is asked is for a person to say; run it in your own terminal", c.CommandPath())
 	}
-	below, err := f.below()
+	around, err := f.surroundings()
 	if err != nil {
 		return err
 	}
-	found, err := agentsFor(args, below)
+	found, err := f.agentsFor(args, around)
 	if err != nil {
 		return asUsage(c, err)
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("no agent was found in %s; name one of %v", below, agentNames())
+		return fmt.Errorf("no agent was found in %s; name one of %v", f.below(around), agentNames())
 	}
 	state, err := stateFolder(f.state)
 	if err != nil {
@@ -106,30 +107,44 @@ func (f *installFlags) each(c *cobra.Command, args []string, do func(*cobra.Comm
 	ledger := settings.Ledger(filepath.Join(state, "installs"))
 	for _, a := range found {
 		t := settings.TargetOf(a)
-		if err := do(c, ledger, t, t.Path(below)); err != nil {
+		if err := do(c, ledger, t, f.path(t, around)); err != nil {
 			return err
 		}
 	}
+	warnRepository(c, found...)
 	return nil
 }
 
+// surroundings are those of agents that are started in the project, or in the current folder.
+func (f *installFlags) surroundings() (settings.Surroundings, error) {
+	return settings.Here(cmp.Or(f.project, "."))
+}
+
 // below is the folder that the settings are in: that of a project, or the home folder.
-func (f *installFlags) below() (string, error) {
+func (f *installFlags) below(around settings.Surroundings) string {
 	if f.project != "" {
-		return filepath.Abs(f.project)
+		return around.Folder
 	}
-	return os.UserHomeDir()
+	return around.Home
+}
+
+// path is the file that has the hooks of an agent: of a project, or the user's.
+func (f *installFlags) path(t settings.Target, around settings.Surroundings) string {
+	if f.project != "" {
+		return t.Path(around.Folder)
+	}
+	return t.UserPath(around)
 }
 
 // agentsFor returns the agent that is named, or those that are there.
-func agentsFor(args []string, below string) ([]*agents.Agent, error) {
+func (f *installFlags) agentsFor(args []string, around settings.Surroundings) ([]*agents.Agent, error) {
 	if len(args) > 0 {
 		a, err := agents.Named(args[0])
 		return []*agents.Agent{a}, err
 	}
 	var out []*agents.Agent
 	for _, a := range agents.All() {
-		if info, err := os.Stat(filepath.Dir(settings.TargetOf(a).Path(below))); err == nil && info.IsDir() {
+		if info, err := os.Stat(filepath.Dir(f.path(settings.TargetOf(a), around))); err == nil && info.IsDir() {
 			out = append(out, a)
 		}
 	}
@@ -154,8 +169,8 @@ func (f *installFlags) install(c *cobra.Command, l settings.Ledger, t settings.T
 	}
 	plan.Before = text
 	if !plan.Changes() {
-		fmt.Fprintf(c.OutOrStdout(), "%s asks assent already; nothing changed in %s.\n", t.Agent.Title, present.SafeLine(path))
-		return nil
+		fmt.Fprintf(c.OutOrStdout(), "Nothing changed in %s: the hook is there already.\n", present.SafeLine(path))
+		return f.installed(c, t, path)
 	}
 	if ok, err := f.agreed(c, path, plan.Before, plan.After); err != nil || !ok {
 		return err
@@ -163,11 +178,46 @@ func (f *installFlags) install(c *cobra.Command, l settings.Ledger, t settings.T
 	if err := l.Install(t.Agent.Name, path, plan, time.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s asks assent now. As it was: %s\n", t.Agent.Title, present.SafeLine(l.Backup(t.Agent.Name, path)))
-	if note := t.Note(); note != "" {
-		fmt.Fprintln(c.OutOrStdout(), note)
+	fmt.Fprintf(c.OutOrStdout(), "The hook is in %s. As the file was: %s\n", present.SafeLine(path), present.SafeLine(l.Backup(t.Agent.Name, path)))
+	return f.installed(c, t, path)
+}
+
+// installed says whether the agent calls the hook that is in its settings now.
+func (f *installFlags) installed(c *cobra.Command, t settings.Target, path string) error {
+	around, err := f.surroundings()
+	if err != nil {
+		return err
 	}
+	findings := t.Inspect(around, path)
+	if len(findings) == 0 {
+		fmt.Fprintf(c.OutOrStdout(), "%s asks assent now; 'assent verify %s' tries it.\n", t.Agent.Title, t.Agent.Name)
+		return nil
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s does not ask assent yet, or may not:\n", t.Agent.Title)
+	sayFindings(c.ErrOrStderr(), findings)
 	return nil
+}
+
+// sayFindings prints why an agent may not call its hook.
+func sayFindings(w io.Writer, findings []settings.Finding) {
+	for _, f := range findings {
+		fmt.Fprintf(w, "  %s\n", present.SafeLine(f.String()))
+	}
+}
+
+// warnRepository says which files of the repository around the current folder turn the hooks
+// of an agent off: whoever asks what waits there would wonder why nothing does. Told are agents
+// about which that was said already.
+func warnRepository(c *cobra.Command, told ...*agents.Agent) {
+	around, err := settings.Here(".")
+	if err != nil {
+		return
+	}
+	for _, f := range settings.RepositoryOff(around) {
+		if !slices.ContainsFunc(told, func(a *agents.Agent) bool { return a.Name == f.Agent }) {
+			fmt.Fprintf(c.ErrOrStderr(), "assent: warning: %s\n", present.SafeLine(f.String()))
+		}
+	}
 }
 
 // writePolicy writes the policy that was chosen, where there is none yet.

@@ -56,6 +56,7 @@ func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 	if err != nil && !errors.Is(err, open.ErrNoStore) {
 		return err
 	}
+	warnRepository(c)
 	var open []approval.Posted
 	runs := map[string]string{}
 	if s != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,21 +27,24 @@ func verifyCmd() *cobra.Command {
 		Short: "Prove that the hooks of other agents answer as they should",
 		Long: "verify starts the hook that each agent's settings name, as the agent would, and sends it three\n" +
 			"calls in a folder of its own: one that must be allowed, one that must be asked, one that must be\n" +
-			"denied. Nothing is executed, no model is used and nothing is recorded. It says what was proven,\n" +
-			"and what is only configured: whether the agent itself obeys is up to the agent.",
+			"denied. Nothing is executed, no model is used and nothing is recorded.\n\n" +
+			"It also reads the settings that the agent would read in this folder, those of the administrator\n" +
+			"and the repository included, for what keeps the agent from calling the hook: then it says what\n" +
+			"to do, calls the agent not proven, and ends with status 1. What the agent is told by its own flags\n" +
+			"is not seen.",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: agentNames(),
 		RunE: func(c *cobra.Command, args []string) error {
 			flags := installFlags{project: project}
-			below, err := flags.below()
+			around, err := flags.surroundings()
 			if err != nil {
 				return err
 			}
-			found, err := agentsFor(args, below)
+			found, err := flags.agentsFor(args, around)
 			if err != nil {
 				return asUsage(c, err)
 			}
-			return verifyAll(c, found, below)
+			return verifyAll(c, found, &flags, around)
 		},
 	}
 	c.Flags().StringVar(&project, "project", "", "the settings of this project, instead of the user's")
@@ -50,59 +52,66 @@ func verifyCmd() *cobra.Command {
 }
 
 // verifyAll tries every agent, and fails if one of them is not as it should be.
-func verifyAll(c *cobra.Command, found []*agents.Agent, below string) error {
+func verifyAll(c *cobra.Command, found []*agents.Agent, flags *installFlags, around settings.Surroundings) error {
 	failed := len(found) == 0
 	if failed {
-		fmt.Fprintf(c.OutOrStdout(), "There is no agent in %s.\n", present.SafeLine(below))
+		fmt.Fprintf(c.OutOrStdout(), "There is no agent in %s.\n", present.SafeLine(flags.below(around)))
 	}
 	for _, a := range found {
-		if err := verifyAgent(c, settings.TargetOf(a), below); err != nil {
+		t := settings.TargetOf(a)
+		proven, err := verifyAgent(c, t, flags.path(t, around), around)
+		if err != nil {
 			fmt.Fprintf(c.OutOrStdout(), "%s: NOT protected: %s\n", a.Title, shownText(err.Error()))
-			failed = true
 		}
+		failed = failed || err != nil || !proven
 	}
+	warnRepository(c, found...)
 	if failed {
 		return statusError{exitFailed, nil}
 	}
 	return nil
 }
 
-// verifyAgent sends the canaries through each hook that the settings name.
-func verifyAgent(c *cobra.Command, t settings.Target, below string) error {
-	path := t.Path(below)
+// verifyAgent sends the canaries through each hook that the settings name, and says whether
+// the agent calls them.
+func verifyAgent(c *cobra.Command, t settings.Target, path string, around settings.Surroundings) (proven bool, err error) {
 	text, _, err := settings.Read(path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if text == nil {
-		return fmt.Errorf("there is no %s; run 'assent install %s'", path, t.Agent.Name)
+		return false, fmt.Errorf("there is no %s; run 'assent install %s'", path, t.Agent.Name)
 	}
 	commands, err := t.Commands(text)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return false, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(commands) == 0 {
-		return fmt.Errorf("%s has no hook of assent's; run 'assent install %s'", path, t.Agent.Name)
+		return false, fmt.Errorf("%s has no hook of assent's; run 'assent install %s'", path, t.Agent.Name)
 	}
 	user, err := userConfig()
 	if err != nil {
-		return err
+		return false, err
 	}
 	asks := asked(t.Agent, user)
 	for _, argv := range commands {
 		if err := tryHook(c.Context(), t.Agent, argv, asks); err != nil {
-			return err
+			return false, err
 		}
 	}
-	if untrusted, err := t.Untrusted(below); err != nil || len(untrusted) > 0 {
-		return errors.Join(err, fmt.Errorf("its hook answers as it should, and Codex does not run it: it was not trusted for %s; start codex and enter /hooks", strings.Join(untrusted, ", ")))
-	}
-	proven := "allows, asks and denies as it should"
+	answers := "allows, asks and denies as it should"
 	if asks == agents.Deny {
-		proven = "allows and denies as it should, and denies what must be asked"
+		answers = "allows and denies as it should, and denies what must be asked"
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: proven: the hook %s. Configured: %s has it run.\n", t.Agent.Title, proven, present.SafeLine(path))
-	return nil
+	findings := t.Inspect(around, path)
+	if len(findings) == 0 {
+		fmt.Fprintf(c.OutOrStdout(), "%s: proven: the hook %s. Configured: %s has it run.\n", t.Agent.Title, answers, present.SafeLine(path))
+	} else {
+		fmt.Fprintf(c.OutOrStdout(), "%s: NOT proven: the hook %s, and %s does not call it, or may not:\n", t.Agent.Title, answers, t.Agent.Title)
+		sayFindings(c.OutOrStdout(), findings)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "  If the hook is killed before it answers: %s.\n", t.IfDead(text))
+	return len(findings) == 0, nil
 }
 
 // asked is what an agent is told where no inbox is open and somebody must be asked: Codex

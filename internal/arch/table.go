@@ -74,7 +74,7 @@ var table = map[string]line{
 		"store", "tool", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/subset",
 	}},
 	"internal/agents/prompttool": {inside: []string{"approval", "internal/agents", "internal/agents/hook", "internal/setup", "store"}, outside: []string{mcp}},
-	"internal/agents/settings":   {inside: []string{"internal/agents"}},
+	"internal/agents/settings":   {inside: []string{"internal/agents"}, outside: []string{"github.com/BurntSushi/toml"}},
 
 	"internal/realpath": {},
 	"internal/network":  {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},

@@ -9,4 +9,7 @@
 //	after := plan.After   // to be shown as a diff, and asked about
 //	…
 //	back, err := settings.Remove(now, plan.Inserted)
+//
+// A hook in a file is not yet one that is called. [Target.Inspect] reads the files that the
+// agent would read, as strictly as it does, and returns what keeps it from calling the hook.
 package settings

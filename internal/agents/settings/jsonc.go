@@ -49,13 +49,41 @@ const maxDepth = 100
 type scanner struct {
 	text []byte
 	at   int
+	// odd is what is there that is not JSON, and that some agents take all the same.
+	odd []oddity
 }
+
+// An oddity is something that is not JSON, by what it is called and where it is.
+type oddity struct {
+	what string
+	at   int
+}
+
+const (
+	aByteOrderMark = "a byte order mark"
+	aComment       = "a comment"
+	aTrailingComma = "a comma after the last entry"
+	byteOrderMark  = "\xef\xbb\xbf"
+)
 
 // parse reads a whole text: one object.
 func parse(text []byte) (node, error) {
+	n, _, err := parseOdd(text)
+	return n, err
+}
+
+// parseOdd reads a whole text, and says what of it is not JSON.
+func parseOdd(text []byte) (node, []oddity, error) {
 	s := &scanner{text: text}
-	if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
-		s.at = 3
+	n, err := s.whole()
+	return n, s.odd, err
+}
+
+func (s *scanner) whole() (node, error) {
+	text := s.text
+	if bytes.HasPrefix(text, []byte(byteOrderMark)) {
+		s.at = len(byteOrderMark)
+		s.odd = append(s.odd, oddity{aByteOrderMark, 0})
 	}
 	if !utf8.Valid(text) {
 		return node{}, fmt.Errorf("it is not UTF-8")
@@ -89,12 +117,14 @@ func (s *scanner) blank() error {
 		case bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0:
 			s.at++
 		case bytes.HasPrefix(rest, []byte("//")):
+			s.odd = append(s.odd, oddity{aComment, s.at})
 			if i := bytes.IndexByte(rest, '\n'); i >= 0 {
 				s.at += i
 			} else {
 				s.at = len(s.text)
 			}
 		case bytes.HasPrefix(rest, []byte("/*")):
+			s.odd = append(s.odd, oddity{aComment, s.at})
 			i := bytes.Index(rest, []byte("*/"))
 			if i < 0 {
 				return s.fault("a comment has no end")
@@ -178,23 +208,29 @@ func (s *scanner) array(n *node, depth int) error {
 // list reads parts with commas between them, and perhaps one after the last.
 func (s *scanner) list(closing byte, part func() error) error {
 	s.at++
+	comma := -1
 	for {
 		c, err := s.peek()
 		if err != nil {
 			return err
 		}
 		if c == closing {
+			if comma >= 0 {
+				s.odd = append(s.odd, oddity{aTrailingComma, comma})
+			}
 			s.at++
 			return nil
 		}
 		if err := part(); err != nil {
 			return err
 		}
+		comma = -1
 		c, err = s.peek()
 		switch {
 		case err != nil:
 			return err
 		case c == ',':
+			comma = s.at
 			s.at++
 		case c != closing:
 			return s.fault("a comma or %q is missing", string(closing))

@@ -15,7 +15,6 @@ type Target struct {
 	// in it.
 	Folder, File string
 
-	note    string // what is left to do after install
 	top     map[string]any
 	entries func(program []string) []Entry
 }
@@ -29,10 +28,9 @@ const deadline = "9m50s"
 
 var targets = map[string]Target{
 	"claude-code": {Folder: ".claude", File: "settings.json", entries: claudeEntries},
-	"codex": {Folder: ".codex", File: "hooks.json", entries: codexEntries,
-		note: "Codex runs a hook only after you have trusted it: start codex, enter /hooks, and trust the hooks of assent. Until then it asks nobody."},
-	"gemini": {Folder: ".gemini", File: "settings.json", entries: geminiEntries},
-	"cursor": {Folder: ".cursor", File: "hooks.json", entries: cursorEntries, top: map[string]any{"version": 1}},
+	"codex":       {Folder: ".codex", File: "hooks.json", entries: codexEntries},
+	"gemini":      {Folder: ".gemini", File: "settings.json", entries: geminiEntries},
+	"cursor":      {Folder: ".cursor", File: "hooks.json", entries: cursorEntries, top: map[string]any{"version": 1}},
 }
 
 // TargetOf returns the settings of an agent.
@@ -42,11 +40,16 @@ func TargetOf(a *agents.Agent) Target {
 	return t
 }
 
-// Path is where the settings are, below the home folder or a project.
-func (t Target) Path(below string) string { return filepath.Join(below, t.Folder, t.File) }
+// all are the settings of all agents.
+func all() (out []Target) {
+	for _, a := range agents.All() {
+		out = append(out, TargetOf(a))
+	}
+	return out
+}
 
-// Note is what the person has to do after install, if anything.
-func (t Target) Note() string { return t.note }
+// Path is where the settings are, below a project; see [Target.UserPath] for the user's.
+func (t Target) Path(below string) string { return filepath.Join(below, t.Folder, t.File) }
 
 // Add plans to have the agent call the program, which is one with arguments, before its
 // tools run.
