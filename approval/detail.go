@@ -41,6 +41,7 @@ func (e Event) Keep(d Detail) Event {
 	case DetailNone:
 		e.Arguments, e.Note, e.Why, e.Error, e.Basis, e.Trace, e.ActData, e.Ran = nil, "", "", "", "", nil, nil, nil
 		e.Host, e.Port, e.Program = "", "", "" // the target of its act
+		e.Folder = ""
 		e.Acts = slices.Clone(e.Acts)
 		for i, a := range e.Acts {
 			e.Acts[i], _, _ = strings.Cut(a, "(")

@@ -40,15 +40,17 @@ const (
 // asks for more, secret-looking values in arguments, notes and reasons are
 // redacted; the digests are over the real ones. See [Event.Keep].
 type Event struct {
-	Kind      EventKind `json:"kind"`
-	At        time.Time `json:"at"`
-	Session   string    `json:"session"`
-	Workers   []string  `json:"workers,omitempty"`
-	CallID    string    `json:"call"`
-	Request   string    `json:"request,omitempty"`
-	Connector string    `json:"connector,omitempty"`
-	Tool      string    `json:"tool"`
-	Acts      []string  `json:"acts,omitempty"`
+	Kind    EventKind `json:"kind"`
+	At      time.Time `json:"at"`
+	Session string    `json:"session"`
+	Workers []string  `json:"workers,omitempty"`
+	// Folder is the folder that the call came from, if another agent runs it.
+	Folder    string   `json:"folder,omitempty"`
+	CallID    string   `json:"call"`
+	Request   string   `json:"request,omitempty"`
+	Connector string   `json:"connector,omitempty"`
+	Tool      string   `json:"tool"`
+	Acts      []string `json:"acts,omitempty"`
 	// ActData are the acts as data, so that rules can be tried on them later;
 	// only for ended.
 	ActData []Act `json:"act_data,omitempty"`

@@ -34,6 +34,8 @@ type Session struct {
 	ID    string      `json:"id"`
 	Kind  SessionKind `json:"kind"`
 	Owner Process     `json:"owner,omitzero"` // of a run, chat or gateway
+	// Folder is the project that another agent works in; only for its hooks.
+	Folder string `json:"folder,omitempty"`
 	// Kept says that the session outlives its process: the run was put aside.
 	Kept  bool      `json:"kept,omitempty"`
 	Begun time.Time `json:"begun"`

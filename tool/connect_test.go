@@ -469,7 +469,7 @@ func TestConnectionsOutside(t *testing.T) {
 		defer g.Close()
 		k := g.Connections(approval.Call{Connector: "files"})
 		for _, after := range []time.Duration{0, 30 * time.Second, 31 * time.Second} {
-			time.Sleep(after)
+			<-time.After(after)
 			if err := k.Connect(t.Context(), to("other.example", "443")); err != nil {
 				t.Error(err)
 			}

@@ -155,7 +155,7 @@ func (f *explainFlags) theirs(ctx context.Context, agent *agents.Agent, call exp
 	if err != nil {
 		return explain.Answer{}, err
 	}
-	o.Exits = false
+	o.Exits, o.Environ = false, append(o.Environ, agent.Variables(dir)...)
 	return hook.Explain(ctx, o, event)
 }
 

@@ -59,6 +59,7 @@ func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 	warnRepository(c)
 	var open []approval.Posted
 	runs := map[string]string{}
+	hooks := map[string]approval.Session{}
 	if s != nil {
 		defer s.Close()
 		warnApprovals(c, s)
@@ -68,10 +69,13 @@ func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 		if runs, err = runsBySession(c.Context(), s); err != nil {
 			return err
 		}
+		if hooks, err = hookSessions(c.Context(), s); err != nil {
+			return err
+		}
 	}
 	switch {
 	case len(args) == 1:
-		return f.one(c, s, open, runs, args[0])
+		return f.one(c, s, open, runs, hooks, args[0])
 	case f.json:
 		requests := []*approval.Request{}
 		for _, p := range open {
@@ -79,11 +83,11 @@ func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 		}
 		return writeJSON(c.OutOrStdout(), requests)
 	}
-	return listPending(c.OutOrStdout(), open, runs)
+	return listPending(c.OutOrStdout(), open, runs, hooks)
 }
 
 // one shows one question, as it is or with other arguments.
-func (f *pendingFlags) one(c *cobra.Command, s *store.Store, open []approval.Posted, runs map[string]string, id string) error {
+func (f *pendingFlags) one(c *cobra.Command, s *store.Store, open []approval.Posted, runs map[string]string, hooks map[string]approval.Session, id string) error {
 	r, err := findOpen(open, id)
 	if err != nil {
 		return err
@@ -99,6 +103,9 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, open []approval.Pos
 	}
 	if f.json {
 		return writeJSON(c.OutOrStdout(), r)
+	}
+	if h, ok := hooks[r.Call.Session]; ok {
+		fmt.Fprintf(c.OutOrStdout(), "session of another agent: %s\nproject: %s\n", present.SafeLine(h.ID), present.SafeLine(h.Folder))
 	}
 	if err := showRequest(c.Context(), c.OutOrStdout(), r); err != nil || f.args == "" {
 		return err
@@ -117,16 +124,29 @@ func runsBySession(ctx context.Context, s *store.Store) (map[string]string, erro
 	return out, err
 }
 
-func listPending(w io.Writer, open []approval.Posted, runs map[string]string) error {
+// hookSessions returns the sessions of other agents, by their ids.
+func hookSessions(ctx context.Context, s *store.Store) (map[string]approval.Session, error) {
+	sessions, err := s.Sessions(ctx)
+	out := map[string]approval.Session{}
+	for _, session := range sessions {
+		if session.Kind == approval.SessionHook {
+			out[session.ID] = session
+		}
+	}
+	return out, err
+}
+
+func listPending(w io.Writer, open []approval.Posted, runs map[string]string, hooks map[string]approval.Session) error {
 	if len(open) == 0 {
 		fmt.Fprintln(w, "Nothing waits for an answer.")
 		return readyRuns(w, runs)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tRUN\tSINCE\tWORKER\tTOOL\tWHAT")
+	fmt.Fprintln(t, "ID\tRUN\tSESSION\tFOLDER\tSINCE\tWORKER\tTOOL\tWHAT")
 	for _, p := range open {
 		r := p.Request
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, runs[r.Call.Session], r.Created.Local().Format("2006-01-02 15:04:05"),
+		agent := hooks[r.Call.Session] // empty for what is not another agent's
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, runs[r.Call.Session], present.SafeLine(agent.ID), present.SafeLine(agent.Folder), r.Created.Local().Format("2006-01-02 15:04:05"),
 			present.SafeLine(strings.Join(r.Call.Workers, " › ")), present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
 	}
 	if err := t.Flush(); err != nil {

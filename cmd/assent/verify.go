@@ -149,7 +149,7 @@ func tryHook(ctx context.Context, a *agents.Agent, argv []string, asks agents.Ve
 		return err
 	}
 	for _, canary := range canaries {
-		reply := startHook(ctx, append(argv[:len(argv):len(argv)], "--state", filepath.Join(top, "state")), canary.Input)
+		reply := startHook(ctx, append(argv[:len(argv):len(argv)], "--state", filepath.Join(top, "state")), canary.Input, dir, a.Variables(dir))
 		got, err := a.Understood(reply)
 		if err != nil {
 			return fmt.Errorf("%s: %w %s", canary.Name, err, reply.Stderr)
@@ -169,12 +169,13 @@ func verdictWord(v agents.Verdict) string {
 	return map[agents.Verdict]string{agents.Allow: "allow", agents.Ask: "ask", agents.Deny: "deny", agents.Nothing: "nothing"}[v]
 }
 
-// startHook starts a hook as an agent does.
-func startHook(ctx context.Context, argv []string, input []byte) agents.Reply {
+// startHook starts a hook as an agent does that works in a folder.
+func startHook(ctx context.Context, argv []string, input []byte, dir string, variables []string) agents.Reply {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	var out, errs bytes.Buffer
 	p := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	p.Dir, p.Env = dir, append(os.Environ(), variables...)
 	p.Stdin, p.Stdout, p.Stderr = bytes.NewReader(input), &out, &errs
 	err := p.Run()
 	reply := agents.Reply{Stdout: out.Bytes(), Stderr: errs.String(), Exit: p.ProcessState.ExitCode()}

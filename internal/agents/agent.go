@@ -28,6 +28,17 @@ type Agent struct {
 	reply   func(Event, Answer) Reply
 	tools   map[string]translator
 	like    map[string]string // its tools that do what ours do, by our names
+	// project is the variable in which it tells its hooks the folder of the project.
+	project string
+	// hooksInProject says that it starts its hooks in the folder of the project, whatever
+	// folder the call runs in.
+	hooksInProject bool
+	// hangs reports whether the agent, as a process of the chain that led to the hook, would wait
+	// without end for the answer to a question that a hook leaves to it; nil for one that never does.
+	hangs func(chain []Process, environ []string) bool
+	// asksToLeave says that it asks its user about a command that is to run outside its own
+	// sandbox. Which commands these are is not in what it says before.
+	asksToLeave bool
 	// usersShell says that it runs commands with the shell of the user; others use bash.
 	usersShell bool
 }
@@ -81,6 +92,46 @@ func (a *Agent) Defers(e Event, environ []string) bool {
 	return e.CallID != "" && slices.Contains(a.defers, e.Hook) && slices.Contains(environ, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
 }
 
+// A Process is what is known about one that started a hook.
+type Process struct {
+	Args []string
+	// Terminal says that it reads from and writes to one.
+	Terminal bool
+}
+
+// Hangs reports whether the agent would wait without end for the answer to a question that a
+// hook leaves to it. Chain are the processes that led to the hook, the nearest first; it is asked
+// only if it matters.
+func (a *Agent) Hangs(chain func() []Process, environ []string) bool {
+	return a.hangs != nil && chain != nil && a.hangs(chain(), environ)
+}
+
+// Project returns the folder that the agent says is the project of an event, and where it says
+// so; empty if it does not. A model chooses the folder of a call, and none of these.
+func (a *Agent) Project(e Event, environ []string) (dir, source string) {
+	for _, v := range environ {
+		if name, value, _ := strings.Cut(v, "="); name != "" && name == a.project {
+			dir, source = value, name
+		}
+	}
+	if source == "" && e.Project != "" {
+		return e.Project, "the event"
+	}
+	return dir, source
+}
+
+// Variables are those in which the agent tells its hooks the folder of the project.
+func (a *Agent) Variables(project string) []string {
+	if a.project == "" {
+		return nil
+	}
+	return []string{a.project + "=" + project}
+}
+
+// HooksInProject reports whether the agent starts its hooks in the folder of the project,
+// whatever folder the call runs in.
+func (a *Agent) HooksInProject() bool { return a.hooksInProject }
+
 // Shell is the name of the shell that the agent runs the command of an event with: the one
 // that the event names, that of the user, or bash.
 func (a *Agent) Shell(e Event, environ []string) string {
@@ -99,7 +150,9 @@ func (a *Agent) Shell(e Event, environ []string) string {
 }
 
 // CanAsk reports whether a call that is about to run can be left to the agent's own prompt.
-func (a *Agent) CanAsk() bool { return len(a.prompts) > 0 }
+func (a *Agent) CanAsk() bool {
+	return slices.ContainsFunc(a.prompts, func(hook string) bool { return a.moments[hook] == Before })
+}
 
 // Reply puts an answer into the form that the agent reads.
 func (a *Agent) Reply(e Event, answer Answer) Reply {

@@ -2,8 +2,12 @@ package agents
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/assent-dev/assent/approval"
 )
 
 func TestArgumentsAreReadByTheirExactNames(t *testing.T) {
@@ -90,5 +94,98 @@ func TestASampleHasTheAgentsOwnArguments(t *testing.T) {
 		if err != nil || string(e.Input) != c.args {
 			t.Errorf("%s %s: %s, %v", c.agent.Name, c.args, e.Input, err)
 		}
+	}
+}
+
+// TestEveryToolIsKnown compares with the tools that a version of each agent offers its model. What
+// is new must be looked at: does it run shell text, or touch files?
+func TestEveryToolIsKnown(t *testing.T) {
+	files, err := filepath.Glob("testdata/tools/*.txt")
+	if err != nil || len(files) != 3 {
+		t.Fatalf("there are the lists %q (%v), want one each of Claude Code, Codex and Gemini CLI", files, err)
+	}
+	for _, file := range files {
+		name, _, _ := strings.Cut(filepath.Base(file), "@")
+		agent, err := Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "#") {
+				continue
+			}
+			for _, tool := range strings.Fields(line) {
+				if agent.tools[tool] == nil {
+					t.Errorf("%s: %s is not mapped", filepath.Base(file), tool)
+				}
+			}
+		}
+	}
+}
+
+// Every tool that runs shell text is our shell, whatever it is called.
+func TestToolsThatRunShellText(t *testing.T) {
+	for _, c := range []struct {
+		agent       *Agent
+		tool, input string
+		shell       bool
+	}{
+		{&claudeCode, "Bash", `{"command":"git push"}`, true},
+		{&claudeCode, "Monitor", `{"command":"git push","description":"d","timeout_ms":1}`, true},
+		{&claudeCode, "Monitor", `{"ws":{"url":"wss://a.example"},"description":"d","timeout_ms":1}`, false},
+		{&codex, "exec_command", `{"cmd":"git push"}`, true},
+		{&codex, "shell", `{"command":["bash","-lc","git push"]}`, true},
+		{&gemini, "run_shell_command", `{"command":"git push"}`, true},
+		{&cursor, "Shell", `{"command":"git push"}`, true},
+	} {
+		w, err := c.agent.Call(Event{Session: "s", Dir: "/p", Tool: c.tool, Input: json.RawMessage(c.input)})
+		var in struct{ Command string }
+		if err == nil {
+			err = json.Unmarshal(w.Call.Arguments, &in)
+		}
+		if got := w.Call.Connector == "" && w.Call.Tool == approval.Shell && in.Command == "git push"; err != nil || got != c.shell || w.Own {
+			t.Errorf("%s %s is %s %s, own %t (%v)", c.tool, c.input, w.Call.Name(), w.Call.Arguments, w.Own, err)
+		}
+	}
+	if _, err := claudeCode.Call(Event{Session: "s", Dir: "/p", Tool: "Monitor", Input: json.RawMessage(`{"command":"ls","ws":{"url":"wss://a.example"}}`)}); err == nil {
+		t.Error("a command beside a socket is accepted")
+	}
+}
+
+// Gemini CLI leaves a question unanswered, without an end, where nobody is in front of it.
+func TestWhoHangs(t *testing.T) {
+	node := []string{"/usr/bin/node", "--max-old-space-size=12052", "/usr/lib/node_modules/.bin/gemini"}
+	for name, c := range map[string]struct {
+		args     []string
+		terminal bool
+		environ  []string
+		want     bool
+	}{
+		"in a terminal":              {nil, true, nil, false},
+		"with a prompt":              {[]string{"--prompt", "Go."}, true, nil, true},
+		"with a prompt, in short":    {[]string{"-p", "Go."}, true, nil, true},
+		"with a prompt and a sign":   {[]string{"--prompt=Go."}, true, nil, true},
+		"with a prompt to begin":     {[]string{"-i", "Go."}, true, nil, false},
+		"without a terminal":         {nil, false, nil, true},
+		"in CI":                      {nil, true, []string{"CI=true"}, true},
+		"below an editor":            {[]string{"--acp"}, false, nil, false},
+		"with a prompt to begin, CI": {[]string{"-i", "Go."}, true, []string{"CI=true"}, false},
+	} {
+		chain := func() []Process {
+			return []Process{{Args: []string{"bash", "-c", "assent-hook gemini -p"}}, {Args: append(node[:3:3], c.args...), Terminal: c.terminal}}
+		}
+		if got := gemini.Hangs(chain, c.environ); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+		if claudeCode.Hangs(chain, c.environ) {
+			t.Errorf("%s: Claude Code denies by itself", name)
+		}
+	}
+	if gemini.Hangs(func() []Process { return []Process{{Args: []string{"assent", "verify", "gemini"}}} }, nil) || gemini.Hangs(nil, nil) {
+		t.Error("something else tries the hook")
 	}
 }

@@ -19,6 +19,8 @@ type Want struct {
 	Also []ToolName
 	// Own says that the tool touches nothing but the agent's own conversation.
 	Own bool
+	// Person, if not empty, is why only a person may allow the call: no rule was meant for it.
+	Person string
 
 	// edit and ours are the arguments, in the agent's input and in our call, that a
 	// person may change as text; empty if there is none.
@@ -42,6 +44,9 @@ func (a *Agent) Call(e Event) (Want, error) {
 	if err != nil {
 		return Want{}, fmt.Errorf("%s: %w", e.Tool, err)
 	}
+	if a.asksToLeave && e.Moment == Asking && w.Call.Connector == "" && w.Call.Tool == approval.Shell {
+		w.Person = leaves
+	}
 	w.Call.Session, w.Call.ID = e.Session, e.CallID
 	return w, nil
 }
@@ -64,12 +69,15 @@ func (a *Agent) translate(e Event, in object) (Want, error) {
 		return foreignCall(a.Name, e.Tool, e.Input), nil
 	}
 	w, err := t(in, e.Dir)
-	if w.Own {
+	if own := w.Own; w.Call.Tool == "" && err == nil {
 		w = foreignCall(a.Name, e.Tool, e.Input)
-		w.Own = true
+		w.Own = own
 	}
 	return w, err
 }
+
+// leaves is why a person is asked about a command outside the agent's sandbox.
+const leaves = "the agent wants to run it outside its own sandbox, and rules allow it inside only"
 
 // toolNames are all that SERVER__TOOL may mean: a server or a tool may have __ in its name.
 func toolNames(name string) (out []ToolName) {

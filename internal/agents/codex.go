@@ -5,7 +5,8 @@ import "time"
 // codex is OpenAI Codex with the hooks of August 2026. A plain allow and an ask are
 // invalid there, and what is invalid lets the call run.
 var codex = Agent{
-	Name: "codex", Title: "Codex", Patience: 590 * time.Second,
+	Name: "codex", Title: "Codex", Patience: 590 * time.Second, hooksInProject: true, asksToLeave: true,
+	prompts: []string{"PermissionRequest"},
 	moments: map[string]Moment{"PreToolUse": Before, "PermissionRequest": Asking, "PostToolUse": After},
 	read:    readClaude,
 	reply:   replyCodex,
@@ -18,6 +19,8 @@ func replyCodex(e Event, a Answer) Reply {
 	switch {
 	case !e.Moment.Decides(), a.Verdict == Nothing:
 		return none
+	case a.Verdict == Ask && e.Moment == Asking:
+		return none // the prompt is about to be shown
 	case a.Verdict == Ask:
 		a = Answer{Reason: "it must be asked, and Codex cannot leave that to its prompt: " + a.Reason}
 	case a.Verdict == Allow && e.Moment == Before && a.Input == nil:

@@ -30,7 +30,7 @@ func readCursor(o object) (e Event, err error) {
 	if err != nil || hook == "sessionEnd" {
 		return e, err
 	}
-	if e.Dir, err = cursorFolder(o); err != nil {
+	if e.Dir, e.Project, err = cursorFolder(o); err != nil {
 		return e, err
 	}
 	switch hook {
@@ -48,16 +48,18 @@ func readCursor(o object) (e Event, err error) {
 	return e, err
 }
 
-// cursorFolder is the workspace, which is the root for paths.
-func cursorFolder(o object) (string, error) {
+// cursorFolder is the workspace, which is the project and the root for paths; without one it is
+// the working folder, which says nothing about the project.
+func cursorFolder(o object) (dir, project string, err error) {
 	workspaces, err := o.texts("workspace_roots")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if len(workspaces) > 0 && workspaces[0] != "" {
-		return workspaces[0], nil
+		return workspaces[0], workspaces[0], nil
 	}
-	return o.text("cwd")
+	dir, err = o.text("cwd")
+	return dir, "", err
 }
 
 // part returns the fields of the names that are there, as the arguments of a tool.

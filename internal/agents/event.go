@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,8 +29,11 @@ type Event struct {
 	Moment Moment
 	// Session is the agent's session. CallID is the id of the call, if the agent tells.
 	Session, CallID string
-	// Dir is the folder the agent works in.
+	// Dir is the folder that the call runs in. It moves during a session. Empty means that it is
+	// one of the Project, and which one is not known.
 	Dir string
+	// Project is the folder of the project, if the event names it.
+	Project string
 	// Tool and Input are the call as the agent names it.
 	Tool  string
 	Input json.RawMessage
@@ -47,8 +51,8 @@ func (e *Event) check() error {
 	if e.Moment == Ending {
 		return nil
 	}
-	if !filepath.IsAbs(e.Dir) {
-		return fmt.Errorf("the working folder %q is not an absolute path", e.Dir)
+	if dir := cmp.Or(e.Dir, e.Project); !filepath.IsAbs(dir) {
+		return fmt.Errorf("the working folder %q is not an absolute path", dir)
 	}
 	if e.Tool == "" {
 		return errors.New("the call names no tool")

@@ -14,11 +14,19 @@ const promptHook = "permission_prompt"
 // prompt is Claude Code with --permission-prompt-tool: it calls a tool in place of its
 // prompt, so there is no prompt to leave a question to.
 var prompt = Agent{
-	Name: "claude-code", Title: "Claude Code", Patience: 590 * time.Second, usersShell: true,
+	Name: "claude-code", Title: "Claude Code", Patience: 590 * time.Second, usersShell: true, project: "CLAUDE_PROJECT_DIR",
 	moments: map[string]Moment{promptHook: Asking},
-	read:    readClaude,
+	read:    readPrompt,
 	reply:   replyPrompt,
 	tools:   claudeTools,
+}
+
+// readPrompt reads what [PromptEvent] makes. The folder that the shell of Claude Code has moved to
+// is not in it. It is one of the project: a shell that leaves it is put back after the command.
+func readPrompt(o object) (Event, error) {
+	e, err := readClaude(o)
+	e.Project, e.Dir = e.Dir, ""
+	return e, err
 }
 
 // Prompt is Claude Code where it asks through a tool, with what [PromptEvent] makes of its
@@ -26,14 +34,14 @@ var prompt = Agent{
 func Prompt() *Agent { return &prompt }
 
 // PromptEvent makes an event of the arguments with which Claude Code calls the tool. They
-// name neither the session nor the folder.
-func PromptEvent(session, dir string, arguments json.RawMessage) ([]byte, error) {
+// name neither the session nor the project.
+func PromptEvent(session, project string, arguments json.RawMessage) ([]byte, error) {
 	in, err := readObject(arguments, "the arguments")
 	if err != nil {
 		return nil, err
 	}
 	event := object{"tool_name": in["tool_name"], "tool_input": in["input"], "tool_use_id": in["tool_use_id"]}
-	for name, text := range map[string]string{"hook_event_name": promptHook, "session_id": session, "cwd": dir} {
+	for name, text := range map[string]string{"hook_event_name": promptHook, "session_id": session, "cwd": project} {
 		if event[name], err = json.Marshal(text); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"path"
@@ -39,7 +40,7 @@ type (
 	}
 	shellArgs struct {
 		Command string `json:"command"`
-		Cwd     string `json:"cwd"`
+		Cwd     string `json:"cwd,omitempty"`
 	}
 	urlArgs struct {
 		Method string `json:"method"`
@@ -55,6 +56,20 @@ var (
 )
 
 func own(object, string) (Want, error) { return Want{Own: true}, nil }
+
+// asked is for a tool that is known, and of which nothing can be said but its name.
+func asked(object, string) (Want, error) { return Want{}, nil }
+
+// monitoring is for a tool that watches what a command prints, or a socket.
+func monitoring(in object, dir string) (Want, error) {
+	switch {
+	case in.has("command") && in.has("ws"):
+		return Want{}, errors.New("command and ws cannot be combined")
+	case in.has("ws"):
+		return Want{}, nil
+	}
+	return running("command")(in, dir)
+}
 
 // onPath returns a translator to one of our tools that takes nothing but a path.
 func onPath(tool string, names ...string) translator {
@@ -211,14 +226,42 @@ func running(names ...string) translator {
 		if err != nil {
 			return Want{}, err
 		}
-		cwd, err := in.folder(dir, "cwd", "workdir", "directory", "dir_path", "working_directory")
+		cwd, err := in.workdir(dir)
 		if err != nil {
 			return Want{}, err
 		}
-		w, err := ours("shell", shellArgs{command, path.Clean(cwd)})
+		escalated, err := in.escalated()
+		if err != nil {
+			return Want{}, err
+		}
+		w, err := ours("shell", shellArgs{command, cwd})
+		if escalated {
+			w.Person = leaves
+		}
 		w.edit, w.ours = edit, "command"
 		return w, err
 	}
+}
+
+// escalated reports whether the arguments have a command run with more than the agent's own
+// sandbox gives.
+func (o object) escalated() (bool, error) {
+	old, err := o.flag("with_escalated_permissions")
+	if err != nil {
+		return false, err
+	}
+	now, err := o.optional("sandbox_permissions")
+	return old || now != "" && now != "use_default", err
+}
+
+// workdir is the folder that a command runs in; empty if it is not known.
+func (o object) workdir(dir string) (string, error) {
+	named, err := o.optional("cwd", "workdir", "directory", "dir_path", "working_directory")
+	if err != nil || named == "" && dir == "" {
+		return "", err
+	}
+	cwd, err := absolute(cmp.Or(named, dir), dir)
+	return path.Clean(cwd), err
 }
 
 // commandOf reads a command: a text, or the words of one. Only a text can be changed.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/present"
 )
 
 // About implements [term.Inbox]. What cannot be found out is left out: the request says
@@ -38,6 +39,9 @@ func (in *Inbox) from(ctx context.Context, r *approval.Request) string {
 	case s.Kind == approval.SessionRun || s.Kind == approval.SessionChat:
 		return fmt.Sprintf("a %s, process %d", s.Kind, s.Owner.ID)
 	case s.Kind == approval.SessionHook:
+		if s.Folder != "" {
+			return "the hook of an agent in " + present.SafeLine(s.Folder) + ", session " + short(session)
+		}
 		return "the hook of an agent, session " + short(session)
 	case s.Kind == approval.SessionGateway:
 		return "the client of a gateway, session " + short(session)

@@ -8,7 +8,7 @@ import (
 )
 
 // Default is how reasons call what holds for other agents where no file speaks: reading in
-// the agent's folder is free, writing asks, and so do commands that are not known to only
+// the project is free, writing asks, and so do commands that are not known to only
 // read.
 const Default = "assent's default"
 

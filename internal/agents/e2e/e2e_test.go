@@ -4,6 +4,9 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -84,12 +87,55 @@ func TestAHookThatFailsRunsNothing(t *testing.T) {
 
 func TestThePermissionTool(t *testing.T) {
 	p := newPlace(t)
-	setUpClaude(p, startModel(t, "touch denied.txt", "touch allowed.txt", "touch asked.txt"))
+	// Claude Code does not tell its prompt which folder of the project its shell is in.
+	absolute := "touch " + filepath.Join(p.project, "allowed.txt")
+	p.write(".config/assent/config.yaml", "rules:\n  - deny shell(touch denied.txt)\n  - allow shell("+absolute+")\n")
+	setUpClaude(p, startModel(t, "touch denied.txt", absolute, "touch asked.txt"))
 	p.agent("claude", "-p", "Go.",
 		"--mcp-config", `{"mcpServers":{"assent":{"command":"assent","args":["hook","permission-tool"]}}}`,
 		"--permission-prompt-tool", "mcp__assent__permission")
 	p.wantFiles("allowed.txt")
-	p.wantAudit([2]string{"auto-denied", "shell(touch denied.txt)"}, [2]string{"auto-approved", "shell(touch allowed.txt)"}, [2]string{"denied", "shell(touch asked.txt)"})
+	p.wantAudit([2]string{"auto-denied", "shell(touch denied.txt)"}, [2]string{"auto-approved", "shell(" + absolute + ")"}, [2]string{"denied", "shell(touch asked.txt)"})
+}
+
+// TestTheProjectHolds moves the shell into a folder of the project that has a file which is not to
+// be read: by cd, or where the agent has no memory of it, as an argument of the call.
+func TestTheProjectHolds(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			p := newPlace(t)
+			if err := errors.Join(os.Mkdir(filepath.Join(p.project, "private"), 0o700), os.WriteFile(filepath.Join(p.project, "private", "k"), []byte("secret\n"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			p.write(".config/assent/config.yaml", "rules:\n  - deny read_file(private/**)\n")
+			calls := map[string][]string{
+				"claude-code": {"cd private", "cat k", "cd .."},
+				"codex":       {`{"cmd":"cat k","workdir":"private"}`, `{"cmd":"cat k","workdir":"private/../private"}`, "pwd"},
+				"gemini":      {`{"command":"cat k","dir_path":"private"}`, "cat private/k", "pwd"},
+			}[a.name]
+			a.setUp(p, startModel(t, calls...))
+			p.assent("install", a.name, "--yes")
+			a.start(p)
+			log := p.assent("audit", "list")
+			if strings.Contains(log, "differed") || !strings.Contains(log, "auto-denied") || strings.Count(log, "shell(cat") != strings.Count(log, "auto-denied") {
+				t.Errorf("the audit log is\n%s", log)
+			}
+		})
+	}
+}
+
+// TestAQuestionEnds has each agent, with nobody in front of it, ask for a command that no rule
+// names: it does not run, and the run ends.
+func TestAQuestionEnds(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			p := newPlace(t)
+			a.setUp(p, startModel(t, "touch asked.txt"))
+			p.assent("install", a.name, "--yes")
+			a.start(p)
+			p.wantFiles()
+		})
+	}
 }
 
 // TestADeferredRun ends where somebody must be asked, and goes on from the answer.

@@ -68,11 +68,19 @@ func (m model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// arguments are those of a call: a command under a name, or whole arguments as JSON.
+func (m model) arguments(name string, n int) string {
+	if strings.HasPrefix(m.commands[n], "{") {
+		return m.commands[n]
+	}
+	return `{"` + name + `":` + quote(m.commands[n]) + `}`
+}
+
 func (m model) anthropic(w http.ResponseWriter, done int, tools bool) {
 	block, delta, stop := `{"type":"text","text":""}`, `{"type":"text_delta","text":"Done."}`, "end_turn"
 	if tools && done < len(m.commands) {
 		block = fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{}}`, done)
-		delta = fmt.Sprintf(`{"type":"input_json_delta","partial_json":%s}`, quote(`{"command":`+quote(m.commands[done])+`}`))
+		delta = fmt.Sprintf(`{"type":"input_json_delta","partial_json":%s}`, quote(m.arguments("command", done)))
 		stop = "tool_use"
 	}
 	m.stream(w,
@@ -88,7 +96,7 @@ func (m model) openAI(w http.ResponseWriter, done int) {
 	item := `{"type":"message","id":"m","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`
 	if done < len(m.commands) {
 		item = fmt.Sprintf(`{"type":"function_call","id":"fc_%d","call_id":"call_%d","name":"exec_command","arguments":%s}`,
-			done, done, quote(`{"cmd":`+quote(m.commands[done])+`}`))
+			done, done, quote(m.arguments("cmd", done)))
 	}
 	m.stream(w,
 		`{"type":"response.created","response":{"id":"r"}}`,
@@ -99,7 +107,7 @@ func (m model) openAI(w http.ResponseWriter, done int) {
 func (m model) gemini(w http.ResponseWriter, done int) {
 	part := `{"text":"Done."}`
 	if done < len(m.commands) {
-		part = `{"functionCall":{"name":"run_shell_command","args":{"command":` + quote(m.commands[done]) + `}}}`
+		part = `{"functionCall":{"name":"run_shell_command","args":` + m.arguments("command", done) + `}}`
 	}
 	m.stream(w, `{"candidates":[{"index":0,"finishReason":"STOP","content":{"role":"model","parts":[`+part+`]}}],`+
 		`"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2}}`)

@@ -29,6 +29,12 @@ func (c command) Prepare(ctx context.Context, args json.RawMessage) (tool.Action
 	if err := json.Unmarshal(args, &in); err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Err: err}
 	}
+	if in.Cwd == "" {
+		if !c.opts.Within {
+			return tool.Block("the folder that the command runs in is not known"), nil
+		}
+		return c.opts.Shell.Prepare(ctx, args)
+	}
 	place, inside, err := c.opts.Roots.ResolveHost(in.Cwd)
 	if err != nil {
 		return tool.Block(err.Error()), nil

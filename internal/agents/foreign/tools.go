@@ -19,6 +19,9 @@ type Options struct {
 	Hosts hosts.Policy
 	// Shell judges commands; nil means that none is judged, and all are refused.
 	Shell *shell.Tool
+	// Within says that Shell judges commands for every folder of the project that they may run
+	// in. Otherwise a command whose folder is not known is refused.
+	Within bool
 	// Denied reports whether reading is denied by something that the roots do not know,
 	// such as a rule. May be nil.
 	Denied func(context.Context, approval.Act) bool

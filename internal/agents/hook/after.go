@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -35,36 +35,35 @@ func (a *answering) compare(ctx context.Context, e agents.Event) error {
 		err = s.RecordFull(ctx, approval.Event{
 			Kind: approval.Differed, At: a.Clock(), Session: e.Session, CallID: e.CallID,
 			Connector: want.Call.Connector, Tool: want.Call.Tool, Arguments: args, ArgumentsDigest: approval.DigestOf(args),
-			State: approval.Denied, Stage: approval.StageReleased, Why: why,
+			State: approval.Denied, Stage: approval.StageReleased, Why: ranText(want.Call) + " " + why, Folder: e.Dir,
 		})
 	}
 	return errors.Join(err, s.Close())
 }
 
-// difference says how a call that ran differs from what was answered; empty if not.
+// difference says despite what a call ran; empty if it ran as it was answered.
 func (a *answering) difference(call approval.Call) (string, error) {
-	name, _, err := memoName(call)
-	if err != nil {
-		return "", err
-	}
-	data, err := os.ReadFile(filepath.Join(memoFolder(a.Places.State, call.Session), name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "it ran and assent was not asked about these arguments", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	var m memory
-	if err := json.Unmarshal(data, &m); err != nil {
-		return "", fmt.Errorf("what the agent was told about the call cannot be read: %w", err)
-	}
+	m, err := a.toldAbout(call)
 	switch {
+	case err != nil:
+		return "", err
+	case m == nil:
+		return "although assent was not asked about it", nil
 	case m.Answer.Verdict == agents.Deny:
-		return "it ran although it was denied: " + m.Answer.Reason, nil
+		return "although it was denied", nil
 	case m.Answer.Input != nil:
-		return "it ran with the arguments that a person had changed", nil
+		return "although a person had changed its arguments", nil
 	}
 	return "", nil
+}
+
+// ranText says which call ran: the command, or the tool.
+func ranText(call approval.Call) string {
+	var in struct{ Command string }
+	if call.Connector == "" && call.Tool == approval.Shell && json.Unmarshal(call.Arguments, &in) == nil {
+		return "the command " + present.SafeLine(in.Command) + " ran"
+	}
+	return call.Name() + " ran"
 }
 
 // end ends the session with its grants, and forgets what its hooks were told; unless a

@@ -29,7 +29,8 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 		return agents.Answer{}, err
 	}
 	defer note.close()
-	if known, ok := note.answered(e, a.began); ok {
+	// What a rule answered before does not answer a question that is for a person.
+	if known, ok := note.answered(e, a.began); ok && (want.Person == "" || known.Verdict == agents.Deny) {
 		return known, note.keep(e, known, a.Clock())
 	}
 	o, err := a.outcome(ctx, d, e, want.Call, note)
@@ -102,13 +103,18 @@ func (a *answering) ask(ctx context.Context, d *desk, b *approval.Batch, e agent
 	case a.hands(e, who, request.PersonOnly):
 		return b, b.HandOver(ctx, request)
 	}
-	b.Reject(ctx, nobody(request, a.Agent.Asks(e)))
+	b.Reject(ctx, nobody(request, a.prompts(e)))
 	return b, nil
+}
+
+// prompts reports whether the agent has a prompt for the event that somebody may see.
+func (a *answering) prompts(e agents.Event) bool {
+	return a.Agent.Asks(e) && !a.Agent.Hangs(a.Chain, a.Environ)
 }
 
 // hands reports whether a question is left to the agent's own prompt.
 func (a *answering) hands(e agents.Event, who string, personOnly bool) bool {
-	return a.Agent.Asks(e) && who != "inbox" && who != "deny" && !(e.Unasked && personOnly)
+	return who != "inbox" && who != "deny" && !(e.Unasked && personOnly) && a.prompts(e)
 }
 
 func nobody(r *approval.Request, asks bool) string {
@@ -130,7 +136,7 @@ func nobody(r *approval.Request, asks bool) string {
 // so that an answer can be kept for it. A batch that is asked again stays the same.
 func (a *answering) askInbox(ctx context.Context, d *desk, b *approval.Batch, call approval.Call) (*approval.Batch, error) {
 	if d.inbox == nil {
-		session := approval.Session{ID: call.Session, Kind: approval.SessionHook}
+		session := approval.Session{ID: call.Session, Kind: approval.SessionHook, Folder: d.project}
 		if err := d.store.BeginSession(ctx, session); err != nil {
 			return nil, err
 		}
@@ -170,10 +176,7 @@ func (d *desk) inboxOpen(ctx context.Context) (bool, error) {
 
 // gate returns a gate for the call, in front of what is kept.
 func (d *desk) gate(kept remembering, approver approval.Approver) (*approval.Gate, error) {
-	var recorder approval.Recorder = d.store
-	if d.observe {
-		recorder = observing{d.store}
-	}
+	recorder := recording{d.store, d.folder, d.observe}
 	return approval.New(approval.Config{
 		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Mode: d.setup.Mode(), Approver: approver,
 		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: recorder, Requests: d.store,

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,10 +26,12 @@ import (
 
 // A desk is where the call of one event is judged.
 type desk struct {
-	setup *setup.Setup
-	roots *roots.Set
-	tools *early
-	clock func() time.Time
+	project string // the folder of the project
+	folder  string // that the call came from
+	setup   *setup.Setup
+	roots   *roots.Set
+	tools   *early
+	clock   func() time.Time
 
 	opened func() (*store.Store, error) // waits for the store
 	store  *store.Store                 // nil until the desk is ready
@@ -76,20 +79,24 @@ func aside(f func() error) <-chan error {
 
 // prepare makes all that needs no store, and says what the call would do.
 func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want agents.Want, user *config.File, broken error) (err error) {
-	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: e.Dir, Default: true, User: user}); err != nil {
+	if d.project, a.note, err = a.project(e); err != nil {
+		return err
+	}
+	d.folder = cmp.Or(e.Dir, d.project)
+	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: d.project, Default: true, User: user}); err != nil {
 		return err
 	}
 	if d.roots, err = d.setup.Roots(); err != nil {
 		return err
 	}
-	set, err := d.toolFor(a.Environ, want, broken)
+	set, err := d.toolFor(a.Environ, e.Dir, want, broken)
 	if err != nil {
 		return err
 	}
 	shell := a.Agent.Shell(e, a.Environ)
 	d.tools = prepareEarly(ctx, set, func(ctx context.Context, call approval.Call, acts []approval.Act) ([]approval.Act, error) {
 		if call.Connector == "" && call.Tool == approval.Shell {
-			return raw(acts, call.Arguments, shell), nil
+			return person(raw(acts, call.Arguments, shell), want.Person), nil
 		}
 		return d.otherwise(ctx, want.Also, call, acts)
 	}, want.Call)
@@ -134,14 +141,18 @@ func (a *answering) openStore(ctx context.Context, user *config.User) (*store.St
 
 // toolFor makes the one tool that is called, under what config says about its name. A
 // call that cannot be read becomes one that says so, and is recorded like any other.
-func (d *desk) toolFor(environ []string, want agents.Want, broken error) (*tool.Set, error) {
+func (d *desk) toolFor(environ []string, dir string, want agents.Want, broken error) (*tool.Set, error) {
 	if broken != nil {
 		return tool.NewSet(unreadable{want.Call, broken})
 	}
 	var err error
 	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied(want.Call.Session)}
 	if want.Call.Connector == "" && want.Call.Tool == approval.Shell && d.setup.HasShell {
-		if opts.Shell, err = d.shell(environ, opts.Denied); err != nil {
+		read := analysis.Read
+		if opts.Within = dir == ""; opts.Within {
+			read = analysis.ReadWithin
+		}
+		if opts.Shell, err = d.shell(environ, opts.Denied, read); err != nil {
 			return nil, err
 		}
 	}
@@ -153,10 +164,10 @@ func (d *desk) toolFor(environ []string, want agents.Want, broken error) (*tool.
 }
 
 // shell judges commands as the agent's own shell would run them.
-func (d *desk) shell(environ []string, denied func(context.Context, approval.Act) bool) (*shell.Tool, error) {
+func (d *desk) shell(environ []string, denied func(context.Context, approval.Act) bool, read func(text, dir string, world analysis.World) (*analysis.Script, error)) (*shell.Tool, error) {
 	entries := runner.NewEnvironment(environ, d.setup.Shell.Env).Entries()
 	world := func(dir string) analysis.World { return host.New(dir, entries) }
-	return shell.New(d.setup.Shell, d.roots, shell.Options{World: world, Denied: denied})
+	return shell.New(d.setup.Shell, d.roots, shell.Options{World: world, Denied: denied, Read: read})
 }
 
 // denied tells which acts are denied on their own, by a rule or for the agent's session.

@@ -23,7 +23,7 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	a := &answering{Options: o, began: o.Clock()}
+	a := &answering{Options: o, began: o.Clock(), looking: true}
 	e, err := o.Agent.Read(event)
 	if err != nil {
 		return answer, err

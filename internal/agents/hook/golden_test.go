@@ -120,7 +120,7 @@ func (p *place) options(agent *agents.Agent, event string) Options {
 	}
 	return Options{
 		Agent: agent, Input: strings.NewReader(event), Places: setup.Places{State: p.state, Config: p.settings, Admin: filepath.Join(p.top, "none")},
-		Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + p.top},
+		Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + p.top}, Dir: p.project,
 	}
 }
 

@@ -57,7 +57,7 @@ func (m *memo) putAside(ctx context.Context, d *desk, b *approval.Batch) error {
 	if _, err := request.View(ctx); err != nil {
 		return fmt.Errorf("it cannot be shown: %w", err)
 	}
-	session := approval.Session{ID: request.Call.Session, Kind: approval.SessionHook}
+	session := approval.Session{ID: request.Call.Session, Kind: approval.SessionHook, Folder: d.project}
 	if err := d.store.BeginSession(ctx, session); err != nil {
 		return err
 	}
@@ -77,6 +77,9 @@ func (a *answering) hasDeferred(session string) (bool, error) {
 		return false, nil
 	}
 	for _, f := range files {
+		if f.Name() == projectName {
+			continue
+		}
 		data, err := os.ReadFile(filepath.Join(folder, f.Name()))
 		if err != nil {
 			return false, err

@@ -104,7 +104,8 @@ func options(args []string) (Options, error) {
 // Here returns the options for an agent of this user, in a process that ends with the
 // answer.
 func Here(agent *agents.Agent, state string) (o Options, err error) {
-	o = Options{Agent: agent, Environ: os.Environ(), Exits: true}
+	o = Options{Agent: agent, Environ: os.Environ(), Exits: true, Chain: chain}
+	o.Dir, _ = os.Getwd() // without it the events say where the agent works
 	o.Places, err = setup.Here(state)
 	return o, err
 }

@@ -28,10 +28,12 @@ type memo struct {
 // A memory is what stands in the file.
 type memory struct {
 	Arguments approval.Digest `json:"arguments"`
-	CallID    string          `json:"call,omitempty"`
-	Hooks     []string        `json:"hooks"` // that were told
-	Answer    agents.Answer   `json:"answer"`
-	At        time.Time       `json:"at"`
+	// Content is over the arguments but for the folder of a command.
+	Content approval.Digest `json:"content,omitzero"`
+	CallID  string          `json:"call,omitempty"`
+	Hooks   []string        `json:"hooks"` // that were told
+	Answer  agents.Answer   `json:"answer"`
+	At      time.Time       `json:"at"`
 	// Deferred is the batch of a call that waits for an answer while the run is over.
 	Deferred json.RawMessage `json:"deferred,omitempty"`
 }
@@ -80,8 +82,71 @@ func (a *answering) openMemo(call approval.Call) (*memo, error) {
 	if data, err := io.ReadAll(f); err != nil || json.Unmarshal(data, &m.memory) != nil {
 		m.memory = memory{} // new, or cut off: the call is judged
 	}
-	m.Arguments = digest
+	m.Arguments, m.Content = digest, contentOf(call)
 	return m, nil
+}
+
+// contentOf is the digest over the arguments of a call but for the folder of a command: the event
+// after it has the folder that the command went to.
+func contentOf(call approval.Call) approval.Digest {
+	args := call.Arguments
+	var in map[string]json.RawMessage
+	if call.Connector == "" && call.Tool == approval.Shell && json.Unmarshal(args, &in) == nil {
+		delete(in, "cwd")
+		if data, err := json.Marshal(in); err == nil {
+			args = data
+		}
+	}
+	canonical, err := approval.CanonicalArguments(args)
+	if err != nil {
+		return approval.Digest{} // the gate says so
+	}
+	return approval.DigestOf(canonical)
+}
+
+// toldAbout finds what the agent was told about a call, in whatever folder that ran; nil if it
+// was told nothing.
+func (a *answering) toldAbout(call approval.Call) (*memory, error) {
+	folder := memoFolder(a.Places.State, call.Session)
+	name, _, err := memoName(call)
+	if err != nil {
+		return nil, err
+	}
+	m, err := readMemory(filepath.Join(folder, name))
+	if m != nil || err != nil || call.ID == "" {
+		return m, err
+	}
+	files, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	content := contentOf(call)
+	for _, f := range files {
+		if f.Name() == projectName {
+			continue
+		}
+		m, err := readMemory(filepath.Join(folder, f.Name()))
+		if err == nil && m != nil && m.CallID == call.ID && m.Content == content {
+			return m, nil
+		}
+	}
+	return nil, err
+}
+
+// readMemory reads what stands in a file; nil if there is none.
+func readMemory(path string) (*memory, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var m memory
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, fmt.Errorf("reading what the agent was told about a call: %w", err)
+	}
+	return &m, nil
 }
 
 // makeFolder makes the folder of a session. With a new one, those go that are of sessions

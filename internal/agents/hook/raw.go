@@ -24,10 +24,19 @@ func raw(acts []approval.Act, arguments json.RawMessage, shell string) []approva
 	if outside == "" {
 		return acts
 	}
+	return person(acts, "the agent runs this text in its own shell, which may read it otherwise: "+outside)
+}
+
+// person has a person asked about acts, for a reason; empty leaves them as they are. No rule, grant
+// or mode answers.
+func person(acts []approval.Act, why string) []approval.Act {
+	if why == "" || len(acts) == 0 {
+		return acts
+	}
 	out := slices.Clone(acts)
 	out[0].PersonOnly, out[0].Verdict = true, min(out[0].Verdict, approval.Ask)
 	if out[0].Verdict != approval.Block {
-		out[0].Why = "the agent runs this text in its own shell, which may read it otherwise: " + outside
+		out[0].Why = why
 	}
 	return out
 }

@@ -17,16 +17,24 @@ type remembering interface {
 // there could be one, and listening takes time.
 type quiet struct{ remembering }
 
-// observing records what would have happened as what it is: the agent was told nothing.
-type observing struct{ approval.DetailRecorder }
+// recording records where a call came from, and what was only observed as what it is: the agent
+// was told nothing.
+type recording struct {
+	approval.DetailRecorder
+	folder  string
+	observe bool
+}
 
 const observed = "only observed: the agent was told nothing"
 
 // Record implements [approval.Recorder].
-func (o observing) Record(ctx context.Context, e approval.Event) error { return o.RecordFull(ctx, e) }
+func (r recording) Record(ctx context.Context, e approval.Event) error { return r.RecordFull(ctx, e) }
 
 // RecordFull implements [approval.DetailRecorder].
-func (o observing) RecordFull(ctx context.Context, e approval.Event) error {
-	e.Stage, e.Note = approval.StageReleased, observed
-	return o.DetailRecorder.RecordFull(ctx, e)
+func (r recording) RecordFull(ctx context.Context, e approval.Event) error {
+	e.Folder = r.folder
+	if r.observe {
+		e.Stage, e.Note = approval.StageReleased, observed
+	}
+	return r.DetailRecorder.RecordFull(ctx, e)
 }

@@ -20,6 +20,11 @@ type Options struct {
 	Places setup.Places
 	// Environ is the environment that the agent's commands see.
 	Environ []string
+	// Dir is the folder that the agent started the hook in; empty if that says nothing.
+	Dir string
+	// Chain returns the processes that led to the hook, the nearest first. Nil means that they
+	// are not known.
+	Chain func() []agents.Process
 	// Defer has a run that can be resumed end where somebody must be asked and nobody is
 	// there, and go on from the answer.
 	Defer bool
@@ -36,6 +41,9 @@ type Options struct {
 
 // maxInput is the largest event that is read.
 const maxInput = 16 << 20
+
+// maxChain is how many of the processes that led to the hook are looked at.
+const maxChain = 8
 
 // spare is what is left of the deadline for the answer itself, when somebody is asked.
 const spare = 2 * time.Second
@@ -84,7 +92,9 @@ func (o Options) failed(err error) agents.Reply {
 // An answering is one event on its way to an answer.
 type answering struct {
 	Options
-	began time.Time
+	began   time.Time
+	looking bool   // nothing is made or kept
+	note    string // for who reads the agent's log, beside the answer
 }
 
 // safely turns a panic into a reply that blocks.
@@ -122,7 +132,11 @@ func (a *answering) answer(ctx context.Context) (agents.Reply, error) {
 		if err != nil {
 			return agents.Reply{}, err
 		}
-		return a.Agent.Reply(e, answer), nil
+		reply := a.Agent.Reply(e, answer)
+		if a.note != "" {
+			reply.Stderr = "assent: " + present.SafeLine(a.note) + "\n"
+		}
+		return reply, nil
 	case agents.After:
 		err = a.compare(ctx, e)
 	case agents.Ending:

@@ -257,3 +257,17 @@ func FuzzAdd(f *testing.F) {
 		}
 	})
 }
+
+// What runs after a call, failed or not, is compared with what was answered.
+func TestClaudeCodeSaysWhatRan(t *testing.T) {
+	a := agents.All()[0]
+	p, err := TargetOf(a).Add(nil, Command(a, program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hook := range []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"} {
+		if !strings.Contains(string(p.After), `"`+hook+`"`) {
+			t.Errorf("%s has no hook:\n%s", hook, p.After)
+		}
+	}
+}

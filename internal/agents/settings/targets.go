@@ -59,7 +59,7 @@ func (t Target) Add(text []byte, program []string) (Plan, error) {
 
 // claudeEntries run the program without a shell, and block what it fails to answer.
 func claudeEntries(program []string) []Entry {
-	return each([]string{"PreToolUse", "PostToolUse", "SessionEnd"}, func(hook string) any {
+	return each([]string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"}, func(hook string) any {
 		h := map[string]any{"type": "command", "command": program[0], "args": program[1:], "timeout": seconds}
 		if hook == "PreToolUse" {
 			h["onFailure"] = "block"

@@ -96,7 +96,7 @@ func (w *walker) commandSource(n *syntax.CallExpr, redirs []*syntax.Redirect) st
 // run fills in the part of a command, and walks what follows from it.
 func (w *walker) run(c *command) outcome {
 	p := &w.parts[c.part-1]
-	p.Words, p.Dir = c.words, c.state.folders.only()
+	p.Words, p.Dir = c.words, c.state.folders.runsIn()
 	if w.facts.adrift {
 		p.Dir = ""
 	}

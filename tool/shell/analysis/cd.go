@@ -90,7 +90,7 @@ func (w *walker) back(c *command, to folders, way *trail) outcome {
 	}
 	w.way.moves++
 	w.parts[c.part-1].Path = to.only()
-	return outcome{ok: folders{to.list, way}, fail: c.state.folders, sure: !w.changed && !w.risky}
+	return outcome{ok: folders{list: to.list, trail: way}, fail: c.state.folders, sure: !w.changed && !w.risky}
 }
 
 // lost is the outcome of going to a folder that is not known.

@@ -11,6 +11,9 @@ type folders struct {
 	list []string
 	// trail is the way there; nil if it is not known.
 	trail *trail
+	// within is a folder in or below which the one lies that is not known; empty if that is
+	// not known either.
+	within string
 }
 
 // A trail is where `cd -` and popd lead back to.
@@ -36,11 +39,23 @@ func (f folders) only() string {
 	return ""
 }
 
+// runsIn returns the folder if there is exactly one, or one that it lies in: where a program
+// runs says which root it runs in.
+func (f folders) runsIn() string {
+	if !f.known() {
+		return f.within
+	}
+	return f.only()
+}
+
 func (f folders) known() bool { return len(f.list) > 0 }
 
 // or returns the folders of both.
 func (f folders) or(g folders) folders {
 	if !f.known() || !g.known() {
+		if f.within == g.within {
+			return folders{within: f.within}
+		}
 		return folders{}
 	}
 	if len(f.list) == len(g.list) && &f.list[0] == &g.list[0] && f.trail == g.trail {
@@ -58,7 +73,7 @@ func (f folders) or(g folders) folders {
 	if len(both) > maxFolders {
 		return folders{}
 	}
-	return folders{both, way}
+	return folders{list: both, trail: way}
 }
 
 // An outcome is where a command leaves the shell: in which folder if it succeeds, and in

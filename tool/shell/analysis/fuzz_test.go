@@ -10,11 +10,11 @@ func FuzzRead(f *testing.F) {
 	}
 	world := project()
 	f.Fuzz(func(t *testing.T, text string) {
-		script, err := read(text, "/w", world)
+		script, err := read(text, "/w", world, (*walker).script)
 		if err != nil {
 			return
 		}
-		again, err := read(script.Command.String(), "/w", world)
+		again, err := read(script.Command.String(), "/w", world, (*walker).script)
 		if err != nil {
 			t.Fatalf("the canonical text %q is refused: %v", script.Command, err)
 		}

@@ -13,15 +13,28 @@ import (
 // and such text must not run. There is always a part: text that does nothing outside the
 // shell itself is said to run the builtin `:`.
 func Read(text, dir string, world World) (script *Script, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			script, err = nil, fmt.Errorf("the command cannot be read: internal error: %v", r)
-		}
-	}()
-	return read(text, dir, world)
+	defer recovered(&script, &err)
+	return read(text, dir, world, (*walker).script)
 }
 
-func read(text, dir string, world World) (*Script, error) {
+// ReadWithin is [Read] for a command that runs in dir or somewhere below it. Its relative paths
+// are unknown.
+func ReadWithin(text, dir string, world World) (script *Script, err error) {
+	defer recovered(&script, &err)
+	return read(text, dir, world, func(w *walker, f *syntax.File, s *state) {
+		s.folders = folders{within: dir}
+		w.script(f, s)
+	})
+}
+
+// recovered is deferred, and makes an error of a panic.
+func recovered(script **Script, err *error) {
+	if r := recover(); r != nil {
+		*script, *err = nil, fmt.Errorf("the command cannot be read: internal error: %v", r)
+	}
+}
+
+func read(text, dir string, world World, visit func(*walker, *syntax.File, *state)) (*Script, error) {
 	odd, err := gate(text)
 	if err != nil {
 		return nil, err
@@ -33,7 +46,7 @@ func read(text, dir string, world World) (*Script, error) {
 	if len(f.file.Stmts) == 0 {
 		return nil, errors.New("the command is empty")
 	}
-	w := walked(f.text, dir, world, func(w *walker, s *state) { w.script(f.file, s) })
+	w := walked(f.text, dir, world, func(w *walker, s *state) { visit(w, f.file, s) })
 	if w.tooMuch() {
 		odd = fmt.Sprintf("does more than is read: at most %d things, and %d bytes about them; split it", maxParts, maxKept)
 		w.parts = []Part{{Kind: Unknown, Line: 1, Source: first(f.text), Why: "it " + odd, Opaque: true}}
@@ -87,7 +100,7 @@ func began(dir string, world World) folders {
 	if _, set := world.Variable("OLDPWD"); set {
 		way.before = &folders{}
 	}
-	return folders{[]string{dir}, way}
+	return folders{list: []string{dir}, trail: way}
 }
 
 // script walks a whole text, and then the functions that it defines but never calls by
