@@ -44,6 +44,7 @@ var (
 	noTool     = map[string]string{"hook": "other agents have no such tool"}
 	ownWorkers = map[string]string{"hook": "other agents have workers of their own", "mcp": "workers are not offered to clients", "call": "only a run has workers", "explain": "only a run has workers"}
 	outsiders  = map[string]string{"hook": "another agent reaches files outside the roots by itself, so that a person is asked"}
+	noFolder   = map[string]string{"hook permission-tool": "it is not told which folder the agent's shell is in, so that relative paths are unknown"}
 	noHTTP     = map[string]string{"hook codex": "Codex has no tool for requests", "hook gemini": "Gemini CLI has no tool for one URL"}
 )
 
@@ -75,24 +76,24 @@ var doorCalls = []doorCall{
 	{"move out of a free root", "move_file", `{"source":"free/b.txt","destination":"b.txt"}`, "asks", "write: ask", noTool},
 	{"make a folder", "make_dir", `{"path":"folder"}`, "asks", "write: ask", noTool},
 
-	{"free command", "shell", `{"command":"ls"}`, "runs", "", nil},
-	{"command that reads", "shell", `{"command":"cat a.txt"}`, "runs", "", nil},
-	{"command that reads what the project denies", "shell", `{"command":"cat private/x.txt"}`, "refused", "deny read_file(private/**)", nil},
-	{"command that reads what the user denies", "shell", `{"command":"cat users/x.txt"}`, "refused", "deny read_file(users/**)", nil},
-	{"command that reads what the administrator denies", "shell", `{"command":"head -1 ./admins/x.txt"}`, "refused", "deny read_file(admins/**)", nil},
+	{"free command", "shell", `{"command":"ls"}`, "runs", "", noFolder},
+	{"command that reads", "shell", `{"command":"cat a.txt"}`, "runs", "", noFolder},
+	{"command that reads what the project denies", "shell", `{"command":"cat private/x.txt"}`, "refused", "deny read_file(private/**)", noFolder},
+	{"command that reads what the user denies", "shell", `{"command":"cat users/x.txt"}`, "refused", "deny read_file(users/**)", noFolder},
+	{"command that reads what the administrator denies", "shell", `{"command":"head -1 ./admins/x.txt"}`, "refused", "deny read_file(admins/**)", noFolder},
 	{"command denied by the administrator", "shell", `{"command":"shred a.txt"}`, "refused", "deny shell(shred)", nil},
 	{"command denied by the user", "shell", `{"command":"npm publish"}`, "refused", "deny shell(npm publish)", nil},
 	{"command denied by config", "shell", `{"command":"git reset --hard"}`, "refused", "git reset --hard", nil},
 	{"command allowed by config", "shell", `{"command":"lintall --built"}`, "runs", "", nil},
 	{"command allowed by the user", "shell", `{"command":"lintall --linted"}`, "runs", "allow shell(lintall --linted)", nil},
 	{"command allowed by a kept rule", "shell", `{"command":"lintall --kept"}`, "runs", "allow shell(lintall --kept)", nil},
-	{"project's code that a kept rule allows", "shell", `{"command":"sh a.txt"}`, "runs", "allow project_code", nil},
-	{"project's code with a variable", "shell", `{"command":"LD_PRELOAD=x sh a.txt"}`, "asks", "", nil},
+	{"project's code that a kept rule allows", "shell", `{"command":"sh a.txt"}`, "runs", "allow project_code", noFolder},
+	{"project's code with a variable", "shell", `{"command":"LD_PRELOAD=x sh a.txt"}`, "asks", "", noFolder},
 	{"asked command", "shell", `{"command":"git push"}`, "asks", "", nil},
 	{"command that config asks about", "shell", `{"command":"lintall --deploy"}`, "asks", "", nil},
-	{"redirection that asks", "shell", `{"command":"echo hi > new.txt"}`, "asks", "write: ask", nil},
-	{"redirection that is free", "shell", `{"command":"echo hi > free/echo.txt"}`, "runs", "", nil},
-	{"redirection that is denied", "shell", `{"command":"echo hi > free/admin/x"}`, "refused", "deny write_file(free/admin/**)", nil},
+	{"redirection that asks", "shell", `{"command":"echo hi > new.txt"}`, "asks", "write: ask", noFolder},
+	{"redirection that is free", "shell", `{"command":"echo hi > free/echo.txt"}`, "runs", "", noFolder},
+	{"redirection that is denied", "shell", `{"command":"echo hi > free/admin/x"}`, "refused", "deny write_file(free/admin/**)", noFolder},
 	{"unknown program word", "shell", `{"command":"$TOOL x"}`, "asks", "", nil},
 	{"unreadable code", "shell", `{"command":"python3 -c 'print(1)'"}`, "asks", "", nil},
 	{"our own commands", "shell", `{"command":"assent approve x"}`, "refused", "", nil},
@@ -124,7 +125,7 @@ var untrustedCalls = []doorCall{
 	{"read that the administrator denies", "read_file", `{"path":"$ROOTadmins/x.txt"}`, "refused", "admins/**", nil},
 	{"write that the project denies", "write_file", `{"path":"$ROOTdrafts/a.lock","content":"x"}`, "refused", "*.lock", nil},
 	{"write that the user allows", "write_file", `{"path":"$ROOTdrafts/a.md","content":"x"}`, "runs", "", nil},
-	{"free command", "shell", `{"command":"ls"}`, "runs", "", nil},
+	{"free command", "shell", `{"command":"ls"}`, "runs", "", noFolder},
 	{"command that the project denies", "shell", `{"command":"git reset --hard"}`, "refused", "git reset --hard", nil},
 	{"command that the project allows", "shell", `{"command":"lintall --built"}`, "asks", "", nil},
 	{"command that the user allows", "shell", `{"command":"lintall --linted"}`, "runs", "", nil},
