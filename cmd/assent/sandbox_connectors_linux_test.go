@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -190,13 +191,16 @@ func TestConnectorsWithoutASandbox(t *testing.T) {
 // listed is reached, others are put to people, and all of it is recorded.
 func TestASandboxedConnectorConnectsByName(t *testing.T) {
 	p := newProber(t)
-	_, port, err := net.SplitHostPort(p.port)
+	server := httptest.NewServer(nil) // it ends connections that their client has ended
+	defer server.Close()
+	address := server.Listener.Addr().String()
+	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.put(t, "policy.yaml", p.policy(true, "  network: {allow: [\"localhost:"+port+"\"]}\n"))
 	c := startMCP(t, p.assent(t, "mcp", "-c", "policy.yaml"))
-	if got := c.call("prober__try", `{"what":"connect","where":"`+p.port+`"}`); !strings.Contains(got, "managed to connect") {
+	if got := c.call("prober__try", `{"what":"connect","where":"`+address+`"}`); !strings.Contains(got, "managed to connect") {
 		t.Errorf("%s", got)
 	}
 	c.call("prober__try", `{"what":"connect","where":"elsewhere.test:80"}`) // the system takes it for connected before it is decided
