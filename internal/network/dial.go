@@ -68,11 +68,11 @@ func (d Dialer) lookup(ctx context.Context, name string) ([]netip.Addr, error) {
 	lookup := d.Lookup
 	if lookup == nil {
 		lookup = func(ctx context.Context, name string) ([]netip.Addr, error) {
+			if strings.Contains(name, ".") {
+				name += "." // the name itself, and none below a domain of this machine
+			}
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 		}
-	}
-	if strings.Contains(name, ".") {
-		name += "." // the name itself, and none below a domain of this machine
 	}
 	addrs, err := lookup(ctx, name)
 	for i := range addrs {
