@@ -104,7 +104,7 @@ type Act struct {
 	Opaque bool `json:"opaque,omitempty"`
 	// Later marks an act of which the tool judges each part when it happens, with its real
 	// values: a deny that may be met is left to that. If its verdict is to ask, it is asked
-	// together with other acts of the call, and is no reason to ask by itself.
+	// together with other acts of the call, and never asked alone.
 	Later bool `json:"later,omitempty"`
 	// Own marks a connection of the command that is its Cause, where nothing judges it by
 	// name when it is made. It is how many leading words of that command an allow has to

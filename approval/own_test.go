@@ -115,7 +115,7 @@ func TestConnectionsAreRememberedWithTheirCommand(t *testing.T) {
 	}
 }
 
-// What is left for later is asked with the rest of a call, and is no reason to ask.
+// What is left for later is asked with the rest of a call, and never asked alone.
 func TestLaterIsAskedWithTheRest(t *testing.T) {
 	acts := connecting("registry.example", 0, 2, "npm", "install")
 	acts[1].Later = true

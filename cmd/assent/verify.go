@@ -55,7 +55,7 @@ func verifyCmd() *cobra.Command {
 func verifyAll(c *cobra.Command, found []*agents.Agent, flags *installFlags, around settings.Surroundings) error {
 	failed := len(found) == 0
 	if failed {
-		fmt.Fprintf(c.OutOrStdout(), "There is no agent in %s.\n", present.SafeLine(flags.below(around)))
+		fmt.Fprintf(c.OutOrStdout(), "No agent was found in %s.\n", present.SafeLine(flags.below(around)))
 	}
 	for _, a := range found {
 		t := settings.TargetOf(a)

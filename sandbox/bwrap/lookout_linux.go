@@ -96,17 +96,7 @@ func (l *lookout) running() []string {
 
 // name returns what a process calls itself; nothing if it has ended.
 func (l *lookout) name(pid string) string {
-	fd, err := unix.Openat(int(l.proc.Fd()), pid+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd)
-	text := make([]byte, 512)
-	n, err := unix.Read(fd, text)
-	if err != nil {
-		return ""
-	}
-	s, ok := host.ParseStat(text[:n])
+	s, ok := host.StatOf(l.proc, pid)
 	if !ok || s.Ended() {
 		return ""
 	}

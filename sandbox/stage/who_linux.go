@@ -149,17 +149,7 @@ func (m *member) holds(pid, want string, left *int) bool {
 // name returns what a process inside calls itself, without what a terminal could take for more
 // than a name.
 func (m *member) name(pid string) string {
-	fd, err := unix.Openat(int(m.proc.Fd()), pid+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd)
-	text := make([]byte, 512)
-	n, err := unix.Read(fd, text)
-	if err != nil {
-		return ""
-	}
-	s, _ := host.ParseStat(text[:n])
+	s, _ := host.StatOf(m.proc, pid)
 	return strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {
 			return '?'
