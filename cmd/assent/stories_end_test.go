@@ -203,7 +203,7 @@ func TestS27_CtrlCInTheEditor(t *testing.T) {
 // What a pager does with Ctrl-C is its own affair: less stays open.
 func TestS27_CtrlCInThePager(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", numbered(300))})
-	s.env = []string{`PAGER=cat >/dev/null; trap 'echo the pager was told' INT; echo the pager is open; while ! read line </dev/tty; do :; done; :`}
+	s.env = []string{`PAGER=cat >/dev/null; trap 'echo the pager was told; told=1' INT; echo the pager is open; until [ "$told" ]; do sleep 0.1; done; read line </dev/tty; :`}
 	x := s.run()
 	x.asked("Create notes/a.md")
 	x.types("v")

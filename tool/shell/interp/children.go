@@ -55,12 +55,14 @@ func newCrowd() *crowd {
 
 func (c *crowd) newPid() int { return int(c.virtual.Add(1)) }
 
-func (c *crowd) add(p Process, args []string, background bool, first func(*child)) *child {
+// add notes a program that was started. It is listed before its job learns of it, so that who
+// waits for the job finds it, and the job learns of it before it can end.
+func (c *crowd) add(p Process, args []string, background bool, tell func(*child)) *child {
 	ch := &child{info: Child{p.Pid(), args, background}, p: p, done: make(chan struct{})}
-	first(ch)
 	c.mu.Lock()
 	c.children[ch.info.Pid] = ch
 	c.mu.Unlock()
+	tell(ch)
 	go func() {
 		status, usage, err := p.Wait()
 		if err != nil {
