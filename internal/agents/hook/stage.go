@@ -148,9 +148,10 @@ func (a *answering) replaced(e agents.Event, want agents.Want, v staged.Verdict)
 	if err != nil {
 		return agents.Answer{}, err
 	}
-	answer := agents.Answer{Verdict: agents.Allow, Reason: v.Reason + ". It runs in assent's sandbox"}
+	inside := "; in assent's sandbox: " + present.SafeLine(command)
+	answer := agents.Answer{Verdict: agents.Allow, Reason: v.Reason + inside}
 	if v.Prompt {
-		answer = agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + v.Reason + ". It runs in assent's sandbox: " + command}
+		answer = agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + v.Reason + inside}
 	}
 	if answer.Input, err = want.Changed(e, changed); err != nil {
 		return agents.Answer{}, err
