@@ -43,19 +43,22 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	if a.Observe {
 		answer = agents.Answer{Verdict: agents.Nothing}
 	}
+	note.Undo = d.undo.stays(o.Call, answer)
+	a.undo = note.Undo
 	if answer.Input != nil {
-		err = a.noteChanged(e, o.Call)
+		err = a.noteChanged(e, o.Call, note.Undo)
 	}
 	return answer, errors.Join(err, note.keep(e, answer, a.Clock()))
 }
 
 // noteChanged notes the call that a person made of another one: that is what will run.
-func (a *answering) noteChanged(e agents.Event, call approval.Call) error {
+func (a *answering) noteChanged(e agents.Event, call approval.Call, undo string) error {
 	note, err := a.openMemo(call)
 	if err != nil {
 		return err
 	}
 	defer note.close()
+	note.Undo = undo
 	return note.keep(e, agents.Answer{Verdict: agents.Allow}, a.Clock())
 }
 

@@ -36,6 +36,7 @@ type desk struct {
 	opened func() (*store.Store, error) // waits for the store
 	store  *store.Store                 // nil until the desk is ready
 
+	undo    *keeping
 	observe bool
 	decided bool           // a person has answered
 	inbox   *approval.Gate // nil until the inbox is asked
@@ -89,6 +90,7 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 	if d.roots, err = d.setup.Roots(); err != nil {
 		return err
 	}
+	d.undo = a.newKeeping(d, e)
 	set, err := d.toolFor(a.Environ, e.Dir, want, broken)
 	if err != nil {
 		return err
@@ -98,7 +100,8 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 		if call.Connector == "" && call.Tool == approval.Shell {
 			return person(raw(acts, call.Arguments, shell), want.Person), nil
 		}
-		return d.otherwise(ctx, want.Also, call, acts)
+		acts, err := d.otherwise(ctx, want.Also, call, acts)
+		return d.undo.cover(ctx, call, acts), err
 	}, want.Call)
 	return nil
 }
@@ -111,10 +114,11 @@ const longLog = 256 << 10
 // committed, and to close it takes longer than all the rest. What a person decided must be
 // on the disk.
 func (d *desk) leave(exits bool) error {
+	left := d.undo.leave()
 	if info, err := os.Stat(d.store.Path() + "-wal"); exits && !d.decided && err == nil && info.Size() < longLog {
-		return nil
+		return left
 	}
-	return d.close()
+	return errors.Join(left, d.close())
 }
 
 func (d *desk) close() error {
@@ -146,7 +150,7 @@ func (d *desk) toolFor(environ []string, dir string, want agents.Want, broken er
 		return tool.NewSet(unreadable{want.Call, broken})
 	}
 	var err error
-	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied(want.Call.Session)}
+	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied(want.Call.Session), Changing: d.undo.see}
 	if want.Call.Connector == "" && want.Call.Tool == approval.Shell && d.setup.HasShell {
 		read := analysis.Read
 		if opts.Within = dir == ""; opts.Within {

@@ -34,6 +34,8 @@ type memory struct {
 	Hooks   []string        `json:"hooks"` // that were told
 	Answer  agents.Answer   `json:"answer"`
 	At      time.Time       `json:"at"`
+	// Undo is the entry that keeps what the call changes; empty if there is none.
+	Undo string `json:"undo,omitempty"`
 	// Deferred is the batch of a call that waits for an answer while the run is over.
 	Deferred json.RawMessage `json:"deferred,omitempty"`
 }
