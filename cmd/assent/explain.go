@@ -155,8 +155,23 @@ func (f *explainFlags) theirs(ctx context.Context, agent *agents.Agent, call exp
 	if err != nil {
 		return explain.Answer{}, err
 	}
+	o.Sandbox = sandboxNow(o.Places)
 	o.Exits, o.Environ = false, append(o.Environ, agent.Variables(dir)...)
 	return hook.Explain(ctx, o, event)
+}
+
+// sandboxNow says why no sandbox works here, as it is noted or else found out now.
+func sandboxNow(places setup.Places) func(context.Context) string {
+	return func(ctx context.Context) string {
+		if why, known, _ := places.SandboxNoted(); known {
+			return why
+		}
+		why, err := open.TrySandbox(ctx, places)
+		if err != nil {
+			return err.Error()
+		}
+		return why
+	}
 }
 
 // callFrom reads a call from the command line: NAME(ARGUMENT), NAME ARGUMENTS, or a shell
@@ -285,6 +300,9 @@ func printAnswer(w io.Writer, a explain.Answer) error {
 	}
 	if a.Undo != "" {
 		fmt.Fprintf(&b, "Undo: %s.\n", present.SafeLine(a.Undo))
+	}
+	if a.Policy != "" {
+		fmt.Fprintf(&b, "Policy: %s.\n", present.SafeLine(a.Policy))
 	}
 	if len(a.Trace) > 0 {
 		b.WriteString("\nHow it was decided:\n")

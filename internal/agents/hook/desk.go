@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,8 +85,11 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 		return err
 	}
 	d.folder = cmp.Or(e.Dir, d.project)
-	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: d.project, Default: true, User: user}); err != nil {
+	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: d.project, Default: true, User: user, NoSandbox: a.noSandbox}); err != nil {
 		return err
+	}
+	if d.setup.Careful != "" {
+		a.note = strings.TrimPrefix(a.note+"; "+Policy(d.setup), "; ")
 	}
 	if d.roots, err = d.setup.Roots(); err != nil {
 		return err
@@ -98,6 +102,9 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 	shell := a.Agent.Shell(e, a.Environ)
 	d.tools = prepareEarly(ctx, set, func(ctx context.Context, call approval.Call, acts []approval.Act) ([]approval.Act, error) {
 		if call.Connector == "" && call.Tool == approval.Shell {
+			if d.setup.Quiet {
+				acts = unheld(acts)
+			}
 			return person(raw(acts, call.Arguments, shell), want.Person), nil
 		}
 		acts, err := d.otherwise(ctx, want.Also, call, acts)

@@ -57,7 +57,7 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 	judge := explain.Explainer{Tools: d.tools, Policy: approval.Policy{Rules: rules, Fixed: d.setup.Rules, Mode: d.mode(ctx)}, Clock: o.Clock}
 	judge.Hosts = d.setup.Shell.Network.Words(slices.Concat(rules.Rules(), d.setup.Rules.Rules()))
 	answer = judge.Judge(ctx, want.Call)
-	answer.For = o.Agent.Name
+	answer.For, answer.Policy = o.Agent.Name, Policy(d.setup)
 	if answer.Outcome == explain.Ask {
 		err = a.asks(ctx, d, e, &answer)
 	}

@@ -35,6 +35,9 @@ type Options struct {
 	Deadline time.Duration
 	// Exits says that the process ends with the reply, so that not everything is closed.
 	Exits bool
+	// Sandbox says why no sandbox works here, empty if one does; nil means what is noted, after
+	// it was tried once. It is asked only where the quiet policy would hold.
+	Sandbox func(context.Context) string
 	// Clock tells the time; nil means that of the system.
 	Clock func() time.Time
 }
