@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ type place struct {
 	home, project string
 	bin, agents   string
 	env           []string
+	within        []string // a command that runs the agents, with them as its arguments
 }
 
 func newPlace(t *testing.T) *place {
@@ -67,7 +69,8 @@ func (p *place) run(program string, args ...string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
-	c := exec.CommandContext(ctx, program, args...)
+	line := slices.Concat(p.within, []string{program}, args)
+	c := exec.CommandContext(ctx, line[0], line[1:]...)
 	c.Dir, c.Env, c.WaitDelay = p.project, p.env, 10*time.Second
 	var said bytes.Buffer
 	c.Stderr = &said
