@@ -70,7 +70,7 @@ var table = map[string]line{
 	"internal/agents/e2e":     {tests: []string{"internal/agents", "internal/agents/permissions"}},
 	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/hosts", "tool/roots", "tool/shell"}},
 	"internal/agents/hook": {inside: []string{
-		"approval", "internal/agents", "internal/agents/foreign", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present",
+		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/permissions", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present",
 		"store", "tool", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/subset",
 	}},
 	"internal/agents/permissions": {inside: []string{"internal/agents", "internal/agents/settings"}, outside: []string{"github.com/BurntSushi/toml", "mvdan.cc/sh/v3"}},
