@@ -67,7 +67,7 @@ var table = map[string]line{
 	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present", "sandbox/host"}, outside: []string{mcp}},
 	"internal/agents":  {inside: []string{"approval"}},
 
-	"internal/agents/e2e":     {tests: []string{"internal/agents", "internal/agents/permissions"}},
+	"internal/agents/e2e":     {tests: []string{"internal/agents", "internal/agents/permissions", "internal/screen"}},
 	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/hosts", "tool/roots", "tool/shell"}},
 	"internal/agents/hook": {inside: []string{
 		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/permissions", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present",

@@ -114,6 +114,54 @@ func TestListsAreNotLaxer(t *testing.T) {
 	}
 }
 
+// TestFileListsAreNotLaxer has Claude Code, without assent, run commands that name files of its lists
+// for reading and editing, which it applies to some commands.
+func TestFileListsAreNotLaxer(t *testing.T) {
+	p := newPlace(t)
+	p.env = append(p.env, "IS_SANDBOX=1")
+	p.write(".claude/settings.json", `{"permissions": {"deny": ["Read(./secret.txt)", "Read(~/private/**)", "Read(**/.env)", "Edit(./locked.txt)", "Read(//etc/hostname)", "Edit(out/**)"]}}`)
+	for _, name := range []string{"secret.txt", "sub/secret.txt", "plain.txt", "locked.txt", ".env", "src/.env", "../home/private/k", "out/x"} {
+		p.write(filepath.Join("../project", name), "x\n")
+	}
+	if err := os.Symlink("secret.txt", filepath.Join(p.project, "link.txt")); err != nil {
+		t.Fatal(err)
+	}
+	var commands []string
+	for i, s := range []string{
+		"cat secret.txt", "cat ./secret.txt", "cat link.txt", "cat plain.txt secret.txt", `cat "$PWD/secret.txt"`, "cat $PWD/secret.txt", "cat secret*", "cat *.txt", "head -n1 secret.txt", "sed -n 1p secret.txt",
+		"grep c secret.txt", "grep -r c .", "less secret.txt", "wc -l secret.txt", "cat < secret.txt", "while read l; do echo $l; done < secret.txt", "awk 1 secret.txt", "base64 secret.txt", "cat sub/secret.txt",
+		"cat sub/../secret.txt", "cd sub && cat ../secret.txt", "cd sub && cat secret.txt", "f=secret.txt; cat $f", "cat ~/private/k", "cat $HOME/private/k", "ls ~/private", "cat .env", "cat src/.env", "xargs cat < secret.txt",
+		"echo secret.txt | xargs cat", `bash -c "cat secret.txt"`, "diff plain.txt secret.txt", "stat secret.txt", "git diff --no-index plain.txt secret.txt", "timeout 5 cat secret.txt", "sort -o z secret.txt", "strings secret.txt",
+		"cat /etc/hostname", "tail -n +1 -- secret.txt", "cp secret.txt copy", "cut -c1 secret.txt", "nl secret.txt", "od secret.txt", "file secret.txt", "md5sum secret.txt", "find secret.txt", "cat sub/*", "cat {secret,plain}.txt",
+		"echo x > locked.txt", "echo x >> locked.txt", "tee locked.txt </dev/null", "sed -i s/a/b/ locked.txt", "cp plain.txt locked.txt", "touch locked.txt", "echo x >./sub/../locked.txt", "cd sub; echo x > ../locked.txt",
+		"echo x > out/y", "mkdir out/z", "echo x &> locked.txt", "echo x >| locked.txt", "cat <> locked.txt", "mv plain.txt locked.txt", "rm locked.txt", "cat plain.txt", "echo secret.txt", "cat locked.txt", "echo x > free.txt",
+	} {
+		commands = append(commands, fmt.Sprintf("%s; touch %s/made%d", s, p.project, i))
+	}
+	m := newModel(t, commands...)
+	setUpClaude(p, m.url)
+	judged := p.judge("claude-code", nil, commands) // before anything is moved
+	p.agent("claude", "-p", "Go.", "--permission-mode", "bypassPermissions")
+	refused := 0
+	for i, command := range commands {
+		_, err := os.Stat(filepath.Join(p.project, fmt.Sprintf("made%d", i)))
+		if err == nil && i >= len(commands)-4 && judged[i] != permissions.None {
+			t.Errorf("Claude Code runs %q, and we say %v", command, judged[i])
+		}
+		if err == nil {
+			continue
+		}
+		refused++
+		if judged[i] != permissions.Deny {
+			t.Errorf("Claude Code refuses %q (%s), and we say %v", command, m.result(i), judged[i])
+		}
+	}
+	if refused < 40 {
+		t.Errorf("Claude Code refuses %d of %d, want at least 40", refused, len(commands))
+	}
+	t.Logf("Claude Code itself refuses %d of %d", refused, len(commands))
+}
+
 // overEtc has the agents see files below /etc that are not there for others.
 func (p *place) overEtc(files map[string]string) {
 	p.t.Helper()

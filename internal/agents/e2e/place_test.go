@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,6 +68,16 @@ func (p *place) write(name, content string) {
 // run runs a program in the project and returns what it printed. It must succeed.
 func (p *place) run(program string, args ...string) string {
 	p.t.Helper()
+	out, err := p.try(program, args...)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+// try runs a program that may fail.
+func (p *place) try(program string, args ...string) (string, error) {
+	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
 	line := slices.Concat(p.within, []string{program}, args)
@@ -76,9 +87,9 @@ func (p *place) run(program string, args ...string) string {
 	c.Stderr = &said
 	out, err := c.Output()
 	if err != nil {
-		p.t.Fatalf("%s: %v\n%s\n%s", filepath.Base(program), err, out, said.String())
+		err = fmt.Errorf("%s: %w\n%s\n%s", filepath.Base(program), err, out, said.String())
 	}
-	return string(out)
+	return string(out), err
 }
 
 func (p *place) assent(args ...string) string {
