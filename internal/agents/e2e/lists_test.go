@@ -216,7 +216,17 @@ func TestMain(m *testing.M) {
 }
 
 // judge says what the lists of an agent mean for commands, where the agent runs.
-func (p *place) judge(agent string, line, commands []string) (out []permissions.Verdict) {
+func (p *place) judge(agent string, line, commands []string) []permissions.Verdict {
+	p.t.Helper()
+	out, err := p.judged(agent, line, commands)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+// judged is judge, where the lists may be such that they are not read.
+func (p *place) judged(agent string, line, commands []string) (out []permissions.Verdict, err error) {
 	p.t.Helper()
 	at := permissions.Place{Project: p.project, Dir: p.project, Environ: p.env}
 	at.Chain = append(at.Chain, hooks.Process{Args: line})
@@ -231,8 +241,43 @@ func (p *place) judge(agent string, line, commands []string) (out []permissions.
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if said := p.run(program); json.Unmarshal([]byte(said), &out) != nil || len(out) != len(commands) {
+	said, err := p.try(program)
+	if err == nil && (json.Unmarshal([]byte(said), &out) != nil || len(out) != len(commands)) {
 		p.t.Fatalf("it says %q", said)
 	}
-	return out
+	return out, err
+}
+
+// TestEntriesAreNotLaxer has Claude Code, without assent, read entries of every form, those that it
+// skips as well: we are never laxer, or do not read the list.
+func TestEntriesAreNotLaxer(t *testing.T) {
+	commands := []string{"touch z1", "touch a z", "touch  z", "mkdir b1", "cat plain.txt", "cat < plain.txt", "echo x > q", "A=1 touch c1", "npm run test:unit", "ls -l plain.txt", "cd sub; cat ../plain.txt", "cat sub/k"}
+	for n, entry := range []string{
+		"Bash", "Bash(*)", "Bash()", "Ba*", "Bash(:*)", "Bash(touch)", "Bash(touch *)", "Bash(touch*)", "Bash(*z)", "Bash(* z)", "Bash(to*)", "Bash(touch z:*)", "Bash(touch:* z)", "Bash(*:*)", "Bash(A=1:*)", "Bash(A=1 touch:*)",
+		"Bash(npm run test:unit)", "Bash(npm run test:*)", "Bash(npm run *)", "Bash(ls -l:*)", "Bash(ls *plain*)", "bash(touch:*)", "Bash(touch:*", "Bash( touch z1 )", `Bash(touch\ z1)`, "Bash(tou?h z1)", "Bash(run_in_background:true)",
+		"Read", "Read(*)", "Read(**)", "Read(./**)", "Read(/plain.txt)", "Read(plain.txt)", "Read(./plain.txt)", "Read(pl*.txt)", "Read(*.txt)", "Read(./)", "Read(sub)", "Read(sub/)", "Read(sub/**)", "Read(sub/*)", "Read(./sub/k)", "Read(**/k)", "Read(//PROJECT/plain.txt)",
+		"Read(//PROJECT/**)", "Read(PLAIN.txt)", "Edit", "Write(q)", "Edit(q)", "Edit(**)", "Edit(*)", "Edit(./q)", "Edit(//PROJECT/q)", "Grep(plain.txt)", "Glob(plain.txt)", "Monitor(touch:*)", "",
+	} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) { // its name becomes part of a path
+			p := newPlace(t)
+			p.env = append(p.env, "IS_SANDBOX=1")
+			settings := `{"permissions": {"deny": [` + quote(strings.ReplaceAll(entry, "/PROJECT", p.project)) + `]}}`
+			p.write(".claude/settings.json", settings)
+			p.write("../project/plain.txt", "x\n")
+			p.write("../project/sub/k", "x\n")
+			var all []string
+			for i, c := range commands {
+				all = append(all, fmt.Sprintf("%s; echo > %s/made%d", c, p.project, i))
+			}
+			m := newModel(t, all...)
+			setUpClaude(p, m.url)
+			judged, err := p.judged("claude-code", nil, all)
+			p.agent("claude", "-p", "Go.", "--permission-mode", "bypassPermissions")
+			for i, command := range all {
+				if _, gone := os.Stat(filepath.Join(p.project, fmt.Sprintf("made%d", i))); gone != nil && err == nil && judged[i] != permissions.Deny {
+					t.Errorf("with %q Claude Code refuses %q (%s), and we say %v", entry, command, m.result(i), judged[i])
+				}
+			}
+		})
+	}
 }

@@ -197,7 +197,7 @@ func (r reader) claudeEntry(entry, file string) (e claudeEntry, about bool, err 
 	if bare || text == "*" { // it takes the tool itself away, and nothing from commands
 		return e, false, nil
 	}
-	e.files, err = newPathPattern(text, r.Home, r.Folder, filepath.Dir(filepath.Dir(file)))
+	e.files, err = newPathPattern(text, r.Home, r.Folder, r.dir, filepath.Dir(filepath.Dir(file)))
 	if err != nil {
 		return unknown(err.Error())
 	}

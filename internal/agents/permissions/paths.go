@@ -12,9 +12,9 @@ import (
 type pathPattern struct{ re *regexp.Regexp }
 
 // newPathPattern reads the pattern. //x is an absolute path, ~/x one of the home folder. /x is one
-// of the project, or of the folder that the settings are for; x/y and ./x/y are the project's; x
-// alone is a name anywhere.
-func newPathPattern(text, home, project, settled string) (pathPattern, error) {
+// of the folders: the project, the one that the agent is in, and the one that the settings are for.
+// So are x/y and ./x/y. Which of them the agent means is not always the same. x alone is a name anywhere.
+func newPathPattern(text, home string, folders ...string) (pathPattern, error) {
 	if strings.HasPrefix(text, "!") || strings.ContainsAny(text, "\x00\n") || strings.TrimSpace(text) == "" {
 		return pathPattern{}, errors.New("assent does not know what it means")
 	}
@@ -26,11 +26,11 @@ func newPathPattern(text, home, project, settled string) (pathPattern, error) {
 	case text == "~", strings.HasPrefix(text, "~/"):
 		bases, rest = []string{home}, strings.TrimPrefix(text[1:], "/")
 	case strings.HasPrefix(text, "/"):
-		bases, rest = []string{project, settled, ""}, text[1:]
+		bases, rest = append(folders, ""), text[1:]
 	default:
 		rest = strings.TrimPrefix(text, "./")
 		if strings.Contains(strings.TrimSuffix(rest, "/"), "/") {
-			bases = []string{project, settled}
+			bases = folders
 		}
 	}
 	rest = strings.TrimSuffix(rest, "/")

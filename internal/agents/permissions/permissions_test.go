@@ -321,3 +321,20 @@ func TestWhatIsNotUnderstood(t *testing.T) {
 		t.Error("no home folder is no error")
 	}
 }
+
+func BenchmarkReadAndJudge(b *testing.B) {
+	home := b.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(home, ".claude"), 0o700), os.WriteFile(filepath.Join(home, ".claude", "settings.json"),
+		[]byte(`{"permissions": {"deny": ["Bash(rm:*)", "Bash(git push:*)", "Bash(curl *)", "Read(./.env)", "Read(~/.ssh/**)", "Edit(.github/**)"], "ask": ["Bash(git commit:*)", "Bash(npm publish *)"]}}`), 0o600)); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		l, err := Read("claude-code", Place{Project: home, Dir: home, Environ: []string{"HOME=" + home}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if v, why := l.Judge("cd src && go test ./... 2>&1 | tail -20", home); v != None {
+			b.Fatal(v, why)
+		}
+	}
+}
