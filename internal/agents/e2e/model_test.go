@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -16,22 +17,57 @@ import (
 type model struct {
 	t        *testing.T
 	commands []string
+	url      string
+
+	mu      sync.Mutex
+	results []string // of the commands, as it was told last
 }
 
 func startModel(t *testing.T, commands ...string) string {
 	t.Helper()
-	server := httptest.NewServer(model{t, commands})
+	return newModel(t, commands...).url
+}
+
+func newModel(t *testing.T, commands ...string) *model {
+	t.Helper()
+	m := &model{t: t, commands: commands}
+	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
-	return server.URL
+	m.url = server.URL
+	return m
+}
+
+// result is what the model was told about a command.
+func (m *model) result(n int) string {
+	m.t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n >= len(m.results) {
+		m.t.Fatalf("the agent did not come to the command %q", m.commands[n])
+	}
+	return m.results[n]
+}
+
+// told notes the results that a request has. One with fewer is about something else.
+func (m *model) told(results []string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(results) >= len(m.results) {
+		m.results = results
+	}
+	return len(results)
 }
 
 // ServeHTTP answers as the provider would whose path it is. Everything else an agent may
 // want to know is not there.
-func (m model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Messages []struct{ Content json.RawMessage } // Anthropic
 		Tools    []struct{ Name string }
-		Input    []struct{ Type string } // OpenAI
+		Input    []struct {
+			Type   string
+			Output json.RawMessage
+		} // OpenAI
 		Contents []struct {
 			Parts []struct{ FunctionResponse json.RawMessage }
 		} // Gemini
@@ -40,43 +76,52 @@ func (m model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	done := 0
+	var done []string
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/v1/messages"):
 		for _, message := range in.Messages {
-			done += strings.Count(string(message.Content), `"tool_result"`)
+			var blocks []struct {
+				Type    string
+				Content json.RawMessage
+			}
+			_ = json.Unmarshal(message.Content, &blocks) // a text has none
+			for _, b := range blocks {
+				if b.Type == "tool_result" {
+					done = append(done, string(b.Content))
+				}
+			}
 		}
-		m.anthropic(w, done, len(in.Tools) > 0)
+		m.anthropic(w, m.told(done), len(in.Tools) > 0)
 	case strings.HasSuffix(r.URL.Path, "/responses"):
 		for _, item := range in.Input {
 			if item.Type == "function_call_output" {
-				done++
+				done = append(done, string(item.Output))
 			}
 		}
-		m.openAI(w, done)
+		m.openAI(w, m.told(done))
 	case strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
 		for _, content := range in.Contents {
 			for _, part := range content.Parts {
 				if part.FunctionResponse != nil {
-					done++
+					done = append(done, string(part.FunctionResponse))
 				}
 			}
 		}
-		m.gemini(w, done)
+		m.gemini(w, m.told(done))
 	default:
 		http.NotFound(w, r)
 	}
 }
 
 // arguments are those of a call: a command under a name, or whole arguments as JSON.
-func (m model) arguments(name string, n int) string {
-	if strings.HasPrefix(m.commands[n], "{") {
+func (m *model) arguments(name string, n int) string {
+	if strings.HasPrefix(m.commands[n], "{") && json.Valid([]byte(m.commands[n])) {
 		return m.commands[n]
 	}
 	return `{"` + name + `":` + quote(m.commands[n]) + `}`
 }
 
-func (m model) anthropic(w http.ResponseWriter, done int, tools bool) {
+func (m *model) anthropic(w http.ResponseWriter, done int, tools bool) {
 	block, delta, stop := `{"type":"text","text":""}`, `{"type":"text_delta","text":"Done."}`, "end_turn"
 	if tools && done < len(m.commands) {
 		block = fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{}}`, done)
@@ -92,7 +137,7 @@ func (m model) anthropic(w http.ResponseWriter, done int, tools bool) {
 		`{"type":"message_stop"}`)
 }
 
-func (m model) openAI(w http.ResponseWriter, done int) {
+func (m *model) openAI(w http.ResponseWriter, done int) {
 	item := `{"type":"message","id":"m","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`
 	if done < len(m.commands) {
 		item = fmt.Sprintf(`{"type":"function_call","id":"fc_%d","call_id":"call_%d","name":"exec_command","arguments":%s}`,
@@ -104,7 +149,7 @@ func (m model) openAI(w http.ResponseWriter, done int) {
 		`{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}}`)
 }
 
-func (m model) gemini(w http.ResponseWriter, done int) {
+func (m *model) gemini(w http.ResponseWriter, done int) {
 	part := `{"text":"Done."}`
 	if done < len(m.commands) {
 		part = `{"functionCall":{"name":"run_shell_command","args":` + m.arguments("command", done) + `}}`
@@ -114,7 +159,7 @@ func (m model) gemini(w http.ResponseWriter, done int) {
 }
 
 // stream sends events, each under the name of its type if it has one.
-func (m model) stream(w http.ResponseWriter, events ...string) {
+func (m *model) stream(w http.ResponseWriter, events ...string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, data := range events {
 		var event struct{ Type string }
