@@ -156,9 +156,9 @@ func listed(text string) (out []string) {
 }
 
 var (
-	toolEntry = regexp.MustCompile(`(?s)^([A-Z*][A-Za-z0-9_*]*|mcp__[^()]*)(?:\((.*)\))?$`)
+	toolEntry = pattern(`(?s)^([A-Z*][A-Za-z0-9_*]*|mcp__[^()]*)(?:\((.*)\))?$`)
 	// parameter is the form of an entry that is about an argument of the tool other than the command.
-	parameter = regexp.MustCompile(`^(command|description|timeout|run_in_background|dangerouslyDisableSandbox)\s*:`)
+	parameter = pattern(`^(command|description|timeout|run_in_background|dangerouslyDisableSandbox)\s*:`)
 )
 
 // claudeEntry reads an entry. About says that it is about commands, or about files.
@@ -166,7 +166,7 @@ func (r reader) claudeEntry(entry, file string) (e claudeEntry, about bool, err 
 	unknown := func(why string) (claudeEntry, bool, error) {
 		return e, false, fmt.Errorf("invalid entry %q: %s; correct it, or take it out", entry, why)
 	}
-	m := toolEntry.FindStringSubmatch(entry)
+	m := toolEntry().FindStringSubmatch(entry)
 	if m == nil {
 		return unknown("it must be a tool, or TOOL(TEXT)")
 	}
@@ -179,7 +179,7 @@ func (r reader) claudeEntry(entry, file string) (e claudeEntry, about bool, err 
 			e.matches = func(string) bool { return true }
 		case strings.TrimSpace(text) == "" || text == ":*":
 			return unknown("it names no command")
-		case parameter.MatchString(text) && !strings.HasSuffix(text, ":*"):
+		case parameter().MatchString(text) && !strings.HasSuffix(text, ":*"):
 			return unknown("assent does not know entries about this argument of the tool")
 		default:
 			e.matches = claudePattern(text)

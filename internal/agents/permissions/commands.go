@@ -3,7 +3,6 @@ package permissions
 import (
 	"errors"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -212,8 +211,8 @@ var wrappers = map[string]string{
 // shells run the text in their arguments, wherever it is among them.
 var shells = strings.Fields("bash sh zsh dash ksh mksh ash rbash fish eval su runuser script watch trap parallel flock xargs ssh env")
 
-var number = regexp.MustCompile(`^[0-9.]+[smhd]?$|^0x[0-9a-f]+$`)
-var assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
+var number = pattern(`^[0-9.]+[smhd]?$|^0x[0-9a-f]+$`)
+var assignment = pattern(`^[A-Za-z_]\w*=`)
 
 // inner adds the commands that a command runs: that of a wrapper, the text of a shell, and what
 // find has for -exec.
@@ -263,7 +262,7 @@ func (c *commands) wrapped(words []word, valued []string) {
 			unsure = false
 		case strings.HasPrefix(w, "-") && w != "-":
 			unsure = !strings.Contains(w, "=") && w != "--"
-		case assignment.MatchString(w), number.MatchString(w):
+		case assignment().MatchString(w), number().MatchString(w):
 			unsure = false
 		default:
 			c.run(words[i:])

@@ -177,11 +177,11 @@ func (g *geminiReader) lists(file string, top map[string]any) error {
 	return nil
 }
 
-var geminiEntry = regexp.MustCompile(`(?s)^([A-Za-z0-9_-]+)(?:\((.*)\))?$`)
+var geminiEntry = pattern(`(?s)^([A-Za-z0-9_-]+)(?:\((.*)\))?$`)
 
 // list adds what an entry of a list in the settings stands for.
 func (g *geminiReader) list(entry, file, list, decision string, rank float64) (narrow bool) {
-	m := geminiEntry.FindStringSubmatch(entry)
+	m := geminiEntry().FindStringSubmatch(entry)
 	if m == nil {
 		if !strings.HasPrefix(entry, "mcp") && entry != "*" {
 			g.fail(fmt.Errorf("%s: %s: invalid entry %q: it must be a tool, or TOOL(PREFIX)", file, list, entry))
@@ -352,7 +352,7 @@ func (p policyRule) patterns() ([]*regexp.Regexp, error) {
 		return out, nil
 	}
 	re, err := regexp.Compile(text)
-	if p.Decision == "allow" && (err != nil || len(text) > 2048 || nested.MatchString(text)) {
+	if p.Decision == "allow" && (err != nil || len(text) > 2048 || nested().MatchString(text)) {
 		return out, nil
 	}
 	if err != nil {
@@ -362,7 +362,7 @@ func (p policyRule) patterns() ([]*regexp.Regexp, error) {
 }
 
 // nested is what Gemini CLI takes for a pattern that may take too long, and leaves out.
-var nested = regexp.MustCompile(`\([^)]*[*+?{].*\)[*+?{]`)
+var nested = pattern(`\([^)]*[*+?{].*\)[*+?{]`)
 
 func oneOrMore(v any) (out []string, err error) {
 	switch v := v.(type) {
@@ -400,7 +400,7 @@ func judgeGemini(rules []geminiRule, c *commands) (Verdict, string) {
 }
 
 // elsewhere is in a pattern that may be about more than the command.
-var elsewhere = regexp.MustCompile(`dir_path|description|background|\\0|\\x00|\^|\$`)
+var elsewhere = pattern(`dir_path|description|background|\\0|\\x00|\^|\$`)
 
 // checkGemini finds the rule that decides about a command. One that Gemini CLI itself would not
 // look at, because it is written in another way there, meets the rules about commands alone.
@@ -411,7 +411,7 @@ func checkGemini(f *finding, rules []geminiRule, text string, other bool) {
 		case r.pattern == nil && (other || r.conditional):
 			continue // Gemini CLI applies it to whatever replaces the command
 		case r.pattern != nil && !r.pattern.MatchString(args):
-			if r.own && r.decision != "allow" && elsewhere.MatchString(r.pattern.String()) {
+			if r.own && r.decision != "allow" && elsewhere().MatchString(r.pattern.String()) {
 				f.add(Ask, "%s, and whether it is about this call is unknown", r.said)
 			}
 			continue

@@ -95,7 +95,7 @@ const maxTried = 5000
 
 var (
 	errMany  = errors.New("it names too many files")
-	wildPart = regexp.MustCompile(`[^/]*[*?[][^/]*`)
+	wildPart = pattern(`[^/]*[*?[][^/]*`)
 )
 
 // most is how many meanings of a word, files of a pattern, or folders are tried.
@@ -118,12 +118,12 @@ func (c *commands) folders(at folders) []string {
 	return out
 }
 
-var variable = regexp.MustCompile(`\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))`)
+var variable = pattern(`\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))`)
 
 // meanings are what a word may be once the shell has put values in, as far as they are known.
 func (c *commands) meanings(w word, at folders) []string {
 	out := []string{w.text}
-	for _, m := range variable.FindAllStringSubmatch(w.text, most) {
+	for _, m := range variable().FindAllStringSubmatch(w.text, most) {
 		name := m[1] + m[2]
 		values := slices.Clone(c.values[name])
 		switch name {
@@ -174,7 +174,7 @@ func (c *commands) paths(w word, dirs []string, at folders) (out []string) {
 				}
 				path := absolute(t, dir)
 				found := []string{path}
-				if strings.ContainsAny(t, "*?[") && len(wildPart.FindAllString(t, 3)) < 3 { // more of them may be the whole disk
+				if strings.ContainsAny(t, "*?[") && len(wildPart().FindAllString(t, 3)) < 3 { // more of them may be the whole disk
 					more, _ := filepath.Glob(path) // a pattern that is not one matches nothing
 					found = append(found, more[:min(len(more), most)]...)
 				}

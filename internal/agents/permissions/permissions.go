@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/settings"
@@ -164,4 +166,10 @@ func (f *finding) add(v Verdict, format string, args ...any) {
 	if v < f.verdict {
 		f.verdict, f.why = v, fmt.Sprintf(format, args...)
 	}
+}
+
+// pattern is a regular expression that is made when it is first used: a hook that asks about no
+// list does without.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
