@@ -67,7 +67,7 @@ var doorCalls = []doorCall{
 	{"write in a read-only root", "write_file", `{"path":"locked/a.txt","content":"n\n"}`, "refused", "", nil},
 	{"write to git's own", "write_file", `{"path":".git/config","content":"n\n"}`, "refused", "", nil},
 	{"write to the policy", "write_file", `{"path":".assent/policy.yaml","content":"n\n"}`, "refused", "", nil},
-	{"write to the user's config", "write_file", `{"path":"home/config/assent/config.yaml","content":"n\n"}`, "refused", "", nil},
+	{"write to the user's config", "write_file", `{"path":"$CONFIG/assent/config.yaml","content":"n\n"}`, "refused", "", nil},
 	{"write to the state", "write_file", `{"path":"$STATE/assent/assent.db","content":"n\n"}`, "refused", "", nil},
 	{"delete blocked by config", "delete_file", `{"path":"a.txt"}`, "refused", "", noTool},
 	{"edit", "edit_file", `{"path":"a.txt","old_text":"one","new_text":"1"}`, "asks", "write: ask", noTool},
@@ -198,8 +198,14 @@ type scene struct {
 	home              string // of the person, in the project: a root covers it
 	state             string // of the door that is tried
 	root              string // how its own files begin
+	config            string // the person's config folder
 	sandboxed         bool
 }
+
+// onStage is how doors end whose commands run on the stage.
+const onStage = " on the stage"
+
+
 
 func newScene(t *testing.T, sandboxed bool) *scene {
 	t.Helper()
@@ -211,7 +217,7 @@ func newScene(t *testing.T, sandboxed bool) *scene {
 	t.Cleanup(func() { os.RemoveAll(top) })
 	s := &scene{t: t, top: top, dir: filepath.Join(top, "project"), program: filepath.Join(top, "bin", "assent"), sandboxed: sandboxed}
 	s.home = filepath.Join(s.dir, "home")
-	s.state = filepath.Join(s.home, "state")
+	s.state, s.config = filepath.Join(s.home, "state"), filepath.Join(s.home, "config")
 	for name, text := range map[string]string{
 		"admin/policy.yaml": doorAdmin, "project/home/config/assent/config.yaml": doorUser, "project/.assent/policy.yaml": doorPolicy(),
 		"project/w.worker":              "---\nmodel: script:none.yaml\nallow_workers: [helper]\n" + doorPolicy() + "---\nYou work.\n",
@@ -251,6 +257,14 @@ func (s *scene) at(t *testing.T, door string) *scene {
 	if strings.Contains(door, "hook") { // they have host paths
 		own.root = ""
 	}
+	if strings.HasSuffix(door, onStage) {
+		user, err := os.ReadFile(filepath.Join(s.config, "assent", "config.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own.config = filepath.Join(s.home, "staged")
+		s.put("project/home/staged/assent/config.yaml", string(user)+"hook: {shell: stage}\n")
+	}
 	own.t, own.state = t, filepath.Join(s.home, "states", strings.ReplaceAll(door, " ", "-"))
 	if err := os.CopyFS(own.state, os.DirFS(s.state)); err != nil {
 		t.Fatal(err)
@@ -266,7 +280,7 @@ func (s *scene) command(args ...string) *exec.Cmd {
 	}
 	c.Dir = s.dir
 	c.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "TMPDIR=" + s.top, "XDG_STATE_HOME=" + s.state, "XDG_CONFIG_HOME=" + s.home + "/config",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "TMPDIR=" + s.top, "XDG_STATE_HOME=" + s.state, "XDG_CONFIG_HOME=" + s.config,
 		"LANG=C.UTF-8",
 	}
 	return c
@@ -285,7 +299,7 @@ func (s *scene) args(c doorCall) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return strings.NewReplacer("$STATE", state, "$ROOT", s.root).Replace(c.args)
+	return strings.NewReplacer("$STATE", state, "$ROOT", s.root, "$CONFIG", "home/"+filepath.Base(s.config)).Replace(c.args)
 }
 
 // A judged call is what a door made of it.
@@ -418,6 +432,8 @@ func doors() []door {
 			}},
 			door{"explain hook " + a.Name, func(s *scene, calls []doorCall) []judged { return s.explained(calls, a.Name) }})
 	}
+	// One stands for all that take another command: their keeper judges.
+	all = append(all, door{"explain hook claude-code" + onStage, func(s *scene, calls []doorCall) []judged { return s.explained(calls, "claude-code") }})
 	return all
 }
 
@@ -575,6 +591,9 @@ func (s *scene) agree(d door, of []doorCall, reasons map[string]judged) {
 		key := c.name
 		if strings.Contains(d.name, "hook") { // their files go by other names
 			key += " of another agent"
+		}
+		if strings.HasSuffix(d.name, onStage) { // hosts are asked about when a command connects
+			key += onStage
 		}
 		if first, known := reasons[key]; !known {
 			reasons[key] = got

@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -106,12 +108,13 @@ func (c *calls) folder(token string) (string, error) {
 	return dir, nil
 }
 
-// end lets no more run.
-func (c *calls) end() {
+// end lets no more run, and returns those that did not.
+func (c *calls) end() []*call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true
 	for _, one := range c.judged {
 		one.timer.Stop()
 	}
+	return slices.Collect(maps.Values(c.judged))
 }

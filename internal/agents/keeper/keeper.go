@@ -141,7 +141,9 @@ func (k *keeper) open(ctx context.Context) error {
 }
 
 func (k *keeper) close() error {
-	k.calls.end()
+	for _, one := range k.calls.end() {
+		k.expire(one.batch)
+	}
 	var errs []error
 	if k.gate != nil {
 		k.gate.Close()
