@@ -205,8 +205,6 @@ type scene struct {
 // onStage is how doors end whose commands run on the stage.
 const onStage = " on the stage"
 
-
-
 func newScene(t *testing.T, sandboxed bool) *scene {
 	t.Helper()
 	// Not below /tmp: that is private in a sandbox.
