@@ -365,24 +365,10 @@ func TestKilledBetweenHookAndEdit(t *testing.T) {
 
 	// The hook is killed while a person is asked.
 	e = newEdited(t, "")
-	s, err := store.Open(t.Context(), filepath.Join(e.top, "state", "assent"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.BeginSession(t.Context(), approval.Session{ID: "inbox", Kind: approval.SessionInbox}); err != nil {
-		t.Fatal(err)
-	}
-	c := e.command("claude-code", "PreToolUse", "t1", "Write", writeMine(e.dir))
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for tick := time.Tick(time.Millisecond); len(e.kept()) == 0; {
-		select {
-		case <-tick:
-		case <-t.Context().Done():
-			t.Fatal("nothing was kept before somebody was asked")
-		}
+	s := e.inbox()
+	c := e.waits(s)
+	if len(e.kept()) != 1 {
+		t.Errorf("what is asked about is not kept before: %v", e.kept())
 	}
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -394,4 +380,43 @@ func TestKilledBetweenHookAndEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.event("claude-code", "PreToolUse", "t2", "Write", writeMine(e.dir), `"ask"`)
+}
+
+// inbox has somebody there who could answer.
+func (e *edited) inbox() *store.Store {
+	e.t.Helper()
+	s, err := store.Open(e.t.Context(), filepath.Join(e.top, "state", "assent"), store.Options{})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() { s.Close() })
+	if err := s.BeginSession(e.t.Context(), approval.Session{ID: "inbox", Kind: approval.SessionInbox, Owner: store.ThisProcess()}); err != nil {
+		e.t.Fatal(err)
+	}
+	return s
+}
+
+// waits starts a hook that has somebody asked, and returns when the question waits.
+func (e *edited) waits(s *store.Store) *exec.Cmd {
+	e.t.Helper()
+	c := e.command("claude-code", "PreToolUse", "t1", "Write", writeMine(e.dir))
+	if err := c.Start(); err != nil {
+		e.t.Fatal(err)
+	}
+	late := time.After(patience)
+	for tick := time.Tick(time.Millisecond); ; {
+		waiting, err := s.Open(e.t.Context(), "")
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		if len(waiting) > 0 {
+			return c
+		}
+		select {
+		case <-tick:
+		case <-late:
+			_ = c.Process.Kill()
+			e.t.Fatal("no question waits")
+		}
+	}
 }

@@ -105,3 +105,16 @@ func (e *edited) config(text string) {
 		e.t.Fatal(err)
 	}
 }
+
+// status counts what waits, and tells whether somebody is there to answer.
+func TestStatusTellsWhatWaits(t *testing.T) {
+	e := newEdited(t, "")
+	c := e.waits(e.inbox())
+	defer func() {
+		_ = c.Process.Kill() // nobody answers it
+		_ = c.Wait()
+	}()
+	if out := e.assent(0, "status"); !strings.Contains(out, "Questions  an inbox is open; 1 question waits; see 'assent pending'\n") {
+		t.Errorf("it says %s", out)
+	}
+}

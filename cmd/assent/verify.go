@@ -75,43 +75,63 @@ func verifyAll(c *cobra.Command, found []*agents.Agent, flags *installFlags, aro
 // verifyAgent sends the canaries through each hook that the settings name, and says whether
 // the agent calls them.
 func verifyAgent(c *cobra.Command, t settings.Target, path string, around settings.Surroundings) (proven bool, err error) {
-	text, _, err := settings.Read(path)
+	e, err := examine(c.Context(), t, path, around)
 	if err != nil {
 		return false, err
 	}
+	if e.proven() {
+		fmt.Fprintf(c.OutOrStdout(), "%s: proven: the hook %s. Configured: %s has it run.\n", t.Agent.Title, e.answers, present.SafeLine(path))
+	} else {
+		fmt.Fprintf(c.OutOrStdout(), "%s: NOT proven: the hook %s, and %s does not call it, or may not:\n", t.Agent.Title, e.answers, t.Agent.Title)
+		sayFindings(c.OutOrStdout(), e.findings)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "  If the hook is killed before it answers: %s.\n", e.ifDead)
+	return e.proven(), nil
+}
+
+// An examination is what the canaries and the settings say about an agent whose settings name a
+// hook that answers as it should.
+type examination struct {
+	answers  string // what the hook does
+	findings []settings.Finding
+	ifDead   string // what a hook means that is killed
+}
+
+func (e examination) proven() bool { return len(e.findings) == 0 }
+
+// examine sends the canaries through each hook that the settings name, and reads what the agent
+// would read. The error says why the agent is not protected.
+func examine(ctx context.Context, t settings.Target, path string, around settings.Surroundings) (e examination, err error) {
+	text, _, err := settings.Read(path)
+	if err != nil {
+		return e, err
+	}
 	if text == nil {
-		return false, fmt.Errorf("there is no %s; run 'assent install %s'", path, t.Agent.Name)
+		return e, fmt.Errorf("there is no %s; run 'assent install %s'", path, t.Agent.Name)
 	}
 	commands, err := t.Commands(text)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", path, err)
+		return e, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(commands) == 0 {
-		return false, fmt.Errorf("%s has no hook of assent's; run 'assent install %s'", path, t.Agent.Name)
+		return e, fmt.Errorf("%s has no hook of assent's; run 'assent install %s'", path, t.Agent.Name)
 	}
 	user, err := userConfig()
 	if err != nil {
-		return false, err
+		return e, err
 	}
 	asks := asked(t.Agent, user)
 	for _, argv := range commands {
-		if err := tryHook(c.Context(), t.Agent, argv, asks); err != nil {
-			return false, err
+		if err := tryHook(ctx, t.Agent, argv, asks); err != nil {
+			return e, err
 		}
 	}
-	answers := "allows, asks and denies as it should"
+	e.answers = "allows, asks and denies as it should"
 	if asks == agents.Deny {
-		answers = "allows and denies as it should, and denies what must be asked"
+		e.answers = "allows and denies as it should, and denies what must be asked"
 	}
-	findings := t.Inspect(around, path)
-	if len(findings) == 0 {
-		fmt.Fprintf(c.OutOrStdout(), "%s: proven: the hook %s. Configured: %s has it run.\n", t.Agent.Title, answers, present.SafeLine(path))
-	} else {
-		fmt.Fprintf(c.OutOrStdout(), "%s: NOT proven: the hook %s, and %s does not call it, or may not:\n", t.Agent.Title, answers, t.Agent.Title)
-		sayFindings(c.OutOrStdout(), findings)
-	}
-	fmt.Fprintf(c.OutOrStdout(), "  If the hook is killed before it answers: %s.\n", t.IfDead(text))
-	return len(findings) == 0, nil
+	e.findings, e.ifDead = t.Inspect(around, path), t.IfDead(text)
+	return e, nil
 }
 
 // asked is what an agent is told where no inbox is open and somebody must be asked: Codex

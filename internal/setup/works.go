@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/assent-dev/assent/sandbox/machine"
 )
@@ -14,8 +15,13 @@ import (
 type works struct {
 	Machine string `json:"machine"`
 	// Why is why none works; empty if one does.
-	Why string `json:"why,omitempty"`
+	Why string    `json:"why,omitempty"`
+	At  time.Time `json:"at"`
 }
+
+// tryAgain is how long it counts that none works: what stood in the way may not be among what the
+// note depends on.
+const tryAgain = 10 * time.Minute
 
 // WordTry is this program as one that tries a sandbox and notes the result.
 const WordTry = "try"
@@ -49,7 +55,7 @@ func (p Places) SandboxNoted() (why string, known, keeps bool) {
 	}
 	var w works
 	data, ok := machine.ReadOwn(p.worksFile())
-	known = ok && json.Unmarshal(data, &w) == nil && w.Machine == key
+	known = ok && json.Unmarshal(data, &w) == nil && w.Machine == key && (w.Why == "" || time.Since(w.At) < tryAgain)
 	return w.Why, known, true
 }
 
@@ -71,7 +77,7 @@ func (p Places) NoteSandbox(why string) error {
 	if key == "" {
 		return nil
 	}
-	data, err := json.Marshal(works{key, why})
+	data, err := json.Marshal(works{key, why, time.Now().UTC()})
 	if err != nil {
 		return err
 	}

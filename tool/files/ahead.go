@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"syscall"
 
@@ -57,6 +58,9 @@ func (f Foreseen) next() state {
 
 // loadAhead reads what lies at a place, if it could be put back there.
 func loadAhead(ctx context.Context, p roots.Place, room int64) (state, error) {
+	if p.Info == nil && !path.IsAbs(p.Resolved()) { // its root may be a folder that is made with it
+		return state{}, nil
+	}
 	if err := p.Anchored(); err != nil {
 		return state{}, err
 	}

@@ -275,3 +275,29 @@ func TestUndoFolderSweepsWhatWasNotFinished(t *testing.T) {
 		}
 	}
 }
+
+// An entry that is kept without waiting for the disk is there at once; Sync drops what is too much.
+func TestUndoFolderUnsynced(t *testing.T) {
+	u := &files.UndoFolder{Dir: filepath.Join(t.TempDir(), "undo"), MaxBytes: 10, Unsynced: true}
+	var ids []string
+	for range 3 {
+		id, err := u.Keep(t.Context(), files.Entry{Tool: "write_file", Changes: []files.Change{{Path: "a", Existed: true, Before: []byte("12345")}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := u.Get(t.Context(), id); err != nil || string(e.Changes[0].Before) != "12345" {
+			t.Errorf("it keeps %+v (%v)", e, err)
+		}
+		ids = append(ids, id)
+	}
+	if err := u.Sync(ids[2]); err != nil {
+		t.Fatal(err)
+	}
+	list, err := u.List(t.Context())
+	if err != nil || len(list) != 2 || list[0].ID != ids[2] || list[1].ID != ids[1] {
+		t.Errorf("it lists %+v (%v), want the two newest of %v", list, err, ids)
+	}
+	if err := u.Sync("gone"); err != nil {
+		t.Errorf("an entry that was dropped meanwhile: %v", err)
+	}
+}
