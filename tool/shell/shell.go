@@ -139,7 +139,7 @@ type Tool struct {
 	spec  func() tool.Spec // made when it is asked for: a hook never does
 	late  *lateAnswers
 	// background is what is kept of what programs in the background change.
-	background sync.WaitGroup
+	background *sync.WaitGroup
 	// exposed says that a folder in which programs are looked for can be
 	// written by tools.
 	exposed bool
@@ -171,7 +171,7 @@ func New(cfg Config, set *roots.Set, opts Options) (*Tool, error) {
 	if opts.MaxTimeout <= 0 {
 		opts.MaxTimeout = time.Hour
 	}
-	t := &Tool{cfg: cfg, rules: rules, roots: set, opts: opts, late: &lateAnswers{}}
+	t := &Tool{cfg: cfg, rules: rules, roots: set, opts: opts, late: &lateAnswers{}, background: &sync.WaitGroup{}}
 	if t.cwd, err = home(cfg.Cwd, set); err != nil {
 		return nil, &tool.ConfigError{Source: cfg.Source, Err: err}
 	}
