@@ -255,13 +255,67 @@ func TestGemini(t *testing.T) {
 		{"administrator's settings", machine{"/etc/gemini-cli/settings.json": `{"tools": {"exclude": ["run_shell_command"]}}`}, [][]judgement{each(Deny, "ls")}},
 		{"project's policy", machine{"./.gemini/policies/a.toml": rule("decision = \"deny\"\ncommandPrefix = \"ls\"")[policy]}, [][]judgement{each(Deny, "ls")}},
 		{"of an extension", machine{"~/.gemini/extensions/e/policies/a.toml": rule("decision = \"deny\"\ncommandPrefix = \"ls\"")[policy]}, [][]judgement{each(Deny, "ls")}},
-		{"other tools", machine{policy: "[[rule]]\ntoolName=\"write_file\"\nargsPattern=\"(?=x)\"\ndecision=\"deny\"\npriority=1\n[[rule]]\ntoolName=\"*\"\nmcpName=\"s\"\ndecision=\"deny\"\npriority=1\n"}, [][]judgement{each(None, "ls")}},
+		{"other tools", machine{policy: "[[rule]]\ntoolName=\"write_file\"\nargsPattern=\"x\"\ndecision=\"deny\"\npriority=1\n[[rule]]\ntoolName=\"*\"\nmcpName=\"s\"\ndecision=\"deny\"\npriority=1\n"}, [][]judgement{each(None, "ls")}},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantAll(t, read(t, "gemini", c.machine.place()), c.want...) })
 	}
 	p := machine{"/x/p.toml": rule("decision = \"deny\"\ncommandPrefix = \"ls\"")[policy]}.place()
 	p.Chain = []agents.Process{{Args: []string{"node", "/bin/gemini", "--policy", "/x/p.toml"}}}
 	wantAll(t, read(t, "gemini", p), each(Deny, "ls"))
+}
+
+func TestGeminiTools(t *testing.T) {
+	l := read(t, "gemini", machine{
+		"~/.gemini/policies/x.toml": `
+[[rule]]
+toolName = ["write_file", "replace"]
+argsPattern = '"file_path":"[^"]*secret'
+decision = "deny"
+priority = 100
+[[rule]]
+toolName = "write_file"
+argsPattern = 'secret/public'
+decision = "allow"
+priority = 200
+[[rule]]
+toolName = "glob"
+argsPattern = '(?=x)'
+decision = "deny"
+priority = 100
+[[rule]]
+toolName = "*"
+mcpName = "files"
+decision = "ask_user"
+priority = 100
+[[rule]]
+toolName = "mcp_web_*"
+decision = "deny"
+priority = 100
+modes = ["yolo"]
+`, "~/.gemini/settings.json": `{"tools": {"exclude": ["web_fetch"]}}`}.place())
+	for _, c := range []struct {
+		server, tool, args string
+		want               Verdict
+	}{
+		{"", "write_file", `{"file_path": "a/secret", "content": "x"}`, Deny},
+		{"", "replace", `{"content":"x","file_path":"secret"}`, Deny},
+		{"", "write_file", `{"file_path":"secret/public"}`, None},
+		{"", "write_file", `{"file_path":"a","content":"secret"}`, None},
+		{"", "read_file", `{"file_path":"secret"}`, None},
+		{"", "web_fetch", `{}`, Deny},
+		{"", "glob", `{}`, Deny},
+		{"files", "read", `{}`, Ask},
+		{"web", "get", `{}`, Deny},
+		{"other", "get", `{}`, None},
+		{"", "write_file", `[]`, Deny},
+	} {
+		if got, why := l.JudgeTool(c.server, c.tool, []byte(c.args)); got != c.want {
+			t.Errorf("%s %s %s is %v (%s), want %v", c.server, c.tool, c.args, got, why, c.want)
+		}
+	}
+	if v, _ := (Lists{}).JudgeTool("", "x", nil); v != Deny {
+		t.Errorf("no lists say %v", v)
+	}
 }
 
 // TestWhatIsNotUnderstood has files that must keep a command from being replaced.
@@ -303,6 +357,7 @@ func TestWhatIsNotUnderstood(t *testing.T) {
 		{"gemini", policy, "[[rule", "toml"},
 		{"gemini", policy, "[[rule]]\ndecision=\"deny\"\npriority=1\n", "toolName"},
 		{"gemini", policy, "[[rule]]\ntoolName=\"*\"\ndecision=\"no\"\npriority=1\n", "unknown decision"},
+		{"gemini", policy, "[[rule]]\ntoolName=\"glob\"\ndecision=\"no\"\npriority=1\n", "unknown decision"},
 		{"gemini", policy, "[[rule]]\ntoolName=\"*\"\nargsPattern=\"(?=x)\"\ndecision=\"deny\"\npriority=1\n", "does not understand its pattern"},
 		{"gemini", policy, "[[safety_checker]]\ntoolName=\"*\"\npriority=1\n", "safety checker"},
 		{"cursor", "x", "", "does not know the lists"},
