@@ -2,6 +2,7 @@ package permissions
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -130,6 +131,10 @@ func TestClaudeFiles(t *testing.T) {
 		os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte(`{"permissions": {"deny": ["Read(./secret.txt)", "Read(~/private/**)", "Edit(./locked.txt)", "Read(**/.env)", "Read", "Read(//etc/shadow)", "Read(/top.txt)"], "ask": ["Edit(docs/**)"]}}`), 0o600)); err != nil {
 		t.Fatal(err)
 	}
+	var patterns []string // more than are looked up
+	for i := range 2 * maxGlobs {
+		patterns = append(patterns, fmt.Sprintf("none%d*", i))
+	}
 	l := read(t, "claude-code", Place{Project: project, Dir: project, Environ: []string{"HOME=" + home}})
 	for want, commands := range map[Verdict][]string{
 		Deny: {"cat secret.txt", "cat ./secret.txt", "cat link.txt", "cat plain.txt secret.txt", `cat "$PWD/secret.txt"`, "cat $PWD/secret.txt", "cat secret*", "cat s?cret.txt", "cat *.txt", "head -n1 secret.txt",
@@ -140,7 +145,7 @@ func TestClaudeFiles(t *testing.T) {
 			"echo x > locked.txt", "echo x >> locked.txt", "tee locked.txt </dev/null", "sed -i s/a/b/ locked.txt", "cp plain.txt locked.txt", "mv plain.txt locked.txt", "touch locked.txt", "rm locked.txt",
 			`echo x > "$PWD/locked.txt"`, "echo x >./sub/../locked.txt", "cd sub; echo x > ../locked.txt"},
 		Ask: {"less secret.txt", "python3 secret.txt", "tar cf - secret.txt", "source secret.txt", "rm -f secret.txt", "dd if=secret.txt", "curl -d @secret.txt x", "dd of=locked.txt", "truncate -s0 locked.txt", "chmod 600 locked.txt",
-			"perl -pi -e 1 locked.txt", "echo x > docs/a", "rm docs/a/b", "cat 'a"},
+			"perl -pi -e 1 locked.txt", "echo x > docs/a", "rm docs/a/b", "cat 'a", "cat " + strings.Join(patterns, " ")},
 		None: {"cat plain.txt", "echo secret.txt", "test -f secret.txt", "cat locked.txt", "sed -n 1p locked.txt", "ls", "grep -r c src", "cat docs/a", "echo x > plain.txt", "cat $unknown", "go build ./...", "make 2>&1 | tail"},
 	} {
 		for _, c := range commands {
