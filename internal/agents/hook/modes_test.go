@@ -89,3 +89,15 @@ func TestAQuestionDoesNotLiftADeny(t *testing.T) {
 		}
 	}
 }
+
+// TestAQuestionDoesNotLiftADenyOfATool is the same for a tool other than the shell.
+func TestAQuestionDoesNotLiftADenyOfATool(t *testing.T) {
+	p := newPlace(t)
+	p.write(".gemini/policies/x.toml", "[[rule]]\ntoolName=\"write_file\"\nargsPattern=\"secret\"\ndecision=\"deny\"\npriority=1\n")
+	for name, want := range map[string]string{"secret.txt": "Gemini CLI denies it", "plain.txt": `"decision":"ask"`} {
+		input := `{"session_id":"g","cwd":"$TOP/project","hook_event_name":"BeforeTool","tool_name":"write_file","tool_input":{"file_path":"$TOP/project/` + name + `","content":"x"}}`
+		if reply := p.answer(named(t, "gemini"), input); !strings.Contains(string(reply.Stdout), want) {
+			t.Errorf("%s: %s%s, want %s", name, reply.Stdout, reply.Stderr, want)
+		}
+	}
+}

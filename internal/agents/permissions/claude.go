@@ -26,6 +26,9 @@ type claudeEntry struct {
 func (r reader) claude() (func(*commands, folders) (Verdict, string), error) {
 	var entries []claudeEntry
 	add := func(file string, top map[string]any) error {
+		if box, _ := top["sandbox"].(map[string]any); box["enabled"] == true {
+			return fmt.Errorf("%s: sandbox.enabled is true: Claude Code's own sandbox applies more of its lists, and a command that assent runs would not be in it", file)
+		}
 		if top["permissions"] == nil {
 			return nil
 		}

@@ -25,7 +25,8 @@ type commands struct {
 
 	depth int
 	files map[string][]string // what each word may name
-	tried int
+	tried int                 // of them
+	globs int                 // patterns that were looked up
 }
 
 // A command is a simple one.

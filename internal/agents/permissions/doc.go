@@ -8,7 +8,8 @@
 // as a text, are found here.
 //
 // What is not understood is never taken for permission: [Read] fails on a file or an entry that it
-// cannot read, and the command is then left to the agent as it is.
+// cannot read, and the command is then left to the agent as it is. It also fails where Claude Code's
+// own sandbox is on, which applies more of its settings to what a command does.
 //
 // Not seen are the lists that an agent gets over the network and does not keep in a file, and the
 // tools that the definition of a subagent takes away.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -18,6 +19,8 @@ import (
 // A geminiRule is one of a policy, or what a list in the settings stands for. Of those that match,
 // the one with the highest priority decides.
 type geminiRule struct {
+	tools    []string // by name, perhaps with a star
+	server   string   // the MCP server that it is for, * for any; empty for all tools
 	priority float64
 	decision string         // allow, deny or ask_user
 	pattern  *regexp.Regexp // of the arguments; nil for all
@@ -36,31 +39,31 @@ const (
 const geminiShell = "run_shell_command"
 
 // gemini reads the lists in the settings of Gemini CLI, and its policies.
-func (r reader) gemini() (func(*commands, folders) (Verdict, string), error) {
+func (r reader) gemini() (judges, error) {
 	g := &geminiReader{reader: r}
 	var user, admin []string
 	for _, f := range r.target.Files(r.Surroundings) {
 		top, err := r.object(f.Path)
 		if err != nil {
-			return nil, err
+			return judges{}, err
 		}
 		if top == nil {
 			continue
 		}
 		if err := g.lists(f.Path, top); err != nil {
-			return nil, err
+			return judges{}, err
 		}
 		for key, to := range map[string]*[]string{"policyPaths": &user, "adminPolicyPaths": &admin} {
 			more, err := texts(top, f.Path, key)
 			if err != nil {
-				return nil, err
+				return judges{}, err
 			}
 			*to = append(*to, more...)
 		}
 	}
 	for _, p := range r.chain {
 		if err := g.flags(p.Args, &user, &admin); err != nil {
-			return nil, err
+			return judges{}, err
 		}
 	}
 	home := r.target.UserFolder(r.Surroundings)
@@ -81,7 +84,7 @@ func (r reader) gemini() (func(*commands, folders) (Verdict, string), error) {
 		g.policies(filepath.Join(home, "extensions", name, "policies"), extensionTier, false)
 	}
 	if g.err != nil {
-		return nil, g.err
+		return judges{}, g.err
 	}
 	slices.SortStableFunc(g.rules, func(a, b geminiRule) int {
 		switch {
@@ -92,7 +95,18 @@ func (r reader) gemini() (func(*commands, folders) (Verdict, string), error) {
 		}
 		return strictness[a.decision] - strictness[b.decision] // the order of equal ones is not known
 	})
-	return func(c *commands, _ folders) (Verdict, string) { return judgeGemini(g.rules, c) }, nil
+	var shell []geminiRule
+	for _, rule := range g.rules {
+		if rule.about("", geminiShell) {
+			shell = append(shell, rule)
+		}
+	}
+	return judges{
+		command: func(c *commands, _ folders) (Verdict, string) { return judgeGemini(shell, c) },
+		tool: func(server, tool string, args json.RawMessage) (Verdict, string) {
+			return judgeTool(g.rules, server, tool, args)
+		},
+	}, nil
 }
 
 var strictness = map[string]int{"deny": 0, "ask_user": 1, "allow": 2}
@@ -188,11 +202,9 @@ func (g *geminiReader) list(entry, file, list, decision string, rank float64) (n
 		}
 		m = []string{"", entry, ""}
 	}
-	if !slices.Contains([]string{geminiShell, "ShellTool", "*"}, m[1]) {
-		return false
-	}
-	rule := geminiRule{priority: rank, decision: decision, said: fmt.Sprintf("%s has %q in %s", list, entry, file)}
-	if narrow = strings.Contains(entry, "("); narrow {
+	shell := slices.Contains([]string{geminiShell, "ShellTool", "*"}, m[1])
+	rule := geminiRule{tools: []string{m[1]}, priority: rank, decision: decision, said: fmt.Sprintf("%s has %q in %s", list, entry, file)}
+	if narrow = shell && strings.Contains(entry, "("); narrow {
 		rule.pattern = geminiPrefix(m[2])
 	}
 	g.rules = append(g.rules, rule)
@@ -213,7 +225,11 @@ func (g *geminiReader) narrow(kind, file string, names []string, rank float64) e
 		narrow = g.list(name, file, kind, "allow", rank) || narrow
 	}
 	if narrow {
-		g.rules = append(g.rules, geminiRule{priority: rank - narrowing, decision: "deny", said: fmt.Sprintf("%s in %s does not have it", kind, file)})
+		tool := geminiShell
+		if rank == coreRank {
+			tool = "*"
+		}
+		g.rules = append(g.rules, geminiRule{tools: []string{tool}, priority: rank - narrowing, decision: "deny", said: fmt.Sprintf("%s in %s does not have it", kind, file)})
 	}
 	return nil
 }
@@ -224,12 +240,13 @@ func geminiPrefix(prefix string) *regexp.Regexp {
 	return regexp.MustCompile(regexp.QuoteMeta(`"command":`+text[:len(text)-1]) + `(?:[\s"]|\\")`)
 }
 
-func jsonText(s string) string {
+// jsonText writes what was read from JSON, or a text, as JavaScript does.
+func jsonText(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
-		panic(err) // a string can be written
+	if err := e.Encode(v); err != nil {
+		panic(err) // such a value can be written
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -286,14 +303,14 @@ func (g *geminiReader) policy(file, text string, tier float64, allows bool) erro
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	for _, c := range top.Checkers {
-		if about, err := c.aboutShell(); about || err != nil {
+		if names, err := oneOrMore(c.ToolName); err != nil || (geminiRule{tools: names, server: c.MCPName}).about("", geminiShell) {
 			return fmt.Errorf("%s: it has a safety checker for commands, which assent does not call", file)
 		}
 	}
 	for i, p := range top.Rules {
-		about, err := p.aboutShell()
-		if err == nil && !about {
-			continue
+		names, err := oneOrMore(p.ToolName)
+		if err != nil || len(names) == 0 {
+			err = fmt.Errorf("its toolName must be a string, or a list of them")
 		}
 		if err == nil && (strictness[p.Decision] == 0 && p.Decision != "deny" || p.Priority < 0 || p.Priority > 999) {
 			err = fmt.Errorf("unknown decision %q, or priority %v: they must be allow, deny or ask_user, and 0 to 999", p.Decision, p.Priority)
@@ -301,6 +318,9 @@ func (g *geminiReader) policy(file, text string, tier float64, allows bool) erro
 		var patterns []*regexp.Regexp
 		if err == nil {
 			patterns, err = p.patterns()
+			if err != nil && !(geminiRule{tools: names, server: p.MCPName}).about("", geminiShell) {
+				patterns, err = []*regexp.Regexp{nil}, nil // it may be about any call of the other tool
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("%s: rule %d: %w", file, i+1, err)
@@ -310,7 +330,7 @@ func (g *geminiReader) policy(file, text string, tier float64, allows bool) erro
 		}
 		for _, pattern := range patterns {
 			g.rules = append(g.rules, geminiRule{
-				priority: tier + p.Priority/1000, decision: p.Decision, pattern: pattern, own: p.ArgsPattern != "",
+				tools: names, server: p.MCPName, priority: tier + p.Priority/1000, decision: p.Decision, pattern: pattern, own: p.ArgsPattern != "",
 				conditional: len(p.Modes) > 0 || p.Interactive != nil || p.Subagent != "" || p.ToolAnnotations != nil,
 				said:        fmt.Sprintf("%s: rule %d says %s", file, i+1, p.Decision),
 			})
@@ -319,15 +339,14 @@ func (g *geminiReader) policy(file, text string, tier float64, allows bool) erro
 	return nil
 }
 
-// aboutShell reports whether a rule may be about commands.
-func (p policyRule) aboutShell() (bool, error) {
-	names, err := oneOrMore(p.ToolName)
-	if err != nil || len(names) == 0 {
-		return true, fmt.Errorf("its toolName must be a string, or a list of them")
+// about reports whether a rule may be about a tool, of a server if it is not the agent's own.
+func (r geminiRule) about(server, tool string) bool {
+	if r.server != "" && (server == "" || r.server != "*" && r.server != server) {
+		return false
 	}
-	return p.MCPName == "" && slices.ContainsFunc(names, func(n string) bool {
-		return n == geminiShell || n == "ShellTool" || !strings.HasPrefix(n, "mcp_") && strings.Contains(n, "*")
-	}), nil
+	return slices.ContainsFunc(r.tools, func(name string) bool {
+		return wild(name)(tool) || name == "ShellTool" && tool == geminiShell || server != "" && wild(name)("mcp_"+server+"_"+tool)
+	})
 }
 
 // patterns are what the arguments must match for a rule: one of them; nil among them is anything.
@@ -383,14 +402,41 @@ func oneOrMore(v any) (out []string, err error) {
 	return nil, fmt.Errorf("%v is not a string", v)
 }
 
+// judgeTool finds the rule that decides about a call of any tool.
+func judgeTool(rules []geminiRule, server, tool string, args json.RawMessage) (Verdict, string) {
+	f := finding{verdict: None}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(args, &fields); err != nil {
+		return Deny, "its arguments are not an object"
+	}
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		var value any
+		if err := json.Unmarshal(fields[name], &value); err != nil {
+			return Deny, "its arguments are not JSON"
+		}
+		pairs = append(pairs, "\x00"+jsonText(name)+":"+jsonText(value)+"\x00")
+	}
+	var about []geminiRule
+	for _, r := range rules {
+		if r.about(server, tool) {
+			r.conditional = r.conditional && r.decision == "allow" // one that denies in some modes may hold now
+			r.own = false                                          // all arguments are known
+			about = append(about, r)
+		}
+	}
+	checkGemini(&f, about, "{"+strings.Join(pairs, ",")+"}", false)
+	return f.verdict, f.why
+}
+
 func judgeGemini(rules []geminiRule, c *commands) (Verdict, string) {
 	f := finding{verdict: None}
 	for _, text := range c.texts {
-		checkGemini(&f, rules, text, false)
+		checkGemini(&f, rules, commandArgs(text), false)
 	}
 	for _, s := range c.simple {
 		for _, text := range s.names() {
-			checkGemini(&f, rules, text, true)
+			checkGemini(&f, rules, commandArgs(text), true)
 		}
 	}
 	if c.err != nil && len(rules) > 0 {
@@ -399,13 +445,15 @@ func judgeGemini(rules []geminiRule, c *commands) (Verdict, string) {
 	return f.verdict, f.why
 }
 
+// commandArgs are the arguments of the shell as the patterns see them.
+func commandArgs(command string) string { return "{\x00\"command\":" + jsonText(command) + "\x00}" }
+
 // elsewhere is in a pattern that may be about more than the command.
-var elsewhere = pattern(`dir_path|description|background|\\0|\\x00|\^|\$`)
+var elsewhere = pattern(`dir_path|description|background|\\0|\\x00|(?:^|[^[\\])\^|(?:^|[^\\])\$`)
 
 // checkGemini finds the rule that decides about a command. One that Gemini CLI itself would not
 // look at, because it is written in another way there, meets the rules about commands alone.
-func checkGemini(f *finding, rules []geminiRule, text string, other bool) {
-	args := "{\x00\"command\":" + jsonText(text) + "\x00}"
+func checkGemini(f *finding, rules []geminiRule, args string, other bool) {
 	for _, r := range rules {
 		switch {
 		case r.pattern == nil && (other || r.conditional):

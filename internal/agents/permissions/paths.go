@@ -93,6 +93,9 @@ func (p pathPattern) matches(path string) bool { return p.re.MatchString(strings
 // maxTried is how many files a command may name before a person must look at it.
 const maxTried = 5000
 
+// maxGlobs is how many patterns of a command are looked up on the disk.
+const maxGlobs = 50
+
 var (
 	errMany  = errors.New("it names too many files")
 	wildPart = pattern(`[^/]*[*?[][^/]*`)
@@ -175,6 +178,10 @@ func (c *commands) paths(w word, dirs []string, at folders) (out []string) {
 				path := absolute(t, dir)
 				found := []string{path}
 				if strings.ContainsAny(t, "*?[") && len(wildPart().FindAllString(t, 3)) < 3 { // more of them may be the whole disk
+					if c.globs++; c.globs > maxGlobs {
+						c.err = errMany
+						return out
+					}
 					more, _ := filepath.Glob(path) // a pattern that is not one matches nothing
 					found = append(found, more[:min(len(more), most)]...)
 				}

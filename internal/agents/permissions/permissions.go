@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,8 +41,14 @@ type Place struct {
 
 // Lists are what an agent's files and flags say about commands. The zero Lists deny everything.
 type Lists struct {
-	judge func(c *commands, at folders) (Verdict, string)
-	home  string
+	judges
+	home string
+}
+
+// judges say what the lists of one agent mean, for a command and for a call of any tool.
+type judges struct {
+	command func(c *commands, at folders) (Verdict, string)
+	tool    func(server, tool string, args json.RawMessage) (Verdict, string)
 }
 
 // folders are what a path in a command is relative to.
@@ -74,11 +81,11 @@ func Read(agent string, at Place) (Lists, error) {
 	r := reader{Surroundings: s, target: settings.TargetOf(a), dir: at.Dir, chain: at.Chain}
 	switch a.Name {
 	case "claude-code":
-		l.judge, err = r.claude()
+		l.command, err = r.claude()
 	case "codex":
-		l.judge, err = r.codex()
+		l.command, err = r.codex()
 	case "gemini":
-		l.judge, err = r.gemini()
+		l.judges, err = r.gemini()
 	default:
 		err = fmt.Errorf("assent does not know the lists of %s", a.Title)
 	}
@@ -91,10 +98,21 @@ func Read(agent string, at Place) (Lists, error) {
 // Judge says what the lists mean for a command that runs in a folder. The text names the entry and
 // its file, for the person and the model.
 func (l Lists) Judge(command, dir string) (Verdict, string) {
-	if l.judge == nil {
-		return Deny, "the lists of the agent were not read"
+	if l.command == nil {
+		return Deny, unread
 	}
-	return l.judge(split(command), folders{dir: dir, home: l.home})
+	return l.command(split(command), folders{dir: dir, home: l.home})
+}
+
+const unread = "the lists of the agent were not read"
+
+// JudgeTool says what the lists mean for a call of a tool under the agent's own name, of an MCP server
+// if there is one. Only those of Gemini CLI are read for this: see [agents.Agent.Lifts].
+func (l Lists) JudgeTool(server, tool string, args json.RawMessage) (Verdict, string) {
+	if l.tool == nil {
+		return Deny, unread
+	}
+	return l.tool(server, tool, args)
 }
 
 // A reader reads the files of one agent.

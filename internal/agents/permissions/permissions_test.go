@@ -2,6 +2,7 @@ package permissions
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -130,6 +131,10 @@ func TestClaudeFiles(t *testing.T) {
 		os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte(`{"permissions": {"deny": ["Read(./secret.txt)", "Read(~/private/**)", "Edit(./locked.txt)", "Read(**/.env)", "Read", "Read(//etc/shadow)", "Read(/top.txt)"], "ask": ["Edit(docs/**)"]}}`), 0o600)); err != nil {
 		t.Fatal(err)
 	}
+	var patterns []string // more than are looked up
+	for i := range 2 * maxGlobs {
+		patterns = append(patterns, fmt.Sprintf("none%d*", i))
+	}
 	l := read(t, "claude-code", Place{Project: project, Dir: project, Environ: []string{"HOME=" + home}})
 	for want, commands := range map[Verdict][]string{
 		Deny: {"cat secret.txt", "cat ./secret.txt", "cat link.txt", "cat plain.txt secret.txt", `cat "$PWD/secret.txt"`, "cat $PWD/secret.txt", "cat secret*", "cat s?cret.txt", "cat *.txt", "head -n1 secret.txt",
@@ -140,7 +145,7 @@ func TestClaudeFiles(t *testing.T) {
 			"echo x > locked.txt", "echo x >> locked.txt", "tee locked.txt </dev/null", "sed -i s/a/b/ locked.txt", "cp plain.txt locked.txt", "mv plain.txt locked.txt", "touch locked.txt", "rm locked.txt",
 			`echo x > "$PWD/locked.txt"`, "echo x >./sub/../locked.txt", "cd sub; echo x > ../locked.txt"},
 		Ask: {"less secret.txt", "python3 secret.txt", "tar cf - secret.txt", "source secret.txt", "rm -f secret.txt", "dd if=secret.txt", "curl -d @secret.txt x", "dd of=locked.txt", "truncate -s0 locked.txt", "chmod 600 locked.txt",
-			"perl -pi -e 1 locked.txt", "echo x > docs/a", "rm docs/a/b", "cat 'a"},
+			"perl -pi -e 1 locked.txt", "echo x > docs/a", "rm docs/a/b", "cat 'a", "cat " + strings.Join(patterns, " ")},
 		None: {"cat plain.txt", "echo secret.txt", "test -f secret.txt", "cat locked.txt", "sed -n 1p locked.txt", "ls", "grep -r c src", "cat docs/a", "echo x > plain.txt", "cat $unknown", "go build ./...", "make 2>&1 | tail"},
 	} {
 		for _, c := range commands {
@@ -243,6 +248,7 @@ func TestGemini(t *testing.T) {
 		{"a higher one that allows", machine{policy: "[[rule]]\ntoolName=\"run_shell_command\"\ncommandPrefix=\"git status\"\ndecision=\"allow\"\npriority=200\n[[rule]]\ntoolName=[\"run_shell_command\",\"x\"]\ndecision=\"deny\"\npriority=100\n"},
 			[][]judgement{each(None, "git status"), each(Deny, "git push", "git status && git push", "ls")}},
 		{"a higher one that allows in a mode", machine{policy: "[[rule]]\ntoolName=\"*\"\ndecision=\"allow\"\npriority=200\nmodes=[\"yolo\"]\n[[rule]]\ntoolName=\"*\"\ndecision=\"deny\"\npriority=100\n"}, [][]judgement{each(Deny, "ls")}},
+		{"a higher one that allows the command in a mode", machine{policy: "[[rule]]\ntoolName=\"run_shell_command\"\ncommandPrefix=\"ls\"\ndecision=\"allow\"\npriority=200\ninteractive=false\n[[rule]]\ntoolName=\"*\"\ndecision=\"deny\"\npriority=100\n"}, [][]judgement{each(Deny, "ls")}},
 		{"excluded", machine{"~/.gemini/settings.json": `{"tools": {"exclude": ["run_shell_command(touch)", "x"]}}`}, [][]judgement{each(Deny, "touch x", "ls; touch x"), each(None, "ls")}},
 		{"excluded as before", machine{"./.gemini/settings.json": `{"excludeTools": ["ShellTool(touch)"]} // c`}, [][]judgement{each(Deny, "touch x"), each(None, "ls")}},
 		{"core", machine{"~/.gemini/settings.json": `{"tools": {"core": ["run_shell_command(touch)", "read_file"]}}`}, [][]judgement{each(None, "touch x", "touch a && touch b"), each(Deny, "ls", "touch x; ls")}},
@@ -254,13 +260,67 @@ func TestGemini(t *testing.T) {
 		{"administrator's settings", machine{"/etc/gemini-cli/settings.json": `{"tools": {"exclude": ["run_shell_command"]}}`}, [][]judgement{each(Deny, "ls")}},
 		{"project's policy", machine{"./.gemini/policies/a.toml": rule("decision = \"deny\"\ncommandPrefix = \"ls\"")[policy]}, [][]judgement{each(Deny, "ls")}},
 		{"of an extension", machine{"~/.gemini/extensions/e/policies/a.toml": rule("decision = \"deny\"\ncommandPrefix = \"ls\"")[policy]}, [][]judgement{each(Deny, "ls")}},
-		{"other tools", machine{policy: "[[rule]]\ntoolName=\"write_file\"\nargsPattern=\"(?=x)\"\ndecision=\"deny\"\npriority=1\n[[rule]]\ntoolName=\"*\"\nmcpName=\"s\"\ndecision=\"deny\"\npriority=1\n"}, [][]judgement{each(None, "ls")}},
+		{"other tools", machine{policy: "[[rule]]\ntoolName=\"write_file\"\nargsPattern=\"x\"\ndecision=\"deny\"\npriority=1\n[[rule]]\ntoolName=\"*\"\nmcpName=\"s\"\ndecision=\"deny\"\npriority=1\n"}, [][]judgement{each(None, "ls")}},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantAll(t, read(t, "gemini", c.machine.place()), c.want...) })
 	}
 	p := machine{"/x/p.toml": rule("decision = \"deny\"\ncommandPrefix = \"ls\"")[policy]}.place()
 	p.Chain = []agents.Process{{Args: []string{"node", "/bin/gemini", "--policy", "/x/p.toml"}}}
 	wantAll(t, read(t, "gemini", p), each(Deny, "ls"))
+}
+
+func TestGeminiTools(t *testing.T) {
+	l := read(t, "gemini", machine{
+		"~/.gemini/policies/x.toml": `
+[[rule]]
+toolName = ["write_file", "replace"]
+argsPattern = '"file_path":"[^"]*secret'
+decision = "deny"
+priority = 100
+[[rule]]
+toolName = "write_file"
+argsPattern = 'secret/public'
+decision = "allow"
+priority = 200
+[[rule]]
+toolName = "glob"
+argsPattern = '(?=x)'
+decision = "deny"
+priority = 100
+[[rule]]
+toolName = "*"
+mcpName = "files"
+decision = "ask_user"
+priority = 100
+[[rule]]
+toolName = "mcp_web_*"
+decision = "deny"
+priority = 100
+modes = ["yolo"]
+`, "~/.gemini/settings.json": `{"tools": {"exclude": ["web_fetch"]}}`}.place())
+	for _, c := range []struct {
+		server, tool, args string
+		want               Verdict
+	}{
+		{"", "write_file", `{"file_path": "a/secret", "content": "x"}`, Deny},
+		{"", "replace", `{"content":"x","file_path":"secret"}`, Deny},
+		{"", "write_file", `{"file_path":"secret/public"}`, None},
+		{"", "write_file", `{"file_path":"a","content":"secret"}`, None},
+		{"", "read_file", `{"file_path":"secret"}`, None},
+		{"", "web_fetch", `{}`, Deny},
+		{"", "glob", `{}`, Deny},
+		{"files", "read", `{}`, Ask},
+		{"web", "get", `{}`, Deny},
+		{"other", "get", `{}`, None},
+		{"", "write_file", `[]`, Deny},
+	} {
+		if got, why := l.JudgeTool(c.server, c.tool, []byte(c.args)); got != c.want {
+			t.Errorf("%s %s %s is %v (%s), want %v", c.server, c.tool, c.args, got, why, c.want)
+		}
+	}
+	if v, _ := (Lists{}).JudgeTool("", "x", nil); v != Deny {
+		t.Errorf("no lists say %v", v)
+	}
 }
 
 // TestWhatIsNotUnderstood has files that must keep a command from being replaced.
@@ -279,6 +339,7 @@ func TestWhatIsNotUnderstood(t *testing.T) {
 		{"claude-code", claude, `{"permissions": {"deny": [""]}}`, "invalid entry"},
 		{"claude-code", claude, `{"permissions": {"ask": ["Bash(run_in_background:true)"]}}`, "about this argument"},
 		{"claude-code", claude, `{"permissions": {"deny": ["Read(!x)"]}}`, "does not know what it means"},
+		{"claude-code", claude, `{"sandbox": {"enabled": true}}`, "sandbox.enabled is true"},
 		{"codex", codex, "unreadable", "permission denied"},
 		{"codex", codex, "x = 1\n", "a call is missing"},
 		{"codex", codex, "def f():\n  pass\n", "a call is missing"},
@@ -301,6 +362,7 @@ func TestWhatIsNotUnderstood(t *testing.T) {
 		{"gemini", policy, "[[rule", "toml"},
 		{"gemini", policy, "[[rule]]\ndecision=\"deny\"\npriority=1\n", "toolName"},
 		{"gemini", policy, "[[rule]]\ntoolName=\"*\"\ndecision=\"no\"\npriority=1\n", "unknown decision"},
+		{"gemini", policy, "[[rule]]\ntoolName=\"glob\"\ndecision=\"no\"\npriority=1\n", "unknown decision"},
 		{"gemini", policy, "[[rule]]\ntoolName=\"*\"\nargsPattern=\"(?=x)\"\ndecision=\"deny\"\npriority=1\n", "does not understand its pattern"},
 		{"gemini", policy, "[[safety_checker]]\ntoolName=\"*\"\npriority=1\n", "safety checker"},
 		{"cursor", "x", "", "does not know the lists"},
