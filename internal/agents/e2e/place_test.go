@@ -33,7 +33,16 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	top := t.TempDir()
+	// Not below /tmp, which is private in a sandbox.
+	top, err := os.MkdirTemp("/var/tmp", "assent-e2e-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(top); err != nil {
+			t.Error(err)
+		}
+	})
 	p := &place{
 		t: t, home: filepath.Join(top, "home"), project: filepath.Join(top, "project"),
 		bin: os.Getenv("ASSENT_E2E_BIN"), agents: os.Getenv("ASSENT_E2E_AGENTS"),
@@ -62,13 +71,19 @@ func (p *place) write(name, content string) {
 	}
 }
 
+// command is one in the project.
+func (p *place) command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir, c.Env, c.WaitDelay = p.project, p.env, 10*time.Second
+	return c
+}
+
 // run runs a program in the project and returns what it printed. It must succeed.
 func (p *place) run(program string, args ...string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
-	c := exec.CommandContext(ctx, program, args...)
-	c.Dir, c.Env, c.WaitDelay = p.project, p.env, 10*time.Second
+	c := p.command(ctx, program, args...)
 	var said bytes.Buffer
 	c.Stderr = &said
 	out, err := c.Output()
