@@ -46,7 +46,7 @@ func hookCmd() *cobra.Command {
 	c.Flags().DurationVar(&deadline, "deadline", 0, "deny what has no answer by then (default: a little less than the agent waits)")
 	c.Flags().BoolVar(&observe, "observe", false, "answer nothing, and record what would have happened")
 	c.Flags().BoolVar(&later, "defer", false, "have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
-	c.AddCommand(permissionToolCmd())
+	c.AddCommand(permissionToolCmd(), keeperCmd(), tokenCmd(hook.WordExec), tokenCmd(hook.WordFolder))
 	return c
 }
 

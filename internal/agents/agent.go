@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/assent-dev/assent/approval"
 )
 
 // An Agent is one whose hooks we answer.
@@ -39,6 +41,12 @@ type Agent struct {
 	// asksToLeave says that it asks its user about a command that is to run outside its own
 	// sandbox. Which commands these are is not in what it says before.
 	asksToLeave bool
+	// replaces says that it takes another command from the hook that is asked before, and
+	// keepsFolder that its shell is in the folder which the last command went to.
+	replaces, keepsFolder bool
+	// sandboxed reports whether the agent, as a process of the chain that led to the hook, may run
+	// commands in a sandbox of its own; nil for one that does not.
+	sandboxed func(chain []Process, environ []string) bool
 	// usersShell says that it runs commands with the shell of the user; others use bash.
 	usersShell bool
 }
@@ -94,7 +102,9 @@ func (a *Agent) Defers(e Event, environ []string) bool {
 
 // A Process is what is known about one that started a hook.
 type Process struct {
-	Args []string
+	Pid   int
+	Start string // when it was started; tells it from another one of that number
+	Args  []string
 	// Terminal says that it reads from and writes to one.
 	Terminal bool
 }
@@ -148,6 +158,18 @@ func (a *Agent) Shell(e Event, environ []string) string {
 	}
 	return "bash"
 }
+
+// Replaces reports whether another command can be run in place of that of an event.
+// In a sandbox of the agent nothing of ours could be reached.
+func (a *Agent) Replaces(e Event, w Want, chain func() []Process, environ []string) bool {
+	if !a.replaces || e.Moment != Before || e.Dir == "" || w.Call.Connector != "" || w.Call.Tool != approval.Shell || w.edit == "" {
+		return false
+	}
+	return a.sandboxed == nil || chain != nil && !a.sandboxed(chain(), environ)
+}
+
+// KeepsFolder reports whether the agent's shell is in the folder that the last command went to.
+func (a *Agent) KeepsFolder() bool { return a.keepsFolder }
 
 // CanAsk reports whether a call that is about to run can be left to the agent's own prompt.
 func (a *Agent) CanAsk() bool {

@@ -8,6 +8,7 @@ import (
 // claudeCode is Claude Code 2.1: hooks in settings.json, 600 seconds a hook.
 var claudeCode = Agent{
 	Name: "claude-code", Title: "Claude Code", Patience: 590 * time.Second, usersShell: true, project: "CLAUDE_PROJECT_DIR",
+	replaces: true, keepsFolder: true,
 	prompts: []string{"PreToolUse", "PermissionRequest"},
 	defers:  []string{"PreToolUse"},
 	moments: map[string]Moment{

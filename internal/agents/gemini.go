@@ -11,7 +11,7 @@ import (
 // gemini is Gemini CLI 0.61: hooks in settings.json, 60 seconds a hook unless the
 // settings say otherwise, in milliseconds.
 var gemini = Agent{
-	Name: "gemini", Title: "Gemini CLI", Patience: 55 * time.Second, project: "GEMINI_PROJECT_DIR",
+	Name: "gemini", Title: "Gemini CLI", Patience: 55 * time.Second, project: "GEMINI_PROJECT_DIR", replaces: true,
 	prompts: []string{"BeforeTool"},
 	moments: map[string]Moment{"BeforeTool": Before, "AfterTool": After, "SessionEnd": Ending},
 	read:    readGemini,

@@ -70,9 +70,14 @@ var table = map[string]line{
 	"internal/agents/e2e":     {},
 	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/hosts", "tool/roots", "tool/shell"}},
 	"internal/agents/hook": {inside: []string{
-		"approval", "internal/agents", "internal/agents/foreign", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present",
+		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/staged", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present", "sandbox",
 		"store", "tool", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/subset",
 	}},
+	"internal/agents/staged": {inside: []string{"approval", "present"}, outside: []string{system}},
+	"internal/agents/keeper": {inside: []string{
+		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/staged", "internal/notify", "internal/setup", "internal/setup/open", "internal/toolbox",
+		"present", "sandbox", "store", "tool", "tool/shell", "tool/shell/inside",
+	}, outside: []string{system}},
 	"internal/agents/prompttool": {inside: []string{"approval", "internal/agents", "internal/agents/hook", "internal/setup", "store"}, outside: []string{mcp}},
 	"internal/agents/settings":   {inside: []string{"internal/agents"}, outside: []string{"github.com/BurntSushi/toml"}},
 

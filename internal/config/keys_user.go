@@ -30,6 +30,7 @@ var userKeys = []key{
 		{name: "ask", about: "who is asked where no inbox is open: agent (its own prompt, default), defer (a run of claude -p ends and is resumed after the answer; elsewhere as agent), inbox (nobody: it is denied) or deny (not even the inbox)", shape: oneOf("agent", "defer", "inbox", "deny")},
 		{name: "deadline", about: "a hook that has no answer by then denies", shape: duration},
 		{name: "observe", about: "answer nothing, and record what would have happened", shape: yesNo},
+		{name: "shell", about: "stage (commands run in assent's sandbox, as they were judged) or judge (default: the agent runs the text)", shape: oneOf("stage", "judge")},
 	})},
 	{name: "gateway", about: "for MCP clients", shape: mapping([]key{
 		{name: "elicitation", about: "let the user of the client answer, through the client", shape: yesNo},

@@ -63,6 +63,8 @@ type Hook struct {
 	Ask      string
 	Deadline time.Duration
 	Observe  bool
+	// Shell is stage or judge; empty is judge.
+	Shell string
 }
 
 // Gateway is how MCP clients are answered.
@@ -187,6 +189,7 @@ func (r *report) hook(n ast.Node) Hook {
 		"ask":      func(n ast.Node, key string) { h.Ask = o.oneOf(n, key) },
 		"deadline": func(n ast.Node, key string) { h.Deadline = r.duration(n, key) },
 		"observe":  func(n ast.Node, key string) { h.Observe = r.bool(n, key) },
+		"shell":    func(n ast.Node, key string) { h.Shell = o.oneOf(n, key) },
 	})
 	return h
 }

@@ -31,7 +31,7 @@ func (s *Setup) Own() []sandbox.Entry {
 	for _, file := range s.Files {
 		own = append(own, sandbox.Entry{Path: file, Source: "the policy"})
 	}
-	return own
+	return append(own, s.settings...)
 }
 
 // Protected are the paths of [Setup.Own].

@@ -11,6 +11,7 @@ import (
 	"github.com/assent-dev/assent/internal/override"
 	"github.com/assent-dev/assent/internal/realpath"
 	"github.com/assent-dev/assent/internal/trust"
+	"github.com/assent-dev/assent/sandbox"
 )
 
 // An Order is what a door needs to know about.
@@ -34,6 +35,8 @@ type Order struct {
 	Trust func(context.Context, *config.File) (bool, error)
 	// User is the user's config, if it was read already.
 	User *config.File
+	// Settings are further files that no tool may change: those of agents.
+	Settings []sandbox.Entry
 }
 
 // A Setup is what holds.
@@ -52,7 +55,8 @@ type Setup struct {
 	// Untrusted says that the file is not trusted, so that it can only forbid.
 	Untrusted bool
 
-	byDefault bool          // something holds where no file speaks
+	byDefault bool // something holds where no file speaks
+	settings  []sandbox.Entry
 	person    string        // the path of the user's own config
 	operator  *config.File  // of -c; nil for none
 	tiers     []config.Tier // below a worker or project
@@ -61,7 +65,7 @@ type Setup struct {
 
 // Resolve finds out what holds.
 func Resolve(ctx context.Context, o Order) (*Setup, error) {
-	s := &Setup{Places: o.Places, Dir: o.Dir, byDefault: o.Default}
+	s := &Setup{Places: o.Places, Dir: o.Dir, byDefault: o.Default, settings: o.Settings}
 	if err := s.readTiers(o); err != nil {
 		return nil, err
 	}

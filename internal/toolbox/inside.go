@@ -89,6 +89,7 @@ func readOnly(p sandbox.Profile) sandbox.Profile {
 func (b *Box) Close() error {
 	if b.staying != nil {
 		b.staying.end()
+		b.commands.Wait()
 	}
 	return errors.Join(b.inside.Close(), b.Roots.Close())
 }

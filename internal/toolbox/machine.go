@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/network"
@@ -29,6 +30,9 @@ import (
 
 // maxOutput is how much a command may print before it is ended.
 const maxOutput = 256 << 20
+
+// unlimited is the time of a command that somebody else ends.
+const unlimited = 10 * 365 * 24 * time.Hour
 
 // A machine is where commands run: held by a sandbox, if there is one.
 type machine struct {
@@ -135,6 +139,9 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 		Text: c.Text, Dir: c.Dir, Env: m.env, Timeout: c.Timeout, Call: rand.Text(), Progress: tool.Progress(ctx),
 		MaxOutput: maxOutput, Shell: m.shell, Judge: c.Judge, Ask: c.Ask, Bash: c.Bash,
 	}
+	if s, ok := shell.StreamsOf(ctx); ok {
+		cmd.Stdout, cmd.Stderr, cmd.Signals, cmd.Timeout, cmd.MaxOutput = s.Stdout, s.Stderr, s.Signals, unlimited, 0
+	}
 	if c.EndOthers {
 		m.staying.end()
 	}
@@ -165,6 +172,9 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 	out.Note = note(r, cmd.Sandbox != nil)
 	if cmd.Sandbox != nil {
 		m.staying.add(r.Running)
+		if r.Running != nil {
+			out.Gone, out.End = r.Running.Gone(), r.Running.End
+		}
 		err = errors.Join(m.explain(ctx, c, cmd.Profile, &out), reportLeft(ctx, r))
 	}
 	return out, err
@@ -257,7 +267,7 @@ func result(r runner.Result) shell.Result {
 	return shell.Result{
 		Stdout: r.Stdout.Text, StdoutTruncated: r.Stdout.Truncated,
 		Stderr: r.Stderr.Text, StderrTruncated: r.Stderr.Truncated,
-		ExitCode: r.ExitCode, Stopped: r.Stopped, TimedOut: r.Ending == runner.TimedOut, Output: r.File,
+		ExitCode: r.ExitCode, Dir: r.Dir, Stopped: r.Stopped, TimedOut: r.Ending == runner.TimedOut, Output: r.File,
 	}
 }
 
@@ -281,7 +291,7 @@ func note(r runner.Result, held bool) string {
 // leftHeld says what became of what a command left in the background of its sandbox.
 func leftHeld(r runner.Result) string {
 	if r.Running != nil {
-		return "still running in the sandbox: " + r.Left + "; it ends with this session, or with a call that has end_background; undo does not cover what it changes from now on"
+		return "still running in the sandbox: " + r.Left + "; it ends with this session, or with a call that has end_background"
 	}
 	return "ended with the command: " + r.Left
 }

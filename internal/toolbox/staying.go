@@ -25,6 +25,13 @@ func (s *staying) room() bool {
 	return len(s.all) < maxStaying
 }
 
+// any reports whether something stays.
+func (s *staying) any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.all) > 0
+}
+
 // add notes what a command left, if it left something.
 func (s *staying) add(r *runner.Running) {
 	if r == nil {
@@ -53,3 +60,6 @@ func (s *staying) end() {
 		r.End()
 	}
 }
+
+// Lingers reports whether commands left programs in the background that still run.
+func (b *Box) Lingers() bool { return b.staying != nil && b.staying.any() }

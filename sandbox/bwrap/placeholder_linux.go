@@ -24,9 +24,12 @@ type placeholder struct {
 	lock *os.File // the placeholder itself
 }
 
-// placeholderFiles are the names that git would stumble over if they were folders, and
+// placeholderFiles are the names that git and agents would stumble over if they were folders, and
 // what is in them. An empty config says nothing; a common folder of "." is the same one.
-var placeholderFiles = map[string]string{"config": "", "config.worktree": "", "commondir": ".\n"}
+var placeholderFiles = map[string]string{
+	"config": "", "config.worktree": "", "commondir": ".\n",
+	"settings.json": "{}\n", "settings.local.json": "{}\n", "managed-settings.json": "{}\n", "hooks.json": "{}\n",
+}
 
 // placeholderTime is the mark: nobody's folder was last changed at this moment.
 var placeholderTime = time.Unix(1, 0)

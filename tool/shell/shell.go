@@ -82,8 +82,8 @@ type Command struct {
 	Hide bool
 	// Wall is what it was judged to do, for the kernel to hold it to.
 	Wall Wall
-	// Stay says that programs which it leaves in the background may go on. Undo does not
-	// cover what they then do, so somebody must have allowed the command.
+	// Stay says that programs which it leaves in the background may go on: somebody allowed the
+	// command, or undo covers what they then do.
 	Stay bool
 	// EndOthers ends first what earlier commands left in the background.
 	EndOthers bool
@@ -121,6 +121,12 @@ type Result struct {
 	Output string `json:"output_file,omitempty"`
 	// Note says what the output does not: why it ended, what would help.
 	Note string `json:"note,omitempty"`
+	// Dir is the folder that it was in at its end; empty if that is not known.
+	Dir string `json:"-"`
+	// Gone is closed when what it left in the background has ended, and End ends that; both are
+	// nil if it left nothing.
+	Gone <-chan struct{} `json:"-"`
+	End  func()          `json:"-"`
 }
 
 // A Tool is the shell tool. Make one with [New].
@@ -132,6 +138,8 @@ type Tool struct {
 	opts  Options
 	spec  func() tool.Spec // made when it is asked for: a hook never does
 	late  *lateAnswers
+	// background is what is kept of what programs in the background change.
+	background sync.WaitGroup
 	// exposed says that a folder in which programs are looked for can be
 	// written by tools.
 	exposed bool
@@ -303,7 +311,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 	cmd := in.command()
 	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held || j.byPreset && !j.asksForSecrets()
 	cmd.Wall = wall(j.script, in.world, in.bash)
-	cmd.Held, cmd.Stay, cmd.EndOthers = j.held, !j.held, in.endOthers
+	cmd.Held, cmd.Stay, cmd.EndOthers = j.held, !j.held || t.outlives(in.ctx), in.endOthers
 	state, err := scriptState(in.ctx, j.script.Files)
 	if err != nil {
 		return judged{}, err

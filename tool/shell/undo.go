@@ -118,18 +118,57 @@ func (t *Tool) keeping(ctx context.Context, s *analysis.Script, run func() (Resu
 			"make room or set undo: off in the policy: %w", roots.Plain(err))
 	}
 	r, err := run()
-	kept, problem := after(context.WithoutCancel(ctx))
+	ctx = context.WithoutCancel(ctx)
+	kept, problem := after(ctx)
+	if r.Gone != nil {
+		problem = errors.Join(problem, t.keepingOn(ctx, c, &r))
+	}
 	if problem != nil {
 		problem = roots.Plain(problem)
 		r.Note = joined(r.Note, problem.Error())
 	}
-	if text := kept.String(); text != "" {
-		r.Note = joined(r.Note, text)
-	}
 	if err != nil && kept.ID != "" {
 		err = fmt.Errorf("%w (undo id of what it changed: %s)", err, kept.ID)
 	}
-	return r, errors.Join(err)
+	if _, streamed := StreamsOf(ctx); streamed {
+		kept.ID = "" // who reads the output there looks for no ids in it
+	}
+	if text := kept.String(); text != "" {
+		r.Note = joined(r.Note, text)
+	}
+	return r, err
+}
+
+// keepingOn keeps what programs change that a command left in the background, until they end.
+// If that cannot be done they end now.
+func (t *Tool) keepingOn(ctx context.Context, c Change, r *Result) error {
+	c.Text, c.Whole, c.Paths = "left in the background by: "+c.Text, true, nil
+	after, err := t.opts.Undo.Before(ctx, c)
+	if err != nil {
+		r.End()
+		return fmt.Errorf("what it left in the background was ended, because what that may change cannot be kept for undo: %w", err)
+	}
+	gone := r.Gone
+	t.background.Go(func() {
+		<-gone
+		_, _ = after(ctx) // nobody is there to be told; undo lists what was kept
+	})
+	return nil
+}
+
+// Wait returns when it is kept for undo what programs in the background changed. They have ended.
+func (t *Tool) Wait() { t.background.Wait() }
+
+// outlives reports whether programs in the background may go on after a command that runs only
+// because it is held: undo has to cover what they do then.
+func (t *Tool) outlives(ctx context.Context) bool {
+	switch {
+	case t.cfg.UndoOff != "":
+		return true
+	case t.opts.Undo == nil:
+		return false
+	}
+	return t.opts.Undo.Covers(ctx, Change{Whole: true}) == ""
 }
 
 func joined(note, more string) string { return strings.TrimPrefix(note+"\n"+more, "\n") }

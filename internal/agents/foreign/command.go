@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
 )
 
 // A command is the shell of another agent: it runs in a folder of the host.
@@ -14,7 +15,7 @@ type command struct{ opts Options }
 
 type commandArgs struct {
 	Command string `json:"command"`
-	Cwd     string `json:"cwd"`
+	Cwd     string `json:"cwd,omitempty"`
 }
 
 // Spec implements [tool.Tool].
@@ -35,20 +36,26 @@ func (c command) Prepare(ctx context.Context, args json.RawMessage) (tool.Action
 		}
 		return c.opts.Shell.Prepare(ctx, args)
 	}
-	place, inside, err := c.opts.Roots.ResolveHost(in.Cwd)
+	inner, err := Located(c.opts.Roots, in.Command, in.Cwd)
 	if err != nil {
 		return tool.Block(err.Error()), nil
 	}
+	return c.opts.Shell.Prepare(ctx, inner)
+}
+
+// Located are the arguments of our own shell tool for a command in a folder of the host. In a
+// folder outside of all roots it begins with the way there, which the analysis follows like any
+// other.
+func Located(set *roots.Set, text, dir string) (json.RawMessage, error) {
+	place, inside, err := set.ResolveHost(dir)
+	if err != nil {
+		return nil, err
+	}
+	in := commandArgs{Command: text}
 	if name := place.Resolved(); inside && !path.IsAbs(name) {
 		in.Cwd = name
 	} else {
-		// The analysis follows the change of folder like any other.
-		in.Command = "cd -- '" + strings.ReplaceAll(in.Cwd, "'", `'\''`) + "' && {\n" + in.Command + "\n}"
-		in.Cwd = ""
+		in.Command = "cd -- '" + strings.ReplaceAll(dir, "'", `'\''`) + "' && {\n" + text + "\n}"
 	}
-	inner, err := json.Marshal(in)
-	if err != nil {
-		return tool.Action{}, err
-	}
-	return c.opts.Shell.Prepare(ctx, inner)
+	return json.Marshal(in)
 }

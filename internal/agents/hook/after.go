@@ -72,7 +72,7 @@ func (a *answering) end(ctx context.Context, e agents.Event) error {
 	if waits, err := a.hasDeferred(e.Session); err != nil || waits {
 		return err
 	}
-	err := os.RemoveAll(memoFolder(a.Places.State, e.Session))
+	err := errors.Join(a.leaveKeepers(ctx, e), os.RemoveAll(memoFolder(a.Places.State, e.Session)))
 	if _, statErr := os.Stat(filepath.Join(a.Places.State, store.FileName)); errors.Is(statErr, fs.ErrNotExist) {
 		return err
 	}

@@ -17,18 +17,19 @@ func chain() (out []agents.Process) {
 		if err != nil {
 			return out
 		}
-		out = append(out, agents.Process{
-			Args:     strings.Split(strings.TrimSuffix(string(args), "\x00"), "\x00"),
-			Terminal: isTerminal(pid, 0) && isTerminal(pid, 1),
-		})
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
 			return out
 		}
 		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name may have anything in it
-		if len(fields) < 2 {
+		if len(fields) < 20 {
 			return out
 		}
+		out = append(out, agents.Process{
+			Pid: pid, Start: fields[19], // ticks since the machine was started
+			Args:     strings.Split(strings.TrimSuffix(string(args), "\x00"), "\x00"),
+			Terminal: isTerminal(pid, 0) && isTerminal(pid, 1),
+		})
 		if pid, err = strconv.Atoi(fields[1]); err != nil {
 			return out
 		}

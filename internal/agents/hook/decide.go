@@ -19,6 +19,11 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	if broken != nil {
 		want.Call = approval.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input, Session: e.Session, ID: e.CallID}
 	}
+	if broken == nil {
+		if answer, done, err := a.onStage(ctx, e, want); done || err != nil {
+			return answer, err
+		}
+	}
 	d, err := a.openDesk(ctx, e, want, broken)
 	if err != nil {
 		return agents.Answer{}, err
@@ -44,19 +49,20 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 		answer = agents.Answer{Verdict: agents.Nothing}
 	}
 	if answer.Input != nil {
-		err = a.noteChanged(e, o.Call)
+		err = a.noteAnswer(e, o.Call, agents.Answer{Verdict: agents.Allow})
 	}
 	return answer, errors.Join(err, note.keep(e, answer, a.Clock()))
 }
 
-// noteChanged notes the call that a person made of another one: that is what will run.
-func (a *answering) noteChanged(e agents.Event, call approval.Call) error {
+// noteAnswer notes what the agent is told about a call that it makes of another one: that is what
+// will run.
+func (a *answering) noteAnswer(e agents.Event, call approval.Call, answer agents.Answer) error {
 	note, err := a.openMemo(call)
 	if err != nil {
 		return err
 	}
 	defer note.close()
-	return note.keep(e, agents.Answer{Verdict: agents.Allow}, a.Clock())
+	return note.keep(e, answer, a.Clock())
 }
 
 // outcome takes the call through the gate. One that may run is released, and recorded so.
@@ -103,7 +109,7 @@ func (a *answering) ask(ctx context.Context, d *desk, b *approval.Batch, e agent
 	case a.hands(e, who, request.PersonOnly):
 		return b, b.HandOver(ctx, request)
 	}
-	b.Reject(ctx, nobody(request, a.prompts(e)))
+	b.Reject(ctx, agents.Nobody(request, a.prompts(e)))
 	return b, nil
 }
 
@@ -117,21 +123,6 @@ func (a *answering) hands(e agents.Event, who string, personOnly bool) bool {
 	return who != "inbox" && who != "deny" && !(e.Unasked && personOnly) && a.prompts(e)
 }
 
-func nobody(r *approval.Request, asks bool) string {
-	text := "it must be asked, and nobody is there"
-	if r.Why != "" {
-		text += ": " + r.Why
-	}
-	if asks {
-		return text
-	}
-	text += "; open an inbox with 'assent inbox'"
-	if !r.PersonOnly {
-		text += ", or allow it with 'assent rules add'"
-	}
-	return text
-}
-
 // askInbox posts the request where the inbox sees it, and waits. The session is begun,
 // so that an answer can be kept for it. A batch that is asked again stays the same.
 func (a *answering) askInbox(ctx context.Context, d *desk, b *approval.Batch, call approval.Call) (*approval.Batch, error) {
@@ -141,7 +132,7 @@ func (a *answering) askInbox(ctx context.Context, d *desk, b *approval.Batch, ca
 			return nil, err
 		}
 		var err error
-		if d.inbox, err = d.gate(d.store, approval.Timeout(a.wait(ctx, d), d.queue())); err != nil {
+		if d.inbox, err = d.gate(d.store, approval.Timeout(a.wait(ctx, d.setup.Person.Hook.Deadline), d.queue())); err != nil {
 			return nil, err
 		}
 		b = d.inbox.Review(ctx, call)
@@ -158,12 +149,12 @@ func (d *desk) queue() approval.Approver {
 }
 
 // wait is how long somebody may take to answer.
-func (a *answering) wait(ctx context.Context, d *desk) time.Duration {
+func (a *answering) wait(ctx context.Context, most time.Duration) time.Duration {
 	left := a.deadline()
 	if until, ok := ctx.Deadline(); ok {
 		left = time.Until(until)
 	}
-	if most := d.setup.Person.Hook.Deadline; most > 0 {
+	if most > 0 {
 		left = min(left, most)
 	}
 	return max(left-min(spare, left/5), time.Millisecond)

@@ -1,11 +1,14 @@
 package hook
 
 import (
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/sandbox"
 )
 
 // ownSettings are the files in which an agent's hooks and permissions stand, by the folder
@@ -56,4 +59,26 @@ func isOwnSettings(name string) bool {
 		}
 	}
 	return false
+}
+
+// Settings are the files in a project in which agents keep hooks and permissions, for the sandbox
+// to protect from commands. Those of other agents count only where they have a folder: a
+// protected file that is not there is stood in for while a command runs.
+func Settings(agent, project string) []sandbox.Entry {
+	own := map[string]string{"claude-code": ".claude", "codex": ".codex", "gemini": ".gemini", "cursor": ".cursor"}[agent]
+	var out []sandbox.Entry
+	for folder, names := range ownSettings {
+		top := filepath.Join(project, folder)
+		info, err := os.Lstat(top)
+		switch {
+		case err == nil && info.IsDir() && !slices.Contains(names, ""):
+			for _, name := range names {
+				out = append(out, sandbox.Entry{Path: filepath.Join(top, name), Source: "an agent's settings"})
+			}
+		case err == nil || folder == own:
+			out = append(out, sandbox.Entry{Path: top, Source: "an agent's settings"})
+		}
+	}
+	slices.SortFunc(out, func(a, b sandbox.Entry) int { return strings.Compare(a.Path, b.Path) })
+	return out
 }

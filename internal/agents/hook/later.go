@@ -77,7 +77,7 @@ func (a *answering) hasDeferred(session string) (bool, error) {
 		return false, nil
 	}
 	for _, f := range files {
-		if f.Name() == projectName {
+		if !isMemo(f.Name()) {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(folder, f.Name()))

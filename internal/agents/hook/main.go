@@ -8,11 +8,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/agents/staged"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/store"
 )
@@ -23,6 +25,9 @@ const Usage = "AGENT [--observe] [--defer] [--deadline DURATION] [--state FOLDER
 // Main is the whole program: it answers the event on standard input as the arguments say,
 // and returns the exit status.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) > 0 && (args[0] == WordExec || args[0] == WordFolder) {
+		return token(args[0], args[1:], stderr)
+	}
 	o, err := options(args)
 	if err != nil {
 		return write(agents.Blocked(err.Error()), stdout, stderr)
@@ -31,6 +36,37 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// Until the end of the process: a signal before the answer is written must not end it.
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	return Answer(ctx, o, stdout, stderr)
+}
+
+// Words with which the program is called by the text that a hook hands back.
+const (
+	WordExec   = "exec"
+	WordFolder = "folder"
+)
+
+// token runs the command of a token, or says where that went.
+func token(word string, args []string, stderr io.Writer) int {
+	flags := flag.NewFlagSet(word, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	state := flags.String("state", "", "")
+	if err := flags.Parse(args); err != nil || flags.NArg() != 1 {
+		fmt.Fprintf(stderr, "assent: %s takes a token, which a hook makes\n", word)
+		return staged.NotRun
+	}
+	return Token(word, *state, flags.Arg(0))
+}
+
+// Token runs the command of a token, or says where that went, with the output of this process.
+func Token(word, state, token string) int {
+	places, err := setup.Here(state)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "assent: the command was not run: %v\n", err)
+		return staged.NotRun
+	}
+	if word == WordFolder {
+		return staged.Folder(places.State, token, os.Stdout, os.Stderr)
+	}
+	return staged.Run(places.State, token, os.Stdout, os.Stderr)
 }
 
 // Answer answers one event in a process that ends with it, and returns the exit status. The
@@ -106,6 +142,29 @@ func options(args []string) (Options, error) {
 func Here(agent *agents.Agent, state string) (o Options, err error) {
 	o = Options{Agent: agent, Environ: os.Environ(), Exits: true, Chain: chain}
 	o.Dir, _ = os.Getwd() // without it the events say where the agent works
-	o.Places, err = setup.Here(state)
-	return o, err
+	if o.Places, err = setup.Here(state); err != nil {
+		return o, err
+	}
+	o.Exec, o.Keeper = programs()
+	return o, nil
+}
+
+// programs are the command lines of the program that runs what was judged, which is this one, and
+// of the keeper: a larger one, which lies beside it.
+func programs() (run, keeper []string) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	if name := filepath.Base(self); name == "assent" {
+		return []string{self, "hook"}, []string{self, "hook", "keeper"}
+	}
+	large := filepath.Join(filepath.Dir(self), "assent")
+	if info, err := os.Stat(large); err != nil || !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	return []string{self}, []string{large, "hook", "keeper"}
 }

@@ -34,6 +34,8 @@ type memory struct {
 	Hooks   []string        `json:"hooks"` // that were told
 	Answer  agents.Answer   `json:"answer"`
 	At      time.Time       `json:"at"`
+	// Staged says that the call is the text that stands for a command on the stage.
+	Staged bool `json:"staged,omitempty"`
 	// Deferred is the batch of a call that waits for an answer while the run is over.
 	Deferred json.RawMessage `json:"deferred,omitempty"`
 }
@@ -122,7 +124,7 @@ func (a *answering) toldAbout(call approval.Call) (*memory, error) {
 	}
 	content := contentOf(call)
 	for _, f := range files {
-		if f.Name() == projectName {
+		if !isMemo(f.Name()) {
 			continue
 		}
 		m, err := readMemory(filepath.Join(folder, f.Name()))

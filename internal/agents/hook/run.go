@@ -25,6 +25,9 @@ type Options struct {
 	// Chain returns the processes that led to the hook, the nearest first. Nil means that they
 	// are not known.
 	Chain func() []agents.Process
+	// Keeper is the command line that starts the keeper of a session, and Exec that of a program
+	// which runs what it judged. Without them commands are judged by their text.
+	Keeper, Exec []string
 	// Defer has a run that can be resumed end where somebody must be asked and nobody is
 	// there, and go on from the answer.
 	Defer bool

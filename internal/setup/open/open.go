@@ -50,6 +50,9 @@ type Order struct {
 	Session string
 	Kind    approval.SessionKind
 	Kept    bool
+	// Folder is the project of another agent's session. Such a session has no owner: hooks begin
+	// it, and its agent ends it.
+	Folder string
 	// Programs are what a run that goes on starts, as they were when it began; nil means as
 	// they are now.
 	Programs *command.Programs
@@ -140,7 +143,12 @@ func (b *Base) openStore(ctx context.Context, o Order) (err error) {
 	if _, err := b.Store.CleanSessions(ctx); err != nil { // of runs that were killed
 		return err
 	}
-	return b.Store.BeginSession(ctx, approval.Session{ID: b.Session, Kind: cmp.Or(o.Kind, approval.SessionRun), Owner: store.ThisProcess(), Kept: o.Kept})
+	session := approval.Session{ID: b.Session, Kind: cmp.Or(o.Kind, approval.SessionRun), Owner: store.ThisProcess(), Kept: o.Kept}
+	if o.Folder != "" {
+		b.KeepSession = true
+		session = approval.Session{ID: b.Session, Kind: approval.SessionHook, Folder: o.Folder}
+	}
+	return b.Store.BeginSession(ctx, session)
 }
 
 // makeRoots makes the folders that may be written and are not there. Who only looks has

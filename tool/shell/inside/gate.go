@@ -51,6 +51,10 @@ func newGate(conn *os.File, order wire.Order) *gate {
 func (g *gate) listen(r *interp.Runner) {
 	for {
 		message, err := wire.Read(g.conn)
+		if sig, ok := message.(wire.Signal); ok && err == nil {
+			forward(r, syscall.Signal(sig.Number))
+			continue
+		}
 		answer, ok := message.(wire.Answer)
 		if err != nil || !ok {
 			break
@@ -70,6 +74,16 @@ func (g *gate) listen(r *interp.Runner) {
 	}
 	g.mu.Unlock()
 	r.Terminate(grace)
+}
+
+// forward hands a signal to the shell and to what runs in its foreground, as a terminal would.
+func forward(r *interp.Runner, sig syscall.Signal) {
+	for _, ch := range r.Children() {
+		if !ch.Background {
+			_ = syscall.Kill(ch.Pid, sig) // it has ended
+		}
+	}
+	r.Signal(sig)
 }
 
 func (g *gate) send(message any) error {

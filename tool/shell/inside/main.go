@@ -82,7 +82,7 @@ func serve(conn *os.File, stands func() error) (int, error) {
 	if r.Signalled() {
 		stop() // a signal to the whole group may be on its way
 	}
-	end := wire.End{Status: status}
+	end := wire.End{Status: status, Dir: r.Dir()}
 	switch {
 	case err != nil:
 		end.Why = err.Error()

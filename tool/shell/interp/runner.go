@@ -126,6 +126,9 @@ func (r *Runner) Run(ctx context.Context, file *syntax.File) (status int, err er
 	return status, nil
 }
 
+// Dir is the folder that the shell is in, for the time after [Runner.Run].
+func (r *Runner) Dir() string { return r.main.dir }
+
 // halt is the end of a goroutine that panicked. A closed gate is the usual reason. A fault of
 // the interpreter closes the gate: what was judged must not go on in part.
 func (r *Runner) halt(p any) {

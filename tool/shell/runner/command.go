@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/assent-dev/assent/sandbox"
@@ -58,6 +59,10 @@ type Command struct {
 	// Progress, if not nil, receives the last line of output so far, one a Write,
 	// without its newline and cut to [MaxLine]. Writes do not overlap, and hold up the command.
 	Progress io.Writer
+	// Stdout and Stderr, if not nil, receive each stream as it comes. They hold up the command.
+	Stdout, Stderr io.Writer
+	// Signals are sent to everything in the foreground of the shell that interprets the text.
+	Signals <-chan syscall.Signal
 	// Sandbox, if not nil, holds the command to Profile. It gets no SIGTERM then: all of
 	// it ends at once, also what it left in the background, unless that may Stay.
 	Sandbox sandbox.Runner

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
 // A process is a command that was started.
@@ -90,10 +91,10 @@ func check(c Command) error {
 // launch starts the shell with a pipe for each stream.
 func (p *process) launch(ctx context.Context, c Command, argv []string) error {
 	var err error
-	if p.stdout, err = newStream(p.sink, c.Keep); err != nil {
+	if p.stdout, err = newStream(p.sink, c.Keep, c.Stdout); err != nil {
 		return err
 	}
-	if p.stderr, err = newStream(p.sink, c.Keep); err != nil {
+	if p.stderr, err = newStream(p.sink, c.Keep, c.Stderr); err != nil {
 		p.stdout.close()
 		return err
 	}
@@ -127,7 +128,22 @@ func (p *process) launch(ctx context.Context, c Command, argv []string) error {
 		p.body.await()
 		close(p.exited)
 	}()
+	if c.Signals != nil && p.gate != nil {
+		go p.pass(c.Signals)
+	}
 	return nil
+}
+
+// pass hands signals to the shell until it ends.
+func (p *process) pass(signals <-chan syscall.Signal) {
+	for {
+		select {
+		case sig := <-signals:
+			_ = p.gate.send(wire.Signal{Number: int(sig)}) // it has ended
+		case <-p.exited:
+			return
+		}
+	}
 }
 
 // end ends the whole command: it is asked first, and has a moment to obey.
@@ -209,7 +225,7 @@ func (p *process) result(ending Ending) Result {
 		default: // it stays for the background
 		}
 		told := p.gate.ending()
-		r.Stopped, end.code = told.Why, told.Status
+		r.Stopped, end.code, r.Dir = told.Why, told.Status, told.Dir
 	}
 	lives := p.lives()
 	if !lives {

@@ -16,6 +16,8 @@ type Result struct {
 	ExitCode int
 	// Signal is the name of the signal that ended the shell itself; empty for none.
 	Signal string
+	// Dir is the folder that the shell was in when the text ended; empty if that is not known.
+	Dir string
 	// Stdout and Stderr are what it said.
 	Stdout, Stderr Output
 	// File is where all output is, if that was asked for.

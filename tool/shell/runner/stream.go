@@ -10,17 +10,18 @@ import (
 type stream struct {
 	ours, theirs *os.File
 	sink         *sink
+	also         io.Writer // that receives it too; nil for none
 	window       window
 	kept         keeper        // only to be used when done is closed
 	done         chan struct{} // closed when nothing more will be read
 }
 
-func newStream(s *sink, keep int) (*stream, error) {
+func newStream(s *sink, keep int, also io.Writer) (*stream, error) {
 	ours, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	return &stream{ours: ours, theirs: theirs, sink: s, kept: keeper{limit: keep}, done: make(chan struct{})}, nil
+	return &stream{ours: ours, theirs: theirs, sink: s, also: also, kept: keeper{limit: keep}, done: make(chan struct{})}, nil
 }
 
 // close gives up a stream that nobody listens to.
@@ -41,12 +42,22 @@ func (s *stream) listen() {
 			if n > 0 {
 				s.kept.add(buffer[:n])
 				s.sink.write(buffer[:n], &s.window)
+				s.tell(buffer[:n])
 			}
 			if err != nil {
 				return
 			}
 		}
 	}()
+}
+
+func (s *stream) tell(p []byte) {
+	if s.also == nil {
+		return
+	}
+	if _, err := s.also.Write(p); err != nil {
+		s.also = nil // nobody is there any more
+	}
 }
 
 // stop ends the listening and returns when it has ended.

@@ -13,7 +13,7 @@ import (
 
 // Version changes with the messages. Both sides are built from the same source; a side of
 // another version is refused.
-const Version = "4"
+const Version = "5"
 
 // IsShell reports whether a command line is that of the shell inside: the small program, or
 // another one that does its work.
@@ -32,6 +32,7 @@ const (
 	kindOrder Kind = iota + 1
 	kindAnswer
 	kindEnd
+	kindSignal
 	// Start is a program about to be started.
 	Start
 	// Open is a file about to be opened.
@@ -127,9 +128,14 @@ type End struct {
 	// programs among them, by name.
 	Stays bool
 	Left  []string
+	// Dir is the folder that the shell is in.
+	Dir string
 }
 
-// Write writes one message: an Order, Act, Answer or End.
+// A Signal is for everything in the foreground.
+type Signal struct{ Number int }
+
+// Write writes one message: an Order, Act, Answer, Signal or End.
 func Write(w io.Writer, message any) error {
 	var e encoder
 	switch m := message.(type) {
@@ -170,6 +176,10 @@ func Write(w io.Writer, message any) error {
 		e.texts(m.Why)
 		e.flag(m.Stays)
 		e.list(m.Left)
+		e.texts(m.Dir)
+	case Signal:
+		e.start(kindSignal)
+		e.number(uint64(m.Number))
 	default:
 		return fmt.Errorf("wire: %T is not a message", message)
 	}
@@ -215,7 +225,9 @@ func decode(data []byte) (any, error) {
 	case kindAnswer:
 		message = Answer{ID: d.number(), Verdict: Verdict(d.number()), Why: d.text(), Name: d.text(), Params: d.list(), Opts: d.list()}
 	case kindEnd:
-		message = End{Status: int(d.number()), Why: d.text(), Stays: d.flag(), Left: d.list()}
+		message = End{Status: int(d.number()), Why: d.text(), Stays: d.flag(), Left: d.list(), Dir: d.text()}
+	case kindSignal:
+		message = Signal{Number: int(d.number())}
 	default:
 		return nil, fmt.Errorf("a message of kind %d", kind)
 	}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/internal/agents/hook"
+	keeping "github.com/assent-dev/assent/internal/agents/keeper"
+	"github.com/assent-dev/assent/internal/agents/staged"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/present"
+)
+
+// keeperCmd is the process that holds the commands of another agent's session. Hooks start it.
+func keeperCmd() *cobra.Command {
+	var o keeping.Order
+	var state, agent string
+	c := &cobra.Command{
+		Use:    "keeper",
+		Short:  "Hold the commands of an agent's session",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			says := os.NewFile(staged.ReadyDescriptor, "ready")
+			say := func(word, why string) {
+				fmt.Fprintf(says, "%s: %s\n", word, present.SafeLine(why)) // the hook may have gone
+				says.Close()
+			}
+			if o.Places, err = setup.Here(state); err == nil {
+				o.Settings = hook.Settings(agent, o.Project)
+				err = keeping.Serve(c.Context(), o, func() { say(staged.SaysReady, "") })
+			}
+			switch {
+			case err == nil:
+			case errors.Is(err, keeping.ErrAnother):
+				say(staged.SaysAnother, "")
+				return nil
+			case errors.Is(err, keeping.ErrNoSandbox):
+				say(staged.SaysNoSandbox, err.Error())
+			default:
+				say(staged.SaysFailed, err.Error())
+			}
+			return err
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&state, "state", "", "the state folder")
+	f.StringVar(&o.Key, "key", "", "its name")
+	f.StringVar(&o.Session, "session", "", "the agent's session")
+	f.StringVar(&o.Project, "project", "", "the folder of the project")
+	f.StringVar(&agent, "agent", "", "the agent")
+	f.IntVar(&o.Agent, "pid", 0, "the agent's process")
+	return c
+}
+
+// tokenCmd is what the text runs that a hook hands back to the agent.
+func tokenCmd(word string) *cobra.Command {
+	var state string
+	c := &cobra.Command{
+		Use:    word + " TOKEN",
+		Short:  "Run what a hook judged, once",
+		Args:   cobra.ExactArgs(1),
+		Hidden: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if status := hook.Token(word, state, args[0]); status != exitOK {
+				return statusError{status, nil}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&state, "state", "", "the state folder")
+	return c
+}

@@ -1,0 +1,262 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/agents/staged"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool/shell/runner"
+)
+
+// Stage is the value of hook.shell with which commands run on the stage.
+const Stage = "stage"
+
+// onStage answers a command by having the keeper of the session judge it, and run it when the
+// agent hands its token back. It reports whether it did: some commands cannot be replaced, and are
+// judged as the text that the agent runs.
+func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Want) (answer agents.Answer, done bool, err error) {
+	if answer, ours, err := a.ownText(e, want); ours || err != nil {
+		return answer, ours, err
+	}
+	if len(a.Keeper) == 0 || !a.Agent.Replaces(e, want, a.Chain, a.Environ) {
+		return answer, false, nil
+	}
+	user, err := config.ReadUser(a.Places.Config)
+	if err != nil {
+		return answer, false, err
+	}
+	if user.User.Hook.Shell != Stage || user.User.Hook.Observe || a.Observe {
+		return answer, false, nil
+	}
+	project, note, err := a.project(e)
+	if err != nil {
+		return answer, false, err
+	}
+	a.note = note
+	s, err := setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: project, Default: true, User: user})
+	if err != nil {
+		return answer, false, err
+	}
+	if !s.HasShell {
+		return answer, false, nil // the judgement says so
+	}
+	memo, err := a.openMemo(want.Call)
+	if err != nil {
+		return answer, false, err
+	}
+	defer memo.close()
+	if known, ok := memo.answered(e, a.began); ok && (want.Person == "" || known.Verdict == agents.Deny) {
+		return known, true, memo.keep(e, known, a.Clock())
+	}
+	key := a.keeperKey(e, s, project)
+	if why := a.notStaged(e, key); why != "" {
+		a.note = why
+		return answer, false, nil
+	}
+	conn, err := staged.Reach(ctx, a.Places.State, key, project, a.Environ, a.keeperProgram(e, key, project))
+	if errors.Is(err, staged.ErrNoSandbox) {
+		a.note = err.Error() + "; commands are judged by their text"
+		return answer, false, a.keepNotStaged(e, key, a.note)
+	}
+	if err != nil {
+		return answer, false, err
+	}
+	defer conn.Close()
+	if err := a.noteKeeper(e, key); err != nil {
+		return answer, false, err
+	}
+	q := a.question(ctx, e, want, user.User, memo)
+	v, err := staged.Ask(ctx, conn, q)
+	if err != nil {
+		return answer, false, err
+	}
+	answer, err = a.replaced(e, want, v)
+	if err != nil {
+		return answer, false, err
+	}
+	memo.Deferred = v.Saved
+	answer.Reason = present.Safe(answer.Reason)
+	return answer, true, memo.keep(e, answer, a.Clock())
+}
+
+// ownText answers an agent that asks whether it may run the text which was handed to it: its own
+// prompt would ask about that, or its own sandbox is to be left.
+func (a *answering) ownText(e agents.Event, want agents.Want) (agents.Answer, bool, error) {
+	if e.Moment != agents.Asking || want.Call.Connector != "" || want.Call.Tool != approval.Shell {
+		return agents.Answer{}, false, nil
+	}
+	m, err := a.toldAbout(want.Call)
+	if err != nil || m == nil || !m.Staged || a.began.Sub(m.At) > replayWithin {
+		return agents.Answer{}, false, err
+	}
+	return m.Answer, true, nil
+}
+
+// question is what the keeper is asked.
+func (a *answering) question(ctx context.Context, e agents.Event, want agents.Want, user *config.User, memo *memo) staged.Question {
+	q := staged.Question{
+		Call: want.Call, Folder: e.Dir, Person: want.Person, Inbox: user.Hook.Ask != "deny",
+		Prompt: a.hands(e, user.Hook.Ask, want.Person != ""),
+		Defer:  (a.Defer || user.Hook.Ask == "defer") && user.Hook.Ask != "deny" && a.Agent.Defers(e, a.Environ),
+		Wait:   a.wait(ctx, user.Hook.Deadline),
+	}
+	if memo.Deferred != nil && e.CallID != "" && memo.CallID == e.CallID {
+		q.Saved = memo.Deferred
+	}
+	return q
+}
+
+// replaced is what the agent is told: to run the text that stands for the command, or why not.
+func (a *answering) replaced(e agents.Event, want agents.Want, v staged.Verdict) (agents.Answer, error) {
+	switch {
+	case v.Saved != nil:
+		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + v.Reason + "; answer it with 'assent pending', then resume"}, nil
+	case v.Token == "":
+		return agents.Answer{Reason: v.Reason}, nil
+	}
+	var in map[string]json.RawMessage
+	if err := json.Unmarshal(want.Call.Arguments, &in); err != nil {
+		return agents.Answer{}, err
+	}
+	var command string
+	if err := json.Unmarshal(in["command"], &command); err != nil {
+		return agents.Answer{}, err
+	}
+	state := ""
+	if a.Places.OtherState != "" {
+		state = a.Places.State
+	}
+	text, err := json.Marshal(staged.Text(a.Exec, state, v.Token, command, v.Moves && a.Agent.KeepsFolder()))
+	if err != nil {
+		return agents.Answer{}, err
+	}
+	in["command"] = text
+	changed, err := json.Marshal(in)
+	if err != nil {
+		return agents.Answer{}, err
+	}
+	answer := agents.Answer{Verdict: agents.Allow, Reason: v.Reason + ". It runs in assent's sandbox"}
+	if v.Prompt {
+		answer = agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + v.Reason + ". It runs in assent's sandbox: " + command}
+	}
+	if answer.Input, err = want.Changed(e, changed); err != nil {
+		return agents.Answer{}, err
+	}
+	want.Call.Arguments = changed
+	note, err := a.openMemo(want.Call)
+	if err != nil {
+		return agents.Answer{}, err
+	}
+	defer note.close()
+	note.Staged = true
+	return answer, note.keep(e, agents.Answer{Verdict: answer.Verdict, Reason: answer.Reason}, a.Clock())
+}
+
+// keeperKey names the keeper of an event: another session, project, agent's process, environment,
+// or anything else in the files that hold has another.
+func (a *answering) keeperKey(e agents.Event, s *setup.Setup, project string) string {
+	pid, start := a.agentProcess()
+	parts := []string{e.Session, project, fmt.Sprint(pid, start)}
+	parts = append(parts, runner.NewEnvironment(a.Environ, s.Shell.Env).Entries()...)
+	files := append(slices.Clone(s.Files), a.Places.Config, a.Places.Admin, a.Places.TrustFolder(), a.Keeper[0])
+	for _, name := range files {
+		parts = append(parts, name, identity(name))
+	}
+	return hash(parts...)
+}
+
+// identity changes with a file.
+func identity(name string) string {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "none"
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano(), info.Mode())
+}
+
+// agentProcess is the process of the agent: the nearest of those that led to the hook which is not
+// a shell with a command. 0 if it is not known.
+func (a *answering) agentProcess() (pid int, start string) {
+	if a.Chain == nil {
+		return 0, ""
+	}
+	for _, p := range a.Chain() {
+		if len(p.Args) > 1 && strings.HasPrefix(p.Args[1], "-") && strings.Contains(p.Args[1], "c") && strings.HasSuffix(filepath.Base(p.Args[0]), "sh") {
+			continue
+		}
+		return p.Pid, p.Start
+	}
+	return 0, ""
+}
+
+// keeperProgram is the command line that starts the keeper of an event.
+func (a *answering) keeperProgram(e agents.Event, key, project string) []string {
+	pid, _ := a.agentProcess()
+	args := append(slices.Clone(a.Keeper), "--key", key, "--session", e.Session, "--project", project, "--agent", a.Agent.Name, "--pid", fmt.Sprint(pid))
+	if a.Places.OtherState != "" {
+		args = append(args, "--state", a.Places.State)
+	}
+	return args
+}
+
+// Files in the folder of a session, beside its memos.
+const (
+	keeperPrefix    = "keeper-"
+	notStagedPrefix = "unheld-"
+)
+
+// notStaged says why commands of the event are not staged, if that was found out before.
+func (a *answering) notStaged(e agents.Event, key string) string {
+	why, err := os.ReadFile(filepath.Join(memoFolder(a.Places.State, e.Session), notStagedPrefix+key))
+	if err != nil {
+		return ""
+	}
+	return string(why)
+}
+
+func (a *answering) keepNotStaged(e agents.Event, key, why string) error {
+	return os.WriteFile(filepath.Join(memoFolder(a.Places.State, e.Session), notStagedPrefix+key), []byte(why), 0o600)
+}
+
+// noteKeeper notes that the session has a keeper, which ends with it.
+func (a *answering) noteKeeper(e agents.Event, key string) error {
+	f, err := os.OpenFile(filepath.Join(memoFolder(a.Places.State, e.Session), keeperPrefix+key), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// leaveKeepers ends the keepers of a session.
+func (a *answering) leaveKeepers(ctx context.Context, e agents.Event) error {
+	files, err := os.ReadDir(memoFolder(a.Places.State, e.Session))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, f := range files {
+		if key, ok := strings.CutPrefix(f.Name(), keeperPrefix); ok {
+			limited, cancel := context.WithTimeout(ctx, time.Second)
+			err = errors.Join(err, staged.Leave(limited, a.Places.State, key))
+			cancel()
+		}
+	}
+	return err
+}
+
+// isMemo reports whether a file in the folder of a session is a memo.
+func isMemo(name string) bool {
+	return name != projectName && !strings.HasPrefix(name, keeperPrefix) && !strings.HasPrefix(name, notStagedPrefix)
+}

@@ -1,0 +1,193 @@
+package keeper
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/agents/foreign"
+	"github.com/assent-dev/assent/internal/agents/staged"
+	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/shell/inside"
+)
+
+// judge decides about a command. What must be asked is asked in the inbox if one is open, else it
+// is left to the agent's own prompt, else it waits or is denied.
+func (k *keeper) judge(ctx context.Context, q staged.Question) (staged.Verdict, error) {
+	var in struct{ Command, Cwd string }
+	if err := json.Unmarshal(q.Call.Arguments, &in); err != nil {
+		return staged.Verdict{}, err
+	}
+	args, err := foreign.Located(k.box.Roots, in.Command, in.Cwd)
+	if err != nil {
+		return staged.Verdict{Reason: err.Error()}, nil
+	}
+	q.Call.Arguments, q.Call.Session = args, k.Session
+	ctx = context.WithValue(ctx, askedKey{}, asked{folder: q.Folder, person: q.Person, wait: q.Wait})
+	b, err := k.begin(ctx, q)
+	if err != nil {
+		return staged.Verdict{}, err
+	}
+	open, err := inboxOpen(ctx, k.base.Store)
+	if err != nil {
+		return staged.Verdict{}, err
+	}
+	prompt := false
+	if pending := b.Pending(); len(pending) > 0 {
+		switch {
+		case open && q.Inbox:
+			k.gate.Ask(ctx, b)
+		case q.Defer:
+			saved, err := k.putAside(ctx, b)
+			return staged.Verdict{Saved: saved, Reason: pending[0].Why}, err
+		case q.Prompt:
+			prompt = true
+		default:
+			b.Reject(ctx, agents.Nobody(pending[0], false))
+		}
+	}
+	o := b.Outcome(0)
+	if !prompt && !o.Runs() {
+		return staged.Verdict{Reason: agents.WhyNot(o)}, nil
+	}
+	one := &call{batch: b, person: q.Person, folder: q.Folder, dir: in.Cwd, prompt: prompt}
+	v := staged.Verdict{Prompt: prompt, Moves: moves(in.Command), Decided: o.State == approval.Approved}
+	v.Reason = agents.WhyRuns(o)
+	if prompt {
+		v.Reason = b.Pending()[0].Why
+	}
+	v.Token = k.calls.add(one, func() { k.expire(b) })
+	return v, nil
+}
+
+// begin judges the call, or goes on with one that was put aside.
+func (k *keeper) begin(ctx context.Context, q staged.Question) (*approval.Batch, error) {
+	if q.Saved == nil {
+		return k.gate.Review(ctx, q.Call), nil
+	}
+	b, err := k.gate.Restore(ctx, q.Saved)
+	if err != nil {
+		return nil, fmt.Errorf("what was put aside cannot be taken up again: %w", err)
+	}
+	var withdrawn *approval.WithdrawnError
+	if err := approval.Collect(ctx, k.base.Store, b); errors.As(err, &withdrawn) {
+		b.Close() // its session ended meanwhile: it is asked anew
+		return k.gate.Review(ctx, q.Call), nil
+	} else if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// putAside posts what is pending where a person finds it, and returns what it takes to go on.
+func (k *keeper) putAside(ctx context.Context, b *approval.Batch) (json.RawMessage, error) {
+	request := b.Pending()[0]
+	if _, err := request.View(ctx); err != nil {
+		return nil, fmt.Errorf("it cannot be shown: %w", err)
+	}
+	if err := k.base.Store.Post(ctx, request); err != nil {
+		return nil, err
+	}
+	return json.Marshal(b)
+}
+
+// expire ends a call that the agent did not run in time.
+func (k *keeper) expire(b *approval.Batch) {
+	ctx := context.Background()
+	b.Reject(ctx, "the agent's own prompt was not answered with yes in time")
+	stopped, stop := context.WithCancelCause(ctx)
+	stop(errors.New("the agent did not run it in time"))
+	_, _ = b.Start(stopped, 0, approval.Proposal{}) // ends it as cancelled, if it could still run
+	b.Close()
+}
+
+// moves reports whether a command may leave the shell in another folder.
+func moves(text string) bool {
+	file, err := inside.Parse(text)
+	return err != nil || inside.Moves(file)
+}
+
+// asked is what a question says beside the call.
+type asked struct {
+	folder, person string
+	wait           time.Duration
+}
+
+type askedKey struct{}
+
+func askedIn(ctx context.Context) asked {
+	a, _ := ctx.Value(askedKey{}).(asked)
+	return a
+}
+
+// A command is the shell, with what only a person may allow.
+type command struct{ tool.Tool }
+
+// Prepare implements [tool.Tool].
+func (c command) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
+	a, err := c.Tool.Prepare(ctx, args)
+	if why := askedIn(ctx).person; why != "" && err == nil {
+		a = a.OnlyByPerson(why)
+	}
+	return a, err
+}
+
+// Turn implements [tool.TurnTool].
+func (c command) Turn(ctx context.Context) context.Context {
+	if t, ok := c.Tool.(tool.TurnTool); ok {
+		return t.Turn(ctx)
+	}
+	return ctx
+}
+
+// An inbox asks whoever has one open; without one nobody is there.
+type inbox struct {
+	store *store.Store
+	queue approval.Approver
+}
+
+// wait is how long an inbox is waited for where the question does not say it: while a command runs.
+const wait = 9 * time.Minute
+
+// Approve implements [approval.Approver].
+func (i inbox) Approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {
+	open, err := inboxOpen(ctx, i.store)
+	if err != nil {
+		return approval.Decision{}, err
+	}
+	if !open {
+		return approval.Decision{}, errors.New(agents.Nobody(r, false))
+	}
+	most := askedIn(ctx).wait
+	if most <= 0 {
+		most = wait
+	}
+	return approval.Timeout(most, i.queue).Approve(ctx, r)
+}
+
+func inboxOpen(ctx context.Context, s *store.Store) (bool, error) {
+	sessions, err := s.Sessions(ctx)
+	for _, one := range sessions {
+		if one.Kind == approval.SessionInbox {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// A recorder records where a call came from.
+type recorder struct{ approval.DetailRecorder }
+
+// Record implements [approval.Recorder].
+func (r recorder) Record(ctx context.Context, e approval.Event) error { return r.RecordFull(ctx, e) }
+
+// RecordFull implements [approval.DetailRecorder].
+func (r recorder) RecordFull(ctx context.Context, e approval.Event) error {
+	e.Folder = askedIn(ctx).folder
+	return r.DetailRecorder.RecordFull(ctx, e)
+}

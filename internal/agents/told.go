@@ -1,0 +1,50 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// WhyRuns says in a line why a call may run.
+func WhyRuns(o approval.Outcome) string {
+	text := "assent: " + string(o.State)
+	if o.Basis != "" {
+		text += ", " + o.Basis
+	}
+	if note := o.Note(); note != "" {
+		text += ". The person said: " + note
+	}
+	return text
+}
+
+// WhyNot says for the model why a call does not run, or what a person answered in its place.
+func WhyNot(o approval.Outcome) string {
+	if o.State == approval.Answered {
+		return fmt.Sprintf("A person answered in place of the tool, which did not run: %s", o.Decision.Result)
+	}
+	err := o.Err()
+	var words interface{ ForModel() string }
+	if errors.As(err, &words) {
+		return words.ForModel()
+	}
+	return err.Error()
+}
+
+// Nobody says why a question is denied that nobody answers. Prompts says that the agent has a
+// prompt of its own, and was told not to use it.
+func Nobody(r *approval.Request, prompts bool) string {
+	text := "it must be asked, and nobody is there"
+	if r.Why != "" {
+		text += ": " + r.Why
+	}
+	if prompts {
+		return text
+	}
+	text += "; open an inbox with 'assent inbox'"
+	if !r.PersonOnly {
+		text += ", or allow it with 'assent rules add'"
+	}
+	return text
+}
