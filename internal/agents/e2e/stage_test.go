@@ -1,0 +1,239 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// newStage is a place in which an agent's commands run on the stage, under the policy that lets
+// agents work in the project. Beside the project lies a folder with a file that is nobody's
+// business.
+func newStage(t *testing.T, a agent) *place {
+	t.Helper()
+	p := newPlace(t)
+	p.write(".config/assent/config.yaml", "hook:\n  shell: stage\n")
+	p.write(".ssh/id_x", secret)
+	p.write("../outside/secret.txt", secret)
+	p.assent("init", "--policy", "quiet")
+	p.assent("trust", "--yes", ".assent/policy.yaml")
+	return p
+}
+
+const secret = "nobodys-business"
+
+// outside is the path of a file beside the project.
+func (p *place) outside(name string) string {
+	return filepath.Join(filepath.Dir(p.project), "outside", name)
+}
+
+// stage has an agent make calls, and returns what its model was told of each. Meanwhile, which
+// may be nil, is done while it runs.
+func (p *place) stage(a agent, meanwhile func(), calls ...string) []string {
+	p.t.Helper()
+	url, told := talk(p.t, calls...)
+	a.setUp(p, url)
+	p.assent("install", a.name, "--yes")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if meanwhile != nil {
+			meanwhile()
+		}
+	}()
+	a.start(p)
+	<-ended
+	return told.list(p.t, len(calls))
+}
+
+// exists reports whether a file is there.
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// openInbox opens the inbox in a terminal of its own until the test ends: only then is it asked.
+func (p *place) openInbox() {
+	p.t.Helper()
+	ctx, leave := context.WithCancel(context.Background())
+	c := p.command(ctx, filepath.Join(p.bin, "assent"), "inbox")
+	c.Env = append(c.Env, "TERM=xterm")
+	terminal, err := pty.Start(c)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		_, _ = io.Copy(io.Discard, terminal)
+	}()
+	p.t.Cleanup(func() {
+		leave()
+		_ = c.Wait() // it was killed
+		terminal.Close()
+		<-shown
+	})
+}
+
+// answer waits for a question whose text has a part, and answers it with approve or deny.
+func (p *place) answer(verb, part string) {
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	defer cancel()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for {
+		var all []json.RawMessage
+		out, err := p.command(ctx, filepath.Join(p.bin, "assent"), "pending", "--json").Output()
+		if err = errors.Join(err, json.Unmarshal(out, &all)); err != nil {
+			p.t.Errorf("what waits for an answer: %v", err)
+			return
+		}
+		for _, one := range all {
+			var q struct {
+				ID string `json:"id"`
+			}
+			if json.Unmarshal(one, &q) != nil || !strings.Contains(string(one), part) {
+				continue
+			}
+			if said, err := p.command(ctx, filepath.Join(p.bin, "assent"), verb, q.ID).CombinedOutput(); err != nil {
+				p.t.Errorf("%s: %v\n%s", verb, err, said)
+			}
+			return
+		}
+		select {
+		case <-ctx.Done():
+			p.t.Errorf("nobody asked about %q; what waits is %s", part, out)
+			return
+		case <-look.C:
+		}
+	}
+}
+
+// TestTheStageHolds has each agent run commands that need no question. They do what they say in
+// the project, and reach nothing else.
+func TestTheStageHolds(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			p := newStage(t, a)
+			p.openInbox()
+			python := func(code string) string { return `python3 -c "` + code + `"` }
+			told := p.stage(a, func() { p.answer("deny", "registry.example.test") },
+				"echo made > made.txt && cat made.txt; echo to-stderr >&2; (exit 7)",
+				python("print(open('"+p.outside("secret.txt")+"').read())"),
+				python("print(open('"+p.home+"/.ssh/id_x').read())"),
+				python("open('"+p.outside("canary")+"','w')"),
+				python("import socket; socket.create_connection(('registry.example.test',443),20).recv(1)"),
+				"ls /proc/1/root/"+p.outside("")+"; ls "+p.home+"/.local/state/assent",
+			)
+			all := strings.Join(told, "\n")
+			for _, want := range []string{"made", "to-stderr", "7"} {
+				if !strings.Contains(told[0], want) {
+					t.Errorf("the first command's result lacks %q: %s", want, told[0])
+				}
+			}
+			if text, err := os.ReadFile(filepath.Join(p.project, "made.txt")); string(text) != "made\n" {
+				t.Errorf("made.txt has %q: %v", text, err)
+			}
+			if strings.Contains(all, secret) || exists(p.outside("canary")) || strings.Contains(told[5], "secret.txt") || strings.Contains(told[5], "keepers") {
+				t.Errorf("something outside was reached:\n%s", all)
+			}
+			log := p.assent("audit", "list")
+			if !strings.Contains(log, "registry.example.test") {
+				t.Errorf("nobody was asked about the network:\n%s\n%s", log, told[4])
+			}
+		})
+	}
+}
+
+// TestAnAnswerInTheInbox has each agent write outside the project: it is asked about, and runs with
+// a yes and does not with a no.
+func TestAnAnswerInTheInbox(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			p := newStage(t, a)
+			p.openInbox()
+			told := p.stage(a, func() { p.answer("approve", "yes.txt"); p.answer("deny", "no.txt") },
+				"echo said > "+p.outside("yes.txt"), "echo said > "+p.outside("no.txt"), "echo after")
+			if text, err := os.ReadFile(p.outside("yes.txt")); string(text) != "said\n" || exists(p.outside("no.txt")) || !strings.Contains(told[2], "after") {
+				t.Errorf("yes.txt has %q: %v; the model was told %q", text, err, told)
+			}
+			p.wantAudit([2]string{"approved", "yes.txt"}, [2]string{"denied", "no.txt"})
+		})
+	}
+}
+
+// TestTheFolderStays has each agent change the folder: it stays where the agent keeps it, and is
+// never one outside the project.
+func TestTheFolderStays(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			p := newStage(t, a)
+			if err := os.MkdirAll(filepath.Join(p.project, "sub", "deep"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			told := p.stage(a, nil, "cd sub && echo went", "pwd", "cd deep; true", "pwd", "cd / && pwd", "pwd", "cd \"$OLDPWD\" 2>/dev/null; cd "+p.project+" && ls -d sub", "pwd")
+			sub, deep := filepath.Join(p.project, "sub"), filepath.Join(p.project, "sub", "deep")
+			want := map[int]string{1: p.project, 3: p.project, 5: p.project, 7: p.project}
+			if a.name == "claude-code" {
+				want = map[int]string{1: sub, 3: deep, 5: deep, 7: p.project}
+			}
+			for i, folder := range want {
+				if !strings.Contains(told[i], folder+`"`) && !strings.Contains(told[i], folder+`\n`) {
+					t.Errorf("after %d calls the folder is %s, want %s", i, told[i], folder)
+				}
+			}
+		})
+	}
+}
+
+// TestABackgroundServer has each agent start a server that later commands of the session talk to,
+// and nobody outside.
+func TestABackgroundServer(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			p := newStage(t, a)
+			p.write("../project/page.txt", "served-page")
+			port := freePort(t)
+			server := fmt.Sprintf("python3 -m http.server %d", port)
+			start := map[string]string{
+				"claude-code": `{"command":` + quote(server) + `,"run_in_background":true}`,
+				"codex":       `{"cmd":` + quote(server) + `,"yield_time_ms":300}`,
+				"gemini":      `{"command":` + quote(server) + `,"is_background":true}`,
+			}[a.name]
+			get := func(port int) string {
+				return fmt.Sprintf("for i in $(seq 100); do curl -sf --noproxy '*' http://127.0.0.1:%d/page.txt && break; sleep 0.1; done", port)
+			}
+			second := freePort(t)
+			told := p.stage(a, nil, start, get(port), fmt.Sprintf("python3 -m http.server %d >/dev/null 2>&1 &", second), get(second))
+			if !strings.Contains(told[1], "served-page") || !strings.Contains(told[3], "served-page") {
+				t.Errorf("the servers were not reached: %q", told)
+			}
+			if conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", second)); err == nil {
+				conn.Close()
+				t.Error("a server on the stage is reached from outside")
+			}
+		})
+	}
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
