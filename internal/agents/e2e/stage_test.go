@@ -5,12 +5,12 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,20 +41,23 @@ func (p *place) outside(name string) string {
 
 // stage has an agent make calls, and returns what its model was told of each. Meanwhile, which
 // may be nil, is done while it runs.
-func (p *place) stage(a agent, meanwhile func(), calls ...string) []string {
+func (p *place) stage(a agent, meanwhile func(ctx context.Context), calls ...string) []string {
 	p.t.Helper()
 	url, told := talk(p.t, calls...)
 	a.setUp(p, url)
 	p.assent("install", a.name, "--yes")
-	ended := make(chan struct{})
+	running, ended := context.WithCancel(p.t.Context())
+	defer ended()
+	done := make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(done)
 		if meanwhile != nil {
-			meanwhile()
+			meanwhile(running)
 		}
 	}()
 	a.start(p)
-	<-ended
+	ended()
+	<-done
 	return told.list(p.t, len(calls))
 }
 
@@ -87,18 +90,28 @@ func (p *place) openInbox() {
 	})
 }
 
+// until tries again and again until f reports true or ctx ends, and reports which.
+func until(ctx context.Context, f func() bool) bool {
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for !f() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-again.C:
+		}
+	}
+	return true
+}
+
 // answer waits for a question whose text has a part, and answers it with approve or deny.
-func (p *place) answer(verb, part string) {
-	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
-	defer cancel()
-	look := time.NewTicker(50 * time.Millisecond)
-	defer look.Stop()
-	for {
+func (p *place) answer(ctx context.Context, verb, part string) {
+	program := filepath.Join(p.bin, "assent")
+	answered := until(ctx, func() bool {
 		var all []json.RawMessage
-		out, err := p.command(ctx, filepath.Join(p.bin, "assent"), "pending", "--json").Output()
-		if err = errors.Join(err, json.Unmarshal(out, &all)); err != nil {
-			p.t.Errorf("what waits for an answer: %v", err)
-			return
+		out, err := p.command(ctx, program, "pending", "--json").Output()
+		if err != nil || json.Unmarshal(out, &all) != nil {
+			return false
 		}
 		for _, one := range all {
 			var q struct {
@@ -107,17 +120,40 @@ func (p *place) answer(verb, part string) {
 			if json.Unmarshal(one, &q) != nil || !strings.Contains(string(one), part) {
 				continue
 			}
-			if said, err := p.command(ctx, filepath.Join(p.bin, "assent"), verb, q.ID).CombinedOutput(); err != nil {
+			if said, err := p.command(ctx, program, verb, q.ID).CombinedOutput(); err != nil {
 				p.t.Errorf("%s: %v\n%s", verb, err, said)
 			}
-			return
+			return true
 		}
-		select {
-		case <-ctx.Done():
-			p.t.Errorf("nobody asked about %q; what waits is %s", part, out)
-			return
-		case <-look.C:
+		return false
+	})
+	if !answered {
+		p.t.Errorf("the agent ended, and nobody was asked about %q", part)
+	}
+}
+
+// wantGone wants all processes whose command line has a word to end.
+func (p *place) wantGone(word string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
+	defer cancel()
+	left := ""
+	gone := until(ctx, func() bool {
+		left = ""
+		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil {
+			p.t.Fatal(err)
 		}
+		for _, name := range lines {
+			text, _ := os.ReadFile(name) // empty if it has ended
+			if slices.Contains(strings.Split(string(text), "\x00"), word) {
+				left = strings.ReplaceAll(string(text), "\x00", " ")
+			}
+		}
+		return left == ""
+	})
+	if !gone {
+		p.t.Errorf("the agent has ended, and this still runs: %s", left)
 	}
 }
 
@@ -129,7 +165,7 @@ func TestTheStageHolds(t *testing.T) {
 			p := newStage(t, a)
 			p.openInbox()
 			python := func(code string) string { return `python3 -c "` + code + `"` }
-			told := p.stage(a, func() { p.answer("deny", "registry.example.test") },
+			told := p.stage(a, func(ctx context.Context) { p.answer(ctx, "deny", "registry.example.test") },
 				"echo made > made.txt && cat made.txt; echo to-stderr >&2; (exit 7)",
 				python("print(open('"+p.outside("secret.txt")+"').read())"),
 				python("print(open('"+p.home+"/.ssh/id_x').read())"),
@@ -164,7 +200,7 @@ func TestAnAnswerInTheInbox(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			p := newStage(t, a)
 			p.openInbox()
-			told := p.stage(a, func() { p.answer("approve", "yes.txt"); p.answer("deny", "no.txt") },
+			told := p.stage(a, func(ctx context.Context) { p.answer(ctx, "approve", "yes.txt"); p.answer(ctx, "deny", "no.txt") },
 				"echo said > "+p.outside("yes.txt"), "echo said > "+p.outside("no.txt"), "echo after")
 			if text, err := os.ReadFile(p.outside("yes.txt")); string(text) != "said\n" || exists(p.outside("no.txt")) || !strings.Contains(told[2], "after") {
 				t.Errorf("yes.txt has %q: %v; the model was told %q", text, err, told)
@@ -206,7 +242,7 @@ func TestABackgroundServer(t *testing.T) {
 			p := newStage(t, a)
 			p.write("../project/page.txt", "served-page")
 			port := freePort(t)
-			server := fmt.Sprintf("python3 -m http.server %d", port)
+			server := fmt.Sprintf("timeout 5 python3 -m http.server %d", port) // Claude Code waits for its end
 			start := map[string]string{
 				"claude-code": `{"command":` + quote(server) + `,"run_in_background":true}`,
 				"codex":       `{"cmd":` + quote(server) + `,"yield_time_ms":300}`,
@@ -216,14 +252,21 @@ func TestABackgroundServer(t *testing.T) {
 				return fmt.Sprintf("for i in $(seq 100); do curl -sf --noproxy '*' http://127.0.0.1:%d/page.txt && break; sleep 0.1; done", port)
 			}
 			second := freePort(t)
-			told := p.stage(a, nil, start, get(port), fmt.Sprintf("python3 -m http.server %d >/dev/null 2>&1 &", second), get(second))
+			told := p.stage(a, func(ctx context.Context) {
+				if until(ctx, func() bool {
+					conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+					if err == nil {
+						conn.Close()
+					}
+					return err == nil
+				}) {
+					t.Error("a server on the stage is reached from outside")
+				}
+			}, start, get(port), fmt.Sprintf("python3 -m http.server %d >/dev/null 2>&1 &", second), get(second))
 			if !strings.Contains(told[1], "served-page") || !strings.Contains(told[3], "served-page") {
 				t.Errorf("the servers were not reached: %q", told)
 			}
-			if conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", second)); err == nil {
-				conn.Close()
-				t.Error("a server on the stage is reached from outside")
-			}
+			p.wantGone(fmt.Sprint(second))
 		})
 	}
 }
