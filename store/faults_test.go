@@ -382,3 +382,30 @@ func openToAll(t *testing.T) string {
 	}
 	return folder
 }
+
+// A file that was taken away while it was open is not written: nobody would find the record.
+func TestAMovedStoreRefuses(t *testing.T) {
+	for name, take := range map[string]func(path string) error{
+		"moved":   func(path string) error { return os.Rename(path, path+".away") },
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			return errors.Join(os.Rename(path, path+".away"), os.WriteFile(path, nil, 0o600))
+		},
+	} {
+		s, err := store.Open(t.Context(), t.TempDir(), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		event := approval.Event{Kind: approval.Ended, At: time.Now(), Session: "s", Tool: "shell", State: approval.AutoApproved}
+		if err := s.Record(t.Context(), event); err != nil {
+			t.Fatal(err)
+		}
+		if err := take(s.Path()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Record(t.Context(), event); !errors.Is(err, store.ErrUnwritable) {
+			t.Errorf("%s: %v", name, err)
+		}
+		_ = s.Close() // it may well have something to say
+	}
+}

@@ -128,12 +128,17 @@ func openWith(ctx context.Context, folder string, opt Options, known []migration
 	}
 	s.db.SetMaxOpenConns(8)
 	s.db.SetMaxIdleConns(4)
+	opened, err := os.Stat(path) // from before it is opened: should it be replaced now, nothing is written
+	if err != nil {
+		return nil, errors.Join(s.fault(err), s.db.Close())
+	}
 	if err := s.connect(ctx); err != nil {
 		if s.writer != nil {
 			s.writer.close()
 		}
 		return nil, errors.Join(s.fault(err), s.db.Close())
 	}
+	s.turn.of, s.turn.opened = path, opened
 	return s, nil
 }
 

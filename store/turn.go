@@ -17,6 +17,8 @@ import (
 type turn struct {
 	path     string
 	patience time.Duration
+	of       string      // the file that is written
+	opened   os.FileInfo // as it was found; nil before
 
 	mu      sync.Mutex // only one of a process waits, or has the turn
 	file    counted
@@ -33,10 +35,23 @@ func (t *turn) take() (give func(), err error) {
 		t.mu.Unlock()
 		return nil, err
 	}
-	return func() {
+	give = func() {
 		_ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_UN) // fails for a closed file only
 		t.mu.Unlock()
-	}, nil
+	}
+	if t.opened != nil && !sameFile(t.of, t.opened) {
+		give()
+		return nil, errMoved
+	}
+	return give, nil
+}
+
+// errMoved refuses writes that nobody would find.
+var errMoved = errors.New("the file was moved, removed or replaced while it was open; put it back, or end this program and start it again")
+
+func sameFile(path string, was os.FileInfo) bool {
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(now, was)
 }
 
 // acquire locks the file that others lock too: one that was removed meanwhile

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/agents/foreign"
 	"github.com/assent-dev/assent/internal/agents/hook"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
@@ -155,8 +157,38 @@ func (f *explainFlags) theirs(ctx context.Context, agent *agents.Agent, call exp
 	if err != nil {
 		return explain.Answer{}, err
 	}
-	o.Exits, o.Environ = false, append(o.Environ, agent.Variables(dir)...)
+	o.Exits, o.Environ, o.Look = false, append(o.Environ, agent.Variables(dir)...), lookOnStage
 	return hook.Explain(ctx, o, event)
+}
+
+// lookOnStage explains a command of another agent that its keeper would judge and run.
+func lookOnStage(ctx context.Context, s *setup.Setup, command, dir string) (answer explain.Answer, ok bool, err error) {
+	base, err := open.Open(ctx, s, open.Order{Use: open.Look, Held: true})
+	if err != nil {
+		return answer, false, err
+	}
+	defer func() { err = errors.Join(err, base.Close()) }()
+	if base.Sandbox.Missing() {
+		return answer, false, nil
+	}
+	set, err := s.Roots()
+	if err != nil {
+		return answer, false, err
+	}
+	defer set.Close()
+	args, err := foreign.Located(set, command, dir)
+	if err != nil {
+		return explain.Failed(err), true, nil
+	}
+	e, closing, err := base.Explainer(ctx)
+	if err != nil {
+		return answer, false, err
+	}
+	answer = e.Judge(ctx, approval.Call{Tool: approval.Shell, Arguments: args})
+	if answer.Outcome != explain.Deny {
+		answer.Undo = e.Undoing(ctx, args)
+	}
+	return answer, true, closing()
 }
 
 // callFrom reads a call from the command line: NAME(ARGUMENT), NAME ARGUMENTS, or a shell

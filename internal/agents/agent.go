@@ -162,10 +162,15 @@ func (a *Agent) Shell(e Event, environ []string) string {
 // Replaces reports whether another command can be run in place of that of an event.
 // In a sandbox of the agent nothing of ours could be reached.
 func (a *Agent) Replaces(e Event, w Want, chain func() []Process, environ []string) bool {
-	if !a.replaces || e.Moment != Before || e.Dir == "" || w.Call.Connector != "" || w.Call.Tool != approval.Shell || w.edit == "" {
+	if !a.CanReplace(e, w) {
 		return false
 	}
 	return a.sandboxed == nil || chain != nil && !a.sandboxed(chain(), environ)
+}
+
+// CanReplace is Replaces for an agent without a sandbox of its own.
+func (a *Agent) CanReplace(e Event, w Want) bool {
+	return a.replaces && e.Moment == Before && e.Dir != "" && w.Call.Connector == "" && w.Call.Tool == approval.Shell && w.edit != ""
 }
 
 // KeepsFolder reports whether the agent's shell is in the folder that the last command went to.

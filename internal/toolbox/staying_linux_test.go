@@ -1,11 +1,14 @@
 package toolbox_test
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/snapshot"
 )
 
 // A program that a command which somebody allowed started in the background goes on in its
@@ -34,12 +37,28 @@ func TestTheBackgroundGoesOn(t *testing.T) {
 	}
 }
 
-// What runs only because its sandbox holds it ends with its command: undo would not cover it.
-func TestTheBackgroundOfAHeldCommandEnds(t *testing.T) {
+// Also what runs only because its sandbox holds it: undo covers what it changes until it ends.
+func TestTheBackgroundOfAHeldCommand(t *testing.T) {
 	w := newWorld(t, free)
 	mark := filepath.Base(w.top)
-	r := w.shell("python3 -uc 'import time\nopen(\"there\", \"w\")\nwhile True: print(\"" + mark + "\"); time.sleep(0.1)' & until [ -e there ]; do :; done")
-	if !strings.Contains(r.Text, "ended with the command: 1 process left in the background (python3)") || running(t, mark) != "" {
-		t.Errorf("%s %v", r.Text, r.Err)
+	r := w.shell("python3 -uc 'import os, time\nwhile not os.path.exists(\"go\"): print(\"" + mark + "\"); time.sleep(0.05)\nopen(\"late\", \"w\").write(\"x\")\nwhile True: time.sleep(1)' & echo begun > first")
+	if !strings.Contains(r.Text, "still running in the sandbox: 1 process left in the background (python3)") || running(t, mark) == "" {
+		t.Fatalf("%s %v", r.Text, r.Err)
+	}
+	must(t, os.WriteFile(w.top+"/proj/go", nil, 0o600))
+	w.shell("until [ -e late ]; do :; done")
+	must(t, w.box.Close())
+	if left := running(t, mark); left != "" {
+		t.Errorf("still running: %s", left)
+	}
+	records, err := w.snapshots.List(t.Context())
+	must(t, err)
+	later := slices.IndexFunc(records, func(r snapshot.Record) bool { return strings.HasPrefix(r.Command, "left in the background by: ") })
+	if later < 0 {
+		t.Fatalf("undo does not list it: %+v", records)
+	}
+	undone := func(c snapshot.Change) bool { return strings.HasSuffix(string(c.Path), "late") }
+	if !slices.ContainsFunc(records[later].Changes, undone) {
+		t.Errorf("undo does not cover what it made later: %+v", records[later].Changes)
 	}
 }

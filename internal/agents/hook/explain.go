@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,6 +55,9 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 	if want.Call.Arguments, err = approval.CanonicalArguments(want.Call.Arguments); err != nil {
 		return explain.Failed(err), nil
 	}
+	if answer, ok, err := a.lookOnStage(ctx, d, e, want); ok || err != nil {
+		return answer, err
+	}
 	judge := explain.Explainer{Tools: d.tools, Policy: approval.Policy{Rules: rules, Fixed: d.setup.Rules, Mode: d.mode(ctx)}, Clock: o.Clock}
 	judge.Hosts = d.setup.Shell.Network.Words(slices.Concat(rules.Rules(), d.setup.Rules.Rules()))
 	answer = judge.Judge(ctx, want.Call)
@@ -62,6 +66,25 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 		err = a.asks(ctx, d, e, &answer)
 	}
 	return answer, err
+}
+
+// lookOnStage says what would become of a command that runs on the stage; not ok if it would not.
+func (a *answering) lookOnStage(ctx context.Context, d *desk, e agents.Event, want agents.Want) (answer explain.Answer, ok bool, err error) {
+	if a.Look == nil || d.setup.Person.Hook.Shell != Stage || !a.Agent.CanReplace(e, want) {
+		return answer, false, nil
+	}
+	var in struct{ Command, Cwd string }
+	if err := json.Unmarshal(want.Call.Arguments, &in); err != nil {
+		return answer, false, err
+	}
+	if answer, ok, err = a.Look(ctx, d.setup, in.Command, in.Cwd); !ok || err != nil {
+		return answer, ok, err
+	}
+	answer.For = a.Agent.Name
+	if answer.Outcome == explain.Ask {
+		err = a.asks(ctx, d, e, &answer)
+	}
+	return answer, true, err
 }
 
 // mode is who answers, with the master switch of the store counted in.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/present"
 )
@@ -28,6 +29,9 @@ type Options struct {
 	// Keeper is the command line that starts the keeper of a session, and Exec that of a program
 	// which runs what it judged. Without them commands are judged by their text.
 	Keeper, Exec []string
+	// Look says what the keeper of a session would say about a command, for [Explain]; nothing
+	// holds commands here if it is not ok. Nil explains the text that the agent would run.
+	Look func(ctx context.Context, s *setup.Setup, command, dir string) (answer explain.Answer, ok bool, err error)
 	// Defer has a run that can be resumed end where somebody must be asked and nobody is
 	// there, and go on from the answer.
 	Defer bool

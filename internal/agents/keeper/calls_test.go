@@ -1,0 +1,39 @@
+package keeper
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestTokensEnd(t *testing.T) {
+	for name, one := range map[string]*call{"soon": {}, "at the prompt": {prompt: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			c := calls{key: strings.Repeat("0", 32)}
+			expired := 0
+			used, unused := c.add(one, func() { expired++ }), c.add(&call{prompt: one.prompt}, func() { expired++ })
+			wait := tokenTime
+			if one.prompt {
+				wait = promptTime
+			}
+			<-time.After(wait - time.Second)
+			if got, err := c.take(used); err != nil || got != one {
+				t.Errorf("%s: before its time: %v", name, err)
+			}
+			<-time.After(2 * time.Second)
+			synctest.Wait()
+			if _, err := c.take(unused); err == nil || expired != 1 {
+				t.Errorf("%s: after its time: %v, %d expired", name, err, expired)
+			}
+			if _, err := c.take(used); !errors.Is(err, errUsed) {
+				t.Errorf("%s: again: %v", name, err)
+			}
+			c.end()
+			if _, err := c.take(c.add(&call{}, func() {})); err == nil {
+				t.Errorf("%s: after the end", name)
+			}
+		})
+	}
+}
