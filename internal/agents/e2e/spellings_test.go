@@ -116,7 +116,7 @@ func TestSpellings(t *testing.T) {
 	}
 	for _, a := range agents {
 		t.Run(a.name, func(t *testing.T) {
-			p := newStage(t, a)
+			p := newStage(t)
 			p.write(".config/assent/config.yaml", "hook:\n  shell: stage\nrules:\n  - deny shell(touch denied.txt)\n")
 			calls := append([]string{"touch allowed.txt"}, spellings...)
 			told := p.stage(a, nil, append(calls, "touch allowed2.txt")...)
@@ -141,7 +141,7 @@ func TestSpellings(t *testing.T) {
 func TestTricks(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.name, func(t *testing.T) {
-			p := newStage(t, a)
+			p := newStage(t)
 			canary, secretFile := p.outside("canary"), p.outside("secret.txt")
 			told := p.stage(a, nil, tricks(canary, secretFile)...)
 			if exists(canary) {

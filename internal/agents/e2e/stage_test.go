@@ -21,7 +21,7 @@ import (
 // newStage is a place in which an agent's commands run on the stage, under the policy that lets
 // agents work in the project. Beside the project lies a folder with a file that is nobody's
 // business.
-func newStage(t *testing.T, a agent) *place {
+func newStage(t *testing.T) *place {
 	t.Helper()
 	p := newPlace(t)
 	p.write(".config/assent/config.yaml", "hook:\n  shell: stage\n")
@@ -162,7 +162,7 @@ func (p *place) wantGone(word string) {
 func TestTheStageHolds(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.name, func(t *testing.T) {
-			p := newStage(t, a)
+			p := newStage(t)
 			p.openInbox()
 			python := func(code string) string { return `python3 -c "` + code + `"` }
 			told := p.stage(a, func(ctx context.Context) { p.answer(ctx, "deny", "registry.example.test") },
@@ -198,7 +198,7 @@ func TestTheStageHolds(t *testing.T) {
 func TestAnAnswerInTheInbox(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.name, func(t *testing.T) {
-			p := newStage(t, a)
+			p := newStage(t)
 			p.openInbox()
 			told := p.stage(a, func(ctx context.Context) { p.answer(ctx, "approve", "yes.txt"); p.answer(ctx, "deny", "no.txt") },
 				"echo said > "+p.outside("yes.txt"), "echo said > "+p.outside("no.txt"), "echo after")
@@ -215,7 +215,7 @@ func TestAnAnswerInTheInbox(t *testing.T) {
 func TestTheFolderStays(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.name, func(t *testing.T) {
-			p := newStage(t, a)
+			p := newStage(t)
 			if err := os.MkdirAll(filepath.Join(p.project, "sub", "deep"), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -239,7 +239,7 @@ func TestTheFolderStays(t *testing.T) {
 func TestABackgroundServer(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.name, func(t *testing.T) {
-			p := newStage(t, a)
+			p := newStage(t)
 			p.write("../project/page.txt", "served-page")
 			port := freePort(t)
 			server := fmt.Sprintf("timeout 5 python3 -m http.server %d", port) // Claude Code waits for its end
