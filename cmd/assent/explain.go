@@ -14,7 +14,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
-	"github.com/assent-dev/assent/internal/agents/foreign"
+	theirs "github.com/assent-dev/assent/internal/agents/foreign"
 	"github.com/assent-dev/assent/internal/agents/hook"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
@@ -157,6 +157,7 @@ func (f *explainFlags) theirs(ctx context.Context, agent *agents.Agent, call exp
 	if err != nil {
 		return explain.Answer{}, err
 	}
+	o.Sandbox = sandboxNow(o.Places)
 	o.Exits, o.Environ, o.Look = false, append(o.Environ, agent.Variables(dir)...), lookOnStage
 	return hook.Explain(ctx, o, event)
 }
@@ -176,7 +177,7 @@ func lookOnStage(ctx context.Context, s *setup.Setup, command, dir string) (answ
 		return answer, false, err
 	}
 	defer set.Close()
-	args, err := foreign.Located(set, command, dir)
+	args, err := theirs.Located(set, command, dir)
 	if err != nil {
 		return explain.Failed(err), true, nil
 	}
@@ -189,6 +190,20 @@ func lookOnStage(ctx context.Context, s *setup.Setup, command, dir string) (answ
 		answer.Undo = e.Undoing(ctx, args)
 	}
 	return answer, true, closing()
+}
+
+// sandboxNow says why no sandbox works here, as it is noted or else found out now.
+func sandboxNow(places setup.Places) func(context.Context) string {
+	return func(ctx context.Context) string {
+		if why, known, _ := places.SandboxNoted(); known {
+			return why
+		}
+		why, err := open.TrySandbox(ctx, places)
+		if err != nil {
+			return err.Error()
+		}
+		return why
+	}
 }
 
 // callFrom reads a call from the command line: NAME(ARGUMENT), NAME ARGUMENTS, or a shell
@@ -317,6 +332,9 @@ func printAnswer(w io.Writer, a explain.Answer) error {
 	}
 	if a.Undo != "" {
 		fmt.Fprintf(&b, "Undo: %s.\n", present.SafeLine(a.Undo))
+	}
+	if a.Policy != "" {
+		fmt.Fprintf(&b, "Policy: %s.\n", present.SafeLine(a.Policy))
 	}
 	if len(a.Trace) > 0 {
 		b.WriteString("\nHow it was decided:\n")

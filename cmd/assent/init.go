@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,13 +12,9 @@ import (
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/keypress"
+	"github.com/assent-dev/assent/internal/starter"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
-
-// starts are the files to start from.
-//
-//go:embed start
-var starts embed.FS
 
 func initCmd() *cobra.Command {
 	var hook bool
@@ -46,12 +41,12 @@ func initCmd() *cobra.Command {
 				case !config.ValidWorkerName(worker):
 					return misused(c, "%q is no name of a worker: it has letters, digits, - and _", worker)
 				}
-				return writeStart(c, "start/worker.worker", filepath.Join(folder, "workers", worker+".worker"))
+				return writeStart(c, starter.Worker, filepath.Join(folder, "workers", worker+".worker"))
 			}
 			to := policyFile(folder)
 			if _, err := os.Lstat(to); policy == "" && errors.Is(err, fs.ErrNotExist) && keypress.IsTerminal(os.Stdin) && !runner.Inside() {
 				var err error
-				if policy, err = askPolicy(c, "A quiet or a careful policy?", "qc"); err != nil {
+				if policy, err = askPolicy(c); err != nil {
 					return err
 				}
 			}
@@ -76,23 +71,23 @@ func policyFile(folder string) string {
 func policyStart(c *cobra.Command, policy string, hook bool) (string, error) {
 	switch {
 	case policy == "quiet" && hook:
-		return "start/hook-quiet.yaml", nil
+		return starter.HookQuiet, nil
 	case policy == "quiet":
-		return "start/quiet.yaml", nil
+		return starter.Quiet, nil
 	case policy == "careful" && hook:
-		return "start/hook.yaml", nil
+		return starter.HookCareful, nil
 	case policy == "careful":
-		return "start/policy.yaml", nil
+		return starter.Careful, nil
 	}
 	return "", misused(c, "--policy %q is not known; use quiet or careful", policy)
 }
 
-// askPolicy asks which policy to write; empty for none.
-func askPolicy(c *cobra.Command, question, keys string) (string, error) {
+// askPolicy asks which policy to write.
+func askPolicy(c *cobra.Command) (string, error) {
 	out := c.ErrOrStderr()
 	fmt.Fprintln(out, "quiet    agents work in the project; what a sandbox cannot hold is asked")
 	fmt.Fprintln(out, "careful  each change and each command that does more than read is asked")
-	key, err := keypress.Ask(os.Stdin, out, question, keys)
+	key, err := keypress.Ask(os.Stdin, out, "A quiet or a careful policy?", "qc")
 	switch {
 	case err != nil:
 		return "", err
@@ -100,8 +95,6 @@ func askPolicy(c *cobra.Command, question, keys string) (string, error) {
 		return "quiet", nil
 	case key == 'c':
 		return "careful", nil
-	case key == 'n':
-		return "", nil
 	}
 	return "", statusError{exitDenied, errors.New("no policy was chosen; nothing was written")}
 }
@@ -110,7 +103,7 @@ func writeStart(c *cobra.Command, from, to string) error {
 	if runner.Inside() {
 		return errors.New("init is for people: a tool call may not write config")
 	}
-	data, err := starts.ReadFile(from)
+	data, err := starter.Files.ReadFile(from)
 	if err != nil {
 		return err
 	}

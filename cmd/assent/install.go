@@ -25,6 +25,7 @@ import (
 type installFlags struct {
 	state, project, policy      string
 	dryRun, yes, observe, later bool
+	quiet, careful              bool
 }
 
 func (f *installFlags) register(c *cobra.Command) {
@@ -43,10 +44,13 @@ func installCmd() *cobra.Command {
 		Long: "install writes the hook into the agent's settings, with the options that block a call when the\n" +
 			"hook fails. It shows what would change and asks. Comments, order and layout stay as they are, and\n" +
 			"a backup is kept. Without a name it finds the agents that are there.\n\n" +
+			"Then it asks what holds where a project has no policy of its own, and writes that into your\n" +
+			"config.yaml: quiet lets agents work in the project, with their commands in a sandbox and their edits\n" +
+			"covered by undo, and asks about the rest; careful, the default, asks before they change something\n" +
+			"or run what is not known to only read. Scripts say --quiet or --careful.\n\n" +
 			"With --policy it also writes .assent/policy.yaml into the project, or the current folder, as\n" +
-			"'assent init --hook' does; at a terminal it asks whether to. Without one, agents ask before they\n" +
-			"change something or run what is not known to only read.",
-		Example:   "  assent install --dry-run\n  assent install claude-code\n  assent install gemini --observe",
+			"'assent init --hook' does.",
+		Example:   "  assent install --dry-run\n  assent install claude-code\n  assent install codex --yes --quiet\n  assent install gemini --observe",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: agentNames(),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -58,11 +62,17 @@ func installCmd() *cobra.Command {
 			if err := flags.each(c, args, flags.install); err != nil {
 				return err
 			}
+			if err := flags.choose(c); err != nil {
+				return err
+			}
 			return flags.writePolicy(c)
 		},
 	}
 	flags.register(c)
 	c.Flags().StringVar(&flags.policy, "policy", "", "also write a policy for the project or the current folder: quiet or careful")
+	c.Flags().BoolVar(&flags.quiet, "quiet", false, "where a project has no policy, let agents work in a sandbox; ask about the rest")
+	c.Flags().BoolVar(&flags.careful, "careful", false, "where a project has no policy, ask before each change and unknown command")
+	c.MarkFlagsMutuallyExclusive("quiet", "careful")
 	c.Flags().BoolVar(&flags.observe, "observe", false, "only record what would have happened")
 	c.Flags().BoolVar(&flags.later, "defer", false, "have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
 	c.MarkFlagsMutuallyExclusive("observe", "defer")
@@ -220,24 +230,16 @@ func warnRepository(c *cobra.Command, told ...*agents.Agent) {
 	}
 }
 
-// writePolicy writes the policy that was chosen, where there is none yet.
+// writePolicy writes the policy that was chosen for the project, where there is none yet.
 func (f *installFlags) writePolicy(c *cobra.Command) error {
-	to := policyFile(cmp.Or(f.project, "."))
-	_, err := os.Lstat(to)
-	missing := errors.Is(err, fs.ErrNotExist)
-	switch {
-	case f.dryRun || f.policy == "" && (f.yes || !missing || !keypress.IsTerminal(os.Stdin)):
+	if f.dryRun || f.policy == "" {
 		return nil
-	case f.policy == "":
-		if f.policy, err = askPolicy(c, "Write "+shownText(to)+"? quiet, careful or no", "qcn"); err != nil || f.policy == "" {
-			return err
-		}
 	}
 	from, err := policyStart(c, f.policy, true)
 	if err != nil {
 		return err
 	}
-	return writeStart(c, from, to)
+	return writeStart(c, from, policyFile(cmp.Or(f.project, ".")))
 }
 
 // hookFlags are what the hook is told beside its agent.

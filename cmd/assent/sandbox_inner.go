@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/detect"
@@ -23,7 +24,7 @@ func sandboxInnerCmd() *cobra.Command {
 		Short:  "Work for another assent, inside or beside its sandbox",
 		Hidden: true,
 		Args:   cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			switch args[0] {
 			case detect.WordServe:
 				server := inner.NewServer()
@@ -34,6 +35,15 @@ func sandboxInnerCmd() *cobra.Command {
 				return server.Serve(os.Stdin, os.Stdout)
 			case open.WordShell:
 				os.Exit(inside.Main(args[1:], os.Stderr))
+			case setup.WordTry:
+				if len(args) != 2 {
+					return usageError{what: "the state folder is missing", help: "assent sandbox --help"}
+				}
+				places, err := setup.Here(args[1])
+				if err == nil {
+					_, err = open.TrySandbox(c.Context(), places)
+				}
+				return err
 			case detect.WordStage:
 				os.Exit(stage.Main(args[1:]))
 			case detect.WordSweep:

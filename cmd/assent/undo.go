@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/present"
@@ -19,7 +20,7 @@ import (
 )
 
 func undoCmd() *cobra.Command {
-	var state string
+	var state, session string
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "undo [ID]",
@@ -27,7 +28,8 @@ func undoCmd() *cobra.Command {
 		Long: "undo shows what would change back, and puts it back if the file is still what the tool or\n" +
 			"the command left. Without an id it lists what can be undone.\n\n" +
 			"Of a command it covers files in writable roots. Files that git ignores, very large files and\n" +
-			"git's own (commits, branches) are not covered; 'assent explain COMMAND' says which those are.",
+			"git's own (commits, branches) are not covered; 'assent explain COMMAND' says which those are.\n\n" +
+			"Of another agent that asks assent before its tools run, it covers the edits of its own file tools.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := stateFolder(state)
@@ -35,12 +37,13 @@ func undoCmd() *cobra.Command {
 				return err
 			}
 			if len(args) == 0 {
-				return listUndo(c, dir)
+				return listUndo(c, dir, session)
 			}
 			return undoOne(c, dir, args[0], dryRun)
 		},
 	}
 	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
+	c.Flags().StringVar(&session, "session", "", "list only what this session of another agent changed")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would change back")
 	return c
 }
@@ -53,16 +56,26 @@ type undoLine struct {
 	file string
 }
 
-func listUndo(c *cobra.Command, state string) error {
+func listUndo(c *cobra.Command, state, session string) error {
 	entries, err := open.UndoFolder(state, "").List(c.Context())
 	if err != nil {
 		return err
 	}
 	var lines []undoLine
 	for _, e := range entries {
-		for _, change := range e.Changes {
-			lines = append(lines, undoLine{e.ID, e.Time, e.Tool, change.Path})
+		if session != "" && e.Session != session {
+			continue
 		}
+		what := e.Tool
+		if e.Agent != "" {
+			what += " by " + e.Agent
+		}
+		for _, change := range e.Changes {
+			lines = append(lines, undoLine{e.ID, e.Time, what, change.Path})
+		}
+	}
+	if session != "" { // commands are kept without the session that they were of
+		return printUndo(c, lines)
 	}
 	commands := open.Snapshots(state, "", nil)
 	if err := commands.Recover(c.Context()); err != nil {
@@ -75,6 +88,10 @@ func listUndo(c *cobra.Command, state string) error {
 	for _, r := range records {
 		lines = append(lines, undoLine{r.ID, r.Time, "shell", commandLine(&r)})
 	}
+	return printUndo(c, lines)
+}
+
+func printUndo(c *cobra.Command, lines []undoLine) error {
 	if len(lines) == 0 {
 		fmt.Fprintln(c.OutOrStdout(), "There is nothing to undo.")
 		return nil
@@ -125,7 +142,12 @@ func undoOne(c *cobra.Command, state, id string, dryRun bool) error {
 	if err != nil {
 		return fmt.Errorf("%w; run 'assent undo' to see what can be undone", err)
 	}
-	set, err := undoRoots(c, entry.Policy, state)
+	var set *roots.Set
+	if entry.Project != "" {
+		set, err = agentRoots(c, entry.Project, state)
+	} else {
+		set, err = undoRoots(c, entry.Policy, state)
+	}
 	if err != nil {
 		return err
 	}
@@ -149,6 +171,20 @@ func undoOne(c *cobra.Command, state, id string, dryRun bool) error {
 // undoRoots are the roots of the policy that a change was made under.
 func undoRoots(c *cobra.Command, policy, state string) (*roots.Set, error) {
 	s, err := namedPolicy(c.Context(), policy, state)
+	if err != nil {
+		return nil, err
+	}
+	return s.Roots()
+}
+
+// agentRoots are the roots of another agent that works in a project.
+func agentRoots(c *cobra.Command, project, state string) (*roots.Set, error) {
+	order, err := orderHere("", state)
+	if err != nil {
+		return nil, err
+	}
+	order.Dir, order.Default = project, true
+	s, err := setup.Resolve(c.Context(), order)
 	if err != nil {
 		return nil, err
 	}

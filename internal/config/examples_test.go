@@ -11,7 +11,7 @@ import (
 func examples(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, pattern := range []string{"cmd/assent/start/*", "cmd/assent/demo/policy.yaml", "internal/corpus/data/*.yaml"} {
+	for _, pattern := range []string{"internal/starter/*.yaml", "internal/starter/*.worker", "cmd/assent/demo/policy.yaml", "internal/corpus/data/*.yaml"} {
 		found, err := filepath.Glob(filepath.Join("../..", pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, found, err)
@@ -19,7 +19,7 @@ func examples(t *testing.T) []string {
 		out = append(out, found...)
 	}
 	err := filepath.WalkDir("../../examples", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && (filepath.Ext(path) == workerSuffix || slices.Contains([]string{policyName, userName}, d.Name())) {
+		if err == nil && (filepath.Ext(path) == workerSuffix || slices.Contains([]string{policyName, UserName}, d.Name())) {
 			out = append(out, path)
 		}
 		return err

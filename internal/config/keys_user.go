@@ -29,8 +29,9 @@ var userKeys = []key{
 	{name: "hook", about: "for other agents that ask before their tools run", shape: mapping([]key{
 		{name: "ask", about: "who is asked where no inbox is open: agent (its own prompt, default), defer (a run of claude -p ends and is resumed after the answer; elsewhere as agent), inbox (nobody: it is denied) or deny (not even the inbox)", shape: oneOf("agent", "defer", "inbox", "deny")},
 		{name: "deadline", about: "a hook that has no answer by then denies", shape: duration},
+		{name: "shell", about: "stage: commands run on assent's stage in the sandbox, where the agent takes a changed command; judge (default): the agent runs what was judged", shape: oneOf(HookStage, HookJudge)},
+		{name: "policy", about: "what holds where a project has no policy of its own: quiet (commands run held, edits that undo covers are free) or careful (default: changes and commands ask); without a working sandbox it is careful", shape: oneOf(HookQuiet, HookCareful)},
 		{name: "observe", about: "answer nothing, and record what would have happened", shape: yesNo},
-		{name: "shell", about: "stage (commands run in assent's sandbox, as they were judged) or judge (default: the agent runs the text)", shape: oneOf("stage", "judge")},
 	})},
 	{name: "gateway", about: "for MCP clients", shape: mapping([]key{
 		{name: "elicitation", about: "let the user of the client answer, through the client", shape: yesNo},

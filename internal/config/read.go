@@ -27,7 +27,7 @@ const (
 	AdminFile     = "/etc/assent/policy.yaml"
 	ProjectFolder = ".assent"
 	policyName    = "policy.yaml"
-	userName      = "config.yaml"
+	UserName      = "config.yaml"
 	workersFolder = "workers"
 	maxFile       = 1 << 20 // a worker's instructions included
 )
@@ -106,7 +106,7 @@ func KindOf(path string, data []byte) Kind {
 	if filepath.Ext(path) == workerSuffix || filepath.Base(filepath.Dir(path)) == workersFolder {
 		return WorkerFile
 	}
-	if dir, err := UserFolder(); err == nil && path == filepath.Join(dir, userName) {
+	if dir, err := UserFolder(); err == nil && path == filepath.Join(dir, UserName) {
 		return UserFile
 	}
 	for line := range bytes.Lines(data) {
@@ -171,7 +171,7 @@ func admins(path string, owner int) bool {
 // ReadUser reads config.yaml in the user's config folder; an empty one if there is none.
 // One that others could have written is an error.
 func ReadUser(folder string) (*File, error) {
-	path := filepath.Join(folder, userName)
+	path := filepath.Join(folder, UserName)
 	data, info, err := readRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return parseFile(path, UserFile, nil)

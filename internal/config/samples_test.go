@@ -134,6 +134,8 @@ var samples = map[string]string{
 	"hook.ask":                         "config hook: {ask: defer}",
 	"hook.deadline":                    "config hook: {deadline: 5s}",
 	"hook.observe":                     "config hook: {observe: true}",
+	"hook.policy":                      "config hook: {policy: quiet}",
+	"hook.shell":                       "config hook: {shell: stage}",
 	"gateway":                          "config gateway: {elicitation: true}",
 	"gateway.elicitation":              "config gateway: {elicitation: true}",
 	"gateway.hold":                     "config gateway: {hold: 5s}",

@@ -63,9 +63,19 @@ type Hook struct {
 	Ask      string
 	Deadline time.Duration
 	Observe  bool
-	// Shell is stage or judge; empty is judge.
+	// Shell is [HookStage] or [HookJudge]; empty is judge.
 	Shell string
+	// Policy is [HookQuiet] or [HookCareful]; empty is careful.
+	Policy string
 }
+
+// The words for a hook's shell and policy.
+const (
+	HookStage   = "stage"
+	HookJudge   = "judge"
+	HookQuiet   = "quiet"
+	HookCareful = "careful"
+)
 
 // Gateway is how MCP clients are answered.
 type Gateway struct {
@@ -190,6 +200,7 @@ func (r *report) hook(n ast.Node) Hook {
 		"deadline": func(n ast.Node, key string) { h.Deadline = r.duration(n, key) },
 		"observe":  func(n ast.Node, key string) { h.Observe = r.bool(n, key) },
 		"shell":    func(n ast.Node, key string) { h.Shell = o.oneOf(n, key) },
+		"policy":   func(n ast.Node, key string) { h.Policy = o.oneOf(n, key) },
 	})
 	return h
 }

@@ -40,6 +40,8 @@ type Answer struct {
 	Where string `json:"where,omitempty"`
 	// For is the door that would answer so.
 	For string `json:"for,omitempty"`
+	// Policy says which policy holds where no file speaks, if a person chose one.
+	Policy string `json:"policy,omitempty"`
 	// Error says why the call cannot be understood; it is denied then.
 	Error string `json:"error,omitempty"`
 	// Summary is what a person would be told in a line, PersonOnly that no rule

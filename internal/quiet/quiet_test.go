@@ -13,7 +13,7 @@ import (
 )
 
 // initPolicy is what assent init writes.
-const initPolicy = "../../cmd/assent/start/policy.yaml"
+const initPolicy = "../starter/policy.yaml"
 
 // Every call of every day is one that assent understands: what it counts as denied was denied by
 // the policy.

@@ -63,6 +63,9 @@ func (p Places) User() (*config.User, error) {
 // TrustFolder is where it is kept which files are trusted.
 func (p Places) TrustFolder() string { return filepath.Join(p.State, "trust") }
 
+// UndoFolder is where it is kept what tools replaced.
+func (p Places) UndoFolder() string { return filepath.Join(p.State, "undo") }
+
 // owns reports whether a file lies in the user's config folder, and leads nowhere else. A link
 // elsewhere that leads into it is not the user's: what the file names by a relative path is
 // looked for beside the link.

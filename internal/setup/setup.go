@@ -28,8 +28,11 @@ type Order struct {
 	Worker string
 	// Set are values that the command line puts in place of those of the worker or File.
 	Set []string
-	// Default says that something holds where no file speaks: see [Default].
+	// Default says that something holds where no file speaks: see [Default] and [Quiet].
 	Default bool
+	// NoSandbox says why no sandbox holds what runs here; empty if one does. It is asked only
+	// where the quiet policy would hold. Nil means what is noted: see [Places.NoSandbox].
+	NoSandbox func(context.Context) string
 	// Trust is asked about a file that is not trusted as it is. Nil leaves it so: it can
 	// only forbid.
 	Trust func(context.Context, *config.File) (bool, error)
@@ -54,6 +57,10 @@ type Setup struct {
 	File *config.File
 	// Untrusted says that the file is not trusted, so that it can only forbid.
 	Untrusted bool
+	// Quiet says that the quiet policy holds where no file speaks. Careful says why it does not
+	// although the user chose it; empty if there is nothing to say.
+	Quiet   bool
+	Careful string
 
 	byDefault bool // something holds where no file speaks
 	settings  []sandbox.Entry
@@ -74,10 +81,32 @@ func Resolve(ctx context.Context, o Order) (*Setup, error) {
 	}
 	var err error
 	if o.Default {
-		s.tiers = slices.Insert(s.tiers, 0, defaultTier(o.Dir, s.saysShell()))
+		lowest, err := s.lowest(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		s.tiers = slices.Insert(s.tiers, 0, lowest)
 	}
 	s.Configuration, err = s.With(s.own(), !s.Untrusted)
 	return s, err
+}
+
+// lowest is what holds where no file speaks: the careful default, or the quiet policy if the user
+// chose it, the project has no policy of its own, not even one that is not trusted, and a sandbox
+// works.
+func (s *Setup) lowest(ctx context.Context, o Order) (config.Tier, error) {
+	if s.Person.Hook.Policy != config.HookQuiet || s.File != nil {
+		return defaultTier(o.Dir, s.saysShell()), nil
+	}
+	noSandbox := o.NoSandbox
+	if noSandbox == nil {
+		noSandbox = func(context.Context) string { return s.Places.NoSandbox() }
+	}
+	if s.Careful = noSandbox(ctx); s.Careful != "" {
+		return defaultTier(o.Dir, s.saysShell()), nil
+	}
+	s.Quiet = true
+	return quietTier(o.Dir, s.saysShell(), s.Person.Hook.Shell == config.HookStage)
 }
 
 // readTiers reads what holds below the project's own file: the administrator's word, and the

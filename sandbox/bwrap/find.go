@@ -12,11 +12,11 @@ import (
 	"syscall"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/machine"
 )
 
-// Candidates are where bubblewrap is looked for. PATH is not asked: it may lead into a
-// folder that a command can write.
-var Candidates = []string{"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"}
+// Candidates are where bubblewrap is looked for.
+var Candidates = machine.Bubblewrap
 
 // A Program is a bubblewrap that was found.
 type Program struct {

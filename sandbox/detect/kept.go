@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox/bwrap"
+	"github.com/assent-dev/assent/sandbox/machine"
 )
 
 // A kept is what a self-test found out, for the processes that follow on the same machine: only
@@ -27,22 +28,28 @@ type kept struct {
 	file string
 }
 
-// maxHeld is how many sets of attempts are kept; maxKept the size of the file.
-const (
-	maxHeld = 32
-	maxKept = 64 << 10
-)
+// maxHeld is how many sets of attempts are kept.
+const maxHeld = 32
+
+// machineKey names all that a self-test's result depends on, with both programs. It is empty if
+// that cannot be found out.
+func machineKey(bubblewrap, program string) string {
+	if machine.FileKey(bubblewrap) == "" || machine.FileKey(program) == "" {
+		return ""
+	}
+	return machine.Key(bubblewrap, program)
+}
 
 // readKept reads the file, if it can be relied on and is about this machine as it is now.
 // Otherwise what it returns is empty, and can be saved.
 func readKept(file string, o Options, program string) *kept {
 	k := &kept{}
-	machine := machineKey(program, o.Program[0])
-	if file == "" || machine == "" {
+	key := machineKey(program, o.Program[0])
+	if file == "" || key == "" {
 		return k
 	}
-	if data, ok := readOwn(file); !ok || json.Unmarshal(data, k) != nil || k.Machine != machine || k.Program.Path != program {
-		*k = kept{Machine: machine}
+	if data, ok := machine.ReadOwn(file); !ok || json.Unmarshal(data, k) != nil || k.Machine != key || k.Program.Path != program {
+		*k = kept{Machine: key}
 	}
 	k.file = file
 	return k
@@ -81,7 +88,9 @@ func (k *kept) saveStage(helper []string) {
 }
 
 // stageKey names a helper, as it is now.
-func stageKey(helper []string) string { return strings.Join(helper, " ") + " " + fileKey(helper[0]) }
+func stageKey(helper []string) string {
+	return strings.Join(helper, " ") + " " + machine.FileKey(helper[0])
+}
 
 func (k *kept) write() {
 	data, err := json.Marshal(k)

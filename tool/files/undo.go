@@ -36,6 +36,16 @@ type Entry struct {
 	Time    time.Time `json:"time"`
 	Policy  string    `json:"policy,omitempty"` // the policy file that was in force
 	Changes []Change  `json:"changes"`          // two for a move
+
+	// Agent, Session and Project are those of a call that another agent ran by itself; what it
+	// was about to change was kept ahead: see [Foresee].
+	Agent   string `json:"agent,omitempty"`
+	Session string `json:"session,omitempty"`
+	Project string `json:"project,omitempty"`
+	// Pending says that nobody has told yet that the agent ran the call; Settled is when somebody
+	// did.
+	Pending bool      `json:"pending,omitempty"`
+	Settled time.Time `json:"settled,omitzero"`
 }
 
 // A Change is how a call changed one file.
@@ -51,6 +61,10 @@ type Change struct {
 	GID int `json:"gid,omitempty"`
 	// Left is the digest of what the call left there, or of there being nothing.
 	Left approval.Digest `json:"left"`
+	// Host and Was are for a call of another agent: where the file lies, and the digest of what
+	// was there.
+	Host string          `json:"host,omitempty"`
+	Was  approval.Digest `json:"was,omitzero"`
 }
 
 func changeOf(p roots.Place, was, next state) Change {

@@ -29,6 +29,10 @@ type UndoFolder struct {
 	Policy string
 	// Clock tells the time; nil means time.Now.
 	Clock func() time.Time
+	// Unsynced has Keep leave it to [UndoFolder.Sync] to bring an entry to the disk and to drop
+	// old ones: both take longer than the rest. An entry survives the end of the process all the
+	// same.
+	Unsynced bool
 
 	mu sync.Mutex
 }
@@ -69,18 +73,55 @@ func (u *UndoFolder) Keep(_ context.Context, e Entry) (string, error) {
 	if err := os.MkdirAll(u.Dir, 0o700); err != nil {
 		return "", err
 	}
-	if err := u.prune(limit - int64(data.Len())); err != nil {
-		return "", err
-	}
-	head, err := json.Marshal(s)
-	if err != nil {
-		return "", err
+	if !u.Unsynced {
+		if err := u.prune(limit - int64(data.Len())); err != nil {
+			return "", err
+		}
 	}
 	// The data first: an entry is there when its head is.
 	if err := u.save(e.ID+".data", data.Bytes()); err != nil {
 		return "", err
 	}
-	return e.ID, u.save(e.ID+".json", head)
+	return e.ID, u.saveHead(s)
+}
+
+func (u *UndoFolder) saveHead(s stored) error {
+	head, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return u.save(s.ID+".json", head)
+}
+
+// Sync brings entries to the disk that were kept without, and drops old ones.
+func (u *UndoFolder) Sync(ids ...string) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	names := []string{"."}
+	for _, id := range ids {
+		names = append(names, id+".data", id+".json")
+	}
+	done := make(chan error, len(names))
+	for _, name := range names { // at once: a disk takes them together
+		go func() { done <- syncFile(filepath.Join(u.Dir, name)) }()
+	}
+	err := u.prune(orDefault(u.MaxBytes, 256<<20))
+	for range names {
+		err = errors.Join(err, <-done)
+	}
+	return err
+}
+
+// syncFile brings a file to the disk. One that is not there was dropped meanwhile.
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // save writes a file whole or not at all.
@@ -90,7 +131,7 @@ func (u *UndoFolder) save(name string, data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
-	if err == nil {
+	if err == nil && !u.Unsynced {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -146,12 +187,14 @@ func noEntry(id string, err error) error {
 	return fmt.Errorf("undo %q: %w", id, err)
 }
 
-// List implements [Undo].
+// List implements [Undo]. What an agent was about to change, and has not, is not listed.
 func (u *UndoFolder) List(context.Context) ([]Entry, error) {
 	heads, err := u.heads()
-	out := make([]Entry, len(heads))
-	for i, h := range heads {
-		out[i] = h.Entry
+	out := make([]Entry, 0, len(heads))
+	for _, h := range heads {
+		if !h.Pending || h.happened() {
+			out = append(out, h.Entry)
+		}
 	}
 	return out, err
 }
@@ -188,11 +231,14 @@ func (u *UndoFolder) Drop(_ context.Context, id string) error {
 
 // prune drops what is too old, and the oldest of what is more than room.
 func (u *UndoFolder) prune(room int64) error {
+	oldest := u.now().Add(-orMonth(u.MaxAge))
+	if full, err := u.full(room, oldest); err != nil || !full {
+		return errors.Join(err, u.sweep())
+	}
 	heads, err := u.heads()
 	if err != nil {
 		return err
 	}
-	oldest := u.now().Add(-orMonth(u.MaxAge))
 	for _, h := range heads {
 		for _, size := range h.Sizes {
 			room -= size
@@ -207,10 +253,32 @@ func (u *UndoFolder) prune(room int64) error {
 	return u.sweep()
 }
 
+// full reports whether something may have to go, by the sizes and times of the files: there may
+// be thousands, and reading them takes long.
+func (u *UndoFolder) full(room int64, oldest time.Time) (bool, error) {
+	names, err := os.ReadDir(u.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	for _, n := range names {
+		info, err := n.Info()
+		if err != nil || !strings.HasSuffix(n.Name(), ".data") {
+			continue // dropped meanwhile, or a head
+		}
+		if room -= info.Size(); room < 0 || info.ModTime().Before(oldest) {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
 // sweep removes what belongs to no entry: a process ended before it had written
 // the whole of it. What is not ours is left alone.
 func (u *UndoFolder) sweep() error {
 	names, err := os.ReadDir(u.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -235,8 +303,11 @@ func (u *UndoFolder) unfinished(n fs.DirEntry) bool {
 		return true
 	}
 	id, ok := strings.CutSuffix(n.Name(), ".data")
-	_, err = u.head(id)
-	return ok && errors.Is(err, ErrNoEntry)
+	if !ok {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(u.Dir, id+".json"))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func orMonth(d time.Duration) time.Duration {

@@ -27,7 +27,7 @@ type edit struct {
 	All bool   `json:"all"`
 }
 
-func (f files) change(_ context.Context, in changeArgs) (tool.Action, error) {
+func (f judge) change(_ context.Context, in changeArgs) (tool.Action, error) {
 	switch {
 	case in.Patch != "":
 		return f.patch(in.Patch, in.Dir)
@@ -39,7 +39,7 @@ func (f files) change(_ context.Context, in changeArgs) (tool.Action, error) {
 
 // changed is the action that makes another file of the one at a path: it reads and
 // writes. If that cannot work the agent will find out; the person is told.
-func (f files) changed(path string, apply func([]byte) ([]byte, error)) (tool.Action, error) {
+func (f judge) changed(path string, apply func([]byte) ([]byte, error)) (tool.Action, error) {
 	was, err := f.look(path)
 	if was.place.Name() == "" {
 		return tool.Action{}, err
@@ -49,6 +49,7 @@ func (f files) changed(path string, apply func([]byte) ([]byte, error)) (tool.Ac
 	if err == nil {
 		next, err = apply(was.data)
 	}
+	f.changing(becomes(was.place, next, err))
 	if err != nil {
 		return a.Seeing(stateOf(was)).Titled("Edit " + label(was.place)).ShowingView(problem(err)), nil
 	}

@@ -15,7 +15,7 @@ type urlArgs struct {
 
 // fetch is a request, and the connection that it takes. The connection never asks by
 // itself, as the request does, but a deny about it holds.
-func (f files) fetch(_ context.Context, in urlArgs) (tool.Action, error) {
+func (f judge) fetch(_ context.Context, in urlArgs) (tool.Action, error) {
 	target, err := approval.URLTarget(in.Method, in.URL)
 	if err != nil {
 		return tool.Action{}, err

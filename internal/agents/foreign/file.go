@@ -11,11 +11,12 @@ import (
 	"syscall"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
-// files judges what other agents do with files.
-type files struct{ opts Options }
+// A judge judges what other agents do with files.
+type judge struct{ opts Options }
 
 // maxFile is the largest file that is looked at for a diff.
 const maxFile = 16 << 20
@@ -28,14 +29,14 @@ type file struct {
 }
 
 // at finds the place of a path of the host.
-func (f files) at(path string) (roots.Place, error) {
+func (f judge) at(path string) (roots.Place, error) {
 	p, _, err := f.opts.Roots.ResolveHost(path)
 	return p, err
 }
 
 // look returns the file at a path. It is opened where links lead, and only if it is a
 // file: a pipe would hold us.
-func (f files) look(path string) (file, error) {
+func (f judge) look(path string) (file, error) {
 	p, err := f.at(path)
 	if err != nil {
 		return file{}, err
@@ -67,6 +68,21 @@ func (f files) look(path string) (file, error) {
 	return found, err
 }
 
+// changing tells which files would change.
+func (f judge) changing(list ...files.Foreseen) {
+	if f.opts.Changing != nil {
+		f.opts.Changing(list)
+	}
+}
+
+// becomes is a file that becomes another; an error is why it is not known what it becomes.
+func becomes(p roots.Place, next []byte, err error) files.Foreseen {
+	return files.Foreseen{Place: p, Next: next, Known: err == nil}
+}
+
+// goes is a file that is removed.
+func goes(p roots.Place) files.Foreseen { return files.Foreseen{Place: p, Gone: true} }
+
 // stateOf binds an answer to files as they were shown.
 func stateOf(found ...file) approval.Digest {
 	h := sha256.New()
@@ -78,6 +94,6 @@ func stateOf(found ...file) approval.Digest {
 }
 
 // denied reports whether something else than the roots denies to read a place.
-func (f files) denied(ctx context.Context, p roots.Place) bool {
+func (f judge) denied(ctx context.Context, p roots.Place) bool {
 	return f.opts.Denied != nil && f.opts.Denied(ctx, p.Act(roots.Read))
 }

@@ -15,7 +15,7 @@ type pathArgs struct {
 	Path string `json:"path"`
 }
 
-func (f files) read(_ context.Context, in pathArgs) (tool.Action, error) {
+func (f judge) read(_ context.Context, in pathArgs) (tool.Action, error) {
 	p, err := f.at(in.Path)
 	if err != nil {
 		return tool.Action{}, err
@@ -31,7 +31,7 @@ func (f files) read(_ context.Context, in pathArgs) (tool.Action, error) {
 }
 
 // list is for tools that show the names in a folder.
-func (f files) list(_ context.Context, in pathArgs) (tool.Action, error) {
+func (f judge) list(_ context.Context, in pathArgs) (tool.Action, error) {
 	p, err := f.at(in.Path)
 	if err != nil {
 		return tool.Action{}, err
@@ -41,7 +41,7 @@ func (f files) list(_ context.Context, in pathArgs) (tool.Action, error) {
 
 // search is for tools that read all files in a folder. Those that are not free to read
 // are acts of their own: the agent leaves none of them out.
-func (f files) search(ctx context.Context, in pathArgs) (tool.Action, error) {
+func (f judge) search(ctx context.Context, in pathArgs) (tool.Action, error) {
 	p, err := f.at(in.Path)
 	if err != nil {
 		return tool.Action{}, err
@@ -61,7 +61,7 @@ const (
 
 // held returns reads of the files below a folder that ask or are denied. If there is too
 // much to look at, what is left is one read that asks.
-func (f files) held(ctx context.Context, folder roots.Place) []approval.Act {
+func (f judge) held(ctx context.Context, folder roots.Place) []approval.Act {
 	var out []approval.Act
 	looked := 0
 	rest := func(why string) {

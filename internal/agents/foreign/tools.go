@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell"
@@ -25,6 +26,9 @@ type Options struct {
 	// Denied reports whether reading is denied by something that the roots do not know,
 	// such as a rule. May be nil.
 	Denied func(context.Context, approval.Act) bool
+	// Changing, if not nil, is told each time that a call is prepared which files the agent
+	// would change, each once.
+	Changing func([]files.Foreseen)
 }
 
 // For returns the tool that a call names, as another agent has it. Free says that it
@@ -33,7 +37,7 @@ func For(call approval.Call, free bool, opts Options) tool.Tool {
 	if call.Connector != "" {
 		return stranger{connector: call.Connector, name: call.Tool, free: free}
 	}
-	f := files{opts}
+	f := judge{opts}
 	switch call.Tool {
 	case approval.Shell:
 		return command{opts}

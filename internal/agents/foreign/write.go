@@ -12,11 +12,12 @@ type writeArgs struct {
 	Content string `json:"content"`
 }
 
-func (f files) write(_ context.Context, in writeArgs) (tool.Action, error) {
+func (f judge) write(_ context.Context, in writeArgs) (tool.Action, error) {
 	was, err := f.look(in.Path)
 	if was.place.Name() == "" {
 		return tool.Action{}, err
 	}
+	f.changing(becomes(was.place, []byte(in.Content), nil))
 	act := was.place.Act(roots.Write)
 	if err != nil {
 		return tool.Ask(elsewhere).On(act).Titled("Write " + label(was.place)).ShowingView(problem(err)), nil
@@ -26,11 +27,12 @@ func (f files) write(_ context.Context, in writeArgs) (tool.Action, error) {
 		Editing("content", suffixOf(in.Path)), nil
 }
 
-func (f files) remove(_ context.Context, in pathArgs) (tool.Action, error) {
+func (f judge) remove(_ context.Context, in pathArgs) (tool.Action, error) {
 	was, err := f.look(in.Path)
 	if was.place.Name() == "" {
 		return tool.Action{}, err
 	}
+	f.changing(goes(was.place))
 	a := tool.Ask(elsewhere).On(was.place.Act(roots.Delete)).Titled("Delete " + label(was.place))
 	if err != nil {
 		return a.ShowingView(problem(err)), nil

@@ -22,8 +22,9 @@ func (a *answering) compare(ctx context.Context, e agents.Event) error {
 	if err != nil {
 		return err
 	}
+	settled := a.settle(ctx, want.Call)
 	why, err := a.difference(want.Call)
-	if err != nil || why == "" {
+	if err = errors.Join(err, settled); err != nil || why == "" {
 		return err
 	}
 	s, err := a.userStore(ctx)

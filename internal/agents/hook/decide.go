@@ -48,21 +48,23 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	if a.Observe {
 		answer = agents.Answer{Verdict: agents.Nothing}
 	}
+	note.Undo = d.undo.stays(o.Call, answer)
+	a.undo = note.Undo
 	if answer.Input != nil {
-		err = a.noteAnswer(e, o.Call, agents.Answer{Verdict: agents.Allow})
+		err = a.noteChanged(e, o.Call, note.Undo)
 	}
 	return answer, errors.Join(err, note.keep(e, answer, a.Clock()))
 }
 
-// noteAnswer notes what the agent is told about a call that it makes of another one: that is what
-// will run.
-func (a *answering) noteAnswer(e agents.Event, call approval.Call, answer agents.Answer) error {
+// noteChanged notes the call that a person made of another one: that is what will run.
+func (a *answering) noteChanged(e agents.Event, call approval.Call, undo string) error {
 	note, err := a.openMemo(call)
 	if err != nil {
 		return err
 	}
 	defer note.close()
-	return note.keep(e, answer, a.Clock())
+	note.Undo = undo
+	return note.keep(e, agents.Answer{Verdict: agents.Allow}, a.Clock())
 }
 
 // outcome takes the call through the gate. One that may run is released, and recorded so.

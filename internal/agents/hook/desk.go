@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type desk struct {
 	opened func() (*store.Store, error) // waits for the store
 	store  *store.Store                 // nil until the desk is ready
 
+	undo    *keeping
 	observe bool
 	decided bool           // a person has answered
 	inbox   *approval.Gate // nil until the inbox is asked
@@ -83,12 +85,16 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 		return err
 	}
 	d.folder = cmp.Or(e.Dir, d.project)
-	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: d.project, Default: true, User: user}); err != nil {
+	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: d.project, Default: true, User: user, NoSandbox: a.noSandbox}); err != nil {
 		return err
+	}
+	if d.setup.Careful != "" {
+		a.note = strings.TrimPrefix(a.note+"; "+Policy(d.setup), "; ")
 	}
 	if d.roots, err = d.setup.Roots(); err != nil {
 		return err
 	}
+	d.undo = a.newKeeping(d, e)
 	set, err := d.toolFor(a.Environ, e.Dir, want, broken)
 	if err != nil {
 		return err
@@ -96,9 +102,13 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 	shell := a.Agent.Shell(e, a.Environ)
 	d.tools = prepareEarly(ctx, set, func(ctx context.Context, call approval.Call, acts []approval.Act) ([]approval.Act, error) {
 		if call.Connector == "" && call.Tool == approval.Shell {
+			if d.setup.Quiet {
+				acts = unheld(acts)
+			}
 			return person(raw(acts, call.Arguments, shell), want.Person), nil
 		}
-		return d.otherwise(ctx, want.Also, call, acts)
+		acts, err := d.otherwise(ctx, want.Also, call, acts)
+		return d.undo.cover(ctx, call, acts), err
 	}, want.Call)
 	return nil
 }
@@ -111,10 +121,11 @@ const longLog = 256 << 10
 // committed, and to close it takes longer than all the rest. What a person decided must be
 // on the disk.
 func (d *desk) leave(exits bool) error {
+	left := d.undo.leave()
 	if info, err := os.Stat(d.store.Path() + "-wal"); exits && !d.decided && err == nil && info.Size() < longLog {
-		return nil
+		return left
 	}
-	return d.close()
+	return errors.Join(left, d.close())
 }
 
 func (d *desk) close() error {
@@ -146,7 +157,7 @@ func (d *desk) toolFor(environ []string, dir string, want agents.Want, broken er
 		return tool.NewSet(unreadable{want.Call, broken})
 	}
 	var err error
-	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied(want.Call.Session)}
+	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied(want.Call.Session), Changing: d.undo.see}
 	if want.Call.Connector == "" && want.Call.Tool == approval.Shell && d.setup.HasShell {
 		read := analysis.Read
 		if opts.Within = dir == ""; opts.Within {

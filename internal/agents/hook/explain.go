@@ -61,7 +61,7 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 	judge := explain.Explainer{Tools: d.tools, Policy: approval.Policy{Rules: rules, Fixed: d.setup.Rules, Mode: d.mode(ctx)}, Clock: o.Clock}
 	judge.Hosts = d.setup.Shell.Network.Words(slices.Concat(rules.Rules(), d.setup.Rules.Rules()))
 	answer = judge.Judge(ctx, want.Call)
-	answer.For = o.Agent.Name
+	answer.For, answer.Policy = o.Agent.Name, Policy(d.setup)
 	if answer.Outcome == explain.Ask {
 		err = a.asks(ctx, d, e, &answer)
 	}
@@ -70,7 +70,7 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 
 // lookOnStage says what would become of a command that runs on the stage; not ok if it would not.
 func (a *answering) lookOnStage(ctx context.Context, d *desk, e agents.Event, want agents.Want) (answer explain.Answer, ok bool, err error) {
-	if a.Look == nil || d.setup.Person.Hook.Shell != Stage || !a.Agent.CanReplace(e, want) {
+	if a.Look == nil || d.setup.Person.Hook.Shell != config.HookStage || !a.Agent.CanReplace(e, want) {
 		return answer, false, nil
 	}
 	var in struct{ Command, Cwd string }

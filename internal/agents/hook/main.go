@@ -17,6 +17,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents/staged"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/tool/files"
 )
 
 // Usage is how the program is called.
@@ -75,20 +76,31 @@ func Token(word, state, token string) int {
 func Answer(ctx context.Context, o Options, stdout, stderr io.Writer) int {
 	began := time.Now()
 	defer o.limitMemory(memoryLimit, stderr)()
-	reply, observed := o.run(ctx)
-	o.Observe = observed
-	status := write(reply, stdout, stderr)
-	if err := o.sync(o.deadline() - time.Since(began)); err != nil {
+	reply := o.run(ctx)
+	o.Observe = reply.observed
+	status := write(reply.Reply, stdout, stderr)
+	if err := o.sync(reply.undo, o.deadline()-time.Since(began)); err != nil {
 		return write(o.failed(err), io.Discard, stderr)
 	}
 	return status
 }
 
-// sync brings the record to the disk. A disk may hang, and an agent that waited for too long
+// sync brings the record to the disk, and what is kept for undo. A disk may hang, and an agent that waited for too long
 // forgets what it was answered.
-func (o Options) sync(within time.Duration) error {
+func (o Options) sync(undo string, within time.Duration) error {
 	synced := make(chan error, 1)
-	go func() { synced <- store.Sync(o.Places.State) }()
+	go func() {
+		kept := make(chan error, 1)
+		go func() {
+			if undo == "" {
+				kept <- nil
+				return
+			}
+			folder := files.UndoFolder{Dir: o.Places.UndoFolder()}
+			kept <- folder.Sync(undo)
+		}()
+		synced <- errors.Join(store.Sync(o.Places.State), <-kept)
+	}()
 	select {
 	case err := <-synced:
 		return err

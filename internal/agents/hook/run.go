@@ -42,6 +42,9 @@ type Options struct {
 	Deadline time.Duration
 	// Exits says that the process ends with the reply, so that not everything is closed.
 	Exits bool
+	// Sandbox says why no sandbox works here, empty if one does; nil means what is noted, after
+	// it was tried once. It is asked only where the quiet policy would hold.
+	Sandbox func(context.Context) string
 	// Clock tells the time; nil means that of the system.
 	Clock func() time.Time
 }
@@ -57,12 +60,18 @@ const spare = 2 * time.Second
 
 // Run answers one event. It returns within the deadline, whatever happens.
 func Run(ctx context.Context, o Options) agents.Reply {
-	reply, _ := o.run(ctx)
-	return reply
+	return o.run(ctx).Reply
 }
 
-// run is Run, and says whether the event is only observed, which config may say too.
-func (o Options) run(ctx context.Context) (reply agents.Reply, observed bool) {
+// A replied is the reply to an event, and what comes after it.
+type replied struct {
+	agents.Reply
+	observed bool   // config may say so too
+	undo     string // the entry that is not on the disk yet; empty for none
+}
+
+// run is Run, with what comes after it.
+func (o Options) run(ctx context.Context) replied {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -73,9 +82,9 @@ func (o Options) run(ctx context.Context) (reply agents.Reply, observed bool) {
 	go func() { done <- a.safely(ctx) }()
 	select {
 	case reply := <-done:
-		return reply, a.Observe
+		return replied{reply, a.Observe, a.undo}
 	case <-ctx.Done():
-		return o.failed(context.Cause(ctx)), o.Observe
+		return replied{Reply: o.failed(context.Cause(ctx)), observed: o.Observe}
 	}
 }
 
@@ -101,6 +110,7 @@ type answering struct {
 	Options
 	began   time.Time
 	looking bool   // nothing is made or kept
+	undo    string // the entry that keeps what the call changes
 	note    string // for who reads the agent's log, beside the answer
 }
 

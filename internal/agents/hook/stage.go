@@ -21,9 +21,6 @@ import (
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
-// Stage is the value of hook.shell with which commands run on the stage.
-const Stage = "stage"
-
 // onStage answers a command by having the keeper of the session judge it, and run it when the
 // agent hands its token back. It reports whether it did: some commands cannot be replaced, and are
 // judged as the text that the agent runs.
@@ -38,7 +35,7 @@ func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Wan
 	if err != nil {
 		return answer, false, err
 	}
-	if user.User.Hook.Shell != Stage || user.User.Hook.Observe || a.Observe {
+	if user.User.Hook.Shell != config.HookStage || user.User.Hook.Observe || a.Observe {
 		return answer, false, nil
 	}
 	project, note, err := a.project(e)
@@ -46,7 +43,7 @@ func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Wan
 		return answer, false, err
 	}
 	a.note = note
-	s, err := setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: project, Default: true, User: user})
+	s, err := setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: project, Default: true, User: user, NoSandbox: a.noSandbox})
 	if err != nil {
 		return answer, false, err
 	}
@@ -148,9 +145,10 @@ func (a *answering) replaced(e agents.Event, want agents.Want, v staged.Verdict)
 	if err != nil {
 		return agents.Answer{}, err
 	}
-	answer := agents.Answer{Verdict: agents.Allow, Reason: v.Reason + ". It runs in assent's sandbox"}
+	inside := "; in assent's sandbox: " + present.SafeLine(command)
+	answer := agents.Answer{Verdict: agents.Allow, Reason: v.Reason + inside}
 	if v.Prompt {
-		answer = agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + v.Reason + ". It runs in assent's sandbox: " + command}
+		answer = agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + v.Reason + inside}
 	}
 	if answer.Input, err = want.Changed(e, changed); err != nil {
 		return agents.Answer{}, err

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ const (
 // A call is a command that was judged, and has not run.
 type call struct {
 	batch *approval.Batch
+	args  json.RawMessage // without a word about leaving the sandbox
 	// person is why only a person may allow it; empty if others may. It came from folder, and
 	// runs in dir.
 	person, folder, dir string

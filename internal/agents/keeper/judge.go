@@ -27,7 +27,7 @@ func (k *keeper) judge(ctx context.Context, q staged.Question) (staged.Verdict, 
 	if err != nil {
 		return staged.Verdict{Reason: err.Error()}, nil
 	}
-	q.Call.Arguments, q.Call.Session = args, k.Session
+	q.Call.Arguments, q.Call.Session = k.refused.escalated(args), k.Session
 	ctx = context.WithValue(ctx, askedKey{}, asked{folder: q.Folder, person: q.Person, wait: q.Wait})
 	b, err := k.begin(ctx, q)
 	if err != nil {
@@ -55,8 +55,8 @@ func (k *keeper) judge(ctx context.Context, q staged.Question) (staged.Verdict, 
 	if !prompt && !o.Runs() {
 		return staged.Verdict{Reason: agents.WhyNot(o)}, nil
 	}
-	one := &call{batch: b, person: q.Person, folder: q.Folder, dir: in.Cwd, prompt: prompt}
-	v := staged.Verdict{Prompt: prompt, Moves: moves(in.Command), Decided: o.State == approval.Approved}
+	one := &call{batch: b, args: args, person: q.Person, folder: q.Folder, dir: in.Cwd, prompt: prompt}
+	v := staged.Verdict{Prompt: prompt, Moves: moves(in.Command)}
 	v.Reason = agents.WhyRuns(o)
 	if prompt {
 		v.Reason = b.Pending()[0].Why

@@ -55,8 +55,11 @@ type keeper struct {
 	box   *toolbox.Box
 	gate  *tool.Gate
 	calls calls
-	busy  atomic.Int64  // connections that are open
-	heard chan struct{} // something was asked
+	// shell is the tool for commands.
+	shell   tool.Tool
+	refused refusals
+	busy    atomic.Int64  // connections that are open
+	heard   chan struct{} // something was asked
 }
 
 // Serve keeps the commands of a session until its agent ends, or ctx does. Ready is called once
@@ -132,7 +135,8 @@ func (k *keeper) open(ctx context.Context) error {
 	user := k.base.Person
 	cfg.Approver = inbox{k.base.Store, notify.Around(approval.Queue(k.base.Store), notify.Options{Command: user.Notify, After: user.NotifyAfter})}
 	cfg.Recorder = recorder{k.base.Store}
-	k.gate, err = tool.Guard(cfg, command{k.box.Tools[i]})
+	k.shell = command{k.box.Tools[i]}
+	k.gate, err = tool.Guard(cfg, k.shell)
 	return err
 }
 

@@ -45,7 +45,13 @@ func (k *keeper) run(ctx context.Context, token string, out output, signals <-ch
 		return staged.Message{Error: strings.TrimSpace(r.Text)}
 	}
 	k.calls.went(token, k.inside(result.Dir, one.dir))
-	return staged.Message{Ended: &staged.Ended{Status: result.ExitCode, Note: notes(result)}}
+	note := notes(result)
+	if result.ExitCode != 0 {
+		if more := k.offer(ctx, one.args); more != "" {
+			note += "\n" + more
+		}
+	}
+	return staged.Message{Ended: &staged.Ended{Status: result.ExitCode, Note: strings.TrimPrefix(note, "\n")}}
 }
 
 // answered notes that the agent's own prompt was answered with yes: it runs the command only then.

@@ -77,7 +77,7 @@ func (l Ledger) Install(agent, path string, p Plan, now time.Time) error {
 	if err := l.keep(r); err != nil {
 		return err
 	}
-	return replace(real, p.After)
+	return Replace(real, p.After)
 }
 
 func (l Ledger) keep(r Record) error {
@@ -85,10 +85,10 @@ func (l Ledger) keep(r Record) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(l.Backup(r.Agent, r.Path), r.Before); err != nil {
+	if err := Replace(l.Backup(r.Agent, r.Path), r.Before); err != nil {
 		return err
 	}
-	return replace(l.file(r.Agent, r.Path, ".json"), data)
+	return Replace(l.file(r.Agent, r.Path, ".json"), data)
 }
 
 // Undone says what the file of a record becomes without us: gone, or a text.
@@ -120,7 +120,7 @@ func (l Ledger) Uninstall(r Record) error {
 	case gone && now != nil:
 		err = os.Remove(real)
 	case !gone:
-		err = replace(real, text)
+		err = Replace(real, text)
 	}
 	if err != nil {
 		return err
@@ -128,9 +128,9 @@ func (l Ledger) Uninstall(r Record) error {
 	return os.Remove(l.file(r.Agent, r.Path, ".json"))
 }
 
-// replace makes a file have the text, whole or not at all. It keeps its mode; a new one
+// Replace makes a file have the text, whole or not at all. It keeps its mode; a new one
 // is for its owner alone.
-func replace(path string, text []byte) error {
+func Replace(path string, text []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()

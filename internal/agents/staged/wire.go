@@ -56,8 +56,6 @@ type Verdict struct {
 	Reason string          `json:"reason"`
 	// Moves says that the command may go to another folder.
 	Moves bool `json:"moves,omitempty"`
-	// Decided says that a person has answered.
-	Decided bool `json:"decided,omitempty"`
 }
 
 // Ended is how a command ended.

@@ -245,7 +245,7 @@ func (b *Base) undo(cfg *config.Configuration) files.Undo {
 
 // UndoFolder is where a state folder keeps what tools replaced.
 func UndoFolder(state, policyFile string) *files.UndoFolder {
-	return &files.UndoFolder{Dir: filepath.Join(state, "undo"), Policy: policyFile}
+	return &files.UndoFolder{Dir: setup.Places{State: state}.UndoFolder(), Policy: policyFile}
 }
 
 // Snapshots is where a state folder keeps what commands changed. A git that lies in one of the

@@ -43,7 +43,7 @@ func FindSandbox(ctx context.Context, s *setup.Setup) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	options.First, options.Kept = true, keptFile(s)
+	options.First, options.Kept = true, keptFile(s.Places)
 	if !profile.Network.Off() {
 		options.Stage = stageHelper(options)
 	}
@@ -75,6 +75,30 @@ func Detect(ctx context.Context, p sandbox.Profile) (detect.Found, error) {
 	return detect.Detect(ctx, options, p)
 }
 
+// TrySandbox finds out why no sandbox works on this machine, empty if one does, and notes it for
+// hooks, which have no time to.
+func TrySandbox(ctx context.Context, p setup.Places) (why string, err error) {
+	options, err := detectOptions()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(p.State, 0o700); err != nil {
+		return "", err
+	}
+	options.First, options.Kept, options.Stage = true, keptFile(p), stageHelper(options)
+	found, err := detect.Detect(ctx, options, sandbox.Profile{Limits: sandbox.DefaultLimits})
+	var missing *sandbox.UnusableError
+	switch {
+	case errors.As(err, &missing):
+		why = (&Sandbox{missing: missing}).Cause()
+	case err != nil:
+		return "", err
+	case found.Report.Weaker:
+		why = "only " + found.Report.Name + " works here, which is weaker"
+	}
+	return why, errors.Join(p.NoteSandbox(why), found.Close())
+}
+
 // detectOptions is how this program is started for a part of its work.
 func detectOptions() (detect.Options, error) {
 	program, err := os.Executable()
@@ -100,7 +124,7 @@ func stageHelper(o detect.Options) []string {
 }
 
 // keptFile is where it is kept that the sandbox holds, among assent's own files.
-func keptFile(s *setup.Setup) string { return filepath.Join(s.Places.State, "sandbox-checked.json") }
+func keptFile(p setup.Places) string { return filepath.Join(p.State, "sandbox-checked.json") }
 
 // smallProgram is assent-shell beside this program; empty if it is not there.
 func smallProgram(program string) string {
@@ -314,7 +338,7 @@ func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile, named bool) (de
 		return detect.Found{}, err
 	}
 	_ = os.MkdirAll(b.Places.State, 0o700) // without it nothing is kept, and all works
-	options.First, options.Kept = true, keptFile(b.Setup)
+	options.First, options.Kept = true, keptFile(b.Places)
 	if named && !p.Network.Off() {
 		options.Stage = stageHelper(options)
 	}

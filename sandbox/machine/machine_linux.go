@@ -1,4 +1,4 @@
-package detect
+package machine
 
 import (
 	"bytes"
@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineKey names all that a self-test's result depends on: this boot, the kernel, who runs it,
-// with which rights and in which namespaces, and both programs. It is empty if that cannot be
-// found out.
-func machineKey(bubblewrap, program string) string {
+// Key names this boot, the kernel, who runs this process, with which rights and in which
+// namespaces, and files as they are now. It is empty if that cannot be found out.
+func Key(files ...string) string {
 	var b strings.Builder
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	var kernel unix.Utsname
@@ -39,18 +38,14 @@ func machineKey(bubblewrap, program string) string {
 			b.WriteString(line)
 		}
 	}
-	for _, file := range []string{bubblewrap, program} {
-		key := fileKey(file)
-		if key == "" {
-			return ""
-		}
-		b.WriteString(key)
+	for _, file := range files {
+		fmt.Fprintf(&b, "%q %s", file, FileKey(file))
 	}
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(b.String())))
 }
 
-// fileKey names a file as it is now; empty if it is not there.
-func fileKey(file string) string {
+// FileKey names a file as it is now; empty if it is not there.
+func FileKey(file string) string {
 	var at unix.Stat_t
 	if unix.Stat(file, &at) != nil {
 		return ""
@@ -58,9 +53,9 @@ func fileKey(file string) string {
 	return fmt.Sprintf("%q %d %d %d %d %d\n", file, at.Dev, at.Ino, at.Size, at.Ctim.Sec, at.Ctim.Nsec)
 }
 
-// readOwn reads a file that nobody else can have written: this user's, and nobody else's to
+// ReadOwn reads a file that nobody else can have written: this user's, and nobody else's to
 // read or write.
-func readOwn(file string) ([]byte, bool) {
+func ReadOwn(file string) ([]byte, bool) {
 	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, false
@@ -68,9 +63,9 @@ func readOwn(file string) ([]byte, bool) {
 	f := os.NewFile(uintptr(fd), file)
 	defer f.Close()
 	var at unix.Stat_t
-	if unix.Fstat(fd, &at) != nil || at.Mode&unix.S_IFMT != unix.S_IFREG || int(at.Uid) != os.Geteuid() || at.Mode&0o077 != 0 || at.Size > maxKept {
+	if unix.Fstat(fd, &at) != nil || at.Mode&unix.S_IFMT != unix.S_IFREG || int(at.Uid) != os.Geteuid() || at.Mode&0o077 != 0 || at.Size > MaxOwn {
 		return nil, false
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxKept))
+	data, err := io.ReadAll(io.LimitReader(f, MaxOwn))
 	return data, err == nil
 }
