@@ -193,17 +193,21 @@ func TestTheStageHolds(t *testing.T) {
 	}
 }
 
-// TestAnAnswerInTheInbox has each agent write outside the project: it is asked about, and runs with
-// a yes and does not with a no.
+// TestAnAnswerInTheInbox has each agent write outside the project. The sandbox refuses it; run
+// again it is asked about, and runs with a yes and does not with a no.
 func TestAnAnswerInTheInbox(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.name, func(t *testing.T) {
 			p := newStage(t)
 			p.openInbox()
+			yes, no := "echo said > "+p.outside("yes.txt"), "echo said > "+p.outside("no.txt")
 			told := p.stage(a, func(ctx context.Context) { p.answer(ctx, "approve", "yes.txt"); p.answer(ctx, "deny", "no.txt") },
-				"echo said > "+p.outside("yes.txt"), "echo said > "+p.outside("no.txt"), "echo after")
-			if text, err := os.ReadFile(p.outside("yes.txt")); string(text) != "said\n" || exists(p.outside("no.txt")) || !strings.Contains(told[2], "after") {
+				yes, yes, no, no, "echo after")
+			if text, err := os.ReadFile(p.outside("yes.txt")); string(text) != "said\n" || exists(p.outside("no.txt")) || !strings.Contains(told[4], "after") {
 				t.Errorf("yes.txt has %q: %v; the model was told %q", text, err, told)
+			}
+			if !strings.Contains(told[0], "refused") {
+				t.Errorf("the model was not told that its write was refused: %s", told[0])
 			}
 			p.wantAudit([2]string{"approved", "yes.txt"}, [2]string{"denied", "no.txt"})
 		})
