@@ -12,6 +12,12 @@ if ! command -v npm >/dev/null 2>&1; then
 	echo 'e2e: npm is needed to install the agents; install Node.js 20 or newer' >&2
 	exit 1
 fi
+for program in script unshare; do
+	if ! command -v "$program" >/dev/null 2>&1; then
+		echo "e2e: $program is needed for a terminal and for files of an administrator; install util-linux" >&2
+		exit 1
+	fi
+done
 if [ ! -e "$cache/installed-$claude-$codex-$gemini" ]; then
 	mkdir -p "$cache"
 	npm install --prefix "$cache" --no-audit --no-fund --ignore-scripts \

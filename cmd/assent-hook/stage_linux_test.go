@@ -158,6 +158,12 @@ func (s *stage) exists(name string) bool {
 	return err == nil
 }
 
+// has reports whether a file has something in it.
+func (s *stage) has(name string) bool {
+	info, err := os.Stat(filepath.Join(s.project, name))
+	return err == nil && info.Size() > 0
+}
+
 func (s *stage) eventually(what string, is func() bool) {
 	s.t.Helper()
 	for limit := time.Now().Add(20 * time.Second); !is(); {
@@ -401,7 +407,7 @@ func TestStageEndsWithTheAgent(t *testing.T) {
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.eventually("it runs", func() bool { return s.exists("begun") })
+	s.eventually("it runs", func() bool { return s.has("begun") })
 	hold.Close()
 	if err := agent.Wait(); err != nil && !errors.As(err, new(*exec.ExitError)) {
 		t.Fatal(err)
@@ -432,7 +438,7 @@ func TestStagePassesSignals(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.eventually("it runs", func() bool { return s.exists("begun") })
+	s.eventually("it runs", func() bool { return s.has("begun") })
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -451,7 +457,7 @@ func TestStageKilled(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		s.eventually("it runs", func() bool { return s.exists("begun") })
+		s.eventually("it runs", func() bool { return s.has("begun") })
 		if err := c.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -476,7 +482,7 @@ func TestStageKilled(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		s.eventually("it runs", func() bool { return s.exists("begun") })
+		s.eventually("it runs", func() bool { return s.has("begun") })
 		for _, pid := range s.keepers() {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 				t.Fatal(err)

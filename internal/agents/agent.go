@@ -35,9 +35,12 @@ type Agent struct {
 	// hooksInProject says that it starts its hooks in the folder of the project, whatever
 	// folder the call runs in.
 	hooksInProject bool
-	// hangs reports whether the agent, as a process of the chain that led to the hook, would wait
-	// without end for the answer to a question that a hook leaves to it; nil for one that never does.
-	hangs func(chain []Process, environ []string) bool
+	// unseen reports whether nobody would see a question that a hook leaves to the agent, as a
+	// process of the chain that led to the hook; nil for one where this is not known.
+	unseen func(chain []Process, environ []string) bool
+	// lifts says that a question of a hook takes the place of what the agent's own lists deny: it
+	// runs the call if its user says yes.
+	lifts bool
 	// asksToLeave says that it asks its user about a command that is to run outside its own
 	// sandbox. Which commands these are is not in what it says before.
 	asksToLeave bool
@@ -97,8 +100,11 @@ func (a *Agent) Asks(e Event) bool { return slices.Contains(a.prompts, e.Hook) }
 // Claude Code can where nobody sits in front of it, with claude -p: the variables that it
 // gives its hooks say so. Elsewhere it takes no notice of such an answer.
 func (a *Agent) Defers(e Event, environ []string) bool {
-	return e.CallID != "" && slices.Contains(a.defers, e.Hook) && slices.Contains(environ, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
+	return e.CallID != "" && slices.Contains(a.defers, e.Hook) && slices.Contains(environ, printing)
 }
+
+// printing is the variable by which Claude Code tells its hooks that it runs as claude -p.
+const printing = "CLAUDE_CODE_ENTRYPOINT=sdk-cli"
 
 // A Process is what is known about one that started a hook.
 type Process struct {
@@ -109,12 +115,14 @@ type Process struct {
 	Terminal bool
 }
 
-// Hangs reports whether the agent would wait without end for the answer to a question that a
-// hook leaves to it. Chain are the processes that led to the hook, the nearest first; it is asked
-// only if it matters.
-func (a *Agent) Hangs(chain func() []Process, environ []string) bool {
-	return a.hangs != nil && chain != nil && a.hangs(chain(), environ)
+// Unseen reports whether nobody would see a question that a hook leaves to the agent. Chain are the
+// processes that led to the hook, the nearest first; it is asked only if it matters.
+func (a *Agent) Unseen(chain func() []Process, environ []string) bool {
+	return a.unseen != nil && chain != nil && a.unseen(chain(), environ)
 }
+
+// Lifts reports whether a question of a hook takes the place of what the agent's own lists deny.
+func (a *Agent) Lifts() bool { return a.lifts }
 
 // Project returns the folder that the agent says is the project of an event, and where it says
 // so; empty if it does not. A model chooses the folder of a call, and none of these.

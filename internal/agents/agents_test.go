@@ -156,8 +156,9 @@ func TestToolsThatRunShellText(t *testing.T) {
 	}
 }
 
-// Gemini CLI leaves a question unanswered, without an end, where nobody is in front of it.
-func TestWhoHangs(t *testing.T) {
+// Gemini CLI leaves a question unanswered, without an end, where nobody is in front of it; claude -p
+// denies it.
+func TestWhoIsUnseen(t *testing.T) {
 	node := []string{"/usr/bin/node", "--max-old-space-size=12052", "/usr/lib/node_modules/.bin/gemini"}
 	for name, c := range map[string]struct {
 		args     []string
@@ -178,14 +179,14 @@ func TestWhoHangs(t *testing.T) {
 		chain := func() []Process {
 			return []Process{{Args: []string{"bash", "-c", "assent-hook gemini -p"}}, {Args: append(node[:3:3], c.args...), Terminal: c.terminal}}
 		}
-		if got := gemini.Hangs(chain, c.environ); got != c.want {
+		if got := gemini.Unseen(chain, c.environ); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
-		if claudeCode.Hangs(chain, c.environ) {
-			t.Errorf("%s: Claude Code denies by itself", name)
+		if claudeCode.Unseen(chain, c.environ) {
+			t.Errorf("%s: nothing says that it is claude -p", name)
 		}
 	}
-	if gemini.Hangs(func() []Process { return []Process{{Args: []string{"assent", "verify", "gemini"}}} }, nil) || gemini.Hangs(nil, nil) {
+	if gemini.Unseen(func() []Process { return []Process{{Args: []string{"assent", "verify", "gemini"}}} }, nil) || gemini.Unseen(nil, nil) {
 		t.Error("something else tries the hook")
 	}
 }

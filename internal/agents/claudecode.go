@@ -2,6 +2,8 @@ package agents
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,10 +16,11 @@ var claudeCode = Agent{
 	moments: map[string]Moment{
 		"PreToolUse": Before, "PermissionRequest": Asking, "PostToolUse": After, "PostToolUseFailure": After, "SessionEnd": Ending,
 	},
-	read:  readClaude,
-	reply: replyClaude,
-	tools: claudeTools,
-	like:  map[string]string{"shell": "Bash", "read_file": "Read", "write_file": "Write", "http_request": "WebFetch"},
+	read:   readClaude,
+	reply:  replyClaude,
+	tools:  claudeTools,
+	like:   map[string]string{"shell": "Bash", "read_file": "Read", "write_file": "Write", "http_request": "WebFetch"},
+	unseen: unseenClaude,
 }
 
 // readClaude reads what Claude Code and Codex send, which is the same but for details.
@@ -42,7 +45,20 @@ func readClaude(o object) (e Event, err error) {
 	}
 	mode, err := o.optional("permission_mode")
 	e.Unasked = mode == "bypassPermissions" || mode == "dontAsk"
+	e.Unknown = !slices.Contains(claudeModes, mode)
 	return e, err
+}
+
+// claudeModes are those in which Claude Code 2.1.325 shows a question of a hook to its user, or where
+// nobody is there denies the call. It was tried in each.
+var claudeModes = []string{"", "default", "plan", "acceptEdits", "auto", "bypassPermissions", "dontAsk"}
+
+// unseenClaude finds claude -p without a tool that stands for its prompt. It denies what a hook
+// would ask, and nobody learns of the question.
+func unseenClaude(chain []Process, environ []string) bool {
+	return slices.Contains(environ, printing) && len(chain) > 0 && !slices.ContainsFunc(chain, func(p Process) bool {
+		return slices.ContainsFunc(p.Args, func(arg string) bool { return strings.HasPrefix(arg, "--permission-prompt-tool") })
+	})
 }
 
 type claudeOutput struct {

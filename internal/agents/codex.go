@@ -90,10 +90,8 @@ func sandboxedCodex(chain []Process, environ []string) bool {
 		return true
 	}
 	top, _, _ := strings.Cut("\n"+string(text), "\n[") // tables come after what is said for all
-	return !saysNoSandbox.MatchString(top)
+	return !regexp.MustCompile(`(?m)^[ \t]*sandbox_mode[ \t]*=[ \t]*["']` + noSandbox + `["'][ \t]*(#.*)?$`).MatchString(top)
 }
 
 // noSandbox is the mode in which Codex has none.
 const noSandbox = "danger-full-access"
-
-var saysNoSandbox = regexp.MustCompile(`(?m)^[ \t]*sandbox_mode[ \t]*=[ \t]*["']` + noSandbox + `["'][ \t]*(#.*)?$`)

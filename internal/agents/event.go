@@ -41,6 +41,9 @@ type Event struct {
 	Server string
 	// Unasked says that the agent was told to ask its user nothing.
 	Unasked bool
+	// Unknown says that the agent is in a mode of which nobody tried what becomes of a question
+	// that a hook leaves to it.
+	Unknown bool
 }
 
 // check reports what an event lacks.

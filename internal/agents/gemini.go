@@ -18,12 +18,13 @@ var gemini = Agent{
 	reply:   replyGemini,
 	tools:   geminiTools,
 	like:    map[string]string{"shell": "run_shell_command", "read_file": "read_file", "write_file": "write_file"},
-	hangs:   hangsGemini,
+	unseen:  unseenGemini,
+	lifts:   true,
 }
 
-// hangsGemini finds out as Gemini CLI does whether nobody is in front of it. A question that a
+// unseenGemini finds out as Gemini CLI does whether nobody is in front of it. A question that a
 // hook then leaves to it is never answered, and the run never ends.
-func hangsGemini(chain []Process, environ []string) bool {
+func unseenGemini(chain []Process, environ []string) bool {
 	i := slices.IndexFunc(chain, func(p Process) bool { return isGemini(p.Args) })
 	if i < 0 {
 		return false // something else tries the hook
@@ -78,9 +79,11 @@ func readGemini(o object) (Event, error) {
 }
 
 type geminiDecision struct {
-	Decision string        `json:"decision"`
-	Reason   string        `json:"reason,omitempty"`
-	Output   *geminiOutput `json:"hookSpecificOutput,omitempty"`
+	Decision string `json:"decision"`
+	Reason   string `json:"reason,omitempty"`
+	// Shown is what its user sees beside a question. The reason is for the model alone.
+	Shown  string        `json:"systemMessage,omitempty"`
+	Output *geminiOutput `json:"hookSpecificOutput,omitempty"`
 }
 
 type geminiOutput struct {
@@ -94,6 +97,9 @@ func replyGemini(e Event, a Answer) Reply {
 	}
 	words := map[Verdict]string{Allow: "allow", Ask: "ask", Deny: "deny"}
 	d := geminiDecision{Decision: words[a.Verdict], Reason: a.Reason}
+	if a.Verdict == Ask {
+		d.Shown = a.Reason
+	}
 	if a.Input != nil {
 		d.Output = &geminiOutput{Event: e.Hook, Input: a.Input}
 	}

@@ -250,8 +250,12 @@ func (o object) escalated() (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	claude, err := o.flag("dangerouslyDisableSandbox")
+	if err != nil {
+		return false, err
+	}
 	now, err := o.optional("sandbox_permissions")
-	return old || now != "" && now != "use_default", err
+	return old || claude || now != "" && now != "use_default", err
 }
 
 // workdir is the folder that a command runs in; empty if it is not known.

@@ -68,10 +68,10 @@ var table = map[string]line{
 	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present", "sandbox/host"}, outside: []string{mcp}},
 	"internal/agents":  {inside: []string{"approval"}},
 
-	"internal/agents/e2e":     {},
+	"internal/agents/e2e":     {tests: []string{"internal/agents", "internal/agents/permissions", "internal/screen"}},
 	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/files", "tool/hosts", "tool/roots", "tool/shell"}},
 	"internal/agents/hook": {inside: []string{
-		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/staged", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present", "sandbox",
+		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/permissions", "internal/agents/staged", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present", "sandbox",
 		"store", "tool", "tool/files", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/subset",
 	}},
 	"internal/agents/staged": {inside: []string{"approval", "present"}, outside: []string{system}},
@@ -79,8 +79,9 @@ var table = map[string]line{
 		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/staged", "internal/notify", "internal/setup", "internal/setup/open", "internal/toolbox",
 		"present", "sandbox", "store", "tool", "tool/shell", "tool/shell/inside",
 	}, outside: []string{system}},
-	"internal/agents/prompttool": {inside: []string{"approval", "internal/agents", "internal/agents/hook", "internal/setup", "store"}, outside: []string{mcp}},
-	"internal/agents/settings":   {inside: []string{"internal/agents"}, outside: []string{"github.com/BurntSushi/toml"}},
+	"internal/agents/permissions": {inside: []string{"internal/agents", "internal/agents/settings"}, outside: []string{"github.com/BurntSushi/toml", "mvdan.cc/sh/v3"}},
+	"internal/agents/prompttool":  {inside: []string{"approval", "internal/agents", "internal/agents/hook", "internal/setup", "store"}, outside: []string{mcp}},
+	"internal/agents/settings":    {inside: []string{"internal/agents"}, outside: []string{"github.com/BurntSushi/toml"}},
 
 	"internal/realpath": {},
 	"internal/network":  {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},

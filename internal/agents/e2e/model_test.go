@@ -13,69 +13,75 @@ import (
 	"testing"
 )
 
-// A model asks for one call after another, then says that it is done. How far it is stands in
-// what it is sent: the results of the calls so far.
+// A model asks for one command after another, then says that it is done. How far it is
+// stands in what it is sent: the results of the commands so far. A command may also be the
+// arguments of the agent's tool for commands as JSON, or stand for a call of another tool: its
+// name and arguments.
 type model struct {
-	t     *testing.T
-	calls []string
-	told  *results
+	t        *testing.T
+	commands []string
+	url      string
+
+	mu      sync.Mutex
+	results []string // of the commands, as it was told last
 }
 
-// results are what the model was told of its calls, in order.
-type results struct {
-	mu  sync.Mutex
-	all []string
-}
-
-// startModel starts a model that asks for these calls: each a command, the arguments of the tool
-// that runs commands as JSON, or the name of another tool before its arguments.
-func startModel(t *testing.T, calls ...string) string {
+func startModel(t *testing.T, commands ...string) string {
 	t.Helper()
-	url, _ := talk(t, calls...)
-	return url
+	return newModel(t, commands...).url
 }
 
-// talk starts a model, and returns what it was told later.
-func talk(t *testing.T, calls ...string) (string, *results) {
+func newModel(t *testing.T, commands ...string) *model {
 	t.Helper()
-	told := &results{}
-	server := httptest.NewServer(model{t, calls, told})
+	m := &model{t: t, commands: commands}
+	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
-	return server.URL, told
+	m.url = server.URL
+	return m
 }
 
-// list returns what the model was told, and fails if that is not one result for each of so many
-// calls.
-func (r *results) list(t *testing.T, calls int) []string {
-	t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.all) != calls {
-		t.Fatalf("the model was told of %d calls, and asked for %d: %q", len(r.all), calls, r.all)
+// result is what the model was told about a command.
+func (m *model) result(n int) string {
+	m.t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n >= len(m.results) {
+		m.t.Fatalf("the agent did not come to the command %q", m.commands[n])
 	}
-	return r.all
+	return m.results[n]
 }
 
-// heard keeps the results that a request tells of.
-func (r *results) heard(all []json.RawMessage) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(all) > len(r.all) {
-		r.all = nil
-		for _, one := range all {
-			r.all = append(r.all, string(one))
-		}
+// all are the results of all commands.
+func (m *model) all() []string {
+	m.t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.results) != len(m.commands) {
+		m.t.Fatalf("of %d commands the agent made %d: %q", len(m.commands), len(m.results), m.results)
 	}
-	return len(all)
+	return m.results
+}
+
+// told notes the results that a request has. One with fewer is about something else.
+func (m *model) told(results []string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(results) >= len(m.results) {
+		m.results = results
+	}
+	return len(results)
 }
 
 // ServeHTTP answers as the provider would whose path it is. Everything else an agent may
 // want to know is not there.
-func (m model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Messages []struct{ Content json.RawMessage } // Anthropic
 		Tools    []struct{ Name string }
-		Input    []json.RawMessage // OpenAI
+		Input    []struct {
+			Type   string
+			Output json.RawMessage
+		} // OpenAI
 		Contents []struct {
 			Parts []struct{ FunctionResponse json.RawMessage }
 		} // Gemini
@@ -84,49 +90,41 @@ func (m model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	var told []json.RawMessage
+	var done []string
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/v1/messages"):
 		for _, message := range in.Messages {
-			told = append(told, ofType(message.Content, "tool_result")...)
+			var blocks []struct {
+				Type    string
+				Content json.RawMessage
+			}
+			_ = json.Unmarshal(message.Content, &blocks) // a text has none
+			for _, b := range blocks {
+				if b.Type == "tool_result" {
+					done = append(done, string(b.Content))
+				}
+			}
 		}
-		if len(in.Tools) > 0 {
-			m.anthropic(w, m.told.heard(told))
-		} else { // it asks for a title or the like
-			m.anthropic(w, len(m.calls))
-		}
+		m.anthropic(w, m.told(done), len(in.Tools) > 0)
 	case strings.HasSuffix(r.URL.Path, "/responses"):
 		for _, item := range in.Input {
-			told = append(told, ofType(item, "function_call_output")...)
+			if item.Type == "function_call_output" {
+				done = append(done, string(item.Output))
+			}
 		}
-		m.openAI(w, m.told.heard(told))
+		m.openAI(w, m.told(done))
 	case strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
 		for _, content := range in.Contents {
 			for _, part := range content.Parts {
 				if part.FunctionResponse != nil {
-					told = append(told, part.FunctionResponse)
+					done = append(done, string(part.FunctionResponse))
 				}
 			}
 		}
-		m.gemini(w, m.told.heard(told))
+		m.gemini(w, m.told(done))
 	default:
 		http.NotFound(w, r)
 	}
-}
-
-// ofType returns the object, or those of a list, that have a type.
-func ofType(data json.RawMessage, want string) (found []json.RawMessage) {
-	var list []json.RawMessage
-	if json.Unmarshal(data, &list) != nil {
-		list = []json.RawMessage{data}
-	}
-	for _, one := range list {
-		var o struct{ Type string }
-		if json.Unmarshal(one, &o) == nil && o.Type == want {
-			found = append(found, one)
-		}
-	}
-	return found
 }
 
 // otherTool is a call of a tool that does not run commands.
@@ -134,8 +132,8 @@ var otherTool = regexp.MustCompile(`^(\w+) (\{.*)$`)
 
 // call returns the tool and the arguments of a call. Shell and command are how the agent names the
 // tool that runs commands, and its argument.
-func (m model) call(n int, shell, command string) (tool, arguments string) {
-	text := m.calls[n]
+func (m *model) call(n int, shell, command string) (tool, arguments string) {
+	text := m.commands[n]
 	if other := otherTool.FindStringSubmatch(text); other != nil && json.Valid([]byte(other[2])) {
 		return other[1], other[2]
 	}
@@ -145,9 +143,9 @@ func (m model) call(n int, shell, command string) (tool, arguments string) {
 	return shell, `{"` + command + `":` + quote(text) + `}`
 }
 
-func (m model) anthropic(w http.ResponseWriter, done int) {
+func (m *model) anthropic(w http.ResponseWriter, done int, tools bool) {
 	block, delta, stop := `{"type":"text","text":""}`, `{"type":"text_delta","text":"Done."}`, "end_turn"
-	if done < len(m.calls) {
+	if tools && done < len(m.commands) {
 		tool, arguments := m.call(done, "Bash", "command")
 		block = fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":%q,"input":{}}`, done, tool)
 		delta = fmt.Sprintf(`{"type":"input_json_delta","partial_json":%s}`, quote(arguments))
@@ -162,9 +160,9 @@ func (m model) anthropic(w http.ResponseWriter, done int) {
 		`{"type":"message_stop"}`)
 }
 
-func (m model) openAI(w http.ResponseWriter, done int) {
+func (m *model) openAI(w http.ResponseWriter, done int) {
 	item := `{"type":"message","id":"m","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`
-	if done < len(m.calls) {
+	if done < len(m.commands) {
 		tool, arguments := m.call(done, "exec_command", "cmd")
 		item = fmt.Sprintf(`{"type":"function_call","id":"fc_%d","call_id":"call_%d","name":%q,"arguments":%s}`,
 			done, done, tool, quote(arguments))
@@ -175,9 +173,9 @@ func (m model) openAI(w http.ResponseWriter, done int) {
 		`{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}}`)
 }
 
-func (m model) gemini(w http.ResponseWriter, done int) {
+func (m *model) gemini(w http.ResponseWriter, done int) {
 	part := `{"text":"Done."}`
-	if done < len(m.calls) {
+	if done < len(m.commands) {
 		tool, arguments := m.call(done, "run_shell_command", "command")
 		part = `{"functionCall":{"name":"` + tool + `","args":` + arguments + `}}`
 	}
@@ -186,7 +184,7 @@ func (m model) gemini(w http.ResponseWriter, done int) {
 }
 
 // stream sends events, each under the name of its type if it has one.
-func (m model) stream(w http.ResponseWriter, events ...string) {
+func (m *model) stream(w http.ResponseWriter, events ...string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, data := range events {
 		var event struct{ Type string }

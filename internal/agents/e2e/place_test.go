@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,7 @@ type place struct {
 	home, project string
 	bin, agents   string
 	env           []string
+	within        []string // a command that runs the agents, with them as its arguments
 }
 
 func newPlace(t *testing.T) *place {
@@ -81,16 +84,27 @@ func (p *place) command(ctx context.Context, program string, args ...string) *ex
 // run runs a program in the project and returns what it printed. It must succeed.
 func (p *place) run(program string, args ...string) string {
 	p.t.Helper()
+	out, err := p.try(program, args...)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+// try runs a program that may fail.
+func (p *place) try(program string, args ...string) (string, error) {
+	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
-	c := p.command(ctx, program, args...)
+	line := slices.Concat(p.within, []string{program}, args)
+	c := p.command(ctx, line[0], line[1:]...)
 	var said bytes.Buffer
 	c.Stderr = &said
 	out, err := c.Output()
 	if err != nil {
-		p.t.Fatalf("%s: %v\n%s\n%s", filepath.Base(program), err, out, said.String())
+		err = fmt.Errorf("%s: %w\n%s\n%s", filepath.Base(program), err, out, said.String())
 	}
-	return string(out)
+	return string(out), err
 }
 
 func (p *place) assent(args ...string) string {

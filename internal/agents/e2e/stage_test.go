@@ -43,8 +43,8 @@ func (p *place) outside(name string) string {
 // may be nil, is done while it runs.
 func (p *place) stage(a agent, meanwhile func(ctx context.Context), calls ...string) []string {
 	p.t.Helper()
-	url, told := talk(p.t, calls...)
-	a.setUp(p, url)
+	m := newModel(p.t, calls...)
+	a.setUp(p, m.url)
 	p.assent("install", a.name, "--yes")
 	running, ended := context.WithCancel(p.t.Context())
 	defer ended()
@@ -58,7 +58,7 @@ func (p *place) stage(a agent, meanwhile func(ctx context.Context), calls ...str
 	a.start(p)
 	ended()
 	<-done
-	return told.list(p.t, len(calls))
+	return m.all()
 }
 
 // exists reports whether a file is there.

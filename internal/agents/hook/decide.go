@@ -109,20 +109,25 @@ func (a *answering) ask(ctx context.Context, d *desk, b *approval.Batch, e agent
 	case open && who != "deny":
 		return a.askInbox(ctx, d, b, call)
 	case a.hands(e, who, request.PersonOnly):
+		if why := a.lifted(d, e, call); why != "" {
+			b.Reject(ctx, why)
+			return b, nil
+		}
 		return b, b.HandOver(ctx, request)
 	}
-	b.Reject(ctx, agents.Nobody(request, a.prompts(e)))
+	b.Reject(ctx, agents.Nobody(request, a.prompts(e, request.PersonOnly)))
 	return b, nil
 }
 
-// prompts reports whether the agent has a prompt for the event that somebody may see.
-func (a *answering) prompts(e agents.Event) bool {
-	return a.Agent.Asks(e) && !a.Agent.Hangs(a.Chain, a.Environ)
+// prompts reports whether the agent has a prompt for the event that somebody sees, and not a mode
+// that may answer it.
+func (a *answering) prompts(e agents.Event, personOnly bool) bool {
+	return a.Agent.Asks(e) && !e.Unknown && !(e.Unasked && personOnly) && !a.Agent.Unseen(a.Chain, a.Environ)
 }
 
 // hands reports whether a question is left to the agent's own prompt.
 func (a *answering) hands(e agents.Event, who string, personOnly bool) bool {
-	return who != "inbox" && who != "deny" && !(e.Unasked && personOnly) && a.prompts(e)
+	return who != "inbox" && who != "deny" && a.prompts(e, personOnly)
 }
 
 // askInbox posts the request where the inbox sees it, and waits. The session is begun,

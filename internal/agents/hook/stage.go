@@ -14,6 +14,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/agents/permissions"
 	"github.com/assent-dev/assent/internal/agents/staged"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup"
@@ -55,6 +56,17 @@ func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Wan
 		return answer, false, err
 	}
 	defer memo.close()
+	verdict, why, err := a.ownLists(project, e, want)
+	switch {
+	case err != nil: // the agent itself may know what they mean
+		a.note = "the command is not replaced, because " + a.Agent.Title + "'s own lists would not see it: " + err.Error()
+		return answer, false, nil
+	case verdict == permissions.Deny:
+		answer = agents.Answer{Reason: why}
+		return answer, true, errors.Join(a.denied(ctx, e, want, why), memo.keep(e, answer, a.Clock()))
+	case verdict == permissions.Ask:
+		want.Person = why
+	}
 	if known, ok := memo.answered(e, a.began); ok && (want.Person == "" || known.Verdict == agents.Deny) {
 		return known, true, memo.keep(e, known, a.Clock())
 	}
@@ -87,6 +99,43 @@ func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Wan
 	memo.Deferred = v.Saved
 	answer.Reason = present.Safe(answer.Reason)
 	return answer, true, memo.keep(e, answer, a.Clock())
+}
+
+// ownLists says what the agent's own permission lists have on a command: they do not see one that
+// was replaced.
+func (a *answering) ownLists(project string, e agents.Event, want agents.Want) (v permissions.Verdict, why string, err error) {
+	var in struct{ Command, Cwd string }
+	if err := json.Unmarshal(want.Call.Arguments, &in); err != nil {
+		return v, "", err
+	}
+	l, err := a.lists(project, e)
+	if err != nil {
+		return v, "", err
+	}
+	v, why = l.Judge(in.Command, in.Cwd)
+	switch v {
+	case permissions.Deny:
+		why = a.Agent.Title + " denies it: " + why
+	case permissions.Ask:
+		why = a.Agent.Title + " asks about it: " + why
+	}
+	return v, why, nil
+}
+
+// denied records that the agent's own list denied a command.
+func (a *answering) denied(ctx context.Context, e agents.Event, want agents.Want, why string) error {
+	s, err := a.userStore(ctx)
+	if err != nil {
+		return err
+	}
+	args, err := approval.CanonicalArguments(want.Call.Arguments)
+	if err == nil {
+		err = s.RecordFull(ctx, approval.Event{
+			Kind: approval.Ended, At: a.Clock(), Session: e.Session, CallID: e.CallID, Tool: want.Call.Tool, Arguments: args,
+			ArgumentsDigest: approval.DigestOf(args), State: approval.AutoDenied, Stage: approval.AutoDenied.Stage(), Why: why, Folder: e.Dir,
+		})
+	}
+	return errors.Join(err, s.Close())
 }
 
 // ownText answers an agent that asks whether it may run the text which was handed to it: its own

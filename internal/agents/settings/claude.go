@@ -3,7 +3,6 @@ package settings
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -19,14 +18,11 @@ func (in *inspection) claude() {
 			in.found(Finding{Scope: User, What: "the variable " + name + " is set: Claude Code calls no hook then", Do: "unset it", Off: true, stays: true})
 		}
 	}
-	in.claudeManaged()
-	user := in.UserPath(in.Surroundings)
-	in.claudeFile(User, user)
-	for _, name := range []string{"settings.json", "settings.local.json"} {
-		for _, p := range in.projects() {
-			if path := filepath.Join(p, in.Target.Folder, name); path != user {
-				in.claudeFile(Project, path)
-			}
+	for _, f := range in.Files(in.Surroundings) {
+		if f.Scope == Managed {
+			in.claudeManaged(f.Path)
+		} else {
+			in.claudeFile(f.Scope, f.Path)
 		}
 	}
 }
@@ -39,45 +35,33 @@ func truthy(v string) bool {
 	return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(strings.TrimSpace(v)))
 }
 
-// claudeManaged reads the administrator's settings.
-func (in *inspection) claudeManaged() {
-	folder := "/etc/claude-code"
-	if in.OS == "darwin" {
-		folder = "/Library/Application Support/ClaudeCode"
-	}
-	files := []string{filepath.Join(folder, "managed-settings.json")}
-	for _, name := range in.List(filepath.Join(folder, "managed-settings.d")) {
-		if strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") {
-			files = append(files, filepath.Join(folder, "managed-settings.d", name))
-		}
-	}
+// claudeManaged reads a file of the administrator's settings.
+func (in *inspection) claudeManaged(path string) {
 	const do = "have your administrator change it"
-	for _, path := range files {
-		l, ok := in.json(Managed, path, "Claude Code does not start")
-		if !ok {
-			continue
-		}
-		in.strict(l, "Claude Code does not start", aByteOrderMark)
-		if n := l.top.member("disableAllHooks"); n != nil {
-			switch l.decoded(n) {
-			case false:
-				in.on = true
-			case nil, "false":
-			default:
-				in.at(l, n.start, true, "disableAllHooks is set: Claude Code calls no hook", do)
-			}
-		}
-		if n := l.top.member("allowManagedHooksOnly"); l.decoded(n) == true {
-			in.at(l, n.start, true, "allowManagedHooksOnly is true: Claude Code calls only the hooks of the administrator", do)
-		}
-		if n := l.top.member("strictPluginOnlyCustomization"); n != nil {
-			list, _ := l.decoded(n).([]any)
-			if l.decoded(n) == true || slices.Contains(list, any("hooks")) {
-				in.at(l, n.start, true, "strictPluginOnlyCustomization covers hooks: Claude Code calls only those of plugins", do)
-			}
-		}
-		in.claudeEnv(l, do)
+	l, ok := in.json(Managed, path, "Claude Code does not start")
+	if !ok {
+		return
 	}
+	in.strict(l, "Claude Code does not start", aByteOrderMark)
+	if n := l.top.member("disableAllHooks"); n != nil {
+		switch l.decoded(n) {
+		case false:
+			in.on = true
+		case nil, "false":
+		default:
+			in.at(l, n.start, true, "disableAllHooks is set: Claude Code calls no hook", do)
+		}
+	}
+	if n := l.top.member("allowManagedHooksOnly"); l.decoded(n) == true {
+		in.at(l, n.start, true, "allowManagedHooksOnly is true: Claude Code calls only the hooks of the administrator", do)
+	}
+	if n := l.top.member("strictPluginOnlyCustomization"); n != nil {
+		list, _ := l.decoded(n).([]any)
+		if l.decoded(n) == true || slices.Contains(list, any("hooks")) {
+			in.at(l, n.start, true, "strictPluginOnlyCustomization covers hooks: Claude Code calls only those of plugins", do)
+		}
+	}
+	in.claudeEnv(l, do)
 }
 
 // claudeFile reads a file of the user or a project. Whether all of it is valid matters only

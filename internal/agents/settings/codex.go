@@ -20,16 +20,14 @@ const ignores = "Codex ignores the whole file, and its hooks with it"
 // codex reads the settings as Codex does: its configuration for what turns hooks off and for
 // what is trusted, and hooks.json.
 func (in *inspection) codex() {
-	in.codexFeatures(Managed, "/etc/codex/config.toml", false)
+	var config map[string]any
 	user := filepath.Join(in.UserFolder(in.Surroundings), "config.toml")
-	config := in.codexFeatures(User, user, false)
-	for _, p := range in.projects() {
-		if path := filepath.Join(p, in.Target.Folder, "config.toml"); path != user {
-			in.codexFeatures(Project, path, false)
+	for _, f := range in.Files(in.Surroundings) {
+		top := in.codexFeatures(f.Scope, f.Path, f.Scope == Managed && filepath.Base(f.Path) != "config.toml")
+		if f.Path == user {
+			config = top
 		}
 	}
-	in.codexFeatures(Managed, "/etc/codex/managed_config.toml", true)
-	in.codexFeatures(Managed, "/etc/codex/requirements.toml", true)
 	l, ok := in.json(User, in.hook, ignores)
 	if !ok {
 		return
@@ -143,7 +141,7 @@ func isCount(v any) bool {
 // codexProject finds that a project's settings are not read because it is not trusted.
 func (in *inspection) codexProject(config map[string]any, user string) {
 	projects, _ := config["projects"].(map[string]any)
-	for _, p := range in.projects() {
+	for _, p := range in.Projects() {
 		if project, _ := projects[p].(map[string]any); project["trust_level"] == "trusted" {
 			return
 		}

@@ -160,27 +160,6 @@ func (t Target) IfDead(text []byte) string {
 // JSON keeps it from starting.
 func (in *inspection) gemini() {
 	const then = "Gemini CLI does not start"
-	system := map[string]string{"darwin": "/Library/Application Support/GeminiCli/settings.json"}[in.OS]
-	if system == "" {
-		system = "/etc/gemini-cli/settings.json"
-	}
-	if v := in.value("GEMINI_CLI_SYSTEM_SETTINGS_PATH"); v != "" {
-		system = v
-	}
-	defaults := filepath.Join(filepath.Dir(system), "system-defaults.json")
-	if v := in.value("GEMINI_CLI_SYSTEM_DEFAULTS_PATH"); v != "" {
-		defaults = v
-	}
-	type file struct {
-		scope Scope
-		path  string
-	}
-	files := []file{{Managed, defaults}, {User, in.UserPath(in.Surroundings)}}
-	for _, p := range in.projects() {
-		if path := in.Path(p); path != in.UserPath(in.Surroundings) {
-			files = append(files, file{Project, path})
-		}
-	}
 	var names []string // of our hooks: what the list of disabled ones goes by
 	if l, ok := in.json(User, in.hook, ""); ok {
 		for _, h := range in.handlers(l.text, &l.top, deciding["gemini"]) {
@@ -191,8 +170,10 @@ func (in *inspection) gemini() {
 			names = append(names, name)
 		}
 	}
-	for _, f := range append(files, file{Managed, system}) {
-		l, ok := in.json(f.scope, f.path, then)
+	files := in.Files(in.Surroundings)
+	system := files[len(files)-1].Path
+	for _, f := range files {
+		l, ok := in.json(f.Scope, f.Path, then)
 		if !ok {
 			continue
 		}
@@ -200,7 +181,7 @@ func (in *inspection) gemini() {
 		if l.path == in.hook {
 			in.whole(l)
 		}
-		in.geminiSwitches(l, names, f.path == system && in.Rooted(system)) // it skips one that others can change
+		in.geminiSwitches(l, names, f.Path == system && in.Rooted(system)) // it skips one that others can change
 	}
 	if in.hook != in.UserPath(in.Surroundings) {
 		in.geminiTrust()

@@ -40,8 +40,14 @@ func Here(folder string) (Surroundings, error) {
 	if err != nil {
 		return Surroundings{}, err
 	}
+	return On(home, folder, os.LookupEnv), nil
+}
+
+// On are the surroundings of an agent on this machine that is started in a folder, with a home
+// folder and variables of its own.
+func On(home, folder string, env func(name string) (value string, set bool)) Surroundings {
 	return Surroundings{
-		Home: home, Folder: folder, OS: runtime.GOOS, Env: os.LookupEnv, Read: os.ReadFile,
+		Home: home, Folder: folder, OS: runtime.GOOS, Env: env, Read: os.ReadFile,
 		List: func(folder string) (names []string) {
 			entries, _ := os.ReadDir(folder) // a folder that cannot be listed cannot be read by the agent either
 			for _, e := range entries {
@@ -57,7 +63,7 @@ func Here(folder string) (Surroundings, error) {
 			return path
 		},
 		Rooted: rooted,
-	}, nil
+	}
 }
 
 func rooted(path string) bool {
@@ -85,10 +91,10 @@ func (s Surroundings) value(name string) string {
 	return v
 }
 
-// projects are the folders whose settings may hold for an agent that is started in the
+// Projects are the folders whose settings may hold for an agent that is started in the
 // folder: from there up to the one of the repository. The agents differ in which of them they
 // read, by what they were started in; a file that turns hooks off is one to know about anyway.
-func (s Surroundings) projects() []string {
+func (s Surroundings) Projects() []string {
 	var out []string
 	for at := s.Folder; ; at = filepath.Dir(at) {
 		out = append(out, at)
@@ -187,7 +193,7 @@ func (t Target) Inspect(s Surroundings, path string) []Finding {
 // all agents whose settings name our hook. It reads a few small files.
 func RepositoryOff(s Surroundings) (out []Finding) {
 	for _, t := range all() {
-		for _, path := range append([]string{t.UserPath(s)}, paths(t, s.projects())...) {
+		for _, path := range append([]string{t.UserPath(s)}, paths(t, s.Projects())...) {
 			text, err := s.Read(path)
 			if err != nil {
 				continue
