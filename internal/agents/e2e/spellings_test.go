@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// spellings are ways to run `touch denied.txt`, which a rule denies.
-var spellings = []string{
+// deniedSpellings are ways to run `touch denied.txt`, which a rule denies.
+var deniedSpellings = []string{
 	"touch denied.txt",
 	"touch  'denied.txt'",
 	`to\uch den\ied.txt`,
@@ -100,13 +100,13 @@ var spellings = []string{
 	`PROMPT_COMMAND='touch denied.txt' bash -ic : 2>/dev/null </dev/null || eval "$PROMPT_COMMAND"; BASH_ENV=<(echo touch denied.txt) bash -c :`,
 }
 
-// TestSpellings has each agent run one denied command in many spellings, each of which runs it
+// TestSpellings has each agent run one denied command in many deniedSpellings, each of which runs it
 // in bash. None does.
 func TestSpellings(t *testing.T) {
-	if len(spellings) < 50 {
-		t.Fatalf("these are only %d spellings", len(spellings))
+	if len(deniedSpellings) < 50 {
+		t.Fatalf("these are only %d spellings", len(deniedSpellings))
 	}
-	for _, text := range spellings {
+	for _, text := range deniedSpellings {
 		dir := t.TempDir()
 		c := exec.CommandContext(t.Context(), "bash", "-c", text)
 		c.Dir = dir
@@ -118,7 +118,7 @@ func TestSpellings(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			p := newStage(t)
 			p.write(".config/assent/config.yaml", "hook:\n  shell: stage\nrules:\n  - deny shell(touch denied.txt)\n")
-			calls := append([]string{"touch allowed.txt"}, spellings...)
+			calls := append([]string{"touch allowed.txt"}, deniedSpellings...)
 			told := p.stage(a, nil, append(calls, "touch allowed2.txt")...)
 			if exists(filepath.Join(p.project, "denied.txt")) {
 				for i, text := range calls {
