@@ -284,3 +284,26 @@ func freePort(t *testing.T) int {
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }
+
+// TestTheFolderOfACall has an agent run a command in a folder that is an argument of the call.
+func TestTheFolderOfACall(t *testing.T) {
+	for _, a := range agents {
+		calls := map[string][]string{
+			"codex":  {`{"cmd":"pwd; touch here.txt","workdir":"sub"}`, `{"cmd":"pwd; touch there.txt","workdir":"/"}`},
+			"gemini": {`{"command":"pwd; touch here.txt","dir_path":"sub"}`, `{"command":"pwd; touch there.txt","dir_path":"/"}`},
+		}[a.name]
+		if calls == nil {
+			continue // there is no such argument
+		}
+		t.Run(a.name, func(t *testing.T) {
+			p := newStage(t)
+			if err := os.Mkdir(filepath.Join(p.project, "sub"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			told := p.stage(a, nil, calls...)
+			if !exists(filepath.Join(p.project, "sub", "here.txt")) || exists("/there.txt") {
+				t.Errorf("the commands did not run in their folders: %q", told)
+			}
+		})
+	}
+}
