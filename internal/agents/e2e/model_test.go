@@ -127,13 +127,33 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// Names that the agents give to commands in the background.
+var (
+	taskName    = regexp.MustCompile(`background with ID: (\w+)`)
+	sessionName = regexp.MustCompile(`running with session ID (\d+)`)
+)
+
+// filled is a call with the names of the last command in the background for $TASK and $SESSION.
+func (m *model) filled(text string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name, form := range map[string]*regexp.Regexp{"$TASK": taskName, "$SESSION": sessionName} {
+		for _, told := range m.results {
+			if found := form.FindStringSubmatch(told); found != nil {
+				text = strings.ReplaceAll(text, name, found[1])
+			}
+		}
+	}
+	return text
+}
+
 // otherTool is a call of a tool that does not run commands.
 var otherTool = regexp.MustCompile(`^(\w+) (\{.*)$`)
 
 // call returns the tool and the arguments of a call. Shell and command are how the agent names the
 // tool that runs commands, and its argument.
 func (m *model) call(n int, shell, command string) (tool, arguments string) {
-	text := m.commands[n]
+	text := m.filled(m.commands[n])
 	if other := otherTool.FindStringSubmatch(text); other != nil && json.Valid([]byte(other[2])) {
 		return other[1], other[2]
 	}

@@ -115,7 +115,12 @@ func (p *place) assent(args ...string) string {
 // agent runs an agent from npm.
 func (p *place) agent(name string, args ...string) string {
 	p.t.Helper()
-	return p.run(filepath.Join(p.agents, "node_modules", ".bin", name), args...)
+	return p.run(p.program(name), args...)
+}
+
+// program is the path of an agent's.
+func (p *place) program(name string) string {
+	return filepath.Join(p.agents, "node_modules", ".bin", name)
 }
 
 // wantFiles wants the commands that made these files to have run, and no other.
