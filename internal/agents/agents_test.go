@@ -156,6 +156,50 @@ func TestToolsThatRunShellText(t *testing.T) {
 	}
 }
 
+// A command that Codex applies as a patch is the edits of the patch, in exactly the forms that it
+// applies; all others are commands.
+func TestAPatchInACommand(t *testing.T) {
+	const patch = "*** Begin Patch\n*** Add File: a.txt\n+$(touch x)\n*** End Patch\n"
+	for command, dir := range map[string]string{
+		"apply_patch <<'END'\n" + patch + "END":                            "/p",
+		"\n applypatch << \"END\"\n" + patch + "END\n \n":                  "/p",
+		"cd sub && apply_patch <<'END'\n" + patch + "END\n":                "/p/sub",
+		"cd '/q/a b' && apply_patch <<'END'\n" + patch + "END\n":           "/q/a b",
+		"apply_patch <<END\n" + patch + "END\n":                            "", // a shell would expand it
+		"apply_patch <<'END' && touch x\n" + patch + "END\n":               "",
+		"apply_patch <<'END' > x\n" + patch + "END\n":                      "",
+		"apply_patch <<'END'\n" + patch + "END\ntouch x\n":                 "",
+		"apply_patch <<'END'\n" + patch + "END\n" + patch + "touch x\nEND": "",
+		"apply_patch <<'END'\n" + patch:                                    "",
+		"cd $HOME && apply_patch <<'END'\n" + patch + "END\n":              "",
+		"cd \"$(touch x)\" && apply_patch <<'END'\n" + patch + "END\n":     "",
+		"cd sub; apply_patch <<'END'\n" + patch + "END\n":                  "",
+		"touch x && apply_patch <<'END'\n" + patch + "END\n":               "",
+		"./apply_patch <<'END'\n" + patch + "END\n":                        "",
+		"apply_patch x <<'END'\n" + patch + "END\n":                        "",
+	} {
+		input, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := codex.Call(Event{Session: "s", Dir: "/p", Tool: "Bash", Input: input})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in struct{ Patch, Dir string }
+		if err := json.Unmarshal(w.Call.Arguments, &in); err != nil {
+			t.Fatal(err)
+		}
+		if want := "edit_file"; dir != "" && (w.Call.Tool != want || in.Patch != patch || in.Dir != dir) || dir == "" && w.Call.Tool != approval.Shell {
+			t.Errorf("%q is %s %s", command, w.Call.Name(), w.Call.Arguments)
+		}
+		w, err = claudeCode.Call(Event{Session: "s", Dir: "/p", Tool: "Bash", Input: input})
+		if err != nil || w.Call.Tool != approval.Shell {
+			t.Errorf("no other agent applies patches: %s, %v", w.Call.Name(), err)
+		}
+	}
+}
+
 // Gemini CLI leaves a question unanswered, without an end, where nobody is in front of it; claude -p
 // denies it.
 func TestWhoIsUnseen(t *testing.T) {

@@ -28,8 +28,8 @@ var (
 
 	codexTools = tools{
 		mapped: map[string]translator{
-			"Bash": running("command", "cmd"), "shell": running("command"), "local_shell": running("command"),
-			"exec_command": running("cmd", "command"), "shell_command": running("command"), "apply_patch": patching,
+			"Bash": runningOrPatching("command", "cmd"), "shell": runningOrPatching("command"), "local_shell": running("command"),
+			"exec_command": runningOrPatching("cmd", "command"), "shell_command": runningOrPatching("command"), "apply_patch": patching,
 			"view_image": onPath("read_file", "path"),
 			"read_file":  onPath("read_file", "file_path", "path"), "list_dir": inFolder("list_files", "dir_path", "path"),
 			"grep_files": inFolder("search_files", "path"),

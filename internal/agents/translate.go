@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -217,6 +218,48 @@ func patching(in object, dir string) (Want, error) {
 		return Want{}, err
 	}
 	return ours("edit_file", patchArgs{Patch: text, Dir: dir})
+}
+
+// patchText is a command that Codex does not run but applies itself: there need be no program of
+// this name, and its tool that edits files is not offered to every model. Codex takes more forms;
+// these are the ones in which a shell would change nothing either before the program starts.
+var patchText = regexp.MustCompile(`^\s*(?:cd +(?:'([^'\n]+)'|"([^"$\x60\\\n]+)"|([\w./][\w./-]*)) +&& +)?apply_?patch +<< *(?:'(\w+)'|"(\w+)")\n`)
+
+// patchOf returns the patch of such a command, and the folder that it names.
+func patchOf(command string) (patch, dir string, ok bool) {
+	m := patchText.FindStringSubmatch(command)
+	if m == nil {
+		return "", "", false
+	}
+	end := "\n" + m[4] + m[5] + "\n"
+	// The first such line ends the patch, and the command with it.
+	patch, rest, ok := strings.Cut("\n"+command[len(m[0]):]+"\n", end)
+	return strings.TrimPrefix(patch, "\n") + "\n", m[1] + m[2] + m[3], ok && strings.TrimSpace(rest) == ""
+}
+
+// runningOrPatching returns a translator to the shell, or to the edits of a patch.
+func runningOrPatching(names ...string) translator {
+	run := running(names...)
+	return func(in object, dir string) (Want, error) {
+		w, err := run(in, dir)
+		command, _, failed := commandOf(in, names)
+		patch, folder, ok := patchOf(command)
+		if err != nil || failed != nil || !ok {
+			return w, err
+		}
+		cwd, err := in.workdir(dir)
+		if err != nil {
+			return Want{}, err
+		}
+		if folder != "" && cwd != "" {
+			if cwd, err = absolute(folder, cwd); err != nil {
+				return Want{}, err
+			}
+		}
+		edits, err := ours("edit_file", patchArgs{Patch: patch, Dir: cwd})
+		edits.Person = w.Person
+		return edits, err
+	}
 }
 
 // running returns a translator to the shell.

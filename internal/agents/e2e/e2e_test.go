@@ -15,18 +15,19 @@ import (
 type agent struct {
 	name  string
 	setUp func(p *place, url string)
-	start func(p *place) string
+	line  []string // the program and its arguments
 }
 
 var agents = []agent{
-	{"claude-code", setUpClaude, func(p *place) string { return p.agent("claude", "-p", "Go.") }},
-	{"codex", setUpCodex, func(p *place) string {
-		// Nobody is there to trust the hook; the flag is for those who wrote it themselves.
-		return p.agent("codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--sandbox", "danger-full-access", "Go.")
-	}},
-	{"gemini", setUpGemini, func(p *place) string {
-		return p.agent("gemini", "--model", "gemini-2.5-flash", "--approval-mode", "yolo", "--prompt", "Go.")
-	}},
+	{"claude-code", setUpClaude, []string{"claude", "-p", "Go."}},
+	// Nobody is there to trust the hook; the flag is for those who wrote it themselves.
+	{"codex", setUpCodex, []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--sandbox", "danger-full-access", "Go."}},
+	{"gemini", setUpGemini, []string{"gemini", "--model", "gemini-2.5-flash", "--approval-mode", "yolo", "--prompt", "Go."}},
+}
+
+func (a agent) start(p *place) string {
+	p.t.Helper()
+	return p.agent(a.line[0], a.line[1:]...)
 }
 
 func setUpClaude(p *place, url string) {

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 )
 
 // A model asks for one command after another, then says that it is done. How far it is
-// stands in what it is sent: the results of the commands so far.
+// stands in what it is sent: the results of the commands so far. A command may also be the
+// arguments of the agent's tool for commands as JSON, or stand for a call of another tool: its
+// name and arguments.
 type model struct {
 	t        *testing.T
 	commands []string
@@ -46,6 +49,17 @@ func (m *model) result(n int) string {
 		m.t.Fatalf("the agent did not come to the command %q", m.commands[n])
 	}
 	return m.results[n]
+}
+
+// all are the results of all commands.
+func (m *model) all() []string {
+	m.t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.results) != len(m.commands) {
+		m.t.Fatalf("of %d commands the agent made %d: %q", len(m.commands), len(m.results), m.results)
+	}
+	return m.results
 }
 
 // told notes the results that a request has. One with fewer is about something else.
@@ -113,19 +127,48 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// arguments are those of a call: a command under a name, or whole arguments as JSON.
-func (m *model) arguments(name string, n int) string {
-	if strings.HasPrefix(m.commands[n], "{") && json.Valid([]byte(m.commands[n])) {
-		return m.commands[n]
+// Names that the agents give to commands in the background.
+var (
+	taskName    = regexp.MustCompile(`background with ID: (\w+)`)
+	sessionName = regexp.MustCompile(`running with session ID (\d+)`)
+)
+
+// filled is a call with the names of the last command in the background for $TASK and $SESSION.
+func (m *model) filled(text string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name, form := range map[string]*regexp.Regexp{"$TASK": taskName, "$SESSION": sessionName} {
+		for _, told := range m.results {
+			if found := form.FindStringSubmatch(told); found != nil {
+				text = strings.ReplaceAll(text, name, found[1])
+			}
+		}
 	}
-	return `{"` + name + `":` + quote(m.commands[n]) + `}`
+	return text
+}
+
+// otherTool is a call of a tool that does not run commands.
+var otherTool = regexp.MustCompile(`^(\w+) (\{.*)$`)
+
+// call returns the tool and the arguments of a call. Shell and command are how the agent names the
+// tool that runs commands, and its argument.
+func (m *model) call(n int, shell, command string) (tool, arguments string) {
+	text := m.filled(m.commands[n])
+	if other := otherTool.FindStringSubmatch(text); other != nil && json.Valid([]byte(other[2])) {
+		return other[1], other[2]
+	}
+	if strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+		return shell, text
+	}
+	return shell, `{"` + command + `":` + quote(text) + `}`
 }
 
 func (m *model) anthropic(w http.ResponseWriter, done int, tools bool) {
 	block, delta, stop := `{"type":"text","text":""}`, `{"type":"text_delta","text":"Done."}`, "end_turn"
 	if tools && done < len(m.commands) {
-		block = fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{}}`, done)
-		delta = fmt.Sprintf(`{"type":"input_json_delta","partial_json":%s}`, quote(m.arguments("command", done)))
+		tool, arguments := m.call(done, "Bash", "command")
+		block = fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":%q,"input":{}}`, done, tool)
+		delta = fmt.Sprintf(`{"type":"input_json_delta","partial_json":%s}`, quote(arguments))
 		stop = "tool_use"
 	}
 	m.stream(w,
@@ -140,8 +183,9 @@ func (m *model) anthropic(w http.ResponseWriter, done int, tools bool) {
 func (m *model) openAI(w http.ResponseWriter, done int) {
 	item := `{"type":"message","id":"m","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`
 	if done < len(m.commands) {
-		item = fmt.Sprintf(`{"type":"function_call","id":"fc_%d","call_id":"call_%d","name":"exec_command","arguments":%s}`,
-			done, done, quote(m.arguments("cmd", done)))
+		tool, arguments := m.call(done, "exec_command", "cmd")
+		item = fmt.Sprintf(`{"type":"function_call","id":"fc_%d","call_id":"call_%d","name":%q,"arguments":%s}`,
+			done, done, tool, quote(arguments))
 	}
 	m.stream(w,
 		`{"type":"response.created","response":{"id":"r"}}`,
@@ -152,7 +196,8 @@ func (m *model) openAI(w http.ResponseWriter, done int) {
 func (m *model) gemini(w http.ResponseWriter, done int) {
 	part := `{"text":"Done."}`
 	if done < len(m.commands) {
-		part = `{"functionCall":{"name":"run_shell_command","args":` + m.arguments("command", done) + `}}`
+		tool, arguments := m.call(done, "run_shell_command", "command")
+		part = `{"functionCall":{"name":"` + tool + `","args":` + arguments + `}}`
 	}
 	m.stream(w, `{"candidates":[{"index":0,"finishReason":"STOP","content":{"role":"model","parts":[`+part+`]}}],`+
 		`"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2}}`)

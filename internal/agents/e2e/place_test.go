@@ -36,7 +36,16 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	top := t.TempDir()
+	// Not below /tmp, which is private in a sandbox.
+	top, err := os.MkdirTemp("/var/tmp", "assent-e2e-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(top); err != nil {
+			t.Error(err)
+		}
+	})
 	p := &place{
 		t: t, home: filepath.Join(top, "home"), project: filepath.Join(top, "project"),
 		bin: os.Getenv("ASSENT_E2E_BIN"), agents: os.Getenv("ASSENT_E2E_AGENTS"),
@@ -65,6 +74,13 @@ func (p *place) write(name, content string) {
 	}
 }
 
+// command is one in the project.
+func (p *place) command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir, c.Env, c.WaitDelay = p.project, p.env, 10*time.Second
+	return c
+}
+
 // run runs a program in the project and returns what it printed. It must succeed.
 func (p *place) run(program string, args ...string) string {
 	p.t.Helper()
@@ -81,8 +97,7 @@ func (p *place) try(program string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
 	line := slices.Concat(p.within, []string{program}, args)
-	c := exec.CommandContext(ctx, line[0], line[1:]...)
-	c.Dir, c.Env, c.WaitDelay = p.project, p.env, 10*time.Second
+	c := p.command(ctx, line[0], line[1:]...)
 	var said bytes.Buffer
 	c.Stderr = &said
 	out, err := c.Output()
@@ -100,7 +115,12 @@ func (p *place) assent(args ...string) string {
 // agent runs an agent from npm.
 func (p *place) agent(name string, args ...string) string {
 	p.t.Helper()
-	return p.run(filepath.Join(p.agents, "node_modules", ".bin", name), args...)
+	return p.run(p.program(name), args...)
+}
+
+// program is the path of an agent's.
+func (p *place) program(name string) string {
+	return filepath.Join(p.agents, "node_modules", ".bin", name)
 }
 
 // wantFiles wants the commands that made these files to have run, and no other.
