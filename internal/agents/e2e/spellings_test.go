@@ -143,7 +143,17 @@ func TestTricks(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			p := newStage(t)
 			canary, secretFile := p.outside("canary"), p.outside("secret.txt")
-			told := p.stage(a, nil, tricks(canary, secretFile)...)
+			all := tricks(canary, secretFile)
+			for _, text := range all {
+				c := exec.CommandContext(t.Context(), "bash", "-c", text)
+				c.Dir = t.TempDir()
+				said, _ := c.CombinedOutput() // what fails at last may have done something
+				if err := os.Remove(canary); err != nil && !strings.Contains(string(said), secret) {
+					t.Errorf("in bash this does nothing outside: %s\n%s", text, said)
+				}
+				p.write("../outside/secret.txt", secret)
+			}
+			told := p.stage(a, nil, all...)
 			if exists(canary) {
 				t.Errorf("a trick wrote outside the project: %q", told)
 			}
@@ -163,8 +173,8 @@ func TestTricks(t *testing.T) {
 func tricks(canary, file string) []string {
 	touch, cat := "touch "+canary, "cat "+file
 	return []string{
-		// A here-document whose end is quoted in an odd way, and a second one on the line.
-		"cat <<'E'\"ND\" <<END\nEND\n" + touch + "\n" + cat + "\nEND",
+		// Here-documents whose ends are quoted in odd ways.
+		"cat <<EN\\D <<'E'\"ND2\"\nx\nEND\nEN\\D\nEND2\n" + touch + "\n" + cat,
 		// A comment that is none, and a carriage return.
 		"echo a#b; #\r\n" + touch + "; " + cat,
 		// A line that is continued inside a word and a comment that is not.
@@ -181,8 +191,10 @@ func tricks(canary, file string) []string {
 		"exec 7<>" + canary + "; exec 8<" + file + "; cat <&8; echo x >&7",
 		// A loop whose variable is a special one, and a field separator that makes words.
 		"IFS=,; c=touch," + canary + "; $c; d=cat," + file + "; $d",
-		// Unicode that looks like a space, an option that is a script.
-		"echo\u00a0x; git grep -O'sh -c \"" + touch + "; " + cat + "\"' --no-index . ; tar cf /dev/null --checkpoint=1 --checkpoint-action=exec='" + touch + "' .",
+		// A character that looks like a space.
+		"echo\u00a0x; " + touch + "; " + cat,
+		// Options that are scripts.
+		"tar cf /dev/null --checkpoint=1 --checkpoint-action=exec='" + touch + "; " + cat + "' .",
 		// What runs when the shell ends, or gets a signal.
 		"trap '" + touch + "; " + cat + "' EXIT USR1 DEBUG ERR; kill -USR1 $$; false",
 		// A symbolic link out of the project, made in the same command.
