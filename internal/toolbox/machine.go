@@ -44,6 +44,7 @@ type machine struct {
 	found   Found
 	alone   shell.Alone
 	later   func() string // which deny came after it was found out; may be nil
+	tmp     string        // the folder that is /tmp for all commands; empty gives each its own
 	left    leavings
 	staying staying
 	chains  sync.Map // see [programList]
@@ -197,7 +198,7 @@ func (m *machine) confine(ctx context.Context, cmd *runner.Command, c shell.Comm
 			return nil
 		}
 	}
-	cmd.Sandbox, cmd.Profile = m.hold.Runner, m.profile(c)
+	cmd.Sandbox, cmd.Profile, cmd.Tmp = m.hold.Runner, m.profile(c), m.tmp
 	if len(m.shell) > 0 {
 		cmd.Profile = inner.Visible(cmd.Profile, m.shell[0])
 	}
