@@ -23,6 +23,9 @@ type Command struct {
 	// over as it is, unless the output is limited; nothing else is inherited.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// Tmp is a folder of the host that is /tmp inside, for commands that share one; empty gives
+	// the command its own. Only bubblewrap knows it.
+	Tmp string
 
 	Profile Profile
 }

@@ -236,6 +236,31 @@ func TestStageRunsWhatWasJudged(t *testing.T) {
 	}
 }
 
+// Commands of a session share a /tmp, which is not the machine's and ends with the session.
+func TestStageHasATmp(t *testing.T) {
+	s := newStage(t)
+	name := "/tmp/" + filepath.Base(s.top) + filepath.Base(filepath.Dir(s.top)) + ".txt"
+	if output, status := s.runs("echo kept > " + name + "; ln -s /etc/passwd /tmp/link"); status != 0 {
+		t.Fatal(output)
+	}
+	if output, _ := s.runs("cat " + name); output != "kept\n" {
+		t.Errorf("the next command finds %q", output)
+	}
+	if _, err := os.Lstat(name); err == nil {
+		t.Error("the machine has it")
+	}
+	r := s.judge("another", "cat "+name)
+	if output, status := s.agentRuns(r.Out.Input.Command); status == 0 {
+		t.Errorf("another session finds %q", output)
+	}
+	s.event("SessionEnd", "another", "")
+	s.event("SessionEnd", "s", "")
+	s.eventually("it is gone", func() bool {
+		left, err := os.ReadDir(filepath.Join(s.top, "state", "assent", "keepers"))
+		return err == nil && len(left) == 0
+	})
+}
+
 func TestStageFollowsTheFolder(t *testing.T) {
 	s := newStage(t)
 	s.write("project/sub/in.txt", "inside\n")

@@ -61,7 +61,8 @@ func (d day) copy(top, name string) (copyOf, error) {
 func (c copyOf) command(ctx context.Context, argv ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = c.dir
-	cmd.Env = append(os.Environ(), "HOME="+c.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "PWD="+c.dir, "GIT_PAGER=cat", "PAGER=cat")
+	cmd.Env = append(os.Environ(), "HOME="+c.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "PWD="+c.dir, "GIT_PAGER=cat", "PAGER=cat",
+		"npm_config_fetch_retries=0", "npm_config_fetch_timeout=2000") // there is no network: it is not waited for
 	cmd.WaitDelay = time.Second
 	return cmd
 }

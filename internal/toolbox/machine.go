@@ -44,6 +44,7 @@ type machine struct {
 	found   Found
 	alone   shell.Alone
 	later   func() string // which deny came after it was found out; may be nil
+	tmp     string        // the folder that is /tmp for all commands; empty gives each its own
 	left    leavings
 	staying staying
 	chains  sync.Map // see [programList]
@@ -169,7 +170,7 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 		return shell.Result{}, err
 	}
 	out := result(r)
-	out.Note = note(r, cmd.Sandbox != nil)
+	out.Note = note(r, cmd.Sandbox != nil, cmd.Stdout != nil)
 	if cmd.Sandbox != nil {
 		m.staying.add(r.Running)
 		if r.Running != nil {
@@ -197,11 +198,15 @@ func (m *machine) confine(ctx context.Context, cmd *runner.Command, c shell.Comm
 			return nil
 		}
 	}
-	cmd.Sandbox, cmd.Profile = m.hold.Runner, m.profile(c)
+	cmd.Sandbox, cmd.Profile, cmd.Tmp = m.hold.Runner, m.profile(c), m.tmp
 	if len(m.shell) > 0 {
 		cmd.Profile = inner.Visible(cmd.Profile, m.shell[0])
 	}
 	cmd.Env = cmd.Env.With(cmd.Profile.Env.Set)
+	if flags := cmd.Env.Get("GOFLAGS"); !strings.Contains(flags, "-buildvcs") && !inRepository(c.Dir) {
+		// Where a repository may not be made, a folder of its name stands: go would take it for one.
+		cmd.Env = cmd.Env.With(map[string]string{"GOFLAGS": strings.TrimSpace(flags + " -buildvcs=false")})
+	}
 	return nil
 }
 
@@ -272,14 +277,14 @@ func result(r runner.Result) shell.Result {
 }
 
 // note says what the exit code does not, in lines.
-func note(r runner.Result, held bool) string {
+func note(r runner.Result, held, streamed bool) string {
 	var lines []string
-	if r.Ending != runner.Exited || r.ExitCode > 125 {
+	if r.Ending != runner.Exited || r.ExitCode > 125 && !streamed { // who reads streams knows the status
 		lines = append(lines, r.Problem())
 	}
 	switch {
 	case r.Left != "" && held:
-		lines = append(lines, leftHeld(r))
+		lines = append(lines, leftHeld(r, streamed))
 	case r.Left != "":
 		lines = append(lines, "still running: "+r.Left+"; what comes from there is not seen")
 	case r.Background:
@@ -289,8 +294,11 @@ func note(r runner.Result, held bool) string {
 }
 
 // leftHeld says what became of what a command left in the background of its sandbox.
-func leftHeld(r runner.Result) string {
-	if r.Running != nil {
+func leftHeld(r runner.Result, streamed bool) string {
+	switch {
+	case r.Running != nil && streamed:
+		return "still running in the sandbox: " + r.Left + "; it ends with this session"
+	case r.Running != nil:
 		return "still running in the sandbox: " + r.Left + "; it ends with this session, or with a call that has end_background"
 	}
 	return "ended with the command: " + r.Left
@@ -301,5 +309,5 @@ func reportLeft(ctx context.Context, r runner.Result) error {
 	if r.Left == "" {
 		return nil
 	}
-	return tool.ReportConfined(ctx, leftHeld(r))
+	return tool.ReportConfined(ctx, leftHeld(r, true))
 }

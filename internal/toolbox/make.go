@@ -22,6 +22,7 @@ func (b *Box) shell(policy *config.Policy, opts Options) (*shell.Tool, error) {
 	m := newMachine(opts.Environ, policy.Shell.Env, filepath.Join(opts.State, "shell"))
 	options := shell.Options{World: m.world, Run: m.run, Denied: opts.Denied, Unsupported: shellinside.Unsupported, Read: opts.Read}
 	m.shell, m.without, m.network, m.dialer = opts.Shell, opts.Without, b.hosts(policy), opts.Dialer
+	m.tmp = opts.Tmp
 	m.hold, m.found, m.alone, m.later = b.Hold, b.found, b.alone(policy), opts.Later
 	if b.Hold.held() {
 		options.Sandbox = m

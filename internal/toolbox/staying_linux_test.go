@@ -62,3 +62,16 @@ func TestTheBackgroundOfAHeldCommand(t *testing.T) {
 		t.Errorf("undo does not cover what it made later: %+v", records[later].Changes)
 	}
 }
+
+// Where a project is not a repository, a folder stands where one could be made. Go is told not to
+// ask it for its state.
+func TestGoIsToldOfNoRepository(t *testing.T) {
+	w := newWorld(t, free)
+	if r := w.shell("echo flags: $GOFLAGS"); !strings.Contains(r.Text, "flags: -buildvcs=false") {
+		t.Errorf("%s %v", r.Text, r.Err)
+	}
+	must(t, os.MkdirAll(w.top+"/proj/.git", 0o755))
+	if r := w.shell("echo flags: $GOFLAGS"); !strings.Contains(r.Text, `"flags:\n"`) && !strings.Contains(r.Text, `flags:\n`) {
+		t.Errorf("%s %v", r.Text, r.Err)
+	}
+}

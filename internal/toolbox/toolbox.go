@@ -61,6 +61,8 @@ type Options struct {
 	Looking bool
 	// Read reads commands; nil is the usual reading. See shell.Options.
 	Read func(text, dir string, world analysis.World) (*analysis.Script, error)
+	// Tmp is a folder that is /tmp for all commands of the box; empty gives each its own.
+	Tmp string
 	// Dialer opens connections that were agreed to; the zero one is the system's.
 	Dialer network.Dialer
 	// Without leaves out layers of the defence, for those who want to see what the others

@@ -36,6 +36,8 @@ type Request struct {
 	// Staged says that bubblewrap is started in a network namespace that was made for the
 	// command, and keeps it.
 	Staged bool
+	// Tmp is the folder of the host that is /tmp; empty for one of its own.
+	Tmp string
 }
 
 // Resolver is where names are answered in a network namespace that was made for a command.
@@ -182,8 +184,12 @@ func (p *plan) tmpfs(dir, mode string) {
 // folder. They end with the command.
 func (p *plan) private() string {
 	home := p.home()
-	for _, dir := range []string{"/tmp", "/run", "/var/tmp"} {
-		p.tmpfs(dir, "1777") // a root of that name comes on top
+	for _, dir := range []string{"/tmp", "/run", "/var/tmp"} { // a root of that name comes on top
+		if dir == "/tmp" && p.Tmp != "" {
+			p.add("--bind", p.Tmp, dir)
+		} else {
+			p.tmpfs(dir, "1777")
+		}
 	}
 	if !p.visible(home) && home != "/tmp" {
 		p.tmpfs(home, "0700")

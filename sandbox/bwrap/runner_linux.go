@@ -67,7 +67,7 @@ func (r *Runner) StartThrough(ctx context.Context, c sandbox.Command, e host.Ent
 	args := Plan(Request{
 		Scene: scene, Files: c.Profile.Files, Network: c.Profile.Network, Limits: c.Profile.Limits,
 		Argv: c.Argv, Enters: c.Enters, Dir: c.Dir, Env: c.Env, ByFD: r.program.ByFD, Root: os.Geteuid() == 0,
-		Staged: e.Through(),
+		Staged: e.Through(), Tmp: c.Tmp,
 	}, exists)
 	code, err := seccomp.Assemble(seccomp.Options{
 		Arch: runtime.GOARCH, Internet: true, UnixSockets: len(c.Profile.Sockets) > 0,

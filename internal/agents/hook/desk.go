@@ -105,7 +105,11 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 			if d.setup.Quiet {
 				acts = unheld(acts)
 			}
-			return person(raw(acts, call.Arguments, shell), want.Person), nil
+			acts = person(raw(acts, call.Arguments, shell), want.Person)
+			if d.setup.Person.Hook.Shell == config.HookStage {
+				acts = unstaged(acts)
+			}
+			return acts, nil
 		}
 		acts, err := d.otherwise(ctx, want.Also, call, acts)
 		return d.undo.cover(ctx, call, acts), err

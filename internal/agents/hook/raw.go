@@ -3,6 +3,7 @@ package hook
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -25,6 +26,17 @@ func raw(acts []approval.Act, arguments json.RawMessage, shell string) []approva
 		return acts
 	}
 	return person(acts, "the agent runs this text in its own shell, which may read it otherwise: "+outside)
+}
+
+// unstaged has the question about a command say that it runs where its user does not expect it.
+func unstaged(acts []approval.Act) []approval.Act {
+	out := slices.Clone(acts)
+	for i := range out {
+		if out[i].Verdict == approval.Ask {
+			out[i].Why = strings.TrimPrefix(out[i].Why+"; it will run outside the sandbox", "; ")
+		}
+	}
+	return out
 }
 
 // person has a person asked about acts, for a reason; empty leaves them as they are. No rule, grant

@@ -81,3 +81,12 @@ func TestANameThatCanBeReadInTwoWays(t *testing.T) {
 		t.Errorf("a plain name: %s", reply.Stdout)
 	}
 }
+
+// Who has commands run on the stage is told where one does not.
+func TestAQuestionSaysThatItRunsOutside(t *testing.T) {
+	p := newPlace(t)
+	p.write("config/config.yaml", "hook: {shell: stage}\n")
+	if reply := Run(t.Context(), p.options(claude(t), bash("t", "make all"))); !strings.Contains(string(reply.Stdout), "it will run outside the sandbox") {
+		t.Errorf("%s%s", reply.Stdout, reply.Stderr)
+	}
+}

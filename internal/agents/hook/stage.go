@@ -112,6 +112,11 @@ func (a *answering) ownLists(project string, e agents.Event, want agents.Want) (
 	if err != nil {
 		return v, "", err
 	}
+	// A list that has a word on the text which takes its place, such as one of all commands that are
+	// free, is not meant for that.
+	if ours, why := l.Judge(staged.Text(a.Exec, "", "TOKEN", "", false), in.Cwd); ours != permissions.None {
+		return v, "", errors.New("they have a word on the text that would take its place: " + why)
+	}
 	v, why = l.Judge(in.Command, in.Cwd)
 	switch v {
 	case permissions.Deny:

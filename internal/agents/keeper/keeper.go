@@ -124,7 +124,11 @@ func (k *keeper) open(ctx context.Context) error {
 	if k.base.Sandbox.Missing() {
 		return fmt.Errorf("%w: %s", ErrNoSandbox, k.base.Sandbox.Cause())
 	}
-	if k.box, err = k.base.Box(k.base.Configuration, open.Tools{}); err != nil {
+	tmp := filepath.Join(staged.Place(k.Places.State, k.Key), "tmp")
+	if err := errors.Join(os.MkdirAll(tmp, 0o700), os.Chmod(tmp, 0o777|os.ModeSticky)); err != nil {
+		return err
+	}
+	if k.box, err = k.base.Box(k.base.Configuration, open.Tools{Tmp: tmp}); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(k.box.Tools, func(t tool.Tool) bool { return t.Spec().Connector == "" && t.Spec().Name == approval.Shell })

@@ -202,6 +202,8 @@ type Tools struct {
 	Further []tool.Tool
 	// Rules are those of the policy, if they are others than its own.
 	Rules *approval.RuleSet
+	// Tmp is a folder that is /tmp for all commands; empty gives each its own.
+	Tmp string
 	// Plain opens tools that nothing holds, for a list of them.
 	Plain bool
 }
@@ -211,7 +213,7 @@ func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
 	opts := toolbox.Options{
 		State: b.Places.State, Protected: append(b.Protected(), cfg.Files...), Environ: os.Environ(), Undo: b.undo(cfg),
 		Snapshots: Snapshots(b.Places.State, cfg.Files[len(cfg.Files)-1], cfg.Roots),
-		Programs:  b.Programs, Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further, Parent: t.Parent, Looking: b.use == Look,
+		Programs:  b.Programs, Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further, Parent: t.Parent, Looking: b.use == Look, Tmp: t.Tmp,
 	}
 	var err error
 	if opts.Shell, err = shellProgram(); err != nil {

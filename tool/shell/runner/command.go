@@ -67,6 +67,8 @@ type Command struct {
 	// it ends at once, also what it left in the background, unless that may Stay.
 	Sandbox sandbox.Runner
 	Profile sandbox.Profile
+	// Tmp is a folder that is /tmp in the sandbox; empty gives the command its own.
+	Tmp string
 	// Proxy, if not nil, serves a listener on the command's own loopback at ProxyAddress,
 	// until ctx ends. It is for a sandbox whose network is off.
 	Proxy func(ctx context.Context, l net.Listener)

@@ -25,7 +25,7 @@ func startConfined(ctx context.Context, c Command, argv []string, marker string,
 	profile.Limits.Time, profile.Limits.Output = 0, 0 // both are seen to here
 	command := sandbox.Command{
 		Argv: argv, Dir: c.Dir, Env: c.own(marker), Profile: profile,
-		Stdout: p.stdout.theirs, Stderr: p.stderr.theirs,
+		Stdout: p.stdout.theirs, Stderr: p.stderr.theirs, Tmp: c.Tmp,
 	}
 	if gate != nil {
 		command.Stdin, command.Enters = gate, true
