@@ -307,3 +307,37 @@ func TestTheFolderOfACall(t *testing.T) {
 		})
 	}
 }
+
+// TestTheSessionHasATmp has each agent leave a file in /tmp: later commands of the session find it,
+// and nobody else does.
+func TestTheSessionHasATmp(t *testing.T) {
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			p := newStage(t)
+			file := filepath.Join("/tmp", filepath.Base(filepath.Dir(p.project)))
+			told := p.stage(a, nil, "echo left > "+file, "cat "+file)
+			if !strings.Contains(told[1], "left") || exists(file) {
+				t.Errorf("outside %s is there: %t; the model was told %q", file, exists(file), told)
+			}
+			if again := p.stage(a, nil, "cat "+file); strings.Contains(again[0], "left") {
+				t.Errorf("another session finds %s: %q", file, again)
+			}
+		})
+	}
+}
+
+// TestCodexInItsOwnSandbox has Codex hold commands itself: nothing of ours can be reached from
+// there, so they are judged by their text and run as they are.
+func TestCodexInItsOwnSandbox(t *testing.T) {
+	codex := agents[1]
+	codex.line = slices.Clone(codex.line)
+	codex.line[slices.Index(codex.line, "danger-full-access")] = "workspace-write"
+	p := newStage(t)
+	p.write(".config/assent/config.yaml", "hook:\n  shell: stage\n"+rules)
+	told := p.stage(codex, nil, "touch allowed.txt", "touch denied.txt")
+	p.wantFiles("allowed.txt")
+	if strings.Contains(told[0], "not run") {
+		t.Errorf("the model was told %q", told)
+	}
+	p.wantAudit([2]string{"auto-denied", "shell(touch denied.txt)"}, [2]string{"free", "shell(touch allowed.txt)"})
+}
