@@ -22,7 +22,7 @@ func (a *answering) noSandbox(ctx context.Context) string {
 	if a.Sandbox != nil {
 		return a.Sandbox(ctx)
 	}
-	why, known, keeps := a.Places.SandboxNoted()
+	_, known, keeps := a.Places.SandboxNoted()
 	if known || !keeps || a.looking {
 		return a.Places.NoSandbox()
 	}
@@ -36,7 +36,7 @@ func (a *answering) noSandbox(ctx context.Context) string {
 	c := exec.CommandContext(ctx, program, "sandbox", "inner", setup.WordTry, a.Places.State)
 	c.Stderr = &said
 	if err := c.Run(); err != nil {
-		why = present.SafeLine("trying a sandbox failed: " + err.Error() + " " + said.String())
+		why := present.SafeLine("trying a sandbox failed: " + err.Error() + " " + said.String())
 		if noted := a.Places.NoteSandbox(why); noted != nil { // the next hook tries again
 			why += "; " + noted.Error()
 		}
