@@ -166,7 +166,7 @@ func TestTheStageHolds(t *testing.T) {
 			p.openInbox()
 			python := func(code string) string { return `python3 -c "` + code + `"` }
 			told := p.stage(a, func(ctx context.Context) { p.answer(ctx, "deny", "registry.example.test") },
-				"echo made > made.txt && cat made.txt; echo to-stderr >&2; (exit 7)",
+				"echo made > made.txt && cat made.txt; echo to-stderr >&2; echo more; (exit 7)",
 				python("print(open('"+p.outside("secret.txt")+"').read())"),
 				python("print(open('"+p.home+"/.ssh/id_x').read())"),
 				python("open('"+p.outside("canary")+"','w')"),
@@ -178,6 +178,9 @@ func TestTheStageHolds(t *testing.T) {
 				if !strings.Contains(told[0], want) {
 					t.Errorf("the first command's result lacks %q: %s", want, told[0])
 				}
+			}
+			if a.name == "claude-code" && !strings.Contains(told[0], `made\nto-stderr\nmore`) { // others keep the streams apart
+				t.Errorf("the order is not that of the command: %s", told[0])
 			}
 			if text, err := os.ReadFile(filepath.Join(p.project, "made.txt")); string(text) != "made\n" {
 				t.Errorf("made.txt has %q: %v", text, err)

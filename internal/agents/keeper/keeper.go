@@ -255,9 +255,18 @@ func (o output) close() {
 	if o.stdout != nil {
 		o.stdout.Close()
 	}
-	if o.stderr != nil {
+	if o.stderr != nil && o.stderr != o.stdout {
 		o.stderr.Close()
 	}
+}
+
+func sameFile(a, b *os.File) bool {
+	one, err := a.Stat()
+	if err != nil {
+		return false
+	}
+	two, err := b.Stat()
+	return err == nil && os.SameFile(one, two)
 }
 
 // receive reads the first message of a connection. It must be from this user.
@@ -284,7 +293,12 @@ func receive(conn *net.UnixConn) (m staged.Message, out output, err error) {
 		}
 		return m, out, err
 	}
-	return m, output{files[0], files[1]}, nil
+	out = output{files[0], files[1]}
+	if sameFile(out.stdout, out.stderr) {
+		out.stderr.Close()
+		out.stderr = out.stdout // so that what is printed keeps its order
+	}
+	return m, out, nil
 }
 
 // A rightsReader reads from a connection, and keeps the descriptors that come with it.

@@ -59,7 +59,8 @@ type Command struct {
 	// Progress, if not nil, receives the last line of output so far, one a Write,
 	// without its newline and cut to [MaxLine]. Writes do not overlap, and hold up the command.
 	Progress io.Writer
-	// Stdout and Stderr, if not nil, receive each stream as it comes. They hold up the command.
+	// Stdout and Stderr, if not nil, receive each stream as it comes. They hold up the command. If
+	// they are the same, what is printed keeps its order, and the result has it as Stderr.
 	Stdout, Stderr io.Writer
 	// Signals are sent to everything in the foreground of the shell that interprets the text.
 	Signals <-chan syscall.Signal

@@ -26,6 +26,7 @@ type process struct {
 	clock          *stopwatch
 	sink           *sink
 	stdout, stderr *stream
+	joined         bool // both go to one writer
 }
 
 // A body is the shell that runs: on its own, or in a sandbox.
@@ -88,7 +89,7 @@ func check(c Command) error {
 	return nil
 }
 
-// launch starts the shell with a pipe for each stream.
+// launch starts the shell with a pipe for each stream, or one for both.
 func (p *process) launch(ctx context.Context, c Command, argv []string) error {
 	var err error
 	if p.stdout, err = newStream(p.sink, c.Keep, c.Stdout); err != nil {
@@ -97,6 +98,13 @@ func (p *process) launch(ctx context.Context, c Command, argv []string) error {
 	if p.stderr, err = newStream(p.sink, c.Keep, c.Stderr); err != nil {
 		p.stdout.close()
 		return err
+	}
+	if p.joined = same(c.Stdout, c.Stderr); p.joined {
+		if err := p.stderr.join(p.stdout); err != nil {
+			p.stdout.close()
+			p.stderr.close()
+			return err
+		}
 	}
 	marker := newMarker(c.Call)
 	var theirs *os.File
@@ -217,6 +225,9 @@ func (p *process) drain(patience time.Duration) (background bool) {
 
 func (p *process) result(ending Ending) Result {
 	r := Result{Ending: ending, Stdout: p.stdout.kept.output(), Stderr: p.stderr.kept.output(), File: p.sink.name()}
+	if p.joined {
+		r.Stdout, r.Stderr = Output{}, r.Stdout // errors are looked for there
+	}
 	var end end
 	if p.gate != nil {
 		select {

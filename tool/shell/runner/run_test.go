@@ -1,8 +1,10 @@
 package runner_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -46,6 +48,19 @@ func TestStreams(t *testing.T) {
 	}
 	if r.Stdout.Truncated || r.Stdout.Bytes != int64(len(r.Stdout.Text)) || r.Background || r.Duration <= 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Where both streams go to one writer, what is printed keeps its order.
+func TestOneWriterForBothStreams(t *testing.T) {
+	c, want := command(t, "for i in $(seq 200); do echo out $i; echo err $i >&2; done"), ""
+	for i := range 200 {
+		want += fmt.Sprintf("out %d\nerr %[1]d\n", i+1)
+	}
+	var got bytes.Buffer
+	c.Stdout, c.Stderr = &got, &got
+	if r := run(t, c); got.String() != want || r.Stdout.Text != "" || !strings.HasSuffix(r.Stderr.Text, "out 200\nerr 200\n") {
+		t.Errorf("printed %.80q, stdout %.80q, stderr %.80q", got.String(), r.Stdout.Text, r.Stderr.Text)
 	}
 }
 

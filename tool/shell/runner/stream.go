@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A stream reads what a command prints on one of its outputs.
@@ -22,6 +24,23 @@ func newStream(s *sink, keep int, also io.Writer) (*stream, error) {
 		return nil, err
 	}
 	return &stream{ours: ours, theirs: theirs, sink: s, also: also, kept: keeper{limit: keep}, done: make(chan struct{})}, nil
+}
+
+// join has the command print to another stream instead: what comes in one pipe keeps its order.
+func (s *stream) join(other *stream) error {
+	fd, err := unix.FcntlInt(other.theirs.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	s.theirs.Close()
+	s.theirs = os.NewFile(uintptr(fd), other.theirs.Name())
+	return nil
+}
+
+// same reports whether both streams go to one writer.
+func same(a, b io.Writer) bool {
+	defer func() { _ = recover() }() // some cannot be compared
+	return a != nil && a == b
 }
 
 // close gives up a stream that nobody listens to.
