@@ -74,3 +74,17 @@ func TestACommandIsStopped(t *testing.T) {
 func waitFor(file string) string {
 	return "for i in $(seq 100); do [ -e " + file + " ] && break; sleep 0.1; done; ls " + file
 }
+
+// TestWhatIsTypedLater has Codex type into a command that it started in a terminal: no hook is called
+// then, and nothing reads it on the stage. What the command prints comes at once.
+func TestWhatIsTypedLater(t *testing.T) {
+	p := newStage(t)
+	told := p.stage(agents[1], nil, `{"cmd":"bash; echo ended; sleep 3; echo later","yield_time_ms":1000,"tty":true}`,
+		`write_stdin {"session_id":$SESSION,"chars":"touch typed.txt\n","yield_time_ms":5000}`)
+	if exists(filepath.Join(p.project, "typed.txt")) {
+		t.Error("what was typed ran")
+	}
+	if !strings.Contains(told[0], "ended") || strings.Contains(told[0], "later") || !strings.Contains(told[1], "later") {
+		t.Errorf("the model was told %q", told)
+	}
+}
