@@ -160,9 +160,9 @@ func (a *answering) ownText(e agents.Event, want agents.Want) (agents.Answer, bo
 func (a *answering) question(ctx context.Context, e agents.Event, want agents.Want, user *config.User, memo *memo) staged.Question {
 	q := staged.Question{
 		Call: want.Call, Folder: e.Dir, Person: want.Person, Inbox: user.Hook.Ask != "deny",
-		Prompt: a.hands(e, user.Hook.Ask, want.Person != ""),
-		Defer:  (a.Defer || user.Hook.Ask == "defer") && user.Hook.Ask != "deny" && a.Agent.Defers(e, a.Environ),
-		Wait:   a.wait(ctx, user.Hook.Deadline),
+		Prompt: a.hands(e, user.Hook.Ask, false), PromptPerson: a.hands(e, user.Hook.Ask, true),
+		Defer: (a.Defer || user.Hook.Ask == "defer") && user.Hook.Ask != "deny" && a.Agent.Defers(e, a.Environ),
+		Wait:  a.wait(ctx, user.Hook.Deadline),
 	}
 	if memo.Deferred != nil && e.CallID != "" && memo.CallID == e.CallID {
 		q.Saved = memo.Deferred

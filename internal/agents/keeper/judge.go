@@ -45,7 +45,7 @@ func (k *keeper) judge(ctx context.Context, q staged.Question) (staged.Verdict, 
 		case q.Defer:
 			saved, err := k.putAside(ctx, b)
 			return staged.Verdict{Saved: saved, Reason: pending[0].Why}, err
-		case q.Prompt:
+		case q.PromptPerson, q.Prompt && !pending[0].PersonOnly:
 			prompt = true
 		default:
 			b.Reject(ctx, agents.Nobody(pending[0], false))
