@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -42,9 +41,6 @@ type Order struct {
 // idle is how long a keeper stays of which nothing is asked and in which nothing runs.
 const idle = 30 * time.Minute
 
-// ErrAnother says that the session has a keeper already.
-var ErrAnother = errors.New("the session has a keeper already")
-
 // ErrNoSandbox says that nothing holds commands here.
 var ErrNoSandbox = errors.New("no sandbox holds commands here")
 
@@ -66,17 +62,11 @@ type keeper struct {
 // hooks can reach it.
 func Serve(ctx context.Context, o Order, ready func()) (err error) {
 	folder := staged.Place(o.Places.State, o.Key)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	lock, err := os.OpenFile(filepath.Join(folder, staged.LockName), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := staged.Lock(folder)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return ErrAnother
-	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if err := endWith(o.Agent, func() { end(errors.New("the agent has ended")) }); err != nil {
@@ -106,7 +96,7 @@ func Serve(ctx context.Context, o Order, ready func()) (err error) {
 	l.Close()
 	end(errors.New("the keeper ends"))
 	all.Wait()
-	return errors.Join(k.close(), os.RemoveAll(folder))
+	return errors.Join(k.close(), staged.Remove(folder))
 }
 
 // open opens what a run of our own has.
