@@ -390,6 +390,7 @@ func TestStageEndsWithTheAgent(t *testing.T) {
 	}
 	s.write("event.json", string(input))
 	agent := s.command("bash", script, s.program, filepath.Join(s.top, "event.json"))
+	agent.Args[0] = "claude" // a shell would be taken for something around the hook
 	hold, err := agent.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
