@@ -22,3 +22,20 @@ func TestStageModesDoNotLeaveTheSandbox(t *testing.T) {
 		}
 	}
 }
+
+// A command that was judged does not run by a policy that does not hold any more.
+func TestStageChangedMeanwhile(t *testing.T) {
+	for name, text := range map[string]string{
+		"config/assent/config.yaml":    "hook: {shell: stage}\nrules: [deny shell(touch made)]\n",
+		"project/.assent/policy.yaml":  "rules: [deny shell(touch made)]\n",
+		"project/.assent/project.yaml": "", // nothing that holds
+	} {
+		s := newStage(t)
+		replaced := s.text("touch made")
+		s.write(name, text)
+		output, status := s.agentRuns(replaced)
+		if changed := text != ""; s.exists("made") == changed || changed && (status != 125 || !strings.Contains(output, "was changed")) {
+			t.Errorf("%s: %d %s", name, status, output)
+		}
+	}
+}

@@ -223,20 +223,8 @@ func (a *answering) keeperKey(e agents.Event, s *setup.Setup, project string) st
 	pid, start := a.agentProcess()
 	parts := []string{e.Session, project, fmt.Sprint(pid, start)}
 	parts = append(parts, runner.NewEnvironment(a.Environ, s.Shell.Env).Entries()...)
-	files := append(slices.Clone(s.Files), a.Places.Config, a.Places.Admin, a.Places.TrustFolder(), a.Keeper[0])
-	for _, name := range files {
-		parts = append(parts, name, identity(name))
-	}
-	return hash(parts...)
-}
-
-// identity changes with a file.
-func identity(name string) string {
-	info, err := os.Stat(name)
-	if err != nil {
-		return "none"
-	}
-	return fmt.Sprint(info.Size(), info.ModTime().UnixNano(), info.Mode())
+	parts = append(parts, s.Stamp()...)
+	return hash(append(parts, a.Keeper[0], setup.FileStamp(a.Keeper[0]))...)
 }
 
 // agentProcess is the process of the agent: of those that led to the hook the nearest with its

@@ -53,6 +53,7 @@ type keeper struct {
 	calls calls
 	// shell is the tool for commands.
 	shell   tool.Tool
+	stamp   []string // of the files that hold
 	refused refusals
 	busy    atomic.Int64  // connections that are open
 	heard   chan struct{} // something was asked
@@ -99,12 +100,18 @@ func Serve(ctx context.Context, o Order, ready func()) (err error) {
 	return errors.Join(k.close(), staged.Remove(folder))
 }
 
+// resolve reads the files that hold.
+func (k *keeper) resolve(ctx context.Context) (*setup.Setup, error) {
+	return setup.Resolve(ctx, setup.Order{Places: k.Places, Dir: k.Project, Default: true, Settings: k.Settings})
+}
+
 // open opens what a run of our own has.
 func (k *keeper) open(ctx context.Context) error {
-	s, err := setup.Resolve(ctx, setup.Order{Places: k.Places, Dir: k.Project, Default: true, Settings: k.Settings})
+	s, err := k.resolve(ctx)
 	if err != nil {
 		return err
 	}
+	k.stamp = s.Stamp()
 	if !s.HasShell {
 		return errors.New("there is no shell in the policy")
 	}
@@ -132,7 +139,7 @@ func (k *keeper) open(ctx context.Context) error {
 
 func (k *keeper) close() error {
 	for _, one := range k.calls.end() {
-		k.expire(one.batch)
+		k.expire(one.batch, "the agent's session ended before it ran")
 	}
 	var errs []error
 	if k.gate != nil {
