@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,7 @@ import (
 type stage struct {
 	*machine
 	project string
+	mode    string // of the agent
 	calls   int
 }
 
@@ -83,7 +85,7 @@ func (s *stage) event(name, session, command string) (stdout, stderr string) {
 	s.calls++
 	input, err := json.Marshal(map[string]any{
 		"session_id": session, "hook_event_name": name, "tool_name": "Bash", "tool_use_id": fmt.Sprint("t", s.calls), "cwd": s.project,
-		"tool_input": map[string]string{"command": command},
+		"tool_input": map[string]string{"command": command}, "permission_mode": cmp.Or(s.mode, "default"),
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -413,6 +415,7 @@ func TestStageEndsWithTheAgent(t *testing.T) {
 	}
 	s.write("event.json", string(input))
 	agent := s.command("bash", script, s.program, filepath.Join(s.top, "event.json"))
+	agent.Args[0] = "claude" // a shell would be taken for something around the hook
 	hold, err := agent.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func keeperCmd() *cobra.Command {
 			}
 			switch {
 			case err == nil:
-			case errors.Is(err, keeping.ErrAnother):
+			case errors.Is(err, staged.ErrAnother):
 				say(staged.SaysAnother, "")
 				return nil
 			case errors.Is(err, keeping.ErrNoSandbox):

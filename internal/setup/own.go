@@ -66,3 +66,21 @@ func (s *Setup) Setting(p *config.Policy) config.Setting {
 		Limits: sandbox.DefaultLimits, Resolve: realpath.Resolve,
 	}
 }
+
+// Stamp changes with the files that hold: those of the policy, the user's, the administrator's, and
+// what is trusted.
+func (s *Setup) Stamp() (out []string) {
+	for _, name := range append(slices.Clone(s.Files), s.Places.Config, s.Places.Admin, s.Places.TrustFolder()) {
+		out = append(out, name, FileStamp(name))
+	}
+	return out
+}
+
+// FileStamp changes with a file.
+func FileStamp(name string) string {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "none"
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano(), info.Mode())
+}
