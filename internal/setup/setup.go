@@ -102,11 +102,36 @@ func (s *Setup) lowest(ctx context.Context, o Order) (config.Tier, error) {
 	if noSandbox == nil {
 		noSandbox = func(context.Context) string { return s.Places.NoSandbox() }
 	}
-	if s.Careful = noSandbox(ctx); s.Careful != "" {
+	if s.Careful = s.tooWide(); s.Careful == "" {
+		if why := noSandbox(ctx); why != "" {
+			s.Careful = "no sandbox holds: " + why
+		}
+	}
+	if s.Careful != "" {
 		return defaultTier(o.Dir, s.saysShell()), nil
 	}
 	s.Quiet = true
 	return quietTier(o.Dir, s.saysShell(), s.Person.Hook.Shell == config.HookStage)
+}
+
+// tooWide says why the folder is not one project in which everything may be changed unasked: in
+// the home folder lies what shells and agents run and obey tomorrow.
+func (s *Setup) tooWide() string {
+	dir, err := realpath.Resolve(s.Dir)
+	if err != nil {
+		return err.Error()
+	}
+	home, _ := os.UserHomeDir() // without one there is still the state folder
+	for _, own := range []struct{ what, path string }{{"your home folder", home}, {"assent's state folder", s.Places.State}} {
+		switch real, _ := realpath.Resolve(own.path); {
+		case own.path == "" || !sandbox.Below(dir, real):
+		case dir == real:
+			return dir + " is " + own.what
+		default:
+			return own.what + " lies in " + dir
+		}
+	}
+	return ""
 }
 
 // readTiers reads what holds below the project's own file: the administrator's word, and the

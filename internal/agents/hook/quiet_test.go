@@ -76,6 +76,29 @@ func TestQuietWhereACommandIsNotStaged(t *testing.T) {
 	}
 }
 
+// In the home folder lies what shells and agents run and obey tomorrow: it is not one project.
+func TestQuietIsNotForTheHomeFolder(t *testing.T) {
+	edit := toolCall("t", "Write", map[string]string{"file_path": "$TOP/project/main.go", "content": "x"})
+	for home, want := range map[string]string{"project": "ask", "project/notes": "ask", "elsewhere": "allow"} {
+		p := newPlace(t)
+		p.write("config/config.yaml", "hook: {policy: quiet}\n")
+		t.Setenv("HOME", p.top+"/"+home)
+		r := p.quietly("", edit)
+		wantDecision(t, r, want)
+		if (want == "ask") != strings.Contains(r.Stderr, "your home folder") {
+			t.Errorf("%s: it says %q", home, r.Stderr)
+		}
+	}
+	p := newPlace(t)
+	p.write("config/config.yaml", "hook: {policy: quiet}\n")
+	p.link("project", "link")
+	t.Setenv("HOME", p.top+"/link")
+	wantDecision(t, p.quietly("", edit), "ask")
+	t.Setenv("HOME", p.top+"/elsewhere")
+	p.state = p.project + "/state"
+	wantDecision(t, p.quietly("", strings.Replace(edit, `"t"`, `"t2"`, 1)), "ask")
+}
+
 // A policy of the project's own holds, and one that nobody has trusted makes nothing quiet.
 func TestQuietIsForProjectsWithoutAPolicy(t *testing.T) {
 	p := newPlace(t)
