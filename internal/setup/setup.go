@@ -38,8 +38,10 @@ type Order struct {
 	Trust func(context.Context, *config.File) (bool, error)
 	// User is the user's config, if it was read already.
 	User *config.File
-	// Settings are further files that no tool may change: those of agents.
-	Settings []sandbox.Entry
+	// Settings are further files that no tool may change: those of agents. SettingNames are such
+	// files by their names, wherever they lie: see [roots.Options].
+	Settings     []sandbox.Entry
+	SettingNames []string
 }
 
 // A Setup is what holds.
@@ -61,6 +63,8 @@ type Setup struct {
 	// although the user chose it; empty if there is nothing to say.
 	Quiet   bool
 	Careful string
+	// SettingNames are those of the order.
+	SettingNames []string
 
 	byDefault bool // something holds where no file speaks
 	settings  []sandbox.Entry
@@ -72,7 +76,7 @@ type Setup struct {
 
 // Resolve finds out what holds.
 func Resolve(ctx context.Context, o Order) (*Setup, error) {
-	s := &Setup{Places: o.Places, Dir: o.Dir, byDefault: o.Default, settings: o.Settings}
+	s := &Setup{Places: o.Places, Dir: o.Dir, byDefault: o.Default, settings: o.Settings, SettingNames: o.SettingNames}
 	if err := s.readTiers(o); err != nil {
 		return nil, err
 	}

@@ -35,8 +35,10 @@ type Order struct {
 	Project string
 	// Agent is the process of the agent, with which the keeper ends; 0 if it is not known.
 	Agent int
-	// Settings are files of agents that no command may change.
-	Settings []sandbox.Entry
+	// Settings are files of agents that no command may change. SettingNames are those that the
+	// tools change nowhere.
+	Settings     []sandbox.Entry
+	SettingNames []string
 }
 
 // idle is how long a keeper stays of which nothing is asked and in which nothing runs.
@@ -111,7 +113,7 @@ func Serve(ctx context.Context, o Order, ready func()) (err error) {
 
 // open opens what a run of our own has.
 func (k *keeper) open(ctx context.Context) error {
-	s, err := setup.Resolve(ctx, setup.Order{Places: k.Places, Dir: k.Project, Default: true, Settings: k.Settings})
+	s, err := setup.Resolve(ctx, setup.Order{Places: k.Places, Dir: k.Project, Default: true, Settings: k.Settings, SettingNames: k.SettingNames})
 	if err != nil {
 		return err
 	}
