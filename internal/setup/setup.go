@@ -30,6 +30,8 @@ type Order struct {
 	Set []string
 	// Default says that something holds where no file speaks: see [Default] and [Quiet].
 	Default bool
+	// Raw says that commands run where nothing holds them: another agent runs them by itself.
+	Raw bool
 	// NoSandbox says why no sandbox holds what runs here; empty if one does. It is asked only
 	// where the quiet policy would hold. Nil means what is noted: see [Places.NoSandbox].
 	NoSandbox func(context.Context) string
@@ -115,7 +117,7 @@ func (s *Setup) lowest(ctx context.Context, o Order) (config.Tier, error) {
 		return defaultTier(o.Dir, s.saysShell()), nil
 	}
 	s.Quiet = true
-	return quietTier(o.Dir, s.saysShell(), s.Person.Hook.Shell == config.HookStage)
+	return quietTier(o.Dir, s.saysShell(), s.Person.Hook.Shell == config.HookStage && !o.Raw)
 }
 
 // tooWide says why the folder is not one project in which everything may be changed unasked: in

@@ -89,7 +89,7 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 		a.note = strings.TrimPrefix(a.note+"; "+why, "; ")
 	}
 	d.folder = cmp.Or(e.Dir, d.project)
-	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: d.project, Default: true, User: user, NoSandbox: a.noSandbox}); err != nil {
+	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: d.project, Default: true, User: user, Raw: true, NoSandbox: a.noSandbox}); err != nil {
 		return err
 	}
 	if d.setup.Careful != "" {

@@ -69,7 +69,8 @@ func TestQuiet(t *testing.T) {
 
 // A command that the agent runs by itself, on a machine where others are staged, is still not held.
 func TestQuietWhereACommandIsNotStaged(t *testing.T) {
-	for command, want := range map[string]string{"echo x > new.txt": "ask", "rm main.go": "ask", "cat main.go": "allow", "make": "ask"} {
+	for command, want := range map[string]string{"echo x > new.txt": "ask", "rm main.go": "ask", "cat main.go": "allow", "make": "ask",
+		"git add -A": "ask", "git commit -m x": "ask", "git branch x": "ask", "git tag v1": "ask"} {
 		p := newPlace(t)
 		p.write("config/config.yaml", "hook: {shell: stage, policy: quiet}\n")
 		wantDecision(t, p.quietly("", bash("t", command)), want)
