@@ -564,6 +564,49 @@ func TestStageProtectsSettings(t *testing.T) {
 	}
 }
 
+// Nor those of other agents, nor those further down; and git sees nothing that is not there.
+func TestStageProtectsOtherSettings(t *testing.T) {
+	s := newStage(t)
+	s.write(".gemini/settings.json", "{}\n")
+	s.write("project/.claude/settings.json", "{}\n")
+	s.write("project/sub/.codex/config.toml", "")
+	s.write("project/write.py", "import os, sys\nfor f in sys.argv[1:]:\n  try:\n    os.makedirs(os.path.dirname(f), exist_ok=True)\n    open(f,'w').write('x')\n  except OSError as e: print(e.strerror)\n")
+	if out, err := s.command("git", "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	output, _ := s.runs("python3 write.py .claude/skills/x/SKILL.md .gemini/settings.json sub/.codex/config.toml ./free.txt; git status --short -uall")
+	if data, _ := os.ReadFile(filepath.Join(s.project, "sub/.codex/config.toml")); len(data) > 0 || s.exists(".claude/skills") || s.exists(".gemini") || !s.exists("free.txt") {
+		t.Errorf("%s", output)
+	}
+	if !strings.Contains(output, "?? .claude/settings.json\n") || strings.Contains(output, "settings.local.json") {
+		t.Errorf("git status: %s", output)
+	}
+	for _, command := range []string{
+		"mkdir -p new/.claude && echo '{}' > new/.claude/settings.json", "echo '{}' > .mcp.json", "mkdir x; mv x .cursor",
+		"f=new/.codex; mkdir -p $f; echo > $f/hooks.json", "cp -r sub/.codex .codex", "ln -s sub .gemini",
+	} {
+		if r := s.judge("s", command); r.Out.Decision == "allow" {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+}
+
+// A link in place of the settings could be replaced, so commands are judged by their text.
+func TestStageRefusesLinkedSettings(t *testing.T) {
+	s := newStage(t)
+	s.write("project/other/settings.json", "{}\n")
+	if err := os.Symlink("other", filepath.Join(s.project, ".claude")); err != nil {
+		t.Fatal(err)
+	}
+	out, errs := s.event("PreToolUse", "s", "cat other/settings.json")
+	if strings.Contains(out, "updatedInput") || !strings.Contains(out, `"allow"`) || !strings.Contains(errs, "symbolic link") {
+		t.Errorf("%s %s", out, errs)
+	}
+	if r := s.judge("s", "python3 -c 'import os; os.remove(\".claude\")'"); r.Out.Decision != "ask" || r.Out.Input.Command != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A question is asked in the inbox, and its answer counts.
 func TestStageAsksTheInbox(t *testing.T) {
 	s := newStage(t)

@@ -51,7 +51,7 @@ func (s *Setup) Roots() (*roots.Set, error) {
 			return nil, fmt.Errorf("root %q: %w", ".", err)
 		}
 	}
-	return roots.New(roots.Options{Secrets: s.Secrets, Protected: s.Protected(), Missing: s.byDefault}, s.Policy.Roots...)
+	return roots.New(roots.Options{Secrets: s.Secrets, Protected: s.Protected(), Names: s.SettingNames, Missing: s.byDefault}, s.Policy.Roots...)
 }
 
 // Setting is what of this machine and user the profile of a policy depends on.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,8 +35,10 @@ type Order struct {
 	Project string
 	// Agent is the process of the agent, with which the keeper ends; 0 if it is not known.
 	Agent int
-	// Settings are files of agents that no command may change.
-	Settings []sandbox.Entry
+	// Settings are files of agents that no command may change. SettingNames are those that the
+	// tools change nowhere.
+	Settings     []sandbox.Entry
+	SettingNames []string
 }
 
 // idle is how long a keeper stays of which nothing is asked and in which nothing runs.
@@ -102,7 +105,7 @@ func Serve(ctx context.Context, o Order, ready func()) (err error) {
 
 // resolve reads the files that hold.
 func (k *keeper) resolve(ctx context.Context) (*setup.Setup, error) {
-	return setup.Resolve(ctx, setup.Order{Places: k.Places, Dir: k.Project, Default: true, Settings: k.Settings})
+	return setup.Resolve(ctx, setup.Order{Places: k.Places, Dir: k.Project, Default: true, Settings: k.Settings, SettingNames: k.SettingNames})
 }
 
 // open opens what a run of our own has.
