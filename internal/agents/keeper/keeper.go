@@ -124,7 +124,7 @@ func (k *keeper) open(ctx context.Context) error {
 	if k.base.Sandbox.Missing() {
 		return fmt.Errorf("%w: %s", ErrNoSandbox, k.base.Sandbox.Cause())
 	}
-	tmp := filepath.Join(staged.Place(k.Places.State, k.Key), "tmp")
+	tmp := filepath.Join(staged.Place(k.Places.State, k.Key), staged.TmpName)
 	if err := errors.Join(os.MkdirAll(tmp, 0o700), os.Chmod(tmp, 0o777|os.ModeSticky)); err != nil {
 		return err
 	}

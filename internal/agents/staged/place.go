@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -25,6 +26,7 @@ const (
 	SocketName = "socket"
 	LockName   = "lock"
 	LogName    = "log"
+	TmpName    = "tmp" // what is /tmp for commands
 )
 
 // NewToken makes a token of a keeper's key and of what nobody can guess.
@@ -128,7 +130,7 @@ func Lock(folder string) (*os.File, error) {
 // Remove takes away the folder of a keeper that has its lock. The lock goes last: from then on the
 // folder may be that of the next one.
 func Remove(folder string) error {
-	var errs []error
+	errs := []error{removeAll(filepath.Join(folder, TmpName))}
 	for _, name := range []string{SocketName, LogName, LockName} {
 		if err := os.Remove(filepath.Join(folder, name)); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
@@ -136,6 +138,20 @@ func Remove(folder string) error {
 	}
 	_ = os.Remove(folder) // unless the next one is there
 	return errors.Join(errs...)
+}
+
+// removeAll removes a folder, also where commands took away the right to.
+func removeAll(folder string) error {
+	if os.RemoveAll(folder) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if e != nil && e.IsDir() {
+			_ = os.Chmod(path, 0o700) // what then stays, the end says
+		}
+		return nil
+	})
+	return os.RemoveAll(folder)
 }
 
 // staleAfter is how old the folder of a keeper must be to be removed with its keeper gone.
