@@ -141,11 +141,17 @@ func geminiReply(out []byte) (decision, text string) {
 	return r.Decision, r.Output.Input.Command
 }
 
+// How says how days are played.
+type how struct {
+	agent, day     string // an empty day is all of them
+	judge, verbose bool
+}
+
 // hooks plays the days through the hooks of an agent, with hook.shell: stage and the quiet policy
 // where a project has none. What may run does, on the stage in one copy of the project and in bash
 // in another. It fails if more is asked than a quiet policy may, or if a command works in bash and
 // not on the stage.
-func hooks(ctx context.Context, out io.Writer, program, name string, verbose bool) error {
+func hooks(ctx context.Context, out io.Writer, program string, o how) error {
 	program, err := filepath.Abs(program)
 	if err != nil {
 		return err
@@ -156,24 +162,27 @@ func hooks(ctx context.Context, out io.Writer, program, name string, verbose boo
 	}
 	var of *agent
 	for i := range hooked {
-		if hooked[i].name == name {
+		if hooked[i].name == o.agent {
 			of = &hooked[i]
 		}
 	}
 	if of == nil {
-		return fmt.Errorf("no days are played through the hooks of %q", name)
+		return fmt.Errorf("no days are played through the hooks of %q", o.agent)
 	}
 	all, broken := row{}, 0
 	for _, d := range days {
-		p := player{agent: of, day: d, program: program, out: out, verbose: verbose}
+		if o.day != "" && d.name != o.day {
+			continue
+		}
+		p := player{agent: of, day: d, program: program, out: out, how: o}
 		if err := p.play(ctx); err != nil {
 			return fmt.Errorf("%s day: %w", d.name, err)
 		}
 		fmt.Fprintf(out, "%12s %8s: %d calls, %d asked, %d denied, %d commands ran, %d are broken on the stage\n",
-			name, d.name, p.count.calls, p.count.asked, p.count.denied, p.ran, p.broken)
+			o.agent, d.name, p.count.calls, p.count.asked, p.count.denied, p.ran, p.broken)
 		all.calls, all.asked, broken = all.calls+p.count.calls, all.asked+p.count.asked+p.count.denied, broken+p.broken
 	}
-	fmt.Fprintf(out, "%12s: %.1f questions in 20 calls\n", name, all.inTwenty())
+	fmt.Fprintf(out, "%12s: %.1f questions in 20 calls\n", o.agent, all.inTwenty())
 	switch {
 	case all.inTwenty() > most:
 		return fmt.Errorf("it asks %.1f questions in 20 calls, and may ask %d", all.inTwenty(), most)
@@ -187,9 +196,9 @@ func hooks(ctx context.Context, out io.Writer, program, name string, verbose boo
 type player struct {
 	*agent
 	day
-	program         string
-	out             io.Writer
-	verbose         bool
+	program string
+	out     io.Writer
+	how
 	inside, outside copyOf
 
 	count       row
@@ -276,7 +285,7 @@ func (p *player) one(ctx context.Context, i int, c call) error {
 		_ = errors.Join(c.change(p.outside.dir), c.change(p.inside.dir)) // as far as the commands before did the same
 		return nil
 	}
-	if decision != "allow" {
+	if decision != "allow" || p.how.judge {
 		return nil
 	}
 	if text == "" {

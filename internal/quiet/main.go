@@ -2,7 +2,7 @@
 // agent's calls in a Go, a Node and a Python project, judged one after another by
 // assent explain --batch under two policies.
 //
-//	go run ./internal/quiet [-v] [-policy FILE] [-run] [-for AGENT] [PROGRAM]
+//	go run ./internal/quiet [-v] [-policy FILE] [-run] [-for AGENT [-judge] [-day NAME]] [PROGRAM]
 //
 // PROGRAM is bin/assent unless another is named. The policies are the two that assent init
 // writes, careful and quiet. It fails if the quiet one asks more than once in twenty calls.
@@ -36,13 +36,15 @@ func main() {
 	work := flag.Bool("run", false, "run the days' commands outside and inside instead: what works outside must work inside")
 	file := flag.String("policy", "", "judge the days under this policy instead")
 	agent := flag.String("for", "", "play the days through the hooks of this agent instead, and run what may run: claude-code, codex, gemini")
+	judge := flag.Bool("judge", false, "with -for: only ask the hooks, and run nothing")
+	only := flag.String("day", "", "with -for: only this day: go, node, python")
 	flag.Parse()
 	program := "bin/assent"
 	if flag.NArg() > 0 {
 		program = flag.Arg(0)
 	}
 	if *agent != "" {
-		if err := hooks(context.Background(), os.Stdout, program, *agent, *verbose); err != nil {
+		if err := hooks(context.Background(), os.Stdout, program, how{*agent, *only, *judge, *verbose}); err != nil {
 			fmt.Fprintln(os.Stderr, "quiet:", err)
 			os.Exit(1)
 		}
