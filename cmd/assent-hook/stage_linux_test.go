@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,7 @@ import (
 type stage struct {
 	*machine
 	project string
+	mode    string // of the agent
 	calls   int
 }
 
@@ -83,7 +85,7 @@ func (s *stage) event(name, session, command string) (stdout, stderr string) {
 	s.calls++
 	input, err := json.Marshal(map[string]any{
 		"session_id": session, "hook_event_name": name, "tool_name": "Bash", "tool_use_id": fmt.Sprint("t", s.calls), "cwd": s.project,
-		"tool_input": map[string]string{"command": command},
+		"tool_input": map[string]string{"command": command}, "permission_mode": cmp.Or(s.mode, "default"),
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -413,6 +415,7 @@ func TestStageEndsWithTheAgent(t *testing.T) {
 	}
 	s.write("event.json", string(input))
 	agent := s.command("bash", script, s.program, filepath.Join(s.top, "event.json"))
+	agent.Args[0] = "claude" // a shell would be taken for something around the hook
 	hold, err := agent.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -558,6 +561,49 @@ func TestStageProtectsSettings(t *testing.T) {
 	output, _ := s.runs("python3 write.py .claude/settings.json .claude/settings.local.json free.txt; ls .claude")
 	if data, _ := os.ReadFile(filepath.Join(s.project, ".claude/settings.json")); string(data) != "{}\n" || s.exists(".claude/settings.local.json") || !s.exists("free.txt") {
 		t.Errorf("%s", output)
+	}
+}
+
+// Nor those of other agents, nor those further down; and git sees nothing that is not there.
+func TestStageProtectsOtherSettings(t *testing.T) {
+	s := newStage(t)
+	s.write(".gemini/settings.json", "{}\n")
+	s.write("project/.claude/settings.json", "{}\n")
+	s.write("project/sub/.codex/config.toml", "")
+	s.write("project/write.py", "import os, sys\nfor f in sys.argv[1:]:\n  try:\n    os.makedirs(os.path.dirname(f), exist_ok=True)\n    open(f,'w').write('x')\n  except OSError as e: print(e.strerror)\n")
+	if out, err := s.command("git", "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	output, _ := s.runs("python3 write.py .claude/skills/x/SKILL.md .gemini/settings.json sub/.codex/config.toml ./free.txt; git status --short -uall")
+	if data, _ := os.ReadFile(filepath.Join(s.project, "sub/.codex/config.toml")); len(data) > 0 || s.exists(".claude/skills") || s.exists(".gemini") || !s.exists("free.txt") {
+		t.Errorf("%s", output)
+	}
+	if !strings.Contains(output, "?? .claude/settings.json\n") || strings.Contains(output, "settings.local.json") {
+		t.Errorf("git status: %s", output)
+	}
+	for _, command := range []string{
+		"mkdir -p new/.claude && echo '{}' > new/.claude/settings.json", "echo '{}' > .mcp.json", "mkdir x; mv x .cursor",
+		"f=new/.codex; mkdir -p $f; echo > $f/hooks.json", "cp -r sub/.codex .codex", "ln -s sub .gemini",
+	} {
+		if r := s.judge("s", command); r.Out.Decision == "allow" {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+}
+
+// A link in place of the settings could be replaced, so commands are judged by their text.
+func TestStageRefusesLinkedSettings(t *testing.T) {
+	s := newStage(t)
+	s.write("project/other/settings.json", "{}\n")
+	if err := os.Symlink("other", filepath.Join(s.project, ".claude")); err != nil {
+		t.Fatal(err)
+	}
+	out, errs := s.event("PreToolUse", "s", "cat other/settings.json")
+	if strings.Contains(out, "updatedInput") || !strings.Contains(out, `"allow"`) || !strings.Contains(errs, "symbolic link") {
+		t.Errorf("%s %s", out, errs)
+	}
+	if r := s.judge("s", "python3 -c 'import os; os.remove(\".claude\")'"); r.Out.Decision != "ask" || r.Out.Input.Command != "" {
+		t.Errorf("%+v", r)
 	}
 }
 

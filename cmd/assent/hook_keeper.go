@@ -30,12 +30,17 @@ func keeperCmd() *cobra.Command {
 				says.Close()
 			}
 			if o.Places, err = setup.Here(state); err == nil {
-				o.Settings = hook.Settings(agent, o.Project)
-				err = keeping.Serve(c.Context(), o, func() { say(staged.SaysReady, "") })
+				home, _ := os.UserHomeDir() // without one only the project says which agents are used
+				o.SettingNames = hook.SettingNames()
+				if o.Settings, err = hook.Settings(agent, o.Project, home); err != nil {
+					err = fmt.Errorf("%w: %w", keeping.ErrNoSandbox, err)
+				} else {
+					err = keeping.Serve(c.Context(), o, func() { say(staged.SaysReady, "") })
+				}
 			}
 			switch {
 			case err == nil:
-			case errors.Is(err, keeping.ErrAnother):
+			case errors.Is(err, staged.ErrAnother):
 				say(staged.SaysAnother, "")
 				return nil
 			case errors.Is(err, keeping.ErrNoSandbox):

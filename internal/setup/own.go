@@ -51,7 +51,7 @@ func (s *Setup) Roots() (*roots.Set, error) {
 			return nil, fmt.Errorf("root %q: %w", ".", err)
 		}
 	}
-	return roots.New(roots.Options{Secrets: s.Secrets, Protected: s.Protected(), Missing: s.byDefault}, s.Policy.Roots...)
+	return roots.New(roots.Options{Secrets: s.Secrets, Protected: s.Protected(), Names: s.SettingNames, Missing: s.byDefault}, s.Policy.Roots...)
 }
 
 // Setting is what of this machine and user the profile of a policy depends on.
@@ -65,4 +65,22 @@ func (s *Setup) Setting(p *config.Policy) config.Setting {
 		Own: s.Own(), Home: home, CacheFolder: filepath.Join(cache, "assent", "sandbox"), Env: p.Shell.Env,
 		Limits: sandbox.DefaultLimits, Resolve: realpath.Resolve,
 	}
+}
+
+// Stamp changes with the files that hold: those of the policy, the user's, the administrator's, and
+// what is trusted.
+func (s *Setup) Stamp() (out []string) {
+	for _, name := range append(slices.Clone(s.Files), s.Places.Config, s.Places.Admin, s.Places.TrustFolder()) {
+		out = append(out, name, FileStamp(name))
+	}
+	return out
+}
+
+// FileStamp changes with a file.
+func FileStamp(name string) string {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "none"
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano(), info.Mode())
 }

@@ -30,6 +30,8 @@ type Order struct {
 	Set []string
 	// Default says that something holds where no file speaks: see [Default] and [Quiet].
 	Default bool
+	// Raw says that commands run where nothing holds them: another agent runs them by itself.
+	Raw bool
 	// NoSandbox says why no sandbox holds what runs here; empty if one does. It is asked only
 	// where the quiet policy would hold. Nil means what is noted: see [Places.NoSandbox].
 	NoSandbox func(context.Context) string
@@ -38,8 +40,10 @@ type Order struct {
 	Trust func(context.Context, *config.File) (bool, error)
 	// User is the user's config, if it was read already.
 	User *config.File
-	// Settings are further files that no tool may change: those of agents.
-	Settings []sandbox.Entry
+	// Settings are further files that no tool may change: those of agents. SettingNames are such
+	// files by their names, wherever they lie: see [roots.Options].
+	Settings     []sandbox.Entry
+	SettingNames []string
 }
 
 // A Setup is what holds.
@@ -61,6 +65,8 @@ type Setup struct {
 	// although the user chose it; empty if there is nothing to say.
 	Quiet   bool
 	Careful string
+	// SettingNames are those of the order.
+	SettingNames []string
 
 	byDefault bool // something holds where no file speaks
 	settings  []sandbox.Entry
@@ -72,7 +78,7 @@ type Setup struct {
 
 // Resolve finds out what holds.
 func Resolve(ctx context.Context, o Order) (*Setup, error) {
-	s := &Setup{Places: o.Places, Dir: o.Dir, byDefault: o.Default, settings: o.Settings}
+	s := &Setup{Places: o.Places, Dir: o.Dir, byDefault: o.Default, settings: o.Settings, SettingNames: o.SettingNames}
 	if err := s.readTiers(o); err != nil {
 		return nil, err
 	}
@@ -102,11 +108,36 @@ func (s *Setup) lowest(ctx context.Context, o Order) (config.Tier, error) {
 	if noSandbox == nil {
 		noSandbox = func(context.Context) string { return s.Places.NoSandbox() }
 	}
-	if s.Careful = noSandbox(ctx); s.Careful != "" {
+	if s.Careful = s.tooWide(); s.Careful == "" {
+		if why := noSandbox(ctx); why != "" {
+			s.Careful = "no sandbox holds: " + why
+		}
+	}
+	if s.Careful != "" {
 		return defaultTier(o.Dir, s.saysShell()), nil
 	}
 	s.Quiet = true
-	return quietTier(o.Dir, s.saysShell(), s.Person.Hook.Shell == config.HookStage)
+	return quietTier(o.Dir, s.saysShell(), s.Person.Hook.Shell == config.HookStage && !o.Raw)
+}
+
+// tooWide says why the folder is not one project in which everything may be changed unasked: in
+// the home folder lies what shells and agents run and obey tomorrow.
+func (s *Setup) tooWide() string {
+	dir, err := realpath.Resolve(s.Dir)
+	if err != nil {
+		return err.Error()
+	}
+	home, _ := os.UserHomeDir() // without one there is still the state folder
+	for _, own := range []struct{ what, path string }{{"your home folder", home}, {"assent's state folder", s.Places.State}} {
+		switch real, _ := realpath.Resolve(own.path); {
+		case own.path == "" || !sandbox.Below(dir, real):
+		case dir == real:
+			return dir + " is " + own.what
+		default:
+			return own.what + " lies in " + dir
+		}
+	}
+	return ""
 }
 
 // readTiers reads what holds below the project's own file: the administrator's word, and the

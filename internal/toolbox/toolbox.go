@@ -29,8 +29,9 @@ import (
 type Options struct {
 	// State is assent's state folder; no tool writes there.
 	State string
-	// Protected are further files and folders that no tool writes.
-	Protected []string
+	// Protected are further files and folders that no tool writes, ProtectedNames those of
+	// [roots.Options].
+	Protected, ProtectedNames []string
 	// Environ is our own environment, of which commands see a part.
 	Environ []string
 	// Undo keeps what changes replace. May be nil.
@@ -122,7 +123,7 @@ func Open(policy *config.Policy, opts Options) (*Box, error) {
 }
 
 func (b *Box) openRoots(opts Options) (err error) {
-	options := roots.Options{Secrets: b.Policy.Secrets, Protected: append([]string{opts.State}, opts.Protected...)}
+	options := roots.Options{Secrets: b.Policy.Secrets, Protected: append([]string{opts.State}, opts.Protected...), Names: opts.ProtectedNames}
 	if b.parent == nil {
 		b.Roots, err = roots.New(options, b.Policy.Roots...)
 		return err

@@ -45,6 +45,11 @@ func (s *Set) guards(abs string, steps []step, a Access) bool {
 			return true
 		}
 	}
+	if slices.ContainsFunc(s.names, func(name string) bool {
+		return strings.HasSuffix(abs+"/", strings.TrimSuffix(name, "/")+"/") || strings.HasSuffix(name, "/") && strings.Contains(abs, name)
+	}) {
+		return true
+	}
 	for _, p := range s.protected {
 		if p.holds(abs, steps) || a == Delete && p.liesIn(abs) {
 			return true

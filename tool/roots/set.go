@@ -21,6 +21,9 @@ type Options struct {
 	// Protected are absolute paths of files and folders that no tool writes or
 	// deletes, such as assent's own config and state.
 	Protected []string
+	// Names are such files and folders by the end of their paths, wherever they lie: .claude is
+	// every place of this name, and with a slash at its end, as in .claude/hooks/, all below too.
+	Names []string
 	// Missing takes roots that do not exist: their words hold for what is made there,
 	// and nothing is opened in them. Otherwise such a root is an error.
 	Missing bool
@@ -36,6 +39,7 @@ type Set struct {
 	byName    map[string]*folder
 	secrets   patterns
 	protected []protected
+	names     []string // folded
 	home      []string // as given and with links resolved; may be empty
 	top       fs.FileInfo
 	parent    *Set // whose word holds too; nil for none
@@ -69,6 +73,9 @@ func New(opts Options, list ...Root) (*Set, error) {
 	}
 	if s.protected, err = protectAll(opts.Protected); err != nil {
 		return nil, err
+	}
+	for _, name := range opts.Names {
+		s.names = append(s.names, "/"+fold(name))
 	}
 	if s.top, err = os.Lstat("/"); err != nil {
 		return nil, err

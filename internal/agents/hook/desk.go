@@ -81,11 +81,15 @@ func aside(f func() error) <-chan error {
 
 // prepare makes all that needs no store, and says what the call would do.
 func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want agents.Want, user *config.File, broken error) (err error) {
+	why := a.note // why the command is not replaced
 	if d.project, a.note, err = a.project(e); err != nil {
 		return err
 	}
+	if why != "" && why != a.note {
+		a.note = strings.TrimPrefix(a.note+"; "+why, "; ")
+	}
 	d.folder = cmp.Or(e.Dir, d.project)
-	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: d.project, Default: true, User: user, NoSandbox: a.noSandbox}); err != nil {
+	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: d.project, Default: true, User: user, Raw: true, NoSandbox: a.noSandbox}); err != nil {
 		return err
 	}
 	if d.setup.Careful != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -77,7 +78,12 @@ func (a *answering) lookOnStage(ctx context.Context, d *desk, e agents.Event, wa
 	if err := json.Unmarshal(want.Call.Arguments, &in); err != nil {
 		return answer, false, err
 	}
-	if answer, ok, err = a.Look(ctx, d.setup, in.Command, in.Cwd); !ok || err != nil {
+	// The desk's is for commands that nothing holds.
+	held, err := setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: d.project, Default: true, NoSandbox: a.noSandbox})
+	if err != nil {
+		return answer, false, err
+	}
+	if answer, ok, err = a.Look(ctx, held, in.Command, in.Cwd); !ok || err != nil {
 		return answer, ok, err
 	}
 	answer.For = a.Agent.Name

@@ -26,6 +26,9 @@ func TestAnAgentsOwnSettingsAreForAPersonOnly(t *testing.T) {
 		"another agent's":  event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/sub/.cursor/hooks.json","content":"{}"}`),
 		"at home":          event("PreToolUse", "t", "Write", `{"file_path":"$TOP/.codex/config.toml","content":""}`),
 		"upper case":       event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/.Gemini/Settings.json","content":"{}"}`),
+		"a skill's hooks":  event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/.claude/skills/x/SKILL.md","content":""}`),
+		"an agent's hooks": event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/.claude/agents/x.md","content":""}`),
+		"a server":         event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/sub/.mcp.json","content":""}`),
 		"edit":             event("PreToolUse", "t", "Edit", `{"file_path":"$TOP/project/.claude/settings.json","old_string":"a","new_string":"b"}`),
 		"through a link":   event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/link.json","content":"{}"}`),
 		"redirection":      bash("t", "echo {} > .claude/settings.json"),
@@ -50,7 +53,7 @@ func TestAnAgentsOwnSettingsAreForAPersonOnly(t *testing.T) {
 
 func TestWhatIsNoSettingIsAsFreeAsEver(t *testing.T) {
 	for _, input := range []string{
-		event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/.claude/commands/x.md","content":""}`),
+		event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/.claude/notes.md","content":""}`),
 		event("PreToolUse", "t", "Write", `{"file_path":"$TOP/project/settings.json","content":"{}"}`),
 		event("PreToolUse", "t", "Read", `{"file_path":"$TOP/project/.claude/settings.json"}`),
 	} {
@@ -78,5 +81,31 @@ func TestAssentsOwnFilesAreBlocked(t *testing.T) {
 			o.Places.Programs = []string{p.top + "/bin/assent-hook"}
 			wantBlocked(t, Run(t.Context(), o), "nobody can approve it")
 		})
+	}
+}
+
+func TestSettingsThatCommandsCannotChange(t *testing.T) {
+	p := newPlace(t)
+	p.write("project/.gemini/GEMINI.md", "")
+	p.write("project/sub/.claude/settings.json", "{}\n")
+	p.write("project/deep/.claude/worktrees/x/a", "")
+	p.write("project/node_modules/x/.claude/settings.json", "{}\n")
+	p.write("home/.cursor/x", "")
+	got, err := Settings("claude-code", p.project, p.top+"/home")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range got {
+		names = append(names, strings.TrimPrefix(e.Path, p.project+"/"))
+	}
+	want := ".claude .cursor .gemini deep/.claude/settings.json deep/.claude/settings.local.json deep/.claude/managed-settings.json " +
+		"deep/.claude/hooks deep/.claude/agents deep/.claude/commands deep/.claude/skills deep/.claude/plugins sub/.claude"
+	if strings.Join(names, " ") != want {
+		t.Errorf("%q, want %q", names, want)
+	}
+	p.link("project/sub/.claude", "project/.claude")
+	if _, err := Settings("claude-code", p.project, p.top+"/home"); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		t.Errorf("a link that a command can replace: %v", err)
 	}
 }

@@ -52,7 +52,7 @@ func Policy(s *setup.Setup) string {
 	case s.Quiet:
 		return setup.Quiet + ", as your config.yaml says (hook.policy: quiet)"
 	case s.Careful != "":
-		return "careful, although your config.yaml says hook.policy: quiet, because no sandbox holds: " + s.Careful
+		return "careful, although your config.yaml says hook.policy: quiet, because " + s.Careful
 	}
 	return ""
 }

@@ -69,11 +69,35 @@ func TestQuiet(t *testing.T) {
 
 // A command that the agent runs by itself, on a machine where others are staged, is still not held.
 func TestQuietWhereACommandIsNotStaged(t *testing.T) {
-	for command, want := range map[string]string{"echo x > new.txt": "ask", "rm main.go": "ask", "cat main.go": "allow", "make": "ask"} {
+	for command, want := range map[string]string{"echo x > new.txt": "ask", "rm main.go": "ask", "cat main.go": "allow", "make": "ask",
+		"git add -A": "ask", "git commit -m x": "ask", "git branch x": "ask", "git tag v1": "ask"} {
 		p := newPlace(t)
 		p.write("config/config.yaml", "hook: {shell: stage, policy: quiet}\n")
 		wantDecision(t, p.quietly("", bash("t", command)), want)
 	}
+}
+
+// In the home folder lies what shells and agents run and obey tomorrow: it is not one project.
+func TestQuietIsNotForTheHomeFolder(t *testing.T) {
+	edit := toolCall("t", "Write", map[string]string{"file_path": "$TOP/project/main.go", "content": "x"})
+	for home, want := range map[string]string{"project": "ask", "project/notes": "ask", "elsewhere": "allow"} {
+		p := newPlace(t)
+		p.write("config/config.yaml", "hook: {policy: quiet}\n")
+		t.Setenv("HOME", p.top+"/"+home)
+		r := p.quietly("", edit)
+		wantDecision(t, r, want)
+		if (want == "ask") != strings.Contains(r.Stderr, "your home folder") {
+			t.Errorf("%s: it says %q", home, r.Stderr)
+		}
+	}
+	p := newPlace(t)
+	p.write("config/config.yaml", "hook: {policy: quiet}\n")
+	p.link("project", "link")
+	t.Setenv("HOME", p.top+"/link")
+	wantDecision(t, p.quietly("", edit), "ask")
+	t.Setenv("HOME", p.top+"/elsewhere")
+	p.state = p.project + "/state"
+	wantDecision(t, p.quietly("", strings.Replace(edit, `"t"`, `"t2"`, 1)), "ask")
 }
 
 // A policy of the project's own holds, and one that nobody has trusted makes nothing quiet.

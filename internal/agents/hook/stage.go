@@ -160,9 +160,9 @@ func (a *answering) ownText(e agents.Event, want agents.Want) (agents.Answer, bo
 func (a *answering) question(ctx context.Context, e agents.Event, want agents.Want, user *config.User, memo *memo) staged.Question {
 	q := staged.Question{
 		Call: want.Call, Folder: e.Dir, Person: want.Person, Inbox: user.Hook.Ask != "deny",
-		Prompt: a.hands(e, user.Hook.Ask, want.Person != ""),
-		Defer:  (a.Defer || user.Hook.Ask == "defer") && user.Hook.Ask != "deny" && a.Agent.Defers(e, a.Environ),
-		Wait:   a.wait(ctx, user.Hook.Deadline),
+		Prompt: a.hands(e, user.Hook.Ask, false), PromptPerson: a.hands(e, user.Hook.Ask, true),
+		Defer: (a.Defer || user.Hook.Ask == "defer") && user.Hook.Ask != "deny" && a.Agent.Defers(e, a.Environ),
+		Wait:  a.wait(ctx, user.Hook.Deadline),
 	}
 	if memo.Deferred != nil && e.CallID != "" && memo.CallID == e.CallID {
 		q.Saved = memo.Deferred
@@ -223,36 +223,48 @@ func (a *answering) keeperKey(e agents.Event, s *setup.Setup, project string) st
 	pid, start := a.agentProcess()
 	parts := []string{e.Session, project, fmt.Sprint(pid, start)}
 	parts = append(parts, runner.NewEnvironment(a.Environ, s.Shell.Env).Entries()...)
-	files := append(slices.Clone(s.Files), a.Places.Config, a.Places.Admin, a.Places.TrustFolder(), a.Keeper[0])
-	for _, name := range files {
-		parts = append(parts, name, identity(name))
-	}
-	return hash(parts...)
+	parts = append(parts, s.Stamp()...)
+	return hash(append(parts, a.Keeper[0], setup.FileStamp(a.Keeper[0]))...)
 }
 
-// identity changes with a file.
-func identity(name string) string {
-	info, err := os.Stat(name)
-	if err != nil {
-		return "none"
-	}
-	return fmt.Sprint(info.Size(), info.ModTime().UnixNano(), info.Mode())
-}
-
-// agentProcess is the process of the agent: the nearest of those that led to the hook which is not
-// a shell with a command. 0 if it is not known.
+// agentProcess is the process of the agent: of those that led to the hook the nearest with its
+// name, else the nearest that does not just start others: a keeper that ended with the script around
+// a hook would take its tokens with it. 0 if it is not known.
 func (a *answering) agentProcess() (pid int, start string) {
 	if a.Chain == nil {
 		return 0, ""
 	}
-	for _, p := range a.Chain() {
-		if len(p.Args) > 1 && strings.HasPrefix(p.Args[1], "-") && strings.Contains(p.Args[1], "c") && strings.HasSuffix(filepath.Base(p.Args[0]), "sh") {
-			continue
-		}
-		return p.Pid, p.Start
+	all := a.Chain()
+	name, _, _ := strings.Cut(a.Agent.Name, "-")
+	i := slices.IndexFunc(all, func(p agents.Process) bool { return hasName(p.Args, name) })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(p agents.Process) bool {
+			return len(p.Args) > 0 && !slices.Contains(starters, programName(p.Args[0]))
+		})
 	}
-	return 0, ""
+	if i < 0 {
+		return 0, ""
+	}
+	return all[i].Pid, all[i].Start
 }
+
+// starters are programs that start others and end with them.
+var starters = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "timeout", "env", "nice", "ionice", "nohup", "setsid", "stdbuf"}
+
+// hasName reports whether a command line is that of a program whose name begins so, alone or as a
+// script.
+func hasName(args []string, name string) bool {
+	if len(args) > 1 && slices.Contains([]string{"node", "nodejs", "bun", "deno"}, programName(args[0])) {
+		args = args[1:]
+		for len(args) > 1 && strings.HasPrefix(args[0], "-") {
+			args = args[1:]
+		}
+	}
+	return len(args) > 0 && strings.HasPrefix(programName(args[0]), name)
+}
+
+// programName is the name of a program; that of a login shell has a dash before it.
+func programName(arg string) string { return strings.TrimPrefix(filepath.Base(arg), "-") }
 
 // keeperProgram is the command line that starts the keeper of an event.
 func (a *answering) keeperProgram(e agents.Event, key, project string) []string {

@@ -45,7 +45,7 @@ func (k *keeper) judge(ctx context.Context, q staged.Question) (staged.Verdict, 
 		case q.Defer:
 			saved, err := k.putAside(ctx, b)
 			return staged.Verdict{Saved: saved, Reason: pending[0].Why}, err
-		case q.Prompt:
+		case q.PromptPerson, q.Prompt && !pending[0].PersonOnly:
 			prompt = true
 		default:
 			b.Reject(ctx, agents.Nobody(pending[0], false))
@@ -61,7 +61,7 @@ func (k *keeper) judge(ctx context.Context, q staged.Question) (staged.Verdict, 
 	if prompt {
 		v.Reason = b.Pending()[0].Why
 	}
-	v.Token = k.calls.add(one, func() { k.expire(b) })
+	v.Token = k.calls.add(one, func() { k.expire(b, notInTime) })
 	return v, nil
 }
 
@@ -96,12 +96,14 @@ func (k *keeper) putAside(ctx context.Context, b *approval.Batch) (json.RawMessa
 	return json.Marshal(b)
 }
 
-// expire ends a call that the agent did not run in time.
-func (k *keeper) expire(b *approval.Batch) {
+const notInTime = "the agent did not run it in time"
+
+// expire ends a call that does not run.
+func (k *keeper) expire(b *approval.Batch, why string) {
 	ctx := context.Background()
-	b.Reject(ctx, "the agent's own prompt was not answered with yes in time")
+	b.Reject(ctx, why)
 	stopped, stop := context.WithCancelCause(ctx)
-	stop(errors.New("the agent did not run it in time"))
+	stop(errors.New(why))
 	_, _ = b.Start(stopped, 0, approval.Proposal{}) // ends it as cancelled, if it could still run
 	b.Close()
 }

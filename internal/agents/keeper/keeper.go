@@ -35,15 +35,14 @@ type Order struct {
 	Project string
 	// Agent is the process of the agent, with which the keeper ends; 0 if it is not known.
 	Agent int
-	// Settings are files of agents that no command may change.
-	Settings []sandbox.Entry
+	// Settings are files of agents that no command may change. SettingNames are those that the
+	// tools change nowhere.
+	Settings     []sandbox.Entry
+	SettingNames []string
 }
 
 // idle is how long a keeper stays of which nothing is asked and in which nothing runs.
 const idle = 30 * time.Minute
-
-// ErrAnother says that the session has a keeper already.
-var ErrAnother = errors.New("the session has a keeper already")
 
 // ErrNoSandbox says that nothing holds commands here.
 var ErrNoSandbox = errors.New("no sandbox holds commands here")
@@ -57,6 +56,7 @@ type keeper struct {
 	calls calls
 	// shell is the tool for commands.
 	shell   tool.Tool
+	stamp   []string // of the files that hold
 	refused refusals
 	busy    atomic.Int64  // connections that are open
 	heard   chan struct{} // something was asked
@@ -66,17 +66,11 @@ type keeper struct {
 // hooks can reach it.
 func Serve(ctx context.Context, o Order, ready func()) (err error) {
 	folder := staged.Place(o.Places.State, o.Key)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	lock, err := os.OpenFile(filepath.Join(folder, staged.LockName), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := staged.Lock(folder)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return ErrAnother
-	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if err := endWith(o.Agent, func() { end(errors.New("the agent has ended")) }); err != nil {
@@ -106,15 +100,21 @@ func Serve(ctx context.Context, o Order, ready func()) (err error) {
 	l.Close()
 	end(errors.New("the keeper ends"))
 	all.Wait()
-	return errors.Join(k.close(), os.RemoveAll(folder))
+	return errors.Join(k.close(), staged.Remove(folder))
+}
+
+// resolve reads the files that hold.
+func (k *keeper) resolve(ctx context.Context) (*setup.Setup, error) {
+	return setup.Resolve(ctx, setup.Order{Places: k.Places, Dir: k.Project, Default: true, Settings: k.Settings, SettingNames: k.SettingNames})
 }
 
 // open opens what a run of our own has.
 func (k *keeper) open(ctx context.Context) error {
-	s, err := setup.Resolve(ctx, setup.Order{Places: k.Places, Dir: k.Project, Default: true, Settings: k.Settings})
+	s, err := k.resolve(ctx)
 	if err != nil {
 		return err
 	}
+	k.stamp = s.Stamp()
 	if !s.HasShell {
 		return errors.New("there is no shell in the policy")
 	}
@@ -146,7 +146,7 @@ func (k *keeper) open(ctx context.Context) error {
 
 func (k *keeper) close() error {
 	for _, one := range k.calls.end() {
-		k.expire(one.batch)
+		k.expire(one.batch, "the agent's session ended before it ran")
 	}
 	var errs []error
 	if k.gate != nil {

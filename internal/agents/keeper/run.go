@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -21,6 +22,10 @@ const grace = 3 * time.Second
 func (k *keeper) run(ctx context.Context, token string, out output, signals <-chan syscall.Signal) staged.Message {
 	one, err := k.calls.take(token)
 	if err != nil {
+		return staged.Message{Error: err.Error()}
+	}
+	if err := k.holds(ctx); err != nil {
+		k.expire(one.batch, err.Error())
 		return staged.Message{Error: err.Error()}
 	}
 	defer one.batch.Close()
@@ -52,6 +57,15 @@ func (k *keeper) run(ctx context.Context, token string, out output, signals <-ch
 		}
 	}
 	return staged.Message{Ended: &staged.Ended{Status: result.ExitCode, Note: strings.TrimPrefix(note, "\n")}}
+}
+
+// holds reports an error if a file that holds is another one than when the commands were judged.
+func (k *keeper) holds(ctx context.Context) error {
+	s, err := k.resolve(ctx)
+	if err == nil && !slices.Equal(s.Stamp(), k.stamp) {
+		err = errors.New("the policy or a setting was changed since it was judged; try the command again")
+	}
+	return err
 }
 
 // answered notes that the agent's own prompt was answered with yes: it runs the command only then.

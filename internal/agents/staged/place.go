@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // keepers is the folder, in the state folder, in which each keeper has one.
@@ -82,6 +84,60 @@ func Listen(folder string) (l *net.UnixListener, err error) {
 	return l, err
 }
 
+// ErrAnother says that a keeper has the folder already, or still.
+var ErrAnother = errors.New("the session has a keeper already")
+
+// openIn opens a file in the folder of a keeper, which is made. Another keeper that ends may take
+// the folder away meanwhile.
+func openIn(folder, name string, flags int) (f *os.File, err error) {
+	for range 100 {
+		if err = os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
+		}
+		if f, err = os.OpenFile(filepath.Join(folder, name), flags|os.O_CREATE, 0o600); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+	}
+	return f, err
+}
+
+// Lock makes the folder of a keeper, and has it for as long as the file is open.
+func Lock(folder string) (*os.File, error) {
+	for {
+		lock, err := openIn(folder, LockName, os.O_RDWR)
+		if err != nil {
+			return nil, err
+		}
+		if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+			lock.Close()
+			return nil, ErrAnother
+		}
+		// The one before may have taken it away between.
+		mine, err := lock.Stat()
+		if err != nil {
+			lock.Close()
+			return nil, err
+		}
+		if there, err := os.Stat(lock.Name()); err == nil && os.SameFile(mine, there) {
+			return lock, nil
+		}
+		lock.Close()
+	}
+}
+
+// Remove takes away the folder of a keeper that has its lock. The lock goes last: from then on the
+// folder may be that of the next one.
+func Remove(folder string) error {
+	var errs []error
+	for _, name := range []string{SocketName, LogName, LockName} {
+		if err := os.Remove(filepath.Join(folder, name)); !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	_ = os.Remove(folder) // unless the next one is there
+	return errors.Join(errs...)
+}
+
 // staleAfter is how old the folder of a keeper must be to be removed with its keeper gone.
 const staleAfter = time.Hour
 
@@ -96,11 +152,9 @@ func Tidy(state string) {
 		if err != nil || time.Since(info.ModTime()) < staleAfter {
 			continue
 		}
-		conn, err := Dial(state, e.Name())
-		if err == nil {
-			conn.Close()
-		} else if Gone(err) {
-			os.RemoveAll(Place(state, e.Name()))
+		if lock, err := Lock(Place(state, e.Name())); err == nil {
+			_ = Remove(Place(state, e.Name())) // the next keeper tries again
+			lock.Close()
 		}
 	}
 }

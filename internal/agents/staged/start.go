@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -30,22 +29,24 @@ var ErrNoSandbox = errors.New("no sandbox holds commands here")
 // Reach connects to the keeper of a key. If there is none it is started: program is its command
 // line, which runs in dir.
 func Reach(ctx context.Context, state, key, dir string, environ, program []string) (*net.UnixConn, error) {
-	conn, err := Dial(state, key)
-	if !Gone(err) {
-		return conn, err
-	}
-	if err := start(ctx, state, key, dir, environ, program); err != nil {
-		return nil, err
-	}
-	for { // another one may be about to listen
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		conn, err := Dial(state, key)
 		if !Gone(err) {
 			return conn, err
 		}
+		err = start(ctx, state, key, dir, environ, program)
+		if err == nil {
+			if conn, err := Dial(state, key); !Gone(err) {
+				return conn, err
+			}
+		} else if !errors.Is(err, ErrAnother) {
+			return nil, err
+		}
+		// Another one is about to listen, or to fail, or ends.
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-time.After(5 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -53,11 +54,7 @@ func Reach(ctx context.Context, state, key, dir string, environ, program []strin
 // start starts the keeper and waits until it listens. It is in a session of its own: what ends the
 // hook does not end it.
 func start(ctx context.Context, state, key, dir string, environ, program []string) error {
-	folder := Place(state, key)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	log, err := os.OpenFile(filepath.Join(folder, LogName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	log, err := openIn(Place(state, key), LogName, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return err
 	}
@@ -86,8 +83,10 @@ func start(ctx context.Context, state, key, dir string, environ, program []strin
 	}
 	word, why, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 	switch word {
-	case SaysReady, SaysAnother:
+	case SaysReady:
 		return nil
+	case SaysAnother:
+		return ErrAnother
 	case SaysNoSandbox:
 		return fmt.Errorf("%w: %s", ErrNoSandbox, why)
 	}

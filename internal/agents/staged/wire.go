@@ -12,7 +12,7 @@ import (
 )
 
 // Version changes with the messages. A keeper of another version is not spoken to.
-const Version = 1
+const Version = 2
 
 // A Message is one of those that are sent; exactly one field is set, besides Version in the first.
 type Message struct {
@@ -34,8 +34,10 @@ type Question struct {
 	Folder string `json:"folder"`
 	// Person, if not empty, is why only a person may allow it.
 	Person string `json:"person,omitempty"`
-	// Prompt says that the question can be left to the agent's own prompt, if no inbox is open.
-	Prompt bool `json:"prompt,omitempty"`
+	// Prompt says that the question can be left to the agent's own prompt, if no inbox is open;
+	// PromptPerson that this holds for one that only a person may answer, and no mode of the agent.
+	Prompt       bool `json:"prompt,omitempty"`
+	PromptPerson bool `json:"prompt_person,omitempty"`
 	// Inbox says that an open inbox may be asked, and Wait for how long.
 	Inbox bool          `json:"inbox,omitempty"`
 	Wait  time.Duration `json:"wait,omitempty"`

@@ -211,7 +211,7 @@ type Tools struct {
 // Box opens the tools of a configuration: that of the setup, or of a worker on top of it.
 func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
 	opts := toolbox.Options{
-		State: b.Places.State, Protected: append(b.Protected(), cfg.Files...), Environ: os.Environ(), Undo: b.undo(cfg),
+		State: b.Places.State, Protected: append(b.Protected(), cfg.Files...), ProtectedNames: b.SettingNames, Environ: os.Environ(), Undo: b.undo(cfg),
 		Snapshots: Snapshots(b.Places.State, cfg.Files[len(cfg.Files)-1], cfg.Roots),
 		Programs:  b.Programs, Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further, Parent: t.Parent, Looking: b.use == Look, Tmp: t.Tmp,
 	}

@@ -201,17 +201,22 @@ func (p *process) lives() bool {
 }
 
 // drain waits until all output is read, but not for long if the text has ended: then it
-// stops listening, and says so.
-func (p *process) drain(patience time.Duration) (background bool) {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-p.silent():
-	case <-timer.C:
-		background = true
+// stops listening, and says so. Whoever the output is handed to has the time of ctx.
+func (p *process) drain(ctx context.Context, patience time.Duration) (background bool) {
+	ticker := time.NewTicker(patience)
+	defer ticker.Stop()
+	silent := p.silent()
+	for waiting := true; waiting; {
+		select {
+		case <-silent:
+			waiting = false
+		case <-ticker.C:
+			behind := p.stdout.telling.Load() || p.stderr.telling.Load()
+			waiting, background = behind && ctx.Err() == nil, !behind
+		}
 	}
-	p.stdout.stop()
-	p.stderr.stop()
+	p.stdout.stop(ctx)
+	p.stderr.stop(ctx)
 	p.sink.close()
 	if p.confined && p.lives() {
 		p.stdout.ignore()

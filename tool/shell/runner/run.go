@@ -39,7 +39,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if ending != Exited {
 		p.end()
 	}
-	background := p.drain(listen)
+	background := p.drain(ctx, listen)
 	if reason := p.sink.reason(); ending == Exited && reason != 0 {
 		ending = reason // the shell was quicker than we
 	}

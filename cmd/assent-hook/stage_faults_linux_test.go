@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// What only a person may answer is not left to a mode of the agent that answers by itself.
+func TestStageModesDoNotLeaveTheSandbox(t *testing.T) {
+	s := newStage(t)
+	s.write("outside/secret.txt", "outside\n")
+	command := "cat ../outside/secret.txt"
+	for _, mode := range []string{"bypassPermissions", "dontAsk", "default"} {
+		s.mode = mode
+		r := s.judge("s", command)
+		if output, status := s.agentRuns(r.Out.Input.Command); status == 0 || !strings.Contains(output, "once more") {
+			t.Fatalf("%s: the sandbox does not hold it: %d %s", mode, status, output)
+		}
+		r = s.judge("s", command)
+		if want := map[bool]string{true: "ask", false: "deny"}[mode == "default"]; r.Out.Decision != want || !strings.Contains(r.Out.Reason, "leave the sandbox") {
+			t.Errorf("%s: %+v, want %s", mode, r, want)
+		}
+	}
+}
+
+// A command that was judged does not run by a policy that does not hold any more.
+func TestStageChangedMeanwhile(t *testing.T) {
+	for name, text := range map[string]string{
+		"config/assent/config.yaml":    "hook: {shell: stage}\nrules: [deny shell(touch made)]\n",
+		"project/.assent/policy.yaml":  "rules: [deny shell(touch made)]\n",
+		"project/.assent/project.yaml": "", // nothing that holds
+	} {
+		s := newStage(t)
+		replaced := s.text("touch made")
+		s.write(name, text)
+		output, status := s.agentRuns(replaced)
+		if changed := text != ""; s.exists("made") == changed || changed && (status != 125 || !strings.Contains(output, "was changed")) {
+			t.Errorf("%s: %d %s", name, status, output)
+		}
+	}
+}
