@@ -21,28 +21,27 @@ const most = 25 * time.Millisecond
 
 // pairs are how many times in a round each command is run both ways, in turn.
 const (
-	pairs  = 40
+	pairs  = 30
 	rounds = 4
 )
 
-// A way is how an agent runs the text of a command, and what its hook is told and answers.
+// A way is how an agent runs the text of a command, and what its hook is told.
 type way struct {
 	agent string
 	// argv is the command line with which it runs a text.
-	argv func(p *place, text string) []string
-	// event is what its hook is told, and replaced the text that the hook answers with.
-	event    string
-	replaced func(reply []byte) string
+	argv  func(p *place, text string) []string
+	event string
 }
 
-func updated(reply []byte) string {
+// replacement is the text that a hook answers with; empty if there is none.
+func replacement(reply []byte) string {
 	var r struct {
 		Output struct {
 			Claude struct{ Command string } `json:"updatedInput"`
 			Gemini struct{ Command string } `json:"tool_input"`
 		} `json:"hookSpecificOutput"`
 	}
-	_ = json.Unmarshal(reply, &r) // the text is missing then
+	_ = json.Unmarshal(reply, &r)
 	return r.Output.Claude.Command + r.Output.Gemini.Command
 }
 
@@ -53,14 +52,14 @@ var ways = []way{
 		snapshot := filepath.Join(p.home, "snapshot.sh")
 		return []string{"bash", "-c", "{ case \"${BASH_VERSINFO-}\" in '2'|'3') \\builtin exit 126;; esac; } && source " + snapshot + " 2>/dev/null || true && " +
 			"eval '" + strings.ReplaceAll(text, "'", `'"'"'`) + "' < /dev/null && pwd -P >| " + filepath.Join(p.home, "cwd")}
-	}, `{"session_id":"s","hook_event_name":"PreToolUse","cwd":%q,"permission_mode":"default","tool_name":"Bash","tool_use_id":"t%d","tool_input":{"command":%s}}`, updated},
+	}, `{"session_id":"s","hook_event_name":"PreToolUse","cwd":%q,"permission_mode":"default","tool_name":"Bash","tool_use_id":"t%d","tool_input":{"command":%s}}`},
 	{"codex", func(p *place, text string) []string {
 		return []string{"bash", "-c", "exec bash -c '" + strings.ReplaceAll(text, "'", `'\''`) + "'"}
-	}, `{"session_id":"s","hook_event_name":"PreToolUse","cwd":%q,"permission_mode":"bypassPermissions","tool_name":"Bash","tool_use_id":"t%d","tool_input":{"command":%s}}`, updated},
+	}, `{"session_id":"s","hook_event_name":"PreToolUse","cwd":%q,"permission_mode":"bypassPermissions","tool_name":"Bash","tool_use_id":"t%d","tool_input":{"command":%s}}`},
 	{"gemini", func(p *place, text string) []string {
 		return []string{"bash", "-c", "shopt -u promptvars nullglob extglob nocaseglob dotglob; _bgpids_file=" + filepath.Join(p.home, "bgpids") +
 			"\n(\n  trap 'jobs -p > \"$_bgpids_file\"' EXIT\n" + text + "\n)\n__code=$?\nexit $__code"}
-	}, `{"session_id":"s","hook_event_name":"BeforeTool","cwd":%q,"timestamp":"2026-11-16T10:00:0%[2]d.000Z","tool_name":"run_shell_command","tool_input":{"command":%s}}`, updated},
+	}, `{"session_id":"s","hook_event_name":"BeforeTool","cwd":%q,"timestamp":"2026-11-16T10:00:0%[2]d.000Z","tool_name":"run_shell_command","tool_input":{"command":%s}}`},
 }
 
 // TestTheStageCostsLittle runs commands as each agent does, as they are and as its hook replaces
@@ -73,43 +72,51 @@ func TestTheStageCostsLittle(t *testing.T) {
 			p.write(".codex/config.toml", "sandbox_mode = \"danger-full-access\"\n")
 			p.write("snapshot.sh", "unalias -a 2>/dev/null || true\n")
 			p.write("../project/file.txt", strings.Repeat("a line\n", 100))
-			for _, text := range []string{"echo hi", "grep -c line file.txt", "cd . && ls"} {
-				p.cost(w, text) // starts the keeper
-				best := time.Hour
-				for round := 0; round < rounds && best > most; round++ {
-					var plain, staged, added []time.Duration
-					for range pairs {
+			p.cost(w, "true") // starts the keeper
+			best := time.Hour
+			for round := 0; round < rounds && best > most; round++ {
+				plain, staged, added := map[string][]time.Duration{}, map[string][]time.Duration{}, map[string][]time.Duration{}
+				var all []time.Duration
+				for range pairs {
+					for _, text := range costed {
 						a, b := p.cost(w, text)
-						plain, staged, added = append(plain, a), append(staged, b), append(added, b-a)
+						plain[text], staged[text], added[text], all = append(plain[text], a), append(staged[text], b), append(added[text], b-a), append(all, b-a)
 					}
-					best = min(best, median(added))
-					t.Logf("%-22s plain %v, on the stage %v, added %v", text, median(plain), median(staged), median(added))
 				}
-				if best > most {
-					t.Errorf("%s costs %v more on the stage, and may cost %v", text, best, most)
+				for _, text := range costed {
+					t.Logf("%-22s plain %v, on the stage %v, added %v", text, median(plain[text]), median(staged[text]), median(added[text]))
 				}
+				best = min(best, median(all))
+			}
+			if t.Logf("added %v", best); best > most {
+				t.Errorf("a command costs %v more on the stage, and may cost %v", best, most)
 			}
 		})
 	}
 }
+
+// costed are the commands. After one that may go to another folder, the shell of Claude Code asks
+// where it is.
+var costed = []string{"echo hi", "grep -c line file.txt", "cd . && ls"}
 
 func median(all []time.Duration) time.Duration {
 	sorted := slices.Sorted(slices.Values(all))
 	return sorted[len(sorted)/2].Round(10 * time.Microsecond)
 }
 
-var costed int
+// events counts those that hooks were told.
+var events int
 
 // cost runs a command as it is and as the hook replaces it, and returns how long each took.
 func (p *place) cost(w way, text string) (plain, staged time.Duration) {
 	p.t.Helper()
-	costed++
+	events++
 	hook := exec.CommandContext(p.t.Context(), filepath.Join(p.bin, "assent-hook"), w.agent)
-	hook.Dir, hook.Env, hook.Stdin = p.project, p.env, strings.NewReader(fmt.Sprintf(w.event, p.project, costed, quote(text)))
+	hook.Dir, hook.Env, hook.Stdin = p.project, p.env, strings.NewReader(fmt.Sprintf(w.event, p.project, events, quote(text)))
 	var said bytes.Buffer
 	hook.Stderr = &said
 	reply, err := hook.Output()
-	replaced := w.replaced(reply)
+	replaced := replacement(reply)
 	if err != nil || replaced == "" || replaced == text {
 		p.t.Fatalf("the hook replaced nothing: %v %s%s", err, reply, said.String())
 	}
