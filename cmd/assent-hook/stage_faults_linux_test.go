@@ -1,8 +1,11 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/assent-dev/assent/internal/agents/staged"
 )
 
 // What only a person may answer is not left to a mode of the agent that answers by itself.
@@ -38,4 +41,22 @@ func TestStageChangedMeanwhile(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, output)
 		}
 	}
+}
+
+// Who connects and says nothing does not keep a keeper.
+func TestStageEndsBesideASilentOne(t *testing.T) {
+	s := newStage(t)
+	s.runs("true")
+	sockets, err := filepath.Glob(filepath.Join(s.top, "state/assent/keepers/*", staged.SocketName))
+	if err != nil || len(sockets) != 1 {
+		t.Fatal(sockets, err)
+	}
+	state, key := filepath.Join(s.top, "state", "assent"), filepath.Base(filepath.Dir(sockets[0]))
+	conn, err := staged.Dial(state, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	s.event("SessionEnd", "s", "")
+	s.eventually("the keeper ends", func() bool { return len(s.keepers()) == 0 })
 }

@@ -64,6 +64,7 @@ func (c *calls) add(one *call, expired func()) string {
 	one.timer = time.AfterFunc(wait, func() {
 		if _, err := c.take(token); err == nil {
 			expired()
+			c.over(token)
 		}
 	})
 	c.judged[token] = one
@@ -94,6 +95,16 @@ func (c *calls) went(token, dir string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.folders[token] = dir
+}
+
+// over says that a command has ended: after a while nothing is known of it any more.
+func (c *calls) over(token string) {
+	time.AfterFunc(promptTime, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.ran, token)
+		delete(c.folders, token)
+	})
 }
 
 // folder is that folder, once.

@@ -30,6 +30,16 @@ func TestTokensEnd(t *testing.T) {
 			if _, err := c.take(used); !errors.Is(err, errUsed) {
 				t.Errorf("%s: again: %v", name, err)
 			}
+			c.went(used, "/folder")
+			c.over(used)
+			<-time.After(promptTime)
+			synctest.Wait()
+			if len(c.judged)+len(c.ran)+len(c.folders) > 0 {
+				t.Errorf("%s: known for ever: %d judged, %d ran, %d folders", name, len(c.judged), len(c.ran), len(c.folders))
+			}
+			if _, err := c.take(used); err == nil {
+				t.Errorf("%s: it counts again", name)
+			}
 			c.end()
 			if _, err := c.take(c.add(&call{}, func() {})); err == nil {
 				t.Errorf("%s: after the end", name)
