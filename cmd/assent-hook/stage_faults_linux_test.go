@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -59,4 +60,18 @@ func TestStageEndsBesideASilentOne(t *testing.T) {
 	defer conn.Close()
 	s.event("SessionEnd", "s", "")
 	s.eventually("the keeper ends", func() bool { return len(s.keepers()) == 0 })
+}
+
+// No command sees the state folder, also where that lies in the project: the sockets are there.
+func TestStageHidesTheState(t *testing.T) {
+	s := newStage(t)
+	state := filepath.Join(s.project, "state")
+	if err := os.Rename(filepath.Join(s.top, "state"), state); err != nil {
+		t.Fatal(err)
+	}
+	s.env["XDG_STATE_HOME"] = state
+	output, status := s.runs("ls state; ls -R state/assent; cat state/assent/hooks/*/*")
+	if status == 0 || !strings.HasPrefix(output, "assent\n") || strings.Contains(output, staged.SocketName) || strings.Contains(output, "arguments") {
+		t.Errorf("%d %s", status, output)
+	}
 }
