@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents/staged"
 )
 
@@ -73,5 +74,34 @@ func TestStageHidesTheState(t *testing.T) {
 	output, status := s.runs("ls state; ls -R state/assent; cat state/assent/hooks/*/*")
 	if status == 0 || !strings.HasPrefix(output, "assent\n") || strings.Contains(output, staged.SocketName) || strings.Contains(output, "arguments") {
 		t.Errorf("%d %s", status, output)
+	}
+}
+
+// A project folder that was made anew is the project, and what was judged for the old one does not
+// run there.
+func TestStageOfAProjectMadeAnew(t *testing.T) {
+	s := newStage(t)
+	waits := s.text("echo old > old")
+	if err := os.Rename(s.project, s.project+"-old"); err != nil {
+		t.Fatal(err)
+	}
+	s.write("project/new.txt", "new\n")
+	if output, status := s.agentRuns(waits); status != 125 || s.exists("old") {
+		t.Errorf("%d %s", status, output)
+	}
+	if output, status := s.agentRuns(s.judge("s", "cat new.txt").Out.Input.Command); status != 0 || output != "new\n" {
+		t.Errorf("%d %s", status, output)
+	}
+}
+
+// An agent that runs the command itself, and not what stands for it, is in the record.
+func TestStageThatWasNotTaken(t *testing.T) {
+	s := newStage(t)
+	s.text("echo hi")
+	s.calls-- // the same call
+	s.event("PostToolUse", "s", "echo hi")
+	all := s.recorded()
+	if last := all[len(all)-1]; last.Kind != approval.Differed || !strings.Contains(last.Why, "in assent's sandbox") {
+		t.Errorf("%+v", last)
 	}
 }

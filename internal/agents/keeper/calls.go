@@ -119,6 +119,13 @@ func (c *calls) folder(token string) (string, error) {
 	return dir, nil
 }
 
+// wait reports whether some were judged that may still run.
+func (c *calls) wait() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.judged) > 0
+}
+
 // end lets no more run, and returns those that did not.
 func (c *calls) end() []*call {
 	c.mu.Lock()

@@ -22,8 +22,14 @@ func TestTokensEnd(t *testing.T) {
 			if got, err := c.take(used); err != nil || got != one {
 				t.Errorf("%s: before its time: %v", name, err)
 			}
+			if !c.wait() {
+				t.Errorf("%s: nothing waits", name)
+			}
 			<-time.After(2 * time.Second)
 			synctest.Wait()
+			if c.wait() {
+				t.Errorf("%s: something waits", name)
+			}
 			if _, err := c.take(unused); err == nil || expired != 1 {
 				t.Errorf("%s: after its time: %v, %d expired", name, err, expired)
 			}

@@ -168,7 +168,7 @@ func (k *keeper) watch(ctx context.Context, end context.CancelCauseFunc) {
 		case <-k.heard:
 			timer.Reset(idle)
 		case <-timer.C:
-			if k.busy.Load() == 0 && !k.box.Lingers() {
+			if k.busy.Load() == 0 && !k.box.Lingers() && !k.calls.wait() {
 				end(errors.New("nothing was asked for long"))
 				return
 			}
