@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents/staged"
@@ -103,5 +106,22 @@ func TestStageThatWasNotTaken(t *testing.T) {
 	all := s.recorded()
 	if last := all[len(all)-1]; last.Kind != approval.Differed || !strings.Contains(last.Why, "in assent's sandbox") {
 		t.Errorf("%+v", last)
+	}
+}
+
+// A hook limits its own memory, and not that of commands.
+func TestStageHasTheMemoryOfTheUser(t *testing.T) {
+	s := newStage(t)
+	var own unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_DATA, &own); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprint(own.Cur)
+	if own.Cur == unix.RLIM_INFINITY {
+		want = "unlimited"
+	}
+	output, _ := s.runs("grep 'Max data size' /proc/self/limits")
+	if fields := strings.Fields(output); len(fields) < 4 || fields[3] != want {
+		t.Errorf("%s, want %s", output, want)
 	}
 }

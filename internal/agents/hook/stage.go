@@ -280,6 +280,9 @@ func (a *answering) keeperProgram(e agents.Event, key, project string) []string 
 	if a.Places.OtherState != "" {
 		args = append(args, "--state", a.Places.State)
 	}
+	if own := loweredFrom.Load(); own > 0 {
+		args = append(args, "--data", fmt.Sprint(own))
+	}
 	return args
 }
 
