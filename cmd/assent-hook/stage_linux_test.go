@@ -273,6 +273,8 @@ func TestStageFollowsTheFolder(t *testing.T) {
 		"mkdir -p n; cd n":     filepath.Join(s.project, "n"),
 		"cd /tmp":              s.project, // which is the command's own
 		"pushd sub >/dev/null": filepath.Join(s.project, "sub"),
+		// The shell would take the line break off, and be in another folder.
+		"mkdir -p t $'t\\n'; cd $'t\\n'": s.project,
 	} {
 		if output, _ := s.agentRuns(s.text(command) + "\npwd"); strings.TrimSpace(output) != want {
 			t.Errorf("%s: %q, want %q", command, output, want)

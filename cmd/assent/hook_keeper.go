@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ import (
 func keeperCmd() *cobra.Command {
 	var o keeping.Order
 	var state, agent string
+	var data uint64
 	c := &cobra.Command{
 		Use:    "keeper",
 		Short:  "Hold the commands of an agent's session",
@@ -28,6 +30,11 @@ func keeperCmd() *cobra.Command {
 			say := func(word, why string) {
 				fmt.Fprintf(says, "%s: %s\n", word, present.SafeLine(why)) // the hook may have gone
 				says.Close()
+			}
+			var limit syscall.Rlimit
+			if data > 0 && syscall.Getrlimit(syscall.RLIMIT_DATA, &limit) == nil {
+				limit.Cur = data
+				_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &limit) // large commands fail, and say so
 			}
 			if o.Places, err = setup.Here(state); err == nil {
 				home, _ := os.UserHomeDir() // without one only the project says which agents are used
@@ -57,6 +64,7 @@ func keeperCmd() *cobra.Command {
 	f.StringVar(&o.Session, "session", "", "the agent's session")
 	f.StringVar(&o.Project, "project", "", "the folder of the project")
 	f.StringVar(&agent, "agent", "", "the agent")
+	f.Uint64Var(&data, "data", 0, "the limit of memory that commands have, without that of the hook")
 	f.IntVar(&o.Agent, "pid", 0, "the agent's process")
 	return c
 }

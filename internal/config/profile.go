@@ -19,6 +19,9 @@ type Setting struct {
 	Own []sandbox.Entry
 	// Masked are files that nobody may read: what a rule denies and exists now.
 	Masked []sandbox.Entry
+	// Hidden are folders that no command may see, also inside a folder that it may: in assent's
+	// state are the sockets that run what was judged.
+	Hidden []sandbox.Entry
 	// Home is the user's home folder, for paths that begin with ~/.
 	Home string
 	// CacheFolder is where programs are given folders to cache in.
@@ -73,6 +76,11 @@ func (p *Policy) Profile(s Setting) (sandbox.Profile, error) {
 		d.tools(p.OS)
 	}
 	d.profile.Masked = append(d.profile.Masked, d.entries(s.Masked)...)
+	for _, e := range d.entries(s.Hidden) {
+		if slices.ContainsFunc(d.profile.Roots, func(r sandbox.Root) bool { return sandbox.Below(r.Path, e.Path) }) {
+			d.profile.Masked = append(d.profile.Masked, e) // elsewhere nothing is seen anyway
+		}
+	}
 	d.profile.Sockets = d.entries(e.Sockets)
 	d.profile.Protected = d.entries(s.Own)
 	if d.err != nil {

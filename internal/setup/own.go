@@ -15,10 +15,7 @@ import (
 // Own are assent's own files and folders, and those that its policy was read from, each with
 // what it is. No tool may change them, in any mode.
 func (s *Setup) Own() []sandbox.Entry {
-	own := []sandbox.Entry{{Path: s.Places.State, Source: "assent's state"}}
-	if s.Places.OtherState != "" {
-		own = append(own, sandbox.Entry{Path: s.Places.OtherState, Source: "assent's state"})
-	}
+	own := s.states()
 	if s.Places.Config != "" {
 		own = append(own, sandbox.Entry{Path: s.Places.Config, Source: "assent's config"})
 	}
@@ -32,6 +29,15 @@ func (s *Setup) Own() []sandbox.Entry {
 		own = append(own, sandbox.Entry{Path: file, Source: "the policy"})
 	}
 	return append(own, s.settings...)
+}
+
+// states are assent's state folders.
+func (s *Setup) states() []sandbox.Entry {
+	out := []sandbox.Entry{{Path: s.Places.State, Source: "assent's state"}}
+	if s.Places.OtherState != "" {
+		out = append(out, sandbox.Entry{Path: s.Places.OtherState, Source: "assent's state"})
+	}
+	return out
 }
 
 // Protected are the paths of [Setup.Own].
@@ -62,7 +68,7 @@ func (s *Setup) Setting(p *config.Policy) config.Setting {
 		cache = filepath.Join(s.Places.State, "cache")
 	}
 	return config.Setting{
-		Own: s.Own(), Home: home, CacheFolder: filepath.Join(cache, "assent", "sandbox"), Env: p.Shell.Env,
+		Own: s.Own(), Hidden: s.states(), Home: home, CacheFolder: filepath.Join(cache, "assent", "sandbox"), Env: p.Shell.Env,
 		Limits: sandbox.DefaultLimits, Resolve: realpath.Resolve,
 	}
 }

@@ -189,7 +189,7 @@ func Checked(p Places) (below []config.Tier, setting config.Setting, err error) 
 		return nil, setting, err
 	}
 	setting = s.Setting(&config.Policy{})
-	setting.Own, setting.CacheFolder = nil, filepath.Join(os.TempDir(), "assent-caches")
+	setting.Own, setting.Hidden, setting.CacheFolder = nil, nil, filepath.Join(os.TempDir(), "assent-caches")
 	return s.tiers, setting, nil
 }
 

@@ -52,6 +52,8 @@ func (a *answering) difference(call approval.Call) (string, error) {
 		return "although assent was not asked about it", nil
 	case m.Answer.Verdict == agents.Deny:
 		return "although it was denied", nil
+	case m.Replaced && m.Answer.Input != nil:
+		return "although it was to run in assent's sandbox: the agent did not take the command that stands for it", nil
 	case m.Answer.Input != nil:
 		return "although a person had changed its arguments", nil
 	}

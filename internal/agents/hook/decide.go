@@ -48,7 +48,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	if a.Observe {
 		answer = agents.Answer{Verdict: agents.Nothing}
 	}
-	note.Undo = d.undo.stays(o.Call, answer)
+	note.Undo, note.Replaced = d.undo.stays(o.Call, answer), false
 	a.undo = note.Undo
 	if answer.Input != nil {
 		err = a.noteChanged(e, o.Call, note.Undo)

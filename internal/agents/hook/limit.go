@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"runtime/metrics"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -19,11 +20,16 @@ const (
 	dataLimit = 640 << 20
 )
 
+// loweredFrom is the limit of the system that the process had before it took a lower one; 0 if it
+// did not. What it starts to stay has that again: commands would fail that need more.
+var loweredFrom atomic.Uint64
+
 // limitMemory ends the process with the reply to an event that takes too much memory. What it
 // returns stops looking.
 func (o Options) limitMemory(most uint64, stderr io.Writer) (stop func()) {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_DATA, &limit) == nil && limit.Cur > dataLimit && o.Exits {
+		loweredFrom.Store(uint64(limit.Cur))
 		limit.Cur = dataLimit
 		_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &limit) // without it there is still the look below
 	}

@@ -36,6 +36,8 @@ type memory struct {
 	At      time.Time       `json:"at"`
 	// Staged says that the call is the text that stands for a command on the stage.
 	Staged bool `json:"staged,omitempty"`
+	// Replaced says that such a text was to run in place of the call.
+	Replaced bool `json:"replaced,omitempty"`
 	// Undo is the entry that keeps what the call changes; empty if there is none.
 	Undo string `json:"undo,omitempty"`
 	// Deferred is the batch of a call that waits for an answer while the run is over.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -96,7 +97,7 @@ func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Wan
 	if err != nil {
 		return answer, false, err
 	}
-	memo.Deferred = v.Saved
+	memo.Deferred, memo.Replaced = v.Saved, answer.Input != nil
 	answer.Reason = present.Safe(answer.Reason)
 	return answer, true, memo.keep(e, answer, a.Clock())
 }
@@ -218,10 +219,16 @@ func (a *answering) replaced(e agents.Event, want agents.Want, v staged.Verdict)
 }
 
 // keeperKey names the keeper of an event: another session, project, agent's process, environment,
-// or anything else in the files that hold has another.
+// or anything else in the files that hold has another. So has a folder that took the project's
+// place: a keeper holds on to the one that it began with.
 func (a *answering) keeperKey(e agents.Event, s *setup.Setup, project string) string {
 	pid, start := a.agentProcess()
 	parts := []string{e.Session, project, fmt.Sprint(pid, start)}
+	if info, err := os.Stat(project); err == nil {
+		if there, ok := info.Sys().(*syscall.Stat_t); ok {
+			parts = append(parts, fmt.Sprint(there.Dev, there.Ino))
+		}
+	}
 	parts = append(parts, runner.NewEnvironment(a.Environ, s.Shell.Env).Entries()...)
 	parts = append(parts, s.Stamp()...)
 	return hash(append(parts, a.Keeper[0], setup.FileStamp(a.Keeper[0]))...)
@@ -272,6 +279,9 @@ func (a *answering) keeperProgram(e agents.Event, key, project string) []string 
 	args := append(slices.Clone(a.Keeper), "--key", key, "--session", e.Session, "--project", project, "--agent", a.Agent.Name, "--pid", fmt.Sprint(pid))
 	if a.Places.OtherState != "" {
 		args = append(args, "--state", a.Places.State)
+	}
+	if own := loweredFrom.Load(); own > 0 {
+		args = append(args, "--data", fmt.Sprint(own))
 	}
 	return args
 }

@@ -64,6 +64,7 @@ func (c *calls) add(one *call, expired func()) string {
 	one.timer = time.AfterFunc(wait, func() {
 		if _, err := c.take(token); err == nil {
 			expired()
+			c.over(token)
 		}
 	})
 	c.judged[token] = one
@@ -96,6 +97,16 @@ func (c *calls) went(token, dir string) {
 	c.folders[token] = dir
 }
 
+// over says that a command has ended: after a while nothing is known of it any more.
+func (c *calls) over(token string) {
+	time.AfterFunc(promptTime, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.ran, token)
+		delete(c.folders, token)
+	})
+}
+
 // folder is that folder, once.
 func (c *calls) folder(token string) (string, error) {
 	c.mu.Lock()
@@ -106,6 +117,13 @@ func (c *calls) folder(token string) (string, error) {
 	}
 	delete(c.folders, token)
 	return dir, nil
+}
+
+// wait reports whether some were judged that may still run.
+func (c *calls) wait() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.judged) > 0
 }
 
 // end lets no more run, and returns those that did not.

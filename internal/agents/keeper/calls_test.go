@@ -22,13 +22,29 @@ func TestTokensEnd(t *testing.T) {
 			if got, err := c.take(used); err != nil || got != one {
 				t.Errorf("%s: before its time: %v", name, err)
 			}
+			if !c.wait() {
+				t.Errorf("%s: nothing waits", name)
+			}
 			<-time.After(2 * time.Second)
 			synctest.Wait()
+			if c.wait() {
+				t.Errorf("%s: something waits", name)
+			}
 			if _, err := c.take(unused); err == nil || expired != 1 {
 				t.Errorf("%s: after its time: %v, %d expired", name, err, expired)
 			}
 			if _, err := c.take(used); !errors.Is(err, errUsed) {
 				t.Errorf("%s: again: %v", name, err)
+			}
+			c.went(used, "/folder")
+			c.over(used)
+			<-time.After(promptTime)
+			synctest.Wait()
+			if len(c.judged)+len(c.ran)+len(c.folders) > 0 {
+				t.Errorf("%s: known for ever: %d judged, %d ran, %d folders", name, len(c.judged), len(c.ran), len(c.folders))
+			}
+			if _, err := c.take(used); err == nil {
+				t.Errorf("%s: it counts again", name)
 			}
 			c.end()
 			if _, err := c.take(c.add(&call{}, func() {})); err == nil {

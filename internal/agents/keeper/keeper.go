@@ -44,6 +44,9 @@ type Order struct {
 // idle is how long a keeper stays of which nothing is asked and in which nothing runs.
 const idle = 30 * time.Minute
 
+// first is how long a connection may take for its first message.
+const first = 10 * time.Second
+
 // ErrNoSandbox says that nothing holds commands here.
 var ErrNoSandbox = errors.New("no sandbox holds commands here")
 
@@ -172,7 +175,7 @@ func (k *keeper) watch(ctx context.Context, end context.CancelCauseFunc) {
 		case <-k.heard:
 			timer.Reset(idle)
 		case <-timer.C:
-			if k.busy.Load() == 0 && !k.box.Lingers() {
+			if k.busy.Load() == 0 && !k.box.Lingers() && !k.calls.wait() {
 				end(errors.New("nothing was asked for long"))
 				return
 			}
@@ -196,7 +199,13 @@ func (k *keeper) serve(ctx context.Context, conn *net.UnixConn, end context.Canc
 			answer(staged.Message{Error: fmt.Sprintf("it panicked: %v", r)})
 		}
 	}()
+	// Who says nothing does not keep it from ending.
+	_ = conn.SetReadDeadline(time.Now().Add(first))
+	heard := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
 	m, output, err := receive(conn)
+	if heard() {
+		_ = conn.SetReadDeadline(time.Time{})
+	}
 	defer output.close()
 	if err != nil {
 		answer(staged.Message{Error: err.Error()})

@@ -14,6 +14,9 @@ type refusals struct {
 	all map[string]bool
 }
 
+// maxRefused is how many are remembered at once.
+const maxRefused = 1000
+
 // escalated are the arguments of a command that was refused something, as those that ask to leave
 // the sandbox; others stay as they are.
 func (r *refusals) escalated(args json.RawMessage) json.RawMessage {
@@ -51,7 +54,7 @@ func (k *keeper) offer(ctx context.Context, args json.RawMessage) string {
 	}
 	k.refused.mu.Lock()
 	defer k.refused.mu.Unlock()
-	if k.refused.all == nil {
+	if k.refused.all == nil || len(k.refused.all) >= maxRefused {
 		k.refused.all = map[string]bool{}
 	}
 	k.refused.all[string(args)] = true

@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -24,6 +25,7 @@ func (k *keeper) run(ctx context.Context, token string, out output, signals <-ch
 	if err != nil {
 		return staged.Message{Error: err.Error()}
 	}
+	defer k.calls.over(token)
 	if err := k.holds(ctx); err != nil {
 		k.expire(one.batch, err.Error())
 		return staged.Message{Error: err.Error()}
@@ -113,9 +115,17 @@ func obeyed(ctx context.Context, signals <-chan syscall.Signal, end context.Canc
 	return out
 }
 
-// inside is the folder that a command went to, if it lies in a root; else the one it began in.
+// inside is the folder that a command went to, if it lies in a root; else the one it began in. It
+// must be there still. The agent's shell takes line breaks off the end of its name, and would go to
+// another one.
 func (k *keeper) inside(dir, began string) string {
-	if _, in, err := k.box.Roots.ResolveHost(dir); dir == "" || err != nil || !in {
+	if dir == "" || strings.HasSuffix(dir, "\n") {
+		return began
+	}
+	if _, in, err := k.box.Roots.ResolveHost(dir); err != nil || !in {
+		return began
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return began
 	}
 	return dir

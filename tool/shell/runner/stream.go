@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,10 +18,12 @@ type stream struct {
 	sink         *sink
 	also         io.Writer // that receives it too; nil for none
 	window       window
-	kept         keeper        // only to be used when done is closed
+	kept         keeper        // only to be used when stop has returned
 	done         chan struct{} // closed when nothing more will be read
-	telling      atomic.Bool   // it is handed on
-	abandoned    chan struct{} // closed when nobody waits any more for it to be handed on
+	telling      atomic.Bool   // it is being handed on
+
+	mu   sync.Mutex
+	left bool // nobody waits any more
 }
 
 func newStream(s *sink, keep int, also io.Writer) (*stream, error) {
@@ -28,7 +31,7 @@ func newStream(s *sink, keep int, also io.Writer) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stream{ours: ours, theirs: theirs, sink: s, also: also, kept: keeper{limit: keep}, done: make(chan struct{}), abandoned: make(chan struct{})}, nil
+	return &stream{ours: ours, theirs: theirs, sink: s, also: also, kept: keeper{limit: keep}, done: make(chan struct{})}, nil
 }
 
 // join has the command print to another stream instead: what comes in one pipe keeps its order.
@@ -76,33 +79,38 @@ func (s *stream) listen() {
 	}()
 }
 
-// take takes a piece of the output, and reports whether more is wanted.
+// take takes a piece of the output and hands it on, and reports whether more is wanted. Whoever it
+// is handed to may be slow, or never read it. If nobody takes it any more, the command learns that
+// where it prints, as it does in front of a pipe of its own.
 func (s *stream) take(p []byte) bool {
-	s.kept.add(p)
-	s.sink.write(p, &s.window)
-	return s.also == nil || s.tell(p)
+	if !s.note(p) || s.also == nil {
+		return s.also == nil
+	}
+	_, err := s.also.Write(p)
+	s.telling.Store(false)
+	if err != nil {
+		s.ours.Close()
+	}
+	return err == nil && !s.abandoned()
 }
 
-// tell hands a piece on, and reports whether more is wanted. Whoever reads it may be slow, or never
-// read it. If nobody takes it any more, the command learns that where it prints, as it does in front
-// of a pipe of its own.
-func (s *stream) tell(p []byte) bool {
-	s.telling.Store(true)
-	defer s.telling.Store(false)
-	told := make(chan error, 1)
-	go func() {
-		_, err := s.also.Write(p)
-		told <- err
-	}()
-	select {
-	case err := <-told:
-		if err != nil {
-			s.ours.Close()
-		}
-		return err == nil
-	case <-s.abandoned: // the piece stays with whoever writes it
+// note keeps a piece, unless nobody waits any more.
+func (s *stream) note(p []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left {
 		return false
 	}
+	s.kept.add(p)
+	s.sink.write(p, &s.window)
+	s.telling.Store(s.also != nil)
+	return true
+}
+
+func (s *stream) abandoned() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left
 }
 
 // rest takes what was printed until now, and does not wait for more: at most what a pipe holds, as a
@@ -123,14 +131,19 @@ func (s *stream) rest(buffer []byte) {
 }
 
 // stop ends the listening and returns when it has ended. It waits for whoever the output is handed
-// to, but not longer than ctx.
+// to, but not longer than ctx: then that one keeps the piece it has.
 func (s *stream) stop(ctx context.Context) {
 	_ = s.ours.SetReadDeadline(time.Unix(0, 1)) // long ago
+	if s.also == nil {
+		<-s.done
+		return
+	}
 	select {
 	case <-s.done:
 	case <-ctx.Done():
-		close(s.abandoned)
-		<-s.done
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.left = true
 	}
 }
 
