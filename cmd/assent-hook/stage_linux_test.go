@@ -579,6 +579,16 @@ func TestStageRefusesLinkedSettings(t *testing.T) {
 	}
 }
 
+// No sandbox holds an agent that works in /: its commands are judged by their text.
+func TestStageInTheWholeFileSystem(t *testing.T) {
+	s := newStage(t)
+	s.env["CLAUDE_PROJECT_DIR"] = "/"
+	out, errs := s.event("PreToolUse", "s", "cat a")
+	if !strings.Contains(out, `"ask"`) || strings.Contains(out, "updatedInput") || !strings.Contains(errs, "the project is /") {
+		t.Errorf("%s %s", out, errs)
+	}
+}
+
 // Undo finds what a command changed also where no file is the policy, and nothing that was only
 // there while a command ran.
 func TestStageUndoWithoutAPolicy(t *testing.T) {
