@@ -609,6 +609,45 @@ func TestStageRefusesLinkedSettings(t *testing.T) {
 	}
 }
 
+// No sandbox holds an agent that works in /: its commands are judged by their text.
+func TestStageInTheWholeFileSystem(t *testing.T) {
+	s := newStage(t)
+	s.env["CLAUDE_PROJECT_DIR"] = "/"
+	out, errs := s.event("PreToolUse", "s", "cat a")
+	if !strings.Contains(out, `"ask"`) || strings.Contains(out, "updatedInput") || !strings.Contains(errs, "the project is /") {
+		t.Errorf("%s %s", out, errs)
+	}
+}
+
+// Undo finds what a command changed also where no file is the policy, and nothing that was only
+// there while a command ran.
+func TestStageUndoWithoutAPolicy(t *testing.T) {
+	s := newStage(t)
+	if err := os.RemoveAll(filepath.Join(s.project, ".assent")); err != nil {
+		t.Fatal(err)
+	}
+	s.write("config/assent/config.yaml", "hook: {shell: stage, policy: quiet}\n")
+	s.runs("echo changed > a; echo new > b")
+	s.runs("mkfifo wait; (cat wait; echo late > c) & sleep 0.1")
+	s.runs("echo > wait")
+	s.event("SessionEnd", "s", "") // what it left in the background has been looked at when it ends
+	assent := filepath.Join(filepath.Dir(s.program), "assent")
+	out, err := s.command(assent, "undo").CombinedOutput()
+	if err != nil || strings.Count(string(out), "\n") != 3 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		id, _, _ := strings.Cut(line, " ")
+		if out, err := s.command(assent, "undo", id).CombinedOutput(); err != nil || !strings.Contains(string(out), "It is as it was.") {
+			t.Errorf("%s%v: %s", line, err, out)
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(s.project, "a"))
+	if err != nil || string(data) == "changed\n" || s.exists("b") || s.exists("c") || s.exists(".claude") {
+		t.Errorf("a is %q, %v", data, err)
+	}
+}
+
 // A question is asked in the inbox, and its answer counts.
 func TestStageAsksTheInbox(t *testing.T) {
 	s := newStage(t)

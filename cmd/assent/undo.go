@@ -142,12 +142,7 @@ func undoOne(c *cobra.Command, state, id string, dryRun bool) error {
 	if err != nil {
 		return fmt.Errorf("%w; run 'assent undo' to see what can be undone", err)
 	}
-	var set *roots.Set
-	if entry.Project != "" {
-		set, err = agentRoots(c, entry.Project, state)
-	} else {
-		set, err = undoRoots(c, entry.Policy, state)
-	}
+	set, err := undoRoots(c, entry.Project, entry.Policy, state)
 	if err != nil {
 		return err
 	}
@@ -168,8 +163,12 @@ func undoOne(c *cobra.Command, state, id string, dryRun bool) error {
 	return undo.Drop(c.Context(), id)
 }
 
-// undoRoots are the roots of the policy that a change was made under.
-func undoRoots(c *cobra.Command, policy, state string) (*roots.Set, error) {
+// undoRoots are the roots of the project of another agent, or of the policy that a change was made
+// under.
+func undoRoots(c *cobra.Command, project, policy, state string) (*roots.Set, error) {
+	if project != "" {
+		return agentRoots(c, project, state)
+	}
 	s, err := namedPolicy(c.Context(), policy, state)
 	if err != nil {
 		return nil, err
@@ -196,7 +195,7 @@ func undoCommand(c *cobra.Command, state string, r snapshot.Record, err error, d
 	if err != nil {
 		return err
 	}
-	set, err := undoRoots(c, r.Policy, state)
+	set, err := undoRoots(c, r.Project, r.Policy, state)
 	if err != nil {
 		return err
 	}

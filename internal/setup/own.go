@@ -49,6 +49,15 @@ func (s *Setup) Protected() []string {
 	return out
 }
 
+// Project is the folder of another agent, for which something holds where no file speaks; empty
+// for our own.
+func (s *Setup) Project() string {
+	if s.byDefault {
+		return s.Dir
+	}
+	return ""
+}
+
 // Roots opens the folders that tools may reach. Close them when the last call has ended. For
 // another agent a folder may be made later, if it is not the one that the agent works in.
 func (s *Setup) Roots() (*roots.Set, error) {

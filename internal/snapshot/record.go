@@ -30,6 +30,7 @@ type Record struct {
 	ID      string    `json:"id"`
 	Time    time.Time `json:"time"`
 	Policy  string    `json:"policy,omitempty"`
+	Project string    `json:"project,omitempty"`
 	Command string    `json:"command"`
 	// Tops are the folders that were looked at.
 	Tops []Name `json:"tops"`

@@ -177,7 +177,7 @@ func (r *Roots) Before(ctx context.Context, c shell.Change) (func(context.Contex
 		return nil, err
 	}
 	s.begin.Do(func() { _ = s.Recover(ctx) }) // what it cannot do now, it can when undo is asked for
-	b := &before{Record: Record{ID: strings.ToLower(rand.Text()[:10]), Time: s.now().UTC(), Policy: s.Policy, Command: c.Text}}
+	b := &before{Record: Record{ID: strings.ToLower(rand.Text()[:10]), Time: s.now().UTC(), Policy: s.Policy, Project: s.Project, Command: c.Text}}
 	err := s.look(ctx, b, r.scopes(c), nil)
 	if c.Whole {
 		r.mu.Lock()

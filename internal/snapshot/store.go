@@ -27,6 +27,9 @@ type Store struct {
 	Dir, State string
 	// Policy is the policy file that the commands run under, kept with each record.
 	Policy string
+	// Project is the folder that another agent works in, whose commands they are; it is kept too.
+	// There something holds also where no file speaks.
+	Project string
 	// Git is the git that reads what it has; empty means that git has nothing.
 	Git string
 	// MaxFile is the largest file that is copied; 0 means 32 MiB. MaxBytes is how much is kept

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -320,7 +321,8 @@ func (w *walk) names(fd int, rel string, at where, names []string) {
 			e.target = readLink(fd, name)
 		}
 		skip := w.place(&e, was, name, at)
-		if was == nil || !was.same(&e, w.young) {
+		standIn := was == nil && e.kind == folder && e.mtime == standInTime // what is in it counts
+		if !standIn && (was == nil || !was.same(&e, w.young)) {
 			found = append(found, e)
 		}
 		if e.kind == folder && !skip {
@@ -331,6 +333,10 @@ func (w *walk) names(fd int, rel string, at where, names []string) {
 	w.found = append(w.found, found)
 	w.mu.Unlock()
 }
+
+// standInTime is when folders were changed that a sandbox makes in place of protected ones that are
+// missing, for as long as commands run: see placeholder in sandbox/bwrap. They are no change.
+const standInTime = int64(time.Second)
 
 // same reports whether nothing happened to an entry between two looks, of which the first
 // took a file for young that changed after that time.

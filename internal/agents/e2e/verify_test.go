@@ -84,6 +84,41 @@ func TestVerifySaysWhereTheHookIsNotCalled(t *testing.T) {
 	}
 }
 
+// TestTheHookIsNotLedElsewhere has agents give the hook variables that name another config, in
+// which assent only observes.
+func TestTheHookIsNotLedElsewhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		agent  string
+		change func(p *place, folder string)
+	}{
+		"the user's settings": {"claude-code", func(p *place, folder string) {
+			const file = ".claude/settings.json"
+			p.write(file, strings.Replace(p.read(file), "{", `{"env": {"XDG_CONFIG_HOME": "`+folder+`"},`, 1))
+		}},
+		"a repository's variables": {"gemini", func(p *place, folder string) { p.write("../project/.env", "XDG_CONFIG_HOME="+folder+"\n") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			start := func(p *place) string { return p.agent("claude", "-p", "Go.", "--allowedTools", "Bash(touch:*)") }
+			for _, a := range agents {
+				if a.name == c.agent {
+					a.setUp(p, startModel(t, "touch denied.txt"))
+				}
+				if a.name == c.agent && c.agent == "gemini" {
+					start = a.start
+				}
+			}
+			p.assent("install", c.agent, "--yes")
+			p.write("../project/looks/assent/config.yaml", "hook: {observe: true}\n")
+			c.change(p, filepath.Join(p.project, "looks"))
+			out := start(p)
+			if _, err := os.Stat(filepath.Join(p.project, "denied.txt")); err == nil {
+				t.Errorf("a command ran that is denied: %s", out)
+			}
+		})
+	}
+}
+
 // read reads a file in the home folder.
 func (p *place) read(name string) string {
 	p.t.Helper()

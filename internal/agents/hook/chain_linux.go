@@ -42,3 +42,9 @@ func isTerminal(pid, fd int) bool {
 	name, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd))
 	return err == nil && (strings.HasPrefix(name, "/dev/pts/") || strings.HasPrefix(name, "/dev/tty") || name == "/dev/console")
 }
+
+// environOf is the environment that a process was started with.
+func environOf(pid int) ([]string, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00"), err
+}

@@ -3,6 +3,7 @@
 package hook
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"strconv"
@@ -27,3 +28,6 @@ func chain() (out []agents.Process) {
 	}
 	return out
 }
+
+// environOf is not known here.
+func environOf(int) ([]string, error) { return nil, errors.ErrUnsupported }

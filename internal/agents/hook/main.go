@@ -59,6 +59,7 @@ func token(word string, args []string, stderr io.Writer) int {
 
 // Token runs the command of a token, or says where that went, with the output of this process.
 func Token(word, state, token string) int {
+	asStarted()
 	places, err := setup.Here(state)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "assent: the command was not run: %v\n", err)
@@ -152,6 +153,7 @@ func options(args []string) (Options, error) {
 // Here returns the options for an agent of this user, in a process that ends with the
 // answer.
 func Here(agent *agents.Agent, state string) (o Options, err error) {
+	asStarted()
 	o = Options{Agent: agent, Environ: os.Environ(), Exits: true, Chain: chain}
 	o.Dir, _ = os.Getwd() // without it the events say where the agent works
 	if o.Places, err = setup.Here(state); err != nil {

@@ -45,6 +45,10 @@ func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Wan
 		return answer, false, err
 	}
 	a.note = note
+	if project == "/" {
+		a.note = "the project is /, which no sandbox takes; commands are judged by their text"
+		return answer, false, nil
+	}
 	s, err := setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: project, Default: true, User: user, NoSandbox: a.noSandbox})
 	if err != nil {
 		return answer, false, err

@@ -190,6 +190,8 @@ func (r reader) claudeEntry(entry, file string) (e claudeEntry, about bool, err 
 			e.prefix = strings.Fields(before)
 		}
 		return e, true, nil
+	case tool == "Monitor" && !bare && text != "*":
+		return unknown("assent does not know how it is compared with the command, which would be replaced")
 	case slices.Contains([]string{"Read", "Grep", "Glob"}, tool):
 		e.tool = "Read"
 	case slices.Contains([]string{"Edit", "Write", "MultiEdit", "NotebookEdit"}, tool):

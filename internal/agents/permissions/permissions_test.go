@@ -338,6 +338,7 @@ func TestWhatIsNotUnderstood(t *testing.T) {
 		{"claude-code", claude, `{"permissions": {"deny": ["bash(x)"]}}`, "invalid entry"},
 		{"claude-code", claude, `{"permissions": {"deny": [""]}}`, "invalid entry"},
 		{"claude-code", claude, `{"permissions": {"ask": ["Bash(run_in_background:true)"]}}`, "about this argument"},
+		{"claude-code", claude, `{"permissions": {"deny": ["Monitor(rm:*)"]}}`, "which would be replaced"},
 		{"claude-code", claude, `{"permissions": {"deny": ["Read(!x)"]}}`, "does not know what it means"},
 		{"claude-code", claude, `{"sandbox": {"enabled": true}}`, "sandbox.enabled is true"},
 		{"codex", codex, "unreadable", "permission denied"},

@@ -215,6 +215,7 @@ func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
 		Snapshots: Snapshots(b.Places.State, cfg.Files[len(cfg.Files)-1], cfg.Roots),
 		Programs:  b.Programs, Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further, Parent: t.Parent, Looking: b.use == Look, Tmp: t.Tmp,
 	}
+	opts.Snapshots.Project = b.Project()
 	var err error
 	if opts.Shell, err = shellProgram(); err != nil {
 		return nil, err
