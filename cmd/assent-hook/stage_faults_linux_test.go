@@ -5,9 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents/staged"
@@ -112,12 +111,12 @@ func TestStageThatWasNotTaken(t *testing.T) {
 // A hook limits its own memory, and not that of commands.
 func TestStageHasTheMemoryOfTheUser(t *testing.T) {
 	s := newStage(t)
-	var own unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_DATA, &own); err != nil {
+	var own syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_DATA, &own); err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprint(own.Cur)
-	if own.Cur == unix.RLIM_INFINITY {
+	if own.Cur == ^uint64(0) {
 		want = "unlimited"
 	}
 	output, _ := s.runs("grep 'Max data size' /proc/self/limits")

@@ -136,7 +136,7 @@ var table = map[string]line{
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
 	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/stage", "tool/shell/inside"}},
-	"cmd/assent-hook":  {inside: []string{"approval", "internal/agents/hook", "store"}},
+	"cmd/assent-hook":  {inside: []string{"approval", "internal/agents/hook", "store"}, tests: []string{"internal/agents/staged"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
 }
