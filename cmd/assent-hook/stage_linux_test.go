@@ -90,7 +90,7 @@ func (s *stage) event(name, session, command string) (stdout, stderr string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c := s.command(s.program, "claude-code")
+	c := s.command(s.program, "claude-code", "--deadline", "30s")
 	c.Stdin = bytes.NewReader(input)
 	var out, errs strings.Builder
 	c.Stdout, c.Stderr = &out, &errs
@@ -659,22 +659,24 @@ func TestStageAsksTheInbox(t *testing.T) {
 	if err := db.BeginSession(t.Context(), approval.Session{ID: "inbox", Kind: approval.SessionInbox, Owner: store.ThisProcess()}); err != nil {
 		t.Fatal(err)
 	}
-	answer := func(yes bool) {
+	answer := func(decide func(*approval.Request) approval.Decision) {
 		s.eventually("the question is posted", func() bool {
 			waiting, err := db.Open(context.Background(), "")
 			if err != nil || len(waiting) == 0 {
 				return false
 			}
-			d := waiting[0].Request.Deny("no")
-			if yes {
-				d = waiting[0].Request.Approve("")
-			}
+			d := decide(waiting[0].Request)
 			d.By = approval.Who{User: "tester", Via: approval.ViaInbox}
 			return db.Answer(context.Background(), d) == nil
 		})
 	}
 	for _, yes := range []bool{true, false} {
-		go answer(yes)
+		go answer(func(r *approval.Request) approval.Decision {
+			if yes {
+				return r.Approve("")
+			}
+			return r.Deny("no")
+		})
 		r := s.judge("s", "git clean -n; touch asked"+fmt.Sprint(yes))
 		if (r.Out.Decision == "allow") != yes {
 			t.Fatalf("%v: %+v", yes, r)
@@ -687,5 +689,15 @@ func TestStageAsksTheInbox(t *testing.T) {
 		if s.exists("asked"+fmt.Sprint(yes)) != yes {
 			t.Errorf("%v: the file", yes)
 		}
+	}
+	go func() { // the changed command is shown once more
+		answer(func(r *approval.Request) approval.Decision {
+			return r.Change([]byte(`{"command":"git clean -n; touch changed"}`), "")
+		})
+		answer(func(r *approval.Request) approval.Decision { return r.Approve("not that one") })
+	}()
+	output, _ := s.agentRuns(s.judge("s", "git clean -n; touch original").Out.Input.Command)
+	if !strings.Contains(output, "this ran: git clean -n; touch changed") || !strings.Contains(output, "the person said: not that one") || !s.exists("changed") || s.exists("original") {
+		t.Errorf("a changed command: %s", output)
 	}
 }

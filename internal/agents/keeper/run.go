@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
@@ -52,7 +53,7 @@ func (k *keeper) run(ctx context.Context, token string, out output, signals <-ch
 		return staged.Message{Error: strings.TrimSpace(r.Text)}
 	}
 	k.calls.went(token, k.inside(result.Dir, one.dir))
-	note := notes(result)
+	note := notes(result, decided(r.Outcome)...)
 	if result.ExitCode != 0 {
 		if more := k.offer(ctx, one.args); more != "" {
 			note += "\n" + more
@@ -131,9 +132,20 @@ func (k *keeper) inside(dir, began string) string {
 	return dir
 }
 
+// decided is what a person said with a yes. Agents do not tell their model why a command may run.
+func decided(o approval.Outcome) (lines []string) {
+	var in struct{ Command string }
+	if o.Original != nil && json.Unmarshal(o.Call.Arguments, &in) == nil {
+		lines = append(lines, "a person changed the command, and this ran: "+in.Command)
+	}
+	if said := o.Note(); said != "" {
+		lines = append(lines, "the person said: "+said)
+	}
+	return lines
+}
+
 // notes is what the output does not say, in lines for the agent's model.
-func notes(r shell.Result) string {
-	var lines []string
+func notes(r shell.Result, lines ...string) string {
 	if r.Stopped != "" {
 		lines = append(lines, "the command was stopped: "+r.Stopped)
 	}
