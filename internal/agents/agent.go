@@ -176,6 +176,10 @@ func (a *Agent) Replaces(e Event, w Want, chain func() []Process, environ []stri
 	return a.sandboxed == nil || chain != nil && !a.sandboxed(chain(), environ)
 }
 
+// UsersShell reports whether the agent runs commands with the shell of the user, and what the user
+// set up there.
+func (a *Agent) UsersShell() bool { return a.usersShell }
+
 // CanReplace is Replaces for an agent without a sandbox of its own.
 func (a *Agent) CanReplace(e Event, w Want) bool {
 	return a.replaces && e.Moment == Before && e.Dir != "" && w.Call.Connector == "" && w.Call.Tool == approval.Shell && w.edit != ""

@@ -109,7 +109,7 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 			if d.setup.Quiet {
 				acts = unheld(acts)
 			}
-			acts = person(raw(acts, call.Arguments, shell), want.Person)
+			acts = person(raw(acts, call.Arguments, shell), cmp.Or(want.Person, a.renamed(call.Arguments)))
 			if d.setup.Person.Hook.Shell == config.HookStage {
 				acts = unstaged(acts)
 			}

@@ -41,3 +41,17 @@ func (a *answering) lifted(d *desk, e agents.Event, call approval.Call) string {
 	}
 	return ""
 }
+
+// renamed says which word of a command is not what it seems in the person's own shell; empty if
+// there is none, or if the agent has a shell of its own.
+func (a *answering) renamed(arguments json.RawMessage) string {
+	var in struct{ Command string }
+	if !a.Agent.UsersShell() || json.Unmarshal(arguments, &in) != nil {
+		return ""
+	}
+	name := permissions.Renamed(in.Command, a.Environ)
+	if name == "" {
+		return ""
+	}
+	return name + " is an alias or a function of your shell, so that it is not known what it runs"
+}

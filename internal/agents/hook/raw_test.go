@@ -90,3 +90,18 @@ func TestAQuestionSaysThatItRunsOutside(t *testing.T) {
 		t.Errorf("%s%s", reply.Stdout, reply.Stderr)
 	}
 }
+
+// An alias or a function of the person's shell is not what its name says.
+func TestAnAliasAsksAPerson(t *testing.T) {
+	p := newPlace(t)
+	p.write("config/config.yaml", "shell: {default: {approval: allow}}\nrules: [allow shell(lint *)]\n")
+	o := p.options(claude(t), bash("t", "lint all"))
+	if reply := Run(t.Context(), o); !strings.Contains(string(reply.Stdout), `"allow"`) {
+		t.Fatalf("%s%s", reply.Stdout, reply.Stderr)
+	}
+	p.write(".claude/shell-snapshots/snapshot-bash-1.sh", "alias -- lint='rm -rf'\n")
+	o = p.options(claude(t), bash("t2", "lint all"))
+	if reply := Run(t.Context(), o); !strings.Contains(string(reply.Stdout), `"ask"`) || !strings.Contains(string(reply.Stdout), "lint is an alias or a function of your shell") {
+		t.Errorf("%s%s", reply.Stdout, reply.Stderr)
+	}
+}
