@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -541,6 +542,40 @@ func TestStageKilled(t *testing.T) {
 		}
 		if output, status := s.runs("echo anew"); status != 0 || output != "anew\n" {
 			t.Errorf("a new command after that: %d %s", status, output)
+		}
+	})
+	t.Run("hook", func(t *testing.T) { // after its verdict, before the agent runs the text
+		s := newStage(t)
+		s.text("true") // the keeper is there
+		input := `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"k","cwd":"` + s.project + `","tool_input":{"command":"echo ran >> ran"}}`
+		c := s.command(s.program, "claude-code")
+		c.Stdin = strings.NewReader(input)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var r reply
+		if err := json.NewDecoder(readAs(out)).Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Process.Kill() // it may have ended
+		_ = c.Wait()         // likewise
+		for i, want := range []int{0, 125} {
+			if output, status := s.agentRuns(r.Out.Input.Command); status != want {
+				t.Errorf("run %d: %d %s", i+1, status, output)
+			}
+		}
+		if data, _ := os.ReadFile(filepath.Join(s.project, "ran")); string(data) != "ran\n" {
+			t.Errorf("it ran otherwise than once: %q", data)
+		}
+		ended := func(e approval.Event) bool {
+			return e.Kind == approval.Ended && e.CallID == "k" && e.Stage == approval.StageCompleted
+		}
+		if !slices.ContainsFunc(s.recorded(), ended) {
+			t.Error("its end is not recorded")
 		}
 	})
 	t.Run("store", func(t *testing.T) {

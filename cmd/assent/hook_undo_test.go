@@ -68,7 +68,7 @@ func (e *edited) put(name, text string) {
 	}
 }
 
-// want wants a file to have a text; "-" is no file.
+// want checks the text of a file; "-" means that the file must not exist.
 func (e *edited) want(name, text string) {
 	e.t.Helper()
 	data, err := os.ReadFile(filepath.Join(e.dir, name))

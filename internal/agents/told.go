@@ -1,8 +1,10 @@
 package agents
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/assent-dev/assent/approval"
 )
@@ -47,4 +49,12 @@ func Nobody(r *approval.Request, prompts bool) string {
 		text += ", or allow it with 'assent rules add'"
 	}
 	return text
+}
+
+// InboxOpen reports whether somebody has an inbox open, who can be asked.
+func InboxOpen(ctx context.Context, store interface {
+	Sessions(context.Context) ([]approval.Session, error)
+}) (bool, error) {
+	sessions, err := store.Sessions(ctx)
+	return slices.ContainsFunc(sessions, func(s approval.Session) bool { return s.Kind == approval.SessionInbox }), err
 }

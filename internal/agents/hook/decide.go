@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -168,8 +167,7 @@ func (a *answering) wait(ctx context.Context, most time.Duration) time.Duration 
 }
 
 func (d *desk) inboxOpen(ctx context.Context) (bool, error) {
-	sessions, err := d.store.Sessions(ctx)
-	return slices.ContainsFunc(sessions, func(s approval.Session) bool { return s.Kind == approval.SessionInbox }), err
+	return agents.InboxOpen(ctx, d.store)
 }
 
 // gate returns a gate for the call, in front of what is kept.

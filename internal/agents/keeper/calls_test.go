@@ -41,7 +41,7 @@ func TestTokensEnd(t *testing.T) {
 			<-time.After(promptTime)
 			synctest.Wait()
 			if len(c.judged)+len(c.ran)+len(c.folders) > 0 {
-				t.Errorf("%s: known for ever: %d judged, %d ran, %d folders", name, len(c.judged), len(c.ran), len(c.folders))
+				t.Errorf("%s: never forgotten: %d judged, %d ran, %d folders", name, len(c.judged), len(c.ran), len(c.folders))
 			}
 			if _, err := c.take(used); err == nil {
 				t.Errorf("%s: it counts again", name)

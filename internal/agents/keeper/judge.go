@@ -33,7 +33,7 @@ func (k *keeper) judge(ctx context.Context, q staged.Question) (staged.Verdict, 
 	if err != nil {
 		return staged.Verdict{}, err
 	}
-	open, err := inboxOpen(ctx, k.base.Store)
+	open, err := agents.InboxOpen(ctx, k.base.Store)
 	if err != nil {
 		return staged.Verdict{}, err
 	}
@@ -158,7 +158,7 @@ const wait = 9 * time.Minute
 
 // Approve implements [approval.Approver].
 func (i inbox) Approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {
-	open, err := inboxOpen(ctx, i.store)
+	open, err := agents.InboxOpen(ctx, i.store)
 	if err != nil {
 		return approval.Decision{}, err
 	}
@@ -170,16 +170,6 @@ func (i inbox) Approve(ctx context.Context, r *approval.Request) (approval.Decis
 		most = wait
 	}
 	return approval.Timeout(most, i.queue).Approve(ctx, r)
-}
-
-func inboxOpen(ctx context.Context, s *store.Store) (bool, error) {
-	sessions, err := s.Sessions(ctx)
-	for _, one := range sessions {
-		if one.Kind == approval.SessionInbox {
-			return true, err
-		}
-	}
-	return false, err
 }
 
 // A recorder records where a call came from.
