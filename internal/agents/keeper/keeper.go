@@ -119,7 +119,7 @@ func (k *keeper) open(ctx context.Context) error {
 	}
 	k.stamp = s.Stamp()
 	if !s.HasShell {
-		return errors.New("the policy gives agents no shell; add one with shell:")
+		return errors.New("the policy gives agents no shell; add a shell section to it")
 	}
 	if k.base, err = open.Open(ctx, s, open.Order{Use: open.Run, Steps: true, Session: k.Session, Folder: k.Project}); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (k *keeper) open(ctx context.Context) error {
 	}
 	i := slices.IndexFunc(k.box.Tools, func(t tool.Tool) bool { return t.Spec().Connector == "" && t.Spec().Name == approval.Shell })
 	if i < 0 {
-		return errors.New("the policy takes the shell away from agents; see its tools:")
+		return errors.New("the tools section of the policy takes the shell away from agents")
 	}
 	cfg := k.base.Gate(k.base.Rules)
 	user := k.base.Person
