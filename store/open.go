@@ -96,14 +96,7 @@ var (
 // Open opens the store in a folder, and makes both if they are not there, for
 // this user alone. Errors are of type [*Error] where the store itself is wrong.
 func Open(ctx context.Context, folder string, opt Options) (*Store, error) {
-	s, err := openWith(ctx, folder, opt, migrations)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.importRules(ctx, filepath.Join(folder, oldRules)); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return openWith(ctx, folder, opt, migrations)
 }
 
 func openWith(ctx context.Context, folder string, opt Options, known []migration) (*Store, error) {
