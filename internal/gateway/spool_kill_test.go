@@ -14,6 +14,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/gateway"
+	"github.com/assent-dev/assent/policy"
 )
 
 // spoolMode is the variable that makes this program one that starts calls until it is
@@ -29,7 +30,7 @@ func startCalls(dir string) error {
 	}
 	l := gateway.NewLater(stuck{}, spool, func(error) {})
 	for i := 0; ; i++ {
-		if err := l.Record(context.Background(), event(approval.Started, strconv.Itoa(i), approval.AutoApproved)); err != nil {
+		if err := l.Record(context.Background(), event(approval.Started, strconv.Itoa(i), policy.AutoApproved)); err != nil {
 			return err
 		}
 		fmt.Println(i)
