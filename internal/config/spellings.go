@@ -140,7 +140,7 @@ func (o *object) spelledTools(p *Policy) {
 	o.warn(n, "pre_approved is deprecated; write tools: {NAME: {approval: allow}}")
 	for _, item := range o.items(n, "pre_approved") {
 		name := o.text(item, "pre_approved")
-		if _, err := policy.CompileName(policy.Allow, name); err != nil {
+		if _, err := policy.CompileName(policy.EffectAllow, name); err != nil {
 			o.problem(item, "%v", err)
 		}
 		if !slices.ContainsFunc(p.Tools.Tools, func(t tool.Named) bool { return t.Name == name }) {

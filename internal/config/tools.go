@@ -37,7 +37,7 @@ func (r *report) say(p *Policy, at ast.Node, more tool.Named) {
 func (r *report) tools(n ast.Node, what string, p *Policy) {
 	for _, e := range r.entries(n, what) {
 		s := r.object(e.value, what+"."+e.name, toolsShape.values).consent(what + "." + e.name)
-		if _, err := policy.CompileName(policy.Deny, e.name); err != nil {
+		if _, err := policy.CompileName(policy.EffectDeny, e.name); err != nil {
 			r.problem(e.key, "%v", err)
 		}
 		r.toolName(e.key, what, e.name, p)

@@ -165,7 +165,7 @@ func recoverFile(ctx context.Context, name string, to Log) error {
 	}
 	for line := range bytes.Lines(data) {
 		var e approval.Event
-		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &e) != nil || e.Kind != approval.Started {
+		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &e) != nil || e.Kind != approval.EventStarted {
 			continue
 		}
 		there, err := started(ctx, to, e)
@@ -185,7 +185,7 @@ func started(ctx context.Context, in Log, e approval.Event) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if r.Kind == approval.Started && r.CallID == e.CallID {
+		if r.Kind == approval.EventStarted && r.CallID == e.CallID {
 			return true, nil
 		}
 	}

@@ -30,7 +30,7 @@ func startCalls(dir string) error {
 	}
 	l := gateway.NewLater(stuck{}, spool, func(error) {})
 	for i := 0; ; i++ {
-		if err := l.Record(context.Background(), event(approval.Started, strconv.Itoa(i), policy.AutoApproved)); err != nil {
+		if err := l.Record(context.Background(), event(approval.EventStarted, strconv.Itoa(i), policy.StateAutoApproved)); err != nil {
 			return err
 		}
 		fmt.Println(i)
