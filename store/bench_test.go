@@ -16,6 +16,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
@@ -118,9 +119,7 @@ func BenchmarkNewProcess(b *testing.B) {
 	for b.Loop() {
 		_, took := ran(b, exec.Command("true"))
 		nothing = append(nothing, took)
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), jobEnv+"=hook", folderEnv+"="+folder)
-		out, took := ran(b, cmd)
+		out, took := ran(b, reexec.Command("job", "hook", folder))
 		whole = append(whole, took)
 		said := strings.Fields(out)
 		took, err := time.ParseDuration(said[len(said)-1])

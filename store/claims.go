@@ -116,7 +116,8 @@ func (t *txn) writeClaims(rows []claimRow, changed *claimRow, at int64) error {
 		}
 	}
 	if changed.state != "" {
-		if err := t.exec("INSERT INTO claims ("+claimColumns+") VALUES (?, ?, ?, ?, ?, ?)", changed.fields()...); err != nil {
+		const insert = "INSERT INTO claims (" + claimColumns + ") VALUES (?, ?, ?, ?, ?, ?)"
+		if err := t.exec(insert, changed.fields()...); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,8 @@ func (d *decisionRow) partial() bool {
 func readDecision(ctx context.Context, q querier, request string) (*decisionRow, error) {
 	d := &decisionRow{request: request}
 	var sum []byte
-	err := q.QueryRowContext(ctx, "SELECT digest, body, sum FROM decisions WHERE request = ?", request).Scan(&d.digest, &d.body, &sum)
+	row := q.QueryRowContext(ctx, "SELECT digest, body, sum FROM decisions WHERE request = ?", request)
+	err := row.Scan(&d.digest, &d.body, &sum)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func isBusy(err error) bool {
 	return errors.As(err, &low) && low.Code()&0xff == codeBusy
 }
 
-// held says why the turn to write could not be taken.
+// held says why the lock could not be taken.
 func (s *Store) held(err error) error {
 	if errors.Is(err, errNoTurn) {
 		return &Error{Path: s.path, Kind: ErrBusy, Err: err, Do: waitOrFind}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/internal/rounds"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
@@ -314,11 +314,8 @@ func wantRefused(t *testing.T, s *store.Store) {
 	}
 }
 
-// restrictedEnv names the folder of the store in a process that is restricted.
-const restrictedEnv = "ASSENT_STORE_RESTRICTED"
-
 func TestAReadOnlyStoreRefuses(t *testing.T) {
-	if folder := os.Getenv(restrictedEnv); folder != "" {
+	if folder := reexec.IsAlone(); folder != "" {
 		s, err := store.Open(t.Context(), folder, store.Options{})
 		if err != nil {
 			if !errors.Is(err, store.ErrUnwritable) {
@@ -341,9 +338,8 @@ func TestAReadOnlyStoreRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer os.Chmod(folder, 0o700)
-			cmd := exec.Command(program(t), "-test.run=^TestAReadOnlyStoreRefuses$")
-			cmd.Env = append(os.Environ(), restrictedEnv+"="+folder)
-			cmd.Dir = "/"
+			cmd := reexec.Alone("TestAReadOnlyStoreRefuses", folder)
+			cmd.Path, cmd.Dir = program(t), "/"
 			if os.Getuid() == 0 {
 				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 			}
@@ -359,7 +355,7 @@ func program(t *testing.T) string {
 	t.Helper()
 	folder := openToAll(t)
 	copied := filepath.Join(folder, "test")
-	copyFile(t, os.Args[0], copied)
+	copyFile(t, reexec.Self(), copied)
 	if err := errors.Join(os.Chmod(folder, 0o755), os.Chmod(copied, 0o755)); err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,12 @@ package store_test
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -16,7 +16,7 @@ import (
 // one whose files may not grow. What was recorded stays, what cannot be is said,
 // nothing runs, and when there is room again recording goes on.
 func TestAFullDiskRefuses(t *testing.T) {
-	if how := os.Getenv(restrictedEnv); how != "" {
+	if how := reexec.IsAlone(); how != "" {
 		fill(t, how)
 		return
 	}
@@ -29,8 +29,7 @@ func TestAFullDiskRefuses(t *testing.T) {
 		"limit": {},
 	} {
 		t.Run(how, func(t *testing.T) {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestAFullDiskRefuses$")
-			cmd.Env = append(os.Environ(), restrictedEnv+"="+how)
+			cmd := reexec.Alone("TestAFullDiskRefuses", how)
 			cmd.SysProcAttr = attr
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)

@@ -70,9 +70,9 @@ type Store struct {
 	writer    *statements // for whoever has put something into writing
 	writing   chan struct{}
 	written   writtenHead // for the same
-	turn      turn
+	lock      writeLock
 	closed    atomic.Bool
-	pulse     pulse
+	cache     headCache
 	log       eventLog
 	disk      disk
 	listeners listeners
@@ -111,8 +111,8 @@ func openWith(ctx context.Context, folder string, opt Options, known schema) (*S
 		writing: make(chan struct{}, 1), grants: map[string]cached[sessionGrants]{},
 	}
 	s.disk.log = path + logSuffix
-	s.turn = turn{path: path + "-lock", patience: s.opt.Patience}
-	s.pulse.count.path = s.turn.path
+	s.lock = writeLock{path: path + "-lock", patience: s.opt.Patience}
+	s.cache.count.path = s.lock.path
 	s.log.free = sync.NewCond(&s.log.mu)
 	if err := makePrivate(path); err != nil {
 		return nil, &Error{Path: path, Kind: ErrUnwritable, Err: err, Do: makeWritable}
@@ -132,7 +132,7 @@ func openWith(ctx context.Context, folder string, opt Options, known schema) (*S
 		}
 		return nil, errors.Join(s.fault(err), s.db.Close())
 	}
-	s.turn.of, s.turn.opened = path, opened
+	s.lock.of, s.lock.opened = path, opened
 	return s, nil
 }
 
@@ -208,5 +208,5 @@ func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	return errors.Join(s.disk.close(), s.turn.close(), s.pulse.close(), s.writer.close(), s.db.Close())
+	return errors.Join(s.disk.close(), s.lock.close(), s.cache.close(), s.writer.close(), s.db.Close())
 }

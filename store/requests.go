@@ -127,7 +127,8 @@ func newRequestRow(r *approval.Request) (*requestRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}
-	return &requestRow{id: r.ID, session: r.Call.Session, state: stateOpen, created: nanoseconds(r.Created), body: body, ended: []byte{}}, nil
+	return &requestRow{id: r.ID, session: r.Call.Session, state: stateOpen, created: nanoseconds(r.Created), body: body,
+		ended: []byte{}}, nil
 }
 
 // Post implements [approval.RequestStore].
@@ -156,7 +157,8 @@ func (s *Store) Post(ctx context.Context, requests ...*approval.Request) error {
 // postNew writes a new request, unless too many of its session wait.
 func (t *txn) postNew(r *requestRow) error {
 	var open int
-	if err := t.row("SELECT count(*) FROM requests WHERE state = 'open' AND session = ?", r.session).Scan(&open); err != nil {
+	row := t.row("SELECT count(*) FROM requests WHERE state = 'open' AND session = ?", r.session)
+	if err := row.Scan(&open); err != nil {
 		return err
 	}
 	if open >= approval.MaxPending {

@@ -72,7 +72,8 @@ func (s *Store) pruneThrough(ctx context.Context, keep Retention) (through int64
 // always new.
 func oldThrough(ctx context.Context, q querier, h head, cutoff int64) (through int64, err error) {
 	last := min(h.anchorSeq+pruneChunk, h.seq)
-	err = q.QueryRowContext(ctx, "SELECT coalesce((SELECT seq FROM events WHERE seq > ? AND seq <= ? AND +at >= ? ORDER BY seq LIMIT 1), ? + 1) - 1",
+	err = q.QueryRowContext(ctx, "SELECT coalesce((SELECT seq FROM events WHERE seq > ? AND seq <= ? AND +at >= ?"+
+		" ORDER BY seq LIMIT 1), ? + 1) - 1",
 		h.anchorSeq, last, cutoff, last).Scan(&through)
 	return through, err
 }

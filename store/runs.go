@@ -26,7 +26,8 @@ func (s *Store) SaveRun(ctx context.Context, run approval.SavedRun) (version int
 			return err
 		}
 		if now != run.Version {
-			return fmt.Errorf("run %q: %w: version %d is kept, this one was version %d", run.ID, approval.ErrRunChanged, now, run.Version)
+			return fmt.Errorf("run %q: %w: version %d is kept, this one was version %d", run.ID, approval.ErrRunChanged,
+				now, run.Version)
 		}
 		if now == 0 {
 			t.head.runs++

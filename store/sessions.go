@@ -35,7 +35,8 @@ func (r *sessionRow) check(id string, sum []byte) error {
 // [sql.ErrNoRows].
 func readSession(ctx context.Context, q querier, id string) (r sessionRow, err error) {
 	var sum []byte
-	err = q.QueryRowContext(ctx, "SELECT body, grants_sum, sum FROM sessions WHERE id = ?", id).Scan(&r.body, &r.grantsSum, &sum)
+	row := q.QueryRowContext(ctx, "SELECT body, grants_sum, sum FROM sessions WHERE id = ?", id)
+	err = row.Scan(&r.body, &r.grantsSum, &sum)
 	if err == nil {
 		err = r.check(id, sum)
 	}

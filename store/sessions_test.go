@@ -2,12 +2,11 @@ package store_test
 
 import (
 	"errors"
-	"os"
-	"os/exec"
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -15,9 +14,7 @@ import (
 func TestARunEndsWithItsProcess(t *testing.T) {
 	folder := t.TempDir()
 	s := openStore(t, folder, store.Options{})
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), jobEnv+"=own session", folderEnv+"="+folder)
-	if out, err := child.CombinedOutput(); err != nil {
+	if out, err := reexec.Command("job", "own session", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	mine := approval.Session{ID: "mine", Kind: approval.SessionRun, Owner: store.ThisProcess()}

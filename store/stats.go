@@ -92,27 +92,33 @@ func (s *Store) Stats(ctx context.Context, f approval.RecordFilter) (out Stats, 
 		c := counting{ctx: ctx, q: q, args: args}
 		c.one("SELECT count(*), count(*) FILTER (WHERE waited >= 0)"+from, &out.Calls, &out.Prompts)
 		c.one("SELECT count(*) FROM events JOIN running USING (seq) WHERE "+condition, &out.Unended)
-		c.one("SELECT count(*) FILTER (WHERE kind = 'unexpected'), count(*) FILTER (WHERE kind = 'tripped') FROM events WHERE "+condition,
-			&out.Unexpected, &out.Tripped)
+		c.one("SELECT count(*) FILTER (WHERE kind = 'unexpected'), count(*) FILTER (WHERE kind = 'tripped')"+
+			" FROM events WHERE "+condition, &out.Unexpected, &out.Tripped)
 		c.one("SELECT count(*), count(*) FILTER (WHERE stage NOT IN ('completed', 'failed')),"+
-			" coalesce(sum(json_extract(CAST(body AS TEXT), '$.sent')), 0), coalesce(sum(json_extract(CAST(body AS TEXT), '$.received')), 0)"+
-			" FROM events WHERE kind = 'connected' AND "+condition, &out.Connections, &out.Refused, &out.Sent, &out.Received)
+			" coalesce(sum(json_extract(CAST(body AS TEXT), '$.sent')), 0),"+
+			" coalesce(sum(json_extract(CAST(body AS TEXT), '$.received')), 0)"+
+			" FROM events WHERE kind = 'connected' AND "+condition,
+			&out.Connections, &out.Refused, &out.Sent, &out.Received)
 		var session SessionStats
-		c.each("SELECT session, count(*), count(*) FILTER (WHERE waited >= 0) AS asked"+from+"GROUP BY session ORDER BY asked DESC, count(*) DESC, session LIMIT ?",
+		c.each("SELECT session, count(*), count(*) FILTER (WHERE waited >= 0) AS asked"+from+
+			"GROUP BY session ORDER BY asked DESC, count(*) DESC, session LIMIT ?",
 			func() { out.Sessions = append(out.Sessions, session) }, &session.Session, &session.Calls, &session.Prompts)
 		var answer AnswerStats
-		c.each("SELECT state, via, count(*) AS n, count(*) FILTER (WHERE waited >= 0)"+from+"GROUP BY state, via ORDER BY n DESC, state, via LIMIT ?",
+		c.each("SELECT state, via, count(*) AS n, count(*) FILTER (WHERE waited >= 0)"+from+
+			"GROUP BY state, via ORDER BY n DESC, state, via LIMIT ?",
 			func() { out.Answers = append(out.Answers, answer) }, &answer.State, &answer.Via, &answer.Calls, &answer.Asked)
 		var slow SlowAnswer
 		c.each("SELECT seq, session, tool, state, waited"+from+"AND waited > 0 ORDER BY waited DESC, seq LIMIT ?",
 			func() { out.Slowest = append(out.Slowest, slow) }, &slow.Seq, &slow.Session, &slow.Tool, &slow.State, &slow.Waited)
 		var rule RuleStats
 		var used []RuleStats
-		c.all("SELECT rule, count(*) AS n FROM events WHERE kind IN ('ended', 'connected') AND "+condition+" AND rule != '' GROUP BY rule ORDER BY n DESC, rule",
+		c.all("SELECT rule, count(*) AS n FROM events WHERE kind IN ('ended', 'connected') AND "+condition+
+			" AND rule != '' GROUP BY rule ORDER BY n DESC, rule",
 			func() { used = append(used, rule) }, &rule.ID, &rule.Calls)
 		out.Rules = used[:min(len(used), maxListed)]
 		var day DayStats
-		c.all("SELECT date(at / 1000000000, 'unixepoch') AS day, count(*), count(*) FILTER (WHERE waited >= 0)"+from+"GROUP BY day ORDER BY day",
+		c.all("SELECT date(at / 1000000000, 'unixepoch') AS day, count(*), count(*) FILTER (WHERE waited >= 0)"+from+
+			"GROUP BY day ORDER BY day",
 			func() { out.Days = append(out.Days, day) }, &day.Day, &day.Calls, &day.Prompts)
 		if c.err != nil {
 			return c.err

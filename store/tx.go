@@ -69,17 +69,17 @@ func (s *Store) transact(ctx context.Context, f func(*txn) error) (before, after
 	t := &txn{ctx: context.WithoutCancel(ctx), conn: s.writer, s: s}
 	var n uint64
 	err = s.alone(ctx, func() error {
-		give, err := s.turn.take()
+		give, err := s.lock.take()
 		if err != nil {
 			return s.held(err)
 		}
 		defer give()
 		err = t.do(f, &before)
-		n = s.turn.count
+		n = s.lock.count
 		return err
 	})
 	if err == nil {
-		s.pulse.wrote(n, t.head)
+		s.cache.wrote(n, t.head)
 	}
 	return before, t.head, err
 }
@@ -91,13 +91,13 @@ func (t *txn) do(f func(*txn) error, before *head) error {
 	}
 	err := t.run(f, before)
 	if err == nil {
-		err = t.s.turn.writing(func() error { return t.exec("COMMIT") })
+		err = t.s.lock.writing(func() error { return t.exec("COMMIT") })
 	}
 	if err != nil {
 		_ = t.exec("ROLLBACK") // after a full disk SQLite may have done so itself
 		return t.s.unwritable(err)
 	}
-	t.s.written = writtenHead{t.s.turn.count, t.head}
+	t.s.written = writtenHead{t.s.lock.count, t.head}
 	t.s.disk.written.Add(1)
 	return nil
 }
@@ -141,7 +141,7 @@ func (t *txn) run(f func(*txn) error, before *head) (err error) {
 // startingHead returns the head as it is. If nobody has written since this process
 // did, that is what it wrote.
 func (t *txn) startingHead() (head, error) {
-	if last := t.s.written; last.at != 0 && last.at%2 == 0 && last.at == t.s.turn.count {
+	if last := t.s.written; last.at != 0 && last.at%2 == 0 && last.at == t.s.lock.count {
 		return last.head, nil
 	}
 	return t.s.currentHead(t.ctx, t.conn)
@@ -182,4 +182,67 @@ func (s *Store) read(ctx context.Context, f func(querier) error) error {
 		return late(ctx)
 	}
 	return s.fault(err)
+}
+
+// maxStatements is more than there are of ours, but for those with lists.
+const maxStatements = 100
+
+// statements is a connection that prepares each statement once. It is used by one
+// at a time.
+type statements struct {
+	conn  *sql.Conn
+	known map[string]*sql.Stmt
+}
+
+func newStatements(conn *sql.Conn) *statements {
+	return &statements{conn: conn, known: map[string]*sql.Stmt{}}
+}
+
+// prepare returns a statement, or nil for one that is not kept.
+func (s *statements) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	stmt, err := s.known[query], error(nil)
+	if stmt == nil && len(s.known) < maxStatements {
+		if stmt, err = s.conn.PrepareContext(ctx, query); err == nil {
+			s.known[query] = stmt
+		}
+	}
+	return stmt, err
+}
+
+func (s *statements) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	stmt, err := s.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if stmt == nil {
+		return s.conn.ExecContext(ctx, query, args...)
+	}
+	return stmt.ExecContext(ctx, args...)
+}
+
+func (s *statements) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := s.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if stmt == nil {
+		return s.conn.QueryContext(ctx, query, args...)
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+func (s *statements) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	stmt, err := s.prepare(ctx, query)
+	if err != nil || stmt == nil {
+		return s.conn.QueryRowContext(ctx, query, args...) // which meets the error too
+	}
+	return stmt.QueryRowContext(ctx, args...)
+}
+
+func (s *statements) close() error {
+	var errs []error
+	for _, stmt := range s.known {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, s.conn.Close())...)
 }

@@ -18,7 +18,8 @@ func (s *Store) Verify(ctx context.Context, seals ...audit.Seal) (out audit.Veri
 		if err != nil {
 			return err
 		}
-		v := &verifier{ctx: ctx, q: q, head: h, last: h.anchorSeq, hash: h.anchorHash, seals: seals, moved: map[int64]bool{}}
+		v := &verifier{ctx: ctx, q: q, head: h, last: h.anchorSeq, hash: h.anchorHash, seals: seals,
+			moved: map[int64]bool{}}
 		v.found.First = h.anchorSeq + 1
 		err = v.run()
 		out = v.found
@@ -61,7 +62,8 @@ func (v *verifier) run() error {
 	defer rows.Close()
 	var r eventRow
 	var body, prev, hash sql.RawBytes
-	columns := []any{&r.seq, &r.at, &r.kind, &r.session, &r.call, &r.tool, &r.workers, &r.state, &r.stage, &r.rule, &r.via, &r.waited, &body, &prev, &hash}
+	columns := r.scan()
+	columns = append(columns[:len(columns)-3], &body, &prev, &hash)
 	for rows.Next() {
 		if err := rows.Scan(columns...); err != nil {
 			return err
@@ -127,13 +129,15 @@ func (v *verifier) broken(r *eventRow) error {
 	case err != nil:
 		return err
 	case follows < 0:
-		v.flaw(r.seq, audit.FlawRemoved, "the record that it was recorded after is missing or was replaced; record %d stands in its place", v.last)
+		v.flaw(r.seq, audit.FlawRemoved,
+			"the record that it was recorded after is missing or was replaced; record %d stands in its place", v.last)
 	case follows > r.seq || v.moved[follows+1]:
 		v.moved[r.seq] = true
 		v.flaw(r.seq, audit.FlawReordered, "it was recorded after what is now record %d", follows)
 	default:
 		for seq := follows + 1; seq < r.seq; seq++ {
-			v.flaw(seq, audit.FlawInserted, "it was not there when record %d was recorded after record %d", r.seq, follows)
+			v.flaw(seq, audit.FlawInserted, "it was not there when record %d was recorded after record %d",
+				r.seq, follows)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -55,3 +56,134 @@ func wait(ctx context.Context, d time.Duration) bool {
 		return false
 	}
 }
+
+// A topic is something that may change.
+type topic int
+
+const (
+	topicPolicy topic = iota // rules, preferences, grants, sessions
+	topicRequests
+	topicEvents
+)
+
+// listeners are those who want to know of changes, by whatever process.
+type listeners struct {
+	mu   sync.Mutex
+	next int
+	all  map[int]listener
+	told head               // what all of them know
+	stop context.CancelFunc // ends the watching, once it has begun
+	done bool
+}
+
+type listener struct {
+	topic topic
+	call  func()
+}
+
+// listen calls f after changes of a topic, without a lock held, until stop.
+func (s *Store) listen(t topic, f func()) (stop func()) {
+	l := &s.listeners
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil {
+		l.all = map[int]listener{}
+	}
+	l.next++
+	id := l.next
+	l.all[id] = listener{t, f}
+	if l.stop == nil && !l.done {
+		var ctx context.Context
+		ctx, l.stop = context.WithCancel(context.Background())
+		go s.watch(ctx)
+	}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.all, id)
+	}
+}
+
+// signal listens to a topic with a channel that holds one.
+func (s *Store) signal(t topic) (changed <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	return c, s.listen(t, func() {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	})
+}
+
+// tell calls those who do not know of the changes up to h. Each change is told
+// once, by who made it or by who noticed it.
+func (s *Store) tell(h head) {
+	for _, f := range s.listeners.due(h, topicPolicy, topicRequests, topicEvents) {
+		f()
+	}
+}
+
+// tellEvents tells of events alone. The log must not wait for listeners to
+// other changes: what they do may need a record.
+func (s *Store) tellEvents(h head) {
+	for _, f := range s.listeners.due(h, topicEvents) {
+		f()
+	}
+}
+
+func (l *listeners) due(h head, topics ...topic) []func() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []func()
+	for _, t := range topics {
+		if !l.told.advance(t, h) {
+			continue
+		}
+		for _, each := range l.all {
+			if each.topic == t {
+				out = append(out, each.call)
+			}
+		}
+	}
+	return out
+}
+
+// advance takes the counters of a topic over from a newer head, and reports
+// whether there was something new.
+func (h *head) advance(t topic, now head) bool {
+	switch t {
+	case topicPolicy:
+		if now.policy <= h.policy && now.grants <= h.grants {
+			return false
+		}
+		h.policy, h.grants = max(h.policy, now.policy), max(h.grants, now.grants)
+	case topicRequests:
+		if now.requests <= h.requests {
+			return false
+		}
+		h.requests = now.requests
+	case topicEvents:
+		if now.seq <= h.seq {
+			return false
+		}
+		h.seq = now.seq
+	}
+	return true
+}
+
+func (l *listeners) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.done = true
+	if l.stop != nil {
+		l.stop()
+	}
+}
+
+// Notify implements [approval.Notifier]: it tells of changes of rules, grants,
+// sessions and preferences, within some milliseconds if another process made
+// them.
+func (s *Store) Notify(changed func()) (stop func()) { return s.listen(topicPolicy, changed) }
+
+// NotifyRequests implements [approval.RequestStore].
+func (s *Store) NotifyRequests(changed func()) (stop func()) { return s.listen(topicRequests, changed) }

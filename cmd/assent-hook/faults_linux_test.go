@@ -2,24 +2,21 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
-)
 
-// diskEnv names the program in a process that has mounts of its own.
-const diskEnv = "ASSENT_TEST_DISK"
+	"github.com/assent-dev/assent/internal/reexec"
+)
 
 // TestADiskThatTakesNothingBlocks has the state on a disk that is full, and then one that
 // can only be read.
 func TestADiskThatTakesNothingBlocks(t *testing.T) {
-	if program := os.Getenv(diskEnv); program != "" {
+	if program := reexec.IsAlone(); program != "" {
 		onASmallDisk(t, program)
 		return
 	}
-	c := exec.Command(os.Args[0], "-test.run=^TestADiskThatTakesNothingBlocks$")
-	c.Env = append(os.Environ(), diskEnv+"="+build(t, t.TempDir()))
+	c := reexec.Alone(t.Name(), build(t, t.TempDir()))
 	c.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},

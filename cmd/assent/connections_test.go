@@ -34,7 +34,8 @@ func foreignCall(connector, tool, args string) string {
 
 // A connector's tool asks by the pair, shows all arguments and quotes its server; rules by
 // connector and tool answer it.
-func TestS40_AConnectorsToolsInARun(t *testing.T) {
+// S40 Connectors.
+func TestConnectors_InARun(t *testing.T) {
 	p := newProject(t, map[string]string{
 		"a.worker": foreignWorker(server("github", mcptest.Ordinary, ""), "rules: [\"deny github:fail\", \"allow github:count\"]\n"),
 		"turns.yaml": "turns:\n" + foreignCall("github", "echo", "{text: hello out there}") + foreignCall("github", "fail", "{text: x}") +
@@ -49,7 +50,8 @@ func TestS40_AConnectorsToolsInARun(t *testing.T) {
 
 // A tool whose definition changed since it was met asks a person again, with what changed,
 // whatever rules say; also in the next run.
-func TestS41_AChangedDefinitionInARun(t *testing.T) {
+// S41 Rug pull.
+func TestRugPull_AChangedDefinitionInARun(t *testing.T) {
 	p := newProject(t, map[string]string{
 		"a.worker": foreignWorker(server("evil", mcptest.Hostile, ""), "rules: [allow connector evil]\n"),
 		"turns.yaml": "turns:\n" + foreignCall("evil", "plain", "{}") + foreignCall("evil", "change", "{notify: true}") +
@@ -67,7 +69,8 @@ func TestS41_AChangedDefinitionInARun(t *testing.T) {
 }
 
 // Another launch command under the same name asks again.
-func TestS41_AChangedLaunchCommandInARun(t *testing.T) {
+// S41 Rug pull.
+func TestRugPull_AChangedLaunchCommandInARun(t *testing.T) {
 	turns := "turns:\n" + foreignCall("github", "echo", "{text: hi}") + "  - say: That was all.\n"
 	p := newProject(t, map[string]string{
 		"a.worker":   foreignWorker(server("github", mcptest.Ordinary, ""), "rules: [allow connector github]\n"),
@@ -92,7 +95,8 @@ func TestS41_AChangedLaunchCommandInARun(t *testing.T) {
 
 // A connector that went away is reported, its calls are refused by its name, and all other
 // tools go on.
-func TestS44_AConnectorThatWentAwayInARun(t *testing.T) {
+// S44 Disconnected.
+func TestDisconnected_AConnectorThatWentAwayInARun(t *testing.T) {
 	p := newProject(t, map[string]string{
 		"a.worker": foreignWorker(server("evil", mcptest.Hostile, "")+server("good", mcptest.Ordinary, "")+"  none: {command: [/no/such/program]}\n",
 			"rules: [allow connector evil, allow connector good]\n"),
@@ -116,7 +120,8 @@ func TestS44_AConnectorThatWentAwayInARun(t *testing.T) {
 
 // A manual tool of a connector is run by hand; config names the argument that rules match;
 // hints free a call only where they are trusted.
-func TestS42_CallAConnectorsToolByHand(t *testing.T) {
+// S42 Manual only.
+func TestManualOnly_CallAConnectorsToolByHand(t *testing.T) {
 	p := newProject(t, map[string]string{
 		"a.worker": foreignWorker(server("github", mcptest.Ordinary, ", targets: {fail: text}")+server("nice", mcptest.Ordinary, ", trust_annotations: true"),
 			"rules: [\"deny github:fail(secret *)\"]\nmanual: [\"github:echo\"]\n"),
@@ -151,7 +156,8 @@ func TestS42_CallAConnectorsToolByHand(t *testing.T) {
 }
 
 // A worker that is called reaches those connectors that its caller has as well.
-func TestS40_ACalledWorkerReachesNoFurtherConnector(t *testing.T) {
+// S40 Connectors.
+func TestConnectors_ACalledWorkerReachesNoFurtherConnector(t *testing.T) {
 	own := server("own", mcptest.Ordinary, "")
 	p := newProject(t, map[string]string{
 		"lead.worker": foreignWorker(server("github", mcptest.Ordinary, ""), "allow_workers: [analyst]\n"),

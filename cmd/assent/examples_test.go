@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// S04: what config names runs silently; undoing the line brings the prompt back.
-func TestS04_NotesExample(t *testing.T) {
+// What config names runs silently; undoing the line brings the prompt back.
+// S04 Pre-approve in config.
+func TestPreApproveInConfig_NotesExample(t *testing.T) {
 	p := example(t, "notes")
 	x := p.at("run", "--model", "script:try.yaml", "notes.worker", "Write the report.")
 	x.asked("Create output/report.md", "!cache/found.json")

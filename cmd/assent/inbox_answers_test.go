@@ -49,7 +49,8 @@ const twoWrites = `turns:
 `
 
 // An answer for the session holds in the process that asked, as at its own terminal.
-func TestS05_InboxForTheSession(t *testing.T) {
+// S05 For this session.
+func TestForThisSession_InTheInbox(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": twoWrites})
 	x := p.inbox()
 	r := p.asksInbox()
@@ -64,7 +65,8 @@ func TestS05_InboxForTheSession(t *testing.T) {
 }
 
 // A rule that is made in the inbox is kept, and settles what else waits.
-func TestS21_InboxAlways(t *testing.T) {
+// S21 Always.
+func TestAlways_InTheInbox(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
 	r := p.asksInbox()
@@ -82,7 +84,8 @@ func TestS21_InboxAlways(t *testing.T) {
 }
 
 // Edited arguments are judged by the process that asked, and shown again.
-func TestS20_InboxEdit(t *testing.T) {
+// S20 Edit before approving.
+func TestEditBeforeApproving_InTheInbox(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox("EDITOR=" + p.script(`echo edited > "$1"`))
 	r := p.asksInbox()
@@ -96,7 +99,8 @@ func TestS20_InboxEdit(t *testing.T) {
 	x.leavesIdle()
 }
 
-func TestS20b_InboxAnswersInstead(t *testing.T) {
+// S20b Answer instead.
+func TestAnswerInstead_InTheInbox(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
 	r := p.begin("run", "--json", "--ask", "inbox", "notes.worker", "Write.")
@@ -111,7 +115,8 @@ func TestS20b_InboxAnswersInstead(t *testing.T) {
 }
 
 // q ends the run that asks, and no other.
-func TestS03_InboxStopsTheRun(t *testing.T) {
+// S03 Deny with words.
+func TestDenyWithWords_InboxStopsTheRun(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
 	r := p.asksInbox()

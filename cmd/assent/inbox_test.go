@@ -222,7 +222,8 @@ func TestInbox_ToldToEnd(t *testing.T) {
 }
 
 // What is typed while nothing waits answers nothing that comes later.
-func TestS24_InboxForgetsEarlyKeys(t *testing.T) {
+// S24 No stolen keys.
+func TestNoStolenKeys_InboxForgetsEarlyKeys(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
 	x.types("yyy\ryyy")
@@ -235,7 +236,8 @@ func TestS24_InboxForgetsEarlyKeys(t *testing.T) {
 }
 
 // A run that was put aside takes its answer from the inbox when it goes on.
-func TestS26_InboxAnswersWhatWasPutAside(t *testing.T) {
+// S26 Defer.
+func TestDefer_InboxAnswersWhatWasPutAside(t *testing.T) {
 	p := notesProject(t)
 	r := p.begin("run", "--defer", "notes.worker", "Write.")
 	r.ends(5)
@@ -254,7 +256,8 @@ func TestS26_InboxAnswersWhatWasPutAside(t *testing.T) {
 }
 
 // The user's config says how much of a view is shown at first.
-func TestS19_TheUsersLimit(t *testing.T) {
+// S19 Large content.
+func TestLargeContent_TheUsersLimit(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": strings.Replace(oneWrite, `one\n`, `one\ntwo\nthree\nfour\n`, 1)})
 	p.config("view: {lines: 2}\n")
 	x := p.inbox()

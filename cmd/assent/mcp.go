@@ -168,7 +168,7 @@ type counter struct {
 
 	elicits bool
 	hold    time.Duration
-	ear     gateway.Ear
+	ear     gateway.Callbacks
 }
 
 // close gives everything back, the last first.
@@ -182,14 +182,14 @@ func (k *counter) close() error {
 
 // gateway puts a gateway on the counter.
 func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string)) (*gateway.Gateway, error) {
-	records := gateway.NewLater(k.Store, k.spool, func(err error) { report(err.Error()) })
+	records := gateway.NewRecorder(k.Store, k.spool, func(err error) { report(err.Error()) })
 	k.closers = append(k.closers, records.Close)
 	gate := k.Gate(k.Rules)
 	gate.Recorder = records
 	gate.Approver = limited(notified(approval.Queue(k.Store), k.Person), f.askTimeout)
 	g, err := gateway.New(gateway.Options{
 		Gate: gate, Sessions: k.Store, Owner: store.ThisProcess(),
-		Connectors: k.foreign.All, Ear: &k.ear, Tools: k.tools, Configure: k.configure, Plain: k.plain,
+		Connectors: k.foreign.All, Callbacks: &k.ear, Tools: k.tools, Configure: k.configure, Plain: k.plain,
 		ClientAnswers: k.elicits, Hold: k.hold, Report: report, Version: thisBuild().Version,
 	})
 	if err != nil {

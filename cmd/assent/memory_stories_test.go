@@ -54,7 +54,8 @@ func writing(path, answer string) agentStep {
 }
 
 // What any process decides is seen at once by one that follows.
-func TestS32_Follow(t *testing.T) {
+// S32 Audit.
+func TestAudit_Follow(t *testing.T) {
 	dir, play := agentFolder(t)
 	play("s1", writing("notes/a.md", "y"))
 	c := assent(t, nil, "audit", "list", "--follow", "--json", "--state", filepath.Join(dir, "state"))
@@ -96,7 +97,8 @@ func TestS32_Follow(t *testing.T) {
 }
 
 // At a terminal one key keeps a suggestion, and every other key does not.
-func TestS33_OneKey(t *testing.T) {
+// S33 Learn.
+func TestLearn_OneKey(t *testing.T) {
 	dir, play := agentFolder(t)
 	for _, session := range []string{"s1", "s2", "s3"} {
 		play(session, writing("notes/a.md", "y"), writing("notes/b.txt", "y"), writing("notes/c.toml", "y"))
@@ -121,7 +123,8 @@ func TestS33_OneKey(t *testing.T) {
 }
 
 // In an editor at a terminal the person says yes to what changes.
-func TestS30_EditConfirmed(t *testing.T) {
+// S30 Rules.
+func TestRules_EditConfirmed(t *testing.T) {
 	dir := t.TempDir()
 	env := []string{"EDITOR=sed -i s/date/uptime/"}
 	if out, err := assent(t, nil, "rules", "add", "allow shell(date)", "--state", dir).CombinedOutput(); err != nil {
@@ -138,7 +141,8 @@ func TestS30_EditConfirmed(t *testing.T) {
 }
 
 // Bars and colours are for a terminal that has them.
-func TestS32_StatsAtTerminal(t *testing.T) {
+// S32 Audit.
+func TestAudit_StatsAtTerminal(t *testing.T) {
 	dir, play := agentFolder(t)
 	play("s1", writing("notes/a.md", "y"))
 	state := filepath.Join(dir, "state")

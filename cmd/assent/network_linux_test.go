@@ -64,7 +64,8 @@ func git(t *testing.T, dir string, args ...string) string {
 
 // A push to a host that was agreed to runs without a question; one to another host asks with
 // the host's name, while it runs, and a no fails that push alone.
-func TestS51_PushToThatHost(t *testing.T) {
+// S51 Only that host.
+func TestOnlyThatHost_Push(t *testing.T) {
 	s := tell(t, quietNetwork, []call{command("a", "git push -q origin main")}, []call{command("b", "git push -q other main")})
 	bare, port := remote(t, filepath.Join(s.dir, "notes"))
 	s.put("policy.yaml", strings.ReplaceAll(quietNetwork, "PORT", port))

@@ -75,7 +75,8 @@ func registry(t *testing.T, dir string) (port string) {
 
 // An install from the registry that was agreed to runs without a question; a script of the
 // package that calls elsewhere waits for an answer that names the host and the command.
-func TestS51_InstallFromThatRegistry(t *testing.T) {
+// S51 Only that host.
+func TestOnlyThatHost_Install(t *testing.T) {
 	s := tell(t, quietNetwork, []call{command("a", "npm install leaf")})
 	port := registry(t, filepath.Join(s.dir, "notes"))
 	s.put("policy.yaml", strings.ReplaceAll(quietNetwork, "PORT", port))

@@ -8,7 +8,8 @@ import (
 
 const ideas = "# Ideas\n\n- a shelf for the hallway\n"
 
-func TestS01_Pause(t *testing.T) {
+// S01 Pause.
+func TestPause(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/ideas.md", "# Ideas\n\n- none\n")}, []call{write("w2", "notes/new/deep.md", "deep\n")})
 	x := s.run()
 	x.asked("agent: I go on.", "write_file · tidy", "Edit notes/ideas.md (+1 −1 lines)",
@@ -22,7 +23,8 @@ func TestS01_Pause(t *testing.T) {
 	s.hasNot("notes/new")
 }
 
-func TestS02_Approve(t *testing.T) {
+// S02 Approve.
+func TestApprove(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/a.md", "one\n")}, []call{write("w2", "notes/b.md", "two\n")})
 	x := s.run()
 	x.asked("Create notes/a.md")
@@ -35,7 +37,8 @@ func TestS02_Approve(t *testing.T) {
 	s.has("notes/b.md", "two\n")
 }
 
-func TestS03_Deny(t *testing.T) {
+// S03 Deny with words.
+func TestDenyWithWords(t *testing.T) {
 	same := []call{{"d", "delete_file", map[string]any{"path": "notes/old.md"}}}
 	s := tell(t, askWrites, same, same)
 	x := s.run()
@@ -48,7 +51,8 @@ func TestS03_Deny(t *testing.T) {
 	s.has("notes/old.md", demoNotes["notes/old.md"])
 }
 
-func TestS03_DenyForTheSession(t *testing.T) {
+// S03 Deny with words.
+func TestDenyWithWords_ForTheSession(t *testing.T) {
 	del := []call{{"d", "delete_file", map[string]any{"path": "notes/old.md"}}}
 	s := tell(t, askWrites, del, del)
 	x := s.run()
@@ -64,7 +68,8 @@ func TestS03_DenyForTheSession(t *testing.T) {
 	s.has("notes/old.md", demoNotes["notes/old.md"])
 }
 
-func TestS03_DenyAlways(t *testing.T) {
+// S03 Deny with words.
+func TestDenyWithWords_Always(t *testing.T) {
 	del := []call{{"d", "delete_file", map[string]any{"path": "notes/old.md"}}}
 	s := tell(t, askWrites, del)
 	x := s.run()
@@ -81,7 +86,8 @@ func TestS03_DenyAlways(t *testing.T) {
 	s.has("notes/old.md", demoNotes["notes/old.md"])
 }
 
-func TestS03_Stop(t *testing.T) {
+// S03 Deny with words.
+func TestDenyWithWords_Stop(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "one\n"), write("b", "notes/b.md", "two\n"), write("c", "notes/c.md", "three\n")},
 		[]call{write("d", "notes/d.md", "four\n")})
 	x := s.run()
@@ -98,7 +104,8 @@ func TestS03_Stop(t *testing.T) {
 	}
 }
 
-func TestS03_OnDenyStop(t *testing.T) {
+// S03 Deny with words.
+func TestDenyWithWords_OnDenyStop(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "one\n")}, []call{write("b", "notes/b.md", "two\n")})
 	x := s.run("--on-deny=stop")
 	x.asked("Create notes/a.md")
@@ -108,7 +115,8 @@ func TestS03_OnDenyStop(t *testing.T) {
 	s.hasNot("notes/b.md")
 }
 
-func TestS04_PreApproved(t *testing.T) {
+// S04 Pre-approve in config.
+func TestPreApproveInConfig(t *testing.T) {
 	turns := [][]call{{write("a", "notes/a.md", "one\n")}, {write("b", "notes/b.md", "two\n")}}
 	for name, line := range map[string]string{
 		"path": "rules:\n  - allow write_file(notes/a.md)\n",
@@ -147,7 +155,8 @@ func TestS04_PreApproved(t *testing.T) {
 	}
 }
 
-func TestS05_Session(t *testing.T) {
+// S05 For this session.
+func TestForThisSession(t *testing.T) {
 	one, two := []call{write("a", "notes/a.md", "one\n")}, []call{write("a2", "notes/./a.md", "more\n")}
 	s := tell(t, askWrites, one, two, []call{write("b", "notes/b.md", "two\n")}, one)
 	x := s.run()
@@ -182,7 +191,8 @@ func TestS05_Session(t *testing.T) {
 	x.ends(0)
 }
 
-func TestS05_ReachAndTime(t *testing.T) {
+// S05 For this session.
+func TestForThisSession_ReachAndTime(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "one\n")}, []call{write("b", "notes/b.md", "two\n")},
 		[]call{{"d", "delete_file", map[string]any{"path": "notes/a.md"}}})
 	x := s.run()
@@ -206,7 +216,8 @@ func TestS05_ReachAndTime(t *testing.T) {
 	x.ends(0)
 }
 
-func TestS06_ApproveAll(t *testing.T) {
+// S06 `--approve-all`.
+func TestApproveAll(t *testing.T) {
 	s := tell(t, askWrites+"rules:\n  - deny read_file(notes/private/**)\n", []call{
 		write("a", "notes/a.md", "one\n"), write("b", "archive/b.md", "two\n"),
 		{"r", "read_file", map[string]any{"path": "notes/private/diary.md"}},
@@ -221,7 +232,8 @@ func TestS06_ApproveAll(t *testing.T) {
 	}
 }
 
-func TestS06_PersonOnly(t *testing.T) {
+// S06 `--approve-all`.
+func TestApproveAll_PersonOnly(t *testing.T) {
 	// Deleting what is itself a root is for a person, whatever the policy and the mode say.
 	s := tell(t, "sandbox:\n  paths:\n    old: {root: notes/old.md, mode: rw, approval: allow}\n",
 		[]call{{"d", "delete_file", map[string]any{"path": "old"}}})
@@ -243,7 +255,8 @@ func TestS06_PersonOnly(t *testing.T) {
 	s.has("notes/old.md", demoNotes["notes/old.md"])
 }
 
-func TestS07_Strict(t *testing.T) {
+// S07 `--strict`.
+func TestStrict(t *testing.T) {
 	s := tell(t, askWrites+"rules:\n  - allow write_file(notes/a.md)\n", []call{
 		write("a", "notes/a.md", "one\n"), write("b", "notes/b.md", "two\n"), {"r", "read_file", map[string]any{"path": "notes/ideas.md"}},
 	})

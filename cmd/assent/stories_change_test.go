@@ -7,7 +7,8 @@ import (
 
 // What was shown is what runs: a file that changed while the prompt was open is asked
 // about again, with a fresh view.
-func TestS02_ChangedMeanwhile(t *testing.T) {
+// S02 Approve.
+func TestApprove_ChangedMeanwhile(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/ideas.md", "# Ideas\n\n- none\n")})
 	x := s.run()
 	x.asked("-- a shelf for the hallway", "+- none")
@@ -21,7 +22,8 @@ func TestS02_ChangedMeanwhile(t *testing.T) {
 }
 
 // The second call was shown on top of the first; without it, it is another question.
-func TestS22_EarlierDenied(t *testing.T) {
+// S22 Batches.
+func TestBatches_EarlierDenied(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/ideas.md", "# Ideas\n\n- none\n"),
 		{"e", "edit_file", map[string]any{"path": "notes/ideas.md", "old_text": "# Ideas", "new_text": "# Plans"}}})
 	x := s.run()
@@ -50,7 +52,8 @@ func TestAskTimeout(t *testing.T) {
 }
 
 // The last line of a run names what the model chose, too.
-func TestS25_NothingHiddenInErrors(t *testing.T) {
+// S25 Nothing hidden.
+func TestNothingHidden_InErrors(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/dm.\u202eevil.md", "one\n")})
 	for _, flag := range []string{"--on-deny=stop", "--on-deny=continue"} {
 		x := s.run(flag)
@@ -87,7 +90,8 @@ func TestTheTranscriptInAFile(t *testing.T) {
 
 // Somebody who cannot type is nobody: keys from a pipe answer nothing, and what the recorded
 // operator was not asked is denied.
-func TestS15_NobodyThere(t *testing.T) {
+// S15 Nobody there.
+func TestNobodyThere(t *testing.T) {
 	s := tell(t, askWrites, three[:1])
 	c := assent(t, nil, "demo", "--dir", s.dir)
 	c.Stdin = strings.NewReader(strings.Repeat("y\n", 50))

@@ -54,7 +54,8 @@ const sayMerger = "turns:\n  - say: A merger.\n"
 
 // Each file is asked with path, size and receiver, before the delegation; then the
 // delegation, with worker, input, attachments with sizes, and the chain of callers.
-func TestS12_S13_DelegateWithAFile(t *testing.T) {
+// S12 Delegating and S13 Sharing files.
+func TestDelegating_WithAFile(t *testing.T) {
 	p := crewProject(t, "[input/secret.md, open/free.md]", sayMerger)
 	x := p.at("run", "lead.worker", "Go on.")
 	x.asked("1 of 2", "share_file", "Share input/secret.md (7 bytes) with analyst", "secret")
@@ -66,7 +67,8 @@ func TestS12_S13_DelegateWithAFile(t *testing.T) {
 }
 
 // Denying a file means that the child never starts, and that nobody is asked about it.
-func TestS13_ADeniedFile(t *testing.T) {
+// S13 Sharing files.
+func TestSharingFiles_ADeniedFile(t *testing.T) {
 	p := crewProject(t, "[input/secret.md]", sayMerger)
 	x := p.at("run", "lead.worker", "Go on.")
 	x.asked("Share input/secret.md (7 bytes) with analyst")
@@ -75,7 +77,8 @@ func TestS13_ADeniedFile(t *testing.T) {
 }
 
 // The same where a rule allows the delegation itself.
-func TestS13_ADeniedFileOfAnAllowedCall(t *testing.T) {
+// S13 Sharing files.
+func TestSharingFiles_ADeniedFileOfAnAllowedCall(t *testing.T) {
 	p := crewProject(t, "[input/secret.md]", sayMerger)
 	if out, err := p.assent("rules", "add", "allow worker_call(analyst)").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -92,7 +95,8 @@ func TestS13_ADeniedFileOfAnAllowedCall(t *testing.T) {
 }
 
 // Where reading is free so is sharing; a deny of reading is one of sharing.
-func TestS13_FreeAndDeniedFiles(t *testing.T) {
+// S13 Sharing files.
+func TestSharingFiles_FreeAndDeniedFiles(t *testing.T) {
 	p := crewProject(t, "[open/free.md]", sayMerger)
 	x := p.at("run", "lead.worker", "Go on.")
 	x.asked("Call worker analyst", "!Share")
@@ -106,7 +110,8 @@ func TestS13_FreeAndDeniedFiles(t *testing.T) {
 }
 
 // A session grant covers the same worker with the same input and the same files.
-func TestS12_SessionGrant(t *testing.T) {
+// S12 Delegating.
+func TestDelegating_SessionGrant(t *testing.T) {
 	p := crewProject(t, "[open/free.md]", sayMerger)
 	one := `{worker: analyst, input: One., attachments: [open/free.md]}`
 	p.put("turns.yaml", `turns:
@@ -163,7 +168,8 @@ func TestAStopInAChildEndsTheRun(t *testing.T) {
 
 // A worker that is made is shown whole, may be changed, and can be called at once; it has
 // no more than its creator.
-func TestS11_CreateAWorker(t *testing.T) {
+// S11 Creating a worker.
+func TestCreatingAWorker(t *testing.T) {
 	create := `{name: analyst, description: Reads., instructions: You read documents., model: "script:analyst.script",
         paths: [{name: docs, path: open}]}`
 	p := newProject(t, map[string]string{

@@ -36,8 +36,9 @@ func TestAMessageFromAPipeIsAskedAtTheTerminal(t *testing.T) {
 	x.ends(3, "it is not trusted")
 }
 
-// S15: in the background nobody can answer, terminal or not.
-func TestS15_InTheBackground(t *testing.T) {
+// In the background nobody can answer, terminal or not.
+// S15 Nobody there.
+func TestNobodyThere_InTheBackground(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": echoed})
 	run := p.assent("run", "notes.worker")
 	// With job control the shell gives the program a group of its own.
@@ -67,8 +68,9 @@ func (p *project) parked(args ...string) (run, request string) {
 	return runID.FindStringSubmatch(string(out))[1], requestID.FindStringSubmatch(string(out))[1]
 }
 
-// S26: at a terminal other arguments are shown, and asked about, before they are approved.
-func TestS26_ApproveWithOtherArguments(t *testing.T) {
+// At a terminal other arguments are shown, and asked about, before they are approved.
+// S26 Defer.
+func TestDefer_ApproveWithOtherArguments(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite, "notes/a.md": "old\n"})
 	run, id := p.parked("run", "--defer", "notes.worker", "Write.")
 	args := `{"path": "notes/a.md", "content": "mine\n"}`
@@ -87,8 +89,9 @@ func TestS26_ApproveWithOtherArguments(t *testing.T) {
 	p.has("notes/a.md", "mine\n")
 }
 
-// S26: what changed while it was looked at is not approved by what was seen before.
-func TestS26_ChangedAfterItWasSeen(t *testing.T) {
+// What changed while it was looked at is not approved by what was seen before.
+// S26 Defer.
+func TestDefer_ChangedAfterItWasSeen(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite, "notes/a.md": "old\n"})
 	run, id := p.parked("run", "--defer", "notes.worker", "Write.")
 	args := `{"path": "notes/a.md", "content": "mine\n"}`
@@ -112,9 +115,10 @@ func TestS26_ChangedAfterItWasSeen(t *testing.T) {
 	p.has("notes/a.md", "other\n")
 }
 
-// S26: a no that was given while the run waited holds, whatever rule is added after it; so
+// A no that was given while the run waited holds, whatever rule is added after it; so
 // does a deny that is added after a yes.
-func TestS26_AnAnswerAndARuleAfterIt(t *testing.T) {
+// S26 Defer.
+func TestDefer_AnAnswerAndARuleAfterIt(t *testing.T) {
 	for answer, rule := range map[string]string{"deny": "allow write_file(notes/*)", "approve": "deny write_file(notes/*)"} {
 		t.Run(answer, func(t *testing.T) {
 			p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite, "notes/a.md": "old\n"})

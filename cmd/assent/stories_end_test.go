@@ -17,7 +17,8 @@ import (
 	"github.com/assent-dev/assent/policy"
 )
 
-func TestS27_CtrlC(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_CtrlC(t *testing.T) {
 	s := tell(t, askWrites, three, three[:1])
 	x := s.run()
 	x.asked("1 of 3")
@@ -31,7 +32,8 @@ func TestS27_CtrlC(t *testing.T) {
 	}
 }
 
-func TestS27_EndOfInput(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_EndOfInput(t *testing.T) {
 	s := tell(t, askWrites, three[:1])
 	x := s.run()
 	x.asked("Create notes/a.md")
@@ -40,7 +42,8 @@ func TestS27_EndOfInput(t *testing.T) {
 	s.hasNot("notes/a.md")
 }
 
-func TestS27_Signals(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_Signals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			s := tell(t, askWrites, three[:1])
@@ -55,7 +58,8 @@ func TestS27_Signals(t *testing.T) {
 	}
 }
 
-func TestS27_ClosedTerminal(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_ClosedTerminal(t *testing.T) {
 	s := tell(t, askWrites, three[:1])
 	x := s.run()
 	x.asked("Create notes/a.md")
@@ -72,7 +76,8 @@ func TestS27_ClosedTerminal(t *testing.T) {
 	s.hasNot("notes/a.md")
 }
 
-func TestS27_CtrlCWhileItWorks(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_CtrlCWhileItWorks(t *testing.T) {
 	s := tell(t, askWrites)
 	s.put("script.yaml", "turns:\n  - {say: Wait., calls: [{tool: list_files, args: {path: notes}}]}\n  - {say: Never., wait: 1h}\n")
 	x := s.run()
@@ -82,7 +87,8 @@ func TestS27_CtrlCWhileItWorks(t *testing.T) {
 }
 
 // Ctrl-C during a tool cancels it, and the model is told so.
-func TestS27_CtrlCDuringATool(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_CtrlCDuringATool(t *testing.T) {
 	ctx, stop := untilSignal(t.Context())
 	defer stop()
 	slow := tool.Func("build", "Builds it.", func(ctx context.Context, _ struct{}) (string, error) {
@@ -106,7 +112,8 @@ func TestS27_CtrlCDuringATool(t *testing.T) {
 	}
 }
 
-func TestS28_SlowModel(t *testing.T) {
+// S28 While it works.
+func TestWhileItWorks_SlowModel(t *testing.T) {
 	s := tell(t, askWrites)
 	s.put("script.yaml", "turns:\n  - {say: At last., wait: 5s}\n")
 	x := s.run()
@@ -123,7 +130,8 @@ func thoughtFor(raw string) map[string]bool {
 	return out
 }
 
-func TestS28_NoTerminal(t *testing.T) {
+// S28 While it works.
+func TestWhileItWorks_NoTerminal(t *testing.T) {
 	s := tell(t, askWrites)
 	s.put("script.yaml", "turns:\n  - {say: At last., wait: 600ms}\n")
 	out, err := assent(t, nil, "demo", "--dir", s.dir).CombinedOutput()
@@ -133,7 +141,8 @@ func TestS28_NoTerminal(t *testing.T) {
 }
 
 // The tools of the demonstration are all fast. This one runs until its lines were seen.
-func TestS28_SlowTool(t *testing.T) {
+// S28 While it works.
+func TestWhileItWorks_SlowTool(t *testing.T) {
 	t.Parallel()
 	master, slave := openTerminal(t, 80, 24)
 	defer master.Close()
@@ -171,7 +180,8 @@ func TestS28_SlowTool(t *testing.T) {
 	}
 }
 
-func TestS29_Told(t *testing.T) {
+// S29 Told when waiting.
+func TestToldWhenWaiting(t *testing.T) {
 	s := tell(t, askWrites, three[:1])
 	x := s.run()
 	x.asked("Create notes/a.md")
@@ -186,7 +196,8 @@ func TestS29_Told(t *testing.T) {
 }
 
 // Ctrl-C in an editor is the editor's: it may end, and the question comes back.
-func TestS27_CtrlCInTheEditor(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_CtrlCInTheEditor(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "x\n")})
 	s.env = []string{"EDITOR=sh -c 'stty -echo -icanon; echo the editor is open; exec sleep 600'"}
 	x := s.run()
@@ -202,7 +213,8 @@ func TestS27_CtrlCInTheEditor(t *testing.T) {
 }
 
 // What a pager does with Ctrl-C is its own affair: less stays open.
-func TestS27_CtrlCInThePager(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_CtrlCInThePager(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", numbered(300))})
 	s.env = []string{`PAGER=cat >/dev/null; trap 'echo the pager was told; told=1' INT; echo the pager is open; until [ "$told" ]; do sleep 0.1; done; read line </dev/tty; :`}
 	x := s.run()
@@ -219,7 +231,8 @@ func TestS27_CtrlCInThePager(t *testing.T) {
 
 // Other signals end the run also then. An editor that is ended leaves the terminal as it had
 // it; it is put back.
-func TestS27_SignalInTheEditor(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_SignalInTheEditor(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "x\n")})
 	s.env = []string{"EDITOR=sh -c 'stty -echo -icanon; echo the editor is open; exec sleep 600'"}
 	x := s.run()

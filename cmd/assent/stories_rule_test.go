@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-func TestS21_Always(t *testing.T) {
+// S21 Always.
+func TestAlways(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "one\n")})
 	x := s.run()
 	x.asked("Create notes/a.md")
@@ -36,7 +37,8 @@ func TestS21_Always(t *testing.T) {
 	x.ends(0, "auto-approved rule allow write_file(notes/a.md)")
 }
 
-func TestS21_WideRule(t *testing.T) {
+// S21 Always.
+func TestAlways_WideRule(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "one\n")})
 	x := s.run()
 	x.asked("Create notes/a.md")
@@ -59,7 +61,8 @@ func TestS21_WideRule(t *testing.T) {
 // three calls at once.
 var three = []call{write("a", "notes/a.md", "one\n"), write("b", "notes/b.md", "two\n"), write("c", "notes/c.md", "three\n")}
 
-func TestS22_Batch(t *testing.T) {
+// S22 Batches.
+func TestBatches(t *testing.T) {
 	s := tell(t, askWrites, three)
 	x := s.run()
 	x.asked("1 of 3", "Create notes/a.md", "[A] approve all", "[N] deny all")
@@ -80,7 +83,8 @@ func TestS22_Batch(t *testing.T) {
 	}
 }
 
-func TestS22_All(t *testing.T) {
+// S22 Batches.
+func TestBatches_All(t *testing.T) {
 	s := tell(t, askWrites, three)
 	x := s.run()
 	x.asked("1 of 3")
@@ -97,7 +101,8 @@ func TestS22_All(t *testing.T) {
 	s.hasNot("notes/c.md")
 }
 
-func TestS22_None(t *testing.T) {
+// S22 Batches.
+func TestBatches_None(t *testing.T) {
 	s := tell(t, askWrites, three)
 	x := s.run()
 	x.asked("1 of 3")
@@ -110,7 +115,8 @@ func TestS22_None(t *testing.T) {
 	}
 }
 
-func TestS22_SameFile(t *testing.T) {
+// S22 Batches.
+func TestBatches_SameFile(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "one\n"),
 		{"e", "edit_file", map[string]any{"path": "notes/a.md", "old_text": "one", "new_text": "two"}}})
 	x := s.run()
@@ -122,7 +128,8 @@ func TestS22_SameFile(t *testing.T) {
 	s.has("notes/a.md", "two\n")
 }
 
-func TestS23_Why(t *testing.T) {
+// S23 Why.
+func TestWhy(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "one\n")})
 	x := s.run()
 	x.asked("Create notes/a.md")
@@ -135,7 +142,8 @@ func TestS23_Why(t *testing.T) {
 	x.ends(0)
 }
 
-func TestS24_NoStolenKeys(t *testing.T) {
+// S24 No stolen keys.
+func TestNoStolenKeys(t *testing.T) {
 	s := tell(t, askWrites, three[:1])
 	x := s.run()
 	x.types("yyyy\r\rA") // before anything is on the screen
@@ -152,7 +160,8 @@ func TestS24_NoStolenKeys(t *testing.T) {
 	s.hasNot("notes/a.md")
 }
 
-func TestS25_NothingHidden(t *testing.T) {
+// S25 Nothing hidden.
+func TestNothingHidden(t *testing.T) {
 	content := "a\x1b[2Jb \x1b]0;owned\x07 c\u202ed\u202c e\u200bf \u2066g\u2069 h\ri\x08j \u009b31mk \ufeffl\n"
 	s := tell(t, askWrites, []call{write("w", "notes/\u202eevil.md", content), {"r", "read_file", map[string]any{"path": "notes/\x1b[31mred.md"}}})
 	s.put("notes/ideas.md", ideas)

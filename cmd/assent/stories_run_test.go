@@ -24,7 +24,8 @@ const oneWrite = `turns:
 
 // The prompt names the tool, what it would do, why it asks and who; earlier output stays;
 // nothing has happened.
-func TestS01_RunPauses(t *testing.T) {
+// S01 Pause.
+func TestPause_Run(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite})
 	x := p.at("run", "notes.worker", "Write.")
 	x.asked("I write it down.", "write_file", "Create notes/a.md (4 bytes, 1 line)", "by default a root says write: ask", "notes")
@@ -34,7 +35,8 @@ func TestS01_RunPauses(t *testing.T) {
 	p.has("notes/a.md", "one\n")
 }
 
-func TestS03_RunDenied(t *testing.T) {
+// S03 Deny with words.
+func TestDenyWithWords_Run(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite})
 	x := p.at("run", "notes.worker", "Write.")
 	x.asked("Create notes/a.md")
@@ -65,7 +67,8 @@ func TestS03_RunDenied(t *testing.T) {
 }
 
 // A grant for the session lasts over the messages of one chat, and no longer.
-func TestS05_GrantsLastUntilTheChatEnds(t *testing.T) {
+// S05 For this session.
+func TestForThisSession_GrantsLastUntilTheChatEnds(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": `turns:
   - calls: [{id: a, tool: write_file, args: {path: notes/a.md, content: "${message}\n"}}]
   - {say: "First: ${message}.", listen: true}
@@ -122,7 +125,8 @@ func TestTrustIsAskedOnce(t *testing.T) {
 }
 
 // Calls of one turn are one batch: their places are told, and all can be answered at once.
-func TestS22_RunBatch(t *testing.T) {
+// S22 Batches.
+func TestBatches_Run(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": `turns:
   - calls:
       - {id: a, tool: write_file, args: {path: notes/a.md, content: "a\n"}}

@@ -22,7 +22,8 @@ func command(id, text string) call {
 	return call{id, "shell", map[string]any{"command": text}}
 }
 
-func TestS08_ShellCommandsOneByOne(t *testing.T) {
+// S08 Shell commands one by one.
+func TestShellCommandsOneByOne(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "cat today.md   &&   touch new.txt > log.txt")})
 	x := s.run()
 	x.asked("shell", `$ cat today.md && touch new.txt > log.txt`, "Working directory: notes",
@@ -35,7 +36,8 @@ func TestS08_ShellCommandsOneByOne(t *testing.T) {
 	s.hasNot("notes/log.txt")
 }
 
-func TestS08_Approved(t *testing.T) {
+// S08 Shell commands one by one.
+func TestShellCommandsOneByOne_Approved(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "touch new.txt && echo made")})
 	x := s.run()
 	x.asked("touch new.txt")
@@ -44,7 +46,8 @@ func TestS08_Approved(t *testing.T) {
 	s.has("notes/new.txt", "")
 }
 
-func TestS09_ShellPatterns(t *testing.T) {
+// S09 Shell patterns.
+func TestShellPatterns(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "sort -u today.md -r"), command("b", "sort -ux today.md")})
 	x := s.run()
 	x.asked("sort -ux today.md", "!1 of 2")
@@ -54,7 +57,8 @@ func TestS09_ShellPatterns(t *testing.T) {
 	x.ends(0, "✓ shell: free", "✗ shell: denied")
 }
 
-func TestS09_Description(t *testing.T) {
+// S09 Shell patterns.
+func TestShellPatterns_Description(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "mkdir plans")})
 	x := s.run()
 	x.asked("Make a folder", "$ mkdir plans")
@@ -62,13 +66,15 @@ func TestS09_Description(t *testing.T) {
 	x.ends(0, "✓ shell: approved")
 }
 
-func TestS10_Never(t *testing.T) {
+// S10 Never.
+func TestNever(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "cat today.md; r''m -f today.md")})
 	x := s.run()
 	x.ends(0, "✗ shell: blocked", "Policy forbids it and nobody can approve it: nothing is deleted here", "policy.yaml:12", "it is shell(rm -f today.md) on line 1; without it this may run: cat today.md", "!your answer?")
 }
 
-func TestS18_Command(t *testing.T) {
+// S18 Commands.
+func TestCommands(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "for word in one two; do\n  touch \"$word.txt\"\ndone")})
 	x := s.runAt(60, 40)
 	x.asked("for word in one two; do", `touch "$word.txt"`, "Working directory: notes", "? shell(touch one.txt)", "? shell(touch two.txt)")
@@ -78,7 +84,8 @@ func TestS18_Command(t *testing.T) {
 	s.has("notes/two.txt", "")
 }
 
-func TestS21_AlwaysForACommand(t *testing.T) {
+// S21 Always.
+func TestAlways_ForACommand(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "cat today.md && timeout 5 touch new.txt")})
 	x := s.run()
 	x.asked("touch new.txt")
@@ -95,7 +102,8 @@ func TestS21_AlwaysForACommand(t *testing.T) {
 	x.ends(0)
 }
 
-func TestS25_CommandsHideNothing(t *testing.T) {
+// S25 Nothing hidden.
+func TestNothingHidden_InCommands(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "cat today.md \u202e# x\ntouch y")})
 	x := s.run()
 	x.asked(`\u{202e}`, "Only a person may answer this")
@@ -105,7 +113,8 @@ func TestS25_CommandsHideNothing(t *testing.T) {
 	x.ends(0, "✗ shell: denied")
 }
 
-func TestS31_DenyFirst(t *testing.T) {
+// S31 Deny first.
+func TestDenyFirst(t *testing.T) {
 	s := tell(t, shellPolicy+"rules:\n  - allow shell(touch)\n  - deny shell(touch secret)\n  - allow write_file(notes/**)\n",
 		[]call{command("a", "touch plain.txt"), command("b", "touch secret")})
 	x := s.run()

@@ -14,7 +14,8 @@ func coloured(raw, colour, text string) bool {
 	return regexp.MustCompile(`\x1b\[(?:\d+;)*` + colour + `(?:;\d+)*m[^\x1b]*` + regexp.QuoteMeta(text)).MatchString(raw)
 }
 
-func TestS14_History(t *testing.T) {
+// S14 History.
+func TestHistory(t *testing.T) {
 	s := tell(t, askWrites, []call{{"r", "read_file", map[string]any{"path": "notes/ideas.md"}}}, []call{write("a", "notes/a.md", "one\n")},
 		[]call{write("x", "archive/x.md", "no\n")}, []call{write("b", "notes/b.md", "two\n")})
 	x := s.run()
@@ -35,14 +36,16 @@ func TestS14_History(t *testing.T) {
 	x.ends(0)
 }
 
-func TestS15_BothModes(t *testing.T) {
+// S15 Nobody there.
+func TestNobodyThere_BothModes(t *testing.T) {
 	s := tell(t, askWrites, []call{write("a", "notes/a.md", "one\n")})
 	x := s.run("--approve-all", "--strict")
 	x.ends(2, "assent: --approve-all and --strict exclude each other; run 'assent demo --help' to see what it takes", "!A scripted agent")
 	s.hasNot("notes/a.md")
 }
 
-func TestS16_Diffs(t *testing.T) {
+// S16 Diffs.
+func TestDiffs(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/ideas.md", "# Ideas\n\n- a shelf for the kitchen\n")},
 		[]call{{"e", "edit_file", map[string]any{"path": "notes/ideas.md", "old_text": "kitchen", "new_text": "cellar"}}})
 	x := s.run()
@@ -60,7 +63,8 @@ func TestS16_Diffs(t *testing.T) {
 	s.has("notes/ideas.md", "# Ideas\n\n- a shelf for the cellar\n")
 }
 
-func TestS17_NewFile(t *testing.T) {
+// S17 New files.
+func TestNewFiles(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/main.go", "package main\n\n// main greets.\nfunc main() { println(\"hello\") }\n")})
 	x := s.run()
 	x.asked("Create notes/main.go (63 bytes, 4 lines)", `func main() { println("hello") }`)
@@ -72,7 +76,8 @@ func TestS17_NewFile(t *testing.T) {
 	s.hasNot("notes/main.go")
 }
 
-func TestS18_NarrowAndWide(t *testing.T) {
+// S18 Commands.
+func TestCommands_NarrowAndWide(t *testing.T) {
 	// The demonstration has no commands: what is wrapped here is a file and a reason.
 	for _, columns := range []uint16{40, 200} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
@@ -96,7 +101,8 @@ func numbered(n int) string {
 	return b.String()
 }
 
-func TestS19_Large(t *testing.T) {
+// S19 Large content.
+func TestLargeContent(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/long.md", numbered(897))})
 	seen := filepath.Join(t.TempDir(), "seen")
 	s.env = []string{"PAGER=" + s.script("cat > "+seen, "echo the pager was here")}
@@ -115,7 +121,8 @@ func TestS19_Large(t *testing.T) {
 	s.has("notes/long.md", numbered(897))
 }
 
-func TestS20_Edit(t *testing.T) {
+// S20 Edit before approving.
+func TestEditBeforeApproving(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/a.md", "the model's words\n")})
 	before := filepath.Join(t.TempDir(), "before")
 	s.env = []string{"EDITOR=" + s.script(`cp "$1" `+before, `echo "the person's words" > "$1"`)}
@@ -132,7 +139,8 @@ func TestS20_Edit(t *testing.T) {
 	}
 }
 
-func TestS20_EditIsJudgedAgain(t *testing.T) {
+// S20 Edit before approving.
+func TestEditBeforeApproving_IsJudgedAgain(t *testing.T) {
 	s := tell(t, askWrites, []call{{"d", "delete_file", map[string]any{"path": "notes/old.md"}}})
 	s.env = []string{"EDITOR=" + s.script(`echo '{"path": "archive/2025.md"}' > "$1"`)}
 	x := s.run()
@@ -143,7 +151,8 @@ func TestS20_EditIsJudgedAgain(t *testing.T) {
 	s.has("archive/2025.md", demoNotes["archive/2025.md"])
 }
 
-func TestS20b_AnswerInstead(t *testing.T) {
+// S20b Answer instead.
+func TestAnswerInstead(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/a.md", "one\n")})
 	x := s.run()
 	x.asked("Create notes/a.md")
@@ -207,7 +216,8 @@ func TestTheScriptOfTheDemo(t *testing.T) {
 		"!recorded operator")
 }
 
-func TestS19_LongLine(t *testing.T) {
+// S19 Large content.
+func TestLargeContent_LongLine(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/long.md", strings.Repeat("x", 2500)+"\n")})
 	x := s.run()
 	x.asked("Create notes/long.md (2501 bytes, 1 line)", "501 more characters", "![s] session")

@@ -135,8 +135,9 @@ var table = map[string]line{
 	"internal/golden":     {outside: []string{"github.com/google/go-cmp"}},
 	"internal/gitconfig":  {pure: true},
 	"internal/quiet":      {inside: []string{"internal/explain", "internal/setup", "internal/setup/open"}, outside: []string{"github.com/rogpeppe/go-internal"}},
+	"internal/reexec":     {},
 	"internal/rounds":     {},
-	"internal/mcptest":    {outside: []string{mcp}},
+	"internal/mcptest":    {inside: []string{"internal/reexec"}, outside: []string{mcp}},
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
@@ -175,7 +176,7 @@ var examples = line{inside: append([]string{
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.
 var (
-	testHelpers = []string{"approval/approvaltest", "internal/golden", "internal/mcptest", "internal/model/modeltest", "internal/rounds", "internal/screen", "tool/shell/host", "tool/shell/runner/shim"}
+	testHelpers = []string{"approval/approvaltest", "internal/golden", "internal/mcptest", "internal/model/modeltest", "internal/reexec", "internal/rounds", "internal/screen", "tool/shell/host", "tool/shell/runner/shim"}
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",

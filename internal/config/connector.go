@@ -42,19 +42,13 @@ func (r *report) connector(e entry) Connector {
 	what := "connectors." + e.name
 	o := r.object(e.value, what, connectorShape)
 	c := Connector{Name: e.name, Source: r.source(e.key)}
-	if n, ok := o.take("command"); ok {
-		c.Command = r.texts(n, what+".command")
-	}
-	if n, ok := o.take("sandboxed"); ok {
-		c.Sandboxed = r.bool(n, what+".sandboxed")
-	}
+	c.Command = valueAt(o, "command", r.texts, what+".command")
+	c.Sandboxed = valueAt(o, "sandboxed", r.bool, what+".sandboxed")
 	if n, ok := o.take("url"); ok {
 		c.URL = r.text(n, what+".url")
 		r.checkURL(n, what+".url", c.URL)
 	}
-	if n, ok := o.take("trust_annotations"); ok {
-		c.TrustAnnotations = r.bool(n, what+".trust_annotations")
-	}
+	c.TrustAnnotations = valueAt(o, "trust_annotations", r.bool, what+".trust_annotations")
 	c.Env, c.Headers, c.Targets = o.textsByName("env", what), o.textsByName("headers", what), o.textsByName("targets", what)
 	return c
 }

@@ -35,42 +35,28 @@ func (r *report) customTool(n ast.Node, name string) command.Config {
 	c := command.Config{Name: name}
 	said := o.consent(what)
 	c.Approval, c.Reason = said.word, said.reason
-	texts := map[string]*string{"description": &c.Description, "describe": &c.Describe, "target": &c.Target}
-	for _, key := range []string{"description", "describe", "target"} {
-		if n, ok := o.take(key); ok {
-			*texts[key] = r.text(n, what+": "+key)
-		}
-	}
+	c.Description = valueAt(o, "description", r.text, what+": description")
+	c.Describe = valueAt(o, "describe", r.text, what+": describe")
+	c.Target = valueAt(o, "target", r.text, what+": target")
 	if n, ok := o.take("command"); ok {
 		if c.Command = r.texts(n, what+": command"); len(c.Command) == 0 {
 			r.problem(n, "%s: command is empty; leave it out for an executable in tools/", what)
 		}
 	}
-	if n, ok := o.take("parameters"); ok {
-		c.Parameters = r.schema(n, what+": parameters")
-	}
-	if n, ok := o.take("view"); ok {
-		c.View = r.customView(n, what+".view")
-	}
-	if n, ok := o.take("timeout"); ok {
-		c.Timeout = r.duration(n, what+": timeout")
-	}
-	if n, ok := o.take("env"); ok {
-		c.Env = r.texts(n, what+": env")
-	}
+	c.Parameters = valueAt(o, "parameters", r.schema, what+": parameters")
+	c.View = valueAt(o, "view", r.customView, what+".view")
+	c.Timeout = valueAt(o, "timeout", r.duration, what+": timeout")
+	c.Env = valueAt(o, "env", r.texts, what+": env")
 	return c
 }
 
 func (r *report) customView(n ast.Node, what string) command.View {
 	o := r.object(n, what, viewShape)
-	var v command.View
-	fields := map[string]*string{"type": &v.Type, "content": &v.Content, "language": &v.Language}
-	for _, key := range []string{"type", "content", "language"} {
-		if n, ok := o.take(key); ok {
-			*fields[key] = r.text(n, what+": "+key)
-		}
+	return command.View{
+		Type:     valueAt(o, "type", r.text, what+": type"),
+		Content:  valueAt(o, "content", r.text, what+": content"),
+		Language: valueAt(o, "language", r.text, what+": language"),
 	}
-	return v
 }
 
 // checkCustomTool reports what the tool itself would refuse.
@@ -144,12 +130,8 @@ func LoadToolFile(file string, data []byte) (ToolFile, error) {
 	}
 	var t ToolFile
 	o := r.object(root, "the file", toolFileShape)
-	if n, ok := o.take("description"); ok {
-		t.Description = r.text(n, "description")
-	}
-	if n, ok := o.take("parameters"); ok {
-		t.Parameters = r.schema(n, "parameters")
-	}
+	t.Description = valueAt(o, "description", r.text, "description")
+	t.Parameters = valueAt(o, "parameters", r.schema, "parameters")
 	if err := r.err(); err != nil {
 		return ToolFile{}, err
 	}

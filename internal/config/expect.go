@@ -90,7 +90,8 @@ func parseCall(text string) (name string, args json.RawMessage, err error) {
 	}
 	arguments := targets[name]
 	if arguments == nil {
-		return "", nil, fmt.Errorf("which argument of %s is %q cannot be told; write %s {\"argument\": …}", name, target, name)
+		return "", nil, fmt.Errorf("which argument of %s is %q cannot be told; write %s {\"argument\": …}", name,
+			target, name)
 	}
 	data, err := json.Marshal(arguments(target))
 	if err != nil {

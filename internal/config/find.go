@@ -26,7 +26,8 @@ func UserFolder() (string, error) {
 // FindWorker returns the file of a worker that a person names: the path that was given,
 // else that of the name in ./workers/, else in the user's config folder.
 func FindWorker(name, cwd, configDir string) (string, error) {
-	if suffix := filepath.Ext(name); strings.ContainsRune(name, filepath.Separator) || suffix == workerSuffix || suffix == plainSuffix {
+	if suffix := filepath.Ext(name); strings.ContainsRune(name, filepath.Separator) || suffix == workerSuffix ||
+		suffix == plainSuffix {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(cwd, name)
 		}
@@ -60,7 +61,8 @@ func FindNamed(name string, folders ...string) (string, error) {
 			return "", fmt.Errorf("worker %s: there is %s and %s; keep one, or name the file", name, found[0], found[1])
 		}
 	}
-	return "", fmt.Errorf("there is no worker %q in %s%s", name, strings.Join(folders, ", "), DidYouMean(name, ListWorkers(folders...)))
+	return "", fmt.Errorf("there is no worker %q in %s%s", name, strings.Join(folders, ", "),
+		DidYouMean(name, ListWorkers(folders...)))
 }
 
 // namedIn returns the files in a folder that define a worker of the name.
@@ -126,4 +128,29 @@ func findProject(cwd string) (string, error) {
 			return "", nil
 		}
 	}
+}
+
+// StateFolder is where assent keeps its state: the folder that was named, or assent's own
+// below the XDG state folder.
+func StateFolder(named string) (string, error) {
+	if named != "" {
+		return filepath.Abs(named)
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "assent"), nil
+	}
+	home, err := homeFolder()
+	if err != nil {
+		return "", fmt.Errorf("the state folder cannot be found: %w; set XDG_STATE_HOME", err)
+	}
+	return filepath.Join(home, ".local", "state", "assent"), nil
+}
+
+// homeFolder is the user's own, and never one below the folder that somebody works in.
+func homeFolder() (string, error) {
+	home, err := os.UserHomeDir()
+	if err == nil && !filepath.IsAbs(home) {
+		err = fmt.Errorf("$HOME is %q, which is no absolute path", home)
+	}
+	return home, err
 }

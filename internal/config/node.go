@@ -53,6 +53,14 @@ func (o *object) take(key string) (ast.Node, bool) {
 	return n, ok
 }
 
+// valueAt reads the value of a key; zero if it is not there.
+func valueAt[T any](o *object, key string, read func(n ast.Node, what string) T, what string) (value T) {
+	if n, ok := o.take(key); ok {
+		value = read(n, what)
+	}
+	return value
+}
+
 // An entry is one of a mapping.
 type entry struct {
 	name  string

@@ -1,12 +1,9 @@
 package config
 
 import (
-	"errors"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
@@ -92,50 +89,6 @@ func (r *report) policy(o *object) *Policy {
 	}
 	p.Warnings, p.Notes = r.warnings, r.notes
 	return p
-}
-
-// parse returns the one document of the file; an empty file is an empty mapping.
-func (r *report) parse(data []byte) (ast.Node, error) {
-	if line, why := unfit(data); why != "" {
-		return nil, Problems{{File: r.file, Line: line, Column: 1, Text: why + "; it cannot be meant"}}
-	}
-	f, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		p := Problem{File: r.file, Line: 1, Column: 1, Text: err.Error()}
-		var at yaml.Error
-		if errors.As(err, &at) {
-			pos := at.GetToken().Position
-			p.Line, p.Column, p.Text = pos.Line, pos.Column, at.GetMessage()
-		}
-		return nil, Problems{p}
-	}
-	var body ast.Node = &ast.NullNode{}
-	for i, d := range f.Docs {
-		if i > 0 && d.Body != nil {
-			r.problem(d.Body, "a second document; a policy file has one")
-			return nil, r.err()
-		}
-		if d.Body != nil {
-			body = d.Body
-		}
-	}
-	ast.Walk(noReferences{r}, body)
-	return body, r.err()
-}
-
-// noReferences reports what makes a value mean more than stands there.
-type noReferences struct{ *report }
-
-func (v noReferences) Visit(n ast.Node) ast.Visitor {
-	switch n.(type) {
-	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
-		v.problem(n, "anchors and aliases are not taken; write the value where it belongs")
-		return nil
-	case *ast.TagNode:
-		v.problem(n, "tags are not taken")
-		return nil
-	}
-	return v
 }
 
 func (o *object) version() {

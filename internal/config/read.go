@@ -110,7 +110,8 @@ func KindOf(path string, data []byte) Kind {
 		return UserFile
 	}
 	for line := range bytes.Lines(data) {
-		if name, _, ok := bytes.Cut(line, []byte(":")); ok && slices.ContainsFunc(workerKeys, func(k key) bool { return k.name == string(name) }) {
+		if name, _, ok := bytes.Cut(line, []byte(":")); ok &&
+			slices.ContainsFunc(workerKeys, func(k key) bool { return k.name == string(name) }) {
 			if userShape.find(string(name)) == nil {
 				return WorkerFile
 			}
@@ -156,7 +157,8 @@ func ReadAdmin(path string) (*File, error) {
 	}
 	for _, i := range []fs.FileInfo{info, folder} {
 		if !admins(path, owner(i)) || i.Mode().Perm()&0o022 != 0 {
-			return nil, fmt.Errorf("%s is not used: %s must belong to root and be writable by nobody else (chown root, chmod go-w)", path, i.Name())
+			return nil, fmt.Errorf("%s is not used: %s must belong to root and be writable by nobody else (chown root, "+
+				"chmod go-w)", path, i.Name())
 		}
 	}
 	return parseNamed(path, path, filepath.Dir(path), PolicyFile, data)

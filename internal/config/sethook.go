@@ -31,7 +31,8 @@ func SetHook(file string, data []byte, shell, policy string) ([]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w; nothing was changed: write it yourself, as hook: {shell: %s, policy: %s}", file, err, shell, policy)
+		return nil, fmt.Errorf("%s: %w; nothing was changed: write it yourself, as hook: {shell: %s, policy: %s}", file,
+			err, shell, policy)
 	}
 	return out, nil
 }

@@ -21,10 +21,7 @@ func (r *report) shell(n ast.Node, p *Policy) {
 	if n, ok := o.take("presets"); ok {
 		c.Readonly, presets = r.presets(n)
 	}
-	var rules []ast.Node
-	if n, ok := o.take("rules"); ok {
-		rules = r.items(n, "shell.rules")
-	}
+	rules := valueAt(o, "rules", r.items, "shell.rules")
 	for _, item := range rules {
 		c.Rules = append(c.Rules, r.shellRule(item))
 	}
@@ -48,9 +45,7 @@ func (r *report) shell(n ast.Node, p *Policy) {
 		}
 		c.JudgeSource = r.source(n)
 	}
-	if n, ok := o.take("hold"); ok {
-		c.Hold = r.duration(n, "shell.hold")
-	}
+	c.Hold = valueAt(o, "hold", r.duration, "shell.hold")
 	o.spelledNetwork(&p.OS.Network)
 	r.pointless(rules, p)
 	c.Rules = append(c.Rules, presets...)
@@ -59,7 +54,8 @@ func (r *report) shell(n ast.Node, p *Policy) {
 func (r *report) checkEnv(n ast.Node, names []string) {
 	for _, name := range names {
 		if !runner.MayPass(name) {
-			r.problem(n, "shell.env: %q cannot be passed on: it is no name of a variable, or one that makes programs run other code", name)
+			r.problem(n, "shell.env: %q cannot be passed on: it is no name of a variable, or one that makes programs run "+
+				"other code", name)
 		}
 	}
 }
@@ -85,12 +81,8 @@ func (r *report) shellRule(n ast.Node) shell.Rule {
 	if ok {
 		rule.Pattern = r.text(at, "pattern")
 	}
-	if n, ok := o.take("description"); ok {
-		rule.Description = r.text(n, "description")
-	}
-	if n, ok := o.take("sandbox_paths"); ok {
-		rule.Paths = r.texts(n, "sandbox_paths")
-	}
+	rule.Description = valueAt(o, "description", r.text, "description")
+	rule.Paths = valueAt(o, "sandbox_paths", r.texts, "sandbox_paths")
 	s := o.consent("a shell rule")
 	rule.Approval, rule.Reason = s.word, s.reason
 	if rule.Approval == "" {
@@ -154,7 +146,8 @@ func (r *report) pointless(nodes []ast.Node, p *Policy) {
 		}
 		for _, name := range rule.Paths {
 			if !slices.ContainsFunc(p.Roots, func(root roots.Root) bool { return root.Name == name }) {
-				r.warn(nodes[i], "sandbox_paths names %q, which is no root; the rule for %q never applies", name, rule.Pattern)
+				r.warn(nodes[i], "sandbox_paths names %q, which is no root; the rule for %q never applies", name,
+					rule.Pattern)
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func older(name, about string, s *shape) key {
 func spelledMode(text string) string { return cmp.Or(modeSpellings[strings.ToLower(text)], text) }
 
 // spelledConsent reads the other keys for approval. One that disagrees is a problem.
-func (o *object) spelledConsent(out *said, what string) {
+func (o *object) spelledConsent(out *consent, what string) {
 	for _, s := range consentSpellings {
 		n, ok := o.take(s.name)
 		if !ok {
@@ -95,14 +95,14 @@ func (o *object) spelledConsent(out *said, what string) {
 			value = "true"
 		}
 		if w := s.means[value]; w != "" {
-			o.agree(out, said{word: w, node: n}, what)
+			o.agree(out, consent{word: w, node: n}, what)
 		}
 	}
 }
 
 // spelledPath reads the other keys for the approval of a path.
-func (o *object) spelledPath(read, write *said, what string) {
-	for i, into := range []*said{read, write} {
+func (o *object) spelledPath(read, write *consent, what string) {
+	for i, into := range []*consent{read, write} {
 		key := olderPathKeys[i].name
 		if n, ok := o.take(key); ok {
 			o.agree(into, o.word(n, what+": "+key), what)

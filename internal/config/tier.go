@@ -3,9 +3,11 @@ package config
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/assent-dev/assent/internal/realpath"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool/command"
@@ -55,7 +57,8 @@ func Combine(resolve func(string) (string, error), tiers ...Tier) (*Effective, e
 	seen := map[string]bool{}
 	for _, t := range tiers {
 		if seen[t.Policy.File] {
-			return nil, fmt.Errorf("two files are called %s, and an exception of one would lift denies of the other; rename one", t.Policy.File)
+			return nil, fmt.Errorf("two files are called %s, and an exception of one would lift denies of the other; "+
+				"rename one", t.Policy.File)
 		}
 		seen[t.Policy.File] = true
 		if err := c.add(t); err != nil {
@@ -113,7 +116,8 @@ func (c *combination) ignore(source, format string, args ...any) {
 }
 
 func (c *combination) warn(p *Policy, format string, args ...any) {
-	c.policy.Warnings = append(c.policy.Warnings, Problem{File: p.File, Line: 1, Column: 1, Text: fmt.Sprintf(format, args...)})
+	c.policy.Warnings = append(c.policy.Warnings,
+		Problem{File: p.File, Line: 1, Column: 1, Text: fmt.Sprintf(format, args...)})
 }
 
 func (c *combination) add(t Tier) error {
@@ -185,7 +189,8 @@ func (c *combination) addOS(t Tier) {
 	}
 	if more.Home.Source != "" {
 		if have.Home.Source != "" && !have.Home.Tools && more.Home.Tools {
-			c.warn(t.Policy, "%s shows tools of the home folder, which %s keeps private", more.Home.Source, have.Home.Source)
+			c.warn(t.Policy, "%s shows tools of the home folder, which %s keeps private", more.Home.Source,
+				have.Home.Source)
 		} else {
 			have.Home = more.Home
 		}
@@ -221,3 +226,57 @@ func withDenies(n, other sandbox.Network) sandbox.Network {
 
 // isOff reports whether a file denies the network, and does not just say nothing.
 func isOff(n sandbox.Network) bool { return n.Source != "" && n.Off() }
+
+// A Configuration is all that holds for a run, a hook or a gateway.
+type Configuration struct {
+	*Effective
+	// User are the user's defaults, never nil.
+	User *User
+	// Worker is the worker that runs; nil if there is none.
+	Worker *Worker
+	// Files are the paths of the files that were read. No tool may write them.
+	Files []string
+}
+
+// MissingRoots are the roots that may be written and do not exist, under all their names.
+// They are made when a run starts, and never before its file is trusted.
+func (p *Policy) MissingRoots() []roots.Root {
+	var out []roots.Root
+	folders, err := sameFolders(p.Roots, realpath.Resolve)
+	if err != nil {
+		return nil // opening the roots says so
+	}
+	for _, names := range folders {
+		if !slices.ContainsFunc(names, func(i int) bool { return p.Roots[i].Mode == roots.ReadWrite }) {
+			continue
+		}
+		for _, i := range names {
+			if _, err := os.Stat(p.Roots[i].Host); os.IsNotExist(err) {
+				out = append(out, p.Roots[i])
+			}
+		}
+	}
+	return out
+}
+
+// StandIns returns the policy with empty folders, made below dir, in place of those that do
+// not exist yet: one folder for all its names, and one in another where they will be.
+func (p *Policy) StandIns(dir string) (*Policy, error) {
+	out := *p
+	out.Roots = slices.Clone(p.Roots)
+	for i := range out.Roots {
+		r := &out.Roots[i]
+		if _, err := os.Stat(r.Host); !os.IsNotExist(err) {
+			continue
+		}
+		real, err := realpath.Resolve(r.Host)
+		if err != nil {
+			return nil, err
+		}
+		r.Host = filepath.Join(dir, "roots", real)
+		if err := os.MkdirAll(r.Host, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
+}

@@ -187,7 +187,8 @@ func (c *combination) noteNames(list []roots.Root) error {
 		for _, i := range group[1:] {
 			if held := differing(first, list[i]); len(held) > 0 {
 				c.policy.Notes = append(slices.Clone(c.policy.Notes), ProblemAt(list[i].Source,
-					"root %q is the same folder as root %q (%s); where they differ the stricter holds: %s", list[i].Name, first.Name, first.Source, strings.Join(held, ", ")))
+					"root %q is the same folder as root %q (%s); where they differ the stricter holds: %s",
+					list[i].Name, first.Name, first.Source, strings.Join(held, ", ")))
 			}
 		}
 	}

@@ -75,7 +75,8 @@ func (c *combination) addRoot(r roots.Root) error {
 	case same:
 		r = overlaid(have, r)
 	case slices.ContainsFunc(accesses, func(a roots.Access) bool { return blocks(&have, a) }):
-		return fmt.Errorf("%s: root %q is another folder than the one at %s, which denies something there; rename one of them", r.Source, r.Name, have.Source)
+		return fmt.Errorf("%s: root %q is another folder than the one at %s, which denies something there; rename one of "+
+			"them", r.Source, r.Name, have.Source)
 	}
 	c.policy.Roots[i] = r
 	return nil

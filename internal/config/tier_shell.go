@@ -30,7 +30,8 @@ func (c *combination) addShell(p *Policy, more shell.Config, admitted []shell.Ru
 	case !lowerDenies:
 		have.Readonly = have.Readonly || more.Readonly
 	}
-	if said := more.Default.Approval != "" || more.Default.ByEffect || more.Default.WhenSandboxed != ""; said && !lowerDenies {
+	if said := more.Default.Approval != "" || more.Default.ByEffect || more.Default.WhenSandboxed != ""; said &&
+		!lowerDenies {
 		have.Default = more.Default
 	}
 	have.Rules = slices.Concat(upper, lower)

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -91,12 +93,8 @@ func (r *report) worker(o *object, body string) *Worker {
 		w.Attachments = r.attachments(n)
 	}
 	w.InputSchema, w.OutputSchema = o.jsonSchema("input_schema"), o.jsonSchema("output_schema")
-	if n, ok := o.take("manual"); ok {
-		w.Manual = r.texts(n, "manual")
-	}
-	if n, ok := o.take("locked"); ok {
-		w.Locked = r.bool(n, "locked")
-	}
+	w.Manual = valueAt(o, "manual", r.texts, "manual")
+	w.Locked = valueAt(o, "locked", r.bool, "locked")
 	return w
 }
 
@@ -155,4 +153,102 @@ func (o *object) jsonSchema(key string) json.RawMessage {
 		o.problem(n, "%s is no JSON schema: %v", key, err)
 	}
 	return data
+}
+
+const fence = "---"
+
+// SplitWorker takes the file of a worker apart. NAME.worker has YAML between two lines of
+// ---, and the instructions below; any other is all YAML. The YAML keeps its lines, so that
+// problems are found where they are.
+func SplitWorker(file string, data []byte) (front []byte, body string, err error) {
+	if filepath.Ext(file) != workerSuffix {
+		return data, "", nil
+	}
+	wrong := func(line int, text string) error {
+		return Problems{{File: file, Line: line, Column: 1, Text: text}}
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	first, rest, _ := bytes.Cut(data, []byte("\n"))
+	if !isFence(first) {
+		return nil, "", wrong(1, "a worker file begins with a line of ---, then YAML, then another ---, then the "+
+			"instructions")
+	}
+	front = []byte("\n") // for the first line
+	for len(rest) > 0 {
+		line, more, _ := bytes.Cut(rest, []byte("\n"))
+		if isFence(line) {
+			return front, strings.TrimSpace(string(more)), nil
+		}
+		front = append(append(front, line...), '\n')
+		rest = more
+	}
+	return nil, "", wrong(bytes.Count(front, []byte("\n")), "the front matter does not end; write a line of --- below it")
+}
+
+// JoinWorker puts together what SplitWorker takes apart.
+func JoinWorker(file string, front []byte, body string) []byte {
+	if filepath.Ext(file) != workerSuffix {
+		return front
+	}
+	return []byte(fence + "\n" + string(front) + fence + "\n" + body + "\n")
+}
+
+func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t\r")) == fence }
+
+// An AttachmentPolicy says which files may be handed over with a message.
+type AttachmentPolicy struct {
+	MaxAttachments int
+	MaxTotalBytes  int64
+	// Allowed are the endings that are taken; none means any. Denied are not taken,
+	// whatever Allowed says.
+	Allowed, Denied []string
+}
+
+// DefaultAttachments is what a worker that says nothing takes.
+var DefaultAttachments = AttachmentPolicy{MaxAttachments: 4, MaxTotalBytes: 10_000_000}
+
+func (r *report) attachments(n ast.Node) AttachmentPolicy {
+	o := r.object(n, "attachment_policy", attachmentShape)
+	p := DefaultAttachments
+	if n, ok := o.take("max_attachments"); ok {
+		p.MaxAttachments = int(min(r.count(n, "max_attachments"), 1<<30))
+	}
+	if n, ok := o.take("max_total_bytes"); ok {
+		p.MaxTotalBytes = r.count(n, "max_total_bytes")
+	}
+	if n, ok := o.take("allowed_suffixes"); ok {
+		p.Allowed = r.suffixes(n, "attachment_policy")
+	}
+	if n, ok := o.take("denied_suffixes"); ok {
+		p.Denied = r.suffixes(n, "attachment_policy")
+	}
+	return p
+}
+
+// Check reports why these files cannot be handed over together. Names and sizes are of the
+// same length.
+func (p AttachmentPolicy) Check(names []string, sizes []int64) error {
+	if len(names) > p.MaxAttachments {
+		return fmt.Errorf("%d attachments; at most %d are taken", len(names), p.MaxAttachments)
+	}
+	total := int64(0)
+	for i, name := range names {
+		total += sizes[i]
+		if hasSuffix(name, p.Denied) || len(p.Allowed) > 0 && !hasSuffix(name, p.Allowed) {
+			return fmt.Errorf("attachment %s: files with this ending are not taken", name)
+		}
+	}
+	if total > p.MaxTotalBytes {
+		return fmt.Errorf("the attachments have %d bytes together; at most %d are taken", total, p.MaxTotalBytes)
+	}
+	return nil
+}
+
+func hasSuffix(name string, suffixes []string) bool {
+	for _, s := range suffixes {
+		if strings.HasSuffix(strings.ToLower(name), strings.ToLower(s)) {
+			return true
+		}
+	}
+	return false
 }

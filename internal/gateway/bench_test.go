@@ -14,12 +14,10 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/internal/reexec"
 )
 
-// pipeMode is the variable that makes this program a pipe which copies bytes to a server and
-// back: what a gateway is compared with.
-const pipeMode = "ASSENT_TEST_PIPE"
-
+// pipe copies bytes to a server and back: what a gateway is compared with.
 func pipe() error {
 	argv, env := mcptest.Command(mcptest.Ordinary)
 	cmd := exec.Command(argv[0])
@@ -152,20 +150,10 @@ func gatewayCommand(b *testing.B) *exec.Cmd {
 	return cmd
 }
 
-func pipeCommand() *exec.Cmd {
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), pipeMode+"=yes")
-	return cmd
-}
-
 // BenchmarkEcho makes the same call through a pipe that copies bytes and through the
 // gateway, in turn, and reports the median of each and what the gateway adds.
 func BenchmarkEcho(b *testing.B) {
-	plain := startPeer(b, "echo", pipeCommand())
+	plain := startPeer(b, "echo", reexec.Command("pipe"))
 	gate := startPeer(b, "one__echo", gatewayCommand(b))
 	for i := range 200 {
 		plain.echo(b, i+1)
@@ -190,7 +178,7 @@ func median(all []time.Duration) time.Duration {
 // BenchmarkRate has sixty-four calls under way at all times.
 func BenchmarkRate(b *testing.B) {
 	for name, p := range map[string]*peer{
-		"via=pipe":    startPeer(b, "echo", pipeCommand()),
+		"via=pipe":    startPeer(b, "echo", reexec.Command("pipe")),
 		"via=gateway": startPeer(b, "one__echo", gatewayCommand(b)),
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -51,16 +51,6 @@ func (c *caller) isGone() bool {
 	}
 }
 
-// A reply is what a call comes to: a result as the protocol has it, an error, or what the
-// client has to answer first.
-type reply struct {
-	raw    json.RawMessage
-	value  any // the result of a method
-	err    *jsonrpc.Error
-	inputs mcp.InputRequestMap
-	state  string
-}
-
 // call takes a call through the gate and returns what it comes to.
 func (g *Gateway) call(c *caller, name string, args json.RawMessage) reply {
 	o := g.take()
@@ -78,13 +68,14 @@ func (g *Gateway) call(c *caller, name string, args json.RawMessage) reply {
 		return refused(jsonrpc.CodeInvalidParams, err)
 	}
 	spec := t.Spec()
-	call := policy.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: text, Session: c.session, Definition: g.shownAs(c.session, name)}
-	return g.through(c, &held{offer: o}, call, name)
+	call := policy.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: text, Session: c.session,
+		Definition: g.shownAs(c.session, name)}
+	return g.through(c, &activeCall{offer: o}, call, name)
 }
 
 // through takes a call through the gate, or takes up an earlier one that is the same. As is
 // what it is held as.
-func (g *Gateway) through(c *caller, as *held, call policy.Call, name string) reply {
+func (g *Gateway) through(c *caller, as *activeCall, call policy.Call, name string) reply {
 	key := keyOf(call)
 	h := g.attach(c, key)
 	if h != nil {
@@ -112,16 +103,10 @@ func keyOf(call policy.Call) policy.Digest {
 	return policy.DigestOf(append(key, call.Arguments...))
 }
 
-// codeRefused is the code of errors that say that a method was refused or waits.
-const codeRefused = -32010
-
-func refused(code int64, err error) reply {
-	return reply{err: &jsonrpc.Error{Code: code, Message: err.Error()}}
-}
-
 // callerOf is the client of a request that comes by way of the SDK.
 func callerOf[P mcp.Params](g *Gateway, ctx context.Context, r *mcp.ServerRequest[P]) *caller {
-	c := &caller{ctx: ctx, at: r.Session, session: g.sessionOf(r.Session), meta: r.Params.GetMeta(), gone: g.goneOf(r.Extra), caps: r.ClientCapabilities()}
+	c := &caller{ctx: ctx, at: r.Session, session: g.sessionOf(r.Session), meta: r.Params.GetMeta(),
+		gone: g.goneOf(r.Extra), caps: r.ClientCapabilities()}
 	if token := c.meta["progressToken"]; token != nil {
 		c.progress = func(p *mcp.ProgressNotificationParams) {
 			told := *p

@@ -14,30 +14,30 @@ import (
 	"github.com/assent-dev/assent/tool/connector"
 )
 
-// people are the users at the clients, by their session. Asked, they can answer once; the
+// clientUsers are the people at the clients, by their session. Asked, they can answer once; the
 // answer comes by way of the agent's own program, and is worth no more than that.
-type people struct {
+type clientUsers struct {
 	mu sync.Mutex
 	by map[string]*mcp.ServerSession
 }
 
-func newPeople() *people { return &people{by: map[string]*mcp.ServerSession{}} }
+func newClientUsers() *clientUsers { return &clientUsers{by: map[string]*mcp.ServerSession{}} }
 
-var _ approval.Approver = (*people)(nil)
+var _ approval.Approver = (*clientUsers)(nil)
 
-func (p *people) enter(session string, at *mcp.ServerSession) {
+func (p *clientUsers) enter(session string, at *mcp.ServerSession) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.by[session] = at
 }
 
-func (p *people) leave(session string) {
+func (p *clientUsers) leave(session string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.by, session)
 }
 
-func (p *people) find(session string) (*mcp.ServerSession, error) {
+func (p *clientUsers) find(session string) (*mcp.ServerSession, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if at := p.by[session]; at != nil {
@@ -47,7 +47,7 @@ func (p *people) find(session string) (*mcp.ServerSession, error) {
 }
 
 // only returns the only client there is, if there is only one.
-func (p *people) only() (*mcp.ServerSession, error) {
+func (p *clientUsers) only() (*mcp.ServerSession, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, at := range p.by {
@@ -62,15 +62,16 @@ func (p *people) only() (*mcp.ServerSession, error) {
 var answerSchema = map[string]any{
 	"type": "object",
 	"properties": map[string]any{
-		"answer": map[string]any{"type": "string", "enum": []string{"deny", "approve"}, "title": "Answer", "description": "approve lets exactly this call run, once"},
-		"note":   map[string]any{"type": "string", "title": "Note for the agent"},
+		"answer": map[string]any{"type": "string", "enum": []string{"deny", "approve"}, "title": "Answer",
+			"description": "approve lets exactly this call run, once"},
+		"note": map[string]any{"type": "string", "title": "Note for the agent"},
 	},
 	"required": []string{"answer"},
 }
 
 // Approve asks the user of the client. Only the word approve, given in so many letters, is
 // a yes; a client that closes the question without one leaves it to others.
-func (p *people) Approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {
+func (p *clientUsers) Approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {
 	if r.PersonOnly {
 		return approval.Decision{}, errors.New("this may not be answered at the agent's own client")
 	}
@@ -98,7 +99,7 @@ func (p *people) Approve(ctx context.Context, r *approval.Request) (approval.Dec
 }
 
 // elicit asks the user of the client, in the way that its version of the protocol knows.
-func (p *people) elicit(ctx context.Context, session string, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+func (p *clientUsers) elicit(ctx context.Context, session string, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	if h := heldIn(ctx); h != nil {
 		if c, _ := h.current(); c.rounds {
 			answer, err := h.inquire(ctx, params)
@@ -131,7 +132,8 @@ func question(ctx context.Context, r *approval.Request) (string, error) {
 		return "", err
 	}
 	cut := view.Cut(present.DefaultLimit)
-	text := fmt.Sprintf("May the agent do this? %s\nAsked because: %s\n", present.SafeLine(r.Summary), present.SafeLine(r.Why))
+	text := fmt.Sprintf("May the agent do this? %s\nAsked because: %s\n", present.SafeLine(r.Summary),
+		present.SafeLine(r.Why))
 	for _, f := range cut.View.Facts {
 		text += fmt.Sprintf("%s: %s\n", present.SafeLine(f.Name()), present.SafeLine(f.Value()))
 	}
@@ -148,10 +150,11 @@ func (g *Gateway) elicit(ctx context.Context, from string, p *mcp.ElicitParams) 
 	asked := *p
 	asked.Meta = nil
 	asked.Message = fmt.Sprintf("Connector %s asks: %s", from, present.Safe(p.Message))
-	answer, err := g.speak(ctx, from, connector.Elicit, params{Message: p.Message}, func(ctx context.Context) (mcp.InputResponse, error) {
-		return g.inquire(ctx, from, &asked, func(ctx context.Context, at *mcp.ServerSession) (mcp.InputResponse, error) {
-			return at.Elicit(ctx, &asked)
+	answer, err := g.speak(ctx, from, connector.Elicit, params{Message: p.Message},
+		func(ctx context.Context) (mcp.InputResponse, error) {
+			return g.inquire(ctx, from, &asked, func(ctx context.Context, at *mcp.ServerSession) (mcp.InputResponse, error) {
+				return at.Elicit(ctx, &asked)
+			})
 		})
-	})
 	return elicited(answer, err)
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"path"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/tool/connector"
 )
 
 // features offers what connectors have besides tools: prompts and resources. Each says whose
@@ -29,15 +33,15 @@ const (
 	templates kind = "resource template"
 )
 
-// others keeps what is offered besides tools and whose it is. A name has one owner, the first
+// featureOwners keep what is offered besides tools and whose it is. A name has one owner, the first
 // that listed it: nobody's requests go to another because that one lists the same name.
-type others struct {
+type featureOwners struct {
 	mu sync.Mutex
 	by map[kind]map[string]*connector.Connector
 }
 
 // claim makes a connector the owner of a name, if it has no other, and reports whether it is.
-func (o *others) claim(k kind, c *connector.Connector, name string) bool {
+func (o *featureOwners) claim(k kind, c *connector.Connector, name string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.by == nil {
@@ -51,7 +55,7 @@ func (o *others) claim(k kind, c *connector.Connector, name string) bool {
 }
 
 // keep forgets what a connector owned besides these names, and returns it.
-func (o *others) keep(k kind, c *connector.Connector, names []string) (gone []string) {
+func (o *featureOwners) keep(k kind, c *connector.Connector, names []string) (gone []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	kept := make(map[string]bool, len(names))
@@ -68,14 +72,16 @@ func (o *others) keep(k kind, c *connector.Connector, names []string) (gone []st
 }
 
 // owner returns whose something is; nil if nobody lists it.
-func (o *others) owner(k kind, name string) *connector.Connector {
+func (o *featureOwners) owner(k kind, name string) *connector.Connector {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.by[k][name]
 }
 
 // has reports whether the connector listed something when last looked.
-func (o *others) has(k kind, c *connector.Connector, name string) bool { return o.owner(k, name) == c }
+func (o *featureOwners) has(k kind, c *connector.Connector, name string) bool {
+	return o.owner(k, name) == c
+}
 
 // heard passes on what a connector tells everybody, unless it is denied.
 func (g *Gateway) heard(from string, said mcp.Params) {
@@ -89,7 +95,8 @@ func (g *Gateway) heard(from string, said mcp.Params) {
 	case *mcp.ResourceListChangedParams:
 		go g.syncResources(c)
 	case *mcp.ResourceUpdatedNotificationParams:
-		if g.subscribed.to(p.URI) == c && !g.denied(g.ctx, g.opts.Gate.Session, from, connector.Subscribe, params{URI: p.URI}) {
+		if g.subscribed.to(p.URI) == c &&
+			!g.denied(g.ctx, g.opts.Gate.Session, from, connector.Subscribe, params{URI: p.URI}) {
 			go func() { _ = g.server.ResourceUpdated(g.ctx, p) }() // clients that are gone miss it
 		}
 	default:
@@ -137,8 +144,9 @@ func (g *Gateway) put(k kind, c *connector.Connector, name string, add func()) {
 			g.opts.Report(fmt.Sprintf("connector %s: %s %s is not offered: %v", c.Name(), k, name, r))
 		}
 	}()
-	if !g.others.claim(k, c, name) {
-		g.opts.Report(fmt.Sprintf("connector %s: %s %s is not offered: connector %s has it", c.Name(), k, name, g.others.owner(k, name).Name()))
+	if !g.owners.claim(k, c, name) {
+		g.opts.Report(fmt.Sprintf("connector %s: %s %s is not offered: connector %s has it", c.Name(), k, name,
+			g.owners.owner(k, name).Name()))
 		return
 	}
 	add()
@@ -174,7 +182,7 @@ func (g *Gateway) syncPrompts(c *connector.Connector) {
 		names = append(names, ours.Name)
 		g.put(prompts, c, ours.Name, func() { g.server.AddPrompt(&ours, g.prompt(c, p.Name)) })
 	}
-	g.server.RemovePrompts(g.others.keep(prompts, c, names)...)
+	g.server.RemovePrompts(g.owners.keep(prompts, c, names)...)
 }
 
 // prompt is how clients get a prompt of a connector, which calls it so.
@@ -212,7 +220,7 @@ func (g *Gateway) syncResources(c *connector.Connector) {
 		uris = append(uris, r.URI)
 		g.put(resources, c, r.URI, func() { g.server.AddResource(&ours, read) })
 	}
-	g.server.RemoveResources(g.others.keep(resources, c, uris)...)
+	g.server.RemoveResources(g.owners.keep(resources, c, uris)...)
 	for r, err := range s.ResourceTemplates(ctx, nil) {
 		if err != nil || len(theirs) == maxListed {
 			break // servers without templates say that there is no such method
@@ -222,8 +230,8 @@ func (g *Gateway) syncResources(c *connector.Connector) {
 		theirs = append(theirs, r.URITemplate)
 		g.put(templates, c, r.URITemplate, func() { g.server.AddResourceTemplate(&ours, read) })
 	}
-	g.server.RemoveResourceTemplates(g.others.keep(templates, c, theirs)...)
-	if g.others.owner(templates, anyURI) == nil {
+	g.server.RemoveResourceTemplates(g.owners.keep(templates, c, theirs)...)
+	if g.owners.owner(templates, anyURI) == nil {
 		g.server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "any", URITemplate: anyURI}, g.unlisted)
 	}
 }
@@ -264,12 +272,12 @@ func has(s *mcp.ClientSession, can func(*mcp.ServerCapabilities) bool) bool {
 // complete asks the connector whose prompt or resource it is for the end of a word.
 func (g *Gateway) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	ref := *r.Params.Ref
-	c := g.others.owner(templates, ref.URI)
+	c := g.owners.owner(templates, ref.URI)
 	if c == nil {
-		c = g.others.owner(resources, ref.URI)
+		c = g.owners.owner(resources, ref.URI)
 	}
 	if ref.Name != "" {
-		c, ref.Name = g.others.owner(prompts, ref.Name), g.theirs(ref.Name)
+		c, ref.Name = g.owners.owner(prompts, ref.Name), g.theirs(ref.Name)
 	}
 	if c == nil && g.opts.Plain {
 		c = g.only(func(c *mcp.ServerCapabilities) bool { return c.Completions != nil })
@@ -279,4 +287,107 @@ func (g *Gateway) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Co
 	}
 	p := params{Ref: &ref, Argument: &r.Params.Argument, Context: r.Params.Context}
 	return valueOf[*mcp.CompleteResult](g.pass(callerOf(g, ctx, r), c, connector.Complete, p))
+}
+
+// subscriptions are the resources of which a connector was asked to tell when they change.
+type subscriptions struct {
+	mu sync.Mutex
+	by map[string]*connector.Connector // by URI
+}
+
+func (s *subscriptions) add(uri string, c *connector.Connector) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == nil {
+		s.by = map[string]*connector.Connector{}
+	}
+	s.by[uri] = c
+}
+
+func (s *subscriptions) remove(uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.by, uri)
+}
+
+// to returns who was asked; nil if nobody was.
+func (s *subscriptions) to(uri string) *connector.Connector {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.by[uri]
+}
+
+// subscribe has the connector that lists a resource tell when it changes, or the only one
+// that can. Which clients want to hear of it the SDK knows.
+func (g *Gateway) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
+	c := g.owners.owner(resources, r.Params.URI)
+	if c == nil {
+		c = g.only(subscribes)
+	}
+	if c == nil {
+		return fmt.Errorf("no connector lists the resource %s", r.Params.URI)
+	}
+	if answer := g.pass(callerOf(g, ctx, r), c, connector.Subscribe, params{URI: r.Params.URI}); answer.err != nil {
+		return answer.err
+	}
+	g.subscribed.add(r.Params.URI, c)
+	return nil
+}
+
+// unsubscribe undoes that for the connector if nobody else can want it. What was not
+// subscribed to is no connector's business.
+func (g *Gateway) unsubscribe(ctx context.Context, r *mcp.UnsubscribeRequest) error {
+	c := g.subscribed.to(r.Params.URI)
+	if c == nil {
+		return nil
+	}
+	for s := range g.server.Sessions() {
+		if s != r.Session {
+			return nil // another client may still listen; one message too many does no harm
+		}
+	}
+	g.subscribed.remove(r.Params.URI)
+	// The client need not wait for it: it may be gone.
+	_, err := g.once(context.WithoutCancel(ctx), g.sessionOf(r.Session), c.Name(), connector.Unsubscribe,
+		params{URI: r.Params.URI})
+	return err
+}
+
+// subscribes reports whether a server tells when a resource changes.
+func subscribes(c *mcp.ServerCapabilities) bool { return c.Resources != nil && c.Resources.Subscribe }
+
+// isPlainURI reports whether a URI is written in the one way in which a rule would name it.
+// Of others nobody here knows what a server takes them for: file:///notes/../secret and
+// file:///%73ecret may both be file:///secret.
+func isPlainURI(uri string) bool {
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil, u.Scheme == "", !strings.HasPrefix(uri, u.Scheme+":"), // in lower case
+		strings.ContainsAny(uri, `#\`), strings.ContainsFunc(uri, func(c rune) bool { return c <= ' ' || c > '~' }),
+		!plainEscapes(uri):
+		return false
+	case u.Scheme == "file" && (u.Host != "" || strings.Contains(uri, "?")):
+		return false
+	case (u.Scheme == "http" || u.Scheme == "https") && (u.Host != strings.ToLower(u.Host) || u.User != nil):
+		return false
+	}
+	p, _, _ := strings.Cut(strings.TrimPrefix(uri, u.Scheme+":"), "?")
+	p = strings.TrimPrefix(p, "//")
+	return p == "" || p == path.Clean(p) && p != ".." && !strings.HasPrefix(p, "../") // no part that a server may leave out
+}
+
+// plainEscapes reports whether nothing is escaped that need not be, or that would change the
+// parts of a path.
+func plainEscapes(uri string) bool {
+	for i := 0; i < len(uri); i++ {
+		if uri[i] != '%' {
+			continue
+		}
+		c, err := url.PathUnescape(uri[i:min(i+3, len(uri))])
+		if err != nil || uri[i:i+3] != strings.ToUpper(uri[i:i+3]) ||
+			strings.ContainsAny(strings.ToLower(c), "abcdefghijklmnopqrstuvwxyz0123456789-._~/\\\x00") {
+			return false
+		}
+	}
+	return true
 }

@@ -3,7 +3,6 @@ package gateway_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -14,26 +13,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 func TestMain(m *testing.M) {
 	mcptest.Main()
-	if os.Getenv(pipeMode) != "" {
-		if err := pipe(); err != nil {
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	if dir := os.Getenv(spoolMode); dir != "" {
-		fmt.Fprintln(os.Stderr, startCalls(dir))
-		os.Exit(1)
-	}
+	reexec.Main(map[string]reexec.Role{
+		"pipe":  func([]string) error { return pipe() },
+		"spool": func(args []string) error { return startCalls(args[0]) },
+	})
 	os.Exit(m.Run())
 }
 
@@ -56,15 +51,15 @@ func start(t testing.TB, opts gateway.Options, servers map[string]string) *world
 		configs = append(configs, connector.Config{Name: name, Command: argv, Env: env})
 	}
 	var err error
-	ear := &gateway.Ear{}
+	callbacks := &gateway.Callbacks{}
 	w.connectors, err = connector.OpenAll(t.Context(), configs, func(connector.Config) connector.Options {
-		return ear.Listen(connector.Options{Runner: host.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 0 }})
+		return callbacks.Listen(connector.Options{Runner: host.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 0 }})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { connector.CloseAll(w.connectors) })
-	opts.Connectors, opts.Ear = w.connectors, ear
+	opts.Connectors, opts.Callbacks = w.connectors, callbacks
 	if opts.Gate.Recorder == nil {
 		opts.Gate.Recorder = w.records
 	}

@@ -28,10 +28,10 @@ type Options struct {
 	// Owner is this process: the sessions end with it, however it ends. Zero means that they
 	// end when nothing was heard of them for long.
 	Owner approval.Process
-	// Connectors are the servers behind the gateway, opened with the options of Ear. Close
+	// Connectors are the servers behind the gateway, opened with the options of Callbacks. Close
 	// them after the gateway.
 	Connectors []*connector.Connector
-	Ear        *Ear
+	Callbacks  *Callbacks
 	// Tools are offered beside those of the connectors, under their own names.
 	Tools []tool.Tool
 	// Plain offers the tools of the only connector under their own names. Otherwise they
@@ -59,25 +59,25 @@ type Options struct {
 type Gateway struct {
 	opts   Options
 	server *mcp.Server
-	people *people
+	users  *clientUsers
 	ctx    context.Context
 	stop   context.CancelFunc
 
 	sessions   sessions
 	exchanges  exchanges
-	others     others
+	owners     featureOwners
 	methods    []tool.Tool // see [method]
 	subscribed subscriptions
 	routes     routes
-	wish       wish
+	logLevel   logLevel
 
 	syncing sync.Mutex // one at a time; guards offered
 	offered map[string]policy.Digest
 
-	mu    sync.Mutex
-	offer *offer
-	held  map[policy.Digest][]*held
-	shown map[string]map[string]policy.Digest // by session: the definitions a model saw
+	mu     sync.Mutex
+	offer  *offer
+	active map[policy.Digest][]*activeCall
+	shown  map[string]map[string]policy.Digest // by session: the definitions a model saw
 }
 
 // New returns a gateway.
@@ -99,8 +99,9 @@ func New(opts Options) (*Gateway, error) {
 		opts.Gate.Session = rand.Text()
 	}
 	g := &Gateway{
-		opts: opts, people: newPeople(),
-		offered: map[string]policy.Digest{}, held: map[policy.Digest][]*held{}, shown: map[string]map[string]policy.Digest{},
+		opts: opts, users: newClientUsers(),
+		offered: map[string]policy.Digest{}, active: map[policy.Digest][]*activeCall{},
+		shown: map[string]map[string]policy.Digest{},
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.opts.Gate.Approver = g.approver(opts.Gate.Approver)
@@ -110,8 +111,8 @@ func New(opts Options) (*Gateway, error) {
 		return nil, err
 	}
 	g.server = g.newServer()
-	if opts.Ear != nil {
-		opts.Ear.gateway.Store(g) // before anybody looks: what comes later is heard
+	if opts.Callbacks != nil {
+		opts.Callbacks.gateway.Store(g) // before anybody looks: what comes later is heard
 	}
 	g.features()
 	if err := g.sync(); err != nil {
@@ -127,9 +128,9 @@ func (g *Gateway) approver(given approval.Approver) approval.Approver {
 	case !g.opts.ClientAnswers:
 		return given
 	case given == nil:
-		return g.people
+		return g.users
 	}
-	return approval.First(given, g.people)
+	return approval.First(given, g.users)
 }
 
 // Close ends what waits and what runs. It takes no more calls.
@@ -138,8 +139,8 @@ func (g *Gateway) Close() {
 	g.mu.Lock()
 	o := g.offer
 	g.offer = nil
-	var left []*held
-	for _, list := range g.held {
+	var left []*activeCall
+	for _, list := range g.active {
 		for _, h := range list {
 			if !h.attended {
 				left = append(left, h)
@@ -155,9 +156,9 @@ func (g *Gateway) Close() {
 	}
 }
 
-// happened hears of something that happened to a connector. The tools of one that is about
+// connectorEvent hears of something that happened to a connector. The tools of one that is about
 // to be connected are offered when it is: nobody is told of what cannot be called yet.
-func (g *Gateway) happened(e connector.Event) {
+func (g *Gateway) connectorEvent(e connector.Event) {
 	c := g.connector(e.Connector)
 	switch {
 	case c == nil:
@@ -190,7 +191,7 @@ func (g *Gateway) newServer() *mcp.Server {
 		options.CompletionHandler = g.complete
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "assent", Title: "assent", Version: g.opts.Version}, options)
-	server.AddReceivingMiddleware(g.lists, g.hides, g.wishes)
+	server.AddReceivingMiddleware(g.lists, g.hides, g.hearsLogLevel)
 	return server
 }
 
@@ -201,7 +202,8 @@ var errClosed = errors.New("the gateway is closed")
 func (g *Gateway) instructions() (text string) {
 	for _, c := range g.opts.Connectors {
 		s, err := c.Session()
-		if err != nil || s.InitializeResult().Instructions == "" || g.denied(g.ctx, g.opts.Gate.Session, c.Name(), connector.Elicit, params{Message: "instructions"}) {
+		if err != nil || s.InitializeResult().Instructions == "" ||
+			g.denied(g.ctx, g.opts.Gate.Session, c.Name(), connector.Elicit, params{Message: "instructions"}) {
 			continue
 		}
 		text += fmt.Sprintf("Connector %s says: %s\n", c.Name(), s.InitializeResult().Instructions)

@@ -23,9 +23,9 @@ import (
 func TestAServerThatIsDownAtTheStartComesLater(t *testing.T) {
 	argv, env := mcptest.Command(mcptest.Ordinary)
 	program := filepath.Join(t.TempDir(), "server")
-	ear := &gateway.Ear{}
+	callbacks := &gateway.Callbacks{}
 	c, err := connector.Open(t.Context(), connector.Config{Name: "one", Command: []string{program}, Env: env},
-		ear.Listen(connector.Options{Runner: host.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 10 * time.Millisecond }}))
+		callbacks.Listen(connector.Options{Runner: host.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 10 * time.Millisecond }}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestAServerThatIsDownAtTheStartComesLater(t *testing.T) {
 	if c.Err() == nil {
 		t.Fatal("a server that is not there was reached")
 	}
-	g, err := gateway.New(gateway.Options{Gate: approval.Config{Mode: policy.ModeApproveAll}, Connectors: []*connector.Connector{c}, Ear: ear})
+	g, err := gateway.New(gateway.Options{Gate: approval.Config{Mode: policy.ModeApproveAll}, Connectors: []*connector.Connector{c}, Callbacks: callbacks})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,8 @@ func (m *method) Prepare(_ context.Context, args json.RawMessage) (tool.Action, 
 	}
 	doubt := m.doubt()
 	if doubt != "" {
-		act.Verdict, act.PersonOnly, act.Why = policy.VerdictAsk, true, fmt.Sprintf("a person has to look at connector %s: %s", m.to.Name(), doubt)
+		act.Verdict, act.PersonOnly = policy.VerdictAsk, true
+		act.Why = fmt.Sprintf("a person has to look at connector %s: %s", m.to.Name(), doubt)
 	}
 	title := m.Spec().FullName()
 	if about := m.about(p); about != "" {
@@ -93,7 +94,8 @@ func (m *method) Prepare(_ context.Context, args json.RawMessage) (tool.Action, 
 	}
 	view := func(context.Context) (present.View, error) {
 		from := strings.ToValidUTF8(m.to.Name()+", "+m.to.Config().Launch(), "\uFFFD")
-		return present.View{Kind: present.Structured, Content: indented(args), Language: "json", Facts: present.Facts{present.TextFact("connector", from)}}, nil
+		return present.View{Kind: present.Structured, Content: indented(args), Language: "json",
+			Facts: present.Facts{present.TextFact("connector", from)}}, nil
 	}
 	do := func(ctx context.Context) (any, error) {
 		if doubt != "" { // then it was a person who answered: nothing else can
@@ -156,14 +158,14 @@ func (m *method) target(p params, args json.RawMessage) policy.Target {
 func (m *method) carries(p params) string {
 	switch m.name {
 	case connector.ReadResource, connector.Subscribe:
-		if !m.gateway.others.has(resources, m.to, p.URI) {
+		if !m.gateway.owners.has(resources, m.to, p.URI) {
 			return fmt.Sprintf("connector %s does not list this resource, so the agent chose its URI", m.to.Name())
 		}
 	case connector.GetPrompt:
 		if len(p.Arguments) > 0 {
 			return fmt.Sprintf("the arguments of the prompt go to connector %s", m.to.Name())
 		}
-		if !m.gateway.others.has(prompts, m.to, m.gateway.nameOf(m.to, p.Name)) {
+		if !m.gateway.owners.has(prompts, m.to, m.gateway.nameOf(m.to, p.Name)) {
 			return fmt.Sprintf("connector %s does not list this prompt", m.to.Name())
 		}
 	case connector.Complete:
@@ -226,8 +228,9 @@ func (g *Gateway) pass(c *caller, to *connector.Connector, name string, p params
 	if o == nil {
 		return refused(codeRefused, errClosed)
 	}
-	h := &held{offer: o, method: true, fleeting: name == connector.Complete}
-	return g.through(c, h, policy.Call{Connector: to.Name(), Tool: name, Arguments: args, Session: c.session}, to.Name()+":"+name)
+	h := &activeCall{offer: o, method: true, fleeting: name == connector.Complete}
+	return g.through(c, h, policy.Call{Connector: to.Name(), Tool: name, Arguments: args, Session: c.session},
+		to.Name()+":"+name)
 }
 
 // once takes a method through the gate that nobody calls again.
@@ -249,7 +252,8 @@ func (g *Gateway) once(ctx context.Context, session, to, name string, p params) 
 }
 
 // speak has a connector ask the client, unless that is denied, and records it.
-func (g *Gateway) speak(ctx context.Context, from, name string, p params, ask func(context.Context) (mcp.InputResponse, error)) (mcp.InputResponse, error) {
+func (g *Gateway) speak(ctx context.Context, from, name string, p params,
+	ask func(context.Context) (mcp.InputResponse, error)) (mcp.InputResponse, error) {
 	session := g.opts.Gate.Session
 	if h := heldIn(ctx); h != nil {
 		session = h.session

@@ -148,7 +148,8 @@ func (g *Gateway) renew(all []served) error {
 	g.mu.Lock()
 	before := g.offer
 	g.mu.Unlock()
-	if g.ctx.Err() != nil || before != nil && slices.Equal(slices.Sorted(maps.Keys(before.tools)), slices.Sorted(maps.Keys(next.tools))) {
+	if g.ctx.Err() != nil || before != nil &&
+		slices.Equal(slices.Sorted(maps.Keys(before.tools)), slices.Sorted(maps.Keys(next.tools))) {
 		return nil
 	}
 	err := error(nil)
@@ -194,7 +195,7 @@ func (g *Gateway) hides(next mcp.MethodHandler) mcp.MethodHandler {
 			return result, err
 		}
 		hidden := func(k kind, name, method string, p params) bool {
-			owner := g.others.owner(k, name)
+			owner := g.owners.owner(k, name)
 			return owner == nil || g.denied(ctx, g.sessionOf(r.GetSession()), owner.Name(), method, p)
 		}
 		switch list := result.(type) {
@@ -217,7 +218,7 @@ func (g *Gateway) hides(next mcp.MethodHandler) mcp.MethodHandler {
 
 // theirs is what the connector that owns a prompt calls it.
 func (g *Gateway) theirs(prompt string) string {
-	if c := g.others.owner(prompts, prompt); c != nil {
+	if c := g.owners.owner(prompts, prompt); c != nil {
 		return prompt[len(g.nameOf(c, "")):]
 	}
 	return prompt

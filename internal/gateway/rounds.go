@@ -26,17 +26,17 @@ type input struct {
 // errCallOver says that nobody can be asked within a call any more.
 var errCallOver = errors.New("the call has ended")
 
-type heldKey struct{}
+type activeCallKey struct{}
 
 // heldIn returns the call that this is part of; nil if that is not known.
-func heldIn(ctx context.Context) *held {
-	h, _ := ctx.Value(heldKey{}).(*held)
+func heldIn(ctx context.Context) *activeCall {
+	h, _ := ctx.Value(activeCallKey{}).(*activeCall)
 	return h
 }
 
 // inquire has the client told, in the result of the call, what is to be answered, and waits
 // until it has made the call again with the answer.
-func (h *held) inquire(ctx context.Context, r mcp.InputRequest) (mcp.InputResponse, error) {
+func (h *activeCall) inquire(ctx context.Context, r mcp.InputRequest) (mcp.InputResponse, error) {
 	id, q := rand.Text(), &input{request: r, answer: make(chan mcp.InputResponse, 1)}
 	h.g.mu.Lock()
 	if err := answerable(h.caller.caps, r); err != nil {
@@ -98,7 +98,7 @@ func answerable(caps *mcp.ClientCapabilities, r mcp.InputRequest) error {
 
 // required is what the client is told of that the call needs to know; false if that is
 // nothing. The state says which call the answers are for: nobody can guess it.
-func (h *held) required() (reply, bool) {
+func (h *activeCall) required() (reply, bool) {
 	h.g.mu.Lock()
 	defer h.g.mu.Unlock()
 	if len(h.inputs) == 0 {
@@ -115,7 +115,7 @@ func (h *held) required() (reply, bool) {
 // receive hands out the answers of a client that has called again. What it was told of and
 // does not answer has no answer; a call without any answer is told of everything once more.
 // It wants the lock.
-func (h *held) receive(c *caller) {
+func (h *activeCall) receive(c *caller) {
 	h.state = "" // it is used once
 	for id, q := range h.inputs {
 		switch {
@@ -132,14 +132,15 @@ func (h *held) receive(c *caller) {
 
 // inquire asks the client whose call a connector works on: within the call, or directly in
 // versions of the protocol that know that.
-func (g *Gateway) inquire(ctx context.Context, connector string, r mcp.InputRequest, directly func(context.Context, *mcp.ServerSession) (mcp.InputResponse, error)) (mcp.InputResponse, error) {
+func (g *Gateway) inquire(ctx context.Context, connector string, r mcp.InputRequest,
+	directly func(context.Context, *mcp.ServerSession) (mcp.InputResponse, error)) (mcp.InputResponse, error) {
 	for {
 		h, known := heldIn(ctx), true
 		if h == nil {
 			h, known = g.routes.of(connector), false
 		}
 		if h == nil {
-			at, err := g.people.only()
+			at, err := g.users.only()
 			if err == nil && speaksInRounds(at) {
 				err = errors.New("the client's version of the protocol lets a server ask only while it works on a call")
 			}

@@ -33,15 +33,16 @@ func (g *Gateway) sessionOf(s mcp.Session) string {
 // enter begins a session, and returns how to end it. A session that cannot be noted has no
 // grants; its calls are asked each time.
 func (g *Gateway) enter(id string, at *mcp.ServerSession) (end func()) {
-	g.people.enter(id, at)
+	g.users.enter(id, at)
 	if g.opts.Sessions != nil {
 		now := time.Now()
-		if err := g.opts.Sessions.BeginSession(g.ctx, approval.Session{ID: id, Kind: approval.SessionGateway, Owner: g.opts.Owner, Begun: now, Seen: now}); err != nil {
+		s := approval.Session{ID: id, Kind: approval.SessionGateway, Owner: g.opts.Owner, Begun: now, Seen: now}
+		if err := g.opts.Sessions.BeginSession(g.ctx, s); err != nil {
 			g.opts.Report(fmt.Sprintf("answers cannot be kept for this session: %v", err))
 		}
 	}
 	return func() {
-		g.people.leave(id)
+		g.users.leave(id)
 		g.forget(id)
 		if g.opts.Sessions != nil {
 			err := g.opts.Sessions.EndSession(context.WithoutCancel(g.ctx), id)
@@ -57,7 +58,7 @@ func (g *Gateway) forget(session string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.shown, session)
-	for _, list := range g.held {
+	for _, list := range g.active {
 		for _, h := range list {
 			if h.session == session {
 				h.end()

@@ -7,9 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/tool/connector"
 )
 
 // maxMessage is how many bytes a message of a client may have.
@@ -19,7 +20,8 @@ const maxMessage = 64 << 20
 // streams, so that reading from them returns.
 func (g *Gateway) Serve(ctx context.Context, in io.Reader, out io.Writer, end func() error) error {
 	bad := func(why error) { g.opts.Report("the client: " + why.Error()) }
-	l := &line{g: g, frames: connector.NewFrames(in, out, maxMessage, bad, end), hands: newHands(), calls: map[string]context.CancelFunc{}}
+	l := &stdioClient{g: g, frames: connector.NewFrames(in, out, maxMessage, bad, end), pool: newGoroutinePool(),
+		calls: map[string]context.CancelFunc{}}
 	l.frames.Hear, l.frames.HearCall = l.hear, l.take
 	s, err := g.server.Connect(ctx, l, nil)
 	if err != nil {
@@ -41,14 +43,14 @@ func (g *Gateway) Serve(ctx context.Context, in io.Reader, out io.Writer, end fu
 	return err
 }
 
-// A line is a client on two streams. Its calls do not go through the SDK, so that they keep
+// A stdioClient is one on two streams. Its calls do not go through the SDK, so that they keep
 // their bytes.
-type line struct {
+type stdioClient struct {
 	g      *Gateway
 	frames *connector.Frames
 	client atomic.Pointer[mcp.ServerSession]
 
-	hands *hands
+	pool *goroutinePool
 
 	mu      sync.Mutex
 	greeted bool
@@ -56,10 +58,10 @@ type line struct {
 }
 
 // Connect implements [mcp.Transport].
-func (l *line) Connect(context.Context) (mcp.Connection, error) { return l.frames, nil }
+func (l *stdioClient) Connect(context.Context) (mcp.Connection, error) { return l.frames, nil }
 
 // hear takes what is about calls. Everything else is the SDK's.
-func (l *line) hear(r *jsonrpc.Request) bool {
+func (l *stdioClient) hear(r *jsonrpc.Request) bool {
 	switch r.Method {
 	case "notifications/initialized":
 		l.mu.Lock()
@@ -73,7 +75,7 @@ func (l *line) hear(r *jsonrpc.Request) bool {
 
 // take begins a call. The SDK's are calls before the greeting, and those of the newer
 // protocol, which say with each call who calls.
-func (l *line) take(call connector.ToolCall) bool {
+func (l *stdioClient) take(call connector.ToolCall) bool {
 	if call.Meta[mcp.MetaKeyProtocolVersion] != nil {
 		return false
 	}
@@ -85,12 +87,12 @@ func (l *line) take(call connector.ToolCall) bool {
 	}
 	ctx, cancel := context.WithCancel(l.g.ctx)
 	l.calls[id] = cancel
-	l.hands.do(func() { l.serve(ctx, call) })
+	l.pool.do(func() { l.serve(ctx, call) })
 	return true
 }
 
 // serve makes the call and answers it.
-func (l *line) serve(ctx context.Context, call connector.ToolCall) {
+func (l *stdioClient) serve(ctx context.Context, call connector.ToolCall) {
 	id := call.ID
 	c := &caller{ctx: ctx, at: l.client.Load(), session: l.g.opts.Gate.Session, meta: call.Meta}
 	if token := call.Meta["progressToken"]; token != nil {
@@ -116,7 +118,7 @@ func (l *line) serve(ctx context.Context, call connector.ToolCall) {
 	_ = l.frames.WriteLine([]byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"error":` + string(data) + `}`))
 }
 
-func (l *line) progress(token any, p *mcp.ProgressNotificationParams) {
+func (l *stdioClient) progress(token any, p *mcp.ProgressNotificationParams) {
 	told := *p
 	told.ProgressToken = token
 	data, err := json.Marshal(&told)
@@ -127,7 +129,7 @@ func (l *line) progress(token any, p *mcp.ProgressNotificationParams) {
 }
 
 // cancel cancels a call of ours.
-func (l *line) cancel(r *jsonrpc.Request) bool {
+func (l *stdioClient) cancel(r *jsonrpc.Request) bool {
 	var p struct {
 		ID json.RawMessage `json:"requestId"`
 	}
@@ -144,7 +146,7 @@ func (l *line) cancel(r *jsonrpc.Request) bool {
 	return true
 }
 
-func (l *line) forget(id json.RawMessage) {
+func (l *stdioClient) forget(id json.RawMessage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if cancel := l.calls[string(id)]; cancel != nil {
@@ -154,11 +156,73 @@ func (l *line) forget(id json.RawMessage) {
 }
 
 // drop ends the calls of a client that is gone, and waits for them.
-func (l *line) drop() {
+func (l *stdioClient) drop() {
 	l.mu.Lock()
 	for _, cancel := range l.calls {
 		cancel()
 	}
 	l.mu.Unlock()
-	l.hands.close()
+	l.pool.close()
+}
+
+// maxIdle is how many goroutines are kept for the next call.
+const maxIdle = 16
+
+// A goroutinePool takes calls. Goroutines that have nothing to do are kept: the stack of
+// a goroutine grows while it takes its first call, which costs a good part of the call.
+type goroutinePool struct {
+	work chan func() // only somebody idle takes from it
+
+	mu     sync.Mutex
+	idle   int
+	closed bool
+	busy   sync.WaitGroup
+}
+
+func newGoroutinePool() *goroutinePool { return &goroutinePool{work: make(chan func(), maxIdle)} }
+
+// do has f done, and does not wait for it. After close it is not done.
+func (h *goroutinePool) do(f func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return
+	}
+	h.busy.Add(1)
+	if h.idle == 0 {
+		go h.serve(f)
+		return
+	}
+	h.idle--
+	h.work <- f // there is room: it holds as many as may be idle
+}
+
+func (h *goroutinePool) serve(f func()) {
+	for f != nil {
+		f()
+		h.busy.Done()
+		f = h.next()
+	}
+}
+
+// next returns what is to be done next; nil if nothing will be, or if enough others wait
+// for it.
+func (h *goroutinePool) next() func() {
+	h.mu.Lock()
+	if h.closed || h.idle == maxIdle {
+		h.mu.Unlock()
+		return nil
+	}
+	h.idle++
+	h.mu.Unlock()
+	return <-h.work
+}
+
+// close waits until all is done, and lets go of the goroutines.
+func (h *goroutinePool) close() {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.busy.Wait()
+	close(h.work)
 }

@@ -11,6 +11,8 @@ import (
 	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/internal/reexec"
 )
 
 // mode is the variable that makes a test program a server.
@@ -54,10 +56,6 @@ func Main() {
 // Command returns how to start this program as a server: its command line and its
 // environment.
 func Command(server string) (argv []string, env map[string]string) {
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
 	// The race detector would hold every program for a second at its end.
-	return []string{self}, map[string]string{mode: server, "GORACE": "atexit_sleep_ms=0"}
+	return []string{reexec.Self()}, map[string]string{mode: server, "GORACE": "atexit_sleep_ms=0"}
 }

@@ -17,9 +17,11 @@ type Said struct {
 // NewServer returns the ordinary server.
 func NewServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "ordinary", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Says it again.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, echo)
+	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Says it again.",
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, echo)
 	mcp.AddTool(s, &mcp.Tool{Name: "fail", Description: "Fails."}, fail)
-	mcp.AddTool(s, &mcp.Tool{Name: "write", Description: "Writes a file.", Annotations: &mcp.ToolAnnotations{DestructiveHint: new(true)}}, write)
+	mcp.AddTool(s, &mcp.Tool{Name: "write", Description: "Writes a file.",
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: new(true)}}, write)
 	mcp.AddTool(s, &mcp.Tool{Name: "count", Description: "Counts to three and tells how far it is."}, count)
 	mcp.AddTool(s, &mcp.Tool{Name: "wait", Description: "Waits until it is cancelled."}, wait)
 	mcp.AddTool(s, &mcp.Tool{Name: "slow", Description: "Waits for a file."}, slow)
@@ -59,7 +61,8 @@ func write(_ context.Context, _ *mcp.CallToolRequest, in File) (*mcp.CallToolRes
 
 func count(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 	for i := range 3 {
-		p := &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i + 1), Total: 3, Message: "counting"}
+		p := &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i + 1),
+			Total: 3, Message: "counting"}
 		if p.ProgressToken == nil {
 			break
 		}
@@ -125,7 +128,8 @@ func environ(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResu
 }
 
 func greet(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "Hello."}}}}, nil
+	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user",
+		Content: &mcp.TextContent{Text: "Hello."}}}}, nil
 }
 
 func motto(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {

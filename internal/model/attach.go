@@ -68,7 +68,8 @@ func part(a worker.Attachment) (Part, error) {
 	case media == "application/pdf":
 		return encoded(PDFPart), nil
 	case utf8.Valid(a.Data) && !slices.Contains(a.Data, 0):
-		return Part{Kind: TextPart, Text: fmt.Sprintf("File %s:\n\n%s", a.Name, a.Data), Name: a.Name, MediaType: media}, nil
+		return Part{Kind: TextPart, Text: fmt.Sprintf("File %s:\n\n%s", a.Name, a.Data), Name: a.Name,
+			MediaType: media}, nil
 	}
 	return Part{}, fmt.Errorf("models take text, PDF, and images as PNG, JPEG, GIF or WebP; this is %q", a.MediaType)
 }

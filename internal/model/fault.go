@@ -2,6 +2,7 @@ package model
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -71,7 +72,8 @@ func (e *Endpoint) Refused(a Answer) *Fault {
 		f.Text = fmt.Sprintf("%s does not let %s use %s; take another key or model", e.base(), e.key(), e.Name())
 	case a.Status == 404:
 		f.Kind = FaultModel
-		f.Text = fmt.Sprintf("%s does not know model %q; check the name behind %q and base_url", e.base(), e.Model, e.Provider+":")
+		f.Text = fmt.Sprintf("%s does not know model %q; check the name behind %q and base_url", e.base(), e.Model,
+			e.Provider+":")
 	case a.Status == 429 || a.Code == "rate_limit_error":
 		f.Kind = FaultLimit
 		f.Text = fmt.Sprintf("%s limits how much it is asked; wait, or use another model", e.base())
@@ -108,16 +110,23 @@ func (e *Endpoint) Broken(why string) *Fault {
 
 // Cut is the fault of an answer that reached its limit.
 func (e *Endpoint) Cut() *Fault {
-	return &Fault{Kind: FaultCut, Text: fmt.Sprintf("the answer of %s reached its limit of tokens and is not complete, so nothing of it is run; raise max_tokens, or ask for less at once", e.Name())}
+	return &Fault{Kind: FaultCut, Text: fmt.Sprintf("the answer of %s reached its limit of tokens and is not complete, "+
+		"so nothing of it is run; raise max_tokens, or ask for less at once", e.Name())}
 }
 
 // Declined is the fault of a model that ends a turn for a reason of its own.
 func (e *Endpoint) Declined(reason string) *Fault {
-	return &Fault{Kind: FaultRefused, Text: e.clean(fmt.Sprintf("%s ended its answer early (%s), so nothing of it is run; say it differently, or use another model", e.Name(), cut(reason, 100)))}
+	return &Fault{Kind: FaultRefused,
+		Text: e.clean(fmt.Sprintf("%s ended its answer early (%s), so nothing of it is run; say it differently, or use "+
+			"another model", e.Name(), cut(reason, 100)))}
 }
 
-// Failed is the fault behind an error of the network.
+// Failed is the fault behind an error of the network, or of what came over it.
 func (e *Endpoint) Failed(err error) *Fault {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return e.Broken("a part of it is not JSON")
+	}
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err // without the URL

@@ -45,7 +45,8 @@ func (r Retry) withDefaults() Retry {
 
 // Turn tries to have a turn until it has one, or until trying again makes no sense. The
 // error is the cause of ctx if that is done, else a [*Fault].
-func (r Retry) Turn(ctx context.Context, l worker.Listener, try func(context.Context) (worker.Turn, error)) (worker.Turn, error) {
+func (r Retry) Turn(ctx context.Context, l worker.Listener,
+	try func(context.Context) (worker.Turn, error)) (worker.Turn, error) {
 	r = r.withDefaults()
 	for attempt := 1; ; attempt++ {
 		turn, err := try(ctx)

@@ -13,21 +13,22 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
 // The test program is also a process that is killed between the two looks.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv("SNAPSHOT_KILLED"); dir != "" {
-		beKilled(dir)
-	}
+	reexec.Main(map[string]reexec.Role{
+		"killed": func(args []string) error { beKilled(args[0], args[1]); return nil },
+	})
 	os.Exit(m.Run())
 }
 
-func beKilled(base string) {
+func beKilled(base, git string) {
 	set, err := roots.New(roots.Options{Home: base + "/home"}, roots.Root{Name: "proj", Host: base + "/proj", Mode: roots.ReadWrite, Approval: free})
 	if err == nil {
-		s := &Store{Dir: base + "/state/undo", State: base + "/state", Git: os.Getenv("SNAPSHOT_GIT"), Policy: "policy.yaml"}
+		s := &Store{Dir: base + "/state/undo", State: base + "/state", Git: git, Policy: "policy.yaml"}
 		_, err = s.Over(set).Before(context.Background(), anything)
 	}
 	fmt.Println("ready", err)
@@ -45,8 +46,7 @@ func TestKilledBetween(t *testing.T) {
 			}
 			l.sh("echo u > untracked; mkdir ignored; echo i > ignored/i")
 			was := l.tree()
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "SNAPSHOT_KILLED="+l.base, "SNAPSHOT_GIT="+l.store.Git)
+			cmd := reexec.Command("killed", l.base, l.store.Git)
 			in, err := cmd.StdinPipe()
 			must(t, err)
 			out, err := cmd.StdoutPipe()

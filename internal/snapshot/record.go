@@ -159,7 +159,8 @@ func (s *Store) Get(id string) (Record, error) {
 
 func (r *Record) sound() bool {
 	return !slices.ContainsFunc(r.Changes, func(c Change) bool {
-		return c.Top < 0 || c.Top >= len(r.Tops) || c.Was.Repo < 0 || c.Was.Repo > len(r.Repos) || !fs.ValidPath(strings.ToValidUTF8(string(c.Path), "?"))
+		return c.Top < 0 || c.Top >= len(r.Tops) || c.Was.Repo < 0 || c.Was.Repo > len(r.Repos) ||
+			!fs.ValidPath(strings.ToValidUTF8(string(c.Path), "?"))
 	})
 }
 
@@ -243,13 +244,15 @@ func (b *before) write(s *Store) (err error) {
 		buf = binary.AppendUvarint(buf, uint64(t.len()))
 		for e := range t.all() {
 			buf = appendText(append(buf, byte(e.kind), byte(e.src.kind), e.src.id.n), e.path)
-			for _, n := range [...]uint64{e.dev, e.ino, uint64(e.size), uint64(e.mtime), uint64(e.ctime), uint64(e.mode), uint64(e.uid), uint64(e.gid)} {
+			for _, n := range [...]uint64{e.dev, e.ino, uint64(e.size), uint64(e.mtime), uint64(e.ctime), uint64(e.mode),
+				uint64(e.uid), uint64(e.gid)} {
 				buf = binary.AppendUvarint(buf, n)
 			}
 			at := 0
 			if e.src.kind == inGit {
 				if at = index[e.repo]; at == 0 {
-					at = 1 + slices.IndexFunc(b.Repos, func(r Repo) bool { return string(r.GitDir) == e.repo.gitDir && string(r.Top) == e.repo.top })
+					at = 1 + slices.IndexFunc(b.Repos,
+						func(r Repo) bool { return string(r.GitDir) == e.repo.gitDir && string(r.Top) == e.repo.top })
 					index[e.repo] = at
 				}
 			}

@@ -80,12 +80,14 @@ func (r *repo) configure(common string) {
 				r.n = 32
 			case s.Key == "core.excludesfile":
 				excludes = strings.Replace(s.Value, "~", home, 1)
-			case s.Key == "core.autocrlf" && s.Value != "false", s.Key == "core.eol", s.Key == "core.attributesfile", s.IsInclude():
+			case s.Key == "core.autocrlf" && s.Value != "false",
+				s.Key == "core.eol", s.Key == "core.attributesfile", s.IsInclude():
 				r.converts.Store(true)
 			}
 		}
 	}
-	for _, file := range []string{"/etc/gitattributes", filepath.Join(settings, "git/attributes"), filepath.Join(common, "info/attributes")} {
+	for _, file := range []string{"/etc/gitattributes", filepath.Join(settings, "git/attributes"),
+		filepath.Join(common, "info/attributes")} {
 		r.attributes(readSmall(file))
 	}
 	for _, file := range []string{excludes, filepath.Join(common, "info/exclude")} {

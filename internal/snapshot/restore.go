@@ -196,7 +196,7 @@ func (p *Plan) Apply(ctx context.Context) error {
 	defer a.close()
 	// First what is in the way goes, the deepest first; then folders come, the highest first.
 	for _, c := range slices.Backward(p.do) {
-		if c.Was.Kind == none || c.Was.Kind == folder && c.Left.Kind != folder || c.Left.Kind == folder && c.Was.Kind != folder {
+		if c.Was.Kind == none || (c.Was.Kind == folder) != (c.Left.Kind == folder) {
 			a.change(c, a.remove)
 		}
 	}
@@ -257,7 +257,8 @@ func (a *applying) remove(c Change, dir int, base string) error {
 		return errChanged
 	}
 	if now.kind == folder {
-		if err := unix.Unlinkat(dir, base, unix.AT_REMOVEDIR); errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {
+		if err := unix.Unlinkat(dir, base, unix.AT_REMOVEDIR); errors.Is(err, unix.ENOTEMPTY) ||
+			errors.Is(err, unix.EEXIST) {
 			return errors.New("the folder is not empty, so it stays")
 		} else if err != nil {
 			return err
@@ -389,12 +390,14 @@ func openBlobs(ctx context.Context, git string, r Repo) (*blobs, error) {
 		return nil, errors.New("git was not found; put it on the PATH")
 	}
 	cmd := exec.CommandContext(ctx, git, "--no-replace-objects", "--no-pager", "--git-dir="+string(r.GitDir),
-		"-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "core.alternateRefsCommand=", "-c", "core.sshCommand=false",
+		"-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "core.alternateRefsCommand=",
+		"-c", "core.sshCommand=false",
 		"-c", "core.askPass=", "-c", "credential.helper=", "-c", "protocol.allow=never", "-c", "safe.directory=*",
 		"cat-file", "--batch")
 	cmd.Dir = "/"
 	cmd.Env = []string{
-		"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
+		"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null",
+		"GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_ALLOW_PROTOCOL=",
 	}
 	b := &blobs{cmd: cmd}

@@ -147,7 +147,8 @@ func realFolder(dir string) string {
 // Covers implements [shell.Undo].
 func (r *Roots) Covers(ctx context.Context, c shell.Change) string {
 	for _, path := range c.Paths {
-		if slices.ContainsFunc(reals(path), func(real string) bool { return r.top(real) == "" && !slices.Contains(r.files, real) }) {
+		if slices.ContainsFunc(reals(path),
+			func(real string) bool { return r.top(real) == "" && !slices.Contains(r.files, real) }) {
 			return "undo covers files in writable roots, and it writes " + path
 		}
 	}
@@ -177,7 +178,8 @@ func (r *Roots) Before(ctx context.Context, c shell.Change) (func(context.Contex
 		return nil, err
 	}
 	s.begin.Do(func() { _ = s.Recover(ctx) }) // what it cannot do now, it can when undo is asked for
-	b := &before{Record: Record{ID: strings.ToLower(rand.Text()[:10]), Time: s.now().UTC(), Policy: s.Policy, Project: s.Project, Command: c.Text}}
+	b := &before{Record: Record{ID: strings.ToLower(rand.Text()[:10]), Time: s.now().UTC(), Policy: s.Policy,
+		Project: s.Project, Command: c.Text}}
 	err := s.look(ctx, b, r.scopes(c), nil)
 	if c.Whole {
 		r.mu.Lock()
@@ -198,7 +200,8 @@ func (r *Roots) Before(ctx context.Context, c shell.Change) (func(context.Contex
 	return func(ctx context.Context) (shell.Kept, error) {
 		rec, err := s.after(ctx, b)
 		if err != nil {
-			return shell.Kept{}, fmt.Errorf("what the command changed could not be recorded, and what it replaced is kept; 'assent undo' tries again: %w", errors.Join(err, b.held.Close()))
+			return shell.Kept{}, fmt.Errorf("what the command changed could not be recorded, and what it replaced is "+
+				"kept; 'assent undo' tries again: %w", errors.Join(err, b.held.Close()))
 		}
 		return rec.kept(dropped), nil
 	}, nil
@@ -214,7 +217,8 @@ func (r *Record) kept(dropped int) shell.Kept {
 		k.Note = fmt.Sprintf("Changed and not kept for undo: %s.", some(r.Through, 3))
 	}
 	if dropped > 0 {
-		k.Note = strings.TrimSpace(fmt.Sprintf("%s The oldest %d entries for undo were dropped to make room.", k.Note, dropped))
+		k.Note = strings.TrimSpace(fmt.Sprintf("%s The oldest %d entries for undo were dropped to make room.",
+			k.Note, dropped))
 	}
 	return k
 }
@@ -246,7 +250,8 @@ func (s *Store) look(ctx context.Context, b *before, scopes []scope, was []tree)
 			known, t.rules, t.tops = was[i].paths, was[i].rules, was[i].tops
 		}
 		for _, rel := range sc.rels {
-			w := walk{ctx: ctx, top: sc.top, cache: &s.indexes, max: left, skip: skip, was: known, rules: t.rules, tops: t.tops, young: young}
+			w := walk{ctx: ctx, top: sc.top, cache: &s.indexes, max: left, skip: skip, was: known, rules: t.rules,
+				tops: t.tops, young: young}
 			if err := w.run(rel); err != nil {
 				return err
 			}
@@ -304,7 +309,8 @@ func (s *Store) keepAll(ctx context.Context, b *before) (dropped int, err error)
 			case ok && known.kind == inStore && !e.young(s.now()):
 				e.src = known
 				check = append(check, p)
-			case ok && known.kind == inGit && !e.young(s.now()) && s.Git != "" && e.tracked != nil && known.id == e.tracked.blob:
+			case ok && known.kind == inGit && !e.young(s.now()) && s.Git != "" && e.tracked != nil &&
+				known.id == e.tracked.blob:
 				e.src = known
 			case e.tracked != nil && s.Git != "":
 				compare = append(compare, p)
@@ -394,7 +400,8 @@ func (s *Store) read(p pick, do func(*os.File) (source, error)) (source, error) 
 		now, err = fileSig(f)
 	}
 	switch {
-	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP), err == nil && now.kind() != file:
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP),
+		err == nil && now.kind() != file:
 		p.kind = none
 		return source{}, nil
 	case err != nil:
@@ -569,7 +576,8 @@ func (r *Record) compare(ctx context.Context, at int, was, now *tree) error {
 			}
 			return nil
 		}
-		if left, ok := r.left(top, n); ok && (w.kind != n.kind || w.kind == file || w.kind == link && w.target != n.target) {
+		if left, ok := r.left(top, n); ok &&
+			(w.kind != n.kind || w.kind == file || w.kind == link && w.target != n.target) {
 			add(n.path, r.then(w), left)
 		}
 		return nil
@@ -603,7 +611,8 @@ func (r *Record) then(e *entry) Then {
 		t.Digest = hex.EncodeToString(e.src.id.bytes())
 	case inGit:
 		t.Blob = hex.EncodeToString(e.src.id.bytes())
-		t.Repo = 1 + slices.IndexFunc(r.Repos, func(o Repo) bool { return string(o.GitDir) == e.repo.gitDir && string(o.Top) == e.repo.top })
+		t.Repo = 1 + slices.IndexFunc(r.Repos,
+			func(o Repo) bool { return string(o.GitDir) == e.repo.gitDir && string(o.Top) == e.repo.top })
 	}
 	return t
 }

@@ -86,7 +86,8 @@ const (
 	unreadable            // it cannot be read
 )
 
-var whyNot = map[sourceKind]string{tooLarge: "too large", noRoom: "too much to keep", unreadable: "cannot be read", unkept: "went away"}
+var whyNot = map[sourceKind]string{tooLarge: "too large", noRoom: "too much to keep", unreadable: "cannot be read",
+	unkept: "went away"}
 
 func (s *Store) object(id blobID) string {
 	name := hex.EncodeToString(id.bytes())

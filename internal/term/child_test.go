@@ -7,18 +7,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/policy"
 )
-
-// childEnv makes the test binary a tiny program that asks about the calls named in it, and
-// prints how each ended on standard output.
-const childEnv = "ASSENT_TERM_CHILD"
 
 // panicEnv says where the child panics: in an update or in a command of the program that
 // draws the prompt.
@@ -39,14 +35,14 @@ func (panicCoverer) Covers(context.Context, *approval.Request, approval.Decision
 }
 
 func TestMain(m *testing.M) {
-	if cases := os.Getenv(childEnv); cases != "" {
-		os.Exit(child(strings.Split(cases, " ")))
-	}
+	reexec.Main(map[string]reexec.Role{"child": reexec.Exits(child)})
 	maxTokenise = time.Minute // on a busy machine too, what is drawn is the same
 	flag.Parse()
 	os.Exit(m.Run())
 }
 
+// child is a tiny program that asks about the calls it is told, and prints how each ended on
+// standard output.
 func child(cases []string) int {
 	fmt.Fprintln(os.Stderr, "earlier output")
 	memory := approval.NewMemory(0)

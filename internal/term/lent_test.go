@@ -9,7 +9,8 @@ import (
 )
 
 // What a pager does with Ctrl-C is its own affair, as with less, which stays open.
-func TestS27CtrlCInThePagerIsThePagers(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_CtrlCInThePagerIsThePagers(t *testing.T) {
 	x := run(t, "long", 80, 24, `PAGER=cat >/dev/null; trap 'told=yes; echo the pager was told' INT; echo the pager is open; until [ "$told" ]; do sleep 0.05; done; read line </dev/tty`)
 	x.asked("press v")
 	x.types("v")
@@ -22,7 +23,8 @@ func TestS27CtrlCInThePagerIsThePagers(t *testing.T) {
 	x.ends(0, "long approved")
 }
 
-func TestS27CtrlCEndsAPagerAndNotTheRun(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_CtrlCEndsAPagerAndNotTheRun(t *testing.T) {
 	x := run(t, "long", 80, 24, "PAGER=cat >/dev/null; sh -c 'echo the pager is open; exec sleep 600'")
 	x.asked("press v")
 	x.types("v")
@@ -33,7 +35,8 @@ func TestS27CtrlCEndsAPagerAndNotTheRun(t *testing.T) {
 	x.ends(0, "long approved")
 }
 
-func TestS27CtrlCInTheEditorIsTheEditors(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_CtrlCInTheEditorIsTheEditors(t *testing.T) {
 	for _, kind := range []struct{ name, sign, end string }{{"xterm", "your answer?", ""}, {"dumb", "answer>", "\n"}} {
 		t.Run(kind.name, func(t *testing.T) {
 			x := run(t, "one", 80, 24, "TERM="+kind.name, "EDITOR=sh -c 'echo the editor is open; exec sleep 600'")
@@ -83,7 +86,8 @@ func TestInterruptedPrograms(t *testing.T) {
 }
 
 // Signals of others end the prompt whoever has the terminal.
-func TestS27SignalInTheEditor(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_SignalInTheEditor(t *testing.T) {
 	x := run(t, "one", 80, 24, "EDITOR=sh -c 'stty -echo; echo the editor is open; exec sleep 2'")
 	x.asked("Write notes/one")
 	x.types("e")

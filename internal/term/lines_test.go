@@ -17,7 +17,8 @@ func (x *terminal) asksAgain(sign string) bool {
 	return strings.HasSuffix(shown, sign)
 }
 
-func TestS24HalfALineBeforeThePromptIsNoAnswer(t *testing.T) {
+// S24 No stolen keys.
+func TestNoStolenKeys_HalfALineBeforeThePromptIsNoAnswer(t *testing.T) {
 	x := run(t, "one", 80, 24, "TERM=dumb")
 	x.types("yes") // before anything is on the screen, and without its end
 	x.sees("Write notes/one", "answer>")
@@ -27,7 +28,8 @@ func TestS24HalfALineBeforeThePromptIsNoAnswer(t *testing.T) {
 	x.ends(0, "one denied")
 }
 
-func TestS24ALineForAWithdrawnPromptAnswersNoOther(t *testing.T) {
+// S24 No stolen keys.
+func TestNoStolenKeys_ALineForAWithdrawnPromptAnswersNoOther(t *testing.T) {
 	x := run(t, "one two", 80, 24, "TERM=dumb")
 	x.sees("Write notes/one", "answer>")
 	x.types("yes")

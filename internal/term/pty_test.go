@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/creack/pty"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/internal/screen"
 )
 
@@ -45,8 +46,8 @@ func run(t *testing.T, cases string, columns, rows uint16, env ...string) *termi
 	if x.before, err = term.GetState(slave.Fd()); err != nil {
 		t.Fatal(err)
 	}
-	x.cmd = exec.Command(os.Args[0])
-	x.cmd.Env = append(os.Environ(), childEnv+"="+cases, "TERM=xterm-256color", "NO_COLOR=", "PAGER=", "VISUAL=", "EDITOR=false", "LESS=")
+	x.cmd = reexec.Command("child", strings.Split(cases, " ")...)
+	x.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=", "PAGER=", "VISUAL=", "EDITOR=false", "LESS=")
 	x.cmd.Env = append(x.cmd.Env, env...)
 	x.cmd.Stdin, x.cmd.Stderr, x.cmd.Stdout = slave, slave, &x.stdout
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
@@ -106,7 +107,7 @@ func TestStatusDraws(t *testing.T) {
 // TestStartsFast keeps what this package does before main small: lexers are read on first
 // use.
 func TestStartsFast(t *testing.T) {
-	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd := exec.Command(reexec.Self(), "-test.run=^$")
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

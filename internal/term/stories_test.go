@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-func TestS01Pause_S02Approve(t *testing.T) {
+// S01 Pause and S02 Approve.
+func TestPauseAndApprove(t *testing.T) {
 	x := run(t, "diff", 80, 30)
 	x.asked("earlier output", "write_file · main › helper", "Edit notes/report.md", "Asks because: notes asks for writes (policy.yaml:7)", "+## Executive Summary")
 	if x.screen.Title != "● assent asks: write_file" || x.screen.Bells == 0 {
@@ -23,7 +24,8 @@ func TestS01Pause_S02Approve(t *testing.T) {
 	}
 }
 
-func TestS03Deny(t *testing.T) {
+// S03 Deny with words.
+func TestDenyWithWords(t *testing.T) {
 	x := run(t, "diff two", 80, 30)
 	x.asked("1 of 2")
 	x.types("n")
@@ -36,7 +38,8 @@ func TestS03Deny(t *testing.T) {
 	x.ends(0, `diff denied note="too early"`, "two approved")
 }
 
-func TestS03Stop(t *testing.T) {
+// S03 Deny with words.
+func TestDenyWithWords_Stop(t *testing.T) {
 	x := run(t, "one two", 80, 30)
 	x.asked("1 of 2")
 	x.types("q")
@@ -45,7 +48,8 @@ func TestS03Stop(t *testing.T) {
 	x.ends(3, `one denied note="enough"`, `two denied note="the person stopped the run"`, "stopped at a prompt: write_file (Write notes/one): enough")
 }
 
-func TestS05Session(t *testing.T) {
+// S05 For this session.
+func TestForThisSession(t *testing.T) {
 	x := run(t, "one two", 100, 30)
 	x.asked("1 of 2")
 	x.types("s")
@@ -57,7 +61,8 @@ func TestS05Session(t *testing.T) {
 	x.sees("✓ approved for this session: write_file · Write notes/one", "by grant allow write_file(notes/**)")
 }
 
-func TestS18Commands(t *testing.T) {
+// S18 Commands.
+func TestCommands(t *testing.T) {
 	for _, columns := range []uint16{40, 80, 200} {
 		x := run(t, "parts", columns, 60)
 		x.until("the command", func() bool {
@@ -79,7 +84,8 @@ func TestS18Commands(t *testing.T) {
 	}
 }
 
-func TestS19Pager(t *testing.T) {
+// S19 Large content.
+func TestLargeContent_Pager(t *testing.T) {
 	x := run(t, "long", 80, 24)
 	x.asked("rows 1–", "press v")
 	x.types("v")
@@ -90,7 +96,8 @@ func TestS19Pager(t *testing.T) {
 	x.ends(0, "long approved")
 }
 
-func TestS19OwnPager(t *testing.T) {
+// S19 Large content.
+func TestLargeContent_OwnPager(t *testing.T) {
 	seen := filepath.Join(t.TempDir(), "seen")
 	x := run(t, "text", 80, 24, "PAGER=cat >"+seen)
 	x.asked()
@@ -107,7 +114,8 @@ func TestS19OwnPager(t *testing.T) {
 	}
 }
 
-func TestS20Edit(t *testing.T) {
+// S20 Edit before approving.
+func TestEditBeforeApproving(t *testing.T) {
 	dir := t.TempDir()
 	editor := filepath.Join(dir, "editor")
 	script := "#!/bin/sh\nstat -c %a \"$1\" > " + dir + "/mode\ncat \"$1\" > " + dir + "/before\nprintf edited > \"$1\"\n"
@@ -127,7 +135,8 @@ func TestS20Edit(t *testing.T) {
 	}
 }
 
-func TestS21Always(t *testing.T) {
+// S21 Always.
+func TestAlways_OnATerminal(t *testing.T) {
 	x := run(t, "bash", 80, 30)
 	x.asked()
 	x.types("a")
@@ -140,7 +149,8 @@ func TestS21Always(t *testing.T) {
 	x.ends(0, "bash approved")
 }
 
-func TestS22Batch(t *testing.T) {
+// S22 Batches.
+func TestBatches(t *testing.T) {
 	x := run(t, "one two three", 80, 30)
 	x.asked("1 of 3")
 	x.types("\t")
@@ -155,7 +165,8 @@ func TestS22Batch(t *testing.T) {
 	x.ends(0, "one approved", "two approved", "three denied")
 }
 
-func TestS23Why(t *testing.T) {
+// S23 Why.
+func TestWhy_OnATerminal(t *testing.T) {
 	x := run(t, "diff", 80, 30)
 	x.asked()
 	x.types("?")
@@ -166,7 +177,8 @@ func TestS23Why(t *testing.T) {
 	x.ends(0, "diff approved")
 }
 
-func TestS24NoStolenKeys(t *testing.T) {
+// S24 No stolen keys.
+func TestNoStolenKeys(t *testing.T) {
 	x := run(t, "one", 80, 30)
 	x.types("yyyy\r\r") // before anything is on the screen
 	x.sees("wait: the keys work in a moment")
@@ -181,7 +193,8 @@ func TestS24NoStolenKeys(t *testing.T) {
 	x.ends(0, "one denied")
 }
 
-func TestS25NothingHidden(t *testing.T) {
+// S25 Nothing hidden.
+func TestNothingHidden(t *testing.T) {
 	x := run(t, "text", 80, 30)
 	x.asked(`\u{202e}evil\u{202c}`, `\x1b[31mred`, "構建完成")
 	x.types("y")
@@ -191,21 +204,24 @@ func TestS25NothingHidden(t *testing.T) {
 	}
 }
 
-func TestS27CtrlC(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_CtrlC(t *testing.T) {
 	x := run(t, "one two", 80, 30)
 	x.asked()
 	x.types("\x03")
 	x.ends(3, "one dismissed", "two dismissed", "the prompt was interrupted: Ctrl-C")
 }
 
-func TestS27EndOfInput(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_EndOfInput(t *testing.T) {
 	x := run(t, "one", 80, 30)
 	x.asked()
 	x.types("\x04")
 	x.ends(3, "one dismissed", "end of input")
 }
 
-func TestS27ClosedTerminal(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_ClosedTerminal(t *testing.T) {
 	x := run(t, "one", 80, 30)
 	x.asked()
 	x.hangUp()
@@ -219,7 +235,8 @@ func TestS27ClosedTerminal(t *testing.T) {
 	}
 }
 
-func TestS27Signals(t *testing.T) {
+// S27 Interrupt.
+func TestInterrupt_Signals(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		x := run(t, "one", 80, 30)
 		x.asked()

@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/network"
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/policy"
@@ -29,19 +30,21 @@ import (
 
 // The test program is also the processes that run inside and beside the sandbox.
 func TestMain(m *testing.M) {
-	if len(os.Args) >= 3 && os.Args[2] == "shell" {
-		os.Exit(shellinside.Main(os.Args[3:], os.Stderr))
-	}
-	if len(os.Args) >= 3 && os.Args[2] == "stage" {
-		os.Exit(stage.Main(os.Args[3:]))
-	}
-	if len(os.Args) == 3 && os.Args[1] == "inner" {
-		if err := innerMain(os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(125)
-		}
-		os.Exit(0)
-	}
+	reexec.Main(map[string]reexec.Role{
+		"inner": reexec.Exits(func(args []string) int {
+			switch args[0] {
+			case "shell":
+				return shellinside.Main(args[1:], os.Stderr)
+			case "stage":
+				return stage.Main(args[1:])
+			}
+			if err := innerMain(args[0]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 125
+			}
+			return 0
+		}),
+	})
 	os.Exit(m.Run())
 }
 
@@ -89,19 +92,17 @@ func newWorld(t testing.TB, conf string, change ...func(*toolbox.Hold)) *world {
 	w := &world{t: t, top: top, snapshots: &snapshot.Store{Dir: top + "/state/undo", State: top + "/state", Git: "/usr/bin/git"}}
 	must(t, os.MkdirAll(top+"/proj", 0o755))
 	must(t, os.MkdirAll(top+"/out", 0o755))
-	program, err := filepath.EvalSymlinks(os.Args[0])
-	must(t, err)
 	found, problem := bwrap.Find(t.Context(), bwrap.Candidates)
 	if problem != nil {
 		t.Fatal(problem.Cause)
 	}
-	runner := bwrap.New(found, []string{program, "inner", "sweep"})
+	runner := bwrap.New(found, reexec.Argv("inner", "sweep"))
 	t.Cleanup(func() { must(t, runner.Close()) })
 	w.hold = func(p *config.Policy) (toolbox.Hold, error) {
 		profile, err := p.Profile(config.Setting{Limits: sandbox.DefaultLimits, Resolve: filepath.EvalSymlinks, Home: top})
-		h := toolbox.Hold{Runner: runner, Profile: profile, Serve: []string{program, "inner", "serve"}, Steps: true}
+		h := toolbox.Hold{Runner: runner, Profile: profile, Serve: reexec.Argv("inner", "serve"), Steps: true}
 		if !profile.Network.Off() {
-			h.Stage = []string{program, "inner", "stage"}
+			h.Stage = reexec.Argv("inner", "stage")
 		}
 		for _, f := range change {
 			f(&h)
@@ -115,11 +116,9 @@ func newWorld(t testing.TB, conf string, change ...func(*toolbox.Hold)) *world {
 // open opens the box of a policy in which TOP is the folder of the test.
 func (w *world) open(conf string, parent *toolbox.Box) *toolbox.Box {
 	w.t.Helper()
-	program, err := filepath.EvalSymlinks(os.Args[0])
-	must(w.t, err)
 	p, err := config.Load("policy.yaml", []byte(strings.ReplaceAll(conf, "TOP", w.top)), w.top)
 	must(w.t, err)
-	interprets := []string{program, "inner", "shell"}
+	interprets := reexec.Argv("inner", "shell")
 	if w.small != "" {
 		interprets = []string{w.small}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/sandbox/seccomp"
@@ -27,7 +28,7 @@ func BenchmarkSpawn(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := New(find(), []string{os.Args[0], "sweep"})
+	r := New(find(), reexec.Argv("sweep"))
 	defer r.Close()
 	for b.Loop() {
 		var plain, bare, full []time.Duration

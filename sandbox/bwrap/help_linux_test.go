@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -21,22 +22,16 @@ const patience = time.Minute
 
 // The test program is also the processes that a runner starts, and programs to be killed.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "sweep" {
-		if err := Sweep(os.Stdin); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	if len(os.Args) > 2 && os.Args[1] == "victim" {
-		os.Exit(victim(os.Args[2], os.Args[3:]))
-	}
+	reexec.Main(map[string]reexec.Role{
+		"sweep":  func([]string) error { return Sweep(os.Stdin) },
+		"victim": reexec.Exits(func(args []string) int { return victim(args[0], args[1:]) }),
+	})
 	os.Exit(m.Run())
 }
 
 // victim runs a command with a writable root, and is meant to be killed.
 func victim(root string, argv []string) int {
-	r := New(find(), []string{os.Args[0], "sweep"})
+	r := New(find(), reexec.Argv("sweep"))
 	defer r.Close()
 	_, err := sandbox.Run(context.Background(), r, sandbox.Command{
 		Argv: argv, Dir: root, Env: []string{"PATH=/usr/bin:/bin"}, Stdout: os.Stdout, Stderr: os.Stderr,
@@ -59,7 +54,7 @@ func find() Program {
 
 func newRunner(t *testing.T) *Runner {
 	t.Helper()
-	r := New(find(), []string{os.Args[0], "sweep"})
+	r := New(find(), reexec.Argv("sweep"))
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -162,7 +157,7 @@ func eventually(t *testing.T, what string, left func() string) {
 // startVictim starts a program that runs a command, and returns its output.
 func startVictim(t *testing.T, root string, argv ...string) (*exec.Cmd, io.Reader) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"victim", root}, argv...)...)
+	cmd := reexec.Command("victim", append([]string{root}, argv...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -101,7 +102,7 @@ func TestMistakesAreRefused(t *testing.T) {
 }
 
 func TestWhatBubblewrapSaysIsTold(t *testing.T) {
-	r := New(Program{Path: "/bin/false"}, []string{os.Args[0], "sweep"})
+	r := New(Program{Path: "/bin/false"}, reexec.Argv("sweep"))
 	t.Cleanup(func() { r.Close() })
 	root := project(t)
 	if _, err := sandbox.Run(t.Context(), r, command(root, "true")); !errors.Is(err, ErrNotSetUp) {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/assent-dev/assent/internal/reexec"
 )
 
 // ordinary is a user that nothing on this machine belongs to.
@@ -39,7 +41,7 @@ func runAsOrdinaryUser(t *testing.T, name string) {
 
 func copyProgram(t *testing.T, to string) {
 	t.Helper()
-	from, err := os.Open(os.Args[0])
+	from, err := os.Open(reexec.Self())
 	if err != nil {
 		t.Fatal(err)
 	}

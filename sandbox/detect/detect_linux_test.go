@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/inner"
@@ -21,16 +22,16 @@ import (
 
 // The test program is also the processes that runners start.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "inner" {
-		if err := innerMain(os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(125)
-		}
-		os.Exit(0)
-	}
-	if len(os.Args) > 2 && os.Args[1] == "stranger" {
-		os.Exit(stranger(os.Args[2]))
-	}
+	reexec.Main(map[string]reexec.Role{
+		"inner": reexec.Exits(func(args []string) int {
+			if err := innerMain(args[0]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 125
+			}
+			return 0
+		}),
+		"stranger": reexec.Exits(func(args []string) int { return stranger(args[0]) }),
+	})
 	os.Exit(m.Run())
 }
 
@@ -41,7 +42,7 @@ func stranger(file string) int {
 		fmt.Fprintln(f, "started")
 		f.Close()
 	}
-	_, err := Detect(context.Background(), Options{Program: []string{os.Args[0], "stranger", file}}, sandbox.Profile{})
+	_, err := Detect(context.Background(), Options{Program: reexec.Argv("stranger", file)}, sandbox.Profile{})
 	fmt.Fprintln(os.Stderr, err)
 	return 1
 }
@@ -81,11 +82,7 @@ func innerMain(word string) error {
 
 func options(t testing.TB) Options {
 	t.Helper()
-	program, err := filepath.EvalSymlinks(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Options{Program: []string{program, "inner"}}
+	return Options{Program: reexec.Argv("inner")}
 }
 
 func find(t testing.TB, o Options, p sandbox.Profile) Found {

@@ -14,15 +14,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox"
 )
 
 // The test program is also the copy that restricts itself.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "apply" {
-		fmt.Fprintln(os.Stderr, Apply())
-		os.Exit(125)
-	}
+	reexec.Main(map[string]reexec.Role{
+		"apply": reexec.Exits(func([]string) int {
+			fmt.Fprintln(os.Stderr, Apply())
+			return 125
+		}),
+	})
 	os.Exit(m.Run())
 }
 
@@ -45,7 +48,7 @@ func try(t *testing.T, read, write, script string, change func(*sandbox.Profile)
 	if change != nil {
 		change(&p)
 	}
-	exit, err := sandbox.Run(ctx, New([]string{os.Args[0], "apply"}), sandbox.Command{
+	exit, err := sandbox.Run(ctx, New(reexec.Argv("apply")), sandbox.Command{
 		Argv: []string{"sh", "-c", script}, Dir: read, Env: []string{"PATH=/usr/bin:/bin", "HOME=/root"}, Stdout: &out, Stderr: &out, Profile: p,
 	})
 	if err != nil {
@@ -130,7 +133,7 @@ func TestProfilesThatItCannotHoldAreRefused(t *testing.T) {
 		"hiding":            {Roots: []sandbox.Root{root(dir, sandbox.ReadOnly, true)}, Masked: entry},
 		"unix socket":       {Sockets: entry},
 	} {
-		_, err := New([]string{os.Args[0], "apply"}).Start(t.Context(), sandbox.Command{Argv: []string{"touch", dir + "/ran"}, Dir: dir, Profile: p})
+		_, err := New(reexec.Argv("apply")).Start(t.Context(), sandbox.Command{Argv: []string{"touch", dir + "/ran"}, Dir: dir, Profile: p})
 		if !errors.Is(err, sandbox.ErrNotHeld) || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: %v", words, err)
 		}

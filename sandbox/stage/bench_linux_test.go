@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -164,7 +165,7 @@ func (s *scene) measure(b *testing.B, inside bool, times int, address string) (f
 // installClient puts this program where commands find it, as client.
 func (s *scene) installClient(b testing.TB) {
 	b.Helper()
-	data, err := os.ReadFile(os.Args[0])
+	data, err := os.ReadFile(reexec.Self())
 	if err != nil {
 		b.Fatal(err)
 	}

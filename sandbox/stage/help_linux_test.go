@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 )
@@ -24,32 +25,28 @@ const patience = 30 * time.Second
 
 // TestMain lets this program be what a stage starts, and a program to be killed.
 func TestMain(m *testing.M) {
-	switch {
-	case len(os.Args) > 2 && os.Args[1] == "stage":
-		os.Exit(Main(os.Args[2:]))
-	case len(os.Args) > 2 && os.Args[1] == "ports":
-		captureAll = func(uint16) error { return errors.New("the kernel has no nftables") }
-		os.Exit(Main(os.Args[2:]))
-	case len(os.Args) == 2 && os.Args[1] == "sweep":
-		if err := bwrap.Sweep(os.Stdin); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	case len(os.Args) > 2 && os.Args[1] == "victim":
-		os.Exit(victim(os.Args[2], os.Args[3]))
-	case len(os.Args) == 4 && os.Args[1] == "client":
-		times, _ := strconv.Atoi(os.Args[2])
-		os.Exit(client(times, os.Args[3]))
-	case len(os.Args) == 4 && os.Args[1] == "crowd":
-		count, _ := strconv.Atoi(os.Args[2])
-		os.Exit(crowd(count, os.Args[3]))
-	}
+	reexec.Main(map[string]reexec.Role{
+		"stage": reexec.Exits(Main),
+		"ports": reexec.Exits(func(args []string) int {
+			captureAll = func(uint16) error { return errors.New("the kernel has no nftables") }
+			return Main(args)
+		}),
+		"sweep":  func([]string) error { return bwrap.Sweep(os.Stdin) },
+		"victim": reexec.Exits(func(args []string) int { return victim(args[0], args[1]) }),
+		"client": reexec.Exits(func(args []string) int {
+			times, _ := strconv.Atoi(args[0])
+			return client(times, args[1])
+		}),
+		"crowd": reexec.Exits(func(args []string) int {
+			count, _ := strconv.Atoi(args[0])
+			return crowd(count, args[1])
+		}),
+	})
 	os.Exit(m.Run())
 }
 
 // helper is the command line of the helper.
-func helper() []string { return []string{os.Args[0], "stage"} }
+func helper() []string { return reexec.Argv("stage") }
 
 func newBwrap(t testing.TB) *bwrap.Runner {
 	t.Helper()
@@ -57,7 +54,7 @@ func newBwrap(t testing.TB) *bwrap.Runner {
 	if problem != nil {
 		t.Fatalf("%+v", *problem)
 	}
-	r := bwrap.New(p, []string{os.Args[0], "sweep"})
+	r := bwrap.New(p, reexec.Argv("sweep"))
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -172,7 +169,7 @@ func victim(root, script string) int {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}})
-	_, err := sandbox.Run(context.Background(), s.Over(bwrap.New(p, []string{os.Args[0], "sweep"})), sandbox.Command{
+	_, err := sandbox.Run(context.Background(), s.Over(bwrap.New(p, reexec.Argv("sweep"))), sandbox.Command{
 		Argv: []string{"/bin/sh", "-c", script}, Dir: root, Env: []string{"PATH=/usr/bin:/bin"}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Profile: sandbox.Profile{Roots: []sandbox.Root{{Path: root, Mode: sandbox.ReadWrite}}, Network: sandbox.Network{ByName: true}},
 	})

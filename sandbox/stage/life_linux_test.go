@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -222,7 +223,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		cmd := exec.Command(os.Args[0], "victim", root, `
+		cmd := reexec.Command("victim", root, `
 readlink /proc/self/ns/net
 /usr/bin/python3 -c '
 import socket
@@ -266,7 +267,7 @@ func TestKilledEarly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.CommandContext(ctx, os.Args[0], "victim", root, "read go; : "+word)
+		cmd := exec.CommandContext(ctx, reexec.Self(), "victim", root, "read go; : "+word)
 		cmd.Stdin = stdin
 		_ = cmd.Run() // it is killed
 		cancel()
@@ -303,7 +304,7 @@ func TestPorts(t *testing.T) {
 	defer srv.Close()
 	at := srv.Listener.Addr().String()
 	s := newScene(t, map[string]string{"good.example:80": at, "good.example:7777": at, "203.0.113.7:80": at}, func(o *Options) {
-		o.Helper = []string{os.Args[0], "ports"}
+		o.Helper = reexec.Argv("ports")
 		o.Ports = []uint16{7777, 80}
 	})
 	for script, want := range map[string]string{

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/assent-dev/assent/internal/reexec"
 )
 
 // ordinary is a user that nothing on this machine belongs to.
@@ -21,7 +23,7 @@ func TestOrdinaryUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	data, err := os.ReadFile(os.Args[0])
+	data, err := os.ReadFile(reexec.Self())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,8 @@ type Config struct {
 // folder, in the way in which a client would launch it: with our whole environment. Its name
 // is made of what is launched unless one is given. It is in lower case, as rules read it.
 func FromCommand(name string, command []string, dir string) Config {
-	return Config{Name: cmp.Or(strings.ToLower(name), NameFor(command, dir)), Command: command, ByCommand: true, Named: name != ""}
+	return Config{Name: cmp.Or(strings.ToLower(name), NameFor(command, dir)), Command: command, ByCommand: true,
+		Named: name != ""}
 }
 
 // Options are what a connector works with. A connector with a command needs a Runner.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/assent-dev/assent/tool"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A Connector is an MCP server whose tools can be called. It is safe for concurrent use.
@@ -130,3 +132,111 @@ func (c *Connector) report(kind EventKind, tool, text string) {
 }
 
 func (c *Connector) misbehaved(why error) { c.report(Misbehaved, "", why.Error()) }
+
+// OpenAll opens connectors that are used together, with options that each gets for itself;
+// those for which there is no Names share one. Connectors that are known come first, all at
+// once, and those that are met for the first time after them, in order: so a new one whose
+// tool looks like another's is seen to be the newcomer. With an error none is open.
+func OpenAll(ctx context.Context, configs []Config, optionsFor func(Config) Options) ([]*Connector, error) {
+	names := &Names{}
+	out, errs := make([]*Connector, len(configs)), make([]error, len(configs))
+	open := func(i int, opts Options) { out[i], errs[i] = Open(ctx, configs[i], opts) }
+	var known sync.WaitGroup
+	var strangers []func()
+	for i, cfg := range configs {
+		opts := optionsFor(cfg)
+		if opts.Names == nil {
+			opts.Names = names
+		}
+		if met(ctx, cfg, opts) {
+			known.Go(func() { open(i, opts) })
+		} else {
+			strangers = append(strangers, func() { open(i, opts) })
+		}
+	}
+	known.Wait()
+	for _, stranger := range strangers {
+		stranger()
+	}
+	if err := errors.Join(errs...); err != nil {
+		CloseAll(out)
+		return nil, err
+	}
+	return out, nil
+}
+
+// met reports whether the connector was met before. What cannot be read counts as new; the
+// connector itself reports it.
+func met(ctx context.Context, cfg Config, opts Options) bool {
+	if opts.Pins == nil {
+		return false
+	}
+	_, met, err := opts.Pins.Get(ctx, cfg.pinnedAs(), "")
+	return met && err == nil
+}
+
+// CloseAll closes connectors, all at once, and waits for them.
+func CloseAll(connectors []*Connector) {
+	var closing sync.WaitGroup
+	for _, c := range connectors {
+		if c != nil {
+			closing.Go(func() { c.Close() })
+		}
+	}
+	closing.Wait()
+}
+
+// steady is how long a connection must have held for its end to count as the first.
+const steady = time.Minute
+
+// supervise keeps the connector connected until ctx is done.
+func (c *Connector) supervise(ctx context.Context) {
+	defer c.set(nil, fmt.Errorf("it was closed"))
+	tried := sync.OnceFunc(func() { close(c.tried) })
+	defer tried()
+	for failures := 0; ctx.Err() == nil; failures++ {
+		began := time.Now()
+		if err := c.once(ctx, tried); ctx.Err() == nil {
+			wait := c.opts.Backoff(failures)
+			c.report(Disconnected, "", fmt.Sprintf("%v; it is tried again in %v", err, wait))
+			tried()
+			pause(ctx, wait)
+		}
+		if time.Since(began) > steady {
+			failures = -1
+		}
+	}
+}
+
+// once connects, lists the tools, and waits for the end of the connection.
+func (c *Connector) once(ctx context.Context, ready func()) error {
+	s, err := c.dial(ctx)
+	if err != nil {
+		c.set(nil, err)
+		return err
+	}
+	closing := context.AfterFunc(ctx, func() { _ = s.Close() }) // its end is waited for below
+	defer closing()
+	if err := c.lists.refresh(ctx, s); err != nil {
+		_ = s.Close() // it is of no use
+		_ = s.wait()
+		err = fmt.Errorf("its tools cannot be listed: %w", err)
+		c.set(nil, err)
+		return err
+	}
+	c.set(s, nil)
+	c.report(Connected, "", fmt.Sprintf("%d tools", len(c.lists.current().names)))
+	ready()
+	err = fmt.Errorf("%w%s", s.wait(), c.stderr.said())
+	c.set(nil, err)
+	return err
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -31,7 +31,8 @@ func unnameable(r rune) bool { return strings.ContainsRune("*?[](): ", r) || !un
 // entryFor compares a listed tool with what is pinned. Known is what is of the connector;
 // like is a tool of the same list that looks the same; before is the entry of the
 // last listing. What was not doubted then and has not changed is not looked up again.
-func (c *Connector) entryFor(ctx context.Context, t *mcp.Tool, known acquaintance, like string, before *entry) (*entry, error) {
+func (c *Connector) entryFor(ctx context.Context, t *mcp.Tool, known acquaintance, like string,
+	before *entry) (*entry, error) {
 	d, err := define(t, c.cfg.launch())
 	if err != nil {
 		return nil, err
@@ -131,7 +132,8 @@ func (e *entry) specify(connector string) error {
 	if err != nil {
 		return err
 	}
-	e.spec = tool.Spec{Connector: connector, Name: e.served.tool.Name, Description: e.served.tool.Description, Schema: schema}
+	e.spec = tool.Spec{Connector: connector, Name: e.served.tool.Name, Description: e.served.tool.Description,
+		Schema: schema}
 	// A schema that cannot be used, or a name, would fail the whole set of tools.
 	_, err = tool.NewSet(described{e.spec})
 	return err

@@ -45,7 +45,8 @@ type NotConnectedError struct {
 }
 
 func (e *NotConnectedError) Error() string {
-	return fmt.Sprintf("connector %s is not connected: %v; it is tried again by itself, other tools go on", e.Connector, e.Err)
+	return fmt.Sprintf("connector %s is not connected: %v; it is tried again by itself, other tools go on",
+		e.Connector, e.Err)
 }
 
 func (e *NotConnectedError) Unwrap() error { return e.Err }

@@ -54,7 +54,8 @@ type answer struct {
 // NewFrames returns a connection. Lines that are no message are passed over and told to
 // bad; one of more than max bytes ends the connection. End ends the streams.
 func NewFrames(in io.Reader, out io.Writer, max int, bad func(why error), end func() error) *Frames {
-	return &Frames{in: bufio.NewReaderSize(in, 64<<10), max: max, bad: bad, end: end, out: out, waiting: map[string]chan answer{}}
+	return &Frames{in: bufio.NewReaderSize(in, 64<<10), max: max, bad: bad, end: end, out: out,
+		waiting: map[string]chan answer{}}
 }
 
 // ownID begins the ids of calls that are ours and not the SDK's.
@@ -127,7 +128,8 @@ func (f *Frames) line() ([]byte, error) {
 // takeRaw takes the result of a call of ours without reading more of it than its envelope.
 // Whatever is not as usual is left to be read with care.
 func (f *Frames) takeRaw(line []byte) bool {
-	if !bytes.Contains(line[:min(len(line), 60)], []byte(ownID)) && !bytes.Contains(line[max(0, len(line)-60):], []byte(ownID)) {
+	if !bytes.Contains(line[:min(len(line), 60)], []byte(ownID)) &&
+		!bytes.Contains(line[max(0, len(line)-60):], []byte(ownID)) {
 		return false
 	}
 	e, usual := openEnvelope(line)
@@ -266,7 +268,8 @@ func (f *Frames) over() bool {
 func (f *Frames) why() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.ended == nil || errors.Is(f.ended, io.EOF) || errors.Is(f.ended, os.ErrClosed) || errors.Is(f.ended, os.ErrDeadlineExceeded) {
+	if f.ended == nil || errors.Is(f.ended, io.EOF) || errors.Is(f.ended, os.ErrClosed) ||
+		errors.Is(f.ended, os.ErrDeadlineExceeded) {
 		return nil
 	}
 	return f.ended

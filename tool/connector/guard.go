@@ -102,7 +102,8 @@ func (g *Guard) callOf(r mcp.Request) (call policy.Call, change func(json.RawMes
 }
 
 // pass takes one call through the gate.
-func (g *Guard) pass(ctx context.Context, call policy.Call, do func(context.Context, json.RawMessage) (mcp.Result, error)) (mcp.Result, error) {
+func (g *Guard) pass(ctx context.Context, call policy.Call,
+	do func(context.Context, json.RawMessage) (mcp.Result, error)) (mcp.Result, error) {
 	batch := g.gate.Review(ctx, call)
 	var exec *approval.Execution
 	err := approval.Again(func() error {

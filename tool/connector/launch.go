@@ -63,7 +63,8 @@ type NameTakenError struct {
 func (e *NameTakenError) Error() string {
 	return fmt.Sprintf("the connector name %s belongs to another server, launched as: %s\n"+
 		"This one is launched as: %s\n"+
-		"Name it with --name NAME so that rules tell the two apart; with --name %s it takes the other's place, and its tools are asked again",
+		"Name it with --name NAME so that rules tell the two apart; with --name %s it takes the other's place, and its "+
+		"tools are asked again",
 		e.Name, e.Theirs, e.Ours, e.Name)
 }
 
@@ -123,7 +124,8 @@ func (c *Connector) acquainted(ctx context.Context) (a acquaintance, err error) 
 // meet keeps that this command line was met, and by the name as rules read it, without case,
 // whose that is.
 func (c *Connector) meet(ctx context.Context, a acquaintance) error {
-	own := Pin{Hash: hashOf(c.cfg.launch(), nil), Launch: c.cfg.Launch(), Server: c.cfg.server(c.opts.Dir), Before: a.before, Agreed: a.agreed}
+	own := Pin{Hash: hashOf(c.cfg.launch(), nil), Launch: c.cfg.Launch(), Server: c.cfg.server(c.opts.Dir),
+		Before: a.before, Agreed: a.agreed}
 	name := strings.ToLower(c.cfg.Name)
 	if err := c.opts.Pins.Put(ctx, c.cfg.pinnedAs(), "", own); err != nil || name == c.cfg.pinnedAs() {
 		return err

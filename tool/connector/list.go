@@ -191,7 +191,8 @@ func nameable(t *mcp.Tool, seen map[string]string) error {
 	case isMethod(t.Name):
 		return fmt.Errorf("its name %q is that of a method of the protocol", t.Name)
 	case seen[strings.ToLower(t.Name)] != "":
-		return fmt.Errorf("its name %q is that of %q; names that differ in case only are the same", t.Name, seen[strings.ToLower(t.Name)])
+		return fmt.Errorf("its name %q is that of %q; names that differ in case only are the same", t.Name,
+			seen[strings.ToLower(t.Name)])
 	}
 	return nil
 }

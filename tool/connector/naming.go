@@ -67,7 +67,8 @@ func (l launched) name() string {
 // generic are names of files and folders that say nothing about a server.
 var generic = func() map[string]bool {
 	out := map[string]bool{}
-	for name := range strings.FieldsSeq("index main server app run start cli mcp stdio mod __main__ dist build src lib bin out target release debug scripts esm cjs . .. /") {
+	for name := range strings.FieldsSeq("index main server app run start cli mcp stdio mod __main__ dist build src lib " +
+		"bin out target release debug scripts esm cjs . .. /") {
 		out[name] = true
 	}
 	return out
@@ -89,7 +90,8 @@ func nameOfPath(file string) string {
 
 func withoutSuffix(name string) string {
 	switch ext := path.Ext(name); ext {
-	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".pl", ".php", ".sh", ".bash", ".exe", ".jar", ".dll", ".cmd", ".bat":
+	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".pl", ".php", ".sh", ".bash",
+		".exe", ".jar", ".dll", ".cmd", ".bat":
 		return strings.TrimSuffix(name, ext)
 	}
 	return name
@@ -128,10 +130,10 @@ func inFolder(how, file, dir string) launched {
 
 // launchers are programs that launch others, and how what they launch is read from their
 // arguments. What has no name is not understood.
-var launchers map[string]func(args []string, dir string) launched
+var launchers readers
 
 func init() { // they call each other
-	again := func(takes string) func([]string, string) launched {
+	again := func(takes string) reader {
 		return func(args []string, dir string) launched {
 			_, rest := flags(args, takes)
 			for len(rest) > 0 && strings.Contains(rest[0], "=") { // env NAME=VALUE
@@ -140,27 +142,31 @@ func init() { // they call each other
 			return launchOf(rest, dir)
 		}
 	}
-	script := func(takes string) func([]string, string) launched {
+	script := func(takes string) reader {
 		return func(args []string, dir string) launched { return firstScript(args, takes, dir) }
 	}
-	launchers = map[string]func([]string, string) launched{
-		"env": again("-u --unset -C --chdir -S"), "sudo": again("-u -g -h -p -C"), "nohup": again(""), "setsid": again(""), "time": again(""),
+	launchers = readers{
+		"env": again("-u --unset -C --chdir -S"), "sudo": again("-u -g -h -p -C"),
+		"nohup": again(""), "setsid": again(""), "time": again(""),
 		"nice": again("-n --adjustment"), "stdbuf": again("-i -o -e"),
 		"timeout": func(args []string, dir string) launched {
 			_, rest := flags(args, "-k -s --kill-after --signal")
 			return launchOf(rest[min(1, len(rest)):], dir)
 		},
-		"op": afterDashes, "doppler": afterDashes, "infisical": afterDashes, "dotenvx": afterDashes, "dotenv": afterDashes, "mise": afterDashes, "aws-vault": afterDashes,
+		"op": afterDashes, "doppler": afterDashes, "infisical": afterDashes, "dotenvx": afterDashes,
+		"dotenv": afterDashes, "mise": afterDashes, "aws-vault": afterDashes,
 		"poetry": afterRun, "pipenv": afterRun, "rye": afterRun, "pdm": afterRun,
 
 		"npx": npm, "pnpx": npm, "bunx": npm,
-		"npm": under(map[string]func([]string, string) launched{"exec": npm, "x": npm}), "pnpm": under(map[string]func([]string, string) launched{"dlx": npm, "exec": npm}),
-		"yarn": under(map[string]func([]string, string) launched{"dlx": npm}),
-		"bun":  under(map[string]func([]string, string) launched{"x": npm, "run": script(""), "": script("")}),
-		"uvx":  python, "uv": uv, "pipx": under(map[string]func([]string, string) launched{"run": python}),
+		"npm": under(readers{"exec": npm, "x": npm}), "pnpm": under(readers{"dlx": npm, "exec": npm}),
+		"yarn": under(readers{"dlx": npm}),
+		"bun":  under(readers{"x": npm, "run": script(""), "": script("")}),
+		"uvx":  python, "uv": uv, "pipx": under(readers{"run": python}),
 
-		"python": interpreted, "node": script("-r --require --import --loader --experimental-loader -C --conditions"), "tsx": script("--tsconfig"), "ts-node": script("-P"),
-		"deno": under(map[string]func([]string, string) launched{"run": script("-c --config --import-map --lock")}), "ruby": script("-I -r"), "perl": script("-I"), "php": script("-c -d"),
+		"python": interpreted, "tsx": script("--tsconfig"), "ts-node": script("-P"),
+		"node": script("-r --require --import --loader --experimental-loader -C --conditions"),
+		"deno": under(readers{"run": script("-c --config --import-map --lock")}),
+		"ruby": script("-I -r"), "perl": script("-I"), "php": script("-c -d"),
 		"bash": shell, "sh": shell, "zsh": shell, "dash": shell,
 		"java": func(args []string, dir string) launched {
 			if i := slices.Index(args, "-jar"); i >= 0 && i+1 < len(args) {
@@ -171,6 +177,13 @@ func init() { // they call each other
 		"docker": container, "podman": container, "nerdctl": container,
 	}
 }
+
+// A reader tells what the arguments of a program launch, seen from a folder; readers are by
+// the names of programs or subcommands.
+type (
+	reader  func(args []string, dir string) launched
+	readers map[string]reader
+)
 
 // flags passes over the flags at the beginning. Takes are those that have a value in the next
 // word. It returns the values of all flags, and the rest.
@@ -192,7 +205,7 @@ func flags(args []string, takes string) (values map[string]string, rest []string
 }
 
 // under reads what stands behind a subcommand; the one without a name is for all others.
-func under(subcommands map[string]func([]string, string) launched) func([]string, string) launched {
+func under(subcommands readers) reader {
 	return func(args []string, dir string) launched {
 		_, rest := flags(args, "-C --dir --cwd --prefix")
 		if len(rest) > 0 && subcommands[rest[0]] != nil {
@@ -242,7 +255,8 @@ func withoutVersion(spec string) string {
 }
 
 func python(args []string, _ string) launched {
-	values, rest := flags(args, "--from --with -w --with-editable --python -p --index --index-url --extra-index-url --directory --project --env-file --refresh-package --spec")
+	values, rest := flags(args, "--from --with -w --with-editable --python -p --index --index-url --extra-index-url "+
+		"--directory --project --env-file --refresh-package --spec")
 	if len(rest) == 0 {
 		return launched{}
 	}
@@ -261,7 +275,8 @@ func uv(args []string, dir string) launched {
 	if len(rest) < 2 || rest[0] != "run" {
 		return launched{}
 	}
-	more, rest := flags(rest[1:], "--with -w --with-editable --with-requirements --python -p --extra --group --package --directory --project --env-file --index --index-url")
+	more, rest := flags(rest[1:], "--with -w --with-editable --with-requirements --python -p --extra --group --package "+
+		"--directory --project --env-file --index --index-url")
 	for _, folder := range []string{values["--directory"], values["--project"], more["--directory"], more["--project"]} {
 		switch {
 		case filepath.IsAbs(folder):
@@ -322,7 +337,8 @@ func shell(args []string, dir string) launched {
 		return launched{}
 	}
 	text := args[i+1]
-	parts := strings.FieldsFunc(strings.ReplaceAll(text, ">&", ">"), func(r rune) bool { return strings.ContainsRune("&|;\n", r) })
+	parts := strings.FieldsFunc(strings.ReplaceAll(text, ">&", ">"),
+		func(r rune) bool { return strings.ContainsRune("&|;\n", r) })
 	for _, part := range slices.Backward(parts) {
 		words := strings.Fields(strings.NewReplacer(`"`, "", `'`, "").Replace(part))
 		if len(words) > 1 && words[0] == "exec" {
@@ -359,7 +375,8 @@ func container(args []string, _ string) launched {
 }
 
 // alone are the flags of docker run that have no value.
-var alone = strings.Fields("--rm --init --interactive --tty --detach --privileged --read-only --publish-all --no-healthcheck --oom-kill-disable --sig-proxy --disable-content-trust --quiet --help")
+var alone = strings.Fields("--rm --init --interactive --tty --detach --privileged --read-only --publish-all " +
+	"--no-healthcheck --oom-kill-disable --sig-proxy --disable-content-trust --quiet --help")
 
 // takesValue reports whether the value of a flag of docker run is the next word.
 func takesValue(flag string) bool {

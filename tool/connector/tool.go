@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -72,7 +75,8 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	case e.doubt != "":
 		act.PersonOnly = true
 	case c.cfg.TrustAnnotations && onlyReads(e.now.tool.Annotations):
-		act.Verdict, act.Why = policy.VerdictFree, fmt.Sprintf("connector %s is trusted, and says that it only reads%s", c.cfg.Name, at(c.cfg.Source))
+		act.Verdict, act.Why = policy.VerdictFree, fmt.Sprintf("connector %s is trusted, and says that it only reads%s",
+			c.cfg.Name, at(c.cfg.Source))
 	}
 	do := func(ctx context.Context) (any, error) { return t.do(ctx, e, args) }
 	return tool.Ask(do).On(act).
@@ -161,7 +165,8 @@ func (c *Connector) call(ctx context.Context, s *session, name string, args json
 	token, remove := c.progress.add(hears(ctx))
 	defer remove()
 	given, _ := passing(ctx)
-	raw, err := c.callInRounds(ctx, s, callParams{name: name, arguments: args, given: given.Meta, token: token, asks: c.opts.Elicit != nil})
+	raw, err := c.callInRounds(ctx, s,
+		callParams{name: name, arguments: args, given: given.Meta, token: token, asks: c.opts.Elicit != nil})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, c.late
@@ -169,4 +174,97 @@ func (c *Connector) call(ctx context.Context, s *session, name string, args json
 		return nil, fmt.Errorf("connector %s went away during the call, which may have had its effect: %w", c.cfg.Name, err)
 	}
 	return raw, err
+}
+
+// Unstarted is a tool of a connector whose server does not run, for who only says what would
+// happen: it asks, like every tool of a connector that config does not trust. What only the
+// server can tell, that it has no such tool or that its definition changed, is not known.
+func Unstarted(cfg Config, name string) tool.Tool { return unstarted{cfg, name} }
+
+type unstarted struct {
+	cfg  Config
+	name string
+}
+
+// Spec implements [tool.Tool].
+func (u unstarted) Spec() tool.Spec { return tool.Spec{Connector: u.cfg.Name, Name: u.name} }
+
+// Prepare implements [tool.Tool].
+func (u unstarted) Prepare(_ context.Context, args json.RawMessage) (tool.Action, error) {
+	act := policy.Act{Target: u.cfg.target(u.name, args), Known: true, Verdict: policy.VerdictAsk,
+		Why: "a connector's tool asks" + at(u.cfg.Source)}
+	never := func(context.Context) (any, error) { return nil, errors.New("the connector's server does not run") }
+	return tool.Ask(never).On(act).Titled(u.cfg.Name + ":" + u.name), nil
+}
+
+// title is the call in one line.
+func (c *Connector) title(e *entry, target policy.Target) string {
+	name := c.cfg.Name + ":" + e.now.tool.Name
+	if target.Kind == policy.KindText && !target.Unknown {
+		name += " on " + target.Text
+	}
+	if e.old != nil {
+		return name + " (its definition changed)"
+	}
+	return name
+}
+
+// view shows all the arguments and, as a quotation, what the connector says about itself.
+// Where the definition changed it shows how, with the arguments above.
+func (c *Connector) view(e *entry, args json.RawMessage) func(context.Context) (present.View, error) {
+	return func(context.Context) (present.View, error) {
+		about := c.about(e)
+		if e.old == nil {
+			return present.View{Kind: present.Structured, Content: layOut(args), Language: "json", Facts: about}, nil
+		}
+		v, err := e.now.diff(*e.old, c.cfg.Launch())
+		v.Facts = append(about, present.TextFact("arguments", string(args)))
+		return v, err
+	}
+}
+
+// about says where the tool comes from.
+func (c *Connector) about(e *entry) present.Facts {
+	t := e.now.tool
+	facts := present.Facts{present.TextFact("connector", c.cfg.Name+", "+c.cfg.Launch())}
+	if e.doubt != "" {
+		facts = append(facts, present.TextFact("attention", e.doubt))
+	}
+	if t.Description != "" {
+		facts = append(facts, present.TextFact("the connector says", quoted(t.Description)))
+	}
+	if hints := hints(t.Annotations); hints != "" {
+		facts = append(facts, present.TextFact("it claims to be", hints))
+	}
+	for i, f := range facts {
+		if text, ok := f.Text(); ok {
+			facts[i] = present.TextFact(f.Name(), strings.ToValidUTF8(text, "\uFFFD"))
+		}
+	}
+	return facts
+}
+
+// quoted marks the words of a stranger.
+func quoted(text string) string {
+	const most = 400
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return "“" + text + "”"
+}
+
+// hints are what the server says about the tool, in words.
+func hints(a *mcp.ToolAnnotations) string {
+	if a == nil {
+		return ""
+	}
+	said := map[string]bool{
+		"read-only":                       a.ReadOnlyHint,
+		"destructive":                     destructive(a),
+		"not destructive":                 a.DestructiveHint != nil && !*a.DestructiveHint,
+		"idempotent":                      a.IdempotentHint,
+		"in touch with the outside world": a.OpenWorldHint != nil && *a.OpenWorldHint,
+	}
+	maps.DeleteFunc(said, func(_ string, is bool) bool { return !is })
+	return strings.Join(slices.Sorted(maps.Keys(said)), ", ")
 }

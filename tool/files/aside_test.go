@@ -4,23 +4,21 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/assent-dev/assent/internal/reexec"
 )
 
-// stager, if it names a folder, makes the test binary stage a file there and wait
-// to be killed.
-const stager = "ASSENT_TEST_STAGE_IN"
-
 func TestMain(m *testing.M) {
-	if host := os.Getenv(stager); host != "" {
-		stageAndWait(host)
-	}
+	reexec.Main(map[string]reexec.Role{
+		"stage": func(args []string) error { stageAndWait(args[0]); return nil },
+	})
 	os.Exit(m.Run())
 }
 
+// stageAndWait stages a file in a folder and waits to be killed.
 func stageAndWait(host string) {
 	root, err := os.OpenRoot(host)
 	if err == nil {
@@ -38,8 +36,7 @@ func stageAndWait(host string) {
 func TestWhatAKilledProcessLeftIsSwept(t *testing.T) {
 	host := t.TempDir()
 	set(t, host, "a", "was")
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), stager+"="+host)
+	cmd := reexec.Command("stage", host)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

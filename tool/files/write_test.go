@@ -3,7 +3,6 @@ package files_test
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
@@ -229,16 +229,11 @@ func TestSameContentSaysSo(t *testing.T) {
 	}
 }
 
-// limited tells the test binary that it runs for the test below.
-const limited = "ASSENT_TEST_LIMITED"
-
 // A write that fails leaves nothing behind: no folder, no file, nothing to undo.
 // The limit that makes it fail holds for a process, so it is one of its own.
 func TestAFailedWriteLeavesNothing(t *testing.T) {
-	if os.Getenv(limited) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestAFailedWriteLeavesNothing$")
-		cmd.Env = append(os.Environ(), limited+"=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
+	if reexec.IsAlone() == "" {
+		if out, err := reexec.Alone(t.Name(), "limited").CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
 		return

@@ -13,6 +13,7 @@ import (
 
 	hooks "github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/permissions"
+	"github.com/assent-dev/assent/internal/reexec"
 )
 
 // spellings are ways to write one command that a list names, touch deny FILE, and others beside
@@ -186,33 +187,26 @@ type judging struct {
 	Commands []string
 }
 
-const judgingVariable = "ASSENT_E2E_JUDGING"
-
 // TestMain judges commands if that is what the program was started for: where it sees the same
 // files as the agent.
 func TestMain(m *testing.M) {
-	text := os.Getenv(judgingVariable)
-	if text == "" {
-		os.Exit(m.Run())
-	}
-	var j judging
-	err := json.Unmarshal([]byte(text), &j)
-	var lists permissions.Lists
-	if err == nil {
-		lists, err = permissions.Read(j.Agent, j.Place)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	var out []permissions.Verdict
-	for _, c := range j.Commands {
-		v, _ := lists.Judge(c, j.Place.Dir)
-		out = append(out, v)
-	}
-	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
-		os.Exit(1)
-	}
+	reexec.Main(map[string]reexec.Role{"judge": func(args []string) error {
+		var j judging
+		if err := json.Unmarshal([]byte(args[0]), &j); err != nil {
+			return err
+		}
+		lists, err := permissions.Read(j.Agent, j.Place)
+		if err != nil {
+			return err
+		}
+		var out []permissions.Verdict
+		for _, c := range j.Commands {
+			v, _ := lists.Judge(c, j.Place.Dir)
+			out = append(out, v)
+		}
+		return json.NewEncoder(os.Stdout).Encode(out)
+	}})
+	os.Exit(m.Run())
 }
 
 // judge says what the lists of an agent mean for commands, where the agent runs.
@@ -234,14 +228,7 @@ func (p *place) judged(agent string, line, commands []string) (out []permissions
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	env := p.env
-	defer func() { p.env = env }()
-	p.env = append(p.env[:len(env):len(env)], judgingVariable+"="+string(text))
-	program, err := os.Executable()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	said, err := p.try(program)
+	said, err := p.try(reexec.Self(), "judge", string(text))
 	if err == nil && (json.Unmarshal([]byte(said), &out) != nil || len(out) != len(commands)) {
 		p.t.Fatalf("it says %q", said)
 	}

@@ -6,12 +6,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/assent-dev/assent/internal/reexec"
 )
 
 // TestTooMuchMemoryBlocks runs itself as a hook that takes more and more memory: it ends with
 // the status that blocks, and a reason.
 func TestTooMuchMemoryBlocks(t *testing.T) {
-	if os.Getenv("TAKE_MEMORY") != "" {
+	if reexec.IsAlone() != "" {
 		Options{Agent: claude(t)}.limitMemory(64<<20, os.Stderr)
 		var taken [][]byte
 		for range 16 << 10 {
@@ -23,9 +25,7 @@ func TestTooMuchMemoryBlocks(t *testing.T) {
 		}
 		t.Fatalf("it took %d MiB", len(taken))
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestTooMuchMemoryBlocks$")
-	cmd.Env = append(os.Environ(), "TAKE_MEMORY=1")
-	out, err := cmd.CombinedOutput()
+	out, err := reexec.Alone(t.Name(), "takes memory").CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "more than 64 MiB of memory") {
 		t.Errorf("it ended with %v: %s", err, out)

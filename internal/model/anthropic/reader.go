@@ -30,7 +30,8 @@ func (r *reader) event(e sdk.MessageStreamEventUnion) error {
 	switch e.Type {
 	case "message_start":
 		r.started = true
-		r.usage(e.Message.Usage.InputTokens, e.Message.Usage.CacheReadInputTokens, e.Message.Usage.CacheCreationInputTokens, e.Message.Usage.OutputTokens)
+		r.usage(e.Message.Usage.InputTokens, e.Message.Usage.CacheReadInputTokens,
+			e.Message.Usage.CacheCreationInputTokens, e.Message.Usage.OutputTokens)
 	case "content_block_start":
 		r.begin(e)
 	case "content_block_delta":

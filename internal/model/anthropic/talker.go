@@ -9,6 +9,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+
 	"github.com/assent-dev/assent/internal/model"
 	"github.com/assent-dev/assent/internal/worker"
 )
@@ -53,14 +54,16 @@ func (t *Talker) Talk(ctx context.Context, p worker.Prompt, l worker.Listener) (
 	return model.Turn(ctx, &t.endpoint, p, l, t.params, t.stream)
 }
 
-func (t *Talker) stream(ctx context.Context, params sdk.MessageNewParams, c *model.Collector, heard func()) (worker.Turn, error) {
+func (t *Talker) stream(ctx context.Context, params sdk.MessageNewParams, c *model.Collector,
+	heard func()) (worker.Turn, error) {
 	stream := t.messages.NewStreaming(ctx, params)
 	defer stream.Close()
 	return t.read(stream, c, heard)
 }
 
 // read reads a stream up to the end of its message.
-func (t *Talker) read(stream *ssestream.Stream[sdk.MessageStreamEventUnion], c *model.Collector, heard func()) (worker.Turn, error) {
+func (t *Talker) read(stream *ssestream.Stream[sdk.MessageStreamEventUnion], c *model.Collector,
+	heard func()) (worker.Turn, error) {
 	r := reader{endpoint: &t.endpoint, collector: c, blocks: map[int64]*block{}}
 	for stream.Next() {
 		heard()
@@ -86,10 +89,6 @@ func (t *Talker) fault(err error) error {
 			answer.After = model.RetryAfter(refused.Response.Header, time.Now())
 		}
 		return t.endpoint.Refused(answer)
-	}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return t.endpoint.Broken("a part of it is not JSON")
 	}
 	return t.endpoint.Failed(err)
 }

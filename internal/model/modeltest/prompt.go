@@ -12,7 +12,8 @@ import (
 
 // Prompt is what a worker says first.
 func Prompt(words string, tools ...worker.Spec) worker.Prompt {
-	return worker.Prompt{Instructions: "Be brief.", Tools: tools, Rounds: []worker.Round{{Message: worker.Message{Text: words}}}}
+	return worker.Prompt{Instructions: "Be brief.", Tools: tools,
+		Rounds: []worker.Round{{Message: worker.Message{Text: words}}}}
 }
 
 // Fault returns the fault behind an error, which must not tell the key.

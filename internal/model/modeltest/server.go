@@ -141,5 +141,6 @@ func (l *Listener) Again(after time.Duration, why error) {
 
 // Hasty is a retry that does not wait.
 func Hasty(attempts int) model.Retry {
-	return model.Retry{Attempts: attempts, Wait: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }}
+	return model.Retry{Attempts: attempts,
+		Wait: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }}
 }

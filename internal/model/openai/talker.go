@@ -2,15 +2,15 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
-	"github.com/assent-dev/assent/internal/model"
-	"github.com/assent-dev/assent/internal/worker"
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/ssestream"
+
+	"github.com/assent-dev/assent/internal/model"
+	"github.com/assent-dev/assent/internal/worker"
 )
 
 // defaultURL is where OpenAI is.
@@ -46,14 +46,16 @@ func (t *Talker) Talk(ctx context.Context, p worker.Prompt, l worker.Listener) (
 	return model.Turn(ctx, &t.endpoint, p, l, t.params, t.stream)
 }
 
-func (t *Talker) stream(ctx context.Context, params sdk.ChatCompletionNewParams, c *model.Collector, heard func()) (worker.Turn, error) {
+func (t *Talker) stream(ctx context.Context, params sdk.ChatCompletionNewParams, c *model.Collector,
+	heard func()) (worker.Turn, error) {
 	stream := t.completions.NewStreaming(ctx, params)
 	defer stream.Close()
 	return t.read(stream, c, heard)
 }
 
 // read reads a stream to its end: the counts come after the reason for the end.
-func (t *Talker) read(stream *ssestream.Stream[sdk.ChatCompletionChunk], c *model.Collector, heard func()) (worker.Turn, error) {
+func (t *Talker) read(stream *ssestream.Stream[sdk.ChatCompletionChunk], c *model.Collector,
+	heard func()) (worker.Turn, error) {
 	r := reader{endpoint: &t.endpoint, collector: c, calls: map[int64]*call{}}
 	for stream.Next() {
 		heard()
@@ -86,10 +88,6 @@ func (t *Talker) fault(err error) error {
 	var inside *ssestream.StreamError
 	if errors.As(err, &inside) {
 		return t.endpoint.Broken(inside.Message)
-	}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return t.endpoint.Broken("a part of it is not JSON")
 	}
 	return t.endpoint.Failed(err)
 }

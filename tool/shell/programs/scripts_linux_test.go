@@ -19,18 +19,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/internal/rounds"
 )
 
 // The test program also runs scripts, as the first process of a sandbox.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "run-scripts" {
-		if err := runScripts(os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	reexec.Main(map[string]reexec.Role{
+		"run-scripts": func([]string) error { return runScripts(os.Stdin, os.Stdout) },
+	})
 	os.Exit(m.Run())
 }
 
@@ -138,14 +135,11 @@ type scriptBox struct {
 
 func newScriptBox(t *testing.T) *scriptBox {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := &scriptBox{}
 	cmd := exec.Command("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/", "--dev", "/dev",
-		"--proc", "/proc", "--tmpfs", "/tmp", "--ro-bind", self, "/tmp/scripts", "--chdir", "/", "/tmp/scripts", "run-scripts")
+		"--proc", "/proc", "--tmpfs", "/tmp", "--ro-bind", reexec.Self(), "/tmp/scripts", "--chdir", "/", "/tmp/scripts", "run-scripts")
 	cmd.Stderr = &b.stderr
+	var err error
 	if b.in, err = cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}

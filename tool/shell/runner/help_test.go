@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/tool/shell/runner"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
@@ -35,11 +36,7 @@ func command(t testing.TB, text string) runner.Command {
 
 // interpreted is a command whose acts are all allowed.
 func interpreted(text string) runner.Command {
-	program, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	return runner.Command{Text: text, Shell: []string{program, "shell"}, Judge: func(context.Context, wire.Act, func() func()) wire.Answer {
+	return runner.Command{Text: text, Shell: reexec.Argv("shell"), Judge: func(context.Context, wire.Act, func() func()) wire.Answer {
 		return wire.Answer{Verdict: wire.Go}
 	}}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/tool/shell/inside"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
@@ -16,26 +17,21 @@ import (
 // The test program is also what tests start: a process below a call, and one that runs
 // a command until it is killed.
 func TestMain(m *testing.M) {
-	switch {
-	case len(os.Args) == 2 && os.Args[1] == "inside":
-		fmt.Println(runner.Inside())
-	case len(os.Args) == 3 && os.Args[1] == "run":
-		c := interpreted(os.Args[2])
-		c.Dir, c.Progress = "/", os.Stdout
-		_, err := runner.Run(context.Background(), c)
-		fmt.Println(err)
-	case len(os.Args) >= 2 && os.Args[1] == "shell":
-		os.Exit(inside.Main(os.Args[2:], os.Stderr))
-	default:
-		os.Exit(m.Run())
-	}
-}
-
-func self(t *testing.T) string {
-	t.Helper()
-	path, err := os.Executable()
-	must(t, err)
-	return path
+	reexec.Main(map[string]reexec.Role{
+		"inside": func([]string) error {
+			fmt.Println(runner.Inside())
+			return nil
+		},
+		"run": func(args []string) error {
+			c := interpreted(args[0])
+			c.Dir, c.Progress = "/", os.Stdout
+			_, err := runner.Run(context.Background(), c)
+			fmt.Println(err)
+			return nil
+		},
+		"shell": reexec.Exits(func(args []string) int { return inside.Main(args, os.Stderr) }),
+	})
+	os.Exit(m.Run())
 }
 
 func TestInside(t *testing.T) {
@@ -51,7 +47,7 @@ func TestInside(t *testing.T) {
 		"ASSENT_CALL= %s inside":              "true",
 		"(unset ASSENT_CALL; exec %s inside)": "true",
 	} {
-		if got := lines(t, fmt.Sprintf(text, self(t))); got[0] != want {
+		if got := lines(t, fmt.Sprintf(text, reexec.Self())); got[0] != want {
 			t.Errorf("%s: inside %q, want %s", text, got, want)
 		}
 	}
@@ -71,7 +67,7 @@ func TestEveryCallHasItsOwnMarker(t *testing.T) {
 
 // When assent itself is killed, its command ends.
 func TestKilledWithUs(t *testing.T) {
-	us := exec.Command(self(t), "run", "echo $$; exec sleep 1000")
+	us := exec.Command(reexec.Self(), "run", "echo $$; exec sleep 1000")
 	out, err := us.StdoutPipe()
 	must(t, err)
 	must(t, us.Start())

@@ -17,17 +17,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/assent-dev/assent/internal/reexec"
 )
 
 // The test program also runs texts, as the first process of a sandbox.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "run-texts" {
-		if err := runTexts(os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	reexec.Main(map[string]reexec.Role{
+		"run-texts": func([]string) error { return runTexts(os.Stdin, os.Stdout) },
+	})
 	code := m.Run()
 	closeBoxes()
 	os.Exit(code)
@@ -210,11 +208,7 @@ var (
 
 // copyProgram puts this program where another user can read it.
 func copyProgram() (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	data, err := os.ReadFile(self)
+	data, err := os.ReadFile(reexec.Self())
 	if err != nil {
 		return "", err
 	}

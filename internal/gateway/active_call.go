@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,8 +16,8 @@ import (
 	"github.com/assent-dev/assent/tool/connector"
 )
 
-// A held call is one that is under way, whoever waits for it.
-type held struct {
+// An activeCall is one that is under way, whoever waits for it.
+type activeCall struct {
 	g       *Gateway
 	offer   *offer
 	name    string // that clients know
@@ -46,13 +47,13 @@ type held struct {
 }
 
 // begin reviews a call, and asks if it must be.
-func (g *Gateway) begin(h *held, c *caller, call policy.Call, name string, key policy.Digest) *held {
+func (g *Gateway) begin(h *activeCall, c *caller, call policy.Call, name string, key policy.Digest) *activeCall {
 	h.g, h.name, h.session, h.at, h.connector, h.key = g, name, call.Session, c.at, call.Connector, key
 	h.attendedBy(c)
-	h.ctx, h.end = context.WithCancel(context.WithValue(g.ctx, heldKey{}, h))
+	h.ctx, h.end = context.WithCancel(context.WithValue(g.ctx, activeCallKey{}, h))
 	h.batch = h.offer.gate.Review(h.ctx, call)
 	g.mu.Lock()
-	g.held[h.key] = append(g.held[h.key], h)
+	g.active[h.key] = append(g.active[h.key], h)
 	g.mu.Unlock()
 	h.ask()
 	return h
@@ -61,10 +62,10 @@ func (g *Gateway) begin(h *held, c *caller, call policy.Call, name string, key p
 // attach returns an earlier call that is the same and that nobody waits for. One that was
 // told what it has to answer is waited for by its client's user: it is taken up with its
 // state and in no other way.
-func (g *Gateway) attach(c *caller, key policy.Digest) *held {
+func (g *Gateway) attach(c *caller, key policy.Digest) *activeCall {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, h := range g.held[key] {
+	for _, h := range g.active[key] {
 		if !h.attended && !h.over && c.state == h.state {
 			h.attendedBy(c)
 			h.receive(c)
@@ -80,7 +81,7 @@ func (g *Gateway) attach(c *caller, key policy.Digest) *held {
 
 // attendedBy says that a caller waits for the call. It wants the lock, unless nobody else
 // knows of the call yet.
-func (h *held) attendedBy(c *caller) {
+func (h *activeCall) attendedBy(c *caller) {
 	h.caller, h.attended = c, true
 	if c.rounds && h.news == nil {
 		h.news = make(chan struct{}, 1)
@@ -88,7 +89,7 @@ func (h *held) attendedBy(c *caller) {
 }
 
 // ask has the gate ask what is pending. Nobody waits here.
-func (h *held) ask() {
+func (h *activeCall) ask() {
 	answered := make(chan struct{})
 	h.g.mu.Lock()
 	h.answered = answered
@@ -105,7 +106,7 @@ func (h *held) ask() {
 }
 
 // attend waits for the call on behalf of a caller, and returns what the caller is told.
-func (h *held) attend(c *caller) reply {
+func (h *activeCall) attend(c *caller) reply {
 	for {
 		if left, why := h.await(c); left {
 			h.leave()
@@ -141,7 +142,7 @@ func (h *held) attend(c *caller) reply {
 }
 
 // await waits until the call is answered, or until the caller is to be told something else.
-func (h *held) await(c *caller) (left bool, told reply) {
+func (h *activeCall) await(c *caller) (left bool, told reply) {
 	h.g.mu.Lock()
 	answered := h.answered
 	h.g.mu.Unlock()
@@ -175,7 +176,7 @@ func (h *held) await(c *caller) (left bool, told reply) {
 }
 
 // newsFor says that there is something to tell a client within the result of the call.
-func (h *held) newsFor(c *caller) <-chan struct{} {
+func (h *activeCall) newsFor(c *caller) <-chan struct{} {
 	if c.rounds {
 		return h.news
 	}
@@ -183,7 +184,7 @@ func (h *held) newsFor(c *caller) <-chan struct{} {
 }
 
 // current returns who waits for the call, or did last, and whether it still does.
-func (h *held) current() (c *caller, attended bool) {
+func (h *activeCall) current() (c *caller, attended bool) {
 	h.g.mu.Lock()
 	defer h.g.mu.Unlock()
 	return h.caller, h.attended
@@ -191,7 +192,7 @@ func (h *held) current() (c *caller, attended bool) {
 
 // run runs what was answered, unless it runs or has run already. The caller may cancel it.
 // Where the end of the caller ends all, it is run right here, which is faster.
-func (h *held) run(c *caller) (finished <-chan struct{}, cancel context.CancelFunc) {
+func (h *activeCall) run(c *caller) (finished <-chan struct{}, cancel context.CancelFunc) {
 	h.g.mu.Lock()
 	if h.finished != nil {
 		defer h.g.mu.Unlock()
@@ -215,7 +216,7 @@ func (h *held) run(c *caller) (finished <-chan struct{}, cancel context.CancelFu
 
 // passing is what travels with the call through the gate. How far it is, is told to whoever
 // waits for it then.
-func (h *held) passing(ctx context.Context, c *caller) context.Context {
+func (h *activeCall) passing(ctx context.Context, c *caller) context.Context {
 	p := connector.Passing{Meta: c.meta}
 	if c.progress != nil {
 		p.Progress = func(far *mcp.ProgressNotificationParams) {
@@ -228,7 +229,7 @@ func (h *held) passing(ctx context.Context, c *caller) context.Context {
 }
 
 // work runs the call, or finds that it must be asked again.
-func (h *held) work(ctx context.Context, done chan struct{}, leave func()) {
+func (h *activeCall) work(ctx context.Context, done chan struct{}, leave func()) {
 	results, err := tool.Finish(ctx, h.offer.gate, h.batch)
 	leave()
 	h.g.mu.Lock()
@@ -243,7 +244,7 @@ func (h *held) work(ctx context.Context, done chan struct{}, leave func()) {
 }
 
 // again asks again if the call was judged anew instead of being run.
-func (h *held) again() bool {
+func (h *activeCall) again() bool {
 	h.g.mu.Lock()
 	must := h.finished == nil
 	h.g.mu.Unlock()
@@ -254,7 +255,7 @@ func (h *held) again() bool {
 }
 
 // leave says that nobody waits for the call any more.
-func (h *held) leave() {
+func (h *activeCall) leave() {
 	h.g.mu.Lock()
 	h.attended = false
 	h.g.mu.Unlock()
@@ -267,7 +268,7 @@ func (h *held) leave() {
 
 // unclaimed starts the time in which an approved call must be claimed, a result taken, or
 // what the call needs to know be answered, if nobody is there to do it.
-func (h *held) unclaimed() {
+func (h *activeCall) unclaimed() {
 	h.g.mu.Lock()
 	defer h.g.mu.Unlock()
 	if h.attended || h.over || h.expiry != nil || h.state == "" && !h.ready() {
@@ -277,7 +278,7 @@ func (h *held) unclaimed() {
 }
 
 // ready reports whether there is something to claim. It wants the lock.
-func (h *held) ready() bool {
+func (h *activeCall) ready() bool {
 	select {
 	case <-h.answered:
 	default:
@@ -295,7 +296,7 @@ func (h *held) ready() bool {
 }
 
 // expire ends a call that nobody claimed.
-func (h *held) expire() {
+func (h *activeCall) expire() {
 	h.g.mu.Lock()
 	if h.attended || h.over {
 		h.g.mu.Unlock()
@@ -316,7 +317,7 @@ func (h *held) expire() {
 }
 
 // close forgets the call.
-func (h *held) close() {
+func (h *activeCall) close() {
 	h.g.mu.Lock()
 	if h.over {
 		h.g.mu.Unlock()
@@ -326,13 +327,59 @@ func (h *held) close() {
 	if h.expiry != nil {
 		h.expiry.Stop()
 	}
-	rest := slices.DeleteFunc(h.g.held[h.key], func(o *held) bool { return o == h })
+	rest := slices.DeleteFunc(h.g.active[h.key], func(o *activeCall) bool { return o == h })
 	if len(rest) == 0 {
-		delete(h.g.held, h.key)
+		delete(h.g.active, h.key)
 	} else {
-		h.g.held[h.key] = rest
+		h.g.active[h.key] = rest
 	}
 	h.g.mu.Unlock()
 	h.end()
 	h.offer.users.Done()
+}
+
+// routes know on which calls each connector works at the moment, so that what it asks or
+// says on the way reaches who made the call, and on the stream of that call.
+type routes struct {
+	mu sync.Mutex
+	by map[string][]*activeCall // by connector
+}
+
+// enter notes that a connector works on a call; leave when it has ended.
+func (r *routes) enter(connector string, h *activeCall) (leave func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.by == nil {
+		r.by = map[string][]*activeCall{}
+	}
+	r.by[connector] = append(r.by[connector], h)
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		all := r.by[connector]
+		for i := range all {
+			if all[i] == h {
+				all[i] = all[len(all)-1]
+				r.by[connector] = all[:len(all)-1]
+				return
+			}
+		}
+	}
+}
+
+// of returns a call that the connector works on; nil if there is none, or if they are of
+// several clients, of which it does not say which it means.
+func (r *routes) of(connector string) *activeCall {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.by[connector]
+	if len(all) == 0 {
+		return nil
+	}
+	for _, h := range all {
+		if h.at != all[0].at {
+			return nil
+		}
+	}
+	return all[0]
 }

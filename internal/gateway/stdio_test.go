@@ -7,8 +7,8 @@ import (
 
 // Everything is done, however much at once, and close waits for it; what comes later is
 // not done.
-func TestHandsDoEverythingUntilTheyAreClosed(t *testing.T) {
-	h := newHands()
+func TestThePoolDoesEverythingUntilItIsClosed(t *testing.T) {
+	h := newGoroutinePool()
 	var done atomic.Int32
 	for range 10 {
 		all := make(chan struct{}) // makes them work at the same time

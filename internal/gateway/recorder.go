@@ -12,7 +12,7 @@ import (
 	"github.com/assent-dev/assent/policy"
 )
 
-// A Later records what rules, grants and config let through without letting the caller
+// A Recorder records what rules, grants and config let through without letting the caller
 // wait for the store: events gather for a moment and are recorded together.
 //
 // That a call starts is kept in a [Spool] before it does, so that the death of the program
@@ -20,7 +20,7 @@ import (
 // whose end was not seen, which is true for whoever reads the log. Everything else, and
 // what a person answered, is recorded before anybody goes on, as ever; so is everything
 // once the store has failed, because nothing may run that cannot be recorded.
-type Later struct {
+type Recorder struct {
 	next  approval.DetailRecorder
 	fail  func(error)
 	work  chan struct{} // there is something to record
@@ -43,17 +43,17 @@ type queued struct {
 }
 
 const (
-	// maxLater is how many events may wait before callers do.
-	maxLater = 1000
+	// maxQueued is how many events may wait before callers do.
+	maxQueued = 1000
 	// gather is how long events wait for others.
 	gather = 20 * time.Millisecond
 )
 
-// NewLater returns a recorder in front of another. Fail hears of what could not be
+// NewRecorder returns a recorder in front of another. Fail hears of what could not be
 // recorded and must not record. Close it before the other. A nil spool makes starts wait
 // for the other.
-func NewLater(next approval.DetailRecorder, spool *Spool, fail func(error)) *Later {
-	l := &Later{
+func NewRecorder(next approval.DetailRecorder, spool *Spool, fail func(error)) *Recorder {
+	l := &Recorder{
 		next: next, spool: spool, fail: fail, over: make(chan struct{}),
 		work: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
 	}
@@ -62,13 +62,13 @@ func NewLater(next approval.DetailRecorder, spool *Spool, fail func(error)) *Lat
 	return l
 }
 
-var _ approval.DetailRecorder = (*Later)(nil)
+var _ approval.DetailRecorder = (*Recorder)(nil)
 
 // Record implements [approval.Recorder].
-func (l *Later) Record(ctx context.Context, e approval.Event) error { return l.RecordFull(ctx, e) }
+func (l *Recorder) Record(ctx context.Context, e approval.Event) error { return l.RecordFull(ctx, e) }
 
 // RecordFull implements [approval.DetailRecorder].
-func (l *Later) RecordFull(ctx context.Context, e approval.Event) error {
+func (l *Recorder) RecordFull(ctx context.Context, e approval.Event) error {
 	done, ok := l.add(e)
 	switch {
 	case !ok:
@@ -82,10 +82,10 @@ func (l *Later) RecordFull(ctx context.Context, e approval.Event) error {
 
 // add puts an event into the queue, once there is room, and returns what is to be waited
 // for, if anything. It is false after the end.
-func (l *Later) add(e approval.Event) (done chan error, ok bool) {
+func (l *Recorder) add(e approval.Event) (done chan error, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.queue) >= maxLater && !l.closing {
+	for len(l.queue) >= maxQueued && !l.closing {
 		signal(l.hurry)
 		signal(l.work) // what is tried again may be all there is
 		l.room.Wait()
@@ -103,7 +103,7 @@ func (l *Later) add(e approval.Event) (done chan error, ok bool) {
 
 // mayWait reports whether nobody needs to wait until the event is in the store. A start is
 // kept in the spool then. It wants the lock.
-func (l *Later) mayWait(e approval.Event) bool {
+func (l *Recorder) mayWait(e approval.Event) bool {
 	switch {
 	case l.broken:
 		return false
@@ -121,7 +121,7 @@ func signal(c chan struct{}) {
 }
 
 // move records what has gathered, until the end.
-func (l *Later) move() {
+func (l *Recorder) move() {
 	defer close(l.over)
 	for range l.work {
 		l.wait()
@@ -134,7 +134,7 @@ func (l *Later) move() {
 }
 
 // wait lets events gather, unless somebody waits for one.
-func (l *Later) wait() {
+func (l *Recorder) wait() {
 	t := time.NewTimer(gather)
 	defer t.Stop()
 	select {
@@ -145,7 +145,7 @@ func (l *Later) wait() {
 
 // take empties the queue and turns to the other half of the spool, in one step: what is in
 // the half that it returns is in the batch.
-func (l *Later) take() (batch []queued, spooled *os.File, last bool) {
+func (l *Recorder) take() (batch []queued, spooled *os.File, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	batch, l.queue, l.spare = l.queue, l.spare, nil
@@ -155,7 +155,7 @@ func (l *Later) take() (batch []queued, spooled *os.File, last bool) {
 
 // record records a batch, in its order. What fails and nobody waits for is tried again with
 // the next batch; the spool keeps its starts until then.
-func (l *Later) record(batch []queued, spooled *os.File) {
+func (l *Recorder) record(batch []queued, spooled *os.File) {
 	left, failed := l.recordAll(batch)
 	if failed == nil {
 		failed = empty(spooled) // what is in the store need not be in the spool
@@ -173,7 +173,7 @@ func (l *Later) record(batch []queued, spooled *os.File) {
 // recordAll records the events of a batch, at once if that can be done, and returns what
 // failed and nobody waits for. If they cannot be recorded together each is tried alone, so
 // that one of them does not keep the others out.
-func (l *Later) recordAll(batch []queued) (left []queued, failed error) {
+func (l *Recorder) recordAll(batch []queued) (left []queued, failed error) {
 	record := func(approval.Event) error { return nil }
 	if l.together(batch) != nil {
 		record = l.oneByOne()
@@ -194,7 +194,7 @@ func (l *Later) recordAll(batch []queued) (left []queued, failed error) {
 
 // oneByOne returns how events are recorded one after another. Once two in a row have failed,
 // so do the others: it is the store that takes none.
-func (l *Later) oneByOne() func(approval.Event) error {
+func (l *Recorder) oneByOne() func(approval.Event) error {
 	var before, down error
 	return func(e approval.Event) error {
 		if down != nil {
@@ -217,7 +217,7 @@ type batchRecorder interface {
 var errAlone = errors.New("events are recorded one by one")
 
 // together records the events of a batch in one step.
-func (l *Later) together(batch []queued) error {
+func (l *Recorder) together(batch []queued) error {
 	next, ok := l.next.(batchRecorder)
 	if !ok || len(batch) == 0 {
 		return errAlone
@@ -230,7 +230,7 @@ func (l *Later) together(batch []queued) error {
 }
 
 // Close records what waits. After it everything is recorded at once.
-func (l *Later) Close() error {
+func (l *Recorder) Close() error {
 	l.mu.Lock()
 	already := l.closing
 	l.closing = true

@@ -19,7 +19,8 @@ func (c *Connector) offerModel(options *mcp.ClientOptions) {
 		return
 	}
 	options.Capabilities.Sampling = &mcp.SamplingCapabilities{}
-	options.CreateMessageHandler = func(ctx context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	type result = mcp.CreateMessageResult
+	options.CreateMessageHandler = func(ctx context.Context, r *mcp.CreateMessageRequest) (*result, error) {
 		return c.opts.Sample(ctx, c.cfg.Name, r.Params)
 	}
 }

@@ -13,8 +13,25 @@ import (
 	"github.com/assent-dev/assent/tool/connector"
 )
 
+// A reply is what a call comes to: a result as the protocol has it, an error, or what the
+// client has to answer first.
+type reply struct {
+	raw    json.RawMessage
+	value  any // the result of a method
+	err    *jsonrpc.Error
+	inputs mcp.InputRequestMap
+	state  string
+}
+
+// codeRefused is the code of errors that say that a method was refused or waits.
+const codeRefused = -32010
+
+func refused(code int64, err error) reply {
+	return reply{err: &jsonrpc.Error{Code: code, Message: err.Error()}}
+}
+
 // replyOf is what a call that has ended comes to.
-func (h *held) replyOf(results []tool.Result, err error) reply {
+func (h *activeCall) replyOf(results []tool.Result, err error) reply {
 	if err != nil || len(results) != 1 {
 		return refused(jsonrpc.CodeInternalError, fmt.Errorf("the call could not be finished: %w", err))
 	}
@@ -63,7 +80,8 @@ func answeredFor(r tool.Result) reply {
 	case connector.ReadResource:
 		return reply{value: &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: p.URI, Text: text}}}}
 	case connector.GetPrompt:
-		return reply{value: &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}}
+		said := &mcp.PromptMessage{Role: "user", Content: &mcp.TextContent{Text: text}}
+		return reply{value: &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{said}}}
 	}
 	return refused(codeRefused, errors.New(r.Text))
 }
@@ -103,7 +121,7 @@ func noted(r tool.Result, raw json.RawMessage) reply {
 
 // pending is what a caller is told whose patience is likely to end. It is marked as an
 // error, because it is no result that fits the tool.
-func (h *held) pending() reply {
+func (h *activeCall) pending() reply {
 	id := ""
 	if waiting := h.batch.Pending(); len(waiting) > 0 {
 		id = waiting[0].ID
@@ -112,16 +130,19 @@ func (h *held) pending() reply {
 		return h.pendingMethod(id)
 	}
 	text := fmt.Sprintf("[PENDING] %s waits for a person's answer (request %s). It has not run. "+
-		"Call it again with exactly the same arguments to go on waiting; if it was answered by then, that call gets the result. "+
+		"Call it again with exactly the same arguments to go on waiting; if it was answered by then, that call gets the "+
+		"result. "+
 		"Do not try to reach the same end in another way.", h.name, id)
 	return textReply(text, true, map[string]any{"assent/state": "pending", "assent/request": id})
 }
 
 // pendingMethod is the same for a method, whose result has no room for it.
-func (h *held) pendingMethod(id string) reply {
-	text := fmt.Sprintf("%s waits for a person's answer (request %s) and has not run. Answer it with 'assent inbox' or 'assent approve %s', then repeat the same request.", h.name, id, id)
+func (h *activeCall) pendingMethod(id string) reply {
+	text := fmt.Sprintf("%s waits for a person's answer (request %s) and has not run. Answer it with 'assent inbox' or "+
+		"'assent approve %s', then repeat the same request.", h.name, id, id)
 	if h.fleeting {
-		text = fmt.Sprintf("%s was not answered in time and has not run. A rule answers it: assent rules add 'allow %s'.", h.name, h.name)
+		text = fmt.Sprintf("%s was not answered in time and has not run. A rule answers it: assent rules add 'allow %s'.",
+			h.name, h.name)
 	}
 	data, err := json.Marshal(map[string]any{"assent/state": "pending", "assent/request": id})
 	if err != nil {
@@ -131,7 +152,8 @@ func (h *held) pendingMethod(id string) reply {
 }
 
 func textReply(text string, failed bool, meta map[string]any) reply {
-	raw, err := json.Marshal(&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: failed, Meta: meta})
+	content := []mcp.Content{&mcp.TextContent{Text: text}}
+	raw, err := json.Marshal(&mcp.CallToolResult{Content: content, IsError: failed, Meta: meta})
 	if err != nil {
 		return refused(jsonrpc.CodeInternalError, err)
 	}

@@ -88,7 +88,7 @@ func event(kind approval.EventKind, call string, state policy.State) approval.Ev
 func TestLaterRecordsEverythingInTheEndAndStartsBeforeEnds(t *testing.T) {
 	r := newFull()
 	spool, dir := newSpool(t)
-	l := gateway.NewLater(r, spool, func(err error) { t.Error(err) })
+	l := gateway.NewRecorder(r, spool, func(err error) { t.Error(err) })
 	for i := range 50 {
 		id := string(rune('a' + i))
 		if err := l.Record(t.Context(), event(approval.EventStarted, id, policy.StateAutoApproved)); err != nil {
@@ -149,7 +149,7 @@ func (r *together) RecordAll(ctx context.Context, events ...approval.Event) erro
 func TestLaterRecordsTogetherWhatGathers(t *testing.T) {
 	r := &together{full: newFull(), begin: make(chan struct{})}
 	spool, _ := newSpool(t)
-	l := gateway.NewLater(r, spool, func(err error) { t.Error(err) })
+	l := gateway.NewRecorder(r, spool, func(err error) { t.Error(err) })
 	var want []string
 	for i := range 200 {
 		want = append(want, strconv.Itoa(i))
@@ -173,7 +173,7 @@ func TestLaterRecordsWhatStandsBesideABadEvent(t *testing.T) {
 	r := &together{full: newFull(), bad: "b", begin: make(chan struct{})}
 	close(r.begin)
 	spool, _ := newSpool(t)
-	l := gateway.NewLater(r, spool, func(error) {})
+	l := gateway.NewRecorder(r, spool, func(error) {})
 	for _, id := range []string{"a", "b", "c"} {
 		if err := l.Record(t.Context(), event(approval.EventEnded, id, policy.StateAutoApproved)); err != nil {
 			t.Error(err)
@@ -197,7 +197,7 @@ func TestLaterRecordsWhatStandsBesideABadEvent(t *testing.T) {
 func TestLaterWaitsForWhatMatters(t *testing.T) {
 	r := newFull()
 	spool, _ := newSpool(t)
-	l := gateway.NewLater(r, spool, func(err error) { t.Error(err) })
+	l := gateway.NewRecorder(r, spool, func(err error) { t.Error(err) })
 	failed := event(approval.EventEnded, "b", policy.StateAutoApproved)
 	failed.Stage = approval.StageFailed
 	for i, e := range []approval.Event{event(approval.EventStarted, "a", policy.StateApproved), failed} {
@@ -206,7 +206,7 @@ func TestLaterWaitsForWhatMatters(t *testing.T) {
 		}
 	}
 	l.Close()
-	l = gateway.NewLater(r, nil, func(err error) { t.Error(err) })
+	l = gateway.NewRecorder(r, nil, func(err error) { t.Error(err) })
 	if err := l.Record(t.Context(), event(approval.EventStarted, "c", policy.StateAutoApproved)); err != nil || len(r.all()) != 3 {
 		t.Errorf("without a spool: %d recorded, %v", len(r.all()), err)
 	}
@@ -220,7 +220,7 @@ func TestLaterRefusesWhenTheStoreHasFailed(t *testing.T) {
 	r.fail.Store(&broken)
 	told := make(chan error, 10)
 	spool, _ := newSpool(t)
-	l := gateway.NewLater(r, spool, func(err error) {
+	l := gateway.NewRecorder(r, spool, func(err error) {
 		select {
 		case told <- err:
 		default:
@@ -281,7 +281,7 @@ func TestAStartIsSpooledWithoutItsArguments(t *testing.T) {
 	broken := errors.New("full")
 	r.fail.Store(&broken)
 	spool, dir := newSpool(t)
-	l := gateway.NewLater(r, spool, func(error) {})
+	l := gateway.NewRecorder(r, spool, func(error) {})
 	defer l.Close()
 	if err := l.Record(t.Context(), event(approval.EventStarted, "a", policy.StateAutoApproved)); err != nil {
 		t.Fatal(err)

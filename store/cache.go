@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/assent-dev/assent/approval"
 )
 
-// A pulse knows the head as it is now, at the cost of a microsecond or two when
+// A headCache knows the head as it is now, at the cost of a microsecond or two when
 // nothing has changed.
-type pulse struct {
+type headCache struct {
 	mu      sync.Mutex
 	conn    *statements
-	count   count
+	count   commitCount
 	at      uint64 // the count when head was read
 	believe bool   // whether the count could be believed then
 	version int64  // what SQLite called the data when head was read
@@ -20,7 +22,7 @@ type pulse struct {
 
 // now returns the head as it is now, whoever changed it.
 func (s *Store) now(ctx context.Context) (head, error) {
-	p := &s.pulse
+	p := &s.cache
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s.closed.Load() {
@@ -39,7 +41,7 @@ func (s *Store) now(ctx context.Context) (head, error) {
 }
 
 // wrote takes over the head that this process has just written.
-func (p *pulse) wrote(n uint64, h head) {
+func (p *headCache) wrote(n uint64, h head) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.believe && n > p.at && n%2 == 0 {
@@ -50,10 +52,10 @@ func (p *pulse) wrote(n uint64, h head) {
 // unknownVersion is one that SQLite never says.
 const unknownVersion = -1
 
-// peek runs f on the connection of the pulse, for what is small and often read.
+// peek runs f on the connection of the cache, for what is small and often read.
 func (s *Store) peek(ctx context.Context, f func(context.Context, *statements) error) error {
-	s.pulse.mu.Lock()
-	defer s.pulse.mu.Unlock()
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
 	if s.closed.Load() {
 		return &Error{Path: s.path, Err: ErrClosed}
 	}
@@ -65,14 +67,14 @@ func (s *Store) peekLocked(ctx context.Context, f func(context.Context, *stateme
 	if s.opt.Brief { // the only connection
 		return s.alone(ctx, func() error { return s.fault(f(ctx, s.writer)) })
 	}
-	if p := &s.pulse; p.conn == nil {
+	if p := &s.cache; p.conn == nil {
 		conn, err := s.db.Conn(ctx)
 		if err != nil {
 			return s.fault(err)
 		}
 		p.conn, p.version = newStatements(conn), unknownVersion
 	}
-	return s.fault(f(ctx, s.pulse.conn))
+	return s.fault(f(ctx, s.cache.conn))
 }
 
 // snapshot is peek for several queries that must see one state of the store.
@@ -92,7 +94,7 @@ func (s *Store) snapshot(ctx context.Context, f func(context.Context, querier, h
 
 // read reads the head again if SQLite says that another connection has written. About
 // the only one that a brief process has it could not say so.
-func (p *pulse) read(ctx context.Context, s *Store, c *statements) error {
+func (p *headCache) read(ctx context.Context, s *Store, c *statements) error {
 	version := int64(unknownVersion)
 	if !s.opt.Brief {
 		if err := c.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
@@ -110,7 +112,7 @@ func (p *pulse) read(ctx context.Context, s *Store, c *statements) error {
 	return nil
 }
 
-func (p *pulse) close() error {
+func (p *headCache) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	err := p.count.file.close()
@@ -128,3 +130,24 @@ type cached[T any] struct {
 }
 
 func (c cached[T]) fresh(counter int64) bool { return c.known && c.at == counter }
+
+// Remembered implements [approval.MemoryStore]: whether anything has changed is looked up
+// once for all of it.
+func (s *Store) Remembered(ctx context.Context, session string) (r approval.Remembered, err error) {
+	h, err := s.now(ctx)
+	if err != nil {
+		return r, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	off, err := s.preferenceAt(ctx, approvalsOff, h)
+	if err != nil {
+		return r, err
+	}
+	if r.Rules, err = s.rulesAt(ctx, h); err != nil {
+		return r, err
+	}
+	r.Off = off == yes
+	r.Grants, err = s.grantsAt(ctx, session, h)
+	return r, err
+}
