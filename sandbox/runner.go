@@ -6,7 +6,9 @@ import (
 	"io"
 )
 
-// A Command is a program to start and the profile that holds it.
+// A Command is what is started: a program, its arguments and streams, and the profile that holds
+// it. Whether it may be started was decided before, by whoever made it: what was judged about a
+// shell command, for example, is a shell.Command.
 type Command struct {
 	// Argv is the program and its arguments. The program is looked for in PATH inside
 	// the sandbox, unless it has a slash.

@@ -54,8 +54,8 @@ var table = map[string]line{
 	"tool/shell/host":        {inside: []string{"internal/gitconfig", "tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/wire":        {inside: []string{"sandbox"}, pure: true},
 	"tool/shell/inside":      {inside: []string{"sandbox/prelude", "sandbox/wall", "tool/shell/interp", "tool/shell/wire"}, outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
-	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/host", "tool/shell/inside", "tool/shell/wire"}, outside: []string{"golang.org/x/sys"}},
-	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/host", "tool/shell", "tool/shell/inside", "tool/shell/wire"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, tests: []string{"tool/shell"}, outside: []string{"golang.org/x/sys"}},
 
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 
@@ -132,7 +132,7 @@ var table = map[string]line{
 	"internal/quiet":      {inside: []string{"internal/explain", "internal/setup", "internal/setup/open"}, outside: []string{"github.com/rogpeppe/go-internal"}},
 	"internal/rounds":     {},
 	"internal/mcptest":    {outside: []string{mcp}},
-	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
+	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
 	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/stage", "tool/shell/inside"}},

@@ -53,7 +53,6 @@ type inquiry struct {
 	script  *analysis.Script
 	world   analysis.World
 	dir     roots.Place
-	env     []string
 	timeout time.Duration
 	keep    bool
 	// endOthers ends first what earlier commands left in the background.
@@ -66,7 +65,7 @@ type inquiry struct {
 // command is what would run.
 func (in inquiry) command() Command {
 	return Command{
-		Text: in.script.Command.String(), Bash: in.bash, Dir: in.dir.Key(), Env: in.env, Timeout: in.timeout, Keep: in.keep,
+		Text: in.script.Text.String(), Bash: in.bash, Dir: in.dir.Key(), Timeout: in.timeout, Keep: in.keep,
 		Named: named(in.script), GitWrites: gitWrites(in.script), GitMixed: gitMixed(in.script), Connects: connects(in.script),
 	}
 }

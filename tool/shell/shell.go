@@ -56,12 +56,13 @@ type Options struct {
 // A Runner runs one command that was approved.
 type Runner func(context.Context, Command) (Result, error)
 
-// A Command is what is run: the canonical text and what it runs with.
+// A Command is what was judged: a text, where it runs, and what the judgement allows it while it
+// does. Whoever runs it makes a [sandbox.Command] of it: the program that is started to interpret
+// the text, and the profile that holds that.
 type Command struct {
-	Text string
-	// Judge decides about each thing that the text does as it runs: see [running]. It
-	// calls pause while a person is asked.
-	Judge func(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer
+	Text string // in canonical form
+	// Judge decides about each thing that the text does as it runs.
+	Judge Judge
 	// Connect decides about each connection that the command makes on a stage; nil lets it go
 	// on. It calls pause while a person is asked. A refused connection does not end the command.
 	Connect func(ctx context.Context, c hosts.Connection, pause func() (resume func())) error
@@ -69,8 +70,7 @@ type Command struct {
 	Ask []string
 	// Bash says that bash itself runs the text, and Judge is not asked.
 	Bash    bool
-	Dir     string   // a host path
-	Env     []string // names of variables that are passed on
+	Dir     string // a host path
 	Timeout time.Duration
 	// HardenGit says that git is to run no program that a repository names.
 	HardenGit bool
@@ -98,6 +98,11 @@ type Command struct {
 	// GitMixed says that something else runs besides git of which not every effect is known.
 	GitMixed bool
 }
+
+// A Judge decides about an act of a command that runs. It may take its time; while it waits for a
+// person it calls pause, and the command's time limit stands still until it resumes. Several acts
+// may be judged at a time.
+type Judge func(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer
 
 // A Named is a file that a command is known to touch.
 type Named struct {
@@ -259,16 +264,16 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	if err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
 	}
-	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, env: t.cfg.Env, timeout: timeout, keep: in.Keep, endOthers: in.End}
+	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, timeout: timeout, keep: in.Keep, endOthers: in.End}
 	if t.opts.Unsupported != nil {
-		if construct := t.opts.Unsupported(script.Command.String()); construct != "" {
-			if !script.Command.Printed() {
+		if construct := t.opts.Unsupported(script.Text.String()); construct != "" {
+			if !script.Text.Printed() {
 				err := fmt.Errorf("%s is for bash, and this text may mean something else to it; write it more plainly", construct)
 				return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
 			}
 			inquiry.bash = true
 			script.Parts = append(script.Parts, analysis.Part{
-				Kind: analysis.Unknown, Line: 1, Source: script.Command.String(), Opaque: true,
+				Kind: analysis.Unknown, Line: 1, Source: script.Text.String(), Opaque: true,
 				Why: construct + " is for bash, which reads the command once more: what it then does is not judged as it runs",
 			})
 		}

@@ -27,6 +27,9 @@ type stream struct {
 }
 
 func newStream(s *sink, keep int, also io.Writer) (*stream, error) {
+	if keep <= 0 {
+		keep = DefaultKeep
+	}
 	ours, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err
