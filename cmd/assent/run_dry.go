@@ -35,7 +35,7 @@ func (f *runFlags) dry(ctx context.Context, out io.Writer, s *setup.Setup) error
 	}
 	defer base.Close()
 	all := &crew.Crew{
-		Folders: workerFolders(s), Tools: base.Box, Ties: &crew.Ties{},
+		Folders: workerFolders(s), Tools: base.Box, Dependencies: &crew.Dependencies{},
 		Gate: func(_ []string, rules *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 			return tool.Guard(approval.Config{Policy: rules}, tools...)
 		},

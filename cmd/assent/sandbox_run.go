@@ -17,7 +17,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -140,7 +140,7 @@ func (f *sandboxRunFlags) open(ctx context.Context, s *setup.Setup, stop context
 
 // asking is a runner that puts the connections of the command to a gate.
 func asking(base *open.Base, d *desk, found detect.Found, argv []string, p *sandbox.Profile) (sandbox.Runner, *tool.Connections, error) {
-	through, ok := found.Runner.(stage.Through)
+	through, ok := found.Runner.(netns.Through)
 	switch {
 	case p.Network.Off():
 		return nil, nil, fmt.Errorf("nothing was run: --ask is of no use, because the policy has the network off (sandbox.network)")

@@ -20,7 +20,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
@@ -142,7 +142,7 @@ func newProfileView(base *open.Base) (profileView, error) {
 		_, err := os.Lstat(r.Path)
 		return !r.Guarded && r.Mode == sandbox.ReadWrite && errors.Is(err, fs.ErrNotExist) // a cache, made when it is needed
 	})
-	scene, err := host.Survey(p)
+	scene, err := launch.Survey(p)
 	if err != nil {
 		v.Problem = err.Error()
 		return v, nil

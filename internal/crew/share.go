@@ -28,7 +28,7 @@ type shareKey struct{ path, worker string }
 // call that cannot work anyway asks for no file.
 func (m *Member) expand(calls []worker.Call) []worker.Call {
 	m.turn.reset()
-	m.crew.Ties.forget(m.Chain)
+	m.crew.Dependencies.forget(m.Chain)
 	var out []worker.Call
 	for _, c := range calls {
 		if c.Tool == approval.WorkerCall && c.Connector == "" && c.ID != "" {

@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A server that is not there when the gateway starts is tried again, and clients hear of
@@ -23,7 +24,7 @@ func TestAServerThatIsDownAtTheStartComesLater(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "server")
 	ear := &gateway.Ear{}
 	c, err := connector.Open(t.Context(), connector.Config{Name: "one", Command: []string{program}, Env: env},
-		ear.Listen(connector.Options{Runner: host.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 10 * time.Millisecond }}))
+		ear.Listen(connector.Options{Runner: launch.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 10 * time.Millisecond }}))
 	if err != nil {
 		t.Fatal(err)
 	}

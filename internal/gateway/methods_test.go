@@ -11,15 +11,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A request is one that a client makes besides calls of tools, of a gateway in front of the
@@ -528,7 +529,7 @@ func TestAMethodOfAConnectorLaunchedInAnotherWayAsksAPerson(t *testing.T) {
 	argv, env := mcptest.Command(mcptest.Library)
 	opened := func(command ...string) *connector.Connector {
 		c, err := connector.Open(t.Context(), connector.Config{Name: "one", Command: command, Env: env},
-			connector.Options{Runner: host.None{}, Environ: os.Environ(), Pins: pins})
+			connector.Options{Runner: launch.None{}, Environ: os.Environ(), Pins: pins})
 		if err != nil || c.Err() != nil {
 			t.Fatal(err, c.Err())
 		}

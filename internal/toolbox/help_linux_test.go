@@ -18,8 +18,8 @@ import (
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/inner"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/rpc"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		os.Exit(shellinside.Main(os.Args[3:], os.Stderr))
 	}
 	if len(os.Args) >= 3 && os.Args[2] == "stage" {
-		os.Exit(stage.Main(os.Args[3:]))
+		os.Exit(netns.Main(os.Args[3:]))
 	}
 	if len(os.Args) == 3 && os.Args[1] == "inner" {
 		if err := innerMain(os.Args[2]); err != nil {
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 func innerMain(word string) error {
 	switch word {
 	case "serve":
-		s := inner.NewServer()
+		s := rpc.NewServer()
 		for name, h := range files.Handlers() {
 			s.Handle(name, h)
 		}

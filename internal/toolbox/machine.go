@@ -16,15 +16,15 @@ import (
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/inner"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/rpc"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/host"
 	"github.com/assent-dev/assent/tool/shell/runner"
 	"github.com/assent-dev/assent/tool/shell/runner/shim"
+	"github.com/assent-dev/assent/tool/shell/system"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
@@ -36,21 +36,21 @@ const unlimited = 10 * 365 * 24 * time.Hour
 
 // A machine is where commands run: held by a sandbox, if there is one.
 type machine struct {
-	shell   []string // interprets commands
-	env     runner.Environment
-	entries []string
-	folder  string // for the shim and for output that is kept
-	hold    Hold
-	found   Found
-	alone   shell.Alone
-	later   func() string // which deny came after it was found out; may be nil
-	tmp     string        // the folder that is /tmp for all commands; empty gives each its own
-	left    leavings
-	staying staying
-	chains  sync.Map // see [programList]
-	without Layers
-	network hosts.Policy
-	dialer  network.Dialer
+	shell     []string // interprets commands
+	env       runner.Environment
+	entries   []string
+	folder    string // for the shim and for output that is kept
+	hold      Hold
+	found     Found
+	autoAllow shell.AutoAllow
+	later     func() string // which deny came after it was found out; may be nil
+	tmp       string        // the folder that is /tmp for all commands; empty gives each its own
+	left      escalations
+	staying   background
+	chains    sync.Map // see [programList]
+	without   Layers
+	network   hosts.Policy
+	dialer    network.Dialer
 }
 
 func newMachine(environ, names []string, folder string) *machine {
@@ -59,17 +59,17 @@ func newMachine(environ, names []string, folder string) *machine {
 }
 
 // world is what a command in the folder finds.
-func (m *machine) world(dir string) analysis.World { return host.New(dir, m.entries) }
+func (m *machine) world(dir string) analysis.World { return system.New(dir, m.entries) }
 
 // Profile implements [shell.Sandbox].
 func (m *machine) Profile(c shell.Command) approval.Digest {
 	return approval.Digest(m.profile(c).Hash())
 }
 
-// Alone implements [shell.Sandbox].
-func (m *machine) Alone() shell.Alone {
-	alone := m.alone
-	if alone == (shell.Alone{}) && m.later != nil {
+// AutoAllow implements [shell.Sandbox].
+func (m *machine) AutoAllow() shell.AutoAllow {
+	alone := m.autoAllow
+	if alone == (shell.AutoAllow{}) && m.later != nil {
 		alone.Open = m.later()
 	}
 	return alone
@@ -95,7 +95,7 @@ func (m *machine) reach(c shell.Command) sandbox.Profile {
 	switch {
 	case m.hold.Proxy:
 		p.Network = p.Network.Staged()
-	case c.Held && p.Network.On:
+	case c.Sandboxed && p.Network.On:
 		p.Network = sandbox.Network{Source: "nobody was asked about the command"}
 	}
 	if c.Hide {
@@ -197,7 +197,7 @@ func (m *machine) confine(ctx context.Context, c shell.Command, o *runner.Option
 	}
 	o.Sandbox, o.Profile, o.Tmp = m.hold.Runner, m.profile(c), m.tmp
 	if len(m.shell) > 0 {
-		o.Profile = inner.Visible(o.Profile, m.shell[0])
+		o.Profile = rpc.Visible(o.Profile, m.shell[0])
 	}
 	o.Env = o.Env.With(o.Profile.Env.Set)
 	if flags := o.Env.Get("GOFLAGS"); !strings.Contains(flags, "-buildvcs") && !inRepository(c.Dir) {
@@ -218,7 +218,7 @@ func (m *machine) connecting(ctx context.Context, c shell.Command, o *runner.Opt
 		return c.Connect(ctx, to, o.Clock.Pause)
 	})
 	if m.hold.Proxy && !c.Bash {
-		o.Proxy, o.Env = client.Proxy, o.Env.With(stage.ProxyVariables(runner.ProxyAddress))
+		o.Proxy, o.Env = client.Proxy, o.Env.With(netns.ProxyVariables(runner.ProxyAddress))
 	}
 	return network.WithClient(ctx, client)
 }

@@ -194,8 +194,8 @@ func shebang(f *os.File) []string {
 	return strings.Fields(rest)
 }
 
-// Held implements [shell.Sandbox].
-func (m *machine) Held(c shell.Command) []string {
+// Describe implements [shell.Sandbox].
+func (m *machine) Describe(c shell.Command) []string {
 	p := m.profile(c)
 	w := p.Wall
 	var lines []string

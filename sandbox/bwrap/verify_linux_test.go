@@ -29,7 +29,7 @@ func TestTheSandboxIsLookedAt(t *testing.T) {
 	other.await(t, "there")
 	p := started.(*process)
 	pid := pidOf(t, p)
-	if err := p.launch.verify(pid); err != nil {
+	if err := p.setup.verify(pid); err != nil {
 		t.Errorf("as planned: %v", err)
 	}
 	for words, change := range map[string]func(*standing){
@@ -38,8 +38,8 @@ func TestTheSandboxIsLookedAt(t *testing.T) {
 		"is not mounted":      func(s *standing) { s.layer.Path += "/plain" },
 		"cannot be looked at": func(s *standing) { s.layer.Path += "/none" },
 	} {
-		l := launch{standing: []standing{{}}}
-		for _, s := range p.launch.standing {
+		l := setup{standing: []standing{{}}}
+		for _, s := range p.setup.standing {
 			if s.layer.Path == root {
 				l.standing[0] = s
 			}

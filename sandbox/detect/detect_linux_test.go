@@ -15,8 +15,8 @@ import (
 
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/sandbox/landlock"
+	"github.com/assent-dev/assent/sandbox/rpc"
 )
 
 // The test program is also the processes that runners start.
@@ -68,7 +68,7 @@ func TestAStrangersProgram(t *testing.T) {
 func innerMain(word string) error {
 	switch word {
 	case WordServe:
-		s := inner.NewServer()
+		s := rpc.NewServer()
 		Register(s)
 		return s.Serve(os.Stdin, os.Stdout)
 	case WordSweep:
@@ -243,12 +243,12 @@ func TestInnerIsHeld(t *testing.T) {
 	}
 }
 
-func startInner(t testing.TB, p sandbox.Profile) *inner.Client {
+func startInner(t testing.TB, p sandbox.Profile) *rpc.Client {
 	t.Helper()
 	o := options(t)
 	found := find(t, o, p)
 	serve := o.program(WordServe)
-	client, err := inner.Start(context.Background(), found.Runner, sandbox.Command{Argv: serve, Dir: "/", Profile: inner.Visible(p, serve[0])})
+	client, err := rpc.Start(context.Background(), found.Runner, sandbox.Command{Argv: serve, Dir: "/", Profile: rpc.Visible(p, serve[0])})
 	if err != nil {
 		t.Fatal(err)
 	}

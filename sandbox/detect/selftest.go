@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/inner"
+	"github.com/assent-dev/assent/sandbox/rpc"
 )
 
 // testTime is how long the self-test may take.
@@ -37,8 +37,8 @@ func selfTest(ctx context.Context, r sandbox.Runner, serve []string, p sandbox.P
 	}
 	defer host.close()
 	var stderr bytes.Buffer
-	client, err := inner.Start(ctx, r, sandbox.Command{
-		Argv: serve, Dir: "/", Env: []string{"HOME=/tmp"}, Stderr: &stderr, Profile: inner.Visible(p, serve[0]),
+	client, err := rpc.Start(ctx, r, sandbox.Command{
+		Argv: serve, Dir: "/", Env: []string{"HOME=/tmp"}, Stderr: &stderr, Profile: rpc.Visible(p, serve[0]),
 	})
 	if err != nil {
 		return tried, nil, stderr.String(), err

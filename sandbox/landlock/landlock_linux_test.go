@@ -141,7 +141,7 @@ func TestProfilesThatItCannotHoldAreRefused(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	scene := sandbox.Scene{
+	layout := sandbox.Layout{
 		Roots: []sandbox.Place{
 			{Path: "/ro", Mode: sandbox.ReadOnly, Kind: sandbox.Folder}, {Path: "/rw", Mode: sandbox.ReadWrite, Kind: sandbox.Folder},
 			{Path: "/f", Mode: sandbox.ReadWrite, Kind: sandbox.File}, {Path: "/g", Mode: sandbox.ReadOnly, Kind: sandbox.File},
@@ -153,7 +153,7 @@ func TestPlan(t *testing.T) {
 		ReadFolders: []string{"/usr", "/ro"}, ReadFiles: []string{"/etc/hosts", "/g"}, WriteFolders: []string{"/rw"},
 		WriteFiles: append(append([]string{}, devices...), "/f"), Limits: map[string]uint64{"core": 0, "open files": 9}, Argv: c.Argv, Env: c.Env,
 	}
-	if diff := cmp.Diff(want, NewPlan(scene, c, func(p string) bool { return p == "/usr" })); diff != "" {
+	if diff := cmp.Diff(want, NewPlan(layout, c, func(p string) bool { return p == "/usr" })); diff != "" {
 		t.Error(diff)
 	}
 }

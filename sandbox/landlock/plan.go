@@ -21,9 +21,9 @@ type Plan struct {
 // devices are the files of /dev that every program may use.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
-// NewPlan writes the plan for a command in a scene whose profile has no needs. IsFolder
+// NewPlan writes the plan for a command in a layout whose profile has no needs. IsFolder
 // tells what the system's parts are.
-func NewPlan(s sandbox.Scene, c sandbox.Command, isFolder func(string) bool) Plan {
+func NewPlan(s sandbox.Layout, c sandbox.Command, isFolder func(string) bool) Plan {
 	p := Plan{
 		Network: c.Profile.Network.On, Argv: c.Argv, Env: c.Env, WriteFiles: devices,
 		Limits: map[string]uint64{"core": 0},

@@ -30,11 +30,11 @@ type Caller interface {
 // group, which have no name there.
 type distant struct {
 	inside Inside
-	own    *own
+	own    *localOps
 	roots  *roots.Set
 }
 
-var _ hands = (*distant)(nil)
+var _ fileOps = (*distant)(nil)
 
 // whereOf says where a place is, if its root is still where it was.
 func whereOf(p roots.Place) (where, error) {

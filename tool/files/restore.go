@@ -107,14 +107,14 @@ func (r *Restoration) add(st restoreStep) {
 // Views have been put back.
 func (r *Restoration) Apply(ctx context.Context) error {
 	for _, st := range r.steps {
-		if err := st.apply(ctx, &own{}); err != nil {
+		if err := st.apply(ctx, &localOps{}); err != nil {
 			return told(st.place.Name(), err)
 		}
 	}
 	return nil
 }
 
-func (st restoreStep) apply(ctx context.Context, by hands) error {
+func (st restoreStep) apply(ctx context.Context, by fileOps) error {
 	if st.was.exists {
 		return by.put(ctx, st.place, st.now, st.was)
 	}

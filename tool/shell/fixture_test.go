@@ -14,7 +14,7 @@ import (
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/host"
+	"github.com/assent-dev/assent/tool/shell/system"
 )
 
 // A bench is a project folder with the tool in front of it.
@@ -69,7 +69,7 @@ func benchOf(t *testing.T, cfg Config, docs bool, rules ...string) *bench {
 	}
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + b.home, "LANG=C.UTF-8", "TERM=dumb"}
 	b.tool, err = New(cfg, set, Options{
-		World:  func(dir string) analysis.World { return host.New(dir, env) },
+		World:  func(dir string) analysis.World { return system.New(dir, env) },
 		Run:    func(_ context.Context, c Command) (Result, error) { b.ran = append(b.ran, c); return Result{}, nil },
 		Denied: b.denied,
 	})

@@ -17,8 +17,8 @@ import (
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/host"
 	"github.com/assent-dev/assent/tool/shell/runner/shim"
+	"github.com/assent-dev/assent/tool/shell/system"
 )
 
 // hostileTemplate makes a repository with a submodule, a merge and a signed commit, which
@@ -120,7 +120,7 @@ func (h *hostile) bench(cfg Config, runs bool) *bench {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() { set.Close() })
-	opts := Options{World: func(dir string) analysis.World { return host.New(dir, h.env) }}
+	opts := Options{World: func(dir string) analysis.World { return system.New(dir, h.env) }}
 	if runs {
 		opts.Run = func(context.Context, Command) (Result, error) { return Result{}, nil }
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/host"
+	"github.com/assent-dev/assent/tool/shell/system"
 )
 
 // namesSet is a project with the roots that are given, whose hosts are below it.
@@ -39,7 +39,7 @@ func namesSet(t *testing.T, list ...roots.Root) (*roots.Set, string) {
 
 func namesTool(set *roots.Set, cfg Config) (*Tool, error) {
 	env := []string{"PATH=/usr/bin:/bin"}
-	return New(cfg, set, Options{World: func(dir string) analysis.World { return host.New(dir, env) }})
+	return New(cfg, set, Options{World: func(dir string) analysis.World { return system.New(dir, env) }})
 }
 
 // proposed is what a command in a folder would do.

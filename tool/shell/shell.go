@@ -76,8 +76,8 @@ type Command struct {
 	HardenGit bool
 	// Keep asks for the whole output in a file.
 	Keep bool
-	// Held says that it runs only because it is held.
-	Held bool
+	// Sandboxed says that it runs without a question only because it is sandboxed.
+	Sandboxed bool
 	// Hide says that the sandbox is to hide secrets: nobody was asked about it.
 	Hide bool
 	// Wall is what it was judged to do, for the kernel to hold it to.
@@ -314,9 +314,9 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 		return judged{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: errors.New("there is nothing to run")}
 	}
 	cmd := in.command()
-	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held || j.byPreset && !j.asksForSecrets()
+	cmd.HardenGit, cmd.Hide = j.freeGit(), j.sandboxed || j.byPreset && !j.asksForSecrets()
 	cmd.Wall = wall(j.script, in.world, in.bash)
-	cmd.Held, cmd.Stay, cmd.EndOthers = j.held, !j.held || t.outlives(in.ctx), in.endOthers
+	cmd.Sandboxed, cmd.Stay, cmd.EndOthers = j.sandboxed, !j.sandboxed || t.outlives(in.ctx), in.endOthers
 	state, err := scriptState(in.ctx, j.script.Files)
 	if err != nil {
 		return judged{}, err
@@ -326,7 +326,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 		On(j.acts...).Titled(j.summary()).ShowingView(view(j.script, in.dir)).
 		Seeing(state).In(in.dir.Name(), t.cfg.Env...).Editing("command", ".sh")
 	if t.opts.Sandbox != nil {
-		a = a.Under(t.opts.Sandbox.Profile(cmd)).HeldTo(func() []string { return t.opts.Sandbox.Held(cmd) })
+		a = a.Under(t.opts.Sandbox.Profile(cmd)).HeldTo(func() []string { return t.opts.Sandbox.Describe(cmd) })
 	}
 	if j.once {
 		a = a.OncePerSession()

@@ -43,7 +43,7 @@ func (j *judging) unseen(i int, act *approval.Act) []approval.Act {
 				return acts
 			}
 			file := j.places.act(roots.Read, name, false)
-			if j.held && file.Verdict == approval.Ask && !file.Secret && !file.PersonOnly && !j.places.inside(name) {
+			if j.sandboxed && file.Verdict == approval.Ask && !file.Secret && !file.PersonOnly && !j.places.inside(name) {
 				file.Verdict, file.Why = approval.Free, "the sandbox decides what is there"
 			}
 			acts = append(acts, file)

@@ -43,7 +43,7 @@ func (j *judging) word(i int, act *approval.Act) word {
 		switch why := j.notReadonly(p, act); {
 		case why == "":
 			return word{verdict: approval.Free, why: "read-only preset"}
-		case !j.held:
+		case !j.sandboxed:
 			return asks("%s", why)
 		}
 	}
@@ -166,11 +166,11 @@ func (j *judging) secretVariable(name string) bool {
 func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
 	d := j.cfg.Default
 	switch {
-	case j.held && gitLoses(p, act) != "":
-		j.notHeld = gitLoses(p, act)
-		return asks("%s", j.notHeld)
-	case j.held:
-		return j.heldWord()
+	case j.sandboxed && gitLoses(p, act) != "":
+		j.notSandboxed = gitLoses(p, act)
+		return asks("%s", j.notSandboxed)
+	case j.sandboxed:
+		return j.sandboxedWord()
 	case d.ByEffect:
 		return j.byEffect(p, act)
 	case d.Approval == tool.WordDeny:
@@ -188,8 +188,8 @@ func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
 	case d.Approval == tool.WordOnce:
 		j.once = true
 	}
-	if j.notHeld != "" {
-		return asks("nothing allows it; %s", j.notHeld)
+	if j.notSandboxed != "" {
+		return asks("nothing allows it; %s", j.notSandboxed)
 	}
 	if act.Away && j.someRuleCovers(act) {
 		return asks("rules for commands hold in %s and below", j.cwd.Name())

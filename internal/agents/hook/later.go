@@ -15,7 +15,7 @@ import (
 
 // defers reports whether the call is put aside instead of asked about now. Somebody at an
 // inbox answers sooner.
-func (a *answering) defers(ctx context.Context, d *desk, e agents.Event) bool {
+func (a *answering) defers(ctx context.Context, d *evaluator, e agents.Event) bool {
 	ask := d.setup.Person.Hook.Ask
 	if !a.Defer && ask != "defer" || a.Observe || ask == "deny" || !a.Agent.Defers(e, a.Environ) {
 		return false
@@ -26,7 +26,7 @@ func (a *answering) defers(ctx context.Context, d *desk, e agents.Event) bool {
 
 // begin judges the call, or goes on with it where it was put aside: the same call of the
 // same session, with the answer that was given since.
-func (a *answering) begin(ctx context.Context, d *desk, e agents.Event, call approval.Call, note *memo) (*approval.Batch, error) {
+func (a *answering) begin(ctx context.Context, d *evaluator, e agents.Event, call approval.Call, note *memo) (*approval.Batch, error) {
 	gate, err := d.gate(quiet{d.store}, nil)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (a *answering) begin(ctx context.Context, d *desk, e agents.Event, call app
 
 // putAside posts what is pending where a person finds it, and notes what it takes to go
 // on. The session is begun, so that the question outlives the process.
-func (m *memo) putAside(ctx context.Context, d *desk, b *approval.Batch) error {
+func (m *memo) putAside(ctx context.Context, d *evaluator, b *approval.Batch) error {
 	request := b.Pending()[0]
 	if _, err := request.View(ctx); err != nil {
 		return fmt.Errorf("it cannot be shown: %w", err)
