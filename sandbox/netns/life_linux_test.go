@@ -56,7 +56,10 @@ func crowd(count int, address string) int {
 }
 
 // echo is a server that repeats what it hears.
-func echo(t testing.TB) string {
+func echo(t testing.TB) string { return serveConns(t, func(c net.Conn) { io.Copy(c, c) }) }
+
+// serveConns returns the address of a server that does this with each connection.
+func serveConns(t testing.TB, with func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -69,7 +72,7 @@ func echo(t testing.TB) string {
 			if err != nil {
 				return
 			}
-			go func() { defer c.Close(); io.Copy(c, c) }()
+			go func() { defer c.Close(); with(c) }()
 		}
 	}()
 	return l.Addr().String()

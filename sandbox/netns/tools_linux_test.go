@@ -49,27 +49,11 @@ func authority(t testing.TB, file string, name string) tls.Certificate {
 
 // greeter is a server that speaks first, and repeats the line that it hears.
 func greeter(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				fmt.Fprint(c, "SSH-2.0-greeter\r\n")
-				line, _ := bufio.NewReader(c).ReadString('\n')
-				fmt.Fprintf(c, "heard %s", line)
-			}()
-		}
-	}()
-	return l.Addr().String()
+	return serveConns(t, func(c net.Conn) {
+		fmt.Fprint(c, "SSH-2.0-greeter\r\n")
+		line, _ := bufio.NewReader(c).ReadString('\n')
+		fmt.Fprintf(c, "heard %s", line)
+	})
 }
 
 // TestTools has each tool connect to a host that is not allowed, and then to the same host

@@ -32,7 +32,7 @@ func (t *toolset) move(ctx context.Context, in transferArgs) (tool.Action, error
 	do := func(ctx context.Context) (any, error) {
 		carried := ""
 		note, err := t.keeping(ctx, "move_file", changes, func() error {
-			inTwo, err := t.hands.move(ctx, x.from, x.to, x.was)
+			inTwo, err := t.ops.move(ctx, x.from, x.to, x.was)
 			if inTwo {
 				carried = " It could not be moved in one step: it was copied there and then deleted here."
 			}

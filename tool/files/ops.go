@@ -6,18 +6,18 @@ import (
 	"github.com/assent-dev/assent/tool/roots"
 )
 
-// Hands do the work at a place that was judged. Ours are in this process; those of an
-// [Inside] are in a sandbox, where the kernel judges once more.
+// fileOps do the work at a place that was judged: in this process, or by an
+// [Inside] in a sandbox, where the kernel judges once more.
 type fileOps interface {
 	load(ctx context.Context, p roots.Place, limit int64) (state, error)
 	put(ctx context.Context, p roots.Place, was, next state) error
 	drop(ctx context.Context, p roots.Place, was state) error
 	move(ctx context.Context, from, to roots.Place, was state) (carried bool, err error)
 	makeDir(ctx context.Context, p roots.Place) error
-	wander(ctx context.Context, p roots.Place, most int, see func(sight) error) (looked int, err error)
+	walk(ctx context.Context, p roots.Place, most int, see func(walkEntry) error) (looked int, err error)
 }
 
-// localOps are the hands of this process.
+// localOps works in this process.
 type localOps struct{ worker }
 
 var _ fileOps = (*localOps)(nil)
@@ -75,7 +75,7 @@ func (o *localOps) makeDir(_ context.Context, p roots.Place) error {
 	return o.worker.makeDir(s)
 }
 
-func (o *localOps) wander(_ context.Context, p roots.Place, most int, see func(sight) error) (int, error) {
+func (o *localOps) walk(_ context.Context, p roots.Place, most int, see func(walkEntry) error) (int, error) {
 	root, rel := p.Handle()
-	return o.worker.wander(spot{root, rel}, most, see)
+	return o.worker.walk(spot{root, rel}, most, see)
 }

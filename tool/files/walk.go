@@ -136,7 +136,7 @@ func (w *walk) both(ctx context.Context, folder roots.Place, f func(roots.Place,
 }
 
 func (w *walk) folder(ctx context.Context, folder roots.Place, f func(roots.Place, string) error) error {
-	looked, err := w.hands.wander(ctx, folder, w.opts.Limits.Entries-w.entries, func(one sight) error {
+	looked, err := w.ops.walk(ctx, folder, w.opts.Limits.Entries-w.entries, func(one walkEntry) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -48,7 +48,7 @@ func (t *toolset) write(ctx context.Context, in writeArgs) (tool.Action, error) 
 // and tells the model what was done.
 func (t *toolset) replace(ctx context.Context, name string, p roots.Place, was, next state, summary string) (any, error) {
 	note, err := t.keeping(ctx, name, []Change{changeOf(p, was, next)}, func() error {
-		return t.hands.put(ctx, p, was, next)
+		return t.ops.put(ctx, p, was, next)
 	})
 	if err != nil {
 		return nil, told(p.Name(), err)
