@@ -42,15 +42,15 @@ type Kind string
 
 // The kinds.
 const (
-	Folder Kind = "folder"
-	File   Kind = "file"
-	Absent Kind = "absent"
-	// AbsentFile is nothing, where a file is expected.
-	AbsentFile Kind = "absent file"
+	KindFolder Kind = "folder"
+	KindFile   Kind = "file"
+	KindAbsent Kind = "absent"
+	// KindAbsentFile is nothing, where a file is expected.
+	KindAbsentFile Kind = "absent file"
 )
 
 // Missing reports whether nothing was found.
-func (k Kind) Missing() bool { return k == Absent || k == AbsentFile }
+func (k Kind) Missing() bool { return k == KindAbsent || k == KindAbsentFile }
 
 // A Link makes a part of the host's system visible: a folder or file by its own path, or
 // a symbolic link with a target.
@@ -81,14 +81,14 @@ func (s Layout) Layers() []Layer {
 	}
 	add := func(list []Place, mode Mode) {
 		for _, p := range list {
-			if above := s.modeAbove(p.Path); (mode < above || above == ReadWrite) && !s.hidden(p.Path) {
+			if above := s.modeAbove(p.Path); (mode < above || above == ModeReadWrite) && !s.hidden(p.Path) {
 				layers[p.Path] = Layer{p.Path, mode, p.Kind}
 			} // otherwise it is not there, or cannot be written anyway
 		}
 	}
-	add(s.Open, ReadWrite)
-	add(s.Protected, ReadOnly)
-	add(s.Masked, Nothing)
+	add(s.Open, ModeReadWrite)
+	add(s.Protected, ModeReadOnly)
+	add(s.Masked, ModeHidden)
 	for p := range layers {
 		s.pin(layers, p)
 	}
@@ -100,11 +100,11 @@ func (s Layout) ceiling(file string) Mode {
 	within := func(p Place) bool { return Below(p.Path, file) }
 	switch {
 	case slices.ContainsFunc(s.Masked, within):
-		return Nothing
+		return ModeHidden
 	case slices.ContainsFunc(s.Protected, within):
-		return ReadOnly
+		return ModeReadOnly
 	}
-	return ReadWrite
+	return ModeReadWrite
 }
 
 // hidden reports whether a path lies in a folder that is masked: there is nothing then.
@@ -125,9 +125,9 @@ func (s Layout) modeAbove(file string) Mode {
 
 // pin adds the folders between a path and the layer above it, if they could be renamed.
 func (s Layout) pin(layers map[string]Layer, file string) {
-	for dir := path.Dir(file); s.modeAbove(dir) == ReadWrite && s.ceiling(dir) == ReadWrite; dir = path.Dir(dir) {
+	for dir := path.Dir(file); s.modeAbove(dir) == ModeReadWrite && s.ceiling(dir) == ModeReadWrite; dir = path.Dir(dir) {
 		if _, known := layers[dir]; !known {
-			layers[dir] = Layer{dir, ReadWrite, Folder}
+			layers[dir] = Layer{dir, ModeReadWrite, KindFolder}
 		}
 	}
 }

@@ -68,10 +68,10 @@ type Ending string
 
 // The endings.
 const (
-	Cancelled    Ending = "cancelled"
-	TimePassed   Ending = "ran longer than its time limit"
-	OutputPassed Ending = "printed more than its output limit"
-	SizePassed   Ending = "wrote a file larger than the size limit"
+	EndingCancelled    Ending = "cancelled"
+	EndingTime   Ending = "ran longer than its time limit"
+	EndingOutput Ending = "printed more than its output limit"
+	EndingSize   Ending = "wrote a file larger than the size limit"
 )
 
 // sizeSignal is 128 and SIGXFSZ, which has this number on every system here.
@@ -80,7 +80,7 @@ const sizeSignal = 128 + 25
 // ExitOf is the Exit of a command that ended with this status by itself.
 func ExitOf(code int) Exit {
 	if code == sizeSignal {
-		return Exit{Code: code, Ended: SizePassed}
+		return Exit{Code: code, Ended: EndingSize}
 	}
 	return Exit{Code: code}
 }

@@ -162,7 +162,7 @@ func asking(base *open.Base, d *desk, found detect.Found, argv []string, p *sand
 
 // ended turns the end of a command into that of this program.
 func ended(ctx context.Context, w io.Writer, exit sandbox.Exit) error {
-	if exit.Ended == sandbox.Cancelled {
+	if exit.Ended == sandbox.EndingCancelled {
 		return context.Cause(ctx)
 	}
 	if exit.Ended != "" {

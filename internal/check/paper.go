@@ -13,7 +13,7 @@ import (
 
 // paperAccess are the file tools whose examples are about files that need not exist.
 var paperAccess = map[string]roots.Access{
-	approval.ReadFile: roots.Read, approval.WriteFile: roots.Write, approval.DeleteFile: roots.Delete,
+	approval.ReadFile: roots.AccessRead, approval.WriteFile: roots.AccessWrite, approval.DeleteFile: roots.AccessDelete,
 }
 
 // A paperTool judges access to a path as a file tool does, and looks at no file.

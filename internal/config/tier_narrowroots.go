@@ -56,7 +56,7 @@ func (c *combination) narrowRoot(have, by *roots.Root) (met bool, err error) {
 // wanted is what an untrusted file says about an access; a root that is read-only in so
 // many words denies changes.
 func wanted(r *roots.Root, a roots.Access) (approval.Verdict, bool) {
-	if r.Mode == roots.ReadOnly && a != roots.Read {
+	if r.Mode == roots.ModeReadOnly && a != roots.AccessRead {
 		return approval.Block, true
 	}
 	v, said := r.Approval[a]
@@ -65,7 +65,7 @@ func wanted(r *roots.Root, a roots.Access) (approval.Verdict, bool) {
 
 // denyPlace adds rules that deny what an untrusted file denies at a place.
 func (c *combination) denyPlace(r *roots.Root) error {
-	names := map[roots.Access]string{roots.Read: approval.ReadFile, roots.Write: approval.WriteFile, roots.Delete: approval.DeleteFile}
+	names := map[roots.Access]string{roots.AccessRead: approval.ReadFile, roots.AccessWrite: approval.WriteFile, roots.AccessDelete: approval.DeleteFile}
 	for _, a := range accesses {
 		if v, said := wanted(r, a); !said || v != approval.Block {
 			continue

@@ -239,7 +239,7 @@ func (m *Member) configuration(ctx context.Context, f *config.File) (*config.Con
 	}
 	for _, r := range cfg.MissingRoots() {
 		p, _, err := m.Box.Roots.ResolveHost(r.Host)
-		if err != nil || p.FolderAct(roots.Write).Verdict == approval.Block || p.FolderAct(roots.Write).ByName {
+		if err != nil || p.FolderAct(roots.AccessWrite).Verdict == approval.Block || p.FolderAct(roots.AccessWrite).ByName {
 			continue // it is left out, as what the caller does not reach
 		}
 		if err := os.MkdirAll(r.Host, 0o700); err != nil {

@@ -79,7 +79,7 @@ func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, err
 	if err != nil {
 		return tool.Action{}, err
 	}
-	read := f.place.Act(roots.Read)
+	read := f.place.Act(roots.AccessRead)
 	share := read
 	share.Name, share.Target = approval.ShareFile, read.Target.SharedWith(in.Worker)
 	if read.Verdict != approval.Block {

@@ -97,7 +97,7 @@ func newWorld(t testing.TB, policy string, change ...func(*toolbox.Hold)) *world
 	runner := bwrap.New(found, []string{program, "inner", "sweep"})
 	t.Cleanup(func() { must(t, runner.Close()) })
 	w.hold = func(p *config.Policy) (toolbox.Hold, error) {
-		profile, err := p.Profile(config.Setting{Limits: sandbox.DefaultLimits, Resolve: filepath.EvalSymlinks, Home: top})
+		profile, err := p.Profile(config.Setting{Limits: sandbox.DefaultLimits(), Resolve: filepath.EvalSymlinks, Home: top})
 		h := toolbox.Hold{Runner: runner, Profile: profile, Serve: []string{program, "inner", "serve"}, Steps: true}
 		if !profile.Network.Off() {
 			h.Stage = []string{program, "inner", "stage"}

@@ -146,10 +146,10 @@ func (b *Box) autoAllow(policy *config.Policy) shell.AutoAllow {
 
 // notFree is what a root does not let tools do without asking, if there is something.
 func notFree(r roots.Root) roots.Access {
-	for _, access := range []roots.Access{roots.Read, roots.Write, roots.Delete} {
+	for _, access := range []roots.Access{roots.AccessRead, roots.AccessWrite, roots.AccessDelete} {
 		v, said := r.Approval[access]
-		free := said && v == approval.Free || !said && access == roots.Read
-		if !free || access != roots.Read && r.Mode != roots.ReadWrite {
+		free := said && v == approval.Free || !said && access == roots.AccessRead
+		if !free || access != roots.AccessRead && r.Mode != roots.ModeReadWrite {
 			return access
 		}
 	}

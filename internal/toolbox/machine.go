@@ -238,7 +238,7 @@ func (m *machine) harden(c *shell.Command, o *runner.Options) error {
 		return err
 	}
 	o.Profile.Roots = append(slices.Clip(o.Profile.Roots),
-		sandbox.Root{Path: dir, Mode: sandbox.ReadOnly, Source: "the git that runs nothing else"})
+		sandbox.Root{Path: dir, Mode: sandbox.ModeReadOnly, Source: "the git that runs nothing else"})
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (i *sandboxedFiles) Close() error {
 func readOnly(p sandbox.Profile) sandbox.Profile {
 	p.Roots = slices.Clone(p.Roots)
 	for i := range p.Roots {
-		p.Roots[i].Mode = sandbox.ReadOnly
+		p.Roots[i].Mode = sandbox.ModeReadOnly
 	}
 	return p
 }

@@ -59,7 +59,7 @@ func (p *process) lookOut(command, pid1 int) error {
 // ended from outside left nothing.
 func (l *lookout) wait(exit sandbox.Exit) string {
 	<-l.over
-	if exit.Ended != "" && exit.Ended != sandbox.SizePassed {
+	if exit.Ended != "" && exit.Ended != sandbox.EndingSize {
 		return ""
 	}
 	return sandbox.LeftBehind(l.left)

@@ -251,11 +251,11 @@ func (p *plan) visible(file string) bool {
 func (p *plan) layers(home string) {
 	for _, l := range p.Layout.Layers() {
 		switch {
-		case l.Mode == sandbox.ReadWrite:
+		case l.Mode == sandbox.ModeReadWrite:
 			p.bind("--bind", l.Path)
-		case l.Mode == sandbox.ReadOnly:
+		case l.Mode == sandbox.ModeReadOnly:
 			p.bind("--ro-bind", l.Path)
-		case l.Kind == sandbox.Folder:
+		case l.Kind == sandbox.KindFolder:
 			p.add("--perms", "0000", "--size", "4096", "--tmpfs", l.Path, "--remount-ro", l.Path)
 		default:
 			p.add("--ro-bind", "/dev/null", l.Path)

@@ -13,18 +13,18 @@ import (
 func layout() sandbox.Layout {
 	return sandbox.Layout{
 		Roots: []sandbox.Place{
-			{Path: "/home/u/proj", Mode: sandbox.ReadWrite, Kind: sandbox.Folder},
-			{Path: "/home/u/proj/docs", Mode: sandbox.ReadOnly, Kind: sandbox.Folder},
-			{Path: "/data/one.txt", Mode: sandbox.ReadWrite, Kind: sandbox.File},
+			{Path: "/home/u/proj", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFolder},
+			{Path: "/home/u/proj/docs", Mode: sandbox.ModeReadOnly, Kind: sandbox.KindFolder},
+			{Path: "/data/one.txt", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFile},
 		},
 		Protected: []sandbox.Place{
-			{Path: "/home/u/proj/.assent", Kind: sandbox.Absent}, {Path: "/home/u/proj/.git", Kind: sandbox.Folder},
-			{Path: "/home/u/proj/sub/repo/.git", Kind: sandbox.File},
+			{Path: "/home/u/proj/.assent", Kind: sandbox.KindAbsent}, {Path: "/home/u/proj/.git", Kind: sandbox.KindFolder},
+			{Path: "/home/u/proj/sub/repo/.git", Kind: sandbox.KindFile},
 		},
 		Masked: []sandbox.Place{
-			{Path: "/home/u/proj/.env", Kind: sandbox.File}, {Path: "/home/u/proj/docs/private", Kind: sandbox.Folder},
+			{Path: "/home/u/proj/.env", Kind: sandbox.KindFile}, {Path: "/home/u/proj/docs/private", Kind: sandbox.KindFolder},
 		},
-		Sockets: []sandbox.Place{{Path: "/run/x.sock", Kind: sandbox.File}},
+		Sockets: []sandbox.Place{{Path: "/run/x.sock", Kind: sandbox.KindFile}},
 		System: []sandbox.Link{
 			{Path: "/usr", Source: "/usr"}, {Path: "/bin", Target: "usr/bin"}, {Path: "/etc/resolv.conf", Source: "/run/resolve/stub.conf", Small: true},
 			{Path: "/etc/ssl/certs", Source: "/etc/ssl/certs"},

@@ -76,9 +76,9 @@ func (p *process) openGate(ctx context.Context, gate *os.File) error {
 
 // watch ends the command when its caller or its time does.
 func (p *process) watch(ctx context.Context, limit time.Duration) {
-	stop := context.AfterFunc(ctx, func() { p.end(sandbox.Cancelled) })
+	stop := context.AfterFunc(ctx, func() { p.end(sandbox.EndingCancelled) })
 	if limit > 0 {
-		timer := time.AfterFunc(limit, func() { p.end(sandbox.TimePassed) })
+		timer := time.AfterFunc(limit, func() { p.end(sandbox.EndingTime) })
 		go func() { <-p.over; timer.Stop() }()
 	}
 	go func() { <-p.over; stop() }()

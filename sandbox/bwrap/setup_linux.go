@@ -35,10 +35,10 @@ func (l *setup) hold(layout sandbox.Layout) error {
 		return err
 	}
 	for _, layer := range layout.Layers() {
-		if layer.Mode != sandbox.ReadOnly || layer.Kind == sandbox.File && !isMarked(layer.Path) {
+		if layer.Mode != sandbox.ModeReadOnly || layer.Kind == sandbox.KindFile && !isMarked(layer.Path) {
 			continue
 		}
-		if layer.Kind == sandbox.Folder && !isEmpty(layer.Path) {
+		if layer.Kind == sandbox.KindFolder && !isEmpty(layer.Path) {
 			continue
 		}
 		if layer.Kind.Missing() || isMarked(layer.Path) {
@@ -46,7 +46,7 @@ func (l *setup) hold(layout sandbox.Layout) error {
 				return err
 			}
 		}
-		p, err := hold(layer.Path, layer.Kind == sandbox.AbsentFile)
+		p, err := hold(layer.Path, layer.Kind == sandbox.KindAbsentFile)
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (l *setup) start(ctx context.Context) (*process, error) {
 	cmd := exec.Command(l.runner.program.Path, append([]string{"--args", fmt.Sprint(argsFD), "--"}, l.args.Command...)...)
 	cmd.Dir, cmd.Env, cmd.ExtraFiles, cmd.WaitDelay = "/", []string{}, files.child, drain
 	p := &process{cmd: cmd, setup: l, status: status, gate: gate, pid1: none, over: make(chan struct{})}
-	launch.Connect(cmd, l.command, l.command.Profile.Limits.Output, func() { p.end(sandbox.OutputPassed) })
+	launch.Connect(cmd, l.command, l.command.Profile.Limits.Output, func() { p.end(sandbox.EndingOutput) })
 	// Bubblewrap sees to its end itself. Ended by the kernel any earlier, it would leave
 	// behind what it is about to start.
 	if err := l.through.Start(cmd); err != nil {
@@ -99,7 +99,7 @@ func (l *setup) start(ctx context.Context) (*process, error) {
 	err = p.openGate(ctx, gate)
 	why := p.reason()
 	if err != nil {
-		p.end(sandbox.Cancelled)
+		p.end(sandbox.EndingCancelled)
 	}
 	p.closeGate()
 	if err != nil {

@@ -73,9 +73,9 @@ func (s standing) check(root *os.File) error {
 		return err
 	case at.Attributes_mask&unix.STATX_ATTR_MOUNT_ROOT != 0 && at.Attributes&unix.STATX_ATTR_MOUNT_ROOT == 0:
 		return fmt.Errorf("is not mounted")
-	case s.layer.Mode != sandbox.Nothing && file != s.file:
+	case s.layer.Mode != sandbox.ModeHidden && file != s.file:
 		return fmt.Errorf("is another file")
-	case s.layer.Mode != sandbox.ReadWrite && mount.Flags&unix.ST_RDONLY == 0:
+	case s.layer.Mode != sandbox.ModeReadWrite && mount.Flags&unix.ST_RDONLY == 0:
 		return fmt.Errorf("is writable")
 	}
 	return nil

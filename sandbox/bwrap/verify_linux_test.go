@@ -18,7 +18,7 @@ func TestTheSandboxIsLookedAt(t *testing.T) {
 		}
 	}
 	c := command(root, "echo there; read line")
-	c.Profile.Roots = append(c.Profile.Roots, sandbox.Root{Path: root + "/ro", Mode: sandbox.ReadOnly})
+	c.Profile.Roots = append(c.Profile.Roots, sandbox.Root{Path: root + "/ro", Mode: sandbox.ModeReadOnly})
 	c.Profile.Masked = []sandbox.Entry{{Path: root + "/masked"}}
 	in, out, other := pipes(t)
 	c.Stdin, c.Stdout = in, out
@@ -33,7 +33,7 @@ func TestTheSandboxIsLookedAt(t *testing.T) {
 		t.Errorf("as planned: %v", err)
 	}
 	for words, change := range map[string]func(*standing){
-		"is writable":         func(s *standing) { s.layer.Mode = sandbox.ReadOnly },
+		"is writable":         func(s *standing) { s.layer.Mode = sandbox.ModeReadOnly },
 		"is another file":     func(s *standing) { s.file[1]++ },
 		"is not mounted":      func(s *standing) { s.layer.Path += "/plain" },
 		"cannot be looked at": func(s *standing) { s.layer.Path += "/none" },

@@ -70,12 +70,12 @@ func aims(p sandbox.Profile) attempts {
 	}
 	name := ".assent-self-test-" + rand.Text()
 	for _, dir := range []string{"/", "/etc", "/var/tmp", os.TempDir(), os.Getenv("HOME")} {
-		if filepath.IsAbs(dir) && p.At(filepath.Clean(dir)) == sandbox.Nothing {
+		if filepath.IsAbs(dir) && p.At(filepath.Clean(dir)) == sandbox.ModeHidden {
 			a.Write = append(a.Write, filepath.Join(dir, name))
 		}
 	}
 	for _, file := range secrets {
-		if p.At(file) == sandbox.Nothing {
+		if p.At(file) == sandbox.ModeHidden {
 			a.Read = append(a.Read, file)
 		}
 	}

@@ -81,7 +81,7 @@ func ignorePipe(err error) error {
 func withoutHome(c sandbox.Command) []string {
 	return slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool {
 		home, ok := strings.CutPrefix(v, "HOME=")
-		return ok && (!filepath.IsAbs(home) || c.Profile.At(filepath.Clean(home)) == sandbox.Nothing)
+		return ok && (!filepath.IsAbs(home) || c.Profile.At(filepath.Clean(home)) == sandbox.ModeHidden)
 	})
 }
 

@@ -55,12 +55,12 @@ func (s *survey) protectAll(names *gitNames, top string) error {
 		if top == "" && !filepath.IsAbs(hook.Path) {
 			continue
 		}
-		if err := s.protectNamed(absolute(hook.Path, top), sandbox.Absent, "git runs hooks from it: core.hooksPath in "+hook.Source); err != nil {
+		if err := s.protectNamed(absolute(hook.Path, top), sandbox.KindAbsent, "git runs hooks from it: core.hooksPath in "+hook.Source); err != nil {
 			return err
 		}
 	}
 	for _, file := range names.files {
-		if err := s.protectNamed(file.Path, sandbox.AbsentFile, "git's settings are in it: included by "+file.Source); err != nil {
+		if err := s.protectNamed(file.Path, sandbox.KindAbsentFile, "git's settings are in it: included by "+file.Source); err != nil {
 			return err
 		}
 	}
@@ -70,18 +70,18 @@ func (s *survey) protectAll(names *gitNames, top string) error {
 // protectNamed protects a place in a root, or one that links lead to from elsewhere. Missing
 // is what it is if it does not exist yet.
 func (s *survey) protectNamed(file string, missing sandbox.Kind, source string) error {
-	if s.profile.At(file) != sandbox.ReadWrite {
+	if s.profile.At(file) != sandbox.ModeReadWrite {
 		file, _ = realpath.Resolve(file) // as far as it leads
 	}
 	within := func(p sandbox.Place) bool { return sandbox.Below(p.Path, file) }
-	if s.profile.At(file) != sandbox.ReadWrite || slices.ContainsFunc(s.layout.Protected, within) {
+	if s.profile.At(file) != sandbox.ModeReadWrite || slices.ContainsFunc(s.layout.Protected, within) {
 		return nil // it is not there for the command, or cannot be written anyway
 	}
 	before := len(s.layout.Protected)
 	if err := s.protect(file, source); err != nil {
 		return err
 	}
-	if added := s.layout.Protected[before:]; len(added) == 1 && added[0].Kind == sandbox.Absent && added[0].Path == file {
+	if added := s.layout.Protected[before:]; len(added) == 1 && added[0].Kind == sandbox.KindAbsent && added[0].Path == file {
 		added[0].Kind = missing
 	}
 	return nil

@@ -41,7 +41,7 @@ func git(t *testing.T, dir string, args ...string) {
 // protectedIn returns what is protected in a root, besides .git and .assent, below it.
 func protectedIn(t *testing.T, root string, gitWrite bool) []string {
 	t.Helper()
-	p := sandbox.Profile{Roots: []sandbox.Root{{Path: root, Mode: sandbox.ReadWrite, Guarded: true}}, GitWrite: gitWrite}
+	p := sandbox.Profile{Roots: []sandbox.Root{{Path: root, Mode: sandbox.ModeReadWrite, Guarded: true}}, GitWrite: gitWrite}
 	layout, err := launch.Survey(p)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestHooksBehindALinkAreRefused(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(top, "there"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err := launch.Survey(sandbox.Profile{Roots: []sandbox.Root{{Path: top, Mode: sandbox.ReadWrite, Guarded: true}}})
+	_, err := launch.Survey(sandbox.Profile{Roots: []sandbox.Root{{Path: top, Mode: sandbox.ModeReadWrite, Guarded: true}}})
 	if err == nil || !strings.Contains(err.Error(), "core.hooksPath in "+top+"/.git/config") || !strings.Contains(err.Error(), "symbolic link") {
 		t.Error(err)
 	}

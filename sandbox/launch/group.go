@@ -34,17 +34,17 @@ type group struct {
 func StartGroup(ctx context.Context, cmd *exec.Cmd, c sandbox.Command) (sandbox.Process, error) {
 	g := &group{cmd: cmd, over: make(chan struct{})}
 	cmd.WaitDelay = drain
-	Connect(cmd, c, c.Profile.Limits.Output, func() { g.end(sandbox.OutputPassed) })
+	Connect(cmd, c, c.Profile.Limits.Output, func() { g.end(sandbox.EndingOutput) })
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := Start(cmd); err != nil {
 		return nil, fmt.Errorf("starting the command: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() { g.end(sandbox.Cancelled) })
+	stop := context.AfterFunc(ctx, func() { g.end(sandbox.EndingCancelled) })
 	var timer *time.Timer
 	if limit := c.Profile.Limits.Time; limit > 0 {
-		timer = time.AfterFunc(limit, func() { g.end(sandbox.TimePassed) })
+		timer = time.AfterFunc(limit, func() { g.end(sandbox.EndingTime) })
 	}
 	go func() {
 		g.wait()

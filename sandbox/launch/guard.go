@@ -31,7 +31,7 @@ var gitSurfaces = []string{"hooks", "config", "config.worktree", "info", "module
 func (s *survey) guarded() error {
 	for i, r := range s.profile.Roots {
 		place := s.layout.Roots[i]
-		if !r.Guarded || place.Mode != sandbox.ReadWrite || place.Kind != sandbox.Folder {
+		if !r.Guarded || place.Mode != sandbox.ModeReadWrite || place.Kind != sandbox.KindFolder {
 			continue
 		}
 		if err := s.guardNames(r); err != nil {
@@ -73,7 +73,7 @@ func (s *survey) guardNames(r sandbox.Root) error {
 		if err != nil {
 			return fmt.Errorf("%s cannot be protected: %w", file, err)
 		}
-		if kind == sandbox.Absent {
+		if kind == sandbox.KindAbsent {
 			s.addProtected(sandbox.Place{Path: file, Kind: kind, Source: "always protected"})
 		}
 	}
@@ -126,12 +126,12 @@ func (s *survey) guard(file string, e fs.DirEntry) error {
 	case e.IsDir() && isGit:
 		return s.guardRepository(file)
 	case e.IsDir():
-		s.addProtected(sandbox.Place{Path: file, Kind: sandbox.Folder, Source: why})
+		s.addProtected(sandbox.Place{Path: file, Kind: sandbox.KindFolder, Source: why})
 		return nil
 	case e.Type()&fs.ModeSymlink != 0:
 		return s.guardTarget(file)
 	}
-	s.addProtected(sandbox.Place{Path: file, Kind: sandbox.File, Source: why})
+	s.addProtected(sandbox.Place{Path: file, Kind: sandbox.KindFile, Source: why})
 	if isGit {
 		return s.guardGitFile(file)
 	}
@@ -141,15 +141,15 @@ func (s *survey) guard(file string, e fs.DirEntry) error {
 // guardRepository protects a folder with a repository: all of it, or what runs programs.
 func (s *survey) guardRepository(dir string) error {
 	if !s.profile.GitWrite {
-		s.addProtected(sandbox.Place{Path: dir, Kind: sandbox.Folder, Source: "git_write is off"})
+		s.addProtected(sandbox.Place{Path: dir, Kind: sandbox.KindFolder, Source: "git_write is off"})
 		return nil
 	}
 	if empty(dir) {
 		// It is no repository yet: made into one, it would be unprotected.
-		s.addProtected(sandbox.Place{Path: dir, Kind: sandbox.Folder, Source: "no repository yet"})
+		s.addProtected(sandbox.Place{Path: dir, Kind: sandbox.KindFolder, Source: "no repository yet"})
 		return nil
 	}
-	s.layout.Open = append(s.layout.Open, sandbox.Place{Path: dir, Kind: sandbox.Folder, Source: s.profile.GitSource})
+	s.layout.Open = append(s.layout.Open, sandbox.Place{Path: dir, Kind: sandbox.KindFolder, Source: s.profile.GitSource})
 	for _, name := range gitSurfaces {
 		file := filepath.Join(dir, name)
 		kind, err := look(file)
@@ -188,7 +188,7 @@ func (s *survey) guardTarget(link string) error {
 
 func (s *survey) guardIfReached(dir string) error {
 	kind, err := look(dir)
-	if err != nil || kind != sandbox.Folder || s.profile.At(dir) != sandbox.ReadWrite {
+	if err != nil || kind != sandbox.KindFolder || s.profile.At(dir) != sandbox.ModeReadWrite {
 		return nil // it is not there for the command, or cannot be written anyway
 	}
 	return s.guardRepository(dir)

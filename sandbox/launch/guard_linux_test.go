@@ -22,7 +22,7 @@ func TestAPipeNamedGit(t *testing.T) {
 	if err := syscall.Mkfifo(top+"/sub/.git", 0o600); err != nil {
 		t.Fatal(err)
 	}
-	root := sandbox.Root{Path: top, Mode: sandbox.ReadWrite, Guarded: true}
+	root := sandbox.Root{Path: top, Mode: sandbox.ModeReadWrite, Guarded: true}
 	if _, err := launch.Survey(sandbox.Profile{Roots: []sandbox.Root{root}}); err != nil {
 		t.Error(err)
 	}

@@ -41,15 +41,15 @@ type survey struct {
 func (s *survey) roots() error {
 	for _, r := range s.profile.Roots {
 		kind, err := look(r.Path)
-		if err == nil && kind == sandbox.Absent {
+		if err == nil && kind == sandbox.KindAbsent {
 			err = errors.New("it does not exist; make it, or leave it out")
 		}
 		if err != nil {
 			return fmt.Errorf("root %s (%s): %w", r.Path, r.Source, err)
 		}
 		mode := r.Mode
-		if mode == sandbox.ReadWrite && inGuardedName(r.Path) {
-			mode = sandbox.ReadOnly
+		if mode == sandbox.ModeReadWrite && inGuardedName(r.Path) {
+			mode = sandbox.ModeReadOnly
 		}
 		s.layout.Roots = append(s.layout.Roots, sandbox.Place{Path: r.Path, Mode: mode, Kind: kind, Source: r.Source})
 	}
@@ -62,7 +62,7 @@ func (s *survey) masked() error {
 		if err != nil {
 			return fmt.Errorf("denied path %s (%s): %w", e.Path, e.Source, err)
 		}
-		if kind != sandbox.Absent {
+		if kind != sandbox.KindAbsent {
 			s.layout.Masked = append(s.layout.Masked, sandbox.Place{Path: e.Path, Kind: kind, Source: e.Source})
 		}
 	}
@@ -78,7 +78,7 @@ func (s *survey) sockets() error {
 		if info.Mode().Type() != fs.ModeSocket {
 			return fmt.Errorf("unix socket %s (%s): it is not a socket", e.Path, e.Source)
 		}
-		s.layout.Sockets = append(s.layout.Sockets, sandbox.Place{Path: e.Path, Kind: sandbox.File, Source: e.Source})
+		s.layout.Sockets = append(s.layout.Sockets, sandbox.Place{Path: e.Path, Kind: sandbox.KindFile, Source: e.Source})
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (s *survey) protected() error {
 // folder that is missing is protected: nothing can be made below it either.
 func (s *survey) protect(file, source string) error {
 	reached := func(r sandbox.Root) bool {
-		return r.Mode == sandbox.ReadWrite && (sandbox.Below(r.Path, file) || sandbox.Below(file, r.Path))
+		return r.Mode == sandbox.ModeReadWrite && (sandbox.Below(r.Path, file) || sandbox.Below(file, r.Path))
 	}
 	if !slices.ContainsFunc(s.profile.Roots, reached) {
 		return nil
@@ -124,11 +124,11 @@ func firstMissing(file string) (sandbox.Place, error) {
 	for part := range strings.SplitSeq(strings.Trim(file, "/"), "/") {
 		at = filepath.Join(at, part)
 		kind, err := look(at)
-		if err != nil || kind != sandbox.Folder || at == file {
+		if err != nil || kind != sandbox.KindFolder || at == file {
 			return sandbox.Place{Path: at, Kind: kind}, err
 		}
 	}
-	return sandbox.Place{Path: file, Kind: sandbox.Folder}, nil
+	return sandbox.Place{Path: file, Kind: sandbox.KindFolder}, nil
 }
 
 // look says what stands at a path without following a symbolic link anywhere on the way.
@@ -136,7 +136,7 @@ func look(file string) (sandbox.Kind, error) {
 	info, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return sandbox.Absent, nil
+		return sandbox.KindAbsent, nil
 	case err != nil:
 		return "", err
 	}
@@ -146,7 +146,7 @@ func look(file string) (sandbox.Kind, error) {
 		return "", fmt.Errorf("it leads through a symbolic link, to %s; a link can be turned elsewhere, so name the place itself", real)
 	}
 	if info.IsDir() {
-		return sandbox.Folder, nil
+		return sandbox.KindFolder, nil
 	}
-	return sandbox.File, nil
+	return sandbox.KindFile, nil
 }

@@ -43,7 +43,7 @@ func tree(t *testing.T, names ...string) string {
 }
 
 func rw(path string) sandbox.Root {
-	return sandbox.Root{Path: path, Mode: sandbox.ReadWrite, Guarded: true, Source: "policy.yaml:3"}
+	return sandbox.Root{Path: path, Mode: sandbox.ModeReadWrite, Guarded: true, Source: "policy.yaml:3"}
 }
 
 // places has a line for each place, below the folder.
@@ -68,7 +68,7 @@ func sceneOf(t *testing.T, p sandbox.Profile) sandbox.Layout {
 func TestRepositoriesAreFound(t *testing.T) {
 	dir := tree(t, "p/.git/HEAD", "p/a/b/.git/HEAD", "p/work/.git=gitdir: ../main/.git/worktrees/w\n", "p/main/.git/worktrees/w/commondir=../..\n",
 		"p/node_modules/x/.git/HEAD", "p/linked/.git -> ../real.git", "p/real.git/HEAD", "p/out/.git -> /etc", "p/ro/.git/HEAD", "p/sub/.assent/x")
-	s := sceneOf(t, sandbox.Profile{Roots: []sandbox.Root{rw(dir + "/p"), {Path: dir + "/p/ro", Mode: sandbox.ReadOnly, Guarded: true}}})
+	s := sceneOf(t, sandbox.Profile{Roots: []sandbox.Root{rw(dir + "/p"), {Path: dir + "/p/ro", Mode: sandbox.ModeReadOnly, Guarded: true}}})
 	want := []string{"p/.assent absent", "p/.git folder", "p/a/b/.git folder", "p/main/.git folder", "p/main/.git/worktrees/w folder", "p/real.git folder", "p/sub/.assent folder", "p/work/.git file"}
 	if diff := cmp.Diff(want, places(dir, s.Protected)); diff != "" {
 		t.Error(diff)
@@ -122,7 +122,7 @@ func TestARootInsideARepositoryIsReadOnly(t *testing.T) {
 	dir := tree(t, "p/.git/objects/", "p/.assent/x/")
 	s := sceneOf(t, sandbox.Profile{Roots: []sandbox.Root{rw(dir + "/p/.git/objects"), rw(dir + "/p/.assent/x")}})
 	for _, r := range s.Roots {
-		if r.Mode != sandbox.ReadOnly {
+		if r.Mode != sandbox.ModeReadOnly {
 			t.Errorf("%s is %v", r.Path, r.Mode)
 		}
 	}

@@ -129,10 +129,10 @@ func (s *fixture) take() (asked []string, ended []Connection) {
 }
 
 func (s *fixture) command(script string) sandbox.Command {
-	roots := []sandbox.Root{{Path: s.root, Mode: sandbox.ReadWrite}}
+	roots := []sandbox.Root{{Path: s.root, Mode: sandbox.ModeReadWrite}}
 	java, _ := filepath.Glob("/etc/java-*") // without its settings it does not start
 	for _, dir := range java {
-		roots = append(roots, sandbox.Root{Path: dir, Mode: sandbox.ReadOnly})
+		roots = append(roots, sandbox.Root{Path: dir, Mode: sandbox.ModeReadOnly})
 	}
 	return sandbox.Command{
 		Argv: []string{"/bin/sh", "-c", script}, Dir: s.root, Env: []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=/home/nobody"},
@@ -174,7 +174,7 @@ func victim(root, script string) int {
 	}})
 	_, err := sandbox.Run(context.Background(), s.Over(bwrap.New(p, []string{os.Args[0], "sweep"})), sandbox.Command{
 		Argv: []string{"/bin/sh", "-c", script}, Dir: root, Env: []string{"PATH=/usr/bin:/bin"}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Profile: sandbox.Profile{Roots: []sandbox.Root{{Path: root, Mode: sandbox.ReadWrite}}, Network: sandbox.Network{ByName: true}},
+		Profile: sandbox.Profile{Roots: []sandbox.Root{{Path: root, Mode: sandbox.ModeReadWrite}}, Network: sandbox.Network{ByName: true}},
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

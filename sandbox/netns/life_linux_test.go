@@ -192,7 +192,7 @@ c = socket.create_connection(("host.example", 7)); input()'`)
 	ctx = wait()
 	cancel()
 	over(ctx)
-	if exit, err := killed.Wait(); err != nil || exit.Ended != sandbox.Cancelled {
+	if exit, err := killed.Wait(); err != nil || exit.Ended != sandbox.EndingCancelled {
 		t.Errorf("%+v %v", exit, err)
 	}
 
@@ -446,7 +446,7 @@ func TestTimePassed(t *testing.T) {
 		}
 		c.Stdin, c.Profile.Limits.Time = stdin, limit
 		exit, err := sandbox.Run(t.Context(), s.runner, c)
-		if err != nil || exit.Ended != sandbox.TimePassed {
+		if err != nil || exit.Ended != sandbox.EndingTime {
 			t.Errorf("%v: %+v %v", limit, exit, err)
 		}
 		stdin.Close()

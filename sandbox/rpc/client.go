@@ -122,8 +122,8 @@ func (c *Client) Close() error {
 
 // Visible returns the profile with the program that is to serve in it readable.
 func Visible(p sandbox.Profile, program string) sandbox.Profile {
-	if p.At(program) == sandbox.Nothing {
-		p.Roots = append(slices.Clone(p.Roots), sandbox.Root{Path: program, Mode: sandbox.ReadOnly, Source: "this program"})
+	if p.At(program) == sandbox.ModeHidden {
+		p.Roots = append(slices.Clone(p.Roots), sandbox.Root{Path: program, Mode: sandbox.ModeReadOnly, Source: "this program"})
 	}
 	return p
 }

@@ -78,14 +78,14 @@ func (w *writer) subpath(prefix, file string) string {
 
 // place is a folder with all below it, or a single file.
 func (w *writer) place(prefix string, p sandbox.Place) string {
-	if p.Kind == sandbox.File {
+	if p.Kind == sandbox.KindFile {
 		return w.literal(prefix, p.Path)
 	}
 	return w.subpath(prefix, p.Path)
 }
 
 func prefix(m sandbox.Mode) string {
-	if m == sandbox.ReadWrite {
+	if m == sandbox.ModeReadWrite {
 		return "RW"
 	}
 	return "RO"
@@ -108,7 +108,7 @@ func (w *writer) writes(s sandbox.Layout) {
 	slices.SortStableFunc(roots, func(a, b sandbox.Place) int { return strings.Count(a.Path, "/") - strings.Count(b.Path, "/") })
 	for _, r := range roots {
 		word := "deny"
-		if r.Mode == sandbox.ReadWrite {
+		if r.Mode == sandbox.ModeReadWrite {
 			word = "allow"
 		}
 		w.line("("+word+" file-write* %s)", w.place(prefix(r.Mode), r))

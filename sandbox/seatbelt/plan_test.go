@@ -15,18 +15,18 @@ const odd = `/Users/u/we ird $(touch pwn)") (allow default) ("`
 func layout() sandbox.Layout {
 	return sandbox.Layout{
 		Roots: []sandbox.Place{
-			{Path: "/Users/u/proj/docs/scratch", Mode: sandbox.ReadWrite, Kind: sandbox.Folder},
-			{Path: "/Users/u/proj", Mode: sandbox.ReadWrite, Kind: sandbox.Folder},
-			{Path: "/Users/u/proj/docs", Mode: sandbox.ReadOnly, Kind: sandbox.Folder},
-			{Path: "/private/tmp/one.txt", Mode: sandbox.ReadWrite, Kind: sandbox.File},
-			{Path: odd, Mode: sandbox.ReadOnly, Kind: sandbox.Folder},
+			{Path: "/Users/u/proj/docs/scratch", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFolder},
+			{Path: "/Users/u/proj", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFolder},
+			{Path: "/Users/u/proj/docs", Mode: sandbox.ModeReadOnly, Kind: sandbox.KindFolder},
+			{Path: "/private/tmp/one.txt", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFile},
+			{Path: odd, Mode: sandbox.ModeReadOnly, Kind: sandbox.KindFolder},
 		},
 		Protected: []sandbox.Place{
-			{Path: "/Users/u/proj/.assent", Kind: sandbox.Absent}, {Path: "/Users/u/proj/.git", Kind: sandbox.Folder},
-			{Path: "/Users/u/proj/sub/repo/.git", Kind: sandbox.File},
+			{Path: "/Users/u/proj/.assent", Kind: sandbox.KindAbsent}, {Path: "/Users/u/proj/.git", Kind: sandbox.KindFolder},
+			{Path: "/Users/u/proj/sub/repo/.git", Kind: sandbox.KindFile},
 		},
-		Masked:  []sandbox.Place{{Path: "/Users/u/proj/.env", Kind: sandbox.File}},
-		Sockets: []sandbox.Place{{Path: "/private/var/run/x.sock", Kind: sandbox.File}},
+		Masked:  []sandbox.Place{{Path: "/Users/u/proj/.env", Kind: sandbox.KindFile}},
+		Sockets: []sandbox.Place{{Path: "/private/var/run/x.sock", Kind: sandbox.KindFile}},
 	}
 }
 

@@ -30,9 +30,9 @@ func Example() {
 
 	// Per folder: notes ask before a write, the cache does not.
 	set, err := roots.New(roots.Options{},
-		roots.Root{Name: "notes", Host: filepath.Join(dir, "notes"), Mode: roots.ReadWrite},
-		roots.Root{Name: "cache", Host: filepath.Join(dir, "cache"), Mode: roots.ReadWrite,
-			Approval: map[roots.Access]approval.Verdict{roots.Write: approval.Free}},
+		roots.Root{Name: "notes", Host: filepath.Join(dir, "notes"), Mode: roots.ModeReadWrite},
+		roots.Root{Name: "cache", Host: filepath.Join(dir, "cache"), Mode: roots.ModeReadWrite,
+			Approval: map[roots.Access]approval.Verdict{roots.AccessWrite: approval.Free}},
 	)
 	if err != nil {
 		log.Fatal(err)

@@ -21,7 +21,7 @@ func (t *toolset) makeDir(ctx context.Context, in makeDirArgs) (tool.Action, err
 	if err != nil {
 		return tool.Action{}, err
 	}
-	need := needs{{place: p, access: roots.Write, folder: true}}
+	need := needs{{place: p, access: roots.AccessWrite, folder: true}}
 	if need.blocked() {
 		return need.refused()
 	}

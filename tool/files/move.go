@@ -21,7 +21,7 @@ type transferArgs struct {
 }
 
 func (t *toolset) move(ctx context.Context, in transferArgs) (tool.Action, error) {
-	x, err := t.transfer(ctx, in, roots.Delete)
+	x, err := t.transfer(ctx, in, roots.AccessDelete)
 	if err != nil || x.stop != nil {
 		return x.stopped(err)
 	}
@@ -63,10 +63,10 @@ func (t *toolset) transfer(ctx context.Context, in transferArgs, source roots.Ac
 	if x.to, err = t.roots.Resolve(in.Destination); err != nil {
 		return x, err
 	}
-	x.needs = needs{{place: x.from, access: source}, {place: x.to, access: roots.Write}}
-	if read := x.from.Act(roots.Read); source != roots.Read && (read.Verdict != approval.Free || t.denied(read)) {
+	x.needs = needs{{place: x.from, access: source}, {place: x.to, access: roots.AccessWrite}}
+	if read := x.from.Act(roots.AccessRead); source != roots.AccessRead && (read.Verdict != approval.Free || t.denied(read)) {
 		// Else a move would make readable elsewhere what may not be read here.
-		x.needs = append(x.needs, need{place: x.from, access: roots.Read})
+		x.needs = append(x.needs, need{place: x.from, access: roots.AccessRead})
 	}
 	if x.needs.blocked() {
 		return x.end(x.needs.refused())

@@ -79,9 +79,9 @@ func Restore(ctx context.Context, set *roots.Set, opts Options, id string) (*Res
 // mayRestore refuses what no tool could do: to follow a link that was put in the
 // place of the file, to another root, or into what is read-only or protected.
 func mayRestore(p roots.Place, c Change) error {
-	access := roots.Write
+	access := roots.AccessWrite
 	if !c.Existed {
-		access = roots.Delete
+		access = roots.AccessDelete
 	}
 	if p.Resolved() != c.Path {
 		return fmt.Errorf("%s: %w: it leads to %s now", c.Path, ErrNotOurs, p.Resolved())

@@ -38,7 +38,7 @@ func (t *toolset) scope(name string) (scope, error) {
 }
 
 // reading is the need to look into a folder.
-func reading(p roots.Place) need { return need{place: p, access: roots.Read, folder: true} }
+func reading(p roots.Place) need { return need{place: p, access: roots.AccessRead, folder: true} }
 
 // missing reports why the scope cannot be gone through: there is no such folder,
 // not even after the earlier calls of the turn. With filesToo a file will do.
@@ -191,12 +191,12 @@ func (w *walk) exists(p roots.Place) bool {
 // a secret, unless the folder is one itself, nor a link to another folder whose
 // files ask.
 func (w *walk) readable(folder, p roots.Place, inside bool) bool {
-	act := p.Act(roots.Read)
+	act := p.Act(roots.AccessRead)
 	switch {
 	case act.Verdict == approval.Free:
 	case act.Verdict == approval.Block || !inside:
 		return false
-	case act.ByName && !folder.FolderAct(roots.Read).ByName:
+	case act.ByName && !folder.FolderAct(roots.AccessRead).ByName:
 		return false
 	}
 	return !w.denied(act)

@@ -22,7 +22,7 @@ func (t *toolset) write(ctx context.Context, in writeArgs) (tool.Action, error) 
 	if err != nil {
 		return tool.Action{}, err
 	}
-	need := needs{{place: p, access: roots.Write}}
+	need := needs{{place: p, access: roots.AccessWrite}}
 	if need.blocked() {
 		return need.refused()
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/assent-dev/assent/tool"
 )
 
-// Escalation is the name of the act of leaving the sandbox. No rule can name it, and only a
+// escalation is the name of the act of leaving the sandbox. No rule can name it, and only a
 // person answers it, each time.
-const Escalation = "sandbox_escalation"
+const escalation = "sandbox_escalation"
 
 // Steps are the ways out of a sandbox.
 type Steps interface {
@@ -66,7 +66,7 @@ func (t *Tool) escalate(j judged) (tool.Action, error) {
 	}
 	first := failure.Steps[0]
 	acts := append(j.acts, approval.Act{
-		Name: Escalation, Target: approval.TextTarget(first.Label), Known: true, Dir: j.acts[0].Dir,
+		Name: escalation, Target: approval.TextTarget(first.Label), Known: true, Dir: j.acts[0].Dir,
 		Verdict: approval.Ask, PersonOnly: true, Why: "it would leave the sandbox: " + first.Label,
 	})
 	return j.On(acts...).Titled(fmt.Sprintf("Leave the sandbox: %s, for: %s", first.Label, firstLine(j.cmd.Text))).

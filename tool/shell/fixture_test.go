@@ -53,11 +53,11 @@ func benchOf(t *testing.T, cfg Config, docs bool, rules ...string) *bench {
 	}
 	b.git("init", "-q")
 	list := []roots.Root{{
-		Name: "proj", Host: b.dir, Mode: roots.ReadWrite,
-		Approval: map[roots.Access]approval.Verdict{roots.Read: approval.Free, roots.Write: approval.Ask, roots.Delete: approval.Ask},
+		Name: "proj", Host: b.dir, Mode: roots.ModeReadWrite,
+		Approval: map[roots.Access]approval.Verdict{roots.AccessRead: approval.Free, roots.AccessWrite: approval.Ask, roots.AccessDelete: approval.Ask},
 	}}
 	if docs {
-		list = append(list, roots.Root{Name: "docs", Host: filepath.Join(b.dir, "docs"), Mode: roots.ReadOnly})
+		list = append(list, roots.Root{Name: "docs", Host: filepath.Join(b.dir, "docs"), Mode: roots.ModeReadOnly})
 	}
 	set, err := roots.New(roots.Options{Home: b.home}, list...)
 	if err != nil {

@@ -114,8 +114,8 @@ func newHostile(t *testing.T) *hostile {
 // bench is the tool in front of the repository: one that runs commands hardens git, one that
 // only judges does not.
 func (h *hostile) bench(cfg Config, runs bool) *bench {
-	set, err := roots.New(roots.Options{Home: h.base + "/home"}, roots.Root{Name: "proj", Host: h.dir, Mode: roots.ReadWrite,
-		Approval: map[roots.Access]approval.Verdict{roots.Read: approval.Free, roots.Write: approval.Ask, roots.Delete: approval.Ask}})
+	set, err := roots.New(roots.Options{Home: h.base + "/home"}, roots.Root{Name: "proj", Host: h.dir, Mode: roots.ModeReadWrite,
+		Approval: map[roots.Access]approval.Verdict{roots.AccessRead: approval.Free, roots.AccessWrite: approval.Ask, roots.AccessDelete: approval.Ask}})
 	if err != nil {
 		h.t.Fatal(err)
 	}

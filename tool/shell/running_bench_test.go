@@ -20,7 +20,7 @@ import (
 // to start: median and 99th percentile.
 func BenchmarkStart(b *testing.B) {
 	dir := b.TempDir()
-	set, err := roots.New(roots.Options{Home: dir}, roots.Root{Name: ".", Host: dir, Mode: roots.ReadWrite})
+	set, err := roots.New(roots.Options{Home: dir}, roots.Root{Name: ".", Host: dir, Mode: roots.ModeReadWrite})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -150,11 +150,11 @@ func privateTop(name string) string {
 }
 
 // named are the files that the script is known to touch.
-func named(s *analysis.Script) []Named {
-	var out []Named
+func named(s *analysis.Script) []NamedFile {
+	var out []NamedFile
 	for i := range s.Parts {
 		if p := &s.Parts[i]; p.Kind == analysis.Touches && p.Path != "" && !p.Many && !p.Elsewhere {
-			out = append(out, Named{Path: p.Path, Write: p.Access != programs.Read})
+			out = append(out, NamedFile{Path: p.Path, Write: p.Access != programs.Read})
 		}
 	}
 	return out
@@ -203,7 +203,7 @@ func gitLoses(p *analysis.Part, act *approval.Act) string {
 	if !slices.Contains(keepable, p.Reading.Sub[0]) {
 		return why
 	}
-	for _, text := range Presets[0].Except {
+	for _, text := range presetList[0].Except {
 		if pattern, err := approval.CompileCommand(text); err != nil || pattern.Meets(act.Target) == approval.Yes {
 			return why
 		}

@@ -60,7 +60,7 @@ func TestPrivateFiles(t *testing.T) {
 
 // What is protected stays as it is where a sandbox holds git; without one it is asked.
 func TestGitBesideWhatIsProtected(t *testing.T) {
-	b := benchOf(t, presets("git"), false)
+	b := benchOf(t, presetConfig("git"), false)
 	b.write(b.dir+"/.assent/policy.yaml", "version: 1\n")
 	b.git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "x")
 	if err := os.Remove(b.dir + "/.env"); err != nil { // it would be named instead

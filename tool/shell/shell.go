@@ -49,7 +49,7 @@ type Options struct {
 	// Timeout ends commands that name none; 0 means two minutes. MaxTimeout is
 	// the longest that a call may ask for; 0 means an hour.
 	Timeout, MaxTimeout time.Duration
-	// hold is how long a connection waits for an answer; 0 is [hosts.Hold].
+	// hold is how long a connection waits for an answer; 0 is [hosts.DefaultHold].
 	hold time.Duration
 }
 
@@ -92,7 +92,7 @@ type Command struct {
 	// Named are the files that it is known to touch, GitWrites whether it changes
 	// a repository, Connects whether it talks to hosts: what a failure may be
 	// explained by.
-	Named     []Named
+	Named     []NamedFile
 	GitWrites bool
 	Connects  bool
 	// GitMixed says that something else runs besides git of which not every effect is known.
@@ -104,8 +104,8 @@ type Command struct {
 // may be judged at a time.
 type Judge func(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer
 
-// A Named is a file that a command is known to touch.
-type Named struct {
+// A NamedFile is a file that a command is known to touch.
+type NamedFile struct {
 	Path  string
 	Write bool
 }
@@ -227,7 +227,7 @@ func (t *Tool) describe() string {
 	for _, r := range t.roots.Roots() {
 		mode := r.Mode
 		if mode == "" {
-			mode = roots.ReadOnly
+			mode = roots.ModeReadOnly
 		}
 		fmt.Fprintf(&b, "\n- %s is %s (%s)", r.Name, r.Host, mode)
 	}
@@ -392,7 +392,7 @@ func refusedBySystem(stderr string) bool {
 func (t *Tool) writable() string {
 	var names []string
 	for _, r := range t.roots.Roots() {
-		if r.Mode == roots.ReadWrite {
+		if r.Mode == roots.ModeReadWrite {
 			names = append(names, r.Name+" ("+r.Host+")")
 		}
 	}

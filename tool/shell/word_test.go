@@ -13,8 +13,8 @@ func TestSimplePrograms(t *testing.T) {
 	b := newBench(t, Config{Readonly: true})
 	b.all("ask", "mkdir x", "tee out < README.md", "touch x")
 	b = newBench(t, Config{Readonly: true})
-	free := map[roots.Access]approval.Verdict{roots.Read: approval.Free, roots.Write: approval.Free, roots.Delete: approval.Free}
-	set, err := roots.New(roots.Options{Home: b.home}, roots.Root{Name: "proj", Host: b.dir, Mode: roots.ReadWrite, Approval: free})
+	free := map[roots.Access]approval.Verdict{roots.AccessRead: approval.Free, roots.AccessWrite: approval.Free, roots.AccessDelete: approval.Free}
+	set, err := roots.New(roots.Options{Home: b.home}, roots.Root{Name: "proj", Host: b.dir, Mode: roots.ModeReadWrite, Approval: free})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -220,8 +220,8 @@ func (h heldServers) profile(command []string, dir string) sandbox.Profile {
 		}
 		info, err := os.Stat(file)
 		_, hidden := p.Hidden(file)
-		if err == nil && info.Mode().IsRegular() && p.At(file) == sandbox.Nothing && !hidden && !launch.Shared(file) {
-			p.Roots = append(p.Roots, sandbox.Root{Path: file, Mode: sandbox.ReadOnly, Source: "the connector's command line"})
+		if err == nil && info.Mode().IsRegular() && p.At(file) == sandbox.ModeHidden && !hidden && !launch.Shared(file) {
+			p.Roots = append(p.Roots, sandbox.Root{Path: file, Mode: sandbox.ModeReadOnly, Source: "the connector's command line"})
 		}
 	}
 	return p

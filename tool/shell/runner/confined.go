@@ -41,5 +41,5 @@ func (b *confined) signal(syscall.Signal) { b.cancel() }
 func (b *confined) left() string { return b.exit.Left }
 
 func (b *confined) end() end {
-	return end{code: b.exit.Code, tooLarge: b.exit.Ended == sandbox.SizePassed, err: b.err}
+	return end{code: b.exit.Code, tooLarge: b.exit.Ended == sandbox.EndingSize, err: b.err}
 }
