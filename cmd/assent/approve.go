@@ -12,6 +12,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/keypress"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
@@ -94,24 +95,24 @@ func (f *answerFlags) answer(c *cobra.Command, id string, answer func(*approval.
 	}
 	d := answer(r, f.note)
 	d.By = whoami()
-	d.By.Via = approval.ViaCommand
+	d.By.Via = policy.ViaCommand
 	switch {
 	case f.session:
-		d = d.ForSession(approval.Exact)
+		d = d.ForSession(policy.Exact)
 	case f.always:
 		d = d.Always()
 	}
 	if f.code {
-		if !slices.ContainsFunc(r.Offers, func(o approval.Offer) bool { return o.Reach == approval.Project }) {
+		if !slices.ContainsFunc(r.Offers, func(o policy.Offer) bool { return o.Reach == policy.Project }) {
 			return fmt.Errorf("%s does not run code of this project as it is; leave --project-code out", r.ID)
 		}
-		d.Remember.Reach = approval.Project
+		d.Remember.Reach = policy.Project
 	}
 	if f.domain {
-		if !slices.ContainsFunc(r.Offers, func(o approval.Offer) bool { return o.Reach == approval.DomainReach }) {
+		if !slices.ContainsFunc(r.Offers, func(o policy.Offer) bool { return o.Reach == policy.DomainReach }) {
 			return fmt.Errorf("%s is not about one host of a domain alone; leave --domain out", r.ID)
 		}
-		d.Remember.Reach = approval.DomainReach
+		d.Remember.Reach = policy.DomainReach
 	}
 	if err := s.Answer(c.Context(), d); err != nil {
 		return err
@@ -154,7 +155,7 @@ func (f *answerFlags) said(c *cobra.Command, r *approval.Request, d approval.Dec
 func keptOf(r *approval.Request, d approval.Decision) []string {
 	for _, o := range r.Offers {
 		switch {
-		case o.Reach != cmp.Or(d.Remember.Reach, approval.Exact) || d.Remember.Keep == approval.KeepNone:
+		case o.Reach != cmp.Or(d.Remember.Reach, policy.Exact) || d.Remember.Keep == approval.KeepNone:
 		case d.Remember.Keep == approval.KeepSession:
 			return []string{"for the session, " + strings.Join(rulesOf(o, d), ", ")}
 		default:
@@ -167,14 +168,14 @@ func keptOf(r *approval.Request, d approval.Decision) []string {
 // warningsOf is what to know about a yes that is remembered.
 func warningsOf(r *approval.Request, d approval.Decision) []string {
 	for _, o := range r.Offers {
-		if o.Reach == cmp.Or(d.Remember.Reach, approval.Exact) && d.Remember.Keep != approval.KeepNone && d.Answer == approval.Approve {
+		if o.Reach == cmp.Or(d.Remember.Reach, policy.Exact) && d.Remember.Keep != approval.KeepNone && d.Answer == approval.Approve {
 			return o.Warn
 		}
 	}
 	return nil
 }
 
-func rulesOf(o approval.Offer, d approval.Decision) []string {
+func rulesOf(o policy.Offer, d approval.Decision) []string {
 	if d.Answer == approval.Approve {
 		return o.Allow
 	}

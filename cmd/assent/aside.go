@@ -12,6 +12,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	pinned "github.com/assent-dev/assent/tool/command"
 )
 
@@ -31,7 +32,7 @@ type parked struct {
 	MaxTokens int64         `json:"max_tokens,omitempty"`
 	MaxTime   time.Duration `json:"max_time,omitempty"`
 	// Created are the workers that a person agreed to in the run.
-	Created map[string]approval.Digest `json:"created,omitempty"`
+	Created map[string]policy.Digest `json:"created,omitempty"`
 	// Programs are what the run starts, as they were when it began.
 	Programs *pinned.Programs `json:"programs,omitempty"`
 	Run      json.RawMessage  `json:"run"`
@@ -94,7 +95,7 @@ func (a *aside) Post(ctx context.Context, b *approval.Batch) error {
 	}
 	for _, p := range open {
 		if !slices.ContainsFunc(pending, func(r *approval.Request) bool { return r.ID == p.Request.ID }) {
-			if err := a.desk.Store.Settle(ctx, p.Request, approval.Settlement{State: approval.Dismissed}); err != nil {
+			if err := a.desk.Store.Settle(ctx, p.Request, approval.Settlement{State: policy.Dismissed}); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // askFlags say who answers, for every command that runs an agent.
@@ -42,13 +43,13 @@ func (f *askFlags) check(c *cobra.Command) error {
 }
 
 // mode is what the flags say about who answers; nil if they say nothing.
-func (f *askFlags) mode() *approval.Mode {
-	var mode approval.Mode
+func (f *askFlags) mode() *policy.Mode {
+	var mode policy.Mode
 	switch {
 	case f.strict:
-		mode = approval.ModeStrict
+		mode = policy.ModeStrict
 	case f.approveAll:
-		mode = approval.ModeApproveAll
+		mode = policy.ModeApproveAll
 	default:
 		return nil
 	}

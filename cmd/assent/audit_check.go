@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
@@ -106,8 +106,8 @@ func auditVerifyCmd(flags *auditFlags) *cobra.Command {
 }
 
 // parseSeals reads seals as they were printed, or files of them.
-func parseSeals(words []string) ([]approval.Seal, error) {
-	var out []approval.Seal
+func parseSeals(words []string) ([]audit.Seal, error) {
+	var out []audit.Seal
 	for _, word := range words {
 		texts := []string{word}
 		if name, ok := strings.CutPrefix(word, "@"); ok {
@@ -118,7 +118,7 @@ func parseSeals(words []string) ([]approval.Seal, error) {
 			texts = strings.Fields(string(data))
 		}
 		for _, text := range texts {
-			seal, err := approval.ParseSeal(text)
+			seal, err := audit.ParseSeal(text)
 			if err != nil {
 				return nil, err
 			}
@@ -128,7 +128,7 @@ func parseSeals(words []string) ([]approval.Seal, error) {
 	return out, nil
 }
 
-func printVerification(c *cobra.Command, v approval.Verification, asJSON bool) error {
+func printVerification(c *cobra.Command, v audit.Verification, asJSON bool) error {
 	if asJSON {
 		if err := writeJSON(c.OutOrStdout(), v); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/store"
 )
@@ -43,7 +44,7 @@ func storyOf(ctx context.Context, s *store.Store, id string) (auditview.Story, e
 		r, err := s.RecordAt(ctx, seq)
 		if err == nil {
 			out.Records = []approval.Record{r}
-		} else if !errors.Is(err, approval.ErrNoRecord) {
+		} else if !errors.Is(err, audit.ErrNoRecord) {
 			return out, err
 		}
 	}
@@ -56,7 +57,7 @@ func storyOf(ctx context.Context, s *store.Store, id string) (auditview.Story, e
 		}
 	}
 	if len(out.Records) == 0 {
-		return out, fmt.Errorf("record %q: %w; 'assent audit list' prints the numbers", id, approval.ErrNoRecord)
+		return out, fmt.Errorf("record %q: %w; 'assent audit list' prints the numbers", id, audit.ErrNoRecord)
 	}
 	return out, addView(ctx, s, &out)
 }

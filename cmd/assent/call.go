@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -68,7 +68,7 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 
 // callTool takes one call through a gate in front of the tools of the policy.
 func (d *desk) callTool(ctx context.Context, of explain.Call) (tool.Result, error) {
-	call := approval.Call{ID: "by-hand", Tool: of.Tool, Arguments: []byte(of.Args)}
+	call := policy.Call{ID: "by-hand", Tool: of.Tool, Arguments: []byte(of.Args)}
 	if connector, own, ok := strings.Cut(of.Tool, ":"); ok {
 		call.Connector, call.Tool = connector, own
 	}
@@ -98,9 +98,9 @@ func (d *desk) callTool(ctx context.Context, of explain.Call) (tool.Result, erro
 // callFailed says how a call by hand ended that gave no result.
 func callFailed(r tool.Result) error {
 	switch r.Outcome.State {
-	case approval.Dismissed:
+	case policy.Dismissed:
 		return statusError{exitInterrupted, r.Err}
-	case approval.Invalid:
+	case policy.Invalid:
 		return r.Err
 	}
 	if !r.Outcome.Runs() {

@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -90,7 +91,7 @@ func goesOn(w io.Writer, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &stopped) && stopped.State != approval.Dismissed, errors.Is(err, worker.ErrLimit):
+	case errors.As(err, &stopped) && stopped.State != policy.Dismissed, errors.Is(err, worker.ErrLimit):
 		fmt.Fprintf(w, "assent: %s\n", shownText(err.Error()))
 		return nil
 	}

@@ -73,7 +73,7 @@ func runDemo(ctx context.Context, say printer, flags demoFlags) error {
 	if err != nil {
 		return err
 	}
-	policy, script, err := demoStory(dir)
+	conf, script, err := demoStory(dir)
 	if err != nil {
 		return err
 	}
@@ -83,10 +83,10 @@ func runDemo(ctx context.Context, say printer, flags demoFlags) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	state := filepath.Join(dir, "state")
-	if err := staysInside(dir, policy); err != nil {
+	if err := staysInside(dir, conf); err != nil {
 		return err
 	}
-	s, err := namedPolicy(ctx, policy, state)
+	s, err := namedPolicy(ctx, conf, state)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func runDemo(ctx context.Context, say printer, flags demoFlags) error {
 		return err
 	}
 	desk.saySandbox(os.Stderr)
-	undo := open.UndoFolder(state, policy)
+	undo := open.UndoFolder(state, conf)
 	err = playDemo(ctx, say, desk, demoTold{script, flags.onDeny == "stop"})
 	if err == nil {
 		err = playSandbox(ctx, say, desk, dir)
@@ -254,7 +254,7 @@ func fillDemo(dir string) error {
 // staysInside refuses a policy that reaches out of the folder: the folder may come from
 // somebody else.
 func staysInside(dir, policyFile string) error {
-	policy, err := config.Read(policyFile, config.PolicyFile)
+	conf, err := config.Read(policyFile, config.PolicyFile)
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func staysInside(dir, policyFile string) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range policy.Policy.Roots {
+	for _, r := range conf.Policy.Roots {
 		real, err := filepath.EvalSymlinks(r.Host)
 		if err != nil {
 			return err
@@ -292,7 +292,7 @@ func copyIfAbsent(root *os.Root, path, name string) error {
 }
 
 // demoStory returns the policy file and the script of a folder.
-func demoStory(dir string) (policy string, script *model.Script, err error) {
+func demoStory(dir string) (conf string, script *model.Script, err error) {
 	file := filepath.Join(dir, "script.yaml")
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -38,17 +38,17 @@ func playSandbox(ctx context.Context, say printer, d *desk, dir string) error {
 		say.prose("  ", "  ", "There is none here, so each command would be asked: "+d.Sandbox.Cause()+".")
 		return nil
 	}
-	policy, err := config.Load("sandboxed.yaml", []byte(demoSandboxed), dir)
+	conf, err := config.Load("sandboxed.yaml", []byte(demoSandboxed), dir)
 	if err != nil {
 		return err
 	}
-	cfg := &config.Configuration{Effective: &config.Effective{Policy: policy}, User: d.User, Files: d.Files}
+	cfg := &config.Configuration{Effective: &config.Effective{Policy: conf}, User: d.User, Files: d.Files}
 	box, err := d.Box(cfg, open.Tools{})
 	if err != nil {
 		return err
 	}
 	defer box.Close()
-	gate, err := d.gate([]string{"sandboxed"}, policy.Rules, box.Tools)
+	gate, err := d.gate([]string{"sandboxed"}, conf.Rules, box.Tools)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func playSandbox(ctx context.Context, say printer, d *desk, dir string) error {
 			return err
 		}
 		say.line("  $ %s", command)
-		say.Results([]tool.Result{tool.Call(ctx, gate, approval.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: approval.Shell, Arguments: args})})
+		say.Results([]tool.Result{tool.Call(ctx, gate, policy.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: policy.Shell, Arguments: args})})
 	}
 	say.prose("", "", "What a command changes is kept as well, so that you can put it back: see undo below.")
 	return nil

@@ -20,6 +20,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
@@ -65,8 +66,8 @@ func (d *desk) saySandbox(w io.Writer) {
 
 // gate puts a gate in front of the tools of one worker. All gates of a desk ask the same
 // people, keep grants in the same session and records in the same log.
-func (d *desk) gate(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-	g, err := tool.Guard(d.gateConfig(policy), tools...)
+func (d *desk) gate(chain []string, conf *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+	g, err := tool.Guard(d.gateConfig(conf), tools...)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +77,8 @@ func (d *desk) gate(chain []string, policy *approval.RuleSet, tools []tool.Tool)
 	return g, nil
 }
 
-func (d *desk) gateConfig(policy *approval.RuleSet) approval.Config {
-	cfg := d.Gate(policy)
+func (d *desk) gateConfig(conf *policy.RuleSet) approval.Config {
+	cfg := d.Gate(conf)
 	cfg.Approver, cfg.Recorder = d.approver, d.ties.Recorder(d.shown)
 	return cfg
 }
@@ -128,8 +129,8 @@ func (g sessionMemory) RevokeGrant(session, id string) error {
 	return g.Store.RevokeGrant(context.Background(), session, id)
 }
 
-func whoami() approval.Who {
-	var who approval.Who
+func whoami() policy.Who {
+	var who policy.Who
 	if u, err := user.Current(); err == nil {
 		who.User = u.Username
 	}

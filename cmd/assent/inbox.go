@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/inbox"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -70,7 +70,7 @@ func (f *inboxFlags) attend(c *cobra.Command, s *store.Store, in *inbox.Inbox) e
 		return err
 	}
 	who := whoami()
-	who.Via = approval.ViaInbox
+	who.Via = policy.ViaInbox
 	kept := sessionMemory{s}
 	t := term.New(term.Config{Grants: kept, Who: who, History: kept.history, Limit: viewLimit(user), Wide: rulebook.Wide})
 	t.Use(in)

@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
 )
@@ -109,7 +110,7 @@ func (k *counter) openTools(wanted []string) error {
 	}
 	k.closers = append(k.closers, box.Close)
 	for _, t := range box.Tools {
-		isShell := t.Spec().Name == approval.Shell
+		isShell := t.Spec().Name == policy.Shell
 		if isShell && slices.Contains(wanted, "shell") || !isShell && slices.Contains(wanted, "files") {
 			k.tools = append(k.tools, t)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 )
@@ -40,7 +41,7 @@ func previewChanged(c *cobra.Command, k *keeper, s *store.Store, run, request st
 	all := f.crew(&desk{Base: base}, nil)
 	all.Recall(p.Created)
 	all.Looking, all.Connect = true, nil // the tools are as in the run, or the fingerprint would be another
-	all.Gate = func(_ []string, rules *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+	all.Gate = func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 		return tool.Guard(approval.Config{Session: saved.Session, Policy: rules, Rules: s, Grants: s}, tools...)
 	}
 	all.Model = func(context.Context, *config.Worker) (worker.Talker, error) { return nil, nil }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
@@ -43,10 +44,10 @@ func TestPrinted(t *testing.T) {
 		say := printer{&b, rapid.IntRange(0, 120).Draw(t, "columns")}
 		say.line("%s", text)
 		say.Text(text)
-		say.Results([]tool.Result{{Tool: text, Text: other, Err: errors.New(text), Outcome: approval.Outcome{State: approval.State(other)}}, {Tool: other, Text: text}})
+		say.Results([]tool.Result{{Tool: text, Text: other, Err: errors.New(text), Outcome: approval.Outcome{State: policy.State(other)}}, {Tool: other, Text: text}})
 		say.summary([]approval.Event{
-			{Tool: text, Acts: []string{text, other}, State: approval.State(other), Basis: text},
-			{Tool: text, State: approval.Denied, Note: other, By: approval.Who{User: text, Host: other}}, {Tool: other, Why: text},
+			{Tool: text, Acts: []string{text, other}, State: policy.State(other), Basis: text},
+			{Tool: text, State: policy.Denied, Note: other, By: policy.Who{User: text, Host: other}}, {Tool: other, Why: text},
 		})
 		demoNext(t.Context(), say, text, undo)
 		showRestoration(&b, &files.Restoration{Summary: []string{text}, Views: []present.View{{Kind: present.Diff, Content: other}}})
@@ -69,7 +70,7 @@ func checkOperator(t *rapid.T, o *operator, text, other string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tool.Call(t.Context(), gate, approval.Call{ID: "edit", Tool: "fixed", Arguments: args})
+	tool.Call(t.Context(), gate, policy.Call{ID: "edit", Tool: "fixed", Arguments: args})
 }
 
 // fixedTool would always do the same.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -47,7 +47,7 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 
 // added is what add did, as JSON.
 type added struct {
-	Rule   approval.Rule     `json:"rule"`
+	Rule   policy.Rule       `json:"rule"`
 	Advice []rulebook.Advice `json:"advice"`
 }
 
@@ -75,16 +75,16 @@ func addRule(c *cobra.Command, flags *rulesFlags, add addFlags, text string) err
 }
 
 // rule makes the rule of what was written.
-func (f addFlags) rule(text string, now time.Time) (approval.Rule, error) {
-	rule, err := approval.ParseRule(text)
+func (f addFlags) rule(text string, now time.Time) (policy.Rule, error) {
+	rule, err := policy.ParseRule(text)
 	if err != nil {
-		return approval.Rule{}, err
+		return policy.Rule{}, err
 	}
 	rule.ID, rule.Created, rule.Because, rule.Note = rand.Text(), now.UTC().Truncate(time.Second), f.because, f.note
 	if f.expires != "" {
 		end, err := auditview.ParseUntil(f.expires, now)
 		if err != nil {
-			return approval.Rule{}, fmt.Errorf("--expires: %w", err)
+			return policy.Rule{}, fmt.Errorf("--expires: %w", err)
 		}
 		rule.Expires = end.UTC().Truncate(time.Second)
 	}
@@ -95,7 +95,7 @@ func (f addFlags) rule(text string, now time.Time) (approval.Rule, error) {
 var errWide = errors.New("wide rule")
 
 // keepRule saves a rule and says what is worth knowing about it.
-func keepRule(ctx context.Context, s *store.Store, rule approval.Rule, add addFlags) ([]rulebook.Advice, error) {
+func keepRule(ctx context.Context, s *store.Store, rule policy.Rule, add addFlags) ([]rulebook.Advice, error) {
 	known, err := knownTools(ctx, s)
 	if err != nil {
 		return nil, err
@@ -119,10 +119,10 @@ func keepRule(ctx context.Context, s *store.Store, rule approval.Rule, add addFl
 	if why := rulebook.Wide(rule); why != "" {
 		limit, err := ruleLimit()
 		if err == nil {
-			err = approval.CheckNewRule(set.Rules(), rule, limit) // that is the better reason
+			err = policy.CheckNewRule(set.Rules(), rule, limit) // that is the better reason
 		}
 		if err == nil && !add.wide {
-			err = &approval.RuleError{Err: errWide, Rule: rule.String(), Detail: why + "; if you mean it, say --wide"}
+			err = &policy.RuleError{Err: errWide, Rule: rule.String(), Detail: why + "; if you mean it, say --wide"}
 		}
 		if err != nil {
 			return nil, err
@@ -137,8 +137,8 @@ var refusals = []struct {
 	err  error
 	word string
 }{
-	{approval.ErrEmptyPattern, "empty"}, {approval.ErrMalformedRule, "malformed"}, {approval.ErrDuplicateRule, "duplicate"},
-	{approval.ErrRuleLimit, "limit"}, {rulebook.ErrUnknownTool, "unknown-tool"}, {errWide, "wide"},
+	{policy.ErrEmptyPattern, "empty"}, {policy.ErrMalformedRule, "malformed"}, {policy.ErrDuplicateRule, "duplicate"},
+	{policy.ErrRuleLimit, "limit"}, {rulebook.ErrUnknownTool, "unknown-tool"}, {errWide, "wide"},
 }
 
 // refusedRule reports why a rule was not kept; as JSON with the reason in a word.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
@@ -76,7 +76,7 @@ func editRules(c *cobra.Command, s *store.Store, draft string, wide bool) error 
 	return os.Remove(path)
 }
 
-func writeDraft(rules []approval.Rule) (string, error) {
+func writeDraft(rules []policy.Rule) (string, error) {
 	f, err := os.CreateTemp("", "assent-rules-*.yaml") // made with mode 0600
 	if err != nil {
 		return "", fmt.Errorf("a file to edit: %w", err)
@@ -93,7 +93,7 @@ func runEditor(c *cobra.Command, path string) error {
 }
 
 // keepDraft checks what was written, shows what changes, and keeps it.
-func keepDraft(ctx context.Context, c *cobra.Command, s *store.Store, before []approval.Rule, path string, wide bool) error {
+func keepDraft(ctx context.Context, c *cobra.Command, s *store.Store, before []policy.Rule, path string, wide bool) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func keepDraft(ctx context.Context, c *cobra.Command, s *store.Store, before []a
 
 // applyChanges shows changes and makes them, unless they allow too much or a person at the
 // terminal says no.
-func applyChanges(ctx context.Context, c *cobra.Command, say io.Writer, s *store.Store, before, after []approval.Rule, changes []rulebook.Change, wide bool) error {
+func applyChanges(ctx context.Context, c *cobra.Command, say io.Writer, s *store.Store, before, after []policy.Rule, changes []rulebook.Change, wide bool) error {
 	for _, change := range changes {
 		fmt.Fprintln(say, present.SafeLine(change.String()))
 		if why := rulebook.Wide(change.After); why != "" && change.Widens() && !wide {

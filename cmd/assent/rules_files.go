@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 )
 
 func rulesExportCmd(flags *rulesFlags) *cobra.Command {
@@ -72,7 +72,7 @@ func rulesImportCmd(flags *rulesFlags) *cobra.Command {
 	return c
 }
 
-func importRules(c *cobra.Command, flags *rulesFlags, given []approval.Rule, replace, wide bool) error {
+func importRules(c *cobra.Command, flags *rulesFlags, given []policy.Rule, replace, wide bool) error {
 	s, err := flags.changing(c)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func importRules(c *cobra.Command, flags *rulesFlags, given []approval.Rule, rep
 	if !replace {
 		after = slices.Clone(before)
 		for _, e := range given {
-			if !slices.ContainsFunc(before, func(b approval.Rule) bool { return b.ID == e.ID }) {
+			if !slices.ContainsFunc(before, func(b policy.Rule) bool { return b.ID == e.ID }) {
 				after = append(after, e)
 			}
 		}

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/replay"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/suggest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -76,8 +76,8 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]suggest.Sugg
 	if err != nil {
 		return nil, err
 	}
-	policy := approval.Policy{}
-	if policy.Rules, err = s.Rules(ctx); err != nil {
+	conf := policy.Policy{}
+	if conf.Rules, err = s.Rules(ctx); err != nil {
 		return nil, err
 	}
 	if f.policy != "" {
@@ -85,7 +85,7 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]suggest.Sugg
 		if err != nil {
 			return nil, err
 		}
-		policy.Fixed = s.Rules
+		conf.Fixed = s.Rules
 	}
 	var cases []replay.Case
 	for r, err := range s.Records(ctx, filter) {
@@ -96,7 +96,7 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]suggest.Sugg
 			cases = append(cases, k)
 		}
 	}
-	found := suggest.Find(cases, suggest.Options{Min: f.least, Policy: policy, Now: time.Now()})
+	found := suggest.Find(cases, suggest.Options{Min: f.least, Policy: conf, Now: time.Now()})
 	if f.most > 0 && len(found) > f.most {
 		found = found[:f.most]
 	}
@@ -148,7 +148,7 @@ func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found 
 	if number > len(found) {
 		return fmt.Errorf("--apply %d: there are %d suggestions", number, len(found))
 	}
-	var rules []approval.Rule
+	var rules []policy.Rule
 	for _, text := range found[number-1].Rules {
 		r, err := addFlags{note: fmt.Sprintf("suggested: would have answered %d prompts", found[number-1].Saves)}.rule(text, time.Now())
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/internal/replay"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 )
 
 // tryFlags say which rules are tried, and on what.
@@ -100,7 +101,7 @@ func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 
 // rules returns the rules that are kept, those to be tried, and the examples. Before is nil
 // if nothing is to be changed.
-func (f *tryFlags) rules(current []approval.Rule) (before, after *approval.RuleSet, expect []config.Expectation, err error) {
+func (f *tryFlags) rules(current []policy.Rule) (before, after *policy.RuleSet, expect []config.Expectation, err error) {
 	tried := slices.Clone(current)
 	if f.only {
 		tried = nil
@@ -110,45 +111,45 @@ func (f *tryFlags) rules(current []approval.Rule) (before, after *approval.RuleS
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		tried = slices.DeleteFunc(tried, func(t approval.Rule) bool { return t.ID == e.ID })
+		tried = slices.DeleteFunc(tried, func(t policy.Rule) bool { return t.ID == e.ID })
 	}
 	rules := tried
 	for _, text := range f.add {
-		rule, err := approval.ParseRule(text)
+		rule, err := policy.ParseRule(text)
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		rules = append(rules, rule)
 	}
 	if f.file != "" {
-		policy, err := namedPolicy(context.Background(), f.file, "")
+		conf, err := namedPolicy(context.Background(), f.file, "")
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		rules, expect = append(rules, policy.Rules.Rules()...), policy.Expect
+		rules, expect = append(rules, conf.Rules.Rules()...), conf.Expect
 	}
-	if after, err = approval.CompileRules(rules); err != nil {
+	if after, err = policy.CompileRules(rules); err != nil {
 		return nil, nil, nil, err
 	}
 	if len(f.add)+len(f.remove) == 0 && f.file == "" {
 		return nil, after, expect, nil
 	}
-	before, err = approval.CompileRules(current)
+	before, err = policy.CompileRules(current)
 	return before, after, expect, err
 }
 
 // explainer prepares calls with the tools of a policy, if that is needed.
-func (f *tryFlags) explainer(ctx context.Context, state string, after *approval.RuleSet, needed bool) (*explain.Explainer, func() error, error) {
-	policy := f.policy
+func (f *tryFlags) explainer(ctx context.Context, state string, after *policy.RuleSet, needed bool) (*explain.Explainer, func() error, error) {
+	conf := f.policy
 	switch {
-	case policy == "" && f.calls != "":
+	case conf == "" && f.calls != "":
 		return nil, nil, errors.New("--calls: what a call would do depends on a policy; name it with -c")
-	case policy == "" && needed:
-		policy = f.file // it may have roots and a shell of its own
-	case policy == "":
+	case conf == "" && needed:
+		conf = f.file // it may have roots and a shell of its own
+	case conf == "":
 		return nil, func() error { return nil }, nil
 	}
-	s, err := namedPolicy(ctx, policy, state)
+	s, err := namedPolicy(ctx, conf, state)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,14 +169,14 @@ func (f *tryFlags) explainer(ctx context.Context, state string, after *approval.
 }
 
 // compare tries the rules on the file of calls or on the log.
-func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *approval.RuleSet, e *explain.Explainer) (replay.Report, error) {
-	now := approval.Policy{Rules: after}
+func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *policy.RuleSet, e *explain.Explainer) (replay.Report, error) {
+	now := policy.Policy{Rules: after}
 	if e != nil {
 		now.Fixed = e.Policy.Fixed
 	}
-	var then *approval.Policy
+	var then *policy.Policy
 	if before != nil {
-		then = &approval.Policy{Rules: before, Fixed: now.Fixed}
+		then = &policy.Policy{Rules: before, Fixed: now.Fixed}
 	}
 	comparison := replay.Compare(then, now, time.Now())
 	var err error

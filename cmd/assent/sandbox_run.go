@@ -15,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/netns"
@@ -155,7 +156,7 @@ func asking(base *open.Base, d *desk, found detect.Found, argv []string, p *sand
 		return nil, nil, err
 	}
 	hosts := base.StagedHosts()
-	of := gate.Connections(approval.Call{Tool: approval.Connect, Session: base.Session})
+	of := gate.Connections(policy.Call{Tool: policy.Connect, Session: base.Session})
 	return network.New(through, found.Stage, hosts, network.Dialer{}).
 		For(network.Outside(of, hosts, network.Dialer{}, strings.Join(argv, " "))), of, nil
 }

@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/launch"
@@ -104,7 +104,7 @@ func heldTo(ctx context.Context, base *open.Base, command string) ([]string, err
 		return nil, err
 	}
 	e.Held = true
-	answer := e.Explain(ctx, explain.Call{Tool: approval.Shell, Args: args})
+	answer := e.Explain(ctx, explain.Call{Tool: policy.Shell, Args: args})
 	switch {
 	case answer.Error != "":
 		return nil, errors.New(answer.Error)

@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 	pinned "github.com/assent-dev/assent/tool/command"
 )
 
@@ -55,7 +56,7 @@ func (f *workFlags) canAsk(c *cobra.Command, deferred bool) error {
 	}
 	if f.config == "" { // the user's own config may say that nobody is to be asked
 		user, err := userConfig()
-		if err != nil || user.Mode != approval.ModeAsk {
+		if err != nil || user.Mode != policy.ModeAsk {
 			return err
 		}
 	}
@@ -111,7 +112,7 @@ func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, s *setup.Set
 		return nil, errors.Join(err, d.close())
 	case off != "" && order.Mode == nil:
 		sayApprovalsOff(c.ErrOrStderr(), off)
-	case d.Mode == approval.ModeApproveAll:
+	case d.Mode == policy.ModeApproveAll:
 		fmt.Fprintln(c.ErrOrStderr(), "WARNING: approve-all: what would be asked runs without a question.")
 	}
 	return d, nil

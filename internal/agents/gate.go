@@ -7,11 +7,12 @@ import (
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // Begin has a gate judge a call, or go on with it where it was deferred: with the answer that was
 // given since. Saved is what [Postpone] returned; nil if the call is new.
-func Begin(ctx context.Context, gate *approval.Gate, store approval.RequestStore, call approval.Call, saved json.RawMessage) (*approval.Batch, error) {
+func Begin(ctx context.Context, gate *approval.Gate, store approval.RequestStore, call policy.Call, saved json.RawMessage) (*approval.Batch, error) {
 	if saved == nil {
 		return gate.Review(ctx, call), nil
 	}

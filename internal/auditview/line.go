@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -55,7 +56,7 @@ func what(e *approval.Event) string {
 	if e.Kind == approval.Pruned {
 		return "older records were removed"
 	}
-	name := approval.Call{Connector: e.Connector, Tool: e.Tool}.Name()
+	name := policy.Call{Connector: e.Connector, Tool: e.Tool}.Name()
 	acts := strings.Join(e.Acts, " + ")
 	switch {
 	case acts == "":

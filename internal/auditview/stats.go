@@ -6,15 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/plot"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
 
 // Stats prints numbers as tables with a bar for each, as far as there is room.
-func Stats(w io.Writer, s plot.Style, st store.Stats, rules []approval.Rule) error {
+func Stats(w io.Writer, s plot.Style, st store.Stats, rules []policy.Rule) error {
 	p := &figures{style: s}
 	p.title(fmt.Sprintf("%d calls, %d prompts", st.Calls, st.Prompts))
 	if st.Unended > 0 {
@@ -135,7 +135,7 @@ func slowBars(slow []store.SlowAnswer) []plot.Bar {
 	return out
 }
 
-func ruleBars(used []store.RuleStats, rules []approval.Rule) []plot.Bar {
+func ruleBars(used []store.RuleStats, rules []policy.Rule) []plot.Bar {
 	names := map[string]string{}
 	for _, r := range rules {
 		names[r.ID] = r.String()
@@ -152,7 +152,7 @@ func ruleBars(used []store.RuleStats, rules []approval.Rule) []plot.Bar {
 }
 
 // idle lists the rules that never matched.
-func (p *figures) idle(rules []approval.Rule) {
+func (p *figures) idle(rules []policy.Rule) {
 	if len(rules) == 0 {
 		return
 	}

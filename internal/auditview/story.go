@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -103,7 +104,7 @@ func (p *page) list(name string, values []string) {
 func (p *page) digests(r *approval.Record) {
 	for _, d := range []struct {
 		name   string
-		digest approval.Digest
+		digest policy.Digest
 	}{{"digest", r.ArgumentsDigest}, {"before", r.OriginalDigest}, {"fingerprint", r.Fingerprint}, {"hash", r.Hash}, {"previous", r.Prev}} {
 		if !d.digest.IsZero() {
 			p.fact(d.name, d.digest.String())
@@ -113,7 +114,7 @@ func (p *page) digests(r *approval.Record) {
 
 // who says who or what answered; nothing where nobody had to.
 func who(e *approval.Event) string {
-	if e.By == (approval.Who{}) {
+	if e.By == (policy.Who{}) {
 		return ""
 	}
 	return e.By.String()

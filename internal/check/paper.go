@@ -5,15 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
 // paperAccess are the file tools whose examples are about files that need not exist.
 var paperAccess = map[string]roots.Access{
-	approval.ReadFile: roots.AccessRead, approval.WriteFile: roots.AccessWrite, approval.DeleteFile: roots.AccessDelete,
+	policy.ReadFile: roots.AccessRead, policy.WriteFile: roots.AccessWrite, policy.DeleteFile: roots.AccessDelete,
 }
 
 // A paperTool judges access to a path as a file tool does, and looks at no file.

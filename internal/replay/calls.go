@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
 	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/policy"
 )
 
 // maxLine is the longest call that is read.
@@ -43,11 +45,11 @@ func ReadCalls(file string, in io.Reader) ([]explain.Call, error) {
 
 // Prepare makes a case of a call that nobody has answered.
 func Prepare(ctx context.Context, tools approval.Preparer, c explain.Call) (Case, error) {
-	args, err := approval.CanonicalArguments(c.Args)
+	args, err := canonical.CanonicalArguments(c.Args)
 	if err != nil {
 		return Case{}, err
 	}
-	call := approval.Call{Tool: c.Tool, Arguments: args}
+	call := policy.Call{Tool: c.Tool, Arguments: args}
 	if connector, name, ok := strings.Cut(c.Tool, ":"); ok {
 		call.Connector, call.Tool = connector, name
 	}

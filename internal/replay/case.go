@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // An Outcome is what happens to a call.
@@ -20,10 +21,10 @@ const (
 type Case struct {
 	// Seq is the number of the record that it comes from, 0 for none.
 	Seq  int64
-	Call approval.Call
-	Acts []approval.Act
+	Call policy.Call
+	Acts []policy.Act
 	// State is how it was answered; empty if it never was.
-	State approval.State
+	State policy.State
 	// Asked says that a person was asked, Fixed that a rule of a config file decided.
 	Asked, Fixed bool
 }
@@ -33,7 +34,7 @@ type Case struct {
 func FromRecord(r *approval.Record) (Case, bool) {
 	c := Case{
 		Seq:  r.Seq,
-		Call: approval.Call{ID: r.CallID, Connector: r.Connector, Tool: r.Tool, Arguments: r.Arguments, Session: r.Session, Workers: r.Workers},
+		Call: policy.Call{ID: r.CallID, Connector: r.Connector, Tool: r.Tool, Arguments: r.Arguments, Session: r.Session, Workers: r.Workers},
 		Acts: r.ActData, State: r.State, Asked: !r.Requested.IsZero(),
 		// The rules of a file go by their place in it.
 		Fixed: r.Rule != "" && strings.HasSuffix(r.Basis, " at "+r.Rule),
@@ -55,7 +56,7 @@ func (c *Case) Name() string {
 // strict mode refuses nobody looked at.
 func (c *Case) Refused() bool {
 	switch c.State {
-	case approval.Denied, approval.Dismissed, approval.Expired, approval.Answered, approval.AutoDenied, approval.Blocked:
+	case policy.Denied, policy.Dismissed, policy.Expired, policy.Answered, policy.AutoDenied, policy.Blocked:
 		return true
 	}
 	return false
@@ -76,25 +77,25 @@ func (c *Case) recorded() Outcome {
 
 // under is what happens under a policy. Where it leaves the answer open, what answered then
 // answers again: a grant, a mode, a rule of a config file.
-func (c *Case) under(p approval.Policy, when approval.Question) Outcome {
-	p.Mode = approval.ModeAsk
+func (c *Case) under(p policy.Policy, when policy.Question) Outcome {
+	p.Mode = policy.ModeAsk
 	when.Call, when.Acts = &c.Call, c.Acts
 	switch j := p.Judge(when); {
-	case c.Fixed && p.Fixed == nil && c.State == approval.AutoDenied:
+	case c.Fixed && p.Fixed == nil && c.State == policy.AutoDenied:
 		return Deny // a deny of the file holds, whatever the other rules say
 	case j.State.Runs():
 		return Allow
-	case j.State != approval.Pending:
+	case j.State != policy.Pending:
 		return Deny
 	case j.PersonOnly, c.Asked, c.State == "":
 		return Ask
 	}
 	switch c.State {
-	case approval.SessionApproved, approval.ModeApproved:
+	case policy.SessionApproved, policy.ModeApproved:
 		return Allow
-	case approval.ModeDenied:
+	case policy.ModeDenied:
 		return Deny
-	case approval.AutoApproved, approval.AutoDenied:
+	case policy.AutoApproved, policy.AutoDenied:
 		if c.Fixed && p.Fixed == nil {
 			return c.recorded()
 		}

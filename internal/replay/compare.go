@@ -3,16 +3,16 @@ package replay
 import (
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Difference is a call to which something else would happen.
 type Difference struct {
-	Seq    int64          `json:"seq,omitempty"`
-	Name   string         `json:"name"`
-	Before Outcome        `json:"before"`
-	After  Outcome        `json:"after"`
-	Was    approval.State `json:"was,omitempty"`
+	Seq    int64        `json:"seq,omitempty"`
+	Name   string       `json:"name"`
+	Before Outcome      `json:"before"`
+	After  Outcome      `json:"after"`
+	Was    policy.State `json:"was,omitempty"`
 	// Finding says that somebody said no to what would now run.
 	Finding bool `json:"finding,omitempty"`
 }
@@ -32,21 +32,21 @@ type Report struct {
 
 // A Comparison tries two policies on cases, one after the other. Make one with [Compare].
 type Comparison struct {
-	before *approval.Policy // nil for what was recorded
-	after  approval.Policy
+	before *policy.Policy // nil for what was recorded
+	after  policy.Policy
 	now    time.Time
 	report Report
 }
 
 // Compare returns a comparison of two policies at a time. Before may be nil: then what
 // happens is compared with what was recorded.
-func Compare(before *approval.Policy, after approval.Policy, now time.Time) *Comparison {
+func Compare(before *policy.Policy, after policy.Policy, now time.Time) *Comparison {
 	return &Comparison{before: before, after: after, now: now, report: Report{Differences: []Difference{}}}
 }
 
 // Add tries a case.
 func (c *Comparison) Add(k Case) {
-	when := approval.Question{Now: c.now}
+	when := policy.Question{Now: c.now}
 	before := k.recorded()
 	if c.before != nil {
 		before = k.under(*c.before, when)

@@ -3,13 +3,13 @@ package rulebook
 import (
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // Find returns the rule that a person means: by its id, the beginning of it, or the text
-// of the rule. The error is a [*approval.RuleError].
-func Find(rules []approval.Rule, word string) (approval.Rule, error) {
-	var found []approval.Rule
+// of the rule. The error is a [*policy.RuleError].
+func Find(rules []policy.Rule, word string) (policy.Rule, error) {
+	var found []policy.Rule
 	for _, r := range rules {
 		if r.ID == word || r.String() == word {
 			return r, nil
@@ -22,9 +22,9 @@ func Find(rules []approval.Rule, word string) (approval.Rule, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return approval.Rule{}, &approval.RuleError{Err: approval.ErrRuleNotFound, Rule: word, Detail: "'assent rules list' prints the ids"}
+		return policy.Rule{}, &policy.RuleError{Err: policy.ErrRuleNotFound, Rule: word, Detail: "'assent rules list' prints the ids"}
 	}
-	return approval.Rule{}, &approval.RuleError{Err: approval.ErrRuleNotFound, Rule: word, Detail: "several rules have an id that begins so; write more of it"}
+	return policy.Rule{}, &policy.RuleError{Err: policy.ErrRuleNotFound, Rule: word, Detail: "several rules have an id that begins so; write more of it"}
 }
 
 // minPrefix is how much of an id has to be given, shownID how much is shown.

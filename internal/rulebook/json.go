@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // document is the JSON form: it says everything.
 type document struct {
-	Rules []approval.Rule `json:"rules"`
+	Rules []policy.Rule `json:"rules"`
 }
 
 // WriteJSON writes the rules with all that is known about them.
-func WriteJSON(w io.Writer, rules []approval.Rule) error {
+func WriteJSON(w io.Writer, rules []policy.Rule) error {
 	if rules == nil {
-		rules = []approval.Rule{}
+		rules = []policy.Rule{}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -26,7 +26,7 @@ func WriteJSON(w io.Writer, rules []approval.Rule) error {
 }
 
 // Read reads rules in either form; file is their name in errors.
-func Read(file string, data []byte) ([]approval.Rule, error) {
+func Read(file string, data []byte) ([]policy.Rule, error) {
 	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		return Parse(file, data)
 	}

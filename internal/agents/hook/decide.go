@@ -10,6 +10,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/notify"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -17,7 +18,7 @@ import (
 func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.Answer, err error) {
 	want, broken := a.Agent.Call(e)
 	if broken != nil {
-		want.Call = approval.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input, Session: e.Session, ID: e.CallID}
+		want.Call = policy.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input, Session: e.Session, ID: e.CallID}
 	}
 	if broken == nil {
 		if answer, done, err := a.onStage(ctx, e, want); done || err != nil {
@@ -42,7 +43,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	if err != nil {
 		return agents.Answer{}, err
 	}
-	d.decided = o.State == approval.Approved
+	d.decided = o.State == policy.Approved
 	answer = a.answerFor(e, want, o)
 	answer.Reason = present.Safe(answer.Reason) // it may name what the model chose, and is shown to people
 	if a.Observe {
@@ -57,7 +58,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 }
 
 // noteChanged notes the call that a person made of another one: that is what will run.
-func (a *answering) noteChanged(e agents.Event, call approval.Call, undo string) error {
+func (a *answering) noteChanged(e agents.Event, call policy.Call, undo string) error {
 	note, err := a.openMemo(call)
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func (a *answering) noteChanged(e agents.Event, call approval.Call, undo string)
 
 // outcome takes the call through the gate. One that may run is released, and recorded so.
 // One that is put aside stays pending.
-func (a *answering) outcome(ctx context.Context, d *evaluator, e agents.Event, call approval.Call, note *memo) (approval.Outcome, error) {
+func (a *answering) outcome(ctx context.Context, d *evaluator, e agents.Event, call policy.Call, note *memo) (approval.Outcome, error) {
 	b, err := a.begin(ctx, d, e, call, note)
 	if err != nil {
 		return approval.Outcome{}, err
@@ -96,7 +97,7 @@ func (a *answering) outcome(ctx context.Context, d *evaluator, e agents.Event, c
 
 // ask gets the pending call answered: by the inbox, by the agent's own prompt, or with a
 // no. The batch that it returns is the one that has the answer.
-func (a *answering) ask(ctx context.Context, d *evaluator, b *approval.Batch, e agents.Event, call approval.Call) (*approval.Batch, error) {
+func (a *answering) ask(ctx context.Context, d *evaluator, b *approval.Batch, e agents.Event, call policy.Call) (*approval.Batch, error) {
 	who := d.setup.Person.Hook.Ask
 	open, err := d.inboxOpen(ctx)
 	if err != nil {
@@ -132,7 +133,7 @@ func (a *answering) hands(e agents.Event, who string, personOnly bool) bool {
 
 // askInbox posts the request where the inbox sees it, and waits. The session is begun,
 // so that an answer can be kept for it. A batch that is asked again stays the same.
-func (a *answering) askInbox(ctx context.Context, d *evaluator, b *approval.Batch, call approval.Call) (*approval.Batch, error) {
+func (a *answering) askInbox(ctx context.Context, d *evaluator, b *approval.Batch, call policy.Call) (*approval.Batch, error) {
 	if d.inbox == nil {
 		session := approval.Session{ID: call.Session, Kind: approval.SessionHook, Folder: d.project}
 		if err := d.store.BeginSession(ctx, session); err != nil {
@@ -190,9 +191,9 @@ func (a *answering) answerFor(e agents.Event, want agents.Want, o approval.Outco
 			return agents.Answer{Reason: err.Error()}
 		}
 		return agents.Answer{Verdict: agents.Allow, Reason: agents.WhyRuns(o), Input: input}
-	case o.State == approval.Pending:
+	case o.State == policy.Pending:
 		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it") + "; answer it with 'assent pending', then resume"}
-	case o.State == approval.HandedOver:
+	case o.State == policy.HandedOver:
 		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it")}
 	}
 	return agents.Answer{Reason: agents.WhyNot(o)}
