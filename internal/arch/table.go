@@ -20,7 +20,9 @@ const everything = "*"
 // package that is not here may not exist.
 var table = map[string]line{
 	"present":  {outside: []string{diffs}, pure: true},
-	"approval": {inside: []string{"internal/digest", "present"}, outside: []string{globs}, pure: true},
+	"policy":   {inside: []string{"internal/digest"}, outside: []string{globs}, pure: true},
+	"audit":    {inside: []string{"internal/digest"}, pure: true},
+	"approval": {inside: []string{"audit", "internal/canonical", "internal/digest", "internal/redact", "policy", "present"}, pure: true},
 
 	"approval/approvaltest": {inside: []string{"approval", "present"}},
 
@@ -158,10 +160,14 @@ var (
 	underTool = []string{"tool", "tool/roots", "approval", "present", "sandbox"}
 )
 
+// withApproval are the packages in whose words approval speaks: whoever may import it may import
+// them too.
+var withApproval = []string{"policy", "audit", "internal/canonical", "internal/redact"}
+
 // examples is the line of every package below examples/: what a program outside this
 // module could import.
 var examples = line{inside: append([]string{
-	"present", "approval", "approval/approvaltest", "sandbox", "tool", "tool/roots",
+	"present", "policy", "audit", "approval", "approval/approvaltest", "sandbox", "tool", "tool/roots",
 }, toolsets...), outside: []string{mcp}}
 
 // testHelpers and testModules may be imported by every test, and by nothing that ships
@@ -182,5 +188,5 @@ func (l line) allows(folder string) bool {
 		_, known := table[folder]
 		return known && !slices.Contains(testHelpers, folder)
 	}
-	return slices.Contains(l.inside, folder)
+	return slices.Contains(l.inside, folder) || slices.Contains(l.inside, "approval") && slices.Contains(withApproval, folder)
 }
