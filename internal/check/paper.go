@@ -13,7 +13,7 @@ import (
 
 // paperAccess are the file tools whose examples are about files that need not exist.
 var paperAccess = map[string]roots.Access{
-	policy.ReadFile: roots.AccessRead, policy.WriteFile: roots.AccessWrite, policy.DeleteFile: roots.AccessDelete,
+	policy.ActReadFile: roots.AccessRead, policy.ActWriteFile: roots.AccessWrite, policy.ActDeleteFile: roots.AccessDelete,
 }
 
 // A paperTool judges access to a path as a file tool does, and looks at no file.

@@ -48,10 +48,10 @@ sandbox:
 `)
 	want := []roots.Root{
 		{Name: "notes", Host: "/base/my notes", Mode: roots.ModeReadWrite, Suffixes: []string{".md", ".txt"}, MaxFileBytes: 200000,
-			Approval: verdicts{roots.AccessRead: policy.Free, roots.AccessWrite: policy.Ask, roots.AccessDelete: policy.Block},
+			Approval: verdicts{roots.AccessRead: policy.VerdictFree, roots.AccessWrite: policy.VerdictAsk, roots.AccessDelete: policy.VerdictBlock},
 			Reason:   "keep them", Source: "policy.yaml:4"},
 		{Name: "abs", Host: "/data", Mode: roots.ModeReadOnly, Source: "policy.yaml:12",
-			Approval: verdicts{roots.AccessRead: policy.Block, roots.AccessWrite: policy.Block, roots.AccessDelete: policy.Block}},
+			Approval: verdicts{roots.AccessRead: policy.VerdictBlock, roots.AccessWrite: policy.VerdictBlock, roots.AccessDelete: policy.VerdictBlock}},
 	}
 	if diff := cmp.Diff(want, p.Roots); diff != "" {
 		t.Error(diff)
@@ -60,7 +60,7 @@ sandbox:
 
 // The ways in which the documents write consent for a path.
 func TestPathConsentSpellings(t *testing.T) {
-	const free, ask, block = policy.Free, policy.Ask, policy.Block
+	const free, ask, block = policy.VerdictFree, policy.VerdictAsk, policy.VerdictBlock
 	for text, want := range map[string]verdicts{
 		"{write_approval: true, read_approval: false}":                 {roots.AccessRead: free, roots.AccessWrite: ask},
 		"{write_approval: false}":                                      {roots.AccessWrite: free},
@@ -92,7 +92,7 @@ func TestAPathAsksOncePerSession(t *testing.T) {
 			t.Errorf("%s: %s", text, diff)
 		}
 		for _, access := range want {
-			if got.Approval[access] != policy.Ask {
+			if got.Approval[access] != policy.VerdictAsk {
 				t.Errorf("%s: %s is %v", text, access, got.Approval[access])
 			}
 		}
@@ -144,14 +144,14 @@ func TestRulesAndExceptionsCarryTheirLine(t *testing.T) {
 		t.Error(diff)
 	}
 	judge := func(path string) policy.State {
-		call := policy.Call{Tool: policy.ReadFile}
-		acts := []policy.Act{{Name: policy.ReadFile, Target: policy.PathTarget(path), Verdict: policy.Free}}
+		call := policy.Call{Tool: policy.ActReadFile}
+		acts := []policy.Act{{Name: policy.ActReadFile, Target: policy.PathTarget(path), Verdict: policy.VerdictFree}}
 		return policy.Policy{Fixed: p.Rules}.Judge(policy.Question{Call: &call, Acts: acts}).State
 	}
-	if got := judge("a/.env.local"); got != policy.AutoDenied {
+	if got := judge("a/.env.local"); got != policy.StateAutoDenied {
 		t.Errorf("the denied file is %s", got)
 	}
-	if got := judge("a/.env.example"); got != policy.FreeToRun {
+	if got := judge("a/.env.example"); got != policy.StateFree {
 		t.Errorf("the excepted file is %s", got)
 	}
 }

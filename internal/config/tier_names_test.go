@@ -131,7 +131,7 @@ func TestNamesThatDifferAreNoted(t *testing.T) {
 
 // Both words hold, also where the second cannot be written as a list of words.
 func TestStricter(t *testing.T) {
-	rw := roots.Root{Name: "a", Mode: roots.ModeReadWrite, Approval: verdicts{roots.AccessWrite: policy.Free, roots.AccessDelete: policy.Free}}
+	rw := roots.Root{Name: "a", Mode: roots.ModeReadWrite, Approval: verdicts{roots.AccessWrite: policy.VerdictFree, roots.AccessDelete: policy.VerdictFree}}
 	once := roots.Root{Name: "b", Mode: roots.ModeReadWrite, Once: []roots.Access{roots.AccessWrite}, MaxFileBytes: 5, Suffixes: []string{".md"}}
 	for _, both := range []roots.Root{stricter(rw, once), stricter(once, rw)} {
 		if summary(both) != "rw allow once_per_session ask" || both.MaxFileBytes != 5 || !slices.Equal(both.Suffixes, []string{".md"}) || len(both.Once) != 1 {

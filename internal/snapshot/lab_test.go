@@ -53,7 +53,7 @@ func newLab(t testing.TB) *lab {
 	return l
 }
 
-var free = map[roots.Access]policy.Verdict{roots.AccessRead: policy.Free, roots.AccessWrite: policy.Free, roots.AccessDelete: policy.Free}
+var free = map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictFree, roots.AccessWrite: policy.VerdictFree, roots.AccessDelete: policy.VerdictFree}
 
 // newRepo makes one with a repository, of which everything is committed.
 func newRepo(t testing.TB) *lab {

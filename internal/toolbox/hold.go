@@ -106,7 +106,7 @@ func Guarded(p sandbox.Profile) []string {
 
 // hidesSecrets reports whether commands may run from which secrets are hidden.
 func (b *Box) hidesSecrets(rules []policy.Rule) bool {
-	code := func(r policy.Rule) bool { return strings.HasPrefix(r.Pattern, policy.ProjectCode) }
+	code := func(r policy.Rule) bool { return strings.HasPrefix(r.Pattern, policy.ActProjectCode) }
 	presets := slices.ContainsFunc(b.Policy.Shell.Rules, func(r shell.Rule) bool { return r.Preset != "" })
 	return presets || slices.ContainsFunc(rules, code) || b.Policy.Shell.Default.WhenSandboxed != ""
 }
@@ -148,7 +148,7 @@ func (b *Box) autoAllow(conf *config.Policy) shell.AutoAllow {
 func notFree(r roots.Root) roots.Access {
 	for _, access := range []roots.Access{roots.AccessRead, roots.AccessWrite, roots.AccessDelete} {
 		v, said := r.Approval[access]
-		free := said && v == policy.Free || !said && access == roots.AccessRead
+		free := said && v == policy.VerdictFree || !said && access == roots.AccessRead
 		if !free || access != roots.AccessRead && r.Mode != roots.ModeReadWrite {
 			return access
 		}

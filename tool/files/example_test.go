@@ -33,7 +33,7 @@ func Example() {
 	set, err := roots.New(roots.Options{},
 		roots.Root{Name: "notes", Host: filepath.Join(dir, "notes"), Mode: roots.ModeReadWrite},
 		roots.Root{Name: "cache", Host: filepath.Join(dir, "cache"), Mode: roots.ModeReadWrite,
-			Approval: map[roots.Access]policy.Verdict{roots.AccessWrite: policy.Free}},
+			Approval: map[roots.Access]policy.Verdict{roots.AccessWrite: policy.VerdictFree}},
 	)
 	if err != nil {
 		log.Fatal(err)

@@ -32,12 +32,12 @@ const (
 
 // acts are the names of the accesses in rules.
 var acts = map[Access]string{
-	AccessRead: policy.ReadFile, AccessWrite: policy.WriteFile, AccessDelete: policy.DeleteFile,
+	AccessRead: policy.ActReadFile, AccessWrite: policy.ActWriteFile, AccessDelete: policy.ActDeleteFile,
 }
 
 // defaults are what a root says about an access that its config leaves out.
 var defaults = map[Access]policy.Verdict{
-	AccessRead: policy.Free, AccessWrite: policy.Ask, AccessDelete: policy.Ask,
+	AccessRead: policy.VerdictFree, AccessWrite: policy.VerdictAsk, AccessDelete: policy.VerdictAsk,
 }
 
 // A Root gives a folder or a file of the host a name.
@@ -86,7 +86,7 @@ func (r *Root) validate() error {
 		}
 	}
 	for _, access := range r.Once {
-		if v, _ := r.word(access); acts[access] == "" || v != policy.Ask {
+		if v, _ := r.word(access); acts[access] == "" || v != policy.VerdictAsk {
 			return fmt.Errorf("%q cannot hold once per session: it does not ask", string(access))
 		}
 	}
@@ -119,8 +119,8 @@ func (r *Root) word(a Access) (policy.Verdict, string) {
 	if !said {
 		v = defaults[a]
 	}
-	if v != policy.Ask && v != policy.Free {
-		return policy.Block, r.reason()
+	if v != policy.VerdictAsk && v != policy.VerdictFree {
+		return policy.VerdictBlock, r.reason()
 	}
 	word := configWord(v)
 	if slices.Contains(r.Once, a) {
@@ -147,9 +147,9 @@ func (r *Root) reason() string {
 // configWord is how config writes a verdict.
 func configWord(v policy.Verdict) string {
 	switch v {
-	case policy.Free:
+	case policy.VerdictFree:
 		return "allow"
-	case policy.Ask:
+	case policy.VerdictAsk:
 		return "ask"
 	}
 	return "deny"

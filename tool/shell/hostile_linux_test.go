@@ -115,7 +115,7 @@ func newHostile(t *testing.T) *hostile {
 // only judges does not.
 func (h *hostile) bench(cfg Config, runs bool) *bench {
 	set, err := roots.New(roots.Options{Home: h.base + "/home"}, roots.Root{Name: "proj", Host: h.dir, Mode: roots.ModeReadWrite,
-		Approval: map[roots.Access]policy.Verdict{roots.AccessRead: policy.Free, roots.AccessWrite: policy.Ask, roots.AccessDelete: policy.Ask}})
+		Approval: map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictFree, roots.AccessWrite: policy.VerdictAsk, roots.AccessDelete: policy.VerdictAsk}})
 	if err != nil {
 		h.t.Fatal(err)
 	}

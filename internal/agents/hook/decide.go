@@ -43,7 +43,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	if err != nil {
 		return agents.Answer{}, err
 	}
-	d.decided = o.State == policy.Approved
+	d.decided = o.State == policy.StateApproved
 	answer = a.answerFor(e, want, o)
 	answer.Reason = present.Safe(answer.Reason) // it may name what the model chose, and is shown to people
 	if a.Observe {
@@ -191,9 +191,9 @@ func (a *answering) answerFor(e agents.Event, want agents.Want, o approval.Outco
 			return agents.Answer{Reason: err.Error()}
 		}
 		return agents.Answer{Verdict: agents.Allow, Reason: agents.WhyRuns(o), Input: input}
-	case o.State == policy.Pending:
+	case o.State == policy.StatePending:
 		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it") + "; answer it with 'assent pending', then resume"}
-	case o.State == policy.HandedOver:
+	case o.State == policy.StateHandedOver:
 		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it")}
 	}
 	return agents.Answer{Reason: agents.WhyNot(o)}
