@@ -61,7 +61,8 @@ var errListed = errors.New("write docs.example.org, *.example.org, an address, o
 // ParseListed reads an entry.
 func ParseListed(text string) (Listed, error) {
 	wrong := func() (Listed, error) { return Listed{}, fmt.Errorf("host %q: %w", text, errListed) }
-	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil && (!strings.ContainsAny(text, "[]") || text == "["+addr.String()+"]") {
+	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil &&
+		(!strings.ContainsAny(text, "[]") || text == "["+addr.String()+"]") {
 		if addr.Zone() != "" {
 			return wrong()
 		}

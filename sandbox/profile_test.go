@@ -133,7 +133,9 @@ func TestTheHashNamesWhatIsAllowed(t *testing.T) {
 		t.Error("hashing changes the profile")
 	}
 	changes := map[string]func(*sandbox.Profile){
-		"mode":    func(p *sandbox.Profile) { p.Roots = []sandbox.Root{{Path: "/a", Mode: sandbox.ModeReadOnly}, p.Roots[0]} },
+		"mode": func(p *sandbox.Profile) {
+			p.Roots = []sandbox.Root{{Path: "/a", Mode: sandbox.ModeReadOnly}, p.Roots[0]}
+		},
 		"network": func(p *sandbox.Profile) { p.Network.On = true },
 		"git":     func(p *sandbox.Profile) { p.GitWrite = true },
 		"masked":  func(p *sandbox.Profile) { p.Masked = []sandbox.Entry{{Path: "/a/x"}} },

@@ -88,7 +88,9 @@ func TestChoiceReachesTheTool(t *testing.T) {
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
 		return tool.Ask(do).Offering(approval.Choice{ID: "net", Label: "with network"}), nil
 	}
-	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) { return "chose " + tool.Choice(ctx), nil }
+	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
+		return "chose " + tool.RunningIn(ctx).Choice(), nil
+	}
 	d := newFixture(t, func(r *approval.Request) approval.Decision {
 		answer := r.Approve("")
 		answer.Choice = r.Choices[0].ID

@@ -40,7 +40,7 @@ func (d *fixture) connects(p *probe, args string, list ...tool.Connecting) (errs
 	d.t.Helper()
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		for _, c := range list {
-			errs = append(errs, tool.ConnectWithin(ctx, c))
+			errs = append(errs, tool.RunningIn(ctx).Connections().Connect(ctx, c))
 		}
 		return "done", nil
 	}
@@ -78,7 +78,7 @@ func TestConnectOrder(t *testing.T) {
 			}
 		})
 	}
-	if err := tool.ConnectWithin(t.Context(), to("free.example", "443")); !errors.Is(err, tool.ErrNoGate) {
+	if err := tool.RunningIn(t.Context()).Connections().Connect(t.Context(), to("free.example", "443")); !errors.Is(err, tool.ErrNoGate) {
 		t.Errorf("outside of a call: %v", err)
 	}
 }
@@ -165,11 +165,11 @@ func TestConnectDenied(t *testing.T) {
 	var refused []string
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		for range 2 {
-			if err := tool.ConnectWithin(ctx, to("other.example", "443")); !errors.Is(err, approval.ErrDenied) || !strings.Contains(err.Error(), "not that one") {
+			if err := tool.RunningIn(ctx).Connections().Connect(ctx, to("other.example", "443")); !errors.Is(err, approval.ErrDenied) || !strings.Contains(err.Error(), "not that one") {
 				t.Errorf("%v", err)
 			}
 		}
-		refused = tool.RefusedConnections(ctx)
+		refused = tool.RunningIn(ctx).Connections().Refused()
 		return "done", nil
 	}
 	if r := d.call("client", `{}`); r.Err != nil || r.Value != "done" {
@@ -196,7 +196,7 @@ func TestConnectShown(t *testing.T) {
 	d.wantAsked(3)
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		d.allow("deny connect(shown.example)") // since it was approved
-		return nil, tool.ConnectWithin(ctx, to("shown.example", "443"))
+		return nil, tool.RunningIn(ctx).Connections().Connect(ctx, to("shown.example", "443"))
 	}
 	if r := d.call("client", `{}`); r.Err == nil || !strings.Contains(r.Err.Error(), "denied by rule") {
 		t.Errorf("denied since: %v", r.Err)
@@ -216,7 +216,7 @@ func TestConnectTogether(t *testing.T) {
 			go func() {
 				c := to("other.example", "443")
 				c.Pause = func() func() { waiting.Done(); return func() {} }
-				errs <- tool.ConnectWithin(ctx, c)
+				errs <- tool.RunningIn(ctx).Connections().Connect(ctx, c)
 			}()
 		}
 		waiting.Wait() // all of them are held
@@ -277,12 +277,12 @@ func TestConnectHold(t *testing.T) {
 
 		// Within one call a connection after the answer goes on.
 		p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
-			if err := tool.ConnectWithin(ctx, c); !errors.Is(err, approval.ErrOpen) {
+			if err := tool.RunningIn(ctx).Connections().Connect(ctx, c); !errors.Is(err, approval.ErrOpen) {
 				t.Errorf("%v", err)
 			}
 			answer <- approval.AnswerApprove
 			synctest.Wait()
-			return nil, tool.ConnectWithin(ctx, c)
+			return nil, tool.RunningIn(ctx).Connections().Connect(ctx, c)
 		}
 		if r := d.call("client", npm); r.Err != nil {
 			t.Error(r.Err)
@@ -293,7 +293,7 @@ func TestConnectHold(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		p.do = func(inner context.Context, _ json.RawMessage) (any, error) {
 			go func() { cancel(errors.New("it was ended")) }()
-			err := tool.ConnectWithin(tool.Running(ctx, inner), to("third.example", "443"))
+			err := tool.RunningIn(inner).Connections().Connect(tool.RunningIn(inner).In(ctx), to("third.example", "443"))
 			if err == nil || !strings.Contains(err.Error(), "it was ended") {
 				t.Errorf("%v", err)
 			}
@@ -336,13 +336,13 @@ func TestReportConnected(t *testing.T) {
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		for _, host := range []string{"free.example", "ruled.example", "asked.example", "denied.example"} {
 			c := to(host, "443")
-			err := tool.ConnectWithin(ctx, c)
-			if err := tool.ReportConnected(ctx, c.Connection, 10, 20, time.Second, err); err != nil {
+			err := tool.RunningIn(ctx).Connections().Connect(ctx, c)
+			if err := tool.RunningIn(ctx).Connections().Ended(ctx, c.Connection, 10, 20, time.Second, err); err != nil {
 				return nil, err
 			}
 		}
 		// One that nobody was asked about, such as a port that cannot be captured.
-		return nil, tool.ReportConnected(ctx, hosts.Connection{Host: "10.0.0.1", Port: "53"}, 0, 0, 0, errors.New("UDP is refused"))
+		return nil, tool.RunningIn(ctx).Connections().Ended(ctx, hosts.Connection{Host: "10.0.0.1", Port: "53"}, 0, 0, 0, errors.New("UDP is refused"))
 	}
 	if r := d.call("client", `{}`); r.Err != nil {
 		t.Fatal(r.Err)
@@ -377,14 +377,14 @@ func TestReportConnectedEach(t *testing.T) {
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		first, second := to("other.example", "443"), to("other.example", "443")
 		first.Number, second.Number = 1, 2
-		if err := tool.ConnectWithin(ctx, first); err != nil {
+		if err := tool.RunningIn(ctx).Connections().Connect(ctx, first); err != nil {
 			return nil, err
 		}
 		d.allow("deny connect(other.example)")
-		refused := tool.ConnectWithin(ctx, second)
+		refused := tool.RunningIn(ctx).Connections().Connect(ctx, second)
 		return nil, errors.Join(
-			tool.ReportConnected(ctx, second.Connection, 0, 0, time.Second, refused),
-			tool.ReportConnected(ctx, first.Connection, 10, 20, time.Second, nil))
+			tool.RunningIn(ctx).Connections().Ended(ctx, second.Connection, 0, 0, time.Second, refused),
+			tool.RunningIn(ctx).Connections().Ended(ctx, first.Connection, 10, 20, time.Second, nil))
 	}
 	if r := d.call("client", `{}`); r.Err != nil {
 		t.Fatal(r.Err)
@@ -410,7 +410,9 @@ func TestConnectFlood(t *testing.T) {
 		p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 			refused := make(chan error, 1000)
 			for i := range cap(refused) {
-				go func() { refused <- tool.ConnectWithin(ctx, to(fmt.Sprintf("host%d.example", i), "443")) }()
+				go func() {
+					refused <- tool.RunningIn(ctx).Connections().Connect(ctx, to(fmt.Sprintf("host%d.example", i), "443"))
+				}()
 			}
 			open := 0
 			for range cap(refused) {
@@ -426,7 +428,7 @@ func TestConnectFlood(t *testing.T) {
 			}
 			close(answer)
 			synctest.Wait()
-			if err := tool.ConnectWithin(ctx, to("last.example", "443")); !errors.Is(err, approval.ErrDenied) || strings.Contains(err.Error(), "wait") {
+			if err := tool.RunningIn(ctx).Connections().Connect(ctx, to("last.example", "443")); !errors.Is(err, approval.ErrDenied) || strings.Contains(err.Error(), "wait") {
 				t.Errorf("after they were answered: %v", err)
 			}
 			return nil, nil

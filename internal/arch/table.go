@@ -36,7 +36,7 @@ var table = map[string]line{
 	"sandbox/netns":       {inside: []string{"sandbox", "sandbox/launch"}, tests: []string{"sandbox/bwrap"}, outside: []string{"golang.org/x/net", system}},
 	"sandbox/landlock":    {inside: []string{"sandbox", "sandbox/launch", "sandbox/seccomp", "sandbox/wall"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt":    {inside: []string{"sandbox", "sandbox/launch"}},
-	"sandbox/rpc":         {inside: []string{"sandbox"}},
+	"sandbox/rpc":         {inside: []string{"sandbox", "sandbox/launch"}},
 	"sandbox/explain":     {inside: []string{"sandbox"}, pure: true},
 	"sandbox/detect":      {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/rpc", "sandbox/landlock", "sandbox/fingerprint", "sandbox/seatbelt", "sandbox/netns", "sandbox/wall"}, outside: []string{system}},
 

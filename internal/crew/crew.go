@@ -108,7 +108,8 @@ type Member struct {
 func (c *Crew) Open(cfg *config.Configuration) (*Member, error) { return c.open(cfg, nil) }
 
 func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) {
-	m := &Member{Worker: cfg.Worker, crew: c, caller: caller, rules: cfg.Rules, connectors: cfg.Connectors, Chain: []string{cfg.Worker.Name}}
+	m := &Member{Worker: cfg.Worker, crew: c, caller: caller, rules: cfg.Rules, connectors: cfg.Connectors,
+		Chain: []string{cfg.Worker.Name}}
 	var tools open.Tools
 	if caller != nil {
 		m.Chain = slices.Concat(caller.Chain, m.Chain)
@@ -144,7 +145,8 @@ func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) 
 func (m *Member) distinct(w *config.Worker) error {
 	for c := m; c != nil; c = c.caller {
 		if c.Worker.File == w.File {
-			return fmt.Errorf("worker %s: its file is called %s, as is that of %s; rename one", w.Name, w.File, c.Worker.Name)
+			return fmt.Errorf("worker %s: its file is called %s, as is that of %s; rename one", w.Name, w.File,
+				c.Worker.Name)
 		}
 	}
 	return nil

@@ -37,7 +37,8 @@ func options(helper []string, local []uint16, of func(netns.Host) *Client, last 
 		Dial: func(ctx context.Context, h netns.Host) (net.Conn, error) {
 			c := of(h)
 			if c == nil {
-				return nil, errors.New("it is unknown which command connects; run one command at a time, or end what runs in the background")
+				return nil, errors.New("it is unknown which command connects; run one command at a time, " +
+					"or end what runs in the background")
 			}
 			h = c.local(h)
 			if err := c.Decide(ctx, connection(h)); err != nil {
@@ -113,7 +114,7 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 	client, ok := ctx.Value(clientKey{}).(*Client)
 	if !ok {
 		client = InCall(ctx, r.policy, r.dialer, func(ctx context.Context, c hosts.Connection) error {
-			return tool.ConnectWithin(ctx, tool.Connecting{Connection: c, Policy: r.policy})
+			return tool.RunningIn(ctx).Connections().Connect(ctx, tool.Connecting{Connection: c, Policy: r.policy})
 		})
 	}
 	r.last.Store(client)
@@ -160,18 +161,20 @@ func Outside(of *tool.Connections, p hosts.Policy, d Dialer, what string) *Clien
 // InCall is a client for what a call starts: its connections are put to decide in the context of
 // the call, and recorded with it.
 func InCall(call context.Context, p hosts.Policy, d Dialer, decide func(context.Context, hosts.Connection) error) *Client {
+	r := tool.RunningIn(call)
 	return recorded(p, d, func(ctx context.Context, c hosts.Connection) error {
-		return decide(tool.Running(ctx, call), c)
+		return decide(r.In(ctx), c)
 	}, func(ctx context.Context, c hosts.Connection) error {
-		return tool.DeniedWithin(tool.Running(ctx, call), c)
+		return r.Connections().Denied(r.In(ctx), c)
 	}, func(c hosts.Connection, e netns.Connection) error {
-		return tool.ReportConnected(context.WithoutCancel(call), c, e.Sent, e.Received, e.Duration, e.Err)
+		return r.Connections().Ended(context.WithoutCancel(call), c, e.Sent, e.Received, e.Duration, e.Err)
 	})
 }
 
 // recorded is a client whose connections are recorded when they end. When one cannot be, no
 // other is let through.
-func recorded(p hosts.Policy, d Dialer, decide, denied func(context.Context, hosts.Connection) error, record func(hosts.Connection, netns.Connection) error) *Client {
+func recorded(p hosts.Policy, d Dialer, decide, denied func(context.Context, hosts.Connection) error,
+	record func(hosts.Connection, netns.Connection) error) *Client {
 	var lost atomic.Pointer[error]
 	return &Client{
 		Policy: p, Dialer: d, Denied: denied,

@@ -98,7 +98,8 @@ func leadsToFixed(p sandbox.Profile, path string) bool {
 	if err != nil {
 		return false // there is nothing
 	}
-	return slices.ContainsFunc(slices.Concat(p.Protected, p.Masked), func(e sandbox.Entry) bool { return sandbox.Below(e.Path, real) })
+	return slices.ContainsFunc(slices.Concat(p.Protected, p.Masked),
+		func(e sandbox.Entry) bool { return sandbox.Below(e.Path, real) })
 }
 
 // usable reports whether a step can be taken: a sandbox shows what is there, by its own name.
@@ -128,7 +129,8 @@ func (l *escalations) take(c shell.Command) (shell.Step, error) {
 	f := l.failed[keyOf(c)]
 	i := slices.IndexFunc(f.Steps, func(s shell.Step) bool { return s.ID == c.Step })
 	if i < 0 {
-		return shell.Step{}, errors.New("there is no such way out of the sandbox for this command any more; run it without escalate first")
+		return shell.Step{}, errors.New("there is no such way out of the sandbox for this command any more; " +
+			"run it without escalate first")
 	}
 	if f.Steps[i].ID != stepOutside {
 		if l.steps == nil {

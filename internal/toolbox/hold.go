@@ -123,7 +123,8 @@ func (b *Box) autoAllow(conf *config.Policy) shell.AutoAllow {
 	case !b.Hold.held():
 		return not("no sandbox holds commands here")
 	case len(b.Hold.Profile.Sockets) > 0:
-		return not("commands may use the socket %s (%s)", b.Hold.Profile.Sockets[0].Path, b.Hold.Profile.Sockets[0].Source)
+		return not("commands may use the socket %s (%s)", b.Hold.Profile.Sockets[0].Path,
+			b.Hold.Profile.Sockets[0].Source)
 	case b.Hold.Runner.Name() == landlockName:
 		return not("Landlock alone holds neither modes nor times of files outside of the roots")
 	case b.found.Unfinished != "":

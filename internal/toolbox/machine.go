@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
@@ -136,7 +137,8 @@ func (m *machine) Private(path string) bool {
 
 // run runs a command that was approved.
 func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error) {
-	o := runner.Options{Env: m.env, Call: rand.Text(), Progress: tool.Progress(ctx), MaxOutput: maxOutput, Shell: m.shell}
+	o := runner.Options{Env: m.env, Call: rand.Text(), Progress: tool.Progress(ctx), MaxOutput: maxOutput,
+		Shell: m.shell}
 	if s, ok := shell.StreamsOf(ctx); ok {
 		o.Stdout, o.Stderr, o.Signals, c.Timeout, o.MaxOutput = s.Stdout, s.Stderr, s.Signals, unlimited, 0
 	}
@@ -188,7 +190,8 @@ func (m *machine) confine(ctx context.Context, c shell.Command, o *runner.Option
 		if err != nil {
 			return err
 		}
-		if err := tool.ReportConfined(ctx, "a person let it leave the sandbox: "+step.Label); err != nil {
+		what := "a person let it leave the sandbox: " + step.Label
+		if err := tool.RunningIn(ctx).Report(ctx, approval.EventConfined, what); err != nil {
 			return err
 		}
 		if step.ID == stepOutside {
@@ -306,5 +309,5 @@ func reportLeft(ctx context.Context, r runner.Result) error {
 	if r.Left == "" {
 		return nil
 	}
-	return tool.ReportConfined(ctx, leftHeld(r, true))
+	return tool.RunningIn(ctx).Report(ctx, approval.EventConfined, leftHeld(r, true))
 }

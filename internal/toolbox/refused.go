@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/explain"
@@ -26,9 +27,10 @@ func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profil
 	}
 	if p.Wall.Why == "" {
 		for _, what := range explain.Tripped(whole, p, facts) {
-			told := "judgement and behaviour differ: the operating system refused " + what + ", which the command was not read to do"
+			told := "judgement and behaviour differ: the operating system refused " + what +
+				", which the command was not read to do"
 			r.Note = strings.TrimPrefix(r.Note+"\n"+told, "\n")
-			errs = append(errs, tool.ReportTripped(ctx, told))
+			errs = append(errs, tool.RunningIn(ctx).Report(ctx, approval.EventTripped, told))
 		}
 	}
 	if on, ok := m.hold.Runner.(*network.Runner); ok && p.Network.ByName && r.ExitCode != 0 {
@@ -39,11 +41,12 @@ func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profil
 	refused := explain.Explain(asFound(whole, r), facts)
 	m.left.keep(c, r, whole, refused)
 	if c.GitWrites && c.GitMixed && r.ExitCode != 0 && !whole.GitWrite {
-		r.Note = strings.TrimPrefix(r.Note+"\ngit may write to the repository only in a command of its own, without programs whose effects are not known; call it separately", "\n")
+		r.Note = strings.TrimPrefix(r.Note+"\ngit may write to the repository only in a command of its own, "+
+			"without programs whose effects are not known; call it separately", "\n")
 	}
 	for _, one := range refused {
 		r.Note = strings.TrimPrefix(r.Note+"\n"+one.String(), "\n")
-		errs = append(errs, tool.ReportConfined(ctx, one.ForPerson()))
+		errs = append(errs, tool.RunningIn(ctx).Report(ctx, approval.EventConfined, one.ForPerson()))
 	}
 	return errors.Join(errs...)
 }
@@ -59,7 +62,8 @@ func asFound(p sandbox.Profile, r *shell.Result) sandbox.Profile {
 		return p // then nothing is known
 	}
 	for _, place := range scene.Protected {
-		p.Protected = append(p.Protected[:len(p.Protected):len(p.Protected)], sandbox.Entry{Path: place.Path, Source: place.Source})
+		p.Protected = append(p.Protected[:len(p.Protected):len(p.Protected)],
+			sandbox.Entry{Path: place.Path, Source: place.Source})
 	}
 	return p
 }

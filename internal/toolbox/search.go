@@ -158,7 +158,8 @@ func (s *search) visit(path string, d fs.DirEntry, err error) error {
 		return nil // what it leads to is judged itself, or not there
 	}
 	if s.looked++; s.looked > maxSearched {
-		return fmt.Errorf("%w: there are more than %d files in the roots; name smaller ones", errUnfinished, maxSearched)
+		return fmt.Errorf("%w: there are more than %d files in the roots; name smaller ones",
+			errUnfinished, maxSearched)
 	}
 	hidden := s.judge(path, d.IsDir())
 	if n := len(s.found.Masked) + len(s.found.Protected) + len(s.found.Secrets); n > maxFound {

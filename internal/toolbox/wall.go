@@ -143,7 +143,8 @@ func (l *programList) chain(file string) chain {
 		return chain{}
 	}
 	if known, ok := l.chains.Load(file); ok {
-		if c := known.(chain); os.SameFile(c.info, info) && c.info.ModTime().Equal(info.ModTime()) && c.info.Size() == info.Size() {
+		if c := known.(chain); os.SameFile(c.info, info) && c.info.ModTime().Equal(info.ModTime()) &&
+			c.info.Size() == info.Size() {
 			return c
 		}
 	}

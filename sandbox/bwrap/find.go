@@ -68,7 +68,8 @@ func distrust(file string, info fs.FileInfo) *sandbox.Problem {
 	switch {
 	case info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0:
 		return &sandbox.Problem{
-			Cause:  file + " is a setuid program: it starts with root's rights, and holes in it have been used to keep them (CVE-2026-41163)",
+			Cause: file + " is a setuid program: it starts with root's rights, " +
+				"and holes in it have been used to keep them (CVE-2026-41163)",
 			Remedy: "let the kernel make user namespaces instead and run: chmod u-s,g-s " + file,
 		}
 	case !ok || stat.Uid != 0 || info.Mode().Perm()&0o022 != 0 || !info.Mode().IsRegular():

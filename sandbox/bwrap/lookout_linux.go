@@ -62,7 +62,7 @@ func (l *lookout) wait(exit sandbox.Exit) string {
 	if exit.Ended != "" && exit.Ended != sandbox.EndingSize {
 		return ""
 	}
-	return sandbox.LeftBehind(l.left)
+	return launch.LeftBehind(l.left)
 }
 
 // look returns the names of the processes that are there and stay.

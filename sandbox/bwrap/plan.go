@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/sandbox/prelude"
 )
 
@@ -21,7 +22,7 @@ const (
 
 // A Request is everything that the arguments are made from.
 type Request struct {
-	Layout  sandbox.Layout
+	Layout  launch.Layout
 	Files   []sandbox.HomeFile
 	Network sandbox.Network
 	Limits  sandbox.Limits
@@ -78,8 +79,8 @@ type Opening struct {
 var (
 	hidden        = []string{"key-users", "keys"}
 	hiddenForRoot = []string{
-		"kcore", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "pagetypeinfo", "sched_debug", "slabinfo", "timer_list",
-		"vmallocinfo",
+		"kcore", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "pagetypeinfo", "sched_debug",
+		"slabinfo", "timer_list", "vmallocinfo",
 	}
 )
 
@@ -244,7 +245,7 @@ func (p *plan) systemPaths() []string {
 
 // visible reports whether a path lies in a root.
 func (p *plan) visible(file string) bool {
-	return slices.ContainsFunc(p.Layout.Roots, func(r sandbox.Place) bool { return sandbox.Below(r.Path, file) })
+	return slices.ContainsFunc(p.Layout.Roots, func(r launch.Place) bool { return sandbox.Below(r.Path, file) })
 }
 
 // layers mounts the profile's own places.
@@ -255,7 +256,7 @@ func (p *plan) layers(home string) {
 			p.bind("--bind", l.Path)
 		case l.Mode == sandbox.ModeReadOnly:
 			p.bind("--ro-bind", l.Path)
-		case l.Kind == sandbox.KindFolder:
+		case l.Kind == launch.KindFolder:
 			p.add("--perms", "0000", "--size", "4096", "--tmpfs", l.Path, "--remount-ro", l.Path)
 		default:
 			p.add("--ro-bind", "/dev/null", l.Path)

@@ -7,25 +7,26 @@ import (
 
 	"github.com/assent-dev/assent/internal/golden"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // layout is a project with everything in it that changes a plan.
-func layout() sandbox.Layout {
-	return sandbox.Layout{
-		Roots: []sandbox.Place{
-			{Path: "/home/u/proj", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFolder},
-			{Path: "/home/u/proj/docs", Mode: sandbox.ModeReadOnly, Kind: sandbox.KindFolder},
-			{Path: "/data/one.txt", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFile},
+func layout() launch.Layout {
+	return launch.Layout{
+		Roots: []launch.Place{
+			{Path: "/home/u/proj", Mode: sandbox.ModeReadWrite, Kind: launch.KindFolder},
+			{Path: "/home/u/proj/docs", Mode: sandbox.ModeReadOnly, Kind: launch.KindFolder},
+			{Path: "/data/one.txt", Mode: sandbox.ModeReadWrite, Kind: launch.KindFile},
 		},
-		Protected: []sandbox.Place{
-			{Path: "/home/u/proj/.assent", Kind: sandbox.KindAbsent}, {Path: "/home/u/proj/.git", Kind: sandbox.KindFolder},
-			{Path: "/home/u/proj/sub/repo/.git", Kind: sandbox.KindFile},
+		Protected: []launch.Place{
+			{Path: "/home/u/proj/.assent", Kind: launch.KindAbsent}, {Path: "/home/u/proj/.git", Kind: launch.KindFolder},
+			{Path: "/home/u/proj/sub/repo/.git", Kind: launch.KindFile},
 		},
-		Masked: []sandbox.Place{
-			{Path: "/home/u/proj/.env", Kind: sandbox.KindFile}, {Path: "/home/u/proj/docs/private", Kind: sandbox.KindFolder},
+		Masked: []launch.Place{
+			{Path: "/home/u/proj/.env", Kind: launch.KindFile}, {Path: "/home/u/proj/docs/private", Kind: launch.KindFolder},
 		},
-		Sockets: []sandbox.Place{{Path: "/run/x.sock", Kind: sandbox.KindFile}},
-		System: []sandbox.Link{
+		Sockets: []launch.Place{{Path: "/run/x.sock", Kind: launch.KindFile}},
+		System: []launch.Link{
 			{Path: "/usr", Source: "/usr"}, {Path: "/bin", Target: "usr/bin"}, {Path: "/etc/resolv.conf", Source: "/run/resolve/stub.conf", Small: true},
 			{Path: "/etc/ssl/certs", Source: "/etc/ssl/certs"},
 		},
@@ -61,7 +62,7 @@ func TestGolden(t *testing.T) {
 	byFD, network, empty, staged, byName := request(), request(), request(), request(), request()
 	byFD.ByFD, byFD.Root = true, true
 	network.Network.On = true
-	empty.Layout = sandbox.Layout{}
+	empty.Layout = launch.Layout{}
 	staged.Network.ByName, staged.Staged = true, true
 	byName.Network.ByName = true
 	for name, r := range map[string]Request{"paths": request(), "descriptors": byFD, "network": network, "empty": empty, "staged": staged} {

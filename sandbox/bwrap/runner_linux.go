@@ -98,7 +98,8 @@ func (r *Runner) check(c sandbox.Command) error {
 		return fmt.Errorf("the working directory %q is no folder", c.Dir)
 	}
 	if by, hidden := c.Profile.Hidden(c.Dir); hidden {
-		return fmt.Errorf("no command can run in %s, which is hidden from commands (%s); choose another folder, or narrow what hides it", c.Dir, by.Source)
+		return fmt.Errorf("no command can run in %s, which is hidden from commands (%s); choose another folder, "+
+			"or narrow what hides it", c.Dir, by.Source)
 	}
 	for _, text := range append(append([]string{c.Dir}, c.Argv...), c.Env...) {
 		if strings.ContainsRune(text, 0) {

@@ -30,15 +30,15 @@ type setup struct {
 
 // hold makes what must exist to be mounted over, and keeps others from taking away what
 // does already.
-func (l *setup) hold(layout sandbox.Layout) error {
+func (l *setup) hold(layout launch.Layout) error {
 	if err := l.runner.sweeper.start(); err != nil {
 		return err
 	}
 	for _, layer := range layout.Layers() {
-		if layer.Mode != sandbox.ModeReadOnly || layer.Kind == sandbox.KindFile && !isMarked(layer.Path) {
+		if layer.Mode != sandbox.ModeReadOnly || layer.Kind == launch.KindFile && !isMarked(layer.Path) {
 			continue
 		}
-		if layer.Kind == sandbox.KindFolder && !isEmpty(layer.Path) {
+		if layer.Kind == launch.KindFolder && !isEmpty(layer.Path) {
 			continue
 		}
 		if layer.Kind.Missing() || isMarked(layer.Path) {
@@ -46,7 +46,7 @@ func (l *setup) hold(layout sandbox.Layout) error {
 				return err
 			}
 		}
-		p, err := hold(layer.Path, layer.Kind == sandbox.KindAbsentFile)
+		p, err := hold(layer.Path, layer.Kind == launch.KindAbsentFile)
 		if err != nil {
 			return err
 		}

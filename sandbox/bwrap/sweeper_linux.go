@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/launch"
 )
 
@@ -55,7 +54,7 @@ func (s *sweeper) start() error {
 	}
 	defer life.Close()
 	cmd := exec.Command(s.argv[0], s.argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.ExtraFiles = "/", []string{sandbox.PartVariable + "=sweep"}, paths, []*os.File{life}
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.ExtraFiles = "/", []string{launch.PartVariable + "=sweep"}, paths, []*os.File{life}
 	if err := launch.StartSession(cmd); err != nil {
 		pipe.Close()
 		hold.Close()

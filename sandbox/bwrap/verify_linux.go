@@ -8,18 +8,19 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // A standing is what must be found at a layer's path inside, before the command runs.
 // Bubblewrap mounts by name, and another command that runs in the same folder could have
 // exchanged what has that name.
 type standing struct {
-	layer sandbox.Layer
+	layer launch.Layer
 	file  [2]uint64 // device and number of what is mounted there
 }
 
 // remember looks at what is about to be mounted.
-func (l *setup) remember(layout sandbox.Layout) error {
+func (l *setup) remember(layout launch.Layout) error {
 	for _, layer := range layout.Layers() {
 		f, err := openNoLinks(layer.Path, unix.O_PATH)
 		if err != nil {
@@ -45,7 +46,8 @@ func (l *setup) verify(pid int) error {
 	defer root.Close()
 	for _, s := range l.standing {
 		if err := s.check(root); err != nil {
-			return fmt.Errorf("the sandbox does not stand as planned: %s %w; another program may be changing the folder, so try again", s.layer.Path, err)
+			return fmt.Errorf("the sandbox does not stand as planned: %s %w; "+
+				"another program may be changing the folder, so try again", s.layer.Path, err)
 		}
 	}
 	return nil

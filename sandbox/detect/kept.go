@@ -48,7 +48,8 @@ func readKept(file string, o Options, program string) *kept {
 	if file == "" || key == "" {
 		return k
 	}
-	if data, ok := fingerprint.ReadOwn(file); !ok || json.Unmarshal(data, k) != nil || k.Machine != key || k.Program.Path != program {
+	if data, ok := fingerprint.ReadOwn(file); !ok || json.Unmarshal(data, k) != nil || k.Machine != key ||
+		k.Program.Path != program {
 		*k = kept{Machine: key}
 	}
 	k.file = file

@@ -27,7 +27,8 @@ var secrets = []string{"/etc/machine-id", "/etc/hostname", "/etc/fstab", "/etc/s
 
 // selfTest starts the copy inside and returns what it tried, and what it could do that it must
 // not. Said is what was printed on standard error.
-func selfTest(ctx context.Context, r sandbox.Runner, serve []string, p sandbox.Profile) (tried attempts, breaches []string, said string, err error) {
+func selfTest(ctx context.Context, r sandbox.Runner, serve []string,
+	p sandbox.Profile) (tried attempts, breaches []string, said string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, testTime)
 	defer cancel()
 	p.Limits.Time, p.Limits.Output = 0, 0 // they are for the command that comes later

@@ -1,6 +1,6 @@
 // Package fingerprint identifies the machine that a sandbox was tried on (boot, kernel, user,
-// namespaces, files), so that the result can be kept for the processes that follow. It is small: programs that only want to know a result link nothing
-// else of the sandbox.
+// namespaces, files), so that the result can be kept for the processes that follow. It is small:
+// programs that only want to know a result link nothing else of the sandbox.
 package fingerprint
 
 // Bubblewrap is where bubblewrap is looked for. PATH is not asked: it may lead into a folder that a

@@ -20,7 +20,8 @@ func Key(files ...string) string {
 	if err != nil || len(boot) < 32 || unix.Uname(&kernel) != nil {
 		return ""
 	}
-	fmt.Fprintf(&b, "%s %s %s %d %d\n", bytes.TrimSpace(boot), kernel.Release[:], kernel.Version[:], os.Geteuid(), os.Getegid())
+	fmt.Fprintf(&b, "%s %s %s %d %d\n", bytes.TrimSpace(boot), kernel.Release[:], kernel.Version[:],
+		os.Geteuid(), os.Getegid())
 	for _, name := range []string{"user", "mnt", "pid", "net", "ipc"} {
 		namespace, err := os.Readlink("/proc/self/ns/" + name)
 		if err != nil {
@@ -63,7 +64,8 @@ func ReadOwn(file string) ([]byte, bool) {
 	f := os.NewFile(uintptr(fd), file)
 	defer f.Close()
 	var at unix.Stat_t
-	if unix.Fstat(fd, &at) != nil || at.Mode&unix.S_IFMT != unix.S_IFREG || int(at.Uid) != os.Geteuid() || at.Mode&0o077 != 0 || at.Size > MaxOwn {
+	if unix.Fstat(fd, &at) != nil || at.Mode&unix.S_IFMT != unix.S_IFREG || int(at.Uid) != os.Geteuid() ||
+		at.Mode&0o077 != 0 || at.Size > MaxOwn {
 		return nil, false
 	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxOwn))

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // The test program is also the copy that restricts itself.
@@ -141,12 +142,12 @@ func TestProfilesThatItCannotHoldAreRefused(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	layout := sandbox.Layout{
-		Roots: []sandbox.Place{
-			{Path: "/ro", Mode: sandbox.ModeReadOnly, Kind: sandbox.KindFolder}, {Path: "/rw", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFolder},
-			{Path: "/f", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFile}, {Path: "/g", Mode: sandbox.ModeReadOnly, Kind: sandbox.KindFile},
+	layout := launch.Layout{
+		Roots: []launch.Place{
+			{Path: "/ro", Mode: sandbox.ModeReadOnly, Kind: launch.KindFolder}, {Path: "/rw", Mode: sandbox.ModeReadWrite, Kind: launch.KindFolder},
+			{Path: "/f", Mode: sandbox.ModeReadWrite, Kind: launch.KindFile}, {Path: "/g", Mode: sandbox.ModeReadOnly, Kind: launch.KindFile},
 		},
-		System: []sandbox.Link{{Path: "/usr", Source: "/usr"}, {Path: "/bin", Target: "usr/bin"}, {Path: "/etc/hosts", Source: "/etc/hosts"}},
+		System: []launch.Link{{Path: "/usr", Source: "/usr"}, {Path: "/bin", Target: "usr/bin"}, {Path: "/etc/hosts", Source: "/etc/hosts"}},
 	}
 	c := sandbox.Command{Argv: []string{"a"}, Env: []string{"B=c"}, Profile: sandbox.Profile{Limits: sandbox.Limits{OpenFiles: 9}}}
 	want := Plan{

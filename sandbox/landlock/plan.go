@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // A Plan is what a process is restricted to before it becomes the command.
@@ -23,7 +24,7 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 
 // NewPlan writes the plan for a command in a layout whose profile has no needs. IsFolder
 // tells what the system's parts are.
-func NewPlan(s sandbox.Layout, c sandbox.Command, isFolder func(string) bool) Plan {
+func NewPlan(s launch.Layout, c sandbox.Command, isFolder func(string) bool) Plan {
 	p := Plan{
 		Network: c.Profile.Network.On, Argv: c.Argv, Env: c.Env, WriteFiles: devices,
 		Limits: map[string]uint64{"core": 0},
@@ -37,7 +38,8 @@ func NewPlan(s sandbox.Layout, c sandbox.Command, isFolder func(string) bool) Pl
 		p.root(r)
 	}
 	for name, limit := range map[string]int64{
-		"file size": c.Profile.Limits.FileSize, "open files": c.Profile.Limits.OpenFiles, "processes": c.Profile.Limits.Processes,
+		"file size": c.Profile.Limits.FileSize, "open files": c.Profile.Limits.OpenFiles,
+		"processes": c.Profile.Limits.Processes,
 	} {
 		if limit > 0 {
 			p.Limits[name] = uint64(limit)
@@ -46,11 +48,11 @@ func NewPlan(s sandbox.Layout, c sandbox.Command, isFolder func(string) bool) Pl
 	return p
 }
 
-func (p *Plan) root(r sandbox.Place) {
+func (p *Plan) root(r launch.Place) {
 	switch {
 	case r.Mode == sandbox.ModeReadOnly:
-		p.read(r.Path, r.Kind == sandbox.KindFolder)
-	case r.Kind == sandbox.KindFolder:
+		p.read(r.Path, r.Kind == launch.KindFolder)
+	case r.Kind == launch.KindFolder:
 		p.WriteFolders = append(p.WriteFolders, r.Path)
 	default:
 		p.WriteFiles = append(p.WriteFiles, r.Path)
@@ -110,4 +112,24 @@ func reached(p sandbox.Profile, file string) bool {
 		}
 	}
 	return false
+}
+
+// Enforced is what a command is held to.
+var Enforced = []string{
+	"writes only in writable roots",
+	"reads only in roots and the system's own programs, libraries and settings",
+	"no network unless the profile says so",
+	"no unix sockets",
+	"no new namespaces, mounts, traces, keys, raw sockets or set-id files",
+	"limits on file size, open files, output and time",
+}
+
+// NotEnforced is what a command is not held to.
+var NotEnforced = []string{
+	"protected or hidden paths inside roots: such a profile is refused",
+	"modes, times and attributes of files that it owns, anywhere",
+	"that files exist, and how large they are, anywhere",
+	"other processes: they are seen, and those that leave their group outlive the command",
+	"no private /tmp or home folder: there is none",
+	"memory and processor time",
 }

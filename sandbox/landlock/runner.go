@@ -60,7 +60,7 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 	}
 	defer in.Close()
 	cmd := exec.Command(r.apply[0], r.apply[1:]...)
-	cmd.Dir, cmd.Env, cmd.ExtraFiles = c.Dir, []string{sandbox.PartVariable + "=landlock"}, []*os.File{in}
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = c.Dir, []string{launch.PartVariable + "=landlock"}, []*os.File{in}
 	p, err := launch.StartGroup(ctx, cmd, c)
 	if err != nil {
 		out.Close()

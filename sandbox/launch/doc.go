@@ -1,7 +1,7 @@
 // Package launch starts the processes of every runner, and finds out before what of the host they
 // are shown.
 //
-// [Survey] turns a profile into a [sandbox.Layout]. It is done anew for each command, because a
+// [Survey] turns a profile into a [Layout]. It is done anew for each command, because a
 // repository may have been made since the last one. It looks and changes nothing. Two
 // things are refused rather than guessed at: a root that leads through a symbolic link by
 // now, and a protected name that is one, because what stands there could be another place

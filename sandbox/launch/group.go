@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -89,7 +92,7 @@ func (g *group) wait() {
 	g.mu.Unlock()
 	g.exit, g.err = Result(g.cmd, err, ended)
 	if ended == "" {
-		g.exit.Left = sandbox.LeftBehind(left)
+		g.exit.Left = LeftBehind(left)
 	}
 }
 
@@ -103,7 +106,7 @@ func Result(cmd *exec.Cmd, err error, ended sandbox.Ending) (sandbox.Exit, error
 	if status.Signaled() {
 		code = 128 + int(status.Signal())
 	}
-	exit := sandbox.ExitOf(code)
+	exit := exitOf(code)
 	if ended != "" {
 		exit.Ended = ended
 		return exit, nil
@@ -119,4 +122,118 @@ func Result(cmd *exec.Cmd, err error, ended sandbox.Ending) (sandbox.Exit, error
 func (g *group) Wait() (sandbox.Exit, error) {
 	<-g.over
 	return g.exit, g.err
+}
+
+// sizeSignal is 128 and SIGXFSZ, which has this number on every system here.
+const sizeSignal = 128 + 25
+
+// exitOf is the Exit of a command that ended with this status by itself.
+func exitOf(code int) sandbox.Exit {
+	if code == sizeSignal {
+		return sandbox.Exit{Code: code, Ended: sandbox.EndingSize}
+	}
+	return sandbox.Exit{Code: code}
+}
+
+// An output counts what a command prints on both its streams.
+type output struct {
+	passed func() // told once, when the limit is passed
+
+	mu   sync.Mutex
+	left int64
+}
+
+// Connect gives a process the streams of a command. If its output is limited, passed is
+// told when the limit is passed, and what comes later is dropped.
+func Connect(cmd *exec.Cmd, c sandbox.Command, limit int64, passed func()) {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
+	if limit == 0 {
+		return
+	}
+	o := &output{passed: sync.OnceFunc(passed), left: limit}
+	cmd.Stdout = o.limited(c.Stdout)
+	if same(c.Stdout, c.Stderr) {
+		cmd.Stderr = cmd.Stdout
+		return
+	}
+	cmd.Stderr = o.limited(c.Stderr)
+}
+
+func (o *output) limited(w io.Writer) io.Writer {
+	if w == nil {
+		w = io.Discard
+	}
+	return &counted{o, w}
+}
+
+// take returns how many of n bytes may still be printed.
+func (o *output) take(n int) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n = int(min(int64(n), o.left))
+	o.left -= int64(n)
+	return n
+}
+
+type counted struct {
+	*output
+	w io.Writer
+}
+
+var errPassed = errors.New("the output limit is passed")
+
+func (c *counted) Write(data []byte) (int, error) {
+	n := c.take(len(data))
+	if n > 0 {
+		if written, err := c.w.Write(data[:n]); err != nil {
+			return written, err
+		}
+	}
+	if n < len(data) {
+		c.passed()
+		return n, errPassed
+	}
+	return n, nil
+}
+
+// same reports whether two writers are one, as package exec does.
+func same(a, b io.Writer) bool {
+	defer func() { _ = recover() }() // writers that cannot be compared
+	return a == b
+}
+
+// maxNames is how many of the processes that a command left are named.
+const maxNames = 5
+
+// LeftBehind says which processes a command left in the background, given the name of
+// each: "2 processes left in the background (python3, sleep)". It is empty if there are
+// none. Processes name themselves, so what a name should not have is shown as a question
+// mark.
+func LeftBehind(names []string) string {
+	count := "1 process"
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+	default:
+		count = fmt.Sprintf("%d processes", len(names))
+	}
+	var shown []string
+	for _, name := range names {
+		shown = append(shown, strings.Map(plain, name))
+	}
+	slices.Sort(shown)
+	shown = slices.Compact(shown)
+	if len(shown) > maxNames {
+		shown = append(shown[:maxNames], "…")
+	}
+	return fmt.Sprintf("%s left in the background (%s)", count, strings.Join(shown, ", "))
+}
+
+func plain(c rune) rune {
+	letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+	if letter || slices.Contains([]rune("._+:@/-"), c) {
+		return c
+	}
+	return '?'
 }

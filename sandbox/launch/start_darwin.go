@@ -25,7 +25,8 @@ func awaitExit(pid int) {
 		return
 	}
 	defer unix.Close(queue)
-	exit := []unix.Kevent_t{{Ident: uint64(pid), Filter: unix.EVFILT_PROC, Flags: unix.EV_ADD | unix.EV_ONESHOT, Fflags: unix.NOTE_EXIT}}
+	exit := []unix.Kevent_t{{Ident: uint64(pid), Filter: unix.EVFILT_PROC, Flags: unix.EV_ADD | unix.EV_ONESHOT,
+		Fflags: unix.NOTE_EXIT}}
 	for {
 		_, err := unix.Kevent(queue, exit, make([]unix.Kevent_t, 1), nil)
 		if !errors.Is(err, unix.EINTR) {

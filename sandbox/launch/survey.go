@@ -14,14 +14,14 @@ import (
 
 // Survey looks at the host through a profile. The error says what about a root or a
 // protected path keeps a command from being started.
-func Survey(p sandbox.Profile) (sandbox.Layout, error) {
+func Survey(p sandbox.Profile) (Layout, error) {
 	if err := p.Check(); err != nil {
-		return sandbox.Layout{}, err
+		return Layout{}, err
 	}
 	s := &survey{profile: p}
 	for _, step := range []func() error{s.roots, s.masked, s.sockets, s.protected, s.guarded} {
 		if err := step(); err != nil {
-			return sandbox.Layout{}, err
+			return Layout{}, err
 		}
 	}
 	s.layout.System = system()
@@ -31,7 +31,7 @@ func Survey(p sandbox.Profile) (sandbox.Layout, error) {
 // A survey is one under way.
 type survey struct {
 	profile sandbox.Profile
-	layout  sandbox.Layout
+	layout  Layout
 	// folders counts what was searched for repositories.
 	folders int
 	// usual are what the settings of machine and user name; nil until they are needed.
@@ -41,7 +41,7 @@ type survey struct {
 func (s *survey) roots() error {
 	for _, r := range s.profile.Roots {
 		kind, err := look(r.Path)
-		if err == nil && kind == sandbox.KindAbsent {
+		if err == nil && kind == KindAbsent {
 			err = errors.New("it does not exist; make it, or leave it out")
 		}
 		if err != nil {
@@ -51,7 +51,7 @@ func (s *survey) roots() error {
 		if mode == sandbox.ModeReadWrite && inGuardedName(r.Path) {
 			mode = sandbox.ModeReadOnly
 		}
-		s.layout.Roots = append(s.layout.Roots, sandbox.Place{Path: r.Path, Mode: mode, Kind: kind, Source: r.Source})
+		s.layout.Roots = append(s.layout.Roots, Place{Path: r.Path, Mode: mode, Kind: kind, Source: r.Source})
 	}
 	return nil
 }
@@ -62,8 +62,8 @@ func (s *survey) masked() error {
 		if err != nil {
 			return fmt.Errorf("denied path %s (%s): %w", e.Path, e.Source, err)
 		}
-		if kind != sandbox.KindAbsent {
-			s.layout.Masked = append(s.layout.Masked, sandbox.Place{Path: e.Path, Kind: kind, Source: e.Source})
+		if kind != KindAbsent {
+			s.layout.Masked = append(s.layout.Masked, Place{Path: e.Path, Kind: kind, Source: e.Source})
 		}
 	}
 	return nil
@@ -78,7 +78,7 @@ func (s *survey) sockets() error {
 		if info.Mode().Type() != fs.ModeSocket {
 			return fmt.Errorf("unix socket %s (%s): it is not a socket", e.Path, e.Source)
 		}
-		s.layout.Sockets = append(s.layout.Sockets, sandbox.Place{Path: e.Path, Kind: sandbox.KindFile, Source: e.Source})
+		s.layout.Sockets = append(s.layout.Sockets, Place{Path: e.Path, Kind: KindFile, Source: e.Source})
 	}
 	return nil
 }
@@ -111,32 +111,32 @@ func (s *survey) protect(file, source string) error {
 	return nil
 }
 
-func (s *survey) addProtected(p sandbox.Place) {
-	known := func(o sandbox.Place) bool { return o.Path == p.Path }
+func (s *survey) addProtected(p Place) {
+	known := func(o Place) bool { return o.Path == p.Path }
 	if !slices.ContainsFunc(s.layout.Protected, known) {
 		s.layout.Protected = append(s.layout.Protected, p)
 	}
 }
 
 // firstMissing returns what stands at a path, or the first part of it that is missing.
-func firstMissing(file string) (sandbox.Place, error) {
+func firstMissing(file string) (Place, error) {
 	at := "/"
 	for part := range strings.SplitSeq(strings.Trim(file, "/"), "/") {
 		at = filepath.Join(at, part)
 		kind, err := look(at)
-		if err != nil || kind != sandbox.KindFolder || at == file {
-			return sandbox.Place{Path: at, Kind: kind}, err
+		if err != nil || kind != KindFolder || at == file {
+			return Place{Path: at, Kind: kind}, err
 		}
 	}
-	return sandbox.Place{Path: file, Kind: sandbox.KindFolder}, nil
+	return Place{Path: file, Kind: KindFolder}, nil
 }
 
 // look says what stands at a path without following a symbolic link anywhere on the way.
-func look(file string) (sandbox.Kind, error) {
+func look(file string) (Kind, error) {
 	info, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return sandbox.KindAbsent, nil
+		return KindAbsent, nil
 	case err != nil:
 		return "", err
 	}
@@ -146,7 +146,7 @@ func look(file string) (sandbox.Kind, error) {
 		return "", fmt.Errorf("it leads through a symbolic link, to %s; a link can be turned elsewhere, so name the place itself", real)
 	}
 	if info.IsDir() {
-		return sandbox.KindFolder, nil
+		return KindFolder, nil
 	}
-	return sandbox.KindFile, nil
+	return KindFile, nil
 }

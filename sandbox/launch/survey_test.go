@@ -47,7 +47,7 @@ func rw(path string) sandbox.Root {
 }
 
 // places has a line for each place, below the folder.
-func places(dir string, list []sandbox.Place) []string {
+func places(dir string, list []Place) []string {
 	out := []string{}
 	for _, p := range list {
 		out = append(out, fmt.Sprintf("%s %s", strings.TrimPrefix(p.Path, dir+"/"), p.Kind))
@@ -56,7 +56,7 @@ func places(dir string, list []sandbox.Place) []string {
 	return out
 }
 
-func sceneOf(t *testing.T, p sandbox.Profile) sandbox.Layout {
+func sceneOf(t *testing.T, p sandbox.Profile) Layout {
 	t.Helper()
 	s, err := Survey(p)
 	if err != nil {

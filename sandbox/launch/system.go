@@ -19,10 +19,11 @@ var systemFolders = []string{
 // name and to check certificates. The rest of /etc has passwords and keys in it, which
 // root could read.
 var settings = []string{
-	"alternatives", "bash.bashrc", "crypto-policies", "debian_version", "environment", "fonts", "gai.conf", "gitconfig", "group",
-	"host.conf", "hosts", "inputrc", "java-*-openjdk", "ld.so.cache", "ld.so.conf", "locale.alias", "locale.conf", "localtime", "mime.types",
-	"nsswitch.conf", "os-release", "passwd", "pki/ca-trust", "pki/tls/certs", "pki/tls/cert.pem", "profile", "protocols",
-	"resolv.conf", "services", "ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "static", "timezone",
+	"alternatives", "bash.bashrc", "crypto-policies", "debian_version", "environment", "fonts", "gai.conf",
+	"gitconfig", "group", "host.conf", "hosts", "inputrc", "java-*-openjdk", "ld.so.cache", "ld.so.conf",
+	"locale.alias", "locale.conf", "localtime", "mime.types", "nsswitch.conf", "os-release", "passwd", "pki/ca-trust",
+	"pki/tls/certs", "pki/tls/cert.pem", "profile", "protocols", "resolv.conf", "services", "ssl/certs",
+	"ssl/cert.pem", "ssl/openssl.cnf", "static", "timezone",
 }
 
 // settingFiles are the settings by their paths.
@@ -60,8 +61,8 @@ func Shared(path string) bool {
 const small = 256 << 10
 
 // system returns what of the host every process sees, read-only.
-func system() []sandbox.Link {
-	var out []sandbox.Link
+func system() []Link {
+	var out []Link
 	for _, dir := range systemFolders {
 		out = appendLink(out, dir)
 	}
@@ -72,18 +73,18 @@ func system() []sandbox.Link {
 }
 
 // appendLink adds a folder, or the symbolic link that stands in its place.
-func appendLink(list []sandbox.Link, dir string) []sandbox.Link {
+func appendLink(list []Link, dir string) []Link {
 	if target, err := os.Readlink(dir); err == nil {
-		return append(list, sandbox.Link{Path: dir, Target: target})
+		return append(list, Link{Path: dir, Target: target})
 	}
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		return append(list, sandbox.Link{Path: dir, Source: dir})
+		return append(list, Link{Path: dir, Source: dir})
 	}
 	return list
 }
 
 // appendSetting adds a setting by its content: where a link leads to need not be there.
-func appendSetting(list []sandbox.Link, file string) []sandbox.Link {
+func appendSetting(list []Link, file string) []Link {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return list
@@ -93,9 +94,9 @@ func appendSetting(list []sandbox.Link, file string) []sandbox.Link {
 	case err != nil:
 		return list
 	case real != file && sandbox.Below("/usr", real):
-		return append(list, sandbox.Link{Path: file, Target: real})
+		return append(list, Link{Path: file, Target: real})
 	case info.Mode().IsRegular() && info.Size() <= small && info.Mode().Perm()&0o004 != 0:
-		return append(list, sandbox.Link{Path: file, Source: real, Small: true})
+		return append(list, Link{Path: file, Source: real, Small: true})
 	}
-	return append(list, sandbox.Link{Path: file, Source: real})
+	return append(list, Link{Path: file, Source: real})
 }

@@ -182,7 +182,8 @@ func sniffRecord(data []byte) (kind, bool) {
 	const sizeAt, bodyAt, oldest = 3, 5, 0x10
 	size := data[0] - recordChange + 1 // 1 of a change, 2 of an alert; each begins with 1, or with 2 if it is an alert
 	for i, c := range data[:min(len(data), bodyAt+1)] {
-		if i == 1 && c >= oldest || i == sizeAt && c != 0 || i == sizeAt+1 && c != size || i == bodyAt && (c == 0 || c > size) {
+		if i == 1 && c >= oldest || i == sizeAt && c != 0 || i == sizeAt+1 && c != size ||
+			i == bodyAt && (c == 0 || c > size) {
 			return kindOther, true
 		}
 	}
@@ -660,7 +661,8 @@ func (s *stream) trailers() error {
 			return err
 		}
 		text, ok := strings.CutSuffix(line, "\r\n")
-		if name, _, colon := strings.Cut(text, ":"); !ok || text != "" && (!colon || name == "" || !isToken(name[0])) || strings.Contains(text, "\r") {
+		if name, _, colon := strings.Cut(text, ":"); !ok || text != "" && (!colon || name == "" || !isToken(name[0])) ||
+			strings.Contains(text, "\r") {
 			return s.refuse("a body whose end is malformed")
 		}
 		if err := s.flush(len(line)); err != nil {

@@ -259,7 +259,8 @@ func (g *namespace) connection(l *listener, c *net.TCPConn, taken func()) {
 		c.Close()
 	}
 	if g.network.options.Ended != nil {
-		g.network.options.Ended(Connection{Host: h, Sent: sent, Received: received, Began: began, Duration: time.Since(began), Err: err})
+		g.network.options.Ended(Connection{Host: h, Sent: sent, Received: received, Began: began,
+			Duration: time.Since(began), Err: err})
 	}
 }
 
@@ -334,7 +335,8 @@ func reset(c *net.TCPConn) {
 }
 
 // carry carries bytes both ways until both are over. First is what the command said already.
-func (g *namespace) carry(c *net.TCPConn, out net.Conn, h Host, first []byte, taken func()) (sent, received int64, err error) {
+func (g *namespace) carry(c *net.TCPConn, out net.Conn, h Host, first []byte,
+	taken func()) (sent, received int64, err error) {
 	defer out.Close()
 	stop := context.AfterFunc(g.ctx, func() { out.Close() })
 	defer stop()

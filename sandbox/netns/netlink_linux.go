@@ -117,7 +117,8 @@ func everyAddress() (six bool, err error) {
 		done()
 	}
 	done := m.begin(unix.RTM_NEWADDR, unix.NLM_F_ACK|unix.NLM_F_CREATE, address,
-		append([]byte{unix.AF_INET, 32, 0, unix.RT_SCOPE_UNIVERSE}, binary.NativeEndian.AppendUint32(nil, loopback)...)...)
+		append([]byte{unix.AF_INET, 32, 0, unix.RT_SCOPE_UNIVERSE},
+			binary.NativeEndian.AppendUint32(nil, loopback)...)...)
 	m.attr(unix.IFA_LOCAL, dummy[:]...)
 	m.attr(unix.IFA_ADDRESS, dummy[:]...)
 	done()

@@ -25,7 +25,8 @@ func Proxy(ctx context.Context, l net.Listener, o Options) error {
 	if !ok {
 		return fmt.Errorf("a proxy needs a TCP listener, not a %T", l)
 	}
-	g := &namespace{network: &Network{options: o}, slots: make(chan struct{}, maxConnections), listeners: []*listener{{TCPListener: tcp}}}
+	g := &namespace{network: &Network{options: o}, slots: make(chan struct{}, maxConnections),
+		listeners: []*listener{{TCPListener: tcp}}}
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, g.close)
 	g.accepting.Add(1)
@@ -159,7 +160,8 @@ func (p proxied) ended(c Connection) {
 // refuse answers a request of HTTP with the reason.
 func (p proxied) refuse(why error) error {
 	text := why.Error() + "\n"
-	_, err := fmt.Fprintf(p, "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text)
+	_, err := fmt.Fprintf(p, "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "+
+		"%d\r\nConnection: close\r\n\r\n%s", len(text), text)
 	return errors.Join(err, p.CloseWrite())
 }
 
@@ -197,7 +199,8 @@ func (p proxied) socks() error {
 	if err != nil {
 		return errors.Join(err, p.socksAnswer(code))
 	}
-	return p.carry(h, nil, func(error) error { return errors.Join(p.socksAnswer(socksRefused), p.CloseWrite()) }, func() error { return p.socksAnswer(0) })
+	return p.carry(h, nil, func(error) error { return errors.Join(p.socksAnswer(socksRefused), p.CloseWrite()) },
+		func() error { return p.socksAnswer(0) })
 }
 
 func (p proxied) socksAnswer(code byte) error {

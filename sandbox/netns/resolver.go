@@ -63,7 +63,8 @@ func (n *names) answer(question []byte) []byte {
 	if err != nil || head.Response {
 		return nil
 	}
-	reply := dnsmessage.Header{ID: head.ID, Response: true, OpCode: head.OpCode, RecursionDesired: head.RecursionDesired, RecursionAvailable: true}
+	reply := dnsmessage.Header{ID: head.ID, Response: true, OpCode: head.OpCode,
+		RecursionDesired: head.RecursionDesired, RecursionAvailable: true}
 	if head.OpCode != 0 {
 		reply.RCode = dnsmessage.RCodeNotImplemented
 		return build(reply, nil, netip.Addr{})

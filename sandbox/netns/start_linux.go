@@ -149,7 +149,8 @@ func (s *Network) entrance(m *member) (e launch.Entrance, take func() (*namespac
 	s.mu.Unlock()
 	e = launch.Entrance{
 		Before: func(fd int) []string {
-			return append(slices.Clone(s.options.Helper), fmt.Sprint(fd), formatPorts(s.options.Local), formatPorts(s.options.Ports))
+			return append(slices.Clone(s.options.Helper), fmt.Sprint(fd), formatPorts(s.options.Local),
+				formatPorts(s.options.Ports))
 		},
 		Files:   []*os.File{theirs},
 		Prepare: func(a *syscall.SysProcAttr) { newNetwork(a, plain) },
@@ -184,7 +185,8 @@ func newNetwork(a *syscall.SysProcAttr, plain bool) {
 func (s *Network) join(m *member) *namespace {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.namespace == nil || s.nsenter == "" || s.namespace.net == nil || s.namespace.user == nil && !s.namespace.plain {
+	if s.namespace == nil || s.nsenter == "" || s.namespace.net == nil ||
+		s.namespace.user == nil && !s.namespace.plain {
 		return nil
 	}
 	s.namespace.members = append(s.namespace.members, m)
@@ -276,7 +278,9 @@ func Available(helper []string) error {
 func explain(err error) error {
 	for _, refused := range []error{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EINVAL} {
 		if errors.Is(err, refused) {
-			return fmt.Errorf("the system does not let assent make a network for commands: %w; allow user namespaces (the sysctls user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns), or run commands without network by name", err)
+			return fmt.Errorf("the system does not let assent make a network for commands: %w; "+
+				"allow user namespaces (the sysctls user.max_user_namespaces and "+
+				"kernel.apparmor_restrict_unprivileged_userns), or run commands without network by name", err)
 		}
 	}
 	return fmt.Errorf("a network for the command could not be made: %w", err)

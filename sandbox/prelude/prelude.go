@@ -45,7 +45,8 @@ func Shell(l sandbox.Limits, argv []string) []string {
 		// bash calls it u, dash and busybox p.
 		fmt.Fprintf(&b, "ulimit -u %[1]d 2>/dev/null || ulimit -p %[1]d || exit 125\n", l.Processes)
 	}
-	fmt.Fprintf(&b, "echo >&%[1]d && read -r go <&%[1]d || exit 125\nexec %[1]d>&- %[2]d>&-\nexec \"$@\"\n", GateFD, LifeFD)
+	fmt.Fprintf(&b, "echo >&%[1]d && read -r go <&%[1]d || exit 125\nexec %[1]d>&- %[2]d>&-\nexec \"$@\"\n",
+		GateFD, LifeFD)
 	return append([]string{"/bin/sh", "-c", b.String(), "sh"}, argv...)
 }
 

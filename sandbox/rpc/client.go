@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // A Client calls a server that runs in a sandbox. It is safe for concurrent use; calls are
@@ -41,7 +42,7 @@ func Start(ctx context.Context, r sandbox.Runner, c sandbox.Command) (*Client, e
 	}
 	defer theirOut.Close()
 	c.Stdin, c.Stdout = theirIn, theirOut
-	c.Env = append(slices.Clone(c.Env), sandbox.PartVariable+"=serve")
+	c.Env = append(slices.Clone(c.Env), launch.PartVariable+"=serve")
 	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel) // only while it starts
 	process, err := r.Start(live, c)

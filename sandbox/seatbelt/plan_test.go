@@ -7,26 +7,27 @@ import (
 
 	"github.com/assent-dev/assent/internal/golden"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 const odd = `/Users/u/we ird $(touch pwn)") (allow default) ("`
 
 // layout is a project with everything in it that changes a profile.
-func layout() sandbox.Layout {
-	return sandbox.Layout{
-		Roots: []sandbox.Place{
-			{Path: "/Users/u/proj/docs/scratch", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFolder},
-			{Path: "/Users/u/proj", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFolder},
-			{Path: "/Users/u/proj/docs", Mode: sandbox.ModeReadOnly, Kind: sandbox.KindFolder},
-			{Path: "/private/tmp/one.txt", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFile},
-			{Path: odd, Mode: sandbox.ModeReadOnly, Kind: sandbox.KindFolder},
+func layout() launch.Layout {
+	return launch.Layout{
+		Roots: []launch.Place{
+			{Path: "/Users/u/proj/docs/scratch", Mode: sandbox.ModeReadWrite, Kind: launch.KindFolder},
+			{Path: "/Users/u/proj", Mode: sandbox.ModeReadWrite, Kind: launch.KindFolder},
+			{Path: "/Users/u/proj/docs", Mode: sandbox.ModeReadOnly, Kind: launch.KindFolder},
+			{Path: "/private/tmp/one.txt", Mode: sandbox.ModeReadWrite, Kind: launch.KindFile},
+			{Path: odd, Mode: sandbox.ModeReadOnly, Kind: launch.KindFolder},
 		},
-		Protected: []sandbox.Place{
-			{Path: "/Users/u/proj/.assent", Kind: sandbox.KindAbsent}, {Path: "/Users/u/proj/.git", Kind: sandbox.KindFolder},
-			{Path: "/Users/u/proj/sub/repo/.git", Kind: sandbox.KindFile},
+		Protected: []launch.Place{
+			{Path: "/Users/u/proj/.assent", Kind: launch.KindAbsent}, {Path: "/Users/u/proj/.git", Kind: launch.KindFolder},
+			{Path: "/Users/u/proj/sub/repo/.git", Kind: launch.KindFile},
 		},
-		Masked:  []sandbox.Place{{Path: "/Users/u/proj/.env", Kind: sandbox.KindFile}},
-		Sockets: []sandbox.Place{{Path: "/private/var/run/x.sock", Kind: sandbox.KindFile}},
+		Masked:  []launch.Place{{Path: "/Users/u/proj/.env", Kind: launch.KindFile}},
+		Sockets: []launch.Place{{Path: "/private/var/run/x.sock", Kind: launch.KindFile}},
 	}
 }
 

@@ -83,5 +83,6 @@ func Diagnose(said string, err error) *sandbox.Problem {
 	case said == "":
 		return nil
 	}
-	return &sandbox.Problem{Detail: strings.TrimSpace(said), Cause: fmt.Sprintf("the self-test did not finish: %v", err), Remedy: "look at what it said"}
+	return &sandbox.Problem{Detail: strings.TrimSpace(said),
+		Cause: fmt.Sprintf("the self-test did not finish: %v", err), Remedy: "look at what it said"}
 }

@@ -37,9 +37,10 @@ func (t *Tool) profile(p program) sandbox.Profile {
 
 // inSystem reports whether a file is among those that every profile reaches.
 func inSystem(file string) bool {
-	return slices.ContainsFunc([]string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store", "/gnu/store"}, func(folder string) bool {
-		return sandbox.Below(folder, file)
-	})
+	return slices.ContainsFunc([]string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store", "/gnu/store"},
+		func(folder string) bool {
+			return sandbox.Below(folder, file)
+		})
 }
 
 // run runs the program with the arguments on its standard input.
@@ -66,7 +67,7 @@ func (t *Tool) run(ctx context.Context, p program, args json.RawMessage) (any, e
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range tool.RefusedConnections(ctx) {
+	for _, line := range tool.RunningIn(ctx).Connections().Refused() {
 		left += "\n[" + line + "]"
 	}
 	switch {
@@ -92,7 +93,7 @@ func (t *Tool) left(ctx context.Context, exit sandbox.Exit) (string, error) {
 		return "", nil
 	}
 	words := "ended with the program: " + exit.Left
-	return "\n[" + words + "]", tool.ReportConfined(ctx, words)
+	return "\n[" + words + "]", tool.RunningIn(ctx).Report(ctx, approval.EventConfined, words)
 }
 
 // environment is what the program knows, with the marker of a call: nobody approves their

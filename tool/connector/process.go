@@ -11,10 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/tool/shell/runner"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
+	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
 // leave is how long a server may take to end by itself once nobody speaks to it, and how
@@ -101,7 +103,7 @@ func (c *Connector) environment() []string {
 	if c.cfg.ByCommand {
 		env = slices.DeleteFunc(slices.Clone(c.opts.Environ), func(entry string) bool {
 			name, _, _ := strings.Cut(entry, "=")
-			return name == runner.Marker || name == sandbox.PartVariable
+			return name == runner.Marker || name == launch.PartVariable
 		})
 	} else {
 		env = runner.NewEnvironment(c.opts.Environ, append([]string{"USER", "LOGNAME", "SHELL", "TMPDIR"}, c.cfg.Pass...)).Entries()

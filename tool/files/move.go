@@ -39,7 +39,7 @@ func (t *toolset) move(ctx context.Context, in transferArgs) (tool.Action, error
 			return err
 		})
 		if err != nil {
-			return nil, told(fmt.Sprintf("moving %s to %s", x.from.Name(), x.to.Name()), err)
+			return nil, failed(fmt.Sprintf("moving %s to %s", x.from.Name(), x.to.Name()), err)
 		}
 		return "Done: " + summary + "." + carried + note, nil
 	}
@@ -64,7 +64,8 @@ func (t *toolset) transfer(ctx context.Context, in transferArgs, source roots.Ac
 		return x, err
 	}
 	x.needs = needs{{place: x.from, access: source}, {place: x.to, access: roots.AccessWrite}}
-	if read := x.from.Act(roots.AccessRead); source != roots.AccessRead && (read.Verdict != policy.VerdictFree || t.denied(read)) {
+	if read := x.from.Act(roots.AccessRead); source != roots.AccessRead &&
+		(read.Verdict != policy.VerdictFree || t.denied(read)) {
 		// Else a move would make readable elsewhere what may not be read here.
 		x.needs = append(x.needs, need{place: x.from, access: roots.AccessRead})
 	}
@@ -100,4 +101,22 @@ func (x transfer) stopped(err error) (tool.Action, error) {
 func (x transfer) action(do tool.Do, summary string) tool.Action {
 	return x.needs.on(tool.Free(do)).Seeing(x.was.digest()).Titled(summary).
 		Showing(func(context.Context) (present.View, error) { return showFile(x.to, x.was), nil })
+}
+
+//go:embed copy.md
+var copyWords string
+
+func (t *toolset) copy(ctx context.Context, in transferArgs) (tool.Action, error) {
+	x, err := t.transfer(ctx, in, roots.AccessRead)
+	if err != nil || x.stop != nil {
+		return x.stopped(err)
+	}
+	next := x.was
+	next.meta = x.was.meta.copied()
+	overlayOf(ctx).set(x.to, next)
+	summary := fmt.Sprintf("Copy %s to %s (%s)", label(x.from), label(x.to), measure(x.was))
+	do := func(ctx context.Context) (any, error) {
+		return t.replace(ctx, "copy_file", x.to, state{}, next, summary)
+	}
+	return x.action(do, summary), nil
 }

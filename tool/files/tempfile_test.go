@@ -105,7 +105,7 @@ func TestKeptVersionsAreNeverSwept(t *testing.T) {
 	host := t.TempDir()
 	d := openTest(t, host)
 	set(t, host, "a", "unseen")
-	aside, err := d.setAside("a", d, was)
+	aside, err := d.moveToTemp("a", d, was)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,8 @@ func (p Policy) Intersect(o Policy) Policy {
 	case o.off():
 		return o
 	}
-	out := Policy{On: true, Staged: p.Staged, Own: slices.Concat(p.Own, o.Own), Source: p.Source, Allow: sandbox.CommonHosts(p.Allow, o.Allow)}
+	out := Policy{On: true, Staged: p.Staged, Own: slices.Concat(p.Own, o.Own), Source: p.Source,
+		Allow: sandbox.CommonHosts(p.Allow, o.Allow)}
 	out.Deny = slices.Concat(p.Deny, o.Deny)
 	out.Lines = maps.Clone(o.Lines)
 	if out.Lines == nil {
@@ -224,7 +225,8 @@ func (p Policy) Local() []uint16 {
 	var out []uint16
 	for _, l := range p.listed(p.Allow) {
 		n, err := strconv.ParseUint(l.Port, 10, 16)
-		if err == nil && !l.Below && (IsLocalName(l.Name) || l.Addr.IsLoopback()) && p.denies(strings.ToLower(hostOf(l)), l.Port) == "" {
+		if err == nil && !l.Below && (IsLocalName(l.Name) || l.Addr.IsLoopback()) &&
+			p.denies(strings.ToLower(hostOf(l)), l.Port) == "" {
 			out = append(out, uint16(n))
 		}
 	}
@@ -287,7 +289,8 @@ func refusal(host, what, entry, port string) string {
 	if port != "" {
 		entry += ":" + port
 	}
-	return fmt.Sprintf("%s is %s; such hosts are refused unless sandbox.network.allow lists them: %s", host, what, entry)
+	return fmt.Sprintf("%s is %s; such hosts are refused unless sandbox.network.allow lists them: %s",
+		host, what, entry)
 }
 
 // address returns the address that a host is, in whatever spelling; not ok if it is a name.

@@ -51,7 +51,8 @@ func ruleWords(rules []policy.Rule, e policy.Effect, word string) []Word {
 	for _, r := range rules {
 		target, ok := strings.CutPrefix(strings.ToLower(r.Pattern), policy.ActConnect)
 		bare := target == "" && e == policy.EffectDeny // a bare allow answers no connection
-		if r.Effect != e || !r.Enabled || r.Scope != policy.ScopeTool || !ok || !bare && !strings.HasPrefix(target, "(") {
+		if r.Effect != e || !r.Enabled || r.Scope != policy.ScopeTool || !ok ||
+			!bare && !strings.HasPrefix(target, "(") {
 			continue
 		}
 		hosts := strings.TrimSuffix(strings.TrimPrefix(target, "("), ")")

@@ -26,7 +26,7 @@
 //	)
 //	…
 //	place, err := set.Resolve("notes/a.md")
-//	act := place.Act(roots.Write) // write_file(notes/a.md), ask
+//	act := place.Act(roots.AccessWrite) // write_file(notes/a.md), ask
 //
 // Commands name files by the paths of the host. [Set.ResolveHost] finds the place
 // of such a path, in a root or outside; what lies outside asks, and is answered

@@ -181,7 +181,8 @@ func (p Place) Fits(size int64) error {
 			}
 			for _, f := range owner.names {
 				if f.MaxFileBytes > 0 && size > f.MaxFileBytes {
-					return refuse("%s is too large: %d bytes, and root %s takes files of %d bytes at most", p.name, size, f.Name, f.MaxFileBytes)
+					return refuse("%s is too large: %d bytes, and root %s takes files of %d bytes at most", p.name,
+						size, f.Name, f.MaxFileBytes)
 				}
 			}
 		}

@@ -74,7 +74,7 @@ func (t *Tool) escalate(j judged) (tool.Action, error) {
 		ShowingView(failure.view(view(j.script, j.dirPlace))).NeverForSession().Offering(failure.choices()...).
 		Doing(func(ctx context.Context) (any, error) {
 			cmd := j.cmd
-			if cmd.Step = tool.Choice(ctx); cmd.Step == "" {
+			if cmd.Step = tool.RunningIn(ctx).Choice(); cmd.Step == "" {
 				cmd.Step = first.ID
 			}
 			return t.run(ctx, cmd, j.judging)
@@ -91,7 +91,8 @@ func (f Failure) choices() []approval.Choice {
 
 // view shows the command, and that it ran before: it may have had effects.
 func (f Failure) view(v present.View) present.View {
-	v.Facts = append(v.Facts, present.TextFact("ran before", fmt.Sprintf("inside the sandbox, with exit code %d; what it did then stays done", f.ExitCode)))
+	v.Facts = append(v.Facts, present.TextFact("ran before", fmt.Sprintf("inside the sandbox, with exit code %d; "+
+		"what it did then stays done", f.ExitCode)))
 	v.Facts = append(v.Facts, present.TextFact("refused", strings.Join(f.Refused, "\n")))
 	if f.Said != "" {
 		v.Facts = append(v.Facts, present.TextFact("it said", f.Said))

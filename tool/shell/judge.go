@@ -66,7 +66,8 @@ type inquiry struct {
 func (in inquiry) command() Command {
 	return Command{
 		Text: in.script.Text.String(), Bash: in.bash, Dir: in.dir.Key(), Timeout: in.timeout, Keep: in.keep,
-		Named: named(in.script), GitWrites: gitWrites(in.script), GitMixed: gitMixed(in.script), Connects: connects(in.script),
+		Named: named(in.script), GitWrites: gitWrites(in.script),
+		GitMixed: gitMixed(in.script), Connects: connects(in.script),
 	}
 }
 
@@ -132,7 +133,8 @@ func (j *judging) cause(p *analysis.Part) int {
 // following lets a file pass that an allowed command touches: an allow covers
 // what the command does inside the roots, and nothing that is answered by name.
 func (j *judging) following(act policy.Act, p *analysis.Part) policy.Act {
-	if act.Cause == 0 || act.Verdict != policy.VerdictAsk || act.ByName || act.Secret || act.PersonOnly || act.Target.Unknown {
+	if act.Cause == 0 || act.Verdict != policy.VerdictAsk || act.ByName || act.Secret || act.PersonOnly ||
+		act.Target.Unknown {
 		return act
 	}
 	if by := j.allowed[act.Cause-1]; by != "" {

@@ -30,13 +30,15 @@ var presetList = []preset{
 			"allowed as a command, because the host that it talks to is asked or allowed as what it is; `git pull` " +
 			"asks, because it also merges what others wrote. Hooks and filters of the repository ask.",
 		Allow: []string{
-			"git add", "git commit", "git mv", "git stash", "git switch", "git checkout -b", "git restore --staged", "git merge",
+			"git add", "git commit", "git mv", "git stash", "git switch", "git checkout -b",
+			"git restore --staged", "git merge",
 			"git rebase", "git cherry-pick", "git revert", "git reset", "git branch", "git tag", "git fetch",
 		},
 		Except: []string{
-			"git commit --no-verify", "git stash drop", "git stash clear", "git switch --discard-changes", "git switch -C",
-			"git checkout --force", "git checkout -B", "git restore --worktree", "git reset --hard", "git reset --merge", "git reset --keep",
-			"git branch --delete", "git branch --force", "git tag --delete", "git tag --force", "git merge --no-verify", "git rebase --no-verify", "git fetch --force",
+			"git commit --no-verify", "git stash drop", "git stash clear", "git switch --discard-changes",
+			"git switch -C", "git checkout --force", "git checkout -B", "git restore --worktree", "git reset --hard",
+			"git reset --merge", "git reset --keep", "git branch --delete", "git branch --force", "git tag --delete",
+			"git tag --force", "git merge --no-verify", "git rebase --no-verify", "git fetch --force",
 			"git fetch --update-head-ok", "git fetch --prune", "git fetch --refmap",
 		},
 	},
@@ -44,24 +46,29 @@ var presetList = []preset{
 		Name: "go", RunsCode: true,
 		About: "Builds and tests of a Go module. `go run`, `go generate`, `go get` and `go install` ask.",
 		Allow: []string{
-			"go build", "go test", "go vet", "go fmt", "go doc", "go list", "go mod tidy", "go mod download", "go mod graph",
-			"go mod why", "go mod verify", "gofmt -w",
+			"go build", "go test", "go vet", "go fmt", "go doc", "go list", "go mod tidy", "go mod download",
+			"go mod graph", "go mod why", "go mod verify", "gofmt -w",
 		},
 	},
 	{
 		Name: "node", RunsCode: true,
-		About: "Tests, builds and packages of a Node project, with what its packages bring along. Installing talks to the registry, which is asked or allowed as what it is.",
+		About: "Tests, builds and packages of a Node project, with what its packages bring along. " +
+			"Installing talks to the registry, which is asked or allowed as what it is.",
 		Allow: []string{
-			"npm test", "npm run", "npm ci", "npm install", "npm ls", "npm pkg get", "pnpm test", "pnpm run", "pnpm install", "yarn test", "yarn run", "yarn install",
-			"npx tsc", "npx eslint", "npx prettier", "npx vitest", "npx jest", "tsc", "eslint", "prettier", "vitest", "jest",
+			"npm test", "npm run", "npm ci", "npm install", "npm ls", "npm pkg get", "pnpm test", "pnpm run",
+			"pnpm install", "yarn test", "yarn run", "yarn install",
+			"npx tsc", "npx eslint", "npx prettier", "npx vitest", "npx jest", "tsc", "eslint", "prettier",
+			"vitest", "jest",
 		},
 	},
 	{
 		Name: "python", RunsCode: true,
-		About: "Tests and checks of a Python project, and its environment. Installing talks to the index, which is asked or allowed as what it is.",
+		About: "Tests and checks of a Python project, and its environment. Installing talks to the index, " +
+			"which is asked or allowed as what it is.",
 		Allow: []string{
-			"pytest", "python -m pytest", "python3 -m pytest", "python -m unittest", "python3 -m unittest", "python -m venv", "python3 -m venv",
-			"ruff check", "ruff format", "mypy", "black", "isort", "flake8", "pip install -r", "pip install -e", "pip list", "pip show", "pip freeze",
+			"pytest", "python -m pytest", "python3 -m pytest", "python -m unittest", "python3 -m unittest",
+			"python -m venv", "python3 -m venv", "ruff check", "ruff format", "mypy", "black", "isort", "flake8",
+			"pip install -r", "pip install -e", "pip list", "pip show", "pip freeze",
 		},
 	},
 	{

@@ -125,7 +125,8 @@ func (j *judging) sandboxedFile(act policy.Act, p *analysis.Part) policy.Act {
 // privateFile lets a file pass that only the command itself sees. The host has other files by
 // these names, which it does not reach.
 func (j *judging) privateFile(act policy.Act, p *analysis.Part) policy.Act {
-	if j.opts.Sandbox == nil || j.widened || p.Path == "" || p.Elsewhere || act.Verdict != policy.VerdictAsk || act.Secret || j.mayBeInside(p) || !j.opts.Sandbox.Private(p.Path) {
+	if j.opts.Sandbox == nil || j.widened || p.Path == "" || p.Elsewhere || act.Verdict != policy.VerdictAsk || act.Secret ||
+		j.mayBeInside(p) || !j.opts.Sandbox.Private(p.Path) {
 		return act
 	}
 	act.Verdict, act.Why, act.PersonOnly = policy.VerdictFree, "the sandbox gives each command a "+privateTop(p.Path)+" of its own", false
@@ -137,7 +138,8 @@ func (j *judging) privateFile(act policy.Act, p *analysis.Part) policy.Act {
 func (j *judging) mayBeInside(p *analysis.Part) bool {
 	at := base(p)
 	above := func(r roots.Root) bool { return below(r.Host, at) }
-	return j.places.inside(p.Path) || slices.ContainsFunc(p.Matches, j.places.inside) || slices.ContainsFunc(j.roots.Roots(), above)
+	return j.places.inside(p.Path) || slices.ContainsFunc(p.Matches, j.places.inside) ||
+		slices.ContainsFunc(j.roots.Roots(), above)
 }
 
 func privateTop(name string) string {
@@ -171,7 +173,8 @@ func gitWrites(s *analysis.Script) bool {
 
 // writesGit reports whether a command is git, and changes its repository.
 func writesGit(p *analysis.Part) bool {
-	return p.Kind == analysis.Runs && p.Reading.Program == "git" && len(p.Reading.Sub) > 0 && programs.GitWrites(p.Reading.Sub[0]) && !p.Reading.Readonly
+	return p.Kind == analysis.Runs && p.Reading.Program == "git" && len(p.Reading.Sub) > 0 &&
+		programs.GitWrites(p.Reading.Sub[0]) && !p.Reading.Readonly
 }
 
 // gitMixed reports whether something besides git runs of which not every effect is known: it
@@ -186,7 +189,8 @@ func gitMixed(s *analysis.Script) bool {
 // keepable are the subcommands of git after which the repository still has what was there
 // before: a reflog at least. Undo is about files, not about repositories.
 var keepable = []string{
-	"add", "am", "apply", "branch", "checkout", "cherry-pick", "clean", "commit", "fetch", "merge", "mv", "pull", "push", "rebase", "reset", "restore", "revert", "rm",
+	"add", "am", "apply", "branch", "checkout", "cherry-pick", "clean", "commit", "fetch", "merge", "mv", "pull",
+	"push", "rebase", "reset", "restore", "revert", "rm",
 	"stash", "switch", "tag",
 }
 

@@ -206,7 +206,8 @@ func home(name string, set *roots.Set) (roots.Place, error) {
 		case len(folders) == 0:
 			return roots.Place{}, errors.New("the shell has no folder to run commands in; add one under sandbox.paths")
 		default:
-			return roots.Place{}, fmt.Errorf("shell.cwd is missing: there are several folders (%s), and none is named %q; set shell.cwd to one of them",
+			return roots.Place{}, fmt.Errorf("shell.cwd is missing: there are several folders (%s), "+
+				"and none is named %q; set shell.cwd to one of them",
 				strings.Join(folders, ", "), ".")
 		}
 	}
@@ -265,7 +266,8 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	if err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
 	}
-	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, timeout: timeout, keep: in.Keep, endOthers: in.End}
+	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, timeout: timeout, keep: in.Keep,
+		endOthers: in.End}
 	if t.opts.Unsupported != nil {
 		if construct := t.opts.Unsupported(script.Text.String()); construct != "" {
 			if !script.Text.Printed() {
@@ -356,13 +358,13 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	if t.opts.Run == nil {
 		return nil, errors.New("commands are not run here")
 	}
-	if strings.Contains(tool.Basis(ctx), policy.ActProjectCode+"(") && !j.asksForSecrets() {
+	if strings.Contains(tool.RunningIn(ctx).Basis(), policy.ActProjectCode+"(") && !j.asksForSecrets() {
 		cmd.Hide = true // a yes to the project's code is none to its secrets
 	}
-	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}
+	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.RunningIn(ctx).Session(), cmd)}
 	cmd.Judge, cmd.Ask = now.judge, now.builtins(ctx)
 	cmd.Connect = func(inner context.Context, c hosts.Connection, pause func() (resume func())) error {
-		return now.connect(tool.Running(inner, ctx), c, pause)
+		return now.connect(tool.RunningIn(ctx).In(inner), c, pause)
 	}
 	r, err := t.keeping(ctx, j.script, func() (Result, error) {
 		// What it runs is looked at once more: keeping files for undo takes time.
@@ -373,10 +375,12 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 		if r.Note == "" && r.ExitCode != 0 && refusedBySystem(r.Stderr) {
 			r.Note = "folders that can be written: " + t.writable()
 		}
-		r.Note = strings.Join(slices.DeleteFunc(append([]string{r.Note}, tool.RefusedConnections(ctx)...), func(s string) bool { return s == "" }), "; ")
+		if refused := strings.Join(tool.RunningIn(ctx).Connections().Refused(), "; "); refused != "" {
+			r.Note = strings.TrimPrefix(r.Note+"; "+refused, "; ")
+		}
 		return r, err
 	})
-	tool.ReportRan(ctx, now.started())
+	tool.RunningIn(ctx).Started(now.started())
 	if err != nil {
 		return nil, err
 	}

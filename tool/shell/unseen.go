@@ -39,11 +39,13 @@ func (j *judging) unseen(i int, act *policy.Act) []policy.Act {
 		}
 		for _, name := range j.namedIn(w.Text, p) {
 			if len(acts) == maxUnseen {
-				act.Verdict, act.PersonOnly, act.Why = min(act.Verdict, policy.VerdictAsk), true, "it names too many files to look at each"
+				act.Verdict, act.PersonOnly, act.Why = min(act.Verdict, policy.VerdictAsk), true,
+					"it names too many files to look at each"
 				return acts
 			}
 			file := j.places.act(roots.AccessRead, name, false)
-			if j.sandboxed && file.Verdict == policy.VerdictAsk && !file.Secret && !file.PersonOnly && !j.places.inside(name) {
+			if j.sandboxed && file.Verdict == policy.VerdictAsk && !file.Secret && !file.PersonOnly &&
+				!j.places.inside(name) {
 				file.Verdict, file.Why = policy.VerdictFree, "the sandbox decides what is there"
 			}
 			acts = append(acts, file)
@@ -120,7 +122,8 @@ func pathsWithin(word string) []string {
 // ofNetwork reports whether addresses of a scheme are on another machine.
 func ofNetwork(scheme string) bool {
 	switch strings.ToLower(scheme) {
-	case "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git", "s3", "gs", "grpc", "tcp", "udp", "redis", "postgres", "postgresql", "mysql", "mongodb", "amqp", "smtp":
+	case "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git", "s3", "gs", "grpc", "tcp", "udp", "redis",
+		"postgres", "postgresql", "mysql", "mongodb", "amqp", "smtp":
 		return true
 	}
 	return false

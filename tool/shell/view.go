@@ -72,7 +72,8 @@ func (j *judging) athome(dir string) bool {
 func (j *judging) freeGit() bool {
 	for i := range j.script.Parts {
 		p := &j.script.Parts[i]
-		if p.Kind == analysis.Runs && p.Reading.Program == "git" && j.act[i] > 0 && j.acts[j.act[i]-1].Verdict == policy.VerdictFree {
+		if p.Kind == analysis.Runs && p.Reading.Program == "git" && j.act[i] > 0 &&
+			j.acts[j.act[i]-1].Verdict == policy.VerdictFree {
 			return true
 		}
 	}

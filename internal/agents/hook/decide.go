@@ -18,7 +18,8 @@ import (
 func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.Answer, err error) {
 	want, broken := a.Agent.Call(e)
 	if broken != nil {
-		want.Call = policy.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input, Session: e.Session, ID: e.CallID}
+		want.Call = policy.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input,
+			Session: e.Session, ID: e.CallID}
 	}
 	if broken == nil {
 		if answer, done, err := a.onStage(ctx, e, want); done || err != nil {
@@ -70,14 +71,15 @@ func (a *answering) noteChanged(e agents.Event, call policy.Call, undo string) e
 
 // outcome takes the call through the gate. One that may run is released, and recorded so.
 // One that is put aside stays pending.
-func (a *answering) outcome(ctx context.Context, d *evaluator, e agents.Event, call policy.Call, note *memo) (approval.Outcome, error) {
+func (a *answering) outcome(ctx context.Context, d *evaluator, e agents.Event, call policy.Call,
+	note *memo) (approval.Outcome, error) {
 	b, err := a.begin(ctx, d, e, call, note)
 	if err != nil {
 		return approval.Outcome{}, err
 	}
 	err = approval.Again(func() (err error) {
 		if len(b.Pending()) > 0 && a.defers(ctx, d, e) {
-			return note.putAside(ctx, d, b)
+			return note.postpone(ctx, d, b)
 		}
 		if len(b.Pending()) > 0 {
 			if b, err = a.ask(ctx, d, b, e, call); err != nil {
@@ -97,7 +99,8 @@ func (a *answering) outcome(ctx context.Context, d *evaluator, e agents.Event, c
 
 // ask gets the pending call answered: by the inbox, by the agent's own prompt, or with a
 // no. The batch that it returns is the one that has the answer.
-func (a *answering) ask(ctx context.Context, d *evaluator, b *approval.Batch, e agents.Event, call policy.Call) (*approval.Batch, error) {
+func (a *answering) ask(ctx context.Context, d *evaluator, b *approval.Batch, e agents.Event,
+	call policy.Call) (*approval.Batch, error) {
 	who := d.setup.Person.Hook.Ask
 	open, err := d.inboxOpen(ctx)
 	if err != nil {
@@ -109,7 +112,7 @@ func (a *answering) ask(ctx context.Context, d *evaluator, b *approval.Batch, e 
 		return b, b.HandOver(ctx, request)
 	case open && who != "deny":
 		return a.askInbox(ctx, d, b, call)
-	case a.hands(e, who, request.PersonOnly):
+	case a.leavesToPrompt(e, who, request.PersonOnly):
 		if why := a.lifted(d, e, call); why != "" {
 			b.Reject(ctx, why)
 			return b, nil
@@ -126,14 +129,15 @@ func (a *answering) prompts(e agents.Event, personOnly bool) bool {
 	return a.Agent.Asks(e) && !e.Unknown && !(e.Unasked && personOnly) && !a.Agent.Unseen(a.Chain, a.Environ)
 }
 
-// hands reports whether a question is left to the agent's own prompt.
-func (a *answering) hands(e agents.Event, who string, personOnly bool) bool {
+// leavesToPrompt reports whether a question is left to the agent's own prompt.
+func (a *answering) leavesToPrompt(e agents.Event, who string, personOnly bool) bool {
 	return who != "inbox" && who != "deny" && a.prompts(e, personOnly)
 }
 
 // askInbox posts the request where the inbox sees it, and waits. The session is begun,
 // so that an answer can be kept for it. A batch that is asked again stays the same.
-func (a *answering) askInbox(ctx context.Context, d *evaluator, b *approval.Batch, call policy.Call) (*approval.Batch, error) {
+func (a *answering) askInbox(ctx context.Context, d *evaluator, b *approval.Batch,
+	call policy.Call) (*approval.Batch, error) {
 	if d.inbox == nil {
 		session := approval.Session{ID: call.Session, Kind: approval.SessionHook, Folder: d.project}
 		if err := d.store.BeginSession(ctx, session); err != nil {
@@ -192,7 +196,8 @@ func (a *answering) answerFor(e agents.Event, want agents.Want, o approval.Outco
 		}
 		return agents.Answer{Verdict: agents.Allow, Reason: agents.WhyRuns(o), Input: input}
 	case o.State == policy.StatePending:
-		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it") + "; answer it with 'assent pending', then resume"}
+		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it") +
+			"; answer it with 'assent pending', then resume"}
 	case o.State == policy.StateHandedOver:
 		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it")}
 	}

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/foreign"
+	"github.com/assent-dev/assent/internal/canonical"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
@@ -32,7 +34,7 @@ type evaluator struct {
 	folder  string // that the call came from
 	setup   *setup.Setup
 	roots   *roots.Set
-	tools   *early
+	tools   *preparedTools
 	clock   func() time.Time
 
 	opened func() (*store.Store, error) // waits for the store
@@ -55,7 +57,8 @@ func (a *answering) openEvaluator(ctx context.Context, e agents.Event, want agen
 		return nil, err
 	}
 	a.Observe = a.Observe || user.User.Hook.Observe
-	d := &evaluator{clock: a.Clock, observe: a.Observe, opened: sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user.User) })}
+	d := &evaluator{clock: a.Clock, observe: a.Observe}
+	d.opened = sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user.User) })
 	prepared := inBackground(func() error { return d.prepare(ctx, a, e, want, user, broken) })
 	if d.store, err = d.opened(); err == nil {
 		_, err = d.store.Rules(ctx) // the gate finds them read
@@ -81,7 +84,8 @@ func inBackground(f func() error) <-chan error {
 }
 
 // prepare makes all that needs no store, and says what the call would do.
-func (d *evaluator) prepare(ctx context.Context, a *answering, e agents.Event, want agents.Want, user *config.File, broken error) (err error) {
+func (d *evaluator) prepare(ctx context.Context, a *answering, e agents.Event, want agents.Want, user *config.File,
+	broken error) (err error) {
 	why := a.note // why the command is not replaced
 	if d.project, a.note, err = a.project(e); err != nil {
 		return err
@@ -90,7 +94,8 @@ func (d *evaluator) prepare(ctx context.Context, a *answering, e agents.Event, w
 		a.note = strings.TrimPrefix(a.note+"; "+why, "; ")
 	}
 	d.folder = cmp.Or(e.Dir, d.project)
-	if d.setup, err = setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: d.project, Default: true, User: user, Raw: true, NoSandbox: a.noSandbox}); err != nil {
+	order := setup.Order{Places: a.Places, Dir: d.project, Default: true, User: user, Raw: true, NoSandbox: a.noSandbox}
+	if d.setup, err = setup.Resolve(ctx, order); err != nil {
 		return err
 	}
 	if d.setup.Careful != "" {
@@ -105,7 +110,7 @@ func (d *evaluator) prepare(ctx context.Context, a *answering, e agents.Event, w
 		return err
 	}
 	shell := a.Agent.Shell(e, a.Environ)
-	d.tools = prepareEarly(ctx, set, func(ctx context.Context, call policy.Call, acts []policy.Act) ([]policy.Act, error) {
+	d.tools = prepareTools(ctx, set, func(ctx context.Context, call policy.Call, acts []policy.Act) ([]policy.Act, error) {
 		if call.Connector == "" && call.Tool == policy.ActShell {
 			if d.setup.Quiet {
 				acts = unheld(acts)
@@ -166,7 +171,8 @@ func (d *evaluator) toolFor(environ []string, dir string, want agents.Want, brok
 		return tool.NewSet(unreadable{want.Call, broken})
 	}
 	var err error
-	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied(want.Call.Session), Changing: d.undo.see}
+	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied(want.Call.Session),
+		Changing: d.undo.see}
 	if want.Call.Connector == "" && want.Call.Tool == policy.ActShell && d.setup.HasShell {
 		read := analysis.Read
 		if opts.Within = dir == ""; opts.Within {
@@ -184,7 +190,8 @@ func (d *evaluator) toolFor(environ []string, dir string, want agents.Want, brok
 }
 
 // shell judges commands as the agent's own shell would run them.
-func (d *evaluator) shell(environ []string, denied func(context.Context, policy.Act) bool, read func(text, dir string, world analysis.World) (*analysis.Script, error)) (*shell.Tool, error) {
+func (d *evaluator) shell(environ []string, denied func(context.Context, policy.Act) bool,
+	read func(text, dir string, world analysis.World) (*analysis.Script, error)) (*shell.Tool, error) {
 	entries := runner.NewEnvironment(environ, d.setup.Shell.Env).Entries()
 	world := func(dir string) analysis.World { return system.New(dir, entries) }
 	return shell.New(d.setup.Shell, d.roots, shell.Options{World: world, Denied: denied, Read: read})
@@ -219,4 +226,124 @@ func (u unreadable) Spec() tool.Spec {
 // Prepare implements [tool.Tool].
 func (u unreadable) Prepare(context.Context, json.RawMessage) (tool.Action, error) {
 	return tool.Action{}, u.err
+}
+
+// preparedTools is a set of tools that has prepared a call before the gate asks, for as long as
+// the gate asks about that one first.
+type preparedTools struct {
+	*tool.Set
+	check     checker
+	arguments []byte // nil once it was asked
+	proposal  approval.Proposal
+	err       error
+}
+
+// prepareTools prepares a call as the gate will.
+func prepareTools(ctx context.Context, set *tool.Set, check checker, call policy.Call) *preparedTools {
+	e := &preparedTools{Set: set, check: check}
+	args, err := canonical.CanonicalArguments(call.Arguments)
+	if err != nil {
+		return e // the gate says so
+	}
+	call.Arguments, e.arguments = args, args
+	e.proposal, e.err = e.guarded(set.Turn(ctx), call)
+	return e
+}
+
+// Prepare implements [approval.Preparer].
+func (e *preparedTools) Prepare(ctx context.Context, call policy.Call) (approval.Proposal, error) {
+	args := e.arguments
+	e.arguments = nil
+	if args != nil && bytes.Equal(args, call.Arguments) {
+		return e.proposal, e.err
+	}
+	return e.guarded(ctx, call)
+}
+
+// A checker looks at what a call would do once more, because another agent runs it.
+type checker func(context.Context, policy.Call, []policy.Act) ([]policy.Act, error)
+
+// guarded is what a call would do, to an agent's own settings too, and in its own shell.
+func (e *preparedTools) guarded(ctx context.Context, call policy.Call) (approval.Proposal, error) {
+	p, err := e.Set.Prepare(ctx, call)
+	if err != nil {
+		return p, err
+	}
+	p.Acts, err = e.check(ctx, call, guard(p.Acts))
+	return p, err
+}
+
+// remembering is what a gate asks for what is kept.
+type remembering interface {
+	approval.RuleStore
+	approval.Switch
+	approval.GrantStore
+}
+
+// quiet hides that a store tells of changes: a call that nobody is asked about ends before
+// there could be one, and listening takes time.
+type quiet struct{ remembering }
+
+const observed = "only observed: the agent was told nothing"
+
+// recorder records where a call came from, and what was only observed as what it is: the agent was
+// told nothing.
+func (d *evaluator) recorder() agents.Recorder {
+	return agents.Recorder{DetailRecorder: d.store, Add: func(_ context.Context, e *approval.Event) {
+		e.Folder = d.folder
+		if d.observe {
+			e.Stage, e.Note = approval.StageReleased, observed
+		}
+	}}
+}
+
+// otherwise judges a call under the other names that it may have: mcp__a__b__c is the tool c of
+// a__b as well as b__c of a, and only the agent knows which. A deny of any of them holds, and
+// where one is not allowed no rule for another answers.
+func (d *evaluator) otherwise(ctx context.Context, names []agents.ToolName, call policy.Call,
+	acts []policy.Act) ([]policy.Act, error) {
+	if len(names) == 0 || len(acts) == 0 || acts[0].Verdict == policy.VerdictBlock {
+		return acts, nil
+	}
+	rules, grants, err := d.kept(ctx, call.Session)
+	if err != nil {
+		return nil, err
+	}
+	p := policy.Policy{Rules: rules, Fixed: d.setup.Rules, Grants: grants, Mode: policy.ModeAsk}
+	acts = append([]policy.Act{}, acts...)
+	for _, name := range names {
+		other := policy.Call{Connector: name.Connector, Tool: name.Tool, Arguments: call.Arguments,
+			Session: call.Session}
+		act := policy.Act{Connector: name.Connector, Name: name.Tool,
+			Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.VerdictAsk}
+		j := p.Judge(policy.Question{Call: &other, Acts: []policy.Act{act},
+			Now: d.clock()})
+		may := fmt.Sprintf("it may be the tool %s of the server %s", name.Tool, name.Connector)
+		switch {
+		case j.State == policy.StateAutoDenied:
+			acts[0].Verdict, acts[0].Why = policy.VerdictBlock, may+", which is denied"
+			if j.Rule != nil {
+				acts[0].Why += " by " + j.Rule.String()
+			}
+			return acts, nil
+		case !j.State.Runs():
+			acts[0].Verdict, acts[0].PersonOnly = policy.VerdictAsk, true
+			acts[0].Why = may + ", and no rule allows that; write rules for each name that it may have"
+		}
+	}
+	return acts, nil
+}
+
+// kept are the rules that are kept, and the grants of a session; none if there is no store.
+func (d *evaluator) kept(ctx context.Context, session string) (*policy.RuleSet, *policy.GrantSet, error) {
+	s, err := d.opened()
+	if err != nil || s == nil {
+		return nil, nil, err
+	}
+	rules, err := s.Rules(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	grants, err := s.Grants(ctx, session)
+	return rules, grants, err
 }

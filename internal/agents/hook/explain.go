@@ -71,7 +71,8 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 }
 
 // lookOnStage says what would become of a command that runs on the stage; not ok if it would not.
-func (a *answering) lookOnStage(ctx context.Context, d *evaluator, e agents.Event, want agents.Want) (answer explain.Answer, ok bool, err error) {
+func (a *answering) lookOnStage(ctx context.Context, d *evaluator, e agents.Event,
+	want agents.Want) (answer explain.Answer, ok bool, err error) {
 	if a.Look == nil || d.setup.Person.Hook.Shell != config.HookStage || !a.Agent.CanReplace(e, want) {
 		return answer, false, nil
 	}
@@ -120,7 +121,7 @@ func (a *answering) asks(ctx context.Context, d *evaluator, e agents.Event, answ
 		answer.Where = "nowhere: assent only observes"
 	case open && who != "deny":
 		answer.Where = "in the inbox"
-	case a.hands(e, who, answer.PersonOnly):
+	case a.leavesToPrompt(e, who, answer.PersonOnly):
 		answer.Where = "at the prompt of " + a.Agent.Title
 	default:
 		answer.Outcome = explain.Deny

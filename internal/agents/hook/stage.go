@@ -29,7 +29,8 @@ import (
 // onStage answers a command by having the keeper of the session judge it, and run it when the
 // agent hands its token back. It reports whether it did: some commands cannot be replaced, and are
 // judged as the text that the agent runs.
-func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Want) (answer agents.Answer, done bool, err error) {
+func (a *answering) onStage(ctx context.Context, e agents.Event,
+	want agents.Want) (answer agents.Answer, done bool, err error) {
 	if answer, ours, err := a.ownText(e, want); ours || err != nil {
 		return answer, ours, err
 	}
@@ -45,7 +46,8 @@ func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Wan
 	verdict, why, err := a.ownLists(s.Dir, e, want)
 	switch {
 	case err != nil: // the agent itself may know what they mean
-		a.note = "the command is not replaced, because " + a.Agent.Title + "'s own lists would not see it: " + err.Error()
+		a.note = "the command is not replaced, because " + a.Agent.Title +
+			"'s own lists would not see it: " + err.Error()
 		return answer, false, nil
 	case verdict == permissions.Deny:
 		answer = agents.Answer{Reason: why}
@@ -122,7 +124,8 @@ func (a *answering) reachKeeper(ctx context.Context, e agents.Event, s *setup.Se
 
 // ownLists says what the agent's own permission lists have on a command: they do not see one that
 // was replaced.
-func (a *answering) ownLists(project string, e agents.Event, want agents.Want) (v permissions.Verdict, why string, err error) {
+func (a *answering) ownLists(project string, e agents.Event,
+	want agents.Want) (v permissions.Verdict, why string, err error) {
 	var in struct{ Command, Cwd string }
 	if err := json.Unmarshal(want.Call.Arguments, &in); err != nil {
 		return v, "", err
@@ -155,8 +158,10 @@ func (a *answering) denied(ctx context.Context, e agents.Event, want agents.Want
 	args, err := canonical.CanonicalArguments(want.Call.Arguments)
 	if err == nil {
 		err = s.RecordFull(ctx, approval.Event{
-			Kind: approval.EventEnded, At: a.Clock(), Session: e.Session, CallID: e.CallID, Tool: want.Call.Tool, Arguments: args,
-			ArgumentsDigest: policy.DigestOf(args), State: policy.StateAutoDenied, Stage: approval.StageAfter(policy.StateAutoDenied), Why: why, Folder: e.Dir,
+			Kind: approval.EventEnded, At: a.Clock(), Session: e.Session, CallID: e.CallID,
+			Tool: want.Call.Tool, Arguments: args,
+			ArgumentsDigest: policy.DigestOf(args), State: policy.StateAutoDenied, Stage: approval.StageAfter(policy.StateAutoDenied),
+			Why: why, Folder: e.Dir,
 		})
 	}
 	return errors.Join(err, s.Close())
@@ -168,7 +173,7 @@ func (a *answering) ownText(e agents.Event, want agents.Want) (agents.Answer, bo
 	if e.Moment != agents.Asking || want.Call.Connector != "" || want.Call.Tool != policy.ActShell {
 		return agents.Answer{}, false, nil
 	}
-	m, err := a.toldAbout(want.Call)
+	m, err := a.lastAnswer(want.Call)
 	if err != nil || m == nil || !m.Staged || a.began.Sub(m.At) > replayWithin {
 		return agents.Answer{}, false, err
 	}
@@ -176,10 +181,11 @@ func (a *answering) ownText(e agents.Event, want agents.Want) (agents.Answer, bo
 }
 
 // question is what the keeper is asked.
-func (a *answering) question(ctx context.Context, e agents.Event, want agents.Want, user *config.User, memo *memo) staged.Question {
+func (a *answering) question(ctx context.Context, e agents.Event, want agents.Want, user *config.User,
+	memo *memo) staged.Question {
 	return staged.Question{
 		Call: want.Call, Folder: e.Dir, Person: want.Person, Inbox: user.Hook.Ask != "deny",
-		Prompt: a.hands(e, user.Hook.Ask, false), PromptPerson: a.hands(e, user.Hook.Ask, true),
+		Prompt: a.leavesToPrompt(e, user.Hook.Ask, false), PromptPerson: a.leavesToPrompt(e, user.Hook.Ask, true),
 		Defer: (a.Defer || user.Hook.Ask == "defer") && user.Hook.Ask != "deny" && a.Agent.Defers(e, a.Environ),
 		Wait:  a.wait(ctx, user.Hook.Deadline), Saved: memo.deferred(e),
 	}
@@ -270,7 +276,8 @@ func (a *answering) agentProcess() (pid int, start string) {
 }
 
 // starters are programs that start others and end with them.
-var starters = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "timeout", "env", "nice", "ionice", "nohup", "setsid", "stdbuf"}
+var starters = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "timeout", "env", "nice",
+	"ionice", "nohup", "setsid", "stdbuf"}
 
 // hasName reports whether a command line is that of a program whose name begins so, alone or as a
 // script.
@@ -290,7 +297,8 @@ func programName(arg string) string { return strings.TrimPrefix(filepath.Base(ar
 // keeperProgram is the command line that starts the keeper of an event.
 func (a *answering) keeperProgram(e agents.Event, key, project string) []string {
 	pid, _ := a.agentProcess()
-	args := append(slices.Clone(a.Keeper), "--key", key, "--session", e.Session, "--project", project, "--agent", a.Agent.Name, "--pid", fmt.Sprint(pid))
+	args := append(slices.Clone(a.Keeper), "--key", key, "--session", e.Session, "--project", project, "--agent",
+		a.Agent.Name, "--pid", fmt.Sprint(pid))
 	if a.Places.OtherState != "" {
 		args = append(args, "--state", a.Places.State)
 	}

@@ -295,7 +295,8 @@ func receive(conn *net.UnixConn) (m staged.Message, out output, err error) {
 	m, err = staged.Read(r)
 	files := r.files()
 	if err == nil && m.Version != staged.Version {
-		err = fmt.Errorf("it speaks version %d, and this program version %d: they were not built together", m.Version, staged.Version)
+		err = fmt.Errorf("it speaks version %d, and this program version %d: they were not built together", m.Version,
+			staged.Version)
 	}
 	if err == nil && m.Run != "" && len(files) != 2 {
 		err = errors.New("the command has no output to print to")

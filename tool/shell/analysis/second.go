@@ -268,7 +268,8 @@ func (f *flattener) binary(cmd *syntax.BinaryCmd) {
 		if i == 1 {
 			f.token(cmd.Op.String())
 		}
-		if inner, ok := side.Cmd.(*syntax.BinaryCmd); ok && cmd.Op == syntax.Pipe && inner.Op != syntax.Pipe || side.Background {
+		if inner, ok := side.Cmd.(*syntax.BinaryCmd); ok && cmd.Op == syntax.Pipe && inner.Op != syntax.Pipe ||
+			side.Background {
 			f.foreign(side)
 		}
 		f.stmt(side)
@@ -558,7 +559,8 @@ func (f *flattener) literal(s *subset.Spelling, text string, quoted bool) {
 
 func (f *flattener) parameter(s *subset.Spelling, p *syntax.ParamExp, quoted bool) {
 	if p.Param == nil || p.Excl || p.Width || p.IsSet || p.Flags != nil || p.NestedParam != nil ||
-		len(p.Modifiers) > 0 || p.Names != 0 || p.Split != 0 || p.GlobSubst != 0 || p.RcExpand != 0 || p.Short && p.Index != nil {
+		len(p.Modifiers) > 0 || p.Names != 0 || p.Split != 0 || p.GlobSubst != 0 || p.RcExpand != 0 ||
+		p.Short && p.Index != nil {
 		f.foreign(p)
 		return
 	}

@@ -546,7 +546,8 @@ func (s *shell) time(cm *syntax.TimeClause) {
 		syscall.Getrusage(syscall.RUSAGE_SELF, self)
 		s.r.crowd.mu.Lock()
 		defer s.r.crowd.mu.Unlock()
-		return time.Duration(self.Utime.Nano() + s.r.crowd.used[0].Nano()), time.Duration(self.Stime.Nano() + s.r.crowd.used[1].Nano())
+		return time.Duration(self.Utime.Nano() + s.r.crowd.used[0].Nano()),
+			time.Duration(self.Stime.Nano() + s.r.crowd.used[1].Nano())
 	}
 	start := time.Now()
 	user, sys := times(&before)

@@ -69,7 +69,8 @@ func newGate(clock *stopwatch) (*gate, *os.File, error) {
 		unix.Close(pair[1])
 		return nil, nil, err
 	}
-	g := &gate{conn: os.NewFile(uintptr(pair[0]), "gate"), clock: clock, stays: make(chan struct{}), gone: make(chan struct{})}
+	g := &gate{conn: os.NewFile(uintptr(pair[0]), "gate"), clock: clock, stays: make(chan struct{}),
+		gone: make(chan struct{})}
 	return g, os.NewFile(uintptr(pair[1]), "gate"), nil
 }
 
@@ -81,7 +82,8 @@ func (g *gate) close() {
 
 // order tells the shell what to run.
 func (g *gate) order(c shell.Command, o Options, marker string) {
-	order := wire.Order{Text: c.Text, Dir: c.Dir, Env: o.env(c.Dir, marker), Ask: c.Ask, Stay: o.Sandbox == nil || c.Stay}
+	order := wire.Order{Text: c.Text, Dir: c.Dir, Env: o.env(c.Dir, marker), Ask: c.Ask,
+		Stay: o.Sandbox == nil || c.Stay}
 	if g.proxy = o.Proxy; g.proxy != nil {
 		order.Proxy = ProxyAddress
 	}

@@ -284,7 +284,8 @@ func (r *reader) pipeline() {
 	case "!":
 		r.open(word)
 		r.blanks()
-		if c := r.peek(0); ends(c) && c != '(' || c == '-' || c == '#' || r.keyword() == "!" || r.keyword() == "time" || word == "time" && (c == '(' || r.keyword() != "") {
+		if c := r.peek(0); ends(c) && c != '(' || c == '-' || c == '#' || r.keyword() == "!" || r.keyword() == "time" ||
+			word == "time" && (c == '(' || r.keyword() != "") {
 			r.outside("%s without a command", word)
 		}
 	}
