@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/auditview"
-	"github.com/assent-dev/assent/internal/plot"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/store"
@@ -57,10 +56,10 @@ func auditStatsCmd(flags *auditFlags) *cobra.Command {
 }
 
 // plotStyle is what standard output can show.
-func plotStyle(c *cobra.Command) plot.Style {
+func plotStyle(c *cobra.Command) auditview.Style {
 	columns := 0
 	if f, ok := c.OutOrStdout().(*os.File); ok && term.IsTerminal(f) {
 		columns = term.Columns(f)
 	}
-	return plot.Detect(columns, os.Getenv)
+	return auditview.DetectStyle(columns, os.Getenv)
 }

@@ -87,7 +87,7 @@ var table = map[string]line{
 	"internal/network":  {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
 	"internal/snapshot": {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
 	"internal/setup": {inside: []string{
-		"approval", "internal/config", "internal/override", "internal/realpath", "internal/starter", "internal/trust", "sandbox", "sandbox/machine", "tool/roots",
+		"approval", "internal/config", "internal/realpath", "internal/starter", "internal/trust", "sandbox", "sandbox/machine", "tool/roots",
 		"tool/shell",
 	}},
 	"internal/setup/open": {inside: []string{
@@ -105,8 +105,7 @@ var table = map[string]line{
 	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "tool/shell/programs"}},
 	"internal/replay":    {inside: []string{"approval", "present", "internal/config", "internal/explain"}},
 	"internal/suggest":   {inside: []string{"approval", "present", "internal/replay", "internal/rulebook"}},
-	"internal/plot":      {inside: []string{"present"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
-	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/plot", "internal/rulebook"}},
+	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/rulebook"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
 	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
 	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox", "sandbox/host"}},
 	"internal/toolbox": {inside: append([]string{
@@ -117,8 +116,7 @@ var table = map[string]line{
 		inside:  []string{"approval", "internal/config", "internal/setup/open", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
 		outside: []string{schemas, yamlModule},
 	},
-	"internal/override": {inside: []string{"tool/roots", "internal/config"}, outside: []string{yamlModule}},
-	"internal/corpus":   {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool"}},
+	"internal/corpus": {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool"}},
 
 	"internal/model/anthropic": {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	"internal/model/openai":    {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/openai/openai-go/v3"}},

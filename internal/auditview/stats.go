@@ -7,14 +7,13 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/plot"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
 
 // Stats prints numbers as tables with a bar for each, as far as there is room.
-func Stats(w io.Writer, s plot.Style, st store.Stats, rules []approval.Rule) error {
+func Stats(w io.Writer, s Style, st store.Stats, rules []approval.Rule) error {
 	p := &figures{style: s}
 	p.title(fmt.Sprintf("%d calls, %d prompts", st.Calls, st.Prompts))
 	if st.Unended > 0 {
@@ -43,7 +42,7 @@ func Stats(w io.Writer, s plot.Style, st store.Stats, rules []approval.Rule) err
 // figures are numbers on a page.
 type figures struct {
 	strings.Builder
-	style plot.Style
+	style Style
 }
 
 func (p *figures) line(text string) { p.WriteString(text + "\n") }
@@ -55,23 +54,21 @@ func (p *figures) title(text string) {
 	p.line(text)
 }
 
-func (p *figures) bars(title string, bars []plot.Bar) {
+func (p *figures) bars(title string, bars []bar) {
 	if len(bars) == 0 {
 		return
 	}
 	p.title(title)
-	narrow := p.style
-	narrow.Width = max(20, p.width()-2)
-	for _, l := range plot.Bars(narrow, bars) {
+	for _, l := range drawBars(p.narrow(), bars) {
 		p.line("  " + l)
 	}
 }
 
-func (p *figures) width() int {
-	if p.style.Width > 0 {
-		return p.style.Width
-	}
-	return plot.DefaultWidth
+// narrow is the style of what is drawn two columns in.
+func (p *figures) narrow() Style {
+	s := p.style
+	s.Width = max(20, s.width()-2)
+	return s
 }
 
 // days draws the prompts of each day, also of days without any.
@@ -96,57 +93,55 @@ func (p *figures) days(days []store.DayStats) {
 	for d := first; !d.After(last); d = d.AddDate(0, 0, 1) {
 		values = append(values, prompts[d.Format(time.DateOnly)])
 	}
-	narrow := p.style
-	narrow.Width = max(20, p.width()-2)
 	p.title(fmt.Sprintf("Prompts a day, %s to %s (UTC)", first.Format(time.DateOnly), last.Format(time.DateOnly)))
-	p.line("  " + plot.Spark(narrow, values))
+	p.line("  " + spark(p.narrow(), values))
 }
 
-func sessionBars(sessions []store.SessionStats) []plot.Bar {
-	var out []plot.Bar
+func sessionBars(sessions []store.SessionStats) []bar {
+	var out []bar
 	for _, s := range sessions {
-		out = append(out, plot.Bar{Label: s.Session, Value: s.Prompts, Text: fmt.Sprintf("%d of %d calls", s.Prompts, s.Calls)})
+		out = append(out, bar{label: s.Session, value: s.Prompts, text: fmt.Sprintf("%d of %d calls", s.Prompts, s.Calls)})
 	}
 	return out
 }
 
-func answerBars(answers []store.AnswerStats, value func(store.AnswerStats) int64) []plot.Bar {
-	var out []plot.Bar
+func answerBars(answers []store.AnswerStats, value func(store.AnswerStats) int64) []bar {
+	var out []bar
 	for _, a := range answers {
 		if n := value(a); n > 0 {
 			label := string(a.State)
 			if a.Via != "" {
 				label += ", " + string(a.Via)
 			}
-			out = append(out, plot.Bar{Label: label, Value: n})
+			out = append(out, bar{label: label, value: n})
 		}
 	}
 	return out
 }
 
-func slowBars(slow []store.SlowAnswer) []plot.Bar {
-	var out []plot.Bar
+func slowBars(slow []store.SlowAnswer) []bar {
+	var out []bar
 	for _, s := range slow[:min(len(slow), 10)] {
-		out = append(out, plot.Bar{
-			Label: fmt.Sprintf("%d %s, %s", s.Seq, s.Tool, s.State),
-			Value: int64(s.Waited), Text: s.Waited.Round(time.Millisecond).String(),
+		out = append(out, bar{
+			label: fmt.Sprintf("%d %s, %s", s.Seq, s.Tool, s.State),
+			value: int64(s.Waited), text: s.Waited.Round(time.Millisecond).String(),
 		})
 	}
 	return out
 }
 
-func ruleBars(used []store.RuleStats, rules []approval.Rule) []plot.Bar {
+func ruleBars(used []store.RuleStats, rules []approval.Rule) []bar {
 	names := map[string]string{}
 	for _, r := range rules {
 		names[r.ID] = r.String()
 	}
-	var out []plot.Bar
+	var out []bar
 	for _, u := range used {
 		label := rulebook.ShortID(u.ID)
 		if name := names[u.ID]; name != "" {
 			label += " " + name
 		}
-		out = append(out, plot.Bar{Label: label, Value: u.Calls})
+		out = append(out, bar{label: label, value: u.Calls})
 	}
 	return out
 }

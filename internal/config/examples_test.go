@@ -39,7 +39,7 @@ func TestTheExamplesFitTheSchemaAndLoad(t *testing.T) {
 		}
 		text := f.Data
 		if f.Kind == WorkerFile && filepath.Ext(path) == workerSuffix {
-			if text, _, err = SplitWorker(path, f.Data); err != nil {
+			if text, _, err = splitWorker(path, f.Data); err != nil {
 				t.Fatal(err)
 			}
 		}

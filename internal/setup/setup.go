@@ -8,7 +8,6 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/override"
 	"github.com/assent-dev/assent/internal/realpath"
 	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/sandbox"
@@ -237,7 +236,7 @@ func (e *SetError) Error() string { return "--set " + e.Err.Error() }
 func (e *SetError) Unwrap() error { return e.Err }
 
 func set(f *config.File, values []string) (*config.File, error) {
-	out, err := override.Apply(f, values)
+	out, err := config.Override(f, values)
 	if err != nil {
 		return nil, &SetError{err}
 	}

@@ -1,4 +1,4 @@
-package override_test
+package config_test
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/override"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -26,8 +25,8 @@ func read(t *testing.T, name, text string) *config.File {
 
 const notes = "---\nmax_steps: 5\nsandbox: {paths: {notes: {mode: ro}}}\n---\nYou write.\n---\nAlways.\n"
 
-func TestApply(t *testing.T) {
-	f, err := override.Apply(read(t, "notes.worker", notes), []string{
+func TestOverride(t *testing.T) {
+	f, err := config.Override(read(t, "notes.worker", notes), []string{
 		"max_steps=3", "max_steps=7", "locked=true", "description=7 notes", "manual=[write_file]",
 		"sandbox.paths.notes.mode=rw", "sandbox.paths.cache={mode: rw}", "attachment_policy.max_attachments=9",
 	})
@@ -46,21 +45,21 @@ func TestApply(t *testing.T) {
 	}
 }
 
-func TestApplyNothingLeavesTheFileAlone(t *testing.T) {
+func TestOverrideNothingLeavesTheFileAlone(t *testing.T) {
 	f := read(t, "notes.worker", notes)
-	if got, err := override.Apply(f, nil); err != nil || got != f {
+	if got, err := config.Override(f, nil); err != nil || got != f {
 		t.Errorf("%v, %v", got, err)
 	}
 }
 
-func TestApplyToPlainYAML(t *testing.T) {
-	f, err := override.Apply(read(t, "notes.yaml", "instructions: You write.\n"), []string{"max_steps=2"})
+func TestOverrideToPlainYAML(t *testing.T) {
+	f, err := config.Override(read(t, "notes.yaml", "instructions: You write.\n"), []string{"max_steps=2"})
 	if err != nil || f.Worker.MaxSteps != 2 || f.Worker.Instructions != "You write." {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
 
-func TestWhatCannotBeSet(t *testing.T) {
+func TestOverrideRefuses(t *testing.T) {
 	for setting, says := range map[string]string{
 		"max_steps":            "KEY.PATH=VALUE",
 		"=3":                   "KEY.PATH=VALUE",
@@ -73,19 +72,19 @@ func TestWhatCannotBeSet(t *testing.T) {
 		"sandbox=3":            "sandbox",
 		"locked=perhaps maybe": "locked",
 	} {
-		if _, err := override.Apply(read(t, "notes.worker", notes), []string{setting}); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := config.Override(read(t, "notes.worker", notes), []string{setting}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: error %v does not say %q", setting, err, says)
 		}
 	}
 }
 
 // Whatever is set, the result is a worker file or an error, and no other key changes.
-func FuzzApply(f *testing.F) {
+func FuzzOverride(f *testing.F) {
 	for _, s := range []string{"max_steps=3", "a.b.c={x: [1]}", "description=---", "x=!!binary a", "sandbox.paths={}", "name=a\n---\nb"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, setting string) {
-		file, err := override.Apply(read(t, "notes.worker", notes), []string{setting})
+		file, err := config.Override(read(t, "notes.worker", notes), []string{setting})
 		if err == nil && (file.Worker == nil || file.Worker.Instructions != "You write.\n---\nAlways.") {
 			t.Errorf("%q made %+v", setting, file.Worker)
 		}

@@ -1,7 +1,4 @@
-// Package plot draws numbers with letters: bars and sparklines for a terminal, which are
-// plain ASCII where the terminal knows no better. It prints no control characters but the
-// colours of its [Style], and never a line wider than that says.
-package plot
+package auditview
 
 import (
 	"fmt"
@@ -12,19 +9,17 @@ import (
 	"github.com/assent-dev/assent/present"
 )
 
-// A Style says what can be drawn. The zero Style is ASCII without colour, 80 columns wide.
+// A Style says what can be drawn: bars and sparklines are plain ASCII where the terminal knows
+// no better, have no control characters but colours, and are never wider than it says. The zero Style is ASCII without colour, 80 columns wide.
 type Style struct {
 	Width   int  // in columns; 0 means 80
 	Unicode bool // block characters may be used
 	Colour  bool
 }
 
-// DefaultWidth is for output that is no terminal.
-const DefaultWidth = 80
-
-// Detect finds the style of a terminal of so many columns, 0 for what is none, from the
+// DetectStyle finds the style of a terminal of so many columns, 0 for what is none, from the
 // environment: TERM, NO_COLOR, LC_ALL, LC_CTYPE and LANG.
-func Detect(columns int, getenv func(string) string) Style {
+func DetectStyle(columns int, getenv func(string) string) Style {
 	s := Style{Width: columns}
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if locale := strings.ToLower(getenv(name)); locale != "" {
@@ -42,7 +37,7 @@ func Detect(columns int, getenv func(string) string) Style {
 
 func (s Style) width() int {
 	if s.Width <= 0 {
-		return DefaultWidth
+		return 80
 	}
 	return s.Width
 }
@@ -55,46 +50,43 @@ func (s Style) paint(text string) string {
 	return "\x1b[36m" + text + "\x1b[0m"
 }
 
-// A Bar is a number with a name. Note stands behind it.
-type Bar struct {
-	Label string
-	Value int64
-	Text  string // how the value is written; empty for the number itself
-	Note  string
+// A bar is a number with a name.
+type bar struct {
+	label string
+	value int64
+	text  string // how the value is written; empty for the number itself
 }
 
 // eighths are the widths of the end of a bar.
 var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 
-// Bars draws a line for each bar, the longest as long as there is room.
-func Bars(s Style, bars []Bar) []string {
+// drawBars draws a line for each bar, the longest as long as there is room.
+func drawBars(s Style, bars []bar) []string {
 	labels, values, most := 0, 0, int64(1)
 	for _, b := range bars {
-		labels = max(labels, ansi.StringWidth(present.SafeLine(b.Label)))
-		values = max(values, ansi.StringWidth(b.text()))
-		most = max(most, b.Value)
+		labels = max(labels, ansi.StringWidth(present.SafeLine(b.label)))
+		values = max(values, ansi.StringWidth(b.number()))
+		most = max(most, b.value)
 	}
 	labels = min(labels, max(8, s.width()/2))
 	room := s.width() - labels - values - 4
 	out := make([]string, len(bars))
 	for i, b := range bars {
-		line := fit(present.SafeLine(b.Label), labels) + "  " + strings.Repeat(" ", values-ansi.StringWidth(b.text())) + b.text()
-		if drawn := s.bar(b.Value, most, room); drawn != "" {
+		gap := strings.Repeat(" ", 2+values-ansi.StringWidth(b.number()))
+		line := fit(present.SafeLine(b.label), labels) + gap + b.number()
+		if drawn := s.bar(b.value, most, room); drawn != "" {
 			line += "  " + s.paint(drawn)
-		}
-		if note := present.SafeLine(b.Note); note != "" && ansi.StringWidth(line)+2+ansi.StringWidth(note) <= s.width() {
-			line += "  " + note
 		}
 		out[i] = ansi.Truncate(line, s.width(), "")
 	}
 	return out
 }
 
-func (b Bar) text() string {
-	if b.Text != "" {
-		return b.Text
+func (b bar) number() string {
+	if b.text != "" {
+		return b.text
 	}
-	return fmt.Sprint(b.Value)
+	return fmt.Sprint(b.value)
 }
 
 // bar draws one bar; what is more than nothing is never invisible.
@@ -120,8 +112,8 @@ var (
 	greys   = []rune(".:-=+*#@")
 )
 
-// Spark draws the values side by side. Of more than there is room for, the last are drawn.
-func Spark(s Style, values []int64) string {
+// spark draws the values side by side. Of more than there is room for, the last are drawn.
+func spark(s Style, values []int64) string {
 	if n := len(values) - s.width(); n > 0 {
 		values = values[n:]
 	}

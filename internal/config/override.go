@@ -1,27 +1,25 @@
-// Package override gives keys of a worker other values for one run.
-//
-//	f, err := override.Apply(file, []string{"max_steps=3", "sandbox.paths.notes.mode=ro"})
-//
-// A value is read as YAML, so that it can be a text, a number, a bool, a list or a map. The
-// result is read like any worker file: a key that is not known is an error.
-package override
+package config
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/goccy/go-yaml"
-
-	"github.com/assent-dev/assent/internal/config"
 )
 
-// Apply returns the worker file with the settings, each KEY.PATH=VALUE. Of several about
-// one key the last counts. The error begins with the setting, or with what it leads to.
-func Apply(f *config.File, settings []string) (*config.File, error) {
+// Override gives keys of a worker other values for one run:
+//
+//	f, err := config.Override(file, []string{"max_steps=3", "sandbox.paths.notes.mode=ro"})
+//
+// A value is read as YAML, so that it can be a text, a number, a bool, a list or a map. The
+// result is read like any worker file: a key that is not known is an error. Of several
+// settings about one key the last counts. The error begins with the setting, or with what it
+// leads to.
+func Override(f *File, settings []string) (*File, error) {
 	if len(settings) == 0 {
 		return f, nil
 	}
-	front, body, err := config.SplitWorker(f.Policy.File, f.Data)
+	front, body, err := splitWorker(f.Policy.File, f.Data)
 	if err != nil {
 		return nil, fmt.Errorf("cannot be applied: %w", err)
 	}
@@ -74,13 +72,13 @@ func put(doc yaml.MapSlice, path []string, value any) (yaml.MapSlice, error) {
 }
 
 // reread makes a worker of the changed front matter. Its bytes are the changed ones.
-func reread(f *config.File, doc yaml.MapSlice, body string) (*config.File, error) {
+func reread(f *File, doc yaml.MapSlice, body string) (*File, error) {
 	front, err := yaml.Marshal(doc)
 	if err != nil {
 		return nil, fmt.Errorf("cannot be applied: %w", err)
 	}
-	data := config.JoinWorker(f.Policy.File, front, body)
-	w, err := config.LoadWorker(f.Policy.File, data, f.Folder)
+	data := JoinWorker(f.Policy.File, front, body)
+	w, err := LoadWorker(f.Policy.File, data, f.Folder)
 	if err != nil {
 		return nil, fmt.Errorf("makes the worker wrong: %w", err)
 	}
