@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/keypress"
+	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
@@ -198,13 +198,13 @@ func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Requ
 		return now, change, nil
 	case expected != "":
 		return nil, nil, fmt.Errorf("with these arguments it is not what --expect names any more; look again with 'assent pending %s --args JSON'", r.ID)
-	case keypress.Person() == nil:
+	case term.Person() == nil:
 		return nil, nil, misused(c, "nobody has seen what it would do with --args; 'assent pending %s --args JSON' shows it and prints what to give as --expect", r.ID)
 	}
 	if err := showRequest(c.Context(), c.ErrOrStderr(), now); err != nil {
 		return nil, nil, err
 	}
-	key, err := keypress.Ask(keypress.Person(), c.ErrOrStderr(), "Approve it so?", "yn")
+	key, err := term.AskKey(term.Person(), c.ErrOrStderr(), "Approve it so?", "yn")
 	if err == nil && key != 'y' {
 		err = statusError{exitDenied, errors.New("nothing was answered")}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/crew"
-	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/notify"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup"
@@ -101,7 +100,7 @@ func (d *desk) terminal(stop context.CancelCauseFunc) approval.Approver {
 	memory := sessionMemory{d.Store}
 	t := term.New(term.Config{
 		Footer: d.Sandbox.Footer(),
-		In:     keypress.Person(), Grants: memory, Who: whoami(), History: memory.history, Limit: viewLimit(d.Person), Wide: rulebook.Wide, Status: d.status, Stop: stop,
+		In:     term.Person(), Grants: memory, Who: whoami(), History: memory.history, Limit: viewLimit(d.Person), Wide: rulebook.Wide, Status: d.status, Stop: stop,
 	})
 	t.Use(d)
 	return approval.First(t, approval.Queue(d.Store))

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/starter"
+	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -44,7 +44,7 @@ func initCmd() *cobra.Command {
 				return writeStart(c, starter.Worker, filepath.Join(folder, "workers", worker+".worker"))
 			}
 			to := policyFile(folder)
-			if _, err := os.Lstat(to); policy == "" && errors.Is(err, fs.ErrNotExist) && keypress.IsTerminal(os.Stdin) && !runner.Inside() {
+			if _, err := os.Lstat(to); policy == "" && errors.Is(err, fs.ErrNotExist) && term.IsTerminal(os.Stdin) && !runner.Inside() {
 				var err error
 				if policy, err = askPolicy(c); err != nil {
 					return err
@@ -87,7 +87,7 @@ func askPolicy(c *cobra.Command) (string, error) {
 	out := c.ErrOrStderr()
 	fmt.Fprintln(out, "quiet    agents work in the project; what a sandbox cannot hold is asked")
 	fmt.Fprintln(out, "careful  each change and each command that does more than read is asked")
-	key, err := keypress.Ask(os.Stdin, out, "A quiet or a careful policy?", "qc")
+	key, err := term.AskKey(os.Stdin, out, "A quiet or a careful policy?", "qc")
 	switch {
 	case err != nil:
 		return "", err

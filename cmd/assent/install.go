@@ -16,7 +16,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/settings"
-	"github.com/assent-dev/assent/internal/keypress"
+	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
@@ -311,10 +311,10 @@ func (f *installFlags) agreed(c *cobra.Command, path string, before, after []byt
 		return false, nil
 	case f.yes:
 		return true, nil
-	case !keypress.IsTerminal(os.Stdin):
+	case !term.IsTerminal(os.Stdin):
 		return false, statusError{exitUsage, fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes", path)}
 	}
-	key, err := keypress.Ask(os.Stdin, out, "Write it?", "yn")
+	key, err := term.AskKey(os.Stdin, out, "Write it?", "yn")
 	if err == nil && key != 'y' {
 		err = statusError{exitDenied, errors.New("nothing was changed")}
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/assent-dev/assent/internal/agents/settings"
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -42,12 +42,12 @@ func (f *installFlags) choose(c *cobra.Command) error {
 		fmt.Fprintf(c.OutOrStdout(), "Your config.yaml says hook.policy: %s.\n", chosen)
 	case f.dryRun:
 		return nil
-	case f.yes || !keypress.IsTerminal(os.Stdin):
+	case f.yes || !term.IsTerminal(os.Stdin):
 		fmt.Fprintln(c.OutOrStdout(), "Agents are careful: changes and unknown commands ask. 'assent install --quiet' lets them work in a sandbox instead.")
 		return nil
 	default:
 		fmt.Fprint(c.ErrOrStderr(), choices)
-		key, err := keypress.Ask(os.Stdin, c.ErrOrStderr(), "Quiet or careful?", "qc")
+		key, err := term.AskKey(os.Stdin, c.ErrOrStderr(), "Quiet or careful?", "qc")
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/present"
@@ -138,7 +137,7 @@ func confirmed(c *cobra.Command, question string) error {
 	if !atTerminal(c) {
 		return nil
 	}
-	key, err := keypress.Ask(os.Stdin, c.ErrOrStderr(), question, "yn")
+	key, err := term.AskKey(os.Stdin, c.ErrOrStderr(), question, "yn")
 	if err == nil && key != 'y' {
 		err = errNotConfirmed
 	}

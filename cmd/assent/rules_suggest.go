@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/replay"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/suggest"
+	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -115,7 +115,7 @@ func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []suggest
 		if !atTerminal(c) {
 			continue
 		}
-		key, err := keypress.Ask(os.Stdin, c.ErrOrStderr(), "   Keep it?", "ynq")
+		key, err := term.AskKey(os.Stdin, c.ErrOrStderr(), "   Keep it?", "ynq")
 		switch {
 		case err != nil:
 			return err

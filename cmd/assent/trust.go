@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/keypress"
+	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/shell/runner"
@@ -133,12 +133,12 @@ func askTrust(c *cobra.Command, store trust.Store, f *config.File, yes bool) err
 		fmt.Fprintf(out, "%s is trusted as it is.\n", shownText(bundle.Path))
 		return nil
 	}
-	if !yes && keypress.Person() == nil {
+	if !yes && term.Person() == nil {
 		return statusError{exitUsage, fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes once you have read the file", f.Path)}
 	}
 	showTrust(out, f, bundle, changes)
 	if !yes {
-		key, err := keypress.Ask(keypress.Person(), out, "Trust it?", "yn")
+		key, err := term.AskKey(term.Person(), out, "Trust it?", "yn")
 		if err != nil {
 			return err
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/internal/term"
 	pinned "github.com/assent-dev/assent/tool/command"
 )
 
@@ -43,7 +43,7 @@ func (f *workFlags) check(c *cobra.Command) error {
 }
 
 // personHere reports whether a person can be asked at this terminal.
-func personHere() bool { return keypress.Person() != nil }
+func personHere() bool { return term.Person() != nil }
 
 // canAsk refuses to begin where nobody could be asked.
 func (f *workFlags) canAsk(c *cobra.Command, deferred bool) error {
