@@ -35,7 +35,7 @@ var table = map[string]line{
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp", "sandbox/wall"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
 	"sandbox/inner":    {inside: []string{"sandbox"}},
-	"sandbox/explain":  {inside: []string{"sandbox"}, pure: true},
+	"sandbox/refusal":  {inside: []string{"sandbox"}, pure: true},
 	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/machine", "sandbox/seatbelt", "sandbox/stage", "sandbox/wall"}, outside: []string{system}},
 
 	"tool":           {inside: []string{"approval", "present", "sandbox", "tool/hosts"}, outside: []string{schemas}},
@@ -108,7 +108,7 @@ var table = map[string]line{
 	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/rulebook"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
 	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox", "sandbox/host"}},
 	"internal/toolbox": {inside: append([]string{
-		"approval", "internal/config", "internal/home", "internal/network", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/stage", "sandbox/wall", "tool", "tool/hosts", "tool/roots",
+		"approval", "internal/config", "internal/home", "internal/network", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/refusal", "sandbox/host", "sandbox/inner", "sandbox/stage", "sandbox/wall", "tool", "tool/hosts", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/programs", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
 	}, toolsets...), outside: []string{system}, tests: []string{"store"}},
 	"internal/crew": {

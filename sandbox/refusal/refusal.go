@@ -1,4 +1,4 @@
-package explain
+package refusal
 
 import (
 	"fmt"
@@ -54,7 +54,8 @@ func (r Refusal) what() string {
 	case Network:
 		return "the network is off for commands"
 	case Move:
-		return "removing or renaming " + r.Place() + " was refused: it is protected, hidden or a root, or holds something that is"
+		return "removing or renaming " + r.Place() +
+			" was refused: it is protected, hidden or a root, or holds something that is"
 	case Write:
 		if r.Fixed {
 			return "writing " + r.Place() + " was refused: it is protected" + r.because()

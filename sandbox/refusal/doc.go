@@ -1,4 +1,4 @@
-// Package explain says whether a sandbox made a command fail, from facts and not from the
+// Package refusal says whether a sandbox made a command fail, from facts and not from the
 // tone of an error message.
 //
 // A command that was refused something says so in its own words, or not at all, and words
@@ -9,5 +9,7 @@
 // command, failing, names it too. It is likely if only one of the two is known. Of a
 // command that succeeded nothing is said.
 //
-// The package is pure: what the host looks like is handed in.
-package explain
+// The package is pure: what the host looks like is handed in. It is about what the system
+// refused to a command that ran; what consent says of a call before it runs is the subject of
+// internal/explain, which the packages of the sandbox may not know.
+package refusal

@@ -1,4 +1,4 @@
-package explain
+package refusal
 
 import (
 	"cmp"
@@ -40,8 +40,8 @@ type Named struct {
 // maxRefusals is how many are told: the first ones explain the rest.
 const maxRefusals = 5
 
-// Explain returns what the sandbox refused to a command, the most certain first.
-func Explain(p sandbox.Profile, f Facts) []Refusal {
+// Find returns what the sandbox refused to a command, the most certain first.
+func Find(p sandbox.Profile, f Facts) []Refusal {
 	if f.Exit == 0 {
 		return nil
 	}
@@ -157,8 +157,9 @@ func (e *explaining) private(file string) bool {
 
 // networkWords stand in the output of programs that found no network.
 var networkWords = []string{
-	"could not resolve host", "temporary failure in name resolution", "network is unreachable", "name or service not known",
-	"getaddrinfo", "eai_again", "enetunreach", "no such host", "dial tcp", "failed to establish a new connection",
+	"could not resolve host", "temporary failure in name resolution", "network is unreachable",
+	"name or service not known", "getaddrinfo", "eai_again", "enetunreach", "no such host", "dial tcp",
+	"failed to establish a new connection",
 	"unable to connect to", "could not connect to server",
 }
 
@@ -196,8 +197,10 @@ func (e *explaining) seen(file string) {
 func (e *explaining) mounted(file string) bool {
 	holds := func(o sandbox.Entry) bool { return sandbox.Below(file, o.Path) }
 	root := func(r sandbox.Root) bool { return sandbox.Below(file, r.Path) }
-	return slices.ContainsFunc(e.profile.Protected, holds) || slices.ContainsFunc(e.profile.Masked, holds) ||
-		slices.ContainsFunc(e.profile.Roots, root) || guarded(file) || e.profile.At(file) == sandbox.ReadWrite && e.Exists(path.Join(file, ".git"))
+	p := e.profile
+	return slices.ContainsFunc(p.Protected, holds) || slices.ContainsFunc(p.Masked, holds) ||
+		slices.ContainsFunc(p.Roots, root) || guarded(file) ||
+		p.At(file) == sandbox.ReadWrite && e.Exists(path.Join(file, ".git"))
 }
 
 // busy explains what could not be removed or renamed. A file that is a root by itself can
