@@ -10,10 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/replay"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/suggest"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/store"
 )
@@ -36,7 +34,7 @@ func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return suggestRules(c, flags, sf) },
 	}
-	c.Flags().IntVar(&sf.least, "min", suggest.DefaultMin, "how many prompts a rule must have answered")
+	c.Flags().IntVar(&sf.least, "min", rulebook.DefaultSuggestMin, "how many prompts a rule must have answered")
 	c.Flags().IntVar(&sf.most, "limit", 10, "print at most so many, the best first; 0 for all")
 	c.Flags().IntVar(&sf.apply, "apply", 0, "keep the suggestion with this number")
 	policyFlag(c, &sf.policy)
@@ -53,7 +51,7 @@ func suggestRules(c *cobra.Command, flags *rulesFlags, sf suggestFlags) error {
 	if err != nil && !errors.Is(err, open.ErrNoStore) {
 		return err
 	}
-	found := []suggest.Suggestion{}
+	found := []rulebook.Suggestion{}
 	if s != nil {
 		defer s.Close()
 		warnApprovals(c, s)
@@ -71,7 +69,7 @@ func suggestRules(c *cobra.Command, flags *rulesFlags, sf suggestFlags) error {
 }
 
 // find looks for suggestions in the log.
-func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]suggest.Suggestion, error) {
+func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]rulebook.Suggestion, error) {
 	filter, err := f.filter.filter(ctx, s, time.Now())
 	if err != nil {
 		return nil, err
@@ -87,16 +85,16 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]suggest.Sugg
 		}
 		policy.Fixed = s.Rules
 	}
-	var cases []replay.Case
+	var cases []rulebook.Case
 	for r, err := range s.Records(ctx, filter) {
 		if err != nil {
 			return nil, err
 		}
-		if k, ok := replay.FromRecord(&r); ok && (k.Asked || k.Refused()) {
+		if k, ok := rulebook.CaseFromRecord(&r); ok && (k.Asked || k.Refused()) {
 			cases = append(cases, k)
 		}
 	}
-	found := suggest.Find(cases, suggest.Options{Min: f.least, Policy: policy, Now: time.Now()})
+	found := rulebook.Suggest(cases, rulebook.SuggestOptions{Min: f.least, Policy: policy, Now: time.Now()})
 	if f.most > 0 && len(found) > f.most {
 		found = found[:f.most]
 	}
@@ -104,7 +102,7 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]suggest.Sugg
 }
 
 // show prints the suggestions; a person at a terminal may keep one after the other.
-func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []suggest.Suggestion) error {
+func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []rulebook.Suggestion) error {
 	if len(found) == 0 {
 		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: nothing was approved again and again that a small rule covers.")
 	}
@@ -135,16 +133,16 @@ func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []suggest
 }
 
 // keepOne keeps a suggestion that a person just said yes to.
-func keepOne(c *cobra.Command, flags *rulesFlags, s suggest.Suggestion) error {
+func keepOne(c *cobra.Command, flags *rulesFlags, s rulebook.Suggestion) error {
 	kept, err := flags.changing(c)
 	if err != nil {
 		return err
 	}
 	defer kept.Close()
-	return applySuggestion(c, flags, kept, []suggest.Suggestion{s}, 1)
+	return applySuggestion(c, flags, kept, []rulebook.Suggestion{s}, 1)
 }
 
-func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found []suggest.Suggestion, number int) error {
+func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found []rulebook.Suggestion, number int) error {
 	if number > len(found) {
 		return fmt.Errorf("--apply %d: there are %d suggestions", number, len(found))
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
-	"github.com/assent-dev/assent/internal/replay"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup/open"
 )
@@ -54,8 +53,8 @@ func rulesTryCmd(flags *rulesFlags) *cobra.Command {
 
 // trial is what was found out, as JSON.
 type trial struct {
-	replay.Report
-	Examples []replay.Check `json:"examples"`
+	rulebook.Report
+	Examples []rulebook.Check `json:"examples"`
 }
 
 func (t *trial) findings() int {
@@ -82,12 +81,12 @@ func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 		return err
 	}
 	defer closing()
-	out := trial{Examples: []replay.Check{}}
+	out := trial{Examples: []rulebook.Check{}}
 	if out.Report, err = try.compare(c, flags, before, after, explainer); err != nil {
 		return err
 	}
 	if len(expect) > 0 {
-		out.Examples = replay.Expect(c.Context(), explainer, expect)
+		out.Examples = rulebook.Expect(c.Context(), explainer, expect)
 	}
 	if err := out.print(c, flags.json); err != nil {
 		return err
@@ -168,7 +167,7 @@ func (f *tryFlags) explainer(ctx context.Context, state string, after *approval.
 }
 
 // compare tries the rules on the file of calls or on the log.
-func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *approval.RuleSet, e *explain.Explainer) (replay.Report, error) {
+func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *approval.RuleSet, e *explain.Explainer) (rulebook.Report, error) {
 	now := approval.Policy{Rules: after}
 	if e != nil {
 		now.Fixed = e.Policy.Fixed
@@ -177,7 +176,7 @@ func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *a
 	if before != nil {
 		then = &approval.Policy{Rules: before, Fixed: now.Fixed}
 	}
-	comparison := replay.Compare(then, now, time.Now())
+	comparison := rulebook.Compare(then, now, time.Now())
 	var err error
 	if f.calls != "" {
 		err = f.addCalls(c, comparison, e)
@@ -187,18 +186,18 @@ func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *a
 	return comparison.Report(), err
 }
 
-func (f *tryFlags) addCalls(c *cobra.Command, comparison *replay.Comparison, e *explain.Explainer) error {
+func (f *tryFlags) addCalls(c *cobra.Command, comparison *rulebook.Comparison, e *explain.Explainer) error {
 	in, closing, err := openFileOrInput(c, f.calls)
 	if err != nil {
 		return err
 	}
 	defer closing()
-	calls, err := replay.ReadCalls(filepath.Base(f.calls), in)
+	calls, err := rulebook.ReadCalls(filepath.Base(f.calls), in)
 	if err != nil {
 		return err
 	}
 	for _, call := range calls {
-		if k, err := replay.Prepare(c.Context(), e.Tools, call); err == nil {
+		if k, err := rulebook.PrepareCase(c.Context(), e.Tools, call); err == nil {
 			comparison.Add(k)
 		} else {
 			comparison.Skip()
@@ -207,7 +206,7 @@ func (f *tryFlags) addCalls(c *cobra.Command, comparison *replay.Comparison, e *
 	return nil
 }
 
-func (f *tryFlags) addRecords(ctx context.Context, flags *rulesFlags, comparison *replay.Comparison) error {
+func (f *tryFlags) addRecords(ctx context.Context, flags *rulesFlags, comparison *rulebook.Comparison) error {
 	s, err := flags.reading(ctx)
 	if errors.Is(err, open.ErrNoStore) {
 		return nil
@@ -224,7 +223,7 @@ func (f *tryFlags) addRecords(ctx context.Context, flags *rulesFlags, comparison
 		if err != nil {
 			return err
 		}
-		k, ok := replay.FromRecord(&r)
+		k, ok := rulebook.CaseFromRecord(&r)
 		switch {
 		case ok:
 			comparison.Add(k)
@@ -245,5 +244,5 @@ func (t *trial) print(c *cobra.Command, asJSON bool) error {
 	if len(t.Examples) == 0 {
 		return nil
 	}
-	return replay.PrintChecks(c.OutOrStdout(), t.Examples)
+	return rulebook.PrintChecks(c.OutOrStdout(), t.Examples)
 }

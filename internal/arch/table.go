@@ -102,9 +102,7 @@ var table = map[string]line{
 	}},
 
 	"internal/explain":   {inside: []string{"approval", "tool/hosts"}},
-	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "tool/shell/programs"}},
-	"internal/replay":    {inside: []string{"approval", "present", "internal/config", "internal/explain"}},
-	"internal/suggest":   {inside: []string{"approval", "present", "internal/replay", "internal/rulebook"}},
+	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "internal/explain", "tool/shell/programs"}},
 	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/rulebook"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
 	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox", "sandbox/host"}},
 	"internal/toolbox": {inside: append([]string{

@@ -1,11 +1,14 @@
 package rulebook
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
 )
 
 // A Concern says what an [Advice] is about.
@@ -110,4 +113,37 @@ func count(examples []example, rule approval.Rule) (n int) {
 		}
 	}
 	return n
+}
+
+// ErrUnknownTool says that a rule names no tool there is, and nearly one that is.
+var ErrUnknownTool = errors.New("unknown tool")
+
+// CheckName looks at the tool that a rule names. A slip is an error, because a misspelt deny
+// allows; a name that is not known here may be meant for a tool from elsewhere, and is
+// worth a warning.
+func CheckName(rule approval.Rule, known []string) (warning string, err error) {
+	_, name, _, _ := split(rule.Pattern)
+	if rule.Scope == approval.ScopeConnector || slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+		return "", nil
+	}
+	policy, err := config.Load("rule", []byte("rules: ["+quoted(rule.String())+"]\n"), "")
+	var problems config.Problems
+	if errors.As(err, &problems) {
+		return "", &approval.RuleError{Err: ErrUnknownTool, Rule: rule.String(), Detail: afterColon(problems[0].Text)}
+	}
+	if err != nil || len(policy.Notes) == 0 {
+		return "", err
+	}
+	return afterColon(policy.Notes[0].Text), nil
+}
+
+// afterColon leaves out the rule, which stands before the colon.
+func afterColon(text string) string {
+	if _, after, ok := strings.Cut(text, "): "); ok {
+		return after
+	}
+	if _, after, ok := strings.Cut(text, ": "); ok {
+		return after
+	}
+	return text
 }

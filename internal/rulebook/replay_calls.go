@@ -1,11 +1,15 @@
-package replay
+package rulebook
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/present"
@@ -61,4 +65,42 @@ func PrintChecks(w io.Writer, checks []Check) error {
 	}
 	_, err := fmt.Fprintf(w, "%d of %d examples are as expected.\n", len(checks)-failed, len(checks))
 	return err
+}
+
+// maxLine is the longest call that is read.
+const maxLine = 16 << 20
+
+// ReadCalls reads one call a line, {"tool": …, "args": {…}}, as explain takes them; file is
+// the name in errors.
+func ReadCalls(file string, in io.Reader) ([]explain.Call, error) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 64<<10), maxLine)
+	var out []explain.Call
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		var c explain.Call
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&c); err != nil || d.More() {
+			return nil, fmt.Errorf("%s:%d: this is no call (%v); write {\"tool\": …, \"args\": {…}}", file, n, err)
+		}
+		out = append(out, c)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return out, nil
+}
+
+// PrepareCase makes a case of a call that nobody has answered.
+func PrepareCase(ctx context.Context, tools approval.Preparer, c explain.Call) (Case, error) {
+	call, err := c.Canonical()
+	if err != nil {
+		return Case{}, err
+	}
+	p, err := tools.Prepare(ctx, call)
+	return Case{Call: call, Acts: p.Acts}, err
 }

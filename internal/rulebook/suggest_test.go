@@ -1,23 +1,18 @@
-package suggest_test
+package rulebook_test
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
-	"github.com/assent-dev/assent/internal/replay"
 	"github.com/assent-dev/assent/internal/rulebook"
-	"github.com/assent-dev/assent/internal/suggest"
 )
-
-var now = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 
 func command(prefix int, text string) approval.Act {
 	return approval.Act{Name: approval.Shell, Target: approval.CommandTarget(strings.Fields(text)...), Verdict: approval.Ask, Known: true, Prefix: prefix}
@@ -36,25 +31,25 @@ func request(t *testing.T, url string) approval.Act {
 	return approval.Act{Name: approval.HTTPRequest, Target: target, Verdict: approval.Ask, Known: true}
 }
 
-func approved(acts ...approval.Act) replay.Case { return answered(approval.Approved, acts...) }
+func approved(acts ...approval.Act) rulebook.Case { return answered(approval.Approved, acts...) }
 
-func answered(s approval.State, acts ...approval.Act) replay.Case {
-	return replay.Case{Call: approval.Call{Tool: acts[0].Name, Session: "s"}, Acts: acts, State: s, Asked: true}
+func answered(s approval.State, acts ...approval.Act) rulebook.Case {
+	return rulebook.Case{Call: approval.Call{Tool: acts[0].Name, Session: "s"}, Acts: acts, State: s, Asked: true}
 }
 
-func times(n int, c replay.Case) []replay.Case { return slices.Repeat([]replay.Case{c}, n) }
+func times(n int, c rulebook.Case) []rulebook.Case { return slices.Repeat([]rulebook.Case{c}, n) }
 
 // rules are the suggested rules, best first.
-func rules(cases ...[]replay.Case) []string {
+func rules(cases ...[]rulebook.Case) []string {
 	var out []string
-	for _, s := range suggest.Find(slices.Concat(cases...), suggest.Options{Now: now}) {
+	for _, s := range rulebook.Suggest(slices.Concat(cases...), rulebook.SuggestOptions{Now: now}) {
 		out = append(out, strings.Join(s.Rules, " + "))
 	}
 	return out
 }
 
-func each(acts ...approval.Act) []replay.Case {
-	var out []replay.Case
+func each(acts ...approval.Act) []rulebook.Case {
+	var out []rulebook.Case
 	for _, a := range acts {
 		out = append(out, approved(a))
 	}
@@ -69,7 +64,7 @@ func TestFind(t *testing.T) {
 	secret, unread, person, away := file(approval.ReadFile, "notes/.env"), command(1, "frob"), command(1, "ls"), command(1, "ls")
 	secret.Secret, unread.Known, person.PersonOnly, away.Away = true, false, true, true
 	for name, c := range map[string]struct {
-		cases []replay.Case
+		cases []rulebook.Case
 		want  []string
 	}{
 		"exactly":            {times(3, approved(command(2, "git push origin"))), []string{"allow shell(= git push origin)"}},
@@ -92,7 +87,7 @@ func TestFind(t *testing.T) {
 		"strange names":      {times(3, approved(file("write_file", "notes/[x]*.md"))), []string{`allow write_file(notes/\[x\]\*.md)`}},
 		"pages":              {each(request(t, "https://a.example/v1/x"), request(t, "https://a.example/v1/y"), request(t, "https://a.example/v1/z/q")), []string{"allow http_request(GET https://a.example/v1/**)"}},
 		"deletes exactly":    {append(times(3, approved(command(1, "rm notes/a.md"), caused)), each(command(1, "rm notes/b.md"))...), []string{"allow shell(= rm notes/a.md)"}},
-		"deletes no others":  {[]replay.Case{approved(command(1, "rm a"), caused), approved(command(1, "rm b"), caused), approved(command(1, "rm c"), caused)}, nil},
+		"deletes no others":  {[]rulebook.Case{approved(command(1, "rm a"), caused), approved(command(1, "rm b"), caused), approved(command(1, "rm c"), caused)}, nil},
 		"by name":            {times(3, approved(command(1, "ls"), outside)), []string{"allow shell(= ls) + allow write_file(notes/out.txt)"}},
 		"several acts":       {times(3, approved(command(2, "git add x"), command(2, "git commit"))), []string{"allow shell(= git add x) + allow shell(= git commit)"}},
 		"denied in the same": {append(each(file("write_file", "p/a.md"), file("write_file", "p/b.md"), file("write_file", "p/c.md")), answered(approval.Denied, file("write_file", "p/d.md"))), nil},
@@ -109,7 +104,7 @@ func TestFind(t *testing.T) {
 func TestFindBesideRules(t *testing.T) {
 	for _, text := range []string{"allow shell(git push)", "deny shell(git)"} {
 		policy := approval.Policy{Rules: approvaltest.Rules(t, text)}
-		found := suggest.Find(times(5, approved(command(2, "git push"))), suggest.Options{Policy: policy, Now: now})
+		found := rulebook.Suggest(times(5, approved(command(2, "git push"))), rulebook.SuggestOptions{Policy: policy, Now: now})
 		if len(found) > 0 {
 			t.Errorf("beside %s: %v", text, found)
 		}
@@ -130,18 +125,18 @@ func TestNeverWorse(t *testing.T) {
 			// The same command has the same prefix wherever it stands.
 			return command(min(len(text)%3, len(strings.Fields(text))), text)
 		})
-		anyCase := rapid.Custom(func(t *rapid.T) replay.Case {
+		anyCase := rapid.Custom(func(t *rapid.T) rulebook.Case {
 			state := rapid.SampledFrom([]approval.State{approval.Approved, approval.Approved, approval.Approved, approval.Denied, approval.Dismissed}).Draw(t, "state")
 			return answered(state, rapid.SliceOfN(anyAct, 1, 2).Draw(t, "acts")...)
 		})
 		cases := rapid.SliceOfN(anyCase, 0, 60).Draw(t, "cases")
-		for _, s := range suggest.Find(cases, suggest.Options{Min: 2, Now: now}) {
+		for _, s := range rulebook.Suggest(cases, rulebook.SuggestOptions{Min: 2, Now: now}) {
 			check(t, cases, s)
 		}
 	})
 }
 
-func check(t *rapid.T, cases []replay.Case, s suggest.Suggestion) {
+func check(t *rapid.T, cases []rulebook.Case, s rulebook.Suggestion) {
 	var parsed []approval.Rule
 	for _, text := range s.Rules {
 		rule, err := approval.ParseRule(text)
@@ -154,7 +149,7 @@ func check(t *rapid.T, cases []replay.Case, s suggest.Suggestion) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	comparison := replay.Compare(nil, approval.Policy{Rules: set}, now)
+	comparison := rulebook.Compare(nil, approval.Policy{Rules: set}, now)
 	for _, c := range cases {
 		comparison.Add(c)
 	}

@@ -1,15 +1,23 @@
-package suggest
+package rulebook
 
 import (
 	"cmp"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/replay"
-	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/present"
 )
+
+// Suggestions start from exactly what was approved and widen only where approvals differ: to
+// the words that commands have in common, the folder and suffix of files, the folder of
+// addresses. One is kept only if it passes three tests, all with the judgement that decides
+// about calls: it answers enough prompts, it lets through nothing that somebody or something
+// refused, and it is not as wide as an interpreter, a wrapper or a whole built-in tool. A
+// command that changes files is only ever suggested exactly as it was.
 
 // A Suggestion is rules that belong together: none of them answers the calls alone.
 type Suggestion struct {
@@ -20,21 +28,21 @@ type Suggestion struct {
 	// Denied is how many refused calls it would have let through: always none.
 	Denied int `json:"denied"`
 	// Calls are what it would have answered.
-	Calls []Call `json:"calls"`
+	Calls []SuggestedCall `json:"calls"`
 }
 
-// A Call is a past call that a suggestion would have answered.
-type Call struct {
+// A SuggestedCall is a past call that a suggestion would have answered.
+type SuggestedCall struct {
 	Seq  int64  `json:"seq"`
 	Name string `json:"name"`
 }
 
-// DefaultMin is how often something was approved before it is worth a rule.
-const DefaultMin = 3
+// DefaultSuggestMin is how often something was approved before it is worth a rule.
+const DefaultSuggestMin = 3
 
-// Options say what is looked for. The zero Options are the defaults, without any rules.
-type Options struct {
-	// Min is how many prompts a suggestion must have answered; 0 means [DefaultMin].
+// SuggestOptions say what is looked for. The zero value is the defaults, without any rules.
+type SuggestOptions struct {
+	// Min is how many prompts a suggestion must have answered; 0 means [DefaultSuggestMin].
 	Min int
 	// Policy is what is kept already, and what config files say.
 	Policy approval.Policy
@@ -44,18 +52,18 @@ type Options struct {
 // maxTried is how many candidates are tried of each kind, the most frequent first.
 const maxTried = 200
 
-// Find returns suggestions for the cases, those that save most first.
-func Find(cases []replay.Case, opt Options) []Suggestion {
+// Suggest returns suggestions for the cases, those that save most first.
+func Suggest(cases []Case, opt SuggestOptions) []Suggestion {
 	if opt.Min <= 0 {
-		opt.Min = DefaultMin
+		opt.Min = DefaultSuggestMin
 	}
-	s := &search{Options: opt, byAct: map[string][]int{}, done: map[int]bool{}}
+	s := &search{SuggestOptions: opt, byAct: map[string][]int{}, done: map[int]bool{}}
 	s.sort(cases)
 	for _, by := range []level{exactly, byFolder, byRoot} {
 		s.try(by)
 	}
 	slices.SortStableFunc(s.found, func(a, b candidate) int {
-		return cmp.Or(len(b.answers)-len(a.answers), len(a.rules)-len(b.rules), strings.Compare(a.rules[0], b.rules[0]))
+		return cmp.Or(len(b.answers)-len(a.answers), len(a.rules)-len(b.rules), cmp.Compare(a.rules[0], b.rules[0]))
 	})
 	out := []Suggestion{}
 	for _, c := range s.found {
@@ -66,7 +74,7 @@ func Find(cases []replay.Case, opt Options) []Suggestion {
 
 // A prompt is a question that a person answered with yes.
 type prompt struct {
-	replay.Case
+	Case
 	// needed are the acts that a rule would have to allow; none if no rule for them is worth
 	// suggesting. A rule that others suggest may still answer it.
 	needed []approval.Act
@@ -80,9 +88,9 @@ type candidate struct {
 
 // A search is one look for suggestions.
 type search struct {
-	Options
+	SuggestOptions
 	prompts []prompt
-	refused []replay.Case
+	refused []Case
 	byAct   map[string][]int // the prompts that begin with exactly this act
 	others  []int            // the prompts that no rule is suggested for
 	found   []candidate
@@ -90,7 +98,7 @@ type search struct {
 }
 
 // sort takes the prompts that still would be asked, and what was refused.
-func (s *search) sort(cases []replay.Case) {
+func (s *search) sort(cases []Case) {
 	for _, c := range cases {
 		switch {
 		case c.Refused():
@@ -115,7 +123,7 @@ func (s *search) add(p prompt) {
 
 // needs returns the acts that a rule would have to allow, none if no such rule is worth
 // suggesting. It is false if no rule could answer the prompt.
-func (s *search) needs(c *replay.Case) ([]approval.Act, bool) {
+func (s *search) needs(c *Case) ([]approval.Act, bool) {
 	j := s.judge(s.Policy, c)
 	if j.State != approval.Pending || j.PersonOnly {
 		return nil, false
@@ -137,7 +145,7 @@ func (s *search) needs(c *replay.Case) ([]approval.Act, bool) {
 	return out, true
 }
 
-func (s *search) judge(p approval.Policy, c *replay.Case) approval.Judgement {
+func (s *search) judge(p approval.Policy, c *Case) approval.Judgement {
 	p.Mode = approval.ModeAsk
 	return p.Judge(approval.Question{Call: &c.Call, Proposal: &approval.Proposal{Acts: c.Acts}, Now: s.Now})
 }
@@ -159,7 +167,7 @@ func (s *search) try(by level) {
 			keys = append(keys, key)
 		}
 	}
-	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(len(groups[b])-len(groups[a]), strings.Compare(a, b)) })
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(len(groups[b])-len(groups[a]), cmp.Compare(a, b)) })
 	for _, key := range keys[:min(len(keys), maxTried)] {
 		if c, ok := s.candidate(by, groups[key]); ok {
 			s.keep(c)
@@ -208,7 +216,7 @@ func (s *search) tried(texts []string, near []int) (candidate, bool) {
 	rules := s.Policy.Rules.Rules()
 	for _, text := range texts {
 		rule, err := approval.ParseRule(text)
-		if err != nil || rulebook.Wide(rule) != "" {
+		if err != nil || Wide(rule) != "" {
 			return candidate{}, false
 		}
 		rules = append(rules, rule)
@@ -250,8 +258,53 @@ func (s *search) suggestion(c candidate) Suggestion {
 	for _, i := range c.answers {
 		p := &s.prompts[i]
 		sessions[p.Call.Session] = true
-		out.Calls = append(out.Calls, Call{p.Seq, p.Name()})
+		out.Calls = append(out.Calls, SuggestedCall{p.Seq, p.Name()})
 	}
 	out.Sessions = len(sessions)
+	return out
+}
+
+// shownCalls is how many of the calls are printed.
+const shownCalls = 5
+
+// Print writes a suggestion for a person, under its number.
+func (s Suggestion) Print(w io.Writer, number int) error {
+	var b strings.Builder
+	for i, rule := range s.Rules {
+		head := fmt.Sprintf("%d. ", number)
+		if i > 0 {
+			head = strings.Repeat(" ", len(head))
+		}
+		fmt.Fprintf(&b, "%s%s\n", head, present.SafeLine(rule))
+	}
+	fmt.Fprintf(&b, "   would have answered %s in %s, and nothing that was denied:\n",
+		counted(s.Saves, "prompt"), counted(s.Sessions, "session"))
+	for _, name := range s.names() {
+		fmt.Fprintf(&b, "     %s\n", name)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// names are the calls that are covered, each once, with how often.
+func (s Suggestion) names() []string {
+	times := map[string]int{}
+	var order []string
+	for _, c := range s.Calls {
+		if times[c.Name]++; times[c.Name] == 1 {
+			order = append(order, c.Name)
+		}
+	}
+	var out []string
+	for i, name := range order {
+		if i == shownCalls {
+			return append(out, fmt.Sprintf("and %d more", len(order)-i))
+		}
+		line := present.SafeLine(name)
+		if n := times[name]; n > 1 {
+			line = fmt.Sprintf("%s (%d times)", line, n)
+		}
+		out = append(out, line)
+	}
 	return out
 }

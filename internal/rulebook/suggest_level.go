@@ -1,7 +1,8 @@
-package suggest
+package rulebook
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
@@ -157,4 +158,47 @@ func addressRule(acts []approval.Act) (string, bool) {
 // escape makes text plain in a pattern.
 func escape(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(text)
+}
+
+// worthy reports whether a rule for the act may be suggested at all. What nobody can read,
+// what only a person answers, secrets, and whatever runs what it is given are left to people.
+func worthy(a approval.Act) bool {
+	if a.PersonOnly || a.Secret || a.Opaque || a.Away || a.Target.Unknown {
+		return false
+	}
+	if a.Target.Kind != approval.Words {
+		return true
+	}
+	words, ok := plainWords(a)
+	return ok && a.Known && a.Prefix > 0 && !RunsAnything(words...)
+}
+
+// plainWords returns the words of a command, if all are known.
+func plainWords(a approval.Act) ([]string, bool) {
+	out := make([]string, len(a.Target.Words))
+	for i, w := range a.Target.Words {
+		if w.Unknown {
+			return nil, false
+		}
+		out[i] = w.Text
+	}
+	return out, len(out) > 0
+}
+
+// causedBy reports whether the act follows from another open one.
+func causedBy(acts []approval.Act, i int, open []int) bool {
+	for c := acts[i].Cause - 1; c >= 0 && c < i; i, c = c, acts[c].Cause-1 {
+		if slices.Contains(open, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// changesFiles reports whether the act is a command that writes or deletes what it is given:
+// with other operands it would change other files.
+func changesFiles(acts []approval.Act, i int) bool {
+	return acts[i].Target.Kind == approval.Words && slices.ContainsFunc(acts, func(a approval.Act) bool {
+		return a.Cause == i+1 && (a.Name == approval.WriteFile || a.Name == approval.DeleteFile)
+	})
 }

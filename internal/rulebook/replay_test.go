@@ -1,4 +1,4 @@
-package replay_test
+package rulebook_test
 
 import (
 	"strings"
@@ -7,7 +7,8 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
-	"github.com/assent-dev/assent/internal/replay"
+	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/internal/rulebook"
 )
 
 var now = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
@@ -38,29 +39,29 @@ func TestOutcomes(t *testing.T) {
 	kept.Rule, kept.Basis = "r1", "rule allow shell(date)"
 	for name, c := range map[string]struct {
 		record *approval.Record
-		want   [3]replay.Outcome // with no rule, an allow, a deny
-		found  bool              // the allow lets through what was refused
+		want   [3]string // with no rule, an allow, a deny
+		found  bool      // the allow lets through what was refused
 	}{
-		"approved":         {record(approval.Approved, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, false},
-		"denied":           {record(approval.Denied, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
-		"dismissed":        {record(approval.Dismissed, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
-		"expired":          {record(approval.Expired, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
-		"free":             {record(approval.FreeToRun, false, free), [3]replay.Outcome{"allow", "allow", "deny"}, false},
-		"blocked":          {record(approval.Blocked, false, blocked), [3]replay.Outcome{"deny", "deny", "deny"}, false},
-		"person only":      {record(approval.Approved, true, person), [3]replay.Outcome{"ask", "ask", "deny"}, false},
-		"session approved": {record(approval.SessionApproved, false, act("date")), [3]replay.Outcome{"allow", "allow", "deny"}, false},
-		"mode approved":    {record(approval.ModeApproved, false, act("date")), [3]replay.Outcome{"allow", "allow", "deny"}, false},
-		"mode denied":      {record(approval.ModeDenied, false, act("date")), [3]replay.Outcome{"deny", "allow", "deny"}, false},
-		"rule is gone":     {kept, [3]replay.Outcome{"ask", "allow", "deny"}, false},
-		"denied by a file": {fixed, [3]replay.Outcome{"deny", "deny", "deny"}, false},
-		"denied by a rule": {record(approval.AutoDenied, false, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
+		"approved":         {record(approval.Approved, true, act("date")), [3]string{"ask", "allow", "deny"}, false},
+		"denied":           {record(approval.Denied, true, act("date")), [3]string{"ask", "allow", "deny"}, true},
+		"dismissed":        {record(approval.Dismissed, true, act("date")), [3]string{"ask", "allow", "deny"}, true},
+		"expired":          {record(approval.Expired, true, act("date")), [3]string{"ask", "allow", "deny"}, true},
+		"free":             {record(approval.FreeToRun, false, free), [3]string{"allow", "allow", "deny"}, false},
+		"blocked":          {record(approval.Blocked, false, blocked), [3]string{"deny", "deny", "deny"}, false},
+		"person only":      {record(approval.Approved, true, person), [3]string{"ask", "ask", "deny"}, false},
+		"session approved": {record(approval.SessionApproved, false, act("date")), [3]string{"allow", "allow", "deny"}, false},
+		"mode approved":    {record(approval.ModeApproved, false, act("date")), [3]string{"allow", "allow", "deny"}, false},
+		"mode denied":      {record(approval.ModeDenied, false, act("date")), [3]string{"deny", "allow", "deny"}, false},
+		"rule is gone":     {kept, [3]string{"ask", "allow", "deny"}, false},
+		"denied by a file": {fixed, [3]string{"deny", "deny", "deny"}, false},
+		"denied by a rule": {record(approval.AutoDenied, false, act("date")), [3]string{"ask", "allow", "deny"}, true},
 	} {
-		k, ok := replay.FromRecord(c.record)
+		k, ok := rulebook.CaseFromRecord(c.record)
 		if !ok {
 			t.Fatalf("%s: no case", name)
 		}
 		for i, rules := range []*approval.RuleSet{nil, approvaltest.Rules(t, "allow shell(date)"), approvaltest.Rules(t, "deny shell(date)")} {
-			comparison := replay.Compare(nil, approval.Policy{Rules: rules}, now)
+			comparison := rulebook.Compare(nil, approval.Policy{Rules: rules}, now)
 			comparison.Add(k)
 			if got := after(comparison.Report(), &k); got != c.want[i] {
 				t.Errorf("%s, rules %d: %s, want %s", name, i, got, c.want[i])
@@ -73,24 +74,24 @@ func TestOutcomes(t *testing.T) {
 }
 
 // after is what happens after the change: the difference says so, or it is what was.
-func after(r replay.Report, k *replay.Case) replay.Outcome {
+func after(r rulebook.Report, k *rulebook.Case) string {
 	if len(r.Differences) > 0 {
 		return r.Differences[0].After
 	}
 	switch {
 	case r.PromptsAfter == 1:
-		return replay.Ask
+		return explain.Ask
 	case k.State.Runs():
-		return replay.Allow
+		return explain.Allow
 	}
-	return replay.Deny
+	return explain.Deny
 }
 
 // With rules before the change, only the change counts.
 func TestAgainstCurrentRules(t *testing.T) {
-	k, _ := replay.FromRecord(record(approval.Denied, true, act("date")))
+	k, _ := rulebook.CaseFromRecord(record(approval.Denied, true, act("date")))
 	before := approval.Policy{Rules: approvaltest.Rules(t, "allow shell(date)")}
-	comparison := replay.Compare(&before, approval.Policy{Rules: approvaltest.Rules(t, "allow shell(date)", "allow shell(ls)")}, now)
+	comparison := rulebook.Compare(&before, approval.Policy{Rules: approvaltest.Rules(t, "allow shell(date)", "allow shell(ls)")}, now)
 	comparison.Add(k)
 	if r := comparison.Report(); len(r.Differences) != 0 || r.PromptsBefore != 0 {
 		t.Errorf("%+v", r)
@@ -99,8 +100,8 @@ func TestAgainstCurrentRules(t *testing.T) {
 
 // A compound call is allowed only if every act is.
 func TestCompound(t *testing.T) {
-	k, _ := replay.FromRecord(record(approval.Approved, true, act("git", "log"), act("git", "push")))
-	comparison := replay.Compare(nil, approval.Policy{Rules: approvaltest.Rules(t, "allow shell(git log)")}, now)
+	k, _ := rulebook.CaseFromRecord(record(approval.Approved, true, act("git", "log"), act("git", "push")))
+	comparison := rulebook.Compare(nil, approval.Policy{Rules: approvaltest.Rules(t, "allow shell(git log)")}, now)
 	comparison.Add(k)
 	if r := comparison.Report(); r.PromptsAfter != 1 {
 		t.Errorf("%+v", r)
@@ -108,23 +109,23 @@ func TestCompound(t *testing.T) {
 }
 
 func TestNoActs(t *testing.T) {
-	if _, ok := replay.FromRecord(record(approval.Approved, true)); ok {
+	if _, ok := rulebook.CaseFromRecord(record(approval.Approved, true)); ok {
 		t.Error("a record without acts is a case")
 	}
 	started := record(approval.Approved, true, act("date"))
 	started.Kind = approval.Started
-	if _, ok := replay.FromRecord(started); ok {
+	if _, ok := rulebook.CaseFromRecord(started); ok {
 		t.Error("a start is a case")
 	}
 }
 
 func TestReadCalls(t *testing.T) {
-	calls, err := replay.ReadCalls("f", strings.NewReader("{\"tool\": \"a\"}\n\n{\"tool\": \"b\", \"args\": {\"x\": 1}}"))
+	calls, err := rulebook.ReadCalls("f", strings.NewReader("{\"tool\": \"a\"}\n\n{\"tool\": \"b\", \"args\": {\"x\": 1}}"))
 	if err != nil || len(calls) != 2 || calls[1].Tool != "b" {
 		t.Errorf("%v, %v", calls, err)
 	}
 	for _, bad := range []string{"{}{}", "[]", `{"tool": "a", "arg": {}}`, "{\"tool\": \"a\"}\nx"} {
-		if _, err := replay.ReadCalls("f", strings.NewReader(bad)); err == nil {
+		if _, err := rulebook.ReadCalls("f", strings.NewReader(bad)); err == nil {
 			t.Errorf("%s is taken", bad)
 		}
 	}
