@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
@@ -108,7 +109,7 @@ func readSteps(file string) ([]agentStep, error) {
 
 // open puts the gate in front of the tools of the policy, and a foreign one.
 func (a *agent) open(policyFile, state, mode string) error {
-	policy, err := namedPolicy(context.Background(), policyFile, state)
+	policy, err := setup.Named(context.Background(), policyFile, state)
 	if err != nil {
 		return err
 	}

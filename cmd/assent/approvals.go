@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -72,38 +71,22 @@ func printApprovals(c *cobra.Command, s *store.Store, asJSON bool) error {
 		return nil
 	}
 	fmt.Fprintln(c.OutOrStdout(), "Approvals are off.")
-	sayApprovalsOff(c.ErrOrStderr(), off)
+	open.SayApprovalsOff(c.ErrOrStderr(), off)
 	return nil
 }
 
-// approvalsOff says how asking is turned on again, if it is off: by the command, or by the
-// user's own config. The store may be nil. With an error nobody may take it for off.
+// approvalsOff is [open.ApprovalsOff] for this user.
 func approvalsOff(ctx context.Context, s *store.Store) (turnOn string, err error) {
 	user, err := userConfig()
 	if err != nil {
 		return "", err
 	}
-	if user.ApprovalsOff {
-		return "take approvals: false out of your config.yaml", nil
-	}
-	if s == nil {
-		return "", nil
-	}
-	on, err := s.Approvals(ctx)
-	if err != nil || on {
-		return "", err
-	}
-	return "assent approvals on", nil
-}
-
-func sayApprovalsOff(w io.Writer, turnOn string) {
-	fmt.Fprintln(w, "WARNING: approvals are OFF: what would be asked runs without a question.")
-	fmt.Fprintln(w, "         What is blocked, deny rules and the audit log still hold. Turn them on:", turnOn)
+	return open.ApprovalsOff(ctx, user, s)
 }
 
 // warnApprovals says loudly that nobody is asked, if that is so.
 func warnApprovals(c *cobra.Command, s *store.Store) {
 	if off, err := approvalsOff(c.Context(), s); err == nil && off != "" {
-		sayApprovalsOff(c.ErrOrStderr(), off)
+		open.SayApprovalsOff(c.ErrOrStderr(), off)
 	}
 }

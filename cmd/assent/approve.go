@@ -8,9 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/assent-dev/assent/internal/runs"
+
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/inbox"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
@@ -78,22 +81,22 @@ func (f *answerFlags) answer(c *cobra.Command, id string, answer func(*approval.
 	if err != nil {
 		return err
 	}
-	r, err := findOpen(open, id)
+	r, err := inbox.Find(open, id)
 	if err != nil {
 		return lateAnswer(c, s, id, err)
 	}
-	runs, err := runsBySession(c.Context(), s)
+	saved, err := runsBySession(c.Context(), s)
 	if err != nil {
 		return err
 	}
-	run := runs[r.Call.Session]
+	run := saved[r.Call.Session]
 	if f.args != "" {
 		if r, answer, err = f.changed(c, s, r, run); err != nil {
 			return err
 		}
 	}
 	d := answer(r, f.note)
-	d.By = whoami()
+	d.By = runs.Whoami()
 	d.By.Via = approval.ViaCommand
 	switch {
 	case f.session:
@@ -189,7 +192,7 @@ func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Requ
 	if run == "" {
 		return f.askedAgain(c, r, change)
 	}
-	now, err := previewChanged(c, &f.keeper, s, run, r.ID, args)
+	now, err := f.preview(c, s, run, r.ID, args)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -201,7 +204,7 @@ func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Requ
 	case term.Person() == nil:
 		return nil, nil, misused(c, "nobody has seen what it would do with --args; 'assent pending %s --args JSON' shows it and prints what to give as --expect", r.ID)
 	}
-	if err := showRequest(c.Context(), c.ErrOrStderr(), now); err != nil {
+	if err := inbox.Show(c.Context(), c.ErrOrStderr(), now); err != nil {
 		return nil, nil, err
 	}
 	key, err := term.AskKey(term.Person(), c.ErrOrStderr(), "Approve it so?", "yn")

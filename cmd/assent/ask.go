@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,18 +53,3 @@ func (f *askFlags) mode() *approval.Mode {
 	}
 	return &mode
 }
-
-// limited turns silence into a denial after a time, if that is not 0. It stands beside the
-// one who is asked and not around: what times out is settled before anybody withdraws it.
-func limited(a approval.Approver, after time.Duration) approval.Approver {
-	if a == nil || after == 0 {
-		return a
-	}
-	return approval.First(a, approval.Timeout(after, silence))
-}
-
-// silence is an approver that never answers.
-var silence = approval.ApproverFunc(func(ctx context.Context, _ *approval.Request) (approval.Decision, error) {
-	<-ctx.Done()
-	return approval.Decision{}, context.Cause(ctx)
-})

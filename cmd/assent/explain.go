@@ -297,13 +297,6 @@ func callOf(name, args string) explain.Call {
 	return explain.Call{Tool: name, Args: data}
 }
 
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
 // printAnswer prints the answer for a person.
 func printAnswer(w io.Writer, a explain.Answer) error {
 	var b strings.Builder

@@ -9,7 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/inbox"
-	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/store"
 )
@@ -69,10 +69,9 @@ func (f *inboxFlags) attend(c *cobra.Command, s *store.Store, in *inbox.Inbox) e
 	if err != nil {
 		return err
 	}
-	who := whoami()
-	who.Via = approval.ViaInbox
-	kept := sessionMemory{s}
-	t := term.New(term.Config{Grants: kept, Who: who, History: kept.history, Limit: viewLimit(user), Wide: rulebook.Wide})
+	prompt := runs.PromptConfig(s, user)
+	prompt.Who.Via = approval.ViaInbox
+	t := term.New(prompt)
 	t.Use(in)
 	err = t.Attend(c.Context(), in)
 	if !leaves(err) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/gateway"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
@@ -186,7 +187,7 @@ func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string))
 	k.closers = append(k.closers, records.Close)
 	gate := k.Gate(k.Rules)
 	gate.Recorder = records
-	gate.Approver = limited(notified(approval.Queue(k.Store), k.Person), f.askTimeout)
+	gate.Approver = runs.Waiting(approval.Queue(k.Store), k.Person, f.askTimeout)
 	g, err := gateway.New(gateway.Options{
 		Gate: gate, Sessions: k.Store, Owner: store.ThisProcess(),
 		Connectors: k.foreign.All, Ear: &k.ear, Tools: k.tools, Configure: k.configure, Plain: k.plain,

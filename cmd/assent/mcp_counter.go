@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/gateway"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/tool"
@@ -130,7 +131,7 @@ func (k *counter) connect(ctx context.Context, chosen []config.Connector, as ope
 		as.Taken = append(as.Taken, t.Spec().Name)
 	}
 	as.Gate = k.Gate(k.Rules)
-	as.Gate.Recorder, as.Gate.Approver = k.Store, limited(notified(approval.Queue(k.Store), k.Person), timeout)
+	as.Gate.Recorder, as.Gate.Approver = k.Store, runs.Waiting(approval.Queue(k.Store), k.Person, timeout)
 	k.foreign, err = k.Base.Connect(ctx, chosen, as)
 	if err == nil {
 		k.closers = append(k.closers, k.foreign.Close)

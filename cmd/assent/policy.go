@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -26,7 +25,7 @@ func (f *policyFlags) register(c *cobra.Command) {
 // resolve finds what holds in this folder, for who asks nobody. It says of a policy that was
 // found and that nobody has trusted that it can only forbid.
 func (f *policyFlags) resolve(c *cobra.Command) (*setup.Setup, error) {
-	order, err := orderHere(f.config, f.state)
+	order, err := setup.OrderHere(f.config, f.state)
 	if err != nil {
 		return nil, err
 	}
@@ -44,25 +43,6 @@ func (f *policyFlags) look(c *cobra.Command) (*open.Base, error) {
 		return nil, err
 	}
 	return open.Open(c.Context(), s, open.Order{Use: open.Look})
-}
-
-// orderHere is the order of a door in the current folder.
-func orderHere(file, state string) (setup.Order, error) {
-	places, err := setup.Here(state)
-	if err != nil {
-		return setup.Order{}, err
-	}
-	cwd, err := os.Getwd()
-	return setup.Order{Places: places, Dir: cwd, File: file}, err
-}
-
-// namedPolicy is what holds under a policy that the operator names.
-func namedPolicy(ctx context.Context, file, state string) (*setup.Setup, error) {
-	order, err := orderHere(file, state)
-	if err != nil {
-		return nil, err
-	}
-	return setup.Resolve(ctx, order)
 }
 
 func sayUntrusted(c *cobra.Command, file *config.File) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/store"
@@ -79,7 +80,7 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]rulebook.Sug
 		return nil, err
 	}
 	if f.policy != "" {
-		s, err := namedPolicy(ctx, f.policy, "")
+		s, err := setup.Named(ctx, f.policy, "")
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 )
 
@@ -120,7 +121,7 @@ func (f *tryFlags) rules(current []approval.Rule) (before, after *approval.RuleS
 		rules = append(rules, rule)
 	}
 	if f.file != "" {
-		policy, err := namedPolicy(context.Background(), f.file, "")
+		policy, err := setup.Named(context.Background(), f.file, "")
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -147,7 +148,7 @@ func (f *tryFlags) explainer(ctx context.Context, state string, after *approval.
 	case policy == "":
 		return nil, func() error { return nil }, nil
 	}
-	s, err := namedPolicy(ctx, policy, state)
+	s, err := setup.Named(ctx, policy, state)
 	if err != nil {
 		return nil, nil, err
 	}

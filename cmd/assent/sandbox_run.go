@@ -13,6 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/network"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/sandbox"
@@ -121,14 +122,14 @@ func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) (err error) {
 }
 
 // open opens what the command needs: with --ask also who answers.
-func (f *sandboxRunFlags) open(ctx context.Context, s *setup.Setup, stop context.CancelCauseFunc) (*open.Base, *desk, error) {
+func (f *sandboxRunFlags) open(ctx context.Context, s *setup.Setup, stop context.CancelCauseFunc) (*open.Base, *runs.Session, error) {
 	if !f.ask {
 		base, err := open.Open(ctx, s, open.Order{Use: open.Look, NoTools: true})
 		return base, nil, err
 	}
-	d, err := openDesk(ctx, s, open.Order{Use: open.Run, NoTools: true}, s.User.AskTimeout, func(d *desk) approval.Approver {
+	d, err := runs.Open(ctx, s, open.Order{Use: open.Run, NoTools: true}, s.User.AskTimeout, func(d *runs.Session) approval.Approver {
 		if personHere() {
-			return d.terminal(stop)
+			return d.Terminal(stop)
 		}
 		return approval.Queue(d.Store)
 	})
@@ -139,7 +140,7 @@ func (f *sandboxRunFlags) open(ctx context.Context, s *setup.Setup, stop context
 }
 
 // asking is a runner that puts the connections of the command to a gate.
-func asking(base *open.Base, d *desk, found detect.Found, argv []string, p *sandbox.Profile) (sandbox.Runner, *tool.Connections, error) {
+func asking(base *open.Base, d *runs.Session, found detect.Found, argv []string, p *sandbox.Profile) (sandbox.Runner, *tool.Connections, error) {
 	through, ok := found.Runner.(stage.Through)
 	switch {
 	case p.Network.Off():
@@ -150,7 +151,7 @@ func asking(base *open.Base, d *desk, found detect.Found, argv []string, p *sand
 		return nil, nil, fmt.Errorf("nothing was run: --ask needs bubblewrap, and the sandbox is %s", found.Report.Name)
 	}
 	p.Network = p.Network.Staged()
-	gate, err := tool.Guard(d.gateConfig(base.Rules))
+	gate, err := tool.Guard(d.GateConfig(base.Rules))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		main() // for tests in this process: the program is also its own helper
 	}
 	mcptest.Main() // for connectors that are this program
-	testscript.Main(tidily{m}, map[string]func(){"assent": main, "agent": agentMain, "killed": killedMain})
+	testscript.Main(tidily{m}, map[string]func(){"assent": main, "agent": agentMain})
 }
 
 // tidily removes the program that tests at a terminal have built.

@@ -97,7 +97,7 @@ type agentStatus struct {
 
 // standingHere finds out what holds in the current folder.
 func standingHere(ctx context.Context, k *keeper, named *agents.Agent) (*folderStatus, error) {
-	order, err := orderHere("", k.state)
+	order, err := setup.OrderHere("", k.state)
 	if err != nil {
 		return nil, err
 	}

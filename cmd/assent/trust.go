@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/present"
@@ -146,7 +147,7 @@ func askTrust(c *cobra.Command, store trust.Store, f *config.File, yes bool) err
 			return statusError{exitDenied, errNotTrusted}
 		}
 	}
-	if err := store.Put(c.Context(), trust.Record{Path: bundle.Path, Parts: bundle.Parts, At: time.Now(), By: whoami().User}); err != nil {
+	if err := store.Put(c.Context(), trust.Record{Path: bundle.Path, Parts: bundle.Parts, At: time.Now(), By: runs.Whoami().User}); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s is trusted as it is now.\n", shownText(bundle.Path))

@@ -169,7 +169,7 @@ func undoRoots(c *cobra.Command, project, policy, state string) (*roots.Set, err
 	if project != "" {
 		return agentRoots(c, project, state)
 	}
-	s, err := namedPolicy(c.Context(), policy, state)
+	s, err := setup.Named(c.Context(), policy, state)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func undoRoots(c *cobra.Command, project, policy, state string) (*roots.Set, err
 
 // agentRoots are the roots of another agent that works in a project.
 func agentRoots(c *cobra.Command, project, state string) (*roots.Set, error) {
-	order, err := orderHere("", state)
+	order, err := setup.OrderHere("", state)
 	if err != nil {
 		return nil, err
 	}

@@ -2,17 +2,13 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
-	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
-	pinned "github.com/assent-dev/assent/tool/command"
 )
 
 // workFlags are those of every command that calls tools: who answers, and by which config.
@@ -65,7 +61,7 @@ func (f *workFlags) canAsk(c *cobra.Command, deferred bool) error {
 // resolve finds what holds for a worker in a folder, or for calls by hand if there is none,
 // and asks whether to trust it.
 func (f *workFlags) resolve(c *cobra.Command, dir, worker string, looking bool) (*setup.Setup, error) {
-	order, err := orderHere(f.config, f.state)
+	order, err := setup.OrderHere(f.config, f.state)
 	if err != nil {
 		return nil, err
 	}
@@ -74,50 +70,9 @@ func (f *workFlags) resolve(c *cobra.Command, dir, worker string, looking bool) 
 	return resolveFor(c, order)
 }
 
-// A session says which session a desk is for: a new one, or one that goes on, and whether it
-// outlives this process.
-type session struct {
-	kind     approval.SessionKind
-	id       string
-	keeps    bool
-	programs *pinned.Programs // that it starts, if it goes on
-}
-
-// openDesk opens the desk of a run, as flags and config say.
-func (f *workFlags) openDesk(ctx context.Context, c *cobra.Command, s *setup.Setup, of session, stop context.CancelCauseFunc) (*desk, error) {
-	timeout := cmp.Or(f.askTimeout, s.User.AskTimeout)
-	order := open.Order{
-		Use: open.Run, Mode: f.mode(), Session: of.id, Kind: of.kind, Kept: of.keeps, Programs: of.programs,
-		Steps: !of.keeps && (personHere() || f.ask == "inbox"), // what was refused is forgotten with this process
+// options are what the flags say of a run.
+func (f *workFlags) options(view *runs.View) runs.Options {
+	return runs.Options{
+		StopOnDeny: f.onDeny == "stop", Mode: f.mode(), AskTimeout: f.askTimeout, AskInbox: f.ask == "inbox", View: view,
 	}
-	d, err := openDesk(ctx, s, order, timeout, func(d *desk) approval.Approver {
-		switch {
-		case of.keeps: // nobody is asked while the run lasts
-			return nil
-		case f.ask == "inbox":
-			return approval.Queue(d.Store)
-		case personHere():
-			return d.terminal(stop)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	d.saySandbox(c.ErrOrStderr())
-	off, err := approvalsOff(ctx, d.Store)
-	switch {
-	case err != nil:
-		return nil, errors.Join(err, d.close())
-	case off != "" && order.Mode == nil:
-		sayApprovalsOff(c.ErrOrStderr(), off)
-	case d.Mode == approval.ModeApproveAll:
-		fmt.Fprintln(c.ErrOrStderr(), "WARNING: approve-all: what would be asked runs without a question.")
-	}
-	return d, nil
-}
-
-// stopsOnDeny reports whether a denial ends the run.
-func (f *workFlags) stopsOnDeny(s *setup.Setup) bool {
-	return f.onDeny == "stop" || s.User.StopOnDeny
 }

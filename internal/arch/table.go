@@ -113,6 +113,15 @@ var table = map[string]line{
 		inside:  []string{"approval", "internal/config", "internal/setup/open", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
 		outside: []string{schemas, yamlModule},
 	},
+	"internal/runs": {inside: []string{
+		"approval", "internal/config", "internal/crew", "internal/explain", "internal/model/providers", "internal/notify",
+		"internal/rulebook", "internal/setup", "internal/setup/open", "internal/term", "internal/worker", "present", "store",
+		"tool", "tool/command", "tool/connector", "tool/hosts", "tool/roots",
+	}, tests: []string{"internal/trust"}},
+	"internal/demo": {inside: []string{
+		"approval", "internal/config", "internal/model", "internal/runs", "internal/setup", "internal/setup/open",
+		"internal/term", "internal/worker", "present", "tool", "tool/files",
+	}},
 	"internal/corpus": {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool"}},
 
 	"internal/model/anthropic": {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},

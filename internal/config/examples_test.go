@@ -11,7 +11,7 @@ import (
 func examples(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, pattern := range []string{"internal/starter/*.yaml", "internal/starter/*.worker", "cmd/assent/demo/policy.yaml", "internal/corpus/data/*.yaml"} {
+	for _, pattern := range []string{"internal/starter/*.yaml", "internal/starter/*.worker", "internal/demo/policy.yaml", "internal/corpus/data/*.yaml"} {
 		found, err := filepath.Glob(filepath.Join("../..", pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, found, err)

@@ -45,6 +45,25 @@ type Order struct {
 	SettingNames []string
 }
 
+// OrderHere is the order of a door in the current folder.
+func OrderHere(file, state string) (Order, error) {
+	places, err := Here(state)
+	if err != nil {
+		return Order{}, err
+	}
+	cwd, err := os.Getwd()
+	return Order{Places: places, Dir: cwd, File: file}, err
+}
+
+// Named is what holds under a policy that the operator names.
+func Named(ctx context.Context, file, state string) (*Setup, error) {
+	order, err := OrderHere(file, state)
+	if err != nil {
+		return nil, err
+	}
+	return Resolve(ctx, order)
+}
+
 // A Setup is what holds.
 type Setup struct {
 	// Configuration is what all tiers say together. Its User has the defaults of runs:

@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"github.com/assent-dev/assent/present"
 )
 
-// A progress is a recorder that shows on the status line which call runs and what it prints,
+// A Progress is a recorder that shows on the status line which call runs and what it prints,
 // and hands every event on.
-type progress struct {
+type Progress struct {
 	next   approval.DetailRecorder
 	status *term.Status // may be nil
 
@@ -25,11 +25,16 @@ type progress struct {
 	task *term.Task
 }
 
+// NewProgress returns a recorder before another. Status may be nil.
+func NewProgress(next approval.DetailRecorder, status *term.Status) *Progress {
+	return &Progress{next: next, status: status}
+}
+
 // Record implements [approval.Recorder].
-func (p *progress) Record(ctx context.Context, e approval.Event) error { return p.RecordFull(ctx, e) }
+func (p *Progress) Record(ctx context.Context, e approval.Event) error { return p.RecordFull(ctx, e) }
 
 // RecordFull implements [approval.DetailRecorder].
-func (p *progress) RecordFull(ctx context.Context, e approval.Event) error {
+func (p *Progress) RecordFull(ctx context.Context, e approval.Event) error {
 	if err := p.next.RecordFull(ctx, e); err != nil {
 		return err
 	}
@@ -40,7 +45,8 @@ func (p *progress) RecordFull(ctx context.Context, e approval.Event) error {
 		p.status.Aside(func() { fmt.Fprintf(os.Stderr, "assent: %s\n", present.SafeLine(e.Why)) })
 	case e.Kind == approval.Connected && e.Error != "" && !e.State.Runs():
 		p.status.Aside(func() {
-			fmt.Fprintf(os.Stderr, "assent: connection to %s refused: %s\n", present.SafeLine(e.Host+":"+e.Port), present.SafeLine(e.Error))
+			fmt.Fprintf(os.Stderr, "assent: connection to %s refused: %s\n",
+				present.SafeLine(e.Host+":"+e.Port), present.SafeLine(e.Error))
 		})
 	case e.Kind == approval.Connected:
 	case strings.HasPrefix(e.CallID, p.call+".") && p.call != "": // a part of the call that runs
@@ -55,14 +61,14 @@ func (p *progress) RecordFull(ctx context.Context, e approval.Event) error {
 }
 
 // Write takes what the call that runs prints; the last line of it is shown.
-func (p *progress) Write(output []byte) (int, error) {
+func (p *Progress) Write(output []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.task.Write(output)
 }
 
 // close takes the line away.
-func (p *progress) close() {
+func (p *Progress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.task.Done()

@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"encoding/json"
@@ -12,22 +12,27 @@ import (
 	"github.com/assent-dev/assent/tool"
 )
 
-// A runView shows a run: what workers say on standard output as it comes, results on
+// A View shows a run: what workers say on standard output as it comes, results on
 // standard error; or everything on standard output as events in JSON.
-type runView struct {
+type View struct {
 	out    io.Writer
-	say    printer // to standard error
+	say    Printer // to standard error
 	events *json.Encoder
+	status func(error) int
 }
 
-func newRunView(out, errors io.Writer, asJSON bool) *runView {
-	v := &runView{out: out, say: newPrinter(errors)}
+// NewView returns a view on the two streams. Status is what the program ends with after an error.
+func NewView(out, errors io.Writer, asJSON bool, status func(error) int) *View {
+	v := &View{out: out, say: NewPrinter(errors), status: status}
 	if asJSON {
 		v.events = json.NewEncoder(out)
 		v.events.SetEscapeHTML(false)
 	}
 	return v
 }
+
+// errors is where a person is told what is no result.
+func (v *View) errors() io.Writer { return v.say.out }
 
 // A runEvent is one line of --json.
 type runEvent struct {
@@ -45,20 +50,20 @@ type runEvent struct {
 	Usage     *worker.Usage   `json:"usage,omitempty"`
 }
 
-func (v *runView) event(e runEvent) {
+func (v *View) event(e runEvent) {
 	if v.events != nil {
 		// A reader that went away ends the run by a signal.
 		_ = v.events.Encode(e)
 	}
 }
 
-func (v *runView) begin(m *crew.Member, d *desk) {
+func (v *View) begin(m *crew.Member, d *Session) {
 	v.event(runEvent{Event: "start", Session: d.Session, Workers: m.Chain})
 }
 
 // end says how the run ended, with the status that the program ends with.
-func (v *runView) end(used worker.Usage, err error) {
-	status := exitStatus(err)
+func (v *View) end(used worker.Usage, err error) {
+	status := v.status(err)
 	e := runEvent{Event: "end", Status: &status, Usage: &used}
 	if err != nil {
 		e.Error = err.Error()
@@ -67,11 +72,11 @@ func (v *runView) end(used worker.Usage, err error) {
 }
 
 // watch returns who watches the workers of a chain.
-func (v *runView) watch(chain []string) worker.Watcher { return &workerView{runView: v, chain: chain} }
+func (v *View) watch(chain []string) worker.Watcher { return &workerView{View: v, chain: chain} }
 
 // A workerView shows one worker of a run.
 type workerView struct {
-	*runView
+	*View
 	chain []string
 	open  bool // a line of text has not ended
 }
@@ -97,13 +102,13 @@ func (v *workerView) Text(piece string) {
 		piece = v.label() + piece
 	}
 	v.open = true
-	fmt.Fprint(to, shownText(piece))
+	fmt.Fprint(to, printable(piece))
 }
 
 // Again implements [worker.Listener].
 func (v *workerView) Again(after time.Duration, why error) {
 	v.endLine()
-	v.say.line("assent: the answer broke off and begins anew in %v: %v", after, why)
+	v.say.Line("assent: the answer broke off and begins anew in %v: %v", after, why)
 }
 
 func (v *workerView) endLine() {
@@ -122,26 +127,25 @@ func (v *workerView) Turn(t worker.Turn) {
 		v.event(runEvent{Event: "text", Workers: v.chain, Text: t.Text})
 	}
 	for _, c := range t.Calls {
-		v.event(runEvent{Event: "call", Workers: v.chain, ID: c.ID, Tool: c.Name(), Arguments: validOrNothing(c.Arguments)})
+		e := runEvent{Event: "call", Workers: v.chain, ID: c.ID, Tool: c.Name()}
+		if json.Valid(c.Arguments) { // a model may send what is none
+			e.Arguments = c.Arguments
+		}
+		v.event(e)
 	}
 }
 
 // Results implements [worker.Watcher].
 func (v *workerView) Results(results []tool.Result) {
 	for _, r := range results {
-		e := runEvent{Event: "result", Workers: v.chain, ID: r.ID, Tool: r.Tool, State: string(r.Outcome.State), Stage: string(r.Stage), Text: r.Text}
+		e := runEvent{
+			Event: "result", Workers: v.chain, ID: r.ID, Tool: r.Tool,
+			State: string(r.Outcome.State), Stage: string(r.Stage), Text: r.Text,
+		}
 		if r.Err != nil {
 			e.Error = r.Err.Error()
 		}
 		v.event(e)
 	}
 	v.say.Results(results)
-}
-
-// validOrNothing leaves out what a model sent that is no JSON.
-func validOrNothing(data json.RawMessage) json.RawMessage {
-	if !json.Valid(data) {
-		return nil
-	}
-	return data
 }

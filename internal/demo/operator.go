@@ -1,15 +1,16 @@
-package main
+package demo
 
 import (
 	"context"
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/present"
 )
 
 // An operator answers the questions of the demonstration as somebody once did.
-type operator struct{ say printer }
+type operator struct{ say runs.Printer }
 
 // recordedNote is what the operator told the agent.
 const recordedNote = "I still need that one"
@@ -36,17 +37,17 @@ func (o *operator) Approve(ctx context.Context, r *approval.Request) (approval.D
 	if err != nil {
 		return approval.Decision{}, err
 	}
-	o.say.line("\n  ┌─ %s · %s", present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
-	o.say.line("  │ asks because: %s", present.SafeLine(r.Why))
-	o.say.line("  │")
+	o.say.Line("\n  ┌─ %s · %s", present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
+	o.say.Line("  │ asks because: %s", present.SafeLine(r.Why))
+	o.say.Line("  │")
 	cut := view.Cut(present.DefaultLimit)
 	for _, l := range strings.Split(strings.TrimSuffix(cut.View.Content, "\n"), "\n") {
-		o.say.line("  │ %s", l)
+		o.say.Line("  │ %s", l)
 	}
 	if note := cut.Note(); note != "" {
-		o.say.line("  │ %s", note)
+		o.say.Line("  │ %s", note)
 	}
-	o.say.line("  └─")
+	o.say.Line("  └─")
 	d := o.answer(r)
 	d.By.User = "recorded operator"
 	return d, nil
@@ -55,9 +56,9 @@ func (o *operator) Approve(ctx context.Context, r *approval.Request) (approval.D
 func (o *operator) answer(r *approval.Request) approval.Decision {
 	known, ok := recorded[r.Call.ID]
 	if !ok {
-		o.say.line("  operator: n (nothing is recorded for this question)")
+		o.say.Line("  operator: n (nothing is recorded for this question)")
 		return r.Deny("nothing is recorded for this question")
 	}
-	o.say.line("  operator: %s", known.typed)
+	o.say.Line("  operator: %s", known.typed)
 	return known.answer(r)
 }

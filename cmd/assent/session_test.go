@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/runs"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/tool"
 )
@@ -35,22 +37,25 @@ func TestListsLeaveOutWhatWasDeniedForTheSession(t *testing.T) {
 		return r.Approve(""), nil
 	}
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
-	state := filepath.Join(dir, "state")
-	s, err := namedPolicy(t.Context(), filepath.Join(dir, "policy.yaml"), state)
+	places, err := setup.Here(filepath.Join(dir, "state"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := openDesk(t.Context(), s, open.Order{Use: open.Run}, 0, func(*desk) approval.Approver { return approval.ApproverFunc(answer) })
+	s, err := setup.Resolve(t.Context(), setup.Order{Places: places, Dir: dir, File: filepath.Join(dir, "policy.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
+	d, err := runs.Open(t.Context(), s, open.Order{Use: open.Run}, 0, func(*runs.Session) approval.Approver { return approval.ApproverFunc(answer) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
 	box, err := d.Box(d.Configuration, open.Tools{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	gate, err := d.gate(nil, d.Rules, box.Tools)
+	gate, err := d.Guard(nil, d.Rules, box.Tools)
 	if err != nil {
 		t.Fatal(err)
 	}

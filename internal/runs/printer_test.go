@@ -1,8 +1,6 @@
-package main
+package runs
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -11,9 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
-	"github.com/assent-dev/assent/tool/files"
 )
 
 // checkPrinted wants nothing that acts on a terminal but newlines: what is printed outside of
@@ -32,55 +28,22 @@ var anyText = rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()),
 	rapid.Map(rapid.SliceOf(rapid.SampledFrom([]string{"a", " ", "\n", "\t", "\r", "\x1b[2J", "\x1b]0;x\a", "\u202e", "\u200b", "\x9b31m", "\u0301", "\v", "\f", "\x00", "\xff", "漢"})),
 		func(parts []string) string { return strings.Join(parts, "") }))
 
-// TestPrinted puts any text wherever a run, its summary, the recorded operator, undo and the
-// last error print text of others. It is no fuzz test, because building all of assent for one
-// takes minutes.
+// TestPrinted puts any text wherever a run and its summary print text of others. It is no fuzz
+// test, because building all of assent for one takes minutes.
 func TestPrinted(t *testing.T) {
-	undo := &files.UndoFolder{Dir: t.TempDir()}
 	rapid.Check(t, func(t *rapid.T) {
 		text, other := anyText.Draw(t, "text"), anyText.Draw(t, "other")
 		var b strings.Builder
-		say := printer{&b, rapid.IntRange(0, 120).Draw(t, "columns")}
-		say.line("%s", text)
+		say := Printer{&b, rapid.IntRange(0, 120).Draw(t, "columns")}
+		say.Line("%s", text)
 		say.Text(text)
 		say.Results([]tool.Result{{Tool: text, Text: other, Err: errors.New(text), Outcome: approval.Outcome{State: approval.State(other)}}, {Tool: other, Text: text}})
-		say.summary([]approval.Event{
+		say.Summary([]approval.Event{
 			{Tool: text, Acts: []string{text, other}, State: approval.State(other), Basis: text},
 			{Tool: text, State: approval.Denied, Note: other, By: approval.Who{User: text, Host: other}}, {Tool: other, Why: text},
 		})
-		demoNext(t.Context(), say, text, undo)
-		showRestoration(&b, &files.Restoration{Summary: []string{text}, Views: []present.View{{Kind: present.Diff, Content: other}}})
-		checkOperator(t, &operator{say: say}, text, other)
-		b.WriteString(shownText(text))
 		checkPrinted(t, b.String())
 	})
-}
-
-// checkOperator has the operator asked about a call whose words are those of others.
-func checkOperator(t *rapid.T, o *operator, text, other string) {
-	t.Helper()
-	action := tool.Ask(func(context.Context) (any, error) { return other, nil }).Titled(text).Because(other).
-		ShowingView(present.View{Kind: present.Command, Content: text, Facts: present.Facts{present.TextFact(present.FactCwd, strings.ToValidUTF8(other, "?"))}})
-	gate, err := tool.Guard(approval.Config{Approver: o}, fixedTool{action})
-	if err != nil {
-		t.Fatal(err)
-	}
-	args, err := json.Marshal(map[string]string{"text": text})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tool.Call(t.Context(), gate, approval.Call{ID: "edit", Tool: "fixed", Arguments: args})
-}
-
-// fixedTool would always do the same.
-type fixedTool struct{ action tool.Action }
-
-func (fixedTool) Spec() tool.Spec {
-	return tool.Spec{Name: "fixed", Description: "Does it.", Schema: json.RawMessage(`{"type":"object"}`)}
-}
-
-func (f fixedTool) Prepare(context.Context, json.RawMessage) (tool.Action, error) {
-	return f.action, nil
 }
 
 func TestBriefResult(t *testing.T) {
@@ -102,10 +65,10 @@ func TestBriefResult(t *testing.T) {
 // What an agent says or names cannot look like a line of ours.
 func TestNobodyPrintsLinesOfOurs(t *testing.T) {
 	var b strings.Builder
-	say := printer{out: &b}
+	say := Printer{out: &b}
 	say.Text("Hello.\n  ✓ write_file: approved")
 	say.Results([]tool.Result{{Tool: "x\n  ✓ write_file: approved", Text: "y\n  ✓ write_file: approved"}})
-	say.summary([]approval.Event{{Tool: "x\n  ✓ write_file", State: "free\n  ✓ write_file", Note: "z\n  ✓ write_file"}})
+	say.Summary([]approval.Event{{Tool: "x\n  ✓ write_file", State: "free\n  ✓ write_file", Note: "z\n  ✓ write_file"}})
 	if strings.Contains(b.String(), "\n  ✓ write_file") {
 		t.Error(b.String())
 	}

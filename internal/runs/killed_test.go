@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"bufio"
@@ -15,14 +15,16 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/spf13/cobra"
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rounds"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -119,7 +121,7 @@ func (k *killer) effect(dir, name string) tool.Tool {
 
 // telling is who is told the results.
 type telling struct {
-	printer
+	Printer
 	dir string
 }
 
@@ -133,55 +135,54 @@ func (w telling) Results(results []tool.Result) {
 
 // tree runs or resumes the tree in a folder, until it ends, waits or is killed.
 func tree(ctx context.Context, dir string, k *killer) error {
-	c := &cobra.Command{}
-	c.SetContext(ctx)
-	f := runFlags{workFlags: workFlags{askFlags: askFlags{onDeny: "continue"}, keeper: keeper{state: filepath.Join(dir, "state")}}, park: true}
-	s, err := leadOf(ctx, f.state, dir)
+	state := filepath.Join(dir, "state")
+	s, err := leadOf(ctx, state, dir)
 	if err != nil {
 		return err
 	}
-	run, begun, err := theRun(ctx, &f.keeper)
+	run, begun, err := theRun(ctx, s)
 	if err != nil {
 		return err
 	}
 	// Without a sandbox: no tool of the story needs one.
-	d, err := openDesk(ctx, s, open.Order{Use: open.Run, NoTools: true, Session: run.Session, Kept: true}, 0, nil)
+	order := open.Order{Use: open.Run, NoTools: true, Session: run.Session, Kept: true}
+	d, err := Open(ctx, s, order, 0, nil)
 	if err != nil {
 		return err
 	}
 	d.KeepSession = true
-	defer d.close()
+	defer d.Close()
 	d.shown.next = killedRecorder{d.shown.next, k}
-	all := f.crew(d, nil)
-	all.Watch = func([]string) worker.Watcher { return telling{printer{out: io.Discard}, dir} }
+	all := (&Options{}).crew(d, nil)
+	all.Watch = func([]string) worker.Watcher { return telling{Printer{out: io.Discard}, dir} }
 	all.Gate = func(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-		return d.gate(chain, policy, append(tools, k.effect(dir, "free"), tool.NeedsApproval(true, k.effect(dir, "asked"))[0]))
+		return d.Guard(chain, policy, append(tools, k.effect(dir, "free"), tool.NeedsApproval(true, k.effect(dir, "asked"))[0]))
 	}
 	m, err := all.Open(s.Configuration)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	j := &job{all, m, d, newRunView(io.Discard, io.Discard, false)}
-	a := newAside(j, f.parked(s))
+	j := &job{all, m, d, NewView(io.Discard, io.Discard, false, exitStatus)}
+	a := &savedRun{job: j, id: "r", saved: Saved{Version: savedVersion, Worker: s.File.Path, Folder: s.Dir, OnDeny: "continue"}}
 	all.Aside = killedAside{a, k}
 	err = j.do(ctx, func(ctx context.Context, r *worker.Run) (worker.Round, error) {
 		if !begun {
 			return r.Say(ctx, worker.Message{Text: "Go."})
 		}
-		p, err := loadParked(run)
+		saved, err := Load(run)
 		if err != nil {
 			return worker.Round{}, err
 		}
-		a.id, a.version = run.ID, run.Version
-		return r.Resume(ctx, p.Run)
+		a.version = run.Version
+		return r.Resume(ctx, saved.Run)
 	})
 	return err
 }
 
 // leadOf resolves what holds for the first worker, which is trusted.
 func leadOf(ctx context.Context, state, dir string) (*setup.Setup, error) {
-	order, err := orderHere("", state)
+	order, err := setup.OrderHere("", state)
 	if err != nil {
 		return nil, err
 	}
@@ -191,8 +192,8 @@ func leadOf(ctx context.Context, state, dir string) (*setup.Setup, error) {
 }
 
 // theRun is the only run that is kept, if one is.
-func theRun(ctx context.Context, k *keeper) (run approval.SavedRun, begun bool, err error) {
-	s, err := k.reading(ctx)
+func theRun(ctx context.Context, of *setup.Setup) (run approval.SavedRun, begun bool, err error) {
+	s, err := open.ReadStore(ctx, of.Places, of.Person)
 	if errors.Is(err, open.ErrNoStore) {
 		return run, false, nil
 	}
@@ -208,6 +209,23 @@ func theRun(ctx context.Context, k *keeper) (run approval.SavedRun, begun bool, 
 	return run, true, err
 }
 
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"killed": killedMain})
+}
+
+const exitPaused = 5
+
+// exitStatus says how a program ends whose run ended so.
+func exitStatus(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, new(*worker.PausedError)):
+		return exitPaused
+	}
+	return 1
+}
+
 // killedMain is the program `killed DIR N`: the tree, that kills itself at boundary N.
 func killedMain() {
 	k := &killer{die: func() {
@@ -218,7 +236,7 @@ func killedMain() {
 	if k.left, err = strconv.Atoi(os.Args[2]); err == nil {
 		err = tree(context.Background(), os.Args[1], k)
 	}
-	if status := exitStatus(err); status != exitOK && status != exitPaused {
+	if status := exitStatus(err); status != 0 && status != exitPaused {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	fmt.Println(k.left)
@@ -268,7 +286,7 @@ var errKilled = errors.New("killed")
 // answerAll says yes to whatever waits.
 func answerAll(t *testing.T, state string) {
 	t.Helper()
-	s, err := (&keeper{state: state}).open(t.Context(), open.Store)
+	s, err := store.Open(t.Context(), state, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,12 +369,26 @@ func trustedTree(t *testing.T) string {
 			t.Fatal(err)
 		}
 		if strings.HasSuffix(name, ".worker") {
-			if status := run([]string{"trust", "--yes", "--state", filepath.Join(dir, "state"), path}, io.Discard, os.Stderr); status != 0 {
-				t.Fatalf("trusting %s: status %d", name, status)
-			}
+			trusted(t, filepath.Join(dir, "state", "trust"), path)
 		}
 	}
 	return dir
+}
+
+// trusted has a file trusted as it is.
+func trusted(t *testing.T, folder, path string) {
+	t.Helper()
+	f, err := config.Read(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := trust.Of(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := trust.Folder(folder).Put(t.Context(), trust.Record{Path: b.Path, Parts: b.Parts}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // lines reads a file of ours.

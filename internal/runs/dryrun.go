@@ -1,70 +1,58 @@
-package main
+package runs
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/crew"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/worker"
-	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
-// A dryTool is a tool and what its calls would need.
-type dryTool struct {
+// ToolNeeds are a tool and what its calls would need.
+type ToolNeeds struct {
 	Tool  string `json:"tool"`
 	Needs string `json:"needs"`
 }
 
-// dry lists the tools of a worker. It calls no model, makes nothing and records nothing.
-func (f *runFlags) dry(ctx context.Context, out io.Writer, s *setup.Setup) error {
+// DryRun lists the tools of a worker. It calls no model, makes nothing and records nothing.
+func DryRun(ctx context.Context, s *setup.Setup) ([]ToolNeeds, error) {
 	missing := s.MissingRoots()
 	base, err := open.Open(ctx, s, open.Order{Use: open.Look, NoTools: true})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer base.Close()
 	all := &crew.Crew{
-		Folders: workerFolders(s), Tools: base.Box, Ties: &crew.Ties{},
+		Folders: workerFolders(s), Tools: base.Box, Ties: &crew.Ties{}, Model: noModel,
 		Gate: func(_ []string, rules *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 			return tool.Guard(approval.Config{Policy: rules}, tools...)
 		},
-		Model: func(context.Context, *config.Worker) (worker.Talker, error) { return nil, nil },
 	}
 	m, err := all.Open(s.Configuration)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer m.Close()
-	warn(m.Box.Warnings)
-	var list []dryTool
+	Warn(m.Box.Warnings)
+	var list []ToolNeeds
 	for _, s := range m.Specs() {
-		list = append(list, dryTool{s.FullName(), needs(m, s, missing)})
+		list = append(list, ToolNeeds{s.FullName(), needs(m, s, missing)})
 	}
 	for _, c := range s.Connectors { // nothing is started, so nobody knows them
-		list = append(list, dryTool{c.Name + ":*", "asks; its tools are listed when it is started"})
+		list = append(list, ToolNeeds{c.Name + ":*", "asks; its tools are listed when it is started"})
 	}
 	for _, name := range m.Worker.Manual {
-		list = append(list, dryTool{name, "manual: only 'assent call' runs it"})
+		list = append(list, ToolNeeds{name, "manual: only 'assent call' runs it"})
 	}
-	if f.json {
-		return writeJSON(out, list)
-	}
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, l := range list {
-		fmt.Fprintf(t, "%s\t%s\n", present.SafeLine(l.Tool), present.SafeLine(l.Needs))
-	}
-	return t.Flush()
+	return list, nil
 }
 
 // accesses are what the file tools do with a root.

@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"context"
@@ -19,17 +19,18 @@ type connections struct {
 	*open.Connections
 
 	mu   sync.Mutex
-	told []string // what happened to them, for whoever prints next
+	news []string // what happened to them, for whoever prints next
 }
 
 // connect starts the connectors. One that cannot be reached has no tools and is told of; it
 // is no reason for a run to end.
-func (d *desk) connect(ctx context.Context, of []config.Connector) (c *connections, err error) {
+func (d *Session) connect(ctx context.Context, of []config.Connector) (c *connections, err error) {
 	c = &connections{}
-	c.Connections, err = d.Base.Connect(ctx, of, open.Servers{Gate: d.gateConfig(d.Rules), Options: func(o connector.Options) connector.Options {
+	reporting := func(o connector.Options) connector.Options {
 		o.Report = c.happened
 		return o
-	}})
+	}
+	c.Connections, err = d.Base.Connect(ctx, of, open.Servers{Gate: d.GateConfig(d.Rules), Options: reporting})
 	c.tell()
 	return c, err
 }
@@ -42,17 +43,17 @@ func (c *connections) happened(e connector.Event) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.told = append(c.told, e.String())
+	c.news = append(c.news, e.String())
 }
 
 // tell prints what happened since.
 func (c *connections) tell() {
 	c.mu.Lock()
-	told := c.told
-	c.told = nil
+	news := c.news
+	c.news = nil
 	c.mu.Unlock()
-	for _, line := range told {
-		fmt.Fprintln(os.Stderr, "assent: "+shownText(line))
+	for _, line := range news {
+		fmt.Fprintln(os.Stderr, "assent: "+printable(line))
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/tool"
 )
@@ -30,12 +31,12 @@ var demoCommands = []string{
 }
 
 // playSandbox shows commands that run without a question, because the sandbox holds them.
-func playSandbox(ctx context.Context, say printer, d *desk, dir string) error {
-	say.line("")
-	say.prose("", "", "Where a policy gives an agent only what it may change freely, commands need no questions: "+
+func playSandbox(ctx context.Context, say runs.Printer, d *runs.Session, dir string) error {
+	say.Line("")
+	say.Prose("", "", "Where a policy gives an agent only what it may change freely, commands need no questions: "+
 		"the operating system's sandbox holds them (shell.default: {approval: ask, when_sandboxed: allow}).")
 	if d.Sandbox.Missing() {
-		say.prose("  ", "  ", "There is none here, so each command would be asked: "+d.Sandbox.Cause()+".")
+		say.Prose("  ", "  ", "There is none here, so each command would be asked: "+d.Sandbox.Cause()+".")
 		return nil
 	}
 	policy, err := config.Load("sandboxed.yaml", []byte(demoSandboxed), dir)
@@ -48,7 +49,7 @@ func playSandbox(ctx context.Context, say printer, d *desk, dir string) error {
 		return err
 	}
 	defer box.Close()
-	gate, err := d.gate([]string{"sandboxed"}, policy.Rules, box.Tools)
+	gate, err := d.Guard([]string{"sandboxed"}, policy.Rules, box.Tools)
 	if err != nil {
 		return err
 	}
@@ -61,9 +62,10 @@ func playSandbox(ctx context.Context, say printer, d *desk, dir string) error {
 		if err != nil {
 			return err
 		}
-		say.line("  $ %s", command)
-		say.Results([]tool.Result{tool.Call(ctx, gate, approval.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: approval.Shell, Arguments: args})})
+		say.Line("  $ %s", command)
+		call := approval.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: approval.Shell, Arguments: args}
+		say.Results([]tool.Result{tool.Call(ctx, gate, call)})
 	}
-	say.prose("", "", "What a command changes is kept as well, so that you can put it back: see undo below.")
+	say.Prose("", "", "What a command changes is kept as well, so that you can put it back: see undo below.")
 	return nil
 }

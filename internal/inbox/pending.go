@@ -1,0 +1,106 @@
+package inbox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
+)
+
+// List prints what waits, and the runs that could go on. Runs are the ids of saved runs, hooks the
+// sessions of other agents, both by session.
+func List(w io.Writer, open []approval.Posted, runs map[string]string, hooks map[string]approval.Session) error {
+	if len(open) == 0 {
+		fmt.Fprintln(w, "Nothing waits for an answer.")
+		return readyRuns(w, runs)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tRUN\tSESSION\tFOLDER\tSINCE\tWORKER\tTOOL\tWHAT")
+	for _, p := range open {
+		r := p.Request
+		agent := hooks[r.Call.Session] // empty for what is not another agent's
+		row := []string{r.ID, runs[r.Call.Session]}
+		for _, text := range []string{
+			agent.ID, agent.Folder, r.Created.Local().Format(time.DateTime), strings.Join(r.Call.Workers, " › "),
+			r.Call.Name(), r.Summary,
+		} {
+			row = append(row, present.SafeLine(text))
+		}
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	ready := maps.Clone(runs)
+	for _, p := range open {
+		delete(ready, p.Request.Call.Session)
+	}
+	return readyRuns(w, ready)
+}
+
+// readyRuns names the runs that wait for nothing: all is answered, or their program was ended.
+func readyRuns(w io.Writer, runs map[string]string) error {
+	for _, run := range slices.Sorted(maps.Values(runs)) {
+		_, err := fmt.Fprintf(w, "Run %s has all its answers. Unless it is under way: assent resume %s\n", run, run)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leastOfID is how much of an id is needed: with less, an answer could go to a question that
+// came after the one that was meant.
+const leastOfID = 6
+
+// Find finds an open request by its id or the beginning of it.
+func Find(open []approval.Posted, id string) (*approval.Request, error) {
+	var found *approval.Request
+	for _, p := range open {
+		switch {
+		case p.Request.ID == id:
+			return p.Request, nil
+		case !strings.HasPrefix(strings.ToUpper(p.Request.ID), strings.ToUpper(id)) || id == "":
+		case len(id) < leastOfID:
+			return nil, fmt.Errorf("%q is too little of an id; write %d characters of it at least", id, leastOfID)
+		case found != nil:
+			return nil, fmt.Errorf("more than one request begins with %q; write more of it", id)
+		default:
+			found = p.Request
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("request %q: %w that waits; 'assent pending' lists them", id, approval.ErrUnknownRequest)
+	}
+	return found, nil
+}
+
+// Show prints all that an answer is about.
+func Show(ctx context.Context, w io.Writer, r *approval.Request) error {
+	view, err := r.View(ctx)
+	if err != nil {
+		return fmt.Errorf("request %s cannot be shown, so it cannot be approved: %w", r.ID, err)
+	}
+	fmt.Fprintf(w, "%s  %s · %s\n", r.ID, present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
+	if len(r.Call.Workers) > 0 {
+		fmt.Fprintf(w, "worker: %s\n", present.SafeLine(strings.Join(r.Call.Workers, " › ")))
+	}
+	since := r.Created.Local().Format(time.DateTime)
+	fmt.Fprintf(w, "asks because: %s\nsince: %s\nfingerprint: %s\n", present.SafeLine(r.Why), since, r.Fingerprint)
+	for _, i := range r.Open {
+		fmt.Fprintf(w, "act: %s\n", present.SafeLine(r.Acts[i].String()))
+	}
+	for _, fact := range view.Facts {
+		fmt.Fprintf(w, "%s: %s\n", present.SafeLine(fact.Name()), present.SafeLine(fact.Value()))
+	}
+	content := strings.ReplaceAll(present.Safe(view.Content), "\t", "    ")
+	_, err = fmt.Fprintf(w, "\n%s\n", strings.TrimSuffix(content, "\n"))
+	return err
+}
