@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/assent-dev/assent/internal/agents/install"
+
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
@@ -39,7 +41,7 @@ func explainCmd() *cobra.Command {
 			"It runs nothing, asks nobody and leaves no record.\n\n" +
 			"A tool's name with its arguments, as JSON or as the one that matters, is a call of that tool;\n" +
 			"everything else is a shell command. --for says who would call it: run, mcp, or another agent\n" +
-			"whose hook answers: " + strings.Join(agentNames(), ", ") + ". Without it the answer is that of\n" +
+			"whose hook answers: " + strings.Join(install.AgentNames(), ", ") + ". Without it the answer is that of\n" +
 			"'assent run', or of the agent whose tool is named; where no policy gives agents a shell, it is\n" +
 			"that of " + agents.All()[0].Title + ".\n\n" +
 			"With --batch it reads one call a line from standard input, {\"tool\": …, \"args\": {…}}, and\n" +
@@ -57,7 +59,7 @@ func explainCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return flags.run(c, args) },
 	}
 	flags.register(c)
-	c.Flags().StringVar(&flags.door, "for", "", "who would call it: run, mcp, "+strings.Join(agentNames(), ", "))
+	c.Flags().StringVar(&flags.door, "for", "", "who would call it: run, mcp, "+strings.Join(install.AgentNames(), ", "))
 	c.Flags().BoolVar(&flags.asJSON, "json", false, "print the answer as JSON")
 	c.Flags().BoolVar(&flags.batch, "batch", false, "explain one call a line of standard input")
 	return c
@@ -120,7 +122,7 @@ func (f *explainFlags) agent(c *cobra.Command) (*agents.Agent, error) {
 	agent, err := agents.Named(f.door)
 	switch {
 	case err != nil:
-		return nil, misused(c, "--for %q: use run, mcp, %s", f.door, strings.Join(agentNames(), ", "))
+		return nil, misused(c, "--for %q: use run, mcp, %s", f.door, strings.Join(install.AgentNames(), ", "))
 	case f.config != "":
 		return nil, misused(c, "-c does not go with --for %s: its hook takes the policy of the folder", f.door)
 	}

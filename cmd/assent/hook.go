@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/assent-dev/assent/internal/agents/install"
+
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/agents"
@@ -15,7 +17,7 @@ func hookCmd() *cobra.Command {
 	var deadline time.Duration
 	var observe, later bool
 	c := &cobra.Command{
-		Use:   "hook " + strings.Join(agentNames(), "|"),
+		Use:   "hook " + strings.Join(install.AgentNames(), "|"),
 		Short: "Answer another agent's hook",
 		Long: "hook reads what the agent says before one of its tools runs from standard input, judges it by\n" +
 			"the same rules as any other call, records it, and answers in the agent's own form. What must be\n" +
@@ -25,7 +27,7 @@ func hookCmd() *cobra.Command {
 			"in a smaller program, which starts faster.",
 		Example:   "  assent hook claude-code < event.json\n  assent hook gemini --observe",
 		Args:      cobra.ExactArgs(1),
-		ValidArgs: agentNames(),
+		ValidArgs: install.AgentNames(),
 		RunE: func(c *cobra.Command, args []string) error {
 			agent, err := agents.Named(args[0])
 			if err != nil {
@@ -48,12 +50,4 @@ func hookCmd() *cobra.Command {
 	c.Flags().BoolVar(&later, "defer", false, "have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
 	c.AddCommand(permissionToolCmd(), keeperCmd(), tokenCmd(hook.WordExec), tokenCmd(hook.WordFolder))
 	return c
-}
-
-func agentNames() []string {
-	var out []string
-	for _, a := range agents.All() {
-		out = append(out, a.Name)
-	}
-	return out
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/assent-dev/assent/internal/agents/install"
+
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
@@ -54,7 +56,7 @@ func (f *inboxFlags) run(c *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	warnApprovals(c, s)
-	warnRepository(c)
+	install.WarnRepository(c.ErrOrStderr())
 	in, err := inbox.Open(c.Context(), s, inbox.Options{Owner: store.ThisProcess()})
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/assent-dev/assent/internal/agents/install"
+
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
@@ -51,7 +53,7 @@ func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 	if err != nil && !errors.Is(err, open.ErrNoStore) {
 		return err
 	}
-	warnRepository(c)
+	install.WarnRepository(c.ErrOrStderr())
 	var open []approval.Posted
 	runs := map[string]string{}
 	hooks := map[string]approval.Session{}

@@ -74,6 +74,10 @@ var table = map[string]line{
 		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/permissions", "internal/agents/staged", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present", "sandbox",
 		"store", "tool", "tool/files", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/subset",
 	}},
+	"internal/agents/install": {inside: []string{
+		"approval", "internal/agents", "internal/agents/hook", "internal/agents/settings", "internal/config", "internal/setup",
+		"internal/setup/open", "present",
+	}},
 	"internal/agents/staged": {inside: []string{"approval", "present"}, outside: []string{system}},
 	"internal/agents/keeper": {inside: []string{
 		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/staged", "internal/notify", "internal/setup", "internal/setup/open", "internal/toolbox",

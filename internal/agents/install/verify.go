@@ -1,4 +1,4 @@
-package main
+package install
 
 import (
 	"bytes"
@@ -9,83 +9,56 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/settings"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/present"
 )
 
-func verifyCmd() *cobra.Command {
-	var project string
-	c := &cobra.Command{
-		Use:   "verify [AGENT]",
-		Short: "Prove that the hooks of other agents answer as they should",
-		Long: "verify starts the hook that each agent's settings name, as the agent would, and sends it three\n" +
-			"calls in a folder of its own: one that must be allowed, one that must be asked, one that must be\n" +
-			"denied. Nothing is executed, no model is used and nothing is recorded.\n\n" +
-			"It also reads the settings that the agent would read in this folder, those of the administrator\n" +
-			"and the repository included, for what keeps the agent from calling the hook: then it says what\n" +
-			"to do, calls the agent not proven, and ends with status 1. What the agent is told by its own flags\n" +
-			"is not seen.",
-		Args:      cobra.MaximumNArgs(1),
-		ValidArgs: agentNames(),
-		RunE: func(c *cobra.Command, args []string) error {
-			flags := installFlags{project: project}
-			around, err := flags.surroundings()
-			if err != nil {
-				return err
-			}
-			found, err := flags.agentsFor(args, around)
-			if err != nil {
-				return asUsage(c, err)
-			}
-			return verifyAll(c, found, &flags, around)
-		},
+// Verify tries the hook of every agent, says what it found, and reports whether all of them are as
+// they should be.
+func (o *Options) Verify(ctx context.Context, found []*agents.Agent) (ok bool, err error) {
+	around, err := o.surroundings()
+	if err != nil {
+		return false, err
 	}
-	c.Flags().StringVar(&project, "project", "", "the settings of this project, instead of the user's")
-	return c
-}
-
-// verifyAll tries every agent, and fails if one of them is not as it should be.
-func verifyAll(c *cobra.Command, found []*agents.Agent, flags *installFlags, around settings.Surroundings) error {
 	failed := len(found) == 0
 	if failed {
-		fmt.Fprintf(c.OutOrStdout(), "No agent was found in %s.\n", present.SafeLine(flags.below(around)))
+		fmt.Fprintf(o.Out, "No agent was found in %s.\n", present.SafeLine(o.below(around)))
 	}
 	for _, a := range found {
 		t := settings.TargetOf(a)
-		proven, err := verifyAgent(c, t, flags.path(t, around), around)
+		proven, err := o.verifyAgent(ctx, t, o.path(t, around), around)
 		if err != nil {
-			fmt.Fprintf(c.OutOrStdout(), "%s: NOT protected: %s\n", a.Title, shownText(err.Error()))
+			text := strings.ReplaceAll(present.Safe(err.Error()), "\t", "    ")
+			fmt.Fprintf(o.Out, "%s: NOT protected: %s\n", a.Title, text)
 		}
 		failed = failed || err != nil || !proven
 	}
-	warnRepository(c, found...)
-	if failed {
-		return statusError{exitFailed, nil}
-	}
-	return nil
+	WarnRepository(o.Err, found...)
+	return !failed, nil
 }
 
 // verifyAgent sends the canaries through each hook that the settings name, and says whether
 // the agent calls them.
-func verifyAgent(c *cobra.Command, t settings.Target, path string, around settings.Surroundings) (proven bool, err error) {
-	e, err := examine(c.Context(), t, path, around)
+func (o *Options) verifyAgent(ctx context.Context, t settings.Target, path string, around settings.Surroundings) (proven bool, err error) {
+	e, err := examine(ctx, t, path, around)
 	if err != nil {
 		return false, err
 	}
+	title := t.Agent.Title
 	if e.proven() {
-		fmt.Fprintf(c.OutOrStdout(), "%s: proven: the hook %s. Configured: %s has it run.\n", t.Agent.Title, e.answers, present.SafeLine(path))
+		fmt.Fprintf(o.Out, "%s: proven: the hook %s. Configured: %s has it run.\n", title, e.answers, present.SafeLine(path))
 	} else {
-		fmt.Fprintf(c.OutOrStdout(), "%s: NOT proven: the hook %s, and %s does not call it, or may not:\n", t.Agent.Title, e.answers, t.Agent.Title)
-		sayFindings(c.OutOrStdout(), e.findings)
+		fmt.Fprintf(o.Out, "%s: NOT proven: the hook %s, and %s does not call it, or may not:\n", title, e.answers, title)
+		sayFindings(o.Out, e.findings)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "  If the hook is killed before it answers: %s.\n", e.ifDead)
+	fmt.Fprintf(o.Out, "  If the hook is killed before it answers: %s.\n", e.ifDead)
 	return e.proven(), nil
 }
 
@@ -116,7 +89,11 @@ func examine(ctx context.Context, t settings.Target, path string, around setting
 	if len(commands) == 0 {
 		return e, fmt.Errorf("%s has no hook of assent's; run 'assent install %s'", path, t.Agent.Name)
 	}
-	user, err := userConfig()
+	places, err := setup.Here("")
+	if err != nil {
+		return e, err
+	}
+	user, err := places.User()
 	if err != nil {
 		return e, err
 	}
@@ -159,7 +136,8 @@ func tryHook(ctx context.Context, a *agents.Agent, argv []string, asks agents.Ve
 	if err := os.MkdirAll(filepath.Dir(policy), 0o700); err != nil {
 		return err
 	}
-	for file, content := range map[string]string{policy: canaryPolicy, filepath.Join(dir, agents.CanaryFile): "canary\n"} {
+	canaryFile := filepath.Join(dir, agents.CanaryFile)
+	for file, content := range map[string]string{policy: canaryPolicy, canaryFile: "canary\n"} {
 		if err := os.WriteFile(file, []byte(content), fs.FileMode(0o600)); err != nil {
 			return err
 		}
@@ -169,7 +147,8 @@ func tryHook(ctx context.Context, a *agents.Agent, argv []string, asks agents.Ve
 		return err
 	}
 	for _, canary := range canaries {
-		reply := startHook(ctx, append(argv[:len(argv):len(argv)], "--state", filepath.Join(top, "state")), canary.Input, dir, a.Variables(dir))
+		withState := append(argv[:len(argv):len(argv)], "--state", filepath.Join(top, "state"))
+		reply := startHook(ctx, withState, canary.Input, dir, a.Variables(dir))
 		got, err := a.Understood(reply)
 		if err != nil {
 			return fmt.Errorf("%s: %w %s", canary.Name, err, reply.Stderr)
@@ -179,14 +158,17 @@ func tryHook(ctx context.Context, a *agents.Agent, argv []string, asks agents.Ve
 			want = asks
 		}
 		if got != want {
-			return fmt.Errorf("%s: the answer is %s, and not %s: %s%s", canary.Name, verdictWord(got), verdictWord(want), reply.Stdout, reply.Stderr)
+			return fmt.Errorf("%s: the answer is %s, and not %s: %s%s",
+				canary.Name, verdictWord(got), verdictWord(want), reply.Stdout, reply.Stderr)
 		}
 	}
 	return nil
 }
 
 func verdictWord(v agents.Verdict) string {
-	return map[agents.Verdict]string{agents.Allow: "allow", agents.Ask: "ask", agents.Deny: "deny", agents.Nothing: "nothing"}[v]
+	return map[agents.Verdict]string{
+		agents.Allow: "allow", agents.Ask: "ask", agents.Deny: "deny", agents.Nothing: "nothing",
+	}[v]
 }
 
 // startHook starts a hook as an agent does that works in a folder.

@@ -1,6 +1,7 @@
-package main
+package install
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
@@ -22,48 +21,8 @@ import (
 	"github.com/assent-dev/assent/present"
 )
 
-func statusCmd() *cobra.Command {
-	var k keeper
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "status [AGENT]",
-		Short: "Show what holds in this folder and which agents ask assent",
-		Long: "status shows the policy that holds in this folder for other agents, whether a sandbox works, what\n" +
-			"waits for an answer, and for each agent whether it asks assent: where the hook is installed, whether\n" +
-			"it is proven as 'assent verify' does, and what happens to a call whose hook is killed.\n\n" +
-			"Without a name it shows the agents that are there.",
-		Args:      cobra.MaximumNArgs(1),
-		ValidArgs: agentNames(),
-		RunE: func(c *cobra.Command, args []string) error {
-			named, err := (&installFlags{}).named(args)
-			if err != nil {
-				return asUsage(c, err)
-			}
-			s, err := standingHere(c.Context(), &k, named)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return writeJSON(c.OutOrStdout(), s)
-			}
-			return s.print(c.OutOrStdout())
-		},
-	}
-	k.register(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return c
-}
-
-// named returns the agent that is named; nil if none is.
-func (f *installFlags) named(args []string) (*agents.Agent, error) {
-	if len(args) == 0 {
-		return nil, nil
-	}
-	return agents.Named(args[0])
-}
-
-// A folderStatus is what holds in a folder for other agents.
-type folderStatus struct {
+// A FolderStatus is what holds in a folder for other agents.
+type FolderStatus struct {
 	Folder string `json:"folder"`
 	// Policy says in a line what holds.
 	Policy string `json:"policy"`
@@ -77,11 +36,11 @@ type folderStatus struct {
 	Waiting   int    `json:"waiting"`
 	// Approvals says that the master switch is on.
 	Approvals bool          `json:"approvals"`
-	Agents    []agentStatus `json:"agents"`
+	Agents    []AgentStatus `json:"agents"`
 }
 
-// An agentStatus is whether an agent asks.
-type agentStatus struct {
+// An AgentStatus is whether an agent asks.
+type AgentStatus struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	// Settings is the file that has the hook; empty if none does.
@@ -95,13 +54,14 @@ type agentStatus struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// standingHere finds out what holds in the current folder.
-func standingHere(ctx context.Context, k *keeper, named *agents.Agent) (*folderStatus, error) {
-	order, err := setup.OrderHere("", k.state)
+// Status finds out what holds in the current folder, for the agent that is named or those that are
+// there.
+func Status(ctx context.Context, state string, named *agents.Agent) (*FolderStatus, error) {
+	order, err := setup.OrderHere("", state)
 	if err != nil {
 		return nil, err
 	}
-	out := &folderStatus{Folder: order.Dir, Approvals: true}
+	out := &FolderStatus{Folder: order.Dir, Approvals: true}
 	if out.NoSandbox, err = open.TrySandbox(ctx, order.Places); err != nil {
 		out.NoSandbox = err.Error()
 	}
@@ -112,14 +72,9 @@ func standingHere(ctx context.Context, k *keeper, named *agents.Agent) (*folderS
 		return nil, err
 	}
 	out.Policy = policyHere(s)
-	out.HookShell, out.HookPolicy = config.HookJudge, config.HookCareful
-	if s.Person.Hook.Shell != "" {
-		out.HookShell = s.Person.Hook.Shell
-	}
-	if s.Person.Hook.Policy != "" {
-		out.HookPolicy = s.Person.Hook.Policy
-	}
-	if err := out.waiting(ctx, k); err != nil {
+	out.HookShell = cmp.Or(s.Person.Hook.Shell, config.HookJudge)
+	out.HookPolicy = cmp.Or(s.Person.Hook.Policy, config.HookCareful)
+	if err := out.waiting(ctx, s); err != nil {
 		return nil, err
 	}
 	out.Agents, err = agentsHere(ctx, named, out.HookShell)
@@ -130,9 +85,10 @@ func standingHere(ctx context.Context, k *keeper, named *agents.Agent) (*folderS
 func policyHere(s *setup.Setup) string {
 	var files []string
 	for _, t := range s.Tiers {
-		speaks := len(t.Policy.Roots) > 0 || t.Policy.HasShell || len(t.Policy.Rules.Rules()) > 0 || len(t.Policy.Tools.Tools) > 0
+		p := t.Policy
+		speaks := len(p.Roots) > 0 || p.HasShell || len(p.Rules.Rules()) > 0 || len(p.Tools.Tools) > 0
 		if t.Kind != config.BuiltIn && speaks {
-			files = append(files, t.Policy.File)
+			files = append(files, p.File)
 		}
 	}
 	text := "careful: reads in the project are free, changes and unknown commands ask"
@@ -141,7 +97,8 @@ func policyHere(s *setup.Setup) string {
 	}
 	switch {
 	case s.Untrusted:
-		return fmt.Sprintf("%s, which can only forbid until 'assent trust %s'; otherwise %s", strings.Join(files, ", "), s.File.Path, text)
+		return fmt.Sprintf("%s, which can only forbid until 'assent trust %s'; otherwise %s",
+			strings.Join(files, ", "), s.File.Path, text)
 	case s.File != nil:
 		return strings.Join(files, ", ") + " (trusted)"
 	case len(files) > 0:
@@ -151,8 +108,8 @@ func policyHere(s *setup.Setup) string {
 }
 
 // waiting finds out who can be asked, and what waits.
-func (f *folderStatus) waiting(ctx context.Context, k *keeper) error {
-	s, err := k.reading(ctx)
+func (f *FolderStatus) waiting(ctx context.Context, of *setup.Setup) error {
+	s, err := open.ReadStore(ctx, of.Places, of.Person)
 	if errors.Is(err, open.ErrNoStore) {
 		return nil
 	}
@@ -170,13 +127,13 @@ func (f *folderStatus) waiting(ctx context.Context, k *keeper) error {
 		return err
 	}
 	f.Waiting = len(asked)
-	off, err := approvalsOff(ctx, s)
+	off, err := open.ApprovalsOff(ctx, of.Person, s)
 	f.Approvals = off == ""
 	return err
 }
 
 // agentsHere are the agent that is named, or those that are there.
-func agentsHere(ctx context.Context, named *agents.Agent, shell string) (out []agentStatus, err error) {
+func agentsHere(ctx context.Context, named *agents.Agent, shell string) (out []AgentStatus, err error) {
 	around, err := settings.Here(".")
 	if err != nil {
 		return nil, err
@@ -212,8 +169,8 @@ func stdinNote(shell string) string {
 }
 
 // agentHere examines the settings that name our hook: the project's, or the user's.
-func agentHere(ctx context.Context, t settings.Target, around settings.Surroundings) agentStatus {
-	s := agentStatus{Name: t.Agent.Name, Title: t.Agent.Title}
+func agentHere(ctx context.Context, t settings.Target, around settings.Surroundings) AgentStatus {
+	s := AgentStatus{Name: t.Agent.Name, Title: t.Agent.Title}
 	for _, path := range []string{t.UserPath(around), t.Path(around.Folder)} {
 		text, _, err := settings.Read(path)
 		if err != nil || text == nil {
@@ -241,8 +198,8 @@ func agentHere(ctx context.Context, t settings.Target, around settings.Surroundi
 // maxWhy is how many reasons are printed for one agent; 'assent verify' has them all.
 const maxWhy = 6
 
-// print prints it for a person.
-func (f *folderStatus) print(w io.Writer) error {
+// Print prints it for a person.
+func (f *FolderStatus) Print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Folder     %s\n", present.SafeLine(f.Folder))
 	fmt.Fprintf(&b, "Policy     %s\n", present.SafeLine(f.Policy))
@@ -267,7 +224,8 @@ func (f *folderStatus) print(w io.Writer) error {
 		fmt.Fprintln(&b, "Approvals  OFF: what would be asked runs; 'assent approvals on' turns them on")
 	}
 	if len(f.Agents) == 0 {
-		fmt.Fprintf(&b, "\nNo agent was found; 'assent install AGENT' names one of %s.\n", strings.Join(agentNames(), ", "))
+		names := strings.Join(AgentNames(), ", ")
+		fmt.Fprintf(&b, "\nNo agent was found; 'assent install AGENT' names one of %s.\n", names)
 	}
 	home, _ := os.UserHomeDir() // only to shorten
 	for _, a := range f.Agents {
@@ -277,7 +235,7 @@ func (f *folderStatus) print(w io.Writer) error {
 	return err
 }
 
-func (a agentStatus) print(b *strings.Builder, home string) {
+func (a AgentStatus) print(b *strings.Builder, home string) {
 	if a.Settings == "" {
 		fmt.Fprintf(b, "\n%s: does NOT ask assent; run 'assent install %s'\n", a.Title, a.Name)
 		return
