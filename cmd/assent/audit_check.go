@@ -3,15 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"time"
+
+	"github.com/assent-dev/assent/internal/auditview"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -85,7 +83,7 @@ func auditVerifyCmd(flags *auditFlags) *cobra.Command {
 			"With a seal it also notices that the end is missing. It ends with status 1 if something is wrong.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			wanted, err := parseSeals(seals)
+			wanted, err := auditview.ParseSeals(seals)
 			if err != nil {
 				return err
 			}
@@ -98,58 +96,15 @@ func auditVerifyCmd(flags *auditFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printVerification(c, found, flags.json)
+			if !flags.json {
+				return auditview.Verification(c.OutOrStdout(), found)
+			}
+			if err := writeJSON(c.OutOrStdout(), found); err != nil {
+				return err
+			}
+			return auditview.VerificationError(found)
 		},
 	}
 	c.Flags().StringArrayVar(&seals, "seal", nil, "a seal, or @FILE with one in each line; may be repeated")
 	return c
-}
-
-// parseSeals reads seals as they were printed, or files of them.
-func parseSeals(words []string) ([]approval.Seal, error) {
-	var out []approval.Seal
-	for _, word := range words {
-		texts := []string{word}
-		if name, ok := strings.CutPrefix(word, "@"); ok {
-			data, err := os.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
-			texts = strings.Fields(string(data))
-		}
-		for _, text := range texts {
-			seal, err := approval.ParseSeal(text)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, seal)
-		}
-	}
-	return out, nil
-}
-
-func printVerification(c *cobra.Command, v approval.Verification, asJSON bool) error {
-	if asJSON {
-		if err := writeJSON(c.OutOrStdout(), v); err != nil {
-			return err
-		}
-	} else {
-		for _, f := range v.Flaws {
-			fmt.Fprintln(c.OutOrStdout(), present.SafeLine(f.String()))
-		}
-		for _, s := range v.Unchecked {
-			fmt.Fprintf(c.OutOrStdout(), "seal %d could not be checked: that record is no longer kept\n", s.Seq)
-		}
-	}
-	if !v.OK() {
-		return fmt.Errorf("the audit log is not as it was recorded: %d findings in %d records", len(v.Flaws), v.Records)
-	}
-	switch {
-	case asJSON:
-	case v.Records == 0:
-		fmt.Fprintln(c.OutOrStdout(), "The log is as it was recorded: it is empty.")
-	default:
-		fmt.Fprintf(c.OutOrStdout(), "The log is as it was recorded: %d records, from %d to %d.\n", v.Records, v.First, v.Head.Seq)
-	}
-	return nil
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/assent-dev/assent/internal/explain/doors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
@@ -44,7 +46,7 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 		return err
 	}
 	o := f.options(runs.NewView(out, c.ErrOrStderr(), false, exitStatus))
-	result, err := o.Call(c.Context(), s, callOf(name, args))
+	result, err := o.Call(c.Context(), s, doors.CallOf(name, args))
 	if err != nil {
 		return err
 	}

@@ -390,8 +390,8 @@ func (s *scene) ended(input string, args ...string) string {
 	return string(out)
 }
 
-// doors are all ways in. The first is the one that the others are compared with.
-func doors() []door {
+// allDoors are all ways in. The first is the one that the others are compared with.
+func allDoors() []door {
 	all := []door{
 		{"run", func(s *scene, calls []doorCall) []judged {
 			s.ended("", append([]string{"run", "--max-steps", "200", "--model", s.script(calls...), "w.worker", "Go on."}, soon...)...)
@@ -549,7 +549,7 @@ func TestDoors(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, held)
 			reasons := map[string]judged{} // of the first door, by case, and whether it is another agent's
-			for _, d := range doors() {
+			for _, d := range allDoors() {
 				t.Run(d.name, func(t *testing.T) { s.at(t, d.name).agree(d, doorCalls, reasons) })
 			}
 		})
@@ -566,7 +566,7 @@ func TestDoorsOfAnUntrustedProject(t *testing.T) {
 	s.put("project/.assent/policy.yaml", untrustedPolicy)
 	s.put("project/w.worker", "---\nmodel: script:none.yaml\n"+untrustedPolicy+"---\nYou work.\n")
 	reasons := map[string]judged{}
-	for _, d := range doors() {
+	for _, d := range allDoors() {
 		t.Run(d.name, func(t *testing.T) { s.at(t, d.name).agree(d, untrustedCalls, reasons) })
 	}
 }
@@ -691,7 +691,7 @@ func skips(name string, not map[string]string) bool {
 // through, or one of those that are none.
 func TestEveryDoorIsInTheTable(t *testing.T) {
 	known := slices.Clone(notDoors)
-	for _, d := range doors() {
+	for _, d := range allDoors() {
 		known = append(known, d.name)
 	}
 	known = append(known, "check", "sandbox run") // they run no call: see below

@@ -1,28 +1,17 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"maps"
-	"os"
-	"slices"
-	"strings"
-	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/internal/explain/doors"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
-	"github.com/assent-dev/assent/tool/hosts"
-	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
 func sandboxShowCmd() *cobra.Command {
@@ -47,21 +36,19 @@ func sandboxShowCmd() *cobra.Command {
 			if err := needPolicy(c, base.Setup); err != nil {
 				return err
 			}
-			view, err := newProfileView(base)
+			view, err := base.ProfileView()
 			if err != nil {
 				return err
 			}
 			if len(args) > 0 {
-				if view.Held, err = heldTo(c.Context(), base, commandText(args)); err != nil {
+				if view.Held, err = base.HeldTo(c.Context(), doors.CommandText(args)); err != nil {
 					return err
 				}
 			}
 			if asJSON {
-				enc := json.NewEncoder(c.OutOrStdout())
-				enc.SetIndent("", "  ")
-				return enc.Encode(view)
+				return writeJSON(c.OutOrStdout(), view)
 			}
-			return view.print(c.OutOrStdout())
+			return view.Print(c.OutOrStdout())
 		},
 	}
 	flags.register(c)
@@ -69,177 +56,74 @@ func sandboxShowCmd() *cobra.Command {
 	return c
 }
 
-// A profileView is a profile with what follows from it at this moment.
-type profileView struct {
-	Hash    string          `json:"hash"`
-	Require bool            `json:"require_os_sandbox"`
-	Profile sandbox.Profile `json:"profile"`
-	// Hosts are those that are free, asked and denied.
-	Hosts []hosts.Word `json:"hosts"`
-	// Secrets are hidden from commands that nobody was asked about.
-	Secrets []sandbox.Entry `json:"secrets,omitempty"`
-	// Unfinished says why not all denied files are among the masked; empty if they are.
-	Unfinished string `json:"unfinished,omitempty"`
-	// Found are the protected paths that were found in the roots, or would be.
-	Found []sandbox.Entry `json:"found"`
-	// GateOnly are the denies that the sandbox does not hold.
-	GateOnly []sandbox.Entry `json:"gate_only,omitempty"`
-	// Problem is what would keep a command from being started.
-	Problem string `json:"problem,omitempty"`
-	// Held is what a command would be held to inside that, if one was named.
-	Held []string `json:"held,omitempty"`
-	// Unsearched are folders that are too deep to be searched for repositories.
-	Unsearched []string `json:"unsearched,omitempty"`
+type sandboxRunFlags struct {
+	policyFlags
+	timeout time.Duration
+	ask     bool
 }
 
-// heldTo says what a command would be held to.
-func heldTo(ctx context.Context, base *open.Base, command string) ([]string, error) {
-	e, closing, err := base.Explainer(ctx)
+func sandboxRunCmd() *cobra.Command {
+	var flags sandboxRunFlags
+	c := &cobra.Command{
+		Use:   "run [-c POLICY] -- COMMAND [ARGS...]",
+		Short: "Run a command in the sandbox of a policy",
+		Long: "run starts the command in this folder, under the profile that 'assent sandbox show' prints,\n" +
+			"and ends with its exit status; 125 if the sandbox or the policy failed, 4 if the policy\n" +
+			"requires a sandbox and there is none. A project's policy that is not named must be trusted:\n" +
+			"see 'assent trust'.\n\n" +
+			"Nobody is asked, unless --ask is given: then each connection of the command is decided about\n" +
+			"by the name of its host, with the policy's list, rules and grants, and what nothing answers\n" +
+			"is asked at the terminal and in the inbox, and recorded.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			err := flags.run(c, args)
+			var own statusError // the command's own, or a status that says more than a failure
+			if err == nil || errors.As(err, &own) || exitStatus(err) != exitFailed {
+				return err
+			}
+			return statusError{exitSandboxFailed, err}
+		},
+	}
+	c.Flags().SetInterspersed(false)
+	flags.register(c)
+	c.Flags().BoolVar(&flags.ask, "ask", false, "ask about hosts that the command connects to")
+	c.Flags().DurationVar(&flags.timeout, "timeout", 0, "end the command after this time")
+	return c
+}
+
+func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) error {
+	s, err := f.resolve(c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer closing()
-	args, err := json.Marshal(map[string]string{"command": command})
+	if err := needPolicy(c, s); err != nil {
+		return err
+	}
+	if s.Untrusted {
+		// Whoever wrote the project wrote it, and it says what a command may reach.
+		return fmt.Errorf("nothing was run: %s is not trusted; 'assent trust' shows what it would allow and asks, "+
+			"or name it with -c", s.File.Path)
+	}
+	command := runs.Sandboxed{
+		Argv: argv, Timeout: f.timeout, Ask: f.ask, Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
+	}
+	exit, err := command.Run(c.Context(), s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	e.Held = true
-	answer := e.Explain(ctx, explain.Call{Tool: approval.Shell, Args: args})
-	switch {
-	case answer.Error != "":
-		return nil, errors.New(answer.Error)
-	case answer.Outcome == explain.Deny:
-		return []string{"it would be refused: " + answer.Why}, nil
-	case len(answer.Held) == 0:
-		return []string{"no sandbox holds commands here; 'assent sandbox doctor' says why"}, nil
-	}
-	return answer.Held, nil
+	return ended(c.ErrOrStderr(), exit)
 }
 
-// commandText is the command that arguments stand for: one argument is a text for a shell,
-// several are its words.
-func commandText(args []string) string {
-	if len(args) == 1 {
-		return args[0]
+// ended turns the end of a command into that of this program.
+func ended(w io.Writer, exit sandbox.Exit) error {
+	if exit.Ended != "" {
+		fmt.Fprintf(w, "assent: the command %s\n", exit.Ended)
 	}
-	return analysis.QuoteWords(args)
-}
-
-func newProfileView(base *open.Base) (profileView, error) {
-	derived, err := base.CommandProfile(false)
-	if err != nil {
-		return profileView{}, err
+	if exit.Left != "" {
+		fmt.Fprintf(w, "assent: ended with the command: %s\n", exit.Left)
 	}
-	p := derived.Profile
-	v := profileView{
-		Hash: fmt.Sprintf("%x", p.Hash()), Require: base.OS.Require, Profile: p,
-		Unfinished: derived.Denied.Unfinished, GateOnly: base.GateOnly(), Hosts: base.Hosts(),
+	if exit.Code == 0 {
+		return nil
 	}
-	for _, e := range derived.Denied.Secrets {
-		v.Secrets = append(v.Secrets, sandbox.Entry{Path: e.Path, Source: e.Source + "; a command that a person allows sees it"})
-	}
-	p.Roots = slices.DeleteFunc(slices.Clone(p.Roots), func(r sandbox.Root) bool {
-		_, err := os.Lstat(r.Path)
-		return !r.Guarded && r.Mode == sandbox.ReadWrite && errors.Is(err, fs.ErrNotExist) // a cache, made when it is needed
-	})
-	scene, err := host.Survey(p)
-	if err != nil {
-		v.Problem = err.Error()
-		return v, nil
-	}
-	for _, place := range scene.Protected {
-		source := place.Source
-		if place.Kind.Missing() {
-			source += "; it does not exist yet"
-		}
-		v.Found = append(v.Found, sandbox.Entry{Path: place.Path, Source: source})
-	}
-	v.Unsearched = scene.Unsearched
-	return v, nil
-}
-
-// print writes one line for each entry: what, where, and why.
-func (v profileView) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(what, value, source string) {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", what, present.SafeLine(value), present.SafeLine(source))
-	}
-	p := v.Profile
-	for _, line := range v.Held {
-		row("this command", line, "")
-	}
-	row("profile", v.Hash, "")
-	for _, r := range p.Roots {
-		row(map[sandbox.Mode]string{sandbox.ReadOnly: "read", sandbox.ReadWrite: "write"}[r.Mode], r.Path, r.Source)
-	}
-	for _, list := range []struct {
-		what    string
-		entries []sandbox.Entry
-	}{{"masked", p.Masked}, {"masked", v.Secrets}, {"protected", p.Protected}, {"protected", v.Found}, {"unix socket", p.Sockets}, {"gate only", v.GateOnly}} {
-		for _, e := range list.entries {
-			row(list.what, e.Path, e.Source)
-		}
-	}
-	git := "read-only"
-	switch {
-	case p.GitWrite:
-		git = "writable, without hooks, config, info and modules"
-	case p.GitSource == "":
-		git = "read-only, but for git commands that are allowed or approved"
-	}
-	row("git", git, orDefault(p.GitSource))
-	row("network", networkWords(p.Network), orDefault(p.Network.Source))
-	for _, h := range v.Hosts {
-		row("host "+h.Word, h.Hosts, h.Source)
-	}
-	row("environment", strings.Join(p.Env.Pass, " "), "passed on")
-	for _, name := range slices.Sorted(maps.Keys(p.Env.Set)) {
-		row("environment", name+"="+p.Env.Set[name], "set")
-	}
-	for _, f := range p.Files {
-		if f.Target != "" {
-			row("home", f.Path+" -> "+f.Target, f.Source)
-		} else {
-			row("home", f.Path, f.Source+", without secrets")
-		}
-	}
-	l := p.Limits
-	row("limits", fmt.Sprintf("private folders %s, a file %s, open files %d, processes %d", size(l.Tmp), size(l.FileSize), l.OpenFiles, l.Processes), "default")
-	row("required", map[bool]string{true: "yes: without a sandbox nothing runs", false: "no"}[v.Require], "")
-	for _, dir := range v.Unsearched {
-		row("unsearched", dir, "too deep: repositories below it are not found")
-	}
-	if v.Unfinished != "" {
-		row("unfinished", v.Unfinished, "")
-	}
-	if v.Problem != "" {
-		row("problem", v.Problem, "nothing would run")
-	}
-	return t.Flush()
-}
-
-func networkWords(n sandbox.Network) string {
-	switch {
-	case n.ByName:
-		return "by name: each connection of a command is judged when it is made"
-	case n.On:
-		return "on"
-	case len(n.Domains) > 0:
-		return "off for commands: without a network of their own the sandbox cannot tell hosts apart ('assent sandbox doctor' says why)"
-	}
-	return "off"
-}
-
-func orDefault(source string) string {
-	if source == "" {
-		return "default"
-	}
-	return source
-}
-
-func size(n int64) string {
-	if n == 0 {
-		return "unlimited"
-	}
-	return fmt.Sprintf("%d MiB", n>>20)
+	return statusError{status: exit.Code}
 }

@@ -105,7 +105,7 @@ var table = map[string]line{
 		"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/command", "tool/roots", "tool/shell/programs",
 	}},
 
-	"internal/explain":   {inside: []string{"approval", "tool/hosts"}},
+	"internal/explain":   {inside: []string{"approval", "present", "tool/hosts"}},
 	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "internal/explain", "tool/shell/programs"}},
 	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/rulebook"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
 	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox", "sandbox/host"}},
@@ -117,10 +117,17 @@ var table = map[string]line{
 		inside:  []string{"approval", "internal/config", "internal/setup/open", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
 		outside: []string{schemas, yamlModule},
 	},
+	"internal/explain/doors": {inside: []string{
+		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/hook", "internal/config", "internal/explain",
+		"internal/setup", "internal/setup/open", "tool/shell/analysis",
+	}},
+	"internal/undo": {inside: []string{
+		"internal/setup", "internal/setup/open", "internal/snapshot", "present", "tool/files", "tool/roots",
+	}},
 	"internal/runs": {inside: []string{
-		"approval", "internal/config", "internal/crew", "internal/explain", "internal/model/providers", "internal/notify",
-		"internal/rulebook", "internal/setup", "internal/setup/open", "internal/term", "internal/worker", "present", "store",
-		"tool", "tool/command", "tool/connector", "tool/hosts", "tool/roots",
+		"approval", "internal/config", "internal/crew", "internal/explain", "internal/model/providers", "internal/network",
+		"internal/notify", "internal/rulebook", "internal/setup", "internal/setup/open", "internal/term", "internal/worker",
+		"present", "sandbox", "sandbox/detect", "sandbox/stage", "store", "tool", "tool/command", "tool/connector", "tool/hosts", "tool/roots",
 	}, tests: []string{"internal/trust"}},
 	"internal/demo": {inside: []string{
 		"approval", "internal/config", "internal/model", "internal/runs", "internal/setup", "internal/setup/open",

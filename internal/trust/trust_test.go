@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/google/go-cmp/cmp"
 )
 
 func put(t *testing.T, path, text string) {
