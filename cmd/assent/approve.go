@@ -1,12 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/assent-dev/assent/internal/runs"
 
@@ -15,17 +12,15 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/inbox"
 	"github.com/assent-dev/assent/internal/term"
-	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
 
 // answerFlags are what approve and deny take.
 type answerFlags struct {
 	keeper
-	note            string
-	session, always bool
-	code, domain    bool
-	args, expect    string
+	note         string
+	kept         inbox.Remembering
+	args, expect string
 }
 
 func approveCmd() *cobra.Command {
@@ -59,10 +54,10 @@ func (f *answerFlags) command(c *cobra.Command, answer func(r *approval.Request,
 	c.RunE = func(c *cobra.Command, args []string) error { return f.answer(c, args[0], answer) }
 	f.register(c)
 	c.Flags().StringVar(&f.note, "note", "", "a comment that reaches the model")
-	c.Flags().BoolVar(&f.session, "session", false, "keep the answer for the session, for exactly these acts")
-	c.Flags().BoolVar(&f.always, "always", false, "keep the answer as a rule, for exactly these acts")
-	c.Flags().BoolVar(&f.code, "project-code", false, "with --session or --always: keep it for all code of this project (tests, builds, scripts)")
-	c.Flags().BoolVar(&f.domain, "domain", false, "with --session or --always: keep it for all hosts of the domain, on the same port")
+	c.Flags().BoolVar(&f.kept.Session, "session", false, "keep the answer for the session, for exactly these acts")
+	c.Flags().BoolVar(&f.kept.Always, "always", false, "keep the answer as a rule, for exactly these acts")
+	c.Flags().BoolVar(&f.kept.ProjectCode, "project-code", false, "with --session or --always: keep it for all code of this project (tests, builds, scripts)")
+	c.Flags().BoolVar(&f.kept.Domain, "domain", false, "with --session or --always: keep it for all hosts of the domain, on the same port")
 	c.MarkFlagsMutuallyExclusive("session", "always")
 	c.MarkFlagsMutuallyExclusive("project-code", "domain")
 	return c
@@ -95,31 +90,19 @@ func (f *answerFlags) answer(c *cobra.Command, id string, answer func(*approval.
 			return err
 		}
 	}
-	d := answer(r, f.note)
+	d, err := f.kept.Apply(r, answer(r, f.note))
+	if err != nil {
+		return err
+	}
 	d.By = runs.Whoami()
 	d.By.Via = approval.ViaCommand
-	switch {
-	case f.session:
-		d = d.ForSession(approval.Exact)
-	case f.always:
-		d = d.Always()
-	}
-	if f.code {
-		if !slices.ContainsFunc(r.Offers, func(o approval.Offer) bool { return o.Reach == approval.Project }) {
-			return fmt.Errorf("%s does not run code of this project as it is; leave --project-code out", r.ID)
-		}
-		d.Remember.Reach = approval.Project
-	}
-	if f.domain {
-		if !slices.ContainsFunc(r.Offers, func(o approval.Offer) bool { return o.Reach == approval.DomainReach }) {
-			return fmt.Errorf("%s is not about one host of a domain alone; leave --domain out", r.ID)
-		}
-		d.Remember.Reach = approval.DomainReach
-	}
 	if err := s.Answer(c.Context(), d); err != nil {
 		return err
 	}
-	f.said(c, r, d, run)
+	inbox.PrintAnswer(c.OutOrStdout(), r, d)
+	if run != "" {
+		fmt.Fprintf(c.OutOrStdout(), "It takes effect with: assent resume %s\n", run)
+	}
 	return nil
 }
 
@@ -128,60 +111,14 @@ func (f *answerFlags) check(c *cobra.Command) error {
 	switch {
 	case f.args != "" && !json.Valid([]byte(f.args)):
 		return misused(c, "--args is no JSON")
-	case f.code && !f.session && !f.always:
+	case f.kept.ProjectCode && !f.kept.Session && !f.kept.Always:
 		return misused(c, "--project-code goes with --session or --always")
-	case f.domain && !f.session && !f.always:
+	case f.kept.Domain && !f.kept.Session && !f.kept.Always:
 		return misused(c, "--domain goes with --session or --always")
 	case f.expect != "" && f.args == "":
 		return misused(c, "--expect goes with --args")
 	}
 	return nil
-}
-
-// said tells what was answered, what is kept of it, and when it takes effect.
-func (f *answerFlags) said(c *cobra.Command, r *approval.Request, d approval.Decision, run string) {
-	out := c.OutOrStdout()
-	fmt.Fprintf(out, "%s: %s · %s\n", d.Settled().State, present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
-	for _, kept := range keptOf(r, d) {
-		fmt.Fprintln(out, "kept:", present.SafeLine(kept))
-	}
-	for _, warning := range warningsOf(r, d) {
-		fmt.Fprintln(out, present.SafeLine(warning))
-	}
-	if run != "" {
-		fmt.Fprintf(out, "It takes effect with: assent resume %s\n", run)
-	}
-}
-
-// keptOf is what an answer is remembered as.
-func keptOf(r *approval.Request, d approval.Decision) []string {
-	for _, o := range r.Offers {
-		switch {
-		case o.Reach != cmp.Or(d.Remember.Reach, approval.Exact) || d.Remember.Keep == approval.KeepNone:
-		case d.Remember.Keep == approval.KeepSession:
-			return []string{"for the session, " + strings.Join(rulesOf(o, d), ", ")}
-		default:
-			return rulesOf(o, d)
-		}
-	}
-	return nil
-}
-
-// warningsOf is what to know about a yes that is remembered.
-func warningsOf(r *approval.Request, d approval.Decision) []string {
-	for _, o := range r.Offers {
-		if o.Reach == cmp.Or(d.Remember.Reach, approval.Exact) && d.Remember.Keep != approval.KeepNone && d.Answer == approval.Approve {
-			return o.Warn
-		}
-	}
-	return nil
-}
-
-func rulesOf(o approval.Offer, d approval.Decision) []string {
-	if d.Answer == approval.Approve {
-		return o.Allow
-	}
-	return o.Deny
 }
 
 // changed returns the request as it is with other arguments, and how to agree to that. A yes
@@ -217,7 +154,7 @@ func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Requ
 // askedAgain is for a call that a program waits for: only that can say what it would do with
 // other arguments, so it asks again, and no yes is given here.
 func (f *answerFlags) askedAgain(c *cobra.Command, r *approval.Request, change func(*approval.Request, string) approval.Decision) (*approval.Request, func(*approval.Request, string) approval.Decision, error) {
-	if f.expect != "" || f.session || f.always {
+	if f.expect != "" || f.kept.Session || f.kept.Always {
 		return nil, nil, misused(c, "the program that asks is running: it asks again with --args, and that question is the one to answer, without --expect, --session or --always here")
 	}
 	fmt.Fprintln(c.ErrOrStderr(), "It is asked again with these arguments, unless a rule decides; see 'assent pending'.")

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/setup/open"
 )
@@ -59,32 +55,19 @@ func listRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit 
 	if err != nil {
 		return err
 	}
-	// At most every second record is a start that is left out.
-	if wanted.Last = limit; !all {
-		wanted.Last = 2 * limit
-	}
-	var records []approval.Record
-	for r, err := range s.Records(c.Context(), wanted) {
-		if err != nil {
-			return err
-		}
-		if all || r.Kind != approval.Started || r.Unended {
-			records = append(records, r)
-		}
-	}
-	if limit > 0 && len(records) > limit {
-		records = records[len(records)-limit:]
+	records, err := auditview.Newest(c.Context(), s, wanted, limit, all)
+	if err != nil {
+		return err
 	}
 	if len(records) == 0 && !flags.json {
 		fmt.Fprintln(c.OutOrStdout(), "Nothing has been decided.")
 	}
-	return printRecords(c.OutOrStdout(), flags.json, func(yield func(approval.Record, error) bool) {
-		for _, r := range records {
-			if !yield(r, nil) {
-				return
-			}
+	for _, r := range records {
+		if err := auditview.Record(c.OutOrStdout(), &r, flags.json); err != nil {
+			return err
 		}
-	})
+	}
+	return nil
 }
 
 func followRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit int) error {
@@ -105,18 +88,9 @@ func followRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limi
 		}
 		wanted.After = seal.Seq
 	}
-	return printRecords(c.OutOrStdout(), flags.json, s.Follow(c.Context(), wanted))
-}
-
-// printRecords prints each record as it comes.
-func printRecords(w io.Writer, asJSON bool, records iter.Seq2[approval.Record, error]) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	for r, err := range records {
-		if err == nil && asJSON {
-			err = enc.Encode(r)
-		} else if err == nil {
-			_, err = fmt.Fprintln(w, auditview.Line(&r))
+	for r, err := range s.Follow(c.Context(), wanted) {
+		if err == nil {
+			err = auditview.Record(c.OutOrStdout(), &r, flags.json)
 		}
 		if err != nil {
 			return err

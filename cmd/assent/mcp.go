@@ -1,26 +1,16 @@
 package main
 
 import (
-	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
-	"path/filepath"
-	"runtime/debug"
-	"strings"
 	"time"
+
+	"github.com/assent-dev/assent/internal/mcpserver"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/gateway"
-	"github.com/assent-dev/assent/internal/runs"
-	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/store"
-	"github.com/assent-dev/assent/tool"
 )
 
 type mcpFlags struct {
@@ -89,123 +79,24 @@ func (f *mcpFlags) check(c *cobra.Command) error {
 }
 
 func (f *mcpFlags) run(c *cobra.Command, args []string) (err error) {
-	ctx, stderr := c.Context(), c.ErrOrStderr()
-	counter, err := f.open(c, args)
+	s, err := (&policyFlags{config: f.config, state: f.state}).resolve(c)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, counter.close()) }()
-	warnApprovals(c, counter.Store)
-	report := func(text string) { fmt.Fprintln(stderr, "assent: "+shownText(text)) }
-	g, err := counter.gateway(ctx, f, report)
-	if err != nil {
-		return err
+	names, command := args, []string(nil)
+	if dash := c.ArgsLenAtDash(); dash >= 0 {
+		names, command = args[:dash], args[dash:]
 	}
-	defer g.Close()
-	collectSeldom()
-	if f.http != "" {
-		return f.serveHTTP(ctx, g, counter.Places.State, report)
-	}
-	in, giveBack := polled(os.Stdin, os.Stdout)
-	defer giveBack()
-	err = g.Serve(ctx, in, c.OutOrStdout(), in.Close)
-	if errors.Is(err, io.EOF) {
-		return nil // the client is gone
-	}
-	return err
-}
-
-// collectSeldom makes the runtime tidy up less often, unless the user says how often: what
-// stays of a call is little beside what it leaves behind.
-func collectSeldom() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-}
-
-// serveHTTP serves those who have the token.
-func (f *mcpFlags) serveHTTP(ctx context.Context, g *gateway.Gateway, state string, report func(string)) error {
-	file := f.tokenFile
-	if file == "" {
-		file = filepath.Join(state, "mcp-token")
-	}
-	token, err := readToken(file)
-	if err != nil {
-		return err
-	}
-	return g.ListenHTTP(ctx, f.http, token, func(at net.Addr) {
-		report(fmt.Sprintf("listening at http://%s; clients send the token in %s as 'Authorization: Bearer TOKEN'", at, file))
-	})
-}
-
-// readToken reads the token in a file, which is made if it is not there.
-func readToken(file string) (string, error) {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		_, err = io.WriteString(f, rand.Text()+rand.Text()+"\n")
-		err = errors.Join(err, f.Close())
-	} else if errors.Is(err, os.ErrExist) {
-		err = nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("making the token: %w", err)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSpace(string(data)), nil
-}
-
-// A counter is what a gateway stands on: the store, the connectors, and the tools of a
-// policy.
-type counter struct {
-	*open.Base
-	spool   *gateway.Spool // nil if every event is to be on the disk at once
-	plain   bool
-	tools   []tool.Tool
-	foreign *open.Connections
-	closers []func() error
-
-	elicits bool
-	hold    time.Duration
-	ear     gateway.Ear
-}
-
-// close gives everything back, the last first.
-func (k *counter) close() error {
-	var errs []error
-	for i := len(k.closers) - 1; i >= 0; i-- {
-		errs = append(errs, k.closers[i]())
-	}
-	return errors.Join(errs...)
-}
-
-// gateway puts a gateway on the counter.
-func (k *counter) gateway(ctx context.Context, f *mcpFlags, report func(string)) (*gateway.Gateway, error) {
-	records := gateway.NewLater(k.Store, k.spool, func(err error) { report(err.Error()) })
-	k.closers = append(k.closers, records.Close)
-	gate := k.Gate(k.Rules)
-	gate.Recorder = records
-	gate.Approver = runs.Waiting(approval.Queue(k.Store), k.Person, f.askTimeout)
-	g, err := gateway.New(gateway.Options{
-		Gate: gate, Sessions: k.Store, Owner: store.ThisProcess(),
-		Connectors: k.foreign.All, Ear: &k.ear, Tools: k.tools, Configure: k.configure, Plain: k.plain,
-		ClientAnswers: k.elicits, Hold: k.hold, Report: report, Version: thisBuild().Version,
+	server, err := mcpserver.Open(c.Context(), s, mcpserver.Options{
+		Connectors: names, Command: command, Name: f.name, Env: f.env, Tools: f.tools, HTTP: f.http, TokenFile: f.tokenFile,
+		Mode: f.mode(), AskTimeout: f.askTimeout, Hold: f.hold, ClientAnswers: f.clientAnswers,
+		Version: thisBuild().Version,
+		Report:  func(text string) { fmt.Fprintln(c.ErrOrStderr(), "assent: "+shownText(text)) },
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if text := k.Sandbox.Notice(); text != "" {
-		report(text + " 'assent sandbox doctor' says more.")
-	}
-	for _, c := range k.foreign.All {
-		if c.Config().ByCommand {
-			report(fmt.Sprintf("connector %s is %s; rules name its tools %s:TOOL", c.Name(), c.Config().Launch(), c.Name()))
-		}
-		if err := c.Err(); err != nil {
-			report(err.Error())
-		}
-	}
-	return g, ctx.Err()
+	defer func() { err = errors.Join(err, server.Close()) }()
+	warnApprovals(c, server.Store)
+	return server.Serve(c.Context(), c.OutOrStdout())
 }

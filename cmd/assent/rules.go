@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/store"
@@ -149,35 +148,6 @@ func (f *rulesFlags) each(c *cobra.Command, words []string, done string, do func
 		return rulebook.WriteJSON(c.OutOrStdout(), found)
 	}
 	return nil
-}
-
-// manySeen is how many records are looked through for the names of tools.
-const manySeen = 2000
-
-// knownTools are the names of the tools of this program, and of those that were called
-// lately.
-func knownTools(ctx context.Context, s *store.Store) ([]string, error) {
-	names := config.BuiltinTools()
-	for r, err := range s.Records(ctx, approval.RecordFilter{Last: manySeen}) {
-		if err != nil {
-			return nil, err
-		}
-		name := approval.Call{Connector: r.Connector, Tool: r.Tool}.Name()
-		if r.Tool != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
-// ruleLimit is how many rules are kept.
-func ruleLimit() (int, error) {
-	user, err := userConfig()
-	if err != nil || user.MaxRules > 0 {
-		return user.MaxRules, err
-	}
-	return approval.DefaultRuleLimit, nil
 }
 
 // policyFlag is the policy that tools are made of, for commands that try calls.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -59,10 +60,14 @@ func addRule(c *cobra.Command, flags *rulesFlags, add addFlags, text string) err
 	defer s.Close()
 	out := added{}
 	if out.Rule, err = add.rule(text, time.Now()); err == nil {
-		out.Advice, err = keepRule(c.Context(), s, out.Rule, add)
+		out.Advice, err = add.keep(c.Context(), s, out.Rule)
+	}
+	if word := rulebook.Refused(err); word != "" && flags.json {
+		refused := map[string]string{"refused": word, "rule": text, "error": err.Error()}
+		return errors.Join(writeJSON(c.OutOrStdout(), refused), err)
 	}
 	if err != nil {
-		return refusedRule(c, flags.json, text, err)
+		return err
 	}
 	if flags.json {
 		return writeJSON(c.OutOrStdout(), out)
@@ -91,66 +96,11 @@ func (f addFlags) rule(text string, now time.Time) (approval.Rule, error) {
 	return rule, nil
 }
 
-// errWide says that a rule allows nearly everything and nobody said yes to that.
-var errWide = errors.New("wide rule")
-
-// keepRule saves a rule and says what is worth knowing about it.
-func keepRule(ctx context.Context, s *store.Store, rule approval.Rule, add addFlags) ([]rulebook.Advice, error) {
-	known, err := knownTools(ctx, s)
+func (f addFlags) keep(ctx context.Context, s *store.Store, rule approval.Rule) ([]rulebook.Advice, error) {
+	user, err := userConfig()
 	if err != nil {
 		return nil, err
 	}
-	advice := []rulebook.Advice{}
-	warning, err := rulebook.CheckName(rule, known)
-	if err != nil {
-		return nil, err
-	}
-	if warning != "" {
-		advice = append(advice, rulebook.Advice{Concern: "unknown-tool", Text: warning})
-	}
-	if text := rulebook.Connects(rule); text != "" {
-		advice = append(advice, rulebook.Advice{Concern: rulebook.Connections, Text: text})
-	}
-	set, err := s.Rules(ctx)
-	if err != nil {
-		return nil, err
-	}
-	advice = append(advice, rulebook.Advise(set.Rules(), rule, known, add.tools, time.Now())...)
-	if why := rulebook.Wide(rule); why != "" {
-		limit, err := ruleLimit()
-		if err == nil {
-			err = approval.CheckNewRule(set.Rules(), rule, limit) // that is the better reason
-		}
-		if err == nil && !add.wide {
-			err = &approval.RuleError{Err: errWide, Rule: rule.String(), Detail: why + "; if you mean it, say --wide"}
-		}
-		if err != nil {
-			return nil, err
-		}
-		advice = append(advice, rulebook.Advice{Concern: "wide", Text: why})
-	}
-	return advice, s.AddRules(ctx, rule)
-}
-
-// refusals are the reasons for which a rule is not kept, in a word.
-var refusals = []struct {
-	err  error
-	word string
-}{
-	{approval.ErrEmptyPattern, "empty"}, {approval.ErrMalformedRule, "malformed"}, {approval.ErrDuplicateRule, "duplicate"},
-	{approval.ErrRuleLimit, "limit"}, {rulebook.ErrUnknownTool, "unknown-tool"}, {errWide, "wide"},
-}
-
-// refusedRule reports why a rule was not kept; as JSON with the reason in a word.
-func refusedRule(c *cobra.Command, asJSON bool, text string, err error) error {
-	for _, r := range refusals {
-		if !asJSON || !errors.Is(err, r.err) {
-			continue
-		}
-		out := map[string]string{"refused": r.word, "rule": text, "error": err.Error()}
-		if err := writeJSON(c.OutOrStdout(), out); err != nil {
-			return err
-		}
-	}
-	return err
+	limit := cmp.Or(max(user.MaxRules, 0), approval.DefaultRuleLimit)
+	return rulebook.Keep(ctx, s, rule, rulebook.KeepOptions{Wide: f.wide, Tools: f.tools, Limit: limit})
 }

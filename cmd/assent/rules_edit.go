@@ -3,32 +3,19 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/term"
-	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
-
-// editHelp stands above the rules that are edited.
-const editHelp = `# These are your rules. Change, add or delete lines; what you save is checked, shown and
-# then kept. A rule stays the same one as long as the id above it stays.
-#   # because: …  and  # note: …  above a rule say more about it
-#   # disabled: allow shell(make)               is kept and does not hold
-#   # until 2026-12-31T18:00:00Z: allow shell(make)   holds until then
-`
 
 func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 	var draft string
@@ -45,7 +32,7 @@ func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			return editRules(c, s, draft, wide)
+			return ruleEditor(c, s, c.OutOrStdout(), wide).EditRules(c.Context(), draft)
 		},
 	}
 	c.Flags().StringVar(&draft, "draft", "", "go on with a file that an earlier edit left")
@@ -53,35 +40,13 @@ func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 	return c
 }
 
-// editRules has the rules edited and keeps what comes back.
-func editRules(c *cobra.Command, s *store.Store, draft string, wide bool) error {
-	before, err := plainRules(c.Context(), s)
-	if err != nil {
-		return err
+// ruleEditor changes rules with the person at this terminal.
+func ruleEditor(c *cobra.Command, s *store.Store, out io.Writer, wide bool) *rulebook.Editor {
+	return &rulebook.Editor{
+		Store: s, Wide: wide, Program: commandName(), Out: out,
+		Edit:    func(path string) error { return runEditor(c, path) },
+		Confirm: func() error { return confirmed(c, "Keep this?") },
 	}
-	path := draft
-	if path == "" {
-		if path, err = writeDraft(before); err != nil {
-			return err
-		}
-	}
-	if err := runEditor(c, path); err != nil {
-		return fmt.Errorf("the editor failed, so nothing was changed: %w; what was written is in %s", err, path)
-	}
-	// Ctrl-C in the editor was meant for the editor.
-	if err := keepDraft(context.WithoutCancel(c.Context()), c, s, before, path, wide); err != nil {
-		return fmt.Errorf("%w\nnothing was changed; go on with: %s rules edit --draft %s", err, commandName(), path)
-	}
-	return os.Remove(path)
-}
-
-func writeDraft(rules []approval.Rule) (string, error) {
-	f, err := os.CreateTemp("", "assent-rules-*.yaml") // made with mode 0600
-	if err != nil {
-		return "", fmt.Errorf("a file to edit: %w", err)
-	}
-	_, err = io.WriteString(f, editHelp)
-	return f.Name(), errors.Join(err, rulebook.Write(f, rules), f.Close())
 }
 
 func runEditor(c *cobra.Command, path string) error {
@@ -89,44 +54,6 @@ func runEditor(c *cobra.Command, path string) error {
 	cmd := exec.Command("sh", "-c", "trap : INT\n"+editor+` "$@"`, "sh", path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, c.OutOrStdout(), c.ErrOrStderr()
 	return cmd.Run()
-}
-
-// keepDraft checks what was written, shows what changes, and keeps it.
-func keepDraft(ctx context.Context, c *cobra.Command, s *store.Store, before []approval.Rule, path string, wide bool) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	after, err := rulebook.Parse("rules.yaml", data)
-	if err != nil {
-		return err
-	}
-	after = rulebook.Identify(before, after, rand.Text, time.Now().UTC())
-	changes := rulebook.Changes(before, after)
-	if len(changes) == 0 {
-		fmt.Fprintln(c.OutOrStdout(), "Nothing was changed.")
-		return nil
-	}
-	return applyChanges(ctx, c, c.OutOrStdout(), s, before, after, changes, wide)
-}
-
-// applyChanges shows changes and makes them, unless they allow too much or a person at the
-// terminal says no.
-func applyChanges(ctx context.Context, c *cobra.Command, say io.Writer, s *store.Store, before, after []approval.Rule, changes []rulebook.Change, wide bool) error {
-	for _, change := range changes {
-		fmt.Fprintln(say, present.SafeLine(change.String()))
-		if why := rulebook.Wide(change.After); why != "" && change.Widens() && !wide {
-			return fmt.Errorf("rule %q: %s; if you mean it, say --wide", change.After, why)
-		}
-	}
-	if err := confirmed(c, "Keep this?"); err != nil {
-		return err
-	}
-	if err := s.ReplaceRules(ctx, before, after); err != nil {
-		return err
-	}
-	fmt.Fprintln(say, "The rules are kept.")
-	return nil
 }
 
 // errNotConfirmed says that a person did not say yes.

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"crypto/rand"
-	"fmt"
 	"path/filepath"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -78,28 +74,12 @@ func importRules(c *cobra.Command, flags *rulesFlags, given []approval.Rule, rep
 		return err
 	}
 	defer s.Close()
-	before, err := plainRules(c.Context(), s)
-	if err != nil {
-		return err
-	}
-	given = rulebook.Identify(before, given, rand.Text, time.Now().UTC())
-	after := given
-	if !replace {
-		after = slices.Clone(before)
-		for _, e := range given {
-			if !slices.ContainsFunc(before, func(b approval.Rule) bool { return b.ID == e.ID }) {
-				after = append(after, e)
-			}
-		}
-	}
 	say := c.OutOrStdout()
 	if flags.json {
 		say = c.ErrOrStderr() // the result is JSON
 	}
-	changes := rulebook.Changes(before, after)
-	if len(changes) == 0 {
-		fmt.Fprintln(say, "All of these rules are there already.")
-	} else if err := applyChanges(c.Context(), c, say, s, before, after, changes, wide); err != nil {
+	after, err := ruleEditor(c, s, say, wide).Import(c.Context(), given, replace)
+	if err != nil {
 		return err
 	}
 	if flags.json {

@@ -86,20 +86,8 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]rulebook.Sug
 		}
 		policy.Fixed = s.Rules
 	}
-	var cases []rulebook.Case
-	for r, err := range s.Records(ctx, filter) {
-		if err != nil {
-			return nil, err
-		}
-		if k, ok := rulebook.CaseFromRecord(&r); ok && (k.Asked || k.Refused()) {
-			cases = append(cases, k)
-		}
-	}
-	found := rulebook.Suggest(cases, rulebook.SuggestOptions{Min: f.least, Policy: policy, Now: time.Now()})
-	if f.most > 0 && len(found) > f.most {
-		found = found[:f.most]
-	}
-	return found, nil
+	o := rulebook.SuggestOptions{Min: f.least, Most: f.most, Policy: policy, Now: time.Now()}
+	return rulebook.SuggestFrom(s.Records(ctx, filter), o)
 }
 
 // show prints the suggestions; a person at a terminal may keep one after the other.

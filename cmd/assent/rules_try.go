@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,28 +51,20 @@ func rulesTryCmd(flags *rulesFlags) *cobra.Command {
 	return c
 }
 
-// trial is what was found out, as JSON.
-type trial struct {
-	rulebook.Report
-	Examples []rulebook.Check `json:"examples"`
-}
-
-func (t *trial) findings() int {
-	n := t.Findings
-	for _, e := range t.Examples {
-		if !e.OK() {
-			n++
-		}
-	}
-	return n
-}
-
 func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 	current, err := flags.kept(c)
 	if err != nil {
 		return err
 	}
-	before, after, expect, err := try.rules(current)
+	edits, expect := rulebook.Edits{Add: try.add, Remove: try.remove, Only: try.only}, []config.Expectation(nil)
+	if try.file != "" {
+		policy, err := setup.Named(c.Context(), try.file, "")
+		if err != nil {
+			return err
+		}
+		edits.File, expect = append([]approval.Rule{}, policy.Rules.Rules()...), policy.Expect
+	}
+	before, after, err := edits.Apply(current)
 	if err != nil {
 		return err
 	}
@@ -82,59 +73,25 @@ func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 		return err
 	}
 	defer closing()
-	out := trial{Examples: []rulebook.Check{}}
+	out := rulebook.Trial{Examples: []rulebook.Check{}}
 	if out.Report, err = try.compare(c, flags, before, after, explainer); err != nil {
 		return err
 	}
 	if len(expect) > 0 {
 		out.Examples = rulebook.Expect(c.Context(), explainer, expect)
 	}
-	if err := out.print(c, flags.json); err != nil {
+	if flags.json {
+		err = writeJSON(c.OutOrStdout(), out)
+	} else {
+		err = out.Print(c.OutOrStdout())
+	}
+	if err != nil {
 		return err
 	}
-	if n := out.findings(); n > 0 {
+	if n := out.Findings(); n > 0 {
 		return fmt.Errorf("%d findings: what is marked with ! was denied and would run, or is not as expected", n)
 	}
 	return nil
-}
-
-// rules returns the rules that are kept, those to be tried, and the examples. Before is nil
-// if nothing is to be changed.
-func (f *tryFlags) rules(current []approval.Rule) (before, after *approval.RuleSet, expect []config.Expectation, err error) {
-	tried := slices.Clone(current)
-	if f.only {
-		tried = nil
-	}
-	for _, word := range f.remove {
-		e, err := rulebook.Find(current, word)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		tried = slices.DeleteFunc(tried, func(t approval.Rule) bool { return t.ID == e.ID })
-	}
-	rules := tried
-	for _, text := range f.add {
-		rule, err := approval.ParseRule(text)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		rules = append(rules, rule)
-	}
-	if f.file != "" {
-		policy, err := setup.Named(context.Background(), f.file, "")
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		rules, expect = append(rules, policy.Rules.Rules()...), policy.Expect
-	}
-	if after, err = approval.CompileRules(rules); err != nil {
-		return nil, nil, nil, err
-	}
-	if len(f.add)+len(f.remove) == 0 && f.file == "" {
-		return nil, after, expect, nil
-	}
-	before, err = approval.CompileRules(current)
-	return before, after, expect, err
 }
 
 // explainer prepares calls with the tools of a policy, if that is needed.
@@ -168,7 +125,8 @@ func (f *tryFlags) explainer(ctx context.Context, state string, after *approval.
 }
 
 // compare tries the rules on the file of calls or on the log.
-func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *approval.RuleSet, e *explain.Explainer) (rulebook.Report, error) {
+func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *approval.RuleSet,
+	e *explain.Explainer) (rulebook.Report, error) {
 	now := approval.Policy{Rules: after}
 	if e != nil {
 		now.Fixed = e.Policy.Fixed
@@ -178,33 +136,21 @@ func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *a
 		then = &approval.Policy{Rules: before, Fixed: now.Fixed}
 	}
 	comparison := rulebook.Compare(then, now, time.Now())
-	var err error
-	if f.calls != "" {
-		err = f.addCalls(c, comparison, e)
-	} else {
-		err = f.addRecords(c.Context(), flags, comparison)
+	if f.calls == "" {
+		err := f.addRecords(c.Context(), flags, comparison)
+		return comparison.Report(), err
 	}
-	return comparison.Report(), err
-}
-
-func (f *tryFlags) addCalls(c *cobra.Command, comparison *rulebook.Comparison, e *explain.Explainer) error {
 	in, closing, err := openFileOrInput(c, f.calls)
 	if err != nil {
-		return err
+		return rulebook.Report{}, err
 	}
 	defer closing()
 	calls, err := rulebook.ReadCalls(filepath.Base(f.calls), in)
 	if err != nil {
-		return err
+		return rulebook.Report{}, err
 	}
-	for _, call := range calls {
-		if k, err := rulebook.PrepareCase(c.Context(), e.Tools, call); err == nil {
-			comparison.Add(k)
-		} else {
-			comparison.Skip()
-		}
-	}
-	return nil
+	comparison.AddCalls(c.Context(), e.Tools, calls)
+	return comparison.Report(), nil
 }
 
 func (f *tryFlags) addRecords(ctx context.Context, flags *rulesFlags, comparison *rulebook.Comparison) error {
@@ -220,30 +166,5 @@ func (f *tryFlags) addRecords(ctx context.Context, flags *rulesFlags, comparison
 	if err != nil {
 		return err
 	}
-	for r, err := range s.Records(ctx, filter) {
-		if err != nil {
-			return err
-		}
-		k, ok := rulebook.CaseFromRecord(&r)
-		switch {
-		case ok:
-			comparison.Add(k)
-		case r.Kind == approval.Ended:
-			comparison.Skip()
-		}
-	}
-	return nil
-}
-
-func (t *trial) print(c *cobra.Command, asJSON bool) error {
-	if asJSON {
-		return writeJSON(c.OutOrStdout(), t)
-	}
-	if err := t.Report.Print(c.OutOrStdout()); err != nil {
-		return err
-	}
-	if len(t.Examples) == 0 {
-		return nil
-	}
-	return rulebook.PrintChecks(c.OutOrStdout(), t.Examples)
+	return comparison.AddRecords(s.Records(ctx, filter))
 }

@@ -106,7 +106,7 @@ var table = map[string]line{
 	}},
 
 	"internal/explain":   {inside: []string{"approval", "present", "tool/hosts"}},
-	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "internal/explain", "tool/shell/programs"}},
+	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "internal/explain", "store", "tool/shell/programs"}},
 	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/rulebook"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
 	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox", "sandbox/host"}},
 	"internal/toolbox": {inside: append([]string{
@@ -120,6 +120,10 @@ var table = map[string]line{
 	"internal/explain/doors": {inside: []string{
 		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/hook", "internal/config", "internal/explain",
 		"internal/setup", "internal/setup/open", "tool/shell/analysis",
+	}},
+	"internal/mcpserver": {inside: []string{
+		"approval", "internal/config", "internal/gateway", "internal/runs", "internal/setup", "internal/setup/open", "store",
+		"tool", "tool/connector",
 	}},
 	"internal/undo": {inside: []string{
 		"internal/setup", "internal/setup/open", "internal/snapshot", "present", "tool/files", "tool/roots",

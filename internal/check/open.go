@@ -122,7 +122,7 @@ func (l *look) explainer(p *config.Policy, state string) (*explain.Explainer, fu
 	if err != nil {
 		return nil, nil, err
 	}
-	tools, err := onPaper(box)
+	tools, err := exampleTools(box)
 	if err != nil {
 		return nil, nil, errors.Join(err, box.Close())
 	}

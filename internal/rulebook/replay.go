@@ -160,9 +160,6 @@ func (c *Comparison) Add(k Case) {
 	c.report.Differences = append(c.report.Differences, d)
 }
 
-// Skip counts a call that cannot be tried.
-func (c *Comparison) Skip() { c.report.Untried++ }
-
 // Report returns what was found.
 func (c *Comparison) Report() Report { return c.report }
 

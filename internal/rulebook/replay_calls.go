@@ -95,8 +95,8 @@ func ReadCalls(file string, in io.Reader) ([]explain.Call, error) {
 	return out, nil
 }
 
-// PrepareCase makes a case of a call that nobody has answered.
-func PrepareCase(ctx context.Context, tools approval.Preparer, c explain.Call) (Case, error) {
+// prepareCase makes a case of a call that nobody has answered.
+func prepareCase(ctx context.Context, tools approval.Preparer, c explain.Call) (Case, error) {
 	call, err := c.Canonical()
 	if err != nil {
 		return Case{}, err

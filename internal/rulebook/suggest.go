@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -44,9 +45,25 @@ const DefaultSuggestMin = 3
 type SuggestOptions struct {
 	// Min is how many prompts a suggestion must have answered; 0 means [DefaultSuggestMin].
 	Min int
+	// Most is how many suggestions there may be, the best first; 0 means any number.
+	Most int
 	// Policy is what is kept already, and what config files say.
 	Policy approval.Policy
 	Now    time.Time
+}
+
+// SuggestFrom returns suggestions for the calls of a log.
+func SuggestFrom(records iter.Seq2[approval.Record, error], opt SuggestOptions) ([]Suggestion, error) {
+	var cases []Case
+	for r, err := range records {
+		if err != nil {
+			return nil, err
+		}
+		if k, ok := CaseFromRecord(&r); ok && (k.Asked || k.Refused()) {
+			cases = append(cases, k)
+		}
+	}
+	return Suggest(cases, opt), nil
 }
 
 // maxTried is how many candidates are tried of each kind, the most frequent first.
@@ -66,7 +83,10 @@ func Suggest(cases []Case, opt SuggestOptions) []Suggestion {
 		return cmp.Or(len(b.answers)-len(a.answers), len(a.rules)-len(b.rules), cmp.Compare(a.rules[0], b.rules[0]))
 	})
 	out := []Suggestion{}
-	for _, c := range s.found {
+	for i, c := range s.found {
+		if i == opt.Most && opt.Most > 0 {
+			break
+		}
 		out = append(out, s.suggestion(c))
 	}
 	return out
