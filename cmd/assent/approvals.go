@@ -12,7 +12,7 @@ import (
 )
 
 func approvalsCmd() *cobra.Command {
-	var k keeper
+	var k storeFlags
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "approvals [on|off]",
@@ -34,7 +34,7 @@ func approvalsCmd() *cobra.Command {
 	return c
 }
 
-func showApprovals(c *cobra.Command, k *keeper, asJSON bool) error {
+func showApprovals(c *cobra.Command, k *storeFlags, asJSON bool) error {
 	s, err := k.reading(c.Context())
 	if err != nil && !errors.Is(err, open.ErrNoStore) {
 		return err
@@ -45,7 +45,7 @@ func showApprovals(c *cobra.Command, k *keeper, asJSON bool) error {
 	return printApprovals(c, s, asJSON)
 }
 
-func setApprovals(c *cobra.Command, k *keeper, on, asJSON bool) error {
+func setApprovals(c *cobra.Command, k *storeFlags, on, asJSON bool) error {
 	s, err := k.changing(c)
 	if err != nil {
 		return err

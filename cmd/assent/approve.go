@@ -17,7 +17,7 @@ import (
 
 // answerFlags are what approve and deny take.
 type answerFlags struct {
-	keeper
+	storeFlags
 	note         string
 	kept         inbox.Remembering
 	args, expect string

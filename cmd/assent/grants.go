@@ -17,7 +17,7 @@ import (
 
 // grantsFlags are what all commands about grants take.
 type grantsFlags struct {
-	keeper
+	storeFlags
 	session string
 	json    bool
 }

@@ -18,7 +18,7 @@ import (
 
 // inboxFlags are those of the inbox.
 type inboxFlags struct {
-	keeper
+	storeFlags
 	list, json bool
 }
 
@@ -42,7 +42,7 @@ func inboxCmd() *cobra.Command {
 
 func (f *inboxFlags) run(c *cobra.Command) (err error) {
 	if f.list || f.json {
-		return pending(c, &f.keeper, nil, f.json)
+		return pending(c, &f.storeFlags, nil, f.json)
 	}
 	if err := byPerson(c); err != nil {
 		return err

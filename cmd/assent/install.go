@@ -192,7 +192,7 @@ func verifyCmd() *cobra.Command {
 }
 
 func statusCmd() *cobra.Command {
-	var k keeper
+	var k storeFlags
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "status [AGENT]",

@@ -35,14 +35,14 @@ func pendingCmd() *cobra.Command {
 }
 
 type pendingFlags struct {
-	keeper
+	storeFlags
 	json bool
 	args string
 }
 
 // pending lists what waits.
-func pending(c *cobra.Command, k *keeper, args []string, asJSON bool) error {
-	return (&pendingFlags{keeper: *k, json: asJSON}).show(c, args)
+func pending(c *cobra.Command, k *storeFlags, args []string, asJSON bool) error {
+	return (&pendingFlags{storeFlags: *k, json: asJSON}).show(c, args)
 }
 
 func (f *pendingFlags) show(c *cobra.Command, args []string) error {

@@ -17,7 +17,7 @@ import (
 )
 
 func resumeCmd() *cobra.Command {
-	var k keeper
+	var k storeFlags
 	var asJSON, drop bool
 	c := &cobra.Command{
 		Use:   "resume RUN",
@@ -42,7 +42,7 @@ func resumeCmd() *cobra.Command {
 
 // dropRun forgets a run that nobody wants to go on. Its session ends, and what it asked is
 // dismissed with it.
-func dropRun(c *cobra.Command, k *keeper, id string) error {
+func dropRun(c *cobra.Command, k *storeFlags, id string) error {
 	if err := byPerson(c); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func dropRun(c *cobra.Command, k *keeper, id string) error {
 	return errors.Join(err, s.Close())
 }
 
-func resume(c *cobra.Command, k *keeper, id string, asJSON bool) error {
+func resume(c *cobra.Command, k *storeFlags, id string, asJSON bool) error {
 	if err := byPerson(c); err != nil {
 		return err
 	}
@@ -91,12 +91,12 @@ func resume(c *cobra.Command, k *keeper, id string, asJSON bool) error {
 }
 
 // resolveSaved finds what holds for a saved run.
-func resolveSaved(c *cobra.Command, k *keeper, s runs.Saved, looking bool) (*setup.Setup, error) {
-	return (&workFlags{keeper: *k, config: s.Config, set: s.Set}).resolve(c, s.Folder, s.Worker, looking)
+func resolveSaved(c *cobra.Command, k *storeFlags, s runs.Saved, looking bool) (*setup.Setup, error) {
+	return (&workFlags{storeFlags: *k, config: s.Config, set: s.Set}).resolve(c, s.Folder, s.Worker, looking)
 }
 
 // preview says what a request of a saved run would be with other arguments.
-func (k *keeper) preview(c *cobra.Command, s *store.Store, run, request string, args json.RawMessage) (*approval.Request, error) {
+func (k *storeFlags) preview(c *cobra.Command, s *store.Store, run, request string, args json.RawMessage) (*approval.Request, error) {
 	found, err := s.LoadRun(c.Context(), run)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (k *keeper) preview(c *cobra.Command, s *store.Store, run, request string, 
 }
 
 // savedRun finds a run by its id.
-func (k *keeper) savedRun(ctx context.Context, id string) (approval.SavedRun, error) {
+func (k *storeFlags) savedRun(ctx context.Context, id string) (approval.SavedRun, error) {
 	s, err := k.reading(ctx)
 	if errors.Is(err, open.ErrNoStore) {
 		return approval.SavedRun{}, fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)

@@ -19,7 +19,7 @@ import (
 
 // rulesFlags are what all commands about rules take.
 type rulesFlags struct {
-	keeper
+	storeFlags
 	json bool
 }
 

@@ -23,13 +23,13 @@ import (
 // runFlags are those of the commands that run a worker.
 type runFlags struct {
 	workFlags
-	model              string
-	input              string
-	attach             []string
-	maxSteps           int
-	maxTokens          int64
-	maxTime            time.Duration
-	json, dryRun, park bool
+	model               string
+	input               string
+	attach              []string
+	maxSteps            int
+	maxTokens           int64
+	maxTime             time.Duration
+	json, dryRun, later bool
 }
 
 func runCmd() *cobra.Command {
@@ -56,7 +56,7 @@ func runCmd() *cobra.Command {
 	f.StringArrayVar(&flags.attach, "attach", nil, "a file that goes with the message; may be repeated")
 	f.BoolVar(&flags.json, "json", false, "print what happens as JSON, one event a line")
 	f.BoolVar(&flags.dryRun, "dry-run", false, "list the tools and what each would need; no model is called")
-	f.BoolVar(&flags.park, "defer", false, "put the run aside when a person is needed; see 'assent pending'")
+	f.BoolVar(&flags.later, "defer", false, "put the run aside when a person is needed; see 'assent pending'")
 	return c
 }
 
@@ -77,7 +77,7 @@ func (f *runFlags) check(c *cobra.Command) error {
 	switch {
 	case f.maxSteps < 0, f.maxTokens < 0, f.maxTime < 0:
 		return misused(c, "a limit cannot be negative")
-	case f.park && (f.approveAll || f.strict):
+	case f.later && (f.approveAll || f.strict):
 		return misused(c, "--defer excludes --approve-all and --strict: they leave nothing to wait for")
 	}
 	return nil
@@ -90,7 +90,7 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if !f.dryRun {
-		if err := f.canAsk(c, f.park); err != nil {
+		if err := f.canAsk(c, f.later); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	o := f.options(runs.NewView(out, c.ErrOrStderr(), f.json, exitStatus))
-	if f.park {
+	if f.later {
 		return o.RunDeferred(c.Context(), s, message, runs.Saved{
 			Worker: s.File.Path, Folder: s.Dir, Config: f.config, Set: f.set, Model: f.model, OnDeny: f.onDeny,
 			MaxSteps: f.maxSteps, MaxTokens: f.maxTokens, MaxTime: f.maxTime,

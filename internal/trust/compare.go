@@ -1,9 +1,11 @@
 package trust
 
 import (
+	"context"
 	"slices"
 	"time"
 
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -72,4 +74,18 @@ func diff(was, now Part) string {
 		return ""
 	}
 	return present.DiffLines(present.Side{Name: "trusted", Text: was.Text}, present.Side{Name: "now", Text: now.Text}, 3).String()
+}
+
+// Standing says whether a file is trusted as it is now, with all that it would load or start.
+func Standing(ctx context.Context, known Store, f *config.File) (State, error) {
+	bundle, err := Of(f)
+	if err != nil {
+		return Untrusted, err
+	}
+	record, there, err := known.Get(ctx, bundle.Path)
+	if err != nil {
+		return Untrusted, err
+	}
+	state, _ := Compare(bundle, record, there)
+	return state, nil
 }
