@@ -23,6 +23,9 @@ type answerFlags struct {
 	args, expect string
 }
 
+// deciding answers a request, with a note.
+type deciding func(r *approval.Request, note string) approval.Decision
+
 func approveCmd() *cobra.Command {
 	var flags answerFlags
 	c := flags.command(&cobra.Command{
@@ -35,7 +38,8 @@ func approveCmd() *cobra.Command {
 			"that is printed there as --expect.",
 	}, (*approval.Request).Approve)
 	c.Flags().StringVar(&flags.args, "args", "", "approve with these arguments instead, as JSON")
-	c.Flags().StringVar(&flags.expect, "expect", "", "the fingerprint of the call with --args, as 'assent pending ID --args JSON' prints it")
+	c.Flags().StringVar(&flags.expect, "expect", "",
+		"the fingerprint of the call with --args, as 'assent pending ID --args JSON' prints it")
 	return c
 }
 
@@ -49,21 +53,23 @@ func denyCmd() *cobra.Command {
 	}, (*approval.Request).Deny)
 }
 
-func (f *answerFlags) command(c *cobra.Command, answer func(r *approval.Request, note string) approval.Decision) *cobra.Command {
+func (f *answerFlags) command(c *cobra.Command, answer deciding) *cobra.Command {
 	c.Args = cobra.ExactArgs(1)
 	c.RunE = func(c *cobra.Command, args []string) error { return f.answer(c, args[0], answer) }
 	f.register(c)
 	c.Flags().StringVar(&f.note, "note", "", "a comment that reaches the model")
 	c.Flags().BoolVar(&f.kept.Session, "session", false, "keep the answer for the session, for exactly these acts")
 	c.Flags().BoolVar(&f.kept.Always, "always", false, "keep the answer as a rule, for exactly these acts")
-	c.Flags().BoolVar(&f.kept.ProjectCode, "project-code", false, "with --session or --always: keep it for all code of this project (tests, builds, scripts)")
-	c.Flags().BoolVar(&f.kept.Domain, "domain", false, "with --session or --always: keep it for all hosts of the domain, on the same port")
+	c.Flags().BoolVar(&f.kept.ProjectCode, "project-code", false,
+		"with --session or --always: keep it for all code of this project (tests, builds, scripts)")
+	c.Flags().BoolVar(&f.kept.Domain, "domain", false,
+		"with --session or --always: keep it for all hosts of the domain, on the same port")
 	c.MarkFlagsMutuallyExclusive("session", "always")
 	c.MarkFlagsMutuallyExclusive("project-code", "domain")
 	return c
 }
 
-func (f *answerFlags) answer(c *cobra.Command, id string, answer func(*approval.Request, string) approval.Decision) error {
+func (f *answerFlags) answer(c *cobra.Command, id string, answer deciding) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
@@ -123,7 +129,8 @@ func (f *answerFlags) check(c *cobra.Command) error {
 
 // changed returns the request as it is with other arguments, and how to agree to that. A yes
 // is given to what somebody has seen: at the terminal, or by its fingerprint.
-func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Request, run string) (*approval.Request, func(*approval.Request, string) approval.Decision, error) {
+func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Request,
+	run string) (*approval.Request, deciding, error) {
 	args := json.RawMessage(f.args)
 	change := func(r *approval.Request, note string) approval.Decision { return r.Change(args, note) }
 	if run == "" {
@@ -137,9 +144,11 @@ func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Requ
 	case expected == now.Fingerprint.String():
 		return now, change, nil
 	case expected != "":
-		return nil, nil, fmt.Errorf("with these arguments it is not what --expect names any more; look again with 'assent pending %s --args JSON'", r.ID)
+		return nil, nil, fmt.Errorf("with these arguments it is not what --expect names any more; look again with "+
+			"'assent pending %s --args JSON'", r.ID)
 	case term.Person() == nil:
-		return nil, nil, misused(c, "nobody has seen what it would do with --args; 'assent pending %s --args JSON' shows it and prints what to give as --expect", r.ID)
+		return nil, nil, misused(c, "nobody has seen what it would do with --args; 'assent pending %s --args JSON' "+
+			"shows it and prints what to give as --expect", r.ID)
 	}
 	if err := inbox.Show(c.Context(), c.ErrOrStderr(), now); err != nil {
 		return nil, nil, err
@@ -153,11 +162,13 @@ func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Requ
 
 // askedAgain is for a call that a program waits for: only that can say what it would do with
 // other arguments, so it asks again, and no yes is given here.
-func (f *answerFlags) askedAgain(c *cobra.Command, r *approval.Request, change func(*approval.Request, string) approval.Decision) (*approval.Request, func(*approval.Request, string) approval.Decision, error) {
+func (f *answerFlags) askedAgain(c *cobra.Command, r *approval.Request, change deciding) (*approval.Request, deciding, error) {
 	if f.expect != "" || f.kept.Session || f.kept.Always {
-		return nil, nil, misused(c, "the program that asks is running: it asks again with --args, and that question is the one to answer, without --expect, --session or --always here")
+		return nil, nil, misused(c, "the program that asks is running: it asks again with --args, and that question "+
+			"is the one to answer, without --expect, --session or --always here")
 	}
-	fmt.Fprintln(c.ErrOrStderr(), "It is asked again with these arguments, unless a rule decides; see 'assent pending'.")
+	fmt.Fprintln(c.ErrOrStderr(),
+		"It is asked again with these arguments, unless a rule decides; see 'assent pending'.")
 	return r, change, nil
 }
 

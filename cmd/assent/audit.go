@@ -34,7 +34,8 @@ func auditCmd() *cobra.Command {
 	}
 	flags.register(c)
 	c.PersistentFlags().BoolVar(&flags.json, "json", false, "print JSON")
-	c.AddCommand(auditListCmd(&flags), auditShowCmd(&flags), auditExportCmd(&flags), auditVerifyCmd(&flags), auditSealCmd(&flags), auditStatsCmd(&flags))
+	c.AddCommand(auditListCmd(&flags), auditShowCmd(&flags), auditExportCmd(&flags), auditVerifyCmd(&flags),
+		auditSealCmd(&flags), auditStatsCmd(&flags))
 	return c
 }
 
@@ -50,7 +51,8 @@ func (f *filterFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.tool, "tool", "", "TOOL or CONNECTOR:TOOL; * and ? work")
 	c.Flags().StringVar(&f.worker, "worker", "", "a worker anywhere in the chain")
 	c.Flags().StringVar(&f.session, "session", "", "the session")
-	c.Flags().StringVar(&f.outcome, "outcome", "", "how it was answered or ended, such as denied, auto-approved, failed; or allowed, refused, in whatever way")
+	c.Flags().StringVar(&f.outcome, "outcome", "",
+		"how it was answered or ended, such as denied, auto-approved, failed; or allowed, refused, in whatever way")
 	c.Flags().StringVar(&f.rule, "rule", "", "the id of the rule or grant that decided")
 }
 

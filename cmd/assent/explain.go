@@ -47,7 +47,8 @@ func explainCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return flags.run(c, args) },
 	}
 	flags.register(c)
-	c.Flags().StringVar(&flags.door, "for", "", "who would call it: run, mcp, "+strings.Join(install.AgentNames(), ", "))
+	c.Flags().StringVar(&flags.door, "for", "",
+		"who would call it: run, mcp, "+strings.Join(install.AgentNames(), ", "))
 	c.Flags().BoolVar(&flags.asJSON, "json", false, "print the answer as JSON")
 	c.Flags().BoolVar(&flags.batch, "batch", false, "explain one call a line of standard input")
 	return c

@@ -30,9 +30,11 @@ type askFlags struct {
 }
 
 func (f *askFlags) register(c *cobra.Command) {
-	c.Flags().BoolVar(&f.approveAll, "approve-all", false, "run whatever would be asked, except what only a person may answer")
+	c.Flags().BoolVar(&f.approveAll, "approve-all", false,
+		"run whatever would be asked, except what only a person may answer")
 	c.Flags().BoolVar(&f.strict, "strict", false, "refuse whatever would be asked")
-	c.Flags().DurationVar(&f.askTimeout, "ask-timeout", 0, "turn silence into a denial after this time, such as 5m (default: no timeout)")
+	c.Flags().DurationVar(&f.askTimeout, "ask-timeout", 0,
+		"turn silence into a denial after this time, such as 5m (default: no timeout)")
 }
 
 // registerOnDeny adds the flag of what goes on after a denial; a single call does not.
@@ -80,8 +82,10 @@ func (f *workFlags) register(c *cobra.Command) {
 	f.askFlags.register(c)
 	f.storeFlags.register(c)
 	c.Flags().StringVarP(&f.config, "config", "c", "", "a policy in place of your own config and what is found")
-	c.Flags().StringVar(&f.ask, "ask", "terminal", "who is asked: terminal, or inbox for whoever answers in another process")
-	c.Flags().StringArrayVar(&f.set, "set", nil, "another value for a key of the worker, as KEY.PATH=VALUE; may be repeated")
+	c.Flags().StringVar(&f.ask, "ask", "terminal",
+		"who is asked: terminal, or inbox for whoever answers in another process")
+	c.Flags().StringArrayVar(&f.set, "set", nil,
+		"another value for a key of the worker, as KEY.PATH=VALUE; may be repeated")
 }
 
 func (f *workFlags) check(c *cobra.Command) error {
@@ -129,7 +133,8 @@ func (f *workFlags) resolve(c *cobra.Command, dir, worker string, looking bool) 
 // options are what the flags say of a run.
 func (f *workFlags) options(view *runs.View) runs.Options {
 	return runs.Options{
-		StopOnDeny: f.onDeny == "stop", Mode: f.mode(), AskTimeout: f.askTimeout, AskInbox: f.ask == "inbox", View: view,
+		StopOnDeny: f.onDeny == "stop", Mode: f.mode(), AskTimeout: f.askTimeout, AskInbox: f.ask == "inbox",
+		View: view,
 	}
 }
 
@@ -165,7 +170,8 @@ func (f *policyFlags) look(c *cobra.Command) (*open.Base, error) {
 }
 
 func sayUntrusted(c *cobra.Command, file *config.File) {
-	fmt.Fprintf(c.ErrOrStderr(), "assent: %s is not trusted, so it can only forbid; see 'assent trust %s'\n", shownText(file.Path), shownText(file.Path))
+	fmt.Fprintf(c.ErrOrStderr(), "assent: %s is not trusted, so it can only forbid; see 'assent trust %s'\n",
+		shownText(file.Path), shownText(file.Path))
 }
 
 // needPolicy refuses a folder without a policy.
@@ -177,7 +183,8 @@ func needPolicy(c *cobra.Command, s *setup.Setup) error {
 }
 
 func noPolicy(c *cobra.Command) error {
-	return misused(c, "there is no %s here or above; name a policy, or write one with 'assent init'", filepath.Join(config.ProjectFolder, "policy.yaml"))
+	return misused(c, "there is no %s here or above; name a policy, or write one with 'assent init'",
+		filepath.Join(config.ProjectFolder, "policy.yaml"))
 }
 
 // trustingAt asks a person at the terminal about a file that is not trusted as it is; where
@@ -234,7 +241,8 @@ func (k *storeFlags) changing(c *cobra.Command) (*store.Store, error) {
 	return k.open(c.Context(), open.Store)
 }
 
-func (k *storeFlags) open(ctx context.Context, how func(context.Context, setup.Places, *config.User) (*store.Store, error)) (*store.Store, error) {
+func (k *storeFlags) open(ctx context.Context,
+	how func(context.Context, setup.Places, *config.User) (*store.Store, error)) (*store.Store, error) {
 	places, err := setup.Here(k.state)
 	if err != nil {
 		return nil, err
@@ -251,7 +259,8 @@ func byPerson(c *cobra.Command) error {
 	if !runner.Inside() {
 		return nil
 	}
-	return fmt.Errorf("'%s' was started by a tool call: what an agent may do is for a person to say; run it in your own terminal", c.CommandPath())
+	return fmt.Errorf("'%s' was started by a tool call: what an agent may do is for a person to say; run it in your "+
+		"own terminal", c.CommandPath())
 }
 
 // userConfig is what the user's own config.yaml says.

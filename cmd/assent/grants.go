@@ -132,7 +132,8 @@ func (f *grantsFlags) revoke(c *cobra.Command, choose func([]approval.Grant) ([]
 		return err
 	}
 	for _, g := range chosen {
-		if err := s.RevokeGrant(c.Context(), g.Session, g.ID); err != nil && !errors.Is(err, approval.ErrGrantNotFound) {
+		err := s.RevokeGrant(c.Context(), g.Session, g.ID)
+		if err != nil && !errors.Is(err, approval.ErrGrantNotFound) {
 			return err
 		}
 	}
@@ -152,7 +153,8 @@ func findGrant(all []approval.Grant, word string) (approval.Grant, error) {
 		}
 	}
 	if len(found) != 1 {
-		return approval.Grant{}, fmt.Errorf("grant %q: %w; 'assent grants list' prints the ids", word, approval.ErrGrantNotFound)
+		return approval.Grant{}, fmt.Errorf("grant %q: %w; 'assent grants list' prints the ids", word,
+			approval.ErrGrantNotFound)
 	}
 	return found[0], nil
 }

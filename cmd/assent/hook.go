@@ -56,9 +56,11 @@ func hookCmd() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
-	c.Flags().DurationVar(&deadline, "deadline", 0, "deny what has no answer by then (default: a little less than the agent waits)")
+	c.Flags().DurationVar(&deadline, "deadline", 0,
+		"deny what has no answer by then (default: a little less than the agent waits)")
 	c.Flags().BoolVar(&observe, "observe", false, "answer nothing, and record what would have happened")
-	c.Flags().BoolVar(&later, "defer", false, "have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
+	c.Flags().BoolVar(&later, "defer", false,
+		"have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
 	c.AddCommand(permissionToolCmd(), keeperCmd(), tokenCmd(hook.WordExec), tokenCmd(hook.WordFolder))
 	return c
 }
@@ -72,7 +74,8 @@ func permissionToolCmd() *cobra.Command {
 		Long: "permission-tool is an MCP server on the standard streams, with the tool that claude -p calls where\n" +
 			"it would ask its user. The call is judged by the same rules as a hook's; what must be asked goes to\n" +
 			"the inbox if one is open, else it is denied. Whatever goes wrong is a denial.",
-		Example: "  claude -p --mcp-config '{\"mcpServers\":{\"assent\":{\"command\":\"assent\",\"args\":[\"hook\",\"permission-tool\"]}}}' \\\n" +
+		Example: "  claude -p --mcp-config " +
+			"'{\"mcpServers\":{\"assent\":{\"command\":\"assent\",\"args\":[\"hook\",\"permission-tool\"]}}}' \\\n" +
 			"    --permission-prompt-tool mcp__assent__" + prompttool.Name + " 'tidy up'",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -85,8 +88,10 @@ func permissionToolCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = prompttool.Serve(c.Context(), prompttool.Options{Hook: o, Dir: dir, Session: promptSession(), Version: cmp.Or(version, "devel")},
-				io.NopCloser(c.InOrStdin()), outAndNoClose{c.OutOrStdout()})
+			options := prompttool.Options{
+				Hook: o, Dir: dir, Session: promptSession(), Version: cmp.Or(version, "devel"),
+			}
+			err = prompttool.Serve(c.Context(), options, io.NopCloser(c.InOrStdin()), outAndNoClose{c.OutOrStdout()})
 			if errors.Is(err, io.EOF) {
 				return nil // Claude Code is gone
 			}

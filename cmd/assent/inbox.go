@@ -48,7 +48,8 @@ func (f *inboxFlags) run(c *cobra.Command) (err error) {
 		return err
 	}
 	if !term.IsTerminal(os.Stdin) || !term.IsTerminal(os.Stderr) {
-		return misused(c, "the inbox needs a terminal; 'assent inbox --list' shows what waits, 'assent approve' and 'assent deny' answer it")
+		return misused(c, "the inbox needs a terminal; 'assent inbox --list' shows what waits, 'assent approve' and "+
+			"'assent deny' answer it")
 	}
 	s, err := f.changing(c)
 	if err != nil {

@@ -44,7 +44,8 @@ func installCmd() *cobra.Command {
 			"or run what is not known to only read. Scripts say --quiet or --careful.\n\n" +
 			"With --policy it also writes .assent/policy.yaml into the project, or the current folder, as\n" +
 			"'assent init --hook' does.",
-		Example:   "  assent install --dry-run\n  assent install claude-code\n  assent install codex --yes --quiet\n  assent install gemini --observe",
+		Example: "  assent install --dry-run\n  assent install claude-code\n  assent install codex --yes --quiet\n" +
+			"  assent install gemini --observe",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: install.AgentNames(),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -67,12 +68,16 @@ func installCmd() *cobra.Command {
 		},
 	}
 	flags.register(c)
-	c.Flags().StringVar(&flags.policy, "policy", "", "also write a policy for the project or the current folder: quiet or careful")
-	c.Flags().BoolVar(&flags.quiet, "quiet", false, "where a project has no policy, let agents work in a sandbox; ask about the rest")
-	c.Flags().BoolVar(&flags.careful, "careful", false, "where a project has no policy, ask before each change and unknown command")
+	c.Flags().StringVar(&flags.policy, "policy", "",
+		"also write a policy for the project or the current folder: quiet or careful")
+	c.Flags().BoolVar(&flags.quiet, "quiet", false,
+		"where a project has no policy, let agents work in a sandbox; ask about the rest")
+	c.Flags().BoolVar(&flags.careful, "careful", false,
+		"where a project has no policy, ask before each change and unknown command")
 	c.MarkFlagsMutuallyExclusive("quiet", "careful")
 	c.Flags().BoolVar(&flags.observe, "observe", false, "only record what would have happened")
-	c.Flags().BoolVar(&flags.later, "defer", false, "have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
+	c.Flags().BoolVar(&flags.later, "defer", false,
+		"have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
 	c.MarkFlagsMutuallyExclusive("observe", "defer")
 	return c
 }
@@ -128,7 +133,8 @@ func (f *installFlags) options(c *cobra.Command, args []string) (*install.Option
 // confirm asks at the terminal about a file; what is no yes is an error.
 func confirm(out io.Writer, path, question string, declined error) error {
 	if !term.IsTerminal(os.Stdin) {
-		return statusError{exitUsage, fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes", path)}
+		err := fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes", path)
+		return statusError{exitUsage, err}
 	}
 	key, err := term.AskKey(os.Stdin, out, question, "yn")
 	if err == nil && key != 'y' {

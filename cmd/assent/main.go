@@ -2,7 +2,8 @@
 //
 // Exit status: 0 when the command did what was asked, 1 when it failed, 2 when the
 // command line was wrong, 3 when a denial stopped the run, 4 when a sandbox is required and
-// there is none, 5 when the run waits for answers, 130 when it was interrupted. Results go to standard output, everything else to standard error.
+// there is none, 5 when the run waits for answers, 130 when it was interrupted. Results go to
+// standard output, everything else to standard error.
 package main
 
 import (
@@ -46,7 +47,10 @@ func rootCmd() *cobra.Command {
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(approvalsCmd(), approveCmd(), auditCmd(), callCmd(), chatCmd(), checkCmd(), demoCmd(), denyCmd(), explainCmd(), grantsCmd(), hookCmd(), inboxCmd(), initCmd(), installCmd(), mcpCmd(), pendingCmd(), resumeCmd(), rulesCmd(), runCmd(), sandboxCmd(), schemaCmd(), statusCmd(), trustCmd(), undoCmd(), uninstallCmd(), verifyCmd(), versionCmd())
+	root.AddCommand(approvalsCmd(), approveCmd(), auditCmd(), callCmd(), chatCmd(), checkCmd(), demoCmd(), denyCmd(),
+		explainCmd(), grantsCmd(), hookCmd(), inboxCmd(), initCmd(), installCmd(), mcpCmd(), pendingCmd(), resumeCmd(),
+		rulesCmd(), runCmd(), sandboxCmd(), schemaCmd(), statusCmd(), trustCmd(), undoCmd(), uninstallCmd(),
+		verifyCmd(), versionCmd())
 	root.SetHelpCommand(helpCmd())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

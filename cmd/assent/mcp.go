@@ -46,15 +46,23 @@ func mcpCmd() *cobra.Command {
 		},
 	}
 	flags.register(c)
-	c.Flags().StringVarP(&flags.config, "config", "c", "", "the policy, worker or config file (default: your own config, and the project's policy)")
+	c.Flags().StringVarP(&flags.config, "config", "c", "",
+		"the policy, worker or config file (default: your own config, and the project's policy)")
 	c.Flags().StringVar(&flags.state, "state", "", "the state folder (default: assent's own)")
-	c.Flags().StringVar(&flags.http, "http", "", "serve over HTTP at this address of this machine, such as 127.0.0.1:7777, instead of on standard streams")
-	c.Flags().StringVar(&flags.tokenFile, "token-file", "", "the file with the token that clients over HTTP need; made if it is not there (default: mcp-token in the state folder)")
-	c.Flags().StringVar(&flags.name, "name", "", "what rules call the server behind -- (default: made of what is launched)")
-	c.Flags().StringArrayVar(&flags.env, "env", nil, "pass this environment variable to the connectors of the config too; repeatable")
+	c.Flags().StringVar(&flags.http, "http", "",
+		"serve over HTTP at this address of this machine, such as 127.0.0.1:7777, instead of on standard streams")
+	c.Flags().StringVar(&flags.tokenFile, "token-file", "",
+		"the file with the token that clients over HTTP need; made if it is not there (default: mcp-token in the "+
+			"state folder)")
+	c.Flags().StringVar(&flags.name, "name", "",
+		"what rules call the server behind -- (default: made of what is launched)")
+	c.Flags().StringArrayVar(&flags.env, "env", nil,
+		"pass this environment variable to the connectors of the config too; repeatable")
 	c.Flags().StringSliceVar(&flags.tools, "tools", nil, "offer tools of the policy too: files, shell")
-	c.Flags().DurationVar(&flags.hold, "hold", 0, "how long a call is held before the client is told to call again (default 50s)")
-	c.Flags().BoolVar(&flags.clientAnswers, "client-answers", false, "let the user of the agent's own client answer, once each time")
+	c.Flags().DurationVar(&flags.hold, "hold", 0,
+		"how long a call is held before the client is told to call again (default 50s)")
+	c.Flags().BoolVar(&flags.clientAnswers, "client-answers", false,
+		"let the user of the agent's own client answer, once each time")
 	return c
 }
 
@@ -67,7 +75,8 @@ func (f *mcpFlags) check(c *cobra.Command) error {
 	}
 	for _, name := range f.env {
 		if _, set := os.LookupEnv(name); !set {
-			return misused(c, "--env %s: there is no such variable in the environment; set it where the agent starts assent", name)
+			return misused(c, "--env %s: there is no such variable in the environment; set it where the agent starts "+
+				"assent", name)
 		}
 	}
 	if f.http != "" {
@@ -88,10 +97,11 @@ func (f *mcpFlags) run(c *cobra.Command, args []string) (err error) {
 		names, command = args[:dash], args[dash:]
 	}
 	server, err := mcpserver.Open(c.Context(), s, mcpserver.Options{
-		Connectors: names, Command: command, Name: f.name, Env: f.env, Tools: f.tools, HTTP: f.http, TokenFile: f.tokenFile,
-		Mode: f.mode(), AskTimeout: f.askTimeout, Hold: f.hold, ClientAnswers: f.clientAnswers,
-		Version: thisBuild().Version,
-		Report:  func(text string) { fmt.Fprintln(c.ErrOrStderr(), "assent: "+shownText(text)) },
+		Connectors: names, Command: command, Name: f.name, Env: f.env, Tools: f.tools,
+		HTTP: f.http, TokenFile: f.tokenFile, Mode: f.mode(), AskTimeout: f.askTimeout, Hold: f.hold,
+		ClientAnswers: f.clientAnswers,
+		Version:       thisBuild().Version,
+		Report:        func(text string) { fmt.Fprintln(c.ErrOrStderr(), "assent: "+shownText(text)) },
 	})
 	if err != nil {
 		return err

@@ -84,7 +84,8 @@ func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 }
 
 // one shows one question, as it is or with other arguments.
-func (f *pendingFlags) one(c *cobra.Command, s *store.Store, open []approval.Posted, runs map[string]string, hooks map[string]approval.Session, id string) error {
+func (f *pendingFlags) one(c *cobra.Command, s *store.Store, open []approval.Posted, runs map[string]string,
+	hooks map[string]approval.Session, id string) error {
 	r, err := inbox.Find(open, id)
 	if err != nil {
 		return err
@@ -92,7 +93,8 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, open []approval.Pos
 	run := runs[r.Call.Session]
 	switch {
 	case f.args != "" && run == "":
-		return fmt.Errorf("request %s is of a program that is running, and only that can say what it would do; 'assent approve %s --args JSON' has it ask again", r.ID, r.ID)
+		return fmt.Errorf("request %s is of a program that is running, and only that can say what it would do; "+
+			"'assent approve %s --args JSON' has it ask again", r.ID, r.ID)
 	case f.args != "":
 		if r, err = f.preview(c, s, run, r.ID, json.RawMessage(f.args)); err != nil {
 			return err
@@ -102,12 +104,14 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, open []approval.Pos
 		return writeJSON(c.OutOrStdout(), r)
 	}
 	if h, ok := hooks[r.Call.Session]; ok {
-		fmt.Fprintf(c.OutOrStdout(), "session of another agent: %s\nproject: %s\n", present.SafeLine(h.ID), present.SafeLine(h.Folder))
+		fmt.Fprintf(c.OutOrStdout(), "session of another agent: %s\nproject: %s\n", present.SafeLine(h.ID),
+			present.SafeLine(h.Folder))
 	}
 	if err := inbox.Show(c.Context(), c.OutOrStdout(), r); err != nil || f.args == "" {
 		return err
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "\nTo approve exactly this: assent approve %s --expect %s --args JSON\n", r.ID, r.Fingerprint)
+	_, err = fmt.Fprintf(c.OutOrStdout(), "\nTo approve exactly this: assent approve %s --expect %s --args JSON\n",
+		r.ID, r.Fingerprint)
 	return err
 }
 

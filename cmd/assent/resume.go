@@ -96,7 +96,8 @@ func resolveSaved(c *cobra.Command, k *storeFlags, s runs.Saved, looking bool) (
 }
 
 // preview says what a request of a saved run would be with other arguments.
-func (k *storeFlags) preview(c *cobra.Command, s *store.Store, run, request string, args json.RawMessage) (*approval.Request, error) {
+func (k *storeFlags) preview(c *cobra.Command, s *store.Store, run, request string,
+	args json.RawMessage) (*approval.Request, error) {
 	found, err := s.LoadRun(c.Context(), run)
 	if err != nil {
 		return nil, err

@@ -37,8 +37,9 @@ func rulesCmd() *cobra.Command {
 	}
 	flags.register(c)
 	c.PersistentFlags().BoolVar(&flags.json, "json", false, "print JSON")
-	c.AddCommand(rulesListCmd(&flags), rulesAddCmd(&flags), rulesRemoveCmd(&flags), rulesSwitchCmd(&flags, true), rulesSwitchCmd(&flags, false),
-		rulesEditCmd(&flags), rulesImportCmd(&flags), rulesExportCmd(&flags), rulesTryCmd(&flags), rulesSuggestCmd(&flags))
+	c.AddCommand(rulesListCmd(&flags), rulesAddCmd(&flags), rulesRemoveCmd(&flags), rulesSwitchCmd(&flags, true),
+		rulesSwitchCmd(&flags, false), rulesEditCmd(&flags), rulesImportCmd(&flags), rulesExportCmd(&flags),
+		rulesTryCmd(&flags), rulesSuggestCmd(&flags))
 	return c
 }
 
@@ -116,7 +117,8 @@ func rulesSwitchCmd(flags *rulesFlags, on bool) *cobra.Command {
 }
 
 // each does something to the rules that were named, after all of them were found.
-func (f *rulesFlags) each(c *cobra.Command, words []string, done string, do func(context.Context, *store.Store, *approval.Rule) error) error {
+func (f *rulesFlags) each(c *cobra.Command, words []string, done string,
+	do func(context.Context, *store.Store, *approval.Rule) error) error {
 	s, err := f.changing(c)
 	if err != nil {
 		return err

@@ -93,7 +93,8 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]rulebook.Sug
 // show prints the suggestions; a person at a terminal may keep one after the other.
 func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []rulebook.Suggestion) error {
 	if len(found) == 0 {
-		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: nothing was approved again and again that a small rule covers.")
+		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: nothing was approved again and again that a "+
+			"small rule covers.")
 	}
 	for i, s := range found {
 		if err := s.Print(c.OutOrStdout(), i+1); err != nil {
@@ -131,13 +132,15 @@ func keepOne(c *cobra.Command, flags *rulesFlags, s rulebook.Suggestion) error {
 	return applySuggestion(c, flags, kept, []rulebook.Suggestion{s}, 1)
 }
 
-func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found []rulebook.Suggestion, number int) error {
+func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found []rulebook.Suggestion,
+	number int) error {
 	if number > len(found) {
 		return fmt.Errorf("--apply %d: there are %d suggestions", number, len(found))
 	}
 	var rules []approval.Rule
 	for _, text := range found[number-1].Rules {
-		r, err := addFlags{note: fmt.Sprintf("suggested: would have answered %d prompts", found[number-1].Saves)}.rule(text, time.Now())
+		note := fmt.Sprintf("suggested: would have answered %d prompts", found[number-1].Saves)
+		r, err := addFlags{note: note}.rule(text, time.Now())
 		if err != nil {
 			return err
 		}

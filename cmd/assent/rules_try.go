@@ -95,7 +95,8 @@ func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 }
 
 // explainer prepares calls with the tools of a policy, if that is needed.
-func (f *tryFlags) explainer(ctx context.Context, state string, after *approval.RuleSet, needed bool) (*explain.Explainer, func() error, error) {
+func (f *tryFlags) explainer(ctx context.Context, state string, after *approval.RuleSet,
+	needed bool) (*explain.Explainer, func() error, error) {
 	policy := f.policy
 	switch {
 	case policy == "" && f.calls != "":

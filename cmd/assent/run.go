@@ -64,8 +64,11 @@ func runCmd() *cobra.Command {
 func (f *runFlags) register(c *cobra.Command) {
 	f.workFlags.register(c)
 	f.registerOnDeny(c)
-	c.Flags().StringVar(&f.model, "model", "", "the model, such as anthropic:NAME or script:FILE, in place of the worker's own; also for workers it calls that name none")
-	c.Flags().IntVar(&f.maxSteps, "max-steps", 0, "how many turns the run has at most (default: the worker's max_steps, or 50)")
+	c.Flags().StringVar(&f.model, "model", "",
+		"the model, such as anthropic:NAME or script:FILE, in place of the worker's own; also for workers it calls "+
+			"that name none")
+	c.Flags().IntVar(&f.maxSteps, "max-steps", 0,
+		"how many turns the run has at most (default: the worker's max_steps, or 50)")
 	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "how many tokens the run may use (default: any number)")
 	c.Flags().DurationVar(&f.maxTime, "max-time", 0, "how long the run may take, such as 10m (default: any time)")
 }

@@ -228,7 +228,8 @@ func printReport(w io.Writer, r sandbox.Report) {
 		fmt.Fprint(w, " (weaker)")
 	}
 	if p := r.Problem; p != nil {
-		fmt.Fprintf(w, ": cannot be used\n  cause:  %s\n  remedy: %s\n", present.SafeLine(p.Cause), present.SafeLine(p.Remedy))
+		fmt.Fprintf(w, ": cannot be used\n  cause:  %s\n  remedy: %s\n", present.SafeLine(p.Cause),
+			present.SafeLine(p.Remedy))
 		if p.Detail != "" {
 			fmt.Fprintf(w, "  it said: %s\n", present.SafeLine(p.Detail))
 		}

@@ -17,7 +17,8 @@ var (
 		approval.Approved, approval.AutoApproved, approval.SessionApproved, approval.ModeApproved, approval.FreeToRun,
 	}
 	refused = []approval.State{
-		approval.Denied, approval.AutoDenied, approval.ModeDenied, approval.Dismissed, approval.Expired, approval.Blocked, approval.Invalid,
+		approval.Denied, approval.AutoDenied, approval.ModeDenied, approval.Dismissed, approval.Expired,
+		approval.Blocked, approval.Invalid,
 	}
 	states = slices.Concat(allowed, refused, []approval.State{approval.Answered, approval.HandedOver})
 	stages = []approval.Stage{
@@ -45,7 +46,8 @@ func FilterOutcome(f *approval.RecordFilter, word string) error {
 	case slices.Contains(stages, approval.Stage(word)):
 		f.Stage = approval.Stage(word)
 	default:
-		return fmt.Errorf("there is no %q; it is one of %s; %s and %s mean several", word, list(states, stages), allowedWord, refusedWord)
+		return fmt.Errorf("there is no %q; it is one of %s; %s and %s mean several", word, list(states, stages),
+			allowedWord, refusedWord)
 	}
 	return nil
 }
@@ -86,7 +88,8 @@ func parseTime(text string, now time.Time, direction int) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is neither a duration, such as 90m, 12h or 30d, nor a time, such as 2026-12-31 or 2026-12-31T18:00:00Z", text)
+	return time.Time{}, fmt.Errorf("%q is neither a duration, such as 90m, 12h or 30d, nor a time, such as "+
+		"2026-12-31 or 2026-12-31T18:00:00Z", text)
 }
 
 // parseDuration reads what Go reads, and whole days and weeks.

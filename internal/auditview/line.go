@@ -93,7 +93,8 @@ func basis(e *approval.Event) string {
 func traffic(e *approval.Event) string {
 	var out []string
 	if e.State.Runs() {
-		out = append(out, fmt.Sprintf("%d bytes sent, %d received, %v", e.Sent, e.Received, e.Duration.Round(time.Millisecond)))
+		took := e.Duration.Round(time.Millisecond)
+		out = append(out, fmt.Sprintf("%d bytes sent, %d received, %v", e.Sent, e.Received, took))
 		if by := cmp.Or(e.Basis, who(e)); by != "" {
 			out = append(out, by)
 		}

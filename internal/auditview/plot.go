@@ -10,7 +10,8 @@ import (
 )
 
 // A Style says what can be drawn: bars and sparklines are plain ASCII where the terminal knows
-// no better, have no control characters but colours, and are never wider than it says. The zero Style is ASCII without colour, 80 columns wide.
+// no better, have no control characters but colours, and are never wider than it says. The zero
+// Style is ASCII without colour, 80 columns wide.
 type Style struct {
 	Width   int  // in columns; 0 means 80
 	Unicode bool // block characters may be used

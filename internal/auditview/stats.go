@@ -20,13 +20,15 @@ func Stats(w io.Writer, s Style, st store.Stats, rules []approval.Rule) error {
 		p.line(fmt.Sprintf("%d calls started and no end was seen.", st.Unended))
 	}
 	if st.Unexpected > 0 {
-		p.line(fmt.Sprintf("%d times a call was about to do something that was not foreseen, and was asked about or stopped.", st.Unexpected))
+		p.line(fmt.Sprintf("%d times a call was about to do something that was not foreseen, and was asked about or "+
+			"stopped.", st.Unexpected))
 	}
 	if st.Tripped > 0 {
 		p.line(fmt.Sprintf("%d times the operating system refused what was not foreseen.", st.Tripped))
 	}
 	if st.Connections > 0 {
-		p.line(fmt.Sprintf("%d connections, %d of them refused; %d bytes sent, %d received.", st.Connections, st.Refused, st.Sent, st.Received))
+		p.line(fmt.Sprintf("%d connections, %d of them refused; %d bytes sent, %d received.", st.Connections,
+			st.Refused, st.Sent, st.Received))
 	}
 	p.days(st.Days)
 	p.bars("Prompts per session", sessionBars(st.Sessions))
@@ -100,7 +102,8 @@ func (p *figures) days(days []store.DayStats) {
 func sessionBars(sessions []store.SessionStats) []bar {
 	var out []bar
 	for _, s := range sessions {
-		out = append(out, bar{label: s.Session, value: s.Prompts, text: fmt.Sprintf("%d of %d calls", s.Prompts, s.Calls)})
+		text := fmt.Sprintf("%d of %d calls", s.Prompts, s.Calls)
+		out = append(out, bar{label: s.Session, value: s.Prompts, text: text})
 	}
 	return out
 }

@@ -104,7 +104,10 @@ func (p *page) digests(r *approval.Record) {
 	for _, d := range []struct {
 		name   string
 		digest approval.Digest
-	}{{"digest", r.ArgumentsDigest}, {"before", r.OriginalDigest}, {"fingerprint", r.Fingerprint}, {"hash", r.Hash}, {"previous", r.Prev}} {
+	}{
+		{"digest", r.ArgumentsDigest}, {"before", r.OriginalDigest}, {"fingerprint", r.Fingerprint},
+		{"hash", r.Hash}, {"previous", r.Prev},
+	} {
 		if !d.digest.IsZero() {
 			p.fact(d.name, d.digest.String())
 		}

@@ -62,7 +62,8 @@ func Open(ctx context.Context, s *setup.Setup, o Options) (k *Server, err error)
 		return nil, err
 	}
 	if len(chosen) == 0 && len(o.Tools) == 0 {
-		return nil, errors.New("there is nothing to offer: name a server after --, add connectors to your config, or use --tools")
+		return nil, errors.New("there is nothing to offer: name a server after --, add connectors to your config, or " +
+			"use --tools")
 	}
 	if slices.Contains(o.Tools, "shell") && !s.HasShell {
 		return nil, errors.New("--tools shell: the policy has no shell: section")
@@ -254,7 +255,8 @@ func (k *Server) serveHTTP(ctx context.Context, g *gateway.Gateway) error {
 		return err
 	}
 	return g.ListenHTTP(ctx, k.HTTP, token, func(at net.Addr) {
-		k.Report(fmt.Sprintf("listening at http://%s; clients send the token in %s as 'Authorization: Bearer TOKEN'", at, file))
+		k.Report(fmt.Sprintf("listening at http://%s; clients send the token in %s as 'Authorization: Bearer TOKEN'",
+			at, file))
 	})
 }
 

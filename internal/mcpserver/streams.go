@@ -26,7 +26,8 @@ func polled(in, out *os.File) (f *os.File, giveBack func()) {
 		_ = syscall.Close(fd) // nobody has it
 		return in, func() {}
 	}
-	return os.NewFile(uintptr(fd), in.Name()), func() { _ = syscall.SetNonblock(int(in.Fd()), false) } // fails if it is closed
+	giveBack = func() { _ = syscall.SetNonblock(int(in.Fd()), false) } // fails if it is closed
+	return os.NewFile(uintptr(fd), in.Name()), giveBack
 }
 
 // copyOf returns a descriptor of an open file that programs which we start do not get.

@@ -38,11 +38,14 @@ type Advice struct {
 func Advise(rules []approval.Rule, rule approval.Rule, known []string, most int, now time.Time) []Advice {
 	var out []Advice
 	if tools := about(rule, known); len(tools) > most {
-		out = append(out, Advice{ManyTools, fmt.Sprintf("it is about %d tools that are known here: %s", len(tools), strings.Join(tools, ", ")), nil, tools})
+		text := fmt.Sprintf("it is about %d tools that are known here: %s", len(tools), strings.Join(tools, ", "))
+		out = append(out, Advice{ManyTools, text, nil, tools})
 	}
-	if _, name, host, hasHost := split(rule.Pattern); rule.Effect == approval.Allow && hasHost && strings.EqualFold(name, approval.Connect) &&
+	if _, name, host, hasHost := split(rule.Pattern); rule.Effect == approval.Allow && hasHost &&
+		strings.EqualFold(name, approval.Connect) &&
 		!strings.HasSuffix(host, "*") && !strings.Contains(host[strings.LastIndexByte(host, ']')+1:], ":") {
-		out = append(out, Advice{Concern: NoPort, Text: fmt.Sprintf("it answers no connection to a port that is known: write connect(%s:443), or connect(%s:*) for every port", host, host)})
+		out = append(out, Advice{Concern: NoPort, Text: fmt.Sprintf("it answers no connection to a port that is "+
+			"known: write connect(%s:443), or connect(%s:*) for every port", host, host)})
 	}
 	mine := examples(rule)
 	for _, other := range rules {
@@ -69,7 +72,8 @@ func about(rule approval.Rule, known []string) []string {
 		}
 		e := example{
 			call: approval.Call{Connector: connector, Tool: name},
-			act:  approval.Act{Name: name, Connector: connector, Target: approval.ArgumentsTarget([]byte("{}")), Verdict: approval.Ask},
+			act: approval.Act{Name: name, Connector: connector, Target: approval.ArgumentsTarget([]byte("{}")),
+				Verdict: approval.Ask},
 		}
 		if e.decided(bare) {
 			out = append(out, tool)
@@ -123,7 +127,8 @@ var ErrUnknownTool = errors.New("unknown tool")
 // worth a warning.
 func CheckName(rule approval.Rule, known []string) (warning string, err error) {
 	_, name, _, _ := split(rule.Pattern)
-	if rule.Scope == approval.ScopeConnector || slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+	if rule.Scope == approval.ScopeConnector ||
+		slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
 		return "", nil
 	}
 	policy, err := config.Load("rule", []byte("rules: ["+quoted(rule.String())+"]\n"), "")

@@ -94,7 +94,8 @@ func commands(pattern string) []approval.Target {
 	if exact {
 		return []approval.Target{approval.CommandTarget(words...)}
 	}
-	return []approval.Target{approval.CommandTarget(words...), approval.CommandTarget(append(words[:len(words):len(words)], odd)...)}
+	return []approval.Target{approval.CommandTarget(words...),
+		approval.CommandTarget(append(words[:len(words):len(words)], odd)...)}
 }
 
 // addresses returns the URL that a pattern means, and a host with a port.

@@ -82,7 +82,8 @@ var refusals = []struct {
 	word string
 }{
 	{approval.ErrEmptyPattern, "empty"}, {approval.ErrMalformedRule, "malformed"},
-	{approval.ErrDuplicateRule, "duplicate"}, {approval.ErrRuleLimit, "limit"}, {ErrUnknownTool, "unknown-tool"}, {ErrWide, "wide"},
+	{approval.ErrDuplicateRule, "duplicate"}, {approval.ErrRuleLimit, "limit"}, {ErrUnknownTool, "unknown-tool"},
+	{ErrWide, "wide"},
 }
 
 // Refused is the reason for which a rule was not kept, in a word; empty for another error.

@@ -22,7 +22,8 @@ func List(w io.Writer, rules []approval.Rule, now time.Time) error {
 	slices.SortStableFunc(rules, func(a, b approval.Rule) int { return order(a) - order(b) })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range rules {
-		fmt.Fprintf(t, "%s\t%s\t%s%s\n", present.SafeLine(ShortID(r.ID)), standing(r, now), present.SafeLine(r.String()), remarks(r))
+		fmt.Fprintf(t, "%s\t%s\t%s%s\n", present.SafeLine(ShortID(r.ID)), standing(r, now),
+			present.SafeLine(r.String()), remarks(r))
 	}
 	return t.Flush()
 }
@@ -73,13 +74,14 @@ func Find(rules []approval.Rule, word string) (approval.Rule, error) {
 			found = append(found, r)
 		}
 	}
+	detail := "several rules have an id that begins so; write more of it"
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return approval.Rule{}, &approval.RuleError{Err: approval.ErrRuleNotFound, Rule: word, Detail: "'assent rules list' prints the ids"}
+		detail = "'assent rules list' prints the ids"
 	}
-	return approval.Rule{}, &approval.RuleError{Err: approval.ErrRuleNotFound, Rule: word, Detail: "several rules have an id that begins so; write more of it"}
+	return approval.Rule{}, &approval.RuleError{Err: approval.ErrRuleNotFound, Rule: word, Detail: detail}
 }
 
 // minPrefix is how much of an id has to be given, shownID how much is shown.

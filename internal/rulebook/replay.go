@@ -27,8 +27,9 @@ type Case struct {
 // or has no acts to try rules on.
 func CaseFromRecord(r *approval.Record) (Case, bool) {
 	c := Case{
-		Seq:  r.Seq,
-		Call: approval.Call{ID: r.CallID, Connector: r.Connector, Tool: r.Tool, Arguments: r.Arguments, Session: r.Session, Workers: r.Workers},
+		Seq: r.Seq,
+		Call: approval.Call{ID: r.CallID, Connector: r.Connector, Tool: r.Tool, Arguments: r.Arguments,
+			Session: r.Session, Workers: r.Workers},
 		Acts: r.ActData, State: r.State, Asked: !r.Requested.IsZero(),
 		// The rules of a file go by their place in it.
 		Fixed: r.Rule != "" && strings.HasSuffix(r.Basis, " at "+r.Rule),
@@ -50,7 +51,8 @@ func (c *Case) Name() string {
 // strict mode refuses nobody looked at.
 func (c *Case) Refused() bool {
 	switch c.State {
-	case approval.Denied, approval.Dismissed, approval.Expired, approval.Answered, approval.AutoDenied, approval.Blocked:
+	case approval.Denied, approval.Dismissed, approval.Expired, approval.Answered,
+		approval.AutoDenied, approval.Blocked:
 		return true
 	}
 	return false
@@ -153,7 +155,8 @@ func (c *Comparison) Add(k Case) {
 	if before == after {
 		return
 	}
-	d := Difference{Seq: k.Seq, Name: k.Name(), Before: before, After: after, Was: k.State, Finding: after == explain.Allow && k.Refused()}
+	d := Difference{Seq: k.Seq, Name: k.Name(), Before: before, After: after, Was: k.State,
+		Finding: after == explain.Allow && k.Refused()}
 	if d.Finding {
 		c.report.Findings++
 	}
@@ -166,11 +169,15 @@ func (c *Comparison) Report() Report { return c.report }
 // Print writes the report for a person, a line for each call that would change.
 func (r Report) Print(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s tried, %s before and %d after: %s.\n", calls(r.Calls), prompts(r.PromptsBefore), r.PromptsAfter, fewer(r.PromptsBefore-r.PromptsAfter))
+	fmt.Fprintf(&b, "%s tried, %s before and %d after: %s.\n", calls(r.Calls), prompts(r.PromptsBefore), r.PromptsAfter,
+		fewer(r.PromptsBefore-r.PromptsAfter))
 	for _, part := range []struct {
 		title string
 		after string
-	}{{"Would now be allowed:", explain.Allow}, {"Would now be denied:", explain.Deny}, {"Would now be asked:", explain.Ask}} {
+	}{
+		{"Would now be allowed:", explain.Allow}, {"Would now be denied:", explain.Deny},
+		{"Would now be asked:", explain.Ask},
+	} {
 		r.part(&b, part.title, part.after)
 	}
 	if len(r.Differences) == 0 {

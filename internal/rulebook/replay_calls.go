@@ -32,7 +32,7 @@ func Expect(ctx context.Context, e *explain.Explainer, examples []config.Expecta
 	out := []Check{}
 	for _, x := range examples {
 		answer := e.Explain(ctx, explain.Call{Tool: x.Tool, Args: x.Args})
-		out = append(out, Check{Call: x.Call, Want: x.Outcome, Got: answer.Outcome, Why: reason(answer), Source: x.Source})
+		out = append(out, Check{x.Call, x.Outcome, answer.Outcome, reason(answer), x.Source})
 	}
 	return out
 }
@@ -59,7 +59,8 @@ func PrintChecks(w io.Writer, checks []Check) error {
 		if c.Why != "" {
 			why = ": " + c.Why
 		}
-		if _, err := fmt.Fprintln(w, present.SafeLine(fmt.Sprintf("! %s: %s should be %s and is %s%s", c.Source, c.Call, c.Want, c.Got, why))); err != nil {
+		text := fmt.Sprintf("! %s: %s should be %s and is %s%s", c.Source, c.Call, c.Want, c.Got, why)
+		if _, err := fmt.Fprintln(w, present.SafeLine(text)); err != nil {
 			return err
 		}
 	}

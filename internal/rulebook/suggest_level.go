@@ -2,6 +2,7 @@ package rulebook
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -155,10 +156,11 @@ func addressRule(acts []approval.Act) (string, bool) {
 	return "allow " + acts[0].Name + "(" + u.String() + ")", true
 }
 
+// globSigns mean something in a pattern.
+var globSigns = regexp.MustCompile(`[\\*?\[\]{}]`)
+
 // escape makes text plain in a pattern.
-func escape(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(text)
-}
+func escape(text string) string { return globSigns.ReplaceAllString(text, `\$0`) }
 
 // worthy reports whether a rule for the act may be suggested at all. What nobody can read,
 // what only a person answers, secrets, and whatever runs what it is given are left to people.

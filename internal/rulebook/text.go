@@ -70,7 +70,8 @@ func write(b *bytes.Buffer, r *approval.Rule) {
 
 // oneLine writes a text so that it stays one line and keeps its spaces.
 func oneLine(text string) string {
-	if strings.TrimSpace(text) == text && strconv.CanBackquote(strings.ReplaceAll(text, "`", "")) && !strings.HasPrefix(text, `"`) {
+	prints := strconv.CanBackquote(strings.ReplaceAll(text, "`", ""))
+	if prints && strings.TrimSpace(text) == text && !strings.HasPrefix(text, `"`) {
 		return text
 	}
 	return quoted(text)
@@ -103,7 +104,8 @@ func Parse(file string, data []byte) ([]approval.Rule, error) {
 	at := map[int]approval.Rule{}
 	for _, r := range policy.Rules.Rules() {
 		if r.Effect == approval.Except {
-			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; take it out of the file", r.Source)
+			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; "+
+				"take it out of the file", r.Source)
 		}
 		line, err := strconv.Atoi(r.Source[strings.LastIndexByte(r.Source, ':')+1:])
 		if err != nil {
@@ -186,7 +188,8 @@ func (p *parsing) add(rule approval.Rule) {
 func (p *parsing) time(number int, text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		p.errs = append(p.errs, fmt.Errorf("%s:%d: %q is no time; write it like %s", p.file, number, text, "2026-12-31T18:00:00Z"))
+		err = fmt.Errorf("%s:%d: %q is no time; write it like 2026-12-31T18:00:00Z", p.file, number, text)
+		p.errs = append(p.errs, err)
 	}
 	return t
 }

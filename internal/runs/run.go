@@ -126,7 +126,8 @@ func (o *Options) Call(ctx context.Context, s *setup.Setup, of explain.Call) (re
 		return result, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	named := slices.DeleteFunc(slices.Clone(d.Connectors), func(c config.Connector) bool { return c.Name != call.Connector })
+	named := slices.DeleteFunc(slices.Clone(d.Connectors),
+		func(c config.Connector) bool { return c.Name != call.Connector })
 	foreign, err := d.connect(ctx, named)
 	if err != nil {
 		return result, err
@@ -285,5 +286,6 @@ func (o *Options) openModel(ctx context.Context, s *setup.Setup, of *config.Work
 			BaseURL: p.BaseURL, KeyVariable: p.KeyVariable, MaxTokens: p.MaxTokens, Folder: choice.folder,
 		})
 	}
-	return nil, errors.New("it names no model; write model: into its file, give --model, or set model: in your config.yaml")
+	return nil, errors.New("it names no model; write model: into its file, give --model, or set model: in your " +
+		"config.yaml")
 }

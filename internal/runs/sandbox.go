@@ -85,7 +85,8 @@ func (c *Sandboxed) Run(ctx context.Context, s *setup.Setup) (exit sandbox.Exit,
 }
 
 // open opens what the command needs: to ask also who answers.
-func (c *Sandboxed) open(ctx context.Context, s *setup.Setup, stop context.CancelCauseFunc) (*open.Base, *Session, error) {
+func (c *Sandboxed) open(ctx context.Context, s *setup.Setup,
+	stop context.CancelCauseFunc) (*open.Base, *Session, error) {
 	if !c.Ask {
 		base, err := open.Open(ctx, s, open.Order{Use: open.Look, NoTools: true})
 		return base, nil, err

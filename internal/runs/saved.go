@@ -97,7 +97,8 @@ func (a *savedRun) Post(ctx context.Context, b *approval.Batch) error {
 	}
 	for _, p := range open {
 		if !slices.ContainsFunc(pending, func(r *approval.Request) bool { return r.ID == p.Request.ID }) {
-			if err := a.session.Store.Settle(ctx, p.Request, approval.Settlement{State: approval.Dismissed}); err != nil {
+			dismissed := approval.Settlement{State: approval.Dismissed}
+			if err := a.session.Store.Settle(ctx, p.Request, dismissed); err != nil {
 				return err
 			}
 		}
@@ -196,7 +197,8 @@ func Preview(ctx context.Context, s *store.Store, run approval.SavedRun, holds *
 	r, err := m.Preview(ctx, saved.Run, request, args)
 	switch err = errors.Join(err, m.Close()); {
 	case errors.Is(err, approval.ErrWrongCall):
-		return nil, fmt.Errorf("request %s is no longer what was shown; 'assent resume %s' asks it again", request, run.ID)
+		return nil, fmt.Errorf("request %s is no longer what was shown; 'assent resume %s' asks it again", request,
+			run.ID)
 	case err != nil:
 		return nil, fmt.Errorf("with these arguments it cannot be approved: %w", err)
 	}

@@ -146,7 +146,8 @@ func (s *Setup) tooWide() string {
 		return err.Error()
 	}
 	home, _ := os.UserHomeDir() // without one there is still the state folder
-	for _, own := range []struct{ what, path string }{{"your home folder", home}, {"assent's state folder", s.Places.State}} {
+	for _, own := range []struct{ what, path string }{{"your home folder", home},
+		{"assent's state folder", s.Places.State}} {
 		switch real, _ := realpath.Resolve(own.path); {
 		case own.path == "" || !sandbox.Below(dir, real):
 		case dir == real:

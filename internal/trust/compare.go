@@ -73,7 +73,8 @@ func diff(was, now Part) string {
 	if was.Text == "" && was.Path != "" || now.Text == "" {
 		return ""
 	}
-	return present.DiffLines(present.Side{Name: "trusted", Text: was.Text}, present.Side{Name: "now", Text: now.Text}, 3).String()
+	return present.DiffLines(present.Side{Name: "trusted", Text: was.Text}, present.Side{Name: "now", Text: now.Text},
+		3).String()
 }
 
 // Standing says whether a file is trusted as it is now, with all that it would load or start.

@@ -46,16 +46,19 @@ func (o *Options) Verify(ctx context.Context, found []*agents.Agent) (ok bool, e
 
 // verifyAgent sends the canaries through each hook that the settings name, and says whether
 // the agent calls them.
-func (o *Options) verifyAgent(ctx context.Context, t settings.Target, path string, around settings.Surroundings) (proven bool, err error) {
+func (o *Options) verifyAgent(ctx context.Context, t settings.Target, path string,
+	around settings.Surroundings) (proven bool, err error) {
 	e, err := examine(ctx, t, path, around)
 	if err != nil {
 		return false, err
 	}
 	title := t.Agent.Title
 	if e.proven() {
-		fmt.Fprintf(o.Out, "%s: proven: the hook %s. Configured: %s has it run.\n", title, e.answers, present.SafeLine(path))
+		fmt.Fprintf(o.Out, "%s: proven: the hook %s. Configured: %s has it run.\n", title, e.answers,
+			present.SafeLine(path))
 	} else {
-		fmt.Fprintf(o.Out, "%s: NOT proven: the hook %s, and %s does not call it, or may not:\n", title, e.answers, title)
+		fmt.Fprintf(o.Out, "%s: NOT proven: the hook %s, and %s does not call it, or may not:\n", title, e.answers,
+			title)
 		sayFindings(o.Out, e.findings)
 	}
 	fmt.Fprintf(o.Out, "  If the hook is killed before it answers: %s.\n", e.ifDead)
@@ -74,7 +77,8 @@ func (e examination) proven() bool { return len(e.findings) == 0 }
 
 // examine sends the canaries through each hook that the settings name, and reads what the agent
 // would read. The error says why the agent is not protected.
-func examine(ctx context.Context, t settings.Target, path string, around settings.Surroundings) (e examination, err error) {
+func examine(ctx context.Context, t settings.Target, path string,
+	around settings.Surroundings) (e examination, err error) {
 	text, _, err := settings.Read(path)
 	if err != nil {
 		return e, err

@@ -250,7 +250,8 @@ func (f *Sandbox) looked(policy *config.Policy) (toolbox.Hold, error) {
 		return toolbox.Hold{}, err
 	}
 	return toolbox.Hold{
-		Runner: f.Found.Runner, Profile: profile, Serve: f.serve, Steps: f.steps && !policy.OS.Require, Stage: f.Found.Stage, Proxy: f.proxied(),
+		Runner: f.Found.Runner, Profile: profile, Serve: f.serve, Steps: f.steps && !policy.OS.Require,
+		Stage: f.Found.Stage, Proxy: f.proxied(),
 	}, nil
 }
 
