@@ -1,18 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
-	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/store"
@@ -39,60 +35,20 @@ func auditCmd() *cobra.Command {
 	return c
 }
 
-// filterFlags say which records are wanted.
-type filterFlags struct {
-	since, until                         string
-	tool, worker, session, outcome, rule string
-}
-
-func (f *filterFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.since, "since", "", "not before: 90m, 12h, 30d ago, or a time such as 2026-12-31")
-	c.Flags().StringVar(&f.until, "until", "", "before: as --since")
-	c.Flags().StringVar(&f.tool, "tool", "", "TOOL or CONNECTOR:TOOL; * and ? work")
-	c.Flags().StringVar(&f.worker, "worker", "", "a worker anywhere in the chain")
-	c.Flags().StringVar(&f.session, "session", "", "the session")
-	c.Flags().StringVar(&f.outcome, "outcome", "",
+// registerFilter adds the flags that say which records are wanted.
+func registerFilter(c *cobra.Command, f *auditview.Filter) {
+	c.Flags().StringVar(&f.Since, "since", "", "not before: 90m, 12h, 30d ago, or a time such as 2026-12-31")
+	c.Flags().StringVar(&f.Until, "until", "", "before: as --since")
+	c.Flags().StringVar(&f.Tool, "tool", "", "TOOL or CONNECTOR:TOOL; * and ? work")
+	c.Flags().StringVar(&f.Worker, "worker", "", "a worker anywhere in the chain")
+	c.Flags().StringVar(&f.Session, "session", "", "the session")
+	c.Flags().StringVar(&f.Outcome, "outcome", "",
 		"how it was answered or ended, such as denied, auto-approved, failed; or allowed, refused, in whatever way")
-	c.Flags().StringVar(&f.rule, "rule", "", "the id of the rule or grant that decided")
-}
-
-// filter reads the flags. A rule may be named by the beginning of its id.
-func (f *filterFlags) filter(ctx context.Context, s *store.Store, now time.Time) (approval.RecordFilter, error) {
-	out := approval.RecordFilter{Tool: f.tool, Worker: f.worker, Session: f.session, Rule: f.rule}
-	for _, t := range []struct {
-		flag, text string
-		into       *time.Time
-	}{{"--since", f.since, &out.Since}, {"--until", f.until, &out.Until}} {
-		if t.text == "" {
-			continue
-		}
-		var err error
-		if *t.into, err = auditview.ParseSince(t.text, now); err != nil {
-			return out, fmt.Errorf("%s: %w", t.flag, err)
-		}
-	}
-	if f.outcome != "" {
-		if err := auditview.FilterOutcome(&out, f.outcome); err != nil {
-			return out, fmt.Errorf("--outcome: %w", err)
-		}
-	}
-	if f.rule == "" {
-		return out, nil
-	}
-	set, err := s.Rules(ctx)
-	if err != nil {
-		return out, err
-	}
-	for _, r := range set.Rules() {
-		if rulebook.ShortID(r.ID) == f.rule {
-			out.Rule = r.ID
-		}
-	}
-	return out, nil
+	c.Flags().StringVar(&f.Rule, "rule", "", "the id of the rule or grant that decided")
 }
 
 func auditListCmd(flags *auditFlags) *cobra.Command {
-	var filter filterFlags
+	var filter auditview.Filter
 	var limit int
 	var follow, all bool
 	c := &cobra.Command{
@@ -111,14 +67,14 @@ func auditListCmd(flags *auditFlags) *cobra.Command {
 			return listRecords(c, flags, filter, limit, all)
 		},
 	}
-	filter.register(c)
+	registerFilter(c, &filter)
 	c.Flags().IntVar(&limit, "limit", 50, "at most so many, the newest; 0 for all, with --follow for none")
 	c.Flags().BoolVar(&follow, "follow", false, "go on with what comes, from every process")
 	c.Flags().BoolVar(&all, "all", false, "also the starts of calls that have ended")
 	return c
 }
 
-func listRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit int, all bool) error {
+func listRecords(c *cobra.Command, flags *auditFlags, filter auditview.Filter, limit int, all bool) error {
 	s, err := flags.reading(c.Context())
 	if errors.Is(err, open.ErrNoStore) {
 		if !flags.json {
@@ -131,7 +87,7 @@ func listRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit 
 	}
 	defer s.Close()
 	warnApprovals(c, s)
-	wanted, err := filter.filter(c.Context(), s, time.Now())
+	wanted, err := filter.Records(c.Context(), s, time.Now())
 	if err != nil {
 		return err
 	}
@@ -150,14 +106,14 @@ func listRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit 
 	return nil
 }
 
-func followRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit int) error {
+func followRecords(c *cobra.Command, flags *auditFlags, filter auditview.Filter, limit int) error {
 	s, err := flags.open(c.Context(), open.Store) // others may decide something soon
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	warnApprovals(c, s)
-	wanted, err := filter.filter(c.Context(), s, time.Now())
+	wanted, err := filter.Records(c.Context(), s, time.Now())
 	if err != nil {
 		return err
 	}
@@ -190,7 +146,7 @@ func auditShowCmd(flags *auditFlags) *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			story, err := storyOf(c.Context(), s, args[0])
+			story, err := auditview.StoryOf(c.Context(), s, args[0])
 			if err != nil {
 				return err
 			}
@@ -202,52 +158,8 @@ func auditShowCmd(flags *auditFlags) *cobra.Command {
 	}
 }
 
-// storyOf collects what is kept of one call.
-func storyOf(ctx context.Context, s *store.Store, id string) (auditview.Story, error) {
-	var out auditview.Story
-	if seq, err := strconv.ParseInt(id, 10, 64); err == nil {
-		r, err := s.RecordAt(ctx, seq)
-		if err == nil {
-			out.Records = []approval.Record{r}
-		} else if !errors.Is(err, approval.ErrNoRecord) {
-			return out, err
-		}
-	}
-	if len(out.Records) == 0 {
-		for r, err := range s.RecordsOf(ctx, id) {
-			if err != nil {
-				return out, err
-			}
-			out.Records = append(out.Records, r)
-		}
-	}
-	if len(out.Records) == 0 {
-		return out, fmt.Errorf("record %q: %w; 'assent audit list' prints the numbers", id, approval.ErrNoRecord)
-	}
-	return out, addView(ctx, s, &out)
-}
-
-// addView finds what the person was shown, if that is kept.
-func addView(ctx context.Context, s *store.Store, story *auditview.Story) error {
-	request := story.Records[len(story.Records)-1].Request
-	if request == "" {
-		return nil
-	}
-	posted, err := s.Posted(ctx, request)
-	if errors.Is(err, approval.ErrUnknownRequest) {
-		return nil // it was asked in its own process only
-	}
-	if err != nil {
-		return err
-	}
-	story.Request = posted.Request
-	view, err := posted.Request.View(ctx)
-	story.View = &view
-	return err
-}
-
 func auditStatsCmd(flags *auditFlags) *cobra.Command {
-	var filter filterFlags
+	var filter auditview.Filter
 	c := &cobra.Command{
 		Use:   "stats",
 		Short: "Count prompts and answers, and which rules do work",
@@ -265,7 +177,7 @@ func auditStatsCmd(flags *auditFlags) *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			wanted, err := filter.filter(c.Context(), s, time.Now())
+			wanted, err := filter.Records(c.Context(), s, time.Now())
 			if err != nil {
 				return err
 			}
@@ -283,7 +195,7 @@ func auditStatsCmd(flags *auditFlags) *cobra.Command {
 			return auditview.Stats(c.OutOrStdout(), plotStyle(c), stats, rules.Rules())
 		},
 	}
-	filter.register(c)
+	registerFilter(c, &filter)
 	return c
 }
 

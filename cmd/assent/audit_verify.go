@@ -14,7 +14,7 @@ import (
 )
 
 func auditExportCmd(flags *auditFlags) *cobra.Command {
-	var filter filterFlags
+	var filter auditview.Filter
 	var format string
 	c := &cobra.Command{
 		Use:   "export",
@@ -32,14 +32,14 @@ func auditExportCmd(flags *auditFlags) *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			wanted, err := filter.filter(c.Context(), s, time.Now())
+			wanted, err := filter.Records(c.Context(), s, time.Now())
 			if err != nil {
 				return err
 			}
 			return s.Export(c.Context(), c.OutOrStdout(), store.Format(format), wanted)
 		},
 	}
-	filter.register(c)
+	registerFilter(c, &filter)
 	c.Flags().StringVar(&format, "format", string(store.JSONL), "jsonl, with everything, or csv")
 	return c
 }

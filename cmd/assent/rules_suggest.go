@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/assent-dev/assent/internal/auditview"
+
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
@@ -21,7 +23,7 @@ import (
 type suggestFlags struct {
 	least, most, apply int
 	policy             string
-	filter             filterFlags
+	filter             auditview.Filter
 }
 
 func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
@@ -39,7 +41,7 @@ func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
 	c.Flags().IntVar(&sf.most, "limit", 10, "print at most so many, the best first; 0 for all")
 	c.Flags().IntVar(&sf.apply, "apply", 0, "keep the suggestion with this number")
 	policyFlag(c, &sf.policy)
-	sf.filter.register(c)
+	registerFilter(c, &sf.filter)
 	return c
 }
 
@@ -71,7 +73,7 @@ func suggestRules(c *cobra.Command, flags *rulesFlags, sf suggestFlags) error {
 
 // find looks for suggestions in the log.
 func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]rulebook.Suggestion, error) {
-	filter, err := f.filter.filter(ctx, s, time.Now())
+	filter, err := f.filter.Records(ctx, s, time.Now())
 	if err != nil {
 		return nil, err
 	}

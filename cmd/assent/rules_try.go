@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/assent-dev/assent/internal/auditview"
+
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
@@ -22,7 +24,7 @@ type tryFlags struct {
 	add, remove         []string
 	file, policy, calls string
 	only                bool
-	filter              filterFlags
+	filter              auditview.Filter
 }
 
 func rulesTryCmd(flags *rulesFlags) *cobra.Command {
@@ -47,7 +49,7 @@ func rulesTryCmd(flags *rulesFlags) *cobra.Command {
 	c.Flags().BoolVar(&try.only, "only", false, "with --file: with no other rules")
 	c.Flags().StringVar(&try.calls, "calls", "", "try them on this file of calls; - is standard input")
 	policyFlag(c, &try.policy)
-	try.filter.register(c)
+	registerFilter(c, &try.filter)
 	return c
 }
 
@@ -163,7 +165,7 @@ func (f *tryFlags) addRecords(ctx context.Context, flags *rulesFlags, comparison
 		return err
 	}
 	defer s.Close()
-	filter, err := f.filter.filter(ctx, s, time.Now())
+	filter, err := f.filter.Records(ctx, s, time.Now())
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,59 @@
 package auditview
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/store"
+
 	"github.com/assent-dev/assent/approval"
 )
+
+// A Filter says which records are wanted, as a person writes it in flags.
+type Filter struct {
+	Since, Until                         string
+	Tool, Worker, Session, Outcome, Rule string
+}
+
+// Records is what the store is asked for. A rule may be named by the beginning of its id.
+func (f *Filter) Records(ctx context.Context, s *store.Store, now time.Time) (approval.RecordFilter, error) {
+	out := approval.RecordFilter{Tool: f.Tool, Worker: f.Worker, Session: f.Session, Rule: f.Rule}
+	for _, t := range []struct {
+		flag, text string
+		into       *time.Time
+	}{{"--since", f.Since, &out.Since}, {"--until", f.Until, &out.Until}} {
+		if t.text == "" {
+			continue
+		}
+		var err error
+		if *t.into, err = parseSince(t.text, now); err != nil {
+			return out, fmt.Errorf("%s: %w", t.flag, err)
+		}
+	}
+	if f.Outcome != "" {
+		if err := filterOutcome(&out, f.Outcome); err != nil {
+			return out, fmt.Errorf("--outcome: %w", err)
+		}
+	}
+	if f.Rule == "" {
+		return out, nil
+	}
+	set, err := s.Rules(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, r := range set.Rules() {
+		if rulebook.ShortID(r.ID) == f.Rule {
+			out.Rule = r.ID
+		}
+	}
+	return out, nil
+}
 
 // states, stages and groups are the words by which records can be looked for. A stage that
 // is called like a state is left out: the state is meant.
@@ -33,9 +78,9 @@ const (
 	refusedWord = "refused"
 )
 
-// FilterOutcome makes a filter want calls that were answered so (denied), that ended so
+// filterOutcome makes a filter want calls that were answered so (denied), that ended so
 // (failed), or that were allowed or refused in whatever way.
-func FilterOutcome(f *approval.RecordFilter, word string) error {
+func filterOutcome(f *approval.RecordFilter, word string) error {
 	switch {
 	case word == allowedWord:
 		f.States = allowed
@@ -66,8 +111,8 @@ func list(states []approval.State, stages []approval.Stage) string {
 // layouts are how a time may be written, the most exact first. Without a zone it is local.
 var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", time.DateTime, "2006-01-02 15:04", time.DateOnly}
 
-// ParseSince reads a point in the past: how long ago (90m, 2d, 1w), or a time.
-func ParseSince(text string, now time.Time) (time.Time, error) { return parseTime(text, now, -1) }
+// parseSince reads a point in the past: how long ago (90m, 2d, 1w), or a time.
+func parseSince(text string, now time.Time) (time.Time, error) { return parseTime(text, now, -1) }
 
 // ParseUntil reads a point in the future: in how long (12h, 30d), or a time.
 func ParseUntil(text string, now time.Time) (time.Time, error) {

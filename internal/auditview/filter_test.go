@@ -1,10 +1,8 @@
-package auditview_test
+package auditview
 
 import (
 	"testing"
 	"time"
-
-	"github.com/assent-dev/assent/internal/auditview"
 )
 
 func TestTimes(t *testing.T) {
@@ -14,20 +12,20 @@ func TestTimes(t *testing.T) {
 		"2025-12-31": time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC), "2025-12-31 18:30": time.Date(2025, 12, 31, 18, 30, 0, 0, time.UTC),
 		"2025-12-31T18:00:00+01:00": time.Date(2025, 12, 31, 17, 0, 0, 0, time.UTC),
 	} {
-		if got, err := auditview.ParseSince(text, now); err != nil || !got.Equal(want) {
+		if got, err := parseSince(text, now); err != nil || !got.Equal(want) {
 			t.Errorf("since %s: %v, %v, want %v", text, got, err, want)
 		}
 	}
-	if got, err := auditview.ParseUntil("30d", now); err != nil || !got.Equal(now.AddDate(0, 0, 30)) {
+	if got, err := ParseUntil("30d", now); err != nil || !got.Equal(now.AddDate(0, 0, 30)) {
 		t.Errorf("until 30d: %v, %v", got, err)
 	}
 	for _, bad := range []string{"", "yesterday", "-1h", "1.5d", "99999d", "d", "2026-13-01"} {
-		if got, err := auditview.ParseSince(bad, now); err == nil {
+		if got, err := parseSince(bad, now); err == nil {
 			t.Errorf("%q is %v", bad, got)
 		}
 	}
 	for _, over := range []string{"2025-12-31", "0s"} {
-		if got, err := auditview.ParseUntil(over, now); err == nil {
+		if got, err := ParseUntil(over, now); err == nil {
 			t.Errorf("%q is %v, and over", over, got)
 		}
 	}

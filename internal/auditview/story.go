@@ -1,10 +1,15 @@
 package auditview
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/assent-dev/assent/store"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
@@ -143,4 +148,48 @@ func moment(t time.Time) string {
 		return ""
 	}
 	return t.Local().Format("2006-01-02 15:04:05.000")
+}
+
+// StoryOf collects what is kept of one call.
+func StoryOf(ctx context.Context, s *store.Store, id string) (Story, error) {
+	var out Story
+	if seq, err := strconv.ParseInt(id, 10, 64); err == nil {
+		r, err := s.RecordAt(ctx, seq)
+		if err == nil {
+			out.Records = []approval.Record{r}
+		} else if !errors.Is(err, approval.ErrNoRecord) {
+			return out, err
+		}
+	}
+	if len(out.Records) == 0 {
+		for r, err := range s.RecordsOf(ctx, id) {
+			if err != nil {
+				return out, err
+			}
+			out.Records = append(out.Records, r)
+		}
+	}
+	if len(out.Records) == 0 {
+		return out, fmt.Errorf("record %q: %w; 'assent audit list' prints the numbers", id, approval.ErrNoRecord)
+	}
+	return out, addView(ctx, s, &out)
+}
+
+// addView finds what the person was shown, if that is kept.
+func addView(ctx context.Context, s *store.Store, story *Story) error {
+	request := story.Records[len(story.Records)-1].Request
+	if request == "" {
+		return nil
+	}
+	posted, err := s.Posted(ctx, request)
+	if errors.Is(err, approval.ErrUnknownRequest) {
+		return nil // it was asked in its own process only
+	}
+	if err != nil {
+		return err
+	}
+	story.Request = posted.Request
+	view, err := posted.Request.View(ctx)
+	story.View = &view
+	return err
 }

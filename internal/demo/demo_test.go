@@ -32,8 +32,7 @@ var anyText = rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()),
 	rapid.Map(rapid.SliceOf(rapid.SampledFrom([]string{"a", " ", "\n", "\t", "\r", "\x1b[2J", "\x1b]0;x\a", "\u202e", "\u200b", "\x9b31m", "\u0301", "\v", "\f", "\x00", "\xff", "漢"})),
 		func(parts []string) string { return strings.Join(parts, "") }))
 
-// TestPrinted puts any text wherever the demo and the recorded operator print text of others. It is no fuzz test, because building all of assent for one
-// takes minutes.
+// TestPrinted puts any text wherever the demo and the recorded operator print text of others.
 func TestPrinted(t *testing.T) {
 	undo := &files.UndoFolder{Dir: t.TempDir()}
 	rapid.Check(t, func(t *rapid.T) {
