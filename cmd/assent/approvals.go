@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -23,38 +22,26 @@ func approvalsCmd() *cobra.Command {
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"on", "off"},
 		RunE: func(c *cobra.Command, args []string) error {
+			var s *store.Store // nil if there is none
+			var err error
 			if len(args) == 0 {
-				return showApprovals(c, &k, asJSON)
+				s, err = k.reading(c.Context())
+				err = ifAny(err)
+			} else if s, err = k.changing(c); err == nil {
+				err = s.SetApprovals(c.Context(), args[0] == "on")
 			}
-			return setApprovals(c, &k, args[0] == "on", asJSON)
+			if s != nil {
+				defer s.Close()
+			}
+			if err != nil {
+				return err
+			}
+			return printApprovals(c, s, asJSON)
 		},
 	}
 	k.register(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
-}
-
-func showApprovals(c *cobra.Command, k *storeFlags, asJSON bool) error {
-	s, err := k.reading(c.Context())
-	if err != nil && !errors.Is(err, open.ErrNoStore) {
-		return err
-	}
-	if s != nil {
-		defer s.Close()
-	}
-	return printApprovals(c, s, asJSON)
-}
-
-func setApprovals(c *cobra.Command, k *storeFlags, on, asJSON bool) error {
-	s, err := k.changing(c)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if err := s.SetApprovals(c.Context(), on); err != nil {
-		return err
-	}
-	return printApprovals(c, s, asJSON)
 }
 
 // printApprovals says how the switch stands.

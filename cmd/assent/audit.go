@@ -1,13 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
@@ -75,23 +75,12 @@ func auditListCmd(flags *auditFlags) *cobra.Command {
 }
 
 func listRecords(c *cobra.Command, flags *auditFlags, filter auditview.Filter, limit int, all bool) error {
-	s, err := flags.reading(c.Context())
-	if errors.Is(err, open.ErrNoStore) {
-		if !flags.json {
-			fmt.Fprintln(c.OutOrStdout(), "Nothing has been decided.")
-		}
-		return nil
-	}
-	if err != nil {
+	var records []approval.Record
+	err := flags.records(c.Context(), filter, func(s *store.Store, wanted approval.RecordFilter) (err error) {
+		warnApprovals(c, s)
+		records, err = auditview.Newest(c.Context(), s, wanted, limit, all)
 		return err
-	}
-	defer s.Close()
-	warnApprovals(c, s)
-	wanted, err := filter.Records(c.Context(), s, time.Now())
-	if err != nil {
-		return err
-	}
-	records, err := auditview.Newest(c.Context(), s, wanted, limit, all)
+	})
 	if err != nil {
 		return err
 	}
@@ -141,19 +130,16 @@ func auditShowCmd(flags *auditFlags) *cobra.Command {
 		Short: "Print all that is kept of a call: its number in the list, its id, or that of its request",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := flags.reading(c.Context())
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			story, err := auditview.StoryOf(c.Context(), s, args[0])
-			if err != nil {
-				return err
-			}
-			if flags.json {
-				return writeJSON(c.OutOrStdout(), story)
-			}
-			return story.Print(c.OutOrStdout())
+			return flags.read(c.Context(), func(s *store.Store) error {
+				story, err := auditview.StoryOf(c.Context(), s, args[0])
+				switch {
+				case err != nil:
+					return err
+				case flags.json:
+					return writeJSON(c.OutOrStdout(), story)
+				}
+				return story.Print(c.OutOrStdout())
+			})
 		},
 	}
 }
@@ -165,31 +151,21 @@ func auditStatsCmd(flags *auditFlags) *cobra.Command {
 		Short: "Count prompts and answers, and which rules do work",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := flags.reading(c.Context())
-			if errors.Is(err, open.ErrNoStore) {
-				if flags.json {
-					return writeJSON(c.OutOrStdout(), store.Stats{})
+			var stats store.Stats
+			var rules *approval.RuleSet // nil if there is no store
+			err := flags.records(c.Context(), filter, func(s *store.Store, wanted approval.RecordFilter) (err error) {
+				if stats, err = s.Stats(c.Context(), wanted); err == nil {
+					rules, err = s.Rules(c.Context())
 				}
-				_, err = fmt.Fprintln(c.OutOrStdout(), "Nothing has been decided.")
 				return err
-			}
-			if err != nil {
+			})
+			switch {
+			case err != nil:
 				return err
-			}
-			defer s.Close()
-			wanted, err := filter.Records(c.Context(), s, time.Now())
-			if err != nil {
-				return err
-			}
-			stats, err := s.Stats(c.Context(), wanted)
-			if err != nil {
-				return err
-			}
-			if flags.json {
+			case flags.json:
 				return writeJSON(c.OutOrStdout(), stats)
-			}
-			rules, err := s.Rules(c.Context())
-			if err != nil {
+			case rules == nil:
+				_, err = fmt.Fprintln(c.OutOrStdout(), "Nothing has been decided.")
 				return err
 			}
 			return auditview.Stats(c.OutOrStdout(), plotStyle(c), stats, rules.Rules())

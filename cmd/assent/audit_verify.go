@@ -3,13 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"time"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -24,19 +23,9 @@ func auditExportCmd(flags *auditFlags) *cobra.Command {
 			if format != string(store.JSONL) && format != string(store.CSV) {
 				return misused(c, "--format %q: it is jsonl or csv", format)
 			}
-			s, err := flags.reading(c.Context())
-			if errors.Is(err, open.ErrNoStore) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			wanted, err := filter.Records(c.Context(), s, time.Now())
-			if err != nil {
-				return err
-			}
-			return s.Export(c.Context(), c.OutOrStdout(), store.Format(format), wanted)
+			return flags.records(c.Context(), filter, func(s *store.Store, wanted approval.RecordFilter) error {
+				return s.Export(c.Context(), c.OutOrStdout(), store.Format(format), wanted)
+			})
 		},
 	}
 	registerFilter(c, &filter)

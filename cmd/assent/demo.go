@@ -9,7 +9,7 @@ import (
 
 type demoFlags struct {
 	askFlags
-	dir string
+	options demo.Options
 }
 
 func demoCmd() *cobra.Command {
@@ -25,14 +25,14 @@ func demoCmd() *cobra.Command {
 			if err := flags.check(c); err != nil {
 				return err
 			}
-			return demo.Run(c.Context(), runs.NewPrinter(c.OutOrStdout()), demo.Options{
-				Dir: flags.dir, Mode: flags.mode(), AskTimeout: flags.askTimeout, StopOnDeny: flags.onDeny == "stop",
-				Program: commandName(),
-			})
+			o := &flags.options
+			o.Mode, o.AskTimeout, o.StopOnDeny = flags.mode(), flags.askTimeout, flags.onDeny == "stop"
+			o.Program = commandName()
+			return demo.Run(c.Context(), runs.NewPrinter(c.OutOrStdout()), *o)
 		},
 	}
 	flags.register(c)
 	flags.registerOnDeny(c)
-	c.Flags().StringVar(&flags.dir, "dir", "", "use this folder, new or of an earlier demo, instead of a temporary one")
+	c.Flags().StringVar(&flags.options.Dir, "dir", "", "use this folder, new or of an earlier demo, instead of a temporary one")
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
@@ -231,6 +232,36 @@ func (k *storeFlags) register(c *cobra.Command) {
 // none, and the error is open.ErrNoStore.
 func (k *storeFlags) reading(ctx context.Context) (*store.Store, error) {
 	return k.open(ctx, open.ReadStore)
+}
+
+// read lets do look into the store. If there is none the error is open.ErrNoStore.
+func (k *storeFlags) read(ctx context.Context, do func(*store.Store) error) error {
+	s, err := k.reading(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return do(s)
+}
+
+// records lets do look at records of the store. If there is none it has none.
+func (k *storeFlags) records(ctx context.Context, f auditview.Filter, do func(*store.Store, approval.RecordFilter) error) error {
+	err := k.read(ctx, func(s *store.Store) error {
+		wanted, err := f.Records(ctx, s, time.Now())
+		if err != nil {
+			return err
+		}
+		return do(s, wanted)
+	})
+	return ifAny(err)
+}
+
+// ifAny is an error other than that nothing is kept yet.
+func ifAny(err error) error {
+	if errors.Is(err, open.ErrNoStore) {
+		return nil
+	}
+	return err
 }
 
 // changing opens the store for a command that a person gives, and no tool call may.

@@ -12,7 +12,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/rulebook"
-	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/store"
 )
 
 // grantsFlags are what all commands about grants take.
@@ -43,16 +43,12 @@ func grantsListCmd(flags *grantsFlags) *cobra.Command {
 		Short: "Print the grants of every session that is alive",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := flags.reading(c.Context())
-			if errors.Is(err, open.ErrNoStore) {
-				return flags.print(c, nil, "")
-			}
-			if err != nil {
+			var all []approval.Grant
+			err := ifAny(flags.read(c.Context(), func(s *store.Store) (err error) {
+				warnApprovals(c, s)
+				all, err = s.AllGrants(c.Context())
 				return err
-			}
-			defer s.Close()
-			warnApprovals(c, s)
-			all, err := s.AllGrants(c.Context())
+			}))
 			if err != nil {
 				return err
 			}

@@ -17,15 +17,15 @@ import (
 
 // installFlags are those of install and uninstall.
 type installFlags struct {
-	state, project, policy      string
-	dryRun, yes, observe, later bool
-	quiet, careful              bool
+	options             install.Options
+	policy              string
+	yes, quiet, careful bool
 }
 
 func (f *installFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.state, "state", "", "the state folder (default: assent's own)")
-	c.Flags().StringVar(&f.project, "project", "", "the settings of this project, instead of the user's")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
+	c.Flags().StringVar(&f.options.State, "state", "", "the state folder (default: assent's own)")
+	c.Flags().StringVar(&f.options.Project, "project", "", "the settings of this project, instead of the user's")
+	c.Flags().BoolVar(&f.options.DryRun, "dry-run", false, "show what would change, and change nothing")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do it without a question")
 	c.MarkFlagsMutuallyExclusive("dry-run", "yes")
 }
@@ -54,7 +54,7 @@ func installCmd() *cobra.Command {
 					return err
 				}
 			}
-			o, found, err := flags.options(c, args)
+			o, found, err := flags.prepare(c, args)
 			if err != nil {
 				return err
 			}
@@ -75,8 +75,8 @@ func installCmd() *cobra.Command {
 	c.Flags().BoolVar(&flags.careful, "careful", false,
 		"where a project has no policy, ask before each change and unknown command")
 	c.MarkFlagsMutuallyExclusive("quiet", "careful")
-	c.Flags().BoolVar(&flags.observe, "observe", false, "only record what would have happened")
-	c.Flags().BoolVar(&flags.later, "defer", false,
+	c.Flags().BoolVar(&flags.options.Observe, "observe", false, "only record what would have happened")
+	c.Flags().BoolVar(&flags.options.Defer, "defer", false,
 		"have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
 	c.MarkFlagsMutuallyExclusive("observe", "defer")
 	return c
@@ -92,7 +92,7 @@ func uninstallCmd() *cobra.Command {
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: install.AgentNames(),
 		RunE: func(c *cobra.Command, args []string) error {
-			o, found, err := flags.options(c, args)
+			o, found, err := flags.prepare(c, args)
 			if err != nil {
 				return err
 			}
@@ -103,27 +103,20 @@ func uninstallCmd() *cobra.Command {
 	return c
 }
 
-// options are what the flags say, and the agents that are named or found.
-func (f *installFlags) options(c *cobra.Command, args []string) (*install.Options, []*agents.Agent, error) {
-	if !f.dryRun {
+// prepare returns what the flags say, and the agents that are named or found.
+func (f *installFlags) prepare(c *cobra.Command, args []string) (*install.Options, []*agents.Agent, error) {
+	if !f.options.DryRun {
 		if err := byPerson(c); err != nil {
 			return nil, nil, err
 		}
 	}
-	o := &install.Options{
-		State: f.state, Project: f.project, DryRun: f.dryRun, Observe: f.observe, Defer: f.later,
-		Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
-		Confirm: func(path string) error {
-			if f.yes {
-				return nil
-			}
-			return confirm(c.OutOrStdout(), path, "Write it?", errors.New("nothing was changed"))
-		},
-	}
+	o := &f.options
+	o.Out, o.Err = c.OutOrStdout(), c.ErrOrStderr()
+	o.Confirm = func(path string) error { return f.confirm(o.Out, path) }
 	if !f.yes && term.IsTerminal(os.Stdin) {
 		o.Choose = func(explanation string) (rune, error) {
-			fmt.Fprint(c.ErrOrStderr(), explanation)
-			return term.AskKey(os.Stdin, c.ErrOrStderr(), "Quiet or careful?", "qc")
+			fmt.Fprint(o.Err, explanation)
+			return term.AskKey(os.Stdin, o.Err, "Quiet or careful?", "qc")
 		}
 	}
 	found, err := o.Agents(args)
@@ -131,14 +124,17 @@ func (f *installFlags) options(c *cobra.Command, args []string) (*install.Option
 }
 
 // confirm asks at the terminal about a file; what is no yes is an error.
-func confirm(out io.Writer, path, question string, declined error) error {
-	if !term.IsTerminal(os.Stdin) {
+func (f *installFlags) confirm(out io.Writer, path string) error {
+	switch {
+	case f.yes:
+		return nil
+	case !term.IsTerminal(os.Stdin):
 		err := fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes", path)
 		return statusError{exitUsage, err}
 	}
-	key, err := term.AskKey(os.Stdin, out, question, "yn")
+	key, err := term.AskKey(os.Stdin, out, "Write it?", "yn")
 	if err == nil && key != 'y' {
-		err = statusError{exitDenied, declined}
+		err = statusError{exitDenied, errors.New("nothing was changed")}
 	}
 	return err
 }
@@ -156,14 +152,14 @@ func (f *installFlags) word() string {
 
 // writePolicy writes the policy that was chosen for the project, where there is none yet.
 func (f *installFlags) writePolicy(c *cobra.Command) error {
-	if f.dryRun || f.policy == "" {
+	if f.options.DryRun || f.policy == "" {
 		return nil
 	}
 	from, err := policyStart(c, f.policy, true)
 	if err != nil {
 		return err
 	}
-	return writeStart(c, from, policyFile(cmp.Or(f.project, ".")))
+	return writeStart(c, from, policyFile(cmp.Or(f.options.Project, ".")))
 }
 
 func verifyCmd() *cobra.Command {

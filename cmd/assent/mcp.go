@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/assent-dev/assent/internal/mcpserver"
 
@@ -15,12 +14,8 @@ import (
 
 type mcpFlags struct {
 	askFlags
-	config, state   string
-	http, tokenFile string
-	name            string
-	env, tools      []string
-	hold            time.Duration
-	clientAnswers   bool
+	policyFlags
+	options mcpserver.Options
 }
 
 func mcpCmd() *cobra.Command {
@@ -45,42 +40,40 @@ func mcpCmd() *cobra.Command {
 			return flags.run(c, args)
 		},
 	}
-	flags.register(c)
-	c.Flags().StringVarP(&flags.config, "config", "c", "",
-		"the policy, worker or config file (default: your own config, and the project's policy)")
-	c.Flags().StringVar(&flags.state, "state", "", "the state folder (default: assent's own)")
-	c.Flags().StringVar(&flags.http, "http", "",
+	flags.askFlags.register(c)
+	flags.policyFlags.register(c)
+	c.Flags().StringVar(&flags.options.HTTP, "http", "",
 		"serve over HTTP at this address of this machine, such as 127.0.0.1:7777, instead of on standard streams")
-	c.Flags().StringVar(&flags.tokenFile, "token-file", "",
+	c.Flags().StringVar(&flags.options.TokenFile, "token-file", "",
 		"the file with the token that clients over HTTP need; made if it is not there (default: mcp-token in the "+
 			"state folder)")
-	c.Flags().StringVar(&flags.name, "name", "",
+	c.Flags().StringVar(&flags.options.Name, "name", "",
 		"what rules call the server behind -- (default: made of what is launched)")
-	c.Flags().StringArrayVar(&flags.env, "env", nil,
+	c.Flags().StringArrayVar(&flags.options.Env, "env", nil,
 		"pass this environment variable to the connectors of the config too; repeatable")
-	c.Flags().StringSliceVar(&flags.tools, "tools", nil, "offer tools of the policy too: files, shell")
-	c.Flags().DurationVar(&flags.hold, "hold", 0,
+	c.Flags().StringSliceVar(&flags.options.Tools, "tools", nil, "offer tools of the policy too: files, shell")
+	c.Flags().DurationVar(&flags.options.Hold, "hold", 0,
 		"how long a call is held before the client is told to call again (default 50s)")
-	c.Flags().BoolVar(&flags.clientAnswers, "client-answers", false,
+	c.Flags().BoolVar(&flags.options.ClientAnswers, "client-answers", false,
 		"let the user of the agent's own client answer, once each time")
 	return c
 }
 
 // check refuses flags that make no sense.
 func (f *mcpFlags) check(c *cobra.Command) error {
-	for _, name := range f.tools {
+	for _, name := range f.options.Tools {
 		if name != "files" && name != "shell" {
 			return misused(c, "--tools %q: it is files, shell or both", name)
 		}
 	}
-	for _, name := range f.env {
+	for _, name := range f.options.Env {
 		if _, set := os.LookupEnv(name); !set {
 			return misused(c, "--env %s: there is no such variable in the environment; set it where the agent starts "+
 				"assent", name)
 		}
 	}
-	if f.http != "" {
-		if err := gateway.Loopback(f.http); err != nil {
+	if f.options.HTTP != "" {
+		if err := gateway.Loopback(f.options.HTTP); err != nil {
 			return misused(c, "--http: %v", err)
 		}
 	}
@@ -88,21 +81,17 @@ func (f *mcpFlags) check(c *cobra.Command) error {
 }
 
 func (f *mcpFlags) run(c *cobra.Command, args []string) (err error) {
-	s, err := (&policyFlags{config: f.config, state: f.state}).resolve(c)
+	s, err := f.resolve(c)
 	if err != nil {
 		return err
 	}
-	names, command := args, []string(nil)
+	o := f.options
+	o.Connectors, o.Mode, o.AskTimeout, o.Version = args, f.mode(), f.askTimeout, thisBuild().Version
 	if dash := c.ArgsLenAtDash(); dash >= 0 {
-		names, command = args[:dash], args[dash:]
+		o.Connectors, o.Command = args[:dash], args[dash:]
 	}
-	server, err := mcpserver.Open(c.Context(), s, mcpserver.Options{
-		Connectors: names, Command: command, Name: f.name, Env: f.env, Tools: f.tools,
-		HTTP: f.http, TokenFile: f.tokenFile, Mode: f.mode(), AskTimeout: f.askTimeout, Hold: f.hold,
-		ClientAnswers: f.clientAnswers,
-		Version:       thisBuild().Version,
-		Report:        func(text string) { fmt.Fprintln(c.ErrOrStderr(), "assent: "+shownText(text)) },
-	})
+	o.Report = func(text string) { fmt.Fprintln(c.ErrOrStderr(), "assent: "+shownText(text)) }
+	server, err := mcpserver.Open(c.Context(), s, o)
 	if err != nil {
 		return err
 	}

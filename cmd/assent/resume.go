@@ -115,16 +115,16 @@ func (k *storeFlags) preview(c *cobra.Command, s *store.Store, run, request stri
 
 // savedRun finds a run by its id.
 func (k *storeFlags) savedRun(ctx context.Context, id string) (approval.SavedRun, error) {
-	s, err := k.reading(ctx)
-	if errors.Is(err, open.ErrNoStore) {
-		return approval.SavedRun{}, fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
-	}
-	if err != nil {
-		return approval.SavedRun{}, err
-	}
-	run, err := s.LoadRun(ctx, id)
-	if errors.Is(err, approval.ErrRunNotFound) {
+	var run approval.SavedRun
+	err := k.read(ctx, func(s *store.Store) (err error) {
+		run, err = s.LoadRun(ctx, id)
+		return err
+	})
+	switch {
+	case errors.Is(err, open.ErrNoStore):
+		err = fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
+	case errors.Is(err, approval.ErrRunNotFound):
 		err = fmt.Errorf("%w; 'assent pending' lists those that wait", err)
 	}
-	return run, errors.Join(err, s.Close())
+	return run, err
 }

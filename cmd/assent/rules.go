@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rulebook"
-	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -45,16 +43,13 @@ func rulesCmd() *cobra.Command {
 
 // kept returns the rules that are kept; none if there is no store.
 func (f *rulesFlags) kept(c *cobra.Command) ([]approval.Rule, error) {
-	s, err := f.reading(c.Context())
-	if errors.Is(err, open.ErrNoStore) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	warnApprovals(c, s)
-	return plainRules(c.Context(), s)
+	var rules []approval.Rule
+	err := f.read(c.Context(), func(s *store.Store) (err error) {
+		warnApprovals(c, s)
+		rules, err = plainRules(c.Context(), s)
+		return err
+	})
+	return rules, ifAny(err)
 }
 
 // plainRules returns the rules of a store, in order.

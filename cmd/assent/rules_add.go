@@ -20,8 +20,7 @@ import (
 // addFlags are what is said about a new rule.
 type addFlags struct {
 	because, note, expires string
-	wide                   bool
-	tools                  int
+	keeps                  rulebook.KeepOptions
 }
 
 func rulesAddCmd(flags *rulesFlags) *cobra.Command {
@@ -41,8 +40,8 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 	c.Flags().StringVar(&add.because, "because", "", "the reason, shown to people and told to the model on a denial")
 	c.Flags().StringVar(&add.note, "note", "", "a remark for yourself")
 	c.Flags().StringVar(&add.expires, "expires", "", "when it ends: 12h, 30d, 2026-12-31, or a time")
-	c.Flags().BoolVar(&add.wide, "wide", false, "keep it although it allows nearly everything")
-	c.Flags().IntVar(&add.tools, "warn-tools", 3, "warn if it is about more known tools than this")
+	c.Flags().BoolVar(&add.keeps.Wide, "wide", false, "keep it although it allows nearly everything")
+	c.Flags().IntVar(&add.keeps.Tools, "warn-tools", 3, "warn if it is about more known tools than this")
 	return c
 }
 
@@ -101,6 +100,6 @@ func (f addFlags) keep(ctx context.Context, s *store.Store, rule approval.Rule) 
 	if err != nil {
 		return nil, err
 	}
-	limit := cmp.Or(max(user.MaxRules, 0), approval.DefaultRuleLimit)
-	return rulebook.Keep(ctx, s, rule, rulebook.KeepOptions{Wide: f.wide, Tools: f.tools, Limit: limit})
+	f.keeps.Limit = cmp.Or(max(user.MaxRules, 0), approval.DefaultRuleLimit)
+	return rulebook.Keep(ctx, s, rule, f.keeps)
 }

@@ -21,9 +21,10 @@ import (
 
 // suggestFlags say what is looked for, and what is done about it.
 type suggestFlags struct {
-	least, most, apply int
-	policy             string
-	filter             auditview.Filter
+	rulebook.SuggestOptions
+	apply  int
+	policy string
+	filter auditview.Filter
 }
 
 func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
@@ -37,8 +38,8 @@ func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return suggestRules(c, flags, sf) },
 	}
-	c.Flags().IntVar(&sf.least, "min", rulebook.DefaultSuggestMin, "how many prompts a rule must have answered")
-	c.Flags().IntVar(&sf.most, "limit", 10, "print at most so many, the best first; 0 for all")
+	c.Flags().IntVar(&sf.Min, "min", rulebook.DefaultSuggestMin, "how many prompts a rule must have answered")
+	c.Flags().IntVar(&sf.Most, "limit", 10, "print at most so many, the best first; 0 for all")
 	c.Flags().IntVar(&sf.apply, "apply", 0, "keep the suggestion with this number")
 	policyFlag(c, &sf.policy)
 	registerFilter(c, &sf.filter)
@@ -77,8 +78,7 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]rulebook.Sug
 	if err != nil {
 		return nil, err
 	}
-	policy := approval.Policy{}
-	if policy.Rules, err = s.Rules(ctx); err != nil {
+	if f.Policy.Rules, err = s.Rules(ctx); err != nil {
 		return nil, err
 	}
 	if f.policy != "" {
@@ -86,10 +86,10 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]rulebook.Sug
 		if err != nil {
 			return nil, err
 		}
-		policy.Fixed = s.Rules
+		f.Policy.Fixed = s.Rules
 	}
-	o := rulebook.SuggestOptions{Min: f.least, Most: f.most, Policy: policy, Now: time.Now()}
-	return rulebook.SuggestFrom(s.Records(ctx, filter), o)
+	f.Now = time.Now()
+	return rulebook.SuggestFrom(s.Records(ctx, filter), f.SuggestOptions)
 }
 
 // show prints the suggestions; a person at a terminal may keep one after the other.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/store"
 
 	"github.com/spf13/cobra"
 
@@ -21,9 +22,8 @@ import (
 
 // tryFlags say which rules are tried, and on what.
 type tryFlags struct {
-	add, remove         []string
+	edits               rulebook.Edits
 	file, policy, calls string
-	only                bool
 	filter              auditview.Filter
 }
 
@@ -43,10 +43,10 @@ func rulesTryCmd(flags *rulesFlags) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return tryRules(c, flags, try) },
 	}
-	c.Flags().StringArrayVar(&try.add, "add", nil, "with this rule as well; may be repeated")
-	c.Flags().StringArrayVar(&try.remove, "remove", nil, "without this rule; may be repeated")
+	c.Flags().StringArrayVar(&try.edits.Add, "add", nil, "with this rule as well; may be repeated")
+	c.Flags().StringArrayVar(&try.edits.Remove, "remove", nil, "without this rule; may be repeated")
 	c.Flags().StringVar(&try.file, "file", "", "with the rules of this file as well; its expect: examples are checked")
-	c.Flags().BoolVar(&try.only, "only", false, "with --file: with no other rules")
+	c.Flags().BoolVar(&try.edits.Only, "only", false, "with --file: with no other rules")
 	c.Flags().StringVar(&try.calls, "calls", "", "try them on this file of calls; - is standard input")
 	policyFlag(c, &try.policy)
 	registerFilter(c, &try.filter)
@@ -58,15 +58,15 @@ func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 	if err != nil {
 		return err
 	}
-	edits, expect := rulebook.Edits{Add: try.add, Remove: try.remove, Only: try.only}, []config.Expectation(nil)
+	var expect []config.Expectation
 	if try.file != "" {
 		policy, err := setup.Named(c.Context(), try.file, "")
 		if err != nil {
 			return err
 		}
-		edits.File, expect = append([]approval.Rule{}, policy.Rules.Rules()...), policy.Expect
+		try.edits.File, expect = append([]approval.Rule{}, policy.Rules.Rules()...), policy.Expect
 	}
-	before, after, err := edits.Apply(current)
+	before, after, err := try.edits.Apply(current)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,9 @@ func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *a
 	}
 	comparison := rulebook.Compare(then, now, time.Now())
 	if f.calls == "" {
-		err := f.addRecords(c.Context(), flags, comparison)
+		err := flags.records(c.Context(), f.filter, func(s *store.Store, wanted approval.RecordFilter) error {
+			return comparison.AddRecords(s.Records(c.Context(), wanted))
+		})
 		return comparison.Report(), err
 	}
 	in, closing, err := openFileOrInput(c, f.calls)
@@ -154,20 +156,4 @@ func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *a
 	}
 	comparison.AddCalls(c.Context(), e.Tools, calls)
 	return comparison.Report(), nil
-}
-
-func (f *tryFlags) addRecords(ctx context.Context, flags *rulesFlags, comparison *rulebook.Comparison) error {
-	s, err := flags.reading(ctx)
-	if errors.Is(err, open.ErrNoStore) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	filter, err := f.filter.Records(ctx, s, time.Now())
-	if err != nil {
-		return err
-	}
-	return comparison.AddRecords(s.Records(ctx, filter))
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,12 +22,9 @@ import (
 // runFlags are those of the commands that run a worker.
 type runFlags struct {
 	workFlags
-	model               string
+	saved               runs.Saved // how the run is started
 	input               string
 	attach              []string
-	maxSteps            int
-	maxTokens           int64
-	maxTime             time.Duration
 	json, dryRun, later bool
 }
 
@@ -64,13 +60,13 @@ func runCmd() *cobra.Command {
 func (f *runFlags) register(c *cobra.Command) {
 	f.workFlags.register(c)
 	f.registerOnDeny(c)
-	c.Flags().StringVar(&f.model, "model", "",
+	c.Flags().StringVar(&f.saved.Model, "model", "",
 		"the model, such as anthropic:NAME or script:FILE, in place of the worker's own; also for workers it calls "+
 			"that name none")
-	c.Flags().IntVar(&f.maxSteps, "max-steps", 0,
+	c.Flags().IntVar(&f.saved.MaxSteps, "max-steps", 0,
 		"how many turns the run has at most (default: the worker's max_steps, or 50)")
-	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "how many tokens the run may use (default: any number)")
-	c.Flags().DurationVar(&f.maxTime, "max-time", 0, "how long the run may take, such as 10m (default: any time)")
+	c.Flags().Int64Var(&f.saved.MaxTokens, "max-tokens", 0, "how many tokens the run may use (default: any number)")
+	c.Flags().DurationVar(&f.saved.MaxTime, "max-time", 0, "how long the run may take, such as 10m (default: any time)")
 }
 
 func (f *runFlags) check(c *cobra.Command) error {
@@ -78,7 +74,7 @@ func (f *runFlags) check(c *cobra.Command) error {
 		return err
 	}
 	switch {
-	case f.maxSteps < 0, f.maxTokens < 0, f.maxTime < 0:
+	case f.saved.MaxSteps < 0, f.saved.MaxTokens < 0, f.saved.MaxTime < 0:
 		return misused(c, "a limit cannot be negative")
 	case f.later && (f.approveAll || f.strict):
 		return misused(c, "--defer excludes --approve-all and --strict: they leave nothing to wait for")
@@ -110,10 +106,10 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	}
 	o := f.options(runs.NewView(out, c.ErrOrStderr(), f.json, exitStatus))
 	if f.later {
-		return o.RunDeferred(c.Context(), s, message, runs.Saved{
-			Worker: s.File.Path, Folder: s.Dir, Config: f.config, Set: f.set, Model: f.model, OnDeny: f.onDeny,
-			MaxSteps: f.maxSteps, MaxTokens: f.maxTokens, MaxTime: f.maxTime,
-		})
+		saved := f.saved
+		saved.Worker, saved.Folder, saved.Config, saved.Set = s.File.Path, s.Dir, f.config, f.set
+		saved.OnDeny = f.onDeny
+		return o.RunDeferred(c.Context(), s, message, saved)
 	}
 	return o.Run(c.Context(), s, message)
 }
@@ -137,7 +133,8 @@ func (f *runFlags) dry(ctx context.Context, out io.Writer, s *setup.Setup) error
 // options are what the flags say of a run.
 func (f *runFlags) options(view *runs.View) runs.Options {
 	o := f.workFlags.options(view)
-	o.Model, o.Limits = f.model, worker.Limits{Steps: f.maxSteps, Tokens: f.maxTokens, Time: f.maxTime}
+	started := f.saved.Options()
+	o.Model, o.Limits = started.Model, started.Limits
 	return o
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -87,8 +86,7 @@ func sandboxShowCmd() *cobra.Command {
 
 type sandboxRunFlags struct {
 	policyFlags
-	timeout time.Duration
-	ask     bool
+	command runs.Sandboxed
 }
 
 func sandboxRunCmd() *cobra.Command {
@@ -115,8 +113,8 @@ func sandboxRunCmd() *cobra.Command {
 	}
 	c.Flags().SetInterspersed(false)
 	flags.register(c)
-	c.Flags().BoolVar(&flags.ask, "ask", false, "ask about hosts that the command connects to")
-	c.Flags().DurationVar(&flags.timeout, "timeout", 0, "end the command after this time")
+	c.Flags().BoolVar(&flags.command.Ask, "ask", false, "ask about hosts that the command connects to")
+	c.Flags().DurationVar(&flags.command.Timeout, "timeout", 0, "end the command after this time")
 	return c
 }
 
@@ -133,10 +131,8 @@ func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) error {
 		return fmt.Errorf("nothing was run: %s is not trusted; 'assent trust' shows what it would allow and asks, "+
 			"or name it with -c", s.File.Path)
 	}
-	command := runs.Sandboxed{
-		Argv: argv, Timeout: f.timeout, Ask: f.ask, Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
-	}
-	exit, err := command.Run(c.Context(), s)
+	f.command.Argv, f.command.Out, f.command.Err = argv, c.OutOrStdout(), c.ErrOrStderr()
+	exit, err := f.command.Run(c.Context(), s)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -82,11 +81,9 @@ func ReadCalls(file string, in io.Reader) ([]explain.Call, error) {
 		if len(line) == 0 {
 			continue
 		}
-		var c explain.Call
-		d := json.NewDecoder(bytes.NewReader(line))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&c); err != nil || d.More() {
-			return nil, fmt.Errorf("%s:%d: this is no call (%v); write {\"tool\": …, \"args\": {…}}", file, n, err)
+		c, err := explain.ParseCall(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
 		out = append(out, c)
 	}
