@@ -162,7 +162,8 @@ func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Requ
 
 // askedAgain is for a call that a program waits for: only that can say what it would do with
 // other arguments, so it asks again, and no yes is given here.
-func (f *answerFlags) askedAgain(c *cobra.Command, r *approval.Request, change deciding) (*approval.Request, deciding, error) {
+func (f *answerFlags) askedAgain(c *cobra.Command, r *approval.Request,
+	change deciding) (*approval.Request, deciding, error) {
 	if f.expect != "" || f.kept.Session || f.kept.Always {
 		return nil, nil, misused(c, "the program that asks is running: it asks again with --args, and that question "+
 			"is the one to answer, without --expect, --session or --always here")

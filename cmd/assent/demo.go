@@ -33,6 +33,7 @@ func demoCmd() *cobra.Command {
 	}
 	flags.register(c)
 	flags.registerOnDeny(c)
-	c.Flags().StringVar(&flags.options.Dir, "dir", "", "use this folder, new or of an earlier demo, instead of a temporary one")
+	c.Flags().StringVar(&flags.options.Dir, "dir", "",
+		"use this folder, new or of an earlier demo, instead of a temporary one")
 	return c
 }

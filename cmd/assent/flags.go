@@ -245,7 +245,8 @@ func (k *storeFlags) read(ctx context.Context, do func(*store.Store) error) erro
 }
 
 // records lets do look at records of the store. If there is none it has none.
-func (k *storeFlags) records(ctx context.Context, f auditview.Filter, do func(*store.Store, approval.RecordFilter) error) error {
+func (k *storeFlags) records(ctx context.Context, f auditview.Filter,
+	do func(*store.Store, approval.RecordFilter) error) error {
 	err := k.read(ctx, func(s *store.Store) error {
 		wanted, err := f.Records(ctx, s, time.Now())
 		if err != nil {

@@ -94,17 +94,17 @@ func Open(ctx context.Context, s *setup.Setup, o Options) (k *Server, err error)
 }
 
 // Close gives everything back, the last first.
-func (k *Server) Close() error {
+func (s *Server) Close() error {
 	var errs []error
-	for i := len(k.closers) - 1; i >= 0; i-- {
-		errs = append(errs, k.closers[i]())
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		errs = append(errs, s.closers[i]())
 	}
 	return errors.Join(errs...)
 }
 
 // Serve serves until the client is gone, or the context ends.
-func (k *Server) Serve(ctx context.Context, out io.Writer) error {
-	g, err := k.gateway()
+func (s *Server) Serve(ctx context.Context, out io.Writer) error {
+	g, err := s.gateway()
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func (k *Server) Serve(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	collectSeldom()
-	if k.HTTP != "" {
-		return k.serveHTTP(ctx, g)
+	if s.HTTP != "" {
+		return s.serveHTTP(ctx, g)
 	}
 	in, giveBack := polled(os.Stdin, os.Stdout)
 	defer giveBack()
@@ -126,26 +126,26 @@ func (k *Server) Serve(ctx context.Context, out io.Writer) error {
 }
 
 // gateway makes the gateway.
-func (k *Server) gateway() (*gateway.Gateway, error) {
-	report := k.Report
-	records := gateway.NewLater(k.Store, k.spool, func(err error) { report(err.Error()) })
-	k.closers = append(k.closers, records.Close)
-	gate := k.Gate(k.Rules)
+func (s *Server) gateway() (*gateway.Gateway, error) {
+	report := s.Report
+	records := gateway.NewLater(s.Store, s.spool, func(err error) { report(err.Error()) })
+	s.closers = append(s.closers, records.Close)
+	gate := s.Gate(s.Rules)
 	gate.Recorder = records
-	gate.Approver = k.approver()
+	gate.Approver = s.approver()
 	g, err := gateway.New(gateway.Options{
-		Gate: gate, Sessions: k.Store, Owner: store.ThisProcess(),
-		Connectors: k.foreign.All, Ear: &k.ear, Tools: k.tools, Configure: k.configure,
-		Plain:         k.Command != nil && len(k.Options.Tools) == 0,
-		ClientAnswers: k.ClientAnswers, Hold: k.Hold, Report: report, Version: k.Version,
+		Gate: gate, Sessions: s.Store, Owner: store.ThisProcess(),
+		Connectors: s.foreign.All, Ear: &s.ear, Tools: s.tools, Configure: s.configure,
+		Plain:         s.Command != nil && len(s.Options.Tools) == 0,
+		ClientAnswers: s.ClientAnswers, Hold: s.Hold, Report: report, Version: s.Version,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if text := k.Sandbox.Notice(); text != "" {
+	if text := s.Sandbox.Notice(); text != "" {
 		report(text + " 'assent sandbox doctor' says more.")
 	}
-	for _, c := range k.foreign.All {
+	for _, c := range s.foreign.All {
 		if c.Config().ByCommand {
 			launch := c.Config().Launch()
 			report(fmt.Sprintf("connector %s is %s; rules name its tools %s:TOOL", c.Name(), launch, c.Name()))
@@ -158,8 +158,8 @@ func (k *Server) gateway() (*gateway.Gateway, error) {
 }
 
 // approver is whoever answers in another process.
-func (k *Server) approver() approval.Approver {
-	return runs.Waiting(approval.Queue(k.Store), k.Person, k.AskTimeout)
+func (s *Server) approver() approval.Approver {
+	return runs.Waiting(approval.Queue(s.Store), s.Person, s.AskTimeout)
 }
 
 // choose picks the connectors that are named, all if none is, or makes one of a command. Its
@@ -197,44 +197,44 @@ func choose(s *setup.Setup, names, command []string, name string) ([]config.Conn
 }
 
 // openTools makes the tools of the policy that are wanted.
-func (k *Server) openTools() error {
-	wanted := k.Options.Tools
+func (s *Server) openTools() error {
+	wanted := s.Options.Tools
 	if len(wanted) == 0 {
 		return nil
 	}
-	box, err := k.Box(k.Configuration, open.Tools{})
+	box, err := s.Box(s.Configuration, open.Tools{})
 	if err != nil {
 		return err
 	}
-	k.closers = append(k.closers, box.Close)
+	s.closers = append(s.closers, box.Close)
 	for _, t := range box.Tools {
 		isShell := t.Spec().Name == approval.Shell
 		if isShell && slices.Contains(wanted, "shell") || !isShell && slices.Contains(wanted, "files") {
-			k.tools = append(k.tools, t)
+			s.tools = append(s.tools, t)
 		}
 	}
 	return nil
 }
 
 // configure gives tools what config says about their names.
-func (k *Server) configure(tools ...tool.Tool) ([]tool.Tool, error) {
-	configured, _, err := tool.Configure(k.Base.Tools, tools...)
+func (s *Server) configure(tools ...tool.Tool) ([]tool.Tool, error) {
+	configured, _, err := tool.Configure(s.Base.Tools, tools...)
 	return configured, err
 }
 
 // connect starts the connectors. What happens to them is told to the gateway.
-func (k *Server) connect(ctx context.Context, chosen []config.Connector) (err error) {
+func (s *Server) connect(ctx context.Context, chosen []config.Connector) (err error) {
 	as := open.Servers{
-		Pass: k.Env, Named: k.Name != "", Options: k.ear.Listen, Gate: k.Gate(k.Rules),
+		Pass: s.Env, Named: s.Name != "", Options: s.ear.Listen, Gate: s.Gate(s.Rules),
 		Taken: []string{}, // a name that is not offered is nobody's
 	}
-	for _, t := range k.tools {
+	for _, t := range s.tools {
 		as.Taken = append(as.Taken, t.Spec().Name)
 	}
-	as.Gate.Recorder, as.Gate.Approver = k.Store, k.approver()
-	k.foreign, err = k.Base.Connect(ctx, chosen, as)
+	as.Gate.Recorder, as.Gate.Approver = s.Store, s.approver()
+	s.foreign, err = s.Base.Connect(ctx, chosen, as)
 	if err == nil {
-		k.closers = append(k.closers, k.foreign.Close)
+		s.closers = append(s.closers, s.foreign.Close)
 	}
 	return err
 }
@@ -248,14 +248,14 @@ func collectSeldom() {
 }
 
 // serveHTTP serves those who have the token.
-func (k *Server) serveHTTP(ctx context.Context, g *gateway.Gateway) error {
-	file := cmp.Or(k.TokenFile, filepath.Join(k.Places.State, "mcp-token"))
+func (s *Server) serveHTTP(ctx context.Context, g *gateway.Gateway) error {
+	file := cmp.Or(s.TokenFile, filepath.Join(s.Places.State, "mcp-token"))
 	token, err := readToken(file)
 	if err != nil {
 		return err
 	}
-	return g.ListenHTTP(ctx, k.HTTP, token, func(at net.Addr) {
-		k.Report(fmt.Sprintf("listening at http://%s; clients send the token in %s as 'Authorization: Bearer TOKEN'",
+	return g.ListenHTTP(ctx, s.HTTP, token, func(at net.Addr) {
+		s.Report(fmt.Sprintf("listening at http://%s; clients send the token in %s as 'Authorization: Bearer TOKEN'",
 			at, file))
 	})
 }

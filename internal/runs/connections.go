@@ -24,13 +24,13 @@ type connections struct {
 
 // connect starts the connectors. One that cannot be reached has no tools and is told of; it
 // is no reason for a run to end.
-func (d *Session) connect(ctx context.Context, of []config.Connector) (c *connections, err error) {
+func (s *Session) connect(ctx context.Context, of []config.Connector) (c *connections, err error) {
 	c = &connections{}
 	reporting := func(o connector.Options) connector.Options {
 		o.Report = c.happened
 		return o
 	}
-	c.Connections, err = d.Base.Connect(ctx, of, open.Servers{Gate: d.GateConfig(d.Rules), Options: reporting})
+	c.Connections, err = s.Base.Connect(ctx, of, open.Servers{Gate: s.GateConfig(s.Rules), Options: reporting})
 	c.tell()
 	return c, err
 }

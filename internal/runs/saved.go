@@ -62,25 +62,25 @@ type savedRun struct {
 var _ worker.Aside = (*savedRun)(nil)
 
 // Save implements [worker.Aside].
-func (a *savedRun) Save(ctx context.Context, data []byte) error {
-	a.saved.Run, a.saved.Created, a.saved.Programs = data, a.crew.Created(), a.session.Programs
-	all, err := json.Marshal(a.saved)
+func (r *savedRun) Save(ctx context.Context, data []byte) error {
+	r.saved.Run, r.saved.Created, r.saved.Programs = data, r.crew.Created(), r.session.Programs
+	all, err := json.Marshal(r.saved)
 	if err != nil {
 		return err
 	}
-	version, err := a.session.Store.SaveRun(ctx, approval.SavedRun{
-		ID: a.id, Session: a.session.Session, Version: a.version, Data: all,
+	version, err := r.session.Store.SaveRun(ctx, approval.SavedRun{
+		ID: r.id, Session: r.session.Session, Version: r.version, Data: all,
 	})
 	if err == nil {
-		a.version = version // otherwise what was kept before still is
+		r.version = version // otherwise what was kept before still is
 	}
 	return err
 }
 
 // Collect implements [worker.Aside].
-func (a *savedRun) Collect(ctx context.Context, b *approval.Batch) error {
-	err := approval.Collect(ctx, a.session.Store, b)
-	a.session.ties.Settle(ctx, b)
+func (r *savedRun) Collect(ctx context.Context, b *approval.Batch) error {
+	err := approval.Collect(ctx, r.session.Store, b)
+	r.session.ties.Settle(ctx, b)
 	var withdrawn *approval.WithdrawnError
 	if errors.As(err, &withdrawn) {
 		return nil // nobody's answer; it is asked again
@@ -89,29 +89,29 @@ func (a *savedRun) Collect(ctx context.Context, b *approval.Batch) error {
 }
 
 // Post implements [worker.Aside]. What waits no more is withdrawn.
-func (a *savedRun) Post(ctx context.Context, b *approval.Batch) error {
+func (r *savedRun) Post(ctx context.Context, b *approval.Batch) error {
 	pending := b.Pending()
-	open, err := a.session.Store.Open(ctx, a.session.Session)
+	open, err := r.session.Store.Open(ctx, r.session.Session)
 	if err != nil {
 		return err
 	}
 	for _, p := range open {
 		if !slices.ContainsFunc(pending, func(r *approval.Request) bool { return r.ID == p.Request.ID }) {
 			dismissed := approval.Settlement{State: approval.Dismissed}
-			if err := a.session.Store.Settle(ctx, p.Request, dismissed); err != nil {
+			if err := r.session.Store.Settle(ctx, p.Request, dismissed); err != nil {
 				return err
 			}
 		}
 	}
-	return a.session.Store.Post(ctx, pending...)
+	return r.session.Store.Post(ctx, pending...)
 }
 
 // ended forgets a run that waits for nothing any more.
-func (a *savedRun) ended(ctx context.Context) error {
-	if a.version == 0 {
+func (r *savedRun) ended(ctx context.Context) error {
+	if r.version == 0 {
 		return nil
 	}
-	return a.session.Store.DeleteRun(context.WithoutCancel(ctx), a.id)
+	return r.session.Store.DeleteRun(context.WithoutCancel(ctx), r.id)
 }
 
 // Load reads a saved run.
@@ -128,21 +128,21 @@ func Load(run approval.SavedRun) (Saved, error) {
 
 // later lets a run go on until it ends or waits for a person, and keeps it then. It is also
 // kept where it was interrupted, or where something failed that may work later.
-func (a *savedRun) later(ctx context.Context, w io.Writer, do doing) error {
-	a.crew.Aside = a
-	err := a.do(ctx, do)
+func (r *savedRun) later(ctx context.Context, w io.Writer, do doing) error {
+	r.crew.Aside = r
+	err := r.do(ctx, do)
 	var paused *worker.PausedError
 	if errors.As(err, &paused) {
-		a.session.KeepSession = true
-		printPending(w, a.id, paused.Pending)
+		r.session.KeepSession = true
+		printPending(w, r.id, paused.Pending)
 		return err
 	}
-	if over(err) || a.version == 0 {
-		a.session.KeepSession = false
-		return errors.Join(err, a.ended(ctx))
+	if over(err) || r.version == 0 {
+		r.session.KeepSession = false
+		return errors.Join(err, r.ended(ctx))
 	}
-	a.session.KeepSession = true
-	fmt.Fprintf(w, "The run is kept as it was before that. To go on: assent resume %s\n", a.id)
+	r.session.KeepSession = true
+	fmt.Fprintf(w, "The run is kept as it was before that. To go on: assent resume %s\n", r.id)
 	return err
 }
 

@@ -59,39 +59,39 @@ func Open(ctx context.Context, s *setup.Setup, order open.Order, timeout time.Du
 }
 
 // SaySandbox tells once, at the start, what is missing of the sandbox.
-func (d *Session) SaySandbox(w io.Writer) {
-	if text := d.Sandbox.Notice(); text != "" {
+func (s *Session) SaySandbox(w io.Writer) {
+	if text := s.Sandbox.Notice(); text != "" {
 		fmt.Fprintf(w, "assent: %s 'assent sandbox doctor' says more.\n", text)
 	}
 }
 
 // Guard puts a gate in front of the tools of one worker. All gates of a session ask the same
 // people, keep grants in the same session and records in the same log.
-func (d *Session) Guard(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-	g, err := tool.Guard(d.GateConfig(policy), tools...)
+func (s *Session) Guard(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+	g, err := tool.Guard(s.GateConfig(policy), tools...)
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.gates[chainKey(chain)] = g
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates[chainKey(chain)] = g
 	return g, nil
 }
 
 // GateConfig is what a gate of the session is made of.
-func (d *Session) GateConfig(policy *approval.RuleSet) approval.Config {
-	cfg := d.Gate(policy)
-	cfg.Approver, cfg.Recorder = d.approver, d.ties.Recorder(d.shown)
+func (s *Session) GateConfig(policy *approval.RuleSet) approval.Config {
+	cfg := s.Gate(policy)
+	cfg.Approver, cfg.Recorder = s.approver, s.ties.Recorder(s.shown)
 	return cfg
 }
 
 func chainKey(chain []string) string { return strings.Join(chain, "\x00") }
 
 // Covers implements [term.Coverer]: the gate of who asks knows.
-func (d *Session) Covers(ctx context.Context, r *approval.Request, answer approval.Decision) []*approval.Request {
-	d.mu.Lock()
-	g := d.gates[chainKey(r.Call.Workers)]
-	d.mu.Unlock()
+func (s *Session) Covers(ctx context.Context, r *approval.Request, answer approval.Decision) []*approval.Request {
+	s.mu.Lock()
+	g := s.gates[chainKey(r.Call.Workers)]
+	s.mu.Unlock()
 	if g == nil {
 		return nil
 	}
@@ -100,12 +100,12 @@ func (d *Session) Covers(ctx context.Context, r *approval.Request, answer approv
 
 // Terminal asks the person at the terminal, and whoever answers in another process: the
 // first answer counts. Stop is told if they end the run at the terminal.
-func (d *Session) Terminal(stop context.CancelCauseFunc) approval.Approver {
-	cfg := PromptConfig(d.Store, d.Person)
-	cfg.Footer, cfg.In, cfg.Status, cfg.Stop = d.Sandbox.Footer(), term.Person(), d.status, stop
+func (s *Session) Terminal(stop context.CancelCauseFunc) approval.Approver {
+	cfg := PromptConfig(s.Store, s.Person)
+	cfg.Footer, cfg.In, cfg.Status, cfg.Stop = s.Sandbox.Footer(), term.Person(), s.status, stop
 	t := term.New(cfg)
-	t.Use(d)
-	return approval.First(t, approval.Queue(d.Store))
+	t.Use(s)
+	return approval.First(t, approval.Queue(s.Store))
 }
 
 // PromptConfig is what every prompt at a terminal is made of.
@@ -156,12 +156,12 @@ func Whoami() approval.Who {
 }
 
 // Close ends the session, unless it is kept for a run that was put aside.
-func (d *Session) Close() error {
-	d.shown.close()
-	for _, g := range d.gates {
+func (s *Session) Close() error {
+	s.shown.close()
+	for _, g := range s.gates {
 		g.Close()
 	}
-	return d.Base.Close()
+	return s.Base.Close()
 }
 
 // history tells how the calls of a session ended.
@@ -178,14 +178,14 @@ func (g sessionMemory) history(ctx context.Context, session string) (out []appro
 }
 
 // History tells how the calls of the session ended.
-func (d *Session) History(ctx context.Context) ([]approval.Event, error) {
-	return sessionMemory{d.Store}.history(ctx, d.Base.Session)
+func (s *Session) History(ctx context.Context) ([]approval.Event, error) {
+	return sessionMemory{s.Store}.history(ctx, s.Base.Session)
 }
 
 // Thinking is a model that shows on the status line that it is asked.
-func (d *Session) Thinking(model worker.Talker) worker.Talker { return thinking{model, d.status} }
+func (s *Session) Thinking(model worker.Talker) worker.Talker { return thinking{model, s.status} }
 
 // WithProgress has what calls print shown on the status line.
-func (d *Session) WithProgress(ctx context.Context) context.Context {
-	return tool.WithProgress(ctx, d.shown)
+func (s *Session) WithProgress(ctx context.Context) context.Context {
+	return tool.WithProgress(ctx, s.shown)
 }
