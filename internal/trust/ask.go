@@ -51,15 +51,10 @@ var ErrDeclined = errors.New("it is not trusted; it can only forbid")
 // error is a no.
 func Ask(ctx context.Context, store Store, out io.Writer, f *config.File, by string,
 	confirm func(show func()) error) error {
-	bundle, err := Of(f)
+	bundle, state, changes, err := standing(ctx, store, f)
 	if err != nil {
 		return err
 	}
-	record, known, err := store.Get(ctx, bundle.Path)
-	if err != nil {
-		return err
-	}
-	state, changes := Compare(bundle, record, known)
 	if state == Trusted {
 		fmt.Fprintf(out, "%s is trusted as it is.\n", printable(bundle.Path))
 		return nil

@@ -79,14 +79,18 @@ func diff(was, now Part) string {
 
 // Standing says whether a file is trusted as it is now, with all that it would load or start.
 func Standing(ctx context.Context, known Store, f *config.File) (State, error) {
-	bundle, err := Of(f)
-	if err != nil {
-		return Untrusted, err
+	_, state, _, err := standing(ctx, known, f)
+	return state, err
+}
+
+// standing is Standing, with the bundle of the file and what changed in it.
+func standing(ctx context.Context, known Store, f *config.File) (b Bundle, s State, changes []Change, err error) {
+	if b, err = Of(f); err != nil {
+		return b, Untrusted, nil, err
 	}
-	record, there, err := known.Get(ctx, bundle.Path)
-	if err != nil {
-		return Untrusted, err
+	record, there, err := known.Get(ctx, b.Path)
+	if err == nil {
+		s, changes = Compare(b, record, there)
 	}
-	state, _ := Compare(bundle, record, there)
-	return state, nil
+	return b, s, changes, err
 }

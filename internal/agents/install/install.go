@@ -121,9 +121,6 @@ func (o *Options) install(l settings.Ledger, t settings.Target, path string) err
 	if err != nil {
 		return err
 	}
-	if err := o.replaced(l, t, path, text); err != nil {
-		return err
-	}
 	plan, err := t.Add(text, settings.Command(t.Agent, program, o.hookFlags()...))
 	if err != nil {
 		return fmt.Errorf("%s: %w; mend it and try again, nothing was changed", path, err)
@@ -132,6 +129,9 @@ func (o *Options) install(l settings.Ledger, t settings.Target, path string) err
 	if !plan.Changes() {
 		fmt.Fprintf(o.Out, "Nothing changed in %s: the hook is there already.\n", present.SafeLine(path))
 		return o.installed(t, path)
+	}
+	if err := replaces(l, t, path, text); err != nil {
+		return err
 	}
 	if ok, err := o.agreed(path, plan.Before, plan.After); err != nil || !ok {
 		return err
@@ -193,21 +193,14 @@ func (o *Options) hookFlags() (out []string) {
 	return out
 }
 
-// replaced refuses to install beside an installation with another command.
-func (o *Options) replaced(l settings.Ledger, t settings.Target, path string, text []byte) error {
+// replaces refuses to install beside an installation with another command.
+func replaces(l settings.Ledger, t settings.Target, path string, text []byte) error {
 	r, err := l.Find(t.Agent.Name, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
-	}
-	program, err := hookProgram()
-	if err != nil {
-		return err
-	}
-	if plan, err := t.Add(text, settings.Command(t.Agent, program, o.hookFlags()...)); err == nil && !plan.Changes() {
-		return nil
 	}
 	if back, _, err := r.Undone(text); err == nil && string(back) != string(text) {
 		return fmt.Errorf("%s has another command of assent's; run 'assent uninstall %s' first", path, t.Agent.Name)
