@@ -8,8 +8,6 @@ import (
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/worker"
-	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
 )
 
@@ -55,22 +53,6 @@ func (c *connections) tell() {
 	for _, line := range news {
 		fmt.Fprintln(os.Stderr, "assent: "+printable(line))
 	}
-}
-
-// watching has what happened to connectors told before results are.
-func (c *connections) watching(next func([]string) worker.Watcher) func([]string) worker.Watcher {
-	return func(chain []string) worker.Watcher { return &connectionsWatcher{next(chain), c} }
-}
-
-type connectionsWatcher struct {
-	worker.Watcher
-	connections *connections
-}
-
-// Results implements [worker.Watcher].
-func (w *connectionsWatcher) Results(results []tool.Result) {
-	w.connections.tell()
-	w.Watcher.Results(results)
 }
 
 // close ends the servers.

@@ -187,7 +187,8 @@ func (o *Options) work(ctx context.Context, s *setup.Setup, of which, do func(co
 		return errors.Join(err, d.Close())
 	}
 	all := o.crew(d, stop)
-	all.Watch, all.Connect = foreign.watching(o.View.watch), foreign.Tools
+	o.View.before = foreign.tell
+	all.Watch, all.Connect = o.View.watch, foreign.Tools
 	m, err := all.Open(s.Configuration)
 	if err != nil {
 		return errors.Join(err, foreign.close(), d.Close())

@@ -19,11 +19,12 @@ type View struct {
 	say    Printer // to standard error
 	events *json.Encoder
 	status func(error) int
+	before func() // is called before results are shown
 }
 
 // NewView returns a view on the two streams. Status is what the program ends with after an error.
 func NewView(out, errors io.Writer, asJSON bool, status func(error) int) *View {
-	v := &View{out: out, say: NewPrinter(errors), status: status}
+	v := &View{out: out, say: NewPrinter(errors), status: status, before: func() {}}
 	if asJSON {
 		v.events = json.NewEncoder(out)
 		v.events.SetEscapeHTML(false)
@@ -137,6 +138,7 @@ func (v *workerView) Turn(t worker.Turn) {
 
 // Results implements [worker.Watcher].
 func (v *workerView) Results(results []tool.Result) {
+	v.before()
 	for _, r := range results {
 		e := runEvent{
 			Event: "result", Workers: v.chain, ID: r.ID, Tool: r.Tool,
