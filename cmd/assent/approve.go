@@ -78,19 +78,15 @@ func (f *answerFlags) answer(c *cobra.Command, id string, answer deciding) error
 		return err
 	}
 	defer s.Close()
-	open, err := s.Open(c.Context(), "")
+	waiting, err := inbox.ReadWaiting(c.Context(), s)
 	if err != nil {
 		return err
 	}
-	r, err := inbox.Find(open, id)
+	r, err := waiting.Find(id)
 	if err != nil {
 		return lateAnswer(c, s, id, err)
 	}
-	saved, err := runsBySession(c.Context(), s)
-	if err != nil {
-		return err
-	}
-	run := saved[r.Call.Session]
+	run := waiting.Runs[r.Call.Session]
 	if f.args != "" {
 		if r, answer, err = f.changed(c, s, r, run); err != nil {
 			return err

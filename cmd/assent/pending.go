@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/assent-dev/assent/internal/agents/install"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/inbox"
-	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
@@ -50,47 +47,34 @@ func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 		return misused(c, "--args goes with an ID, and is JSON")
 	}
 	s, err := f.reading(c.Context())
-	if err != nil && !errors.Is(err, open.ErrNoStore) {
+	if err = ifAny(err); err != nil {
 		return err
 	}
 	install.WarnRepository(c.ErrOrStderr())
-	var open []approval.Posted
-	runs := map[string]string{}
-	hooks := map[string]approval.Session{}
+	waiting := &inbox.Waiting{Requests: []*approval.Request{}}
 	if s != nil {
 		defer s.Close()
 		warnApprovals(c, s)
-		if open, err = s.Open(c.Context(), ""); err != nil {
-			return err
-		}
-		if runs, err = runsBySession(c.Context(), s); err != nil {
-			return err
-		}
-		if hooks, err = hookSessions(c.Context(), s); err != nil {
+		if waiting, err = inbox.ReadWaiting(c.Context(), s); err != nil {
 			return err
 		}
 	}
 	switch {
 	case len(args) == 1:
-		return f.one(c, s, open, runs, hooks, args[0])
+		return f.one(c, s, waiting, args[0])
 	case f.json:
-		requests := []*approval.Request{}
-		for _, p := range open {
-			requests = append(requests, p.Request)
-		}
-		return writeJSON(c.OutOrStdout(), requests)
+		return writeJSON(c.OutOrStdout(), waiting.Requests)
 	}
-	return inbox.List(c.OutOrStdout(), open, runs, hooks)
+	return waiting.Print(c.OutOrStdout())
 }
 
 // one shows one question, as it is or with other arguments.
-func (f *pendingFlags) one(c *cobra.Command, s *store.Store, open []approval.Posted, runs map[string]string,
-	hooks map[string]approval.Session, id string) error {
-	r, err := inbox.Find(open, id)
+func (f *pendingFlags) one(c *cobra.Command, s *store.Store, waiting *inbox.Waiting, id string) error {
+	r, err := waiting.Find(id)
 	if err != nil {
 		return err
 	}
-	run := runs[r.Call.Session]
+	run := waiting.Runs[r.Call.Session]
 	switch {
 	case f.args != "" && run == "":
 		return fmt.Errorf("request %s is of a program that is running, and only that can say what it would do; "+
@@ -103,7 +87,7 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, open []approval.Pos
 	if f.json {
 		return writeJSON(c.OutOrStdout(), r)
 	}
-	if h, ok := hooks[r.Call.Session]; ok {
+	if h, ok := waiting.Agents[r.Call.Session]; ok {
 		fmt.Fprintf(c.OutOrStdout(), "session of another agent: %s\nproject: %s\n", present.SafeLine(h.ID),
 			present.SafeLine(h.Folder))
 	}
@@ -113,26 +97,4 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, open []approval.Pos
 	_, err = fmt.Fprintf(c.OutOrStdout(), "\nTo approve exactly this: assent approve %s --expect %s --args JSON\n",
 		r.ID, r.Fingerprint)
 	return err
-}
-
-// runsBySession returns the ids of the runs that were put aside.
-func runsBySession(ctx context.Context, s *store.Store) (map[string]string, error) {
-	runs, err := s.Runs(ctx)
-	out := map[string]string{}
-	for _, r := range runs {
-		out[r.Session] = r.ID
-	}
-	return out, err
-}
-
-// hookSessions returns the sessions of other agents, by their ids.
-func hookSessions(ctx context.Context, s *store.Store) (map[string]approval.Session, error) {
-	sessions, err := s.Sessions(ctx)
-	out := map[string]approval.Session{}
-	for _, session := range sessions {
-		if session.Kind == approval.SessionHook {
-			out[session.ID] = session
-		}
-	}
-	return out, err
 }

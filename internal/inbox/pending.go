@@ -15,19 +15,52 @@ import (
 	"github.com/assent-dev/assent/present"
 )
 
-// List prints what waits, and the runs that could go on. Runs are the ids of saved runs, hooks the
-// sessions of other agents, both by session.
-func List(w io.Writer, open []approval.Posted, runs map[string]string, hooks map[string]approval.Session) error {
-	if len(open) == 0 {
-		fmt.Fprintln(w, "Nothing waits for an answer.")
-		return readyRuns(w, runs)
+// Waiting is what waits in a store, and for whom.
+type Waiting struct {
+	Requests []*approval.Request
+	Runs     map[string]string           // the ids of saved runs, by session
+	Agents   map[string]approval.Session // of other agents, by their ids
+}
+
+// ReadWaiting reads what waits.
+func ReadWaiting(ctx context.Context, s Store) (*Waiting, error) {
+	w := &Waiting{Requests: []*approval.Request{}, Runs: map[string]string{}, Agents: map[string]approval.Session{}}
+	open, err := s.Open(ctx, "")
+	if err != nil {
+		return nil, err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tRUN\tSESSION\tFOLDER\tSINCE\tWORKER\tTOOL\tWHAT")
 	for _, p := range open {
-		r := p.Request
-		agent := hooks[r.Call.Session] // empty for what is not another agent's
-		row := []string{r.ID, runs[r.Call.Session]}
+		w.Requests = append(w.Requests, p.Request)
+	}
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		w.Runs[r.Session] = r.ID
+	}
+	sessions, err := s.Sessions(ctx)
+	for _, session := range sessions {
+		if session.Kind == approval.SessionHook {
+			w.Agents[session.ID] = session
+		}
+	}
+	return w, err
+}
+
+// Print prints what waits, and the runs that could go on.
+func (w *Waiting) Print(out io.Writer) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if len(w.Requests) > 0 {
+		fmt.Fprintln(t, "ID\tRUN\tSESSION\tFOLDER\tSINCE\tWORKER\tTOOL\tWHAT")
+	} else {
+		fmt.Fprintln(t, "Nothing waits for an answer.")
+	}
+	ready := maps.Clone(w.Runs)
+	for _, r := range w.Requests {
+		delete(ready, r.Call.Session)
+		agent := w.Agents[r.Call.Session] // empty for what is not another agent's
+		row := []string{r.ID, w.Runs[r.Call.Session]}
 		for _, text := range []string{
 			agent.ID, agent.Folder, r.Created.Local().Format(time.DateTime), strings.Join(r.Call.Workers, " › "),
 			r.Call.Name(), r.Summary,
@@ -39,17 +72,9 @@ func List(w io.Writer, open []approval.Posted, runs map[string]string, hooks map
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	ready := maps.Clone(runs)
-	for _, p := range open {
-		delete(ready, p.Request.Call.Session)
-	}
-	return readyRuns(w, ready)
-}
-
-// readyRuns names the runs that wait for nothing: all is answered, or their program was ended.
-func readyRuns(w io.Writer, runs map[string]string) error {
-	for _, run := range slices.Sorted(maps.Values(runs)) {
-		_, err := fmt.Fprintf(w, "Run %s has all its answers. Unless it is under way: assent resume %s\n", run, run)
+	// These wait for nothing: all is answered, or their program was ended.
+	for _, run := range slices.Sorted(maps.Values(ready)) {
+		_, err := fmt.Fprintf(out, "Run %s has all its answers. Unless it is under way: assent resume %s\n", run, run)
 		if err != nil {
 			return err
 		}
@@ -62,19 +87,19 @@ func readyRuns(w io.Writer, runs map[string]string) error {
 const leastOfID = 6
 
 // Find finds an open request by its id or the beginning of it.
-func Find(open []approval.Posted, id string) (*approval.Request, error) {
+func (w *Waiting) Find(id string) (*approval.Request, error) {
 	var found *approval.Request
-	for _, p := range open {
+	for _, r := range w.Requests {
 		switch {
-		case p.Request.ID == id:
-			return p.Request, nil
-		case !strings.HasPrefix(strings.ToUpper(p.Request.ID), strings.ToUpper(id)) || id == "":
+		case r.ID == id:
+			return r, nil
+		case !strings.HasPrefix(strings.ToUpper(r.ID), strings.ToUpper(id)) || id == "":
 		case len(id) < leastOfID:
 			return nil, fmt.Errorf("%q is too little of an id; write %d characters of it at least", id, leastOfID)
 		case found != nil:
 			return nil, fmt.Errorf("more than one request begins with %q; write more of it", id)
 		default:
-			found = p.Request
+			found = r
 		}
 	}
 	if found == nil {
