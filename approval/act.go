@@ -165,14 +165,3 @@ func (a Act) String() string {
 	}
 	return name + "(" + a.Target.String() + ")"
 }
-
-// cloneActs copies acts with all that they hold.
-func cloneActs(acts []Act) []Act {
-	acts = slices.Clone(acts)
-	for i := range acts {
-		t := &acts[i].Target
-		t.Written, t.Resolved, t.Words = slices.Clone(t.Written), slices.Clone(t.Resolved), slices.Clone(t.Words)
-		t.Flags, t.Also = slices.Clone(t.Flags), slices.Clone(t.Also)
-	}
-	return acts
-}

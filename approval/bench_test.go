@@ -56,7 +56,7 @@ func benchPolicy(b *testing.B, n int, infix float64, extra ...string) Policy {
 
 func benchJudge(b *testing.B, p Policy, call Call, acts []Act, want State) {
 	b.Helper()
-	q := Question{Call: &call, Proposal: &Proposal{Acts: acts}, Now: time.Unix(1, 0)}
+	q := Question{Call: &call, Acts: acts, Now: time.Unix(1, 0)}
 	if got := p.Judge(q).State; got != want {
 		b.Fatalf("judged %s, want %s", got, want)
 	}

@@ -1,9 +1,6 @@
 package approval
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "encoding/json"
 
 // A Call is one tool invocation that an agent wants.
 type Call struct {
@@ -33,10 +30,4 @@ func qualified(connector, name string) string {
 		return name
 	}
 	return connector + ":" + name
-}
-
-func (c Call) clone() Call {
-	c.Arguments = slices.Clone(c.Arguments)
-	c.Workers = slices.Clone(c.Workers)
-	return c
 }

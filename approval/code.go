@@ -24,7 +24,7 @@ func (j *judging) writesFreely(write *Act) bool {
 	alone := Policy{Rules: j.Rules, Fixed: j.Fixed, Grants: j.Grants, Mode: ModeAsk}
 	call := *j.Call
 	call.Tool, call.Connector, call.Definition = write.Name, "", Digest{}
-	state := alone.Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{*write}}, Now: j.Now}).State
+	state := alone.Judge(Question{Call: &call, Acts: []Act{*write}, Now: j.Now}).State
 	return state.Runs() || state == Pending && (j.Rules.allowsBelow(write) || j.Fixed.allowsBelow(write))
 }
 

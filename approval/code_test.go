@@ -37,7 +37,7 @@ func TestWarnsOfWriteThenRun(t *testing.T) {
 		}
 		act := Act{Name: Shell, Target: CommandTarget("npm", "test", "--watch"), Prefix: 2, Verdict: Ask, Code: tt.code}
 		call := Call{Tool: Shell}
-		got := Policy{Rules: set, Mode: ModeAsk}.Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{act}}, Now: time.Now()}).Warnings
+		got := Policy{Rules: set, Mode: ModeAsk}.Judge(Question{Call: &call, Acts: []Act{act}, Now: time.Now()}).Warnings
 		warned := slices.ContainsFunc(got, func(w string) bool {
 			return strings.HasPrefix(w, "npm test runs files in proj, which may be written") && strings.Contains(w, "sandbox")
 		})

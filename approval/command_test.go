@@ -89,7 +89,7 @@ func TestNoRuleAllowsACommandAway(t *testing.T) {
 	}
 	call := Call{Tool: Shell, Session: "s"}
 	judge := func(p Policy, a Act) State {
-		return p.Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{a}}}).State
+		return p.Judge(Question{Call: &call, Acts: []Act{a}}).State
 	}
 	if got := judge(Policy{Rules: set}, act); got != Pending {
 		t.Errorf("a rule allows it elsewhere: %s", got)
@@ -103,7 +103,7 @@ func TestNoRuleAllowsACommandAway(t *testing.T) {
 	if got := judge(Policy{Rules: set}, here); got != AutoApproved {
 		t.Errorf("the rule does not hold at home: %s", got)
 	}
-	if len(offers(&call, []Act{act}, []int{0})) == 0 {
+	if len(Offers(&call, []Act{act}, []int{0})) == 0 {
 		t.Error("no grant is offered away from home")
 	}
 }
@@ -126,7 +126,7 @@ func TestUnreadableCodeMayMeetAnyDeny(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Policy{Rules: set, Mode: ModeAsk}.Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{code}}})
+		got := Policy{Rules: set, Mode: ModeAsk}.Judge(Question{Call: &call, Acts: []Act{code}})
 		if got.State != want || (want == Pending) != got.PersonOnly {
 			t.Errorf("%s: %s, person only %v", text, got.State, got.PersonOnly)
 		}
@@ -145,12 +145,12 @@ func TestARefusalNamesThePartAndTheRest(t *testing.T) {
 	status := Act{Name: Shell, Target: CommandTarget("git", "status"), Verdict: Free, Line: 1}
 	rm := Act{Name: Shell, Target: CommandTarget("rm", "-rf", "build"), Verdict: Ask, Line: 2}
 	call := Call{Tool: Shell}
-	got := Policy{Rules: set}.Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{status, rm}}})
+	got := Policy{Rules: set}.Judge(Question{Call: &call, Acts: []Act{status, rm}})
 	if want := "it is shell(rm -rf build) on line 2; without it this may run: git status"; got.State != AutoDenied || got.Why != want {
 		t.Errorf("%s: %q", got.State, got.Why)
 	}
 	rm.Verdict, rm.Why = Block, "blocked by policy"
-	got = Policy{}.Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{rm}}})
+	got = Policy{}.Judge(Question{Call: &call, Acts: []Act{rm}})
 	if got.State != Blocked || got.Why != "blocked by policy" {
 		t.Errorf("alone: %s: %q", got.State, got.Why)
 	}
@@ -172,7 +172,7 @@ func TestADenyLooksBehindAssignments(t *testing.T) {
 	}
 	call := Call{Tool: Shell}
 	act := Act{Name: Shell, Target: CommandTarget("A=1", "rm", "x"), Verdict: Free}
-	if got := (Policy{Rules: rules}).Judge(Question{Call: &call, Proposal: &Proposal{Acts: []Act{act}}}); got.State != AutoDenied {
+	if got := (Policy{Rules: rules}).Judge(Question{Call: &call, Acts: []Act{act}}); got.State != AutoDenied {
 		t.Errorf("a rule is not found behind an assignment: %s", got.State)
 	}
 }

@@ -28,10 +28,10 @@ type Permit struct {
 	Who   Who
 }
 
-// Permit returns what decided.
-func (j *Judgement) Permit(acts []Act) Permit {
+// PermitBy returns what decided about the acts.
+func PermitBy(j Judgement, acts []Act) Permit {
 	var o Outcome
-	o.apply(*j)
+	o.apply(j)
 	p := o.Permit()
 	if p.Basis == "" && j.State == FreeToRun && len(acts) > 0 {
 		p.Basis = acts[0].Why
@@ -50,7 +50,7 @@ func (o *Outcome) Permit() Permit {
 
 // RecordConnection records a connection that a process of the call made or wanted to make.
 func (g *Gate) RecordConnection(ctx context.Context, call Call, c EndedConnection) error {
-	o := Outcome{Call: call, State: c.By.State, Stage: c.By.State.Stage(), Rule: c.By.Rule, Grant: c.By.Grant, Basis: c.By.Basis}
+	o := Outcome{Call: call, State: c.By.State, Stage: StageAfter(c.By.State), Rule: c.By.Rule, Grant: c.By.Grant, Basis: c.By.Basis}
 	if o.Runs() {
 		o.Stage = StageCompleted
 		if c.Err != nil {

@@ -79,7 +79,7 @@ func TestConnectionsRemembered(t *testing.T) {
 		{"a denial of the domain", Policy{Grants: grant(Deny, DomainReach)}, connectAct("b.example.org", "443", ""), AutoDenied},
 	} {
 		call := &Call{Session: "s", Tool: Connect}
-		if got := c.policy.Judge(Question{Call: call, Proposal: &Proposal{Acts: []Act{c.act}}}).State; got != c.want {
+		if got := c.policy.Judge(Question{Call: call, Acts: []Act{c.act}}).State; got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}

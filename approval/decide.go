@@ -56,7 +56,7 @@ func (b *Batch) leaveOpen(ctx context.Context, r *Request, err error) {
 	default:
 		o.State, o.Why = Denied, "the approver gave no answer"
 	}
-	o.Stage = o.State.Stage()
+	o.Stage = StageAfter(o.State)
 	b.gate.settle(ctx, &next)
 	b.commit(ctx, e, next)
 }

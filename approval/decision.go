@@ -21,30 +21,6 @@ const (
 	Expire   Answer = "expire"  // nobody answered in time
 )
 
-// Via says by what way an answer came.
-type Via string
-
-// The ways. An answer that says nothing came from the program that embeds the
-// gate.
-const (
-	ViaProgram     Via = "program"
-	ViaTerminal    Via = "terminal"
-	ViaInbox       Via = "inbox"
-	ViaCommand     Via = "command"
-	ViaElicitation Via = "elicitation"
-	ViaAgentPrompt Via = "agent-prompt"
-	ViaRule        Via = "rule"
-	ViaGrant       Via = "grant"
-	ViaMode        Via = "mode"
-)
-
-// Who says who answered.
-type Who struct {
-	User string `json:"user,omitempty"`
-	Host string `json:"host,omitempty"`
-	Via  Via    `json:"via,omitempty"`
-}
-
 // Keep says how long an answer is remembered.
 type Keep string
 

@@ -105,7 +105,7 @@ func (r *Request) Keep(d Detail) *Request {
 	}
 	kept := *r
 	kept.view = &lazyView{done: true, view: present.View{Kind: present.Text, Content: "The view is not kept after the answer."}}
-	kept.Call = r.Call.clone()
+	kept.Call = cloneCall(r.Call)
 	kept.Why, kept.Summary = Redact(r.Why), Redact(r.Summary)
 	kept.Call.Arguments, kept.Acts, kept.Trace = loggedArguments(kept.Call.Arguments), redactActs(r.Acts), redactTrace(r.Trace)
 	kept.Offers = nil

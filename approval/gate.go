@@ -16,7 +16,6 @@ import (
 const (
 	MaxCallsPerTurn = 50
 	MaxPending      = 200
-	MaxActs         = 1000
 )
 
 // Config says what a gate works with. Preparer, Clock and NewID are needed.

@@ -34,7 +34,7 @@ func (j *judging) allow(act *Act) *Rule {
 }
 
 func (j *judging) allowing(act *Act) allowing {
-	return allowing{call: j.Call, act: act, byName: act.ByName, withConnector: j.Proposal.SharesName, now: j.Now}
+	return allowing{call: j.Call, act: act, byName: act.ByName, withConnector: j.SharesName, now: j.Now}
 }
 
 func (j *judging) anyAllowed(q allowing) *Rule {
@@ -46,9 +46,15 @@ func (j *judging) anyAllowed(q allowing) *Rule {
 
 // A Question is a call to be judged.
 type Question struct {
-	Call     *Call
-	Proposal *Proposal
-	Now      time.Time
+	Call *Call
+	// Acts are what the call would do. A call without acts is refused.
+	Acts []Act
+	// Definition is the digest of the tool's definition as it is now.
+	Definition Digest
+	// SharesName says that a connector's tool has the name of one of the
+	// program's own. An allow for the bare name is for the program's own.
+	SharesName bool
+	Now        time.Time
 	// Approved says that a person approved exactly this call.
 	Approved bool
 	// Traced asks for the trace; without it a judgement that needs no person
@@ -75,6 +81,9 @@ type Judgement struct {
 	Trace    Trace
 }
 
+// MaxActs is how many acts a call may have.
+const MaxActs = 1000
+
 const (
 	blockedByPolicy   = "blocked by policy"
 	definitionChanged = "the tool's definition changed since the model was shown it"
@@ -85,7 +94,7 @@ const (
 // and denials of the session, what is free, the person's own yes, allow rules,
 // grants, the mode. What nothing answers is pending.
 func (p Policy) Judge(q Question) Judgement {
-	j := judging{Policy: p, Question: q, acts: q.Proposal.Acts}
+	j := judging{Policy: p, Question: q, acts: q.Acts}
 	if q.Traced {
 		j.tracer = &tracer{acts: j.acts, trace: make(Trace, 0, 4)}
 	}
@@ -123,7 +132,7 @@ func (j *judging) judge() Judgement {
 	if out, refused := j.denied(); refused {
 		return j.namingPart(out)
 	}
-	changed := !j.Call.Definition.IsZero() && j.Call.Definition != j.Proposal.Definition
+	changed := !j.Call.Definition.IsZero() && j.Call.Definition != j.Definition
 	if changed {
 		j.tracer.call("definition", "ask", definitionChanged)
 	}
@@ -139,7 +148,7 @@ func (j *judging) judge() Judgement {
 	case len(j.only) > 0:
 		out = Judgement{State: Pending, Act: j.only[0] + 1, PersonOnly: true, Why: j.why, Open: out.Open}
 	case changed:
-		out = Judgement{State: Pending, Why: definitionChanged, Open: asking(j.acts)}
+		out = Judgement{State: Pending, Why: definitionChanged, Open: Asking(j.acts)}
 	}
 	if out.State == Pending {
 		out.Warnings = j.warnings(out.Open)
@@ -148,8 +157,8 @@ func (j *judging) judge() Judgement {
 	return out
 }
 
-// asking lists the acts that are not free.
-func asking(acts []Act) []int {
+// Asking lists the acts that are not free.
+func Asking(acts []Act) []int {
 	var open []int
 	for i := range acts {
 		if acts[i].Verdict != Free {
@@ -195,7 +204,7 @@ func (j *judging) denied() (Judgement, bool) {
 		}
 		if meets == Possibly && !a.Later {
 			j.tracer.rule(i, "deny", "possibly denied", rule)
-			j.onlyPerson(i, "it may do what is denied by "+ruleSource(rule))
+			j.onlyPerson(i, "it may do what is denied by "+rule.Origin())
 		}
 		grant, meets := j.Grants.denied(j.Call, a, j.Now)
 		if meets == Yes {
@@ -360,4 +369,23 @@ func (j *judging) mode(open Judgement) Judgement {
 		return Judgement{State: ModeDenied, Act: open.Act, PersonOnly: open.PersonOnly, Why: "strict mode refuses what would have to be asked"}
 	}
 	return open
+}
+
+// Denies says whether a deny rule, or a denial of the session, meets an act on its own, whatever
+// the tool itself says about the act: what lists, searches, sandboxes and commands with many
+// files ask about each of them. The rule is nil if none decided.
+func (p Policy) Denies(session string, act Act, now time.Time) (Meets, *Rule) {
+	call := Call{Tool: act.Name, Connector: act.Connector, Session: session}
+	rule, meets := p.deny(&call, &act, now)
+	if _, m := p.Grants.denied(&call, &act, now); m > meets {
+		return m, nil
+	}
+	return meets, rule
+}
+
+func joinReasons(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
 }

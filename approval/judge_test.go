@@ -33,7 +33,7 @@ func judge(p Policy, acts ...Act) Judgement {
 
 func question(acts ...Act) Question {
 	return Question{
-		Call: &Call{Tool: "tool", Session: "s"}, Proposal: &Proposal{Acts: acts}, Now: approvaltest.Epoch,
+		Call: &Call{Tool: "tool", Session: "s"}, Acts: acts, Now: approvaltest.Epoch,
 	}
 }
 

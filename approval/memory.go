@@ -102,32 +102,6 @@ func (m *Memory) freshRuleID(rules []Rule) string {
 	}
 }
 
-// CheckNewRule reports with a [*RuleError] why r cannot join the rules that are
-// there: not a valid rule, a duplicate, or one more than limit.
-func CheckNewRule(rules []Rule, r Rule, limit int) error {
-	if err := r.Validate(); err != nil {
-		return err
-	}
-	if r.Effect == Except {
-		return r.fault(ErrMalformedRule, "an exception belongs to the file that denies")
-	}
-	key := r.key()
-	for i := range rules {
-		if end := rules[i].Expires; !end.IsZero() && !r.Created.Before(end) && rules[i].ID != r.ID {
-			continue // it has ended before this one begins
-		}
-		if rules[i].key() == key || r.ID != "" && rules[i].ID == r.ID {
-			there := rules[i]
-			return &RuleError{Err: ErrDuplicateRule, Rule: r.String(), Existing: &there,
-				Detail: fmt.Sprintf("%s is there already as %s; remove or change that one", there.ID, there)}
-		}
-	}
-	if len(rules) >= limit {
-		return r.fault(ErrRuleLimit, fmt.Sprintf("%d rules are kept at most; remove one first", limit))
-	}
-	return nil
-}
-
 // RemoveRule forgets a rule.
 func (m *Memory) RemoveRule(id string) error {
 	return m.changeRules(func(now []Rule) ([]Rule, error) {

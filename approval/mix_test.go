@@ -75,8 +75,8 @@ func (m mix) of(t testing.TB, n int) (Policy, Question) {
 		p.Grants = NewGrantSet(append(grants, Grant{Session: "s", Effect: Allow, Act: m.act, Reach: Exact}))
 	}
 	return p, Question{
-		Call:     &Call{Connector: m.act.Connector, Tool: m.act.Name, Session: "s"},
-		Proposal: &Proposal{Acts: []Act{m.act}}, Now: time.Unix(1, 0),
+		Call: &Call{Connector: m.act.Connector, Tool: m.act.Name, Session: "s"},
+		Acts: []Act{m.act}, Now: time.Unix(1, 0),
 	}
 }
 

@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"context"
 	"fmt"
 	"strings"
 )
@@ -39,27 +38,4 @@ func (m Mode) String() string {
 		return "approve-all"
 	}
 	return "strict"
-}
-
-// A Switch is the master switch of all gates that share it. Off, [ModeAsk] answers
-// as [ModeApproveAll] does; what waits already is still asked. It is looked at for
-// every judgement, also at the last moment before a call runs.
-type Switch interface {
-	// Approvals reports whether people are asked.
-	Approvals(ctx context.Context) (on bool, err error)
-}
-
-// switchedOff reports whether the master switch is off. A mode that asks nobody does not
-// look at it.
-func (g *Gate) switchedOff(ctx context.Context) (off bool, err error) {
-	master, ok := g.cfg.Rules.(Switch)
-	if !ok || g.cfg.Mode != ModeAsk {
-		return false, nil
-	}
-	err = safely("reading the master switch", func() error {
-		on, err := master.Approvals(ctx)
-		off = err == nil && !on
-		return err
-	})
-	return off, err
 }

@@ -22,9 +22,9 @@ type Offer struct {
 	Warn []string `json:"warn,omitempty"`
 }
 
-// offers returns the reaches that make sense for all the open acts. A reach
+// Offers returns the reaches that make sense for all the open acts. A reach
 // that one act does not have falls back to exactly that act.
-func offers(call *Call, acts []Act, open []int) []Offer {
+func Offers(call *Call, acts []Act, open []int) []Offer {
 	var out []Offer
 	if len(open) > maxOffered {
 		return nil
@@ -87,6 +87,25 @@ func remembered(acts []Act, i int, reach Reach) (*Act, Reach) {
 	return a, a.reachOr(reach)
 }
 
+// GrantsFor returns, for the open acts of a call, what a grant of this reach is about: of each
+// its Act and Reach, and nothing else yet.
+func GrantsFor(acts []Act, open []int, reach Reach) (grants []Grant) {
+	for _, i := range open {
+		if follows(acts, open, i) {
+			continue
+		}
+		a, r := remembered(acts, i, reach)
+		kept := func(g Grant) bool {
+			return g.Reach == r && g.Act.Name == a.Name && g.Act.Dir == a.Dir && g.Act.Target.same(a.Target)
+		}
+		if a != &acts[i] && slices.ContainsFunc(grants, kept) {
+			continue // with the command of which this is a connection
+		}
+		grants = append(grants, Grant{Act: *a, Reach: r})
+	}
+	return grants
+}
+
 // reachOr returns the reach, or that of exactly this act where it makes no sense.
 func (a *Act) reachOr(reach Reach) Reach {
 	if reach == "" || !a.reachable(reach) {
@@ -104,9 +123,9 @@ func connectsToo(command *Act, reach Reach, to *Act) string {
 	return "This includes the connections of " + words + ", now to " + to.Target.String() + "."
 }
 
-// denials returns the way to remember a no to what only a person may answer:
+// Denials returns the way to remember a no to what only a person may answer:
 // exactly those acts. A yes to it is never remembered.
-func denials(acts []Act, open []int) []Offer {
+func Denials(acts []Act, open []int) []Offer {
 	o := Offer{Reach: Exact}
 	for _, i := range open {
 		text, ok := acts[i].ruleText(Exact)

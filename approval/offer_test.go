@@ -14,7 +14,7 @@ func offersFor(acts ...Act) []Offer {
 	for i := range acts {
 		open[i] = i
 	}
-	return offers(callOf(acts[0]), acts, open)
+	return Offers(callOf(acts[0]), acts, open)
 }
 
 func projectAct(words ...string) Act {
@@ -38,7 +38,7 @@ func TestProjectCode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Policy{Rules: set}.Judge(Question{Call: callOf(a), Proposal: &Proposal{Acts: []Act{a}}}).State
+		return Policy{Rules: set}.Judge(Question{Call: callOf(a), Acts: []Act{a}}).State
 	}
 	spelled, unknown, away, opaque, person := projectAct("go", "test", "-exec", "x"), projectAct("make", "?"), projectAct("make"), projectAct("make"), projectAct("make")
 	spelled.Target.Words[2].Spelled = true
@@ -143,7 +143,7 @@ func TestOffersKeepTheirWord(t *testing.T) {
 		for i := range acts {
 			open[i] = i
 		}
-		for _, o := range offers(call, acts, open) {
+		for _, o := range Offers(call, acts, open) {
 			allow, deny := compileTexts(t, o.Allow), compileTexts(t, o.Deny)
 			if !slices.Equal(o.Acts, open) || len(o.Allow) != len(o.Deny) {
 				t.Fatalf("%+v does not cover all the acts", o)
@@ -177,7 +177,7 @@ func TestExactOffersCoverNothingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		act, other := genAct.Draw(t, "act"), genAct.Draw(t, "other")
 		other.Name, other.Connector = act.Name, act.Connector
-		for _, o := range offers(callOf(act), []Act{act}, []int{0}) {
+		for _, o := range Offers(callOf(act), []Act{act}, []int{0}) {
 			if o.Reach != Exact || compileTexts(t, o.Allow).allowed(allowing{call: callOf(act), act: &other, byName: other.ByName, now: testNow}) == nil {
 				continue
 			}
@@ -216,7 +216,7 @@ func TestOffersTheSmallestRules(t *testing.T) {
 		{Name: WriteFile, Target: PathTarget("/etc/log"), Cause: 1, ByName: true, Verdict: Ask},
 	}
 	call := Call{Tool: Shell}
-	got := offers(&call, acts, []int{0, 1, 2})
+	got := Offers(&call, acts, []int{0, 1, 2})
 	if len(got) == 0 || !cmp.Equal(got[0].Allow, []string{"allow shell(= cp a b)", "allow write_file(/etc/log)"}) || !cmp.Equal(got[0].Acts, []int{0, 1, 2}) {
 		t.Errorf("%+v", got)
 	}
@@ -224,7 +224,7 @@ func TestOffersTheSmallestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j := (Policy{Rules: set}).Judge(Question{Call: &call, Proposal: &Proposal{Acts: acts}}); j.State != AutoApproved {
+	if j := (Policy{Rules: set}).Judge(Question{Call: &call, Acts: acts}); j.State != AutoApproved {
 		t.Errorf("the rules do not cover the call: %s", j.State)
 	}
 }

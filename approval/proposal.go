@@ -2,7 +2,9 @@ package approval
 
 import (
 	"context"
+	"time"
 
+	"github.com/assent-dev/assent/internal/digest"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -81,63 +83,68 @@ type Editable struct {
 // fingerprint covers everything that an answer is bound to. A decision answers
 // one fingerprint.
 func fingerprint(call *Call, p *Proposal) Digest {
-	h := newFieldHash("assent call 1")
-	h.text(call.Connector)
-	h.text(call.Tool)
-	h.digest(p.Definition)
-	h.bytes(call.Arguments)
-	h.text(call.Session)
-	h.texts(call.Workers)
-	h.text(p.Dir)
-	h.texts(p.Env)
-	h.digest(p.Profile)
-	h.digest(p.State)
-	h.digest(p.Arguments)
-	h.count(len(p.Choices))
+	h := digest.NewFields("assent call 1")
+	h.Text(call.Connector)
+	h.Text(call.Tool)
+	h.Digest(p.Definition)
+	h.Bytes(call.Arguments)
+	h.Text(call.Session)
+	h.Texts(call.Workers)
+	h.Text(p.Dir)
+	h.Texts(p.Env)
+	h.Digest(p.Profile)
+	h.Digest(p.State)
+	h.Digest(p.Arguments)
+	h.Count(len(p.Choices))
 	for _, c := range p.Choices {
-		h.texts([]string{c.ID, c.Label})
+		h.Texts([]string{c.ID, c.Label})
 	}
-	h.count(len(p.Acts))
+	h.Count(len(p.Acts))
 	for i := range p.Acts {
-		p.Acts[i].hash(h)
+		hashAct(h, &p.Acts[i])
 	}
-	return h.sum()
+	return h.Sum()
 }
 
-// hash covers what the person was told the call would do.
-func (a *Act) hash(h *fieldHash) {
-	h.text(a.Name)
-	h.text(a.Connector)
-	h.text(string(a.Target.Kind))
-	h.texts(a.Target.Written)
-	h.texts(a.Target.Resolved)
-	h.count(len(a.Target.Words))
+// hashAct covers what the person was told the call would do.
+func hashAct(h *digest.Fields, a *Act) {
+	h.Text(a.Name)
+	h.Text(a.Connector)
+	h.Text(string(a.Target.Kind))
+	h.Texts(a.Target.Written)
+	h.Texts(a.Target.Resolved)
+	h.Count(len(a.Target.Words))
 	for _, w := range a.Target.Words {
-		h.text(w.Text)
-		h.flag(w.Unknown)
-		h.flag(w.Spelled)
-		h.flag(w.Plain)
+		h.Text(w.Text)
+		h.Flag(w.Unknown)
+		h.Flag(w.Spelled)
+		h.Flag(w.Plain)
 	}
-	h.texts(a.Target.Flags)
-	h.flag(a.Target.Loose)
+	h.Texts(a.Target.Flags)
+	h.Flag(a.Target.Loose)
 	u := a.Target.URL
-	h.texts([]string{u.Method, u.Scheme, u.Host, u.Port, u.Path, u.Query})
-	h.text(a.Target.Text)
-	h.text(a.Target.To)
-	h.flag(a.Target.Unknown)
-	h.text(a.Dir)
-	h.flag(a.PersonOnly)
-	h.flag(a.Away)
-	h.flag(a.Opaque)
+	h.Texts([]string{u.Method, u.Scheme, u.Host, u.Port, u.Path, u.Query})
+	h.Text(a.Target.Text)
+	h.Text(a.Target.To)
+	h.Flag(a.Target.Unknown)
+	h.Text(a.Dir)
+	h.Flag(a.PersonOnly)
+	h.Flag(a.Away)
+	h.Flag(a.Opaque)
 	if a.Project != "" { // as below
-		h.text("\x00project")
-		h.text(a.Project)
+		h.Text("\x00project")
+		h.Text(a.Project)
 	}
 	if a.Later { // later than the saved form: without it a fingerprint is what it was
-		h.text("\x00later")
+		h.Text("\x00later")
 	}
 	if a.Own != 0 { // likewise
-		h.text("\x00own")
-		h.count(a.Own)
+		h.Text("\x00own")
+		h.Count(a.Own)
 	}
+}
+
+// Question returns what a policy is asked about the call.
+func (p *Proposal) Question(call *Call, now time.Time) Question {
+	return Question{Call: call, Acts: p.Acts, Definition: p.Definition, SharesName: p.SharesName, Now: now}
 }

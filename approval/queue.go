@@ -114,16 +114,15 @@ func (r *Request) Check(d Decision) error {
 	return d.validate(r)
 }
 
-// Settles returns those of the requests that would no longer wait if the policy
+// settles returns those of the requests that would no longer wait if the policy
 // were asked: what a rule or a grant would settle once it is saved. The grants
 // must be those of the requests' session.
-func (p Policy) Settles(requests []*Request, now time.Time) (out []*Request) {
+func settles(p Policy, requests []*Request, now time.Time) (out []*Request) {
 	p.Mode = ModeAsk
 	for _, r := range requests {
 		call := r.Call
 		call.Definition = r.Definition
-		proposal := Proposal{Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts}
-		if p.Judge(Question{Call: &call, Proposal: &proposal, Now: now}).State != Pending {
+		if p.Judge(Question{Call: &call, Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts, Now: now}).State != Pending {
 			out = append(out, r)
 		}
 	}
@@ -153,7 +152,7 @@ func (g *Gate) coversElsewhere(ctx context.Context, r *Request, known []*Request
 	}
 	for session, requests := range sessions {
 		if policy, err := g.policyWith(ctx, session, rules, grants); err == nil {
-			out = append(out, policy.Settles(requests, g.cfg.Clock())...)
+			out = append(out, settles(policy, requests, g.cfg.Clock())...)
 		}
 	}
 	return out

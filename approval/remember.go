@@ -3,7 +3,6 @@ package approval
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -25,29 +24,18 @@ func (g *Gate) remember(ctx context.Context, r *Request, d Decision) error {
 func (g *Gate) rememberGrants(ctx context.Context, r *Request, d Decision, effect Effect) error {
 	now := g.cfg.Clock()
 	var grants []Grant
-	acts := cloneActs(r.Acts) // whoever has the request cannot change what is kept
-	for _, i := range r.Open {
-		if follows(acts, r.Open, i) {
-			continue
-		}
-		a, reach := remembered(acts, i, d.Remember.Reach)
-		kept := func(g Grant) bool {
-			return g.Reach == reach && g.Act.Name == a.Name && g.Act.Dir == a.Dir && g.Act.Target.same(a.Target)
-		}
-		if a != &acts[i] && slices.ContainsFunc(grants, kept) {
-			continue // with the command of which this is a connection
-		}
-		grants = append(grants, Grant{
-			ID: g.cfg.NewID(), Session: r.Call.Session, Workers: r.Call.Workers, Shared: d.Remember.Shared,
-			Effect: effect, Act: *a, Reach: reach, Definition: r.Definition,
-			Created: now, Expires: expiry(now, d.Remember.For), By: d.By,
-		})
+	// Whoever has the request cannot change what is kept.
+	for _, kept := range GrantsFor(cloneActs(r.Acts), r.Open, d.Remember.Reach) {
+		kept.ID, kept.Session, kept.Workers, kept.Shared = g.cfg.NewID(), r.Call.Session, r.Call.Workers, d.Remember.Shared
+		kept.Effect, kept.Definition, kept.By = effect, r.Definition, d.By
+		kept.Created, kept.Expires = now, expiry(now, d.Remember.For)
+		grants = append(grants, kept)
 	}
 	policy, err := g.policyWith(ctx, r.Call.Session, nil, grants)
 	if err != nil {
 		return err
 	}
-	if len(grants) == 0 || !policy.decides(r, effect, now) {
+	if len(grants) == 0 || !decides(policy, r, effect, now) {
 		return fmt.Errorf("%w: it cannot be remembered for the session, because what it does is not known", ErrNotOffered)
 	}
 	return safely("saving the grants", func() error { return g.cfg.Grants.AddGrants(ctx, grants...) })
@@ -96,7 +84,7 @@ func (g *Gate) rulesToSave(ctx context.Context, r *Request, d Decision, effect E
 		if rule.Effect != effect {
 			return nil, fmt.Errorf("%w: the answer is to %s, the rule says %q", ErrInvalidDecision, effect, text)
 		}
-		if hasRule(all, rule, now) {
+		if HasRule(all, rule, now) {
 			continue
 		}
 		rule.ID, rule.Created, rule.Expires = g.cfg.NewID(), now, expiry(now, d.Remember.For)
@@ -106,30 +94,20 @@ func (g *Gate) rulesToSave(ctx context.Context, r *Request, d Decision, effect E
 	if policy.Rules, err = CompileRules(all); err != nil {
 		return nil, err
 	}
-	if !policy.decides(r, effect, now) {
+	if !decides(policy, r, effect, now) {
 		return nil, fmt.Errorf("%w: the rules would not cover this call", ErrInvalidDecision)
 	}
 	return fresh, nil
 }
 
-// hasRule reports whether the same rule is there and holds.
-func hasRule(rules []Rule, r Rule, now time.Time) bool {
-	for i := range rules {
-		if rules[i].key() == r.key() && rules[i].Effect == r.Effect && rules[i].active(now) && rules[i].Expires.IsZero() {
-			return true
-		}
-	}
-	return false
-}
-
 // decides reports whether what is remembered would decide about the call of the
 // request by itself; if not, the person would believe to have answered for
 // longer than this once.
-func (p Policy) decides(r *Request, effect Effect, now time.Time) bool {
+func decides(p Policy, r *Request, effect Effect, now time.Time) bool {
 	call := r.Call
 	call.Definition = r.Definition
 	p.Mode = ModeAsk
-	j := p.Judge(Question{Call: &call, Proposal: &Proposal{Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts}, Now: now})
+	j := p.Judge(Question{Call: &call, Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts, Now: now})
 	if effect == Deny {
 		return j.State == AutoDenied
 	}

@@ -105,25 +105,6 @@ func (e *entry) settledBy() error {
 	return fmt.Errorf("%w: %s", ErrSettled, e.outcome.State)
 }
 
-// String returns who answered, for a sentence.
-func (w Who) String() string {
-	text := w.User
-	switch {
-	case text != "" || w.Host != "":
-	case w.Via == ViaRule || w.Via == ViaGrant || w.Via == ViaMode:
-		return "a " + string(w.Via)
-	default:
-		text = "somebody"
-	}
-	if w.Host != "" {
-		text += " on " + w.Host
-	}
-	if w.Via != "" {
-		text += " (" + string(w.Via) + ")"
-	}
-	return text
-}
-
 // answer drafts what the decision makes of the entry, which is taken.
 func (b *Batch) answer(ctx context.Context, e *entry, d Decision) (draft, error) {
 	if d.Request != e.request.ID {
@@ -169,7 +150,7 @@ func (b *Batch) effect(ctx context.Context, e *entry, d Decision) (draft, error)
 		o.Why, d.Note = d.Note, "" // no person said it
 	}
 	o.State, o.Decision = d.state(), &d
-	o.Stage = o.State.Stage()
+	o.Stage = StageAfter(o.State)
 	b.gate.settle(ctx, &next)
 	return next, nil
 }

@@ -51,7 +51,7 @@ func (b *Batch) unlessAnswered(ctx context.Context, e *entry, next draft, old *R
 		}
 	}
 	acts := next.proposal.Acts
-	j := Judgement{State: Pending, Why: err.Error(), Open: asking(acts), Trace: o.Trace}
+	j := Judgement{State: Pending, Why: err.Error(), Open: Asking(acts), Trace: o.Trace}
 	if same { // the answer is about what was open then
 		j.Open = slices.DeleteFunc(slices.Clone(old.Open), func(i int) bool { return i < 0 || i >= len(acts) })
 	}

@@ -96,17 +96,18 @@ func (g *Gate) judgement(ctx context.Context, o *Outcome, p *Proposal, approved 
 		return Judgement{}, err
 	}
 	traced := !g.cfg.Untraced && o.Stage != StageExecuting // which is on record, with its trace
-	q := Question{Call: &o.Call, Proposal: p, Now: g.cfg.Clock(), Approved: approved, Traced: traced}
+	q := p.Question(&o.Call, g.cfg.Clock())
+	q.Approved, q.Traced = approved, traced
 	return policy.Judge(q), nil
 }
 
 // apply copies what was judged.
 func (o *Outcome) apply(j Judgement) {
-	o.State, o.Stage, o.Why, o.Trace = j.State, j.State.Stage(), j.Why, j.Trace
+	o.State, o.Stage, o.Why, o.Trace = j.State, StageAfter(j.State), j.Why, j.Trace
 	o.PersonOnly = j.PersonOnly
 	o.Rule, o.Grant, o.Basis = "", "", ""
 	if j.Rule != nil {
-		o.Rule, o.Basis = j.Rule.ID, ruleSource(j.Rule)
+		o.Rule, o.Basis = j.Rule.ID, j.Rule.Origin()
 	}
 	if j.Grant != nil {
 		o.Grant, o.Basis = j.Grant.ID, "grant "+j.Grant.String()
@@ -128,7 +129,7 @@ func (g *Gate) ask(ctx context.Context, e *entry, d draft, j Judgement) draft {
 
 func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Request {
 	r := &Request{
-		ID: g.cfg.NewID(), Batch: b.id, Call: o.Call.clone(), Fingerprint: o.Fingerprint, Definition: p.Definition, SharesName: p.SharesName,
+		ID: g.cfg.NewID(), Batch: b.id, Call: cloneCall(o.Call), Fingerprint: o.Fingerprint, Definition: p.Definition, SharesName: p.SharesName,
 		Summary: p.Summary, Why: j.Why, Acts: cloneActs(p.Acts), Open: j.Open,
 		PersonOnly: j.PersonOnly, NoSession: p.NoSession, NoAlways: p.NoAlways,
 		Once: p.Once && !p.NoSession && !j.PersonOnly, Choices: p.Choices, Edit: p.Edit, YesOrNo: p.YesOrNo, wait: p.Wait, Trace: j.Trace, Created: g.cfg.Clock(),
@@ -140,8 +141,8 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Reque
 	if p.View == nil {
 		r.view.build = argumentsView(&r.Call)
 	}
-	if r.Offers = offers(&o.Call, p.Acts, j.Open); j.PersonOnly {
-		r.Offers = denials(p.Acts, j.Open)
+	if r.Offers = Offers(&o.Call, p.Acts, j.Open); j.PersonOnly {
+		r.Offers = Denials(p.Acts, j.Open)
 	}
 	for i := range r.Offers {
 		r.Offers[i].Warn = slices.Concat(r.Offers[i].Warn, j.Warnings)
@@ -151,7 +152,7 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Reque
 
 // refuse drafts the end of a call that nobody is asked about.
 func (g *Gate) refuse(ctx context.Context, o Outcome, s State, why string) draft {
-	o.State, o.Stage, o.Why = s, s.Stage(), why
+	o.State, o.Stage, o.Why = s, StageAfter(s), why
 	d := draft{outcome: o}
 	g.settle(ctx, &d)
 	return d
@@ -180,9 +181,19 @@ func (g *Gate) recordEnd(ctx context.Context, d *draft) {
 	}
 }
 
-func joinReasons(a, b string) string {
-	if a == "" {
-		return b
+// cloneActs copies acts with all that they hold.
+func cloneActs(acts []Act) []Act {
+	acts = slices.Clone(acts)
+	for i := range acts {
+		t := &acts[i].Target
+		t.Written, t.Resolved, t.Words = slices.Clone(t.Written), slices.Clone(t.Resolved), slices.Clone(t.Words)
+		t.Flags, t.Also = slices.Clone(t.Flags), slices.Clone(t.Also)
 	}
-	return a + "; " + b
+	return acts
+}
+
+func cloneCall(c Call) Call {
+	c.Arguments = slices.Clone(c.Arguments)
+	c.Workers = slices.Clone(c.Workers)
+	return c
 }

@@ -142,3 +142,11 @@ func (r Rule) Same(other Rule) bool {
 	return r.ID == other.ID && r.Pattern == other.Pattern && r.Effect == other.Effect && r.Scope == other.Scope &&
 		r.Enabled == other.Enabled && r.Because == other.Because && r.Note == other.Note && r.Expires.Equal(other.Expires)
 }
+
+// Origin returns the rule with where it comes from, for a reason.
+func (r *Rule) Origin() string {
+	if r.Source == "" {
+		return "rule " + r.String()
+	}
+	return "rule " + r.String() + " at " + r.Source
+}

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"time"
@@ -150,10 +151,43 @@ var builtinTools = map[string]bool{
 
 // sourceFile returns the file of a FILE:LINE source.
 func sourceFile(source string) string {
-	if file, line, ok := cutLast(source, ":"); ok && line != "" && isDigit(line[0]) {
+	if file, line, ok := cutLast(source, ":"); ok && line != "" && '0' <= line[0] && line[0] <= '9' {
 		return file
 	}
 	return source
 }
 
 func programOf(word string) string { return path.Base(word) }
+
+// HasRule reports whether the same rule is there and holds.
+func HasRule(rules []Rule, r Rule, now time.Time) bool {
+	return slices.ContainsFunc(rules, func(there Rule) bool {
+		return there.key() == r.key() && there.Effect == r.Effect && there.active(now) && there.Expires.IsZero()
+	})
+}
+
+// CheckNewRule reports with a [*RuleError] why r cannot join the rules that are
+// there: not a valid rule, a duplicate, or one more than limit.
+func CheckNewRule(rules []Rule, r Rule, limit int) error {
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	if r.Effect == Except {
+		return r.fault(ErrMalformedRule, "an exception belongs to the file that denies")
+	}
+	key := r.key()
+	for i := range rules {
+		if end := rules[i].Expires; !end.IsZero() && !r.Created.Before(end) && rules[i].ID != r.ID {
+			continue // it has ended before this one begins
+		}
+		if rules[i].key() == key || r.ID != "" && rules[i].ID == r.ID {
+			there := rules[i]
+			return &RuleError{Err: ErrDuplicateRule, Rule: r.String(), Existing: &there,
+				Detail: fmt.Sprintf("%s is there already as %s; remove or change that one", there.ID, there)}
+		}
+	}
+	if len(rules) >= limit {
+		return r.fault(ErrRuleLimit, fmt.Sprintf("%d rules are kept at most; remove one first", limit))
+	}
+	return nil
+}

@@ -129,13 +129,13 @@ func checkSavedRequest(o *Outcome, r *Request) error {
 }
 
 func checkSavedAnswer(o *Outcome) error {
-	if _, known := knownStates[o.State]; !known {
+	if !o.State.Known() {
 		return fmt.Errorf("unknown state %q", string(o.State))
 	}
 	switch d := o.Decision; {
 	case o.State.Runs() && o.Fingerprint.IsZero():
 		return fmt.Errorf("it is %s and has no fingerprint", o.State)
-	case o.State.Runs() && !afterApproval(o.Stage), !o.State.Runs() && o.Stage != o.State.Stage():
+	case o.State.Runs() && !afterApproval(o.Stage), !o.State.Runs() && o.Stage != StageAfter(o.State):
 		return fmt.Errorf("it is %s and %s", o.State, orNone(o.Stage))
 	case o.State == Approved && (d == nil || d.Answer != Approve || d.Fingerprint != o.Fingerprint):
 		return errors.New("it is approved and nobody said so")

@@ -124,15 +124,15 @@ func (b *Batch) recheck(ctx context.Context, e *entry) {
 		b.giveBack(ctx, e, seen)
 		return
 	}
-	if j.State != Pending && b.gate.win(ctx, e.request, j.settlement()) != nil {
+	if j.State != Pending && b.gate.win(ctx, e.request, settlementOf(j)) != nil {
 		b.giveBack(ctx, e, seen) // somebody has answered it, which is still to take effect here
 		return
 	}
 	b.commit(ctx, e, b.gate.drafted(ctx, e, o, e.proposal, j, seen))
 }
 
-// settlement says how a request ends that is judged so without a person.
-func (j *Judgement) settlement() Settlement {
+// settlementOf says how a request ends that is judged so without a person.
+func settlementOf(j Judgement) Settlement {
 	via := ViaRule
 	if j.Grant != nil {
 		via = ViaGrant
@@ -178,7 +178,7 @@ func (g *Gate) coversHere(ctx context.Context, r *Request, rules []Rule, grants 
 				}
 				policies[o.Call.Session] = policy
 			}
-			if policy.Judge(Question{Call: &o.Call, Proposal: p, Now: g.cfg.Clock()}).State != Pending {
+			if policy.Judge(p.Question(&o.Call, g.cfg.Clock())).State != Pending {
 				out = append(out, other)
 			}
 		}

@@ -225,8 +225,7 @@ func (x *Execution) Judge(ctx context.Context, acts []Act) (Judgement, error) {
 		return Judgement{}, err
 	}
 	policy.Mode = ModeAsk
-	p := Proposal{Definition: call.Definition, Acts: acts}
-	return policy.Judge(Question{Call: &call, Proposal: &p, Now: b.gate.cfg.Clock()}), nil
+	return policy.Judge(Question{Call: &call, Acts: acts, Definition: call.Definition, Now: b.gate.cfg.Clock()}), nil
 }
 
 // Basis is the text of the rule or grant that let the call run; empty if none did.

@@ -72,7 +72,7 @@ func (t *tracer) act(i int, look, found, source, id string) {
 
 func (t *tracer) rule(i int, look, found string, r *Rule) {
 	if t != nil {
-		t.act(i, look, found, ruleSource(r), r.ID)
+		t.act(i, look, found, r.Origin(), r.ID)
 	}
 }
 
@@ -80,11 +80,4 @@ func (t *tracer) grant(i int, look, found string, g *Grant) {
 	if t != nil {
 		t.act(i, look, found, "grant "+g.String(), g.ID)
 	}
-}
-
-func ruleSource(r *Rule) string {
-	if r.Source == "" {
-		return "rule " + r.String()
-	}
-	return "rule " + r.String() + " at " + r.Source
 }

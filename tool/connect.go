@@ -165,7 +165,7 @@ func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit
 		return approval.Permit{}, err
 	}
 	act := c.Policy.Judge(c.Connection)
-	permit := j.Permit([]approval.Act{act})
+	permit := approval.PermitBy(j, []approval.Act{act})
 	switch {
 	case j.State.Runs():
 		return permit, nil
@@ -207,7 +207,7 @@ func refusedBy(j *approval.Judgement) error {
 	text := cmp.Or(j.Why, string(j.State))
 	switch {
 	case j.Rule != nil:
-		text = "denied by " + j.Permit(nil).Basis
+		text = "denied by " + approval.PermitBy(*j, nil).Basis
 		if j.Why != "" {
 			text += ": " + j.Why
 		}

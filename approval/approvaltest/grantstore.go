@@ -115,7 +115,7 @@ func grantFields(t *testing.T, s approval.GrantStore) {
 	} {
 		q := approval.Question{
 			Call: &approval.Call{Tool: "write_file", Session: "one", Workers: c.workers}, Now: c.at,
-			Proposal: &approval.Proposal{Acts: []approval.Act{act}},
+			Acts: []approval.Act{act},
 		}
 		if got := (approval.Policy{Grants: set}).Judge(q).State; got != c.want {
 			t.Errorf("workers %v at %v: %s, want %s", c.workers, c.at, got, c.want)

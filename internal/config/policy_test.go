@@ -146,7 +146,7 @@ func TestRulesAndExceptionsCarryTheirLine(t *testing.T) {
 	judge := func(path string) approval.State {
 		call := approval.Call{Tool: approval.ReadFile}
 		acts := []approval.Act{{Name: approval.ReadFile, Target: approval.PathTarget(path), Verdict: approval.Free}}
-		return approval.Policy{Fixed: p.Rules}.Judge(approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: acts}}).State
+		return approval.Policy{Fixed: p.Rules}.Judge(approval.Question{Call: &call, Acts: acts}).State
 	}
 	if got := judge("a/.env.local"); got != approval.AutoDenied {
 		t.Errorf("the denied file is %s", got)

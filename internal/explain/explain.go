@@ -116,7 +116,9 @@ func (e *Explainer) Judge(ctx context.Context, call approval.Call) Answer {
 	if err != nil {
 		return Failed(err)
 	}
-	j := e.Policy.Judge(approval.Question{Call: &call, Proposal: &p, Now: e.now(), Traced: true})
+	q := p.Question(&call, e.now())
+	q.Traced = true
+	j := e.Policy.Judge(q)
 	out := Answer{
 		For: e.For, Outcome: outcome(j.State), Why: j.Why, Trace: j.Trace, Summary: p.Summary, PersonOnly: j.PersonOnly,
 		Acts: make([]Act, 0, len(p.Acts)),
@@ -146,7 +148,7 @@ func (e *Explainer) asksLater(call *approval.Call, p *approval.Proposal, i int) 
 	a.Later, a.Cause = false, 0
 	alone := *p
 	alone.Acts = []approval.Act{a}
-	return !e.Policy.Judge(approval.Question{Call: call, Proposal: &alone, Now: e.now()}).State.Runs()
+	return !e.Policy.Judge(alone.Question(call, e.now())).State.Runs()
 }
 
 // mayConnect reports whether an act is a connection, or may make one that is not known.

@@ -23,7 +23,7 @@ func (e *example) decided(rule approval.Rule) bool {
 	if err != nil {
 		return false
 	}
-	q := approval.Question{Call: &e.call, Proposal: &approval.Proposal{Acts: []approval.Act{e.act}}}
+	q := approval.Question{Call: &e.call, Acts: []approval.Act{e.act}}
 	state := approval.Policy{Rules: set}.Judge(q).State
 	return state == approval.AutoApproved || state == approval.AutoDenied
 }

@@ -75,7 +75,7 @@ func (c *Case) recorded() string {
 // answers again: a grant, a mode, a rule of a config file.
 func (c *Case) under(p approval.Policy, when approval.Question) string {
 	p.Mode = approval.ModeAsk
-	when.Call, when.Proposal = &c.Call, &approval.Proposal{Acts: c.Acts}
+	when.Call, when.Acts = &c.Call, c.Acts
 	switch j := p.Judge(when); {
 	case c.Fixed && p.Fixed == nil && c.State == approval.AutoDenied:
 		return explain.Deny // a deny of the file holds, whatever the other rules say

@@ -167,7 +167,7 @@ func (s *search) needs(c *Case) ([]approval.Act, bool) {
 
 func (s *search) judge(p approval.Policy, c *Case) approval.Judgement {
 	p.Mode = approval.ModeAsk
-	return p.Judge(approval.Question{Call: &c.Call, Proposal: &approval.Proposal{Acts: c.Acts}, Now: s.Now})
+	return p.Judge(approval.Question{Call: &c.Call, Acts: c.Acts, Now: s.Now})
 }
 
 // try makes candidates of one kind and keeps those that pass.

@@ -70,6 +70,6 @@ func (p *policy) allows(text string) (acts []approval.Act, allowed bool) {
 	if err != nil {
 		return nil, false
 	}
-	j := p.Policy.Judge(approval.Question{Call: &call, Proposal: &proposal, Now: p.Clock()})
+	j := p.Policy.Judge(proposal.Question(&call, p.Clock()))
 	return proposal.Acts, j.State.Runs()
 }

@@ -103,7 +103,7 @@ func denyRead(t *testing.T, target string) func(approval.Act) bool {
 	set, err := approval.CompileRules([]approval.Rule{rule})
 	must(t, err)
 	return func(act approval.Act) bool {
-		q := approval.Question{Call: &approval.Call{Tool: act.Name}, Proposal: &approval.Proposal{Acts: []approval.Act{act}}}
+		q := approval.Question{Call: &approval.Call{Tool: act.Name}, Acts: []approval.Act{act}}
 		return approval.Policy{Fixed: set}.Judge(q).State == approval.AutoDenied
 	}
 }

@@ -92,7 +92,7 @@ func TestNestedRoots(t *testing.T) {
 func denied(t *testing.T, rule string, act approval.Act) bool {
 	t.Helper()
 	call := approval.Call{Tool: act.Name}
-	j := approval.Policy{Fixed: approvaltest.Rules(t, rule)}.Judge(approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}})
+	j := approval.Policy{Fixed: approvaltest.Rules(t, rule)}.Judge(approval.Question{Call: &call, Acts: []approval.Act{act}})
 	return j.State == approval.AutoDenied
 }
 

@@ -43,7 +43,7 @@ func places(t *testing.T, set *roots.Set, dir, rel string) map[string]roots.Plac
 func covered(t *testing.T, rule string, act approval.Act) bool {
 	t.Helper()
 	call := approval.Call{Tool: act.Name}
-	j := approval.Policy{Fixed: approvaltest.Rules(t, rule), Mode: approval.ModeAsk}.Judge(approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}})
+	j := approval.Policy{Fixed: approvaltest.Rules(t, rule), Mode: approval.ModeAsk}.Judge(approval.Question{Call: &call, Acts: []approval.Act{act}})
 	return j.State == approval.AutoApproved
 }
 
@@ -80,7 +80,7 @@ func TestAnExceptionByAnyNameOfAFolder(t *testing.T) {
 		}
 		fixed, err := approval.CompileRules(rules)
 		must(t, err)
-		return approval.Policy{Fixed: fixed}.Judge(approval.Question{Call: &approval.Call{Tool: act.Name}, Proposal: &approval.Proposal{Acts: []approval.Act{act}}}).State
+		return approval.Policy{Fixed: fixed}.Judge(approval.Question{Call: &approval.Call{Tool: act.Name}, Acts: []approval.Act{act}}).State
 	}
 	for written, p := range places(t, set, dir, "a.go") {
 		if got := judge(p.Act(roots.Read)); got != approval.FreeToRun {
@@ -144,7 +144,7 @@ func TestAGrantHoldsUnderAllNames(t *testing.T) {
 		g.Session = "s"
 		call := approval.Call{Tool: act.Name, Session: "s"}
 		return approval.Policy{Grants: approval.NewGrantSet([]approval.Grant{g}), Mode: approval.ModeAsk}.
-			Judge(approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{act}}}).State
+			Judge(approval.Question{Call: &call, Acts: []approval.Act{act}}).State
 	}
 	names := []string{"a.go", "p/a.go", dir + "/proj/a.go"}
 	for _, given := range names {

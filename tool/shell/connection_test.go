@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
@@ -156,7 +157,7 @@ func TestAHostIsAskedWithItsCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := approval.Call{Tool: "shell"}
-	j := approval.Policy{}.Judge(approval.Question{Call: &call, Proposal: &p})
+	j := approval.Policy{}.Judge(p.Question(&call, time.Time{}))
 	if len(j.Open) != 2 || p.Acts[1].String() != "connect(git.example:443)" || !p.Acts[1].Later {
 		t.Fatalf("open are %v of %v", j.Open, p.Acts)
 	}

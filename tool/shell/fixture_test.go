@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -122,7 +123,7 @@ func (b *bench) git(args ...string) {
 
 func (b *bench) denied(_ context.Context, a approval.Act) bool {
 	call := approval.Call{Tool: a.Name}
-	q := approval.Question{Call: &call, Proposal: &approval.Proposal{Acts: []approval.Act{a}}}
+	q := approval.Question{Call: &call, Acts: []approval.Act{a}}
 	return approval.Policy{Fixed: b.rules}.Judge(q).State == approval.AutoDenied
 }
 
@@ -146,7 +147,7 @@ func (b *bench) judge(command string) string {
 		return "deny"
 	}
 	call := approval.Call{Tool: "shell"}
-	j := approval.Policy{Fixed: b.rules}.Judge(approval.Question{Call: &call, Proposal: &p})
+	j := approval.Policy{Fixed: b.rules}.Judge(p.Question(&call, time.Time{}))
 	switch {
 	case j.State.Runs():
 		return "allow"

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool"
@@ -71,7 +72,7 @@ func TestCommandsInAFolderWithSeveralNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	denied := func(rule string, p approval.Proposal) bool {
-		q := approval.Question{Call: &approval.Call{Tool: "shell"}, Proposal: &p}
+		q := p.Question(&approval.Call{Tool: "shell"}, time.Time{})
 		return approval.Policy{Fixed: compile(t, []string{rule})}.Judge(q).State == approval.AutoDenied
 	}
 	for _, cwd := range []string{"", ".", "p", "q", "p/sub/.."} {
@@ -100,7 +101,7 @@ func TestAGrantForACommandHoldsInAFolderByEachName(t *testing.T) {
 		grant := approval.Grant{Session: "s", Effect: approval.Allow, Act: proposed(t, sh, "make", given).Acts[0]}
 		for used, want := range map[string]approval.State{"": approval.SessionApproved, ".": approval.SessionApproved, "p": approval.SessionApproved, "sub": approval.Pending, "p/sub": approval.Pending} {
 			p := proposed(t, sh, "make", used)
-			q := approval.Question{Call: &approval.Call{Tool: "shell", Session: "s"}, Proposal: &p}
+			q := p.Question(&approval.Call{Tool: "shell", Session: "s"}, time.Time{})
 			if got := (approval.Policy{Grants: approval.NewGrantSet([]approval.Grant{grant}), Mode: approval.ModeAsk}).Judge(q).State; got != want {
 				t.Errorf("granted in %q, in %q it is %s, want %s", given, used, got, want)
 			}

@@ -24,7 +24,7 @@ func (d *desk) otherwise(ctx context.Context, names []agents.ToolName, call appr
 	for _, name := range names {
 		other := approval.Call{Connector: name.Connector, Tool: name.Tool, Arguments: call.Arguments, Session: call.Session}
 		act := approval.Act{Connector: name.Connector, Name: name.Tool, Target: approval.ArgumentsTarget(call.Arguments), Verdict: approval.Ask}
-		j := p.Judge(approval.Question{Call: &other, Proposal: &approval.Proposal{Acts: []approval.Act{act}}, Now: d.clock()})
+		j := p.Judge(approval.Question{Call: &other, Acts: []approval.Act{act}, Now: d.clock()})
 		may := fmt.Sprintf("it may be the tool %s of the server %s", name.Tool, name.Connector)
 		switch {
 		case j.State == approval.AutoDenied:

@@ -142,7 +142,7 @@ func (a *answering) denied(ctx context.Context, e agents.Event, want agents.Want
 	if err == nil {
 		err = s.RecordFull(ctx, approval.Event{
 			Kind: approval.Ended, At: a.Clock(), Session: e.Session, CallID: e.CallID, Tool: want.Call.Tool, Arguments: args,
-			ArgumentsDigest: approval.DigestOf(args), State: approval.AutoDenied, Stage: approval.AutoDenied.Stage(), Why: why, Folder: e.Dir,
+			ArgumentsDigest: approval.DigestOf(args), State: approval.AutoDenied, Stage: approval.StageAfter(approval.AutoDenied), Why: why, Folder: e.Dir,
 		})
 	}
 	return errors.Join(err, s.Close())

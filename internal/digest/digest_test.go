@@ -1,4 +1,4 @@
-package approval
+package digest
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestDigestText(t *testing.T) {
-	d := DigestOf([]byte("abc"))
+	d := Of([]byte("abc"))
 	const want = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 	if d.String() != want || (Digest{}).String() != "" {
 		t.Errorf("String() = %q and %q", d, Digest{})
@@ -25,11 +25,11 @@ func TestDigestText(t *testing.T) {
 	}
 }
 
-func TestFieldHashKeepsFieldsApart(t *testing.T) {
+func TestFieldsKeepsFieldsApart(t *testing.T) {
 	sum := func(texts ...string) Digest {
-		h := newFieldHash("test")
-		h.texts(texts)
-		return h.sum()
+		h := NewFields("test")
+		h.Texts(texts)
+		return h.Sum()
 	}
 	if sum("ab", "c") == sum("a", "bc") || sum("") == sum() || sum("a", "") == sum("a") {
 		t.Error("two different lists of fields have one hash")
@@ -37,22 +37,22 @@ func TestFieldHashKeepsFieldsApart(t *testing.T) {
 }
 
 // However fields gather on their way, what is hashed is each with its length.
-func TestFieldHashHashesEveryByte(t *testing.T) {
+func TestFieldsHashesEveryByte(t *testing.T) {
 	for _, size := range []int{0, 1, pendingHash - 9, pendingHash - 8, pendingHash, pendingHash + 1, 3 * pendingHash} {
 		field := strings.Repeat("x", size)
-		h, want := newFieldHash("test"), []byte("\x00\x00\x00\x00\x00\x00\x00\x04test")
+		h, want := NewFields("test"), []byte("\x00\x00\x00\x00\x00\x00\x00\x04test")
 		for range 3 {
-			h.text(field)
-			h.bytes([]byte(field))
-			h.flag(true)
-			h.digest(Digest{1})
+			h.Text(field)
+			h.Bytes([]byte(field))
+			h.Flag(true)
+			h.Digest(Digest{1})
 			for range 2 {
 				want = append(binary.BigEndian.AppendUint64(want, uint64(size)), field...)
 			}
 			one := Digest{1}
 			want = append(binary.BigEndian.AppendUint64(want, 1), one[:]...)
 		}
-		if h.sum() != DigestOf(want) {
+		if h.Sum() != Of(want) {
 			t.Errorf("fields of %d bytes are not hashed as they are", size)
 		}
 	}
