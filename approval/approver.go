@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // An Approver is who is asked: a terminal, an inbox, another program.
@@ -35,12 +37,12 @@ func (f ApproverFunc) Approve(ctx context.Context, r *Request) (Decision, error)
 // more, and how it was answered.
 type WithdrawnError struct {
 	Request string
-	State   State
-	By      Who
+	State   policy.State
+	By      policy.Who
 }
 
 func (e *WithdrawnError) Error() string {
-	if e.State == Pending {
+	if e.State == policy.Pending {
 		return fmt.Sprintf("request %q is asked again as another", e.Request)
 	}
 	return fmt.Sprintf("request %q was %s by %s", e.Request, e.State, e.By)
@@ -200,9 +202,9 @@ func (b *Batch) withdrawn(r *Request) error {
 		if e.outcome.Decision != nil {
 			w.By = e.outcome.Decision.By
 		} else {
-			w.By = Who{Via: e.outcome.via()}
+			w.By = policy.Who{Via: e.outcome.via()}
 		}
 		return w
 	}
-	return &WithdrawnError{Request: r.ID, State: Pending}
+	return &WithdrawnError{Request: r.ID, State: policy.Pending}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // First asks all the approvers at once. For each request the first answer wins;
@@ -139,13 +141,13 @@ var Everything Approver = ApproverFunc(func(_ context.Context, r *Request) (Deci
 		return Decision{}, fmt.Errorf("%w, and approve-all is not one", ErrPersonOnly)
 	}
 	d := r.Approve("")
-	d.By.Via = ViaMode
+	d.By.Via = policy.ViaMode
 	return d, nil
 })
 
 // Nothing is the approver for strict: it says no.
 var Nothing Approver = ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
 	d := r.Deny("strict mode refuses what would have to be asked")
-	d.By.Via = ViaMode
+	d.By.Via = policy.ViaMode
 	return d, nil
 })

@@ -8,29 +8,30 @@ import (
 	"testing/synctest"
 	"time"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 )
 
 // watching is silent and keeps why its question was withdrawn.
-func watching(cause *error) Approver {
-	return ApproverFunc(func(ctx context.Context, _ *Request) (Decision, error) {
+func watching(cause *error) approval.Approver {
+	return approval.ApproverFunc(func(ctx context.Context, _ *approval.Request) (approval.Decision, error) {
 		<-ctx.Done()
 		*cause = context.Cause(ctx)
-		return Decision{}, *cause
+		return approval.Decision{}, *cause
 	})
 }
 
 // after answers after a while, of the bubble's own time.
-func after(d time.Duration, a Approver) Approver {
-	return ApproverFunc(func(ctx context.Context, r *Request) (Decision, error) {
+func after(d time.Duration, a approval.Approver) approval.Approver {
+	return approval.ApproverFunc(func(ctx context.Context, r *approval.Request) (approval.Decision, error) {
 		<-time.After(d)
 		return a.Approve(ctx, r)
 	})
 }
 
-func by(user string, a Approver) Approver {
-	return ApproverFunc(func(ctx context.Context, r *Request) (Decision, error) {
+func by(user string, a approval.Approver) approval.Approver {
+	return approval.ApproverFunc(func(ctx context.Context, r *approval.Request) (approval.Decision, error) {
 		d, err := a.Approve(ctx, r)
 		d.By.User = user
 		return d, err
@@ -42,13 +43,13 @@ func TestFirstAnswerWinsAndTheOthersAreTold(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var cause error
 			winner := by("ann", after(time.Second, approvaltest.Script(approvaltest.No)))
-			f := newFixture(t, withApprover(First(watching(&cause), winner)))
+			f := newFixture(t, withApprover(approval.First(watching(&cause), winner)))
 			o := f.Decide(t.Context(), call("send", "x"))[0]
-			if o.State != Denied || o.Decision.By.User != "ann" {
+			if o.State != policy.Denied || o.Decision.By.User != "ann" {
 				t.Errorf("%s by %v", o.State, o.Decision)
 			}
-			var withdrawn *WithdrawnError
-			if !errors.As(cause, &withdrawn) || withdrawn.Request != o.Request || withdrawn.State != Denied || withdrawn.By.User != "ann" {
+			var withdrawn *approval.WithdrawnError
+			if !errors.As(cause, &withdrawn) || withdrawn.Request != o.Request || withdrawn.State != policy.Denied || withdrawn.By.User != "ann" {
 				t.Errorf("the other was told %v", cause)
 			}
 		})
@@ -58,18 +59,18 @@ func TestFirstAnswerWinsAndTheOthersAreTold(t *testing.T) {
 func TestFirstWithdrawsEachRequestAsItIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
-		slow := ApproverFunc(func(ctx context.Context, r *Request) (Decision, error) {
+		slow := approval.ApproverFunc(func(ctx context.Context, r *approval.Request) (approval.Decision, error) {
 			<-ctx.Done()
-			var w *WithdrawnError
+			var w *approval.WithdrawnError
 			if errors.As(context.Cause(ctx), &w) && w.Request == r.ID {
 				told = append(told, r.Call.ID)
 			}
 			return r.Approve("late"), nil
 		})
 		quick := after(time.Second, approvaltest.Script(approvaltest.No, approvaltest.No))
-		f := newFixture(t, withApprover(First(slow, quick)))
+		f := newFixture(t, withApprover(approval.First(slow, quick)))
 		for _, o := range f.Decide(t.Context(), call("send", "1"), call("send", "2")) {
-			if o.State != Denied {
+			if o.State != policy.Denied {
 				t.Errorf("%s is %s: a late answer counted", o.Call.ID, o.State)
 			}
 		}
@@ -80,15 +81,17 @@ func TestFirstWithdrawsEachRequestAsItIsAnswered(t *testing.T) {
 }
 
 func TestFirstLeavesTheQuestionToTheOthersWhenOneFails(t *testing.T) {
-	fails := ApproverFunc(func(context.Context, *Request) (Decision, error) { return Decision{}, errors.New("line cut") })
-	panics := ApproverFunc(func(context.Context, *Request) (Decision, error) { panic("boom") })
-	f := newFixture(t, withApprover(First(fails, panics, approvaltest.Script(approvaltest.Yes))))
-	if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != Approved {
+	fails := approval.ApproverFunc(func(context.Context, *approval.Request) (approval.Decision, error) {
+		return approval.Decision{}, errors.New("line cut")
+	})
+	panics := approval.ApproverFunc(func(context.Context, *approval.Request) (approval.Decision, error) { panic("boom") })
+	f := newFixture(t, withApprover(approval.First(fails, panics, approvaltest.Script(approvaltest.Yes))))
+	if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != policy.Approved {
 		t.Errorf("%s: %s", o.State, o.Why)
 	}
-	f = newFixture(t, withApprover(First(fails, panics)))
+	f = newFixture(t, withApprover(approval.First(fails, panics)))
 	o := f.Decide(t.Context(), call("send", "x"))[0]
-	if o.State != Denied {
+	if o.State != policy.Denied {
 		t.Errorf("%s", o.State)
 	}
 	wantText(t, o.Why, "line cut", "boom")
@@ -98,7 +101,7 @@ func TestWithdrawnByARule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cause error
 		f := newFixture(t, withApprover(watching(&cause)))
-		var out []Outcome
+		var out []approval.Outcome
 		done := make(chan struct{})
 		go func() {
 			out = f.Decide(t.Context(), call("send", "x"))
@@ -107,10 +110,10 @@ func TestWithdrawnByARule(t *testing.T) {
 		synctest.Wait()
 		f.addRule("allow send")
 		<-done
-		if out[0].State != AutoApproved {
+		if out[0].State != policy.AutoApproved {
 			t.Errorf("%s", out[0].State)
 		}
-		var withdrawn *WithdrawnError
+		var withdrawn *approval.WithdrawnError
 		if !errors.As(cause, &withdrawn) {
 			t.Fatalf("told %v", cause)
 		}
@@ -120,25 +123,25 @@ func TestWithdrawnByARule(t *testing.T) {
 
 // together answers a batch in one go.
 type together struct {
-	Approver
-	answer func(ctx context.Context, b *Batch) error
+	approval.Approver
+	answer func(ctx context.Context, b *approval.Batch) error
 }
 
-func (a together) ApproveBatch(ctx context.Context, b *Batch) error { return a.answer(ctx, b) }
+func (a together) ApproveBatch(ctx context.Context, b *approval.Batch) error { return a.answer(ctx, b) }
 
 func TestBatchApproverIsAskedOnce(t *testing.T) {
 	var asked atomic.Int32
-	a := together{approvaltest.Script(), func(ctx context.Context, b *Batch) error {
+	a := together{approvaltest.Script(), func(ctx context.Context, b *approval.Batch) error {
 		asked.Add(1)
-		var ds []Decision
+		var ds []approval.Decision
 		for i, r := range b.Pending() {
-			ds = append([]Decision{{Request: r.ID, Fingerprint: r.Fingerprint, Answer: []Answer{Approve, Refuse}[i%2]}}, ds...)
+			ds = append([]approval.Decision{{Request: r.ID, Fingerprint: r.Fingerprint, Answer: []approval.Answer{approval.Approve, approval.Refuse}[i%2]}}, ds...)
 		}
 		return b.Resolve(ctx, ds[1:]...) // the last is left open
 	}}
 	f := newFixture(t, withApprover(a))
 	out := f.Decide(t.Context(), call("send", "1"), call("send", "2"), call("send", "3"))
-	if out[0].State != Approved || out[1].State != Denied || out[2].State != Denied {
+	if out[0].State != policy.Approved || out[1].State != policy.Denied || out[2].State != policy.Denied {
 		t.Errorf("states %s, %s, %s", out[0].State, out[1].State, out[2].State)
 	}
 	wantText(t, out[2].Err().Error(), "gave no answer")
@@ -150,18 +153,18 @@ func TestBatchApproverIsAskedOnce(t *testing.T) {
 func TestBatchApproverIsWithdrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cause error
-		a := together{approvaltest.Script(), func(ctx context.Context, b *Batch) error {
+		a := together{approvaltest.Script(), func(ctx context.Context, b *approval.Batch) error {
 			<-ctx.Done()
 			cause = context.Cause(ctx)
 			return cause
 		}}
-		f := newFixture(t, withApprover(First(a, after(time.Second, approvaltest.Script(approvaltest.Yes, approvaltest.Yes)))))
+		f := newFixture(t, withApprover(approval.First(a, after(time.Second, approvaltest.Script(approvaltest.Yes, approvaltest.Yes)))))
 		for _, o := range f.Decide(t.Context(), call("send", "1"), call("send", "2")) {
-			if o.State != Approved {
+			if o.State != policy.Approved {
 				t.Errorf("%s", o.State)
 			}
 		}
-		var withdrawn *WithdrawnError
+		var withdrawn *approval.WithdrawnError
 		if !errors.As(cause, &withdrawn) {
 			t.Errorf("told %v", cause)
 		}
@@ -169,20 +172,20 @@ func TestBatchApproverIsWithdrawn(t *testing.T) {
 }
 
 func TestTimeoutTurnsSilenceIntoExpired(t *testing.T) {
-	late := ApproverFunc(func(ctx context.Context, r *Request) (Decision, error) {
+	late := approval.ApproverFunc(func(ctx context.Context, r *approval.Request) (approval.Decision, error) {
 		<-ctx.Done()
 		return r.Approve("late"), nil
 	})
 	stubborn := after(time.Hour, approvaltest.Script(approvaltest.Yes, approvaltest.Yes))
-	for name, inner := range map[string]Approver{
-		"silent": approvaltest.Silent, "late": late, "stubborn": stubborn, "first": First(late, approvaltest.Silent),
+	for name, inner := range map[string]approval.Approver{
+		"silent": approvaltest.Silent, "late": late, "stubborn": stubborn, "first": approval.First(late, approvaltest.Silent),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newFixture(t, withApprover(Timeout(time.Minute, inner)))
+				f := newFixture(t, withApprover(approval.Timeout(time.Minute, inner)))
 				begin := time.Now()
 				for _, o := range f.Decide(t.Context(), call("send", "1"), call("send", "2")) {
-					if o.State != Expired || !errors.Is(o.Err(), ErrDenied) {
+					if o.State != policy.Expired || !errors.Is(o.Err(), approval.ErrDenied) {
 						t.Errorf("%s is %s: %v", o.Call.ID, o.State, o.Err())
 					}
 				}
@@ -198,9 +201,9 @@ func TestTimeoutTurnsSilenceIntoExpired(t *testing.T) {
 
 func TestTimeoutPassesAnswersOn(t *testing.T) {
 	script := approvaltest.Script(approvaltest.Yes, approvaltest.No)
-	f := newFixture(t, withApprover(Timeout(time.Hour, script)))
+	f := newFixture(t, withApprover(approval.Timeout(time.Hour, script)))
 	out := f.Decide(t.Context(), call("send", "1"), call("send", "2"))
-	if out[0].State != Approved || out[1].State != Denied {
+	if out[0].State != policy.Approved || out[1].State != policy.Denied {
 		t.Errorf("states %s, %s", out[0].State, out[1].State)
 	}
 }
@@ -209,7 +212,7 @@ func TestApproverThatIgnoresCancellation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		answered := make(chan error)
-		a := together{approvaltest.Script(), func(_ context.Context, b *Batch) error {
+		a := together{approvaltest.Script(), func(_ context.Context, b *approval.Batch) error {
 			r := b.Pending()[0]
 			<-time.After(time.Hour) // of the bubble's own time
 			answered <- b.Resolve(context.Background(), r.Approve("late"))
@@ -217,10 +220,10 @@ func TestApproverThatIgnoresCancellation(t *testing.T) {
 		}}
 		f := newFixture(t, withApprover(a))
 		time.AfterFunc(time.Second, cancel)
-		if o := f.Decide(ctx, call("send", "x"))[0]; o.State != Dismissed {
+		if o := f.Decide(ctx, call("send", "x"))[0]; o.State != policy.Dismissed {
 			t.Errorf("%s", o.State)
 		}
-		wantError(t, <-answered, ErrSettled)
+		wantError(t, <-answered, approval.ErrSettled)
 	})
 }
 
@@ -229,17 +232,17 @@ func TestSingleQuestionsToCombinedApprovers(t *testing.T) {
 		f := newFixture(t)
 		_, r := f.pending(call("send", "x"))
 		var cause error
-		d, err := First(watching(&cause), after(time.Second, approvaltest.Script(approvaltest.Yes))).Approve(t.Context(), r)
-		if err != nil || d.Answer != Approve {
+		d, err := approval.First(watching(&cause), after(time.Second, approvaltest.Script(approvaltest.Yes))).Approve(t.Context(), r)
+		if err != nil || d.Answer != approval.Approve {
 			t.Errorf("First: %v, %v", d, err)
 		}
 		synctest.Wait()
-		var withdrawn *WithdrawnError
+		var withdrawn *approval.WithdrawnError
 		if !errors.As(cause, &withdrawn) {
 			t.Errorf("the loser was told %v", cause)
 		}
-		d, err = Timeout(time.Minute, approvaltest.Silent).Approve(t.Context(), r)
-		if err != nil || d.Answer != Expire {
+		d, err = approval.Timeout(time.Minute, approvaltest.Silent).Approve(t.Context(), r)
+		if err != nil || d.Answer != approval.Expire {
 			t.Errorf("Timeout: %v, %v", d, err)
 		}
 	})
@@ -248,12 +251,12 @@ func TestSingleQuestionsToCombinedApprovers(t *testing.T) {
 func TestQuestionShowsTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var left time.Duration
-		a := ApproverFunc(func(ctx context.Context, r *Request) (Decision, error) {
+		a := approval.ApproverFunc(func(ctx context.Context, r *approval.Request) (approval.Decision, error) {
 			end, _ := ctx.Deadline()
 			left = time.Until(end)
 			return r.Approve(""), nil
 		})
-		f := newFixture(t, withApprover(Timeout(time.Minute, a)))
+		f := newFixture(t, withApprover(approval.Timeout(time.Minute, a)))
 		f.Decide(t.Context(), call("send", "x"))
 		if left != time.Minute {
 			t.Errorf("the approver sees %v left", left)

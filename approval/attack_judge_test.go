@@ -8,17 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
 // `git -C $X origin`, where $X is "dir push", gets around a deny of git push.
 func TestAnUnknownWordAfterAnOptionMayBeWhatIsDenied(t *testing.T) {
-	f := newFixture(t, withMode(ModeApproveAll))
+	f := newFixture(t, withMode(policy.ModeApproveAll))
 	f.addRule("deny shell(git push)")
 	act := commandAct("git", "-C", "", "origin")
-	act.Target.Words[2] = Word{Unknown: true}
-	f.tools.Set("sh", Proposal{Acts: []Act{act}})
+	act.Target.Words[2] = policy.Word{Unknown: true}
+	f.tools.Set("sh", approval.Proposal{Acts: []policy.Act{act}})
 	_, r := f.pending(call("sh", "x"))
 	if !r.PersonOnly {
 		t.Error("not only a person may answer it")
@@ -29,41 +30,41 @@ func TestAnUnknownWordAfterAnOptionMayBeWhatIsDenied(t *testing.T) {
 // A tool names a built-in act with a target of another kind, which the denies
 // for that act cannot match.
 func TestABuiltinActWithATargetOfAnotherKindIsBlocked(t *testing.T) {
-	host := HostTarget("a.b", "22")
-	for _, act := range []Act{
-		{Name: Shell, Target: TextTarget("git push origin")},
-		{Name: Shell, Target: PathTarget("git push")},
-		{Name: Shell, Target: Target{}},
-		{Name: ReadFile, Target: TextTarget("secrets/a")},
-		{Name: WriteFile, Target: CommandTarget("secrets/a")},
-		{Name: DeleteFile, Target: host},
-		{Name: Connect, Target: TextTarget("a.b:22")},
-		{Name: WorkerCall, Target: host},
+	host := policy.HostTarget("a.b", "22")
+	for _, act := range []policy.Act{
+		{Name: policy.Shell, Target: policy.TextTarget("git push origin")},
+		{Name: policy.Shell, Target: policy.PathTarget("git push")},
+		{Name: policy.Shell, Target: policy.Target{}},
+		{Name: policy.ReadFile, Target: policy.TextTarget("secrets/a")},
+		{Name: policy.WriteFile, Target: policy.CommandTarget("secrets/a")},
+		{Name: policy.DeleteFile, Target: host},
+		{Name: policy.Connect, Target: policy.TextTarget("a.b:22")},
+		{Name: policy.WorkerCall, Target: host},
 	} {
-		for _, act.Verdict = range []Verdict{Ask, Free} {
-			f := newFixture(t, withMode(ModeApproveAll))
-			f.tools.Set("sh", Proposal{Acts: []Act{act}})
+		for _, act.Verdict = range []policy.Verdict{policy.Ask, policy.Free} {
+			f := newFixture(t, withMode(policy.ModeApproveAll))
+			f.tools.Set("sh", approval.Proposal{Acts: []policy.Act{act}})
 			b := f.Review(t.Context(), call("sh", "x"))
-			wantState(t, b, Blocked)
+			wantState(t, b, policy.Blocked)
 			wantText(t, b.Outcome(0).Why, "the tool names "+act.Name)
 		}
 	}
 	f := newFixture(t)
-	f.tools.Set("hub:shell", Proposal{Acts: []Act{{Name: Shell, Connector: "hub", Target: TextTarget("x"), Verdict: Ask}}})
+	f.tools.Set("hub:shell", approval.Proposal{Acts: []policy.Act{{Name: policy.Shell, Connector: "hub", Target: policy.TextTarget("x"), Verdict: policy.Ask}}})
 	f.pending(call("hub:shell", "x")) // the name is the connector's own
 }
 
 // A call with more acts than anybody reads hides one among them, and takes long
 // to judge.
 func TestMoreActsThanAnybodyReadsAreBlocked(t *testing.T) {
-	acts := make([]Act, MaxActs+1)
+	acts := make([]policy.Act, policy.MaxActs+1)
 	for i := range acts {
 		acts[i] = commandAct("rm", fmt.Sprint(i))
 	}
-	f := newFixture(t, withMode(ModeApproveAll))
-	f.tools.Set("sh", Proposal{Acts: acts})
-	f.tools.Set("most", Proposal{Acts: acts[:MaxActs]})
-	wantState(t, f.Review(t.Context(), call("sh", "x"), call("most", "x")), Blocked, ModeApproved)
+	f := newFixture(t, withMode(policy.ModeApproveAll))
+	f.tools.Set("sh", approval.Proposal{Acts: acts})
+	f.tools.Set("most", approval.Proposal{Acts: acts[:policy.MaxActs]})
+	wantState(t, f.Review(t.Context(), call("sh", "x"), call("most", "x")), policy.Blocked, policy.ModeApproved)
 }
 
 // A rule that looks like a deny is taken and matches nothing.
@@ -72,8 +73,8 @@ func TestRulesThatCouldMatchNothingAreRefused(t *testing.T) {
 		"deny connector hub:*", "deny connector hub(x)", "deny connector hub:post(x)",
 		"deny read_file(secrets/**", "deny Read_File(secrets/**", "deny shell(git push", "allow edit_file(notes/**",
 	} {
-		_, err := ParseRule(text)
-		wantError(t, err, ErrMalformedRule)
+		_, err := policy.ParseRule(text)
+		wantError(t, err, policy.ErrMalformedRule)
 	}
 }
 
@@ -98,7 +99,7 @@ func TestRestoreRefusesOneIDForTwoCalls(t *testing.T) {
 // A request comes from elsewhere without what it would show, and is approved
 // unseen.
 func TestARequestWithoutAViewIsNotRead(t *testing.T) {
-	var r Request
+	var r approval.Request
 	err := json.Unmarshal([]byte(`{"id":"x","batch":"b","call":{"id":"","tool":"t","arguments":{}},"fingerprint":"","summary":"harmless"}`), &r)
 	if err == nil {
 		t.Errorf("read: %+v", r)
@@ -110,14 +111,14 @@ func TestARequestWithoutAViewIsNotRead(t *testing.T) {
 func TestAViewThatFailsDoesNotKeepABatchFromBeingSaved(t *testing.T) {
 	f := newFixture(t)
 	gone := func(context.Context) (present.View, error) { return present.View{}, errors.New("the file is gone") }
-	f.tools.Set("gone", Proposal{Acts: []Act{fileAct("a")}, View: gone})
+	f.tools.Set("gone", approval.Proposal{Acts: []policy.Act{fileAct("a")}, View: gone})
 	b := f.Review(t.Context(), call("send", "x"), call("gone", "y"))
 	f.resolve(b, b.Pending()[0].Approve(""))
 	restored, err := f.another().Restore(t.Context(), f.save(b))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, restored, Approved, Pending)
+	wantState(t, restored, policy.Approved, policy.Pending)
 	if _, err := restored.Pending()[0].View(t.Context()); err == nil {
 		t.Error("what cannot be shown is shown")
 	}

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // allocated returns how many bytes f allocates.
@@ -39,14 +40,14 @@ func TestViewsOfDeepArgumentsStaySmall(t *testing.T) {
 // of a hundred times its size.
 func TestLongTargetsAreNotOfferedAndCostLittle(t *testing.T) {
 	long := strings.Repeat("a", 1<<20)
-	for _, act := range []Act{
-		{Name: "send", Target: TextTarget(long), Verdict: Ask},
-		{Name: WriteFile, Target: PathTarget("notes/" + long), Verdict: Ask},
-		{Name: Shell, Target: CommandTarget("echo", long), Verdict: Ask},
+	for _, act := range []policy.Act{
+		{Name: "send", Target: policy.TextTarget(long), Verdict: policy.Ask},
+		{Name: policy.WriteFile, Target: policy.PathTarget("notes/" + long), Verdict: policy.Ask},
+		{Name: policy.Shell, Target: policy.CommandTarget("echo", long), Verdict: policy.Ask},
 	} {
 		f := newFixture(t)
-		f.tools.Set("send", Proposal{Acts: []Act{act}})
-		var b *Batch
+		f.tools.Set("send", approval.Proposal{Acts: []policy.Act{act}})
+		var b *approval.Batch
 		cost := allocated(func() { b = f.Review(t.Context(), call("send", "x")) })
 		if offers := b.Pending()[0].Offers; len(offers) > 0 {
 			t.Errorf("%s: %d ways to remember it are offered", act.Name, len(offers))
@@ -67,11 +68,11 @@ func TestLargeArgumentsAreLoggedAsTheirSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := exec.End(t.Context(), StageCompleted, nil); err != nil {
+	if err := exec.End(t.Context(), approval.StageCompleted, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range f.recorder.Of(c.ID) {
-		if string(e.Arguments) != `"[120011 bytes]"` || e.ArgumentsDigest != DigestOf(c.Arguments) {
+		if string(e.Arguments) != `"[120011 bytes]"` || e.ArgumentsDigest != policy.DigestOf(c.Arguments) {
 			t.Errorf("%s: %d bytes are logged: %.40s", e.Kind, len(e.Arguments), e.Arguments)
 		}
 	}

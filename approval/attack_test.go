@@ -9,8 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 )
 
 // The attacks of a red team on what a yes is a yes to. Those on what is
@@ -20,49 +21,49 @@ import (
 // The tool is started with a proposal that it made from other arguments.
 func TestAProposalFromOtherArgumentsDoesNotStart(t *testing.T) {
 	f := newFixture(t)
-	from := func(args string) Proposal {
-		return Proposal{Arguments: DigestOf([]byte(args)), Acts: []Act{{Name: "send", Target: TextTarget("ann"), Verdict: Ask}}}
+	from := func(args string) approval.Proposal {
+		return approval.Proposal{Arguments: policy.DigestOf([]byte(args)), Acts: []policy.Act{{Name: "send", Target: policy.TextTarget("ann"), Verdict: policy.Ask}}}
 	}
 	f.tools.Set("send", from(`{"what":"polite"}`))
 	b := f.approved(call("send", "polite"))
 	_, err := b.Start(t.Context(), 0, from(`{"what":"rude"}`))
-	wantError(t, err, ErrChanged)
-	wantState(t, b, Pending)
+	wantError(t, err, approval.ErrChanged)
+	wantState(t, b, policy.Pending)
 }
 
 // A person chooses "inside the sandbox", and the tool then gives the choice
 // another meaning, or adds one.
 func TestChoicesAreBoundToTheAnswer(t *testing.T) {
-	for name, now := range map[string][]Choice{
+	for name, now := range map[string][]approval.Choice{
 		"another label": {{ID: "1", Label: "without the sandbox"}},
 		"another id":    {{ID: "2", Label: "inside the sandbox"}},
 		"one more":      {{ID: "1", Label: "inside the sandbox"}, {ID: "2", Label: "without the sandbox"}},
 		"none":          nil,
 	} {
 		f := newFixture(t)
-		f.tools.Set("sh", Proposal{Acts: []Act{commandAct("make")}, Choices: []Choice{{ID: "1", Label: "inside the sandbox"}}})
+		f.tools.Set("sh", approval.Proposal{Acts: []policy.Act{commandAct("make")}, Choices: []approval.Choice{{ID: "1", Label: "inside the sandbox"}}})
 		b, r := f.pending(call("sh", "x"))
 		d := r.Approve("")
 		d.Choice = "1"
 		f.resolve(b, d)
-		f.tools.Set("sh", Proposal{Acts: []Act{commandAct("make")}, Choices: now})
+		f.tools.Set("sh", approval.Proposal{Acts: []policy.Act{commandAct("make")}, Choices: now})
 		if _, err := f.start(b); err == nil {
 			t.Errorf("%s: it runs", name)
 		}
-		wantState(t, b, Pending)
+		wantState(t, b, policy.Pending)
 	}
 }
 
 // The choice of a call is carried over to other arguments that nobody saw.
 func TestAChoiceIsNotCarriedOverAChangeNobodySaw(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("send", Proposal{Choices: []Choice{{ID: "unboxed", Label: "without the sandbox"}}})
+	f.tools.Set("send", approval.Proposal{Choices: []approval.Choice{{ID: "unboxed", Label: "without the sandbox"}}})
 	b, r := f.pending(call("send", "ls"))
-	f.tools.Set("send", Proposal{Acts: []Act{{Name: "send", Target: TextTarget("x"), Verdict: Free}}})
+	f.tools.Set("send", approval.Proposal{Acts: []policy.Act{{Name: "send", Target: policy.TextTarget("x"), Verdict: policy.Free}}})
 	d := r.Change([]byte(`{"what":"make"}`), "")
 	d.Choice = "unboxed"
 	f.resolve(b, d)
-	wantState(t, b, FreeToRun)
+	wantState(t, b, policy.FreeToRun)
 	if got := b.Outcome(0).Decision.Choice; got != "" {
 		t.Errorf("it runs with the choice %q, which it does not offer", got)
 	}
@@ -71,7 +72,7 @@ func TestAChoiceIsNotCarriedOverAChangeNobodySaw(t *testing.T) {
 // Nobody could tell from the log that a person let a command out of the sandbox.
 func TestEventsSayWhatWasChosen(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("send", Proposal{Choices: []Choice{{ID: "unboxed", Label: "without the sandbox"}}})
+	f.tools.Set("send", approval.Proposal{Choices: []approval.Choice{{ID: "unboxed", Label: "without the sandbox"}}})
 	b, r := f.pending(call("send", "x"))
 	d := r.Approve("")
 	d.Choice = "unboxed"
@@ -90,53 +91,55 @@ func TestAModesYesIsNotThePersonsWhoChangedTheCall(t *testing.T) {
 	f := newFixture(t)
 	root := fileAct("notes")
 	root.PersonOnly = true
-	prepare := approvaltest.PreparerFunc(func(_ context.Context, c Call) (Proposal, error) {
+	prepare := approvaltest.PreparerFunc(func(_ context.Context, c policy.Call) (approval.Proposal, error) {
 		if strings.Contains(string(c.Arguments), "root") {
-			return Proposal{Acts: []Act{root}}, nil
+			return approval.Proposal{Acts: []policy.Act{root}}, nil
 		}
-		return Proposal{Acts: []Act{fileAct("notes/b.md")}}, nil
+		return approval.Proposal{Acts: []policy.Act{fileAct("notes/b.md")}}, nil
 	})
-	with := func(m Mode) func(*Config) { return func(c *Config) { c.Preparer, c.Mode = prepare, m } }
-	b := f.another(with(ModeApproveAll)).Review(t.Context(), call("w", "root"))
+	with := func(m policy.Mode) func(*approval.Config) {
+		return func(c *approval.Config) { c.Preparer, c.Mode = prepare, m }
+	}
+	b := f.another(with(policy.ModeApproveAll)).Review(t.Context(), call("w", "root"))
 	f.resolve(b, b.Pending()[0].Change([]byte(`{"what":"other"}`), ""))
-	wantState(t, b, ModeApproved)
+	wantState(t, b, policy.ModeApproved)
 
-	b, err := f.another(with(ModeStrict)).Restore(t.Context(), f.save(b))
+	b, err := f.another(with(policy.ModeStrict)).Restore(t.Context(), f.save(b))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, _ := prepare(t.Context(), b.Outcome(0).Call)
 	_, err = b.Start(t.Context(), 0, p)
-	wantError(t, err, ErrChanged)
-	wantState(t, b, ModeDenied)
+	wantError(t, err, approval.ErrChanged)
+	wantState(t, b, policy.ModeDenied)
 }
 
 // The answer in a saved batch is turned from a yes into a no, and runs.
 func TestANoOfAModeDoesNotRun(t *testing.T) {
-	f := newFixture(t, withApprover(Everything))
+	f := newFixture(t, withApprover(approval.Everything))
 	b := f.Review(t.Context(), call("send", "x"))
 	f.Ask(t.Context(), b)
-	wantState(t, b, ModeApproved)
+	wantState(t, b, policy.ModeApproved)
 	saved := strings.Replace(string(f.save(b)), `"answer":"approve"`, `"answer":"deny"`, 1)
-	b, err := f.another(withMode(ModeStrict)).Restore(t.Context(), []byte(saved))
+	b, err := f.another(withMode(policy.ModeStrict)).Restore(t.Context(), []byte(saved))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = f.start(b)
-	wantError(t, err, ErrChanged)
-	wantState(t, b, ModeDenied)
+	wantError(t, err, approval.ErrChanged)
+	wantState(t, b, policy.ModeDenied)
 }
 
 // An answer whose way is no person's is given under a name that nobody checks.
 func TestAnAnswerByAnUnknownWayHasNoEffect(t *testing.T) {
 	f := newFixture(t)
 	b, r := f.pending(call("send", "x"))
-	for _, via := range []Via{"Mode", "mode ", "robot", "RULE"} {
+	for _, via := range []policy.Via{"Mode", "mode ", "robot", "RULE"} {
 		d := r.Approve("")
 		d.By.Via = via
-		wantError(t, b.Resolve(t.Context(), d), ErrInvalidDecision)
+		wantError(t, b.Resolve(t.Context(), d), approval.ErrInvalidDecision)
 	}
-	wantState(t, b, Pending)
+	wantState(t, b, policy.Pending)
 }
 
 // endless is how often the approvers below answer before the test gives up.
@@ -145,14 +148,14 @@ const endless = 3000
 // An approver changes the arguments for ever, and the run never goes on.
 func TestAnApproverThatChangesForEverIsGivenUp(t *testing.T) {
 	asked := 0
-	f := newFixture(t, withApprover(ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
+	f := newFixture(t, withApprover(approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 		if asked++; asked >= endless {
 			return r.Deny(""), nil
 		}
 		return r.Change(fmt.Appendf(nil, `{"what":"%d"}`, asked), ""), nil
 	})))
 	o := f.Decide(t.Context(), call("send", "x"))[0]
-	if o.State != Denied || asked > endless/10 {
+	if o.State != policy.Denied || asked > endless/10 {
 		t.Errorf("%s after %d changes", o.State, asked)
 	}
 }
@@ -163,29 +166,32 @@ func TestAnApproverThatWritesIntoTheRequestIsGivenUp(t *testing.T) {
 	act := fileAct("a")
 	act.PersonOnly = true
 	asked := 0
-	f := newFixture(t, withApprover(ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
+	f := newFixture(t, withApprover(approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 		if asked++; asked >= endless {
 			return r.Deny(""), nil
 		}
 		r.PersonOnly = false
 		d := r.Approve("")
-		d.By.Via = ViaMode
+		d.By.Via = policy.ViaMode
 		return d, nil
 	})))
-	f.tools.Set("w", Proposal{Acts: []Act{act}})
+	f.tools.Set("w", approval.Proposal{Acts: []policy.Act{act}})
 	o := f.Decide(t.Context(), call("w", "x"))[0]
-	if o.State != Denied || asked >= endless {
+	if o.State != policy.Denied || asked >= endless {
 		t.Errorf("%s after %d questions", o.State, asked)
 	}
 }
 
 // An approver ends its goroutine, and the run waits for ever.
 func TestAnApproverThatNeverReturnsRefuses(t *testing.T) {
-	exits := ApproverFunc(func(context.Context, *Request) (Decision, error) { runtime.Goexit(); return Decision{}, nil })
-	for name, a := range map[string]Approver{"alone": exits, "among others": First(exits)} {
+	exits := approval.ApproverFunc(func(context.Context, *approval.Request) (approval.Decision, error) {
+		runtime.Goexit()
+		return approval.Decision{}, nil
+	})
+	for name, a := range map[string]approval.Approver{"alone": exits, "among others": approval.First(exits)} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t, withApprover(a))
-			if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != Denied {
+			if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != policy.Denied {
 				t.Errorf("%s: %s", name, o.State)
 			}
 		})
@@ -198,9 +204,9 @@ func TestApproveAllLeavesThePersonTimeToAnswer(t *testing.T) {
 		act := fileAct("a")
 		act.PersonOnly = true
 		person := after(time.Minute, approvaltest.Script(approvaltest.Yes))
-		f := newFixture(t, withApprover(First(person, Everything)))
-		f.tools.Set("w", Proposal{Acts: []Act{act}})
-		if o := f.Decide(t.Context(), call("w", "x"))[0]; o.State != Approved {
+		f := newFixture(t, withApprover(approval.First(person, approval.Everything)))
+		f.tools.Set("w", approval.Proposal{Acts: []policy.Act{act}})
+		if o := f.Decide(t.Context(), call("w", "x"))[0]; o.State != policy.Approved {
 			t.Errorf("%s: %s", o.State, o.Why)
 		}
 	})

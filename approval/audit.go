@@ -4,14 +4,17 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"github.com/assent-dev/assent/audit"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Record is an event as an audit log keeps it: numbered, and bound by hashes
 // to the one before.
 type Record struct {
-	Seq  int64  `json:"seq"`
-	Prev Digest `json:"prev"`
-	Hash Digest `json:"hash"`
+	Seq  int64         `json:"seq"`
+	Prev policy.Digest `json:"prev"`
+	Hash policy.Digest `json:"hash"`
 	Event
 	// Unended marks a start whose end was not seen.
 	Unended bool `json:"unended,omitempty"`
@@ -22,9 +25,9 @@ type RecordFilter struct {
 	Since, Until time.Time // at or after, before
 	After        int64     // records with a higher number
 	Session      string
-	Tool         string  // TOOL or CONNECTOR:TOOL, with * and ?
-	Worker       string  // anywhere in the chain of workers
-	States       []State // one of these
+	Tool         string         // TOOL or CONNECTOR:TOOL, with * and ?
+	Worker       string         // anywhere in the chain of workers
+	States       []policy.State // one of these
 	Stage        Stage
 	Rule         string // id of a rule or grant
 	Last         int    // only so many, the newest
@@ -36,13 +39,13 @@ type AuditLog interface {
 	Recorder
 	// Records yields records, the oldest first. After an error it ends.
 	Records(ctx context.Context, f RecordFilter) iter.Seq2[Record, error]
-	// RecordAt returns record number seq, or an error that matches [ErrNoRecord].
+	// RecordAt returns record number seq, or an error that matches [audit.ErrNoRecord].
 	RecordAt(ctx context.Context, seq int64) (Record, error)
 	// Seal returns the head of the log. Kept elsewhere, it makes it possible to
 	// notice that the log was cut or written anew.
-	Seal(ctx context.Context) (Seal, error)
+	Seal(ctx context.Context) (audit.Seal, error)
 	// Verify reads the whole log and reports what is not as it was recorded.
-	Verify(ctx context.Context, seals ...Seal) (Verification, error)
+	Verify(ctx context.Context, seals ...audit.Seal) (audit.Verification, error)
 }
 
 // Pruned is the kind of the event that an audit log records itself when it

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Batch is the calls of one turn of a model on their way through a gate. It
@@ -45,7 +47,7 @@ type entry struct {
 	seen     uint64 // the gate's changes when it was last judged
 }
 
-func (e *entry) pending() bool { return e.outcome.State == Pending }
+func (e *entry) pending() bool { return e.outcome.State == policy.Pending }
 
 // Gate returns the gate that the batch goes through.
 func (b *Batch) Gate() *Gate { return b.gate }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Claim names one execution of a call of a batch of which there may be copies.
 type Claim struct {
 	Batch       string
 	Call        string
-	Fingerprint Digest
+	Fingerprint policy.Digest
 	Session     string
 	// Resume says that the call was suspended and goes on.
 	Resume bool

@@ -3,6 +3,8 @@ package approval
 import (
 	"context"
 	"time"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // An EndedConnection is one that a process made, or wanted to make.
@@ -20,20 +22,20 @@ type EndedConnection struct {
 // A Permit is what lets something happen while a call runs, or refuses it. The zero Permit
 // refuses.
 type Permit struct {
-	State State
+	State policy.State
 	Rule  string // id of the rule, if one decided
 	Grant string // id of the grant, if one did
 	// Basis is its text: a rule, a grant, a line of config.
 	Basis string
-	Who   Who
+	Who   policy.Who
 }
 
 // PermitBy returns what decided about the acts.
-func PermitBy(j Judgement, acts []Act) Permit {
+func PermitBy(j policy.Judgement, acts []policy.Act) Permit {
 	var o Outcome
 	o.apply(j)
 	p := o.Permit()
-	if p.Basis == "" && j.State == FreeToRun && len(acts) > 0 {
+	if p.Basis == "" && j.State == policy.FreeToRun && len(acts) > 0 {
 		p.Basis = acts[0].Why
 	}
 	return p
@@ -41,7 +43,7 @@ func PermitBy(j Judgement, acts []Act) Permit {
 
 // Permit returns what decided.
 func (o *Outcome) Permit() Permit {
-	p := Permit{State: o.State, Rule: o.Rule, Grant: o.Grant, Basis: o.Basis, Who: Who{Via: o.via()}}
+	p := Permit{State: o.State, Rule: o.Rule, Grant: o.Grant, Basis: o.Basis, Who: policy.Who{Via: o.via()}}
 	if o.Decision != nil {
 		p.Who = o.Decision.By
 	}
@@ -49,7 +51,7 @@ func (o *Outcome) Permit() Permit {
 }
 
 // RecordConnection records a connection that a process of the call made or wanted to make.
-func (g *Gate) RecordConnection(ctx context.Context, call Call, c EndedConnection) error {
+func (g *Gate) RecordConnection(ctx context.Context, call policy.Call, c EndedConnection) error {
 	o := Outcome{Call: call, State: c.By.State, Stage: StageAfter(c.By.State), Rule: c.By.Rule, Grant: c.By.Grant, Basis: c.By.Basis}
 	if o.Runs() {
 		o.Stage = StageCompleted
@@ -57,8 +59,8 @@ func (g *Gate) RecordConnection(ctx context.Context, call Call, c EndedConnectio
 			o.Stage = StageFailed
 		}
 	}
-	act := Act{Name: Connect, Target: HostTarget(c.Host, c.Port)}
-	o.Acts = []Act{act}
+	act := policy.Act{Name: policy.Connect, Target: policy.HostTarget(c.Host, c.Port)}
+	o.Acts = []policy.Act{act}
 	e := o.event(Connected, g.cfg.Clock())
 	e.Arguments = nil // the record of the call has them
 	e.Host, e.Port, e.Program, e.Sent, e.Received, e.Duration, e.By = act.Target.URL.Host, c.Port, c.Program, c.Sent, c.Received, c.Duration, c.By.Who

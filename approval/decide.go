@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // ErrNobody says that a call had to be asked and nobody can be.
@@ -11,7 +13,7 @@ var ErrNobody = errors.New("nobody can be asked: the gate has no approver; set o
 
 // Decide reviews the calls, has the approver answer what is pending, and waits
 // for that. Every call ends with an answer.
-func (g *Gate) Decide(ctx context.Context, calls ...Call) []Outcome {
+func (g *Gate) Decide(ctx context.Context, calls ...policy.Call) []Outcome {
 	b := g.Review(ctx, calls...)
 	g.Ask(ctx, b)
 	return b.Outcomes()
@@ -46,15 +48,15 @@ func (b *Batch) leaveOpen(ctx context.Context, r *Request, err error) {
 	o.Why = ""
 	switch {
 	case ctx.Err() != nil:
-		o.State = Dismissed
+		o.State = policy.Dismissed
 	case errors.Is(err, ErrNobody) && e.outcome.PersonOnly:
-		o.State, o.Why = Denied, "only a person may answer this, and nobody can be asked"
+		o.State, o.Why = policy.Denied, "only a person may answer this, and nobody can be asked"
 	case errors.Is(err, ErrNobody):
-		o.State, o.Why = Denied, err.Error()
+		o.State, o.Why = policy.Denied, err.Error()
 	case err != nil:
-		o.State, o.Why = Denied, fmt.Sprintf("the approver failed: %v", err)
+		o.State, o.Why = policy.Denied, fmt.Sprintf("the approver failed: %v", err)
 	default:
-		o.State, o.Why = Denied, "the approver gave no answer"
+		o.State, o.Why = policy.Denied, "the approver gave no answer"
 	}
 	o.Stage = StageAfter(o.State)
 	b.gate.settle(ctx, &next)

@@ -6,14 +6,15 @@ import (
 	"runtime"
 	"testing"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 )
 
 func TestDecideWithoutAnApproverIsARefusal(t *testing.T) {
 	f := newFixture(t)
 	out := f.Decide(t.Context(), call("read", "x"), call("send", "x"))
-	if out[0].State != FreeToRun || out[1].State != Denied {
+	if out[0].State != policy.FreeToRun || out[1].State != policy.Denied {
 		t.Errorf("states %s, %s", out[0].State, out[1].State)
 	}
 	wantText(t, out[1].Err().Error(), "send was denied", "nobody can be asked", "no approver")
@@ -22,39 +23,44 @@ func TestDecideWithoutAnApproverIsARefusal(t *testing.T) {
 
 func TestApproversThatRefuse(t *testing.T) {
 	for name, c := range map[string]struct {
-		approver func(ctx context.Context, r *Request) (Decision, error)
+		approver func(ctx context.Context, r *approval.Request) (approval.Decision, error)
 		says     string
 	}{
-		"failing":   {func(context.Context, *Request) (Decision, error) { return Decision{}, errors.New("line cut") }, "line cut"},
-		"panicking": {func(context.Context, *Request) (Decision, error) { panic("boom") }, "panicked: boom"},
-		"ending":    {func(context.Context, *Request) (Decision, error) { runtime.Goexit(); return Decision{}, nil }, "ended without returning"},
-		"saying nothing": {func(context.Context, *Request) (Decision, error) {
-			return Decision{}, nil
+		"failing": {func(context.Context, *approval.Request) (approval.Decision, error) {
+			return approval.Decision{}, errors.New("line cut")
+		}, "line cut"},
+		"panicking": {func(context.Context, *approval.Request) (approval.Decision, error) { panic("boom") }, "panicked: boom"},
+		"ending": {func(context.Context, *approval.Request) (approval.Decision, error) {
+			runtime.Goexit()
+			return approval.Decision{}, nil
+		}, "ended without returning"},
+		"saying nothing": {func(context.Context, *approval.Request) (approval.Decision, error) {
+			return approval.Decision{}, nil
 		}, "no answer was given"},
-		"answering another request": {func(_ context.Context, r *Request) (Decision, error) {
+		"answering another request": {func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 			d := r.Approve("")
 			d.Request = "foreign"
 			return d, nil
 		}, `the answer is for request "foreign"`},
-		"answering another call": {func(_ context.Context, r *Request) (Decision, error) {
+		"answering another call": {func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 			d := r.Approve("")
-			d.Fingerprint = DigestOf(nil)
+			d.Fingerprint = policy.DigestOf(nil)
 			return d, nil
 		}, "another fingerprint"},
-		"answering with a yes and an error": {func(_ context.Context, r *Request) (Decision, error) {
+		"answering with a yes and an error": {func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 			return r.Approve(""), errors.New("not sure")
 		}, "not sure"},
-		"answering nonsense": {func(_ context.Context, r *Request) (Decision, error) {
-			return Decision{Answer: "yes please"}, nil
+		"answering nonsense": {func(_ context.Context, r *approval.Request) (approval.Decision, error) {
+			return approval.Decision{Answer: "yes please"}, nil
 		}, "unknown answer"},
-		"remembering what cannot be": {func(_ context.Context, r *Request) (Decision, error) {
+		"remembering what cannot be": {func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 			return r.Approve("").Always("allow mail"), nil
 		}, "would not cover"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, withApprover(ApproverFunc(c.approver)))
+			f := newFixture(t, withApprover(approval.ApproverFunc(c.approver)))
 			o := f.Decide(t.Context(), call("send", "x"))[0]
-			if o.State != Denied || o.Runs() {
+			if o.State != policy.Denied || o.Runs() {
 				t.Fatalf("%s", o.State)
 			}
 			wantText(t, o.Err().Error(), c.says)
@@ -64,23 +70,25 @@ func TestApproversThatRefuse(t *testing.T) {
 }
 
 func TestApproverMayLeaveOutTheBinding(t *testing.T) {
-	yes := func(context.Context, *Request) (Decision, error) { return Decision{Answer: Approve}, nil }
-	f := newFixture(t, withApprover(ApproverFunc(yes)))
-	if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != Approved || o.Decision.By.Via != ViaProgram {
+	yes := func(context.Context, *approval.Request) (approval.Decision, error) {
+		return approval.Decision{Answer: approval.Approve}, nil
+	}
+	f := newFixture(t, withApprover(approval.ApproverFunc(yes)))
+	if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != policy.Approved || o.Decision.By.Via != policy.ViaProgram {
 		t.Errorf("%s", o.State)
 	}
 }
 
 func TestFailureForOneRequestLeavesTheOthers(t *testing.T) {
-	a := ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
+	a := approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 		if r.Call.ID == "send bad" {
-			return Decision{}, errors.New("line cut")
+			return approval.Decision{}, errors.New("line cut")
 		}
 		return r.Approve(""), nil
 	})
 	f := newFixture(t, withApprover(a))
 	out := f.Decide(t.Context(), call("send", "1"), call("send", "bad"), call("send", "2"))
-	if out[0].State != Approved || out[1].State != Denied || out[2].State != Approved {
+	if out[0].State != policy.Approved || out[1].State != policy.Denied || out[2].State != policy.Approved {
 		t.Errorf("states %s, %s, %s", out[0].State, out[1].State, out[2].State)
 	}
 }
@@ -88,11 +96,11 @@ func TestFailureForOneRequestLeavesTheOthers(t *testing.T) {
 func TestBlockedIsDecidedBeforeAsking(t *testing.T) {
 	script := approvaltest.Script(approvaltest.Yes)
 	f := newFixture(t, withApprover(script))
-	f.tools.Set("wipe", Proposal{Acts: []Act{{Name: "wipe", Target: TextTarget("/")}}})
+	f.tools.Set("wipe", approval.Proposal{Acts: []policy.Act{{Name: "wipe", Target: policy.TextTarget("/")}}})
 	f.addRule("allow wipe")
 	o := f.Decide(t.Context(), call("wipe", "x"))[0]
-	var blocked *BlockedError
-	if !errors.As(o.Err(), &blocked) || errors.Is(o.Err(), ErrDenied) {
+	var blocked *approval.BlockedError
+	if !errors.As(o.Err(), &blocked) || errors.Is(o.Err(), approval.ErrDenied) {
 		t.Fatalf("error %v, want a BlockedError", o.Err())
 	}
 	wantText(t, blocked.ForModel(), "wipe did not run", "blocked by policy", "nobody can approve it")
@@ -102,7 +110,7 @@ func TestBlockedIsDecidedBeforeAsking(t *testing.T) {
 }
 
 func TestModesAnswerWithoutAskingAnybody(t *testing.T) {
-	for mode, want := range map[Mode]State{ModeApproveAll: ModeApproved, ModeStrict: ModeDenied} {
+	for mode, want := range map[policy.Mode]policy.State{policy.ModeApproveAll: policy.ModeApproved, policy.ModeStrict: policy.ModeDenied} {
 		script := approvaltest.Script()
 		f := newFixture(t, withMode(mode), withApprover(script))
 		if got := f.Decide(t.Context(), call("send", "x"))[0].State; got != want {
@@ -117,18 +125,18 @@ func TestModesAnswerWithoutAskingAnybody(t *testing.T) {
 func TestApproveAllLeavesWhatOnlyAPersonMayAnswer(t *testing.T) {
 	script := approvaltest.Script(approvaltest.Yes, approvaltest.Yes)
 	for name, c := range map[string]struct {
-		change []func(*Config)
-		want   State
+		change []func(*approval.Config)
+		want   policy.State
 	}{
-		"a person is there":   {[]func(*Config){withMode(ModeApproveAll), withApprover(script)}, Approved},
-		"nobody is there":     {[]func(*Config){withMode(ModeApproveAll)}, Denied},
-		"as an approver":      {[]func(*Config){withApprover(Everything)}, Denied},
-		"beside a person":     {[]func(*Config){withApprover(First(script, Everything))}, Approved},
-		"strict":              {[]func(*Config){withMode(ModeStrict), withApprover(script)}, ModeDenied},
-		"strict, an approver": {[]func(*Config){withApprover(Nothing)}, ModeDenied},
+		"a person is there":   {[]func(*approval.Config){withMode(policy.ModeApproveAll), withApprover(script)}, policy.Approved},
+		"nobody is there":     {[]func(*approval.Config){withMode(policy.ModeApproveAll)}, policy.Denied},
+		"as an approver":      {[]func(*approval.Config){withApprover(approval.Everything)}, policy.Denied},
+		"beside a person":     {[]func(*approval.Config){withApprover(approval.First(script, approval.Everything))}, policy.Approved},
+		"strict":              {[]func(*approval.Config){withMode(policy.ModeStrict), withApprover(script)}, policy.ModeDenied},
+		"strict, an approver": {[]func(*approval.Config){withApprover(approval.Nothing)}, policy.ModeDenied},
 	} {
 		f := newFixture(t, c.change...)
-		f.tools.Set("rm", Proposal{Acts: []Act{{Name: "rm", Target: TextTarget("/"), Verdict: Ask, PersonOnly: true, Why: "it deletes a root"}}})
+		f.tools.Set("rm", approval.Proposal{Acts: []policy.Act{{Name: "rm", Target: policy.TextTarget("/"), Verdict: policy.Ask, PersonOnly: true, Why: "it deletes a root"}}})
 		if got := f.Decide(t.Context(), call("rm", "x"))[0].State; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -140,10 +148,10 @@ func TestApproveAllLeavesWhatOnlyAPersonMayAnswer(t *testing.T) {
 
 func TestPersonOnlyIsNeverRemembered(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("rm", Proposal{Once: true, Acts: []Act{{Name: "rm", Target: TextTarget("/"), Verdict: Ask, PersonOnly: true}}})
+	f.tools.Set("rm", approval.Proposal{Once: true, Acts: []policy.Act{{Name: "rm", Target: policy.TextTarget("/"), Verdict: policy.Ask, PersonOnly: true}}})
 	b, r := f.pending(call("rm", "x"))
-	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(Exact)), ErrPersonOnly)
-	wantError(t, b.Resolve(t.Context(), r.Approve("").Always("allow rm")), ErrPersonOnly)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(policy.Exact)), approval.ErrPersonOnly)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").Always("allow rm")), approval.ErrPersonOnly)
 	f.resolve(b, r.Approve(""))
 	f.wantNothingLeft(b)
 }
@@ -152,17 +160,17 @@ func TestCancelledQuestionIsDismissed(t *testing.T) {
 	for name, answer := range map[string]approvaltest.Answer{"yes": approvaltest.Yes, "no": approvaltest.No} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			a := ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
+			a := approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 				cancel()
 				return answer(r), nil // too late
 			})
 			f := newFixture(t, withApprover(a))
 			for _, o := range f.Decide(ctx, call("send", "1"), call("send", "2")) {
-				if o.State != Dismissed || o.Stage != StageDismissed {
+				if o.State != policy.Dismissed || o.Stage != approval.StageDismissed {
 					t.Errorf("%s is %s", o.Call.ID, o.State)
 				}
-				wantError(t, o.Err(), ErrDenied)
-				if events := f.recorder.Of(o.Call.ID); len(events) != 1 || events[0].State != Dismissed {
+				wantError(t, o.Err(), approval.ErrDenied)
+				if events := f.recorder.Of(o.Call.ID); len(events) != 1 || events[0].State != policy.Dismissed {
 					t.Errorf("events %v", events)
 				}
 			}

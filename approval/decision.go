@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // An Answer is what a decision says. The zero Answer refuses.
@@ -35,7 +37,7 @@ const (
 type Remember struct {
 	Keep Keep `json:"keep,omitempty"`
 	// Reach says how far the answer goes; zero means exactly these acts.
-	Reach Reach `json:"reach,omitempty"`
+	Reach policy.Reach `json:"reach,omitempty"`
 	// For ends a grant or rule after this time; zero means never.
 	For time.Duration `json:"for,omitempty"`
 	// Shared lets workers that are called from here use the grant too.
@@ -53,9 +55,9 @@ type Decision struct {
 	Request string `json:"request"`
 	// Call is the id of the call, for a program that knows only that. It counts
 	// if Request is empty.
-	Call        string `json:"call,omitempty"`
-	Fingerprint Digest `json:"fingerprint"`
-	Answer      Answer `json:"answer"`
+	Call        string        `json:"call,omitempty"`
+	Fingerprint policy.Digest `json:"fingerprint"`
+	Answer      Answer        `json:"answer"`
 	// Note is a comment that reaches the model, on a yes as well as on a no.
 	Note string `json:"note,omitempty"`
 	// Arguments, on an approval, replace those of the call. The changed call is
@@ -67,10 +69,10 @@ type Decision struct {
 	// Choice is one of the request's further choices.
 	Choice string `json:"choice,omitempty"`
 	// Stop asks the run to end with this answer, if it is not a yes.
-	Stop     bool      `json:"stop,omitempty"`
-	Remember Remember  `json:"remember,omitzero"`
-	By       Who       `json:"by,omitzero"`
-	At       time.Time `json:"at,omitzero"`
+	Stop     bool       `json:"stop,omitempty"`
+	Remember Remember   `json:"remember,omitzero"`
+	By       policy.Who `json:"by,omitzero"`
+	At       time.Time  `json:"at,omitzero"`
 }
 
 // Why a decision had no effect; match with [errors.Is].
@@ -127,13 +129,13 @@ func (d *Decision) agrees() bool { return d.Answer == Approve || d.Answer == Res
 
 func (d *Decision) validateVia(r *Request) error {
 	switch d.By.Via {
-	case ViaRule, ViaGrant:
+	case policy.ViaRule, policy.ViaGrant:
 		return fmt.Errorf("%w: rules and grants answer inside the gate", ErrInvalidDecision)
-	case ViaMode, ViaElicitation:
+	case policy.ViaMode, policy.ViaElicitation:
 		if d.agrees() && r.PersonOnly {
 			return ErrPersonOnly
 		}
-	case "", ViaProgram, ViaTerminal, ViaInbox, ViaCommand, ViaAgentPrompt:
+	case "", policy.ViaProgram, policy.ViaTerminal, policy.ViaInbox, policy.ViaCommand, policy.ViaAgentPrompt:
 	default:
 		return fmt.Errorf("%w: it came by an unknown way, %q", ErrInvalidDecision, string(d.By.Via))
 	}
@@ -162,35 +164,37 @@ func (d *Decision) validateRemember(r *Request) error {
 		return fmt.Errorf("%w: a lifetime of %v", ErrInvalidDecision, m.For)
 	}
 	switch m.Reach {
-	case "", Exact, Prefix, Project, DomainReach, Tool:
+	case "", policy.Exact, policy.Prefix, policy.Project, policy.DomainReach, policy.Tool:
 		return nil
 	}
 	return fmt.Errorf("%w: unknown reach %q", ErrInvalidDecision, string(m.Reach))
 }
 
 // holdsOnce reports whether who answers can only ever answer once.
-func (d *Decision) holdsOnce() bool { return d.By.Via == ViaElicitation || d.By.Via == ViaMode }
+func (d *Decision) holdsOnce() bool {
+	return d.By.Via == policy.ViaElicitation || d.By.Via == policy.ViaMode
+}
 
 // remembers returns what is kept of the decision on r: what it says, and for a
 // tool that asks once a session, that.
 func (d *Decision) remembers(r *Request) Remember {
 	if d.Answer == Approve && d.Remember.Keep == KeepNone && r.Once && !d.holdsOnce() {
-		return Remember{Keep: KeepSession, Reach: Exact}
+		return Remember{Keep: KeepSession, Reach: policy.Exact}
 	}
 	return d.Remember
 }
 
 // state returns how a call ends that is answered so.
-func (a Answer) state() State {
+func (a Answer) state() policy.State {
 	switch a {
 	case Approve:
-		return Approved
+		return policy.Approved
 	case Respond:
-		return Answered
+		return policy.Answered
 	case Dismiss:
-		return Dismissed
+		return policy.Dismissed
 	case Expire:
-		return Expired
+		return policy.Expired
 	}
-	return Denied
+	return policy.Denied
 }

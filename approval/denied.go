@@ -3,6 +3,8 @@ package approval
 import (
 	"context"
 	"time"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // IsDenied reports whether an act is denied on its own by what is kept, or by the fixed rules. If
@@ -10,7 +12,7 @@ import (
 func IsDenied(ctx context.Context, kept interface {
 	RuleStore
 	GrantStore
-}, session string, fixed *RuleSet, act Act, now time.Time) bool {
+}, session string, fixed *policy.RuleSet, act policy.Act, now time.Time) bool {
 	rules, err := kept.Rules(ctx)
 	if err != nil {
 		return true
@@ -19,6 +21,6 @@ func IsDenied(ctx context.Context, kept interface {
 	if err != nil {
 		return true
 	}
-	meets, _ := Policy{Rules: rules, Fixed: fixed, Grants: grants}.Denies(session, act, now)
-	return meets == Yes
+	meets, _ := policy.Policy{Rules: rules, Fixed: fixed, Grants: grants}.Denies(session, act, now)
+	return meets == policy.Yes
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 )
 
 // halved is a store of which one half cannot be read.
@@ -16,23 +17,23 @@ type halved struct {
 	rules, grants error
 }
 
-func (b halved) Rules(ctx context.Context) (*approval.RuleSet, error) {
+func (b halved) Rules(ctx context.Context) (*policy.RuleSet, error) {
 	set, err := b.Memory.Rules(ctx)
 	return set, errors.Join(err, b.rules)
 }
 
-func (b halved) Grants(ctx context.Context, session string) (*approval.GrantSet, error) {
+func (b halved) Grants(ctx context.Context, session string) (*policy.GrantSet, error) {
 	set, err := b.Memory.Grants(ctx, session)
 	return set, errors.Join(err, b.grants)
 }
 
 func TestIsDenied(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	read := func(path string) approval.Act {
-		return approval.Act{Name: approval.ReadFile, Target: approval.PathTarget(path), Known: true}
+	read := func(path string) policy.Act {
+		return policy.Act{Name: policy.ReadFile, Target: policy.PathTarget(path), Known: true}
 	}
 	kept := approval.NewMemory(0)
-	rule, err := approval.ParseRule("deny read_file(kept/**)")
+	rule, err := policy.ParseRule("deny read_file(kept/**)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestIsDenied(t *testing.T) {
 	if err := kept.AddRules(t.Context(), rule); err != nil {
 		t.Fatal(err)
 	}
-	err = kept.AddGrants(t.Context(), approval.Grant{ID: "2", Session: "s", Effect: approval.Deny, Reach: approval.Exact, Act: read("told/a"), Created: now})
+	err = kept.AddGrants(t.Context(), policy.Grant{ID: "2", Session: "s", Effect: policy.Deny, Reach: policy.Exact, Act: read("told/a"), Created: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestIsDenied(t *testing.T) {
 	for name, c := range map[string]struct {
 		store   halved
 		session string
-		act     approval.Act
+		act     policy.Act
 		want    bool
 	}{
 		"by a rule that is kept":        {halved{kept, nil, nil}, "s", read("kept/a"), true},
@@ -57,23 +58,23 @@ func TestIsDenied(t *testing.T) {
 		"for the session":               {halved{kept, nil, nil}, "s", read("told/a"), true},
 		"for another session":           {halved{kept, nil, nil}, "t", read("told/a"), false},
 		"by nothing":                    {halved{kept, nil, nil}, "s", read("free/a"), false},
-		"perhaps, which is asked":       {halved{kept, nil, nil}, "s", approval.Act{Name: approval.ReadFile, Target: approval.UnknownTarget(approval.Path)}, false},
-		"an address, without a verdict": {halved{kept, nil, nil}, "s", approval.Act{Name: approval.Connect, Target: approval.HostTarget("10.0.0.1", "443"), Known: true}, true},
+		"perhaps, which is asked":       {halved{kept, nil, nil}, "s", policy.Act{Name: policy.ReadFile, Target: policy.UnknownTarget(policy.Path)}, false},
+		"an address, without a verdict": {halved{kept, nil, nil}, "s", policy.Act{Name: policy.Connect, Target: policy.HostTarget("10.0.0.1", "443"), Known: true}, true},
 		"rules that cannot be read":     {halved{kept, other, nil}, "s", read("free/a"), true},
 		"grants that cannot be read":    {halved{kept, nil, other}, "s", read("free/a"), true},
 	} {
-		for _, verdict := range []approval.Verdict{approval.Block, approval.Ask, approval.Free} {
+		for _, verdict := range []policy.Verdict{policy.Block, policy.Ask, policy.Free} {
 			c.act.Verdict = verdict
 			if got := approval.IsDenied(t.Context(), c.store, c.session, fixed, c.act, now); got != c.want {
 				t.Errorf("%s, where the tool says %s: %v", name, verdict, got)
 			}
 		}
 	}
-	meets, by := approval.Policy{Fixed: fixed}.Denies("", read("fixed/a"), now)
-	if meets != approval.Yes || by == nil || by.String() != "deny read_file(fixed/**)" {
+	meets, by := policy.Policy{Fixed: fixed}.Denies("", read("fixed/a"), now)
+	if meets != policy.Yes || by == nil || by.String() != "deny read_file(fixed/**)" {
 		t.Errorf("%v by %v", meets, by)
 	}
-	if meets, _ := (approval.Policy{Fixed: fixed}).Denies("", approval.Act{Name: approval.ReadFile, Target: approval.UnknownTarget(approval.Path)}, now); meets != approval.Possibly {
+	if meets, _ := (policy.Policy{Fixed: fixed}).Denies("", policy.Act{Name: policy.ReadFile, Target: policy.UnknownTarget(policy.Path)}, now); meets != policy.Possibly {
 		t.Errorf("an unknown path: %v", meets)
 	}
 }

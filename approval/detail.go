@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/assent-dev/assent/internal/redact"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -49,15 +51,15 @@ func (e Event) Keep(d Detail) Event {
 		return e
 	}
 	e.Arguments = loggedArguments(e.Arguments)
-	e.Basis, e.Why, e.Note, e.Error, e.Trace = Redact(e.Basis), Redact(e.Why), Redact(e.Note), Redact(e.Error), redactTrace(e.Trace)
+	e.Basis, e.Why, e.Note, e.Error, e.Trace = redact.Redact(e.Basis), redact.Redact(e.Why), redact.Redact(e.Note), redact.Redact(e.Error), redactTrace(e.Trace)
 	e.Acts = slices.Clone(e.Acts)
 	for i, a := range e.Acts {
-		e.Acts[i] = Redact(a)
+		e.Acts[i] = redact.Redact(a)
 	}
 	e.ActData = redactActs(e.ActData)
 	e.Ran = slices.Clone(e.Ran)
 	for i, command := range e.Ran {
-		e.Ran[i] = Redact(command)
+		e.Ran[i] = redact.Redact(command)
 	}
 	return e
 }
@@ -66,13 +68,13 @@ func loggedArguments(args json.RawMessage) json.RawMessage {
 	if len(args) > maxLogged {
 		return json.RawMessage(fmt.Sprintf(`"[%d bytes]"`, len(args)))
 	}
-	return RedactJSON(args)
+	return redact.RedactJSON(args)
 }
 
-func redactTrace(t Trace) Trace {
-	out := make(Trace, len(t))
+func redactTrace(t policy.Trace) policy.Trace {
+	out := make(policy.Trace, len(t))
 	for i, s := range t {
-		s.Name, s.Source = Redact(s.Name), Redact(s.Source)
+		s.Name, s.Source = redact.Redact(s.Name), redact.Redact(s.Source)
 		out[i] = s
 	}
 	return out
@@ -80,20 +82,20 @@ func redactTrace(t Trace) Trace {
 
 // redactActs copies acts. One that names a secret loses its target, so that no
 // allow which is tried on it later seems to cover it.
-func redactActs(acts []Act) []Act {
+func redactActs(acts []policy.Act) []policy.Act {
 	acts = cloneActs(acts)
 	for i := range acts {
 		a := &acts[i]
-		a.Why = Redact(a.Why)
-		if text := actText(a); Redact(text) != text {
-			a.Target = Target{Kind: a.Target.Kind, Unknown: true}
+		a.Why = redact.Redact(a.Why)
+		if text := actText(a); redact.Redact(text) != text {
+			a.Target = policy.Target{Kind: a.Target.Kind, Unknown: true}
 		}
 	}
 	return acts
 }
 
 // actText returns everything in an act that may hold a secret.
-func actText(a *Act) string {
+func actText(a *policy.Act) string {
 	return strings.Join(slices.Concat([]string{a.String(), a.Dir}, a.Target.Written, a.Target.Resolved, a.Target.Also, a.Target.Flags), "\n")
 }
 
@@ -106,7 +108,7 @@ func (r *Request) Keep(d Detail) *Request {
 	kept := *r
 	kept.view = &lazyView{done: true, view: present.View{Kind: present.Text, Content: "The view is not kept after the answer."}}
 	kept.Call = cloneCall(r.Call)
-	kept.Why, kept.Summary = Redact(r.Why), Redact(r.Summary)
+	kept.Why, kept.Summary = redact.Redact(r.Why), redact.Redact(r.Summary)
 	kept.Call.Arguments, kept.Acts, kept.Trace = loggedArguments(kept.Call.Arguments), redactActs(r.Acts), redactTrace(r.Trace)
 	kept.Offers = nil
 	if d == DetailNone {
@@ -122,7 +124,7 @@ func (d Decision) Keep(detail Detail) Decision {
 	case DetailNone:
 		d.Note, d.Result, d.Arguments, d.Remember.Rules = "", "", nil, nil
 	default:
-		d.Note, d.Result, d.Arguments = Redact(d.Note), Redact(d.Result), loggedArguments(d.Arguments)
+		d.Note, d.Result, d.Arguments = redact.Redact(d.Note), redact.Redact(d.Result), loggedArguments(d.Arguments)
 	}
 	return d
 }

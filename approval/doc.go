@@ -1,11 +1,11 @@
 // Package approval puts consent between what an agent wants and what happens.
 //
-// An agent wants a [Call]. Whoever knows the tool says, as a [Proposal], which
+// An agent wants a [policy.Call]. Whoever knows the tool says, as a [Proposal], which
 // acts the call would perform: a compound command that writes a log is
 // shell(git push) and write_file(out/log.txt). A [Gate] turns that into an
 // [Outcome]. Two ideas carry the package.
 //
-// The unit of asking is the request; the unit of consent is the [Act]. A call
+// The unit of asking is the request; the unit of consent is the [policy.Act]. A call
 // passes without a person only if every act that asks is covered by something
 // remembered, and it is refused if any act is denied. So a rule about files holds
 // in the shell too, and "always allow git status" keeps working inside a longer
@@ -19,7 +19,7 @@
 //
 // # How a call is judged
 //
-// [Policy.Judge] is a pure function; it looks in this order:
+// [policy.Policy.Judge] is a pure function; it looks in this order:
 //
 //  1. what the tool blocks: nobody can approve it
 //  2. deny rules, and denials of this session
@@ -54,7 +54,7 @@
 //
 // # What is remembered
 //
-// A [Rule] is kept for ever, a [Grant] as long as its session. Both are written
+// A [policy.Rule] is kept for ever, a [policy.Grant] as long as its session. Both are written
 // the same way:
 //
 //	allow write_file(notes/**)
@@ -72,7 +72,7 @@
 // # What is recorded
 //
 // Every call gives events to the [Recorder]: what was decided, by whom or what,
-// and the [Trace] of how. Secret-looking values are redacted in events; digests
+// and the [policy.Trace] of how. Secret-looking values are redacted in events; digests
 // are over the real ones.
 //
 // The package is pure: it touches no file, no network and no clock of its own.

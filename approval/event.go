@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Recorder keeps events. An error from it refuses the call: nothing runs that
@@ -53,28 +55,28 @@ type Event struct {
 	Acts      []string `json:"acts,omitempty"`
 	// ActData are the acts as data, so that rules can be tried on them later;
 	// only for ended.
-	ActData []Act `json:"act_data,omitempty"`
+	ActData []policy.Act `json:"act_data,omitempty"`
 	// Arguments are redacted; ArgumentsDigest is over the canonical ones.
 	Arguments       json.RawMessage `json:"arguments,omitempty"`
-	ArgumentsDigest Digest          `json:"arguments_digest"`
+	ArgumentsDigest policy.Digest   `json:"arguments_digest"`
 	// OriginalDigest is over the arguments before a person changed them.
-	OriginalDigest Digest `json:"original_digest,omitzero"`
-	Fingerprint    Digest `json:"fingerprint,omitzero"`
+	OriginalDigest policy.Digest `json:"original_digest,omitzero"`
+	Fingerprint    policy.Digest `json:"fingerprint,omitzero"`
 	// Profile is the digest of what the call was held to, Sandbox by what: a name,
 	// or "none" and why.
-	Profile Digest `json:"profile,omitzero"`
-	Sandbox string `json:"sandbox,omitempty"`
-	State   State  `json:"state"`
-	Stage   Stage  `json:"stage"`
+	Profile policy.Digest `json:"profile,omitzero"`
+	Sandbox string        `json:"sandbox,omitempty"`
+	State   policy.State  `json:"state"`
+	Stage   Stage         `json:"stage"`
 	// Rule, Grant and Basis say by what it was decided, By and Via by whom.
-	Rule       string `json:"rule,omitempty"`
-	Grant      string `json:"grant,omitempty"`
-	Basis      string `json:"basis,omitempty"`
-	By         Who    `json:"by,omitzero"`
-	Remembered Keep   `json:"remembered,omitempty"`
-	Choice     string `json:"choice,omitempty"`
-	Why        string `json:"why,omitempty"`
-	Note       string `json:"note,omitempty"`
+	Rule       string     `json:"rule,omitempty"`
+	Grant      string     `json:"grant,omitempty"`
+	Basis      string     `json:"basis,omitempty"`
+	By         policy.Who `json:"by,omitzero"`
+	Remembered Keep       `json:"remembered,omitempty"`
+	Choice     string     `json:"choice,omitempty"`
+	Why        string     `json:"why,omitempty"`
+	Note       string     `json:"note,omitempty"`
 	// Requested and Decided are when the person was asked and answered.
 	Requested time.Time `json:"requested,omitzero"`
 	Decided   time.Time `json:"decided,omitzero"`
@@ -90,8 +92,8 @@ type Event struct {
 	// Ran are the programs that the call started, as far as they were kept; only for ended.
 	Ran []string `json:"ran,omitempty"`
 	// Error is why the call failed, redacted.
-	Error string `json:"error,omitempty"`
-	Trace Trace  `json:"trace,omitempty"`
+	Error string       `json:"error,omitempty"`
+	Trace policy.Trace `json:"trace,omitempty"`
 }
 
 // event describes an outcome, with everything in it.
@@ -99,12 +101,12 @@ func (o *Outcome) event(kind EventKind, at time.Time) Event {
 	e := Event{
 		Kind: kind, At: at, Session: o.Call.Session, Workers: o.Call.Workers, CallID: o.Call.ID,
 		Request: o.Request, Connector: o.Call.Connector, Tool: o.Call.Tool,
-		Arguments: o.Call.Arguments, ArgumentsDigest: DigestOf(o.Call.Arguments),
+		Arguments: o.Call.Arguments, ArgumentsDigest: policy.DigestOf(o.Call.Arguments),
 		Fingerprint: o.Fingerprint, State: o.State, Stage: o.Stage,
 		Rule: o.Rule, Grant: o.Grant, Basis: o.Basis, Requested: o.Asked, Why: o.Why, Trace: o.Trace,
 	}
 	if o.Original != nil {
-		e.OriginalDigest = DigestOf(o.Original)
+		e.OriginalDigest = policy.DigestOf(o.Original)
 	}
 	for _, a := range o.Acts {
 		e.Acts = append(e.Acts, a.String())
@@ -116,22 +118,22 @@ func (o *Outcome) event(kind EventKind, at time.Time) Event {
 		e.By, e.Remembered, e.Note, e.Decided = d.By, d.Remember.Keep, d.Note, d.At
 		e.Choice = d.Choice
 	} else {
-		e.By = Who{Via: o.via()}
+		e.By = policy.Who{Via: o.via()}
 	}
 	return e
 }
 
-func (o *Outcome) via() Via {
+func (o *Outcome) via() policy.Via {
 	switch o.State {
-	case AutoApproved, AutoDenied:
+	case policy.AutoApproved, policy.AutoDenied:
 		if o.Grant != "" {
-			return ViaGrant
+			return policy.ViaGrant
 		}
-		return ViaRule
-	case SessionApproved:
-		return ViaGrant
-	case ModeApproved, ModeDenied:
-		return ViaMode
+		return policy.ViaRule
+	case policy.SessionApproved:
+		return policy.ViaGrant
+	case policy.ModeApproved, policy.ModeDenied:
+		return policy.ViaMode
 	}
 	return ""
 }

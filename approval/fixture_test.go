@@ -7,70 +7,73 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A fixture is a gate with everything around it under the test's control.
 type fixture struct {
-	*Gate
+	*approval.Gate
 	t        *testing.T
 	clock    approvaltest.Clock
 	tools    *approvaltest.Tools
-	memory   *Memory
+	memory   *approval.Memory
 	recorder approvaltest.Recorder
 }
 
 // newFixture returns a gate in which the tools send, mail and write ask and
 // read is free. Change alters its config.
-func newFixture(t *testing.T, change ...func(*Config)) *fixture {
+func newFixture(t *testing.T, change ...func(*approval.Config)) *fixture {
 	t.Helper()
-	f := &fixture{t: t, tools: approvaltest.NewTools("send", "mail", "hub:post"), memory: NewMemory(0)}
-	f.tools.Set("read", Proposal{Acts: []Act{{Name: "read", Target: TextTarget("x"), Verdict: Free}}})
-	f.tools.Set("write", Proposal{Acts: []Act{fileAct("notes/a.md")}})
+	f := &fixture{t: t, tools: approvaltest.NewTools("send", "mail", "hub:post"), memory: approval.NewMemory(0)}
+	f.tools.Set("read", approval.Proposal{Acts: []policy.Act{{Name: "read", Target: policy.TextTarget("x"), Verdict: policy.Free}}})
+	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{fileAct("notes/a.md")}})
 	f.Gate = f.another(change...)
 	return f
 }
 
 // another returns a second gate with the same tools, clock and memory.
-func (f *fixture) another(change ...func(*Config)) *Gate {
+func (f *fixture) another(change ...func(*approval.Config)) *approval.Gate {
 	f.t.Helper()
-	cfg := Config{
+	cfg := approval.Config{
 		Preparer: f.tools, Clock: f.clock.Now, NewID: approvaltest.IDs(), Session: "s",
 		Rules: f.memory, Grants: f.memory, Recorder: &f.recorder,
 	}
 	for _, c := range change {
 		c(&cfg)
 	}
-	gate, err := New(cfg)
+	gate, err := approval.New(cfg)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	return gate
 }
 
-func fileAct(path string) Act {
-	return Act{Name: WriteFile, Target: PathTarget(path), Known: true, Verdict: Ask}
+func fileAct(path string) policy.Act {
+	return policy.Act{Name: policy.WriteFile, Target: policy.PathTarget(path), Known: true, Verdict: policy.Ask}
 }
 
-func commandAct(words ...string) Act {
-	return Act{Name: Shell, Target: CommandTarget(words...), Known: true, Verdict: Ask}
+func commandAct(words ...string) policy.Act {
+	return policy.Act{Name: policy.Shell, Target: policy.CommandTarget(words...), Known: true, Verdict: policy.Ask}
 }
 
-func withMode(m Mode) func(*Config)         { return func(c *Config) { c.Mode = m } }
-func withApprover(a Approver) func(*Config) { return func(c *Config) { c.Approver = a } }
+func withMode(m policy.Mode) func(*approval.Config) { return func(c *approval.Config) { c.Mode = m } }
+func withApprover(a approval.Approver) func(*approval.Config) {
+	return func(c *approval.Config) { c.Approver = a }
+}
 
 // call returns a call of the tool with arguments that say what.
-func call(tool, what string) Call {
+func call(tool, what string) policy.Call {
 	connector, name, ok := strings.Cut(tool, ":")
 	if !ok {
 		connector, name = "", tool
 	}
-	return Call{ID: tool + " " + what, Connector: connector, Tool: name, Arguments: []byte(`{"what":"` + what + `"}`)}
+	return policy.Call{ID: tool + " " + what, Connector: connector, Tool: name, Arguments: []byte(`{"what":"` + what + `"}`)}
 }
 
 // pending reviews a call that must be asked.
-func (f *fixture) pending(c Call) (*Batch, *Request) {
+func (f *fixture) pending(c policy.Call) (*approval.Batch, *approval.Request) {
 	f.t.Helper()
 	b := f.Review(f.t.Context(), c)
 	waiting := b.Pending()
@@ -82,14 +85,14 @@ func (f *fixture) pending(c Call) (*Batch, *Request) {
 }
 
 // approved reviews a call and has it approved.
-func (f *fixture) approved(c Call) *Batch {
+func (f *fixture) approved(c policy.Call) *approval.Batch {
 	f.t.Helper()
 	b, r := f.pending(c)
 	f.resolve(b, r.Approve(""))
 	return b
 }
 
-func (f *fixture) resolve(b *Batch, ds ...Decision) {
+func (f *fixture) resolve(b *approval.Batch, ds ...approval.Decision) {
 	f.t.Helper()
 	if err := b.Resolve(f.t.Context(), ds...); err != nil {
 		f.t.Fatal(err)
@@ -99,7 +102,7 @@ func (f *fixture) resolve(b *Batch, ds ...Decision) {
 // addRule saves a rule whose id is its text.
 func (f *fixture) addRule(text string) {
 	f.t.Helper()
-	r, err := ParseRule(text)
+	r, err := policy.ParseRule(text)
 	r.ID = text
 	if err == nil {
 		err = f.memory.AddRules(context.Background(), r)
@@ -110,18 +113,18 @@ func (f *fixture) addRule(text string) {
 }
 
 // start starts call 0 of the batch as a tool would: prepared once more.
-func (f *fixture) start(b *Batch) (*Execution, error) {
+func (f *fixture) start(b *approval.Batch) (*approval.Execution, error) {
 	f.t.Helper()
 	p, err := f.tools.Prepare(f.t.Context(), b.Outcome(0).Call)
 	if err != nil {
-		p = Proposal{}
+		p = approval.Proposal{}
 	}
 	return b.Start(f.t.Context(), 0, p)
 }
 
-func wantState(t *testing.T, b *Batch, want ...State) {
+func wantState(t *testing.T, b *approval.Batch, want ...policy.State) {
 	t.Helper()
-	var got []State
+	var got []policy.State
 	for _, o := range b.Outcomes() {
 		got = append(got, o.State)
 	}
@@ -147,7 +150,7 @@ func wantText(t *testing.T, text string, parts ...string) {
 }
 
 // wantNothingLeft wants neither a grant nor a pending entry of the session s.
-func (f *fixture) wantNothingLeft(batches ...*Batch) {
+func (f *fixture) wantNothingLeft(batches ...*approval.Batch) {
 	f.t.Helper()
 	for _, b := range batches {
 		if n := len(b.Pending()); n > 0 {

@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
+
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 )
 
 // Limits on what a model may ask for. What is over a limit is refused; nothing
@@ -29,7 +32,7 @@ type Config struct {
 	// Session is the session of calls that name none; empty means a new id.
 	Session string
 	// Mode says who answers when nothing remembered does.
-	Mode Mode
+	Mode policy.Mode
 	// Approver is asked in ModeAsk, and for what only a person may answer. Nil
 	// means that nobody is there: what would be asked is refused by Decide, and
 	// waits with Review.
@@ -41,7 +44,7 @@ type Config struct {
 	Grants GrantStore
 	// Policy is a fixed set of rules beside those in Rules, such as those of a
 	// config file. Its denies hold like any other.
-	Policy *RuleSet
+	Policy *policy.RuleSet
 	// Recorder keeps events. Nil means that nothing is recorded.
 	Recorder Recorder
 	// Requests keeps how requests were answered where other processes see it:
@@ -82,7 +85,7 @@ func New(cfg Config) (*Gate, error) {
 		return nil, errors.New("approval: a gate needs a Clock")
 	case cfg.NewID == nil:
 		return nil, errors.New("approval: a gate needs NewID")
-	case cfg.Mode < ModeAsk || cfg.Mode > ModeStrict:
+	case cfg.Mode < policy.ModeAsk || cfg.Mode > policy.ModeStrict:
 		return nil, fmt.Errorf("approval: unknown mode %d", cfg.Mode)
 	}
 	if cfg.Session == "" {
@@ -119,18 +122,18 @@ func (g *Gate) Session() string { return g.cfg.Session }
 // identify makes the call canonical: its arguments and its session. A call that
 // cannot be understood comes back without its arguments, which may be huge or no
 // JSON at all.
-func (g *Gate) identify(call Call) (Call, error) {
+func (g *Gate) identify(call policy.Call) (policy.Call, error) {
 	if call.Session == "" {
 		call.Session = g.cfg.Session
 	}
-	args, err := CanonicalArguments(slices.Clone(call.Arguments))
+	args, err := canonical.CanonicalArguments(slices.Clone(call.Arguments))
 	call.Arguments, call.Workers = args, slices.Clone(call.Workers)
 	switch {
 	case err != nil:
 	case call.Tool == "":
 		err = errors.New("the call names no tool")
 	case !validNames(&call):
-		err = fmt.Errorf("a name of the call: %w", ErrInvalidUTF8)
+		err = fmt.Errorf("a name of the call: %w", canonical.ErrInvalidUTF8)
 	}
 	if err != nil {
 		call.Arguments = nil
@@ -138,13 +141,13 @@ func (g *Gate) identify(call Call) (Call, error) {
 	return call, err
 }
 
-func validNames(call *Call) bool {
+func validNames(call *policy.Call) bool {
 	return utf8.ValidString(call.ID) && utf8.ValidString(call.Connector) && utf8.ValidString(call.Tool) &&
 		utf8.ValidString(call.Session) && !slices.ContainsFunc(call.Workers, func(w string) bool { return !utf8.ValidString(w) })
 }
 
 // prepare asks what the call would do.
-func (g *Gate) prepare(ctx context.Context, call Call) (Call, Proposal, error) {
+func (g *Gate) prepare(ctx context.Context, call policy.Call) (policy.Call, Proposal, error) {
 	var p Proposal
 	err := safely("preparing the call", func() (err error) {
 		p, err = g.cfg.Preparer.Prepare(ctx, call)

@@ -5,75 +5,76 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 )
 
-func ruleSet(t *testing.T, texts ...string) *RuleSet {
+func ruleSet(t *testing.T, texts ...string) *policy.RuleSet {
 	t.Helper()
-	var rules []Rule
+	var rules []policy.Rule
 	for _, text := range texts {
-		r, err := ParseRule(text)
+		r, err := policy.ParseRule(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.ID = text
 		rules = append(rules, r)
 	}
-	set, err := CompileRules(rules)
+	set, err := policy.CompileRules(rules)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return set
 }
 
-func judge(p Policy, acts ...Act) Judgement {
+func judge(p policy.Policy, acts ...policy.Act) policy.Judgement {
 	return p.Judge(question(acts...))
 }
 
-func question(acts ...Act) Question {
-	return Question{
-		Call: &Call{Tool: "tool", Session: "s"}, Acts: acts, Now: approvaltest.Epoch,
+func question(acts ...policy.Act) policy.Question {
+	return policy.Question{
+		Call: &policy.Call{Tool: "tool", Session: "s"}, Acts: acts, Now: approvaltest.Epoch,
 	}
 }
 
-func grantFor(effect Effect, act Act) *GrantSet {
-	return NewGrantSet([]Grant{{ID: "grant", Session: "s", Effect: effect, Act: act, Reach: Exact}})
+func grantFor(effect policy.Effect, act policy.Act) *policy.GrantSet {
+	return policy.NewGrantSet([]policy.Grant{{ID: "grant", Session: "s", Effect: effect, Act: act, Reach: policy.Exact}})
 }
 
 func TestJudgeOrder(t *testing.T) {
 	file := fileAct("notes/a.md")
 	free, blocked, only := file, file, file
-	free.Verdict = Free
-	blocked.Verdict, blocked.Why = Block, "read-only"
+	free.Verdict = policy.Free
+	blocked.Verdict, blocked.Why = policy.Block, "read-only"
 	only.PersonOnly = true
 	allow, deny := ruleSet(t, "allow write_file"), ruleSet(t, "deny write_file(notes/**)")
 	both := ruleSet(t, "allow write_file", "deny write_file(notes/**)")
-	yes, no := grantFor(Allow, file), grantFor(Deny, file)
+	yes, no := grantFor(policy.Allow, file), grantFor(policy.Deny, file)
 	for name, c := range map[string]struct {
-		policy   Policy
-		act      Act
+		policy   policy.Policy
+		act      policy.Act
 		approved bool
-		want     map[Mode]State
+		want     map[policy.Mode]policy.State
 	}{
-		"blocked beats deny":          {Policy{Rules: both, Grants: yes}, blocked, true, every(Blocked)},
-		"deny beats free":             {Policy{Rules: deny}, free, true, every(AutoDenied)},
-		"deny beats allow":            {Policy{Rules: both}, file, false, every(AutoDenied)},
-		"deny beats grants":           {Policy{Rules: deny, Grants: yes}, file, false, every(AutoDenied)},
-		"config's deny beats allow":   {Policy{Rules: allow, Fixed: deny}, file, true, every(AutoDenied)},
-		"kept deny beats config":      {Policy{Rules: deny, Fixed: allow}, file, false, every(AutoDenied)},
-		"denial beats allow":          {Policy{Rules: allow, Grants: no}, file, true, every(AutoDenied)},
-		"free needs no rule":          {Policy{Rules: allow}, free, false, every(FreeToRun)},
-		"free beats the person":       {Policy{}, free, true, every(FreeToRun)},
-		"a person's yes beats mode":   {Policy{}, file, true, every(Approved)},
-		"a person's yes beats rules":  {Policy{Rules: allow}, file, true, every(Approved)},
-		"rules beat grants":           {Policy{Rules: allow, Grants: yes}, file, false, every(AutoApproved)},
-		"config's rules allow":        {Policy{Fixed: allow}, file, false, every(AutoApproved)},
-		"grants beat mode":            {Policy{Grants: yes}, file, false, every(SessionApproved)},
-		"mode answers what is left":   {Policy{}, file, false, modes(Pending, ModeApproved, ModeDenied)},
-		"person-only beats rules":     {Policy{Rules: allow, Grants: yes}, only, false, modes(Pending, Pending, ModeDenied)},
-		"person-only: a person may":   {Policy{}, only, true, every(Approved)},
-		"person-only, marked as free": {Policy{}, func() Act { a := only; a.Verdict = Free; return a }(), false, modes(Pending, Pending, ModeDenied)},
+		"blocked beats deny":          {policy.Policy{Rules: both, Grants: yes}, blocked, true, every(policy.Blocked)},
+		"deny beats free":             {policy.Policy{Rules: deny}, free, true, every(policy.AutoDenied)},
+		"deny beats allow":            {policy.Policy{Rules: both}, file, false, every(policy.AutoDenied)},
+		"deny beats grants":           {policy.Policy{Rules: deny, Grants: yes}, file, false, every(policy.AutoDenied)},
+		"config's deny beats allow":   {policy.Policy{Rules: allow, Fixed: deny}, file, true, every(policy.AutoDenied)},
+		"kept deny beats config":      {policy.Policy{Rules: deny, Fixed: allow}, file, false, every(policy.AutoDenied)},
+		"denial beats allow":          {policy.Policy{Rules: allow, Grants: no}, file, true, every(policy.AutoDenied)},
+		"free needs no rule":          {policy.Policy{Rules: allow}, free, false, every(policy.FreeToRun)},
+		"free beats the person":       {policy.Policy{}, free, true, every(policy.FreeToRun)},
+		"a person's yes beats mode":   {policy.Policy{}, file, true, every(policy.Approved)},
+		"a person's yes beats rules":  {policy.Policy{Rules: allow}, file, true, every(policy.Approved)},
+		"rules beat grants":           {policy.Policy{Rules: allow, Grants: yes}, file, false, every(policy.AutoApproved)},
+		"config's rules allow":        {policy.Policy{Fixed: allow}, file, false, every(policy.AutoApproved)},
+		"grants beat mode":            {policy.Policy{Grants: yes}, file, false, every(policy.SessionApproved)},
+		"mode answers what is left":   {policy.Policy{}, file, false, modes(policy.Pending, policy.ModeApproved, policy.ModeDenied)},
+		"person-only beats rules":     {policy.Policy{Rules: allow, Grants: yes}, only, false, modes(policy.Pending, policy.Pending, policy.ModeDenied)},
+		"person-only: a person may":   {policy.Policy{}, only, true, every(policy.Approved)},
+		"person-only, marked as free": {policy.Policy{}, func() policy.Act { a := only; a.Verdict = policy.Free; return a }(), false, modes(policy.Pending, policy.Pending, policy.ModeDenied)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for mode, want := range c.want {
@@ -93,71 +94,71 @@ func TestJudgeOrder(t *testing.T) {
 	}
 }
 
-func every(s State) map[Mode]State { return modes(s, s, s) }
+func every(s policy.State) map[policy.Mode]policy.State { return modes(s, s, s) }
 
-func modes(ask, all, strict State) map[Mode]State {
-	return map[Mode]State{ModeAsk: ask, ModeApproveAll: all, ModeStrict: strict}
+func modes(ask, all, strict policy.State) map[policy.Mode]policy.State {
+	return map[policy.Mode]policy.State{policy.ModeAsk: ask, policy.ModeApproveAll: all, policy.ModeStrict: strict}
 }
 
 func TestZeroValuesRefuse(t *testing.T) {
-	if (Judgement{}).State.Runs() || (Outcome{}).Runs() || State("").Runs() {
+	if (policy.Judgement{}).State.Runs() || (approval.Outcome{}).Runs() || policy.State("").Runs() {
 		t.Error("a zero value runs")
 	}
-	if err := (Outcome{}).Err(); err == nil {
+	if err := (approval.Outcome{}).Err(); err == nil {
 		t.Error("the zero Outcome is no error")
 	}
-	if got := judge(Policy{Mode: ModeApproveAll}, Act{Name: "x"}).State; got != Blocked {
+	if got := judge(policy.Policy{Mode: policy.ModeApproveAll}, policy.Act{Name: "x"}).State; got != policy.Blocked {
 		t.Errorf("an act with the zero Verdict is %s", got)
 	}
-	if got := judge(Policy{Mode: ModeApproveAll}, Act{Name: "x", Verdict: 9}).State; got != Blocked {
+	if got := judge(policy.Policy{Mode: policy.ModeApproveAll}, policy.Act{Name: "x", Verdict: 9}).State; got != policy.Blocked {
 		t.Errorf("an act with an unknown Verdict is %s", got)
 	}
-	got := judge(Policy{Mode: ModeApproveAll})
-	if got.State != Blocked {
+	got := judge(policy.Policy{Mode: policy.ModeApproveAll})
+	if got.State != policy.Blocked {
 		t.Errorf("a call without acts is %s", got.State)
 	}
 	wantText(t, got.Why, "does not say what the call would do")
-	if got := judge(Policy{Mode: 9}, fileAct("a")).State; got != ModeDenied {
+	if got := judge(policy.Policy{Mode: 9}, fileAct("a")).State; got != policy.ModeDenied {
 		t.Errorf("in an unknown mode: %s", got)
 	}
 }
 
 func TestEveryActMustBeAnswered(t *testing.T) {
-	acts := []Act{commandAct("git", "status"), commandAct("git", "push"), fileAct("out/log.txt")}
-	got := judge(Policy{Rules: ruleSet(t, "allow shell(git status)")}, acts...)
-	if got.State != Pending || len(got.Open) != 2 || got.Open[0] != 1 || got.Open[1] != 2 {
+	acts := []policy.Act{commandAct("git", "status"), commandAct("git", "push"), fileAct("out/log.txt")}
+	got := judge(policy.Policy{Rules: ruleSet(t, "allow shell(git status)")}, acts...)
+	if got.State != policy.Pending || len(got.Open) != 2 || got.Open[0] != 1 || got.Open[1] != 2 {
 		t.Errorf("%s, open %v", got.State, got.Open)
 	}
-	got = judge(Policy{Rules: ruleSet(t, "allow shell(git)", "deny write_file(out/**)")}, acts...)
-	if got.State != AutoDenied || got.Act != 3 {
+	got = judge(policy.Policy{Rules: ruleSet(t, "allow shell(git)", "deny write_file(out/**)")}, acts...)
+	if got.State != policy.AutoDenied || got.Act != 3 {
 		t.Errorf("%s by act %d, want the redirection denied", got.State, got.Act)
 	}
-	got = judge(Policy{Rules: ruleSet(t, "allow shell(git)"), Fixed: ruleSet(t, "allow write_file(out/**)")}, acts...)
-	if got.State != AutoApproved {
+	got = judge(policy.Policy{Rules: ruleSet(t, "allow shell(git)"), Fixed: ruleSet(t, "allow write_file(out/**)")}, acts...)
+	if got.State != policy.AutoApproved {
 		t.Errorf("kept and config rules together: %s", got.State)
 	}
-	got = judge(Policy{Rules: ruleSet(t, "allow shell(git)"), Grants: grantFor(Allow, acts[2])}, acts...)
-	if got.State != SessionApproved || got.Grant == nil || got.Rule != nil {
+	got = judge(policy.Policy{Rules: ruleSet(t, "allow shell(git)"), Grants: grantFor(policy.Allow, acts[2])}, acts...)
+	if got.State != policy.SessionApproved || got.Grant == nil || got.Rule != nil {
 		t.Errorf("a rule and a grant together: %s", got.State)
 	}
 }
 
 func TestPossiblyDeniedIsLeftToAPerson(t *testing.T) {
-	unknown := Act{Name: Shell, Target: Target{Kind: Words, Words: []Word{{Unknown: true}}}, Verdict: Free}
-	policy := Policy{Rules: ruleSet(t, "deny shell(git push)", "allow shell"), Fixed: ruleSet(t, "allow shell")}
-	for mode, want := range modes(Pending, Pending, ModeDenied) {
-		policy.Mode = mode
-		got := judge(policy, unknown)
+	unknown := policy.Act{Name: policy.Shell, Target: policy.Target{Kind: policy.Words, Words: []policy.Word{{Unknown: true}}}, Verdict: policy.Free}
+	inForce := policy.Policy{Rules: ruleSet(t, "deny shell(git push)", "allow shell"), Fixed: ruleSet(t, "allow shell")}
+	for mode, want := range modes(policy.Pending, policy.Pending, policy.ModeDenied) {
+		inForce.Mode = mode
+		got := judge(inForce, unknown)
 		if got.State != want || !got.PersonOnly {
 			t.Errorf("in mode %s: %s, person-only %t", mode, got.State, got.PersonOnly)
 		}
-		if want == Pending {
+		if want == policy.Pending {
 			wantText(t, got.Why, "deny shell(git push)")
 		}
 	}
-	other := Act{Name: WriteFile, Target: UnknownTarget(Path), Verdict: Free}
-	policy = Policy{Rules: ruleSet(t, "deny shell(git push)", "deny write_file(secret/**)")}
-	got := judge(policy, unknown, other)
+	other := policy.Act{Name: policy.WriteFile, Target: policy.UnknownTarget(policy.Path), Verdict: policy.Free}
+	inForce = policy.Policy{Rules: ruleSet(t, "deny shell(git push)", "deny write_file(secret/**)")}
+	got := judge(inForce, unknown, other)
 	wantText(t, got.Why, "deny shell(git push)", "deny write_file(secret/**)")
 	if len(got.Open) != 2 {
 		t.Errorf("open %v, want both", got.Open)
@@ -172,41 +173,41 @@ func TestCausesAndByName(t *testing.T) {
 	redirect.ByName = true
 	only := write
 	only.PersonOnly = true
-	rules := Policy{Rules: ruleSet(t, "allow shell(cp)")}
-	grants := Policy{Grants: grantFor(Allow, command)}
-	for name, p := range map[string]Policy{"rule": rules, "grant": grants} {
+	rules := policy.Policy{Rules: ruleSet(t, "allow shell(cp)")}
+	grants := policy.Policy{Grants: grantFor(policy.Allow, command)}
+	for name, p := range map[string]policy.Policy{"rule": rules, "grant": grants} {
 		if got := judge(p, command, write); !got.State.Runs() {
 			t.Errorf("%s: what the command causes is %s", name, got.State)
 		}
-		if got := judge(p, command, redirect); got.State != Pending {
+		if got := judge(p, command, redirect); got.State != policy.Pending {
 			t.Errorf("%s: a redirection is %s", name, got.State)
 		}
-		if got := judge(p, command, only); got.State != Pending || !got.PersonOnly {
+		if got := judge(p, command, only); got.State != policy.Pending || !got.PersonOnly {
 			t.Errorf("%s: a person-only effect is %s", name, got.State)
 		}
 	}
-	named := Policy{Rules: ruleSet(t, "allow shell(cp)", "allow write_file(b)")}
-	if got := judge(named, command, redirect); got.State != AutoApproved {
+	named := policy.Policy{Rules: ruleSet(t, "allow shell(cp)", "allow write_file(b)")}
+	if got := judge(named, command, redirect); got.State != policy.AutoApproved {
 		t.Errorf("a redirection with a rule that names it is %s", got.State)
 	}
-	bare := Policy{Rules: ruleSet(t, "allow shell(cp)", "allow write_file", "allow tool")}
-	if got := judge(bare, command, redirect); got.State != Pending {
+	bare := policy.Policy{Rules: ruleSet(t, "allow shell(cp)", "allow write_file", "allow tool")}
+	if got := judge(bare, command, redirect); got.State != policy.Pending {
 		t.Errorf("a redirection with a bare rule is %s", got.State)
 	}
 	hidden := command
 	hidden.ByName = true
-	if got := judge(Policy{Rules: ruleSet(t, "allow shell")}, hidden, write); len(got.Open) != 2 {
+	if got := judge(policy.Policy{Rules: ruleSet(t, "allow shell")}, hidden, write); len(got.Open) != 2 {
 		t.Errorf("open %v: a bare allow answers what follows from an act that it does not answer", got.Open)
 	}
 	early := write
 	early.Cause = 2 // the command, which stands behind it
-	if got := judge(rules, early, command); got.State != Pending {
+	if got := judge(rules, early, command); got.State != policy.Pending {
 		t.Errorf("a cause that stands behind its effect: %s", got.State)
 	}
 	for _, cause := range []int{-1, 2, 3, 99} { // a cause that stands not before its effect is none
 		loop := write
 		loop.Cause = cause
-		if got := judge(rules, command, loop); got.State != Pending {
+		if got := judge(rules, command, loop); got.State != policy.Pending {
 			t.Errorf("cause %d: %s", cause, got.State)
 		}
 	}
@@ -214,12 +215,12 @@ func TestCausesAndByName(t *testing.T) {
 
 func TestStrictSaysSoAndNamesTheTool(t *testing.T) {
 	for name, f := range map[string]*fixture{
-		"mode":     newFixture(t, withMode(ModeStrict)),
-		"approver": newFixture(t, withApprover(Nothing)),
+		"mode":     newFixture(t, withMode(policy.ModeStrict)),
+		"approver": newFixture(t, withApprover(approval.Nothing)),
 	} {
 		o := f.Decide(t.Context(), call("hub:post", "x"))[0]
-		denied, ok := o.Err().(*DeniedError)
-		if !ok || o.State != ModeDenied {
+		denied, ok := o.Err().(*approval.DeniedError)
+		if !ok || o.State != policy.ModeDenied {
 			t.Fatalf("%s: %s, %v", name, o.State, o.Err())
 		}
 		wantText(t, denied.Error(), "hub:post", "strict")
@@ -227,7 +228,7 @@ func TestStrictSaysSoAndNamesTheTool(t *testing.T) {
 		if strings.Count(denied.ForModel(), "strict") != 1 || strings.Contains(denied.ForModel(), "person said") {
 			t.Errorf("%s: %s", name, denied.ForModel())
 		}
-		if got := f.Decide(t.Context(), call("read", "x"))[0].State; got != FreeToRun {
+		if got := f.Decide(t.Context(), call("read", "x"))[0].State; got != policy.FreeToRun {
 			t.Errorf("%s: what is free is %s", name, got)
 		}
 	}
@@ -235,9 +236,9 @@ func TestStrictSaysSoAndNamesTheTool(t *testing.T) {
 
 func TestDefinitionThatChanged(t *testing.T) {
 	f := newFixture(t)
-	one, two := DigestOf([]byte("one")), DigestOf([]byte("two"))
-	f.tools.Set("read", Proposal{Definition: two, Acts: []Act{{Name: "read", Target: TextTarget("x"), Verdict: Free}}})
-	f.tools.Set("mail", Proposal{Definition: two})
+	one, two := policy.DigestOf([]byte("one")), policy.DigestOf([]byte("two"))
+	f.tools.Set("read", approval.Proposal{Definition: two, Acts: []policy.Act{{Name: "read", Target: policy.TextTarget("x"), Verdict: policy.Free}}})
+	f.tools.Set("mail", approval.Proposal{Definition: two})
 	f.addRule("allow mail")
 	for _, tool := range []string{"read", "mail"} {
 		c := call(tool, "1")
@@ -245,7 +246,7 @@ func TestDefinitionThatChanged(t *testing.T) {
 		b, r := f.pending(c)
 		wantText(t, r.Why, "definition changed since the model was shown it")
 		f.resolve(b, r.Approve(""))
-		wantState(t, b, Approved)
+		wantState(t, b, policy.Approved)
 		if _, err := f.start(b); err != nil {
 			t.Errorf("%s: a person said yes to the new definition: %v", tool, err)
 		}
@@ -255,7 +256,7 @@ func TestDefinitionThatChanged(t *testing.T) {
 func TestTraceSaysEachStep(t *testing.T) {
 	f := newFixture(t)
 	f.addRule("allow shell(git status)")
-	f.tools.Set("run", Proposal{Acts: []Act{commandAct("git", "status"), commandAct("git", "push")}})
+	f.tools.Set("run", approval.Proposal{Acts: []policy.Act{commandAct("git", "status"), commandAct("git", "push")}})
 	_, r := f.pending(call("run", "x"))
 	want := `1. tool shell(git status): ask.
 2. tool shell(git push): ask.
@@ -270,13 +271,13 @@ func TestTraceSaysEachStep(t *testing.T) {
 	wantText(t, f.Review(t.Context(), call("run", "x")).Outcome(0).Trace.String(), "deny shell(git push): denied, rule deny shell(git push)")
 	wantText(t, f.Review(t.Context(), call("read", "x")).Outcome(0).Trace.String(), "tool read(x): free.", "no act of the call asks")
 	b, r := f.pending(call("send", "x"))
-	f.resolve(b, r.Approve("").ForSession(Exact))
+	f.resolve(b, r.Approve("").ForSession(policy.Exact))
 	wantText(t, b.Outcome(0).Trace.String(), "person: approved.")
 	wantText(t, f.Review(t.Context(), call("send", "x")).Outcome(0).Trace.String(), "grant send: covered, grant allow send(")
 }
 
 func TestAGateWithoutTracesGivesNone(t *testing.T) {
-	f := newFixture(t, func(c *Config) { c.Untraced = true })
+	f := newFixture(t, func(c *approval.Config) { c.Untraced = true })
 	b, r := f.pending(call("send", "x"))
 	f.resolve(b, r.Approve(""))
 	if len(r.Trace) != 0 || len(b.Outcome(0).Trace) != 0 || len(newFixture(t).Review(t.Context(), call("read", "x")).Outcome(0).Trace) == 0 {
@@ -287,18 +288,18 @@ func TestAGateWithoutTracesGivesNone(t *testing.T) {
 func TestDecisionWithoutATraceAllocatesNothing(t *testing.T) {
 	file := fileAct("notes/today.md")
 	free := file
-	free.Verdict = Free
+	free.Verdict = policy.Free
 	rules := ruleSet(t, "deny shell(git push)", "allow write_file(notes/**)", "deny write_file(etc/**)", "allow hub:*")
-	grants := NewGrantSet([]Grant{{Session: "s", Effect: Allow, Act: file, Reach: Exact, Expires: approvaltest.Epoch.Add(time.Hour)}})
+	grants := policy.NewGrantSet([]policy.Grant{{Session: "s", Effect: policy.Allow, Act: file, Reach: policy.Exact, Expires: approvaltest.Epoch.Add(time.Hour)}})
 	for name, c := range map[string]struct {
-		policy Policy
-		act    Act
-		want   State
+		policy policy.Policy
+		act    policy.Act
+		want   policy.State
 	}{
-		"free":  {Policy{Rules: rules, Fixed: rules, Grants: grants}, free, FreeToRun},
-		"rule":  {Policy{Rules: rules}, file, AutoApproved},
-		"grant": {Policy{Grants: grants}, file, SessionApproved},
-		"mode":  {Policy{Mode: ModeApproveAll}, free, FreeToRun},
+		"free":  {policy.Policy{Rules: rules, Fixed: rules, Grants: grants}, free, policy.FreeToRun},
+		"rule":  {policy.Policy{Rules: rules}, file, policy.AutoApproved},
+		"grant": {policy.Policy{Grants: grants}, file, policy.SessionApproved},
+		"mode":  {policy.Policy{Mode: policy.ModeApproveAll}, free, policy.FreeToRun},
 	} {
 		q := question(c.act)
 		if got := c.policy.Judge(q).State; got != c.want {

@@ -5,22 +5,24 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // A RuleStore keeps rules. Rules is called for every decision, so it must be
 // cheap when nothing changed; an error from it refuses the call.
 type RuleStore interface {
-	Rules(ctx context.Context) (*RuleSet, error)
+	Rules(ctx context.Context) (*policy.RuleSet, error)
 	// AddRules saves all the rules or none.
-	AddRules(ctx context.Context, rules ...Rule) error
+	AddRules(ctx context.Context, rules ...policy.Rule) error
 }
 
 // A GrantStore keeps grants as long as their sessions live. What is said of
 // [RuleStore.Rules] holds for Grants.
 type GrantStore interface {
-	Grants(ctx context.Context, session string) (*GrantSet, error)
+	Grants(ctx context.Context, session string) (*policy.GrantSet, error)
 	// AddGrants saves all the grants or none.
-	AddGrants(ctx context.Context, grants ...Grant) error
+	AddGrants(ctx context.Context, grants ...policy.Grant) error
 }
 
 // A Notifier is a store that tells when what it keeps has changed. The function
@@ -38,10 +40,10 @@ type Memory struct {
 	limit int
 
 	mu        sync.Mutex
-	rules     []Rule
-	ruleSet   *RuleSet
-	grants    map[string][]Grant // by session
-	grantSets map[string]*GrantSet
+	rules     []policy.Rule
+	ruleSet   *policy.RuleSet
+	grants    map[string][]policy.Grant // by session
+	grantSets map[string]*policy.GrantSet
 	listeners map[int]func()
 	nextID    int
 }
@@ -60,26 +62,26 @@ func NewMemory(limit int) *Memory {
 	}
 	return &Memory{
 		limit:     limit,
-		ruleSet:   &RuleSet{},
-		grants:    map[string][]Grant{},
-		grantSets: map[string]*GrantSet{},
+		ruleSet:   &policy.RuleSet{},
+		grants:    map[string][]policy.Grant{},
+		grantSets: map[string]*policy.GrantSet{},
 		listeners: map[int]func(){},
 	}
 }
 
 // Rules returns the rules as they are now.
-func (m *Memory) Rules(context.Context) (*RuleSet, error) {
+func (m *Memory) Rules(context.Context) (*policy.RuleSet, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ruleSet, nil
 }
 
 // AddRules implements [RuleStore]. A rule without an id gets one. The errors
-// are of type [*RuleError].
-func (m *Memory) AddRules(_ context.Context, rules ...Rule) error {
-	return m.changeRules(func(now []Rule) ([]Rule, error) {
+// are of type [*policy.RuleError].
+func (m *Memory) AddRules(_ context.Context, rules ...policy.Rule) error {
+	return m.changeRules(func(now []policy.Rule) ([]policy.Rule, error) {
 		for _, r := range rules {
-			if err := CheckNewRule(now, r, m.limit); err != nil {
+			if err := policy.CheckNewRule(now, r, m.limit); err != nil {
 				return nil, err
 			}
 			if r.ID == "" {
@@ -92,7 +94,7 @@ func (m *Memory) AddRules(_ context.Context, rules ...Rule) error {
 }
 
 // freshRuleID returns an id that none of the rules has.
-func (m *Memory) freshRuleID(rules []Rule) string {
+func (m *Memory) freshRuleID(rules []policy.Rule) string {
 	for {
 		m.nextID++
 		id := fmt.Sprintf("rule-%d", m.nextID)
@@ -104,7 +106,7 @@ func (m *Memory) freshRuleID(rules []Rule) string {
 
 // RemoveRule forgets a rule.
 func (m *Memory) RemoveRule(id string) error {
-	return m.changeRules(func(now []Rule) ([]Rule, error) {
+	return m.changeRules(func(now []policy.Rule) ([]policy.Rule, error) {
 		i, err := findRule(now, id)
 		if err != nil {
 			return nil, err
@@ -115,7 +117,7 @@ func (m *Memory) RemoveRule(id string) error {
 
 // EnableRule turns a rule on or off.
 func (m *Memory) EnableRule(id string, on bool) error {
-	return m.changeRules(func(now []Rule) ([]Rule, error) {
+	return m.changeRules(func(now []policy.Rule) ([]policy.Rule, error) {
 		i, err := findRule(now, id)
 		if err != nil {
 			return nil, err
@@ -125,20 +127,20 @@ func (m *Memory) EnableRule(id string, on bool) error {
 	})
 }
 
-func findRule(rules []Rule, id string) (int, error) {
-	i := slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id })
+func findRule(rules []policy.Rule, id string) (int, error) {
+	i := slices.IndexFunc(rules, func(r policy.Rule) bool { return r.ID == id })
 	if i < 0 {
-		return 0, &RuleError{Err: ErrRuleNotFound, Rule: id}
+		return 0, &policy.RuleError{Err: policy.ErrRuleNotFound, Rule: id}
 	}
 	return i, nil
 }
 
-func (m *Memory) changeRules(change func([]Rule) ([]Rule, error)) error {
+func (m *Memory) changeRules(change func([]policy.Rule) ([]policy.Rule, error)) error {
 	m.mu.Lock()
 	rules, err := change(slices.Clone(m.rules))
-	var set *RuleSet
+	var set *policy.RuleSet
 	if err == nil {
-		set, err = CompileRules(rules)
+		set, err = policy.CompileRules(rules)
 	}
 	if err != nil {
 		m.mu.Unlock()
@@ -151,14 +153,14 @@ func (m *Memory) changeRules(change func([]Rule) ([]Rule, error)) error {
 }
 
 // Grants returns the grants of a session as they are now.
-func (m *Memory) Grants(_ context.Context, session string) (*GrantSet, error) {
+func (m *Memory) Grants(_ context.Context, session string) (*policy.GrantSet, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.grantSets[session], nil
 }
 
 // AddGrants implements [GrantStore]. A grant without an id gets one.
-func (m *Memory) AddGrants(_ context.Context, grants ...Grant) error {
+func (m *Memory) AddGrants(_ context.Context, grants ...policy.Grant) error {
 	m.mu.Lock()
 	for _, g := range grants {
 		if g.ID == "" {
@@ -166,7 +168,7 @@ func (m *Memory) AddGrants(_ context.Context, grants ...Grant) error {
 			g.ID = fmt.Sprintf("grant-%d", m.nextID)
 		}
 		m.grants[g.Session] = append(m.grants[g.Session], g)
-		m.grantSets[g.Session] = NewGrantSet(m.grants[g.Session])
+		m.grantSets[g.Session] = policy.NewGrantSet(m.grants[g.Session])
 	}
 	m.mu.Unlock()
 	m.tell()
@@ -177,13 +179,13 @@ func (m *Memory) AddGrants(_ context.Context, grants ...Grant) error {
 func (m *Memory) RevokeGrant(session, id string) error {
 	m.mu.Lock()
 	list := m.grants[session]
-	left := slices.DeleteFunc(slices.Clone(list), func(g Grant) bool { return g.ID == id })
+	left := slices.DeleteFunc(slices.Clone(list), func(g policy.Grant) bool { return g.ID == id })
 	if len(left) == len(list) {
 		m.mu.Unlock()
-		return fmt.Errorf("grant %q in session %q: %w", id, session, ErrGrantNotFound)
+		return fmt.Errorf("grant %q in session %q: %w", id, session, policy.ErrGrantNotFound)
 	}
 	m.grants[session] = left
-	m.grantSets[session] = NewGrantSet(m.grants[session])
+	m.grantSets[session] = policy.NewGrantSet(m.grants[session])
 	m.mu.Unlock()
 	m.tell()
 	return nil

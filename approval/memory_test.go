@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/policy"
 )
 
 func ruleTexts(t *testing.T, m *Memory) []string {
@@ -39,46 +40,46 @@ func grantIDs(t *testing.T, m *Memory, session string) []string {
 }
 
 func TestARuleThatHasExpiredIsNotInTheWay(t *testing.T) {
-	old := Rule{ID: "old", Pattern: "send", Effect: Allow, Scope: ScopeTool, Enabled: true, Expires: testNow}
-	again := Rule{ID: "new", Pattern: "send", Effect: Allow, Scope: ScopeTool, Enabled: true, Created: testNow}
-	if err := CheckNewRule([]Rule{old}, again, 10); err != nil {
+	old := policy.Rule{ID: "old", Pattern: "send", Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true, Expires: policy.testNow}
+	again := policy.Rule{ID: "new", Pattern: "send", Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true, Created: policy.testNow}
+	if err := policy.CheckNewRule([]policy.Rule{old}, again, 10); err != nil {
 		t.Errorf("after its end: %v", err)
 	}
-	old.Expires = testNow.Add(1)
-	if err := CheckNewRule([]Rule{old}, again, 10); !errors.Is(err, ErrDuplicateRule) {
+	old.Expires = policy.testNow.Add(1)
+	if err := policy.CheckNewRule([]policy.Rule{old}, again, 10); !errors.Is(err, policy.ErrDuplicateRule) {
 		t.Errorf("before its end: %v", err)
 	}
 }
 
 func TestMemoryRefusesRules(t *testing.T) {
 	m := NewMemory(2)
-	there := mustRule(t, "allow Send(x)")
+	there := policy.mustRule(t, "allow Send(x)")
 	there.ID = "r"
 	if err := m.AddRules(t.Context(), there); err != nil {
 		t.Fatal(err)
 	}
-	sameID := mustRule(t, "allow other")
+	sameID := policy.mustRule(t, "allow other")
 	sameID.ID = "r"
 	for name, c := range map[string]struct {
-		rules []Rule
+		rules []policy.Rule
 		want  error
 	}{
-		"empty":                         {[]Rule{{Effect: Allow, Scope: ScopeTool}}, ErrEmptyPattern},
-		"malformed":                     {[]Rule{{Effect: Allow, Scope: ScopeTool, Pattern: "a["}}, ErrMalformedRule},
-		"an exception":                  {[]Rule{mustRule(t, "except a")}, ErrMalformedRule},
-		"duplicate":                     {[]Rule{there}, ErrDuplicateRule},
-		"duplicate in another case":     {[]Rule{mustRule(t, "allow sEND(x)")}, ErrDuplicateRule},
-		"duplicate of another type":     {[]Rule{mustRule(t, "deny send(x)")}, ErrDuplicateRule},
-		"duplicate id":                  {[]Rule{sameID}, ErrDuplicateRule},
-		"duplicates of each other":      {[]Rule{mustRule(t, "allow a"), mustRule(t, "deny A")}, ErrDuplicateRule},
-		"one too many":                  {[]Rule{mustRule(t, "allow a"), mustRule(t, "allow b")}, ErrRuleLimit},
-		"the last of several malformed": {[]Rule{mustRule(t, "allow a"), {Effect: Allow, Scope: ScopeTool, Pattern: "]"}}, ErrMalformedRule},
+		"empty":                         {[]policy.Rule{{Effect: policy.Allow, Scope: policy.ScopeTool}}, policy.ErrEmptyPattern},
+		"malformed":                     {[]policy.Rule{{Effect: policy.Allow, Scope: policy.ScopeTool, Pattern: "a["}}, policy.ErrMalformedRule},
+		"an exception":                  {[]policy.Rule{policy.mustRule(t, "except a")}, policy.ErrMalformedRule},
+		"duplicate":                     {[]policy.Rule{there}, policy.ErrDuplicateRule},
+		"duplicate in another case":     {[]policy.Rule{policy.mustRule(t, "allow sEND(x)")}, policy.ErrDuplicateRule},
+		"duplicate of another type":     {[]policy.Rule{policy.mustRule(t, "deny send(x)")}, policy.ErrDuplicateRule},
+		"duplicate id":                  {[]policy.Rule{sameID}, policy.ErrDuplicateRule},
+		"duplicates of each other":      {[]policy.Rule{policy.mustRule(t, "allow a"), policy.mustRule(t, "deny A")}, policy.ErrDuplicateRule},
+		"one too many":                  {[]policy.Rule{policy.mustRule(t, "allow a"), policy.mustRule(t, "allow b")}, policy.ErrRuleLimit},
+		"the last of several malformed": {[]policy.Rule{policy.mustRule(t, "allow a"), {Effect: policy.Allow, Scope: policy.ScopeTool, Pattern: "]"}}, policy.ErrMalformedRule},
 	} {
 		err := m.AddRules(t.Context(), c.rules...)
-		var fault *RuleError
+		var fault *policy.RuleError
 		if !errors.Is(err, c.want) || !errors.As(err, &fault) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
-		} else if c.want == ErrDuplicateRule && (fault.Existing == nil || name != "duplicates of each other" && fault.Existing.ID != "r") {
+		} else if c.want == policy.ErrDuplicateRule && (fault.Existing == nil || name != "duplicates of each other" && fault.Existing.ID != "r") {
 			t.Errorf("%s: the error does not name the rule that is there: %v", name, fault.Existing)
 		}
 		if diff := cmp.Diff([]string{"r allow Send(x)"}, ruleTexts(t, m)); diff != "" {
@@ -87,7 +88,7 @@ func TestMemoryRefusesRules(t *testing.T) {
 	}
 	for _, other := range []string{"allow send(X)", "deny connector send"} {
 		m := NewMemory(0)
-		if err := m.AddRules(t.Context(), there, mustRule(t, other)); err != nil {
+		if err := m.AddRules(t.Context(), there, policy.mustRule(t, other)); err != nil {
 			t.Errorf("%s is no duplicate: %v", other, err)
 		}
 	}
@@ -97,11 +98,11 @@ func TestMemoryKeepsAHundredRulesUnlessToldOtherwise(t *testing.T) {
 	for limit, want := range map[int]int{0: DefaultRuleLimit, 3: 3} {
 		m := NewMemory(limit)
 		for i := range want {
-			if err := m.AddRules(t.Context(), mustRule(t, fmt.Sprint("allow tool_", i))); err != nil {
+			if err := m.AddRules(t.Context(), policy.mustRule(t, fmt.Sprint("allow tool_", i))); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := m.AddRules(t.Context(), mustRule(t, "allow more")); !errors.Is(err, ErrRuleLimit) {
+		if err := m.AddRules(t.Context(), policy.mustRule(t, "allow more")); !errors.Is(err, policy.ErrRuleLimit) {
 			t.Errorf("limit %d: rule %d gives %v", limit, want+1, err)
 		}
 	}
@@ -109,32 +110,35 @@ func TestMemoryKeepsAHundredRulesUnlessToldOtherwise(t *testing.T) {
 
 func TestMemoryRulesComeAndGo(t *testing.T) {
 	m := NewMemory(0)
-	taken := mustRule(t, "allow a")
+	taken := policy.mustRule(t, "allow a")
 	taken.ID = "rule-1"
-	if err := m.AddRules(t.Context(), taken, mustRule(t, "deny b")); err != nil {
+	if err := m.AddRules(t.Context(), taken, policy.mustRule(t, "deny b")); err != nil {
 		t.Fatal(err)
 	}
 	before, err := m.Rules(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	act := Act{Name: "b", Target: TextTarget("x")}
-	denied := func(set *RuleSet) Meets { _, m := set.denied(callOf(act), &act, testNow); return m }
+	act := policy.Act{Name: "b", Target: policy.TextTarget("x")}
+	denied := func(set *policy.RuleSet) policy.Meets {
+		_, m := set.denied(policy.callOf(act), &act, policy.testNow)
+		return m
+	}
 	b := before.Rules()[1].ID
-	if b == "rule-1" || denied(before) != Yes {
+	if b == "rule-1" || denied(before) != policy.Yes {
 		t.Fatalf("rule b has the id %q, or does not deny", b)
 	}
 	if err := m.EnableRule(b, false); err != nil {
 		t.Fatal(err)
 	}
 	off, _ := m.Rules(t.Context())
-	if denied(off) != No || denied(before) != Yes {
+	if denied(off) != policy.No || denied(before) != policy.Yes {
 		t.Error("turning a rule off does nothing, or changes a set that was handed out")
 	}
 	if err := m.EnableRule(b, true); err != nil {
 		t.Fatal(err)
 	}
-	if on, _ := m.Rules(t.Context()); denied(on) != Yes {
+	if on, _ := m.Rules(t.Context()); denied(on) != policy.Yes {
 		t.Error("turning a rule on does nothing")
 	}
 	if err := m.RemoveRule("rule-1"); err != nil {
@@ -144,7 +148,7 @@ func TestMemoryRulesComeAndGo(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, err := range []error{m.RemoveRule("rule-1"), m.EnableRule("x", true)} {
-		if !errors.Is(err, ErrRuleNotFound) {
+		if !errors.Is(err, policy.ErrRuleNotFound) {
 			t.Errorf("an unknown id gives %v", err)
 		}
 	}
@@ -154,14 +158,14 @@ func TestMemoryGrantsComeAndGo(t *testing.T) {
 	m := NewMemory(0)
 	changes := 0
 	stop := m.Notify(func() { changes++; grantIDs(t, m, "s") }) // no lock is held
-	grants := []Grant{{ID: "a", Session: "s"}, {ID: "b", Session: "s"}, {ID: "b", Session: "s"}, {Session: "other"}}
+	grants := []policy.Grant{{ID: "a", Session: "s"}, {ID: "b", Session: "s"}, {ID: "b", Session: "s"}, {Session: "other"}}
 	if err := m.AddGrants(t.Context(), grants...); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"a", "b", "b"}, grantIDs(t, m, "s")); diff != "" {
 		t.Error(diff)
 	}
-	if err := m.RevokeGrant("other", "b"); !errors.Is(err, ErrGrantNotFound) || len(grantIDs(t, m, "s")) != 3 {
+	if err := m.RevokeGrant("other", "b"); !errors.Is(err, policy.ErrGrantNotFound) || len(grantIDs(t, m, "s")) != 3 {
 		t.Errorf("revoking in another session: %v", err)
 	}
 	if err := m.RevokeGrant("s", "b"); err != nil {
@@ -191,7 +195,7 @@ func TestMemoryUnderConcurrentWriters(t *testing.T) {
 	for w := range 2 {
 		wg.Go(func() {
 			for i := range n {
-				rule, err := ParseRule(fmt.Sprintf("deny tool_%d_%d", w, i))
+				rule, err := policy.ParseRule(fmt.Sprintf("deny tool_%d_%d", w, i))
 				if err == nil {
 					err = m.AddRules(t.Context(), rule)
 				}
@@ -199,7 +203,7 @@ func TestMemoryUnderConcurrentWriters(t *testing.T) {
 					t.Error(err)
 				}
 				id := fmt.Sprint(w, "-", i)
-				if err := m.AddGrants(t.Context(), Grant{ID: id, Session: "s"}); err != nil {
+				if err := m.AddGrants(t.Context(), policy.Grant{ID: id, Session: "s"}); err != nil {
 					t.Error(err)
 				}
 				if i%2 == 0 {

@@ -6,19 +6,21 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // An Outcome is how a call was answered. The zero Outcome refuses.
 type Outcome struct {
 	// Call is the call, with its canonical arguments; after a change by a
 	// person, the changed ones.
-	Call        Call   `json:"call"`
-	Request     string `json:"request,omitempty"`
-	Fingerprint Digest `json:"fingerprint,omitzero"`
+	Call        policy.Call   `json:"call"`
+	Request     string        `json:"request,omitempty"`
+	Fingerprint policy.Digest `json:"fingerprint,omitzero"`
 	// Asked is when the request was made.
-	Asked time.Time `json:"asked,omitzero"`
-	State State     `json:"state"`
-	Stage Stage     `json:"stage"`
+	Asked time.Time    `json:"asked,omitzero"`
+	State policy.State `json:"state"`
+	Stage Stage        `json:"stage"`
 	// PersonOnly says that nothing remembered and no mode may answer.
 	PersonOnly bool `json:"person_only,omitempty"`
 	// Rule and Grant are the ids of what decided, if one did, and Basis is its
@@ -32,8 +34,8 @@ type Outcome struct {
 	Decision *Decision `json:"decision,omitempty"`
 	// Original are the arguments that the model sent, if a person changed them.
 	Original json.RawMessage `json:"original,omitempty"`
-	Acts     []Act           `json:"acts,omitempty"`
-	Trace    Trace           `json:"trace,omitempty"`
+	Acts     []policy.Act    `json:"acts,omitempty"`
+	Trace    policy.Trace    `json:"trace,omitempty"`
 
 	err error
 }
@@ -78,7 +80,7 @@ func (e *BlockedError) ForModel() string {
 // silence, or because nobody could be asked.
 type DeniedError struct {
 	Tool  string
-	State State
+	State policy.State
 	Why   string // what refused it
 	Note  string // what the person said
 }
@@ -142,13 +144,13 @@ func orNoName(tool string) string {
 // it waits, and otherwise a [*BlockedError], [*DeniedError] or [*InvalidError].
 func (o Outcome) Err() error {
 	switch {
-	case o.State.Runs(), o.State == Answered, o.State == HandedOver:
+	case o.State.Runs(), o.State == policy.Answered, o.State == policy.HandedOver:
 		return nil
-	case o.State == Pending:
+	case o.State == policy.Pending:
 		return fmt.Errorf("%s: %w", o.Call.Name(), ErrOpen)
-	case o.State == Blocked:
+	case o.State == policy.Blocked:
 		return &BlockedError{Tool: o.Call.Name(), Why: o.Why}
-	case o.State == Invalid:
+	case o.State == policy.Invalid:
 		err := o.err
 		if err == nil {
 			err = errors.New(o.Why)
@@ -161,17 +163,17 @@ func (o Outcome) Err() error {
 // refusal says what refused the call.
 func (o *Outcome) refusal() string {
 	switch o.State {
-	case AutoDenied:
+	case policy.AutoDenied:
 		text := "policy, " + o.Basis
 		if o.Why != "" {
 			text += ": " + o.Why
 		}
 		return text
-	case Dismissed:
+	case policy.Dismissed:
 		return "the question was dismissed without an answer"
-	case Expired:
+	case policy.Expired:
 		return "nobody answered in time"
-	case Denied:
+	case policy.Denied:
 		if o.Why == "" {
 			return "a person said no"
 		}

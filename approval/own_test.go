@@ -4,24 +4,25 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // connecting are the acts of a command and of a connection of its own. An empty host is not
 // known; own is how many words an allow has to spell.
-func connecting(host string, own, prefix int, words ...string) []Act {
+func connecting(host string, own, prefix int, words ...string) []policy.Act {
 	command := commandAct(words...)
 	command.Prefix = prefix
-	connect := Act{Name: Connect, Target: UnknownTarget(URL), Verdict: Ask, ByName: true, Cause: 1, Own: own, Why: "no rule allows this host"}
+	connect := policy.Act{Name: policy.Connect, Target: policy.UnknownTarget(policy.URL), Verdict: policy.Ask, ByName: true, Cause: 1, Own: own, Why: "no rule allows this host"}
 	if host != "" {
-		connect.Target, connect.Known = HostTarget(host, "443"), true
+		connect.Target, connect.Known = policy.HostTarget(host, "443"), true
 	}
-	return []Act{command, connect}
+	return []policy.Act{command, connect}
 }
 
 func TestAnAllowThatSpellsACommandAnswersItsConnections(t *testing.T) {
 	preset := connecting("", 2, 2, "npm", "install")
-	preset[0].Verdict = Free
+	preset[0].Verdict = policy.Free
 	person := connecting("", 2, 2, "npm", "install")
 	person[1].PersonOnly = true
 	away := connecting("", 2, 2, "npm", "install")
@@ -32,37 +33,37 @@ func TestAnAllowThatSpellsACommandAnswersItsConnections(t *testing.T) {
 	other := append(connecting("", 2, 2, "npm", "install"), commandAct("ls"))
 	other[1].Cause = 3 // not of npm
 	for name, c := range map[string]struct {
-		acts  []Act
+		acts  []policy.Act
 		rules []string
-		want  State
+		want  policy.State
 	}{
-		"program and subcommand":              {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install)"}, AutoApproved},
-		"with more words":                     {connecting("", 2, 2, "npm", "install", "left-pad"), []string{"allow shell(npm install)"}, AutoApproved},
-		"a known host":                        {connecting("registry.example", 2, 2, "npm", "install"), []string{"allow shell(npm install)"}, AutoApproved},
-		"any rest":                            {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install *)"}, AutoApproved},
-		"exactly":                             {connecting("", 3, 2, "npm", "install", "x"), []string{"allow shell(= npm install x)"}, AutoApproved},
-		"a bare program":                      {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm)"}, Pending},
-		"a wildcard behind the program":       {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm *)"}, Pending},
-		"a wildcard":                          {connecting("", 2, 2, "npm", "install"), []string{"allow shell(*)"}, Pending},
-		"every command":                       {connecting("", 2, 2, "npm", "install"), []string{"allow shell"}, Pending},
-		"the project's code":                  {project, []string{"allow project_code(/p)"}, Pending},
-		"a bare program besides the host":     {connecting("registry.example", 2, 2, "npm", "install"), []string{"allow shell(npm)", "allow connect(registry.example:443)"}, AutoApproved},
-		"a bare program exactly":              {connecting("", 2, 1, "yarn"), []string{"allow shell(= yarn)"}, AutoApproved},
-		"the command is free":                 {preset, []string{"allow shell(npm install)"}, AutoApproved},
-		"a host that is denied":               {connecting("evil.example", 2, 2, "npm", "install"), []string{"allow shell(npm install)", "deny connect(evil.example)"}, AutoDenied},
-		"a host that may be one that is":      {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install)", "deny connect(evil.example)"}, Pending},
-		"for a person only":                   {person, []string{"allow shell(npm install)"}, Pending},
-		"where no rule holds":                 {away, []string{"allow shell(npm install)"}, Pending},
-		"on a stage":                          {staged, []string{"allow shell(npm install)"}, Pending},
-		"a URL that the rule spells":          {connecting("a.example", 2, 1, "curl", "https://a.example/x"), []string{"allow shell(curl https://a.example/x)"}, AutoApproved},
-		"a second URL that it does not spell": {connecting("b.example", 3, 1, "curl", "https://a.example/x", "https://b.example/"), []string{"allow shell(curl https://a.example/x)"}, Pending},
-		"the connection of another command":   {other, []string{"allow shell(npm install)", "allow shell(ls)"}, Pending},
+		"program and subcommand":              {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install)"}, policy.AutoApproved},
+		"with more words":                     {connecting("", 2, 2, "npm", "install", "left-pad"), []string{"allow shell(npm install)"}, policy.AutoApproved},
+		"a known host":                        {connecting("registry.example", 2, 2, "npm", "install"), []string{"allow shell(npm install)"}, policy.AutoApproved},
+		"any rest":                            {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install *)"}, policy.AutoApproved},
+		"exactly":                             {connecting("", 3, 2, "npm", "install", "x"), []string{"allow shell(= npm install x)"}, policy.AutoApproved},
+		"a bare program":                      {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm)"}, policy.Pending},
+		"a wildcard behind the program":       {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm *)"}, policy.Pending},
+		"a wildcard":                          {connecting("", 2, 2, "npm", "install"), []string{"allow shell(*)"}, policy.Pending},
+		"every command":                       {connecting("", 2, 2, "npm", "install"), []string{"allow shell"}, policy.Pending},
+		"the project's code":                  {project, []string{"allow project_code(/p)"}, policy.Pending},
+		"a bare program besides the host":     {connecting("registry.example", 2, 2, "npm", "install"), []string{"allow shell(npm)", "allow connect(registry.example:443)"}, policy.AutoApproved},
+		"a bare program exactly":              {connecting("", 2, 1, "yarn"), []string{"allow shell(= yarn)"}, policy.AutoApproved},
+		"the command is free":                 {preset, []string{"allow shell(npm install)"}, policy.AutoApproved},
+		"a host that is denied":               {connecting("evil.example", 2, 2, "npm", "install"), []string{"allow shell(npm install)", "deny connect(evil.example)"}, policy.AutoDenied},
+		"a host that may be one that is":      {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install)", "deny connect(evil.example)"}, policy.Pending},
+		"for a person only":                   {person, []string{"allow shell(npm install)"}, policy.Pending},
+		"where no rule holds":                 {away, []string{"allow shell(npm install)"}, policy.Pending},
+		"on a stage":                          {staged, []string{"allow shell(npm install)"}, policy.Pending},
+		"a URL that the rule spells":          {connecting("a.example", 2, 1, "curl", "https://a.example/x"), []string{"allow shell(curl https://a.example/x)"}, policy.AutoApproved},
+		"a second URL that it does not spell": {connecting("b.example", 3, 1, "curl", "https://a.example/x", "https://b.example/"), []string{"allow shell(curl https://a.example/x)"}, policy.Pending},
+		"the connection of another command":   {other, []string{"allow shell(npm install)", "allow shell(ls)"}, policy.Pending},
 	} {
 		f := newFixture(t)
 		for _, text := range c.rules {
 			f.addRule(text)
 		}
-		f.tools.Set("shell", Proposal{Acts: c.acts})
+		f.tools.Set("shell", approval.Proposal{Acts: c.acts})
 		if o := f.Review(t.Context(), call("shell", "x")).Outcome(0); o.State != c.want {
 			t.Errorf("%s: %s (%s), want %s", name, o.State, o.Why, c.want)
 		}
@@ -73,22 +74,22 @@ func TestAnAllowThatSpellsACommandAnswersItsConnections(t *testing.T) {
 // person is told so.
 func TestConnectionsAreRememberedWithTheirCommand(t *testing.T) {
 	free := connecting("", 2, 2, "npm", "install", "x")
-	free[0].Verdict = Free
+	free[0].Verdict = policy.Free
 	for name, c := range map[string]struct {
-		acts  []Act
-		reach Reach
+		acts  []policy.Act
+		reach policy.Reach
 		rules string // that always saves
 		warn  string
 	}{
-		"this command":         {connecting("", 2, 2, "npm", "install", "x"), Exact, "allow shell(= npm install x)", "connections of npm install x to any host"},
-		"all like it":          {connecting("", 2, 2, "npm", "install", "x"), Prefix, "allow shell(npm install)", "connections of npm install to any host"},
-		"a known host":         {connecting("git.example", 2, 2, "git", "push"), Prefix, "allow shell(git push)", "connections of git push, now to git.example:443"},
-		"a free command":       {free, Prefix, "allow shell(npm install)", "connections of npm install to any host"},
-		"a prefix that is not": {connecting("a.example", 2, 1, "curl", "https://a.example/"), Prefix, "allow shell(curl), allow connect(a.example:443)", ""},
+		"this command":         {connecting("", 2, 2, "npm", "install", "x"), policy.Exact, "allow shell(= npm install x)", "connections of npm install x to any host"},
+		"all like it":          {connecting("", 2, 2, "npm", "install", "x"), policy.Prefix, "allow shell(npm install)", "connections of npm install to any host"},
+		"a known host":         {connecting("git.example", 2, 2, "git", "push"), policy.Prefix, "allow shell(git push)", "connections of git push, now to git.example:443"},
+		"a free command":       {free, policy.Prefix, "allow shell(npm install)", "connections of npm install to any host"},
+		"a prefix that is not": {connecting("a.example", 2, 1, "curl", "https://a.example/"), policy.Prefix, "allow shell(curl), allow connect(a.example:443)", ""},
 	} {
 		for _, keep := range []string{"session", "always"} {
 			f := newFixture(t)
-			f.tools.Set("shell", Proposal{Acts: c.acts})
+			f.tools.Set("shell", approval.Proposal{Acts: c.acts})
 			b, r := f.pending(call("shell", "x"))
 			d := r.Approve("").ForSession(c.reach)
 			if keep == "always" {
@@ -108,7 +109,7 @@ func TestConnectionsAreRememberedWithTheirCommand(t *testing.T) {
 			}
 			f.resolve(b, d)
 			o := f.Review(t.Context(), call("shell", "again")).Outcome(0)
-			if want := map[string]State{"session": SessionApproved, "always": AutoApproved}[keep]; o.State != want {
+			if want := map[string]policy.State{"session": policy.SessionApproved, "always": policy.AutoApproved}[keep]; o.State != want {
 				t.Errorf("%s for %s: then it is %s (%s), want %s", name, keep, o.State, o.Why, want)
 			}
 		}
@@ -120,27 +121,27 @@ func TestLaterIsAskedWithTheRest(t *testing.T) {
 	acts := connecting("registry.example", 0, 2, "npm", "install")
 	acts[1].Later = true
 	free := connecting("registry.example", 0, 2, "npm", "install")
-	free[0].Verdict, free[1].Later = Free, true
+	free[0].Verdict, free[1].Later = policy.Free, true
 	for name, c := range map[string]struct {
-		acts  []Act
+		acts  []policy.Act
 		rules []string
-		mode  Mode
-		want  State
+		mode  policy.Mode
+		want  policy.State
 		open  int
 	}{
-		"with the rest":        {acts, nil, ModeAsk, Pending, 2},
-		"alone":                {free, nil, ModeAsk, FreeToRun, 0},
-		"alone in strict":      {free, nil, ModeStrict, FreeToRun, 0},
-		"the rest is allowed":  {acts, []string{"allow shell(npm)"}, ModeAsk, AutoApproved, 0},
-		"a deny still holds":   {free, []string{"deny connect(registry.example)"}, ModeAsk, AutoDenied, 0},
-		"and strict the rest":  {acts, nil, ModeStrict, ModeDenied, 0},
-		"the host is asked by": {acts, []string{"allow connect(registry.example:443)"}, ModeAsk, Pending, 1},
+		"with the rest":        {acts, nil, policy.ModeAsk, policy.Pending, 2},
+		"alone":                {free, nil, policy.ModeAsk, policy.FreeToRun, 0},
+		"alone in strict":      {free, nil, policy.ModeStrict, policy.FreeToRun, 0},
+		"the rest is allowed":  {acts, []string{"allow shell(npm)"}, policy.ModeAsk, policy.AutoApproved, 0},
+		"a deny still holds":   {free, []string{"deny connect(registry.example)"}, policy.ModeAsk, policy.AutoDenied, 0},
+		"and strict the rest":  {acts, nil, policy.ModeStrict, policy.ModeDenied, 0},
+		"the host is asked by": {acts, []string{"allow connect(registry.example:443)"}, policy.ModeAsk, policy.Pending, 1},
 	} {
 		f := newFixture(t, withMode(c.mode))
 		for _, text := range c.rules {
 			f.addRule(text)
 		}
-		f.tools.Set("shell", Proposal{Acts: c.acts})
+		f.tools.Set("shell", approval.Proposal{Acts: c.acts})
 		b := f.Review(t.Context(), call("shell", "x"))
 		o, open := b.Outcome(0), 0
 		for _, r := range b.Pending() {

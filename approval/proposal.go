@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/internal/digest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -12,7 +13,7 @@ import (
 // implement it; an error means that the call cannot be understood, and nobody
 // is asked.
 type Preparer interface {
-	Prepare(ctx context.Context, call Call) (Proposal, error)
+	Prepare(ctx context.Context, call policy.Call) (Proposal, error)
 }
 
 // A TurnPreparer prepares the calls of one turn on top of each other: what a
@@ -26,14 +27,14 @@ type TurnPreparer interface {
 // A Proposal is what a call would do, ready to be judged.
 type Proposal struct {
 	// Definition is the digest of the tool's definition as it is now.
-	Definition Digest
+	Definition policy.Digest
 	// Arguments is the digest of the arguments that the proposal was made from.
-	Arguments Digest
+	Arguments policy.Digest
 	// SharesName says that a connector's tool has the name of one of the
 	// program's own. An allow for the bare name is for the program's own.
 	SharesName bool
 	// Acts are what the call would do. A call without acts is refused.
-	Acts []Act
+	Acts []policy.Act
 	// Summary is one line for the person, such as "Create notes/a.md (12 bytes,
 	// 1 line)".
 	Summary string
@@ -42,12 +43,12 @@ type Proposal struct {
 	View func(context.Context) (present.View, error)
 	// State is the digest of what the view is built from, such as the file
 	// before a diff. If it is another when the call runs, it is asked again.
-	State Digest
+	State policy.Digest
 	// Dir is the working directory, Env the names of the environment variables
 	// that are passed on, Profile the digest of the sandbox profile.
 	Dir     string
 	Env     []string
-	Profile Digest
+	Profile policy.Digest
 	// Held says, in lines, what the system holds the call to; nil if nothing more is known.
 	// It is called only when somebody asks.
 	Held func() []string
@@ -82,7 +83,7 @@ type Editable struct {
 
 // fingerprint covers everything that an answer is bound to. A decision answers
 // one fingerprint.
-func fingerprint(call *Call, p *Proposal) Digest {
+func fingerprint(call *policy.Call, p *Proposal) policy.Digest {
 	h := digest.NewFields("assent call 1")
 	h.Text(call.Connector)
 	h.Text(call.Tool)
@@ -107,7 +108,7 @@ func fingerprint(call *Call, p *Proposal) Digest {
 }
 
 // hashAct covers what the person was told the call would do.
-func hashAct(h *digest.Fields, a *Act) {
+func hashAct(h *digest.Fields, a *policy.Act) {
 	h.Text(a.Name)
 	h.Text(a.Connector)
 	h.Text(string(a.Target.Kind))
@@ -145,6 +146,6 @@ func hashAct(h *digest.Fields, a *Act) {
 }
 
 // Question returns what a policy is asked about the call.
-func (p *Proposal) Question(call *Call, now time.Time) Question {
-	return Question{Call: call, Acts: p.Acts, Definition: p.Definition, SharesName: p.SharesName, Now: now}
+func (p *Proposal) Question(call *policy.Call, now time.Time) policy.Question {
+	return policy.Question{Call: call, Acts: p.Acts, Definition: p.Definition, SharesName: p.SharesName, Now: now}
 }

@@ -5,13 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Settlement is how a request ended.
 type Settlement struct {
-	State State     `json:"state"`
-	By    Who       `json:"by,omitzero"`
-	At    time.Time `json:"at,omitzero"`
+	State policy.State `json:"state"`
+	By    policy.Who   `json:"by,omitzero"`
+	At    time.Time    `json:"at,omitzero"`
 	// Decision is the answer, if somebody gave one. A rule, a grant and the end
 	// of the run settle a request without.
 	Decision *Decision `json:"decision,omitempty"`
@@ -23,23 +25,23 @@ type Settlement struct {
 // Settled returns how a request ends that is answered so.
 func (d Decision) Settled() Settlement {
 	if d.By.Via == "" {
-		d.By.Via = ViaProgram
+		d.By.Via = policy.ViaProgram
 	}
 	return Settlement{State: d.state(), By: d.By, At: d.At, Decision: &d}
 }
 
 // Digest identifies the answer. When it was given does not count: the gate that
 // takes an answer from a store may note another time.
-func (d Decision) Digest() Digest {
+func (d Decision) Digest() policy.Digest {
 	d.At = time.Time{}
 	if d.By.Via == "" {
-		d.By.Via = ViaProgram
+		d.By.Via = policy.ViaProgram
 	}
 	data, err := json.Marshal(d)
 	if err != nil {
-		return Digest{} // only for arguments that are no JSON, which no gate takes
+		return policy.Digest{} // only for arguments that are no JSON, which no gate takes
 	}
-	return DigestOf(data)
+	return policy.DigestOf(data)
 }
 
 // A SettledError reports an answer that came too late, and who was faster. It
@@ -117,12 +119,12 @@ func (r *Request) Check(d Decision) error {
 // settles returns those of the requests that would no longer wait if the policy
 // were asked: what a rule or a grant would settle once it is saved. The grants
 // must be those of the requests' session.
-func settles(p Policy, requests []*Request, now time.Time) (out []*Request) {
-	p.Mode = ModeAsk
+func settles(p policy.Policy, requests []*Request, now time.Time) (out []*Request) {
+	p.Mode = policy.ModeAsk
 	for _, r := range requests {
 		call := r.Call
 		call.Definition = r.Definition
-		if p.Judge(Question{Call: &call, Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts, Now: now}).State != Pending {
+		if p.Judge(policy.Question{Call: &call, Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts, Now: now}).State != policy.Pending {
 			out = append(out, r)
 		}
 	}
@@ -131,7 +133,7 @@ func settles(p Policy, requests []*Request, now time.Time) (out []*Request) {
 
 // coversElsewhere returns what [Gate.Covers] finds among the requests of other
 // processes. Those that cannot be read are not named: it is for show.
-func (g *Gate) coversElsewhere(ctx context.Context, r *Request, known []*Request, rules []Rule, grants []Grant) (out []*Request) {
+func (g *Gate) coversElsewhere(ctx context.Context, r *Request, known []*Request, rules []policy.Rule, grants []policy.Grant) (out []*Request) {
 	store, ok := g.cfg.Requests.(RequestStore)
 	if !ok {
 		return nil
@@ -151,8 +153,8 @@ func (g *Gate) coversElsewhere(ctx context.Context, r *Request, known []*Request
 		}
 	}
 	for session, requests := range sessions {
-		if policy, err := g.policyWith(ctx, session, rules, grants); err == nil {
-			out = append(out, settles(policy, requests, g.cfg.Clock())...)
+		if inForce, err := g.policyWith(ctx, session, rules, grants); err == nil {
+			out = append(out, settles(inForce, requests, g.cfg.Clock())...)
 		}
 	}
 	return out

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // Queue returns an approver that posts its questions to a store and waits for
@@ -201,11 +203,11 @@ func (p *Posted) answer() (Decision, error) {
 }
 
 // leftOpen says how a question ends that nobody has answered.
-func leftOpen(ctx context.Context) State {
+func leftOpen(ctx context.Context) policy.State {
 	if errors.Is(context.Cause(ctx), errTimedOut) {
-		return Expired
+		return policy.Expired
 	}
-	return Dismissed
+	return policy.Dismissed
 }
 
 // settlement says how a request that was posted has ended.
@@ -214,11 +216,11 @@ func (b *Batch) settlement(ctx context.Context, r *Request) Settlement {
 	defer b.mu.Unlock()
 	for _, e := range b.entries {
 		switch o := &e.outcome; {
-		case o.Request != r.ID || o.State == Pending:
+		case o.Request != r.ID || o.State == policy.Pending:
 		case o.Decision != nil && o.Decision.Request == r.ID:
 			return o.Decision.Settled()
 		default:
-			return Settlement{State: o.State, By: Who{Via: o.via()}}
+			return Settlement{State: o.State, By: policy.Who{Via: o.via()}}
 		}
 	}
 	return Settlement{State: leftOpen(ctx)} // or asked again as another

@@ -10,9 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/policy"
 )
 
 // TestManyAtOnce has many decide, answer, revoke, save and start at once, and
@@ -21,7 +22,7 @@ import (
 func TestManyAtOnce(t *testing.T) {
 	for round := range rounds.N(20, 2000) {
 		r := &race{fixture: newFixture(t), executed: map[string]*atomic.Int32{}}
-		r.other = r.another(func(c *Config) { c.NewID = prefixed("other-", c.NewID) })
+		r.other = r.another(func(c *approval.Config) { c.NewID = prefixed("other-", c.NewID) })
 		r.run(t, rand.New(rand.NewPCG(uint64(round), 7)))
 		if t.Failed() {
 			t.Fatalf("round %d", round)
@@ -35,21 +36,21 @@ func prefixed(prefix string, newID func() string) func() string {
 
 type race struct {
 	*fixture
-	other    *Gate
-	batches  []*Batch
+	other    *approval.Gate
+	batches  []*approval.Batch
 	executed map[string]*atomic.Int32
 }
 
 func (r *race) run(t *testing.T, rng *rand.Rand) {
 	for i := range 6 {
-		var calls []Call
+		var calls []policy.Call
 		for j := range 4 {
 			c := call([]string{"send", "mail", "write", "read"}[rng.IntN(4)], fmt.Sprint(rng.IntN(3)))
 			c.ID = fmt.Sprintf("%d-%d", i, j)
 			r.executed[c.ID] = new(atomic.Int32)
 			calls = append(calls, c)
 		}
-		gate := []*Gate{r.Gate, r.other}[i%2]
+		gate := []*approval.Gate{r.Gate, r.other}[i%2]
 		r.batches = append(r.batches, gate.Review(t.Context(), calls...))
 	}
 	var all sync.WaitGroup
@@ -71,7 +72,7 @@ func (r *race) run(t *testing.T, rng *rand.Rand) {
 }
 
 // answer answers what is pending, in all ways.
-func (r *race) answer(b *Batch, rng *rand.Rand) {
+func (r *race) answer(b *approval.Batch, rng *rand.Rand) {
 	for range 3 {
 		for _, q := range b.Pending() {
 			d := q.Approve("")
@@ -79,34 +80,34 @@ func (r *race) answer(b *Batch, rng *rand.Rand) {
 			case 0:
 				d = q.Deny("")
 			case 1:
-				d = q.Approve("").ForSession(Exact)
+				d = q.Approve("").ForSession(policy.Exact)
 			case 2:
 				d = q.Approve("").Always()
 			case 3:
 				d = q.Change([]byte(`{"what":"changed"}`), "")
 			case 4:
-				d = q.Deny("").ForSession(Exact)
+				d = q.Deny("").ForSession(policy.Exact)
 			}
 			r.Covers(context.Background(), q, d)
 			err := b.Resolve(context.Background(), d)
-			if err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, ErrWrongCall) && !errors.Is(err, ErrDuplicateRule) &&
-				!errors.Is(err, ErrInvalidDecision) && !errors.Is(err, ErrNotOffered) {
+			if err != nil && !errors.Is(err, approval.ErrSettled) && !errors.Is(err, approval.ErrWrongCall) && !errors.Is(err, policy.ErrDuplicateRule) &&
+				!errors.Is(err, approval.ErrInvalidDecision) && !errors.Is(err, approval.ErrNotOffered) {
 				r.t.Errorf("answering: %v", err)
 			}
 		}
 	}
 }
 
-func (r *race) save(b *Batch) {
+func (r *race) save(b *approval.Batch) {
 	data, err := json.Marshal(b)
 	if err != nil {
 		r.t.Errorf("saving: %v", err)
-	} else if _, err := r.another(func(c *Config) { c.Recorder = nil }).Restore(context.Background(), data); err != nil {
+	} else if _, err := r.another(func(c *approval.Config) { c.Recorder = nil }).Restore(context.Background(), data); err != nil {
 		r.t.Errorf("restoring: %v", err)
 	}
 }
 
-func (r *race) execute(b *Batch, i int) {
+func (r *race) execute(b *approval.Batch, i int) {
 	for range 3 {
 		o := b.Outcome(i)
 		p, err := r.tools.Prepare(context.Background(), o.Call)
@@ -117,11 +118,11 @@ func (r *race) execute(b *Batch, i int) {
 		if err != nil {
 			continue
 		}
-		if now := b.Outcome(i); !now.Runs() || now.Stage != StageExecuting {
+		if now := b.Outcome(i); !now.Runs() || now.Stage != approval.StageExecuting {
 			r.t.Errorf("it runs and is %s, %s", now.State, now.Stage)
 		}
 		r.executed[o.Call.ID].Add(1)
-		if err := exec.End(context.Background(), StageCompleted, nil); err != nil {
+		if err := exec.End(context.Background(), approval.StageCompleted, nil); err != nil {
 			r.t.Errorf("ending: %v", err)
 		}
 	}
@@ -130,16 +131,16 @@ func (r *race) execute(b *Batch, i int) {
 // meddle changes the rules and grants.
 func (r *race) meddle(rng *rand.Rand) {
 	for range 5 {
-		rule, err := ParseRule([]string{"deny mail", "allow send", "deny write_file(notes/**)"}[rng.IntN(3)])
+		rule, err := policy.ParseRule([]string{"deny mail", "allow send", "deny write_file(notes/**)"}[rng.IntN(3)])
 		if err == nil {
 			err = r.memory.AddRules(context.Background(), rule)
 		}
-		if err != nil && !errors.Is(err, ErrDuplicateRule) {
+		if err != nil && !errors.Is(err, policy.ErrDuplicateRule) {
 			r.t.Errorf("adding a rule: %v", err)
 		}
 		grants, _ := r.memory.Grants(context.Background(), "s")
 		for _, g := range grants.Grants() {
-			if err := r.memory.RevokeGrant("s", g.ID); err != nil && !errors.Is(err, ErrGrantNotFound) {
+			if err := r.memory.RevokeGrant("s", g.ID); err != nil && !errors.Is(err, policy.ErrGrantNotFound) {
 				r.t.Errorf("revoking: %v", err)
 			}
 		}
@@ -163,7 +164,7 @@ func (r *race) finish(t *testing.T) {
 				switch {
 				case takenBack(events[i:]):
 					i++ // it did not run, and both events say so
-				case events[i].Kind == Ended:
+				case events[i].Kind == approval.Ended:
 					ends++
 				default:
 					starts++
@@ -176,18 +177,18 @@ func (r *race) finish(t *testing.T) {
 			if ran > 1 || starts != ran {
 				t.Errorf("call %s ran %d times, with %d starts", o.Call.ID, ran, starts)
 			}
-			if wantEnds := 1; o.Stage != StageApproved && ends != wantEnds {
+			if wantEnds := 1; o.Stage != approval.StageApproved && ends != wantEnds {
 				t.Errorf("call %s is %s, %s and has %d ends", o.Call.ID, o.State, o.Stage, ends)
 			}
-			if o.State == Pending || o.State == "" || (ran == 1) != (o.Stage == StageCompleted && o.Runs()) {
+			if o.State == policy.Pending || o.State == "" || (ran == 1) != (o.Stage == approval.StageCompleted && o.Runs()) {
 				t.Errorf("call %s ran %d times and is %s, %s", o.Call.ID, ran, o.State, o.Stage)
 			}
 		}
 	}
-	for _, g := range []*Gate{r.Gate, r.other} { // nothing is counted as pending any more
+	for _, g := range []*approval.Gate{r.Gate, r.other} { // nothing is counted as pending any more
 		empty := &fixture{t: t, Gate: g, tools: approvaltest.NewTools()}
-		r.tools.Set("fresh", Proposal{})
-		for i := range MaxPending {
+		r.tools.Set("fresh", approval.Proposal{})
+		for i := range approval.MaxPending {
 			empty.pending(call("fresh", fmt.Sprint(i)))
 		}
 	}
@@ -195,8 +196,8 @@ func (r *race) finish(t *testing.T) {
 
 // takenBack reports whether the events begin with a start that came to nothing,
 // because what allowed the call went away while the start was recorded.
-func takenBack(events []Event) bool {
-	return len(events) > 1 && events[0].Kind == Started && events[1].Kind == Ended && events[1].Stage == StageCancelled
+func takenBack(events []approval.Event) bool {
+	return len(events) > 1 && events[0].Kind == approval.Started && events[1].Kind == approval.Ended && events[1].Stage == approval.StageCancelled
 }
 
 // TestAnswersRaceWithAChangeOfMemory wants an answer that comes while the memory
@@ -205,7 +206,7 @@ func TestAnswersRaceWithAChangeOfMemory(t *testing.T) {
 	for range rounds.N(20, 2000) {
 		f := newFixture(t)
 		b, r := f.pending(call("send", "x"))
-		late := make(chan *Batch, 1)
+		late := make(chan *approval.Batch, 1)
 		var all sync.WaitGroup
 		all.Go(func() { f.addRule("deny hub:post") }) // covers neither
 		all.Go(func() { f.addRule("allow mail") })
@@ -216,8 +217,8 @@ func TestAnswersRaceWithAChangeOfMemory(t *testing.T) {
 			}
 		})
 		all.Wait()
-		wantState(t, b, Approved)
-		wantState(t, <-late, AutoApproved)
+		wantState(t, b, policy.Approved)
+		wantState(t, <-late, policy.AutoApproved)
 	}
 }
 
@@ -237,7 +238,7 @@ func TestOneOfManyAnswersWins(t *testing.T) {
 				switch err := b.Resolve(context.Background(), d); {
 				case err == nil:
 					won.Add(1)
-				case !errors.Is(err, ErrSettled) && !errors.Is(err, ErrInvalidDecision):
+				case !errors.Is(err, approval.ErrSettled) && !errors.Is(err, approval.ErrInvalidDecision):
 					t.Errorf("answer %d: %v", i, err)
 				}
 			})

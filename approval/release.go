@@ -3,6 +3,8 @@ package approval
 import (
 	"context"
 	"fmt"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // SessionInbox is a program in which a person answers what other processes ask. It
@@ -88,12 +90,12 @@ func (b *Batch) HandOver(ctx context.Context, r *Request) error {
 	}
 	next := draft{outcome: e.outcome, proposal: e.proposal}
 	o := &next.outcome
-	o.State, o.Stage = HandedOver, StageReleased
+	o.State, o.Stage = policy.HandedOver, StageReleased
 	ev := next.event(Ended, b.gate.cfg.Clock())
-	ev.By = Who{Via: ViaAgentPrompt}
+	ev.By = policy.Who{Via: policy.ViaAgentPrompt}
 	if err := b.gate.record(ctx, ev); err != nil {
 		err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
-		b.commit(ctx, e, b.gate.refuse(ctx, next.outcome, Denied, err.Error()))
+		b.commit(ctx, e, b.gate.refuse(ctx, next.outcome, policy.Denied, err.Error()))
 		return err
 	}
 	b.commit(ctx, e, next)
@@ -108,7 +110,7 @@ func (b *Batch) Reject(ctx context.Context, why string) {
 		if err != nil || !b.take(e) {
 			continue // somebody answered
 		}
-		b.commit(ctx, e, b.gate.refuse(ctx, e.outcome, Denied, why))
+		b.commit(ctx, e, b.gate.refuse(ctx, e.outcome, policy.Denied, why))
 	}
 }
 

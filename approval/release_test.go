@@ -5,11 +5,12 @@ import (
 	"errors"
 	"testing"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 func TestReleaseIsRecordedOnce(t *testing.T) {
-	for name, how := range map[string]func(*fixture) *Batch{"free": free, "by a person": once, "by a rule": always} {
+	for name, how := range map[string]func(*fixture) *approval.Batch{"free": free, "by a person": once, "by a rule": always} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			b := how(f)
@@ -18,14 +19,14 @@ func TestReleaseIsRecordedOnce(t *testing.T) {
 			}
 			events := f.recorder.Events()
 			last := events[len(events)-1]
-			if last.Kind != Ended || last.Stage != StageReleased || last.State != b.Outcome(0).State {
+			if last.Kind != approval.Ended || last.Stage != approval.StageReleased || last.State != b.Outcome(0).State {
 				t.Errorf("recorded %s, %s, %s", last.Kind, last.Stage, last.State)
 			}
-			if err := b.Release(t.Context(), 0); !errors.Is(err, ErrNotAllowed) {
-				t.Errorf("a second release: %v, want %v", err, ErrNotAllowed)
+			if err := b.Release(t.Context(), 0); !errors.Is(err, approval.ErrNotAllowed) {
+				t.Errorf("a second release: %v, want %v", err, approval.ErrNotAllowed)
 			}
-			if _, err := b.Start(t.Context(), 0, Proposal{}); !errors.Is(err, ErrNotAllowed) {
-				t.Errorf("a start after the release: %v, want %v", err, ErrNotAllowed)
+			if _, err := b.Start(t.Context(), 0, approval.Proposal{}); !errors.Is(err, approval.ErrNotAllowed) {
+				t.Errorf("a start after the release: %v, want %v", err, approval.ErrNotAllowed)
 			}
 		})
 	}
@@ -34,12 +35,12 @@ func TestReleaseIsRecordedOnce(t *testing.T) {
 func TestReleaseLooksOnceMore(t *testing.T) {
 	f := newFixture(t)
 	b := once(f)
-	f.tools.Set("send", Proposal{Definition: DigestOf([]byte("definition")), State: DigestOf([]byte("another file"))})
-	if err := b.Release(t.Context(), 0); !errors.Is(err, ErrChanged) {
-		t.Fatalf("what was shown changed: %v, want %v", err, ErrChanged)
+	f.tools.Set("send", approval.Proposal{Definition: policy.DigestOf([]byte("definition")), State: policy.DigestOf([]byte("another file"))})
+	if err := b.Release(t.Context(), 0); !errors.Is(err, approval.ErrChanged) {
+		t.Fatalf("what was shown changed: %v, want %v", err, approval.ErrChanged)
 	}
-	if o := b.Outcome(0); o.State != Pending {
-		t.Errorf("it is %s, want %s", o.State, Pending)
+	if o := b.Outcome(0); o.State != policy.Pending {
+		t.Errorf("it is %s, want %s", o.State, policy.Pending)
 	}
 }
 
@@ -47,11 +48,11 @@ func TestReleaseHoldsWhatIsDeniedMeanwhile(t *testing.T) {
 	f := newFixture(t)
 	b := once(f)
 	f.addRule("deny send")
-	if err := b.Release(t.Context(), 0); !errors.Is(err, ErrChanged) {
-		t.Fatalf("it was denied meanwhile: %v, want %v", err, ErrChanged)
+	if err := b.Release(t.Context(), 0); !errors.Is(err, approval.ErrChanged) {
+		t.Fatalf("it was denied meanwhile: %v, want %v", err, approval.ErrChanged)
 	}
-	if o := b.Outcome(0); o.State != AutoDenied {
-		t.Errorf("it is %s, want %s", o.State, AutoDenied)
+	if o := b.Outcome(0); o.State != policy.AutoDenied {
+		t.Errorf("it is %s, want %s", o.State, policy.AutoDenied)
 	}
 }
 
@@ -59,16 +60,16 @@ func TestReleaseRefuses(t *testing.T) {
 	t.Run("what is pending", func(t *testing.T) {
 		f := newFixture(t)
 		b, _ := f.pending(call("send", "x"))
-		if err := b.Release(t.Context(), 0); !errors.Is(err, ErrNotAllowed) {
-			t.Errorf("%v, want %v", err, ErrNotAllowed)
+		if err := b.Release(t.Context(), 0); !errors.Is(err, approval.ErrNotAllowed) {
+			t.Errorf("%v, want %v", err, approval.ErrNotAllowed)
 		}
 	})
 	t.Run("what cannot be recorded", func(t *testing.T) {
 		f := newFixture(t)
 		b := free(f)
 		f.recorder.FailWith(errors.New("the disk is full"))
-		if err := b.Release(t.Context(), 0); !errors.Is(err, ErrNotRecorded) {
-			t.Errorf("%v, want %v", err, ErrNotRecorded)
+		if err := b.Release(t.Context(), 0); !errors.Is(err, approval.ErrNotRecorded) {
+			t.Errorf("%v, want %v", err, approval.ErrNotRecorded)
 		}
 		if o := b.Outcome(0); o.Runs() {
 			t.Errorf("it is %s", o.State)
@@ -91,15 +92,15 @@ func TestHandOver(t *testing.T) {
 	if err := b.HandOver(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if o := b.Outcome(0); o.State != HandedOver || o.Stage != StageReleased || o.Runs() {
+	if o := b.Outcome(0); o.State != policy.HandedOver || o.Stage != approval.StageReleased || o.Runs() {
 		t.Errorf("it is %s, %s", o.State, o.Stage)
 	}
 	events := f.recorder.Events()
-	if last := events[len(events)-1]; last.State != HandedOver || last.By.Via != ViaAgentPrompt {
+	if last := events[len(events)-1]; last.State != policy.HandedOver || last.By.Via != policy.ViaAgentPrompt {
 		t.Errorf("recorded as %s by %s", last.State, last.By.Via)
 	}
-	if err := b.Resolve(t.Context(), r.Approve("")); !errors.Is(err, ErrSettled) {
-		t.Errorf("an answer after it was handed over: %v, want %v", err, ErrSettled)
+	if err := b.Resolve(t.Context(), r.Approve("")); !errors.Is(err, approval.ErrSettled) {
+		t.Errorf("an answer after it was handed over: %v, want %v", err, approval.ErrSettled)
 	}
 }
 
@@ -107,11 +108,11 @@ func TestHandOverThatCannotBeRecorded(t *testing.T) {
 	f := newFixture(t)
 	b, r := f.pending(call("send", "x"))
 	f.recorder.FailWith(errors.New("the disk is full"))
-	if err := b.HandOver(t.Context(), r); !errors.Is(err, ErrNotRecorded) {
-		t.Errorf("%v, want %v", err, ErrNotRecorded)
+	if err := b.HandOver(t.Context(), r); !errors.Is(err, approval.ErrNotRecorded) {
+		t.Errorf("%v, want %v", err, approval.ErrNotRecorded)
 	}
-	if o := b.Outcome(0); o.State != Denied {
-		t.Errorf("it is %s, want %s", o.State, Denied)
+	if o := b.Outcome(0); o.State != policy.Denied {
+		t.Errorf("it is %s, want %s", o.State, policy.Denied)
 	}
 }
 
@@ -119,7 +120,7 @@ func TestReject(t *testing.T) {
 	f := newFixture(t)
 	b, _ := f.pending(call("send", "x"))
 	b.Reject(t.Context(), "nobody is there")
-	if o := b.Outcome(0); o.State != Denied || o.Why != "nobody is there" {
+	if o := b.Outcome(0); o.State != policy.Denied || o.Why != "nobody is there" {
 		t.Errorf("it is %s: %s", o.State, o.Why)
 	}
 }

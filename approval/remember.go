@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // remember saves what the decision means for later calls, all of it or none.
 func (g *Gate) remember(ctx context.Context, r *Request, d Decision) error {
-	effect := Deny
+	effect := policy.Deny
 	if d.Answer == Approve {
-		effect = Allow
+		effect = policy.Allow
 	}
 	switch d.Remember.Keep {
 	case KeepSession:
@@ -21,21 +23,21 @@ func (g *Gate) remember(ctx context.Context, r *Request, d Decision) error {
 	return nil
 }
 
-func (g *Gate) rememberGrants(ctx context.Context, r *Request, d Decision, effect Effect) error {
+func (g *Gate) rememberGrants(ctx context.Context, r *Request, d Decision, effect policy.Effect) error {
 	now := g.cfg.Clock()
-	var grants []Grant
+	var grants []policy.Grant
 	// Whoever has the request cannot change what is kept.
-	for _, kept := range GrantsFor(cloneActs(r.Acts), r.Open, d.Remember.Reach) {
+	for _, kept := range policy.GrantsFor(cloneActs(r.Acts), r.Open, d.Remember.Reach) {
 		kept.ID, kept.Session, kept.Workers, kept.Shared = g.cfg.NewID(), r.Call.Session, r.Call.Workers, d.Remember.Shared
 		kept.Effect, kept.Definition, kept.By = effect, r.Definition, d.By
 		kept.Created, kept.Expires = now, expiry(now, d.Remember.For)
 		grants = append(grants, kept)
 	}
-	policy, err := g.policyWith(ctx, r.Call.Session, nil, grants)
+	inForce, err := g.policyWith(ctx, r.Call.Session, nil, grants)
 	if err != nil {
 		return err
 	}
-	if len(grants) == 0 || !decides(policy, r, effect, now) {
+	if len(grants) == 0 || !decides(inForce, r, effect, now) {
 		return fmt.Errorf("%w: it cannot be remembered for the session, because what it does is not known", ErrNotOffered)
 	}
 	return safely("saving the grants", func() error { return g.cfg.Grants.AddGrants(ctx, grants...) })
@@ -48,7 +50,7 @@ func expiry(now time.Time, lifetime time.Duration) time.Time {
 	return now.Add(lifetime)
 }
 
-func (g *Gate) rememberRules(ctx context.Context, r *Request, d Decision, effect Effect) error {
+func (g *Gate) rememberRules(ctx context.Context, r *Request, d Decision, effect policy.Effect) error {
 	if g.cfg.Rules == nil {
 		return fmt.Errorf("%w: answer for this once or for the session", ErrNoRuleStore)
 	}
@@ -61,7 +63,7 @@ func (g *Gate) rememberRules(ctx context.Context, r *Request, d Decision, effect
 
 // rulesToSave returns the rules that the decision asks for and that are not
 // there yet. Together they must decide about this call as the person did.
-func (g *Gate) rulesToSave(ctx context.Context, r *Request, d Decision, effect Effect) ([]Rule, error) {
+func (g *Gate) rulesToSave(ctx context.Context, r *Request, d Decision, effect policy.Effect) ([]policy.Rule, error) {
 	texts := d.Remember.Rules
 	if len(texts) == 0 {
 		texts = r.offered(d.Remember.Reach, effect)
@@ -69,32 +71,32 @@ func (g *Gate) rulesToSave(ctx context.Context, r *Request, d Decision, effect E
 	if len(texts) == 0 {
 		return nil, fmt.Errorf("%w: no rule says this; write one, or answer for the session", ErrNotOffered)
 	}
-	policy, err := g.policy(ctx, r.Call.Session)
+	inForce, err := g.policy(ctx, r.Call.Session)
 	if err != nil {
 		return nil, err
 	}
 	now := g.cfg.Clock()
-	all := policy.Rules.Rules()
-	var fresh []Rule
+	all := inForce.Rules.Rules()
+	var fresh []policy.Rule
 	for _, text := range texts {
-		rule, err := ParseRule(text)
+		rule, err := policy.ParseRule(text)
 		if err != nil {
 			return nil, err
 		}
 		if rule.Effect != effect {
 			return nil, fmt.Errorf("%w: the answer is to %s, the rule says %q", ErrInvalidDecision, effect, text)
 		}
-		if HasRule(all, rule, now) {
+		if policy.HasRule(all, rule, now) {
 			continue
 		}
 		rule.ID, rule.Created, rule.Expires = g.cfg.NewID(), now, expiry(now, d.Remember.For)
 		fresh = append(fresh, rule)
 		all = append(all, rule)
 	}
-	if policy.Rules, err = CompileRules(all); err != nil {
+	if inForce.Rules, err = policy.CompileRules(all); err != nil {
 		return nil, err
 	}
-	if !decides(policy, r, effect, now) {
+	if !decides(inForce, r, effect, now) {
 		return nil, fmt.Errorf("%w: the rules would not cover this call", ErrInvalidDecision)
 	}
 	return fresh, nil
@@ -103,25 +105,25 @@ func (g *Gate) rulesToSave(ctx context.Context, r *Request, d Decision, effect E
 // decides reports whether what is remembered would decide about the call of the
 // request by itself; if not, the person would believe to have answered for
 // longer than this once.
-func decides(p Policy, r *Request, effect Effect, now time.Time) bool {
+func decides(p policy.Policy, r *Request, effect policy.Effect, now time.Time) bool {
 	call := r.Call
 	call.Definition = r.Definition
-	p.Mode = ModeAsk
-	j := p.Judge(Question{Call: &call, Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts, Now: now})
-	if effect == Deny {
-		return j.State == AutoDenied
+	p.Mode = policy.ModeAsk
+	j := p.Judge(policy.Question{Call: &call, Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts, Now: now})
+	if effect == policy.Deny {
+		return j.State == policy.AutoDenied
 	}
-	return j.State == AutoApproved || j.State == SessionApproved
+	return j.State == policy.AutoApproved || j.State == policy.SessionApproved
 }
 
 // offered returns the rules that the request offers for a reach.
-func (r *Request) offered(reach Reach, effect Effect) []string {
+func (r *Request) offered(reach policy.Reach, effect policy.Effect) []string {
 	if reach == "" {
-		reach = Exact
+		reach = policy.Exact
 	}
 	for _, o := range r.Offers {
 		if o.Reach == reach {
-			if effect == Deny {
+			if effect == policy.Deny {
 				return o.Deny
 			}
 			return o.Allow

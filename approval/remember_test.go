@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 )
 
 // asks counts how often a person is asked about the calls, one after another.
-func asks(t *testing.T, answer approvaltest.Answer, calls ...Call) int {
+func asks(t *testing.T, answer approvaltest.Answer, calls ...policy.Call) int {
 	t.Helper()
 	script := approvaltest.Script(slices.Repeat([]approvaltest.Answer{answer}, len(calls))...)
 	f := newFixture(t, withApprover(script))
@@ -24,32 +25,32 @@ func asks(t *testing.T, answer approvaltest.Answer, calls ...Call) int {
 }
 
 func TestHowOftenAPersonIsAsked(t *testing.T) {
-	same := []Call{call("send", "1"), call("send", "1"), call("send", "1")}
-	two := []Call{call("send", "1"), call("send", "2"), call("send", "1")}
-	reordered := []Call{
+	same := []policy.Call{call("send", "1"), call("send", "1"), call("send", "1")}
+	two := []policy.Call{call("send", "1"), call("send", "2"), call("send", "1")}
+	reordered := []policy.Call{
 		{Tool: "send", Arguments: []byte(`{"a":[1,{"b":true}],"c":null}`)},
 		{Tool: "send", Arguments: []byte(`{"c":null, "a":[1,{"b":true}]}`)},
 	}
-	var types []Call
+	var types []policy.Call
 	for _, v := range []string{`1`, `"1"`, `true`, `1.0`} {
-		types = append(types, Call{Tool: "send", Arguments: []byte(`{"a":` + v + `}`)})
+		types = append(types, policy.Call{Tool: "send", Arguments: []byte(`{"a":` + v + `}`)})
 	}
-	no := func(r *Request) Decision { return r.Deny("") }
+	no := func(r *approval.Request) approval.Decision { return r.Deny("") }
 	for name, c := range map[string]struct {
 		answer approvaltest.Answer
-		calls  []Call
+		calls  []policy.Call
 		want   int
 	}{
 		"one prompt for three identical calls after a session grant": {approvaltest.YesForSession, same, 1},
 		"two prompts for two targets":                                {approvaltest.YesForSession, two, 2},
 		"once is no grant":                                           {approvaltest.Yes, same, 3},
 		"denials are not remembered":                                 {no, same, 3},
-		"denials are remembered when asked":                          {func(r *Request) Decision { return r.Deny("").ForSession(Exact) }, same, 1},
+		"denials are remembered when asked":                          {func(r *approval.Request) approval.Decision { return r.Deny("").ForSession(policy.Exact) }, same, 1},
 		"the order of keys does not matter":                          {approvaltest.YesForSession, reordered, 1},
 		"numbers, strings and booleans differ":                       {approvaltest.YesForSession, types, 4},
-		"the reach of the tool":                                      {func(r *Request) Decision { return r.Approve("").ForSession(Tool) }, two, 1},
-		"always":                                                     {func(r *Request) Decision { return r.Approve("").Always() }, same, 1},
-		"always, the whole tool":                                     {func(r *Request) Decision { return r.Approve("").Always("allow send") }, two, 1},
+		"the reach of the tool":                                      {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Tool) }, two, 1},
+		"always":                                                     {func(r *approval.Request) approval.Decision { return r.Approve("").Always() }, same, 1},
+		"always, the whole tool":                                     {func(r *approval.Request) approval.Decision { return r.Approve("").Always("allow send") }, two, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := asks(t, c.answer, c.calls...); got != c.want {
@@ -62,20 +63,20 @@ func TestHowOftenAPersonIsAsked(t *testing.T) {
 func TestOneTargetSpelledInTwoWays(t *testing.T) {
 	f := newFixture(t)
 	b, r := f.pending(call("write", "1"))
-	f.resolve(b, r.Approve("").ForSession(Exact))
-	f.tools.Set("write", Proposal{Acts: []Act{fileAct("notes//./a.md")}})
-	wantState(t, f.Review(t.Context(), call("write", "2")), SessionApproved)
+	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{fileAct("notes//./a.md")}})
+	wantState(t, f.Review(t.Context(), call("write", "2")), policy.SessionApproved)
 }
 
 func TestGrantsEndWithTheirSession(t *testing.T) {
 	f := newFixture(t)
 	b, r := f.pending(call("send", "1"))
-	f.resolve(b, r.Approve("").ForSession(Exact))
+	f.resolve(b, r.Approve("").ForSession(policy.Exact))
 	other := call("send", "1")
 	other.Session = "next"
-	wantState(t, f.Review(t.Context(), call("send", "1"), func() Call { other.ID = "2"; return other }()), SessionApproved, Pending)
+	wantState(t, f.Review(t.Context(), call("send", "1"), func() policy.Call { other.ID = "2"; return other }()), policy.SessionApproved, policy.Pending)
 	f.memory.ClearGrants("s")
-	wantState(t, f.Review(t.Context(), call("send", "1")), Pending)
+	wantState(t, f.Review(t.Context(), call("send", "1")), policy.Pending)
 }
 
 func TestChildWorkerInheritsOnlyWhatIsShared(t *testing.T) {
@@ -84,22 +85,22 @@ func TestChildWorkerInheritsOnlyWhatIsShared(t *testing.T) {
 		parent, child := call("send", "1"), call("send", "1")
 		parent.Workers, child.Workers = []string{"main"}, []string{"main", "helper"}
 		b, r := f.pending(parent)
-		d := r.Approve("").ForSession(Exact)
+		d := r.Approve("").ForSession(policy.Exact)
 		d.Remember.Shared = shared
 		f.resolve(b, d)
-		wantState(t, f.Review(t.Context(), parent), SessionApproved)
-		want := Pending
+		wantState(t, f.Review(t.Context(), parent), policy.SessionApproved)
+		want := policy.Pending
 		if shared {
-			want = SessionApproved
+			want = policy.SessionApproved
 		}
 		wantState(t, f.Review(t.Context(), child), want)
 	}
 }
 
 func TestLifetimes(t *testing.T) {
-	for name, keep := range map[string]func(Decision) Decision{
-		"grant": func(d Decision) Decision { return d.ForSession(Exact) },
-		"rule":  func(d Decision) Decision { return d.Always() },
+	for name, keep := range map[string]func(approval.Decision) approval.Decision{
+		"grant": func(d approval.Decision) approval.Decision { return d.ForSession(policy.Exact) },
+		"rule":  func(d approval.Decision) approval.Decision { return d.Always() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
@@ -112,18 +113,18 @@ func TestLifetimes(t *testing.T) {
 				t.Errorf("%s before the lifetime is over", o.State)
 			}
 			f.clock.Advance(1)
-			wantState(t, f.Review(t.Context(), call("send", "1")), Pending)
+			wantState(t, f.Review(t.Context(), call("send", "1")), policy.Pending)
 		})
 	}
 }
 
 func TestAlwaysWithoutARuleStoreIsAnError(t *testing.T) {
-	f := newFixture(t, func(c *Config) { c.Rules = nil })
+	f := newFixture(t, func(c *approval.Config) { c.Rules = nil })
 	b, r := f.pending(call("send", "1"))
-	for _, d := range []Decision{r.Approve("").Always(), r.Deny("").Always()} {
-		wantError(t, b.Resolve(t.Context(), d), ErrNoRuleStore)
+	for _, d := range []approval.Decision{r.Approve("").Always(), r.Deny("").Always()} {
+		wantError(t, b.Resolve(t.Context(), d), approval.ErrNoRuleStore)
 	}
-	wantState(t, b, Pending)
+	wantState(t, b, policy.Pending)
 	f.resolve(b, r.Deny(""))
 	f.wantNothingLeft(b)
 }
@@ -132,13 +133,13 @@ func TestRulesMustCoverTheCall(t *testing.T) {
 	f := newFixture(t)
 	b, r := f.pending(call("send", "1"))
 	for text, want := range map[string]error{
-		"allow mail": ErrInvalidDecision, "deny send": ErrInvalidDecision, "allow ": ErrEmptyPattern, "allow a[": ErrMalformedRule,
+		"allow mail": approval.ErrInvalidDecision, "deny send": approval.ErrInvalidDecision, "allow ": policy.ErrEmptyPattern, "allow a[": policy.ErrMalformedRule,
 	} {
 		wantError(t, b.Resolve(t.Context(), r.Approve("").Always(text)), want)
 	}
-	wantError(t, b.Resolve(t.Context(), r.Approve("").Always("allow send", "allow a[")), ErrMalformedRule)
-	wantError(t, b.Resolve(t.Context(), r.Deny("").Always("deny mail")), ErrInvalidDecision)
-	wantState(t, b, Pending)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").Always("allow send", "allow a[")), policy.ErrMalformedRule)
+	wantError(t, b.Resolve(t.Context(), r.Deny("").Always("deny mail")), approval.ErrInvalidDecision)
+	wantState(t, b, policy.Pending)
 	if set, _ := f.memory.Rules(t.Context()); len(set.Rules()) > 0 {
 		t.Errorf("saved %v", set.Rules())
 	}
@@ -147,93 +148,93 @@ func TestRulesMustCoverTheCall(t *testing.T) {
 func TestAlwaysForTheRestOfWhatAGrantCovers(t *testing.T) {
 	f := newFixture(t)
 	b, r := f.pending(call("write", "1"))
-	f.resolve(b, r.Approve("").ForSession(Exact))
-	f.tools.Set("write", Proposal{Acts: []Act{fileAct("notes/a.md"), fileAct("notes/b.md")}})
+	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{fileAct("notes/a.md"), fileAct("notes/b.md")}})
 	b, r = f.pending(call("write", "2"))
 	if !slices.Equal(r.Open, []int{1}) {
 		t.Fatalf("open %v, want only the second act", r.Open)
 	}
 	f.resolve(b, r.Approve("").Always())
-	wantState(t, b, Approved)
-	wantState(t, f.Review(t.Context(), call("write", "3")), SessionApproved)
+	wantState(t, b, policy.Approved)
+	wantState(t, f.Review(t.Context(), call("write", "3")), policy.SessionApproved)
 }
 
 func TestWhatIsNotKnownCannotBeRemembered(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("write", Proposal{Acts: []Act{{Name: WriteFile, Target: UnknownTarget(Path), Verdict: Ask}}})
+	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{{Name: policy.WriteFile, Target: policy.UnknownTarget(policy.Path), Verdict: policy.Ask}}})
 	b, r := f.pending(call("write", "1"))
-	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(Exact)), ErrNotOffered)
-	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), ErrNotOffered)
-	wantState(t, b, Pending)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(policy.Exact)), approval.ErrNotOffered)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), approval.ErrNotOffered)
+	wantState(t, b, policy.Pending)
 	f.wantNothingLeft()
 }
 
 func TestRequestsThatCannotBeRemembered(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("send", Proposal{NoSession: true, NoAlways: true, Once: true})
-	f.tools.Set("mail", Proposal{NoAlways: true})
+	f.tools.Set("send", approval.Proposal{NoSession: true, NoAlways: true, Once: true})
+	f.tools.Set("mail", approval.Proposal{NoAlways: true})
 	b, r := f.pending(call("send", "1"))
-	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(Exact)), ErrNotOffered)
-	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), ErrNotOffered)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(policy.Exact)), approval.ErrNotOffered)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), approval.ErrNotOffered)
 	f.resolve(b, r.Approve(""))
 	f.wantNothingLeft(b)
 	b, r = f.pending(call("mail", "1"))
-	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), ErrNotOffered)
-	f.resolve(b, r.Approve("").ForSession(Exact))
-	wantState(t, f.Review(t.Context(), call("mail", "1")), SessionApproved)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), approval.ErrNotOffered)
+	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	wantState(t, f.Review(t.Context(), call("mail", "1")), policy.SessionApproved)
 }
 
 func TestOncePerSession(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("send", Proposal{Once: true})
+	f.tools.Set("send", approval.Proposal{Once: true})
 	b, r := f.pending(call("send", "1"))
 	if !r.Once {
 		t.Error("the request does not say that a yes is kept")
 	}
 	f.resolve(b, r.Approve(""))
-	wantState(t, f.Review(t.Context(), call("send", "1"), call("send", "2")), SessionApproved, Pending)
-	if keep := b.Outcome(0).Decision.Remember.Keep; keep != KeepSession {
+	wantState(t, f.Review(t.Context(), call("send", "1"), call("send", "2")), policy.SessionApproved, policy.Pending)
+	if keep := b.Outcome(0).Decision.Remember.Keep; keep != approval.KeepSession {
 		t.Errorf("recorded as kept %q", keep)
 	}
 }
 
 func TestModeDoesNotRememberOncePerSession(t *testing.T) {
-	f := newFixture(t, withApprover(Everything))
-	f.tools.Set("send", Proposal{Once: true})
-	if got := f.Decide(t.Context(), call("send", "1"))[0].State; got != ModeApproved {
+	f := newFixture(t, withApprover(approval.Everything))
+	f.tools.Set("send", approval.Proposal{Once: true})
+	if got := f.Decide(t.Context(), call("send", "1"))[0].State; got != policy.ModeApproved {
 		t.Errorf("state %s", got)
 	}
 	f.wantNothingLeft()
 }
 
 // full is a store that takes nothing.
-type full struct{ *Memory }
+type full struct{ *approval.Memory }
 
 var errFull = errors.New("disk full")
 
-func (full) AddRules(context.Context, ...Rule) error   { return errFull }
-func (full) AddGrants(context.Context, ...Grant) error { return errFull }
+func (full) AddRules(context.Context, ...policy.Rule) error   { return errFull }
+func (full) AddGrants(context.Context, ...policy.Grant) error { return errFull }
 
 func TestAnswerThatCannotBeSavedLeavesTheRequestPending(t *testing.T) {
-	f := newFixture(t, func(c *Config) { c.Rules, c.Grants = full{NewMemory(0)}, full{NewMemory(0)} })
+	f := newFixture(t, func(c *approval.Config) { c.Rules, c.Grants = full{approval.NewMemory(0)}, full{approval.NewMemory(0)} })
 	b, r := f.pending(call("send", "1"))
-	for _, d := range []Decision{r.Approve("").ForSession(Exact), r.Approve("").Always(), r.Deny("").Always()} {
+	for _, d := range []approval.Decision{r.Approve("").ForSession(policy.Exact), r.Approve("").Always(), r.Deny("").Always()} {
 		wantError(t, b.Resolve(t.Context(), d), errFull)
-		wantState(t, b, Pending)
+		wantState(t, b, policy.Pending)
 	}
 	f.resolve(b, r.Approve(""))
-	wantState(t, b, Approved)
+	wantState(t, b, policy.Approved)
 }
 
 func TestSavingSettlesWhatItCoversAndCoversPredictsIt(t *testing.T) {
-	for name, answer := range map[string]func(*Request) Decision{
-		"grant":      func(r *Request) Decision { return r.Approve("").ForSession(Tool) },
-		"exact":      func(r *Request) Decision { return r.Approve("").ForSession(Exact) },
-		"rule":       func(r *Request) Decision { return r.Approve("").Always("allow send") },
-		"deny":       func(r *Request) Decision { return r.Deny("").Always("deny send") },
-		"denial":     func(r *Request) Decision { return r.Deny("").ForSession(Tool) },
-		"once":       func(r *Request) Decision { return r.Approve("") },
-		"impossible": func(r *Request) Decision { return r.Approve("").Always("allow mail") },
+	for name, answer := range map[string]func(*approval.Request) approval.Decision{
+		"grant":      func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Tool) },
+		"exact":      func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Exact) },
+		"rule":       func(r *approval.Request) approval.Decision { return r.Approve("").Always("allow send") },
+		"deny":       func(r *approval.Request) approval.Decision { return r.Deny("").Always("deny send") },
+		"denial":     func(r *approval.Request) approval.Decision { return r.Deny("").ForSession(policy.Tool) },
+		"once":       func(r *approval.Request) approval.Decision { return r.Approve("") },
+		"impossible": func(r *approval.Request) approval.Decision { return r.Approve("").Always("allow mail") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
@@ -241,7 +242,7 @@ func TestSavingSettlesWhatItCoversAndCoversPredictsIt(t *testing.T) {
 			two.Session = "two"
 			worker := call("send", "worker")
 			worker.Workers = []string{"w"}
-			batches := []*Batch{
+			batches := []*approval.Batch{
 				f.Review(t.Context(), call("send", "1"), call("mail", "1"), call("send", "2")),
 				f.Review(t.Context(), call("send", "1"), two, worker),
 			}
@@ -256,7 +257,7 @@ func TestSavingSettlesWhatItCoversAndCoversPredictsIt(t *testing.T) {
 			var got []string
 			for _, batch := range batches {
 				for _, o := range batch.Outcomes() {
-					if o.State != Pending {
+					if o.State != policy.Pending {
 						got = append(got, batch.ID()+" "+o.Request)
 					}
 				}
@@ -273,11 +274,11 @@ func TestSavingSettlesWhatItCoversAndCoversPredictsIt(t *testing.T) {
 
 func TestCoversKnowsTheGrantsOfOtherSessions(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("both", Proposal{Acts: []Act{fileAct("notes/a.md"), {Name: "send", Target: TextTarget("x"), Verdict: Ask}}})
+	f.tools.Set("both", approval.Proposal{Acts: []policy.Act{fileAct("notes/a.md"), {Name: "send", Target: policy.TextTarget("x"), Verdict: policy.Ask}}})
 	first := call("write", "1")
 	first.Session = "two"
 	b, r := f.pending(first)
-	f.resolve(b, r.Approve("").ForSession(Exact))
+	f.resolve(b, r.Approve("").ForSession(policy.Exact))
 	both := call("both", "1")
 	both.Session = "two"
 	waits, _ := f.pending(both)
@@ -287,7 +288,7 @@ func TestCoversKnowsTheGrantsOfOtherSessions(t *testing.T) {
 		t.Errorf("covers %v, want the request of the other session", got)
 	}
 	f.resolve(b, d)
-	wantState(t, waits, SessionApproved)
+	wantState(t, waits, policy.SessionApproved)
 }
 
 func TestTwoGatesShareOneMemory(t *testing.T) {
@@ -295,26 +296,26 @@ func TestTwoGatesShareOneMemory(t *testing.T) {
 	g := f.another()
 	waits := g.Review(t.Context(), call("send", "1"), call("send", "2"))
 	b, r := f.pending(call("send", "1"))
-	f.resolve(b, r.Approve("").ForSession(Exact))
-	wantState(t, waits, SessionApproved, Pending)
+	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	wantState(t, waits, policy.SessionApproved, policy.Pending)
 	f.addRule("deny send")
-	wantState(t, waits, SessionApproved, AutoDenied)
+	wantState(t, waits, policy.SessionApproved, policy.AutoDenied)
 	g.Close()
 	closed := g.Review(t.Context(), call("mail", "1"))
 	f.addRule("allow mail")
-	wantState(t, closed, Pending)
+	wantState(t, closed, policy.Pending)
 }
 
 func TestRuleForManyWaitingRequests(t *testing.T) {
 	f := newFixture(t)
-	var waits []*Batch
+	var waits []*approval.Batch
 	for i := range 40 {
 		b, _ := f.pending(call("send", fmt.Sprint(i)))
 		waits = append(waits, b)
 	}
 	f.addRule("allow send")
 	for _, b := range waits {
-		wantState(t, b, AutoApproved)
+		wantState(t, b, policy.AutoApproved)
 		if o := b.Outcome(0); o.Rule != "allow send" || o.Err() != nil {
 			t.Errorf("by %q: %v", o.Rule, o.Err())
 		}

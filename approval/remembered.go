@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // Remembered is what answers calls of a session now. The zero Remembered has everything
 // asked.
 type Remembered struct {
-	Rules  *RuleSet
-	Grants *GrantSet
+	Rules  *policy.RuleSet
+	Grants *policy.GrantSet
 	// Off says that the master switch is: people are not asked.
 	Off bool
 }
@@ -62,17 +64,17 @@ func (g *Gate) remembered(ctx context.Context, session string) (r Remembered, er
 func same(a, b any) bool { return reflect.ValueOf(a).Comparable() && a == b }
 
 // policy is what answers calls of a session now: what is remembered, and what is fixed.
-func (g *Gate) policy(ctx context.Context, session string) (Policy, error) {
+func (g *Gate) policy(ctx context.Context, session string) (policy.Policy, error) {
 	r, err := g.remembered(ctx, session)
-	p := Policy{Rules: r.Rules, Fixed: g.cfg.Policy, Grants: r.Grants, Mode: g.cfg.Mode}
-	if r.Off && p.Mode == ModeAsk {
-		p.Mode = ModeApproveAll
+	p := policy.Policy{Rules: r.Rules, Fixed: g.cfg.Policy, Grants: r.Grants, Mode: g.cfg.Mode}
+	if r.Off && p.Mode == policy.ModeAsk {
+		p.Mode = policy.ModeApproveAll
 	}
 	return p, err
 }
 
-// A Switch is the master switch of all gates that share it. Off, [ModeAsk] answers
-// as [ModeApproveAll] does; what waits already is still asked. It is looked at for
+// A Switch is the master switch of all gates that share it. Off, [policy.ModeAsk] answers
+// as [policy.ModeApproveAll] does; what waits already is still asked. It is looked at for
 // every judgement, also at the last moment before a call runs.
 type Switch interface {
 	// Approvals reports whether people are asked.
@@ -83,7 +85,7 @@ type Switch interface {
 // look at it.
 func (g *Gate) switchedOff(ctx context.Context) (off bool, err error) {
 	master, ok := g.cfg.Rules.(Switch)
-	if !ok || g.cfg.Mode != ModeAsk {
+	if !ok || g.cfg.Mode != policy.ModeAsk {
 		return false, nil
 	}
 	err = safely("reading the master switch", func() error {

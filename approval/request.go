@@ -9,18 +9,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
 // A Request is a question, ready to be shown. It carries all that an approver
 // needs, so that no approver knows a tool. Its fields are not to be changed.
 type Request struct {
-	ID          string `json:"id"`
-	Batch       string `json:"batch"`
-	Call        Call   `json:"call"`
-	Fingerprint Digest `json:"fingerprint"`
+	ID          string        `json:"id"`
+	Batch       string        `json:"batch"`
+	Call        policy.Call   `json:"call"`
+	Fingerprint policy.Digest `json:"fingerprint"`
 	// Definition is that of the tool as it is now.
-	Definition Digest `json:"definition,omitzero"`
+	Definition policy.Digest `json:"definition,omitzero"`
 	// SharesName says that one of the program's own tools has the same name.
 	SharesName bool   `json:"shares_name,omitempty"`
 	Summary    string `json:"summary"`
@@ -28,23 +29,23 @@ type Request struct {
 	Why string `json:"why"`
 	// Acts are all acts of the call; Open are the indices of those that need
 	// an answer.
-	Acts []Act `json:"acts"`
-	Open []int `json:"open"`
+	Acts []policy.Act `json:"acts"`
+	Open []int        `json:"open"`
 	// PersonOnly says that nothing remembered and no mode may answer.
 	PersonOnly bool `json:"person_only,omitempty"`
 	// Offers are the ways in which an answer can be remembered; with NoSession
 	// or NoAlways not so long.
-	Offers    []Offer `json:"offers,omitempty"`
-	NoSession bool    `json:"no_session,omitempty"`
-	NoAlways  bool    `json:"no_always,omitempty"`
+	Offers    []policy.Offer `json:"offers,omitempty"`
+	NoSession bool           `json:"no_session,omitempty"`
+	NoAlways  bool           `json:"no_always,omitempty"`
 	// Once says that a yes is kept for the session, for exactly these acts.
 	Once    bool     `json:"once,omitempty"`
 	Choices []Choice `json:"choices,omitempty"`
 	Edit    Editable `json:"edit,omitzero"`
 	// YesOrNo says that the call can neither be changed nor answered in its place.
-	YesOrNo bool      `json:"yes_or_no,omitempty"`
-	Trace   Trace     `json:"trace"`
-	Created time.Time `json:"created"`
+	YesOrNo bool         `json:"yes_or_no,omitempty"`
+	Trace   policy.Trace `json:"trace"`
+	Created time.Time    `json:"created"`
 
 	view *lazyView
 	done chan struct{}
@@ -149,7 +150,7 @@ func (r *Request) decision(answer Answer, note string) Decision {
 }
 
 // ForSession returns d as an answer that is kept for the session.
-func (d Decision) ForSession(reach Reach) Decision {
+func (d Decision) ForSession(reach policy.Reach) Decision {
 	d.Remember.Keep, d.Remember.Reach = KeepSession, reach
 	return d
 }
@@ -162,7 +163,7 @@ func (d Decision) Always(rules ...string) Decision {
 }
 
 // argumentsView shows the arguments of a call as structured data.
-func argumentsView(call *Call) func(context.Context) (present.View, error) {
+func argumentsView(call *policy.Call) func(context.Context) (present.View, error) {
 	return func(context.Context) (present.View, error) {
 		text, err := indentJSON(call.Arguments)
 		return present.View{Kind: present.Structured, Content: text, Language: "json"}, err

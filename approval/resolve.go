@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // Resolve takes answers for any of the pending requests, in any order, and
@@ -37,7 +39,7 @@ func (b *Batch) resolve(ctx context.Context, d Decision) error {
 		d.At = b.gate.cfg.Clock()
 	}
 	if d.By.Via == "" {
-		d.By.Via = ViaProgram
+		d.By.Via = policy.ViaProgram
 	}
 	next, err := b.answer(ctx, e, d)
 	if lost := (*SettledError)(nil); errors.As(err, &lost) {
@@ -146,7 +148,7 @@ func (b *Batch) effect(ctx context.Context, e *entry, d Decision) (draft, error)
 	switch {
 	case d.Answer == NoAnswer:
 		o.Why = "no answer was given"
-	case d.By.Via == ViaMode:
+	case d.By.Via == policy.ViaMode:
 		o.Why, d.Note = d.Note, "" // no person said it
 	}
 	o.State, o.Decision = d.state(), &d
@@ -216,7 +218,7 @@ func (b *Batch) change(ctx context.Context, e *entry, d Decision) (draft, error)
 		d.Remember, d.Choice = Remember{}, "" // they were for the call as it was
 		o.Decision = &d
 		next := b.gate.judge(ctx, e, o, &p)
-		if next.outcome.State == Pending {
+		if next.outcome.State == policy.Pending {
 			next.outcome.Decision = nil
 		}
 		return next, nil
@@ -258,7 +260,7 @@ func (b *Batch) Preview(ctx context.Context, requestID string, args []byte) (*Re
 	b.mu.Lock()
 	now, request := e.outcome, e.request
 	b.mu.Unlock()
-	if now.State != Pending {
+	if now.State != policy.Pending {
 		return nil, &DecisionError{Request: requestID, Err: b.whoWon(e)}
 	}
 	o, p, err := b.changed(ctx, now, args)
@@ -278,7 +280,7 @@ func (b *Batch) preview(ctx context.Context, o *Outcome, p *Proposal) (*Request,
 	if err != nil {
 		return nil, err
 	}
-	if !j.State.Runs() && j.State != Pending {
+	if !j.State.Runs() && j.State != policy.Pending {
 		out := *o
 		out.apply(j)
 		return nil, out.Err()
@@ -287,13 +289,13 @@ func (b *Batch) preview(ctx context.Context, o *Outcome, p *Proposal) (*Request,
 }
 
 // state returns how a call ends that is answered so.
-func (d *Decision) state() State {
-	if d.By.Via == ViaMode {
+func (d *Decision) state() policy.State {
+	if d.By.Via == policy.ViaMode {
 		switch d.Answer {
 		case Approve:
-			return ModeApproved
+			return policy.ModeApproved
 		case Refuse:
-			return ModeDenied
+			return policy.ModeDenied
 		}
 	}
 	return d.Answer.state()

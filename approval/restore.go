@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // restore drafts what a saved entry is now.
 func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) draft {
 	e.former = s.Former
-	if s.Outcome.State != Pending {
+	if s.Outcome.State != policy.Pending {
 		if s.Outcome.Stage == StageExecuting {
 			s.Outcome.Stage = StageUnknown
 		}
@@ -39,7 +41,7 @@ func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) draft {
 // until the answer takes effect: what a person said holds, whatever came after it.
 func (b *Batch) unlessAnswered(ctx context.Context, e *entry, next draft, old *Request) draft {
 	o := next.outcome
-	err := b.gate.win(ctx, old, Settlement{State: o.State, By: Who{Via: o.via()}})
+	err := b.gate.win(ctx, old, Settlement{State: o.State, By: policy.Who{Via: o.via()}})
 	if err == nil {
 		return next
 	}
@@ -51,7 +53,7 @@ func (b *Batch) unlessAnswered(ctx context.Context, e *entry, next draft, old *R
 		}
 	}
 	acts := next.proposal.Acts
-	j := Judgement{State: Pending, Why: err.Error(), Open: Asking(acts), Trace: o.Trace}
+	j := policy.Judgement{State: policy.Pending, Why: err.Error(), Open: policy.Asking(acts), Trace: o.Trace}
 	if same { // the answer is about what was open then
 		j.Open = slices.DeleteFunc(slices.Clone(old.Open), func(i int) bool { return i < 0 || i >= len(acts) })
 	}

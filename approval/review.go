@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // Review settles what can be settled without a person and leaves the rest
 // pending. It never waits for anybody, and every call gets an outcome.
-func (g *Gate) Review(ctx context.Context, calls ...Call) *Batch {
+func (g *Gate) Review(ctx context.Context, calls ...policy.Call) *Batch {
 	if t, ok := g.cfg.Preparer.(TurnPreparer); ok {
 		ctx = t.Turn(ctx)
 	}
@@ -23,11 +25,11 @@ func (g *Gate) Review(ctx context.Context, calls ...Call) *Batch {
 			call.Arguments = nil // it is refused, whatever they are
 		}
 		call, err := g.identify(call)
-		start := Outcome{Call: call, State: Pending, Stage: StagePending}
+		start := Outcome{Call: call, State: policy.Pending, Stage: StagePending}
 		switch {
 		case i >= MaxCallsPerTurn:
 			why := fmt.Sprintf("a turn may have %d calls at most; this is number %d", MaxCallsPerTurn, i+1)
-			drafts[i] = g.refuse(ctx, start, Blocked, why)
+			drafts[i] = g.refuse(ctx, start, policy.Blocked, why)
 		case err != nil:
 			drafts[i] = g.invalid(ctx, start, err)
 		case seen[call.ID]:
@@ -45,14 +47,14 @@ func (g *Gate) Review(ctx context.Context, calls ...Call) *Batch {
 
 // Look judges a call as Review would, and leaves no trace: nothing is recorded, asked or
 // counted.
-func (g *Gate) Look(ctx context.Context, call Call) (Judgement, error) {
+func (g *Gate) Look(ctx context.Context, call policy.Call) (policy.Judgement, error) {
 	call, err := g.identify(call)
 	if err != nil {
-		return Judgement{}, err
+		return policy.Judgement{}, err
 	}
 	call, p, err := g.prepare(ctx, call)
 	if err != nil {
-		return Judgement{}, err
+		return policy.Judgement{}, err
 	}
 	return g.judgement(ctx, &Outcome{Call: call}, &p, false)
 }
@@ -72,17 +74,17 @@ func (g *Gate) judge(ctx context.Context, e *entry, o Outcome, p *Proposal) draf
 	seen := g.changes.Load()
 	j, err := g.judgement(ctx, &o, p, false)
 	if err != nil {
-		return g.refuse(ctx, o, Denied, err.Error())
+		return g.refuse(ctx, o, policy.Denied, err.Error())
 	}
 	return g.drafted(ctx, e, o, p, j, seen)
 }
 
 // drafted makes a draft of a judgement.
-func (g *Gate) drafted(ctx context.Context, e *entry, o Outcome, p *Proposal, j Judgement, seen uint64) draft {
+func (g *Gate) drafted(ctx context.Context, e *entry, o Outcome, p *Proposal, j policy.Judgement, seen uint64) draft {
 	o.Acts = cloneActs(p.Acts)
 	o.apply(j)
 	d := draft{outcome: o, proposal: p, seen: seen}
-	if j.State == Pending {
+	if j.State == policy.Pending {
 		return g.ask(ctx, e, d, j)
 	}
 	g.settle(ctx, &d)
@@ -90,19 +92,19 @@ func (g *Gate) drafted(ctx context.Context, e *entry, o Outcome, p *Proposal, j 
 }
 
 // judgement judges a prepared call by what is remembered now.
-func (g *Gate) judgement(ctx context.Context, o *Outcome, p *Proposal, approved bool) (Judgement, error) {
-	policy, err := g.policy(ctx, o.Call.Session)
+func (g *Gate) judgement(ctx context.Context, o *Outcome, p *Proposal, approved bool) (policy.Judgement, error) {
+	inForce, err := g.policy(ctx, o.Call.Session)
 	if err != nil {
-		return Judgement{}, err
+		return policy.Judgement{}, err
 	}
 	traced := !g.cfg.Untraced && o.Stage != StageExecuting // which is on record, with its trace
 	q := p.Question(&o.Call, g.cfg.Clock())
 	q.Approved, q.Traced = approved, traced
-	return policy.Judge(q), nil
+	return inForce.Judge(q), nil
 }
 
 // apply copies what was judged.
-func (o *Outcome) apply(j Judgement) {
+func (o *Outcome) apply(j policy.Judgement) {
 	o.State, o.Stage, o.Why, o.Trace = j.State, StageAfter(j.State), j.Why, j.Trace
 	o.PersonOnly = j.PersonOnly
 	o.Rule, o.Grant, o.Basis = "", "", ""
@@ -115,11 +117,11 @@ func (o *Outcome) apply(j Judgement) {
 }
 
 // ask makes a request, unless too many wait already.
-func (g *Gate) ask(ctx context.Context, e *entry, d draft, j Judgement) draft {
+func (g *Gate) ask(ctx context.Context, e *entry, d draft, j policy.Judgement) draft {
 	if !e.counted && !g.reserve(d.outcome.Call.Session) {
 		why := fmt.Sprintf("%d requests wait for an answer already", MaxPending)
-		d.outcome.Trace = append(d.outcome.Trace, Step{Look: "limit", Found: "refused", Source: why})
-		return g.refuse(ctx, d.outcome, Blocked, why)
+		d.outcome.Trace = append(d.outcome.Trace, policy.Step{Look: "limit", Found: "refused", Source: why})
+		return g.refuse(ctx, d.outcome, policy.Blocked, why)
 	}
 	e.counted = true
 	d.request = g.newRequest(e.batch, &d.outcome, d.proposal, j)
@@ -127,7 +129,7 @@ func (g *Gate) ask(ctx context.Context, e *entry, d draft, j Judgement) draft {
 	return d
 }
 
-func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Request {
+func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j policy.Judgement) *Request {
 	r := &Request{
 		ID: g.cfg.NewID(), Batch: b.id, Call: cloneCall(o.Call), Fingerprint: o.Fingerprint, Definition: p.Definition, SharesName: p.SharesName,
 		Summary: p.Summary, Why: j.Why, Acts: cloneActs(p.Acts), Open: j.Open,
@@ -141,8 +143,8 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Reque
 	if p.View == nil {
 		r.view.build = argumentsView(&r.Call)
 	}
-	if r.Offers = Offers(&o.Call, p.Acts, j.Open); j.PersonOnly {
-		r.Offers = Denials(p.Acts, j.Open)
+	if r.Offers = policy.Offers(&o.Call, p.Acts, j.Open); j.PersonOnly {
+		r.Offers = policy.Denials(p.Acts, j.Open)
 	}
 	for i := range r.Offers {
 		r.Offers[i].Warn = slices.Concat(r.Offers[i].Warn, j.Warnings)
@@ -151,7 +153,7 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j Judgement) *Reque
 }
 
 // refuse drafts the end of a call that nobody is asked about.
-func (g *Gate) refuse(ctx context.Context, o Outcome, s State, why string) draft {
+func (g *Gate) refuse(ctx context.Context, o Outcome, s policy.State, why string) draft {
 	o.State, o.Stage, o.Why = s, StageAfter(s), why
 	d := draft{outcome: o}
 	g.settle(ctx, &d)
@@ -160,7 +162,7 @@ func (g *Gate) refuse(ctx context.Context, o Outcome, s State, why string) draft
 
 func (g *Gate) invalid(ctx context.Context, o Outcome, err error) draft {
 	o.err = err
-	return g.refuse(ctx, o, Invalid, err.Error())
+	return g.refuse(ctx, o, policy.Invalid, err.Error())
 }
 
 // settle records a call that will not run. One that runs is recorded when it
@@ -182,7 +184,7 @@ func (g *Gate) recordEnd(ctx context.Context, d *draft) {
 }
 
 // cloneActs copies acts with all that they hold.
-func cloneActs(acts []Act) []Act {
+func cloneActs(acts []policy.Act) []policy.Act {
 	acts = slices.Clone(acts)
 	for i := range acts {
 		t := &acts[i].Target
@@ -192,8 +194,15 @@ func cloneActs(acts []Act) []Act {
 	return acts
 }
 
-func cloneCall(c Call) Call {
+func cloneCall(c policy.Call) policy.Call {
 	c.Arguments = slices.Clone(c.Arguments)
 	c.Workers = slices.Clone(c.Workers)
 	return c
+}
+
+func joinReasons(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
 }

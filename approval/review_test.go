@@ -9,21 +9,23 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 )
 
 func TestNewRefusesConfigThatCouldNotRefuseSafely(t *testing.T) {
-	good := Config{Preparer: approvaltest.NewTools(), Clock: new(approvaltest.Clock).Now, NewID: approvaltest.IDs()}
-	for want, change := range map[string]func(*Config){
-		"Preparer": func(c *Config) { c.Preparer = nil },
-		"Clock":    func(c *Config) { c.Clock = nil },
-		"NewID":    func(c *Config) { c.NewID = nil },
-		"mode":     func(c *Config) { c.Mode = 7 },
+	good := approval.Config{Preparer: approvaltest.NewTools(), Clock: new(approvaltest.Clock).Now, NewID: approvaltest.IDs()}
+	for want, change := range map[string]func(*approval.Config){
+		"Preparer": func(c *approval.Config) { c.Preparer = nil },
+		"Clock":    func(c *approval.Config) { c.Clock = nil },
+		"NewID":    func(c *approval.Config) { c.NewID = nil },
+		"mode":     func(c *approval.Config) { c.Mode = 7 },
 	} {
 		cfg := good
 		change(&cfg)
-		gate, err := New(cfg)
+		gate, err := approval.New(cfg)
 		if err == nil || gate != nil {
 			t.Fatalf("a config with a bad %s was taken", want)
 		}
@@ -33,12 +35,12 @@ func TestNewRefusesConfigThatCouldNotRefuseSafely(t *testing.T) {
 
 func TestReviewSettlesWhatItCanInTheModelsOrder(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("wipe", Proposal{Acts: []Act{{Name: "wipe", Target: TextTarget("/")}}})
+	f.tools.Set("wipe", approval.Proposal{Acts: []policy.Act{{Name: "wipe", Target: policy.TextTarget("/")}}})
 	f.addRule("allow mail")
 	f.addRule("deny hub:post")
 	b := f.Review(t.Context(), call("send", "1"), call("read", "1"), call("wipe", "1"), call("mail", "1"),
 		call("hub:post", "1"), call("none", "1"), call("send", "2"))
-	wantState(t, b, Pending, FreeToRun, Blocked, AutoApproved, AutoDenied, Invalid, Pending)
+	wantState(t, b, policy.Pending, policy.FreeToRun, policy.Blocked, policy.AutoApproved, policy.AutoDenied, policy.Invalid, policy.Pending)
 	if r := b.Pending(); len(r) != 2 || r[0].Call.ID != "send 1" || r[1].Call.ID != "send 2" {
 		t.Errorf("pending %v, want the two sends in order", r)
 	}
@@ -58,11 +60,11 @@ func TestRequestWithoutWordsOfItsOwn(t *testing.T) {
 }
 
 func TestBadInputLeavesNothingBehind(t *testing.T) {
-	f := newFixture(t, func(c *Config) {
+	f := newFixture(t, func(c *approval.Config) {
 		tools := c.Preparer
-		c.Preparer = approvaltest.PreparerFunc(func(ctx context.Context, call Call) (Proposal, error) {
+		c.Preparer = approvaltest.PreparerFunc(func(ctx context.Context, call policy.Call) (approval.Proposal, error) {
 			if bytes.Contains(call.Arguments, []byte("wrong type")) {
-				return Proposal{}, errors.New(`field "what": want a number`)
+				return approval.Proposal{}, errors.New(`field "what": want a number`)
 			}
 			if bytes.Contains(call.Arguments, []byte("panic")) {
 				panic("boom")
@@ -70,42 +72,42 @@ func TestBadInputLeavesNothingBehind(t *testing.T) {
 			return tools.Prepare(ctx, call)
 		})
 	})
-	raw := func(tool, args string) Call { return Call{ID: "1", Tool: tool, Arguments: []byte(args)} }
+	raw := func(tool, args string) policy.Call { return policy.Call{ID: "1", Tool: tool, Arguments: []byte(args)} }
 	deep := strings.Repeat(`{"a":`, 10000) + "1" + strings.Repeat("}", 10000)
 	for name, c := range map[string]struct {
-		call Call
+		call policy.Call
 		want string
 		is   error
 	}{
-		"malformed JSON":       {raw("send", `{"a":`), "malformed JSON", ErrMalformedJSON},
-		"duplicate keys":       {raw("send", `{"a":1,"a":2}`), "duplicate key", ErrDuplicateKey},
-		"not an object":        {raw("send", `[1]`), "object", ErrNotAnObject},
-		"unknown tool":         {raw("nope", `{}`), `unknown tool "nope"`, ErrInvalid},
-		"wrong type":           {raw("send", `{"what":"wrong type"}`), "want a number", ErrInvalid},
-		"panic":                {raw("send", `{"what":"panic"}`), "panicked: boom", ErrInvalid},
-		"32 MB":                {raw("send", `{"a":"`+strings.Repeat("x", 32<<20)+`"}`), "too large", ErrArgumentsTooLarge},
-		"10,000 levels":        {raw("send", deep), "too deep", ErrArgumentsTooDeep},
-		"invalid UTF-8":        {raw("send", "{\"a\":\"\xff\"}"), "UTF-8", ErrInvalidUTF8},
-		"invalid UTF-8 name":   {raw("se\xffnd", `{}`), "UTF-8", ErrInvalidUTF8},
-		"empty name":           {raw("", `{}`), "names no tool", ErrInvalid},
-		"empty connector tool": {Call{ID: "1", Connector: "hub"}, "names no tool", ErrInvalid},
+		"malformed JSON":       {raw("send", `{"a":`), "malformed JSON", canonical.ErrMalformedJSON},
+		"duplicate keys":       {raw("send", `{"a":1,"a":2}`), "duplicate key", canonical.ErrDuplicateKey},
+		"not an object":        {raw("send", `[1]`), "object", canonical.ErrNotAnObject},
+		"unknown tool":         {raw("nope", `{}`), `unknown tool "nope"`, approval.ErrInvalid},
+		"wrong type":           {raw("send", `{"what":"wrong type"}`), "want a number", approval.ErrInvalid},
+		"panic":                {raw("send", `{"what":"panic"}`), "panicked: boom", approval.ErrInvalid},
+		"32 MB":                {raw("send", `{"a":"`+strings.Repeat("x", 32<<20)+`"}`), "too large", canonical.ErrArgumentsTooLarge},
+		"10,000 levels":        {raw("send", deep), "too deep", canonical.ErrArgumentsTooDeep},
+		"invalid UTF-8":        {raw("send", "{\"a\":\"\xff\"}"), "UTF-8", canonical.ErrInvalidUTF8},
+		"invalid UTF-8 name":   {raw("se\xffnd", `{}`), "UTF-8", canonical.ErrInvalidUTF8},
+		"empty name":           {raw("", `{}`), "names no tool", approval.ErrInvalid},
+		"empty connector tool": {policy.Call{ID: "1", Connector: "hub"}, "names no tool", approval.ErrInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := f.Review(t.Context(), c.call)
-			wantState(t, b, Invalid)
+			wantState(t, b, policy.Invalid)
 			o := b.Outcome(0)
-			var invalid *InvalidError
+			var invalid *approval.InvalidError
 			if err := o.Err(); !errors.As(err, &invalid) {
 				t.Fatalf("error %v, want an InvalidError", err)
 			}
-			wantError(t, o.Err(), ErrInvalid)
+			wantError(t, o.Err(), approval.ErrInvalid)
 			wantError(t, o.Err(), c.is)
 			text := invalid.ForModel()
 			wantText(t, strings.ReplaceAll(text, "deeply", "deep"), c.want, "did not run", "try again")
 			if len(text) > 1000 {
 				t.Errorf("the model is told %d bytes", len(text))
 			}
-			if o.Call.ID != "1" || o.Call.Session != "s" || o.Stage != StageFailed {
+			if o.Call.ID != "1" || o.Call.Session != "s" || o.Stage != approval.StageFailed {
 				t.Errorf("outcome of call %q, session %q, stage %s", o.Call.ID, o.Call.Session, o.Stage)
 			}
 			f.wantNothingLeft(b)
@@ -118,9 +120,9 @@ func TestBadInputLeavesNothingBehind(t *testing.T) {
 
 func TestCallIDs(t *testing.T) {
 	f := newFixture(t)
-	bad := Call{ID: "a", Tool: "send", Arguments: []byte(`{"`)}
-	b := f.Review(t.Context(), Call{ID: "a", Tool: "send"}, Call{ID: "a", Tool: "read"}, bad, Call{Tool: "send"}, Call{Tool: "send"})
-	wantState(t, b, Pending, Invalid, Invalid, Pending, Pending)
+	bad := policy.Call{ID: "a", Tool: "send", Arguments: []byte(`{"`)}
+	b := f.Review(t.Context(), policy.Call{ID: "a", Tool: "send"}, policy.Call{ID: "a", Tool: "read"}, bad, policy.Call{Tool: "send"}, policy.Call{Tool: "send"})
+	wantState(t, b, policy.Pending, policy.Invalid, policy.Invalid, policy.Pending, policy.Pending)
 	first, second := b.Outcome(3).Call.ID, b.Outcome(4).Call.ID
 	if first == "" || first == second {
 		t.Errorf("calls without an id got %q and %q", first, second)
@@ -133,16 +135,16 @@ func TestCallIDs(t *testing.T) {
 
 func TestAtMost50CallsATurn(t *testing.T) {
 	f := newFixture(t)
-	var calls []Call
+	var calls []policy.Call
 	for i := range 53 {
 		calls = append(calls, call("read", fmt.Sprint(i)))
 	}
 	calls[52].Arguments = []byte("{broken")
 	b := f.Review(t.Context(), calls...)
 	for i, o := range b.Outcomes() {
-		want := FreeToRun
-		if i >= MaxCallsPerTurn {
-			want = Blocked
+		want := policy.FreeToRun
+		if i >= approval.MaxCallsPerTurn {
+			want = policy.Blocked
 		}
 		if o.State != want || o.Call.Session != "s" {
 			t.Errorf("call %d is %s in session %q, want %s", i+1, o.State, o.Call.Session, want)
@@ -155,9 +157,9 @@ func TestAtMost50CallsATurn(t *testing.T) {
 }
 
 // fill makes 200 requests wait in the session s.
-func fill(f *fixture) []*Batch {
-	var out []*Batch
-	for i := range MaxPending {
+func fill(f *fixture) []*approval.Batch {
+	var out []*approval.Batch
+	for i := range approval.MaxPending {
 		b, _ := f.pending(call("send", fmt.Sprint("fill", i)))
 		out = append(out, b)
 	}
@@ -168,36 +170,36 @@ func TestAtMost200PendingASession(t *testing.T) {
 	f := newFixture(t)
 	full := fill(f)
 	b := f.Review(t.Context(), call("send", "more"), call("read", "free"))
-	wantState(t, b, Blocked, FreeToRun)
+	wantState(t, b, policy.Blocked, policy.FreeToRun)
 	wantText(t, b.Outcome(0).Err().Error(), "200 requests wait")
 	wantText(t, b.Outcome(0).Trace.String(), "limit: refused")
 	other := call("send", "other session")
 	other.Session = "two"
-	wantState(t, f.Review(t.Context(), other), Pending)
+	wantState(t, f.Review(t.Context(), other), policy.Pending)
 	for _, b := range full {
-		wantState(t, b, Pending) // none was evicted
+		wantState(t, b, policy.Pending) // none was evicted
 	}
 	f.resolve(full[7], full[7].Pending()[0].Deny(""))
-	wantState(t, f.Review(t.Context(), call("send", "room again"), call("send", "full again")), Pending, Blocked)
+	wantState(t, f.Review(t.Context(), call("send", "room again"), call("send", "full again")), policy.Pending, policy.Blocked)
 }
 
 func TestChangingArgumentsNeedsNoFurtherRoom(t *testing.T) {
 	f := newFixture(t)
 	b := fill(f)[0]
 	f.resolve(b, b.Pending()[0].Change([]byte(`{"what":"changed"}`), ""))
-	wantState(t, b, Pending)
+	wantState(t, b, policy.Pending)
 	f.resolve(b, b.Pending()[0].Approve(""))
-	wantState(t, b, Approved)
-	wantState(t, f.Review(t.Context(), call("send", "one"), call("send", "two")), Pending, Blocked)
+	wantState(t, b, policy.Approved)
+	wantState(t, f.Review(t.Context(), call("send", "one"), call("send", "two")), policy.Pending, policy.Blocked)
 }
 
 // broken is a store that fails or panics.
 type broken struct {
-	*Memory
+	*approval.Memory
 	fail func() error
 }
 
-func (b broken) Rules(ctx context.Context) (*RuleSet, error) {
+func (b broken) Rules(ctx context.Context) (*policy.RuleSet, error) {
 	if err := b.fail(); err != nil {
 		return nil, err
 	}
@@ -210,9 +212,9 @@ func TestFailingStoreRefuses(t *testing.T) {
 		"panic": func() error { panic("disk on fire") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, func(c *Config) { c.Rules = broken{NewMemory(0), fail} })
+			f := newFixture(t, func(c *approval.Config) { c.Rules = broken{approval.NewMemory(0), fail} })
 			b := f.Review(t.Context(), call("read", "free"), call("send", "x"))
-			wantState(t, b, Denied, Denied)
+			wantState(t, b, policy.Denied, policy.Denied)
 			wantText(t, b.Outcome(0).Err().Error(), "the rules cannot be read", "disk on fire")
 		})
 	}

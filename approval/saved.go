@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 )
 
 // savedVersion is the version of the JSON form of a batch.
@@ -70,7 +73,7 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 		if id := s.Outcome.Request; err == nil && id != "" && requests[id] {
 			err = fmt.Errorf("its request %q is there twice", id)
 		}
-		if id := s.Outcome.Call.ID; err == nil && calls[id] && s.Outcome.State != Invalid {
+		if id := s.Outcome.Call.ID; err == nil && calls[id] && s.Outcome.State != policy.Invalid {
 			err = fmt.Errorf("its id %q is there twice", id)
 		}
 		if err != nil {
@@ -96,21 +99,21 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 // spelled the arguments otherwise, so they are made canonical again.
 func checkSaved(s *savedEntry) error {
 	o := &s.Outcome
-	args, err := CanonicalArguments(o.Call.Arguments)
+	args, err := canonical.CanonicalArguments(o.Call.Arguments)
 	switch {
 	case err == nil:
 		o.Call.Arguments = args
-	case o.State == Invalid || o.State == Blocked:
+	case o.State == policy.Invalid || o.State == policy.Blocked:
 		o.Call.Arguments = nil
 	default:
 		return err
 	}
 	if o.Original != nil {
-		if o.Original, err = CanonicalArguments(o.Original); err != nil {
+		if o.Original, err = canonical.CanonicalArguments(o.Original); err != nil {
 			return fmt.Errorf("original %w", err)
 		}
 	}
-	if o.State == Pending {
+	if o.State == policy.Pending {
 		return checkSavedRequest(o, s.Request)
 	}
 	return checkSavedAnswer(o)
@@ -137,9 +140,9 @@ func checkSavedAnswer(o *Outcome) error {
 		return fmt.Errorf("it is %s and has no fingerprint", o.State)
 	case o.State.Runs() && !afterApproval(o.Stage), !o.State.Runs() && o.Stage != StageAfter(o.State):
 		return fmt.Errorf("it is %s and %s", o.State, orNone(o.Stage))
-	case o.State == Approved && (d == nil || d.Answer != Approve || d.Fingerprint != o.Fingerprint):
+	case o.State == policy.Approved && (d == nil || d.Answer != Approve || d.Fingerprint != o.Fingerprint):
 		return errors.New("it is approved and nobody said so")
-	case o.State == Answered && (d == nil || d.Answer != Respond):
+	case o.State == policy.Answered && (d == nil || d.Answer != Respond):
 		return errors.New("it is answered and nobody did")
 	}
 	return nil

@@ -3,15 +3,16 @@ package approval_test
 import (
 	"testing"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A parked call waits in a store, in a batch that was saved.
 type parked struct {
 	*fixture
 	requests *approvaltest.Fake
-	request  *Request
+	request  *approval.Request
 	saved    []byte
 }
 
@@ -28,7 +29,7 @@ func park(t *testing.T) *parked {
 }
 
 // answers gives the answer in another process.
-func (p *parked) answers(d Decision) {
+func (p *parked) answers(d approval.Decision) {
 	p.t.Helper()
 	if err := p.requests.Answer(p.t.Context(), d); err != nil {
 		p.t.Fatal(err)
@@ -36,12 +37,12 @@ func (p *parked) answers(d Decision) {
 }
 
 // resumes restores the batch in a new gate, which takes the answers that there are.
-func (p *parked) resumes(change ...func(*Config)) *Batch {
+func (p *parked) resumes(change ...func(*approval.Config)) *approval.Batch {
 	p.t.Helper()
-	change = append(change, func(c *Config) { c.Requests = p.requests })
+	change = append(change, func(c *approval.Config) { c.Requests = p.requests })
 	b, err := p.another(change...).Restore(p.t.Context(), p.saved)
 	if err == nil {
-		err = Collect(p.t.Context(), p.requests, b)
+		err = approval.Collect(p.t.Context(), p.requests, b)
 	}
 	if err != nil {
 		p.t.Fatal(err)
@@ -54,17 +55,19 @@ func (p *parked) resumes(change ...func(*Config)) *Batch {
 func TestAnAnswerHoldsThoughARuleCameAfterIt(t *testing.T) {
 	changed := []byte(`{"what":"2"}`)
 	for name, c := range map[string]struct {
-		answer func(*Request) Decision
-		want   State
+		answer func(*approval.Request) approval.Decision
+		want   policy.State
 	}{
-		"no":               {func(r *Request) Decision { return r.Deny("not that") }, Denied},
-		"closed":           {(*Request).Dismiss, Dismissed},
-		"their own":        {func(r *Request) Decision { return r.Respond("42") }, Answered},
-		"yes, with a note": {func(r *Request) Decision { return r.Approve("fine") }, Approved},
+		"no":               {func(r *approval.Request) approval.Decision { return r.Deny("not that") }, policy.Denied},
+		"closed":           {(*approval.Request).Dismiss, policy.Dismissed},
+		"their own":        {func(r *approval.Request) approval.Decision { return r.Respond("42") }, policy.Answered},
+		"yes, with a note": {func(r *approval.Request) approval.Decision { return r.Approve("fine") }, policy.Approved},
 	} {
-		for by, allow := range map[string]func(*parked) []func(*Config){
-			"a rule": func(p *parked) []func(*Config) { p.addRule("allow send"); return nil },
-			"a mode": func(*parked) []func(*Config) { return []func(*Config){func(c *Config) { c.Mode = ModeApproveAll }} },
+		for by, allow := range map[string]func(*parked) []func(*approval.Config){
+			"a rule": func(p *parked) []func(*approval.Config) { p.addRule("allow send"); return nil },
+			"a mode": func(*parked) []func(*approval.Config) {
+				return []func(*approval.Config){func(c *approval.Config) { c.Mode = policy.ModeApproveAll }}
+			},
 		} {
 			p := park(t)
 			d := c.answer(p.request)
@@ -90,29 +93,29 @@ func TestAnAnswerHoldsThoughARuleCameAfterIt(t *testing.T) {
 func TestANoToWhatHasChangedIsAskedAgain(t *testing.T) {
 	p := park(t)
 	p.answers(p.request.Deny(""))
-	p.tools.Set("send", Proposal{Acts: []Act{{Name: "send", Target: TextTarget("1"), Verdict: Free}}})
-	wantState(t, p.resumes(), Pending)
+	p.tools.Set("send", approval.Proposal{Acts: []policy.Act{{Name: "send", Target: policy.TextTarget("1"), Verdict: policy.Free}}})
+	wantState(t, p.resumes(), policy.Pending)
 
 	p = park(t)
 	p.answers(p.request.Deny(""))
 	p.addRule("allow send")
-	p.tools.Set("send", Proposal{State: DigestOf([]byte("edited"))})
+	p.tools.Set("send", approval.Proposal{State: policy.DigestOf([]byte("edited"))})
 	b := p.resumes()
-	wantState(t, b, Pending)
+	wantState(t, b, policy.Pending)
 	if again := b.Pending()[0]; again.ID == p.request.ID {
 		t.Error("the question has its old id")
 	}
 	p.resolve(b, b.Pending()[0].Approve(""))
-	wantState(t, b, Approved)
+	wantState(t, b, policy.Approved)
 }
 
 // While nobody has answered, a rule may; then it is too late for a person.
 func TestARuleAnswersWhatNobodyDid(t *testing.T) {
 	p := park(t)
 	p.addRule("allow send")
-	wantState(t, p.resumes(), AutoApproved)
-	wantError(t, p.requests.Answer(t.Context(), p.request.Deny("")), ErrSettled)
-	wantState(t, p.resumes(), AutoApproved) // as if the program had died there
+	wantState(t, p.resumes(), policy.AutoApproved)
+	wantError(t, p.requests.Answer(t.Context(), p.request.Deny("")), approval.ErrSettled)
+	wantState(t, p.resumes(), policy.AutoApproved) // as if the program had died there
 }
 
 // A yes is nothing against a deny that came after it.
@@ -120,17 +123,17 @@ func TestADenyAfterAYesHolds(t *testing.T) {
 	p := park(t)
 	p.answers(p.request.Approve(""))
 	p.addRule("deny send")
-	wantState(t, p.resumes(), AutoDenied)
+	wantState(t, p.resumes(), policy.AutoDenied)
 }
 
 // A question that ended without an answer comes again, where it can be answered.
 func TestWhatEndedWithoutAnAnswerIsAskedUnderAnotherID(t *testing.T) {
 	p := park(t)
-	if err := p.requests.Settle(t.Context(), p.request, Settlement{State: AutoApproved, By: Who{Via: ViaRule}}); err != nil {
+	if err := p.requests.Settle(t.Context(), p.request, approval.Settlement{State: policy.AutoApproved, By: policy.Who{Via: policy.ViaRule}}); err != nil {
 		t.Fatal(err)
 	}
 	b := p.resumes()
-	wantState(t, b, Pending)
+	wantState(t, b, policy.Pending)
 	if again := b.Pending()[0]; again.ID == p.request.ID {
 		t.Error("the question has the id of one that has ended")
 	}

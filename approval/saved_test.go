@@ -10,12 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func (f *fixture) save(b *Batch) []byte {
+func (f *fixture) save(b *approval.Batch) []byte {
 	f.t.Helper()
 	data, err := json.Marshal(b)
 	if err != nil {
@@ -25,7 +26,7 @@ func (f *fixture) save(b *Batch) []byte {
 }
 
 // restart saves the batch and restores it in a new gate.
-func (f *fixture) restart(b *Batch) *Batch {
+func (f *fixture) restart(b *approval.Batch) *approval.Batch {
 	f.t.Helper()
 	out, err := f.another().Restore(f.t.Context(), f.save(b))
 	if err != nil {
@@ -36,7 +37,7 @@ func (f *fixture) restart(b *Batch) *Batch {
 
 func TestPendingSetSurvivesARestart(t *testing.T) {
 	f := newFixture(t)
-	odd := Call{ID: "odd", Tool: "send", Arguments: []byte("{\"a\":\"<b>&\u2028é\\u0000\",\"n\":123456789012345678901234567890.10,\"z\":1e400}")}
+	odd := policy.Call{ID: "odd", Tool: "send", Arguments: []byte("{\"a\":\"<b>&\u2028é\\u0000\",\"n\":123456789012345678901234567890.10,\"z\":1e400}")}
 	b := f.Review(t.Context(), odd, call("read", "x"), call("send", "no"), call("send", "yes"), call("send", "change"), call("none", "x"), call("send", "open"))
 	p := b.Pending()
 	f.resolve(b, p[1].Deny("never"), p[2].Approve("fine"), p[3].Change([]byte(`{"what":"<2>"}`), ""))
@@ -44,7 +45,7 @@ func TestPendingSetSurvivesARestart(t *testing.T) {
 	before := b.Outcomes()
 
 	r := f.restart(b)
-	wantState(t, r, Pending, FreeToRun, Denied, Approved, Approved, Invalid, Pending)
+	wantState(t, r, policy.Pending, policy.FreeToRun, policy.Denied, policy.Approved, policy.Approved, policy.Invalid, policy.Pending)
 	for i, o := range r.Outcomes() {
 		want := before[i]
 		if o.Fingerprint != want.Fingerprint || !bytes.Equal(o.Call.Arguments, want.Call.Arguments) ||
@@ -65,7 +66,7 @@ func TestPendingSetSurvivesARestart(t *testing.T) {
 		}
 	}
 	err := r.Resolve(t.Context(), p[1].Approve(""))
-	wantError(t, err, ErrSettled)
+	wantError(t, err, approval.ErrSettled)
 	wantText(t, err.Error(), "denied by")
 }
 
@@ -76,7 +77,9 @@ func TestSavedRequestCarriesItsView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var saved struct{ Entries []struct{ Request *Request } }
+	var saved struct {
+		Entries []struct{ Request *approval.Request }
+	}
 	if err := json.Unmarshal(f.save(b), &saved); err != nil {
 		t.Fatal(err)
 	}
@@ -89,19 +92,19 @@ func TestSavedRequestCarriesItsView(t *testing.T) {
 func TestRestartAsksAnewWhatHasChanged(t *testing.T) {
 	f := newFixture(t)
 	b, old := f.pending(call("send", "x"))
-	f.tools.Set("send", Proposal{State: DigestOf([]byte("edited"))})
+	f.tools.Set("send", approval.Proposal{State: policy.DigestOf([]byte("edited"))})
 	r := f.restart(b)
-	wantState(t, r, Pending)
+	wantState(t, r, policy.Pending)
 	fresh := r.Pending()[0]
 	err := r.Resolve(t.Context(), old.Approve(""))
-	wantError(t, err, ErrWrongCall)
+	wantError(t, err, approval.ErrWrongCall)
 	wantText(t, err.Error(), `"`+fresh.ID+`"`)
 	wantText(t, fresh.Why, "no longer what was shown")
-	wantState(t, r, Pending)
+	wantState(t, r, policy.Pending)
 	r = f.restart(r) // and over one more restart
-	wantError(t, r.Resolve(t.Context(), old.Approve("")), ErrWrongCall)
+	wantError(t, r.Resolve(t.Context(), old.Approve("")), approval.ErrWrongCall)
 	f.resolve(r, fresh.Approve(""))
-	wantState(t, r, Approved)
+	wantState(t, r, policy.Approved)
 }
 
 func TestRestartJudgesWhatIsPending(t *testing.T) {
@@ -117,10 +120,10 @@ func TestRestartJudgesWhatIsPending(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, r, AutoApproved, AutoDenied, Invalid, Pending)
-	wantError(t, r.Resolve(t.Context(), old[0].Deny("")), ErrSettled)
-	wantError(t, r.Resolve(t.Context(), old[1].Approve("")), ErrSettled)
-	wantError(t, r.Resolve(t.Context(), old[2].Approve("")), ErrSettled)
+	wantState(t, r, policy.AutoApproved, policy.AutoDenied, policy.Invalid, policy.Pending)
+	wantError(t, r.Resolve(t.Context(), old[0].Deny("")), approval.ErrSettled)
+	wantError(t, r.Resolve(t.Context(), old[1].Approve("")), approval.ErrSettled)
+	wantError(t, r.Resolve(t.Context(), old[2].Approve("")), approval.ErrSettled)
 }
 
 func TestRestartWhileExecutingIsUnknownAndNeverRepeated(t *testing.T) {
@@ -130,18 +133,18 @@ func TestRestartWhileExecutingIsUnknownAndNeverRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := f.restart(b)
-	if o := r.Outcome(0); o.Stage != StageUnknown {
+	if o := r.Outcome(0); o.Stage != approval.StageUnknown {
 		t.Errorf("stage %s", o.Stage)
 	}
 	_, err := f.start(r)
-	wantError(t, err, ErrNotAllowed)
+	wantError(t, err, approval.ErrNotAllowed)
 	r = f.restart(r)
 	_, err = f.start(r)
-	wantError(t, err, ErrNotAllowed)
+	wantError(t, err, approval.ErrNotAllowed)
 }
 
 func TestRestartKeepsTheLimit(t *testing.T) {
-	f := newFixture(t, func(c *Config) {
+	f := newFixture(t, func(c *approval.Config) {
 		next := c.NewID
 		c.NewID = func() string { return "saved-" + next() }
 	})
@@ -152,7 +155,7 @@ func TestRestartKeepsTheLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, r, Blocked)
+	wantState(t, r, policy.Blocked)
 }
 
 // However often a batch is restored at one gate, each of its calls runs once.
@@ -168,7 +171,7 @@ func TestACallRunsOnceHoweverOftenItsBatchIsRestored(t *testing.T) {
 		if _, err := f.start(b); err == nil {
 			started++
 		} else {
-			wantError(t, err, ErrNotAllowed)
+			wantError(t, err, approval.ErrNotAllowed)
 		}
 	}
 	if started != 1 {
@@ -181,17 +184,17 @@ func TestRestoringClosesTheBatchThatStillWaits(t *testing.T) {
 	f := newFixture(t)
 	old, r := f.pending(call("send", "x"))
 	saved := f.save(old)
-	for range 2 * MaxPending {
+	for range 2 * approval.MaxPending {
 		b, err := f.Restore(t.Context(), saved)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantState(t, b, Pending)
-		wantError(t, old.Resolve(t.Context(), r.Approve("")), ErrSettled)
+		wantState(t, b, policy.Pending)
+		wantError(t, old.Resolve(t.Context(), r.Approve("")), approval.ErrSettled)
 		old, r = b, b.Pending()[0]
 	}
 	f.resolve(old, r.Approve(""))
-	wantState(t, old, Approved)
+	wantState(t, old, policy.Approved)
 }
 
 func TestRestoreRefusesTheSameCallOrRequestTwice(t *testing.T) {
@@ -227,7 +230,7 @@ func TestRestoreRefusesWhatNoGateWrote(t *testing.T) {
 		}
 		return strings.Replace(good, old, new, n)
 	}
-	other := DigestOf([]byte("other")).String()
+	other := policy.DigestOf([]byte("other")).String()
 	for name, data := range map[string]string{
 		"empty":                  ``,
 		"null":                   `null`,
@@ -268,8 +271,8 @@ func TestTamperedArgumentsDoNotRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.start(r)
-	wantError(t, err, ErrChanged)
-	wantState(t, r, Pending)
+	wantError(t, err, approval.ErrChanged)
+	wantState(t, r, policy.Pending)
 }
 
 // TestSavedFormIsVersion1 fails when the saved form changes. If it must, give it
@@ -277,16 +280,16 @@ func TestTamperedArgumentsDoNotRun(t *testing.T) {
 func TestSavedFormIsVersion1(t *testing.T) {
 	const golden = "testdata/batch-v1.json"
 	f := newFixture(t)
-	f.tools.Set("run", Proposal{
-		Definition: DigestOf([]byte("definition")), Summary: "Run git push", State: DigestOf([]byte("state")), Dir: "src",
-		Acts:    []Act{commandAct("git", "push"), fileAct("out/log.txt")},
-		Choices: []Choice{{ID: "outside", Label: "Outside the sandbox"}}, Edit: Editable{Argument: "what", Suffix: ".sh"},
+	f.tools.Set("run", approval.Proposal{
+		Definition: policy.DigestOf([]byte("definition")), Summary: "Run git push", State: policy.DigestOf([]byte("state")), Dir: "src",
+		Acts:    []policy.Act{commandAct("git", "push"), fileAct("out/log.txt")},
+		Choices: []approval.Choice{{ID: "outside", Label: "Outside the sandbox"}}, Edit: approval.Editable{Argument: "what", Suffix: ".sh"},
 	})
 	run := call("run", "<git push>")
 	run.Workers = []string{"main"}
 	b := f.Review(t.Context(), run, call("send", "yes"), call("read", "x"))
-	d := b.Pending()[1].Approve("fine").ForSession(Exact)
-	d.By = Who{User: "ann", Host: "desk", Via: ViaTerminal}
+	d := b.Pending()[1].Approve("fine").ForSession(policy.Exact)
+	d.By = policy.Who{User: "ann", Host: "desk", Via: policy.ViaTerminal}
 	f.resolve(b, d)
 	var got bytes.Buffer
 	if err := json.Indent(&got, f.save(b), "", "\t"); err != nil {
@@ -309,7 +312,7 @@ func TestSavedFormIsVersion1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, r, Pending, Approved, FreeToRun)
+	wantState(t, r, policy.Pending, policy.Approved, policy.FreeToRun)
 	if r.Pending()[0].ID != b.Pending()[0].ID {
 		t.Error("the golden request is asked anew")
 	}

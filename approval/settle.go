@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // reserve counts a request that begins to wait, if it may.
@@ -120,11 +122,11 @@ func (b *Batch) recheck(ctx context.Context, e *entry) {
 	seen := b.gate.changes.Load()
 	o := e.outcome
 	j, err := b.gate.judgement(ctx, &o, e.proposal, false)
-	if err != nil || j.State == ModeApproved || j.State == Pending && (!j.PersonOnly || e.request.PersonOnly) {
+	if err != nil || j.State == policy.ModeApproved || j.State == policy.Pending && (!j.PersonOnly || e.request.PersonOnly) {
 		b.giveBack(ctx, e, seen)
 		return
 	}
-	if j.State != Pending && b.gate.win(ctx, e.request, settlementOf(j)) != nil {
+	if j.State != policy.Pending && b.gate.win(ctx, e.request, settlementOf(j)) != nil {
 		b.giveBack(ctx, e, seen) // somebody has answered it, which is still to take effect here
 		return
 	}
@@ -132,12 +134,12 @@ func (b *Batch) recheck(ctx context.Context, e *entry) {
 }
 
 // settlementOf says how a request ends that is judged so without a person.
-func settlementOf(j Judgement) Settlement {
-	via := ViaRule
+func settlementOf(j policy.Judgement) Settlement {
+	via := policy.ViaRule
 	if j.Grant != nil {
-		via = ViaGrant
+		via = policy.ViaGrant
 	}
-	return Settlement{State: j.State, By: Who{Via: via}}
+	return Settlement{State: j.State, By: policy.Who{Via: via}}
 }
 
 // Covers returns the other requests, of this gate and where its requests are
@@ -161,24 +163,24 @@ func (g *Gate) Covers(ctx context.Context, r *Request, d Decision) []*Request {
 }
 
 // coversHere returns what [Gate.Covers] finds among the requests of this gate.
-func (g *Gate) coversHere(ctx context.Context, r *Request, rules []Rule, grants []Grant) (out []*Request, err error) {
-	policies := map[string]Policy{} // by session
+func (g *Gate) coversHere(ctx context.Context, r *Request, rules []policy.Rule, grants []policy.Grant) (out []*Request, err error) {
+	policies := map[string]policy.Policy{} // by session
 	for _, b := range g.waiting() {
 		for _, e := range b.entries {
 			b.mu.Lock()
 			o, p, other := e.outcome, e.proposal, e.request
 			b.mu.Unlock()
-			if o.State != Pending || other.ID == r.ID {
+			if o.State != policy.Pending || other.ID == r.ID {
 				continue
 			}
-			policy, known := policies[o.Call.Session]
+			inForce, known := policies[o.Call.Session]
 			if !known {
-				if policy, err = g.policyWith(ctx, o.Call.Session, rules, grants); err != nil {
+				if inForce, err = g.policyWith(ctx, o.Call.Session, rules, grants); err != nil {
 					return nil, err
 				}
-				policies[o.Call.Session] = policy
+				policies[o.Call.Session] = inForce
 			}
-			if policy.Judge(p.Question(&o.Call, g.cfg.Clock())).State != Pending {
+			if inForce.Judge(p.Question(&o.Call, g.cfg.Clock())).State != policy.Pending {
 				out = append(out, other)
 			}
 		}
@@ -187,7 +189,7 @@ func (g *Gate) coversHere(ctx context.Context, r *Request, rules []Rule, grants 
 }
 
 // wouldSave returns what the answer would have saved.
-func (g *Gate) wouldSave(ctx context.Context, r *Request, d Decision) ([]Rule, []Grant, error) {
+func (g *Gate) wouldSave(ctx context.Context, r *Request, d Decision) ([]policy.Rule, []policy.Grant, error) {
 	if err := d.validate(r); err != nil {
 		return nil, nil, err
 	}
@@ -202,41 +204,43 @@ func (g *Gate) wouldSave(ctx context.Context, r *Request, d Decision) ([]Rule, [
 }
 
 // policyWith is the policy for a session as it would be with more remembered.
-func (g *Gate) policyWith(ctx context.Context, session string, rules []Rule, grants []Grant) (Policy, error) {
-	policy, err := g.policy(ctx, session)
+func (g *Gate) policyWith(ctx context.Context, session string, rules []policy.Rule, grants []policy.Grant) (policy.Policy, error) {
+	inForce, err := g.policy(ctx, session)
 	if err != nil {
-		return Policy{}, err
+		return policy.Policy{}, err
 	}
-	if policy.Rules, err = CompileRules(append(policy.Rules.Rules(), rules...)); err != nil {
-		return Policy{}, err
+	if inForce.Rules, err = policy.CompileRules(append(inForce.Rules.Rules(), rules...)); err != nil {
+		return policy.Policy{}, err
 	}
-	policy.Grants = NewGrantSet(append(policy.Grants.Grants(), grants...))
-	return policy, nil
+	inForce.Grants = policy.NewGrantSet(append(inForce.Grants.Grants(), grants...))
+	return inForce, nil
 }
 
 // ruleDraft and grantDraft stand in for the stores to see what would be saved.
 type ruleDraft struct {
 	*Gate
-	added []Rule
+	added []policy.Rule
 }
 
-func (s *ruleDraft) Rules(ctx context.Context) (*RuleSet, error) { return s.cfg.Rules.Rules(ctx) }
+func (s *ruleDraft) Rules(ctx context.Context) (*policy.RuleSet, error) {
+	return s.cfg.Rules.Rules(ctx)
+}
 
-func (s *ruleDraft) AddRules(_ context.Context, rules ...Rule) error {
+func (s *ruleDraft) AddRules(_ context.Context, rules ...policy.Rule) error {
 	s.added = append(s.added, rules...)
 	return nil
 }
 
 type grantDraft struct {
 	*Gate
-	added []Grant
+	added []policy.Grant
 }
 
-func (s *grantDraft) Grants(ctx context.Context, session string) (*GrantSet, error) {
+func (s *grantDraft) Grants(ctx context.Context, session string) (*policy.GrantSet, error) {
 	return s.cfg.Grants.Grants(ctx, session)
 }
 
-func (s *grantDraft) AddGrants(_ context.Context, grants ...Grant) error {
+func (s *grantDraft) AddGrants(_ context.Context, grants ...policy.Grant) error {
 	s.added = append(s.added, grants...)
 	return nil
 }

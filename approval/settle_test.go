@@ -7,25 +7,26 @@ import (
 	"testing"
 	"testing/synctest"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 )
 
 // hooked is a rule store that calls its hooks before it does anything.
 type hooked struct {
-	*Memory
+	*approval.Memory
 	reading func()
 	adding  func() error
 }
 
-func (h *hooked) Rules(ctx context.Context) (*RuleSet, error) {
+func (h *hooked) Rules(ctx context.Context) (*policy.RuleSet, error) {
 	if h.reading != nil {
 		h.reading()
 	}
 	return h.Memory.Rules(ctx)
 }
 
-func (h *hooked) AddRules(ctx context.Context, rules ...Rule) error {
+func (h *hooked) AddRules(ctx context.Context, rules ...policy.Rule) error {
 	if h.adding != nil {
 		if err := h.adding(); err != nil {
 			return err
@@ -35,13 +36,13 @@ func (h *hooked) AddRules(ctx context.Context, rules ...Rule) error {
 }
 
 // quiet is a store that does not tell of changes.
-type quiet struct{ RuleStore }
+type quiet struct{ approval.RuleStore }
 
 func TestAnswerWhileTheRequestIsLookedAtAgainIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &hooked{}
-		f := newFixture(t, func(c *Config) {
-			store.Memory = c.Rules.(*Memory)
+		f := newFixture(t, func(c *approval.Config) {
+			store.Memory = c.Rules.(*approval.Memory)
 			c.Rules = store
 		})
 		b, r := f.pending(call("send", "x"))
@@ -61,27 +62,27 @@ func TestAnswerWhileTheRequestIsLookedAtAgainIsTaken(t *testing.T) {
 		if err := <-answered; err != nil {
 			t.Errorf("the only answer: %v", err)
 		}
-		wantState(t, b, Approved)
+		wantState(t, b, policy.Approved)
 	})
 }
 
 func TestRuleSavedDuringAReviewSettlesItsRequests(t *testing.T) {
 	f := newFixture(t)
-	f.Gate = f.another(func(c *Config) {
-		c.Preparer = approvaltest.PreparerFunc(func(ctx context.Context, call Call) (Proposal, error) {
+	f.Gate = f.another(func(c *approval.Config) {
+		c.Preparer = approvaltest.PreparerFunc(func(ctx context.Context, call policy.Call) (approval.Proposal, error) {
 			if call.Tool == "read" {
 				f.addRule("allow send") // after the first call was judged
 			}
 			return f.tools.Prepare(ctx, call)
 		})
 	})
-	wantState(t, f.Review(t.Context(), call("send", "x"), call("read", "x")), AutoApproved, FreeToRun)
+	wantState(t, f.Review(t.Context(), call("send", "x"), call("read", "x")), policy.AutoApproved, policy.FreeToRun)
 }
 
 func TestRuleSavedWhileAnAnswerFailsSettlesTheRequest(t *testing.T) {
 	store := &hooked{}
-	f := newFixture(t, func(c *Config) {
-		store.Memory = c.Rules.(*Memory)
+	f := newFixture(t, func(c *approval.Config) {
+		store.Memory = c.Rules.(*approval.Memory)
 		c.Rules = store
 	})
 	b, r := f.pending(call("send", "x"))
@@ -90,7 +91,7 @@ func TestRuleSavedWhileAnAnswerFailsSettlesTheRequest(t *testing.T) {
 		return errFull
 	}
 	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), errFull)
-	wantState(t, b, AutoApproved)
+	wantState(t, b, policy.AutoApproved)
 }
 
 func TestAnswersSettleOthersAlsoIfTheStoreIsQuiet(t *testing.T) {
@@ -98,51 +99,51 @@ func TestAnswersSettleOthersAlsoIfTheStoreIsQuiet(t *testing.T) {
 	waits, _ := f.pending(call("send", "1"))
 	b, r := f.pending(call("send", "2"))
 	f.resolve(b, r.Approve("").Always("allow send"))
-	wantState(t, waits, AutoApproved)
+	wantState(t, waits, policy.AutoApproved)
 }
 
 func TestYesToWhatOnlyAPersonMayAnswerByNow(t *testing.T) {
 	f := newFixture(t, quietly)
-	f.tools.Set("run", Proposal{Acts: []Act{{Name: Shell, Target: Target{Kind: Words, Words: []Word{{Unknown: true}}}, Verdict: Ask}}})
+	f.tools.Set("run", approval.Proposal{Acts: []policy.Act{{Name: policy.Shell, Target: policy.Target{Kind: policy.Words, Words: []policy.Word{{Unknown: true}}}, Verdict: policy.Ask}}})
 	b, r := f.pending(call("run", "x"))
 	f.addRule("deny shell(git push)")
-	wantError(t, b.Resolve(t.Context(), r.Approve("")), ErrPersonOnly)
+	wantError(t, b.Resolve(t.Context(), r.Approve("")), approval.ErrPersonOnly)
 	fresh := b.Pending()[0]
 	if fresh.ID == r.ID || !fresh.PersonOnly {
 		t.Fatal("it is not asked again as what only a person may answer")
 	}
 	wantText(t, fresh.Why, "deny shell(git push)")
 	f.resolve(b, fresh.Approve(""))
-	wantState(t, b, Approved)
+	wantState(t, b, policy.Approved)
 }
 
 func TestYesToWhatIsDeniedByNowRunsNothing(t *testing.T) {
 	f := newFixture(t, quietly)
 	b, r := f.pending(call("send", "x"))
 	f.addRule("deny send")
-	f.resolve(b, r.Approve("").ForSession(Exact))
-	wantState(t, b, AutoDenied)
+	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	wantState(t, b, policy.AutoDenied)
 	f.wantNothingLeft(b)
 }
 
 func TestFailingStoreLeavesRequestsAlone(t *testing.T) {
 	store := &hooked{}
-	f := newFixture(t, func(c *Config) {
-		store.Memory = c.Rules.(*Memory)
+	f := newFixture(t, func(c *approval.Config) {
+		store.Memory = c.Rules.(*approval.Memory)
 		c.Rules = store
 	})
 	b, r := f.pending(call("send", "x"))
 	store.reading = func() { panic(errors.New("disk on fire")) }
 	f.addRule("allow send")
-	wantState(t, b, Pending)
+	wantState(t, b, policy.Pending)
 	if err := b.Resolve(t.Context(), r.Approve("")); err == nil {
 		t.Error("approved by rules that cannot be read")
 	}
-	wantState(t, b, Pending)
+	wantState(t, b, policy.Pending)
 	store.reading = nil
 	f.resolve(b, r.Approve(""))
-	wantState(t, b, Approved)
+	wantState(t, b, policy.Approved)
 }
 
 // quietly has a gate learn of rules only when it looks.
-func quietly(c *Config) { c.Rules, c.Grants = quiet{c.Rules}, NewMemory(0) }
+func quietly(c *approval.Config) { c.Rules, c.Grants = quiet{c.Rules}, approval.NewMemory(0) }

@@ -1,6 +1,10 @@
 package approval
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/assent-dev/assent/policy"
+)
 
 // A Stage is where a call is on its way. The zero Stage is none.
 type Stage string
@@ -61,19 +65,19 @@ func Advance(from, to Stage) (Stage, error) {
 func (s Stage) Final() bool { return s != "" && len(transitions[s]) == 0 }
 
 // StageAfter returns where a call is right after it was answered so.
-func StageAfter(s State) Stage {
+func StageAfter(s policy.State) Stage {
 	switch s {
-	case Pending:
+	case policy.Pending:
 		return StagePending
-	case Dismissed:
+	case policy.Dismissed:
 		return StageDismissed
-	case Blocked:
+	case policy.Blocked:
 		return StageBlocked
-	case Answered:
+	case policy.Answered:
 		return StageCompleted
-	case HandedOver:
+	case policy.HandedOver:
 		return StageReleased
-	case Invalid:
+	case policy.Invalid:
 		return StageFailed
 	}
 	if s.Runs() {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // Why a call that was allowed does not start; match with [errors.Is].
@@ -70,7 +72,7 @@ func (b *Batch) refuseStart(ctx context.Context, e *entry, next draft, why error
 		b.stop(ctx, e, next, why.Error())
 		return
 	}
-	b.commit(ctx, e, b.gate.refuse(ctx, next.outcome, Denied, why.Error()))
+	b.commit(ctx, e, b.gate.refuse(ctx, next.outcome, policy.Denied, why.Error()))
 }
 
 // stop ends a call that was allowed and does not go on.
@@ -130,7 +132,7 @@ func (b *Batch) stillAllowed(ctx context.Context, d *draft) (reason string, err 
 
 // again judges a call that was allowed from the start.
 func (b *Batch) again(ctx context.Context, e *entry, o Outcome, reason string) {
-	o = Outcome{Call: o.Call, Request: o.Request, Asked: o.Asked, Original: o.Original, State: Pending, Stage: StagePending}
+	o = Outcome{Call: o.Call, Request: o.Request, Asked: o.Asked, Original: o.Original, State: policy.Pending, Stage: StagePending}
 	next := b.gate.review(ctx, e, o)
 	if next.request != nil {
 		next.request.Why = joinReasons("asked again because "+reason, next.request.Why)
@@ -202,11 +204,11 @@ func (x *Execution) Again(ctx context.Context, cause error) error {
 	ended.outcome.Stage = StageCancelled
 	if err := x.record(ctx, &ended, cause); err != nil {
 		err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
-		b.commit(ctx, x.entry, b.gate.refuse(ctx, next.outcome, Denied, err.Error()))
+		b.commit(ctx, x.entry, b.gate.refuse(ctx, next.outcome, policy.Denied, err.Error()))
 		return err
 	}
 	if err := b.releaseRun(ctx, x.entry, StagePending); err != nil {
-		b.commit(ctx, x.entry, b.gate.refuse(ctx, next.outcome, Denied, err.Error()))
+		b.commit(ctx, x.entry, b.gate.refuse(ctx, next.outcome, policy.Denied, err.Error()))
 		return err
 	}
 	b.again(ctx, x.entry, next.outcome, cause.Error())
@@ -215,17 +217,17 @@ func (x *Execution) Again(ctx context.Context, cause error) error {
 
 // Judge judges further acts of the call that runs, by what is remembered now. Nobody is
 // asked and no mode answers: what nothing covers is pending.
-func (x *Execution) Judge(ctx context.Context, acts []Act) (Judgement, error) {
+func (x *Execution) Judge(ctx context.Context, acts []policy.Act) (policy.Judgement, error) {
 	b := x.entry.batch
 	b.mu.Lock()
 	call := x.entry.outcome.Call
 	b.mu.Unlock()
-	policy, err := b.gate.policy(ctx, call.Session)
+	inForce, err := b.gate.policy(ctx, call.Session)
 	if err != nil {
-		return Judgement{}, err
+		return policy.Judgement{}, err
 	}
-	policy.Mode = ModeAsk
-	return policy.Judge(Question{Call: &call, Acts: acts, Definition: call.Definition, Now: b.gate.cfg.Clock()}), nil
+	inForce.Mode = policy.ModeAsk
+	return inForce.Judge(policy.Question{Call: &call, Acts: acts, Definition: call.Definition, Now: b.gate.cfg.Clock()}), nil
 }
 
 // Basis is the text of the rule or grant that let the call run; empty if none did.
@@ -237,12 +239,12 @@ func (x *Execution) Basis() string {
 
 // Answered returns the acts of the call, and by what it runs. What was to be asked later is
 // answered if a person approved the call: it was asked with the rest.
-func (x *Execution) Answered() ([]Act, Permit) {
+func (x *Execution) Answered() ([]policy.Act, Permit) {
 	x.entry.batch.mu.Lock()
 	defer x.entry.batch.mu.Unlock()
 	acts := slices.Clone(x.entry.outcome.Acts)
 	for i := range acts {
-		if acts[i].Verdict == Ask && x.entry.outcome.State == Approved {
+		if acts[i].Verdict == policy.Ask && x.entry.outcome.State == policy.Approved {
 			acts[i].Later = false
 		}
 	}
@@ -300,6 +302,6 @@ func (x *Execution) record(ctx context.Context, d *draft, cause error) error {
 
 // answered reports whether an approver said yes to exactly this call.
 func (o *Outcome) answered() bool {
-	return (o.State == Approved || o.State == ModeApproved) && o.Decision != nil &&
+	return (o.State == policy.Approved || o.State == policy.ModeApproved) && o.Decision != nil &&
 		o.Decision.Answer == Approve && o.Decision.Fingerprint == o.Fingerprint
 }

@@ -6,68 +6,69 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // How a call can come to be allowed: by a person, by what a person said of an
 // earlier one, or because it is free.
-func free(f *fixture) *Batch    { return f.Review(f.t.Context(), call("read", "x")) }
-func once(f *fixture) *Batch    { return f.approved(call("send", "x")) }
-func always(f *fixture) *Batch  { return kept(f, Decision.Always) }
-func session(f *fixture) *Batch { return kept(f, forAnHour) }
+func free(f *fixture) *approval.Batch    { return f.Review(f.t.Context(), call("read", "x")) }
+func once(f *fixture) *approval.Batch    { return f.approved(call("send", "x")) }
+func always(f *fixture) *approval.Batch  { return kept(f, approval.Decision.Always) }
+func session(f *fixture) *approval.Batch { return kept(f, forAnHour) }
 
-func forAnHour(d Decision, _ ...string) Decision {
+func forAnHour(d approval.Decision, _ ...string) approval.Decision {
 	d.Remember.For = time.Hour
-	return d.ForSession(Exact)
+	return d.ForSession(policy.Exact)
 }
 
-func kept(f *fixture, keep func(Decision, ...string) Decision) *Batch {
+func kept(f *fixture, keep func(approval.Decision, ...string) approval.Decision) *approval.Batch {
 	f.t.Helper()
 	b, r := f.pending(call("send", "first"))
 	f.resolve(b, keep(r.Approve("")))
 	next := call("send", "first")
 	next.ID = "next"
 	b = f.Review(f.t.Context(), next)
-	if o := b.Outcome(0); o.State != AutoApproved && o.State != SessionApproved {
+	if o := b.Outcome(0); o.State != policy.AutoApproved && o.State != policy.SessionApproved {
 		f.t.Fatalf("the later call is %s", o.State)
 	}
 	return b
 }
 
 func TestLastMoment(t *testing.T) {
-	def := DigestOf([]byte("new definition"))
+	def := policy.DigestOf([]byte("new definition"))
 	for name, c := range map[string]struct {
-		how    func(f *fixture) *Batch // how the call came to be allowed
-		change func(f *fixture)        // what happens between the answer and the start
-		want   State                   // what the call is then
+		how    func(f *fixture) *approval.Batch // how the call came to be allowed
+		change func(f *fixture)                 // what happens between the answer and the start
+		want   policy.State                     // what the call is then
 	}{
-		"deny added after a yes":     {once, func(f *fixture) { f.addRule("deny send") }, AutoDenied},
-		"deny added after a grant":   {session, func(f *fixture) { f.addRule("deny send") }, AutoDenied},
-		"deny added to what is free": {free, func(f *fixture) { f.addRule("deny read") }, AutoDenied},
-		"rule disabled":              {always, func(f *fixture) { enable(f, false) }, Pending},
-		"rule removed":               {always, func(f *fixture) { f.memory.RemoveRule(ruleID(f)) }, Pending},
-		"grant expired":              {session, func(f *fixture) { f.clock.Advance(time.Hour) }, Pending},
-		"grant revoked":              {session, func(f *fixture) { f.memory.RevokeGrant("s", grantID(f)) }, Pending},
-		"grants cleared":             {session, func(f *fixture) { f.memory.ClearGrants("s") }, Pending},
-		"definition changed, yes":    {once, func(f *fixture) { f.tools.Set("send", Proposal{Definition: def}) }, Pending},
-		"definition changed, rule":   {always, func(f *fixture) { f.tools.Set("send", Proposal{Definition: def}) }, Pending},
-		"definition changed, grant":  {session, func(f *fixture) { f.tools.Set("send", Proposal{Definition: def}) }, Pending},
+		"deny added after a yes":     {once, func(f *fixture) { f.addRule("deny send") }, policy.AutoDenied},
+		"deny added after a grant":   {session, func(f *fixture) { f.addRule("deny send") }, policy.AutoDenied},
+		"deny added to what is free": {free, func(f *fixture) { f.addRule("deny read") }, policy.AutoDenied},
+		"rule disabled":              {always, func(f *fixture) { enable(f, false) }, policy.Pending},
+		"rule removed":               {always, func(f *fixture) { f.memory.RemoveRule(ruleID(f)) }, policy.Pending},
+		"grant expired":              {session, func(f *fixture) { f.clock.Advance(time.Hour) }, policy.Pending},
+		"grant revoked":              {session, func(f *fixture) { f.memory.RevokeGrant("s", grantID(f)) }, policy.Pending},
+		"grants cleared":             {session, func(f *fixture) { f.memory.ClearGrants("s") }, policy.Pending},
+		"definition changed, yes":    {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Definition: def}) }, policy.Pending},
+		"definition changed, rule":   {always, func(f *fixture) { f.tools.Set("send", approval.Proposal{Definition: def}) }, policy.Pending},
+		"definition changed, grant":  {session, func(f *fixture) { f.tools.Set("send", approval.Proposal{Definition: def}) }, policy.Pending},
 		"file changed after a yes": {once, func(f *fixture) {
-			f.tools.Set("send", Proposal{Definition: DigestOf([]byte("definition")), State: def})
-		}, Pending},
+			f.tools.Set("send", approval.Proposal{Definition: policy.DigestOf([]byte("definition")), State: def})
+		}, policy.Pending},
 		"file changed, grant": {session, func(f *fixture) {
-			f.tools.Set("send", Proposal{Definition: DigestOf([]byte("definition")), State: def})
-		}, SessionApproved},
-		"profile changed":              {once, func(f *fixture) { f.tools.Set("send", Proposal{Profile: def}) }, Pending},
-		"it does something else":       {once, func(f *fixture) { f.tools.Set("send", Proposal{Acts: []Act{fileAct("x")}}) }, Pending},
-		"the tool blocks it now":       {once, func(f *fixture) { f.tools.Set("send", Proposal{Acts: []Act{{Name: "send"}}}) }, Blocked},
-		"the folder changed":           {once, func(f *fixture) { f.tools.Set("send", Proposal{Dir: "elsewhere"}) }, Pending},
-		"the tool is gone":             {once, func(f *fixture) { f.tools.Remove("send") }, Invalid},
-		"rule disabled, grant instead": {always, func(f *fixture) { instead(f) }, SessionApproved},
+			f.tools.Set("send", approval.Proposal{Definition: policy.DigestOf([]byte("definition")), State: def})
+		}, policy.SessionApproved},
+		"profile changed":              {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Profile: def}) }, policy.Pending},
+		"it does something else":       {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Acts: []policy.Act{fileAct("x")}}) }, policy.Pending},
+		"the tool blocks it now":       {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Acts: []policy.Act{{Name: "send"}}}) }, policy.Blocked},
+		"the folder changed":           {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Dir: "elsewhere"}) }, policy.Pending},
+		"the tool is gone":             {once, func(f *fixture) { f.tools.Remove("send") }, policy.Invalid},
+		"rule disabled, grant instead": {always, func(f *fixture) { instead(f) }, policy.SessionApproved},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			f.tools.Set("send", Proposal{Definition: DigestOf([]byte("definition"))})
+			f.tools.Set("send", approval.Proposal{Definition: policy.DigestOf([]byte("definition"))})
 			b := c.how(f)
 			c.change(f)
 			exec, err := f.start(b)
@@ -80,12 +81,12 @@ func TestLastMoment(t *testing.T) {
 				}
 				return
 			}
-			wantError(t, err, ErrChanged)
+			wantError(t, err, approval.ErrChanged)
 			if exec != nil {
 				t.Fatal("it runs")
 			}
 			for _, e := range f.recorder.Events() {
-				if e.Kind == Started {
+				if e.Kind == approval.Started {
 					t.Error("a start was recorded")
 				}
 			}
@@ -99,26 +100,26 @@ func TestLastMoment(t *testing.T) {
 // The last instant of all: the change comes while the start is being recorded.
 func TestLastMomentWhileTheStartIsRecorded(t *testing.T) {
 	for name, c := range map[string]struct {
-		how    func(f *fixture) *Batch
+		how    func(f *fixture) *approval.Batch
 		change func(f *fixture)
-		want   State
+		want   policy.State
 	}{
-		"deny added":    {once, func(f *fixture) { f.addRule("deny send") }, AutoDenied},
-		"rule disabled": {always, func(f *fixture) { enable(f, false) }, Pending},
-		"grant expired": {session, func(f *fixture) { f.clock.Advance(time.Hour) }, Pending},
-		"grant revoked": {session, func(f *fixture) { f.memory.RevokeGrant("s", grantID(f)) }, Pending},
+		"deny added":    {once, func(f *fixture) { f.addRule("deny send") }, policy.AutoDenied},
+		"rule disabled": {always, func(f *fixture) { enable(f, false) }, policy.Pending},
+		"grant expired": {session, func(f *fixture) { f.clock.Advance(time.Hour) }, policy.Pending},
+		"grant revoked": {session, func(f *fixture) { f.memory.RevokeGrant("s", grantID(f)) }, policy.Pending},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			b := c.how(f)
-			f.recorder.FailIf(func(e Event) error {
-				if e.Kind == Started {
+			f.recorder.FailIf(func(e approval.Event) error {
+				if e.Kind == approval.Started {
 					c.change(f)
 				}
 				return nil
 			})
 			exec, err := f.start(b)
-			wantError(t, err, ErrChanged)
+			wantError(t, err, approval.ErrChanged)
 			o := b.Outcome(0)
 			if exec != nil || o.State != c.want {
 				t.Errorf("the call is %s, want %s; execution %v", o.State, c.want, exec)
@@ -154,44 +155,44 @@ func enable(f *fixture, on bool) {
 func instead(f *fixture) {
 	enable(f, false)
 	b, r := f.pending(call("send", "first"))
-	f.resolve(b, r.Approve("").ForSession(Exact))
+	f.resolve(b, r.Approve("").ForSession(policy.Exact))
 }
 
 func TestDefinitionThatChangedAndChangedBackHolds(t *testing.T) {
 	f := newFixture(t)
-	one := Proposal{Definition: DigestOf([]byte("one"))}
+	one := approval.Proposal{Definition: policy.DigestOf([]byte("one"))}
 	f.tools.Set("send", one)
 	b := f.approved(call("send", "x"))
-	f.tools.Set("send", Proposal{Definition: DigestOf([]byte("two"))})
+	f.tools.Set("send", approval.Proposal{Definition: policy.DigestOf([]byte("two"))})
 	f.tools.Set("send", one)
 	if _, err := f.start(b); err != nil {
 		t.Errorf("what the model was shown is what runs: %v", err)
 	}
 	// What the model was shown decides, not what the gate saw last.
 	c := call("send", "y")
-	c.Definition = DigestOf([]byte("two"))
+	c.Definition = policy.DigestOf([]byte("two"))
 	f.addRule("allow send")
-	wantState(t, f.Review(t.Context(), c), Pending)
+	wantState(t, f.Review(t.Context(), c), policy.Pending)
 }
 
 func TestPossibleDenyAddedAfterAYes(t *testing.T) {
-	f := newFixture(t, withApprover(Everything))
-	f.tools.Set("run", Proposal{Acts: []Act{{Name: Shell, Target: Target{Kind: Words, Words: []Word{{Unknown: true}}}, Verdict: Ask}}})
+	f := newFixture(t, withApprover(approval.Everything))
+	f.tools.Set("run", approval.Proposal{Acts: []policy.Act{{Name: policy.Shell, Target: policy.Target{Kind: policy.Words, Words: []policy.Word{{Unknown: true}}}, Verdict: policy.Ask}}})
 
 	b := f.Review(t.Context(), call("run", "1")) // answered by approve-all
 	f.Ask(t.Context(), b)
-	wantState(t, b, ModeApproved)
+	wantState(t, b, policy.ModeApproved)
 	waits, old := f.pending(call("run", "2"))
 	f.addRule("deny shell(git push)")
 
 	_, err := f.start(b)
-	wantError(t, err, ErrChanged)
+	wantError(t, err, approval.ErrChanged)
 	if r := b.Pending(); len(r) != 1 || !r[0].PersonOnly {
 		t.Fatalf("pending %v, want a person asked", r)
 	}
 	wantText(t, b.Pending()[0].Why, "deny shell(git push)")
 	f.Ask(t.Context(), b)
-	wantState(t, b, Denied)
+	wantState(t, b, policy.Denied)
 
 	// What waits is asked again, with the deny line.
 	r := waits.Pending()[0]
@@ -199,7 +200,7 @@ func TestPossibleDenyAddedAfterAYes(t *testing.T) {
 		t.Error("the request does not say that only a person may answer")
 	}
 	wantText(t, r.Why, "deny shell(git push)")
-	wantError(t, waits.Resolve(t.Context(), old.Approve("")), ErrWrongCall)
+	wantError(t, waits.Resolve(t.Context(), old.Approve("")), approval.ErrWrongCall)
 	f.resolve(waits, r.Approve(""))
 	if _, err := f.start(waits); err != nil {
 		t.Errorf("a person knew and said yes: %v", err)
@@ -214,20 +215,20 @@ func TestEachAnswerStartsOneExecution(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.start(b)
-	wantError(t, err, ErrNotAllowed)
-	if err := exec.End(t.Context(), StageCompleted, nil); err != nil {
+	wantError(t, err, approval.ErrNotAllowed)
+	if err := exec.End(t.Context(), approval.StageCompleted, nil); err != nil {
 		t.Fatal(err)
 	}
 	_, err = f.start(b)
-	wantError(t, err, ErrNotAllowed)
-	var illegal *TransitionError
-	if err := exec.End(t.Context(), StageFailed, nil); !errors.As(err, &illegal) {
+	wantError(t, err, approval.ErrNotAllowed)
+	var illegal *approval.TransitionError
+	if err := exec.End(t.Context(), approval.StageFailed, nil); !errors.As(err, &illegal) {
 		t.Errorf("a second end: %v", err)
 	}
-	if err := exec.Again(t.Context(), ErrChanged); !errors.As(err, &illegal) {
+	if err := exec.Again(t.Context(), approval.ErrChanged); !errors.As(err, &illegal) {
 		t.Errorf("again after the end: %v", err)
 	}
-	if got := b.Outcome(0).Stage; got != StageCompleted {
+	if got := b.Outcome(0).Stage; got != approval.StageCompleted {
 		t.Errorf("stage %s", got)
 	}
 }
@@ -238,13 +239,13 @@ func TestEndTakesOnlyEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var illegal *TransitionError
-	for _, stage := range []Stage{StagePending, StageApproved, StageExecuting, StageDenied, StageBlocked, "", "done"} {
+	var illegal *approval.TransitionError
+	for _, stage := range []approval.Stage{approval.StagePending, approval.StageApproved, approval.StageExecuting, approval.StageDenied, approval.StageBlocked, "", "done"} {
 		if err := exec.End(t.Context(), stage, nil); !errors.As(err, &illegal) {
 			t.Errorf("ended as %q: %v", stage, err)
 		}
 	}
-	if err := exec.End(t.Context(), StageUnknown, nil); err != nil {
+	if err := exec.End(t.Context(), approval.StageUnknown, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -259,15 +260,15 @@ func TestAgainJudgesTheCallAgain(t *testing.T) {
 	if err := exec.Again(t.Context(), errors.New("the file grew")); err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, b, Pending)
+	wantState(t, b, policy.Pending)
 	wantText(t, b.Pending()[0].Why, "asked again because the file grew")
 	f.resolve(b, b.Pending()[0].Approve(""))
 	second, err := f.start(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, exec.End(t.Context(), StageCompleted, nil), ErrNotAllowed) // not its to end
-	if err := second.End(t.Context(), StageCompleted, nil); err != nil {
+	wantError(t, exec.End(t.Context(), approval.StageCompleted, nil), approval.ErrNotAllowed) // not its to end
+	if err := second.End(t.Context(), approval.StageCompleted, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -280,18 +281,18 @@ func TestSuspendedCallIsReenteredOrCancelledButNeverBegunAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := exec.End(t.Context(), StageSuspended, nil); err != nil {
+		if err := exec.End(t.Context(), approval.StageSuspended, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f.addRule("deny send")
 	_, err := f.start(b)
-	wantError(t, err, ErrNotAllowed)
-	if o := b.Outcome(0); o.Stage != StageCancelled || len(b.Pending()) > 0 {
+	wantError(t, err, approval.ErrNotAllowed)
+	if o := b.Outcome(0); o.Stage != approval.StageCancelled || len(b.Pending()) > 0 {
 		t.Errorf("stage %s, %d pending", o.Stage, len(b.Pending()))
 	}
 	_, err = f.start(b)
-	wantError(t, err, ErrNotAllowed)
+	wantError(t, err, approval.ErrNotAllowed)
 }
 
 func TestCancelAfterApprovalRunsNothing(t *testing.T) {
@@ -303,32 +304,32 @@ func TestCancelAfterApprovalRunsNothing(t *testing.T) {
 	p, _ := f.tools.Prepare(ctx, b.Outcome(0).Call)
 	exec, err := b.Start(ctx, 0, p)
 	wantError(t, err, gone)
-	if exec != nil || b.Outcome(0).Stage != StageCancelled {
+	if exec != nil || b.Outcome(0).Stage != approval.StageCancelled {
 		t.Errorf("it runs, stage %s", b.Outcome(0).Stage)
 	}
 	_, err = f.start(b)
-	wantError(t, err, ErrNotAllowed)
+	wantError(t, err, approval.ErrNotAllowed)
 }
 
 func TestWhatCannotBeRecordedDoesNotRun(t *testing.T) {
-	for name, fail := range map[string]func(Event) error{
-		"error": func(Event) error { return errors.New("disk full") },
-		"panic": func(Event) error { panic("disk full") },
+	for name, fail := range map[string]func(approval.Event) error{
+		"error": func(approval.Event) error { return errors.New("disk full") },
+		"panic": func(approval.Event) error { panic("disk full") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			b := f.approved(call("send", "x"))
 			f.recorder.FailIf(fail)
 			exec, err := f.start(b)
-			wantError(t, err, ErrNotRecorded)
+			wantError(t, err, approval.ErrNotRecorded)
 			if exec != nil {
 				t.Fatal("it runs")
 			}
 			f.recorder.FailWith(nil)
-			wantState(t, b, Denied)
+			wantState(t, b, policy.Denied)
 			wantText(t, b.Outcome(0).Err().Error(), "cannot be recorded", "disk full")
 			_, err = f.start(b)
-			wantError(t, err, ErrNotAllowed)
+			wantError(t, err, approval.ErrNotAllowed)
 		})
 	}
 }
@@ -341,7 +342,7 @@ func TestAgainThatCannotBeRecordedRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.recorder.FailWith(errors.New("disk full"))
-	wantError(t, exec.Again(t.Context(), nil), ErrNotRecorded)
-	wantState(t, b, Denied)
+	wantError(t, exec.Again(t.Context(), nil), approval.ErrNotRecorded)
+	wantState(t, b, policy.Denied)
 	f.wantNothingLeft(b)
 }

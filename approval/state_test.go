@@ -4,13 +4,15 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 var allStages = []Stage{"", StagePending, StageApproved, StageDenied, StageDismissed, StageBlocked, StageExecuting,
 	StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageReleased, "nonsense"}
 
-var allStates = []State{"", Pending, Approved, Denied, AutoApproved, AutoDenied, SessionApproved, ModeApproved, ModeDenied,
-	Answered, Dismissed, Blocked, FreeToRun, Expired, HandedOver, Invalid, "nonsense"}
+var allStates = []policy.State{"", policy.Pending, policy.Approved, policy.Denied, policy.AutoApproved, policy.AutoDenied, policy.SessionApproved, policy.ModeApproved, policy.ModeDenied,
+	policy.Answered, policy.Dismissed, policy.Blocked, policy.FreeToRun, policy.Expired, policy.HandedOver, policy.Invalid, "nonsense"}
 
 func TestAdvance(t *testing.T) {
 	legal := map[Stage][]Stage{
@@ -41,20 +43,20 @@ func TestAdvance(t *testing.T) {
 }
 
 func TestStatesAndTheirStages(t *testing.T) {
-	want := map[State]Stage{
-		Pending: StagePending, Approved: StageApproved, AutoApproved: StageApproved, SessionApproved: StageApproved,
-		ModeApproved: StageApproved, FreeToRun: StageApproved, Answered: StageCompleted, Dismissed: StageDismissed,
-		Blocked: StageBlocked, HandedOver: StageReleased, Invalid: StageFailed,
+	want := map[policy.State]Stage{
+		policy.Pending: StagePending, policy.Approved: StageApproved, policy.AutoApproved: StageApproved, policy.SessionApproved: StageApproved,
+		policy.ModeApproved: StageApproved, policy.FreeToRun: StageApproved, policy.Answered: StageCompleted, policy.Dismissed: StageDismissed,
+		policy.Blocked: StageBlocked, policy.HandedOver: StageReleased, policy.Invalid: StageFailed,
 	}
 	for _, s := range allStates {
 		stage, ok := want[s]
 		if !ok {
 			stage = StageDenied // also what is no state at all
 		}
-		if StageAfter(s) != stage || s.Runs() != (stage == StageApproved) || s.Settled() != (s != Pending && s != "") {
+		if StageAfter(s) != stage || s.Runs() != (stage == StageApproved) || s.Settled() != (s != policy.Pending && s != "") {
 			t.Errorf("%q: stage %q, runs %v, settled %v", s, StageAfter(s), s.Runs(), s.Settled())
 		}
-		if _, err := Advance(StagePending, StageAfter(s)); s != Pending && err != nil {
+		if _, err := Advance(StagePending, StageAfter(s)); s != policy.Pending && err != nil {
 			t.Errorf("the answer %q leads nowhere: %v", s, err)
 		}
 	}

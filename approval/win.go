@@ -3,6 +3,8 @@ package approval
 import (
 	"context"
 	"fmt"
+
+	"github.com/assent-dev/assent/policy"
 )
 
 // win makes the settlement of a request final for every process, or says with a
@@ -40,8 +42,8 @@ func (b *Batch) lose(ctx context.Context, e *entry, lost *SettledError) draft {
 			return next
 		}
 	}
-	if lost.State == Expired {
-		return b.gate.refuse(ctx, e.outcome, Expired, errTimedOut.Error())
+	if lost.State == policy.Expired {
+		return b.gate.refuse(ctx, e.outcome, policy.Expired, errTimedOut.Error())
 	}
-	return b.gate.refuse(ctx, e.outcome, Dismissed, fmt.Sprintf("it was %s elsewhere by %s", lost.State, lost.By))
+	return b.gate.refuse(ctx, e.outcome, policy.Dismissed, fmt.Sprintf("it was %s elsewhere by %s", lost.State, lost.By))
 }

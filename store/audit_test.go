@@ -14,6 +14,8 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/audit"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -71,7 +73,7 @@ func TestVerifyNamesWhatWasDone(t *testing.T) {
 	}
 }
 
-func flaws(v approval.Verification) string {
+func flaws(v audit.Verification) string {
 	var out []string
 	for _, f := range v.Flaws {
 		out = append(out, fmt.Sprint(f.Seq, " ", f.Kind))
@@ -220,7 +222,7 @@ func TestDetailGovernsWhatIsKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			call := approval.Call{ID: "1", Tool: "ask", Arguments: []byte(`{"password":"` + secret + `","text":"` + plain + `"}`)}
+			call := policy.Call{ID: "1", Tool: "ask", Arguments: []byte(`{"password":"` + secret + `","text":"` + plain + `"}`)}
 			b := g.Review(t.Context(), call)
 			r := b.Pending()[0]
 			d := r.Approve("password=" + secret + " " + plain)
@@ -242,7 +244,7 @@ func TestDetailGovernsWhatIsKept(t *testing.T) {
 			if got := strings.Contains(kept, plain); got != want[1] {
 				t.Errorf("the plain word is kept: %v, want %v in\n%s", got, want[1], kept)
 			}
-			if !strings.Contains(kept, approval.DigestOf(call.Arguments).String()) {
+			if !strings.Contains(kept, policy.DigestOf(call.Arguments).String()) {
 				t.Error("the digest of the arguments is not kept")
 			}
 		})
@@ -310,10 +312,10 @@ func TestStats(t *testing.T) {
 		e := eventOf(i)
 		e.Session = []string{"a", "b"}[i%2]
 		if i < 3 {
-			e.Request, e.State, e.By.Via = fmt.Sprint("q", i), approval.Approved, approval.ViaTerminal
+			e.Request, e.State, e.By.Via = fmt.Sprint("q", i), policy.Approved, policy.ViaTerminal
 			e.Requested, e.Decided = approvaltest.Epoch, approvaltest.Epoch.Add(time.Duration(i+1)*time.Second)
 		} else {
-			e.State, e.Rule, e.By.Via = approval.AutoApproved, "r0", approval.ViaRule
+			e.State, e.Rule, e.By.Via = policy.AutoApproved, "r0", policy.ViaRule
 		}
 		if err := s.Record(t.Context(), e); err != nil {
 			t.Fatal(err)
@@ -326,13 +328,13 @@ func TestStats(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, state := range []approval.State{approval.FreeToRun, approval.AutoApproved, approval.Blocked} {
+	for i, state := range []policy.State{policy.FreeToRun, policy.AutoApproved, policy.Blocked} {
 		e := eventOf(10 + i)
 		e.Kind, e.State, e.Host, e.Port, e.Sent, e.Received, e.Stage = approval.Connected, state, "a.example", "443", 10, 300, approval.StageCompleted
-		if state == approval.AutoApproved {
+		if state == policy.AutoApproved {
 			e.Rule = "r0"
 		}
-		if state == approval.Blocked {
+		if state == policy.Blocked {
 			e.Stage, e.Sent, e.Received = approval.StageBlocked, 0, 0
 		}
 		if err := s.Record(t.Context(), e); err != nil {

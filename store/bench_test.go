@@ -16,6 +16,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -86,7 +87,7 @@ var large = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var rules []approval.Rule
+	var rules []policy.Rule
 	for i := range 100 {
 		rules = append(rules, numbered(i))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // An eventRow is a row of the table of events. The columns are there to be
@@ -39,7 +40,7 @@ func newEventRow(e approval.Event) (*eventRow, error) {
 	}
 	r := &eventRow{
 		at: nanoseconds(e.At), kind: string(e.Kind), session: e.Session, call: e.CallID,
-		tool: approval.Call{Connector: e.Connector, Tool: e.Tool}.Name(), workers: joinWorkers(e.Workers),
+		tool: policy.Call{Connector: e.Connector, Tool: e.Tool}.Name(), workers: joinWorkers(e.Workers),
 		state: string(e.State), stage: string(e.Stage), rule: e.Rule, via: string(e.By.Via), waited: -1, body: body,
 	}
 	if r.rule == "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/redact"
 )
 
 // A decisionRow is a row of the table of decisions: the answer to a request,
@@ -187,7 +188,7 @@ func (s *Store) Reopen(ctx context.Context, request *approval.Request, why strin
 		if err := t.exec("DELETE FROM decisions WHERE request = ?", r.id); err != nil {
 			return err
 		}
-		fresh.n, fresh.counted, fresh.problem = r.n, r.counted, approval.Redact(why)
+		fresh.n, fresh.counted, fresh.problem = r.n, r.counted, redact.Redact(why)
 		return t.writeRequest(fresh)
 	})
 }

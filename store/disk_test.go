@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -16,7 +17,7 @@ func TestWhatAPersonDecidedIsOnTheDiskFirst(t *testing.T) {
 	started := eventOf(0)
 	started.Kind, started.Stage = approval.Started, approval.StageExecuting
 	decided := started
-	decided.State = approval.Approved
+	decided.State = policy.Approved
 	s := openStore(t, t.TempDir(), store.Options{})
 	if err := s.Record(t.Context(), started); err != nil {
 		t.Fatal(err)

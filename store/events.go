@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // maxGroup is how many of those who record are waited for together at most.
@@ -66,7 +67,7 @@ func (s *Store) RecordAll(ctx context.Context, events ...approval.Event) error {
 
 // byPerson reports whether a call starts because a person said so.
 func byPerson(e approval.Event) bool {
-	return e.Kind == approval.Started && e.State == approval.Approved
+	return e.Kind == approval.Started && e.State == policy.Approved
 }
 
 // commitEvents returns when events are committed, by whoever does it.
@@ -196,7 +197,7 @@ type callKey struct{ session, call string }
 func (r *eventRow) callKey() callKey { return callKey{r.session, r.call} }
 
 func (r *eventRow) ends() bool {
-	return r.kind == string(approval.Ended) && approval.State(r.state).Runs()
+	return r.kind == string(approval.Ended) && policy.State(r.state).Runs()
 }
 
 // lastEnds returns the last end of each call that ends in the group.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -47,7 +48,7 @@ func Example() {
 		inbox.Answer(ctx, open[0].Request.Approve("go ahead"))
 	}()
 
-	for _, o := range gate.Decide(ctx, approval.Call{ID: "1", Tool: "send_email"}) {
+	for _, o := range gate.Decide(ctx, policy.Call{ID: "1", Tool: "send_email"}) {
 		fmt.Println(o.Call.Tool, "was", o.State, "with the note:", o.Note())
 	}
 	// Output: send_email was approved with the note: go ahead

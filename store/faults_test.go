@@ -18,6 +18,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -31,7 +32,7 @@ func filled(t testing.TB) string {
 		t.Fatal(err)
 	}
 	deny := numbered(1)
-	deny.Effect, deny.Pattern = approval.Deny, "shell(rm)"
+	deny.Effect, deny.Pattern = policy.Deny, "shell(rm)"
 	requests := approvaltest.Requests(t, 3, "s")
 	for i, r := range requests {
 		r.ID = fmt.Sprint("q", i)
@@ -301,12 +302,12 @@ func wantRefused(t *testing.T, s *store.Store) {
 	t.Helper()
 	g, err := approval.New(approval.Config{
 		Preparer: approvaltest.NewTools("ask"), Clock: time.Now, NewID: func() string { return "1" },
-		Mode: approval.ModeApproveAll, Recorder: s,
+		Mode: policy.ModeApproveAll, Recorder: s,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := g.Review(t.Context(), approval.Call{ID: "1", Tool: "ask"})
+	b := g.Review(t.Context(), policy.Call{ID: "1", Tool: "ask"})
 	p, _ := approvaltest.NewTools("ask").Prepare(t.Context(), b.Outcome(0).Call)
 	if _, err := b.Start(t.Context(), 0, p); !errors.Is(err, approval.ErrNotRecorded) {
 		t.Errorf("starting what cannot be recorded: %v, want ErrNotRecorded", err)
@@ -396,7 +397,7 @@ func TestAMovedStoreRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		event := approval.Event{Kind: approval.Ended, At: time.Now(), Session: "s", Tool: "shell", State: approval.AutoApproved}
+		event := approval.Event{Kind: approval.Ended, At: time.Now(), Session: "s", Tool: "shell", State: policy.AutoApproved}
 		if err := s.Record(t.Context(), event); err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // sumGrants is what a session's row keeps of its grants, by their checksums.
@@ -25,7 +26,7 @@ func sumGrants(sums [][]byte) []byte {
 type grantRow struct {
 	n     int64
 	body  []byte
-	grant approval.Grant
+	grant policy.Grant
 }
 
 func (r *grantRow) sum() []byte { return sumOf("grants", r.n, r.grant.Session, r.body) }
@@ -72,12 +73,12 @@ func grantSums(rows []grantRow) [][]byte {
 // sessionGrants are the grants of a session that may go stale.
 type sessionGrants struct {
 	session approval.Session
-	set     *approval.GrantSet
+	set     *policy.GrantSet
 }
 
 // Grants implements [approval.GrantStore]. A session that has ended, gone stale
 // or was never begun has none.
-func (s *Store) Grants(ctx context.Context, session string) (*approval.GrantSet, error) {
+func (s *Store) Grants(ctx context.Context, session string) (*policy.GrantSet, error) {
 	h, err := s.now(ctx)
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func (s *Store) Grants(ctx context.Context, session string) (*approval.GrantSet,
 }
 
 // grantsAt returns the grants as they are at a head or later. It wants the lock.
-func (s *Store) grantsAt(ctx context.Context, session string, h head) (*approval.GrantSet, error) {
+func (s *Store) grantsAt(ctx context.Context, session string, h head) (*policy.GrantSet, error) {
 	if !s.grants[session].fresh(h.grants) {
 		if err := s.loadGrants(ctx, session); err != nil {
 			return nil, err
@@ -116,7 +117,7 @@ func (s *Store) loadGrants(ctx context.Context, session string) error {
 			return err
 		}
 		if len(rows) > 0 {
-			g.value = sessionGrants{r.session, approval.NewGrantSet(plainGrants(rows))}
+			g.value = sessionGrants{r.session, policy.NewGrantSet(plainGrants(rows))}
 		}
 		s.forgetGrants(h.grants)
 		s.grants[session] = g
@@ -133,8 +134,8 @@ func (s *Store) forgetGrants(now int64) {
 	}
 }
 
-func plainGrants(rows []grantRow) []approval.Grant {
-	out := make([]approval.Grant, len(rows))
+func plainGrants(rows []grantRow) []policy.Grant {
+	out := make([]policy.Grant, len(rows))
 	for i := range rows {
 		out[i] = rows[i].grant
 	}
@@ -143,20 +144,20 @@ func plainGrants(rows []grantRow) []approval.Grant {
 
 // unexpiredGrants leaves out allows that have expired by a clock that was put
 // back since. The gate looks at the others itself.
-func (s *Store) unexpiredGrants(set *approval.GrantSet, h head) *approval.GrantSet {
+func (s *Store) unexpiredGrants(set *policy.GrantSet, h head) *policy.GrantSet {
 	latest := fromNano(h.clock)
 	if !s.opt.Clock().Before(latest) {
 		return set
 	}
-	gone := func(g approval.Grant) bool {
-		return g.Effect == approval.Allow && expired(g.Expires, latest)
+	gone := func(g policy.Grant) bool {
+		return g.Effect == policy.Allow && expired(g.Expires, latest)
 	}
-	return approval.NewGrantSet(slices.DeleteFunc(set.Grants(), gone))
+	return policy.NewGrantSet(slices.DeleteFunc(set.Grants(), gone))
 }
 
 // AddGrants implements [approval.GrantStore]. A grant without an id gets one; a
 // session that is not alive is [approval.ErrNoSession].
-func (s *Store) AddGrants(ctx context.Context, grants ...approval.Grant) error {
+func (s *Store) AddGrants(ctx context.Context, grants ...policy.Grant) error {
 	return s.change(ctx, func(t *txn) error {
 		for _, g := range grants {
 			if g.ID == "" {
@@ -220,13 +221,13 @@ func (t *txn) insertGrant(r *grantRow) (err error) {
 	return t.exec("INSERT INTO grants (n, session, body, sum) VALUES (?, ?, ?, ?)", r.n, r.grant.Session, r.body, r.sum())
 }
 
-// RevokeGrant ends one grant. One that is not there is [approval.ErrGrantNotFound].
+// RevokeGrant ends one grant. One that is not there is [policy.ErrGrantNotFound].
 func (s *Store) RevokeGrant(ctx context.Context, session, id string) error {
 	return s.change(ctx, func(t *txn) error {
 		return t.changeGrants(session, func(all []grantRow) ([]grantRow, error) {
 			left := slices.DeleteFunc(slices.Clone(all), func(r grantRow) bool { return r.grant.ID == id })
 			if len(left) == len(all) {
-				return nil, fmt.Errorf("grant %q in session %q: %w", id, session, approval.ErrGrantNotFound)
+				return nil, fmt.Errorf("grant %q in session %q: %w", id, session, policy.ErrGrantNotFound)
 			}
 			return left, nil
 		})
@@ -241,12 +242,12 @@ func (s *Store) ClearGrants(ctx context.Context, session string) error {
 }
 
 // AllGrants returns the grants of every session that is alive.
-func (s *Store) AllGrants(ctx context.Context) ([]approval.Grant, error) {
+func (s *Store) AllGrants(ctx context.Context) ([]policy.Grant, error) {
 	sessions, err := s.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []approval.Grant
+	var out []policy.Grant
 	for _, session := range sessions {
 		set, err := s.Grants(ctx, session.ID)
 		if err != nil {

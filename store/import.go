@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // oldRules is the name of the file that rules were kept in before there was a store, and
@@ -30,8 +30,8 @@ func (s *Store) importRules(ctx context.Context, path string) error {
 		return fmt.Errorf("rules: %w", err)
 	}
 	var in struct {
-		Version int             `json:"version"`
-		Rules   []approval.Rule `json:"rules"`
+		Version int           `json:"version"`
+		Rules   []policy.Rule `json:"rules"`
 	}
 	if err = json.Unmarshal(data, &in); err == nil && in.Version != oldRulesVersion {
 		err = fmt.Errorf("version %d; this program knows version %d", in.Version, oldRulesVersion)
@@ -51,13 +51,13 @@ func (s *Store) importRules(ctx context.Context, path string) error {
 
 // addMissing adds the rules that are not there yet, all or none. The limit does not count:
 // they were kept before.
-func (s *Store) addMissing(ctx context.Context, rules []approval.Rule) error {
-	return s.changeRules(ctx, func(all []approval.Rule) ([]approval.Rule, error) {
+func (s *Store) addMissing(ctx context.Context, rules []policy.Rule) error {
+	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) {
 		for _, r := range rules {
-			if slices.ContainsFunc(all, func(have approval.Rule) bool { return have.String() == r.String() }) {
+			if slices.ContainsFunc(all, func(have policy.Rule) bool { return have.String() == r.String() }) {
 				continue
 			}
-			if err := approval.CheckNewRule(all, r, len(all)+1); err != nil {
+			if err := policy.CheckNewRule(all, r, len(all)+1); err != nil {
 				return nil, err
 			}
 			all = append(all, r)

@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -266,8 +267,8 @@ func times(f func(int) error) error {
 	return nil
 }
 
-func numbered(i int) approval.Rule {
-	return approval.Rule{ID: fmt.Sprint("r", i), Pattern: fmt.Sprint("tool", i), Effect: approval.Allow, Scope: approval.ScopeTool, Enabled: true}
+func numbered(i int) policy.Rule {
+	return policy.Rule{ID: fmt.Sprint("r", i), Pattern: fmt.Sprint("tool", i), Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true}
 }
 
 func countRules(ctx context.Context, s *store.Store) (int, error) {
@@ -277,10 +278,10 @@ func countRules(ctx context.Context, s *store.Store) (int, error) {
 
 func hook(id string) approval.Session { return approval.Session{ID: id, Kind: approval.SessionHook} }
 
-func grantOf(session string, i int) approval.Grant {
-	return approval.Grant{
-		ID: fmt.Sprint("g", i), Session: session, Effect: approval.Allow, Reach: approval.Exact,
-		Act: approval.Act{Name: "write_file", Target: approval.PathTarget(fmt.Sprint("notes/", i)), Verdict: approval.Ask},
+func grantOf(session string, i int) policy.Grant {
+	return policy.Grant{
+		ID: fmt.Sprint("g", i), Session: session, Effect: policy.Allow, Reach: policy.Exact,
+		Act: policy.Act{Name: "write_file", Target: policy.PathTarget(fmt.Sprint("notes/", i)), Verdict: policy.Ask},
 	}
 }
 
@@ -309,7 +310,7 @@ func claimOf(i int) approval.Claim {
 func eventOf(i int) approval.Event {
 	return approval.Event{
 		Kind: approval.Ended, At: approvaltest.Epoch, Session: "s", CallID: fmt.Sprint(i), Tool: "send",
-		State: approval.FreeToRun, Stage: approval.StageCompleted, Arguments: []byte(`{"to":"ann"}`),
+		State: policy.FreeToRun, Stage: approval.StageCompleted, Arguments: []byte(`{"to":"ann"}`),
 	}
 }
 

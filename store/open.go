@@ -16,6 +16,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // FileName is the name of the store in the state folder.
@@ -77,7 +78,7 @@ type Store struct {
 	listeners  listeners
 
 	mu          sync.Mutex
-	rules       cached[*approval.RuleSet]
+	rules       cached[*policy.RuleSet]
 	preferences cached[map[string]string]
 	grants      map[string]cached[sessionGrants]
 }

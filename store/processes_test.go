@@ -13,6 +13,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -162,7 +163,7 @@ func decideOnce(ctx context.Context, s *store.Store) error {
 		return err
 	}
 	defer g.Close()
-	state := g.Review(ctx, approval.Call{ID: "1", Tool: "send"}).Outcome(0).State
+	state := g.Review(ctx, policy.Call{ID: "1", Tool: "send"}).Outcome(0).State
 	fmt.Println(state, time.Since(begun))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
 )
 
 // where writes a filter as a condition.
@@ -119,7 +120,7 @@ func (s *Store) RecordAt(ctx context.Context, seq int64) (out approval.Record, e
 		})
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("record %d: %w", seq, approval.ErrNoRecord)
+		err = fmt.Errorf("record %d: %w", seq, audit.ErrNoRecord)
 	}
 	return out, err
 }
@@ -153,7 +154,7 @@ func (s *Store) Follow(ctx context.Context, f approval.RecordFilter) iter.Seq2[a
 }
 
 // Seal implements [approval.AuditLog].
-func (s *Store) Seal(ctx context.Context) (seal approval.Seal, err error) {
+func (s *Store) Seal(ctx context.Context) (seal audit.Seal, err error) {
 	h, err := s.now(ctx)
 	if err != nil {
 		return seal, err
@@ -161,7 +162,7 @@ func (s *Store) Seal(ctx context.Context) (seal approval.Seal, err error) {
 	return newSeal(h.seq, h.hash), nil
 }
 
-func newSeal(seq int64, hash []byte) (seal approval.Seal) {
+func newSeal(seq int64, hash []byte) (seal audit.Seal) {
 	seal.Seq = seq
 	copy(seal.Hash[:], hash)
 	return seal

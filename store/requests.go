@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // The states of a request: it waits; it has an answer, which whoever posted it is
@@ -223,7 +224,7 @@ func (r *requestRow) posted(ctx context.Context, q querier) (p approval.Posted, 
 // of its own, the digest.
 type ending struct {
 	approval.Settlement
-	Answer approval.Digest `json:"answer,omitzero"`
+	Answer policy.Digest `json:"answer,omitzero"`
 }
 
 func (r *requestRow) settlement(ctx context.Context, q querier) (*approval.Settlement, error) {

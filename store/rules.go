@@ -9,14 +9,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A ruleRow is a row of the table of rules.
 type ruleRow struct {
 	n    int64 // the rules' order
 	body []byte
-	rule approval.Rule
+	rule policy.Rule
 }
 
 func (r *ruleRow) sum() []byte { return sumOf("rules", r.n, r.body) }
@@ -66,7 +66,7 @@ func readRules(ctx context.Context, q querier, h head) ([]ruleRow, error) {
 }
 
 // Rules returns the rules as they are now, whoever changed them last.
-func (s *Store) Rules(ctx context.Context) (*approval.RuleSet, error) {
+func (s *Store) Rules(ctx context.Context) (*policy.RuleSet, error) {
 	h, err := s.now(ctx)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (s *Store) Rules(ctx context.Context) (*approval.RuleSet, error) {
 }
 
 // rulesAt returns the rules as they are at a head or later. It wants the lock.
-func (s *Store) rulesAt(ctx context.Context, h head) (*approval.RuleSet, error) {
+func (s *Store) rulesAt(ctx context.Context, h head) (*policy.RuleSet, error) {
 	if !s.rules.fresh(h.policy) {
 		if err := s.loadRules(ctx); err != nil {
 			return nil, err
@@ -92,17 +92,17 @@ func (s *Store) loadRules(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		set, err := approval.CompileRules(plainRules(rows))
+		set, err := policy.CompileRules(plainRules(rows))
 		if err != nil {
 			return damage("%v", err)
 		}
-		s.rules = cached[*approval.RuleSet]{set, h.policy, true}
+		s.rules = cached[*policy.RuleSet]{set, h.policy, true}
 		return nil
 	})
 }
 
-func plainRules(rows []ruleRow) []approval.Rule {
-	out := make([]approval.Rule, len(rows))
+func plainRules(rows []ruleRow) []policy.Rule {
+	out := make([]policy.Rule, len(rows))
 	for i := range rows {
 		out[i] = rows[i].rule
 	}
@@ -111,35 +111,35 @@ func plainRules(rows []ruleRow) []approval.Rule {
 
 // unexpiredRules leaves out allows that have expired by a clock that was put back
 // since. The gate looks at the others itself.
-func (s *Store) unexpiredRules(set *approval.RuleSet, h head) (*approval.RuleSet, error) {
+func (s *Store) unexpiredRules(set *policy.RuleSet, h head) (*policy.RuleSet, error) {
 	latest := fromNano(h.clock)
 	if !s.opt.Clock().Before(latest) {
 		return set, nil
 	}
-	gone := func(r approval.Rule) bool {
-		return r.Effect == approval.Allow && expired(r.Expires, latest)
+	gone := func(r policy.Rule) bool {
+		return r.Effect == policy.Allow && expired(r.Expires, latest)
 	}
-	return approval.CompileRules(slices.DeleteFunc(set.Rules(), gone))
+	return policy.CompileRules(slices.DeleteFunc(set.Rules(), gone))
 }
 
 func expired(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }
 
 // AddRules implements [approval.RuleStore]. A rule without an id gets one. The
-// errors about rules are of type [*approval.RuleError].
-func (s *Store) AddRules(ctx context.Context, rules ...approval.Rule) error {
-	return s.changeRules(ctx, func(all []approval.Rule) ([]approval.Rule, error) { return s.appendRules(all, rules) })
+// errors about rules are of type [*policy.RuleError].
+func (s *Store) AddRules(ctx context.Context, rules ...policy.Rule) error {
+	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) { return s.appendRules(all, rules) })
 }
 
-// RemoveRule forgets a rule. One that is not there is [approval.ErrRuleNotFound].
+// RemoveRule forgets a rule. One that is not there is [policy.ErrRuleNotFound].
 func (s *Store) RemoveRule(ctx context.Context, id string) error {
-	return s.changeRule(ctx, id, func(all []approval.Rule, i int) ([]approval.Rule, error) {
+	return s.changeRule(ctx, id, func(all []policy.Rule, i int) ([]policy.Rule, error) {
 		return slices.Delete(all, i, i+1), nil
 	})
 }
 
 // EnableRule turns a rule on or off.
 func (s *Store) EnableRule(ctx context.Context, id string, on bool) error {
-	return s.changeRule(ctx, id, func(all []approval.Rule, i int) ([]approval.Rule, error) {
+	return s.changeRule(ctx, id, func(all []policy.Rule, i int) ([]policy.Rule, error) {
 		all[i].Enabled = on
 		return all, nil
 	})
@@ -150,9 +150,9 @@ var ErrRulesChanged = errors.New("the rules were changed by somebody else meanwh
 
 // ReplaceRules puts after in the place of before, which must be what is kept, else
 // it is [ErrRulesChanged]. Each rule is checked against those before it.
-func (s *Store) ReplaceRules(ctx context.Context, before, after []approval.Rule) error {
-	return s.changeRules(ctx, func(now []approval.Rule) ([]approval.Rule, error) {
-		if !slices.EqualFunc(now, before, approval.Rule.Same) {
+func (s *Store) ReplaceRules(ctx context.Context, before, after []policy.Rule) error {
+	return s.changeRules(ctx, func(now []policy.Rule) ([]policy.Rule, error) {
+		if !slices.EqualFunc(now, before, policy.Rule.Same) {
 			return nil, ErrRulesChanged
 		}
 		return s.appendRules(nil, after)
@@ -160,9 +160,9 @@ func (s *Store) ReplaceRules(ctx context.Context, before, after []approval.Rule)
 }
 
 // appendRules adds rules that are checked against those before them.
-func (s *Store) appendRules(all, rules []approval.Rule) ([]approval.Rule, error) {
+func (s *Store) appendRules(all, rules []policy.Rule) ([]policy.Rule, error) {
 	for _, r := range rules {
-		if err := approval.CheckNewRule(all, r, s.opt.RuleLimit); err != nil {
+		if err := policy.CheckNewRule(all, r, s.opt.RuleLimit); err != nil {
 			return nil, err
 		}
 		if r.ID == "" {
@@ -173,18 +173,18 @@ func (s *Store) appendRules(all, rules []approval.Rule) ([]approval.Rule, error)
 	return all, nil
 }
 
-func (s *Store) changeRule(ctx context.Context, id string, f func([]approval.Rule, int) ([]approval.Rule, error)) error {
-	return s.changeRules(ctx, func(all []approval.Rule) ([]approval.Rule, error) {
-		i := slices.IndexFunc(all, func(r approval.Rule) bool { return r.ID == id })
+func (s *Store) changeRule(ctx context.Context, id string, f func([]policy.Rule, int) ([]policy.Rule, error)) error {
+	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) {
+		i := slices.IndexFunc(all, func(r policy.Rule) bool { return r.ID == id })
 		if i < 0 {
-			return nil, &approval.RuleError{Err: approval.ErrRuleNotFound, Rule: id}
+			return nil, &policy.RuleError{Err: policy.ErrRuleNotFound, Rule: id}
 		}
 		return f(all, i)
 	})
 }
 
 // changeRules writes the rules that f makes of those that are there.
-func (s *Store) changeRules(ctx context.Context, f func([]approval.Rule) ([]approval.Rule, error)) error {
+func (s *Store) changeRules(ctx context.Context, f func([]policy.Rule) ([]policy.Rule, error)) error {
 	return s.change(ctx, func(t *txn) error {
 		rows, err := readRules(t.ctx, t.conn, t.head)
 		if err != nil {
@@ -194,7 +194,7 @@ func (s *Store) changeRules(ctx context.Context, f func([]approval.Rule) ([]appr
 		if err != nil {
 			return err
 		}
-		if _, err := approval.CompileRules(rules); err != nil {
+		if _, err := policy.CompileRules(rules); err != nil {
 			return err
 		}
 		return t.writeRules(rules)
@@ -202,7 +202,7 @@ func (s *Store) changeRules(ctx context.Context, f func([]approval.Rule) ([]appr
 }
 
 // writeRules replaces the rows. There are few, and they change seldom.
-func (t *txn) writeRules(rules []approval.Rule) error {
+func (t *txn) writeRules(rules []policy.Rule) error {
 	if err := t.exec("DELETE FROM rules"); err != nil {
 		return err
 	}

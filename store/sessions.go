@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A sessionRow is a row of the table of sessions. It knows what the grants of
@@ -133,7 +134,7 @@ func (t *txn) dismiss(where string, args ...any) error {
 		return err
 	}
 	for i := range open {
-		if err := t.finish(&open[i], approval.Settlement{State: approval.Dismissed, At: t.now}); err != nil {
+		if err := t.finish(&open[i], approval.Settlement{State: policy.Dismissed, At: t.now}); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // Stats are what the audit log has to tell about prompts and rules.
@@ -24,12 +25,12 @@ type Stats struct {
 	Sent        int64 `json:"sent"`
 	Received    int64 `json:"received"`
 
-	Sessions []SessionStats  `json:"sessions"` // most prompts first
-	Answers  []AnswerStats   `json:"answers"`  // most first
-	Slowest  []SlowAnswer    `json:"slowest"`  // slowest first
-	Rules    []RuleStats     `json:"rules"`    // most calls first; grants too
-	Idle     []approval.Rule `json:"idle"`     // rules that decided nothing
-	Days     []DayStats      `json:"days"`     // oldest first
+	Sessions []SessionStats `json:"sessions"` // most prompts first
+	Answers  []AnswerStats  `json:"answers"`  // most first
+	Slowest  []SlowAnswer   `json:"slowest"`  // slowest first
+	Rules    []RuleStats    `json:"rules"`    // most calls first; grants too
+	Idle     []policy.Rule  `json:"idle"`     // rules that decided nothing
+	Days     []DayStats     `json:"days"`     // oldest first
 }
 
 // MarshalJSON writes what there is none of as an empty list.
@@ -52,19 +53,19 @@ type SessionStats struct {
 
 // AnswerStats counts how calls ended, and by what way that was decided.
 type AnswerStats struct {
-	State approval.State `json:"state"`
-	Via   approval.Via   `json:"via"`
-	Calls int64          `json:"calls"`
-	Asked int64          `json:"asked"`
+	State policy.State `json:"state"`
+	Via   policy.Via   `json:"via"`
+	Calls int64        `json:"calls"`
+	Asked int64        `json:"asked"`
 }
 
 // A SlowAnswer is a prompt that waited long.
 type SlowAnswer struct {
-	Seq     int64          `json:"seq"`
-	Session string         `json:"session"`
-	Tool    string         `json:"tool"`
-	State   approval.State `json:"state"`
-	Waited  time.Duration  `json:"waited"`
+	Seq     int64         `json:"seq"`
+	Session string        `json:"session"`
+	Tool    string        `json:"tool"`
+	State   policy.State  `json:"state"`
+	Waited  time.Duration `json:"waited"`
 }
 
 // RuleStats counts what a rule or grant decided.

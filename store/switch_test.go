@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -23,13 +24,13 @@ func TestTheMasterSwitchReachesGates(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	state := func(b *approval.Batch, want approval.State) {
+	state := func(b *approval.Batch, want policy.State) {
 		t.Helper()
 		if got := b.Outcome(0).State; got != want {
 			t.Fatalf("the call is %s, want %s", got, want)
 		}
 	}
-	review := func(id string) *approval.Batch { return g.Review(ctx, approval.Call{ID: id, Tool: "send"}) }
+	review := func(id string) *approval.Batch { return g.Review(ctx, policy.Call{ID: id, Tool: "send"}) }
 	turn := func(on bool) {
 		t.Helper()
 		told := make(chan struct{}, 10)
@@ -40,17 +41,17 @@ func TestTheMasterSwitchReachesGates(t *testing.T) {
 		<-told
 	}
 	before := review("before")
-	state(before, approval.Pending)
+	state(before, policy.Pending)
 	turn(false)
-	state(before, approval.Pending)
+	state(before, policy.Pending)
 	meanwhile := review("meanwhile")
-	state(meanwhile, approval.ModeApproved)
+	state(meanwhile, policy.ModeApproved)
 	turn(true)
 	if _, err := meanwhile.Start(ctx, 0, prepared(ctx, t, tools, meanwhile)); err == nil {
 		t.Error("a call began that nobody would let through any more")
 	}
-	state(meanwhile, approval.Pending)
-	state(review("after"), approval.Pending)
+	state(meanwhile, policy.Pending)
+	state(review("after"), policy.Pending)
 }
 
 func prepared(ctx context.Context, t *testing.T, tools approval.Preparer, b *approval.Batch) approval.Proposal {

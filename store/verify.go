@@ -8,10 +8,11 @@ import (
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
 )
 
 // Verify implements [approval.AuditLog].
-func (s *Store) Verify(ctx context.Context, seals ...approval.Seal) (out approval.Verification, err error) {
+func (s *Store) Verify(ctx context.Context, seals ...audit.Seal) (out audit.Verification, err error) {
 	err = s.read(ctx, func(q querier) error {
 		h, err := s.currentHead(ctx, q)
 		if err != nil {
@@ -35,19 +36,19 @@ type verifier struct {
 	ctx   context.Context
 	q     querier
 	head  head
-	seals []approval.Seal
+	seals []audit.Seal
 	chain chainer
 
 	last   int64          // number of the record before
 	hash   []byte         // and its hash
 	pruned string         // what the last record of a pruning says
 	moved  map[int64]bool // records that stand in another place
-	found  approval.Verification
+	found  audit.Verification
 }
 
-func (v *verifier) flaw(seq int64, kind approval.FlawKind, format string, args ...any) {
+func (v *verifier) flaw(seq int64, kind audit.FlawKind, format string, args ...any) {
 	if len(v.found.Flaws) < maxFlaws {
-		v.found.Flaws = append(v.found.Flaws, approval.Flaw{Seq: seq, Kind: kind, Detail: fmt.Sprintf(format, args...)})
+		v.found.Flaws = append(v.found.Flaws, audit.Flaw{Seq: seq, Kind: kind, Detail: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -82,16 +83,16 @@ func (v *verifier) next(r *eventRow) error {
 	v.found.Records++
 	switch hash := v.chain.hash(r, r.prev); {
 	case r.seq <= v.last:
-		v.flaw(r.seq, approval.FlawInserted, "it stands before the oldest record that is kept, which is %d", v.last+1)
+		v.flaw(r.seq, audit.FlawInserted, "it stands before the oldest record that is kept, which is %d", v.last+1)
 		return nil
 	case r.seq > v.head.seq && string(v.hash) == string(v.head.hash):
-		v.flaw(r.seq, approval.FlawInserted, "the log knows record %d as its last", v.head.seq)
+		v.flaw(r.seq, audit.FlawInserted, "the log knows record %d as its last", v.head.seq)
 		return nil
 	case string(hash[:]) != string(r.hash):
-		v.flaw(r.seq, approval.FlawChanged, "it is not what was recorded")
+		v.flaw(r.seq, audit.FlawChanged, "it is not what was recorded")
 	}
 	if r.seq != v.last+1 {
-		v.flaw(r.seq, approval.FlawRemoved, "%s missing before it", missing(v.last+1, r.seq-1))
+		v.flaw(r.seq, audit.FlawRemoved, "%s missing before it", missing(v.last+1, r.seq-1))
 	} else if string(r.prev) != string(v.hash) {
 		if err := v.broken(r); err != nil {
 			return err
@@ -126,13 +127,13 @@ func (v *verifier) broken(r *eventRow) error {
 	case err != nil:
 		return err
 	case follows < 0:
-		v.flaw(r.seq, approval.FlawRemoved, "the record that it was recorded after is missing or was replaced; record %d stands in its place", v.last)
+		v.flaw(r.seq, audit.FlawRemoved, "the record that it was recorded after is missing or was replaced; record %d stands in its place", v.last)
 	case follows > r.seq || v.moved[follows+1]:
 		v.moved[r.seq] = true
-		v.flaw(r.seq, approval.FlawReordered, "it was recorded after what is now record %d", follows)
+		v.flaw(r.seq, audit.FlawReordered, "it was recorded after what is now record %d", follows)
 	default:
 		for seq := follows + 1; seq < r.seq; seq++ {
-			v.flaw(seq, approval.FlawInserted, "it was not there when record %d was recorded after record %d", r.seq, follows)
+			v.flaw(seq, audit.FlawInserted, "it was not there when record %d was recorded after record %d", r.seq, follows)
 		}
 	}
 	return nil
@@ -154,7 +155,7 @@ func (v *verifier) find(hash []byte) (seq int64, err error) {
 func (v *verifier) checkSeals(seq int64, hash []byte) {
 	for _, s := range v.seals {
 		if s.Seq == seq && s != newSeal(seq, hash) {
-			v.flaw(seq, approval.FlawRewritten, "it is not the record that was sealed")
+			v.flaw(seq, audit.FlawRewritten, "it is not the record that was sealed")
 		}
 	}
 }
@@ -163,19 +164,19 @@ func (v *verifier) checkSeals(seq int64, hash []byte) {
 func (v *verifier) finish() {
 	v.found.Head = newSeal(v.last, v.hash)
 	if v.head.seq > v.last {
-		v.flaw(v.last, approval.FlawCut, "%s missing after it", missing(v.last+1, v.head.seq))
+		v.flaw(v.last, audit.FlawCut, "%s missing after it", missing(v.last+1, v.head.seq))
 	} else if string(v.head.hash) != string(v.hash) {
-		v.flaw(v.last, approval.FlawRewritten, "it is not the record that the log knows as its last")
+		v.flaw(v.last, audit.FlawRewritten, "it is not the record that the log knows as its last")
 	}
 	for _, s := range v.seals {
 		switch {
 		case s.Seq > max(v.last, v.head.seq):
-			v.flaw(v.last, approval.FlawCut, "the seal knows record %d", s.Seq)
+			v.flaw(v.last, audit.FlawCut, "the seal knows record %d", s.Seq)
 		case s.Seq < v.head.anchorSeq:
 			v.found.Unchecked = append(v.found.Unchecked, s)
 		}
 	}
 	if v.head.anchorSeq > 0 && v.pruned != newSeal(v.head.anchorSeq, v.head.anchorHash).String() {
-		v.flaw(v.head.anchorSeq+1, approval.FlawRemoved, "what is missing before it was not removed by the log itself")
+		v.flaw(v.head.anchorSeq+1, audit.FlawRemoved, "what is missing before it was not removed by the log itself")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -116,7 +117,7 @@ func TestAClockThatGoesBackRevivesNothing(t *testing.T) {
 	end := clock.Now().Add(15 * time.Minute)
 	allow, deny, grant := numbered(0), numbered(1), grantOf("s", 0)
 	allow.Expires, deny.Expires, grant.Expires = end, end, end
-	deny.Effect = approval.Deny
+	deny.Effect = policy.Deny
 	if err := errors.Join(s.BeginSession(t.Context(), hook("s")), s.AddRules(t.Context(), allow, deny, numbered(2)), s.AddGrants(t.Context(), grant)); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestAClockThatGoesBackRevivesNothing(t *testing.T) {
 	clock.Advance(-time.Hour)
 	for _, each := range []*store.Store{s, openStore(t, folder, store.Options{Clock: clock.Now})} {
 		rules, err := each.Rules(t.Context())
-		if err != nil || len(rules.Rules()) != 2 || rules.Rules()[0].Effect != approval.Deny {
+		if err != nil || len(rules.Rules()) != 2 || rules.Rules()[0].Effect != policy.Deny {
 			t.Errorf("rules %v, %v; want the deny and the one that does not expire", rules.Rules(), err)
 		}
 		if grants, err := each.Grants(t.Context(), "s"); err != nil || len(grants.Grants()) != 0 {
@@ -163,24 +164,24 @@ func TestRulesAreChanged(t *testing.T) {
 	}
 	off, other := numbered(0), numbered(1)
 	off.Enabled = false
-	other.Pattern, other.Effect, other.Note = "other", approval.Deny, "mine"
-	known, changed := []approval.Rule{off, numbered(1), numbered(2)}, []approval.Rule{off, other, numbered(2)}
+	other.Pattern, other.Effect, other.Note = "other", policy.Deny, "mine"
+	known, changed := []policy.Rule{off, numbered(1), numbered(2)}, []policy.Rule{off, other, numbered(2)}
 	for _, c := range []struct {
 		what string
 		do   func() error
 		want error
 	}{
-		{"one too many", func() error { return s.AddRules(t.Context(), numbered(3)) }, approval.ErrRuleLimit},
+		{"one too many", func() error { return s.AddRules(t.Context(), numbered(3)) }, policy.ErrRuleLimit},
 		{"disable", func() error { return s.EnableRule(t.Context(), "r0", false) }, nil},
 		{"replace what was changed", func() error {
-			return s.ReplaceRules(t.Context(), []approval.Rule{numbered(0), numbered(1), numbered(2)}, changed)
+			return s.ReplaceRules(t.Context(), []policy.Rule{numbered(0), numbered(1), numbered(2)}, changed)
 		}, store.ErrRulesChanged},
-		{"replace by two that are one", func() error { return s.ReplaceRules(t.Context(), known, []approval.Rule{off, off}) }, approval.ErrDuplicateRule},
+		{"replace by two that are one", func() error { return s.ReplaceRules(t.Context(), known, []policy.Rule{off, off}) }, policy.ErrDuplicateRule},
 		{"replace", func() error { return s.ReplaceRules(t.Context(), known, changed) }, nil},
 		{"replace again", func() error { return s.ReplaceRules(t.Context(), known, changed) }, store.ErrRulesChanged},
 		{"remove", func() error { return s.RemoveRule(t.Context(), "r2") }, nil},
-		{"remove again", func() error { return s.RemoveRule(t.Context(), "r2") }, approval.ErrRuleNotFound},
-		{"enable what is gone", func() error { return s.EnableRule(t.Context(), "r2", true) }, approval.ErrRuleNotFound},
+		{"remove again", func() error { return s.RemoveRule(t.Context(), "r2") }, policy.ErrRuleNotFound},
+		{"enable what is gone", func() error { return s.EnableRule(t.Context(), "r2", true) }, policy.ErrRuleNotFound},
 	} {
 		if err := c.do(); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, err, c.want)

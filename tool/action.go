@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -23,15 +24,15 @@ type Do func(ctx context.Context) (any, error)
 // Actions are values: the methods return changed copies.
 type Action struct {
 	do      Do
-	verdict approval.Verdict
+	verdict policy.Verdict
 	why     string
-	acts    []approval.Act
+	acts    []policy.Act
 	view    func(context.Context) (present.View, error)
 	summary string
-	state   approval.Digest
+	state   policy.Digest
 	dir     string
 	env     []string
-	profile approval.Digest
+	profile policy.Digest
 	held    func() []string
 	choices []approval.Choice
 	edit    approval.Editable
@@ -42,10 +43,10 @@ type Action struct {
 }
 
 // Free returns an action that runs without an answer, unless it is denied.
-func Free(do Do) Action { return Action{do: do, verdict: approval.Free} }
+func Free(do Do) Action { return Action{do: do, verdict: policy.Free} }
 
 // Ask returns an action that needs an answer.
-func Ask(do Do) Action { return Action{do: do, verdict: approval.Ask} }
+func Ask(do Do) Action { return Action{do: do, verdict: policy.Ask} }
 
 // Block returns an action that nobody can approve, and says why; without a
 // reason it is "blocked by policy".
@@ -53,7 +54,7 @@ func Block(why string) Action {
 	if why == "" {
 		why = blockedByPolicy
 	}
-	return Action{verdict: approval.Block, why: why}
+	return Action{verdict: policy.Block, why: why}
 }
 
 const blockedByPolicy = "blocked by policy"
@@ -67,15 +68,15 @@ func (a Action) Doing(do Do) Action {
 // On returns the action as one that consists of these acts, each with a verdict
 // of its own. An action without acts is one act with the name of the tool, and
 // the digest of the arguments as its target.
-func (a Action) On(acts ...approval.Act) Action {
+func (a Action) On(acts ...policy.Act) Action {
 	a.acts = slices.Clone(acts)
 	return a
 }
 
 // OnTarget returns the action as a single act of the tool on the target, with
 // the action's own verdict.
-func (a Action) OnTarget(t approval.Target) Action {
-	return a.On(approval.Act{Target: t, Known: true, Verdict: a.verdict})
+func (a Action) OnTarget(t policy.Target) Action {
+	return a.On(policy.Act{Target: t, Known: true, Verdict: a.verdict})
 }
 
 // Because returns the action with the reason for its verdict. An act that has a
@@ -106,7 +107,7 @@ func (a Action) ShowingView(v present.View) Action {
 // Seeing returns the action bound to the state that its view is built from,
 // such as the file before a diff. If the state is another when the call is about
 // to run, it is asked again.
-func (a Action) Seeing(state approval.Digest) Action {
+func (a Action) Seeing(state policy.Digest) Action {
 	a.state = state
 	return a
 }
@@ -120,7 +121,7 @@ func (a Action) In(dir string, env ...string) Action {
 
 // Under returns the action as one that runs under the sandbox profile with this
 // digest.
-func (a Action) Under(profile approval.Digest) Action {
+func (a Action) Under(profile policy.Digest) Action {
 	a.profile = profile
 	return a
 }
@@ -153,13 +154,13 @@ func (a Action) NeverAlways() Action {
 
 // OnlyByPerson returns the action as one that nothing remembered and no mode answers.
 func (a Action) OnlyByPerson(why string) Action {
-	if a.verdict != approval.Block && len(a.acts) == 0 {
-		a.verdict, a.why = approval.Ask, why
+	if a.verdict != policy.Block && len(a.acts) == 0 {
+		a.verdict, a.why = policy.Ask, why
 	}
 	a.person = true
-	return a.mapActs(func(act approval.Act) approval.Act {
-		if act.Verdict != approval.Block {
-			act.Verdict, act.Why = approval.Ask, why
+	return a.mapActs(func(act policy.Act) policy.Act {
+		if act.Verdict != policy.Block {
+			act.Verdict, act.Why = policy.Ask, why
 		}
 		return act
 	})
@@ -192,7 +193,7 @@ func (a Action) AwaitedBy(w *approval.Wait) Action {
 }
 
 // mapActs returns the action with every act changed by f.
-func (a Action) mapActs(f func(approval.Act) approval.Act) Action {
+func (a Action) mapActs(f func(policy.Act) policy.Act) Action {
 	a.acts = slices.Clone(a.acts)
 	for i := range a.acts {
 		a.acts[i] = f(a.acts[i])
@@ -203,7 +204,7 @@ func (a Action) mapActs(f func(approval.Act) approval.Act) Action {
 // proposal says what the action would do, for a call of the tool.
 func (a Action) proposal(s *toolState, args []byte) approval.Proposal {
 	return approval.Proposal{
-		Definition: s.definition, Arguments: approval.DigestOf(args), Acts: a.namedActs(s.spec, args), Summary: a.summary, View: safely(a.view),
+		Definition: s.definition, Arguments: policy.DigestOf(args), Acts: a.namedActs(s.spec, args), Summary: a.summary, View: safely(a.view),
 		State: a.state, Dir: a.dir, Env: a.env, Profile: a.profile, Held: a.held, Once: a.once,
 		NoSession: a.noSession, NoAlways: a.noAlways, Choices: a.choices, Edit: a.edit, YesOrNo: a.yesOrNo, Wait: a.wait,
 	}
@@ -211,10 +212,10 @@ func (a Action) proposal(s *toolState, args []byte) approval.Proposal {
 
 // namedActs returns the acts, with the tool's name and the action's reason where
 // they have none. Without the means to do anything every act is blocked.
-func (a Action) namedActs(s Spec, args []byte) []approval.Act {
+func (a Action) namedActs(s Spec, args []byte) []policy.Act {
 	acts := slices.Clone(a.acts)
 	if len(acts) == 0 && (a.do != nil || a.why != "") {
-		acts = []approval.Act{{Target: approval.ArgumentsTarget(args), Known: true, Verdict: a.verdict}}
+		acts = []policy.Act{{Target: policy.ArgumentsTarget(args), Known: true, Verdict: a.verdict}}
 	}
 	for i := range acts {
 		act := &acts[i]
@@ -226,7 +227,7 @@ func (a Action) namedActs(s Spec, args []byte) []approval.Act {
 		}
 		act.PersonOnly = act.PersonOnly || a.person
 		if a.do == nil {
-			act.Verdict = approval.Block
+			act.Verdict = policy.Block
 		}
 	}
 	return acts

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
@@ -76,7 +77,7 @@ func TestRespondRunsNothing(t *testing.T) {
 	p := asks("t")
 	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Respond("it is sunny") }, p)
 	r := d.call("t", `{}`)
-	if r.Err != nil || r.Value != "it is sunny" || r.Stage != approval.StageCompleted || r.Outcome.State != approval.Answered {
+	if r.Err != nil || r.Value != "it is sunny" || r.Stage != approval.StageCompleted || r.Outcome.State != policy.Answered {
 		t.Errorf("%+v", r)
 	}
 	p.wantRan(t)
@@ -100,7 +101,7 @@ func TestChoiceReachesTheTool(t *testing.T) {
 func TestActionReachesTheRequest(t *testing.T) {
 	p := asks("t")
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
-		return tool.Ask(do).OnTarget(approval.TextTarget("ann")).Because("people ask").Titled("Write to ann").
+		return tool.Ask(do).OnTarget(policy.TextTarget("ann")).Because("people ask").Titled("Write to ann").
 			ShowingView(present.View{Kind: present.Text, Content: "hello"}).Editing("body", ".md").NeverAlways(), nil
 	}
 	d := newDesk(t, yes, p)
@@ -118,7 +119,7 @@ func TestActionReachesTheRequest(t *testing.T) {
 func TestNeverForSession(t *testing.T) {
 	p := asks("t")
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) { return tool.Ask(do).NeverForSession(), nil }
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(approval.Exact) }, p)
+	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Exact) }, p)
 	if r := d.call("t", `{}`); !errors.Is(r.Err, approval.ErrDenied) {
 		t.Errorf("error %v, want denied", r.Err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
@@ -33,7 +34,7 @@ func TestAnApprovalForOtherArgumentsDoesNotRun(t *testing.T) {
 			meanwhile = nil
 			f()
 		}
-		return tool.Ask(do).OnTarget(approval.TextTarget("ann")), nil
+		return tool.Ask(do).OnTarget(policy.TextTarget("ann")), nil
 	}
 	d := newDesk(t, nil, p)
 	b := d.gate.Review(ctx, callOf("send", rude))
@@ -74,7 +75,7 @@ func TestAConnectorInTheNameReachesNothing(t *testing.T) {
 	if r := d.call("hub:post", `{}`); !errors.Is(r.Err, tool.ErrUnknownTool) {
 		t.Errorf("error %v, want an unknown tool", r.Err)
 	}
-	r := tool.Call(context.Background(), d.gate, approval.Call{Connector: "hub", Tool: "post"})
+	r := tool.Call(context.Background(), d.gate, policy.Call{Connector: "hub", Tool: "post"})
 	if !errors.Is(r.Err, approval.ErrDenied) {
 		t.Errorf("error %v, want a denial", r.Err)
 	}
@@ -90,18 +91,18 @@ func TestARuleForOnesOwnToolDoesNotReachAConnectors(t *testing.T) {
 			return r.Deny("")
 		}
 		d := r.Approve("").Always()
-		d.Remember.Reach = approval.Tool
+		d.Remember.Reach = policy.Tool
 		return d
 	}
 	d := newDesk(t, always, own, foreign, other)
 	d.call("send", `{}`)
 	d.call("send", `{"again":1}`)
 	d.wantAsked(1)
-	tool.Call(context.Background(), d.gate, approval.Call{Connector: "hub", Tool: "Send"})
+	tool.Call(context.Background(), d.gate, policy.Call{Connector: "hub", Tool: "Send"})
 	d.wantAsked(2)
 	foreign.wantRan(t)
 	d.allow("allow mail") // nobody else has that name
-	tool.Call(context.Background(), d.gate, approval.Call{Connector: "hub", Tool: "mail"})
+	tool.Call(context.Background(), d.gate, policy.Call{Connector: "hub", Tool: "mail"})
 	d.wantAsked(2)
 	other.wantRan(t, "{}")
 }
@@ -236,7 +237,7 @@ func TestFinishAtAnotherGateRunsNothing(t *testing.T) {
 func TestOnceASessionWithAnUnknownTargetRuns(t *testing.T) {
 	p := asks("sh")
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
-		return tool.Ask(do).OncePerSession().OnTarget(approval.UnknownTarget(approval.Words)), nil
+		return tool.Ask(do).OncePerSession().OnTarget(policy.UnknownTarget(policy.Words)), nil
 	}
 	d := newDesk(t, yes, p)
 	d.call("sh", `{}`)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -18,28 +20,28 @@ func TestBadInput(t *testing.T) {
 	big := append(append([]byte(`{"to":"`), bytes.Repeat([]byte("x"), 32<<20)...), `"}`...)
 	deep := strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000)
 	tests := map[string]struct {
-		call approval.Call
+		call policy.Call
 		is   error
 		text string // part of what the model is told
 	}{
-		"malformed JSON":       {callOf("send_email", `{"to": "ann"`), approval.ErrMalformedJSON, "arguments: malformed JSON at byte 12"},
-		"not an object":        {callOf("send_email", `["ann"]`), approval.ErrNotAnObject, "arguments must be a JSON object"},
-		"duplicate keys":       {callOf("send_email", `{"to": "ann", "to": "eve"}`), approval.ErrDuplicateKey, "arguments: duplicate key"},
+		"malformed JSON":       {callOf("send_email", `{"to": "ann"`), canonical.ErrMalformedJSON, "arguments: malformed JSON at byte 12"},
+		"not an object":        {callOf("send_email", `["ann"]`), canonical.ErrNotAnObject, "arguments must be a JSON object"},
+		"duplicate keys":       {callOf("send_email", `{"to": "ann", "to": "eve"}`), canonical.ErrDuplicateKey, "arguments: duplicate key"},
 		"unknown tool":         {callOf("send_mail", `{}`), tool.ErrUnknownTool, `unknown tool "send_mail"; there is send_email`},
 		"unknown, other case":  {callOf("Send_Email", `{}`), tool.ErrUnknownTool, `unknown tool "Send_Email"; there is send_email`},
-		"of a connector":       {approval.Call{Connector: "x", Tool: "send_email"}, tool.ErrUnknownTool, `unknown tool "x:send_email"`},
+		"of a connector":       {policy.Call{Connector: "x", Tool: "send_email"}, tool.ErrUnknownTool, `unknown tool "x:send_email"`},
 		"wrong type":           {callOf("send_email", `{"to": 1, "subject": "", "body": ""}`), approval.ErrInvalid, `argument "to" of send_email: type: 1 has type "integer", want "string"`},
-		"32 MB":                {approval.Call{Tool: "send_email", Arguments: big}, approval.ErrArgumentsTooLarge, "33554441 bytes, at most 16777216 are taken"},
-		"10,000 levels":        {callOf("send_email", deep), approval.ErrArgumentsTooDeep, "arguments are nested too deeply"},
-		"invalid UTF-8":        {callOf("send_email", "{\"to\": \"\xff\"}"), approval.ErrInvalidUTF8, "text is not valid UTF-8 at byte 8"},
+		"32 MB":                {policy.Call{Tool: "send_email", Arguments: big}, canonical.ErrArgumentsTooLarge, "33554441 bytes, at most 16777216 are taken"},
+		"10,000 levels":        {callOf("send_email", deep), canonical.ErrArgumentsTooDeep, "arguments are nested too deeply"},
+		"invalid UTF-8":        {callOf("send_email", "{\"to\": \"\xff\"}"), canonical.ErrInvalidUTF8, "text is not valid UTF-8 at byte 8"},
 		"no tool":              {callOf("", `{}`), approval.ErrInvalid, "a tool without a name did not run: the call names no tool"},
-		"no tool, a connector": {approval.Call{Connector: "github"}, approval.ErrInvalid, "did not run: the call names no tool"},
+		"no tool, a connector": {policy.Call{Connector: "github"}, approval.ErrInvalid, "did not run: the call names no tool"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			sent := 0
 			send := tool.Func("send_email", "", func(context.Context, email) (any, error) { sent++; return nil, nil })
-			d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(approval.Tool) },
+			d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Tool) },
 				tool.NeedsApproval(true, send)...)
 			r := tool.Call(context.Background(), d.gate, test.call)
 			var invalid *approval.InvalidError
@@ -60,7 +62,7 @@ func TestBadInput(t *testing.T) {
 
 // wantNothingPending checks that a review of the call leaves nothing that waits,
 // also after a restart.
-func wantNothingPending(t *testing.T, d *desk, call approval.Call) {
+func wantNothingPending(t *testing.T, d *desk, call policy.Call) {
 	t.Helper()
 	batch := d.gate.Review(context.Background(), call)
 	saved, err := json.Marshal(batch)
@@ -75,7 +77,7 @@ func wantNothingPending(t *testing.T, d *desk, call approval.Call) {
 		t.Fatalf("restoring: %v", err)
 	}
 	for _, b := range []*approval.Batch{batch, restored} {
-		if n := len(b.Pending()); n != 0 || b.Outcome(0).State != approval.Invalid {
+		if n := len(b.Pending()); n != 0 || b.Outcome(0).State != policy.Invalid {
 			t.Errorf("%d pending, state %s", n, b.Outcome(0).State)
 		}
 	}

@@ -6,18 +6,19 @@ import (
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // Call takes one call through the gate and, if it is allowed, runs it. It waits
 // for the gate's approver.
-func Call(ctx context.Context, g *Gate, call approval.Call) Result {
+func Call(ctx context.Context, g *Gate, call policy.Call) Result {
 	return Calls(ctx, g, call)[0]
 }
 
 // Calls takes the calls of one turn through the gate as a batch, waits for its
 // approver, and runs what is allowed, one after another in the model's order.
 // Nothing runs before the whole batch is answered. Each call has a result.
-func Calls(ctx context.Context, g *Gate, calls ...approval.Call) []Result {
+func Calls(ctx context.Context, g *Gate, calls ...policy.Call) []Result {
 	b := g.Review(ctx, calls...)
 	g.Ask(ctx, b)
 	r := runner{gate: g, batch: b, asks: true}
@@ -47,7 +48,7 @@ func Finish(ctx context.Context, g *Gate, b *approval.Batch) ([]Result, error) {
 // openCalls counts the calls that wait for an answer or for what goes on inside.
 func openCalls(b *approval.Batch) (n int) {
 	for _, o := range b.Outcomes() {
-		if o.State == approval.Pending || o.Stage == approval.StageSuspended {
+		if o.State == policy.Pending || o.Stage == approval.StageSuspended {
 			n++
 		}
 	}
@@ -80,9 +81,9 @@ func (r *runner) one(ctx context.Context, i int) (result Result) {
 		asks = r.asks
 		o := r.batch.Outcome(i)
 		switch {
-		case o.State == approval.Pending && r.asks:
+		case o.State == policy.Pending && r.asks:
 			return approval.ErrKeepsChanging // nobody answers any more
-		case o.State == approval.Pending:
+		case o.State == policy.Pending:
 			r.halted = true
 			result = notRun(o)
 		case !o.Runs() || !startable(o.Stage):
@@ -97,7 +98,7 @@ func (r *runner) one(ctx context.Context, i int) (result Result) {
 	if err == nil {
 		return result
 	}
-	if o := r.batch.Outcome(i); o.State == approval.Pending && !r.asks {
+	if o := r.batch.Outcome(i); o.State == policy.Pending && !r.asks {
 		r.halted = true
 		return notRun(o)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
@@ -30,7 +31,7 @@ func (w *replacer) Prepare(_ context.Context, args json.RawMessage) (tool.Action
 	if err != nil {
 		return tool.Action{}, err
 	}
-	state := approval.DigestOf(old)
+	state := policy.DigestOf(old)
 	view := present.View{Kind: present.Text, Content: string(old) + " → " + string(args)}
 	return tool.Ask(func(context.Context) (any, error) {
 		if w.beforeLast != nil {
@@ -40,7 +41,7 @@ func (w *replacer) Prepare(_ context.Context, args json.RawMessage) (tool.Action
 		if err != nil {
 			return nil, err
 		}
-		if approval.DigestOf(now) != state {
+		if policy.DigestOf(now) != state {
 			return nil, fmt.Errorf("%s: %w", filepath.Base(w.file), approval.ErrChanged)
 		}
 		return "replaced", os.WriteFile(w.file, args, 0o600)
@@ -142,7 +143,7 @@ func TestChangedForEver(t *testing.T) {
 			n := 0
 			p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
 				n++
-				return tool.Ask(do).Seeing(approval.DigestOf(fmt.Append(nil, n))), nil
+				return tool.Ask(do).Seeing(policy.DigestOf(fmt.Append(nil, n))), nil
 			}
 			return p
 		}, 10},
@@ -221,7 +222,7 @@ func TestDefinitionThatTheModelSaw(t *testing.T) {
 	p := frees("t")
 	d := newDesk(t, no, p)
 	call := callOf("t", `{}`)
-	call.Definition = approval.DigestOf([]byte("an older one"))
+	call.Definition = policy.DigestOf([]byte("an older one"))
 	if r := tool.Call(context.Background(), d.gate, call); !errors.Is(r.Err, approval.ErrDenied) {
 		t.Errorf("error %v", r.Err)
 	}
@@ -266,7 +267,7 @@ func TestDenyAddedBeforeRun(t *testing.T) {
 	d.gate.Ask(ctx, batch)
 	d.allow("deny t")
 	results, err := tool.Finish(ctx, d.gate, batch)
-	if err != nil || !errors.Is(results[0].Err, approval.ErrDenied) || results[0].Outcome.State != approval.AutoDenied {
+	if err != nil || !errors.Is(results[0].Err, approval.ErrDenied) || results[0].Outcome.State != policy.AutoDenied {
 		t.Errorf("%v, %+v", err, results[0])
 	}
 	p.wantRan(t)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // Config is the operator's word on tools by name. It wins over a tool's own ask
@@ -57,7 +57,7 @@ func Configure(cfg Config, tools ...Tool) (configured []Tool, warnings []string,
 
 type namedPattern struct {
 	Named
-	pattern approval.NamePattern
+	pattern policy.NamePattern
 }
 
 func compileNamed(e Named) (namedPattern, error) {
@@ -68,11 +68,11 @@ func compileNamed(e Named) (namedPattern, error) {
 		}
 		e.Approval = word
 	}
-	effect := approval.Deny
+	effect := policy.Deny
 	if e.Approval == WordAllow {
-		effect = approval.Allow
+		effect = policy.Allow
 	}
-	p, err := approval.CompileName(effect, e.Name)
+	p, err := policy.CompileName(effect, e.Name)
 	if err != nil {
 		return namedPattern{}, fmt.Errorf("config for tool %q: %w", e.Name, err)
 	}
@@ -139,12 +139,12 @@ func (e *namedPattern) reason() string {
 // allowing returns the action with every asking act made free, except those
 // that are answered by name or by a person only.
 func allowing(a Action, why string) Action {
-	if a.verdict == approval.Ask {
-		a.verdict, a.why = approval.Free, why
+	if a.verdict == policy.Ask {
+		a.verdict, a.why = policy.Free, why
 	}
-	return a.mapActs(func(act approval.Act) approval.Act {
-		if act.Verdict == approval.Ask && !act.ByName && !act.PersonOnly {
-			act.Verdict, act.Why = approval.Free, why
+	return a.mapActs(func(act policy.Act) policy.Act {
+		if act.Verdict == policy.Ask && !act.ByName && !act.PersonOnly {
+			act.Verdict, act.Why = policy.Free, why
 		}
 		return act
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -44,7 +45,7 @@ func entries(pairs ...string) tool.Config {
 }
 
 func TestConfigureEntries(t *testing.T) {
-	const free, asked, blocked = approval.FreeToRun, approval.Approved, approval.Blocked
+	const free, asked, blocked = policy.FreeToRun, policy.Approved, policy.Blocked
 	github := func(p *probe) *probe {
 		p.spec = func() tool.Spec { return tool.Spec{Connector: "github", Name: p.name} }
 		return p
@@ -52,7 +53,7 @@ func TestConfigureEntries(t *testing.T) {
 	tests := map[string]struct {
 		cfg  tool.Config
 		tool *probe
-		want approval.State
+		want policy.State
 	}{
 		"nothing, asks":              {entries(), asks("send_mail"), asked},
 		"nothing, free":              {entries(), frees("send_mail"), free},
@@ -87,7 +88,7 @@ func TestConfigureEntries(t *testing.T) {
 			}
 			d := newDesk(t, yes, tools...)
 			spec := test.tool.Spec()
-			r := tool.Call(context.Background(), d.gate, approval.Call{Connector: spec.Connector, Tool: spec.Name})
+			r := tool.Call(context.Background(), d.gate, policy.Call{Connector: spec.Connector, Tool: spec.Name})
 			if r.Outcome.State != test.want {
 				t.Errorf("it is %s, want %s", r.Outcome.State, test.want)
 			}
@@ -119,20 +120,20 @@ func TestConfigureRefuses(t *testing.T) {
 // An allow never lifts what the tool blocks, what is answered by name only, and
 // what only a person may answer.
 func TestConfigAllowHasLimits(t *testing.T) {
-	act := func(change func(*approval.Act)) approval.Act {
-		a := approval.Act{Name: approval.WriteFile, Target: approval.PathTarget("out/a"), Known: true, Verdict: approval.Ask}
+	act := func(change func(*policy.Act)) policy.Act {
+		a := policy.Act{Name: policy.WriteFile, Target: policy.PathTarget("out/a"), Known: true, Verdict: policy.Ask}
 		change(&a)
 		return a
 	}
 	tests := map[string]struct {
-		act     approval.Act
-		want    approval.State
-		verdict approval.Verdict
+		act     policy.Act
+		want    policy.State
+		verdict policy.Verdict
 	}{
-		"plain":       {act(func(*approval.Act) {}), approval.FreeToRun, approval.Free},
-		"by name":     {act(func(a *approval.Act) { a.ByName = true }), approval.Approved, approval.Ask},
-		"person only": {act(func(a *approval.Act) { a.PersonOnly = true }), approval.Approved, approval.Ask},
-		"blocked":     {act(func(a *approval.Act) { a.Verdict = approval.Block }), approval.Blocked, approval.Block},
+		"plain":       {act(func(*policy.Act) {}), policy.FreeToRun, policy.Free},
+		"by name":     {act(func(a *policy.Act) { a.ByName = true }), policy.Approved, policy.Ask},
+		"person only": {act(func(a *policy.Act) { a.PersonOnly = true }), policy.Approved, policy.Ask},
+		"blocked":     {act(func(a *policy.Act) { a.Verdict = policy.Block }), policy.Blocked, policy.Block},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +200,7 @@ func TestConfigureKeepsItsInput(t *testing.T) {
 // A function that cannot tell whether to ask refuses.
 func TestNeedsApprovalIfFails(t *testing.T) {
 	p := frees("t")
-	broken := func(context.Context, approval.Call) (bool, error) { return false, errors.New("no table of paths") }
+	broken := func(context.Context, policy.Call) (bool, error) { return false, errors.New("no table of paths") }
 	d := newDesk(t, yes, tool.NeedsApprovalIf(broken, p)...)
 	r := d.call("t", `{}`)
 	wantText(t, r, "[ERROR] t did not run: whether t needs approval cannot be told: no table of paths. Correct the call and try again.")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/hosts"
 )
@@ -83,10 +84,10 @@ func (r *running) connections() *Connections {
 // started. They are safe for concurrent use.
 type Connections struct {
 	gate   *Gate
-	call   approval.Call
+	call   policy.Call
 	number func() int64
 	// shown is what was answered with the call, and shownBy how.
-	shown   []approval.Act
+	shown   []policy.Act
 	shownBy approval.Permit
 
 	wait *approval.Wait // what waits for answers; nil if it never ends
@@ -116,7 +117,7 @@ const (
 
 // Connections returns those of something that runs outside of a call. Of the call, the
 // connector, session and chain of workers count, and its id if it has one.
-func (g *Gate) Connections(call approval.Call) *Connections {
+func (g *Gate) Connections(call policy.Call) *Connections {
 	var n int64
 	var mu sync.Mutex
 	if call.ID == "" {
@@ -131,7 +132,7 @@ func (g *Gate) Connections(call approval.Call) *Connections {
 // Connect decides about a connection, like [ConnectWithin].
 func (k *Connections) Connect(ctx context.Context, c Connecting) error {
 	c.For = cmp.Or(c.For, k.call.Name())
-	c.Same = cmp.Or(c.Same, k.call.Name()+" "+approval.DigestOf(k.call.Arguments).String())
+	c.Same = cmp.Or(c.Same, k.call.Name()+" "+policy.DigestOf(k.call.Arguments).String())
 	permit, err := k.decide(ctx, c)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -143,13 +144,13 @@ func (k *Connections) Connect(ctx context.Context, c Connecting) error {
 }
 
 // look judges a connection by what is remembered now, and returns the call that it was judged as.
-func (k *Connections) look(ctx context.Context, c Connecting) (approval.Judgement, approval.Call, error) {
+func (k *Connections) look(ctx context.Context, c Connecting) (policy.Judgement, policy.Call, error) {
 	args, err := json.Marshal(map[string]string{"host": c.Host, "port": c.Port})
 	if err != nil {
-		return approval.Judgement{}, approval.Call{}, err
+		return policy.Judgement{}, policy.Call{}, err
 	}
-	call := approval.Call{
-		Tool: approval.Connect, Connector: k.call.Connector, Arguments: args, Session: k.call.Session, Workers: k.call.Workers,
+	call := policy.Call{
+		Tool: policy.Connect, Connector: k.call.Connector, Arguments: args, Session: k.call.Session, Workers: k.call.Workers,
 	}
 	j, err := k.gate.Look(context.WithValue(ctx, connectKey{}, &c), call)
 	if err != nil {
@@ -165,13 +166,13 @@ func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit
 		return approval.Permit{}, err
 	}
 	act := c.Policy.Judge(c.Connection)
-	permit := approval.PermitBy(j, []approval.Act{act})
+	permit := approval.PermitBy(j, []policy.Act{act})
 	switch {
 	case j.State.Runs():
 		return permit, nil
-	case j.State != approval.Pending:
+	case j.State != policy.Pending:
 		return permit, refusedBy(&j)
-	case !j.PersonOnly && slices.ContainsFunc(k.shown, func(a approval.Act) bool { return a.Name == act.Name && !a.Later && a.Target.Same(act.Target) }):
+	case !j.PersonOnly && slices.ContainsFunc(k.shown, func(a policy.Act) bool { return a.Name == act.Name && !a.Later && a.Target.Same(act.Target) }):
 		permit = k.shownBy
 		permit.Basis = cmp.Or(permit.Basis, "approved with the command")
 		return permit, nil
@@ -196,14 +197,14 @@ func (k *Connections) Denied(ctx context.Context, c hosts.Connection) error {
 	if err != nil {
 		return err
 	}
-	if (j.Rule != nil || j.Grant != nil) && !j.State.Runs() && j.State != approval.Pending {
+	if (j.Rule != nil || j.Grant != nil) && !j.State.Runs() && j.State != policy.Pending {
 		return refusedBy(&j)
 	}
 	return nil
 }
 
 // refusedBy says why a connection is refused without a question.
-func refusedBy(j *approval.Judgement) error {
+func refusedBy(j *policy.Judgement) error {
 	text := cmp.Or(j.Why, string(j.State))
 	switch {
 	case j.Rule != nil:
@@ -240,7 +241,7 @@ func (k *Connections) holds(q *connectQuestion) bool {
 }
 
 // ask asks, or joins those who wait for the answer about the same host and port.
-func (k *Connections) ask(ctx context.Context, c Connecting, call approval.Call) (approval.Permit, error) {
+func (k *Connections) ask(ctx context.Context, c Connecting, call policy.Call) (approval.Permit, error) {
 	key := c.String()
 	k.mu.Lock()
 	q := k.open[key]
@@ -249,7 +250,7 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call approval.Call)
 	}
 	if q == nil && k.asking == maxAsking {
 		k.mu.Unlock()
-		return approval.Permit{State: approval.Blocked}, fmt.Errorf("%w: %d questions about other hosts wait for an answer already", approval.ErrDenied, maxAsking)
+		return approval.Permit{State: policy.Blocked}, fmt.Errorf("%w: %d questions about other hosts wait for an answer already", approval.ErrDenied, maxAsking)
 	}
 	if q == nil {
 		q = &connectQuestion{done: make(chan struct{})}
@@ -286,13 +287,13 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call approval.Call)
 		return q.permit, q.err
 	default:
 		q.waiting--
-		return approval.Permit{State: approval.Expired}, err
+		return approval.Permit{State: policy.Expired}, err
 	}
 }
 
 // question puts the connection to the gate and waits for the answer, for as long as it takes.
 // An answer that came too late for an earlier connection is taken first.
-func (k *Connections) question(ctx context.Context, c Connecting, call approval.Call, q *connectQuestion) {
+func (k *Connections) question(ctx context.Context, c Connecting, call policy.Call, q *connectQuestion) {
 	key := lateKey{cmp.Or(call.Session, k.gate.Session()), c.Same, c.String()}
 	part := k.gate.late.take(key)
 	begun := part != nil && part.Begin() == nil
@@ -314,7 +315,7 @@ func (k *Connections) question(ctx context.Context, c Connecting, call approval.
 	q.permit, q.at = o.Permit(), time.Now()
 	if !begun {
 		if q.err = part.Begin(); q.err != nil {
-			q.permit.State = approval.Denied
+			q.permit.State = policy.Denied
 		}
 	}
 	close(q.done)
@@ -373,7 +374,7 @@ func (k *Connections) Ended(ctx context.Context, c hosts.Connection, sent, recei
 	permit, decided := k.permits[key]
 	delete(k.permits, key)
 	if !decided {
-		permit = approval.Permit{State: approval.Blocked}
+		permit = approval.Permit{State: policy.Blocked}
 	}
 	told := true
 	if err != nil && sent == 0 && received == 0 {
@@ -393,8 +394,8 @@ type connectKey struct{}
 
 // connectingIn returns the connection that a call of a context is about: only a process that
 // runs makes such calls, no model.
-func connectingIn(ctx context.Context, call *approval.Call) *Connecting {
-	if call.Tool != approval.Connect {
+func connectingIn(ctx context.Context, call *policy.Call) *Connecting {
+	if call.Tool != policy.Connect {
 		return nil
 	}
 	c, _ := ctx.Value(connectKey{}).(*Connecting)
@@ -403,8 +404,8 @@ func connectingIn(ctx context.Context, call *approval.Call) *Connecting {
 
 // prepare is what the call of a connection would do. It does nothing itself: the process goes
 // on if it may.
-func (c *Connecting) prepare(call approval.Call) (Action, approval.Proposal, error) {
-	spec := Spec{Connector: call.Connector, Name: approval.Connect}
+func (c *Connecting) prepare(call policy.Call) (Action, approval.Proposal, error) {
+	spec := Spec{Connector: call.Connector, Name: policy.Connect}
 	definition, err := spec.Definition()
 	if err != nil {
 		return Action{}, approval.Proposal{}, err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
@@ -83,12 +84,12 @@ func TestConnectOrder(t *testing.T) {
 }
 
 func TestConnectModes(t *testing.T) {
-	for mode, goes := range map[approval.Mode]bool{approval.ModeStrict: false, approval.ModeApproveAll: true} {
+	for mode, goes := range map[policy.Mode]bool{policy.ModeStrict: false, policy.ModeApproveAll: true} {
 		g, err := tool.Guard(approval.Config{Mode: mode})
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := g.Connections(approval.Call{Connector: "files"})
+		k := g.Connections(policy.Call{Connector: "files"})
 		if err := k.Connect(t.Context(), to("other.example", "443")); (err == nil) != goes {
 			t.Errorf("%v: %v", mode, err)
 		}
@@ -135,8 +136,8 @@ func TestConnectRemembers(t *testing.T) {
 		free   tool.Connecting // what is answered by it
 		asks   tool.Connecting
 	}{
-		"session":            {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(approval.Exact) }, to("a.b.example", "443"), to("c.b.example", "443")},
-		"session, domain":    {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(approval.DomainReach) }, to("c.b.example", "443"), to("c.b.example", "80")},
+		"session":            {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Exact) }, to("a.b.example", "443"), to("c.b.example", "443")},
+		"session, domain":    {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.DomainReach) }, to("c.b.example", "443"), to("c.b.example", "80")},
 		"always":             {func(r *approval.Request) approval.Decision { return r.Approve("").Always() }, to("a.b.example", "443"), to("b.example", "443")},
 		"always, the domain": {func(r *approval.Request) approval.Decision { return r.Approve("").Always(r.Offers[1].Allow...) }, to("c.b.example", "443"), to("b.example", "443")},
 	} {
@@ -442,7 +443,7 @@ func BenchmarkConnect(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer g.Close()
-	k := g.Connections(approval.Call{Connector: "files"})
+	k := g.Connections(policy.Call{Connector: "files"})
 	for b.Loop() {
 		if err := k.Connect(b.Context(), to("free.example", "443")); err != nil {
 			b.Fatal(err)
@@ -467,7 +468,7 @@ func TestConnectionsOutside(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer g.Close()
-		k := g.Connections(approval.Call{Connector: "files"})
+		k := g.Connections(policy.Call{Connector: "files"})
 		for _, after := range []time.Duration{0, 30 * time.Second, 31 * time.Second} {
 			<-time.After(after)
 			if err := k.Connect(t.Context(), to("other.example", "443")); err != nil {

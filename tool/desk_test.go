@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -73,14 +74,14 @@ func (d *desk) call(name, args string) tool.Result {
 	return tool.Call(context.Background(), d.gate, callOf(name, args))
 }
 
-func callOf(name, args string) approval.Call {
-	return approval.Call{Tool: name, Arguments: json.RawMessage(args)}
+func callOf(name, args string) policy.Call {
+	return policy.Call{Tool: name, Arguments: json.RawMessage(args)}
 }
 
 func (d *desk) allow(rules ...string) {
 	d.t.Helper()
 	for _, text := range rules {
-		rule, err := approval.ParseRule(text)
+		rule, err := policy.ParseRule(text)
 		if err == nil {
 			err = d.memory.AddRules(context.Background(), rule)
 		}
@@ -107,7 +108,7 @@ func (d *desk) history() []string {
 }
 
 // grants returns what is remembered for the session.
-func (d *desk) grants() []approval.Grant {
+func (d *desk) grants() []policy.Grant {
 	set, err := d.memory.Grants(context.Background(), session)
 	if err != nil {
 		d.t.Fatalf("grants: %v", err)

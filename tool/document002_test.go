@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
@@ -69,7 +69,7 @@ func TestToolWithoutWordsOfItsOwn(t *testing.T) {
 	foreign := asks("ignored")
 	foreign.spec = func() tool.Spec { return tool.Spec{Connector: "github", Name: "create_issue"} }
 	d := newDesk(t, yes, foreign)
-	tool.Call(context.Background(), d.gate, approval.Call{
+	tool.Call(context.Background(), d.gate, policy.Call{
 		Connector: "github", Tool: "create_issue", Arguments: json.RawMessage(`{"title": "a", "labels": []}`),
 	})
 	d.wantAsked(1)

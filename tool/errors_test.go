@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -97,7 +98,7 @@ func TestEmptyActions(t *testing.T) {
 		"free, nothing": {tool.Free(nil), "the tool does not say what the call would do"},
 		"ask, nothing":  {tool.Ask(nil), "the tool does not say what the call would do"},
 		"no reason":     {tool.Block(""), "blocked by policy"},
-		"nothing, acts": {tool.Ask(nil).OnTarget(approval.TextTarget("x")).Because("no means"), "no means"},
+		"nothing, acts": {tool.Ask(nil).OnTarget(policy.TextTarget("x")).Because("no means"), "no means"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
@@ -35,7 +36,7 @@ func (w notesWriter) Prepare(_ context.Context, args json.RawMessage) (tool.Acti
 		w.files[in.Path] = in.Content
 		return "wrote " + in.Path, nil
 	}
-	target := approval.PathTarget(in.Path)
+	target := policy.PathTarget(in.Path)
 	if strings.HasPrefix(in.Path, "cache/") {
 		return tool.Free(write).OnTarget(target), nil
 	}
@@ -91,7 +92,7 @@ func Example_document000_requiresApproval() {
 	})
 	gate := guard(person(func(r *approval.Request) approval.Decision {
 		fmt.Println("act:  ", r.Acts[0])
-		return r.Approve("").ForSession(approval.Exact)
+		return r.Approve("").ForSession(policy.Exact)
 	}), send)
 	call(gate, "send_email", `{"to": "ann", "subject": "Lunch", "body": "Noon?"}`)
 	call(gate, "send_email", `{"to": "ann", "subject": "Lunch", "body": "Or one?"}`)
@@ -118,7 +119,7 @@ func Example_document000_slackNotify() {
 		})
 	memory := approval.NewMemory(0)
 	gate := must(tool.Guard(approval.Config{Approver: person(yes), Rules: memory}, notify))
-	rule := must(approval.ParseRule("allow slack_notify(builds)"))
+	rule := must(policy.ParseRule("allow slack_notify(builds)"))
 	if err := memory.AddRules(context.Background(), rule); err != nil {
 		fmt.Println(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -36,7 +37,7 @@ func Example_document001_needsApproval() {
 
 // needsApproval as a function of the arguments: the zone decides.
 func Example_document001_needsApprovalFunction() {
-	outsideScratch := func(_ context.Context, c approval.Call) (bool, error) {
+	outsideScratch := func(_ context.Context, c policy.Call) (bool, error) {
 		var f file
 		err := json.Unmarshal(c.Arguments, &f)
 		return !strings.HasPrefix(f.Path, "/scratch/"), err
@@ -57,7 +58,7 @@ func Example_document001_blocked() {
 		Tools: []tool.Named{{Name: "dangerous_tool", Approval: "blocked", Reason: "Disabled"}},
 	}, fileTool("dangerous_tool", "destroyed"))
 	gate := guard(person(yes), tools...)
-	result := tool.Call(context.Background(), gate, approval.Call{
+	result := tool.Call(context.Background(), gate, policy.Call{
 		Tool: "dangerous_tool", Arguments: json.RawMessage(`{"path": "/"}`),
 	})
 	var blocked *approval.BlockedError

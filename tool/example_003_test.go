@@ -7,12 +7,13 @@ import (
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
 // Option 1: one function over a whole set sees the name and the arguments.
 func Example_document003_wholeSet() {
-	needs := func(_ context.Context, c approval.Call) (bool, error) {
+	needs := func(_ context.Context, c policy.Call) (bool, error) {
 		var f file
 		err := json.Unmarshal(c.Arguments, &f)
 		return c.Tool == "write_file" || f.Path == ".env", err
@@ -38,9 +39,9 @@ func Example_document003_deferred() {
 
 	// Stop and save.
 	batch := guard(nil, write...).Review(ctx,
-		approval.Call{ID: "call-1", Tool: "write_file", Arguments: json.RawMessage(`{"path": "a.txt"}`)},
-		approval.Call{ID: "call-2", Tool: "write_file", Arguments: json.RawMessage(`{"path": ".env"}`)},
-		approval.Call{ID: "call-3", Tool: "write_file", Arguments: json.RawMessage(`{"path": "/etc/motd"}`)})
+		policy.Call{ID: "call-1", Tool: "write_file", Arguments: json.RawMessage(`{"path": "a.txt"}`)},
+		policy.Call{ID: "call-2", Tool: "write_file", Arguments: json.RawMessage(`{"path": ".env"}`)},
+		policy.Call{ID: "call-3", Tool: "write_file", Arguments: json.RawMessage(`{"path": "/etc/motd"}`)})
 	saved := must(json.Marshal(batch))
 
 	// Later, in another process: collect.
@@ -82,13 +83,13 @@ func Example_document003_remember() {
 	ctx := context.Background()
 	write := tool.NeedsApproval(true, fileTool("write_file", "wrote"))
 	gate := guard(nil, write...)
-	batch := gate.Review(ctx, approval.Call{Tool: "write_file", Arguments: json.RawMessage(`{"path": "a.txt"}`)})
+	batch := gate.Review(ctx, policy.Call{Tool: "write_file", Arguments: json.RawMessage(`{"path": "a.txt"}`)})
 	r := batch.Pending()[0]
 
 	err := batch.Resolve(ctx, r.Approve("").Always("allow write_file"))
 	fmt.Println(errors.Is(err, approval.ErrNoRuleStore), len(batch.Pending()), "pending")
 
-	err = batch.Resolve(ctx, r.Approve("").ForSession(approval.Exact))
+	err = batch.Resolve(ctx, r.Approve("").ForSession(policy.Exact))
 	fmt.Println(err, len(batch.Pending()), "pending")
 	call(gate, "write_file", `{"path": "a.txt"}`) // nobody is asked again
 	// Output:

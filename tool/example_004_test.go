@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -27,12 +28,12 @@ func (printed) Record(_ context.Context, e approval.Event) error {
 func Example_document004_rulesAndRecords() {
 	memory := approval.NewMemory(0)
 	for _, text := range []string{"allow github_*", "deny github_delete_*"} {
-		if err := memory.AddRules(context.Background(), must(approval.ParseRule(text))); err != nil {
+		if err := memory.AddRules(context.Background(), must(policy.ParseRule(text))); err != nil {
 			fmt.Println(err)
 		}
 	}
 	forSession := person(func(r *approval.Request) approval.Decision {
-		return r.Approve("").ForSession(approval.Tool)
+		return r.Approve("").ForSession(policy.Tool)
 	})
 	gate := must(tool.Guard(approval.Config{Approver: forSession, Rules: memory, Grants: memory, Recorder: printed{}},
 		tool.NeedsApproval(true, fileTool("github_search", "searched"),

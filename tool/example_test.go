@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -27,7 +28,7 @@ func guard(approver approval.Approver, tools ...tool.Tool) *tool.Gate {
 
 // call has the model call a tool, and prints what the model is told.
 func call(gate *tool.Gate, name, args string) {
-	result := tool.Call(context.Background(), gate, approval.Call{Tool: name, Arguments: json.RawMessage(args)})
+	result := tool.Call(context.Background(), gate, policy.Call{Tool: name, Arguments: json.RawMessage(args)})
 	fmt.Println("told: ", result.Text)
 }
 

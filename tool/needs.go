@@ -5,24 +5,24 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // NeedsApproval returns the tools as ones that ask before every call, or, with
 // false, as they are.
 func NeedsApproval(needs bool, tools ...Tool) []Tool {
-	return NeedsApprovalIf(func(context.Context, approval.Call) (bool, error) { return needs, nil }, tools...)
+	return NeedsApprovalIf(func(context.Context, policy.Call) (bool, error) { return needs, nil }, tools...)
 }
 
 // NeedsApprovalIf returns the tools as ones that ask whenever the function says
 // so. It sees the name and the arguments of the call; an error refuses it. Where
 // it says no, the tool's own word stands.
-func NeedsApprovalIf(needs func(context.Context, approval.Call) (bool, error), tools ...Tool) []Tool {
+func NeedsApprovalIf(needs func(context.Context, policy.Call) (bool, error), tools ...Tool) []Tool {
 	out := make([]Tool, len(tools))
 	for i, t := range tools {
 		out[i] = wrap(t, func(ctx context.Context, args json.RawMessage) (Action, error) {
 			spec := t.Spec()
-			ask, err := needs(ctx, approval.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: args})
+			ask, err := needs(ctx, policy.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: args})
 			if err != nil {
 				return Action{}, fmt.Errorf("whether %s needs approval cannot be told: %w", spec.FullName(), err)
 			}
@@ -38,12 +38,12 @@ func NeedsApprovalIf(needs func(context.Context, approval.Call) (bool, error), t
 
 // asking returns the action with every free act made to ask.
 func asking(a Action, why string) Action {
-	if a.verdict == approval.Free {
-		a.verdict, a.why = approval.Ask, why
+	if a.verdict == policy.Free {
+		a.verdict, a.why = policy.Ask, why
 	}
-	return a.mapActs(func(act approval.Act) approval.Act {
-		if act.Verdict == approval.Free {
-			act.Verdict, act.Why = approval.Ask, why
+	return a.mapActs(func(act policy.Act) policy.Act {
+		if act.Verdict == policy.Free {
+			act.Verdict, act.Why = policy.Ask, why
 		}
 		return act
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -20,7 +21,7 @@ func TestProgressReachesWhoeverWatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen strings.Builder
-	call := approval.Call{ID: "b", Tool: "build", Arguments: []byte("{}")}
+	call := policy.Call{ID: "b", Tool: "build", Arguments: []byte("{}")}
 	for _, ctx := range []context.Context{t.Context(), tool.WithProgress(t.Context(), &seen)} {
 		if r := tool.Call(ctx, gate, call); r.Err != nil || r.Text != "built" {
 			t.Errorf("got %+v", r)

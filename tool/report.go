@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 type runningKey struct{}
@@ -17,7 +18,7 @@ type runningKey struct{}
 type running struct {
 	gate  *Gate
 	exec  *approval.Execution
-	call  approval.Call
+	call  policy.Call
 	wait  *approval.Wait
 	parts atomic.Int64 // further calls that were put to the gate as parts of it
 
@@ -106,24 +107,24 @@ var ErrNoGate = errors.New("this does not run behind a gate, so nothing more can
 
 // JudgeWithin judges further acts of the call that runs in this context, by what is
 // remembered now. Nobody is asked and no mode answers: what nothing covers is pending.
-func JudgeWithin(ctx context.Context, acts []approval.Act) (approval.Judgement, error) {
+func JudgeWithin(ctx context.Context, acts []policy.Act) (policy.Judgement, error) {
 	r := runningIn(ctx)
 	if r == nil {
-		return approval.Judgement{}, ErrNoGate
+		return policy.Judgement{}, ErrNoGate
 	}
 	return r.exec.Judge(ctx, acts)
 }
 
 // LookWithin prepares a further call of the same tool, as a part of the one that runs in this
 // context, and judges it like [JudgeWithin]. Values of the context reach the tool's Prepare.
-func LookWithin(ctx context.Context, args json.RawMessage) (approval.Judgement, error) {
+func LookWithin(ctx context.Context, args json.RawMessage) (policy.Judgement, error) {
 	r := runningIn(ctx)
 	if r == nil {
-		return approval.Judgement{}, ErrNoGate
+		return policy.Judgement{}, ErrNoGate
 	}
-	_, p, err := r.gate.set.prepareSafely(ctx, approval.Call{Tool: r.call.Tool, Connector: r.call.Connector, Arguments: args})
+	_, p, err := r.gate.set.prepareSafely(ctx, policy.Call{Tool: r.call.Tool, Connector: r.call.Connector, Arguments: args})
 	if err != nil {
-		return approval.Judgement{}, err
+		return policy.Judgement{}, err
 	}
 	return r.exec.Judge(ctx, p.Acts)
 }
@@ -142,7 +143,7 @@ func AskWithin(ctx context.Context, args json.RawMessage) (*Part, error) {
 	if r == nil {
 		return nil, ErrNoGate
 	}
-	call := approval.Call{
+	call := policy.Call{
 		ID:   fmt.Sprintf("%s.%d", r.call.ID, r.parts.Add(1)),
 		Tool: r.call.Tool, Connector: r.call.Connector, Arguments: args, Session: r.call.Session, Workers: r.call.Workers,
 	}

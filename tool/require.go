@@ -8,7 +8,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -86,14 +87,14 @@ func (how *Approval[In]) apply(a Action, in In) (Action, error) {
 		return a, nil
 	}
 	if how.Target != nil {
-		a = a.OnTarget(approval.TextTarget(how.Target(in)))
+		a = a.OnTarget(policy.TextTarget(how.Target(in)))
 	}
 	if how.Payload != nil {
 		text, err := payloadText(how.Payload(in))
 		if err != nil {
 			return Action{}, err
 		}
-		a = a.OnTarget(approval.TextTarget(text))
+		a = a.OnTarget(policy.TextTarget(text))
 	}
 	return a, nil
 }
@@ -102,7 +103,7 @@ func (how *Approval[In]) apply(a Action, in In) (Action, error) {
 func payloadText(payload any) (string, error) {
 	data, err := json.Marshal(payload)
 	if err == nil {
-		data, err = approval.CanonicalArguments(data)
+		data, err = canonical.CanonicalArguments(data)
 	}
 	if err != nil {
 		return "", fmt.Errorf("payload: %w", err)

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
 func forSession(r *approval.Request) approval.Decision {
-	return r.Approve("").ForSession(approval.Exact)
+	return r.Approve("").ForSession(policy.Exact)
 }
 
 // What a grant covers is the target, the payload or, without them, every
@@ -52,7 +53,7 @@ func TestPayloadKeptForAlways(t *testing.T) {
 	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").Always() }, send)
 	const args = `{"to": "ann (home) *", "subject": "[a] \\ \"b\"", "body": ""}`
 	d.call("send", args)
-	if r := d.call("send", args); r.Outcome.State != approval.AutoApproved {
+	if r := d.call("send", args); r.Outcome.State != policy.AutoApproved {
 		t.Errorf("the second time it is %s: %v", r.Outcome.State, r.Err)
 	}
 	d.wantAsked(1)

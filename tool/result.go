@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Result is how a call ended.
@@ -37,7 +38,7 @@ func newResult(o approval.Outcome) Result {
 func notRun(o approval.Outcome) Result {
 	r := newResult(o)
 	switch {
-	case o.State == approval.Answered:
+	case o.State == policy.Answered:
 		r.Value = o.Decision.Result
 		r.Text = fmt.Sprintf("[ANSWERED] A person answered in place of %s, which did not run:\n%s", r.Tool, o.Decision.Result)
 		r.comment()

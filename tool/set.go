@@ -15,6 +15,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Set is the tools that an agent may call, each under a name of its own. It
@@ -31,7 +32,7 @@ type Set struct {
 type toolState struct {
 	tool       Tool
 	spec       Spec
-	definition approval.Digest
+	definition policy.Digest
 	schema     *jsonschema.Resolved
 	fitted     atomic.Pointer[[]byte] // the last arguments that fitted
 }
@@ -155,12 +156,12 @@ func (s *Set) Turn(ctx context.Context) context.Context {
 }
 
 // Prepare implements [approval.Preparer]. A tool that panics is an error.
-func (s *Set) Prepare(ctx context.Context, call approval.Call) (approval.Proposal, error) {
+func (s *Set) Prepare(ctx context.Context, call policy.Call) (approval.Proposal, error) {
 	_, p, err := s.prepareSafely(ctx, call)
 	return p, err
 }
 
-func (s *Set) prepareSafely(ctx context.Context, call approval.Call) (a Action, p approval.Proposal, err error) {
+func (s *Set) prepareSafely(ctx context.Context, call policy.Call) (a Action, p approval.Proposal, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("preparing %s panicked: %v", call.Name(), r)
@@ -169,7 +170,7 @@ func (s *Set) prepareSafely(ctx context.Context, call approval.Call) (a Action, 
 	return s.prepare(ctx, call)
 }
 
-func (s *Set) prepare(ctx context.Context, call approval.Call) (Action, approval.Proposal, error) {
+func (s *Set) prepare(ctx context.Context, call policy.Call) (Action, approval.Proposal, error) {
 	if c := connectingIn(ctx, &call); c != nil {
 		return c.prepare(call)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -78,7 +79,7 @@ func TestSameNameUnderAnotherConnector(t *testing.T) {
 	local, foreign := frees("search"), frees("search")
 	foreign.spec = func() tool.Spec { return tool.Spec{Connector: "github", Name: "search"} }
 	d := newDesk(t, nil, local, foreign)
-	tool.Call(context.Background(), d.gate, approval.Call{Connector: "github", Tool: "search"})
+	tool.Call(context.Background(), d.gate, policy.Call{Connector: "github", Tool: "search"})
 	foreign.wantRan(t, "{}")
 	local.wantRan(t)
 }

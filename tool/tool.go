@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Tool is something that an agent can call.
@@ -42,21 +43,21 @@ type Spec struct {
 
 // FullName returns the name, behind that of the connector if there is one.
 func (s Spec) FullName() string {
-	return approval.Call{Connector: s.Connector, Tool: s.Name}.Name()
+	return policy.Call{Connector: s.Connector, Tool: s.Name}.Name()
 }
 
 // Definition returns the digest that pins the definition.
-func (s Spec) Definition() (approval.Digest, error) {
+func (s Spec) Definition() (policy.Digest, error) {
 	if len(s.Schema) > 0 {
-		canonical, err := approval.CanonicalArguments(s.Schema)
+		text, err := canonical.CanonicalArguments(s.Schema)
 		if err != nil {
-			return approval.Digest{}, fmt.Errorf("tool %s: schema: %w", s.FullName(), err)
+			return policy.Digest{}, fmt.Errorf("tool %s: schema: %w", s.FullName(), err)
 		}
-		s.Schema = canonical
+		s.Schema = text
 	}
 	data, err := json.Marshal(s)
 	if err != nil {
-		return approval.Digest{}, fmt.Errorf("tool %s: %w", s.FullName(), err)
+		return policy.Digest{}, fmt.Errorf("tool %s: %w", s.FullName(), err)
 	}
-	return approval.DigestOf(data), nil
+	return policy.DigestOf(data), nil
 }

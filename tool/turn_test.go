@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -34,11 +35,11 @@ func TestTurn(t *testing.T) {
 		callOf("p", `{"n":1}`), callOf("p", `{"n":2}`), callOf("p", `{"n":3}`), callOf("p", `{"n":4}`))
 	d.wantAsked(3)
 	p.wantRan(t, `{"n":1}`, `{"n":2}`, `{"n":4}`)
-	var states []approval.State
+	var states []policy.State
 	for _, r := range results {
 		states = append(states, r.Outcome.State)
 	}
-	want := []approval.State{approval.FreeToRun, approval.Approved, approval.Denied, approval.Approved}
+	want := []policy.State{policy.FreeToRun, policy.Approved, policy.Denied, policy.Approved}
 	if !slices.Equal(states, want) {
 		t.Errorf("states %v, want %v", states, want)
 	}
@@ -87,7 +88,7 @@ func TestManyCallersOfOneGate(t *testing.T) {
 		wg.Go(func() {
 			for n := range turns {
 				args, _ := json.Marshal(numbered{N: c*turns + n})
-				r := tool.Call(context.Background(), d.gate, approval.Call{Tool: "count", Arguments: args})
+				r := tool.Call(context.Background(), d.gate, policy.Call{Tool: "count", Arguments: args})
 				if denied := errors.Is(r.Err, approval.ErrDenied); denied != (n%2 == 1) {
 					t.Errorf("call %s: %v", args, r.Err)
 				}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // Under returns the tools as ones whose calls act under the sandbox profile with this
 // digest, unless they name another one themselves. An answer to a call is bound to it.
-func Under(profile approval.Digest, tools ...Tool) []Tool {
+func Under(profile policy.Digest, tools ...Tool) []Tool {
 	out := make([]Tool, len(tools))
 	for i, t := range tools {
 		out[i] = wrap(t, func(ctx context.Context, args json.RawMessage) (Action, error) {

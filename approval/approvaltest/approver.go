@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // An Answer makes a decision about a request.
@@ -20,7 +21,7 @@ func No(r *approval.Request) approval.Decision { return r.Deny("") }
 
 // YesForSession approves exactly these acts for the session.
 func YesForSession(r *approval.Request) approval.Decision {
-	return r.Approve("").ForSession(approval.Exact)
+	return r.Approve("").ForSession(policy.Exact)
 }
 
 // An Approver answers as its script says, one answer after another, and fails

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // TestApprover is the suite that every [approval.Approver] must pass, whatever
@@ -15,7 +16,7 @@ func TestApprover(t *testing.T, open func(t *testing.T) approval.Approver) {
 	t.Run("returns when the context is done", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := open(t)
-		r := askingGate(t, a).Review(ctx, approval.Call{ID: "1", Tool: "ask"}).Pending()[0]
+		r := askingGate(t, a).Review(ctx, policy.Call{ID: "1", Tool: "ask"}).Pending()[0]
 		cancel()
 		d, err := a.Approve(ctx, r) // hangs if it does not
 		if err != nil && d.Answer != approval.NoAnswer {
@@ -26,35 +27,35 @@ func TestApprover(t *testing.T, open func(t *testing.T) approval.Approver) {
 		gate := askingGate(t, open(t))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		for _, o := range gate.Decide(ctx, approval.Call{ID: "1", Tool: "ask"}, approval.Call{ID: "2", Tool: "ask"}) {
-			if o.Runs() || o.State == approval.Pending {
+		for _, o := range gate.Decide(ctx, policy.Call{ID: "1", Tool: "ask"}, policy.Call{ID: "2", Tool: "ask"}) {
+			if o.Runs() || o.State == policy.Pending {
 				t.Errorf("call %s is %s after its context was done", o.Call.ID, o.State)
 			}
 		}
 	})
 	t.Run("a withdrawn question has no effect", func(t *testing.T) {
 		gate := askingGate(t, open(t))
-		b := gate.Review(t.Context(), approval.Call{ID: "1", Tool: "ask"})
+		b := gate.Review(t.Context(), policy.Call{ID: "1", Tool: "ask"})
 		r := b.Pending()[0]
 		if err := b.Resolve(t.Context(), r.Deny("somebody else said no")); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(&approval.WithdrawnError{Request: r.ID, State: approval.Denied})
+		cancel(&approval.WithdrawnError{Request: r.ID, State: policy.Denied})
 		if d, err := open(t).Approve(ctx, r); err == nil {
 			d.Request, d.Fingerprint = r.ID, r.Fingerprint
 			if err := b.Resolve(t.Context(), d); !errors.Is(err, approval.ErrSettled) {
 				t.Errorf("a second answer: %v, want ErrSettled", err)
 			}
 		}
-		if o := b.Outcome(0); o.State != approval.Denied || o.Note() != "somebody else said no" {
+		if o := b.Outcome(0); o.State != policy.Denied || o.Note() != "somebody else said no" {
 			t.Errorf("the call is %s (%s), want the first answer", o.State, o.Note())
 		}
 	})
 	t.Run("answers are for the request", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := stopping{open(t), cancel}
-		b := askingGate(t, a).Review(ctx, approval.Call{ID: "1", Tool: "ask"})
+		b := askingGate(t, a).Review(ctx, policy.Call{ID: "1", Tool: "ask"})
 		r := b.Pending()[0]
 		d, err := a.Approve(ctx, r)
 		if err == nil && d.Request != "" && (d.Request != r.ID || d.Arguments == nil && d.Fingerprint != r.Fingerprint) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
+	"github.com/assent-dev/assent/policy"
 )
 
 // TestAuditLog is the suite that every [approval.AuditLog] must pass.
@@ -34,8 +36,8 @@ func TestAuditLog(t *testing.T, open func(t *testing.T) Pair) {
 func event(session, call string, kind approval.EventKind) approval.Event {
 	e := approval.Event{
 		Kind: kind, At: Epoch, Session: session, CallID: call, Tool: "send",
-		State: approval.AutoApproved, Stage: approval.StageExecuting, Arguments: []byte(`{"to":"ann"}`),
-		ArgumentsDigest: approval.DigestOf([]byte(`{"to":"ann"}`)),
+		State: policy.AutoApproved, Stage: approval.StageExecuting, Arguments: []byte(`{"to":"ann"}`),
+		ArgumentsDigest: policy.DigestOf([]byte(`{"to":"ann"}`)),
 	}
 	if kind == approval.Ended {
 		e.Stage = approval.StageCompleted
@@ -86,7 +88,7 @@ func recordsInOrder(t *testing.T, p Pair) {
 	if err != nil || one.CallID != "3" || one.Hash != got[3].Hash {
 		t.Errorf("record 4: %+v, %v", one, err)
 	}
-	if _, err := p.One.RecordAt(t.Context(), 7); !errors.Is(err, approval.ErrNoRecord) {
+	if _, err := p.One.RecordAt(t.Context(), 7); !errors.Is(err, audit.ErrNoRecord) {
 		t.Errorf("record 7: %v, want ErrNoRecord", err)
 	}
 }
@@ -97,7 +99,7 @@ func recordsFiltered(t *testing.T, p Pair) {
 		e.At = Epoch.Add(time.Duration(i) * time.Minute)
 		e.Workers = []string{"main", []string{"left", "right"}[i/4]}
 		if i%4 == 0 {
-			e.Connector, e.State, e.Stage, e.Rule = "mail", approval.AutoDenied, approval.StageDenied, "r1"
+			e.Connector, e.State, e.Stage, e.Rule = "mail", policy.AutoDenied, approval.StageDenied, "r1"
 		}
 		record(t, p.One, e)
 	}
@@ -114,9 +116,9 @@ func recordsFiltered(t *testing.T, p Pair) {
 		{"connector's tool", approval.RecordFilter{Tool: "mail:*"}, "04"},
 		{"any worker of the chain", approval.RecordFilter{Worker: "left"}, "0123"},
 		{"part of a worker's name", approval.RecordFilter{Worker: "lef"}, ""},
-		{"state", approval.RecordFilter{States: []approval.State{approval.AutoDenied}}, "04"},
-		{"a state that is called like the stage of another", approval.RecordFilter{States: []approval.State{approval.Denied}}, ""},
-		{"states", approval.RecordFilter{States: []approval.State{approval.Denied, approval.AutoDenied}}, "04"},
+		{"state", approval.RecordFilter{States: []policy.State{policy.AutoDenied}}, "04"},
+		{"a state that is called like the stage of another", approval.RecordFilter{States: []policy.State{policy.Denied}}, ""},
+		{"states", approval.RecordFilter{States: []policy.State{policy.Denied, policy.AutoDenied}}, "04"},
 		{"stage", approval.RecordFilter{Stage: approval.StageCompleted}, "123567"},
 		{"rule", approval.RecordFilter{Rule: "r1"}, "04"},
 		{"last", approval.RecordFilter{Last: 3}, "567"},
@@ -180,7 +182,7 @@ func recordsSealed(t *testing.T, p Pair) {
 	if err != nil || seal.Seq != 1 {
 		t.Fatalf("seal %v, %v", seal, err)
 	}
-	read, err := approval.ParseSeal(seal.String())
+	read, err := audit.ParseSeal(seal.String())
 	if err != nil || read != seal {
 		t.Errorf("seal %q reads as %v, %v", seal, read, err)
 	}
@@ -188,9 +190,9 @@ func recordsSealed(t *testing.T, p Pair) {
 	if v, err := p.One.Verify(t.Context(), seal); err != nil || !v.OK() {
 		t.Errorf("with its seal: %+v, %v", v, err)
 	}
-	for kind, s := range map[approval.FlawKind]approval.Seal{
-		approval.FlawCut:       {Seq: 9, Hash: seal.Hash},
-		approval.FlawRewritten: {Seq: 2, Hash: seal.Hash},
+	for kind, s := range map[audit.FlawKind]audit.Seal{
+		audit.FlawCut:       {Seq: 9, Hash: seal.Hash},
+		audit.FlawRewritten: {Seq: 2, Hash: seal.Hash},
 	} {
 		v, err := p.One.Verify(t.Context(), s)
 		if err != nil || len(v.Flaws) != 1 || v.Flaws[0].Kind != kind {

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // TestClaimStore is the suite that every [approval.ClaimStore] must pass.
 func TestClaimStore(t *testing.T, open func(t *testing.T) Pair) {
-	claim := approval.Claim{Batch: "b", Call: "1", Fingerprint: approval.DigestOf([]byte("x")), Session: "s"}
+	claim := approval.Claim{Batch: "b", Call: "1", Fingerprint: policy.DigestOf([]byte("x")), Session: "s"}
 	resume := claim
 	resume.Resume = true
 	want := func(t *testing.T, s approval.ClaimStore, c approval.Claim, want error) {
@@ -48,7 +49,7 @@ func TestClaimStore(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("calls, batches and fingerprints are apart", func(t *testing.T) {
 		p := open(t)
 		other := []approval.Claim{claim, claim, claim, claim}
-		other[1].Batch, other[2].Call, other[3].Fingerprint = "c", "2", approval.DigestOf(nil)
+		other[1].Batch, other[2].Call, other[3].Fingerprint = "c", "2", policy.DigestOf(nil)
 		for _, c := range other {
 			want(t, p.One, c, nil)
 			want(t, p.Two, c, approval.ErrClaimed)

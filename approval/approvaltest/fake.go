@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Fake is a [Store] in memory. It is safe for concurrent use. Make one with
@@ -54,7 +55,7 @@ func (f *Fake) session(id string) (approval.Session, bool) {
 }
 
 // Grants implements [approval.GrantStore].
-func (f *Fake) Grants(ctx context.Context, session string) (*approval.GrantSet, error) {
+func (f *Fake) Grants(ctx context.Context, session string) (*policy.GrantSet, error) {
 	f.mu.Lock()
 	_, alive := f.session(session)
 	f.mu.Unlock()
@@ -65,7 +66,7 @@ func (f *Fake) Grants(ctx context.Context, session string) (*approval.GrantSet, 
 }
 
 // AddGrants implements [approval.GrantStore].
-func (f *Fake) AddGrants(ctx context.Context, grants ...approval.Grant) error {
+func (f *Fake) AddGrants(ctx context.Context, grants ...policy.Grant) error {
 	f.mu.Lock()
 	for _, g := range grants {
 		if _, alive := f.session(g.Session); !alive {
@@ -110,7 +111,7 @@ func (f *Fake) EndSession(_ context.Context, id string) error {
 	delete(f.sessions, id)
 	for _, r := range f.requests {
 		if r.request.Call.Session == id && r.settled == nil {
-			r.settled = &approval.Settlement{State: approval.Dismissed, At: f.clock.Now()}
+			r.settled = &approval.Settlement{State: policy.Dismissed, At: f.clock.Now()}
 		}
 	}
 	f.mu.Unlock()

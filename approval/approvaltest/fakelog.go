@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A fakeLog is an audit log in memory. Nobody can change it, so that there is
@@ -33,7 +35,7 @@ func (f *Fake) Record(_ context.Context, e approval.Event) error {
 	if err != nil {
 		return err
 	}
-	r.Hash = approval.DigestOf(data)
+	r.Hash = policy.DigestOf(data)
 	for i := range l.records {
 		if old := &l.records[i]; old.CallID == e.CallID && old.Session == e.Session {
 			old.Unended = false
@@ -74,7 +76,7 @@ func (f *Fake) Records(_ context.Context, filter approval.RecordFilter) iter.Seq
 }
 
 func fits(r *approval.Record, f *approval.RecordFilter) bool {
-	name := approval.Call{Connector: r.Connector, Tool: r.Tool}.Name()
+	name := policy.Call{Connector: r.Connector, Tool: r.Tool}.Name()
 	tool, _ := path.Match(f.Tool, name)
 	return r.Seq > f.After && (f.Session == "" || r.Session == f.Session) &&
 		(f.Since.IsZero() || !r.At.Before(f.Since)) && (f.Until.IsZero() || r.At.Before(f.Until)) &&
@@ -87,32 +89,32 @@ func fits(r *approval.Record, f *approval.RecordFilter) bool {
 func (f *Fake) RecordAt(_ context.Context, seq int64) (approval.Record, error) {
 	all := f.log.all()
 	if seq < 1 || seq > int64(len(all)) {
-		return approval.Record{}, fmt.Errorf("record %d: %w", seq, approval.ErrNoRecord)
+		return approval.Record{}, fmt.Errorf("record %d: %w", seq, audit.ErrNoRecord)
 	}
 	return all[seq-1], nil
 }
 
 // Seal implements [approval.AuditLog].
-func (f *Fake) Seal(context.Context) (approval.Seal, error) {
+func (f *Fake) Seal(context.Context) (audit.Seal, error) {
 	all := f.log.all()
 	if len(all) == 0 {
-		return approval.Seal{}, nil
+		return audit.Seal{}, nil
 	}
 	last := &all[len(all)-1]
-	return approval.Seal{Seq: last.Seq, Hash: last.Hash}, nil
+	return audit.Seal{Seq: last.Seq, Hash: last.Hash}, nil
 }
 
 // Verify implements [approval.AuditLog].
-func (f *Fake) Verify(ctx context.Context, seals ...approval.Seal) (approval.Verification, error) {
+func (f *Fake) Verify(ctx context.Context, seals ...audit.Seal) (audit.Verification, error) {
 	all := f.log.all()
 	head, err := f.Seal(ctx)
-	v := approval.Verification{Records: int64(len(all)), First: 1, Head: head}
+	v := audit.Verification{Records: int64(len(all)), First: 1, Head: head}
 	for _, s := range seals {
 		switch {
 		case s.Seq > head.Seq:
-			v.Flaws = append(v.Flaws, approval.Flaw{Seq: head.Seq, Kind: approval.FlawCut})
+			v.Flaws = append(v.Flaws, audit.Flaw{Seq: head.Seq, Kind: audit.FlawCut})
 		case s.Seq > 0 && all[s.Seq-1].Hash != s.Hash:
-			v.Flaws = append(v.Flaws, approval.Flaw{Seq: s.Seq, Kind: approval.FlawRewritten})
+			v.Flaws = append(v.Flaws, audit.Flaw{Seq: s.Seq, Kind: audit.FlawRewritten})
 		}
 	}
 	return v, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // atOnce is how many record at once in [Fill]: stores commit those who wait
@@ -43,7 +44,7 @@ func Fill(ctx context.Context, log approval.Recorder, n int) error {
 func filler(i int64) approval.Event {
 	return approval.Event{
 		Kind: approval.Ended, At: Epoch.Add(time.Duration(i) * time.Second), Session: fmt.Sprint("s", i/1000),
-		CallID: fmt.Sprint(i), Tool: "send", State: approval.FreeToRun, Stage: approval.StageCompleted,
+		CallID: fmt.Sprint(i), Tool: "send", State: policy.FreeToRun, Stage: approval.StageCompleted,
 		Arguments: []byte(`{"to":"ann"}`),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // TestGrantStore is the suite that every [approval.GrantStore] must pass. Open
@@ -57,21 +58,21 @@ func TestGrantStore(t *testing.T, open func(t *testing.T) approval.GrantStore) {
 	})
 }
 
-func grant(session, id string) approval.Grant {
-	return approval.Grant{
-		ID: id, Session: session, Effect: approval.Allow, Reach: approval.Exact, Created: Epoch,
-		Act: approval.Act{Name: "write_file", Target: approval.PathTarget("notes/" + id), Verdict: approval.Ask},
+func grant(session, id string) policy.Grant {
+	return policy.Grant{
+		ID: id, Session: session, Effect: policy.Allow, Reach: policy.Exact, Created: Epoch,
+		Act: policy.Act{Name: "write_file", Target: policy.PathTarget("notes/" + id), Verdict: policy.Ask},
 	}
 }
 
-func addGrants(t *testing.T, s approval.GrantStore, grants ...approval.Grant) {
+func addGrants(t *testing.T, s approval.GrantStore, grants ...policy.Grant) {
 	t.Helper()
 	if err := s.AddGrants(t.Context(), grants...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func grantsOf(t *testing.T, s approval.GrantStore, session string) *approval.GrantSet {
+func grantsOf(t *testing.T, s approval.GrantStore, session string) *policy.GrantSet {
 	t.Helper()
 	set, err := s.Grants(t.Context(), session)
 	if err != nil {
@@ -95,29 +96,29 @@ func wantGrants(t *testing.T, s approval.GrantStore, session string, ids ...stri
 // that it calls, until it expires.
 func grantFields(t *testing.T, s approval.GrantStore) {
 	g := grant("one", "g")
-	g.Workers, g.Shared, g.Reach = []string{"main"}, true, approval.Prefix
-	g.Expires, g.By = Epoch.Add(time.Hour), approval.Who{User: "ann", Host: "desk", Via: approval.ViaTerminal}
+	g.Workers, g.Shared, g.Reach = []string{"main"}, true, policy.Prefix
+	g.Expires, g.By = Epoch.Add(time.Hour), policy.Who{User: "ann", Host: "desk", Via: policy.ViaTerminal}
 	addGrants(t, s, g)
 	set := grantsOf(t, s, "one")
 	if got := set.Grants()[0].By; got != g.By {
 		t.Errorf("kept by %v, want %v", got, g.By)
 	}
-	act := approval.Act{Name: "write_file", Target: approval.PathTarget("notes/other"), Verdict: approval.Ask}
+	act := policy.Act{Name: "write_file", Target: policy.PathTarget("notes/other"), Verdict: policy.Ask}
 	for _, c := range []struct {
 		workers []string
 		at      time.Time
-		want    approval.State
+		want    policy.State
 	}{
-		{[]string{"main"}, Epoch, approval.SessionApproved},
-		{[]string{"main", "child"}, Epoch, approval.SessionApproved},
-		{[]string{"other"}, Epoch, approval.Pending},
-		{[]string{"main"}, g.Expires, approval.Pending},
+		{[]string{"main"}, Epoch, policy.SessionApproved},
+		{[]string{"main", "child"}, Epoch, policy.SessionApproved},
+		{[]string{"other"}, Epoch, policy.Pending},
+		{[]string{"main"}, g.Expires, policy.Pending},
 	} {
-		q := approval.Question{
-			Call: &approval.Call{Tool: "write_file", Session: "one", Workers: c.workers}, Now: c.at,
-			Acts: []approval.Act{act},
+		q := policy.Question{
+			Call: &policy.Call{Tool: "write_file", Session: "one", Workers: c.workers}, Now: c.at,
+			Acts: []policy.Act{act},
 		}
-		if got := (approval.Policy{Grants: set}).Judge(q).State; got != c.want {
+		if got := (policy.Policy{Grants: set}).Judge(q).State; got != c.want {
 			t.Errorf("workers %v at %v: %s, want %s", c.workers, c.at, got, c.want)
 		}
 	}

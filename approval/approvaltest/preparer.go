@@ -6,13 +6,14 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // PreparerFunc makes a Preparer of a function.
-type PreparerFunc func(context.Context, approval.Call) (approval.Proposal, error)
+type PreparerFunc func(context.Context, policy.Call) (approval.Proposal, error)
 
 // Prepare calls f.
-func (f PreparerFunc) Prepare(ctx context.Context, call approval.Call) (approval.Proposal, error) {
+func (f PreparerFunc) Prepare(ctx context.Context, call policy.Call) (approval.Proposal, error) {
 	return f(ctx, call)
 }
 
@@ -51,7 +52,7 @@ func (t *Tools) Remove(name string) {
 }
 
 // Prepare implements [approval.Preparer]. A tool that is not there is an error.
-func (t *Tools) Prepare(_ context.Context, call approval.Call) (approval.Proposal, error) {
+func (t *Tools) Prepare(_ context.Context, call policy.Call) (approval.Proposal, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p, ok := t.proposals[call.Name()]
@@ -59,9 +60,9 @@ func (t *Tools) Prepare(_ context.Context, call approval.Call) (approval.Proposa
 		return p, fmt.Errorf("unknown tool %q", call.Name())
 	}
 	if len(p.Acts) == 0 {
-		p.Acts = []approval.Act{{
-			Name: call.Tool, Connector: call.Connector, Known: true, Verdict: approval.Ask,
-			Target: approval.ArgumentsTarget(call.Arguments),
+		p.Acts = []policy.Act{{
+			Name: call.Tool, Connector: call.Connector, Known: true, Verdict: policy.Ask,
+			Target: policy.ArgumentsTarget(call.Arguments),
 		}}
 	}
 	return p, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // TestRequestStore is the suite that every [approval.RequestStore] must pass.
@@ -100,7 +101,7 @@ func NewRequests(n int, session string) (out []*approval.Request, err error) {
 		if err != nil {
 			return nil, err
 		}
-		call := approval.Call{Tool: "ask", Arguments: fmt.Appendf(nil, `{"n":%d}`, i)}
+		call := policy.Call{Tool: "ask", Arguments: fmt.Appendf(nil, `{"n":%d}`, i)}
 		out = append(out, gate.Review(context.Background(), call).Pending()...)
 		if len(out) != i+1 {
 			err = fmt.Errorf("a session may have %d requests", approval.MaxPending)
@@ -169,7 +170,7 @@ func answerReaches(t *testing.T, p Pair) {
 		got <- posted
 	}()
 	d := requests[1].Change([]byte(`{"n":7,"password":"hunter2"}`), "rather this")
-	d.By, d.Remember.For = approval.Who{User: "ann", Via: approval.ViaInbox}, time.Minute
+	d.By, d.Remember.For = policy.Who{User: "ann", Via: policy.ViaInbox}, time.Minute
 	if err := p.Two.Answer(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +209,7 @@ func oneAnswerWins(t *testing.T, p Pair) {
 		case i == winner:
 		case !errors.As(err, &late) || !errors.Is(err, approval.ErrSettled):
 			t.Errorf("answer %d: %v, want a SettledError", i, err)
-		case late.By.User != fmt.Sprint("user", winner) || late.State != approval.Denied:
+		case late.By.User != fmt.Sprint("user", winner) || late.State != policy.Denied:
 			t.Errorf("answer %d is told that %s won (%s), want user%d", i, late.By, late.State, winner)
 		}
 	}
@@ -224,7 +225,7 @@ func answersChecked(t *testing.T, p Pair) {
 	foreign := r.Approve("")
 	foreign.Fingerprint = two[1].Fingerprint
 	rule := r.Approve("")
-	rule.By.Via = approval.ViaRule
+	rule.By.Via = policy.ViaRule
 	nonsense := r.Approve("")
 	nonsense.Answer = "perhaps"
 	for _, c := range []struct {
@@ -260,7 +261,7 @@ func settling(t *testing.T, p Pair) {
 	if err := p.Two.Answer(t.Context(), r[0].Deny("")); !errors.Is(err, approval.ErrSettled) {
 		t.Errorf("answering what is settled: %v", err)
 	}
-	byRule := approval.Settlement{State: approval.AutoApproved, By: approval.Who{Via: approval.ViaRule}}
+	byRule := approval.Settlement{State: policy.AutoApproved, By: policy.Who{Via: policy.ViaRule}}
 	settle(p.One, r[1], byRule, nil) // never posted
 	post(t, p.Two, r[1])             // and does not open afterwards
 	wantOpen(t, p.One, "")
@@ -272,7 +273,7 @@ func settling(t *testing.T, p Pair) {
 	}
 	settle(p.One, r[2], byRule, approval.ErrSettled) // a person was faster
 	settle(p.One, r[2], r[2].Approve("").Settled(), nil)
-	if got, err := p.Two.Posted(t.Context(), r[1].ID); err != nil || got.Settled.State != approval.AutoApproved || got.Settled.Decision != nil {
+	if got, err := p.Two.Posted(t.Context(), r[1].ID); err != nil || got.Settled.State != policy.AutoApproved || got.Settled.Decision != nil {
 		t.Errorf("settled by a rule: %+v, %v", got.Settled, err)
 	}
 }
@@ -293,7 +294,7 @@ func reopening(t *testing.T, p Pair) {
 	if err := p.Two.Answer(t.Context(), r.Deny("")); err != nil {
 		t.Errorf("the second answer: %v", err)
 	}
-	if got, err := p.One.Await(t.Context(), r.ID); err != nil || got.Settled.State != approval.Denied || got.Problem != "" {
+	if got, err := p.One.Await(t.Context(), r.ID); err != nil || got.Settled.State != policy.Denied || got.Problem != "" {
 		t.Errorf("%+v, %v; want it denied", got, err)
 	}
 }

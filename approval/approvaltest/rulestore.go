@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // TestRuleStore is the suite that every [approval.RuleStore] must pass. Open
@@ -46,17 +47,17 @@ func TestRuleStore(t *testing.T, open func(t *testing.T) approval.RuleStore) {
 }
 
 // rule reads a rule; a malformed one is made as it stands.
-func rule(text string) approval.Rule {
-	r, err := approval.ParseRule(text)
+func rule(text string) policy.Rule {
+	r, err := policy.ParseRule(text)
 	if err != nil {
-		return approval.Rule{Pattern: text, Effect: approval.Allow, Scope: approval.ScopeTool, Enabled: true}
+		return policy.Rule{Pattern: text, Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true}
 	}
 	return r
 }
 
 func addRules(t *testing.T, s approval.RuleStore, texts ...string) {
 	t.Helper()
-	var rules []approval.Rule
+	var rules []policy.Rule
 	for _, text := range texts {
 		rules = append(rules, rule(text))
 	}
@@ -65,7 +66,7 @@ func addRules(t *testing.T, s approval.RuleStore, texts ...string) {
 	}
 }
 
-func rulesOf(t *testing.T, s approval.RuleStore) []approval.Rule {
+func rulesOf(t *testing.T, s approval.RuleStore) []policy.Rule {
 	t.Helper()
 	set, err := s.Rules(t.Context())
 	if err != nil {
@@ -108,20 +109,20 @@ func rulesAllOrNone(t *testing.T, s approval.RuleStore) {
 		text string
 		want error
 	}{
-		{"", approval.ErrEmptyPattern},
-		{"  ", approval.ErrEmptyPattern},
-		{"a[", approval.ErrMalformedRule},
-		{"except a", approval.ErrMalformedRule},
-		{"deny KEPT(x)", approval.ErrDuplicateRule},
-		{"deny Fresh", approval.ErrDuplicateRule},
+		{"", policy.ErrEmptyPattern},
+		{"  ", policy.ErrEmptyPattern},
+		{"a[", policy.ErrMalformedRule},
+		{"except a", policy.ErrMalformedRule},
+		{"deny KEPT(x)", policy.ErrDuplicateRule},
+		{"deny Fresh", policy.ErrDuplicateRule},
 	} {
 		err := s.AddRules(t.Context(), rule("allow fresh"), rule(bad.text))
-		var typed *approval.RuleError
+		var typed *policy.RuleError
 		if !errors.Is(err, bad.want) || !errors.As(err, &typed) {
 			t.Errorf("adding %q: %v, want a RuleError with %v", bad.text, err, bad.want)
 			continue
 		}
-		if bad.want == approval.ErrDuplicateRule && typed.Existing == nil {
+		if bad.want == policy.ErrDuplicateRule && typed.Existing == nil {
 			t.Errorf("adding %q: the error does not name the rule that is there", bad.text)
 		}
 		wantRules(t, s, "allow kept(x)")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // TestSessionStore is the suite that every [approval.SessionStore] must pass.
@@ -50,7 +51,7 @@ func TestSessionStore(t *testing.T, open func(t *testing.T) Pair) {
 			t.Fatal(err)
 		}
 		wantGrants(t, p.Two, "s", "b")
-		if err := p.Two.RevokeGrant(t.Context(), "s", "a"); !errors.Is(err, approval.ErrGrantNotFound) {
+		if err := p.Two.RevokeGrant(t.Context(), "s", "a"); !errors.Is(err, policy.ErrGrantNotFound) {
 			t.Errorf("revoking again: %v, want ErrGrantNotFound", err)
 		}
 	})
@@ -65,7 +66,7 @@ func TestSessionStore(t *testing.T, open func(t *testing.T) Pair) {
 			t.Fatal(err)
 		}
 		got, err := p.One.Await(t.Context(), r.ID)
-		if err != nil || got.Settled == nil || got.Settled.State != approval.Dismissed {
+		if err != nil || got.Settled == nil || got.Settled.State != policy.Dismissed {
 			t.Errorf("the request is %+v, %v; want it dismissed", got.Settled, err)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // TestSharedGates is the suite for gates of several processes over one store.
@@ -57,7 +58,7 @@ func gateAsking(t *testing.T, p Pair, s Store, approver approval.Approver) *appr
 // decide decides about one call in the background.
 func decide(g *approval.Gate, tool string) <-chan approval.Outcome {
 	out := make(chan approval.Outcome, 1)
-	go func() { out <- g.Decide(context.Background(), approval.Call{ID: randomID(), Tool: tool})[0] }()
+	go func() { out <- g.Decide(context.Background(), policy.Call{ID: randomID(), Tool: tool})[0] }()
 	return out
 }
 
@@ -80,13 +81,13 @@ func waiting(t *testing.T, s approval.RequestStore, n int) []approval.Posted {
 
 func answer(t *testing.T, s approval.RequestStore, d approval.Decision) {
 	t.Helper()
-	d.By = approval.Who{User: "ann", Via: approval.ViaInbox}
+	d.By = policy.Who{User: "ann", Via: policy.ViaInbox}
 	if err := s.Answer(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func wantState(t *testing.T, o approval.Outcome, want approval.State) {
+func wantState(t *testing.T, o approval.Outcome, want policy.State) {
 	t.Helper()
 	if o.State != want {
 		t.Errorf("the call is %s (%s), want %s", o.State, o.Why, want)
@@ -95,25 +96,25 @@ func wantState(t *testing.T, o approval.Outcome, want approval.State) {
 
 func answeredElsewhere(t *testing.T, p Pair) {
 	g := gateOn(t, p, p.One)
-	for _, want := range []approval.State{approval.Approved, approval.Denied} {
+	for _, want := range []policy.State{policy.Approved, policy.Denied} {
 		out := decide(g, "ask")
 		r := waiting(t, p.Two, 1)[0].Request
 		d := r.Approve("go ahead")
-		if want == approval.Denied {
+		if want == policy.Denied {
 			d = r.Deny("not today")
 		}
 		answer(t, p.Two, d)
 		o := <-out
 		wantState(t, o, want)
-		if o.Note() != d.Note || o.Decision.By.User != "ann" || o.Decision.By.Via != approval.ViaInbox {
+		if o.Note() != d.Note || o.Decision.By.User != "ann" || o.Decision.By.Via != policy.ViaInbox {
 			t.Errorf("decided %+v, want the answer of ann", o.Decision)
 		}
 	}
 	out := decide(g, "ask")
 	answer(t, p.Two, waiting(t, p.Two, 1)[0].Request.Approve("").Always("allow ask"))
-	wantState(t, <-out, approval.Approved)
+	wantState(t, <-out, policy.Approved)
 	wantRules(t, p.Two, "allow ask")
-	wantState(t, <-decide(g, "ask"), approval.AutoApproved)
+	wantState(t, <-decide(g, "ask"), policy.AutoApproved)
 }
 
 func answeredHere(t *testing.T, p Pair) {
@@ -121,15 +122,15 @@ func answeredHere(t *testing.T, p Pair) {
 	here := approval.ApproverFunc(func(ctx context.Context, r *approval.Request) (approval.Decision, error) {
 		<-seen
 		d := r.Approve("")
-		d.By = approval.Who{User: "bob", Via: approval.ViaTerminal}
+		d.By = policy.Who{User: "bob", Via: policy.ViaTerminal}
 		return d, nil
 	})
 	out := decide(gateOn(t, p, p.One, here), "ask")
 	r := waiting(t, p.Two, 1)[0].Request
 	close(seen)
-	wantState(t, <-out, approval.Approved)
+	wantState(t, <-out, policy.Approved)
 	var late *approval.SettledError
-	if err := p.Two.Answer(t.Context(), r.Deny("")); !errors.As(err, &late) || late.By.User != "bob" || late.State != approval.Approved {
+	if err := p.Two.Answer(t.Context(), r.Deny("")); !errors.As(err, &late) || late.By.User != "bob" || late.State != policy.Approved {
 		t.Errorf("the late answer: %v, want to hear of bob", err)
 	}
 	wantOpen(t, p.Two, "")
@@ -137,7 +138,7 @@ func answeredHere(t *testing.T, p Pair) {
 
 func answerLoses(t *testing.T, p Pair) {
 	g := gateOn(t, p, p.One)
-	b := g.Review(t.Context(), approval.Call{ID: "1", Tool: "ask"})
+	b := g.Review(t.Context(), policy.Call{ID: "1", Tool: "ask"})
 	r := b.Pending()[0]
 	post(t, p.One, r)
 	answer(t, p.Two, r.Deny("no"))
@@ -145,7 +146,7 @@ func answerLoses(t *testing.T, p Pair) {
 	if !errors.Is(err, approval.ErrSettled) {
 		t.Errorf("the second answer: %v, want ErrSettled", err)
 	}
-	wantState(t, b.Outcome(0), approval.Denied)
+	wantState(t, b.Outcome(0), policy.Denied)
 	wantRules(t, p.Two)
 }
 
@@ -167,7 +168,7 @@ func answerFails(t *testing.T, p Pair) {
 	}
 	wantRules(t, p.Two)
 	answer(t, p.Two, r.Deny("then not"))
-	wantState(t, <-out, approval.Denied)
+	wantState(t, <-out, policy.Denied)
 }
 
 // Somebody may answer a question at once when it comes back; that answer holds.
@@ -175,7 +176,7 @@ func answerFailsAndIsGivenAgain(t *testing.T, p Pair) {
 	eager := &eagerStore{Store: p.One, answer: func(r *approval.Request) error { return p.Two.Answer(t.Context(), r.Deny("then not")) }}
 	out := decide(gateOn(t, p, eager), "ask")
 	answer(t, p.Two, waiting(t, p.Two, 1)[0].Request.Approve("").Always("allow other"))
-	wantState(t, <-out, approval.Denied)
+	wantState(t, <-out, policy.Denied)
 }
 
 // An eagerStore has a request answered as soon as it waits again, once.
@@ -196,7 +197,7 @@ func (s *eagerStore) Reopen(ctx context.Context, r *approval.Request, why string
 func answerFailsHere(t *testing.T, p Pair) {
 	slow := &slowStore{Store: p.One, awaits: make(chan struct{}, 10), awaited: make(chan struct{}), reopened: make(chan struct{})}
 	g := gateOn(t, p, slow)
-	b := g.Review(t.Context(), approval.Call{ID: "1", Tool: "ask"})
+	b := g.Review(t.Context(), policy.Call{ID: "1", Tool: "ask"})
 	asked := make(chan struct{})
 	go func() {
 		g.Ask(context.Background(), b)
@@ -215,7 +216,7 @@ func answerFailsHere(t *testing.T, p Pair) {
 		t.Errorf("the second answer: %v", err)
 	}
 	<-asked
-	wantState(t, b.Outcomes()[0], approval.Approved)
+	wantState(t, b.Outcomes()[0], policy.Approved)
 }
 
 // A slowStore sees that a request was answered before the answer is taken back, and tells
@@ -254,11 +255,11 @@ func ruleSettles(t *testing.T, p Pair) {
 		t.Errorf("a rule would settle %d others as well, want the one of the other process", len(covered))
 	}
 	addRules(t, p.Two, "deny ask")
-	wantState(t, <-one, approval.AutoDenied)
-	wantState(t, <-two, approval.AutoDenied)
+	wantState(t, <-one, policy.AutoDenied)
+	wantState(t, <-two, policy.AutoDenied)
 	for _, each := range open {
 		got, err := p.One.Posted(t.Context(), each.Request.ID)
-		if err != nil || got.Settled == nil || got.Settled.State != approval.AutoDenied || got.Settled.By.Via != approval.ViaRule {
+		if err != nil || got.Settled == nil || got.Settled.State != policy.AutoDenied || got.Settled.By.Via != policy.ViaRule {
 			t.Errorf("posted as %+v, %v; want it settled by a rule", got.Settled, err)
 		}
 	}
@@ -267,10 +268,10 @@ func ruleSettles(t *testing.T, p Pair) {
 func grantSettles(t *testing.T, p Pair) {
 	one, two := decide(gateOn(t, p, p.One), "ask"), decide(gateOn(t, p, p.Two), "ask")
 	open := waiting(t, p.Two, 2)
-	answer(t, p.Two, open[0].Request.Approve("").ForSession(approval.Exact))
-	states := map[approval.State]int{(<-one).State: 1}
+	answer(t, p.Two, open[0].Request.Approve("").ForSession(policy.Exact))
+	states := map[policy.State]int{(<-one).State: 1}
 	states[(<-two).State]++
-	if states[approval.Approved] != 1 || states[approval.SessionApproved] != 1 {
+	if states[policy.Approved] != 1 || states[policy.SessionApproved] != 1 {
 		t.Errorf("the calls are %v, want one approved and the other by its grant", states)
 	}
 }
@@ -279,16 +280,16 @@ func grantSettles(t *testing.T, p Pair) {
 // others look.
 func questionExpires(t *testing.T, p Pair) {
 	g := gateAsking(t, p, p.One, approval.Timeout(time.Millisecond, approval.Queue(p.One)))
-	o := g.Decide(t.Context(), approval.Call{ID: "late", Tool: "ask"})[0]
-	if o.State != approval.Expired {
-		t.Errorf("the outcome is %s (%s), want %s", o.State, o.Why, approval.Expired)
+	o := g.Decide(t.Context(), policy.Call{ID: "late", Tool: "ask"})[0]
+	if o.State != policy.Expired {
+		t.Errorf("the outcome is %s (%s), want %s", o.State, o.Why, policy.Expired)
 	}
 	posted, err := p.Two.Posted(t.Context(), o.Request)
-	if err != nil || posted.Settled == nil || posted.Settled.State != approval.Expired {
-		t.Errorf("the other process sees %+v, %v; want %s", posted.Settled, err, approval.Expired)
+	if err != nil || posted.Settled == nil || posted.Settled.State != policy.Expired {
+		t.Errorf("the other process sees %+v, %v; want %s", posted.Settled, err, policy.Expired)
 	}
 	for r, err := range p.Two.Records(t.Context(), approval.RecordFilter{}) {
-		if err != nil || r.CallID == "late" && r.State != approval.Expired {
+		if err != nil || r.CallID == "late" && r.State != policy.Expired {
 			t.Errorf("recorded as %s, %v", r.State, err)
 		}
 	}
@@ -298,10 +299,10 @@ func questionWithdrawn(t *testing.T, p Pair) {
 	g := gateOn(t, p, p.One)
 	ctx, cancel := context.WithCancel(t.Context())
 	out := make(chan approval.Outcome, 1)
-	go func() { out <- g.Decide(ctx, approval.Call{ID: "1", Tool: "ask"})[0] }()
+	go func() { out <- g.Decide(ctx, policy.Call{ID: "1", Tool: "ask"})[0] }()
 	r := waiting(t, p.Two, 1)[0].Request
 	cancel()
-	wantState(t, <-out, approval.Dismissed)
+	wantState(t, <-out, policy.Dismissed)
 	waiting(t, p.Two, 0)
 	if err := p.Two.Answer(t.Context(), r.Approve("")); !errors.Is(err, approval.ErrSettled) {
 		t.Errorf("answering what was withdrawn: %v, want ErrSettled", err)
@@ -310,7 +311,7 @@ func questionWithdrawn(t *testing.T, p Pair) {
 
 func savedBatchRunsOnce(t *testing.T, p Pair) {
 	first := gateOn(t, p, p.One)
-	b := first.Review(t.Context(), approval.Call{ID: "1", Tool: "ask"}, approval.Call{ID: "2", Tool: "ask"})
+	b := first.Review(t.Context(), policy.Call{ID: "1", Tool: "ask"}, policy.Call{ID: "2", Tool: "ask"})
 	for _, r := range b.Pending() {
 		if err := b.Resolve(t.Context(), r.Approve("")); err != nil {
 			t.Fatal(err)
@@ -355,7 +356,7 @@ func savedBatchRunsOnce(t *testing.T, p Pair) {
 }
 
 func savedBatchCollects(t *testing.T, p Pair) {
-	b := gateOn(t, p, p.One).Review(t.Context(), approval.Call{ID: "1", Tool: "ask"}, approval.Call{ID: "2", Tool: "other"})
+	b := gateOn(t, p, p.One).Review(t.Context(), policy.Call{ID: "1", Tool: "ask"}, policy.Call{ID: "2", Tool: "other"})
 	pending := b.Pending()
 	post(t, p.One, pending...)
 	saved, err := json.Marshal(b)
@@ -373,9 +374,9 @@ func savedBatchCollects(t *testing.T, p Pair) {
 		t.Fatal(err)
 	}
 	o := again.Outcome(0)
-	wantState(t, o, approval.Approved)
+	wantState(t, o, policy.Approved)
 	if o.Note() != "later" || !o.Decision.At.Equal(Epoch) {
 		t.Errorf("decided %+v, want the answer as it was given", o.Decision)
 	}
-	wantState(t, again.Outcome(1), approval.Pending)
+	wantState(t, again.Outcome(1), policy.Pending)
 }

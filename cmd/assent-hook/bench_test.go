@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -83,9 +84,9 @@ func seed(b *testing.B, state string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	rules := make([]approval.Rule, benchRules)
+	rules := make([]policy.Rule, benchRules)
 	for i := range rules {
-		if rules[i], err = approval.ParseRule(fmt.Sprintf("allow shell(tool%d run)", i)); err != nil {
+		if rules[i], err = policy.ParseRule(fmt.Sprintf("allow shell(tool%d run)", i)); err != nil {
 			b.Fatal(err)
 		}
 		rules[i].ID = fmt.Sprint("r", i)
@@ -97,7 +98,7 @@ func seed(b *testing.B, state string) {
 	for range 512 { // who record together are committed together
 		wait.Go(func() {
 			for range benchEvents / 512 {
-				e := approval.Event{Kind: approval.Ended, At: time.Now(), Session: "old", Tool: "shell", State: approval.FreeToRun, Stage: approval.StageReleased}
+				e := approval.Event{Kind: approval.Ended, At: time.Now(), Session: "old", Tool: "shell", State: policy.FreeToRun, Stage: approval.StageReleased}
 				if err := s.Record(b.Context(), e); err != nil {
 					b.Error(err)
 					return

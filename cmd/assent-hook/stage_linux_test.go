@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -701,7 +702,7 @@ func TestStageAsksTheInbox(t *testing.T) {
 				return false
 			}
 			d := decide(waiting[0].Request)
-			d.By = approval.Who{User: "tester", Via: approval.ViaInbox}
+			d.By = policy.Who{User: "tester", Via: policy.ViaInbox}
 			return db.Answer(context.Background(), d) == nil
 		})
 	}

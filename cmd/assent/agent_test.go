@@ -15,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 )
@@ -48,12 +49,12 @@ type agentStep struct {
 
 func agentMain() {
 	state := flag.String("state", "state", "")
-	policy := flag.String("c", "policy.yaml", "")
+	conf := flag.String("c", "policy.yaml", "")
 	session := flag.String("session", "s1", "")
 	mode := flag.String("mode", "ask", "")
 	detail := flag.String("detail", "redacted", "")
 	flag.Parse()
-	if err := runAgent(context.Background(), *state, *policy, *session, *mode, *detail, flag.Arg(0), os.Stdout); err != nil {
+	if err := runAgent(context.Background(), *state, *conf, *session, *mode, *detail, flag.Arg(0), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)
 		os.Exit(1)
 	}
@@ -109,7 +110,7 @@ func readSteps(file string) ([]agentStep, error) {
 
 // open puts the gate in front of the tools of the policy, and a foreign one.
 func (a *agent) open(policyFile, state, mode string) error {
-	policy, err := setup.Named(context.Background(), policyFile, state)
+	conf, err := setup.Named(context.Background(), policyFile, state)
 	if err != nil {
 		return err
 	}
@@ -117,18 +118,18 @@ func (a *agent) open(policyFile, state, mode string) error {
 	if err != nil {
 		return err
 	}
-	box, err := toolbox.Open(policy.Policy, toolbox.Options{
-		State: state, Protected: policy.Protected(), Environ: os.Environ(), Shell: []string{program, "sandbox", "inner", "shell"},
+	box, err := toolbox.Open(conf.Policy, toolbox.Options{
+		State: state, Protected: conf.Protected(), Environ: os.Environ(), Shell: []string{program, "sandbox", "inner", "shell"},
 	})
 	if err != nil {
 		return err
 	}
-	m, err := approval.ParseMode(mode)
+	m, err := policy.ParseMode(mode)
 	if err != nil {
 		return err
 	}
 	cfg := approval.Config{
-		Session: a.session, Mode: m, Policy: policy.Rules, Rules: a.store, Grants: a.store, Recorder: a.store, Requests: a.store,
+		Session: a.session, Mode: m, Policy: conf.Rules, Rules: a.store, Grants: a.store, Recorder: a.store, Requests: a.store,
 		Approver: approval.ApproverFunc(a.answer),
 	}
 	a.gate, err = tool.Guard(cfg, append(box.Tools, foreign{})...)
@@ -140,7 +141,7 @@ func (a *agent) do(ctx context.Context, step agentStep) error {
 		return awaitGrants(ctx, a.store, *step.Grants)
 	}
 	for range max(step.Times, 1) {
-		call := approval.Call{ID: step.ID, Tool: step.Tool, Arguments: step.Args, Workers: step.Worker}
+		call := policy.Call{ID: step.ID, Tool: step.Tool, Arguments: step.Args, Workers: step.Worker}
 		if connector, name, ok := strings.Cut(step.Tool, ":"); ok {
 			call.Connector, call.Tool = connector, name
 		}
@@ -158,13 +159,13 @@ func (a *agent) answer(_ context.Context, r *approval.Request) (approval.Decisio
 		}
 		d, ok := map[string]approval.Decision{
 			"y": r.Approve(s.Note), "n": r.Deny(s.Note), "dismiss": {Answer: approval.Dismiss},
-			"s": r.Approve(s.Note).ForSession(approval.Exact), "sp": r.Approve(s.Note).ForSession(approval.Prefix),
+			"s": r.Approve(s.Note).ForSession(policy.Exact), "sp": r.Approve(s.Note).ForSession(policy.Prefix),
 			"a": r.Approve(s.Note).Always(),
 		}[s.Answer]
 		if !ok {
 			return d, fmt.Errorf("call %s was asked and has no answer", s.ID)
 		}
-		d.By = approval.Who{User: "ann", Host: "desk", Via: approval.ViaTerminal}
+		d.By = policy.Who{User: "ann", Host: "desk", Via: policy.ViaTerminal}
 		return d, nil
 	}
 	return approval.Decision{}, errors.New("nothing is known of this call")

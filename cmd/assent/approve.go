@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/inbox"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -97,7 +98,7 @@ func (f *answerFlags) answer(c *cobra.Command, id string, answer deciding) error
 		return err
 	}
 	d.By = runs.Whoami()
-	d.By.Via = approval.ViaCommand
+	d.By.Via = policy.ViaCommand
 	if err := s.Answer(c.Context(), d); err != nil {
 		return err
 	}

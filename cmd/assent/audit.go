@@ -11,6 +11,7 @@ import (
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -152,7 +153,7 @@ func auditStatsCmd(flags *auditFlags) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var stats store.Stats
-			var rules *approval.RuleSet // nil if there is no store
+			var rules *policy.RuleSet // nil if there is no store
 			err := flags.records(c.Context(), filter, func(s *store.Store, wanted approval.RecordFilter) (err error) {
 				if stats, err = s.Stats(c.Context(), wanted); err == nil {
 					rules, err = s.Rules(c.Context())

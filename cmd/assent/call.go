@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/runs"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -60,9 +60,9 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 // callFailed says how a call by hand ended that gave no result.
 func callFailed(r tool.Result) error {
 	switch r.Outcome.State {
-	case approval.Dismissed:
+	case policy.Dismissed:
 		return statusError{exitInterrupted, r.Err}
-	case approval.Invalid:
+	case policy.Invalid:
 		return r.Err
 	}
 	if !r.Outcome.Runs() {

@@ -18,6 +18,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -324,10 +325,10 @@ func (s *scene) recorded(new int) (out []judged) {
 }
 
 // judgedBy reads a verdict and its reason off a trace.
-func judgedBy(state approval.State, trace approval.Trace, why string) judged {
+func judgedBy(state policy.State, trace policy.Trace, why string) judged {
 	verdict, looks := "refused", map[string]string{"deny": "denied"}
 	switch {
-	case state == approval.Expired, state == approval.HandedOver, state == approval.Denied, state == approval.Pending:
+	case state == policy.Expired, state == policy.HandedOver, state == policy.Denied, state == policy.Pending:
 		verdict, looks = "asks", map[string]string{"mode": "ask"}
 	case state.Runs():
 		verdict, looks, why = "runs", map[string]string{"allow": "covered"}, ""
@@ -520,7 +521,7 @@ func (s *scene) explained(calls []doorCall, who string) (all []judged) {
 	for line := range strings.Lines(string(out)) {
 		var a struct {
 			Outcome, Why, Error string
-			Trace               approval.Trace
+			Trace               policy.Trace
 		}
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			s.t.Fatalf("%v\n%s", err, line)
@@ -528,11 +529,11 @@ func (s *scene) explained(calls []doorCall, who string) (all []judged) {
 		asked, unasked := strings.CutPrefix(a.Why, "it must be asked, and no inbox is open: ")
 		switch {
 		case a.Outcome == "allow":
-			all = append(all, judgedBy(approval.FreeToRun, a.Trace, ""))
+			all = append(all, judgedBy(policy.FreeToRun, a.Trace, ""))
 		case a.Outcome == "ask", unasked:
-			all = append(all, judgedBy(approval.Pending, a.Trace, asked))
+			all = append(all, judgedBy(policy.Pending, a.Trace, asked))
 		default:
-			all = append(all, judgedBy(approval.AutoDenied, a.Trace, a.Why+a.Error))
+			all = append(all, judgedBy(policy.AutoDenied, a.Trace, a.Why+a.Error))
 		}
 	}
 	return all
@@ -641,9 +642,9 @@ func TestConnectorsStartAlikeFromEveryDoor(t *testing.T) {
 	if err := os.Chmod(filepath.Join(s.dir, "server"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	policy := "connectors:\n  own: {command: [./server]}\ntools: {\"own:echo\": {approval: allow}}\n"
-	s.put("project/.assent/policy.yaml", policy)
-	s.put("project/w.worker", "---\nmodel: script:none.yaml\n"+policy+"---\nYou work.\n")
+	conf := "connectors:\n  own: {command: [./server]}\ntools: {\"own:echo\": {approval: allow}}\n"
+	s.put("project/.assent/policy.yaml", conf)
+	s.put("project/w.worker", "---\nmodel: script:none.yaml\n"+conf+"---\nYou work.\n")
 	s.must("trust", "--yes", ".")
 	s.must("trust", "--yes", "w.worker")
 	below := filepath.Join(s.dir, "free")

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 )
 
 // The exit statuses.
@@ -44,7 +44,7 @@ func exitStatus(err error) int {
 		return exitUsage
 	case errors.As(err, new(*worker.PausedError)):
 		return exitPaused
-	case errors.As(err, &stopped) && stopped.State != approval.Dismissed, errors.Is(err, term.ErrStopped):
+	case errors.As(err, &stopped) && stopped.State != policy.Dismissed, errors.Is(err, term.ErrStopped):
 		return exitDenied
 	case stopped != nil, errors.Is(err, term.ErrInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted

@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/install"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/explain/doors"
+	"github.com/assent-dev/assent/policy"
 )
 
 // explainFlags say which door answers, and under which policy.
@@ -82,7 +82,7 @@ func (f *explainFlags) run(c *cobra.Command, args []string) (err error) {
 	call, owner := doors.ReadCall(args, s)
 	if agent == nil && f.door == "" && f.config == "" {
 		agent = owner
-		if agent == nil && call.Tool == approval.Shell && !s.HasShell {
+		if agent == nil && call.Tool == policy.Shell && !s.HasShell {
 			agent = agents.All()[0]
 		}
 	}
@@ -93,7 +93,7 @@ func (f *explainFlags) run(c *cobra.Command, args []string) (err error) {
 		err = doors.Ours(c.Context(), s, func(e *explain.Explainer) error {
 			e.For, e.Held = f.door, true
 			answer = e.Explain(c.Context(), call)
-			if call.Tool == approval.Shell && answer.Outcome != explain.Deny {
+			if call.Tool == policy.Shell && answer.Outcome != explain.Deny {
 				answer.Undo = e.Undoing(c.Context(), call.Args)
 			}
 			return nil

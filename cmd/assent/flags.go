@@ -18,6 +18,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/trust"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
@@ -57,13 +58,13 @@ func (f *askFlags) check(c *cobra.Command) error {
 }
 
 // mode is what the flags say about who answers; nil if they say nothing.
-func (f *askFlags) mode() *approval.Mode {
-	var mode approval.Mode
+func (f *askFlags) mode() *policy.Mode {
+	var mode policy.Mode
 	switch {
 	case f.strict:
-		mode = approval.ModeStrict
+		mode = policy.ModeStrict
 	case f.approveAll:
-		mode = approval.ModeApproveAll
+		mode = policy.ModeApproveAll
 	default:
 		return nil
 	}
@@ -112,7 +113,7 @@ func (f *workFlags) canAsk(c *cobra.Command, deferred bool) error {
 	}
 	if f.config == "" { // the user's own config may say that nobody is to be asked
 		user, err := userConfig()
-		if err != nil || user.Mode != approval.ModeAsk {
+		if err != nil || user.Mode != policy.ModeAsk {
 			return err
 		}
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -43,7 +43,7 @@ func grantsListCmd(flags *grantsFlags) *cobra.Command {
 		Short: "Print the grants of every session that is alive",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			var all []approval.Grant
+			var all []policy.Grant
 			err := ifAny(flags.read(c.Context(), func(s *store.Store) (err error) {
 				warnApprovals(c, s)
 				all, err = s.AllGrants(c.Context())
@@ -58,17 +58,17 @@ func grantsListCmd(flags *grantsFlags) *cobra.Command {
 }
 
 // of returns the grants of the session that was named, or all.
-func (f *grantsFlags) of(all []approval.Grant) []approval.Grant {
-	return slices.DeleteFunc(all, func(g approval.Grant) bool {
+func (f *grantsFlags) of(all []policy.Grant) []policy.Grant {
+	return slices.DeleteFunc(all, func(g policy.Grant) bool {
 		return f.session != "" && g.Session != f.session && !strings.HasPrefix(g.Session, f.session)
 	})
 }
 
 // print prints grants: a list, or what was done to each.
-func (f *grantsFlags) print(c *cobra.Command, grants []approval.Grant, done string) error {
+func (f *grantsFlags) print(c *cobra.Command, grants []policy.Grant, done string) error {
 	if f.json {
 		if grants == nil {
-			grants = []approval.Grant{}
+			grants = []policy.Grant{}
 		}
 		return writeJSON(c.OutOrStdout(), map[string]any{"grants": grants})
 	}
@@ -87,7 +87,7 @@ func grantsRevokeCmd(flags *grantsFlags) *cobra.Command {
 		Short: "Take grants back; name them by id or the beginning of it",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return flags.revoke(c, func(all []approval.Grant) (found []approval.Grant, err error) {
+			return flags.revoke(c, func(all []policy.Grant) (found []policy.Grant, err error) {
 				for _, word := range args {
 					g, err := findGrant(all, word)
 					if err != nil {
@@ -107,13 +107,13 @@ func grantsClearCmd(flags *grantsFlags) *cobra.Command {
 		Short: "Take all grants back",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return flags.revoke(c, func(all []approval.Grant) ([]approval.Grant, error) { return all, nil })
+			return flags.revoke(c, func(all []policy.Grant) ([]policy.Grant, error) { return all, nil })
 		},
 	}
 }
 
 // revoke takes back the grants that are chosen among those that are there.
-func (f *grantsFlags) revoke(c *cobra.Command, choose func([]approval.Grant) ([]approval.Grant, error)) error {
+func (f *grantsFlags) revoke(c *cobra.Command, choose func([]policy.Grant) ([]policy.Grant, error)) error {
 	s, err := f.changing(c)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (f *grantsFlags) revoke(c *cobra.Command, choose func([]approval.Grant) ([]
 	}
 	for _, g := range chosen {
 		err := s.RevokeGrant(c.Context(), g.Session, g.ID)
-		if err != nil && !errors.Is(err, approval.ErrGrantNotFound) {
+		if err != nil && !errors.Is(err, policy.ErrGrantNotFound) {
 			return err
 		}
 	}
@@ -141,16 +141,16 @@ func (f *grantsFlags) revoke(c *cobra.Command, choose func([]approval.Grant) ([]
 }
 
 // findGrant returns the grant that a person means.
-func findGrant(all []approval.Grant, word string) (approval.Grant, error) {
-	var found []approval.Grant
+func findGrant(all []policy.Grant, word string) (policy.Grant, error) {
+	var found []policy.Grant
 	for _, g := range all {
 		if g.ID == word || rulebook.ShortID(g.ID) == word {
 			found = append(found, g)
 		}
 	}
 	if len(found) != 1 {
-		return approval.Grant{}, fmt.Errorf("grant %q: %w; 'assent grants list' prints the ids", word,
-			approval.ErrGrantNotFound)
+		return policy.Grant{}, fmt.Errorf("grant %q: %w; 'assent grants list' prints the ids", word,
+			policy.ErrGrantNotFound)
 	}
 	return found[0], nil
 }

@@ -35,7 +35,7 @@ type edited struct {
 	hook     string
 }
 
-func newEdited(t *testing.T, policy string) *edited {
+func newEdited(t *testing.T, conf string) *edited {
 	t.Helper()
 	hook, err := hookBinary()
 	if err != nil {
@@ -46,8 +46,8 @@ func newEdited(t *testing.T, policy string) *edited {
 	e.put("a.txt", "one\ntwo\n")
 	e.put("b.txt", "keep\n")
 	e.put("n.ipynb", notebook)
-	if policy != "" {
-		e.put(".assent/policy.yaml", policy)
+	if conf != "" {
+		e.put(".assent/policy.yaml", conf)
 		e.assent(0, "trust", "--yes", ".assent/policy.yaml")
 	}
 	return e

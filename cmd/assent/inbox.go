@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/inbox"
 	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -73,7 +73,7 @@ func (f *inboxFlags) attend(c *cobra.Command, s *store.Store, in *inbox.Inbox) e
 		return err
 	}
 	prompt := runs.PromptConfig(s, user)
-	prompt.Who.Via = approval.ViaInbox
+	prompt.Who.Via = policy.ViaInbox
 	t := term.New(prompt)
 	t.Use(in)
 	err = t.Attend(c.Context(), in)

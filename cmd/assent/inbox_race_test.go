@@ -11,6 +11,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/inbox"
 	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 )
@@ -33,7 +34,7 @@ func eager(ctx context.Context, t testing.TB, in *inbox.Inbox, name string) {
 	for {
 		for _, r := range in.Pending() {
 			d := r.Approve("")
-			d.By = approval.Who{User: name, Via: approval.ViaInbox}
+			d.By = policy.Who{User: name, Via: policy.ViaInbox}
 			if err := in.Resolve(ctx, d); err != nil && !errors.Is(err, approval.ErrSettled) && ctx.Err() == nil {
 				t.Error(err)
 			}
@@ -94,13 +95,13 @@ func TestInbox_EachIsAnsweredOnce(t *testing.T) {
 
 // askTurn has the calls of one turn answered, all with yes.
 func askTurn(t testing.TB, gate *tool.Gate, name string, n int) {
-	var all []approval.Call
+	var all []policy.Call
 	for c := range n {
 		id := fmt.Sprintf("%s.%d", name, c)
-		all = append(all, approval.Call{ID: id, Tool: "do", Arguments: fmt.Appendf(nil, `{"n":%q}`, id)})
+		all = append(all, policy.Call{ID: id, Tool: "do", Arguments: fmt.Appendf(nil, `{"n":%q}`, id)})
 	}
 	for _, r := range tool.Calls(t.Context(), gate, all...) {
-		if r.Outcome.State != approval.Approved || r.Err != nil {
+		if r.Outcome.State != policy.Approved || r.Err != nil {
 			t.Errorf("%s is %s: %s", r.ID, r.Outcome.State, r.Text)
 		}
 	}

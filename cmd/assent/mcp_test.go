@@ -137,27 +137,27 @@ func waiting(t testing.TB, s *store.Store) *approval.Request {
 }
 
 // notesPolicy writes a policy for a folder of notes, and returns it.
-func notesPolicy(t *testing.T, more string) (policy, notes string) {
+func notesPolicy(t *testing.T, more string) (conf, notes string) {
 	t.Helper()
 	dir := t.TempDir()
-	notes, policy = filepath.Join(dir, "notes"), filepath.Join(dir, "policy.yaml")
+	notes, conf = filepath.Join(dir, "notes"), filepath.Join(dir, "policy.yaml")
 	if err := os.Mkdir(notes, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for file, text := range map[string]string{
 		filepath.Join(notes, "a.md"): "hello\n",
-		policy:                       "sandbox:\n  paths:\n    notes: {root: ./notes, mode: rw}\n" + more,
+		conf:                         "sandbox:\n  paths:\n    notes: {root: ./notes, mode: rw}\n" + more,
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return policy, notes
+	return conf, notes
 }
 
 func TestMCPOffersTheFileToolsOfAPolicy(t *testing.T) {
-	policy, notes := notesPolicy(t, "")
-	c := startMCP(t, assent(t, nil, "mcp", "-c", policy, "--tools", "files", "--strict"))
+	conf, notes := notesPolicy(t, "")
+	c := startMCP(t, assent(t, nil, "mcp", "-c", conf, "--tools", "files", "--strict"))
 	if list := string(c.ask("tools/list", "{}")); !strings.Contains(list, `"read_file"`) || strings.Contains(list, `"shell"`) {
 		t.Errorf("offered is %s", list)
 	}
@@ -173,14 +173,14 @@ func TestMCPOffersTheFileToolsOfAPolicy(t *testing.T) {
 }
 
 func TestMCPInFrontOfACommandAsksWhereAllProcessesSeeIt(t *testing.T) {
-	policy, notes := notesPolicy(t, "rules:\n  - allow write_file(notes/**)\n")
+	conf, notes := notesPolicy(t, "rules:\n  - allow write_file(notes/**)\n")
 	path, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	state := t.TempDir()
 	// The server behind is assent itself, with file tools that ask nobody here.
-	cmd := assent(t, nil, "mcp", "--state", state, "--hold", "100ms", "--", path, "mcp", "-c", policy, "--state", t.TempDir(), "--tools", "files")
+	cmd := assent(t, nil, "mcp", "--state", state, "--hold", "100ms", "--", path, "mcp", "-c", conf, "--state", t.TempDir(), "--tools", "files")
 	c := startMCP(t, cmd)
 	const args = `{"path":"notes/b.md","content":"from far away"}`
 	got := c.call("write_file", args)
@@ -220,8 +220,8 @@ func TestMCPConnectorsOfAConfig(t *testing.T) {
 	}
 	connectors := fmt.Sprintf("connectors:\n  notes: {command: [%q, mcp, -c, %q, --state, %q, --tools, files]}\n  gone: {command: [/no/such/program]}\n",
 		path, behind, t.TempDir())
-	policy, _ := notesPolicy(t, connectors+"rules:\n  - allow notes:read_file\n  - deny notes:delete_file\n")
-	c := startMCP(t, assent(t, nil, "mcp", "-c", policy, "--strict"))
+	conf, _ := notesPolicy(t, connectors+"rules:\n  - allow notes:read_file\n  - deny notes:delete_file\n")
+	c := startMCP(t, assent(t, nil, "mcp", "-c", conf, "--strict"))
 	if got := c.call("notes__read_file", `{"path":"notes/a.md"}`); !strings.Contains(got, "hello") {
 		t.Errorf("read %q", got)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // agentFolder makes a folder with a policy and returns it and a function that lets an agent
@@ -66,7 +67,7 @@ func TestS32_Follow(t *testing.T) {
 	}
 	defer c.Process.Kill()
 	lines := bufio.NewScanner(out)
-	next := func(want approval.State, session string) {
+	next := func(want policy.State, session string) {
 		t.Helper()
 		var r approval.Record
 		for lines.Scan() {
@@ -81,10 +82,10 @@ func TestS32_Follow(t *testing.T) {
 			t.Fatalf("followed %s in %s, want %s in %s", r.State, r.Session, want, session)
 		}
 	}
-	next(approval.Approved, "s1") // what was there
+	next(policy.Approved, "s1") // what was there
 	for _, session := range []string{"s2", "s3"} {
 		play(session, writing("notes/b.md", "n"))
-		next(approval.Denied, session)
+		next(policy.Denied, session)
 	}
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)

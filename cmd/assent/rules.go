@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -42,8 +42,8 @@ func rulesCmd() *cobra.Command {
 }
 
 // kept returns the rules that are kept; none if there is no store.
-func (f *rulesFlags) kept(c *cobra.Command) ([]approval.Rule, error) {
-	var rules []approval.Rule
+func (f *rulesFlags) kept(c *cobra.Command) ([]policy.Rule, error) {
+	var rules []policy.Rule
 	err := f.read(c.Context(), func(s *store.Store) (err error) {
 		warnApprovals(c, s)
 		rules, err = plainRules(c.Context(), s)
@@ -53,7 +53,7 @@ func (f *rulesFlags) kept(c *cobra.Command) ([]approval.Rule, error) {
 }
 
 // plainRules returns the rules of a store, in order.
-func plainRules(ctx context.Context, s *store.Store) ([]approval.Rule, error) {
+func plainRules(ctx context.Context, s *store.Store) ([]policy.Rule, error) {
 	set, err := s.Rules(ctx)
 	return set.Rules(), err
 }
@@ -74,7 +74,7 @@ func rulesListCmd(flags *rulesFlags) *cobra.Command {
 }
 
 // print prints rules as they were asked for.
-func (f *rulesFlags) print(c *cobra.Command, rules []approval.Rule) error {
+func (f *rulesFlags) print(c *cobra.Command, rules []policy.Rule) error {
 	if f.json {
 		return rulebook.WriteJSON(c.OutOrStdout(), rules)
 	}
@@ -88,7 +88,7 @@ func rulesRemoveCmd(flags *rulesFlags) *cobra.Command {
 		Short:   "Forget rules; name them by id, the beginning of it, or their text",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return flags.each(c, args, "Removed", func(ctx context.Context, s *store.Store, r *approval.Rule) error {
+			return flags.each(c, args, "Removed", func(ctx context.Context, s *store.Store, r *policy.Rule) error {
 				return s.RemoveRule(ctx, r.ID)
 			})
 		},
@@ -103,7 +103,7 @@ func rulesSwitchCmd(flags *rulesFlags, on bool) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return flags.each(c, args, done, func(ctx context.Context, s *store.Store, r *approval.Rule) error {
+			return flags.each(c, args, done, func(ctx context.Context, s *store.Store, r *policy.Rule) error {
 				r.Enabled = on
 				return s.EnableRule(ctx, r.ID, on)
 			})
@@ -113,7 +113,7 @@ func rulesSwitchCmd(flags *rulesFlags, on bool) *cobra.Command {
 
 // each does something to the rules that were named, after all of them were found.
 func (f *rulesFlags) each(c *cobra.Command, words []string, done string,
-	do func(context.Context, *store.Store, *approval.Rule) error) error {
+	do func(context.Context, *store.Store, *policy.Rule) error) error {
 	s, err := f.changing(c)
 	if err != nil {
 		return err
@@ -123,13 +123,13 @@ func (f *rulesFlags) each(c *cobra.Command, words []string, done string,
 	if err != nil {
 		return err
 	}
-	var found []approval.Rule
+	var found []policy.Rule
 	for _, word := range words {
 		r, err := rulebook.Find(all, word)
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(found, func(f approval.Rule) bool { return f.ID == r.ID }) {
+		if !slices.ContainsFunc(found, func(f policy.Rule) bool { return f.ID == r.ID }) {
 			found = append(found, r)
 		}
 	}

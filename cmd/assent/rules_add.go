@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -47,7 +48,7 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 
 // added is what add did, as JSON.
 type added struct {
-	Rule   approval.Rule     `json:"rule"`
+	Rule   policy.Rule       `json:"rule"`
 	Advice []rulebook.Advice `json:"advice"`
 }
 
@@ -79,23 +80,23 @@ func addRule(c *cobra.Command, flags *rulesFlags, add addFlags, text string) err
 }
 
 // rule makes the rule of what was written.
-func (f addFlags) rule(text string, now time.Time) (approval.Rule, error) {
-	rule, err := approval.ParseRule(text)
+func (f addFlags) rule(text string, now time.Time) (policy.Rule, error) {
+	rule, err := policy.ParseRule(text)
 	if err != nil {
-		return approval.Rule{}, err
+		return policy.Rule{}, err
 	}
 	rule.ID, rule.Created, rule.Because, rule.Note = rand.Text(), now.UTC().Truncate(time.Second), f.because, f.note
 	if f.expires != "" {
 		end, err := auditview.ParseUntil(f.expires, now)
 		if err != nil {
-			return approval.Rule{}, fmt.Errorf("--expires: %w", err)
+			return policy.Rule{}, fmt.Errorf("--expires: %w", err)
 		}
 		rule.Expires = end.UTC().Truncate(time.Second)
 	}
 	return rule, nil
 }
 
-func (f addFlags) keep(ctx context.Context, s *store.Store, rule approval.Rule) ([]rulebook.Advice, error) {
+func (f addFlags) keep(ctx context.Context, s *store.Store, rule policy.Rule) ([]rulebook.Advice, error) {
 	user, err := userConfig()
 	if err != nil {
 		return nil, err

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -150,7 +150,7 @@ func rulesImportCmd(flags *rulesFlags) *cobra.Command {
 	return c
 }
 
-func importRules(c *cobra.Command, flags *rulesFlags, given []approval.Rule, replace, wide bool) error {
+func importRules(c *cobra.Command, flags *rulesFlags, given []policy.Rule, replace, wide bool) error {
 	s, err := flags.changing(c)
 	if err != nil {
 		return err

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -139,7 +139,7 @@ func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found 
 	if number > len(found) {
 		return fmt.Errorf("--apply %d: there are %d suggestions", number, len(found))
 	}
-	var rules []approval.Rule
+	var rules []policy.Rule
 	for _, text := range found[number-1].Rules {
 		note := fmt.Sprintf("suggested: would have answered %d prompts", found[number-1].Saves)
 		r, err := addFlags{note: note}.rule(text, time.Now())

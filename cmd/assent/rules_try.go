@@ -18,6 +18,7 @@ import (
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 )
 
 // tryFlags say which rules are tried, and on what.
@@ -60,11 +61,11 @@ func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 	}
 	var expect []config.Expectation
 	if try.file != "" {
-		policy, err := setup.Named(c.Context(), try.file, "")
+		conf, err := setup.Named(c.Context(), try.file, "")
 		if err != nil {
 			return err
 		}
-		try.edits.File, expect = append([]approval.Rule{}, policy.Rules.Rules()...), policy.Expect
+		try.edits.File, expect = append([]policy.Rule{}, conf.Rules.Rules()...), conf.Expect
 	}
 	before, after, err := try.edits.Apply(current)
 	if err != nil {
@@ -97,18 +98,18 @@ func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 }
 
 // explainer prepares calls with the tools of a policy, if that is needed.
-func (f *tryFlags) explainer(ctx context.Context, state string, after *approval.RuleSet,
+func (f *tryFlags) explainer(ctx context.Context, state string, after *policy.RuleSet,
 	needed bool) (*explain.Explainer, func() error, error) {
-	policy := f.policy
+	conf := f.policy
 	switch {
-	case policy == "" && f.calls != "":
+	case conf == "" && f.calls != "":
 		return nil, nil, errors.New("--calls: what a call would do depends on a policy; name it with -c")
-	case policy == "" && needed:
-		policy = f.file // it may have roots and a shell of its own
-	case policy == "":
+	case conf == "" && needed:
+		conf = f.file // it may have roots and a shell of its own
+	case conf == "":
 		return nil, func() error { return nil }, nil
 	}
-	s, err := setup.Named(ctx, policy, state)
+	s, err := setup.Named(ctx, conf, state)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,15 +129,15 @@ func (f *tryFlags) explainer(ctx context.Context, state string, after *approval.
 }
 
 // compare tries the rules on the file of calls or on the log.
-func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *approval.RuleSet,
+func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *policy.RuleSet,
 	e *explain.Explainer) (rulebook.Report, error) {
-	now := approval.Policy{Rules: after}
+	now := policy.Policy{Rules: after}
 	if e != nil {
 		now.Fixed = e.Policy.Fixed
 	}
-	var then *approval.Policy
+	var then *policy.Policy
 	if before != nil {
-		then = &approval.Policy{Rules: before, Fixed: now.Fixed}
+		then = &policy.Policy{Rules: before, Fixed: now.Fixed}
 	}
 	comparison := rulebook.Compare(then, now, time.Now())
 	if f.calls == "" {

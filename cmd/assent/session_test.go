@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -32,7 +33,7 @@ func TestListsLeaveOutWhatWasDeniedForTheSession(t *testing.T) {
 	}
 	answer := func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 		if r.Call.Tool == "read_file" {
-			return r.Deny("").ForSession(approval.Exact), nil
+			return r.Deny("").ForSession(policy.Exact), nil
 		}
 		return r.Approve(""), nil
 	}
@@ -60,7 +61,7 @@ func TestListsLeaveOutWhatWasDeniedForTheSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := func(name, args string) string {
-		return tool.Call(t.Context(), gate, approval.Call{Tool: name, Arguments: json.RawMessage(args)}).Text
+		return tool.Call(t.Context(), gate, policy.Call{Tool: name, Arguments: json.RawMessage(args)}).Text
 	}
 	if got := call("search_files", `{"pattern": "plan"}`); !strings.Contains(got, "plan.md") {
 		t.Fatalf("before: %s", got)

@@ -15,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/tool"
 
 	"github.com/assent-dev/assent/internal/screen"
+	"github.com/assent-dev/assent/policy"
 )
 
 func TestS27_CtrlC(t *testing.T) {
@@ -97,7 +98,7 @@ func TestS27_CtrlCDuringATool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := tool.Call(ctx, gate, approval.Call{ID: "b", Tool: "build", Arguments: []byte("{}")})
+	r := tool.Call(ctx, gate, policy.Call{ID: "b", Tool: "build", Arguments: []byte("{}")})
 	if events := log.Of("b"); r.Err == nil || len(events) != 2 || events[1].Stage != approval.StageCancelled {
 		t.Errorf("got %+v, recorded %+v", r, events)
 	}
@@ -156,7 +157,7 @@ func TestS28_SlowTool(t *testing.T) {
 	}
 	results := make(chan tool.Result)
 	go func() {
-		results <- tool.Call(tool.WithProgress(t.Context(), shown), gate, approval.Call{ID: "b", Tool: "build", Arguments: []byte("{}")})
+		results <- tool.Call(tool.WithProgress(t.Context(), shown), gate, policy.Call{ID: "b", Tool: "build", Arguments: []byte("{}")})
 	}()
 	for _, last := range []string{`compiling \x1b[2J\u{202e}a.c`, "linking", "20 %"} {
 		x.sees("build · ", "s · "+last)

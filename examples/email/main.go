@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
@@ -34,10 +35,10 @@ func main() {
 // one.
 func run(ctx context.Context, stdin *os.File, out io.Writer) error {
 	if isTerminal(stdin) {
-		return play(ctx, newPrompt(stdin, out, approval.ViaTerminal), out)
+		return play(ctx, newPrompt(stdin, out, policy.ViaTerminal), out)
 	}
 	fmt.Fprintln(out, "Standard input is not a terminal: a recorded operator answers.")
-	p := newPrompt(strings.NewReader(recorded), out, approval.ViaProgram)
+	p := newPrompt(strings.NewReader(recorded), out, policy.ViaProgram)
 	p.echo = true
 	return play(ctx, p, out)
 }

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/present"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
 )
 
 // In a pipe a recorded operator answers, and the output says so. This is the
@@ -133,7 +135,7 @@ func TestTypedAnswers(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			p := newPrompt(strings.NewReader(test.typed), &out, approval.ViaTerminal)
+			p := newPrompt(strings.NewReader(test.typed), &out, policy.ViaTerminal)
 			if err := play(context.Background(), p, &out); err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +150,7 @@ func TestTypedAnswers(t *testing.T) {
 // The note goes back to the agent, on a yes as on a no.
 func TestTypedNotes(t *testing.T) {
 	var out bytes.Buffer
-	p := newPrompt(strings.NewReader("y say hello\nn too late\n"), &out, approval.ViaTerminal)
+	p := newPrompt(strings.NewReader("y say hello\nn too late\n"), &out, policy.ViaTerminal)
 	if err := play(context.Background(), p, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +164,7 @@ func TestTypedNotes(t *testing.T) {
 // A long view is cut, and the prompt says by how much.
 func TestLongViewIsCut(t *testing.T) {
 	var out bytes.Buffer
-	p := newPrompt(strings.NewReader(""), &out, approval.ViaTerminal)
+	p := newPrompt(strings.NewReader(""), &out, policy.ViaTerminal)
 	show(t, p, strings.Repeat("line\n", 100))
 	if got := strings.Count(out.String(), "  | line\n"); got != 20 || !strings.Contains(out.String(), "… 80 more lines (400 characters)") {
 		t.Errorf("%d lines are shown:\n%s", got, out.String())
@@ -172,6 +174,6 @@ func TestLongViewIsCut(t *testing.T) {
 // show puts an email with this body to the prompt.
 func show(t *testing.T, p *prompt, body string) {
 	t.Helper()
-	r := &approval.Request{Call: approval.Call{Tool: "send_email"}, Summary: "Send", Why: "it asks"}
+	r := &approval.Request{Call: policy.Call{Tool: "send_email"}, Summary: "Send", Why: "it asks"}
 	p.show(r, present.View{Kind: present.Text, Content: body})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -16,13 +17,13 @@ import (
 type prompt struct {
 	in   *bufio.Scanner
 	out  io.Writer
-	via  approval.Via
+	via  policy.Via
 	echo bool // print the answers, because nobody types them
 
 	stopped bool // the person wants no more questions
 }
 
-func newPrompt(in io.Reader, out io.Writer, via approval.Via) *prompt {
+func newPrompt(in io.Reader, out io.Writer, via policy.Via) *prompt {
 	return &prompt{in: bufio.NewScanner(in), out: out, via: via}
 }
 
@@ -89,7 +90,7 @@ func (p *prompt) answer(r *approval.Request, line string) (d approval.Decision, 
 	}
 	switch strings.ToLower(line) { // "a moment" is not always
 	case "s":
-		return r.Approve("").ForSession(approval.Exact), !r.NoSession
+		return r.Approve("").ForSession(policy.Exact), !r.NoSession
 	case "a":
 		return r.Approve("").Always(), !r.NoAlways && len(r.Offers) > 0
 	case "q":

@@ -8,12 +8,13 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
 
 // script is what the agent wants, turn by turn.
-var script = [][]approval.Call{
+var script = [][]policy.Call{
 	{call("read_contacts", `{}`)},
 	{
 		call("send_email", `{"to": "ann@example.com", "subject": "Lunch on Friday", "body": "Noon at the usual place?"}`),
@@ -23,8 +24,8 @@ var script = [][]approval.Call{
 	{call("delete_mailbox", `{}`)},
 }
 
-func call(name, args string) approval.Call {
-	return approval.Call{Tool: name, Arguments: json.RawMessage(args)}
+func call(name, args string) policy.Call {
+	return policy.Call{Tool: name, Arguments: json.RawMessage(args)}
 }
 
 type none struct{}

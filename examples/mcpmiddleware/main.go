@@ -12,9 +12,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/tool/connector"
 )
 
 func main() {
@@ -51,16 +53,16 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-func policy(lines ...string) (*approval.RuleSet, error) {
-	var rules []approval.Rule
+func policy(lines ...string) (*policy.RuleSet, error) {
+	var rules []policy.Rule
 	for _, line := range lines {
-		rule, err := approval.ParseRule(line)
+		rule, err := policy.ParseRule(line)
 		if err != nil {
 			return nil, err
 		}
 		rules = append(rules, rule)
 	}
-	return approval.CompileRules(rules)
+	return policy.CompileRules(rules)
 }
 
 // account is what the tools take.

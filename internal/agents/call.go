@@ -7,13 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Want is the call that an agent wants, under our names.
 type Want struct {
 	// Call has our name for the tool, and arguments as package foreign takes them.
-	Call approval.Call
+	Call policy.Call
 	// Also are the other names that the tool may have, where the agent's name for it can be
 	// read in several ways.
 	Also []ToolName
@@ -44,7 +45,7 @@ func (a *Agent) Call(e Event) (Want, error) {
 	if err != nil {
 		return Want{}, fmt.Errorf("%s: %w", e.Tool, err)
 	}
-	if a.asksToLeave && e.Moment == Asking && w.Call.Connector == "" && w.Call.Tool == approval.Shell {
+	if a.asksToLeave && e.Moment == Asking && w.Call.Connector == "" && w.Call.Tool == policy.Shell {
 		w.Person = leaves
 	}
 	w.Call.Session, w.Call.ID = e.Session, e.CallID
@@ -90,7 +91,7 @@ func toolNames(name string) (out []ToolName) {
 }
 
 func foreignCall(connector, name string, input json.RawMessage) Want {
-	return Want{Call: approval.Call{Connector: connector, Tool: name, Arguments: input}}
+	return Want{Call: policy.Call{Connector: connector, Tool: name, Arguments: input}}
 }
 
 // Changed returns the agent's arguments with what a person changed in ours. Not every
@@ -129,10 +130,10 @@ func sameObject(a, b object) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if x, err = approval.CanonicalArguments(x); err != nil {
+	if x, err = canonical.CanonicalArguments(x); err != nil {
 		return false, err
 	}
-	y, err = approval.CanonicalArguments(y)
+	y, err = canonical.CanonicalArguments(y)
 	return string(x) == string(y), err
 }
 
@@ -142,7 +143,7 @@ func ours(tool string, args any) (Want, error) {
 	if err != nil {
 		return Want{}, err
 	}
-	return Want{Call: approval.Call{Tool: tool, Arguments: data}}, nil
+	return Want{Call: policy.Call{Tool: tool, Arguments: data}}, nil
 }
 
 // absolute returns the path that an agent means by a path.

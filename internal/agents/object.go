@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
 )
 
 // An object is JSON whose fields are found by their exact names. Package json would
@@ -172,7 +172,7 @@ func (o object) input(name string) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 || string(raw) == "null" {
 		return nil, errors.New(name + " is missing")
 	}
-	if _, err := approval.CanonicalArguments(raw); errors.Is(err, approval.ErrDuplicateKey) {
+	if _, err := canonical.CanonicalArguments(raw); errors.Is(err, canonical.ErrDuplicateKey) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	_, err := readObject(raw, name)

@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/store"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Filter says which records are wanted, as a person writes it in flags.
@@ -58,14 +59,14 @@ func (f *Filter) Records(ctx context.Context, s *store.Store, now time.Time) (ap
 // states, stages and groups are the words by which records can be looked for. A stage that
 // is called like a state is left out: the state is meant.
 var (
-	allowed = []approval.State{
-		approval.Approved, approval.AutoApproved, approval.SessionApproved, approval.ModeApproved, approval.FreeToRun,
+	allowed = []policy.State{
+		policy.Approved, policy.AutoApproved, policy.SessionApproved, policy.ModeApproved, policy.FreeToRun,
 	}
-	refused = []approval.State{
-		approval.Denied, approval.AutoDenied, approval.ModeDenied, approval.Dismissed, approval.Expired,
-		approval.Blocked, approval.Invalid,
+	refused = []policy.State{
+		policy.Denied, policy.AutoDenied, policy.ModeDenied, policy.Dismissed, policy.Expired,
+		policy.Blocked, policy.Invalid,
 	}
-	states = slices.Concat(allowed, refused, []approval.State{approval.Answered, approval.HandedOver})
+	states = slices.Concat(allowed, refused, []policy.State{policy.Answered, policy.HandedOver})
 	stages = []approval.Stage{
 		approval.StageExecuting, approval.StageCompleted, approval.StageFailed, approval.StageCancelled,
 		approval.StageSuspended, approval.StageUnknown, approval.StageReleased,
@@ -86,8 +87,8 @@ func filterOutcome(f *approval.RecordFilter, word string) error {
 		f.States = allowed
 	case word == refusedWord:
 		f.States = refused
-	case slices.Contains(states, approval.State(word)):
-		f.States = []approval.State{approval.State(word)}
+	case slices.Contains(states, policy.State(word)):
+		f.States = []policy.State{policy.State(word)}
 	case slices.Contains(stages, approval.Stage(word)):
 		f.Stage = approval.Stage(word)
 	default:
@@ -97,7 +98,7 @@ func filterOutcome(f *approval.RecordFilter, word string) error {
 	return nil
 }
 
-func list(states []approval.State, stages []approval.Stage) string {
+func list(states []policy.State, stages []approval.Stage) string {
 	var out []string
 	for _, s := range states {
 		out = append(out, string(s))

@@ -7,13 +7,13 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
 // Grants prints what was granted, session by session.
-func Grants(w io.Writer, grants []approval.Grant, now time.Time) error {
+func Grants(w io.Writer, grants []policy.Grant, now time.Time) error {
 	if len(grants) == 0 {
 		_, err := fmt.Fprintln(w, "There are no grants.")
 		return err
@@ -32,7 +32,7 @@ func Grants(w io.Writer, grants []approval.Grant, now time.Time) error {
 }
 
 // grantFacts says where, for whom and how long a grant holds.
-func grantFacts(g approval.Grant, now time.Time) string {
+func grantFacts(g policy.Grant, now time.Time) string {
 	var out []string
 	if g.Act.Dir != "" {
 		out = append(out, "in "+g.Act.Dir)

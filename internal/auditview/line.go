@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/store"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -60,7 +61,7 @@ func what(e *approval.Event) string {
 	if e.Kind == approval.Pruned {
 		return "older records were removed"
 	}
-	name := approval.Call{Connector: e.Connector, Tool: e.Tool}.Name()
+	name := policy.Call{Connector: e.Connector, Tool: e.Tool}.Name()
 	acts := strings.Join(e.Acts, " + ")
 	switch {
 	case acts == "":

@@ -7,6 +7,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/policy"
 )
 
 // TestLineSaysHowACallEnded: a line that says only "approved" is of a call that ran to its
@@ -21,7 +22,7 @@ func TestLineSaysHowACallEnded(t *testing.T) {
 		"approved …":          func(r *approval.Record) { r.Kind = approval.Started },
 		"approved NO END":     func(r *approval.Record) { r.Unended = true },
 	} {
-		r := &approval.Record{Event: approval.Event{Kind: approval.Ended, Tool: "build", State: approval.Approved}}
+		r := &approval.Record{Event: approval.Event{Kind: approval.Ended, Tool: "build", State: policy.Approved}}
 		change(r)
 		if got := auditview.Line(r); !strings.Contains(got, "  "+want) {
 			t.Errorf("%q does not say %q", got, want)
@@ -32,10 +33,10 @@ func TestLineSaysHowACallEnded(t *testing.T) {
 func TestLineOfAConnection(t *testing.T) {
 	for want, e := range map[string]approval.Event{
 		"(connected)       client: connect(a.example:443)  · 10 bytes sent, 2000 received, 1.5s; rule allow connect(a.example:443)": {
-			State: approval.AutoApproved, Basis: "rule allow connect(a.example:443)", Sent: 10, Received: 2000, Duration: 1500 * time.Millisecond},
+			State: policy.AutoApproved, Basis: "rule allow connect(a.example:443)", Sent: 10, Received: 2000, Duration: 1500 * time.Millisecond},
 		"(connected)       client: connect(a.example:443)  · 0 bytes sent, 0 received, 0s; ann (terminal); connection reset": {
-			State: approval.Approved, By: approval.Who{User: "ann", Via: approval.ViaTerminal}, Error: "connection reset"},
-		"(refused)         client: connect(a.example:443)  · the host is denied": {State: approval.Blocked, Error: "the host is denied"},
+			State: policy.Approved, By: policy.Who{User: "ann", Via: policy.ViaTerminal}, Error: "connection reset"},
+		"(refused)         client: connect(a.example:443)  · the host is denied": {State: policy.Blocked, Error: "the host is denied"},
 	} {
 		e.Kind, e.Tool, e.Host, e.Port, e.Acts = approval.Connected, "client", "a.example", "443", []string{"connect(a.example:443)"}
 		r := &approval.Record{Event: e}

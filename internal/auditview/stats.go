@@ -6,14 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
 
 // Stats prints numbers as tables with a bar for each, as far as there is room.
-func Stats(w io.Writer, s Style, st store.Stats, rules []approval.Rule) error {
+func Stats(w io.Writer, s Style, st store.Stats, rules []policy.Rule) error {
 	p := &figures{style: s}
 	p.title(fmt.Sprintf("%d calls, %d prompts", st.Calls, st.Prompts))
 	if st.Unended > 0 {
@@ -133,7 +133,7 @@ func slowBars(slow []store.SlowAnswer) []bar {
 	return out
 }
 
-func ruleBars(used []store.RuleStats, rules []approval.Rule) []bar {
+func ruleBars(used []store.RuleStats, rules []policy.Rule) []bar {
 	names := map[string]string{}
 	for _, r := range rules {
 		names[r.ID] = r.String()
@@ -150,7 +150,7 @@ func ruleBars(used []store.RuleStats, rules []approval.Rule) []bar {
 }
 
 // idle lists the rules that never matched.
-func (p *figures) idle(rules []approval.Rule) {
+func (p *figures) idle(rules []policy.Rule) {
 	if len(rules) == 0 {
 		return
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/assent-dev/assent/store"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -108,7 +110,7 @@ func (p *page) list(name string, values []string) {
 func (p *page) digests(r *approval.Record) {
 	for _, d := range []struct {
 		name   string
-		digest approval.Digest
+		digest policy.Digest
 	}{
 		{"digest", r.ArgumentsDigest}, {"before", r.OriginalDigest}, {"fingerprint", r.Fingerprint},
 		{"hash", r.Hash}, {"previous", r.Prev},
@@ -121,7 +123,7 @@ func (p *page) digests(r *approval.Record) {
 
 // who says who or what answered; nothing where nobody had to.
 func who(e *approval.Event) string {
-	if e.By == (approval.Who{}) {
+	if e.By == (policy.Who{}) {
 		return ""
 	}
 	return e.By.String()
@@ -157,7 +159,7 @@ func StoryOf(ctx context.Context, s *store.Store, id string) (Story, error) {
 		r, err := s.RecordAt(ctx, seq)
 		if err == nil {
 			out.Records = []approval.Record{r}
-		} else if !errors.Is(err, approval.ErrNoRecord) {
+		} else if !errors.Is(err, audit.ErrNoRecord) {
 			return out, err
 		}
 	}
@@ -170,7 +172,7 @@ func StoryOf(ctx context.Context, s *store.Store, id string) (Story, error) {
 		}
 	}
 	if len(out.Records) == 0 {
-		return out, fmt.Errorf("record %q: %w; 'assent audit list' prints the numbers", id, approval.ErrNoRecord)
+		return out, fmt.Errorf("record %q: %w; 'assent audit list' prints the numbers", id, audit.ErrNoRecord)
 	}
 	return out, addView(ctx, s, &out)
 }

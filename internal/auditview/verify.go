@@ -6,13 +6,13 @@ import (
 	"os"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/present"
 )
 
 // ParseSeals reads seals as they were printed, or files of them.
-func ParseSeals(words []string) ([]approval.Seal, error) {
-	var out []approval.Seal
+func ParseSeals(words []string) ([]audit.Seal, error) {
+	var out []audit.Seal
 	for _, word := range words {
 		texts := []string{word}
 		if name, ok := strings.CutPrefix(word, "@"); ok {
@@ -23,7 +23,7 @@ func ParseSeals(words []string) ([]approval.Seal, error) {
 			texts = strings.Fields(string(data))
 		}
 		for _, text := range texts {
-			seal, err := approval.ParseSeal(text)
+			seal, err := audit.ParseSeal(text)
 			if err != nil {
 				return nil, err
 			}
@@ -34,7 +34,7 @@ func ParseSeals(words []string) ([]approval.Seal, error) {
 }
 
 // Verification prints what a check of the log found. The error says that it found something.
-func Verification(w io.Writer, v approval.Verification) error {
+func Verification(w io.Writer, v audit.Verification) error {
 	for _, f := range v.Flaws {
 		fmt.Fprintln(w, present.SafeLine(f.String()))
 	}
@@ -52,7 +52,7 @@ func Verification(w io.Writer, v approval.Verification) error {
 }
 
 // VerificationError says that the log is not as it was recorded, if that is so.
-func VerificationError(v approval.Verification) error {
+func VerificationError(v audit.Verification) error {
 	if v.OK() {
 		return nil
 	}

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -49,7 +49,7 @@ func (a allowed) reading() programs.Reading {
 func allowedCommands(p *config.Policy) []allowed {
 	var out []allowed
 	add := func(pattern, source, preset string) {
-		if c, err := approval.CompileCommand(pattern); err == nil && len(c.Words()) > 0 {
+		if c, err := policy.CompileCommand(pattern); err == nil && len(c.Words()) > 0 {
 			out = append(out, allowed{c.Words(), source, preset})
 		}
 	}
@@ -59,7 +59,7 @@ func allowedCommands(p *config.Policy) []allowed {
 		}
 	}
 	for _, r := range p.Rules.Rules() {
-		if target, ok := strings.CutPrefix(r.Pattern, approval.Shell+"("); ok && r.Effect == approval.Allow {
+		if target, ok := strings.CutPrefix(r.Pattern, policy.Shell+"("); ok && r.Effect == policy.Allow {
 			add(strings.TrimSuffix(target, ")"), r.Source, "")
 		}
 	}
@@ -91,17 +91,17 @@ func (l *look) writeThenRun() {
 // freelyWritten finds a place that may be written without asking.
 func (l *look) freelyWritten(p *config.Policy) (where, source string) {
 	for _, r := range l.roots {
-		if v, said := r.Approval[roots.Write]; r.Mode == roots.ReadWrite && said && v == approval.Free {
+		if v, said := r.Approval[roots.Write]; r.Mode == roots.ReadWrite && said && v == policy.Free {
 			return "root " + r.Name, r.Source
 		}
 	}
 	for _, t := range p.Tools.Tools {
-		if t.Approval == tool.WordAllow && (t.Name == approval.WriteFile || t.Name == "edit_file") {
+		if t.Approval == tool.WordAllow && (t.Name == policy.WriteFile || t.Name == "edit_file") {
 			return "every root", t.Source
 		}
 	}
 	for _, r := range p.Rules.Rules() {
-		if name, target, _ := strings.Cut(r.Pattern, "("); name == approval.WriteFile && r.Effect == approval.Allow {
+		if name, target, _ := strings.Cut(r.Pattern, "("); name == policy.WriteFile && r.Effect == policy.Allow {
 			return strings.TrimSuffix(target, ")"), r.Source
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -35,7 +35,7 @@ func reason(a explain.Answer) string {
 
 // exampleAccess are the file tools whose examples are about files that need not exist.
 var exampleAccess = map[string]roots.Access{
-	approval.ReadFile: roots.Read, approval.WriteFile: roots.Write, approval.DeleteFile: roots.Delete,
+	policy.ReadFile: roots.Read, policy.WriteFile: roots.Write, policy.DeleteFile: roots.Delete,
 }
 
 // An exampleTool judges access to a path as a file tool does, and looks at no file.

@@ -3,7 +3,7 @@ package check
 import (
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -13,10 +13,10 @@ func (l *look) hidden() {
 	rules := l.policy.Rules.Rules()
 	for i, r := range rules {
 		for j, other := range rules {
-			if i == j || r.Effect == approval.Except || !hides(other, r) {
+			if i == j || r.Effect == policy.Except || !hides(other, r) {
 				continue
 			}
-			if other.Effect == approval.Deny && r.Effect == approval.Allow {
+			if other.Effect == policy.Deny && r.Effect == policy.Allow {
 				l.warn(r.Source, "%s never holds: %s (%s) denies all of it", r, other, other.Source)
 				break
 			}
@@ -29,8 +29,8 @@ func (l *look) hidden() {
 }
 
 // hides reports whether a rule surely matches all that another does.
-func hides(wide, narrow approval.Rule) bool {
-	if wide.Scope != narrow.Scope || wide.Effect == approval.Except {
+func hides(wide, narrow policy.Rule) bool {
+	if wide.Scope != narrow.Scope || wide.Effect == policy.Except {
 		return false
 	}
 	if strings.EqualFold(wide.Pattern, narrow.Pattern) {
@@ -44,14 +44,14 @@ func hides(wide, narrow approval.Rule) bool {
 	if wideTarget == "" || wideTarget == "*" || wideTarget == "**" {
 		return true
 	}
-	if name != approval.Shell || target == "" {
+	if name != policy.Shell || target == "" {
 		return false
 	}
-	w, err := approval.CompileCommand(wideTarget)
+	w, err := policy.CompileCommand(wideTarget)
 	if err != nil {
 		return false
 	}
-	n, err := approval.CompileCommand(target)
+	n, err := policy.CompileCommand(target)
 	return err == nil && w.Hides(n)
 }
 
@@ -70,7 +70,7 @@ func (l *look) hiddenTools(entries []tool.Named) {
 			if first.Approval == "" || j == i || j > i && first.Approval != tool.WordDeny {
 				continue
 			}
-			pattern, err := approval.CompileName(approval.Allow, first.Name)
+			pattern, err := policy.CompileName(policy.Allow, first.Name)
 			if err == nil && pattern.Match(connector, name) {
 				l.warn(e.Source, "what is said about tool %s is never used: %s (%s) decides", e.Name, first.Name,
 					first.Source)

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -111,7 +111,7 @@ func (l *look) profile() {
 
 // explainer judges calls under the policy alone.
 func (l *look) explainer(p *config.Policy, state string) (*explain.Explainer, func() error, error) {
-	e := &explain.Explainer{Policy: approval.Policy{Fixed: p.Rules}, Clock: time.Now}
+	e := &explain.Explainer{Policy: policy.Policy{Fixed: p.Rules}, Clock: time.Now}
 	opts := toolbox.Options{
 		State: filepath.Join(state, "state"), Protected: []string{l.file.Path}, Environ: os.Environ(), Looking: true,
 		Denied: e.Denied,
@@ -139,7 +139,7 @@ func (l *look) explainer(p *config.Policy, state string) (*explain.Explainer, fu
 // crewTools stand for the tools that a worker has besides those of its file.
 func crewTools() []tool.Tool {
 	var out []tool.Tool
-	for _, name := range []string{approval.WorkerCall, approval.WorkerCreate, approval.ShareFile, "list_workers"} {
+	for _, name := range []string{policy.WorkerCall, policy.WorkerCreate, policy.ShareFile, "list_workers"} {
 		out = append(out, tool.Func(name, "", func(context.Context, struct{}) (any, error) { return nil, nil }))
 	}
 	return out

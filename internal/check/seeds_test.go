@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -173,11 +173,11 @@ func seedExplainer(t *testing.T, text string, as config.Kind) *explain.Explainer
 		}
 		f.Policy.Shell.Cwd = "output"
 	}
-	policy, err := f.Policy.StandIns(dir)
+	conf, err := f.Policy.StandIns(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, closing, err := (&look{file: f}).explainer(policy, dir)
+	e, closing, err := (&look{file: f}).explainer(conf, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,8 +234,8 @@ custom_tools:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]approval.Verdict{"calculate_stats": approval.Ask, "send_notification": approval.Free, "format_output": approval.Free} {
-		got, err := set.Prepare(t.Context(), approval.Call{Tool: name, Arguments: []byte("{}")})
+	for name, want := range map[string]policy.Verdict{"calculate_stats": policy.Ask, "send_notification": policy.Free, "format_output": policy.Free} {
+		got, err := set.Prepare(t.Context(), policy.Call{Tool: name, Arguments: []byte("{}")})
 		if err != nil || got.Acts[0].Verdict != want {
 			t.Errorf("%s: %+v, %v", name, got.Acts, err)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
 )
 
 // An Expectation is a call, and what must happen to it under the policy of its file.
@@ -77,7 +77,7 @@ func requestArguments(t string) map[string]any {
 // parseCall reads TOOL(TARGET) or TOOL {JSON}.
 func parseCall(text string) (name string, args json.RawMessage, err error) {
 	if name, rest, ok := strings.Cut(text, " "); ok && strings.HasPrefix(strings.TrimSpace(rest), "{") {
-		args, err := approval.CanonicalArguments(json.RawMessage(rest))
+		args, err := canonical.CanonicalArguments(json.RawMessage(rest))
 		if err != nil {
 			err = fmt.Errorf("the arguments of %s: %w", name, err)
 		}
@@ -96,6 +96,6 @@ func parseCall(text string) (name string, args json.RawMessage, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	args, err = approval.CanonicalArguments(data)
+	args, err = canonical.CanonicalArguments(data)
 	return name, args, err
 }

@@ -6,14 +6,14 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/command"
 )
 
 // builtin are the names that tools and acts of this program have.
 var builtin = []string{
-	approval.ReadFile, approval.WriteFile, approval.DeleteFile, approval.ShareFile, approval.Shell, approval.Connect,
-	approval.HTTPRequest, approval.WorkerCall, approval.WorkerCreate,
+	policy.ReadFile, policy.WriteFile, policy.DeleteFile, policy.ShareFile, policy.Shell, policy.Connect,
+	policy.HTTPRequest, policy.WorkerCall, policy.WorkerCreate,
 	"edit_file", "list_files", "search_files", "move_file", "copy_file", "make_dir", "file_info", "list_workers",
 }
 
@@ -21,8 +21,8 @@ var builtin = []string{
 func BuiltinTools() []string { return slices.Clone(builtin) }
 
 // ruleName looks at the tool that a rule is about.
-func (r *report) ruleName(n ast.Node, rule approval.Rule, p *Policy) {
-	if rule.Scope == approval.ScopeTool {
+func (r *report) ruleName(n ast.Node, rule policy.Rule, p *Policy) {
+	if rule.Scope == policy.ScopeTool {
 		name, _, _ := strings.Cut(rule.Pattern, "(")
 		r.toolName(n, rule.String(), name, p)
 	}

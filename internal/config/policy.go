@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/roots"
@@ -44,7 +44,7 @@ type Policy struct {
 	UndoOff    bool
 	UndoSource string
 	// Rules are those that are kept with the file, its exceptions among them.
-	Rules *approval.RuleSet
+	Rules *policy.RuleSet
 	// Expect are calls and what must happen to them.
 	Expect []Expectation
 	// Warnings are what is accepted and should be written otherwise; Notes what may be
@@ -145,10 +145,10 @@ func (o *object) version() {
 }
 
 // rules reads the rules and exceptions of the file.
-func (r *report) rules(o *object, p *Policy) *approval.RuleSet {
-	var rules []approval.Rule
+func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
+	var rules []policy.Rule
 	add := func(n ast.Node, text string) {
-		rule, err := approval.ParseRule(text)
+		rule, err := policy.ParseRule(text)
 		if err != nil {
 			r.problem(n, "%v", err)
 			return
@@ -161,7 +161,7 @@ func (r *report) rules(o *object, p *Policy) *approval.RuleSet {
 	if n, ok := o.take("rules"); ok {
 		for _, item := range r.items(n, "rules") {
 			text := r.text(item, "a rule")
-			if strings.HasPrefix(text, string(approval.Except)+" ") {
+			if strings.HasPrefix(text, string(policy.Except)+" ") {
 				r.problem(item, "an exception stands under except:, not under rules:")
 				continue
 			}
@@ -170,10 +170,10 @@ func (r *report) rules(o *object, p *Policy) *approval.RuleSet {
 	}
 	if n, ok := o.take("except"); ok {
 		for _, item := range r.items(n, "except") {
-			add(item, string(approval.Except)+" "+r.text(item, "an exception"))
+			add(item, string(policy.Except)+" "+r.text(item, "an exception"))
 		}
 	}
-	set, err := approval.CompileRules(rules)
+	set, err := policy.CompileRules(rules)
 	if err != nil {
 		r.problem(o.node, "%v", err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -22,7 +22,7 @@ func load(t *testing.T, text string) *Policy {
 	return p
 }
 
-type verdicts = map[roots.Access]approval.Verdict
+type verdicts = map[roots.Access]policy.Verdict
 
 func TestAPathThatSaysNothingLeavesItToTheDefaults(t *testing.T) {
 	p := load(t, "sandbox:\n  paths:\n    notes: {}\n")
@@ -48,10 +48,10 @@ sandbox:
 `)
 	want := []roots.Root{
 		{Name: "notes", Host: "/base/my notes", Mode: roots.ReadWrite, Suffixes: []string{".md", ".txt"}, MaxFileBytes: 200000,
-			Approval: verdicts{roots.Read: approval.Free, roots.Write: approval.Ask, roots.Delete: approval.Block},
+			Approval: verdicts{roots.Read: policy.Free, roots.Write: policy.Ask, roots.Delete: policy.Block},
 			Reason:   "keep them", Source: "policy.yaml:4"},
 		{Name: "abs", Host: "/data", Mode: roots.ReadOnly, Source: "policy.yaml:12",
-			Approval: verdicts{roots.Read: approval.Block, roots.Write: approval.Block, roots.Delete: approval.Block}},
+			Approval: verdicts{roots.Read: policy.Block, roots.Write: policy.Block, roots.Delete: policy.Block}},
 	}
 	if diff := cmp.Diff(want, p.Roots); diff != "" {
 		t.Error(diff)
@@ -60,7 +60,7 @@ sandbox:
 
 // The ways in which the documents write consent for a path.
 func TestPathConsentSpellings(t *testing.T) {
-	const free, ask, block = approval.Free, approval.Ask, approval.Block
+	const free, ask, block = policy.Free, policy.Ask, policy.Block
 	for text, want := range map[string]verdicts{
 		"{write_approval: true, read_approval: false}":                 {roots.Read: free, roots.Write: ask},
 		"{write_approval: false}":                                      {roots.Write: free},
@@ -92,7 +92,7 @@ func TestAPathAsksOncePerSession(t *testing.T) {
 			t.Errorf("%s: %s", text, diff)
 		}
 		for _, access := range want {
-			if got.Approval[access] != approval.Ask {
+			if got.Approval[access] != policy.Ask {
 				t.Errorf("%s: %s is %v", text, access, got.Approval[access])
 			}
 		}
@@ -143,15 +143,15 @@ func TestRulesAndExceptionsCarryTheirLine(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	judge := func(path string) approval.State {
-		call := approval.Call{Tool: approval.ReadFile}
-		acts := []approval.Act{{Name: approval.ReadFile, Target: approval.PathTarget(path), Verdict: approval.Free}}
-		return approval.Policy{Fixed: p.Rules}.Judge(approval.Question{Call: &call, Acts: acts}).State
+	judge := func(path string) policy.State {
+		call := policy.Call{Tool: policy.ReadFile}
+		acts := []policy.Act{{Name: policy.ReadFile, Target: policy.PathTarget(path), Verdict: policy.Free}}
+		return policy.Policy{Fixed: p.Rules}.Judge(policy.Question{Call: &call, Acts: acts}).State
 	}
-	if got := judge("a/.env.local"); got != approval.AutoDenied {
+	if got := judge("a/.env.local"); got != policy.AutoDenied {
 		t.Errorf("the denied file is %s", got)
 	}
-	if got := judge("a/.env.example"); got != approval.FreeToRun {
+	if got := judge("a/.env.example"); got != policy.FreeToRun {
 		t.Errorf("the excepted file is %s", got)
 	}
 }

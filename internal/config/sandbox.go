@@ -8,7 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -124,7 +124,7 @@ func (r *report) pathConsent(o *object, p *roots.Root, what string) {
 	if n, ok := o.take("write_approval"); ok {
 		r.agree(&write, r.word(n, what+": write_approval"), what)
 	}
-	p.Approval = map[roots.Access]approval.Verdict{}
+	p.Approval = map[roots.Access]policy.Verdict{}
 	for _, each := range []struct {
 		access roots.Access
 		said   said
@@ -143,14 +143,14 @@ func (r *report) pathConsent(o *object, p *roots.Root, what string) {
 }
 
 // verdict is what a word means for a path.
-func verdict(w tool.Word) approval.Verdict {
+func verdict(w tool.Word) policy.Verdict {
 	switch w {
 	case tool.WordAllow:
-		return approval.Free
+		return policy.Free
 	case tool.WordAsk, tool.WordOnce:
-		return approval.Ask
+		return policy.Ask
 	}
-	return approval.Block
+	return policy.Block
 }
 
 func (o *object) act(key, what string) said {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
@@ -142,7 +142,7 @@ func line(t *testing.T, v any) string {
 }
 
 var sameLoaded = cmp.Options{
-	cmp.Comparer(func(a, b *approval.RuleSet) bool { return reflect.DeepEqual(a.Rules(), b.Rules()) }),
+	cmp.Comparer(func(a, b *policy.RuleSet) bool { return reflect.DeepEqual(a.Rules(), b.Rules()) }),
 	cmpopts.IgnoreFields(Policy{}, "Warnings", "Notes"),
 	cmpopts.EquateEmpty(),
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/roots"
@@ -71,7 +71,7 @@ func Combine(resolve func(string) (string, error), tiers ...Tier) (*Effective, e
 	if err != nil {
 		return nil, err
 	}
-	if p.Rules, err = approval.CompileRules(c.rules); err != nil {
+	if p.Rules, err = policy.CompileRules(c.rules); err != nil {
 		return nil, err
 	}
 	return &Effective{Policy: p, Tiers: tiers, Ignored: c.ignored}, nil
@@ -96,7 +96,7 @@ func remembering(resolve func(string) (string, error)) func(string) (string, err
 type combination struct {
 	resolve func(string) (string, error)
 	policy  Policy
-	rules   []approval.Rule
+	rules   []policy.Rule
 	ignored []string
 	// defaults are the roots of the built-in tier, as they were given.
 	defaults []roots.Root

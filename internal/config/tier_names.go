@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -113,10 +113,10 @@ func (p *Policy) Strictest(resolve func(string) (string, error)) ([]roots.Root, 
 // stricter returns what two roots that are one folder say together, in the place of the
 // first.
 func stricter(a, b roots.Root) roots.Root {
-	out := restricted(a, func(access roots.Access) (approval.Verdict, bool) { return spoken(b, access), true }, &b)
+	out := restricted(a, func(access roots.Access) (policy.Verdict, bool) { return spoken(b, access), true }, &b)
 	out.Once = nil
 	for _, access := range accesses {
-		if spoken(out, access) == approval.Ask && once(a, access) && once(b, access) {
+		if spoken(out, access) == policy.Ask && once(a, access) && once(b, access) {
 			out.Once = append(out.Once, access)
 		}
 	}
@@ -132,7 +132,7 @@ func stricter(a, b roots.Root) roots.Root {
 
 // once reports whether a root leaves a yes for the session: it asks once, or not at all.
 func once(r roots.Root, a roots.Access) bool {
-	return slices.Contains(r.Once, a) || spoken(r, a) == approval.Free
+	return slices.Contains(r.Once, a) || spoken(r, a) == policy.Free
 }
 
 // commonSuffixes are those of the files that both lists take; no list takes all.
@@ -159,7 +159,7 @@ func commonSuffixes(a, b []string) []string {
 }
 
 // spoken is what a root means for an access, said or not; modeOf what it can be used for.
-func spoken(r roots.Root, a roots.Access) approval.Verdict {
+func spoken(r roots.Root, a roots.Access) policy.Verdict {
 	if v, said := r.Approval[a]; said {
 		return v
 	}
@@ -222,11 +222,11 @@ func differing(a, b roots.Root) []string {
 // wordOf is how config writes what a root means for an access.
 func wordOf(r roots.Root, a roots.Access) string {
 	switch v := spoken(r, a); {
-	case v == approval.Free:
+	case v == policy.Free:
 		return "allow"
-	case v == approval.Ask && slices.Contains(r.Once, a):
+	case v == policy.Ask && slices.Contains(r.Once, a):
 		return "once_per_session"
-	case v == approval.Ask:
+	case v == policy.Ask:
 		return "ask"
 	}
 	return "deny"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -45,7 +45,7 @@ func (c *combination) narrow(p *Policy) error {
 	}
 	c.policy.Tools.Tools = slices.Concat(named, c.policy.Tools.Tools)
 	for _, r := range p.Rules.Rules() {
-		if r.Effect == approval.Allow {
+		if r.Effect == policy.Allow {
 			c.ignore(r.Source, "rule: %s", r)
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -39,35 +39,35 @@ func (c *combination) narrowRoot(have, by *roots.Root) (met bool, err error) {
 		return false, err
 	}
 	if covered {
-		*have = restricted(*have, func(a roots.Access) (approval.Verdict, bool) { return wanted(by, a) }, by)
+		*have = restricted(*have, func(a roots.Access) (policy.Verdict, bool) { return wanted(by, a) }, by)
 		return true, nil
 	}
 	around, err := c.within(by.Host, have.Host)
 	if err != nil || !around {
 		return false, err
 	}
-	*have = restricted(*have, func(a roots.Access) (approval.Verdict, bool) {
+	*have = restricted(*have, func(a roots.Access) (policy.Verdict, bool) {
 		v, said := wanted(by, a)
-		return v, said && v == approval.Ask
+		return v, said && v == policy.Ask
 	}, by)
 	return true, c.denyPlace(by)
 }
 
 // wanted is what an untrusted file says about an access; a root that is read-only in so
 // many words denies changes.
-func wanted(r *roots.Root, a roots.Access) (approval.Verdict, bool) {
+func wanted(r *roots.Root, a roots.Access) (policy.Verdict, bool) {
 	if r.Mode == roots.ReadOnly && a != roots.Read {
-		return approval.Block, true
+		return policy.Block, true
 	}
 	v, said := r.Approval[a]
-	return v, said && v != approval.Free
+	return v, said && v != policy.Free
 }
 
 // denyPlace adds rules that deny what an untrusted file denies at a place.
 func (c *combination) denyPlace(r *roots.Root) error {
-	names := map[roots.Access]string{roots.Read: approval.ReadFile, roots.Write: approval.WriteFile, roots.Delete: approval.DeleteFile}
+	names := map[roots.Access]string{roots.Read: policy.ReadFile, roots.Write: policy.WriteFile, roots.Delete: policy.DeleteFile}
 	for _, a := range accesses {
-		if v, said := wanted(r, a); !said || v != approval.Block {
+		if v, said := wanted(r, a); !said || v != policy.Block {
 			continue
 		}
 		hosts, err := c.spellings(r.Host)
@@ -76,7 +76,7 @@ func (c *combination) denyPlace(r *roots.Root) error {
 		}
 		for _, host := range hosts {
 			for _, below := range []string{"", "/**"} {
-				like := approval.Rule{ID: r.Source + " " + string(a), Source: r.Source, Because: r.Reason}
+				like := policy.Rule{ID: r.Source + " " + string(a), Source: r.Source, Because: r.Reason}
 				if err := c.addRule(like, "deny "+names[a], host, below); err != nil {
 					return err
 				}
@@ -96,9 +96,9 @@ func (c *combination) spellings(path string) ([]string, error) {
 }
 
 // addRule adds a rule for what lies at a path of the host.
-func (c *combination) addRule(like approval.Rule, head, host, below string) error {
+func (c *combination) addRule(like policy.Rule, head, host, below string) error {
 	at := literal(strings.TrimSuffix(host, "/")) + below
-	rule, err := approval.ParseRule(head + "(" + at + ")")
+	rule, err := policy.ParseRule(head + "(" + at + ")")
 	if err != nil {
 		return err
 	}
@@ -110,9 +110,9 @@ func (c *combination) addRule(like approval.Rule, head, host, below string) erro
 // placeRule adds to a rule what it means by the names of roots that do not hold: those of an
 // untrusted file, or such as another file has taken over. It is the same with the paths of the
 // host.
-func (c *combination) placeRule(rule approval.Rule, own []roots.Root) error {
+func (c *combination) placeRule(rule policy.Rule, own []roots.Root) error {
 	name, target, found := strings.Cut(strings.TrimSuffix(rule.Pattern, ")"), "(")
-	if !found || rule.Scope != approval.ScopeTool || !aboutFiles(name) || strings.HasPrefix(target, "/") {
+	if !found || rule.Scope != policy.ScopeTool || !aboutFiles(name) || strings.HasPrefix(target, "/") {
 		return nil
 	}
 	for _, r := range own {
@@ -146,8 +146,8 @@ func (c *combination) knows(r roots.Root) (bool, error) {
 
 // aboutFiles reports whether the name in a rule may be one of an act on files.
 func aboutFiles(name string) bool {
-	p, err := approval.CompileName(approval.Deny, name)
-	return err == nil && slices.ContainsFunc([]string{approval.ReadFile, approval.WriteFile, approval.DeleteFile, approval.ShareFile},
+	p, err := policy.CompileName(policy.Deny, name)
+	return err == nil && slices.ContainsFunc([]string{policy.ReadFile, policy.WriteFile, policy.DeleteFile, policy.ShareFile},
 		func(act string) bool { return p.Match("", act) })
 }
 

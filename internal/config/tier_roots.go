@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -50,7 +50,7 @@ func (c *combination) addRoots(more []roots.Root) error {
 // over: they named files by it.
 func (c *combination) keepDenies(earlier []roots.Root) error {
 	for _, rule := range slices.Clone(c.rules) {
-		if rule.Effect != approval.Deny {
+		if rule.Effect != policy.Deny {
 			continue
 		}
 		if err := c.placeRule(rule, earlier); err != nil {
@@ -84,7 +84,7 @@ func (c *combination) addRoot(r roots.Root) error {
 // overlaid returns what two tiers say about one place: the later where it speaks.
 func overlaid(have, more roots.Root) roots.Root {
 	out := more
-	out.Approval = map[roots.Access]approval.Verdict{}
+	out.Approval = map[roots.Access]policy.Verdict{}
 	out.Once = nil
 	for _, a := range accesses {
 		from := more
@@ -112,16 +112,16 @@ func overlaid(have, more roots.Root) roots.Root {
 
 // inheriting returns the root with what the one around it denies.
 func inheriting(r roots.Root, around *roots.Root) roots.Root {
-	return restricted(r, func(a roots.Access) (approval.Verdict, bool) {
-		return approval.Block, blocks(around, a)
+	return restricted(r, func(a roots.Access) (policy.Verdict, bool) {
+		return policy.Block, blocks(around, a)
 	}, around)
 }
 
 // restricted returns the root with stricter words, where by has some, and the reason of
 // whoever denies.
-func restricted(r roots.Root, word func(roots.Access) (approval.Verdict, bool), by *roots.Root) roots.Root {
+func restricted(r roots.Root, word func(roots.Access) (policy.Verdict, bool), by *roots.Root) roots.Root {
 	out := r
-	out.Approval = map[roots.Access]approval.Verdict{}
+	out.Approval = map[roots.Access]policy.Verdict{}
 	out.Once = nil
 	for _, a := range accesses {
 		have, said := r.Approval[a]
@@ -132,13 +132,13 @@ func restricted(r roots.Root, word func(roots.Access) (approval.Verdict, bool), 
 		switch {
 		case speaks && v < have:
 			out.Approval[a] = v
-			if v == approval.Block {
+			if v == policy.Block {
 				out.Reason = deniedBy(by)
 			}
 		case said:
 			out.Approval[a] = have
 		}
-		if slices.Contains(r.Once, a) && !(speaks && v <= approval.Ask) {
+		if slices.Contains(r.Once, a) && !(speaks && v <= policy.Ask) {
 			out.Once = append(out.Once, a)
 		}
 	}
@@ -153,16 +153,16 @@ func deniedBy(r *roots.Root) string {
 }
 
 // defaultWord is what a root that says nothing means.
-func defaultWord(a roots.Access) approval.Verdict {
+func defaultWord(a roots.Access) policy.Verdict {
 	if a == roots.Read {
-		return approval.Free
+		return policy.Free
 	}
-	return approval.Ask
+	return policy.Ask
 }
 
 func blocks(r *roots.Root, a roots.Access) bool {
 	v, said := r.Approval[a]
-	return said && v == approval.Block
+	return said && v == policy.Block
 }
 
 // same reports whether two paths are one place, within whether the first is at or below

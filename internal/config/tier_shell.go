@@ -3,7 +3,7 @@ package config
 import (
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
 )
@@ -69,13 +69,13 @@ func (c *combination) confined(p *Policy, rules, admits []shell.Rule) []shell.Ru
 // admittedParts are the commands that both the rule and one of admits is about. Of two
 // patterns that overlap one is always a prefix of the other.
 func admittedParts(r shell.Rule, admits []shell.Rule) []shell.Rule {
-	mine, err := approval.CompileCommand(r.Pattern)
+	mine, err := policy.CompileCommand(r.Pattern)
 	if err != nil {
 		return nil // it was refused when the file was read
 	}
 	var out []shell.Rule
 	for _, a := range admits {
-		theirs, err := approval.CompileCommand(a.Pattern)
+		theirs, err := policy.CompileCommand(a.Pattern)
 		if err != nil || a.Approval == tool.WordDeny {
 			continue
 		}

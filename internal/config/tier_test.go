@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -92,7 +92,7 @@ func TestAnUntrustedFileAddsNothing(t *testing.T) {
 			t.Errorf("tool %+v", n)
 		}
 	}
-	if rules := e.Rules.Rules(); len(rules) != 1 || rules[0].Effect != approval.Deny {
+	if rules := e.Rules.Rules(); len(rules) != 1 || rules[0].Effect != policy.Deny {
 		t.Errorf("rules %v", rules)
 	}
 	all := strings.Join(e.Ignored, "\n")
@@ -136,7 +136,7 @@ func TestTwoFilesOfOneNameAreRefused(t *testing.T) {
 }
 
 func TestRootsOfSeveralTiers(t *testing.T) {
-	const free, ask, block = approval.Free, approval.Ask, approval.Block
+	const free, ask, block = policy.Free, policy.Ask, policy.Block
 	for name, c := range map[string]struct {
 		user, project string
 		trusted       bool

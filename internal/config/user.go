@@ -5,7 +5,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A User is what config.yaml says: a policy, and defaults. Zero fields leave it to whoever
@@ -16,7 +16,7 @@ type User struct {
 	Model string
 	// Providers are by name: anthropic, openai.
 	Providers map[string]Provider
-	Mode      approval.Mode
+	Mode      policy.Mode
 	// ApprovalsOff is the master switch: what would be asked runs.
 	ApprovalsOff bool
 	StopOnDeny   bool
@@ -35,9 +35,9 @@ type User struct {
 
 // Switched returns the mode with the master switch of the file counted in: off, what would
 // be asked runs. A mode that asks nobody stays as it is.
-func (u *User) Switched(m approval.Mode) approval.Mode {
-	if u.ApprovalsOff && m == approval.ModeAsk {
-		return approval.ModeApproveAll
+func (u *User) Switched(m policy.Mode) policy.Mode {
+	if u.ApprovalsOff && m == policy.ModeAsk {
+		return policy.ModeApproveAll
 	}
 	return m
 }
@@ -159,8 +159,8 @@ func (r *report) providers(n ast.Node, what string) map[string]Provider {
 	return out
 }
 
-func (r *report) answerMode(n ast.Node, what string) approval.Mode {
-	m, err := approval.ParseMode(r.text(n, what))
+func (r *report) answerMode(n ast.Node, what string) policy.Mode {
+	m, err := policy.ParseMode(r.text(n, what))
 	if err != nil {
 		r.problem(n, "%v", err)
 	}

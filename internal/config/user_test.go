@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 func TestUserConfig(t *testing.T) {
@@ -41,7 +41,7 @@ rules: [deny shell(git push)]
 	u.Policy = nil
 	want := &User{
 		Model: "openai:gpt-5", Providers: map[string]Provider{"openai": {BaseURL: "http://localhost:11434/v1", KeyVariable: "OLLAMA_KEY", MaxTokens: 4000}},
-		Mode: approval.ModeStrict, ApprovalsOff: true, StopOnDeny: true, AskTimeout: 5 * time.Minute, MaxRules: 200, ViewLines: 80, ViewChars: 4000,
+		Mode: policy.ModeStrict, ApprovalsOff: true, StopOnDeny: true, AskTimeout: 5 * time.Minute, MaxRules: 200, ViewLines: 80, ViewChars: 4000,
 		Audit:  Audit{KeepArguments: "none", FsyncAll: true, KeepDays: 90, KeepBytes: 1_000_000},
 		Notify: []string{"notify-send", "assent"}, NotifyAfter: 20 * time.Second,
 		Hook: Hook{Ask: "inbox", Deadline: 55 * time.Second, Observe: true}, Gateway: Gateway{Elicitation: true, Hold: 3 * time.Minute},

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -66,12 +66,12 @@ func (p *project) explainer(name, state string) (*explain.Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy, err := config.Load(name+".yaml", []byte(p.here(string(text))), p.dir)
+	conf, err := config.Load(name+".yaml", []byte(p.here(string(text))), p.dir)
 	if err != nil {
 		return nil, err
 	}
-	e := &explain.Explainer{Policy: approval.Policy{Fixed: policy.Rules}, Clock: time.Now}
-	box, err := toolbox.Open(policy, toolbox.Options{
+	e := &explain.Explainer{Policy: policy.Policy{Fixed: conf.Rules}, Clock: time.Now}
+	box, err := toolbox.Open(conf, toolbox.Options{
 		State: state, Looking: true, Denied: e.Denied,
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "LANG=C.UTF-8", "TERM=dumb"},
 	})

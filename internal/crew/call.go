@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -29,7 +29,7 @@ type callArgs struct {
 
 // tools are those with which a member calls and makes others.
 func (m *Member) tools() []tool.Tool {
-	return []tool.Tool{m.listTool(), m.shareTool(), tool.FuncAction(approval.WorkerCall, callWords, m.prepareCall), m.createTool()}
+	return []tool.Tool{m.listTool(), m.shareTool(), tool.FuncAction(policy.WorkerCall, callWords, m.prepareCall), m.createTool()}
 }
 
 // A delegation is a worker_call that was looked at.
@@ -116,10 +116,10 @@ func (m *Member) prepareCall(ctx context.Context, in callArgs) (tool.Action, err
 	if d.blocked != "" {
 		return tool.Block(d.blocked), nil
 	}
-	act := approval.Act{
-		Name: approval.WorkerCall, Known: true, Verdict: approval.Ask, Why: "calling a worker asks",
+	act := policy.Act{
+		Name: policy.WorkerCall, Known: true, Verdict: policy.Ask, Why: "calling a worker asks",
 		// Rules name the worker; an answer for the session is for this input and these files.
-		Target: approval.TextTarget(in.Worker).SharedWith(d.digest(in).String()),
+		Target: policy.TextTarget(in.Worker).SharedWith(d.digest(in).String()),
 	}
 	if refused := m.refusedShare(in); refused != "" {
 		act.PersonOnly, act.Why = true, refused
@@ -133,16 +133,16 @@ func (m *Member) prepareCall(ctx context.Context, in callArgs) (tool.Action, err
 }
 
 // digest covers what a delegation hands over, and to whom.
-func (d delegation) digest(in callArgs) approval.Digest {
-	all := []string{string(in.Input), approval.DigestOf(d.file.Data).String()}
+func (d delegation) digest(in callArgs) policy.Digest {
+	all := []string{string(in.Input), policy.DigestOf(d.file.Data).String()}
 	for _, f := range d.files {
-		all = append(all, f.Name, approval.DigestOf(f.Data).String())
+		all = append(all, f.Name, policy.DigestOf(f.Data).String())
 	}
 	data, err := json.Marshal(all)
 	if err != nil {
-		return approval.Digest{} // texts can always be written
+		return policy.Digest{} // texts can always be written
 	}
-	return approval.DigestOf(data)
+	return policy.DigestOf(data)
 }
 
 func (d delegation) summary(in callArgs) string {
@@ -206,7 +206,7 @@ func (m *Member) call(ctx context.Context, in callArgs, d delegation) (any, erro
 func (m *Member) message(in callArgs, d delegation) (worker.Message, error) {
 	out := worker.Message{Text: InputText(in.Input)}
 	for _, f := range d.files {
-		if !m.turn.gave(shareKey{f.asked, in.Worker}, approval.DigestOf(f.Data)) {
+		if !m.turn.gave(shareKey{f.asked, in.Worker}, policy.DigestOf(f.Data)) {
 			return out, fmt.Errorf("%s was not shared with %s, so it was not called", f.Name, in.Worker)
 		}
 		out.Attachments = append(out.Attachments, f.Attachment)
@@ -239,7 +239,7 @@ func (m *Member) configuration(ctx context.Context, f *config.File) (*config.Con
 	}
 	for _, r := range cfg.MissingRoots() {
 		p, _, err := m.Box.Roots.ResolveHost(r.Host)
-		if err != nil || p.FolderAct(roots.Write).Verdict == approval.Block || p.FolderAct(roots.Write).ByName {
+		if err != nil || p.FolderAct(roots.Write).Verdict == policy.Block || p.FolderAct(roots.Write).ByName {
 			continue // it is left out, as what the caller does not reach
 		}
 		if err := os.MkdirAll(r.Host, 0o700); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 )
 
 const (
@@ -26,7 +27,7 @@ func files() map[string]string {
 func TestAWorkerIsCalledWithItsInputAndFiles(t *testing.T) {
 	tm := newTeam(t, files())
 	r := tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": args{"n": 1}, "attachments": []string{"docs/b.md", "docs/c.pdf"}}))
-	wants(t, r[0], approval.Approved, "reader is done.")
+	wants(t, r[0], policy.Approved, "reader is done.")
 	if len(r) != 1 {
 		t.Errorf("the model is told of %d calls", len(r))
 	}
@@ -43,16 +44,16 @@ func TestAWorkerIsCalledWithItsInputAndFiles(t *testing.T) {
 func TestWhoMayBeCalled(t *testing.T) {
 	for name, tt := range map[string]struct {
 		allow, worker string
-		state         approval.State
+		state         policy.State
 		says          string
 	}{
-		"nobody by default": {"", "reader", approval.Blocked, "allow_workers of lead does not name reader"},
-		"only those named":  {"allow_workers: [nothing]", "reader", approval.Blocked, "does not name"},
-		"those named":       {"allow_workers: [reader]", "reader", approval.Approved, "reader is done"},
-		"everybody":         {"allow_workers: '*'", "reader", approval.Approved, "reader is done"},
-		"not itself":        {"allow_workers: '*'", "lead", approval.Blocked, "circle"},
-		"one that is there": {"allow_workers: '*'", "other", approval.Invalid, "there is no worker"},
-		"by no path":        {"allow_workers: '*'", "../lead", approval.Invalid, "no name of a worker"},
+		"nobody by default": {"", "reader", policy.Blocked, "allow_workers of lead does not name reader"},
+		"only those named":  {"allow_workers: [nothing]", "reader", policy.Blocked, "does not name"},
+		"those named":       {"allow_workers: [reader]", "reader", policy.Approved, "reader is done"},
+		"everybody":         {"allow_workers: '*'", "reader", policy.Approved, "reader is done"},
+		"not itself":        {"allow_workers: '*'", "lead", policy.Blocked, "circle"},
+		"one that is there": {"allow_workers: '*'", "other", policy.Invalid, "there is no worker"},
+		"by no path":        {"allow_workers: '*'", "../lead", policy.Invalid, "no name of a worker"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tm := newTeam(t, files())
@@ -73,13 +74,13 @@ func TestNoCirclesAndNoMoreThanFive(t *testing.T) {
 		tm.models[from] = []worker.Turn{{Calls: []worker.Call{next(to)}}}
 	}
 	tm.models["w5"] = []worker.Turn{{Calls: []worker.Call{next("w6"), call("2", "worker_call", args{"worker": "w2", "input": "x"})}}}
-	wants(t, tm.run("w1.worker", next("w2"))[0], approval.Approved)
+	wants(t, tm.run("w1.worker", next("w2"))[0], policy.Approved)
 	if len(tm.heard["w5"]) != 1 || len(tm.heard["w6"]) != 0 || len(tm.heard["w2"]) != 1 {
 		t.Errorf("heard %v", tm.heard)
 	}
 	var why []string
 	for _, e := range tm.log.Events() {
-		if e.State == approval.Blocked {
+		if e.State == policy.Blocked {
 			why = append(why, e.Why)
 		}
 	}
@@ -113,7 +114,7 @@ func TestWhatCannotBeHandedOver(t *testing.T) {
 			tm.put("lead.worker", strings.Replace(lead, "allow_workers", "attachment_policy: {"+tt.caller+"}\nallow_workers", 1))
 			tm.put("workers/reader.worker", "---\nattachment_policy: {"+tt.callee+"}\n---\n")
 			r := tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": tt.attachments}))
-			wants(t, r[0], approval.Invalid, tt.says)
+			wants(t, r[0], policy.Invalid, tt.says)
 			if len(tm.heard["reader"]) > 0 || len(tm.asked) > 0 {
 				t.Errorf("heard %v, asked %v", tm.heard, tm.asked)
 			}
@@ -132,9 +133,9 @@ func TestLinksAreFollowedBeforeSharing(t *testing.T) {
 		}
 	}
 	r := tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": []string{"notes/out.md"}}))
-	wants(t, r[0], approval.Invalid)
+	wants(t, r[0], policy.Invalid)
 	r = tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": []string{"docs/in.md"}}))
-	wants(t, r[0], approval.Approved)
+	wants(t, r[0], policy.Approved)
 	if got := strings.Join(tm.asked, "; "); got != "lead: Share docs/in.md → docs/b.md (2 bytes) with reader; lead: Call worker reader with 1 attachment" {
 		t.Errorf("asked %s", got)
 	}
@@ -155,9 +156,9 @@ func TestARefusedFileEndsTheCall(t *testing.T) {
 		call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": []string{"notes/a.md", "docs/b.md"}}),
 		call("2", "write_file", args{"path": "notes/n.md", "content": "n"}),
 		call("3", "worker_call", args{"worker": "reader", "input": "x"}))
-	wants(t, r[0], approval.Denied, "share_file(docs/b.md, reader) was denied")
-	wants(t, r[1], approval.Approved)
-	wants(t, r[2], approval.Approved)
+	wants(t, r[0], policy.Denied, "share_file(docs/b.md, reader) was denied")
+	wants(t, r[1], policy.Approved)
+	wants(t, r[2], policy.Approved)
 	if len(tm.heard["reader"]) != 1 || strings.Contains(strings.Join(tm.asked, "; "), "attachment") {
 		t.Errorf("heard %v, asked %v", tm.heard, tm.asked)
 	}
@@ -167,7 +168,7 @@ func TestARefusedFileEndsTheCall(t *testing.T) {
 func TestShareFileIsNotForModels(t *testing.T) {
 	tm := newTeam(t, files())
 	r := tm.run("lead.worker", call("1", "share_file", args{"path": "notes/a.md", "worker": "reader"}))
-	wants(t, r[0], approval.Invalid, "name the files as attachments of worker_call")
+	wants(t, r[0], policy.Invalid, "name the files as attachments of worker_call")
 }
 
 // A worker gets at most what its caller has: its own freer words do not count, other
@@ -178,24 +179,24 @@ func TestAWorkerReachesAtMostWhatItsCallerDoes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		caller, callee string
 		asks           bool
-		write, read    approval.State
+		write, read    policy.State
 	}{
-		"the caller asks":         {lead, reader, true, approval.Approved, approval.Blocked},
-		"the caller is read-only": {strings.Replace(lead, "notes: {mode: rw}", "notes: {mode: ro}", 1), reader, false, approval.Blocked, approval.Blocked},
-		"the caller denies it":    {strings.Replace(lead, "mode: rw", "mode: rw, approval: {write: deny}", 1), reader, false, approval.Blocked, approval.Blocked},
-		"the caller is free":      {strings.Replace(lead, "mode: rw", "mode: rw, approval: {write: allow}", 1), reader, false, approval.FreeToRun, approval.Blocked},
-		"a rule of the caller":    {strings.Replace(lead, "allow_workers", "rules: [deny write_file(notes/**)]\nallow_workers", 1), reader, false, approval.AutoDenied, approval.Blocked},
-		"a tool of the caller":    {strings.Replace(lead, "allow_workers", "tools: {write_file: {approval: deny}}\nallow_workers", 1), reader, false, approval.Blocked, approval.Blocked},
-		"an allow of its own":     {lead, strings.Replace(reader, "allow_workers", "rules: [allow write_file]\ntools: {write_file: {approval: allow}}\nallow_workers", 1), true, approval.Approved, approval.Blocked},
-		"no folder of its own":    {lead, nothing, false, approval.Blocked, approval.Blocked},
+		"the caller asks":         {lead, reader, true, policy.Approved, policy.Blocked},
+		"the caller is read-only": {strings.Replace(lead, "notes: {mode: rw}", "notes: {mode: ro}", 1), reader, false, policy.Blocked, policy.Blocked},
+		"the caller denies it":    {strings.Replace(lead, "mode: rw", "mode: rw, approval: {write: deny}", 1), reader, false, policy.Blocked, policy.Blocked},
+		"the caller is free":      {strings.Replace(lead, "mode: rw", "mode: rw, approval: {write: allow}", 1), reader, false, policy.FreeToRun, policy.Blocked},
+		"a rule of the caller":    {strings.Replace(lead, "allow_workers", "rules: [deny write_file(notes/**)]\nallow_workers", 1), reader, false, policy.AutoDenied, policy.Blocked},
+		"a tool of the caller":    {strings.Replace(lead, "allow_workers", "tools: {write_file: {approval: deny}}\nallow_workers", 1), reader, false, policy.Blocked, policy.Blocked},
+		"an allow of its own":     {lead, strings.Replace(reader, "allow_workers", "rules: [allow write_file]\ntools: {write_file: {approval: allow}}\nallow_workers", 1), true, policy.Approved, policy.Blocked},
+		"no folder of its own":    {lead, nothing, false, policy.Blocked, policy.Blocked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tm := newTeam(t, files())
 			tm.put("lead.worker", tt.caller)
 			tm.put("workers/reader.worker", tt.callee)
 			tm.models["reader"] = []worker.Turn{{Calls: []worker.Call{write, read}}}
-			wants(t, tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))[0], approval.Approved)
-			states := map[string]approval.State{}
+			wants(t, tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))[0], policy.Approved)
+			states := map[string]policy.State{}
 			for _, e := range tm.log.Events() {
 				states[e.CallID] = e.State
 			}
@@ -213,22 +214,22 @@ func TestAWorkerReachesAtMostWhatItsCallerDoes(t *testing.T) {
 func TestACallersFolderUnderOtherNames(t *testing.T) {
 	for name, tt := range map[string]struct {
 		caller string
-		write  approval.State
+		write  policy.State
 	}{
-		"a deny by the caller's name":   {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}}}\nrules: [deny write_file(notes/n.md)]\nallow_workers: ['*']\n---\n", approval.AutoDenied},
-		"by the other of its names":     {"---\nsandbox: {paths: {notes: {mode: rw}, too: {root: ./notes, mode: rw}}}\nrules: [deny write_file(too/**)]\nallow_workers: ['*']\n---\n", approval.AutoDenied},
-		"one of its names is fixed":     {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes}}}\nallow_workers: ['*']\n---\n", approval.Blocked},
-		"one of its names asks":         {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes, mode: rw}}}\nallow_workers: ['*']\n---\n", approval.Approved},
-		"both are free":                 {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes, mode: rw, approval: {write: allow}}}}\nallow_workers: ['*']\n---\n", approval.FreeToRun},
-		"an allow by the caller's name": {"---\nsandbox: {paths: {notes: {mode: rw}}}\nrules: [allow write_file(notes/**)]\nallow_workers: ['*']\n---\n", approval.Approved},
+		"a deny by the caller's name":   {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}}}\nrules: [deny write_file(notes/n.md)]\nallow_workers: ['*']\n---\n", policy.AutoDenied},
+		"by the other of its names":     {"---\nsandbox: {paths: {notes: {mode: rw}, too: {root: ./notes, mode: rw}}}\nrules: [deny write_file(too/**)]\nallow_workers: ['*']\n---\n", policy.AutoDenied},
+		"one of its names is fixed":     {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes}}}\nallow_workers: ['*']\n---\n", policy.Blocked},
+		"one of its names asks":         {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes, mode: rw}}}\nallow_workers: ['*']\n---\n", policy.Approved},
+		"both are free":                 {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes, mode: rw, approval: {write: allow}}}}\nallow_workers: ['*']\n---\n", policy.FreeToRun},
+		"an allow by the caller's name": {"---\nsandbox: {paths: {notes: {mode: rw}}}\nrules: [allow write_file(notes/**)]\nallow_workers: ['*']\n---\n", policy.Approved},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tm := newTeam(t, files())
 			tm.put("lead.worker", tt.caller)
 			tm.put("workers/reader.worker", "---\nsandbox: {paths: {x: {root: ../notes, mode: rw, approval: {write: allow}}, y: {root: ../notes, mode: rw, approval: {write: allow}}}}\nrules: [allow write_file(notes/**)]\n---\n")
 			tm.models["reader"] = []worker.Turn{{Calls: []worker.Call{call("w", "write_file", args{"path": "y/n.md", "content": "n"})}}}
-			wants(t, tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))[0], approval.Approved)
-			var state approval.State
+			wants(t, tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))[0], policy.Approved)
+			var state policy.State
 			for _, e := range tm.log.Of("w") {
 				state = e.State
 			}
@@ -247,14 +248,14 @@ func TestTheShellNarrows(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		shell string
-		state approval.State
+		state policy.State
 	}{
-		"no shell":        {"", approval.Invalid},
-		"an asking one":   {"shell: {default: {approval: ask}}", approval.Approved},
-		"a denying one":   {"shell: {rules: [{pattern: echo, approval: deny}]}", approval.Blocked},
-		"a free one":      {"shell: {rules: [{pattern: echo, approval: allow}]}", approval.FreeToRun},
-		"a denied tool":   {"shell: {}\ntools: {shell: {approval: deny}}", approval.Blocked},
-		"an allowed tool": {"shell: {}\ntools: {shell: {approval: allow}}", approval.FreeToRun},
+		"no shell":        {"", policy.Invalid},
+		"an asking one":   {"shell: {default: {approval: ask}}", policy.Approved},
+		"a denying one":   {"shell: {rules: [{pattern: echo, approval: deny}]}", policy.Blocked},
+		"a free one":      {"shell: {rules: [{pattern: echo, approval: allow}]}", policy.FreeToRun},
+		"a denied tool":   {"shell: {}\ntools: {shell: {approval: deny}}", policy.Blocked},
+		"an allowed tool": {"shell: {}\ntools: {shell: {approval: allow}}", policy.FreeToRun},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tm := newTeam(t, files())
@@ -262,7 +263,7 @@ func TestTheShellNarrows(t *testing.T) {
 			tm.put("workers/reader.worker", free)
 			tm.models["reader"] = []worker.Turn{{Calls: []worker.Call{call("sh", "shell", args{"command": "echo hello"})}}}
 			tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))
-			var state approval.State
+			var state policy.State
 			for _, e := range tm.log.Of("sh") {
 				state = e.State
 			}
@@ -282,8 +283,8 @@ func TestSchemasHold(t *testing.T) {
 		call("2", "worker_call", args{"worker": "strict", "input": args{"n": 1}}),
 		call("3", "worker_call", args{"worker": "promise", "input": "x"}),
 		call("4", "list_workers", args{}))
-	wants(t, r[0], approval.Invalid, "does not fit the input_schema of strict")
-	wants(t, r[1], approval.Approved, "strict is done.")
-	wants(t, r[2], approval.Approved, "[FAILED]", "does not fit its output_schema")
-	wants(t, r[3], approval.FreeToRun, `{"name":"nothing","description":"It has no files."}`, `"input_schema":{"required":["n"],"type":"object"}`)
+	wants(t, r[0], policy.Invalid, "does not fit the input_schema of strict")
+	wants(t, r[1], policy.Approved, "strict is done.")
+	wants(t, r[2], policy.Approved, "[FAILED]", "does not fit its output_schema")
+	wants(t, r[3], policy.FreeToRun, `{"name":"nothing","description":"It has no files."}`, `"input_schema":{"required":["n"],"type":"object"}`)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
@@ -37,7 +38,7 @@ type createPath struct {
 }
 
 func (m *Member) createTool() tool.Tool {
-	return tool.FuncAction(approval.WorkerCreate, createWords, m.prepareCreate)
+	return tool.FuncAction(policy.WorkerCreate, createWords, m.prepareCreate)
 }
 
 func (m *Member) prepareCreate(_ context.Context, in createArgs) (tool.Action, error) {
@@ -55,12 +56,12 @@ func (m *Member) prepareCreate(_ context.Context, in createArgs) (tool.Action, e
 	if err != nil {
 		return tool.Action{}, err
 	}
-	act := approval.Act{
-		Name: approval.WorkerCreate, Known: true, Verdict: approval.Ask, Why: "creating a worker asks",
-		Target: approval.TextTarget(in.Name).SharedWith(approval.DigestOf(data).String()),
+	act := policy.Act{
+		Name: policy.WorkerCreate, Known: true, Verdict: policy.Ask, Why: "creating a worker asks",
+		Target: policy.TextTarget(in.Name).SharedWith(policy.DigestOf(data).String()),
 	}
 	do := func(context.Context) (any, error) { return m.create(in, old, data) }
-	return tool.Ask(do).On(act).Seeing(approval.DigestOf(old.data)).NeverAlways().Titled(old.summary(in.Name)).
+	return tool.Ask(do).On(act).Seeing(policy.DigestOf(old.data)).NeverAlways().Titled(old.summary(in.Name)).
 		Showing(func(context.Context) (present.View, error) { return old.view(in.Name, data), nil }), nil
 }
 

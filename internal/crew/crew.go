@@ -9,11 +9,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -31,7 +31,7 @@ type Crew struct {
 	// Tools opens the tools of a worker.
 	Tools func(cfg *config.Configuration, t open.Tools) (*toolbox.Box, error)
 	// Gate puts a gate in front of the tools of a chain of workers.
-	Gate func(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error)
+	Gate func(chain []string, policy *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error)
 	// Model opens the model of a worker.
 	Model func(ctx context.Context, w *config.Worker) (worker.Talker, error)
 	// Connect returns the tools of connectors, which run already. Nil means that none do.
@@ -52,7 +52,7 @@ type Crew struct {
 	StopOnDeny bool
 
 	mu      sync.Mutex
-	created map[string]approval.Digest // files that a person agreed to in this run
+	created map[string]policy.Digest // files that a person agreed to in this run
 }
 
 // Agreed reports whether a person saw exactly this file when it was created in this run.
@@ -60,19 +60,19 @@ func (c *Crew) Agreed(f *config.File) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d, ok := c.created[f.Path]
-	return ok && d == approval.DigestOf(f.Data)
+	return ok && d == policy.DigestOf(f.Data)
 }
 
 // Created returns the files that a person agreed to in this run, for a run that goes on in
 // another process.
-func (c *Crew) Created() map[string]approval.Digest {
+func (c *Crew) Created() map[string]policy.Digest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.created)
 }
 
 // Recall takes up what [Crew.Created] returned.
-func (c *Crew) Recall(created map[string]approval.Digest) {
+func (c *Crew) Recall(created map[string]policy.Digest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.created = maps.Clone(created)
@@ -82,9 +82,9 @@ func (c *Crew) agree(path string, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.created == nil {
-		c.created = map[string]approval.Digest{}
+		c.created = map[string]policy.Digest{}
 	}
-	c.created[path] = approval.DigestOf(data)
+	c.created[path] = policy.DigestOf(data)
 }
 
 // A Member is a worker that is ready to run. Close it when it has ended.
@@ -96,7 +96,7 @@ type Member struct {
 	Chain []string
 
 	crew       *Crew
-	rules      *approval.RuleSet
+	rules      *policy.RuleSet
 	connectors []config.Connector
 	caller     *Member
 	turn       turnState
@@ -170,23 +170,23 @@ func (m *Member) Close() error {
 
 // common are the rules of a worker that was called: what either denies, and what both
 // allow.
-func common(caller, callee *approval.RuleSet) (*approval.RuleSet, error) {
+func common(caller, callee *policy.RuleSet) (*policy.RuleSet, error) {
 	theirs, ours := caller.Rules(), callee.Rules()
-	has := func(rules []approval.Rule, r approval.Rule) bool {
-		return slices.ContainsFunc(rules, func(o approval.Rule) bool { return o.String() == r.String() })
+	has := func(rules []policy.Rule, r policy.Rule) bool {
+		return slices.ContainsFunc(rules, func(o policy.Rule) bool { return o.String() == r.String() })
 	}
-	var out []approval.Rule
+	var out []policy.Rule
 	for _, r := range theirs {
-		if r.Effect != approval.Allow || has(ours, r) {
+		if r.Effect != policy.Allow || has(ours, r) {
 			out = append(out, r)
 		}
 	}
 	for _, r := range ours {
-		if r.Effect != approval.Allow && !has(out, r) {
+		if r.Effect != policy.Allow && !has(out, r) {
 			out = append(out, r)
 		}
 	}
-	return approval.CompileRules(out)
+	return policy.CompileRules(out)
 }
 
 // Specs are the tools that the model of the member is shown.
@@ -198,11 +198,11 @@ func (m *Member) Specs() []tool.Spec {
 func (m *Member) hidden(name string) bool {
 	network := m.Box.Policy.Shell.Network
 	switch name {
-	case approval.ShareFile:
+	case policy.ShareFile:
 		return true
-	case approval.HTTPRequest:
+	case policy.HTTPRequest:
 		return !network.On && len(network.Allow) == 0
-	case approval.WorkerCall, listWorkers:
+	case policy.WorkerCall, listWorkers:
 		return len(m.Worker.AllowWorkers) == 0
 	}
 	return false

@@ -7,8 +7,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -76,7 +76,7 @@ func (m *Member) definedPaths(list []createPath) (yaml.MapSlice, error) {
 		}
 		words := yaml.MapSlice{{Key: "read", Value: ceiling(place, roots.Read)}}
 		if mode == string(roots.ReadWrite) {
-			if place.FolderAct(roots.Write).Verdict == approval.Block {
+			if place.FolderAct(roots.Write).Verdict == policy.Block {
 				return nil, fmt.Errorf("path %q: %s may not write there, so it cannot let a worker", p.Path, m.Worker.Name)
 			}
 			words = append(words, yaml.MapItem{Key: "write", Value: "ask"}, yaml.MapItem{Key: "delete", Value: ceilingAsk(place, roots.Delete)})
@@ -104,9 +104,9 @@ func (m *Member) relative(p roots.Place) (string, error) {
 // ceiling is the freest word that the creator can give about an access.
 func ceiling(p roots.Place, a roots.Access) string {
 	switch p.FolderAct(a).Verdict {
-	case approval.Free:
+	case policy.Free:
 		return "allow"
-	case approval.Ask:
+	case policy.Ask:
 		return "ask"
 	}
 	return "deny"

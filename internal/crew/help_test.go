@@ -18,6 +18,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -54,7 +55,7 @@ func newTeam(t *testing.T, files map[string]string) *team {
 			})
 		},
 		Configure: func(_ context.Context, f *config.File) (*config.Configuration, error) { return trusted(f) },
-		Gate: func(_ []string, rules *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+		Gate: func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 			return tool.Guard(approval.Config{
 				Session: "s", Policy: rules, Approver: ties.Approver(approval.ApproverFunc(tm.approve)), Recorder: ties.Recorder(full{&tm.log}),
 			}, tools...)
@@ -160,7 +161,7 @@ func (tm *team) run(file string, calls ...worker.Call) []worker.Result {
 }
 
 // wants checks how a call ended and what the model was told.
-func wants(t *testing.T, r worker.Result, state approval.State, says ...string) {
+func wants(t *testing.T, r worker.Result, state policy.State, says ...string) {
 	t.Helper()
 	if r.Outcome.State != state {
 		t.Errorf("%s is %s, want %s: %s", r.ID, r.Outcome.State, state, r.Text)

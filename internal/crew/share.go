@@ -13,9 +13,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -31,7 +31,7 @@ func (m *Member) expand(calls []worker.Call) []worker.Call {
 	m.crew.Ties.forget(m.Chain)
 	var out []worker.Call
 	for _, c := range calls {
-		if c.Tool == approval.WorkerCall && c.Connector == "" && c.ID != "" {
+		if c.Tool == policy.WorkerCall && c.Connector == "" && c.ID != "" {
 			out = append(out, m.parts(c)...)
 		}
 		out = append(out, c)
@@ -55,7 +55,7 @@ func (m *Member) parts(c worker.Call) []worker.Call {
 		}
 		id := partID(c.ID, i+1)
 		m.turn.expect(shareKey{file, args.Worker}, id)
-		out = append(out, worker.Call{ID: id, Tool: approval.ShareFile, Arguments: data})
+		out = append(out, worker.Call{ID: id, Tool: policy.ShareFile, Arguments: data})
 	}
 	return out
 }
@@ -67,13 +67,13 @@ type shareArgs struct {
 
 // shareTool is the tool behind the sub-calls of worker_call. No model is shown it.
 func (m *Member) shareTool() tool.Tool {
-	return tool.FuncAction(approval.ShareFile, "Shares a file with a worker; worker_call does so for its attachments.", m.prepareShare)
+	return tool.FuncAction(policy.ShareFile, "Shares a file with a worker; worker_call does so for its attachments.", m.prepareShare)
 }
 
 func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, error) {
 	key := shareKey{in.Path, in.Worker}
 	if len(m.turn.ids(key)) == 0 {
-		return tool.Action{}, fmt.Errorf("%s is not for models; name the files as attachments of %s", approval.ShareFile, approval.WorkerCall)
+		return tool.Action{}, fmt.Errorf("%s is not for models; name the files as attachments of %s", policy.ShareFile, policy.WorkerCall)
 	}
 	f, err := m.attachment(in.Path)
 	if err != nil {
@@ -81,15 +81,15 @@ func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, err
 	}
 	read := f.place.Act(roots.Read)
 	share := read
-	share.Name, share.Target = approval.ShareFile, read.Target.SharedWith(in.Worker)
-	if read.Verdict != approval.Block {
-		read.Verdict, read.Why, read.Cause = approval.Free, "follows from the sharing", 1
+	share.Name, share.Target = policy.ShareFile, read.Target.SharedWith(in.Worker)
+	if read.Verdict != policy.Block {
+		read.Verdict, read.Why, read.Cause = policy.Free, "follows from the sharing", 1
 	}
 	do := func(context.Context) (any, error) {
-		m.turn.give(key, approval.DigestOf(f.Data))
+		m.turn.give(key, policy.DigestOf(f.Data))
 		return fmt.Sprintf("%s is shared with %s", f.Name, in.Worker), nil
 	}
-	return tool.Ask(do).On(share, read).Seeing(approval.DigestOf(f.Data)).
+	return tool.Ask(do).On(share, read).Seeing(policy.DigestOf(f.Data)).
 		Titled(fmt.Sprintf("Share %s (%s) with %s", f.label(), sizeWord(len(f.Data)), in.Worker)).
 		Showing(func(context.Context) (present.View, error) { return f.view(), nil }), nil
 }
@@ -158,7 +158,7 @@ func (f file) view() present.View {
 	if utf8.Valid(f.Data) && !slices.Contains(f.Data, 0) {
 		return present.View{Kind: present.File, Content: string(f.Data), Facts: facts}
 	}
-	digest := approval.DigestOf(f.Data).String()
+	digest := policy.DigestOf(f.Data).String()
 	return present.View{Kind: present.Text, Content: "This is no text. Its digest is " + digest + ".", Facts: facts}
 }
 

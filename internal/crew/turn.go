@@ -5,17 +5,17 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A turnState is what a member keeps while one of its turns is under way: the files that
 // are shared in it, and the workers that it has called and that have not ended.
 type turnState struct {
 	mu       sync.Mutex
-	expected map[shareKey][]string        // ids of the calls that share it
-	given    map[shareKey]approval.Digest // what was shared
-	children map[string]*child            // by the id of the call
+	expected map[shareKey][]string      // ids of the calls that share it
+	given    map[shareKey]policy.Digest // what was shared
+	children map[string]*child          // by the id of the call
 }
 
 // A child is a worker that was called in a run that may be put aside.
@@ -35,7 +35,7 @@ type child struct {
 func (s *turnState) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.expected, s.given, s.children = map[shareKey][]string{}, map[shareKey]approval.Digest{}, map[string]*child{}
+	s.expected, s.given, s.children = map[shareKey][]string{}, map[shareKey]policy.Digest{}, map[string]*child{}
 }
 
 func (s *turnState) expect(k shareKey, id string) {
@@ -50,14 +50,14 @@ func (s *turnState) ids(k shareKey) []string {
 	return slices.Clone(s.expected[k])
 }
 
-func (s *turnState) give(k shareKey, content approval.Digest) {
+func (s *turnState) give(k shareKey, content policy.Digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.given[k] = content
 }
 
 // gave reports whether exactly this was shared.
-func (s *turnState) gave(k shareKey, content approval.Digest) bool {
+func (s *turnState) gave(k shareKey, content policy.Digest) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d, ok := s.given[k]
@@ -97,10 +97,10 @@ type savedTurn struct {
 }
 
 type savedShare struct {
-	Path   string           `json:"path"`
-	Worker string           `json:"worker"`
-	Calls  []string         `json:"calls"`
-	Given  *approval.Digest `json:"given,omitempty"`
+	Path   string         `json:"path"`
+	Worker string         `json:"worker"`
+	Calls  []string       `json:"calls"`
+	Given  *policy.Digest `json:"given,omitempty"`
 }
 
 func (s *turnState) marshal() ([]byte, error) {

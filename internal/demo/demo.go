@@ -19,6 +19,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/files"
 )
@@ -44,7 +45,7 @@ var demoFolders = []string{"notes/private", "drafts", "archive"}
 // Options say how the story is told.
 type Options struct {
 	Dir        string // a folder of an earlier demo, or a new one; empty for a temporary one
-	Mode       *approval.Mode
+	Mode       *policy.Mode
 	AskTimeout time.Duration
 	StopOnDeny bool
 	Program    string // how the person can start this program
@@ -56,7 +57,7 @@ func Run(ctx context.Context, say runs.Printer, o Options) error {
 	if err != nil {
 		return err
 	}
-	policy, script, err := demoStory(dir)
+	conf, script, err := demoStory(dir)
 	if err != nil {
 		return err
 	}
@@ -66,10 +67,10 @@ func Run(ctx context.Context, say runs.Printer, o Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	state := filepath.Join(dir, "state")
-	if err := staysInside(dir, policy); err != nil {
+	if err := staysInside(dir, conf); err != nil {
 		return err
 	}
-	s, err := setup.Named(ctx, policy, state)
+	s, err := setup.Named(ctx, conf, state)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func Run(ctx context.Context, say runs.Printer, o Options) error {
 		return err
 	}
 	d.SaySandbox(os.Stderr)
-	undo := open.UndoFolder(state, policy)
+	undo := open.UndoFolder(state, conf)
 	err = playNotes(ctx, say, d, script, o.StopOnDeny)
 	if err == nil {
 		err = playSandbox(ctx, say, d, dir)
@@ -110,8 +111,8 @@ func playNotes(ctx context.Context, say runs.Printer, d *runs.Session, script *m
 }
 
 // approver has the person asked, or the recorded operator played.
-func approver(d *runs.Session, say runs.Printer, mode *approval.Mode, stop context.CancelCauseFunc) approval.Approver {
-	if mode != nil && *mode == approval.ModeApproveAll {
+func approver(d *runs.Session, say runs.Printer, mode *policy.Mode, stop context.CancelCauseFunc) approval.Approver {
+	if mode != nil && *mode == policy.ModeApproveAll {
 		say.Line("WARNING: --approve-all: what would be asked runs without a question.")
 	}
 	switch {
@@ -218,7 +219,7 @@ func fillDemo(dir string) error {
 // staysInside refuses a policy that reaches out of the folder: the folder may come from
 // somebody else.
 func staysInside(dir, policyFile string) error {
-	policy, err := config.Read(policyFile, config.PolicyFile)
+	conf, err := config.Read(policyFile, config.PolicyFile)
 	if err != nil {
 		return err
 	}
@@ -226,7 +227,7 @@ func staysInside(dir, policyFile string) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range policy.Policy.Roots {
+	for _, r := range conf.Policy.Roots {
 		real, err := filepath.EvalSymlinks(r.Host)
 		if err != nil {
 			return err
@@ -257,7 +258,7 @@ func copyIfAbsent(root *os.Root, name string) error {
 }
 
 // demoStory returns the policy file and the script of a folder.
-func demoStory(dir string) (policy string, script *model.Script, err error) {
+func demoStory(dir string) (conf string, script *model.Script, err error) {
 	file := filepath.Join(dir, "script.yaml")
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/runs"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
@@ -58,7 +59,7 @@ func checkOperator(t *rapid.T, o *operator, text, other string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tool.Call(t.Context(), gate, approval.Call{ID: "edit", Tool: "fixed", Arguments: args})
+	tool.Call(t.Context(), gate, policy.Call{ID: "edit", Tool: "fixed", Arguments: args})
 }
 
 // fixedTool would always do the same.

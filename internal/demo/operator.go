@@ -6,6 +6,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/runs"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -22,7 +23,7 @@ var recorded = map[string]struct {
 	answer func(*approval.Request) approval.Decision
 }{
 	"edit": {"s (yes, for exactly this file, until the run ends)", func(r *approval.Request) approval.Decision {
-		return r.Approve("").ForSession(approval.Exact)
+		return r.Approve("").ForSession(policy.Exact)
 	}},
 	"index": {"y (yes, this once)", func(r *approval.Request) approval.Decision { return r.Approve("") }},
 	"delete": {"n (no), with the note: " + recordedNote, func(r *approval.Request) approval.Decision {

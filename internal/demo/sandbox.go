@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -39,17 +39,17 @@ func playSandbox(ctx context.Context, say runs.Printer, d *runs.Session, dir str
 		say.Prose("  ", "  ", "There is none here, so each command would be asked: "+d.Sandbox.Cause()+".")
 		return nil
 	}
-	policy, err := config.Load("sandboxed.yaml", []byte(demoSandboxed), dir)
+	conf, err := config.Load("sandboxed.yaml", []byte(demoSandboxed), dir)
 	if err != nil {
 		return err
 	}
-	cfg := &config.Configuration{Effective: &config.Effective{Policy: policy}, User: d.User, Files: d.Files}
+	cfg := &config.Configuration{Effective: &config.Effective{Policy: conf}, User: d.User, Files: d.Files}
 	box, err := d.Box(cfg, open.Tools{})
 	if err != nil {
 		return err
 	}
 	defer box.Close()
-	gate, err := d.Guard([]string{"sandboxed"}, policy.Rules, box.Tools)
+	gate, err := d.Guard([]string{"sandboxed"}, conf.Rules, box.Tools)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func playSandbox(ctx context.Context, say runs.Printer, d *runs.Session, dir str
 			return err
 		}
 		say.Line("  $ %s", command)
-		call := approval.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: approval.Shell, Arguments: args}
+		call := policy.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: policy.Shell, Arguments: args}
 		say.Results([]tool.Result{tool.Call(ctx, gate, call)})
 	}
 	say.Prose("", "", "What a command changes is kept as well, so that you can put it back: see undo below.")

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/hosts"
 )
 
@@ -33,9 +35,9 @@ type Call struct {
 type Answer struct {
 	Outcome string `json:"outcome"`
 	// Why is the reason in a line.
-	Why   string         `json:"why,omitempty"`
-	Acts  []Act          `json:"acts"`
-	Trace approval.Trace `json:"trace"`
+	Why   string       `json:"why,omitempty"`
+	Acts  []Act        `json:"acts"`
+	Trace policy.Trace `json:"trace"`
 	// Where is where somebody would be asked, if that is known.
 	Where string `json:"where,omitempty"`
 	// For is the door that would answer so.
@@ -70,7 +72,7 @@ type Act struct {
 // An Explainer explains calls of a set of tools under a policy.
 type Explainer struct {
 	Tools  approval.Preparer
-	Policy approval.Policy
+	Policy policy.Policy
 	// Clock tells the time; nil means that of the system.
 	Clock func() time.Time
 	// For is the door that answers are of; may be empty.
@@ -92,9 +94,9 @@ func (e *Explainer) now() time.Time {
 }
 
 // Canonical is the call as the gate takes it.
-func (c Call) Canonical() (approval.Call, error) {
-	args, err := approval.CanonicalArguments(c.Args)
-	call := approval.Call{Tool: c.Tool, Arguments: args}
+func (c Call) Canonical() (policy.Call, error) {
+	args, err := canonical.CanonicalArguments(c.Args)
+	call := policy.Call{Tool: c.Tool, Arguments: args}
 	if connector, name, ok := strings.Cut(c.Tool, ":"); ok {
 		call.Connector, call.Tool = connector, name
 	}
@@ -111,7 +113,7 @@ func (e *Explainer) Explain(ctx context.Context, c Call) Answer {
 }
 
 // Judge says what would happen to a call whose arguments are canonical.
-func (e *Explainer) Judge(ctx context.Context, call approval.Call) Answer {
+func (e *Explainer) Judge(ctx context.Context, call policy.Call) Answer {
 	p, err := e.Tools.Prepare(ctx, call)
 	if err != nil {
 		return Failed(err)
@@ -140,50 +142,50 @@ func (e *Explainer) Judge(ctx context.Context, call approval.Call) Answer {
 }
 
 // asksLater reports whether somebody is asked about an act when it happens.
-func (e *Explainer) asksLater(call *approval.Call, p *approval.Proposal, i int) bool {
+func (e *Explainer) asksLater(call *policy.Call, p *approval.Proposal, i int) bool {
 	a := p.Acts[i]
-	if !a.Later || a.Verdict != approval.Ask {
+	if !a.Later || a.Verdict != policy.Ask {
 		return false
 	}
 	a.Later, a.Cause = false, 0
 	alone := *p
-	alone.Acts = []approval.Act{a}
+	alone.Acts = []policy.Act{a}
 	return !e.Policy.Judge(alone.Question(call, e.now())).State.Runs()
 }
 
 // mayConnect reports whether an act is a connection, or may make one that is not known.
-func mayConnect(a approval.Act) bool {
-	return a.Name == approval.Connect || a.Name == approval.Shell && (!a.Known || a.Opaque || a.Project != "")
+func mayConnect(a policy.Act) bool {
+	return a.Name == policy.Connect || a.Name == policy.Shell && (!a.Known || a.Opaque || a.Project != "")
 }
 
 // Failed is the answer to a call that cannot be understood.
 func Failed(err error) Answer {
-	return Answer{Outcome: Deny, Error: err.Error(), Acts: []Act{}, Trace: approval.Trace{}}
+	return Answer{Outcome: Deny, Error: err.Error(), Acts: []Act{}, Trace: policy.Trace{}}
 }
 
-func outcome(s approval.State) string {
+func outcome(s policy.State) string {
 	switch {
 	case s.Runs():
 		return Allow
-	case s == approval.Pending:
+	case s == policy.Pending:
 		return Ask
 	}
 	return Deny
 }
 
-func act(a *approval.Act, i int, j *approval.Judgement) Act {
+func act(a *policy.Act, i int, j *policy.Judgement) Act {
 	name := a.Name
 	if a.Connector != "" {
 		name = a.Connector + ":" + a.Name
 	}
 	out := Act{Tool: name, Target: a.Target.String(), Known: a.Known, Why: a.Why, Outcome: Allow}
 	switch {
-	case a.Verdict == approval.Block, j.State == approval.AutoDenied && j.Act == i+1:
+	case a.Verdict == policy.Block, j.State == policy.AutoDenied && j.Act == i+1:
 		out.Outcome = Deny
-	case slices.Contains(j.Open, i), outcome(j.State) == Deny && a.Verdict != approval.Free:
+	case slices.Contains(j.Open, i), outcome(j.State) == Deny && a.Verdict != policy.Free:
 		out.Outcome = Ask
 	}
-	if j.State == approval.AutoDenied && j.Act == i+1 && j.Rule != nil {
+	if j.State == policy.AutoDenied && j.Act == i+1 && j.Rule != nil {
 		out.Why = "denied by " + j.Rule.String()
 	}
 	return out
@@ -191,7 +193,7 @@ func act(a *approval.Act, i int, j *approval.Judgement) Act {
 
 // Denied reports whether a rule denies the act on its own: what lists, searches
 // and commands with many files ask.
-func (e *Explainer) Denied(_ context.Context, a approval.Act) bool {
+func (e *Explainer) Denied(_ context.Context, a policy.Act) bool {
 	meets, _ := e.Policy.Denies("", a, e.now())
-	return meets == approval.Yes
+	return meets == policy.Yes
 }

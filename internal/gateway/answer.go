@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/tool"
-	"github.com/assent-dev/assent/tool/connector"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/connector"
 )
 
 // replyOf is what a call that has ended comes to.
@@ -32,7 +33,7 @@ func (h *held) replyOf(results []tool.Result, err error) reply {
 func methodReply(r tool.Result) reply {
 	var theirs *jsonrpc.Error
 	switch {
-	case r.Outcome.State == approval.Answered:
+	case r.Outcome.State == policy.Answered:
 		return answeredFor(r)
 	case errors.As(r.Err, &theirs):
 		return reply{err: theirs}

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A caller is a client that waits for a call.
@@ -70,19 +72,19 @@ func (g *Gateway) call(c *caller, name string, args json.RawMessage) reply {
 		o.users.Done()
 		return refused(jsonrpc.CodeInvalidParams, fmt.Errorf("unknown tool %q", name))
 	}
-	canonical, err := approval.CanonicalArguments(args)
+	text, err := canonical.CanonicalArguments(args)
 	if err != nil {
 		o.users.Done()
 		return refused(jsonrpc.CodeInvalidParams, err)
 	}
 	spec := t.Spec()
-	call := approval.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: canonical, Session: c.session, Definition: g.shownAs(c.session, name)}
+	call := policy.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: text, Session: c.session, Definition: g.shownAs(c.session, name)}
 	return g.through(c, &held{offer: o}, call, name)
 }
 
 // through takes a call through the gate, or takes up an earlier one that is the same. As is
 // what it is held as.
-func (g *Gateway) through(c *caller, as *held, call approval.Call, name string) reply {
+func (g *Gateway) through(c *caller, as *held, call policy.Call, name string) reply {
 	key := keyOf(call)
 	h := g.attach(c, key)
 	if h != nil {
@@ -94,7 +96,7 @@ func (g *Gateway) through(c *caller, as *held, call approval.Call, name string) 
 }
 
 // shownAs is the definition that the session's model was shown last; zero if none was.
-func (g *Gateway) shownAs(session, name string) approval.Digest {
+func (g *Gateway) shownAs(session, name string) policy.Digest {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.shown[session][name]
@@ -102,12 +104,12 @@ func (g *Gateway) shownAs(session, name string) approval.Digest {
 
 // keyOf tells calls apart: the session, the tool, and every argument. What the model was
 // shown does not matter for whose call it is.
-func keyOf(call approval.Call) approval.Digest {
+func keyOf(call policy.Call) policy.Digest {
 	key := make([]byte, 0, 128+len(call.Arguments))
 	for _, text := range []string{call.Session, call.Connector, call.Tool} {
 		key = append(binary.BigEndian.AppendUint64(key, uint64(len(text))), text...)
 	}
-	return approval.DigestOf(append(key, call.Arguments...))
+	return policy.DigestOf(append(key, call.Arguments...))
 }
 
 // codeRefused is the code of errors that say that a method was refused or waits.

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // people are the users at the clients, by their session. Asked, they can answer once; the
@@ -91,7 +93,7 @@ func (p *people) Approve(ctx context.Context, r *approval.Request) (approval.Dec
 	default:
 		return approval.Decision{}, errors.New("the client closed the question without an answer")
 	}
-	d.By.Via = approval.ViaElicitation
+	d.By.Via = policy.ViaElicitation
 	return d, nil
 }
 

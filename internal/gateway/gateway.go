@@ -9,10 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Options say what a gateway works with.
@@ -70,12 +72,12 @@ type Gateway struct {
 	wish       wish
 
 	syncing sync.Mutex // one at a time; guards offered
-	offered map[string]approval.Digest
+	offered map[string]policy.Digest
 
 	mu    sync.Mutex
 	offer *offer
-	held  map[approval.Digest][]*held
-	shown map[string]map[string]approval.Digest // by session: the definitions a model saw
+	held  map[policy.Digest][]*held
+	shown map[string]map[string]policy.Digest // by session: the definitions a model saw
 }
 
 // New returns a gateway.
@@ -98,7 +100,7 @@ func New(opts Options) (*Gateway, error) {
 	}
 	g := &Gateway{
 		opts: opts, people: newPeople(),
-		offered: map[string]approval.Digest{}, held: map[approval.Digest][]*held{}, shown: map[string]map[string]approval.Digest{},
+		offered: map[string]policy.Digest{}, held: map[policy.Digest][]*held{}, shown: map[string]map[string]policy.Digest{},
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.opts.Gate.Approver = g.approver(opts.Gate.Approver)

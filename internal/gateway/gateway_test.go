@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/assent-dev/assent/policy"
 )
 
 func one(server string) map[string]string { return map[string]string{"one": server} }
@@ -221,7 +223,7 @@ func TestSignsOfLifeWhileAPersonThinks(t *testing.T) {
 
 func TestProgressOfTheServerPassesThrough(t *testing.T) {
 	told := make(chan *mcp.ProgressNotificationParams, 10)
-	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: approval.ModeApproveAll}}, one(mcptest.Ordinary))
+	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: policy.ModeApproveAll}}, one(mcptest.Ordinary))
 	s := w.connect(t, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { told <- r.Params }})
 	params := &mcp.CallToolParams{Name: "count", Arguments: args{}}
 	params.SetProgressToken("mine")
@@ -262,7 +264,7 @@ func TestTheClientsUserMayAnswerIfConfigSaysSo(t *testing.T) {
 
 func TestWhatAConnectorAsksNamesTheConnector(t *testing.T) {
 	asked := make(chan string, 1)
-	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: approval.ModeApproveAll}}, one(mcptest.Ordinary))
+	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: policy.ModeApproveAll}}, one(mcptest.Ordinary))
 	s := w.connect(t, &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 		asked <- r.Params.Message
 		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ann"}}, nil
@@ -298,7 +300,7 @@ func TestPromptsAndResourcesPassThroughWithTheirOrigin(t *testing.T) {
 
 func TestAListThatChangesReachesTheClient(t *testing.T) {
 	changed := make(chan struct{}, 100)
-	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: approval.ModeApproveAll}}, one(mcptest.Hostile))
+	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: policy.ModeApproveAll}}, one(mcptest.Hostile))
 	s := w.connect(t, &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} }})
 	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "add", Arguments: args{"name": "fresh", "notify": true}})
 	if text := textIn(t, r, err); text != "done" {
@@ -312,7 +314,7 @@ func TestAListThatChangesReachesTheClient(t *testing.T) {
 }
 
 func TestAServerThatDiesInMidCallFailsCleanlyAndComesBack(t *testing.T) {
-	w := start(t, gateway.Options{Gate: approval.Config{Mode: approval.ModeApproveAll}}, map[string]string{"bad": mcptest.Hostile, "good": mcptest.Ordinary})
+	w := start(t, gateway.Options{Gate: approval.Config{Mode: policy.ModeApproveAll}}, map[string]string{"bad": mcptest.Hostile, "good": mcptest.Ordinary})
 	s := w.connect(t, nil)
 	heard := filepath.Join(t.TempDir(), "heard")
 	muted := background(t.Context(), s, "bad__mute", args{"path": heard})
@@ -346,7 +348,7 @@ func TestAHundredCallsAtOnce(t *testing.T) {
 }
 
 func TestArgumentsThatCouldBeReadInTwoWaysAreRefused(t *testing.T) {
-	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: approval.ModeApproveAll}}, one(mcptest.Ordinary))
+	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: policy.ModeApproveAll}}, one(mcptest.Ordinary))
 	s := w.connect(t, nil)
 	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: []string{"x"}}); err == nil {
 		t.Error("a list is taken for arguments")

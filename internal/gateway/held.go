@@ -7,10 +7,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A held call is one that is under way, whoever waits for it.
@@ -24,7 +26,7 @@ type held struct {
 	connector string
 	// method says that it is no call of a tool; fleeting that nobody comes back to it.
 	method, fleeting bool
-	key              approval.Digest
+	key              policy.Digest
 	batch            *approval.Batch
 	ctx              context.Context // as long as the call is anybody's business
 	end              context.CancelFunc
@@ -44,7 +46,7 @@ type held struct {
 }
 
 // begin reviews a call, and asks if it must be.
-func (g *Gateway) begin(h *held, c *caller, call approval.Call, name string, key approval.Digest) *held {
+func (g *Gateway) begin(h *held, c *caller, call policy.Call, name string, key policy.Digest) *held {
 	h.g, h.name, h.session, h.at, h.connector, h.key = g, name, call.Session, c.at, call.Connector, key
 	h.attendedBy(c)
 	h.ctx, h.end = context.WithCancel(context.WithValue(g.ctx, heldKey{}, h))
@@ -59,7 +61,7 @@ func (g *Gateway) begin(h *held, c *caller, call approval.Call, name string, key
 // attach returns an earlier call that is the same and that nobody waits for. One that was
 // told what it has to answer is waited for by its client's user: it is taken up with its
 // state and in no other way.
-func (g *Gateway) attach(c *caller, key approval.Digest) *held {
+func (g *Gateway) attach(c *caller, key policy.Digest) *held {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, h := range g.held[key] {

@@ -11,11 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/assent-dev/assent/policy"
 )
 
 const token = "a token that nobody guesses"
@@ -153,7 +155,7 @@ func TestAResultThatNobodyTookIsKeptAndGivenOnce(t *testing.T) {
 }
 
 func TestListenHTTPEndsWithItsContext(t *testing.T) {
-	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: approval.ModeApproveAll}}, one(mcptest.Ordinary))
+	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: policy.ModeApproveAll}}, one(mcptest.Ordinary))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended, ready := make(chan error, 1), make(chan string, 1)
 	go func() {

@@ -8,12 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A server that is not there when the gateway starts is tried again, and clients hear of
@@ -31,7 +33,7 @@ func TestAServerThatIsDownAtTheStartComesLater(t *testing.T) {
 	if c.Err() == nil {
 		t.Fatal("a server that is not there was reached")
 	}
-	g, err := gateway.New(gateway.Options{Gate: approval.Config{Mode: approval.ModeApproveAll}, Connectors: []*connector.Connector{c}, Ear: ear})
+	g, err := gateway.New(gateway.Options{Gate: approval.Config{Mode: policy.ModeApproveAll}, Connectors: []*connector.Connector{c}, Ear: ear})
 	if err != nil {
 		t.Fatal(err)
 	}

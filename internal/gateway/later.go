@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Later records what rules, grants and config let through without letting the caller
@@ -107,7 +108,7 @@ func (l *Later) mayWait(e approval.Event) bool {
 	case l.broken:
 		return false
 	case e.Kind == approval.Started:
-		return e.State != approval.Approved && l.spool != nil && l.spool.keep(e) == nil
+		return e.State != policy.Approved && l.spool != nil && l.spool.keep(e) == nil
 	}
 	return e.Kind == approval.Ended && e.Stage == approval.StageCompleted
 }

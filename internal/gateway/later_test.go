@@ -15,6 +15,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/gateway"
+	"github.com/assent-dev/assent/policy"
 )
 
 // full makes records one that decides itself how much it keeps, and that may fail.
@@ -32,7 +33,7 @@ func (f *full) RecordFull(ctx context.Context, e approval.Event) error {
 	return f.Record(ctx, e)
 }
 
-// Records implements [gateway.Log].
+// Records implements [Log].
 func (f *full) Records(_ context.Context, filter approval.RecordFilter) iter.Seq2[approval.Record, error] {
 	return func(yield func(approval.Record, error) bool) {
 		for _, e := range f.all() {
@@ -76,7 +77,7 @@ func spooled(t *testing.T, dir string) (text string, files int) {
 	return text, len(names)
 }
 
-func event(kind approval.EventKind, call string, state approval.State) approval.Event {
+func event(kind approval.EventKind, call string, state policy.State) approval.Event {
 	e := approval.Event{Kind: kind, CallID: call, Session: "s", Tool: "echo", State: state, At: time.Unix(1, 0), Arguments: []byte(`{"key":"hidden"}`)}
 	if kind == approval.Ended {
 		e.Stage = approval.StageCompleted
@@ -90,10 +91,10 @@ func TestLaterRecordsEverythingInTheEndAndStartsBeforeEnds(t *testing.T) {
 	l := gateway.NewLater(r, spool, func(err error) { t.Error(err) })
 	for i := range 50 {
 		id := string(rune('a' + i))
-		if err := l.Record(t.Context(), event(approval.Started, id, approval.AutoApproved)); err != nil {
+		if err := l.Record(t.Context(), event(approval.Started, id, policy.AutoApproved)); err != nil {
 			t.Error(err)
 		}
-		if err := l.Record(t.Context(), event(approval.Ended, id, approval.AutoApproved)); err != nil {
+		if err := l.Record(t.Context(), event(approval.Ended, id, policy.AutoApproved)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -109,7 +110,7 @@ func TestLaterRecordsEverythingInTheEndAndStartsBeforeEnds(t *testing.T) {
 	if _, files := spooled(t, dir); files != 0 {
 		t.Errorf("%d files are left", files)
 	}
-	if err := l.Record(t.Context(), event(approval.Ended, "after", approval.AutoApproved)); err != nil || len(r.all()) != 101 {
+	if err := l.Record(t.Context(), event(approval.Ended, "after", policy.AutoApproved)); err != nil || len(r.all()) != 101 {
 		t.Errorf("after the end: %d recorded, %v", len(r.all()), err)
 	}
 }
@@ -152,7 +153,7 @@ func TestLaterRecordsTogetherWhatGathers(t *testing.T) {
 	var want []string
 	for i := range 200 {
 		want = append(want, strconv.Itoa(i))
-		if err := l.Record(t.Context(), event(approval.Ended, want[i], approval.AutoApproved)); err != nil {
+		if err := l.Record(t.Context(), event(approval.Ended, want[i], policy.AutoApproved)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -174,11 +175,11 @@ func TestLaterRecordsWhatStandsBesideABadEvent(t *testing.T) {
 	spool, _ := newSpool(t)
 	l := gateway.NewLater(r, spool, func(error) {})
 	for _, id := range []string{"a", "b", "c"} {
-		if err := l.Record(t.Context(), event(approval.Ended, id, approval.AutoApproved)); err != nil {
+		if err := l.Record(t.Context(), event(approval.Ended, id, policy.AutoApproved)); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := l.Record(t.Context(), event(approval.Started, "d", approval.Approved)); err != nil {
+	if err := l.Record(t.Context(), event(approval.Started, "d", policy.Approved)); err != nil {
 		t.Errorf("what a person answered is refused: %v", err)
 	}
 	var got []string
@@ -197,16 +198,16 @@ func TestLaterWaitsForWhatMatters(t *testing.T) {
 	r := newFull()
 	spool, _ := newSpool(t)
 	l := gateway.NewLater(r, spool, func(err error) { t.Error(err) })
-	failed := event(approval.Ended, "b", approval.AutoApproved)
+	failed := event(approval.Ended, "b", policy.AutoApproved)
 	failed.Stage = approval.StageFailed
-	for i, e := range []approval.Event{event(approval.Started, "a", approval.Approved), failed} {
+	for i, e := range []approval.Event{event(approval.Started, "a", policy.Approved), failed} {
 		if err := l.Record(t.Context(), e); err != nil || len(r.all()) != i+1 {
 			t.Errorf("%d recorded, %v", len(r.all()), err)
 		}
 	}
 	l.Close()
 	l = gateway.NewLater(r, nil, func(err error) { t.Error(err) })
-	if err := l.Record(t.Context(), event(approval.Started, "c", approval.AutoApproved)); err != nil || len(r.all()) != 3 {
+	if err := l.Record(t.Context(), event(approval.Started, "c", policy.AutoApproved)); err != nil || len(r.all()) != 3 {
 		t.Errorf("without a spool: %d recorded, %v", len(r.all()), err)
 	}
 	l.Close()
@@ -225,19 +226,19 @@ func TestLaterRefusesWhenTheStoreHasFailed(t *testing.T) {
 		default:
 		}
 	})
-	if err := l.Record(t.Context(), event(approval.Started, "a", approval.AutoApproved)); err != nil {
+	if err := l.Record(t.Context(), event(approval.Started, "a", policy.AutoApproved)); err != nil {
 		t.Error(err)
 	}
 	if err := <-told; !errors.Is(err, broken) {
 		t.Errorf("told %v", err)
 	}
 	refused := func() bool {
-		return l.Record(t.Context(), event(approval.Started, "b", approval.AutoApproved)) != nil
+		return l.Record(t.Context(), event(approval.Started, "b", policy.AutoApproved)) != nil
 	}
 	for !refused() { // what was told is noted a moment later
 	}
 	r.fail.Store(nil)
-	if err := l.Record(t.Context(), event(approval.Started, "c", approval.AutoApproved)); err != nil {
+	if err := l.Record(t.Context(), event(approval.Started, "c", policy.AutoApproved)); err != nil {
 		t.Errorf("the store is well again, and refused is %v", err)
 	}
 	l.Close()
@@ -258,7 +259,7 @@ func TestStartsOfADeadProgramAreRecovered(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newFull()
-	known := event(approval.Started, "b", approval.AutoApproved)
+	known := event(approval.Started, "b", policy.AutoApproved)
 	known.At = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r.list = []approval.Event{known}
 	for range 2 {
@@ -282,7 +283,7 @@ func TestAStartIsSpooledWithoutItsArguments(t *testing.T) {
 	spool, dir := newSpool(t)
 	l := gateway.NewLater(r, spool, func(error) {})
 	defer l.Close()
-	if err := l.Record(t.Context(), event(approval.Started, "a", approval.AutoApproved)); err != nil {
+	if err := l.Record(t.Context(), event(approval.Started, "a", policy.AutoApproved)); err != nil {
 		t.Fatal(err)
 	}
 	if text, _ := spooled(t, dir); !strings.Contains(text, `"call":"a"`) || strings.Contains(text, "hidden") {

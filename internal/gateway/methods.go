@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 //lint:file-ignore SA1019 servers still write log messages and ask for the client's model
@@ -77,13 +79,13 @@ func (m *method) Prepare(_ context.Context, args json.RawMessage) (tool.Action, 
 	if err := json.Unmarshal(args, &p); err != nil {
 		return tool.Action{}, err
 	}
-	act := approval.Act{Target: m.target(p, args), Known: true, Verdict: approval.Ask}
+	act := policy.Act{Target: m.target(p, args), Known: true, Verdict: policy.Ask}
 	if act.Why = m.carries(p); act.Why == "" {
-		act.Verdict, act.Why = approval.Free, "nothing in it is chosen by the agent"
+		act.Verdict, act.Why = policy.Free, "nothing in it is chosen by the agent"
 	}
 	doubt := m.doubt()
 	if doubt != "" {
-		act.Verdict, act.PersonOnly, act.Why = approval.Ask, true, fmt.Sprintf("a person has to look at connector %s: %s", m.to.Name(), doubt)
+		act.Verdict, act.PersonOnly, act.Why = policy.Ask, true, fmt.Sprintf("a person has to look at connector %s: %s", m.to.Name(), doubt)
 	}
 	title := m.Spec().FullName()
 	if about := m.about(p); about != "" {
@@ -101,7 +103,7 @@ func (m *method) Prepare(_ context.Context, args json.RawMessage) (tool.Action, 
 		}
 		return m.do(ctx, p)
 	}
-	return tool.Ask(do).On(act).Titled(title).Showing(view).Seeing(approval.DigestOf([]byte(doubt))), nil
+	return tool.Ask(do).On(act).Titled(title).Showing(view).Seeing(policy.DigestOf([]byte(doubt))), nil
 }
 
 // doubt says why a person has to look at the connector before it is reached.
@@ -139,15 +141,15 @@ func (m *method) about(p params) string {
 }
 
 // target is what rules match.
-func (m *method) target(p params, args json.RawMessage) approval.Target {
+func (m *method) target(p params, args json.RawMessage) policy.Target {
 	about := m.about(p)
 	switch {
 	case about == "":
-		return approval.ArgumentsTarget(args)
+		return policy.ArgumentsTarget(args)
 	case p.URI != "" && !isPlainURI(about):
-		return approval.UnknownTarget(approval.Text)
+		return policy.UnknownTarget(policy.Text)
 	}
-	return approval.TextTarget(about)
+	return policy.TextTarget(about)
 }
 
 // carries says what the model may have chosen in a call; empty if there is nothing.
@@ -215,7 +217,7 @@ func (g *Gateway) pass(c *caller, to *connector.Connector, name string, p params
 	}
 	args, err := json.Marshal(p)
 	if err == nil {
-		args, err = approval.CanonicalArguments(args)
+		args, err = canonical.CanonicalArguments(args)
 	}
 	if err != nil {
 		return refused(codeRefused, err)
@@ -225,7 +227,7 @@ func (g *Gateway) pass(c *caller, to *connector.Connector, name string, p params
 		return refused(codeRefused, errClosed)
 	}
 	h := &held{offer: o, method: true, fleeting: name == connector.Complete}
-	return g.through(c, h, approval.Call{Connector: to.Name(), Tool: name, Arguments: args, Session: c.session}, to.Name()+":"+name)
+	return g.through(c, h, policy.Call{Connector: to.Name(), Tool: name, Arguments: args, Session: c.session}, to.Name()+":"+name)
 }
 
 // once takes a method through the gate that nobody calls again.
@@ -239,7 +241,7 @@ func (g *Gateway) once(ctx context.Context, session, to, name string, p params) 
 		return nil, errClosed
 	}
 	defer o.users.Done()
-	r := tool.Call(ctx, o.gate, approval.Call{Connector: to, Tool: name, Arguments: args, Session: session})
+	r := tool.Call(ctx, o.gate, policy.Call{Connector: to, Tool: name, Arguments: args, Session: session})
 	if failed := (*tool.FailedError)(nil); errors.As(r.Err, &failed) {
 		return nil, failed.Err
 	}
@@ -274,6 +276,6 @@ func (g *Gateway) denied(ctx context.Context, session, of, name string, p params
 		return true
 	}
 	defer o.users.Done()
-	j, err := o.gate.Look(ctx, approval.Call{Connector: of, Tool: name, Arguments: args, Session: session})
-	return err != nil || j.State == approval.Blocked || j.State == approval.AutoDenied
+	j, err := o.gate.Look(ctx, policy.Call{Connector: of, Tool: name, Arguments: args, Session: session})
+	return err != nil || j.State == policy.Blocked || j.State == policy.AutoDenied
 }

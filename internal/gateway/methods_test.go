@@ -11,15 +11,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A request is one that a client makes besides calls of tools, of a gateway in front of the
@@ -80,7 +82,7 @@ func (w *world) saw(t *testing.T, server, method string) bool {
 }
 
 // ended returns how the call of a method ended in the records; empty if it is not there.
-func (w *world) ended(method string) (states []approval.State) {
+func (w *world) ended(method string) (states []policy.State) {
 	for _, e := range w.records.all() {
 		if e.Kind == approval.Ended && e.Connector == "one" && e.Tool == method {
 			states = append(states, e.State)
@@ -92,8 +94,8 @@ func (w *world) ended(method string) (states []approval.State) {
 // Every method passes the gate, under every mode and rule, and is recorded.
 func TestEveryMethodPassesTheGate(t *testing.T) {
 	ask := approval.Config{}
-	strict := approval.Config{Mode: approval.ModeStrict}
-	all := approval.Config{Mode: approval.ModeApproveAll}
+	strict := approval.Config{Mode: policy.ModeStrict}
+	all := approval.Config{Mode: policy.ModeApproveAll}
 	with := func(c approval.Config, rules ...string) approval.Config {
 		c.Policy = approvaltest.Rules(t, rules...)
 		return c
@@ -170,7 +172,7 @@ func TestRulesNameMethodsAndTheirTargets(t *testing.T) {
 		{"allow one:resources/subscribe", []string{"subscribe to unlisted"}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			w := start(t, gateway.Options{Gate: approval.Config{Mode: approval.ModeStrict, Policy: approvaltest.Rules(t, c.rule)}}, one(mcptest.Library))
+			w := start(t, gateway.Options{Gate: approval.Config{Mode: policy.ModeStrict, Policy: approvaltest.Rules(t, c.rule)}}, one(mcptest.Library))
 			s := w.connect(t, nil)
 			for name, r := range requests {
 				want := r.free || slices.Contains(c.allowed, name)
@@ -189,11 +191,11 @@ func TestSpellingsOfAURI(t *testing.T) {
 		"test://page/secret#x", "test://page/x/..%2Fsecret", "test://page/secret/", `test://page/x\..\secret`,
 	}
 	for _, uri := range spellings {
-		w := start(t, gateway.Options{Gate: approval.Config{Mode: approval.ModeStrict, Policy: approvaltest.Rules(t, "allow one:resources/read(test://page/s*)", "allow one:resources/read(test://page/x*)")}}, one(mcptest.Library))
+		w := start(t, gateway.Options{Gate: approval.Config{Mode: policy.ModeStrict, Policy: approvaltest.Rules(t, "allow one:resources/read(test://page/s*)", "allow one:resources/read(test://page/x*)")}}, one(mcptest.Library))
 		if err := read(uri)(t.Context(), w.connect(t, nil)); err == nil {
 			t.Errorf("%s: an allow of another spelling covers it", uri)
 		}
-		w = start(t, gateway.Options{Gate: approval.Config{Mode: approval.ModeApproveAll, Policy: approvaltest.Rules(t, "deny one:resources/read(test://page/secret*)")}}, one(mcptest.Library))
+		w = start(t, gateway.Options{Gate: approval.Config{Mode: policy.ModeApproveAll, Policy: approvaltest.Rules(t, "deny one:resources/read(test://page/secret*)")}}, one(mcptest.Library))
 		if err := read(uri)(t.Context(), w.connect(t, nil)); err == nil {
 			t.Errorf("%s: a deny of another spelling does not hold", uri)
 		}
@@ -240,14 +242,14 @@ func TestWhatIsDeniedIsNotListed(t *testing.T) {
 // A rule that is made while the gateway runs holds for the next request.
 func TestADenyThatComesLaterHolds(t *testing.T) {
 	rules := approval.NewMemory(10)
-	w := start(t, gateway.Options{Gate: approval.Config{Mode: approval.ModeApproveAll, Rules: rules}}, one(mcptest.Library))
+	w := start(t, gateway.Options{Gate: approval.Config{Mode: policy.ModeApproveAll, Rules: rules}}, one(mcptest.Library))
 	s := w.connect(t, nil)
 	for name, r := range requests {
 		if err := r.make(t.Context(), s); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	deny, err := approval.ParseRule("deny connector one")
+	deny, err := policy.ParseRule("deny connector one")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +287,7 @@ func TestConfigNamesMethods(t *testing.T) {
 			out, _, err := tool.Configure(tool.Config{Tools: []tool.Named{{Name: "one:*", Approval: word}}}, tools...)
 			return out, err
 		}
-		w := start(t, gateway.Options{Configure: configure, Gate: approval.Config{Mode: approval.ModeStrict}}, one(mcptest.Library))
+		w := start(t, gateway.Options{Configure: configure, Gate: approval.Config{Mode: policy.ModeStrict}}, one(mcptest.Library))
 		s := w.connect(t, nil)
 		for name, r := range requests {
 			if err := r.make(t.Context(), s); (err == nil) != runs {
@@ -395,7 +397,7 @@ func TestACompletionThatNobodyWaitsForIsNotAskedAnyMore(t *testing.T) {
 // What one connector lists is read there and nowhere else, and another that lists the same
 // does not get it.
 func TestEachResourceAndPromptHasOneOwner(t *testing.T) {
-	w := start(t, gateway.Options{Gate: approval.Config{Mode: approval.ModeApproveAll}}, map[string]string{"one": mcptest.Library, "two": mcptest.Library})
+	w := start(t, gateway.Options{Gate: approval.Config{Mode: policy.ModeApproveAll}}, map[string]string{"one": mcptest.Library, "two": mcptest.Library})
 	s := w.connect(t, nil)
 	for _, name := range []string{"read listed", "read by template", "prompt", "complete a prompt", "complete a template", "subscribe"} {
 		if err := requests[name].make(t.Context(), s); err != nil {
@@ -429,7 +431,7 @@ func TestAListedResourceOfAnotherIsNotFree(t *testing.T) {
 // Updates reach those who subscribed, from the connector that they subscribed to.
 func TestUpdatesComeFromWhereTheyWereAskedFor(t *testing.T) {
 	told := make(chan string, 100)
-	w := start(t, gateway.Options{Gate: approval.Config{Mode: approval.ModeApproveAll}}, map[string]string{"one": mcptest.Library, "two": mcptest.Library})
+	w := start(t, gateway.Options{Gate: approval.Config{Mode: policy.ModeApproveAll}}, map[string]string{"one": mcptest.Library, "two": mcptest.Library})
 	s := w.connect(t, &mcp.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { told <- r.Params.URI }})
 	if err := subscribe("test://motto")(t.Context(), s); err != nil {
 		t.Fatal(err)
@@ -489,7 +491,7 @@ func TestTheClientsUserAnswersForARead(t *testing.T) {
 
 // An error of the server reaches the client as it came.
 func TestAnErrorOfTheServerStaysAsItCame(t *testing.T) {
-	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: approval.ModeApproveAll}}, one(mcptest.Library))
+	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: policy.ModeApproveAll}}, one(mcptest.Library))
 	err := read("other://nothing")(t.Context(), w.connect(t, nil))
 	var told *jsonrpc.Error
 	if !errors.As(err, &told) || told.Code != jsonrpc.CodeInvalidParams {
@@ -499,7 +501,7 @@ func TestAnErrorOfTheServerStaysAsItCame(t *testing.T) {
 
 // No tool can be called by the name of a method.
 func TestMethodsAreNoTools(t *testing.T) {
-	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: approval.ModeApproveAll}}, one(mcptest.Hostile))
+	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: policy.ModeApproveAll}}, one(mcptest.Hostile))
 	s := w.connect(t, nil)
 	for _, name := range []string{"resources/read", "Resources/Read", "completion/complete"} {
 		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "add", Arguments: args{"name": name}})
@@ -539,7 +541,7 @@ func TestAMethodOfAConnectorLaunchedInAnotherWayAsksAPerson(t *testing.T) {
 	p := make(person)
 	g, err := gateway.New(gateway.Options{
 		Connectors: []*connector.Connector{opened(append(argv, "--other")...)},
-		Gate:       approval.Config{Mode: approval.ModeApproveAll, Approver: p, Policy: approvaltest.Rules(t, "allow connector one")},
+		Gate:       approval.Config{Mode: policy.ModeApproveAll, Approver: p, Policy: approvaltest.Rules(t, "allow connector one")},
 	})
 	if err != nil {
 		t.Fatal(err)

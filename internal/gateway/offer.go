@@ -8,10 +8,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // An offer is a set of tools and the gate in front of it. If the set becomes another, so
@@ -56,13 +57,13 @@ func (g *Gateway) sync() error {
 	if err := g.renew(all); err != nil {
 		return err
 	}
-	now := make(map[string]approval.Digest, len(all))
+	now := make(map[string]policy.Digest, len(all))
 	for _, s := range all {
 		data, err := json.Marshal(s.definition)
 		if err != nil {
 			return err
 		}
-		if now[s.name] = approval.DigestOf(data); now[s.name] != g.offered[s.name] {
+		if now[s.name] = policy.DigestOf(data); now[s.name] != g.offered[s.name] {
 			if err := g.add(s); err != nil {
 				delete(now, s.name)
 				g.opts.Report(fmt.Sprintf("tool %s is not offered: %v", s.name, err))
@@ -238,7 +239,7 @@ func (g *Gateway) refresh(ctx context.Context) {
 
 // note keeps what the model of a session is shown.
 func (g *Gateway) note(session string) {
-	shown := map[string]approval.Digest{}
+	shown := map[string]policy.Digest{}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.offer == nil {

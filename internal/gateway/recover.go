@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Log is where starts are taken that a program left behind.
@@ -100,7 +101,7 @@ func recoverLines(ctx context.Context, f io.Reader, to Log) (unread int, err err
 func keepUnread(ctx context.Context, name string, lines int, to Log) error {
 	kept := filepath.Join(filepath.Dir(name), "unread-"+filepath.Base(name))
 	err := to.RecordFull(ctx, approval.Event{
-		Kind: approval.Started, At: time.Now(), CallID: filepath.Base(name), Tool: "unknown", State: approval.AutoApproved, Stage: approval.StageUnknown,
+		Kind: approval.Started, At: time.Now(), CallID: filepath.Base(name), Tool: "unknown", State: policy.AutoApproved, Stage: approval.StageUnknown,
 		Why: fmt.Sprintf("a program died, and %d of the starts that it left behind cannot be read; they are kept in %s", lines, kept),
 	})
 	if err != nil {

@@ -5,11 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/assent-dev/assent/policy"
 )
 
 //lint:file-ignore SA1019 servers still ask for the client's model
@@ -22,7 +24,7 @@ func TestAConnectorAsksTheClientsUserInEveryVersion(t *testing.T) {
 	for _, server := range []string{mcptest.Ordinary, mcptest.Newest} {
 		for _, version := range asking {
 			t.Run(server+" "+version, func(t *testing.T) {
-				w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: approval.ModeApproveAll}}, one(server))
+				w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: policy.ModeApproveAll}}, one(server))
 				asked := make(chan string, 1)
 				s := w.connectAs(t, version, &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 					asked <- r.Params.Message
@@ -43,7 +45,7 @@ func TestAConnectorAsksTheClientsUserInEveryVersion(t *testing.T) {
 func TestAConnectorAsksTheClientsModelInEveryVersion(t *testing.T) {
 	for _, version := range asking {
 		for rule, want := range map[string]string{"deny other:*": "Nothing.", "deny one:sampling/createMessage": "denied"} {
-			w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: approval.ModeApproveAll, Policy: approvaltest.Rules(t, rule)}}, one(mcptest.Library))
+			w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: policy.ModeApproveAll, Policy: approvaltest.Rules(t, rule)}}, one(mcptest.Library))
 			s := w.connectAs(t, version, &mcp.ClientOptions{CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 				return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: &mcp.TextContent{Text: "Nothing."}}, nil
 			}})
@@ -195,5 +197,5 @@ func TestACallThatIsNotAnsweredInTheNewestVersionExpires(t *testing.T) {
 	if r := echo(t, s, "", nil); !r.NeedsInput() {
 		t.Fatalf("got %+v", r)
 	}
-	w.records.await(t, func(e approval.Event) bool { return e.State == approval.Dismissed })
+	w.records.await(t, func(e approval.Event) bool { return e.State == policy.Dismissed })
 }

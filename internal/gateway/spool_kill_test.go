@@ -14,6 +14,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/gateway"
+	"github.com/assent-dev/assent/policy"
 )
 
 // spoolMode is the variable that makes this program one that starts calls until it is
@@ -29,7 +30,7 @@ func startCalls(dir string) error {
 	}
 	l := gateway.NewLater(stuck{}, spool, func(error) {})
 	for i := 0; ; i++ {
-		if err := l.Record(context.Background(), event(approval.Started, strconv.Itoa(i), approval.AutoApproved)); err != nil {
+		if err := l.Record(context.Background(), event(approval.Started, strconv.Itoa(i), policy.AutoApproved)); err != nil {
 			return err
 		}
 		fmt.Println(i)
@@ -126,7 +127,7 @@ func TestAStartThatIsTooLongIsRecordedAtOnce(t *testing.T) {
 	spool, _ := newSpool(t)
 	l := gateway.NewLater(r, spool, func(err error) { t.Error(err) })
 	defer l.Close()
-	e := event(approval.Started, "a", approval.AutoApproved)
+	e := event(approval.Started, "a", policy.AutoApproved)
 	e.Workers = []string{strings.Repeat("w", 1<<20)}
 	if err := l.Record(t.Context(), e); err != nil || len(r.all()) != 1 {
 		t.Errorf("%d are recorded, %v", len(r.all()), err)

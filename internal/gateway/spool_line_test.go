@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"pgregory.net/rapid"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A line of the spool is read as what was kept of the event, whatever is in it.
@@ -17,8 +19,8 @@ func TestALineOfTheSpoolIsReadAsItWasMeant(t *testing.T) {
 		want := approval.Event{
 			Kind: approval.Started, At: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "at"), 5).UTC(), Session: text("session"), CallID: text("call"),
 			Connector: text("connector"), Tool: text("tool"), Rule: text("rule"), Grant: text("grant"),
-			ArgumentsDigest: approval.DigestOf([]byte(text("arguments"))), State: approval.State(text("state")), Stage: approval.Stage(text("stage")),
-			By:      approval.Who{User: text("user"), Host: text("host"), Via: approval.Via(text("via"))},
+			ArgumentsDigest: policy.DigestOf([]byte(text("arguments"))), State: policy.State(text("state")), Stage: approval.Stage(text("stage")),
+			By:      policy.Who{User: text("user"), Host: text("host"), Via: policy.Via(text("via"))},
 			Workers: rapid.SliceOf(rapid.String()).Draw(t, "workers"),
 		}
 		kept := want

@@ -6,6 +6,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/gateway"
+	"github.com/assent-dev/assent/policy"
 )
 
 // What the store did not take is recorded as soon as it takes something again, and does not
@@ -17,13 +18,13 @@ func TestLaterTriesAgainWhatTheStoreDidNotTake(t *testing.T) {
 	told := make(chan struct{}, 100)
 	spool, dir := newSpool(t)
 	l := gateway.NewLater(r, spool, func(error) { told <- struct{}{} })
-	if err := l.Record(t.Context(), event(approval.Started, "a", approval.AutoApproved)); err != nil {
+	if err := l.Record(t.Context(), event(approval.Started, "a", policy.AutoApproved)); err != nil {
 		t.Fatal(err)
 	}
 	<-told
 	r.fail.Store(nil)
 	for _, id := range []string{"b", "c", "d"} { // each turns to the other half of the spool
-		if err := l.Record(t.Context(), event(approval.Started, id, approval.Approved)); err != nil {
+		if err := l.Record(t.Context(), event(approval.Started, id, policy.Approved)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,16 +6,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/assent-dev/assent/policy"
 )
 
 // What a server asks on the way reaches the client whose call it works on, also if others
 // are there.
 func TestWhatAConnectorAsksReachesTheCallerAndNobodyElse(t *testing.T) {
-	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: approval.ModeApproveAll}}, one(mcptest.Ordinary))
+	w := start(t, gateway.Options{Plain: true, Gate: approval.Config{Mode: policy.ModeApproveAll}}, one(mcptest.Ordinary))
 	server := w.serveHTTP(t)
 	client := func(name string) *mcp.ClientSession {
 		c := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, &mcp.ClientOptions{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Store is where processes meet.
@@ -163,6 +164,6 @@ func (in *Inbox) answer(ctx context.Context, d approval.Decision) error {
 type nothing struct{}
 
 // Prepare implements [approval.Preparer].
-func (nothing) Prepare(context.Context, approval.Call) (approval.Proposal, error) {
+func (nothing) Prepare(context.Context, policy.Call) (approval.Proposal, error) {
 	return approval.Proposal{}, errors.New("an inbox runs nothing")
 }

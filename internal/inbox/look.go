@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // maxEnded is how many requests that have ended are remembered.
@@ -98,7 +99,7 @@ func outcome(r *approval.Request, s *approval.Settlement) (approval.Outcome, boo
 	case s.Decision != nil:
 	case s.By.Via != "":
 		o.Basis = s.By.String()
-	case s.State == approval.Dismissed:
+	case s.State == policy.Dismissed:
 		o.Why = "who asked is gone, or asks no more"
 	}
 	return o, true

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -140,24 +141,24 @@ type Remembering struct {
 
 // Apply has a decision about a request remembered so. It fails where the request does not offer it.
 func (k Remembering) Apply(r *approval.Request, d approval.Decision) (approval.Decision, error) {
-	offers := func(reach approval.Reach) bool {
-		return slices.ContainsFunc(r.Offers, func(o approval.Offer) bool { return o.Reach == reach })
+	offers := func(reach policy.Reach) bool {
+		return slices.ContainsFunc(r.Offers, func(o policy.Offer) bool { return o.Reach == reach })
 	}
 	switch {
 	case k.Session:
-		d = d.ForSession(approval.Exact)
+		d = d.ForSession(policy.Exact)
 	case k.Always:
 		d = d.Always()
 	}
 	switch {
-	case k.ProjectCode && !offers(approval.Project):
+	case k.ProjectCode && !offers(policy.Project):
 		return d, fmt.Errorf("%s does not run code of this project as it is; leave --project-code out", r.ID)
 	case k.ProjectCode:
-		d.Remember.Reach = approval.Project
-	case k.Domain && !offers(approval.DomainReach):
+		d.Remember.Reach = policy.Project
+	case k.Domain && !offers(policy.DomainReach):
 		return d, fmt.Errorf("%s is not about one host of a domain alone; leave --domain out", r.ID)
 	case k.Domain:
-		d.Remember.Reach = approval.DomainReach
+		d.Remember.Reach = policy.DomainReach
 	}
 	return d, nil
 }
@@ -178,7 +179,7 @@ func PrintAnswer(out io.Writer, r *approval.Request, d approval.Decision) {
 func kept(r *approval.Request, d approval.Decision) []string {
 	for _, o := range r.Offers {
 		switch {
-		case o.Reach != cmp.Or(d.Remember.Reach, approval.Exact) || d.Remember.Keep == approval.KeepNone:
+		case o.Reach != cmp.Or(d.Remember.Reach, policy.Exact) || d.Remember.Keep == approval.KeepNone:
 		case d.Remember.Keep == approval.KeepSession:
 			return []string{"for the session, " + strings.Join(rulesOf(o, d), ", ")}
 		default:
@@ -192,14 +193,14 @@ func kept(r *approval.Request, d approval.Decision) []string {
 func warnings(r *approval.Request, d approval.Decision) []string {
 	for _, o := range r.Offers {
 		remembered := d.Remember.Keep != approval.KeepNone && d.Answer == approval.Approve
-		if remembered && o.Reach == cmp.Or(d.Remember.Reach, approval.Exact) {
+		if remembered && o.Reach == cmp.Or(d.Remember.Reach, policy.Exact) {
 			return o.Warn
 		}
 	}
 	return nil
 }
 
-func rulesOf(o approval.Offer, d approval.Decision) []string {
+func rulesOf(o policy.Offer, d approval.Decision) []string {
 	if d.Answer == approval.Approve {
 		return o.Allow
 	}

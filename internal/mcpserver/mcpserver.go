@@ -23,6 +23,7 @@ import (
 	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
@@ -37,7 +38,7 @@ type Options struct {
 	Env                 []string // passed to the connectors of the config too
 	Tools               []string // of the policy: files, shell
 	HTTP, TokenFile     string   // the address to serve at instead of the standard streams
-	Mode                *approval.Mode
+	Mode                *policy.Mode
 	AskTimeout, Hold    time.Duration
 	ClientAnswers       bool
 	Version             string
@@ -208,7 +209,7 @@ func (s *Server) openTools() error {
 	}
 	s.closers = append(s.closers, box.Close)
 	for _, t := range box.Tools {
-		isShell := t.Spec().Name == approval.Shell
+		isShell := t.Spec().Name == policy.Shell
 		if isShell && slices.Contains(wanted, "shell") || !isShell && slices.Contains(wanted, "files") {
 			s.tools = append(s.tools, t)
 		}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/redact"
 )
 
 // A Fault is why a turn could not be had, in words that say what to do.
@@ -145,9 +145,9 @@ func (e *Endpoint) Failed(err error) *Fault {
 // clean removes what must not be told: the key, and what looks like one.
 func (e *Endpoint) clean(text string) string {
 	if e.Key != "" {
-		text = strings.ReplaceAll(text, e.Key, approval.Redacted)
+		text = strings.ReplaceAll(text, e.Key, redact.Redacted)
 	}
-	return approval.Redact(text)
+	return redact.Redact(text)
 }
 
 func cut(text string, n int) string {

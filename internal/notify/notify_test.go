@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/notify"
+	"github.com/assent-dev/assent/policy"
 )
 
 // fifo makes a file from which a test reads what a program writes, when it does.
@@ -126,7 +127,7 @@ func TestABatchIsTold(t *testing.T) {
 	go func() {
 		defer close(ended)
 		gate.Ask(t.Context(), gate.Review(t.Context(),
-			approval.Call{ID: "a", Tool: "ask", Arguments: []byte(`{"n":1}`)}, approval.Call{ID: "b", Tool: "ask", Arguments: []byte(`{"n":2}`)}))
+			policy.Call{ID: "a", Tool: "ask", Arguments: []byte(`{"n":1}`)}, policy.Call{ID: "b", Tool: "ask", Arguments: []byte(`{"n":2}`)}))
 	}()
 	b := <-asks
 	seen := map[string]bool{}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/redact"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -36,7 +37,7 @@ type notice struct {
 }
 
 func noticeOf(r *approval.Request) notice {
-	summary := []rune(present.SafeLine(approval.Redact(r.Summary)))
+	summary := []rune(present.SafeLine(redact.Redact(r.Summary)))
 	if len(summary) > maxSummary {
 		summary = append(summary[:maxSummary-1], '…')
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Concern says what an [Advice] is about.
@@ -29,20 +29,20 @@ type Advice struct {
 	Concern Concern `json:"concern"`
 	Text    string  `json:"text"`
 	// Other is the rule that it is compared with, Tools those that it covers.
-	Other *approval.Rule `json:"other,omitempty"`
-	Tools []string       `json:"tools,omitempty"`
+	Other *policy.Rule `json:"other,omitempty"`
+	Tools []string     `json:"tools,omitempty"`
 }
 
 // Advise compares a rule with those that are kept and hold at now, and counts which of the
 // known tools (TOOL or CONNECTOR:TOOL) it is about; more than most is worth a word.
-func Advise(rules []approval.Rule, rule approval.Rule, known []string, most int, now time.Time) []Advice {
+func Advise(rules []policy.Rule, rule policy.Rule, known []string, most int, now time.Time) []Advice {
 	var out []Advice
 	if tools := about(rule, known); len(tools) > most {
 		text := fmt.Sprintf("it is about %d tools that are known here: %s", len(tools), strings.Join(tools, ", "))
 		out = append(out, Advice{ManyTools, text, nil, tools})
 	}
-	if _, name, host, hasHost := split(rule.Pattern); rule.Effect == approval.Allow && hasHost &&
-		strings.EqualFold(name, approval.Connect) &&
+	if _, name, host, hasHost := split(rule.Pattern); rule.Effect == policy.Allow && hasHost &&
+		strings.EqualFold(name, policy.Connect) &&
 		!strings.HasSuffix(host, "*") && !strings.Contains(host[strings.LastIndexByte(host, ']')+1:], ":") {
 		out = append(out, Advice{Concern: NoPort, Text: fmt.Sprintf("it answers no connection to a port that is "+
 			"known: write connect(%s:443), or connect(%s:*) for every port", host, host)})
@@ -57,9 +57,9 @@ func Advise(rules []approval.Rule, rule approval.Rule, known []string, most int,
 }
 
 // about returns the known tools that the name of the rule stands for.
-func about(rule approval.Rule, known []string) []string {
+func about(rule policy.Rule, known []string) []string {
 	bare := rule
-	if connector, name, _, hasTarget := split(rule.Pattern); hasTarget && rule.Scope == approval.ScopeTool {
+	if connector, name, _, hasTarget := split(rule.Pattern); hasTarget && rule.Scope == policy.ScopeTool {
 		if bare.Pattern = name; connector != "" {
 			bare.Pattern = connector + ":" + name
 		}
@@ -71,9 +71,9 @@ func about(rule approval.Rule, known []string) []string {
 			connector, name = "", tool
 		}
 		e := example{
-			call: approval.Call{Connector: connector, Tool: name},
-			act: approval.Act{Name: name, Connector: connector, Target: approval.ArgumentsTarget([]byte("{}")),
-				Verdict: approval.Ask},
+			call: policy.Call{Connector: connector, Tool: name},
+			act: policy.Act{Name: name, Connector: connector, Target: policy.ArgumentsTarget([]byte("{}")),
+				Verdict: policy.Ask},
 		}
 		if e.decided(bare) {
 			out = append(out, tool)
@@ -83,7 +83,7 @@ func about(rule approval.Rule, known []string) []string {
 }
 
 // compare says what a new rule and one that is kept mean for each other.
-func compare(rule, other approval.Rule, mine, theirs []example) []Advice {
+func compare(rule, other policy.Rule, mine, theirs []example) []Advice {
 	inOther, inMine := count(mine, other), count(theirs, rule)
 	allMine, allTheirs := inOther > 0 && inOther == len(mine), inMine > 0 && inMine == len(theirs)
 	advice := func(c Concern, format string) []Advice {
@@ -100,9 +100,9 @@ func compare(rule, other approval.Rule, mine, theirs []example) []Advice {
 		return advice(Hides, "%q is no longer needed: this covers all of it")
 	case !opposite || inOther+inMine == 0:
 		return nil
-	case rule.Effect == approval.Allow && allMine:
+	case rule.Effect == policy.Allow && allMine:
 		return advice(Hidden, "it never allows anything: %q denies all of it, and a deny comes first")
-	case rule.Effect == approval.Allow:
+	case rule.Effect == policy.Allow:
 		return advice(Contradicts, "part of it stays denied: %q comes first")
 	case allTheirs:
 		return advice(Contradicts, "%q allows nothing any more: this denies all of it")
@@ -110,7 +110,7 @@ func compare(rule, other approval.Rule, mine, theirs []example) []Advice {
 	return advice(Contradicts, "%q allows part of it; this comes first, so that part is denied")
 }
 
-func count(examples []example, rule approval.Rule) (n int) {
+func count(examples []example, rule policy.Rule) (n int) {
 	for i := range examples {
 		if examples[i].decided(rule) {
 			n++
@@ -125,21 +125,21 @@ var ErrUnknownTool = errors.New("unknown tool")
 // CheckName looks at the tool that a rule names. A slip is an error, because a misspelt deny
 // allows; a name that is not known here may be meant for a tool from elsewhere, and is
 // worth a warning.
-func CheckName(rule approval.Rule, known []string) (warning string, err error) {
+func CheckName(rule policy.Rule, known []string) (warning string, err error) {
 	_, name, _, _ := split(rule.Pattern)
-	if rule.Scope == approval.ScopeConnector ||
+	if rule.Scope == policy.ScopeConnector ||
 		slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
 		return "", nil
 	}
-	policy, err := config.Load("rule", []byte("rules: ["+quoted(rule.String())+"]\n"), "")
+	conf, err := config.Load("rule", []byte("rules: ["+quoted(rule.String())+"]\n"), "")
 	var problems config.Problems
 	if errors.As(err, &problems) {
-		return "", &approval.RuleError{Err: ErrUnknownTool, Rule: rule.String(), Detail: afterColon(problems[0].Text)}
+		return "", &policy.RuleError{Err: ErrUnknownTool, Rule: rule.String(), Detail: afterColon(problems[0].Text)}
 	}
-	if err != nil || len(policy.Notes) == 0 {
+	if err != nil || len(conf.Notes) == 0 {
 		return "", err
 	}
-	return afterColon(policy.Notes[0].Text), nil
+	return afterColon(conf.Notes[0].Text), nil
 }
 
 // afterColon leaves out the rule, which stands before the colon.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 )
 
 func TestWide(t *testing.T) {
@@ -61,7 +61,7 @@ func TestAdvise(t *testing.T) {
 		{"allow http_request(GET https://example.com/**)", "allow http_request(GET https://example.org/**)", ""},
 		{"allow worker_call(scribe)", "deny worker_call(*)", rulebook.Hidden},
 	} {
-		advice := rulebook.Advise([]approval.Rule{rule(t, c.kept)}, rule(t, c.rule), nil, 0, epoch)
+		advice := rulebook.Advise([]policy.Rule{rule(t, c.kept)}, rule(t, c.rule), nil, 0, epoch)
 		switch {
 		case c.want == "" && len(advice) > 0:
 			t.Errorf("%s beside %s: %v", c.rule, c.kept, advice)
@@ -75,7 +75,7 @@ func TestAdvise(t *testing.T) {
 func TestAdviseOnlyActive(t *testing.T) {
 	off, ended := rule(t, "deny shell(git)"), rule(t, "deny shell(git push)")
 	off.Enabled, ended.Expires = false, epoch
-	if advice := rulebook.Advise([]approval.Rule{off, ended}, rule(t, "allow shell(git push)"), nil, 0, epoch); len(advice) > 0 {
+	if advice := rulebook.Advise([]policy.Rule{off, ended}, rule(t, "allow shell(git push)"), nil, 0, epoch); len(advice) > 0 {
 		t.Error(advice)
 	}
 }
@@ -141,7 +141,7 @@ func TestConnects(t *testing.T) {
 	}
 	now := time.Now()
 	npm, install := rule(t, "allow shell(npm)"), rule(t, "allow shell(npm install)")
-	for _, a := range append(rulebook.Advise([]approval.Rule{npm}, install, nil, 3, now), rulebook.Advise([]approval.Rule{install}, npm, nil, 3, now)...) {
+	for _, a := range append(rulebook.Advise([]policy.Rule{npm}, install, nil, 3, now), rulebook.Advise([]policy.Rule{install}, npm, nil, 3, now)...) {
 		t.Errorf("only one of them is about connections, and it is said that %s", a.Text)
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Change is one difference between two lists of rules.
 type Change struct {
 	// Sign is + for a new rule, - for one that is gone, ~ for one that is different.
 	Sign   string
-	Before approval.Rule
-	After  approval.Rule
+	Before policy.Rule
+	After  policy.Rule
 }
 
 // String says what changes, in a line.
@@ -29,7 +29,7 @@ func (c Change) String() string {
 }
 
 // special says what is special about a rule.
-func special(r approval.Rule) string {
+func special(r policy.Rule) string {
 	var out []string
 	if !r.Enabled {
 		out = append(out, disabledWord)
@@ -63,16 +63,16 @@ func (c Change) details() []string {
 
 // Widens reports whether more could be allowed after the change than before.
 func (c Change) Widens() bool {
-	return c.Sign != "-" && c.After.Enabled && c.After.Effect == approval.Allow &&
+	return c.Sign != "-" && c.After.Enabled && c.After.Effect == policy.Allow &&
 		(c.After.String() != c.Before.String() || !c.Before.Enabled || !c.After.Expires.Equal(c.Before.Expires))
 }
 
 // Changes returns what is different in after. Rules are the same by their id; without one,
 // by their text.
-func Changes(before, after []approval.Rule) []Change {
+func Changes(before, after []policy.Rule) []Change {
 	var out []Change
 	for _, b := range before {
-		i := slices.IndexFunc(after, func(a approval.Rule) bool { return a.ID == b.ID })
+		i := slices.IndexFunc(after, func(a policy.Rule) bool { return a.ID == b.ID })
 		switch {
 		case i < 0:
 			out = append(out, Change{Sign: "-", Before: b})
@@ -81,7 +81,7 @@ func Changes(before, after []approval.Rule) []Change {
 		}
 	}
 	for _, a := range after {
-		if !slices.ContainsFunc(before, func(b approval.Rule) bool { return b.ID == a.ID }) {
+		if !slices.ContainsFunc(before, func(b policy.Rule) bool { return b.ID == a.ID }) {
 			out = append(out, Change{Sign: "+", After: a})
 		}
 	}
@@ -90,22 +90,22 @@ func Changes(before, after []approval.Rule) []Change {
 
 // Identify gives every rule an id and a time: those of the rule in before that it is, else
 // new ones. An id that stands twice, or that before does not have, counts for nothing.
-func Identify(before, after []approval.Rule, newID func() string, now time.Time) []approval.Rule {
+func Identify(before, after []policy.Rule, newID func() string, now time.Time) []policy.Rule {
 	out := slices.Clone(after)
 	taken := map[string]bool{}
-	known := func(ok func(approval.Rule) bool) *approval.Rule {
-		i := slices.IndexFunc(before, func(b approval.Rule) bool { return !taken[b.ID] && ok(b) })
+	known := func(ok func(policy.Rule) bool) *policy.Rule {
+		i := slices.IndexFunc(before, func(b policy.Rule) bool { return !taken[b.ID] && ok(b) })
 		if i < 0 {
 			return nil
 		}
 		return &before[i]
 	}
-	claim := func(r, b *approval.Rule) {
+	claim := func(r, b *policy.Rule) {
 		taken[b.ID] = true
 		r.ID, r.Created = b.ID, b.Created
 	}
 	for i := range out {
-		if b := known(func(b approval.Rule) bool { return b.ID == out[i].ID }); b != nil {
+		if b := known(func(b policy.Rule) bool { return b.ID == out[i].ID }); b != nil {
 			claim(&out[i], b)
 		} else {
 			out[i].ID = ""
@@ -115,7 +115,7 @@ func Identify(before, after []approval.Rule, newID func() string, now time.Time)
 		if out[i].ID != "" {
 			continue
 		}
-		if b := known(func(b approval.Rule) bool { return b.String() == out[i].String() }); b != nil {
+		if b := known(func(b policy.Rule) bool { return b.String() == out[i].String() }); b != nil {
 			claim(&out[i], b)
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
@@ -57,7 +57,7 @@ func (e *Editor) EditRules(ctx context.Context, draft string) error {
 	return os.Remove(path)
 }
 
-func writeDraft(rules []approval.Rule) (string, error) {
+func writeDraft(rules []policy.Rule) (string, error) {
 	f, err := os.CreateTemp("", "assent-rules-*.yaml") // made with mode 0600
 	if err != nil {
 		return "", fmt.Errorf("a file to edit: %w", err)
@@ -67,7 +67,7 @@ func writeDraft(rules []approval.Rule) (string, error) {
 }
 
 // keepDraft checks what was written, shows what changes, and keeps it.
-func (e *Editor) keepDraft(ctx context.Context, before []approval.Rule, path string) error {
+func (e *Editor) keepDraft(ctx context.Context, before []policy.Rule, path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (e *Editor) keepDraft(ctx context.Context, before []approval.Rule, path str
 
 // Import keeps rules that are given, beside those that are there or in their place. It returns the
 // rules that are there then.
-func (e *Editor) Import(ctx context.Context, given []approval.Rule, replace bool) ([]approval.Rule, error) {
+func (e *Editor) Import(ctx context.Context, given []policy.Rule, replace bool) ([]policy.Rule, error) {
 	set, err := e.Store.Rules(ctx)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (e *Editor) Import(ctx context.Context, given []approval.Rule, replace bool
 	if !replace {
 		after = slices.Clone(before)
 		for _, e := range given {
-			if !slices.ContainsFunc(before, func(b approval.Rule) bool { return b.ID == e.ID }) {
+			if !slices.ContainsFunc(before, func(b policy.Rule) bool { return b.ID == e.ID }) {
 				after = append(after, e)
 			}
 		}
@@ -103,7 +103,7 @@ func (e *Editor) Import(ctx context.Context, given []approval.Rule, replace bool
 
 // apply shows changes and makes them, unless they allow too much or the person says no. Same is
 // said if there are none.
-func (e *Editor) apply(ctx context.Context, before, after []approval.Rule, same string) error {
+func (e *Editor) apply(ctx context.Context, before, after []policy.Rule, same string) error {
 	changes := Changes(before, after)
 	if len(changes) == 0 {
 		fmt.Fprintln(e.Out, same)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // odd stands in examples for what a * may be: nobody's rule names it.
@@ -12,34 +12,34 @@ const odd = "zq9"
 
 // An example is a call with one act.
 type example struct {
-	call approval.Call
-	act  approval.Act
+	call policy.Call
+	act  policy.Act
 }
 
 // decided reports whether the rule alone decides about the example.
-func (e *example) decided(rule approval.Rule) bool {
+func (e *example) decided(rule policy.Rule) bool {
 	rule.Enabled, rule.Expires = true, time.Time{}
-	set, err := approval.CompileRules([]approval.Rule{rule})
+	set, err := policy.CompileRules([]policy.Rule{rule})
 	if err != nil {
 		return false
 	}
-	q := approval.Question{Call: &e.call, Acts: []approval.Act{e.act}}
-	state := approval.Policy{Rules: set}.Judge(q).State
-	return state == approval.AutoApproved || state == approval.AutoDenied
+	q := policy.Question{Call: &e.call, Acts: []policy.Act{e.act}}
+	state := policy.Policy{Rules: set}.Judge(q).State
+	return state == policy.AutoApproved || state == policy.AutoDenied
 }
 
 // examples returns calls that the rule decides about, as different as its pattern allows.
-func examples(rule approval.Rule) []example {
+func examples(rule policy.Rule) []example {
 	connector, name, target, hasTarget := split(rule.Pattern)
-	if rule.Scope == approval.ScopeConnector {
+	if rule.Scope == policy.ScopeConnector {
 		connector, name, target, hasTarget = rule.Pattern, odd, "", false
 	}
 	connector, name = sample(connector, odd), sample(name, odd)
 	var out []example
 	for _, t := range targets(target, hasTarget) {
 		e := example{
-			call: approval.Call{Connector: connector, Tool: name},
-			act:  approval.Act{Name: name, Connector: connector, Target: t, Verdict: approval.Ask, Known: true},
+			call: policy.Call{Connector: connector, Tool: name},
+			act:  policy.Act{Name: name, Connector: connector, Target: t, Verdict: policy.Ask, Known: true},
 		}
 		if e.decided(rule) {
 			out = append(out, e)
@@ -50,29 +50,29 @@ func examples(rule approval.Rule) []example {
 
 // targets returns examples of what a target may mean, of every kind. Those that the rule
 // does not mean are left out later.
-func targets(target string, hasTarget bool) []approval.Target {
+func targets(target string, hasTarget bool) []policy.Target {
 	if !hasTarget {
 		target = "**"
 	}
 	out := append(paths(target), commands(target)...)
 	out = append(out, addresses(target)...)
-	out = append(out, approval.TextTarget(sample(target, odd)))
+	out = append(out, policy.TextTarget(sample(target, odd)))
 	if strings.Trim(target, "*") == "" {
-		out = append(out, approval.ArgumentsTarget([]byte("{}")))
+		out = append(out, policy.ArgumentsTarget([]byte("{}")))
 	}
 	return out
 }
 
 // paths returns a file as near and one as deep as the pattern allows.
-func paths(pattern string) []approval.Target {
-	var out []approval.Target
+func paths(pattern string) []policy.Target {
+	var out []policy.Target
 	for _, fill := range []struct{ folders, rest string }{{"", odd}, {odd + "/" + odd + "/", odd + "/" + odd + ".x"}} {
 		text := strings.ReplaceAll(pattern, "**/", "\x01")
 		text = strings.ReplaceAll(text, "**", "\x02")
 		text = sample(text, odd)
 		text = strings.NewReplacer("\x01", fill.folders, "\x02", fill.rest).Replace(text)
 		file, to, shared := strings.Cut(text, ", ")
-		t := approval.PathTarget(file)
+		t := policy.PathTarget(file)
 		if shared {
 			t = t.SharedWith(to)
 		}
@@ -82,24 +82,24 @@ func paths(pattern string) []approval.Target {
 }
 
 // commands returns the command alone, and with one more word.
-func commands(pattern string) []approval.Target {
+func commands(pattern string) []policy.Target {
 	pattern, exact := strings.CutPrefix(strings.TrimSpace(pattern), "= ")
 	words := strings.Fields(strings.TrimRight(pattern, " *"))
 	for i, w := range words {
 		words[i] = unquoted(w)
 	}
 	if len(words) == 0 {
-		return []approval.Target{approval.CommandTarget(odd), approval.CommandTarget(odd, odd)}
+		return []policy.Target{policy.CommandTarget(odd), policy.CommandTarget(odd, odd)}
 	}
 	if exact {
-		return []approval.Target{approval.CommandTarget(words...)}
+		return []policy.Target{policy.CommandTarget(words...)}
 	}
-	return []approval.Target{approval.CommandTarget(words...),
-		approval.CommandTarget(append(words[:len(words):len(words)], odd)...)}
+	return []policy.Target{policy.CommandTarget(words...),
+		policy.CommandTarget(append(words[:len(words):len(words)], odd)...)}
 }
 
 // addresses returns the URL that a pattern means, and a host with a port.
-func addresses(pattern string) []approval.Target {
+func addresses(pattern string) []policy.Target {
 	method, address, ok := strings.Cut(pattern, " ")
 	if !ok {
 		method, address = "GET", pattern
@@ -107,12 +107,12 @@ func addresses(pattern string) []approval.Target {
 	if strings.Trim(address, "*") == "" {
 		address = "https://" + odd + ".example/" + odd
 	}
-	var out []approval.Target
-	if t, err := approval.URLTarget(method, sample(strings.ReplaceAll(address, "**", odd), odd)); err == nil {
+	var out []policy.Target
+	if t, err := policy.URLTarget(method, sample(strings.ReplaceAll(address, "**", odd), odd)); err == nil {
 		out = append(out, t)
 	}
 	if host, port, ok := strings.Cut(address, ":"); ok && !strings.Contains(port, "/") {
-		out = append(out, approval.HostTarget(sample(host, odd), sample(port, "443")))
+		out = append(out, policy.HostTarget(sample(host, odd), sample(port, "443")))
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -22,7 +23,7 @@ type KeepOptions struct {
 }
 
 // Keep saves a rule and says what is worth knowing about it.
-func Keep(ctx context.Context, s *store.Store, rule approval.Rule, o KeepOptions) ([]Advice, error) {
+func Keep(ctx context.Context, s *store.Store, rule policy.Rule, o KeepOptions) ([]Advice, error) {
 	known, err := knownTools(ctx, s)
 	if err != nil {
 		return nil, err
@@ -44,9 +45,9 @@ func Keep(ctx context.Context, s *store.Store, rule approval.Rule, o KeepOptions
 	}
 	advice = append(advice, Advise(set.Rules(), rule, known, o.Tools, time.Now())...)
 	if why := Wide(rule); why != "" {
-		err := approval.CheckNewRule(set.Rules(), rule, o.Limit) // that is the better reason
+		err := policy.CheckNewRule(set.Rules(), rule, o.Limit) // that is the better reason
 		if err == nil && !o.Wide {
-			err = &approval.RuleError{Err: ErrWide, Rule: rule.String(), Detail: why + "; if you mean it, say --wide"}
+			err = &policy.RuleError{Err: ErrWide, Rule: rule.String(), Detail: why + "; if you mean it, say --wide"}
 		}
 		if err != nil {
 			return nil, err
@@ -67,7 +68,7 @@ func knownTools(ctx context.Context, s *store.Store) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := approval.Call{Connector: r.Connector, Tool: r.Tool}.Name()
+		name := policy.Call{Connector: r.Connector, Tool: r.Tool}.Name()
 		if r.Tool != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -81,8 +82,8 @@ var refusals = []struct {
 	err  error
 	word string
 }{
-	{approval.ErrEmptyPattern, "empty"}, {approval.ErrMalformedRule, "malformed"},
-	{approval.ErrDuplicateRule, "duplicate"}, {approval.ErrRuleLimit, "limit"}, {ErrUnknownTool, "unknown-tool"},
+	{policy.ErrEmptyPattern, "empty"}, {policy.ErrMalformedRule, "malformed"},
+	{policy.ErrDuplicateRule, "duplicate"}, {policy.ErrRuleLimit, "limit"}, {ErrUnknownTool, "unknown-tool"},
 	{ErrWide, "wide"},
 }
 

@@ -8,18 +8,18 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
 // List prints rules for a person, in the order in which they are looked at: denies first.
-func List(w io.Writer, rules []approval.Rule, now time.Time) error {
+func List(w io.Writer, rules []policy.Rule, now time.Time) error {
 	if len(rules) == 0 {
 		_, err := fmt.Fprintln(w, "There are no rules.")
 		return err
 	}
 	rules = slices.Clone(rules)
-	slices.SortStableFunc(rules, func(a, b approval.Rule) int { return order(a) - order(b) })
+	slices.SortStableFunc(rules, func(a, b policy.Rule) int { return order(a) - order(b) })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range rules {
 		fmt.Fprintf(t, "%s\t%s\t%s%s\n", present.SafeLine(ShortID(r.ID)), standing(r, now),
@@ -28,15 +28,15 @@ func List(w io.Writer, rules []approval.Rule, now time.Time) error {
 	return t.Flush()
 }
 
-func order(r approval.Rule) int {
-	if r.Effect == approval.Deny {
+func order(r policy.Rule) int {
+	if r.Effect == policy.Deny {
 		return 0
 	}
 	return 1
 }
 
 // standing says whether the rule holds.
-func standing(r approval.Rule, now time.Time) string {
+func standing(r policy.Rule, now time.Time) string {
 	switch {
 	case !r.Enabled:
 		return "off"
@@ -47,7 +47,7 @@ func standing(r approval.Rule, now time.Time) string {
 }
 
 // remarks are further lines about a rule, below its text.
-func remarks(r approval.Rule) string {
+func remarks(r policy.Rule) string {
 	var b strings.Builder
 	line := func(word, text string) {
 		if text != "" {
@@ -63,9 +63,9 @@ func remarks(r approval.Rule) string {
 }
 
 // Find returns the rule that a person means: by its id, the beginning of it, or the text
-// of the rule. The error is a [*approval.RuleError].
-func Find(rules []approval.Rule, word string) (approval.Rule, error) {
-	var found []approval.Rule
+// of the rule. The error is a [*policy.RuleError].
+func Find(rules []policy.Rule, word string) (policy.Rule, error) {
+	var found []policy.Rule
 	for _, r := range rules {
 		if r.ID == word || r.String() == word {
 			return r, nil
@@ -81,7 +81,7 @@ func Find(rules []approval.Rule, word string) (approval.Rule, error) {
 	case 0:
 		detail = "'assent rules list' prints the ids"
 	}
-	return approval.Rule{}, &approval.RuleError{Err: approval.ErrRuleNotFound, Rule: word, Detail: detail}
+	return policy.Rule{}, &policy.RuleError{Err: policy.ErrRuleNotFound, Rule: word, Detail: detail}
 }
 
 // minPrefix is how much of an id has to be given, shownID how much is shown.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -15,10 +16,10 @@ import (
 type Case struct {
 	// Seq is the number of the record that it comes from, 0 for none.
 	Seq  int64
-	Call approval.Call
-	Acts []approval.Act
+	Call policy.Call
+	Acts []policy.Act
 	// State is how it was answered; empty if it never was.
-	State approval.State
+	State policy.State
 	// Asked says that a person was asked, Fixed that a rule of a config file decided.
 	Asked, Fixed bool
 }
@@ -28,7 +29,7 @@ type Case struct {
 func CaseFromRecord(r *approval.Record) (Case, bool) {
 	c := Case{
 		Seq: r.Seq,
-		Call: approval.Call{ID: r.CallID, Connector: r.Connector, Tool: r.Tool, Arguments: r.Arguments,
+		Call: policy.Call{ID: r.CallID, Connector: r.Connector, Tool: r.Tool, Arguments: r.Arguments,
 			Session: r.Session, Workers: r.Workers},
 		Acts: r.ActData, State: r.State, Asked: !r.Requested.IsZero(),
 		// The rules of a file go by their place in it.
@@ -51,8 +52,8 @@ func (c *Case) Name() string {
 // strict mode refuses nobody looked at.
 func (c *Case) Refused() bool {
 	switch c.State {
-	case approval.Denied, approval.Dismissed, approval.Expired, approval.Answered,
-		approval.AutoDenied, approval.Blocked:
+	case policy.Denied, policy.Dismissed, policy.Expired, policy.Answered,
+		policy.AutoDenied, policy.Blocked:
 		return true
 	}
 	return false
@@ -73,25 +74,25 @@ func (c *Case) recorded() string {
 
 // under is what happens under a policy. Where it leaves the answer open, what answered then
 // answers again: a grant, a mode, a rule of a config file.
-func (c *Case) under(p approval.Policy, when approval.Question) string {
-	p.Mode = approval.ModeAsk
+func (c *Case) under(p policy.Policy, when policy.Question) string {
+	p.Mode = policy.ModeAsk
 	when.Call, when.Acts = &c.Call, c.Acts
 	switch j := p.Judge(when); {
-	case c.Fixed && p.Fixed == nil && c.State == approval.AutoDenied:
+	case c.Fixed && p.Fixed == nil && c.State == policy.AutoDenied:
 		return explain.Deny // a deny of the file holds, whatever the other rules say
 	case j.State.Runs():
 		return explain.Allow
-	case j.State != approval.Pending:
+	case j.State != policy.Pending:
 		return explain.Deny
 	case j.PersonOnly, c.Asked, c.State == "":
 		return explain.Ask
 	}
 	switch c.State {
-	case approval.SessionApproved, approval.ModeApproved:
+	case policy.SessionApproved, policy.ModeApproved:
 		return explain.Allow
-	case approval.ModeDenied:
+	case policy.ModeDenied:
 		return explain.Deny
-	case approval.AutoApproved, approval.AutoDenied:
+	case policy.AutoApproved, policy.AutoDenied:
 		if c.Fixed && p.Fixed == nil {
 			return c.recorded()
 		}
@@ -101,11 +102,11 @@ func (c *Case) under(p approval.Policy, when approval.Question) string {
 
 // A Difference is a call to which something else would happen.
 type Difference struct {
-	Seq    int64          `json:"seq,omitempty"`
-	Name   string         `json:"name"`
-	Before string         `json:"before"`
-	After  string         `json:"after"`
-	Was    approval.State `json:"was,omitempty"`
+	Seq    int64        `json:"seq,omitempty"`
+	Name   string       `json:"name"`
+	Before string       `json:"before"`
+	After  string       `json:"after"`
+	Was    policy.State `json:"was,omitempty"`
 	// Finding says that somebody said no to what would now run.
 	Finding bool `json:"finding,omitempty"`
 }
@@ -125,21 +126,21 @@ type Report struct {
 
 // A Comparison tries two policies on cases, one after the other. Make one with [Compare].
 type Comparison struct {
-	before *approval.Policy // nil for what was recorded
-	after  approval.Policy
+	before *policy.Policy // nil for what was recorded
+	after  policy.Policy
 	now    time.Time
 	report Report
 }
 
 // Compare returns a comparison of two policies at a time. Before may be nil: then what
 // happens is compared with what was recorded.
-func Compare(before *approval.Policy, after approval.Policy, now time.Time) *Comparison {
+func Compare(before *policy.Policy, after policy.Policy, now time.Time) *Comparison {
 	return &Comparison{before: before, after: after, now: now, report: Report{Differences: []Difference{}}}
 }
 
 // Add tries a case.
 func (c *Comparison) Add(k Case) {
-	when := approval.Question{Now: c.now}
+	when := policy.Question{Now: c.now}
 	before := k.recorded()
 	if c.before != nil {
 		before = k.under(*c.before, when)

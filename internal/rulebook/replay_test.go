@@ -9,16 +9,17 @@ import (
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 )
 
 var now = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 
-func act(words ...string) approval.Act {
-	return approval.Act{Name: approval.Shell, Target: approval.CommandTarget(words...), Verdict: approval.Ask, Known: true}
+func act(words ...string) policy.Act {
+	return policy.Act{Name: policy.Shell, Target: policy.CommandTarget(words...), Verdict: policy.Ask, Known: true}
 }
 
-func record(state approval.State, asked bool, acts ...approval.Act) *approval.Record {
-	r := &approval.Record{Seq: 1, Event: approval.Event{Kind: approval.Ended, Tool: approval.Shell, State: state, ActData: acts}}
+func record(state policy.State, asked bool, acts ...policy.Act) *approval.Record {
+	r := &approval.Record{Seq: 1, Event: approval.Event{Kind: approval.Ended, Tool: policy.Shell, State: state, ActData: acts}}
 	if asked {
 		r.Requested = now
 	}
@@ -28,40 +29,40 @@ func record(state approval.State, asked bool, acts ...approval.Act) *approval.Re
 // Each way in which a call was answered, under rules that say nothing, yes or no about it.
 func TestOutcomes(t *testing.T) {
 	free := act("date")
-	free.Verdict = approval.Free
+	free.Verdict = policy.Free
 	blocked := act("date")
-	blocked.Verdict = approval.Block
+	blocked.Verdict = policy.Block
 	person := act("date")
 	person.PersonOnly = true
-	fixed := record(approval.AutoDenied, false, act("date"))
+	fixed := record(policy.AutoDenied, false, act("date"))
 	fixed.Rule, fixed.Basis = "policy.yaml:3", "rule deny shell(date) at policy.yaml:3"
-	kept := record(approval.AutoApproved, false, act("date"))
+	kept := record(policy.AutoApproved, false, act("date"))
 	kept.Rule, kept.Basis = "r1", "rule allow shell(date)"
 	for name, c := range map[string]struct {
 		record *approval.Record
 		want   [3]string // with no rule, an allow, a deny
 		found  bool      // the allow lets through what was refused
 	}{
-		"approved":         {record(approval.Approved, true, act("date")), [3]string{"ask", "allow", "deny"}, false},
-		"denied":           {record(approval.Denied, true, act("date")), [3]string{"ask", "allow", "deny"}, true},
-		"dismissed":        {record(approval.Dismissed, true, act("date")), [3]string{"ask", "allow", "deny"}, true},
-		"expired":          {record(approval.Expired, true, act("date")), [3]string{"ask", "allow", "deny"}, true},
-		"free":             {record(approval.FreeToRun, false, free), [3]string{"allow", "allow", "deny"}, false},
-		"blocked":          {record(approval.Blocked, false, blocked), [3]string{"deny", "deny", "deny"}, false},
-		"person only":      {record(approval.Approved, true, person), [3]string{"ask", "ask", "deny"}, false},
-		"session approved": {record(approval.SessionApproved, false, act("date")), [3]string{"allow", "allow", "deny"}, false},
-		"mode approved":    {record(approval.ModeApproved, false, act("date")), [3]string{"allow", "allow", "deny"}, false},
-		"mode denied":      {record(approval.ModeDenied, false, act("date")), [3]string{"deny", "allow", "deny"}, false},
+		"approved":         {record(policy.Approved, true, act("date")), [3]string{"ask", "allow", "deny"}, false},
+		"denied":           {record(policy.Denied, true, act("date")), [3]string{"ask", "allow", "deny"}, true},
+		"dismissed":        {record(policy.Dismissed, true, act("date")), [3]string{"ask", "allow", "deny"}, true},
+		"expired":          {record(policy.Expired, true, act("date")), [3]string{"ask", "allow", "deny"}, true},
+		"free":             {record(policy.FreeToRun, false, free), [3]string{"allow", "allow", "deny"}, false},
+		"blocked":          {record(policy.Blocked, false, blocked), [3]string{"deny", "deny", "deny"}, false},
+		"person only":      {record(policy.Approved, true, person), [3]string{"ask", "ask", "deny"}, false},
+		"session approved": {record(policy.SessionApproved, false, act("date")), [3]string{"allow", "allow", "deny"}, false},
+		"mode approved":    {record(policy.ModeApproved, false, act("date")), [3]string{"allow", "allow", "deny"}, false},
+		"mode denied":      {record(policy.ModeDenied, false, act("date")), [3]string{"deny", "allow", "deny"}, false},
 		"rule is gone":     {kept, [3]string{"ask", "allow", "deny"}, false},
 		"denied by a file": {fixed, [3]string{"deny", "deny", "deny"}, false},
-		"denied by a rule": {record(approval.AutoDenied, false, act("date")), [3]string{"ask", "allow", "deny"}, true},
+		"denied by a rule": {record(policy.AutoDenied, false, act("date")), [3]string{"ask", "allow", "deny"}, true},
 	} {
 		k, ok := rulebook.CaseFromRecord(c.record)
 		if !ok {
 			t.Fatalf("%s: no case", name)
 		}
-		for i, rules := range []*approval.RuleSet{nil, approvaltest.Rules(t, "allow shell(date)"), approvaltest.Rules(t, "deny shell(date)")} {
-			comparison := rulebook.Compare(nil, approval.Policy{Rules: rules}, now)
+		for i, rules := range []*policy.RuleSet{nil, approvaltest.Rules(t, "allow shell(date)"), approvaltest.Rules(t, "deny shell(date)")} {
+			comparison := rulebook.Compare(nil, policy.Policy{Rules: rules}, now)
 			comparison.Add(k)
 			if got := after(comparison.Report(), &k); got != c.want[i] {
 				t.Errorf("%s, rules %d: %s, want %s", name, i, got, c.want[i])
@@ -89,9 +90,9 @@ func after(r rulebook.Report, k *rulebook.Case) string {
 
 // With rules before the change, only the change counts.
 func TestAgainstCurrentRules(t *testing.T) {
-	k, _ := rulebook.CaseFromRecord(record(approval.Denied, true, act("date")))
-	before := approval.Policy{Rules: approvaltest.Rules(t, "allow shell(date)")}
-	comparison := rulebook.Compare(&before, approval.Policy{Rules: approvaltest.Rules(t, "allow shell(date)", "allow shell(ls)")}, now)
+	k, _ := rulebook.CaseFromRecord(record(policy.Denied, true, act("date")))
+	before := policy.Policy{Rules: approvaltest.Rules(t, "allow shell(date)")}
+	comparison := rulebook.Compare(&before, policy.Policy{Rules: approvaltest.Rules(t, "allow shell(date)", "allow shell(ls)")}, now)
 	comparison.Add(k)
 	if r := comparison.Report(); len(r.Differences) != 0 || r.PromptsBefore != 0 {
 		t.Errorf("%+v", r)
@@ -100,8 +101,8 @@ func TestAgainstCurrentRules(t *testing.T) {
 
 // A compound call is allowed only if every act is.
 func TestCompound(t *testing.T) {
-	k, _ := rulebook.CaseFromRecord(record(approval.Approved, true, act("git", "log"), act("git", "push")))
-	comparison := rulebook.Compare(nil, approval.Policy{Rules: approvaltest.Rules(t, "allow shell(git log)")}, now)
+	k, _ := rulebook.CaseFromRecord(record(policy.Approved, true, act("git", "log"), act("git", "push")))
+	comparison := rulebook.Compare(nil, policy.Policy{Rules: approvaltest.Rules(t, "allow shell(git log)")}, now)
 	comparison.Add(k)
 	if r := comparison.Report(); r.PromptsAfter != 1 {
 		t.Errorf("%+v", r)
@@ -109,10 +110,10 @@ func TestCompound(t *testing.T) {
 }
 
 func TestNoActs(t *testing.T) {
-	if _, ok := rulebook.CaseFromRecord(record(approval.Approved, true)); ok {
+	if _, ok := rulebook.CaseFromRecord(record(policy.Approved, true)); ok {
 		t.Error("a record without acts is a case")
 	}
-	started := record(approval.Approved, true, act("date"))
+	started := record(policy.Approved, true, act("date"))
 	started.Kind = approval.Started
 	if _, ok := rulebook.CaseFromRecord(started); ok {
 		t.Error("a start is a case")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -48,7 +49,7 @@ type SuggestOptions struct {
 	// Most is how many suggestions there may be, the best first; 0 means any number.
 	Most int
 	// Policy is what is kept already, and what config files say.
-	Policy approval.Policy
+	Policy policy.Policy
 	Now    time.Time
 }
 
@@ -97,7 +98,7 @@ type prompt struct {
 	Case
 	// needed are the acts that a rule would have to allow; none if no rule for them is worth
 	// suggesting. A rule that others suggest may still answer it.
-	needed []approval.Act
+	needed []policy.Act
 }
 
 // A candidate is a set of rules and the prompts that it answers.
@@ -123,7 +124,7 @@ func (s *search) sort(cases []Case) {
 		switch {
 		case c.Refused():
 			s.refused = append(s.refused, c)
-		case c.Asked && c.State == approval.Approved:
+		case c.Asked && c.State == policy.Approved:
 			if needed, ok := s.needs(&c); ok {
 				s.add(prompt{c, needed})
 			}
@@ -143,12 +144,12 @@ func (s *search) add(p prompt) {
 
 // needs returns the acts that a rule would have to allow, none if no such rule is worth
 // suggesting. It is false if no rule could answer the prompt.
-func (s *search) needs(c *Case) ([]approval.Act, bool) {
+func (s *search) needs(c *Case) ([]policy.Act, bool) {
 	j := s.judge(s.Policy, c)
-	if j.State != approval.Pending || j.PersonOnly {
+	if j.State != policy.Pending || j.PersonOnly {
 		return nil, false
 	}
-	var out []approval.Act
+	var out []policy.Act
 	for _, i := range j.Open {
 		a := c.Acts[i]
 		if !a.ByName && causedBy(c.Acts, i, j.Open) {
@@ -165,9 +166,9 @@ func (s *search) needs(c *Case) ([]approval.Act, bool) {
 	return out, true
 }
 
-func (s *search) judge(p approval.Policy, c *Case) approval.Judgement {
-	p.Mode = approval.ModeAsk
-	return p.Judge(approval.Question{Call: &c.Call, Acts: c.Acts, Now: s.Now})
+func (s *search) judge(p policy.Policy, c *Case) policy.Judgement {
+	p.Mode = policy.ModeAsk
+	return p.Judge(policy.Question{Call: &c.Call, Acts: c.Acts, Now: s.Now})
 }
 
 // try makes candidates of one kind and keeps those that pass.
@@ -199,7 +200,7 @@ func (s *search) try(by level) {
 func (s *search) candidate(by level, members []int) (candidate, bool) {
 	var rules []string
 	for n := range s.prompts[members[0]].needed {
-		acts := make([]approval.Act, len(members))
+		acts := make([]policy.Act, len(members))
 		for k, i := range members {
 			acts[k] = s.prompts[i].needed[n]
 		}
@@ -235,7 +236,7 @@ func (s *search) near(by level, rules []string) (out []int) {
 func (s *search) tried(texts []string, near []int) (candidate, bool) {
 	rules := s.Policy.Rules.Rules()
 	for _, text := range texts {
-		rule, err := approval.ParseRule(text)
+		rule, err := policy.ParseRule(text)
 		if err != nil || Wide(rule) != "" {
 			return candidate{}, false
 		}
@@ -243,7 +244,7 @@ func (s *search) tried(texts []string, near []int) (candidate, bool) {
 	}
 	with := s.Policy
 	var err error
-	if with.Rules, err = approval.CompileRules(rules); err != nil {
+	if with.Rules, err = policy.CompileRules(rules); err != nil {
 		return candidate{}, false
 	}
 	for i := range s.refused {
@@ -253,7 +254,7 @@ func (s *search) tried(texts []string, near []int) (candidate, bool) {
 	}
 	c := candidate{rules: texts}
 	for _, i := range near {
-		if s.judge(with, &s.prompts[i].Case).State == approval.AutoApproved {
+		if s.judge(with, &s.prompts[i].Case).State == policy.AutoApproved {
 			c.answers = append(c.answers, i)
 		}
 	}

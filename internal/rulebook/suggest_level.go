@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A level is how far prompts may differ that one suggestion answers.
@@ -19,7 +19,7 @@ const (
 )
 
 // key is what prompts have in common that belong together at a level.
-func (l level) key(acts []approval.Act) (string, bool) {
+func (l level) key(acts []policy.Act) (string, bool) {
 	parts := make([]string, len(acts))
 	for i, a := range acts {
 		k, ok := l.actKey(a)
@@ -31,38 +31,38 @@ func (l level) key(acts []approval.Act) (string, bool) {
 	return strings.Join(parts, "\x00"), true
 }
 
-func (l level) actKey(a approval.Act) (string, bool) {
+func (l level) actKey(a policy.Act) (string, bool) {
 	if l == exactly || a.ByName {
 		return exact(a), true
 	}
 	head := a.Connector + "\x01" + a.Name + "\x01" + string(a.Target.Kind) + "\x01" + a.Target.To + "\x01"
 	t := a.Target
 	switch {
-	case t.Kind == approval.Words && a.Prefix > 0:
+	case t.Kind == policy.Words && a.Prefix > 0:
 		words, _ := plainWords(a)
 		return head + strings.Join(words[:min(a.Prefix, len(words))], "\x02"), true
-	case t.Kind == approval.Path && len(t.Written) > 0:
+	case t.Kind == policy.Path && len(t.Written) > 0:
 		if l == byRoot {
 			root, _, _ := strings.Cut(t.Written[0], "/")
 			return head + root, root != ""
 		}
 		return head + path.Dir(t.Written[0]), true
-	case t.Kind == approval.URL:
+	case t.Kind == policy.URL:
 		u := t.URL
 		return head + strings.Join([]string{u.Method, u.Scheme, u.Host, u.Port}, "\x02"), true
-	case t.Kind == approval.Arguments && a.Connector != "":
+	case t.Kind == policy.Arguments && a.Connector != "":
 		return head, true
 	}
 	return exact(a), true
 }
 
 // exact is the rule for exactly this act.
-func exact(a approval.Act) string {
-	return approval.Grant{Effect: approval.Allow, Act: a, Reach: approval.Exact}.String()
+func exact(a policy.Act) string {
+	return policy.Grant{Effect: policy.Allow, Act: a, Reach: policy.Exact}.String()
 }
 
 // rule returns the smallest rule that covers acts which have a key in common.
-func (l level) rule(acts []approval.Act) (string, bool) {
+func (l level) rule(acts []policy.Act) (string, bool) {
 	first := acts[0]
 	same := true
 	for _, a := range acts[1:] {
@@ -72,20 +72,20 @@ func (l level) rule(acts []approval.Act) (string, bool) {
 		return exact(first), true
 	}
 	switch first.Target.Kind {
-	case approval.Words:
+	case policy.Words:
 		return commandRule(acts)
-	case approval.Path:
+	case policy.Path:
 		return pathRule(acts)
-	case approval.URL:
+	case policy.URL:
 		return addressRule(acts)
-	case approval.Arguments:
-		return approval.Grant{Effect: approval.Allow, Act: first, Reach: approval.Tool}.String(), first.Connector != ""
+	case policy.Arguments:
+		return policy.Grant{Effect: policy.Allow, Act: first, Reach: policy.Tool}.String(), first.Connector != ""
 	}
 	return "", false
 }
 
 // commandRule allows the words that the commands begin with.
-func commandRule(acts []approval.Act) (string, bool) {
+func commandRule(acts []policy.Act) (string, bool) {
 	common, least := -1, 0
 	first, _ := plainWords(acts[0])
 	for _, a := range acts {
@@ -104,11 +104,11 @@ func commandRule(acts []approval.Act) (string, bool) {
 	}
 	a := acts[0]
 	a.Prefix = common
-	return approval.Grant{Effect: approval.Allow, Act: a, Reach: approval.Prefix}.String(), true
+	return policy.Grant{Effect: policy.Allow, Act: a, Reach: policy.Prefix}.String(), true
 }
 
 // pathRule allows the files of a folder, with the suffix that all have.
-func pathRule(acts []approval.Act) (string, bool) {
+func pathRule(acts []policy.Act) (string, bool) {
 	first := acts[0].Target.Written[0]
 	folder, suffix, deep := path.Dir(first), path.Ext(first), false
 	for _, a := range acts[1:] {
@@ -141,7 +141,7 @@ func pathRule(acts []approval.Act) (string, bool) {
 }
 
 // addressRule allows what lies below the folder that the addresses share.
-func addressRule(acts []approval.Act) (string, bool) {
+func addressRule(acts []policy.Act) (string, bool) {
 	u := acts[0].Target.URL
 	if u.Scheme == "" {
 		return "", false
@@ -164,11 +164,11 @@ func escape(text string) string { return globSigns.ReplaceAllString(text, `\$0`)
 
 // worthy reports whether a rule for the act may be suggested at all. What nobody can read,
 // what only a person answers, secrets, and whatever runs what it is given are left to people.
-func worthy(a approval.Act) bool {
+func worthy(a policy.Act) bool {
 	if a.PersonOnly || a.Secret || a.Opaque || a.Away || a.Target.Unknown {
 		return false
 	}
-	if a.Target.Kind != approval.Words {
+	if a.Target.Kind != policy.Words {
 		return true
 	}
 	words, ok := plainWords(a)
@@ -176,7 +176,7 @@ func worthy(a approval.Act) bool {
 }
 
 // plainWords returns the words of a command, if all are known.
-func plainWords(a approval.Act) ([]string, bool) {
+func plainWords(a policy.Act) ([]string, bool) {
 	out := make([]string, len(a.Target.Words))
 	for i, w := range a.Target.Words {
 		if w.Unknown {
@@ -188,7 +188,7 @@ func plainWords(a approval.Act) ([]string, bool) {
 }
 
 // causedBy reports whether the act follows from another open one.
-func causedBy(acts []approval.Act, i int, open []int) bool {
+func causedBy(acts []policy.Act, i int, open []int) bool {
 	for c := acts[i].Cause - 1; c >= 0 && c < i; i, c = c, acts[c].Cause-1 {
 		if slices.Contains(open, c) {
 			return true
@@ -199,8 +199,8 @@ func causedBy(acts []approval.Act, i int, open []int) bool {
 
 // changesFiles reports whether the act is a command that writes or deletes what it is given:
 // with other operands it would change other files.
-func changesFiles(acts []approval.Act, i int) bool {
-	return acts[i].Target.Kind == approval.Words && slices.ContainsFunc(acts, func(a approval.Act) bool {
-		return a.Cause == i+1 && (a.Name == approval.WriteFile || a.Name == approval.DeleteFile)
+func changesFiles(acts []policy.Act, i int) bool {
+	return acts[i].Target.Kind == policy.Words && slices.ContainsFunc(acts, func(a policy.Act) bool {
+		return a.Cause == i+1 && (a.Name == policy.WriteFile || a.Name == policy.DeleteFile)
 	})
 }

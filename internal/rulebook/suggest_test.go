@@ -9,32 +9,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 )
 
-func command(prefix int, text string) approval.Act {
-	return approval.Act{Name: approval.Shell, Target: approval.CommandTarget(strings.Fields(text)...), Verdict: approval.Ask, Known: true, Prefix: prefix}
+func command(prefix int, text string) policy.Act {
+	return policy.Act{Name: policy.Shell, Target: policy.CommandTarget(strings.Fields(text)...), Verdict: policy.Ask, Known: true, Prefix: prefix}
 }
 
-func file(name, path string) approval.Act {
-	return approval.Act{Name: name, Target: approval.PathTarget(path, "/home/"+path), Verdict: approval.Ask, Known: true}
+func file(name, path string) policy.Act {
+	return policy.Act{Name: name, Target: policy.PathTarget(path, "/home/"+path), Verdict: policy.Ask, Known: true}
 }
 
-func request(t *testing.T, url string) approval.Act {
+func request(t *testing.T, url string) policy.Act {
 	t.Helper()
-	target, err := approval.URLTarget("GET", url)
+	target, err := policy.URLTarget("GET", url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return approval.Act{Name: approval.HTTPRequest, Target: target, Verdict: approval.Ask, Known: true}
+	return policy.Act{Name: policy.HTTPRequest, Target: target, Verdict: policy.Ask, Known: true}
 }
 
-func approved(acts ...approval.Act) rulebook.Case { return answered(approval.Approved, acts...) }
+func approved(acts ...policy.Act) rulebook.Case { return answered(policy.Approved, acts...) }
 
-func answered(s approval.State, acts ...approval.Act) rulebook.Case {
-	return rulebook.Case{Call: approval.Call{Tool: acts[0].Name, Session: "s"}, Acts: acts, State: s, Asked: true}
+func answered(s policy.State, acts ...policy.Act) rulebook.Case {
+	return rulebook.Case{Call: policy.Call{Tool: acts[0].Name, Session: "s"}, Acts: acts, State: s, Asked: true}
 }
 
 func times(n int, c rulebook.Case) []rulebook.Case { return slices.Repeat([]rulebook.Case{c}, n) }
@@ -48,7 +48,7 @@ func rules(cases ...[]rulebook.Case) []string {
 	return out
 }
 
-func each(acts ...approval.Act) []rulebook.Case {
+func each(acts ...policy.Act) []rulebook.Case {
 	var out []rulebook.Case
 	for _, a := range acts {
 		out = append(out, approved(a))
@@ -57,11 +57,11 @@ func each(acts ...approval.Act) []rulebook.Case {
 }
 
 func TestFind(t *testing.T) {
-	caused := file(approval.DeleteFile, "notes/a.md")
+	caused := file(policy.DeleteFile, "notes/a.md")
 	caused.Cause = 1
-	outside := file(approval.WriteFile, "notes/out.txt")
+	outside := file(policy.WriteFile, "notes/out.txt")
 	outside.ByName = true
-	secret, unread, person, away := file(approval.ReadFile, "notes/.env"), command(1, "frob"), command(1, "ls"), command(1, "ls")
+	secret, unread, person, away := file(policy.ReadFile, "notes/.env"), command(1, "frob"), command(1, "ls"), command(1, "ls")
 	secret.Secret, unread.Known, person.PersonOnly, away.Away = true, false, true, true
 	for name, c := range map[string]struct {
 		cases []rulebook.Case
@@ -90,8 +90,8 @@ func TestFind(t *testing.T) {
 		"deletes no others":  {[]rulebook.Case{approved(command(1, "rm a"), caused), approved(command(1, "rm b"), caused), approved(command(1, "rm c"), caused)}, nil},
 		"by name":            {times(3, approved(command(1, "ls"), outside)), []string{"allow shell(= ls) + allow write_file(notes/out.txt)"}},
 		"several acts":       {times(3, approved(command(2, "git add x"), command(2, "git commit"))), []string{"allow shell(= git add x) + allow shell(= git commit)"}},
-		"denied in the same": {append(each(file("write_file", "p/a.md"), file("write_file", "p/b.md"), file("write_file", "p/c.md")), answered(approval.Denied, file("write_file", "p/d.md"))), nil},
-		"denied before":      {append(times(5, approved(command(2, "git push"))), answered(approval.Dismissed, command(2, "git push"))), nil},
+		"denied in the same": {append(each(file("write_file", "p/a.md"), file("write_file", "p/b.md"), file("write_file", "p/c.md")), answered(policy.Denied, file("write_file", "p/d.md"))), nil},
+		"denied before":      {append(times(5, approved(command(2, "git push"))), answered(policy.Dismissed, command(2, "git push"))), nil},
 		"wider is not worth": {append(times(3, approved(command(2, "git log"))), approved(command(2, "git log -1"))), []string{"allow shell(= git log)"}},
 	} {
 		if diff := cmp.Diff(c.want, rules(c.cases)); diff != "" {
@@ -103,8 +103,8 @@ func TestFind(t *testing.T) {
 // What is kept answers already, and what a deny holds is not suggested.
 func TestFindBesideRules(t *testing.T) {
 	for _, text := range []string{"allow shell(git push)", "deny shell(git)"} {
-		policy := approval.Policy{Rules: approvaltest.Rules(t, text)}
-		found := rulebook.Suggest(times(5, approved(command(2, "git push"))), rulebook.SuggestOptions{Policy: policy, Now: now})
+		conf := policy.Policy{Rules: approvaltest.Rules(t, text)}
+		found := rulebook.Suggest(times(5, approved(command(2, "git push"))), rulebook.SuggestOptions{Policy: conf, Now: now})
 		if len(found) > 0 {
 			t.Errorf("beside %s: %v", text, found)
 		}
@@ -116,7 +116,7 @@ func TestFindBesideRules(t *testing.T) {
 func TestNeverWorse(t *testing.T) {
 	words := []string{"git", "log", "push", "ls", "-a", "bash", "rm", "npm", "test"}
 	rapid.Check(t, func(t *rapid.T) {
-		anyAct := rapid.Custom(func(t *rapid.T) approval.Act {
+		anyAct := rapid.Custom(func(t *rapid.T) policy.Act {
 			if rapid.Bool().Draw(t, "file") {
 				return file(rapid.SampledFrom([]string{"write_file", "delete_file"}).Draw(t, "name"),
 					fmt.Sprintf("%s/%s.%s", rapid.SampledFrom([]string{"a", "a/b", "c"}).Draw(t, "dir"), rapid.StringMatching("[xyz]").Draw(t, "base"), rapid.SampledFrom([]string{"md", "go"}).Draw(t, "ext")))
@@ -126,7 +126,7 @@ func TestNeverWorse(t *testing.T) {
 			return command(min(len(text)%3, len(strings.Fields(text))), text)
 		})
 		anyCase := rapid.Custom(func(t *rapid.T) rulebook.Case {
-			state := rapid.SampledFrom([]approval.State{approval.Approved, approval.Approved, approval.Approved, approval.Denied, approval.Dismissed}).Draw(t, "state")
+			state := rapid.SampledFrom([]policy.State{policy.Approved, policy.Approved, policy.Approved, policy.Denied, policy.Dismissed}).Draw(t, "state")
 			return answered(state, rapid.SliceOfN(anyAct, 1, 2).Draw(t, "acts")...)
 		})
 		cases := rapid.SliceOfN(anyCase, 0, 60).Draw(t, "cases")
@@ -137,19 +137,19 @@ func TestNeverWorse(t *testing.T) {
 }
 
 func check(t *rapid.T, cases []rulebook.Case, s rulebook.Suggestion) {
-	var parsed []approval.Rule
+	var parsed []policy.Rule
 	for _, text := range s.Rules {
-		rule, err := approval.ParseRule(text)
+		rule, err := policy.ParseRule(text)
 		if err != nil || rulebook.Wide(rule) != "" {
 			t.Fatalf("%s: %v, %s", text, err, rulebook.Wide(rule))
 		}
 		parsed = append(parsed, rule)
 	}
-	set, err := approval.CompileRules(parsed)
+	set, err := policy.CompileRules(parsed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	comparison := rulebook.Compare(nil, approval.Policy{Rules: set}, now)
+	comparison := rulebook.Compare(nil, policy.Policy{Rules: set}, now)
 	for _, c := range cases {
 		comparison.Add(c)
 	}

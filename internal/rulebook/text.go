@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/policy"
 )
 
 // Words that begin a comment with a meaning.
@@ -26,7 +26,7 @@ const (
 
 // Write writes rules as a policy file has them. A rule that is disabled or ends some day
 // is a comment there, because a policy file could not say that.
-func Write(w io.Writer, rules []approval.Rule) error {
+func Write(w io.Writer, rules []policy.Rule) error {
 	var body bytes.Buffer
 	head := "rules: []\n"
 	for i := range rules {
@@ -40,9 +40,9 @@ func Write(w io.Writer, rules []approval.Rule) error {
 }
 
 // plain reports whether a policy file can say what the rule says.
-func plain(r *approval.Rule) bool { return r.Enabled && r.Expires.IsZero() }
+func plain(r *policy.Rule) bool { return r.Enabled && r.Expires.IsZero() }
 
-func write(b *bytes.Buffer, r *approval.Rule) {
+func write(b *bytes.Buffer, r *policy.Rule) {
 	remark := func(word, text string) {
 		if text != "" {
 			fmt.Fprintf(b, "  # %s: %s\n", word, oneLine(text))
@@ -96,14 +96,14 @@ func scalar(text string) string {
 
 // Parse reads what [Write] wrote, or the rules of any policy file; file is its name in
 // errors. Rules without a remark about it have no id.
-func Parse(file string, data []byte) ([]approval.Rule, error) {
-	policy, err := config.Load(file, data, "/")
+func Parse(file string, data []byte) ([]policy.Rule, error) {
+	conf, err := config.Load(file, data, "/")
 	if err != nil {
 		return nil, err
 	}
-	at := map[int]approval.Rule{}
-	for _, r := range policy.Rules.Rules() {
-		if r.Effect == approval.Except {
+	at := map[int]policy.Rule{}
+	for _, r := range conf.Rules.Rules() {
+		if r.Effect == policy.Except {
 			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; "+
 				"take it out of the file", r.Source)
 		}
@@ -124,9 +124,9 @@ func Parse(file string, data []byte) ([]approval.Rule, error) {
 // parsing reads a file line by line: remarks stand right above their rule.
 type parsing struct {
 	file string
-	at   map[int]approval.Rule // by line
-	next approval.Rule         // what was said of the next rule
-	out  []approval.Rule
+	at   map[int]policy.Rule // by line
+	next policy.Rule         // what was said of the next rule
+	out  []policy.Rule
 	errs []error
 }
 
@@ -138,7 +138,7 @@ func (p *parsing) line(number int, text string) {
 	comment, ok := strings.CutPrefix(text, "#")
 	word, value, hasValue := strings.Cut(strings.TrimSpace(comment), ": ") // a time has colons, too
 	if !ok || !hasValue || !p.remark(number, word, value) {
-		p.next = approval.Rule{}
+		p.next = policy.Rule{}
 	}
 }
 
@@ -166,7 +166,7 @@ func (p *parsing) commented(number int, word, text string) bool {
 	if !disabled && !ends || disabled && !ends && rest != "" {
 		return false
 	}
-	rule, err := approval.ParseRule(text)
+	rule, err := policy.ParseRule(text)
 	if err != nil {
 		p.errs = append(p.errs, fmt.Errorf("%s:%d: %w", p.file, number, err))
 		return false
@@ -178,11 +178,11 @@ func (p *parsing) commented(number int, word, text string) bool {
 	return true
 }
 
-func (p *parsing) add(rule approval.Rule) {
+func (p *parsing) add(rule policy.Rule) {
 	said := p.next
 	rule.ID, rule.Because, rule.Note, rule.Created = said.ID, said.Because, said.Note, said.Created
 	p.out = append(p.out, rule)
-	p.next = approval.Rule{}
+	p.next = policy.Rule{}
 }
 
 func (p *parsing) time(number int, text string) time.Time {
@@ -204,13 +204,13 @@ func plainText(value string) string {
 
 // document is the JSON form: it says everything.
 type document struct {
-	Rules []approval.Rule `json:"rules"`
+	Rules []policy.Rule `json:"rules"`
 }
 
 // WriteJSON writes the rules with all that is known about them.
-func WriteJSON(w io.Writer, rules []approval.Rule) error {
+func WriteJSON(w io.Writer, rules []policy.Rule) error {
 	if rules == nil {
-		rules = []approval.Rule{}
+		rules = []policy.Rule{}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -219,7 +219,7 @@ func WriteJSON(w io.Writer, rules []approval.Rule) error {
 }
 
 // Read reads rules in either form; file is their name in errors.
-func Read(file string, data []byte) ([]approval.Rule, error) {
+func Read(file string, data []byte) ([]policy.Rule, error) {
 	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		return Parse(file, data)
 	}

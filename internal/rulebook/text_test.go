@@ -8,16 +8,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/policy"
 )
 
 var epoch = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 
-func rule(t testing.TB, text string) approval.Rule {
+func rule(t testing.TB, text string) policy.Rule {
 	t.Helper()
-	rule, err := approval.ParseRule(text)
+	rule, err := policy.ParseRule(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestRoundTrip(t *testing.T) {
 	both.ID, both.Enabled, both.Expires = "r4", false, epoch
 	odd := rule(t, `deny read_file(a: b/'\*"#.md)`)
 	odd.ID = "r5"
-	for _, entries := range [][]approval.Rule{nil, {plain}, {off, ends}, {off, plain, ends, both, odd}} {
+	for _, entries := range [][]policy.Rule{nil, {plain}, {off, ends}, {off, plain, ends, both, odd}} {
 		for name, write := range map[string]func(*bytes.Buffer) error{
 			"yaml": func(b *bytes.Buffer) error { return rulebook.Write(b, entries) },
 			"json": func(b *bytes.Buffer) error { return rulebook.WriteJSON(b, entries) },
@@ -61,14 +61,14 @@ func TestPolicySnippet(t *testing.T) {
 	always, off, ends := rule(t, "allow shell(date)"), rule(t, "allow shell(ls)"), rule(t, "allow shell(w)")
 	off.Enabled, ends.Expires = false, epoch
 	var b bytes.Buffer
-	if err := rulebook.Write(&b, []approval.Rule{off, always, ends}); err != nil {
+	if err := rulebook.Write(&b, []policy.Rule{off, always, ends}); err != nil {
 		t.Fatal(err)
 	}
-	policy, err := config.Load("policy.yaml", b.Bytes(), "")
+	conf, err := config.Load("policy.yaml", b.Bytes(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rules := policy.Rules.Rules(); len(rules) != 1 || rules[0].String() != "allow shell(date)" {
+	if rules := conf.Rules.Rules(); len(rules) != 1 || rules[0].String() != "allow shell(date)" {
 		t.Errorf("a policy reads %v in\n%s", rules, b.String())
 	}
 }
@@ -132,7 +132,7 @@ func TestIdentify(t *testing.T) {
 	changed, twin, fresh, same := rule(t, "allow shell(a2)"), rule(t, "allow shell(a3)"), rule(t, "allow shell(c)"), rule(t, "allow shell(b)")
 	changed.ID, twin.ID, fresh.ID = "1", "1", "nobody's"
 	n := 0
-	got := rulebook.Identify([]approval.Rule{a, b}, []approval.Rule{changed, twin, fresh, same}, func() string { n++; return string(rune('w' + n)) }, epoch)
+	got := rulebook.Identify([]policy.Rule{a, b}, []policy.Rule{changed, twin, fresh, same}, func() string { n++; return string(rune('w' + n)) }, epoch)
 	var ids []string
 	for _, e := range got {
 		ids = append(ids, e.ID)

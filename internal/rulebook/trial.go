@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Trial is what rules would change, and whether the examples of their file hold.
@@ -38,12 +39,12 @@ func (t *Trial) Print(w io.Writer) error {
 // Edits are changes to rules that are to be tried.
 type Edits struct {
 	Add, Remove []string
-	File        []approval.Rule // the rules of a file, which count as well
-	Only        bool            // and no others
+	File        []policy.Rule // the rules of a file, which count as well
+	Only        bool          // and no others
 }
 
 // Apply returns the rules before and after the changes. Before is nil if there are none.
-func (e Edits) Apply(current []approval.Rule) (before, after *approval.RuleSet, err error) {
+func (e Edits) Apply(current []policy.Rule) (before, after *policy.RuleSet, err error) {
 	rules := slices.Clone(current)
 	if e.Only {
 		rules = nil
@@ -53,20 +54,20 @@ func (e Edits) Apply(current []approval.Rule) (before, after *approval.RuleSet, 
 		if err != nil {
 			return nil, nil, err
 		}
-		rules = slices.DeleteFunc(rules, func(t approval.Rule) bool { return t.ID == r.ID })
+		rules = slices.DeleteFunc(rules, func(t policy.Rule) bool { return t.ID == r.ID })
 	}
 	for _, text := range e.Add {
-		rule, err := approval.ParseRule(text)
+		rule, err := policy.ParseRule(text)
 		if err != nil {
 			return nil, nil, err
 		}
 		rules = append(rules, rule)
 	}
 	rules = append(rules, e.File...)
-	if after, err = approval.CompileRules(rules); err != nil || len(e.Add)+len(e.Remove) == 0 && e.File == nil {
+	if after, err = policy.CompileRules(rules); err != nil || len(e.Add)+len(e.Remove) == 0 && e.File == nil {
 		return nil, after, err
 	}
-	before, err = approval.CompileRules(current)
+	before, err = policy.CompileRules(current)
 	return before, after, err
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/programs"
 )
 
@@ -22,11 +22,11 @@ var remote = []string{"rsh", "ssh"}
 
 // Wide says why an allow reaches far more than one kind of call: as far as every command,
 // every tool or every target. It is empty for a rule that does not, and for a deny.
-func Wide(rule approval.Rule) string {
-	if rule.Effect != approval.Allow {
+func Wide(rule policy.Rule) string {
+	if rule.Effect != policy.Allow {
 		return ""
 	}
-	if rule.Scope == approval.ScopeConnector {
+	if rule.Scope == policy.ScopeConnector {
 		return "it allows every tool of the connector"
 	}
 	connector, name, target, hasTarget := split(rule.Pattern)
@@ -34,17 +34,17 @@ func Wide(rule approval.Rule) string {
 	if strings.Trim(name, "*?") == "" {
 		return "it allows every tool"
 	}
-	shell, _ := path.Match(name, approval.Shell)
+	shell, _ := path.Match(name, policy.Shell)
 	switch {
 	case shell && connector == "" && !hasTarget:
 		return "it allows every command"
 	case shell && connector == "":
 		return wideCommand(strings.TrimSpace(target))
-	case !hasTarget && connector == "" && slices.ContainsFunc(approval.BuiltinActs(), changing(name)):
+	case !hasTarget && connector == "" && slices.ContainsFunc(policy.BuiltinActs(), changing(name)):
 		return "it allows this on everything"
 	case hasTarget && wideTarget(target):
 		return "it allows every target"
-	case hasTarget && connector == "" && name == approval.Connect && wideHost(target):
+	case hasTarget && connector == "" && name == policy.Connect && wideHost(target):
 		return "it allows every host, or all below a top-level domain"
 	}
 	return ""
@@ -55,7 +55,7 @@ func Wide(rule approval.Rule) string {
 func changing(pattern string) func(act string) bool {
 	return func(act string) bool {
 		ok, _ := path.Match(pattern, act)
-		return ok && act != approval.ReadFile
+		return ok && act != policy.ReadFile
 	}
 }
 
@@ -95,9 +95,9 @@ func wideCommand(target string) string {
 
 // Connects says what an allow of a command means for the connections of that command; empty if
 // it says nothing about them.
-func Connects(rule approval.Rule) string {
+func Connects(rule policy.Rule) string {
 	_, name, target, hasTarget := split(rule.Pattern)
-	if rule.Effect != approval.Allow || rule.Scope != approval.ScopeTool || !strings.EqualFold(name, approval.Shell) ||
+	if rule.Effect != policy.Allow || rule.Scope != policy.ScopeTool || !strings.EqualFold(name, policy.Shell) ||
 		!hasTarget {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/assent-dev/assent/internal/crew"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
@@ -32,7 +33,7 @@ func DryRun(ctx context.Context, s *setup.Setup) ([]ToolNeeds, error) {
 	defer base.Close()
 	all := &crew.Crew{
 		Folders: workerFolders(s), Tools: base.Box, Ties: &crew.Ties{}, Model: noModel,
-		Gate: func(_ []string, rules *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+		Gate: func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 			return tool.Guard(approval.Config{Policy: rules}, tools...)
 		},
 	}
@@ -64,24 +65,24 @@ var accesses = map[string]roots.Access{
 
 // needs says what a call of a tool would need, as far as that can be told without one.
 func needs(m *crew.Member, s tool.Spec, missing []roots.Root) string {
-	policy := m.Box.Policy
-	if word := named(policy.Tools, s); word != "" {
+	conf := m.Box.Policy
+	if word := named(conf.Tools, s); word != "" {
 		return word
 	}
 	if a, ok := accesses[s.Name]; ok && s.Connector == "" {
 		return rootNeeds(m, a, missing)
 	}
 	switch s.FullName() {
-	case approval.Shell:
-		return shellNeeds(policy)
-	case approval.HTTPRequest:
-		return hostNeeds(policy)
-	case approval.WorkerCall:
+	case policy.Shell:
+		return shellNeeds(conf)
+	case policy.HTTPRequest:
+		return hostNeeds(conf)
+	case policy.WorkerCall:
 		return "asks: " + strings.Join(m.Worker.AllowWorkers, ", ")
 	case "list_workers":
 		return "free"
 	}
-	for _, t := range policy.CustomTools {
+	for _, t := range conf.CustomTools {
 		if t.Name == s.FullName() && t.Approval != "" {
 			return wordNeeds(t.Approval)
 		}
@@ -93,7 +94,7 @@ func needs(m *crew.Member, s tool.Spec, missing []roots.Root) string {
 func named(cfg tool.Config, s tool.Spec) string {
 	first := ""
 	for _, e := range cfg.Tools {
-		p, err := approval.CompileName(approval.Deny, e.Name)
+		p, err := policy.CompileName(policy.Deny, e.Name)
 		if err != nil || e.Approval == "" || !p.Match(s.Connector, s.Name) {
 			continue
 		}
@@ -121,9 +122,9 @@ func wordNeeds(w tool.Word) string {
 
 // rootNeeds says what an access needs in each root.
 func rootNeeds(m *crew.Member, a roots.Access, missing []roots.Root) string {
-	by := map[approval.Verdict][]string{}
+	by := map[policy.Verdict][]string{}
 	for _, name := range m.Box.Roots.Names() {
-		word := approval.Block
+		word := policy.Block
 		if p, err := m.Box.Roots.Resolve(name + "/x"); err == nil {
 			word = p.FolderAct(a).Verdict
 		}
@@ -134,9 +135,9 @@ func rootNeeds(m *crew.Member, a roots.Access, missing []roots.Root) string {
 	}
 	var parts []string
 	for _, w := range []struct {
-		verdict approval.Verdict
+		verdict policy.Verdict
 		word    string
-	}{{approval.Free, "free"}, {approval.Ask, "asks"}, {approval.Block, "never"}} {
+	}{{policy.Free, "free"}, {policy.Ask, "asks"}, {policy.Block, "never"}} {
 		if names := by[w.verdict]; len(names) > 0 {
 			parts = append(parts, w.word+": "+strings.Join(names, ", "))
 		}

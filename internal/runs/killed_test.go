@@ -24,6 +24,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 )
@@ -155,8 +156,8 @@ func tree(ctx context.Context, dir string, k *killer) error {
 	d.shown.next = killedRecorder{d.shown.next, k}
 	all := (&Options{}).crew(d, nil)
 	all.Watch = func([]string) worker.Watcher { return telling{Printer{out: io.Discard}, dir} }
-	all.Gate = func(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-		return d.Guard(chain, policy, append(tools, k.effect(dir, "free"), tool.NeedsApproval(true, k.effect(dir, "asked"))[0]))
+	all.Gate = func(chain []string, conf *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+		return d.Guard(chain, conf, append(tools, k.effect(dir, "free"), tool.NeedsApproval(true, k.effect(dir, "asked"))[0]))
 	}
 	m, err := all.Open(s.Configuration)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
@@ -139,7 +140,7 @@ func reason(e approval.Event) string {
 
 // changed says that a person changed the call: the log has the digests of both.
 func changed(e approval.Event) string {
-	if e.OriginalDigest == (approval.Digest{}) {
+	if e.OriginalDigest == (policy.Digest{}) {
 		return ""
 	}
 	return ", after changing the arguments"

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -37,10 +38,10 @@ func TestPrinted(t *testing.T) {
 		say := Printer{&b, rapid.IntRange(0, 120).Draw(t, "columns")}
 		say.Line("%s", text)
 		say.Text(text)
-		say.Results([]tool.Result{{Tool: text, Text: other, Err: errors.New(text), Outcome: approval.Outcome{State: approval.State(other)}}, {Tool: other, Text: text}})
+		say.Results([]tool.Result{{Tool: text, Text: other, Err: errors.New(text), Outcome: approval.Outcome{State: policy.State(other)}}, {Tool: other, Text: text}})
 		say.Summary([]approval.Event{
-			{Tool: text, Acts: []string{text, other}, State: approval.State(other), Basis: text},
-			{Tool: text, State: approval.Denied, Note: other, By: approval.Who{User: text, Host: other}}, {Tool: other, Why: text},
+			{Tool: text, Acts: []string{text, other}, State: policy.State(other), Basis: text},
+			{Tool: text, State: policy.Denied, Note: other, By: policy.Who{User: text, Host: other}}, {Tool: other, Why: text},
 		})
 		checkPrinted(t, b.String())
 	})

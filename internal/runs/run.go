@@ -23,6 +23,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	pinned "github.com/assent-dev/assent/tool/command"
@@ -35,7 +36,7 @@ type Options struct {
 	Limits     worker.Limits
 	StopOnDeny bool
 	// Mode says who answers; nil leaves that to config.
-	Mode *approval.Mode
+	Mode *policy.Mode
 	// AskTimeout turns silence into a denial, if it is not 0.
 	AskTimeout time.Duration
 	// AskInbox has whoever answers in another process asked, and not the terminal.
@@ -104,7 +105,7 @@ func (o *Options) Chat(ctx context.Context, s *setup.Setup, next func(context.Co
 			var stopped *worker.StoppedError
 			switch {
 			case err == nil:
-			case errors.As(err, &stopped) && stopped.State != approval.Dismissed, errors.Is(err, worker.ErrLimit):
+			case errors.As(err, &stopped) && stopped.State != policy.Dismissed, errors.Is(err, worker.ErrLimit):
 				o.View.say.Line("assent: %s", err)
 			default:
 				return err
@@ -115,7 +116,7 @@ func (o *Options) Chat(ctx context.Context, s *setup.Setup, next func(context.Co
 
 // Call takes one call by hand through a gate in front of the tools of the setup.
 func (o *Options) Call(ctx context.Context, s *setup.Setup, of explain.Call) (result tool.Result, err error) {
-	call := approval.Call{ID: "by-hand", Tool: of.Tool, Arguments: []byte(of.Args)}
+	call := policy.Call{ID: "by-hand", Tool: of.Tool, Arguments: []byte(of.Args)}
 	if connector, own, ok := strings.Cut(of.Tool, ":"); ok {
 		call.Connector, call.Tool = connector, own
 	}
@@ -227,7 +228,7 @@ func (o *Options) open(ctx context.Context, s *setup.Setup, of which, stop conte
 		return nil, errors.Join(err, d.Close())
 	case off != "" && order.Mode == nil:
 		open.SayApprovalsOff(w, off)
-	case d.Mode == approval.ModeApproveAll:
+	case d.Mode == policy.ModeApproveAll:
 		fmt.Fprintln(w, "WARNING: approve-all: what would be asked runs without a question.")
 	}
 	return d, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/stage"
@@ -123,7 +124,7 @@ func asking(base *open.Base, d *Session, found detect.Found, argv []string,
 		return nil, nil, err
 	}
 	hosts := base.StagedHosts()
-	of := gate.Connections(approval.Call{Tool: approval.Connect, Session: base.Session})
+	of := gate.Connections(policy.Call{Tool: policy.Connect, Session: base.Session})
 	return network.New(through, found.Stage, hosts, network.Dialer{}).
 		For(network.Outside(of, hosts, network.Dialer{}, strings.Join(argv, " "))), of, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
@@ -37,7 +38,7 @@ type Saved struct {
 	MaxTokens int64         `json:"max_tokens,omitempty"`
 	MaxTime   time.Duration `json:"max_time,omitempty"`
 	// Created are the workers that a person agreed to in the run.
-	Created map[string]approval.Digest `json:"created,omitempty"`
+	Created map[string]policy.Digest `json:"created,omitempty"`
 	// Programs are what the run starts, as they were when it began.
 	Programs *pinned.Programs `json:"programs,omitempty"`
 	Run      json.RawMessage  `json:"run"`
@@ -97,7 +98,7 @@ func (r *savedRun) Post(ctx context.Context, b *approval.Batch) error {
 	}
 	for _, p := range open {
 		if !slices.ContainsFunc(pending, func(r *approval.Request) bool { return r.ID == p.Request.ID }) {
-			dismissed := approval.Settlement{State: approval.Dismissed}
+			dismissed := approval.Settlement{State: policy.Dismissed}
 			if err := r.session.Store.Settle(ctx, p.Request, dismissed); err != nil {
 				return err
 			}
@@ -186,7 +187,7 @@ func Preview(ctx context.Context, s *store.Store, run approval.SavedRun, holds *
 	all := o.crew(&Session{Base: base}, nil)
 	all.Recall(saved.Created)
 	all.Looking, all.Connect = true, nil // the tools are as in the run, or the fingerprint would be another
-	all.Gate = func(_ []string, rules *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+	all.Gate = func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 		return tool.Guard(approval.Config{Session: run.Session, Policy: rules, Rules: s, Grants: s}, tools...)
 	}
 	all.Model = noModel

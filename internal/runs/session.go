@@ -21,6 +21,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
@@ -67,8 +68,8 @@ func (s *Session) SaySandbox(w io.Writer) {
 
 // Guard puts a gate in front of the tools of one worker. All gates of a session ask the same
 // people, keep grants in the same session and records in the same log.
-func (s *Session) Guard(chain []string, policy *approval.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-	g, err := tool.Guard(s.GateConfig(policy), tools...)
+func (s *Session) Guard(chain []string, conf *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+	g, err := tool.Guard(s.GateConfig(conf), tools...)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +80,8 @@ func (s *Session) Guard(chain []string, policy *approval.RuleSet, tools []tool.T
 }
 
 // GateConfig is what a gate of the session is made of.
-func (s *Session) GateConfig(policy *approval.RuleSet) approval.Config {
-	cfg := s.Gate(policy)
+func (s *Session) GateConfig(conf *policy.RuleSet) approval.Config {
+	cfg := s.Gate(conf)
 	cfg.Approver, cfg.Recorder = s.approver, s.ties.Recorder(s.shown)
 	return cfg
 }
@@ -146,8 +147,8 @@ func (g sessionMemory) RevokeGrant(session, id string) error {
 }
 
 // Whoami is the person at this program.
-func Whoami() approval.Who {
-	var who approval.Who
+func Whoami() policy.Who {
+	var who policy.Who
 	if u, err := user.Current(); err == nil {
 		who.User = u.Username
 	}

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/realpath"
 	"github.com/assent-dev/assent/internal/trust"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -304,10 +304,10 @@ func (s *Setup) With(file *config.File, trusted bool) (*config.Configuration, er
 // Mode is who answers when nothing remembered does, where the command line does not say: what
 // the config says that holds here. The user's own word that nobody is asked holds also where
 // the operator named another file, and so does the master switch.
-func (s *Setup) Mode() approval.Mode {
+func (s *Setup) Mode() policy.Mode {
 	mode := s.User.Mode
-	if s.Person.Mode == approval.ModeStrict {
-		mode = approval.ModeStrict
+	if s.Person.Mode == policy.ModeStrict {
+		mode = policy.ModeStrict
 	}
 	return s.Person.Switched(mode)
 }

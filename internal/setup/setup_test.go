@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/trust"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -225,15 +225,15 @@ func TestMode(t *testing.T) {
 	for name, c := range map[string]struct {
 		user, file string
 		named      bool
-		want       approval.Mode
+		want       policy.Mode
 	}{
-		"nothing said":                      {"", "", false, approval.ModeAsk},
-		"strict":                            {"mode: strict\n", "", false, approval.ModeStrict},
-		"approve-all":                       {"mode: approve-all\n", "", false, approval.ModeApproveAll},
-		"approve-all, and a file is named":  {"mode: approve-all\n", "", true, approval.ModeAsk},
-		"strict holds under a named file":   {"mode: strict\n", "", true, approval.ModeStrict},
-		"the master switch":                 {"approvals: false\n", "", false, approval.ModeApproveAll},
-		"the master switch does not loosen": {"approvals: false\nmode: strict\n", "", false, approval.ModeStrict},
+		"nothing said":                      {"", "", false, policy.ModeAsk},
+		"strict":                            {"mode: strict\n", "", false, policy.ModeStrict},
+		"approve-all":                       {"mode: approve-all\n", "", false, policy.ModeApproveAll},
+		"approve-all, and a file is named":  {"mode: approve-all\n", "", true, policy.ModeAsk},
+		"strict holds under a named file":   {"mode: strict\n", "", true, policy.ModeStrict},
+		"the master switch":                 {"approvals: false\n", "", false, policy.ModeApproveAll},
+		"the master switch does not loosen": {"approvals: false\nmode: strict\n", "", false, policy.ModeStrict},
 	} {
 		p := newPlace(t, map[string]string{"config/config.yaml": c.user, "project/named.yaml": c.file})
 		o := Order{}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell"
 )
@@ -53,7 +53,7 @@ func newLab(t testing.TB) *lab {
 	return l
 }
 
-var free = map[roots.Access]approval.Verdict{roots.Read: approval.Free, roots.Write: approval.Free, roots.Delete: approval.Free}
+var free = map[roots.Access]policy.Verdict{roots.Read: policy.Free, roots.Write: policy.Free, roots.Delete: policy.Free}
 
 // newRepo makes one with a repository, of which everything is committed.
 func newRepo(t testing.TB) *lab {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/programs"
 )
@@ -29,14 +29,14 @@ func (e event) changed() bool {
 // were made of them and judged.
 type judged struct {
 	parts []analysis.Part
-	acts  []approval.Act
+	acts  []policy.Act
 	// folders are those of the acts without links, as they were before: a command may move
 	// what a link leads to.
 	folders map[string]string
 }
 
 // judge notes what a command was said to do, before it runs.
-func judge(parts []analysis.Part, acts []approval.Act) judged {
+func judge(parts []analysis.Part, acts []policy.Act) judged {
 	j := judged{parts, acts, map[string]string{}}
 	for _, a := range acts {
 		if a.Dir != "" {
@@ -94,7 +94,7 @@ func (e event) there(name string) bool {
 // among those, and is not touched in another way: a folder stands for what is there, and not
 // for more.
 func (j judged) leftAlone(name string) bool {
-	if slices.ContainsFunc(j.acts, func(a approval.Act) bool { return slices.Contains(spellings(a), name) }) {
+	if slices.ContainsFunc(j.acts, func(a policy.Act) bool { return slices.Contains(spellings(a), name) }) {
 		return false
 	}
 	below := false
@@ -150,7 +150,7 @@ func (j judged) writes(name string) bool {
 	}
 	for _, act := range j.acts {
 		for _, spelling := range spellings(act) {
-			if act.Name == approval.WriteFile && strings.HasPrefix(spelling, name+"/") {
+			if act.Name == policy.WriteFile && strings.HasPrefix(spelling, name+"/") {
 				return true
 			}
 		}
@@ -160,7 +160,7 @@ func (j judged) writes(name string) bool {
 
 // actNames are how acts are named for what is done to a file.
 var actNames = map[programs.Kind]string{
-	programs.Read: approval.ReadFile, programs.Write: approval.WriteFile, programs.Delete: approval.DeleteFile,
+	programs.Read: policy.ReadFile, programs.Write: policy.WriteFile, programs.Delete: policy.DeleteFile,
 }
 
 // names reports whether a part does one of these things to a path, and has an act for it.
@@ -182,7 +182,7 @@ func (j judged) names(name string, kinds ...programs.Kind) bool {
 }
 
 // spellings are the absolute names of an act's file.
-func spellings(act approval.Act) (names []string) {
+func spellings(act policy.Act) (names []string) {
 	for _, list := range [][]string{act.Target.Written, act.Target.Resolved} {
 		for _, name := range list {
 			if strings.HasPrefix(name, "/") {
@@ -194,7 +194,7 @@ func spellings(act approval.Act) (names []string) {
 }
 
 // covers reports whether the part, judged by the act, is about the path.
-func covers(p *analysis.Part, act approval.Act, name string) bool {
+func covers(p *analysis.Part, act policy.Act, name string) bool {
 	for _, spelling := range spellings(act) {
 		if spelling == name {
 			return true

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -47,7 +48,7 @@ func openPolicy(name string) (*policy, error) {
 		return nil, err
 	}
 	p := &policy{name: name}
-	p.Policy, p.Clock = approval.Policy{Fixed: read.Rules}, time.Now
+	p.Policy, p.Clock = policy.Policy{Fixed: read.Rules}, time.Now
 	box, err := toolbox.Open(read, toolbox.Options{State: "/w/state", Environ: environ, Looking: true, Denied: p.Denied})
 	if err != nil {
 		return nil, err
@@ -57,15 +58,15 @@ func openPolicy(name string) (*policy, error) {
 }
 
 // allows judges a command, and returns what was judged if it may run.
-func (p *policy) allows(text string) (acts []approval.Act, allowed bool) {
+func (p *policy) allows(text string) (acts []policy.Act, allowed bool) {
 	args, err := json.Marshal(map[string]string{"command": text})
 	if err != nil {
 		return nil, false
 	}
-	if args, err = approval.CanonicalArguments(args); err != nil {
+	if args, err = canonical.CanonicalArguments(args); err != nil {
 		return nil, false
 	}
-	call := approval.Call{Tool: approval.Shell, Arguments: args}
+	call := policy.Call{Tool: policy.Shell, Arguments: args}
 	proposal, err := p.Tools.Prepare(context.Background(), call)
 	if err != nil {
 		return nil, false

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/programs"
 )
 
@@ -15,7 +15,7 @@ import (
 func (j judged) foresaw(s start) bool {
 	for i := range j.acts {
 		act := &j.acts[i]
-		if act.Name == approval.Shell && startsWith(act.Target.Words, s) && (j.inFolder(act.Dir, s.Folder) || j.inFolder(act.Dir, s.worksIn())) {
+		if act.Name == policy.Shell && startsWith(act.Target.Words, s) && (j.inFolder(act.Dir, s.Folder) || j.inFolder(act.Dir, s.worksIn())) {
 			return true
 		}
 	}
@@ -55,7 +55,7 @@ func (j judged) inFolder(dir, folder string) bool { return dir != "" && j.folder
 
 // startsWith reports whether the words of an act, after the variables that it sets, are
 // those that something was started with. The program may be named by its path.
-func startsWith(words []approval.Word, s start) bool {
+func startsWith(words []policy.Word, s start) bool {
 	for i, w := range words {
 		if !w.Unknown && path.Base(w.Text) == path.Base(s.Program) && fits(words[i+1:], s.Words, 1) {
 			return true
@@ -70,7 +70,7 @@ func startsWith(words []approval.Word, s start) bool {
 // fits reports whether words turned out to be those that a program got, from the one at
 // that index on. An unknown word may have become any number of them, and no flags if it
 // is plain and the program has flags that do harm.
-func fits(words []approval.Word, got []string, at int) bool {
+func fits(words []policy.Word, got []string, at int) bool {
 	if len(words) == 0 {
 		return at == len(got)
 	}

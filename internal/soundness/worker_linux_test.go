@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/host"
 	"github.com/assent-dev/assent/tool/shell/runner"
@@ -145,7 +145,7 @@ func (w *worker) worth(script *analysis.Script) int {
 }
 
 // hold runs what was judged and holds what happens against it.
-func (w *worker) hold(a *answer, script *analysis.Script, acts []approval.Act) (err error) {
+func (w *worker) hold(a *answer, script *analysis.Script, acts []policy.Act) (err error) {
 	said := judge(script.Parts, acts)
 	if _, _, err := w.watch.take(); err != nil { // what judging looked at
 		return err

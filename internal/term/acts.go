@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -104,7 +105,7 @@ func actTextOf(r *approval.Request, i int) actText {
 	switch {
 	case slices.Contains(r.Open, i):
 		mark, name, verdict, why = seg{"? ", warn}, strong, "asks", openWhy(r, i)
-	case a.Verdict == approval.Block:
+	case a.Verdict == policy.Block:
 		mark, verdict = seg{"✗ ", bad}, "blocked"
 	case covered != "":
 		verdict, why = "allowed", covered

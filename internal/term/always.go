@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
 // alwaysDialog shows the rules that would be saved, lets them be edited, and saves them.
 type alwaysDialog struct {
-	effect  approval.Effect
+	effect  policy.Effect
 	note    string
 	reach   int
 	rules   []string
@@ -21,7 +22,7 @@ type alwaysDialog struct {
 }
 
 // openAlways opens the dialog for a request that keeps such an answer.
-func (s state) openAlways(e approval.Effect, note string) (state, []effect) {
+func (s state) openAlways(e policy.Effect, note string) (state, []effect) {
 	return alwaysDialog{effect: e, note: note}.chosen(s, 0)
 }
 
@@ -42,7 +43,7 @@ func (d alwaysDialog) ask(s state) (state, []effect) {
 func (d alwaysDialog) decision(s *state) approval.Decision {
 	r := s.current().request
 	out := r.Approve("")
-	if d.effect == approval.Deny {
+	if d.effect == policy.Deny {
 		out = r.Deny(d.note)
 	}
 	out = out.Always(slices.Clone(d.rules)...)
@@ -96,7 +97,7 @@ func (d alwaysDialog) save(s state) (state, []effect) {
 	if !d.also.known {
 		return s, nil
 	}
-	if d.effect == approval.Allow && len(s.wideRules(d.rules)) > 0 {
+	if d.effect == policy.Allow && len(s.wideRules(d.rules)) > 0 {
 		d.confirm, d.field = true, field{}
 		s.dialog = d
 		return s, nil
@@ -109,8 +110,8 @@ func (d alwaysDialog) save(s state) (state, []effect) {
 func (s *state) wideRules(rules []string) []string {
 	var out []string
 	for _, text := range rules {
-		rule, err := approval.ParseRule(text)
-		if err != nil || rule.Effect != approval.Allow {
+		rule, err := policy.ParseRule(text)
+		if err != nil || rule.Effect != policy.Allow {
 			continue
 		}
 		if why := s.wide(rule); why != "" {
@@ -169,7 +170,7 @@ func (d alwaysDialog) editKey(s state, k keyEvent) (state, []effect) {
 
 // check says what is wrong with a rule that was typed.
 func (d alwaysDialog) check(rule string) string {
-	parsed, err := approval.ParseRule(rule)
+	parsed, err := policy.ParseRule(rule)
 	if err != nil {
 		return err.Error()
 	}
@@ -181,7 +182,7 @@ func (d alwaysDialog) check(rule string) string {
 
 func (d alwaysDialog) foot(s *state, n int) []line {
 	title := "Always allow: this is saved"
-	if d.effect == approval.Deny {
+	if d.effect == policy.Deny {
 		title = "Always deny: this is saved"
 	}
 	rows := wrap(styled(strong, title), n, nil)

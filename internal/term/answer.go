@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -25,12 +26,12 @@ func (s state) answer(k keyEvent) (state, []effect) {
 			s.dialog = noteDialog{purpose: denyOne}
 		}
 	case "s", "S":
-		if s.lasting(keepsSession(r, approval.Allow)) {
-			return s.openSession(approval.Allow, "")
+		if s.lasting(keepsSession(r, policy.Allow)) {
+			return s.openSession(policy.Allow, "")
 		}
 	case "a":
-		if s.lasting(keepsAlways(r, approval.Allow)) {
-			return s.openAlways(approval.Allow, "")
+		if s.lasting(keepsAlways(r, policy.Allow)) {
+			return s.openAlways(policy.Allow, "")
 		}
 	case "A":
 		s.dialog = allDialog{}

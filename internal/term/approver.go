@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -237,14 +238,14 @@ func (s *single) Outcomes() []approval.Outcome {
 	if s.decision == nil {
 		return nil
 	}
-	state := approval.Denied
+	state := policy.Denied
 	switch s.decision.Answer {
 	case approval.Approve:
-		state = approval.Approved
+		state = policy.Approved
 	case approval.Respond:
-		state = approval.Answered
+		state = policy.Answered
 	case approval.Dismiss:
-		state = approval.Dismissed
+		state = policy.Dismissed
 	}
 	if s.decision.Arguments != nil {
 		return nil // changed: whoever asked asks again

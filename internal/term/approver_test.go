@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 func TestSingleDesk(t *testing.T) {
@@ -15,7 +16,7 @@ func TestSingleDesk(t *testing.T) {
 	if len(d.Pending()) != 1 {
 		t.Fatal("nothing is pending")
 	}
-	if err := d.Resolve(t.Context(), r.Deny("no")); err != nil || len(d.Pending()) != 0 || d.Outcomes()[0].State != approval.Denied {
+	if err := d.Resolve(t.Context(), r.Deny("no")); err != nil || len(d.Pending()) != 0 || d.Outcomes()[0].State != policy.Denied {
 		t.Fatalf("%v, %v", err, d.Outcomes())
 	}
 }
@@ -25,7 +26,7 @@ func TestAfterTheEndNobodyIsAsked(t *testing.T) {
 	told := 0
 	a := New(Config{Stop: func(error) { told++ }})
 	a.close(&StoppedError{Request: f.batch.Pending()[0], Note: "enough"})
-	if err := a.ApproveBatch(t.Context(), f.batch); !errors.Is(err, ErrStopped) || told != 1 || f.state(0) != approval.Denied {
+	if err := a.ApproveBatch(t.Context(), f.batch); !errors.Is(err, ErrStopped) || told != 1 || f.state(0) != policy.Denied {
 		t.Fatalf("%v, told %d times, %s", err, told, f.state(0))
 	}
 }
@@ -42,8 +43,8 @@ func TestWaitingForTheScreenEndsWithTheContext(t *testing.T) {
 
 func TestViewPanicIsAnError(t *testing.T) {
 	gate, err := approval.New(approval.Config{
-		Preparer: fakeTool(func(approval.Call) approval.Proposal {
-			p := proposals["broken"](approval.Call{})
+		Preparer: fakeTool(func(policy.Call) approval.Proposal {
+			p := proposals["broken"](policy.Call{})
 			p.View = nil
 			return p
 		}),

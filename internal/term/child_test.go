@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // childEnv makes the test binary a tiny program that asks about the calls named in it, and
@@ -79,8 +80,8 @@ func child(cases []string) int {
 	return 0
 }
 
-func calls(cases []string) []approval.Call {
-	var out []approval.Call
+func calls(cases []string) []policy.Call {
+	var out []policy.Call
 	for _, c := range cases {
 		out = append(out, callOf(c))
 	}
@@ -94,7 +95,7 @@ func withdrawOnSignal(b *approval.Batch) {
 	go func() {
 		<-signals
 		d := b.Pending()[0].Deny("from elsewhere")
-		d.By = approval.Who{User: "bob", Via: approval.ViaInbox}
+		d.By = policy.Who{User: "bob", Via: policy.ViaInbox}
 		_ = b.Resolve(context.Background(), d)
 	}()
 }

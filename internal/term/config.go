@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -35,7 +36,7 @@ type Config struct {
 	// however many come. Zero means the defaults, less than zero none.
 	Quiet, MaxQuiet time.Duration
 	// Who answers here. Via is terminal, unless it says inbox.
-	Who approval.Who
+	Who policy.Who
 	// Grants lists and revokes grants for g; nil leaves that key out. A
 	// [*approval.Memory] is one.
 	Grants Grants
@@ -44,7 +45,7 @@ type Config struct {
 	History func(ctx context.Context, session string) ([]approval.Event, error)
 	// Wide says why a rule allows nearly everything, and so needs a second yes; empty for a
 	// rule that does not. Nil means that every rule needs one.
-	Wide func(approval.Rule) string
+	Wide func(policy.Rule) string
 	// Stop is told once when the person stops the run or the prompt is interrupted, with
 	// the error that [Approver.Err] returns from then on. A context.CancelCauseFunc fits.
 	Stop func(error)
@@ -59,7 +60,7 @@ type Config struct {
 
 // Grants is where grants are listed and revoked.
 type Grants interface {
-	Grants(ctx context.Context, session string) (*approval.GrantSet, error)
+	Grants(ctx context.Context, session string) (*policy.GrantSet, error)
 	RevokeGrant(session, id string) error
 }
 
@@ -87,7 +88,7 @@ func (c Config) withDefaults() Config {
 		c.Clock = time.Now
 	}
 	if c.Wide == nil {
-		c.Wide = func(approval.Rule) string { return "how far it reaches cannot be told" }
+		c.Wide = func(policy.Rule) string { return "how far it reaches cannot be told" }
 	}
 	if c.Limit == (present.Limit{}) {
 		c.Limit = present.DefaultLimit
@@ -98,8 +99,8 @@ func (c Config) withDefaults() Config {
 	if c.MaxQuiet == 0 {
 		c.MaxQuiet = DefaultMaxQuiet
 	}
-	if c.Who.Via != approval.ViaInbox {
-		c.Who.Via = approval.ViaTerminal
+	if c.Who.Via != policy.ViaInbox {
+		c.Who.Via = policy.ViaTerminal
 	}
 	return c
 }

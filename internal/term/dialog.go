@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -98,7 +99,7 @@ func (d noteDialog) done(s state, note string) (state, []effect) {
 		s.over, s.end = true, end{stopped: true, request: r, note: note}
 		return s, []effect{quitEffect{}}
 	}
-	if !keepsSession(r, approval.Deny) && !keepsAlways(r, approval.Deny) {
+	if !keepsSession(r, policy.Deny) && !keepsAlways(r, policy.Deny) {
 		return s.resolve(r.Deny(note))
 	}
 	s.dialog = keepDialog{note}
@@ -145,12 +146,12 @@ func (d keepDialog) key(s state, k keyEvent) (state, []effect) {
 	case "enter", "o", "O", "n", "N":
 		return s.resolve(r.Deny(d.note))
 	case "s", "S":
-		if keepsSession(r, approval.Deny) {
-			return s.openSession(approval.Deny, d.note)
+		if keepsSession(r, policy.Deny) {
+			return s.openSession(policy.Deny, d.note)
 		}
 	case "a":
-		if keepsAlways(r, approval.Deny) {
-			return s.openAlways(approval.Deny, d.note)
+		if keepsAlways(r, policy.Deny) {
+			return s.openAlways(policy.Deny, d.note)
 		}
 	case "esc":
 		s.dialog = noteDialog{field: field{}.insert(d.note)}
@@ -161,10 +162,10 @@ func (d keepDialog) key(s state, k keyEvent) (state, []effect) {
 func (d keepDialog) foot(s *state, n int) []line {
 	r := s.current().request
 	keys := []string{"o", "this once"}
-	if keepsSession(r, approval.Deny) {
+	if keepsSession(r, policy.Deny) {
 		keys = append(keys, "s", "for this session")
 	}
-	if keepsAlways(r, approval.Deny) {
+	if keepsAlways(r, policy.Deny) {
 		keys = append(keys, "a", "always")
 	}
 	rows := wrap(styled(strong, "Deny for how long?"), n, nil)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -65,7 +66,7 @@ type (
 	}
 	// grantsEvent brings the grants of the session.
 	grantsEvent struct {
-		grants []approval.Grant
+		grants []policy.Grant
 		err    error
 	}
 	// historyEvent brings what was decided in the session, a line each.

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
 // fakeTool is what a call of the fixture would do.
-type fakeTool func(call approval.Call) approval.Proposal
+type fakeTool func(call policy.Call) approval.Proposal
 
-func (f fakeTool) Prepare(_ context.Context, call approval.Call) (approval.Proposal, error) {
+func (f fakeTool) Prepare(_ context.Context, call policy.Call) (approval.Proposal, error) {
 	return f(call), nil
 }
 
@@ -31,29 +32,29 @@ const newReport = "# Weekly Report\n\n## Executive Summary\n\nKey findings from 
 var goFile = "package main\n\nimport \"fmt\"\n\n// main greets.\nfunc main() {\n\tfor i := range 3 {\n\t\tfmt.Println(\"hello\", i, 0x2a)\n\t}\n}\n"
 
 // proposals are the fixtures, by the argument "case".
-var proposals = map[string]func(call approval.Call) approval.Proposal{
-	"diff": func(approval.Call) approval.Proposal {
+var proposals = map[string]func(call policy.Call) approval.Proposal{
+	"diff": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("notes/report.md"), Verdict: approval.Ask, Why: "notes asks for writes (policy.yaml:7)"}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("notes/report.md"), Verdict: policy.Ask, Why: "notes asks for writes (policy.yaml:7)"}},
 			Summary: "Edit notes/report.md (+4 −2 lines)",
 			View:    show(present.DiffView(present.Side{Name: "notes/report.md", Text: oldReport}, present.Side{Name: "notes/report.md", Text: newReport})),
 			Edit:    approval.Editable{Argument: "content", Suffix: ".md"},
 		}
 	},
-	"file": func(approval.Call) approval.Proposal {
+	"file": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("src/main.go"), Verdict: approval.Ask}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("src/main.go"), Verdict: policy.Ask}},
 			Summary: "Create src/main.go (129 bytes, 10 lines)",
 			View: show(present.View{Kind: present.File, Language: "go", Content: goFile, Facts: present.Facts{
 				present.NumberFact(present.FactSize, int64(len(goFile))), present.NumberFact(present.FactLines, 10)}}),
 		}
 	},
-	"command": func(approval.Call) approval.Proposal {
+	"command": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts: []approval.Act{
-				{Name: "shell", Target: approval.CommandTarget("git", "status"), Dir: ".", Prefix: 2, Verdict: approval.Free, Known: true, Why: "shell.rules (policy.yaml:12)"},
-				{Name: "shell", Target: approval.CommandTarget("git", "push", "origin", "main"), Dir: ".", Prefix: 2, Verdict: approval.Ask, Known: true},
-				{Name: "write_file", Target: approval.PathTarget("out/log.txt"), ByName: true, Verdict: approval.Ask},
+			Acts: []policy.Act{
+				{Name: "shell", Target: policy.CommandTarget("git", "status"), Dir: ".", Prefix: 2, Verdict: policy.Free, Known: true, Why: "shell.rules (policy.yaml:12)"},
+				{Name: "shell", Target: policy.CommandTarget("git", "push", "origin", "main"), Dir: ".", Prefix: 2, Verdict: policy.Ask, Known: true},
+				{Name: "write_file", Target: policy.PathTarget("out/log.txt"), ByName: true, Verdict: policy.Ask},
 			},
 			Summary: "Run a shell command",
 			View: show(present.View{Kind: present.Command, Language: "bash", Facts: present.Facts{present.TextFact(present.FactCwd, "/home/user/project")},
@@ -61,15 +62,15 @@ var proposals = map[string]func(call approval.Call) approval.Proposal{
 			Dir: ".",
 		}
 	},
-	"parts": func(approval.Call) approval.Proposal {
+	"parts": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts: []approval.Act{
-				{Name: "shell", Target: approval.CommandTarget("cd", "src"), Dir: ".", Verdict: approval.Free, Known: true, Why: "preset readonly"},
-				{Name: "shell", Target: approval.CommandTarget("make", "test"), Dir: "src", Prefix: 2, Verdict: approval.Ask, Known: true},
-				{Name: "shell", Target: approval.CommandTarget("cp", "a.txt", "/etc/b\u202e"), Dir: "src", Prefix: 1, Verdict: approval.Ask, Known: true, Why: "shell.rules at policy.yaml:14"},
-				{Name: "read_file", Target: approval.PathTarget("src/a.txt"), Cause: 3, Verdict: approval.Free, Known: true, Why: "root . says read: allow at policy.yaml:3"},
-				{Name: "write_file", Target: approval.PathTarget("/etc/b\u202e"), Cause: 3, ByName: true, Verdict: approval.Ask, Known: true, Why: "outside every root"},
-				{Name: "shell", Target: approval.CommandTarget("sh", "-c", "$CODE"), Dir: "src", PersonOnly: true, Verdict: approval.Ask, Why: "its code cannot be read"},
+			Acts: []policy.Act{
+				{Name: "shell", Target: policy.CommandTarget("cd", "src"), Dir: ".", Verdict: policy.Free, Known: true, Why: "preset readonly"},
+				{Name: "shell", Target: policy.CommandTarget("make", "test"), Dir: "src", Prefix: 2, Verdict: policy.Ask, Known: true},
+				{Name: "shell", Target: policy.CommandTarget("cp", "a.txt", "/etc/b\u202e"), Dir: "src", Prefix: 1, Verdict: policy.Ask, Known: true, Why: "shell.rules at policy.yaml:14"},
+				{Name: "read_file", Target: policy.PathTarget("src/a.txt"), Cause: 3, Verdict: policy.Free, Known: true, Why: "root . says read: allow at policy.yaml:3"},
+				{Name: "write_file", Target: policy.PathTarget("/etc/b\u202e"), Cause: 3, ByName: true, Verdict: policy.Ask, Known: true, Why: "outside every root"},
+				{Name: "shell", Target: policy.CommandTarget("sh", "-c", "$CODE"), Dir: "src", PersonOnly: true, Verdict: policy.Ask, Why: "its code cannot be read"},
 			},
 			Summary: "Execute: cd src && make test && cp a.txt /etc/b\u202e && sh -c \"$CODE\"",
 			View: show(present.View{Kind: present.Command, Language: "bash", Facts: present.Facts{present.TextFact(present.FactCwd, ".")},
@@ -77,20 +78,20 @@ var proposals = map[string]func(call approval.Call) approval.Proposal{
 			Dir: ".",
 		}
 	},
-	"move": func(approval.Call) approval.Proposal {
+	"move": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts: []approval.Act{
-				{Name: "delete_file", Target: approval.PathTarget("notes/old.md"), Verdict: approval.Ask, Known: true, Why: "root notes says delete: ask at policy.yaml:5"},
-				{Name: "write_file", Target: approval.PathTarget("drafts/old.md"), Verdict: approval.Free, Known: true, Why: "root drafts says write: allow at policy.yaml:9"},
+			Acts: []policy.Act{
+				{Name: "delete_file", Target: policy.PathTarget("notes/old.md"), Verdict: policy.Ask, Known: true, Why: "root notes says delete: ask at policy.yaml:5"},
+				{Name: "write_file", Target: policy.PathTarget("drafts/old.md"), Verdict: policy.Free, Known: true, Why: "root drafts says write: allow at policy.yaml:9"},
 			},
 			Summary: "Move notes/old.md to drafts/old.md (2 bytes, 1 line)",
 			View:    show(present.View{Kind: present.File, Content: "a\n", Facts: present.Facts{present.NumberFact(present.FactSize, 2), present.NumberFact(present.FactLines, 1)}}),
 		}
 	},
-	"binary": func(approval.Call) approval.Proposal {
+	"binary": func(policy.Call) approval.Proposal {
 		head := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x00\x00\x00\x01\x00\x08\x06\x00\x00\x00\x5c\x72\xa8\x66")
 		return approval.Proposal{
-			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("img/logo.png"), Verdict: approval.Ask}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("img/logo.png"), Verdict: policy.Ask}},
 			Summary: "Replace img/logo.png (48213 bytes, binary)",
 			View: show(present.View{Kind: present.Text, Content: present.HexDump(head), Facts: present.Facts{
 				present.TextFact("type", "image/png"), present.NumberFact(present.FactSize, 48213),
@@ -100,58 +101,58 @@ var proposals = map[string]func(call approval.Call) approval.Proposal{
 				present.FlagFact(present.FactTruncated, true), present.NumberFact(present.FactFullSize, 48213)}}),
 		}
 	},
-	"json": func(call approval.Call) approval.Proposal {
+	"json": func(call policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []approval.Act{{Connector: "crm", Name: "create_user", Target: approval.ArgumentsTarget(call.Arguments), Verdict: approval.Ask, Why: "a connector's tool asks"}},
+			Acts:    []policy.Act{{Connector: "crm", Name: "create_user", Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.Ask, Why: "a connector's tool asks"}},
 			Summary: "Tool call: crm:create_user",
 		}
 	},
-	"bare": func(call approval.Call) approval.Proposal {
+	"bare": func(call policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []approval.Act{{Connector: "crm", Name: "logout", Target: approval.ArgumentsTarget(call.Arguments), Verdict: approval.Ask, Why: "a connector's tool asks"}},
+			Acts:    []policy.Act{{Connector: "crm", Name: "logout", Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.Ask, Why: "a connector's tool asks"}},
 			Summary: "Tool call: crm:logout",
 			View:    show(present.View{Kind: present.Structured, Content: "{}", Language: "json"}),
 		}
 	},
-	"text": func(approval.Call) approval.Proposal {
+	"text": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []approval.Act{{Name: "notify", Target: approval.TextTarget("#general"), Verdict: approval.Ask}},
+			Acts:    []policy.Act{{Name: "notify", Target: policy.TextTarget("#general"), Verdict: policy.Ask}},
 			Summary: "Send to #general",
 			View:    show(present.View{Kind: present.Text, Content: "Build completed! 構建完成 — e\u0301te\u0301 \u202eevil\u202c \x1b[31mred\x1b[m\ttab\nsecond line that is long enough to be wrapped at forty columns"}),
 		}
 	},
-	"long": func(approval.Call) approval.Proposal {
+	"long": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("data/export.txt"), Verdict: approval.Ask}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("data/export.txt"), Verdict: policy.Ask}},
 			Summary: "Create data/export.txt",
 			View:    show(present.View{Kind: present.File, Content: numbered(900)}),
 		}
 	},
-	"person": func(approval.Call) approval.Proposal {
+	"person": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []approval.Act{{Name: "delete_file", Target: approval.PathTarget("/"), PersonOnly: true, Verdict: approval.Ask, Why: "it deletes a root"}},
+			Acts:    []policy.Act{{Name: "delete_file", Target: policy.PathTarget("/"), PersonOnly: true, Verdict: policy.Ask, Why: "it deletes a root"}},
 			Summary: "Delete /",
 			View:    show(present.View{Kind: present.Text, Content: "everything"}),
 		}
 	},
-	"bash": func(approval.Call) approval.Proposal {
+	"bash": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []approval.Act{{Name: "shell", Target: approval.CommandTarget("bash", "x.sh"), Dir: ".", Prefix: 1, Verdict: approval.Ask, Known: true}},
+			Acts:    []policy.Act{{Name: "shell", Target: policy.CommandTarget("bash", "x.sh"), Dir: ".", Prefix: 1, Verdict: policy.Ask, Known: true}},
 			Summary: "Run bash x.sh",
 			View:    show(present.View{Kind: present.Command, Content: "bash x.sh"}),
 			Choices: []approval.Choice{{ID: "net", Label: "with network"}},
 		}
 	},
-	"panics": func(approval.Call) approval.Proposal {
+	"panics": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("p"), Verdict: approval.Ask}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("p"), Verdict: policy.Ask}},
 			Summary: "Write p",
 			View:    func(context.Context) (present.View, error) { panic("the view is broken") },
 		}
 	},
-	"broken": func(approval.Call) approval.Proposal {
+	"broken": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("b"), Verdict: approval.Ask}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("b"), Verdict: policy.Ask}},
 			Summary: "Write b",
 			View:    func(context.Context) (present.View, error) { return present.View{}, errors.New("disk on fire") },
 		}
@@ -168,7 +169,7 @@ func numbered(n int) string {
 
 // prepare looks the fixture up; a case may have a suffix behind a slash that is not part
 // of its name, and "note" in the arguments names another target.
-func prepare(call approval.Call) approval.Proposal {
+func prepare(call policy.Call) approval.Proposal {
 	var args struct{ Case string }
 	_ = json.Unmarshal(call.Arguments, &args)
 	name, _, _ := strings.Cut(args.Case, "/")
@@ -176,14 +177,14 @@ func prepare(call approval.Call) approval.Proposal {
 		return p(call)
 	}
 	return approval.Proposal{
-		Acts:    []approval.Act{{Name: "write_file", Target: approval.PathTarget("notes/" + name), Verdict: approval.Ask}},
+		Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("notes/" + name), Verdict: policy.Ask}},
 		Summary: "Write notes/" + name,
 		View:    show(present.View{Kind: present.Text, Content: "content of " + name}),
 		Edit:    approval.Editable{Argument: "content", Suffix: ".txt"},
 	}
 }
 
-func callOf(name string) approval.Call {
+func callOf(name string) policy.Call {
 	tool, connector := "write_file", ""
 	switch name {
 	case "command", "parts", "bash":
@@ -200,7 +201,7 @@ func callOf(name string) approval.Call {
 		tool = "move_file"
 	}
 	args, _ := json.Marshal(map[string]any{"case": name, "content": "text of " + name, "role": "admin", "n": 12})
-	return approval.Call{ID: name, Tool: tool, Connector: connector, Arguments: args, Workers: []string{"main", "helper"}}
+	return policy.Call{ID: name, Tool: tool, Connector: connector, Arguments: args, Workers: []string{"main", "helper"}}
 }
 
 // fixture is a gate with a batch that waits.
@@ -229,11 +230,11 @@ func newFixture(t testing.TB, cases ...string) *fixture {
 	t.Helper()
 	gate, memory := newGate(nil, func() time.Time { return start })
 	if slices.Contains(cases, "parts") { // a rule covers one of them
-		if err := memory.AddRules(t.Context(), approval.Rule{Effect: approval.Allow, Scope: approval.ScopeTool, Pattern: "shell(make test)", Enabled: true}); err != nil {
+		if err := memory.AddRules(t.Context(), policy.Rule{Effect: policy.Allow, Scope: policy.ScopeTool, Pattern: "shell(make test)", Enabled: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var calls []approval.Call
+	var calls []policy.Call
 	for _, c := range cases {
 		calls = append(calls, callOf(c))
 	}
@@ -247,8 +248,8 @@ func newFixture(t testing.TB, cases ...string) *fixture {
 // grant grants what the second request would do, to another worker.
 func (f *fixture) grant(t testing.TB, id string) {
 	t.Helper()
-	g := approval.Grant{ID: id, Session: "s", Workers: []string{"x"}, Effect: approval.Allow, Act: f.batch.Pending()[1].Acts[0], Reach: approval.Exact}
-	g.By = approval.Who{User: "ann", Via: approval.ViaTerminal}
+	g := policy.Grant{ID: id, Session: "s", Workers: []string{"x"}, Effect: policy.Allow, Act: f.batch.Pending()[1].Acts[0], Reach: policy.Exact}
+	g.By = policy.Who{User: "ann", Via: policy.ViaTerminal}
 	if err := f.memory.AddGrants(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +268,7 @@ type player struct {
 }
 
 // wideBash says that rules for bash are wide.
-func wideBash(rule approval.Rule) string {
+func wideBash(rule policy.Rule) string {
 	if strings.HasPrefix(rule.Pattern, "shell(bash") {
 		return "bash runs whatever it is given, so this allows nearly every command"
 	}
@@ -360,4 +361,4 @@ func (p *player) wants(words ...string) {
 	}
 }
 
-func (f *fixture) state(i int) approval.State { return f.batch.Outcome(i).State }
+func (f *fixture) state(i int) policy.State { return f.batch.Outcome(i).State }

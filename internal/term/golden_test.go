@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -83,7 +83,7 @@ func TestGoldenDialogs(t *testing.T) {
 			p := f.play(t, columns, 0)
 			p.work.remember(settledLine(f.batch.Pending()[1], settledEvent{}))
 			for _, it := range p.state.items { // what it covers may grow
-				it.request.Fingerprint = approval.DigestOf([]byte("fixed"))
+				it.request.Fingerprint = policy.DigestOf([]byte("fixed"))
 			}
 			p.keys(keys...)
 			golden(t, fmt.Sprintf("dialogs/%s-%d", name, columns), p.screen())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 func TestApproveOnce(t *testing.T) {
@@ -13,13 +14,13 @@ func TestApproveOnce(t *testing.T) {
 		f := newFixture(t, "diff")
 		p := f.play(t, 80, 0)
 		p.keys(key)
-		if got := f.state(0); got != approval.Approved {
+		if got := f.state(0); got != policy.Approved {
 			t.Errorf("%q: %s", key, got)
 		}
 		if !p.state.over || len(p.said) != 1 || !strings.HasPrefix(p.said[0], "✓ approved: write_file · Edit notes/report.md") {
 			t.Errorf("%q: said %q", key, p.said)
 		}
-		if d := f.batch.Outcome(0).Decision; d.By.Via != approval.ViaTerminal || d.Remember.Keep != approval.KeepNone {
+		if d := f.batch.Outcome(0).Decision; d.By.Via != policy.ViaTerminal || d.Remember.Keep != approval.KeepNone {
 			t.Errorf("decision %+v", d)
 		}
 	}
@@ -32,7 +33,7 @@ func TestOtherKeysNeverApprove(t *testing.T) {
 	p.keys(others...)
 	p.event(pasteEvent{"y"})
 	p.event(pasteEvent{"yes\n"})
-	if f.state(0) != approval.Pending || p.state.over {
+	if f.state(0) != policy.Pending || p.state.over {
 		t.Fatalf("answered: %s", f.state(0))
 	}
 }
@@ -43,7 +44,7 @@ func TestATerminalThatIsTooLowDoesNotApprove(t *testing.T) {
 		f := newFixture(t, "diff", "two")
 		p := f.play(t, 40, rows)
 		p.keys("<end>", "y", "s", "a", "A", "y")
-		if f.state(0) != approval.Pending {
+		if f.state(0) != policy.Pending {
 			t.Fatalf("%d rows: %s", rows, f.state(0))
 		}
 		p.keys("<esc>")
@@ -53,7 +54,7 @@ func TestATerminalThatIsTooLowDoesNotApprove(t *testing.T) {
 		}
 		p.event(sizeEvent{80, 40})
 		p.keys("y")
-		if f.state(0) != approval.Approved {
+		if f.state(0) != policy.Approved {
 			t.Errorf("enlarged: %s", f.state(0))
 		}
 	}
@@ -85,7 +86,7 @@ func TestEscGoesBack(t *testing.T) {
 			t.Errorf("%s opened nothing", open)
 		}
 		p.keys("<esc>")
-		if p.state.dialog != nil || p.state.over || f.state(0) != approval.Pending {
+		if p.state.dialog != nil || p.state.over || f.state(0) != policy.Pending {
 			t.Errorf("%s and Esc: %#v", open, p.state.dialog)
 		}
 	}
@@ -102,7 +103,7 @@ func TestEarlyKeysAreSwallowed(t *testing.T) {
 	for ms := 0; ms < 5000; ms += 33 {
 		press("y", ms)
 	}
-	if f.state(0) != approval.Pending {
+	if f.state(0) != policy.Pending {
 		t.Fatal("a key that was held down answered")
 	}
 	// Each key starts the quiet time again; for a no it is not past the longest wait.
@@ -155,12 +156,12 @@ func TestADialogThatDoesNotFitTakesNoYes(t *testing.T) {
 	p.keys("s")
 	p.event(sizeEvent{80, 9})
 	p.keys("y")
-	if f.state(0) != approval.Pending {
+	if f.state(0) != policy.Pending {
 		t.Fatalf("%s", f.state(0))
 	}
 	p.event(sizeEvent{80, 40})
 	p.keys("y")
-	if f.state(0) != approval.Approved {
+	if f.state(0) != policy.Approved {
 		t.Fatalf("enlarged: %s", f.state(0))
 	}
 }
@@ -174,7 +175,7 @@ func TestQuietEndsAfter400ms(t *testing.T) {
 	p.event(tickEvent{p.now.Add(400 * time.Millisecond)})
 	p.wants("your answer?")
 	p.event(keyEvent{name: "y", at: p.now.Add(400 * time.Millisecond)})
-	if f.state(0) != approval.Approved {
+	if f.state(0) != policy.Approved {
 		t.Fatal("not answered")
 	}
 }
@@ -188,7 +189,7 @@ func TestDenyWithNote(t *testing.T) {
 	p.wants("Deny for how long?", "Note: use another file")
 	p.keys("<enter>")
 	o := f.batch.Outcome(0)
-	if o.State != approval.Denied || o.Note() != "use another file" || o.Decision.Remember.Keep != approval.KeepNone {
+	if o.State != policy.Denied || o.Note() != "use another file" || o.Decision.Remember.Keep != approval.KeepNone {
 		t.Fatalf("%s, %q", o.State, o.Note())
 	}
 	if len(p.said) != 1 || !strings.Contains(p.said[0], "✗ denied") || !strings.Contains(p.said[0], "use another file") {
@@ -200,7 +201,7 @@ func TestTheWordNoDenies(t *testing.T) {
 	f := newFixture(t, "diff")
 	p := f.play(t, 80, 24)
 	p.keys("no", "<enter>", "o")
-	if o := f.batch.Outcome(0); o.State != approval.Denied || o.Note() != "" {
+	if o := f.batch.Outcome(0); o.State != policy.Denied || o.Note() != "" {
 		t.Fatalf("%s, note %q", o.State, o.Note())
 	}
 }
@@ -210,7 +211,7 @@ func TestBrokenViewCannotBeApproved(t *testing.T) {
 	p := f.play(t, 80, 24)
 	p.wants("cannot be shown: disk on fire")
 	p.keys("y", "s", "a", "c", "A", "y")
-	if f.state(0) != approval.Pending {
+	if f.state(0) != policy.Pending {
 		t.Fatal(f.state(0))
 	}
 }
@@ -235,7 +236,7 @@ func TestInterrupt(t *testing.T) {
 		f := newFixture(t, "one")
 		p := f.play(t, 80, 40)
 		press(p)
-		if !p.state.over || !p.state.end.interrupted || f.state(0) != approval.Pending {
+		if !p.state.over || !p.state.end.interrupted || f.state(0) != policy.Pending {
 			t.Errorf("%s: %+v", name, p.state.end)
 		}
 	}
@@ -246,7 +247,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 	p := f.play(t, 80, 40)
 	p.keys("n", "typing a note")
 	d := f.batch.Pending()[0].Approve("")
-	d.By = approval.Who{User: "bob", Via: approval.ViaInbox}
+	d.By = policy.Who{User: "bob", Via: policy.ViaInbox}
 	if err := f.batch.Resolve(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
@@ -264,12 +265,12 @@ func TestLosingAnswerIsTold(t *testing.T) {
 	f := newFixture(t, "one")
 	p := f.play(t, 80, 40)
 	d := f.batch.Pending()[0].Deny("")
-	d.By = approval.Who{User: "bob", Via: approval.ViaInbox}
+	d.By = policy.Who{User: "bob", Via: policy.ViaInbox}
 	if err := f.batch.Resolve(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 	p.keys("y")
-	if f.state(0) != approval.Denied || len(p.said) != 1 || !strings.Contains(p.said[0], "denied by bob (inbox)") {
+	if f.state(0) != policy.Denied || len(p.said) != 1 || !strings.Contains(p.said[0], "denied by bob (inbox)") {
 		t.Fatalf("%s, said %q", f.state(0), p.said)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // asksAgain reports whether the last thing on the screen is the sign that waits.
@@ -65,7 +65,7 @@ func TestALineFromAPipeForAWithdrawnPrompt(t *testing.T) {
 	f, done := asks(t.Context(), "two")
 	write(t, keys, "yes\n")
 	readUntil(t, shown, "nothing was answered")
-	if got := f.state(0); got != approval.Pending {
+	if got := f.state(0); got != policy.Pending {
 		t.Fatalf("it is %s", got)
 	}
 	readUntil(t, shown, "answer> ")

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -80,7 +81,7 @@ func (s state) listHistory(e historyEvent) state {
 
 // grantsDialog lists the grants of the session, and revokes them.
 type grantsDialog struct {
-	grants []approval.Grant
+	grants []policy.Grant
 	at     int
 }
 
@@ -158,7 +159,7 @@ func (d grantsDialog) body(s *state) (string, []line, int) {
 	return "Grants of this session", rows, scroll
 }
 
-func grantDetails(g approval.Grant) string {
+func grantDetails(g policy.Grant) string {
 	out := "until the run ends"
 	if !g.Expires.IsZero() {
 		out = "until " + g.Expires.Format("15:04:05")

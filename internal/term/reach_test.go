@@ -5,20 +5,21 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A command that runs the project's code offers one answer for all of it, and says which rule
 // that is.
 func TestOfferOfProjectCode(t *testing.T) {
 	r := &approval.Request{
-		Acts: []approval.Act{{Name: approval.Shell, Target: approval.CommandTarget("make"), Project: "/home/me/proj"}}, Open: []int{0},
-		Offers: []approval.Offer{
-			{Reach: approval.Exact, Allow: []string{"allow shell(= make)"}, Acts: []int{0}},
-			{Reach: approval.Project, Allow: []string{"allow project_code(/home/me/proj)"}, Acts: []int{0}},
+		Acts: []policy.Act{{Name: policy.Shell, Target: policy.CommandTarget("make"), Project: "/home/me/proj"}}, Open: []int{0},
+		Offers: []policy.Offer{
+			{Reach: policy.Exact, Allow: []string{"allow shell(= make)"}, Acts: []int{0}},
+			{Reach: policy.Project, Allow: []string{"allow project_code(/home/me/proj)"}, Acts: []int{0}},
 		},
 	}
 	var text strings.Builder
-	for _, row := range offerRows(r, approval.Allow, 1, 80) {
+	for _, row := range offerRows(r, policy.Allow, 1, 80) {
 		for _, span := range row {
 			text.WriteString(span.text)
 		}
@@ -34,14 +35,14 @@ func TestOfferOfProjectCode(t *testing.T) {
 // A connection offers its own host and port, and the hosts of its domain.
 func TestOfferOfADomain(t *testing.T) {
 	r := &approval.Request{
-		Acts: []approval.Act{{Name: approval.Connect, Target: approval.HostTarget("registry.example.org", "443"), ByName: true, Domain: "*.example.org"}}, Open: []int{0},
-		Offers: []approval.Offer{
-			{Reach: approval.Exact, Allow: []string{"allow connect(registry.example.org:443)"}, Acts: []int{0}},
-			{Reach: approval.DomainReach, Allow: []string{"allow connect(*.example.org:443)"}, Acts: []int{0}},
+		Acts: []policy.Act{{Name: policy.Connect, Target: policy.HostTarget("registry.example.org", "443"), ByName: true, Domain: "*.example.org"}}, Open: []int{0},
+		Offers: []policy.Offer{
+			{Reach: policy.Exact, Allow: []string{"allow connect(registry.example.org:443)"}, Acts: []int{0}},
+			{Reach: policy.DomainReach, Allow: []string{"allow connect(*.example.org:443)"}, Acts: []int{0}},
 		},
 	}
 	var text strings.Builder
-	for _, row := range offerRows(r, approval.Allow, 0, 80) {
+	for _, row := range offerRows(r, policy.Allow, 0, 80) {
 		for _, span := range row {
 			text.WriteString(span.text)
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -115,7 +115,7 @@ func (s *state) allKeys(n int) []line {
 	}
 	add(it.err == nil, "y", "approve once")
 	add(true, "n", "deny")
-	session, always := keepsSession(r, approval.Allow), keepsAlways(r, approval.Allow)
+	session, always := keepsSession(r, policy.Allow), keepsAlways(r, policy.Allow)
 	add(it.whole() && session, "s", "session")
 	add(it.whole() && always, "a", "always")
 	add(!r.YesOrNo, "e", "edit")

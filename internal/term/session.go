@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -16,7 +17,7 @@ var lifetimes = []time.Duration{0, 15 * time.Minute, time.Hour}
 // sessionDialog asks how far an answer reaches, how long it is kept in the session, and
 // for whom.
 type sessionDialog struct {
-	effect approval.Effect
+	effect policy.Effect
 	note   string
 	reach  int // which offer
 	life   time.Duration
@@ -26,7 +27,7 @@ type sessionDialog struct {
 }
 
 // openSession opens the dialog for a request that keeps such an answer.
-func (s state) openSession(effect approval.Effect, note string) (state, []effect) {
+func (s state) openSession(effect policy.Effect, note string) (state, []effect) {
 	return sessionDialog{effect: effect, note: note}.ask(s)
 }
 
@@ -41,7 +42,7 @@ func (d sessionDialog) ask(s state) (state, []effect) {
 func (d sessionDialog) decision(s *state) approval.Decision {
 	r := s.current().request
 	out := r.Approve("")
-	if d.effect == approval.Deny {
+	if d.effect == policy.Deny {
 		out = r.Deny(d.note)
 	}
 	out = out.ForSession(r.Offers[d.reach].Reach)
@@ -139,7 +140,7 @@ func digit(key string, n int) (int, bool) {
 
 func (d sessionDialog) foot(s *state, n int) []line {
 	title := "Approve for this session"
-	if d.effect == approval.Deny {
+	if d.effect == policy.Deny {
 		title = "Deny for this session"
 	}
 	rows := wrap(styled(strong, title), n, nil)
@@ -165,18 +166,18 @@ func (d sessionDialog) foot(s *state, n int) []line {
 }
 
 // reachText says how far an offer goes, in general; its rule says it exactly.
-func reachText(r *approval.Request, o approval.Offer) string {
+func reachText(r *approval.Request, o policy.Offer) string {
 	switch o.Reach {
-	case approval.Exact:
+	case policy.Exact:
 		return "exactly this"
-	case approval.Tool:
+	case policy.Tool:
 		return "this tool"
-	case approval.DomainReach:
+	case policy.DomainReach:
 		return "all hosts of this domain, on this port"
-	case approval.Project:
+	case policy.Project:
 		return "run this project's own code (tests, builds, scripts)"
 	}
-	words := map[approval.Kind]string{approval.Path: "this folder", approval.Words: "this command prefix", approval.URL: "this host"}
+	words := map[policy.Kind]string{policy.Path: "this folder", policy.Words: "this command prefix", policy.URL: "this host"}
 	var parts []string
 	for _, i := range o.Acts {
 		if a := r.Acts[i]; a.Cause > 0 && !a.ByName && slices.Contains(o.Acts, a.Cause-1) {
@@ -190,7 +191,7 @@ func reachText(r *approval.Request, o approval.Offer) string {
 }
 
 // offerRows lists the offers with their rules; the chosen one has a mark.
-func offerRows(r *approval.Request, effect approval.Effect, chosen, n int) []line {
+func offerRows(r *approval.Request, effect policy.Effect, chosen, n int) []line {
 	var rows []line
 	for i, o := range r.Offers {
 		mark, st := "  ", plain
@@ -206,8 +207,8 @@ func offerRows(r *approval.Request, effect approval.Effect, chosen, n int) []lin
 }
 
 // warnRows says what to know before a yes is kept.
-func warnRows(o approval.Offer, effect approval.Effect, n int) []line {
-	if effect != approval.Allow {
+func warnRows(o policy.Offer, effect policy.Effect, n int) []line {
+	if effect != policy.Allow {
 		return nil
 	}
 	var rows []line

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -95,7 +96,7 @@ func settledLine(r *approval.Request, e settledEvent) line {
 	if o.Runs() {
 		mark, st = "✓ ", good
 	}
-	if o.State == approval.Answered {
+	if o.State == policy.Answered {
 		mark, st = "✎ ", warn
 	}
 	how := string(o.State)
@@ -107,7 +108,7 @@ func settledLine(r *approval.Request, e settledEvent) line {
 	out := line{{mark, st}, {present.SafeLine(how), strong}, {": " + what, plain}}
 	if note := o.Note(); note != "" {
 		out = append(out, seg{" — " + present.SafeLine(note), faint})
-	} else if !o.Runs() && o.Why != "" && o.State != approval.Answered {
+	} else if !o.Runs() && o.Why != "" && o.State != policy.Answered {
 		out = append(out, seg{" — " + present.SafeLine(o.Why), faint})
 	}
 	return out

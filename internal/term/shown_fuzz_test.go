@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -28,13 +29,13 @@ func checkShown(t *testing.T, shown string) {
 // hostile is a request all of whose words are those of others.
 func hostile(id, text, language string) *approval.Request {
 	return &approval.Request{
-		ID: id, Call: approval.Call{Tool: text, Connector: language, Workers: []string{text}},
-		Summary: text, Why: text, Acts: []approval.Act{
-			{Name: text, Target: approval.PathTarget(text), Verdict: approval.Ask, Why: text, Dir: text},
-			{Name: "b", Target: approval.CommandTarget(text), Verdict: approval.Free, Cause: 1, Dir: language},
-			{Name: "c", Target: approval.TextTarget(text), PersonOnly: true, Why: language},
-		}, Open: []int{0, 2}, Trace: approval.Trace{{Look: text, Found: language}, {Act: 2, Found: "covered", Source: text}, {Act: 3, Found: "possibly denied", Source: text}},
-		Offers:  []approval.Offer{{Reach: approval.Exact, Allow: []string{text}, Deny: []string{text}, Acts: []int{0}}},
+		ID: id, Call: policy.Call{Tool: text, Connector: language, Workers: []string{text}},
+		Summary: text, Why: text, Acts: []policy.Act{
+			{Name: text, Target: policy.PathTarget(text), Verdict: policy.Ask, Why: text, Dir: text},
+			{Name: "b", Target: policy.CommandTarget(text), Verdict: policy.Free, Cause: 1, Dir: language},
+			{Name: "c", Target: policy.TextTarget(text), PersonOnly: true, Why: language},
+		}, Open: []int{0, 2}, Trace: policy.Trace{{Look: text, Found: language}, {Act: 2, Found: "covered", Source: text}, {Act: 3, Found: "possibly denied", Source: text}},
+		Offers:  []policy.Offer{{Reach: policy.Exact, Allow: []string{text}, Deny: []string{text}, Acts: []int{0}}},
 		Choices: []approval.Choice{{ID: "x", Label: text}},
 	}
 }
@@ -80,10 +81,10 @@ func checkEvents(t *testing.T, r, other *approval.Request, text string, columns 
 	base, _ := newState(options{theme: colours, grants: true}, columns, 0, []*approval.Request{r, other})
 	base, _ = base.update(loadedEvent{id: "1", view: present.View{Kind: present.Text, Content: "x"}})
 	failed := errors.New(text)
-	who := approval.Who{User: text, Host: text}
+	who := policy.Who{User: text, Host: text}
 	for _, e := range []event{
 		historyEvent{lines: []string{text, eventText(approval.Event{Acts: []string{text}, Basis: text, Note: text})}}, historyEvent{err: failed},
-		grantsEvent{grants: []approval.Grant{{Act: r.Acts[0], Reach: approval.Exact, By: who}}}, grantsEvent{err: failed},
+		grantsEvent{grants: []policy.Grant{{Act: r.Acts[0], Reach: policy.Exact, By: who}}}, grantsEvent{err: failed},
 		editedEvent{id: "1", err: failed}, pagedEvent{id: "1", err: failed}, loadedEvent{id: "2", err: failed},
 		settledEvent{answered: []approval.Decision{r.Deny(text)}, err: failed, pending: []*approval.Request{r, other}},
 	} {
@@ -97,11 +98,11 @@ func checkEvents(t *testing.T, r, other *approval.Request, text string, columns 
 // checkSaid shows what stays on the screen, and what is shown beside the prompt.
 func checkSaid(t *testing.T, r *approval.Request, text string, columns int) {
 	t.Helper()
-	who := approval.Who{User: text, Host: text, Via: approval.ViaInbox}
+	who := policy.Who{User: text, Host: text, Via: policy.ViaInbox}
 	denied := r.Deny(text)
 	denied.By = who
 	for _, o := range []approval.Outcome{
-		{State: approval.Approved}, {State: approval.Denied, Decision: &denied}, {State: approval.AutoDenied, Basis: text, Why: text}, {State: approval.Answered},
+		{State: policy.Approved}, {State: policy.Denied, Decision: &denied}, {State: policy.AutoDenied, Basis: text, Why: text}, {State: policy.Answered},
 	} {
 		o.Request = r.ID
 		for _, answered := range [][]approval.Decision{nil, {denied}, {r.Change([]byte(text), "")}} {

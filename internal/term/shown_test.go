@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -128,7 +129,7 @@ func BenchmarkPrompt(b *testing.B) {
 	for _, kind := range []present.Kind{present.File, present.Diff, present.Command} {
 		b.Run(string(kind), func(b *testing.B) {
 			view := present.View{Kind: kind, Content: big, Language: "go"}
-			r := &approval.Request{ID: "1", Summary: "Create big.go", Acts: []approval.Act{{Name: "write_file"}}}
+			r := &approval.Request{ID: "1", Summary: "Create big.go", Acts: []policy.Act{{Name: "write_file"}}}
 			for b.Loop() {
 				s, _ := newState(options{theme: colours, limit: present.DefaultLimit}, 120, 50, []*approval.Request{r})
 				s, _ = s.update(loadedEvent{id: "1", view: view})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -14,13 +15,13 @@ type options struct {
 	theme           theme
 	limit           present.Limit
 	quiet, maxQuiet time.Duration
-	who             approval.Who
-	wide            func(approval.Rule) string // why a rule needs a second yes
-	footer          string                     // said above the keys
-	covers          bool                       // what a lasting answer settles can be told
-	grants          bool                       // grants can be listed
-	lines           bool                       // answers are typed as lines
-	inbox           bool                       // the questions are those of other processes
+	who             policy.Who
+	wide            func(policy.Rule) string // why a rule needs a second yes
+	footer          string                   // said above the keys
+	covers          bool                     // what a lasting answer settles can be told
+	grants          bool                     // grants can be listed
+	lines           bool                     // answers are typed as lines
+	inbox           bool                     // the questions are those of other processes
 }
 
 // A state is a prompt at one moment. It is a value: update returns the next one and

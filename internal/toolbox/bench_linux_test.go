@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/runner"
@@ -91,7 +91,7 @@ func BenchmarkWall(b *testing.B) {
 			for b.Loop() {
 				for i, w := range boxes {
 					began := time.Now()
-					r := w.call(approval.ModeApproveAll, nil, "shell", map[string]any{"command": text})
+					r := w.call(policy.ModeApproveAll, nil, "shell", map[string]any{"command": text})
 					times[i] = append(times[i], time.Since(began))
 					if got, ok := r.Value.(shell.Result); !ok || got.ExitCode != 0 {
 						b.Fatalf("%s %v", r.Text, r.Err)

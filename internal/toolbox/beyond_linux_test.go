@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -92,7 +92,7 @@ func (p *pretence) saidOf(text string) []string {
 	set, err := tool.NewSet(p.box.Tools...)
 	must(p.t, err)
 	args, _ := json.Marshal(map[string]string{"command": text})
-	q, err := set.Prepare(p.t.Context(), approval.Call{Tool: "shell", Arguments: args})
+	q, err := set.Prepare(p.t.Context(), policy.Call{Tool: "shell", Arguments: args})
 	must(p.t, err)
 	return q.Held()
 }
@@ -137,13 +137,13 @@ func TestHeldCommandsAskForWhatLiesBelowAName(t *testing.T) {
 // What a command leaves in .git, or adds to the index, does not make the person's next git run
 // programs or write files elsewhere.
 func TestGitLeavesNothingThatRunsLater(t *testing.T) {
-	policy := "version: 1\nsandbox: {paths: {.: {root: TOP/proj, mode: rw, approval: {read: allow, write: allow, delete: allow}}}}\nshell: {cwd: ., presets: [readonly, git], judge: running, default: {approval: ask, when_sandboxed: allow}}\n"
+	conf := "version: 1\nsandbox: {paths: {.: {root: TOP/proj, mode: rw, approval: {read: allow, write: allow, delete: allow}}}}\nshell: {cwd: ., presets: [readonly, git], judge: running, default: {approval: ask, when_sandboxed: allow}}\n"
 	for name, text := range map[string]string{
 		"a repository as submodule":   "git init -q n && git -C n -c user.name=a -c user.email=b commit -q --allow-empty -m x && git -C n config core.fsmonitor 'touch TOP/ran;:' && git add n",
 		"the folder as repository":    "git add a.txt; bash ./bare",
 		"a link that git writes over": "git add a.txt; bash ./links",
 	} {
-		w := newWorld(t, policy)
+		w := newWorld(t, conf)
 		w.runs("true") // a repository
 		w.write("victim", "mine\n")
 		w.write("proj/bare", "mv .git/HEAD .git/x; cp -r .git/refs .git/objects .; echo ref: refs/heads/main > HEAD; printf '[core]\\nrepositoryformatversion=0\\nbare=false\\nworktree=.\\nfsmonitor=touch "+w.top+"/ran;:\\n' > config\n")
@@ -180,10 +180,10 @@ func TestSecretsAreHiddenFromWhatAPresetAllows(t *testing.T) {
 
 // Presets leave the word about files to the rules about files.
 func TestPresetsWriteNoFilesOfTheirOwn(t *testing.T) {
-	policy := "version: 1\nsandbox: {paths: {.: {root: TOP/proj, mode: rw, approval: {read: allow, write: ask, delete: ask}}}}\nshell: {cwd: ., presets: [readonly, git, go, python], default: {approval: ask}}\n"
-	w := newWorld(t, policy)
+	conf := "version: 1\nsandbox: {paths: {.: {root: TOP/proj, mode: rw, approval: {read: allow, write: ask, delete: ask}}}}\nshell: {cwd: ., presets: [readonly, git, go, python], default: {approval: ask}}\n"
+	w := newWorld(t, conf)
 	w.runs("true")
-	w.box = w.open(policy, nil)
+	w.box = w.open(conf, nil)
 	if r := w.shell("git switch --orphan x"); true {
 		if _, err := os.Stat(w.top + "/proj/a.txt"); err != nil {
 			t.Errorf("a.txt: %v: %s", err, r.Text)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell"
 )
 
@@ -23,12 +23,12 @@ sandbox: {paths: {.: {root: TOP/proj, mode: rw, approval: allow}}}
 shell: {default: {approval: allow}, judge: running}
 `, w.box)
 	for _, text := range []string{"$(printf 'to%s' uch) M", "x=touch; for x in $(echo touch); do $x M; done"} {
-		r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": text})
+		r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": text})
 		if got, ok := r.Value.(shell.Result); !ok || !strings.Contains(got.Stopped, "denies \"touch\"") {
 			t.Errorf("%q: %+v %s", text, r.Value, r.Text)
 		}
 		// The caller leaves the whole command to a person.
-		if r := w.call(approval.ModeApproveAll, nil, "shell", map[string]any{"command": text}); r.Value != nil || !strings.Contains(r.Text, "only a person") {
+		if r := w.call(policy.ModeApproveAll, nil, "shell", map[string]any{"command": text}); r.Value != nil || !strings.Contains(r.Text, "only a person") {
 			t.Errorf("approve-all: %q: %+v %s", text, r.Value, r.Text)
 		}
 		if _, err := os.Lstat(w.top + "/proj/M"); err == nil {
@@ -49,7 +49,7 @@ shell: {default: {approval: allow}}
 `, w.box)
 	w.write("proj/a", "a\n")
 	person := approvaltest.Script(approvaltest.Yes, approvaltest.No)
-	r := w.call(approval.ModeAsk, person, "shell", map[string]any{"command": "wc -l a; x=$(cat a); sort $x"})
+	r := w.call(policy.ModeAsk, person, "shell", map[string]any{"command": "wc -l a; x=$(cat a); sort $x"})
 	if got, ok := r.Value.(shell.Result); !ok || got.Stopped != "" || got.Stdout != "1 a\na\n" || len(person.Asked()) != 1 {
 		t.Errorf("%+v %s, %d questions", r.Value, r.Text, len(person.Asked()))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 )
@@ -41,7 +42,7 @@ func customBox(t *testing.T, trusted string) *tool.Gate {
 	}
 	if trusted != "" {
 		p.Trusted = command.Files{
-			dir + "/tools/greet.sh": approval.DigestOf([]byte(trusted)), dir + "/tools/greet.yaml": approval.DigestOf([]byte("description: Greets.\n")),
+			dir + "/tools/greet.sh": policy.DigestOf([]byte(trusted)), dir + "/tools/greet.yaml": policy.DigestOf([]byte("description: Greets.\n")),
 		}
 	}
 	all, err := config.Combine(nil, config.Tier{Kind: config.Project, Policy: p, Trusted: true})
@@ -56,7 +57,7 @@ func customBox(t *testing.T, trusted string) *tool.Gate {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { box.Close() })
-	gate, err := tool.Guard(approval.Config{Mode: approval.ModeStrict}, box.Tools...)
+	gate, err := tool.Guard(approval.Config{Mode: policy.ModeStrict}, box.Tools...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func run(t *testing.T, gate *tool.Gate, name string, args map[string]string) too
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tool.Call(t.Context(), gate, approval.Call{ID: "1", Tool: name, Arguments: data})
+	return tool.Call(t.Context(), gate, policy.Call{ID: "1", Tool: name, Arguments: data})
 }
 
 // A model that may write the program of a tool, or its definition, does not run its own text
@@ -84,7 +85,7 @@ func TestACustomToolRunsWhatWasThereWhenItsBoxWasOpened(t *testing.T) {
 		if r := run(t, gate, "write_file", map[string]string{"path": file, "content": text}); r.Err != nil {
 			t.Fatal(r.Err)
 		}
-		if r := run(t, gate, "greet", map[string]string{}); r.Outcome.State != approval.Blocked || !strings.Contains(r.Text, file+" changed since assent started") {
+		if r := run(t, gate, "greet", map[string]string{}); r.Outcome.State != policy.Blocked || !strings.Contains(r.Text, file+" changed since assent started") {
 			t.Errorf("%s: %s", r.Outcome.State, r.Text)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/inner"
@@ -79,7 +80,7 @@ type world struct {
 	events []approval.Event
 }
 
-func newWorld(t testing.TB, policy string, change ...func(*toolbox.Hold)) *world {
+func newWorld(t testing.TB, conf string, change ...func(*toolbox.Hold)) *world {
 	t.Helper()
 	// Not below /tmp: that is private inside.
 	top, err := os.MkdirTemp("/var/tmp", "assent-box-")
@@ -107,16 +108,16 @@ func newWorld(t testing.TB, policy string, change ...func(*toolbox.Hold)) *world
 		}
 		return h, err
 	}
-	w.box = w.open(policy, nil)
+	w.box = w.open(conf, nil)
 	return w
 }
 
 // open opens the box of a policy in which TOP is the folder of the test.
-func (w *world) open(policy string, parent *toolbox.Box) *toolbox.Box {
+func (w *world) open(conf string, parent *toolbox.Box) *toolbox.Box {
 	w.t.Helper()
 	program, err := filepath.EvalSymlinks(os.Args[0])
 	must(w.t, err)
-	p, err := config.Load("policy.yaml", []byte(strings.ReplaceAll(policy, "TOP", w.top)), w.top)
+	p, err := config.Load("policy.yaml", []byte(strings.ReplaceAll(conf, "TOP", w.top)), w.top)
 	must(w.t, err)
 	interprets := []string{program, "inner", "shell"}
 	if w.small != "" {
@@ -154,27 +155,27 @@ func (w *world) refusals() []string {
 }
 
 // call takes a call through a gate whose person gives this answer; nil is nobody.
-func (w *world) call(mode approval.Mode, person approval.Approver, name string, args map[string]any) tool.Result {
+func (w *world) call(mode policy.Mode, person approval.Approver, name string, args map[string]any) tool.Result {
 	w.t.Helper()
 	g, err := tool.Guard(approval.Config{Mode: mode, Approver: person, Recorder: w, Session: "s", Policy: w.box.Policy.Rules, Requests: w.requests}, w.box.Tools...)
 	must(w.t, err)
 	defer g.Close()
 	data, err := json.Marshal(args)
 	must(w.t, err)
-	return tool.Call(w.t.Context(), g, approval.Call{ID: "1", Tool: name, Arguments: data})
+	return tool.Call(w.t.Context(), g, policy.Call{ID: "1", Tool: name, Arguments: data})
 }
 
 // shell runs a command that nobody can be asked about.
 func (w *world) shell(command string) tool.Result {
 	w.t.Helper()
-	return w.call(approval.ModeStrict, nil, "shell", map[string]any{"command": command})
+	return w.call(policy.ModeStrict, nil, "shell", map[string]any{"command": command})
 }
 
 // yes is a person who says yes, or makes this choice.
 func yes(choice string) approval.Approver {
 	return approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 		d := r.Approve("")
-		d.Choice, d.By = choice, approval.Who{User: "ann", Via: approval.ViaTerminal}
+		d.Choice, d.By = choice, policy.Who{User: "ann", Via: policy.ViaTerminal}
 		return d, nil
 	})
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/network"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool/hosts"
@@ -40,11 +40,11 @@ type Hold struct {
 func (h Hold) held() bool { return h.Runner != nil }
 
 // digest names the profile; zero if nothing holds to it.
-func (h Hold) digest() approval.Digest {
+func (h Hold) digest() policy.Digest {
 	if !h.held() {
-		return approval.Digest{}
+		return policy.Digest{}
 	}
-	return approval.Digest(h.Profile.Hash())
+	return policy.Digest(h.Profile.Hash())
 }
 
 // hold finds what holds the tools of the box. A child is held to its caller's profile too.
@@ -84,8 +84,8 @@ func (b *Box) hold(opts Options) (err error) {
 }
 
 // hosts is what the tools of a policy may reach in this box. What its callers refuse is refused.
-func (b *Box) hosts(policy *config.Policy) hosts.Policy {
-	p := policy.Shell.Network
+func (b *Box) hosts(conf *config.Policy) hosts.Policy {
+	p := conf.Shell.Network
 	for caller := b.parent; caller != nil; caller = caller.parent {
 		p = p.Intersect(caller.Policy.Shell.Network)
 	}
@@ -105,8 +105,8 @@ func Guarded(p sandbox.Profile) []string {
 }
 
 // hidesSecrets reports whether commands may run from which secrets are hidden.
-func (b *Box) hidesSecrets(rules []approval.Rule) bool {
-	code := func(r approval.Rule) bool { return strings.HasPrefix(r.Pattern, approval.ProjectCode) }
+func (b *Box) hidesSecrets(rules []policy.Rule) bool {
+	code := func(r policy.Rule) bool { return strings.HasPrefix(r.Pattern, policy.ProjectCode) }
 	presets := slices.ContainsFunc(b.Policy.Shell.Rules, func(r shell.Rule) bool { return r.Preset != "" })
 	return presets || slices.ContainsFunc(rules, code) || b.Policy.Shell.Default.WhenSandboxed != ""
 }
@@ -115,7 +115,7 @@ func (b *Box) hidesSecrets(rules []approval.Rule) bool {
 const landlockName = "landlock"
 
 // alone says whether commands may run only because they are held.
-func (b *Box) alone(policy *config.Policy) shell.Alone {
+func (b *Box) alone(conf *config.Policy) shell.Alone {
 	not := func(format string, args ...any) shell.Alone { return shell.Alone{Not: fmt.Sprintf(format, args...)} }
 	switch {
 	case !b.Hold.held():
@@ -128,7 +128,7 @@ func (b *Box) alone(policy *config.Policy) shell.Alone {
 		return not("%s", b.found.Unfinished)
 	}
 	var alone shell.Alone
-	for _, r := range policy.Roots {
+	for _, r := range conf.Roots {
 		if len(r.Suffixes) > 0 {
 			return not("root %s has files that no tool may reach: it takes only %v (%s)", r.Name, r.Suffixes, r.Source)
 		}
@@ -146,7 +146,7 @@ func (b *Box) alone(policy *config.Policy) shell.Alone {
 func notFree(r roots.Root) roots.Access {
 	for _, access := range []roots.Access{roots.Read, roots.Write, roots.Delete} {
 		v, said := r.Approval[access]
-		free := said && v == approval.Free || !said && access == roots.Read
+		free := said && v == policy.Free || !said && access == roots.Read
 		if !free || access != roots.Read && r.Mode != roots.ReadWrite {
 			return access
 		}

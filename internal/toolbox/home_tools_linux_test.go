@@ -18,7 +18,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -28,7 +28,7 @@ type step struct{ command, want string }
 func (w *world) steps(list ...step) {
 	w.t.Helper()
 	for _, s := range list {
-		r := w.call(approval.ModeStrict, nil, "shell", map[string]any{"command": s.command, "timeout": 240})
+		r := w.call(policy.ModeStrict, nil, "shell", map[string]any{"command": s.command, "timeout": 240})
 		if r.Err != nil || !strings.Contains(r.Text, `"exit_code":0`) || !strings.Contains(r.Text, s.want) {
 			w.t.Fatalf("%s: %s %v", s.command, r.Text, r.Err)
 		}
@@ -74,11 +74,11 @@ func TestGoInAHomeWithTools(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), goProgram, "env", "GOROOT").Output()
 	must(t, err)
 	root := strings.TrimSpace(string(out))
-	policy := developer
+	conf := developer
 	if !sandbox.Below("/usr", root) {
-		policy = strings.Replace(developer, "shell:", "  extra: {read: ["+root+"]}\nshell:", 1)
+		conf = strings.Replace(developer, "shell:", "  extra: {read: ["+root+"]}\nshell:", 1)
 	}
-	w := newHome(t, policy, secretsOfAHome)
+	w := newHome(t, conf, secretsOfAHome)
 	w.write("proj/go.mod", "module example.org/p\n\ngo 1.24\n\nrequire example.org/dep v1.0.0\n")
 	w.write("proj/p.go", "package p\n\nimport \"example.org/dep\"\n\nvar Answer = dep.Answer\n")
 	w.write("proj/p_test.go", "package p\n\nimport \"testing\"\n\nfunc TestAnswer(t *testing.T) {\n\tif Answer != 42 {\n\t\tt.Fatal(Answer)\n\t}\n}\n")
@@ -97,7 +97,7 @@ func TestGoInAHomeWithTools(t *testing.T) {
 	}
 	w.outside([]string{"GOPROXY=file://" + w.top + "/proxy", "GOSUMDB=off", "GOENV=off", "GOFLAGS=-modcacherw -mod=mod"}, goProgram, "mod", "tidy")
 	must(t, os.RemoveAll(w.top+"/proxy"))
-	w.box = w.open(policy, nil)
+	w.box = w.open(conf, nil)
 	w.steps(step{root + "/bin/go build ./...", ""}, step{root + "/bin/go test ./...", "ok"})
 	w.held(step{root + "/bin/go mod tidy", ""})
 	if unpacked, err := filepath.Glob(w.top + "/caches/*/go/mod/example.org/dep@v1.0.0/dep.go"); err != nil || len(unpacked) != 1 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 )
 
 // What a command does to outlive, fill or flood is ended and reported through the shell
@@ -31,7 +31,7 @@ func TestHostileCommands(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			args := map[string]any{"command": strings.ReplaceAll(tt.command, "MARK", mark), "timeout": tt.timeout}
-			if r := w.call(approval.ModeAsk, yes(""), "shell", args); !strings.Contains(r.Text, tt.says) {
+			if r := w.call(policy.ModeAsk, yes(""), "shell", args); !strings.Contains(r.Text, tt.says) {
 				t.Errorf("%.400s %v", r.Text, r.Err)
 			}
 			if left := running(t, mark); left != "" {

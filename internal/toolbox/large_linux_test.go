@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell"
 )
 
@@ -20,7 +21,7 @@ func TestLargePrograms(t *testing.T) {
 	name := w.top + "/proj/large"
 	must(t, os.Chmod(name, 0o755))
 	args := map[string]any{"command": "./large hello"}
-	r := w.call(approval.ModeAsk, yes(""), "shell", args)
+	r := w.call(policy.ModeAsk, yes(""), "shell", args)
 	if got, ok := r.Value.(shell.Result); !ok || got.Stdout != "hello\n" || got.ExitCode != 0 {
 		t.Fatalf("%+v %s", r.Value, r.Text)
 	}
@@ -28,7 +29,7 @@ func TestLargePrograms(t *testing.T) {
 	exchanging := approval.ApproverFunc(func(ctx context.Context, r *approval.Request) (approval.Decision, error) {
 		if asked++; asked > 1 {
 			d := r.Deny("that is another program")
-			d.By = approval.Who{User: "ann", Via: approval.ViaTerminal}
+			d.By = policy.Who{User: "ann", Via: policy.ViaTerminal}
 			return d, nil
 		}
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -38,7 +39,7 @@ func TestLargePrograms(t *testing.T) {
 		must(t, f.Close())
 		return yes("").Approve(ctx, r)
 	})
-	if r := w.call(approval.ModeAsk, exchanging, "shell", args); asked != 2 || !strings.Contains(r.Text, "that is another program") {
+	if r := w.call(policy.ModeAsk, exchanging, "shell", args); asked != 2 || !strings.Contains(r.Text, "that is another program") {
 		t.Fatalf("asked %d times: %s", asked, r.Text)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
 )
@@ -14,7 +15,7 @@ import (
 // A yes that came too late holds once for the same act of the same command: in the same
 // folder, with the same variables.
 func TestALateYesIsForTheSameAct(t *testing.T) {
-	policy := strings.Replace(runningPolicy, "shell:", "shell:\n  hold: 100ms", 1)
+	conf := strings.Replace(runningPolicy, "shell:", "shell:\n  hold: 100ms", 1)
 	const text = `cd "$(cat where)"; . ../set; $(cat ../cmd)`
 	for name, tt := range map[string]struct {
 		file, text string // what changed meanwhile
@@ -26,7 +27,7 @@ func TestALateYesIsForTheSameAct(t *testing.T) {
 		"other words":     {"cmd", "wc -c x", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, policy)
+			w := newWorld(t, conf)
 			for name, text := range map[string]string{"where": "a", "set": "", "cmd": "wc -l x", "a/x": "1\n", "b/x": "1\n2\n"} {
 				w.write("proj/"+name, text)
 			}
@@ -42,16 +43,16 @@ func TestALateYesIsForTheSameAct(t *testing.T) {
 						defer close(late)
 					}
 				}
-				d.By = approval.Who{User: "ann", Via: approval.ViaTerminal}
+				d.By = policy.Who{User: "ann", Via: policy.ViaTerminal}
 				return d, nil
 			})
-			g, err := tool.Guard(approval.Config{Mode: approval.ModeAsk, Approver: person, Recorder: w, Session: "s", Policy: w.box.Policy.Rules}, w.box.Tools...)
+			g, err := tool.Guard(approval.Config{Mode: policy.ModeAsk, Approver: person, Recorder: w, Session: "s", Policy: w.box.Policy.Rules}, w.box.Tools...)
 			must(t, err)
 			defer g.Close()
 			args, err := json.Marshal(map[string]any{"command": text})
 			must(t, err)
 			call := func(id string) shell.Result {
-				r := tool.Call(t.Context(), g, approval.Call{ID: id, Tool: "shell", Arguments: args})
+				r := tool.Call(t.Context(), g, policy.Call{ID: id, Tool: "shell", Arguments: args})
 				got, ok := r.Value.(shell.Result)
 				if !ok {
 					t.Fatalf("%+v, %s", r.Value, r.Text)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -16,16 +17,16 @@ import (
 func TestAStepToANewFile(t *testing.T) {
 	w := newWorld(t, free)
 	args := map[string]any{"command": "echo x > " + w.top + "/out/new"}
-	w.call(approval.ModeStrict, nil, "shell", args)
+	w.call(policy.ModeStrict, nil, "shell", args)
 	leaving := map[string]any{"command": args["command"], "escalate": true}
 	title, first := "", ""
 	person := approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 		title, first = r.Summary, r.Choices[0].Label
 		d := r.Approve("")
-		d.By = approval.Who{User: "ann", Via: approval.ViaTerminal}
+		d.By = policy.Who{User: "ann", Via: policy.ViaTerminal}
 		return d, nil
 	})
-	r := w.call(approval.ModeAsk, person, "shell", leaving)
+	r := w.call(policy.ModeAsk, person, "shell", leaving)
 	if r.Err != nil || !strings.Contains(r.Text, `"exit_code":0`) {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
@@ -37,7 +38,7 @@ func TestAStepToANewFile(t *testing.T) {
 	}
 	// When the folder has gone, the step holds nothing up.
 	must(t, os.RemoveAll(w.top+"/out"))
-	if r := w.call(approval.ModeAsk, yes(""), "shell", args); !strings.Contains(r.Text, `"exit_code":1`) {
+	if r := w.call(policy.ModeAsk, yes(""), "shell", args); !strings.Contains(r.Text, `"exit_code":1`) {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
 }
@@ -48,9 +49,9 @@ func TestNoStepThroughALink(t *testing.T) {
 	w.write("out/there", "SECRET")
 	must(t, os.Symlink(w.top+"/out", w.top+"/link"))
 	args := map[string]any{"command": "cat " + w.top + "/link/there"}
-	w.call(approval.ModeStrict, nil, "shell", args)
+	w.call(policy.ModeStrict, nil, "shell", args)
 	args["escalate"] = true
-	if r := w.call(approval.ModeAsk, yes(""), "shell", args); r.Err != nil || !strings.Contains(r.Text, "SECRET") {
+	if r := w.call(policy.ModeAsk, yes(""), "shell", args); r.Err != nil || !strings.Contains(r.Text, "SECRET") {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
 }
@@ -71,12 +72,12 @@ func TestNotOutsideWithSomethingProtected(t *testing.T) {
 		"cat TOP/out/there; echo x >> TOP/link/policy":                 1,
 	} {
 		args := map[string]any{"command": strings.ReplaceAll(command, "TOP", w.top)}
-		if w.call(approval.ModeAsk, yes(""), "shell", args); len(w.refusals()) == 0 {
+		if w.call(policy.ModeAsk, yes(""), "shell", args); len(w.refusals()) == 0 {
 			t.Fatalf("%s: nothing is refused", command)
 		}
 		args["escalate"] = true
 		var offered []approval.Choice
-		w.call(approval.ModeAsk, approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
+		w.call(policy.ModeAsk, approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 			offered = r.Choices
 			return r.Deny(""), nil
 		}), "shell", args)
@@ -108,13 +109,13 @@ func TestAStepToRemoveAFile(t *testing.T) {
 	w.write("out/there", "x")
 	args := map[string]any{"command": "rm " + w.top + "/out/there"}
 	leaving := map[string]any{"command": args["command"], "escalate": true}
-	if r := w.call(approval.ModeAsk, yes(""), "shell", args); !strings.Contains(r.Text, "writing "+w.top+"/out/there was refused") {
+	if r := w.call(policy.ModeAsk, yes(""), "shell", args); !strings.Contains(r.Text, "writing "+w.top+"/out/there was refused") {
 		t.Fatalf("%s %v", r.Text, r.Err)
 	}
-	if r := w.call(approval.ModeAsk, yes(""), "shell", leaving); !strings.Contains(r.Text, "writing "+w.top+"/out was refused") {
+	if r := w.call(policy.ModeAsk, yes(""), "shell", leaving); !strings.Contains(r.Text, "writing "+w.top+"/out was refused") {
 		t.Fatalf("%s %v", r.Text, r.Err)
 	}
-	if r := w.call(approval.ModeAsk, yes(""), "shell", leaving); r.Err != nil || !strings.Contains(r.Text, `"exit_code":0`) {
+	if r := w.call(policy.ModeAsk, yes(""), "shell", leaving); r.Err != nil || !strings.Contains(r.Text, `"exit_code":0`) {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
 	if _, err := os.Stat(w.top + "/out/there"); err == nil {
@@ -127,7 +128,7 @@ func TestAHiddenFileIsNotRemoved(t *testing.T) {
 	w := newWorld(t, free)
 	w.write("proj/hidden.txt", "x")
 	w.box = w.open(free+"rules: [deny read_file(./hidden.txt)]\n", nil)
-	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "python3 -c 'import os; os.remove(\"hidden.txt\")'"})
+	r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "python3 -c 'import os; os.remove(\"hidden.txt\")'"})
 	if !strings.Contains(r.Text, "sandbox (likely): removing or renaming "+w.top+"/proj/hidden.txt was refused") {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
@@ -139,7 +140,7 @@ func TestAHiddenFileIsNotRemoved(t *testing.T) {
 // Where all of the working folder is hidden no command can run, and the rule is named.
 func TestNoCommandRunsInAHiddenFolder(t *testing.T) {
 	w := newWorld(t, free+"rules: [deny read_file]\n")
-	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "echo hi"})
+	r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "echo hi"})
 	if !strings.Contains(r.Text, "hidden from commands (policy.yaml:7)") {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}

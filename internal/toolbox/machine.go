@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/network"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/inner"
@@ -62,8 +62,8 @@ func newMachine(environ, names []string, folder string) *machine {
 func (m *machine) world(dir string) analysis.World { return host.New(dir, m.entries) }
 
 // Profile implements [shell.Sandbox].
-func (m *machine) Profile(c shell.Command) approval.Digest {
-	return approval.Digest(m.profile(c).Hash())
+func (m *machine) Profile(c shell.Command) policy.Digest {
+	return policy.Digest(m.profile(c).Hash())
 }
 
 // Alone implements [shell.Sandbox].

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/shell"
@@ -15,18 +16,18 @@ import (
 // narrow makes the tools of the box as strict as those that a caller's policy would give
 // in its place, and leaves out those that the caller does not have.
 func (b *Box) narrow(caller *Box, opts Options) error {
-	policy := *caller.Policy
-	policy.Shell.Cwd = b.Policy.Shell.Cwd
+	conf := *caller.Policy
+	conf.Shell.Cwd = b.Policy.Shell.Cwd
 	// What the caller would ask is asked before: later only the worker's own tool knows what
 	// was answered with the command.
-	policy.Shell.Running = false
-	policy.CustomTools = b.sameTools(caller)
+	conf.Shell.Running = false
+	conf.CustomTools = b.sameTools(caller)
 	opts.Undo, opts.Looking = nil, true
-	mine, err := b.make(&policy, opts)
+	mine, err := b.make(&conf, opts)
 	if err != nil {
 		return fmt.Errorf("what the caller may do cannot be told: %w", err)
 	}
-	configured, _, err := tool.Configure(policy.Tools, mine...)
+	configured, _, err := tool.Configure(conf.Tools, mine...)
 	if err != nil {
 		return err
 	}
@@ -72,12 +73,12 @@ func (w *within) Prepare(ctx context.Context, args json.RawMessage) (tool.Action
 		return tool.Action{}, err
 	}
 	for _, a := range p.Acts {
-		if a.Verdict == approval.Block {
+		if a.Verdict == policy.Block {
 			return tool.Block(a.Why), nil
 		}
 	}
 	a, err := w.Tool.Prepare(ctx, args)
-	if i := slices.IndexFunc(p.Acts, func(a approval.Act) bool { return a.PersonOnly }); i >= 0 && err == nil {
+	if i := slices.IndexFunc(p.Acts, func(a policy.Act) bool { return a.PersonOnly }); i >= 0 && err == nil {
 		a = a.OnlyByPerson(p.Acts[i].Why)
 	}
 	return a, err
@@ -92,19 +93,19 @@ func (w *within) Turn(ctx context.Context) context.Context {
 }
 
 // asks reports whether the caller would have to ask.
-func asks(set *tool.Set) func(context.Context, approval.Call) (bool, error) {
-	return func(ctx context.Context, call approval.Call) (bool, error) {
+func asks(set *tool.Set) func(context.Context, policy.Call) (bool, error) {
+	return func(ctx context.Context, call policy.Call) (bool, error) {
 		p, err := word(ctx, set, tool.Spec{Connector: call.Connector, Name: call.Tool}, call.Arguments)
 		if err != nil {
 			return false, err
 		}
-		return slices.ContainsFunc(p.Acts, func(a approval.Act) bool { return a.Verdict != approval.Free }), nil
+		return slices.ContainsFunc(p.Acts, func(a policy.Act) bool { return a.Verdict != policy.Free }), nil
 	}
 }
 
 // word is what the caller's tool says about a call.
 func word(ctx context.Context, set *tool.Set, s tool.Spec, args json.RawMessage) (approval.Proposal, error) {
-	return set.Prepare(apart{ctx}, approval.Call{Connector: s.Connector, Tool: s.Name, Arguments: args})
+	return set.Prepare(apart{ctx}, policy.Call{Connector: s.Connector, Tool: s.Name, Arguments: args})
 }
 
 // apart is a context without its values: what the caller would say about a call leaves no

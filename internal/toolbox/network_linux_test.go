@@ -18,6 +18,7 @@ import (
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -78,14 +79,14 @@ func TestHeldCommandsConnectByName(t *testing.T) {
 				t.Errorf("nobody to ask: %s %v", r.Text, r.Err)
 			}
 			person := approvaltest.Script(approvaltest.No)
-			if r := w.call(approval.ModeAsk, person, "shell", map[string]any{"command": python("other.test")}); !strings.Contains(r.Text, "connection to other.test:80 refused") {
+			if r := w.call(policy.ModeAsk, person, "shell", map[string]any{"command": python("other.test")}); !strings.Contains(r.Text, "connection to other.test:80 refused") {
 				t.Errorf("no: %s %v", r.Text, r.Err)
 			}
 			if n := reached.Load(); n != before {
 				t.Errorf("%d connections reached the server", n-before)
 			}
 			person = approvaltest.Script(approvaltest.Yes)
-			r = w.call(approval.ModeAsk, person, "shell", map[string]any{"command": python("other.test")})
+			r = w.call(policy.ModeAsk, person, "shell", map[string]any{"command": python("other.test")})
 			if asked := person.Asked(); len(asked) != 1 || !strings.HasPrefix(asked[0].Summary, "Connect to other.test:80 for: python3") || !strings.Contains(r.Text, "hello from other.test") {
 				t.Errorf("yes: %s %v", r.Text, r.Err)
 			}
@@ -109,10 +110,10 @@ func TestWithoutAStageAndAProxy(t *testing.T) {
 	defer server.Close()
 	w := newWorld(t, strings.Replace(staged, ", when_sandboxed: allow", "", 1), func(h *toolbox.Hold) { h.Stage, h.Proxy = nil, true })
 	text := "curl -sS --noproxy '*' " + server.URL
-	if r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": text}); strings.Contains(r.Text, "hello") || !strings.Contains(r.Text, "network") {
+	if r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": text}); strings.Contains(r.Text, "hello") || !strings.Contains(r.Text, "network") {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
-	if r := w.call(approval.ModeAsk, yes("network "), "shell", map[string]any{"command": text, "escalate": true}); !strings.Contains(r.Text, "hello") {
+	if r := w.call(policy.ModeAsk, yes("network "), "shell", map[string]any{"command": text, "escalate": true}); !strings.Contains(r.Text, "hello") {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
 }
@@ -134,7 +135,7 @@ func TestCustomToolsConnectByName(t *testing.T) {
 	must(t, err)
 	defer w.box.Close()
 	fetch := func(person approval.Approver, host string) tool.Result {
-		return w.call(approval.ModeAsk, person, "fetch", map[string]any{"host": host})
+		return w.call(policy.ModeAsk, person, "fetch", map[string]any{"host": host})
 	}
 	if r := fetch(nil, "free.test"); !strings.Contains(r.Text, "hello from free.test") {
 		t.Errorf("free: %s %v", r.Text, r.Err)
@@ -167,7 +168,7 @@ func TestTheLoopbackOfASession(t *testing.T) {
 		}
 	}()
 	call := func(command string) tool.Result {
-		return w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": command})
+		return w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": command})
 	}
 	fetch := "for i in $(seq 100); do curl -sS http://localhost:8123/file 2>/dev/null && break; sleep 0.1; done"
 	if r := call("python3 -m http.server 8123 >/dev/null 2>&1 & " + fetch); !strings.Contains(r.Text, "served inside") {
@@ -177,7 +178,7 @@ func TestTheLoopbackOfASession(t *testing.T) {
 		t.Errorf("in a later one: %s %v", r.Text, r.Err)
 	}
 	call("curl -sS http://" + outside.Addr().String())
-	if r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "curl -sS http://localhost:8123/file", "end_background": true}); strings.Contains(r.Text, "served inside") {
+	if r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "curl -sS http://localhost:8123/file", "end_background": true}); strings.Contains(r.Text, "served inside") {
 		t.Errorf("it serves on: %s", r.Text)
 	}
 }
@@ -273,7 +274,7 @@ func TestADeniedAddress(t *testing.T) {
 		})
 		w.dialer = dialer
 		w.box = w.open(staged+"rules:\n  - deny connect(93.184.215.14)\n", nil)
-		r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": python("free.test")})
+		r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": python("free.test")})
 		if reached.Load() != 0 || !strings.Contains(r.Text, "free.test has the address 93.184.215.14: denied: denied by rule deny connect(93.184.215.14)") {
 			t.Errorf("%s: reached %d times: %s %v", stands, reached.Load(), r.Text, r.Err)
 		}
@@ -287,7 +288,7 @@ func TestAConnectionOfSomeCommand(t *testing.T) {
 	w.dialer = dialer
 	w.box = w.open(strings.Replace(staged, ", when_sandboxed: allow", "", 1), nil)
 	call := func(command string) tool.Result {
-		return w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": command})
+		return w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": command})
 	}
 	call("python3 -c 'import time; time.sleep(600)' >/dev/null 2>&1 &")
 	r := call(`python3 -c 'import urllib.request; files = [open("/dev/null") for i in range(200)]; print(urllib.request.urlopen("http://free.test/").read())'`)
@@ -295,7 +296,7 @@ func TestAConnectionOfSomeCommand(t *testing.T) {
 		t.Errorf("reached %d times: %s %v", reached.Load(), r.Text, r.Err)
 	}
 	if last := w.events[len(w.events)-1]; !slices.ContainsFunc(w.events, func(e approval.Event) bool {
-		return e.Kind == approval.Connected && e.Host == "free.test" && e.State == approval.Blocked && strings.Contains(e.Error, "unknown")
+		return e.Kind == approval.Connected && e.Host == "free.test" && e.State == policy.Blocked && strings.Contains(e.Error, "unknown")
 	}) {
 		t.Errorf("it is not in the log, which ends with %+v", last)
 	}

@@ -39,6 +39,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/network"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool/shell"
 )
@@ -247,17 +248,17 @@ func TestToolsAreJudgedByName(t *testing.T) {
 }
 
 func (v visitor) visit(t *testing.T, how string) {
-	policy := strings.Replace(networkPolicy, "  limits: {}\n", "", 1)
+	conf := strings.Replace(networkPolicy, "  limits: {}\n", "", 1)
 	switch how {
 	case "denied":
-		policy += "rules: ['deny connect(" + v.host + ")']\n"
+		conf += "rules: ['deny connect(" + v.host + ")']\n"
 	case "allowed":
-		policy += "rules: ['allow connect(" + v.host + ")']\n"
+		conf += "rules: ['allow connect(" + v.host + ")']\n"
 	}
-	w := newWorld(t, policy)
+	w := newWorld(t, conf)
 	s := newSite(t, w.top+"/proj")
 	w.dialer = s.dialer()
-	w.box = w.open(policy, nil)
+	w.box = w.open(conf, nil)
 	word := strings.TrimSuffix(strings.Split(v.host, ":")[0], ".test")
 	switch {
 	case v.prepare != nil:
@@ -276,7 +277,7 @@ func (v visitor) visit(t *testing.T, how string) {
 	must(t, err)
 	command := strings.NewReplacer("ME", me.Username, "/TOP", w.top, "GOBIN GOROOT_go", goProgram(t)).Replace(v.command)
 	person := newRecalling(t, w)
-	r := w.call(approval.ModeAsk, person, "shell", map[string]any{"command": command, "timeout": 100})
+	r := w.call(policy.ModeAsk, person, "shell", map[string]any{"command": command, "timeout": 100})
 	got, _ := r.Value.(shell.Result)
 	seen := strings.Contains(got.Stdout+got.Stderr, v.says)
 	switch {
@@ -328,7 +329,7 @@ func newRecalling(t *testing.T, w *world) *recalling {
 
 func (p *recalling) answer(ctx context.Context, s *store.Store, r *approval.Request) {
 	d := r.Approve("")
-	d.By, d.At = approval.Who{User: "ann", Via: approval.ViaInbox}, time.Now()
+	d.By, d.At = policy.Who{User: "ann", Via: policy.ViaInbox}, time.Now()
 	if s.Answer(ctx, d) != nil {
 		return // it was withdrawn
 	}

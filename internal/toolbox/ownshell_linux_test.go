@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
@@ -88,7 +88,7 @@ func (w *world) tries(text string) string {
 	}
 	w.write("proj/kept", "as it was\n")
 	w.write("proj/a", "a\n")
-	r := w.call(approval.ModeApproveAll, nil, "shell", map[string]any{"command": text, "timeout": 5})
+	r := w.call(policy.ModeApproveAll, nil, "shell", map[string]any{"command": text, "timeout": 5})
 	made, _ := filepath.Glob(w.top + "/proj/M")
 	var kept []byte
 	kept, err = os.ReadFile(w.top + "/proj/kept")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
 )
@@ -62,7 +63,7 @@ func TestDeniedWhileItRuns(t *testing.T) {
 			w.write("proj/lib.sh", "$(printf 'to%s' uch) M\necho > after\n")
 			w.write("proj/plain", "$(printf 'to%s' uch) M\necho > after\n")
 			must(t, os.Chmod(w.top+"/proj/plain", 0o755))
-			r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": text})
+			r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": text})
 			got, ok := r.Value.(shell.Result)
 			if !ok || got.Stopped == "" || !strings.Contains(got.Stopped, "touch") {
 				t.Errorf("%q: %+v, %s", text, r.Value, r.Text)
@@ -94,7 +95,7 @@ func (w *world) kinds() []approval.EventKind {
 func TestDeniedFileWhileItRuns(t *testing.T) {
 	w := newWorld(t, runningPolicy+"rules: [deny write_file(./kept)]\n")
 	w.write("proj/kept", "as it was\n")
-	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": `f=$(printf 'ke%s' pt); echo x > "$f"; echo > after`})
+	r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": `f=$(printf 'ke%s' pt); echo x > "$f"; echo > after`})
 	if got, ok := r.Value.(shell.Result); !ok || got.Stopped == "" {
 		t.Errorf("%+v, %s", r.Value, r.Text)
 	}
@@ -109,8 +110,8 @@ func TestDeniedFileWhileItRuns(t *testing.T) {
 // A file that was opened to be read is not written by its descriptor without a judgement:
 // /dev/fd/N opens it once more.
 func TestADescriptorGainsNothing(t *testing.T) {
-	policy := strings.Replace(runningPolicy, "write: allow", "write: ask", 1)
-	policy = strings.Replace(policy, "default: {approval: ask}", "default: {approval: by_effect}\n  judge: running", 1)
+	conf := strings.Replace(runningPolicy, "write: allow", "write: ask", 1)
+	conf = strings.Replace(conf, "default: {approval: ask}", "default: {approval: by_effect}\n  judge: running", 1)
 	for _, text := range []string{
 		`exec 3<kept; f=$(echo /dev/fd/3); echo x > "$f"`,
 		`f=$(echo /dev/stdin); echo x > "$f" < kept; { echo x > "$f"; } < kept`,
@@ -122,7 +123,7 @@ func TestADescriptorGainsNothing(t *testing.T) {
 		`exec 3<kept; f=$(echo /proc/self/fd/3); echo x | tee "$f"; cat kept`,
 		`f=$(echo /dev/stdout); { echo x | tee "$f"; } 1<kept; cat kept`,
 	} {
-		w := newWorld(t, policy)
+		w := newWorld(t, conf)
 		w.write("proj/kept", "as it was\n")
 		r := w.shell(text)
 		if got, ok := r.Value.(shell.Result); !ok && !strings.Contains(r.Text, "DENIED") || ok && got.Stopped == "" {
@@ -132,7 +133,7 @@ func TestADescriptorGainsNothing(t *testing.T) {
 			t.Errorf("%q: %q, %v", text, kept, err)
 		}
 	}
-	w := newWorld(t, policy)
+	w := newWorld(t, conf)
 	w.write("proj/kept", "as it was\n")
 	r := w.shell(`exec 3<kept; cat /dev/fd/3; f=$(echo /dev/fd/3); cat < "$f"; cat <<< "$f" > "$(echo /dev/stdout)"; exec 3<&-; cat <(cat kept) <(cat kept) | tee "$(echo /dev/fd/2)" > /dev/null`)
 	if got, ok := r.Value.(shell.Result); !ok || got.Stopped != "" || got.Stdout != "as it was\nas it was\n/dev/fd/3\n" || got.Stderr != "as it was\nas it was\n" {
@@ -144,7 +145,7 @@ func TestADescriptorGainsNothing(t *testing.T) {
 // what the parser reads: that shell asks nobody. What our shell interprets in place of one
 // needs no second reader.
 func TestTextsForRealShells(t *testing.T) {
-	policy := strings.Replace(runningPolicy, "default: {approval: ask}", "default: {approval: by_effect}\n  presets: [readonly]", 1)
+	conf := strings.Replace(runningPolicy, "default: {approval: ask}", "default: {approval: by_effect}\n  presets: [readonly]", 1)
 	split := "$'cat <<E\\n\\\\\\nE\\ntouch M\\nE\\n'" // bash joins the line to the delimiter
 	span := "$'cat <<E\\n${x:-\\nE\\ntouch M\\n}\\nE\\n'"
 	for text, runs := range map[string]bool{
@@ -154,7 +155,7 @@ func TestTextsForRealShells(t *testing.T) {
 		"bash -c " + split:                            true, "bash -euo pipefail -c " + split: true, "bash -v -c " + split: true,
 		"timeout 5 bash -c 'cat kept; for i in 1 2; do echo $i; done'": true,
 	} {
-		w := newWorld(t, policy)
+		w := newWorld(t, conf)
 		w.write("proj/kept", "as it was\n")
 		r := w.shell(text)
 		if got, ok := r.Value.(shell.Result); (ok && got.Stopped == "") != runs {
@@ -170,11 +171,11 @@ func TestTextsForRealShells(t *testing.T) {
 // judgement; of many words only the beginning is told and recorded.
 func TestManyWordsWhileItRuns(t *testing.T) {
 	w := newWorld(t, runningPolicy)
-	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "x=$(seq 1 400000); cat $x; echo $?"})
+	r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "x=$(seq 1 400000); cat $x; echo $?"})
 	if got, ok := r.Value.(shell.Result); !ok || got.Stdout != "126\n" || !strings.Contains(got.Stderr, "Argument list too long") {
 		t.Errorf("%+v, %s", r.Value, cutText(r.Text))
 	}
-	r = w.call(approval.ModeAsk, approvaltest.Script(approvaltest.Yes, approvaltest.No), "shell", map[string]any{"command": "$(echo wc; seq 1 50000)"})
+	r = w.call(policy.ModeAsk, approvaltest.Script(approvaltest.Yes, approvaltest.No), "shell", map[string]any{"command": "$(echo wc; seq 1 50000)"})
 	if got, ok := r.Value.(shell.Result); !ok || !strings.HasPrefix(got.Stopped, "wc 1 2 3") || len(got.Stopped) > 5000 {
 		t.Errorf("%s", cutText(r.Text))
 	}
@@ -192,7 +193,7 @@ func TestUnforeseenIsAsked(t *testing.T) {
 	w := newWorld(t, runningPolicy)
 	w.write("proj/lib.sh", "wc -l lib.sh\n")
 	person := approvaltest.Script(approvaltest.Yes, approvaltest.Yes)
-	r := w.call(approval.ModeAsk, person, "shell", map[string]any{"command": "cat lib.sh; . ./lib.sh; head -c 3 lib.sh"})
+	r := w.call(policy.ModeAsk, person, "shell", map[string]any{"command": "cat lib.sh; . ./lib.sh; head -c 3 lib.sh"})
 	got, ok := r.Value.(shell.Result)
 	if !ok || got.Stdout != "wc -l lib.sh\n1 lib.sh\nwc " || got.Stopped != "" {
 		t.Fatalf("%+v, %s", r.Value, r.Text)
@@ -224,7 +225,7 @@ func TestUnforeseenIsAsked(t *testing.T) {
 func TestUnforeseenIsRefused(t *testing.T) {
 	w := newWorld(t, runningPolicy)
 	w.write("proj/lib.sh", "wc -l lib.sh\necho > after\n")
-	r := w.call(approval.ModeAsk, approvaltest.Script(approvaltest.Yes, approvaltest.No), "shell", map[string]any{"command": "cat lib.sh; . ./lib.sh; echo > after"})
+	r := w.call(policy.ModeAsk, approvaltest.Script(approvaltest.Yes, approvaltest.No), "shell", map[string]any{"command": "cat lib.sh; . ./lib.sh; echo > after"})
 	got, ok := r.Value.(shell.Result)
 	if !ok || got.Stopped == "" || !slices.Equal(got.Ran, []string{"cat lib.sh"}) {
 		t.Fatalf("%+v, %s", r.Value, r.Text)
@@ -253,7 +254,7 @@ func TestApprovedOnceIsEnough(t *testing.T) {
 		w.write("proj/b.txt", "b")
 		w.write("proj/sub/c.txt", "c")
 		person := approvaltest.Script(approvaltest.Yes)
-		r := w.call(approval.ModeAsk, person, "shell", map[string]any{"command": text})
+		r := w.call(policy.ModeAsk, person, "shell", map[string]any{"command": text})
 		if got, ok := r.Value.(shell.Result); !ok || got.Stopped != "" || len(person.Asked()) != 1 {
 			t.Errorf("%s: %+v, %s; %d questions", text, r.Value, r.Text, len(person.Asked()))
 			for _, q := range person.Asked()[min(1, len(person.Asked())):] {
@@ -280,7 +281,7 @@ func TestHeldQuestion(t *testing.T) {
 		}
 		return r.Approve(""), nil
 	})
-	g := w.gate(approval.ModeAsk, person)
+	g := w.gate(policy.ModeAsk, person)
 	text := "cat lib.sh; . ./lib.sh; echo end"
 	got := shellCall(t, g, "1", text)
 	if !strings.Contains(got.Stopped, "nobody answered") || strings.Contains(got.Stdout, "end") {
@@ -314,7 +315,7 @@ func TestTimeStandsStill(t *testing.T) {
 	w := newWorld(t, runningPolicy)
 	w.write("proj/lib.sh", "wc -l lib.sh\n")
 	n := 0
-	g := w.gate(approval.ModeAsk, approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
+	g := w.gate(policy.ModeAsk, approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 		if n++; n == 2 {
 			<-time.After(5500 * time.Millisecond)
 		}
@@ -322,13 +323,13 @@ func TestTimeStandsStill(t *testing.T) {
 	}))
 	data, err := json.Marshal(map[string]any{"command": ". ./lib.sh", "timeout": 5})
 	must(t, err)
-	r := tool.Call(t.Context(), g, approval.Call{ID: "1", Tool: "shell", Arguments: data})
+	r := tool.Call(t.Context(), g, policy.Call{ID: "1", Tool: "shell", Arguments: data})
 	if got, ok := r.Value.(shell.Result); !ok || got.TimedOut || got.Stdout != "1 lib.sh\n" {
 		t.Errorf("%+v %v", r.Value, r.Err)
 	}
 }
 
-func (w *world) gate(mode approval.Mode, person approval.Approver) *tool.Gate {
+func (w *world) gate(mode policy.Mode, person approval.Approver) *tool.Gate {
 	w.t.Helper()
 	g, err := tool.Guard(approval.Config{Mode: mode, Approver: person, Recorder: w, Session: "s", Policy: w.box.Policy.Rules}, w.box.Tools...)
 	must(w.t, err)
@@ -340,7 +341,7 @@ func shellCall(t *testing.T, g *tool.Gate, id, text string) shell.Result {
 	t.Helper()
 	data, err := json.Marshal(map[string]any{"command": text})
 	must(t, err)
-	r := tool.Call(t.Context(), g, approval.Call{ID: id, Tool: "shell", Arguments: data})
+	r := tool.Call(t.Context(), g, policy.Call{ID: id, Tool: "shell", Arguments: data})
 	got, ok := r.Value.(shell.Result)
 	if !ok {
 		t.Fatalf("%+v %v", r.Value, r.Err)
@@ -356,7 +357,7 @@ func TestTheShellAgainstItsChildren(t *testing.T) {
 		"stopped": `python3 -c 'import os, time; os.kill(os.getppid(), 19); time.sleep(.5)'; echo > after`,
 	} {
 		w := newWorld(t, runningPolicy)
-		r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": text, "timeout": 2})
+		r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": text, "timeout": 2})
 		if _, err := os.Lstat(w.top + "/proj/after"); err == nil {
 			t.Errorf("%s: it went on: %+v %v", name, r.Value, r.Err)
 		}
@@ -372,7 +373,7 @@ for f in ["mem", "environ", "fd", "maps"]:
 print(sorted(os.listdir("/proc/self/fd")))`
 	w.write("proj/look.py", look)
 	if os.Geteuid() != 0 { // root inside the sandbox is root of its own processes
-		r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "python3 look.py"})
+		r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "python3 look.py"})
 		if got, _ := r.Value.(shell.Result); !strings.HasPrefix(got.Stdout, "mem no\nenviron no\nfd no\nmaps no\n") {
 			t.Errorf("%+v", got)
 		}
@@ -384,10 +385,10 @@ print(sorted(os.listdir("/proc/self/fd")))`
 func TestWhatOnlyBashHas(t *testing.T) {
 	w := newWorld(t, runningPolicy)
 	text := "coproc cat; echo $COPROC_PID > /dev/null; echo done"
-	if r := w.call(approval.ModeApproveAll, nil, "shell", map[string]any{"command": text}); r.Err == nil {
+	if r := w.call(policy.ModeApproveAll, nil, "shell", map[string]any{"command": text}); r.Err == nil {
 		t.Errorf("approve-all ran it: %+v", r.Value)
 	}
-	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": text})
+	r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": text})
 	if got, ok := r.Value.(shell.Result); !ok || got.Stdout != "done\n" {
 		t.Errorf("%+v %v", r.Value, r.Err)
 	}
@@ -442,7 +443,7 @@ func TestUnknownWordsCoverLittle(t *testing.T) {
 		w.write("proj/a.txt", "a\n")
 		w.write("proj/.env", "KEY=1\n")
 		person := approvaltest.Script(approvaltest.Yes, approvaltest.No)
-		r := w.call(approval.ModeAsk, person, "shell", map[string]any{"command": text})
+		r := w.call(policy.ModeAsk, person, "shell", map[string]any{"command": text})
 		if got, ok := r.Value.(shell.Result); !ok || got.Stopped == "" || len(person.Asked()) != 2 {
 			t.Errorf("%s: %+v, %s; %d questions", text, r.Value, r.Text, len(person.Asked()))
 		}

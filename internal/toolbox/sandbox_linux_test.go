@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool"
 )
@@ -24,7 +25,7 @@ shell:
 func TestTheSandboxAloneIsEnough(t *testing.T) {
 	w := newWorld(t, free)
 	r := w.shell("python3 -c 'open(\"made\",\"w\").write(\"x\")' && cat made")
-	if r.Err != nil || !strings.Contains(r.Text, `"stdout":"x"`) || r.Outcome.State != approval.FreeToRun {
+	if r.Err != nil || !strings.Contains(r.Text, `"stdout":"x"`) || r.Outcome.State != policy.FreeToRun {
 		t.Errorf("%s %v (%s)", r.Text, r.Err, r.Outcome.State)
 	}
 	if _, err := os.Stat(w.top + "/proj/made"); err != nil {
@@ -40,7 +41,7 @@ func TestTheSandboxAloneIsEnough(t *testing.T) {
 // Each of the conditions is needed: without it the same command asks.
 func TestTheSandboxAloneIsNotEnough(t *testing.T) {
 	const command = "python3 -c 'print(1)'"
-	for name, policy := range map[string]string{
+	for name, conf := range map[string]string{
 		"the root asks for deletes": strings.Replace(free, "approval: allow}", "approval: {write: allow}}", 1),
 		"a root is read-only":       strings.Replace(free, "shell:", "    out: {root: TOP/out, approval: allow}\nshell:", 1),
 		"a command is denied":       free + "rules: [deny shell(git push)]\n",
@@ -49,7 +50,7 @@ func TestTheSandboxAloneIsNotEnough(t *testing.T) {
 		"nobody wants it":           strings.Replace(free, ", when_sandboxed: allow", "", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, policy)
+			w := newWorld(t, conf)
 			if r := w.shell(command); r.Outcome.Runs() {
 				t.Errorf("it ran: %s", r.Text)
 			}
@@ -73,7 +74,7 @@ func TestSecretsAndDeniedFilesAreHidden(t *testing.T) {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
 	// A person who was asked about the secret gets it.
-	r = w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "cat .env"})
+	r = w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "cat .env"})
 	if r.Err != nil || !strings.Contains(r.Text, "TOKEN") {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
@@ -110,32 +111,32 @@ func TestLeavingTheSandbox(t *testing.T) {
 	w.write("out/there", "SECRET")
 	command := map[string]any{"command": "cat " + w.top + "/out/there"}
 	leaving := map[string]any{"command": command["command"], "escalate": true}
-	ask := func(mode approval.Mode, p approval.Approver, args map[string]any) tool.Result {
+	ask := func(mode policy.Mode, p approval.Approver, args map[string]any) tool.Result {
 		t.Helper()
 		return w.call(mode, p, "shell", args)
 	}
-	if r := ask(approval.ModeAsk, yes(""), leaving); r.Err == nil || !strings.Contains(r.Err.Error(), "run it first") {
+	if r := ask(policy.ModeAsk, yes(""), leaving); r.Err == nil || !strings.Contains(r.Err.Error(), "run it first") {
 		t.Errorf("before it failed: %s %v", r.Text, r.Err)
 	}
-	ask(approval.ModeStrict, nil, command)
+	ask(policy.ModeStrict, nil, command)
 	for name, refused := range map[string]tool.Result{
-		"strict": ask(approval.ModeStrict, yes(""), leaving), "approve-all": ask(approval.ModeApproveAll, nil, leaving), "nobody": ask(approval.ModeAsk, nil, leaving),
+		"strict": ask(policy.ModeStrict, yes(""), leaving), "approve-all": ask(policy.ModeApproveAll, nil, leaving), "nobody": ask(policy.ModeAsk, nil, leaving),
 	} {
 		if refused.Outcome.Runs() {
 			t.Errorf("%s let it out: %s", name, refused.Text)
 		}
 	}
-	if r := ask(approval.ModeAsk, yes(""), leaving); r.Err != nil || !strings.Contains(r.Text, "SECRET") {
+	if r := ask(policy.ModeAsk, yes(""), leaving); r.Err != nil || !strings.Contains(r.Text, "SECRET") {
 		t.Fatalf("a person let it out: %s %v", r.Text, r.Err)
 	}
-	if r := ask(approval.ModeAsk, yes(""), command); !strings.Contains(r.Text, "SECRET") {
+	if r := ask(policy.ModeAsk, yes(""), command); !strings.Contains(r.Text, "SECRET") {
 		t.Errorf("the step does not hold for the session: %s", r.Text)
 	}
-	if r := ask(approval.ModeStrict, nil, command); r.Outcome.Runs() {
+	if r := ask(policy.ModeStrict, nil, command); r.Outcome.Runs() {
 		t.Error("a command that was let out runs without a question")
 	}
 	other := map[string]any{"command": "cat  " + w.top + "/out/./there; true"}
-	if r := ask(approval.ModeAsk, yes(""), other); strings.Contains(r.Text, "SECRET") {
+	if r := ask(policy.ModeAsk, yes(""), other); strings.Contains(r.Text, "SECRET") {
 		t.Errorf("the step holds for another command: %s", r.Text)
 	}
 }
@@ -143,15 +144,15 @@ func TestLeavingTheSandbox(t *testing.T) {
 func TestOnceWithoutTheSandbox(t *testing.T) {
 	w := newWorld(t, free)
 	args := map[string]any{"command": "echo x > " + w.top + "/out/new"}
-	w.call(approval.ModeStrict, nil, "shell", args)
+	w.call(policy.ModeStrict, nil, "shell", args)
 	args["escalate"] = true
-	if r := w.call(approval.ModeAsk, yes("outside"), "shell", args); r.Err != nil || !strings.Contains(r.Text, `"exit_code":0`) {
+	if r := w.call(policy.ModeAsk, yes("outside"), "shell", args); r.Err != nil || !strings.Contains(r.Text, `"exit_code":0`) {
 		t.Fatalf("%s %v", r.Text, r.Err)
 	}
 	if _, err := os.Stat(w.top + "/out/new"); err != nil {
 		t.Error(err)
 	}
-	if r := w.call(approval.ModeAsk, yes("outside"), "shell", args); r.Err == nil {
+	if r := w.call(policy.ModeAsk, yes("outside"), "shell", args); r.Err == nil {
 		t.Errorf("it left twice: %s", r.Text)
 	}
 }
@@ -160,15 +161,15 @@ func TestNoWayOutToProtectedPaths(t *testing.T) {
 	w := newWorld(t, free)
 	w.write("proj/.git/config", "[core]\n")
 	args := map[string]any{"command": "python3 -c 'open(\".git/config\", \"a\")'"}
-	if r := w.call(approval.ModeStrict, nil, "shell", args); !strings.Contains(r.Text, "it is protected") {
+	if r := w.call(policy.ModeStrict, nil, "shell", args); !strings.Contains(r.Text, "it is protected") {
 		t.Fatalf("%s %v", r.Text, r.Err)
 	}
 	args["escalate"] = true
-	if r := w.call(approval.ModeAsk, yes(""), "shell", args); r.Err == nil || !strings.Contains(r.Err.Error(), "nobody can allow it") {
+	if r := w.call(policy.ModeAsk, yes(""), "shell", args); r.Err == nil || !strings.Contains(r.Err.Error(), "nobody can allow it") {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
 	held := newWorld(t, free, func(h *toolbox.Hold) { h.Steps = false })
-	if r := held.call(approval.ModeAsk, yes(""), "shell", args); r.Outcome.Runs() {
+	if r := held.call(policy.ModeAsk, yes(""), "shell", args); r.Outcome.Runs() {
 		t.Error("a way out is offered where there is none")
 	}
 }
@@ -183,11 +184,11 @@ func TestTheFileToolsMeetTheKernel(t *testing.T) {
 	w.write("proj/hidden/a", "HIDDEN")
 	w.write("proj/fixed/a", "FIXED")
 	w.write("proj/open/a", "OPEN")
-	if r := w.call(approval.ModeStrict, nil, "read_file", map[string]any{"path": "hidden/a"}); strings.Contains(r.Text, "HIDDEN") {
+	if r := w.call(policy.ModeStrict, nil, "read_file", map[string]any{"path": "hidden/a"}); strings.Contains(r.Text, "HIDDEN") {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
 	for path, want := range map[string]string{"fixed/a": "FIXED", "open/a": "changed"} {
-		w.call(approval.ModeStrict, nil, "write_file", map[string]any{"path": path, "content": "changed"})
+		w.call(policy.ModeStrict, nil, "write_file", map[string]any{"path": path, "content": "changed"})
 		got, err := os.ReadFile(w.top + "/proj/" + path)
 		must(t, err)
 		if string(got) != want {
@@ -206,7 +207,7 @@ func TestFileToolsInside(t *testing.T) {
 	w.write("proj/a.md", "one\n")
 	do := func(name string, args map[string]any, want string) {
 		t.Helper()
-		if r := w.call(approval.ModeStrict, nil, name, args); !strings.Contains(r.Text, want) {
+		if r := w.call(policy.ModeStrict, nil, name, args); !strings.Contains(r.Text, want) {
 			t.Errorf("%s: %s %v, want %s", name, r.Text, r.Err, want)
 		}
 	}
@@ -255,7 +256,7 @@ func TestHooksElsewhereAreExplained(t *testing.T) {
 			"mkdir -p .husky && echo x > .husky/pre-commit":       "(git runs hooks from it: core.hooksPath in " + w.top + "/proj/.git/config)",
 			"python3 -c 'open(\".git/hooks/pre-commit\", \"w\")'": "writing " + w.top + "/proj/.git/hooks/pre-commit was refused: it is protected",
 		} {
-			r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": command})
+			r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": command})
 			if !strings.Contains(r.Text, says) {
 				t.Errorf("%s: %s %v", command, r.Text, r.Err)
 			}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/home"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -57,20 +57,20 @@ func (f Found) Hide(p sandbox.Profile) sandbox.Profile {
 
 // Search looks through the roots, and the folders that commands see besides, for what the
 // rules deny and, if they are wanted, for secrets.
-func Search(set *roots.Set, rules []approval.Rule, secrets bool, besides ...string) (Found, error) {
-	rules = slices.DeleteFunc(slices.Clone(rules), func(r approval.Rule) bool { return r.Effect == approval.Allow })
-	compiled, err := approval.CompileRules(rules)
+func Search(set *roots.Set, rules []policy.Rule, secrets bool, besides ...string) (Found, error) {
+	rules = slices.DeleteFunc(slices.Clone(rules), func(r policy.Rule) bool { return r.Effect == policy.Allow })
+	compiled, err := policy.CompileRules(rules)
 	if err != nil {
 		return Found{}, err
 	}
 	s := &search{set: set, rules: compiled, secrets: secrets, now: time.Now()}
 	for _, r := range rules {
-		changes := aboutFiles(r, approval.WriteFile, approval.DeleteFile)
+		changes := aboutFiles(r, policy.WriteFile, policy.DeleteFile)
 		if changes {
 			// What is not there yet cannot be protected.
 			s.found.GateOnly = append(s.found.GateOnly, sandbox.Entry{Path: r.String(), Source: r.Source})
 		}
-		s.denies = s.denies || changes || aboutFiles(r, approval.ReadFile)
+		s.denies = s.denies || changes || aboutFiles(r, policy.ReadFile)
 	}
 	if !s.denies && !secrets {
 		return s.found, nil
@@ -112,29 +112,29 @@ func searched(set *roots.Set, besides []string) ([]string, error) {
 
 // aboutFiles reports whether a rule may deny one of these acts on some file. Names in rules
 // are globs, so the rule itself is asked.
-func aboutFiles(r approval.Rule, names ...string) bool {
-	if r.Effect != approval.Deny {
+func aboutFiles(r policy.Rule, names ...string) bool {
+	if r.Effect != policy.Deny {
 		return false
 	}
-	alone, err := approval.CompileRules([]approval.Rule{r})
+	alone, err := policy.CompileRules([]policy.Rule{r})
 	if err != nil {
 		return true
 	}
 	return slices.ContainsFunc(names, func(name string) bool {
-		act := approval.Act{Name: name, Target: approval.UnknownTarget(approval.Path)}
-		meets, _ := approval.Policy{Fixed: alone}.Denies("", act, time.Now())
-		return meets != approval.No
+		act := policy.Act{Name: name, Target: policy.UnknownTarget(policy.Path)}
+		meets, _ := policy.Policy{Fixed: alone}.Denies("", act, time.Now())
+		return meets != policy.No
 	})
 }
 
 // HeldByGate reports whether a deny is about something that no sandbox knows of.
-func HeldByGate(r approval.Rule) bool {
-	return !aboutFiles(r, approval.ReadFile) || aboutFiles(r, approval.WriteFile, approval.DeleteFile)
+func HeldByGate(r policy.Rule) bool {
+	return !aboutFiles(r, policy.ReadFile) || aboutFiles(r, policy.WriteFile, policy.DeleteFile)
 }
 
 type search struct {
 	set     *roots.Set
-	rules   *approval.RuleSet
+	rules   *policy.RuleSet
 	denies  bool // a rule denies something about files
 	secrets bool // they are wanted too
 	now     time.Time
@@ -214,7 +214,7 @@ func (s *search) judge(path string, folder bool) (hidden bool) {
 }
 
 // protect keeps what may not be changed, unless it lies in a folder that is kept already.
-func (s *search) protect(path string, act func(roots.Access) approval.Act) {
+func (s *search) protect(path string, act func(roots.Access) policy.Act) {
 	if slices.ContainsFunc(s.found.Protected, func(e sandbox.Entry) bool { return sandbox.Below(e.Path, path) }) {
 		return
 	}
@@ -227,12 +227,12 @@ func (s *search) protect(path string, act func(roots.Access) approval.Act) {
 }
 
 // denied reports which rule denies an act.
-func (s *search) denied(act approval.Act) (source string, denied bool) {
+func (s *search) denied(act policy.Act) (source string, denied bool) {
 	if !s.denies {
 		return "", false
 	}
-	meets, rule := approval.Policy{Fixed: s.rules}.Denies("", act, s.now)
-	if meets != approval.Yes {
+	meets, rule := policy.Policy{Fixed: s.rules}.Denies("", act, s.now)
+	if meets != policy.Yes {
 		return "", false
 	}
 	return rule.Source, true

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -35,7 +35,7 @@ func TestDeniesWithGlobsForNames(t *testing.T) {
 		if r := w.make("mkdir new"); r.Outcome.Runs() {
 			t.Errorf("%s: what it denies is not there to be held, and it ran: %s", rule, r.Text)
 		}
-		if parsed, err := approval.ParseRule(rule); err != nil || !toolbox.HeldByGate(parsed) {
+		if parsed, err := policy.ParseRule(rule); err != nil || !toolbox.HeldByGate(parsed) {
 			t.Errorf("%s is not told to be held by the gate alone (%v)", rule, err)
 		}
 	}

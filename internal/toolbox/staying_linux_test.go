@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/snapshot"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A program that a command which somebody allowed started in the background goes on in its
@@ -19,15 +19,15 @@ func TestTheBackgroundGoesOn(t *testing.T) {
 	begin := map[string]any{"command": "python3 -uc 'import time\nwhile True: print(\"" + mark + "\"); time.sleep(0.1)' & echo begun"}
 	for _, end := range []func(){
 		func() {
-			w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "true", "end_background": true})
+			w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "true", "end_background": true})
 		},
 		func() { must(t, w.box.Close()) },
 	} {
-		r := w.call(approval.ModeAsk, yes(""), "shell", begin)
+		r := w.call(policy.ModeAsk, yes(""), "shell", begin)
 		if !strings.Contains(r.Text, "still running in the sandbox: 1 process left in the background (python3)") {
 			t.Fatalf("%s %v", r.Text, r.Err)
 		}
-		if r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "sleep 0.6"}); r.Err != nil || running(t, mark) == "" {
+		if r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "sleep 0.6"}); r.Err != nil || running(t, mark) == "" {
 			t.Fatalf("it has ended: %s %v", r.Text, r.Err)
 		}
 		end()

@@ -13,10 +13,10 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/internal/snapshot"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/files"
@@ -39,7 +39,7 @@ type Options struct {
 	// Snapshots keeps what commands change. May be nil.
 	Snapshots *snapshot.Store
 	// Denied reports whether an act is denied by a rule or for this session.
-	Denied func(context.Context, approval.Act) bool
+	Denied func(context.Context, policy.Act) bool
 	// Folder is where the file lies that the policy was read from, and File how
 	// it is called in sources: its custom tools are looked for there.
 	Folder, File string
@@ -51,7 +51,7 @@ type Options struct {
 	Hold func(*config.Policy) (Hold, error)
 	// Rules are those in force besides the policy's own when the box is opened: files
 	// that they deny are hidden from commands.
-	Rules []approval.Rule
+	Rules []policy.Rule
 	// Later says which deny came after that; empty if none did. Nil means that none can.
 	Later func() string
 	// Further are tools that are not made here, but that config has a word on.
@@ -101,8 +101,8 @@ type Box struct {
 
 // Open makes the tools. The policy was read from a file that is among those
 // protected.
-func Open(policy *config.Policy, opts Options) (*Box, error) {
-	b := &Box{Policy: policy, parent: opts.Parent, programs: map[string]program{}}
+func Open(conf *config.Policy, opts Options) (*Box, error) {
+	b := &Box{Policy: conf, parent: opts.Parent, programs: map[string]program{}}
 	if opts.Programs == nil {
 		opts.Programs = &command.Programs{}
 	}
@@ -116,7 +116,7 @@ func Open(policy *config.Policy, opts Options) (*Box, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.Roots.Close())
 	}
-	for _, w := range policy.Warnings {
+	for _, w := range conf.Warnings {
 		b.Warnings = append(b.Warnings, w.String())
 	}
 	return b, nil
@@ -163,8 +163,8 @@ func (b *Box) fill(opts Options) error {
 }
 
 // make makes the tools that a policy gives, over the roots of the box.
-func (b *Box) make(policy *config.Policy, opts Options) ([]tool.Tool, error) {
-	if policy.UndoOff {
+func (b *Box) make(conf *config.Policy, opts Options) ([]tool.Tool, error) {
+	if conf.UndoOff {
 		opts.Undo = nil
 	}
 	options := files.Options{Undo: opts.Undo, Denied: deniedFile(opts.Denied)}
@@ -172,21 +172,21 @@ func (b *Box) make(policy *config.Policy, opts Options) ([]tool.Tool, error) {
 		options.Inside = b.inside
 	}
 	all := files.Tools(b.Roots, options)
-	if policy.HasShell {
-		sh, err := b.shell(policy, opts)
+	if conf.HasShell {
+		sh, err := b.shell(conf, opts)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, sh)
-		if policy == b.Policy {
+		if conf == b.Policy {
 			b.commands = sh
 		}
 	}
-	request, err := newWeb(policy, opts)
+	request, err := newWeb(conf, opts)
 	if err != nil {
 		return nil, err
 	}
-	all = append(append(all, request), b.custom(policy, opts)...)
+	all = append(append(all, request), b.custom(conf, opts)...)
 	if b.Hold.held() {
 		all = tool.Under(b.Hold.digest(), all...)
 	}
@@ -201,9 +201,9 @@ func (b *Box) Undoing(ctx context.Context, args json.RawMessage) string {
 	return b.commands.Undoing(ctx, args)
 }
 
-func deniedFile(denied func(context.Context, approval.Act) bool) func(approval.Act) bool {
+func deniedFile(denied func(context.Context, policy.Act) bool) func(policy.Act) bool {
 	if denied == nil {
 		return nil
 	}
-	return func(a approval.Act) bool { return denied(context.Background(), a) }
+	return func(a policy.Act) bool { return denied(context.Background(), a) }
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/snapshot"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
 )
@@ -66,7 +67,7 @@ func TestCommandsAreUndone(t *testing.T) {
 		if name == "timed out" {
 			args["timeout"] = 0.5
 		}
-		r := w.call(approval.ModeAsk, yes(""), "shell", args)
+		r := w.call(policy.ModeAsk, yes(""), "shell", args)
 		if got := w.content("a") + w.content("b") + w.content("c") + w.content("d/e"); got != "two\nnew\nnonee\n" {
 			t.Fatalf("%s: %q: %+v %s", name, got, r.Value, r.Text)
 		}
@@ -80,11 +81,11 @@ func TestCommandsAreUndone(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	g, err := tool.Guard(approval.Config{Mode: approval.ModeAsk, Approver: yes(""), Recorder: w, Session: "s", Policy: w.box.Policy.Rules}, w.box.Tools...)
+	g, err := tool.Guard(approval.Config{Mode: policy.ModeAsk, Approver: yes(""), Recorder: w, Session: "s", Policy: w.box.Policy.Rules}, w.box.Tools...)
 	must(t, err)
 	defer g.Close()
 	ctx = tool.WithProgress(ctx, canceller(cancel))
-	r := tool.Call(ctx, g, approval.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"sh ./script.sh; echo done; sleep 100"}`)})
+	r := tool.Call(ctx, g, policy.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"sh ./script.sh; echo done; sleep 100"}`)})
 	if w.content("d/e") == "none" {
 		t.Fatalf("it did not run: %+v %s", r.Value, r.Text)
 	}
@@ -105,11 +106,11 @@ func TestNotRunIfNotKept(t *testing.T) {
 	w := newWorld(t, runningPolicy)
 	w.write("proj/a", "one\n")
 	w.write("state/undo", "a file where the store would be\n")
-	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "echo two > a"})
+	r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "echo two > a"})
 	if !strings.Contains(r.Text, "the command was not run, because what it may change cannot be kept for undo; make room or set undo: off in the policy") || w.content("a") != "one\n" {
 		t.Errorf("%q %s", w.content("a"), r.Text)
 	}
-	if r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "cat a"}); !strings.Contains(r.Text, "one") {
+	if r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "cat a"}); !strings.Contains(r.Text, "one") {
 		t.Errorf("a command that only reads: %s", r.Text)
 	}
 }
@@ -120,7 +121,7 @@ func TestWorkersCommandsAreUndone(t *testing.T) {
 	w.write("proj/sub/a", "one\n")
 	caller := w.box
 	w.box = w.open(strings.Replace(runningPolicy, "TOP/proj", "TOP/proj/sub", 1), caller)
-	r := w.call(approval.ModeAsk, yes(""), "shell", map[string]any{"command": "echo two > a"})
+	r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "echo two > a"})
 	if w.content("sub/a") != "two\n" {
 		t.Fatalf("%+v %s", r.Value, r.Text)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -121,7 +122,7 @@ func (p *pretence) changed(as, text string) ([]string, shell.Result) {
 	p.fill()
 	p.as = as
 	before := p.state()
-	r := p.call(approval.ModeApproveAll, nil, "shell", map[string]any{"command": text, "timeout": 10})
+	r := p.call(policy.ModeApproveAll, nil, "shell", map[string]any{"command": text, "timeout": 10})
 	got, ran := r.Value.(shell.Result)
 	if !ran {
 		p.t.Errorf("%q as %q did not run: %s %v", text, as, r.Text, r.Err)
@@ -340,7 +341,7 @@ func (w *world) class(text string) string {
 	must(w.t, err)
 	args, err := json.Marshal(map[string]string{"command": text})
 	must(w.t, err)
-	p, err := set.Prepare(w.t.Context(), approval.Call{Tool: "shell", Arguments: args})
+	p, err := set.Prepare(w.t.Context(), policy.Call{Tool: "shell", Arguments: args})
 	if err != nil || p.Held == nil {
 		return "refused"
 	}
@@ -371,7 +372,7 @@ func (w *world) runs(text string) string {
 	if err != nil {
 		w.t.Fatalf("%v %s", err, out)
 	}
-	r := w.call(approval.ModeApproveAll, nil, "shell", map[string]any{"command": text, "timeout": 20})
+	r := w.call(policy.ModeApproveAll, nil, "shell", map[string]any{"command": text, "timeout": 20})
 	got, ran := r.Value.(shell.Result)
 	if !ran {
 		return ""
@@ -446,7 +447,7 @@ func TestGitThatWasApprovedWorks(t *testing.T) {
 		w.runs("true")
 		w.write("proj/Makefile", "all:\n\tgit commit -q --allow-empty -m x\n")
 		before := tree(t, w.top+"/proj/.git")
-		r := w.call(approval.ModeApproveAll, nil, "shell", map[string]any{"command": text})
+		r := w.call(policy.ModeApproveAll, nil, "shell", map[string]any{"command": text})
 		for name, was := range tree(t, w.top+"/proj/.git") {
 			for _, fixed := range []string{"hooks", "config", "info", "modules"} {
 				if (name == fixed || strings.HasPrefix(name, fixed+"/")) && before[name] != was {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/command"
 )
 
@@ -69,7 +69,7 @@ func (b Bundle) bind(f *config.File) error {
 		if err != nil || len(sum) != sha256.Size {
 			return fmt.Errorf("%s: invalid digest %q", p.Path, p.Digest)
 		}
-		files[p.Path] = approval.Digest(sum)
+		files[p.Path] = policy.Digest(sum)
 	}
 	f.Policy.Trusted = files
 	return nil

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -56,7 +56,7 @@ func Promises(f *config.File) []Promise {
 		}
 	}
 	for _, r := range p.Rules.Rules() {
-		if r.Effect == approval.Allow {
+		if r.Effect == policy.Allow {
 			d.add("allows", "%s", strings.TrimPrefix(r.String(), "allow "))
 		}
 	}
@@ -86,9 +86,9 @@ func (d *description) folder(r *roots.Root) {
 func consent(r *roots.Root, a roots.Access) string {
 	v, said := r.Approval[a]
 	switch {
-	case !said && a == roots.Read, said && v == approval.Free:
+	case !said && a == roots.Read, said && v == policy.Free:
 		return "without asking"
-	case said && v == approval.Block:
+	case said && v == policy.Block:
 		return "never"
 	case slices.Contains(r.Once, a):
 		return "after asking once"

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/policy"
 )
 
 func put(t *testing.T, path, text string) {
@@ -219,7 +219,7 @@ func TestToolsAreBoundToTheBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range all.CustomTools {
-		if got := c.Trusted[filepath.Join(dir, "scripts/notify.py")]; got != approval.DigestOf([]byte("print(1)\n")) || len(c.Trusted) != 6 {
+		if got := c.Trusted[filepath.Join(dir, "scripts/notify.py")]; got != policy.DigestOf([]byte("print(1)\n")) || len(c.Trusted) != 6 {
 			t.Errorf("%s is bound to %v", c.Name, c.Trusted)
 		}
 	}

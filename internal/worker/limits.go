@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // DefaultMaxSteps is how many turns a round has unless a run is told otherwise.
@@ -78,9 +78,9 @@ func (s *streak) see(r Result) bool {
 }
 
 // refused reports whether the answer was a no, whoever gave it.
-func refused(s approval.State) bool {
+func refused(s policy.State) bool {
 	switch s {
-	case approval.Denied, approval.AutoDenied, approval.ModeDenied, approval.Expired, approval.Blocked:
+	case policy.Denied, policy.AutoDenied, policy.ModeDenied, policy.Expired, policy.Blocked:
 		return true
 	}
 	return false

@@ -1,14 +1,14 @@
 package worker
 
 import (
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
 // Call and Result are the types of what a model wants and gets, so that a model needs to
 // know nothing but this package.
 type (
-	Call   = approval.Call
+	Call   = policy.Call
 	Result = tool.Result
 )
 

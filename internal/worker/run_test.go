@@ -9,6 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -105,15 +106,15 @@ func TestWhatStopsARun(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer     func(*approval.Request) approval.Decision
 		stopOnDeny bool
-		state      approval.State
+		state      policy.State
 		note       string
 	}{
-		"a denial that says so": {stop, false, approval.Denied, "enough"},
+		"a denial that says so": {stop, false, policy.Denied, "enough"},
 		"silence with StopOnDeny": {func(r *approval.Request) approval.Decision {
 			return approval.Decision{Request: r.ID, Fingerprint: r.Fingerprint, Answer: approval.Expire}
-		}, true, approval.Expired, ""},
-		"a denial with StopOnDeny":  {func(r *approval.Request) approval.Decision { return r.Deny("no") }, true, approval.Denied, "no"},
-		"a question that is closed": {func(r *approval.Request) approval.Decision { return r.Dismiss() }, false, approval.Dismissed, ""},
+		}, true, policy.Expired, ""},
+		"a denial with StopOnDeny":  {func(r *approval.Request) approval.Decision { return r.Deny("no") }, true, policy.Denied, "no"},
+		"a question that is closed": {func(r *approval.Request) approval.Decision { return r.Dismiss() }, false, policy.Dismissed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run, notes := newRun(t, tt.answer, worker.Turn{Calls: []worker.Call{call("1", "a")}},
@@ -180,7 +181,7 @@ func TestTheNameOfARunSaysWhoAsks(t *testing.T) {
 }
 
 func TestAStoppedErrorSaysWhatAndWhy(t *testing.T) {
-	err := &worker.StoppedError{Tool: "edit_file", Acts: []string{"read_file(a)", "write_file(a)"}, State: approval.Denied, Note: "not now"}
+	err := &worker.StoppedError{Tool: "edit_file", Acts: []string{"read_file(a)", "write_file(a)"}, State: policy.Denied, Note: "not now"}
 	if got, want := err.Error(), "the run was stopped: edit_file (read_file(a) + write_file(a)) was denied: not now"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

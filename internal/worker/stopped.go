@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -12,7 +12,7 @@ import (
 type StoppedError struct {
 	Tool  string
 	Acts  []string // what the call would have done
-	State approval.State
+	State policy.State
 	Note  string
 	// Repeated says that the same call was refused too often in a row.
 	Repeated bool
@@ -43,8 +43,8 @@ func (r *Run) stopped(results []tool.Result) error {
 	for _, res := range results {
 		o := res.Outcome
 		d := o.Decision
-		no := o.State == approval.Denied || o.State == approval.Expired
-		if o.State == approval.Dismissed || d != nil && d.Stop || r.StopOnDeny && no {
+		no := o.State == policy.Denied || o.State == policy.Expired
+		if o.State == policy.Dismissed || d != nil && d.Stop || r.StopOnDeny && no {
 			return stoppedBy(res)
 		}
 		if r.streak.see(res) {
@@ -56,7 +56,7 @@ func (r *Run) stopped(results []tool.Result) error {
 	return nil
 }
 
-func actTexts(acts []approval.Act) []string {
+func actTexts(acts []policy.Act) []string {
 	var out []string
 	for _, a := range acts {
 		out = append(out, a.String())

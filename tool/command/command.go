@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/tool"
@@ -117,7 +117,7 @@ func (t *Tool) Prepare(_ context.Context, args json.RawMessage) (tool.Action, er
 	if err != nil {
 		return tool.Action{}, t.wrong(err)
 	}
-	return action.Seeing(p.state).In(t.opts.Name, t.env.Names()...).Under(approval.Digest(profile.Hash())), nil
+	return action.Seeing(p.state).In(t.opts.Name, t.env.Names()...).Under(policy.Digest(profile.Hash())), nil
 }
 
 // word is what config says; nothing said is ask.
@@ -156,7 +156,7 @@ func (t *Tool) worded(a tool.Action, args json.RawMessage, all map[string]any) (
 		if err != nil {
 			return a, err
 		}
-		a = a.OnTarget(approval.TextTarget(target))
+		a = a.OnTarget(policy.TextTarget(target))
 	}
 	if t.templates.view == nil {
 		return a, nil

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
@@ -20,7 +22,7 @@ func TestACustomToolAsksInItsOwnWords(t *testing.T) {
 	program := script(t, filepath.Join(dir, "notify.sh"), "#!/bin/sh\ncat > "+sent+"\necho Sent\n")
 	var a answerer
 	gate := a.gate(t, newTool(t, notify(program), dir))
-	r := tool.Call(t.Context(), gate, approval.Call{ID: "1", Tool: "slack_notify", Arguments: json.RawMessage(`{"message":"Build completed!","channel":"general"}`)})
+	r := tool.Call(t.Context(), gate, policy.Call{ID: "1", Tool: "slack_notify", Arguments: json.RawMessage(`{"message":"Build completed!","channel":"general"}`)})
 	if r.Err != nil || r.Text != "Sent" || len(a.asked) != 1 {
 		t.Fatalf("%+v", r)
 	}
@@ -44,7 +46,7 @@ func TestNothingRunsBeforeTheAnswer(t *testing.T) {
 		}
 		return r.Deny("no")
 	}}
-	r := tool.Call(t.Context(), a.gate(t, newTool(t, notify(program), dir)), approval.Call{ID: "1", Tool: "slack_notify", Arguments: json.RawMessage(`{"channel":"a","message":"b"}`)})
+	r := tool.Call(t.Context(), a.gate(t, newTool(t, notify(program), dir)), policy.Call{ID: "1", Tool: "slack_notify", Arguments: json.RawMessage(`{"channel":"a","message":"b"}`)})
 	if _, err := os.Stat(filepath.Join(dir, "ran")); r.Stage != approval.StageDenied || !os.IsNotExist(err) {
 		t.Errorf("%s, %v", r.Stage, err)
 	}
@@ -53,9 +55,9 @@ func TestNothingRunsBeforeTheAnswer(t *testing.T) {
 func TestWhatConfigSaysAboutACustomTool(t *testing.T) {
 	dir := t.TempDir()
 	program := script(t, filepath.Join(dir, "x"), "#!/bin/sh\n")
-	for word, want := range map[tool.Word]approval.Verdict{
-		"": approval.Ask, "ask": approval.Ask, "allow": approval.Free, "preApproved": approval.Free,
-		"deny": approval.Block, "once_per_session": approval.Ask,
+	for word, want := range map[tool.Word]policy.Verdict{
+		"": policy.Ask, "ask": policy.Ask, "allow": policy.Free, "preApproved": policy.Free,
+		"deny": policy.Block, "once_per_session": policy.Ask,
 	} {
 		c := notify(program)
 		c.Approval, c.Reason = word, "not here"
@@ -63,7 +65,7 @@ func TestWhatConfigSaysAboutACustomTool(t *testing.T) {
 		if err != nil || len(p.Acts) != 1 || p.Acts[0].Verdict != want || p.Once != (word == tool.WordOnce) {
 			t.Errorf("%q: %+v, %v", word, p, err)
 		}
-		if want == approval.Block && p.Acts[0].Why != "not here" {
+		if want == policy.Block && p.Acts[0].Why != "not here" {
 			t.Errorf("why %q", p.Acts[0].Why)
 		}
 	}
@@ -79,7 +81,7 @@ func TestASessionGrantIsForTheTarget(t *testing.T) {
 	}}
 	gate := a.gate(t, newTool(t, notify(program), dir))
 	for i, args := range []string{`{"channel":"a","message":"1"}`, `{"channel":"a","message":"2"}`, `{"channel":"b","message":"1"}`} {
-		if r := tool.Call(t.Context(), gate, approval.Call{ID: "1", Tool: "slack_notify", Arguments: json.RawMessage(args)}); r.Err != nil {
+		if r := tool.Call(t.Context(), gate, policy.Call{ID: "1", Tool: "slack_notify", Arguments: json.RawMessage(args)}); r.Err != nil {
 			t.Fatalf("call %d: %v", i, r.Err)
 		}
 	}
@@ -107,7 +109,7 @@ func TestAViewHidesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := c
 			c.View.Content = tt.content
-			args, err := approval.CanonicalArguments(json.RawMessage(tt.args))
+			args, err := canonical.CanonicalArguments(json.RawMessage(tt.args))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,8 +168,8 @@ func TestABrokenTemplateIsAToolError(t *testing.T) {
 			change(&c)
 			var a answerer
 			gate := a.gate(t, newTool(t, c, dir))
-			r := tool.Call(t.Context(), gate, approval.Call{ID: "1", Tool: "slack_notify", Arguments: json.RawMessage(`{"channel":"c","message":"m"}`)})
-			if r.Outcome.State != approval.Invalid || len(a.asked) != 0 || !strings.Contains(r.Text, "custom tool slack_notify (notes.worker:7): the template") {
+			r := tool.Call(t.Context(), gate, policy.Call{ID: "1", Tool: "slack_notify", Arguments: json.RawMessage(`{"channel":"c","message":"m"}`)})
+			if r.Outcome.State != policy.Invalid || len(a.asked) != 0 || !strings.Contains(r.Text, "custom tool slack_notify (notes.worker:7): the template") {
 				t.Errorf("%s: %s", r.Outcome.State, r.Text)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
@@ -32,7 +33,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	result := tool.Call(context.Background(), gate, approval.Call{
+	result := tool.Call(context.Background(), gate, policy.Call{
 		ID: "1", Tool: "count_words", Arguments: json.RawMessage(`{"text":"as many as there are"}`),
 	})
 	fmt.Println("words of the JSON:", result.Text)

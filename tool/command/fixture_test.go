@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
@@ -72,7 +73,7 @@ func (a *answerer) gate(t *testing.T, tools ...tool.Tool) *tool.Gate {
 // call runs one call of a tool that is approved if it asks.
 func call(ctx context.Context, t *testing.T, made *command.Tool, args string) tool.Result {
 	t.Helper()
-	return tool.Call(ctx, new(answerer).gate(t, made), approval.Call{ID: "1", Tool: made.Spec().Name, Arguments: json.RawMessage(args)})
+	return tool.Call(ctx, new(answerer).gate(t, made), policy.Call{ID: "1", Tool: made.Spec().Name, Arguments: json.RawMessage(args)})
 }
 
 func prepare(t *testing.T, made *command.Tool, args string) (approval.Proposal, error) {
@@ -81,5 +82,5 @@ func prepare(t *testing.T, made *command.Tool, args string) (approval.Proposal, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set.Prepare(t.Context(), approval.Call{ID: "1", Tool: made.Spec().Name, Arguments: json.RawMessage(args)})
+	return set.Prepare(t.Context(), policy.Call{ID: "1", Tool: made.Spec().Name, Arguments: json.RawMessage(args)})
 }

@@ -16,9 +16,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/tool/shell/runner"
 	"golang.org/x/sys/unix"
+
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
 // Programs keep what the files of command lines were when each command line was first seen.
@@ -27,12 +28,12 @@ import (
 // concurrent use. As JSON they are part of a run that is put aside.
 type Programs struct {
 	mu    sync.Mutex
-	first map[string]Files             // by folder and command line
-	known map[identity]approval.Digest // of what is not read again
+	first map[string]Files           // by folder and command line
+	known map[identity]policy.Digest // of what is not read again
 }
 
 // Files are digests of files, by their paths without links on the way.
-type Files map[string]approval.Digest
+type Files map[string]policy.Digest
 
 // A line is a command line that is to run only what was trusted.
 type line struct {
@@ -114,7 +115,7 @@ func (p *pinned) look() (program, error) {
 }
 
 // want is what a file must be. A program that is looked for in PATH is nobody's to trust.
-func (p *pinned) want(f file) (approval.Digest, bool) {
+func (p *pinned) want(f file) (policy.Digest, bool) {
 	fromPath := f.word == p.argv[0] && !strings.Contains(f.word, "/")
 	from := p.trusted
 	if p.trusted == nil || fromPath {
@@ -186,7 +187,7 @@ type identity struct {
 // memory and changed without them, so its content is hashed each time. What is large stands for
 // its content by its identity, unless somebody has trusted the content itself; and so does what
 // was hashed before, if it is large or the system's.
-func (p *Programs) digest(path string, trusted bool) (d approval.Digest, err error) {
+func (p *Programs) digest(path string, trusted bool) (d policy.Digest, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("checking %s: %w", path, err)
@@ -206,7 +207,7 @@ func (p *Programs) digest(path string, trusted bool) (d approval.Digest, err err
 	}
 	id, large := identity{uint64(st.Dev), uint64(st.Ino), st.Size, st.Mtim, st.Ctim}, st.Size > maxRead
 	if large && !trusted {
-		return approval.DigestOf(fmt.Append(nil, id)), nil
+		return policy.DigestOf(fmt.Append(nil, id)), nil
 	}
 	keeps := (large || isSystem(path, &st)) && time.Since(time.Unix(st.Ctim.Unix())) > settles
 	if known, ok := p.lookUp(id); ok && keeps {
@@ -220,7 +221,7 @@ func (p *Programs) digest(path string, trusted bool) (d approval.Digest, err err
 	if err != nil {
 		return d, err
 	}
-	d = approval.Digest(h.Sum(nil))
+	d = policy.Digest(h.Sum(nil))
 	if keeps {
 		p.keep(id, d)
 	}
@@ -240,18 +241,18 @@ func isSystem(path string, st *unix.Stat_t) bool {
 	return theirs && st.Mode&0o022 == 0
 }
 
-func (p *Programs) lookUp(id identity) (approval.Digest, bool) {
+func (p *Programs) lookUp(id identity) (policy.Digest, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d, ok := p.known[id]
 	return d, ok
 }
 
-func (p *Programs) keep(id identity, d approval.Digest) {
+func (p *Programs) keep(id identity, d policy.Digest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.known == nil {
-		p.known = map[identity]approval.Digest{}
+		p.known = map[identity]policy.Digest{}
 	}
 	p.known[id] = d
 }

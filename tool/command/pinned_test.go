@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
@@ -90,7 +91,7 @@ func TestAToolRunsOnlyWhatItWasMadeFor(t *testing.T) {
 			switch {
 			case c.says == "" && (r.Err != nil || r.Text != "hello"):
 				t.Errorf("%+v", r)
-			case c.says != "" && (r.Outcome.State != approval.Blocked || !strings.Contains(r.Text, c.says) || !strings.Contains(r.Text, "read it, and start again")):
+			case c.says != "" && (r.Outcome.State != policy.Blocked || !strings.Contains(r.Text, c.says) || !strings.Contains(r.Text, "read it, and start again")):
 				t.Errorf("%s: %s", r.Outcome.State, r.Text)
 			}
 			if strings.Contains(r.Text, dir) {
@@ -141,12 +142,12 @@ func TestAToolRunsOnlyWhatWasTrusted(t *testing.T) {
 			}
 			script(t, dir+"/tool.sh", hello)
 			sparse(t, dir+"/large.bin")
-			trusted := command.Files{dir + "/large.bin": approval.DigestOf(make([]byte, 17<<20))}
+			trusted := command.Files{dir + "/large.bin": policy.DigestOf(make([]byte, 17<<20))}
 			if !c.large {
-				trusted[dir+"/large.bin"] = approval.DigestOf([]byte("x"))
+				trusted[dir+"/large.bin"] = policy.DigestOf([]byte("x"))
 			}
 			if c.trusted != "" {
-				trusted[dir+"/tool.sh"] = approval.DigestOf([]byte(c.trusted))
+				trusted[dir+"/tool.sh"] = policy.DigestOf([]byte(c.trusted))
 			}
 			made := newTool(t, command.Config{
 				Name: "x", Command: []string{"./tool.sh", "large.bin"}, Approval: "allow", Trusted: trusted, Source: "w.worker:7",
@@ -167,8 +168,8 @@ func TestAProgramThatChangesBeforeTheAnswer(t *testing.T) {
 		put(t, file, evil)
 		return r.Approve("")
 	}}
-	r := tool.Call(t.Context(), a.gate(t, newTool(t, command.Config{Name: "x", Command: []string{file}}, dir)), approval.Call{ID: "1", Tool: "x", Arguments: json.RawMessage(`{}`)})
-	if r.Outcome.State != approval.Blocked || len(a.asked) != 1 {
+	r := tool.Call(t.Context(), a.gate(t, newTool(t, command.Config{Name: "x", Command: []string{file}}, dir)), policy.Call{ID: "1", Tool: "x", Arguments: json.RawMessage(`{}`)})
+	if r.Outcome.State != policy.Blocked || len(a.asked) != 1 {
 		t.Errorf("asked %d times, %s: %s", len(a.asked), r.Outcome.State, r.Text)
 	}
 }
@@ -186,7 +187,7 @@ func TestDataThatChangesBeforeTheAnswer(t *testing.T) {
 		return r.Approve("")
 	}
 	cfg := command.Config{Name: "x", Command: []string{"./tool.sh", "a.log"}}
-	r := tool.Call(t.Context(), a.gate(t, newTool(t, cfg, dir)), approval.Call{ID: "1", Tool: "x", Arguments: json.RawMessage(`{}`)})
+	r := tool.Call(t.Context(), a.gate(t, newTool(t, cfg, dir)), policy.Call{ID: "1", Tool: "x", Arguments: json.RawMessage(`{}`)})
 	if r.Err != nil || r.Text != "hello" || len(a.asked) != 2 || a.asked[0].Fingerprint == a.asked[1].Fingerprint {
 		t.Errorf("asked %d times, %+v", len(a.asked), r)
 	}
@@ -212,8 +213,8 @@ func TestAProgramThatChangesAtTheLastMoment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := tool.Call(t.Context(), gate, approval.Call{ID: "1", Tool: "x", Arguments: json.RawMessage(`{}`)})
-	if r.Outcome.State != approval.Blocked || !strings.Contains(r.Text, "tool.sh changed") {
+	r := tool.Call(t.Context(), gate, policy.Call{ID: "1", Tool: "x", Arguments: json.RawMessage(`{}`)})
+	if r.Outcome.State != policy.Blocked || !strings.Contains(r.Text, "tool.sh changed") {
 		t.Errorf("%s: %s", r.Outcome.State, r.Text)
 	}
 }
@@ -246,7 +247,7 @@ func TestToolsOfARunShareItsPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, all := range map[string]*command.Programs{"the same process": &run, "another": &later} {
-		if r := made(all); r.Outcome.State != approval.Blocked {
+		if r := made(all); r.Outcome.State != policy.Blocked {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

@@ -10,21 +10,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A program is a command line whose program was found.
 type program struct {
 	argv  []string // the first is an absolute path
 	files []file   // those that the command line names, and those that belong to it
-	state approval.Digest
+	state policy.Digest
 }
 
 // A file is one that a command line names.
 type file struct {
 	word   string // as the command line has it
 	path   string // without links on the way
-	digest approval.Digest
+	digest policy.Digest
 }
 
 // find finds the program of a line and hashes its files. The program is the first of them.
@@ -52,7 +52,7 @@ func (p *Programs) find(l line) (program, error) {
 		}
 		found.files = append(found.files, file{word, real, digest})
 	}
-	found.state = approval.Digest(h.Sum(nil))
+	found.state = policy.Digest(h.Sum(nil))
 	return found, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
@@ -88,7 +89,7 @@ func TestHintsFreeACallOnlyWhereTheyAreTrusted(t *testing.T) {
 
 func TestAFailureThatAToolReportsIsAFailure(t *testing.T) {
 	c := open(t, config("ordinary", mcptest.Ordinary), options(newEvents()))
-	g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	r := call(t, g, "ordinary:fail", args{"text": "rain"})
 	var failed *tool.FailedError
 	if !errors.As(r.Err, &failed) || !strings.Contains(r.Text, "cannot: rain") {
@@ -98,10 +99,10 @@ func TestAFailureThatAToolReportsIsAFailure(t *testing.T) {
 
 func TestProgressIsTold(t *testing.T) {
 	c := open(t, config("ordinary", mcptest.Ordinary), options(newEvents()))
-	g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	told := make(chan string, 10)
 	ctx := tool.WithProgress(t.Context(), writerFunc(func(p []byte) { told <- string(p) }))
-	r := tool.Call(ctx, g, approval.Call{Connector: "ordinary", Tool: "count"})
+	r := tool.Call(ctx, g, policy.Call{Connector: "ordinary", Tool: "count"})
 	mustText(t, r, "three")
 	if got := <-told; got != "1 of 3 counting\n" {
 		t.Errorf("told %q", got)
@@ -114,11 +115,11 @@ func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }
 
 func TestACancelledCallIsCancelledAtTheServer(t *testing.T) {
 	c := open(t, config("ordinary", mcptest.Ordinary), options(newEvents()))
-	g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	file := filepath.Join(t.TempDir(), "waiting")
 	ctx, cancel := cancelOnFile(t, file)
 	defer cancel()
-	r := tool.Call(ctx, g, approval.Call{Connector: "ordinary", Tool: "wait", Arguments: []byte(`{"path":"` + file + `","text":""}`)})
+	r := tool.Call(ctx, g, policy.Call{Connector: "ordinary", Tool: "wait", Arguments: []byte(`{"path":"` + file + `","text":""}`)})
 	var stopped *tool.CancelledError
 	if !errors.As(r.Err, &stopped) {
 		t.Errorf("got %v", r.Err)
@@ -133,7 +134,7 @@ func TestAServerKnowsLittleOfOurEnvironment(t *testing.T) {
 	opts := options(newEvents())
 	opts.Environ = os.Environ()
 	c := open(t, cfg, opts)
-	g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	r := call(t, g, "ordinary:environ", args{})
 	if strings.Contains(r.Text, "hunter2") || !strings.Contains(r.Text, "GIVEN=value") || !strings.Contains(r.Text, "ASSENT_CALL=") {
 		t.Errorf("it knows %s", r.Text)
@@ -183,7 +184,7 @@ func TestEachStartIsVerified(t *testing.T) {
 	}
 	c := open(t, cfg, opts)
 	refuses.Store(true)
-	call(t, guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...), "evil:die", args{})
+	call(t, guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...), "evil:die", args{})
 	e.await(t, connector.Disconnected, 3)
 	if data, err := os.ReadFile(starts); err != nil || string(data) != "\n" {
 		t.Errorf("it was started %d times, %v", len(data), err)

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/present"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
 )
 
 // A definition is what a server says about one tool, as far as we understand it: what we
@@ -27,7 +29,7 @@ const hashScheme = "h1:"
 func define(t *mcp.Tool, launch string) (definition, error) {
 	data, err := json.Marshal(t)
 	if err == nil {
-		data, err = approval.CanonicalArguments(data)
+		data, err = canonical.CanonicalArguments(data)
 	}
 	if err != nil {
 		return definition{}, fmt.Errorf("its definition: %w", err)
@@ -36,8 +38,8 @@ func define(t *mcp.Tool, launch string) (definition, error) {
 }
 
 func hashOf(launch string, data []byte) string {
-	from := approval.DigestOf([]byte(launch)).String()
-	return hashScheme + approval.DigestOf(append([]byte(from+"\n"), data...)).String()
+	from := policy.DigestOf([]byte(launch)).String()
+	return hashScheme + policy.DigestOf(append([]byte(from+"\n"), data...)).String()
 }
 
 // readDefinition reads a definition that was pinned.

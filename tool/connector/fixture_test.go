@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox/host"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
@@ -141,7 +142,7 @@ func call(t *testing.T, g *tool.Gate, name string, args any) tool.Result {
 		t.Fatal(err)
 	}
 	from, tl, _ := strings.Cut(name, ":")
-	return tool.Call(t.Context(), g, approval.Call{Connector: from, Tool: tl, Arguments: data})
+	return tool.Call(t.Context(), g, policy.Call{Connector: from, Tool: tl, Arguments: data})
 }
 
 func mustText(t *testing.T, r tool.Result, want string) {

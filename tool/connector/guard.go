@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Guard puts a gate in front of the calls of a program that uses the MCP SDK itself, as a
@@ -53,12 +55,12 @@ func (g *Guard) Gate() *approval.Gate { return g.gate }
 // everyCallAsks knows nothing of the tools.
 type everyCallAsks struct{}
 
-func (everyCallAsks) Prepare(_ context.Context, call approval.Call) (approval.Proposal, error) {
-	act := approval.Act{
-		Name: call.Tool, Connector: call.Connector, Target: approval.ArgumentsTarget(call.Arguments),
-		Known: true, Verdict: approval.Ask, Why: "every call asks",
+func (everyCallAsks) Prepare(_ context.Context, call policy.Call) (approval.Proposal, error) {
+	act := policy.Act{
+		Name: call.Tool, Connector: call.Connector, Target: policy.ArgumentsTarget(call.Arguments),
+		Known: true, Verdict: policy.Ask, Why: "every call asks",
 	}
-	return approval.Proposal{Arguments: approval.DigestOf(call.Arguments), Acts: []approval.Act{act}}, nil
+	return approval.Proposal{Arguments: policy.DigestOf(call.Arguments), Acts: []policy.Act{act}}, nil
 }
 
 // Middleware is for [mcp.Server.AddReceivingMiddleware] and
@@ -80,7 +82,7 @@ func (g *Guard) Middleware(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // callOf reads a call of a tool, and returns how to change its arguments.
-func (g *Guard) callOf(r mcp.Request) (call approval.Call, change func(json.RawMessage), err error) {
+func (g *Guard) callOf(r mcp.Request) (call policy.Call, change func(json.RawMessage), err error) {
 	call.Connector = g.name
 	if s := r.GetSession(); s != nil {
 		call.Session = s.ID()
@@ -100,7 +102,7 @@ func (g *Guard) callOf(r mcp.Request) (call approval.Call, change func(json.RawM
 }
 
 // pass takes one call through the gate.
-func (g *Guard) pass(ctx context.Context, call approval.Call, do func(context.Context, json.RawMessage) (mcp.Result, error)) (mcp.Result, error) {
+func (g *Guard) pass(ctx context.Context, call policy.Call, do func(context.Context, json.RawMessage) (mcp.Result, error)) (mcp.Result, error) {
 	batch := g.gate.Review(ctx, call)
 	var exec *approval.Execution
 	err := approval.Again(func() error {
@@ -144,7 +146,7 @@ func stageOf(ctx context.Context, result mcp.Result, err error) approval.Stage {
 
 // refusal is what the model is told of a call that does not run.
 func refusal(o approval.Outcome) mcp.Result {
-	if o.State == approval.Answered && o.Decision != nil {
+	if o.State == policy.Answered && o.Decision != nil {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: o.Decision.Result}}}
 	}
 	err := o.Err()

@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // guarded connects a client to the ordinary server, with a guard at one end or the other.
@@ -89,10 +91,10 @@ func TestAGuardWithoutAnybodyRefuses(t *testing.T) {
 // changing is a preparer to whom every call looks different each time.
 type changing struct{ times int }
 
-func (c *changing) Prepare(_ context.Context, call approval.Call) (approval.Proposal, error) {
+func (c *changing) Prepare(_ context.Context, call policy.Call) (approval.Proposal, error) {
 	c.times++
-	act := approval.Act{Name: call.Tool, Target: approval.ArgumentsTarget(call.Arguments), Known: true, Verdict: approval.Ask}
-	return approval.Proposal{Acts: []approval.Act{act}, State: approval.DigestOf(fmt.Append(nil, c.times))}, nil
+	act := policy.Act{Name: call.Tool, Target: policy.ArgumentsTarget(call.Arguments), Known: true, Verdict: policy.Ask}
+	return approval.Proposal{Acts: []policy.Act{act}, State: policy.DigestOf(fmt.Append(nil, c.times))}, nil
 }
 
 func TestAGuardGivesUpWhatKeepsChanging(t *testing.T) {

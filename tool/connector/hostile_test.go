@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
 )
@@ -16,7 +17,7 @@ func TestAConnectorThatDiesIsReportedAndComesBack(t *testing.T) {
 	e := newEvents()
 	c := open(t, config("evil", mcptest.Hostile), options(e))
 	other := open(t, config("ordinary", mcptest.Ordinary), options(newEvents()))
-	g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, append(c.Tools(), other.Tools()...)...)
+	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, append(c.Tools(), other.Tools()...)...)
 	r := call(t, g, "evil:die", args{})
 	if r.Err == nil || !strings.Contains(r.Text, "connector evil went away") {
 		t.Fatalf("got %q, %v", r.Text, r.Err)
@@ -34,7 +35,7 @@ func TestACallOfAConnectorThatIsAwayIsRefusedByItsName(t *testing.T) {
 	opts := options(e)
 	opts.Backoff = func(int) time.Duration { return time.Hour }
 	c := open(t, config("evil", mcptest.Hostile), opts)
-	g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	call(t, g, "evil:die", args{})
 	e.await(t, connector.Disconnected, 1)
 	r := call(t, g, "evil:plain", args{})
@@ -80,7 +81,7 @@ func TestWhatNoServerShouldDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := open(t, config("evil", mcptest.Hostile), options(newEvents()))
-			g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+			g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 			mustText(t, call(t, g, "evil:"+name, args{}), want)
 			mustText(t, call(t, g, "evil:plain", args{}), "plain ran")
 		})
@@ -98,7 +99,7 @@ func TestAnswersThatAreNoneFail(t *testing.T) {
 			opts.CallTimeout = 100 * time.Millisecond
 		}
 		c := open(t, config("evil", mcptest.Hostile), opts)
-		g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+		g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 		r := call(t, g, "evil:"+name, args{})
 		if name != "nothing" && (r.Err == nil || !strings.Contains(r.Text, want)) {
 			t.Errorf("%s: got %q, %v", name, r.Text, r.Err)
@@ -111,7 +112,7 @@ func TestOutputIsLimited(t *testing.T) {
 	opts := options(e)
 	opts.MaxMessage, opts.MaxResult = 1<<20, 1000
 	c := open(t, config("evil", mcptest.Hostile), opts)
-	g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	r := call(t, g, "evil:huge", args{"bytes": 2000})
 	if r.Err == nil || !strings.Contains(r.Text, "at most 1000 are taken") {
 		t.Errorf("got %q, %v", r.Text, r.Err)
@@ -129,7 +130,7 @@ func TestAListThatChangesIsHeardOf(t *testing.T) {
 	opts := options(e)
 	opts.Fresh = time.Hour
 	c := open(t, config("evil", mcptest.Hostile), opts)
-	g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	mustText(t, call(t, g, "evil:change", args{"notify": true}), "done")
 	e.await(t, connector.Doubted, 1)
 	if r := call(t, g, "evil:plain", args{}); r.Err == nil || !r.Outcome.PersonOnly {
@@ -139,7 +140,7 @@ func TestAListThatChangesIsHeardOf(t *testing.T) {
 
 func TestAToolThatIsGoneIsRefused(t *testing.T) {
 	c := open(t, config("evil", mcptest.Hostile), options(newEvents()))
-	g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	mustText(t, call(t, g, "evil:drop", args{}), "done")
 	r := call(t, g, "evil:plain", args{})
 	if !errors.Is(r.Err, approval.ErrInvalid) || !strings.Contains(r.Text, "no tool plain any more") {
@@ -149,11 +150,11 @@ func TestAToolThatIsGoneIsRefused(t *testing.T) {
 
 func TestAHundredCallsAtOnce(t *testing.T) {
 	c := open(t, config("ordinary", mcptest.Ordinary), options(newEvents()))
-	g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	results := make(chan tool.Result, 100)
 	for range cap(results) {
 		go func() {
-			results <- tool.Call(t.Context(), g, approval.Call{Connector: "ordinary", Tool: "echo", Arguments: []byte(`{"text":"x"}`)})
+			results <- tool.Call(t.Context(), g, policy.Call{Connector: "ordinary", Tool: "echo", Arguments: []byte(`{"text":"x"}`)})
 		}()
 	}
 	for range cap(results) {

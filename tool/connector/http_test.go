@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // serveHTTP serves the ordinary server to those who have the token.
@@ -33,7 +35,7 @@ func TestAServerOverHTTP(t *testing.T) {
 	s := serveHTTP(t)
 	cfg := connector.Config{Name: "docs", URL: s.URL, Headers: map[string]string{"Authorization": "Bearer t0ken"}}
 	c := open(t, cfg, options(newEvents()))
-	g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	mustText(t, call(t, g, "docs:echo", args{"text": "over http"}), "over http")
 	if r := call(t, g, "docs:fail", args{"text": "rain"}); r.Err == nil || !strings.Contains(r.Text, "cannot: rain") {
 		t.Errorf("got %q, %v", r.Text, r.Err)

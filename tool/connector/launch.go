@@ -7,7 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/redact"
+	"github.com/assent-dev/assent/policy"
 )
 
 // launch is how the server is started or reached, as it is pinned: by its digest, because a
@@ -23,7 +24,7 @@ func (c Config) launch() string {
 // is left out, and so is what a URL asks for: it may hold one.
 func (c Config) Launch() string {
 	if c.URL == "" {
-		return approval.Redact(strings.Join(c.Command, " "))
+		return redact.Redact(strings.Join(c.Command, " "))
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil {
@@ -39,7 +40,7 @@ func (c Config) pinnedAs() string {
 	if !c.ByCommand {
 		return c.Name
 	}
-	return c.Name + " " + approval.DigestOf([]byte(c.launch())).String()
+	return c.Name + " " + policy.DigestOf([]byte(c.launch())).String()
 }
 
 // server is the digest of what is launched, in whatever version and with whatever arguments.
@@ -48,7 +49,7 @@ func (c Config) server(dir string) string {
 	if c.URL == "" {
 		id = launchOf(c.Command, dir).id()
 	}
-	return approval.DigestOf([]byte(id)).String()
+	return policy.DigestOf([]byte(id)).String()
 }
 
 // A NameTakenError says that the name that a command line gives a server is that of another,

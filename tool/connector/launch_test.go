@@ -11,6 +11,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/connector"
 )
 
@@ -137,7 +138,7 @@ func TestTheEnvironmentOfACommandLine(t *testing.T) {
 	opts.Environ = env
 	knows := func(cfg connector.Config) string {
 		c := open(t, cfg, opts)
-		g := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+		g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 		return call(t, g, c.Name()+":environ", args{}).Text
 	}
 	all := knows(connector.FromCommand("", []string{launcher(t, "tides")}, ""))

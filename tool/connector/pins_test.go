@@ -11,6 +11,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
@@ -92,7 +93,7 @@ func TestNewAndLookAlikeToolsAskAPerson(t *testing.T) {
 		if err := c.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		g = guard(t, approval.Config{Mode: approval.ModeApproveAll, Policy: approvaltest.Rules(t, "allow evil:*")}, c.Tools()...)
+		g = guard(t, approval.Config{Mode: policy.ModeApproveAll, Policy: approvaltest.Rules(t, "allow evil:*")}, c.Tools()...)
 		r := call(t, g, "evil:"+name, args{})
 		if !errors.Is(r.Err, approval.ErrDenied) || !r.Outcome.PersonOnly {
 			t.Errorf("%s: got %q, %v", name, r.Text, r.Err)
@@ -182,7 +183,7 @@ func TestAGrantEndsWithTheDefinition(t *testing.T) {
 		if r.PersonOnly {
 			return r.Approve("")
 		}
-		return r.Approve("").ForSession(approval.Tool)
+		return r.Approve("").ForSession(policy.Tool)
 	}}
 	g := guard(t, approval.Config{Approver: person, Policy: approvaltest.Rules(t, "allow evil:hint")}, c.Tools()...)
 	for range 3 {
@@ -201,7 +202,7 @@ func TestAGrantEndsWithTheDefinition(t *testing.T) {
 
 func TestADefinitionThatChangesWhileAPersonReadsIsAskedAgain(t *testing.T) {
 	c := open(t, config("evil", mcptest.Hostile), options(newEvents()))
-	inner := guard(t, approval.Config{Mode: approval.ModeApproveAll}, c.Tools()...)
+	inner := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	changed := false
 	person := &asked{}
 	person.answer = func(r *approval.Request) approval.Decision {

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/tool"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/tool"
 )
 
 // A Tool is a tool of a connector.
@@ -65,12 +67,12 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	if e == nil {
 		return tool.Action{}, fmt.Errorf("connector %s has no tool %s any more", c.cfg.Name, t.name)
 	}
-	act := approval.Act{Target: c.cfg.target(t.name, args), Known: true, Verdict: approval.Ask, Why: c.why(e)}
+	act := policy.Act{Target: c.cfg.target(t.name, args), Known: true, Verdict: policy.Ask, Why: c.why(e)}
 	switch {
 	case e.doubt != "":
 		act.PersonOnly = true
 	case c.cfg.TrustAnnotations && onlyReads(e.now.tool.Annotations):
-		act.Verdict, act.Why = approval.Free, fmt.Sprintf("connector %s is trusted, and says that it only reads%s", c.cfg.Name, at(c.cfg.Source))
+		act.Verdict, act.Why = policy.Free, fmt.Sprintf("connector %s is trusted, and says that it only reads%s", c.cfg.Name, at(c.cfg.Source))
 	}
 	do := func(ctx context.Context) (any, error) { return t.do(ctx, e, args) }
 	return tool.Ask(do).On(act).
@@ -80,29 +82,29 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 }
 
 // state is what an answer is bound to besides the definition that models are shown.
-func (e *entry) state() approval.Digest {
-	return approval.DigestOf([]byte(e.now.hash + "\n" + e.doubt))
+func (e *entry) state() policy.Digest {
+	return policy.DigestOf([]byte(e.now.hash + "\n" + e.doubt))
 }
 
 // target is what a call is about: the argument that config names, else all of them.
-func (c *Config) target(name string, args json.RawMessage) approval.Target {
+func (c *Config) target(name string, args json.RawMessage) policy.Target {
 	argument, ok := c.Targets[name]
 	if !ok {
-		return approval.ArgumentsTarget(args)
+		return policy.ArgumentsTarget(args)
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal(args, &all) != nil {
-		return approval.UnknownTarget(approval.Text)
+		return policy.UnknownTarget(policy.Text)
 	}
 	value := all[argument]
 	var text string
 	switch {
 	case json.Unmarshal(value, &text) == nil && text != "":
-		return approval.TextTarget(text)
+		return policy.TextTarget(text)
 	case len(value) > 0 && !strings.ContainsAny(string(value[:1]), `"{[n`):
-		return approval.TextTarget(string(value)) // a number, true or false
+		return policy.TextTarget(string(value)) // a number, true or false
 	}
-	return approval.UnknownTarget(approval.Text)
+	return policy.UnknownTarget(policy.Text)
 }
 
 // why says why it asks.

@@ -7,15 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/present"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
 )
 
 // title is the call in one line.
-func (c *Connector) title(e *entry, target approval.Target) string {
+func (c *Connector) title(e *entry, target policy.Target) string {
 	name := c.cfg.Name + ":" + e.now.tool.Name
-	if target.Kind == approval.Text && !target.Unknown {
+	if target.Kind == policy.Text && !target.Unknown {
 		name += " on " + target.Text
 	}
 	if e.old != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -19,7 +20,7 @@ type need struct {
 	folder bool // to a folder, which needs no suffix
 }
 
-func (n need) act() approval.Act {
+func (n need) act() policy.Act {
 	if n.folder {
 		return n.place.FolderAct(n.access)
 	}
@@ -29,8 +30,8 @@ func (n need) act() approval.Act {
 // needs are all the accesses that a call needs.
 type needs []need
 
-func (ns needs) acts() []approval.Act {
-	out := make([]approval.Act, len(ns))
+func (ns needs) acts() []policy.Act {
+	out := make([]policy.Act, len(ns))
 	for i, n := range ns {
 		out[i] = n.act()
 	}
@@ -39,12 +40,12 @@ func (ns needs) acts() []approval.Act {
 
 // blocked reports whether one of them is blocked, so that nothing needs to be
 // looked at.
-func (ns needs) blocked() bool { return ns.have(approval.Block) }
+func (ns needs) blocked() bool { return ns.have(policy.Block) }
 
 // ask reports whether somebody must answer.
-func (ns needs) ask() bool { return ns.have(approval.Ask) }
+func (ns needs) ask() bool { return ns.have(policy.Ask) }
 
-func (ns needs) have(v approval.Verdict) bool {
+func (ns needs) have(v policy.Verdict) bool {
 	return slices.ContainsFunc(ns, func(n need) bool { return n.act().Verdict == v })
 }
 
@@ -53,7 +54,7 @@ func (ns needs) have(v approval.Verdict) bool {
 func (ns needs) on(a tool.Action) tool.Action {
 	a = a.On(ns.acts()...)
 	each := func(n need) bool {
-		return n.act().Verdict == approval.Ask && !n.place.OncePerSession(n.access)
+		return n.act().Verdict == policy.Ask && !n.place.OncePerSession(n.access)
 	}
 	if ns.ask() && !slices.ContainsFunc(ns, each) {
 		a = a.OncePerSession()

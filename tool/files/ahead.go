@@ -11,7 +11,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -42,7 +42,7 @@ func Foresee(ctx context.Context, list []Foreseen) ([]Change, error) {
 		room -= int64(len(was.data))
 		c := changeOf(f.Place, was, f.next())
 		if c.Host, c.Was = f.Place.Key(), was.digest(); !f.Known && !f.Gone {
-			c.Left = approval.Digest{} // matches nothing
+			c.Left = policy.Digest{} // matches nothing
 		}
 		out = append(out, c)
 	}
@@ -106,7 +106,7 @@ func (u *UndoFolder) Settle(ctx context.Context, id string, soon bool) error {
 		if err != nil || left == c.Left {
 			continue // what cannot be read now is not put back
 		}
-		if s.Changes[i].Left = (approval.Digest{}); soon && !u.touched(s, c.Host) {
+		if s.Changes[i].Left = (policy.Digest{}); soon && !u.touched(s, c.Host) {
 			s.Changes[i].Left = left
 		}
 	}
@@ -132,21 +132,21 @@ func (e *Entry) happened() bool {
 
 // digestAt is the digest of the state of a file of the host. It follows no link at the end and
 // opens nothing but files: only the digest is used, and who puts something back looks again.
-func digestAt(host string) (approval.Digest, error) {
+func digestAt(host string) (policy.Digest, error) {
 	f, err := os.OpenFile(host, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return state{}.digest(), nil
 	}
 	if err != nil {
-		return approval.Digest{}, err
+		return policy.Digest{}, err
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return approval.Digest{}, errSpecial
+		return policy.Digest{}, errSpecial
 	}
 	h := newStateHash()
 	if _, err := io.Copy(h, f); err != nil {
-		return approval.Digest{}, err
+		return policy.Digest{}, err
 	}
-	return approval.Digest(h.Sum(nil)), nil
+	return policy.Digest(h.Sum(nil)), nil
 }

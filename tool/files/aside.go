@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // asidePrefix begins the names of what must wait beside a file.
@@ -27,7 +27,7 @@ func asideName(known ...state) string {
 }
 
 // mark is a digest, short enough for a name.
-func mark(d approval.Digest) string { return hex.EncodeToString(d[:10]) }
+func mark(d policy.Digest) string { return hex.EncodeToString(d[:10]) }
 
 // leftFor is how long something has lain aside if whoever put it there ended
 // before it was done.
@@ -69,7 +69,7 @@ func (d *dir) forgotten(name string, now time.Time) bool {
 		return false
 	}
 	_, marks, _ := strings.Cut(strings.TrimPrefix(name, asidePrefix), "-")
-	own := mark(approval.Digest(h.Sum(nil)))
+	own := mark(policy.Digest(h.Sum(nil)))
 	for m := range strings.SplitSeq(marks, "-") {
 		if m == own {
 			return true

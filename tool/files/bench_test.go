@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
@@ -18,15 +19,15 @@ func newWorldAt(t testing.TB, host string, rules ...string) *tool.Gate {
 	set, err := roots.New(roots.Options{}, roots.Root{Name: ".", Host: host, Mode: roots.ReadWrite})
 	must(t, err)
 	t.Cleanup(func() { set.Close() })
-	var list []approval.Rule
+	var list []policy.Rule
 	for _, text := range rules {
-		r, err := approval.ParseRule(text)
+		r, err := policy.ParseRule(text)
 		must(t, err)
 		list = append(list, r)
 	}
-	policy, err := approval.CompileRules(list)
+	conf, err := policy.CompileRules(list)
 	must(t, err)
-	gate, err := tool.Guard(approval.Config{Policy: policy}, files.Tools(set, files.Options{})...)
+	gate, err := tool.Guard(approval.Config{Policy: conf}, files.Tools(set, files.Options{})...)
 	must(t, err)
 	return gate
 }
@@ -43,7 +44,7 @@ func BenchmarkPrompt(b *testing.B) {
 	raw, err := json.Marshal(args{"path": "a.txt", "old_text": "line 777 of", "new_text": "LINE 777 of"})
 	must(b, err)
 	for b.Loop() {
-		batch := gate.Review(b.Context(), approval.Call{Tool: "edit_file", Arguments: raw})
+		batch := gate.Review(b.Context(), policy.Call{Tool: "edit_file", Arguments: raw})
 		r := batch.Pending()[0]
 		if _, err := r.View(b.Context()); err != nil {
 			b.Fatal(err)

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/files"
 )
 
 // A file that another program holds open is a failure that says so. Nobody is
 // asked again: it would be the same question.
 func TestFileHeldOpenForWriting(t *testing.T) {
-	for _, c := range []approval.Call{
+	for _, c := range []policy.Call{
 		callOf("write_file", args{"path": "notes/a", "content": "two"}),
 		callOf("edit_file", args{"path": "notes/a", "old_text": "one", "new_text": "two"}),
 		callOf("delete_file", args{"path": "notes/a"}),

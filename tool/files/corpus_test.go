@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -29,57 +29,57 @@ func TestCorpus(t *testing.T) {
 	must(t, os.Link(w.dir+"/data/proj/src/twin.go", w.dir+"/home/twin.go"))
 	for _, c := range []struct {
 		id, tool, path string
-		want           approval.State
+		want           policy.State
 	}{
-		{"A304", "write_file", "src/a.go", approval.AutoApproved},
-		{"A305", "write_file", "../proj-evil/src/a.go", approval.Blocked},
-		{"A307", "write_file", "src/../.git/hooks/pre-commit", approval.Blocked},
-		{"A310", "read_file", "svc/api/.env", approval.AutoDenied},
-		{"A318", "write_file", ".git", approval.Blocked},
-		{"A320", "write_file", "src/new", approval.Blocked},
-		{"A328", "write_file", ".g\u200cit/config", approval.Blocked},
-		{"A329", "write_file", `C:\w\proj\.git::$INDEX_ALLOCATION\hooks\x`, approval.Blocked},
-		{"A329", "write_file", ".git::$INDEX_ALLOCATION/hooks/x", approval.Blocked},
-		{"A334", "write_file", "app/[id]/page.tsx", approval.AutoApproved},
-		{"A334", "write_file", "app/i/page.tsx", approval.Pending},
+		{"A304", "write_file", "src/a.go", policy.AutoApproved},
+		{"A305", "write_file", "../proj-evil/src/a.go", policy.Blocked},
+		{"A307", "write_file", "src/../.git/hooks/pre-commit", policy.Blocked},
+		{"A310", "read_file", "svc/api/.env", policy.AutoDenied},
+		{"A318", "write_file", ".git", policy.Blocked},
+		{"A320", "write_file", "src/new", policy.Blocked},
+		{"A328", "write_file", ".g\u200cit/config", policy.Blocked},
+		{"A329", "write_file", `C:\w\proj\.git::$INDEX_ALLOCATION\hooks\x`, policy.Blocked},
+		{"A329", "write_file", ".git::$INDEX_ALLOCATION/hooks/x", policy.Blocked},
+		{"A334", "write_file", "app/[id]/page.tsx", policy.AutoApproved},
+		{"A334", "write_file", "app/i/page.tsx", policy.Pending},
 		// Of the same kinds.
-		{"prefix", "write_file", "src-evil/a.go", approval.Pending},
-		{"prefix", "write_file", "/w/proj-evil/src/a.go", approval.Pending},
-		{"traversal", "write_file", "src/x/../../other.go", approval.Pending},
-		{"traversal", "write_file", "src/./../src//a.go", approval.AutoApproved},
-		{"traversal", "write_file", "src/.git/../a.go", approval.AutoApproved},
-		{"deny", "read_file", ".env", approval.AutoDenied},
-		{"deny", "read_file", "svc/.env.local", approval.AutoDenied},
-		{"deny", "read_file", "svc/.env.example", approval.FreeToRun},
-		{"deny", "write_file", "src/.env", approval.AutoDenied},
-		{"deny", "delete_file", ".git/config", approval.Blocked},
-		{"deny", "write_file", ".git/new", approval.Blocked},
-		{"deny", "write_file", "src/vendor/x/.git/config", approval.Blocked},
-		{"deny", "write_file", ".assent/policy.yaml", approval.Blocked},
-		{"deny", "read_file", ".git/config", approval.FreeToRun},
-		{"near", "write_file", "src/.gitignore", approval.AutoApproved},
-		{"near", "write_file", "src/.github/workflows/x.yml", approval.AutoApproved},
-		{"symlink", "read_file", "src/env", approval.AutoDenied},            // to svc/api/.env
-		{"symlink", "write_file", "src/hooks/pre-commit", approval.Blocked}, // its parent is a link to .git
-		{"symlink", "write_file", "src/up/a.go", approval.Blocked},          // its parent is a link out
-		{"symlink", "write_file", "link/a.go", approval.Pending},            // to src, but not written so
-		{"hard link", "delete_file", "src/twin.go", approval.Pending},
-		{"case", "write_file", ".GIT/config", approval.Blocked},
-		{"case", "write_file", ".Git/hooks/x", approval.Blocked},
-		{"case", "read_file", "svc/.ENV", approval.Pending}, // a secret by any case
-		{"unicode", "write_file", ".git\u200d/config", approval.Blocked},
-		{"unicode", "write_file", "\ufeff.git/config", approval.Blocked},
-		{"windows", "write_file", ".git./config", approval.Blocked},
-		{"windows", "write_file", ".git /config", approval.Blocked},
-		{"windows", "write_file", `src\..\.git\config`, approval.Blocked},
-		{"absolute", "read_file", "/etc/passwd", approval.Blocked},
-		{"absolute", "read_file", "/proc/self/environ", approval.Blocked},
-		{"absolute", "write_file", "/proc/self/cwd/src/a.go", approval.Blocked},
-		{"absolute", "read_file", "/dev/stdin", approval.Blocked},
-		{"home", "read_file", "~/.ssh/id_rsa", approval.Blocked},
-		{"home", "read_file", "~root/x", approval.Blocked},
-		{"nul", "write_file", "src/a.go\x00.txt", approval.Blocked},
-		{"glob", "write_file", "app/[id]/../i/page.tsx", approval.Pending},
+		{"prefix", "write_file", "src-evil/a.go", policy.Pending},
+		{"prefix", "write_file", "/w/proj-evil/src/a.go", policy.Pending},
+		{"traversal", "write_file", "src/x/../../other.go", policy.Pending},
+		{"traversal", "write_file", "src/./../src//a.go", policy.AutoApproved},
+		{"traversal", "write_file", "src/.git/../a.go", policy.AutoApproved},
+		{"deny", "read_file", ".env", policy.AutoDenied},
+		{"deny", "read_file", "svc/.env.local", policy.AutoDenied},
+		{"deny", "read_file", "svc/.env.example", policy.FreeToRun},
+		{"deny", "write_file", "src/.env", policy.AutoDenied},
+		{"deny", "delete_file", ".git/config", policy.Blocked},
+		{"deny", "write_file", ".git/new", policy.Blocked},
+		{"deny", "write_file", "src/vendor/x/.git/config", policy.Blocked},
+		{"deny", "write_file", ".assent/policy.yaml", policy.Blocked},
+		{"deny", "read_file", ".git/config", policy.FreeToRun},
+		{"near", "write_file", "src/.gitignore", policy.AutoApproved},
+		{"near", "write_file", "src/.github/workflows/x.yml", policy.AutoApproved},
+		{"symlink", "read_file", "src/env", policy.AutoDenied},            // to svc/api/.env
+		{"symlink", "write_file", "src/hooks/pre-commit", policy.Blocked}, // its parent is a link to .git
+		{"symlink", "write_file", "src/up/a.go", policy.Blocked},          // its parent is a link out
+		{"symlink", "write_file", "link/a.go", policy.Pending},            // to src, but not written so
+		{"hard link", "delete_file", "src/twin.go", policy.Pending},
+		{"case", "write_file", ".GIT/config", policy.Blocked},
+		{"case", "write_file", ".Git/hooks/x", policy.Blocked},
+		{"case", "read_file", "svc/.ENV", policy.Pending}, // a secret by any case
+		{"unicode", "write_file", ".git\u200d/config", policy.Blocked},
+		{"unicode", "write_file", "\ufeff.git/config", policy.Blocked},
+		{"windows", "write_file", ".git./config", policy.Blocked},
+		{"windows", "write_file", ".git /config", policy.Blocked},
+		{"windows", "write_file", `src\..\.git\config`, policy.Blocked},
+		{"absolute", "read_file", "/etc/passwd", policy.Blocked},
+		{"absolute", "read_file", "/proc/self/environ", policy.Blocked},
+		{"absolute", "write_file", "/proc/self/cwd/src/a.go", policy.Blocked},
+		{"absolute", "read_file", "/dev/stdin", policy.Blocked},
+		{"home", "read_file", "~/.ssh/id_rsa", policy.Blocked},
+		{"home", "read_file", "~root/x", policy.Blocked},
+		{"nul", "write_file", "src/a.go\x00.txt", policy.Blocked},
+		{"glob", "write_file", "app/[id]/../i/page.tsx", policy.Pending},
 	} {
 		a := args{"path": c.path}
 		if c.tool == "write_file" {
@@ -98,7 +98,7 @@ func TestCorpusRootBehindALink(t *testing.T) {
 	must(t, os.Symlink("data", w.dir+"/w"))
 	linked := newWorldAt(t, w.dir+"/w/proj", "allow write_file("+w.dir+"/w/proj/src/**)")
 	r := tool.Call(t.Context(), linked, callOf("write_file", args{"path": "src/a.go", "content": "y"}))
-	if r.Outcome.State != approval.AutoApproved {
+	if r.Outcome.State != policy.AutoApproved {
 		t.Errorf("%v: %s", r.Outcome.State, r.Text)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"path"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -48,7 +48,7 @@ func (t *toolset) edit(ctx context.Context, in editArgs) (tool.Action, error) {
 		return doomed(p, err)
 	}
 	next := fileOf(bytes.Replace(was.data, []byte(in.OldText), []byte(in.NewText), 1))
-	if err := t.fits(p, int64(len(next.data))); err != nil && need[0].act().Verdict == approval.Free {
+	if err := t.fits(p, int64(len(next.data))); err != nil && need[0].act().Verdict == policy.Free {
 		return tool.Action{}, err
 	} else if err != nil {
 		return doomed(p, errors.New(err.Error())) // no refusal: the size is learned by reading

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -17,7 +17,7 @@ func TestEdit(t *testing.T) {
 	if q.Summary != "Edit notes/a.md (+3 −2 lines)" || view.Kind != present.Diff {
 		t.Errorf("%q, %+v", q.Summary, view)
 	}
-	if len(q.Acts) != 2 || q.Acts[0].Name != approval.ReadFile || q.Acts[1].Name != approval.WriteFile {
+	if len(q.Acts) != 2 || q.Acts[0].Name != policy.ReadFile || q.Acts[1].Name != policy.WriteFile {
 		t.Errorf("acts %v", q.Acts)
 	}
 	if !strings.Contains(r.Text, "Undo id: ") {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
@@ -32,7 +33,7 @@ func Example() {
 	set, err := roots.New(roots.Options{},
 		roots.Root{Name: "notes", Host: filepath.Join(dir, "notes"), Mode: roots.ReadWrite},
 		roots.Root{Name: "cache", Host: filepath.Join(dir, "cache"), Mode: roots.ReadWrite,
-			Approval: map[roots.Access]approval.Verdict{roots.Write: approval.Free}},
+			Approval: map[roots.Access]policy.Verdict{roots.Write: policy.Free}},
 	)
 	if err != nil {
 		log.Fatal(err)
@@ -57,7 +58,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	for _, call := range []approval.Call{
+	for _, call := range []policy.Call{
 		{Tool: "write_file", Arguments: json.RawMessage(`{"path": "cache/x.json", "content": "{}"}`)},
 		{Tool: "write_file", Arguments: json.RawMessage(`{"path": "notes/a.md", "content": "# Plan\n"}`)},
 		{Tool: "edit_file", Arguments: json.RawMessage(`{"path": "notes/a.md", "old_text": "Plan", "new_text": "Plan B"}`)},

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -18,7 +18,7 @@ type Options struct {
 	MaxBytes int64
 	// Denied reports whether reading is denied by something that the roots do not
 	// know, such as a rule; lists and searches leave such files out. May be nil.
-	Denied func(read approval.Act) bool
+	Denied func(read policy.Act) bool
 	// Inside has the work on files done in a sandbox; nil means in this process.
 	Inside Inside
 	// Limits bound what lists and searches give; zero fields have defaults.

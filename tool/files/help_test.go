@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
@@ -37,7 +38,7 @@ type setup struct {
 	roots   []roots.Root      // Host is below the folder
 	options files.Options
 	rules   []string
-	mode    approval.Mode
+	mode    policy.Mode
 }
 
 func newWorld(t *testing.T, s setup) *world {
@@ -98,12 +99,12 @@ func no(r *approval.Request) approval.Decision { return r.Deny("") }
 
 type args map[string]any
 
-func callOf(name string, a args) approval.Call {
+func callOf(name string, a args) policy.Call {
 	raw, err := json.Marshal(a)
 	if err != nil {
 		panic(err)
 	}
-	return approval.Call{Tool: name, Arguments: raw}
+	return policy.Call{Tool: name, Arguments: raw}
 }
 
 func (w *world) call(name string, a args) tool.Result {
@@ -212,19 +213,19 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func ask(accesses ...roots.Access) map[roots.Access]approval.Verdict {
-	return verdicts(approval.Ask, accesses...)
+func ask(accesses ...roots.Access) map[roots.Access]policy.Verdict {
+	return verdicts(policy.Ask, accesses...)
 }
 
-func verdicts(v approval.Verdict, accesses ...roots.Access) map[roots.Access]approval.Verdict {
-	out := map[roots.Access]approval.Verdict{}
+func verdicts(v policy.Verdict, accesses ...roots.Access) map[roots.Access]policy.Verdict {
+	out := map[roots.Access]policy.Verdict{}
 	for _, a := range accesses {
 		out[a] = v
 	}
 	return out
 }
 
-func decodeArgs(t *testing.T, c approval.Call) args {
+func decodeArgs(t *testing.T, c policy.Call) args {
 	t.Helper()
 	var a args
 	must(t, json.Unmarshal(c.Arguments, &a))

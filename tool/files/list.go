@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 //go:embed list.md
@@ -71,9 +72,9 @@ func (t *toolset) list(ctx context.Context, in listArgs) (tool.Action, error) {
 }
 
 // digest tells one listing from another.
-func (r listResult) digest() approval.Digest {
+func (r listResult) digest() policy.Digest {
 	data, _ := json.Marshal(r) // plain values, which always can be written
-	return approval.DigestOf(data)
+	return policy.DigestOf(data)
 }
 
 // maxBraces is how many {} a pattern may have: each is tried in all its ways.

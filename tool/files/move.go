@@ -5,7 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -64,7 +64,7 @@ func (t *toolset) transfer(ctx context.Context, in transferArgs, source roots.Ac
 		return x, err
 	}
 	x.needs = needs{{place: x.from, access: source}, {place: x.to, access: roots.Write}}
-	if read := x.from.Act(roots.Read); source != roots.Read && (read.Verdict != approval.Free || t.denied(read)) {
+	if read := x.from.Act(roots.Read); source != roots.Read && (read.Verdict != policy.Free || t.denied(read)) {
 		// Else a move would make readable elsewhere what may not be read here.
 		x.needs = append(x.needs, need{place: x.from, access: roots.Read})
 	}
@@ -81,7 +81,7 @@ func (t *toolset) transfer(ctx context.Context, in transferArgs, source roots.Ac
 }
 
 // denied reports whether something that the roots do not know denies a read.
-func (t *toolset) denied(read approval.Act) bool {
+func (t *toolset) denied(read policy.Act) bool {
 	return t.opts.Denied != nil && t.opts.Denied(read)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -97,14 +98,14 @@ func TestRulesHoldInListsAndSearchesByAnyName(t *testing.T) {
 }
 
 // denyRead is what a gate with one deny says about a read.
-func denyRead(t *testing.T, target string) func(approval.Act) bool {
-	rule, err := approval.ParseRule("deny read_file(" + target + ")")
+func denyRead(t *testing.T, target string) func(policy.Act) bool {
+	rule, err := policy.ParseRule("deny read_file(" + target + ")")
 	must(t, err)
-	set, err := approval.CompileRules([]approval.Rule{rule})
+	set, err := policy.CompileRules([]policy.Rule{rule})
 	must(t, err)
-	return func(act approval.Act) bool {
-		q := approval.Question{Call: &approval.Call{Tool: act.Name}, Acts: []approval.Act{act}}
-		return approval.Policy{Fixed: set}.Judge(q).State == approval.AutoDenied
+	return func(act policy.Act) bool {
+		q := policy.Question{Call: &policy.Call{Tool: act.Name}, Acts: []policy.Act{act}}
+		return policy.Policy{Fixed: set}.Judge(q).State == policy.AutoDenied
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
 // turn reviews calls on top of each other, answers them, and runs them.
-func (w *world) turn(answers []bool, calls ...approval.Call) []tool.Result {
+func (w *world) turn(answers []bool, calls ...policy.Call) []tool.Result {
 	w.t.Helper()
 	for i := range calls {
 		calls[i].ID = string(rune('a' + i))
@@ -60,7 +60,7 @@ func TestLaterCallIsAskedAgainIfAnEarlierOneIsDenied(t *testing.T) {
 	results := w.turn([]bool{false, true},
 		callOf("write_file", args{"path": "notes/a", "content": "two\n"}),
 		callOf("write_file", args{"path": "notes/a", "content": "three\n"}))
-	if results[1].Outcome.State != approval.Pending {
+	if results[1].Outcome.State != policy.Pending {
 		t.Errorf("the second call is %v: %s", results[1].Outcome.State, results[1].Text)
 	}
 	w.has("notes/a", "one\n")
@@ -109,7 +109,7 @@ func TestListsAndSearchesAreShownOnTopOfEarlierCalls(t *testing.T) {
 // What an earlier call would make, take away or make impossible is known.
 func TestCallsOnWhatAnEarlierOneMakes(t *testing.T) {
 	for name, c := range map[string]struct {
-		first, second approval.Call
+		first, second policy.Call
 		want          string
 	}{
 		"a folder twice": {callOf("make_dir", args{"path": "notes/d"}), callOf("make_dir", args{"path": "notes/d"}), "exists already"},
@@ -120,7 +120,7 @@ func TestCallsOnWhatAnEarlierOneMakes(t *testing.T) {
 	} {
 		w := notes(t, nil)
 		b := w.gate.Review(t.Context(), c.first, c.second)
-		if got := b.Outcome(1); got.State != approval.FreeToRun || len(b.Pending()) != 1 {
+		if got := b.Outcome(1); got.State != policy.FreeToRun || len(b.Pending()) != 1 {
 			t.Errorf("%s: the second is %v, and %d are asked", name, got.State, len(b.Pending()))
 		}
 		must(t, b.Resolve(t.Context(), b.Pending()[0].Approve("")))
@@ -138,7 +138,7 @@ func TestAListIsAskedAgainIfAnEarlierCallIsDenied(t *testing.T) {
 		callOf("write_file", args{"path": "p/b", "content": "x"}),
 		callOf("list_files", args{"path": "p"}),
 		callOf("search_files", args{"path": "p", "pattern": "x"}))
-	if results[1].Outcome.State != approval.Pending {
+	if results[1].Outcome.State != policy.Pending {
 		t.Errorf("%v: %s", results[1].Outcome.State, results[1].Text)
 	}
 }

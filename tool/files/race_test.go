@@ -12,6 +12,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/policy"
 )
 
 // What somebody else does to notes/d/a while an approved call runs. Each leaves
@@ -40,7 +41,7 @@ var meddling = map[string]func(dir, unseen string) error{
 	},
 }
 
-var racingCalls = []approval.Call{
+var racingCalls = []policy.Call{
 	callOf("write_file", args{"path": "notes/d/a", "content": "written\n"}),
 	callOf("edit_file", args{"path": "notes/d/a", "old_text": "shown", "new_text": "edited"}),
 	callOf("delete_file", args{"path": "notes/d/a"}),
@@ -59,7 +60,7 @@ func TestRace(t *testing.T) {
 	}
 }
 
-func raceOnce(t *testing.T, call approval.Call, what, unseen string, meddle func(dir, unseen string) error) {
+func raceOnce(t *testing.T, call policy.Call, what, unseen string, meddle func(dir, unseen string) error) {
 	w := notes(t, map[string]string{"d/a": "shown\n"})
 	w.writeHost("outside/victim", "mine\n")
 	w.writeHost("outside/a", "mine too\n")

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
@@ -56,7 +56,7 @@ func TestReadWhatCannotBeRead(t *testing.T) {
 	w := newWorld(t, setup{
 		tree: map[string]string{"p/b.exe": "x", "p/bin.md": "a\xff\x00", "p/long.md": "0123456789", "p/d/x.md": ""},
 		roots: []roots.Root{{Name: "p", Host: "p", Suffixes: []string{".md"}, MaxFileBytes: 9},
-			{Name: "shut", Host: "shut", Approval: verdicts(approval.Block, roots.Read), Reason: "not for you"}},
+			{Name: "shut", Host: "shut", Approval: verdicts(policy.Block, roots.Read), Reason: "not for you"}},
 	})
 	must(t, syscall.Mkfifo(w.dir+"/p/fifo.md", 0o644))
 	w.blocked("read_file", args{"path": "p/b.exe"}, `".exe"`)
@@ -112,14 +112,14 @@ func TestSecretsAsk(t *testing.T) {
 func TestDenyRuleTellsNothing(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/x/a": "one"}, rules: []string{"deny read_file(p/x/**)"},
 		roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite}}})
-	for _, c := range []approval.Call{
+	for _, c := range []policy.Call{
 		callOf("read_file", args{"path": "p/x/a"}), callOf("read_file", args{"path": "p/x/none"}),
 		callOf("edit_file", args{"path": "p/x/a", "old_text": "two", "new_text": "z"}),
 		callOf("edit_file", args{"path": "p/x/a", "old_text": "one", "new_text": "z"}),
 		callOf("copy_file", args{"source": "p/x/a", "destination": "p/b"}),
 	} {
 		r := tool.Call(t.Context(), w.gate, c)
-		if r.Outcome.State != approval.AutoDenied {
+		if r.Outcome.State != policy.AutoDenied {
 			t.Errorf("%s %s: %v %s", c.Tool, c.Arguments, r.Outcome.State, r.Text)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -86,7 +86,7 @@ func mayRestore(p roots.Place, c Change) error {
 	if p.Resolved() != c.Path {
 		return fmt.Errorf("%s: %w: it leads to %s now", c.Path, ErrNotOurs, p.Resolved())
 	}
-	if act := p.Act(access); act.Verdict == approval.Block {
+	if act := p.Act(access); act.Verdict == policy.Block {
 		return fmt.Errorf("%s cannot be put back: %s", c.Path, act.Why)
 	}
 	return nil

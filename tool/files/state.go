@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"unicode/utf8"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -24,13 +24,13 @@ func fileOf(data []byte) state { return state{exists: true, data: data} }
 
 // digest binds an answer to the state. That of nothing is not that of an empty
 // file.
-func (s state) digest() approval.Digest {
+func (s state) digest() policy.Digest {
 	if !s.exists {
-		return approval.DigestOf(nil)
+		return policy.DigestOf(nil)
 	}
 	h := newStateHash()
 	h.Write(s.data)
-	return approval.Digest(h.Sum(nil))
+	return policy.Digest(h.Sum(nil))
 }
 
 // newStateHash returns the hash of a file, to be given its data.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -60,11 +60,11 @@ type Change struct {
 	UID int `json:"uid,omitempty"`
 	GID int `json:"gid,omitempty"`
 	// Left is the digest of what the call left there, or of there being nothing.
-	Left approval.Digest `json:"left"`
+	Left policy.Digest `json:"left"`
 	// Host and Was are for a call of another agent: where the file lies, and the digest of what
 	// was there.
-	Host string          `json:"host,omitempty"`
-	Was  approval.Digest `json:"was,omitzero"`
+	Host string        `json:"host,omitempty"`
+	Was  policy.Digest `json:"was,omitzero"`
 }
 
 func changeOf(p roots.Place, was, next state) Change {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
@@ -221,7 +222,7 @@ func TestUndoKeepsTheModeThatAllowsNothing(t *testing.T) {
 }
 
 // nothing is the digest that an entry has for a file that is gone.
-func nothing(t *testing.T) approval.Digest {
+func nothing(t *testing.T) policy.Digest {
 	t.Helper()
 	w := notes(t, map[string]string{"a": ""})
 	e, err := w.undo.Get(t.Context(), idOf(t, w.ok("delete_file", args{"path": "notes/a"})))

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -73,12 +73,12 @@ func binaryView(was, s state) present.View {
 	facts := present.Facts{
 		present.TextFact("type", contentType(s.data)),
 		present.NumberFact(present.FactSize, int64(len(s.data))),
-		present.TextFact("digest", approval.DigestOf(s.data).String()),
+		present.TextFact("digest", policy.DigestOf(s.data).String()),
 	}
 	if was.exists {
 		facts = append(facts,
 			present.NumberFact(present.FactOldSize, int64(len(was.data))),
-			present.TextFact("old_digest", approval.DigestOf(was.data).String()))
+			present.TextFact("old_digest", policy.DigestOf(was.data).String()))
 	}
 	head := s.data[:min(len(s.data), hexHead)]
 	if len(head) < len(s.data) {

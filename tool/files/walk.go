@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -193,8 +193,8 @@ func (w *walk) exists(p roots.Place) bool {
 func (w *walk) readable(folder, p roots.Place, inside bool) bool {
 	act := p.Act(roots.Read)
 	switch {
-	case act.Verdict == approval.Free:
-	case act.Verdict == approval.Block || !inside:
+	case act.Verdict == policy.Free:
+	case act.Verdict == policy.Block || !inside:
 		return false
 	case act.ByName && !folder.FolderAct(roots.Read).ByName:
 		return false

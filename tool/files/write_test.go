@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
@@ -110,7 +111,7 @@ func TestWritesThatAreBlocked(t *testing.T) {
 
 // Approve-all does not lift what is blocked.
 func TestBlockedInApproveAll(t *testing.T) {
-	w := newWorld(t, setup{mode: approval.ModeApproveAll, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite}}})
+	w := newWorld(t, setup{mode: policy.ModeApproveAll, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite}}})
 	w.blocked("write_file", args{"path": "p/.git/hooks/x", "content": "y"}, "protected")
 	w.ok("write_file", args{"path": "p/a", "content": "y"})
 	w.has("p/a", "y")
@@ -164,7 +165,7 @@ func TestLinksOutAreBlocked(t *testing.T) {
 
 func TestHardLinkAsksWhereWritesAreFree(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "x", "p/b": "x"}, roots: []roots.Root{
-		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(approval.Free, roots.Write)}}})
+		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(policy.Free, roots.Write)}}})
 	must(t, os.Link(w.dir+"/p/a", w.dir+"/outside"))
 	w.ok("write_file", args{"path": "p/b", "content": "y"})
 	w.wantAsked(0)

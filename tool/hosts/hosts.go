@@ -6,7 +6,7 @@
 // is on, and every connection asks. Hosts that are denied are refused in each case.
 // The zero Policy is off. Whatever it says, a connection is answered only by an allow
 // that names its host, or by one that spells the command which makes it: see
-// [approval.Act.Own].
+// [policy.Act.Own].
 //
 // Some connections are refused without a question unless the list of free hosts names
 // exactly that host: to this machine, to private networks, to the metadata service of a
@@ -23,7 +23,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -43,7 +43,7 @@ type Connection struct {
 }
 
 // String is the host and port as rules write them.
-func (c Connection) String() string { return approval.HostTarget(c.Host, c.Port).URL.String() }
+func (c Connection) String() string { return policy.HostTarget(c.Host, c.Port).URL.String() }
 
 // A Policy says what may be reached over the network.
 type Policy struct {
@@ -109,50 +109,50 @@ func (p Policy) Intersect(o Policy) Policy {
 // Connect returns the act of a connection that a command is known to make before it runs,
 // ready to be judged. An empty host is one that is not known; tls says that the connection
 // is https for certain.
-func (p Policy) Connect(host, port string, tls bool) approval.Act {
+func (p Policy) Connect(host, port string, tls bool) policy.Act {
 	return p.act(host, port, tls, false)
 }
 
 // Judge returns the act of a connection that is about to be made, ready to be judged.
-func (p Policy) Judge(c Connection) approval.Act {
+func (p Policy) Judge(c Connection) policy.Act {
 	return p.act(c.Host, c.Port, c.Port == "443", true)
 }
 
-func (p Policy) act(host, port string, tls, now bool) approval.Act {
-	act := approval.Act{Name: approval.Connect, Target: approval.UnknownTarget(approval.URL), ByName: true}
+func (p Policy) act(host, port string, tls, now bool) policy.Act {
+	act := policy.Act{Name: policy.Connect, Target: policy.UnknownTarget(policy.URL), ByName: true}
 	if host != "" {
-		act.Target = approval.HostTarget(host, port)
+		act.Target = policy.HostTarget(host, port)
 	}
 	act.Known = !act.Target.Unknown
 	act.Verdict, act.Why = p.verdict(act.Target, tls, now)
 	if now && (!act.Known || act.Target.URL.Port == "") {
-		act.Verdict, act.Why = approval.Block, "the name of the host, or its port, is not one that a rule can name"
+		act.Verdict, act.Why = policy.Block, "the name of the host, or its port, is not one that a rule can name"
 	}
 	if act.Known {
 		act.Domain = p.Public.Domain(act.Target.URL.Host)
-	} else if act.Verdict == approval.Ask && len(p.Deny) > 0 && !p.Staged {
+	} else if act.Verdict == policy.Ask && len(p.Deny) > 0 && !p.Staged {
 		act.PersonOnly, act.Why = true, act.Why+"; it may be one that "+p.line("deny", p.Deny[0])+" denies"
 	}
 	return act
 }
 
-func (p Policy) verdict(t approval.Target, tls, now bool) (approval.Verdict, string) {
+func (p Policy) verdict(t policy.Target, tls, now bool) (policy.Verdict, string) {
 	if p.off() {
-		return approval.Block, "the network is off" + at(p.Source) + "; sandbox.network turns it on"
+		return policy.Block, "the network is off" + at(p.Source) + "; sandbox.network turns it on"
 	}
 	if t.Unknown {
-		return approval.Ask, "its host is unknown before it runs; name the host in the command"
+		return policy.Ask, "its host is unknown before it runs; name the host in the command"
 	}
 	host, port := t.URL.Host, t.URL.Port
 	if entry := p.denies(host, port); entry != "" {
-		return approval.Block, fmt.Sprintf("%s is denied%s", t, at(p.line("deny", entry)))
+		return policy.Block, fmt.Sprintf("%s is denied%s", t, at(p.line("deny", entry)))
 	}
 	if now || p.Staged {
 		if what := p.special(host); what != "" && !p.Names(host, port) {
 			if !now && p.isLoopback(host) {
-				return approval.Free, "a command has a loopback of its own"
+				return policy.Free, "a command has a loopback of its own"
 			}
-			return approval.Block, refusal(host, what, host, port)
+			return policy.Block, refusal(host, what, host, port)
 		}
 	}
 	listed := ""
@@ -161,7 +161,7 @@ func (p Policy) verdict(t approval.Target, tls, now bool) (approval.Verdict, str
 			continue
 		}
 		if l.Port == port && port != "" || l.Port == "" && tls && port == "443" {
-			return approval.Free, fmt.Sprintf("%s is listed%s", l.text, at(p.line("allow", l.text)))
+			return policy.Free, fmt.Sprintf("%s is listed%s", l.text, at(p.line("allow", l.text)))
 		}
 		if listed == "" {
 			listed = l.text
@@ -169,11 +169,11 @@ func (p Policy) verdict(t approval.Target, tls, now bool) (approval.Verdict, str
 	}
 	switch {
 	case listed == "":
-		return approval.Ask, "nothing allows this host"
+		return policy.Ask, "nothing allows this host"
 	case strings.Contains(listed, ":") && !strings.HasSuffix(listed, "]"):
-		return approval.Ask, fmt.Sprintf("only %s is listed%s", listed, at(p.line("allow", listed)))
+		return policy.Ask, fmt.Sprintf("only %s is listed%s", listed, at(p.line("allow", listed)))
 	}
-	return approval.Ask, "the host is listed for https on port 443 only" + at(p.line("allow", listed))
+	return policy.Ask, "the host is listed for https on port 443 only" + at(p.line("allow", listed))
 }
 
 // entry is a listed host and how it is written.

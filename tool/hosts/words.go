@@ -3,7 +3,7 @@ package hosts
 import (
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // What is said about hosts.
@@ -23,7 +23,7 @@ type Word struct {
 
 // Words says which hosts are denied, free and asked by the policy and by rules, the strictest
 // first. Rules that are about other things, and those that do not hold, are left out.
-func (p Policy) Words(rules []approval.Rule) []Word {
+func (p Policy) Words(rules []policy.Rule) []Word {
 	if p.off() {
 		return []Word{{DeniedWord, "every host: the network is off", source(p.Source)}}
 	}
@@ -31,7 +31,7 @@ func (p Policy) Words(rules []approval.Rule) []Word {
 	for _, host := range p.Deny {
 		out = append(out, Word{DeniedWord, host, source(p.line("deny", host))})
 	}
-	out = append(out, ruleWords(rules, approval.Deny, DeniedWord)...)
+	out = append(out, ruleWords(rules, policy.Deny, DeniedWord)...)
 	for _, l := range p.listed(p.Allow) {
 		text := l.text
 		if l.Port == "" {
@@ -39,24 +39,24 @@ func (p Policy) Words(rules []approval.Rule) []Word {
 		}
 		out = append(out, Word{FreeWord, text, source(p.line("allow", l.text))})
 	}
-	out = append(out, ruleWords(rules, approval.Allow, FreeWord)...)
+	out = append(out, ruleWords(rules, policy.Allow, FreeWord)...)
 	return append(out,
 		Word{RefusedWord, "this machine, private networks and metadata services, unless they are listed by name or address", "built in"},
 		Word{AskedWord, "every other host", source(p.Source)})
 }
 
 // ruleWords are those of the rules for connections that have this effect.
-func ruleWords(rules []approval.Rule, e approval.Effect, word string) []Word {
+func ruleWords(rules []policy.Rule, e policy.Effect, word string) []Word {
 	var out []Word
 	for _, r := range rules {
-		target, ok := strings.CutPrefix(strings.ToLower(r.Pattern), approval.Connect)
-		bare := target == "" && e == approval.Deny // a bare allow answers no connection
-		if r.Effect != e || !r.Enabled || r.Scope != approval.ScopeTool || !ok || !bare && !strings.HasPrefix(target, "(") {
+		target, ok := strings.CutPrefix(strings.ToLower(r.Pattern), policy.Connect)
+		bare := target == "" && e == policy.Deny // a bare allow answers no connection
+		if r.Effect != e || !r.Enabled || r.Scope != policy.ScopeTool || !ok || !bare && !strings.HasPrefix(target, "(") {
 			continue
 		}
 		hosts := strings.TrimSuffix(strings.TrimPrefix(target, "("), ")")
 		if bare || strings.Trim(hosts, "*") == "" {
-			if e == approval.Allow {
+			if e == policy.Allow {
 				continue
 			}
 			hosts = "every host"

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -25,7 +25,7 @@ func Example() {
 	set, err := roots.New(roots.Options{},
 		roots.Root{
 			Name: "notes", Host: filepath.Join(dir, "notes"), Mode: roots.ReadWrite, Suffixes: []string{".md"},
-			Approval: map[roots.Access]approval.Verdict{roots.Delete: approval.Block},
+			Approval: map[roots.Access]policy.Verdict{roots.Delete: policy.Block},
 			Reason:   "notes are kept", Source: "policy.yaml:4",
 		},
 		roots.Root{Name: "docs", Host: filepath.Join(dir, "docs")}, // read-only

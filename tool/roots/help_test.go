@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -56,17 +56,17 @@ func newSetWith(t *testing.T, opts roots.Options, list ...roots.Root) *roots.Set
 
 // verdict resolves a name and judges an access to it. What is refused is
 // blocked.
-func verdict(t *testing.T, set *roots.Set, name string, a roots.Access) approval.Act {
+func verdict(t *testing.T, set *roots.Set, name string, a roots.Access) policy.Act {
 	t.Helper()
 	p, err := set.Resolve(name)
 	if r := (*roots.Refusal)(nil); errors.As(err, &r) {
-		return approval.Act{Verdict: approval.Block, Why: r.Why}
+		return policy.Act{Verdict: policy.Block, Why: r.Why}
 	}
 	must(t, err)
 	return p.Act(a)
 }
 
-func wantVerdict(t *testing.T, set *roots.Set, name string, a roots.Access, want approval.Verdict) approval.Act {
+func wantVerdict(t *testing.T, set *roots.Set, name string, a roots.Access, want policy.Verdict) policy.Act {
 	t.Helper()
 	act := verdict(t, set, name, a)
 	if act.Verdict != want {
@@ -82,6 +82,6 @@ func rw(name, host string) roots.Root {
 // free is a root in which everything is free.
 func free(name, host string) roots.Root {
 	r := rw(name, host)
-	r.Approval = map[roots.Access]approval.Verdict{roots.Write: approval.Free, roots.Delete: approval.Free}
+	r.Approval = map[roots.Access]policy.Verdict{roots.Write: policy.Free, roots.Delete: policy.Free}
 	return r
 }

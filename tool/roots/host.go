@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // ResolveHost says what an absolute path of the host means, as a command names
@@ -55,7 +55,7 @@ func (s *Set) ResolveHost(abs string) (p Place, inside bool, err error) {
 // path as it is written, cleaned, and by what that resolves to. It asks, and is
 // answered by its own name only; what holds for every file holds for it too:
 // secrets, what is protected, what only a person may delete.
-func (s *Set) OutsideAct(a Access, written, resolved string) approval.Act {
+func (s *Set) OutsideAct(a Access, written, resolved string) policy.Act {
 	return s.outside(path.Clean(written), path.Clean(resolved)).Act(a)
 }
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -40,11 +40,11 @@ func places(t *testing.T, set *roots.Set, dir, rel string) map[string]roots.Plac
 }
 
 // covered reports whether one rule lets an act run that asks.
-func covered(t *testing.T, rule string, act approval.Act) bool {
+func covered(t *testing.T, rule string, act policy.Act) bool {
 	t.Helper()
-	call := approval.Call{Tool: act.Name}
-	j := approval.Policy{Fixed: approvaltest.Rules(t, rule), Mode: approval.ModeAsk}.Judge(approval.Question{Call: &call, Acts: []approval.Act{act}})
-	return j.State == approval.AutoApproved
+	call := policy.Call{Tool: act.Name}
+	j := policy.Policy{Fixed: approvaltest.Rules(t, rule), Mode: policy.ModeAsk}.Judge(policy.Question{Call: &call, Acts: []policy.Act{act}})
+	return j.State == policy.AutoApproved
 }
 
 func TestRulesByAnyNameOfAFolder(t *testing.T) {
@@ -70,25 +70,25 @@ func TestRulesByAnyNameOfAFolder(t *testing.T) {
 
 func TestAnExceptionByAnyNameOfAFolder(t *testing.T) {
 	set, dir := threeNames(t)
-	judge := func(act approval.Act) approval.State {
-		rules := []approval.Rule{}
+	judge := func(act policy.Act) policy.State {
+		rules := []policy.Rule{}
 		for _, text := range []string{"deny read_file(**/*.go)", "except read_file(p/a.go)"} {
-			r, err := approval.ParseRule(text)
+			r, err := policy.ParseRule(text)
 			must(t, err)
 			r.ID, r.Source = text, "policy.yaml:1"
 			rules = append(rules, r)
 		}
-		fixed, err := approval.CompileRules(rules)
+		fixed, err := policy.CompileRules(rules)
 		must(t, err)
-		return approval.Policy{Fixed: fixed}.Judge(approval.Question{Call: &approval.Call{Tool: act.Name}, Acts: []approval.Act{act}}).State
+		return policy.Policy{Fixed: fixed}.Judge(policy.Question{Call: &policy.Call{Tool: act.Name}, Acts: []policy.Act{act}}).State
 	}
 	for written, p := range places(t, set, dir, "a.go") {
-		if got := judge(p.Act(roots.Read)); got != approval.FreeToRun {
+		if got := judge(p.Act(roots.Read)); got != policy.FreeToRun {
 			t.Errorf("%s is excepted, and %s", written, got)
 		}
 	}
 	for written, p := range places(t, set, dir, "sub/b.go") {
-		if got := judge(p.Act(roots.Read)); got != approval.AutoDenied {
+		if got := judge(p.Act(roots.Read)); got != policy.AutoDenied {
 			t.Errorf("%s is not excepted, and %s", written, got)
 		}
 	}
@@ -132,7 +132,7 @@ func TestOneFileIsOneKey(t *testing.T) {
 func TestAGrantHoldsUnderAllNames(t *testing.T) {
 	dir := tree(t, "proj/a.go", "proj/c.go")
 	set := newSet(t, rw(".", dir+"/proj"), rw("p", dir+"/proj"))
-	at := func(name string) approval.Act {
+	at := func(name string) policy.Act {
 		p, err := set.Resolve(name)
 		if strings.HasPrefix(name, "/") {
 			p, _, err = set.ResolveHost(name)
@@ -140,25 +140,25 @@ func TestAGrantHoldsUnderAllNames(t *testing.T) {
 		must(t, err)
 		return p.Act(roots.Write)
 	}
-	judge := func(g approval.Grant, act approval.Act) approval.State {
+	judge := func(g policy.Grant, act policy.Act) policy.State {
 		g.Session = "s"
-		call := approval.Call{Tool: act.Name, Session: "s"}
-		return approval.Policy{Grants: approval.NewGrantSet([]approval.Grant{g}), Mode: approval.ModeAsk}.
-			Judge(approval.Question{Call: &call, Acts: []approval.Act{act}}).State
+		call := policy.Call{Tool: act.Name, Session: "s"}
+		return policy.Policy{Grants: policy.NewGrantSet([]policy.Grant{g}), Mode: policy.ModeAsk}.
+			Judge(policy.Question{Call: &call, Acts: []policy.Act{act}}).State
 	}
 	names := []string{"a.go", "p/a.go", dir + "/proj/a.go"}
 	for _, given := range names {
 		for _, used := range names {
-			for _, reach := range []approval.Reach{approval.Exact, approval.Prefix} {
-				if got := judge(approval.Grant{Effect: approval.Allow, Act: at(given), Reach: reach}, at(used)); got != approval.SessionApproved {
+			for _, reach := range []policy.Reach{policy.Exact, policy.Prefix} {
+				if got := judge(policy.Grant{Effect: policy.Allow, Act: at(given), Reach: reach}, at(used)); got != policy.SessionApproved {
 					t.Errorf("a %s grant for %s: %s is %s", reach, given, used, got)
 				}
 			}
-			if got := judge(approval.Grant{Effect: approval.Deny, Act: at(given)}, at(used)); got != approval.AutoDenied {
+			if got := judge(policy.Grant{Effect: policy.Deny, Act: at(given)}, at(used)); got != policy.AutoDenied {
 				t.Errorf("a denial of %s: %s is %s", given, used, got)
 			}
 		}
-		if got := judge(approval.Grant{Effect: approval.Allow, Act: at(given)}, at("p/c.go")); got != approval.Pending {
+		if got := judge(policy.Grant{Effect: policy.Allow, Act: at(given)}, at("p/c.go")); got != policy.Pending {
 			t.Errorf("a grant for %s: p/c.go is %s", given, got)
 		}
 	}
@@ -166,34 +166,34 @@ func TestAGrantHoldsUnderAllNames(t *testing.T) {
 
 func TestTheStrictestOfSeveralNamesHolds(t *testing.T) {
 	dir := tree(t, "proj/a.md", "proj/b.txt", "proj/in/c.md", "todo.md")
-	const free, ask, block = approval.Free, approval.Ask, approval.Block
-	words := func(read, write, remove approval.Verdict) map[roots.Access]approval.Verdict {
-		return map[roots.Access]approval.Verdict{roots.Read: read, roots.Write: write, roots.Delete: remove}
+	const free, ask, block = policy.Free, policy.Ask, policy.Block
+	words := func(read, write, remove policy.Verdict) map[roots.Access]policy.Verdict {
+		return map[roots.Access]policy.Verdict{roots.Read: read, roots.Write: write, roots.Delete: remove}
 	}
-	root := func(name, host string, mode roots.Mode, approval map[roots.Access]approval.Verdict) roots.Root {
+	root := func(name, host string, mode roots.Mode, approval map[roots.Access]policy.Verdict) roots.Root {
 		return roots.Root{Name: name, Host: dir + host, Mode: mode, Approval: approval, Source: "policy.yaml:" + name}
 	}
 	for name, c := range map[string]struct {
 		roots []roots.Root
-		want  map[string]map[roots.Access]approval.Verdict // by the name of a file
+		want  map[string]map[roots.Access]policy.Verdict // by the name of a file
 		why   string
 	}{
 		"mode": {[]roots.Root{root("a", "/proj", roots.ReadWrite, words(free, free, free)), root("b", "/proj", roots.ReadOnly, nil)},
-			map[string]map[roots.Access]approval.Verdict{"a/a.md": words(free, block, block), "b/a.md": words(free, block, block)}, "mode ro at policy.yaml:b"},
+			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(free, block, block), "b/a.md": words(free, block, block)}, "mode ro at policy.yaml:b"},
 		"a mode that is not said is ro": {[]roots.Root{root("a", "/proj", roots.ReadWrite, words(free, free, free)), root("b", "/proj", "", nil)},
-			map[string]map[roots.Access]approval.Verdict{"a/a.md": words(free, block, block)}, "policy.yaml:b"},
+			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(free, block, block)}, "policy.yaml:b"},
 		"approval": {[]roots.Root{root("a", "/proj", roots.ReadWrite, words(ask, free, block)), root("b", "/proj", roots.ReadWrite, words(free, block, free))},
-			map[string]map[roots.Access]approval.Verdict{"a/a.md": words(ask, block, block), "b/a.md": words(ask, block, block)}, "policy.yaml:b"},
+			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(ask, block, block), "b/a.md": words(ask, block, block)}, "policy.yaml:b"},
 		"what is left out has its default": {[]roots.Root{root("a", "/proj", roots.ReadWrite, words(free, free, free)), root("b", "/proj", roots.ReadWrite, nil)},
-			map[string]map[roots.Access]approval.Verdict{"a/a.md": words(free, ask, ask)}, "by default"},
+			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(free, ask, ask)}, "by default"},
 		"the third": {[]roots.Root{root("a", "/proj", roots.ReadWrite, words(free, free, free)), root(".", "/proj", roots.ReadWrite, words(free, free, free)), root("c", "/proj", roots.ReadWrite, words(free, ask, free))},
-			map[string]map[roots.Access]approval.Verdict{"a/a.md": words(free, ask, free), "a.md": words(free, ask, free), "c/a.md": words(free, ask, free)}, "write: ask at policy.yaml:c"},
+			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(free, ask, free), "a.md": words(free, ask, free), "c/a.md": words(free, ask, free)}, "write: ask at policy.yaml:c"},
 		"inside another": {[]roots.Root{root("all", "/proj", roots.ReadWrite, words(free, free, free)), root("in", "/proj/in", roots.ReadWrite, words(free, free, free)), root("too", "/proj/in", roots.ReadOnly, nil)},
-			map[string]map[roots.Access]approval.Verdict{"all/a.md": words(free, free, free), "all/in/c.md": words(free, block, block), "in/c.md": words(free, block, block), "too/c.md": words(free, block, block)}, ""},
+			map[string]map[roots.Access]policy.Verdict{"all/a.md": words(free, free, free), "all/in/c.md": words(free, block, block), "in/c.md": words(free, block, block), "too/c.md": words(free, block, block)}, ""},
 		"around another": {[]roots.Root{root("all", "/proj", roots.ReadOnly, nil), root(".", "/proj", roots.ReadWrite, words(free, free, free)), root("in", "/proj/in", roots.ReadWrite, words(free, free, free))},
-			map[string]map[roots.Access]approval.Verdict{"a.md": words(free, block, block), "in/c.md": words(free, free, free), "all/in/c.md": words(free, free, free)}, ""},
+			map[string]map[roots.Access]policy.Verdict{"a.md": words(free, block, block), "in/c.md": words(free, free, free), "all/in/c.md": words(free, free, free)}, ""},
 		"a single file": {[]roots.Root{root("a", "/todo.md", roots.ReadWrite, words(free, free, ask)), root("b", "/todo.md", roots.ReadWrite, words(ask, free, ask))},
-			map[string]map[roots.Access]approval.Verdict{"a": words(ask, free, ask), "b": words(ask, free, ask)}, ""},
+			map[string]map[roots.Access]policy.Verdict{"a": words(ask, free, ask), "b": words(ask, free, ask)}, ""},
 	} {
 		set := newSet(t, c.roots...)
 		for file, want := range c.want {
@@ -213,7 +213,7 @@ func TestSuffixesAndSizesOfSeveralNames(t *testing.T) {
 	a.Suffixes, b.Suffixes = []string{".md", ".txt"}, []string{".txt", ".go"}
 	a.MaxFileBytes, b.MaxFileBytes = 100, 10
 	set := newSet(t, a, b)
-	for name, want := range map[string]approval.Verdict{"a/a.md": approval.Block, "b/a.md": approval.Block, "a/b.txt": approval.Free, "b/b.txt": approval.Free, "b/c.go": approval.Block} {
+	for name, want := range map[string]policy.Verdict{"a/a.md": policy.Block, "b/a.md": policy.Block, "a/b.txt": policy.Free, "b/b.txt": policy.Free, "b/c.go": policy.Block} {
 		wantVerdict(t, set, name, roots.Read, want)
 	}
 	for _, name := range []string{"a/b.txt", "b/b.txt"} {
@@ -235,7 +235,7 @@ func TestOncePerSessionUnderSeveralNames(t *testing.T) {
 		for _, r := range c.roots {
 			p, err := set.Resolve(r.Name + "/a")
 			must(t, err)
-			if p.OncePerSession(roots.Write) != c.want || p.Act(roots.Write).Verdict != approval.Ask {
+			if p.OncePerSession(roots.Write) != c.want || p.Act(roots.Write).Verdict != policy.Ask {
 				t.Errorf("%s of %s and %s: once %v", r.Name, c.roots[0].Name, c.roots[1].Name, !c.want)
 			}
 		}
@@ -263,7 +263,7 @@ func TestModesOfSeveralNames(t *testing.T) {
 func TestANameThatAnotherRootHides(t *testing.T) {
 	dir := tree(t, "proj/gen/x", "proj/src/gen/x", "proj/docs/y", "other/y", "other/l -> DIR/proj/docs/y", "proj/here/z")
 	set := newSet(t, rw(".", dir+"/proj"), rw("src", dir+"/proj"), rw("docs", dir+"/other"), rw("here", dir+"/proj/here"))
-	host := func(path string) (roots.Place, approval.Act) {
+	host := func(path string) (roots.Place, policy.Act) {
 		p, _, err := set.ResolveHost(dir + path)
 		must(t, err)
 		return p, p.Act(roots.Write)
@@ -295,7 +295,7 @@ func TestANameThatAnotherRootHides(t *testing.T) {
 	if p.Name() != dir+"/proj/docs/y" || covered(t, "allow write_file(docs/**)", p.Act(roots.Write)) || !denied(t, "deny write_file(docs/**)", p.Act(roots.Write)) {
 		t.Errorf("%s: %+v", p.Name(), p.Target())
 	}
-	if p.Act(roots.Read).Verdict != approval.Free {
+	if p.Act(roots.Read).Verdict != policy.Free {
 		t.Error("it lies in a root all the same")
 	}
 }
@@ -312,16 +312,16 @@ func TestLinksToAnotherSpellingOfTheFolder(t *testing.T) {
 			t.Errorf("%s: %+v", name, p.Target())
 		}
 	}
-	wantVerdict(t, set, "q/out/other", roots.Read, approval.Block)
+	wantVerdict(t, set, "q/out/other", roots.Read, policy.Block)
 }
 
 func TestOneNameThatLeadsElsewhere(t *testing.T) {
 	set, dir := threeNames(t, "else/a.go")
 	must(t, os.Remove(dir+"/link"))
 	must(t, os.Symlink("else", dir+"/link"))
-	wantVerdict(t, set, "q/a.go", roots.Read, approval.Block)
-	wantVerdict(t, set, "p/a.go", roots.Read, approval.Free)
-	if p, inside, err := set.ResolveHost(dir + "/link/a.go"); err != nil || inside || p.Act(roots.Write).Verdict == approval.Free {
+	wantVerdict(t, set, "q/a.go", roots.Read, policy.Block)
+	wantVerdict(t, set, "p/a.go", roots.Read, policy.Free)
+	if p, inside, err := set.ResolveHost(dir + "/link/a.go"); err != nil || inside || p.Act(roots.Write).Verdict == policy.Free {
 		t.Errorf("inside %v, %v", inside, err)
 	}
 }
@@ -356,7 +356,7 @@ func TestNamesOfTheParent(t *testing.T) {
 	must(t, err)
 	defer child.Close()
 	for _, name := range []string{"x/secret", "y/secret"} {
-		wantVerdict(t, child, name, roots.Write, approval.Ask)
+		wantVerdict(t, child, name, roots.Write, policy.Ask)
 		act := verdict(t, child, name, roots.Write)
 		for _, rule := range []string{"p/secret", "too/**", "x/secret", "y/**"} {
 			if !denied(t, "deny write_file("+rule+")", act) {
@@ -367,7 +367,7 @@ func TestNamesOfTheParent(t *testing.T) {
 			t.Errorf("an allow for the parent's name covers %s", name)
 		}
 	}
-	wantVerdict(t, child, "y/in/a", roots.Write, approval.Block)
+	wantVerdict(t, child, "y/in/a", roots.Write, policy.Block)
 	if act := verdict(t, child, "x/in/a", roots.Read); !denied(t, "deny read_file(in/a)", act) {
 		t.Errorf("%+v", act.Target)
 	}
@@ -394,7 +394,7 @@ func TestNamesLeadBack(t *testing.T) {
 		for i, host := range []string{"/p", "/link", "/p/src", "/p/docs"} {
 			r := rw(name, dir+host)
 			if i%2 == 1 {
-				r.Approval = map[roots.Access]approval.Verdict{roots.Read: approval.Ask, roots.Write: approval.Free}
+				r.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.Ask, roots.Write: policy.Free}
 			}
 			options = append(options, r)
 		}
@@ -462,7 +462,7 @@ func TestRootsThatDoNotExist(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	set := newSetWith(t, roots.Options{Missing: true}, list...)
-	for path, want := range map[string]approval.Verdict{"/proj/a": approval.Free, "/proj/new/a": approval.Block, "/link/a": approval.Block, "/gone/far/a": approval.Ask, "/gone/a": approval.Ask} {
+	for path, want := range map[string]policy.Verdict{"/proj/a": policy.Free, "/proj/new/a": policy.Block, "/link/a": policy.Block, "/gone/far/a": policy.Ask, "/gone/a": policy.Ask} {
 		p, _, err := set.ResolveHost(dir + path)
 		must(t, err)
 		if act := p.Act(roots.Write); act.Verdict != want {
@@ -475,10 +475,10 @@ func TestRootsThatDoNotExist(t *testing.T) {
 		t.Errorf("inside %v, %s: %+v", inside, p.Name(), p.Target())
 	}
 	for _, name := range []string{"new/a", "too/a", "gone"} {
-		if act := wantVerdict(t, set, name, roots.Read, approval.Block); !strings.Contains(act.Why, "does not exist") || strings.Contains(act.Why, dir) {
+		if act := wantVerdict(t, set, name, roots.Read, policy.Block); !strings.Contains(act.Why, "does not exist") || strings.Contains(act.Why, dir) {
 			t.Errorf("%s: %s", name, act.Why)
 		}
 	}
 	nowhere := newSetWith(t, roots.Options{Missing: true}, rw(".", dir+"/none"))
-	wantVerdict(t, nowhere, "/etc/passwd", roots.Read, approval.Block)
+	wantVerdict(t, nowhere, "/etc/passwd", roots.Read, policy.Block)
 }

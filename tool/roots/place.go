@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Place is what a name means at the moment when it was resolved. Make one with
@@ -99,9 +99,9 @@ func (p *Place) last() step { return p.resolved.steps[len(p.resolved.steps)-1] }
 // Target returns the place in every spelling, for rules to match. Names that lead
 // to another file, because a root hides them, and those that the roots of a parent
 // give it are for denies only.
-func (p Place) Target() approval.Target {
+func (p Place) Target() policy.Target {
 	if p.unknown {
-		return approval.UnknownTarget(approval.Path)
+		return policy.UnknownTarget(policy.Path)
 	}
 	var also []string
 	spell := func(to []string, f *folder, rel string) []string {
@@ -136,18 +136,18 @@ func (p Place) Target() approval.Target {
 			}
 		}
 	}
-	return approval.LinkTarget(written, append(resolved, p.resolved.abs)).KnownAs(also...)
+	return policy.LinkTarget(written, append(resolved, p.resolved.abs)).KnownAs(also...)
 }
 
 // Act returns what an access to the file at this place is, ready to be judged.
-func (p Place) Act(a Access) approval.Act { return p.act(a, false) }
+func (p Place) Act(a Access) policy.Act { return p.act(a, false) }
 
 // FolderAct is [Place.Act] for a folder, which needs no suffix.
-func (p Place) FolderAct(a Access) approval.Act { return p.act(a, true) }
+func (p Place) FolderAct(a Access) policy.Act { return p.act(a, true) }
 
-func (p Place) act(a Access, isFolder bool) approval.Act {
+func (p Place) act(a Access, isFolder bool) policy.Act {
 	j := p.set.judge(&p, a, isFolder)
-	return approval.Act{
+	return policy.Act{
 		Name: acts[a], Target: p.Target(), Known: !p.unknown,
 		Verdict: j.verdict, Why: j.why, ByName: j.byName, Secret: j.secret, PersonOnly: j.personOnly,
 	}
@@ -157,7 +157,7 @@ func (p Place) act(a Access, isFolder bool) approval.Act {
 // once per session: a yes then holds for the session.
 func (p Place) OncePerSession(a Access) bool {
 	j := p.set.judge(&p, a, p.Info != nil && p.Info.IsDir())
-	return j.verdict == approval.Ask && j.once
+	return j.verdict == policy.Ask && j.once
 }
 
 // Anchored reports that the place's root is no longer where it was: its folder

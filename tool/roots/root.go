@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Mode says what can be done in a root at all, whoever consents.
@@ -32,12 +32,12 @@ const (
 
 // acts are the names of the accesses in rules.
 var acts = map[Access]string{
-	Read: approval.ReadFile, Write: approval.WriteFile, Delete: approval.DeleteFile,
+	Read: policy.ReadFile, Write: policy.WriteFile, Delete: policy.DeleteFile,
 }
 
 // defaults are what a root says about an access that its config leaves out.
-var defaults = map[Access]approval.Verdict{
-	Read: approval.Free, Write: approval.Ask, Delete: approval.Ask,
+var defaults = map[Access]policy.Verdict{
+	Read: policy.Free, Write: policy.Ask, Delete: policy.Ask,
 }
 
 // A Root gives a folder or a file of the host a name.
@@ -57,7 +57,7 @@ type Root struct {
 	MaxFileBytes int64
 	// Approval says for each access whether it is free, asks or is blocked. What
 	// it leaves out is free to read and asks to write and delete.
-	Approval map[Access]approval.Verdict
+	Approval map[Access]policy.Verdict
 	// Once are those accesses that ask of which a yes holds for the session, for
 	// exactly the same file.
 	Once []Access
@@ -86,7 +86,7 @@ func (r *Root) validate() error {
 		}
 	}
 	for _, access := range r.Once {
-		if v, _ := r.word(access); acts[access] == "" || v != approval.Ask {
+		if v, _ := r.word(access); acts[access] == "" || v != policy.Ask {
 			return fmt.Errorf("%q cannot hold once per session: it does not ask", string(access))
 		}
 	}
@@ -111,7 +111,7 @@ func checkName(name string) error {
 }
 
 // word is the root's own word on an access, and where it stands.
-func (r *Root) word(a Access) (approval.Verdict, string) {
+func (r *Root) word(a Access) (policy.Verdict, string) {
 	v, said := r.Approval[a]
 	if !said && !slices.Contains(r.Once, a) {
 		return defaults[a], fmt.Sprintf("by default a root says %s: %s", a, configWord(defaults[a]))
@@ -119,8 +119,8 @@ func (r *Root) word(a Access) (approval.Verdict, string) {
 	if !said {
 		v = defaults[a]
 	}
-	if v != approval.Ask && v != approval.Free {
-		return approval.Block, r.reason()
+	if v != policy.Ask && v != policy.Free {
+		return policy.Block, r.reason()
 	}
 	word := configWord(v)
 	if slices.Contains(r.Once, a) {
@@ -145,11 +145,11 @@ func (r *Root) reason() string {
 }
 
 // configWord is how config writes a verdict.
-func configWord(v approval.Verdict) string {
+func configWord(v policy.Verdict) string {
 	switch v {
-	case approval.Free:
+	case policy.Free:
 		return "allow"
-	case approval.Ask:
+	case policy.Ask:
 		return "ask"
 	}
 	return "deny"

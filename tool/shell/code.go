@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -13,7 +13,7 @@ import (
 
 // code is the write of a file that the command runs: a script that it names, or what the
 // folder makes it run. Nil if it runs none, or a sandbox holds it.
-func (j *judging) code(p *analysis.Part) *approval.Act {
+func (j *judging) code(p *analysis.Part) *policy.Act {
 	folder := folderOf(p)
 	if j.opts.Sandbox != nil || folder == "" || !p.Words[0].Known {
 		return nil

@@ -3,7 +3,7 @@ package shell
 import (
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // TestCode: an act says which file it would run as code, as a write of it.
@@ -24,7 +24,7 @@ func TestCode(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, a := range p.Acts {
-			if a.Code != nil && a.Name == approval.Shell && got == "" {
+			if a.Code != nil && a.Name == policy.Shell && got == "" {
 				got = a.Code.String()
 			}
 		}
@@ -51,7 +51,7 @@ func TestProject(t *testing.T) {
 		}
 		got := false
 		for _, a := range p.Acts {
-			got = got || a.Project == b.dir && a.Name == approval.Shell
+			got = got || a.Project == b.dir && a.Name == policy.Shell
 		}
 		if got != want {
 			t.Errorf("%s: code of the project: %v, want %v", command, got, want)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 )
@@ -89,8 +89,8 @@ type Default struct {
 // A rule that is ready to be matched.
 type rule struct {
 	Rule
-	pattern approval.CommandPattern
-	except  []approval.CommandPattern
+	pattern policy.CommandPattern
+	except  []policy.CommandPattern
 }
 
 // compile checks the config and makes its patterns ready.
@@ -110,7 +110,7 @@ func (c Config) compile() ([]rule, error) {
 }
 
 func (r Rule) compile() (rule, error) {
-	pattern, err := approval.CompileCommand(r.Pattern)
+	pattern, err := policy.CompileCommand(r.Pattern)
 	switch {
 	case err != nil:
 		return rule{}, err
@@ -121,7 +121,7 @@ func (r Rule) compile() (rule, error) {
 	}
 	compiled := rule{Rule: r, pattern: pattern}
 	for _, text := range r.Except {
-		except, err := approval.CompileCommand(text)
+		except, err := policy.CompileCommand(text)
 		if err != nil {
 			return rule{}, err
 		}
@@ -131,8 +131,8 @@ func (r Rule) compile() (rule, error) {
 }
 
 // covers reports whether a rule that allows is about the command.
-func (r *rule) covers(target approval.Target) bool {
-	return r.pattern.Covers(target) && !slices.ContainsFunc(r.except, func(e approval.CommandPattern) bool { return e.Meets(target) != approval.No })
+func (r *rule) covers(target policy.Target) bool {
+	return r.pattern.Covers(target) && !slices.ContainsFunc(r.except, func(e policy.CommandPattern) bool { return e.Meets(target) != policy.No })
 }
 
 // Check reports what is wrong with a rule on its own.

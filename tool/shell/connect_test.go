@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/shell/wire"
@@ -61,7 +62,7 @@ func (c *connecting) run(command string, to ...string) Result {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	r := tool.Call(context.Background(), c.gate, approval.Call{Tool: "shell", Arguments: args})
+	r := tool.Call(context.Background(), c.gate, policy.Call{Tool: "shell", Arguments: args})
 	if r.Err != nil {
 		c.t.Fatalf("%s: %v", command, r.Err)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
@@ -19,7 +19,7 @@ import (
 // what is likely, and not that it is all: beside it stands a connection to a host that is not
 // known, unless the reading can vouch for the program (git without hooks, helpers and proxies).
 // That one asks, whatever hosts are listed, and is answered by an allow that spells the command.
-func (j *judging) connection(i int) approval.Act {
+func (j *judging) connection(i int) policy.Act {
 	p := &j.script.Parts[i]
 	// Redirects, and servers that are not what their name says, are found out on a stage.
 	act := j.cfg.Network.Connect(p.Host, p.Port, p.TLS || j.staged(p))
@@ -27,19 +27,19 @@ func (j *judging) connection(i int) approval.Act {
 	guess := p.Host == "" || p.Settled
 	act.Known = act.Known || p.Operand.Text == "*" // some host that a file of its own names
 	switch {
-	case act.Verdict == approval.Block && !j.cfg.Network.On && len(j.cfg.Network.Allow) == 0 && (p.Missing || j.held && guess):
+	case act.Verdict == policy.Block && !j.cfg.Network.On && len(j.cfg.Network.Allow) == 0 && (p.Missing || j.held && guess):
 		// A package manager does with its caches, or fails: nothing is sent either way.
-		act.Verdict, act.Why = approval.Ask, "it may fetch what is missing, and the network is off"
+		act.Verdict, act.Why = policy.Ask, "it may fetch what is missing, and the network is off"
 		if j.opts.Sandbox != nil && !j.widened {
-			act.Verdict, act.Why = approval.Free, "the sandbox keeps it from the network: it does with what is here"
+			act.Verdict, act.Why = policy.Free, "the sandbox keeps it from the network: it does with what is here"
 		}
-	case act.Verdict != approval.Ask:
+	case act.Verdict != policy.Ask:
 	case j.staged(p):
 		switch {
 		case act.Target.Unknown && !j.surelyHost(i):
 			act.Why = p.Operand.Text + " may turn out to name a file or a program instead of a host"
 		case act.Target.Unknown:
-			act.Verdict, act.Later, act.Why = approval.Free, true, "each host is judged by name when the command connects to it"
+			act.Verdict, act.Later, act.Why = policy.Free, true, "each host is judged by name when the command connects to it"
 		case guess || p.Missing:
 			act.Later = true
 		}
@@ -54,7 +54,7 @@ func (j *judging) connection(i int) approval.Act {
 		}
 		if act.Cause > 0 {
 			if by := j.spelled[act.Cause-1]; by != nil && by.pattern.Spells(act.Own) {
-				act.Verdict, act.Why = approval.Free, "follows from a command that is "+j.allowed[act.Cause-1]
+				act.Verdict, act.Why = policy.Free, "follows from a command that is "+j.allowed[act.Cause-1]
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (j *judging) surelyHost(i int) bool {
 }
 
 // ownWords is how many leading words of its command an allow has to spell to answer the
-// connection too, see [approval.Act.Own]; variables that are set for the command stand first.
+// connection too, see [policy.Act.Own]; variables that are set for the command stand first.
 func (j *judging) ownWords(p *analysis.Part, cause int) int {
 	if cause == 0 || p.Redirect {
 		return 0
@@ -92,7 +92,7 @@ func (j *judging) ownWords(p *analysis.Part, cause int) int {
 
 // ownRule is the shortest allow that answers a connection with its command; empty if none can be
 // written.
-func (j *judging) ownRule(act *approval.Act) string {
+func (j *judging) ownRule(act *policy.Act) string {
 	if act.Own == 0 || act.Cause == 0 {
 		return ""
 	}
@@ -100,7 +100,7 @@ func (j *judging) ownRule(act *approval.Act) string {
 	if act.Own <= len(target.Words) {
 		target.Words, exact = target.Words[:act.Own], ""
 	}
-	if slices.ContainsFunc(target.Words, func(w approval.Word) bool { return w.Unknown }) {
+	if slices.ContainsFunc(target.Words, func(w policy.Word) bool { return w.Unknown }) {
 		return ""
 	}
 	return "allow shell(" + exact + target.String() + ")"

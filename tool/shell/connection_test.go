@@ -10,6 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/shell/wire"
@@ -75,7 +76,7 @@ func TestAGuessedHostFreesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		says := func(a approval.Act) bool { return a.Name == approval.Connect && strings.Contains(a.Why, want) }
+		says := func(a policy.Act) bool { return a.Name == policy.Connect && strings.Contains(a.Why, want) }
 		if !slices.ContainsFunc(p.Acts, says) {
 			t.Errorf("%s: none of %v says %q", command, p.Acts, want)
 		}
@@ -156,8 +157,8 @@ func TestAHostIsAskedWithItsCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := approval.Call{Tool: "shell"}
-	j := approval.Policy{}.Judge(p.Question(&call, time.Time{}))
+	call := policy.Call{Tool: "shell"}
+	j := policy.Policy{}.Judge(p.Question(&call, time.Time{}))
 	if len(j.Open) != 2 || p.Acts[1].String() != "connect(git.example:443)" || !p.Acts[1].Later {
 		t.Fatalf("open are %v of %v", j.Open, p.Acts)
 	}
@@ -192,7 +193,7 @@ func TestAHostIsAskedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer g.Close()
-		if r := tool.Call(t.Context(), g, approval.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"git push"}`)}); r.Err != nil {
+		if r := tool.Call(t.Context(), g, policy.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"git push"}`)}); r.Err != nil {
 			t.Fatal(r.Err)
 		}
 		var asked []string
@@ -226,7 +227,7 @@ func TestAHostThatSettingsNameLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer g.Close()
-		if r := tool.Call(t.Context(), g, approval.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"git push"}`)}); r.Err != nil {
+		if r := tool.Call(t.Context(), g, policy.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"git push"}`)}); r.Err != nil {
 			t.Fatal(r.Err)
 		}
 		if asked := approver.Asked(); len(asked) != 1 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
@@ -32,7 +32,7 @@ func (r *running) coversAct(j *judging, i int) bool {
 		return false
 	}
 	p := &j.script.Parts[part]
-	if slices.ContainsFunc(r.acts, func(shown approval.Act) bool { return sameAct(&shown, a) }) {
+	if slices.ContainsFunc(r.acts, func(shown policy.Act) bool { return sameAct(&shown, a) }) {
 		return true
 	}
 	switch {
@@ -48,12 +48,12 @@ func (r *running) coversAct(j *judging, i int) bool {
 	return false
 }
 
-func sameAct(shown, a *approval.Act) bool {
+func sameAct(shown, a *policy.Act) bool {
 	return !shown.Later && a.Name == shown.Name && a.Dir == shown.Dir && (!a.PersonOnly || shown.PersonOnly) && a.Target.Same(shown.Target)
 }
 
 // coversUnknown reports whether what a command does was no better known when it was shown.
-func (r *running) coversUnknown(j *judging, p *analysis.Part, a *approval.Act) bool {
+func (r *running) coversUnknown(j *judging, p *analysis.Part, a *policy.Act) bool {
 	if p.Cause == 0 || j.act[p.Cause-1] == 0 {
 		return false
 	}
@@ -64,7 +64,7 @@ func (r *running) coversUnknown(j *judging, p *analysis.Part, a *approval.Act) b
 // coversWords reports whether a command was shown with these words, or with some that were
 // not known and turned out to be these, in an act that fits. Variables that the text was seen
 // to export stand before the words of each command that it then starts.
-func (r *running) coversWords(j *judging, p *analysis.Part, a *approval.Act, fits func(shown int) bool) bool {
+func (r *running) coversWords(j *judging, p *analysis.Part, a *policy.Act, fits func(shown int) bool) bool {
 	words := a.Target.Words
 	for len(words) > 0 {
 		for k := range r.acts {
@@ -85,7 +85,7 @@ func (r *running) coversWords(j *judging, p *analysis.Part, a *approval.Act, fit
 
 // untold reports whether the act of that index was shown with something that was not known
 // either, and that was not left to be judged later.
-func (r *running) untold(k int, a *approval.Act) bool {
+func (r *running) untold(k int, a *policy.Act) bool {
 	for i := range r.script.Parts {
 		p, at := &r.script.Parts[i], r.act[i]-1
 		if p.Cause == 0 || r.act[p.Cause-1] != k+1 || at < 0 {
@@ -110,14 +110,14 @@ func (r *running) exports(name string) bool {
 // becomes reports whether words are what others became, of which some were not known. An
 // unknown one may become any number of words, but none that an allow would have to spell. The
 // program itself must have been known.
-func becomes(shown, words []approval.Word) bool {
+func becomes(shown, words []policy.Word) bool {
 	if len(shown) == 0 || len(words) == 0 || shown[0].Unknown || shown[0].Text != words[0].Text {
 		return false
 	}
 	return matches(shown[1:], words[1:])
 }
 
-func matches(shown, words []approval.Word) bool {
+func matches(shown, words []policy.Word) bool {
 	// As for globs: an unknown word is a star, and only the last one needs to be tried again.
 	star, from := -1, 0
 	i, k := 0, 0
@@ -142,7 +142,7 @@ func matches(shown, words []approval.Word) bool {
 }
 
 // coversFile reports whether a file is one of those that were shown as many, or as not known.
-func (r *running) coversFile(p *analysis.Part, a *approval.Act) bool {
+func (r *running) coversFile(p *analysis.Part, a *policy.Act) bool {
 	for k := range r.script.Parts {
 		q := &r.script.Parts[k]
 		at := r.act[k] - 1

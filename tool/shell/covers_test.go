@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // wordsOf reads words; one that begins with ? is not known, one with ! must be spelled.
-func wordsOf(text string) []approval.Word {
-	var out []approval.Word
+func wordsOf(text string) []policy.Word {
+	var out []policy.Word
 	for _, w := range strings.Fields(text) {
-		out = append(out, approval.Word{Text: strings.TrimLeft(w, "?!"), Unknown: w[0] == '?', Spelled: w[0] == '!'})
+		out = append(out, policy.Word{Text: strings.TrimLeft(w, "?!"), Unknown: w[0] == '?', Spelled: w[0] == '!'})
 	}
 	return out
 }

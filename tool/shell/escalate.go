@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
@@ -65,9 +66,9 @@ func (t *Tool) escalate(j judged) (tool.Action, error) {
 		return wrong("what was refused is protected, and nobody can allow it: " + strings.Join(failure.Refused, "; "))
 	}
 	first := failure.Steps[0]
-	acts := append(j.acts, approval.Act{
-		Name: Escalation, Target: approval.TextTarget(first.Label), Known: true, Dir: j.acts[0].Dir,
-		Verdict: approval.Ask, PersonOnly: true, Why: "it would leave the sandbox: " + first.Label,
+	acts := append(j.acts, policy.Act{
+		Name: Escalation, Target: policy.TextTarget(first.Label), Known: true, Dir: j.acts[0].Dir,
+		Verdict: policy.Ask, PersonOnly: true, Why: "it would leave the sandbox: " + first.Label,
 	})
 	return j.On(acts...).Titled(fmt.Sprintf("Leave the sandbox: %s, for: %s", first.Label, firstLine(j.cmd.Text))).
 		ShowingView(failure.view(view(j.script, j.dirPlace))).NeverForSession().Offering(failure.choices()...).

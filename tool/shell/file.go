@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -16,15 +16,15 @@ var accesses = map[programs.Kind]roots.Access{
 }
 
 var actNames = map[programs.Kind]string{
-	programs.Read: approval.ReadFile, programs.Write: approval.WriteFile, programs.Delete: approval.DeleteFile,
+	programs.Read: policy.ReadFile, programs.Write: policy.WriteFile, programs.Delete: policy.DeleteFile,
 }
 
 // file judges a file that a command touches, by the word of the root it is in.
-func (j *judging) file(p *analysis.Part) approval.Act {
+func (j *judging) file(p *analysis.Part) policy.Act {
 	if p.Path == "" {
-		return approval.Act{
-			Name: actNames[p.Access], Target: approval.UnknownTarget(approval.Path), ByName: true,
-			Verdict: approval.Ask, Why: orElse(p.Why, "which file it touches is known only when it runs"),
+		return policy.Act{
+			Name: actNames[p.Access], Target: policy.UnknownTarget(policy.Path), ByName: true,
+			Verdict: policy.Ask, Why: orElse(p.Why, "which file it touches is known only when it runs"),
 			// An empty variable turns the folder that was meant into the root of everything.
 			PersonOnly: p.Access == programs.Delete,
 		}
@@ -45,7 +45,7 @@ func (j *judging) file(p *analysis.Part) approval.Act {
 }
 
 // many judges a path that stands for many files by what is there now.
-func (j *judging) many(p *analysis.Part, act *approval.Act) {
+func (j *judging) many(p *analysis.Part, act *policy.Act) {
 	for _, m := range p.Matches {
 		if j.ownedByGit(p, m) {
 			continue
@@ -60,15 +60,15 @@ func (j *judging) many(p *analysis.Part, act *approval.Act) {
 			return
 		case one.Secret:
 			j.stricter(act, one, "looks like a secret")
-		case one.Verdict == approval.Block:
+		case one.Verdict == policy.Block:
 			j.stricter(act, one, "may not be reached")
 		case one.Verdict < act.Verdict, one.PersonOnly:
 			j.stricter(act, one, "asks")
 			act.PersonOnly = act.PersonOnly || one.PersonOnly
 		}
 	}
-	if p.More && act.Verdict == approval.Free {
-		act.Verdict, act.ByName = approval.Ask, true
+	if p.More && act.Verdict == policy.Free {
+		act.Verdict, act.ByName = policy.Ask, true
 		act.Why = "it stands for too many files to look at each"
 	}
 }
@@ -84,8 +84,8 @@ func (j *judging) byGit(p *analysis.Part) bool {
 }
 
 // stricter makes the act of many files ask because of one of them.
-func (j *judging) stricter(act *approval.Act, one approval.Act, how string) {
-	act.Verdict = min(act.Verdict, approval.Ask)
+func (j *judging) stricter(act *policy.Act, one policy.Act, how string) {
+	act.Verdict = min(act.Verdict, policy.Ask)
 	act.ByName = true
 	act.Why = fmt.Sprintf("among these files is %s, which %s", one.Target, how)
 }
@@ -112,13 +112,13 @@ func (ps *places) at(abs string) place {
 	return p
 }
 
-func (ps *places) act(a roots.Access, abs string, folder bool) approval.Act {
+func (ps *places) act(a roots.Access, abs string, folder bool) policy.Act {
 	p := ps.at(abs)
 	switch {
 	case p.err != nil:
-		return approval.Act{
-			Name: actName(a), Target: approval.UnknownTarget(approval.Path), ByName: true,
-			Verdict: approval.Ask, Why: p.err.Error(),
+		return policy.Act{
+			Name: actName(a), Target: policy.UnknownTarget(policy.Path), ByName: true,
+			Verdict: policy.Ask, Why: p.err.Error(),
 		}
 	case folder || p.Info != nil && p.Info.IsDir():
 		return p.FolderAct(a)
@@ -132,7 +132,7 @@ func actName(a roots.Access) string {
 			return actNames[kind]
 		}
 	}
-	return approval.WriteFile
+	return policy.WriteFile
 }
 
 // name returns how acts name a folder: virtually inside a root, else absolutely. Of
@@ -153,7 +153,7 @@ func (ps *places) inside(abs string) bool { return abs != "" && ps.at(abs).insid
 // writable reports whether tools can change what lies in the folder.
 func (ps *places) writable(folder string) bool {
 	p := ps.at(folder)
-	return p.err != nil || p.inside && p.FolderAct(roots.Write).Verdict != approval.Block
+	return p.err != nil || p.inside && p.FolderAct(roots.Write).Verdict != policy.Block
 }
 
 // withinReach reports whether tools can write to a folder in which programs are

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -26,7 +28,7 @@ type bench struct {
 	dir  string // the project
 	home string
 	// rules are what the gate would know beside the config.
-	rules *approval.RuleSet
+	rules *policy.RuleSet
 	ran   []Command
 }
 
@@ -55,7 +57,7 @@ func benchOf(t *testing.T, cfg Config, docs bool, rules ...string) *bench {
 	b.git("init", "-q")
 	list := []roots.Root{{
 		Name: "proj", Host: b.dir, Mode: roots.ReadWrite,
-		Approval: map[roots.Access]approval.Verdict{roots.Read: approval.Free, roots.Write: approval.Ask, roots.Delete: approval.Ask},
+		Approval: map[roots.Access]policy.Verdict{roots.Read: policy.Free, roots.Write: policy.Ask, roots.Delete: policy.Ask},
 	}}
 	if docs {
 		list = append(list, roots.Root{Name: "docs", Host: filepath.Join(b.dir, "docs"), Mode: roots.ReadOnly})
@@ -84,18 +86,18 @@ func benchOf(t *testing.T, cfg Config, docs bool, rules ...string) *bench {
 	return b
 }
 
-func compile(t *testing.T, texts []string) *approval.RuleSet {
+func compile(t *testing.T, texts []string) *policy.RuleSet {
 	t.Helper()
-	var rules []approval.Rule
+	var rules []policy.Rule
 	for _, text := range texts {
-		r, err := approval.ParseRule(text)
+		r, err := policy.ParseRule(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Source = "policy.yaml:1"
 		rules = append(rules, r)
 	}
-	set, err := approval.CompileRules(rules)
+	set, err := policy.CompileRules(rules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,10 +123,10 @@ func (b *bench) git(args ...string) {
 	}
 }
 
-func (b *bench) denied(_ context.Context, a approval.Act) bool {
-	call := approval.Call{Tool: a.Name}
-	q := approval.Question{Call: &call, Acts: []approval.Act{a}}
-	return approval.Policy{Fixed: b.rules}.Judge(q).State == approval.AutoDenied
+func (b *bench) denied(_ context.Context, a policy.Act) bool {
+	call := policy.Call{Tool: a.Name}
+	q := policy.Question{Call: &call, Acts: []policy.Act{a}}
+	return policy.Policy{Fixed: b.rules}.Judge(q).State == policy.AutoDenied
 }
 
 // propose prepares a command.
@@ -133,11 +135,11 @@ func (b *bench) propose(command string) (approval.Proposal, error) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	args, err = approval.CanonicalArguments(args)
+	args, err = canonical.CanonicalArguments(args)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return b.set.Prepare(b.t.Context(), approval.Call{Tool: "shell", Arguments: args})
+	return b.set.Prepare(b.t.Context(), policy.Call{Tool: "shell", Arguments: args})
 }
 
 // judge says what would happen to a command: allow, ask, person or deny.
@@ -146,14 +148,14 @@ func (b *bench) judge(command string) string {
 	if err != nil {
 		return "deny"
 	}
-	call := approval.Call{Tool: "shell"}
-	j := approval.Policy{Fixed: b.rules}.Judge(p.Question(&call, time.Time{}))
+	call := policy.Call{Tool: "shell"}
+	j := policy.Policy{Fixed: b.rules}.Judge(p.Question(&call, time.Time{}))
 	switch {
 	case j.State.Runs():
 		return "allow"
-	case j.State == approval.Pending && j.PersonOnly:
+	case j.State == policy.Pending && j.PersonOnly:
 		return "person"
-	case j.State == approval.Pending:
+	case j.State == policy.Pending:
 		return "ask"
 	}
 	return "deny"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -14,7 +14,7 @@ import (
 // A Sandbox is what holds commands, as far as judging them depends on it.
 type Sandbox interface {
 	// Profile is the digest of what a command would be held to.
-	Profile(Command) approval.Digest
+	Profile(Command) policy.Digest
 	// Held says in lines what the command would be held to beyond the policy's own profile.
 	Held(Command) []string
 	// Alone reports what keeps a command from running without a question only
@@ -98,37 +98,37 @@ func complete(s *analysis.Script) bool {
 
 // free reports whether nothing has to be asked.
 func (j *judging) free() bool {
-	return !slices.ContainsFunc(j.acts, func(a approval.Act) bool { return a.Verdict != approval.Free && !a.Later || a.PersonOnly })
+	return !slices.ContainsFunc(j.acts, func(a policy.Act) bool { return a.Verdict != policy.Free && !a.Later || a.PersonOnly })
 }
 
 // heldWord is the word on a command that the sandbox alone is enough for.
 func (j *judging) heldWord() word {
 	by := fmt.Sprintf("held by the sandbox, which %s takes for enough", sourceOr(j.cfg.Default.Source))
 	if j.rootAsks {
-		return word{verdict: approval.Free, why: by} // what it does in the roots is asked
+		return word{verdict: policy.Free, why: by} // what it does in the roots is asked
 	}
-	return word{verdict: approval.Free, why: by, allowed: by}
+	return word{verdict: policy.Free, why: by, allowed: by}
 }
 
 // heldFile lets a file pass that the sandbox keeps from the command or gives it alone:
 // one outside of the roots, or one of which only the command itself knows.
-func (j *judging) heldFile(act approval.Act, p *analysis.Part) approval.Act {
-	if !j.held || act.Verdict != approval.Ask || act.Secret || act.PersonOnly {
+func (j *judging) heldFile(act policy.Act, p *analysis.Part) policy.Act {
+	if !j.held || act.Verdict != policy.Ask || act.Secret || act.PersonOnly {
 		return act
 	}
 	if p.Path == "" && !j.rootAsks || p.Path != "" && !j.places.inside(p.Path) && !(j.rootAsks && j.mayBeInside(p)) {
-		act.Verdict, act.Why = approval.Free, "the sandbox decides what is there"
+		act.Verdict, act.Why = policy.Free, "the sandbox decides what is there"
 	}
 	return act
 }
 
 // privateFile lets a file pass that only the command itself sees. The host has other files by
 // these names, which it does not reach.
-func (j *judging) privateFile(act approval.Act, p *analysis.Part) approval.Act {
-	if j.opts.Sandbox == nil || j.widened || p.Path == "" || p.Elsewhere || act.Verdict != approval.Ask || act.Secret || j.mayBeInside(p) || !j.opts.Sandbox.Private(p.Path) {
+func (j *judging) privateFile(act policy.Act, p *analysis.Part) policy.Act {
+	if j.opts.Sandbox == nil || j.widened || p.Path == "" || p.Elsewhere || act.Verdict != policy.Ask || act.Secret || j.mayBeInside(p) || !j.opts.Sandbox.Private(p.Path) {
 		return act
 	}
-	act.Verdict, act.Why, act.PersonOnly = approval.Free, "the sandbox gives each command a "+privateTop(p.Path)+" of its own", false
+	act.Verdict, act.Why, act.PersonOnly = policy.Free, "the sandbox gives each command a "+privateTop(p.Path)+" of its own", false
 	return act
 }
 
@@ -191,7 +191,7 @@ var keepable = []string{
 }
 
 // gitLoses says why a git command is not free only because it is held; empty if it may be.
-func gitLoses(p *analysis.Part, act *approval.Act) string {
+func gitLoses(p *analysis.Part, act *policy.Act) string {
 	if p.Reading.Program != "git" || len(p.Reading.Sub) == 0 || p.Reading.Readonly {
 		return ""
 	}
@@ -204,7 +204,7 @@ func gitLoses(p *analysis.Part, act *approval.Act) string {
 		return why
 	}
 	for _, text := range Presets[0].Except {
-		if pattern, err := approval.CompileCommand(text); err != nil || pattern.Meets(act.Target) == approval.Yes {
+		if pattern, err := policy.CompileCommand(text); err != nil || pattern.Meets(act.Target) == policy.Yes {
 			return why
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -15,11 +15,11 @@ type fakeSandbox struct {
 	wide  bool
 }
 
-func (fakeSandbox) Held(Command) []string           { return nil }
-func (fakeSandbox) Profile(Command) approval.Digest { return approval.Digest{} }
-func (f fakeSandbox) Alone() Alone                  { return f.alone }
-func (f fakeSandbox) Widened(Command) bool          { return f.wide }
-func (fakeSandbox) Private(name string) bool        { return strings.HasPrefix(name, "/var/tmp/") }
+func (fakeSandbox) Held(Command) []string         { return nil }
+func (fakeSandbox) Profile(Command) policy.Digest { return policy.Digest{} }
+func (f fakeSandbox) Alone() Alone                { return f.alone }
+func (f fakeSandbox) Widened(Command) bool        { return f.wide }
+func (fakeSandbox) Private(name string) bool      { return strings.HasPrefix(name, "/var/tmp/") }
 
 func heldBench(t *testing.T, s fakeSandbox, rules ...Rule) *bench {
 	t.Helper()

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/rounds"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -115,7 +115,7 @@ func newHostile(t *testing.T) *hostile {
 // only judges does not.
 func (h *hostile) bench(cfg Config, runs bool) *bench {
 	set, err := roots.New(roots.Options{Home: h.base + "/home"}, roots.Root{Name: "proj", Host: h.dir, Mode: roots.ReadWrite,
-		Approval: map[roots.Access]approval.Verdict{roots.Read: approval.Free, roots.Write: approval.Ask, roots.Delete: approval.Ask}})
+		Approval: map[roots.Access]policy.Verdict{roots.Read: policy.Free, roots.Write: policy.Ask, roots.Delete: policy.Ask}})
 	if err != nil {
 		h.t.Fatal(err)
 	}

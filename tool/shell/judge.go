@@ -6,7 +6,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -20,7 +20,7 @@ type judging struct {
 	ctx    context.Context
 	script *analysis.Script
 	world  analysis.World
-	acts   []approval.Act
+	acts   []policy.Act
 	// act has for each part 1 + the index of its act, 0 for none.
 	act []int
 	// allowed has for each act what config allows it by, so that what follows
@@ -38,13 +38,13 @@ type judging struct {
 	// wants it to be.
 	held     bool
 	notHeld  string
-	byPreset bool            // a preset lets code of the project run: secrets keep their own word
-	rootAsks bool            // a root asks before something is done in it, see [Alone]
-	widened  bool            // a person let it reach further before
-	dirPlace roots.Place     // that it runs in
-	plain    bool            // git is not hardened
-	bash     bool            // bash itself runs it
-	state    approval.Digest // of what it runs
+	byPreset bool          // a preset lets code of the project run: secrets keep their own word
+	rootAsks bool          // a root asks before something is done in it, see [Alone]
+	widened  bool          // a person let it reach further before
+	dirPlace roots.Place   // that it runs in
+	plain    bool          // git is not hardened
+	bash     bool          // bash itself runs it
+	state    policy.Digest // of what it runs
 }
 
 // An inquiry is a command that is to be judged.
@@ -87,7 +87,7 @@ func (t *Tool) judgeParts(in inquiry, held bool, notHeld string) *judging {
 	}
 	if s.Odd != "" && len(j.acts) > 0 {
 		j.acts[0].PersonOnly = true
-		j.acts[0].Verdict = min(j.acts[0].Verdict, approval.Ask)
+		j.acts[0].Verdict = min(j.acts[0].Verdict, policy.Ask)
 		j.acts[0].Why = s.Odd
 	}
 	return j
@@ -114,7 +114,7 @@ func (j *judging) part(i int) {
 	}
 }
 
-func (j *judging) add(part int, act approval.Act, allowed string) {
+func (j *judging) add(part int, act policy.Act, allowed string) {
 	act.Line = j.script.Parts[part].Line
 	j.acts = append(j.acts, act)
 	j.allowed, j.spelled = append(j.allowed, allowed), append(j.spelled, nil)
@@ -131,12 +131,12 @@ func (j *judging) cause(p *analysis.Part) int {
 
 // following lets a file pass that an allowed command touches: an allow covers
 // what the command does inside the roots, and nothing that is answered by name.
-func (j *judging) following(act approval.Act, p *analysis.Part) approval.Act {
-	if act.Cause == 0 || act.Verdict != approval.Ask || act.ByName || act.Secret || act.PersonOnly || act.Target.Unknown {
+func (j *judging) following(act policy.Act, p *analysis.Part) policy.Act {
+	if act.Cause == 0 || act.Verdict != policy.Ask || act.ByName || act.Secret || act.PersonOnly || act.Target.Unknown {
 		return act
 	}
 	if by := j.allowed[act.Cause-1]; by != "" {
-		act.Verdict, act.Why = approval.Free, "follows from a command that is "+by
+		act.Verdict, act.Why = policy.Free, "follows from a command that is "+by
 	}
 	return act
 }
@@ -150,14 +150,14 @@ func (j *judging) command(i int) {
 	w := j.word(i, &act)
 	act.Verdict, act.Why = w.verdict, w.why
 	if p.Alias {
-		act.Verdict, act.Why = approval.Free, "another name of the command before it"
+		act.Verdict, act.Why = policy.Free, "another name of the command before it"
 	}
 	if p.OwnCommand {
-		act.Verdict, act.Why = approval.Block, "assent's own answering commands are for people, not for tools"
+		act.Verdict, act.Why = policy.Block, "assent's own answering commands are for people, not for tools"
 	}
 	j.denied(&act)
 	files := j.unseen(i, &act)
-	if act.Verdict != approval.Free {
+	if act.Verdict != policy.Free {
 		w.allowed, w.by, act.Code = "", nil, j.code(p)
 	}
 	j.add(i, act, w.allowed)
@@ -169,13 +169,13 @@ func (j *judging) command(i int) {
 	}
 }
 
-func (j *judging) commandAct(p *analysis.Part) approval.Act {
+func (j *judging) commandAct(p *analysis.Part) policy.Act {
 	words, before := j.words(p)
 	dir := folderOf(p)
-	act := approval.Act{
-		Name: approval.Shell,
-		Target: approval.Target{
-			Kind: approval.Words, Words: words, Flags: p.Reading.Flags, Loose: p.Reading.Program == "" && !p.Builtin,
+	act := policy.Act{
+		Name: policy.Shell,
+		Target: policy.Target{
+			Kind: policy.Words, Words: words, Flags: p.Reading.Flags, Loose: p.Reading.Program == "" && !p.Builtin,
 		},
 		Known:  p.Reading.Known,
 		Dir:    j.places.name(dir),
@@ -205,16 +205,16 @@ func folderOf(p *analysis.Part) string {
 
 // words returns the words of the act: variables that may not be set silently
 // stand before those of the command, as they do in the text.
-func (j *judging) words(p *analysis.Part) (words []approval.Word, before int) {
+func (j *judging) words(p *analysis.Part) (words []policy.Word, before int) {
 	for _, a := range p.Env {
 		if j.cfg.mayBeSet(a.Name) {
 			continue
 		}
-		words = append(words, approval.Word{Text: a.Name + "=" + a.Value.Text, Unknown: !a.Value.Known})
+		words = append(words, policy.Word{Text: a.Name + "=" + a.Value.Text, Unknown: !a.Value.Known})
 	}
 	before = len(words)
 	for _, w := range p.Words {
-		words = append(words, approval.Word{Text: w.Text, Unknown: !w.Known})
+		words = append(words, policy.Word{Text: w.Text, Unknown: !w.Known})
 	}
 	args := words[before:]
 	for _, i := range p.Reading.Spelled {
@@ -231,7 +231,7 @@ func (j *judging) words(p *analysis.Part) (words []approval.Word, before int) {
 }
 
 // denied applies the denies of the config, which hold wherever they stand.
-func (j *judging) denied(act *approval.Act) {
+func (j *judging) denied(act *policy.Act) {
 	for i := range j.rules {
 		r := &j.rules[i]
 		if r.Approval != tool.WordDeny {
@@ -239,14 +239,14 @@ func (j *judging) denied(act *approval.Act) {
 		}
 		meets := r.pattern.Meets(act.Target)
 		if act.Opaque {
-			meets = max(meets, approval.Possibly)
+			meets = max(meets, policy.Possibly)
 		}
 		switch meets {
-		case approval.Yes:
-			act.Verdict, act.Why = approval.Block, r.denial()
+		case policy.Yes:
+			act.Verdict, act.Why = policy.Block, r.denial()
 			return
-		case approval.Possibly:
-			act.Verdict, act.PersonOnly = min(act.Verdict, approval.Ask), true
+		case policy.Possibly:
+			act.Verdict, act.PersonOnly = min(act.Verdict, policy.Ask), true
 			act.Why = fmt.Sprintf("it may do what %s denies: %s", sourceOr(r.Source), r.Pattern)
 		}
 	}
@@ -263,16 +263,16 @@ func (r *Rule) denial() string {
 // assignment judges a variable that is set for all that follows.
 func (j *judging) assignment(i int) {
 	p := &j.script.Parts[i]
-	act := approval.Act{
-		Name:   approval.Shell,
-		Target: approval.Target{Kind: approval.Words, Words: []approval.Word{{Text: p.Variable + "=…", Unknown: true}}},
+	act := policy.Act{
+		Name:   policy.Shell,
+		Target: policy.Target{Kind: policy.Words, Words: []policy.Word{{Text: p.Variable + "=…", Unknown: true}}},
 		Known:  true, Dir: j.places.name(p.Dir), Away: !j.athome(p.Dir),
-		Verdict: approval.Ask, Why: "it sets " + p.Variable + ", which programs obey",
+		Verdict: policy.Ask, Why: "it sets " + p.Variable + ", which programs obey",
 	}
 	if j.cfg.mayBeSet(p.Variable) {
-		act.Verdict, act.Why = approval.Free, p.Variable+" may be set"
+		act.Verdict, act.Why = policy.Free, p.Variable+" may be set"
 	} else if j.held {
-		act.Verdict, act.Why = approval.Free, j.heldWord().why
+		act.Verdict, act.Why = policy.Free, j.heldWord().why
 	}
 	j.add(i, act, "")
 }
@@ -281,14 +281,14 @@ func (j *judging) assignment(i int) {
 // that is denied.
 func (j *judging) unknown(i int) {
 	p := &j.script.Parts[i]
-	act := approval.Act{
-		Name:   approval.Shell,
-		Target: approval.Target{Kind: approval.Words, Words: []approval.Word{{Text: p.Source, Unknown: true}}},
+	act := policy.Act{
+		Name:   policy.Shell,
+		Target: policy.Target{Kind: policy.Words, Words: []policy.Word{{Text: p.Source, Unknown: true}}},
 		Opaque: true, Dir: j.places.name(p.Dir), Away: true,
-		Verdict: approval.Ask, Why: p.Why,
+		Verdict: policy.Ask, Why: p.Why,
 	}
 	if j.held {
-		act.Verdict, act.Why = approval.Free, j.heldWord().why
+		act.Verdict, act.Why = policy.Free, j.heldWord().why
 	}
 	j.denied(&act)
 	j.add(i, act, "")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 )
@@ -165,7 +165,7 @@ func TestWhatIsOfferedIsThePartThatAsked(t *testing.T) {
 	}
 	var open []string
 	for _, a := range p.Acts {
-		if a.Verdict == approval.Ask {
+		if a.Verdict == policy.Ask {
 			open = append(open, a.String())
 		}
 	}

@@ -3,7 +3,7 @@ package shell
 import (
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
@@ -12,12 +12,12 @@ import (
 func (j *judging) leaveForLater() {
 	for i := range j.script.Parts {
 		k := j.act[i] - 1
-		if k < 0 || j.acts[k].Verdict != approval.Ask || !j.byShell(i) {
+		if k < 0 || j.acts[k].Verdict != policy.Ask || !j.byShell(i) {
 			continue
 		}
 		a := &j.acts[k]
-		if a.Opaque || a.Target.Unknown || slices.ContainsFunc(a.Target.Words, func(w approval.Word) bool { return w.Unknown }) {
-			a.Later, a.Verdict, a.PersonOnly = true, approval.Free, false
+		if a.Opaque || a.Target.Unknown || slices.ContainsFunc(a.Target.Words, func(w policy.Word) bool { return w.Unknown }) {
+			a.Later, a.Verdict, a.PersonOnly = true, policy.Free, false
 			a.Why = "it is judged as it runs, with its real values (" + sourceOr(j.cfg.JudgeSource) + ")"
 		}
 	}

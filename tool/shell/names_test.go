@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -52,12 +54,12 @@ func proposed(t *testing.T, sh *Tool, command, cwd string) approval.Proposal {
 	}
 	args, err := json.Marshal(map[string]string{"command": command, "cwd": cwd})
 	if err == nil {
-		args, err = approval.CanonicalArguments(args)
+		args, err = canonical.CanonicalArguments(args)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := set.Prepare(t.Context(), approval.Call{Tool: "shell", Arguments: args})
+	p, err := set.Prepare(t.Context(), policy.Call{Tool: "shell", Arguments: args})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +74,8 @@ func TestCommandsInAFolderWithSeveralNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	denied := func(rule string, p approval.Proposal) bool {
-		q := p.Question(&approval.Call{Tool: "shell"}, time.Time{})
-		return approval.Policy{Fixed: compile(t, []string{rule})}.Judge(q).State == approval.AutoDenied
+		q := p.Question(&policy.Call{Tool: "shell"}, time.Time{})
+		return policy.Policy{Fixed: compile(t, []string{rule})}.Judge(q).State == policy.AutoDenied
 	}
 	for _, cwd := range []string{"", ".", "p", "q", "p/sub/.."} {
 		for _, command := range []string{"cat secret.txt", "cat " + top + "/link/secret.txt", "cat ./sub/../secret.txt"} {
@@ -98,11 +100,11 @@ func TestAGrantForACommandHoldsInAFolderByEachName(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, given := range []string{"", ".", "p"} {
-		grant := approval.Grant{Session: "s", Effect: approval.Allow, Act: proposed(t, sh, "make", given).Acts[0]}
-		for used, want := range map[string]approval.State{"": approval.SessionApproved, ".": approval.SessionApproved, "p": approval.SessionApproved, "sub": approval.Pending, "p/sub": approval.Pending} {
+		grant := policy.Grant{Session: "s", Effect: policy.Allow, Act: proposed(t, sh, "make", given).Acts[0]}
+		for used, want := range map[string]policy.State{"": policy.SessionApproved, ".": policy.SessionApproved, "p": policy.SessionApproved, "sub": policy.Pending, "p/sub": policy.Pending} {
 			p := proposed(t, sh, "make", used)
-			q := p.Question(&approval.Call{Tool: "shell", Session: "s"}, time.Time{})
-			if got := (approval.Policy{Grants: approval.NewGrantSet([]approval.Grant{grant}), Mode: approval.ModeAsk}).Judge(q).State; got != want {
+			q := p.Question(&policy.Call{Tool: "shell", Session: "s"}, time.Time{})
+			if got := (policy.Policy{Grants: policy.NewGrantSet([]policy.Grant{grant}), Mode: policy.ModeAsk}).Judge(q).State; got != want {
 				t.Errorf("granted in %q, in %q it is %s, want %s", given, used, got, want)
 			}
 		}
@@ -119,7 +121,7 @@ func TestTheFolderOfCommandsWithSeveralNames(t *testing.T) {
 	if words := sh.Spec().Description; !strings.Contains(words, "- a is ") || strings.Contains(words, "(rw)") || !strings.Contains(words, "Commands run in a.") {
 		t.Errorf("the model is told %s", words)
 	}
-	if got := proposed(t, sh, "touch a.txt", "").Acts; got[len(got)-1].Verdict != approval.Block {
+	if got := proposed(t, sh, "touch a.txt", "").Acts; got[len(got)-1].Verdict != policy.Block {
 		t.Errorf("a write where one name is read-only: %+v", got)
 	}
 	several, _ := namesSet(t, rw("a", "proj"), rw("b", "proj"), rw("c", "proj/sub"))
@@ -141,10 +143,10 @@ func TestPathsOfARuleUnderAnotherName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := proposed(t, sh, "frob a.txt", "."); p.Acts[0].Verdict != approval.Free {
+	if p := proposed(t, sh, "frob a.txt", "."); p.Acts[0].Verdict != policy.Free {
 		t.Errorf("%+v", p.Acts)
 	}
-	if p := proposed(t, sh, "frob "+top+"/other.txt", "."); p.Acts[0].Verdict == approval.Free {
+	if p := proposed(t, sh, "frob "+top+"/other.txt", "."); p.Acts[0].Verdict == policy.Free {
 		t.Errorf("%+v", p.Acts)
 	}
 }

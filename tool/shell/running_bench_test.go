@@ -9,6 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -50,13 +51,13 @@ func BenchmarkStart(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			g, err := tool.Guard(approval.Config{Mode: approval.ModeAsk, Approver: approvaltest.Script(approvaltest.Yes)}, t)
+			g, err := tool.Guard(approval.Config{Mode: policy.ModeAsk, Approver: approvaltest.Script(approvaltest.Yes)}, t)
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer g.Close()
 			text := analysis.QuoteWords(argv)
-			if r := tool.Call(b.Context(), g, approval.Call{ID: "1", Tool: "shell", Arguments: fmt.Appendf(nil, "{\"command\":%q}", text)}); r.Err != nil {
+			if r := tool.Call(b.Context(), g, policy.Call{ID: "1", Tool: "shell", Arguments: fmt.Appendf(nil, "{\"command\":%q}", text)}); r.Err != nil {
 				b.Fatal(r.Err)
 			}
 			slices.Sort(times)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
@@ -31,7 +32,7 @@ type Options struct {
 	// Denied reports whether an act is denied by something that the tool does
 	// not know, such as a rule. It is asked about files that a command names
 	// many at once. May be nil.
-	Denied func(ctx context.Context, act approval.Act) bool
+	Denied func(ctx context.Context, act policy.Act) bool
 	// Sandbox is what holds the commands that Run runs; nil if nothing does.
 	Sandbox Sandbox
 	// Steps are the ways out of it that a person may be asked for; nil if there
@@ -342,7 +343,7 @@ type judged struct {
 // asksForSecrets reports whether the command is known to read a secret: then whoever answers
 // knows it.
 func (j *judging) asksForSecrets() bool {
-	return slices.ContainsFunc(j.acts, func(a approval.Act) bool { return a.Secret })
+	return slices.ContainsFunc(j.acts, func(a policy.Act) bool { return a.Secret })
 }
 
 // run runs a command that was judged, and each thing that it does is judged once more.
@@ -350,7 +351,7 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	if t.opts.Run == nil {
 		return nil, errors.New("commands are not run here")
 	}
-	if strings.Contains(tool.Basis(ctx), approval.ProjectCode+"(") && !j.asksForSecrets() {
+	if strings.Contains(tool.Basis(ctx), policy.ProjectCode+"(") && !j.asksForSecrets() {
 		cmd.Hide = true // a yes to the project's code is none to its secrets
 	}
 	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}

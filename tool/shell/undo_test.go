@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -47,12 +48,12 @@ func (b *bench) run(command string) (Result, error) {
 		b.t.Fatal(err)
 	}
 	everybody := approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) { return r.Approve(""), nil })
-	g, err := tool.Guard(approval.Config{Mode: approval.ModeAsk, Approver: everybody, Session: "s"}, b.tool)
+	g, err := tool.Guard(approval.Config{Mode: policy.ModeAsk, Approver: everybody, Session: "s"}, b.tool)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	defer g.Close()
-	r := tool.Call(b.t.Context(), g, approval.Call{ID: "1", Tool: "shell", Arguments: args})
+	r := tool.Call(b.t.Context(), g, policy.Call{ID: "1", Tool: "shell", Arguments: args})
 	out, ok := r.Value.(Result)
 	if !ok {
 		return out, errors.New(r.Text)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -19,7 +19,7 @@ const maxUnseen = 256
 // Whatever allows the program, such a file meets the rules about files and the roots. It is
 // judged as one that is read; if a rule denies writing it, only a person can say that the
 // command does not.
-func (j *judging) unseen(i int, act *approval.Act) []approval.Act {
+func (j *judging) unseen(i int, act *policy.Act) []policy.Act {
 	p := &j.script.Parts[i]
 	r := &p.Reading
 	described := r.Program != ""
@@ -29,7 +29,7 @@ func (j *judging) unseen(i int, act *approval.Act) []approval.Act {
 	case described && (r.Complete || len(r.Runs) > 0 || r.Opaque != "" || r.Program == "git"):
 		return nil // what it starts, and code that it is handed, is judged on its own; git's paths are known
 	}
-	var acts []approval.Act
+	var acts []policy.Act
 	for at, w := range p.Words[1:] {
 		if described && strings.ContainsAny(w.Text, " \t\n()\"'") {
 			continue // a sentence
@@ -39,18 +39,18 @@ func (j *judging) unseen(i int, act *approval.Act) []approval.Act {
 		}
 		for _, name := range j.namedIn(w.Text, p) {
 			if len(acts) == maxUnseen {
-				act.Verdict, act.PersonOnly, act.Why = min(act.Verdict, approval.Ask), true, "it names too many files to look at each"
+				act.Verdict, act.PersonOnly, act.Why = min(act.Verdict, policy.Ask), true, "it names too many files to look at each"
 				return acts
 			}
 			file := j.places.act(roots.Read, name, false)
-			if j.held && file.Verdict == approval.Ask && !file.Secret && !file.PersonOnly && !j.places.inside(name) {
-				file.Verdict, file.Why = approval.Free, "the sandbox decides what is there"
+			if j.held && file.Verdict == policy.Ask && !file.Secret && !file.PersonOnly && !j.places.inside(name) {
+				file.Verdict, file.Why = policy.Free, "the sandbox decides what is there"
 			}
 			acts = append(acts, file)
 			act.Known = false
 			write := j.places.act(roots.Write, name, false)
 			if j.opts.Denied != nil && j.opts.Denied(j.ctx, write) {
-				act.Verdict, act.PersonOnly = min(act.Verdict, approval.Ask), true
+				act.Verdict, act.PersonOnly = min(act.Verdict, policy.Ask), true
 				act.Why = "it may write " + write.Target.String() + ", which is denied"
 			}
 		}

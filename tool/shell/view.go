@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -52,7 +52,7 @@ func firstLine(text string) string {
 
 // away reports whether a command that asks runs where no rule holds.
 func (j *judging) away() bool {
-	return slices.ContainsFunc(j.acts, func(a approval.Act) bool { return a.Away && a.Verdict != approval.Free })
+	return slices.ContainsFunc(j.acts, func(a policy.Act) bool { return a.Away && a.Verdict != policy.Free })
 }
 
 // athome reports whether rules about commands hold in the folder.
@@ -72,7 +72,7 @@ func (j *judging) athome(dir string) bool {
 func (j *judging) freeGit() bool {
 	for i := range j.script.Parts {
 		p := &j.script.Parts[i]
-		if p.Kind == analysis.Runs && p.Reading.Program == "git" && j.act[i] > 0 && j.acts[j.act[i]-1].Verdict == approval.Free {
+		if p.Kind == analysis.Runs && p.Reading.Program == "git" && j.act[i] > 0 && j.acts[j.act[i]-1].Verdict == policy.Free {
 			return true
 		}
 	}
@@ -81,18 +81,18 @@ func (j *judging) freeGit() bool {
 
 // scriptState is the digest of the scripts and programs that a command runs by name: an answer
 // is for their content too. They are read as a stream, whatever their size.
-func scriptState(ctx context.Context, files []string) (approval.Digest, error) {
+func scriptState(ctx context.Context, files []string) (policy.Digest, error) {
 	if len(files) == 0 {
-		return approval.Digest{}, nil
+		return policy.Digest{}, nil
 	}
 	h := sha256.New()
 	for _, name := range files {
 		fmt.Fprintf(h, "%d %s ", len(name), name)
 		if err := hashFile(ctx, h, name); err != nil {
-			return approval.Digest{}, err
+			return policy.Digest{}, err
 		}
 	}
-	return approval.Digest(h.Sum(nil)), nil
+	return policy.Digest(h.Sum(nil)), nil
 }
 
 func hashFile(ctx context.Context, to io.Writer, name string) error {

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/redact"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -14,7 +15,7 @@ import (
 
 // A word is what config says about one command.
 type word struct {
-	verdict approval.Verdict
+	verdict policy.Verdict
 	why     string
 	// allowed says by what the command is allowed together with what follows
 	// from it; empty if it is not, or only as far as the preset goes.
@@ -24,15 +25,15 @@ type word struct {
 }
 
 func asks(format string, args ...any) word {
-	return word{verdict: approval.Ask, why: fmt.Sprintf(format, args...)}
+	return word{verdict: policy.Ask, why: fmt.Sprintf(format, args...)}
 }
 
 // word finds the verdict of a command: wrappers that do nothing themselves, then
 // rules in order, the preset, the default. Denies are looked at elsewhere.
-func (j *judging) word(i int, act *approval.Act) word {
+func (j *judging) word(i int, act *policy.Act) word {
 	p := &j.script.Parts[i]
 	if p.Reading.Transparent && p.Reading.Known && act.Dir != "" && act.Target.Words[0].Text == p.Words[0].Text {
-		return word{verdict: approval.Free, why: "it only starts what is judged below"}
+		return word{verdict: policy.Free, why: "it only starts what is judged below"}
 	}
 	for r := range j.rules {
 		if w, ok := j.rule(&j.rules[r], i, act); ok {
@@ -42,13 +43,13 @@ func (j *judging) word(i int, act *approval.Act) word {
 	if j.cfg.Readonly && p.Reading.Readonly {
 		switch why := j.notReadonly(p, act); {
 		case why == "":
-			return word{verdict: approval.Free, why: "read-only preset"}
+			return word{verdict: policy.Free, why: "read-only preset"}
 		case !j.held:
 			return asks("%s", why)
 		}
 	}
 	if j.cfg.Readonly && p.Reading.Simple && j.freeFiles(i) && j.notReadonly(p, act) == "" {
-		return word{verdict: approval.Free, why: "it only changes files that may be changed without asking"}
+		return word{verdict: policy.Free, why: "it only changes files that may be changed without asking"}
 	}
 	return j.fallback(p, act)
 }
@@ -58,7 +59,7 @@ func (j *judging) freeFiles(i int) bool {
 	some := false
 	for k := i + 1; k < len(j.script.Parts); k++ {
 		if q := &j.script.Parts[k]; q.Cause == i+1 && q.Kind == analysis.Touches && !q.Redirect {
-			if act := j.file(q); act.Verdict != approval.Free || act.PersonOnly {
+			if act := j.file(q); act.Verdict != policy.Free || act.PersonOnly {
 				return false
 			}
 			some = true
@@ -68,11 +69,11 @@ func (j *judging) freeFiles(i int) bool {
 }
 
 // rule applies one rule, if it matches.
-func (j *judging) rule(r *rule, i int, act *approval.Act) (word, bool) {
+func (j *judging) rule(r *rule, i int, act *policy.Act) (word, bool) {
 	p := &j.script.Parts[i]
 	switch r.Approval {
 	case tool.WordAsk, tool.WordOnce:
-		if r.pattern.Meets(act.Target) == approval.No {
+		if r.pattern.Meets(act.Target) == policy.No {
 			return word{}, false
 		}
 		j.once = j.once || r.Approval == tool.WordOnce
@@ -88,10 +89,10 @@ func (j *judging) rule(r *rule, i int, act *approval.Act) (word, bool) {
 		by := "allowed by " + sourceOr(r.Source)
 		if r.Preset != "" {
 			j.byPreset = j.byPreset || !p.Reading.Complete
-			return word{verdict: approval.Free, why: fmt.Sprintf("preset %s (%s)", r.Preset, sourceOr(r.Source))}, true
+			return word{verdict: policy.Free, why: fmt.Sprintf("preset %s (%s)", r.Preset, sourceOr(r.Source))}, true
 		}
 		j.describe(r)
-		return word{verdict: approval.Free, why: by, allowed: by, by: r}, true
+		return word{verdict: policy.Free, why: by, allowed: by, by: r}, true
 	}
 	return word{}, false
 }
@@ -103,7 +104,7 @@ func (j *judging) describe(r *rule) {
 }
 
 // notReadonly says why the preset does not cover a command that only reads.
-func (j *judging) notReadonly(p *analysis.Part, act *approval.Act) string {
+func (j *judging) notReadonly(p *analysis.Part, act *policy.Act) string {
 	switch first := act.Target.Words[0].Text; {
 	case j.gitRuns(p) != "":
 		return j.gitRuns(p)
@@ -155,7 +156,7 @@ func (j *judging) shows(p *analysis.Part) string {
 // secretVariable reports whether a variable of the environment looks like a secret. Variables
 // of a text's own have small letters, unless the environment has one of that name.
 func (j *judging) secretVariable(name string) bool {
-	if name == "PWD" || !approval.SecretName(name) && !strings.HasSuffix(name, "_KEY") && !strings.HasSuffix(name, "_PASS") {
+	if name == "PWD" || !redact.SecretName(name) && !strings.HasSuffix(name, "_KEY") && !strings.HasSuffix(name, "_PASS") {
 		return false
 	}
 	_, set := j.world.Variable(name)
@@ -163,7 +164,7 @@ func (j *judging) secretVariable(name string) bool {
 }
 
 // fallback is the default of the config.
-func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
+func (j *judging) fallback(p *analysis.Part, act *policy.Act) word {
 	d := j.cfg.Default
 	switch {
 	case j.held && gitLoses(p, act) != "":
@@ -178,13 +179,13 @@ func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
 		if reason == "" {
 			reason = "blocked by policy"
 		}
-		return word{verdict: approval.Block, why: fmt.Sprintf("%s: %s denies what no rule names", reason, sourceOr(d.Source))}
+		return word{verdict: policy.Block, why: fmt.Sprintf("%s: %s denies what no rule names", reason, sourceOr(d.Source))}
 	case d.Approval == tool.WordAllow:
 		if why := j.notCertain(p, act); why != "" {
 			return asks("%s", why)
 		}
 		by := "allowed by " + sourceOr(d.Source)
-		return word{verdict: approval.Free, why: by, allowed: by}
+		return word{verdict: policy.Free, why: by, allowed: by}
 	case d.Approval == tool.WordOnce:
 		j.once = true
 	}
@@ -201,7 +202,7 @@ func (j *judging) fallback(p *analysis.Part, act *approval.Act) word {
 }
 
 // someRuleCovers reports whether a rule would allow the command at home.
-func (j *judging) someRuleCovers(act *approval.Act) bool {
+func (j *judging) someRuleCovers(act *policy.Act) bool {
 	return slices.ContainsFunc(j.rules, func(r rule) bool {
 		return r.Approval == tool.WordAllow && r.covers(act.Target)
 	})
@@ -209,7 +210,7 @@ func (j *judging) someRuleCovers(act *approval.Act) bool {
 
 // notCertain says why a default that allows does not cover the command: words
 // that are not known, or code that cannot be read.
-func (j *judging) notCertain(p *analysis.Part, act *approval.Act) string {
+func (j *judging) notCertain(p *analysis.Part, act *policy.Act) string {
 	for _, w := range act.Target.Words {
 		if w.Unknown && !w.Plain {
 			return w.Text + " is known only when it runs"
@@ -233,7 +234,7 @@ func (j *judging) notCertain(p *analysis.Part, act *approval.Act) string {
 
 // byEffect leaves the word to the files and hosts that the command touches, if
 // those are all it does.
-func (j *judging) byEffect(p *analysis.Part, act *approval.Act) word {
+func (j *judging) byEffect(p *analysis.Part, act *policy.Act) word {
 	switch {
 	case !p.Reading.Known:
 		why := p.Reading.Why
@@ -247,7 +248,7 @@ func (j *judging) byEffect(p *analysis.Part, act *approval.Act) word {
 	if why := j.notReadonly(p, act); why != "" {
 		return asks("%s", why)
 	}
-	return word{verdict: approval.Free, why: "as free as what it touches"}
+	return word{verdict: policy.Free, why: "as free as what it touches"}
 }
 
 // pathsFit reports whether every path among the arguments resolves into the

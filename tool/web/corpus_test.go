@@ -3,7 +3,7 @@ package web_test
 import (
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/web"
 )
@@ -121,7 +121,7 @@ func TestURLs(t *testing.T) {
 		p, err := prepare(t, w, map[string]any{"url": c.url})
 		got := deny
 		if err == nil {
-			got = map[approval.Verdict]string{approval.Free: allow, approval.Ask: ask, approval.Block: deny}[verdict(p)]
+			got = map[policy.Verdict]string{policy.Free: allow, policy.Ask: ask, policy.Block: deny}[verdict(p)]
 		}
 		if got != c.want {
 			t.Errorf("%s (%s): %s, want %s; error %v, acts %+v", c.url, c.why, got, c.want, err, p.Acts)
@@ -135,18 +135,18 @@ func TestPolicies(t *testing.T) {
 		policy hosts.Policy
 		method string
 		url    string
-		want   approval.Verdict
+		want   policy.Verdict
 	}{
-		{"off blocks", hosts.Policy{}, "GET", "https://docs.python.org/", approval.Block},
-		{"on asks", hosts.Policy{On: true}, "GET", "https://docs.python.org/", approval.Ask},
-		{"on refuses loopback", hosts.Policy{On: true}, "GET", "http://127.0.0.1/", approval.Block},
-		{"a listed host is free for every method", listed, "DELETE", "https://docs.python.org/", approval.Free},
-		{"an address that is named asks over http", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://127.0.0.1:8080/", approval.Ask},
-		{"in every spelling", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://0x7f.1:8080/", approval.Ask},
-		{"and not another one", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://127.0.0.2:8080/", approval.Block},
-		{"a private address that is named is free over https", hosts.Policy{Allow: []string{"10.0.0.5"}}, "GET", "https://10.0.0.5/", approval.Free},
-		{"localhost that is named", hosts.Policy{Allow: []string{"localhost"}}, "GET", "http://localhost:8080/", approval.Ask},
-		{"localhost is not its address", hosts.Policy{Allow: []string{"localhost"}}, "GET", "http://127.0.0.1:8080/", approval.Block},
+		{"off blocks", hosts.Policy{}, "GET", "https://docs.python.org/", policy.Block},
+		{"on asks", hosts.Policy{On: true}, "GET", "https://docs.python.org/", policy.Ask},
+		{"on refuses loopback", hosts.Policy{On: true}, "GET", "http://127.0.0.1/", policy.Block},
+		{"a listed host is free for every method", listed, "DELETE", "https://docs.python.org/", policy.Free},
+		{"an address that is named asks over http", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://127.0.0.1:8080/", policy.Ask},
+		{"in every spelling", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://0x7f.1:8080/", policy.Ask},
+		{"and not another one", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://127.0.0.2:8080/", policy.Block},
+		{"a private address that is named is free over https", hosts.Policy{Allow: []string{"10.0.0.5"}}, "GET", "https://10.0.0.5/", policy.Free},
+		{"localhost that is named", hosts.Policy{Allow: []string{"localhost"}}, "GET", "http://localhost:8080/", policy.Ask},
+		{"localhost is not its address", hosts.Policy{Allow: []string{"localhost"}}, "GET", "http://127.0.0.1:8080/", policy.Block},
 	} {
 		fields := map[string]any{"url": c.url, "method": c.method}
 		p, err := prepare(t, newTool(t, web.Options{Network: c.policy}), fields)

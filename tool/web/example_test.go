@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/web"
@@ -24,7 +25,7 @@ func Example() {
 	}
 	for _, url := range []string{"https://docs.example.org/api", "https://example.org/", "http://0x7f.1/"} {
 		args, _ := json.Marshal(map[string]string{"url": url})
-		batch := gate.Review(context.Background(), approval.Call{ID: "1", Tool: "http_request", Arguments: args})
+		batch := gate.Review(context.Background(), policy.Call{ID: "1", Tool: "http_request", Arguments: args})
 		fmt.Println(batch.Outcome(0).State, batch.Outcome(0).Acts[0])
 	}
 	// Output:

@@ -11,6 +11,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/web"
@@ -44,16 +46,16 @@ func prepare(t *testing.T, w *web.Tool, fields map[string]any) (approval.Proposa
 	if err != nil {
 		t.Fatal(err)
 	}
-	args, err := approval.CanonicalArguments(arguments(t, fields))
+	args, err := canonical.CanonicalArguments(arguments(t, fields))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set.Prepare(t.Context(), approval.Call{ID: "1", Tool: "http_request", Arguments: args})
+	return set.Prepare(t.Context(), policy.Call{ID: "1", Tool: "http_request", Arguments: args})
 }
 
 // verdict returns the strictest verdict of the acts.
-func verdict(p approval.Proposal) approval.Verdict {
-	out := approval.Free
+func verdict(p approval.Proposal) policy.Verdict {
+	out := policy.Free
 	for _, a := range p.Acts {
 		out = min(out, a.Verdict)
 	}
@@ -69,7 +71,7 @@ func call(ctx context.Context, t *testing.T, w *web.Tool, fields map[string]any)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tool.Call(ctx, gate, approval.Call{ID: "1", Tool: "http_request", Arguments: arguments(t, fields)})
+	return tool.Call(ctx, gate, policy.Call{ID: "1", Tool: "http_request", Arguments: arguments(t, fields)})
 }
 
 // A nameServer is a server of the domain name system on the loopback interface. For each

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Result is what came back; the model is given it as JSON.
@@ -61,7 +61,7 @@ func (r *Result) setBody(data []byte, contentType string) {
 		r.Body = strings.ToValidUTF8(string(data), "\uFFFD")
 	default:
 		r.note(fmt.Sprintf("the body is binary: %d bytes that begin the way %s does, %s",
-			len(data), http.DetectContentType(data), approval.DigestOf(data)))
+			len(data), http.DetectContentType(data), policy.DigestOf(data)))
 	}
 }
 

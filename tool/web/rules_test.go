@@ -6,13 +6,14 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/web"
 )
 
 // review judges a call without running it: under rules, and with config by name.
-func review(t *testing.T, w *web.Tool, word tool.Word, mode approval.Mode, fields map[string]any, rules ...string) approval.Outcome {
+func review(t *testing.T, w *web.Tool, word tool.Word, mode policy.Mode, fields map[string]any, rules ...string) approval.Outcome {
 	t.Helper()
 	tools, _, err := tool.Configure(tool.Config{Tools: []tool.Named{{Name: "http_request", Approval: word}}}, w)
 	if err != nil {
@@ -22,7 +23,7 @@ func review(t *testing.T, w *web.Tool, word tool.Word, mode approval.Mode, field
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := gate.Review(context.WithoutCancel(t.Context()), approval.Call{ID: "1", Tool: "http_request", Arguments: arguments(t, fields)})
+	b := gate.Review(context.WithoutCancel(t.Context()), policy.Call{ID: "1", Tool: "http_request", Arguments: arguments(t, fields)})
 	return b.Outcome(0)
 }
 
@@ -30,28 +31,28 @@ func TestRulesAboutRequests(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		word   tool.Word
-		mode   approval.Mode
+		mode   policy.Mode
 		method string
 		url    string
 		rules  []string
-		want   approval.State
+		want   policy.State
 	}{
-		{"nothing allows it", "", approval.ModeAsk, "GET", "https://api.example/x", nil, approval.Pending},
-		{"a listed host is free", "", approval.ModeAsk, "GET", "https://docs.python.org/", nil, approval.FreeToRun},
-		{"strict leaves it free", "", approval.ModeStrict, "GET", "https://docs.python.org/", nil, approval.FreeToRun},
-		{"strict refuses others", "", approval.ModeStrict, "GET", "https://api.example/x", nil, approval.ModeDenied},
-		{"an allow by method and URL", "", approval.ModeAsk, "GET", "https://api.example/v1/x", []string{"allow http_request(GET https://api.example/v1/**)"}, approval.AutoApproved},
-		{"not for another method", "", approval.ModeAsk, "DELETE", "https://api.example/v1/x", []string{"allow http_request(GET https://api.example/v1/**)"}, approval.Pending},
-		{"not for another path", "", approval.ModeAsk, "GET", "https://api.example/v1/../admin", []string{"allow http_request(GET https://api.example/v1/**)"}, approval.Pending},
-		{"an allow for the tool", "", approval.ModeAsk, "GET", "https://api.example/x", []string{"allow http_request"}, approval.AutoApproved},
-		{"a deny by URL holds for a listed host", "", approval.ModeAsk, "POST", "https://docs.python.org/", []string{"deny http_request(POST https://docs.python.org/**)"}, approval.AutoDenied},
-		{"a deny of the connection holds", "", approval.ModeAsk, "GET", "https://docs.python.org/", []string{"deny connect(docs.python.org)"}, approval.AutoDenied},
-		{"also in approve-all", "", approval.ModeApproveAll, "GET", "https://api.example/", []string{"deny connect(*.example)", "deny connect(api.example:443)"}, approval.AutoDenied},
-		{"an allow of the connection is none of the request", "", approval.ModeAsk, "GET", "https://api.example/x", []string{"allow connect(api.example:443)"}, approval.Pending},
-		{"config allows the tool", tool.WordAllow, approval.ModeAsk, "POST", "https://api.example/x", nil, approval.FreeToRun},
-		{"config asks for the tool", tool.WordAsk, approval.ModeAsk, "GET", "https://docs.python.org/", nil, approval.Pending},
-		{"and an allow answers that", tool.WordAsk, approval.ModeAsk, "GET", "https://docs.python.org/", []string{"allow http_request(GET https://docs.python.org/**)"}, approval.AutoApproved},
-		{"nothing lifts a refused address", tool.WordAllow, approval.ModeApproveAll, "GET", "http://169.254.169.254/", []string{"allow http_request", "allow http_request(GET http://169.254.169.254/**)"}, approval.Blocked},
+		{"nothing allows it", "", policy.ModeAsk, "GET", "https://api.example/x", nil, policy.Pending},
+		{"a listed host is free", "", policy.ModeAsk, "GET", "https://docs.python.org/", nil, policy.FreeToRun},
+		{"strict leaves it free", "", policy.ModeStrict, "GET", "https://docs.python.org/", nil, policy.FreeToRun},
+		{"strict refuses others", "", policy.ModeStrict, "GET", "https://api.example/x", nil, policy.ModeDenied},
+		{"an allow by method and URL", "", policy.ModeAsk, "GET", "https://api.example/v1/x", []string{"allow http_request(GET https://api.example/v1/**)"}, policy.AutoApproved},
+		{"not for another method", "", policy.ModeAsk, "DELETE", "https://api.example/v1/x", []string{"allow http_request(GET https://api.example/v1/**)"}, policy.Pending},
+		{"not for another path", "", policy.ModeAsk, "GET", "https://api.example/v1/../admin", []string{"allow http_request(GET https://api.example/v1/**)"}, policy.Pending},
+		{"an allow for the tool", "", policy.ModeAsk, "GET", "https://api.example/x", []string{"allow http_request"}, policy.AutoApproved},
+		{"a deny by URL holds for a listed host", "", policy.ModeAsk, "POST", "https://docs.python.org/", []string{"deny http_request(POST https://docs.python.org/**)"}, policy.AutoDenied},
+		{"a deny of the connection holds", "", policy.ModeAsk, "GET", "https://docs.python.org/", []string{"deny connect(docs.python.org)"}, policy.AutoDenied},
+		{"also in approve-all", "", policy.ModeApproveAll, "GET", "https://api.example/", []string{"deny connect(*.example)", "deny connect(api.example:443)"}, policy.AutoDenied},
+		{"an allow of the connection is none of the request", "", policy.ModeAsk, "GET", "https://api.example/x", []string{"allow connect(api.example:443)"}, policy.Pending},
+		{"config allows the tool", tool.WordAllow, policy.ModeAsk, "POST", "https://api.example/x", nil, policy.FreeToRun},
+		{"config asks for the tool", tool.WordAsk, policy.ModeAsk, "GET", "https://docs.python.org/", nil, policy.Pending},
+		{"and an allow answers that", tool.WordAsk, policy.ModeAsk, "GET", "https://docs.python.org/", []string{"allow http_request(GET https://docs.python.org/**)"}, policy.AutoApproved},
+		{"nothing lifts a refused address", tool.WordAllow, policy.ModeApproveAll, "GET", "http://169.254.169.254/", []string{"allow http_request", "allow http_request(GET http://169.254.169.254/**)"}, policy.Blocked},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newTool(t, web.Options{Network: listed})
@@ -65,8 +66,8 @@ func TestRulesAboutRequests(t *testing.T) {
 
 func TestTheNetworkIsOff(t *testing.T) {
 	w := newTool(t, web.Options{Network: hosts.Policy{}})
-	o := review(t, w, tool.WordAllow, approval.ModeApproveAll, map[string]any{"url": "https://docs.python.org/"}, "allow http_request")
-	if o.State != approval.Blocked {
+	o := review(t, w, tool.WordAllow, policy.ModeApproveAll, map[string]any{"url": "https://docs.python.org/"}, "allow http_request")
+	if o.State != policy.Blocked {
 		t.Errorf("%s", o.State)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // send sends a request that was approved and returns what came back.
@@ -110,7 +110,7 @@ func (t *Tool) checkAddress(ctx context.Context, host, port string, addr netip.A
 	if err := t.opts.Network.MayDial(host, port, addr); err != nil {
 		return &refusedError{err.Error()}
 	}
-	act := approval.Act{Name: approval.Connect, Target: approval.HostTarget(addr.String(), port), Known: true}
+	act := policy.Act{Name: policy.Connect, Target: policy.HostTarget(addr.String(), port), Known: true}
 	if t.opts.Denied != nil && t.opts.Denied(ctx, act) {
 		return &refusedError{fmt.Sprintf("%s has the address %s, and %s is denied", host, addr, act)}
 	}

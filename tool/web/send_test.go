@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/web"
@@ -90,7 +91,7 @@ func TestARedirectIsAnotherRequest(t *testing.T) {
 	if followed.Load() != 0 {
 		t.Error("a redirect was followed")
 	}
-	if p, err := prepare(t, w, map[string]any{"url": "http://169.254.169.254/"}); err != nil || verdict(p) != approval.Block {
+	if p, err := prepare(t, w, map[string]any{"url": "http://169.254.169.254/"}); err != nil || verdict(p) != policy.Block {
 		t.Errorf("and the next call is judged: %v, %v", verdict(p), err)
 	}
 }
@@ -172,7 +173,7 @@ func TestANameThatLeadsInsideIsRefused(t *testing.T) {
 }
 
 func TestARuleAboutAnAddressHoldsForNames(t *testing.T) {
-	denied := func(_ context.Context, a approval.Act) bool { return a.String() == "connect(93.184.216.34:443)" }
+	denied := func(_ context.Context, a policy.Act) bool { return a.String() == "connect(93.184.216.34:443)" }
 	w, dialled := named(t, &nameServer{answers: [][]netip.Addr{addrs("93.184.216.34")}}, web.Options{Network: examples, Denied: denied})
 	r := call(t.Context(), t, w, map[string]any{"url": "https://cdn.example.com/"})
 	if r.Err == nil || !strings.Contains(r.Text, "is denied") || len(dialled()) != 0 {
@@ -195,7 +196,7 @@ func TestNothingIsLookedUpBeforeTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := arguments(t, map[string]any{"url": "https://the-secret-is-42.example.com/"})
-	r := tool.Call(t.Context(), gate, approval.Call{ID: "1", Tool: "http_request", Arguments: args})
+	r := tool.Call(t.Context(), gate, policy.Call{ID: "1", Tool: "http_request", Arguments: args})
 	if r.Stage != approval.StageDenied || s.questions() != 0 {
 		t.Errorf("%s after %d look-ups: %s", r.Stage, s.questions(), r.Text)
 	}

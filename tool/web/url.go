@@ -12,13 +12,13 @@ import (
 
 	"golang.org/x/net/idna"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/hosts"
 )
 
 // A place is a URL in the one form in which it is judged, shown and sent.
 type place struct {
-	target approval.Target
+	target policy.Target
 	addr   netip.Addr // the host if it is an address; else not valid
 	user   bool       // the URL had a user name, which is left out
 }
@@ -50,7 +50,7 @@ func readURL(method, raw string) (place, error) {
 	p := place{addr: addr, user: u.User != nil}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	u.Host, u.RawQuery = joinPort(host, u.Port()), escapeQuery(u.RawQuery)
-	if p.target, err = approval.URLTarget(method, u.String()); err != nil {
+	if p.target, err = policy.URLTarget(method, u.String()); err != nil {
 		return place{}, err
 	}
 	return p, p.check()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/redact"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -15,7 +15,7 @@ func (r *request) summary() string {
 	if len(r.body) > 0 {
 		to = " to "
 	}
-	return approval.Redact(r.method + to + r.place.url())
+	return redact.Redact(r.method + to + r.place.url())
 }
 
 // view shows all that is sent: the body, and above it the method, the URL and the headers.
@@ -42,14 +42,14 @@ func (r *request) view() present.View {
 func shown(h header) string {
 	pair, err := json.Marshal(map[string]string{h.name: h.value})
 	if err != nil {
-		return approval.Redacted
+		return redact.Redacted
 	}
 	var clean map[string]string
-	if err := json.Unmarshal(approval.RedactJSON(pair), &clean); err != nil {
-		return approval.Redacted
+	if err := json.Unmarshal(redact.RedactJSON(pair), &clean); err != nil {
+		return redact.Redacted
 	}
 	value := clean[h.name]
-	if strings.Contains(value, approval.Redacted) {
+	if strings.Contains(value, redact.Redacted) {
 		return fmt.Sprintf("%s (%d characters)", value, len(h.value))
 	}
 	return value

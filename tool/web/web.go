@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 )
@@ -33,7 +33,7 @@ type Options struct {
 	// Denied reports whether an act is denied by something that the tool does not know,
 	// such as a rule. It is asked about the addresses that a name turns out to have, which
 	// nobody knows when the call is judged. May be nil.
-	Denied func(ctx context.Context, act approval.Act) bool
+	Denied func(ctx context.Context, act policy.Act) bool
 	// Resolver looks names up; nil is the system's.
 	Resolver *net.Resolver
 	// Timeout is for the whole of a call; 0 means [DefaultTimeout].
@@ -87,22 +87,22 @@ func (t *Tool) Prepare(_ context.Context, args json.RawMessage) (tool.Action, er
 
 // acts are the request, and the connection that it takes. The connection never asks by
 // itself, as the request does, but a deny about it holds.
-func (t *Tool) acts(p place) []approval.Act {
+func (t *Tool) acts(p place) []policy.Act {
 	u := p.target.URL
 	connect := t.opts.Network.Connect(u.Host, u.Port, u.Scheme == "https")
-	request := approval.Act{Name: name, Target: p.target, Known: true, Verdict: connect.Verdict, Why: connect.Why}
+	request := policy.Act{Name: name, Target: p.target, Known: true, Verdict: connect.Verdict, Why: connect.Why}
 	switch {
-	case connect.Verdict == approval.Block:
+	case connect.Verdict == policy.Block:
 	case t.refused(p) != "":
-		request.Verdict, request.Why = approval.Block, t.refused(p)
-	case p.user && connect.Verdict == approval.Free:
-		request.Verdict, request.Why = approval.Ask, "the URL has a user name before its host, which is "+u.Host
+		request.Verdict, request.Why = policy.Block, t.refused(p)
+	case p.user && connect.Verdict == policy.Free:
+		request.Verdict, request.Why = policy.Ask, "the URL has a user name before its host, which is "+u.Host
 	}
 	connect.Cause, connect.ByName = 1, false
-	if connect.Verdict != approval.Block {
-		connect.Verdict, connect.Why = approval.Free, "follows from the request"
+	if connect.Verdict != policy.Block {
+		connect.Verdict, connect.Why = policy.Free, "follows from the request"
 	}
-	return []approval.Act{request, connect}
+	return []policy.Act{request, connect}
 }
 
 // refused says why a place may not be reached, as far as that can be told without looking

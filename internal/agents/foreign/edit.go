@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -57,8 +57,8 @@ func (f judge) changed(path string, apply func([]byte) ([]byte, error)) (tool.Ac
 	return a.Seeing(stateOf(was)).Titled(summary).ShowingView(view), nil
 }
 
-func editActs(p roots.Place) []approval.Act {
-	return []approval.Act{p.Act(roots.Read), p.Act(roots.Write)}
+func editActs(p roots.Place) []policy.Act {
+	return []policy.Act{p.Act(roots.Read), p.Act(roots.Write)}
 }
 
 // applyEdits makes the edits one after another. An edit of nothing is the content of a

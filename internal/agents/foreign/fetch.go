@@ -3,7 +3,7 @@ package foreign
 import (
 	"context"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 )
@@ -16,16 +16,16 @@ type urlArgs struct {
 // fetch is a request, and the connection that it takes. The connection never asks by
 // itself, as the request does, but a deny about it holds.
 func (f judge) fetch(_ context.Context, in urlArgs) (tool.Action, error) {
-	target, err := approval.URLTarget(in.Method, in.URL)
+	target, err := policy.URLTarget(in.Method, in.URL)
 	if err != nil {
 		return tool.Action{}, err
 	}
 	u := target.URL
 	connect := f.opts.Hosts.Connect(u.Host, u.Port, u.Scheme == "https")
-	request := approval.Act{Name: approval.HTTPRequest, Target: target, Known: true, Verdict: connect.Verdict, Why: connect.Why}
+	request := policy.Act{Name: policy.HTTPRequest, Target: target, Known: true, Verdict: connect.Verdict, Why: connect.Why}
 	connect.Cause, connect.ByName = 1, false
-	if connect.Verdict != approval.Block {
-		connect.Verdict, connect.Why = approval.Free, "follows from the request"
+	if connect.Verdict != policy.Block {
+		connect.Verdict, connect.Why = policy.Free, "follows from the request"
 	}
 	text := in.Method + " " + in.URL
 	return tool.Ask(elsewhere).On(request, connect).Titled(text).ShowingView(present.View{Kind: present.Text, Content: text}), nil

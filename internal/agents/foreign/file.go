@@ -10,7 +10,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -84,13 +84,13 @@ func becomes(p roots.Place, next []byte, err error) files.Foreseen {
 func goes(p roots.Place) files.Foreseen { return files.Foreseen{Place: p, Gone: true} }
 
 // stateOf binds an answer to files as they were shown.
-func stateOf(found ...file) approval.Digest {
+func stateOf(found ...file) policy.Digest {
 	h := sha256.New()
 	for _, f := range found {
 		fmt.Fprintf(h, "%t %d\n", f.exists, len(f.data))
 		h.Write(f.data)
 	}
-	return approval.Digest(h.Sum(nil))
+	return policy.Digest(h.Sum(nil))
 }
 
 // denied reports whether something else than the roots denies to read a place.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
@@ -60,12 +62,12 @@ func (p *project) propose(name, args string) (approval.Proposal, error) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	call := approval.Call{Tool: name, Arguments: data}
+	call := policy.Call{Tool: name, Arguments: data}
 	set, err := tool.NewSet(For(call, false, p.opts))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if call.Arguments, err = approval.CanonicalArguments(data); err != nil {
+	if call.Arguments, err = canonical.CanonicalArguments(data); err != nil {
 		p.t.Fatal(err)
 	}
 	return set.Prepare(p.t.Context(), call)

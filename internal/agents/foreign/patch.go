@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
@@ -21,7 +21,7 @@ func (f judge) patch(text, dir string) (tool.Action, error) {
 	if err != nil {
 		return tool.Action{}, fmt.Errorf("the patch cannot be read: %w", err)
 	}
-	var acts []approval.Act
+	var acts []policy.Act
 	var seen []file
 	var shown []string
 	var only present.View
@@ -59,13 +59,13 @@ func fromFolder(path, dir string) string {
 }
 
 // patchActs returns what a part of a patch does, and where it moves the file to.
-func (f judge) patchActs(h hunk, was file, dir string) ([]approval.Act, roots.Place, error) {
+func (f judge) patchActs(h hunk, was file, dir string) ([]policy.Act, roots.Place, error) {
 	p := was.place
 	switch {
 	case h.kind == addFile:
-		return []approval.Act{p.Act(roots.Write)}, p, nil
+		return []policy.Act{p.Act(roots.Write)}, p, nil
 	case h.kind == deleteFile:
-		return []approval.Act{p.Act(roots.Delete)}, p, nil
+		return []policy.Act{p.Act(roots.Delete)}, p, nil
 	case h.moveTo == "":
 		return editActs(p), p, nil
 	}
@@ -73,7 +73,7 @@ func (f judge) patchActs(h hunk, was file, dir string) ([]approval.Act, roots.Pl
 	if err != nil {
 		return nil, to, err
 	}
-	return []approval.Act{p.Act(roots.Read), p.Act(roots.Delete), to.Act(roots.Write)}, to, nil
+	return []policy.Act{p.Act(roots.Read), p.Act(roots.Delete), to.Act(roots.Write)}, to, nil
 }
 
 // show shows a part of a patch. The error is why the file could not be looked at.

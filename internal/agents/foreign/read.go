@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -49,7 +49,7 @@ func (f judge) search(ctx context.Context, in pathArgs) (tool.Action, error) {
 	if p.Info != nil && p.Info.Mode().IsRegular() {
 		return f.read(ctx, in)
 	}
-	acts := append([]approval.Act{p.FolderAct(roots.Read)}, f.held(ctx, p)...)
+	acts := append([]policy.Act{p.FolderAct(roots.Read)}, f.held(ctx, p)...)
 	return tool.Ask(elsewhere).On(acts...).Titled("Search " + label(p)).ShowingView(naming(p)), nil
 }
 
@@ -61,12 +61,12 @@ const (
 
 // held returns reads of the files below a folder that ask or are denied. If there is too
 // much to look at, what is left is one read that asks.
-func (f judge) held(ctx context.Context, folder roots.Place) []approval.Act {
-	var out []approval.Act
+func (f judge) held(ctx context.Context, folder roots.Place) []policy.Act {
+	var out []policy.Act
 	looked := 0
 	rest := func(why string) {
-		out = append(out, approval.Act{
-			Name: approval.ReadFile, Target: approval.UnknownTarget(approval.Path), Verdict: approval.Ask, ByName: true, Why: why,
+		out = append(out, policy.Act{
+			Name: policy.ReadFile, Target: policy.UnknownTarget(policy.Path), Verdict: policy.Ask, ByName: true, Why: why,
 		})
 	}
 	err := filepath.WalkDir(folder.Key(), func(path string, d fs.DirEntry, err error) error {
@@ -86,7 +86,7 @@ func (f judge) held(ctx context.Context, folder roots.Place) []approval.Act {
 			rest("a file below it has no name that can be judged")
 			return nil
 		}
-		if act := p.Act(roots.Read); act.Verdict != approval.Free || f.denied(ctx, p) {
+		if act := p.Act(roots.Read); act.Verdict != policy.Free || f.denied(ctx, p) {
 			out = append(out, act)
 		}
 		return nil

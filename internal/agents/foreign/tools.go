@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/hosts"
@@ -25,7 +25,7 @@ type Options struct {
 	Within bool
 	// Denied reports whether reading is denied by something that the roots do not know,
 	// such as a rule. May be nil.
-	Denied func(context.Context, approval.Act) bool
+	Denied func(context.Context, policy.Act) bool
 	// Changing, if not nil, is told each time that a call is prepared which files the agent
 	// would change, each once.
 	Changing func([]files.Foreseen)
@@ -33,15 +33,15 @@ type Options struct {
 
 // For returns the tool that a call names, as another agent has it. Free says that it
 // touches nothing but the agent's own conversation.
-func For(call approval.Call, free bool, opts Options) tool.Tool {
+func For(call policy.Call, free bool, opts Options) tool.Tool {
 	if call.Connector != "" {
 		return stranger{connector: call.Connector, name: call.Tool, free: free}
 	}
 	f := judge{opts}
 	switch call.Tool {
-	case approval.Shell:
+	case policy.Shell:
 		return command{opts}
-	case approval.HTTPRequest:
+	case policy.HTTPRequest:
 		return onHost(call.Tool, f.fetch)
 	case "read_file":
 		return onHost(call.Tool, f.read)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -45,7 +45,7 @@ const hexHead = 256
 func binary(data []byte) present.View {
 	return present.View{Kind: present.Text, Content: present.HexDump(data[:min(len(data), hexHead)]), Facts: present.Facts{
 		present.NumberFact(present.FactSize, int64(len(data))),
-		present.TextFact("digest", approval.DigestOf(data).String()),
+		present.TextFact("digest", policy.DigestOf(data).String()),
 	}}
 }
 

@@ -10,7 +10,9 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/canonical"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
@@ -31,19 +33,19 @@ func (a *answering) compare(ctx context.Context, e agents.Event) error {
 	if err != nil {
 		return err
 	}
-	args, err := approval.CanonicalArguments(want.Call.Arguments)
+	args, err := canonical.CanonicalArguments(want.Call.Arguments)
 	if err == nil {
 		err = s.RecordFull(ctx, approval.Event{
 			Kind: approval.Differed, At: a.Clock(), Session: e.Session, CallID: e.CallID,
-			Connector: want.Call.Connector, Tool: want.Call.Tool, Arguments: args, ArgumentsDigest: approval.DigestOf(args),
-			State: approval.Denied, Stage: approval.StageReleased, Why: ranText(want.Call) + " " + why, Folder: e.Dir,
+			Connector: want.Call.Connector, Tool: want.Call.Tool, Arguments: args, ArgumentsDigest: policy.DigestOf(args),
+			State: policy.Denied, Stage: approval.StageReleased, Why: ranText(want.Call) + " " + why, Folder: e.Dir,
 		})
 	}
 	return errors.Join(err, s.Close())
 }
 
 // difference says despite what a call ran; empty if it ran as it was answered.
-func (a *answering) difference(call approval.Call) (string, error) {
+func (a *answering) difference(call policy.Call) (string, error) {
 	m, err := a.toldAbout(call)
 	switch {
 	case err != nil:
@@ -61,9 +63,9 @@ func (a *answering) difference(call approval.Call) (string, error) {
 }
 
 // ranText says which call ran: the command, or the tool.
-func ranText(call approval.Call) string {
+func ranText(call policy.Call) string {
 	var in struct{ Command string }
-	if call.Connector == "" && call.Tool == approval.Shell && json.Unmarshal(call.Arguments, &in) == nil {
+	if call.Connector == "" && call.Tool == policy.Shell && json.Unmarshal(call.Arguments, &in) == nil {
 		return "the command " + present.SafeLine(in.Command) + " ran"
 	}
 	return call.Name() + " ran"

@@ -6,16 +6,17 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/policy"
 )
 
 // The connections of a command that an agent runs itself are remembered with it, for the session
 // and for good, and the person is told so.
 func TestConnectionsAreRememberedWithTheirCommand(t *testing.T) {
 	for name, keep := range map[string]func(*approval.Request) approval.Decision{
-		"session": func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(approval.Prefix) },
+		"session": func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Prefix) },
 		"always": func(r *approval.Request) approval.Decision {
 			d := r.Approve("").Always()
-			d.Remember.Reach = approval.Prefix
+			d.Remember.Reach = policy.Prefix
 			return d
 		},
 	} {
@@ -29,7 +30,7 @@ func TestConnectionsAreRememberedWithTheirCommand(t *testing.T) {
 				r := p.next(s)
 				said := ""
 				for _, o := range r.Offers {
-					if o.Reach == approval.Prefix {
+					if o.Reach == policy.Prefix {
 						said = strings.Join(append(o.Allow, o.Warn...), "; ")
 					}
 				}
@@ -38,7 +39,7 @@ func TestConnectionsAreRememberedWithTheirCommand(t *testing.T) {
 					t.Errorf("it is offered as %q", said)
 				}
 				d := keep(r)
-				d.By = approval.Who{User: "u", Via: approval.ViaInbox}
+				d.By = policy.Who{User: "u", Via: policy.ViaInbox}
 				if err := s.Answer(t.Context(), d); err != nil {
 					t.Fatal(err)
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/notify"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -16,7 +17,7 @@ import (
 func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.Answer, err error) {
 	want, broken := a.Agent.Call(e)
 	if broken != nil {
-		want.Call = approval.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input, Session: e.Session, ID: e.CallID}
+		want.Call = policy.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input, Session: e.Session, ID: e.CallID}
 	}
 	if broken == nil {
 		if answer, done, err := a.onStage(ctx, e, want); done || err != nil {
@@ -41,7 +42,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	if err != nil {
 		return agents.Answer{}, err
 	}
-	d.decided = o.State == approval.Approved
+	d.decided = o.State == policy.Approved
 	answer = a.told(e, want, o)
 	answer.Reason = present.Safe(answer.Reason) // it may name what the model chose, and is shown to people
 	if a.Observe {
@@ -56,7 +57,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 }
 
 // noteChanged notes the call that a person made of another one: that is what will run.
-func (a *answering) noteChanged(e agents.Event, call approval.Call, undo string) error {
+func (a *answering) noteChanged(e agents.Event, call policy.Call, undo string) error {
 	note, err := a.openMemo(call)
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (a *answering) noteChanged(e agents.Event, call approval.Call, undo string)
 
 // outcome takes the call through the gate. One that may run is released, and recorded so.
 // One that is put aside stays pending.
-func (a *answering) outcome(ctx context.Context, d *desk, e agents.Event, call approval.Call, note *memo) (approval.Outcome, error) {
+func (a *answering) outcome(ctx context.Context, d *desk, e agents.Event, call policy.Call, note *memo) (approval.Outcome, error) {
 	b, err := a.begin(ctx, d, e, call, note)
 	if err != nil {
 		return approval.Outcome{}, err
@@ -95,7 +96,7 @@ func (a *answering) outcome(ctx context.Context, d *desk, e agents.Event, call a
 
 // ask gets the pending call answered: by the inbox, by the agent's own prompt, or with a
 // no. The batch that it returns is the one that has the answer.
-func (a *answering) ask(ctx context.Context, d *desk, b *approval.Batch, e agents.Event, call approval.Call) (*approval.Batch, error) {
+func (a *answering) ask(ctx context.Context, d *desk, b *approval.Batch, e agents.Event, call policy.Call) (*approval.Batch, error) {
 	who := d.setup.Person.Hook.Ask
 	open, err := d.inboxOpen(ctx)
 	if err != nil {
@@ -131,7 +132,7 @@ func (a *answering) hands(e agents.Event, who string, personOnly bool) bool {
 
 // askInbox posts the request where the inbox sees it, and waits. The session is begun,
 // so that an answer can be kept for it. A batch that is asked again stays the same.
-func (a *answering) askInbox(ctx context.Context, d *desk, b *approval.Batch, call approval.Call) (*approval.Batch, error) {
+func (a *answering) askInbox(ctx context.Context, d *desk, b *approval.Batch, call policy.Call) (*approval.Batch, error) {
 	if d.inbox == nil {
 		session := approval.Session{ID: call.Session, Kind: approval.SessionHook, Folder: d.project}
 		if err := d.store.BeginSession(ctx, session); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // What a person denied for the agent's session holds for commands that read many files, as it
@@ -17,8 +18,8 @@ func TestADenialForTheSessionHoldsForManyFiles(t *testing.T) {
 	if err := s.BeginSession(t.Context(), approval.Session{ID: "s", Kind: approval.SessionHook}); err != nil {
 		t.Fatal(err)
 	}
-	act := approval.Act{Name: approval.ReadFile, Target: approval.PathTarget("a.txt"), Known: true}
-	err := s.AddGrants(t.Context(), approval.Grant{ID: "g", Session: "s", Effect: approval.Deny, Reach: approval.Exact, Act: act, Created: time.Now()})
+	act := policy.Act{Name: policy.ReadFile, Target: policy.PathTarget("a.txt"), Known: true}
+	err := s.AddGrants(t.Context(), policy.Grant{ID: "g", Session: "s", Effect: policy.Deny, Reach: policy.Exact, Act: act, Created: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

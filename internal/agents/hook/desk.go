@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents/foreign"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
@@ -104,8 +105,8 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 		return err
 	}
 	shell := a.Agent.Shell(e, a.Environ)
-	d.tools = prepareEarly(ctx, set, func(ctx context.Context, call approval.Call, acts []approval.Act) ([]approval.Act, error) {
-		if call.Connector == "" && call.Tool == approval.Shell {
+	d.tools = prepareEarly(ctx, set, func(ctx context.Context, call policy.Call, acts []policy.Act) ([]policy.Act, error) {
+		if call.Connector == "" && call.Tool == policy.Shell {
 			if d.setup.Quiet {
 				acts = unheld(acts)
 			}
@@ -166,7 +167,7 @@ func (d *desk) toolFor(environ []string, dir string, want agents.Want, broken er
 	}
 	var err error
 	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied(want.Call.Session), Changing: d.undo.see}
-	if want.Call.Connector == "" && want.Call.Tool == approval.Shell && d.setup.HasShell {
+	if want.Call.Connector == "" && want.Call.Tool == policy.Shell && d.setup.HasShell {
 		read := analysis.Read
 		if opts.Within = dir == ""; opts.Within {
 			read = analysis.ReadWithin
@@ -183,22 +184,22 @@ func (d *desk) toolFor(environ []string, dir string, want agents.Want, broken er
 }
 
 // shell judges commands as the agent's own shell would run them.
-func (d *desk) shell(environ []string, denied func(context.Context, approval.Act) bool, read func(text, dir string, world analysis.World) (*analysis.Script, error)) (*shell.Tool, error) {
+func (d *desk) shell(environ []string, denied func(context.Context, policy.Act) bool, read func(text, dir string, world analysis.World) (*analysis.Script, error)) (*shell.Tool, error) {
 	entries := runner.NewEnvironment(environ, d.setup.Shell.Env).Entries()
 	world := func(dir string) analysis.World { return host.New(dir, entries) }
 	return shell.New(d.setup.Shell, d.roots, shell.Options{World: world, Denied: denied, Read: read})
 }
 
 // denied tells which acts are denied on their own, by a rule or for the agent's session.
-func (d *desk) denied(session string) func(context.Context, approval.Act) bool {
-	return func(ctx context.Context, act approval.Act) bool {
+func (d *desk) denied(session string) func(context.Context, policy.Act) bool {
+	return func(ctx context.Context, act policy.Act) bool {
 		s, err := d.opened()
 		switch {
 		case err != nil:
 			return true
 		case s == nil: // nothing is kept yet, and nobody but a look goes on without a store
-			meets, _ := approval.Policy{Fixed: d.setup.Rules}.Denies(session, act, d.clock())
-			return meets == approval.Yes
+			meets, _ := policy.Policy{Fixed: d.setup.Rules}.Denies(session, act, d.clock())
+			return meets == policy.Yes
 		}
 		return approval.IsDenied(ctx, s, session, d.setup.Rules, act, d.clock())
 	}
@@ -206,7 +207,7 @@ func (d *desk) denied(session string) func(context.Context, approval.Act) bool {
 
 // An unreadable tool is called by an event that makes no sense.
 type unreadable struct {
-	call approval.Call
+	call policy.Call
 	err  error
 }
 

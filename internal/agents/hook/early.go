@@ -5,6 +5,8 @@ import (
 	"context"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -19,9 +21,9 @@ type early struct {
 }
 
 // prepareEarly prepares a call as the gate will.
-func prepareEarly(ctx context.Context, set *tool.Set, check checker, call approval.Call) *early {
+func prepareEarly(ctx context.Context, set *tool.Set, check checker, call policy.Call) *early {
 	e := &early{Set: set, check: check}
-	args, err := approval.CanonicalArguments(call.Arguments)
+	args, err := canonical.CanonicalArguments(call.Arguments)
 	if err != nil {
 		return e // the gate says so
 	}
@@ -31,7 +33,7 @@ func prepareEarly(ctx context.Context, set *tool.Set, check checker, call approv
 }
 
 // Prepare implements [approval.Preparer].
-func (e *early) Prepare(ctx context.Context, call approval.Call) (approval.Proposal, error) {
+func (e *early) Prepare(ctx context.Context, call policy.Call) (approval.Proposal, error) {
 	args := e.arguments
 	e.arguments = nil
 	if args != nil && bytes.Equal(args, call.Arguments) {
@@ -41,10 +43,10 @@ func (e *early) Prepare(ctx context.Context, call approval.Call) (approval.Propo
 }
 
 // A checker looks at what a call would do once more, because another agent runs it.
-type checker func(context.Context, approval.Call, []approval.Act) ([]approval.Act, error)
+type checker func(context.Context, policy.Call, []policy.Act) ([]policy.Act, error)
 
 // guarded is what a call would do, to an agent's own settings too, and in its own shell.
-func (e *early) guarded(ctx context.Context, call approval.Call) (approval.Proposal, error) {
+func (e *early) guarded(ctx context.Context, call policy.Call) (approval.Proposal, error) {
 	p, err := e.Set.Prepare(ctx, call)
 	if err != nil {
 		return p, err

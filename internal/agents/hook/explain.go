@@ -11,11 +11,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/canonical"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -32,7 +33,7 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 	}
 	want, broken := o.Agent.Call(e)
 	if broken != nil {
-		want.Call = approval.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input}
+		want.Call = policy.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input}
 	}
 	user, err := config.ReadUser(o.Places.Config)
 	if err != nil {
@@ -47,19 +48,19 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 	if err := d.prepare(ctx, a, e, want, user, broken); err != nil {
 		return answer, err
 	}
-	var rules *approval.RuleSet
+	var rules *policy.RuleSet
 	if d.store != nil {
 		if rules, err = d.store.Rules(ctx); err != nil {
 			return answer, err
 		}
 	}
-	if want.Call.Arguments, err = approval.CanonicalArguments(want.Call.Arguments); err != nil {
+	if want.Call.Arguments, err = canonical.CanonicalArguments(want.Call.Arguments); err != nil {
 		return explain.Failed(err), nil
 	}
 	if answer, ok, err := a.lookOnStage(ctx, d, e, want); ok || err != nil {
 		return answer, err
 	}
-	judge := explain.Explainer{Tools: d.tools, Policy: approval.Policy{Rules: rules, Fixed: d.setup.Rules, Mode: d.mode(ctx)}, Clock: o.Clock}
+	judge := explain.Explainer{Tools: d.tools, Policy: policy.Policy{Rules: rules, Fixed: d.setup.Rules, Mode: d.mode(ctx)}, Clock: o.Clock}
 	judge.Hosts = d.setup.Shell.Network.Words(slices.Concat(rules.Rules(), d.setup.Rules.Rules()))
 	answer = judge.Judge(ctx, want.Call)
 	answer.For, answer.Policy = o.Agent.Name, Policy(d.setup)
@@ -94,13 +95,13 @@ func (a *answering) lookOnStage(ctx context.Context, d *desk, e agents.Event, wa
 }
 
 // mode is who answers, with the master switch of the store counted in.
-func (d *desk) mode(ctx context.Context) approval.Mode {
+func (d *desk) mode(ctx context.Context) policy.Mode {
 	mode := d.setup.Mode()
-	if d.store == nil || mode != approval.ModeAsk {
+	if d.store == nil || mode != policy.ModeAsk {
 		return mode
 	}
 	if on, err := d.store.Approvals(ctx); err == nil && !on {
-		return approval.ModeApproveAll
+		return policy.ModeApproveAll
 	}
 	return mode
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 )
 
@@ -26,16 +26,16 @@ var ownSettings = map[string][]string{
 
 // guard has a person asked about every change to an agent's own settings: whoever may
 // change them can take the hook out, and us with it. No rule, grant or mode answers that.
-func guard(acts []approval.Act) []approval.Act {
-	var out []approval.Act
+func guard(acts []policy.Act) []policy.Act {
+	var out []policy.Act
 	for i, a := range acts {
-		if a.Verdict == approval.Block || !changes(a) || !slices.ContainsFunc(slices.Concat(a.Target.Written, a.Target.Resolved), isOwnSettings) {
+		if a.Verdict == policy.Block || !changes(a) || !slices.ContainsFunc(slices.Concat(a.Target.Written, a.Target.Resolved), isOwnSettings) {
 			continue
 		}
 		if out == nil {
 			out = slices.Clone(acts)
 		}
-		out[i].Verdict, out[i].PersonOnly = approval.Ask, true
+		out[i].Verdict, out[i].PersonOnly = policy.Ask, true
 		out[i].Why = "an agent's own settings say which hooks are asked; only a person may have them changed"
 	}
 	if out == nil {
@@ -44,8 +44,8 @@ func guard(acts []approval.Act) []approval.Act {
 	return out
 }
 
-func changes(a approval.Act) bool {
-	return a.Target.Kind == approval.Path && (a.Name == approval.WriteFile || a.Name == approval.DeleteFile)
+func changes(a policy.Act) bool {
+	return a.Target.Kind == policy.Path && (a.Name == policy.WriteFile || a.Name == policy.DeleteFile)
 }
 
 // isOwnSettings reports whether a path is one of the settings, below one, or a folder that

@@ -17,6 +17,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/trust"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
@@ -93,14 +94,14 @@ func (p *place) events() []approval.Event {
 
 func TestEveryAnswerIsRecorded(t *testing.T) {
 	for command, want := range map[string]struct {
-		state approval.State
+		state policy.State
 		stage approval.Stage
 	}{
-		"ls":          {approval.FreeToRun, approval.StageReleased},
-		"npm test":    {approval.AutoApproved, approval.StageReleased},
-		"git push":    {approval.AutoDenied, approval.StageDenied},
-		"make deploy": {approval.HandedOver, approval.StageReleased},
-		"if then":     {approval.Invalid, approval.StageFailed},
+		"ls":          {policy.FreeToRun, approval.StageReleased},
+		"npm test":    {policy.AutoApproved, approval.StageReleased},
+		"git push":    {policy.AutoDenied, approval.StageDenied},
+		"make deploy": {policy.HandedOver, approval.StageReleased},
+		"if then":     {policy.Invalid, approval.StageFailed},
 	} {
 		p := newPlace(t)
 		p.answer(claude(t), bash("t1", command))
@@ -124,14 +125,14 @@ func TestObserveRecordsWhatWouldHaveHappened(t *testing.T) {
 			t.Errorf("%s: the agent was told %d %s", command, r.Exit, r.Stdout)
 		}
 	}
-	var states []approval.State
+	var states []policy.State
 	for _, e := range p.events() {
 		states = append(states, e.State)
 		if e.Stage != approval.StageReleased || !strings.Contains(e.Note, "only observed") {
 			t.Errorf("%s is recorded as %s: %s", e.CallID, e.Stage, e.Note)
 		}
 	}
-	if len(states) != 3 || states[0] != approval.AutoDenied || states[1] != approval.HandedOver || states[2] != approval.FreeToRun {
+	if len(states) != 3 || states[0] != policy.AutoDenied || states[1] != policy.HandedOver || states[2] != policy.FreeToRun {
 		t.Errorf("states %q", states)
 	}
 }
@@ -310,13 +311,13 @@ func TestInbox(t *testing.T) {
 			if len(d.Arguments) == 0 {
 				d.Arguments = nil
 			}
-			d.By = approval.Who{User: "u", Via: approval.ViaInbox}
+			d.By = policy.Who{User: "u", Via: policy.ViaInbox}
 			if err := s.Answer(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
 			if name == "changed" { // the person is shown the changed call
 				d = p.next(s).Approve("")
-				d.By = approval.Who{User: "u", Via: approval.ViaInbox}
+				d.By = policy.Who{User: "u", Via: policy.ViaInbox}
 				if err := s.Answer(t.Context(), d); err != nil {
 					t.Fatal(err)
 				}
@@ -442,7 +443,7 @@ func TestAGrantHoldsForTheAgentsSession(t *testing.T) {
 	s := p.inbox()
 	got := make(chan agents.Reply, 1)
 	go func() { got <- p.answer(claude(t), bash("t1", "make deploy")) }()
-	d := p.next(s).Approve("").ForSession(approval.Exact)
+	d := p.next(s).Approve("").ForSession(policy.Exact)
 	if err := s.Answer(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}

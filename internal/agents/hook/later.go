@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/policy"
 )
 
 // defers reports whether the call is put aside instead of asked about now. Somebody at an
@@ -26,7 +27,7 @@ func (a *answering) defers(ctx context.Context, d *desk, e agents.Event) bool {
 
 // begin judges the call, or goes on with it where it was put aside: the same call of the
 // same session, with the answer that was given since.
-func (a *answering) begin(ctx context.Context, d *desk, e agents.Event, call approval.Call, note *memo) (*approval.Batch, error) {
+func (a *answering) begin(ctx context.Context, d *desk, e agents.Event, call policy.Call, note *memo) (*approval.Batch, error) {
 	gate, err := d.gate(quiet{d.store}, nil)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -34,10 +35,10 @@ func TestADeferredCallIsAnsweredWhenTheRunIsResumed(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer func(*approval.Request) approval.Decision
 		want   string
-		state  approval.State
+		state  policy.State
 	}{
-		"yes": {func(r *approval.Request) approval.Decision { return r.Approve("") }, "allow", approval.Approved},
-		"no":  {func(r *approval.Request) approval.Decision { return r.Deny("not today") }, "deny", approval.Denied},
+		"yes": {func(r *approval.Request) approval.Decision { return r.Approve("") }, "allow", policy.Approved},
+		"no":  {func(r *approval.Request) approval.Decision { return r.Deny("not today") }, "deny", policy.Denied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/permissions"
+	"github.com/assent-dev/assent/policy"
 )
 
 // lists reads what the agent's own files and flags say about commands.
@@ -20,7 +20,7 @@ func (a *answering) lists(project string, e agents.Event) (permissions.Lists, er
 
 // lifted says why a call must not be left to the prompt of an agent that then forgets what its own
 // lists deny; empty if it may.
-func (a *answering) lifted(d *desk, e agents.Event, call approval.Call) string {
+func (a *answering) lifted(d *desk, e agents.Event, call policy.Call) string {
 	if !a.Agent.Lifts() {
 		return ""
 	}
@@ -29,7 +29,7 @@ func (a *answering) lifted(d *desk, e agents.Event, call approval.Call) string {
 		return "a question would take the place of what " + a.Agent.Title + " denies itself, and that is not known: " + err.Error()
 	}
 	v, why := l.JudgeTool(e.Server, e.Tool, e.Input)
-	if call.Connector == "" && call.Tool == approval.Shell {
+	if call.Connector == "" && call.Tool == policy.Shell {
 		var args struct{ Command string }
 		if err := json.Unmarshal(call.Arguments, &args); err != nil {
 			return "the command cannot be read: " + err.Error()

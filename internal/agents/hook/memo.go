@@ -16,6 +16,8 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/internal/canonical"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A memo remembers what an agent was told about a call, so that one action that fires two
@@ -27,13 +29,13 @@ type memo struct {
 
 // A memory is what stands in the file.
 type memory struct {
-	Arguments approval.Digest `json:"arguments"`
+	Arguments policy.Digest `json:"arguments"`
 	// Content is over the arguments but for the folder of a command.
-	Content approval.Digest `json:"content,omitzero"`
-	CallID  string          `json:"call,omitempty"`
-	Hooks   []string        `json:"hooks"` // that were told
-	Answer  agents.Answer   `json:"answer"`
-	At      time.Time       `json:"at"`
+	Content policy.Digest `json:"content,omitzero"`
+	CallID  string        `json:"call,omitempty"`
+	Hooks   []string      `json:"hooks"` // that were told
+	Answer  agents.Answer `json:"answer"`
+	At      time.Time     `json:"at"`
 	// Staged says that the call is the text that stands for a command on the stage.
 	Staged bool `json:"staged,omitempty"`
 	// Replaced says that such a text was to run in place of the call.
@@ -62,16 +64,16 @@ func hash(parts ...string) string {
 
 // memoName is the name of the memo about a call; the error is one of arguments that make
 // no sense, which have none.
-func memoName(call approval.Call) (string, approval.Digest, error) {
-	args, err := approval.CanonicalArguments(call.Arguments)
+func memoName(call policy.Call) (string, policy.Digest, error) {
+	args, err := canonical.CanonicalArguments(call.Arguments)
 	if err != nil {
-		return hash(call.Connector, call.Tool, string(call.Arguments)), approval.Digest{}, err
+		return hash(call.Connector, call.Tool, string(call.Arguments)), policy.Digest{}, err
 	}
-	return hash(call.Connector, call.Tool, string(args)), approval.DigestOf(args), nil
+	return hash(call.Connector, call.Tool, string(args)), policy.DigestOf(args), nil
 }
 
 // openMemo opens the memo about a call, and waits until nobody else has it.
-func (a *answering) openMemo(call approval.Call) (*memo, error) {
+func (a *answering) openMemo(call policy.Call) (*memo, error) {
 	folder := memoFolder(a.Places.State, call.Session)
 	if err := a.makeFolder(folder); err != nil {
 		return nil, err
@@ -94,25 +96,25 @@ func (a *answering) openMemo(call approval.Call) (*memo, error) {
 
 // contentOf is the digest over the arguments of a call but for the folder of a command: the event
 // after it has the folder that the command went to.
-func contentOf(call approval.Call) approval.Digest {
+func contentOf(call policy.Call) policy.Digest {
 	args := call.Arguments
 	var in map[string]json.RawMessage
-	if call.Connector == "" && call.Tool == approval.Shell && json.Unmarshal(args, &in) == nil {
+	if call.Connector == "" && call.Tool == policy.Shell && json.Unmarshal(args, &in) == nil {
 		delete(in, "cwd")
 		if data, err := json.Marshal(in); err == nil {
 			args = data
 		}
 	}
-	canonical, err := approval.CanonicalArguments(args)
+	text, err := canonical.CanonicalArguments(args)
 	if err != nil {
-		return approval.Digest{} // the gate says so
+		return policy.Digest{} // the gate says so
 	}
-	return approval.DigestOf(canonical)
+	return policy.DigestOf(text)
 }
 
 // toldAbout finds what the agent was told about a call, in whatever folder that ran; nil if it
 // was told nothing.
-func (a *answering) toldAbout(call approval.Call) (*memory, error) {
+func (a *answering) toldAbout(call policy.Call) (*memory, error) {
 	folder := memoFolder(a.Places.State, call.Session)
 	name, _, err := memoName(call)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/policy"
 )
 
 // in is what an agent sends about a command in a folder of the place.
@@ -191,7 +192,7 @@ func TestLeavingTheSandboxIsForAPerson(t *testing.T) {
 		}
 	}
 	events := p.events()
-	if last := events[len(events)-1]; len(events) != 3 || last.State != approval.HandedOver || !strings.Contains(last.Why, "outside its own sandbox") {
+	if last := events[len(events)-1]; len(events) != 3 || last.State != policy.HandedOver || !strings.Contains(last.Why, "outside its own sandbox") {
 		t.Errorf("recorded %+v", events)
 	}
 	wantBlocked(t, p.answer(codex, in("PermissionRequest", "s", "project", "", "git push")), "deny shell(git push)")

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -60,8 +60,8 @@ func Policy(s *setup.Setup) string {
 // unheld has every change asked about that a command makes which the agent runs by itself: the
 // quiet policy lets commands change the project because a sandbox holds them and undo covers them,
 // and neither is so here.
-func unheld(acts []approval.Act) []approval.Act {
-	if !slices.ContainsFunc(acts, func(a approval.Act) bool { return changes(a) && a.Verdict == approval.Free }) {
+func unheld(acts []policy.Act) []policy.Act {
+	if !slices.ContainsFunc(acts, func(a policy.Act) bool { return changes(a) && a.Verdict == policy.Free }) {
 		return acts
 	}
 	return uncovered(acts, "the agent runs it outside the sandbox, and undo will not cover it")

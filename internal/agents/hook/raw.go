@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/subset"
 )
@@ -13,7 +13,7 @@ import (
 // raw has a person asked about a command whose text the agent's own shell may read otherwise
 // than it was judged. The agent runs its own copy of the text, so that the judgement holds only
 // for what a second reader reads as the parser does.
-func raw(acts []approval.Act, arguments json.RawMessage, shell string) []approval.Act {
+func raw(acts []policy.Act, arguments json.RawMessage, shell string) []policy.Act {
 	var in struct{ Command string }
 	if len(acts) == 0 || json.Unmarshal(arguments, &in) != nil {
 		return acts // there is nothing to run
@@ -29,10 +29,10 @@ func raw(acts []approval.Act, arguments json.RawMessage, shell string) []approva
 }
 
 // unstaged has the question about a command say that it runs where its user does not expect it.
-func unstaged(acts []approval.Act) []approval.Act {
+func unstaged(acts []policy.Act) []policy.Act {
 	out := slices.Clone(acts)
 	for i := range out {
-		if out[i].Verdict == approval.Ask {
+		if out[i].Verdict == policy.Ask {
 			out[i].Why = strings.TrimPrefix(out[i].Why+"; it will run outside the sandbox", "; ")
 		}
 	}
@@ -41,13 +41,13 @@ func unstaged(acts []approval.Act) []approval.Act {
 
 // person has a person asked about acts, for a reason; empty leaves them as they are. No rule, grant
 // or mode answers.
-func person(acts []approval.Act, why string) []approval.Act {
+func person(acts []policy.Act, why string) []policy.Act {
 	if why == "" || len(acts) == 0 {
 		return acts
 	}
 	out := slices.Clone(acts)
-	out[0].PersonOnly, out[0].Verdict = true, min(out[0].Verdict, approval.Ask)
-	if out[0].Verdict != approval.Block {
+	out[0].PersonOnly, out[0].Verdict = true, min(out[0].Verdict, policy.Ask)
+	if out[0].Verdict != policy.Block {
 		out[0].Why = why
 	}
 	return out

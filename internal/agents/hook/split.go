@@ -4,37 +4,37 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/policy"
 )
 
 // otherwise judges a call under the other names that it may have: mcp__a__b__c is the tool c of
 // a__b as well as b__c of a, and only the agent knows which. A deny of any of them holds, and
 // where one is not allowed no rule for another answers.
-func (d *desk) otherwise(ctx context.Context, names []agents.ToolName, call approval.Call, acts []approval.Act) ([]approval.Act, error) {
-	if len(names) == 0 || len(acts) == 0 || acts[0].Verdict == approval.Block {
+func (d *desk) otherwise(ctx context.Context, names []agents.ToolName, call policy.Call, acts []policy.Act) ([]policy.Act, error) {
+	if len(names) == 0 || len(acts) == 0 || acts[0].Verdict == policy.Block {
 		return acts, nil
 	}
 	rules, grants, err := d.kept(ctx, call.Session)
 	if err != nil {
 		return nil, err
 	}
-	p := approval.Policy{Rules: rules, Fixed: d.setup.Rules, Grants: grants, Mode: approval.ModeAsk}
-	acts = append([]approval.Act{}, acts...)
+	p := policy.Policy{Rules: rules, Fixed: d.setup.Rules, Grants: grants, Mode: policy.ModeAsk}
+	acts = append([]policy.Act{}, acts...)
 	for _, name := range names {
-		other := approval.Call{Connector: name.Connector, Tool: name.Tool, Arguments: call.Arguments, Session: call.Session}
-		act := approval.Act{Connector: name.Connector, Name: name.Tool, Target: approval.ArgumentsTarget(call.Arguments), Verdict: approval.Ask}
-		j := p.Judge(approval.Question{Call: &other, Acts: []approval.Act{act}, Now: d.clock()})
+		other := policy.Call{Connector: name.Connector, Tool: name.Tool, Arguments: call.Arguments, Session: call.Session}
+		act := policy.Act{Connector: name.Connector, Name: name.Tool, Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.Ask}
+		j := p.Judge(policy.Question{Call: &other, Acts: []policy.Act{act}, Now: d.clock()})
 		may := fmt.Sprintf("it may be the tool %s of the server %s", name.Tool, name.Connector)
 		switch {
-		case j.State == approval.AutoDenied:
-			acts[0].Verdict, acts[0].Why = approval.Block, may+", which is denied"
+		case j.State == policy.AutoDenied:
+			acts[0].Verdict, acts[0].Why = policy.Block, may+", which is denied"
 			if j.Rule != nil {
 				acts[0].Why += " by " + j.Rule.String()
 			}
 			return acts, nil
 		case !j.State.Runs():
-			acts[0].Verdict, acts[0].PersonOnly = approval.Ask, true
+			acts[0].Verdict, acts[0].PersonOnly = policy.Ask, true
 			acts[0].Why = may + ", and no rule allows that; write rules for each name that it may have"
 		}
 	}
@@ -42,7 +42,7 @@ func (d *desk) otherwise(ctx context.Context, names []agents.ToolName, call appr
 }
 
 // kept are the rules that are kept, and the grants of a session; none if there is no store.
-func (d *desk) kept(ctx context.Context, session string) (*approval.RuleSet, *approval.GrantSet, error) {
+func (d *desk) kept(ctx context.Context, session string) (*policy.RuleSet, *policy.GrantSet, error) {
 	s, err := d.opened()
 	if err != nil || s == nil {
 		return nil, nil, err

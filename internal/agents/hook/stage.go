@@ -17,8 +17,10 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/permissions"
 	"github.com/assent-dev/assent/internal/agents/staged"
+	"github.com/assent-dev/assent/internal/canonical"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
@@ -138,11 +140,11 @@ func (a *answering) denied(ctx context.Context, e agents.Event, want agents.Want
 	if err != nil {
 		return err
 	}
-	args, err := approval.CanonicalArguments(want.Call.Arguments)
+	args, err := canonical.CanonicalArguments(want.Call.Arguments)
 	if err == nil {
 		err = s.RecordFull(ctx, approval.Event{
 			Kind: approval.Ended, At: a.Clock(), Session: e.Session, CallID: e.CallID, Tool: want.Call.Tool, Arguments: args,
-			ArgumentsDigest: approval.DigestOf(args), State: approval.AutoDenied, Stage: approval.StageAfter(approval.AutoDenied), Why: why, Folder: e.Dir,
+			ArgumentsDigest: policy.DigestOf(args), State: policy.AutoDenied, Stage: approval.StageAfter(policy.AutoDenied), Why: why, Folder: e.Dir,
 		})
 	}
 	return errors.Join(err, s.Close())
@@ -151,7 +153,7 @@ func (a *answering) denied(ctx context.Context, e agents.Event, want agents.Want
 // ownText answers an agent that asks whether it may run the text which was handed to it: its own
 // prompt would ask about that, or its own sandbox is to be left.
 func (a *answering) ownText(e agents.Event, want agents.Want) (agents.Answer, bool, error) {
-	if e.Moment != agents.Asking || want.Call.Connector != "" || want.Call.Tool != approval.Shell {
+	if e.Moment != agents.Asking || want.Call.Connector != "" || want.Call.Tool != policy.Shell {
 		return agents.Answer{}, false, nil
 	}
 	m, err := a.toldAbout(want.Call)

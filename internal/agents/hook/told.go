@@ -5,6 +5,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/policy"
 )
 
 // told says what an agent is told about a call that was answered so.
@@ -18,9 +19,9 @@ func (a *answering) told(e agents.Event, want agents.Want, o approval.Outcome) a
 			return agents.Answer{Reason: err.Error()}
 		}
 		return agents.Answer{Verdict: agents.Allow, Reason: agents.WhyRuns(o), Input: input}
-	case o.State == approval.Pending:
+	case o.State == policy.Pending:
 		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it") + "; answer it with 'assent pending', then resume"}
-	case o.State == approval.HandedOver:
+	case o.State == policy.HandedOver:
 		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it")}
 	}
 	return agents.Answer{Reason: agents.WhyNot(o)}

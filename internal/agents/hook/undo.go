@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/roots"
 )
@@ -40,10 +40,10 @@ func (k *keeping) see(list []files.Foreseen) { k.seen = list }
 
 // cover keeps what the call would change. Where that fails, no change is free, and the question
 // says why.
-func (k *keeping) cover(ctx context.Context, call approval.Call, acts []approval.Act) []approval.Act {
+func (k *keeping) cover(ctx context.Context, call policy.Call, acts []policy.Act) []policy.Act {
 	seen := k.seen
 	k.seen = nil
-	if len(seen) == 0 || k.off || slices.ContainsFunc(acts, func(a approval.Act) bool { return a.Verdict == approval.Block }) {
+	if len(seen) == 0 || k.off || slices.ContainsFunc(acts, func(a policy.Act) bool { return a.Verdict == policy.Block }) {
 		return acts
 	}
 	changes, err := files.Foresee(ctx, seen)
@@ -60,7 +60,7 @@ func (k *keeping) cover(ctx context.Context, call approval.Call, acts []approval
 	return uncovered(acts, why)
 }
 
-func (k *keeping) keep(ctx context.Context, call approval.Call, changes []files.Change) error {
+func (k *keeping) keep(ctx context.Context, call policy.Call, changes []files.Change) error {
 	key := string(call.Arguments)
 	if before := k.kept[key]; before != "" { // the files may have changed while somebody was asked
 		if err := k.folder.Drop(ctx, before); err != nil {
@@ -78,13 +78,13 @@ func (k *keeping) keep(ctx context.Context, call approval.Call, changes []files.
 }
 
 // uncovered has every change asked about, for a reason.
-func uncovered(acts []approval.Act, why string) []approval.Act {
+func uncovered(acts []policy.Act, why string) []policy.Act {
 	out := slices.Clone(acts)
 	for i, a := range out {
 		switch {
 		case !changes(a):
-		case a.Verdict == approval.Free:
-			out[i].Verdict, out[i].Why = approval.Ask, why
+		case a.Verdict == policy.Free:
+			out[i].Verdict, out[i].Why = policy.Ask, why
 		case a.Why == "":
 			out[i].Why = why
 		default:
@@ -96,7 +96,7 @@ func uncovered(acts []approval.Act, why string) []approval.Act {
 
 // stays returns the entry of a call that the agent may run now; empty if there is none. All
 // others go when the desk is left.
-func (k *keeping) stays(call approval.Call, answer agents.Answer) string {
+func (k *keeping) stays(call policy.Call, answer agents.Answer) string {
 	if answer.Verdict == agents.Deny || answer.Verdict == agents.Defer {
 		return ""
 	}
@@ -118,7 +118,7 @@ func (k *keeping) leave() (err error) {
 }
 
 // settle notes what an edit left that has run.
-func (a *answering) settle(ctx context.Context, call approval.Call) error {
+func (a *answering) settle(ctx context.Context, call policy.Call) error {
 	if call.Connector != "" || !slices.Contains([]string{"write_file", "edit_file", "delete_file"}, call.Tool) {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (a *answering) settle(ctx context.Context, call approval.Call) error {
 
 // keptFor finds the memory about a call that has run. An agent may have tidied its arguments, so
 // the id counts too.
-func (a *answering) keptFor(call approval.Call) (*memory, error) {
+func (a *answering) keptFor(call policy.Call) (*memory, error) {
 	m, err := a.toldAbout(call)
 	if m != nil || err != nil || call.ID == "" {
 		return m, err

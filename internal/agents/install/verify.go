@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/settings"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -118,7 +118,7 @@ func examine(ctx context.Context, t settings.Target, path string,
 // asked is what an agent is told where no inbox is open and somebody must be asked: Codex
 // has no ask, and the user's config may leave nobody to be asked.
 func asked(a *agents.Agent, user *config.User) agents.Verdict {
-	if !a.CanAsk() || user.Mode == approval.ModeStrict || user.Hook.Ask == "inbox" || user.Hook.Ask == "deny" {
+	if !a.CanAsk() || user.Mode == policy.ModeStrict || user.Hook.Ask == "inbox" || user.Hook.Ask == "deny" {
 		return agents.Deny
 	}
 	return agents.Ask
@@ -136,12 +136,12 @@ func tryHook(ctx context.Context, a *agents.Agent, argv []string, asks agents.Ve
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
 	dir := filepath.Join(top, "project")
-	policy := filepath.Join(dir, config.ProjectFolder, "policy.yaml")
-	if err := os.MkdirAll(filepath.Dir(policy), 0o700); err != nil {
+	conf := filepath.Join(dir, config.ProjectFolder, "policy.yaml")
+	if err := os.MkdirAll(filepath.Dir(conf), 0o700); err != nil {
 		return err
 	}
 	canaryFile := filepath.Join(dir, agents.CanaryFile)
-	for file, content := range map[string]string{policy: canaryPolicy, canaryFile: "canary\n"} {
+	for file, content := range map[string]string{conf: canaryPolicy, canaryFile: "canary\n"} {
 		if err := os.WriteFile(file, []byte(content), fs.FileMode(0o600)); err != nil {
 			return err
 		}

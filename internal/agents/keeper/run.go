@@ -12,6 +12,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents/staged"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
@@ -75,7 +76,7 @@ func (k *keeper) holds(ctx context.Context) error {
 func answered(ctx context.Context, b *approval.Batch) error {
 	for _, r := range b.Pending() {
 		yes := r.Approve("")
-		yes.By = approval.Who{Via: approval.ViaAgentPrompt}
+		yes.By = policy.Who{Via: policy.ViaAgentPrompt}
 		if err := b.Resolve(ctx, yes); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents/hook"
 	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -146,7 +147,7 @@ func TestInbox(t *testing.T) {
 		t.Errorf("a person said yes, and the answer is %v", answer)
 	}
 	for r, err := range s.Records(t.Context(), approval.RecordFilter{}) {
-		if err != nil || r.Event.State != approval.Approved || r.Event.CallID != "t" || r.Event.Session != "s" {
+		if err != nil || r.Event.State != policy.Approved || r.Event.CallID != "t" || r.Event.Session != "s" {
 			t.Errorf("recorded %+v (%v)", r.Event, err)
 		}
 	}

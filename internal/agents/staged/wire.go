@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // Version changes with the messages. A keeper of another version is not spoken to.
@@ -29,7 +29,7 @@ type Message struct {
 
 // A Question asks the keeper about a command.
 type Question struct {
-	Call approval.Call `json:"call"` // with its command, and the folder as an absolute path
+	Call policy.Call `json:"call"` // with its command, and the folder as an absolute path
 	// Folder is where the call came from, for the record.
 	Folder string `json:"folder"`
 	// Person, if not empty, is why only a person may allow it.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/foreign"
 	"github.com/assent-dev/assent/internal/agents/hook"
@@ -18,6 +17,7 @@ import (
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
 
@@ -78,7 +78,7 @@ func lookOnStage(ctx context.Context, s *setup.Setup, command, dir string) (answ
 	if err != nil {
 		return answer, false, err
 	}
-	answer = e.Judge(ctx, approval.Call{Tool: approval.Shell, Arguments: args})
+	answer = e.Judge(ctx, policy.Call{Tool: policy.Shell, Arguments: args})
 	if answer.Outcome != explain.Deny {
 		answer.Undo = e.Undoing(ctx, args)
 	}
@@ -116,7 +116,7 @@ func ReadCall(args []string, s *setup.Setup) (call explain.Call, owner *agents.A
 			return CallOf(args[0], args[1]), owner // no command takes an object
 		}
 	}
-	return CallOf(approval.Shell, CommandText(args)), nil
+	return CallOf(policy.Shell, CommandText(args)), nil
 }
 
 // CommandText is the command that arguments stand for: one argument is a text for a shell,

@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/network"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/host"
@@ -203,7 +204,7 @@ func (h heldServers) runner(name string) sandbox.Runner {
 	if h.gate == nil || !ok {
 		return h.Runner
 	}
-	of := h.gate.Connections(approval.Call{Connector: name, Tool: approval.Connect, Session: h.session})
+	of := h.gate.Connections(policy.Call{Connector: name, Tool: policy.Connect, Session: h.session})
 	return network.New(through, h.Stage, h.policy, network.Dialer{}).
 		For(network.Outside(of, h.policy, network.Dialer{}, "connector "+name))
 }

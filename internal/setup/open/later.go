@@ -4,13 +4,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // laterDeny returns what says which deny came after some rules were read: files that it is
 // about are not hidden from commands. Grants are those of the sessions that ask.
-func laterDeny(since []approval.Rule, rules func(context.Context) (*approval.RuleSet, error),
-	grants func(context.Context) ([]approval.Grant, error)) func() string {
+func laterDeny(since []policy.Rule, rules func(context.Context) (*policy.RuleSet, error),
+	grants func(context.Context) ([]policy.Grant, error)) func() string {
 	known := map[string]bool{}
 	for _, r := range since {
 		known[r.String()] = true
@@ -22,11 +22,11 @@ func laterDeny(since []approval.Rule, rules func(context.Context) (*approval.Rul
 			return "what is denied by now cannot be read"
 		}
 		for _, r := range now.Rules() {
-			if r.Effect == approval.Deny && !known[r.String()] {
+			if r.Effect == policy.Deny && !known[r.String()] {
 				return r.String() + ", which is newer than the sandbox"
 			}
 		}
-		if i := slices.IndexFunc(granted, func(g approval.Grant) bool { return g.Effect == approval.Deny }); i >= 0 {
+		if i := slices.IndexFunc(granted, func(g policy.Grant) bool { return g.Effect == policy.Deny }); i >= 0 {
 			return granted[i].String() + ", for this session"
 		}
 		return ""

@@ -5,37 +5,37 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 func TestLaterDeny(t *testing.T) {
-	parsed := func(text string) approval.Rule {
-		r, err := approval.ParseRule(text)
+	parsed := func(text string) policy.Rule {
+		r, err := policy.ParseRule(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
 	old, allow, later := parsed("deny read_file(a)"), parsed("allow read_file(b)"), parsed("deny read_file(c)")
-	denied := approval.Grant{Effect: approval.Deny, Act: approval.Act{Name: "read_file"}, Reach: approval.Tool}
+	denied := policy.Grant{Effect: policy.Deny, Act: policy.Act{Name: "read_file"}, Reach: policy.Tool}
 	for name, c := range map[string]struct {
-		rules  []approval.Rule
-		grants []approval.Grant
+		rules  []policy.Rule
+		grants []policy.Grant
 		err    error
 		want   bool
 	}{
-		"nothing new":    {rules: []approval.Rule{old}},
-		"an allow":       {rules: []approval.Rule{old, allow}},
-		"a deny":         {rules: []approval.Rule{old, later}, want: true},
-		"for a session":  {rules: []approval.Rule{old}, grants: []approval.Grant{denied}, want: true},
-		"cannot be read": {rules: []approval.Rule{old}, err: errors.New("locked"), want: true},
+		"nothing new":    {rules: []policy.Rule{old}},
+		"an allow":       {rules: []policy.Rule{old, allow}},
+		"a deny":         {rules: []policy.Rule{old, later}, want: true},
+		"for a session":  {rules: []policy.Rule{old}, grants: []policy.Grant{denied}, want: true},
+		"cannot be read": {rules: []policy.Rule{old}, err: errors.New("locked"), want: true},
 	} {
-		rules := func(context.Context) (*approval.RuleSet, error) {
-			set, err := approval.CompileRules(c.rules)
+		rules := func(context.Context) (*policy.RuleSet, error) {
+			set, err := policy.CompileRules(c.rules)
 			return set, errors.Join(err, c.err)
 		}
-		grants := func(context.Context) ([]approval.Grant, error) { return c.grants, nil }
-		if said := laterDeny([]approval.Rule{old}, rules, grants)(); (said != "") != c.want {
+		grants := func(context.Context) ([]policy.Grant, error) { return c.grants, nil }
+		if said := laterDeny([]policy.Rule{old}, rules, grants)(); (said != "") != c.want {
 			t.Errorf("%s: it says %q", name, said)
 		}
 	}

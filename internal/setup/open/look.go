@@ -8,6 +8,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
 	"github.com/assent-dev/assent/tool/hosts"
@@ -24,22 +25,22 @@ func (b *Base) Explainer(ctx context.Context, further ...tool.Tool) (*explain.Ex
 	if err != nil {
 		return nil, nil, errors.Join(err, box.Close())
 	}
-	kept, err := approval.CompileRules(b.Kept)
+	kept, err := policy.CompileRules(b.Kept)
 	if err != nil {
 		return nil, nil, errors.Join(err, box.Close())
 	}
-	policy := approval.Policy{Rules: kept, Fixed: b.Rules, Mode: b.Mode}
-	if b.Store != nil && b.Mode == approval.ModeAsk {
+	conf := policy.Policy{Rules: kept, Fixed: b.Rules, Mode: b.Mode}
+	if b.Store != nil && b.Mode == policy.ModeAsk {
 		on, err := b.Store.Approvals(ctx)
 		if err != nil {
 			return nil, nil, errors.Join(err, box.Close())
 		}
 		if !on { // the master switch, which gates look at for each call
-			policy.Mode = approval.ModeApproveAll
+			conf.Mode = policy.ModeApproveAll
 		}
 	}
 	return &explain.Explainer{
-		Tools: lookingAt{set, b}, Policy: policy, Undoing: box.Undoing, Hosts: b.Hosts(),
+		Tools: lookingAt{set, b}, Policy: conf, Undoing: box.Undoing, Hosts: b.Hosts(),
 	}, box.Close, nil
 }
 
@@ -55,7 +56,7 @@ type lookingAt struct {
 }
 
 // Prepare implements [approval.Preparer].
-func (l lookingAt) Prepare(ctx context.Context, call approval.Call) (approval.Proposal, error) {
+func (l lookingAt) Prepare(ctx context.Context, call policy.Call) (approval.Proposal, error) {
 	i := slices.IndexFunc(l.base.Connectors,
 		func(c config.Connector) bool { return call.Connector != "" && c.Name == call.Connector })
 	if i < 0 {

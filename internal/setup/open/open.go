@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
@@ -37,7 +38,7 @@ const (
 type Order struct {
 	Use Use
 	// Mode is what the command line says; nil leaves it to the config.
-	Mode *approval.Mode
+	Mode *policy.Mode
 	// Steps says that somebody is there to be asked whether a command may leave the sandbox.
 	Steps bool
 	// Held finds the sandbox even for who only looks, so that calls have the fingerprints of a
@@ -62,14 +63,14 @@ type Order struct {
 type Base struct {
 	*setup.Setup
 	// Mode is who answers when nothing remembered does.
-	Mode    approval.Mode
+	Mode    policy.Mode
 	Session string
 	// Store is where all processes meet; nil if only looking, and there is none.
 	Store *store.Store
 	// Sandbox is what holds tools; nil if nobody looked for one.
 	Sandbox *Sandbox
 	// Kept are the rules of the store when it was opened.
-	Kept []approval.Rule
+	Kept []policy.Rule
 	// Programs are what is started, as they were at first: others are refused.
 	Programs *command.Programs
 	// KeepSession leaves the session open when the base is closed.
@@ -122,7 +123,7 @@ func (b *Base) openSandbox(ctx context.Context, o Order) (err error) {
 		}
 		return err
 	}
-	b.Sandbox.steps = o.Steps && b.Mode == approval.ModeAsk
+	b.Sandbox.steps = o.Steps && b.Mode == policy.ModeAsk
 	return nil
 }
 
@@ -177,22 +178,22 @@ func (b *Base) makeRoots() (err error) {
 
 // Gate is what every gate of the base has: who answers, what is remembered, and what the
 // policy of the one who calls denies and allows. The door adds its approver and recorder.
-func (b *Base) Gate(policy *approval.RuleSet) approval.Config {
+func (b *Base) Gate(conf *policy.RuleSet) approval.Config {
 	return approval.Config{
-		Session: b.Session, Mode: b.Mode, Policy: policy, Sandbox: b.Sandbox.Words(),
+		Session: b.Session, Mode: b.Mode, Policy: conf, Sandbox: b.Sandbox.Words(),
 		Rules: b.Store, Grants: b.Store, Requests: b.Store, Claims: b.Store,
 	}
 }
 
 // Denied tells lists, searches and commands which acts are denied, by a rule or for the
 // session. What cannot be found out is denied.
-func (b *Base) Denied(policy *approval.RuleSet) func(context.Context, approval.Act) bool {
-	return func(ctx context.Context, act approval.Act) bool {
+func (b *Base) Denied(conf *policy.RuleSet) func(context.Context, policy.Act) bool {
+	return func(ctx context.Context, act policy.Act) bool {
 		if b.Store == nil {
-			meets, _ := approval.Policy{Fixed: policy}.Denies(b.Session, act, time.Now())
-			return meets == approval.Yes
+			meets, _ := policy.Policy{Fixed: conf}.Denies(b.Session, act, time.Now())
+			return meets == policy.Yes
 		}
-		return approval.IsDenied(ctx, b.Store, b.Session, policy, act, time.Now())
+		return approval.IsDenied(ctx, b.Store, b.Session, conf, act, time.Now())
 	}
 }
 
@@ -203,7 +204,7 @@ type Tools struct {
 	// Further are tools that are not of the policy, but that config has a word on.
 	Further []tool.Tool
 	// Rules are those of the policy, if they are others than its own.
-	Rules *approval.RuleSet
+	Rules *policy.RuleSet
 	// Tmp is a folder that is /tmp for all commands; empty gives each its own.
 	Tmp string
 	// Plain opens tools that nothing holds, for a list of them.
@@ -280,7 +281,7 @@ func Snapshots(state, policyFile string, list []roots.Root) *snapshot.Store {
 }
 
 // grants are those of the sessions that the base serves.
-func (b *Base) grants(ctx context.Context) ([]approval.Grant, error) {
+func (b *Base) grants(ctx context.Context) ([]policy.Grant, error) {
 	if b.use == Gateway {
 		return b.Store.AllGrants(ctx)
 	}

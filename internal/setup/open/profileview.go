@@ -14,8 +14,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/host"
@@ -57,7 +57,7 @@ func (b *Base) HeldTo(ctx context.Context, command string) ([]string, error) {
 		return nil, err
 	}
 	e.Held = true
-	answer := e.Explain(ctx, explain.Call{Tool: approval.Shell, Args: args})
+	answer := e.Explain(ctx, explain.Call{Tool: policy.Shell, Args: args})
 	switch {
 	case answer.Error != "":
 		return nil, errors.New(answer.Error)

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/home"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/toolbox"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
@@ -177,12 +177,12 @@ func (e *requiredError) Is(target error) bool { return target == ErrRequired }
 func (e *requiredError) Unwrap() error        { return e.error }
 
 // unusable says what it means for a policy that no sandbox can be used.
-func unusable(policy *config.Policy, err error) error {
+func unusable(conf *config.Policy, err error) error {
 	if !errors.As(err, new(*sandbox.UnusableError)) {
 		return err
 	}
-	if policy.OS.Require {
-		return &requiredError{policy.OS.RequireSource, err}
+	if conf.OS.Require {
+		return &requiredError{conf.OS.RequireSource, err}
 	}
 	return fmt.Errorf("nothing was run: %w", err)
 }
@@ -227,30 +227,30 @@ func (f *Sandbox) Footer() string {
 }
 
 // hold is what holds the tools of a policy.
-func (f *Sandbox) hold(policy *config.Policy) (toolbox.Hold, error) {
-	h, err := f.looked(policy)
+func (f *Sandbox) hold(conf *config.Policy) (toolbox.Hold, error) {
+	h, err := f.looked(conf)
 	if err != nil || h.Runner == nil {
 		return h, err
 	}
-	return h, makeCaches(policy, h.Profile)
+	return h, makeCaches(conf, h.Profile)
 }
 
 // looked is hold for somebody who only looks: nothing is made.
-func (f *Sandbox) looked(policy *config.Policy) (toolbox.Hold, error) {
+func (f *Sandbox) looked(conf *config.Policy) (toolbox.Hold, error) {
 	if f.missing != nil {
-		if policy.OS.Require {
-			return toolbox.Hold{}, unusable(policy, f.missing)
+		if conf.OS.Require {
+			return toolbox.Hold{}, unusable(conf, f.missing)
 		}
 		return toolbox.Hold{}, nil
 	}
-	s := setting(f.setup, policy)
+	s := setting(f.setup, conf)
 	s.ByName = f.Found.Stage != nil || f.proxied()
-	profile, err := policy.Profile(s)
+	profile, err := conf.Profile(s)
 	if err != nil {
 		return toolbox.Hold{}, err
 	}
 	return toolbox.Hold{
-		Runner: f.Found.Runner, Profile: profile, Serve: f.serve, Steps: f.steps && !policy.OS.Require,
+		Runner: f.Found.Runner, Profile: profile, Serve: f.serve, Steps: f.steps && !conf.OS.Require,
 		Stage: f.Found.Stage, Proxy: f.proxied(),
 	}, nil
 }
@@ -267,8 +267,8 @@ func (f *Sandbox) Notice() string {
 func (f *Sandbox) proxied() bool { return f.Found.NoStage != nil && f.Found.Report.Name == bwrap.Name }
 
 // makeCaches makes the folders that programs are given to cache in.
-func makeCaches(policy *config.Policy, p sandbox.Profile) error {
-	if len(policy.OS.Extra.Caches) == 0 && !policy.OS.Home.Tools {
+func makeCaches(conf *config.Policy, p sandbox.Profile) error {
+	if len(conf.OS.Extra.Caches) == 0 && !conf.OS.Home.Tools {
 		return nil
 	}
 	for _, r := range p.Roots {
@@ -279,7 +279,7 @@ func makeCaches(policy *config.Policy, p sandbox.Profile) error {
 			return fmt.Errorf("making a cache folder (%s): %w", r.Source, err)
 		}
 	}
-	if policy.OS.Home.Tools {
+	if conf.OS.Home.Tools {
 		home.Fill(p)
 	}
 	return nil
@@ -356,12 +356,12 @@ func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile, named bool) (de
 func (b *Base) GateOnly() []sandbox.Entry {
 	var out []sandbox.Entry
 	for _, r := range slices.Concat(b.Rules.Rules(), b.Kept) {
-		if r.Effect == approval.Deny && toolbox.HeldByGate(r) {
+		if r.Effect == policy.Deny && toolbox.HeldByGate(r) {
 			out = append(out, sandbox.Entry{Path: r.String(), Source: r.Source})
 		}
 	}
 	for _, r := range b.Policy.Roots {
-		blocked := func(a roots.Access) bool { v, said := r.Approval[a]; return said && v == approval.Block }
+		blocked := func(a roots.Access) bool { v, said := r.Approval[a]; return said && v == policy.Block }
 		if r.Mode != roots.ReadWrite || blocked(roots.Read) || blocked(roots.Write) == blocked(roots.Delete) {
 			continue
 		}

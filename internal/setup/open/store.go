@@ -52,8 +52,8 @@ func SpoolFolder(state string) string { return filepath.Join(state, "spool") }
 const tidyWithin = time.Second
 
 // tidyLog removes the records that the user's config does not keep any longer.
-func tidyLog(ctx context.Context, s *store.Store, audit config.Audit) error {
-	keep := store.Retention{Age: time.Duration(audit.KeepDays) * 24 * time.Hour, Bytes: audit.KeepBytes}
+func tidyLog(ctx context.Context, s *store.Store, log config.Audit) error {
+	keep := store.Retention{Age: time.Duration(log.KeepDays) * 24 * time.Hour, Bytes: log.KeepBytes}
 	if keep == (store.Retention{}) {
 		return nil
 	}

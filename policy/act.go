@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Verdict is a tool's own word on an act, before anything runs. The zero
+// Verdict refuses. Verdicts are ordered, the strictest first.
+type Verdict int
+
+// The verdicts.
+const (
+	Block Verdict = iota // nobody can approve it
+	Ask                  // somebody or something remembered must answer
+	Free                 // runs without an answer
+)
+
+func (v Verdict) String() string {
+	switch v {
+	case Ask:
+		return "ask"
+	case Free:
+		return "free"
+	}
+	return "block"
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (v *Verdict) UnmarshalText(text []byte) error {
+	for _, known := range []Verdict{Block, Ask, Free} {
+		if known.String() == string(text) {
+			*v = known
+			return nil
+		}
+	}
+	*v = Block
+	return fmt.Errorf("unknown verdict %q: it is block, ask or free", text)
+}
+
+// The acts that built-in tools perform. A rule names one of these, a called
+// tool, or a connector's tool.
+const (
+	ReadFile     = "read_file"
+	WriteFile    = "write_file"
+	DeleteFile   = "delete_file"
+	ShareFile    = "share_file"
+	Shell        = "shell"
+	Connect      = "connect"
+	HTTPRequest  = "http_request"
+	WorkerCall   = "worker_call"
+	WorkerCreate = "worker_create"
+	// ProjectCode is not an act of its own, but another name of a shell act that runs code of a
+	// project: its tests, builds and scripts. Its target is the folder of the project.
+	ProjectCode = "project_code"
+)
+
+// builtinKinds says what the targets of the built-in acts are.
+var builtinKinds = map[string]Kind{
+	ReadFile: Path, WriteFile: Path, DeleteFile: Path, ShareFile: Path,
+	ProjectCode: Path, Shell: Words, Connect: URL, HTTPRequest: URL, WorkerCall: Text, WorkerCreate: Text,
+}
+
+// BuiltinActs returns the names of the acts of built-in tools, sorted.
+func BuiltinActs() []string {
+	names := make([]string, 0, len(builtinKinds))
+	for name := range builtinKinds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// An Act is one thing that a call would do, named as rules name it. It is plain
+// data. The unit of asking is the request; the unit of consent is the act.
+type Act struct {
+	// Name is a built-in act's name or that of the tool itself.
+	Name string `json:"name"`
+	// Connector is where a foreign tool comes from; empty for built-in acts.
+	Connector string `json:"connector,omitempty"`
+	// Target is what is acted on.
+	Target Target `json:"target"`
+	// Dir is the folder that a command runs in.
+	Dir string `json:"dir,omitempty"`
+	// Away says that Dir is not one in which rules about commands hold: no rule
+	// allows the act there, only a grant for that folder, or a person.
+	Away bool `json:"away,omitempty"`
+	// Cause is 1 + the index of the act that this one follows from, 0 for none:
+	// `cp a b` causes a read and a write. An allow for the cause also answers
+	// this act, unless ByName or PersonOnly is set.
+	Cause int `json:"cause,omitempty"`
+	// ByName marks an act that only an allow with a matching target answers:
+	// redirections, paths outside the roots, hosts, secrets, hard links.
+	ByName bool `json:"by_name,omitempty"`
+	// Secret marks an act on a file that is answered by nothing but its own
+	// name: no folder, and no pattern that ends in * or **.
+	Secret bool `json:"secret,omitempty"`
+	// PersonOnly marks an act that nothing remembered and no mode answers.
+	PersonOnly bool `json:"person_only,omitempty"`
+	// Opaque marks code that cannot be read before it runs: any deny may be met.
+	Opaque bool `json:"opaque,omitempty"`
+	// Later marks an act of which the tool judges each part when it happens, with its real
+	// values: a deny that may be met is left to that. If its verdict is to ask, it is asked
+	// together with other acts of the call, and never asked alone.
+	Later bool `json:"later,omitempty"`
+	// Own marks a connection of the command that is its Cause, where nothing judges it by
+	// name when it is made. It is how many leading words of that command an allow has to
+	// spell to answer the connection too: `allow shell(npm install)` does, if it is 2, and
+	// `allow shell(npm)` does not. An allow of exactly the command always does. 0 means that
+	// only an allow of the host answers it.
+	Own int `json:"own,omitempty"`
+	// Line is where the act stands in the command that is shown, from 1; 0 if
+	// that means nothing.
+	Line int `json:"line,omitempty"`
+	// Known says that everything the act would do is understood.
+	Known bool `json:"known,omitempty"`
+	// Prefix is how many leading words make a command worth remembering
+	// (`git push`: 2). 0 means that no prefix is offered.
+	Prefix int `json:"prefix,omitempty"`
+	// Domain is *.NAME, the hosts that a yes to a connection may be remembered for besides the
+	// host itself; empty if none are offered.
+	Domain string `json:"domain,omitempty"`
+	// Project is the absolute path of the project whose own code the act runs, see
+	// [ProjectCode]; empty if it runs none.
+	Project string `json:"project,omitempty"`
+	// Verdict is the tool's own word on this act.
+	Verdict Verdict `json:"verdict"`
+	// Why is the reason for the verdict: a config line, a default, a mark.
+	Why string `json:"why,omitempty"`
+	// Code is the write of a file that the act runs as code, as that write would be
+	// judged; nil if it runs none, or a sandbox holds what it runs. An offer to
+	// remember the act warns if the write needs no answer.
+	Code *Act `json:"-"`
+}
+
+// asProjectCode returns the act by its other name.
+func (a *Act) asProjectCode() *Act {
+	code := *a
+	code.Name, code.Target = ProjectCode, Target{Kind: Path, Written: []string{a.Project}, Resolved: []string{a.Project}}
+	return &code
+}
+
+// plainProjectCode reports whether a yes to the project's code covers the act: no flag makes
+// its program run something else, no variable is set for it, and its words are known.
+func (a *Act) plainProjectCode() bool {
+	t := &a.Target
+	return a.Project != "" && !a.Away && !a.PersonOnly && !a.Opaque && !t.Unknown && plainRest(t.Words) && len(t.command()) == len(t.Words)
+}
+
+// wrongKind reports whether a built-in act has a target that its rules could
+// not match. A call without a target of its own has its arguments as one.
+func (a *Act) wrongKind() bool {
+	kind, builtin := builtinKinds[a.Name]
+	return builtin && a.Connector == "" && a.Target.Kind != kind && a.Target.Kind != Arguments
+}
+
+// String returns the act as rules name it, for example write_file(notes/a.md).
+func (a Act) String() string {
+	name := qualified(a.Connector, a.Name)
+	if a.Target.Kind == Arguments {
+		return name
+	}
+	return name + "(" + a.Target.String() + ")"
+}

@@ -1,0 +1,391 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Policy is everything remembered and configured that answers calls. Its
+// judgement is pure: values in, values out.
+type Policy struct {
+	Rules  *RuleSet // what a person keeps
+	Fixed  *RuleSet // what config files say
+	Grants *GrantSet
+	Mode   Mode
+}
+
+// deny finds the rule of either set that meets the act most strictly.
+func (p *Policy) deny(call *Call, act *Act, now time.Time) (*Rule, Meets) {
+	rule, meets := p.Rules.denied(call, act, now)
+	if meets == Yes {
+		return rule, meets
+	}
+	if fixed, m := p.Fixed.denied(call, act, now); m > meets {
+		return fixed, m
+	}
+	return rule, meets
+}
+
+// allow finds a rule of either set that covers the act.
+func (j *judging) allow(act *Act) *Rule {
+	return j.anyAllowed(j.allowing(act))
+}
+
+func (j *judging) allowing(act *Act) allowing {
+	return allowing{call: j.Call, act: act, byName: act.ByName, withConnector: j.SharesName, now: j.Now}
+}
+
+func (j *judging) anyAllowed(q allowing) *Rule {
+	if rule := j.Rules.allowed(q); rule != nil {
+		return rule
+	}
+	return j.Fixed.allowed(q)
+}
+
+// A Question is a call to be judged.
+type Question struct {
+	Call *Call
+	// Acts are what the call would do. A call without acts is refused.
+	Acts []Act
+	// Definition is the digest of the tool's definition as it is now.
+	Definition Digest
+	// SharesName says that a connector's tool has the name of one of the
+	// program's own. An allow for the bare name is for the program's own.
+	SharesName bool
+	Now        time.Time
+	// Approved says that a person approved exactly this call.
+	Approved bool
+	// Traced asks for the trace; without it a judgement that needs no person
+	// allocates nothing.
+	Traced bool
+}
+
+// A Judgement is the answer to a question. The zero Judgement refuses.
+type Judgement struct {
+	State State
+	// Rule or Grant is what decided, if one did.
+	Rule  *Rule
+	Grant *Grant
+	// Act is 1 + the index of the act that decided, 0 for the whole call.
+	Act int
+	// PersonOnly says that only a person can answer.
+	PersonOnly bool
+	// Why is the reason for the person and the model, where there is one.
+	Why string
+	// Open lists the acts that still need an answer.
+	Open []int
+	// Warnings are what to know before a yes to the open acts is remembered.
+	Warnings []string
+	Trace    Trace
+}
+
+// MaxActs is how many acts a call may have.
+const MaxActs = 1000
+
+const (
+	blockedByPolicy   = "blocked by policy"
+	definitionChanged = "the tool's definition changed since the model was shown it"
+	noActs            = "the tool does not say what the call would do"
+)
+
+// Judge answers the question, in this order: what the tool blocks, deny rules
+// and denials of the session, what is free, the person's own yes, allow rules,
+// grants, the mode. What nothing answers is pending.
+func (p Policy) Judge(q Question) Judgement {
+	j := judging{Policy: p, Question: q, acts: q.Acts}
+	if q.Traced {
+		j.tracer = &tracer{acts: j.acts, trace: make(Trace, 0, 4)}
+	}
+	out := j.judge()
+	if j.tracer != nil {
+		out.Trace = j.tracer.trace
+	}
+	return out
+}
+
+// judging is one judgement under way.
+type judging struct {
+	Policy
+	Question
+	acts   []Act
+	tracer *tracer
+
+	only []int  // the acts that only a person answers
+	why  string // why only a person may answer
+}
+
+func (j *judging) judge() Judgement {
+	if len(j.acts) == 0 {
+		j.tracer.call("tool", "blocked", noActs)
+		return Judgement{State: Blocked, Why: noActs}
+	}
+	if len(j.acts) > MaxActs {
+		why := fmt.Sprintf("a call may have %d acts at most; this has %d", MaxActs, len(j.acts))
+		j.tracer.call("limit", "blocked", why)
+		return Judgement{State: Blocked, Why: why}
+	}
+	if out, refused := j.blocked(); refused {
+		return j.namingPart(out)
+	}
+	if out, refused := j.denied(); refused {
+		return j.namingPart(out)
+	}
+	changed := !j.Call.Definition.IsZero() && j.Call.Definition != j.Definition
+	if changed {
+		j.tracer.call("definition", "ask", definitionChanged)
+	}
+	if !changed && j.free() {
+		return Judgement{State: FreeToRun}
+	}
+	if j.Approved {
+		j.tracer.call("person", "approved", "")
+		return Judgement{State: Approved, PersonOnly: len(j.only) > 0, Why: j.why}
+	}
+	out := j.remembered()
+	switch {
+	case len(j.only) > 0:
+		out = Judgement{State: Pending, Act: j.only[0] + 1, PersonOnly: true, Why: j.why, Open: out.Open}
+	case changed:
+		out = Judgement{State: Pending, Why: definitionChanged, Open: Asking(j.acts)}
+	}
+	if out.State == Pending {
+		out.Warnings = j.warnings(out.Open)
+		out = j.mode(out)
+	}
+	return out
+}
+
+// Asking lists the acts that are not free.
+func Asking(acts []Act) []int {
+	var open []int
+	for i := range acts {
+		if acts[i].Verdict != Free {
+			open = append(open, i)
+		}
+	}
+	return open
+}
+
+// blocked looks for an act that the tool itself refuses.
+func (j *judging) blocked() (Judgement, bool) {
+	for i := range j.acts {
+		a := &j.acts[i]
+		j.tracer.act(i, "tool", a.Verdict.String(), a.Why, "")
+		if a.wrongKind() {
+			why := fmt.Sprintf("the tool names %s with a target that is no %s", a.Name, builtinKinds[a.Name])
+			return Judgement{State: Blocked, Act: i + 1, Why: why}, true
+		}
+		if a.Verdict == Ask || a.Verdict == Free {
+			continue
+		}
+		why := a.Why
+		if why == "" {
+			why = blockedByPolicy
+		}
+		return Judgement{State: Blocked, Act: i + 1, Why: why}, true
+	}
+	return Judgement{}, false
+}
+
+// denied looks for a deny that is met; one that may be met leaves the answer to
+// a person.
+func (j *judging) denied() (Judgement, bool) {
+	for i := range j.acts {
+		a := &j.acts[i]
+		if a.PersonOnly {
+			j.onlyPerson(i, a.Why)
+		}
+		rule, meets := j.deny(j.Call, a, j.Now)
+		if meets == Yes {
+			j.tracer.rule(i, "deny", "denied", rule)
+			return Judgement{State: AutoDenied, Act: i + 1, Rule: rule, Why: rule.Because}, true
+		}
+		if meets == Possibly && !a.Later {
+			j.tracer.rule(i, "deny", "possibly denied", rule)
+			j.onlyPerson(i, "it may do what is denied by "+rule.Origin())
+		}
+		grant, meets := j.Grants.denied(j.Call, a, j.Now)
+		if meets == Yes {
+			j.tracer.grant(i, "deny", "denied", grant)
+			return Judgement{State: AutoDenied, Act: i + 1, Grant: grant, Why: "denied for this session"}, true
+		}
+		if meets == Possibly && !a.Later {
+			j.tracer.grant(i, "deny", "possibly denied", grant)
+			j.onlyPerson(i, "it may do what was denied for this session")
+		}
+	}
+	return Judgement{}, false
+}
+
+func (j *judging) onlyPerson(i int, why string) {
+	if why == "" {
+		why = "only a person may answer this"
+	}
+	if !strings.Contains(j.why, why) {
+		j.why = joinReasons(j.why, why)
+	}
+	if !slices.Contains(j.only, i) {
+		j.only = append(j.only, i)
+	}
+}
+
+func (j *judging) free() bool {
+	if len(j.only) > 0 {
+		return false
+	}
+	for i := range j.acts {
+		if j.acts[i].Verdict != Free && !j.acts[i].Later {
+			return false
+		}
+	}
+	j.tracer.call("tool", "free", "no act of the call asks")
+	return true
+}
+
+// remembered looks for rules and grants that answer every act that asks.
+func (j *judging) remembered() Judgement {
+	out := Judgement{State: AutoApproved}
+	for i := range j.acts {
+		if j.acts[i].Verdict == Free && !slices.Contains(j.only, i) {
+			continue
+		}
+		rule, grant := j.cover(i)
+		switch {
+		case rule != nil:
+			if out.Act == 0 {
+				out.Rule, out.Act = rule, i+1
+			}
+		case grant != nil:
+			if out.Grant == nil {
+				out.State, out.Rule, out.Grant, out.Act = SessionApproved, nil, grant, i+1
+			}
+		default:
+			out.Open = append(out.Open, i)
+		}
+	}
+	if !slices.ContainsFunc(out.Open, func(i int) bool { return !j.acts[i].Later || slices.Contains(j.only, i) }) {
+		out.Open = nil // what is left is asked when it happens
+		return out
+	}
+	first := out.Open[0]
+	why := j.acts[first].Why
+	if why == "" {
+		why = "nothing allows it"
+	}
+	return Judgement{State: Pending, Act: first + 1, Why: why, Open: out.Open}
+}
+
+// cover finds what answers the act: a rule or grant for the act itself or for
+// the called tool, or one for an act that caused it.
+func (j *judging) cover(i int) (*Rule, *Grant) {
+	a := &j.acts[i]
+	if slices.Contains(j.only, i) {
+		j.tracer.act(i, "allow", "open", "only a person may answer", "")
+		return nil, nil
+	}
+	if rule := j.allow(a); rule != nil {
+		j.tracer.rule(i, "allow", "covered", rule)
+		return rule, nil
+	}
+	if !a.ByName {
+		for c := j.cause(i); c >= 0; c = j.cause(c) {
+			if rule := j.allow(&j.acts[c]); rule != nil {
+				j.tracer.rule(i, "allow", "covered through what causes it", rule)
+				return rule, nil
+			}
+		}
+	} else if c := j.ownCause(i); c >= 0 {
+		q := j.allowing(&j.acts[c])
+		q.spells = a.Own
+		if rule := j.anyAllowed(q); rule != nil {
+			j.tracer.rule(i, "allow", "covered through the command, which the rule spells", rule)
+			return rule, nil
+		}
+	}
+	if grant := j.granted(i); grant != nil {
+		j.tracer.grant(i, "grant", "covered", grant)
+		return nil, grant
+	}
+	j.tracer.act(i, "allow", "open", "no rule and no grant covers it", "")
+	return nil, nil
+}
+
+func (j *judging) granted(i int) *Grant {
+	a := &j.acts[i]
+	grant := j.Grants.allowed(j.Call, a, 0, j.Now)
+	if c := j.ownCause(i); grant == nil && c >= 0 {
+		grant = j.Grants.allowed(j.Call, &j.acts[c], a.Own, j.Now)
+	}
+	if grant != nil || a.ByName {
+		return grant
+	}
+	for c := j.cause(i); c >= 0; c = j.cause(c) {
+		if grant := j.Grants.allowed(j.Call, &j.acts[c], 0, j.Now); grant != nil {
+			return grant
+		}
+	}
+	return nil
+}
+
+// cause returns the index of the act that act i follows from, or -1. A cause
+// stands before its effect, so that following causes ends.
+func (j *judging) cause(i int) int {
+	if c := j.acts[i].Cause - 1; c >= 0 && c < i {
+		return c
+	}
+	return -1
+}
+
+// ownCause returns the index of the command whose own connection act i is, or -1.
+func (j *judging) ownCause(i int) int {
+	c := j.cause(i)
+	if c < 0 || !ownConnection(&j.acts[i], &j.acts[c]) {
+		return -1
+	}
+	return c
+}
+
+// ownConnection reports whether an act is a connection that an allow of the command answers
+// which is its cause, if it spells enough of it.
+func ownConnection(a, cause *Act) bool {
+	return a.Own > 0 && a.Name == Connect && a.Connector == "" && cause.Name == Shell && cause.Connector == "" && cause.Target.Kind == Words
+}
+
+func (j *judging) mode(open Judgement) Judgement {
+	switch j.Mode {
+	case ModeAsk:
+		j.tracer.call("mode", "ask", open.Why)
+	case ModeApproveAll:
+		if open.PersonOnly {
+			j.tracer.call("mode", "ask", "approve-all does not answer what only a person may")
+			return open
+		}
+		j.tracer.call("mode", "approved", "approve-all")
+		return Judgement{State: ModeApproved, Act: open.Act, Why: "approve-all"}
+	default:
+		j.tracer.call("mode", "refused", "strict")
+		return Judgement{State: ModeDenied, Act: open.Act, PersonOnly: open.PersonOnly, Why: "strict mode refuses what would have to be asked"}
+	}
+	return open
+}
+
+// Denies says whether a deny rule, or a denial of the session, meets an act on its own, whatever
+// the tool itself says about the act: what lists, searches, sandboxes and commands with many
+// files ask about each of them. The rule is nil if none decided.
+func (p Policy) Denies(session string, act Act, now time.Time) (Meets, *Rule) {
+	call := Call{Tool: act.Name, Connector: act.Connector, Session: session}
+	rule, meets := p.deny(&call, &act, now)
+	if _, m := p.Grants.denied(&call, &act, now); m > meets {
+		return m, nil
+	}
+	return meets, rule
+}
+
+func joinReasons(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}

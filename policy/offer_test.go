@@ -1,0 +1,230 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func offersFor(acts ...Act) []Offer {
+	open := make([]int, len(acts))
+	for i := range acts {
+		open[i] = i
+	}
+	return Offers(callOf(acts[0]), acts, open)
+}
+
+func projectAct(words ...string) Act {
+	a := commandAct(0, words...)
+	a.Project = "/p"
+	return a
+}
+
+// A rule about a project's code covers it there, and no flag that makes it something else.
+func TestProjectCode(t *testing.T) {
+	judge := func(a Act, rules ...string) State {
+		var parsed []Rule
+		for _, text := range rules {
+			r, err := ParseRule(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed = append(parsed, r)
+		}
+		set, err := CompileRules(parsed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Policy{Rules: set}.Judge(Question{Call: callOf(a), Acts: []Act{a}}).State
+	}
+	spelled, unknown, away, opaque, person := projectAct("go", "test", "-exec", "x"), projectAct("make", "?"), projectAct("make"), projectAct("make"), projectAct("make")
+	spelled.Target.Words[2].Spelled = true
+	away.Away, opaque.Opaque, person.PersonOnly = true, true, true
+	for name, c := range map[string]struct {
+		act   Act
+		rules []string
+		want  State
+	}{
+		"covered":          {projectAct("make"), []string{"allow project_code(/p)"}, AutoApproved},
+		"everywhere":       {projectAct("make"), []string{"allow project_code"}, AutoApproved},
+		"another project":  {projectAct("make"), []string{"allow project_code(/q)"}, Pending},
+		"not its code":     {commandAct(1, "make"), []string{"allow project_code(/p)"}, Pending},
+		"a variable":       {projectAct("LD_PRELOAD=x", "make"), []string{"allow project_code(/p)"}, Pending},
+		"a spelled flag":   {spelled, []string{"allow project_code(/p)"}, Pending},
+		"an unknown word":  {unknown, []string{"allow project_code(/p)"}, Pending},
+		"elsewhere":        {away, []string{"allow project_code(/p)"}, Pending},
+		"unreadable":       {opaque, []string{"allow project_code(/p)"}, Pending},
+		"person only":      {person, []string{"allow project_code(/p)"}, Pending},
+		"denied":           {projectAct("make"), []string{"allow project_code(/p)", "deny shell(make)"}, AutoDenied},
+		"denied by name":   {spelled, []string{"allow shell(go)", "deny project_code(/p)"}, AutoDenied},
+		"denied elsewhere": {projectAct("make"), []string{"allow shell(make)", "deny project_code(/q)"}, AutoApproved},
+	} {
+		if got := judge(c.act, c.rules...); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	g := Grant{Effect: Allow, Act: projectAct("make"), Reach: Project}
+	other := projectAct("npm", "test")
+	other.Dir = "sub"
+	if !g.covers(&other) || g.covers(&spelled) || g.covers(&away) || g.String() != "allow project_code(/p)" {
+		t.Errorf("%s covers other things than this project's code", g)
+	}
+	if other.Project = "/q"; g.covers(&other) {
+		t.Error("a grant for one project covers another")
+	}
+	if g.Effect = Deny; g.meets(&spelled) != Yes || g.meets(&other) != No || g.meets(&opaque) != Yes {
+		t.Error("a denial does not meet what it denies")
+	}
+}
+
+func TestOffers(t *testing.T) {
+	byName := func(a Act) Act { a.ByName = true; return a }
+	personOnly := func(a Act) Act { a.PersonOnly = true; return a }
+	for _, c := range []struct {
+		name string
+		acts []Act
+		want map[Reach][]string
+	}{
+		{"file", []Act{pathAct("notes/a.md")}, map[Reach][]string{Exact: {"allow write_file(notes/a.md)"}, Prefix: {"allow write_file(notes/**)"}, Tool: {"allow write_file"}}},
+		{"file in the root folder", []Act{pathAct("a.md")}, map[Reach][]string{Exact: {"allow write_file(a.md)"}, Tool: {"allow write_file"}}},
+		{"file in the root folder, by its absolute name", []Act{{Name: WriteFile, Target: PathTarget("a.md", "/home/u/proj/a.md"), Verdict: Ask}}, map[Reach][]string{Exact: {"allow write_file(a.md)"}, Prefix: {"allow write_file(/home/u/proj/**)"}, Tool: {"allow write_file"}}},
+		{"redirection", []Act{byName(pathAct("out/a"))}, map[Reach][]string{Exact: {"allow write_file(out/a)"}, Prefix: {"allow write_file(out/**)"}}},
+		{"redirection in the root folder", []Act{byName(pathAct("a"))}, map[Reach][]string{Exact: {"allow write_file(a)"}}},
+		{"outside", []Act{byName(pathAct("/etc/x"))}, map[Reach][]string{Exact: {"allow write_file(/etc/x)"}, Prefix: {"allow write_file(/etc/**)"}}},
+		{"command", []Act{commandAct(2, "git", "push", "-f")}, map[Reach][]string{Exact: {"allow shell(= git push -f)"}, Prefix: {"allow shell(git push)"}}},
+		{"command without a prefix", []Act{commandAct(0, "make")}, map[Reach][]string{Exact: {"allow shell(= make)"}}},
+		{"project code", []Act{projectAct("make", "test")}, map[Reach][]string{Exact: {"allow shell(= make test)"}, Project: {"allow project_code(/p)"}}},
+		{"project code, and more", []Act{projectAct("make"), {Name: Connect, Target: HostTarget("a.b", "22"), ByName: true}},
+			map[Reach][]string{Exact: {"allow shell(= make)", "allow connect(a.b:22)"}, Project: {"allow project_code(/p)", "allow connect(a.b:22)"}}},
+		{"project code with a variable", []Act{projectAct("A=1", "make")}, map[Reach][]string{Exact: {"allow shell(= 'A=1' make)"}}},
+		{"odd words", []Act{commandAct(1, "a=b", "*", "=", "it's", "", "x y", "$(z)")}, map[Reach][]string{Exact: {`allow shell(= 'a=b' '*' '=' 'it'\''s' '' 'x y' '$(z)')`}, Prefix: {"allow shell('a=b')"}}},
+		{"unknown word", []Act{commandAct(2, "git", "push", "?")}, nil},
+		{"unknown path", []Act{{Name: ReadFile, Target: UnknownTarget(Path)}}, nil},
+		{"person only", []Act{personOnly(pathAct("notes/a.md"))}, map[Reach][]string{Exact: {"allow write_file(notes/a.md)"}}},
+		{"glob characters", []Act{pathAct("n/[id]/{a,b}*?.md")}, map[Reach][]string{Exact: {`allow write_file(n/\[id\]/\{a,b\}\*\?.md)`}, Prefix: {`allow write_file(n/\[id\]/**)`}, Tool: {"allow write_file"}}},
+		{"odd path", []Act{pathAct(`a (b), "c"\d/e f.md`)}, map[Reach][]string{Exact: {`allow write_file(a (b), "c"\\d/e f.md)`}, Prefix: {`allow write_file(a (b), "c"\\d/**)`}, Tool: {"allow write_file"}}},
+		{"line break in a path", []Act{pathAct("n/a\nb")}, map[Reach][]string{Prefix: {"allow write_file(n/**)"}, Tool: {"allow write_file"}}},
+		{"share", []Act{{Name: ShareFile, Target: PathTarget("n/a, b").SharedWith("w*")}}, map[Reach][]string{Exact: {`allow share_file(n/a, b, w\*)`}, Prefix: {`allow share_file(n/**, w\*)`}, Tool: {"allow share_file"}}},
+		{"request", []Act{urlAct(t, "GET", "https://a.b:8443/x*/?q=[1]")}, map[Reach][]string{Exact: {`allow http_request(GET https://a.b:8443/x\*/\?q=\[1\])`}, Prefix: {"allow http_request(GET https://a.b:8443/**)"}, Tool: {"allow http_request"}}},
+		{"host", []Act{byName(Act{Name: Connect, Target: HostTarget("a.b", "22")})}, map[Reach][]string{Exact: {"allow connect(a.b:22)"}}},
+		{"arguments", []Act{{Connector: "c", Name: "t", Target: Target{Kind: Arguments, Text: "sha256:1"}}}, map[Reach][]string{Exact: {"allow c:t(sha256:1)"}, Tool: {"allow c:t"}}},
+		{"empty text is not the whole tool", []Act{{Name: "t", Target: TextTarget("")}}, map[Reach][]string{Tool: {"allow t"}}},
+		{"no target is not the whole tool", []Act{{Name: WriteFile, Target: Target{Kind: Path}}}, map[Reach][]string{Tool: {"allow write_file"}}},
+		{"a name that is a glob", []Act{{Connector: "evil", Name: "*", Target: TextTarget("x")}}, nil},
+		{"a name with a set", []Act{{Connector: "evil", Name: "a[b]", Target: TextTarget("x")}}, nil},
+		{"a name with a colon", []Act{{Name: "a:b", Target: TextTarget("x")}}, nil},
+		{"a name with a parenthesis", []Act{{Name: "a(b", Target: TextTarget("x")}}, map[Reach][]string{Tool: {"allow a(b"}}},
+		{"several acts", []Act{commandAct(1, "cp", "a", "d/b"), {Name: ReadFile, Target: PathTarget("d/a")}, {Name: ReadFile, Target: PathTarget("d/a")}},
+			map[Reach][]string{Exact: {"allow shell(= cp a d/b)", "allow read_file(d/a)"}, Prefix: {"allow shell(cp)", "allow read_file(d/**)"}, Tool: {"allow shell(= cp a d/b)", "allow read_file"}}},
+	} {
+		got := map[Reach][]string{}
+		for _, o := range offersFor(c.acts...) {
+			got[o.Reach] = o.Allow
+		}
+		if c.want == nil {
+			c.want = map[Reach][]string{}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestOffersKeepTheirWord: what is offered as a rule covers the acts, denies them
+// if turned round, and is never wider than it says.
+func TestOffersKeepTheirWord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		acts := rapid.SliceOfN(genAct, 1, 3).Draw(t, "acts")
+		call := genCall(t, acts[0])
+		open := make([]int, len(acts))
+		for i := range acts {
+			open[i] = i
+		}
+		for _, o := range Offers(call, acts, open) {
+			allow, deny := compileTexts(t, o.Allow), compileTexts(t, o.Deny)
+			if !slices.Equal(o.Acts, open) || len(o.Allow) != len(o.Deny) {
+				t.Fatalf("%+v does not cover all the acts", o)
+			}
+			for i := range acts {
+				a := &acts[i]
+				if a.Target.Unknown || hasUnknown(a.Target.Words) {
+					t.Fatalf("%v is offered for the unknown %s", o.Allow, a)
+				}
+				if allow.allowed(allowing{call: call, act: a, byName: a.ByName, now: testNow}) == nil {
+					t.Fatalf("%v does not cover %s", o.Allow, a)
+				}
+				if _, meets := deny.denied(call, a, testNow); meets != Yes {
+					t.Fatalf("%v does not deny %s", o.Deny, a)
+				}
+			}
+			for _, r := range allow.Rules() {
+				if r.Pattern == "shell" || r.Pattern == "shell(*)" {
+					if !slices.ContainsFunc(acts, func(a Act) bool { return a.Name == Shell && a.Target.Kind != Words }) {
+						t.Fatalf("%s is offered", r)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestExactOffersCoverNothingElse: another path, command or text is not covered
+// by what is offered for exactly this one.
+func TestExactOffersCoverNothingElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		act, other := genAct.Draw(t, "act"), genAct.Draw(t, "other")
+		other.Name, other.Connector = act.Name, act.Connector
+		for _, o := range Offers(callOf(act), []Act{act}, []int{0}) {
+			if o.Reach != Exact || compileTexts(t, o.Allow).allowed(allowing{call: callOf(act), act: &other, byName: other.ByName, now: testNow}) == nil {
+				continue
+			}
+			// A rule names the first spelling, an act may have more of them.
+			if act.Target.Kind == Path && slices.Contains(other.Target.Written, act.Target.Written[0]) {
+				continue
+			}
+			if act.Target.Kind == other.Target.Kind && !act.Target.same(other.Target) {
+				t.Fatalf("%v, offered for exactly %s, covers %s", o.Allow, act, other)
+			}
+		}
+	})
+}
+
+func compileTexts(t *rapid.T, texts []string) *RuleSet {
+	var rules []Rule
+	for _, text := range texts {
+		r, err := ParseRule(text)
+		if err != nil {
+			t.Fatalf("%s is offered: %v", text, err)
+		}
+		rules = append(rules, r)
+	}
+	set, err := CompileRules(rules)
+	if err != nil {
+		t.Fatalf("%s: %v", strings.Join(texts, ", "), err)
+	}
+	return set
+}
+
+// What follows from a command is answered with it, so no rule for it is offered.
+func TestOffersTheSmallestRules(t *testing.T) {
+	acts := []Act{
+		{Name: Shell, Target: CommandTarget("cp", "a", "b"), Prefix: 1, Verdict: Ask},
+		{Name: WriteFile, Target: PathTarget("notes/b"), Cause: 1, Verdict: Ask},
+		{Name: WriteFile, Target: PathTarget("/etc/log"), Cause: 1, ByName: true, Verdict: Ask},
+	}
+	call := Call{Tool: Shell}
+	got := Offers(&call, acts, []int{0, 1, 2})
+	if len(got) == 0 || !cmp.Equal(got[0].Allow, []string{"allow shell(= cp a b)", "allow write_file(/etc/log)"}) || !cmp.Equal(got[0].Acts, []int{0, 1, 2}) {
+		t.Errorf("%+v", got)
+	}
+	set, err := CompileRules([]Rule{mustRule(t, got[0].Allow[0]), mustRule(t, got[0].Allow[1])})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := (Policy{Rules: set}).Judge(Question{Call: &call, Acts: acts}); j.State != AutoApproved {
+		t.Errorf("the rules do not cover the call: %s", j.State)
+	}
+}

@@ -1,0 +1,250 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Meets says whether a deny meets an act. The order matters: a larger value is
+// the stricter finding.
+type Meets int
+
+// The answers. Possibly means that an unknown part of the act decides.
+const (
+	No Meets = iota
+	Possibly
+	Yes
+)
+
+func possibly(unknown bool) Meets {
+	if unknown {
+		return Possibly
+	}
+	return No
+}
+
+// A pattern is the compiled form of what a rule matches: a connector, a name
+// and a target, or a connector alone.
+type pattern struct {
+	connectorOnly bool
+	anyConnector  bool // the rule names no connector
+	connector     glob
+	name          glob
+	hasTarget     bool
+	any           bool // the target is * or **, as wide as no target
+	kind          Kind // the kind of the named built-in act, else empty
+	words         *wordsPattern
+	path          *pathPattern
+	url           *urlPattern
+	text          glob
+}
+
+// nameFold makes names equal that differ in case only. A deny folds the letters
+// of every script; an allow only a to z, so that a look-alike such as the Kelvin
+// sign does not pass for the letter.
+type nameFold func(string) string
+
+func foldWide(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			// Up and down again: the long s has no lower case but the letter s.
+			return strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, s)
+		}
+	}
+	return foldASCII(s)
+}
+
+func foldASCII(s string) string {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; 'A' <= c && c <= 'Z' {
+			return mapASCII(s)
+		}
+	}
+	return s
+}
+
+func mapASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// splitPattern takes NAME, CONNECTOR:NAME, NAME(TARGET) or
+// CONNECTOR:NAME(TARGET) apart. A parenthesis that is not closed at the very
+// end is part of the name.
+func splitPattern(text string) (connector, name, target string, hasTarget bool) {
+	name = text
+	if open := strings.IndexByte(text, '('); open > 0 && strings.HasSuffix(text, ")") {
+		name, target, hasTarget = text[:open], text[open+1:len(text)-1], true
+	}
+	if before, after, ok := strings.Cut(name, ":"); ok {
+		connector, name = before, after
+	}
+	return connector, name, target, hasTarget
+}
+
+func compilePattern(scope Scope, text string, fold nameFold) (pattern, error) {
+	if scope == ScopeConnector {
+		p := pattern{connectorOnly: true}
+		if strings.ContainsAny(text, ":()") {
+			return p, errors.New("a rule for a connector takes its name alone; for its tools write CONNECTOR:NAME")
+		}
+		var err error
+		p.connector, err = compileName(text, fold)
+		return p, err
+	}
+	connector, name, target, hasTarget := splitPattern(text)
+	p := pattern{hasTarget: hasTarget, anyConnector: !strings.Contains(beforeTarget(text), ":")}
+	var err error
+	if !p.anyConnector {
+		if p.connector, err = compileName(connector, fold); err != nil {
+			return p, err
+		}
+	}
+	if p.name, err = compileName(name, fold); err != nil {
+		return p, err
+	}
+	if act, _, open := strings.Cut(fold(name), "("); open && (builtinKinds[act] != "" || builtinTools[act]) {
+		return p, fmt.Errorf("a target of %s that is not closed: end it with )", act)
+	}
+	if !hasTarget {
+		return p, nil
+	}
+	return p, p.compileTarget(name, target)
+}
+
+func beforeTarget(text string) string {
+	if open := strings.IndexByte(text, '('); open > 0 && strings.HasSuffix(text, ")") {
+		return text[:open]
+	}
+	return text
+}
+
+func compileName(name string, fold nameFold) (glob, error) {
+	if strings.TrimSpace(name) == "" {
+		return glob{}, errEmptyName
+	}
+	if strings.ContainsAny(name, " \t\r\n") {
+		return glob{}, fmt.Errorf("white space in the name %q", name)
+	}
+	return compileGlob(fold(name), false)
+}
+
+// compileTarget compiles the target for every kind of act that the name may
+// stand for. The target of a built-in act must fit its kind; that of another
+// tool is tried in every way in which it can be read.
+func (p *pattern) compileTarget(name, target string) error {
+	if strings.TrimSpace(target) == "" {
+		return errEmptyTarget
+	}
+	if p.any = isAny(target); p.any {
+		return nil
+	}
+	literal, _ := p.name.literal()
+	if p.anyConnector {
+		p.kind = builtinKinds[literal]
+	}
+	var err error
+	if p.words, err = fitting(compileWords(target)); err != nil && p.kind == Words {
+		return unfit(name, target, err)
+	}
+	if p.path, err = fitting(compilePath(target, p.name.match(ShareFile))); err != nil && p.kind == Path {
+		return unfit(name, target, err)
+	}
+	if p.url, err = fitting(compileURL(target, literal == Connect)); err != nil && p.kind == URL {
+		return unfit(name, target, err)
+	}
+	if p.text, err = compileGlob(target, true); err != nil && (p.kind == Text || p.kind == "") {
+		return unfit(name, target, err)
+	}
+	return nil
+}
+
+// fitting keeps what was compiled; nil if it could not be.
+func fitting[T any](compiled T, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	kept := compiled
+	return &kept, nil
+}
+
+func unfit(name, target string, err error) error {
+	return fmt.Errorf("target %q of %s: %w", target, name, err)
+}
+
+// bare reports whether the pattern holds whatever the target is.
+func (p *pattern) bare() bool { return !p.hasTarget || p.any }
+
+// about reports whether the target of the pattern can be read as one of the
+// act's: that of shell(ls) says nothing about the files of a command.
+func (p *pattern) about(act *Act) bool {
+	if p.bare() || p.kind == "" || act.Connector != "" {
+		return true
+	}
+	kind, builtin := builtinKinds[act.Name]
+	return !builtin || kind == p.kind
+}
+
+// covers is the match of an allow on an act's target. What is answered by name
+// only needs a target, and an absolute path an absolute one.
+func (p *pattern) covers(act *Act, byName bool) bool {
+	t := &act.Target
+	if t.Unknown || hides(t.Words) || !p.about(act) {
+		return false
+	}
+	if p.bare() {
+		return !byName && !act.Secret
+	}
+	switch t.Kind {
+	case Words:
+		return p.words != nil && p.words.covers(t)
+	case Path:
+		return p.path != nil && p.path.covers(t) && (!act.Secret || p.path.namesFile())
+	case URL:
+		return p.url != nil && p.url.covers(t)
+	case Text, Arguments:
+		return p.text.match(t.Text)
+	}
+	return false
+}
+
+// meets is the match of a deny on an act's target. An unknown target may be any.
+func (p *pattern) meets(act *Act) Meets {
+	if p.bare() {
+		return Yes
+	}
+	if !p.about(act) {
+		return No
+	}
+	return max(p.targetMeets(&act.Target), possibly(act.Target.Unknown))
+}
+
+func (p *pattern) targetMeets(t *Target) Meets {
+	switch t.Kind {
+	case Words:
+		if p.words != nil {
+			return p.words.meets(t)
+		}
+	case Path:
+		if p.path != nil {
+			return p.path.meets(t)
+		}
+	case URL:
+		if p.url != nil {
+			return p.url.meets(t)
+		}
+	case Text, Arguments:
+		if p.text.match(t.Text) {
+			return Yes
+		}
+	}
+	return No
+}

@@ -1,0 +1,99 @@
+package policy
+
+import "testing"
+
+func TestTextAndArgumentTargets(t *testing.T) {
+	digest := ArgumentsTarget([]byte(`{"a":1}`))
+	for _, c := range []struct {
+		pattern string
+		act     Act
+		want    bool
+	}{
+		{"worker_call(summar*)", Act{Name: WorkerCall, Target: TextTarget("summarizer")}, true},
+		{"worker_call(Summar*)", Act{Name: WorkerCall, Target: TextTarget("summarizer")}, false},
+		{"worker_call(a/*)", Act{Name: WorkerCall, Target: TextTarget("a/b/c")}, true},
+		{`send(\*)`, Act{Name: "send", Target: TextTarget("x")}, false},
+		{`send(\*)`, Act{Name: "send", Target: TextTarget("*")}, true},
+		{"send(a b)", Act{Name: "send", Target: TextTarget("a b")}, true},
+		{"send({a,b})", Act{Name: "send", Target: TextTarget("a")}, false},
+		{"send({a,b})", Act{Name: "send", Target: TextTarget("{a,b}")}, true},
+		{"send(" + digest.Text + ")", Act{Name: "send", Target: digest}, true},
+		{"send(" + digest.Text + ")", Act{Name: "send", Target: ArgumentsTarget([]byte(`{"a":2}`))}, false},
+		{`send(a\/./b)`, Act{Name: "send", Target: TextTarget("a/./b")}, true},
+		{"send", Act{Name: "send", Target: digest}, true},
+		// The target of a tool that is not built in is read as what the act has.
+		{"deploy(git push)", Act{Name: "deploy", Target: CommandTarget("git", "push", "-f")}, true},
+		{"deploy(notes/**)", Act{Name: "deploy", Target: PathTarget("notes/a/b")}, true},
+		{"deploy(https://a.b/**)", Act{Name: "deploy", Target: mustURL(t, "PUT", "https://a.b/x")}, true},
+		{"gh:*(a/**)", Act{Connector: "gh", Name: "get", Target: PathTarget("a/b")}, true},
+	} {
+		if got := allows(t, c.pattern, c.act); got != c.want {
+			t.Errorf("allow %s on %s: %v, want %v", c.pattern, c.act, got, c.want)
+		}
+		if got := denies(t, c.pattern, c.act) == Yes; got != c.want {
+			t.Errorf("deny %s on %s: %v, want %v", c.pattern, c.act, got, c.want)
+		}
+	}
+}
+
+// TestRulesForTheCalledTool: a rule for the tool that was called reaches the acts
+// of the call, but what it says of commands is not said of files.
+func TestRulesForTheCalledTool(t *testing.T) {
+	shell := &Call{Tool: Shell}
+	read := Act{Name: ReadFile, Target: PathTarget("notes/a.md")}
+	redirect := Act{Name: WriteFile, Target: PathTarget("git push"), ByName: true}
+	for _, c := range []struct {
+		pattern string
+		act     Act
+		allow   bool
+		deny    Meets
+	}{
+		{"shell", read, true, Yes},
+		{"shell(*)", read, true, Yes},
+		{"shell(cat)", read, false, No},
+		{"shell", redirect, false, Yes},
+		{"shell(*)", redirect, false, Yes},
+		{"shell(**)", redirect, false, Yes},
+		{"shell(git push)", redirect, false, No},
+		{"shell(git push)", Act{Name: ReadFile, Target: UnknownTarget(Path)}, false, No},
+		{"shell(notes/a.md)", read, false, No},
+		{"write_file(git*)", redirect, true, Yes},
+		{"read_file(notes/*)", read, true, Yes},
+	} {
+		allowed := mustRules(t, "allow "+c.pattern).allowed(allowing{call: shell, act: &c.act, byName: c.act.ByName, now: testNow}) != nil
+		if allowed != c.allow {
+			t.Errorf("allow %s on %s of shell: %v, want %v", c.pattern, c.act, allowed, c.allow)
+		}
+		if _, meets := mustRules(t, "deny "+c.pattern).denied(shell, &c.act, testNow); meets != c.deny {
+			t.Errorf("deny %s on %s of shell: %v, want %v", c.pattern, c.act, meets, c.deny)
+		}
+	}
+}
+
+func TestNamePattern(t *testing.T) {
+	for _, c := range []struct {
+		effect          Effect
+		pattern         string
+		connector, name string
+		want            bool
+	}{
+		{Allow, "send_*", "", "Send_mail", true},
+		{Allow, "read_file", "evil", "read_file", false},
+		{Deny, "read_file", "evil", "read_file", true},
+		{Allow, "github:*", "GitHub", "x", true},
+		{Allow, "github:*", "", "x", false},
+	} {
+		p, err := CompileName(c.effect, c.pattern)
+		if err != nil || p.Match(c.connector, c.name) != c.want {
+			t.Errorf("%s %s on %s:%s: not %v (%v)", c.effect, c.pattern, c.connector, c.name, c.want, err)
+		}
+	}
+	for _, bad := range []string{"", "a[", "shell(ls)", "shell(*)", "a b"} {
+		if p, err := CompileName(Allow, bad); err == nil || p.Match("", "shell") {
+			t.Errorf("CompileName(%q) gives a pattern", bad)
+		}
+	}
+	if (NamePattern{}).Match("", "") {
+		t.Error("the zero NamePattern matches")
+	}
+}

@@ -1,0 +1,152 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// An Effect says what a rule does with what it matches.
+type Effect string
+
+// The effects. The zero Effect is refused.
+const (
+	Allow Effect = "allow"
+	Deny  Effect = "deny"
+	// Except lifts the denies that have the same Source. It stands in files
+	// only, never among the rules that a person keeps.
+	Except Effect = "except"
+)
+
+// A Scope says what a rule's pattern is matched against.
+type Scope string
+
+// The scopes.
+const (
+	ScopeTool      Scope = "tool"      // a tool or an act, with or without a target
+	ScopeConnector Scope = "connector" // every tool of a connector
+)
+
+// A Rule is an answer that is kept for ever.
+type Rule struct {
+	ID string `json:"id"`
+	// Pattern is NAME, CONNECTOR:NAME, NAME(TARGET) or CONNECTOR:NAME(TARGET);
+	// with ScopeConnector the connector's name. Names and connectors are globs
+	// (* ? [a-z]) without case.
+	Pattern string    `json:"pattern"`
+	Effect  Effect    `json:"type"`
+	Scope   Scope     `json:"scope"`
+	Created time.Time `json:"created,omitzero"`
+	Enabled bool      `json:"enabled"`
+	// Expires is when the rule ends to hold; zero means never.
+	Expires time.Time `json:"expires,omitzero"`
+	// Because is shown to the person and, on a denial, returned to the model.
+	Because string `json:"because,omitempty"`
+	// Note is a remark of whoever keeps the rule, shown to them alone.
+	Note string `json:"note,omitempty"`
+	// Source is the file and line that the rule comes from, if it has one.
+	Source string `json:"source,omitempty"`
+}
+
+// ParseRule reads the text form of a rule, for example
+//
+//	allow write_file(notes/**)
+//	deny shell(git push)
+//	allow github:search_*
+//	deny connector github-mcp
+//
+// The rule is enabled and has neither id nor time. The error, if any, is a
+// [*RuleError].
+func ParseRule(text string) (Rule, error) {
+	effect, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	rule := Rule{Effect: Effect(strings.ToLower(effect)), Scope: ScopeTool, Enabled: true}
+	rest = strings.TrimSpace(rest)
+	if after, ok := strings.CutPrefix(rest, "connector "); ok {
+		rule.Scope, rest = ScopeConnector, strings.TrimSpace(after)
+	}
+	rule.Pattern = rest
+	if err := rule.Validate(); err != nil {
+		return Rule{}, err
+	}
+	return rule, nil
+}
+
+// String returns the text form.
+func (r Rule) String() string {
+	if r.Scope == ScopeConnector {
+		return string(r.Effect) + " connector " + r.Pattern
+	}
+	return string(r.Effect) + " " + r.Pattern
+}
+
+// Validate reports with a [*RuleError] why the rule cannot be used.
+func (r Rule) Validate() error {
+	_, err := r.compile()
+	return err
+}
+
+func (r Rule) compile() (pattern, error) {
+	switch r.Effect {
+	case Allow, Deny, Except:
+	default:
+		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("it starts with %q; write allow or deny", string(r.Effect)))
+	}
+	if r.Scope != ScopeTool && r.Scope != ScopeConnector {
+		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("unknown scope %q; it is tool or connector", string(r.Scope)))
+	}
+	if strings.TrimSpace(r.Pattern) == "" {
+		return pattern{}, r.fault(ErrEmptyPattern, "write the name of a tool after "+string(r.Effect))
+	}
+	if r.Pattern != strings.TrimSpace(r.Pattern) || strings.ContainsAny(r.Pattern, "\x00\r\n") || !utf8.ValidString(r.Pattern) {
+		return pattern{}, r.fault(ErrMalformedRule, "white space around the pattern, a control character in it, or text that is not UTF-8")
+	}
+	p, err := compilePattern(r.Scope, r.Pattern, r.fold())
+	switch {
+	case err == errEmptyName || err == errEmptyTarget:
+		return p, r.fault(ErrEmptyPattern, err.Error())
+	case err != nil:
+		return p, r.fault(ErrMalformedRule, err.Error())
+	}
+	if r.Effect == Except && p.words != nil && !strings.HasSuffix(r.Pattern, " *)") {
+		p.words.exact = len(p.words.words) > 0
+	}
+	return p, nil
+}
+
+func (r Rule) fold() nameFold {
+	if r.Effect == Deny {
+		return foldWide
+	}
+	return foldASCII
+}
+
+// active reports whether the rule holds at now.
+func (r *Rule) active(now time.Time) bool {
+	return r.Enabled && (r.Expires.IsZero() || now.Before(r.Expires))
+}
+
+// key is what two rules may not share: the scope, the names without case, and
+// the target, whatever the effect.
+func (r Rule) key() string {
+	if r.Scope == ScopeConnector {
+		return "connector " + foldWide(r.Pattern)
+	}
+	head := beforeTarget(r.Pattern)
+	return "tool " + foldWide(head) + r.Pattern[len(head):]
+}
+
+// Same reports whether another rule says the same under the same id. When it was
+// made, and where it comes from, do not count.
+func (r Rule) Same(other Rule) bool {
+	return r.ID == other.ID && r.Pattern == other.Pattern && r.Effect == other.Effect && r.Scope == other.Scope &&
+		r.Enabled == other.Enabled && r.Because == other.Because && r.Note == other.Note && r.Expires.Equal(other.Expires)
+}
+
+// Origin returns the rule with where it comes from, for a reason.
+func (r *Rule) Origin() string {
+	if r.Source == "" {
+		return "rule " + r.String()
+	}
+	return "rule " + r.String() + " at " + r.Source
+}
