@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -40,12 +41,12 @@ func grantIDs(t *testing.T, m *Memory, session string) []string {
 }
 
 func TestARuleThatHasExpiredIsNotInTheWay(t *testing.T) {
-	old := policy.Rule{ID: "old", Pattern: "send", Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true, Expires: policy.testNow}
-	again := policy.Rule{ID: "new", Pattern: "send", Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true, Created: policy.testNow}
+	old := policy.Rule{ID: "old", Pattern: "send", Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true, Expires: testNow}
+	again := policy.Rule{ID: "new", Pattern: "send", Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true, Created: testNow}
 	if err := policy.CheckNewRule([]policy.Rule{old}, again, 10); err != nil {
 		t.Errorf("after its end: %v", err)
 	}
-	old.Expires = policy.testNow.Add(1)
+	old.Expires = testNow.Add(1)
 	if err := policy.CheckNewRule([]policy.Rule{old}, again, 10); !errors.Is(err, policy.ErrDuplicateRule) {
 		t.Errorf("before its end: %v", err)
 	}
@@ -53,12 +54,12 @@ func TestARuleThatHasExpiredIsNotInTheWay(t *testing.T) {
 
 func TestMemoryRefusesRules(t *testing.T) {
 	m := NewMemory(2)
-	there := policy.mustRule(t, "allow Send(x)")
+	there := mustRule(t, "allow Send(x)")
 	there.ID = "r"
 	if err := m.AddRules(t.Context(), there); err != nil {
 		t.Fatal(err)
 	}
-	sameID := policy.mustRule(t, "allow other")
+	sameID := mustRule(t, "allow other")
 	sameID.ID = "r"
 	for name, c := range map[string]struct {
 		rules []policy.Rule
@@ -66,14 +67,14 @@ func TestMemoryRefusesRules(t *testing.T) {
 	}{
 		"empty":                         {[]policy.Rule{{Effect: policy.Allow, Scope: policy.ScopeTool}}, policy.ErrEmptyPattern},
 		"malformed":                     {[]policy.Rule{{Effect: policy.Allow, Scope: policy.ScopeTool, Pattern: "a["}}, policy.ErrMalformedRule},
-		"an exception":                  {[]policy.Rule{policy.mustRule(t, "except a")}, policy.ErrMalformedRule},
+		"an exception":                  {[]policy.Rule{mustRule(t, "except a")}, policy.ErrMalformedRule},
 		"duplicate":                     {[]policy.Rule{there}, policy.ErrDuplicateRule},
-		"duplicate in another case":     {[]policy.Rule{policy.mustRule(t, "allow sEND(x)")}, policy.ErrDuplicateRule},
-		"duplicate of another type":     {[]policy.Rule{policy.mustRule(t, "deny send(x)")}, policy.ErrDuplicateRule},
+		"duplicate in another case":     {[]policy.Rule{mustRule(t, "allow sEND(x)")}, policy.ErrDuplicateRule},
+		"duplicate of another type":     {[]policy.Rule{mustRule(t, "deny send(x)")}, policy.ErrDuplicateRule},
 		"duplicate id":                  {[]policy.Rule{sameID}, policy.ErrDuplicateRule},
-		"duplicates of each other":      {[]policy.Rule{policy.mustRule(t, "allow a"), policy.mustRule(t, "deny A")}, policy.ErrDuplicateRule},
-		"one too many":                  {[]policy.Rule{policy.mustRule(t, "allow a"), policy.mustRule(t, "allow b")}, policy.ErrRuleLimit},
-		"the last of several malformed": {[]policy.Rule{policy.mustRule(t, "allow a"), {Effect: policy.Allow, Scope: policy.ScopeTool, Pattern: "]"}}, policy.ErrMalformedRule},
+		"duplicates of each other":      {[]policy.Rule{mustRule(t, "allow a"), mustRule(t, "deny A")}, policy.ErrDuplicateRule},
+		"one too many":                  {[]policy.Rule{mustRule(t, "allow a"), mustRule(t, "allow b")}, policy.ErrRuleLimit},
+		"the last of several malformed": {[]policy.Rule{mustRule(t, "allow a"), {Effect: policy.Allow, Scope: policy.ScopeTool, Pattern: "]"}}, policy.ErrMalformedRule},
 	} {
 		err := m.AddRules(t.Context(), c.rules...)
 		var fault *policy.RuleError
@@ -88,7 +89,7 @@ func TestMemoryRefusesRules(t *testing.T) {
 	}
 	for _, other := range []string{"allow send(X)", "deny connector send"} {
 		m := NewMemory(0)
-		if err := m.AddRules(t.Context(), there, policy.mustRule(t, other)); err != nil {
+		if err := m.AddRules(t.Context(), there, mustRule(t, other)); err != nil {
 			t.Errorf("%s is no duplicate: %v", other, err)
 		}
 	}
@@ -98,11 +99,11 @@ func TestMemoryKeepsAHundredRulesUnlessToldOtherwise(t *testing.T) {
 	for limit, want := range map[int]int{0: DefaultRuleLimit, 3: 3} {
 		m := NewMemory(limit)
 		for i := range want {
-			if err := m.AddRules(t.Context(), policy.mustRule(t, fmt.Sprint("allow tool_", i))); err != nil {
+			if err := m.AddRules(t.Context(), mustRule(t, fmt.Sprint("allow tool_", i))); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := m.AddRules(t.Context(), policy.mustRule(t, "allow more")); !errors.Is(err, policy.ErrRuleLimit) {
+		if err := m.AddRules(t.Context(), mustRule(t, "allow more")); !errors.Is(err, policy.ErrRuleLimit) {
 			t.Errorf("limit %d: rule %d gives %v", limit, want+1, err)
 		}
 	}
@@ -110,9 +111,9 @@ func TestMemoryKeepsAHundredRulesUnlessToldOtherwise(t *testing.T) {
 
 func TestMemoryRulesComeAndGo(t *testing.T) {
 	m := NewMemory(0)
-	taken := policy.mustRule(t, "allow a")
+	taken := mustRule(t, "allow a")
 	taken.ID = "rule-1"
-	if err := m.AddRules(t.Context(), taken, policy.mustRule(t, "deny b")); err != nil {
+	if err := m.AddRules(t.Context(), taken, mustRule(t, "deny b")); err != nil {
 		t.Fatal(err)
 	}
 	before, err := m.Rules(t.Context())
@@ -121,7 +122,7 @@ func TestMemoryRulesComeAndGo(t *testing.T) {
 	}
 	act := policy.Act{Name: "b", Target: policy.TextTarget("x")}
 	denied := func(set *policy.RuleSet) policy.Meets {
-		_, m := set.denied(policy.callOf(act), &act, policy.testNow)
+		m, _ := policy.Policy{Rules: set}.Denies("", act, testNow)
 		return m
 	}
 	b := before.Rules()[1].ID
@@ -219,4 +220,19 @@ func TestMemoryUnderConcurrentWriters(t *testing.T) {
 	if rules, grants := len(ruleTexts(t, m)), len(grantIDs(t, m, "s")); rules != 2*n || grants != 2*(n/2) {
 		t.Errorf("%d rules and %d grants are left, want %d and %d", rules, grants, 2*n, 2*(n/2))
 	}
+}
+
+var testNow = time.Date(2026, 1, 20, 12, 0, 0, 0, time.UTC)
+
+func mustRule(t testing.TB, text string) policy.Rule {
+	t.Helper()
+	r, err := policy.ParseRule(text)
+	if err != nil {
+		t.Fatalf("ParseRule(%q): %v", text, err)
+	}
+	return r
+}
+
+func callOf(act policy.Act) *policy.Call {
+	return &policy.Call{Connector: act.Connector, Tool: act.Name}
 }

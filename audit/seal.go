@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/internal/digest"
 )
 
 // A Seal is the number and hash of the last record at some time.
 type Seal struct {
 	Seq  int64         `json:"seq"`
-	Hash policy.Digest `json:"hash"`
+	Hash digest.Digest `json:"hash"`
 }
 
 // String returns the seal in one word, for keeping elsewhere.

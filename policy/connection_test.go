@@ -1,13 +1,8 @@
 package policy
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"testing"
-	"time"
-
-	"github.com/assent-dev/assent/approval"
 )
 
 func connectAct(host, port, domain string) Act {
@@ -88,55 +83,4 @@ func TestConnectionsRemembered(t *testing.T) {
 	if g := (Grant{Effect: Allow, Act: asked, Reach: DomainReach}); g.String() != "allow connect(*.example.org:443)" {
 		t.Error(g.String())
 	}
-}
-
-type events []approval.Event
-
-func (e *events) Record(_ context.Context, ev approval.Event) error {
-	*e = append(*e, ev)
-	return nil
-}
-
-func TestRecordConnection(t *testing.T) {
-	var got events
-	now := time.Unix(1000, 0).UTC()
-	g, err := approval.New(approval.Config{
-		Preparer: preparerFunc(func(context.Context, Call) (approval.Proposal, error) { return approval.Proposal{}, nil }),
-		Clock:    func() time.Time { return now }, NewID: func() string { return "id" }, Recorder: &got,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	call := Call{ID: "c1", Tool: Shell, Session: "s", Arguments: []byte(`{"command":"npm install"}`)}
-	by := approval.Permit{State: AutoApproved, Rule: "r1", Basis: "rule allow connect(a.example:443)", Who: Who{Via: ViaRule}}
-	for _, c := range []approval.EndedConnection{
-		{Host: "A.example", Port: "443", Program: "node", Sent: 10, Received: 2000, Duration: time.Second, By: by},
-		{Host: "b.example", Port: "22", By: approval.Permit{State: Blocked}, Err: errors.New("the host is denied")},
-		{Host: "c.example", Port: "22", By: by, Err: errors.New("connection reset")},
-	} {
-		if err := g.RecordConnection(t.Context(), call, c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	a, b, c := got[0], got[1], got[2]
-	if a.Kind != approval.Connected || a.Host != "a.example" || a.Port != "443" || a.Program != "node" || a.Sent != 10 || a.Received != 2000 || a.Duration != time.Second ||
-		a.Rule != "r1" || a.Basis == "" || a.By.Via != ViaRule || a.State != AutoApproved || a.Stage != approval.StageCompleted || a.CallID != "c1" ||
-		!slices.Equal(a.Acts, []string{"connect(a.example:443)"}) || a.Arguments != nil || a.ArgumentsDigest != DigestOf(call.Arguments) || !a.At.Equal(now) {
-		t.Errorf("%+v", a)
-	}
-	if b.State != Blocked || b.Stage != approval.StageBlocked || b.Error != "the host is denied" {
-		t.Errorf("%+v", b)
-	}
-	if c.State != AutoApproved || c.Stage != approval.StageFailed {
-		t.Errorf("%+v", c)
-	}
-	if none := a.Keep(approval.DetailNone); none.Host != "" || none.Port != "" || none.Program != "" || none.Sent != 10 {
-		t.Errorf("without details: %+v", none)
-	}
-}
-
-type preparerFunc func(context.Context, Call) (approval.Proposal, error)
-
-func (f preparerFunc) Prepare(ctx context.Context, c Call) (approval.Proposal, error) {
-	return f(ctx, c)
 }

@@ -27,7 +27,7 @@ func main() {
 
 // run lets a client make three calls, and asks on in and out.
 func run(ctx context.Context, in io.Reader, out io.Writer) error {
-	rules, err := policy("allow payments:balance", "deny payments:close_account")
+	rules, err := parse("allow payments:balance", "deny payments:close_account")
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-func policy(lines ...string) (*policy.RuleSet, error) {
+func parse(lines ...string) (*policy.RuleSet, error) {
 	var rules []policy.Rule
 	for _, line := range lines {
 		rule, err := policy.ParseRule(line)

@@ -95,10 +95,10 @@ func TestOutsideModules(t *testing.T) {
 		file, imports string
 		ok            bool
 	}{
-		{"approval/a.go", "github.com/bmatcuk/doublestar/v4", true},
-		{"approval/a.go", "github.com/bmatcuk/doublestar", false},
-		{"approval/a.go", "github.com/bmatcuk/doublestar/v44", false},
-		{"approval/a.go", "github.com/google/go-cmp/cmp", false},
+		{"policy/a.go", "github.com/bmatcuk/doublestar/v4", true},
+		{"policy/a.go", "github.com/bmatcuk/doublestar", false},
+		{"policy/a.go", "github.com/bmatcuk/doublestar/v44", false},
+		{"policy/a.go", "github.com/google/go-cmp/cmp", false},
 		{"tool/a.go", "github.com/google/jsonschema-go/jsonschema", true},
 		{"tool/a.go", "github.com/spf13/cobra", false},
 		{"cmd/assent/a.go", "github.com/spf13/cobra", true},

@@ -20,7 +20,9 @@ const everything = "*"
 // package that is not here may not exist.
 var table = map[string]line{
 	"present":  {outside: []string{diffs}, pure: true},
-	"approval": {inside: []string{"internal/digest", "present"}, outside: []string{globs}, pure: true},
+	"policy":   {inside: []string{"internal/digest"}, outside: []string{globs}, pure: true},
+	"audit":    {inside: []string{"internal/digest"}, pure: true},
+	"approval": {inside: []string{"audit", "internal/canonical", "internal/digest", "internal/redact", "policy", "present"}, pure: true},
 
 	"approval/approvaltest": {inside: []string{"approval", "present"}},
 
@@ -87,10 +89,12 @@ var table = map[string]line{
 	"internal/agents/prompttool":  {inside: []string{"approval", "internal/agents", "internal/agents/hook", "internal/setup", "store"}, outside: []string{mcp}},
 	"internal/agents/settings":    {inside: []string{"internal/agents"}, outside: []string{"github.com/BurntSushi/toml"}},
 
-	"internal/digest":   {pure: true},
-	"internal/realpath": {},
-	"internal/network":  {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
-	"internal/snapshot": {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
+	"internal/canonical": {pure: true},
+	"internal/digest":    {pure: true},
+	"internal/redact":    {inside: []string{"internal/canonical"}, pure: true},
+	"internal/realpath":  {},
+	"internal/network":   {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
+	"internal/snapshot":  {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
 	"internal/setup": {inside: []string{
 		"approval", "internal/config", "internal/realpath", "internal/starter", "internal/trust", "sandbox", "sandbox/machine", "tool/roots",
 		"tool/shell",
@@ -177,10 +181,14 @@ var (
 	underTool = []string{"tool", "tool/roots", "approval", "present", "sandbox"}
 )
 
+// withApproval are the packages in whose words approval speaks: whoever may import it may import
+// them too.
+var withApproval = []string{"policy", "audit", "internal/canonical", "internal/redact"}
+
 // examples is the line of every package below examples/: what a program outside this
 // module could import.
 var examples = line{inside: append([]string{
-	"present", "approval", "approval/approvaltest", "sandbox", "tool", "tool/roots",
+	"present", "policy", "audit", "approval", "approval/approvaltest", "sandbox", "tool", "tool/roots",
 }, toolsets...), outside: []string{mcp}}
 
 // testHelpers and testModules may be imported by every test, and by nothing that ships
@@ -201,5 +209,5 @@ func (l line) allows(folder string) bool {
 		_, known := table[folder]
 		return known && !slices.Contains(testHelpers, folder)
 	}
-	return slices.Contains(l.inside, folder)
+	return slices.Contains(l.inside, folder) || slices.Contains(l.inside, "approval") && slices.Contains(withApproval, folder)
 }

@@ -19,8 +19,8 @@ import (
 //go:embed testdata/policies
 var policyFiles embed.FS
 
-// A policy judges commands.
-type policy struct {
+// An underPolicy judges commands by a policy of its own.
+type underPolicy struct {
 	name string
 	explain.Explainer
 }
@@ -37,7 +37,7 @@ func policyNames() (names []string) {
 	return names
 }
 
-func openPolicy(name string) (*policy, error) {
+func openPolicy(name string) (*underPolicy, error) {
 	file := "testdata/policies/" + name + ".yaml"
 	data, err := policyFiles.ReadFile(file)
 	if err != nil {
@@ -47,7 +47,7 @@ func openPolicy(name string) (*policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &policy{name: name}
+	p := &underPolicy{name: name}
 	p.Policy, p.Clock = policy.Policy{Fixed: read.Rules}, time.Now
 	box, err := toolbox.Open(read, toolbox.Options{State: "/w/state", Environ: environ, Looking: true, Denied: p.Denied})
 	if err != nil {
@@ -58,7 +58,7 @@ func openPolicy(name string) (*policy, error) {
 }
 
 // allows judges a command, and returns what was judged if it may run.
-func (p *policy) allows(text string) (acts []policy.Act, allowed bool) {
+func (p *underPolicy) allows(text string) (acts []policy.Act, allowed bool) {
 	args, err := json.Marshal(map[string]string{"command": text})
 	if err != nil {
 		return nil, false

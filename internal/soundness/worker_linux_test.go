@@ -37,7 +37,7 @@ type answer struct {
 
 // A worker judges and runs commands, in the jail.
 type worker struct {
-	policies []*policy
+	policies []*underPolicy
 	env      []string
 	shell    *shell
 	log      *spyLog
