@@ -16,7 +16,7 @@ func First(approvers ...Approver) BatchApprover { return first(approvers) }
 
 type first []Approver
 
-// Approve asks all about one request. The first answer wins.
+// AnswerApprove asks all about one request. The first answer wins.
 func (f first) Approve(ctx context.Context, r *Request) (Decision, error) {
 	type reply struct {
 		decision Decision
@@ -114,7 +114,7 @@ func (t timeout) Approve(ctx context.Context, r *Request) (Decision, error) {
 	case ctx.Err() != nil:
 		return Decision{}, context.Cause(ctx)
 	case limited.Err() != nil:
-		return r.decision(Expire, ""), nil
+		return r.decision(AnswerExpire, ""), nil
 	}
 	return d, err
 }
@@ -127,7 +127,7 @@ func (t timeout) ApproveBatch(ctx context.Context, b *Batch) error {
 		return err
 	}
 	for _, r := range b.Pending() {
-		if e := b.Resolve(ctx, r.decision(Expire, "")); e != nil && !errors.Is(e, ErrSettled) {
+		if e := b.Resolve(ctx, r.decision(AnswerExpire, "")); e != nil && !errors.Is(e, ErrSettled) {
 			return e
 		}
 	}

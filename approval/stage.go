@@ -11,9 +11,9 @@ type Stage string
 
 // The stages of a call.
 const (
-	StagePending   Stage = "pending"
-	StageApproved  Stage = "approved"
-	StageDenied    Stage = "denied"
+	StageWaiting   Stage = "pending"
+	StageReady     Stage = "approved"
+	StageRefused   Stage = "denied"
 	StageDismissed Stage = "dismissed"
 	StageBlocked   Stage = "blocked"
 	StageExecuting Stage = "executing"
@@ -29,10 +29,10 @@ const (
 // means that it is judged again, because what was shown no longer holds; nothing
 // has been done then.
 var transitions = map[Stage][]Stage{
-	StagePending: {StageApproved, StageDenied, StageDismissed, StageBlocked, StageCompleted, StageFailed,
+	StageWaiting: {StageReady, StageRefused, StageDismissed, StageBlocked, StageCompleted, StageFailed,
 		StageCancelled, StageReleased},
-	StageApproved:  {StageExecuting, StageDenied, StageCancelled, StageReleased, StagePending},
-	StageExecuting: {StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StagePending},
+	StageReady:     {StageExecuting, StageRefused, StageCancelled, StageReleased, StageWaiting},
+	StageExecuting: {StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageWaiting},
 	StageSuspended: {StageExecuting, StageCancelled, StageUnknown},
 }
 
@@ -67,21 +67,21 @@ func (s Stage) Final() bool { return s != "" && len(transitions[s]) == 0 }
 // StageAfter returns where a call is right after it was answered so.
 func StageAfter(s policy.State) Stage {
 	switch s {
-	case policy.Pending:
-		return StagePending
-	case policy.Dismissed:
+	case policy.StatePending:
+		return StageWaiting
+	case policy.StateDismissed:
 		return StageDismissed
-	case policy.Blocked:
+	case policy.StateBlocked:
 		return StageBlocked
-	case policy.Answered:
+	case policy.StateAnswered:
 		return StageCompleted
-	case policy.HandedOver:
+	case policy.StateHandedOver:
 		return StageReleased
-	case policy.Invalid:
+	case policy.StateInvalid:
 		return StageFailed
 	}
 	if s.Runs() {
-		return StageApproved
+		return StageReady
 	}
-	return StageDenied
+	return StageRefused
 }

@@ -82,7 +82,7 @@ func (f *explainFlags) run(c *cobra.Command, args []string) (err error) {
 	call, owner := doors.ReadCall(args, s)
 	if agent == nil && f.door == "" && f.config == "" {
 		agent = owner
-		if agent == nil && call.Tool == policy.Shell && !s.HasShell {
+		if agent == nil && call.Tool == policy.ActShell && !s.HasShell {
 			agent = agents.All()[0]
 		}
 	}
@@ -93,7 +93,7 @@ func (f *explainFlags) run(c *cobra.Command, args []string) (err error) {
 		err = doors.Ours(c.Context(), s, func(e *explain.Explainer) error {
 			e.For, e.Held = f.door, true
 			answer = e.Explain(c.Context(), call)
-			if call.Tool == policy.Shell && answer.Outcome != explain.Deny {
+			if call.Tool == policy.ActShell && answer.Outcome != explain.Deny {
 				answer.Undo = e.Undoing(c.Context(), call.Args)
 			}
 			return nil

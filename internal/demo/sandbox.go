@@ -63,7 +63,7 @@ func playSandbox(ctx context.Context, say runs.Printer, d *runs.Session, dir str
 			return err
 		}
 		say.Line("  $ %s", command)
-		call := policy.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: policy.Shell, Arguments: args}
+		call := policy.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: policy.ActShell, Arguments: args}
 		say.Results([]tool.Result{tool.Call(ctx, gate, call)})
 	}
 	say.Prose("", "", "What a command changes is kept as well, so that you can put it back: see undo below.")

@@ -146,19 +146,19 @@ func (k Remembering) Apply(r *approval.Request, d approval.Decision) (approval.D
 	}
 	switch {
 	case k.Session:
-		d = d.ForSession(policy.Exact)
+		d = d.ForSession(policy.ReachExact)
 	case k.Always:
 		d = d.Always()
 	}
 	switch {
-	case k.ProjectCode && !offers(policy.Project):
+	case k.ProjectCode && !offers(policy.ReachProject):
 		return d, fmt.Errorf("%s does not run code of this project as it is; leave --project-code out", r.ID)
 	case k.ProjectCode:
-		d.Remember.Reach = policy.Project
-	case k.Domain && !offers(policy.DomainReach):
+		d.Remember.Reach = policy.ReachProject
+	case k.Domain && !offers(policy.ReachDomain):
 		return d, fmt.Errorf("%s is not about one host of a domain alone; leave --domain out", r.ID)
 	case k.Domain:
-		d.Remember.Reach = policy.DomainReach
+		d.Remember.Reach = policy.ReachDomain
 	}
 	return d, nil
 }
@@ -179,7 +179,7 @@ func PrintAnswer(out io.Writer, r *approval.Request, d approval.Decision) {
 func kept(r *approval.Request, d approval.Decision) []string {
 	for _, o := range r.Offers {
 		switch {
-		case o.Reach != cmp.Or(d.Remember.Reach, policy.Exact) || d.Remember.Keep == approval.KeepNone:
+		case o.Reach != cmp.Or(d.Remember.Reach, policy.ReachExact) || d.Remember.Keep == approval.KeepNone:
 		case d.Remember.Keep == approval.KeepSession:
 			return []string{"for the session, " + strings.Join(rulesOf(o, d), ", ")}
 		default:
@@ -192,8 +192,8 @@ func kept(r *approval.Request, d approval.Decision) []string {
 // warnings are what to know about a yes that is remembered.
 func warnings(r *approval.Request, d approval.Decision) []string {
 	for _, o := range r.Offers {
-		remembered := d.Remember.Keep != approval.KeepNone && d.Answer == approval.Approve
-		if remembered && o.Reach == cmp.Or(d.Remember.Reach, policy.Exact) {
+		remembered := d.Remember.Keep != approval.KeepNone && d.Answer == approval.AnswerApprove
+		if remembered && o.Reach == cmp.Or(d.Remember.Reach, policy.ReachExact) {
 			return o.Warn
 		}
 	}
@@ -201,7 +201,7 @@ func warnings(r *approval.Request, d approval.Decision) []string {
 }
 
 func rulesOf(o policy.Offer, d approval.Decision) []string {
-	if d.Answer == approval.Approve {
+	if d.Answer == approval.AnswerApprove {
 		return o.Allow
 	}
 	return o.Deny

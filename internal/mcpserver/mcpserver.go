@@ -209,7 +209,7 @@ func (s *Server) openTools() error {
 	}
 	s.closers = append(s.closers, box.Close)
 	for _, t := range box.Tools {
-		isShell := t.Spec().Name == policy.Shell
+		isShell := t.Spec().Name == policy.ActShell
 		if isShell && slices.Contains(wanted, "shell") || !isShell && slices.Contains(wanted, "files") {
 			s.tools = append(s.tools, t)
 		}

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/goccy/go-yaml"
+
+	"github.com/assent-dev/assent/approval"
 )
 
 // A scriptTurn is a turn as it is written.
@@ -151,7 +152,7 @@ func (c *condition) holds(p *performance) bool {
 	return ok && (c.Stage == "" || c.Stage == string(result.Stage)) &&
 		strings.Contains(result.Text, c.Contains) &&
 		(c.matches == nil || c.matches.MatchString(result.Text)) &&
-		is(c.Denied, approval.StageDenied, approval.StageDismissed, approval.StageBlocked) &&
+		is(c.Denied, approval.StageRefused, approval.StageDismissed, approval.StageBlocked) &&
 		is(c.Error, approval.StageFailed, approval.StageCancelled, approval.StageUnknown)
 }
 

@@ -92,7 +92,7 @@ func (c *Comparison) AddRecords(records iter.Seq2[approval.Record, error]) error
 		switch {
 		case ok:
 			c.Add(k)
-		case r.Kind == approval.Ended:
+		case r.Kind == approval.EventEnded:
 			c.report.Untried++
 		}
 	}

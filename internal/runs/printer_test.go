@@ -41,7 +41,7 @@ func TestPrinted(t *testing.T) {
 		say.Results([]tool.Result{{Tool: text, Text: other, Err: errors.New(text), Outcome: approval.Outcome{State: policy.State(other)}}, {Tool: other, Text: text}})
 		say.Summary([]approval.Event{
 			{Tool: text, Acts: []string{text, other}, State: policy.State(other), Basis: text},
-			{Tool: text, State: policy.Denied, Note: other, By: policy.Who{User: text, Host: other}}, {Tool: other, Why: text},
+			{Tool: text, State: policy.StateDenied, Note: other, By: policy.Who{User: text, Host: other}}, {Tool: other, Why: text},
 		})
 		checkPrinted(t, b.String())
 	})

@@ -105,7 +105,7 @@ func (o *Options) Chat(ctx context.Context, s *setup.Setup, next func(context.Co
 			var stopped *worker.StoppedError
 			switch {
 			case err == nil:
-			case errors.As(err, &stopped) && stopped.State != policy.Dismissed, errors.Is(err, worker.ErrLimit):
+			case errors.As(err, &stopped) && stopped.State != policy.StateDismissed, errors.Is(err, worker.ErrLimit):
 				o.View.say.Line("assent: %s", err)
 			default:
 				return err

@@ -98,7 +98,7 @@ func (r *savedRun) Post(ctx context.Context, b *approval.Batch) error {
 	}
 	for _, p := range open {
 		if !slices.ContainsFunc(pending, func(r *approval.Request) bool { return r.ID == p.Request.ID }) {
-			dismissed := approval.Settlement{State: policy.Dismissed}
+			dismissed := approval.Settlement{State: policy.StateDismissed}
 			if err := r.session.Store.Settle(ctx, p.Request, dismissed); err != nil {
 				return err
 			}

@@ -78,7 +78,7 @@ func lookOnStage(ctx context.Context, s *setup.Setup, command, dir string) (answ
 	if err != nil {
 		return answer, false, err
 	}
-	answer = e.Judge(ctx, policy.Call{Tool: policy.Shell, Arguments: args})
+	answer = e.Judge(ctx, policy.Call{Tool: policy.ActShell, Arguments: args})
 	if answer.Outcome != explain.Deny {
 		answer.Undo = e.Undoing(ctx, args)
 	}
@@ -116,7 +116,7 @@ func ReadCall(args []string, s *setup.Setup) (call explain.Call, owner *agents.A
 			return CallOf(args[0], args[1]), owner // no command takes an object
 		}
 	}
-	return CallOf(policy.Shell, CommandText(args)), nil
+	return CallOf(policy.ActShell, CommandText(args)), nil
 }
 
 // CommandText is the command that arguments stand for: one argument is a text for a shell,

@@ -57,7 +57,7 @@ func (b *Base) HeldTo(ctx context.Context, command string) ([]string, error) {
 		return nil, err
 	}
 	e.Held = true
-	answer := e.Explain(ctx, explain.Call{Tool: policy.Shell, Args: args})
+	answer := e.Explain(ctx, explain.Call{Tool: policy.ActShell, Args: args})
 	switch {
 	case answer.Error != "":
 		return nil, errors.New(answer.Error)
