@@ -11,7 +11,7 @@ import (
 
 // An Approver is who is asked: a terminal, an inbox, another program.
 //
-// Approve answers one request. It returns when ctx is done; then the cause of
+// AnswerApprove answers one request. It returns when ctx is done; then the cause of
 // ctx says why, [*WithdrawnError] if somebody else was faster. An answer without
 // a request id and fingerprint is taken as one for r. An error, a panic and the
 // zero Decision refuse.
@@ -30,7 +30,7 @@ type BatchApprover interface {
 // ApproverFunc makes an Approver of a function.
 type ApproverFunc func(ctx context.Context, r *Request) (Decision, error)
 
-// Approve calls f.
+// AnswerApprove calls f.
 func (f ApproverFunc) Approve(ctx context.Context, r *Request) (Decision, error) { return f(ctx, r) }
 
 // A WithdrawnError tells an approver that its question needs no answer any
@@ -42,7 +42,7 @@ type WithdrawnError struct {
 }
 
 func (e *WithdrawnError) Error() string {
-	if e.State == policy.Pending {
+	if e.State == policy.StatePending {
 		return fmt.Sprintf("request %q is asked again as another", e.Request)
 	}
 	return fmt.Sprintf("request %q was %s by %s", e.Request, e.State, e.By)
@@ -206,5 +206,5 @@ func (b *Batch) withdrawn(r *Request) error {
 		}
 		return w
 	}
-	return &WithdrawnError{Request: r.ID, State: policy.Pending}
+	return &WithdrawnError{Request: r.ID, State: policy.StatePending}
 }

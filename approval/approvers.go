@@ -3,10 +3,7 @@ package approval
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
-
-	"github.com/assent-dev/assent/policy"
 )
 
 // First asks all the approvers at once. For each request the first answer wins;
@@ -16,7 +13,7 @@ func First(approvers ...Approver) BatchApprover { return first(approvers) }
 
 type first []Approver
 
-// Approve asks all about one request. The first answer wins.
+// AnswerApprove asks all about one request. The first answer wins.
 func (f first) Approve(ctx context.Context, r *Request) (Decision, error) {
 	type reply struct {
 		decision Decision
@@ -114,7 +111,7 @@ func (t timeout) Approve(ctx context.Context, r *Request) (Decision, error) {
 	case ctx.Err() != nil:
 		return Decision{}, context.Cause(ctx)
 	case limited.Err() != nil:
-		return r.decision(Expire, ""), nil
+		return r.decision(AnswerExpire, ""), nil
 	}
 	return d, err
 }
@@ -127,27 +124,9 @@ func (t timeout) ApproveBatch(ctx context.Context, b *Batch) error {
 		return err
 	}
 	for _, r := range b.Pending() {
-		if e := b.Resolve(ctx, r.decision(Expire, "")); e != nil && !errors.Is(e, ErrSettled) {
+		if e := b.Resolve(ctx, r.decision(AnswerExpire, "")); e != nil && !errors.Is(e, ErrSettled) {
 			return e
 		}
 	}
 	return nil
 }
-
-// Everything is the approver for approve-all: it says yes, except to what only
-// a person may answer.
-var Everything Approver = ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
-	if r.PersonOnly {
-		return Decision{}, fmt.Errorf("%w, and approve-all is not one", ErrPersonOnly)
-	}
-	d := r.Approve("")
-	d.By.Via = policy.ViaMode
-	return d, nil
-})
-
-// Nothing is the approver for strict: it says no.
-var Nothing Approver = ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
-	d := r.Deny("strict mode refuses what would have to be asked")
-	d.By.Via = policy.ViaMode
-	return d, nil
-})

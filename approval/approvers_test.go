@@ -45,11 +45,11 @@ func TestFirstAnswerWinsAndTheOthersAreTold(t *testing.T) {
 			winner := by("ann", after(time.Second, approvaltest.Script(approvaltest.No)))
 			f := newFixture(t, withApprover(approval.First(watching(&cause), winner)))
 			o := f.Decide(t.Context(), call("send", "x"))[0]
-			if o.State != policy.Denied || o.Decision.By.User != "ann" {
+			if o.State != policy.StateDenied || o.Decision.By.User != "ann" {
 				t.Errorf("%s by %v", o.State, o.Decision)
 			}
 			var withdrawn *approval.WithdrawnError
-			if !errors.As(cause, &withdrawn) || withdrawn.Request != o.Request || withdrawn.State != policy.Denied || withdrawn.By.User != "ann" {
+			if !errors.As(cause, &withdrawn) || withdrawn.Request != o.Request || withdrawn.State != policy.StateDenied || withdrawn.By.User != "ann" {
 				t.Errorf("the other was told %v", cause)
 			}
 		})
@@ -70,7 +70,7 @@ func TestFirstWithdrawsEachRequestAsItIsAnswered(t *testing.T) {
 		quick := after(time.Second, approvaltest.Script(approvaltest.No, approvaltest.No))
 		f := newFixture(t, withApprover(approval.First(slow, quick)))
 		for _, o := range f.Decide(t.Context(), call("send", "1"), call("send", "2")) {
-			if o.State != policy.Denied {
+			if o.State != policy.StateDenied {
 				t.Errorf("%s is %s: a late answer counted", o.Call.ID, o.State)
 			}
 		}
@@ -86,12 +86,12 @@ func TestFirstLeavesTheQuestionToTheOthersWhenOneFails(t *testing.T) {
 	})
 	panics := approval.ApproverFunc(func(context.Context, *approval.Request) (approval.Decision, error) { panic("boom") })
 	f := newFixture(t, withApprover(approval.First(fails, panics, approvaltest.Script(approvaltest.Yes))))
-	if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != policy.Approved {
+	if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != policy.StateApproved {
 		t.Errorf("%s: %s", o.State, o.Why)
 	}
 	f = newFixture(t, withApprover(approval.First(fails, panics)))
 	o := f.Decide(t.Context(), call("send", "x"))[0]
-	if o.State != policy.Denied {
+	if o.State != policy.StateDenied {
 		t.Errorf("%s", o.State)
 	}
 	wantText(t, o.Why, "line cut", "boom")
@@ -110,7 +110,7 @@ func TestWithdrawnByARule(t *testing.T) {
 		synctest.Wait()
 		f.addRule("allow send")
 		<-done
-		if out[0].State != policy.AutoApproved {
+		if out[0].State != policy.StateAutoApproved {
 			t.Errorf("%s", out[0].State)
 		}
 		var withdrawn *approval.WithdrawnError
@@ -135,13 +135,13 @@ func TestBatchApproverIsAskedOnce(t *testing.T) {
 		asked.Add(1)
 		var ds []approval.Decision
 		for i, r := range b.Pending() {
-			ds = append([]approval.Decision{{Request: r.ID, Fingerprint: r.Fingerprint, Answer: []approval.Answer{approval.Approve, approval.Refuse}[i%2]}}, ds...)
+			ds = append([]approval.Decision{{Request: r.ID, Fingerprint: r.Fingerprint, Answer: []approval.Answer{approval.AnswerApprove, approval.AnswerDeny}[i%2]}}, ds...)
 		}
 		return b.Resolve(ctx, ds[1:]...) // the last is left open
 	}}
 	f := newFixture(t, withApprover(a))
 	out := f.Decide(t.Context(), call("send", "1"), call("send", "2"), call("send", "3"))
-	if out[0].State != policy.Approved || out[1].State != policy.Denied || out[2].State != policy.Denied {
+	if out[0].State != policy.StateApproved || out[1].State != policy.StateDenied || out[2].State != policy.StateDenied {
 		t.Errorf("states %s, %s, %s", out[0].State, out[1].State, out[2].State)
 	}
 	wantText(t, out[2].Err().Error(), "gave no answer")
@@ -160,7 +160,7 @@ func TestBatchApproverIsWithdrawn(t *testing.T) {
 		}}
 		f := newFixture(t, withApprover(approval.First(a, after(time.Second, approvaltest.Script(approvaltest.Yes, approvaltest.Yes)))))
 		for _, o := range f.Decide(t.Context(), call("send", "1"), call("send", "2")) {
-			if o.State != policy.Approved {
+			if o.State != policy.StateApproved {
 				t.Errorf("%s", o.State)
 			}
 		}
@@ -185,7 +185,7 @@ func TestTimeoutTurnsSilenceIntoExpired(t *testing.T) {
 				f := newFixture(t, withApprover(approval.Timeout(time.Minute, inner)))
 				begin := time.Now()
 				for _, o := range f.Decide(t.Context(), call("send", "1"), call("send", "2")) {
-					if o.State != policy.Expired || !errors.Is(o.Err(), approval.ErrDenied) {
+					if o.State != policy.StateExpired || !errors.Is(o.Err(), approval.ErrDenied) {
 						t.Errorf("%s is %s: %v", o.Call.ID, o.State, o.Err())
 					}
 				}
@@ -203,7 +203,7 @@ func TestTimeoutPassesAnswersOn(t *testing.T) {
 	script := approvaltest.Script(approvaltest.Yes, approvaltest.No)
 	f := newFixture(t, withApprover(approval.Timeout(time.Hour, script)))
 	out := f.Decide(t.Context(), call("send", "1"), call("send", "2"))
-	if out[0].State != policy.Approved || out[1].State != policy.Denied {
+	if out[0].State != policy.StateApproved || out[1].State != policy.StateDenied {
 		t.Errorf("states %s, %s", out[0].State, out[1].State)
 	}
 }
@@ -220,7 +220,7 @@ func TestApproverThatIgnoresCancellation(t *testing.T) {
 		}}
 		f := newFixture(t, withApprover(a))
 		time.AfterFunc(time.Second, cancel)
-		if o := f.Decide(ctx, call("send", "x"))[0]; o.State != policy.Dismissed {
+		if o := f.Decide(ctx, call("send", "x"))[0]; o.State != policy.StateDismissed {
 			t.Errorf("%s", o.State)
 		}
 		wantError(t, <-answered, approval.ErrSettled)
@@ -233,7 +233,7 @@ func TestSingleQuestionsToCombinedApprovers(t *testing.T) {
 		_, r := f.pending(call("send", "x"))
 		var cause error
 		d, err := approval.First(watching(&cause), after(time.Second, approvaltest.Script(approvaltest.Yes))).Approve(t.Context(), r)
-		if err != nil || d.Answer != approval.Approve {
+		if err != nil || d.Answer != approval.AnswerApprove {
 			t.Errorf("First: %v, %v", d, err)
 		}
 		synctest.Wait()
@@ -242,7 +242,7 @@ func TestSingleQuestionsToCombinedApprovers(t *testing.T) {
 			t.Errorf("the loser was told %v", cause)
 		}
 		d, err = approval.Timeout(time.Minute, approvaltest.Silent).Approve(t.Context(), r)
-		if err != nil || d.Answer != approval.Expire {
+		if err != nil || d.Answer != approval.AnswerExpire {
 			t.Errorf("Timeout: %v, %v", d, err)
 		}
 	})

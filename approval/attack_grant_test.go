@@ -9,7 +9,7 @@ import (
 )
 
 func writes(spellings ...string) approval.Proposal {
-	return approval.Proposal{Acts: []policy.Act{{Name: policy.WriteFile, Target: policy.PathTarget(spellings...), Verdict: policy.Ask}}}
+	return approval.Proposal{Acts: []policy.Act{{Name: policy.ActWriteFile, Target: policy.PathTarget(spellings...), Verdict: policy.VerdictAsk}}}
 }
 
 // A yes for the folder of a file at the top of the root "." reaches every other
@@ -18,11 +18,11 @@ func TestAFolderGrantAtTheTopDoesNotReachOtherRoots(t *testing.T) {
 	f := newFixture(t)
 	f.tools.Set("write", writes("a.md", "/project/a.md"))
 	b, r := f.pending(call("write", "1"))
-	f.resolve(b, r.Approve("").ForSession(policy.Prefix))
+	f.resolve(b, r.Approve("").ForSession(policy.ReachPrefix))
 	f.tools.Set("write", writes("keys/id", "/home/u/.ssh/id"))
 	f.pending(call("write", "2"))
 	f.tools.Set("write", writes("b.md", "/project/b.md"))
-	wantState(t, f.Review(t.Context(), call("write", "3")), policy.SessionApproved)
+	wantState(t, f.Review(t.Context(), call("write", "3")), policy.StateSessionApproved)
 }
 
 // A yes for a folder reaches a secret in it, which has to be named.
@@ -30,7 +30,7 @@ func TestAFolderGrantDoesNotReachWhatIsAnsweredByName(t *testing.T) {
 	f := newFixture(t)
 	f.tools.Set("write", writes("notes/a.md"))
 	b, r := f.pending(call("write", "1"))
-	f.resolve(b, r.Approve("").ForSession(policy.Prefix))
+	f.resolve(b, r.Approve("").ForSession(policy.ReachPrefix))
 	secret := writes("notes/.env")
 	secret.Acts[0].ByName = true
 	f.tools.Set("write", secret)
@@ -43,12 +43,12 @@ func TestNoRuleIsOfferedForTheWholeOfTheTop(t *testing.T) {
 	f.tools.Set("write", writes("a.md"))
 	b, r := f.pending(call("write", "1"))
 	for _, o := range r.Offers {
-		if o.Reach == policy.Prefix {
+		if o.Reach == policy.ReachPrefix {
 			t.Errorf("%q is offered", o.Allow)
 		}
 	}
 	d := r.Approve("").Always()
-	d.Remember.Reach = policy.Prefix
+	d.Remember.Reach = policy.ReachPrefix
 	wantError(t, b.Resolve(t.Context(), d), approval.ErrNotOffered)
 	f.tools.Set("write", writes("/etc/passwd"))
 	f.pending(call("write", "2"))
@@ -60,15 +60,15 @@ func TestAToolThatRewritesItsActsDoesNotChangeAGrant(t *testing.T) {
 	f := newFixture(t)
 	paths, line := []string{"notes/a.md"}, []policy.Word{{Text: "ls"}}
 	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{
-		{Name: policy.WriteFile, Target: policy.Target{Kind: policy.Path, Written: paths, Resolved: paths}, Verdict: policy.Ask},
-		{Name: policy.Shell, Target: policy.Target{Kind: policy.Words, Words: line}, Verdict: policy.Ask},
+		{Name: policy.ActWriteFile, Target: policy.Target{Kind: policy.KindPath, Written: paths, Resolved: paths}, Verdict: policy.VerdictAsk},
+		{Name: policy.ActShell, Target: policy.Target{Kind: policy.KindWords, Words: line}, Verdict: policy.VerdictAsk},
 	}})
 	b, r := f.pending(call("write", "1"))
-	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	f.resolve(b, r.Approve("").ForSession(policy.ReachExact))
 	paths[0], line[0].Text = "etc/passwd", "rm"
 	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{fileAct("etc/passwd")}})
 	f.tools.Set("sh", approval.Proposal{Acts: []policy.Act{commandAct("rm")}})
-	wantState(t, f.Review(t.Context(), call("write", "2"), call("sh", "2")), policy.Pending, policy.Pending)
+	wantState(t, f.Review(t.Context(), call("write", "2"), call("sh", "2")), policy.StatePending, policy.StatePending)
 }
 
 // A tool uses its slices again while the person reads, and the yes to one file
@@ -76,15 +76,15 @@ func TestAToolThatRewritesItsActsDoesNotChangeAGrant(t *testing.T) {
 func TestAToolThatRewritesItsActsDoesNotChangeARequest(t *testing.T) {
 	f := newFixture(t)
 	paths := []string{"notes/a.md"}
-	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{{Name: policy.WriteFile, Target: policy.Target{Kind: policy.Path, Written: paths, Resolved: paths}, Verdict: policy.Ask}}})
+	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{{Name: policy.ActWriteFile, Target: policy.Target{Kind: policy.KindPath, Written: paths, Resolved: paths}, Verdict: policy.VerdictAsk}}})
 	b, r := f.pending(call("write", "1"))
 	paths[0] = "etc/passwd"
 	if got := r.Acts[0].String(); got != "write_file(notes/a.md)" {
 		t.Errorf("the request says %s", got)
 	}
 	f.addRule("allow write_file(etc/**)")
-	wantState(t, b, policy.Pending) // it is judged by what was shown
-	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	wantState(t, b, policy.StatePending) // it is judged by what was shown
+	f.resolve(b, r.Approve("").ForSession(policy.ReachExact))
 	set, err := f.memory.Grants(t.Context(), "s")
 	if err != nil || len(set.Grants()) != 1 || set.Grants()[0].String() != "allow write_file(notes/a.md)" {
 		t.Errorf("grants %v (%v)", set.Grants(), err)
@@ -95,28 +95,28 @@ func TestAToolThatRewritesItsActsDoesNotChangeARequest(t *testing.T) {
 // gave itself the same name.
 func TestABareNameDoesNotAllowAToolThatSharesIt(t *testing.T) {
 	f := newFixture(t)
-	act := policy.Act{Name: "send", Target: policy.TextTarget("ann"), Verdict: policy.Ask}
+	act := policy.Act{Name: "send", Target: policy.TextTarget("ann"), Verdict: policy.VerdictAsk}
 	f.tools.Set("send", approval.Proposal{Acts: []policy.Act{act}})
 	act.Connector = "hub"
 	f.tools.Set("hub:send", approval.Proposal{Acts: []policy.Act{act}, SharesName: true})
 	f.addRule("allow send")
 	f.addRule("allow s*(ann)")
-	wantState(t, f.Review(t.Context(), call("send", "1"), call("hub:send", "1")), policy.AutoApproved, policy.Pending)
+	wantState(t, f.Review(t.Context(), call("send", "1"), call("hub:send", "1")), policy.StateAutoApproved, policy.StatePending)
 	f.addRule("allow hub:send(ann)")
-	wantState(t, f.Review(t.Context(), call("hub:send", "2")), policy.AutoApproved)
+	wantState(t, f.Review(t.Context(), call("hub:send", "2")), policy.StateAutoApproved)
 	f.addRule("deny send(*)")
-	wantState(t, f.Review(t.Context(), call("hub:send", "3")), policy.AutoDenied)
+	wantState(t, f.Review(t.Context(), call("hub:send", "3")), policy.StateAutoDenied)
 }
 
 // Once a session, of what is not known: it cannot be kept, and so a plain yes
 // was refused as well.
 func TestOncePerSessionOfAnUnknownTargetTakesAPlainYes(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("sh", approval.Proposal{Once: true, Acts: []policy.Act{{Name: policy.Shell, Target: policy.UnknownTarget(policy.Words), Verdict: policy.Ask}}})
+	f.tools.Set("sh", approval.Proposal{Once: true, Acts: []policy.Act{{Name: policy.ActShell, Target: policy.UnknownTarget(policy.KindWords), Verdict: policy.VerdictAsk}}})
 	b, r := f.pending(call("sh", "1"))
-	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(policy.Exact)), approval.ErrNotOffered)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(policy.ReachExact)), approval.ErrNotOffered)
 	f.resolve(b, r.Approve(""))
-	wantState(t, b, policy.Approved)
+	wantState(t, b, policy.StateApproved)
 	if keep := b.Outcome(0).Decision.Remember.Keep; keep != approval.KeepNone {
 		t.Errorf("recorded as kept %q", keep)
 	}
@@ -132,7 +132,7 @@ func TestTheSameRuleMayBeKeptAgainAfterItsEnd(t *testing.T) {
 		d := r.Approve("").Always()
 		d.Remember.For = time.Hour
 		f.resolve(b, d)
-		wantState(t, f.Review(t.Context(), call("send", "x")), policy.AutoApproved)
+		wantState(t, f.Review(t.Context(), call("send", "x")), policy.StateAutoApproved)
 		f.clock.Advance(2 * time.Hour)
 	}
 }

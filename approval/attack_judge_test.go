@@ -32,25 +32,25 @@ func TestAnUnknownWordAfterAnOptionMayBeWhatIsDenied(t *testing.T) {
 func TestABuiltinActWithATargetOfAnotherKindIsBlocked(t *testing.T) {
 	host := policy.HostTarget("a.b", "22")
 	for _, act := range []policy.Act{
-		{Name: policy.Shell, Target: policy.TextTarget("git push origin")},
-		{Name: policy.Shell, Target: policy.PathTarget("git push")},
-		{Name: policy.Shell, Target: policy.Target{}},
-		{Name: policy.ReadFile, Target: policy.TextTarget("secrets/a")},
-		{Name: policy.WriteFile, Target: policy.CommandTarget("secrets/a")},
-		{Name: policy.DeleteFile, Target: host},
-		{Name: policy.Connect, Target: policy.TextTarget("a.b:22")},
-		{Name: policy.WorkerCall, Target: host},
+		{Name: policy.ActShell, Target: policy.TextTarget("git push origin")},
+		{Name: policy.ActShell, Target: policy.PathTarget("git push")},
+		{Name: policy.ActShell, Target: policy.Target{}},
+		{Name: policy.ActReadFile, Target: policy.TextTarget("secrets/a")},
+		{Name: policy.ActWriteFile, Target: policy.CommandTarget("secrets/a")},
+		{Name: policy.ActDeleteFile, Target: host},
+		{Name: policy.ActConnect, Target: policy.TextTarget("a.b:22")},
+		{Name: policy.ActWorkerCall, Target: host},
 	} {
-		for _, act.Verdict = range []policy.Verdict{policy.Ask, policy.Free} {
+		for _, act.Verdict = range []policy.Verdict{policy.VerdictAsk, policy.VerdictFree} {
 			f := newFixture(t, withMode(policy.ModeApproveAll))
 			f.tools.Set("sh", approval.Proposal{Acts: []policy.Act{act}})
 			b := f.Review(t.Context(), call("sh", "x"))
-			wantState(t, b, policy.Blocked)
+			wantState(t, b, policy.StateBlocked)
 			wantText(t, b.Outcome(0).Why, "the tool names "+act.Name)
 		}
 	}
 	f := newFixture(t)
-	f.tools.Set("hub:shell", approval.Proposal{Acts: []policy.Act{{Name: policy.Shell, Connector: "hub", Target: policy.TextTarget("x"), Verdict: policy.Ask}}})
+	f.tools.Set("hub:shell", approval.Proposal{Acts: []policy.Act{{Name: policy.ActShell, Connector: "hub", Target: policy.TextTarget("x"), Verdict: policy.VerdictAsk}}})
 	f.pending(call("hub:shell", "x")) // the name is the connector's own
 }
 
@@ -64,7 +64,7 @@ func TestMoreActsThanAnybodyReadsAreBlocked(t *testing.T) {
 	f := newFixture(t, withMode(policy.ModeApproveAll))
 	f.tools.Set("sh", approval.Proposal{Acts: acts})
 	f.tools.Set("most", approval.Proposal{Acts: acts[:policy.MaxActs]})
-	wantState(t, f.Review(t.Context(), call("sh", "x"), call("most", "x")), policy.Blocked, policy.ModeApproved)
+	wantState(t, f.Review(t.Context(), call("sh", "x"), call("most", "x")), policy.StateBlocked, policy.StateModeApproved)
 }
 
 // A rule that looks like a deny is taken and matches nothing.
@@ -118,7 +118,7 @@ func TestAViewThatFailsDoesNotKeepABatchFromBeingSaved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, restored, policy.Approved, policy.Pending)
+	wantState(t, restored, policy.StateApproved, policy.StatePending)
 	if _, err := restored.Pending()[0].View(t.Context()); err == nil {
 		t.Error("what cannot be shown is shown")
 	}

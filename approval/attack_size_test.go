@@ -41,9 +41,9 @@ func TestViewsOfDeepArgumentsStaySmall(t *testing.T) {
 func TestLongTargetsAreNotOfferedAndCostLittle(t *testing.T) {
 	long := strings.Repeat("a", 1<<20)
 	for _, act := range []policy.Act{
-		{Name: "send", Target: policy.TextTarget(long), Verdict: policy.Ask},
-		{Name: policy.WriteFile, Target: policy.PathTarget("notes/" + long), Verdict: policy.Ask},
-		{Name: policy.Shell, Target: policy.CommandTarget("echo", long), Verdict: policy.Ask},
+		{Name: "send", Target: policy.TextTarget(long), Verdict: policy.VerdictAsk},
+		{Name: policy.ActWriteFile, Target: policy.PathTarget("notes/" + long), Verdict: policy.VerdictAsk},
+		{Name: policy.ActShell, Target: policy.CommandTarget("echo", long), Verdict: policy.VerdictAsk},
 	} {
 		f := newFixture(t)
 		f.tools.Set("send", approval.Proposal{Acts: []policy.Act{act}})

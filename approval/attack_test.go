@@ -22,13 +22,13 @@ import (
 func TestAProposalFromOtherArgumentsDoesNotStart(t *testing.T) {
 	f := newFixture(t)
 	from := func(args string) approval.Proposal {
-		return approval.Proposal{Arguments: policy.DigestOf([]byte(args)), Acts: []policy.Act{{Name: "send", Target: policy.TextTarget("ann"), Verdict: policy.Ask}}}
+		return approval.Proposal{Arguments: policy.DigestOf([]byte(args)), Acts: []policy.Act{{Name: "send", Target: policy.TextTarget("ann"), Verdict: policy.VerdictAsk}}}
 	}
 	f.tools.Set("send", from(`{"what":"polite"}`))
 	b := f.approved(call("send", "polite"))
 	_, err := b.Start(t.Context(), 0, from(`{"what":"rude"}`))
 	wantError(t, err, approval.ErrChanged)
-	wantState(t, b, policy.Pending)
+	wantState(t, b, policy.StatePending)
 }
 
 // A person chooses "inside the sandbox", and the tool then gives the choice
@@ -50,7 +50,7 @@ func TestChoicesAreBoundToTheAnswer(t *testing.T) {
 		if _, err := f.start(b); err == nil {
 			t.Errorf("%s: it runs", name)
 		}
-		wantState(t, b, policy.Pending)
+		wantState(t, b, policy.StatePending)
 	}
 }
 
@@ -59,11 +59,11 @@ func TestAChoiceIsNotCarriedOverAChangeNobodySaw(t *testing.T) {
 	f := newFixture(t)
 	f.tools.Set("send", approval.Proposal{Choices: []approval.Choice{{ID: "unboxed", Label: "without the sandbox"}}})
 	b, r := f.pending(call("send", "ls"))
-	f.tools.Set("send", approval.Proposal{Acts: []policy.Act{{Name: "send", Target: policy.TextTarget("x"), Verdict: policy.Free}}})
+	f.tools.Set("send", approval.Proposal{Acts: []policy.Act{{Name: "send", Target: policy.TextTarget("x"), Verdict: policy.VerdictFree}}})
 	d := r.Change([]byte(`{"what":"make"}`), "")
 	d.Choice = "unboxed"
 	f.resolve(b, d)
-	wantState(t, b, policy.FreeToRun)
+	wantState(t, b, policy.StateFree)
 	if got := b.Outcome(0).Decision.Choice; got != "" {
 		t.Errorf("it runs with the choice %q, which it does not offer", got)
 	}
@@ -102,7 +102,7 @@ func TestAModesYesIsNotThePersonsWhoChangedTheCall(t *testing.T) {
 	}
 	b := f.another(with(policy.ModeApproveAll)).Review(t.Context(), call("w", "root"))
 	f.resolve(b, b.Pending()[0].Change([]byte(`{"what":"other"}`), ""))
-	wantState(t, b, policy.ModeApproved)
+	wantState(t, b, policy.StateModeApproved)
 
 	b, err := f.another(with(policy.ModeStrict)).Restore(t.Context(), f.save(b))
 	if err != nil {
@@ -111,15 +111,15 @@ func TestAModesYesIsNotThePersonsWhoChangedTheCall(t *testing.T) {
 	p, _ := prepare(t.Context(), b.Outcome(0).Call)
 	_, err = b.Start(t.Context(), 0, p)
 	wantError(t, err, approval.ErrChanged)
-	wantState(t, b, policy.ModeDenied)
+	wantState(t, b, policy.StateModeDenied)
 }
 
 // The answer in a saved batch is turned from a yes into a no, and runs.
 func TestANoOfAModeDoesNotRun(t *testing.T) {
-	f := newFixture(t, withApprover(approval.Everything))
+	f := newFixture(t, withApprover(approval.ApproverFunc(everything)))
 	b := f.Review(t.Context(), call("send", "x"))
 	f.Ask(t.Context(), b)
-	wantState(t, b, policy.ModeApproved)
+	wantState(t, b, policy.StateModeApproved)
 	saved := strings.Replace(string(f.save(b)), `"answer":"approve"`, `"answer":"deny"`, 1)
 	b, err := f.another(withMode(policy.ModeStrict)).Restore(t.Context(), []byte(saved))
 	if err != nil {
@@ -127,7 +127,7 @@ func TestANoOfAModeDoesNotRun(t *testing.T) {
 	}
 	_, err = f.start(b)
 	wantError(t, err, approval.ErrChanged)
-	wantState(t, b, policy.ModeDenied)
+	wantState(t, b, policy.StateModeDenied)
 }
 
 // An answer whose way is no person's is given under a name that nobody checks.
@@ -139,7 +139,7 @@ func TestAnAnswerByAnUnknownWayHasNoEffect(t *testing.T) {
 		d.By.Via = via
 		wantError(t, b.Resolve(t.Context(), d), approval.ErrInvalidDecision)
 	}
-	wantState(t, b, policy.Pending)
+	wantState(t, b, policy.StatePending)
 }
 
 // endless is how often the approvers below answer before the test gives up.
@@ -155,7 +155,7 @@ func TestAnApproverThatChangesForEverIsGivenUp(t *testing.T) {
 		return r.Change(fmt.Appendf(nil, `{"what":"%d"}`, asked), ""), nil
 	})))
 	o := f.Decide(t.Context(), call("send", "x"))[0]
-	if o.State != policy.Denied || asked > endless/10 {
+	if o.State != policy.StateDenied || asked > endless/10 {
 		t.Errorf("%s after %d changes", o.State, asked)
 	}
 }
@@ -177,7 +177,7 @@ func TestAnApproverThatWritesIntoTheRequestIsGivenUp(t *testing.T) {
 	})))
 	f.tools.Set("w", approval.Proposal{Acts: []policy.Act{act}})
 	o := f.Decide(t.Context(), call("w", "x"))[0]
-	if o.State != policy.Denied || asked >= endless {
+	if o.State != policy.StateDenied || asked >= endless {
 		t.Errorf("%s after %d questions", o.State, asked)
 	}
 }
@@ -191,7 +191,7 @@ func TestAnApproverThatNeverReturnsRefuses(t *testing.T) {
 	for name, a := range map[string]approval.Approver{"alone": exits, "among others": approval.First(exits)} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t, withApprover(a))
-			if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != policy.Denied {
+			if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != policy.StateDenied {
 				t.Errorf("%s: %s", name, o.State)
 			}
 		})
@@ -204,9 +204,9 @@ func TestApproveAllLeavesThePersonTimeToAnswer(t *testing.T) {
 		act := fileAct("a")
 		act.PersonOnly = true
 		person := after(time.Minute, approvaltest.Script(approvaltest.Yes))
-		f := newFixture(t, withApprover(approval.First(person, approval.Everything)))
+		f := newFixture(t, withApprover(approval.First(person, approval.ApproverFunc(everything))))
 		f.tools.Set("w", approval.Proposal{Acts: []policy.Act{act}})
-		if o := f.Decide(t.Context(), call("w", "x"))[0]; o.State != policy.Approved {
+		if o := f.Decide(t.Context(), call("w", "x"))[0]; o.State != policy.StateApproved {
 			t.Errorf("%s: %s", o.State, o.Why)
 		}
 	})

@@ -48,7 +48,7 @@ type AuditLog interface {
 	Verify(ctx context.Context, seals ...audit.Seal) (audit.Verification, error)
 }
 
-// Pruned is the kind of the event that an audit log records itself when it
+// EventPruned is the kind of the event that an audit log records itself when it
 // removes what is older than it keeps. Its Basis is the seal of the last record
 // that was removed.
-const Pruned EventKind = "pruned"
+const EventPruned EventKind = "pruned"

@@ -47,7 +47,7 @@ type entry struct {
 	seen     uint64 // the gate's changes when it was last judged
 }
 
-func (e *entry) pending() bool { return e.outcome.State == policy.Pending }
+func (e *entry) pending() bool { return e.outcome.State == policy.StatePending }
 
 // Gate returns the gate that the batch goes through.
 func (b *Batch) Gate() *Gate { return b.gate }

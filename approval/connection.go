@@ -35,7 +35,7 @@ func PermitBy(j policy.Judgement, acts []policy.Act) Permit {
 	var o Outcome
 	o.apply(j)
 	p := o.Permit()
-	if p.Basis == "" && j.State == policy.FreeToRun && len(acts) > 0 {
+	if p.Basis == "" && j.State == policy.StateFree && len(acts) > 0 {
 		p.Basis = acts[0].Why
 	}
 	return p
@@ -59,9 +59,9 @@ func (g *Gate) RecordConnection(ctx context.Context, call policy.Call, c EndedCo
 			o.Stage = StageFailed
 		}
 	}
-	act := policy.Act{Name: policy.Connect, Target: policy.HostTarget(c.Host, c.Port)}
+	act := policy.Act{Name: policy.ActConnect, Target: policy.HostTarget(c.Host, c.Port)}
 	o.Acts = []policy.Act{act}
-	e := o.event(Connected, g.cfg.Clock())
+	e := o.event(EventConnected, g.cfg.Clock())
 	e.Arguments = nil // the record of the call has them
 	e.Host, e.Port, e.Program, e.Sent, e.Received, e.Duration, e.By = act.Target.URL.Host, c.Port, c.Program, c.Sent, c.Received, c.Duration, c.By.Who
 	if c.Err != nil {

@@ -27,11 +27,11 @@ func TestRecordConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := policy.Call{ID: "c1", Tool: policy.Shell, Session: "s", Arguments: []byte(`{"command":"npm install"}`)}
-	by := Permit{State: policy.AutoApproved, Rule: "r1", Basis: "rule allow connect(a.example:443)", Who: policy.Who{Via: policy.ViaRule}}
+	call := policy.Call{ID: "c1", Tool: policy.ActShell, Session: "s", Arguments: []byte(`{"command":"npm install"}`)}
+	by := Permit{State: policy.StateAutoApproved, Rule: "r1", Basis: "rule allow connect(a.example:443)", Who: policy.Who{Via: policy.ViaRule}}
 	for _, c := range []EndedConnection{
 		{Host: "A.example", Port: "443", Program: "node", Sent: 10, Received: 2000, Duration: time.Second, By: by},
-		{Host: "b.example", Port: "22", By: Permit{State: policy.Blocked}, Err: errors.New("the host is denied")},
+		{Host: "b.example", Port: "22", By: Permit{State: policy.StateBlocked}, Err: errors.New("the host is denied")},
 		{Host: "c.example", Port: "22", By: by, Err: errors.New("connection reset")},
 	} {
 		if err := g.RecordConnection(t.Context(), call, c); err != nil {
@@ -39,15 +39,15 @@ func TestRecordConnection(t *testing.T) {
 		}
 	}
 	a, b, c := got[0], got[1], got[2]
-	if a.Kind != Connected || a.Host != "a.example" || a.Port != "443" || a.Program != "node" || a.Sent != 10 || a.Received != 2000 || a.Duration != time.Second ||
-		a.Rule != "r1" || a.Basis == "" || a.By.Via != policy.ViaRule || a.State != policy.AutoApproved || a.Stage != StageCompleted || a.CallID != "c1" ||
+	if a.Kind != EventConnected || a.Host != "a.example" || a.Port != "443" || a.Program != "node" || a.Sent != 10 || a.Received != 2000 || a.Duration != time.Second ||
+		a.Rule != "r1" || a.Basis == "" || a.By.Via != policy.ViaRule || a.State != policy.StateAutoApproved || a.Stage != StageCompleted || a.CallID != "c1" ||
 		!slices.Equal(a.Acts, []string{"connect(a.example:443)"}) || a.Arguments != nil || a.ArgumentsDigest != policy.DigestOf(call.Arguments) || !a.At.Equal(now) {
 		t.Errorf("%+v", a)
 	}
-	if b.State != policy.Blocked || b.Stage != StageBlocked || b.Error != "the host is denied" {
+	if b.State != policy.StateBlocked || b.Stage != StageRefused || b.Error != "the host is denied" {
 		t.Errorf("%+v", b)
 	}
-	if c.State != policy.AutoApproved || c.Stage != StageFailed {
+	if c.State != policy.StateAutoApproved || c.Stage != StageFailed {
 		t.Errorf("%+v", c)
 	}
 	if none := a.Keep(DetailNone); none.Host != "" || none.Port != "" || none.Program != "" || none.Sent != 10 {

@@ -48,15 +48,15 @@ func (b *Batch) leaveOpen(ctx context.Context, r *Request, err error) {
 	o.Why = ""
 	switch {
 	case ctx.Err() != nil:
-		o.State = policy.Dismissed
+		o.State = policy.StateDismissed
 	case errors.Is(err, ErrNobody) && e.outcome.PersonOnly:
-		o.State, o.Why = policy.Denied, "only a person may answer this, and nobody can be asked"
+		o.State, o.Why = policy.StateDenied, "only a person may answer this, and nobody can be asked"
 	case errors.Is(err, ErrNobody):
-		o.State, o.Why = policy.Denied, err.Error()
+		o.State, o.Why = policy.StateDenied, err.Error()
 	case err != nil:
-		o.State, o.Why = policy.Denied, fmt.Sprintf("the approver failed: %v", err)
+		o.State, o.Why = policy.StateDenied, fmt.Sprintf("the approver failed: %v", err)
 	default:
-		o.State, o.Why = policy.Denied, "the approver gave no answer"
+		o.State, o.Why = policy.StateDenied, "the approver gave no answer"
 	}
 	o.Stage = StageAfter(o.State)
 	b.gate.settle(ctx, &next)

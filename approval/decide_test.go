@@ -14,7 +14,7 @@ import (
 func TestDecideWithoutAnApproverIsARefusal(t *testing.T) {
 	f := newFixture(t)
 	out := f.Decide(t.Context(), call("read", "x"), call("send", "x"))
-	if out[0].State != policy.FreeToRun || out[1].State != policy.Denied {
+	if out[0].State != policy.StateFree || out[1].State != policy.StateDenied {
 		t.Errorf("states %s, %s", out[0].State, out[1].State)
 	}
 	wantText(t, out[1].Err().Error(), "send was denied", "nobody can be asked", "no approver")
@@ -60,7 +60,7 @@ func TestApproversThatRefuse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, withApprover(approval.ApproverFunc(c.approver)))
 			o := f.Decide(t.Context(), call("send", "x"))[0]
-			if o.State != policy.Denied || o.Runs() {
+			if o.State != policy.StateDenied || o.Runs() {
 				t.Fatalf("%s", o.State)
 			}
 			wantText(t, o.Err().Error(), c.says)
@@ -71,10 +71,10 @@ func TestApproversThatRefuse(t *testing.T) {
 
 func TestApproverMayLeaveOutTheBinding(t *testing.T) {
 	yes := func(context.Context, *approval.Request) (approval.Decision, error) {
-		return approval.Decision{Answer: approval.Approve}, nil
+		return approval.Decision{Answer: approval.AnswerApprove}, nil
 	}
 	f := newFixture(t, withApprover(approval.ApproverFunc(yes)))
-	if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != policy.Approved || o.Decision.By.Via != policy.ViaProgram {
+	if o := f.Decide(t.Context(), call("send", "x"))[0]; o.State != policy.StateApproved || o.Decision.By.Via != policy.ViaProgram {
 		t.Errorf("%s", o.State)
 	}
 }
@@ -88,7 +88,7 @@ func TestFailureForOneRequestLeavesTheOthers(t *testing.T) {
 	})
 	f := newFixture(t, withApprover(a))
 	out := f.Decide(t.Context(), call("send", "1"), call("send", "bad"), call("send", "2"))
-	if out[0].State != policy.Approved || out[1].State != policy.Denied || out[2].State != policy.Approved {
+	if out[0].State != policy.StateApproved || out[1].State != policy.StateDenied || out[2].State != policy.StateApproved {
 		t.Errorf("states %s, %s, %s", out[0].State, out[1].State, out[2].State)
 	}
 }
@@ -110,7 +110,7 @@ func TestBlockedIsDecidedBeforeAsking(t *testing.T) {
 }
 
 func TestModesAnswerWithoutAskingAnybody(t *testing.T) {
-	for mode, want := range map[policy.Mode]policy.State{policy.ModeApproveAll: policy.ModeApproved, policy.ModeStrict: policy.ModeDenied} {
+	for mode, want := range map[policy.Mode]policy.State{policy.ModeApproveAll: policy.StateModeApproved, policy.ModeStrict: policy.StateModeDenied} {
 		script := approvaltest.Script()
 		f := newFixture(t, withMode(mode), withApprover(script))
 		if got := f.Decide(t.Context(), call("send", "x"))[0].State; got != want {
@@ -128,15 +128,15 @@ func TestApproveAllLeavesWhatOnlyAPersonMayAnswer(t *testing.T) {
 		change []func(*approval.Config)
 		want   policy.State
 	}{
-		"a person is there":   {[]func(*approval.Config){withMode(policy.ModeApproveAll), withApprover(script)}, policy.Approved},
-		"nobody is there":     {[]func(*approval.Config){withMode(policy.ModeApproveAll)}, policy.Denied},
-		"as an approver":      {[]func(*approval.Config){withApprover(approval.Everything)}, policy.Denied},
-		"beside a person":     {[]func(*approval.Config){withApprover(approval.First(script, approval.Everything))}, policy.Approved},
-		"strict":              {[]func(*approval.Config){withMode(policy.ModeStrict), withApprover(script)}, policy.ModeDenied},
-		"strict, an approver": {[]func(*approval.Config){withApprover(approval.Nothing)}, policy.ModeDenied},
+		"a person is there":   {[]func(*approval.Config){withMode(policy.ModeApproveAll), withApprover(script)}, policy.StateApproved},
+		"nobody is there":     {[]func(*approval.Config){withMode(policy.ModeApproveAll)}, policy.StateDenied},
+		"as an approver":      {[]func(*approval.Config){withApprover(approval.ApproverFunc(everything))}, policy.StateDenied},
+		"beside a person":     {[]func(*approval.Config){withApprover(approval.First(script, approval.ApproverFunc(everything)))}, policy.StateApproved},
+		"strict":              {[]func(*approval.Config){withMode(policy.ModeStrict), withApprover(script)}, policy.StateModeDenied},
+		"strict, an approver": {[]func(*approval.Config){withApprover(approval.ApproverFunc(nothing))}, policy.StateModeDenied},
 	} {
 		f := newFixture(t, c.change...)
-		f.tools.Set("rm", approval.Proposal{Acts: []policy.Act{{Name: "rm", Target: policy.TextTarget("/"), Verdict: policy.Ask, PersonOnly: true, Why: "it deletes a root"}}})
+		f.tools.Set("rm", approval.Proposal{Acts: []policy.Act{{Name: "rm", Target: policy.TextTarget("/"), Verdict: policy.VerdictAsk, PersonOnly: true, Why: "it deletes a root"}}})
 		if got := f.Decide(t.Context(), call("rm", "x"))[0].State; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -148,9 +148,9 @@ func TestApproveAllLeavesWhatOnlyAPersonMayAnswer(t *testing.T) {
 
 func TestPersonOnlyIsNeverRemembered(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("rm", approval.Proposal{Once: true, Acts: []policy.Act{{Name: "rm", Target: policy.TextTarget("/"), Verdict: policy.Ask, PersonOnly: true}}})
+	f.tools.Set("rm", approval.Proposal{Once: true, Acts: []policy.Act{{Name: "rm", Target: policy.TextTarget("/"), Verdict: policy.VerdictAsk, PersonOnly: true}}})
 	b, r := f.pending(call("rm", "x"))
-	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(policy.Exact)), approval.ErrPersonOnly)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(policy.ReachExact)), approval.ErrPersonOnly)
 	wantError(t, b.Resolve(t.Context(), r.Approve("").Always("allow rm")), approval.ErrPersonOnly)
 	f.resolve(b, r.Approve(""))
 	f.wantNothingLeft(b)
@@ -166,11 +166,11 @@ func TestCancelledQuestionIsDismissed(t *testing.T) {
 			})
 			f := newFixture(t, withApprover(a))
 			for _, o := range f.Decide(ctx, call("send", "1"), call("send", "2")) {
-				if o.State != policy.Dismissed || o.Stage != approval.StageDismissed {
+				if o.State != policy.StateDismissed || o.Stage != approval.StageRefused {
 					t.Errorf("%s is %s", o.Call.ID, o.State)
 				}
 				wantError(t, o.Err(), approval.ErrDenied)
-				if events := f.recorder.Of(o.Call.ID); len(events) != 1 || events[0].State != policy.Dismissed {
+				if events := f.recorder.Of(o.Call.ID); len(events) != 1 || events[0].State != policy.StateDismissed {
 					t.Errorf("events %v", events)
 				}
 			}

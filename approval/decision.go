@@ -15,12 +15,12 @@ type Answer string
 
 // The answers.
 const (
-	NoAnswer Answer = ""        // counts as a denial
-	Approve  Answer = "approve" // run it
-	Refuse   Answer = "deny"    // do not run it; the note tells the model why
-	Respond  Answer = "respond" // do not run it; the person gives the result
-	Dismiss  Answer = "dismiss" // the question was closed without an answer
-	Expire   Answer = "expire"  // nobody answered in time
+	AnswerNone    Answer = ""        // counts as a denial
+	AnswerApprove Answer = "approve" // run it
+	AnswerDeny    Answer = "deny"    // do not run it; the note tells the model why
+	AnswerRespond Answer = "respond" // do not run it; the person gives the result
+	AnswerDismiss Answer = "dismiss" // the question was closed without an answer
+	AnswerExpire  Answer = "expire"  // nobody answered in time
 )
 
 // Keep says how long an answer is remembered.
@@ -99,15 +99,15 @@ func (e *DecisionError) Unwrap() error { return e.Err }
 // validate reports why the request does not take the decision.
 func (d *Decision) validate(r *Request) error {
 	switch d.Answer {
-	case Approve:
+	case AnswerApprove:
 		if d.Result != "" {
 			return fmt.Errorf("%w: it approves and gives a result", ErrInvalidDecision)
 		}
-	case Respond:
+	case AnswerRespond:
 		if d.Arguments != nil || d.Remember.Keep != KeepNone {
 			return fmt.Errorf("%w: a result given by a person cannot be remembered or change arguments", ErrInvalidDecision)
 		}
-	case Refuse, NoAnswer, Dismiss, Expire:
+	case AnswerDeny, AnswerNone, AnswerDismiss, AnswerExpire:
 		if d.Arguments != nil || d.Result != "" || d.Choice != "" {
 			return fmt.Errorf("%w: it refuses and says how to run", ErrInvalidDecision)
 		}
@@ -125,7 +125,7 @@ func (d *Decision) validate(r *Request) error {
 
 // agrees reports whether the decision lets something reach the model as the
 // tool's result.
-func (d *Decision) agrees() bool { return d.Answer == Approve || d.Answer == Respond }
+func (d *Decision) agrees() bool { return d.Answer == AnswerApprove || d.Answer == AnswerRespond }
 
 func (d *Decision) validateVia(r *Request) error {
 	switch d.By.Via {
@@ -152,9 +152,9 @@ func (d *Decision) validateRemember(r *Request) error {
 		return fmt.Errorf("%w: unknown memory %q", ErrInvalidDecision, string(m.Keep))
 	}
 	switch {
-	case d.Answer != Approve && d.Answer != Refuse:
+	case d.Answer != AnswerApprove && d.Answer != AnswerDeny:
 		return fmt.Errorf("%w: only a yes or a no can be remembered", ErrInvalidDecision)
-	case d.Answer == Approve && r.PersonOnly:
+	case d.Answer == AnswerApprove && r.PersonOnly:
 		return fmt.Errorf("%w, each time", ErrPersonOnly)
 	case d.holdsOnce():
 		return fmt.Errorf("%w: an answer by %s holds once", ErrNotOffered, d.By.Via)
@@ -164,7 +164,7 @@ func (d *Decision) validateRemember(r *Request) error {
 		return fmt.Errorf("%w: a lifetime of %v", ErrInvalidDecision, m.For)
 	}
 	switch m.Reach {
-	case "", policy.Exact, policy.Prefix, policy.Project, policy.DomainReach, policy.Tool:
+	case "", policy.ReachExact, policy.ReachPrefix, policy.ReachProject, policy.ReachDomain, policy.ReachTool:
 		return nil
 	}
 	return fmt.Errorf("%w: unknown reach %q", ErrInvalidDecision, string(m.Reach))
@@ -178,8 +178,8 @@ func (d *Decision) holdsOnce() bool {
 // remembers returns what is kept of the decision on r: what it says, and for a
 // tool that asks once a session, that.
 func (d *Decision) remembers(r *Request) Remember {
-	if d.Answer == Approve && d.Remember.Keep == KeepNone && r.Once && !d.holdsOnce() {
-		return Remember{Keep: KeepSession, Reach: policy.Exact}
+	if d.Answer == AnswerApprove && d.Remember.Keep == KeepNone && r.Once && !d.holdsOnce() {
+		return Remember{Keep: KeepSession, Reach: policy.ReachExact}
 	}
 	return d.Remember
 }
@@ -187,14 +187,14 @@ func (d *Decision) remembers(r *Request) Remember {
 // state returns how a call ends that is answered so.
 func (a Answer) state() policy.State {
 	switch a {
-	case Approve:
-		return policy.Approved
-	case Respond:
-		return policy.Answered
-	case Dismiss:
-		return policy.Dismissed
-	case Expire:
-		return policy.Expired
+	case AnswerApprove:
+		return policy.StateApproved
+	case AnswerRespond:
+		return policy.StateAnswered
+	case AnswerDismiss:
+		return policy.StateDismissed
+	case AnswerExpire:
+		return policy.StateExpired
 	}
-	return policy.Denied
+	return policy.StateDenied
 }

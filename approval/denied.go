@@ -22,5 +22,5 @@ func IsDenied(ctx context.Context, kept interface {
 		return true
 	}
 	meets, _ := policy.Policy{Rules: rules, Fixed: fixed, Grants: grants}.Denies(session, act, now)
-	return meets == policy.Yes
+	return meets == policy.MatchYes
 }

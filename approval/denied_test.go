@@ -30,7 +30,7 @@ func (b halved) Grants(ctx context.Context, session string) (*policy.GrantSet, e
 func TestIsDenied(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	read := func(path string) policy.Act {
-		return policy.Act{Name: policy.ReadFile, Target: policy.PathTarget(path), Known: true}
+		return policy.Act{Name: policy.ActReadFile, Target: policy.PathTarget(path), Known: true}
 	}
 	kept := approval.NewMemory(0)
 	rule, err := policy.ParseRule("deny read_file(kept/**)")
@@ -41,7 +41,7 @@ func TestIsDenied(t *testing.T) {
 	if err := kept.AddRules(t.Context(), rule); err != nil {
 		t.Fatal(err)
 	}
-	err = kept.AddGrants(t.Context(), policy.Grant{ID: "2", Session: "s", Effect: policy.Deny, Reach: policy.Exact, Act: read("told/a"), Created: now})
+	err = kept.AddGrants(t.Context(), policy.Grant{ID: "2", Session: "s", Effect: policy.EffectDeny, Reach: policy.ReachExact, Act: read("told/a"), Created: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,12 +58,12 @@ func TestIsDenied(t *testing.T) {
 		"for the session":               {halved{kept, nil, nil}, "s", read("told/a"), true},
 		"for another session":           {halved{kept, nil, nil}, "t", read("told/a"), false},
 		"by nothing":                    {halved{kept, nil, nil}, "s", read("free/a"), false},
-		"perhaps, which is asked":       {halved{kept, nil, nil}, "s", policy.Act{Name: policy.ReadFile, Target: policy.UnknownTarget(policy.Path)}, false},
-		"an address, without a verdict": {halved{kept, nil, nil}, "s", policy.Act{Name: policy.Connect, Target: policy.HostTarget("10.0.0.1", "443"), Known: true}, true},
+		"perhaps, which is asked":       {halved{kept, nil, nil}, "s", policy.Act{Name: policy.ActReadFile, Target: policy.UnknownTarget(policy.KindPath)}, false},
+		"an address, without a verdict": {halved{kept, nil, nil}, "s", policy.Act{Name: policy.ActConnect, Target: policy.HostTarget("10.0.0.1", "443"), Known: true}, true},
 		"rules that cannot be read":     {halved{kept, other, nil}, "s", read("free/a"), true},
 		"grants that cannot be read":    {halved{kept, nil, other}, "s", read("free/a"), true},
 	} {
-		for _, verdict := range []policy.Verdict{policy.Block, policy.Ask, policy.Free} {
+		for _, verdict := range []policy.Verdict{policy.VerdictBlock, policy.VerdictAsk, policy.VerdictFree} {
 			c.act.Verdict = verdict
 			if got := approval.IsDenied(t.Context(), c.store, c.session, fixed, c.act, now); got != c.want {
 				t.Errorf("%s, where the tool says %s: %v", name, verdict, got)
@@ -71,10 +71,10 @@ func TestIsDenied(t *testing.T) {
 		}
 	}
 	meets, by := policy.Policy{Fixed: fixed}.Denies("", read("fixed/a"), now)
-	if meets != policy.Yes || by == nil || by.String() != "deny read_file(fixed/**)" {
+	if meets != policy.MatchYes || by == nil || by.String() != "deny read_file(fixed/**)" {
 		t.Errorf("%v by %v", meets, by)
 	}
-	if meets, _ := (policy.Policy{Fixed: fixed}).Denies("", policy.Act{Name: policy.ReadFile, Target: policy.UnknownTarget(policy.Path)}, now); meets != policy.Possibly {
+	if meets, _ := (policy.Policy{Fixed: fixed}).Denies("", policy.Act{Name: policy.ActReadFile, Target: policy.UnknownTarget(policy.KindPath)}, now); meets != policy.MatchPossibly {
 		t.Errorf("an unknown path: %v", meets)
 	}
 }

@@ -17,7 +17,7 @@ func TestDetailOfRecords(t *testing.T) {
 	const secret, plain = "hunter2", "ordinary"
 	r := approvaltest.Requests(t, 1, "s")[0]
 	r.Call.Arguments = json.RawMessage(`{"password":"` + secret + `","text":"` + plain + `"}`)
-	r.Acts = []policy.Act{{Name: "shell", Target: policy.Target{Kind: policy.Words, Words: []policy.Word{{Text: plain}, {Text: "--password"}, {Text: secret}}}}}
+	r.Acts = []policy.Act{{Name: "shell", Target: policy.Target{Kind: policy.KindWords, Words: []policy.Word{{Text: plain}, {Text: "--password"}, {Text: secret}}}}}
 	d := r.Approve("password=" + secret + " " + plain)
 	e := approval.Event{Tool: "shell", Arguments: r.Call.Arguments, Note: d.Note, Why: d.Note, Error: d.Note, ActData: r.Acts, Acts: []string{r.Acts[0].String()}}
 	for detail, want := range map[approval.Detail][2]bool{"": {false, true}, approval.DetailRedacted: {false, true}, approval.DetailNone: {}, approval.DetailFull: {true, true}} {
@@ -49,7 +49,7 @@ func TestTheDigestOfAnAnswer(t *testing.T) {
 		t.Error("the same answer at another time has another digest")
 	}
 	for name, other := range map[string]approval.Decision{
-		"note": r.Approve("no"), "answer": r.Deny("yes"), "arguments": r.Change([]byte("{}"), "yes"), "memory": d.ForSession(policy.Exact),
+		"note": r.Approve("no"), "answer": r.Deny("yes"), "arguments": r.Change([]byte("{}"), "yes"), "memory": d.ForSession(policy.ReachExact),
 	} {
 		if other.Digest() == d.Digest() {
 			t.Errorf("another %s has the same digest", name)

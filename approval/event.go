@@ -20,22 +20,22 @@ type EventKind string
 // The kinds. Every call has an ended event; one that runs has a started event
 // before it, so that a start without an end is a call whose fate is unknown.
 const (
-	Started EventKind = "started"
-	Ended   EventKind = "ended"
-	// Confined reports what a sandbox refused to a call that ran, or that the call
+	EventStarted EventKind = "started"
+	EventEnded   EventKind = "ended"
+	// EventConfined reports what a sandbox refused to a call that ran, or that the call
 	// was let out of it; Why says what. It stands between start and end.
-	Confined EventKind = "sandbox"
-	// Unexpected reports that a call was about to do something that its judgement did not
+	EventConfined EventKind = "sandbox"
+	// EventUnexpected reports that a call was about to do something that its judgement did not
 	// foresee; Why says what. It stands between start and end; how that was answered is
 	// in the events of a call of its own.
-	Unexpected EventKind = "unexpected"
-	// Tripped reports that the operating system seems to have refused something to a call
+	EventUnexpected EventKind = "unexpected"
+	// EventTripped reports that the operating system seems to have refused something to a call
 	// that its judgement did not foresee and its sandbox would otherwise allow; Why says what.
-	Tripped EventKind = "tripped"
-	// Connected reports a connection of a call that ended or was refused: Host and Port say to
+	EventTripped EventKind = "tripped"
+	// EventConnected reports a connection of a call that ended or was refused: Host and Port say to
 	// where, State and Basis by what it was let through, and Error why it was refused or
 	// failed. A process that outlives its call may have it after the end.
-	Connected EventKind = "connected"
+	EventConnected EventKind = "connected"
 )
 
 // An Event is what happened to a call, ready for an audit log. Unless a recorder
@@ -111,7 +111,7 @@ func (o *Outcome) event(kind EventKind, at time.Time) Event {
 	for _, a := range o.Acts {
 		e.Acts = append(e.Acts, a.String())
 	}
-	if kind == Ended {
+	if kind == EventEnded {
 		e.ActData = o.Acts
 	}
 	if d := o.Decision; d != nil {
@@ -125,14 +125,14 @@ func (o *Outcome) event(kind EventKind, at time.Time) Event {
 
 func (o *Outcome) via() policy.Via {
 	switch o.State {
-	case policy.AutoApproved, policy.AutoDenied:
+	case policy.StateAutoApproved, policy.StateAutoDenied:
 		if o.Grant != "" {
 			return policy.ViaGrant
 		}
 		return policy.ViaRule
-	case policy.SessionApproved:
+	case policy.StateSessionApproved:
 		return policy.ViaGrant
-	case policy.ModeApproved, policy.ModeDenied:
+	case policy.StateModeApproved, policy.StateModeDenied:
 		return policy.ViaMode
 	}
 	return ""

@@ -19,7 +19,7 @@ func TestEventsOfACallThatRuns(t *testing.T) {
 	c.Workers = []string{"main"}
 	b, r := f.pending(c)
 	f.clock.Advance(time.Minute)
-	d := r.Approve("be quick").ForSession(policy.Exact)
+	d := r.Approve("be quick").ForSession(policy.ReachExact)
 	d.By = policy.Who{User: "ann", Host: "desk", Via: policy.ViaTerminal}
 	f.resolve(b, d)
 	if n := len(f.recorder.Events()); n != 0 {
@@ -30,7 +30,7 @@ func TestEventsOfACallThatRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := f.recorder.Events(); len(e) != 1 || e[0].Kind != approval.Started || e[0].Stage != approval.StageExecuting {
+	if e := f.recorder.Events(); len(e) != 1 || e[0].Kind != approval.EventStarted || e[0].Stage != approval.StageExecuting {
 		t.Fatalf("events when it starts: %v", e)
 	}
 	f.clock.Advance(5 * time.Second)
@@ -42,7 +42,7 @@ func TestEventsOfACallThatRuns(t *testing.T) {
 		t.Fatalf("%d events, want started and ended", len(events))
 	}
 	for _, e := range events {
-		if e.Session != "s" || e.Tool != "send" || e.Workers[0] != "main" || e.Request != r.ID || e.State != policy.Approved {
+		if e.Session != "s" || e.Tool != "send" || e.Workers[0] != "main" || e.Request != r.ID || e.State != policy.StateApproved {
 			t.Errorf("event %+v", e)
 		}
 		if e.By != d.By || e.Note != "be quick" || e.Remembered != approval.KeepSession || len(e.Acts) != 1 || e.Acts[0] != "send" {
@@ -56,7 +56,7 @@ func TestEventsOfACallThatRuns(t *testing.T) {
 		}
 	}
 	end := events[1]
-	if end.Kind != approval.Ended || end.Stage != approval.StageFailed || end.Duration != 5*time.Second || end.At != approvaltest.Epoch.Add(2*time.Minute+5*time.Second) {
+	if end.Kind != approval.EventEnded || end.Stage != approval.StageFailed || end.Duration != 5*time.Second || end.At != approvaltest.Epoch.Add(2*time.Minute+5*time.Second) {
 		t.Errorf("end %s %s after %v at %v", end.Kind, end.Stage, end.Duration, end.At)
 	}
 	wantText(t, end.Error, "exit 1", redact.Redacted)
@@ -72,7 +72,7 @@ func TestExactlyOneEndForWhatDoesNotRun(t *testing.T) {
 	f.resolve(b, p[0].Deny("no"), p[1].Respond("done"), p[2].Dismiss())
 	f.resolve(b, p[4].Change([]byte(`{"what":"other"}`), ""))
 	f.addRule("deny send")
-	want := []policy.State{policy.Blocked, policy.AutoDenied, policy.Invalid, policy.Denied, policy.Answered, policy.Dismissed, policy.AutoDenied, policy.AutoDenied}
+	want := []policy.State{policy.StateBlocked, policy.StateAutoDenied, policy.StateInvalid, policy.StateDenied, policy.StateAnswered, policy.StateDismissed, policy.StateAutoDenied, policy.StateAutoDenied}
 	for i, o := range b.Outcomes() {
 		events := f.recorder.Of(o.Call.ID)
 		if i == len(want) { // it may run and has not
@@ -81,11 +81,11 @@ func TestExactlyOneEndForWhatDoesNotRun(t *testing.T) {
 			}
 			continue
 		}
-		if len(events) != 1 || events[0].Kind != approval.Ended || events[0].State != want[i] || events[0].State != o.State {
+		if len(events) != 1 || events[0].Kind != approval.EventEnded || events[0].State != want[i] || events[0].State != o.State {
 			t.Errorf("%s (%s): events %v, want one end as %s", o.Call.ID, o.State, events, want[i])
 			continue
 		}
-		if e := events[0]; e.State == policy.AutoDenied && (e.Rule == "" || e.By.Via != policy.ViaRule || !strings.Contains(e.Basis, "deny")) {
+		if e := events[0]; e.State == policy.StateAutoDenied && (e.Rule == "" || e.By.Via != policy.ViaRule || !strings.Contains(e.Basis, "deny")) {
 			t.Errorf("%s: rule %q, via %q, basis %q", o.Call.ID, e.Rule, e.By.Via, e.Basis)
 		}
 	}
@@ -101,13 +101,13 @@ func TestEventsRedactSecretsAndDigestTheRealOnes(t *testing.T) {
 	f.tools.Set("run", approval.Proposal{Acts: []policy.Act{act}})
 	c := policy.Call{ID: "1", Tool: "run", Arguments: []byte(`{"cmd":"use ` + secret + `","password":"hunter2"}`)}
 	b, r := f.pending(c)
-	d := r.Approve("the key is " + secret).ForSession(policy.Exact)
+	d := r.Approve("the key is " + secret).ForSession(policy.ReachExact)
 	f.resolve(b, d)
 	if _, err := f.start(b); err != nil {
 		t.Fatal(err)
 	}
 	next := f.Review(t.Context(), c)
-	wantState(t, next, policy.SessionApproved)
+	wantState(t, next, policy.StateSessionApproved)
 	if _, err := f.start(next); err != nil {
 		t.Fatal(err)
 	}
@@ -130,21 +130,21 @@ func TestFailingRecorderNeverLeavesACallOpen(t *testing.T) {
 	b, r := f.pending(call("send", "x"))
 	f.recorder.FailWith(errors.New("disk full"))
 	f.resolve(b, r.Deny("no"))
-	wantState(t, b, policy.Denied)
+	wantState(t, b, policy.StateDenied)
 	wantText(t, b.Outcome(0).Err().Error(), "could not be recorded: disk full")
 	blocked := f.Review(t.Context(), call("none", "x"))
-	wantState(t, blocked, policy.Invalid)
+	wantState(t, blocked, policy.StateInvalid)
 
 	f.recorder.FailIf(func(approval.Event) error { panic("recorder broke") })
 	b, r = f.pending(call("send", "y"))
 	f.resolve(b, r.Deny("no"))
-	wantState(t, b, policy.Denied)
+	wantState(t, b, policy.StateDenied)
 }
 
 func TestFreeAndRememberedCallsAreRecordedToo(t *testing.T) {
 	f := newFixture(t)
 	f.addRule("allow mail")
-	for tool, want := range map[string]policy.State{"read": policy.FreeToRun, "mail": policy.AutoApproved} {
+	for tool, want := range map[string]policy.State{"read": policy.StateFree, "mail": policy.StateAutoApproved} {
 		b := f.Review(t.Context(), call(tool, "x"))
 		exec, err := f.start(b)
 		if err != nil {

@@ -32,7 +32,7 @@ func TestFingerprintChangesWithEverythingItCovers(t *testing.T) {
 	base := func() (policy.Call, approval.Proposal) {
 		return policy.Call{ID: "1", Connector: "c", Tool: "t", Arguments: []byte(`{"a":1}`), Session: "s", Workers: []string{"w"}},
 			approval.Proposal{Definition: one, State: one, Profile: one, Dir: "d", Env: []string{"E"}, Acts: []policy.Act{
-				{Name: "a", Connector: "c", Target: policy.LinkTarget([]string{"w"}, []string{"r"}), Dir: "d", Verdict: policy.Ask},
+				{Name: "a", Connector: "c", Target: policy.LinkTarget([]string{"w"}, []string{"r"}), Dir: "d", Verdict: policy.VerdictAsk},
 			}}
 	}
 	changes := map[string]func(*policy.Call, *approval.Proposal){
@@ -54,7 +54,7 @@ func TestFingerprintChangesWithEverythingItCovers(t *testing.T) {
 		"act's file":      func(_ *policy.Call, p *approval.Proposal) { p.Acts[0].Target.Written = []string{"x"} },
 		"act's real file": func(_ *policy.Call, p *approval.Proposal) { p.Acts[0].Target.Resolved = []string{"x"} },
 		"act's receiver":  func(_ *policy.Call, p *approval.Proposal) { p.Acts[0].Target.To = "x" },
-		"act's kind":      func(_ *policy.Call, p *approval.Proposal) { p.Acts[0].Target.Kind = policy.Text },
+		"act's kind":      func(_ *policy.Call, p *approval.Proposal) { p.Acts[0].Target.Kind = policy.KindText },
 		"act's text":      func(_ *policy.Call, p *approval.Proposal) { p.Acts[0].Target.Text = "x" },
 		"act's words":     func(_ *policy.Call, p *approval.Proposal) { p.Acts[0].Target.Words = []policy.Word{{Text: "x"}} },
 		"act's host":      func(_ *policy.Call, p *approval.Proposal) { p.Acts[0].Target.URL.Host = "x" },
@@ -104,7 +104,7 @@ func TestFingerprintFieldsDoNotShift(t *testing.T) {
 		}
 		d := fingerprintOf(t, policy.Call{Connector: v.Connector, Tool: v.Tool, Workers: split(v.Workers)}, approval.Proposal{
 			Dir: v.Dir, Env: split(v.Env), Acts: []policy.Act{{
-				Name: "n", Verdict: policy.Ask, Dir: v.ActDir, Target: policy.Target{Kind: policy.Path, Written: []string{v.Written}, To: v.To},
+				Name: "n", Verdict: policy.VerdictAsk, Dir: v.ActDir, Target: policy.Target{Kind: policy.KindPath, Written: []string{v.Written}, To: v.To},
 			}},
 		})
 		if other, there := seen[d]; there && other != v {

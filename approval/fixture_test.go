@@ -27,7 +27,7 @@ type fixture struct {
 func newFixture(t *testing.T, change ...func(*approval.Config)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, tools: approvaltest.NewTools("send", "mail", "hub:post"), memory: approval.NewMemory(0)}
-	f.tools.Set("read", approval.Proposal{Acts: []policy.Act{{Name: "read", Target: policy.TextTarget("x"), Verdict: policy.Free}}})
+	f.tools.Set("read", approval.Proposal{Acts: []policy.Act{{Name: "read", Target: policy.TextTarget("x"), Verdict: policy.VerdictFree}}})
 	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{fileAct("notes/a.md")}})
 	f.Gate = f.another(change...)
 	return f
@@ -51,11 +51,11 @@ func (f *fixture) another(change ...func(*approval.Config)) *approval.Gate {
 }
 
 func fileAct(path string) policy.Act {
-	return policy.Act{Name: policy.WriteFile, Target: policy.PathTarget(path), Known: true, Verdict: policy.Ask}
+	return policy.Act{Name: policy.ActWriteFile, Target: policy.PathTarget(path), Known: true, Verdict: policy.VerdictAsk}
 }
 
 func commandAct(words ...string) policy.Act {
-	return policy.Act{Name: policy.Shell, Target: policy.CommandTarget(words...), Known: true, Verdict: policy.Ask}
+	return policy.Act{Name: policy.ActShell, Target: policy.CommandTarget(words...), Known: true, Verdict: policy.VerdictAsk}
 }
 
 func withMode(m policy.Mode) func(*approval.Config) { return func(c *approval.Config) { c.Mode = m } }
@@ -161,4 +161,17 @@ func (f *fixture) wantNothingLeft(batches ...*approval.Batch) {
 	if err != nil || len(set.Grants()) > 0 {
 		f.t.Errorf("grants %v (%v), want none", set.Grants(), err)
 	}
+}
+
+// everything and nothing answer as a mode does.
+func everything(_ context.Context, r *approval.Request) (approval.Decision, error) {
+	d := r.Approve("")
+	d.By.Via = policy.ViaMode
+	return d, nil
+}
+
+func nothing(_ context.Context, r *approval.Request) (approval.Decision, error) {
+	d := r.Deny("strict mode refuses what would have to be asked")
+	d.By.Via = policy.ViaMode
+	return d, nil
 }

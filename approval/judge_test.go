@@ -39,42 +39,42 @@ func question(acts ...policy.Act) policy.Question {
 }
 
 func grantFor(effect policy.Effect, act policy.Act) *policy.GrantSet {
-	return policy.NewGrantSet([]policy.Grant{{ID: "grant", Session: "s", Effect: effect, Act: act, Reach: policy.Exact}})
+	return policy.NewGrantSet([]policy.Grant{{ID: "grant", Session: "s", Effect: effect, Act: act, Reach: policy.ReachExact}})
 }
 
 func TestJudgeOrder(t *testing.T) {
 	file := fileAct("notes/a.md")
 	free, blocked, only := file, file, file
-	free.Verdict = policy.Free
-	blocked.Verdict, blocked.Why = policy.Block, "read-only"
+	free.Verdict = policy.VerdictFree
+	blocked.Verdict, blocked.Why = policy.VerdictBlock, "read-only"
 	only.PersonOnly = true
 	allow, deny := ruleSet(t, "allow write_file"), ruleSet(t, "deny write_file(notes/**)")
 	both := ruleSet(t, "allow write_file", "deny write_file(notes/**)")
-	yes, no := grantFor(policy.Allow, file), grantFor(policy.Deny, file)
+	yes, no := grantFor(policy.EffectAllow, file), grantFor(policy.EffectDeny, file)
 	for name, c := range map[string]struct {
 		policy   policy.Policy
 		act      policy.Act
 		approved bool
 		want     map[policy.Mode]policy.State
 	}{
-		"blocked beats deny":          {policy.Policy{Rules: both, Grants: yes}, blocked, true, every(policy.Blocked)},
-		"deny beats free":             {policy.Policy{Rules: deny}, free, true, every(policy.AutoDenied)},
-		"deny beats allow":            {policy.Policy{Rules: both}, file, false, every(policy.AutoDenied)},
-		"deny beats grants":           {policy.Policy{Rules: deny, Grants: yes}, file, false, every(policy.AutoDenied)},
-		"config's deny beats allow":   {policy.Policy{Rules: allow, Fixed: deny}, file, true, every(policy.AutoDenied)},
-		"kept deny beats config":      {policy.Policy{Rules: deny, Fixed: allow}, file, false, every(policy.AutoDenied)},
-		"denial beats allow":          {policy.Policy{Rules: allow, Grants: no}, file, true, every(policy.AutoDenied)},
-		"free needs no rule":          {policy.Policy{Rules: allow}, free, false, every(policy.FreeToRun)},
-		"free beats the person":       {policy.Policy{}, free, true, every(policy.FreeToRun)},
-		"a person's yes beats mode":   {policy.Policy{}, file, true, every(policy.Approved)},
-		"a person's yes beats rules":  {policy.Policy{Rules: allow}, file, true, every(policy.Approved)},
-		"rules beat grants":           {policy.Policy{Rules: allow, Grants: yes}, file, false, every(policy.AutoApproved)},
-		"config's rules allow":        {policy.Policy{Fixed: allow}, file, false, every(policy.AutoApproved)},
-		"grants beat mode":            {policy.Policy{Grants: yes}, file, false, every(policy.SessionApproved)},
-		"mode answers what is left":   {policy.Policy{}, file, false, modes(policy.Pending, policy.ModeApproved, policy.ModeDenied)},
-		"person-only beats rules":     {policy.Policy{Rules: allow, Grants: yes}, only, false, modes(policy.Pending, policy.Pending, policy.ModeDenied)},
-		"person-only: a person may":   {policy.Policy{}, only, true, every(policy.Approved)},
-		"person-only, marked as free": {policy.Policy{}, func() policy.Act { a := only; a.Verdict = policy.Free; return a }(), false, modes(policy.Pending, policy.Pending, policy.ModeDenied)},
+		"blocked beats deny":          {policy.Policy{Rules: both, Grants: yes}, blocked, true, every(policy.StateBlocked)},
+		"deny beats free":             {policy.Policy{Rules: deny}, free, true, every(policy.StateAutoDenied)},
+		"deny beats allow":            {policy.Policy{Rules: both}, file, false, every(policy.StateAutoDenied)},
+		"deny beats grants":           {policy.Policy{Rules: deny, Grants: yes}, file, false, every(policy.StateAutoDenied)},
+		"config's deny beats allow":   {policy.Policy{Rules: allow, Fixed: deny}, file, true, every(policy.StateAutoDenied)},
+		"kept deny beats config":      {policy.Policy{Rules: deny, Fixed: allow}, file, false, every(policy.StateAutoDenied)},
+		"denial beats allow":          {policy.Policy{Rules: allow, Grants: no}, file, true, every(policy.StateAutoDenied)},
+		"free needs no rule":          {policy.Policy{Rules: allow}, free, false, every(policy.StateFree)},
+		"free beats the person":       {policy.Policy{}, free, true, every(policy.StateFree)},
+		"a person's yes beats mode":   {policy.Policy{}, file, true, every(policy.StateApproved)},
+		"a person's yes beats rules":  {policy.Policy{Rules: allow}, file, true, every(policy.StateApproved)},
+		"rules beat grants":           {policy.Policy{Rules: allow, Grants: yes}, file, false, every(policy.StateAutoApproved)},
+		"config's rules allow":        {policy.Policy{Fixed: allow}, file, false, every(policy.StateAutoApproved)},
+		"grants beat mode":            {policy.Policy{Grants: yes}, file, false, every(policy.StateSessionApproved)},
+		"mode answers what is left":   {policy.Policy{}, file, false, modes(policy.StatePending, policy.StateModeApproved, policy.StateModeDenied)},
+		"person-only beats rules":     {policy.Policy{Rules: allow, Grants: yes}, only, false, modes(policy.StatePending, policy.StatePending, policy.StateModeDenied)},
+		"person-only: a person may":   {policy.Policy{}, only, true, every(policy.StateApproved)},
+		"person-only, marked as free": {policy.Policy{}, func() policy.Act { a := only; a.Verdict = policy.VerdictFree; return a }(), false, modes(policy.StatePending, policy.StatePending, policy.StateModeDenied)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for mode, want := range c.want {
@@ -107,18 +107,18 @@ func TestZeroValuesRefuse(t *testing.T) {
 	if err := (approval.Outcome{}).Err(); err == nil {
 		t.Error("the zero Outcome is no error")
 	}
-	if got := judge(policy.Policy{Mode: policy.ModeApproveAll}, policy.Act{Name: "x"}).State; got != policy.Blocked {
+	if got := judge(policy.Policy{Mode: policy.ModeApproveAll}, policy.Act{Name: "x"}).State; got != policy.StateBlocked {
 		t.Errorf("an act with the zero Verdict is %s", got)
 	}
-	if got := judge(policy.Policy{Mode: policy.ModeApproveAll}, policy.Act{Name: "x", Verdict: 9}).State; got != policy.Blocked {
+	if got := judge(policy.Policy{Mode: policy.ModeApproveAll}, policy.Act{Name: "x", Verdict: 9}).State; got != policy.StateBlocked {
 		t.Errorf("an act with an unknown Verdict is %s", got)
 	}
 	got := judge(policy.Policy{Mode: policy.ModeApproveAll})
-	if got.State != policy.Blocked {
+	if got.State != policy.StateBlocked {
 		t.Errorf("a call without acts is %s", got.State)
 	}
 	wantText(t, got.Why, "does not say what the call would do")
-	if got := judge(policy.Policy{Mode: 9}, fileAct("a")).State; got != policy.ModeDenied {
+	if got := judge(policy.Policy{Mode: 9}, fileAct("a")).State; got != policy.StateModeDenied {
 		t.Errorf("in an unknown mode: %s", got)
 	}
 }
@@ -126,37 +126,37 @@ func TestZeroValuesRefuse(t *testing.T) {
 func TestEveryActMustBeAnswered(t *testing.T) {
 	acts := []policy.Act{commandAct("git", "status"), commandAct("git", "push"), fileAct("out/log.txt")}
 	got := judge(policy.Policy{Rules: ruleSet(t, "allow shell(git status)")}, acts...)
-	if got.State != policy.Pending || len(got.Open) != 2 || got.Open[0] != 1 || got.Open[1] != 2 {
+	if got.State != policy.StatePending || len(got.Open) != 2 || got.Open[0] != 1 || got.Open[1] != 2 {
 		t.Errorf("%s, open %v", got.State, got.Open)
 	}
 	got = judge(policy.Policy{Rules: ruleSet(t, "allow shell(git)", "deny write_file(out/**)")}, acts...)
-	if got.State != policy.AutoDenied || got.Act != 3 {
+	if got.State != policy.StateAutoDenied || got.Act != 3 {
 		t.Errorf("%s by act %d, want the redirection denied", got.State, got.Act)
 	}
 	got = judge(policy.Policy{Rules: ruleSet(t, "allow shell(git)"), Fixed: ruleSet(t, "allow write_file(out/**)")}, acts...)
-	if got.State != policy.AutoApproved {
+	if got.State != policy.StateAutoApproved {
 		t.Errorf("kept and config rules together: %s", got.State)
 	}
-	got = judge(policy.Policy{Rules: ruleSet(t, "allow shell(git)"), Grants: grantFor(policy.Allow, acts[2])}, acts...)
-	if got.State != policy.SessionApproved || got.Grant == nil || got.Rule != nil {
+	got = judge(policy.Policy{Rules: ruleSet(t, "allow shell(git)"), Grants: grantFor(policy.EffectAllow, acts[2])}, acts...)
+	if got.State != policy.StateSessionApproved || got.Grant == nil || got.Rule != nil {
 		t.Errorf("a rule and a grant together: %s", got.State)
 	}
 }
 
 func TestPossiblyDeniedIsLeftToAPerson(t *testing.T) {
-	unknown := policy.Act{Name: policy.Shell, Target: policy.Target{Kind: policy.Words, Words: []policy.Word{{Unknown: true}}}, Verdict: policy.Free}
+	unknown := policy.Act{Name: policy.ActShell, Target: policy.Target{Kind: policy.KindWords, Words: []policy.Word{{Unknown: true}}}, Verdict: policy.VerdictFree}
 	inForce := policy.Policy{Rules: ruleSet(t, "deny shell(git push)", "allow shell"), Fixed: ruleSet(t, "allow shell")}
-	for mode, want := range modes(policy.Pending, policy.Pending, policy.ModeDenied) {
+	for mode, want := range modes(policy.StatePending, policy.StatePending, policy.StateModeDenied) {
 		inForce.Mode = mode
 		got := judge(inForce, unknown)
 		if got.State != want || !got.PersonOnly {
 			t.Errorf("in mode %s: %s, person-only %t", mode, got.State, got.PersonOnly)
 		}
-		if want == policy.Pending {
+		if want == policy.StatePending {
 			wantText(t, got.Why, "deny shell(git push)")
 		}
 	}
-	other := policy.Act{Name: policy.WriteFile, Target: policy.UnknownTarget(policy.Path), Verdict: policy.Free}
+	other := policy.Act{Name: policy.ActWriteFile, Target: policy.UnknownTarget(policy.KindPath), Verdict: policy.VerdictFree}
 	inForce = policy.Policy{Rules: ruleSet(t, "deny shell(git push)", "deny write_file(secret/**)")}
 	got := judge(inForce, unknown, other)
 	wantText(t, got.Why, "deny shell(git push)", "deny write_file(secret/**)")
@@ -174,24 +174,24 @@ func TestCausesAndByName(t *testing.T) {
 	only := write
 	only.PersonOnly = true
 	rules := policy.Policy{Rules: ruleSet(t, "allow shell(cp)")}
-	grants := policy.Policy{Grants: grantFor(policy.Allow, command)}
+	grants := policy.Policy{Grants: grantFor(policy.EffectAllow, command)}
 	for name, p := range map[string]policy.Policy{"rule": rules, "grant": grants} {
 		if got := judge(p, command, write); !got.State.Runs() {
 			t.Errorf("%s: what the command causes is %s", name, got.State)
 		}
-		if got := judge(p, command, redirect); got.State != policy.Pending {
+		if got := judge(p, command, redirect); got.State != policy.StatePending {
 			t.Errorf("%s: a redirection is %s", name, got.State)
 		}
-		if got := judge(p, command, only); got.State != policy.Pending || !got.PersonOnly {
+		if got := judge(p, command, only); got.State != policy.StatePending || !got.PersonOnly {
 			t.Errorf("%s: a person-only effect is %s", name, got.State)
 		}
 	}
 	named := policy.Policy{Rules: ruleSet(t, "allow shell(cp)", "allow write_file(b)")}
-	if got := judge(named, command, redirect); got.State != policy.AutoApproved {
+	if got := judge(named, command, redirect); got.State != policy.StateAutoApproved {
 		t.Errorf("a redirection with a rule that names it is %s", got.State)
 	}
 	bare := policy.Policy{Rules: ruleSet(t, "allow shell(cp)", "allow write_file", "allow tool")}
-	if got := judge(bare, command, redirect); got.State != policy.Pending {
+	if got := judge(bare, command, redirect); got.State != policy.StatePending {
 		t.Errorf("a redirection with a bare rule is %s", got.State)
 	}
 	hidden := command
@@ -201,13 +201,13 @@ func TestCausesAndByName(t *testing.T) {
 	}
 	early := write
 	early.Cause = 2 // the command, which stands behind it
-	if got := judge(rules, early, command); got.State != policy.Pending {
+	if got := judge(rules, early, command); got.State != policy.StatePending {
 		t.Errorf("a cause that stands behind its effect: %s", got.State)
 	}
 	for _, cause := range []int{-1, 2, 3, 99} { // a cause that stands not before its effect is none
 		loop := write
 		loop.Cause = cause
-		if got := judge(rules, command, loop); got.State != policy.Pending {
+		if got := judge(rules, command, loop); got.State != policy.StatePending {
 			t.Errorf("cause %d: %s", cause, got.State)
 		}
 	}
@@ -216,11 +216,11 @@ func TestCausesAndByName(t *testing.T) {
 func TestStrictSaysSoAndNamesTheTool(t *testing.T) {
 	for name, f := range map[string]*fixture{
 		"mode":     newFixture(t, withMode(policy.ModeStrict)),
-		"approver": newFixture(t, withApprover(approval.Nothing)),
+		"approver": newFixture(t, withApprover(approval.ApproverFunc(nothing))),
 	} {
 		o := f.Decide(t.Context(), call("hub:post", "x"))[0]
 		denied, ok := o.Err().(*approval.DeniedError)
-		if !ok || o.State != policy.ModeDenied {
+		if !ok || o.State != policy.StateModeDenied {
 			t.Fatalf("%s: %s, %v", name, o.State, o.Err())
 		}
 		wantText(t, denied.Error(), "hub:post", "strict")
@@ -228,7 +228,7 @@ func TestStrictSaysSoAndNamesTheTool(t *testing.T) {
 		if strings.Count(denied.ForModel(), "strict") != 1 || strings.Contains(denied.ForModel(), "person said") {
 			t.Errorf("%s: %s", name, denied.ForModel())
 		}
-		if got := f.Decide(t.Context(), call("read", "x"))[0].State; got != policy.FreeToRun {
+		if got := f.Decide(t.Context(), call("read", "x"))[0].State; got != policy.StateFree {
 			t.Errorf("%s: what is free is %s", name, got)
 		}
 	}
@@ -237,7 +237,7 @@ func TestStrictSaysSoAndNamesTheTool(t *testing.T) {
 func TestDefinitionThatChanged(t *testing.T) {
 	f := newFixture(t)
 	one, two := policy.DigestOf([]byte("one")), policy.DigestOf([]byte("two"))
-	f.tools.Set("read", approval.Proposal{Definition: two, Acts: []policy.Act{{Name: "read", Target: policy.TextTarget("x"), Verdict: policy.Free}}})
+	f.tools.Set("read", approval.Proposal{Definition: two, Acts: []policy.Act{{Name: "read", Target: policy.TextTarget("x"), Verdict: policy.VerdictFree}}})
 	f.tools.Set("mail", approval.Proposal{Definition: two})
 	f.addRule("allow mail")
 	for _, tool := range []string{"read", "mail"} {
@@ -246,7 +246,7 @@ func TestDefinitionThatChanged(t *testing.T) {
 		b, r := f.pending(c)
 		wantText(t, r.Why, "definition changed since the model was shown it")
 		f.resolve(b, r.Approve(""))
-		wantState(t, b, policy.Approved)
+		wantState(t, b, policy.StateApproved)
 		if _, err := f.start(b); err != nil {
 			t.Errorf("%s: a person said yes to the new definition: %v", tool, err)
 		}
@@ -271,7 +271,7 @@ func TestTraceSaysEachStep(t *testing.T) {
 	wantText(t, f.Review(t.Context(), call("run", "x")).Outcome(0).Trace.String(), "deny shell(git push): denied, rule deny shell(git push)")
 	wantText(t, f.Review(t.Context(), call("read", "x")).Outcome(0).Trace.String(), "tool read(x): free.", "no act of the call asks")
 	b, r := f.pending(call("send", "x"))
-	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	f.resolve(b, r.Approve("").ForSession(policy.ReachExact))
 	wantText(t, b.Outcome(0).Trace.String(), "person: approved.")
 	wantText(t, f.Review(t.Context(), call("send", "x")).Outcome(0).Trace.String(), "grant send: covered, grant allow send(")
 }
@@ -288,18 +288,18 @@ func TestAGateWithoutTracesGivesNone(t *testing.T) {
 func TestDecisionWithoutATraceAllocatesNothing(t *testing.T) {
 	file := fileAct("notes/today.md")
 	free := file
-	free.Verdict = policy.Free
+	free.Verdict = policy.VerdictFree
 	rules := ruleSet(t, "deny shell(git push)", "allow write_file(notes/**)", "deny write_file(etc/**)", "allow hub:*")
-	grants := policy.NewGrantSet([]policy.Grant{{Session: "s", Effect: policy.Allow, Act: file, Reach: policy.Exact, Expires: approvaltest.Epoch.Add(time.Hour)}})
+	grants := policy.NewGrantSet([]policy.Grant{{Session: "s", Effect: policy.EffectAllow, Act: file, Reach: policy.ReachExact, Expires: approvaltest.Epoch.Add(time.Hour)}})
 	for name, c := range map[string]struct {
 		policy policy.Policy
 		act    policy.Act
 		want   policy.State
 	}{
-		"free":  {policy.Policy{Rules: rules, Fixed: rules, Grants: grants}, free, policy.FreeToRun},
-		"rule":  {policy.Policy{Rules: rules}, file, policy.AutoApproved},
-		"grant": {policy.Policy{Grants: grants}, file, policy.SessionApproved},
-		"mode":  {policy.Policy{Mode: policy.ModeApproveAll}, free, policy.FreeToRun},
+		"free":  {policy.Policy{Rules: rules, Fixed: rules, Grants: grants}, free, policy.StateFree},
+		"rule":  {policy.Policy{Rules: rules}, file, policy.StateAutoApproved},
+		"grant": {policy.Policy{Grants: grants}, file, policy.StateSessionApproved},
+		"mode":  {policy.Policy{Mode: policy.ModeApproveAll}, free, policy.StateFree},
 	} {
 		q := question(c.act)
 		if got := c.policy.Judge(q).State; got != c.want {

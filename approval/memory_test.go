@@ -41,8 +41,8 @@ func grantIDs(t *testing.T, m *Memory, session string) []string {
 }
 
 func TestARuleThatHasExpiredIsNotInTheWay(t *testing.T) {
-	old := policy.Rule{ID: "old", Pattern: "send", Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true, Expires: testNow}
-	again := policy.Rule{ID: "new", Pattern: "send", Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true, Created: testNow}
+	old := policy.Rule{ID: "old", Pattern: "send", Effect: policy.EffectAllow, Scope: policy.ScopeTool, Enabled: true, Expires: testNow}
+	again := policy.Rule{ID: "new", Pattern: "send", Effect: policy.EffectAllow, Scope: policy.ScopeTool, Enabled: true, Created: testNow}
 	if err := policy.CheckNewRule([]policy.Rule{old}, again, 10); err != nil {
 		t.Errorf("after its end: %v", err)
 	}
@@ -65,8 +65,8 @@ func TestMemoryRefusesRules(t *testing.T) {
 		rules []policy.Rule
 		want  error
 	}{
-		"empty":                         {[]policy.Rule{{Effect: policy.Allow, Scope: policy.ScopeTool}}, policy.ErrEmptyPattern},
-		"malformed":                     {[]policy.Rule{{Effect: policy.Allow, Scope: policy.ScopeTool, Pattern: "a["}}, policy.ErrMalformedRule},
+		"empty":                         {[]policy.Rule{{Effect: policy.EffectAllow, Scope: policy.ScopeTool}}, policy.ErrEmptyPattern},
+		"malformed":                     {[]policy.Rule{{Effect: policy.EffectAllow, Scope: policy.ScopeTool, Pattern: "a["}}, policy.ErrMalformedRule},
 		"an exception":                  {[]policy.Rule{mustRule(t, "except a")}, policy.ErrMalformedRule},
 		"duplicate":                     {[]policy.Rule{there}, policy.ErrDuplicateRule},
 		"duplicate in another case":     {[]policy.Rule{mustRule(t, "allow sEND(x)")}, policy.ErrDuplicateRule},
@@ -74,7 +74,7 @@ func TestMemoryRefusesRules(t *testing.T) {
 		"duplicate id":                  {[]policy.Rule{sameID}, policy.ErrDuplicateRule},
 		"duplicates of each other":      {[]policy.Rule{mustRule(t, "allow a"), mustRule(t, "deny A")}, policy.ErrDuplicateRule},
 		"one too many":                  {[]policy.Rule{mustRule(t, "allow a"), mustRule(t, "allow b")}, policy.ErrRuleLimit},
-		"the last of several malformed": {[]policy.Rule{mustRule(t, "allow a"), {Effect: policy.Allow, Scope: policy.ScopeTool, Pattern: "]"}}, policy.ErrMalformedRule},
+		"the last of several malformed": {[]policy.Rule{mustRule(t, "allow a"), {Effect: policy.EffectAllow, Scope: policy.ScopeTool, Pattern: "]"}}, policy.ErrMalformedRule},
 	} {
 		err := m.AddRules(t.Context(), c.rules...)
 		var fault *policy.RuleError
@@ -121,25 +121,25 @@ func TestMemoryRulesComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	act := policy.Act{Name: "b", Target: policy.TextTarget("x")}
-	denied := func(set *policy.RuleSet) policy.Meets {
+	denied := func(set *policy.RuleSet) policy.Match {
 		m, _ := policy.Policy{Rules: set}.Denies("", act, testNow)
 		return m
 	}
 	b := before.Rules()[1].ID
-	if b == "rule-1" || denied(before) != policy.Yes {
+	if b == "rule-1" || denied(before) != policy.MatchYes {
 		t.Fatalf("rule b has the id %q, or does not deny", b)
 	}
 	if err := m.EnableRule(b, false); err != nil {
 		t.Fatal(err)
 	}
 	off, _ := m.Rules(t.Context())
-	if denied(off) != policy.No || denied(before) != policy.Yes {
+	if denied(off) != policy.MatchNo || denied(before) != policy.MatchYes {
 		t.Error("turning a rule off does nothing, or changes a set that was handed out")
 	}
 	if err := m.EnableRule(b, true); err != nil {
 		t.Fatal(err)
 	}
-	if on, _ := m.Rules(t.Context()); denied(on) != policy.Yes {
+	if on, _ := m.Rules(t.Context()); denied(on) != policy.MatchYes {
 		t.Error("turning a rule on does nothing")
 	}
 	if err := m.RemoveRule("rule-1"); err != nil {

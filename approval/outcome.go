@@ -144,13 +144,13 @@ func orNoName(tool string) string {
 // it waits, and otherwise a [*BlockedError], [*DeniedError] or [*InvalidError].
 func (o Outcome) Err() error {
 	switch {
-	case o.State.Runs(), o.State == policy.Answered, o.State == policy.HandedOver:
+	case o.State.Runs(), o.State == policy.StateAnswered, o.State == policy.StateHandedOver:
 		return nil
-	case o.State == policy.Pending:
+	case o.State == policy.StatePending:
 		return fmt.Errorf("%s: %w", o.Call.Name(), ErrOpen)
-	case o.State == policy.Blocked:
+	case o.State == policy.StateBlocked:
 		return &BlockedError{Tool: o.Call.Name(), Why: o.Why}
-	case o.State == policy.Invalid:
+	case o.State == policy.StateInvalid:
 		err := o.err
 		if err == nil {
 			err = errors.New(o.Why)
@@ -163,17 +163,17 @@ func (o Outcome) Err() error {
 // refusal says what refused the call.
 func (o *Outcome) refusal() string {
 	switch o.State {
-	case policy.AutoDenied:
+	case policy.StateAutoDenied:
 		text := "policy, " + o.Basis
 		if o.Why != "" {
 			text += ": " + o.Why
 		}
 		return text
-	case policy.Dismissed:
+	case policy.StateDismissed:
 		return "the question was dismissed without an answer"
-	case policy.Expired:
+	case policy.StateExpired:
 		return "nobody answered in time"
-	case policy.Denied:
+	case policy.StateDenied:
 		if o.Why == "" {
 			return "a person said no"
 		}

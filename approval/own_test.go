@@ -13,7 +13,7 @@ import (
 func connecting(host string, own, prefix int, words ...string) []policy.Act {
 	command := commandAct(words...)
 	command.Prefix = prefix
-	connect := policy.Act{Name: policy.Connect, Target: policy.UnknownTarget(policy.URL), Verdict: policy.Ask, ByName: true, Cause: 1, Own: own, Why: "no rule allows this host"}
+	connect := policy.Act{Name: policy.ActConnect, Target: policy.UnknownTarget(policy.KindURL), Verdict: policy.VerdictAsk, ByName: true, Cause: 1, Own: own, Why: "no rule allows this host"}
 	if host != "" {
 		connect.Target, connect.Known = policy.HostTarget(host, "443"), true
 	}
@@ -22,7 +22,7 @@ func connecting(host string, own, prefix int, words ...string) []policy.Act {
 
 func TestAnAllowThatSpellsACommandAnswersItsConnections(t *testing.T) {
 	preset := connecting("", 2, 2, "npm", "install")
-	preset[0].Verdict = policy.Free
+	preset[0].Verdict = policy.VerdictFree
 	person := connecting("", 2, 2, "npm", "install")
 	person[1].PersonOnly = true
 	away := connecting("", 2, 2, "npm", "install")
@@ -37,27 +37,27 @@ func TestAnAllowThatSpellsACommandAnswersItsConnections(t *testing.T) {
 		rules []string
 		want  policy.State
 	}{
-		"program and subcommand":              {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install)"}, policy.AutoApproved},
-		"with more words":                     {connecting("", 2, 2, "npm", "install", "left-pad"), []string{"allow shell(npm install)"}, policy.AutoApproved},
-		"a known host":                        {connecting("registry.example", 2, 2, "npm", "install"), []string{"allow shell(npm install)"}, policy.AutoApproved},
-		"any rest":                            {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install *)"}, policy.AutoApproved},
-		"exactly":                             {connecting("", 3, 2, "npm", "install", "x"), []string{"allow shell(= npm install x)"}, policy.AutoApproved},
-		"a bare program":                      {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm)"}, policy.Pending},
-		"a wildcard behind the program":       {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm *)"}, policy.Pending},
-		"a wildcard":                          {connecting("", 2, 2, "npm", "install"), []string{"allow shell(*)"}, policy.Pending},
-		"every command":                       {connecting("", 2, 2, "npm", "install"), []string{"allow shell"}, policy.Pending},
-		"the project's code":                  {project, []string{"allow project_code(/p)"}, policy.Pending},
-		"a bare program besides the host":     {connecting("registry.example", 2, 2, "npm", "install"), []string{"allow shell(npm)", "allow connect(registry.example:443)"}, policy.AutoApproved},
-		"a bare program exactly":              {connecting("", 2, 1, "yarn"), []string{"allow shell(= yarn)"}, policy.AutoApproved},
-		"the command is free":                 {preset, []string{"allow shell(npm install)"}, policy.AutoApproved},
-		"a host that is denied":               {connecting("evil.example", 2, 2, "npm", "install"), []string{"allow shell(npm install)", "deny connect(evil.example)"}, policy.AutoDenied},
-		"a host that may be one that is":      {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install)", "deny connect(evil.example)"}, policy.Pending},
-		"for a person only":                   {person, []string{"allow shell(npm install)"}, policy.Pending},
-		"where no rule holds":                 {away, []string{"allow shell(npm install)"}, policy.Pending},
-		"on a stage":                          {staged, []string{"allow shell(npm install)"}, policy.Pending},
-		"a URL that the rule spells":          {connecting("a.example", 2, 1, "curl", "https://a.example/x"), []string{"allow shell(curl https://a.example/x)"}, policy.AutoApproved},
-		"a second URL that it does not spell": {connecting("b.example", 3, 1, "curl", "https://a.example/x", "https://b.example/"), []string{"allow shell(curl https://a.example/x)"}, policy.Pending},
-		"the connection of another command":   {other, []string{"allow shell(npm install)", "allow shell(ls)"}, policy.Pending},
+		"program and subcommand":              {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install)"}, policy.StateAutoApproved},
+		"with more words":                     {connecting("", 2, 2, "npm", "install", "left-pad"), []string{"allow shell(npm install)"}, policy.StateAutoApproved},
+		"a known host":                        {connecting("registry.example", 2, 2, "npm", "install"), []string{"allow shell(npm install)"}, policy.StateAutoApproved},
+		"any rest":                            {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install *)"}, policy.StateAutoApproved},
+		"exactly":                             {connecting("", 3, 2, "npm", "install", "x"), []string{"allow shell(= npm install x)"}, policy.StateAutoApproved},
+		"a bare program":                      {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm)"}, policy.StatePending},
+		"a wildcard behind the program":       {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm *)"}, policy.StatePending},
+		"a wildcard":                          {connecting("", 2, 2, "npm", "install"), []string{"allow shell(*)"}, policy.StatePending},
+		"every command":                       {connecting("", 2, 2, "npm", "install"), []string{"allow shell"}, policy.StatePending},
+		"the project's code":                  {project, []string{"allow project_code(/p)"}, policy.StatePending},
+		"a bare program besides the host":     {connecting("registry.example", 2, 2, "npm", "install"), []string{"allow shell(npm)", "allow connect(registry.example:443)"}, policy.StateAutoApproved},
+		"a bare program exactly":              {connecting("", 2, 1, "yarn"), []string{"allow shell(= yarn)"}, policy.StateAutoApproved},
+		"the command is free":                 {preset, []string{"allow shell(npm install)"}, policy.StateAutoApproved},
+		"a host that is denied":               {connecting("evil.example", 2, 2, "npm", "install"), []string{"allow shell(npm install)", "deny connect(evil.example)"}, policy.StateAutoDenied},
+		"a host that may be one that is":      {connecting("", 2, 2, "npm", "install"), []string{"allow shell(npm install)", "deny connect(evil.example)"}, policy.StatePending},
+		"for a person only":                   {person, []string{"allow shell(npm install)"}, policy.StatePending},
+		"where no rule holds":                 {away, []string{"allow shell(npm install)"}, policy.StatePending},
+		"on a stage":                          {staged, []string{"allow shell(npm install)"}, policy.StatePending},
+		"a URL that the rule spells":          {connecting("a.example", 2, 1, "curl", "https://a.example/x"), []string{"allow shell(curl https://a.example/x)"}, policy.StateAutoApproved},
+		"a second URL that it does not spell": {connecting("b.example", 3, 1, "curl", "https://a.example/x", "https://b.example/"), []string{"allow shell(curl https://a.example/x)"}, policy.StatePending},
+		"the connection of another command":   {other, []string{"allow shell(npm install)", "allow shell(ls)"}, policy.StatePending},
 	} {
 		f := newFixture(t)
 		for _, text := range c.rules {
@@ -74,18 +74,18 @@ func TestAnAllowThatSpellsACommandAnswersItsConnections(t *testing.T) {
 // person is told so.
 func TestConnectionsAreRememberedWithTheirCommand(t *testing.T) {
 	free := connecting("", 2, 2, "npm", "install", "x")
-	free[0].Verdict = policy.Free
+	free[0].Verdict = policy.VerdictFree
 	for name, c := range map[string]struct {
 		acts  []policy.Act
 		reach policy.Reach
 		rules string // that always saves
 		warn  string
 	}{
-		"this command":         {connecting("", 2, 2, "npm", "install", "x"), policy.Exact, "allow shell(= npm install x)", "connections of npm install x to any host"},
-		"all like it":          {connecting("", 2, 2, "npm", "install", "x"), policy.Prefix, "allow shell(npm install)", "connections of npm install to any host"},
-		"a known host":         {connecting("git.example", 2, 2, "git", "push"), policy.Prefix, "allow shell(git push)", "connections of git push, now to git.example:443"},
-		"a free command":       {free, policy.Prefix, "allow shell(npm install)", "connections of npm install to any host"},
-		"a prefix that is not": {connecting("a.example", 2, 1, "curl", "https://a.example/"), policy.Prefix, "allow shell(curl), allow connect(a.example:443)", ""},
+		"this command":         {connecting("", 2, 2, "npm", "install", "x"), policy.ReachExact, "allow shell(= npm install x)", "connections of npm install x to any host"},
+		"all like it":          {connecting("", 2, 2, "npm", "install", "x"), policy.ReachPrefix, "allow shell(npm install)", "connections of npm install to any host"},
+		"a known host":         {connecting("git.example", 2, 2, "git", "push"), policy.ReachPrefix, "allow shell(git push)", "connections of git push, now to git.example:443"},
+		"a free command":       {free, policy.ReachPrefix, "allow shell(npm install)", "connections of npm install to any host"},
+		"a prefix that is not": {connecting("a.example", 2, 1, "curl", "https://a.example/"), policy.ReachPrefix, "allow shell(curl), allow connect(a.example:443)", ""},
 	} {
 		for _, keep := range []string{"session", "always"} {
 			f := newFixture(t)
@@ -109,7 +109,7 @@ func TestConnectionsAreRememberedWithTheirCommand(t *testing.T) {
 			}
 			f.resolve(b, d)
 			o := f.Review(t.Context(), call("shell", "again")).Outcome(0)
-			if want := map[string]policy.State{"session": policy.SessionApproved, "always": policy.AutoApproved}[keep]; o.State != want {
+			if want := map[string]policy.State{"session": policy.StateSessionApproved, "always": policy.StateAutoApproved}[keep]; o.State != want {
 				t.Errorf("%s for %s: then it is %s (%s), want %s", name, keep, o.State, o.Why, want)
 			}
 		}
@@ -121,7 +121,7 @@ func TestLaterIsAskedWithTheRest(t *testing.T) {
 	acts := connecting("registry.example", 0, 2, "npm", "install")
 	acts[1].Later = true
 	free := connecting("registry.example", 0, 2, "npm", "install")
-	free[0].Verdict, free[1].Later = policy.Free, true
+	free[0].Verdict, free[1].Later = policy.VerdictFree, true
 	for name, c := range map[string]struct {
 		acts  []policy.Act
 		rules []string
@@ -129,13 +129,13 @@ func TestLaterIsAskedWithTheRest(t *testing.T) {
 		want  policy.State
 		open  int
 	}{
-		"with the rest":        {acts, nil, policy.ModeAsk, policy.Pending, 2},
-		"alone":                {free, nil, policy.ModeAsk, policy.FreeToRun, 0},
-		"alone in strict":      {free, nil, policy.ModeStrict, policy.FreeToRun, 0},
-		"the rest is allowed":  {acts, []string{"allow shell(npm)"}, policy.ModeAsk, policy.AutoApproved, 0},
-		"a deny still holds":   {free, []string{"deny connect(registry.example)"}, policy.ModeAsk, policy.AutoDenied, 0},
-		"and strict the rest":  {acts, nil, policy.ModeStrict, policy.ModeDenied, 0},
-		"the host is asked by": {acts, []string{"allow connect(registry.example:443)"}, policy.ModeAsk, policy.Pending, 1},
+		"with the rest":        {acts, nil, policy.ModeAsk, policy.StatePending, 2},
+		"alone":                {free, nil, policy.ModeAsk, policy.StateFree, 0},
+		"alone in strict":      {free, nil, policy.ModeStrict, policy.StateFree, 0},
+		"the rest is allowed":  {acts, []string{"allow shell(npm)"}, policy.ModeAsk, policy.StateAutoApproved, 0},
+		"a deny still holds":   {free, []string{"deny connect(registry.example)"}, policy.ModeAsk, policy.StateAutoDenied, 0},
+		"and strict the rest":  {acts, nil, policy.ModeStrict, policy.StateModeDenied, 0},
+		"the host is asked by": {acts, []string{"allow connect(registry.example:443)"}, policy.ModeAsk, policy.StatePending, 1},
 	} {
 		f := newFixture(t, withMode(c.mode))
 		for _, text := range c.rules {

@@ -124,7 +124,7 @@ func settles(p policy.Policy, requests []*Request, now time.Time) (out []*Reques
 	for _, r := range requests {
 		call := r.Call
 		call.Definition = r.Definition
-		if p.Judge(policy.Question{Call: &call, Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts, Now: now}).State != policy.Pending {
+		if p.Judge(policy.Question{Call: &call, Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts, Now: now}).State != policy.StatePending {
 			out = append(out, r)
 		}
 	}

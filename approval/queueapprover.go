@@ -34,7 +34,7 @@ func Collect(ctx context.Context, store RequestStore, b *Batch) error {
 	return errors.Join(errs...)
 }
 
-// Approve posts the request and waits.
+// AnswerApprove posts the request and waits.
 func (q queue) Approve(ctx context.Context, r *Request) (Decision, error) {
 	if err := q.post(ctx, r); err != nil {
 		return Decision{}, err
@@ -205,9 +205,9 @@ func (p *Posted) answer() (Decision, error) {
 // leftOpen says how a question ends that nobody has answered.
 func leftOpen(ctx context.Context) policy.State {
 	if errors.Is(context.Cause(ctx), errTimedOut) {
-		return policy.Expired
+		return policy.StateExpired
 	}
-	return policy.Dismissed
+	return policy.StateDismissed
 }
 
 // settlement says how a request that was posted has ended.
@@ -216,7 +216,7 @@ func (b *Batch) settlement(ctx context.Context, r *Request) Settlement {
 	defer b.mu.Unlock()
 	for _, e := range b.entries {
 		switch o := &e.outcome; {
-		case o.Request != r.ID || o.State == policy.Pending:
+		case o.Request != r.ID || o.State == policy.StatePending:
 		case o.Decision != nil && o.Decision.Request == r.ID:
 			return o.Decision.Settled()
 		default:

@@ -80,13 +80,13 @@ func (r *race) answer(b *approval.Batch, rng *rand.Rand) {
 			case 0:
 				d = q.Deny("")
 			case 1:
-				d = q.Approve("").ForSession(policy.Exact)
+				d = q.Approve("").ForSession(policy.ReachExact)
 			case 2:
 				d = q.Approve("").Always()
 			case 3:
 				d = q.Change([]byte(`{"what":"changed"}`), "")
 			case 4:
-				d = q.Deny("").ForSession(policy.Exact)
+				d = q.Deny("").ForSession(policy.ReachExact)
 			}
 			r.Covers(context.Background(), q, d)
 			err := b.Resolve(context.Background(), d)
@@ -164,7 +164,7 @@ func (r *race) finish(t *testing.T) {
 				switch {
 				case takenBack(events[i:]):
 					i++ // it did not run, and both events say so
-				case events[i].Kind == approval.Ended:
+				case events[i].Kind == approval.EventEnded:
 					ends++
 				default:
 					starts++
@@ -177,10 +177,10 @@ func (r *race) finish(t *testing.T) {
 			if ran > 1 || starts != ran {
 				t.Errorf("call %s ran %d times, with %d starts", o.Call.ID, ran, starts)
 			}
-			if wantEnds := 1; o.Stage != approval.StageApproved && ends != wantEnds {
+			if wantEnds := 1; o.Stage != approval.StageReady && ends != wantEnds {
 				t.Errorf("call %s is %s, %s and has %d ends", o.Call.ID, o.State, o.Stage, ends)
 			}
-			if o.State == policy.Pending || o.State == "" || (ran == 1) != (o.Stage == approval.StageCompleted && o.Runs()) {
+			if o.State == policy.StatePending || o.State == "" || (ran == 1) != (o.Stage == approval.StageCompleted && o.Runs()) {
 				t.Errorf("call %s ran %d times and is %s, %s", o.Call.ID, ran, o.State, o.Stage)
 			}
 		}
@@ -197,7 +197,7 @@ func (r *race) finish(t *testing.T) {
 // takenBack reports whether the events begin with a start that came to nothing,
 // because what allowed the call went away while the start was recorded.
 func takenBack(events []approval.Event) bool {
-	return len(events) > 1 && events[0].Kind == approval.Started && events[1].Kind == approval.Ended && events[1].Stage == approval.StageCancelled
+	return len(events) > 1 && events[0].Kind == approval.EventStarted && events[1].Kind == approval.EventEnded && events[1].Stage == approval.StageCancelled
 }
 
 // TestAnswersRaceWithAChangeOfMemory wants an answer that comes while the memory
@@ -217,8 +217,8 @@ func TestAnswersRaceWithAChangeOfMemory(t *testing.T) {
 			}
 		})
 		all.Wait()
-		wantState(t, b, policy.Approved)
-		wantState(t, <-late, policy.AutoApproved)
+		wantState(t, b, policy.StateApproved)
+		wantState(t, <-late, policy.StateAutoApproved)
 	}
 }
 

@@ -38,7 +38,7 @@ func (b *Batch) Release(ctx context.Context, i int) error {
 		return fmt.Errorf("%w: %s", ErrChanged, reason)
 	}
 	next.outcome.Stage = StageReleased
-	if err := b.gate.record(ctx, next.event(Ended, b.gate.cfg.Clock())); err != nil {
+	if err := b.gate.record(ctx, next.event(EventEnded, b.gate.cfg.Clock())); err != nil {
 		err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
 		b.refuseStart(ctx, e, next, err)
 		return err
@@ -90,12 +90,12 @@ func (b *Batch) HandOver(ctx context.Context, r *Request) error {
 	}
 	next := draft{outcome: e.outcome, proposal: e.proposal}
 	o := &next.outcome
-	o.State, o.Stage = policy.HandedOver, StageReleased
-	ev := next.event(Ended, b.gate.cfg.Clock())
+	o.State, o.Stage = policy.StateHandedOver, StageReleased
+	ev := next.event(EventEnded, b.gate.cfg.Clock())
 	ev.By = policy.Who{Via: policy.ViaAgentPrompt}
 	if err := b.gate.record(ctx, ev); err != nil {
 		err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
-		b.commit(ctx, e, b.gate.refuse(ctx, next.outcome, policy.Denied, err.Error()))
+		b.commit(ctx, e, b.gate.refuse(ctx, next.outcome, policy.StateDenied, err.Error()))
 		return err
 	}
 	b.commit(ctx, e, next)
@@ -110,10 +110,10 @@ func (b *Batch) Reject(ctx context.Context, why string) {
 		if err != nil || !b.take(e) {
 			continue // somebody answered
 		}
-		b.commit(ctx, e, b.gate.refuse(ctx, e.outcome, policy.Denied, why))
+		b.commit(ctx, e, b.gate.refuse(ctx, e.outcome, policy.StateDenied, why))
 	}
 }
 
-// Differed is the kind of an event about a call that was released: what the other
+// EventDiffered is the kind of an event about a call that was released: what the other
 // program ran is not what it was told yes to.
-const Differed EventKind = "differed"
+const EventDiffered EventKind = "differed"

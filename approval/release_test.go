@@ -19,7 +19,7 @@ func TestReleaseIsRecordedOnce(t *testing.T) {
 			}
 			events := f.recorder.Events()
 			last := events[len(events)-1]
-			if last.Kind != approval.Ended || last.Stage != approval.StageReleased || last.State != b.Outcome(0).State {
+			if last.Kind != approval.EventEnded || last.Stage != approval.StageReleased || last.State != b.Outcome(0).State {
 				t.Errorf("recorded %s, %s, %s", last.Kind, last.Stage, last.State)
 			}
 			if err := b.Release(t.Context(), 0); !errors.Is(err, approval.ErrNotAllowed) {
@@ -39,8 +39,8 @@ func TestReleaseLooksOnceMore(t *testing.T) {
 	if err := b.Release(t.Context(), 0); !errors.Is(err, approval.ErrChanged) {
 		t.Fatalf("what was shown changed: %v, want %v", err, approval.ErrChanged)
 	}
-	if o := b.Outcome(0); o.State != policy.Pending {
-		t.Errorf("it is %s, want %s", o.State, policy.Pending)
+	if o := b.Outcome(0); o.State != policy.StatePending {
+		t.Errorf("it is %s, want %s", o.State, policy.StatePending)
 	}
 }
 
@@ -51,8 +51,8 @@ func TestReleaseHoldsWhatIsDeniedMeanwhile(t *testing.T) {
 	if err := b.Release(t.Context(), 0); !errors.Is(err, approval.ErrChanged) {
 		t.Fatalf("it was denied meanwhile: %v, want %v", err, approval.ErrChanged)
 	}
-	if o := b.Outcome(0); o.State != policy.AutoDenied {
-		t.Errorf("it is %s, want %s", o.State, policy.AutoDenied)
+	if o := b.Outcome(0); o.State != policy.StateAutoDenied {
+		t.Errorf("it is %s, want %s", o.State, policy.StateAutoDenied)
 	}
 }
 
@@ -92,11 +92,11 @@ func TestHandOver(t *testing.T) {
 	if err := b.HandOver(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if o := b.Outcome(0); o.State != policy.HandedOver || o.Stage != approval.StageReleased || o.Runs() {
+	if o := b.Outcome(0); o.State != policy.StateHandedOver || o.Stage != approval.StageReleased || o.Runs() {
 		t.Errorf("it is %s, %s", o.State, o.Stage)
 	}
 	events := f.recorder.Events()
-	if last := events[len(events)-1]; last.State != policy.HandedOver || last.By.Via != policy.ViaAgentPrompt {
+	if last := events[len(events)-1]; last.State != policy.StateHandedOver || last.By.Via != policy.ViaAgentPrompt {
 		t.Errorf("recorded as %s by %s", last.State, last.By.Via)
 	}
 	if err := b.Resolve(t.Context(), r.Approve("")); !errors.Is(err, approval.ErrSettled) {
@@ -111,8 +111,8 @@ func TestHandOverThatCannotBeRecorded(t *testing.T) {
 	if err := b.HandOver(t.Context(), r); !errors.Is(err, approval.ErrNotRecorded) {
 		t.Errorf("%v, want %v", err, approval.ErrNotRecorded)
 	}
-	if o := b.Outcome(0); o.State != policy.Denied {
-		t.Errorf("it is %s, want %s", o.State, policy.Denied)
+	if o := b.Outcome(0); o.State != policy.StateDenied {
+		t.Errorf("it is %s, want %s", o.State, policy.StateDenied)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestReject(t *testing.T) {
 	f := newFixture(t)
 	b, _ := f.pending(call("send", "x"))
 	b.Reject(t.Context(), "nobody is there")
-	if o := b.Outcome(0); o.State != policy.Denied || o.Why != "nobody is there" {
+	if o := b.Outcome(0); o.State != policy.StateDenied || o.Why != "nobody is there" {
 		t.Errorf("it is %s: %s", o.State, o.Why)
 	}
 }

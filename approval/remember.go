@@ -10,9 +10,9 @@ import (
 
 // remember saves what the decision means for later calls, all of it or none.
 func (g *Gate) remember(ctx context.Context, r *Request, d Decision) error {
-	effect := policy.Deny
-	if d.Answer == Approve {
-		effect = policy.Allow
+	effect := policy.EffectDeny
+	if d.Answer == AnswerApprove {
+		effect = policy.EffectAllow
 	}
 	switch d.Remember.Keep {
 	case KeepSession:
@@ -110,20 +110,20 @@ func decides(p policy.Policy, r *Request, effect policy.Effect, now time.Time) b
 	call.Definition = r.Definition
 	p.Mode = policy.ModeAsk
 	j := p.Judge(policy.Question{Call: &call, Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts, Now: now})
-	if effect == policy.Deny {
-		return j.State == policy.AutoDenied
+	if effect == policy.EffectDeny {
+		return j.State == policy.StateAutoDenied
 	}
-	return j.State == policy.AutoApproved || j.State == policy.SessionApproved
+	return j.State == policy.StateAutoApproved || j.State == policy.StateSessionApproved
 }
 
 // offered returns the rules that the request offers for a reach.
 func (r *Request) offered(reach policy.Reach, effect policy.Effect) []string {
 	if reach == "" {
-		reach = policy.Exact
+		reach = policy.ReachExact
 	}
 	for _, o := range r.Offers {
 		if o.Reach == reach {
-			if effect == policy.Deny {
+			if effect == policy.EffectDeny {
 				return o.Deny
 			}
 			return o.Allow

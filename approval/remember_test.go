@@ -45,10 +45,10 @@ func TestHowOftenAPersonIsAsked(t *testing.T) {
 		"two prompts for two targets":                                {approvaltest.YesForSession, two, 2},
 		"once is no grant":                                           {approvaltest.Yes, same, 3},
 		"denials are not remembered":                                 {no, same, 3},
-		"denials are remembered when asked":                          {func(r *approval.Request) approval.Decision { return r.Deny("").ForSession(policy.Exact) }, same, 1},
+		"denials are remembered when asked":                          {func(r *approval.Request) approval.Decision { return r.Deny("").ForSession(policy.ReachExact) }, same, 1},
 		"the order of keys does not matter":                          {approvaltest.YesForSession, reordered, 1},
 		"numbers, strings and booleans differ":                       {approvaltest.YesForSession, types, 4},
-		"the reach of the tool":                                      {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Tool) }, two, 1},
+		"the reach of the tool":                                      {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachTool) }, two, 1},
 		"always":                                                     {func(r *approval.Request) approval.Decision { return r.Approve("").Always() }, same, 1},
 		"always, the whole tool":                                     {func(r *approval.Request) approval.Decision { return r.Approve("").Always("allow send") }, two, 1},
 	} {
@@ -63,20 +63,20 @@ func TestHowOftenAPersonIsAsked(t *testing.T) {
 func TestOneTargetSpelledInTwoWays(t *testing.T) {
 	f := newFixture(t)
 	b, r := f.pending(call("write", "1"))
-	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	f.resolve(b, r.Approve("").ForSession(policy.ReachExact))
 	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{fileAct("notes//./a.md")}})
-	wantState(t, f.Review(t.Context(), call("write", "2")), policy.SessionApproved)
+	wantState(t, f.Review(t.Context(), call("write", "2")), policy.StateSessionApproved)
 }
 
 func TestGrantsEndWithTheirSession(t *testing.T) {
 	f := newFixture(t)
 	b, r := f.pending(call("send", "1"))
-	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	f.resolve(b, r.Approve("").ForSession(policy.ReachExact))
 	other := call("send", "1")
 	other.Session = "next"
-	wantState(t, f.Review(t.Context(), call("send", "1"), func() policy.Call { other.ID = "2"; return other }()), policy.SessionApproved, policy.Pending)
+	wantState(t, f.Review(t.Context(), call("send", "1"), func() policy.Call { other.ID = "2"; return other }()), policy.StateSessionApproved, policy.StatePending)
 	f.memory.ClearGrants("s")
-	wantState(t, f.Review(t.Context(), call("send", "1")), policy.Pending)
+	wantState(t, f.Review(t.Context(), call("send", "1")), policy.StatePending)
 }
 
 func TestChildWorkerInheritsOnlyWhatIsShared(t *testing.T) {
@@ -85,13 +85,13 @@ func TestChildWorkerInheritsOnlyWhatIsShared(t *testing.T) {
 		parent, child := call("send", "1"), call("send", "1")
 		parent.Workers, child.Workers = []string{"main"}, []string{"main", "helper"}
 		b, r := f.pending(parent)
-		d := r.Approve("").ForSession(policy.Exact)
+		d := r.Approve("").ForSession(policy.ReachExact)
 		d.Remember.Shared = shared
 		f.resolve(b, d)
-		wantState(t, f.Review(t.Context(), parent), policy.SessionApproved)
-		want := policy.Pending
+		wantState(t, f.Review(t.Context(), parent), policy.StateSessionApproved)
+		want := policy.StatePending
 		if shared {
-			want = policy.SessionApproved
+			want = policy.StateSessionApproved
 		}
 		wantState(t, f.Review(t.Context(), child), want)
 	}
@@ -99,7 +99,7 @@ func TestChildWorkerInheritsOnlyWhatIsShared(t *testing.T) {
 
 func TestLifetimes(t *testing.T) {
 	for name, keep := range map[string]func(approval.Decision) approval.Decision{
-		"grant": func(d approval.Decision) approval.Decision { return d.ForSession(policy.Exact) },
+		"grant": func(d approval.Decision) approval.Decision { return d.ForSession(policy.ReachExact) },
 		"rule":  func(d approval.Decision) approval.Decision { return d.Always() },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestLifetimes(t *testing.T) {
 				t.Errorf("%s before the lifetime is over", o.State)
 			}
 			f.clock.Advance(1)
-			wantState(t, f.Review(t.Context(), call("send", "1")), policy.Pending)
+			wantState(t, f.Review(t.Context(), call("send", "1")), policy.StatePending)
 		})
 	}
 }
@@ -124,7 +124,7 @@ func TestAlwaysWithoutARuleStoreIsAnError(t *testing.T) {
 	for _, d := range []approval.Decision{r.Approve("").Always(), r.Deny("").Always()} {
 		wantError(t, b.Resolve(t.Context(), d), approval.ErrNoRuleStore)
 	}
-	wantState(t, b, policy.Pending)
+	wantState(t, b, policy.StatePending)
 	f.resolve(b, r.Deny(""))
 	f.wantNothingLeft(b)
 }
@@ -139,7 +139,7 @@ func TestRulesMustCoverTheCall(t *testing.T) {
 	}
 	wantError(t, b.Resolve(t.Context(), r.Approve("").Always("allow send", "allow a[")), policy.ErrMalformedRule)
 	wantError(t, b.Resolve(t.Context(), r.Deny("").Always("deny mail")), approval.ErrInvalidDecision)
-	wantState(t, b, policy.Pending)
+	wantState(t, b, policy.StatePending)
 	if set, _ := f.memory.Rules(t.Context()); len(set.Rules()) > 0 {
 		t.Errorf("saved %v", set.Rules())
 	}
@@ -148,24 +148,24 @@ func TestRulesMustCoverTheCall(t *testing.T) {
 func TestAlwaysForTheRestOfWhatAGrantCovers(t *testing.T) {
 	f := newFixture(t)
 	b, r := f.pending(call("write", "1"))
-	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	f.resolve(b, r.Approve("").ForSession(policy.ReachExact))
 	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{fileAct("notes/a.md"), fileAct("notes/b.md")}})
 	b, r = f.pending(call("write", "2"))
 	if !slices.Equal(r.Open, []int{1}) {
 		t.Fatalf("open %v, want only the second act", r.Open)
 	}
 	f.resolve(b, r.Approve("").Always())
-	wantState(t, b, policy.Approved)
-	wantState(t, f.Review(t.Context(), call("write", "3")), policy.SessionApproved)
+	wantState(t, b, policy.StateApproved)
+	wantState(t, f.Review(t.Context(), call("write", "3")), policy.StateSessionApproved)
 }
 
 func TestWhatIsNotKnownCannotBeRemembered(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{{Name: policy.WriteFile, Target: policy.UnknownTarget(policy.Path), Verdict: policy.Ask}}})
+	f.tools.Set("write", approval.Proposal{Acts: []policy.Act{{Name: policy.ActWriteFile, Target: policy.UnknownTarget(policy.KindPath), Verdict: policy.VerdictAsk}}})
 	b, r := f.pending(call("write", "1"))
-	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(policy.Exact)), approval.ErrNotOffered)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(policy.ReachExact)), approval.ErrNotOffered)
 	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), approval.ErrNotOffered)
-	wantState(t, b, policy.Pending)
+	wantState(t, b, policy.StatePending)
 	f.wantNothingLeft()
 }
 
@@ -174,14 +174,14 @@ func TestRequestsThatCannotBeRemembered(t *testing.T) {
 	f.tools.Set("send", approval.Proposal{NoSession: true, NoAlways: true, Once: true})
 	f.tools.Set("mail", approval.Proposal{NoAlways: true})
 	b, r := f.pending(call("send", "1"))
-	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(policy.Exact)), approval.ErrNotOffered)
+	wantError(t, b.Resolve(t.Context(), r.Approve("").ForSession(policy.ReachExact)), approval.ErrNotOffered)
 	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), approval.ErrNotOffered)
 	f.resolve(b, r.Approve(""))
 	f.wantNothingLeft(b)
 	b, r = f.pending(call("mail", "1"))
 	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), approval.ErrNotOffered)
-	f.resolve(b, r.Approve("").ForSession(policy.Exact))
-	wantState(t, f.Review(t.Context(), call("mail", "1")), policy.SessionApproved)
+	f.resolve(b, r.Approve("").ForSession(policy.ReachExact))
+	wantState(t, f.Review(t.Context(), call("mail", "1")), policy.StateSessionApproved)
 }
 
 func TestOncePerSession(t *testing.T) {
@@ -192,16 +192,16 @@ func TestOncePerSession(t *testing.T) {
 		t.Error("the request does not say that a yes is kept")
 	}
 	f.resolve(b, r.Approve(""))
-	wantState(t, f.Review(t.Context(), call("send", "1"), call("send", "2")), policy.SessionApproved, policy.Pending)
+	wantState(t, f.Review(t.Context(), call("send", "1"), call("send", "2")), policy.StateSessionApproved, policy.StatePending)
 	if keep := b.Outcome(0).Decision.Remember.Keep; keep != approval.KeepSession {
 		t.Errorf("recorded as kept %q", keep)
 	}
 }
 
 func TestModeDoesNotRememberOncePerSession(t *testing.T) {
-	f := newFixture(t, withApprover(approval.Everything))
+	f := newFixture(t, withApprover(approval.ApproverFunc(everything)))
 	f.tools.Set("send", approval.Proposal{Once: true})
-	if got := f.Decide(t.Context(), call("send", "1"))[0].State; got != policy.ModeApproved {
+	if got := f.Decide(t.Context(), call("send", "1"))[0].State; got != policy.StateModeApproved {
 		t.Errorf("state %s", got)
 	}
 	f.wantNothingLeft()
@@ -218,21 +218,21 @@ func (full) AddGrants(context.Context, ...policy.Grant) error { return errFull }
 func TestAnswerThatCannotBeSavedLeavesTheRequestPending(t *testing.T) {
 	f := newFixture(t, func(c *approval.Config) { c.Rules, c.Grants = full{approval.NewMemory(0)}, full{approval.NewMemory(0)} })
 	b, r := f.pending(call("send", "1"))
-	for _, d := range []approval.Decision{r.Approve("").ForSession(policy.Exact), r.Approve("").Always(), r.Deny("").Always()} {
+	for _, d := range []approval.Decision{r.Approve("").ForSession(policy.ReachExact), r.Approve("").Always(), r.Deny("").Always()} {
 		wantError(t, b.Resolve(t.Context(), d), errFull)
-		wantState(t, b, policy.Pending)
+		wantState(t, b, policy.StatePending)
 	}
 	f.resolve(b, r.Approve(""))
-	wantState(t, b, policy.Approved)
+	wantState(t, b, policy.StateApproved)
 }
 
 func TestSavingSettlesWhatItCoversAndCoversPredictsIt(t *testing.T) {
 	for name, answer := range map[string]func(*approval.Request) approval.Decision{
-		"grant":      func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Tool) },
-		"exact":      func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Exact) },
+		"grant":      func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachTool) },
+		"exact":      func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachExact) },
 		"rule":       func(r *approval.Request) approval.Decision { return r.Approve("").Always("allow send") },
 		"deny":       func(r *approval.Request) approval.Decision { return r.Deny("").Always("deny send") },
-		"denial":     func(r *approval.Request) approval.Decision { return r.Deny("").ForSession(policy.Tool) },
+		"denial":     func(r *approval.Request) approval.Decision { return r.Deny("").ForSession(policy.ReachTool) },
 		"once":       func(r *approval.Request) approval.Decision { return r.Approve("") },
 		"impossible": func(r *approval.Request) approval.Decision { return r.Approve("").Always("allow mail") },
 	} {
@@ -257,7 +257,7 @@ func TestSavingSettlesWhatItCoversAndCoversPredictsIt(t *testing.T) {
 			var got []string
 			for _, batch := range batches {
 				for _, o := range batch.Outcomes() {
-					if o.State != policy.Pending {
+					if o.State != policy.StatePending {
 						got = append(got, batch.ID()+" "+o.Request)
 					}
 				}
@@ -274,11 +274,11 @@ func TestSavingSettlesWhatItCoversAndCoversPredictsIt(t *testing.T) {
 
 func TestCoversKnowsTheGrantsOfOtherSessions(t *testing.T) {
 	f := newFixture(t)
-	f.tools.Set("both", approval.Proposal{Acts: []policy.Act{fileAct("notes/a.md"), {Name: "send", Target: policy.TextTarget("x"), Verdict: policy.Ask}}})
+	f.tools.Set("both", approval.Proposal{Acts: []policy.Act{fileAct("notes/a.md"), {Name: "send", Target: policy.TextTarget("x"), Verdict: policy.VerdictAsk}}})
 	first := call("write", "1")
 	first.Session = "two"
 	b, r := f.pending(first)
-	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	f.resolve(b, r.Approve("").ForSession(policy.ReachExact))
 	both := call("both", "1")
 	both.Session = "two"
 	waits, _ := f.pending(both)
@@ -288,7 +288,7 @@ func TestCoversKnowsTheGrantsOfOtherSessions(t *testing.T) {
 		t.Errorf("covers %v, want the request of the other session", got)
 	}
 	f.resolve(b, d)
-	wantState(t, waits, policy.SessionApproved)
+	wantState(t, waits, policy.StateSessionApproved)
 }
 
 func TestTwoGatesShareOneMemory(t *testing.T) {
@@ -296,14 +296,14 @@ func TestTwoGatesShareOneMemory(t *testing.T) {
 	g := f.another()
 	waits := g.Review(t.Context(), call("send", "1"), call("send", "2"))
 	b, r := f.pending(call("send", "1"))
-	f.resolve(b, r.Approve("").ForSession(policy.Exact))
-	wantState(t, waits, policy.SessionApproved, policy.Pending)
+	f.resolve(b, r.Approve("").ForSession(policy.ReachExact))
+	wantState(t, waits, policy.StateSessionApproved, policy.StatePending)
 	f.addRule("deny send")
-	wantState(t, waits, policy.SessionApproved, policy.AutoDenied)
+	wantState(t, waits, policy.StateSessionApproved, policy.StateAutoDenied)
 	g.Close()
 	closed := g.Review(t.Context(), call("mail", "1"))
 	f.addRule("allow mail")
-	wantState(t, closed, policy.Pending)
+	wantState(t, closed, policy.StatePending)
 }
 
 func TestRuleForManyWaitingRequests(t *testing.T) {
@@ -315,7 +315,7 @@ func TestRuleForManyWaitingRequests(t *testing.T) {
 	}
 	f.addRule("allow send")
 	for _, b := range waits {
-		wantState(t, b, policy.AutoApproved)
+		wantState(t, b, policy.StateAutoApproved)
 		if o := b.Outcome(0); o.Rule != "allow send" || o.Err() != nil {
 			t.Errorf("by %q: %v", o.Rule, o.Err())
 		}

@@ -34,16 +34,16 @@ func TestWhatIsRememberedIsReadAtOnce(t *testing.T) {
 		remembered func(*approval.Memory) (approval.Remembered, error)
 		want       policy.State
 	}{
-		"nothing": {policy.ModeAsk, func(*approval.Memory) (r approval.Remembered, err error) { return }, policy.Pending},
+		"nothing": {policy.ModeAsk, func(*approval.Memory) (r approval.Remembered, err error) { return }, policy.StatePending},
 		"rules": {policy.ModeAsk, func(m *approval.Memory) (approval.Remembered, error) {
 			return approval.Remembered{Rules: rules(m)}, nil
-		}, policy.AutoApproved},
-		"switched off":         {policy.ModeAsk, func(*approval.Memory) (approval.Remembered, error) { return approval.Remembered{Off: true}, nil }, policy.ModeApproved},
-		"switched off, strict": {policy.ModeStrict, func(*approval.Memory) (approval.Remembered, error) { return approval.Remembered{Off: true}, nil }, policy.ModeDenied},
+		}, policy.StateAutoApproved},
+		"switched off":         {policy.ModeAsk, func(*approval.Memory) (approval.Remembered, error) { return approval.Remembered{Off: true}, nil }, policy.StateModeApproved},
+		"switched off, strict": {policy.ModeStrict, func(*approval.Memory) (approval.Remembered, error) { return approval.Remembered{Off: true}, nil }, policy.StateModeDenied},
 		"an error": {policy.ModeAsk, func(m *approval.Memory) (approval.Remembered, error) {
 			return approval.Remembered{Rules: rules(m)}, errors.New("gone")
-		}, policy.Denied},
-		"a panic": {policy.ModeAsk, func(*approval.Memory) (approval.Remembered, error) { panic("gone") }, policy.Denied},
+		}, policy.StateDenied},
+		"a panic": {policy.ModeAsk, func(*approval.Memory) (approval.Remembered, error) { panic("gone") }, policy.StateDenied},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestWhatIsRememberedIsReadAtOnce(t *testing.T) {
 			all := &whole{f.memory, c.remembered}
 			gate := f.another(withMode(c.mode), func(cfg *approval.Config) { cfg.Rules, cfg.Grants = all, all })
 			o := gate.Review(t.Context(), call("send", "it")).Outcome(0)
-			if o.State != c.want || c.want == policy.Denied && !strings.Contains(o.Why, "what is remembered") && !strings.Contains(o.Why, "panicked") {
+			if o.State != c.want || c.want == policy.StateDenied && !strings.Contains(o.Why, "what is remembered") && !strings.Contains(o.Why, "panicked") {
 				t.Errorf("it is %s (%s), want %s", o.State, o.Why, c.want)
 			}
 		})
@@ -68,7 +68,7 @@ func TestAStoreThatCannotBeCompared(t *testing.T) {
 	}{whole: &whole{f.memory, nil}}
 	gate := f.another(func(cfg *approval.Config) { cfg.Rules, cfg.Grants = all, all })
 	o := gate.Review(t.Context(), call("send", "it")).Outcome(0)
-	if o.State != policy.Denied || !strings.Contains(o.Why, "asked one by one") {
+	if o.State != policy.StateDenied || !strings.Contains(o.Why, "asked one by one") {
 		t.Errorf("it is %s (%s)", o.State, o.Why)
 	}
 }

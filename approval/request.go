@@ -121,18 +121,18 @@ func (r *Request) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Approve returns the decision that lets exactly this call run, once.
-func (r *Request) Approve(note string) Decision { return r.decision(Approve, note) }
+// AnswerApprove returns the decision that lets exactly this call run, once.
+func (r *Request) Approve(note string) Decision { return r.decision(AnswerApprove, note) }
 
 // Deny returns the decision that refuses the call; the note reaches the model.
-func (r *Request) Deny(note string) Decision { return r.decision(Refuse, note) }
+func (r *Request) Deny(note string) Decision { return r.decision(AnswerDeny, note) }
 
-// Dismiss returns the decision that closes the question without an answer.
-func (r *Request) Dismiss() Decision { return r.decision(Dismiss, "") }
+// AnswerDismiss returns the decision that closes the question without an answer.
+func (r *Request) Dismiss() Decision { return r.decision(AnswerDismiss, "") }
 
-// Respond returns the decision that gives the tool's result in its place.
+// AnswerRespond returns the decision that gives the tool's result in its place.
 func (r *Request) Respond(result string) Decision {
-	d := r.decision(Respond, "")
+	d := r.decision(AnswerRespond, "")
 	d.Result = result
 	return d
 }
@@ -140,7 +140,7 @@ func (r *Request) Respond(result string) Decision {
 // Change returns the decision that replaces the arguments. The changed call is
 // judged from the start and, if it asks, shown again.
 func (r *Request) Change(arguments json.RawMessage, note string) Decision {
-	d := r.decision(Approve, note)
+	d := r.decision(AnswerApprove, note)
 	d.Arguments = arguments
 	return d
 }

@@ -136,7 +136,7 @@ func (b *Batch) effect(ctx context.Context, e *entry, d Decision) (draft, error)
 	if d.Arguments != nil {
 		return b.change(ctx, e, d)
 	}
-	if d.Answer == Approve {
+	if d.Answer == AnswerApprove {
 		return b.approve(ctx, e, e.outcome, e.proposal, d)
 	}
 	if err := b.gate.remember(ctx, e.request, d); err != nil {
@@ -146,7 +146,7 @@ func (b *Batch) effect(ctx context.Context, e *entry, d Decision) (draft, error)
 	o := &next.outcome
 	o.Why = ""
 	switch {
-	case d.Answer == NoAnswer:
+	case d.Answer == AnswerNone:
 		o.Why = "no answer was given"
 	case d.By.Via == policy.ViaMode:
 		o.Why, d.Note = d.Note, "" // no person said it
@@ -192,7 +192,7 @@ func (b *Batch) approve(ctx context.Context, e *entry, o Outcome, p *Proposal, d
 	o.apply(j)
 	o.Acts = cloneActs(p.Acts)
 	o.Decision = &d
-	o.State, o.Stage, o.Why = d.state(), StageApproved, ""
+	o.State, o.Stage, o.Why = d.state(), StageReady, ""
 	return draft{outcome: o, proposal: p}, nil
 }
 
@@ -218,7 +218,7 @@ func (b *Batch) change(ctx context.Context, e *entry, d Decision) (draft, error)
 		d.Remember, d.Choice = Remember{}, "" // they were for the call as it was
 		o.Decision = &d
 		next := b.gate.judge(ctx, e, o, &p)
-		if next.outcome.State == policy.Pending {
+		if next.outcome.State == policy.StatePending {
 			next.outcome.Decision = nil
 		}
 		return next, nil
@@ -260,7 +260,7 @@ func (b *Batch) Preview(ctx context.Context, requestID string, args []byte) (*Re
 	b.mu.Lock()
 	now, request := e.outcome, e.request
 	b.mu.Unlock()
-	if now.State != policy.Pending {
+	if now.State != policy.StatePending {
 		return nil, &DecisionError{Request: requestID, Err: b.whoWon(e)}
 	}
 	o, p, err := b.changed(ctx, now, args)
@@ -280,7 +280,7 @@ func (b *Batch) preview(ctx context.Context, o *Outcome, p *Proposal) (*Request,
 	if err != nil {
 		return nil, err
 	}
-	if !j.State.Runs() && j.State != policy.Pending {
+	if !j.State.Runs() && j.State != policy.StatePending {
 		out := *o
 		out.apply(j)
 		return nil, out.Err()
@@ -292,10 +292,10 @@ func (b *Batch) preview(ctx context.Context, o *Outcome, p *Proposal) (*Request,
 func (d *Decision) state() policy.State {
 	if d.By.Via == policy.ViaMode {
 		switch d.Answer {
-		case Approve:
-			return policy.ModeApproved
-		case Refuse:
-			return policy.ModeDenied
+		case AnswerApprove:
+			return policy.StateModeApproved
+		case AnswerDeny:
+			return policy.StateModeDenied
 		}
 	}
 	return d.Answer.state()

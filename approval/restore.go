@@ -11,7 +11,7 @@ import (
 // restore drafts what a saved entry is now.
 func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) draft {
 	e.former = s.Former
-	if s.Outcome.State != policy.Pending {
+	if s.Outcome.State != policy.StatePending {
 		if s.Outcome.Stage == StageExecuting {
 			s.Outcome.Stage = StageUnknown
 		}
@@ -48,12 +48,12 @@ func (b *Batch) unlessAnswered(ctx context.Context, e *entry, next draft, old *R
 	same := o.Fingerprint == old.Fingerprint
 	if lost := (*SettledError)(nil); errors.As(err, &lost) {
 		d := lost.Decision
-		if d == nil || !same && d.Answer == Approve && d.Arguments == nil {
+		if d == nil || !same && d.Answer == AnswerApprove && d.Arguments == nil {
 			return next
 		}
 	}
 	acts := next.proposal.Acts
-	j := policy.Judgement{State: policy.Pending, Why: err.Error(), Open: policy.Asking(acts), Trace: o.Trace}
+	j := policy.Judgement{State: policy.StatePending, Why: err.Error(), Open: policy.Asking(acts), Trace: o.Trace}
 	if same { // the answer is about what was open then
 		j.Open = slices.DeleteFunc(slices.Clone(old.Open), func(i int) bool { return i < 0 || i >= len(acts) })
 	}

@@ -25,11 +25,11 @@ func (g *Gate) Review(ctx context.Context, calls ...policy.Call) *Batch {
 			call.Arguments = nil // it is refused, whatever they are
 		}
 		call, err := g.identify(call)
-		start := Outcome{Call: call, State: policy.Pending, Stage: StagePending}
+		start := Outcome{Call: call, State: policy.StatePending, Stage: StageWaiting}
 		switch {
 		case i >= MaxCallsPerTurn:
 			why := fmt.Sprintf("a turn may have %d calls at most; this is number %d", MaxCallsPerTurn, i+1)
-			drafts[i] = g.refuse(ctx, start, policy.Blocked, why)
+			drafts[i] = g.refuse(ctx, start, policy.StateBlocked, why)
 		case err != nil:
 			drafts[i] = g.invalid(ctx, start, err)
 		case seen[call.ID]:
@@ -74,7 +74,7 @@ func (g *Gate) judge(ctx context.Context, e *entry, o Outcome, p *Proposal) draf
 	seen := g.changes.Load()
 	j, err := g.judgement(ctx, &o, p, false)
 	if err != nil {
-		return g.refuse(ctx, o, policy.Denied, err.Error())
+		return g.refuse(ctx, o, policy.StateDenied, err.Error())
 	}
 	return g.drafted(ctx, e, o, p, j, seen)
 }
@@ -84,7 +84,7 @@ func (g *Gate) drafted(ctx context.Context, e *entry, o Outcome, p *Proposal, j 
 	o.Acts = cloneActs(p.Acts)
 	o.apply(j)
 	d := draft{outcome: o, proposal: p, seen: seen}
-	if j.State == policy.Pending {
+	if j.State == policy.StatePending {
 		return g.ask(ctx, e, d, j)
 	}
 	g.settle(ctx, &d)
@@ -121,7 +121,7 @@ func (g *Gate) ask(ctx context.Context, e *entry, d draft, j policy.Judgement) d
 	if !e.counted && !g.reserve(d.outcome.Call.Session) {
 		why := fmt.Sprintf("%d requests wait for an answer already", MaxPending)
 		d.outcome.Trace = append(d.outcome.Trace, policy.Step{Look: "limit", Found: "refused", Source: why})
-		return g.refuse(ctx, d.outcome, policy.Blocked, why)
+		return g.refuse(ctx, d.outcome, policy.StateBlocked, why)
 	}
 	e.counted = true
 	d.request = g.newRequest(e.batch, &d.outcome, d.proposal, j)
@@ -162,7 +162,7 @@ func (g *Gate) refuse(ctx context.Context, o Outcome, s policy.State, why string
 
 func (g *Gate) invalid(ctx context.Context, o Outcome, err error) draft {
 	o.err = err
-	return g.refuse(ctx, o, policy.Invalid, err.Error())
+	return g.refuse(ctx, o, policy.StateInvalid, err.Error())
 }
 
 // settle records a call that will not run. One that runs is recorded when it
@@ -177,7 +177,7 @@ func (g *Gate) settle(ctx context.Context, d *draft) {
 // recordEnd records that a call has ended without running. The record is
 // written even if the run was interrupted; if it cannot be, the outcome says so.
 func (g *Gate) recordEnd(ctx context.Context, d *draft) {
-	err := g.record(context.WithoutCancel(ctx), d.event(Ended, g.cfg.Clock()))
+	err := g.record(context.WithoutCancel(ctx), d.event(EventEnded, g.cfg.Clock()))
 	if err != nil {
 		d.outcome.Why = joinReasons(d.outcome.Why, fmt.Sprintf("this could not be recorded: %v", err))
 	}

@@ -40,7 +40,7 @@ func TestReviewSettlesWhatItCanInTheModelsOrder(t *testing.T) {
 	f.addRule("deny hub:post")
 	b := f.Review(t.Context(), call("send", "1"), call("read", "1"), call("wipe", "1"), call("mail", "1"),
 		call("hub:post", "1"), call("none", "1"), call("send", "2"))
-	wantState(t, b, policy.Pending, policy.FreeToRun, policy.Blocked, policy.AutoApproved, policy.AutoDenied, policy.Invalid, policy.Pending)
+	wantState(t, b, policy.StatePending, policy.StateFree, policy.StateBlocked, policy.StateAutoApproved, policy.StateAutoDenied, policy.StateInvalid, policy.StatePending)
 	if r := b.Pending(); len(r) != 2 || r[0].Call.ID != "send 1" || r[1].Call.ID != "send 2" {
 		t.Errorf("pending %v, want the two sends in order", r)
 	}
@@ -94,7 +94,7 @@ func TestBadInputLeavesNothingBehind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := f.Review(t.Context(), c.call)
-			wantState(t, b, policy.Invalid)
+			wantState(t, b, policy.StateInvalid)
 			o := b.Outcome(0)
 			var invalid *approval.InvalidError
 			if err := o.Err(); !errors.As(err, &invalid) {
@@ -122,7 +122,7 @@ func TestCallIDs(t *testing.T) {
 	f := newFixture(t)
 	bad := policy.Call{ID: "a", Tool: "send", Arguments: []byte(`{"`)}
 	b := f.Review(t.Context(), policy.Call{ID: "a", Tool: "send"}, policy.Call{ID: "a", Tool: "read"}, bad, policy.Call{Tool: "send"}, policy.Call{Tool: "send"})
-	wantState(t, b, policy.Pending, policy.Invalid, policy.Invalid, policy.Pending, policy.Pending)
+	wantState(t, b, policy.StatePending, policy.StateInvalid, policy.StateInvalid, policy.StatePending, policy.StatePending)
 	first, second := b.Outcome(3).Call.ID, b.Outcome(4).Call.ID
 	if first == "" || first == second {
 		t.Errorf("calls without an id got %q and %q", first, second)
@@ -142,9 +142,9 @@ func TestAtMost50CallsATurn(t *testing.T) {
 	calls[52].Arguments = []byte("{broken")
 	b := f.Review(t.Context(), calls...)
 	for i, o := range b.Outcomes() {
-		want := policy.FreeToRun
+		want := policy.StateFree
 		if i >= approval.MaxCallsPerTurn {
-			want = policy.Blocked
+			want = policy.StateBlocked
 		}
 		if o.State != want || o.Call.Session != "s" {
 			t.Errorf("call %d is %s in session %q, want %s", i+1, o.State, o.Call.Session, want)
@@ -170,27 +170,27 @@ func TestAtMost200PendingASession(t *testing.T) {
 	f := newFixture(t)
 	full := fill(f)
 	b := f.Review(t.Context(), call("send", "more"), call("read", "free"))
-	wantState(t, b, policy.Blocked, policy.FreeToRun)
+	wantState(t, b, policy.StateBlocked, policy.StateFree)
 	wantText(t, b.Outcome(0).Err().Error(), "200 requests wait")
 	wantText(t, b.Outcome(0).Trace.String(), "limit: refused")
 	other := call("send", "other session")
 	other.Session = "two"
-	wantState(t, f.Review(t.Context(), other), policy.Pending)
+	wantState(t, f.Review(t.Context(), other), policy.StatePending)
 	for _, b := range full {
-		wantState(t, b, policy.Pending) // none was evicted
+		wantState(t, b, policy.StatePending) // none was evicted
 	}
 	f.resolve(full[7], full[7].Pending()[0].Deny(""))
-	wantState(t, f.Review(t.Context(), call("send", "room again"), call("send", "full again")), policy.Pending, policy.Blocked)
+	wantState(t, f.Review(t.Context(), call("send", "room again"), call("send", "full again")), policy.StatePending, policy.StateBlocked)
 }
 
 func TestChangingArgumentsNeedsNoFurtherRoom(t *testing.T) {
 	f := newFixture(t)
 	b := fill(f)[0]
 	f.resolve(b, b.Pending()[0].Change([]byte(`{"what":"changed"}`), ""))
-	wantState(t, b, policy.Pending)
+	wantState(t, b, policy.StatePending)
 	f.resolve(b, b.Pending()[0].Approve(""))
-	wantState(t, b, policy.Approved)
-	wantState(t, f.Review(t.Context(), call("send", "one"), call("send", "two")), policy.Pending, policy.Blocked)
+	wantState(t, b, policy.StateApproved)
+	wantState(t, f.Review(t.Context(), call("send", "one"), call("send", "two")), policy.StatePending, policy.StateBlocked)
 }
 
 // broken is a store that fails or panics.
@@ -214,7 +214,7 @@ func TestFailingStoreRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, func(c *approval.Config) { c.Rules = broken{approval.NewMemory(0), fail} })
 			b := f.Review(t.Context(), call("read", "free"), call("send", "x"))
-			wantState(t, b, policy.Denied, policy.Denied)
+			wantState(t, b, policy.StateDenied, policy.StateDenied)
 			wantText(t, b.Outcome(0).Err().Error(), "the rules cannot be read", "disk on fire")
 		})
 	}

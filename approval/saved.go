@@ -73,7 +73,7 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 		if id := s.Outcome.Request; err == nil && id != "" && requests[id] {
 			err = fmt.Errorf("its request %q is there twice", id)
 		}
-		if id := s.Outcome.Call.ID; err == nil && calls[id] && s.Outcome.State != policy.Invalid {
+		if id := s.Outcome.Call.ID; err == nil && calls[id] && s.Outcome.State != policy.StateInvalid {
 			err = fmt.Errorf("its id %q is there twice", id)
 		}
 		if err != nil {
@@ -103,7 +103,7 @@ func checkSaved(s *savedEntry) error {
 	switch {
 	case err == nil:
 		o.Call.Arguments = args
-	case o.State == policy.Invalid || o.State == policy.Blocked:
+	case o.State == policy.StateInvalid || o.State == policy.StateBlocked:
 		o.Call.Arguments = nil
 	default:
 		return err
@@ -113,7 +113,7 @@ func checkSaved(s *savedEntry) error {
 			return fmt.Errorf("original %w", err)
 		}
 	}
-	if o.State == policy.Pending {
+	if o.State == policy.StatePending {
 		return checkSavedRequest(o, s.Request)
 	}
 	return checkSavedAnswer(o)
@@ -125,7 +125,7 @@ func checkSavedRequest(o *Outcome, r *Request) error {
 		return errors.New("it is pending and has no request")
 	case r.Fingerprint != o.Fingerprint || r.Fingerprint.IsZero():
 		return errors.New("its request has another fingerprint")
-	case o.Stage != StagePending:
+	case o.Stage != StageWaiting:
 		return fmt.Errorf("it is %s and %s", o.State, orNone(o.Stage))
 	}
 	return nil
@@ -140,9 +140,9 @@ func checkSavedAnswer(o *Outcome) error {
 		return fmt.Errorf("it is %s and has no fingerprint", o.State)
 	case o.State.Runs() && !afterApproval(o.Stage), !o.State.Runs() && o.Stage != StageAfter(o.State):
 		return fmt.Errorf("it is %s and %s", o.State, orNone(o.Stage))
-	case o.State == policy.Approved && (d == nil || d.Answer != Approve || d.Fingerprint != o.Fingerprint):
+	case o.State == policy.StateApproved && (d == nil || d.Answer != AnswerApprove || d.Fingerprint != o.Fingerprint):
 		return errors.New("it is approved and nobody said so")
-	case o.State == policy.Answered && (d == nil || d.Answer != Respond):
+	case o.State == policy.StateAnswered && (d == nil || d.Answer != AnswerRespond):
 		return errors.New("it is answered and nobody did")
 	}
 	return nil
@@ -151,7 +151,7 @@ func checkSavedAnswer(o *Outcome) error {
 // afterApproval reports whether a call that may run can be in the stage.
 func afterApproval(s Stage) bool {
 	switch s {
-	case StageApproved, StageExecuting, StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageReleased:
+	case StageReady, StageExecuting, StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageReleased:
 		return true
 	}
 	return false

@@ -58,10 +58,10 @@ func TestAnAnswerHoldsThoughARuleCameAfterIt(t *testing.T) {
 		answer func(*approval.Request) approval.Decision
 		want   policy.State
 	}{
-		"no":               {func(r *approval.Request) approval.Decision { return r.Deny("not that") }, policy.Denied},
-		"closed":           {(*approval.Request).Dismiss, policy.Dismissed},
-		"their own":        {func(r *approval.Request) approval.Decision { return r.Respond("42") }, policy.Answered},
-		"yes, with a note": {func(r *approval.Request) approval.Decision { return r.Approve("fine") }, policy.Approved},
+		"no":               {func(r *approval.Request) approval.Decision { return r.Deny("not that") }, policy.StateDenied},
+		"closed":           {(*approval.Request).Dismiss, policy.StateDismissed},
+		"their own":        {func(r *approval.Request) approval.Decision { return r.Respond("42") }, policy.StateAnswered},
+		"yes, with a note": {func(r *approval.Request) approval.Decision { return r.Approve("fine") }, policy.StateApproved},
 	} {
 		for by, allow := range map[string]func(*parked) []func(*approval.Config){
 			"a rule": func(p *parked) []func(*approval.Config) { p.addRule("allow send"); return nil },
@@ -93,29 +93,29 @@ func TestAnAnswerHoldsThoughARuleCameAfterIt(t *testing.T) {
 func TestANoToWhatHasChangedIsAskedAgain(t *testing.T) {
 	p := park(t)
 	p.answers(p.request.Deny(""))
-	p.tools.Set("send", approval.Proposal{Acts: []policy.Act{{Name: "send", Target: policy.TextTarget("1"), Verdict: policy.Free}}})
-	wantState(t, p.resumes(), policy.Pending)
+	p.tools.Set("send", approval.Proposal{Acts: []policy.Act{{Name: "send", Target: policy.TextTarget("1"), Verdict: policy.VerdictFree}}})
+	wantState(t, p.resumes(), policy.StatePending)
 
 	p = park(t)
 	p.answers(p.request.Deny(""))
 	p.addRule("allow send")
 	p.tools.Set("send", approval.Proposal{State: policy.DigestOf([]byte("edited"))})
 	b := p.resumes()
-	wantState(t, b, policy.Pending)
+	wantState(t, b, policy.StatePending)
 	if again := b.Pending()[0]; again.ID == p.request.ID {
 		t.Error("the question has its old id")
 	}
 	p.resolve(b, b.Pending()[0].Approve(""))
-	wantState(t, b, policy.Approved)
+	wantState(t, b, policy.StateApproved)
 }
 
 // While nobody has answered, a rule may; then it is too late for a person.
 func TestARuleAnswersWhatNobodyDid(t *testing.T) {
 	p := park(t)
 	p.addRule("allow send")
-	wantState(t, p.resumes(), policy.AutoApproved)
+	wantState(t, p.resumes(), policy.StateAutoApproved)
 	wantError(t, p.requests.Answer(t.Context(), p.request.Deny("")), approval.ErrSettled)
-	wantState(t, p.resumes(), policy.AutoApproved) // as if the program had died there
+	wantState(t, p.resumes(), policy.StateAutoApproved) // as if the program had died there
 }
 
 // A yes is nothing against a deny that came after it.
@@ -123,17 +123,17 @@ func TestADenyAfterAYesHolds(t *testing.T) {
 	p := park(t)
 	p.answers(p.request.Approve(""))
 	p.addRule("deny send")
-	wantState(t, p.resumes(), policy.AutoDenied)
+	wantState(t, p.resumes(), policy.StateAutoDenied)
 }
 
 // A question that ended without an answer comes again, where it can be answered.
 func TestWhatEndedWithoutAnAnswerIsAskedUnderAnotherID(t *testing.T) {
 	p := park(t)
-	if err := p.requests.Settle(t.Context(), p.request, approval.Settlement{State: policy.AutoApproved, By: policy.Who{Via: policy.ViaRule}}); err != nil {
+	if err := p.requests.Settle(t.Context(), p.request, approval.Settlement{State: policy.StateAutoApproved, By: policy.Who{Via: policy.ViaRule}}); err != nil {
 		t.Fatal(err)
 	}
 	b := p.resumes()
-	wantState(t, b, policy.Pending)
+	wantState(t, b, policy.StatePending)
 	if again := b.Pending()[0]; again.ID == p.request.ID {
 		t.Error("the question has the id of one that has ended")
 	}

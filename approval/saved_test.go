@@ -45,7 +45,7 @@ func TestPendingSetSurvivesARestart(t *testing.T) {
 	before := b.Outcomes()
 
 	r := f.restart(b)
-	wantState(t, r, policy.Pending, policy.FreeToRun, policy.Denied, policy.Approved, policy.Approved, policy.Invalid, policy.Pending)
+	wantState(t, r, policy.StatePending, policy.StateFree, policy.StateDenied, policy.StateApproved, policy.StateApproved, policy.StateInvalid, policy.StatePending)
 	for i, o := range r.Outcomes() {
 		want := before[i]
 		if o.Fingerprint != want.Fingerprint || !bytes.Equal(o.Call.Arguments, want.Call.Arguments) ||
@@ -94,17 +94,17 @@ func TestRestartAsksAnewWhatHasChanged(t *testing.T) {
 	b, old := f.pending(call("send", "x"))
 	f.tools.Set("send", approval.Proposal{State: policy.DigestOf([]byte("edited"))})
 	r := f.restart(b)
-	wantState(t, r, policy.Pending)
+	wantState(t, r, policy.StatePending)
 	fresh := r.Pending()[0]
 	err := r.Resolve(t.Context(), old.Approve(""))
 	wantError(t, err, approval.ErrWrongCall)
 	wantText(t, err.Error(), `"`+fresh.ID+`"`)
 	wantText(t, fresh.Why, "no longer what was shown")
-	wantState(t, r, policy.Pending)
+	wantState(t, r, policy.StatePending)
 	r = f.restart(r) // and over one more restart
 	wantError(t, r.Resolve(t.Context(), old.Approve("")), approval.ErrWrongCall)
 	f.resolve(r, fresh.Approve(""))
-	wantState(t, r, policy.Approved)
+	wantState(t, r, policy.StateApproved)
 }
 
 func TestRestartJudgesWhatIsPending(t *testing.T) {
@@ -120,7 +120,7 @@ func TestRestartJudgesWhatIsPending(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, r, policy.AutoApproved, policy.AutoDenied, policy.Invalid, policy.Pending)
+	wantState(t, r, policy.StateAutoApproved, policy.StateAutoDenied, policy.StateInvalid, policy.StatePending)
 	wantError(t, r.Resolve(t.Context(), old[0].Deny("")), approval.ErrSettled)
 	wantError(t, r.Resolve(t.Context(), old[1].Approve("")), approval.ErrSettled)
 	wantError(t, r.Resolve(t.Context(), old[2].Approve("")), approval.ErrSettled)
@@ -155,7 +155,7 @@ func TestRestartKeepsTheLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, r, policy.Blocked)
+	wantState(t, r, policy.StateBlocked)
 }
 
 // However often a batch is restored at one gate, each of its calls runs once.
@@ -189,12 +189,12 @@ func TestRestoringClosesTheBatchThatStillWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantState(t, b, policy.Pending)
+		wantState(t, b, policy.StatePending)
 		wantError(t, old.Resolve(t.Context(), r.Approve("")), approval.ErrSettled)
 		old, r = b, b.Pending()[0]
 	}
 	f.resolve(old, r.Approve(""))
-	wantState(t, old, policy.Approved)
+	wantState(t, old, policy.StateApproved)
 }
 
 func TestRestoreRefusesTheSameCallOrRequestTwice(t *testing.T) {
@@ -241,12 +241,12 @@ func TestRestoreRefusesWhatNoGateWrote(t *testing.T) {
 		"cut":                    good[:len(good)-10],
 		"more":                   good + "{}",
 		"no id":                  swap(`"id":"`+b.ID()+`"`, `"id":""`, 1),
-		"denied to approved":     swap(`"state":"denied","stage":"denied"`, `"state":"approved","stage":"approved"`, 1),
+		"denied to approved":     swap(`"state":"denied","stage":"refused"`, `"state":"approved","stage":"ready"`, 1),
 		"only the state":         swap(`"state":"denied"`, `"state":"approved"`, 1),
 		"unknown state":          swap(`"state":"denied"`, `"state":"fine"`, 1),
-		"unknown stage":          swap(`"stage":"approved"`, `"stage":"fine"`, 1),
-		"back to pending":        swap(`"stage":"approved"`, `"stage":"pending"`, 1),
-		"pending to approved":    swap(`"state":"pending","stage":"pending"`, `"state":"approved","stage":"approved"`, 1),
+		"unknown stage":          swap(`"stage":"ready"`, `"stage":"fine"`, 1),
+		"back to waiting":        swap(`"stage":"ready"`, `"stage":"waiting"`, 1),
+		"pending to approved":    swap(`"state":"pending","stage":"waiting"`, `"state":"approved","stage":"ready"`, 1),
 		"another call's yes":     swap(`"answer":"approve"`, `"answer":"deny"`, 1),
 		"another fingerprint":    swap(p[0].Fingerprint.String(), other, 1),
 		"approved as another":    swap(p[1].Fingerprint.String(), other, 1),
@@ -272,7 +272,7 @@ func TestTamperedArgumentsDoNotRun(t *testing.T) {
 	}
 	_, err = f.start(r)
 	wantError(t, err, approval.ErrChanged)
-	wantState(t, r, policy.Pending)
+	wantState(t, r, policy.StatePending)
 }
 
 // TestSavedFormIsVersion1 fails when the saved form changes. If it must, give it
@@ -288,7 +288,7 @@ func TestSavedFormIsVersion1(t *testing.T) {
 	run := call("run", "<git push>")
 	run.Workers = []string{"main"}
 	b := f.Review(t.Context(), run, call("send", "yes"), call("read", "x"))
-	d := b.Pending()[1].Approve("fine").ForSession(policy.Exact)
+	d := b.Pending()[1].Approve("fine").ForSession(policy.ReachExact)
 	d.By = policy.Who{User: "ann", Host: "desk", Via: policy.ViaTerminal}
 	f.resolve(b, d)
 	var got bytes.Buffer
@@ -312,7 +312,7 @@ func TestSavedFormIsVersion1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, r, policy.Pending, policy.Approved, policy.FreeToRun)
+	wantState(t, r, policy.StatePending, policy.StateApproved, policy.StateFree)
 	if r.Pending()[0].ID != b.Pending()[0].ID {
 		t.Error("the golden request is asked anew")
 	}

@@ -122,11 +122,11 @@ func (b *Batch) recheck(ctx context.Context, e *entry) {
 	seen := b.gate.changes.Load()
 	o := e.outcome
 	j, err := b.gate.judgement(ctx, &o, e.proposal, false)
-	if err != nil || j.State == policy.ModeApproved || j.State == policy.Pending && (!j.PersonOnly || e.request.PersonOnly) {
+	if err != nil || j.State == policy.StateModeApproved || j.State == policy.StatePending && (!j.PersonOnly || e.request.PersonOnly) {
 		b.giveBack(ctx, e, seen)
 		return
 	}
-	if j.State != policy.Pending && b.gate.win(ctx, e.request, settlementOf(j)) != nil {
+	if j.State != policy.StatePending && b.gate.win(ctx, e.request, settlementOf(j)) != nil {
 		b.giveBack(ctx, e, seen) // somebody has answered it, which is still to take effect here
 		return
 	}
@@ -170,7 +170,7 @@ func (g *Gate) coversHere(ctx context.Context, r *Request, rules []policy.Rule, 
 			b.mu.Lock()
 			o, p, other := e.outcome, e.proposal, e.request
 			b.mu.Unlock()
-			if o.State != policy.Pending || other.ID == r.ID {
+			if o.State != policy.StatePending || other.ID == r.ID {
 				continue
 			}
 			inForce, known := policies[o.Call.Session]
@@ -180,7 +180,7 @@ func (g *Gate) coversHere(ctx context.Context, r *Request, rules []policy.Rule, 
 				}
 				policies[o.Call.Session] = inForce
 			}
-			if inForce.Judge(p.Question(&o.Call, g.cfg.Clock())).State != policy.Pending {
+			if inForce.Judge(p.Question(&o.Call, g.cfg.Clock())).State != policy.StatePending {
 				out = append(out, other)
 			}
 		}

@@ -62,7 +62,7 @@ func TestAnswerWhileTheRequestIsLookedAtAgainIsTaken(t *testing.T) {
 		if err := <-answered; err != nil {
 			t.Errorf("the only answer: %v", err)
 		}
-		wantState(t, b, policy.Approved)
+		wantState(t, b, policy.StateApproved)
 	})
 }
 
@@ -76,7 +76,7 @@ func TestRuleSavedDuringAReviewSettlesItsRequests(t *testing.T) {
 			return f.tools.Prepare(ctx, call)
 		})
 	})
-	wantState(t, f.Review(t.Context(), call("send", "x"), call("read", "x")), policy.AutoApproved, policy.FreeToRun)
+	wantState(t, f.Review(t.Context(), call("send", "x"), call("read", "x")), policy.StateAutoApproved, policy.StateFree)
 }
 
 func TestRuleSavedWhileAnAnswerFailsSettlesTheRequest(t *testing.T) {
@@ -91,7 +91,7 @@ func TestRuleSavedWhileAnAnswerFailsSettlesTheRequest(t *testing.T) {
 		return errFull
 	}
 	wantError(t, b.Resolve(t.Context(), r.Approve("").Always()), errFull)
-	wantState(t, b, policy.AutoApproved)
+	wantState(t, b, policy.StateAutoApproved)
 }
 
 func TestAnswersSettleOthersAlsoIfTheStoreIsQuiet(t *testing.T) {
@@ -99,12 +99,12 @@ func TestAnswersSettleOthersAlsoIfTheStoreIsQuiet(t *testing.T) {
 	waits, _ := f.pending(call("send", "1"))
 	b, r := f.pending(call("send", "2"))
 	f.resolve(b, r.Approve("").Always("allow send"))
-	wantState(t, waits, policy.AutoApproved)
+	wantState(t, waits, policy.StateAutoApproved)
 }
 
 func TestYesToWhatOnlyAPersonMayAnswerByNow(t *testing.T) {
 	f := newFixture(t, quietly)
-	f.tools.Set("run", approval.Proposal{Acts: []policy.Act{{Name: policy.Shell, Target: policy.Target{Kind: policy.Words, Words: []policy.Word{{Unknown: true}}}, Verdict: policy.Ask}}})
+	f.tools.Set("run", approval.Proposal{Acts: []policy.Act{{Name: policy.ActShell, Target: policy.Target{Kind: policy.KindWords, Words: []policy.Word{{Unknown: true}}}, Verdict: policy.VerdictAsk}}})
 	b, r := f.pending(call("run", "x"))
 	f.addRule("deny shell(git push)")
 	wantError(t, b.Resolve(t.Context(), r.Approve("")), approval.ErrPersonOnly)
@@ -114,15 +114,15 @@ func TestYesToWhatOnlyAPersonMayAnswerByNow(t *testing.T) {
 	}
 	wantText(t, fresh.Why, "deny shell(git push)")
 	f.resolve(b, fresh.Approve(""))
-	wantState(t, b, policy.Approved)
+	wantState(t, b, policy.StateApproved)
 }
 
 func TestYesToWhatIsDeniedByNowRunsNothing(t *testing.T) {
 	f := newFixture(t, quietly)
 	b, r := f.pending(call("send", "x"))
 	f.addRule("deny send")
-	f.resolve(b, r.Approve("").ForSession(policy.Exact))
-	wantState(t, b, policy.AutoDenied)
+	f.resolve(b, r.Approve("").ForSession(policy.ReachExact))
+	wantState(t, b, policy.StateAutoDenied)
 	f.wantNothingLeft(b)
 }
 
@@ -135,14 +135,14 @@ func TestFailingStoreLeavesRequestsAlone(t *testing.T) {
 	b, r := f.pending(call("send", "x"))
 	store.reading = func() { panic(errors.New("disk on fire")) }
 	f.addRule("allow send")
-	wantState(t, b, policy.Pending)
+	wantState(t, b, policy.StatePending)
 	if err := b.Resolve(t.Context(), r.Approve("")); err == nil {
 		t.Error("approved by rules that cannot be read")
 	}
-	wantState(t, b, policy.Pending)
+	wantState(t, b, policy.StatePending)
 	store.reading = nil
 	f.resolve(b, r.Approve(""))
-	wantState(t, b, policy.Approved)
+	wantState(t, b, policy.StateApproved)
 }
 
 // quietly has a gate learn of rules only when it looks.

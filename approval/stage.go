@@ -6,16 +6,15 @@ import (
 	"github.com/assent-dev/assent/policy"
 )
 
-// A Stage is where a call is on its way. The zero Stage is none.
+// A Stage is how far a call has come; its [policy.State] says how it was answered. The zero Stage
+// is none.
 type Stage string
 
 // The stages of a call.
 const (
-	StagePending   Stage = "pending"
-	StageApproved  Stage = "approved"
-	StageDenied    Stage = "denied"
-	StageDismissed Stage = "dismissed"
-	StageBlocked   Stage = "blocked"
+	StageWaiting   Stage = "waiting" // for an answer
+	StageReady     Stage = "ready"   // it may run
+	StageRefused   Stage = "refused" // it does not run; the state says by what
 	StageExecuting Stage = "executing"
 	StageCompleted Stage = "completed"
 	StageFailed    Stage = "failed"
@@ -25,14 +24,13 @@ const (
 	StageReleased  Stage = "released"  // handed to a program that runs it itself
 )
 
-// transitions lists where a call can go from each stage. Going back to pending
+// transitions lists where a call can go from each stage. Going back to waiting
 // means that it is judged again, because what was shown no longer holds; nothing
 // has been done then.
 var transitions = map[Stage][]Stage{
-	StagePending: {StageApproved, StageDenied, StageDismissed, StageBlocked, StageCompleted, StageFailed,
-		StageCancelled, StageReleased},
-	StageApproved:  {StageExecuting, StageDenied, StageCancelled, StageReleased, StagePending},
-	StageExecuting: {StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StagePending},
+	StageWaiting:   {StageReady, StageRefused, StageCompleted, StageFailed, StageCancelled, StageReleased},
+	StageReady:     {StageExecuting, StageRefused, StageCancelled, StageReleased, StageWaiting},
+	StageExecuting: {StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageWaiting},
 	StageSuspended: {StageExecuting, StageCancelled, StageUnknown},
 }
 
@@ -67,21 +65,17 @@ func (s Stage) Final() bool { return s != "" && len(transitions[s]) == 0 }
 // StageAfter returns where a call is right after it was answered so.
 func StageAfter(s policy.State) Stage {
 	switch s {
-	case policy.Pending:
-		return StagePending
-	case policy.Dismissed:
-		return StageDismissed
-	case policy.Blocked:
-		return StageBlocked
-	case policy.Answered:
+	case policy.StatePending:
+		return StageWaiting
+	case policy.StateAnswered:
 		return StageCompleted
-	case policy.HandedOver:
+	case policy.StateHandedOver:
 		return StageReleased
-	case policy.Invalid:
+	case policy.StateInvalid:
 		return StageFailed
 	}
 	if s.Runs() {
-		return StageApproved
+		return StageReady
 	}
-	return StageDenied
+	return StageRefused
 }

@@ -72,7 +72,7 @@ func (b *Batch) refuseStart(ctx context.Context, e *entry, next draft, why error
 		b.stop(ctx, e, next, why.Error())
 		return
 	}
-	b.commit(ctx, e, b.gate.refuse(ctx, next.outcome, policy.Denied, why.Error()))
+	b.commit(ctx, e, b.gate.refuse(ctx, next.outcome, policy.StateDenied, why.Error()))
 }
 
 // stop ends a call that was allowed and does not go on.
@@ -132,7 +132,7 @@ func (b *Batch) stillAllowed(ctx context.Context, d *draft) (reason string, err 
 
 // again judges a call that was allowed from the start.
 func (b *Batch) again(ctx context.Context, e *entry, o Outcome, reason string) {
-	o = Outcome{Call: o.Call, Request: o.Request, Asked: o.Asked, Original: o.Original, State: policy.Pending, Stage: StagePending}
+	o = Outcome{Call: o.Call, Request: o.Request, Asked: o.Asked, Original: o.Original, State: policy.StatePending, Stage: StageWaiting}
 	next := b.gate.review(ctx, e, o)
 	if next.request != nil {
 		next.request.Why = joinReasons("asked again because "+reason, next.request.Why)
@@ -147,7 +147,7 @@ func (b *Batch) execute(ctx context.Context, e *entry, next draft) (*Execution, 
 	}
 	now := b.gate.cfg.Clock()
 	next.outcome.Stage = StageExecuting
-	if err := b.gate.record(ctx, next.event(Started, now)); err != nil {
+	if err := b.gate.record(ctx, next.event(EventStarted, now)); err != nil {
 		err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
 		b.refuseStart(ctx, e, next, err)
 		return nil, err
@@ -172,7 +172,7 @@ func (b *Batch) execute(ctx context.Context, e *entry, next draft) (*Execution, 
 // End records how the execution ended: completed, failed, cancelled, suspended
 // or unknown. The cause is that of a failure.
 func (x *Execution) End(ctx context.Context, stage Stage, cause error) error {
-	if stage == StagePending {
+	if stage == StageWaiting {
 		return &TransitionError{From: StageExecuting, To: stage}
 	}
 	next, err := x.take(stage)
@@ -192,7 +192,7 @@ func (x *Execution) End(ctx context.Context, stage Stage, cause error) error {
 // instant that what was shown no longer holds, and has the call judged again. If
 // its end cannot be recorded, the call is refused instead.
 func (x *Execution) Again(ctx context.Context, cause error) error {
-	next, err := x.take(StagePending)
+	next, err := x.take(StageWaiting)
 	if err != nil {
 		return err
 	}
@@ -204,11 +204,11 @@ func (x *Execution) Again(ctx context.Context, cause error) error {
 	ended.outcome.Stage = StageCancelled
 	if err := x.record(ctx, &ended, cause); err != nil {
 		err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
-		b.commit(ctx, x.entry, b.gate.refuse(ctx, next.outcome, policy.Denied, err.Error()))
+		b.commit(ctx, x.entry, b.gate.refuse(ctx, next.outcome, policy.StateDenied, err.Error()))
 		return err
 	}
-	if err := b.releaseRun(ctx, x.entry, StagePending); err != nil {
-		b.commit(ctx, x.entry, b.gate.refuse(ctx, next.outcome, policy.Denied, err.Error()))
+	if err := b.releaseRun(ctx, x.entry, StageWaiting); err != nil {
+		b.commit(ctx, x.entry, b.gate.refuse(ctx, next.outcome, policy.StateDenied, err.Error()))
 		return err
 	}
 	b.again(ctx, x.entry, next.outcome, cause.Error())
@@ -244,7 +244,7 @@ func (x *Execution) Answered() ([]policy.Act, Permit) {
 	defer x.entry.batch.mu.Unlock()
 	acts := slices.Clone(x.entry.outcome.Acts)
 	for i := range acts {
-		if acts[i].Verdict == policy.Ask && x.entry.outcome.State == policy.Approved {
+		if acts[i].Verdict == policy.VerdictAsk && x.entry.outcome.State == policy.StateApproved {
 			acts[i].Later = false
 		}
 	}
@@ -289,7 +289,7 @@ func (x *Execution) take(to Stage) (draft, error) {
 func (x *Execution) record(ctx context.Context, d *draft, cause error) error {
 	gate := x.entry.batch.gate
 	now := gate.cfg.Clock()
-	ev := d.event(Ended, now)
+	ev := d.event(EventEnded, now)
 	ev.Duration = now.Sub(x.started)
 	x.mu.Lock()
 	ev.Ran = x.ran
@@ -302,6 +302,6 @@ func (x *Execution) record(ctx context.Context, d *draft, cause error) error {
 
 // answered reports whether an approver said yes to exactly this call.
 func (o *Outcome) answered() bool {
-	return (o.State == policy.Approved || o.State == policy.ModeApproved) && o.Decision != nil &&
-		o.Decision.Answer == Approve && o.Decision.Fingerprint == o.Fingerprint
+	return (o.State == policy.StateApproved || o.State == policy.StateModeApproved) && o.Decision != nil &&
+		o.Decision.Answer == AnswerApprove && o.Decision.Fingerprint == o.Fingerprint
 }

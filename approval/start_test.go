@@ -19,7 +19,7 @@ func session(f *fixture) *approval.Batch { return kept(f, forAnHour) }
 
 func forAnHour(d approval.Decision, _ ...string) approval.Decision {
 	d.Remember.For = time.Hour
-	return d.ForSession(policy.Exact)
+	return d.ForSession(policy.ReachExact)
 }
 
 func kept(f *fixture, keep func(approval.Decision, ...string) approval.Decision) *approval.Batch {
@@ -29,7 +29,7 @@ func kept(f *fixture, keep func(approval.Decision, ...string) approval.Decision)
 	next := call("send", "first")
 	next.ID = "next"
 	b = f.Review(f.t.Context(), next)
-	if o := b.Outcome(0); o.State != policy.AutoApproved && o.State != policy.SessionApproved {
+	if o := b.Outcome(0); o.State != policy.StateAutoApproved && o.State != policy.StateSessionApproved {
 		f.t.Fatalf("the later call is %s", o.State)
 	}
 	return b
@@ -42,29 +42,29 @@ func TestLastMoment(t *testing.T) {
 		change func(f *fixture)                 // what happens between the answer and the start
 		want   policy.State                     // what the call is then
 	}{
-		"deny added after a yes":     {once, func(f *fixture) { f.addRule("deny send") }, policy.AutoDenied},
-		"deny added after a grant":   {session, func(f *fixture) { f.addRule("deny send") }, policy.AutoDenied},
-		"deny added to what is free": {free, func(f *fixture) { f.addRule("deny read") }, policy.AutoDenied},
-		"rule disabled":              {always, func(f *fixture) { enable(f, false) }, policy.Pending},
-		"rule removed":               {always, func(f *fixture) { f.memory.RemoveRule(ruleID(f)) }, policy.Pending},
-		"grant expired":              {session, func(f *fixture) { f.clock.Advance(time.Hour) }, policy.Pending},
-		"grant revoked":              {session, func(f *fixture) { f.memory.RevokeGrant("s", grantID(f)) }, policy.Pending},
-		"grants cleared":             {session, func(f *fixture) { f.memory.ClearGrants("s") }, policy.Pending},
-		"definition changed, yes":    {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Definition: def}) }, policy.Pending},
-		"definition changed, rule":   {always, func(f *fixture) { f.tools.Set("send", approval.Proposal{Definition: def}) }, policy.Pending},
-		"definition changed, grant":  {session, func(f *fixture) { f.tools.Set("send", approval.Proposal{Definition: def}) }, policy.Pending},
+		"deny added after a yes":     {once, func(f *fixture) { f.addRule("deny send") }, policy.StateAutoDenied},
+		"deny added after a grant":   {session, func(f *fixture) { f.addRule("deny send") }, policy.StateAutoDenied},
+		"deny added to what is free": {free, func(f *fixture) { f.addRule("deny read") }, policy.StateAutoDenied},
+		"rule disabled":              {always, func(f *fixture) { enable(f, false) }, policy.StatePending},
+		"rule removed":               {always, func(f *fixture) { f.memory.RemoveRule(ruleID(f)) }, policy.StatePending},
+		"grant expired":              {session, func(f *fixture) { f.clock.Advance(time.Hour) }, policy.StatePending},
+		"grant revoked":              {session, func(f *fixture) { f.memory.RevokeGrant("s", grantID(f)) }, policy.StatePending},
+		"grants cleared":             {session, func(f *fixture) { f.memory.ClearGrants("s") }, policy.StatePending},
+		"definition changed, yes":    {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Definition: def}) }, policy.StatePending},
+		"definition changed, rule":   {always, func(f *fixture) { f.tools.Set("send", approval.Proposal{Definition: def}) }, policy.StatePending},
+		"definition changed, grant":  {session, func(f *fixture) { f.tools.Set("send", approval.Proposal{Definition: def}) }, policy.StatePending},
 		"file changed after a yes": {once, func(f *fixture) {
 			f.tools.Set("send", approval.Proposal{Definition: policy.DigestOf([]byte("definition")), State: def})
-		}, policy.Pending},
+		}, policy.StatePending},
 		"file changed, grant": {session, func(f *fixture) {
 			f.tools.Set("send", approval.Proposal{Definition: policy.DigestOf([]byte("definition")), State: def})
-		}, policy.SessionApproved},
-		"profile changed":              {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Profile: def}) }, policy.Pending},
-		"it does something else":       {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Acts: []policy.Act{fileAct("x")}}) }, policy.Pending},
-		"the tool blocks it now":       {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Acts: []policy.Act{{Name: "send"}}}) }, policy.Blocked},
-		"the folder changed":           {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Dir: "elsewhere"}) }, policy.Pending},
-		"the tool is gone":             {once, func(f *fixture) { f.tools.Remove("send") }, policy.Invalid},
-		"rule disabled, grant instead": {always, func(f *fixture) { instead(f) }, policy.SessionApproved},
+		}, policy.StateSessionApproved},
+		"profile changed":              {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Profile: def}) }, policy.StatePending},
+		"it does something else":       {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Acts: []policy.Act{fileAct("x")}}) }, policy.StatePending},
+		"the tool blocks it now":       {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Acts: []policy.Act{{Name: "send"}}}) }, policy.StateBlocked},
+		"the folder changed":           {once, func(f *fixture) { f.tools.Set("send", approval.Proposal{Dir: "elsewhere"}) }, policy.StatePending},
+		"the tool is gone":             {once, func(f *fixture) { f.tools.Remove("send") }, policy.StateInvalid},
+		"rule disabled, grant instead": {always, func(f *fixture) { instead(f) }, policy.StateSessionApproved},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
@@ -86,7 +86,7 @@ func TestLastMoment(t *testing.T) {
 				t.Fatal("it runs")
 			}
 			for _, e := range f.recorder.Events() {
-				if e.Kind == approval.Started {
+				if e.Kind == approval.EventStarted {
 					t.Error("a start was recorded")
 				}
 			}
@@ -104,16 +104,16 @@ func TestLastMomentWhileTheStartIsRecorded(t *testing.T) {
 		change func(f *fixture)
 		want   policy.State
 	}{
-		"deny added":    {once, func(f *fixture) { f.addRule("deny send") }, policy.AutoDenied},
-		"rule disabled": {always, func(f *fixture) { enable(f, false) }, policy.Pending},
-		"grant expired": {session, func(f *fixture) { f.clock.Advance(time.Hour) }, policy.Pending},
-		"grant revoked": {session, func(f *fixture) { f.memory.RevokeGrant("s", grantID(f)) }, policy.Pending},
+		"deny added":    {once, func(f *fixture) { f.addRule("deny send") }, policy.StateAutoDenied},
+		"rule disabled": {always, func(f *fixture) { enable(f, false) }, policy.StatePending},
+		"grant expired": {session, func(f *fixture) { f.clock.Advance(time.Hour) }, policy.StatePending},
+		"grant revoked": {session, func(f *fixture) { f.memory.RevokeGrant("s", grantID(f)) }, policy.StatePending},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			b := c.how(f)
 			f.recorder.FailIf(func(e approval.Event) error {
-				if e.Kind == approval.Started {
+				if e.Kind == approval.EventStarted {
 					c.change(f)
 				}
 				return nil
@@ -155,7 +155,7 @@ func enable(f *fixture, on bool) {
 func instead(f *fixture) {
 	enable(f, false)
 	b, r := f.pending(call("send", "first"))
-	f.resolve(b, r.Approve("").ForSession(policy.Exact))
+	f.resolve(b, r.Approve("").ForSession(policy.ReachExact))
 }
 
 func TestDefinitionThatChangedAndChangedBackHolds(t *testing.T) {
@@ -172,16 +172,16 @@ func TestDefinitionThatChangedAndChangedBackHolds(t *testing.T) {
 	c := call("send", "y")
 	c.Definition = policy.DigestOf([]byte("two"))
 	f.addRule("allow send")
-	wantState(t, f.Review(t.Context(), c), policy.Pending)
+	wantState(t, f.Review(t.Context(), c), policy.StatePending)
 }
 
 func TestPossibleDenyAddedAfterAYes(t *testing.T) {
-	f := newFixture(t, withApprover(approval.Everything))
-	f.tools.Set("run", approval.Proposal{Acts: []policy.Act{{Name: policy.Shell, Target: policy.Target{Kind: policy.Words, Words: []policy.Word{{Unknown: true}}}, Verdict: policy.Ask}}})
+	f := newFixture(t, withApprover(approval.ApproverFunc(everything)))
+	f.tools.Set("run", approval.Proposal{Acts: []policy.Act{{Name: policy.ActShell, Target: policy.Target{Kind: policy.KindWords, Words: []policy.Word{{Unknown: true}}}, Verdict: policy.VerdictAsk}}})
 
 	b := f.Review(t.Context(), call("run", "1")) // answered by approve-all
 	f.Ask(t.Context(), b)
-	wantState(t, b, policy.ModeApproved)
+	wantState(t, b, policy.StateModeApproved)
 	waits, old := f.pending(call("run", "2"))
 	f.addRule("deny shell(git push)")
 
@@ -192,7 +192,7 @@ func TestPossibleDenyAddedAfterAYes(t *testing.T) {
 	}
 	wantText(t, b.Pending()[0].Why, "deny shell(git push)")
 	f.Ask(t.Context(), b)
-	wantState(t, b, policy.Denied)
+	wantState(t, b, policy.StateDenied)
 
 	// What waits is asked again, with the deny line.
 	r := waits.Pending()[0]
@@ -240,7 +240,7 @@ func TestEndTakesOnlyEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	var illegal *approval.TransitionError
-	for _, stage := range []approval.Stage{approval.StagePending, approval.StageApproved, approval.StageExecuting, approval.StageDenied, approval.StageBlocked, "", "done"} {
+	for _, stage := range []approval.Stage{approval.StageWaiting, approval.StageReady, approval.StageExecuting, approval.StageRefused, "", "done"} {
 		if err := exec.End(t.Context(), stage, nil); !errors.As(err, &illegal) {
 			t.Errorf("ended as %q: %v", stage, err)
 		}
@@ -260,7 +260,7 @@ func TestAgainJudgesTheCallAgain(t *testing.T) {
 	if err := exec.Again(t.Context(), errors.New("the file grew")); err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, b, policy.Pending)
+	wantState(t, b, policy.StatePending)
 	wantText(t, b.Pending()[0].Why, "asked again because the file grew")
 	f.resolve(b, b.Pending()[0].Approve(""))
 	second, err := f.start(b)
@@ -326,7 +326,7 @@ func TestWhatCannotBeRecordedDoesNotRun(t *testing.T) {
 				t.Fatal("it runs")
 			}
 			f.recorder.FailWith(nil)
-			wantState(t, b, policy.Denied)
+			wantState(t, b, policy.StateDenied)
 			wantText(t, b.Outcome(0).Err().Error(), "cannot be recorded", "disk full")
 			_, err = f.start(b)
 			wantError(t, err, approval.ErrNotAllowed)
@@ -343,6 +343,6 @@ func TestAgainThatCannotBeRecordedRefuses(t *testing.T) {
 	}
 	f.recorder.FailWith(errors.New("disk full"))
 	wantError(t, exec.Again(t.Context(), nil), approval.ErrNotRecorded)
-	wantState(t, b, policy.Denied)
+	wantState(t, b, policy.StateDenied)
 	f.wantNothingLeft(b)
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/assent-dev/assent/policy"
 )
 
-var allStages = []Stage{"", StagePending, StageApproved, StageDenied, StageDismissed, StageBlocked, StageExecuting,
+var allStages = []Stage{"", StageWaiting, StageReady, StageRefused, StageExecuting,
 	StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageReleased, "nonsense"}
 
-var allStates = []policy.State{"", policy.Pending, policy.Approved, policy.Denied, policy.AutoApproved, policy.AutoDenied, policy.SessionApproved, policy.ModeApproved, policy.ModeDenied,
-	policy.Answered, policy.Dismissed, policy.Blocked, policy.FreeToRun, policy.Expired, policy.HandedOver, policy.Invalid, "nonsense"}
+var allStates = []policy.State{"", policy.StatePending, policy.StateApproved, policy.StateDenied, policy.StateAutoApproved, policy.StateAutoDenied, policy.StateSessionApproved, policy.StateModeApproved, policy.StateModeDenied,
+	policy.StateAnswered, policy.StateDismissed, policy.StateBlocked, policy.StateFree, policy.StateExpired, policy.StateHandedOver, policy.StateInvalid, "nonsense"}
 
 func TestAdvance(t *testing.T) {
 	legal := map[Stage][]Stage{
-		StagePending:   {StageApproved, StageDenied, StageDismissed, StageBlocked, StageCompleted, StageFailed, StageCancelled, StageReleased},
-		StageApproved:  {StageExecuting, StageDenied, StageCancelled, StageReleased, StagePending},
-		StageExecuting: {StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StagePending},
+		StageWaiting:   {StageReady, StageRefused, StageCompleted, StageFailed, StageCancelled, StageReleased},
+		StageReady:     {StageExecuting, StageRefused, StageCancelled, StageReleased, StageWaiting},
+		StageExecuting: {StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageWaiting},
 		StageSuspended: {StageExecuting, StageCancelled, StageUnknown},
 	}
 	for _, from := range allStages {
@@ -44,19 +44,19 @@ func TestAdvance(t *testing.T) {
 
 func TestStatesAndTheirStages(t *testing.T) {
 	want := map[policy.State]Stage{
-		policy.Pending: StagePending, policy.Approved: StageApproved, policy.AutoApproved: StageApproved, policy.SessionApproved: StageApproved,
-		policy.ModeApproved: StageApproved, policy.FreeToRun: StageApproved, policy.Answered: StageCompleted, policy.Dismissed: StageDismissed,
-		policy.Blocked: StageBlocked, policy.HandedOver: StageReleased, policy.Invalid: StageFailed,
+		policy.StatePending: StageWaiting, policy.StateApproved: StageReady, policy.StateAutoApproved: StageReady, policy.StateSessionApproved: StageReady,
+		policy.StateModeApproved: StageReady, policy.StateFree: StageReady, policy.StateAnswered: StageCompleted, policy.StateDismissed: StageRefused,
+		policy.StateBlocked: StageRefused, policy.StateHandedOver: StageReleased, policy.StateInvalid: StageFailed,
 	}
 	for _, s := range allStates {
 		stage, ok := want[s]
 		if !ok {
-			stage = StageDenied // also what is no state at all
+			stage = StageRefused // also what is no state at all
 		}
-		if StageAfter(s) != stage || s.Runs() != (stage == StageApproved) || s.Settled() != (s != policy.Pending && s != "") {
+		if StageAfter(s) != stage || s.Runs() != (stage == StageReady) || s.Settled() != (s != policy.StatePending && s != "") {
 			t.Errorf("%q: stage %q, runs %v, settled %v", s, StageAfter(s), s.Runs(), s.Settled())
 		}
-		if _, err := Advance(StagePending, StageAfter(s)); s != policy.Pending && err != nil {
+		if _, err := Advance(StageWaiting, StageAfter(s)); s != policy.StatePending && err != nil {
 			t.Errorf("the answer %q leads nowhere: %v", s, err)
 		}
 	}
@@ -67,7 +67,7 @@ func FuzzAdvance(f *testing.F) {
 	f.Add([]byte{2, 6, 1, 2, 6, 11, 6})
 	f.Add([]byte{2, 12, 6})
 	f.Fuzz(func(t *testing.T, steps []byte) {
-		now, approvals, entries := StagePending, 0, 0
+		now, approvals, entries := StageWaiting, 0, 0
 		for _, step := range steps {
 			to := allStages[int(step)%len(allStages)]
 			next, err := Advance(now, to)
@@ -81,13 +81,13 @@ func FuzzAdvance(f *testing.F) {
 				t.Fatalf("%s was left for %s", now, next)
 			}
 			switch next {
-			case StageApproved:
+			case StageReady:
 				approvals++
 			case StageExecuting:
-				if now != StageApproved && now != StageSuspended {
+				if now != StageReady && now != StageSuspended {
 					t.Fatalf("executing after %s", now)
 				}
-				if now == StageApproved {
+				if now == StageReady {
 					entries++
 				}
 			}

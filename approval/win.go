@@ -42,8 +42,8 @@ func (b *Batch) lose(ctx context.Context, e *entry, lost *SettledError) draft {
 			return next
 		}
 	}
-	if lost.State == policy.Expired {
-		return b.gate.refuse(ctx, e.outcome, policy.Expired, errTimedOut.Error())
+	if lost.State == policy.StateExpired {
+		return b.gate.refuse(ctx, e.outcome, policy.StateExpired, errTimedOut.Error())
 	}
-	return b.gate.refuse(ctx, e.outcome, policy.Dismissed, fmt.Sprintf("it was %s elsewhere by %s", lost.State, lost.By))
+	return b.gate.refuse(ctx, e.outcome, policy.StateDismissed, fmt.Sprintf("it was %s elsewhere by %s", lost.State, lost.By))
 }

@@ -11,16 +11,16 @@ type Verdict int
 
 // The verdicts.
 const (
-	Block Verdict = iota // nobody can approve it
-	Ask                  // somebody or something remembered must answer
-	Free                 // runs without an answer
+	VerdictBlock Verdict = iota // nobody can approve it
+	VerdictAsk                  // somebody or something remembered must answer
+	VerdictFree                 // runs without an answer
 )
 
 func (v Verdict) String() string {
 	switch v {
-	case Ask:
+	case VerdictAsk:
 		return "ask"
-	case Free:
+	case VerdictFree:
 		return "free"
 	}
 	return "block"
@@ -31,37 +31,37 @@ func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil 
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (v *Verdict) UnmarshalText(text []byte) error {
-	for _, known := range []Verdict{Block, Ask, Free} {
+	for _, known := range []Verdict{VerdictBlock, VerdictAsk, VerdictFree} {
 		if known.String() == string(text) {
 			*v = known
 			return nil
 		}
 	}
-	*v = Block
+	*v = VerdictBlock
 	return fmt.Errorf("unknown verdict %q: it is block, ask or free", text)
 }
 
 // The acts that built-in tools perform. A rule names one of these, a called
 // tool, or a connector's tool.
 const (
-	ReadFile     = "read_file"
-	WriteFile    = "write_file"
-	DeleteFile   = "delete_file"
-	ShareFile    = "share_file"
-	Shell        = "shell"
-	Connect      = "connect"
-	HTTPRequest  = "http_request"
-	WorkerCall   = "worker_call"
-	WorkerCreate = "worker_create"
-	// ProjectCode is not an act of its own, but another name of a shell act that runs code of a
+	ActReadFile     = "read_file"
+	ActWriteFile    = "write_file"
+	ActDeleteFile   = "delete_file"
+	ActShareFile    = "share_file"
+	ActShell        = "shell"
+	ActConnect      = "connect"
+	ActHTTPRequest  = "http_request"
+	ActWorkerCall   = "worker_call"
+	ActWorkerCreate = "worker_create"
+	// ActProjectCode is not an act of its own, but another name of a shell act that runs code of a
 	// project: its tests, builds and scripts. Its target is the folder of the project.
-	ProjectCode = "project_code"
+	ActProjectCode = "project_code"
 )
 
 // builtinKinds says what the targets of the built-in acts are.
 var builtinKinds = map[string]Kind{
-	ReadFile: Path, WriteFile: Path, DeleteFile: Path, ShareFile: Path,
-	ProjectCode: Path, Shell: Words, Connect: URL, HTTPRequest: URL, WorkerCall: Text, WorkerCreate: Text,
+	ActReadFile: KindPath, ActWriteFile: KindPath, ActDeleteFile: KindPath, ActShareFile: KindPath,
+	ActProjectCode: KindPath, ActShell: KindWords, ActConnect: KindURL, ActHTTPRequest: KindURL, ActWorkerCall: KindText, ActWorkerCreate: KindText,
 }
 
 // BuiltinActs returns the names of the acts of built-in tools, sorted.
@@ -117,14 +117,14 @@ type Act struct {
 	Line int `json:"line,omitempty"`
 	// Known says that everything the act would do is understood.
 	Known bool `json:"known,omitempty"`
-	// Prefix is how many leading words make a command worth remembering
+	// ReachPrefix is how many leading words make a command worth remembering
 	// (`git push`: 2). 0 means that no prefix is offered.
 	Prefix int `json:"prefix,omitempty"`
 	// Domain is *.NAME, the hosts that a yes to a connection may be remembered for besides the
 	// host itself; empty if none are offered.
 	Domain string `json:"domain,omitempty"`
-	// Project is the absolute path of the project whose own code the act runs, see
-	// [ProjectCode]; empty if it runs none.
+	// ReachProject is the absolute path of the project whose own code the act runs, see
+	// [ActProjectCode]; empty if it runs none.
 	Project string `json:"project,omitempty"`
 	// Verdict is the tool's own word on this act.
 	Verdict Verdict `json:"verdict"`
@@ -139,7 +139,7 @@ type Act struct {
 // asProjectCode returns the act by its other name.
 func (a *Act) asProjectCode() *Act {
 	code := *a
-	code.Name, code.Target = ProjectCode, Target{Kind: Path, Written: []string{a.Project}, Resolved: []string{a.Project}}
+	code.Name, code.Target = ActProjectCode, Target{Kind: KindPath, Written: []string{a.Project}, Resolved: []string{a.Project}}
 	return &code
 }
 
@@ -154,13 +154,13 @@ func (a *Act) plainProjectCode() bool {
 // not match. A call without a target of its own has its arguments as one.
 func (a *Act) wrongKind() bool {
 	kind, builtin := builtinKinds[a.Name]
-	return builtin && a.Connector == "" && a.Target.Kind != kind && a.Target.Kind != Arguments
+	return builtin && a.Connector == "" && a.Target.Kind != kind && a.Target.Kind != KindArguments
 }
 
 // String returns the act as rules name it, for example write_file(notes/a.md).
 func (a Act) String() string {
 	name := qualified(a.Connector, a.Name)
-	if a.Target.Kind == Arguments {
+	if a.Target.Kind == KindArguments {
 		return name
 	}
 	return name + "(" + a.Target.String() + ")"

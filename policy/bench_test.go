@@ -11,9 +11,9 @@ import (
 func benchRules(n int, infix float64) []Rule {
 	rules := make([]Rule, 0, n)
 	for i := range n {
-		effect := Allow
+		effect := EffectAllow
 		if i%3 == 0 {
-			effect = Deny
+			effect = EffectDeny
 		}
 		r := Rule{ID: fmt.Sprint("r", i), Effect: effect, Scope: ScopeTool, Enabled: true}
 		switch {
@@ -72,7 +72,7 @@ func BenchmarkJudgeFree(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprint("rules=", n), func(b *testing.B) {
 			benchJudge(b, benchPolicy(b, n, 0), Call{Tool: "read_file"},
-				[]Act{{Name: "read_file", Target: PathTarget("notes/today.md"), Verdict: Free}}, FreeToRun)
+				[]Act{{Name: "read_file", Target: PathTarget("notes/today.md"), Verdict: VerdictFree}}, StateFree)
 		})
 	}
 }
@@ -81,7 +81,7 @@ func BenchmarkJudgeRule(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprint("rules=", n), func(b *testing.B) {
 			benchJudge(b, benchPolicy(b, n, 0, "allow write_file(notes/**)"), Call{Tool: "write_file"},
-				[]Act{{Name: "write_file", Target: PathTarget("notes/today.md"), Verdict: Ask}}, AutoApproved)
+				[]Act{{Name: "write_file", Target: PathTarget("notes/today.md"), Verdict: VerdictAsk}}, StateAutoApproved)
 		})
 	}
 }
@@ -90,7 +90,7 @@ func BenchmarkJudgeExactName(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprint("rules=", n), func(b *testing.B) {
 			benchJudge(b, benchPolicy(b, n, 0, "allow send_email"), Call{Tool: "send_email"},
-				[]Act{{Name: "send_email", Target: ArgumentsTarget([]byte("{}")), Verdict: Ask}}, AutoApproved)
+				[]Act{{Name: "send_email", Target: ArgumentsTarget([]byte("{}")), Verdict: VerdictAsk}}, StateAutoApproved)
 		})
 	}
 }
@@ -99,7 +99,7 @@ func BenchmarkJudgeCommand(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprint("rules=", n), func(b *testing.B) {
 			benchJudge(b, benchPolicy(b, n, 0, "allow shell(git status)"), Call{Tool: "shell"},
-				[]Act{{Name: "shell", Target: CommandTarget("git", "status", "--short"), Verdict: Ask}}, AutoApproved)
+				[]Act{{Name: "shell", Target: CommandTarget("git", "status", "--short"), Verdict: VerdictAsk}}, StateAutoApproved)
 		})
 	}
 }
@@ -108,9 +108,9 @@ func BenchmarkJudgeGrant(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprint("rules=", n), func(b *testing.B) {
 			p := benchPolicy(b, n, 0)
-			act := Act{Name: "write_file", Target: PathTarget("notes/today.md"), Verdict: Ask}
-			p.Grants = NewGrantSet([]Grant{{ID: "g", Session: "s", Effect: Allow, Act: act, Reach: Exact}})
-			benchJudge(b, p, Call{Tool: "write_file", Session: "s"}, []Act{act}, SessionApproved)
+			act := Act{Name: "write_file", Target: PathTarget("notes/today.md"), Verdict: VerdictAsk}
+			p.Grants = NewGrantSet([]Grant{{ID: "g", Session: "s", Effect: EffectAllow, Act: act, Reach: ReachExact}})
+			benchJudge(b, p, Call{Tool: "write_file", Session: "s"}, []Act{act}, StateSessionApproved)
 		})
 	}
 }
@@ -119,7 +119,7 @@ func BenchmarkJudgeHalfInfix(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprint("rules=", n), func(b *testing.B) {
 			benchJudge(b, benchPolicy(b, n, 0.5, "allow github:*_search_*"), Call{Connector: "github", Tool: "issues_search_all"},
-				[]Act{{Connector: "github", Name: "issues_search_all", Target: ArgumentsTarget([]byte("{}")), Verdict: Ask}}, AutoApproved)
+				[]Act{{Connector: "github", Name: "issues_search_all", Target: ArgumentsTarget([]byte("{}")), Verdict: VerdictAsk}}, StateAutoApproved)
 		})
 	}
 }

@@ -8,9 +8,9 @@ type Call struct {
 	ID string `json:"id"`
 	// Connector says where a foreign tool comes from; empty for built-in tools.
 	Connector string `json:"connector,omitempty"`
-	// Tool is the tool's own name, as the model sees it.
+	// ReachTool is the tool's own name, as the model sees it.
 	Tool string `json:"tool"`
-	// Arguments are the arguments; a [approval.Gate] keeps only their canonical form.
+	// KindArguments are the arguments; a [approval.Gate] keeps only their canonical form.
 	Arguments json.RawMessage `json:"arguments"`
 	// Definition is the digest of the tool's definition that the model was
 	// shown. Zero means the definition at the moment of the review.

@@ -25,14 +25,14 @@ func (j *judging) writesFreely(write *Act) bool {
 	call := *j.Call
 	call.Tool, call.Connector, call.Definition = write.Name, "", Digest{}
 	state := alone.Judge(Question{Call: &call, Acts: []Act{*write}, Now: j.Now}).State
-	return state.Runs() || state == Pending && (j.Rules.allowsBelow(write) || j.Fixed.allowsBelow(write))
+	return state.Runs() || state == StatePending && (j.Rules.allowsBelow(write) || j.Fixed.allowsBelow(write))
 }
 
 // allowsBelow reports whether an allow is for something in the folder of the act's file.
 func (s *RuleSet) allowsBelow(a *Act) bool {
 	for _, r := range s.Rules() {
 		name, target, _ := strings.Cut(r.Pattern, "(")
-		if r.Effect != Allow || !r.Enabled || name != a.Name {
+		if r.Effect != EffectAllow || !r.Enabled || name != a.Name {
 			continue
 		}
 		for _, folder := range folders(a.Target.Written) {
@@ -46,8 +46,8 @@ func (s *RuleSet) allowsBelow(a *Act) bool {
 
 // short is the command as far as it is worth remembering.
 func (a *Act) short() string {
-	if a.Target.Kind == Words && a.Prefix > 0 {
-		return joinWords(a.prefixWords(Prefix))
+	if a.Target.Kind == KindWords && a.Prefix > 0 {
+		return joinWords(a.prefixWords(ReachPrefix))
 	}
 	return a.Target.String()
 }

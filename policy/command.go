@@ -15,22 +15,22 @@ func CompileCommand(text string) (CommandPattern, error) {
 
 // Covers is the match of an allow: only what is known and meant.
 func (p CommandPattern) Covers(t Target) bool {
-	return len(p.words.words) > 0 && t.Kind == Words && p.words.covers(&t)
+	return len(p.words.words) > 0 && t.Kind == KindWords && p.words.covers(&t)
 }
 
 // Spells reports whether an allow with this pattern answers the connections of a command that
 // it covers, of which so many words have to be spelled: see [Act.Own].
 func (p CommandPattern) Spells(words int) bool { return words > 0 && p.words.spells(words) }
 
-// Meets is the match of a deny: whatever may be meant.
-func (p CommandPattern) Meets(t Target) Meets {
-	if t.Kind != Words || len(p.words.words) == 0 {
-		return No
+// Match is the match of a deny: whatever may be meant.
+func (p CommandPattern) Meets(t Target) Match {
+	if t.Kind != KindWords || len(p.words.words) == 0 {
+		return MatchNo
 	}
 	return max(p.words.meets(&t), possibly(t.Unknown))
 }
 
-// Words returns the words of the pattern.
+// KindWords returns the words of the pattern.
 func (p CommandPattern) Words() []string { return slices.Clone(p.words.words) }
 
 // Hides reports whether every command that o covers is covered by p as well.

@@ -6,7 +6,7 @@ import (
 )
 
 func connectAct(host, port, domain string) Act {
-	return Act{Name: Connect, Target: HostTarget(host, port), ByName: true, Known: true, Verdict: Ask, Domain: domain}
+	return Act{Name: ActConnect, Target: HostTarget(host, port), ByName: true, Known: true, Verdict: VerdictAsk, Domain: domain}
 }
 
 // A yes to a connection can be kept for its host and port, or for the hosts of its domain.
@@ -18,7 +18,7 @@ func TestConnectionOffers(t *testing.T) {
 	for _, o := range offered {
 		reaches, rules = append(reaches, o.Reach), append(rules, o.Allow...)
 	}
-	if !slices.Equal(reaches, []Reach{Exact, DomainReach}) ||
+	if !slices.Equal(reaches, []Reach{ReachExact, ReachDomain}) ||
 		!slices.Equal(rules, []string{"allow connect(registry.example.org:443)", "allow connect(*.example.org:443)"}) {
 		t.Errorf("%q %q", reaches, rules)
 	}
@@ -28,7 +28,7 @@ func TestConnectionOffers(t *testing.T) {
 		"more than hosts": {commandAct(1, "curl", "x"), connectAct("a.example.org", "443", "*.example.org")},
 	} {
 		for _, o := range offersFor(acts...) {
-			if o.Reach == DomainReach {
+			if o.Reach == ReachDomain {
 				t.Errorf("%s: %q", name, o.Allow)
 			}
 		}
@@ -58,29 +58,29 @@ func TestConnectionsRemembered(t *testing.T) {
 		act    Act
 		want   State
 	}{
-		{"a rule for the host", Policy{Rules: rule("allow connect(registry.example.org:443)")}, asked, AutoApproved},
-		{"a rule for another port", Policy{Rules: rule("allow connect(registry.example.org:8443)")}, asked, Pending},
-		{"a rule without a port", Policy{Rules: rule("allow connect(registry.example.org)")}, asked, Pending},
-		{"a rule for every port", Policy{Rules: rule("allow connect(registry.example.org:*)")}, asked, AutoApproved},
-		{"a rule for the domain", Policy{Rules: rule("allow connect(*.example.org:443)")}, asked, AutoApproved},
-		{"the domain itself", Policy{Rules: rule("allow connect(*.example.org:443)")}, connectAct("example.org", "443", ""), Pending},
-		{"a bare rule", Policy{Rules: rule("allow connect")}, asked, Pending},
-		{"a deny of the domain", Policy{Rules: rule("deny connect(*.example.org)")}, asked, AutoDenied},
-		{"a grant for the host", Policy{Grants: grant(Allow, Exact)}, asked, SessionApproved},
-		{"a grant for another host", Policy{Grants: grant(Allow, Exact)}, connectAct("b.example.org", "443", ""), Pending},
-		{"a grant for the domain", Policy{Grants: grant(Allow, DomainReach)}, connectAct("b.example.org", "443", ""), SessionApproved},
-		{"below the domain", Policy{Grants: grant(Allow, DomainReach)}, connectAct("c.b.example.org", "443", ""), SessionApproved},
-		{"another port of the domain", Policy{Grants: grant(Allow, DomainReach)}, connectAct("b.example.org", "80", ""), Pending},
-		{"what only ends alike", Policy{Grants: grant(Allow, DomainReach)}, connectAct("evilexample.org", "443", ""), Pending},
-		{"a request to the domain", Policy{Grants: grant(Allow, DomainReach)}, Act{Name: Connect, Target: Target{Kind: URL, URL: URLParts{Scheme: "https", Host: "b.example.org", Port: "443"}}, Verdict: Ask}, Pending},
-		{"a denial of the domain", Policy{Grants: grant(Deny, DomainReach)}, connectAct("b.example.org", "443", ""), AutoDenied},
+		{"a rule for the host", Policy{Rules: rule("allow connect(registry.example.org:443)")}, asked, StateAutoApproved},
+		{"a rule for another port", Policy{Rules: rule("allow connect(registry.example.org:8443)")}, asked, StatePending},
+		{"a rule without a port", Policy{Rules: rule("allow connect(registry.example.org)")}, asked, StatePending},
+		{"a rule for every port", Policy{Rules: rule("allow connect(registry.example.org:*)")}, asked, StateAutoApproved},
+		{"a rule for the domain", Policy{Rules: rule("allow connect(*.example.org:443)")}, asked, StateAutoApproved},
+		{"the domain itself", Policy{Rules: rule("allow connect(*.example.org:443)")}, connectAct("example.org", "443", ""), StatePending},
+		{"a bare rule", Policy{Rules: rule("allow connect")}, asked, StatePending},
+		{"a deny of the domain", Policy{Rules: rule("deny connect(*.example.org)")}, asked, StateAutoDenied},
+		{"a grant for the host", Policy{Grants: grant(EffectAllow, ReachExact)}, asked, StateSessionApproved},
+		{"a grant for another host", Policy{Grants: grant(EffectAllow, ReachExact)}, connectAct("b.example.org", "443", ""), StatePending},
+		{"a grant for the domain", Policy{Grants: grant(EffectAllow, ReachDomain)}, connectAct("b.example.org", "443", ""), StateSessionApproved},
+		{"below the domain", Policy{Grants: grant(EffectAllow, ReachDomain)}, connectAct("c.b.example.org", "443", ""), StateSessionApproved},
+		{"another port of the domain", Policy{Grants: grant(EffectAllow, ReachDomain)}, connectAct("b.example.org", "80", ""), StatePending},
+		{"what only ends alike", Policy{Grants: grant(EffectAllow, ReachDomain)}, connectAct("evilexample.org", "443", ""), StatePending},
+		{"a request to the domain", Policy{Grants: grant(EffectAllow, ReachDomain)}, Act{Name: ActConnect, Target: Target{Kind: KindURL, URL: URLParts{Scheme: "https", Host: "b.example.org", Port: "443"}}, Verdict: VerdictAsk}, StatePending},
+		{"a denial of the domain", Policy{Grants: grant(EffectDeny, ReachDomain)}, connectAct("b.example.org", "443", ""), StateAutoDenied},
 	} {
-		call := &Call{Session: "s", Tool: Connect}
+		call := &Call{Session: "s", Tool: ActConnect}
 		if got := c.policy.Judge(Question{Call: call, Acts: []Act{c.act}}).State; got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-	if g := (Grant{Effect: Allow, Act: asked, Reach: DomainReach}); g.String() != "allow connect(*.example.org:443)" {
+	if g := (Grant{Effect: EffectAllow, Act: asked, Reach: ReachDomain}); g.String() != "allow connect(*.example.org:443)" {
 		t.Error(g.String())
 	}
 }

@@ -10,15 +10,15 @@ import (
 // A Reach says how far a remembered answer goes.
 type Reach string
 
-// The reaches. The zero Reach means [Exact].
+// The reaches. The zero Reach means [ReachExact].
 const (
-	Exact  Reach = "exact"  // this very act
-	Prefix Reach = "prefix" // this folder, this command's prefix, or this host
-	Tool   Reach = "tool"   // every act of this name
-	// Project is all code of this project: see [ProjectCode].
-	Project Reach = "project"
-	// DomainReach is every host of the domain of a connection, on its port: see [Act.Domain].
-	DomainReach Reach = "domain"
+	ReachExact  Reach = "exact"  // this very act
+	ReachPrefix Reach = "prefix" // this folder, this command's prefix, or this host
+	ReachTool   Reach = "tool"   // every act of this name
+	// ReachProject is all code of this project: see [ActProjectCode].
+	ReachProject Reach = "project"
+	// ReachDomain is every host of the domain of a connection, on its port: see [Act.Domain].
+	ReachDomain Reach = "domain"
 )
 
 // A Grant is an answer that is kept for a session. It names one act and
@@ -47,10 +47,10 @@ type Grant struct {
 // String returns the grant as a rule would be written.
 func (g Grant) String() string {
 	text := qualified(g.Act.Connector, g.Act.Name)
-	if code, ok := g.Act.ruleText(Project); ok && g.Reach == Project {
+	if code, ok := g.Act.ruleText(ReachProject); ok && g.Reach == ReachProject {
 		return string(g.Effect) + " " + code
 	}
-	if g.Reach != Tool {
+	if g.Reach != ReachTool {
 		text += "(" + g.Act.reachText(g.Reach) + ")"
 	}
 	return string(g.Effect) + " " + text
@@ -82,21 +82,21 @@ func (g *Grant) sameName(act *Act) bool {
 // covers reports whether an allowing grant answers the act. What is answered
 // only by name is not answered by the reach of a whole tool.
 func (g *Grant) covers(act *Act) bool {
-	if g.Reach == Project {
+	if g.Reach == ReachProject {
 		return g.sameName(act) && act.plainProjectCode() && act.Project == g.Act.Project
 	}
 	if !g.sameName(act) || g.Act.Dir != act.Dir || act.Target.Unknown || hides(act.Target.Words) {
 		return false
 	}
-	if act.Secret && g.Reach != Exact && g.Reach != "" {
+	if act.Secret && g.Reach != ReachExact && g.Reach != "" {
 		return false
 	}
 	switch g.Reach {
-	case Tool:
+	case ReachTool:
 		return !act.ByName
-	case DomainReach:
+	case ReachDomain:
 		return g.Act.sameDomain(act)
-	case Prefix:
+	case ReachPrefix:
 		return (g.Act.ByName || !act.ByName) && g.Act.within(act)
 	}
 	return g.Act.Target.same(act.Target)
@@ -106,39 +106,39 @@ func (g *Grant) covers(act *Act) bool {
 // covers.
 func (g *Grant) spells(words int) bool {
 	switch g.Reach {
-	case Exact, "":
+	case ReachExact, "":
 		return true
-	case Prefix:
-		return len(g.Act.prefixWords(Prefix)) >= words
+	case ReachPrefix:
+		return len(g.Act.prefixWords(ReachPrefix)) >= words
 	}
 	return false
 }
 
 // meets reports whether a remembered denial meets the act. It holds in every
 // folder, and for either spelling of a file.
-func (g *Grant) meets(act *Act) Meets {
+func (g *Grant) meets(act *Act) Match {
 	if !g.sameName(act) {
-		return No
+		return MatchNo
 	}
 	switch {
-	case g.Reach == Tool:
-		return Yes
-	case g.Reach == Project && act.Project != "":
-		return max(possibly(act.Target.Unknown), map[bool]Meets{true: Yes}[act.Project == g.Act.Project])
-	case g.Reach == Project:
+	case g.Reach == ReachTool:
+		return MatchYes
+	case g.Reach == ReachProject && act.Project != "":
+		return max(possibly(act.Target.Unknown), map[bool]Match{true: MatchYes}[act.Project == g.Act.Project])
+	case g.Reach == ReachProject:
 		return possibly(act.Opaque || act.Target.Unknown)
-	case act.Target.Kind == Words && g.Act.Target.Kind == Words:
+	case act.Target.Kind == KindWords && g.Act.Target.Kind == KindWords:
 		return max(g.wordsPattern().meets(&act.Target), possibly(act.Target.Unknown))
-	case g.Reach == DomainReach && g.Act.sameDomain(act):
-		return Yes
-	case g.Reach == Prefix && g.Act.near(act), g.Act.Target.same(act.Target), g.Act.sharesPath(act):
-		return Yes
+	case g.Reach == ReachDomain && g.Act.sameDomain(act):
+		return MatchYes
+	case g.Reach == ReachPrefix && g.Act.near(act), g.Act.Target.same(act.Target), g.Act.sharesPath(act):
+		return MatchYes
 	}
 	return possibly(act.Target.Unknown)
 }
 
 func (g *Grant) wordsPattern() wordsPattern {
-	p := wordsPattern{exact: g.Reach != Prefix}
+	p := wordsPattern{exact: g.Reach != ReachPrefix}
 	for _, w := range g.Act.prefixWords(g.Reach) {
 		p.words = append(p.words, w.Text)
 	}
@@ -147,7 +147,7 @@ func (g *Grant) wordsPattern() wordsPattern {
 
 // prefixWords returns the words that a reach names.
 func (a *Act) prefixWords(reach Reach) []Word {
-	if n := a.Prefix; reach == Prefix && n > 0 && n <= len(a.Target.Words) {
+	if n := a.Prefix; reach == ReachPrefix && n > 0 && n <= len(a.Target.Words) {
 		return a.Target.Words[:n]
 	}
 	return a.Target.Words
@@ -159,14 +159,14 @@ func (a *Act) within(act *Act) bool {
 		return false
 	}
 	switch a.Target.Kind {
-	case Path:
+	case KindPath:
 		return insideAny(folders(definite(a.Target.Written)), definite(act.Target.Written)) &&
 			insideAny(folders(definite(a.Target.Resolved)), definite(act.Target.Resolved))
-	case Words:
-		prefix := a.prefixWords(Prefix)
+	case KindWords:
+		prefix := a.prefixWords(ReachPrefix)
 		return a.Prefix > 0 && len(act.Target.Words) >= len(prefix) &&
 			slices.Equal(prefix, act.Target.Words[:len(prefix)]) && plainRest(act.Target.Words[len(prefix):])
-	case URL:
+	case KindURL:
 		u, v := a.Target.URL, act.Target.URL
 		return u.Method == v.Method && u.Scheme == v.Scheme && u.Host == v.Host && u.Port == v.Port
 	}
@@ -177,14 +177,14 @@ func (a *Act) within(act *Act) bool {
 // port.
 func (a *Act) sameDomain(act *Act) bool {
 	u, v := &a.Target.URL, &act.Target.URL
-	return a.Domain != "" && !act.Target.Unknown && act.Target.Kind == URL && v.Scheme == "" && u.Port == v.Port &&
+	return a.Domain != "" && !act.Target.Unknown && act.Target.Kind == KindURL && v.Scheme == "" && u.Port == v.Port &&
 		urlPattern{host: a.Domain}.hostMatches(v.Host)
 }
 
 // near is within for denials: one spelling in one spelling of the folder is
 // enough.
 func (a *Act) near(act *Act) bool {
-	if a.Target.Kind == Path && act.Target.Kind == Path {
+	if a.Target.Kind == KindPath && act.Target.Kind == KindPath {
 		in := folders(slices.Concat(a.Target.Written, a.Target.Resolved))
 		return a.Target.To == act.Target.To && (insideAny(in, act.Target.Written) || insideAny(in, act.Target.Resolved))
 	}

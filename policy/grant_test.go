@@ -6,25 +6,25 @@ import (
 )
 
 func pathAct(spellings ...string) Act {
-	return Act{Name: WriteFile, Target: PathTarget(spellings...), Verdict: Ask}
+	return Act{Name: ActWriteFile, Target: PathTarget(spellings...), Verdict: VerdictAsk}
 }
 
 func commandAct(prefix int, list ...string) Act {
-	return Act{Name: Shell, Dir: "/h", Prefix: prefix, Target: words(list...), Verdict: Ask}
+	return Act{Name: ActShell, Dir: "/h", Prefix: prefix, Target: words(list...), Verdict: VerdictAsk}
 }
 
 func urlAct(t *testing.T, method, url string) Act {
-	return Act{Name: HTTPRequest, Target: mustURL(t, method, url), Verdict: Ask}
+	return Act{Name: ActHTTPRequest, Target: mustURL(t, method, url), Verdict: VerdictAsk}
 }
 
 // covered asks a set with the one grant.
 func covered(g Grant, act Act) bool {
-	g.Effect = Allow
+	g.Effect = EffectAllow
 	return NewGrantSet([]Grant{g}).allowed(callOf(act), &act, 0, testNow) != nil
 }
 
-func met(g Grant, act Act) Meets {
-	g.Effect = Deny
+func met(g Grant, act Act) Match {
+	g.Effect = EffectDeny
 	_, meets := NewGrantSet([]Grant{g}).denied(callOf(act), &act, testNow)
 	return meets
 }
@@ -34,8 +34,8 @@ func TestGrantReach(t *testing.T) {
 	push := commandAct(2, "git", "push", "origin")
 	get := urlAct(t, "GET", "https://a.b/x?y=1")
 	mail := Act{Name: "send", Target: ArgumentsTarget([]byte(`{"to":"a"}`))}
-	share := Act{Name: ShareFile, Target: PathTarget("notes/a.md").SharedWith("w")}
-	link := Act{Name: WriteFile, Target: LinkTarget([]string{"notes/l"}, []string{"private/k"})}
+	share := Act{Name: ActShareFile, Target: PathTarget("notes/a.md").SharedWith("w")}
+	link := Act{Name: ActWriteFile, Target: LinkTarget([]string{"notes/l"}, []string{"private/k"})}
 	unknown := commandAct(2, "git", "push", "?")
 	for _, c := range []struct {
 		name  string
@@ -43,49 +43,49 @@ func TestGrantReach(t *testing.T) {
 		reach Reach
 		act   Act
 		allow bool
-		deny  Meets
+		deny  Match
 	}{
-		{"same file", note, Exact, pathAct("notes/./a.md", "/h/notes//a.md"), true, Yes},
-		{"the zero reach is exact", note, "", pathAct("notes/b.md", "/h/notes/b.md"), false, No},
-		{"sibling", note, Exact, pathAct("notes/b.md", "/h/notes/b.md"), false, No},
-		{"the same file in one spelling", note, Exact, pathAct("/h/notes/a.md"), false, Yes},
-		{"folder", note, Prefix, pathAct("notes/x/b.md", "/h/notes/x/b.md"), true, Yes},
-		{"folder with the same start", note, Prefix, pathAct("notesx/b.md", "/h/notesx/b.md"), false, No},
-		{"parent folder", note, Prefix, pathAct("b.md", "/h/b.md"), false, No},
-		{"link out of the folder", note, Prefix, link, false, Yes},
-		{"link into what is denied", pathAct("private/k"), Exact, link, false, Yes},
-		{"link into a folder that is denied", pathAct("private/other"), Prefix, link, false, Yes},
-		{"root folder, outside", pathAct("a.md"), Prefix, pathAct("/etc/x"), false, No},
-		{"root folder, above", pathAct("a.md"), Prefix, pathAct("../x"), false, No},
-		{"root folder, below", pathAct("a.md"), Prefix, pathAct("d/x"), true, Yes},
-		{"whole tool", note, Tool, pathAct("/etc/x"), true, Yes},
-		{"another tool", note, Tool, Act{Name: DeleteFile, Target: PathTarget("notes/a.md")}, false, No},
-		{"name in another case", note, Tool, Act{Name: "Write_File", Target: PathTarget("notes/a.md")}, false, No},
-		{"a connector's tool of that name", note, Tool, Act{Connector: "c", Name: WriteFile, Target: PathTarget("notes/a.md")}, false, No},
-		{"same command", push, Exact, push, true, Yes},
-		{"longer command", push, Exact, commandAct(2, "git", "push", "origin", "-f"), false, No},
-		{"command prefix", push, Prefix, commandAct(2, "git", "push", "-f"), true, Yes},
-		{"not that prefix", push, Prefix, commandAct(2, "git", "status"), false, No},
-		{"no prefix to remember", commandAct(0, "git", "push"), Prefix, commandAct(0, "git", "push", "-f"), false, Yes},
-		{"denied through a path and options", push, Prefix, commandAct(2, "/bin/git", "-C", "/x", "push"), false, Yes},
-		{"unknown words", push, Tool, unknown, false, Yes},
-		{"unknown words, prefix", push, Prefix, unknown, false, Yes},
-		{"unknown subcommand", push, Prefix, commandAct(2, "git", "?"), false, Possibly},
-		{"same unknown words", unknown, Exact, unknown, false, Possibly},
-		{"unknown path", note, Exact, Act{Name: WriteFile, Target: UnknownTarget(Path)}, false, Possibly},
-		{"unknown path, tool", note, Tool, Act{Name: WriteFile, Target: UnknownTarget(Path)}, false, Yes},
-		{"same URL", get, Exact, urlAct(t, "get", "HTTPS://A.b:443/x?y=1"), true, Yes},
-		{"another query", get, Exact, urlAct(t, "GET", "https://a.b/x?y=2"), false, No},
-		{"host", get, Prefix, urlAct(t, "GET", "https://a.b/z"), true, Yes},
-		{"another method", get, Prefix, urlAct(t, "POST", "https://a.b/z"), false, No},
-		{"another port", get, Prefix, urlAct(t, "GET", "https://a.b:8443/z"), false, No},
-		{"another host", get, Prefix, urlAct(t, "GET", "https://x.a.b/z"), false, No},
-		{"same arguments", mail, Exact, mail, true, Yes},
-		{"other arguments", mail, Exact, Act{Name: "send", Target: ArgumentsTarget([]byte(`{"to":"b"}`))}, false, No},
-		{"no folder of arguments", mail, Prefix, Act{Name: "send", Target: ArgumentsTarget([]byte(`{"to":"b"}`))}, false, No},
-		{"shared with another", share, Prefix, Act{Name: ShareFile, Target: PathTarget("notes/a.md").SharedWith("v")}, false, No},
-		{"shared with the same", share, Prefix, Act{Name: ShareFile, Target: PathTarget("notes/b.md").SharedWith("w")}, true, Yes},
-		{"no target at all", Act{Name: "x"}, Exact, Act{Name: "x"}, false, No},
+		{"same file", note, ReachExact, pathAct("notes/./a.md", "/h/notes//a.md"), true, MatchYes},
+		{"the zero reach is exact", note, "", pathAct("notes/b.md", "/h/notes/b.md"), false, MatchNo},
+		{"sibling", note, ReachExact, pathAct("notes/b.md", "/h/notes/b.md"), false, MatchNo},
+		{"the same file in one spelling", note, ReachExact, pathAct("/h/notes/a.md"), false, MatchYes},
+		{"folder", note, ReachPrefix, pathAct("notes/x/b.md", "/h/notes/x/b.md"), true, MatchYes},
+		{"folder with the same start", note, ReachPrefix, pathAct("notesx/b.md", "/h/notesx/b.md"), false, MatchNo},
+		{"parent folder", note, ReachPrefix, pathAct("b.md", "/h/b.md"), false, MatchNo},
+		{"link out of the folder", note, ReachPrefix, link, false, MatchYes},
+		{"link into what is denied", pathAct("private/k"), ReachExact, link, false, MatchYes},
+		{"link into a folder that is denied", pathAct("private/other"), ReachPrefix, link, false, MatchYes},
+		{"root folder, outside", pathAct("a.md"), ReachPrefix, pathAct("/etc/x"), false, MatchNo},
+		{"root folder, above", pathAct("a.md"), ReachPrefix, pathAct("../x"), false, MatchNo},
+		{"root folder, below", pathAct("a.md"), ReachPrefix, pathAct("d/x"), true, MatchYes},
+		{"whole tool", note, ReachTool, pathAct("/etc/x"), true, MatchYes},
+		{"another tool", note, ReachTool, Act{Name: ActDeleteFile, Target: PathTarget("notes/a.md")}, false, MatchNo},
+		{"name in another case", note, ReachTool, Act{Name: "Write_File", Target: PathTarget("notes/a.md")}, false, MatchNo},
+		{"a connector's tool of that name", note, ReachTool, Act{Connector: "c", Name: ActWriteFile, Target: PathTarget("notes/a.md")}, false, MatchNo},
+		{"same command", push, ReachExact, push, true, MatchYes},
+		{"longer command", push, ReachExact, commandAct(2, "git", "push", "origin", "-f"), false, MatchNo},
+		{"command prefix", push, ReachPrefix, commandAct(2, "git", "push", "-f"), true, MatchYes},
+		{"not that prefix", push, ReachPrefix, commandAct(2, "git", "status"), false, MatchNo},
+		{"no prefix to remember", commandAct(0, "git", "push"), ReachPrefix, commandAct(0, "git", "push", "-f"), false, MatchYes},
+		{"denied through a path and options", push, ReachPrefix, commandAct(2, "/bin/git", "-C", "/x", "push"), false, MatchYes},
+		{"unknown words", push, ReachTool, unknown, false, MatchYes},
+		{"unknown words, prefix", push, ReachPrefix, unknown, false, MatchYes},
+		{"unknown subcommand", push, ReachPrefix, commandAct(2, "git", "?"), false, MatchPossibly},
+		{"same unknown words", unknown, ReachExact, unknown, false, MatchPossibly},
+		{"unknown path", note, ReachExact, Act{Name: ActWriteFile, Target: UnknownTarget(KindPath)}, false, MatchPossibly},
+		{"unknown path, tool", note, ReachTool, Act{Name: ActWriteFile, Target: UnknownTarget(KindPath)}, false, MatchYes},
+		{"same URL", get, ReachExact, urlAct(t, "get", "HTTPS://A.b:443/x?y=1"), true, MatchYes},
+		{"another query", get, ReachExact, urlAct(t, "GET", "https://a.b/x?y=2"), false, MatchNo},
+		{"host", get, ReachPrefix, urlAct(t, "GET", "https://a.b/z"), true, MatchYes},
+		{"another method", get, ReachPrefix, urlAct(t, "POST", "https://a.b/z"), false, MatchNo},
+		{"another port", get, ReachPrefix, urlAct(t, "GET", "https://a.b:8443/z"), false, MatchNo},
+		{"another host", get, ReachPrefix, urlAct(t, "GET", "https://x.a.b/z"), false, MatchNo},
+		{"same arguments", mail, ReachExact, mail, true, MatchYes},
+		{"other arguments", mail, ReachExact, Act{Name: "send", Target: ArgumentsTarget([]byte(`{"to":"b"}`))}, false, MatchNo},
+		{"no folder of arguments", mail, ReachPrefix, Act{Name: "send", Target: ArgumentsTarget([]byte(`{"to":"b"}`))}, false, MatchNo},
+		{"shared with another", share, ReachPrefix, Act{Name: ActShareFile, Target: PathTarget("notes/a.md").SharedWith("v")}, false, MatchNo},
+		{"shared with the same", share, ReachPrefix, Act{Name: ActShareFile, Target: PathTarget("notes/b.md").SharedWith("w")}, true, MatchYes},
+		{"no target at all", Act{Name: "x"}, ReachExact, Act{Name: "x"}, false, MatchNo},
 	} {
 		g := Grant{Act: c.given, Reach: c.reach}
 		if got := covered(g, c.act); got != c.allow {
@@ -101,12 +101,12 @@ func TestGrantHoldsInItsExactFolder(t *testing.T) {
 	push := commandAct(2, "git", "push")
 	below := push
 	below.Dir = "/h/sub"
-	for _, reach := range []Reach{Exact, Prefix, Tool} {
+	for _, reach := range []Reach{ReachExact, ReachPrefix, ReachTool} {
 		g := Grant{Act: push, Reach: reach}
 		if !covered(g, push) || covered(g, below) {
 			t.Errorf("%s: a grant for a command does not hold in just its folder", reach)
 		}
-		if met(g, below) != Yes {
+		if met(g, below) != MatchYes {
 			t.Errorf("%s: a denial does not hold in every folder", reach)
 		}
 	}
@@ -115,10 +115,10 @@ func TestGrantHoldsInItsExactFolder(t *testing.T) {
 func TestToolGrantDoesNotAnswerWhatIsAnsweredByName(t *testing.T) {
 	act := pathAct("out/log")
 	act.ByName = true
-	if covered(Grant{Act: act, Reach: Tool}, act) {
+	if covered(Grant{Act: act, Reach: ReachTool}, act) {
 		t.Error("the reach of a tool answers a redirection")
 	}
-	if !covered(Grant{Act: act, Reach: Exact}, act) || !covered(Grant{Act: act, Reach: Prefix}, act) {
+	if !covered(Grant{Act: act, Reach: ReachExact}, act) || !covered(Grant{Act: act, Reach: ReachPrefix}, act) {
 		t.Error("a grant by name does not answer a redirection")
 	}
 }
@@ -126,7 +126,7 @@ func TestToolGrantDoesNotAnswerWhatIsAnsweredByName(t *testing.T) {
 func TestGrantBinding(t *testing.T) {
 	act := Act{Connector: "c", Name: "send", Target: TextTarget("x")}
 	call := Call{Connector: "c", Tool: "send", Session: "s", Workers: []string{"a", "b"}, Definition: DigestOf([]byte("v1"))}
-	grant := Grant{Session: "s", Workers: []string{"a", "b"}, Effect: Allow, Act: act, Definition: call.Definition}
+	grant := Grant{Session: "s", Workers: []string{"a", "b"}, Effect: EffectAllow, Act: act, Definition: call.Definition}
 	for name, c := range map[string]struct {
 		grant      func(*Grant)
 		call       func(*Call)
@@ -158,8 +158,8 @@ func TestGrantBinding(t *testing.T) {
 		if got := NewGrantSet([]Grant{g}).allowed(&k, &act, 0, testNow) != nil; got != c.want {
 			t.Errorf("%s: the grant holds: %v", name, got)
 		}
-		g.Effect = Deny
-		if _, meets := NewGrantSet([]Grant{g}).denied(&k, &act, testNow); (meets == Yes) != c.deny {
+		g.Effect = EffectDeny
+		if _, meets := NewGrantSet([]Grant{g}).denied(&k, &act, testNow); (meets == MatchYes) != c.deny {
 			t.Errorf("%s: the denial holds: %v", name, meets)
 		}
 	}
@@ -167,12 +167,12 @@ func TestGrantBinding(t *testing.T) {
 
 func TestGrantText(t *testing.T) {
 	for want, g := range map[string]Grant{
-		"allow write_file(notes/a.md)": {Effect: Allow, Act: pathAct("notes/a.md")},
-		"allow write_file(notes/**)":   {Effect: Allow, Act: pathAct("notes/a.md"), Reach: Prefix},
-		"deny write_file":              {Effect: Deny, Act: pathAct("notes/a.md"), Reach: Tool},
-		"allow shell(git push)":        {Effect: Allow, Act: commandAct(2, "git", "push", "x"), Reach: Prefix},
-		"allow shell(= git push x)":    {Effect: Allow, Act: commandAct(2, "git", "push", "x")},
-		"deny c:send()":                {Effect: Deny, Act: Act{Connector: "c", Name: "send", Target: TextTarget("")}},
+		"allow write_file(notes/a.md)": {Effect: EffectAllow, Act: pathAct("notes/a.md")},
+		"allow write_file(notes/**)":   {Effect: EffectAllow, Act: pathAct("notes/a.md"), Reach: ReachPrefix},
+		"deny write_file":              {Effect: EffectDeny, Act: pathAct("notes/a.md"), Reach: ReachTool},
+		"allow shell(git push)":        {Effect: EffectAllow, Act: commandAct(2, "git", "push", "x"), Reach: ReachPrefix},
+		"allow shell(= git push x)":    {Effect: EffectAllow, Act: commandAct(2, "git", "push", "x")},
+		"deny c:send()":                {Effect: EffectDeny, Act: Act{Connector: "c", Name: "send", Target: TextTarget("")}},
 	} {
 		if got := g.String(); got != want {
 			t.Errorf("String() = %q, want %q", got, want)

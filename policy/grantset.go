@@ -20,10 +20,10 @@ func NewGrantSet(grants []Grant) *GrantSet {
 	for i := range s.grants {
 		g := &s.grants[i]
 		switch g.Effect {
-		case Allow:
+		case EffectAllow:
 			key := nameKey{g.Act.Connector, g.Act.Name}
 			s.allows[key] = append(s.allows[key], i)
-		case Deny:
+		case EffectDeny:
 			s.denies = append(s.denies, i)
 		}
 	}
@@ -53,9 +53,9 @@ func (s *GrantSet) allowed(call *Call, act *Act, spells int, now time.Time) *Gra
 }
 
 // denied finds the remembered denial that meets the act most strictly.
-func (s *GrantSet) denied(call *Call, act *Act, now time.Time) (found *Grant, meets Meets) {
+func (s *GrantSet) denied(call *Call, act *Act, now time.Time) (found *Grant, meets Match) {
 	if s == nil {
-		return nil, No
+		return nil, MatchNo
 	}
 	for _, i := range s.denies {
 		g := &s.grants[i]

@@ -170,20 +170,20 @@ type finder struct {
 	connector, name string // what is looked for, folded
 	foreign         bool   // that is the called tool and not the act
 	best            int32
-	found           Meets
+	found           Match
 }
 
 // find looks under the name of the called tool and under that of the act.
-func (f *finder) find() (*Rule, Meets) {
+func (f *finder) find() (*Rule, Match) {
 	if f.heads == nil {
-		return nil, No
+		return nil, MatchNo
 	}
 	f.search(f.call.Connector, f.call.Tool)
 	if f.act.Connector != f.call.Connector || f.act.Name != f.call.Tool {
 		f.search(f.act.Connector, f.act.Name)
 	}
-	if f.found == No {
-		return nil, No
+	if f.found == MatchNo {
+		return nil, MatchNo
 	}
 	return f.rules[f.best].rule, f.found
 }
@@ -212,7 +212,7 @@ func (f *finder) tryNamed(scope key, name uint64) {
 	switch {
 	case t.Unknown || t.Loose || len(command) > 0 && command[0].Unknown:
 		f.tryKey(scope.with(withTarget))
-	case t.Kind == Words:
+	case t.Kind == KindWords:
 		// A deny passes over variables that are set before the command, an allow spells them.
 		if len(command) > 0 {
 			f.tryKey(scope.with(hashText(programOf(command[0].Text))))
@@ -220,7 +220,7 @@ func (f *finder) tryNamed(scope key, name uint64) {
 		if len(command) < len(t.Words) {
 			f.tryKey(scope.with(hashText(programOf(t.Words[0].Text))))
 		}
-	case t.Kind == URL:
+	case t.Kind == KindURL:
 		host := t.URL.Host
 		f.tryKey(scope.with(hashText(host)))
 		f.tryKey(scope.with(hashText("")))
@@ -229,7 +229,7 @@ func (f *finder) tryNamed(scope key, name uint64) {
 				f.tryKey(scope.with(hashText(host[i:])))
 			}
 		}
-	case t.Kind == Path:
+	case t.Kind == KindPath:
 		for _, s := range t.Written {
 			f.tryGlobs(scope, s)
 		}
@@ -269,29 +269,29 @@ func (f *finder) tryKey(k key) {
 
 func (f *finder) try(id int32) {
 	c := &f.rules[id]
-	if f.found == Yes && id >= f.best || !c.rule.active(f.now) || !c.named(f.connector, f.name) {
+	if f.found == MatchYes && id >= f.best || !c.rule.active(f.now) || !c.named(f.connector, f.name) {
 		return
 	}
-	if m := f.match(c); m > f.found || m != No && m == f.found && id < f.best {
+	if m := f.match(c); m > f.found || m != MatchNo && m == f.found && id < f.best {
 		f.best, f.found = id, m
 	}
 }
 
-func (f *finder) match(c *compiledRule) Meets {
+func (f *finder) match(c *compiledRule) Match {
 	matches := false
 	switch c.rule.Effect {
-	case Deny:
-		if m := c.pattern.meets(f.act); m == No || !f.set.excepted(c.rule, f.call, f.act, f.now) {
+	case EffectDeny:
+		if m := c.pattern.meets(f.act); m == MatchNo || !f.set.excepted(c.rule, f.call, f.act, f.now) {
 			return m
 		}
-	case Except:
+	case EffectExcept:
 		matches = sourceFile(c.rule.Source) == f.file && c.pattern.covers(f.act, f.byName)
-	case Allow:
+	case EffectAllow:
 		matches = !(f.withConnector && c.pattern.anyConnector) && c.answers(f.act, f.foreign, f.byName) &&
 			(f.spells == 0 || c.pattern.words != nil && c.pattern.words.spells(f.spells))
 	}
 	if matches {
-		return Yes
+		return MatchYes
 	}
-	return No
+	return MatchNo
 }

@@ -15,21 +15,21 @@ import (
 
 // Targets of rules by the kind of act that they may match.
 var ruleTargets = map[Kind][]string{
-	Path: {
+	KindPath: {
 		"a", "a/**", "**/a", "**/*.md", "/**", "/a/", "./a//b", `a/\[id\]`, "a/[id]", "{a,b}", "{a/b,notes/*}", `\{a,b\}`, "a?b", "a*",
 		`a\\b`, `a\/./b`, "a, *", "**, a", "a, b, a", "notes/**", "**/notes/*.md", `n\otes/**`, "/h/note?/**", "/h/{notes,other}/*", "[n]ot*/**", "\uFFFDab", "**/\uFFFDab*",
 	},
-	Words: {"git", "git push", "git push *", "= git push", "git -rf", "git --hard", "git 'it'\\''s'", "/bin/git", "'' a", "A=1", "A=1 git", "push"},
-	URL: {
+	KindWords: {"git", "git push", "git push *", "= git push", "git -rf", "git --hard", "git 'it'\\''s'", "/bin/git", "'' a", "A=1", "A=1 git", "push"},
+	KindURL: {
 		"GET https://a.b/x", "https://*.b/**", "* https://*/x", "POST **", "*://a.b/**", "https://a.b:*/x", "https://*.a.b/**",
 		"a.b", "a.b:443", "*.a.b:*", "*.b:443", "*:443", "**:*",
 	},
-	Text:      {"a*", "a?b", "{a,b}", "git*", `a\/./b`, "*push", "*it pu*", "**/a, b"},
-	Arguments: {"sha256:*", "sha256:*1*", "*a*"},
+	KindText:      {"a*", "a?b", "{a,b}", "git*", `a\/./b`, "*push", "*it pu*", "**/a, b"},
+	KindArguments: {"sha256:*", "sha256:*1*", "*a*"},
 }
 
 var genRuleTarget = rapid.OneOf(
-	rapid.SampledFrom(slices.Concat([]string{"*", "**"}, ruleTargets[Path], ruleTargets[Words], ruleTargets[URL], ruleTargets[Text])),
+	rapid.SampledFrom(slices.Concat([]string{"*", "**"}, ruleTargets[KindPath], ruleTargets[KindWords], ruleTargets[KindURL], ruleTargets[KindText])),
 	rapid.Map(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "/", "*", "?", "**", "[ab]", "[!a]", "{a,b}", `\`, " ", ", ", "git", "push", "-f", "=", "notes", ".md"}), 1, 6),
 		func(parts []string) string { return strings.Join(parts, "") }),
 )
@@ -45,7 +45,7 @@ func genRule(act Act) *rapid.Generator[Rule] {
 	}))
 	return rapid.Custom(func(t *rapid.T) Rule {
 		r := Rule{
-			Effect:  rapid.SampledFrom([]Effect{Allow, Deny, Deny, Except}).Draw(t, "effect"),
+			Effect:  rapid.SampledFrom([]Effect{EffectAllow, EffectDeny, EffectDeny, EffectExcept}).Draw(t, "effect"),
 			Scope:   ScopeTool,
 			Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0,
 			Source:  rapid.SampledFrom([]string{"", "x.yaml:3", "x.yaml:4", "y.yaml:3"}).Draw(t, "source"),
@@ -83,7 +83,7 @@ var genIndexed = rapid.Custom(func(t *rapid.T) Act {
 	}
 	target := &act.Target
 	switch target.Kind {
-	case Words:
+	case KindWords:
 		target.Loose = rapid.IntRange(0, 5).Draw(t, "loose") == 0
 		if rapid.IntRange(0, 3).Draw(t, "assignment") == 0 {
 			unknown := rapid.IntRange(0, 3).Draw(t, "unknown value") == 0
@@ -92,7 +92,7 @@ var genIndexed = rapid.Custom(func(t *rapid.T) Act {
 		for i := range target.Words {
 			target.Words[i].Plain = target.Words[i].Unknown && rapid.Bool().Draw(t, "plain")
 		}
-	case Path:
+	case KindPath:
 		if rapid.IntRange(0, 3).Draw(t, "odd name") == 0 {
 			target.Resolved = append(target.Resolved, rapid.SampledFrom([]string{"\xffab", "x/\xffabc", "\uFFFDab", "notes"}).Draw(t, "name"))
 		}
@@ -122,9 +122,9 @@ func (s scan) rules(effect Effect, active bool) iter.Seq[*compiledRule] {
 	}
 }
 
-func (s scan) denied() (found *Rule, meets Meets) {
+func (s scan) denied() (found *Rule, meets Match) {
 	var own *Rule
-	for c := range s.rules(Deny, true) {
+	for c := range s.rules(EffectDeny, true) {
 		if own == nil && c.rule.Scope == ScopeTool && !strings.Contains(beforeTarget(c.rule.Pattern), ":") {
 			own = c.rule
 		}
@@ -133,14 +133,14 @@ func (s scan) denied() (found *Rule, meets Meets) {
 		}
 	}
 	if found == nil && own != nil && s.act.Opaque {
-		return own, Possibly
+		return own, MatchPossibly
 	}
 	return found, meets
 }
 
 func (s scan) excepted(deny *Rule) bool {
 	file, _, _ := strings.Cut(deny.Source, ":")
-	for c := range s.rules(Except, true) {
+	for c := range s.rules(EffectExcept, true) {
 		own, _, _ := strings.Cut(c.rule.Source, ":")
 		if own == file && s.about(c) && c.pattern.covers(s.act, s.act.ByName) {
 			return true
@@ -150,7 +150,7 @@ func (s scan) excepted(deny *Rule) bool {
 }
 
 func (s scan) allowed(byName, withConnector bool) *Rule {
-	for c := range s.rules(Allow, true) {
+	for c := range s.rules(EffectAllow, true) {
 		byTool := s.named(c, s.call.Connector, s.call.Tool) &&
 			c.answers(s.act, s.call.Connector != s.act.Connector || s.call.Tool != s.act.Name, byName)
 		byAct := s.named(c, s.act.Connector, s.act.Name) && c.answers(s.act, false, byName)
@@ -231,13 +231,13 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 				t.Fatalf("%s by %s: denied by %v (%d), a scan finds %v (%d)", act, call.Name(), rule, meets, wantRule, wantMeets)
 			}
 			hits[fmt.Sprintf("deny %d %s", meets, act.Target.Kind)]++
-			count(Deny, s, rule)
-			for c := range s.rules(Deny, true) {
-				if s.about(c) && c.pattern.meets(&act) != No && s.excepted(c.rule) {
+			count(EffectDeny, s, rule)
+			for c := range s.rules(EffectDeny, true) {
+				if s.about(c) && c.pattern.meets(&act) != MatchNo && s.excepted(c.rule) {
 					hits["excepted"]++
 				}
 			}
-			count(Except, s, nil)
+			count(EffectExcept, s, nil)
 			for i := range 4 {
 				byName, withConnector := i&1 > 0, i&2 > 0
 				got := set.allowed(allowing{call: call, act: &act, byName: byName, withConnector: withConnector, now: testNow})
@@ -245,7 +245,7 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 					t.Fatalf("%s by %s, by name %v, with a connector %v: allowed by %v, a scan finds %v", act, call.Name(), byName, withConnector, got, want)
 				}
 				hits[fmt.Sprintf("allow %t %t %s", byName, got != nil, act.Target.Kind)]++
-				count(Allow, s, got)
+				count(EffectAllow, s, got)
 			}
 		}
 	}
@@ -253,7 +253,7 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 		rapid.Check(t, check)
 	}
 	want := []string{"excepted", "deny by look-alike"}
-	for _, kind := range []Kind{Path, Words, URL, Text, Arguments} {
+	for _, kind := range []Kind{KindPath, KindWords, KindURL, KindText, KindArguments} {
 		for _, found := range []string{"deny 2 ", "deny 1 ", "deny 0 ", "allow false true ", "allow true true ", "allow false false "} {
 			want = append(want, found+string(kind))
 		}
@@ -291,13 +291,15 @@ func TestEveryRuleOfALargeSetIsFound(t *testing.T) {
 		"c:read_%d_*z": func(i int) Act {
 			return Act{Connector: "c", Name: fmt.Sprintf("read_%d_z", i), Target: TextTarget("t")}
 		},
-		"c:x(t %d)":                func(i int) Act { return Act{Connector: "c", Name: "x", Target: TextTarget(fmt.Sprint("t ", i))} },
-		"write_file(a%d/**)":       func(i int) Act { return Act{Name: WriteFile, Target: PathTarget(fmt.Sprintf("a%d/b", i))} },
-		"write_file(**/a%d/*)":     func(i int) Act { return Act{Name: WriteFile, Target: PathTarget(fmt.Sprintf("x/a%d/b", i))} },
-		"shell(program%d)":         func(i int) Act { return Act{Name: Shell, Target: CommandTarget(fmt.Sprint("program", i), "-x")} },
-		"connect(h%d.example:443)": func(i int) Act { return Act{Name: Connect, Target: HostTarget(fmt.Sprintf("h%d.example", i), "443")} },
+		"c:x(t %d)":            func(i int) Act { return Act{Connector: "c", Name: "x", Target: TextTarget(fmt.Sprint("t ", i))} },
+		"write_file(a%d/**)":   func(i int) Act { return Act{Name: ActWriteFile, Target: PathTarget(fmt.Sprintf("a%d/b", i))} },
+		"write_file(**/a%d/*)": func(i int) Act { return Act{Name: ActWriteFile, Target: PathTarget(fmt.Sprintf("x/a%d/b", i))} },
+		"shell(program%d)":     func(i int) Act { return Act{Name: ActShell, Target: CommandTarget(fmt.Sprint("program", i), "-x")} },
+		"connect(h%d.example:443)": func(i int) Act {
+			return Act{Name: ActConnect, Target: HostTarget(fmt.Sprintf("h%d.example", i), "443")}
+		},
 		"connect(*.h%d.example:80)": func(i int) Act {
-			return Act{Name: Connect, Target: HostTarget(fmt.Sprintf("a.b.h%d.example", i), "80")}
+			return Act{Name: ActConnect, Target: HostTarget(fmt.Sprintf("a.b.h%d.example", i), "80")}
 		},
 	} {
 		var rules []Rule
@@ -308,7 +310,7 @@ func TestEveryRuleOfALargeSetIsFound(t *testing.T) {
 		for i := range n {
 			act := act(i)
 			rule, meets := set.denied(callOf(act), &act, testNow)
-			if meets != Yes || rule != &set.rules[2*i] {
+			if meets != MatchYes || rule != &set.rules[2*i] {
 				t.Fatalf("%s is denied by %v (%d), want deny "+pattern, act, rule, meets, i)
 			}
 			if rule := set.allowed(allowing{call: callOf(act), act: &act, now: testNow}); rule != &set.rules[2*i+1] {
@@ -330,7 +332,7 @@ func TestGramsOfEveryLength(t *testing.T) {
 					t.Fatal(err)
 				}
 				rule, meets := set.denied(callOf(act), &act, testNow)
-				if got := meets == Yes && rule.Pattern == pattern; got != g.match(name) {
+				if got := meets == MatchYes && rule.Pattern == pattern; got != g.match(name) {
 					t.Errorf("deny %s on %s: found %v, the glob itself says %v", pattern, name, got, g.match(name))
 				}
 			}

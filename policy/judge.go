@@ -17,9 +17,9 @@ type Policy struct {
 }
 
 // deny finds the rule of either set that meets the act most strictly.
-func (p *Policy) deny(call *Call, act *Act, now time.Time) (*Rule, Meets) {
+func (p *Policy) deny(call *Call, act *Act, now time.Time) (*Rule, Match) {
 	rule, meets := p.Rules.denied(call, act, now)
-	if meets == Yes {
+	if meets == MatchYes {
 		return rule, meets
 	}
 	if fixed, m := p.Fixed.denied(call, act, now); m > meets {
@@ -55,7 +55,7 @@ type Question struct {
 	// program's own. An allow for the bare name is for the program's own.
 	SharesName bool
 	Now        time.Time
-	// Approved says that a person approved exactly this call.
+	// StateApproved says that a person approved exactly this call.
 	Approved bool
 	// Traced asks for the trace; without it a judgement that needs no person
 	// allocates nothing.
@@ -119,12 +119,12 @@ type judging struct {
 func (j *judging) judge() Judgement {
 	if len(j.acts) == 0 {
 		j.tracer.call("tool", "blocked", noActs)
-		return Judgement{State: Blocked, Why: noActs}
+		return Judgement{State: StateBlocked, Why: noActs}
 	}
 	if len(j.acts) > MaxActs {
 		why := fmt.Sprintf("a call may have %d acts at most; this has %d", MaxActs, len(j.acts))
 		j.tracer.call("limit", "blocked", why)
-		return Judgement{State: Blocked, Why: why}
+		return Judgement{State: StateBlocked, Why: why}
 	}
 	if out, refused := j.blocked(); refused {
 		return j.namingPart(out)
@@ -137,20 +137,20 @@ func (j *judging) judge() Judgement {
 		j.tracer.call("definition", "ask", definitionChanged)
 	}
 	if !changed && j.free() {
-		return Judgement{State: FreeToRun}
+		return Judgement{State: StateFree}
 	}
 	if j.Approved {
 		j.tracer.call("person", "approved", "")
-		return Judgement{State: Approved, PersonOnly: len(j.only) > 0, Why: j.why}
+		return Judgement{State: StateApproved, PersonOnly: len(j.only) > 0, Why: j.why}
 	}
 	out := j.remembered()
 	switch {
 	case len(j.only) > 0:
-		out = Judgement{State: Pending, Act: j.only[0] + 1, PersonOnly: true, Why: j.why, Open: out.Open}
+		out = Judgement{State: StatePending, Act: j.only[0] + 1, PersonOnly: true, Why: j.why, Open: out.Open}
 	case changed:
-		out = Judgement{State: Pending, Why: definitionChanged, Open: Asking(j.acts)}
+		out = Judgement{State: StatePending, Why: definitionChanged, Open: Asking(j.acts)}
 	}
-	if out.State == Pending {
+	if out.State == StatePending {
 		out.Warnings = j.warnings(out.Open)
 		out = j.mode(out)
 	}
@@ -161,7 +161,7 @@ func (j *judging) judge() Judgement {
 func Asking(acts []Act) []int {
 	var open []int
 	for i := range acts {
-		if acts[i].Verdict != Free {
+		if acts[i].Verdict != VerdictFree {
 			open = append(open, i)
 		}
 	}
@@ -175,16 +175,16 @@ func (j *judging) blocked() (Judgement, bool) {
 		j.tracer.act(i, "tool", a.Verdict.String(), a.Why, "")
 		if a.wrongKind() {
 			why := fmt.Sprintf("the tool names %s with a target that is no %s", a.Name, builtinKinds[a.Name])
-			return Judgement{State: Blocked, Act: i + 1, Why: why}, true
+			return Judgement{State: StateBlocked, Act: i + 1, Why: why}, true
 		}
-		if a.Verdict == Ask || a.Verdict == Free {
+		if a.Verdict == VerdictAsk || a.Verdict == VerdictFree {
 			continue
 		}
 		why := a.Why
 		if why == "" {
 			why = blockedByPolicy
 		}
-		return Judgement{State: Blocked, Act: i + 1, Why: why}, true
+		return Judgement{State: StateBlocked, Act: i + 1, Why: why}, true
 	}
 	return Judgement{}, false
 }
@@ -198,20 +198,20 @@ func (j *judging) denied() (Judgement, bool) {
 			j.onlyPerson(i, a.Why)
 		}
 		rule, meets := j.deny(j.Call, a, j.Now)
-		if meets == Yes {
+		if meets == MatchYes {
 			j.tracer.rule(i, "deny", "denied", rule)
-			return Judgement{State: AutoDenied, Act: i + 1, Rule: rule, Why: rule.Because}, true
+			return Judgement{State: StateAutoDenied, Act: i + 1, Rule: rule, Why: rule.Because}, true
 		}
-		if meets == Possibly && !a.Later {
+		if meets == MatchPossibly && !a.Later {
 			j.tracer.rule(i, "deny", "possibly denied", rule)
 			j.onlyPerson(i, "it may do what is denied by "+rule.Origin())
 		}
 		grant, meets := j.Grants.denied(j.Call, a, j.Now)
-		if meets == Yes {
+		if meets == MatchYes {
 			j.tracer.grant(i, "deny", "denied", grant)
-			return Judgement{State: AutoDenied, Act: i + 1, Grant: grant, Why: "denied for this session"}, true
+			return Judgement{State: StateAutoDenied, Act: i + 1, Grant: grant, Why: "denied for this session"}, true
 		}
-		if meets == Possibly && !a.Later {
+		if meets == MatchPossibly && !a.Later {
 			j.tracer.grant(i, "deny", "possibly denied", grant)
 			j.onlyPerson(i, "it may do what was denied for this session")
 		}
@@ -236,7 +236,7 @@ func (j *judging) free() bool {
 		return false
 	}
 	for i := range j.acts {
-		if j.acts[i].Verdict != Free && !j.acts[i].Later {
+		if j.acts[i].Verdict != VerdictFree && !j.acts[i].Later {
 			return false
 		}
 	}
@@ -246,9 +246,9 @@ func (j *judging) free() bool {
 
 // remembered looks for rules and grants that answer every act that asks.
 func (j *judging) remembered() Judgement {
-	out := Judgement{State: AutoApproved}
+	out := Judgement{State: StateAutoApproved}
 	for i := range j.acts {
-		if j.acts[i].Verdict == Free && !slices.Contains(j.only, i) {
+		if j.acts[i].Verdict == VerdictFree && !slices.Contains(j.only, i) {
 			continue
 		}
 		rule, grant := j.cover(i)
@@ -259,7 +259,7 @@ func (j *judging) remembered() Judgement {
 			}
 		case grant != nil:
 			if out.Grant == nil {
-				out.State, out.Rule, out.Grant, out.Act = SessionApproved, nil, grant, i+1
+				out.State, out.Rule, out.Grant, out.Act = StateSessionApproved, nil, grant, i+1
 			}
 		default:
 			out.Open = append(out.Open, i)
@@ -274,7 +274,7 @@ func (j *judging) remembered() Judgement {
 	if why == "" {
 		why = "nothing allows it"
 	}
-	return Judgement{State: Pending, Act: first + 1, Why: why, Open: out.Open}
+	return Judgement{State: StatePending, Act: first + 1, Why: why, Open: out.Open}
 }
 
 // cover finds what answers the act: a rule or grant for the act itself or for
@@ -350,7 +350,7 @@ func (j *judging) ownCause(i int) int {
 // ownConnection reports whether an act is a connection that an allow of the command answers
 // which is its cause, if it spells enough of it.
 func ownConnection(a, cause *Act) bool {
-	return a.Own > 0 && a.Name == Connect && a.Connector == "" && cause.Name == Shell && cause.Connector == "" && cause.Target.Kind == Words
+	return a.Own > 0 && a.Name == ActConnect && a.Connector == "" && cause.Name == ActShell && cause.Connector == "" && cause.Target.Kind == KindWords
 }
 
 func (j *judging) mode(open Judgement) Judgement {
@@ -363,10 +363,10 @@ func (j *judging) mode(open Judgement) Judgement {
 			return open
 		}
 		j.tracer.call("mode", "approved", "approve-all")
-		return Judgement{State: ModeApproved, Act: open.Act, Why: "approve-all"}
+		return Judgement{State: StateModeApproved, Act: open.Act, Why: "approve-all"}
 	default:
 		j.tracer.call("mode", "refused", "strict")
-		return Judgement{State: ModeDenied, Act: open.Act, PersonOnly: open.PersonOnly, Why: "strict mode refuses what would have to be asked"}
+		return Judgement{State: StateModeDenied, Act: open.Act, PersonOnly: open.PersonOnly, Why: "strict mode refuses what would have to be asked"}
 	}
 	return open
 }
@@ -374,7 +374,7 @@ func (j *judging) mode(open Judgement) Judgement {
 // Denies says whether a deny rule, or a denial of the session, meets an act on its own, whatever
 // the tool itself says about the act: what lists, searches, sandboxes and commands with many
 // files ask about each of them. The rule is nil if none decided.
-func (p Policy) Denies(session string, act Act, now time.Time) (Meets, *Rule) {
+func (p Policy) Denies(session string, act Act, now time.Time) (Match, *Rule) {
 	call := Call{Tool: act.Name, Connector: act.Connector, Session: session}
 	rule, meets := p.deny(&call, &act, now)
 	if _, m := p.Grants.denied(&call, &act, now); m > meets {

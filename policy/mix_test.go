@@ -19,36 +19,36 @@ type mix struct {
 }
 
 var (
-	allowsAndDenies = []Effect{Deny, Allow, Allow}
-	issue           = Act{Connector: "github", Name: "read_issue", Target: ArgumentsTarget([]byte("{}")), Verdict: Ask}
-	note            = Act{Name: WriteFile, Target: PathTarget("notes/part_x/today.md", "/home/user/notes/part_x/today.md"), Verdict: Ask}
-	status          = Act{Name: Shell, Target: CommandTarget("git", "status", "--short"), Verdict: Ask}
+	allowsAndDenies = []Effect{EffectDeny, EffectAllow, EffectAllow}
+	issue           = Act{Connector: "github", Name: "read_issue", Target: ArgumentsTarget([]byte("{}")), Verdict: VerdictAsk}
+	note            = Act{Name: ActWriteFile, Target: PathTarget("notes/part_x/today.md", "/home/user/notes/part_x/today.md"), Verdict: VerdictAsk}
+	status          = Act{Name: ActShell, Target: CommandTarget("git", "status", "--short"), Verdict: VerdictAsk}
 )
 
 var mixes = []mix{
-	{name: "connectors", filler: "vendor%[1]d:read_*", effects: allowsAndDenies, own: []string{"allow github:read_*"}, act: issue, want: AutoApproved},
-	{name: "one connector", filler: "github:read_%[1]d_*", effects: allowsAndDenies, own: []string{"allow github:read_*"}, act: issue, want: AutoApproved},
-	{name: "connector globs", filler: "vendor%[1]d-*:read_%[1]d_*", effects: allowsAndDenies, own: []string{"allow git*:read_*"}, act: issue, want: AutoApproved},
-	{name: "exact names", filler: "tool_%[1]d", effects: allowsAndDenies, own: []string{"allow github:read_issue"}, act: issue, want: AutoApproved},
-	{name: "prefixes", filler: "vendor%[1]d_*", effects: allowsAndDenies, own: []string{"allow read_*"}, act: issue, want: AutoApproved},
-	{name: "infixes", filler: "*_service%[1]d_*", effects: allowsAndDenies, own: []string{"allow *d_iss*"}, act: issue, want: AutoApproved},
-	{name: "exact paths", filler: "write_file(area/file%[1]d.md)", effects: allowsAndDenies, own: []string{"allow write_file(notes/part_x/today.md)"}, act: note, want: AutoApproved},
-	{name: "folders", filler: "write_file(area%[1]d/**)", effects: allowsAndDenies, own: []string{"allow write_file(notes/**)"}, act: note, want: AutoApproved},
-	{name: "path infixes", filler: "write_file(**/part_%[1]d/*.md)", effects: allowsAndDenies, own: []string{"allow write_file(**/part_x/*.md)"}, act: note, want: AutoApproved},
+	{name: "connectors", filler: "vendor%[1]d:read_*", effects: allowsAndDenies, own: []string{"allow github:read_*"}, act: issue, want: StateAutoApproved},
+	{name: "one connector", filler: "github:read_%[1]d_*", effects: allowsAndDenies, own: []string{"allow github:read_*"}, act: issue, want: StateAutoApproved},
+	{name: "connector globs", filler: "vendor%[1]d-*:read_%[1]d_*", effects: allowsAndDenies, own: []string{"allow git*:read_*"}, act: issue, want: StateAutoApproved},
+	{name: "exact names", filler: "tool_%[1]d", effects: allowsAndDenies, own: []string{"allow github:read_issue"}, act: issue, want: StateAutoApproved},
+	{name: "prefixes", filler: "vendor%[1]d_*", effects: allowsAndDenies, own: []string{"allow read_*"}, act: issue, want: StateAutoApproved},
+	{name: "infixes", filler: "*_service%[1]d_*", effects: allowsAndDenies, own: []string{"allow *d_iss*"}, act: issue, want: StateAutoApproved},
+	{name: "exact paths", filler: "write_file(area/file%[1]d.md)", effects: allowsAndDenies, own: []string{"allow write_file(notes/part_x/today.md)"}, act: note, want: StateAutoApproved},
+	{name: "folders", filler: "write_file(area%[1]d/**)", effects: allowsAndDenies, own: []string{"allow write_file(notes/**)"}, act: note, want: StateAutoApproved},
+	{name: "path infixes", filler: "write_file(**/part_%[1]d/*.md)", effects: allowsAndDenies, own: []string{"allow write_file(**/part_x/*.md)"}, act: note, want: StateAutoApproved},
 	{name: "texts", filler: "github:read_issue(*topic_%[1]d*)", effects: allowsAndDenies, own: []string{"allow github:read_issue(*topic_x*)"},
-		act: Act{Connector: "github", Name: "read_issue", Target: TextTarget("the topic_x of today"), Verdict: Ask}, want: AutoApproved},
-	{name: "commands", filler: "shell(program%[1]d run)", effects: allowsAndDenies, own: []string{"allow shell(git status)"}, act: status, want: AutoApproved},
+		act: Act{Connector: "github", Name: "read_issue", Target: TextTarget("the topic_x of today"), Verdict: VerdictAsk}, want: StateAutoApproved},
+	{name: "commands", filler: "shell(program%[1]d run)", effects: allowsAndDenies, own: []string{"allow shell(git status)"}, act: status, want: StateAutoApproved},
 	{name: "unknown word", filler: "shell(program%[1]d run)", effects: allowsAndDenies, own: []string{"allow shell(git log)"},
-		act: Act{Name: Shell, Target: Target{Kind: Words, Words: []Word{{Text: "git"}, {Text: "log"}, {Text: "$n", Unknown: true, Plain: true}}}, Verdict: Ask}, want: AutoApproved},
+		act: Act{Name: ActShell, Target: Target{Kind: KindWords, Words: []Word{{Text: "git"}, {Text: "log"}, {Text: "$n", Unknown: true, Plain: true}}}, Verdict: VerdictAsk}, want: StateAutoApproved},
 	{name: "hosts", filler: "connect(*.host%[1]d.example:443)", effects: allowsAndDenies, own: []string{"allow connect(*.docs.example:443)"},
-		act: Act{Name: Connect, Target: HostTarget("go.docs.example", "443"), Verdict: Ask}, want: AutoApproved},
-	{name: "excepted paths", filler: "write_file(**/part_%[1]d/*.md)", effects: []Effect{Except},
-		own: []string{"deny write_file(notes/**)", "except write_file(**/part_x/*.md)", "allow write_file"}, act: note, want: AutoApproved},
-	{name: "excepted connectors", filler: "vendor%[1]d:read_*", effects: []Effect{Except},
-		own: []string{"deny *", "except github:read_*", "allow github:*"}, act: issue, want: AutoApproved},
-	{name: "opaque", filler: "vendor%[1]d:read_*", effects: []Effect{Deny}, own: []string{"allow shell"},
-		act: Act{Name: Shell, Target: CommandTarget("make"), Opaque: true, Verdict: Ask}, want: AutoApproved},
-	{name: "grants", filler: "vendor%[1]d:read_*", effects: allowsAndDenies, grants: true, act: issue, want: SessionApproved},
+		act: Act{Name: ActConnect, Target: HostTarget("go.docs.example", "443"), Verdict: VerdictAsk}, want: StateAutoApproved},
+	{name: "excepted paths", filler: "write_file(**/part_%[1]d/*.md)", effects: []Effect{EffectExcept},
+		own: []string{"deny write_file(notes/**)", "except write_file(**/part_x/*.md)", "allow write_file"}, act: note, want: StateAutoApproved},
+	{name: "excepted connectors", filler: "vendor%[1]d:read_*", effects: []Effect{EffectExcept},
+		own: []string{"deny *", "except github:read_*", "allow github:*"}, act: issue, want: StateAutoApproved},
+	{name: "opaque", filler: "vendor%[1]d:read_*", effects: []Effect{EffectDeny}, own: []string{"allow shell"},
+		act: Act{Name: ActShell, Target: CommandTarget("make"), Opaque: true, Verdict: VerdictAsk}, want: StateAutoApproved},
+	{name: "grants", filler: "vendor%[1]d:read_*", effects: allowsAndDenies, grants: true, act: issue, want: StateSessionApproved},
 }
 
 // of returns the policy with n rules of the mix, and the question.
@@ -60,7 +60,7 @@ func (m mix) of(t testing.TB, n int) (Policy, Question) {
 		rules = append(rules, Rule{ID: fmt.Sprint("r", i), Effect: m.effects[i%len(m.effects)], Scope: ScopeTool, Pattern: fmt.Sprintf(m.filler, i), Enabled: true})
 		if m.grants {
 			act := Act{Connector: fmt.Sprint("vendor", i), Name: "read_issue", Target: m.act.Target}
-			grants = append(grants, Grant{Session: "s", Effect: Allow, Act: act, Reach: Exact})
+			grants = append(grants, Grant{Session: "s", Effect: EffectAllow, Act: act, Reach: ReachExact})
 		}
 	}
 	for _, text := range m.own {
@@ -72,7 +72,7 @@ func (m mix) of(t testing.TB, n int) (Policy, Question) {
 	}
 	p := Policy{Rules: set}
 	if m.grants {
-		p.Grants = NewGrantSet(append(grants, Grant{Session: "s", Effect: Allow, Act: m.act, Reach: Exact}))
+		p.Grants = NewGrantSet(append(grants, Grant{Session: "s", Effect: EffectAllow, Act: m.act, Reach: ReachExact}))
 	}
 	return p, Question{
 		Call: &Call{Connector: m.act.Connector, Tool: m.act.Name, Session: "s"},

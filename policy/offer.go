@@ -29,10 +29,10 @@ func Offers(call *Call, acts []Act, open []int) []Offer {
 	if len(open) > maxOffered {
 		return nil
 	}
-	for _, reach := range []Reach{Exact, Prefix, Project, DomainReach, Tool} {
+	for _, reach := range []Reach{ReachExact, ReachPrefix, ReachProject, ReachDomain, ReachTool} {
 		o := Offer{Reach: reach}
-		own := reach == Exact
-		if reach == DomainReach && slices.ContainsFunc(open, func(i int) bool { return acts[i].Domain == "" }) {
+		own := reach == ReachExact
+		if reach == ReachDomain && slices.ContainsFunc(open, func(i int) bool { return acts[i].Domain == "" }) {
 			continue // a question about more than hosts
 		}
 		for _, i := range open {
@@ -78,7 +78,7 @@ func remembered(acts []Act, i int, reach Reach) (*Act, Reach) {
 		command := &acts[c]
 		r := command.reachOr(reach)
 		if a.Target.Unknown && !(&Grant{Act: *command, Reach: r}).spells(a.Own) {
-			r = Exact
+			r = ReachExact
 		}
 		if command.reachable(r) && (&Grant{Act: *command, Reach: r}).spells(a.Own) {
 			return command, r
@@ -109,7 +109,7 @@ func GrantsFor(acts []Act, open []int, reach Reach) (grants []Grant) {
 // reachOr returns the reach, or that of exactly this act where it makes no sense.
 func (a *Act) reachOr(reach Reach) Reach {
 	if reach == "" || !a.reachable(reach) {
-		return Exact
+		return ReachExact
 	}
 	return reach
 }
@@ -126,9 +126,9 @@ func connectsToo(command *Act, reach Reach, to *Act) string {
 // Denials returns the way to remember a no to what only a person may answer:
 // exactly those acts. A yes to it is never remembered.
 func Denials(acts []Act, open []int) []Offer {
-	o := Offer{Reach: Exact}
+	o := Offer{Reach: ReachExact}
 	for _, i := range open {
-		text, ok := acts[i].ruleText(Exact)
+		text, ok := acts[i].ruleText(ReachExact)
 		if _, err := ParseRule("deny " + text); !ok || err != nil || acts[i].Target.Unknown || hasUnknown(acts[i].Target.Words) {
 			continue // a deny of what is not known would not say what it denies
 		}
@@ -156,19 +156,19 @@ func (a *Act) reachable(reach Reach) bool {
 	if a.PersonOnly || a.Target.Unknown || hides(a.Target.Words) {
 		return false
 	}
-	if a.Secret && reach != Exact {
+	if a.Secret && reach != ReachExact {
 		return false
 	}
 	switch reach {
-	case Project:
+	case ReachProject:
 		return a.plainProjectCode()
-	case DomainReach:
-		return a.Name == Connect && a.Domain != "" && a.Target.URL.Port != ""
-	case Tool:
-		return a.Target.Kind != Words && !a.ByName
-	case Prefix:
-		return a.Target.Kind == Path || a.Target.Kind == URL && !a.ByName ||
-			a.Target.Kind == Words && a.Prefix > 0
+	case ReachDomain:
+		return a.Name == ActConnect && a.Domain != "" && a.Target.URL.Port != ""
+	case ReachTool:
+		return a.Target.Kind != KindWords && !a.ByName
+	case ReachPrefix:
+		return a.Target.Kind == KindPath || a.Target.Kind == KindURL && !a.ByName ||
+			a.Target.Kind == KindWords && a.Prefix > 0
 	}
 	return !hasUnknown(a.Target.Words)
 }
@@ -176,14 +176,14 @@ func (a *Act) reachable(reach Reach) bool {
 // ruleText returns the pattern of the rule that reaches so far, if one can be
 // written: a name with glob characters would stand for others as well.
 func (a *Act) ruleText(reach Reach) (text string, ok bool) {
-	if reach == Project {
-		return ProjectCode + "(" + escapeGlob(a.Project) + ")", a.Project != "" && len(a.Project) <= maxRuleBytes
+	if reach == ReachProject {
+		return ActProjectCode + "(" + escapeGlob(a.Project) + ")", a.Project != "" && len(a.Project) <= maxRuleBytes
 	}
 	text = qualified(a.Connector, a.Name)
 	if strings.ContainsAny(text, "*?[]") || a.Target.size() > maxRuleBytes {
 		return "", false
 	}
-	if reach == Tool {
+	if reach == ReachTool {
 		return text, true
 	}
 	return text + "(" + a.reachText(reach) + ")", true // an empty target does not parse
@@ -193,24 +193,24 @@ func (a *Act) ruleText(reach Reach) (text string, ok bool) {
 // whole tool.
 func (a *Act) reachText(reach Reach) string {
 	t := &a.Target
-	if reach == Tool {
+	if reach == ReachTool {
 		return ""
 	}
 	switch t.Kind {
-	case Path:
+	case KindPath:
 		return t.pathReach(reach)
-	case Words:
-		if reach == Prefix && a.Prefix > 0 {
-			return joinWords(a.prefixWords(Prefix))
+	case KindWords:
+		if reach == ReachPrefix && a.Prefix > 0 {
+			return joinWords(a.prefixWords(ReachPrefix))
 		}
 		return "= " + joinWords(t.Words)
-	case URL:
-		if reach == DomainReach && a.Domain != "" {
+	case KindURL:
+		if reach == ReachDomain && a.Domain != "" {
 			u := t.URL
 			u.Host = a.Domain
 			return u.String()
 		}
-		if reach == Prefix && t.URL.Scheme != "" {
+		if reach == ReachPrefix && t.URL.Scheme != "" {
 			u := t.URL
 			u.Path, u.Query = "/**", ""
 			return u.String()
@@ -233,7 +233,7 @@ func (t *Target) pathReach(reach Reach) string {
 		return ""
 	}
 	text := escapeGlob(t.Written[0])
-	if reach == Prefix {
+	if reach == ReachPrefix {
 		folder, ok := t.folder()
 		if !ok {
 			return ""

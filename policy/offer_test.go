@@ -48,25 +48,25 @@ func TestProjectCode(t *testing.T) {
 		rules []string
 		want  State
 	}{
-		"covered":          {projectAct("make"), []string{"allow project_code(/p)"}, AutoApproved},
-		"everywhere":       {projectAct("make"), []string{"allow project_code"}, AutoApproved},
-		"another project":  {projectAct("make"), []string{"allow project_code(/q)"}, Pending},
-		"not its code":     {commandAct(1, "make"), []string{"allow project_code(/p)"}, Pending},
-		"a variable":       {projectAct("LD_PRELOAD=x", "make"), []string{"allow project_code(/p)"}, Pending},
-		"a spelled flag":   {spelled, []string{"allow project_code(/p)"}, Pending},
-		"an unknown word":  {unknown, []string{"allow project_code(/p)"}, Pending},
-		"elsewhere":        {away, []string{"allow project_code(/p)"}, Pending},
-		"unreadable":       {opaque, []string{"allow project_code(/p)"}, Pending},
-		"person only":      {person, []string{"allow project_code(/p)"}, Pending},
-		"denied":           {projectAct("make"), []string{"allow project_code(/p)", "deny shell(make)"}, AutoDenied},
-		"denied by name":   {spelled, []string{"allow shell(go)", "deny project_code(/p)"}, AutoDenied},
-		"denied elsewhere": {projectAct("make"), []string{"allow shell(make)", "deny project_code(/q)"}, AutoApproved},
+		"covered":          {projectAct("make"), []string{"allow project_code(/p)"}, StateAutoApproved},
+		"everywhere":       {projectAct("make"), []string{"allow project_code"}, StateAutoApproved},
+		"another project":  {projectAct("make"), []string{"allow project_code(/q)"}, StatePending},
+		"not its code":     {commandAct(1, "make"), []string{"allow project_code(/p)"}, StatePending},
+		"a variable":       {projectAct("LD_PRELOAD=x", "make"), []string{"allow project_code(/p)"}, StatePending},
+		"a spelled flag":   {spelled, []string{"allow project_code(/p)"}, StatePending},
+		"an unknown word":  {unknown, []string{"allow project_code(/p)"}, StatePending},
+		"elsewhere":        {away, []string{"allow project_code(/p)"}, StatePending},
+		"unreadable":       {opaque, []string{"allow project_code(/p)"}, StatePending},
+		"person only":      {person, []string{"allow project_code(/p)"}, StatePending},
+		"denied":           {projectAct("make"), []string{"allow project_code(/p)", "deny shell(make)"}, StateAutoDenied},
+		"denied by name":   {spelled, []string{"allow shell(go)", "deny project_code(/p)"}, StateAutoDenied},
+		"denied elsewhere": {projectAct("make"), []string{"allow shell(make)", "deny project_code(/q)"}, StateAutoApproved},
 	} {
 		if got := judge(c.act, c.rules...); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	g := Grant{Effect: Allow, Act: projectAct("make"), Reach: Project}
+	g := Grant{Effect: EffectAllow, Act: projectAct("make"), Reach: ReachProject}
 	other := projectAct("npm", "test")
 	other.Dir = "sub"
 	if !g.covers(&other) || g.covers(&spelled) || g.covers(&away) || g.String() != "allow project_code(/p)" {
@@ -75,7 +75,7 @@ func TestProjectCode(t *testing.T) {
 	if other.Project = "/q"; g.covers(&other) {
 		t.Error("a grant for one project covers another")
 	}
-	if g.Effect = Deny; g.meets(&spelled) != Yes || g.meets(&other) != No || g.meets(&opaque) != Yes {
+	if g.Effect = EffectDeny; g.meets(&spelled) != MatchYes || g.meets(&other) != MatchNo || g.meets(&opaque) != MatchYes {
 		t.Error("a denial does not meet what it denies")
 	}
 }
@@ -88,37 +88,37 @@ func TestOffers(t *testing.T) {
 		acts []Act
 		want map[Reach][]string
 	}{
-		{"file", []Act{pathAct("notes/a.md")}, map[Reach][]string{Exact: {"allow write_file(notes/a.md)"}, Prefix: {"allow write_file(notes/**)"}, Tool: {"allow write_file"}}},
-		{"file in the root folder", []Act{pathAct("a.md")}, map[Reach][]string{Exact: {"allow write_file(a.md)"}, Tool: {"allow write_file"}}},
-		{"file in the root folder, by its absolute name", []Act{{Name: WriteFile, Target: PathTarget("a.md", "/home/u/proj/a.md"), Verdict: Ask}}, map[Reach][]string{Exact: {"allow write_file(a.md)"}, Prefix: {"allow write_file(/home/u/proj/**)"}, Tool: {"allow write_file"}}},
-		{"redirection", []Act{byName(pathAct("out/a"))}, map[Reach][]string{Exact: {"allow write_file(out/a)"}, Prefix: {"allow write_file(out/**)"}}},
-		{"redirection in the root folder", []Act{byName(pathAct("a"))}, map[Reach][]string{Exact: {"allow write_file(a)"}}},
-		{"outside", []Act{byName(pathAct("/etc/x"))}, map[Reach][]string{Exact: {"allow write_file(/etc/x)"}, Prefix: {"allow write_file(/etc/**)"}}},
-		{"command", []Act{commandAct(2, "git", "push", "-f")}, map[Reach][]string{Exact: {"allow shell(= git push -f)"}, Prefix: {"allow shell(git push)"}}},
-		{"command without a prefix", []Act{commandAct(0, "make")}, map[Reach][]string{Exact: {"allow shell(= make)"}}},
-		{"project code", []Act{projectAct("make", "test")}, map[Reach][]string{Exact: {"allow shell(= make test)"}, Project: {"allow project_code(/p)"}}},
-		{"project code, and more", []Act{projectAct("make"), {Name: Connect, Target: HostTarget("a.b", "22"), ByName: true}},
-			map[Reach][]string{Exact: {"allow shell(= make)", "allow connect(a.b:22)"}, Project: {"allow project_code(/p)", "allow connect(a.b:22)"}}},
-		{"project code with a variable", []Act{projectAct("A=1", "make")}, map[Reach][]string{Exact: {"allow shell(= 'A=1' make)"}}},
-		{"odd words", []Act{commandAct(1, "a=b", "*", "=", "it's", "", "x y", "$(z)")}, map[Reach][]string{Exact: {`allow shell(= 'a=b' '*' '=' 'it'\''s' '' 'x y' '$(z)')`}, Prefix: {"allow shell('a=b')"}}},
+		{"file", []Act{pathAct("notes/a.md")}, map[Reach][]string{ReachExact: {"allow write_file(notes/a.md)"}, ReachPrefix: {"allow write_file(notes/**)"}, ReachTool: {"allow write_file"}}},
+		{"file in the root folder", []Act{pathAct("a.md")}, map[Reach][]string{ReachExact: {"allow write_file(a.md)"}, ReachTool: {"allow write_file"}}},
+		{"file in the root folder, by its absolute name", []Act{{Name: ActWriteFile, Target: PathTarget("a.md", "/home/u/proj/a.md"), Verdict: VerdictAsk}}, map[Reach][]string{ReachExact: {"allow write_file(a.md)"}, ReachPrefix: {"allow write_file(/home/u/proj/**)"}, ReachTool: {"allow write_file"}}},
+		{"redirection", []Act{byName(pathAct("out/a"))}, map[Reach][]string{ReachExact: {"allow write_file(out/a)"}, ReachPrefix: {"allow write_file(out/**)"}}},
+		{"redirection in the root folder", []Act{byName(pathAct("a"))}, map[Reach][]string{ReachExact: {"allow write_file(a)"}}},
+		{"outside", []Act{byName(pathAct("/etc/x"))}, map[Reach][]string{ReachExact: {"allow write_file(/etc/x)"}, ReachPrefix: {"allow write_file(/etc/**)"}}},
+		{"command", []Act{commandAct(2, "git", "push", "-f")}, map[Reach][]string{ReachExact: {"allow shell(= git push -f)"}, ReachPrefix: {"allow shell(git push)"}}},
+		{"command without a prefix", []Act{commandAct(0, "make")}, map[Reach][]string{ReachExact: {"allow shell(= make)"}}},
+		{"project code", []Act{projectAct("make", "test")}, map[Reach][]string{ReachExact: {"allow shell(= make test)"}, ReachProject: {"allow project_code(/p)"}}},
+		{"project code, and more", []Act{projectAct("make"), {Name: ActConnect, Target: HostTarget("a.b", "22"), ByName: true}},
+			map[Reach][]string{ReachExact: {"allow shell(= make)", "allow connect(a.b:22)"}, ReachProject: {"allow project_code(/p)", "allow connect(a.b:22)"}}},
+		{"project code with a variable", []Act{projectAct("A=1", "make")}, map[Reach][]string{ReachExact: {"allow shell(= 'A=1' make)"}}},
+		{"odd words", []Act{commandAct(1, "a=b", "*", "=", "it's", "", "x y", "$(z)")}, map[Reach][]string{ReachExact: {`allow shell(= 'a=b' '*' '=' 'it'\''s' '' 'x y' '$(z)')`}, ReachPrefix: {"allow shell('a=b')"}}},
 		{"unknown word", []Act{commandAct(2, "git", "push", "?")}, nil},
-		{"unknown path", []Act{{Name: ReadFile, Target: UnknownTarget(Path)}}, nil},
-		{"person only", []Act{personOnly(pathAct("notes/a.md"))}, map[Reach][]string{Exact: {"allow write_file(notes/a.md)"}}},
-		{"glob characters", []Act{pathAct("n/[id]/{a,b}*?.md")}, map[Reach][]string{Exact: {`allow write_file(n/\[id\]/\{a,b\}\*\?.md)`}, Prefix: {`allow write_file(n/\[id\]/**)`}, Tool: {"allow write_file"}}},
-		{"odd path", []Act{pathAct(`a (b), "c"\d/e f.md`)}, map[Reach][]string{Exact: {`allow write_file(a (b), "c"\\d/e f.md)`}, Prefix: {`allow write_file(a (b), "c"\\d/**)`}, Tool: {"allow write_file"}}},
-		{"line break in a path", []Act{pathAct("n/a\nb")}, map[Reach][]string{Prefix: {"allow write_file(n/**)"}, Tool: {"allow write_file"}}},
-		{"share", []Act{{Name: ShareFile, Target: PathTarget("n/a, b").SharedWith("w*")}}, map[Reach][]string{Exact: {`allow share_file(n/a, b, w\*)`}, Prefix: {`allow share_file(n/**, w\*)`}, Tool: {"allow share_file"}}},
-		{"request", []Act{urlAct(t, "GET", "https://a.b:8443/x*/?q=[1]")}, map[Reach][]string{Exact: {`allow http_request(GET https://a.b:8443/x\*/\?q=\[1\])`}, Prefix: {"allow http_request(GET https://a.b:8443/**)"}, Tool: {"allow http_request"}}},
-		{"host", []Act{byName(Act{Name: Connect, Target: HostTarget("a.b", "22")})}, map[Reach][]string{Exact: {"allow connect(a.b:22)"}}},
-		{"arguments", []Act{{Connector: "c", Name: "t", Target: Target{Kind: Arguments, Text: "sha256:1"}}}, map[Reach][]string{Exact: {"allow c:t(sha256:1)"}, Tool: {"allow c:t"}}},
-		{"empty text is not the whole tool", []Act{{Name: "t", Target: TextTarget("")}}, map[Reach][]string{Tool: {"allow t"}}},
-		{"no target is not the whole tool", []Act{{Name: WriteFile, Target: Target{Kind: Path}}}, map[Reach][]string{Tool: {"allow write_file"}}},
+		{"unknown path", []Act{{Name: ActReadFile, Target: UnknownTarget(KindPath)}}, nil},
+		{"person only", []Act{personOnly(pathAct("notes/a.md"))}, map[Reach][]string{ReachExact: {"allow write_file(notes/a.md)"}}},
+		{"glob characters", []Act{pathAct("n/[id]/{a,b}*?.md")}, map[Reach][]string{ReachExact: {`allow write_file(n/\[id\]/\{a,b\}\*\?.md)`}, ReachPrefix: {`allow write_file(n/\[id\]/**)`}, ReachTool: {"allow write_file"}}},
+		{"odd path", []Act{pathAct(`a (b), "c"\d/e f.md`)}, map[Reach][]string{ReachExact: {`allow write_file(a (b), "c"\\d/e f.md)`}, ReachPrefix: {`allow write_file(a (b), "c"\\d/**)`}, ReachTool: {"allow write_file"}}},
+		{"line break in a path", []Act{pathAct("n/a\nb")}, map[Reach][]string{ReachPrefix: {"allow write_file(n/**)"}, ReachTool: {"allow write_file"}}},
+		{"share", []Act{{Name: ActShareFile, Target: PathTarget("n/a, b").SharedWith("w*")}}, map[Reach][]string{ReachExact: {`allow share_file(n/a, b, w\*)`}, ReachPrefix: {`allow share_file(n/**, w\*)`}, ReachTool: {"allow share_file"}}},
+		{"request", []Act{urlAct(t, "GET", "https://a.b:8443/x*/?q=[1]")}, map[Reach][]string{ReachExact: {`allow http_request(GET https://a.b:8443/x\*/\?q=\[1\])`}, ReachPrefix: {"allow http_request(GET https://a.b:8443/**)"}, ReachTool: {"allow http_request"}}},
+		{"host", []Act{byName(Act{Name: ActConnect, Target: HostTarget("a.b", "22")})}, map[Reach][]string{ReachExact: {"allow connect(a.b:22)"}}},
+		{"arguments", []Act{{Connector: "c", Name: "t", Target: Target{Kind: KindArguments, Text: "sha256:1"}}}, map[Reach][]string{ReachExact: {"allow c:t(sha256:1)"}, ReachTool: {"allow c:t"}}},
+		{"empty text is not the whole tool", []Act{{Name: "t", Target: TextTarget("")}}, map[Reach][]string{ReachTool: {"allow t"}}},
+		{"no target is not the whole tool", []Act{{Name: ActWriteFile, Target: Target{Kind: KindPath}}}, map[Reach][]string{ReachTool: {"allow write_file"}}},
 		{"a name that is a glob", []Act{{Connector: "evil", Name: "*", Target: TextTarget("x")}}, nil},
 		{"a name with a set", []Act{{Connector: "evil", Name: "a[b]", Target: TextTarget("x")}}, nil},
 		{"a name with a colon", []Act{{Name: "a:b", Target: TextTarget("x")}}, nil},
-		{"a name with a parenthesis", []Act{{Name: "a(b", Target: TextTarget("x")}}, map[Reach][]string{Tool: {"allow a(b"}}},
-		{"several acts", []Act{commandAct(1, "cp", "a", "d/b"), {Name: ReadFile, Target: PathTarget("d/a")}, {Name: ReadFile, Target: PathTarget("d/a")}},
-			map[Reach][]string{Exact: {"allow shell(= cp a d/b)", "allow read_file(d/a)"}, Prefix: {"allow shell(cp)", "allow read_file(d/**)"}, Tool: {"allow shell(= cp a d/b)", "allow read_file"}}},
+		{"a name with a parenthesis", []Act{{Name: "a(b", Target: TextTarget("x")}}, map[Reach][]string{ReachTool: {"allow a(b"}}},
+		{"several acts", []Act{commandAct(1, "cp", "a", "d/b"), {Name: ActReadFile, Target: PathTarget("d/a")}, {Name: ActReadFile, Target: PathTarget("d/a")}},
+			map[Reach][]string{ReachExact: {"allow shell(= cp a d/b)", "allow read_file(d/a)"}, ReachPrefix: {"allow shell(cp)", "allow read_file(d/**)"}, ReachTool: {"allow shell(= cp a d/b)", "allow read_file"}}},
 	} {
 		got := map[Reach][]string{}
 		for _, o := range offersFor(c.acts...) {
@@ -156,13 +156,13 @@ func TestOffersKeepTheirWord(t *testing.T) {
 				if allow.allowed(allowing{call: call, act: a, byName: a.ByName, now: testNow}) == nil {
 					t.Fatalf("%v does not cover %s", o.Allow, a)
 				}
-				if _, meets := deny.denied(call, a, testNow); meets != Yes {
+				if _, meets := deny.denied(call, a, testNow); meets != MatchYes {
 					t.Fatalf("%v does not deny %s", o.Deny, a)
 				}
 			}
 			for _, r := range allow.Rules() {
 				if r.Pattern == "shell" || r.Pattern == "shell(*)" {
-					if !slices.ContainsFunc(acts, func(a Act) bool { return a.Name == Shell && a.Target.Kind != Words }) {
+					if !slices.ContainsFunc(acts, func(a Act) bool { return a.Name == ActShell && a.Target.Kind != KindWords }) {
 						t.Fatalf("%s is offered", r)
 					}
 				}
@@ -178,11 +178,11 @@ func TestExactOffersCoverNothingElse(t *testing.T) {
 		act, other := genAct.Draw(t, "act"), genAct.Draw(t, "other")
 		other.Name, other.Connector = act.Name, act.Connector
 		for _, o := range Offers(callOf(act), []Act{act}, []int{0}) {
-			if o.Reach != Exact || compileTexts(t, o.Allow).allowed(allowing{call: callOf(act), act: &other, byName: other.ByName, now: testNow}) == nil {
+			if o.Reach != ReachExact || compileTexts(t, o.Allow).allowed(allowing{call: callOf(act), act: &other, byName: other.ByName, now: testNow}) == nil {
 				continue
 			}
 			// A rule names the first spelling, an act may have more of them.
-			if act.Target.Kind == Path && slices.Contains(other.Target.Written, act.Target.Written[0]) {
+			if act.Target.Kind == KindPath && slices.Contains(other.Target.Written, act.Target.Written[0]) {
 				continue
 			}
 			if act.Target.Kind == other.Target.Kind && !act.Target.same(other.Target) {
@@ -211,11 +211,11 @@ func compileTexts(t *rapid.T, texts []string) *RuleSet {
 // What follows from a command is answered with it, so no rule for it is offered.
 func TestOffersTheSmallestRules(t *testing.T) {
 	acts := []Act{
-		{Name: Shell, Target: CommandTarget("cp", "a", "b"), Prefix: 1, Verdict: Ask},
-		{Name: WriteFile, Target: PathTarget("notes/b"), Cause: 1, Verdict: Ask},
-		{Name: WriteFile, Target: PathTarget("/etc/log"), Cause: 1, ByName: true, Verdict: Ask},
+		{Name: ActShell, Target: CommandTarget("cp", "a", "b"), Prefix: 1, Verdict: VerdictAsk},
+		{Name: ActWriteFile, Target: PathTarget("notes/b"), Cause: 1, Verdict: VerdictAsk},
+		{Name: ActWriteFile, Target: PathTarget("/etc/log"), Cause: 1, ByName: true, Verdict: VerdictAsk},
 	}
-	call := Call{Tool: Shell}
+	call := Call{Tool: ActShell}
 	got := Offers(&call, acts, []int{0, 1, 2})
 	if len(got) == 0 || !cmp.Equal(got[0].Allow, []string{"allow shell(= cp a b)", "allow write_file(/etc/log)"}) || !cmp.Equal(got[0].Acts, []int{0, 1, 2}) {
 		t.Errorf("%+v", got)
@@ -224,7 +224,7 @@ func TestOffersTheSmallestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j := (Policy{Rules: set}).Judge(Question{Call: &call, Acts: acts}); j.State != AutoApproved {
+	if j := (Policy{Rules: set}).Judge(Question{Call: &call, Acts: acts}); j.State != StateAutoApproved {
 		t.Errorf("the rules do not cover the call: %s", j.State)
 	}
 }

@@ -30,11 +30,11 @@ func (j *judging) namingPart(out Judgement) Judgement {
 func (j *judging) without(refused int) (free []string, others bool) {
 	for i := range j.acts {
 		a := &j.acts[i]
-		if i == refused || a.Name != Shell || a.Connector != "" || j.acts[refused].Cause == i+1 {
+		if i == refused || a.Name != ActShell || a.Connector != "" || j.acts[refused].Cause == i+1 {
 			continue
 		}
 		others = true
-		if text := a.Target.String(); a.Verdict == Free && !slices.Contains(free, text) {
+		if text := a.Target.String(); a.Verdict == VerdictFree && !slices.Contains(free, text) {
 			free = append(free, text)
 		}
 	}

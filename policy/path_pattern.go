@@ -82,11 +82,11 @@ func (p pathPattern) covers(t *Target) bool {
 }
 
 // meets is the match of a deny: one spelling of either is enough.
-func (p pathPattern) meets(t *Target) Meets {
+func (p pathPattern) meets(t *Target) Match {
 	if p.to.match(t.To) && (p.matchesAny(t.Written) || p.matchesAny(t.Resolved) || p.matchesAny(t.Also)) {
-		return Yes
+		return MatchYes
 	}
-	return No
+	return MatchNo
 }
 
 func (p pathPattern) matchesAny(spellings []string) bool {

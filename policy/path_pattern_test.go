@@ -34,11 +34,11 @@ func TestPathPatterns(t *testing.T) {
 		{"*", "a/b/c", true}, {"**", "/a", true}, {"/**", "/a/b", true}, {"/**", "a/b", false},
 		{"a b, c(d).md", "a b, c(d).md", true},
 	} {
-		act := Act{Name: WriteFile, Target: PathTarget(c.path)}
+		act := Act{Name: ActWriteFile, Target: PathTarget(c.path)}
 		if got := allows(t, "write_file("+c.pattern+")", act); got != c.want {
 			t.Errorf("allow %s on %s: %v, want %v", c.pattern, c.path, got, c.want)
 		}
-		if got := denies(t, "write_file("+c.pattern+")", act) == Yes; got != c.want {
+		if got := denies(t, "write_file("+c.pattern+")", act) == MatchYes; got != c.want {
 			t.Errorf("deny %s on %s: %v, want %v", c.pattern, c.path, got, c.want)
 		}
 	}
@@ -46,12 +46,12 @@ func TestPathPatterns(t *testing.T) {
 
 // A path outside the roots has only an absolute name: an allow must name it so.
 func TestARelativeAllowDoesNotReachOutsideTheRoots(t *testing.T) {
-	outside := Act{Name: WriteFile, Target: PathTarget("/etc/a.md")}
+	outside := Act{Name: ActWriteFile, Target: PathTarget("/etc/a.md")}
 	for pattern, want := range map[string]bool{"**/*.md": false, "./**": false, "/etc/*.md": true, "{x,/etc/*}": true} {
 		if got := allows(t, "write_file("+pattern+")", outside); got != want {
 			t.Errorf("allow %s: %v, want %v", pattern, got, want)
 		}
-		if got := denies(t, "write_file("+pattern+")", outside); got != Yes {
+		if got := denies(t, "write_file("+pattern+")", outside); got != MatchYes {
 			t.Errorf("deny %s: %v", pattern, got)
 		}
 	}
@@ -62,18 +62,18 @@ func TestPathSpellings(t *testing.T) {
 	for _, c := range []struct {
 		pattern string
 		allow   bool
-		deny    Meets
+		deny    Match
 	}{
-		{"notes/**", false, Yes},
-		{"private/**", false, Yes},
-		{"/h/private/**", false, Yes},
-		{"/h/notes/link", false, Yes},
-		{"{notes,private}/**", true, Yes},
-		{"/h/**", true, Yes},
-		{"{notes/**,/h/private/*}", true, Yes},
-		{"other/**", false, No},
+		{"notes/**", false, MatchYes},
+		{"private/**", false, MatchYes},
+		{"/h/private/**", false, MatchYes},
+		{"/h/notes/link", false, MatchYes},
+		{"{notes,private}/**", true, MatchYes},
+		{"/h/**", true, MatchYes},
+		{"{notes/**,/h/private/*}", true, MatchYes},
+		{"other/**", false, MatchNo},
 	} {
-		act := Act{Name: ReadFile, Target: link}
+		act := Act{Name: ActReadFile, Target: link}
 		if got := allows(t, "read_file("+c.pattern+")", act); got != c.allow {
 			t.Errorf("allow %s on a link: %v, want %v", c.pattern, got, c.allow)
 		}
@@ -81,16 +81,16 @@ func TestPathSpellings(t *testing.T) {
 			t.Errorf("deny %s on a link: %v, want %v", c.pattern, got, c.deny)
 		}
 	}
-	unknown := Act{Name: ReadFile, Target: UnknownTarget(Path)}
-	if allows(t, "read_file(**)", unknown) || allows(t, "read_file", unknown) || denies(t, "read_file(x)", unknown) != Possibly || denies(t, "read_file", unknown) != Yes {
+	unknown := Act{Name: ActReadFile, Target: UnknownTarget(KindPath)}
+	if allows(t, "read_file(**)", unknown) || allows(t, "read_file", unknown) || denies(t, "read_file(x)", unknown) != MatchPossibly || denies(t, "read_file", unknown) != MatchYes {
 		t.Error("an unknown path is allowed, or a deny is sure about it")
 	}
 }
 
 // TestPathsAnsweredByName: redirections, secrets and paths outside the roots.
 func TestPathsAnsweredByName(t *testing.T) {
-	inside := Act{Name: WriteFile, Target: PathTarget("out/log.txt", "/h/out/log.txt"), ByName: true}
-	outside := Act{Name: WriteFile, Target: PathTarget("/etc/x.txt"), ByName: true}
+	inside := Act{Name: ActWriteFile, Target: PathTarget("out/log.txt", "/h/out/log.txt"), ByName: true}
+	outside := Act{Name: ActWriteFile, Target: PathTarget("/etc/x.txt"), ByName: true}
 	for _, c := range []struct {
 		pattern string
 		in, out bool
@@ -115,7 +115,7 @@ func TestPathsAnsweredByName(t *testing.T) {
 }
 
 func TestSharedFiles(t *testing.T) {
-	act := Act{Name: ShareFile, Target: PathTarget("notes/a, b.md").SharedWith("helper")}
+	act := Act{Name: ActShareFile, Target: PathTarget("notes/a, b.md").SharedWith("helper")}
 	for pattern, want := range map[string]bool{
 		"share_file(notes/**)":                true,
 		"share_file(notes/**, helper)":        true,
@@ -132,7 +132,7 @@ func TestSharedFiles(t *testing.T) {
 		if got := allows(t, pattern, act); got != want {
 			t.Errorf("allow %s: %v, want %v", pattern, got, want)
 		}
-		if got := denies(t, pattern, act) == Yes; got != want {
+		if got := denies(t, pattern, act) == MatchYes; got != want {
 			t.Errorf("deny %s: %v, want %v", pattern, got, want)
 		}
 	}

@@ -8,22 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// Meets says whether a deny meets an act. The order matters: a larger value is
+// Match says whether a deny meets an act. The order matters: a larger value is
 // the stricter finding.
-type Meets int
+type Match int
 
 // The answers. Possibly means that an unknown part of the act decides.
 const (
-	No Meets = iota
-	Possibly
-	Yes
+	MatchNo Match = iota
+	MatchPossibly
+	MatchYes
 )
 
-func possibly(unknown bool) Meets {
+func possibly(unknown bool) Match {
 	if unknown {
-		return Possibly
+		return MatchPossibly
 	}
-	return No
+	return MatchNo
 }
 
 // A pattern is the compiled form of what a rule matches: a connector, a name
@@ -152,16 +152,16 @@ func (p *pattern) compileTarget(name, target string) error {
 		p.kind = builtinKinds[literal]
 	}
 	var err error
-	if p.words, err = fitting(compileWords(target)); err != nil && p.kind == Words {
+	if p.words, err = fitting(compileWords(target)); err != nil && p.kind == KindWords {
 		return unfit(name, target, err)
 	}
-	if p.path, err = fitting(compilePath(target, p.name.match(ShareFile))); err != nil && p.kind == Path {
+	if p.path, err = fitting(compilePath(target, p.name.match(ActShareFile))); err != nil && p.kind == KindPath {
 		return unfit(name, target, err)
 	}
-	if p.url, err = fitting(compileURL(target, literal == Connect)); err != nil && p.kind == URL {
+	if p.url, err = fitting(compileURL(target, literal == ActConnect)); err != nil && p.kind == KindURL {
 		return unfit(name, target, err)
 	}
-	if p.text, err = compileGlob(target, true); err != nil && (p.kind == Text || p.kind == "") {
+	if p.text, err = compileGlob(target, true); err != nil && (p.kind == KindText || p.kind == "") {
 		return unfit(name, target, err)
 	}
 	return nil
@@ -204,47 +204,47 @@ func (p *pattern) covers(act *Act, byName bool) bool {
 		return !byName && !act.Secret
 	}
 	switch t.Kind {
-	case Words:
+	case KindWords:
 		return p.words != nil && p.words.covers(t)
-	case Path:
+	case KindPath:
 		return p.path != nil && p.path.covers(t) && (!act.Secret || p.path.namesFile())
-	case URL:
+	case KindURL:
 		return p.url != nil && p.url.covers(t)
-	case Text, Arguments:
+	case KindText, KindArguments:
 		return p.text.match(t.Text)
 	}
 	return false
 }
 
 // meets is the match of a deny on an act's target. An unknown target may be any.
-func (p *pattern) meets(act *Act) Meets {
+func (p *pattern) meets(act *Act) Match {
 	if p.bare() {
-		return Yes
+		return MatchYes
 	}
 	if !p.about(act) {
-		return No
+		return MatchNo
 	}
 	return max(p.targetMeets(&act.Target), possibly(act.Target.Unknown))
 }
 
-func (p *pattern) targetMeets(t *Target) Meets {
+func (p *pattern) targetMeets(t *Target) Match {
 	switch t.Kind {
-	case Words:
+	case KindWords:
 		if p.words != nil {
 			return p.words.meets(t)
 		}
-	case Path:
+	case KindPath:
 		if p.path != nil {
 			return p.path.meets(t)
 		}
-	case URL:
+	case KindURL:
 		if p.url != nil {
 			return p.url.meets(t)
 		}
-	case Text, Arguments:
+	case KindText, KindArguments:
 		if p.text.match(t.Text) {
-			return Yes
+			return MatchYes
 		}
 	}
-	return No
+	return MatchNo
 }

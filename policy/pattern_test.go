@@ -9,9 +9,9 @@ func TestTextAndArgumentTargets(t *testing.T) {
 		act     Act
 		want    bool
 	}{
-		{"worker_call(summar*)", Act{Name: WorkerCall, Target: TextTarget("summarizer")}, true},
-		{"worker_call(Summar*)", Act{Name: WorkerCall, Target: TextTarget("summarizer")}, false},
-		{"worker_call(a/*)", Act{Name: WorkerCall, Target: TextTarget("a/b/c")}, true},
+		{"worker_call(summar*)", Act{Name: ActWorkerCall, Target: TextTarget("summarizer")}, true},
+		{"worker_call(Summar*)", Act{Name: ActWorkerCall, Target: TextTarget("summarizer")}, false},
+		{"worker_call(a/*)", Act{Name: ActWorkerCall, Target: TextTarget("a/b/c")}, true},
 		{`send(\*)`, Act{Name: "send", Target: TextTarget("x")}, false},
 		{`send(\*)`, Act{Name: "send", Target: TextTarget("*")}, true},
 		{"send(a b)", Act{Name: "send", Target: TextTarget("a b")}, true},
@@ -30,7 +30,7 @@ func TestTextAndArgumentTargets(t *testing.T) {
 		if got := allows(t, c.pattern, c.act); got != c.want {
 			t.Errorf("allow %s on %s: %v, want %v", c.pattern, c.act, got, c.want)
 		}
-		if got := denies(t, c.pattern, c.act) == Yes; got != c.want {
+		if got := denies(t, c.pattern, c.act) == MatchYes; got != c.want {
 			t.Errorf("deny %s on %s: %v, want %v", c.pattern, c.act, got, c.want)
 		}
 	}
@@ -39,26 +39,26 @@ func TestTextAndArgumentTargets(t *testing.T) {
 // TestRulesForTheCalledTool: a rule for the tool that was called reaches the acts
 // of the call, but what it says of commands is not said of files.
 func TestRulesForTheCalledTool(t *testing.T) {
-	shell := &Call{Tool: Shell}
-	read := Act{Name: ReadFile, Target: PathTarget("notes/a.md")}
-	redirect := Act{Name: WriteFile, Target: PathTarget("git push"), ByName: true}
+	shell := &Call{Tool: ActShell}
+	read := Act{Name: ActReadFile, Target: PathTarget("notes/a.md")}
+	redirect := Act{Name: ActWriteFile, Target: PathTarget("git push"), ByName: true}
 	for _, c := range []struct {
 		pattern string
 		act     Act
 		allow   bool
-		deny    Meets
+		deny    Match
 	}{
-		{"shell", read, true, Yes},
-		{"shell(*)", read, true, Yes},
-		{"shell(cat)", read, false, No},
-		{"shell", redirect, false, Yes},
-		{"shell(*)", redirect, false, Yes},
-		{"shell(**)", redirect, false, Yes},
-		{"shell(git push)", redirect, false, No},
-		{"shell(git push)", Act{Name: ReadFile, Target: UnknownTarget(Path)}, false, No},
-		{"shell(notes/a.md)", read, false, No},
-		{"write_file(git*)", redirect, true, Yes},
-		{"read_file(notes/*)", read, true, Yes},
+		{"shell", read, true, MatchYes},
+		{"shell(*)", read, true, MatchYes},
+		{"shell(cat)", read, false, MatchNo},
+		{"shell", redirect, false, MatchYes},
+		{"shell(*)", redirect, false, MatchYes},
+		{"shell(**)", redirect, false, MatchYes},
+		{"shell(git push)", redirect, false, MatchNo},
+		{"shell(git push)", Act{Name: ActReadFile, Target: UnknownTarget(KindPath)}, false, MatchNo},
+		{"shell(notes/a.md)", read, false, MatchNo},
+		{"write_file(git*)", redirect, true, MatchYes},
+		{"read_file(notes/*)", read, true, MatchYes},
 	} {
 		allowed := mustRules(t, "allow "+c.pattern).allowed(allowing{call: shell, act: &c.act, byName: c.act.ByName, now: testNow}) != nil
 		if allowed != c.allow {
@@ -77,11 +77,11 @@ func TestNamePattern(t *testing.T) {
 		connector, name string
 		want            bool
 	}{
-		{Allow, "send_*", "", "Send_mail", true},
-		{Allow, "read_file", "evil", "read_file", false},
-		{Deny, "read_file", "evil", "read_file", true},
-		{Allow, "github:*", "GitHub", "x", true},
-		{Allow, "github:*", "", "x", false},
+		{EffectAllow, "send_*", "", "Send_mail", true},
+		{EffectAllow, "read_file", "evil", "read_file", false},
+		{EffectDeny, "read_file", "evil", "read_file", true},
+		{EffectAllow, "github:*", "GitHub", "x", true},
+		{EffectAllow, "github:*", "", "x", false},
 	} {
 		p, err := CompileName(c.effect, c.pattern)
 		if err != nil || p.Match(c.connector, c.name) != c.want {
@@ -89,7 +89,7 @@ func TestNamePattern(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "a[", "shell(ls)", "shell(*)", "a b"} {
-		if p, err := CompileName(Allow, bad); err == nil || p.Match("", "shell") {
+		if p, err := CompileName(EffectAllow, bad); err == nil || p.Match("", "shell") {
 			t.Errorf("CompileName(%q) gives a pattern", bad)
 		}
 	}

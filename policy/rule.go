@@ -12,11 +12,11 @@ type Effect string
 
 // The effects. The zero Effect is refused.
 const (
-	Allow Effect = "allow"
-	Deny  Effect = "deny"
-	// Except lifts the denies that have the same Source. It stands in files
+	EffectAllow Effect = "allow"
+	EffectDeny  Effect = "deny"
+	// EffectExcept lifts the denies that have the same Source. It stands in files
 	// only, never among the rules that a person keeps.
-	Except Effect = "except"
+	EffectExcept Effect = "except"
 )
 
 // A Scope says what a rule's pattern is matched against.
@@ -88,7 +88,7 @@ func (r Rule) Validate() error {
 
 func (r Rule) compile() (pattern, error) {
 	switch r.Effect {
-	case Allow, Deny, Except:
+	case EffectAllow, EffectDeny, EffectExcept:
 	default:
 		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("it starts with %q; write allow or deny", string(r.Effect)))
 	}
@@ -108,14 +108,14 @@ func (r Rule) compile() (pattern, error) {
 	case err != nil:
 		return p, r.fault(ErrMalformedRule, err.Error())
 	}
-	if r.Effect == Except && p.words != nil && !strings.HasSuffix(r.Pattern, " *)") {
+	if r.Effect == EffectExcept && p.words != nil && !strings.HasSuffix(r.Pattern, " *)") {
 		p.words.exact = len(p.words.words) > 0
 	}
 	return p, nil
 }
 
 func (r Rule) fold() nameFold {
-	if r.Effect == Deny {
+	if r.Effect == EffectDeny {
 		return foldWide
 	}
 	return foldASCII

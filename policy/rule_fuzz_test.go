@@ -25,12 +25,12 @@ func FuzzParseRule(f *testing.F) {
 		}
 		targets := []Target{
 			PathTarget(a, b), LinkTarget([]string{a}, []string{b, c}).SharedWith(c), CommandTarget(a, b, c), words(a, "?", c), CommandTarget(),
-			TextTarget(a), ArgumentsTarget([]byte(a)), HostTarget(a, b), UnknownTarget(Path), {},
+			TextTarget(a), ArgumentsTarget([]byte(a)), HostTarget(a, b), UnknownTarget(KindPath), {},
 		}
 		if url, err := URLTarget(b, a); err == nil {
 			targets = append(targets, url)
 		}
-		names := []string{a, Shell, ReadFile, ShareFile, HTTPRequest, Connect}
+		names := []string{a, ActShell, ActReadFile, ActShareFile, ActHTTPRequest, ActConnect}
 		for i, target := range targets {
 			act := Act{Name: names[i%len(names)], Connector: c, Target: target}
 			for _, act := range []Act{act, {Name: act.Name, Target: target, ByName: true}} {

@@ -10,22 +10,22 @@ import (
 
 func TestParseRuleReadsTheTextForms(t *testing.T) {
 	for text, want := range map[string]Rule{
-		"allow write_file(notes/**)":               {Effect: Allow, Scope: ScopeTool, Pattern: "write_file(notes/**)"},
-		"deny shell(git push)":                     {Effect: Deny, Scope: ScopeTool, Pattern: "shell(git push)"},
-		"allow github:search_*":                    {Effect: Allow, Scope: ScopeTool, Pattern: "github:search_*"},
-		"deny connector github-mcp":                {Effect: Deny, Scope: ScopeConnector, Pattern: "github-mcp"},
-		"  DENY   connector   g*  ":                {Effect: Deny, Scope: ScopeConnector, Pattern: "g*"},
-		"deny read_file(**/.env.*)":                {Effect: Deny, Scope: ScopeTool, Pattern: "read_file(**/.env.*)"},
-		"except read_file(**/.env.example)":        {Effect: Except, Scope: ScopeTool, Pattern: "read_file(**/.env.example)"},
-		"allow shell(= npm test)":                  {Effect: Allow, Scope: ScopeTool, Pattern: "shell(= npm test)"},
-		"allow shell":                              {Effect: Allow, Scope: ScopeTool, Pattern: "shell"},
-		"allow shell(*)":                           {Effect: Allow, Scope: ScopeTool, Pattern: "shell(*)"},
-		"allow connect(a.b:443)":                   {Effect: Allow, Scope: ScopeTool, Pattern: "connect(a.b:443)"},
-		"allow http_request(GET https://*.a.b/**)": {Effect: Allow, Scope: ScopeTool, Pattern: "http_request(GET https://*.a.b/**)"},
-		"allow share_file(notes/**, helper)":       {Effect: Allow, Scope: ScopeTool, Pattern: "share_file(notes/**, helper)"},
-		"allow gh:create_issue(title: [a-z]*)":     {Effect: Allow, Scope: ScopeTool, Pattern: "gh:create_issue(title: [a-z]*)"},
-		"allow connector":                          {Effect: Allow, Scope: ScopeTool, Pattern: "connector"},
-		`allow a.b+c(d\e`:                          {Effect: Allow, Scope: ScopeTool, Pattern: `a.b+c(d\e`},
+		"allow write_file(notes/**)":               {Effect: EffectAllow, Scope: ScopeTool, Pattern: "write_file(notes/**)"},
+		"deny shell(git push)":                     {Effect: EffectDeny, Scope: ScopeTool, Pattern: "shell(git push)"},
+		"allow github:search_*":                    {Effect: EffectAllow, Scope: ScopeTool, Pattern: "github:search_*"},
+		"deny connector github-mcp":                {Effect: EffectDeny, Scope: ScopeConnector, Pattern: "github-mcp"},
+		"  DENY   connector   g*  ":                {Effect: EffectDeny, Scope: ScopeConnector, Pattern: "g*"},
+		"deny read_file(**/.env.*)":                {Effect: EffectDeny, Scope: ScopeTool, Pattern: "read_file(**/.env.*)"},
+		"except read_file(**/.env.example)":        {Effect: EffectExcept, Scope: ScopeTool, Pattern: "read_file(**/.env.example)"},
+		"allow shell(= npm test)":                  {Effect: EffectAllow, Scope: ScopeTool, Pattern: "shell(= npm test)"},
+		"allow shell":                              {Effect: EffectAllow, Scope: ScopeTool, Pattern: "shell"},
+		"allow shell(*)":                           {Effect: EffectAllow, Scope: ScopeTool, Pattern: "shell(*)"},
+		"allow connect(a.b:443)":                   {Effect: EffectAllow, Scope: ScopeTool, Pattern: "connect(a.b:443)"},
+		"allow http_request(GET https://*.a.b/**)": {Effect: EffectAllow, Scope: ScopeTool, Pattern: "http_request(GET https://*.a.b/**)"},
+		"allow share_file(notes/**, helper)":       {Effect: EffectAllow, Scope: ScopeTool, Pattern: "share_file(notes/**, helper)"},
+		"allow gh:create_issue(title: [a-z]*)":     {Effect: EffectAllow, Scope: ScopeTool, Pattern: "gh:create_issue(title: [a-z]*)"},
+		"allow connector":                          {Effect: EffectAllow, Scope: ScopeTool, Pattern: "connector"},
+		`allow a.b+c(d\e`:                          {Effect: EffectAllow, Scope: ScopeTool, Pattern: `a.b+c(d\e`},
 	} {
 		t.Run(text, func(t *testing.T) {
 			got, err := ParseRule(text)
@@ -95,10 +95,10 @@ func TestParseRuleRefuses(t *testing.T) {
 			}
 		})
 	}
-	if err := (Rule{Effect: Deny, Pattern: "x"}).Validate(); !errors.Is(err, ErrMalformedRule) {
+	if err := (Rule{Effect: EffectDeny, Pattern: "x"}).Validate(); !errors.Is(err, ErrMalformedRule) {
 		t.Errorf("a rule without a scope: %v", err)
 	}
-	if err := (Rule{Effect: Deny, Scope: ScopeTool, Pattern: " x"}).Validate(); !errors.Is(err, ErrMalformedRule) {
+	if err := (Rule{Effect: EffectDeny, Scope: ScopeTool, Pattern: " x"}).Validate(); !errors.Is(err, ErrMalformedRule) {
 		t.Errorf("white space around a pattern: %v", err)
 	}
 }
@@ -135,7 +135,7 @@ func TestRuleNamesAreGlobsWithoutCase(t *testing.T) {
 			got := set.allowed(allowing{call: callOf(act), act: &act, now: testNow}) != nil
 			if effect == "deny " {
 				_, meets := set.denied(callOf(act), &act, testNow)
-				got = meets == Yes
+				got = meets == MatchYes
 			}
 			if got != c.want {
 				t.Errorf("%s%s on %s: %v, want %v", effect, c.pattern, act, got, c.want)
@@ -146,11 +146,11 @@ func TestRuleNamesAreGlobsWithoutCase(t *testing.T) {
 
 func TestConnectorRulesNeverMatchBuiltinTools(t *testing.T) {
 	act := Act{Name: "search", Target: TextTarget("t")}
-	if denies(t, "connector *", act) != No || allows(t, "connector *", act) {
+	if denies(t, "connector *", act) != MatchNo || allows(t, "connector *", act) {
 		t.Error("a connector rule reaches a tool without a connector")
 	}
 	act.Connector = "github-mcp"
-	if denies(t, "connector GitHub-*", act) != Yes || !allows(t, "connector github-mcp", act) || denies(t, "connector github", act) != No {
+	if denies(t, "connector GitHub-*", act) != MatchYes || !allows(t, "connector github-mcp", act) || denies(t, "connector github", act) != MatchNo {
 		t.Error("a connector rule does not match its connector")
 	}
 	act.ByName = true
@@ -166,7 +166,7 @@ func TestAllowForABuiltinNameDoesNotReachAStrangersTool(t *testing.T) {
 			if allows(t, rule, act) {
 				t.Errorf("allow %s reaches %s", rule, act)
 			}
-			if denies(t, rule, act) != Yes {
+			if denies(t, rule, act) != MatchYes {
 				t.Errorf("deny %s does not reach %s", rule, act)
 			}
 		}
@@ -187,7 +187,7 @@ func TestLookAlikeLettersMeetDeniesOnly(t *testing.T) {
 		if allows(t, pattern, act) {
 			t.Errorf("allow %s covers %s", pattern, name)
 		}
-		if denies(t, pattern, act) != Yes || denies(t, "c:"+pattern[:2]+"*", act) != Yes {
+		if denies(t, pattern, act) != MatchYes || denies(t, "c:"+pattern[:2]+"*", act) != MatchYes {
 			t.Errorf("deny %s is not met by %s", pattern, name)
 		}
 	}

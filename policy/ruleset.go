@@ -30,13 +30,13 @@ func CompileRules(rules []Rule) (*RuleSet, error) {
 			return nil, err
 		}
 		compiled[i] = compiledRule{rule: r, pattern: p}
-		if r.Effect == Deny && p.anyConnector {
+		if r.Effect == EffectDeny && p.anyConnector {
 			s.own = append(s.own, r)
 		}
 	}
-	s.denies = newIndex(compiled, Deny, foldWide)
-	s.allows = newIndex(compiled, Allow, foldASCII)
-	s.except = newIndex(compiled, Except, foldASCII)
+	s.denies = newIndex(compiled, EffectDeny, foldWide)
+	s.allows = newIndex(compiled, EffectAllow, foldASCII)
+	s.except = newIndex(compiled, EffectExcept, foldASCII)
 	return s, nil
 }
 
@@ -51,22 +51,22 @@ func (s *RuleSet) Rules() []Rule {
 // denied finds the deny rule that meets the act, done by the call's tool, most
 // strictly. Code that cannot be read may meet any deny about what this machine's
 // own tools do.
-func (s *RuleSet) denied(call *Call, act *Act, now time.Time) (*Rule, Meets) {
+func (s *RuleSet) denied(call *Call, act *Act, now time.Time) (*Rule, Match) {
 	if s == nil {
-		return nil, No
+		return nil, MatchNo
 	}
 	f := finder{index: &s.denies, set: s, call: call, act: act, now: now}
 	rule, meets := f.find()
-	if act.Project != "" && meets != Yes {
+	if act.Project != "" && meets != MatchYes {
 		f := finder{index: &s.denies, set: s, call: call, act: act.asProjectCode(), now: now}
 		if other, also := f.find(); also > meets {
 			rule, meets = other, also
 		}
 	}
-	if meets == No && act.Opaque {
+	if meets == MatchNo && act.Opaque {
 		for _, r := range s.own {
 			if r.active(now) {
-				return r, Possibly
+				return r, MatchPossibly
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (s *RuleSet) denied(call *Call, act *Act, now time.Time) (*Rule, Meets) {
 func (s *RuleSet) excepted(deny *Rule, call *Call, act *Act, now time.Time) bool {
 	f := finder{index: &s.except, call: call, act: act, now: now, byName: act.ByName, file: sourceFile(deny.Source)}
 	_, meets := f.find()
-	return meets == Yes
+	return meets == MatchYes
 }
 
 // allowing is the question whether an allow covers an act.
@@ -126,7 +126,7 @@ func (c *compiledRule) named(connector, name string) bool {
 	if p.anyConnector {
 		// Trust in a built-in tool says nothing about a stranger's tool that
 		// took its name.
-		return connector == "" || c.rule.Effect == Deny || builtinKinds[name] == "" && !builtinTools[name]
+		return connector == "" || c.rule.Effect == EffectDeny || builtinKinds[name] == "" && !builtinTools[name]
 	}
 	return connector != "" && p.connector.match(connector)
 }
@@ -136,7 +136,7 @@ func (c *compiledRule) named(connector, name string) bool {
 // runs, unless the tool is the shell.
 func (c *compiledRule) answers(act *Act, foreign, byName bool) bool {
 	p := &c.pattern
-	if foreign && act.Target.Kind == Words && !p.bare() && p.kind != Words {
+	if foreign && act.Target.Kind == KindWords && !p.bare() && p.kind != KindWords {
 		return false
 	}
 	return p.covers(act, byName)
@@ -172,7 +172,7 @@ func CheckNewRule(rules []Rule, r Rule, limit int) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	if r.Effect == Except {
+	if r.Effect == EffectExcept {
 		return r.fault(ErrMalformedRule, "an exception belongs to the file that denies")
 	}
 	key := r.key()

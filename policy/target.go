@@ -14,11 +14,11 @@ type Kind string
 
 // The kinds of targets. The zero Kind matches nothing.
 const (
-	Path      Kind = "path"      // a file or folder, matched by ** globs
-	Words     Kind = "words"     // a command, matched word by word
-	URL       Kind = "url"       // a method and URL, or a host and port, matched by parts
-	Text      Kind = "text"      // any other name, matched by * and ?
-	Arguments Kind = "arguments" // the digest of the canonical arguments
+	KindPath      Kind = "path"      // a file or folder, matched by ** globs
+	KindWords     Kind = "words"     // a command, matched word by word
+	KindURL       Kind = "url"       // a method and URL, or a host and port, matched by parts
+	KindText      Kind = "text"      // any other name, matched by * and ?
+	KindArguments Kind = "arguments" // the digest of the canonical arguments
 )
 
 // A Target is what an act acts on. Build it with one of the functions below.
@@ -32,7 +32,7 @@ type Target struct {
 	// Also are further names by which only denies find the file: those that it has
 	// for a caller, or would have if they did not lead to another file.
 	Also []string `json:"also,omitempty"`
-	// Words are the words of a command. Only for Words.
+	// KindWords are the words of a command. Only for Words.
 	Words []Word `json:"words,omitempty"`
 	// Loose says that nothing is known about the program, so that any of its words
 	// may be a command that it runs: a deny may be met by each of them, and an allow
@@ -41,9 +41,9 @@ type Target struct {
 	// Flags are further spellings of the command's flags, so that a deny of
 	// rm -r meets rm --recursive. No allow looks at them.
 	Flags []string `json:"flags,omitempty"`
-	// URL holds the parts of a URL. Only for URL.
+	// KindURL holds the parts of a URL. Only for URL.
 	URL URLParts `json:"url,omitzero"`
-	// Text is a name, or the digest of the arguments.
+	// KindText is a name, or the digest of the arguments.
 	Text string `json:"text,omitempty"`
 	// To is who receives the file of a share_file act.
 	To string `json:"to,omitempty"`
@@ -84,7 +84,7 @@ func PathTarget(spellings ...string) Target {
 // LinkTarget returns the target for a file that is written in one way and
 // resolves to another, as through a symbolic link.
 func LinkTarget(written, resolved []string) Target {
-	return Target{Kind: Path, Written: cleanAll(written), Resolved: cleanAll(resolved)}
+	return Target{Kind: KindPath, Written: cleanAll(written), Resolved: cleanAll(resolved)}
 }
 
 // KnownAs returns t with further names that only denies look at.
@@ -119,7 +119,7 @@ func cleanAll(paths []string) []string {
 
 // CommandTarget returns the target for a command of which every word is known.
 func CommandTarget(words ...string) Target {
-	t := Target{Kind: Words, Words: make([]Word, len(words))}
+	t := Target{Kind: KindWords, Words: make([]Word, len(words))}
 	for i, w := range words {
 		t.Words[i] = Word{Text: w}
 	}
@@ -127,12 +127,12 @@ func CommandTarget(words ...string) Target {
 }
 
 // TextTarget returns the target for a plain name.
-func TextTarget(name string) Target { return Target{Kind: Text, Text: name} }
+func TextTarget(name string) Target { return Target{Kind: KindText, Text: name} }
 
 // ArgumentsTarget returns the target of an act that names none: the digest of
 // its canonical arguments, so that "exactly this" means these arguments.
 func ArgumentsTarget(text []byte) Target {
-	return Target{Kind: Arguments, Text: DigestOf(text).String()}
+	return Target{Kind: KindArguments, Text: DigestOf(text).String()}
 }
 
 // URLTarget returns the target for a request to an absolute URL. The method GET
@@ -164,13 +164,13 @@ func URLTarget(method, rawURL string) (Target, error) {
 	if parts.Port == "" {
 		parts.Port = defaultPort(parts.Scheme)
 	}
-	return Target{Kind: URL, URL: parts}, nil
+	return Target{Kind: KindURL, URL: parts}, nil
 }
 
 // HostTarget returns the target for a connection by any protocol. A host that
 // is not written in ASCII is unknown.
 func HostTarget(host, port string) Target {
-	t := Target{Kind: URL, URL: URLParts{Host: normalHost(host), Port: normalPort(port)}}
+	t := Target{Kind: KindURL, URL: URLParts{Host: normalHost(host), Port: normalPort(port)}}
 	t.Unknown = !validHost(t.URL.Host)
 	return t
 }
@@ -216,11 +216,11 @@ func (t Target) String() string {
 		return "unknown " + string(t.Kind)
 	}
 	switch t.Kind {
-	case Path:
+	case KindPath:
 		return t.pathString()
-	case Words:
+	case KindWords:
 		return joinWords(t.Words)
-	case URL:
+	case KindURL:
 		return t.URL.String()
 	}
 	return t.Text

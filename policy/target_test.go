@@ -10,17 +10,17 @@ import (
 
 func TestActsAreNamedAsRulesNameThem(t *testing.T) {
 	for want, act := range map[string]Act{
-		"write_file(notes/a.md)":               {Name: WriteFile, Target: PathTarget("notes//./a.md", "/h/notes/a.md")},
-		"read_file(l → k)":                     {Name: ReadFile, Target: LinkTarget([]string{"l"}, []string{"k"})},
-		"share_file(a, w)":                     {Name: ShareFile, Target: PathTarget("a").SharedWith("w")},
-		"shell(git push 'a b')":                {Name: Shell, Target: CommandTarget("git", "push", "a b")},
-		"shell(git ‹unknown›)":                 {Name: Shell, Target: words("git", "?")},
-		"shell(unknown words)":                 {Name: Shell, Target: UnknownTarget(Words)},
-		"http_request(POST https://a.b/y?q)":   {Name: HTTPRequest, Target: mustURL(t, "post", "https://u:p@A.b:443/x/../y?q#f")},
-		"http_request(GET http://[::1]:8080/)": {Name: HTTPRequest, Target: mustURL(t, "", "http://[::1]:8080")},
-		"connect(a.b:443)":                     {Name: Connect, Target: HostTarget("A.B.", "0443")},
+		"write_file(notes/a.md)":               {Name: ActWriteFile, Target: PathTarget("notes//./a.md", "/h/notes/a.md")},
+		"read_file(l → k)":                     {Name: ActReadFile, Target: LinkTarget([]string{"l"}, []string{"k"})},
+		"share_file(a, w)":                     {Name: ActShareFile, Target: PathTarget("a").SharedWith("w")},
+		"shell(git push 'a b')":                {Name: ActShell, Target: CommandTarget("git", "push", "a b")},
+		"shell(git ‹unknown›)":                 {Name: ActShell, Target: words("git", "?")},
+		"shell(unknown words)":                 {Name: ActShell, Target: UnknownTarget(KindWords)},
+		"http_request(POST https://a.b/y?q)":   {Name: ActHTTPRequest, Target: mustURL(t, "post", "https://u:p@A.b:443/x/../y?q#f")},
+		"http_request(GET http://[::1]:8080/)": {Name: ActHTTPRequest, Target: mustURL(t, "", "http://[::1]:8080")},
+		"connect(a.b:443)":                     {Name: ActConnect, Target: HostTarget("A.B.", "0443")},
 		"github:create_issue":                  {Connector: "github", Name: "create_issue", Target: ArgumentsTarget([]byte("{}"))},
-		"worker_call(helper)":                  {Name: WorkerCall, Target: TextTarget("helper")},
+		"worker_call(helper)":                  {Name: ActWorkerCall, Target: TextTarget("helper")},
 	} {
 		if got := act.String(); got != want {
 			t.Errorf("String() = %s, want %s", got, want)
@@ -49,7 +49,7 @@ func TestTargetsAreTheSameThing(t *testing.T) {
 			}
 		}
 	}
-	for _, unknown := range []Target{{}, UnknownTarget(Path), UnknownTarget(Text), words("git", "?")} {
+	for _, unknown := range []Target{{}, UnknownTarget(KindPath), UnknownTarget(KindText), words("git", "?")} {
 		if unknown.same(unknown) {
 			t.Errorf("%v is the same as itself, whatever it is", unknown)
 		}
@@ -67,15 +67,15 @@ func TestBuiltinActs(t *testing.T) {
 }
 
 func TestVerdictsAndModesAsText(t *testing.T) {
-	for _, v := range []Verdict{Block, Ask, Free} {
-		read := Free - v
+	for _, v := range []Verdict{VerdictBlock, VerdictAsk, VerdictFree} {
+		read := VerdictFree - v
 		text, _ := v.MarshalText()
 		if err := read.UnmarshalText(text); err != nil || read != v {
 			t.Errorf("%v reads as %v, %v", v, read, err)
 		}
 	}
-	bad := Free
-	if err := bad.UnmarshalText([]byte("yes")); err == nil || bad != Block || Verdict(9).String() != "block" {
+	bad := VerdictFree
+	if err := bad.UnmarshalText([]byte("yes")); err == nil || bad != VerdictBlock || Verdict(9).String() != "block" {
 		t.Error("an unknown verdict does not block")
 	}
 	for word, want := range map[string]Mode{

@@ -121,21 +121,21 @@ func (p urlPattern) covers(t *Target) bool {
 
 // meets is the match of a deny: an absent port is any port, and the path is
 // tried as it stands, without its query, and with its escapes decoded.
-func (p urlPattern) meets(t *Target) Meets {
+func (p urlPattern) meets(t *Target) Match {
 	u := &t.URL
 	if !p.methodMatches(u.Method) || !p.schemeMatches(u.Scheme) || !p.hostMatches(u.Host) {
-		return No
+		return MatchNo
 	}
 	if p.port != "" && p.port != "*" && p.port != u.Port {
-		return No
+		return MatchNo
 	}
 	if p.scheme == "" || p.pathMatches(u.pathAndQuery()) || p.pathMatches(u.Path) {
-		return Yes
+		return MatchYes
 	}
 	if decoded, _ := u.decodedPath(); p.pathMatches(decoded) {
-		return Yes
+		return MatchYes
 	}
-	return No
+	return MatchNo
 }
 
 func (u *URLParts) pathAndQuery() string {

@@ -51,7 +51,7 @@ func allows(t testing.TB, rule string, act Act) bool {
 	return mustRules(t, "allow "+rule).allowed(allowing{call: callOf(act), act: &act, byName: act.ByName, now: testNow}) != nil
 }
 
-func denies(t testing.TB, rule string, act Act) Meets {
+func denies(t testing.TB, rule string, act Act) Match {
 	t.Helper()
 	_, meets := mustRules(t, "deny "+rule).denied(callOf(act), &act, testNow)
 	return meets
@@ -79,8 +79,8 @@ var (
 
 var genTarget = rapid.Custom(func(t *rapid.T) Target {
 	var target Target
-	switch rapid.SampledFrom([]Kind{Path, Words, URL, Text, Arguments}).Draw(t, "kind") {
-	case Path:
+	switch rapid.SampledFrom([]Kind{KindPath, KindWords, KindURL, KindText, KindArguments}).Draw(t, "kind") {
+	case KindPath:
 		written := rapid.SliceOfN(genPath, 1, 2).Draw(t, "written")
 		target = PathTarget(written...)
 		if rapid.Bool().Draw(t, "link") {
@@ -89,14 +89,14 @@ var genTarget = rapid.Custom(func(t *rapid.T) Target {
 		if rapid.Bool().Draw(t, "shared") {
 			target = target.SharedWith(genText.Draw(t, "to"))
 		}
-	case Words:
+	case KindWords:
 		target = CommandTarget(rapid.SliceOfN(genWord, 0, 4).Draw(t, "words")...)
 		for i := range target.Words {
 			if rapid.IntRange(0, 9).Draw(t, "unknown word") == 0 {
 				target.Words[i] = Word{Unknown: true}
 			}
 		}
-	case URL:
+	case KindURL:
 		var err error
 		if target, err = URLTarget(rapid.SampledFrom([]string{"get", "POST"}).Draw(t, "method"), genURL.Draw(t, "url")); err != nil {
 			t.Fatal(err)
@@ -104,9 +104,9 @@ var genTarget = rapid.Custom(func(t *rapid.T) Target {
 		if rapid.Bool().Draw(t, "bare") {
 			target = HostTarget(target.URL.Host, target.URL.Port)
 		}
-	case Text:
+	case KindText:
 		target = TextTarget(genText.Draw(t, "text"))
-	case Arguments:
+	case KindArguments:
 		target = ArgumentsTarget([]byte(genText.Draw(t, "arguments")))
 	}
 	target.Unknown = target.Unknown || rapid.IntRange(0, 9).Draw(t, "unknown") == 0
@@ -116,7 +116,7 @@ var genTarget = rapid.Custom(func(t *rapid.T) Target {
 var genAct = rapid.Custom(func(t *rapid.T) Act {
 	return Act{
 		Name: genTool.Draw(t, "name"), Connector: genConn.Draw(t, "connector"), Target: genTarget.Draw(t, "target"),
-		ByName: rapid.Bool().Draw(t, "by name"), Prefix: rapid.IntRange(0, 3).Draw(t, "prefix"), Verdict: Ask,
+		ByName: rapid.Bool().Draw(t, "by name"), Prefix: rapid.IntRange(0, 3).Draw(t, "prefix"), Verdict: VerdictAsk,
 	}
 })
 

@@ -119,13 +119,13 @@ func (p wordsPattern) spells(words int) bool { return p.exact || len(p.words) >=
 //
 // Variables that are set before the command are passed over, and where nothing is
 // known about the program, each of its words may begin a command.
-func (p wordsPattern) meets(t *Target) Meets {
+func (p wordsPattern) meets(t *Target) Match {
 	words := t.command()
 	if len(p.words) == 0 || len(words) == 0 {
-		return No
+		return MatchNo
 	}
 	if words[0].Unknown {
-		return Possibly
+		return MatchPossibly
 	}
 	if !sameProgram(p.words[0], words[0].Text) {
 		return possibly(t.Loose && p.meetsLater(words[1:]))
@@ -144,7 +144,7 @@ func (p wordsPattern) meetsLater(words []Word) bool {
 		if inner := strings.Fields(w.Text); !w.Unknown && len(inner) > 1 {
 			rest = &Target{Words: CommandTarget(inner...).Words}
 		}
-		if !w.Unknown && p.meets(rest) != No {
+		if !w.Unknown && p.meets(rest) != MatchNo {
 			return true
 		}
 	}
@@ -174,7 +174,7 @@ func isAssignment(word string) bool {
 	return false
 }
 
-func (p wordsPattern) meetsExactly(words []Word) Meets {
+func (p wordsPattern) meetsExactly(words []Word) Match {
 	unknown := false
 	for i, w := range words[1:] {
 		switch {
@@ -186,7 +186,7 @@ func (p wordsPattern) meetsExactly(words []Word) Meets {
 		}
 	}
 	if !unknown && len(words) == len(p.words) {
-		return Yes
+		return MatchYes
 	}
 	return possibly(unknown)
 }
@@ -200,15 +200,15 @@ func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' }
 // operandsMeet tells whether the operands of the pattern come first among those
 // of the command. A word right after a flag may be that flag's value, so it may
 // be passed over. An unknown word among them may be what is looked for.
-func operandsMeet(pattern []string, words []Word) Meets {
+func operandsMeet(pattern []string, words []Word) Match {
 	want := nextOperand(pattern)
 	afterFlag, skipped := false, false
 	for _, w := range words {
 		switch {
 		case len(want) == 0:
-			return Yes
+			return MatchYes
 		case w.Unknown && !afterFlag:
-			return Possibly
+			return MatchPossibly
 		case isFlag(w.Text):
 			afterFlag = true
 			continue
@@ -221,7 +221,7 @@ func operandsMeet(pattern []string, words []Word) Meets {
 		afterFlag = false
 	}
 	if len(want) == 0 {
-		return Yes
+		return MatchYes
 	}
 	return possibly(hasUnknown(words))
 }
@@ -234,13 +234,13 @@ func nextOperand(words []string) []string {
 	return words
 }
 
-func flagsMeet(pattern []string, words []Word, spellings []string) Meets {
+func flagsMeet(pattern []string, words []Word, spellings []string) Match {
 	for _, f := range pattern {
 		if isFlag(f) && !slices.Contains(spellings, f) && !flagMeets(f, words, spellings) {
 			return possibly(hasUnknown(words))
 		}
 	}
-	return Yes
+	return MatchYes
 }
 
 func flagMeets(flag string, words []Word, spellings []string) bool {

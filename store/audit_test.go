@@ -312,37 +312,37 @@ func TestStats(t *testing.T) {
 		e := eventOf(i)
 		e.Session = []string{"a", "b"}[i%2]
 		if i < 3 {
-			e.Request, e.State, e.By.Via = fmt.Sprint("q", i), policy.Approved, policy.ViaTerminal
+			e.Request, e.State, e.By.Via = fmt.Sprint("q", i), policy.StateApproved, policy.ViaTerminal
 			e.Requested, e.Decided = approvaltest.Epoch, approvaltest.Epoch.Add(time.Duration(i+1)*time.Second)
 		} else {
-			e.State, e.Rule, e.By.Via = policy.AutoApproved, "r0", policy.ViaRule
+			e.State, e.Rule, e.By.Via = policy.StateAutoApproved, "r0", policy.ViaRule
 		}
 		if err := s.Record(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, kind := range []approval.EventKind{approval.Started, approval.Unexpected, approval.Tripped, approval.Tripped} {
+	for _, kind := range []approval.EventKind{approval.EventStarted, approval.EventUnexpected, approval.EventTripped, approval.EventTripped} {
 		e := eventOf(9)
 		e.Kind = kind
 		if err := s.Record(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for i, state := range []policy.State{policy.FreeToRun, policy.AutoApproved, policy.Blocked} {
+	for i, state := range []policy.State{policy.StateFree, policy.StateAutoApproved, policy.StateBlocked} {
 		e := eventOf(10 + i)
-		e.Kind, e.State, e.Host, e.Port, e.Sent, e.Received, e.Stage = approval.Connected, state, "a.example", "443", 10, 300, approval.StageCompleted
-		if state == policy.AutoApproved {
+		e.Kind, e.State, e.Host, e.Port, e.Sent, e.Received, e.Stage = approval.EventConnected, state, "a.example", "443", 10, 300, approval.StageCompleted
+		if state == policy.StateAutoApproved {
 			e.Rule = "r0"
 		}
-		if state == policy.Blocked {
-			e.Stage, e.Sent, e.Received = approval.StageBlocked, 0, 0
+		if state == policy.StateBlocked {
+			e.Stage, e.Sent, e.Received = approval.StageRefused, 0, 0
 		}
 		if err := s.Record(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for r, err := range s.Records(t.Context(), approval.RecordFilter{Last: 1}) {
-		if err != nil || r.Kind != approval.Connected || r.Host != "a.example" || r.Port != "443" || r.Unended {
+		if err != nil || r.Kind != approval.EventConnected || r.Host != "a.example" || r.Port != "443" || r.Unended {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}

@@ -177,7 +177,7 @@ func BenchmarkCall(b *testing.B) {
 	before := used()
 	for i := 0; b.Loop(); i++ {
 		started, ended := eventOf(i), eventOf(i)
-		started.Kind, started.Stage = approval.Started, approval.StageExecuting
+		started.Kind, started.Stage = approval.EventStarted, approval.StageExecuting
 		for _, f := range []func() error{
 			func() error { return look(ctx, s) },
 			func() error { return look(ctx, s) },

@@ -84,7 +84,7 @@ func (s *Store) Release(ctx context.Context, c approval.Claim, stage approval.St
 		case r.state != claimTaken:
 		case stage == approval.StageSuspended:
 			r.state = claimSuspended
-		case stage == approval.StagePending:
+		case stage == approval.StageWaiting:
 			r.state = ""
 		}
 		return nil

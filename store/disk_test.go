@@ -15,9 +15,9 @@ import (
 // brought to the disk after a record.
 func TestWhatAPersonDecidedIsOnTheDiskFirst(t *testing.T) {
 	started := eventOf(0)
-	started.Kind, started.Stage = approval.Started, approval.StageExecuting
+	started.Kind, started.Stage = approval.EventStarted, approval.StageExecuting
 	decided := started
-	decided.State = policy.Approved
+	decided.State = policy.StateApproved
 	s := openStore(t, t.TempDir(), store.Options{})
 	if err := s.Record(t.Context(), started); err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ func (s *Store) RecordAll(ctx context.Context, events ...approval.Event) error {
 
 // byPerson reports whether a call starts because a person said so.
 func byPerson(e approval.Event) bool {
-	return e.Kind == approval.Started && e.State == policy.Approved
+	return e.Kind == approval.EventStarted && e.State == policy.StateApproved
 }
 
 // commitEvents returns when events are committed, by whoever does it.
@@ -185,7 +185,7 @@ func (t *txn) noteRunning(r *eventRow, ends map[callKey]*eventRow) error {
 			delete(ends, r.callKey())
 		}
 		return t.exec("DELETE FROM running WHERE call = ? AND session = ?", r.call, r.session)
-	case r.kind == string(approval.Started) && ends[r.callKey()] == nil:
+	case r.kind == string(approval.EventStarted) && ends[r.callKey()] == nil:
 		return t.exec("INSERT INTO running (seq, session, call) VALUES (?, ?, ?)", r.seq, r.session, r.call)
 	}
 	return nil
@@ -197,7 +197,7 @@ type callKey struct{ session, call string }
 func (r *eventRow) callKey() callKey { return callKey{r.session, r.call} }
 
 func (r *eventRow) ends() bool {
-	return r.kind == string(approval.Ended) && policy.State(r.state).Runs()
+	return r.kind == string(approval.EventEnded) && policy.State(r.state).Runs()
 }
 
 // lastEnds returns the last end of each call that ends in the group.

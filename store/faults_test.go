@@ -32,7 +32,7 @@ func filled(t testing.TB) string {
 		t.Fatal(err)
 	}
 	deny := numbered(1)
-	deny.Effect, deny.Pattern = policy.Deny, "shell(rm)"
+	deny.Effect, deny.Pattern = policy.EffectDeny, "shell(rm)"
 	requests := approvaltest.Requests(t, 3, "s")
 	for i, r := range requests {
 		r.ID = fmt.Sprint("q", i)
@@ -397,7 +397,7 @@ func TestAMovedStoreRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		event := approval.Event{Kind: approval.Ended, At: time.Now(), Session: "s", Tool: "shell", State: policy.AutoApproved}
+		event := approval.Event{Kind: approval.EventEnded, At: time.Now(), Session: "s", Tool: "shell", State: policy.StateAutoApproved}
 		if err := s.Record(t.Context(), event); err != nil {
 			t.Fatal(err)
 		}

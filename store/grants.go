@@ -150,7 +150,7 @@ func (s *Store) unexpiredGrants(set *policy.GrantSet, h head) *policy.GrantSet {
 		return set
 	}
 	gone := func(g policy.Grant) bool {
-		return g.Effect == policy.Allow && expired(g.Expires, latest)
+		return g.Effect == policy.EffectAllow && expired(g.Expires, latest)
 	}
 	return policy.NewGrantSet(slices.DeleteFunc(set.Grants(), gone))
 }

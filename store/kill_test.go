@@ -268,7 +268,7 @@ func times(f func(int) error) error {
 }
 
 func numbered(i int) policy.Rule {
-	return policy.Rule{ID: fmt.Sprint("r", i), Pattern: fmt.Sprint("tool", i), Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true}
+	return policy.Rule{ID: fmt.Sprint("r", i), Pattern: fmt.Sprint("tool", i), Effect: policy.EffectAllow, Scope: policy.ScopeTool, Enabled: true}
 }
 
 func countRules(ctx context.Context, s *store.Store) (int, error) {
@@ -280,8 +280,8 @@ func hook(id string) approval.Session { return approval.Session{ID: id, Kind: ap
 
 func grantOf(session string, i int) policy.Grant {
 	return policy.Grant{
-		ID: fmt.Sprint("g", i), Session: session, Effect: policy.Allow, Reach: policy.Exact,
-		Act: policy.Act{Name: "write_file", Target: policy.PathTarget(fmt.Sprint("notes/", i)), Verdict: policy.Ask},
+		ID: fmt.Sprint("g", i), Session: session, Effect: policy.EffectAllow, Reach: policy.ReachExact,
+		Act: policy.Act{Name: "write_file", Target: policy.PathTarget(fmt.Sprint("notes/", i)), Verdict: policy.VerdictAsk},
 	}
 }
 
@@ -309,8 +309,8 @@ func claimOf(i int) approval.Claim {
 
 func eventOf(i int) approval.Event {
 	return approval.Event{
-		Kind: approval.Ended, At: approvaltest.Epoch, Session: "s", CallID: fmt.Sprint(i), Tool: "send",
-		State: policy.FreeToRun, Stage: approval.StageCompleted, Arguments: []byte(`{"to":"ann"}`),
+		Kind: approval.EventEnded, At: approvaltest.Epoch, Session: "s", CallID: fmt.Sprint(i), Tool: "send",
+		State: policy.StateFree, Stage: approval.StageCompleted, Arguments: []byte(`{"to":"ann"}`),
 	}
 }
 

@@ -86,7 +86,7 @@ func askOne(ctx context.Context, s *store.Store, session string) error {
 	if err != nil {
 		return err
 	}
-	if d.Request != r.ID || d.Fingerprint != r.Fingerprint || d.Answer != approval.Refuse {
+	if d.Request != r.ID || d.Fingerprint != r.Fingerprint || d.Answer != approval.AnswerDeny {
 		return fmt.Errorf("request %s got the answer %+v", r.ID, d)
 	}
 	return s.Settle(ctx, r, d.Settled())

@@ -46,7 +46,7 @@ func TestCallsThatEndInAGroupAreNotLeftRunning(t *testing.T) {
 		e.CallID, e.Kind = call, kind
 		return e
 	}
-	start, end := approval.Started, approval.Ended
+	start, end := approval.EventStarted, approval.EventEnded
 	events := []approval.Event{
 		at("brief", start), at("running", start), at("brief", end), at("again", start), at("again", end), at("again", start),
 		at("twice", start), at("twice", end), at("twice", start), at("twice", end), at("old", end),

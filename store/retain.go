@@ -115,7 +115,7 @@ func (s *Store) prune(ctx context.Context, through int64, keep Retention) (remov
 			return err
 		}
 		note, err := newEventRow(approval.Event{
-			Kind: approval.Pruned, At: t.now, Basis: newSeal(through, hash).String(),
+			Kind: approval.EventPruned, At: t.now, Basis: newSeal(through, hash).String(),
 			Why: fmt.Sprintf("%d records up to number %d were removed, because of their age or number", removed, through),
 		})
 		if err != nil {

@@ -117,7 +117,7 @@ func (s *Store) unexpiredRules(set *policy.RuleSet, h head) (*policy.RuleSet, er
 		return set, nil
 	}
 	gone := func(r policy.Rule) bool {
-		return r.Effect == policy.Allow && expired(r.Expires, latest)
+		return r.Effect == policy.EffectAllow && expired(r.Expires, latest)
 	}
 	return policy.CompileRules(slices.DeleteFunc(set.Rules(), gone))
 }

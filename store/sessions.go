@@ -134,7 +134,7 @@ func (t *txn) dismiss(where string, args ...any) error {
 		return err
 	}
 	for i := range open {
-		if err := t.finish(&open[i], approval.Settlement{State: policy.Dismissed, At: t.now}); err != nil {
+		if err := t.finish(&open[i], approval.Settlement{State: policy.StateDismissed, At: t.now}); err != nil {
 			return err
 		}
 	}

@@ -41,17 +41,17 @@ func TestTheMasterSwitchReachesGates(t *testing.T) {
 		<-told
 	}
 	before := review("before")
-	state(before, policy.Pending)
+	state(before, policy.StatePending)
 	turn(false)
-	state(before, policy.Pending)
+	state(before, policy.StatePending)
 	meanwhile := review("meanwhile")
-	state(meanwhile, policy.ModeApproved)
+	state(meanwhile, policy.StateModeApproved)
 	turn(true)
 	if _, err := meanwhile.Start(ctx, 0, prepared(ctx, t, tools, meanwhile)); err == nil {
 		t.Error("a call began that nobody would let through any more")
 	}
-	state(meanwhile, policy.Pending)
-	state(review("after"), policy.Pending)
+	state(meanwhile, policy.StatePending)
+	state(review("after"), policy.StatePending)
 }
 
 func prepared(ctx context.Context, t *testing.T, tools approval.Preparer, b *approval.Batch) approval.Proposal {

@@ -98,7 +98,7 @@ func (v *verifier) next(r *eventRow) error {
 			return err
 		}
 	}
-	if r.kind == string(approval.Pruned) {
+	if r.kind == string(approval.EventPruned) {
 		var e approval.Event
 		if json.Unmarshal(r.body, &e) == nil {
 			v.pruned = e.Basis

@@ -117,7 +117,7 @@ func TestAClockThatGoesBackRevivesNothing(t *testing.T) {
 	end := clock.Now().Add(15 * time.Minute)
 	allow, deny, grant := numbered(0), numbered(1), grantOf("s", 0)
 	allow.Expires, deny.Expires, grant.Expires = end, end, end
-	deny.Effect = policy.Deny
+	deny.Effect = policy.EffectDeny
 	if err := errors.Join(s.BeginSession(t.Context(), hook("s")), s.AddRules(t.Context(), allow, deny, numbered(2)), s.AddGrants(t.Context(), grant)); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestAClockThatGoesBackRevivesNothing(t *testing.T) {
 	clock.Advance(-time.Hour)
 	for _, each := range []*store.Store{s, openStore(t, folder, store.Options{Clock: clock.Now})} {
 		rules, err := each.Rules(t.Context())
-		if err != nil || len(rules.Rules()) != 2 || rules.Rules()[0].Effect != policy.Deny {
+		if err != nil || len(rules.Rules()) != 2 || rules.Rules()[0].Effect != policy.EffectDeny {
 			t.Errorf("rules %v, %v; want the deny and the one that does not expire", rules.Rules(), err)
 		}
 		if grants, err := each.Grants(t.Context(), "s"); err != nil || len(grants.Grants()) != 0 {
@@ -164,7 +164,7 @@ func TestRulesAreChanged(t *testing.T) {
 	}
 	off, other := numbered(0), numbered(1)
 	off.Enabled = false
-	other.Pattern, other.Effect, other.Note = "other", policy.Deny, "mine"
+	other.Pattern, other.Effect, other.Note = "other", policy.EffectDeny, "mine"
 	known, changed := []policy.Rule{off, numbered(1), numbered(2)}, []policy.Rule{off, other, numbered(2)}
 	for _, c := range []struct {
 		what string

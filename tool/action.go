@@ -43,10 +43,10 @@ type Action struct {
 }
 
 // Free returns an action that runs without an answer, unless it is denied.
-func Free(do Do) Action { return Action{do: do, verdict: policy.Free} }
+func Free(do Do) Action { return Action{do: do, verdict: policy.VerdictFree} }
 
 // Ask returns an action that needs an answer.
-func Ask(do Do) Action { return Action{do: do, verdict: policy.Ask} }
+func Ask(do Do) Action { return Action{do: do, verdict: policy.VerdictAsk} }
 
 // Block returns an action that nobody can approve, and says why; without a
 // reason it is "blocked by policy".
@@ -54,7 +54,7 @@ func Block(why string) Action {
 	if why == "" {
 		why = blockedByPolicy
 	}
-	return Action{verdict: policy.Block, why: why}
+	return Action{verdict: policy.VerdictBlock, why: why}
 }
 
 const blockedByPolicy = "blocked by policy"
@@ -154,13 +154,13 @@ func (a Action) NeverAlways() Action {
 
 // OnlyByPerson returns the action as one that nothing remembered and no mode answers.
 func (a Action) OnlyByPerson(why string) Action {
-	if a.verdict != policy.Block && len(a.acts) == 0 {
-		a.verdict, a.why = policy.Ask, why
+	if a.verdict != policy.VerdictBlock && len(a.acts) == 0 {
+		a.verdict, a.why = policy.VerdictAsk, why
 	}
 	a.person = true
 	return a.mapActs(func(act policy.Act) policy.Act {
-		if act.Verdict != policy.Block {
-			act.Verdict, act.Why = policy.Ask, why
+		if act.Verdict != policy.VerdictBlock {
+			act.Verdict, act.Why = policy.VerdictAsk, why
 		}
 		return act
 	})
@@ -227,7 +227,7 @@ func (a Action) namedActs(s Spec, args []byte) []policy.Act {
 		}
 		act.PersonOnly = act.PersonOnly || a.person
 		if a.do == nil {
-			act.Verdict = policy.Block
+			act.Verdict = policy.VerdictBlock
 		}
 	}
 	return acts

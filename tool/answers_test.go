@@ -77,7 +77,7 @@ func TestRespondRunsNothing(t *testing.T) {
 	p := asks("t")
 	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Respond("it is sunny") }, p)
 	r := d.call("t", `{}`)
-	if r.Err != nil || r.Value != "it is sunny" || r.Stage != approval.StageCompleted || r.Outcome.State != policy.Answered {
+	if r.Err != nil || r.Value != "it is sunny" || r.Stage != approval.StageCompleted || r.Outcome.State != policy.StateAnswered {
 		t.Errorf("%+v", r)
 	}
 	p.wantRan(t)
@@ -119,7 +119,7 @@ func TestActionReachesTheRequest(t *testing.T) {
 func TestNeverForSession(t *testing.T) {
 	p := asks("t")
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) { return tool.Ask(do).NeverForSession(), nil }
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Exact) }, p)
+	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachExact) }, p)
 	if r := d.call("t", `{}`); !errors.Is(r.Err, approval.ErrDenied) {
 		t.Errorf("error %v, want denied", r.Err)
 	}

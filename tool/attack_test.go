@@ -91,7 +91,7 @@ func TestARuleForOnesOwnToolDoesNotReachAConnectors(t *testing.T) {
 			return r.Deny("")
 		}
 		d := r.Approve("").Always()
-		d.Remember.Reach = policy.Tool
+		d.Remember.Reach = policy.ReachTool
 		return d
 	}
 	d := newDesk(t, always, own, foreign, other)
@@ -237,7 +237,7 @@ func TestFinishAtAnotherGateRunsNothing(t *testing.T) {
 func TestOnceASessionWithAnUnknownTargetRuns(t *testing.T) {
 	p := asks("sh")
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
-		return tool.Ask(do).OncePerSession().OnTarget(policy.UnknownTarget(policy.Words)), nil
+		return tool.Ask(do).OncePerSession().OnTarget(policy.UnknownTarget(policy.KindWords)), nil
 	}
 	d := newDesk(t, yes, p)
 	d.call("sh", `{}`)

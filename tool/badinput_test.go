@@ -41,7 +41,7 @@ func TestBadInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sent := 0
 			send := tool.Func("send_email", "", func(context.Context, email) (any, error) { sent++; return nil, nil })
-			d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Tool) },
+			d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachTool) },
 				tool.NeedsApproval(true, send)...)
 			r := tool.Call(context.Background(), d.gate, test.call)
 			var invalid *approval.InvalidError
@@ -77,7 +77,7 @@ func wantNothingPending(t *testing.T, d *desk, call policy.Call) {
 		t.Fatalf("restoring: %v", err)
 	}
 	for _, b := range []*approval.Batch{batch, restored} {
-		if n := len(b.Pending()); n != 0 || b.Outcome(0).State != policy.Invalid {
+		if n := len(b.Pending()); n != 0 || b.Outcome(0).State != policy.StateInvalid {
 			t.Errorf("%d pending, state %s", n, b.Outcome(0).State)
 		}
 	}

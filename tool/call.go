@@ -48,7 +48,7 @@ func Finish(ctx context.Context, g *Gate, b *approval.Batch) ([]Result, error) {
 // openCalls counts the calls that wait for an answer or for what goes on inside.
 func openCalls(b *approval.Batch) (n int) {
 	for _, o := range b.Outcomes() {
-		if o.State == policy.Pending || o.Stage == approval.StageSuspended {
+		if o.State == policy.StatePending || o.Stage == approval.StageSuspended {
 			n++
 		}
 	}
@@ -81,9 +81,9 @@ func (r *runner) one(ctx context.Context, i int) (result Result) {
 		asks = r.asks
 		o := r.batch.Outcome(i)
 		switch {
-		case o.State == policy.Pending && r.asks:
+		case o.State == policy.StatePending && r.asks:
 			return approval.ErrKeepsChanging // nobody answers any more
-		case o.State == policy.Pending:
+		case o.State == policy.StatePending:
 			r.halted = true
 			result = notRun(o)
 		case !o.Runs() || !startable(o.Stage):
@@ -98,7 +98,7 @@ func (r *runner) one(ctx context.Context, i int) (result Result) {
 	if err == nil {
 		return result
 	}
-	if o := r.batch.Outcome(i); o.State == policy.Pending && !r.asks {
+	if o := r.batch.Outcome(i); o.State == policy.StatePending && !r.asks {
 		r.halted = true
 		return notRun(o)
 	}
@@ -190,5 +190,5 @@ func withOutcome(ctx context.Context, o approval.Outcome) context.Context {
 // startable reports whether a call in this stage may run: for the first time, or
 // once more because its body goes on.
 func startable(s approval.Stage) bool {
-	return s == approval.StageApproved || s == approval.StageSuspended
+	return s == approval.StageReady || s == approval.StageSuspended
 }

@@ -159,7 +159,7 @@ func TestChangedForEver(t *testing.T) {
 				t.Errorf("error %#v", r.Err)
 			}
 			d.wantAsked(test.asked)
-			if last := d.events[len(d.events)-1]; last.Kind != approval.Ended || last.Stage == approval.StageApproved {
+			if last := d.events[len(d.events)-1]; last.Kind != approval.EventEnded || last.Stage == approval.StageReady {
 				t.Errorf("the last record is %+v", last)
 			}
 		})
@@ -267,7 +267,7 @@ func TestDenyAddedBeforeRun(t *testing.T) {
 	d.gate.Ask(ctx, batch)
 	d.allow("deny t")
 	results, err := tool.Finish(ctx, d.gate, batch)
-	if err != nil || !errors.Is(results[0].Err, approval.ErrDenied) || results[0].Outcome.State != policy.AutoDenied {
+	if err != nil || !errors.Is(results[0].Err, approval.ErrDenied) || results[0].Outcome.State != policy.StateAutoDenied {
 		t.Errorf("%v, %+v", err, results[0])
 	}
 	p.wantRan(t)

@@ -68,9 +68,9 @@ func compileNamed(e Named) (namedPattern, error) {
 		}
 		e.Approval = word
 	}
-	effect := policy.Deny
+	effect := policy.EffectDeny
 	if e.Approval == WordAllow {
-		effect = policy.Allow
+		effect = policy.EffectAllow
 	}
 	p, err := policy.CompileName(effect, e.Name)
 	if err != nil {
@@ -139,12 +139,12 @@ func (e *namedPattern) reason() string {
 // allowing returns the action with every asking act made free, except those
 // that are answered by name or by a person only.
 func allowing(a Action, why string) Action {
-	if a.verdict == policy.Ask {
-		a.verdict, a.why = policy.Free, why
+	if a.verdict == policy.VerdictAsk {
+		a.verdict, a.why = policy.VerdictFree, why
 	}
 	return a.mapActs(func(act policy.Act) policy.Act {
-		if act.Verdict == policy.Ask && !act.ByName && !act.PersonOnly {
-			act.Verdict, act.Why = policy.Free, why
+		if act.Verdict == policy.VerdictAsk && !act.ByName && !act.PersonOnly {
+			act.Verdict, act.Why = policy.VerdictFree, why
 		}
 		return act
 	})

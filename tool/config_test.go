@@ -45,7 +45,7 @@ func entries(pairs ...string) tool.Config {
 }
 
 func TestConfigureEntries(t *testing.T) {
-	const free, asked, blocked = policy.FreeToRun, policy.Approved, policy.Blocked
+	const free, asked, blocked = policy.StateFree, policy.StateApproved, policy.StateBlocked
 	github := func(p *probe) *probe {
 		p.spec = func() tool.Spec { return tool.Spec{Connector: "github", Name: p.name} }
 		return p
@@ -121,7 +121,7 @@ func TestConfigureRefuses(t *testing.T) {
 // what only a person may answer.
 func TestConfigAllowHasLimits(t *testing.T) {
 	act := func(change func(*policy.Act)) policy.Act {
-		a := policy.Act{Name: policy.WriteFile, Target: policy.PathTarget("out/a"), Known: true, Verdict: policy.Ask}
+		a := policy.Act{Name: policy.ActWriteFile, Target: policy.PathTarget("out/a"), Known: true, Verdict: policy.VerdictAsk}
 		change(&a)
 		return a
 	}
@@ -130,10 +130,10 @@ func TestConfigAllowHasLimits(t *testing.T) {
 		want    policy.State
 		verdict policy.Verdict
 	}{
-		"plain":       {act(func(*policy.Act) {}), policy.FreeToRun, policy.Free},
-		"by name":     {act(func(a *policy.Act) { a.ByName = true }), policy.Approved, policy.Ask},
-		"person only": {act(func(a *policy.Act) { a.PersonOnly = true }), policy.Approved, policy.Ask},
-		"blocked":     {act(func(a *policy.Act) { a.Verdict = policy.Block }), policy.Blocked, policy.Block},
+		"plain":       {act(func(*policy.Act) {}), policy.StateFree, policy.VerdictFree},
+		"by name":     {act(func(a *policy.Act) { a.ByName = true }), policy.StateApproved, policy.VerdictAsk},
+		"person only": {act(func(a *policy.Act) { a.PersonOnly = true }), policy.StateApproved, policy.VerdictAsk},
+		"blocked":     {act(func(a *policy.Act) { a.Verdict = policy.VerdictBlock }), policy.StateBlocked, policy.VerdictBlock},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -150,7 +150,7 @@ func (k *Connections) look(ctx context.Context, c Connecting) (policy.Judgement,
 		return policy.Judgement{}, policy.Call{}, err
 	}
 	call := policy.Call{
-		Tool: policy.Connect, Connector: k.call.Connector, Arguments: args, Session: k.call.Session, Workers: k.call.Workers,
+		Tool: policy.ActConnect, Connector: k.call.Connector, Arguments: args, Session: k.call.Session, Workers: k.call.Workers,
 	}
 	j, err := k.gate.Look(context.WithValue(ctx, connectKey{}, &c), call)
 	if err != nil {
@@ -170,7 +170,7 @@ func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit
 	switch {
 	case j.State.Runs():
 		return permit, nil
-	case j.State != policy.Pending:
+	case j.State != policy.StatePending:
 		return permit, refusedBy(&j)
 	case !j.PersonOnly && slices.ContainsFunc(k.shown, func(a policy.Act) bool { return a.Name == act.Name && !a.Later && a.Target.Same(act.Target) }):
 		permit = k.shownBy
@@ -197,7 +197,7 @@ func (k *Connections) Denied(ctx context.Context, c hosts.Connection) error {
 	if err != nil {
 		return err
 	}
-	if (j.Rule != nil || j.Grant != nil) && !j.State.Runs() && j.State != policy.Pending {
+	if (j.Rule != nil || j.Grant != nil) && !j.State.Runs() && j.State != policy.StatePending {
 		return refusedBy(&j)
 	}
 	return nil
@@ -250,7 +250,7 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call policy.Call) (
 	}
 	if q == nil && k.asking == maxAsking {
 		k.mu.Unlock()
-		return approval.Permit{State: policy.Blocked}, fmt.Errorf("%w: %d questions about other hosts wait for an answer already", approval.ErrDenied, maxAsking)
+		return approval.Permit{State: policy.StateBlocked}, fmt.Errorf("%w: %d questions about other hosts wait for an answer already", approval.ErrDenied, maxAsking)
 	}
 	if q == nil {
 		q = &connectQuestion{done: make(chan struct{})}
@@ -287,7 +287,7 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call policy.Call) (
 		return q.permit, q.err
 	default:
 		q.waiting--
-		return approval.Permit{State: policy.Expired}, err
+		return approval.Permit{State: policy.StateExpired}, err
 	}
 }
 
@@ -315,7 +315,7 @@ func (k *Connections) question(ctx context.Context, c Connecting, call policy.Ca
 	q.permit, q.at = o.Permit(), time.Now()
 	if !begun {
 		if q.err = part.Begin(); q.err != nil {
-			q.permit.State = policy.Denied
+			q.permit.State = policy.StateDenied
 		}
 	}
 	close(q.done)
@@ -374,7 +374,7 @@ func (k *Connections) Ended(ctx context.Context, c hosts.Connection, sent, recei
 	permit, decided := k.permits[key]
 	delete(k.permits, key)
 	if !decided {
-		permit = approval.Permit{State: policy.Blocked}
+		permit = approval.Permit{State: policy.StateBlocked}
 	}
 	told := true
 	if err != nil && sent == 0 && received == 0 {
@@ -395,7 +395,7 @@ type connectKey struct{}
 // connectingIn returns the connection that a call of a context is about: only a process that
 // runs makes such calls, no model.
 func connectingIn(ctx context.Context, call *policy.Call) *Connecting {
-	if call.Tool != policy.Connect {
+	if call.Tool != policy.ActConnect {
 		return nil
 	}
 	c, _ := ctx.Value(connectKey{}).(*Connecting)
@@ -405,7 +405,7 @@ func connectingIn(ctx context.Context, call *policy.Call) *Connecting {
 // prepare is what the call of a connection would do. It does nothing itself: the process goes
 // on if it may.
 func (c *Connecting) prepare(call policy.Call) (Action, approval.Proposal, error) {
-	spec := Spec{Connector: call.Connector, Name: policy.Connect}
+	spec := Spec{Connector: call.Connector, Name: policy.ActConnect}
 	definition, err := spec.Definition()
 	if err != nil {
 		return Action{}, approval.Proposal{}, err

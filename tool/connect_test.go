@@ -136,8 +136,8 @@ func TestConnectRemembers(t *testing.T) {
 		free   tool.Connecting // what is answered by it
 		asks   tool.Connecting
 	}{
-		"session":            {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Exact) }, to("a.b.example", "443"), to("c.b.example", "443")},
-		"session, domain":    {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.DomainReach) }, to("c.b.example", "443"), to("c.b.example", "80")},
+		"session":            {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachExact) }, to("a.b.example", "443"), to("c.b.example", "443")},
+		"session, domain":    {func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachDomain) }, to("c.b.example", "443"), to("c.b.example", "80")},
 		"always":             {func(r *approval.Request) approval.Decision { return r.Approve("").Always() }, to("a.b.example", "443"), to("b.example", "443")},
 		"always, the domain": {func(r *approval.Request) approval.Decision { return r.Approve("").Always(r.Offers[1].Allow...) }, to("c.b.example", "443"), to("b.example", "443")},
 	} {
@@ -239,7 +239,7 @@ func TestConnectHold(t *testing.T) {
 		answer := make(chan approval.Answer)
 		p := client(nil)
 		d := newDesk(t, func(r *approval.Request) approval.Decision {
-			if <-answer == approval.Approve {
+			if <-answer == approval.AnswerApprove {
 				return r.Approve("")
 			}
 			return r.Deny("")
@@ -257,9 +257,9 @@ func TestConnectHold(t *testing.T) {
 			t.Errorf("%v after %v, paused %v", err, time.Since(began), paused)
 		}
 		d.wantAsked(1)
-		answer <- approval.Approve
+		answer <- approval.AnswerApprove
 		synctest.Wait()
-		go func() { answer <- approval.Refuse }() // another command is asked about itself
+		go func() { answer <- approval.AnswerDeny }() // another command is asked about itself
 		if err := d.connects(p, git, c)[0]; !errors.Is(err, approval.ErrDenied) {
 			t.Errorf("another command: %v", err)
 		}
@@ -272,7 +272,7 @@ func TestConnectHold(t *testing.T) {
 			t.Errorf("run a third time: %v", err)
 		}
 		d.wantAsked(3)
-		answer <- approval.Refuse
+		answer <- approval.AnswerDeny
 		synctest.Wait()
 
 		// Within one call a connection after the answer goes on.
@@ -280,7 +280,7 @@ func TestConnectHold(t *testing.T) {
 			if err := tool.ConnectWithin(ctx, c); !errors.Is(err, approval.ErrOpen) {
 				t.Errorf("%v", err)
 			}
-			answer <- approval.Approve
+			answer <- approval.AnswerApprove
 			synctest.Wait()
 			return nil, tool.ConnectWithin(ctx, c)
 		}
@@ -300,7 +300,7 @@ func TestConnectHold(t *testing.T) {
 			return nil, nil
 		}
 		d.call("client", npm)
-		answer <- approval.Refuse
+		answer <- approval.AnswerDeny
 	})
 }
 
@@ -349,7 +349,7 @@ func TestReportConnected(t *testing.T) {
 	}
 	var got []string
 	for _, e := range d.events {
-		if e.Kind == approval.Connected {
+		if e.Kind == approval.EventConnected {
 			got = append(got, fmt.Sprintf("%s:%s %s %s %d/%d %v %s|%s", e.Host, e.Port, e.State, e.Stage, e.Sent, e.Received, e.Duration, e.Basis, e.Error))
 			if e.CallID != d.events[0].CallID || e.Tool != "client" || e.Program == "" && e.Port == "443" {
 				t.Errorf("%+v", e)
@@ -391,7 +391,7 @@ func TestReportConnectedEach(t *testing.T) {
 	}
 	var got []string
 	for _, e := range d.events {
-		if e.Kind == approval.Connected {
+		if e.Kind == approval.EventConnected {
 			got = append(got, fmt.Sprintf("%s %s %d/%d", e.State, e.Basis, e.Sent, e.Received))
 		}
 	}

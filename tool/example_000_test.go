@@ -92,7 +92,7 @@ func Example_document000_requiresApproval() {
 	})
 	gate := guard(person(func(r *approval.Request) approval.Decision {
 		fmt.Println("act:  ", r.Acts[0])
-		return r.Approve("").ForSession(policy.Exact)
+		return r.Approve("").ForSession(policy.ReachExact)
 	}), send)
 	call(gate, "send_email", `{"to": "ann", "subject": "Lunch", "body": "Noon?"}`)
 	call(gate, "send_email", `{"to": "ann", "subject": "Lunch", "body": "Or one?"}`)

@@ -89,7 +89,7 @@ func Example_document003_remember() {
 	err := batch.Resolve(ctx, r.Approve("").Always("allow write_file"))
 	fmt.Println(errors.Is(err, approval.ErrNoRuleStore), len(batch.Pending()), "pending")
 
-	err = batch.Resolve(ctx, r.Approve("").ForSession(policy.Exact))
+	err = batch.Resolve(ctx, r.Approve("").ForSession(policy.ReachExact))
 	fmt.Println(err, len(batch.Pending()), "pending")
 	call(gate, "write_file", `{"path": "a.txt"}`) // nobody is asked again
 	// Output:

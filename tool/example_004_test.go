@@ -13,7 +13,7 @@ import (
 type printed struct{}
 
 func (printed) Record(_ context.Context, e approval.Event) error {
-	if e.Kind == approval.Ended {
+	if e.Kind == approval.EventEnded {
 		basis := e.Basis
 		if basis == "" {
 			basis = "by " + string(e.By.Via)
@@ -33,7 +33,7 @@ func Example_document004_rulesAndRecords() {
 		}
 	}
 	forSession := person(func(r *approval.Request) approval.Decision {
-		return r.Approve("").ForSession(policy.Tool)
+		return r.Approve("").ForSession(policy.ReachTool)
 	})
 	gate := must(tool.Guard(approval.Config{Approver: forSession, Rules: memory, Grants: memory, Recorder: printed{}},
 		tool.NeedsApproval(true, fileTool("github_search", "searched"),

@@ -204,7 +204,7 @@ func TestEndThatIsNotRecorded(t *testing.T) {
 type startsOnly struct{}
 
 func (startsOnly) Record(_ context.Context, e approval.Event) error {
-	if e.Kind == approval.Started {
+	if e.Kind == approval.EventStarted {
 		return nil
 	}
 	return errors.New("disk full")

@@ -38,12 +38,12 @@ func NeedsApprovalIf(needs func(context.Context, policy.Call) (bool, error), too
 
 // asking returns the action with every free act made to ask.
 func asking(a Action, why string) Action {
-	if a.verdict == policy.Free {
-		a.verdict, a.why = policy.Ask, why
+	if a.verdict == policy.VerdictFree {
+		a.verdict, a.why = policy.VerdictAsk, why
 	}
 	return a.mapActs(func(act policy.Act) policy.Act {
-		if act.Verdict == policy.Free {
-			act.Verdict, act.Why = policy.Ask, why
+		if act.Verdict == policy.VerdictFree {
+			act.Verdict, act.Why = policy.VerdictAsk, why
 		}
 		return act
 	})

@@ -45,19 +45,19 @@ func Running(ctx, call context.Context) context.Context {
 // ReportConfined records, for the call that runs in this context, what a sandbox refused to
 // it, or that it was let out of one. A call without a gate records nothing.
 func ReportConfined(ctx context.Context, what string) error {
-	return report(ctx, approval.Confined, what)
+	return report(ctx, approval.EventConfined, what)
 }
 
 // ReportUnexpected records that the call which runs in this context was about to do
 // something that its judgement did not foresee.
 func ReportUnexpected(ctx context.Context, what string) error {
-	return report(ctx, approval.Unexpected, what)
+	return report(ctx, approval.EventUnexpected, what)
 }
 
 // ReportTripped records that the system seems to have refused something to the call which runs
 // in this context that its judgement did not foresee.
 func ReportTripped(ctx context.Context, what string) error {
-	return report(ctx, approval.Tripped, what)
+	return report(ctx, approval.EventTripped, what)
 }
 
 func report(ctx context.Context, kind approval.EventKind, what string) error {

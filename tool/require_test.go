@@ -10,7 +10,7 @@ import (
 )
 
 func forSession(r *approval.Request) approval.Decision {
-	return r.Approve("").ForSession(policy.Exact)
+	return r.Approve("").ForSession(policy.ReachExact)
 }
 
 // What a grant covers is the target, the payload or, without them, every
@@ -53,7 +53,7 @@ func TestPayloadKeptForAlways(t *testing.T) {
 	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").Always() }, send)
 	const args = `{"to": "ann (home) *", "subject": "[a] \\ \"b\"", "body": ""}`
 	d.call("send", args)
-	if r := d.call("send", args); r.Outcome.State != policy.AutoApproved {
+	if r := d.call("send", args); r.Outcome.State != policy.StateAutoApproved {
 		t.Errorf("the second time it is %s: %v", r.Outcome.State, r.Err)
 	}
 	d.wantAsked(1)

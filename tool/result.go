@@ -38,7 +38,7 @@ func newResult(o approval.Outcome) Result {
 func notRun(o approval.Outcome) Result {
 	r := newResult(o)
 	switch {
-	case o.State == policy.Answered:
+	case o.State == policy.StateAnswered:
 		r.Value = o.Decision.Result
 		r.Text = fmt.Sprintf("[ANSWERED] A person answered in place of %s, which did not run:\n%s", r.Tool, o.Decision.Result)
 		r.comment()

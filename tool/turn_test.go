@@ -39,7 +39,7 @@ func TestTurn(t *testing.T) {
 	for _, r := range results {
 		states = append(states, r.Outcome.State)
 	}
-	want := []policy.State{policy.FreeToRun, policy.Approved, policy.Denied, policy.Approved}
+	want := []policy.State{policy.StateFree, policy.StateApproved, policy.StateDenied, policy.StateApproved}
 	if !slices.Equal(states, want) {
 		t.Errorf("states %v, want %v", states, want)
 	}

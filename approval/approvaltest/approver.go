@@ -21,7 +21,7 @@ func No(r *approval.Request) approval.Decision { return r.Deny("") }
 
 // YesForSession approves exactly these acts for the session.
 func YesForSession(r *approval.Request) approval.Decision {
-	return r.Approve("").ForSession(policy.Exact)
+	return r.Approve("").ForSession(policy.ReachExact)
 }
 
 // An Approver answers as its script says, one answer after another, and fails

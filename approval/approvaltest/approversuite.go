@@ -19,7 +19,7 @@ func TestApprover(t *testing.T, open func(t *testing.T) approval.Approver) {
 		r := askingGate(t, a).Review(ctx, policy.Call{ID: "1", Tool: "ask"}).Pending()[0]
 		cancel()
 		d, err := a.Approve(ctx, r) // hangs if it does not
-		if err != nil && d.Answer != approval.NoAnswer {
+		if err != nil && d.Answer != approval.AnswerNone {
 			t.Errorf("it fails with %v and answers %q", err, d.Answer)
 		}
 	})
@@ -28,7 +28,7 @@ func TestApprover(t *testing.T, open func(t *testing.T) approval.Approver) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for _, o := range gate.Decide(ctx, policy.Call{ID: "1", Tool: "ask"}, policy.Call{ID: "2", Tool: "ask"}) {
-			if o.Runs() || o.State == policy.Pending {
+			if o.Runs() || o.State == policy.StatePending {
 				t.Errorf("call %s is %s after its context was done", o.Call.ID, o.State)
 			}
 		}
@@ -41,14 +41,14 @@ func TestApprover(t *testing.T, open func(t *testing.T) approval.Approver) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(&approval.WithdrawnError{Request: r.ID, State: policy.Denied})
+		cancel(&approval.WithdrawnError{Request: r.ID, State: policy.StateDenied})
 		if d, err := open(t).Approve(ctx, r); err == nil {
 			d.Request, d.Fingerprint = r.ID, r.Fingerprint
 			if err := b.Resolve(t.Context(), d); !errors.Is(err, approval.ErrSettled) {
 				t.Errorf("a second answer: %v, want ErrSettled", err)
 			}
 		}
-		if o := b.Outcome(0); o.State != policy.Denied || o.Note() != "somebody else said no" {
+		if o := b.Outcome(0); o.State != policy.StateDenied || o.Note() != "somebody else said no" {
 			t.Errorf("the call is %s (%s), want the first answer", o.State, o.Note())
 		}
 	})

@@ -23,7 +23,7 @@ func TestAuditLog(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("a seal is of the last record", func(t *testing.T) { recordsSealed(t, open(t)) })
 	t.Run("keeps no secrets", func(t *testing.T) {
 		p := open(t)
-		e := event("s", "1", approval.Ended)
+		e := event("s", "1", approval.EventEnded)
 		e.Note, e.Arguments = "use token ghp_0123456789012345678901234567890123456789", []byte(`{"password":"hunter2"}`)
 		record(t, p.One, e)
 		got := records(t, p.Two.Records(t.Context(), approval.RecordFilter{}))[0]
@@ -36,10 +36,10 @@ func TestAuditLog(t *testing.T, open func(t *testing.T) Pair) {
 func event(session, call string, kind approval.EventKind) approval.Event {
 	e := approval.Event{
 		Kind: kind, At: Epoch, Session: session, CallID: call, Tool: "send",
-		State: policy.AutoApproved, Stage: approval.StageExecuting, Arguments: []byte(`{"to":"ann"}`),
+		State: policy.StateAutoApproved, Stage: approval.StageExecuting, Arguments: []byte(`{"to":"ann"}`),
 		ArgumentsDigest: policy.DigestOf([]byte(`{"to":"ann"}`)),
 	}
-	if kind == approval.Ended {
+	if kind == approval.EventEnded {
 		e.Stage = approval.StageCompleted
 	}
 	return e
@@ -67,7 +67,7 @@ func records(t *testing.T, seq iter.Seq2[approval.Record, error]) (out []approva
 
 func recordsInOrder(t *testing.T, p Pair) {
 	for i := range 6 {
-		e := event("s", fmt.Sprint(i), approval.Ended)
+		e := event("s", fmt.Sprint(i), approval.EventEnded)
 		e.At = Epoch.Add(-time.Duration(i) * time.Hour) // a clock that goes backwards
 		record(t, []Store{p.One, p.Two}[i%2], e)
 	}
@@ -95,11 +95,11 @@ func recordsInOrder(t *testing.T, p Pair) {
 
 func recordsFiltered(t *testing.T, p Pair) {
 	for i := range 8 {
-		e := event([]string{"a", "b"}[i%2], fmt.Sprint(i), approval.Ended)
+		e := event([]string{"a", "b"}[i%2], fmt.Sprint(i), approval.EventEnded)
 		e.At = Epoch.Add(time.Duration(i) * time.Minute)
 		e.Workers = []string{"main", []string{"left", "right"}[i/4]}
 		if i%4 == 0 {
-			e.Connector, e.State, e.Stage, e.Rule = "mail", policy.AutoDenied, approval.StageDenied, "r1"
+			e.Connector, e.State, e.Stage, e.Rule = "mail", policy.StateAutoDenied, approval.StageRefused, "r1"
 		}
 		record(t, p.One, e)
 	}
@@ -116,9 +116,9 @@ func recordsFiltered(t *testing.T, p Pair) {
 		{"connector's tool", approval.RecordFilter{Tool: "mail:*"}, "04"},
 		{"any worker of the chain", approval.RecordFilter{Worker: "left"}, "0123"},
 		{"part of a worker's name", approval.RecordFilter{Worker: "lef"}, ""},
-		{"state", approval.RecordFilter{States: []policy.State{policy.AutoDenied}}, "04"},
-		{"a state that is called like the stage of another", approval.RecordFilter{States: []policy.State{policy.Denied}}, ""},
-		{"states", approval.RecordFilter{States: []policy.State{policy.Denied, policy.AutoDenied}}, "04"},
+		{"state", approval.RecordFilter{States: []policy.State{policy.StateAutoDenied}}, "04"},
+		{"a state that is called like the stage of another", approval.RecordFilter{States: []policy.State{policy.StateDenied}}, ""},
+		{"states", approval.RecordFilter{States: []policy.State{policy.StateDenied, policy.StateAutoDenied}}, "04"},
 		{"stage", approval.RecordFilter{Stage: approval.StageCompleted}, "123567"},
 		{"rule", approval.RecordFilter{Rule: "r1"}, "04"},
 		{"last", approval.RecordFilter{Last: 3}, "567"},
@@ -137,7 +137,7 @@ func recordsFiltered(t *testing.T, p Pair) {
 }
 
 func recordsUnended(t *testing.T, p Pair) {
-	record(t, p.One, event("s", "1", approval.Started), event("s", "2", approval.Started), event("s", "1", approval.Ended))
+	record(t, p.One, event("s", "1", approval.EventStarted), event("s", "2", approval.EventStarted), event("s", "1", approval.EventEnded))
 	got := ""
 	for _, r := range records(t, p.Two.Records(t.Context(), approval.RecordFilter{})) {
 		if r.Unended {
@@ -155,7 +155,7 @@ func recordsAtOnce(t *testing.T, p Pair) {
 	for w := range writers {
 		all.Go(func() {
 			for i := range each {
-				e := event(fmt.Sprint("s", w), fmt.Sprint(i), approval.Ended)
+				e := event(fmt.Sprint("s", w), fmt.Sprint(i), approval.EventEnded)
 				if err := []Store{p.One, p.Two}[w%2].Record(context.Background(), e); err != nil {
 					t.Error(err)
 				}
@@ -177,7 +177,7 @@ func recordsAtOnce(t *testing.T, p Pair) {
 }
 
 func recordsSealed(t *testing.T, p Pair) {
-	record(t, p.One, event("s", "1", approval.Ended))
+	record(t, p.One, event("s", "1", approval.EventEnded))
 	seal, err := p.Two.Seal(t.Context())
 	if err != nil || seal.Seq != 1 {
 		t.Fatalf("seal %v, %v", seal, err)
@@ -186,7 +186,7 @@ func recordsSealed(t *testing.T, p Pair) {
 	if err != nil || read != seal {
 		t.Errorf("seal %q reads as %v, %v", seal, read, err)
 	}
-	record(t, p.Two, event("s", "2", approval.Ended))
+	record(t, p.Two, event("s", "2", approval.EventEnded))
 	if v, err := p.One.Verify(t.Context(), seal); err != nil || !v.OK() {
 		t.Errorf("with its seal: %+v, %v", v, err)
 	}

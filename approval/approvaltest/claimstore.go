@@ -67,7 +67,7 @@ func TestClaimStore(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("what did nothing can be claimed again", func(t *testing.T) {
 		p := open(t)
 		want(t, p.One, claim, nil)
-		release(t, p.One, approval.StagePending)
+		release(t, p.One, approval.StageWaiting)
 		want(t, p.Two, claim, nil)
 	})
 	t.Run("what is suspended is resumed, once", func(t *testing.T) {

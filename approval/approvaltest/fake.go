@@ -111,7 +111,7 @@ func (f *Fake) EndSession(_ context.Context, id string) error {
 	delete(f.sessions, id)
 	for _, r := range f.requests {
 		if r.request.Call.Session == id && r.settled == nil {
-			r.settled = &approval.Settlement{State: policy.Dismissed, At: f.clock.Now()}
+			r.settled = &approval.Settlement{State: policy.StateDismissed, At: f.clock.Now()}
 		}
 	}
 	f.mu.Unlock()
@@ -175,7 +175,7 @@ func (f *Fake) Release(_ context.Context, c approval.Claim, stage approval.Stage
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.claims[claimKey(c)] = stage
-	if stage == approval.StagePending {
+	if stage == approval.StageWaiting {
 		delete(f.claims, claimKey(c))
 	}
 	return nil

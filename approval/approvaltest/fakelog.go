@@ -27,7 +27,7 @@ func (f *Fake) Record(_ context.Context, e approval.Event) error {
 	l := &f.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := approval.Record{Seq: int64(len(l.records) + 1), Event: e.Keep(approval.DetailRedacted), Unended: e.Kind == approval.Started}
+	r := approval.Record{Seq: int64(len(l.records) + 1), Event: e.Keep(approval.DetailRedacted), Unended: e.Kind == approval.EventStarted}
 	if n := len(l.records); n > 0 {
 		r.Prev = l.records[n-1].Hash
 	}

@@ -43,8 +43,8 @@ func Fill(ctx context.Context, log approval.Recorder, n int) error {
 
 func filler(i int64) approval.Event {
 	return approval.Event{
-		Kind: approval.Ended, At: Epoch.Add(time.Duration(i) * time.Second), Session: fmt.Sprint("s", i/1000),
-		CallID: fmt.Sprint(i), Tool: "send", State: policy.FreeToRun, Stage: approval.StageCompleted,
+		Kind: approval.EventEnded, At: Epoch.Add(time.Duration(i) * time.Second), Session: fmt.Sprint("s", i/1000),
+		CallID: fmt.Sprint(i), Tool: "send", State: policy.StateFree, Stage: approval.StageCompleted,
 		Arguments: []byte(`{"to":"ann"}`),
 	}
 }

@@ -60,8 +60,8 @@ func TestGrantStore(t *testing.T, open func(t *testing.T) approval.GrantStore) {
 
 func grant(session, id string) policy.Grant {
 	return policy.Grant{
-		ID: id, Session: session, Effect: policy.Allow, Reach: policy.Exact, Created: Epoch,
-		Act: policy.Act{Name: "write_file", Target: policy.PathTarget("notes/" + id), Verdict: policy.Ask},
+		ID: id, Session: session, Effect: policy.EffectAllow, Reach: policy.ReachExact, Created: Epoch,
+		Act: policy.Act{Name: "write_file", Target: policy.PathTarget("notes/" + id), Verdict: policy.VerdictAsk},
 	}
 }
 
@@ -96,23 +96,23 @@ func wantGrants(t *testing.T, s approval.GrantStore, session string, ids ...stri
 // that it calls, until it expires.
 func grantFields(t *testing.T, s approval.GrantStore) {
 	g := grant("one", "g")
-	g.Workers, g.Shared, g.Reach = []string{"main"}, true, policy.Prefix
+	g.Workers, g.Shared, g.Reach = []string{"main"}, true, policy.ReachPrefix
 	g.Expires, g.By = Epoch.Add(time.Hour), policy.Who{User: "ann", Host: "desk", Via: policy.ViaTerminal}
 	addGrants(t, s, g)
 	set := grantsOf(t, s, "one")
 	if got := set.Grants()[0].By; got != g.By {
 		t.Errorf("kept by %v, want %v", got, g.By)
 	}
-	act := policy.Act{Name: "write_file", Target: policy.PathTarget("notes/other"), Verdict: policy.Ask}
+	act := policy.Act{Name: "write_file", Target: policy.PathTarget("notes/other"), Verdict: policy.VerdictAsk}
 	for _, c := range []struct {
 		workers []string
 		at      time.Time
 		want    policy.State
 	}{
-		{[]string{"main"}, Epoch, policy.SessionApproved},
-		{[]string{"main", "child"}, Epoch, policy.SessionApproved},
-		{[]string{"other"}, Epoch, policy.Pending},
-		{[]string{"main"}, g.Expires, policy.Pending},
+		{[]string{"main"}, Epoch, policy.StateSessionApproved},
+		{[]string{"main", "child"}, Epoch, policy.StateSessionApproved},
+		{[]string{"other"}, Epoch, policy.StatePending},
+		{[]string{"main"}, g.Expires, policy.StatePending},
 	} {
 		q := policy.Question{
 			Call: &policy.Call{Tool: "write_file", Session: "one", Workers: c.workers}, Now: c.at,

@@ -61,7 +61,7 @@ func (t *Tools) Prepare(_ context.Context, call policy.Call) (approval.Proposal,
 	}
 	if len(p.Acts) == 0 {
 		p.Acts = []policy.Act{{
-			Name: call.Tool, Connector: call.Connector, Known: true, Verdict: policy.Ask,
+			Name: call.Tool, Connector: call.Connector, Known: true, Verdict: policy.VerdictAsk,
 			Target: policy.ArgumentsTarget(call.Arguments),
 		}}
 	}

@@ -209,7 +209,7 @@ func oneAnswerWins(t *testing.T, p Pair) {
 		case i == winner:
 		case !errors.As(err, &late) || !errors.Is(err, approval.ErrSettled):
 			t.Errorf("answer %d: %v, want a SettledError", i, err)
-		case late.By.User != fmt.Sprint("user", winner) || late.State != policy.Denied:
+		case late.By.User != fmt.Sprint("user", winner) || late.State != policy.StateDenied:
 			t.Errorf("answer %d is told that %s won (%s), want user%d", i, late.By, late.State, winner)
 		}
 	}
@@ -261,7 +261,7 @@ func settling(t *testing.T, p Pair) {
 	if err := p.Two.Answer(t.Context(), r[0].Deny("")); !errors.Is(err, approval.ErrSettled) {
 		t.Errorf("answering what is settled: %v", err)
 	}
-	byRule := approval.Settlement{State: policy.AutoApproved, By: policy.Who{Via: policy.ViaRule}}
+	byRule := approval.Settlement{State: policy.StateAutoApproved, By: policy.Who{Via: policy.ViaRule}}
 	settle(p.One, r[1], byRule, nil) // never posted
 	post(t, p.Two, r[1])             // and does not open afterwards
 	wantOpen(t, p.One, "")
@@ -273,7 +273,7 @@ func settling(t *testing.T, p Pair) {
 	}
 	settle(p.One, r[2], byRule, approval.ErrSettled) // a person was faster
 	settle(p.One, r[2], r[2].Approve("").Settled(), nil)
-	if got, err := p.Two.Posted(t.Context(), r[1].ID); err != nil || got.Settled.State != policy.AutoApproved || got.Settled.Decision != nil {
+	if got, err := p.Two.Posted(t.Context(), r[1].ID); err != nil || got.Settled.State != policy.StateAutoApproved || got.Settled.Decision != nil {
 		t.Errorf("settled by a rule: %+v, %v", got.Settled, err)
 	}
 }
@@ -294,7 +294,7 @@ func reopening(t *testing.T, p Pair) {
 	if err := p.Two.Answer(t.Context(), r.Deny("")); err != nil {
 		t.Errorf("the second answer: %v", err)
 	}
-	if got, err := p.One.Await(t.Context(), r.ID); err != nil || got.Settled.State != policy.Denied || got.Problem != "" {
+	if got, err := p.One.Await(t.Context(), r.ID); err != nil || got.Settled.State != policy.StateDenied || got.Problem != "" {
 		t.Errorf("%+v, %v; want it denied", got, err)
 	}
 }

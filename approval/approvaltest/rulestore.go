@@ -50,7 +50,7 @@ func TestRuleStore(t *testing.T, open func(t *testing.T) approval.RuleStore) {
 func rule(text string) policy.Rule {
 	r, err := policy.ParseRule(text)
 	if err != nil {
-		return policy.Rule{Pattern: text, Effect: policy.Allow, Scope: policy.ScopeTool, Enabled: true}
+		return policy.Rule{Pattern: text, Effect: policy.EffectAllow, Scope: policy.ScopeTool, Enabled: true}
 	}
 	return r
 }

@@ -66,7 +66,7 @@ func TestSessionStore(t *testing.T, open func(t *testing.T) Pair) {
 			t.Fatal(err)
 		}
 		got, err := p.One.Await(t.Context(), r.ID)
-		if err != nil || got.Settled == nil || got.Settled.State != policy.Dismissed {
+		if err != nil || got.Settled == nil || got.Settled.State != policy.StateDismissed {
 			t.Errorf("the request is %+v, %v; want it dismissed", got.Settled, err)
 		}
 	})
@@ -97,7 +97,7 @@ func idleSessions(t *testing.T, p Pair) {
 	begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionGateway})
 	addGrants(t, p.One, grant("s", "a"))
 	p.Clock.Advance(approval.SessionIdle - time.Minute)
-	if err := p.Two.Record(t.Context(), event("s", "call", approval.Started)); err != nil {
+	if err := p.Two.Record(t.Context(), event("s", "call", approval.EventStarted)); err != nil {
 		t.Fatal(err)
 	}
 	p.Clock.Advance(approval.SessionIdle - time.Minute)

@@ -96,11 +96,11 @@ func wantState(t *testing.T, o approval.Outcome, want policy.State) {
 
 func answeredElsewhere(t *testing.T, p Pair) {
 	g := gateOn(t, p, p.One)
-	for _, want := range []policy.State{policy.Approved, policy.Denied} {
+	for _, want := range []policy.State{policy.StateApproved, policy.StateDenied} {
 		out := decide(g, "ask")
 		r := waiting(t, p.Two, 1)[0].Request
 		d := r.Approve("go ahead")
-		if want == policy.Denied {
+		if want == policy.StateDenied {
 			d = r.Deny("not today")
 		}
 		answer(t, p.Two, d)
@@ -112,9 +112,9 @@ func answeredElsewhere(t *testing.T, p Pair) {
 	}
 	out := decide(g, "ask")
 	answer(t, p.Two, waiting(t, p.Two, 1)[0].Request.Approve("").Always("allow ask"))
-	wantState(t, <-out, policy.Approved)
+	wantState(t, <-out, policy.StateApproved)
 	wantRules(t, p.Two, "allow ask")
-	wantState(t, <-decide(g, "ask"), policy.AutoApproved)
+	wantState(t, <-decide(g, "ask"), policy.StateAutoApproved)
 }
 
 func answeredHere(t *testing.T, p Pair) {
@@ -128,9 +128,9 @@ func answeredHere(t *testing.T, p Pair) {
 	out := decide(gateOn(t, p, p.One, here), "ask")
 	r := waiting(t, p.Two, 1)[0].Request
 	close(seen)
-	wantState(t, <-out, policy.Approved)
+	wantState(t, <-out, policy.StateApproved)
 	var late *approval.SettledError
-	if err := p.Two.Answer(t.Context(), r.Deny("")); !errors.As(err, &late) || late.By.User != "bob" || late.State != policy.Approved {
+	if err := p.Two.Answer(t.Context(), r.Deny("")); !errors.As(err, &late) || late.By.User != "bob" || late.State != policy.StateApproved {
 		t.Errorf("the late answer: %v, want to hear of bob", err)
 	}
 	wantOpen(t, p.Two, "")
@@ -146,7 +146,7 @@ func answerLoses(t *testing.T, p Pair) {
 	if !errors.Is(err, approval.ErrSettled) {
 		t.Errorf("the second answer: %v, want ErrSettled", err)
 	}
-	wantState(t, b.Outcome(0), policy.Denied)
+	wantState(t, b.Outcome(0), policy.StateDenied)
 	wantRules(t, p.Two)
 }
 
@@ -168,7 +168,7 @@ func answerFails(t *testing.T, p Pair) {
 	}
 	wantRules(t, p.Two)
 	answer(t, p.Two, r.Deny("then not"))
-	wantState(t, <-out, policy.Denied)
+	wantState(t, <-out, policy.StateDenied)
 }
 
 // Somebody may answer a question at once when it comes back; that answer holds.
@@ -176,7 +176,7 @@ func answerFailsAndIsGivenAgain(t *testing.T, p Pair) {
 	eager := &eagerStore{Store: p.One, answer: func(r *approval.Request) error { return p.Two.Answer(t.Context(), r.Deny("then not")) }}
 	out := decide(gateOn(t, p, eager), "ask")
 	answer(t, p.Two, waiting(t, p.Two, 1)[0].Request.Approve("").Always("allow other"))
-	wantState(t, <-out, policy.Denied)
+	wantState(t, <-out, policy.StateDenied)
 }
 
 // An eagerStore has a request answered as soon as it waits again, once.
@@ -216,7 +216,7 @@ func answerFailsHere(t *testing.T, p Pair) {
 		t.Errorf("the second answer: %v", err)
 	}
 	<-asked
-	wantState(t, b.Outcomes()[0], policy.Approved)
+	wantState(t, b.Outcomes()[0], policy.StateApproved)
 }
 
 // A slowStore sees that a request was answered before the answer is taken back, and tells
@@ -255,11 +255,11 @@ func ruleSettles(t *testing.T, p Pair) {
 		t.Errorf("a rule would settle %d others as well, want the one of the other process", len(covered))
 	}
 	addRules(t, p.Two, "deny ask")
-	wantState(t, <-one, policy.AutoDenied)
-	wantState(t, <-two, policy.AutoDenied)
+	wantState(t, <-one, policy.StateAutoDenied)
+	wantState(t, <-two, policy.StateAutoDenied)
 	for _, each := range open {
 		got, err := p.One.Posted(t.Context(), each.Request.ID)
-		if err != nil || got.Settled == nil || got.Settled.State != policy.AutoDenied || got.Settled.By.Via != policy.ViaRule {
+		if err != nil || got.Settled == nil || got.Settled.State != policy.StateAutoDenied || got.Settled.By.Via != policy.ViaRule {
 			t.Errorf("posted as %+v, %v; want it settled by a rule", got.Settled, err)
 		}
 	}
@@ -268,10 +268,10 @@ func ruleSettles(t *testing.T, p Pair) {
 func grantSettles(t *testing.T, p Pair) {
 	one, two := decide(gateOn(t, p, p.One), "ask"), decide(gateOn(t, p, p.Two), "ask")
 	open := waiting(t, p.Two, 2)
-	answer(t, p.Two, open[0].Request.Approve("").ForSession(policy.Exact))
+	answer(t, p.Two, open[0].Request.Approve("").ForSession(policy.ReachExact))
 	states := map[policy.State]int{(<-one).State: 1}
 	states[(<-two).State]++
-	if states[policy.Approved] != 1 || states[policy.SessionApproved] != 1 {
+	if states[policy.StateApproved] != 1 || states[policy.StateSessionApproved] != 1 {
 		t.Errorf("the calls are %v, want one approved and the other by its grant", states)
 	}
 }
@@ -281,15 +281,15 @@ func grantSettles(t *testing.T, p Pair) {
 func questionExpires(t *testing.T, p Pair) {
 	g := gateAsking(t, p, p.One, approval.Timeout(time.Millisecond, approval.Queue(p.One)))
 	o := g.Decide(t.Context(), policy.Call{ID: "late", Tool: "ask"})[0]
-	if o.State != policy.Expired {
-		t.Errorf("the outcome is %s (%s), want %s", o.State, o.Why, policy.Expired)
+	if o.State != policy.StateExpired {
+		t.Errorf("the outcome is %s (%s), want %s", o.State, o.Why, policy.StateExpired)
 	}
 	posted, err := p.Two.Posted(t.Context(), o.Request)
-	if err != nil || posted.Settled == nil || posted.Settled.State != policy.Expired {
-		t.Errorf("the other process sees %+v, %v; want %s", posted.Settled, err, policy.Expired)
+	if err != nil || posted.Settled == nil || posted.Settled.State != policy.StateExpired {
+		t.Errorf("the other process sees %+v, %v; want %s", posted.Settled, err, policy.StateExpired)
 	}
 	for r, err := range p.Two.Records(t.Context(), approval.RecordFilter{}) {
-		if err != nil || r.CallID == "late" && r.State != policy.Expired {
+		if err != nil || r.CallID == "late" && r.State != policy.StateExpired {
 			t.Errorf("recorded as %s, %v", r.State, err)
 		}
 	}
@@ -302,7 +302,7 @@ func questionWithdrawn(t *testing.T, p Pair) {
 	go func() { out <- g.Decide(ctx, policy.Call{ID: "1", Tool: "ask"})[0] }()
 	r := waiting(t, p.Two, 1)[0].Request
 	cancel()
-	wantState(t, <-out, policy.Dismissed)
+	wantState(t, <-out, policy.StateDismissed)
 	waiting(t, p.Two, 0)
 	if err := p.Two.Answer(t.Context(), r.Approve("")); !errors.Is(err, approval.ErrSettled) {
 		t.Errorf("answering what was withdrawn: %v, want ErrSettled", err)
@@ -374,9 +374,9 @@ func savedBatchCollects(t *testing.T, p Pair) {
 		t.Fatal(err)
 	}
 	o := again.Outcome(0)
-	wantState(t, o, policy.Approved)
+	wantState(t, o, policy.StateApproved)
 	if o.Note() != "later" || !o.Decision.At.Equal(Epoch) {
 		t.Errorf("decided %+v, want the answer as it was given", o.Decision)
 	}
-	wantState(t, again.Outcome(1), policy.Pending)
+	wantState(t, again.Outcome(1), policy.StatePending)
 }

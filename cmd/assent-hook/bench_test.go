@@ -98,7 +98,7 @@ func seed(b *testing.B, state string) {
 	for range 512 { // who record together are committed together
 		wait.Go(func() {
 			for range benchEvents / 512 {
-				e := approval.Event{Kind: approval.Ended, At: time.Now(), Session: "old", Tool: "shell", State: policy.FreeToRun, Stage: approval.StageReleased}
+				e := approval.Event{Kind: approval.EventEnded, At: time.Now(), Session: "old", Tool: "shell", State: policy.StateFree, Stage: approval.StageReleased}
 				if err := s.Record(b.Context(), e); err != nil {
 					b.Error(err)
 					return

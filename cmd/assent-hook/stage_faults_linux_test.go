@@ -103,7 +103,7 @@ func TestStageThatWasNotTaken(t *testing.T) {
 	s.calls-- // the same call
 	s.event("PostToolUse", "s", "echo hi")
 	all := s.recorded()
-	if last := all[len(all)-1]; last.Kind != approval.Differed || !strings.Contains(last.Why, "in assent's sandbox") {
+	if last := all[len(all)-1]; last.Kind != approval.EventDiffered || !strings.Contains(last.Why, "in assent's sandbox") {
 		t.Errorf("%+v", last)
 	}
 }

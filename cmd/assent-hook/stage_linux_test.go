@@ -496,7 +496,7 @@ func TestStageKilled(t *testing.T) {
 		_ = c.Wait() // it was killed
 		s.eventually("the end is recorded", func() bool {
 			for _, e := range s.recorded() {
-				if e.Kind == approval.Ended {
+				if e.Kind == approval.EventEnded {
 					return true
 				}
 			}
@@ -536,7 +536,7 @@ func TestStageKilled(t *testing.T) {
 		}
 		started := false
 		for _, e := range s.recorded() {
-			started = started || e.Kind == approval.Started
+			started = started || e.Kind == approval.EventStarted
 		}
 		if !started {
 			t.Error("nothing recorded that it was started")
@@ -573,7 +573,7 @@ func TestStageKilled(t *testing.T) {
 			t.Errorf("it ran otherwise than once: %q", data)
 		}
 		ended := func(e approval.Event) bool {
-			return e.Kind == approval.Ended && e.CallID == "k" && e.Stage == approval.StageCompleted
+			return e.Kind == approval.EventEnded && e.CallID == "k" && e.Stage == approval.StageCompleted
 		}
 		if !slices.ContainsFunc(s.recorded(), ended) {
 			t.Error("its end is not recorded")

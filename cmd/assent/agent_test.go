@@ -157,8 +157,8 @@ func (a *agent) answer(_ context.Context, r *approval.Request) (approval.Decisio
 			continue
 		}
 		d, ok := map[string]approval.Decision{
-			"y": r.Approve(s.Note), "n": r.Deny(s.Note), "dismiss": {Answer: approval.Dismiss},
-			"s": r.Approve(s.Note).ForSession(policy.Exact), "sp": r.Approve(s.Note).ForSession(policy.Prefix),
+			"y": r.Approve(s.Note), "n": r.Deny(s.Note), "dismiss": {Answer: approval.AnswerDismiss},
+			"s": r.Approve(s.Note).ForSession(policy.ReachExact), "sp": r.Approve(s.Note).ForSession(policy.ReachPrefix),
 			"a": r.Approve(s.Note).Always(),
 		}[s.Answer]
 		if !ok {

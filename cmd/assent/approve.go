@@ -98,21 +98,21 @@ func (f *answerFlags) answer(c *cobra.Command, id string, answer func(*approval.
 	d.By.Via = policy.ViaCommand
 	switch {
 	case f.session:
-		d = d.ForSession(policy.Exact)
+		d = d.ForSession(policy.ReachExact)
 	case f.always:
 		d = d.Always()
 	}
 	if f.code {
-		if !slices.ContainsFunc(r.Offers, func(o policy.Offer) bool { return o.Reach == policy.Project }) {
+		if !slices.ContainsFunc(r.Offers, func(o policy.Offer) bool { return o.Reach == policy.ReachProject }) {
 			return fmt.Errorf("%s does not run code of this project as it is; leave --project-code out", r.ID)
 		}
-		d.Remember.Reach = policy.Project
+		d.Remember.Reach = policy.ReachProject
 	}
 	if f.domain {
-		if !slices.ContainsFunc(r.Offers, func(o policy.Offer) bool { return o.Reach == policy.DomainReach }) {
+		if !slices.ContainsFunc(r.Offers, func(o policy.Offer) bool { return o.Reach == policy.ReachDomain }) {
 			return fmt.Errorf("%s is not about one host of a domain alone; leave --domain out", r.ID)
 		}
-		d.Remember.Reach = policy.DomainReach
+		d.Remember.Reach = policy.ReachDomain
 	}
 	if err := s.Answer(c.Context(), d); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (f *answerFlags) said(c *cobra.Command, r *approval.Request, d approval.Dec
 func keptOf(r *approval.Request, d approval.Decision) []string {
 	for _, o := range r.Offers {
 		switch {
-		case o.Reach != cmp.Or(d.Remember.Reach, policy.Exact) || d.Remember.Keep == approval.KeepNone:
+		case o.Reach != cmp.Or(d.Remember.Reach, policy.ReachExact) || d.Remember.Keep == approval.KeepNone:
 		case d.Remember.Keep == approval.KeepSession:
 			return []string{"for the session, " + strings.Join(rulesOf(o, d), ", ")}
 		default:
@@ -168,7 +168,7 @@ func keptOf(r *approval.Request, d approval.Decision) []string {
 // warningsOf is what to know about a yes that is remembered.
 func warningsOf(r *approval.Request, d approval.Decision) []string {
 	for _, o := range r.Offers {
-		if o.Reach == cmp.Or(d.Remember.Reach, policy.Exact) && d.Remember.Keep != approval.KeepNone && d.Answer == approval.Approve {
+		if o.Reach == cmp.Or(d.Remember.Reach, policy.ReachExact) && d.Remember.Keep != approval.KeepNone && d.Answer == approval.AnswerApprove {
 			return o.Warn
 		}
 	}
@@ -176,7 +176,7 @@ func warningsOf(r *approval.Request, d approval.Decision) []string {
 }
 
 func rulesOf(o policy.Offer, d approval.Decision) []string {
-	if d.Answer == approval.Approve {
+	if d.Answer == approval.AnswerApprove {
 		return o.Allow
 	}
 	return o.Deny

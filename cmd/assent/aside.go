@@ -95,7 +95,7 @@ func (a *aside) Post(ctx context.Context, b *approval.Batch) error {
 	}
 	for _, p := range open {
 		if !slices.ContainsFunc(pending, func(r *approval.Request) bool { return r.ID == p.Request.ID }) {
-			if err := a.desk.Store.Settle(ctx, p.Request, approval.Settlement{State: policy.Dismissed}); err != nil {
+			if err := a.desk.Store.Settle(ctx, p.Request, approval.Settlement{State: policy.StateDismissed}); err != nil {
 				return err
 			}
 		}

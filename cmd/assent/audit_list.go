@@ -68,7 +68,7 @@ func listRecords(c *cobra.Command, flags *auditFlags, filter filterFlags, limit 
 		if err != nil {
 			return err
 		}
-		if all || r.Kind != approval.Started || r.Unended {
+		if all || r.Kind != approval.EventStarted || r.Unended {
 			records = append(records, r)
 		}
 	}

@@ -98,9 +98,9 @@ func (d *desk) callTool(ctx context.Context, of explain.Call) (tool.Result, erro
 // callFailed says how a call by hand ended that gave no result.
 func callFailed(r tool.Result) error {
 	switch r.Outcome.State {
-	case policy.Dismissed:
+	case policy.StateDismissed:
 		return statusError{exitInterrupted, r.Err}
-	case policy.Invalid:
+	case policy.StateInvalid:
 		return r.Err
 	}
 	if !r.Outcome.Runs() {

@@ -91,7 +91,7 @@ func goesOn(w io.Writer, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &stopped) && stopped.State != policy.Dismissed, errors.Is(err, worker.ErrLimit):
+	case errors.As(err, &stopped) && stopped.State != policy.StateDismissed, errors.Is(err, worker.ErrLimit):
 		fmt.Fprintf(w, "assent: %s\n", shownText(err.Error()))
 		return nil
 	}

@@ -62,7 +62,7 @@ func playSandbox(ctx context.Context, say printer, d *desk, dir string) error {
 			return err
 		}
 		say.line("  $ %s", command)
-		say.Results([]tool.Result{tool.Call(ctx, gate, policy.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: policy.Shell, Arguments: args})})
+		say.Results([]tool.Result{tool.Call(ctx, gate, policy.Call{ID: fmt.Sprint("sandboxed-", i+1), Tool: policy.ActShell, Arguments: args})})
 	}
 	say.prose("", "", "What a command changes is kept as well, so that you can put it back: see undo below.")
 	return nil

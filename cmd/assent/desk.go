@@ -153,7 +153,7 @@ func (g sessionMemory) history(ctx context.Context, session string) (out []appro
 		if err != nil {
 			return out, err
 		}
-		if r.Kind == approval.Ended {
+		if r.Kind == approval.EventEnded {
 			out = append(out, r.Event)
 		}
 	}

@@ -31,7 +31,7 @@ func TestListsLeaveOutWhatWasDeniedForTheSession(t *testing.T) {
 	}
 	answer := func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 		if r.Call.Tool == "read_file" {
-			return r.Deny("").ForSession(policy.Exact), nil
+			return r.Deny("").ForSession(policy.ReachExact), nil
 		}
 		return r.Approve(""), nil
 	}

@@ -317,7 +317,7 @@ func (s *scene) recorded(new int) (out []judged) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if r.Kind == approval.Ended || r.Stage == approval.StageReleased {
+		if r.Kind == approval.EventEnded || r.Stage == approval.StageReleased {
 			out = append(out, judgedBy(r.State, r.Trace, r.Why))
 		}
 	}
@@ -328,7 +328,7 @@ func (s *scene) recorded(new int) (out []judged) {
 func judgedBy(state policy.State, trace policy.Trace, why string) judged {
 	verdict, looks := "refused", map[string]string{"deny": "denied"}
 	switch {
-	case state == policy.Expired, state == policy.HandedOver, state == policy.Denied, state == policy.Pending:
+	case state == policy.StateExpired, state == policy.StateHandedOver, state == policy.StateDenied, state == policy.StatePending:
 		verdict, looks = "asks", map[string]string{"mode": "ask"}
 	case state.Runs():
 		verdict, looks, why = "runs", map[string]string{"allow": "covered"}, ""
@@ -529,11 +529,11 @@ func (s *scene) explained(calls []doorCall, who string) (all []judged) {
 		asked, unasked := strings.CutPrefix(a.Why, "it must be asked, and no inbox is open: ")
 		switch {
 		case a.Outcome == "allow":
-			all = append(all, judgedBy(policy.FreeToRun, a.Trace, ""))
+			all = append(all, judgedBy(policy.StateFree, a.Trace, ""))
 		case a.Outcome == "ask", unasked:
-			all = append(all, judgedBy(policy.Pending, a.Trace, asked))
+			all = append(all, judgedBy(policy.StatePending, a.Trace, asked))
 		default:
-			all = append(all, judgedBy(policy.AutoDenied, a.Trace, a.Why+a.Error))
+			all = append(all, judgedBy(policy.StateAutoDenied, a.Trace, a.Why+a.Error))
 		}
 	}
 	return all

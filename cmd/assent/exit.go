@@ -37,7 +37,7 @@ func exitStatus(err error) int {
 		return exitUsage
 	case errors.As(err, new(*worker.PausedError)):
 		return exitPaused
-	case errors.As(err, &stopped) && stopped.State != policy.Dismissed, errors.Is(err, term.ErrStopped):
+	case errors.As(err, &stopped) && stopped.State != policy.StateDismissed, errors.Is(err, term.ErrStopped):
 		return exitDenied
 	case stopped != nil, errors.Is(err, term.ErrInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted

@@ -87,7 +87,7 @@ func (f *explainFlags) run(c *cobra.Command, args []string) (err error) {
 	call, owner := callFrom(args, s)
 	if agent == nil && f.door == "" && f.config == "" {
 		agent = owner
-		if agent == nil && call.Tool == policy.Shell && !s.HasShell {
+		if agent == nil && call.Tool == policy.ActShell && !s.HasShell {
 			agent = agents.All()[0]
 		}
 	}
@@ -97,7 +97,7 @@ func (f *explainFlags) run(c *cobra.Command, args []string) (err error) {
 	} else {
 		err = f.ours(c, s, func(e *explain.Explainer) error {
 			answer = e.Explain(c.Context(), call)
-			if call.Tool == policy.Shell && answer.Outcome != explain.Deny {
+			if call.Tool == policy.ActShell && answer.Outcome != explain.Deny {
 				answer.Undo = e.Undoing(c.Context(), call.Args)
 			}
 			return nil
@@ -185,7 +185,7 @@ func lookOnStage(ctx context.Context, s *setup.Setup, command, dir string) (answ
 	if err != nil {
 		return answer, false, err
 	}
-	answer = e.Judge(ctx, policy.Call{Tool: policy.Shell, Arguments: args})
+	answer = e.Judge(ctx, policy.Call{Tool: policy.ActShell, Arguments: args})
 	if answer.Outcome != explain.Deny {
 		answer.Undo = e.Undoing(ctx, args)
 	}
@@ -230,7 +230,7 @@ func callFrom(args []string, s *setup.Setup) (call explain.Call, owner *agents.A
 		}
 		command = strings.Join(words, " ")
 	}
-	return callOf(policy.Shell, command), nil
+	return callOf(policy.ActShell, command), nil
 }
 
 // shellWord quotes a word for a shell, if it needs it.

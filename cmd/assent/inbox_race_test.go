@@ -101,7 +101,7 @@ func askTurn(t testing.TB, gate *tool.Gate, name string, n int) {
 		all = append(all, policy.Call{ID: id, Tool: "do", Arguments: fmt.Appendf(nil, `{"n":%q}`, id)})
 	}
 	for _, r := range tool.Calls(t.Context(), gate, all...) {
-		if r.Outcome.State != policy.Approved || r.Err != nil {
+		if r.Outcome.State != policy.StateApproved || r.Err != nil {
 			t.Errorf("%s is %s: %s", r.ID, r.Outcome.State, r.Text)
 		}
 	}

@@ -110,7 +110,7 @@ func (k *counter) openTools(wanted []string) error {
 	}
 	k.closers = append(k.closers, box.Close)
 	for _, t := range box.Tools {
-		isShell := t.Spec().Name == policy.Shell
+		isShell := t.Spec().Name == policy.ActShell
 		if isShell && slices.Contains(wanted, "shell") || !isShell && slices.Contains(wanted, "files") {
 			k.tools = append(k.tools, t)
 		}

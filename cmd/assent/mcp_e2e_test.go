@@ -138,7 +138,7 @@ func TestE2EServerKilledInMidCall(t *testing.T) {
 	killed := make(chan error, 1)
 	go func() {
 		for r, err := range s.Follow(t.Context(), approval.RecordFilter{Tool: "everything:*"}) {
-			if err != nil || r.Kind == approval.Started {
+			if err != nil || r.Kind == approval.EventStarted {
 				break
 			}
 		}

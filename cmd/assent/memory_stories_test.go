@@ -74,7 +74,7 @@ func TestS32_Follow(t *testing.T) {
 			if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 				t.Fatal(err)
 			}
-			if r.Kind == approval.Ended {
+			if r.Kind == approval.EventEnded {
 				break
 			}
 		}
@@ -82,10 +82,10 @@ func TestS32_Follow(t *testing.T) {
 			t.Fatalf("followed %s in %s, want %s in %s", r.State, r.Session, want, session)
 		}
 	}
-	next(policy.Approved, "s1") // what was there
+	next(policy.StateApproved, "s1") // what was there
 	for _, session := range []string{"s2", "s3"} {
 		play(session, writing("notes/b.md", "n"))
-		next(policy.Denied, session)
+		next(policy.StateDenied, session)
 	}
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ var recorded = map[string]struct {
 	answer func(*approval.Request) approval.Decision
 }{
 	"edit": {"s (yes, for exactly this file, until the run ends)", func(r *approval.Request) approval.Decision {
-		return r.Approve("").ForSession(policy.Exact)
+		return r.Approve("").ForSession(policy.ReachExact)
 	}},
 	"index": {"y (yes, this once)", func(r *approval.Request) approval.Decision { return r.Approve("") }},
 	"delete": {"n (no), with the note: " + recordedNote, func(r *approval.Request) approval.Decision {

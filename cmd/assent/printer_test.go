@@ -47,7 +47,7 @@ func TestPrinted(t *testing.T) {
 		say.Results([]tool.Result{{Tool: text, Text: other, Err: errors.New(text), Outcome: approval.Outcome{State: policy.State(other)}}, {Tool: other, Text: text}})
 		say.summary([]approval.Event{
 			{Tool: text, Acts: []string{text, other}, State: policy.State(other), Basis: text},
-			{Tool: text, State: policy.Denied, Note: other, By: policy.Who{User: text, Host: other}}, {Tool: other, Why: text},
+			{Tool: text, State: policy.StateDenied, Note: other, By: policy.Who{User: text, Host: other}}, {Tool: other, Why: text},
 		})
 		demoNext(t.Context(), say, text, undo)
 		showRestoration(&b, &files.Restoration{Summary: []string{text}, Views: []present.View{{Kind: present.Diff, Content: other}}})

@@ -36,15 +36,15 @@ func (p *progress) RecordFull(ctx context.Context, e approval.Event) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case e.Kind == approval.Confined, e.Kind == approval.Unexpected, e.Kind == approval.Tripped:
+	case e.Kind == approval.EventConfined, e.Kind == approval.EventUnexpected, e.Kind == approval.EventTripped:
 		p.status.Aside(func() { fmt.Fprintf(os.Stderr, "assent: %s\n", present.SafeLine(e.Why)) })
-	case e.Kind == approval.Connected && e.Error != "" && !e.State.Runs():
+	case e.Kind == approval.EventConnected && e.Error != "" && !e.State.Runs():
 		p.status.Aside(func() {
 			fmt.Fprintf(os.Stderr, "assent: connection to %s refused: %s\n", present.SafeLine(e.Host+":"+e.Port), present.SafeLine(e.Error))
 		})
-	case e.Kind == approval.Connected:
+	case e.Kind == approval.EventConnected:
 	case strings.HasPrefix(e.CallID, p.call+".") && p.call != "": // a part of the call that runs
-	case e.Kind == approval.Started:
+	case e.Kind == approval.EventStarted:
 		p.task.Done() // of a call that is judged again there is no end
 		p.call, p.task = e.CallID, p.status.Start(eventName(e))
 	case e.CallID == p.call:

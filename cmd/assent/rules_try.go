@@ -229,7 +229,7 @@ func (f *tryFlags) addRecords(ctx context.Context, flags *rulesFlags, comparison
 		switch {
 		case ok:
 			comparison.Add(k)
-		case r.Kind == approval.Ended:
+		case r.Kind == approval.EventEnded:
 			comparison.Skip()
 		}
 	}

@@ -85,11 +85,11 @@ func needs(m *crew.Member, s tool.Spec, missing []roots.Root) string {
 		return rootNeeds(m, a, missing)
 	}
 	switch s.FullName() {
-	case policy.Shell:
+	case policy.ActShell:
 		return shellNeeds(conf)
-	case policy.HTTPRequest:
+	case policy.ActHTTPRequest:
 		return hostNeeds(conf)
-	case policy.WorkerCall:
+	case policy.ActWorkerCall:
 		return "asks: " + strings.Join(m.Worker.AllowWorkers, ", ")
 	case "list_workers":
 		return "free"
@@ -106,7 +106,7 @@ func needs(m *crew.Member, s tool.Spec, missing []roots.Root) string {
 func named(cfg tool.Config, s tool.Spec) string {
 	first := ""
 	for _, e := range cfg.Tools {
-		p, err := policy.CompileName(policy.Deny, e.Name)
+		p, err := policy.CompileName(policy.EffectDeny, e.Name)
 		if err != nil || e.Approval == "" || !p.Match(s.Connector, s.Name) {
 			continue
 		}
@@ -136,7 +136,7 @@ func wordNeeds(w tool.Word) string {
 func rootNeeds(m *crew.Member, a roots.Access, missing []roots.Root) string {
 	by := map[policy.Verdict][]string{}
 	for _, name := range m.Box.Roots.Names() {
-		word := policy.Block
+		word := policy.VerdictBlock
 		if p, err := m.Box.Roots.Resolve(name + "/x"); err == nil {
 			word = p.FolderAct(a).Verdict
 		}
@@ -149,7 +149,7 @@ func rootNeeds(m *crew.Member, a roots.Access, missing []roots.Root) string {
 	for _, w := range []struct {
 		verdict policy.Verdict
 		word    string
-	}{{policy.Free, "free"}, {policy.Ask, "asks"}, {policy.Block, "never"}} {
+	}{{policy.VerdictFree, "free"}, {policy.VerdictAsk, "asks"}, {policy.VerdictBlock, "never"}} {
 		if names := by[w.verdict]; len(names) > 0 {
 			parts = append(parts, w.word+": "+strings.Join(names, ", "))
 		}

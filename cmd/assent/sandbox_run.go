@@ -156,7 +156,7 @@ func asking(base *open.Base, d *desk, found detect.Found, argv []string, p *sand
 		return nil, nil, err
 	}
 	hosts := base.StagedHosts()
-	of := gate.Connections(policy.Call{Tool: policy.Connect, Session: base.Session})
+	of := gate.Connections(policy.Call{Tool: policy.ActConnect, Session: base.Session})
 	return network.New(through, found.Stage, hosts, network.Dialer{}).
 		For(network.Outside(of, hosts, network.Dialer{}, strings.Join(argv, " "))), of, nil
 }

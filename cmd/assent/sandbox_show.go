@@ -104,7 +104,7 @@ func heldTo(ctx context.Context, base *open.Base, command string) ([]string, err
 		return nil, err
 	}
 	e.Held = true
-	answer := e.Explain(ctx, explain.Call{Tool: policy.Shell, Args: args})
+	answer := e.Explain(ctx, explain.Call{Tool: policy.ActShell, Args: args})
 	switch {
 	case answer.Error != "":
 		return nil, errors.New(answer.Error)

@@ -90,7 +90,7 @@ func (p *prompt) answer(r *approval.Request, line string) (d approval.Decision, 
 	}
 	switch strings.ToLower(line) { // "a moment" is not always
 	case "s":
-		return r.Approve("").ForSession(policy.Exact), !r.NoSession
+		return r.Approve("").ForSession(policy.ReachExact), !r.NoSession
 	case "a":
 		return r.Approve("").Always(), !r.NoAlways && len(r.Offers) > 0
 	case "q":

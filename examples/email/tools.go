@@ -65,7 +65,7 @@ type journal struct {
 
 // Record implements [approval.Recorder].
 func (j *journal) Record(_ context.Context, e approval.Event) error {
-	if e.Kind == approval.Ended {
+	if e.Kind == approval.EventEnded {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.ended = append(j.ended, e)

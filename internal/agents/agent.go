@@ -182,7 +182,7 @@ func (a *Agent) UsersShell() bool { return a.usersShell }
 
 // CanReplace is Replaces for an agent without a sandbox of its own.
 func (a *Agent) CanReplace(e Event, w Want) bool {
-	return a.replaces && e.Moment == Before && e.Dir != "" && w.Call.Connector == "" && w.Call.Tool == policy.Shell && w.edit != ""
+	return a.replaces && e.Moment == Before && e.Dir != "" && w.Call.Connector == "" && w.Call.Tool == policy.ActShell && w.edit != ""
 }
 
 // KeepsFolder reports whether the agent's shell is in the folder that the last command went to.

@@ -147,7 +147,7 @@ func TestToolsThatRunShellText(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(w.Call.Arguments, &in)
 		}
-		if got := w.Call.Connector == "" && w.Call.Tool == policy.Shell && in.Command == "git push"; err != nil || got != c.shell || w.Own {
+		if got := w.Call.Connector == "" && w.Call.Tool == policy.ActShell && in.Command == "git push"; err != nil || got != c.shell || w.Own {
 			t.Errorf("%s %s is %s %s, own %t (%v)", c.tool, c.input, w.Call.Name(), w.Call.Arguments, w.Own, err)
 		}
 	}
@@ -190,11 +190,11 @@ func TestAPatchInACommand(t *testing.T) {
 		if err := json.Unmarshal(w.Call.Arguments, &in); err != nil {
 			t.Fatal(err)
 		}
-		if want := "edit_file"; dir != "" && (w.Call.Tool != want || in.Patch != patch || in.Dir != dir) || dir == "" && w.Call.Tool != policy.Shell {
+		if want := "edit_file"; dir != "" && (w.Call.Tool != want || in.Patch != patch || in.Dir != dir) || dir == "" && w.Call.Tool != policy.ActShell {
 			t.Errorf("%q is %s %s", command, w.Call.Name(), w.Call.Arguments)
 		}
 		w, err = claudeCode.Call(Event{Session: "s", Dir: "/p", Tool: "Bash", Input: input})
-		if err != nil || w.Call.Tool != policy.Shell {
+		if err != nil || w.Call.Tool != policy.ActShell {
 			t.Errorf("no other agent applies patches: %s, %v", w.Call.Name(), err)
 		}
 	}

@@ -45,7 +45,7 @@ func (a *Agent) Call(e Event) (Want, error) {
 	if err != nil {
 		return Want{}, fmt.Errorf("%s: %w", e.Tool, err)
 	}
-	if a.asksToLeave && e.Moment == Asking && w.Call.Connector == "" && w.Call.Tool == policy.Shell {
+	if a.asksToLeave && e.Moment == Asking && w.Call.Connector == "" && w.Call.Tool == policy.ActShell {
 		w.Person = leaves
 	}
 	w.Call.Session, w.Call.ID = e.Session, e.CallID

@@ -45,14 +45,14 @@ func (a *Agent) translated(dir, tool string, args json.RawMessage) (theirs strin
 		return "", nil, err
 	}
 	theirs = a.like[tool]
-	if theirs == "" && !(a == &codex && tool == policy.WriteFile) {
+	if theirs == "" && !(a == &codex && tool == policy.ActWriteFile) {
 		return "", nil, fmt.Errorf("%s has no tool that does what %s does", a.Title, tool)
 	}
 	switch tool {
-	case policy.Shell:
+	case policy.ActShell:
 		command, err := in.text("command")
 		return theirs, map[string]any{"command": command}, err
-	case policy.HTTPRequest:
+	case policy.ActHTTPRequest:
 		url, err := in.text("url")
 		return theirs, map[string]any{"url": url, "prompt": "What does it say?"}, err
 	}
@@ -63,7 +63,7 @@ func (a *Agent) translated(dir, tool string, args json.RawMessage) (theirs strin
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	if tool == policy.ReadFile {
+	if tool == policy.ActReadFile {
 		return theirs, map[string]any{"file_path": path}, nil
 	}
 	content, err := in.given("content")
@@ -77,7 +77,7 @@ func (a *Agent) write(file, content string) (tool string, args any) {
 		lines := strings.ReplaceAll(strings.TrimSuffix(content, "\n"), "\n", "\n+")
 		return "apply_patch", map[string]any{"command": "*** Begin Patch\n*** Add File: " + file + "\n+" + lines + "\n*** End Patch\n"}
 	}
-	return a.like[policy.WriteFile], map[string]any{"file_path": file, "content": content}
+	return a.like[policy.ActWriteFile], map[string]any{"file_path": file, "content": content}
 }
 
 // event is what the agent sends before it runs one of its tools in a folder.

@@ -24,7 +24,7 @@ func WhyRuns(o approval.Outcome) string {
 
 // WhyNot says for the model why a call does not run, or what a person answered in its place.
 func WhyNot(o approval.Outcome) string {
-	if o.State == policy.Answered {
+	if o.State == policy.StateAnswered {
 		return fmt.Sprintf("A person answered in place of the tool, which did not run: %s", o.Decision.Result)
 	}
 	err := o.Err()

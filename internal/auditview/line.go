@@ -27,21 +27,21 @@ func Line(r *approval.Record) string {
 // answer says how a call was answered, and how it ended if that is not the ordinary way.
 func answer(r *approval.Record) string {
 	switch {
-	case r.Kind == approval.Pruned:
+	case r.Kind == approval.EventPruned:
 		return "(pruned)"
-	case r.Kind == approval.Confined:
+	case r.Kind == approval.EventConfined:
 		return "(sandbox)"
-	case r.Kind == approval.Unexpected:
+	case r.Kind == approval.EventUnexpected:
 		return "(unexpected)"
-	case r.Kind == approval.Tripped:
+	case r.Kind == approval.EventTripped:
 		return "(tripped)"
-	case r.Kind == approval.Connected && r.State.Runs():
+	case r.Kind == approval.EventConnected && r.State.Runs():
 		return "(connected)"
-	case r.Kind == approval.Connected:
+	case r.Kind == approval.EventConnected:
 		return "(refused)"
 	case r.Unended:
 		return string(r.State) + " NO END"
-	case r.Kind == approval.Started:
+	case r.Kind == approval.EventStarted:
 		return string(r.State) + " …"
 	}
 	switch r.Stage {
@@ -53,7 +53,7 @@ func answer(r *approval.Record) string {
 
 // what says what a call would do, or at least which tool it is.
 func what(e *approval.Event) string {
-	if e.Kind == approval.Pruned {
+	if e.Kind == approval.EventPruned {
 		return "older records were removed"
 	}
 	name := policy.Call{Connector: e.Connector, Tool: e.Tool}.Name()
@@ -70,9 +70,9 @@ func what(e *approval.Event) string {
 // basis says in a few words by what or whom an answer was given.
 func basis(e *approval.Event) string {
 	switch {
-	case e.Kind == approval.Confined, e.Kind == approval.Unexpected, e.Kind == approval.Tripped:
+	case e.Kind == approval.EventConfined, e.Kind == approval.EventUnexpected, e.Kind == approval.EventTripped:
 		return e.Why
-	case e.Kind == approval.Connected:
+	case e.Kind == approval.EventConnected:
 		return traffic(e)
 	case e.Basis != "":
 		return e.Basis

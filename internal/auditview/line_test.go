@@ -19,10 +19,10 @@ func TestLineSaysHowACallEnded(t *testing.T) {
 		"approved, cancelled": func(r *approval.Record) { r.Stage = approval.StageCancelled },
 		"approved, suspended": func(r *approval.Record) { r.Stage = approval.StageSuspended },
 		"approved, unknown":   func(r *approval.Record) { r.Stage = approval.StageUnknown },
-		"approved …":          func(r *approval.Record) { r.Kind = approval.Started },
+		"approved …":          func(r *approval.Record) { r.Kind = approval.EventStarted },
 		"approved NO END":     func(r *approval.Record) { r.Unended = true },
 	} {
-		r := &approval.Record{Event: approval.Event{Kind: approval.Ended, Tool: "build", State: policy.Approved}}
+		r := &approval.Record{Event: approval.Event{Kind: approval.EventEnded, Tool: "build", State: policy.StateApproved}}
 		change(r)
 		if got := auditview.Line(r); !strings.Contains(got, "  "+want) {
 			t.Errorf("%q does not say %q", got, want)
@@ -33,12 +33,12 @@ func TestLineSaysHowACallEnded(t *testing.T) {
 func TestLineOfAConnection(t *testing.T) {
 	for want, e := range map[string]approval.Event{
 		"(connected)       client: connect(a.example:443)  · 10 bytes sent, 2000 received, 1.5s; rule allow connect(a.example:443)": {
-			State: policy.AutoApproved, Basis: "rule allow connect(a.example:443)", Sent: 10, Received: 2000, Duration: 1500 * time.Millisecond},
+			State: policy.StateAutoApproved, Basis: "rule allow connect(a.example:443)", Sent: 10, Received: 2000, Duration: 1500 * time.Millisecond},
 		"(connected)       client: connect(a.example:443)  · 0 bytes sent, 0 received, 0s; ann (terminal); connection reset": {
-			State: policy.Approved, By: policy.Who{User: "ann", Via: policy.ViaTerminal}, Error: "connection reset"},
-		"(refused)         client: connect(a.example:443)  · the host is denied": {State: policy.Blocked, Error: "the host is denied"},
+			State: policy.StateApproved, By: policy.Who{User: "ann", Via: policy.ViaTerminal}, Error: "connection reset"},
+		"(refused)         client: connect(a.example:443)  · the host is denied": {State: policy.StateBlocked, Error: "the host is denied"},
 	} {
-		e.Kind, e.Tool, e.Host, e.Port, e.Acts = approval.Connected, "client", "a.example", "443", []string{"connect(a.example:443)"}
+		e.Kind, e.Tool, e.Host, e.Port, e.Acts = approval.EventConnected, "client", "a.example", "443", []string{"connect(a.example:443)"}
 		r := &approval.Record{Event: e}
 		if got := auditview.Line(r); !strings.HasSuffix(got, want) {
 			t.Errorf("%q does not end with %q", got, want)

@@ -13,12 +13,12 @@ import (
 // is called like a state is left out: the state is meant.
 var (
 	allowed = []policy.State{
-		policy.Approved, policy.AutoApproved, policy.SessionApproved, policy.ModeApproved, policy.FreeToRun,
+		policy.StateApproved, policy.StateAutoApproved, policy.StateSessionApproved, policy.StateModeApproved, policy.StateFree,
 	}
 	refused = []policy.State{
-		policy.Denied, policy.AutoDenied, policy.ModeDenied, policy.Dismissed, policy.Expired, policy.Blocked, policy.Invalid,
+		policy.StateDenied, policy.StateAutoDenied, policy.StateModeDenied, policy.StateDismissed, policy.StateExpired, policy.StateBlocked, policy.StateInvalid,
 	}
-	states = slices.Concat(allowed, refused, []policy.State{policy.Answered, policy.HandedOver})
+	states = slices.Concat(allowed, refused, []policy.State{policy.StateAnswered, policy.StateHandedOver})
 	stages = []approval.Stage{
 		approval.StageExecuting, approval.StageCompleted, approval.StageFailed, approval.StageCancelled,
 		approval.StageSuspended, approval.StageUnknown, approval.StageReleased,

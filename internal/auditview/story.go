@@ -68,7 +68,7 @@ func (p *page) record(r *approval.Record) {
 	if e.Duration > 0 {
 		p.fact("took", e.Duration.Round(time.Millisecond).String())
 	}
-	if e.Kind == approval.Connected {
+	if e.Kind == approval.EventConnected {
 		p.fact("host", e.Host)
 		p.fact("port", e.Port)
 		p.fact("program", e.Program)

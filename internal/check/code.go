@@ -59,7 +59,7 @@ func allowedCommands(p *config.Policy) []allowed {
 		}
 	}
 	for _, r := range p.Rules.Rules() {
-		if target, ok := strings.CutPrefix(r.Pattern, policy.Shell+"("); ok && r.Effect == policy.Allow {
+		if target, ok := strings.CutPrefix(r.Pattern, policy.ActShell+"("); ok && r.Effect == policy.EffectAllow {
 			add(strings.TrimSuffix(target, ")"), r.Source, "")
 		}
 	}
@@ -89,17 +89,17 @@ func (l *look) writeThenRun() {
 // freelyWritten finds a place that may be written without asking.
 func (l *look) freelyWritten(p *config.Policy) (where, source string) {
 	for _, r := range l.roots {
-		if v, said := r.Approval[roots.Write]; r.Mode == roots.ReadWrite && said && v == policy.Free {
+		if v, said := r.Approval[roots.Write]; r.Mode == roots.ReadWrite && said && v == policy.VerdictFree {
 			return "root " + r.Name, r.Source
 		}
 	}
 	for _, t := range p.Tools.Tools {
-		if t.Approval == tool.WordAllow && (t.Name == policy.WriteFile || t.Name == "edit_file") {
+		if t.Approval == tool.WordAllow && (t.Name == policy.ActWriteFile || t.Name == "edit_file") {
 			return "every root", t.Source
 		}
 	}
 	for _, r := range p.Rules.Rules() {
-		if name, target, _ := strings.Cut(r.Pattern, "("); name == policy.WriteFile && r.Effect == policy.Allow {
+		if name, target, _ := strings.Cut(r.Pattern, "("); name == policy.ActWriteFile && r.Effect == policy.EffectAllow {
 			return strings.TrimSuffix(target, ")"), r.Source
 		}
 	}

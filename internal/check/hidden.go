@@ -13,10 +13,10 @@ func (l *look) hidden() {
 	rules := l.policy.Rules.Rules()
 	for i, r := range rules {
 		for j, other := range rules {
-			if i == j || r.Effect == policy.Except || !hides(other, r) {
+			if i == j || r.Effect == policy.EffectExcept || !hides(other, r) {
 				continue
 			}
-			if other.Effect == policy.Deny && r.Effect == policy.Allow {
+			if other.Effect == policy.EffectDeny && r.Effect == policy.EffectAllow {
 				l.warn(r.Source, "%s never holds: %s (%s) denies all of it", r, other, other.Source)
 				break
 			}
@@ -30,7 +30,7 @@ func (l *look) hidden() {
 
 // hides reports whether a rule surely matches all that another does.
 func hides(wide, narrow policy.Rule) bool {
-	if wide.Scope != narrow.Scope || wide.Effect == policy.Except {
+	if wide.Scope != narrow.Scope || wide.Effect == policy.EffectExcept {
 		return false
 	}
 	if strings.EqualFold(wide.Pattern, narrow.Pattern) {
@@ -44,7 +44,7 @@ func hides(wide, narrow policy.Rule) bool {
 	if wideTarget == "" || wideTarget == "*" || wideTarget == "**" {
 		return true
 	}
-	if name != policy.Shell || target == "" {
+	if name != policy.ActShell || target == "" {
 		return false
 	}
 	w, err := policy.CompileCommand(wideTarget)
@@ -70,7 +70,7 @@ func (l *look) hiddenTools(entries []tool.Named) {
 			if first.Approval == "" || j == i || j > i && first.Approval != tool.WordDeny {
 				continue
 			}
-			pattern, err := policy.CompileName(policy.Allow, first.Name)
+			pattern, err := policy.CompileName(policy.EffectAllow, first.Name)
 			if err == nil && pattern.Match(connector, name) {
 				l.warn(e.Source, "what is said about tool %s is never used: %s (%s) decides", e.Name, first.Name, first.Source)
 				break

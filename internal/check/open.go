@@ -137,7 +137,7 @@ func (l *look) explainer(p *config.Policy, state string) (*explain.Explainer, fu
 // crewTools stand for the tools that a worker has besides those of its file.
 func crewTools() []tool.Tool {
 	var out []tool.Tool
-	for _, name := range []string{policy.WorkerCall, policy.WorkerCreate, policy.ShareFile, "list_workers"} {
+	for _, name := range []string{policy.ActWorkerCall, policy.ActWorkerCreate, policy.ActShareFile, "list_workers"} {
 		out = append(out, tool.Func(name, "", func(context.Context, struct{}) (any, error) { return nil, nil }))
 	}
 	return out

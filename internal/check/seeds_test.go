@@ -234,7 +234,7 @@ custom_tools:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]policy.Verdict{"calculate_stats": policy.Ask, "send_notification": policy.Free, "format_output": policy.Free} {
+	for name, want := range map[string]policy.Verdict{"calculate_stats": policy.VerdictAsk, "send_notification": policy.VerdictFree, "format_output": policy.VerdictFree} {
 		got, err := set.Prepare(t.Context(), policy.Call{Tool: name, Arguments: []byte("{}")})
 		if err != nil || got.Acts[0].Verdict != want {
 			t.Errorf("%s: %+v, %v", name, got.Acts, err)

@@ -12,8 +12,8 @@ import (
 
 // builtin are the names that tools and acts of this program have.
 var builtin = []string{
-	policy.ReadFile, policy.WriteFile, policy.DeleteFile, policy.ShareFile, policy.Shell, policy.Connect,
-	policy.HTTPRequest, policy.WorkerCall, policy.WorkerCreate,
+	policy.ActReadFile, policy.ActWriteFile, policy.ActDeleteFile, policy.ActShareFile, policy.ActShell, policy.ActConnect,
+	policy.ActHTTPRequest, policy.ActWorkerCall, policy.ActWorkerCreate,
 	"edit_file", "list_files", "search_files", "move_file", "copy_file", "make_dir", "file_info", "list_workers",
 }
 

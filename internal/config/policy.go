@@ -161,7 +161,7 @@ func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 	if n, ok := o.take("rules"); ok {
 		for _, item := range r.items(n, "rules") {
 			text := r.text(item, "a rule")
-			if strings.HasPrefix(text, string(policy.Except)+" ") {
+			if strings.HasPrefix(text, string(policy.EffectExcept)+" ") {
 				r.problem(item, "an exception stands under except:, not under rules:")
 				continue
 			}
@@ -170,7 +170,7 @@ func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 	}
 	if n, ok := o.take("except"); ok {
 		for _, item := range r.items(n, "except") {
-			add(item, string(policy.Except)+" "+r.text(item, "an exception"))
+			add(item, string(policy.EffectExcept)+" "+r.text(item, "an exception"))
 		}
 	}
 	set, err := policy.CompileRules(rules)

@@ -48,10 +48,10 @@ sandbox:
 `)
 	want := []roots.Root{
 		{Name: "notes", Host: "/base/my notes", Mode: roots.ReadWrite, Suffixes: []string{".md", ".txt"}, MaxFileBytes: 200000,
-			Approval: verdicts{roots.Read: policy.Free, roots.Write: policy.Ask, roots.Delete: policy.Block},
+			Approval: verdicts{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictAsk, roots.Delete: policy.VerdictBlock},
 			Reason:   "keep them", Source: "policy.yaml:4"},
 		{Name: "abs", Host: "/data", Mode: roots.ReadOnly, Source: "policy.yaml:12",
-			Approval: verdicts{roots.Read: policy.Block, roots.Write: policy.Block, roots.Delete: policy.Block}},
+			Approval: verdicts{roots.Read: policy.VerdictBlock, roots.Write: policy.VerdictBlock, roots.Delete: policy.VerdictBlock}},
 	}
 	if diff := cmp.Diff(want, p.Roots); diff != "" {
 		t.Error(diff)
@@ -60,7 +60,7 @@ sandbox:
 
 // The ways in which the documents write consent for a path.
 func TestPathConsentSpellings(t *testing.T) {
-	const free, ask, block = policy.Free, policy.Ask, policy.Block
+	const free, ask, block = policy.VerdictFree, policy.VerdictAsk, policy.VerdictBlock
 	for text, want := range map[string]verdicts{
 		"{write_approval: true, read_approval: false}":                 {roots.Read: free, roots.Write: ask},
 		"{write_approval: false}":                                      {roots.Write: free},
@@ -92,7 +92,7 @@ func TestAPathAsksOncePerSession(t *testing.T) {
 			t.Errorf("%s: %s", text, diff)
 		}
 		for _, access := range want {
-			if got.Approval[access] != policy.Ask {
+			if got.Approval[access] != policy.VerdictAsk {
 				t.Errorf("%s: %s is %v", text, access, got.Approval[access])
 			}
 		}
@@ -144,14 +144,14 @@ func TestRulesAndExceptionsCarryTheirLine(t *testing.T) {
 		t.Error(diff)
 	}
 	judge := func(path string) policy.State {
-		call := policy.Call{Tool: policy.ReadFile}
-		acts := []policy.Act{{Name: policy.ReadFile, Target: policy.PathTarget(path), Verdict: policy.Free}}
+		call := policy.Call{Tool: policy.ActReadFile}
+		acts := []policy.Act{{Name: policy.ActReadFile, Target: policy.PathTarget(path), Verdict: policy.VerdictFree}}
 		return policy.Policy{Fixed: p.Rules}.Judge(policy.Question{Call: &call, Acts: acts}).State
 	}
-	if got := judge("a/.env.local"); got != policy.AutoDenied {
+	if got := judge("a/.env.local"); got != policy.StateAutoDenied {
 		t.Errorf("the denied file is %s", got)
 	}
-	if got := judge("a/.env.example"); got != policy.FreeToRun {
+	if got := judge("a/.env.example"); got != policy.StateFree {
 		t.Errorf("the excepted file is %s", got)
 	}
 }

@@ -146,11 +146,11 @@ func (r *report) pathConsent(o *object, p *roots.Root, what string) {
 func verdict(w tool.Word) policy.Verdict {
 	switch w {
 	case tool.WordAllow:
-		return policy.Free
+		return policy.VerdictFree
 	case tool.WordAsk, tool.WordOnce:
-		return policy.Ask
+		return policy.VerdictAsk
 	}
-	return policy.Block
+	return policy.VerdictBlock
 }
 
 func (o *object) act(key, what string) said {

@@ -116,7 +116,7 @@ func stricter(a, b roots.Root) roots.Root {
 	out := restricted(a, func(access roots.Access) (policy.Verdict, bool) { return spoken(b, access), true }, &b)
 	out.Once = nil
 	for _, access := range accesses {
-		if spoken(out, access) == policy.Ask && once(a, access) && once(b, access) {
+		if spoken(out, access) == policy.VerdictAsk && once(a, access) && once(b, access) {
 			out.Once = append(out.Once, access)
 		}
 	}
@@ -132,7 +132,7 @@ func stricter(a, b roots.Root) roots.Root {
 
 // once reports whether a root leaves a yes for the session: it asks once, or not at all.
 func once(r roots.Root, a roots.Access) bool {
-	return slices.Contains(r.Once, a) || spoken(r, a) == policy.Free
+	return slices.Contains(r.Once, a) || spoken(r, a) == policy.VerdictFree
 }
 
 // commonSuffixes are those of the files that both lists take; no list takes all.
@@ -222,11 +222,11 @@ func differing(a, b roots.Root) []string {
 // wordOf is how config writes what a root means for an access.
 func wordOf(r roots.Root, a roots.Access) string {
 	switch v := spoken(r, a); {
-	case v == policy.Free:
+	case v == policy.VerdictFree:
 		return "allow"
-	case v == policy.Ask && slices.Contains(r.Once, a):
+	case v == policy.VerdictAsk && slices.Contains(r.Once, a):
 		return "once_per_session"
-	case v == policy.Ask:
+	case v == policy.VerdictAsk:
 		return "ask"
 	}
 	return "deny"

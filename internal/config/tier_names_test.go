@@ -131,7 +131,7 @@ func TestNamesThatDifferAreNoted(t *testing.T) {
 
 // Both words hold, also where the second cannot be written as a list of words.
 func TestStricter(t *testing.T) {
-	rw := roots.Root{Name: "a", Mode: roots.ReadWrite, Approval: verdicts{roots.Write: policy.Free, roots.Delete: policy.Free}}
+	rw := roots.Root{Name: "a", Mode: roots.ReadWrite, Approval: verdicts{roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}}
 	once := roots.Root{Name: "b", Mode: roots.ReadWrite, Once: []roots.Access{roots.Write}, MaxFileBytes: 5, Suffixes: []string{".md"}}
 	for _, both := range []roots.Root{stricter(rw, once), stricter(once, rw)} {
 		if summary(both) != "rw allow once_per_session ask" || both.MaxFileBytes != 5 || !slices.Equal(both.Suffixes, []string{".md"}) || len(both.Once) != 1 {

@@ -45,7 +45,7 @@ func (c *combination) narrow(p *Policy) error {
 	}
 	c.policy.Tools.Tools = slices.Concat(named, c.policy.Tools.Tools)
 	for _, r := range p.Rules.Rules() {
-		if r.Effect == policy.Allow {
+		if r.Effect == policy.EffectAllow {
 			c.ignore(r.Source, "rule: %s", r)
 			continue
 		}

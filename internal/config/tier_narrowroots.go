@@ -48,7 +48,7 @@ func (c *combination) narrowRoot(have, by *roots.Root) (met bool, err error) {
 	}
 	*have = restricted(*have, func(a roots.Access) (policy.Verdict, bool) {
 		v, said := wanted(by, a)
-		return v, said && v == policy.Ask
+		return v, said && v == policy.VerdictAsk
 	}, by)
 	return true, c.denyPlace(by)
 }
@@ -57,17 +57,17 @@ func (c *combination) narrowRoot(have, by *roots.Root) (met bool, err error) {
 // many words denies changes.
 func wanted(r *roots.Root, a roots.Access) (policy.Verdict, bool) {
 	if r.Mode == roots.ReadOnly && a != roots.Read {
-		return policy.Block, true
+		return policy.VerdictBlock, true
 	}
 	v, said := r.Approval[a]
-	return v, said && v != policy.Free
+	return v, said && v != policy.VerdictFree
 }
 
 // denyPlace adds rules that deny what an untrusted file denies at a place.
 func (c *combination) denyPlace(r *roots.Root) error {
-	names := map[roots.Access]string{roots.Read: policy.ReadFile, roots.Write: policy.WriteFile, roots.Delete: policy.DeleteFile}
+	names := map[roots.Access]string{roots.Read: policy.ActReadFile, roots.Write: policy.ActWriteFile, roots.Delete: policy.ActDeleteFile}
 	for _, a := range accesses {
-		if v, said := wanted(r, a); !said || v != policy.Block {
+		if v, said := wanted(r, a); !said || v != policy.VerdictBlock {
 			continue
 		}
 		hosts, err := c.spellings(r.Host)
@@ -146,8 +146,8 @@ func (c *combination) knows(r roots.Root) (bool, error) {
 
 // aboutFiles reports whether the name in a rule may be one of an act on files.
 func aboutFiles(name string) bool {
-	p, err := policy.CompileName(policy.Deny, name)
-	return err == nil && slices.ContainsFunc([]string{policy.ReadFile, policy.WriteFile, policy.DeleteFile, policy.ShareFile},
+	p, err := policy.CompileName(policy.EffectDeny, name)
+	return err == nil && slices.ContainsFunc([]string{policy.ActReadFile, policy.ActWriteFile, policy.ActDeleteFile, policy.ActShareFile},
 		func(act string) bool { return p.Match("", act) })
 }
 

@@ -50,7 +50,7 @@ func (c *combination) addRoots(more []roots.Root) error {
 // over: they named files by it.
 func (c *combination) keepDenies(earlier []roots.Root) error {
 	for _, rule := range slices.Clone(c.rules) {
-		if rule.Effect != policy.Deny {
+		if rule.Effect != policy.EffectDeny {
 			continue
 		}
 		if err := c.placeRule(rule, earlier); err != nil {
@@ -113,7 +113,7 @@ func overlaid(have, more roots.Root) roots.Root {
 // inheriting returns the root with what the one around it denies.
 func inheriting(r roots.Root, around *roots.Root) roots.Root {
 	return restricted(r, func(a roots.Access) (policy.Verdict, bool) {
-		return policy.Block, blocks(around, a)
+		return policy.VerdictBlock, blocks(around, a)
 	}, around)
 }
 
@@ -132,13 +132,13 @@ func restricted(r roots.Root, word func(roots.Access) (policy.Verdict, bool), by
 		switch {
 		case speaks && v < have:
 			out.Approval[a] = v
-			if v == policy.Block {
+			if v == policy.VerdictBlock {
 				out.Reason = deniedBy(by)
 			}
 		case said:
 			out.Approval[a] = have
 		}
-		if slices.Contains(r.Once, a) && !(speaks && v <= policy.Ask) {
+		if slices.Contains(r.Once, a) && !(speaks && v <= policy.VerdictAsk) {
 			out.Once = append(out.Once, a)
 		}
 	}
@@ -155,14 +155,14 @@ func deniedBy(r *roots.Root) string {
 // defaultWord is what a root that says nothing means.
 func defaultWord(a roots.Access) policy.Verdict {
 	if a == roots.Read {
-		return policy.Free
+		return policy.VerdictFree
 	}
-	return policy.Ask
+	return policy.VerdictAsk
 }
 
 func blocks(r *roots.Root, a roots.Access) bool {
 	v, said := r.Approval[a]
-	return said && v == policy.Block
+	return said && v == policy.VerdictBlock
 }
 
 // same reports whether two paths are one place, within whether the first is at or below

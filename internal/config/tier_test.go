@@ -92,7 +92,7 @@ func TestAnUntrustedFileAddsNothing(t *testing.T) {
 			t.Errorf("tool %+v", n)
 		}
 	}
-	if rules := e.Rules.Rules(); len(rules) != 1 || rules[0].Effect != policy.Deny {
+	if rules := e.Rules.Rules(); len(rules) != 1 || rules[0].Effect != policy.EffectDeny {
 		t.Errorf("rules %v", rules)
 	}
 	all := strings.Join(e.Ignored, "\n")
@@ -136,7 +136,7 @@ func TestTwoFilesOfOneNameAreRefused(t *testing.T) {
 }
 
 func TestRootsOfSeveralTiers(t *testing.T) {
-	const free, ask, block = policy.Free, policy.Ask, policy.Block
+	const free, ask, block = policy.VerdictFree, policy.VerdictAsk, policy.VerdictBlock
 	for name, c := range map[string]struct {
 		user, project string
 		trusted       bool

@@ -43,7 +43,7 @@ func (r *report) say(p *Policy, at ast.Node, more tool.Named) {
 func (r *report) tools(n ast.Node, what string, p *Policy) {
 	for _, e := range r.entries(n, what) {
 		s := r.object(e.value, what+"."+e.name, toolsShape.values).consent(what + "." + e.name)
-		if _, err := policy.CompileName(policy.Deny, e.name); err != nil {
+		if _, err := policy.CompileName(policy.EffectDeny, e.name); err != nil {
 			r.problem(e.key, "%v", err)
 		}
 		r.toolName(e.key, what, e.name, p)
@@ -57,7 +57,7 @@ func (r *report) preApproved(n ast.Node, p *Policy) {
 	r.warn(n, "pre_approved is deprecated; write tools: {NAME: {approval: allow}}")
 	for _, item := range r.items(n, "pre_approved") {
 		name := r.text(item, "pre_approved")
-		if _, err := policy.CompileName(policy.Allow, name); err != nil {
+		if _, err := policy.CompileName(policy.EffectAllow, name); err != nil {
 			r.problem(item, "%v", err)
 		}
 		if !slices.ContainsFunc(p.Tools.Tools, func(t tool.Named) bool { return t.Name == name }) {

@@ -29,7 +29,7 @@ type callArgs struct {
 
 // tools are those with which a member calls and makes others.
 func (m *Member) tools() []tool.Tool {
-	return []tool.Tool{m.listTool(), m.shareTool(), tool.FuncAction(policy.WorkerCall, callWords, m.prepareCall), m.createTool()}
+	return []tool.Tool{m.listTool(), m.shareTool(), tool.FuncAction(policy.ActWorkerCall, callWords, m.prepareCall), m.createTool()}
 }
 
 // A delegation is a worker_call that was looked at.
@@ -117,7 +117,7 @@ func (m *Member) prepareCall(ctx context.Context, in callArgs) (tool.Action, err
 		return tool.Block(d.blocked), nil
 	}
 	act := policy.Act{
-		Name: policy.WorkerCall, Known: true, Verdict: policy.Ask, Why: "calling a worker asks",
+		Name: policy.ActWorkerCall, Known: true, Verdict: policy.VerdictAsk, Why: "calling a worker asks",
 		// Rules name the worker; an answer for the session is for this input and these files.
 		Target: policy.TextTarget(in.Worker).SharedWith(d.digest(in).String()),
 	}
@@ -239,7 +239,7 @@ func (m *Member) configuration(ctx context.Context, f *config.File) (*config.Con
 	}
 	for _, r := range cfg.MissingRoots() {
 		p, _, err := m.Box.Roots.ResolveHost(r.Host)
-		if err != nil || p.FolderAct(roots.Write).Verdict == policy.Block || p.FolderAct(roots.Write).ByName {
+		if err != nil || p.FolderAct(roots.Write).Verdict == policy.VerdictBlock || p.FolderAct(roots.Write).ByName {
 			continue // it is left out, as what the caller does not reach
 		}
 		if err := os.MkdirAll(r.Host, 0o700); err != nil {

@@ -27,7 +27,7 @@ func files() map[string]string {
 func TestAWorkerIsCalledWithItsInputAndFiles(t *testing.T) {
 	tm := newTeam(t, files())
 	r := tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": args{"n": 1}, "attachments": []string{"docs/b.md", "docs/c.pdf"}}))
-	wants(t, r[0], policy.Approved, "reader is done.")
+	wants(t, r[0], policy.StateApproved, "reader is done.")
 	if len(r) != 1 {
 		t.Errorf("the model is told of %d calls", len(r))
 	}
@@ -47,13 +47,13 @@ func TestWhoMayBeCalled(t *testing.T) {
 		state         policy.State
 		says          string
 	}{
-		"nobody by default": {"", "reader", policy.Blocked, "allow_workers of lead does not name reader"},
-		"only those named":  {"allow_workers: [nothing]", "reader", policy.Blocked, "does not name"},
-		"those named":       {"allow_workers: [reader]", "reader", policy.Approved, "reader is done"},
-		"everybody":         {"allow_workers: '*'", "reader", policy.Approved, "reader is done"},
-		"not itself":        {"allow_workers: '*'", "lead", policy.Blocked, "circle"},
-		"one that is there": {"allow_workers: '*'", "other", policy.Invalid, "there is no worker"},
-		"by no path":        {"allow_workers: '*'", "../lead", policy.Invalid, "no name of a worker"},
+		"nobody by default": {"", "reader", policy.StateBlocked, "allow_workers of lead does not name reader"},
+		"only those named":  {"allow_workers: [nothing]", "reader", policy.StateBlocked, "does not name"},
+		"those named":       {"allow_workers: [reader]", "reader", policy.StateApproved, "reader is done"},
+		"everybody":         {"allow_workers: '*'", "reader", policy.StateApproved, "reader is done"},
+		"not itself":        {"allow_workers: '*'", "lead", policy.StateBlocked, "circle"},
+		"one that is there": {"allow_workers: '*'", "other", policy.StateInvalid, "there is no worker"},
+		"by no path":        {"allow_workers: '*'", "../lead", policy.StateInvalid, "no name of a worker"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tm := newTeam(t, files())
@@ -74,13 +74,13 @@ func TestNoCirclesAndNoMoreThanFive(t *testing.T) {
 		tm.models[from] = []worker.Turn{{Calls: []worker.Call{next(to)}}}
 	}
 	tm.models["w5"] = []worker.Turn{{Calls: []worker.Call{next("w6"), call("2", "worker_call", args{"worker": "w2", "input": "x"})}}}
-	wants(t, tm.run("w1.worker", next("w2"))[0], policy.Approved)
+	wants(t, tm.run("w1.worker", next("w2"))[0], policy.StateApproved)
 	if len(tm.heard["w5"]) != 1 || len(tm.heard["w6"]) != 0 || len(tm.heard["w2"]) != 1 {
 		t.Errorf("heard %v", tm.heard)
 	}
 	var why []string
 	for _, e := range tm.log.Events() {
-		if e.State == policy.Blocked {
+		if e.State == policy.StateBlocked {
 			why = append(why, e.Why)
 		}
 	}
@@ -114,7 +114,7 @@ func TestWhatCannotBeHandedOver(t *testing.T) {
 			tm.put("lead.worker", strings.Replace(lead, "allow_workers", "attachment_policy: {"+tt.caller+"}\nallow_workers", 1))
 			tm.put("workers/reader.worker", "---\nattachment_policy: {"+tt.callee+"}\n---\n")
 			r := tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": tt.attachments}))
-			wants(t, r[0], policy.Invalid, tt.says)
+			wants(t, r[0], policy.StateInvalid, tt.says)
 			if len(tm.heard["reader"]) > 0 || len(tm.asked) > 0 {
 				t.Errorf("heard %v, asked %v", tm.heard, tm.asked)
 			}
@@ -133,9 +133,9 @@ func TestLinksAreFollowedBeforeSharing(t *testing.T) {
 		}
 	}
 	r := tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": []string{"notes/out.md"}}))
-	wants(t, r[0], policy.Invalid)
+	wants(t, r[0], policy.StateInvalid)
 	r = tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": []string{"docs/in.md"}}))
-	wants(t, r[0], policy.Approved)
+	wants(t, r[0], policy.StateApproved)
 	if got := strings.Join(tm.asked, "; "); got != "lead: Share docs/in.md → docs/b.md (2 bytes) with reader; lead: Call worker reader with 1 attachment" {
 		t.Errorf("asked %s", got)
 	}
@@ -156,9 +156,9 @@ func TestARefusedFileEndsTheCall(t *testing.T) {
 		call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": []string{"notes/a.md", "docs/b.md"}}),
 		call("2", "write_file", args{"path": "notes/n.md", "content": "n"}),
 		call("3", "worker_call", args{"worker": "reader", "input": "x"}))
-	wants(t, r[0], policy.Denied, "share_file(docs/b.md, reader) was denied")
-	wants(t, r[1], policy.Approved)
-	wants(t, r[2], policy.Approved)
+	wants(t, r[0], policy.StateDenied, "share_file(docs/b.md, reader) was denied")
+	wants(t, r[1], policy.StateApproved)
+	wants(t, r[2], policy.StateApproved)
 	if len(tm.heard["reader"]) != 1 || strings.Contains(strings.Join(tm.asked, "; "), "attachment") {
 		t.Errorf("heard %v, asked %v", tm.heard, tm.asked)
 	}
@@ -168,7 +168,7 @@ func TestARefusedFileEndsTheCall(t *testing.T) {
 func TestShareFileIsNotForModels(t *testing.T) {
 	tm := newTeam(t, files())
 	r := tm.run("lead.worker", call("1", "share_file", args{"path": "notes/a.md", "worker": "reader"}))
-	wants(t, r[0], policy.Invalid, "name the files as attachments of worker_call")
+	wants(t, r[0], policy.StateInvalid, "name the files as attachments of worker_call")
 }
 
 // A worker gets at most what its caller has: its own freer words do not count, other
@@ -181,21 +181,21 @@ func TestAWorkerReachesAtMostWhatItsCallerDoes(t *testing.T) {
 		asks           bool
 		write, read    policy.State
 	}{
-		"the caller asks":         {lead, reader, true, policy.Approved, policy.Blocked},
-		"the caller is read-only": {strings.Replace(lead, "notes: {mode: rw}", "notes: {mode: ro}", 1), reader, false, policy.Blocked, policy.Blocked},
-		"the caller denies it":    {strings.Replace(lead, "mode: rw", "mode: rw, approval: {write: deny}", 1), reader, false, policy.Blocked, policy.Blocked},
-		"the caller is free":      {strings.Replace(lead, "mode: rw", "mode: rw, approval: {write: allow}", 1), reader, false, policy.FreeToRun, policy.Blocked},
-		"a rule of the caller":    {strings.Replace(lead, "allow_workers", "rules: [deny write_file(notes/**)]\nallow_workers", 1), reader, false, policy.AutoDenied, policy.Blocked},
-		"a tool of the caller":    {strings.Replace(lead, "allow_workers", "tools: {write_file: {approval: deny}}\nallow_workers", 1), reader, false, policy.Blocked, policy.Blocked},
-		"an allow of its own":     {lead, strings.Replace(reader, "allow_workers", "rules: [allow write_file]\ntools: {write_file: {approval: allow}}\nallow_workers", 1), true, policy.Approved, policy.Blocked},
-		"no folder of its own":    {lead, nothing, false, policy.Blocked, policy.Blocked},
+		"the caller asks":         {lead, reader, true, policy.StateApproved, policy.StateBlocked},
+		"the caller is read-only": {strings.Replace(lead, "notes: {mode: rw}", "notes: {mode: ro}", 1), reader, false, policy.StateBlocked, policy.StateBlocked},
+		"the caller denies it":    {strings.Replace(lead, "mode: rw", "mode: rw, approval: {write: deny}", 1), reader, false, policy.StateBlocked, policy.StateBlocked},
+		"the caller is free":      {strings.Replace(lead, "mode: rw", "mode: rw, approval: {write: allow}", 1), reader, false, policy.StateFree, policy.StateBlocked},
+		"a rule of the caller":    {strings.Replace(lead, "allow_workers", "rules: [deny write_file(notes/**)]\nallow_workers", 1), reader, false, policy.StateAutoDenied, policy.StateBlocked},
+		"a tool of the caller":    {strings.Replace(lead, "allow_workers", "tools: {write_file: {approval: deny}}\nallow_workers", 1), reader, false, policy.StateBlocked, policy.StateBlocked},
+		"an allow of its own":     {lead, strings.Replace(reader, "allow_workers", "rules: [allow write_file]\ntools: {write_file: {approval: allow}}\nallow_workers", 1), true, policy.StateApproved, policy.StateBlocked},
+		"no folder of its own":    {lead, nothing, false, policy.StateBlocked, policy.StateBlocked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tm := newTeam(t, files())
 			tm.put("lead.worker", tt.caller)
 			tm.put("workers/reader.worker", tt.callee)
 			tm.models["reader"] = []worker.Turn{{Calls: []worker.Call{write, read}}}
-			wants(t, tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))[0], policy.Approved)
+			wants(t, tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))[0], policy.StateApproved)
 			states := map[string]policy.State{}
 			for _, e := range tm.log.Events() {
 				states[e.CallID] = e.State
@@ -216,19 +216,19 @@ func TestACallersFolderUnderOtherNames(t *testing.T) {
 		caller string
 		write  policy.State
 	}{
-		"a deny by the caller's name":   {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}}}\nrules: [deny write_file(notes/n.md)]\nallow_workers: ['*']\n---\n", policy.AutoDenied},
-		"by the other of its names":     {"---\nsandbox: {paths: {notes: {mode: rw}, too: {root: ./notes, mode: rw}}}\nrules: [deny write_file(too/**)]\nallow_workers: ['*']\n---\n", policy.AutoDenied},
-		"one of its names is fixed":     {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes}}}\nallow_workers: ['*']\n---\n", policy.Blocked},
-		"one of its names asks":         {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes, mode: rw}}}\nallow_workers: ['*']\n---\n", policy.Approved},
-		"both are free":                 {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes, mode: rw, approval: {write: allow}}}}\nallow_workers: ['*']\n---\n", policy.FreeToRun},
-		"an allow by the caller's name": {"---\nsandbox: {paths: {notes: {mode: rw}}}\nrules: [allow write_file(notes/**)]\nallow_workers: ['*']\n---\n", policy.Approved},
+		"a deny by the caller's name":   {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}}}\nrules: [deny write_file(notes/n.md)]\nallow_workers: ['*']\n---\n", policy.StateAutoDenied},
+		"by the other of its names":     {"---\nsandbox: {paths: {notes: {mode: rw}, too: {root: ./notes, mode: rw}}}\nrules: [deny write_file(too/**)]\nallow_workers: ['*']\n---\n", policy.StateAutoDenied},
+		"one of its names is fixed":     {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes}}}\nallow_workers: ['*']\n---\n", policy.StateBlocked},
+		"one of its names asks":         {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes, mode: rw}}}\nallow_workers: ['*']\n---\n", policy.StateApproved},
+		"both are free":                 {"---\nsandbox: {paths: {notes: {mode: rw, approval: {write: allow}}, too: {root: ./notes, mode: rw, approval: {write: allow}}}}\nallow_workers: ['*']\n---\n", policy.StateFree},
+		"an allow by the caller's name": {"---\nsandbox: {paths: {notes: {mode: rw}}}\nrules: [allow write_file(notes/**)]\nallow_workers: ['*']\n---\n", policy.StateApproved},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tm := newTeam(t, files())
 			tm.put("lead.worker", tt.caller)
 			tm.put("workers/reader.worker", "---\nsandbox: {paths: {x: {root: ../notes, mode: rw, approval: {write: allow}}, y: {root: ../notes, mode: rw, approval: {write: allow}}}}\nrules: [allow write_file(notes/**)]\n---\n")
 			tm.models["reader"] = []worker.Turn{{Calls: []worker.Call{call("w", "write_file", args{"path": "y/n.md", "content": "n"})}}}
-			wants(t, tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))[0], policy.Approved)
+			wants(t, tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x"}))[0], policy.StateApproved)
 			var state policy.State
 			for _, e := range tm.log.Of("w") {
 				state = e.State
@@ -250,12 +250,12 @@ func TestTheShellNarrows(t *testing.T) {
 		shell string
 		state policy.State
 	}{
-		"no shell":        {"", policy.Invalid},
-		"an asking one":   {"shell: {default: {approval: ask}}", policy.Approved},
-		"a denying one":   {"shell: {rules: [{pattern: echo, approval: deny}]}", policy.Blocked},
-		"a free one":      {"shell: {rules: [{pattern: echo, approval: allow}]}", policy.FreeToRun},
-		"a denied tool":   {"shell: {}\ntools: {shell: {approval: deny}}", policy.Blocked},
-		"an allowed tool": {"shell: {}\ntools: {shell: {approval: allow}}", policy.FreeToRun},
+		"no shell":        {"", policy.StateInvalid},
+		"an asking one":   {"shell: {default: {approval: ask}}", policy.StateApproved},
+		"a denying one":   {"shell: {rules: [{pattern: echo, approval: deny}]}", policy.StateBlocked},
+		"a free one":      {"shell: {rules: [{pattern: echo, approval: allow}]}", policy.StateFree},
+		"a denied tool":   {"shell: {}\ntools: {shell: {approval: deny}}", policy.StateBlocked},
+		"an allowed tool": {"shell: {}\ntools: {shell: {approval: allow}}", policy.StateFree},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tm := newTeam(t, files())
@@ -283,8 +283,8 @@ func TestSchemasHold(t *testing.T) {
 		call("2", "worker_call", args{"worker": "strict", "input": args{"n": 1}}),
 		call("3", "worker_call", args{"worker": "promise", "input": "x"}),
 		call("4", "list_workers", args{}))
-	wants(t, r[0], policy.Invalid, "does not fit the input_schema of strict")
-	wants(t, r[1], policy.Approved, "strict is done.")
-	wants(t, r[2], policy.Approved, "[FAILED]", "does not fit its output_schema")
-	wants(t, r[3], policy.FreeToRun, `{"name":"nothing","description":"It has no files."}`, `"input_schema":{"required":["n"],"type":"object"}`)
+	wants(t, r[0], policy.StateInvalid, "does not fit the input_schema of strict")
+	wants(t, r[1], policy.StateApproved, "strict is done.")
+	wants(t, r[2], policy.StateApproved, "[FAILED]", "does not fit its output_schema")
+	wants(t, r[3], policy.StateFree, `{"name":"nothing","description":"It has no files."}`, `"input_schema":{"required":["n"],"type":"object"}`)
 }

@@ -38,7 +38,7 @@ type createPath struct {
 }
 
 func (m *Member) createTool() tool.Tool {
-	return tool.FuncAction(policy.WorkerCreate, createWords, m.prepareCreate)
+	return tool.FuncAction(policy.ActWorkerCreate, createWords, m.prepareCreate)
 }
 
 func (m *Member) prepareCreate(_ context.Context, in createArgs) (tool.Action, error) {
@@ -57,7 +57,7 @@ func (m *Member) prepareCreate(_ context.Context, in createArgs) (tool.Action, e
 		return tool.Action{}, err
 	}
 	act := policy.Act{
-		Name: policy.WorkerCreate, Known: true, Verdict: policy.Ask, Why: "creating a worker asks",
+		Name: policy.ActWorkerCreate, Known: true, Verdict: policy.VerdictAsk, Why: "creating a worker asks",
 		Target: policy.TextTarget(in.Name).SharedWith(policy.DigestOf(data).String()),
 	}
 	do := func(context.Context) (any, error) { return m.create(in, old, data) }

@@ -27,22 +27,22 @@ func TestWhatACreatedWorkerMayHave(t *testing.T) {
 		says  string
 		file  string // part of it
 	}{
-		"nothing":                  {base(nil), policy.Approved, "saved", "You work."},
-		"a folder of its creator":  {path("docs", "ro"), policy.Approved, "saved", "root: ../docs"},
-		"a folder below":           {path("notes", "rw"), policy.Approved, "saved", "write: ask"},
-		"no more than reading":     {path("docs", "rw"), policy.Invalid, "may not write there", ""},
-		"no other folder":          {path("other", "ro"), policy.Invalid, "other", ""},
-		"nothing outside":          {path("../x", "ro"), policy.Invalid, "", ""},
-		"no unknown mode":          {path("docs", "w"), policy.Invalid, "", ""},
-		"no shell":                 {base(args{"shell": true}), policy.Invalid, "has no shell", ""},
-		"those whom it may call":   {base(args{"allow_workers": []string{"reader"}}), policy.Approved, "saved", "- reader"},
-		"none whom it may not":     {base(args{"allow_workers": []string{"*"}}), policy.Invalid, "may not call", ""},
-		"a plain name":             {base(args{"name": "../x"}), policy.Invalid, "no name of a worker", ""},
-		"a name that is free":      {base(args{"name": "reader"}), policy.Invalid, "there is a worker reader already", ""},
-		"one that it replaces":     {base(args{"name": "reader", "replace": true}), policy.Approved, "saved", "You work."},
-		"none that is locked":      {base(args{"name": "kept", "replace": true}), policy.Blocked, "is locked", ""},
-		"no key in its words":      {base(args{"description": "x\nlocked: true"}), policy.Approved, "saved", "You work."},
-		"no front matter in words": {base(args{"instructions": "---\nlocked: true\n---"}), policy.Approved, "saved", "locked: true"},
+		"nothing":                  {base(nil), policy.StateApproved, "saved", "You work."},
+		"a folder of its creator":  {path("docs", "ro"), policy.StateApproved, "saved", "root: ../docs"},
+		"a folder below":           {path("notes", "rw"), policy.StateApproved, "saved", "write: ask"},
+		"no more than reading":     {path("docs", "rw"), policy.StateInvalid, "may not write there", ""},
+		"no other folder":          {path("other", "ro"), policy.StateInvalid, "other", ""},
+		"nothing outside":          {path("../x", "ro"), policy.StateInvalid, "", ""},
+		"no unknown mode":          {path("docs", "w"), policy.StateInvalid, "", ""},
+		"no shell":                 {base(args{"shell": true}), policy.StateInvalid, "has no shell", ""},
+		"those whom it may call":   {base(args{"allow_workers": []string{"reader"}}), policy.StateApproved, "saved", "- reader"},
+		"none whom it may not":     {base(args{"allow_workers": []string{"*"}}), policy.StateInvalid, "may not call", ""},
+		"a plain name":             {base(args{"name": "../x"}), policy.StateInvalid, "no name of a worker", ""},
+		"a name that is free":      {base(args{"name": "reader"}), policy.StateInvalid, "there is a worker reader already", ""},
+		"one that it replaces":     {base(args{"name": "reader", "replace": true}), policy.StateApproved, "saved", "You work."},
+		"none that is locked":      {base(args{"name": "kept", "replace": true}), policy.StateBlocked, "is locked", ""},
+		"no key in its words":      {base(args{"description": "x\nlocked: true"}), policy.StateApproved, "saved", "You work."},
+		"no front matter in words": {base(args{"instructions": "---\nlocked: true\n---"}), policy.StateApproved, "saved", "locked: true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := files()
@@ -55,7 +55,7 @@ func TestWhatACreatedWorkerMayHave(t *testing.T) {
 			if tt.file != "" && (err != nil || !strings.Contains(string(data), tt.file)) {
 				t.Errorf("the file is %q, %v", data, err)
 			}
-			if tt.state != policy.Approved && len(tm.asked) > 0 {
+			if tt.state != policy.StateApproved && len(tm.asked) > 0 {
 				t.Errorf("asked %v", tm.asked)
 			}
 		})
@@ -66,7 +66,7 @@ func TestWhatACreatedWorkerMayHave(t *testing.T) {
 func TestADeniedWorkerIsNotThere(t *testing.T) {
 	tm := newTeam(t, map[string]string{"lead.worker": nothing})
 	tm.answer = func(r *approval.Request) approval.Decision { return r.Deny("no") }
-	wants(t, tm.run("lead.worker", call("1", "worker_create", args{"name": "new", "description": "d", "instructions": "i"}))[0], policy.Denied)
+	wants(t, tm.run("lead.worker", call("1", "worker_create", args{"name": "new", "description": "d", "instructions": "i"}))[0], policy.StateDenied)
 	if _, err := os.Stat(filepath.Join(tm.dir, "workers")); !os.IsNotExist(err) {
 		t.Errorf("the folder is there: %v", err)
 	}
@@ -80,7 +80,7 @@ func TestAWorkerThatAppearsMeanwhileIsNotOverwritten(t *testing.T) {
 		return r.Approve("")
 	}
 	r := tm.run("lead.worker", call("1", "worker_create", args{"name": "new", "description": "d", "instructions": "i"}))
-	wants(t, r[0], policy.Invalid, "there is a worker new already")
+	wants(t, r[0], policy.StateInvalid, "there is a worker new already")
 	if data, err := os.ReadFile(filepath.Join(tm.dir, "workers/new.worker")); err != nil || !strings.Contains(string(data), "locked") {
 		t.Errorf("the file is %q, %v", data, err)
 	}

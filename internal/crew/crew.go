@@ -177,12 +177,12 @@ func common(caller, callee *policy.RuleSet) (*policy.RuleSet, error) {
 	}
 	var out []policy.Rule
 	for _, r := range theirs {
-		if r.Effect != policy.Allow || has(ours, r) {
+		if r.Effect != policy.EffectAllow || has(ours, r) {
 			out = append(out, r)
 		}
 	}
 	for _, r := range ours {
-		if r.Effect != policy.Allow && !has(out, r) {
+		if r.Effect != policy.EffectAllow && !has(out, r) {
 			out = append(out, r)
 		}
 	}
@@ -198,11 +198,11 @@ func (m *Member) Specs() []tool.Spec {
 func (m *Member) hidden(name string) bool {
 	network := m.Box.Policy.Shell.Network
 	switch name {
-	case policy.ShareFile:
+	case policy.ActShareFile:
 		return true
-	case policy.HTTPRequest:
+	case policy.ActHTTPRequest:
 		return !network.On && len(network.Allow) == 0
-	case policy.WorkerCall, listWorkers:
+	case policy.ActWorkerCall, listWorkers:
 		return len(m.Worker.AllowWorkers) == 0
 	}
 	return false

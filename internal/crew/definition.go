@@ -76,7 +76,7 @@ func (m *Member) definedPaths(list []createPath) (yaml.MapSlice, error) {
 		}
 		words := yaml.MapSlice{{Key: "read", Value: ceiling(place, roots.Read)}}
 		if mode == string(roots.ReadWrite) {
-			if place.FolderAct(roots.Write).Verdict == policy.Block {
+			if place.FolderAct(roots.Write).Verdict == policy.VerdictBlock {
 				return nil, fmt.Errorf("path %q: %s may not write there, so it cannot let a worker", p.Path, m.Worker.Name)
 			}
 			words = append(words, yaml.MapItem{Key: "write", Value: "ask"}, yaml.MapItem{Key: "delete", Value: ceilingAsk(place, roots.Delete)})
@@ -104,9 +104,9 @@ func (m *Member) relative(p roots.Place) (string, error) {
 // ceiling is the freest word that the creator can give about an access.
 func ceiling(p roots.Place, a roots.Access) string {
 	switch p.FolderAct(a).Verdict {
-	case policy.Free:
+	case policy.VerdictFree:
 		return "allow"
-	case policy.Ask:
+	case policy.VerdictAsk:
 		return "ask"
 	}
 	return "deny"

@@ -122,7 +122,7 @@ func TestACalledWorkerIsPutAsideWithItsCaller(t *testing.T) {
 	if len(heard) != 1 || string(heard[0].Attachments[0].Data) != "a\n" {
 		t.Errorf("the helper heard %+v", heard)
 	}
-	wants(t, round.Steps[0].Results[0], policy.Approved, "helper is done.")
+	wants(t, round.Steps[0].Results[0], policy.StateApproved, "helper is done.")
 }
 
 // A worker whose file is another by now is not what was agreed to: the call is cancelled.
@@ -140,7 +140,7 @@ func TestACalledWorkerThatIsAnotherNowIsCancelled(t *testing.T) {
 	if err != nil || len(pending) > 0 {
 		t.Fatalf("%v, pending %v", err, pending)
 	}
-	wants(t, round.Steps[0].Results[0], policy.Approved, "[CANCELLED]")
+	wants(t, round.Steps[0].Results[0], policy.StateApproved, "[CANCELLED]")
 	if round.Steps[0].Results[0].Stage != approval.StageCancelled {
 		t.Errorf("stage %s", round.Steps[0].Results[0].Stage)
 	}
@@ -155,5 +155,5 @@ func TestTokensOfCalledWorkersCount(t *testing.T) {
 	if !errors.Is(err, worker.ErrLimit) || run.Usage().Input != 21 {
 		t.Errorf("%v, used %+v", err, run.Usage())
 	}
-	wants(t, round.Steps[0].Results[0], policy.Approved, "[FAILED]", "limit of 15 tokens: 21 are used")
+	wants(t, round.Steps[0].Results[0], policy.StateApproved, "[FAILED]", "limit of 15 tokens: 21 are used")
 }

@@ -31,7 +31,7 @@ func (m *Member) expand(calls []worker.Call) []worker.Call {
 	m.crew.Ties.forget(m.Chain)
 	var out []worker.Call
 	for _, c := range calls {
-		if c.Tool == policy.WorkerCall && c.Connector == "" && c.ID != "" {
+		if c.Tool == policy.ActWorkerCall && c.Connector == "" && c.ID != "" {
 			out = append(out, m.parts(c)...)
 		}
 		out = append(out, c)
@@ -55,7 +55,7 @@ func (m *Member) parts(c worker.Call) []worker.Call {
 		}
 		id := partID(c.ID, i+1)
 		m.turn.expect(shareKey{file, args.Worker}, id)
-		out = append(out, worker.Call{ID: id, Tool: policy.ShareFile, Arguments: data})
+		out = append(out, worker.Call{ID: id, Tool: policy.ActShareFile, Arguments: data})
 	}
 	return out
 }
@@ -67,13 +67,13 @@ type shareArgs struct {
 
 // shareTool is the tool behind the sub-calls of worker_call. No model is shown it.
 func (m *Member) shareTool() tool.Tool {
-	return tool.FuncAction(policy.ShareFile, "Shares a file with a worker; worker_call does so for its attachments.", m.prepareShare)
+	return tool.FuncAction(policy.ActShareFile, "Shares a file with a worker; worker_call does so for its attachments.", m.prepareShare)
 }
 
 func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, error) {
 	key := shareKey{in.Path, in.Worker}
 	if len(m.turn.ids(key)) == 0 {
-		return tool.Action{}, fmt.Errorf("%s is not for models; name the files as attachments of %s", policy.ShareFile, policy.WorkerCall)
+		return tool.Action{}, fmt.Errorf("%s is not for models; name the files as attachments of %s", policy.ActShareFile, policy.ActWorkerCall)
 	}
 	f, err := m.attachment(in.Path)
 	if err != nil {
@@ -81,9 +81,9 @@ func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, err
 	}
 	read := f.place.Act(roots.Read)
 	share := read
-	share.Name, share.Target = policy.ShareFile, read.Target.SharedWith(in.Worker)
-	if read.Verdict != policy.Block {
-		read.Verdict, read.Why, read.Cause = policy.Free, "follows from the sharing", 1
+	share.Name, share.Target = policy.ActShareFile, read.Target.SharedWith(in.Worker)
+	if read.Verdict != policy.VerdictBlock {
+		read.Verdict, read.Why, read.Cause = policy.VerdictFree, "follows from the sharing", 1
 	}
 	do := func(context.Context) (any, error) {
 		m.turn.give(key, policy.DigestOf(f.Data))

@@ -73,7 +73,7 @@ func (l listening) RecordFull(ctx context.Context, e approval.Event) error {
 	if err := l.next.RecordFull(ctx, e); err != nil {
 		return err
 	}
-	if e.Kind == approval.Ended && e.Tool == policy.ShareFile && !e.State.Runs() {
+	if e.Kind == approval.EventEnded && e.Tool == policy.ActShareFile && !e.State.Runs() {
 		l.ties.refuse(ctx, e)
 	}
 	return nil
@@ -109,7 +109,7 @@ func (t *Ties) refuse(ctx context.Context, e approval.Event) {
 func (t *Ties) Settle(ctx context.Context, b *approval.Batch) {
 	for _, r := range b.Pending() {
 		what := t.refusedCall(r.Call.Workers, r.Call.ID)
-		if what == "" || r.Call.Tool != policy.WorkerCall {
+		if what == "" || r.Call.Tool != policy.ActWorkerCall {
 			continue
 		}
 		// An error means that it was answered already. It does not run without its files.

@@ -138,7 +138,7 @@ func (e *Explainer) Judge(ctx context.Context, call policy.Call) Answer {
 // asksLater reports whether somebody is asked about an act when it happens.
 func (e *Explainer) asksLater(call *policy.Call, p *approval.Proposal, i int) bool {
 	a := p.Acts[i]
-	if !a.Later || a.Verdict != policy.Ask {
+	if !a.Later || a.Verdict != policy.VerdictAsk {
 		return false
 	}
 	a.Later, a.Cause = false, 0
@@ -149,7 +149,7 @@ func (e *Explainer) asksLater(call *policy.Call, p *approval.Proposal, i int) bo
 
 // mayConnect reports whether an act is a connection, or may make one that is not known.
 func mayConnect(a policy.Act) bool {
-	return a.Name == policy.Connect || a.Name == policy.Shell && (!a.Known || a.Opaque || a.Project != "")
+	return a.Name == policy.ActConnect || a.Name == policy.ActShell && (!a.Known || a.Opaque || a.Project != "")
 }
 
 // Failed is the answer to a call that cannot be understood.
@@ -161,7 +161,7 @@ func outcome(s policy.State) string {
 	switch {
 	case s.Runs():
 		return Allow
-	case s == policy.Pending:
+	case s == policy.StatePending:
 		return Ask
 	}
 	return Deny
@@ -174,12 +174,12 @@ func act(a *policy.Act, i int, j *policy.Judgement) Act {
 	}
 	out := Act{Tool: name, Target: a.Target.String(), Known: a.Known, Why: a.Why, Outcome: Allow}
 	switch {
-	case a.Verdict == policy.Block, j.State == policy.AutoDenied && j.Act == i+1:
+	case a.Verdict == policy.VerdictBlock, j.State == policy.StateAutoDenied && j.Act == i+1:
 		out.Outcome = Deny
-	case slices.Contains(j.Open, i), outcome(j.State) == Deny && a.Verdict != policy.Free:
+	case slices.Contains(j.Open, i), outcome(j.State) == Deny && a.Verdict != policy.VerdictFree:
 		out.Outcome = Ask
 	}
-	if j.State == policy.AutoDenied && j.Act == i+1 && j.Rule != nil {
+	if j.State == policy.StateAutoDenied && j.Act == i+1 && j.Rule != nil {
 		out.Why = "denied by " + j.Rule.String()
 	}
 	return out
@@ -189,5 +189,5 @@ func act(a *policy.Act, i int, j *policy.Judgement) Act {
 // and commands with many files ask.
 func (e *Explainer) Denied(_ context.Context, a policy.Act) bool {
 	meets, _ := e.Policy.Denies("", a, e.now())
-	return meets == policy.Yes
+	return meets == policy.MatchYes
 }

@@ -33,7 +33,7 @@ func (h *held) replyOf(results []tool.Result, err error) reply {
 func methodReply(r tool.Result) reply {
 	var theirs *jsonrpc.Error
 	switch {
-	case r.Outcome.State == policy.Answered:
+	case r.Outcome.State == policy.StateAnswered:
 		return answeredFor(r)
 	case errors.As(r.Err, &theirs):
 		return reply{err: theirs}

@@ -107,10 +107,10 @@ func (l *Later) mayWait(e approval.Event) bool {
 	switch {
 	case l.broken:
 		return false
-	case e.Kind == approval.Started:
-		return e.State != policy.Approved && l.spool != nil && l.spool.keep(e) == nil
+	case e.Kind == approval.EventStarted:
+		return e.State != policy.StateApproved && l.spool != nil && l.spool.keep(e) == nil
 	}
-	return e.Kind == approval.Ended && e.Stage == approval.StageCompleted
+	return e.Kind == approval.EventEnded && e.Stage == approval.StageCompleted
 }
 
 func signal(c chan struct{}) {

@@ -79,7 +79,7 @@ func spooled(t *testing.T, dir string) (text string, files int) {
 
 func event(kind approval.EventKind, call string, state policy.State) approval.Event {
 	e := approval.Event{Kind: kind, CallID: call, Session: "s", Tool: "echo", State: state, At: time.Unix(1, 0), Arguments: []byte(`{"key":"hidden"}`)}
-	if kind == approval.Ended {
+	if kind == approval.EventEnded {
 		e.Stage = approval.StageCompleted
 	}
 	return e
@@ -91,10 +91,10 @@ func TestLaterRecordsEverythingInTheEndAndStartsBeforeEnds(t *testing.T) {
 	l := gateway.NewLater(r, spool, func(err error) { t.Error(err) })
 	for i := range 50 {
 		id := string(rune('a' + i))
-		if err := l.Record(t.Context(), event(approval.Started, id, policy.AutoApproved)); err != nil {
+		if err := l.Record(t.Context(), event(approval.EventStarted, id, policy.StateAutoApproved)); err != nil {
 			t.Error(err)
 		}
-		if err := l.Record(t.Context(), event(approval.Ended, id, policy.AutoApproved)); err != nil {
+		if err := l.Record(t.Context(), event(approval.EventEnded, id, policy.StateAutoApproved)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -103,14 +103,14 @@ func TestLaterRecordsEverythingInTheEndAndStartsBeforeEnds(t *testing.T) {
 	}
 	begun := map[string]bool{}
 	for _, e := range r.all() {
-		if begun[e.CallID] = begun[e.CallID] || e.Kind == approval.Started; !begun[e.CallID] {
+		if begun[e.CallID] = begun[e.CallID] || e.Kind == approval.EventStarted; !begun[e.CallID] {
 			t.Errorf("%s ends before it starts", e.CallID)
 		}
 	}
 	if _, files := spooled(t, dir); files != 0 {
 		t.Errorf("%d files are left", files)
 	}
-	if err := l.Record(t.Context(), event(approval.Ended, "after", policy.AutoApproved)); err != nil || len(r.all()) != 101 {
+	if err := l.Record(t.Context(), event(approval.EventEnded, "after", policy.StateAutoApproved)); err != nil || len(r.all()) != 101 {
 		t.Errorf("after the end: %d recorded, %v", len(r.all()), err)
 	}
 }
@@ -153,7 +153,7 @@ func TestLaterRecordsTogetherWhatGathers(t *testing.T) {
 	var want []string
 	for i := range 200 {
 		want = append(want, strconv.Itoa(i))
-		if err := l.Record(t.Context(), event(approval.Ended, want[i], policy.AutoApproved)); err != nil {
+		if err := l.Record(t.Context(), event(approval.EventEnded, want[i], policy.StateAutoApproved)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -175,11 +175,11 @@ func TestLaterRecordsWhatStandsBesideABadEvent(t *testing.T) {
 	spool, _ := newSpool(t)
 	l := gateway.NewLater(r, spool, func(error) {})
 	for _, id := range []string{"a", "b", "c"} {
-		if err := l.Record(t.Context(), event(approval.Ended, id, policy.AutoApproved)); err != nil {
+		if err := l.Record(t.Context(), event(approval.EventEnded, id, policy.StateAutoApproved)); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := l.Record(t.Context(), event(approval.Started, "d", policy.Approved)); err != nil {
+	if err := l.Record(t.Context(), event(approval.EventStarted, "d", policy.StateApproved)); err != nil {
 		t.Errorf("what a person answered is refused: %v", err)
 	}
 	var got []string
@@ -198,16 +198,16 @@ func TestLaterWaitsForWhatMatters(t *testing.T) {
 	r := newFull()
 	spool, _ := newSpool(t)
 	l := gateway.NewLater(r, spool, func(err error) { t.Error(err) })
-	failed := event(approval.Ended, "b", policy.AutoApproved)
+	failed := event(approval.EventEnded, "b", policy.StateAutoApproved)
 	failed.Stage = approval.StageFailed
-	for i, e := range []approval.Event{event(approval.Started, "a", policy.Approved), failed} {
+	for i, e := range []approval.Event{event(approval.EventStarted, "a", policy.StateApproved), failed} {
 		if err := l.Record(t.Context(), e); err != nil || len(r.all()) != i+1 {
 			t.Errorf("%d recorded, %v", len(r.all()), err)
 		}
 	}
 	l.Close()
 	l = gateway.NewLater(r, nil, func(err error) { t.Error(err) })
-	if err := l.Record(t.Context(), event(approval.Started, "c", policy.AutoApproved)); err != nil || len(r.all()) != 3 {
+	if err := l.Record(t.Context(), event(approval.EventStarted, "c", policy.StateAutoApproved)); err != nil || len(r.all()) != 3 {
 		t.Errorf("without a spool: %d recorded, %v", len(r.all()), err)
 	}
 	l.Close()
@@ -226,19 +226,19 @@ func TestLaterRefusesWhenTheStoreHasFailed(t *testing.T) {
 		default:
 		}
 	})
-	if err := l.Record(t.Context(), event(approval.Started, "a", policy.AutoApproved)); err != nil {
+	if err := l.Record(t.Context(), event(approval.EventStarted, "a", policy.StateAutoApproved)); err != nil {
 		t.Error(err)
 	}
 	if err := <-told; !errors.Is(err, broken) {
 		t.Errorf("told %v", err)
 	}
 	refused := func() bool {
-		return l.Record(t.Context(), event(approval.Started, "b", policy.AutoApproved)) != nil
+		return l.Record(t.Context(), event(approval.EventStarted, "b", policy.StateAutoApproved)) != nil
 	}
 	for !refused() { // what was told is noted a moment later
 	}
 	r.fail.Store(nil)
-	if err := l.Record(t.Context(), event(approval.Started, "c", policy.AutoApproved)); err != nil {
+	if err := l.Record(t.Context(), event(approval.EventStarted, "c", policy.StateAutoApproved)); err != nil {
 		t.Errorf("the store is well again, and refused is %v", err)
 	}
 	l.Close()
@@ -259,7 +259,7 @@ func TestStartsOfADeadProgramAreRecovered(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newFull()
-	known := event(approval.Started, "b", policy.AutoApproved)
+	known := event(approval.EventStarted, "b", policy.StateAutoApproved)
 	known.At = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r.list = []approval.Event{known}
 	for range 2 {
@@ -283,7 +283,7 @@ func TestAStartIsSpooledWithoutItsArguments(t *testing.T) {
 	spool, dir := newSpool(t)
 	l := gateway.NewLater(r, spool, func(error) {})
 	defer l.Close()
-	if err := l.Record(t.Context(), event(approval.Started, "a", policy.AutoApproved)); err != nil {
+	if err := l.Record(t.Context(), event(approval.EventStarted, "a", policy.StateAutoApproved)); err != nil {
 		t.Fatal(err)
 	}
 	if text, _ := spooled(t, dir); !strings.Contains(text, `"call":"a"`) || strings.Contains(text, "hidden") {

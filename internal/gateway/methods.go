@@ -79,13 +79,13 @@ func (m *method) Prepare(_ context.Context, args json.RawMessage) (tool.Action, 
 	if err := json.Unmarshal(args, &p); err != nil {
 		return tool.Action{}, err
 	}
-	act := policy.Act{Target: m.target(p, args), Known: true, Verdict: policy.Ask}
+	act := policy.Act{Target: m.target(p, args), Known: true, Verdict: policy.VerdictAsk}
 	if act.Why = m.carries(p); act.Why == "" {
-		act.Verdict, act.Why = policy.Free, "nothing in it is chosen by the agent"
+		act.Verdict, act.Why = policy.VerdictFree, "nothing in it is chosen by the agent"
 	}
 	doubt := m.doubt()
 	if doubt != "" {
-		act.Verdict, act.PersonOnly, act.Why = policy.Ask, true, fmt.Sprintf("a person has to look at connector %s: %s", m.to.Name(), doubt)
+		act.Verdict, act.PersonOnly, act.Why = policy.VerdictAsk, true, fmt.Sprintf("a person has to look at connector %s: %s", m.to.Name(), doubt)
 	}
 	title := m.Spec().FullName()
 	if about := m.about(p); about != "" {
@@ -147,7 +147,7 @@ func (m *method) target(p params, args json.RawMessage) policy.Target {
 	case about == "":
 		return policy.ArgumentsTarget(args)
 	case p.URI != "" && !isPlainURI(about):
-		return policy.UnknownTarget(policy.Text)
+		return policy.UnknownTarget(policy.KindText)
 	}
 	return policy.TextTarget(about)
 }
@@ -277,5 +277,5 @@ func (g *Gateway) denied(ctx context.Context, session, of, name string, p params
 	}
 	defer o.users.Done()
 	j, err := o.gate.Look(ctx, policy.Call{Connector: of, Tool: name, Arguments: args, Session: session})
-	return err != nil || j.State == policy.Blocked || j.State == policy.AutoDenied
+	return err != nil || j.State == policy.StateBlocked || j.State == policy.StateAutoDenied
 }

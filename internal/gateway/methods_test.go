@@ -84,7 +84,7 @@ func (w *world) saw(t *testing.T, server, method string) bool {
 // ended returns how the call of a method ended in the records; empty if it is not there.
 func (w *world) ended(method string) (states []policy.State) {
 	for _, e := range w.records.all() {
-		if e.Kind == approval.Ended && e.Connector == "one" && e.Tool == method {
+		if e.Kind == approval.EventEnded && e.Connector == "one" && e.Tool == method {
 			states = append(states, e.State)
 		}
 	}

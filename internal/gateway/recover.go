@@ -82,7 +82,7 @@ func recoverLines(ctx context.Context, f io.Reader, to Log) (unread int, err err
 			return unread, err
 		}
 		var e approval.Event
-		if json.Unmarshal(line, &e) != nil || e.Kind != approval.Started {
+		if json.Unmarshal(line, &e) != nil || e.Kind != approval.EventStarted {
 			unread++
 			continue
 		}
@@ -101,7 +101,7 @@ func recoverLines(ctx context.Context, f io.Reader, to Log) (unread int, err err
 func keepUnread(ctx context.Context, name string, lines int, to Log) error {
 	kept := filepath.Join(filepath.Dir(name), "unread-"+filepath.Base(name))
 	err := to.RecordFull(ctx, approval.Event{
-		Kind: approval.Started, At: time.Now(), CallID: filepath.Base(name), Tool: "unknown", State: policy.AutoApproved, Stage: approval.StageUnknown,
+		Kind: approval.EventStarted, At: time.Now(), CallID: filepath.Base(name), Tool: "unknown", State: policy.StateAutoApproved, Stage: approval.StageUnknown,
 		Why: fmt.Sprintf("a program died, and %d of the starts that it left behind cannot be read; they are kept in %s", lines, kept),
 	})
 	if err != nil {
@@ -116,7 +116,7 @@ func started(ctx context.Context, in Log, e approval.Event) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if r.Kind == approval.Started && r.CallID == e.CallID {
+		if r.Kind == approval.EventStarted && r.CallID == e.CallID {
 			return true, nil
 		}
 	}

@@ -197,5 +197,5 @@ func TestACallThatIsNotAnsweredInTheNewestVersionExpires(t *testing.T) {
 	if r := echo(t, s, "", nil); !r.NeedsInput() {
 		t.Fatalf("got %+v", r)
 	}
-	w.records.await(t, func(e approval.Event) bool { return e.State == policy.Dismissed })
+	w.records.await(t, func(e approval.Event) bool { return e.State == policy.StateDismissed })
 }

@@ -30,7 +30,7 @@ func startCalls(dir string) error {
 	}
 	l := gateway.NewLater(stuck{}, spool, func(error) {})
 	for i := 0; ; i++ {
-		if err := l.Record(context.Background(), event(approval.Started, strconv.Itoa(i), policy.AutoApproved)); err != nil {
+		if err := l.Record(context.Background(), event(approval.EventStarted, strconv.Itoa(i), policy.StateAutoApproved)); err != nil {
 			return err
 		}
 		fmt.Println(i)
@@ -127,7 +127,7 @@ func TestAStartThatIsTooLongIsRecordedAtOnce(t *testing.T) {
 	spool, _ := newSpool(t)
 	l := gateway.NewLater(r, spool, func(err error) { t.Error(err) })
 	defer l.Close()
-	e := event(approval.Started, "a", policy.AutoApproved)
+	e := event(approval.EventStarted, "a", policy.StateAutoApproved)
 	e.Workers = []string{strings.Repeat("w", 1<<20)}
 	if err := l.Record(t.Context(), e); err != nil || len(r.all()) != 1 {
 		t.Errorf("%d are recorded, %v", len(r.all()), err)

@@ -17,7 +17,7 @@ func TestALineOfTheSpoolIsReadAsItWasMeant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string { return rapid.String().Draw(t, name) }
 		want := approval.Event{
-			Kind: approval.Started, At: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "at"), 5).UTC(), Session: text("session"), CallID: text("call"),
+			Kind: approval.EventStarted, At: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "at"), 5).UTC(), Session: text("session"), CallID: text("call"),
 			Connector: text("connector"), Tool: text("tool"), Rule: text("rule"), Grant: text("grant"),
 			ArgumentsDigest: policy.DigestOf([]byte(text("arguments"))), State: policy.State(text("state")), Stage: approval.Stage(text("stage")),
 			By:      policy.Who{User: text("user"), Host: text("host"), Via: policy.Via(text("via"))},

@@ -18,13 +18,13 @@ func TestLaterTriesAgainWhatTheStoreDidNotTake(t *testing.T) {
 	told := make(chan struct{}, 100)
 	spool, dir := newSpool(t)
 	l := gateway.NewLater(r, spool, func(error) { told <- struct{}{} })
-	if err := l.Record(t.Context(), event(approval.Started, "a", policy.AutoApproved)); err != nil {
+	if err := l.Record(t.Context(), event(approval.EventStarted, "a", policy.StateAutoApproved)); err != nil {
 		t.Fatal(err)
 	}
 	<-told
 	r.fail.Store(nil)
 	for _, id := range []string{"b", "c", "d"} { // each turns to the other half of the spool
-		if err := l.Record(t.Context(), event(approval.Started, id, policy.Approved)); err != nil {
+		if err := l.Record(t.Context(), event(approval.EventStarted, id, policy.StateApproved)); err != nil {
 			t.Fatal(err)
 		}
 	}

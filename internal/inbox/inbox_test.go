@@ -79,7 +79,7 @@ func TestWhatWaits(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	o := in.Outcomes()
-	if len(o) != 1 || o[0].Request != first[0].ID || o[0].State != policy.Approved {
+	if len(o) != 1 || o[0].Request != first[0].ID || o[0].State != policy.StateApproved {
 		t.Errorf("outcomes: %+v", o)
 	}
 	if got := strings.Join(in.Quiet(), ", "); got != "Nothing waits, 1 answered, Ctrl-C leaves" {
@@ -114,7 +114,7 @@ func TestWhoAnsweredIsCounted(t *testing.T) {
 		t.Errorf("ours: %s", got)
 	}
 	store.before = func() {
-		if err := fake.Settle(t.Context(), posted[1], approval.Settlement{State: policy.Dismissed}); err != nil {
+		if err := fake.Settle(t.Context(), posted[1], approval.Settlement{State: policy.StateDismissed}); err != nil {
 			t.Error(err)
 		}
 		in.Pending()
@@ -133,8 +133,8 @@ func TestWhatOthersAnswered(t *testing.T) {
 		how  approval.Settlement
 		want approval.Outcome
 	}{
-		{"a rule", approval.Settlement{State: policy.AutoApproved, By: policy.Who{Via: policy.ViaRule}}, approval.Outcome{State: policy.AutoApproved, Basis: "a rule"}},
-		{"who asked is gone", approval.Settlement{State: policy.Dismissed}, approval.Outcome{State: policy.Dismissed, Why: "who asked is gone, or asks no more"}},
+		{"a rule", approval.Settlement{State: policy.StateAutoApproved, By: policy.Who{Via: policy.ViaRule}}, approval.Outcome{State: policy.StateAutoApproved, Basis: "a rule"}},
+		{"who asked is gone", approval.Settlement{State: policy.StateDismissed}, approval.Outcome{State: policy.StateDismissed, Why: "who asked is gone, or asks no more"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store, in, posted := opened(t, 1)

@@ -98,7 +98,7 @@ func outcome(r *approval.Request, s *approval.Settlement) (approval.Outcome, boo
 	case s.Decision != nil:
 	case s.By.Via != "":
 		o.Basis = s.By.String()
-	case s.State == policy.Dismissed:
+	case s.State == policy.StateDismissed:
 		o.Why = "who asked is gone, or asks no more"
 	}
 	return o, true

@@ -69,7 +69,7 @@ func TestWhatWaitsIsTold(t *testing.T) {
 		t.Errorf("told %q, want %q", second, want)
 	}
 	close(answer)
-	if d := <-done; d.Answer != approval.Approve {
+	if d := <-done; d.Answer != approval.AnswerApprove {
 		t.Errorf("answered %q", d.Answer)
 	}
 }
@@ -90,7 +90,7 @@ func TestAProgramThatHangsHoldsNobodyUp(t *testing.T) {
 		_, _ = os.ReadFile(started)
 		close(answer)
 	}()
-	if d, err := a.Approve(t.Context(), r); err != nil || d.Answer != approval.Approve {
+	if d, err := a.Approve(t.Context(), r); err != nil || d.Answer != approval.AnswerApprove {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if _, err := end.WriteString("\n"); err != nil { // it waits for that

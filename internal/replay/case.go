@@ -39,7 +39,7 @@ func FromRecord(r *approval.Record) (Case, bool) {
 		// The rules of a file go by their place in it.
 		Fixed: r.Rule != "" && strings.HasSuffix(r.Basis, " at "+r.Rule),
 	}
-	return c, r.Kind == approval.Ended && len(r.ActData) > 0
+	return c, r.Kind == approval.EventEnded && len(r.ActData) > 0
 }
 
 // Name says what the call would do.
@@ -56,7 +56,7 @@ func (c *Case) Name() string {
 // strict mode refuses nobody looked at.
 func (c *Case) Refused() bool {
 	switch c.State {
-	case policy.Denied, policy.Dismissed, policy.Expired, policy.Answered, policy.AutoDenied, policy.Blocked:
+	case policy.StateDenied, policy.StateDismissed, policy.StateExpired, policy.StateAnswered, policy.StateAutoDenied, policy.StateBlocked:
 		return true
 	}
 	return false
@@ -81,21 +81,21 @@ func (c *Case) under(p policy.Policy, when policy.Question) Outcome {
 	p.Mode = policy.ModeAsk
 	when.Call, when.Acts = &c.Call, c.Acts
 	switch j := p.Judge(when); {
-	case c.Fixed && p.Fixed == nil && c.State == policy.AutoDenied:
+	case c.Fixed && p.Fixed == nil && c.State == policy.StateAutoDenied:
 		return Deny // a deny of the file holds, whatever the other rules say
 	case j.State.Runs():
 		return Allow
-	case j.State != policy.Pending:
+	case j.State != policy.StatePending:
 		return Deny
 	case j.PersonOnly, c.Asked, c.State == "":
 		return Ask
 	}
 	switch c.State {
-	case policy.SessionApproved, policy.ModeApproved:
+	case policy.StateSessionApproved, policy.StateModeApproved:
 		return Allow
-	case policy.ModeDenied:
+	case policy.StateModeDenied:
 		return Deny
-	case policy.AutoApproved, policy.AutoDenied:
+	case policy.StateAutoApproved, policy.StateAutoDenied:
 		if c.Fixed && p.Fixed == nil {
 			return c.recorded()
 		}

@@ -14,11 +14,11 @@ import (
 var now = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 
 func act(words ...string) policy.Act {
-	return policy.Act{Name: policy.Shell, Target: policy.CommandTarget(words...), Verdict: policy.Ask, Known: true}
+	return policy.Act{Name: policy.ActShell, Target: policy.CommandTarget(words...), Verdict: policy.VerdictAsk, Known: true}
 }
 
 func record(state policy.State, asked bool, acts ...policy.Act) *approval.Record {
-	r := &approval.Record{Seq: 1, Event: approval.Event{Kind: approval.Ended, Tool: policy.Shell, State: state, ActData: acts}}
+	r := &approval.Record{Seq: 1, Event: approval.Event{Kind: approval.EventEnded, Tool: policy.ActShell, State: state, ActData: acts}}
 	if asked {
 		r.Requested = now
 	}
@@ -28,33 +28,33 @@ func record(state policy.State, asked bool, acts ...policy.Act) *approval.Record
 // Each way in which a call was answered, under rules that say nothing, yes or no about it.
 func TestOutcomes(t *testing.T) {
 	free := act("date")
-	free.Verdict = policy.Free
+	free.Verdict = policy.VerdictFree
 	blocked := act("date")
-	blocked.Verdict = policy.Block
+	blocked.Verdict = policy.VerdictBlock
 	person := act("date")
 	person.PersonOnly = true
-	fixed := record(policy.AutoDenied, false, act("date"))
+	fixed := record(policy.StateAutoDenied, false, act("date"))
 	fixed.Rule, fixed.Basis = "policy.yaml:3", "rule deny shell(date) at policy.yaml:3"
-	kept := record(policy.AutoApproved, false, act("date"))
+	kept := record(policy.StateAutoApproved, false, act("date"))
 	kept.Rule, kept.Basis = "r1", "rule allow shell(date)"
 	for name, c := range map[string]struct {
 		record *approval.Record
 		want   [3]replay.Outcome // with no rule, an allow, a deny
 		found  bool              // the allow lets through what was refused
 	}{
-		"approved":         {record(policy.Approved, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, false},
-		"denied":           {record(policy.Denied, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
-		"dismissed":        {record(policy.Dismissed, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
-		"expired":          {record(policy.Expired, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
-		"free":             {record(policy.FreeToRun, false, free), [3]replay.Outcome{"allow", "allow", "deny"}, false},
-		"blocked":          {record(policy.Blocked, false, blocked), [3]replay.Outcome{"deny", "deny", "deny"}, false},
-		"person only":      {record(policy.Approved, true, person), [3]replay.Outcome{"ask", "ask", "deny"}, false},
-		"session approved": {record(policy.SessionApproved, false, act("date")), [3]replay.Outcome{"allow", "allow", "deny"}, false},
-		"mode approved":    {record(policy.ModeApproved, false, act("date")), [3]replay.Outcome{"allow", "allow", "deny"}, false},
-		"mode denied":      {record(policy.ModeDenied, false, act("date")), [3]replay.Outcome{"deny", "allow", "deny"}, false},
+		"approved":         {record(policy.StateApproved, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, false},
+		"denied":           {record(policy.StateDenied, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
+		"dismissed":        {record(policy.StateDismissed, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
+		"expired":          {record(policy.StateExpired, true, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
+		"free":             {record(policy.StateFree, false, free), [3]replay.Outcome{"allow", "allow", "deny"}, false},
+		"blocked":          {record(policy.StateBlocked, false, blocked), [3]replay.Outcome{"deny", "deny", "deny"}, false},
+		"person only":      {record(policy.StateApproved, true, person), [3]replay.Outcome{"ask", "ask", "deny"}, false},
+		"session approved": {record(policy.StateSessionApproved, false, act("date")), [3]replay.Outcome{"allow", "allow", "deny"}, false},
+		"mode approved":    {record(policy.StateModeApproved, false, act("date")), [3]replay.Outcome{"allow", "allow", "deny"}, false},
+		"mode denied":      {record(policy.StateModeDenied, false, act("date")), [3]replay.Outcome{"deny", "allow", "deny"}, false},
 		"rule is gone":     {kept, [3]replay.Outcome{"ask", "allow", "deny"}, false},
 		"denied by a file": {fixed, [3]replay.Outcome{"deny", "deny", "deny"}, false},
-		"denied by a rule": {record(policy.AutoDenied, false, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
+		"denied by a rule": {record(policy.StateAutoDenied, false, act("date")), [3]replay.Outcome{"ask", "allow", "deny"}, true},
 	} {
 		k, ok := replay.FromRecord(c.record)
 		if !ok {
@@ -89,7 +89,7 @@ func after(r replay.Report, k *replay.Case) replay.Outcome {
 
 // With rules before the change, only the change counts.
 func TestAgainstCurrentRules(t *testing.T) {
-	k, _ := replay.FromRecord(record(policy.Denied, true, act("date")))
+	k, _ := replay.FromRecord(record(policy.StateDenied, true, act("date")))
 	before := policy.Policy{Rules: approvaltest.Rules(t, "allow shell(date)")}
 	comparison := replay.Compare(&before, policy.Policy{Rules: approvaltest.Rules(t, "allow shell(date)", "allow shell(ls)")}, now)
 	comparison.Add(k)
@@ -100,7 +100,7 @@ func TestAgainstCurrentRules(t *testing.T) {
 
 // A compound call is allowed only if every act is.
 func TestCompound(t *testing.T) {
-	k, _ := replay.FromRecord(record(policy.Approved, true, act("git", "log"), act("git", "push")))
+	k, _ := replay.FromRecord(record(policy.StateApproved, true, act("git", "log"), act("git", "push")))
 	comparison := replay.Compare(nil, policy.Policy{Rules: approvaltest.Rules(t, "allow shell(git log)")}, now)
 	comparison.Add(k)
 	if r := comparison.Report(); r.PromptsAfter != 1 {
@@ -109,11 +109,11 @@ func TestCompound(t *testing.T) {
 }
 
 func TestNoActs(t *testing.T) {
-	if _, ok := replay.FromRecord(record(policy.Approved, true)); ok {
+	if _, ok := replay.FromRecord(record(policy.StateApproved, true)); ok {
 		t.Error("a record without acts is a case")
 	}
-	started := record(policy.Approved, true, act("date"))
-	started.Kind = approval.Started
+	started := record(policy.StateApproved, true, act("date"))
+	started.Kind = approval.EventStarted
 	if _, ok := replay.FromRecord(started); ok {
 		t.Error("a start is a case")
 	}

@@ -37,7 +37,7 @@ func Advise(rules []policy.Rule, rule policy.Rule, known []string, most int, now
 	if tools := about(rule, known); len(tools) > most {
 		out = append(out, Advice{ManyTools, fmt.Sprintf("it is about %d tools that are known here: %s", len(tools), strings.Join(tools, ", ")), nil, tools})
 	}
-	if _, name, host, hasHost := split(rule.Pattern); rule.Effect == policy.Allow && hasHost && strings.EqualFold(name, policy.Connect) &&
+	if _, name, host, hasHost := split(rule.Pattern); rule.Effect == policy.EffectAllow && hasHost && strings.EqualFold(name, policy.ActConnect) &&
 		!strings.HasSuffix(host, "*") && !strings.Contains(host[strings.LastIndexByte(host, ']')+1:], ":") {
 		out = append(out, Advice{Concern: NoPort, Text: fmt.Sprintf("it answers no connection to a port that is known: write connect(%s:443), or connect(%s:*) for every port", host, host)})
 	}
@@ -66,7 +66,7 @@ func about(rule policy.Rule, known []string) []string {
 		}
 		e := example{
 			call: policy.Call{Connector: connector, Tool: name},
-			act:  policy.Act{Name: name, Connector: connector, Target: policy.ArgumentsTarget([]byte("{}")), Verdict: policy.Ask},
+			act:  policy.Act{Name: name, Connector: connector, Target: policy.ArgumentsTarget([]byte("{}")), Verdict: policy.VerdictAsk},
 		}
 		if e.decided(bare) {
 			out = append(out, tool)
@@ -93,9 +93,9 @@ func compare(rule, other policy.Rule, mine, theirs []example) []Advice {
 		return advice(Hides, "%q is no longer needed: this covers all of it")
 	case !opposite || inOther+inMine == 0:
 		return nil
-	case rule.Effect == policy.Allow && allMine:
+	case rule.Effect == policy.EffectAllow && allMine:
 		return advice(Hidden, "it never allows anything: %q denies all of it, and a deny comes first")
-	case rule.Effect == policy.Allow:
+	case rule.Effect == policy.EffectAllow:
 		return advice(Contradicts, "part of it stays denied: %q comes first")
 	case allTheirs:
 		return advice(Contradicts, "%q allows nothing any more: this denies all of it")

@@ -17,7 +17,7 @@ func FuzzAdvise(f *testing.F) {
 	f.Fuzz(func(t *testing.T, one, two string) {
 		a, err := policy.ParseRule(one)
 		b, err2 := policy.ParseRule(two)
-		if err != nil || err2 != nil || a.Effect == policy.Except || b.Effect == policy.Except {
+		if err != nil || err2 != nil || a.Effect == policy.EffectExcept || b.Effect == policy.EffectExcept {
 			return
 		}
 		rulebook.Wide(a)

@@ -63,7 +63,7 @@ func (c Change) details() []string {
 
 // Widens reports whether more could be allowed after the change than before.
 func (c Change) Widens() bool {
-	return c.Sign != "-" && c.After.Enabled && c.After.Effect == policy.Allow &&
+	return c.Sign != "-" && c.After.Enabled && c.After.Effect == policy.EffectAllow &&
 		(c.After.String() != c.Before.String() || !c.Before.Enabled || !c.After.Expires.Equal(c.Before.Expires))
 }
 

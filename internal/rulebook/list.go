@@ -28,7 +28,7 @@ func List(w io.Writer, rules []policy.Rule, now time.Time) error {
 }
 
 func order(r policy.Rule) int {
-	if r.Effect == policy.Deny {
+	if r.Effect == policy.EffectDeny {
 		return 0
 	}
 	return 1

@@ -102,7 +102,7 @@ func Parse(file string, data []byte) ([]policy.Rule, error) {
 	}
 	at := map[int]policy.Rule{}
 	for _, r := range conf.Rules.Rules() {
-		if r.Effect == policy.Except {
+		if r.Effect == policy.EffectExcept {
 			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; take it out of the file", r.Source)
 		}
 		line, err := strconv.Atoi(r.Source[strings.LastIndexByte(r.Source, ':')+1:])

@@ -23,7 +23,7 @@ var remote = []string{"rsh", "ssh"}
 // Wide says why an allow reaches far more than one kind of call: as far as every command,
 // every tool or every target. It is empty for a rule that does not, and for a deny.
 func Wide(rule policy.Rule) string {
-	if rule.Effect != policy.Allow {
+	if rule.Effect != policy.EffectAllow {
 		return ""
 	}
 	if rule.Scope == policy.ScopeConnector {
@@ -34,7 +34,7 @@ func Wide(rule policy.Rule) string {
 	if strings.Trim(name, "*?") == "" {
 		return "it allows every tool"
 	}
-	shell, _ := path.Match(name, policy.Shell)
+	shell, _ := path.Match(name, policy.ActShell)
 	switch {
 	case shell && connector == "" && !hasTarget:
 		return "it allows every command"
@@ -44,7 +44,7 @@ func Wide(rule policy.Rule) string {
 		return "it allows this on everything"
 	case hasTarget && wideTarget(target):
 		return "it allows every target"
-	case hasTarget && connector == "" && name == policy.Connect && wideHost(target):
+	case hasTarget && connector == "" && name == policy.ActConnect && wideHost(target):
 		return "it allows every host, or all below a top-level domain"
 	}
 	return ""
@@ -55,7 +55,7 @@ func Wide(rule policy.Rule) string {
 func changing(pattern string) func(act string) bool {
 	return func(act string) bool {
 		ok, _ := path.Match(pattern, act)
-		return ok && act != policy.ReadFile
+		return ok && act != policy.ActReadFile
 	}
 }
 
@@ -96,7 +96,7 @@ func wideCommand(target string) string {
 // it says nothing about them.
 func Connects(rule policy.Rule) string {
 	_, name, target, hasTarget := split(rule.Pattern)
-	if rule.Effect != policy.Allow || rule.Scope != policy.ScopeTool || !strings.EqualFold(name, policy.Shell) || !hasTarget {
+	if rule.Effect != policy.EffectAllow || rule.Scope != policy.ScopeTool || !strings.EqualFold(name, policy.ActShell) || !hasTarget {
 		return ""
 	}
 	target, exact := strings.CutPrefix(strings.TrimSpace(target), "= ")

@@ -25,7 +25,7 @@ func (e *example) decided(rule policy.Rule) bool {
 	}
 	q := policy.Question{Call: &e.call, Acts: []policy.Act{e.act}}
 	state := policy.Policy{Rules: set}.Judge(q).State
-	return state == policy.AutoApproved || state == policy.AutoDenied
+	return state == policy.StateAutoApproved || state == policy.StateAutoDenied
 }
 
 // examples returns calls that the rule decides about, as different as its pattern allows.
@@ -39,7 +39,7 @@ func examples(rule policy.Rule) []example {
 	for _, t := range targets(target, hasTarget) {
 		e := example{
 			call: policy.Call{Connector: connector, Tool: name},
-			act:  policy.Act{Name: name, Connector: connector, Target: t, Verdict: policy.Ask, Known: true},
+			act:  policy.Act{Name: name, Connector: connector, Target: t, Verdict: policy.VerdictAsk, Known: true},
 		}
 		if e.decided(rule) {
 			out = append(out, e)

@@ -53,7 +53,7 @@ func newLab(t testing.TB) *lab {
 	return l
 }
 
-var free = map[roots.Access]policy.Verdict{roots.Read: policy.Free, roots.Write: policy.Free, roots.Delete: policy.Free}
+var free = map[roots.Access]policy.Verdict{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}
 
 // newRepo makes one with a repository, of which everything is committed.
 func newRepo(t testing.TB) *lab {

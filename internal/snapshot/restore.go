@@ -177,13 +177,13 @@ func (p *Plan) refused(c Change) string {
 		return "" // a link is in the way, which undoing removes first; it is asked again then
 	case !inside:
 		return "it is in no root of the policy any more"
-	case place.FolderAct(access).Verdict == policy.Block:
+	case place.FolderAct(access).Verdict == policy.VerdictBlock:
 		return "it cannot be put back: " + place.FolderAct(access).Why
 	}
 	if place, inside, err = p.set.ResolveHost(abs); err != nil || !inside || place.Key() != abs {
 		return "" // it is a link now
 	}
-	if act := place.Act(access); act.Verdict == policy.Block {
+	if act := place.Act(access); act.Verdict == policy.VerdictBlock {
 		return "it cannot be put back: " + act.Why
 	}
 	return ""

@@ -150,7 +150,7 @@ func (j judged) writes(name string) bool {
 	}
 	for _, act := range j.acts {
 		for _, spelling := range spellings(act) {
-			if act.Name == policy.WriteFile && strings.HasPrefix(spelling, name+"/") {
+			if act.Name == policy.ActWriteFile && strings.HasPrefix(spelling, name+"/") {
 				return true
 			}
 		}
@@ -160,7 +160,7 @@ func (j judged) writes(name string) bool {
 
 // actNames are how acts are named for what is done to a file.
 var actNames = map[programs.Kind]string{
-	programs.Read: policy.ReadFile, programs.Write: policy.WriteFile, programs.Delete: policy.DeleteFile,
+	programs.Read: policy.ActReadFile, programs.Write: policy.ActWriteFile, programs.Delete: policy.ActDeleteFile,
 }
 
 // names reports whether a part does one of these things to a path, and has an act for it.

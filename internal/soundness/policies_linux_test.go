@@ -66,7 +66,7 @@ func (p *underPolicy) allows(text string) (acts []policy.Act, allowed bool) {
 	if args, err = canonical.CanonicalArguments(args); err != nil {
 		return nil, false
 	}
-	call := policy.Call{Tool: policy.Shell, Arguments: args}
+	call := policy.Call{Tool: policy.ActShell, Arguments: args}
 	proposal, err := p.Tools.Prepare(context.Background(), call)
 	if err != nil {
 		return nil, false

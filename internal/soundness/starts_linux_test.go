@@ -15,7 +15,7 @@ import (
 func (j judged) foresaw(s start) bool {
 	for i := range j.acts {
 		act := &j.acts[i]
-		if act.Name == policy.Shell && startsWith(act.Target.Words, s) && (j.inFolder(act.Dir, s.Folder) || j.inFolder(act.Dir, s.worksIn())) {
+		if act.Name == policy.ActShell && startsWith(act.Target.Words, s) && (j.inFolder(act.Dir, s.Folder) || j.inFolder(act.Dir, s.worksIn())) {
 			return true
 		}
 	}

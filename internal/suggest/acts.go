@@ -13,7 +13,7 @@ func worthy(a policy.Act) bool {
 	if a.PersonOnly || a.Secret || a.Opaque || a.Away || a.Target.Unknown {
 		return false
 	}
-	if a.Target.Kind != policy.Words {
+	if a.Target.Kind != policy.KindWords {
 		return true
 	}
 	words, ok := plainWords(a)
@@ -45,7 +45,7 @@ func causedBy(acts []policy.Act, i int, open []int) bool {
 // changesFiles reports whether the act is a command that writes or deletes what it is given:
 // with other operands it would change other files.
 func changesFiles(acts []policy.Act, i int) bool {
-	return acts[i].Target.Kind == policy.Words && slices.ContainsFunc(acts, func(a policy.Act) bool {
-		return a.Cause == i+1 && (a.Name == policy.WriteFile || a.Name == policy.DeleteFile)
+	return acts[i].Target.Kind == policy.KindWords && slices.ContainsFunc(acts, func(a policy.Act) bool {
+		return a.Cause == i+1 && (a.Name == policy.ActWriteFile || a.Name == policy.ActDeleteFile)
 	})
 }

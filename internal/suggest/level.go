@@ -36,19 +36,19 @@ func (l level) actKey(a policy.Act) (string, bool) {
 	head := a.Connector + "\x01" + a.Name + "\x01" + string(a.Target.Kind) + "\x01" + a.Target.To + "\x01"
 	t := a.Target
 	switch {
-	case t.Kind == policy.Words && a.Prefix > 0:
+	case t.Kind == policy.KindWords && a.Prefix > 0:
 		words, _ := plainWords(a)
 		return head + strings.Join(words[:min(a.Prefix, len(words))], "\x02"), true
-	case t.Kind == policy.Path && len(t.Written) > 0:
+	case t.Kind == policy.KindPath && len(t.Written) > 0:
 		if l == byRoot {
 			root, _, _ := strings.Cut(t.Written[0], "/")
 			return head + root, root != ""
 		}
 		return head + path.Dir(t.Written[0]), true
-	case t.Kind == policy.URL:
+	case t.Kind == policy.KindURL:
 		u := t.URL
 		return head + strings.Join([]string{u.Method, u.Scheme, u.Host, u.Port}, "\x02"), true
-	case t.Kind == policy.Arguments && a.Connector != "":
+	case t.Kind == policy.KindArguments && a.Connector != "":
 		return head, true
 	}
 	return exact(a), true
@@ -56,7 +56,7 @@ func (l level) actKey(a policy.Act) (string, bool) {
 
 // exact is the rule for exactly this act.
 func exact(a policy.Act) string {
-	return policy.Grant{Effect: policy.Allow, Act: a, Reach: policy.Exact}.String()
+	return policy.Grant{Effect: policy.EffectAllow, Act: a, Reach: policy.ReachExact}.String()
 }
 
 // rule returns the smallest rule that covers acts which have a key in common.
@@ -70,14 +70,14 @@ func (l level) rule(acts []policy.Act) (string, bool) {
 		return exact(first), true
 	}
 	switch first.Target.Kind {
-	case policy.Words:
+	case policy.KindWords:
 		return commandRule(acts)
-	case policy.Path:
+	case policy.KindPath:
 		return pathRule(acts)
-	case policy.URL:
+	case policy.KindURL:
 		return addressRule(acts)
-	case policy.Arguments:
-		return policy.Grant{Effect: policy.Allow, Act: first, Reach: policy.Tool}.String(), first.Connector != ""
+	case policy.KindArguments:
+		return policy.Grant{Effect: policy.EffectAllow, Act: first, Reach: policy.ReachTool}.String(), first.Connector != ""
 	}
 	return "", false
 }
@@ -102,7 +102,7 @@ func commandRule(acts []policy.Act) (string, bool) {
 	}
 	a := acts[0]
 	a.Prefix = common
-	return policy.Grant{Effect: policy.Allow, Act: a, Reach: policy.Prefix}.String(), true
+	return policy.Grant{Effect: policy.EffectAllow, Act: a, Reach: policy.ReachPrefix}.String(), true
 }
 
 // pathRule allows the files of a folder, with the suffix that all have.

@@ -95,7 +95,7 @@ func (s *search) sort(cases []replay.Case) {
 		switch {
 		case c.Refused():
 			s.refused = append(s.refused, c)
-		case c.Asked && c.State == policy.Approved:
+		case c.Asked && c.State == policy.StateApproved:
 			if needed, ok := s.needs(&c); ok {
 				s.add(prompt{c, needed})
 			}
@@ -117,7 +117,7 @@ func (s *search) add(p prompt) {
 // suggesting. It is false if no rule could answer the prompt.
 func (s *search) needs(c *replay.Case) ([]policy.Act, bool) {
 	j := s.judge(s.Policy, c)
-	if j.State != policy.Pending || j.PersonOnly {
+	if j.State != policy.StatePending || j.PersonOnly {
 		return nil, false
 	}
 	var out []policy.Act
@@ -225,7 +225,7 @@ func (s *search) tried(texts []string, near []int) (candidate, bool) {
 	}
 	c := candidate{rules: texts}
 	for _, i := range near {
-		if s.judge(with, &s.prompts[i].Case).State == policy.AutoApproved {
+		if s.judge(with, &s.prompts[i].Case).State == policy.StateAutoApproved {
 			c.answers = append(c.answers, i)
 		}
 	}

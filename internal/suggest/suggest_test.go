@@ -20,11 +20,11 @@ import (
 var now = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 
 func command(prefix int, text string) policy.Act {
-	return policy.Act{Name: policy.Shell, Target: policy.CommandTarget(strings.Fields(text)...), Verdict: policy.Ask, Known: true, Prefix: prefix}
+	return policy.Act{Name: policy.ActShell, Target: policy.CommandTarget(strings.Fields(text)...), Verdict: policy.VerdictAsk, Known: true, Prefix: prefix}
 }
 
 func file(name, path string) policy.Act {
-	return policy.Act{Name: name, Target: policy.PathTarget(path, "/home/"+path), Verdict: policy.Ask, Known: true}
+	return policy.Act{Name: name, Target: policy.PathTarget(path, "/home/"+path), Verdict: policy.VerdictAsk, Known: true}
 }
 
 func request(t *testing.T, url string) policy.Act {
@@ -33,10 +33,10 @@ func request(t *testing.T, url string) policy.Act {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return policy.Act{Name: policy.HTTPRequest, Target: target, Verdict: policy.Ask, Known: true}
+	return policy.Act{Name: policy.ActHTTPRequest, Target: target, Verdict: policy.VerdictAsk, Known: true}
 }
 
-func approved(acts ...policy.Act) replay.Case { return answered(policy.Approved, acts...) }
+func approved(acts ...policy.Act) replay.Case { return answered(policy.StateApproved, acts...) }
 
 func answered(s policy.State, acts ...policy.Act) replay.Case {
 	return replay.Case{Call: policy.Call{Tool: acts[0].Name, Session: "s"}, Acts: acts, State: s, Asked: true}
@@ -62,11 +62,11 @@ func each(acts ...policy.Act) []replay.Case {
 }
 
 func TestFind(t *testing.T) {
-	caused := file(policy.DeleteFile, "notes/a.md")
+	caused := file(policy.ActDeleteFile, "notes/a.md")
 	caused.Cause = 1
-	outside := file(policy.WriteFile, "notes/out.txt")
+	outside := file(policy.ActWriteFile, "notes/out.txt")
 	outside.ByName = true
-	secret, unread, person, away := file(policy.ReadFile, "notes/.env"), command(1, "frob"), command(1, "ls"), command(1, "ls")
+	secret, unread, person, away := file(policy.ActReadFile, "notes/.env"), command(1, "frob"), command(1, "ls"), command(1, "ls")
 	secret.Secret, unread.Known, person.PersonOnly, away.Away = true, false, true, true
 	for name, c := range map[string]struct {
 		cases []replay.Case
@@ -95,8 +95,8 @@ func TestFind(t *testing.T) {
 		"deletes no others":  {[]replay.Case{approved(command(1, "rm a"), caused), approved(command(1, "rm b"), caused), approved(command(1, "rm c"), caused)}, nil},
 		"by name":            {times(3, approved(command(1, "ls"), outside)), []string{"allow shell(= ls) + allow write_file(notes/out.txt)"}},
 		"several acts":       {times(3, approved(command(2, "git add x"), command(2, "git commit"))), []string{"allow shell(= git add x) + allow shell(= git commit)"}},
-		"denied in the same": {append(each(file("write_file", "p/a.md"), file("write_file", "p/b.md"), file("write_file", "p/c.md")), answered(policy.Denied, file("write_file", "p/d.md"))), nil},
-		"denied before":      {append(times(5, approved(command(2, "git push"))), answered(policy.Dismissed, command(2, "git push"))), nil},
+		"denied in the same": {append(each(file("write_file", "p/a.md"), file("write_file", "p/b.md"), file("write_file", "p/c.md")), answered(policy.StateDenied, file("write_file", "p/d.md"))), nil},
+		"denied before":      {append(times(5, approved(command(2, "git push"))), answered(policy.StateDismissed, command(2, "git push"))), nil},
 		"wider is not worth": {append(times(3, approved(command(2, "git log"))), approved(command(2, "git log -1"))), []string{"allow shell(= git log)"}},
 	} {
 		if diff := cmp.Diff(c.want, rules(c.cases)); diff != "" {
@@ -131,7 +131,7 @@ func TestNeverWorse(t *testing.T) {
 			return command(min(len(text)%3, len(strings.Fields(text))), text)
 		})
 		anyCase := rapid.Custom(func(t *rapid.T) replay.Case {
-			state := rapid.SampledFrom([]policy.State{policy.Approved, policy.Approved, policy.Approved, policy.Denied, policy.Dismissed}).Draw(t, "state")
+			state := rapid.SampledFrom([]policy.State{policy.StateApproved, policy.StateApproved, policy.StateApproved, policy.StateDenied, policy.StateDismissed}).Draw(t, "state")
 			return answered(state, rapid.SliceOfN(anyAct, 1, 2).Draw(t, "acts")...)
 		})
 		cases := rapid.SliceOfN(anyCase, 0, 60).Draw(t, "cases")

@@ -105,7 +105,7 @@ func actTextOf(r *approval.Request, i int) actText {
 	switch {
 	case slices.Contains(r.Open, i):
 		mark, name, verdict, why = seg{"? ", warn}, strong, "asks", openWhy(r, i)
-	case a.Verdict == policy.Block:
+	case a.Verdict == policy.VerdictBlock:
 		mark, verdict = seg{"✗ ", bad}, "blocked"
 	case covered != "":
 		verdict, why = "allowed", covered

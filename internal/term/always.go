@@ -43,7 +43,7 @@ func (d alwaysDialog) ask(s state) (state, []effect) {
 func (d alwaysDialog) decision(s *state) approval.Decision {
 	r := s.current().request
 	out := r.Approve("")
-	if d.effect == policy.Deny {
+	if d.effect == policy.EffectDeny {
 		out = r.Deny(d.note)
 	}
 	out = out.Always(slices.Clone(d.rules)...)
@@ -97,7 +97,7 @@ func (d alwaysDialog) save(s state) (state, []effect) {
 	if !d.also.known {
 		return s, nil
 	}
-	if d.effect == policy.Allow && len(s.wideRules(d.rules)) > 0 {
+	if d.effect == policy.EffectAllow && len(s.wideRules(d.rules)) > 0 {
 		d.confirm, d.field = true, field{}
 		s.dialog = d
 		return s, nil
@@ -111,7 +111,7 @@ func (s *state) wideRules(rules []string) []string {
 	var out []string
 	for _, text := range rules {
 		rule, err := policy.ParseRule(text)
-		if err != nil || rule.Effect != policy.Allow {
+		if err != nil || rule.Effect != policy.EffectAllow {
 			continue
 		}
 		if why := s.wide(rule); why != "" {
@@ -182,7 +182,7 @@ func (d alwaysDialog) check(rule string) string {
 
 func (d alwaysDialog) foot(s *state, n int) []line {
 	title := "Always allow: this is saved"
-	if d.effect == policy.Deny {
+	if d.effect == policy.EffectDeny {
 		title = "Always deny: this is saved"
 	}
 	rows := wrap(styled(strong, title), n, nil)

@@ -26,12 +26,12 @@ func (s state) answer(k keyEvent) (state, []effect) {
 			s.dialog = noteDialog{purpose: denyOne}
 		}
 	case "s", "S":
-		if s.lasting(keepsSession(r, policy.Allow)) {
-			return s.openSession(policy.Allow, "")
+		if s.lasting(keepsSession(r, policy.EffectAllow)) {
+			return s.openSession(policy.EffectAllow, "")
 		}
 	case "a":
-		if s.lasting(keepsAlways(r, policy.Allow)) {
-			return s.openAlways(policy.Allow, "")
+		if s.lasting(keepsAlways(r, policy.EffectAllow)) {
+			return s.openAlways(policy.EffectAllow, "")
 		}
 	case "A":
 		s.dialog = allDialog{}

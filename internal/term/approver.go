@@ -238,14 +238,14 @@ func (s *single) Outcomes() []approval.Outcome {
 	if s.decision == nil {
 		return nil
 	}
-	state := policy.Denied
+	state := policy.StateDenied
 	switch s.decision.Answer {
-	case approval.Approve:
-		state = policy.Approved
-	case approval.Respond:
-		state = policy.Answered
-	case approval.Dismiss:
-		state = policy.Dismissed
+	case approval.AnswerApprove:
+		state = policy.StateApproved
+	case approval.AnswerRespond:
+		state = policy.StateAnswered
+	case approval.AnswerDismiss:
+		state = policy.StateDismissed
 	}
 	if s.decision.Arguments != nil {
 		return nil // changed: whoever asked asks again

@@ -16,7 +16,7 @@ func TestSingleDesk(t *testing.T) {
 	if len(d.Pending()) != 1 {
 		t.Fatal("nothing is pending")
 	}
-	if err := d.Resolve(t.Context(), r.Deny("no")); err != nil || len(d.Pending()) != 0 || d.Outcomes()[0].State != policy.Denied {
+	if err := d.Resolve(t.Context(), r.Deny("no")); err != nil || len(d.Pending()) != 0 || d.Outcomes()[0].State != policy.StateDenied {
 		t.Fatalf("%v, %v", err, d.Outcomes())
 	}
 }
@@ -26,7 +26,7 @@ func TestAfterTheEndNobodyIsAsked(t *testing.T) {
 	told := 0
 	a := New(Config{Stop: func(error) { told++ }})
 	a.close(&StoppedError{Request: f.batch.Pending()[0], Note: "enough"})
-	if err := a.ApproveBatch(t.Context(), f.batch); !errors.Is(err, ErrStopped) || told != 1 || f.state(0) != policy.Denied {
+	if err := a.ApproveBatch(t.Context(), f.batch); !errors.Is(err, ErrStopped) || told != 1 || f.state(0) != policy.StateDenied {
 		t.Fatalf("%v, told %d times, %s", err, told, f.state(0))
 	}
 }

@@ -99,7 +99,7 @@ func (d noteDialog) done(s state, note string) (state, []effect) {
 		s.over, s.end = true, end{stopped: true, request: r, note: note}
 		return s, []effect{quitEffect{}}
 	}
-	if !keepsSession(r, policy.Deny) && !keepsAlways(r, policy.Deny) {
+	if !keepsSession(r, policy.EffectDeny) && !keepsAlways(r, policy.EffectDeny) {
 		return s.resolve(r.Deny(note))
 	}
 	s.dialog = keepDialog{note}
@@ -146,12 +146,12 @@ func (d keepDialog) key(s state, k keyEvent) (state, []effect) {
 	case "enter", "o", "O", "n", "N":
 		return s.resolve(r.Deny(d.note))
 	case "s", "S":
-		if keepsSession(r, policy.Deny) {
-			return s.openSession(policy.Deny, d.note)
+		if keepsSession(r, policy.EffectDeny) {
+			return s.openSession(policy.EffectDeny, d.note)
 		}
 	case "a":
-		if keepsAlways(r, policy.Deny) {
-			return s.openAlways(policy.Deny, d.note)
+		if keepsAlways(r, policy.EffectDeny) {
+			return s.openAlways(policy.EffectDeny, d.note)
 		}
 	case "esc":
 		s.dialog = noteDialog{field: field{}.insert(d.note)}
@@ -162,10 +162,10 @@ func (d keepDialog) key(s state, k keyEvent) (state, []effect) {
 func (d keepDialog) foot(s *state, n int) []line {
 	r := s.current().request
 	keys := []string{"o", "this once"}
-	if keepsSession(r, policy.Deny) {
+	if keepsSession(r, policy.EffectDeny) {
 		keys = append(keys, "s", "for this session")
 	}
-	if keepsAlways(r, policy.Deny) {
+	if keepsAlways(r, policy.EffectDeny) {
 		keys = append(keys, "a", "always")
 	}
 	rows := wrap(styled(strong, "Deny for how long?"), n, nil)

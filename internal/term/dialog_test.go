@@ -18,7 +18,7 @@ func TestApproveAllTakesOnlyWhatWasSeen(t *testing.T) {
 	p.keys("<tab>", "A")
 	p.wants("Approve 2 requests", "Write notes/one", "Delete / (each time by a person)", "data/export.txt (was not on screen in full)", "notes/five (was not on screen in full)")
 	p.keys("y")
-	want := []policy.State{policy.Approved, policy.Approved, policy.Pending, policy.Pending, policy.Pending}
+	want := []policy.State{policy.StateApproved, policy.StateApproved, policy.StatePending, policy.StatePending, policy.StatePending}
 	for i, w := range want {
 		if got := f.state(i); got != w {
 			t.Errorf("call %d: %s, want %s", i, got, w)
@@ -32,7 +32,7 @@ func TestDenyAll(t *testing.T) {
 	p := f.play(t, 80, 40)
 	p.keys("N", "not now", "<enter>")
 	for i := range 3 {
-		if o := f.batch.Outcome(i); o.State != policy.Denied || o.Note() != "not now" {
+		if o := f.batch.Outcome(i); o.State != policy.StateDenied || o.Note() != "not now" {
 			t.Errorf("call %d: %s %q", i, o.State, o.Note())
 		}
 	}
@@ -53,7 +53,7 @@ func TestEdit(t *testing.T) {
 		return editedEvent{id: r.ID, arguments: args, err: err, at: p.now}
 	}
 	p.keys("e")
-	if f.state(0) != policy.Pending || len(p.said) != 1 || !strings.Contains(p.said[0], "changed, asking again") {
+	if f.state(0) != policy.StatePending || len(p.said) != 1 || !strings.Contains(p.said[0], "changed, asking again") {
 		t.Fatalf("%s, said %q", f.state(0), p.said)
 	}
 	p.wants("Write notes/one")
@@ -61,7 +61,7 @@ func TestEdit(t *testing.T) {
 	o := f.batch.Outcome(0)
 	var args map[string]any
 	_ = json.Unmarshal(o.Call.Arguments, &args)
-	if o.State != policy.Approved || args["content"] != "other text" || o.Original == nil {
+	if o.State != policy.StateApproved || args["content"] != "other text" || o.Original == nil {
 		t.Fatalf("%s with %v", o.State, args)
 	}
 }
@@ -81,7 +81,7 @@ func TestRespond(t *testing.T) {
 	p.wants("Type the result first")
 	p.keys("first line", "<enter>", "second", "<ctrl+d>")
 	o := f.batch.Outcome(0)
-	if o.State != policy.Answered || o.Decision.Result != "first line\nsecond" {
+	if o.State != policy.StateAnswered || o.Decision.Result != "first line\nsecond" {
 		t.Fatalf("%s %q", o.State, o.Decision.Result)
 	}
 }
@@ -130,12 +130,12 @@ func TestChoice(t *testing.T) {
 	f := newFixture(t, "bash")
 	p := f.play(t, 80, 40)
 	p.keys("c", "y")
-	if f.state(0) != policy.Pending {
+	if f.state(0) != policy.StatePending {
 		t.Fatal("approved without a choice")
 	}
 	p.wants("with network")
 	p.keys("1", "y")
-	if o := f.batch.Outcome(0); o.State != policy.Approved || o.Decision.Choice != "net" {
+	if o := f.batch.Outcome(0); o.State != policy.StateApproved || o.Decision.Choice != "net" {
 		t.Fatalf("%s %+v", o.State, o.Decision)
 	}
 }

@@ -35,7 +35,7 @@ var goFile = "package main\n\nimport \"fmt\"\n\n// main greets.\nfunc main() {\n
 var proposals = map[string]func(call policy.Call) approval.Proposal{
 	"diff": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("notes/report.md"), Verdict: policy.Ask, Why: "notes asks for writes (policy.yaml:7)"}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("notes/report.md"), Verdict: policy.VerdictAsk, Why: "notes asks for writes (policy.yaml:7)"}},
 			Summary: "Edit notes/report.md (+4 −2 lines)",
 			View:    show(present.DiffView(present.Side{Name: "notes/report.md", Text: oldReport}, present.Side{Name: "notes/report.md", Text: newReport})),
 			Edit:    approval.Editable{Argument: "content", Suffix: ".md"},
@@ -43,7 +43,7 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 	},
 	"file": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("src/main.go"), Verdict: policy.Ask}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("src/main.go"), Verdict: policy.VerdictAsk}},
 			Summary: "Create src/main.go (129 bytes, 10 lines)",
 			View: show(present.View{Kind: present.File, Language: "go", Content: goFile, Facts: present.Facts{
 				present.NumberFact(present.FactSize, int64(len(goFile))), present.NumberFact(present.FactLines, 10)}}),
@@ -52,9 +52,9 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 	"command": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
 			Acts: []policy.Act{
-				{Name: "shell", Target: policy.CommandTarget("git", "status"), Dir: ".", Prefix: 2, Verdict: policy.Free, Known: true, Why: "shell.rules (policy.yaml:12)"},
-				{Name: "shell", Target: policy.CommandTarget("git", "push", "origin", "main"), Dir: ".", Prefix: 2, Verdict: policy.Ask, Known: true},
-				{Name: "write_file", Target: policy.PathTarget("out/log.txt"), ByName: true, Verdict: policy.Ask},
+				{Name: "shell", Target: policy.CommandTarget("git", "status"), Dir: ".", Prefix: 2, Verdict: policy.VerdictFree, Known: true, Why: "shell.rules (policy.yaml:12)"},
+				{Name: "shell", Target: policy.CommandTarget("git", "push", "origin", "main"), Dir: ".", Prefix: 2, Verdict: policy.VerdictAsk, Known: true},
+				{Name: "write_file", Target: policy.PathTarget("out/log.txt"), ByName: true, Verdict: policy.VerdictAsk},
 			},
 			Summary: "Run a shell command",
 			View: show(present.View{Kind: present.Command, Language: "bash", Facts: present.Facts{present.TextFact(present.FactCwd, "/home/user/project")},
@@ -65,12 +65,12 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 	"parts": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
 			Acts: []policy.Act{
-				{Name: "shell", Target: policy.CommandTarget("cd", "src"), Dir: ".", Verdict: policy.Free, Known: true, Why: "preset readonly"},
-				{Name: "shell", Target: policy.CommandTarget("make", "test"), Dir: "src", Prefix: 2, Verdict: policy.Ask, Known: true},
-				{Name: "shell", Target: policy.CommandTarget("cp", "a.txt", "/etc/b\u202e"), Dir: "src", Prefix: 1, Verdict: policy.Ask, Known: true, Why: "shell.rules at policy.yaml:14"},
-				{Name: "read_file", Target: policy.PathTarget("src/a.txt"), Cause: 3, Verdict: policy.Free, Known: true, Why: "root . says read: allow at policy.yaml:3"},
-				{Name: "write_file", Target: policy.PathTarget("/etc/b\u202e"), Cause: 3, ByName: true, Verdict: policy.Ask, Known: true, Why: "outside every root"},
-				{Name: "shell", Target: policy.CommandTarget("sh", "-c", "$CODE"), Dir: "src", PersonOnly: true, Verdict: policy.Ask, Why: "its code cannot be read"},
+				{Name: "shell", Target: policy.CommandTarget("cd", "src"), Dir: ".", Verdict: policy.VerdictFree, Known: true, Why: "preset readonly"},
+				{Name: "shell", Target: policy.CommandTarget("make", "test"), Dir: "src", Prefix: 2, Verdict: policy.VerdictAsk, Known: true},
+				{Name: "shell", Target: policy.CommandTarget("cp", "a.txt", "/etc/b\u202e"), Dir: "src", Prefix: 1, Verdict: policy.VerdictAsk, Known: true, Why: "shell.rules at policy.yaml:14"},
+				{Name: "read_file", Target: policy.PathTarget("src/a.txt"), Cause: 3, Verdict: policy.VerdictFree, Known: true, Why: "root . says read: allow at policy.yaml:3"},
+				{Name: "write_file", Target: policy.PathTarget("/etc/b\u202e"), Cause: 3, ByName: true, Verdict: policy.VerdictAsk, Known: true, Why: "outside every root"},
+				{Name: "shell", Target: policy.CommandTarget("sh", "-c", "$CODE"), Dir: "src", PersonOnly: true, Verdict: policy.VerdictAsk, Why: "its code cannot be read"},
 			},
 			Summary: "Execute: cd src && make test && cp a.txt /etc/b\u202e && sh -c \"$CODE\"",
 			View: show(present.View{Kind: present.Command, Language: "bash", Facts: present.Facts{present.TextFact(present.FactCwd, ".")},
@@ -81,8 +81,8 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 	"move": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
 			Acts: []policy.Act{
-				{Name: "delete_file", Target: policy.PathTarget("notes/old.md"), Verdict: policy.Ask, Known: true, Why: "root notes says delete: ask at policy.yaml:5"},
-				{Name: "write_file", Target: policy.PathTarget("drafts/old.md"), Verdict: policy.Free, Known: true, Why: "root drafts says write: allow at policy.yaml:9"},
+				{Name: "delete_file", Target: policy.PathTarget("notes/old.md"), Verdict: policy.VerdictAsk, Known: true, Why: "root notes says delete: ask at policy.yaml:5"},
+				{Name: "write_file", Target: policy.PathTarget("drafts/old.md"), Verdict: policy.VerdictFree, Known: true, Why: "root drafts says write: allow at policy.yaml:9"},
 			},
 			Summary: "Move notes/old.md to drafts/old.md (2 bytes, 1 line)",
 			View:    show(present.View{Kind: present.File, Content: "a\n", Facts: present.Facts{present.NumberFact(present.FactSize, 2), present.NumberFact(present.FactLines, 1)}}),
@@ -91,7 +91,7 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 	"binary": func(policy.Call) approval.Proposal {
 		head := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x00\x00\x00\x01\x00\x08\x06\x00\x00\x00\x5c\x72\xa8\x66")
 		return approval.Proposal{
-			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("img/logo.png"), Verdict: policy.Ask}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("img/logo.png"), Verdict: policy.VerdictAsk}},
 			Summary: "Replace img/logo.png (48213 bytes, binary)",
 			View: show(present.View{Kind: present.Text, Content: present.HexDump(head), Facts: present.Facts{
 				present.TextFact("type", "image/png"), present.NumberFact(present.FactSize, 48213),
@@ -103,41 +103,41 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 	},
 	"json": func(call policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []policy.Act{{Connector: "crm", Name: "create_user", Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.Ask, Why: "a connector's tool asks"}},
+			Acts:    []policy.Act{{Connector: "crm", Name: "create_user", Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.VerdictAsk, Why: "a connector's tool asks"}},
 			Summary: "Tool call: crm:create_user",
 		}
 	},
 	"bare": func(call policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []policy.Act{{Connector: "crm", Name: "logout", Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.Ask, Why: "a connector's tool asks"}},
+			Acts:    []policy.Act{{Connector: "crm", Name: "logout", Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.VerdictAsk, Why: "a connector's tool asks"}},
 			Summary: "Tool call: crm:logout",
 			View:    show(present.View{Kind: present.Structured, Content: "{}", Language: "json"}),
 		}
 	},
 	"text": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []policy.Act{{Name: "notify", Target: policy.TextTarget("#general"), Verdict: policy.Ask}},
+			Acts:    []policy.Act{{Name: "notify", Target: policy.TextTarget("#general"), Verdict: policy.VerdictAsk}},
 			Summary: "Send to #general",
 			View:    show(present.View{Kind: present.Text, Content: "Build completed! 構建完成 — e\u0301te\u0301 \u202eevil\u202c \x1b[31mred\x1b[m\ttab\nsecond line that is long enough to be wrapped at forty columns"}),
 		}
 	},
 	"long": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("data/export.txt"), Verdict: policy.Ask}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("data/export.txt"), Verdict: policy.VerdictAsk}},
 			Summary: "Create data/export.txt",
 			View:    show(present.View{Kind: present.File, Content: numbered(900)}),
 		}
 	},
 	"person": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []policy.Act{{Name: "delete_file", Target: policy.PathTarget("/"), PersonOnly: true, Verdict: policy.Ask, Why: "it deletes a root"}},
+			Acts:    []policy.Act{{Name: "delete_file", Target: policy.PathTarget("/"), PersonOnly: true, Verdict: policy.VerdictAsk, Why: "it deletes a root"}},
 			Summary: "Delete /",
 			View:    show(present.View{Kind: present.Text, Content: "everything"}),
 		}
 	},
 	"bash": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []policy.Act{{Name: "shell", Target: policy.CommandTarget("bash", "x.sh"), Dir: ".", Prefix: 1, Verdict: policy.Ask, Known: true}},
+			Acts:    []policy.Act{{Name: "shell", Target: policy.CommandTarget("bash", "x.sh"), Dir: ".", Prefix: 1, Verdict: policy.VerdictAsk, Known: true}},
 			Summary: "Run bash x.sh",
 			View:    show(present.View{Kind: present.Command, Content: "bash x.sh"}),
 			Choices: []approval.Choice{{ID: "net", Label: "with network"}},
@@ -145,14 +145,14 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 	},
 	"panics": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("p"), Verdict: policy.Ask}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("p"), Verdict: policy.VerdictAsk}},
 			Summary: "Write p",
 			View:    func(context.Context) (present.View, error) { panic("the view is broken") },
 		}
 	},
 	"broken": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
-			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("b"), Verdict: policy.Ask}},
+			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("b"), Verdict: policy.VerdictAsk}},
 			Summary: "Write b",
 			View:    func(context.Context) (present.View, error) { return present.View{}, errors.New("disk on fire") },
 		}
@@ -177,7 +177,7 @@ func prepare(call policy.Call) approval.Proposal {
 		return p(call)
 	}
 	return approval.Proposal{
-		Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("notes/" + name), Verdict: policy.Ask}},
+		Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("notes/" + name), Verdict: policy.VerdictAsk}},
 		Summary: "Write notes/" + name,
 		View:    show(present.View{Kind: present.Text, Content: "content of " + name}),
 		Edit:    approval.Editable{Argument: "content", Suffix: ".txt"},
@@ -230,7 +230,7 @@ func newFixture(t testing.TB, cases ...string) *fixture {
 	t.Helper()
 	gate, memory := newGate(nil, func() time.Time { return start })
 	if slices.Contains(cases, "parts") { // a rule covers one of them
-		if err := memory.AddRules(t.Context(), policy.Rule{Effect: policy.Allow, Scope: policy.ScopeTool, Pattern: "shell(make test)", Enabled: true}); err != nil {
+		if err := memory.AddRules(t.Context(), policy.Rule{Effect: policy.EffectAllow, Scope: policy.ScopeTool, Pattern: "shell(make test)", Enabled: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -248,7 +248,7 @@ func newFixture(t testing.TB, cases ...string) *fixture {
 // grant grants what the second request would do, to another worker.
 func (f *fixture) grant(t testing.TB, id string) {
 	t.Helper()
-	g := policy.Grant{ID: id, Session: "s", Workers: []string{"x"}, Effect: policy.Allow, Act: f.batch.Pending()[1].Acts[0], Reach: policy.Exact}
+	g := policy.Grant{ID: id, Session: "s", Workers: []string{"x"}, Effect: policy.EffectAllow, Act: f.batch.Pending()[1].Acts[0], Reach: policy.ReachExact}
 	g.By = policy.Who{User: "ann", Via: policy.ViaTerminal}
 	if err := f.memory.AddGrants(t.Context(), g); err != nil {
 		t.Fatal(err)

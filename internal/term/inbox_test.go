@@ -49,10 +49,10 @@ func TestInboxStop(t *testing.T) {
 	p := fakeInbox{f.batch, About{}}.play(t, f, 80)
 	p.keys("q", "enough", "<enter>")
 	o := f.batch.Outcome(0)
-	if o.State != policy.Denied || !o.Decision.Stop || o.Note() != "enough" {
+	if o.State != policy.StateDenied || !o.Decision.Stop || o.Note() != "enough" {
 		t.Errorf("the run got %s, %+v", o.State, o.Decision)
 	}
-	if f.state(1) != policy.Pending || p.state.over {
+	if f.state(1) != policy.StatePending || p.state.over {
 		t.Errorf("the other is %s, over %v", f.state(1), p.state.over)
 	}
 }
@@ -65,7 +65,7 @@ func TestAnOldLookIsNotBelieved(t *testing.T) {
 	old := p.work.settled(nil, nil)
 	p.keys("y")
 	p.event(old)
-	if n := len(p.state.items); n != 1 || f.state(0) != policy.Approved {
+	if n := len(p.state.items); n != 1 || f.state(0) != policy.StateApproved {
 		t.Errorf("%d requests are on the screen, the first is %s", n, f.state(0))
 	}
 }

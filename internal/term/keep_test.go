@@ -15,7 +15,7 @@ func TestDenyForSession(t *testing.T) {
 	p.keys("n", "<enter>", "s", "2")
 	p.wants("Deny for this session", "deny write_file(notes/**)", "1 other request that waits: write_file · Write notes/two")
 	p.keys("y")
-	if f.state(0) != policy.Denied || f.state(1) != policy.AutoDenied || !p.state.over {
+	if f.state(0) != policy.StateDenied || f.state(1) != policy.StateAutoDenied || !p.state.over {
 		t.Fatalf("%s, %s", f.state(0), f.state(1))
 	}
 }
@@ -27,7 +27,7 @@ func TestDenyAlwaysShowsTheRule(t *testing.T) {
 	p.wants("Always deny", "deny write_file(notes/one)")
 	p.keys("y")
 	rules, _ := f.memory.Rules(t.Context())
-	if f.state(0) != policy.Denied || len(rules.Rules()) != 1 || rules.Rules()[0].String() != "deny write_file(notes/one)" {
+	if f.state(0) != policy.StateDenied || len(rules.Rules()) != 1 || rules.Rules()[0].String() != "deny write_file(notes/one)" {
 		t.Fatalf("%s, rules %v", f.state(0), rules.Rules())
 	}
 }
@@ -42,14 +42,14 @@ func TestSession(t *testing.T) {
 	p.keys("c", "90m", "<enter>")
 	p.wants("for 1h30m0s")
 	p.keys("y")
-	for i, want := range []policy.State{policy.Approved, policy.SessionApproved, policy.SessionApproved} {
+	for i, want := range []policy.State{policy.StateApproved, policy.StateSessionApproved, policy.StateSessionApproved} {
 		if got := f.state(i); got != want {
 			t.Errorf("call %d: %s, want %s", i, got, want)
 		}
 	}
 	set, _ := f.memory.Grants(t.Context(), "s")
 	g := set.Grants()[0]
-	if g.Reach != policy.Prefix || !g.Shared || !g.Expires.Equal(start.Add(90*time.Minute)) {
+	if g.Reach != policy.ReachPrefix || !g.Shared || !g.Expires.Equal(start.Add(90*time.Minute)) {
 		t.Errorf("grant %+v", g)
 	}
 	if len(p.said) != 3 || !strings.Contains(p.said[0], "for 1h30m0s") || !strings.Contains(p.said[1], "by grant allow write_file(notes/**)") {
@@ -65,7 +65,7 @@ func TestCustomTimeIsChecked(t *testing.T) {
 		p.wants("Write a time such as 30m")
 		p.keys("<esc>", "<esc>")
 	}
-	if f.state(0) != policy.Pending {
+	if f.state(0) != policy.StatePending {
 		t.Fatal(f.state(0))
 	}
 }
@@ -84,7 +84,7 @@ func TestAlways(t *testing.T) {
 	p.keys("<ctrl+u>", "allow write_file(notes/*)", "<enter>")
 	p.wants("1 other request that waits: write_file · Write notes/two")
 	p.keys("y")
-	if f.state(0) != policy.Approved || f.state(1) != policy.AutoApproved {
+	if f.state(0) != policy.StateApproved || f.state(1) != policy.StateAutoApproved {
 		t.Fatalf("%s, %s", f.state(0), f.state(1))
 	}
 	rules, _ := f.memory.Rules(t.Context())
@@ -101,7 +101,7 @@ func TestWideRuleNeedsASecondYes(t *testing.T) {
 	p.keys("y", "<enter>")
 	p.wants("Nothing was saved")
 	p.keys("<ctrl+u>", "yes", "<enter>")
-	if f.state(0) != policy.Approved {
+	if f.state(0) != policy.StateApproved {
 		t.Fatal(f.state(0))
 	}
 }
@@ -112,7 +112,7 @@ func TestEveryRuleNeedsASecondYesIfNobodyCanTell(t *testing.T) {
 	p := playDesk(t, New(Config{Grants: f.memory}), f.batch, 80, 40)
 	p.keys("a", "y")
 	p.wants("how far it reaches cannot be told", "Type yes")
-	if f.state(0) != policy.Pending {
+	if f.state(0) != policy.StatePending {
 		t.Fatal(f.state(0))
 	}
 }
@@ -151,14 +151,14 @@ func TestPersonOnlyIsAskedEachTime(t *testing.T) {
 	p.keys("s")
 	p.wants("cannot be remembered")
 	p.keys("a", "n", "no", "<enter>", "o")
-	if f.state(0) != policy.Denied {
+	if f.state(0) != policy.StateDenied {
 		t.Fatal(f.state(0))
 	}
 }
 
 // A yes for ever is not a person's answer each time; a no for ever is.
 func TestPersonOnlyMayBeDeniedForLonger(t *testing.T) {
-	offers := []policy.Offer{{Reach: policy.Exact, Deny: []string{"deny delete_file(/)"}, Acts: []int{0}}}
+	offers := []policy.Offer{{Reach: policy.ReachExact, Deny: []string{"deny delete_file(/)"}, Acts: []int{0}}}
 	for key, keep := range map[string]approval.Keep{"s": approval.KeepSession, "a": approval.KeepAlways} {
 		r := newFixture(t, "person").batch.Pending()[0]
 		r.NoSession, r.NoAlways, r.Offers = false, false, offers
@@ -174,7 +174,7 @@ func TestPersonOnlyMayBeDeniedForLonger(t *testing.T) {
 		p.keys(key)
 		p.wants("deny delete_file(/)")
 		p.keys("y")
-		if d.decision == nil || d.decision.Answer != approval.Refuse || d.decision.Remember.Keep != keep {
+		if d.decision == nil || d.decision.Answer != approval.AnswerDeny || d.decision.Remember.Keep != keep {
 			t.Errorf("%s: %+v", key, d.decision)
 		}
 	}
@@ -190,7 +190,7 @@ func TestWhatCannotBeKeptIsNotOffered(t *testing.T) {
 	p.keys("a")
 	p.wants("No rule says exactly this")
 	p.keys("n", "<enter>") // once: there is nothing to choose
-	if f.state(0) != policy.Denied {
+	if f.state(0) != policy.StateDenied {
 		t.Error(f.state(0))
 	}
 }

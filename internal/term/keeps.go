@@ -20,7 +20,7 @@ func keepsAlways(r *approval.Request, e policy.Effect) bool {
 // canKeep reports whether there is something to remember: a yes that only a person may
 // give is given each time, a no may be kept.
 func canKeep(r *approval.Request, e policy.Effect) bool {
-	if e == policy.Allow && r.PersonOnly {
+	if e == policy.EffectAllow && r.PersonOnly {
 		return false
 	}
 	return slices.ContainsFunc(r.Offers, func(o policy.Offer) bool { return len(offeredRules(o, e)) > 0 })
@@ -28,7 +28,7 @@ func canKeep(r *approval.Request, e policy.Effect) bool {
 
 // offeredRules returns the rules of an offer for such an answer.
 func offeredRules(o policy.Offer, e policy.Effect) []string {
-	if e == policy.Deny {
+	if e == policy.EffectDeny {
 		return o.Deny
 	}
 	return o.Allow

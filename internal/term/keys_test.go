@@ -14,7 +14,7 @@ func TestApproveOnce(t *testing.T) {
 		f := newFixture(t, "diff")
 		p := f.play(t, 80, 0)
 		p.keys(key)
-		if got := f.state(0); got != policy.Approved {
+		if got := f.state(0); got != policy.StateApproved {
 			t.Errorf("%q: %s", key, got)
 		}
 		if !p.state.over || len(p.said) != 1 || !strings.HasPrefix(p.said[0], "✓ approved: write_file · Edit notes/report.md") {
@@ -33,7 +33,7 @@ func TestOtherKeysNeverApprove(t *testing.T) {
 	p.keys(others...)
 	p.event(pasteEvent{"y"})
 	p.event(pasteEvent{"yes\n"})
-	if f.state(0) != policy.Pending || p.state.over {
+	if f.state(0) != policy.StatePending || p.state.over {
 		t.Fatalf("answered: %s", f.state(0))
 	}
 }
@@ -44,7 +44,7 @@ func TestATerminalThatIsTooLowDoesNotApprove(t *testing.T) {
 		f := newFixture(t, "diff", "two")
 		p := f.play(t, 40, rows)
 		p.keys("<end>", "y", "s", "a", "A", "y")
-		if f.state(0) != policy.Pending {
+		if f.state(0) != policy.StatePending {
 			t.Fatalf("%d rows: %s", rows, f.state(0))
 		}
 		p.keys("<esc>")
@@ -54,7 +54,7 @@ func TestATerminalThatIsTooLowDoesNotApprove(t *testing.T) {
 		}
 		p.event(sizeEvent{80, 40})
 		p.keys("y")
-		if f.state(0) != policy.Approved {
+		if f.state(0) != policy.StateApproved {
 			t.Errorf("enlarged: %s", f.state(0))
 		}
 	}
@@ -86,7 +86,7 @@ func TestEscGoesBack(t *testing.T) {
 			t.Errorf("%s opened nothing", open)
 		}
 		p.keys("<esc>")
-		if p.state.dialog != nil || p.state.over || f.state(0) != policy.Pending {
+		if p.state.dialog != nil || p.state.over || f.state(0) != policy.StatePending {
 			t.Errorf("%s and Esc: %#v", open, p.state.dialog)
 		}
 	}
@@ -103,7 +103,7 @@ func TestEarlyKeysAreSwallowed(t *testing.T) {
 	for ms := 0; ms < 5000; ms += 33 {
 		press("y", ms)
 	}
-	if f.state(0) != policy.Pending {
+	if f.state(0) != policy.StatePending {
 		t.Fatal("a key that was held down answered")
 	}
 	// Each key starts the quiet time again; for a no it is not past the longest wait.
@@ -156,12 +156,12 @@ func TestADialogThatDoesNotFitTakesNoYes(t *testing.T) {
 	p.keys("s")
 	p.event(sizeEvent{80, 9})
 	p.keys("y")
-	if f.state(0) != policy.Pending {
+	if f.state(0) != policy.StatePending {
 		t.Fatalf("%s", f.state(0))
 	}
 	p.event(sizeEvent{80, 40})
 	p.keys("y")
-	if f.state(0) != policy.Approved {
+	if f.state(0) != policy.StateApproved {
 		t.Fatalf("enlarged: %s", f.state(0))
 	}
 }
@@ -175,7 +175,7 @@ func TestQuietEndsAfter400ms(t *testing.T) {
 	p.event(tickEvent{p.now.Add(400 * time.Millisecond)})
 	p.wants("your answer?")
 	p.event(keyEvent{name: "y", at: p.now.Add(400 * time.Millisecond)})
-	if f.state(0) != policy.Approved {
+	if f.state(0) != policy.StateApproved {
 		t.Fatal("not answered")
 	}
 }
@@ -189,7 +189,7 @@ func TestDenyWithNote(t *testing.T) {
 	p.wants("Deny for how long?", "Note: use another file")
 	p.keys("<enter>")
 	o := f.batch.Outcome(0)
-	if o.State != policy.Denied || o.Note() != "use another file" || o.Decision.Remember.Keep != approval.KeepNone {
+	if o.State != policy.StateDenied || o.Note() != "use another file" || o.Decision.Remember.Keep != approval.KeepNone {
 		t.Fatalf("%s, %q", o.State, o.Note())
 	}
 	if len(p.said) != 1 || !strings.Contains(p.said[0], "✗ denied") || !strings.Contains(p.said[0], "use another file") {
@@ -201,7 +201,7 @@ func TestTheWordNoDenies(t *testing.T) {
 	f := newFixture(t, "diff")
 	p := f.play(t, 80, 24)
 	p.keys("no", "<enter>", "o")
-	if o := f.batch.Outcome(0); o.State != policy.Denied || o.Note() != "" {
+	if o := f.batch.Outcome(0); o.State != policy.StateDenied || o.Note() != "" {
 		t.Fatalf("%s, note %q", o.State, o.Note())
 	}
 }
@@ -211,7 +211,7 @@ func TestBrokenViewCannotBeApproved(t *testing.T) {
 	p := f.play(t, 80, 24)
 	p.wants("cannot be shown: disk on fire")
 	p.keys("y", "s", "a", "c", "A", "y")
-	if f.state(0) != policy.Pending {
+	if f.state(0) != policy.StatePending {
 		t.Fatal(f.state(0))
 	}
 }
@@ -236,7 +236,7 @@ func TestInterrupt(t *testing.T) {
 		f := newFixture(t, "one")
 		p := f.play(t, 80, 40)
 		press(p)
-		if !p.state.over || !p.state.end.interrupted || f.state(0) != policy.Pending {
+		if !p.state.over || !p.state.end.interrupted || f.state(0) != policy.StatePending {
 			t.Errorf("%s: %+v", name, p.state.end)
 		}
 	}
@@ -270,7 +270,7 @@ func TestLosingAnswerIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.keys("y")
-	if f.state(0) != policy.Denied || len(p.said) != 1 || !strings.Contains(p.said[0], "denied by bob (inbox)") {
+	if f.state(0) != policy.StateDenied || len(p.said) != 1 || !strings.Contains(p.said[0], "denied by bob (inbox)") {
 		t.Fatalf("%s, said %q", f.state(0), p.said)
 	}
 }

@@ -65,7 +65,7 @@ func TestALineFromAPipeForAWithdrawnPrompt(t *testing.T) {
 	f, done := asks(t.Context(), "two")
 	write(t, keys, "yes\n")
 	readUntil(t, shown, "nothing was answered")
-	if got := f.state(0); got != policy.Pending {
+	if got := f.state(0); got != policy.StatePending {
 		t.Fatalf("it is %s", got)
 	}
 	readUntil(t, shown, "answer> ")

@@ -12,14 +12,14 @@ import (
 // that is.
 func TestOfferOfProjectCode(t *testing.T) {
 	r := &approval.Request{
-		Acts: []policy.Act{{Name: policy.Shell, Target: policy.CommandTarget("make"), Project: "/home/me/proj"}}, Open: []int{0},
+		Acts: []policy.Act{{Name: policy.ActShell, Target: policy.CommandTarget("make"), Project: "/home/me/proj"}}, Open: []int{0},
 		Offers: []policy.Offer{
-			{Reach: policy.Exact, Allow: []string{"allow shell(= make)"}, Acts: []int{0}},
-			{Reach: policy.Project, Allow: []string{"allow project_code(/home/me/proj)"}, Acts: []int{0}},
+			{Reach: policy.ReachExact, Allow: []string{"allow shell(= make)"}, Acts: []int{0}},
+			{Reach: policy.ReachProject, Allow: []string{"allow project_code(/home/me/proj)"}, Acts: []int{0}},
 		},
 	}
 	var text strings.Builder
-	for _, row := range offerRows(r, policy.Allow, 1, 80) {
+	for _, row := range offerRows(r, policy.EffectAllow, 1, 80) {
 		for _, span := range row {
 			text.WriteString(span.text)
 		}
@@ -35,14 +35,14 @@ func TestOfferOfProjectCode(t *testing.T) {
 // A connection offers its own host and port, and the hosts of its domain.
 func TestOfferOfADomain(t *testing.T) {
 	r := &approval.Request{
-		Acts: []policy.Act{{Name: policy.Connect, Target: policy.HostTarget("registry.example.org", "443"), ByName: true, Domain: "*.example.org"}}, Open: []int{0},
+		Acts: []policy.Act{{Name: policy.ActConnect, Target: policy.HostTarget("registry.example.org", "443"), ByName: true, Domain: "*.example.org"}}, Open: []int{0},
 		Offers: []policy.Offer{
-			{Reach: policy.Exact, Allow: []string{"allow connect(registry.example.org:443)"}, Acts: []int{0}},
-			{Reach: policy.DomainReach, Allow: []string{"allow connect(*.example.org:443)"}, Acts: []int{0}},
+			{Reach: policy.ReachExact, Allow: []string{"allow connect(registry.example.org:443)"}, Acts: []int{0}},
+			{Reach: policy.ReachDomain, Allow: []string{"allow connect(*.example.org:443)"}, Acts: []int{0}},
 		},
 	}
 	var text strings.Builder
-	for _, row := range offerRows(r, policy.Allow, 0, 80) {
+	for _, row := range offerRows(r, policy.EffectAllow, 0, 80) {
 		for _, span := range row {
 			text.WriteString(span.text)
 		}

@@ -115,7 +115,7 @@ func (s *state) allKeys(n int) []line {
 	}
 	add(it.err == nil, "y", "approve once")
 	add(true, "n", "deny")
-	session, always := keepsSession(r, policy.Allow), keepsAlways(r, policy.Allow)
+	session, always := keepsSession(r, policy.EffectAllow), keepsAlways(r, policy.EffectAllow)
 	add(it.whole() && session, "s", "session")
 	add(it.whole() && always, "a", "always")
 	add(!r.YesOrNo, "e", "edit")

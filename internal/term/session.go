@@ -42,7 +42,7 @@ func (d sessionDialog) ask(s state) (state, []effect) {
 func (d sessionDialog) decision(s *state) approval.Decision {
 	r := s.current().request
 	out := r.Approve("")
-	if d.effect == policy.Deny {
+	if d.effect == policy.EffectDeny {
 		out = r.Deny(d.note)
 	}
 	out = out.ForSession(r.Offers[d.reach].Reach)
@@ -140,7 +140,7 @@ func digit(key string, n int) (int, bool) {
 
 func (d sessionDialog) foot(s *state, n int) []line {
 	title := "Approve for this session"
-	if d.effect == policy.Deny {
+	if d.effect == policy.EffectDeny {
 		title = "Deny for this session"
 	}
 	rows := wrap(styled(strong, title), n, nil)
@@ -168,16 +168,16 @@ func (d sessionDialog) foot(s *state, n int) []line {
 // reachText says how far an offer goes, in general; its rule says it exactly.
 func reachText(r *approval.Request, o policy.Offer) string {
 	switch o.Reach {
-	case policy.Exact:
+	case policy.ReachExact:
 		return "exactly this"
-	case policy.Tool:
+	case policy.ReachTool:
 		return "this tool"
-	case policy.DomainReach:
+	case policy.ReachDomain:
 		return "all hosts of this domain, on this port"
-	case policy.Project:
+	case policy.ReachProject:
 		return "run this project's own code (tests, builds, scripts)"
 	}
-	words := map[policy.Kind]string{policy.Path: "this folder", policy.Words: "this command prefix", policy.URL: "this host"}
+	words := map[policy.Kind]string{policy.KindPath: "this folder", policy.KindWords: "this command prefix", policy.KindURL: "this host"}
 	var parts []string
 	for _, i := range o.Acts {
 		if a := r.Acts[i]; a.Cause > 0 && !a.ByName && slices.Contains(o.Acts, a.Cause-1) {
@@ -208,7 +208,7 @@ func offerRows(r *approval.Request, effect policy.Effect, chosen, n int) []line 
 
 // warnRows says what to know before a yes is kept.
 func warnRows(o policy.Offer, effect policy.Effect, n int) []line {
-	if effect != policy.Allow {
+	if effect != policy.EffectAllow {
 		return nil
 	}
 	var rows []line

@@ -96,7 +96,7 @@ func settledLine(r *approval.Request, e settledEvent) line {
 	if o.Runs() {
 		mark, st = "✓ ", good
 	}
-	if o.State == policy.Answered {
+	if o.State == policy.StateAnswered {
 		mark, st = "✎ ", warn
 	}
 	how := string(o.State)
@@ -108,7 +108,7 @@ func settledLine(r *approval.Request, e settledEvent) line {
 	out := line{{mark, st}, {present.SafeLine(how), strong}, {": " + what, plain}}
 	if note := o.Note(); note != "" {
 		out = append(out, seg{" — " + present.SafeLine(note), faint})
-	} else if !o.Runs() && o.Why != "" && o.State != policy.Answered {
+	} else if !o.Runs() && o.Why != "" && o.State != policy.StateAnswered {
 		out = append(out, seg{" — " + present.SafeLine(o.Why), faint})
 	}
 	return out

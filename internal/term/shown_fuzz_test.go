@@ -31,11 +31,11 @@ func hostile(id, text, language string) *approval.Request {
 	return &approval.Request{
 		ID: id, Call: policy.Call{Tool: text, Connector: language, Workers: []string{text}},
 		Summary: text, Why: text, Acts: []policy.Act{
-			{Name: text, Target: policy.PathTarget(text), Verdict: policy.Ask, Why: text, Dir: text},
-			{Name: "b", Target: policy.CommandTarget(text), Verdict: policy.Free, Cause: 1, Dir: language},
+			{Name: text, Target: policy.PathTarget(text), Verdict: policy.VerdictAsk, Why: text, Dir: text},
+			{Name: "b", Target: policy.CommandTarget(text), Verdict: policy.VerdictFree, Cause: 1, Dir: language},
 			{Name: "c", Target: policy.TextTarget(text), PersonOnly: true, Why: language},
 		}, Open: []int{0, 2}, Trace: policy.Trace{{Look: text, Found: language}, {Act: 2, Found: "covered", Source: text}, {Act: 3, Found: "possibly denied", Source: text}},
-		Offers:  []policy.Offer{{Reach: policy.Exact, Allow: []string{text}, Deny: []string{text}, Acts: []int{0}}},
+		Offers:  []policy.Offer{{Reach: policy.ReachExact, Allow: []string{text}, Deny: []string{text}, Acts: []int{0}}},
 		Choices: []approval.Choice{{ID: "x", Label: text}},
 	}
 }
@@ -84,7 +84,7 @@ func checkEvents(t *testing.T, r, other *approval.Request, text string, columns 
 	who := policy.Who{User: text, Host: text}
 	for _, e := range []event{
 		historyEvent{lines: []string{text, eventText(approval.Event{Acts: []string{text}, Basis: text, Note: text})}}, historyEvent{err: failed},
-		grantsEvent{grants: []policy.Grant{{Act: r.Acts[0], Reach: policy.Exact, By: who}}}, grantsEvent{err: failed},
+		grantsEvent{grants: []policy.Grant{{Act: r.Acts[0], Reach: policy.ReachExact, By: who}}}, grantsEvent{err: failed},
 		editedEvent{id: "1", err: failed}, pagedEvent{id: "1", err: failed}, loadedEvent{id: "2", err: failed},
 		settledEvent{answered: []approval.Decision{r.Deny(text)}, err: failed, pending: []*approval.Request{r, other}},
 	} {
@@ -102,7 +102,7 @@ func checkSaid(t *testing.T, r *approval.Request, text string, columns int) {
 	denied := r.Deny(text)
 	denied.By = who
 	for _, o := range []approval.Outcome{
-		{State: policy.Approved}, {State: policy.Denied, Decision: &denied}, {State: policy.AutoDenied, Basis: text, Why: text}, {State: policy.Answered},
+		{State: policy.StateApproved}, {State: policy.StateDenied, Decision: &denied}, {State: policy.StateAutoDenied, Basis: text, Why: text}, {State: policy.StateAnswered},
 	} {
 		o.Request = r.ID
 		for _, answered := range [][]approval.Decision{nil, {denied}, {r.Change([]byte(text), "")}} {

@@ -85,7 +85,7 @@ func TestACustomToolRunsWhatWasThereWhenItsBoxWasOpened(t *testing.T) {
 		if r := run(t, gate, "write_file", map[string]string{"path": file, "content": text}); r.Err != nil {
 			t.Fatal(r.Err)
 		}
-		if r := run(t, gate, "greet", map[string]string{}); r.Outcome.State != policy.Blocked || !strings.Contains(r.Text, file+" changed since assent started") {
+		if r := run(t, gate, "greet", map[string]string{}); r.Outcome.State != policy.StateBlocked || !strings.Contains(r.Text, file+" changed since assent started") {
 			t.Errorf("%s: %s", r.Outcome.State, r.Text)
 		}
 	}

@@ -147,7 +147,7 @@ func (w *world) refusals() []string {
 	defer w.mu.Unlock()
 	var out []string
 	for _, e := range w.events {
-		if e.Kind == approval.Confined {
+		if e.Kind == approval.EventConfined {
 			out = append(out, e.Why)
 		}
 	}

@@ -106,7 +106,7 @@ func Guarded(p sandbox.Profile) []string {
 
 // hidesSecrets reports whether commands may run from which secrets are hidden.
 func (b *Box) hidesSecrets(rules []policy.Rule) bool {
-	code := func(r policy.Rule) bool { return strings.HasPrefix(r.Pattern, policy.ProjectCode) }
+	code := func(r policy.Rule) bool { return strings.HasPrefix(r.Pattern, policy.ActProjectCode) }
 	presets := slices.ContainsFunc(b.Policy.Shell.Rules, func(r shell.Rule) bool { return r.Preset != "" })
 	return presets || slices.ContainsFunc(rules, code) || b.Policy.Shell.Default.WhenSandboxed != ""
 }
@@ -146,7 +146,7 @@ func (b *Box) alone(conf *config.Policy) shell.Alone {
 func notFree(r roots.Root) roots.Access {
 	for _, access := range []roots.Access{roots.Read, roots.Write, roots.Delete} {
 		v, said := r.Approval[access]
-		free := said && v == policy.Free || !said && access == roots.Read
+		free := said && v == policy.VerdictFree || !said && access == roots.Read
 		if !free || access != roots.Read && r.Mode != roots.ReadWrite {
 			return access
 		}

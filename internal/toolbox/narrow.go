@@ -73,7 +73,7 @@ func (w *within) Prepare(ctx context.Context, args json.RawMessage) (tool.Action
 		return tool.Action{}, err
 	}
 	for _, a := range p.Acts {
-		if a.Verdict == policy.Block {
+		if a.Verdict == policy.VerdictBlock {
 			return tool.Block(a.Why), nil
 		}
 	}
@@ -99,7 +99,7 @@ func asks(set *tool.Set) func(context.Context, policy.Call) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		return slices.ContainsFunc(p.Acts, func(a policy.Act) bool { return a.Verdict != policy.Free }), nil
+		return slices.ContainsFunc(p.Acts, func(a policy.Act) bool { return a.Verdict != policy.VerdictFree }), nil
 	}
 }
 

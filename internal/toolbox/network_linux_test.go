@@ -92,7 +92,7 @@ func TestHeldCommandsConnectByName(t *testing.T) {
 			}
 			var connected []string
 			for _, e := range w.events {
-				if e.Kind == approval.Connected {
+				if e.Kind == approval.EventConnected {
 					connected = append(connected, fmt.Sprintf("%s:%s %s %t", e.Host, e.Port, e.State, e.Received > 0))
 				}
 			}
@@ -247,7 +247,7 @@ func TestAConnectionThatIsLeftOpen(t *testing.T) {
 		w.mu.Lock()
 		logged := 0
 		for _, e := range w.events {
-			if e.Kind == approval.Connected && e.Sent > 0 && e.Received > 0 {
+			if e.Kind == approval.EventConnected && e.Sent > 0 && e.Received > 0 {
 				logged++
 			}
 		}
@@ -296,7 +296,7 @@ func TestAConnectionOfSomeCommand(t *testing.T) {
 		t.Errorf("reached %d times: %s %v", reached.Load(), r.Text, r.Err)
 	}
 	if last := w.events[len(w.events)-1]; !slices.ContainsFunc(w.events, func(e approval.Event) bool {
-		return e.Kind == approval.Connected && e.Host == "free.test" && e.State == policy.Blocked && strings.Contains(e.Error, "unknown")
+		return e.Kind == approval.EventConnected && e.Host == "free.test" && e.State == policy.StateBlocked && strings.Contains(e.Error, "unknown")
 	}) {
 		t.Errorf("it is not in the log, which ends with %+v", last)
 	}

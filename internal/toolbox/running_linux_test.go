@@ -73,7 +73,7 @@ func TestDeniedWhileItRuns(t *testing.T) {
 					t.Errorf("%q made %s", text, file)
 				}
 			}
-			if kinds := w.kinds(); !slices.Contains(kinds, approval.Unexpected) {
+			if kinds := w.kinds(); !slices.Contains(kinds, approval.EventUnexpected) {
 				t.Errorf("the log has %v", kinds)
 			}
 		})
@@ -212,7 +212,7 @@ func TestUnforeseenIsAsked(t *testing.T) {
 	}
 	var ran []string
 	for _, e := range w.events {
-		if e.Kind == approval.Ended && e.CallID == "1" {
+		if e.Kind == approval.EventEnded && e.CallID == "1" {
 			ran = e.Ran
 		}
 	}

@@ -25,7 +25,7 @@ shell:
 func TestTheSandboxAloneIsEnough(t *testing.T) {
 	w := newWorld(t, free)
 	r := w.shell("python3 -c 'open(\"made\",\"w\").write(\"x\")' && cat made")
-	if r.Err != nil || !strings.Contains(r.Text, `"stdout":"x"`) || r.Outcome.State != policy.FreeToRun {
+	if r.Err != nil || !strings.Contains(r.Text, `"stdout":"x"`) || r.Outcome.State != policy.StateFree {
 		t.Errorf("%s %v (%s)", r.Text, r.Err, r.Outcome.State)
 	}
 	if _, err := os.Stat(w.top + "/proj/made"); err != nil {

@@ -58,19 +58,19 @@ func (f Found) Hide(p sandbox.Profile) sandbox.Profile {
 // Search looks through the roots, and the folders that commands see besides, for what the
 // rules deny and, if they are wanted, for secrets.
 func Search(set *roots.Set, rules []policy.Rule, secrets bool, besides ...string) (Found, error) {
-	rules = slices.DeleteFunc(slices.Clone(rules), func(r policy.Rule) bool { return r.Effect == policy.Allow })
+	rules = slices.DeleteFunc(slices.Clone(rules), func(r policy.Rule) bool { return r.Effect == policy.EffectAllow })
 	compiled, err := policy.CompileRules(rules)
 	if err != nil {
 		return Found{}, err
 	}
 	s := &search{set: set, rules: compiled, secrets: secrets, now: time.Now()}
 	for _, r := range rules {
-		changes := aboutFiles(r, policy.WriteFile, policy.DeleteFile)
+		changes := aboutFiles(r, policy.ActWriteFile, policy.ActDeleteFile)
 		if changes {
 			// What is not there yet cannot be protected.
 			s.found.GateOnly = append(s.found.GateOnly, sandbox.Entry{Path: r.String(), Source: r.Source})
 		}
-		s.denies = s.denies || changes || aboutFiles(r, policy.ReadFile)
+		s.denies = s.denies || changes || aboutFiles(r, policy.ActReadFile)
 	}
 	if !s.denies && !secrets {
 		return s.found, nil
@@ -113,7 +113,7 @@ func searched(set *roots.Set, besides []string) ([]string, error) {
 // aboutFiles reports whether a rule may deny one of these acts on some file. Names in rules
 // are globs, so the rule itself is asked.
 func aboutFiles(r policy.Rule, names ...string) bool {
-	if r.Effect != policy.Deny {
+	if r.Effect != policy.EffectDeny {
 		return false
 	}
 	alone, err := policy.CompileRules([]policy.Rule{r})
@@ -121,15 +121,15 @@ func aboutFiles(r policy.Rule, names ...string) bool {
 		return true
 	}
 	return slices.ContainsFunc(names, func(name string) bool {
-		act := policy.Act{Name: name, Target: policy.UnknownTarget(policy.Path)}
+		act := policy.Act{Name: name, Target: policy.UnknownTarget(policy.KindPath)}
 		meets, _ := policy.Policy{Fixed: alone}.Denies("", act, time.Now())
-		return meets != policy.No
+		return meets != policy.MatchNo
 	})
 }
 
 // HeldByGate reports whether a deny is about something that no sandbox knows of.
 func HeldByGate(r policy.Rule) bool {
-	return !aboutFiles(r, policy.ReadFile) || aboutFiles(r, policy.WriteFile, policy.DeleteFile)
+	return !aboutFiles(r, policy.ActReadFile) || aboutFiles(r, policy.ActWriteFile, policy.ActDeleteFile)
 }
 
 type search struct {
@@ -232,7 +232,7 @@ func (s *search) denied(act policy.Act) (source string, denied bool) {
 		return "", false
 	}
 	meets, rule := policy.Policy{Fixed: s.rules}.Denies("", act, s.now)
-	if meets != policy.Yes {
+	if meets != policy.MatchYes {
 		return "", false
 	}
 	return rule.Source, true

@@ -423,7 +423,7 @@ func TestTripwire(t *testing.T) {
 		_, r := p.changed(tt.as, tt.text)
 		var told []string
 		for _, e := range p.events {
-			if e.Kind == approval.Tripped {
+			if e.Kind == approval.EventTripped {
 				told = append(told, e.Why)
 			}
 		}

@@ -56,7 +56,7 @@ func Promises(f *config.File) []Promise {
 		}
 	}
 	for _, r := range p.Rules.Rules() {
-		if r.Effect == policy.Allow {
+		if r.Effect == policy.EffectAllow {
 			d.add("allows", "%s", strings.TrimPrefix(r.String(), "allow "))
 		}
 	}
@@ -86,9 +86,9 @@ func (d *description) folder(r *roots.Root) {
 func consent(r *roots.Root, a roots.Access) string {
 	v, said := r.Approval[a]
 	switch {
-	case !said && a == roots.Read, said && v == policy.Free:
+	case !said && a == roots.Read, said && v == policy.VerdictFree:
 		return "without asking"
-	case said && v == policy.Block:
+	case said && v == policy.VerdictBlock:
 		return "never"
 	case slices.Contains(r.Once, a):
 		return "after asking once"

@@ -80,7 +80,7 @@ func (s *streak) see(r Result) bool {
 // refused reports whether the answer was a no, whoever gave it.
 func refused(s policy.State) bool {
 	switch s {
-	case policy.Denied, policy.AutoDenied, policy.ModeDenied, policy.Expired, policy.Blocked:
+	case policy.StateDenied, policy.StateAutoDenied, policy.StateModeDenied, policy.StateExpired, policy.StateBlocked:
 		return true
 	}
 	return false

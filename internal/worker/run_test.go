@@ -109,12 +109,12 @@ func TestWhatStopsARun(t *testing.T) {
 		state      policy.State
 		note       string
 	}{
-		"a denial that says so": {stop, false, policy.Denied, "enough"},
+		"a denial that says so": {stop, false, policy.StateDenied, "enough"},
 		"silence with StopOnDeny": {func(r *approval.Request) approval.Decision {
-			return approval.Decision{Request: r.ID, Fingerprint: r.Fingerprint, Answer: approval.Expire}
-		}, true, policy.Expired, ""},
-		"a denial with StopOnDeny":  {func(r *approval.Request) approval.Decision { return r.Deny("no") }, true, policy.Denied, "no"},
-		"a question that is closed": {func(r *approval.Request) approval.Decision { return r.Dismiss() }, false, policy.Dismissed, ""},
+			return approval.Decision{Request: r.ID, Fingerprint: r.Fingerprint, Answer: approval.AnswerExpire}
+		}, true, policy.StateExpired, ""},
+		"a denial with StopOnDeny":  {func(r *approval.Request) approval.Decision { return r.Deny("no") }, true, policy.StateDenied, "no"},
+		"a question that is closed": {func(r *approval.Request) approval.Decision { return r.Dismiss() }, false, policy.StateDismissed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run, notes := newRun(t, tt.answer, worker.Turn{Calls: []worker.Call{call("1", "a")}},
@@ -181,7 +181,7 @@ func TestTheNameOfARunSaysWhoAsks(t *testing.T) {
 }
 
 func TestAStoppedErrorSaysWhatAndWhy(t *testing.T) {
-	err := &worker.StoppedError{Tool: "edit_file", Acts: []string{"read_file(a)", "write_file(a)"}, State: policy.Denied, Note: "not now"}
+	err := &worker.StoppedError{Tool: "edit_file", Acts: []string{"read_file(a)", "write_file(a)"}, State: policy.StateDenied, Note: "not now"}
 	if got, want := err.Error(), "the run was stopped: edit_file (read_file(a) + write_file(a)) was denied: not now"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -43,8 +43,8 @@ func (r *Run) stopped(results []tool.Result) error {
 	for _, res := range results {
 		o := res.Outcome
 		d := o.Decision
-		no := o.State == policy.Denied || o.State == policy.Expired
-		if o.State == policy.Dismissed || d != nil && d.Stop || r.StopOnDeny && no {
+		no := o.State == policy.StateDenied || o.State == policy.StateExpired
+		if o.State == policy.StateDismissed || d != nil && d.Stop || r.StopOnDeny && no {
 			return stoppedBy(res)
 		}
 		if r.streak.see(res) {

@@ -47,7 +47,7 @@ func TestNothingRunsBeforeTheAnswer(t *testing.T) {
 		return r.Deny("no")
 	}}
 	r := tool.Call(t.Context(), a.gate(t, newTool(t, notify(program), dir)), policy.Call{ID: "1", Tool: "slack_notify", Arguments: json.RawMessage(`{"channel":"a","message":"b"}`)})
-	if _, err := os.Stat(filepath.Join(dir, "ran")); r.Stage != approval.StageDenied || !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(dir, "ran")); r.Stage != approval.StageRefused || !os.IsNotExist(err) {
 		t.Errorf("%s, %v", r.Stage, err)
 	}
 }
@@ -56,8 +56,8 @@ func TestWhatConfigSaysAboutACustomTool(t *testing.T) {
 	dir := t.TempDir()
 	program := script(t, filepath.Join(dir, "x"), "#!/bin/sh\n")
 	for word, want := range map[tool.Word]policy.Verdict{
-		"": policy.Ask, "ask": policy.Ask, "allow": policy.Free, "preApproved": policy.Free,
-		"deny": policy.Block, "once_per_session": policy.Ask,
+		"": policy.VerdictAsk, "ask": policy.VerdictAsk, "allow": policy.VerdictFree, "preApproved": policy.VerdictFree,
+		"deny": policy.VerdictBlock, "once_per_session": policy.VerdictAsk,
 	} {
 		c := notify(program)
 		c.Approval, c.Reason = word, "not here"
@@ -65,7 +65,7 @@ func TestWhatConfigSaysAboutACustomTool(t *testing.T) {
 		if err != nil || len(p.Acts) != 1 || p.Acts[0].Verdict != want || p.Once != (word == tool.WordOnce) {
 			t.Errorf("%q: %+v, %v", word, p, err)
 		}
-		if want == policy.Block && p.Acts[0].Why != "not here" {
+		if want == policy.VerdictBlock && p.Acts[0].Why != "not here" {
 			t.Errorf("why %q", p.Acts[0].Why)
 		}
 	}
@@ -169,7 +169,7 @@ func TestABrokenTemplateIsAToolError(t *testing.T) {
 			var a answerer
 			gate := a.gate(t, newTool(t, c, dir))
 			r := tool.Call(t.Context(), gate, policy.Call{ID: "1", Tool: "slack_notify", Arguments: json.RawMessage(`{"channel":"c","message":"m"}`)})
-			if r.Outcome.State != policy.Invalid || len(a.asked) != 0 || !strings.Contains(r.Text, "custom tool slack_notify (notes.worker:7): the template") {
+			if r.Outcome.State != policy.StateInvalid || len(a.asked) != 0 || !strings.Contains(r.Text, "custom tool slack_notify (notes.worker:7): the template") {
 				t.Errorf("%s: %s", r.Outcome.State, r.Text)
 			}
 		})

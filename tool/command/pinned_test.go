@@ -91,7 +91,7 @@ func TestAToolRunsOnlyWhatItWasMadeFor(t *testing.T) {
 			switch {
 			case c.says == "" && (r.Err != nil || r.Text != "hello"):
 				t.Errorf("%+v", r)
-			case c.says != "" && (r.Outcome.State != policy.Blocked || !strings.Contains(r.Text, c.says) || !strings.Contains(r.Text, "read it, and start again")):
+			case c.says != "" && (r.Outcome.State != policy.StateBlocked || !strings.Contains(r.Text, c.says) || !strings.Contains(r.Text, "read it, and start again")):
 				t.Errorf("%s: %s", r.Outcome.State, r.Text)
 			}
 			if strings.Contains(r.Text, dir) {
@@ -169,7 +169,7 @@ func TestAProgramThatChangesBeforeTheAnswer(t *testing.T) {
 		return r.Approve("")
 	}}
 	r := tool.Call(t.Context(), a.gate(t, newTool(t, command.Config{Name: "x", Command: []string{file}}, dir)), policy.Call{ID: "1", Tool: "x", Arguments: json.RawMessage(`{}`)})
-	if r.Outcome.State != policy.Blocked || len(a.asked) != 1 {
+	if r.Outcome.State != policy.StateBlocked || len(a.asked) != 1 {
 		t.Errorf("asked %d times, %s: %s", len(a.asked), r.Outcome.State, r.Text)
 	}
 }
@@ -198,7 +198,7 @@ type recorder func()
 
 // Record implements [approval.Recorder].
 func (r recorder) Record(_ context.Context, e approval.Event) error {
-	if e.Kind == approval.Started {
+	if e.Kind == approval.EventStarted {
 		r()
 	}
 	return nil
@@ -214,7 +214,7 @@ func TestAProgramThatChangesAtTheLastMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := tool.Call(t.Context(), gate, policy.Call{ID: "1", Tool: "x", Arguments: json.RawMessage(`{}`)})
-	if r.Outcome.State != policy.Blocked || !strings.Contains(r.Text, "tool.sh changed") {
+	if r.Outcome.State != policy.StateBlocked || !strings.Contains(r.Text, "tool.sh changed") {
 		t.Errorf("%s: %s", r.Outcome.State, r.Text)
 	}
 }
@@ -247,7 +247,7 @@ func TestToolsOfARunShareItsPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, all := range map[string]*command.Programs{"the same process": &run, "another": &later} {
-		if r := made(all); r.Outcome.State != policy.Blocked {
+		if r := made(all); r.Outcome.State != policy.StateBlocked {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

@@ -68,7 +68,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 		"./none": "there is no program", "no-such-program-anywhere": "in PATH", "./plain": "chmod +x", "./": "is no program",
 	} {
 		r := call(t.Context(), t, newTool(t, command.Config{Name: "x", Command: []string{name}}, dir), `{}`)
-		if r.Outcome.State != policy.Invalid || !strings.Contains(r.Text, says) {
+		if r.Outcome.State != policy.StateInvalid || !strings.Contains(r.Text, says) {
 			t.Errorf("%s: %s: %s", name, r.Outcome.State, r.Text)
 		}
 	}
@@ -80,7 +80,7 @@ func TestPathIsNotTheFolder(t *testing.T) {
 	script(t, filepath.Join(dir, "my-own-program"), "#!/bin/sh\necho no\n")
 	t.Setenv("PATH", ".:"+os.Getenv("PATH"))
 	r := call(t.Context(), t, newTool(t, command.Config{Name: "x", Command: []string{"my-own-program"}}, dir), `{}`)
-	if r.Outcome.State != policy.Invalid {
+	if r.Outcome.State != policy.StateInvalid {
 		t.Errorf("%s: %s", r.Outcome.State, r.Text)
 	}
 }

@@ -58,7 +58,7 @@ type everyCallAsks struct{}
 func (everyCallAsks) Prepare(_ context.Context, call policy.Call) (approval.Proposal, error) {
 	act := policy.Act{
 		Name: call.Tool, Connector: call.Connector, Target: policy.ArgumentsTarget(call.Arguments),
-		Known: true, Verdict: policy.Ask, Why: "every call asks",
+		Known: true, Verdict: policy.VerdictAsk, Why: "every call asks",
 	}
 	return approval.Proposal{Arguments: policy.DigestOf(call.Arguments), Acts: []policy.Act{act}}, nil
 }
@@ -146,7 +146,7 @@ func stageOf(ctx context.Context, result mcp.Result, err error) approval.Stage {
 
 // refusal is what the model is told of a call that does not run.
 func refusal(o approval.Outcome) mcp.Result {
-	if o.State == policy.Answered && o.Decision != nil {
+	if o.State == policy.StateAnswered && o.Decision != nil {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: o.Decision.Result}}}
 	}
 	err := o.Err()

@@ -93,7 +93,7 @@ type changing struct{ times int }
 
 func (c *changing) Prepare(_ context.Context, call policy.Call) (approval.Proposal, error) {
 	c.times++
-	act := policy.Act{Name: call.Tool, Target: policy.ArgumentsTarget(call.Arguments), Known: true, Verdict: policy.Ask}
+	act := policy.Act{Name: call.Tool, Target: policy.ArgumentsTarget(call.Arguments), Known: true, Verdict: policy.VerdictAsk}
 	return approval.Proposal{Acts: []policy.Act{act}, State: policy.DigestOf(fmt.Append(nil, c.times))}, nil
 }
 

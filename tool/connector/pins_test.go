@@ -183,7 +183,7 @@ func TestAGrantEndsWithTheDefinition(t *testing.T) {
 		if r.PersonOnly {
 			return r.Approve("")
 		}
-		return r.Approve("").ForSession(policy.Tool)
+		return r.Approve("").ForSession(policy.ReachTool)
 	}}
 	g := guard(t, approval.Config{Approver: person, Policy: approvaltest.Rules(t, "allow evil:hint")}, c.Tools()...)
 	for range 3 {

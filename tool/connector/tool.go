@@ -67,12 +67,12 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	if e == nil {
 		return tool.Action{}, fmt.Errorf("connector %s has no tool %s any more", c.cfg.Name, t.name)
 	}
-	act := policy.Act{Target: c.cfg.target(t.name, args), Known: true, Verdict: policy.Ask, Why: c.why(e)}
+	act := policy.Act{Target: c.cfg.target(t.name, args), Known: true, Verdict: policy.VerdictAsk, Why: c.why(e)}
 	switch {
 	case e.doubt != "":
 		act.PersonOnly = true
 	case c.cfg.TrustAnnotations && onlyReads(e.now.tool.Annotations):
-		act.Verdict, act.Why = policy.Free, fmt.Sprintf("connector %s is trusted, and says that it only reads%s", c.cfg.Name, at(c.cfg.Source))
+		act.Verdict, act.Why = policy.VerdictFree, fmt.Sprintf("connector %s is trusted, and says that it only reads%s", c.cfg.Name, at(c.cfg.Source))
 	}
 	do := func(ctx context.Context) (any, error) { return t.do(ctx, e, args) }
 	return tool.Ask(do).On(act).
@@ -94,7 +94,7 @@ func (c *Config) target(name string, args json.RawMessage) policy.Target {
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal(args, &all) != nil {
-		return policy.UnknownTarget(policy.Text)
+		return policy.UnknownTarget(policy.KindText)
 	}
 	value := all[argument]
 	var text string
@@ -104,7 +104,7 @@ func (c *Config) target(name string, args json.RawMessage) policy.Target {
 	case len(value) > 0 && !strings.ContainsAny(string(value[:1]), `"{[n`):
 		return policy.TextTarget(string(value)) // a number, true or false
 	}
-	return policy.UnknownTarget(policy.Text)
+	return policy.UnknownTarget(policy.KindText)
 }
 
 // why says why it asks.

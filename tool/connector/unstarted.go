@@ -24,7 +24,7 @@ func (u unstarted) Spec() tool.Spec { return tool.Spec{Connector: u.cfg.Name, Na
 
 // Prepare implements [tool.Tool].
 func (u unstarted) Prepare(_ context.Context, args json.RawMessage) (tool.Action, error) {
-	act := policy.Act{Target: u.cfg.target(u.name, args), Known: true, Verdict: policy.Ask, Why: "a connector's tool asks" + at(u.cfg.Source)}
+	act := policy.Act{Target: u.cfg.target(u.name, args), Known: true, Verdict: policy.VerdictAsk, Why: "a connector's tool asks" + at(u.cfg.Source)}
 	never := func(context.Context) (any, error) { return nil, errors.New("the connector's server does not run") }
 	return tool.Ask(never).On(act).Titled(u.cfg.Name + ":" + u.name), nil
 }

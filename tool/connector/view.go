@@ -16,7 +16,7 @@ import (
 // title is the call in one line.
 func (c *Connector) title(e *entry, target policy.Target) string {
 	name := c.cfg.Name + ":" + e.now.tool.Name
-	if target.Kind == policy.Text && !target.Unknown {
+	if target.Kind == policy.KindText && !target.Unknown {
 		name += " on " + target.Text
 	}
 	if e.old != nil {

@@ -40,10 +40,10 @@ func (ns needs) acts() []policy.Act {
 
 // blocked reports whether one of them is blocked, so that nothing needs to be
 // looked at.
-func (ns needs) blocked() bool { return ns.have(policy.Block) }
+func (ns needs) blocked() bool { return ns.have(policy.VerdictBlock) }
 
 // ask reports whether somebody must answer.
-func (ns needs) ask() bool { return ns.have(policy.Ask) }
+func (ns needs) ask() bool { return ns.have(policy.VerdictAsk) }
 
 func (ns needs) have(v policy.Verdict) bool {
 	return slices.ContainsFunc(ns, func(n need) bool { return n.act().Verdict == v })
@@ -54,7 +54,7 @@ func (ns needs) have(v policy.Verdict) bool {
 func (ns needs) on(a tool.Action) tool.Action {
 	a = a.On(ns.acts()...)
 	each := func(n need) bool {
-		return n.act().Verdict == policy.Ask && !n.place.OncePerSession(n.access)
+		return n.act().Verdict == policy.VerdictAsk && !n.place.OncePerSession(n.access)
 	}
 	if ns.ask() && !slices.ContainsFunc(ns, each) {
 		a = a.OncePerSession()

@@ -16,7 +16,7 @@ func TestAFolderGrantAtTheTopReachesNeitherOtherRootsNorSecrets(t *testing.T) {
 		roots: []roots.Root{{Name: ".", Host: "project", Mode: roots.ReadWrite},
 			{Name: "keys", Host: "ssh", Mode: roots.ReadWrite}},
 	})
-	w.answer = func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Prefix) }
+	w.answer = func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachPrefix) }
 	w.ok("write_file", args{"path": "a.md", "content": "b"})
 	w.ok("write_file", args{"path": "c/d.md", "content": "c"})
 	w.wantAsked(1)

@@ -27,7 +27,7 @@ func TestDelete(t *testing.T) {
 
 func TestDeletingARootIsForAPerson(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"f.txt": "x"}, mode: policy.ModeApproveAll, roots: []roots.Root{
-		{Name: "f", Host: "f.txt", Mode: roots.ReadWrite, Approval: verdicts(policy.Free, roots.Write, roots.Delete)}}})
+		{Name: "f", Host: "f.txt", Mode: roots.ReadWrite, Approval: verdicts(policy.VerdictFree, roots.Write, roots.Delete)}}})
 	w.ok("write_file", args{"path": "f", "content": "y"})
 	w.wantAsked(0)
 	w.answer = no
@@ -81,8 +81,8 @@ func TestDestinationTakenMeanwhile(t *testing.T) {
 
 // A move does not make readable elsewhere what may not be read where it is.
 func TestMoveOfWhatMayNotBeRead(t *testing.T) {
-	free := map[roots.Access]policy.Verdict{roots.Read: policy.Free, roots.Write: policy.Free, roots.Delete: policy.Free}
-	unread := map[roots.Access]policy.Verdict{roots.Read: policy.Block, roots.Write: policy.Free, roots.Delete: policy.Free}
+	free := map[roots.Access]policy.Verdict{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}
+	unread := map[roots.Access]policy.Verdict{roots.Read: policy.VerdictBlock, roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}
 	w := newWorld(t, setup{tree: map[string]string{"notes/a.md": "one\n", "drafts/x": ""}, roots: []roots.Root{
 		{Name: "notes", Host: "notes", Mode: roots.ReadWrite, Approval: unread},
 		{Name: "drafts", Host: "drafts", Mode: roots.ReadWrite, Approval: free},
@@ -160,7 +160,7 @@ func TestInfo(t *testing.T) {
 // written.
 func TestHardLinksAskWhereDeletesAreFree(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "x", "p/b": "x", "p/c": "x"}, roots: []roots.Root{
-		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(policy.Free, roots.Write, roots.Delete)}}})
+		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(policy.VerdictFree, roots.Write, roots.Delete)}}})
 	must(t, os.Link(w.dir+"/p/a", w.dir+"/one"))
 	must(t, os.Link(w.dir+"/p/b", w.dir+"/two"))
 	w.ok("delete_file", args{"path": "p/c"})
@@ -178,7 +178,7 @@ func TestHardLinksAskWhereDeletesAreFree(t *testing.T) {
 // and told.
 func TestReadOnlyFilesAskWhereWritesAreFree(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "x"}, roots: []roots.Root{
-		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(policy.Free, roots.Write, roots.Delete)}}})
+		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(policy.VerdictFree, roots.Write, roots.Delete)}}})
 	must(t, os.Chmod(w.dir+"/p/a", 0o444))
 	for i, c := range []policy.Call{
 		callOf("write_file", args{"path": "p/a", "content": "y"}),

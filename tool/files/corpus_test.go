@@ -31,55 +31,55 @@ func TestCorpus(t *testing.T) {
 		id, tool, path string
 		want           policy.State
 	}{
-		{"A304", "write_file", "src/a.go", policy.AutoApproved},
-		{"A305", "write_file", "../proj-evil/src/a.go", policy.Blocked},
-		{"A307", "write_file", "src/../.git/hooks/pre-commit", policy.Blocked},
-		{"A310", "read_file", "svc/api/.env", policy.AutoDenied},
-		{"A318", "write_file", ".git", policy.Blocked},
-		{"A320", "write_file", "src/new", policy.Blocked},
-		{"A328", "write_file", ".g\u200cit/config", policy.Blocked},
-		{"A329", "write_file", `C:\w\proj\.git::$INDEX_ALLOCATION\hooks\x`, policy.Blocked},
-		{"A329", "write_file", ".git::$INDEX_ALLOCATION/hooks/x", policy.Blocked},
-		{"A334", "write_file", "app/[id]/page.tsx", policy.AutoApproved},
-		{"A334", "write_file", "app/i/page.tsx", policy.Pending},
+		{"A304", "write_file", "src/a.go", policy.StateAutoApproved},
+		{"A305", "write_file", "../proj-evil/src/a.go", policy.StateBlocked},
+		{"A307", "write_file", "src/../.git/hooks/pre-commit", policy.StateBlocked},
+		{"A310", "read_file", "svc/api/.env", policy.StateAutoDenied},
+		{"A318", "write_file", ".git", policy.StateBlocked},
+		{"A320", "write_file", "src/new", policy.StateBlocked},
+		{"A328", "write_file", ".g\u200cit/config", policy.StateBlocked},
+		{"A329", "write_file", `C:\w\proj\.git::$INDEX_ALLOCATION\hooks\x`, policy.StateBlocked},
+		{"A329", "write_file", ".git::$INDEX_ALLOCATION/hooks/x", policy.StateBlocked},
+		{"A334", "write_file", "app/[id]/page.tsx", policy.StateAutoApproved},
+		{"A334", "write_file", "app/i/page.tsx", policy.StatePending},
 		// Of the same kinds.
-		{"prefix", "write_file", "src-evil/a.go", policy.Pending},
-		{"prefix", "write_file", "/w/proj-evil/src/a.go", policy.Pending},
-		{"traversal", "write_file", "src/x/../../other.go", policy.Pending},
-		{"traversal", "write_file", "src/./../src//a.go", policy.AutoApproved},
-		{"traversal", "write_file", "src/.git/../a.go", policy.AutoApproved},
-		{"deny", "read_file", ".env", policy.AutoDenied},
-		{"deny", "read_file", "svc/.env.local", policy.AutoDenied},
-		{"deny", "read_file", "svc/.env.example", policy.FreeToRun},
-		{"deny", "write_file", "src/.env", policy.AutoDenied},
-		{"deny", "delete_file", ".git/config", policy.Blocked},
-		{"deny", "write_file", ".git/new", policy.Blocked},
-		{"deny", "write_file", "src/vendor/x/.git/config", policy.Blocked},
-		{"deny", "write_file", ".assent/policy.yaml", policy.Blocked},
-		{"deny", "read_file", ".git/config", policy.FreeToRun},
-		{"near", "write_file", "src/.gitignore", policy.AutoApproved},
-		{"near", "write_file", "src/.github/workflows/x.yml", policy.AutoApproved},
-		{"symlink", "read_file", "src/env", policy.AutoDenied},            // to svc/api/.env
-		{"symlink", "write_file", "src/hooks/pre-commit", policy.Blocked}, // its parent is a link to .git
-		{"symlink", "write_file", "src/up/a.go", policy.Blocked},          // its parent is a link out
-		{"symlink", "write_file", "link/a.go", policy.Pending},            // to src, but not written so
-		{"hard link", "delete_file", "src/twin.go", policy.Pending},
-		{"case", "write_file", ".GIT/config", policy.Blocked},
-		{"case", "write_file", ".Git/hooks/x", policy.Blocked},
-		{"case", "read_file", "svc/.ENV", policy.Pending}, // a secret by any case
-		{"unicode", "write_file", ".git\u200d/config", policy.Blocked},
-		{"unicode", "write_file", "\ufeff.git/config", policy.Blocked},
-		{"windows", "write_file", ".git./config", policy.Blocked},
-		{"windows", "write_file", ".git /config", policy.Blocked},
-		{"windows", "write_file", `src\..\.git\config`, policy.Blocked},
-		{"absolute", "read_file", "/etc/passwd", policy.Blocked},
-		{"absolute", "read_file", "/proc/self/environ", policy.Blocked},
-		{"absolute", "write_file", "/proc/self/cwd/src/a.go", policy.Blocked},
-		{"absolute", "read_file", "/dev/stdin", policy.Blocked},
-		{"home", "read_file", "~/.ssh/id_rsa", policy.Blocked},
-		{"home", "read_file", "~root/x", policy.Blocked},
-		{"nul", "write_file", "src/a.go\x00.txt", policy.Blocked},
-		{"glob", "write_file", "app/[id]/../i/page.tsx", policy.Pending},
+		{"prefix", "write_file", "src-evil/a.go", policy.StatePending},
+		{"prefix", "write_file", "/w/proj-evil/src/a.go", policy.StatePending},
+		{"traversal", "write_file", "src/x/../../other.go", policy.StatePending},
+		{"traversal", "write_file", "src/./../src//a.go", policy.StateAutoApproved},
+		{"traversal", "write_file", "src/.git/../a.go", policy.StateAutoApproved},
+		{"deny", "read_file", ".env", policy.StateAutoDenied},
+		{"deny", "read_file", "svc/.env.local", policy.StateAutoDenied},
+		{"deny", "read_file", "svc/.env.example", policy.StateFree},
+		{"deny", "write_file", "src/.env", policy.StateAutoDenied},
+		{"deny", "delete_file", ".git/config", policy.StateBlocked},
+		{"deny", "write_file", ".git/new", policy.StateBlocked},
+		{"deny", "write_file", "src/vendor/x/.git/config", policy.StateBlocked},
+		{"deny", "write_file", ".assent/policy.yaml", policy.StateBlocked},
+		{"deny", "read_file", ".git/config", policy.StateFree},
+		{"near", "write_file", "src/.gitignore", policy.StateAutoApproved},
+		{"near", "write_file", "src/.github/workflows/x.yml", policy.StateAutoApproved},
+		{"symlink", "read_file", "src/env", policy.StateAutoDenied},            // to svc/api/.env
+		{"symlink", "write_file", "src/hooks/pre-commit", policy.StateBlocked}, // its parent is a link to .git
+		{"symlink", "write_file", "src/up/a.go", policy.StateBlocked},          // its parent is a link out
+		{"symlink", "write_file", "link/a.go", policy.StatePending},            // to src, but not written so
+		{"hard link", "delete_file", "src/twin.go", policy.StatePending},
+		{"case", "write_file", ".GIT/config", policy.StateBlocked},
+		{"case", "write_file", ".Git/hooks/x", policy.StateBlocked},
+		{"case", "read_file", "svc/.ENV", policy.StatePending}, // a secret by any case
+		{"unicode", "write_file", ".git\u200d/config", policy.StateBlocked},
+		{"unicode", "write_file", "\ufeff.git/config", policy.StateBlocked},
+		{"windows", "write_file", ".git./config", policy.StateBlocked},
+		{"windows", "write_file", ".git /config", policy.StateBlocked},
+		{"windows", "write_file", `src\..\.git\config`, policy.StateBlocked},
+		{"absolute", "read_file", "/etc/passwd", policy.StateBlocked},
+		{"absolute", "read_file", "/proc/self/environ", policy.StateBlocked},
+		{"absolute", "write_file", "/proc/self/cwd/src/a.go", policy.StateBlocked},
+		{"absolute", "read_file", "/dev/stdin", policy.StateBlocked},
+		{"home", "read_file", "~/.ssh/id_rsa", policy.StateBlocked},
+		{"home", "read_file", "~root/x", policy.StateBlocked},
+		{"nul", "write_file", "src/a.go\x00.txt", policy.StateBlocked},
+		{"glob", "write_file", "app/[id]/../i/page.tsx", policy.StatePending},
 	} {
 		a := args{"path": c.path}
 		if c.tool == "write_file" {
@@ -98,7 +98,7 @@ func TestCorpusRootBehindALink(t *testing.T) {
 	must(t, os.Symlink("data", w.dir+"/w"))
 	linked := newWorldAt(t, w.dir+"/w/proj", "allow write_file("+w.dir+"/w/proj/src/**)")
 	r := tool.Call(t.Context(), linked, callOf("write_file", args{"path": "src/a.go", "content": "y"}))
-	if r.Outcome.State != policy.AutoApproved {
+	if r.Outcome.State != policy.StateAutoApproved {
 		t.Errorf("%v: %s", r.Outcome.State, r.Text)
 	}
 }

@@ -48,7 +48,7 @@ func (t *toolset) edit(ctx context.Context, in editArgs) (tool.Action, error) {
 		return doomed(p, err)
 	}
 	next := fileOf(bytes.Replace(was.data, []byte(in.OldText), []byte(in.NewText), 1))
-	if err := t.fits(p, int64(len(next.data))); err != nil && need[0].act().Verdict == policy.Free {
+	if err := t.fits(p, int64(len(next.data))); err != nil && need[0].act().Verdict == policy.VerdictFree {
 		return tool.Action{}, err
 	} else if err != nil {
 		return doomed(p, errors.New(err.Error())) // no refusal: the size is learned by reading

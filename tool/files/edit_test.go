@@ -17,7 +17,7 @@ func TestEdit(t *testing.T) {
 	if q.Summary != "Edit notes/a.md (+3 −2 lines)" || view.Kind != present.Diff {
 		t.Errorf("%q, %+v", q.Summary, view)
 	}
-	if len(q.Acts) != 2 || q.Acts[0].Name != policy.ReadFile || q.Acts[1].Name != policy.WriteFile {
+	if len(q.Acts) != 2 || q.Acts[0].Name != policy.ActReadFile || q.Acts[1].Name != policy.ActWriteFile {
 		t.Errorf("acts %v", q.Acts)
 	}
 	if !strings.Contains(r.Text, "Undo id: ") {

@@ -33,7 +33,7 @@ func Example() {
 	set, err := roots.New(roots.Options{},
 		roots.Root{Name: "notes", Host: filepath.Join(dir, "notes"), Mode: roots.ReadWrite},
 		roots.Root{Name: "cache", Host: filepath.Join(dir, "cache"), Mode: roots.ReadWrite,
-			Approval: map[roots.Access]policy.Verdict{roots.Write: policy.Free}},
+			Approval: map[roots.Access]policy.Verdict{roots.Write: policy.VerdictFree}},
 	)
 	if err != nil {
 		log.Fatal(err)

@@ -214,7 +214,7 @@ func must(t testing.TB, err error) {
 }
 
 func ask(accesses ...roots.Access) map[roots.Access]policy.Verdict {
-	return verdicts(policy.Ask, accesses...)
+	return verdicts(policy.VerdictAsk, accesses...)
 }
 
 func verdicts(v policy.Verdict, accesses ...roots.Access) map[roots.Access]policy.Verdict {

@@ -57,8 +57,8 @@ func manyRoots(t *testing.T) *world {
 		tree: map[string]string{"a/x.md": "find me\n", "a/in/y.md": "find me\n", "shut/z.md": "find me\n", "a/shut/q.md": "find me\n", "ask/s.md": "find me\n"},
 		roots: []roots.Root{
 			{Name: "a", Host: "a", Mode: roots.ReadWrite},
-			{Name: "shut", Host: "shut", Approval: verdicts(policy.Block, roots.Read)},
-			{Name: "inner-shut", Host: "a/shut", Approval: verdicts(policy.Block, roots.Read)},
+			{Name: "shut", Host: "shut", Approval: verdicts(policy.VerdictBlock, roots.Read)},
+			{Name: "inner-shut", Host: "a/shut", Approval: verdicts(policy.VerdictBlock, roots.Read)},
 			{Name: "inner-ask", Host: "a/in", Approval: ask(roots.Read)},
 		},
 	})
@@ -77,13 +77,13 @@ func TestListRoots(t *testing.T) {
 // The model is told the list that the person was shown, or the person is asked again.
 func TestAListThatAsksIsBoundToWhatWasShown(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"notes/a.md": "one\n"}, roots: []roots.Root{
-		{Name: "notes", Host: "notes", Approval: map[roots.Access]policy.Verdict{roots.Read: policy.Ask}},
+		{Name: "notes", Host: "notes", Approval: map[roots.Access]policy.Verdict{roots.Read: policy.VerdictAsk}},
 	}})
 	b := w.gate.Review(t.Context(), callOf("list_files", args{"path": "notes"}))
 	must(t, b.Resolve(t.Context(), b.Pending()[0].Approve("")))
 	w.writeHost("notes/secret-plan.md", "x")
 	results, _ := tool.Finish(t.Context(), w.gate, b)
-	if results[0].Outcome.State != policy.Pending || strings.Contains(results[0].Text, "secret-plan") {
+	if results[0].Outcome.State != policy.StatePending || strings.Contains(results[0].Text, "secret-plan") {
 		t.Errorf("%s: %s", results[0].Outcome.State, results[0].Text)
 	}
 }
@@ -232,7 +232,7 @@ func TestASearchThatAsksShowsWhereAndHowMuch(t *testing.T) {
 // What is not looked into is said, by name to who may read it.
 func TestFoldersThatAreNotLookedIntoAreNamed(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/.git/config": "x", "p/sub/.git/config": "x", "p/shut/.git/config": "x", "p/a": "x"}, roots: []roots.Root{
-		{Name: "p", Host: "p"}, {Name: "shut", Host: "p/shut", Approval: verdicts(policy.Block, roots.Read)}}})
+		{Name: "p", Host: "p"}, {Name: "shut", Host: "p/shut", Approval: verdicts(policy.VerdictBlock, roots.Read)}}})
 	var got struct {
 		NotInside []string `json:"not_inside"`
 		LeftOut   int      `json:"left_out"`

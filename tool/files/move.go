@@ -64,7 +64,7 @@ func (t *toolset) transfer(ctx context.Context, in transferArgs, source roots.Ac
 		return x, err
 	}
 	x.needs = needs{{place: x.from, access: source}, {place: x.to, access: roots.Write}}
-	if read := x.from.Act(roots.Read); source != roots.Read && (read.Verdict != policy.Free || t.denied(read)) {
+	if read := x.from.Act(roots.Read); source != roots.Read && (read.Verdict != policy.VerdictFree || t.denied(read)) {
 		// Else a move would make readable elsewhere what may not be read here.
 		x.needs = append(x.needs, need{place: x.from, access: roots.Read})
 	}

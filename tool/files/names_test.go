@@ -105,7 +105,7 @@ func denyRead(t *testing.T, target string) func(policy.Act) bool {
 	must(t, err)
 	return func(act policy.Act) bool {
 		q := policy.Question{Call: &policy.Call{Tool: act.Name}, Acts: []policy.Act{act}}
-		return policy.Policy{Fixed: set}.Judge(q).State == policy.AutoDenied
+		return policy.Policy{Fixed: set}.Judge(q).State == policy.StateAutoDenied
 	}
 }
 

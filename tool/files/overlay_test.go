@@ -60,7 +60,7 @@ func TestLaterCallIsAskedAgainIfAnEarlierOneIsDenied(t *testing.T) {
 	results := w.turn([]bool{false, true},
 		callOf("write_file", args{"path": "notes/a", "content": "two\n"}),
 		callOf("write_file", args{"path": "notes/a", "content": "three\n"}))
-	if results[1].Outcome.State != policy.Pending {
+	if results[1].Outcome.State != policy.StatePending {
 		t.Errorf("the second call is %v: %s", results[1].Outcome.State, results[1].Text)
 	}
 	w.has("notes/a", "one\n")
@@ -120,7 +120,7 @@ func TestCallsOnWhatAnEarlierOneMakes(t *testing.T) {
 	} {
 		w := notes(t, nil)
 		b := w.gate.Review(t.Context(), c.first, c.second)
-		if got := b.Outcome(1); got.State != policy.FreeToRun || len(b.Pending()) != 1 {
+		if got := b.Outcome(1); got.State != policy.StateFree || len(b.Pending()) != 1 {
 			t.Errorf("%s: the second is %v, and %d are asked", name, got.State, len(b.Pending()))
 		}
 		must(t, b.Resolve(t.Context(), b.Pending()[0].Approve("")))
@@ -138,7 +138,7 @@ func TestAListIsAskedAgainIfAnEarlierCallIsDenied(t *testing.T) {
 		callOf("write_file", args{"path": "p/b", "content": "x"}),
 		callOf("list_files", args{"path": "p"}),
 		callOf("search_files", args{"path": "p", "pattern": "x"}))
-	if results[1].Outcome.State != policy.Pending {
+	if results[1].Outcome.State != policy.StatePending {
 		t.Errorf("%v: %s", results[1].Outcome.State, results[1].Text)
 	}
 }

@@ -56,7 +56,7 @@ func TestReadWhatCannotBeRead(t *testing.T) {
 	w := newWorld(t, setup{
 		tree: map[string]string{"p/b.exe": "x", "p/bin.md": "a\xff\x00", "p/long.md": "0123456789", "p/d/x.md": ""},
 		roots: []roots.Root{{Name: "p", Host: "p", Suffixes: []string{".md"}, MaxFileBytes: 9},
-			{Name: "shut", Host: "shut", Approval: verdicts(policy.Block, roots.Read), Reason: "not for you"}},
+			{Name: "shut", Host: "shut", Approval: verdicts(policy.VerdictBlock, roots.Read), Reason: "not for you"}},
 	})
 	must(t, syscall.Mkfifo(w.dir+"/p/fifo.md", 0o644))
 	w.blocked("read_file", args{"path": "p/b.exe"}, `".exe"`)
@@ -119,7 +119,7 @@ func TestDenyRuleTellsNothing(t *testing.T) {
 		callOf("copy_file", args{"source": "p/x/a", "destination": "p/b"}),
 	} {
 		r := tool.Call(t.Context(), w.gate, c)
-		if r.Outcome.State != policy.AutoDenied {
+		if r.Outcome.State != policy.StateAutoDenied {
 			t.Errorf("%s %s: %v %s", c.Tool, c.Arguments, r.Outcome.State, r.Text)
 		}
 	}

@@ -86,7 +86,7 @@ func mayRestore(p roots.Place, c Change) error {
 	if p.Resolved() != c.Path {
 		return fmt.Errorf("%s: %w: it leads to %s now", c.Path, ErrNotOurs, p.Resolved())
 	}
-	if act := p.Act(access); act.Verdict == policy.Block {
+	if act := p.Act(access); act.Verdict == policy.VerdictBlock {
 		return fmt.Errorf("%s cannot be put back: %s", c.Path, act.Why)
 	}
 	return nil

@@ -193,8 +193,8 @@ func (w *walk) exists(p roots.Place) bool {
 func (w *walk) readable(folder, p roots.Place, inside bool) bool {
 	act := p.Act(roots.Read)
 	switch {
-	case act.Verdict == policy.Free:
-	case act.Verdict == policy.Block || !inside:
+	case act.Verdict == policy.VerdictFree:
+	case act.Verdict == policy.VerdictBlock || !inside:
 		return false
 	case act.ByName && !folder.FolderAct(roots.Read).ByName:
 		return false

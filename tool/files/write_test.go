@@ -165,7 +165,7 @@ func TestLinksOutAreBlocked(t *testing.T) {
 
 func TestHardLinkAsksWhereWritesAreFree(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "x", "p/b": "x"}, roots: []roots.Root{
-		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(policy.Free, roots.Write)}}})
+		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(policy.VerdictFree, roots.Write)}}})
 	must(t, os.Link(w.dir+"/p/a", w.dir+"/outside"))
 	w.ok("write_file", args{"path": "p/b", "content": "y"})
 	w.wantAsked(0)

@@ -119,18 +119,18 @@ func (p Policy) Judge(c Connection) policy.Act {
 }
 
 func (p Policy) act(host, port string, tls, now bool) policy.Act {
-	act := policy.Act{Name: policy.Connect, Target: policy.UnknownTarget(policy.URL), ByName: true}
+	act := policy.Act{Name: policy.ActConnect, Target: policy.UnknownTarget(policy.KindURL), ByName: true}
 	if host != "" {
 		act.Target = policy.HostTarget(host, port)
 	}
 	act.Known = !act.Target.Unknown
 	act.Verdict, act.Why = p.verdict(act.Target, tls, now)
 	if now && (!act.Known || act.Target.URL.Port == "") {
-		act.Verdict, act.Why = policy.Block, "the name of the host, or its port, is not one that a rule can name"
+		act.Verdict, act.Why = policy.VerdictBlock, "the name of the host, or its port, is not one that a rule can name"
 	}
 	if act.Known {
 		act.Domain = p.Public.Domain(act.Target.URL.Host)
-	} else if act.Verdict == policy.Ask && len(p.Deny) > 0 && !p.Staged {
+	} else if act.Verdict == policy.VerdictAsk && len(p.Deny) > 0 && !p.Staged {
 		act.PersonOnly, act.Why = true, act.Why+"; it may be one that "+p.line("deny", p.Deny[0])+" denies"
 	}
 	return act
@@ -138,21 +138,21 @@ func (p Policy) act(host, port string, tls, now bool) policy.Act {
 
 func (p Policy) verdict(t policy.Target, tls, now bool) (policy.Verdict, string) {
 	if p.off() {
-		return policy.Block, "the network is off" + at(p.Source) + "; sandbox.network turns it on"
+		return policy.VerdictBlock, "the network is off" + at(p.Source) + "; sandbox.network turns it on"
 	}
 	if t.Unknown {
-		return policy.Ask, "its host is unknown before it runs; name the host in the command"
+		return policy.VerdictAsk, "its host is unknown before it runs; name the host in the command"
 	}
 	host, port := t.URL.Host, t.URL.Port
 	if entry := p.denies(host, port); entry != "" {
-		return policy.Block, fmt.Sprintf("%s is denied%s", t, at(p.line("deny", entry)))
+		return policy.VerdictBlock, fmt.Sprintf("%s is denied%s", t, at(p.line("deny", entry)))
 	}
 	if now || p.Staged {
 		if what := p.special(host); what != "" && !p.Names(host, port) {
 			if !now && p.isLoopback(host) {
-				return policy.Free, "a command has a loopback of its own"
+				return policy.VerdictFree, "a command has a loopback of its own"
 			}
-			return policy.Block, refusal(host, what, host, port)
+			return policy.VerdictBlock, refusal(host, what, host, port)
 		}
 	}
 	listed := ""
@@ -161,7 +161,7 @@ func (p Policy) verdict(t policy.Target, tls, now bool) (policy.Verdict, string)
 			continue
 		}
 		if l.Port == port && port != "" || l.Port == "" && tls && port == "443" {
-			return policy.Free, fmt.Sprintf("%s is listed%s", l.text, at(p.line("allow", l.text)))
+			return policy.VerdictFree, fmt.Sprintf("%s is listed%s", l.text, at(p.line("allow", l.text)))
 		}
 		if listed == "" {
 			listed = l.text
@@ -169,11 +169,11 @@ func (p Policy) verdict(t policy.Target, tls, now bool) (policy.Verdict, string)
 	}
 	switch {
 	case listed == "":
-		return policy.Ask, "nothing allows this host"
+		return policy.VerdictAsk, "nothing allows this host"
 	case strings.Contains(listed, ":") && !strings.HasSuffix(listed, "]"):
-		return policy.Ask, fmt.Sprintf("only %s is listed%s", listed, at(p.line("allow", listed)))
+		return policy.VerdictAsk, fmt.Sprintf("only %s is listed%s", listed, at(p.line("allow", listed)))
 	}
-	return policy.Ask, "the host is listed for https on port 443 only" + at(p.line("allow", listed))
+	return policy.VerdictAsk, "the host is listed for https on port 443 only" + at(p.line("allow", listed))
 }
 
 // entry is a listed host and how it is written.

@@ -18,19 +18,19 @@ func TestConnect(t *testing.T) {
 		tls        bool
 		want       policy.Verdict
 	}{
-		{"the zero policy is off", Policy{}, "docs.example.org", "443", true, policy.Block},
-		{"off for what is unknown too", Policy{}, "", "", false, policy.Block},
-		{"on asks", Policy{On: true}, "docs.example.org", "443", true, policy.Ask},
-		{"listed is free", listed, "docs.example.org", "443", true, policy.Free},
-		{"case and a final dot do not matter", listed, "Docs.Example.org.", "443", true, policy.Free},
-		{"listed without tls asks", listed, "docs.example.org", "443", false, policy.Ask},
-		{"another port asks", listed, "docs.example.org", "8443", true, policy.Ask},
-		{"a longer name is another", listed, "docs.example.org.evil.example", "443", true, policy.Ask},
-		{"below a star", listed, "a.b.packages.example", "443", true, policy.Free},
-		{"the star is not the name itself", listed, "packages.example", "443", true, policy.Ask},
-		{"nor what ends alike", listed, "evilpackages.example", "443", true, policy.Ask},
-		{"unknown asks", listed, "", "", true, policy.Ask},
-		{"a foreign script asks", listed, "docs.exаmple.org", "443", true, policy.Ask},
+		{"the zero policy is off", Policy{}, "docs.example.org", "443", true, policy.VerdictBlock},
+		{"off for what is unknown too", Policy{}, "", "", false, policy.VerdictBlock},
+		{"on asks", Policy{On: true}, "docs.example.org", "443", true, policy.VerdictAsk},
+		{"listed is free", listed, "docs.example.org", "443", true, policy.VerdictFree},
+		{"case and a final dot do not matter", listed, "Docs.Example.org.", "443", true, policy.VerdictFree},
+		{"listed without tls asks", listed, "docs.example.org", "443", false, policy.VerdictAsk},
+		{"another port asks", listed, "docs.example.org", "8443", true, policy.VerdictAsk},
+		{"a longer name is another", listed, "docs.example.org.evil.example", "443", true, policy.VerdictAsk},
+		{"below a star", listed, "a.b.packages.example", "443", true, policy.VerdictFree},
+		{"the star is not the name itself", listed, "packages.example", "443", true, policy.VerdictAsk},
+		{"nor what ends alike", listed, "evilpackages.example", "443", true, policy.VerdictAsk},
+		{"unknown asks", listed, "", "", true, policy.VerdictAsk},
+		{"a foreign script asks", listed, "docs.exаmple.org", "443", true, policy.VerdictAsk},
 	} {
 		act := c.policy.Connect(c.host, c.port, c.tls)
 		if act.Verdict != c.want || !act.ByName || act.Why == "" {
@@ -64,39 +64,39 @@ func TestJudge(t *testing.T) {
 		want       policy.Verdict
 		why        string
 	}{
-		{"docs.example.org", "443", policy.Free, "user.yaml:7"},
-		{"docs.example.org", "80", policy.Ask, "443 only (user.yaml:7)"},
-		{"docs.example.org", "8443", policy.Ask, "443 only"},
-		{"a.packages.example", "443", policy.Free, "policy.yaml:3"},
-		{"evil.packages.example", "443", policy.Block, "evil.packages.example:443 is denied (policy.yaml:3)"},
-		{"evil.packages.example", "9999", policy.Block, "denied"},
-		{"x.bad.example", "443", policy.Block, "admin.yaml:2"},
-		{"bad.example", "443", policy.Ask, "nothing allows"},
-		{"db.example", "5432", policy.Free, "db.example:5432 is listed"},
-		{"db.example", "443", policy.Ask, "only db.example:5432 is listed"},
-		{"db.example", "22", policy.Block, "denied"},
-		{"a.svc.example", "8443", policy.Free, "listed"},
-		{"a.svc.example", "443", policy.Ask, "only *.svc.example:8443"},
-		{"other.example", "443", policy.Ask, "nothing allows"},
-		{"localhost", "3000", policy.Free, "listed"},
-		{"localhost", "3001", policy.Block, "sandbox.network.allow lists them: localhost:3001"},
-		{"app.localhost", "443", policy.Block, "a name of this machine"}, // a pattern lists no host
-		{"127.0.0.1", "80", policy.Block, "127.0.0.1:80"},
-		{"0x7f000001", "80", policy.Block, "this machine"},
-		{"::1", "80", policy.Block, "[::1]:80"},
-		{"::ffff:127.0.0.1", "80", policy.Block, "this machine"},
-		{"10.1.2.3", "443", policy.Free, "listed"},
-		{"10.1.2.3", "22", policy.Ask, "443 only"},
-		{"10.1.2.4", "443", policy.Block, "a private address"},
-		{"fd00::5", "443", policy.Free, "listed"},
-		{"fd00::5", "444", policy.Block, "a private address"},
-		{"169.254.169.254", "80", policy.Block, "metadata"},
-		{"metadata.google.internal", "80", policy.Block, "metadata"},
-		{"100.64.1.1", "443", policy.Block, "provider"},
-		{"224.0.0.1", "443", policy.Block, "multicast"},
-		{"0.0.0.0", "443", policy.Block, "this machine"},
-		{"93.184.216.34", "443", policy.Block, "an address of this machine"},
-		{"93.184.216.35", "443", policy.Ask, "nothing allows"},
+		{"docs.example.org", "443", policy.VerdictFree, "user.yaml:7"},
+		{"docs.example.org", "80", policy.VerdictAsk, "443 only (user.yaml:7)"},
+		{"docs.example.org", "8443", policy.VerdictAsk, "443 only"},
+		{"a.packages.example", "443", policy.VerdictFree, "policy.yaml:3"},
+		{"evil.packages.example", "443", policy.VerdictBlock, "evil.packages.example:443 is denied (policy.yaml:3)"},
+		{"evil.packages.example", "9999", policy.VerdictBlock, "denied"},
+		{"x.bad.example", "443", policy.VerdictBlock, "admin.yaml:2"},
+		{"bad.example", "443", policy.VerdictAsk, "nothing allows"},
+		{"db.example", "5432", policy.VerdictFree, "db.example:5432 is listed"},
+		{"db.example", "443", policy.VerdictAsk, "only db.example:5432 is listed"},
+		{"db.example", "22", policy.VerdictBlock, "denied"},
+		{"a.svc.example", "8443", policy.VerdictFree, "listed"},
+		{"a.svc.example", "443", policy.VerdictAsk, "only *.svc.example:8443"},
+		{"other.example", "443", policy.VerdictAsk, "nothing allows"},
+		{"localhost", "3000", policy.VerdictFree, "listed"},
+		{"localhost", "3001", policy.VerdictBlock, "sandbox.network.allow lists them: localhost:3001"},
+		{"app.localhost", "443", policy.VerdictBlock, "a name of this machine"}, // a pattern lists no host
+		{"127.0.0.1", "80", policy.VerdictBlock, "127.0.0.1:80"},
+		{"0x7f000001", "80", policy.VerdictBlock, "this machine"},
+		{"::1", "80", policy.VerdictBlock, "[::1]:80"},
+		{"::ffff:127.0.0.1", "80", policy.VerdictBlock, "this machine"},
+		{"10.1.2.3", "443", policy.VerdictFree, "listed"},
+		{"10.1.2.3", "22", policy.VerdictAsk, "443 only"},
+		{"10.1.2.4", "443", policy.VerdictBlock, "a private address"},
+		{"fd00::5", "443", policy.VerdictFree, "listed"},
+		{"fd00::5", "444", policy.VerdictBlock, "a private address"},
+		{"169.254.169.254", "80", policy.VerdictBlock, "metadata"},
+		{"metadata.google.internal", "80", policy.VerdictBlock, "metadata"},
+		{"100.64.1.1", "443", policy.VerdictBlock, "provider"},
+		{"224.0.0.1", "443", policy.VerdictBlock, "multicast"},
+		{"0.0.0.0", "443", policy.VerdictBlock, "this machine"},
+		{"93.184.216.34", "443", policy.VerdictBlock, "an address of this machine"},
+		{"93.184.216.35", "443", policy.VerdictAsk, "nothing allows"},
 	} {
 		act := p.Judge(Connection{Host: c.host, Port: c.port})
 		if act.Verdict != c.want || !strings.Contains(act.Why, c.why) || !act.ByName {
@@ -104,12 +104,12 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	for _, odd := range []Connection{{}, {Host: "a.example"}, {Host: "a b", Port: "443"}, {Host: "a.example\n", Port: "443"}, {Host: "docs.exаmple.org", Port: "443"}} {
-		if act := (Policy{On: true}).Judge(odd); act.Verdict != policy.Block {
+		if act := (Policy{On: true}).Judge(odd); act.Verdict != policy.VerdictBlock {
 			t.Errorf("%q: %s", odd, act.Verdict)
 		}
 	}
 	for _, off := range []Policy{{}, {Deny: []string{"a.example"}}} {
-		if act := off.Judge(Connection{Host: "b.example", Port: "443"}); act.Verdict != policy.Block {
+		if act := off.Judge(Connection{Host: "b.example", Port: "443"}); act.Verdict != policy.VerdictBlock {
 			t.Errorf("%+v: %s", off, act.Verdict)
 		}
 	}
@@ -119,18 +119,18 @@ func TestJudge(t *testing.T) {
 func TestStagedBefore(t *testing.T) {
 	p := Policy{On: true, Staged: true, Allow: []string{"localhost:3000"}, Deny: []string{"evil.example"}}
 	for host, want := range map[string]policy.Verdict{
-		"localhost": policy.Free, "127.0.0.1": policy.Free, "::1": policy.Free, "10.0.0.1": policy.Block,
-		"169.254.169.254": policy.Block, "a.example": policy.Ask, "evil.example": policy.Block, "": policy.Ask,
+		"localhost": policy.VerdictFree, "127.0.0.1": policy.VerdictFree, "::1": policy.VerdictFree, "10.0.0.1": policy.VerdictBlock,
+		"169.254.169.254": policy.VerdictBlock, "a.example": policy.VerdictAsk, "evil.example": policy.VerdictBlock, "": policy.VerdictAsk,
 	} {
 		if act := p.Connect(host, "8080", false); act.Verdict != want || act.PersonOnly {
 			t.Errorf("%q: %s, %q", host, act.Verdict, act.Why)
 		}
 	}
 	p.Staged = false
-	if act := p.Connect("", "", false); !act.PersonOnly || act.Verdict != policy.Ask {
+	if act := p.Connect("", "", false); !act.PersonOnly || act.Verdict != policy.VerdictAsk {
 		t.Errorf("a host that is not known and may be denied: %+v", act)
 	}
-	if act := p.Connect("localhost", "8080", false); act.Verdict != policy.Ask {
+	if act := p.Connect("localhost", "8080", false); act.Verdict != policy.VerdictAsk {
 		t.Errorf("without a stage: %s", act.Verdict)
 	}
 }
@@ -184,8 +184,8 @@ func TestIntersect(t *testing.T) {
 	b := Policy{On: true, Allow: []string{"api.example", "*.test:5432", "tls.test"}, Deny: []string{"y.example"}, Source: "b:2"}
 	both := a.Intersect(b)
 	for host, want := range map[string]policy.Verdict{
-		"api.example:443": policy.Free, "other.example:443": policy.Ask, "db.test:5432": policy.Free, "db.test:443": policy.Ask,
-		"only.test:443": policy.Ask, "x.example:443": policy.Block, "y.example:443": policy.Block, "z.test:443": policy.Ask,
+		"api.example:443": policy.VerdictFree, "other.example:443": policy.VerdictAsk, "db.test:5432": policy.VerdictFree, "db.test:443": policy.VerdictAsk,
+		"only.test:443": policy.VerdictAsk, "x.example:443": policy.VerdictBlock, "y.example:443": policy.VerdictBlock, "z.test:443": policy.VerdictAsk,
 	} {
 		name, port, _ := strings.Cut(host, ":")
 		if act := both.Judge(Connection{Host: name, Port: port}); act.Verdict != want {
@@ -195,11 +195,11 @@ func TestIntersect(t *testing.T) {
 	if act := both.Judge(Connection{Host: "y.example", Port: "1"}); !strings.Contains(act.Why, "b:2") {
 		t.Errorf("the line behind a caller's deny: %s", act.Why)
 	}
-	if both.Connect("tls.test", "443", true).Verdict != policy.Free || both.Connect("tls.test", "443", false).Verdict != policy.Ask {
+	if both.Connect("tls.test", "443", true).Verdict != policy.VerdictFree || both.Connect("tls.test", "443", false).Verdict != policy.VerdictAsk {
 		t.Error("of an entry with and one without a port the narrower counts")
 	}
 	for _, off := range []Policy{a.Intersect(Policy{}), (Policy{}).Intersect(a)} {
-		if off.Judge(Connection{Host: "api.example", Port: "443"}).Verdict != policy.Block {
+		if off.Judge(Connection{Host: "api.example", Port: "443"}).Verdict != policy.VerdictBlock {
 			t.Error("one of them is off")
 		}
 	}

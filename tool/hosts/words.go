@@ -31,7 +31,7 @@ func (p Policy) Words(rules []policy.Rule) []Word {
 	for _, host := range p.Deny {
 		out = append(out, Word{DeniedWord, host, source(p.line("deny", host))})
 	}
-	out = append(out, ruleWords(rules, policy.Deny, DeniedWord)...)
+	out = append(out, ruleWords(rules, policy.EffectDeny, DeniedWord)...)
 	for _, l := range p.listed(p.Allow) {
 		text := l.text
 		if l.Port == "" {
@@ -39,7 +39,7 @@ func (p Policy) Words(rules []policy.Rule) []Word {
 		}
 		out = append(out, Word{FreeWord, text, source(p.line("allow", l.text))})
 	}
-	out = append(out, ruleWords(rules, policy.Allow, FreeWord)...)
+	out = append(out, ruleWords(rules, policy.EffectAllow, FreeWord)...)
 	return append(out,
 		Word{RefusedWord, "this machine, private networks and metadata services, unless they are listed by name or address", "built in"},
 		Word{AskedWord, "every other host", source(p.Source)})
@@ -49,14 +49,14 @@ func (p Policy) Words(rules []policy.Rule) []Word {
 func ruleWords(rules []policy.Rule, e policy.Effect, word string) []Word {
 	var out []Word
 	for _, r := range rules {
-		target, ok := strings.CutPrefix(strings.ToLower(r.Pattern), policy.Connect)
-		bare := target == "" && e == policy.Deny // a bare allow answers no connection
+		target, ok := strings.CutPrefix(strings.ToLower(r.Pattern), policy.ActConnect)
+		bare := target == "" && e == policy.EffectDeny // a bare allow answers no connection
 		if r.Effect != e || !r.Enabled || r.Scope != policy.ScopeTool || !ok || !bare && !strings.HasPrefix(target, "(") {
 			continue
 		}
 		hosts := strings.TrimSuffix(strings.TrimPrefix(target, "("), ")")
 		if bare || strings.Trim(hosts, "*") == "" {
-			if e == policy.Allow {
+			if e == policy.EffectAllow {
 				continue
 			}
 			hosts = "every host"

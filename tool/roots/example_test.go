@@ -25,7 +25,7 @@ func Example() {
 	set, err := roots.New(roots.Options{},
 		roots.Root{
 			Name: "notes", Host: filepath.Join(dir, "notes"), Mode: roots.ReadWrite, Suffixes: []string{".md"},
-			Approval: map[roots.Access]policy.Verdict{roots.Delete: policy.Block},
+			Approval: map[roots.Access]policy.Verdict{roots.Delete: policy.VerdictBlock},
 			Reason:   "notes are kept", Source: "policy.yaml:4",
 		},
 		roots.Root{Name: "docs", Host: filepath.Join(dir, "docs")}, // read-only

@@ -60,7 +60,7 @@ func verdict(t *testing.T, set *roots.Set, name string, a roots.Access) policy.A
 	t.Helper()
 	p, err := set.Resolve(name)
 	if r := (*roots.Refusal)(nil); errors.As(err, &r) {
-		return policy.Act{Verdict: policy.Block, Why: r.Why}
+		return policy.Act{Verdict: policy.VerdictBlock, Why: r.Why}
 	}
 	must(t, err)
 	return p.Act(a)
@@ -82,6 +82,6 @@ func rw(name, host string) roots.Root {
 // free is a root in which everything is free.
 func free(name, host string) roots.Root {
 	r := rw(name, host)
-	r.Approval = map[roots.Access]policy.Verdict{roots.Write: policy.Free, roots.Delete: policy.Free}
+	r.Approval = map[roots.Access]policy.Verdict{roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}
 	return r
 }

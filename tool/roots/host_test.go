@@ -89,7 +89,7 @@ func TestHostPathsThatAreRefused(t *testing.T) {
 
 func TestHostActs(t *testing.T) {
 	set, dir := hostSet(t)
-	const ask, free, block = policy.Ask, policy.Free, policy.Block
+	const ask, free, block = policy.VerdictAsk, policy.VerdictFree, policy.VerdictBlock
 	for _, c := range []struct {
 		path                       string
 		access                     roots.Access
@@ -133,7 +133,7 @@ func TestOutsideActsOnWhatEverythingLiesIn(t *testing.T) {
 	set := newSetWith(t, roots.Options{Home: dir + "/home/u"}, free("proj", dir+"/home/u/proj"))
 	for _, path := range []string{"/", dir, dir + "/home", dir + "/home/u", dir + "/home/u/proj"} {
 		for _, access := range []roots.Access{roots.Write, roots.Delete} {
-			if act := set.OutsideAct(access, path, path); act.Verdict != policy.Ask || !act.PersonOnly {
+			if act := set.OutsideAct(access, path, path); act.Verdict != policy.VerdictAsk || !act.PersonOnly {
 				t.Errorf("%s %s: %v, person only %v", access, path, act.Verdict, act.PersonOnly)
 			}
 		}
@@ -163,7 +163,7 @@ func TestHostPathsOfAProcess(t *testing.T) {
 		p, inside, err := set.ResolveHost(path)
 		must(t, err)
 		act := p.Act(roots.Read)
-		if inside || act.Known != known || act.PersonOnly == known || act.Verdict != policy.Ask || act.Target.Unknown == known {
+		if inside || act.Known != known || act.PersonOnly == known || act.Verdict != policy.VerdictAsk || act.Target.Unknown == known {
 			t.Errorf("%s: %+v", path, act)
 		}
 	}
@@ -180,7 +180,7 @@ func TestHostPathOfAFurtherName(t *testing.T) {
 		if inside != want {
 			t.Errorf("%s: inside %v", path, inside)
 		}
-		if act := p.Act(roots.Write); act.Verdict != policy.Ask {
+		if act := p.Act(roots.Write); act.Verdict != policy.VerdictAsk {
 			t.Errorf("%s: %v", path, act.Verdict) // it has two names
 		}
 	}
@@ -231,7 +231,7 @@ func FuzzHostPath(f *testing.F) {
 				t.Fatalf("%q is %q: inside %v", name, real, inside)
 			}
 		}
-		if !inside && p.Act(roots.Write).Verdict == policy.Free {
+		if !inside && p.Act(roots.Write).Verdict == policy.VerdictFree {
 			t.Fatalf("%q lies outside and can be written freely", name)
 		}
 	})

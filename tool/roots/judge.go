@@ -23,7 +23,7 @@ func block(format string, args ...any) judgement {
 }
 
 // free is the judgement that leaves the word to others.
-var free = judgement{verdict: policy.Free}
+var free = judgement{verdict: policy.VerdictFree}
 
 // and returns the stricter of two; at a tie the first gives the reason.
 func (j judgement) and(o judgement) judgement {
@@ -60,14 +60,14 @@ func (s *Set) special(p *Place, a Access, isFolder bool) judgement {
 			return block("%s is protected: no tool changes .git, .assent or assent's own files", p.name)
 		}
 		if s.secrets.match(abs) {
-			j = j.and(judgement{verdict: policy.Ask, byName: true, secret: true, why: p.name + " looks like a secret"})
+			j = j.and(judgement{verdict: policy.VerdictAsk, byName: true, secret: true, why: p.name + " looks like a secret"})
 		}
 	}
 	if a != Read && s.vital(p, a) {
-		j = j.and(judgement{verdict: policy.Ask, personOnly: true, why: p.name + " is a root, the home folder or assent's own, or holds one"})
+		j = j.and(judgement{verdict: policy.VerdictAsk, personOnly: true, why: p.name + " is a root, the home folder or assent's own, or holds one"})
 	}
 	if p.unknown {
-		j = j.and(judgement{verdict: policy.Ask, personOnly: true, why: "it cannot be told what " + p.name + " is"})
+		j = j.and(judgement{verdict: policy.VerdictAsk, personOnly: true, why: "it cannot be told what " + p.name + " is"})
 	}
 	if a != Read && !isFolder && p.Info != nil && p.Info.Mode().IsRegular() {
 		j = j.and(ofFile(p))
@@ -79,10 +79,10 @@ func (s *Set) special(p *Place, a Access, isFolder bool) judgement {
 func ofFile(p *Place) judgement {
 	j := free
 	if links(p.Info) > 1 {
-		j = j.and(judgement{verdict: policy.Ask, byName: true, why: p.name + " has further names (hard links), perhaps elsewhere"})
+		j = j.and(judgement{verdict: policy.VerdictAsk, byName: true, why: p.name + " has further names (hard links), perhaps elsewhere"})
 	}
 	if p.Info.Mode().Perm()&0o222 == 0 {
-		j = j.and(judgement{verdict: policy.Ask, byName: true, why: p.name + " is marked read-only by its mode"})
+		j = j.and(judgement{verdict: policy.VerdictAsk, byName: true, why: p.name + " is marked read-only by its mode"})
 	}
 	return j
 }
@@ -93,7 +93,7 @@ func (s *Set) granted(p *Place, loc location, a Access, isFolder bool) judgement
 	owner := s.owner(loc)
 	switch {
 	case owner == nil && p.host:
-		return judgement{verdict: policy.Ask, byName: true, why: p.shown + " is outside the roots"}
+		return judgement{verdict: policy.VerdictAsk, byName: true, why: p.shown + " is outside the roots"}
 	case owner == nil:
 		return block("%s is outside of what may be reached", p.name)
 	}
@@ -117,7 +117,7 @@ func (f *folder) says(p *Place, loc location, a Access, isFolder bool) judgement
 		return block("%s has the wrong suffix %q: root %s takes %v", p.name, filepath.Ext(loc.abs), f.Name, f.Suffixes)
 	}
 	v, why := f.word(a)
-	if v == policy.Block {
+	if v == policy.VerdictBlock {
 		why = fmt.Sprintf("%s: %s", p.name, why)
 	}
 	return judgement{verdict: v, why: why, once: slices.Contains(f.Once, a)}

@@ -13,13 +13,13 @@ import (
 func TestDefaults(t *testing.T) {
 	dir := tree(t, "ro/a", "rw/a")
 	set := newSet(t, roots.Root{Name: "ro", Host: dir + "/ro"}, rw("rw", dir+"/rw"))
-	wantVerdict(t, set, "ro/a", roots.Read, policy.Free)
-	wantVerdict(t, set, "ro/a", roots.Write, policy.Block)
-	wantVerdict(t, set, "ro/a", roots.Delete, policy.Block)
-	wantVerdict(t, set, "rw/a", roots.Read, policy.Free)
-	wantVerdict(t, set, "rw/a", roots.Write, policy.Ask)
-	act := wantVerdict(t, set, "rw/a", roots.Delete, policy.Ask)
-	if act.Name != policy.DeleteFile || !act.Known || act.ByName || act.PersonOnly {
+	wantVerdict(t, set, "ro/a", roots.Read, policy.VerdictFree)
+	wantVerdict(t, set, "ro/a", roots.Write, policy.VerdictBlock)
+	wantVerdict(t, set, "ro/a", roots.Delete, policy.VerdictBlock)
+	wantVerdict(t, set, "rw/a", roots.Read, policy.VerdictFree)
+	wantVerdict(t, set, "rw/a", roots.Write, policy.VerdictAsk)
+	act := wantVerdict(t, set, "rw/a", roots.Delete, policy.VerdictAsk)
+	if act.Name != policy.ActDeleteFile || !act.Known || act.ByName || act.PersonOnly {
 		t.Errorf("an odd act: %+v", act)
 	}
 }
@@ -27,14 +27,14 @@ func TestDefaults(t *testing.T) {
 func TestApprovalPerAccess(t *testing.T) {
 	dir := tree(t, "a")
 	r := rw("notes", dir)
-	r.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.Ask, roots.Write: policy.Free, roots.Delete: policy.Block}
+	r.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.VerdictAsk, roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictBlock}
 	r.Reason, r.Source = "notes are for ever", "policy.yaml:7"
 	set := newSet(t, r)
-	if act := wantVerdict(t, set, "notes/a", roots.Read, policy.Ask); !strings.Contains(act.Why, "read: ask at policy.yaml:7") {
+	if act := wantVerdict(t, set, "notes/a", roots.Read, policy.VerdictAsk); !strings.Contains(act.Why, "read: ask at policy.yaml:7") {
 		t.Errorf("why: %s", act.Why)
 	}
-	wantVerdict(t, set, "notes/a", roots.Write, policy.Free)
-	if act := wantVerdict(t, set, "notes/a", roots.Delete, policy.Block); act.Why != "notes/a: notes are for ever (policy.yaml:7)" {
+	wantVerdict(t, set, "notes/a", roots.Write, policy.VerdictFree)
+	if act := wantVerdict(t, set, "notes/a", roots.Delete, policy.VerdictBlock); act.Why != "notes/a: notes are for ever (policy.yaml:7)" {
 		t.Errorf("why: %s", act.Why)
 	}
 }
@@ -44,18 +44,18 @@ func TestSuffixesAndSize(t *testing.T) {
 	r := rw("notes", dir)
 	r.Suffixes, r.MaxFileBytes = []string{".md", ".txt"}, 10
 	set := newSet(t, r)
-	wantVerdict(t, set, "notes/a.md", roots.Read, policy.Free)
-	wantVerdict(t, set, "notes/A.MD", roots.Write, policy.Ask)
-	if act := wantVerdict(t, set, "notes/b.exe", roots.Read, policy.Block); !strings.Contains(act.Why, `".exe"`) || !strings.Contains(act.Why, ".md") {
+	wantVerdict(t, set, "notes/a.md", roots.Read, policy.VerdictFree)
+	wantVerdict(t, set, "notes/A.MD", roots.Write, policy.VerdictAsk)
+	if act := wantVerdict(t, set, "notes/b.exe", roots.Read, policy.VerdictBlock); !strings.Contains(act.Why, `".exe"`) || !strings.Contains(act.Why, ".md") {
 		t.Errorf("why: %s", act.Why)
 	}
-	wantVerdict(t, set, "notes/c.md", roots.Read, policy.Block)
+	wantVerdict(t, set, "notes/c.md", roots.Read, policy.VerdictBlock)
 	p, err := set.Resolve("notes/a.md")
 	must(t, err)
 	if p.Fits(10) != nil || p.Fits(11) == nil {
 		t.Error("the size limit is not the limit")
 	}
-	if folder, err := set.Resolve("notes"); err != nil || folder.FolderAct(roots.Read).Verdict != policy.Free {
+	if folder, err := set.Resolve("notes"); err != nil || folder.FolderAct(roots.Read).Verdict != policy.VerdictFree {
 		t.Errorf("a folder needs no suffix: %v", err)
 	}
 }
@@ -68,11 +68,11 @@ func TestNestedRoots(t *testing.T) {
 		"docs/a.md", "proj/docs/a.md", "proj/docs/new.md", "proj/link/a.md", "proj/link/new", "/proj//./docs/../docs/a.md",
 		"conf", "proj/conf.json", "proj/clink",
 	} {
-		wantVerdict(t, set, name, roots.Write, policy.Block)
-		wantVerdict(t, set, name, roots.Delete, policy.Block)
-		wantVerdict(t, set, name, roots.Read, policy.Free)
+		wantVerdict(t, set, name, roots.Write, policy.VerdictBlock)
+		wantVerdict(t, set, name, roots.Delete, policy.VerdictBlock)
+		wantVerdict(t, set, name, roots.Read, policy.VerdictFree)
 	}
-	wantVerdict(t, set, "proj/b.md", roots.Write, policy.Free)
+	wantVerdict(t, set, "proj/b.md", roots.Write, policy.VerdictFree)
 	p, err := set.Resolve("proj/docs/a.md")
 	must(t, err)
 	if p.Resolved() != "docs/a.md" || p.Target().Resolved[0] != "docs/a.md" {
@@ -93,7 +93,7 @@ func denied(t *testing.T, rule string, act policy.Act) bool {
 	t.Helper()
 	call := policy.Call{Tool: act.Name}
 	j := policy.Policy{Fixed: approvaltest.Rules(t, rule)}.Judge(policy.Question{Call: &call, Acts: []policy.Act{act}})
-	return j.State == policy.AutoDenied
+	return j.State == policy.StateAutoDenied
 }
 
 func TestMalformedRoots(t *testing.T) {
@@ -102,7 +102,7 @@ func TestMalformedRoots(t *testing.T) {
 		{Name: "", Host: dir}, {Name: "..", Host: dir}, {Name: "a/b", Host: dir}, {Name: "~x", Host: dir}, {Name: `a\b`, Host: dir},
 		{Name: "c:", Host: dir}, {Name: "a\x00", Host: dir}, {Name: "x"}, {Name: "x", Host: dir + "/missing"}, {Name: "x", Host: "/dev/null"},
 		{Name: "x", Host: dir, Mode: "wo"}, {Name: "x", Host: dir, MaxFileBytes: -1},
-		{Name: "x", Host: dir, Approval: map[roots.Access]policy.Verdict{"run": policy.Ask}},
+		{Name: "x", Host: dir, Approval: map[roots.Access]policy.Verdict{"run": policy.VerdictAsk}},
 	} {
 		if _, err := roots.New(roots.Options{}, r); err == nil {
 			t.Errorf("%+v is accepted", r)
@@ -121,25 +121,25 @@ func TestSecrets(t *testing.T) {
 		".gnupg/x/y", ".netrc", ".npmrc", "home/.kube/config", ".docker/config.json", ".config/gcloud/x", ".e\u200bnv",
 	} {
 		for _, a := range []roots.Access{roots.Read, roots.Write} {
-			if act := wantVerdict(t, set, "p/"+name, a, policy.Ask); !act.ByName || !strings.Contains(act.Why, "secret") {
+			if act := wantVerdict(t, set, "p/"+name, a, policy.VerdictAsk); !act.ByName || !strings.Contains(act.Why, "secret") {
 				t.Errorf("%s: %+v", name, act)
 			}
 		}
 	}
 	for _, name := range []string{".env.example", "env", "a.env.txt", "id_rsa.pub", "monkey", "key", ".kube/cache", "config.json", "ssh"} {
-		wantVerdict(t, set, "p/"+name, roots.Read, policy.Free)
+		wantVerdict(t, set, "p/"+name, roots.Read, policy.VerdictFree)
 	}
 	custom := newSetWith(t, roots.Options{Secrets: []string{"private"}}, free("p", dir))
-	wantVerdict(t, custom, "p/private/x", roots.Read, policy.Ask)
-	wantVerdict(t, custom, "p/.env", roots.Read, policy.Free)
+	wantVerdict(t, custom, "p/private/x", roots.Read, policy.VerdictAsk)
+	wantVerdict(t, custom, "p/.env", roots.Read, policy.VerdictFree)
 	none := newSetWith(t, roots.Options{Secrets: []string{}}, free("p", dir))
-	wantVerdict(t, none, "p/.env", roots.Read, policy.Free)
+	wantVerdict(t, none, "p/.env", roots.Read, policy.VerdictFree)
 }
 
 func TestSecretBehindALink(t *testing.T) {
 	dir := tree(t, ".env", "plain.txt -> .env")
 	set := newSet(t, free("p", dir))
-	wantVerdict(t, set, "p/plain.txt", roots.Read, policy.Ask)
+	wantVerdict(t, set, "p/plain.txt", roots.Read, policy.VerdictAsk)
 }
 
 func TestProtectedNames(t *testing.T) {
@@ -149,12 +149,12 @@ func TestProtectedNames(t *testing.T) {
 		".git", ".git/config", ".git/hooks/pre-commit", "src/../.git/hooks/pre-commit", "sub/.git/x", ".GIT/config", ".Git",
 		".g\u200cit/config", ".git./x", ".git /x", ".git::$INDEX_ALLOCATION/hooks/x", "gl/config", ".assent/policy.yaml", ".assent", "x/.ASSENT/y",
 	} {
-		wantVerdict(t, set, "p/"+name, roots.Write, policy.Block)
-		wantVerdict(t, set, "p/"+name, roots.Delete, policy.Block)
-		wantVerdict(t, set, "p/"+name, roots.Read, policy.Free)
+		wantVerdict(t, set, "p/"+name, roots.Write, policy.VerdictBlock)
+		wantVerdict(t, set, "p/"+name, roots.Delete, policy.VerdictBlock)
+		wantVerdict(t, set, "p/"+name, roots.Read, policy.VerdictFree)
 	}
 	for _, name := range []string{".gitignore", ".github/x", "git", "a.git/x"} {
-		wantVerdict(t, set, "p/"+name, roots.Write, policy.Free)
+		wantVerdict(t, set, "p/"+name, roots.Write, policy.VerdictFree)
 	}
 }
 
@@ -162,11 +162,11 @@ func TestProtectedPaths(t *testing.T) {
 	dir := tree(t, "home/.config/assent/config.yaml", "home/a", "home/link -> .config/assent", "state -> home/.local")
 	set := newSetWith(t, roots.Options{Protected: []string{dir + "/home/.config/assent", dir + "/state/assent", dir + "/home/one.db"}}, free("h", dir+"/home"))
 	for _, name := range []string{".config/assent/config.yaml", ".config/assent", ".config/Assent/new", "link/config.yaml", "one.db", ".local/assent/x"} {
-		wantVerdict(t, set, "h/"+name, roots.Write, policy.Block)
-		wantVerdict(t, set, "h/"+name, roots.Delete, policy.Block)
+		wantVerdict(t, set, "h/"+name, roots.Write, policy.VerdictBlock)
+		wantVerdict(t, set, "h/"+name, roots.Delete, policy.VerdictBlock)
 	}
-	wantVerdict(t, set, "h/.config", roots.Delete, policy.Block)
-	wantVerdict(t, set, "h/.config/assent-two", roots.Write, policy.Free)
+	wantVerdict(t, set, "h/.config", roots.Delete, policy.VerdictBlock)
+	wantVerdict(t, set, "h/.config/assent-two", roots.Write, policy.VerdictFree)
 }
 
 func TestRootsThemselvesAreForAPerson(t *testing.T) {
@@ -174,11 +174,11 @@ func TestRootsThemselvesAreForAPerson(t *testing.T) {
 	set := newSet(t, free("p", dir+"/p"), free("inner", dir+"/p/sub/inner"), free("f", dir+"/p/f.txt"))
 	for name, want := range map[string]bool{"p": true, "inner": true, "p/sub": true, "p/sub/inner": true, "f": true, "p/f.txt": true, "p/other": false} {
 		act := verdict(t, set, name, roots.Delete)
-		if act.PersonOnly != want || act.Verdict == policy.Block {
+		if act.PersonOnly != want || act.Verdict == policy.VerdictBlock {
 			t.Errorf("delete %s: %+v", name, act)
 		}
 	}
-	if act := verdict(t, set, "f", roots.Write); act.PersonOnly || act.Verdict != policy.Free {
+	if act := verdict(t, set, "f", roots.Write); act.PersonOnly || act.Verdict != policy.VerdictFree {
 		t.Errorf("writing the content of a file that is a root: %+v", act)
 	}
 }
@@ -187,11 +187,11 @@ func TestHardLinks(t *testing.T) {
 	dir := tree(t, "p/a", "p/alone")
 	must(t, os.Link(dir+"/p/a", dir+"/outside"))
 	set := newSet(t, free("p", dir+"/p"))
-	if act := wantVerdict(t, set, "p/a", roots.Write, policy.Ask); !act.ByName {
+	if act := wantVerdict(t, set, "p/a", roots.Write, policy.VerdictAsk); !act.ByName {
 		t.Errorf("%+v", act)
 	}
-	wantVerdict(t, set, "p/a", roots.Read, policy.Free)
-	wantVerdict(t, set, "p/alone", roots.Write, policy.Free)
+	wantVerdict(t, set, "p/a", roots.Read, policy.VerdictFree)
+	wantVerdict(t, set, "p/alone", roots.Write, policy.VerdictFree)
 }
 
 func TestNarrow(t *testing.T) {
@@ -202,20 +202,20 @@ func TestNarrow(t *testing.T) {
 	child, err := parent.Narrow(roots.Options{}, roots.Root{Name: "src", Host: dir + "/proj/src"})
 	must(t, err)
 	defer child.Close()
-	wantVerdict(t, child, "src/a", roots.Write, policy.Block)
+	wantVerdict(t, child, "src/a", roots.Write, policy.VerdictBlock)
 	grandchild, err := child.Narrow(roots.Options{}, free("again", dir+"/proj/src"))
 	must(t, err)
 	defer grandchild.Close()
-	wantVerdict(t, grandchild, "again/a", roots.Write, policy.Block)
-	wantVerdict(t, grandchild, "again/a", roots.Read, policy.Free)
-	wantVerdict(t, parent, "proj/src/a", roots.Write, policy.Free)
+	wantVerdict(t, grandchild, "again/a", roots.Write, policy.VerdictBlock)
+	wantVerdict(t, grandchild, "again/a", roots.Read, policy.VerdictFree)
+	wantVerdict(t, parent, "proj/src/a", roots.Write, policy.VerdictFree)
 
 	wide, err := parent.Narrow(roots.Options{Secrets: []string{}}, free("w", dir+"/proj"))
 	must(t, err)
 	defer wide.Close()
-	wantVerdict(t, wide, "w/docs/a", roots.Write, policy.Block)
-	wantVerdict(t, wide, "w/.env", roots.Read, policy.Ask)
-	wantVerdict(t, wide, "w/x", roots.Write, policy.Free)
+	wantVerdict(t, wide, "w/docs/a", roots.Write, policy.VerdictBlock)
+	wantVerdict(t, wide, "w/.env", roots.Read, policy.VerdictAsk)
+	wantVerdict(t, wide, "w/x", roots.Write, policy.VerdictFree)
 	if p, err := wide.Resolve("w/x"); err != nil || p.Fits(10) != nil || p.Fits(11) == nil {
 		t.Errorf("the parent's size limit is not kept: %v", err)
 	}
@@ -233,10 +233,10 @@ func TestOncePerSession(t *testing.T) {
 	must(t, os.Link(dir+"/link", dir+"/in/link"))
 	must(t, os.Chmod(dir+"/ro", 0o444))
 	r := rw("p", dir)
-	r.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.Ask, roots.Delete: policy.Ask}
+	r.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.VerdictAsk, roots.Delete: policy.VerdictAsk}
 	r.Once, r.Source = []roots.Access{roots.Read, roots.Write}, "policy.yaml:7"
 	inner := rw("in", dir+"/in")
-	inner.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.Ask}
+	inner.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.VerdictAsk}
 	set := newSet(t, r, inner)
 	for _, c := range []struct {
 		name   string
@@ -253,7 +253,7 @@ func TestOncePerSession(t *testing.T) {
 			t.Errorf("%s %s: %v", c.access, c.name, !c.want)
 		}
 	}
-	if act := wantVerdict(t, set, "p/a", roots.Write, policy.Ask); !strings.Contains(act.Why, "write: once_per_session at policy.yaml:7") {
+	if act := wantVerdict(t, set, "p/a", roots.Write, policy.VerdictAsk); !strings.Contains(act.Why, "write: once_per_session at policy.yaml:7") {
 		t.Errorf("why: %s", act.Why)
 	}
 	for _, bad := range []roots.Root{
@@ -273,13 +273,13 @@ func TestFilesThatAskThemselves(t *testing.T) {
 	must(t, os.Link(dir+"/linked", dir+"/other"))
 	must(t, os.Chmod(dir+"/readonly", 0o444))
 	set := newSet(t, free("p", dir))
-	for name, want := range map[string]policy.Verdict{"p/plain": policy.Free, "p/linked": policy.Ask, "p/readonly": policy.Ask, "p/d": policy.Free} {
+	for name, want := range map[string]policy.Verdict{"p/plain": policy.VerdictFree, "p/linked": policy.VerdictAsk, "p/readonly": policy.VerdictAsk, "p/d": policy.VerdictFree} {
 		for _, access := range []roots.Access{roots.Write, roots.Delete} {
 			act := wantVerdict(t, set, name, access, want)
-			if act.ByName != (want == policy.Ask) {
+			if act.ByName != (want == policy.VerdictAsk) {
 				t.Errorf("%s %s: by name %v", access, name, act.ByName)
 			}
 		}
-		wantVerdict(t, set, name, roots.Read, policy.Free)
+		wantVerdict(t, set, name, roots.Read, policy.VerdictFree)
 	}
 }

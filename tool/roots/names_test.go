@@ -44,7 +44,7 @@ func covered(t *testing.T, rule string, act policy.Act) bool {
 	t.Helper()
 	call := policy.Call{Tool: act.Name}
 	j := policy.Policy{Fixed: approvaltest.Rules(t, rule), Mode: policy.ModeAsk}.Judge(policy.Question{Call: &call, Acts: []policy.Act{act}})
-	return j.State == policy.AutoApproved
+	return j.State == policy.StateAutoApproved
 }
 
 func TestRulesByAnyNameOfAFolder(t *testing.T) {
@@ -83,12 +83,12 @@ func TestAnExceptionByAnyNameOfAFolder(t *testing.T) {
 		return policy.Policy{Fixed: fixed}.Judge(policy.Question{Call: &policy.Call{Tool: act.Name}, Acts: []policy.Act{act}}).State
 	}
 	for written, p := range places(t, set, dir, "a.go") {
-		if got := judge(p.Act(roots.Read)); got != policy.FreeToRun {
+		if got := judge(p.Act(roots.Read)); got != policy.StateFree {
 			t.Errorf("%s is excepted, and %s", written, got)
 		}
 	}
 	for written, p := range places(t, set, dir, "sub/b.go") {
-		if got := judge(p.Act(roots.Read)); got != policy.AutoDenied {
+		if got := judge(p.Act(roots.Read)); got != policy.StateAutoDenied {
 			t.Errorf("%s is not excepted, and %s", written, got)
 		}
 	}
@@ -149,16 +149,16 @@ func TestAGrantHoldsUnderAllNames(t *testing.T) {
 	names := []string{"a.go", "p/a.go", dir + "/proj/a.go"}
 	for _, given := range names {
 		for _, used := range names {
-			for _, reach := range []policy.Reach{policy.Exact, policy.Prefix} {
-				if got := judge(policy.Grant{Effect: policy.Allow, Act: at(given), Reach: reach}, at(used)); got != policy.SessionApproved {
+			for _, reach := range []policy.Reach{policy.ReachExact, policy.ReachPrefix} {
+				if got := judge(policy.Grant{Effect: policy.EffectAllow, Act: at(given), Reach: reach}, at(used)); got != policy.StateSessionApproved {
 					t.Errorf("a %s grant for %s: %s is %s", reach, given, used, got)
 				}
 			}
-			if got := judge(policy.Grant{Effect: policy.Deny, Act: at(given)}, at(used)); got != policy.AutoDenied {
+			if got := judge(policy.Grant{Effect: policy.EffectDeny, Act: at(given)}, at(used)); got != policy.StateAutoDenied {
 				t.Errorf("a denial of %s: %s is %s", given, used, got)
 			}
 		}
-		if got := judge(policy.Grant{Effect: policy.Allow, Act: at(given)}, at("p/c.go")); got != policy.Pending {
+		if got := judge(policy.Grant{Effect: policy.EffectAllow, Act: at(given)}, at("p/c.go")); got != policy.StatePending {
 			t.Errorf("a grant for %s: p/c.go is %s", given, got)
 		}
 	}
@@ -166,7 +166,7 @@ func TestAGrantHoldsUnderAllNames(t *testing.T) {
 
 func TestTheStrictestOfSeveralNamesHolds(t *testing.T) {
 	dir := tree(t, "proj/a.md", "proj/b.txt", "proj/in/c.md", "todo.md")
-	const free, ask, block = policy.Free, policy.Ask, policy.Block
+	const free, ask, block = policy.VerdictFree, policy.VerdictAsk, policy.VerdictBlock
 	words := func(read, write, remove policy.Verdict) map[roots.Access]policy.Verdict {
 		return map[roots.Access]policy.Verdict{roots.Read: read, roots.Write: write, roots.Delete: remove}
 	}
@@ -213,7 +213,7 @@ func TestSuffixesAndSizesOfSeveralNames(t *testing.T) {
 	a.Suffixes, b.Suffixes = []string{".md", ".txt"}, []string{".txt", ".go"}
 	a.MaxFileBytes, b.MaxFileBytes = 100, 10
 	set := newSet(t, a, b)
-	for name, want := range map[string]policy.Verdict{"a/a.md": policy.Block, "b/a.md": policy.Block, "a/b.txt": policy.Free, "b/b.txt": policy.Free, "b/c.go": policy.Block} {
+	for name, want := range map[string]policy.Verdict{"a/a.md": policy.VerdictBlock, "b/a.md": policy.VerdictBlock, "a/b.txt": policy.VerdictFree, "b/b.txt": policy.VerdictFree, "b/c.go": policy.VerdictBlock} {
 		wantVerdict(t, set, name, roots.Read, want)
 	}
 	for _, name := range []string{"a/b.txt", "b/b.txt"} {
@@ -235,7 +235,7 @@ func TestOncePerSessionUnderSeveralNames(t *testing.T) {
 		for _, r := range c.roots {
 			p, err := set.Resolve(r.Name + "/a")
 			must(t, err)
-			if p.OncePerSession(roots.Write) != c.want || p.Act(roots.Write).Verdict != policy.Ask {
+			if p.OncePerSession(roots.Write) != c.want || p.Act(roots.Write).Verdict != policy.VerdictAsk {
 				t.Errorf("%s of %s and %s: once %v", r.Name, c.roots[0].Name, c.roots[1].Name, !c.want)
 			}
 		}
@@ -295,7 +295,7 @@ func TestANameThatAnotherRootHides(t *testing.T) {
 	if p.Name() != dir+"/proj/docs/y" || covered(t, "allow write_file(docs/**)", p.Act(roots.Write)) || !denied(t, "deny write_file(docs/**)", p.Act(roots.Write)) {
 		t.Errorf("%s: %+v", p.Name(), p.Target())
 	}
-	if p.Act(roots.Read).Verdict != policy.Free {
+	if p.Act(roots.Read).Verdict != policy.VerdictFree {
 		t.Error("it lies in a root all the same")
 	}
 }
@@ -312,16 +312,16 @@ func TestLinksToAnotherSpellingOfTheFolder(t *testing.T) {
 			t.Errorf("%s: %+v", name, p.Target())
 		}
 	}
-	wantVerdict(t, set, "q/out/other", roots.Read, policy.Block)
+	wantVerdict(t, set, "q/out/other", roots.Read, policy.VerdictBlock)
 }
 
 func TestOneNameThatLeadsElsewhere(t *testing.T) {
 	set, dir := threeNames(t, "else/a.go")
 	must(t, os.Remove(dir+"/link"))
 	must(t, os.Symlink("else", dir+"/link"))
-	wantVerdict(t, set, "q/a.go", roots.Read, policy.Block)
-	wantVerdict(t, set, "p/a.go", roots.Read, policy.Free)
-	if p, inside, err := set.ResolveHost(dir + "/link/a.go"); err != nil || inside || p.Act(roots.Write).Verdict == policy.Free {
+	wantVerdict(t, set, "q/a.go", roots.Read, policy.VerdictBlock)
+	wantVerdict(t, set, "p/a.go", roots.Read, policy.VerdictFree)
+	if p, inside, err := set.ResolveHost(dir + "/link/a.go"); err != nil || inside || p.Act(roots.Write).Verdict == policy.VerdictFree {
 		t.Errorf("inside %v, %v", inside, err)
 	}
 }
@@ -356,7 +356,7 @@ func TestNamesOfTheParent(t *testing.T) {
 	must(t, err)
 	defer child.Close()
 	for _, name := range []string{"x/secret", "y/secret"} {
-		wantVerdict(t, child, name, roots.Write, policy.Ask)
+		wantVerdict(t, child, name, roots.Write, policy.VerdictAsk)
 		act := verdict(t, child, name, roots.Write)
 		for _, rule := range []string{"p/secret", "too/**", "x/secret", "y/**"} {
 			if !denied(t, "deny write_file("+rule+")", act) {
@@ -367,7 +367,7 @@ func TestNamesOfTheParent(t *testing.T) {
 			t.Errorf("an allow for the parent's name covers %s", name)
 		}
 	}
-	wantVerdict(t, child, "y/in/a", roots.Write, policy.Block)
+	wantVerdict(t, child, "y/in/a", roots.Write, policy.VerdictBlock)
 	if act := verdict(t, child, "x/in/a", roots.Read); !denied(t, "deny read_file(in/a)", act) {
 		t.Errorf("%+v", act.Target)
 	}
@@ -394,7 +394,7 @@ func TestNamesLeadBack(t *testing.T) {
 		for i, host := range []string{"/p", "/link", "/p/src", "/p/docs"} {
 			r := rw(name, dir+host)
 			if i%2 == 1 {
-				r.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.Ask, roots.Write: policy.Free}
+				r.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.VerdictAsk, roots.Write: policy.VerdictFree}
 			}
 			options = append(options, r)
 		}
@@ -462,7 +462,7 @@ func TestRootsThatDoNotExist(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	set := newSetWith(t, roots.Options{Missing: true}, list...)
-	for path, want := range map[string]policy.Verdict{"/proj/a": policy.Free, "/proj/new/a": policy.Block, "/link/a": policy.Block, "/gone/far/a": policy.Ask, "/gone/a": policy.Ask} {
+	for path, want := range map[string]policy.Verdict{"/proj/a": policy.VerdictFree, "/proj/new/a": policy.VerdictBlock, "/link/a": policy.VerdictBlock, "/gone/far/a": policy.VerdictAsk, "/gone/a": policy.VerdictAsk} {
 		p, _, err := set.ResolveHost(dir + path)
 		must(t, err)
 		if act := p.Act(roots.Write); act.Verdict != want {
@@ -475,10 +475,10 @@ func TestRootsThatDoNotExist(t *testing.T) {
 		t.Errorf("inside %v, %s: %+v", inside, p.Name(), p.Target())
 	}
 	for _, name := range []string{"new/a", "too/a", "gone"} {
-		if act := wantVerdict(t, set, name, roots.Read, policy.Block); !strings.Contains(act.Why, "does not exist") || strings.Contains(act.Why, dir) {
+		if act := wantVerdict(t, set, name, roots.Read, policy.VerdictBlock); !strings.Contains(act.Why, "does not exist") || strings.Contains(act.Why, dir) {
 			t.Errorf("%s: %s", name, act.Why)
 		}
 	}
 	nowhere := newSetWith(t, roots.Options{Missing: true}, rw(".", dir+"/none"))
-	wantVerdict(t, nowhere, "/etc/passwd", roots.Read, policy.Block)
+	wantVerdict(t, nowhere, "/etc/passwd", roots.Read, policy.VerdictBlock)
 }

@@ -101,7 +101,7 @@ func (p *Place) last() step { return p.resolved.steps[len(p.resolved.steps)-1] }
 // give it are for denies only.
 func (p Place) Target() policy.Target {
 	if p.unknown {
-		return policy.UnknownTarget(policy.Path)
+		return policy.UnknownTarget(policy.KindPath)
 	}
 	var also []string
 	spell := func(to []string, f *folder, rel string) []string {
@@ -157,7 +157,7 @@ func (p Place) act(a Access, isFolder bool) policy.Act {
 // once per session: a yes then holds for the session.
 func (p Place) OncePerSession(a Access) bool {
 	j := p.set.judge(&p, a, p.Info != nil && p.Info.IsDir())
-	return j.verdict == policy.Ask && j.once
+	return j.verdict == policy.VerdictAsk && j.once
 }
 
 // Anchored reports that the place's root is no longer where it was: its folder

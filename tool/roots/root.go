@@ -32,12 +32,12 @@ const (
 
 // acts are the names of the accesses in rules.
 var acts = map[Access]string{
-	Read: policy.ReadFile, Write: policy.WriteFile, Delete: policy.DeleteFile,
+	Read: policy.ActReadFile, Write: policy.ActWriteFile, Delete: policy.ActDeleteFile,
 }
 
 // defaults are what a root says about an access that its config leaves out.
 var defaults = map[Access]policy.Verdict{
-	Read: policy.Free, Write: policy.Ask, Delete: policy.Ask,
+	Read: policy.VerdictFree, Write: policy.VerdictAsk, Delete: policy.VerdictAsk,
 }
 
 // A Root gives a folder or a file of the host a name.
@@ -86,7 +86,7 @@ func (r *Root) validate() error {
 		}
 	}
 	for _, access := range r.Once {
-		if v, _ := r.word(access); acts[access] == "" || v != policy.Ask {
+		if v, _ := r.word(access); acts[access] == "" || v != policy.VerdictAsk {
 			return fmt.Errorf("%q cannot hold once per session: it does not ask", string(access))
 		}
 	}
@@ -119,8 +119,8 @@ func (r *Root) word(a Access) (policy.Verdict, string) {
 	if !said {
 		v = defaults[a]
 	}
-	if v != policy.Ask && v != policy.Free {
-		return policy.Block, r.reason()
+	if v != policy.VerdictAsk && v != policy.VerdictFree {
+		return policy.VerdictBlock, r.reason()
 	}
 	word := configWord(v)
 	if slices.Contains(r.Once, a) {
@@ -147,9 +147,9 @@ func (r *Root) reason() string {
 // configWord is how config writes a verdict.
 func configWord(v policy.Verdict) string {
 	switch v {
-	case policy.Free:
+	case policy.VerdictFree:
 		return "allow"
-	case policy.Ask:
+	case policy.VerdictAsk:
 		return "ask"
 	}
 	return "deny"

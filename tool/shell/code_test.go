@@ -24,7 +24,7 @@ func TestCode(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, a := range p.Acts {
-			if a.Code != nil && a.Name == policy.Shell && got == "" {
+			if a.Code != nil && a.Name == policy.ActShell && got == "" {
 				got = a.Code.String()
 			}
 		}
@@ -51,7 +51,7 @@ func TestProject(t *testing.T) {
 		}
 		got := false
 		for _, a := range p.Acts {
-			got = got || a.Project == b.dir && a.Name == policy.Shell
+			got = got || a.Project == b.dir && a.Name == policy.ActShell
 		}
 		if got != want {
 			t.Errorf("%s: code of the project: %v, want %v", command, got, want)

@@ -27,19 +27,19 @@ func (j *judging) connection(i int) policy.Act {
 	guess := p.Host == "" || p.Settled
 	act.Known = act.Known || p.Operand.Text == "*" // some host that a file of its own names
 	switch {
-	case act.Verdict == policy.Block && !j.cfg.Network.On && len(j.cfg.Network.Allow) == 0 && (p.Missing || j.held && guess):
+	case act.Verdict == policy.VerdictBlock && !j.cfg.Network.On && len(j.cfg.Network.Allow) == 0 && (p.Missing || j.held && guess):
 		// A package manager does with its caches, or fails: nothing is sent either way.
-		act.Verdict, act.Why = policy.Ask, "it may fetch what is missing, and the network is off"
+		act.Verdict, act.Why = policy.VerdictAsk, "it may fetch what is missing, and the network is off"
 		if j.opts.Sandbox != nil && !j.widened {
-			act.Verdict, act.Why = policy.Free, "the sandbox keeps it from the network: it does with what is here"
+			act.Verdict, act.Why = policy.VerdictFree, "the sandbox keeps it from the network: it does with what is here"
 		}
-	case act.Verdict != policy.Ask:
+	case act.Verdict != policy.VerdictAsk:
 	case j.staged(p):
 		switch {
 		case act.Target.Unknown && !j.surelyHost(i):
 			act.Why = p.Operand.Text + " may turn out to name a file or a program instead of a host"
 		case act.Target.Unknown:
-			act.Verdict, act.Later, act.Why = policy.Free, true, "each host is judged by name when the command connects to it"
+			act.Verdict, act.Later, act.Why = policy.VerdictFree, true, "each host is judged by name when the command connects to it"
 		case guess || p.Missing:
 			act.Later = true
 		}
@@ -54,7 +54,7 @@ func (j *judging) connection(i int) policy.Act {
 		}
 		if act.Cause > 0 {
 			if by := j.spelled[act.Cause-1]; by != nil && by.pattern.Spells(act.Own) {
-				act.Verdict, act.Why = policy.Free, "follows from a command that is "+j.allowed[act.Cause-1]
+				act.Verdict, act.Why = policy.VerdictFree, "follows from a command that is "+j.allowed[act.Cause-1]
 			}
 		}
 	}

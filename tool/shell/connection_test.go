@@ -76,7 +76,7 @@ func TestAGuessedHostFreesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		says := func(a policy.Act) bool { return a.Name == policy.Connect && strings.Contains(a.Why, want) }
+		says := func(a policy.Act) bool { return a.Name == policy.ActConnect && strings.Contains(a.Why, want) }
 		if !slices.ContainsFunc(p.Acts, says) {
 			t.Errorf("%s: none of %v says %q", command, p.Acts, want)
 		}

@@ -68,7 +68,7 @@ func (t *Tool) escalate(j judged) (tool.Action, error) {
 	first := failure.Steps[0]
 	acts := append(j.acts, policy.Act{
 		Name: Escalation, Target: policy.TextTarget(first.Label), Known: true, Dir: j.acts[0].Dir,
-		Verdict: policy.Ask, PersonOnly: true, Why: "it would leave the sandbox: " + first.Label,
+		Verdict: policy.VerdictAsk, PersonOnly: true, Why: "it would leave the sandbox: " + first.Label,
 	})
 	return j.On(acts...).Titled(fmt.Sprintf("Leave the sandbox: %s, for: %s", first.Label, firstLine(j.cmd.Text))).
 		ShowingView(failure.view(view(j.script, j.dirPlace))).NeverForSession().Offering(failure.choices()...).

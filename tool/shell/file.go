@@ -16,15 +16,15 @@ var accesses = map[programs.Kind]roots.Access{
 }
 
 var actNames = map[programs.Kind]string{
-	programs.Read: policy.ReadFile, programs.Write: policy.WriteFile, programs.Delete: policy.DeleteFile,
+	programs.Read: policy.ActReadFile, programs.Write: policy.ActWriteFile, programs.Delete: policy.ActDeleteFile,
 }
 
 // file judges a file that a command touches, by the word of the root it is in.
 func (j *judging) file(p *analysis.Part) policy.Act {
 	if p.Path == "" {
 		return policy.Act{
-			Name: actNames[p.Access], Target: policy.UnknownTarget(policy.Path), ByName: true,
-			Verdict: policy.Ask, Why: orElse(p.Why, "which file it touches is known only when it runs"),
+			Name: actNames[p.Access], Target: policy.UnknownTarget(policy.KindPath), ByName: true,
+			Verdict: policy.VerdictAsk, Why: orElse(p.Why, "which file it touches is known only when it runs"),
 			// An empty variable turns the folder that was meant into the root of everything.
 			PersonOnly: p.Access == programs.Delete,
 		}
@@ -60,15 +60,15 @@ func (j *judging) many(p *analysis.Part, act *policy.Act) {
 			return
 		case one.Secret:
 			j.stricter(act, one, "looks like a secret")
-		case one.Verdict == policy.Block:
+		case one.Verdict == policy.VerdictBlock:
 			j.stricter(act, one, "may not be reached")
 		case one.Verdict < act.Verdict, one.PersonOnly:
 			j.stricter(act, one, "asks")
 			act.PersonOnly = act.PersonOnly || one.PersonOnly
 		}
 	}
-	if p.More && act.Verdict == policy.Free {
-		act.Verdict, act.ByName = policy.Ask, true
+	if p.More && act.Verdict == policy.VerdictFree {
+		act.Verdict, act.ByName = policy.VerdictAsk, true
 		act.Why = "it stands for too many files to look at each"
 	}
 }
@@ -85,7 +85,7 @@ func (j *judging) byGit(p *analysis.Part) bool {
 
 // stricter makes the act of many files ask because of one of them.
 func (j *judging) stricter(act *policy.Act, one policy.Act, how string) {
-	act.Verdict = min(act.Verdict, policy.Ask)
+	act.Verdict = min(act.Verdict, policy.VerdictAsk)
 	act.ByName = true
 	act.Why = fmt.Sprintf("among these files is %s, which %s", one.Target, how)
 }
@@ -117,8 +117,8 @@ func (ps *places) act(a roots.Access, abs string, folder bool) policy.Act {
 	switch {
 	case p.err != nil:
 		return policy.Act{
-			Name: actName(a), Target: policy.UnknownTarget(policy.Path), ByName: true,
-			Verdict: policy.Ask, Why: p.err.Error(),
+			Name: actName(a), Target: policy.UnknownTarget(policy.KindPath), ByName: true,
+			Verdict: policy.VerdictAsk, Why: p.err.Error(),
 		}
 	case folder || p.Info != nil && p.Info.IsDir():
 		return p.FolderAct(a)
@@ -132,7 +132,7 @@ func actName(a roots.Access) string {
 			return actNames[kind]
 		}
 	}
-	return policy.WriteFile
+	return policy.ActWriteFile
 }
 
 // name returns how acts name a folder: virtually inside a root, else absolutely. Of
@@ -153,7 +153,7 @@ func (ps *places) inside(abs string) bool { return abs != "" && ps.at(abs).insid
 // writable reports whether tools can change what lies in the folder.
 func (ps *places) writable(folder string) bool {
 	p := ps.at(folder)
-	return p.err != nil || p.inside && p.FolderAct(roots.Write).Verdict != policy.Block
+	return p.err != nil || p.inside && p.FolderAct(roots.Write).Verdict != policy.VerdictBlock
 }
 
 // withinReach reports whether tools can write to a folder in which programs are

@@ -57,7 +57,7 @@ func benchOf(t *testing.T, cfg Config, docs bool, rules ...string) *bench {
 	b.git("init", "-q")
 	list := []roots.Root{{
 		Name: "proj", Host: b.dir, Mode: roots.ReadWrite,
-		Approval: map[roots.Access]policy.Verdict{roots.Read: policy.Free, roots.Write: policy.Ask, roots.Delete: policy.Ask},
+		Approval: map[roots.Access]policy.Verdict{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictAsk, roots.Delete: policy.VerdictAsk},
 	}}
 	if docs {
 		list = append(list, roots.Root{Name: "docs", Host: filepath.Join(b.dir, "docs"), Mode: roots.ReadOnly})
@@ -126,7 +126,7 @@ func (b *bench) git(args ...string) {
 func (b *bench) denied(_ context.Context, a policy.Act) bool {
 	call := policy.Call{Tool: a.Name}
 	q := policy.Question{Call: &call, Acts: []policy.Act{a}}
-	return policy.Policy{Fixed: b.rules}.Judge(q).State == policy.AutoDenied
+	return policy.Policy{Fixed: b.rules}.Judge(q).State == policy.StateAutoDenied
 }
 
 // propose prepares a command.
@@ -153,9 +153,9 @@ func (b *bench) judge(command string) string {
 	switch {
 	case j.State.Runs():
 		return "allow"
-	case j.State == policy.Pending && j.PersonOnly:
+	case j.State == policy.StatePending && j.PersonOnly:
 		return "person"
-	case j.State == policy.Pending:
+	case j.State == policy.StatePending:
 		return "ask"
 	}
 	return "deny"

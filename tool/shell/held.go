@@ -98,26 +98,26 @@ func complete(s *analysis.Script) bool {
 
 // free reports whether nothing has to be asked.
 func (j *judging) free() bool {
-	return !slices.ContainsFunc(j.acts, func(a policy.Act) bool { return a.Verdict != policy.Free && !a.Later || a.PersonOnly })
+	return !slices.ContainsFunc(j.acts, func(a policy.Act) bool { return a.Verdict != policy.VerdictFree && !a.Later || a.PersonOnly })
 }
 
 // heldWord is the word on a command that the sandbox alone is enough for.
 func (j *judging) heldWord() word {
 	by := fmt.Sprintf("held by the sandbox, which %s takes for enough", sourceOr(j.cfg.Default.Source))
 	if j.rootAsks {
-		return word{verdict: policy.Free, why: by} // what it does in the roots is asked
+		return word{verdict: policy.VerdictFree, why: by} // what it does in the roots is asked
 	}
-	return word{verdict: policy.Free, why: by, allowed: by}
+	return word{verdict: policy.VerdictFree, why: by, allowed: by}
 }
 
 // heldFile lets a file pass that the sandbox keeps from the command or gives it alone:
 // one outside of the roots, or one of which only the command itself knows.
 func (j *judging) heldFile(act policy.Act, p *analysis.Part) policy.Act {
-	if !j.held || act.Verdict != policy.Ask || act.Secret || act.PersonOnly {
+	if !j.held || act.Verdict != policy.VerdictAsk || act.Secret || act.PersonOnly {
 		return act
 	}
 	if p.Path == "" && !j.rootAsks || p.Path != "" && !j.places.inside(p.Path) && !(j.rootAsks && j.mayBeInside(p)) {
-		act.Verdict, act.Why = policy.Free, "the sandbox decides what is there"
+		act.Verdict, act.Why = policy.VerdictFree, "the sandbox decides what is there"
 	}
 	return act
 }
@@ -125,10 +125,10 @@ func (j *judging) heldFile(act policy.Act, p *analysis.Part) policy.Act {
 // privateFile lets a file pass that only the command itself sees. The host has other files by
 // these names, which it does not reach.
 func (j *judging) privateFile(act policy.Act, p *analysis.Part) policy.Act {
-	if j.opts.Sandbox == nil || j.widened || p.Path == "" || p.Elsewhere || act.Verdict != policy.Ask || act.Secret || j.mayBeInside(p) || !j.opts.Sandbox.Private(p.Path) {
+	if j.opts.Sandbox == nil || j.widened || p.Path == "" || p.Elsewhere || act.Verdict != policy.VerdictAsk || act.Secret || j.mayBeInside(p) || !j.opts.Sandbox.Private(p.Path) {
 		return act
 	}
-	act.Verdict, act.Why, act.PersonOnly = policy.Free, "the sandbox gives each command a "+privateTop(p.Path)+" of its own", false
+	act.Verdict, act.Why, act.PersonOnly = policy.VerdictFree, "the sandbox gives each command a "+privateTop(p.Path)+" of its own", false
 	return act
 }
 
@@ -204,7 +204,7 @@ func gitLoses(p *analysis.Part, act *policy.Act) string {
 		return why
 	}
 	for _, text := range Presets[0].Except {
-		if pattern, err := policy.CompileCommand(text); err != nil || pattern.Meets(act.Target) == policy.Yes {
+		if pattern, err := policy.CompileCommand(text); err != nil || pattern.Meets(act.Target) == policy.MatchYes {
 			return why
 		}
 	}

@@ -115,7 +115,7 @@ func newHostile(t *testing.T) *hostile {
 // only judges does not.
 func (h *hostile) bench(cfg Config, runs bool) *bench {
 	set, err := roots.New(roots.Options{Home: h.base + "/home"}, roots.Root{Name: "proj", Host: h.dir, Mode: roots.ReadWrite,
-		Approval: map[roots.Access]policy.Verdict{roots.Read: policy.Free, roots.Write: policy.Ask, roots.Delete: policy.Ask}})
+		Approval: map[roots.Access]policy.Verdict{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictAsk, roots.Delete: policy.VerdictAsk}})
 	if err != nil {
 		h.t.Fatal(err)
 	}

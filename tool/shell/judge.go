@@ -87,7 +87,7 @@ func (t *Tool) judgeParts(in inquiry, held bool, notHeld string) *judging {
 	}
 	if s.Odd != "" && len(j.acts) > 0 {
 		j.acts[0].PersonOnly = true
-		j.acts[0].Verdict = min(j.acts[0].Verdict, policy.Ask)
+		j.acts[0].Verdict = min(j.acts[0].Verdict, policy.VerdictAsk)
 		j.acts[0].Why = s.Odd
 	}
 	return j
@@ -132,11 +132,11 @@ func (j *judging) cause(p *analysis.Part) int {
 // following lets a file pass that an allowed command touches: an allow covers
 // what the command does inside the roots, and nothing that is answered by name.
 func (j *judging) following(act policy.Act, p *analysis.Part) policy.Act {
-	if act.Cause == 0 || act.Verdict != policy.Ask || act.ByName || act.Secret || act.PersonOnly || act.Target.Unknown {
+	if act.Cause == 0 || act.Verdict != policy.VerdictAsk || act.ByName || act.Secret || act.PersonOnly || act.Target.Unknown {
 		return act
 	}
 	if by := j.allowed[act.Cause-1]; by != "" {
-		act.Verdict, act.Why = policy.Free, "follows from a command that is "+by
+		act.Verdict, act.Why = policy.VerdictFree, "follows from a command that is "+by
 	}
 	return act
 }
@@ -150,14 +150,14 @@ func (j *judging) command(i int) {
 	w := j.word(i, &act)
 	act.Verdict, act.Why = w.verdict, w.why
 	if p.Alias {
-		act.Verdict, act.Why = policy.Free, "another name of the command before it"
+		act.Verdict, act.Why = policy.VerdictFree, "another name of the command before it"
 	}
 	if p.OwnCommand {
-		act.Verdict, act.Why = policy.Block, "assent's own answering commands are for people, not for tools"
+		act.Verdict, act.Why = policy.VerdictBlock, "assent's own answering commands are for people, not for tools"
 	}
 	j.denied(&act)
 	files := j.unseen(i, &act)
-	if act.Verdict != policy.Free {
+	if act.Verdict != policy.VerdictFree {
 		w.allowed, w.by, act.Code = "", nil, j.code(p)
 	}
 	j.add(i, act, w.allowed)
@@ -173,9 +173,9 @@ func (j *judging) commandAct(p *analysis.Part) policy.Act {
 	words, before := j.words(p)
 	dir := folderOf(p)
 	act := policy.Act{
-		Name: policy.Shell,
+		Name: policy.ActShell,
 		Target: policy.Target{
-			Kind: policy.Words, Words: words, Flags: p.Reading.Flags, Loose: p.Reading.Program == "" && !p.Builtin,
+			Kind: policy.KindWords, Words: words, Flags: p.Reading.Flags, Loose: p.Reading.Program == "" && !p.Builtin,
 		},
 		Known:  p.Reading.Known,
 		Dir:    j.places.name(dir),
@@ -239,14 +239,14 @@ func (j *judging) denied(act *policy.Act) {
 		}
 		meets := r.pattern.Meets(act.Target)
 		if act.Opaque {
-			meets = max(meets, policy.Possibly)
+			meets = max(meets, policy.MatchPossibly)
 		}
 		switch meets {
-		case policy.Yes:
-			act.Verdict, act.Why = policy.Block, r.denial()
+		case policy.MatchYes:
+			act.Verdict, act.Why = policy.VerdictBlock, r.denial()
 			return
-		case policy.Possibly:
-			act.Verdict, act.PersonOnly = min(act.Verdict, policy.Ask), true
+		case policy.MatchPossibly:
+			act.Verdict, act.PersonOnly = min(act.Verdict, policy.VerdictAsk), true
 			act.Why = fmt.Sprintf("it may do what %s denies: %s", sourceOr(r.Source), r.Pattern)
 		}
 	}
@@ -264,15 +264,15 @@ func (r *Rule) denial() string {
 func (j *judging) assignment(i int) {
 	p := &j.script.Parts[i]
 	act := policy.Act{
-		Name:   policy.Shell,
-		Target: policy.Target{Kind: policy.Words, Words: []policy.Word{{Text: p.Variable + "=…", Unknown: true}}},
+		Name:   policy.ActShell,
+		Target: policy.Target{Kind: policy.KindWords, Words: []policy.Word{{Text: p.Variable + "=…", Unknown: true}}},
 		Known:  true, Dir: j.places.name(p.Dir), Away: !j.athome(p.Dir),
-		Verdict: policy.Ask, Why: "it sets " + p.Variable + ", which programs obey",
+		Verdict: policy.VerdictAsk, Why: "it sets " + p.Variable + ", which programs obey",
 	}
 	if j.cfg.mayBeSet(p.Variable) {
-		act.Verdict, act.Why = policy.Free, p.Variable+" may be set"
+		act.Verdict, act.Why = policy.VerdictFree, p.Variable+" may be set"
 	} else if j.held {
-		act.Verdict, act.Why = policy.Free, j.heldWord().why
+		act.Verdict, act.Why = policy.VerdictFree, j.heldWord().why
 	}
 	j.add(i, act, "")
 }
@@ -282,13 +282,13 @@ func (j *judging) assignment(i int) {
 func (j *judging) unknown(i int) {
 	p := &j.script.Parts[i]
 	act := policy.Act{
-		Name:   policy.Shell,
-		Target: policy.Target{Kind: policy.Words, Words: []policy.Word{{Text: p.Source, Unknown: true}}},
+		Name:   policy.ActShell,
+		Target: policy.Target{Kind: policy.KindWords, Words: []policy.Word{{Text: p.Source, Unknown: true}}},
 		Opaque: true, Dir: j.places.name(p.Dir), Away: true,
-		Verdict: policy.Ask, Why: p.Why,
+		Verdict: policy.VerdictAsk, Why: p.Why,
 	}
 	if j.held {
-		act.Verdict, act.Why = policy.Free, j.heldWord().why
+		act.Verdict, act.Why = policy.VerdictFree, j.heldWord().why
 	}
 	j.denied(&act)
 	j.add(i, act, "")

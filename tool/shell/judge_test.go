@@ -165,7 +165,7 @@ func TestWhatIsOfferedIsThePartThatAsked(t *testing.T) {
 	}
 	var open []string
 	for _, a := range p.Acts {
-		if a.Verdict == policy.Ask {
+		if a.Verdict == policy.VerdictAsk {
 			open = append(open, a.String())
 		}
 	}

@@ -12,12 +12,12 @@ import (
 func (j *judging) leaveForLater() {
 	for i := range j.script.Parts {
 		k := j.act[i] - 1
-		if k < 0 || j.acts[k].Verdict != policy.Ask || !j.byShell(i) {
+		if k < 0 || j.acts[k].Verdict != policy.VerdictAsk || !j.byShell(i) {
 			continue
 		}
 		a := &j.acts[k]
 		if a.Opaque || a.Target.Unknown || slices.ContainsFunc(a.Target.Words, func(w policy.Word) bool { return w.Unknown }) {
-			a.Later, a.Verdict, a.PersonOnly = true, policy.Free, false
+			a.Later, a.Verdict, a.PersonOnly = true, policy.VerdictFree, false
 			a.Why = "it is judged as it runs, with its real values (" + sourceOr(j.cfg.JudgeSource) + ")"
 		}
 	}

@@ -75,7 +75,7 @@ func TestCommandsInAFolderWithSeveralNames(t *testing.T) {
 	}
 	denied := func(rule string, p approval.Proposal) bool {
 		q := p.Question(&policy.Call{Tool: "shell"}, time.Time{})
-		return policy.Policy{Fixed: compile(t, []string{rule})}.Judge(q).State == policy.AutoDenied
+		return policy.Policy{Fixed: compile(t, []string{rule})}.Judge(q).State == policy.StateAutoDenied
 	}
 	for _, cwd := range []string{"", ".", "p", "q", "p/sub/.."} {
 		for _, command := range []string{"cat secret.txt", "cat " + top + "/link/secret.txt", "cat ./sub/../secret.txt"} {
@@ -100,8 +100,8 @@ func TestAGrantForACommandHoldsInAFolderByEachName(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, given := range []string{"", ".", "p"} {
-		grant := policy.Grant{Session: "s", Effect: policy.Allow, Act: proposed(t, sh, "make", given).Acts[0]}
-		for used, want := range map[string]policy.State{"": policy.SessionApproved, ".": policy.SessionApproved, "p": policy.SessionApproved, "sub": policy.Pending, "p/sub": policy.Pending} {
+		grant := policy.Grant{Session: "s", Effect: policy.EffectAllow, Act: proposed(t, sh, "make", given).Acts[0]}
+		for used, want := range map[string]policy.State{"": policy.StateSessionApproved, ".": policy.StateSessionApproved, "p": policy.StateSessionApproved, "sub": policy.StatePending, "p/sub": policy.StatePending} {
 			p := proposed(t, sh, "make", used)
 			q := p.Question(&policy.Call{Tool: "shell", Session: "s"}, time.Time{})
 			if got := (policy.Policy{Grants: policy.NewGrantSet([]policy.Grant{grant}), Mode: policy.ModeAsk}).Judge(q).State; got != want {
@@ -121,7 +121,7 @@ func TestTheFolderOfCommandsWithSeveralNames(t *testing.T) {
 	if words := sh.Spec().Description; !strings.Contains(words, "- a is ") || strings.Contains(words, "(rw)") || !strings.Contains(words, "Commands run in a.") {
 		t.Errorf("the model is told %s", words)
 	}
-	if got := proposed(t, sh, "touch a.txt", "").Acts; got[len(got)-1].Verdict != policy.Block {
+	if got := proposed(t, sh, "touch a.txt", "").Acts; got[len(got)-1].Verdict != policy.VerdictBlock {
 		t.Errorf("a write where one name is read-only: %+v", got)
 	}
 	several, _ := namesSet(t, rw("a", "proj"), rw("b", "proj"), rw("c", "proj/sub"))
@@ -143,10 +143,10 @@ func TestPathsOfARuleUnderAnotherName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := proposed(t, sh, "frob a.txt", "."); p.Acts[0].Verdict != policy.Free {
+	if p := proposed(t, sh, "frob a.txt", "."); p.Acts[0].Verdict != policy.VerdictFree {
 		t.Errorf("%+v", p.Acts)
 	}
-	if p := proposed(t, sh, "frob "+top+"/other.txt", "."); p.Acts[0].Verdict == policy.Free {
+	if p := proposed(t, sh, "frob "+top+"/other.txt", "."); p.Acts[0].Verdict == policy.VerdictFree {
 		t.Errorf("%+v", p.Acts)
 	}
 }

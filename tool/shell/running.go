@@ -64,9 +64,9 @@ func (r *running) judge(ctx context.Context, act wire.Act, pause func() (resume 
 	switch judgement, err := tool.LookWithin(context.WithValue(ctx, unforeseenKey{}, u), anyCommand); {
 	case err != nil:
 		return r.refuse("deciding about it failed: " + err.Error())
-	case judgement.State.Runs(), judgement.State == policy.Pending && r.covers(u.judging, judgement.Open):
+	case judgement.State.Runs(), judgement.State == policy.StatePending && r.covers(u.judging, judgement.Open):
 		return r.goesOn(act)
-	case judgement.State == policy.Pending && r.answered(act):
+	case judgement.State == policy.StatePending && r.answered(act):
 		return r.goesOn(act)
 	}
 	return r.ask(ctx, act, in, pause)
@@ -196,8 +196,8 @@ func assignments(env []string) []programs.Assignment {
 func (r *running) builtins(ctx context.Context) []string {
 	out := []string{"kill"}
 	for _, name := range analysis.Builtins() {
-		act := policy.Act{Name: policy.Shell, Known: true, Verdict: policy.Free, Target: policy.Target{
-			Kind: policy.Words, Words: []policy.Word{{Text: name}, {Text: "…", Unknown: true}},
+		act := policy.Act{Name: policy.ActShell, Known: true, Verdict: policy.VerdictFree, Target: policy.Target{
+			Kind: policy.KindWords, Words: []policy.Word{{Text: name}, {Text: "…", Unknown: true}},
 		}}
 		r.denied(&act)
 		j, err := tool.JudgeWithin(ctx, []policy.Act{act})

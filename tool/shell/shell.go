@@ -351,7 +351,7 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	if t.opts.Run == nil {
 		return nil, errors.New("commands are not run here")
 	}
-	if strings.Contains(tool.Basis(ctx), policy.ProjectCode+"(") && !j.asksForSecrets() {
+	if strings.Contains(tool.Basis(ctx), policy.ActProjectCode+"(") && !j.asksForSecrets() {
 		cmd.Hide = true // a yes to the project's code is none to its secrets
 	}
 	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}

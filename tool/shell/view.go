@@ -52,7 +52,7 @@ func firstLine(text string) string {
 
 // away reports whether a command that asks runs where no rule holds.
 func (j *judging) away() bool {
-	return slices.ContainsFunc(j.acts, func(a policy.Act) bool { return a.Away && a.Verdict != policy.Free })
+	return slices.ContainsFunc(j.acts, func(a policy.Act) bool { return a.Away && a.Verdict != policy.VerdictFree })
 }
 
 // athome reports whether rules about commands hold in the folder.
@@ -72,7 +72,7 @@ func (j *judging) athome(dir string) bool {
 func (j *judging) freeGit() bool {
 	for i := range j.script.Parts {
 		p := &j.script.Parts[i]
-		if p.Kind == analysis.Runs && p.Reading.Program == "git" && j.act[i] > 0 && j.acts[j.act[i]-1].Verdict == policy.Free {
+		if p.Kind == analysis.Runs && p.Reading.Program == "git" && j.act[i] > 0 && j.acts[j.act[i]-1].Verdict == policy.VerdictFree {
 			return true
 		}
 	}

@@ -25,7 +25,7 @@ type word struct {
 }
 
 func asks(format string, args ...any) word {
-	return word{verdict: policy.Ask, why: fmt.Sprintf(format, args...)}
+	return word{verdict: policy.VerdictAsk, why: fmt.Sprintf(format, args...)}
 }
 
 // word finds the verdict of a command: wrappers that do nothing themselves, then
@@ -33,7 +33,7 @@ func asks(format string, args ...any) word {
 func (j *judging) word(i int, act *policy.Act) word {
 	p := &j.script.Parts[i]
 	if p.Reading.Transparent && p.Reading.Known && act.Dir != "" && act.Target.Words[0].Text == p.Words[0].Text {
-		return word{verdict: policy.Free, why: "it only starts what is judged below"}
+		return word{verdict: policy.VerdictFree, why: "it only starts what is judged below"}
 	}
 	for r := range j.rules {
 		if w, ok := j.rule(&j.rules[r], i, act); ok {
@@ -43,13 +43,13 @@ func (j *judging) word(i int, act *policy.Act) word {
 	if j.cfg.Readonly && p.Reading.Readonly {
 		switch why := j.notReadonly(p, act); {
 		case why == "":
-			return word{verdict: policy.Free, why: "read-only preset"}
+			return word{verdict: policy.VerdictFree, why: "read-only preset"}
 		case !j.held:
 			return asks("%s", why)
 		}
 	}
 	if j.cfg.Readonly && p.Reading.Simple && j.freeFiles(i) && j.notReadonly(p, act) == "" {
-		return word{verdict: policy.Free, why: "it only changes files that may be changed without asking"}
+		return word{verdict: policy.VerdictFree, why: "it only changes files that may be changed without asking"}
 	}
 	return j.fallback(p, act)
 }
@@ -59,7 +59,7 @@ func (j *judging) freeFiles(i int) bool {
 	some := false
 	for k := i + 1; k < len(j.script.Parts); k++ {
 		if q := &j.script.Parts[k]; q.Cause == i+1 && q.Kind == analysis.Touches && !q.Redirect {
-			if act := j.file(q); act.Verdict != policy.Free || act.PersonOnly {
+			if act := j.file(q); act.Verdict != policy.VerdictFree || act.PersonOnly {
 				return false
 			}
 			some = true
@@ -73,7 +73,7 @@ func (j *judging) rule(r *rule, i int, act *policy.Act) (word, bool) {
 	p := &j.script.Parts[i]
 	switch r.Approval {
 	case tool.WordAsk, tool.WordOnce:
-		if r.pattern.Meets(act.Target) == policy.No {
+		if r.pattern.Meets(act.Target) == policy.MatchNo {
 			return word{}, false
 		}
 		j.once = j.once || r.Approval == tool.WordOnce
@@ -89,10 +89,10 @@ func (j *judging) rule(r *rule, i int, act *policy.Act) (word, bool) {
 		by := "allowed by " + sourceOr(r.Source)
 		if r.Preset != "" {
 			j.byPreset = j.byPreset || !p.Reading.Complete
-			return word{verdict: policy.Free, why: fmt.Sprintf("preset %s (%s)", r.Preset, sourceOr(r.Source))}, true
+			return word{verdict: policy.VerdictFree, why: fmt.Sprintf("preset %s (%s)", r.Preset, sourceOr(r.Source))}, true
 		}
 		j.describe(r)
-		return word{verdict: policy.Free, why: by, allowed: by, by: r}, true
+		return word{verdict: policy.VerdictFree, why: by, allowed: by, by: r}, true
 	}
 	return word{}, false
 }
@@ -179,13 +179,13 @@ func (j *judging) fallback(p *analysis.Part, act *policy.Act) word {
 		if reason == "" {
 			reason = "blocked by policy"
 		}
-		return word{verdict: policy.Block, why: fmt.Sprintf("%s: %s denies what no rule names", reason, sourceOr(d.Source))}
+		return word{verdict: policy.VerdictBlock, why: fmt.Sprintf("%s: %s denies what no rule names", reason, sourceOr(d.Source))}
 	case d.Approval == tool.WordAllow:
 		if why := j.notCertain(p, act); why != "" {
 			return asks("%s", why)
 		}
 		by := "allowed by " + sourceOr(d.Source)
-		return word{verdict: policy.Free, why: by, allowed: by}
+		return word{verdict: policy.VerdictFree, why: by, allowed: by}
 	case d.Approval == tool.WordOnce:
 		j.once = true
 	}
@@ -248,7 +248,7 @@ func (j *judging) byEffect(p *analysis.Part, act *policy.Act) word {
 	if why := j.notReadonly(p, act); why != "" {
 		return asks("%s", why)
 	}
-	return word{verdict: policy.Free, why: "as free as what it touches"}
+	return word{verdict: policy.VerdictFree, why: "as free as what it touches"}
 }
 
 // pathsFit reports whether every path among the arguments resolves into the

@@ -13,7 +13,7 @@ func TestSimplePrograms(t *testing.T) {
 	b := newBench(t, Config{Readonly: true})
 	b.all("ask", "mkdir x", "tee out < README.md", "touch x")
 	b = newBench(t, Config{Readonly: true})
-	free := map[roots.Access]policy.Verdict{roots.Read: policy.Free, roots.Write: policy.Free, roots.Delete: policy.Free}
+	free := map[roots.Access]policy.Verdict{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}
 	set, err := roots.New(roots.Options{Home: b.home}, roots.Root{Name: "proj", Host: b.dir, Mode: roots.ReadWrite, Approval: free})
 	if err != nil {
 		t.Fatal(err)

@@ -121,7 +121,7 @@ func TestURLs(t *testing.T) {
 		p, err := prepare(t, w, map[string]any{"url": c.url})
 		got := deny
 		if err == nil {
-			got = map[policy.Verdict]string{policy.Free: allow, policy.Ask: ask, policy.Block: deny}[verdict(p)]
+			got = map[policy.Verdict]string{policy.VerdictFree: allow, policy.VerdictAsk: ask, policy.VerdictBlock: deny}[verdict(p)]
 		}
 		if got != c.want {
 			t.Errorf("%s (%s): %s, want %s; error %v, acts %+v", c.url, c.why, got, c.want, err, p.Acts)
@@ -137,16 +137,16 @@ func TestPolicies(t *testing.T) {
 		url    string
 		want   policy.Verdict
 	}{
-		{"off blocks", hosts.Policy{}, "GET", "https://docs.python.org/", policy.Block},
-		{"on asks", hosts.Policy{On: true}, "GET", "https://docs.python.org/", policy.Ask},
-		{"on refuses loopback", hosts.Policy{On: true}, "GET", "http://127.0.0.1/", policy.Block},
-		{"a listed host is free for every method", listed, "DELETE", "https://docs.python.org/", policy.Free},
-		{"an address that is named asks over http", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://127.0.0.1:8080/", policy.Ask},
-		{"in every spelling", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://0x7f.1:8080/", policy.Ask},
-		{"and not another one", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://127.0.0.2:8080/", policy.Block},
-		{"a private address that is named is free over https", hosts.Policy{Allow: []string{"10.0.0.5"}}, "GET", "https://10.0.0.5/", policy.Free},
-		{"localhost that is named", hosts.Policy{Allow: []string{"localhost"}}, "GET", "http://localhost:8080/", policy.Ask},
-		{"localhost is not its address", hosts.Policy{Allow: []string{"localhost"}}, "GET", "http://127.0.0.1:8080/", policy.Block},
+		{"off blocks", hosts.Policy{}, "GET", "https://docs.python.org/", policy.VerdictBlock},
+		{"on asks", hosts.Policy{On: true}, "GET", "https://docs.python.org/", policy.VerdictAsk},
+		{"on refuses loopback", hosts.Policy{On: true}, "GET", "http://127.0.0.1/", policy.VerdictBlock},
+		{"a listed host is free for every method", listed, "DELETE", "https://docs.python.org/", policy.VerdictFree},
+		{"an address that is named asks over http", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://127.0.0.1:8080/", policy.VerdictAsk},
+		{"in every spelling", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://0x7f.1:8080/", policy.VerdictAsk},
+		{"and not another one", hosts.Policy{Allow: []string{"127.0.0.1"}}, "GET", "http://127.0.0.2:8080/", policy.VerdictBlock},
+		{"a private address that is named is free over https", hosts.Policy{Allow: []string{"10.0.0.5"}}, "GET", "https://10.0.0.5/", policy.VerdictFree},
+		{"localhost that is named", hosts.Policy{Allow: []string{"localhost"}}, "GET", "http://localhost:8080/", policy.VerdictAsk},
+		{"localhost is not its address", hosts.Policy{Allow: []string{"localhost"}}, "GET", "http://127.0.0.1:8080/", policy.VerdictBlock},
 	} {
 		fields := map[string]any{"url": c.url, "method": c.method}
 		p, err := prepare(t, newTool(t, web.Options{Network: c.policy}), fields)

@@ -55,7 +55,7 @@ func prepare(t *testing.T, w *web.Tool, fields map[string]any) (approval.Proposa
 
 // verdict returns the strictest verdict of the acts.
 func verdict(p approval.Proposal) policy.Verdict {
-	out := policy.Free
+	out := policy.VerdictFree
 	for _, a := range p.Acts {
 		out = min(out, a.Verdict)
 	}

@@ -37,22 +37,22 @@ func TestRulesAboutRequests(t *testing.T) {
 		rules  []string
 		want   policy.State
 	}{
-		{"nothing allows it", "", policy.ModeAsk, "GET", "https://api.example/x", nil, policy.Pending},
-		{"a listed host is free", "", policy.ModeAsk, "GET", "https://docs.python.org/", nil, policy.FreeToRun},
-		{"strict leaves it free", "", policy.ModeStrict, "GET", "https://docs.python.org/", nil, policy.FreeToRun},
-		{"strict refuses others", "", policy.ModeStrict, "GET", "https://api.example/x", nil, policy.ModeDenied},
-		{"an allow by method and URL", "", policy.ModeAsk, "GET", "https://api.example/v1/x", []string{"allow http_request(GET https://api.example/v1/**)"}, policy.AutoApproved},
-		{"not for another method", "", policy.ModeAsk, "DELETE", "https://api.example/v1/x", []string{"allow http_request(GET https://api.example/v1/**)"}, policy.Pending},
-		{"not for another path", "", policy.ModeAsk, "GET", "https://api.example/v1/../admin", []string{"allow http_request(GET https://api.example/v1/**)"}, policy.Pending},
-		{"an allow for the tool", "", policy.ModeAsk, "GET", "https://api.example/x", []string{"allow http_request"}, policy.AutoApproved},
-		{"a deny by URL holds for a listed host", "", policy.ModeAsk, "POST", "https://docs.python.org/", []string{"deny http_request(POST https://docs.python.org/**)"}, policy.AutoDenied},
-		{"a deny of the connection holds", "", policy.ModeAsk, "GET", "https://docs.python.org/", []string{"deny connect(docs.python.org)"}, policy.AutoDenied},
-		{"also in approve-all", "", policy.ModeApproveAll, "GET", "https://api.example/", []string{"deny connect(*.example)", "deny connect(api.example:443)"}, policy.AutoDenied},
-		{"an allow of the connection is none of the request", "", policy.ModeAsk, "GET", "https://api.example/x", []string{"allow connect(api.example:443)"}, policy.Pending},
-		{"config allows the tool", tool.WordAllow, policy.ModeAsk, "POST", "https://api.example/x", nil, policy.FreeToRun},
-		{"config asks for the tool", tool.WordAsk, policy.ModeAsk, "GET", "https://docs.python.org/", nil, policy.Pending},
-		{"and an allow answers that", tool.WordAsk, policy.ModeAsk, "GET", "https://docs.python.org/", []string{"allow http_request(GET https://docs.python.org/**)"}, policy.AutoApproved},
-		{"nothing lifts a refused address", tool.WordAllow, policy.ModeApproveAll, "GET", "http://169.254.169.254/", []string{"allow http_request", "allow http_request(GET http://169.254.169.254/**)"}, policy.Blocked},
+		{"nothing allows it", "", policy.ModeAsk, "GET", "https://api.example/x", nil, policy.StatePending},
+		{"a listed host is free", "", policy.ModeAsk, "GET", "https://docs.python.org/", nil, policy.StateFree},
+		{"strict leaves it free", "", policy.ModeStrict, "GET", "https://docs.python.org/", nil, policy.StateFree},
+		{"strict refuses others", "", policy.ModeStrict, "GET", "https://api.example/x", nil, policy.StateModeDenied},
+		{"an allow by method and URL", "", policy.ModeAsk, "GET", "https://api.example/v1/x", []string{"allow http_request(GET https://api.example/v1/**)"}, policy.StateAutoApproved},
+		{"not for another method", "", policy.ModeAsk, "DELETE", "https://api.example/v1/x", []string{"allow http_request(GET https://api.example/v1/**)"}, policy.StatePending},
+		{"not for another path", "", policy.ModeAsk, "GET", "https://api.example/v1/../admin", []string{"allow http_request(GET https://api.example/v1/**)"}, policy.StatePending},
+		{"an allow for the tool", "", policy.ModeAsk, "GET", "https://api.example/x", []string{"allow http_request"}, policy.StateAutoApproved},
+		{"a deny by URL holds for a listed host", "", policy.ModeAsk, "POST", "https://docs.python.org/", []string{"deny http_request(POST https://docs.python.org/**)"}, policy.StateAutoDenied},
+		{"a deny of the connection holds", "", policy.ModeAsk, "GET", "https://docs.python.org/", []string{"deny connect(docs.python.org)"}, policy.StateAutoDenied},
+		{"also in approve-all", "", policy.ModeApproveAll, "GET", "https://api.example/", []string{"deny connect(*.example)", "deny connect(api.example:443)"}, policy.StateAutoDenied},
+		{"an allow of the connection is none of the request", "", policy.ModeAsk, "GET", "https://api.example/x", []string{"allow connect(api.example:443)"}, policy.StatePending},
+		{"config allows the tool", tool.WordAllow, policy.ModeAsk, "POST", "https://api.example/x", nil, policy.StateFree},
+		{"config asks for the tool", tool.WordAsk, policy.ModeAsk, "GET", "https://docs.python.org/", nil, policy.StatePending},
+		{"and an allow answers that", tool.WordAsk, policy.ModeAsk, "GET", "https://docs.python.org/", []string{"allow http_request(GET https://docs.python.org/**)"}, policy.StateAutoApproved},
+		{"nothing lifts a refused address", tool.WordAllow, policy.ModeApproveAll, "GET", "http://169.254.169.254/", []string{"allow http_request", "allow http_request(GET http://169.254.169.254/**)"}, policy.StateBlocked},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newTool(t, web.Options{Network: listed})
@@ -67,7 +67,7 @@ func TestRulesAboutRequests(t *testing.T) {
 func TestTheNetworkIsOff(t *testing.T) {
 	w := newTool(t, web.Options{Network: hosts.Policy{}})
 	o := review(t, w, tool.WordAllow, policy.ModeApproveAll, map[string]any{"url": "https://docs.python.org/"}, "allow http_request")
-	if o.State != policy.Blocked {
+	if o.State != policy.StateBlocked {
 		t.Errorf("%s", o.State)
 	}
 }

@@ -110,7 +110,7 @@ func (t *Tool) checkAddress(ctx context.Context, host, port string, addr netip.A
 	if err := t.opts.Network.MayDial(host, port, addr); err != nil {
 		return &refusedError{err.Error()}
 	}
-	act := policy.Act{Name: policy.Connect, Target: policy.HostTarget(addr.String(), port), Known: true}
+	act := policy.Act{Name: policy.ActConnect, Target: policy.HostTarget(addr.String(), port), Known: true}
 	if t.opts.Denied != nil && t.opts.Denied(ctx, act) {
 		return &refusedError{fmt.Sprintf("%s has the address %s, and %s is denied", host, addr, act)}
 	}

@@ -91,7 +91,7 @@ func TestARedirectIsAnotherRequest(t *testing.T) {
 	if followed.Load() != 0 {
 		t.Error("a redirect was followed")
 	}
-	if p, err := prepare(t, w, map[string]any{"url": "http://169.254.169.254/"}); err != nil || verdict(p) != policy.Block {
+	if p, err := prepare(t, w, map[string]any{"url": "http://169.254.169.254/"}); err != nil || verdict(p) != policy.VerdictBlock {
 		t.Errorf("and the next call is judged: %v, %v", verdict(p), err)
 	}
 }
@@ -197,7 +197,7 @@ func TestNothingIsLookedUpBeforeTheAnswer(t *testing.T) {
 	}
 	args := arguments(t, map[string]any{"url": "https://the-secret-is-42.example.com/"})
 	r := tool.Call(t.Context(), gate, policy.Call{ID: "1", Tool: "http_request", Arguments: args})
-	if r.Stage != approval.StageDenied || s.questions() != 0 {
+	if r.Stage != approval.StageRefused || s.questions() != 0 {
 		t.Errorf("%s after %d look-ups: %s", r.Stage, s.questions(), r.Text)
 	}
 }

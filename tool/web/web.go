@@ -92,15 +92,15 @@ func (t *Tool) acts(p place) []policy.Act {
 	connect := t.opts.Network.Connect(u.Host, u.Port, u.Scheme == "https")
 	request := policy.Act{Name: name, Target: p.target, Known: true, Verdict: connect.Verdict, Why: connect.Why}
 	switch {
-	case connect.Verdict == policy.Block:
+	case connect.Verdict == policy.VerdictBlock:
 	case t.refused(p) != "":
-		request.Verdict, request.Why = policy.Block, t.refused(p)
-	case p.user && connect.Verdict == policy.Free:
-		request.Verdict, request.Why = policy.Ask, "the URL has a user name before its host, which is "+u.Host
+		request.Verdict, request.Why = policy.VerdictBlock, t.refused(p)
+	case p.user && connect.Verdict == policy.VerdictFree:
+		request.Verdict, request.Why = policy.VerdictAsk, "the URL has a user name before its host, which is "+u.Host
 	}
 	connect.Cause, connect.ByName = 1, false
-	if connect.Verdict != policy.Block {
-		connect.Verdict, connect.Why = policy.Free, "follows from the request"
+	if connect.Verdict != policy.VerdictBlock {
+		connect.Verdict, connect.Why = policy.VerdictFree, "follows from the request"
 	}
 	return []policy.Act{request, connect}
 }

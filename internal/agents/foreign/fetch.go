@@ -22,10 +22,10 @@ func (f judge) fetch(_ context.Context, in urlArgs) (tool.Action, error) {
 	}
 	u := target.URL
 	connect := f.opts.Hosts.Connect(u.Host, u.Port, u.Scheme == "https")
-	request := policy.Act{Name: policy.HTTPRequest, Target: target, Known: true, Verdict: connect.Verdict, Why: connect.Why}
+	request := policy.Act{Name: policy.ActHTTPRequest, Target: target, Known: true, Verdict: connect.Verdict, Why: connect.Why}
 	connect.Cause, connect.ByName = 1, false
-	if connect.Verdict != policy.Block {
-		connect.Verdict, connect.Why = policy.Free, "follows from the request"
+	if connect.Verdict != policy.VerdictBlock {
+		connect.Verdict, connect.Why = policy.VerdictFree, "follows from the request"
 	}
 	text := in.Method + " " + in.URL
 	return tool.Ask(elsewhere).On(request, connect).Titled(text).ShowingView(present.View{Kind: present.Text, Content: text}), nil

@@ -66,7 +66,7 @@ func (f judge) held(ctx context.Context, folder roots.Place) []policy.Act {
 	looked := 0
 	rest := func(why string) {
 		out = append(out, policy.Act{
-			Name: policy.ReadFile, Target: policy.UnknownTarget(policy.Path), Verdict: policy.Ask, ByName: true, Why: why,
+			Name: policy.ActReadFile, Target: policy.UnknownTarget(policy.KindPath), Verdict: policy.VerdictAsk, ByName: true, Why: why,
 		})
 	}
 	err := filepath.WalkDir(folder.Key(), func(path string, d fs.DirEntry, err error) error {
@@ -86,7 +86,7 @@ func (f judge) held(ctx context.Context, folder roots.Place) []policy.Act {
 			rest("a file below it has no name that can be judged")
 			return nil
 		}
-		if act := p.Act(roots.Read); act.Verdict != policy.Free || f.denied(ctx, p) {
+		if act := p.Act(roots.Read); act.Verdict != policy.VerdictFree || f.denied(ctx, p) {
 			out = append(out, act)
 		}
 		return nil

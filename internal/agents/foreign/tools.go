@@ -39,9 +39,9 @@ func For(call policy.Call, free bool, opts Options) tool.Tool {
 	}
 	f := judge{opts}
 	switch call.Tool {
-	case policy.Shell:
+	case policy.ActShell:
 		return command{opts}
-	case policy.HTTPRequest:
+	case policy.ActHTTPRequest:
 		return onHost(call.Tool, f.fetch)
 	case "read_file":
 		return onHost(call.Tool, f.read)

@@ -36,9 +36,9 @@ func (a *answering) compare(ctx context.Context, e agents.Event) error {
 	args, err := canonical.CanonicalArguments(want.Call.Arguments)
 	if err == nil {
 		err = s.RecordFull(ctx, approval.Event{
-			Kind: approval.Differed, At: a.Clock(), Session: e.Session, CallID: e.CallID,
+			Kind: approval.EventDiffered, At: a.Clock(), Session: e.Session, CallID: e.CallID,
 			Connector: want.Call.Connector, Tool: want.Call.Tool, Arguments: args, ArgumentsDigest: policy.DigestOf(args),
-			State: policy.Denied, Stage: approval.StageReleased, Why: ranText(want.Call) + " " + why, Folder: e.Dir,
+			State: policy.StateDenied, Stage: approval.StageReleased, Why: ranText(want.Call) + " " + why, Folder: e.Dir,
 		})
 	}
 	return errors.Join(err, s.Close())
@@ -65,7 +65,7 @@ func (a *answering) difference(call policy.Call) (string, error) {
 // ranText says which call ran: the command, or the tool.
 func ranText(call policy.Call) string {
 	var in struct{ Command string }
-	if call.Connector == "" && call.Tool == policy.Shell && json.Unmarshal(call.Arguments, &in) == nil {
+	if call.Connector == "" && call.Tool == policy.ActShell && json.Unmarshal(call.Arguments, &in) == nil {
 		return "the command " + present.SafeLine(in.Command) + " ran"
 	}
 	return call.Name() + " ran"

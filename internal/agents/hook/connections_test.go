@@ -13,10 +13,10 @@ import (
 // and for good, and the person is told so.
 func TestConnectionsAreRememberedWithTheirCommand(t *testing.T) {
 	for name, keep := range map[string]func(*approval.Request) approval.Decision{
-		"session": func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.Prefix) },
+		"session": func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachPrefix) },
 		"always": func(r *approval.Request) approval.Decision {
 			d := r.Approve("").Always()
-			d.Remember.Reach = policy.Prefix
+			d.Remember.Reach = policy.ReachPrefix
 			return d
 		},
 	} {
@@ -30,7 +30,7 @@ func TestConnectionsAreRememberedWithTheirCommand(t *testing.T) {
 				r := p.next(s)
 				said := ""
 				for _, o := range r.Offers {
-					if o.Reach == policy.Prefix {
+					if o.Reach == policy.ReachPrefix {
 						said = strings.Join(append(o.Allow, o.Warn...), "; ")
 					}
 				}

@@ -42,7 +42,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 	if err != nil {
 		return agents.Answer{}, err
 	}
-	d.decided = o.State == policy.Approved
+	d.decided = o.State == policy.StateApproved
 	answer = a.told(e, want, o)
 	answer.Reason = present.Safe(answer.Reason) // it may name what the model chose, and is shown to people
 	if a.Observe {

@@ -18,8 +18,8 @@ func TestADenialForTheSessionHoldsForManyFiles(t *testing.T) {
 	if err := s.BeginSession(t.Context(), approval.Session{ID: "s", Kind: approval.SessionHook}); err != nil {
 		t.Fatal(err)
 	}
-	act := policy.Act{Name: policy.ReadFile, Target: policy.PathTarget("a.txt"), Known: true}
-	err := s.AddGrants(t.Context(), policy.Grant{ID: "g", Session: "s", Effect: policy.Deny, Reach: policy.Exact, Act: act, Created: time.Now()})
+	act := policy.Act{Name: policy.ActReadFile, Target: policy.PathTarget("a.txt"), Known: true}
+	err := s.AddGrants(t.Context(), policy.Grant{ID: "g", Session: "s", Effect: policy.EffectDeny, Reach: policy.ReachExact, Act: act, Created: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func (d *desk) prepare(ctx context.Context, a *answering, e agents.Event, want a
 	}
 	shell := a.Agent.Shell(e, a.Environ)
 	d.tools = prepareEarly(ctx, set, func(ctx context.Context, call policy.Call, acts []policy.Act) ([]policy.Act, error) {
-		if call.Connector == "" && call.Tool == policy.Shell {
+		if call.Connector == "" && call.Tool == policy.ActShell {
 			if d.setup.Quiet {
 				acts = unheld(acts)
 			}
@@ -167,7 +167,7 @@ func (d *desk) toolFor(environ []string, dir string, want agents.Want, broken er
 	}
 	var err error
 	opts := foreign.Options{Roots: d.roots, Hosts: d.setup.Shell.Network, Denied: d.denied(want.Call.Session), Changing: d.undo.see}
-	if want.Call.Connector == "" && want.Call.Tool == policy.Shell && d.setup.HasShell {
+	if want.Call.Connector == "" && want.Call.Tool == policy.ActShell && d.setup.HasShell {
 		read := analysis.Read
 		if opts.Within = dir == ""; opts.Within {
 			read = analysis.ReadWithin
@@ -199,7 +199,7 @@ func (d *desk) denied(session string) func(context.Context, policy.Act) bool {
 			return true
 		case s == nil: // nothing is kept yet, and nobody but a look goes on without a store
 			meets, _ := policy.Policy{Fixed: d.setup.Rules}.Denies(session, act, d.clock())
-			return meets == policy.Yes
+			return meets == policy.MatchYes
 		}
 		return approval.IsDenied(ctx, s, session, d.setup.Rules, act, d.clock())
 	}

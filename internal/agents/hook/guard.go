@@ -29,13 +29,13 @@ var ownSettings = map[string][]string{
 func guard(acts []policy.Act) []policy.Act {
 	var out []policy.Act
 	for i, a := range acts {
-		if a.Verdict == policy.Block || !changes(a) || !slices.ContainsFunc(slices.Concat(a.Target.Written, a.Target.Resolved), isOwnSettings) {
+		if a.Verdict == policy.VerdictBlock || !changes(a) || !slices.ContainsFunc(slices.Concat(a.Target.Written, a.Target.Resolved), isOwnSettings) {
 			continue
 		}
 		if out == nil {
 			out = slices.Clone(acts)
 		}
-		out[i].Verdict, out[i].PersonOnly = policy.Ask, true
+		out[i].Verdict, out[i].PersonOnly = policy.VerdictAsk, true
 		out[i].Why = "an agent's own settings say which hooks are asked; only a person may have them changed"
 	}
 	if out == nil {
@@ -45,7 +45,7 @@ func guard(acts []policy.Act) []policy.Act {
 }
 
 func changes(a policy.Act) bool {
-	return a.Target.Kind == policy.Path && (a.Name == policy.WriteFile || a.Name == policy.DeleteFile)
+	return a.Target.Kind == policy.KindPath && (a.Name == policy.ActWriteFile || a.Name == policy.ActDeleteFile)
 }
 
 // isOwnSettings reports whether a path is one of the settings, below one, or a folder that

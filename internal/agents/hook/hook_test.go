@@ -97,11 +97,11 @@ func TestEveryAnswerIsRecorded(t *testing.T) {
 		state policy.State
 		stage approval.Stage
 	}{
-		"ls":          {policy.FreeToRun, approval.StageReleased},
-		"npm test":    {policy.AutoApproved, approval.StageReleased},
-		"git push":    {policy.AutoDenied, approval.StageDenied},
-		"make deploy": {policy.HandedOver, approval.StageReleased},
-		"if then":     {policy.Invalid, approval.StageFailed},
+		"ls":          {policy.StateFree, approval.StageReleased},
+		"npm test":    {policy.StateAutoApproved, approval.StageReleased},
+		"git push":    {policy.StateAutoDenied, approval.StageRefused},
+		"make deploy": {policy.StateHandedOver, approval.StageReleased},
+		"if then":     {policy.StateInvalid, approval.StageFailed},
 	} {
 		p := newPlace(t)
 		p.answer(claude(t), bash("t1", command))
@@ -132,7 +132,7 @@ func TestObserveRecordsWhatWouldHaveHappened(t *testing.T) {
 			t.Errorf("%s is recorded as %s: %s", e.CallID, e.Stage, e.Note)
 		}
 	}
-	if len(states) != 3 || states[0] != policy.AutoDenied || states[1] != policy.HandedOver || states[2] != policy.FreeToRun {
+	if len(states) != 3 || states[0] != policy.StateAutoDenied || states[1] != policy.StateHandedOver || states[2] != policy.StateFree {
 		t.Errorf("states %q", states)
 	}
 }
@@ -280,7 +280,7 @@ func TestWhatRanIsCompared(t *testing.T) {
 	p.answer(claude(t), after("t2", "git push"))
 	var why []string
 	for _, e := range p.events() {
-		if e.Kind == approval.Differed {
+		if e.Kind == approval.EventDiffered {
 			why = append(why, e.Why)
 		}
 	}
@@ -443,7 +443,7 @@ func TestAGrantHoldsForTheAgentsSession(t *testing.T) {
 	s := p.inbox()
 	got := make(chan agents.Reply, 1)
 	go func() { got <- p.answer(claude(t), bash("t1", "make deploy")) }()
-	d := p.next(s).Approve("").ForSession(policy.Exact)
+	d := p.next(s).Approve("").ForSession(policy.ReachExact)
 	if err := s.Answer(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,8 @@ func TestADeferredCallIsAnsweredWhenTheRunIsResumed(t *testing.T) {
 		want   string
 		state  policy.State
 	}{
-		"yes": {func(r *approval.Request) approval.Decision { return r.Approve("") }, "allow", policy.Approved},
-		"no":  {func(r *approval.Request) approval.Decision { return r.Deny("not today") }, "deny", policy.Denied},
+		"yes": {func(r *approval.Request) approval.Decision { return r.Approve("") }, "allow", policy.StateApproved},
+		"no":  {func(r *approval.Request) approval.Decision { return r.Deny("not today") }, "deny", policy.StateDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)

@@ -29,7 +29,7 @@ func (a *answering) lifted(d *desk, e agents.Event, call policy.Call) string {
 		return "a question would take the place of what " + a.Agent.Title + " denies itself, and that is not known: " + err.Error()
 	}
 	v, why := l.JudgeTool(e.Server, e.Tool, e.Input)
-	if call.Connector == "" && call.Tool == policy.Shell {
+	if call.Connector == "" && call.Tool == policy.ActShell {
 		var args struct{ Command string }
 		if err := json.Unmarshal(call.Arguments, &args); err != nil {
 			return "the command cannot be read: " + err.Error()

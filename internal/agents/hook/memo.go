@@ -99,7 +99,7 @@ func (a *answering) openMemo(call policy.Call) (*memo, error) {
 func contentOf(call policy.Call) policy.Digest {
 	args := call.Arguments
 	var in map[string]json.RawMessage
-	if call.Connector == "" && call.Tool == policy.Shell && json.Unmarshal(args, &in) == nil {
+	if call.Connector == "" && call.Tool == policy.ActShell && json.Unmarshal(args, &in) == nil {
 		delete(in, "cwd")
 		if data, err := json.Marshal(in); err == nil {
 			args = data

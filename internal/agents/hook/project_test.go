@@ -192,7 +192,7 @@ func TestLeavingTheSandboxIsForAPerson(t *testing.T) {
 		}
 	}
 	events := p.events()
-	if last := events[len(events)-1]; len(events) != 3 || last.State != policy.HandedOver || !strings.Contains(last.Why, "outside its own sandbox") {
+	if last := events[len(events)-1]; len(events) != 3 || last.State != policy.StateHandedOver || !strings.Contains(last.Why, "outside its own sandbox") {
 		t.Errorf("recorded %+v", events)
 	}
 	wantBlocked(t, p.answer(codex, in("PermissionRequest", "s", "project", "", "git push")), "deny shell(git push)")
@@ -225,7 +225,7 @@ func TestAChangeOfFolderIsNoDifference(t *testing.T) {
 		p.answer(claude(t), in(hook, "s", "project/notes", "7", "cd notes"))
 		var got []string
 		for _, e := range p.events() {
-			if e.Kind == approval.Differed {
+			if e.Kind == approval.EventDiffered {
 				got = append(got, e.Why+" in "+strings.TrimPrefix(e.Folder, p.top+"/"))
 			}
 		}

@@ -61,7 +61,7 @@ func Policy(s *setup.Setup) string {
 // quiet policy lets commands change the project because a sandbox holds them and undo covers them,
 // and neither is so here.
 func unheld(acts []policy.Act) []policy.Act {
-	if !slices.ContainsFunc(acts, func(a policy.Act) bool { return changes(a) && a.Verdict == policy.Free }) {
+	if !slices.ContainsFunc(acts, func(a policy.Act) bool { return changes(a) && a.Verdict == policy.VerdictFree }) {
 		return acts
 	}
 	return uncovered(acts, "the agent runs it outside the sandbox, and undo will not cover it")

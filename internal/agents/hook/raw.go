@@ -32,7 +32,7 @@ func raw(acts []policy.Act, arguments json.RawMessage, shell string) []policy.Ac
 func unstaged(acts []policy.Act) []policy.Act {
 	out := slices.Clone(acts)
 	for i := range out {
-		if out[i].Verdict == policy.Ask {
+		if out[i].Verdict == policy.VerdictAsk {
 			out[i].Why = strings.TrimPrefix(out[i].Why+"; it will run outside the sandbox", "; ")
 		}
 	}
@@ -46,8 +46,8 @@ func person(acts []policy.Act, why string) []policy.Act {
 		return acts
 	}
 	out := slices.Clone(acts)
-	out[0].PersonOnly, out[0].Verdict = true, min(out[0].Verdict, policy.Ask)
-	if out[0].Verdict != policy.Block {
+	out[0].PersonOnly, out[0].Verdict = true, min(out[0].Verdict, policy.VerdictAsk)
+	if out[0].Verdict != policy.VerdictBlock {
 		out[0].Why = why
 	}
 	return out

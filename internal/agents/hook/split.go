@@ -12,7 +12,7 @@ import (
 // a__b as well as b__c of a, and only the agent knows which. A deny of any of them holds, and
 // where one is not allowed no rule for another answers.
 func (d *desk) otherwise(ctx context.Context, names []agents.ToolName, call policy.Call, acts []policy.Act) ([]policy.Act, error) {
-	if len(names) == 0 || len(acts) == 0 || acts[0].Verdict == policy.Block {
+	if len(names) == 0 || len(acts) == 0 || acts[0].Verdict == policy.VerdictBlock {
 		return acts, nil
 	}
 	rules, grants, err := d.kept(ctx, call.Session)
@@ -23,18 +23,18 @@ func (d *desk) otherwise(ctx context.Context, names []agents.ToolName, call poli
 	acts = append([]policy.Act{}, acts...)
 	for _, name := range names {
 		other := policy.Call{Connector: name.Connector, Tool: name.Tool, Arguments: call.Arguments, Session: call.Session}
-		act := policy.Act{Connector: name.Connector, Name: name.Tool, Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.Ask}
+		act := policy.Act{Connector: name.Connector, Name: name.Tool, Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.VerdictAsk}
 		j := p.Judge(policy.Question{Call: &other, Acts: []policy.Act{act}, Now: d.clock()})
 		may := fmt.Sprintf("it may be the tool %s of the server %s", name.Tool, name.Connector)
 		switch {
-		case j.State == policy.AutoDenied:
-			acts[0].Verdict, acts[0].Why = policy.Block, may+", which is denied"
+		case j.State == policy.StateAutoDenied:
+			acts[0].Verdict, acts[0].Why = policy.VerdictBlock, may+", which is denied"
 			if j.Rule != nil {
 				acts[0].Why += " by " + j.Rule.String()
 			}
 			return acts, nil
 		case !j.State.Runs():
-			acts[0].Verdict, acts[0].PersonOnly = policy.Ask, true
+			acts[0].Verdict, acts[0].PersonOnly = policy.VerdictAsk, true
 			acts[0].Why = may + ", and no rule allows that; write rules for each name that it may have"
 		}
 	}

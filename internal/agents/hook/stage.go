@@ -143,8 +143,8 @@ func (a *answering) denied(ctx context.Context, e agents.Event, want agents.Want
 	args, err := canonical.CanonicalArguments(want.Call.Arguments)
 	if err == nil {
 		err = s.RecordFull(ctx, approval.Event{
-			Kind: approval.Ended, At: a.Clock(), Session: e.Session, CallID: e.CallID, Tool: want.Call.Tool, Arguments: args,
-			ArgumentsDigest: policy.DigestOf(args), State: policy.AutoDenied, Stage: approval.StageAfter(policy.AutoDenied), Why: why, Folder: e.Dir,
+			Kind: approval.EventEnded, At: a.Clock(), Session: e.Session, CallID: e.CallID, Tool: want.Call.Tool, Arguments: args,
+			ArgumentsDigest: policy.DigestOf(args), State: policy.StateAutoDenied, Stage: approval.StageAfter(policy.StateAutoDenied), Why: why, Folder: e.Dir,
 		})
 	}
 	return errors.Join(err, s.Close())
@@ -153,7 +153,7 @@ func (a *answering) denied(ctx context.Context, e agents.Event, want agents.Want
 // ownText answers an agent that asks whether it may run the text which was handed to it: its own
 // prompt would ask about that, or its own sandbox is to be left.
 func (a *answering) ownText(e agents.Event, want agents.Want) (agents.Answer, bool, error) {
-	if e.Moment != agents.Asking || want.Call.Connector != "" || want.Call.Tool != policy.Shell {
+	if e.Moment != agents.Asking || want.Call.Connector != "" || want.Call.Tool != policy.ActShell {
 		return agents.Answer{}, false, nil
 	}
 	m, err := a.toldAbout(want.Call)

@@ -19,9 +19,9 @@ func (a *answering) told(e agents.Event, want agents.Want, o approval.Outcome) a
 			return agents.Answer{Reason: err.Error()}
 		}
 		return agents.Answer{Verdict: agents.Allow, Reason: agents.WhyRuns(o), Input: input}
-	case o.State == policy.Pending:
+	case o.State == policy.StatePending:
 		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it") + "; answer it with 'assent pending', then resume"}
-	case o.State == policy.HandedOver:
+	case o.State == policy.StateHandedOver:
 		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it")}
 	}
 	return agents.Answer{Reason: agents.WhyNot(o)}

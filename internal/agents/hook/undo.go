@@ -43,7 +43,7 @@ func (k *keeping) see(list []files.Foreseen) { k.seen = list }
 func (k *keeping) cover(ctx context.Context, call policy.Call, acts []policy.Act) []policy.Act {
 	seen := k.seen
 	k.seen = nil
-	if len(seen) == 0 || k.off || slices.ContainsFunc(acts, func(a policy.Act) bool { return a.Verdict == policy.Block }) {
+	if len(seen) == 0 || k.off || slices.ContainsFunc(acts, func(a policy.Act) bool { return a.Verdict == policy.VerdictBlock }) {
 		return acts
 	}
 	changes, err := files.Foresee(ctx, seen)
@@ -83,8 +83,8 @@ func uncovered(acts []policy.Act, why string) []policy.Act {
 	for i, a := range out {
 		switch {
 		case !changes(a):
-		case a.Verdict == policy.Free:
-			out[i].Verdict, out[i].Why = policy.Ask, why
+		case a.Verdict == policy.VerdictFree:
+			out[i].Verdict, out[i].Why = policy.VerdictAsk, why
 		case a.Why == "":
 			out[i].Why = why
 		default:

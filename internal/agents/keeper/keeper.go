@@ -135,7 +135,7 @@ func (k *keeper) open(ctx context.Context) error {
 	if k.box, err = k.base.Box(k.base.Configuration, open.Tools{Tmp: tmp}); err != nil {
 		return err
 	}
-	i := slices.IndexFunc(k.box.Tools, func(t tool.Tool) bool { return t.Spec().Connector == "" && t.Spec().Name == policy.Shell })
+	i := slices.IndexFunc(k.box.Tools, func(t tool.Tool) bool { return t.Spec().Connector == "" && t.Spec().Name == policy.ActShell })
 	if i < 0 {
 		return errors.New("the tools section of the policy takes the shell away from agents")
 	}

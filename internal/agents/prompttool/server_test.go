@@ -147,7 +147,7 @@ func TestInbox(t *testing.T) {
 		t.Errorf("a person said yes, and the answer is %v", answer)
 	}
 	for r, err := range s.Records(t.Context(), approval.RecordFilter{}) {
-		if err != nil || r.Event.State != policy.Approved || r.Event.CallID != "t" || r.Event.Session != "s" {
+		if err != nil || r.Event.State != policy.StateApproved || r.Event.CallID != "t" || r.Event.Session != "s" {
 			t.Errorf("recorded %+v (%v)", r.Event, err)
 		}
 	}

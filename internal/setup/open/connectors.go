@@ -201,7 +201,7 @@ func (h heldServers) runner(name string) sandbox.Runner {
 	if h.gate == nil || !ok {
 		return h.Runner
 	}
-	of := h.gate.Connections(policy.Call{Connector: name, Tool: policy.Connect, Session: h.session})
+	of := h.gate.Connections(policy.Call{Connector: name, Tool: policy.ActConnect, Session: h.session})
 	return network.New(through, h.Stage, h.policy, network.Dialer{}).
 		For(network.Outside(of, h.policy, network.Dialer{}, "connector "+name))
 }

@@ -21,11 +21,11 @@ func laterDeny(since []policy.Rule, rules func(context.Context) (*policy.RuleSet
 			return "what is denied by now cannot be read"
 		}
 		for _, r := range now.Rules() {
-			if r.Effect == policy.Deny && !known[r.String()] {
+			if r.Effect == policy.EffectDeny && !known[r.String()] {
 				return r.String() + ", which is newer than the sandbox"
 			}
 		}
-		if i := slices.IndexFunc(granted, func(g policy.Grant) bool { return g.Effect == policy.Deny }); i >= 0 {
+		if i := slices.IndexFunc(granted, func(g policy.Grant) bool { return g.Effect == policy.EffectDeny }); i >= 0 {
 			return granted[i].String() + ", for this session"
 		}
 		return ""

@@ -17,7 +17,7 @@ func TestLaterDeny(t *testing.T) {
 		return r
 	}
 	old, allow, later := parsed("deny read_file(a)"), parsed("allow read_file(b)"), parsed("deny read_file(c)")
-	denied := policy.Grant{Effect: policy.Deny, Act: policy.Act{Name: "read_file"}, Reach: policy.Tool}
+	denied := policy.Grant{Effect: policy.EffectDeny, Act: policy.Act{Name: "read_file"}, Reach: policy.ReachTool}
 	for name, c := range map[string]struct {
 		rules  []policy.Rule
 		grants []policy.Grant

@@ -189,7 +189,7 @@ func (b *Base) Denied(conf *policy.RuleSet) func(context.Context, policy.Act) bo
 	return func(ctx context.Context, act policy.Act) bool {
 		if b.Store == nil {
 			meets, _ := policy.Policy{Fixed: conf}.Denies(b.Session, act, time.Now())
-			return meets == policy.Yes
+			return meets == policy.MatchYes
 		}
 		return approval.IsDenied(ctx, b.Store, b.Session, conf, act, time.Now())
 	}

@@ -355,12 +355,12 @@ func (b *Base) Sandboxed(ctx context.Context, p sandbox.Profile, named bool) (de
 func (b *Base) GateOnly() []sandbox.Entry {
 	var out []sandbox.Entry
 	for _, r := range slices.Concat(b.Rules.Rules(), b.Kept) {
-		if r.Effect == policy.Deny && toolbox.HeldByGate(r) {
+		if r.Effect == policy.EffectDeny && toolbox.HeldByGate(r) {
 			out = append(out, sandbox.Entry{Path: r.String(), Source: r.Source})
 		}
 	}
 	for _, r := range b.Policy.Roots {
-		blocked := func(a roots.Access) bool { v, said := r.Approval[a]; return said && v == policy.Block }
+		blocked := func(a roots.Access) bool { v, said := r.Approval[a]; return said && v == policy.VerdictBlock }
 		if r.Mode != roots.ReadWrite || blocked(roots.Read) || blocked(roots.Write) == blocked(roots.Delete) {
 			continue
 		}
