@@ -85,10 +85,12 @@ var table = map[string]line{
 	"internal/agents/prompttool":  {inside: []string{"approval", "internal/agents", "internal/agents/hook", "internal/setup", "store"}, outside: []string{mcp}},
 	"internal/agents/settings":    {inside: []string{"internal/agents"}, outside: []string{"github.com/BurntSushi/toml"}},
 
-	"internal/digest":   {pure: true},
-	"internal/realpath": {},
-	"internal/network":  {inside: []string{"sandbox", "sandbox/netns", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
-	"internal/snapshot": {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
+	"internal/canonical": {pure: true},
+	"internal/digest":    {pure: true},
+	"internal/redact":    {inside: []string{"internal/canonical"}, pure: true},
+	"internal/realpath":  {},
+	"internal/network":   {inside: []string{"sandbox", "sandbox/netns", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
+	"internal/snapshot":  {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
 	"internal/setup": {inside: []string{
 		"approval", "internal/config", "internal/override", "internal/realpath", "internal/starter", "internal/trust", "sandbox", "sandbox/fingerprint", "tool/roots",
 		"tool/shell",
