@@ -54,14 +54,14 @@ type aside struct {
 	parked  parked
 }
 
-var _ worker.Aside = (*aside)(nil)
+var _ worker.RunStore = (*aside)(nil)
 
 func newAside(j *job, p parked) *aside {
 	p.Version = parkedVersion
 	return &aside{job: j, id: strings.ToLower(rand.Text()[:10]), parked: p}
 }
 
-// Save implements [worker.Aside].
+// Save implements [worker.RunStore].
 func (a *aside) Save(ctx context.Context, data []byte) error {
 	a.parked.Run, a.parked.Created, a.parked.Programs = data, a.crew.Created(), a.desk.Programs
 	all, err := json.Marshal(a.parked)
@@ -75,7 +75,7 @@ func (a *aside) Save(ctx context.Context, data []byte) error {
 	return err
 }
 
-// Collect implements [worker.Aside].
+// Collect implements [worker.RunStore].
 func (a *aside) Collect(ctx context.Context, b *approval.Batch) error {
 	err := approval.Collect(ctx, a.desk.Store, b)
 	a.desk.ties.Settle(ctx, b)
@@ -86,7 +86,7 @@ func (a *aside) Collect(ctx context.Context, b *approval.Batch) error {
 	return err
 }
 
-// Post implements [worker.Aside]. What waits no more is withdrawn.
+// Post implements [worker.RunStore]. What waits no more is withdrawn.
 func (a *aside) Post(ctx context.Context, b *approval.Batch) error {
 	pending := b.Pending()
 	open, err := a.desk.Store.Open(ctx, a.desk.Session)

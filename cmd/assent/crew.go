@@ -16,7 +16,7 @@ import (
 // crew gathers the workers of a run.
 func (f *runFlags) crew(d *desk, stop context.CancelCauseFunc) *crew.Crew {
 	all := &crew.Crew{
-		Folders: workerFolders(d.Setup), Tools: d.Box, Gate: d.gate, Ties: &d.ties, Stop: stop,
+		Folders: workerFolders(d.Setup), Tools: d.Box, Gate: d.gate, Dependencies: &d.ties, Stop: stop,
 		Limits: f.limits(), StopOnDeny: f.stopsOnDeny(d.Setup),
 	}
 	all.Configure = func(ctx context.Context, file *config.File) (*config.Configuration, error) {

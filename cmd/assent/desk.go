@@ -31,7 +31,7 @@ import (
 type desk struct {
 	*open.Base
 	approver approval.Approver
-	ties     crew.Ties
+	ties     crew.Dependencies
 	status   *term.Status // nil where it cannot be drawn
 	shown    *progress
 

@@ -114,7 +114,7 @@ func (k *keeper) savedRun(ctx context.Context, id string) (approval.SavedRun, er
 // later lets a run go on until it ends or waits for a person, and keeps it then. It is also
 // kept where it was interrupted, or where something failed that may work later.
 func (j *job) later(ctx context.Context, c *cobra.Command, a *aside, do func(context.Context, *worker.Run) (worker.Round, error)) error {
-	j.crew.Aside = a
+	j.crew.Store = a
 	err := j.do(ctx, do)
 	var paused *worker.PausedError
 	if errors.As(err, &paused) {

@@ -25,7 +25,7 @@ func sandboxDoctorCmd() *cobra.Command {
 			"if none can be used.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
-			profile := sandbox.Profile{Limits: sandbox.DefaultLimits}
+			profile := sandbox.Profile{Limits: sandbox.DefaultLimits()}
 			if policy != "" {
 				base, err := (&policyFlags{policy, state}).look(c)
 				if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/detect"
-	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/sandbox/landlock"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/rpc"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/shell/inside"
 )
@@ -27,7 +27,7 @@ func sandboxInnerCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			switch args[0] {
 			case detect.WordServe:
-				server := inner.NewServer()
+				server := rpc.NewServer()
 				detect.Register(server)
 				for name, handler := range files.Handlers() {
 					server.Handle(name, handler)
@@ -45,7 +45,7 @@ func sandboxInnerCmd() *cobra.Command {
 				}
 				return err
 			case detect.WordStage:
-				os.Exit(stage.Main(args[1:]))
+				os.Exit(netns.Main(args[1:]))
 			case detect.WordSweep:
 				return bwrap.Sweep(os.Stdin)
 			case detect.WordLandlock:

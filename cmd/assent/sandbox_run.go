@@ -18,7 +18,7 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -141,7 +141,7 @@ func (f *sandboxRunFlags) open(ctx context.Context, s *setup.Setup, stop context
 
 // asking is a runner that puts the connections of the command to a gate.
 func asking(base *open.Base, d *desk, found detect.Found, argv []string, p *sandbox.Profile) (sandbox.Runner, *tool.Connections, error) {
-	through, ok := found.Runner.(stage.Through)
+	through, ok := found.Runner.(netns.Through)
 	switch {
 	case p.Network.Off():
 		return nil, nil, fmt.Errorf("nothing was run: --ask is of no use, because the policy has the network off (sandbox.network)")
@@ -163,7 +163,7 @@ func asking(base *open.Base, d *desk, found detect.Found, argv []string, p *sand
 
 // ended turns the end of a command into that of this program.
 func ended(ctx context.Context, w io.Writer, exit sandbox.Exit) error {
-	if exit.Ended == sandbox.Cancelled {
+	if exit.Ended == sandbox.EndingCancelled {
 		return context.Cause(ctx)
 	}
 	if exit.Ended != "" {

@@ -20,7 +20,7 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 )
@@ -140,9 +140,9 @@ func newProfileView(base *open.Base) (profileView, error) {
 	}
 	p.Roots = slices.DeleteFunc(slices.Clone(p.Roots), func(r sandbox.Root) bool {
 		_, err := os.Lstat(r.Path)
-		return !r.Guarded && r.Mode == sandbox.ReadWrite && errors.Is(err, fs.ErrNotExist) // a cache, made when it is needed
+		return !r.Guarded && r.Mode == sandbox.ModeReadWrite && errors.Is(err, fs.ErrNotExist) // a cache, made when it is needed
 	})
-	scene, err := host.Survey(p)
+	scene, err := launch.Survey(p)
 	if err != nil {
 		v.Problem = err.Error()
 		return v, nil
@@ -170,7 +170,7 @@ func (v profileView) print(w io.Writer) error {
 	}
 	row("profile", v.Hash, "")
 	for _, r := range p.Roots {
-		row(map[sandbox.Mode]string{sandbox.ReadOnly: "read", sandbox.ReadWrite: "write"}[r.Mode], r.Path, r.Source)
+		row(map[sandbox.Mode]string{sandbox.ModeReadOnly: "read", sandbox.ModeReadWrite: "write"}[r.Mode], r.Path, r.Source)
 	}
 	for _, list := range []struct {
 		what    string
