@@ -11,7 +11,7 @@ func sandboxCmd() *cobra.Command {
 		Long: "The sandbox is the layer under consent: what a command can reach at all, whoever allowed it.\n" +
 			"It is derived from the roots of the policy.",
 	}
-	c.AddCommand(sandboxShowCmd(), sandboxRunCmd(), sandboxDoctorCmd(), sandboxInnerCmd())
+	c.AddCommand(sandboxShowCmd(), sandboxRunCmd(), sandboxDoctorCmd())
 	return c
 }
 

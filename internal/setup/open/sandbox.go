@@ -108,7 +108,7 @@ func detectOptions() (detect.Options, error) {
 	if err != nil {
 		return detect.Options{}, fmt.Errorf("finding this program: %w", err)
 	}
-	o := detect.Options{Program: []string{program, "sandbox", "inner"}}
+	o := detect.Options{Program: []string{program, setup.WordInner}}
 	if small := smallProgram(program); small != "" {
 		o.Sweep = []string{small, detect.WordSweep}
 	}
