@@ -44,7 +44,7 @@ func TestRecordConnection(t *testing.T) {
 		!slices.Equal(a.Acts, []string{"connect(a.example:443)"}) || a.Arguments != nil || a.ArgumentsDigest != policy.DigestOf(call.Arguments) || !a.At.Equal(now) {
 		t.Errorf("%+v", a)
 	}
-	if b.State != policy.StateBlocked || b.Stage != StageBlocked || b.Error != "the host is denied" {
+	if b.State != policy.StateBlocked || b.Stage != StageRefused || b.Error != "the host is denied" {
 		t.Errorf("%+v", b)
 	}
 	if c.State != policy.StateAutoApproved || c.Stage != StageFailed {

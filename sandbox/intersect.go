@@ -38,7 +38,7 @@ func (p Profile) Intersect(o Profile) Profile {
 // addRoot adds the root with the mode that both sides leave it; none leaves it out.
 func (p *Profile) addRoot(r Root, mode Mode, guarded bool) {
 	known := slices.ContainsFunc(p.Roots, func(k Root) bool { return k.Path == r.Path })
-	if mode == Nothing || known {
+	if mode == ModeHidden || known {
 		return
 	}
 	r.Mode, r.Guarded = mode, guarded

@@ -13,16 +13,16 @@ type Mode int
 
 // The modes. The zero Mode is Nothing: the file is not even there.
 const (
-	Nothing Mode = iota
-	ReadOnly
-	ReadWrite
+	ModeHidden Mode = iota
+	ModeReadOnly
+	ModeReadWrite
 )
 
 func (m Mode) String() string {
 	switch m {
-	case ReadOnly:
+	case ModeReadOnly:
 		return "ro"
-	case ReadWrite:
+	case ModeReadWrite:
 		return "rw"
 	}
 	return "none"
@@ -99,7 +99,7 @@ type Env struct {
 }
 
 // DefaultPass are the variables that always pass.
-var DefaultPass = []string{"HOME", "LANG", "PATH", "TERM", "TZ"}
+func DefaultPass() []string { return []string{"HOME", "LANG", "PATH", "TERM", "TZ"} }
 
 // Values returns the environment in the form NAME=VALUE, sorted. Lookup tells the
 // caller's own variables.
@@ -125,7 +125,7 @@ func (e Env) Values(lookup func(string) (string, bool)) []string {
 // clean, or that would hand over the whole file system.
 func (p Profile) Check() error {
 	for _, r := range p.Roots {
-		if r.Mode != ReadOnly && r.Mode != ReadWrite {
+		if r.Mode != ModeReadOnly && r.Mode != ModeReadWrite {
 			return fmt.Errorf("root %s has no mode; it is ro or rw (%s)", r.Path, r.Source)
 		}
 		if r.Path == "/" {
@@ -159,11 +159,11 @@ func checkPath(p, source string) error {
 // no symbolic link.
 func (p Profile) At(file string) Mode {
 	if holds(p.Masked, file) {
-		return Nothing
+		return ModeHidden
 	}
 	mode := p.root(file).Mode
-	if mode == ReadWrite && holds(p.Protected, file) {
-		return ReadOnly
+	if mode == ModeReadWrite && holds(p.Protected, file) {
+		return ModeReadOnly
 	}
 	return mode
 }

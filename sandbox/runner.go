@@ -6,7 +6,9 @@ import (
 	"io"
 )
 
-// A Command is a program to start and the profile that holds it.
+// A Command is what is started: a program, its arguments and streams, and the profile that holds
+// it. Whether it may be started was decided before, by whoever made it: what was judged about a
+// shell command, for example, is a shell.Command.
 type Command struct {
 	// Argv is the program and its arguments. The program is looked for in PATH inside
 	// the sandbox, unless it has a slash.
@@ -66,10 +68,10 @@ type Ending string
 
 // The endings.
 const (
-	Cancelled    Ending = "cancelled"
-	TimePassed   Ending = "ran longer than its time limit"
-	OutputPassed Ending = "printed more than its output limit"
-	SizePassed   Ending = "wrote a file larger than the size limit"
+	EndingCancelled    Ending = "cancelled"
+	EndingTime   Ending = "ran longer than its time limit"
+	EndingOutput Ending = "printed more than its output limit"
+	EndingSize   Ending = "wrote a file larger than the size limit"
 )
 
 // sizeSignal is 128 and SIGXFSZ, which has this number on every system here.
@@ -78,7 +80,7 @@ const sizeSignal = 128 + 25
 // ExitOf is the Exit of a command that ended with this status by itself.
 func ExitOf(code int) Exit {
 	if code == sizeSignal {
-		return Exit{Code: code, Ended: SizePassed}
+		return Exit{Code: code, Ended: EndingSize}
 	}
 	return Exit{Code: code}
 }

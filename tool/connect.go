@@ -32,7 +32,7 @@ type Connecting struct {
 	Facts func() present.Facts
 	// Pause is called while the connection waits for an answer. May be nil.
 	Pause func() (resume func())
-	// Hold is how long it waits; 0 means [hosts.Hold].
+	// Hold is how long it waits; 0 means [hosts.DefaultHold].
 	Hold time.Duration
 
 	wait *approval.Wait
@@ -268,7 +268,7 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call policy.Call) (
 	if c.Pause != nil {
 		defer c.Pause()()
 	}
-	hold := cmp.Or(c.Hold, hosts.Hold)
+	hold := cmp.Or(c.Hold, hosts.DefaultHold)
 	timer := time.NewTimer(hold)
 	defer timer.Stop()
 	var err error

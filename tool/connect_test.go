@@ -36,7 +36,7 @@ func client(connect func(ctx context.Context) error) *probe {
 }
 
 // connects calls a tool that makes these connections one after another, and returns their errors.
-func (d *desk) connects(p *probe, args string, list ...tool.Connecting) (errs []error) {
+func (d *fixture) connects(p *probe, args string, list ...tool.Connecting) (errs []error) {
 	d.t.Helper()
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		for _, c := range list {
@@ -70,7 +70,7 @@ func TestConnectOrder(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := client(nil)
-			d := newDesk(t, nil, p)
+			d := newFixture(t, nil, p)
 			d.allow(c.rules...)
 			err := d.connects(p, `{}`, to(c.host, c.port))[0]
 			if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
@@ -103,7 +103,7 @@ func TestConnectModes(t *testing.T) {
 // A person is asked once for a host and port and a call, and sees what wants the connection.
 func TestConnectAsks(t *testing.T) {
 	p := client(nil)
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
+	d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
 	c := to("Registry.Example.org.", "443")
 	c.Facts = func() present.Facts { return present.Facts{present.TextFact("ran already", "node")} }
 	if errs := d.connects(p, `{}`, c, c, to("registry.example.org", "80")); errors.Join(errs...) != nil {
@@ -143,7 +143,7 @@ func TestConnectRemembers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := client(nil)
-			d := newDesk(t, c.answer, p)
+			d := newFixture(t, c.answer, p)
 			if errs := d.connects(p, `{"n":1}`, to("a.b.example", "443")); errs[0] != nil {
 				t.Fatal(errs)
 			}
@@ -161,7 +161,7 @@ func TestConnectRemembers(t *testing.T) {
 // A no holds for the call, which goes on; the result names the host.
 func TestConnectDenied(t *testing.T) {
 	p := client(nil)
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Deny("not that one") }, p)
+	d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Deny("not that one") }, p)
 	var refused []string
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		for range 2 {
@@ -187,7 +187,7 @@ func TestConnectShown(t *testing.T) {
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
 		return tool.Ask(do).On(testHosts.Connect("shown.example", "443", true)), nil
 	}
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
+	d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
 	if errs := d.connects(p, `{}`, to("shown.example", "443")); errs[0] != nil {
 		t.Fatal(errs)
 	}
@@ -209,7 +209,7 @@ func TestConnectTogether(t *testing.T) {
 	var waiting sync.WaitGroup
 	waiting.Add(n)
 	p := client(nil)
-	d := newDesk(t, func(r *approval.Request) approval.Decision { <-answer; return r.Approve("") }, p)
+	d := newFixture(t, func(r *approval.Request) approval.Decision { <-answer; return r.Approve("") }, p)
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		errs := make(chan error, n)
 		for range n {
@@ -238,7 +238,7 @@ func TestConnectHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan approval.Answer)
 		p := client(nil)
-		d := newDesk(t, func(r *approval.Request) approval.Decision {
+		d := newFixture(t, func(r *approval.Request) approval.Decision {
 			if <-answer == approval.AnswerApprove {
 				return r.Approve("")
 			}
@@ -307,8 +307,8 @@ func TestConnectHold(t *testing.T) {
 // A rule that is saved while a connection waits answers it.
 func TestConnectRuleMeanwhile(t *testing.T) {
 	p := client(nil)
-	var d *desk
-	d = newDesk(t, func(r *approval.Request) approval.Decision {
+	var d *fixture
+	d = newFixture(t, func(r *approval.Request) approval.Decision {
 		d.allow("allow connect(other.example:443)")
 		<-r.Done()
 		return r.Deny("too late")
@@ -320,7 +320,7 @@ func TestConnectRuleMeanwhile(t *testing.T) {
 
 // No model makes a connection by calling a tool.
 func TestConnectIsNoTool(t *testing.T) {
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, frees("client"))
+	d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, frees("client"))
 	if r := d.call("connect", `{"host":"free.example","port":"443"}`); !errors.Is(r.Err, approval.ErrInvalid) {
 		t.Errorf("%v", r.Err)
 	}
@@ -331,7 +331,7 @@ func TestConnectIsNoTool(t *testing.T) {
 
 func TestReportConnected(t *testing.T) {
 	p := client(nil)
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
+	d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
 	d.allow("allow connect(ruled.example:443)")
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		for _, host := range []string{"free.example", "ruled.example", "asked.example", "denied.example"} {
@@ -372,7 +372,7 @@ func TestReportConnected(t *testing.T) {
 // ones to the same host.
 func TestReportConnectedEach(t *testing.T) {
 	p := client(nil)
-	d := newDesk(t, nil, p)
+	d := newFixture(t, nil, p)
 	d.allow("allow connect(other.example:443)")
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		first, second := to("other.example", "443"), to("other.example", "443")
@@ -406,7 +406,7 @@ func TestConnectFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
 		p := client(nil)
-		d := newDesk(t, func(r *approval.Request) approval.Decision { <-answer; return r.Deny("") }, p)
+		d := newFixture(t, func(r *approval.Request) approval.Decision { <-answer; return r.Deny("") }, p)
 		p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 			refused := make(chan error, 1000)
 			for i := range cap(refused) {

@@ -119,7 +119,7 @@ func (a *agent) open(policyFile, state, mode string) error {
 		return err
 	}
 	box, err := toolbox.Open(conf.Policy, toolbox.Options{
-		State: state, Protected: conf.Protected(), Environ: os.Environ(), Shell: []string{program, "sandbox", "inner", "shell"},
+		State: state, Protected: conf.Protected(), Environ: os.Environ(), Shell: []string{program, setup.WordInner, "shell"},
 	})
 	if err != nil {
 		return err

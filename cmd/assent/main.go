@@ -13,9 +13,12 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/internal/selfexec"
 )
 
 func main() {
+	selfexec.Main()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

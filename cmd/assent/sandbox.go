@@ -23,7 +23,7 @@ func sandboxCmd() *cobra.Command {
 		Long: "The sandbox is the layer under consent: what a command can reach at all, whoever allowed it.\n" +
 			"It is derived from the roots of the policy.",
 	}
-	c.AddCommand(sandboxShowCmd(), sandboxRunCmd(), sandboxDoctorCmd(), sandboxInnerCmd())
+	c.AddCommand(sandboxShowCmd(), sandboxRunCmd(), sandboxDoctorCmd())
 	return c
 }
 
@@ -164,7 +164,7 @@ func sandboxDoctorCmd() *cobra.Command {
 			"if none can be used.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
-			profile := sandbox.Profile{Limits: sandbox.DefaultLimits}
+			profile := sandbox.Profile{Limits: sandbox.DefaultLimits()}
 			if policy != "" {
 				base, err := (&policyFlags{policy, state}).look(c)
 				if err != nil {

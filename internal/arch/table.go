@@ -46,18 +46,18 @@ var table = map[string]line{
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs", "tool/shell/wire"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
-	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{system}},
-	"tool/connector": {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{mcp}},
+	"tool/command":   {inside: append([]string{"sandbox/launch", "tool/shell/runner"}, underTool...), outside: []string{system}},
+	"tool/connector": {inside: append([]string{"sandbox/launch", "tool/shell/runner"}, underTool...), outside: []string{mcp}},
 
 	"tool/shell/subset":      {pure: true},
 	"tool/shell/programs":    {pure: true},
 	"tool/shell/analysis":    {inside: []string{"tool/shell/programs", "tool/shell/subset"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
 	"tool/shell/interp":      {outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
-	"tool/shell/host":        {inside: []string{"internal/gitconfig", "tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/system":      {inside: []string{"internal/gitconfig", "tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/wire":        {inside: []string{"sandbox"}, pure: true},
 	"tool/shell/inside":      {inside: []string{"sandbox/prelude", "sandbox/wall", "tool/shell/interp", "tool/shell/wire"}, outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
-	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/host", "tool/shell/inside", "tool/shell/wire"}, outside: []string{"golang.org/x/sys"}},
-	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/launch", "tool/shell", "tool/shell/inside", "tool/shell/wire"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, tests: []string{"tool/shell"}, outside: []string{"golang.org/x/sys"}},
 
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 
@@ -67,14 +67,14 @@ var table = map[string]line{
 	"internal/notify":  {inside: []string{"approval", "present"}},
 	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
 	"internal/model":   {inside: []string{"internal/worker", "approval"}, outside: []string{yamlModule}},
-	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present", "sandbox/host"}, outside: []string{mcp}},
+	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present", "sandbox/launch"}, outside: []string{mcp}},
 	"internal/agents":  {inside: []string{"approval"}},
 
 	"internal/agents/e2e":     {tests: []string{"internal/agents", "internal/agents/permissions", "internal/screen"}},
 	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/files", "tool/hosts", "tool/roots", "tool/shell"}},
 	"internal/agents/hook": {inside: []string{
 		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/permissions", "internal/agents/staged", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present", "sandbox",
-		"store", "tool", "tool/files", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/subset",
+		"store", "tool", "tool/files", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/system", "tool/shell/runner", "tool/shell/subset",
 	}},
 	"internal/agents/install": {inside: []string{
 		"approval", "internal/agents", "internal/agents/hook", "internal/agents/settings", "internal/config", "internal/setup",
@@ -93,7 +93,7 @@ var table = map[string]line{
 	"internal/digest":    {pure: true},
 	"internal/redact":    {inside: []string{"internal/canonical"}, pure: true},
 	"internal/realpath":  {},
-	"internal/network":   {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
+	"internal/network":   {inside: []string{"sandbox", "sandbox/netns", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
 	"internal/snapshot":  {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
 	"internal/setup": {inside: []string{
 		"approval", "internal/config", "internal/realpath", "internal/starter", "internal/trust", "sandbox", "sandbox/machine", "tool/roots",
@@ -101,7 +101,7 @@ var table = map[string]line{
 	}},
 	"internal/setup/open": {inside: []string{
 		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/network", "internal/setup", "internal/snapshot", "internal/toolbox", "present",
-		"sandbox", "sandbox/bwrap", "sandbox/detect", "sandbox/host", "sandbox/stage", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/hosts", "tool/roots",
+		"sandbox", "sandbox/bwrap", "sandbox/detect", "sandbox/launch", "sandbox/netns", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/hosts", "tool/roots",
 	}},
 
 	"internal/starter": {},
@@ -156,10 +156,10 @@ var table = map[string]line{
 	"internal/quiet":      {inside: []string{"internal/explain", "internal/setup", "internal/setup/open"}, outside: []string{"github.com/rogpeppe/go-internal"}},
 	"internal/rounds":     {},
 	"internal/mcptest":    {outside: []string{mcp}},
-	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
+	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell", "tool/shell/analysis", "tool/shell/system", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
-	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/stage", "tool/shell/inside"}},
+	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/netns", "tool/shell/inside"}},
 	"cmd/assent-hook":  {inside: []string{"approval", "internal/agents/hook", "store"}, tests: []string{"internal/agents/staged"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
@@ -194,7 +194,7 @@ var examples = line{inside: append([]string{
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.
 var (
-	testHelpers = []string{"approval/approvaltest", "internal/golden", "internal/mcptest", "internal/model/modeltest", "internal/rounds", "internal/screen", "tool/shell/host", "tool/shell/runner/shim"}
+	testHelpers = []string{"approval/approvaltest", "internal/golden", "internal/mcptest", "internal/model/modeltest", "internal/rounds", "internal/screen", "tool/shell/system", "tool/shell/runner/shim"}
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",

@@ -91,7 +91,7 @@ func (l *look) writeThenRun() {
 // freelyWritten finds a place that may be written without asking.
 func (l *look) freelyWritten(p *config.Policy) (where, source string) {
 	for _, r := range l.roots {
-		if v, said := r.Approval[roots.Write]; r.Mode == roots.ReadWrite && said && v == policy.VerdictFree {
+		if v, said := r.Approval[roots.AccessWrite]; r.Mode == roots.ModeReadWrite && said && v == policy.VerdictFree {
 			return "root " + r.Name, r.Source
 		}
 	}
@@ -114,7 +114,7 @@ func (l *look) gitWrites() {
 	switch os := l.policy.OS; {
 	case !os.GitWrite && os.GitWriteSource != "":
 		why = "which no command may (" + os.GitWriteSource + "); leave that line out, or the rule"
-	case !slices.ContainsFunc(l.roots, func(r roots.Root) bool { return r.Mode == roots.ReadWrite }):
+	case !slices.ContainsFunc(l.roots, func(r roots.Root) bool { return r.Mode == roots.ModeReadWrite }):
 		why = "and no root has mode: rw; leave the rule out"
 	default:
 		return

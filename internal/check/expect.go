@@ -35,7 +35,7 @@ func reason(a explain.Answer) string {
 
 // exampleAccess are the file tools whose examples are about files that need not exist.
 var exampleAccess = map[string]roots.Access{
-	policy.ActReadFile: roots.Read, policy.ActWriteFile: roots.Write, policy.ActDeleteFile: roots.Delete,
+	policy.ActReadFile: roots.AccessRead, policy.ActWriteFile: roots.AccessWrite, policy.ActDeleteFile: roots.AccessDelete,
 }
 
 // An exampleTool judges access to a path as a file tool does, and looks at no file.

@@ -65,7 +65,7 @@ func inAgentsFolder(p *config.Policy, folder string) *config.Policy {
 	out := *p
 	out.Shell.Cwd = ""
 	if !slices.ContainsFunc(p.Roots, func(r roots.Root) bool { return r.Name == "." }) {
-		out.Roots = append(slices.Clone(p.Roots), roots.Root{Name: ".", Host: folder, Mode: roots.ReadWrite})
+		out.Roots = append(slices.Clone(p.Roots), roots.Root{Name: ".", Host: folder, Mode: roots.ModeReadWrite})
 	}
 	return &out
 }

@@ -29,7 +29,7 @@ func (p *Policy) MissingRoots() []roots.Root {
 		return nil // opening the roots says so
 	}
 	for _, names := range folders {
-		if !slices.ContainsFunc(names, func(i int) bool { return p.Roots[i].Mode == roots.ReadWrite }) {
+		if !slices.ContainsFunc(names, func(i int) bool { return p.Roots[i].Mode == roots.ModeReadWrite }) {
 			continue
 		}
 		for _, i := range names {

@@ -37,7 +37,7 @@ func TestOverride(t *testing.T) {
 	if w.MaxSteps != 7 || !w.Locked || w.Description != "7 notes" || len(w.Manual) != 1 || w.Attachments.MaxAttachments != 9 {
 		t.Errorf("worker %+v", w)
 	}
-	if len(w.Roots) != 2 || w.Roots[0].Mode != roots.ReadWrite || w.Roots[1].Name != "cache" || w.Roots[1].Host != filepath.Join(f.Folder, "cache") {
+	if len(w.Roots) != 2 || w.Roots[0].Mode != roots.ModeReadWrite || w.Roots[1].Name != "cache" || w.Roots[1].Host != filepath.Join(f.Folder, "cache") {
 		t.Errorf("roots %+v", w.Roots)
 	}
 	if w.Instructions != "You write.\n---\nAlways." || w.Name != "notes" || f.Policy != w.Policy {

@@ -17,7 +17,7 @@ func (c *combination) narrow(p *Policy) error {
 	if err := c.narrowRoots(p.Roots); err != nil {
 		return err
 	}
-	for _, s := range p.Secrets[len(roots.DefaultSecrets):] {
+	for _, s := range p.Secrets[len(roots.DefaultSecrets()):] {
 		if strings.HasPrefix(s, "!") {
 			c.ignore(p.File, "the secrets that it excepts: %s", s)
 			continue

@@ -125,7 +125,7 @@ func (m *Member) prepareCall(ctx context.Context, in callArgs) (tool.Action, err
 		act.PersonOnly, act.Why = true, refused
 	}
 	do := func(ctx context.Context) (any, error) { return m.call(ctx, in, d) }
-	if m.crew.Aside != nil {
+	if m.crew.Store != nil {
 		do = func(ctx context.Context) (any, error) { return m.callLater(ctx, in, d) }
 	}
 	return tool.Ask(do).On(act).Seeing(d.digest(in)).Titled(d.summary(in)).
@@ -180,7 +180,7 @@ func (m *Member) callView(ctx context.Context, in callArgs, d delegation) (prese
 func (m *Member) refusedShare(in callArgs) string {
 	for _, name := range in.Attachments {
 		for _, id := range m.turn.ids(shareKey{name, in.Worker}) {
-			if what := m.crew.Ties.refusedCall(m.Chain, id); what != "" {
+			if what := m.crew.Dependencies.refusedCall(m.Chain, id); what != "" {
 				return what
 			}
 		}
@@ -239,7 +239,7 @@ func (m *Member) configuration(ctx context.Context, f *config.File) (*config.Con
 	}
 	for _, r := range cfg.MissingRoots() {
 		p, _, err := m.Box.Roots.ResolveHost(r.Host)
-		if err != nil || p.FolderAct(roots.Write).Verdict == policy.VerdictBlock || p.FolderAct(roots.Write).ByName {
+		if err != nil || p.FolderAct(roots.AccessWrite).Verdict == policy.VerdictBlock || p.FolderAct(roots.AccessWrite).ByName {
 			continue // it is left out, as what the caller does not reach
 		}
 		if err := os.MkdirAll(r.Host, 0o700); err != nil {

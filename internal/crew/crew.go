@@ -38,11 +38,11 @@ type Crew struct {
 	Connect func(of []config.Connector) []tool.Tool
 	// Watch returns who sees what a chain of workers does. May be nil.
 	Watch func(chain []string) worker.Watcher
-	// Aside is where the run is put while it waits for answers. May be nil: then the gates
+	// Store is where the run is put while it waits for answers. May be nil: then the gates
 	// ask, and a worker that is called runs inside the call.
-	Aside worker.Aside
-	// Ties are those of the gates.
-	Ties *Ties
+	Store worker.RunStore
+	// Dependencies are those of the gates.
+	Dependencies *Dependencies
 	// Stop ends the whole run. May be nil.
 	Stop context.CancelCauseFunc
 	// Looking is for a crew that runs nothing: no folder is made.
@@ -220,7 +220,7 @@ func (m *Member) Run(ctx context.Context) (*worker.Run, error) {
 	}
 	m.run = &worker.Run{
 		Talker: talker, Gate: m.Gate, Workers: m.Chain, Instructions: m.Worker.Instructions, Tools: m.Specs(),
-		Limits: limits, StopOnDeny: m.crew.StopOnDeny, Expand: m.expand, Aside: m.aside(), Inner: inner{m},
+		Limits: limits, StopOnDeny: m.crew.StopOnDeny, Expand: m.expand, Store: m.store(), Inner: inner{m},
 	}
 	if m.caller != nil {
 		m.run.Before = m.caller.run.Before.Add(m.caller.run.Usage())

@@ -72,14 +72,14 @@ func (m *Member) definedPaths(list []createPath) (yaml.MapSlice, error) {
 		}
 		mode := p.Mode
 		if mode == "" {
-			mode = string(roots.ReadOnly)
+			mode = string(roots.ModeReadOnly)
 		}
-		words := yaml.MapSlice{{Key: "read", Value: ceiling(place, roots.Read)}}
-		if mode == string(roots.ReadWrite) {
-			if place.FolderAct(roots.Write).Verdict == policy.VerdictBlock {
+		words := yaml.MapSlice{{Key: "read", Value: ceiling(place, roots.AccessRead)}}
+		if mode == string(roots.ModeReadWrite) {
+			if place.FolderAct(roots.AccessWrite).Verdict == policy.VerdictBlock {
 				return nil, fmt.Errorf("path %q: %s may not write there, so it cannot let a worker", p.Path, m.Worker.Name)
 			}
-			words = append(words, yaml.MapItem{Key: "write", Value: "ask"}, yaml.MapItem{Key: "delete", Value: ceilingAsk(place, roots.Delete)})
+			words = append(words, yaml.MapItem{Key: "write", Value: "ask"}, yaml.MapItem{Key: "delete", Value: ceilingAsk(place, roots.AccessDelete)})
 		}
 		root, err := m.relative(place)
 		if err != nil {

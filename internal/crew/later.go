@@ -133,22 +133,22 @@ func (m *Member) Preview(ctx context.Context, data []byte, request string, args 
 	return r, err
 }
 
-// aside is where the runs of the member are put: the crew's place, or inside the caller.
-func (m *Member) aside() worker.Aside {
-	if m.crew.Aside == nil || m.caller == nil {
-		return m.crew.Aside
+// store is where the runs of the member are put: the crew's place, or inside the caller.
+func (m *Member) store() worker.RunStore {
+	if m.crew.Store == nil || m.caller == nil {
+		return m.crew.Store
 	}
-	return nested{m.crew.Aside, m}
+	return nestedStore{m.crew.Store, m}
 }
 
-// nested puts a worker that was called aside as a part of its caller.
-type nested struct {
-	worker.Aside
+// nestedStore puts a worker that was called aside as a part of its caller.
+type nestedStore struct {
+	worker.RunStore
 	callee *Member
 }
 
-// Save implements [worker.Aside].
-func (n nested) Save(ctx context.Context, data []byte) error {
+// Save implements [worker.RunStore].
+func (n nestedStore) Save(ctx context.Context, data []byte) error {
 	n.callee.inside.Run = data
 	return n.callee.caller.run.Save(ctx)
 }

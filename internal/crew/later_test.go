@@ -41,7 +41,7 @@ func (tm *team) later(s *shelf) (worker.Round, []*approval.Request, error) {
 	tm.t.Helper()
 	next := newTeam(tm.t, nil)
 	next.dir, next.models, next.heard = tm.dir, tm.models, tm.heard
-	next.Folders, next.Aside = tm.Folders, s
+	next.Folders, next.Store = tm.Folders, s
 	run := next.lead()
 	var err error
 	var round worker.Round

@@ -28,7 +28,7 @@ type shareKey struct{ path, worker string }
 // call that cannot work anyway asks for no file.
 func (m *Member) expand(calls []worker.Call) []worker.Call {
 	m.turn.reset()
-	m.crew.Ties.forget(m.Chain)
+	m.crew.Dependencies.forget(m.Chain)
 	var out []worker.Call
 	for _, c := range calls {
 		if c.Tool == policy.ActWorkerCall && c.Connector == "" && c.ID != "" {
@@ -79,7 +79,7 @@ func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, err
 	if err != nil {
 		return tool.Action{}, err
 	}
-	read := f.place.Act(roots.Read)
+	read := f.place.Act(roots.AccessRead)
 	share := read
 	share.Name, share.Target = policy.ActShareFile, read.Target.SharedWith(in.Worker)
 	if read.Verdict != policy.VerdictBlock {

@@ -14,12 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool/connector"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 func TestMain(m *testing.M) {
@@ -58,7 +59,7 @@ func start(t testing.TB, opts gateway.Options, servers map[string]string) *world
 	var err error
 	ear := &gateway.Ear{}
 	w.connectors, err = connector.OpenAll(t.Context(), configs, func(connector.Config) connector.Options {
-		return ear.Listen(connector.Options{Runner: host.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 0 }})
+		return ear.Listen(connector.Options{Runner: launch.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 0 }})
 	})
 	if err != nil {
 		t.Fatal(err)

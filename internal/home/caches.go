@@ -132,7 +132,7 @@ func shown(p sandbox.Profile, suffix string) []string {
 	var out []string
 	for _, r := range p.Roots {
 		if matched, _ := filepath.Match("*/"+suffix, tail(r.Path, strings.Count(suffix, "/")+2)); matched &&
-			r.Mode == sandbox.ReadOnly && !r.Guarded {
+			r.Mode == sandbox.ModeReadOnly && !r.Guarded {
 			out = append(out, r.Path)
 		}
 	}
@@ -169,7 +169,7 @@ func fillCargo(p sandbox.Profile, own string) {
 // root is a mount for the commands inside: they cannot put a link in its place.
 func openOwn(p sandbox.Profile, cache string) (root *os.Root, within, beside string, err error) {
 	for _, r := range p.Roots {
-		if r.Mode == sandbox.ReadWrite && !r.Guarded && r.Path != cache && sandbox.Below(r.Path, cache) {
+		if r.Mode == sandbox.ModeReadWrite && !r.Guarded && r.Path != cache && sandbox.Below(r.Path, cache) {
 			root, err = os.OpenRoot(r.Path)
 			return root, strings.TrimPrefix(cache, r.Path+"/"), r.Path, err
 		}

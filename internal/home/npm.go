@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // npm keeps an index, of which package's file came from which address, and contents by their
@@ -137,13 +137,13 @@ func (f *npmFill) project(file string) {
 			Resolved string `json:"resolved"`
 		} `json:"packages"`
 	}
-	if json.Unmarshal(host.ReadSmall(lockOf(file), maxDocument), &lock) == nil {
+	if json.Unmarshal(launch.ReadSmall(lockOf(file), maxDocument), &lock) == nil {
 		for _, p := range lock.Packages {
 			f.take(p.Resolved)
 		}
 	}
 	var own manifest
-	if json.Unmarshal(host.ReadSmall(file, maxSettings), &own) != nil {
+	if json.Unmarshal(launch.ReadSmall(file, maxSettings), &own) != nil {
 		return
 	}
 	queue := own.names(true)
@@ -164,7 +164,7 @@ func (f *npmFill) document(name string, locked bool) []string {
 		Versions map[string]manifest `json:"versions"`
 	}
 	for _, content := range f.take(f.registry(name) + strings.Replace(name, "/", "%2f", 1)) {
-		if locked || json.Unmarshal(host.ReadSmall(filepath.Join(f.contents, content), maxDocument), &document) != nil {
+		if locked || json.Unmarshal(launch.ReadSmall(filepath.Join(f.contents, content), maxDocument), &document) != nil {
 			continue
 		}
 		var names []string
@@ -183,7 +183,7 @@ func (f *npmFill) take(address string) []string {
 	sum := sha256.Sum256([]byte(npmKey + address))
 	name := hex.EncodeToString(sum[:])
 	bucket := filepath.Join(name[:2], name[2:4], name[4:])
-	text, links := npmBucket(string(host.ReadSmall(filepath.Join(f.index, bucket), maxDocument)))
+	text, links := npmBucket(string(launch.ReadSmall(filepath.Join(f.index, bucket), maxDocument)))
 	if text == "" {
 		return nil
 	}

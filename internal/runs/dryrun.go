@@ -32,7 +32,7 @@ func DryRun(ctx context.Context, s *setup.Setup) ([]ToolNeeds, error) {
 	}
 	defer base.Close()
 	all := &crew.Crew{
-		Folders: workerFolders(s), Tools: base.Box, Ties: &crew.Ties{}, Model: noModel,
+		Folders: workerFolders(s), Tools: base.Box, Dependencies: &crew.Dependencies{}, Model: noModel,
 		Gate: func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
 			return tool.Guard(approval.Config{Policy: rules}, tools...)
 		},
@@ -58,9 +58,9 @@ func DryRun(ctx context.Context, s *setup.Setup) ([]ToolNeeds, error) {
 
 // accesses are what the file tools do with a root.
 var accesses = map[string]roots.Access{
-	"read_file": roots.Read, "list_files": roots.Read, "search_files": roots.Read, "file_info": roots.Read,
-	"write_file": roots.Write, "edit_file": roots.Write, "make_dir": roots.Write, "copy_file": roots.Write,
-	"delete_file": roots.Delete, "move_file": roots.Delete,
+	"read_file": roots.AccessRead, "list_files": roots.AccessRead, "search_files": roots.AccessRead, "file_info": roots.AccessRead,
+	"write_file": roots.AccessWrite, "edit_file": roots.AccessWrite, "make_dir": roots.AccessWrite, "copy_file": roots.AccessWrite,
+	"delete_file": roots.AccessDelete, "move_file": roots.AccessDelete,
 }
 
 // needs says what a call of a tool would need, as far as that can be told without one.
@@ -155,14 +155,14 @@ func hostNeeds(p *config.Policy) string {
 		by[w.Word] = append(by[w.Word], w.Hosts)
 	}
 	var parts []string
-	for word, is := range map[string]string{hosts.DeniedWord: "never", hosts.FreeWord: "free"} {
+	for word, is := range map[string]string{hosts.WordDenied: "never", hosts.WordFree: "free"} {
 		if len(by[word]) > 0 {
 			parts = append(parts, is+": "+strings.Join(by[word], ", "))
 		}
 	}
 	slices.Sort(parts)
 	switch {
-	case len(by[hosts.AskedWord]) == 0:
+	case len(by[hosts.WordAsked]) == 0:
 	case len(parts) == 0:
 		return "asks"
 	default:

@@ -73,27 +73,27 @@ func (r killedRecorder) RecordFull(ctx context.Context, e approval.Event) error 
 
 // killedAside has a boundary before and after each save, collection and posting.
 type killedAside struct {
-	worker.Aside
+	worker.RunStore
 	*killer
 }
 
 func (a killedAside) Save(ctx context.Context, data []byte) error {
 	a.boundary()
-	err := a.Aside.Save(ctx, data)
+	err := a.RunStore.Save(ctx, data)
 	a.boundary()
 	return err
 }
 
 func (a killedAside) Collect(ctx context.Context, b *approval.Batch) error {
 	a.boundary()
-	err := a.Aside.Collect(ctx, b)
+	err := a.RunStore.Collect(ctx, b)
 	a.boundary()
 	return err
 }
 
 func (a killedAside) Post(ctx context.Context, b *approval.Batch) error {
 	a.boundary()
-	err := a.Aside.Post(ctx, b)
+	err := a.RunStore.Post(ctx, b)
 	a.boundary()
 	return err
 }
@@ -166,7 +166,7 @@ func tree(ctx context.Context, dir string, k *killer) error {
 	defer m.Close()
 	j := &job{all, m, d, NewView(io.Discard, io.Discard, false, exitStatus)}
 	a := &savedRun{job: j, id: "r", saved: Saved{Version: savedVersion, Worker: s.File.Path, Folder: s.Dir, OnDeny: "continue"}}
-	all.Aside = killedAside{a, k}
+	all.Store = killedAside{a, k}
 	err = j.do(ctx, func(ctx context.Context, r *worker.Run) (worker.Round, error) {
 		if !begun {
 			return r.Say(ctx, worker.Message{Text: "Go."})

@@ -247,7 +247,7 @@ func noModel(context.Context, *config.Worker) (worker.Talker, error) { return ni
 // crew gathers the workers of a run.
 func (o *Options) crew(d *Session, stop context.CancelCauseFunc) *crew.Crew {
 	all := &crew.Crew{
-		Folders: workerFolders(d.Setup), Tools: d.Box, Gate: d.Guard, Ties: &d.ties, Stop: stop,
+		Folders: workerFolders(d.Setup), Tools: d.Box, Gate: d.Guard, Dependencies: &d.ties, Stop: stop,
 		Limits: o.Limits, StopOnDeny: o.StopOnDeny || d.Setup.User.StopOnDeny,
 	}
 	all.Configure = func(ctx context.Context, file *config.File) (*config.Configuration, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -79,7 +79,7 @@ func (c *Sandboxed) Run(ctx context.Context, s *setup.Setup) (exit sandbox.Exit,
 		Argv: c.Argv, Dir: dir, Env: profile.Env.Values(os.LookupEnv),
 		Stdin: os.Stdin, Stdout: c.Out, Stderr: c.Err, Profile: profile,
 	})
-	if err == nil && exit.Ended == sandbox.Cancelled {
+	if err == nil && exit.Ended == sandbox.EndingCancelled {
 		err = context.Cause(ctx)
 	}
 	return exit, err
@@ -108,7 +108,7 @@ func (c *Sandboxed) open(ctx context.Context, s *setup.Setup,
 // asking is a runner that puts the connections of the command to a gate.
 func asking(base *open.Base, d *Session, found detect.Found, argv []string,
 	p *sandbox.Profile) (sandbox.Runner, *tool.Connections, error) {
-	through, ok := found.Runner.(stage.Through)
+	through, ok := found.Runner.(netns.Through)
 	switch {
 	case p.Network.Off():
 		return nil, nil, errors.New("nothing was run: --ask is of no use, because the policy has the network off " +

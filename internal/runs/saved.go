@@ -60,9 +60,9 @@ type savedRun struct {
 	saved   Saved
 }
 
-var _ worker.Aside = (*savedRun)(nil)
+var _ worker.RunStore = (*savedRun)(nil)
 
-// Save implements [worker.Aside].
+// Save implements [worker.RunStore].
 func (r *savedRun) Save(ctx context.Context, data []byte) error {
 	r.saved.Run, r.saved.Created, r.saved.Programs = data, r.crew.Created(), r.session.Programs
 	all, err := json.Marshal(r.saved)
@@ -78,7 +78,7 @@ func (r *savedRun) Save(ctx context.Context, data []byte) error {
 	return err
 }
 
-// Collect implements [worker.Aside].
+// Collect implements [worker.RunStore].
 func (r *savedRun) Collect(ctx context.Context, b *approval.Batch) error {
 	err := approval.Collect(ctx, r.session.Store, b)
 	r.session.ties.Settle(ctx, b)
@@ -89,7 +89,7 @@ func (r *savedRun) Collect(ctx context.Context, b *approval.Batch) error {
 	return err
 }
 
-// Post implements [worker.Aside]. What waits no more is withdrawn.
+// Post implements [worker.RunStore]. What waits no more is withdrawn.
 func (r *savedRun) Post(ctx context.Context, b *approval.Batch) error {
 	pending := b.Pending()
 	open, err := r.session.Store.Open(ctx, r.session.Session)
@@ -130,7 +130,7 @@ func Load(run approval.SavedRun) (Saved, error) {
 // later lets a run go on until it ends or waits for a person, and keeps it then. It is also
 // kept where it was interrupted, or where something failed that may work later.
 func (r *savedRun) later(ctx context.Context, w io.Writer, do doing) error {
-	r.crew.Aside = r
+	r.crew.Store = r
 	err := r.do(ctx, do)
 	var paused *worker.PausedError
 	if errors.As(err, &paused) {

@@ -32,7 +32,7 @@ import (
 type Session struct {
 	*open.Base
 	approver approval.Approver
-	ties     crew.Ties
+	ties     crew.Dependencies
 	status   *term.Status // nil where it cannot be drawn
 	shown    *Progress
 

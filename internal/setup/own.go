@@ -80,7 +80,7 @@ func (s *Setup) Setting(p *config.Policy) config.Setting {
 	return config.Setting{
 		Own: s.Own(), Hidden: s.states(), Home: home, CacheFolder: filepath.Join(cache, "assent", "sandbox"),
 		Env:    p.Shell.Env,
-		Limits: sandbox.DefaultLimits, Resolve: realpath.Resolve,
+		Limits: sandbox.DefaultLimits(), Resolve: realpath.Resolve,
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/inner"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/rpc"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(shellinside.Main(os.Args[3:], os.Stderr))
 	}
 	if len(os.Args) >= 3 && os.Args[2] == "stage" {
-		os.Exit(stage.Main(os.Args[3:]))
+		os.Exit(netns.Main(os.Args[3:]))
 	}
 	if len(os.Args) == 3 && os.Args[1] == "inner" {
 		if err := innerMain(os.Args[2]); err != nil {
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 func innerMain(word string) error {
 	switch word {
 	case "serve":
-		s := inner.NewServer()
+		s := rpc.NewServer()
 		for name, h := range files.Handlers() {
 			s.Handle(name, h)
 		}
@@ -98,7 +98,7 @@ func newWorld(t testing.TB, conf string, change ...func(*toolbox.Hold)) *world {
 	runner := bwrap.New(found, []string{program, "inner", "sweep"})
 	t.Cleanup(func() { must(t, runner.Close()) })
 	w.hold = func(p *config.Policy) (toolbox.Hold, error) {
-		profile, err := p.Profile(config.Setting{Limits: sandbox.DefaultLimits, Resolve: filepath.EvalSymlinks, Home: top})
+		profile, err := p.Profile(config.Setting{Limits: sandbox.DefaultLimits(), Resolve: filepath.EvalSymlinks, Home: top})
 		h := toolbox.Hold{Runner: runner, Profile: profile, Serve: []string{program, "inner", "serve"}, Steps: true}
 		if !profile.Network.Off() {
 			h.Stage = []string{program, "inner", "stage"}

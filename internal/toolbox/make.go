@@ -9,7 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/shell"
@@ -23,7 +23,7 @@ func (b *Box) shell(policy *config.Policy, opts Options) (*shell.Tool, error) {
 	options := shell.Options{World: m.world, Run: m.run, Denied: opts.Denied, Unsupported: shellinside.Unsupported, Read: opts.Read}
 	m.shell, m.without, m.network, m.dialer = opts.Shell, opts.Without, b.hosts(policy), opts.Dialer
 	m.tmp = opts.Tmp
-	m.hold, m.found, m.alone, m.later = b.Hold, b.found, b.alone(policy), opts.Later
+	m.hold, m.found, m.autoAllow, m.later = b.Hold, b.found, b.autoAllow(policy), opts.Later
 	if b.Hold.held() {
 		options.Sandbox = m
 	}
@@ -86,7 +86,7 @@ func (b *Box) programRunner(opts Options) sandbox.Runner {
 	case b.Hold.held():
 		return b.Hold.Runner
 	}
-	return host.None{}
+	return launch.None{}
 }
 
 // A program is what stands behind a custom tool: a command line, and where it runs.

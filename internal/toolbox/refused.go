@@ -9,7 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/sandbox/refusal"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
@@ -54,7 +54,7 @@ func asFound(p sandbox.Profile, r *shell.Result) sandbox.Profile {
 	if r.ExitCode == 0 || !strings.Contains(r.Stderr+r.Stdout, "Read-only file system") {
 		return p
 	}
-	scene, err := host.Survey(p)
+	scene, err := launch.Survey(p)
 	if err != nil {
 		return p // then nothing is known
 	}
@@ -67,7 +67,7 @@ func asFound(p sandbox.Profile, r *shell.Result) sandbox.Profile {
 func (m *machine) facts(c shell.Command, r *shell.Result) refusal.Facts {
 	f := refusal.Facts{
 		Exit: r.ExitCode, Dir: c.Dir, GitWrites: c.GitWrites && inRepository(c.Dir), Connects: c.Connects,
-		Output: r.Stderr + "\n" + r.Stdout, Exists: exists, Shared: host.Shared, Private: []string{"/tmp", "/var/tmp", "/run", "/dev/shm"},
+		Output: r.Stderr + "\n" + r.Stdout, Exists: exists, Shared: launch.Shared, Private: []string{"/tmp", "/var/tmp", "/run", "/dev/shm"},
 	}
 	if home := m.world(c.Dir).Home(); filepath.IsAbs(home) {
 		f.Private = append(f.Private, filepath.Clean(home))

@@ -201,7 +201,7 @@ func (s *search) judge(path string, folder bool) (hidden bool) {
 	if folder {
 		act = place.FolderAct
 	}
-	read := act(roots.Read)
+	read := act(roots.AccessRead)
 	if source, denied := s.denied(read); denied {
 		s.found.Masked = append(s.found.Masked, sandbox.Entry{Path: path, Source: source})
 		return true
@@ -218,7 +218,7 @@ func (s *search) protect(path string, act func(roots.Access) policy.Act) {
 	if slices.ContainsFunc(s.found.Protected, func(e sandbox.Entry) bool { return sandbox.Below(e.Path, path) }) {
 		return
 	}
-	for _, a := range []roots.Access{roots.Write, roots.Delete} {
+	for _, a := range []roots.Access{roots.AccessWrite, roots.AccessDelete} {
 		if source, denied := s.denied(act(a)); denied {
 			s.found.Protected = append(s.found.Protected, sandbox.Entry{Path: path, Source: source})
 			return

@@ -93,8 +93,8 @@ type Box struct {
 
 	commands *shell.Tool // nil if there is none
 	found    Found
-	inside   *inside // nil if the file tools work in this process
-	staying  *staying
+	inside   *sandboxedFiles // nil if the file tools work in this process
+	staying  *background
 	parent   *Box
 	programs map[string]program // of the custom tools, by their names
 }

@@ -12,11 +12,11 @@ import (
 	"syscall"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/machine"
+	"github.com/assent-dev/assent/sandbox/fingerprint"
 )
 
 // Candidates are where bubblewrap is looked for.
-var Candidates = machine.Bubblewrap
+var Candidates = fingerprint.Bubblewrap
 
 // A Program is a bubblewrap that was found.
 type Program struct {

@@ -9,22 +9,22 @@ import (
 	"github.com/assent-dev/assent/sandbox"
 )
 
-// scene is a project with everything in it that changes a plan.
-func scene() sandbox.Scene {
-	return sandbox.Scene{
+// layout is a project with everything in it that changes a plan.
+func layout() sandbox.Layout {
+	return sandbox.Layout{
 		Roots: []sandbox.Place{
-			{Path: "/home/u/proj", Mode: sandbox.ReadWrite, Kind: sandbox.Folder},
-			{Path: "/home/u/proj/docs", Mode: sandbox.ReadOnly, Kind: sandbox.Folder},
-			{Path: "/data/one.txt", Mode: sandbox.ReadWrite, Kind: sandbox.File},
+			{Path: "/home/u/proj", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFolder},
+			{Path: "/home/u/proj/docs", Mode: sandbox.ModeReadOnly, Kind: sandbox.KindFolder},
+			{Path: "/data/one.txt", Mode: sandbox.ModeReadWrite, Kind: sandbox.KindFile},
 		},
 		Protected: []sandbox.Place{
-			{Path: "/home/u/proj/.assent", Kind: sandbox.Absent}, {Path: "/home/u/proj/.git", Kind: sandbox.Folder},
-			{Path: "/home/u/proj/sub/repo/.git", Kind: sandbox.File},
+			{Path: "/home/u/proj/.assent", Kind: sandbox.KindAbsent}, {Path: "/home/u/proj/.git", Kind: sandbox.KindFolder},
+			{Path: "/home/u/proj/sub/repo/.git", Kind: sandbox.KindFile},
 		},
 		Masked: []sandbox.Place{
-			{Path: "/home/u/proj/.env", Kind: sandbox.File}, {Path: "/home/u/proj/docs/private", Kind: sandbox.Folder},
+			{Path: "/home/u/proj/.env", Kind: sandbox.KindFile}, {Path: "/home/u/proj/docs/private", Kind: sandbox.KindFolder},
 		},
-		Sockets: []sandbox.Place{{Path: "/run/x.sock", Kind: sandbox.File}},
+		Sockets: []sandbox.Place{{Path: "/run/x.sock", Kind: sandbox.KindFile}},
 		System: []sandbox.Link{
 			{Path: "/usr", Source: "/usr"}, {Path: "/bin", Target: "usr/bin"}, {Path: "/etc/resolv.conf", Source: "/run/resolve/stub.conf", Small: true},
 			{Path: "/etc/ssl/certs", Source: "/etc/ssl/certs"},
@@ -34,7 +34,7 @@ func scene() sandbox.Scene {
 
 func request() Request {
 	return Request{
-		Scene: scene(), Limits: sandbox.Limits{Tmp: 1 << 20, FileSize: 1 << 30, OpenFiles: 1024},
+		Layout: layout(), Limits: sandbox.Limits{Tmp: 1 << 20, FileSize: 1 << 30, OpenFiles: 1024},
 		Argv: []string{"make", "we ird $(touch pwn)"}, Dir: "/home/u/proj",
 		Env: []string{"HOME=/home/u", "PATH=/usr/bin:/bin", "X=a b\n"},
 	}
@@ -61,7 +61,7 @@ func TestGolden(t *testing.T) {
 	byFD, network, empty, staged, byName := request(), request(), request(), request(), request()
 	byFD.ByFD, byFD.Root = true, true
 	network.Network.On = true
-	empty.Scene = sandbox.Scene{}
+	empty.Layout = sandbox.Layout{}
 	staged.Network.ByName, staged.Staged = true, true
 	byName.Network.ByName = true
 	for name, r := range map[string]Request{"paths": request(), "descriptors": byFD, "network": network, "empty": empty, "staged": staged} {

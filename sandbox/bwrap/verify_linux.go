@@ -19,8 +19,8 @@ type standing struct {
 }
 
 // remember looks at what is about to be mounted.
-func (l *launch) remember(scene sandbox.Scene) error {
-	for _, layer := range scene.Layers() {
+func (l *setup) remember(layout sandbox.Layout) error {
+	for _, layer := range layout.Layers() {
 		f, err := openNoLinks(layer.Path, unix.O_PATH)
 		if err != nil {
 			return fmt.Errorf("preparing the sandbox: %w", err)
@@ -37,7 +37,7 @@ func (l *launch) remember(scene sandbox.Scene) error {
 }
 
 // verify looks at the layers as the first process inside sees them.
-func (l *launch) verify(pid int) error {
+func (l *setup) verify(pid int) error {
 	root, err := os.OpenFile(fmt.Sprintf("/proc/%d/root", pid), unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return ErrNotSetUp
@@ -73,9 +73,9 @@ func (s standing) check(root *os.File) error {
 		return err
 	case at.Attributes_mask&unix.STATX_ATTR_MOUNT_ROOT != 0 && at.Attributes&unix.STATX_ATTR_MOUNT_ROOT == 0:
 		return fmt.Errorf("is not mounted")
-	case s.layer.Mode != sandbox.Nothing && file != s.file:
+	case s.layer.Mode != sandbox.ModeHidden && file != s.file:
 		return fmt.Errorf("is another file")
-	case s.layer.Mode != sandbox.ReadWrite && mount.Flags&unix.ST_RDONLY == 0:
+	case s.layer.Mode != sandbox.ModeReadWrite && mount.Flags&unix.ST_RDONLY == 0:
 		return fmt.Errorf("is writable")
 	}
 	return nil

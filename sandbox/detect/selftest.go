@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/inner"
+	"github.com/assent-dev/assent/sandbox/rpc"
 )
 
 // testTime is how long the self-test may take.
@@ -37,8 +37,8 @@ func selfTest(ctx context.Context, r sandbox.Runner, serve []string, p sandbox.P
 	}
 	defer host.close()
 	var stderr bytes.Buffer
-	client, err := inner.Start(ctx, r, sandbox.Command{
-		Argv: serve, Dir: "/", Env: []string{"HOME=/tmp"}, Stderr: &stderr, Profile: inner.Visible(p, serve[0]),
+	client, err := rpc.Start(ctx, r, sandbox.Command{
+		Argv: serve, Dir: "/", Env: []string{"HOME=/tmp"}, Stderr: &stderr, Profile: rpc.Visible(p, serve[0]),
 	})
 	if err != nil {
 		return tried, nil, stderr.String(), err
@@ -70,12 +70,12 @@ func aims(p sandbox.Profile) attempts {
 	}
 	name := ".assent-self-test-" + rand.Text()
 	for _, dir := range []string{"/", "/etc", "/var/tmp", os.TempDir(), os.Getenv("HOME")} {
-		if filepath.IsAbs(dir) && p.At(filepath.Clean(dir)) == sandbox.Nothing {
+		if filepath.IsAbs(dir) && p.At(filepath.Clean(dir)) == sandbox.ModeHidden {
 			a.Write = append(a.Write, filepath.Join(dir, name))
 		}
 	}
 	for _, file := range secrets {
-		if p.At(file) == sandbox.Nothing {
+		if p.At(file) == sandbox.ModeHidden {
 			a.Read = append(a.Read, file)
 		}
 	}

@@ -21,9 +21,9 @@ type Plan struct {
 // devices are the files of /dev that every program may use.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
-// NewPlan writes the plan for a command in a scene whose profile has no needs. IsFolder
+// NewPlan writes the plan for a command in a layout whose profile has no needs. IsFolder
 // tells what the system's parts are.
-func NewPlan(s sandbox.Scene, c sandbox.Command, isFolder func(string) bool) Plan {
+func NewPlan(s sandbox.Layout, c sandbox.Command, isFolder func(string) bool) Plan {
 	p := Plan{
 		Network: c.Profile.Network.On, Argv: c.Argv, Env: c.Env, WriteFiles: devices,
 		Limits: map[string]uint64{"core": 0},
@@ -48,9 +48,9 @@ func NewPlan(s sandbox.Scene, c sandbox.Command, isFolder func(string) bool) Pla
 
 func (p *Plan) root(r sandbox.Place) {
 	switch {
-	case r.Mode == sandbox.ReadOnly:
-		p.read(r.Path, r.Kind == sandbox.Folder)
-	case r.Kind == sandbox.Folder:
+	case r.Mode == sandbox.ModeReadOnly:
+		p.read(r.Path, r.Kind == sandbox.KindFolder)
+	case r.Kind == sandbox.KindFolder:
 		p.WriteFolders = append(p.WriteFolders, r.Path)
 	default:
 		p.WriteFiles = append(p.WriteFiles, r.Path)
@@ -71,9 +71,9 @@ func Needs(p sandbox.Profile) []string {
 	need := func(format string, args ...any) { needs = append(needs, fmt.Sprintf(format, args...)) }
 	for _, r := range p.Roots {
 		switch {
-		case r.Mode == sandbox.ReadWrite && r.Guarded:
+		case r.Mode == sandbox.ModeReadWrite && r.Guarded:
 			need("protecting .git and .assent inside the writable %s (%s)", r.Path, r.Source)
-		case r.Mode == sandbox.ReadOnly && writable(p, r.Path):
+		case r.Mode == sandbox.ModeReadOnly && writable(p, r.Path):
 			need("%s read-only inside a writable folder (%s)", r.Path, r.Source)
 		}
 	}
@@ -96,7 +96,7 @@ func Needs(p sandbox.Profile) []string {
 // writable reports whether a path lies inside a writable root.
 func writable(p sandbox.Profile, file string) bool {
 	for _, r := range p.Roots {
-		if r.Mode == sandbox.ReadWrite && r.Path != file && sandbox.Below(r.Path, file) {
+		if r.Mode == sandbox.ModeReadWrite && r.Path != file && sandbox.Below(r.Path, file) {
 			return true
 		}
 	}

@@ -1,5 +1,5 @@
-// Package prelude is what a command does first inside its sandbox: it takes its limits, says
-// that it is there, and waits for a word. Nothing of the command runs before its caller has
+// Package prelude is the handshake with which a command begins inside its sandbox: it takes its
+// limits, says that it is there, and waits for a word. Nothing of the command runs before its caller has
 // seen that all stands; if the caller is gone by then, nothing ever does.
 //
 // For most commands a shell does it ([Shell]): the cheapest program that can, and there on

@@ -81,7 +81,7 @@ func (e *explaining) add(r Refusal) {
 // git explains a repository that could not be written. Reading the command told that it
 // would be, and where it is the profile protects it: nothing else is needed.
 func (e *explaining) git() {
-	if e.GitWrites && !e.profile.GitWrite && e.profile.At(e.Dir) == sandbox.ReadWrite {
+	if e.GitWrites && !e.profile.GitWrite && e.profile.At(e.Dir) == sandbox.ModeReadWrite {
 		e.add(Refusal{Kind: Git, Grade: Certain, Source: e.profile.GitSource})
 	}
 }
@@ -112,11 +112,11 @@ func (e *explaining) refuses(n Named) (Kind, bool) {
 	case e.private(n.Path) && n.Write:
 		// What is written there stays there, if its folder is there.
 		dir := path.Dir(n.Path)
-		return Write, mode == sandbox.Nothing && !slices.Contains(e.Private, dir) && e.Exists(dir)
+		return Write, mode == sandbox.ModeHidden && !slices.Contains(e.Private, dir) && e.Exists(dir)
 	case n.Write:
-		return Write, mode != sandbox.ReadWrite && !strings.HasPrefix(n.Path, "/dev/")
+		return Write, mode != sandbox.ModeReadWrite && !strings.HasPrefix(n.Path, "/dev/")
 	default:
-		return Read, mode == sandbox.Nothing && e.Exists(n.Path) && !e.Shared(n.Path)
+		return Read, mode == sandbox.ModeHidden && e.Exists(n.Path) && !e.Shared(n.Path)
 	}
 }
 
@@ -125,7 +125,7 @@ func (e *explaining) refuses(n Named) (Kind, bool) {
 func (e *explaining) mode(file string) sandbox.Mode {
 	mode := e.profile.At(file)
 	if guarded(file) && !e.profile.GitWrite {
-		return min(mode, sandbox.ReadOnly)
+		return min(mode, sandbox.ModeReadOnly)
 	}
 	return mode
 }
@@ -184,9 +184,9 @@ func (e *explaining) seen(file string) {
 	mode := e.mode(file)
 	switch {
 	case e.Shared(file):
-	case mode == sandbox.Nothing && e.Exists(file) && !e.writes(file):
+	case mode == sandbox.ModeHidden && e.Exists(file) && !e.writes(file):
 		e.add(e.refusal(Read, file, Likely))
-	case mode == sandbox.ReadWrite || mode == sandbox.Nothing && e.private(file):
+	case mode == sandbox.ModeReadWrite || mode == sandbox.ModeHidden && e.private(file):
 	case strings.Contains(e.Output, "Read-only file system"):
 		e.add(e.refusal(Write, file, Likely))
 	}
@@ -200,7 +200,7 @@ func (e *explaining) mounted(file string) bool {
 	p := e.profile
 	return slices.ContainsFunc(p.Protected, holds) || slices.ContainsFunc(p.Masked, holds) ||
 		slices.ContainsFunc(p.Roots, root) || guarded(file) ||
-		p.At(file) == sandbox.ReadWrite && e.Exists(path.Join(file, ".git"))
+		p.At(file) == sandbox.ModeReadWrite && e.Exists(path.Join(file, ".git"))
 }
 
 // busy explains what could not be removed or renamed. A file that is a root by itself can
@@ -211,10 +211,10 @@ func (e *explaining) busy(file string) {
 		grade = Certain
 	}
 	alone := func(r sandbox.Root) bool {
-		return r.Path == file && r.Mode == sandbox.ReadWrite && !e.Exists(file+"/.")
+		return r.Path == file && r.Mode == sandbox.ModeReadWrite && !e.Exists(file+"/.")
 	}
 	_, fixed := e.fixed(file)
-	if dir := path.Dir(file); slices.ContainsFunc(e.profile.Roots, alone) && e.mode(dir) != sandbox.ReadWrite && !fixed {
+	if dir := path.Dir(file); slices.ContainsFunc(e.profile.Roots, alone) && e.mode(dir) != sandbox.ModeReadWrite && !fixed {
 		e.add(e.refusal(Write, dir, grade))
 		return
 	}

@@ -10,9 +10,9 @@ import (
 
 var profile = sandbox.Profile{
 	Roots: []sandbox.Root{
-		{Path: "/p", Mode: sandbox.ReadWrite, Guarded: true},
-		{Path: "/docs", Mode: sandbox.ReadOnly},
-		{Path: "/one/file", Mode: sandbox.ReadWrite},
+		{Path: "/p", Mode: sandbox.ModeReadWrite, Guarded: true},
+		{Path: "/docs", Mode: sandbox.ModeReadOnly},
+		{Path: "/one/file", Mode: sandbox.ModeReadWrite},
 	},
 	Protected: []sandbox.Entry{{Path: "/p/state", Source: "assent's state"}},
 	Masked:    []sandbox.Entry{{Path: "/p/.env"}},
@@ -96,10 +96,10 @@ func TestWiden(t *testing.T) {
 		if can != tt.can || tt.refusal.Allows() != tt.line {
 			t.Errorf("%+v: %v, %s", tt.refusal, can, tt.refusal.Allows())
 		}
-		if can && tt.refusal.Path != "" && wider.At(tt.refusal.Path) == sandbox.Nothing {
+		if can && tt.refusal.Path != "" && wider.At(tt.refusal.Path) == sandbox.ModeHidden {
 			t.Errorf("%+v gives nothing", tt.refusal)
 		}
-		if profile.At("/docs") != sandbox.ReadOnly || len(profile.Roots) != 3 {
+		if profile.At("/docs") != sandbox.ModeReadOnly || len(profile.Roots) != 3 {
 			t.Fatal("the profile itself was changed")
 		}
 	}

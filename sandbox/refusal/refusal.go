@@ -114,9 +114,9 @@ func (r Refusal) Widen(p sandbox.Profile) (sandbox.Profile, bool) {
 		p.Network = sandbox.Network{On: true, Source: byPerson}
 		return p, true
 	}
-	mode := sandbox.ReadOnly
+	mode := sandbox.ModeReadOnly
 	if r.Kind == Write {
-		mode = sandbox.ReadWrite
+		mode = sandbox.ModeReadWrite
 	}
 	roots := append([]sandbox.Root(nil), p.Roots...)
 	for i := range roots {

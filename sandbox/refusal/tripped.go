@@ -31,7 +31,7 @@ func Tripped(policy sandbox.Profile, behind sandbox.Profile, f Facts) []string {
 			continue
 		}
 		for _, file := range named(line, f.Dir) {
-			if policy.At(file) == sandbox.ReadWrite && (policy.GitWrite || !guarded(file)) && !f.writes(file) {
+			if policy.At(file) == sandbox.ModeReadWrite && (policy.GitWrite || !guarded(file)) && !f.writes(file) {
 				add("changing " + file)
 			}
 		}

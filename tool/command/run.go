@@ -26,8 +26,8 @@ func (t *Tool) profile(p program) sandbox.Profile {
 	profile := t.opts.Profile
 	profile.Roots = slices.Clone(profile.Roots)
 	for _, f := range p.files {
-		if profile.At(f.path) == sandbox.Nothing && !inSystem(f.path) {
-			profile.Roots = append(profile.Roots, sandbox.Root{Path: f.path, Mode: sandbox.ReadOnly, Source: t.cfg.Source})
+		if profile.At(f.path) == sandbox.ModeHidden && !inSystem(f.path) {
+			profile.Roots = append(profile.Roots, sandbox.Root{Path: f.path, Mode: sandbox.ModeReadOnly, Source: t.cfg.Source})
 		}
 	}
 	limits := sandbox.Limits{Output: maxOutput, Time: t.cfg.Timeout}
@@ -70,9 +70,9 @@ func (t *Tool) run(ctx context.Context, p program, args json.RawMessage) (any, e
 		left += "\n[" + line + "]"
 	}
 	switch {
-	case exit.Ended == sandbox.Cancelled:
+	case exit.Ended == sandbox.EndingCancelled:
 		return nil, context.Cause(ctx)
-	case exit.Ended == sandbox.TimePassed:
+	case exit.Ended == sandbox.EndingTime:
 		return nil, fmt.Errorf("it was ended after %v: its time ran out%s", profile.Limits.Time, said(stderr, stdout))
 	case exit.Ended != "":
 		return nil, fmt.Errorf("it was ended: it %s%s%s", exit.Ended, said(stderr, stdout), left)

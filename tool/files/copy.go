@@ -13,7 +13,7 @@ import (
 var copyWords string
 
 func (t *toolset) copy(ctx context.Context, in transferArgs) (tool.Action, error) {
-	x, err := t.transfer(ctx, in, roots.Read)
+	x, err := t.transfer(ctx, in, roots.AccessRead)
 	if err != nil || x.stop != nil {
 		return x.stopped(err)
 	}

@@ -23,12 +23,12 @@ func (t *toolset) delete(ctx context.Context, in deleteArgs) (tool.Action, error
 		return tool.Action{}, err
 	}
 	if p.Info != nil && p.Info.IsDir() {
-		if folder := (needs{{place: p, access: roots.Delete, folder: true}}); folder.blocked() {
+		if folder := (needs{{place: p, access: roots.AccessDelete, folder: true}}); folder.blocked() {
 			return folder.refused()
 		}
 		return doomed(p, errIsFolder)
 	}
-	need := needs{{place: p, access: roots.Delete}}
+	need := needs{{place: p, access: roots.AccessDelete}}
 	if need.blocked() {
 		return need.refused()
 	}
@@ -40,7 +40,7 @@ func (t *toolset) delete(ctx context.Context, in deleteArgs) (tool.Action, error
 	summary := fmt.Sprintf("Delete %s (%s)", label(p), measure(was)) + was.meta.remark()
 	do := func(ctx context.Context) (any, error) {
 		note, err := t.keeping(ctx, "delete_file", []Change{changeOf(p, was, state{})}, func() error {
-			return t.hands.drop(ctx, p, was)
+			return t.ops.drop(ctx, p, was)
 		})
 		if err != nil {
 			return nil, told(p.Name(), err)

@@ -33,7 +33,7 @@ func (t *toolset) edit(ctx context.Context, in editArgs) (tool.Action, error) {
 	if err != nil {
 		return tool.Action{}, err
 	}
-	need := needs{{place: p, access: roots.Read}, {place: p, access: roots.Write}}
+	need := needs{{place: p, access: roots.AccessRead}, {place: p, access: roots.AccessWrite}}
 	if need.blocked() {
 		return need.refused()
 	}

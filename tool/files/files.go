@@ -38,7 +38,7 @@ type Limits struct {
 type toolset struct {
 	roots *roots.Set
 	opts  Options
-	hands hands
+	ops   fileOps
 }
 
 // Tools returns the file tools for the roots.
@@ -65,9 +65,9 @@ func newToolset(set *roots.Set, opts Options) *toolset {
 	opts.Limits.Files = orDefault(opts.Limits.Files, 10_000)
 	opts.Limits.Bytes = orDefault(opts.Limits.Bytes, 64<<20)
 	opts.Limits.Matches = orDefault(opts.Limits.Matches, 200)
-	t := &toolset{roots: set, opts: opts, hands: &own{}}
+	t := &toolset{roots: set, opts: opts, ops: &localOps{}}
 	if opts.Inside != nil {
-		t.hands = &distant{inside: opts.Inside, own: &own{}, roots: set}
+		t.ops = &sandboxedOps{inside: opts.Inside, own: &localOps{}, roots: set}
 	}
 	return t
 }

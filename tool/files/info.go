@@ -32,7 +32,7 @@ func (t *toolset) info(ctx context.Context, in infoArgs) (tool.Action, error) {
 		return tool.Action{}, err
 	}
 	e, overlaid, err := overlayOf(ctx).at(p)
-	need := needs{{place: p, access: roots.Read, folder: e.folder || !overlaid && p.Info != nil && p.Info.IsDir()}}
+	need := needs{{place: p, access: roots.AccessRead, folder: e.folder || !overlaid && p.Info != nil && p.Info.IsDir()}}
 	if need.blocked() {
 		return need.refused()
 	}

@@ -25,16 +25,16 @@ type Caller interface {
 	Call(ctx context.Context, name string, args any, body []byte, result any) ([]byte, error)
 }
 
-// distant are hands inside a sandbox. What a sandbox cannot do, our own hands do: replace
+// sandboxedOps works inside a sandbox. What a sandbox cannot do, localOps does: replace
 // a root that is a single file, whose folder is not there, and keep a foreign owner or
 // group, which have no name there.
-type distant struct {
+type sandboxedOps struct {
 	inside Inside
-	own    *own
+	own    *localOps
 	roots  *roots.Set
 }
 
-var _ hands = (*distant)(nil)
+var _ fileOps = (*sandboxedOps)(nil)
 
 // whereOf says where a place is, if its root is still where it was.
 func whereOf(p roots.Place) (where, error) {
@@ -46,7 +46,7 @@ func whereOf(p roots.Place) (where, error) {
 }
 
 // read has a task done by the copy that reads.
-func (h *distant) read(ctx context.Context, name string, t task) (done, []byte, error) {
+func (h *sandboxedOps) read(ctx context.Context, name string, t task) (done, []byte, error) {
 	c, err := h.inside.Reader(ctx)
 	if err != nil {
 		return done{}, nil, fmt.Errorf("the sandbox for reading files did not start: %w", err)
@@ -60,7 +60,7 @@ func (h *distant) read(ctx context.Context, name string, t task) (done, []byte, 
 }
 
 // write has a task done by a copy that can write, which ends with it.
-func (h *distant) write(ctx context.Context, name string, t task, body []byte) (d done, err error) {
+func (h *sandboxedOps) write(ctx context.Context, name string, t task, body []byte) (d done, err error) {
 	c, end, err := h.inside.Writer(ctx)
 	if err != nil {
 		return done{}, fmt.Errorf("nothing was changed: the sandbox for writing files did not start: %w", err)
@@ -76,7 +76,7 @@ func (h *distant) write(ctx context.Context, name string, t task, body []byte) (
 	return d, err
 }
 
-func (h *distant) load(ctx context.Context, p roots.Place, limit int64) (state, error) {
+func (h *sandboxedOps) load(ctx context.Context, p roots.Place, limit int64) (state, error) {
 	at, err := whereOf(p)
 	if err != nil {
 		return state{}, err
@@ -105,7 +105,7 @@ func metaOfInfo(info fs.FileInfo) (meta, bool) {
 }
 
 // beyond reports whether a sandbox cannot do the work at a place.
-func (h *distant) beyond(p roots.Place, s state) bool {
+func (h *sandboxedOps) beyond(p roots.Place, s state) bool {
 	if s.meta.known && s.meta.uid >= 0 && (s.meta.uid != os.Geteuid() || s.meta.gid != os.Getegid()) {
 		return true
 	}
@@ -117,7 +117,7 @@ func (h *distant) beyond(p roots.Place, s state) bool {
 	return false
 }
 
-func (h *distant) put(ctx context.Context, p roots.Place, was, next state) error {
+func (h *sandboxedOps) put(ctx context.Context, p roots.Place, was, next state) error {
 	if h.beyond(p, was) || h.beyond(p, next) {
 		return h.own.put(ctx, p, was, next)
 	}
@@ -129,7 +129,7 @@ func (h *distant) put(ctx context.Context, p roots.Place, was, next state) error
 	return err
 }
 
-func (h *distant) drop(ctx context.Context, p roots.Place, was state) error {
+func (h *sandboxedOps) drop(ctx context.Context, p roots.Place, was state) error {
 	if h.beyond(p, was) {
 		return h.own.drop(ctx, p, was)
 	}
@@ -141,7 +141,7 @@ func (h *distant) drop(ctx context.Context, p roots.Place, was state) error {
 	return err
 }
 
-func (h *distant) move(ctx context.Context, from, to roots.Place, was state) (bool, error) {
+func (h *sandboxedOps) move(ctx context.Context, from, to roots.Place, was state) (bool, error) {
 	if h.beyond(from, was) || h.beyond(to, was) {
 		return h.own.move(ctx, from, to, was)
 	}
@@ -154,7 +154,7 @@ func (h *distant) move(ctx context.Context, from, to roots.Place, was state) (bo
 	return d.Carried, err
 }
 
-func (h *distant) makeDir(ctx context.Context, p roots.Place) error {
+func (h *sandboxedOps) makeDir(ctx context.Context, p roots.Place) error {
 	at, err := whereOf(p)
 	if err != nil {
 		return notAsShown(err)
@@ -163,10 +163,10 @@ func (h *distant) makeDir(ctx context.Context, p roots.Place) error {
 	return err
 }
 
-func (h *distant) wander(ctx context.Context, p roots.Place, most int, see func(sight) error) (int, error) {
+func (h *sandboxedOps) walk(ctx context.Context, p roots.Place, most int, see func(walkEntry) error) (int, error) {
 	root, rel := p.Handle()
-	d, _, err := h.read(ctx, "files.wander", task{At: where{root.Name(), rel}, Limit: int64(most)})
-	for _, one := range d.Sights {
+	d, _, err := h.read(ctx, "files.walk", task{At: where{root.Name(), rel}, Limit: int64(most)})
+	for _, one := range d.Entries {
 		if err := see(one); err != nil {
 			return d.Looked, err
 		}

@@ -102,7 +102,7 @@ func (t *toolset) listRoots(sc scope) listResult {
 	for _, p := range sc.folders {
 		mode := modes[p.Name()]
 		if mode == "" {
-			mode = roots.ReadOnly
+			mode = roots.ModeReadOnly
 		}
 		result.Roots = append(result.Roots, rootResult{Name: p.Name(), Mode: string(mode), Also: p.Names()[1:]})
 	}

@@ -21,7 +21,7 @@ func (t *toolset) makeDir(ctx context.Context, in makeDirArgs) (tool.Action, err
 	if err != nil {
 		return tool.Action{}, err
 	}
-	need := needs{{place: p, access: roots.Write, folder: true}}
+	need := needs{{place: p, access: roots.AccessWrite, folder: true}}
 	if need.blocked() {
 		return need.refused()
 	}
@@ -30,7 +30,7 @@ func (t *toolset) makeDir(ctx context.Context, in makeDirArgs) (tool.Action, err
 	}
 	overlayOf(ctx).makeFolder(p)
 	do := func(ctx context.Context) (any, error) {
-		if err := t.hands.makeDir(ctx, p); err != nil {
+		if err := t.ops.makeDir(ctx, p); err != nil {
 			return nil, told(p.Name(), err)
 		}
 		return "Done: Create folder " + p.Name() + ".", nil

@@ -21,7 +21,7 @@ type transferArgs struct {
 }
 
 func (t *toolset) move(ctx context.Context, in transferArgs) (tool.Action, error) {
-	x, err := t.transfer(ctx, in, roots.Delete)
+	x, err := t.transfer(ctx, in, roots.AccessDelete)
 	if err != nil || x.stop != nil {
 		return x.stopped(err)
 	}
@@ -32,7 +32,7 @@ func (t *toolset) move(ctx context.Context, in transferArgs) (tool.Action, error
 	do := func(ctx context.Context) (any, error) {
 		carried := ""
 		note, err := t.keeping(ctx, "move_file", changes, func() error {
-			inTwo, err := t.hands.move(ctx, x.from, x.to, x.was)
+			inTwo, err := t.ops.move(ctx, x.from, x.to, x.was)
 			if inTwo {
 				carried = " It could not be moved in one step: it was copied there and then deleted here."
 			}
@@ -63,10 +63,10 @@ func (t *toolset) transfer(ctx context.Context, in transferArgs, source roots.Ac
 	if x.to, err = t.roots.Resolve(in.Destination); err != nil {
 		return x, err
 	}
-	x.needs = needs{{place: x.from, access: source}, {place: x.to, access: roots.Write}}
-	if read := x.from.Act(roots.Read); source != roots.Read && (read.Verdict != policy.VerdictFree || t.denied(read)) {
+	x.needs = needs{{place: x.from, access: source}, {place: x.to, access: roots.AccessWrite}}
+	if read := x.from.Act(roots.AccessRead); source != roots.AccessRead && (read.Verdict != policy.VerdictFree || t.denied(read)) {
 		// Else a move would make readable elsewhere what may not be read here.
-		x.needs = append(x.needs, need{place: x.from, access: roots.Read})
+		x.needs = append(x.needs, need{place: x.from, access: roots.AccessRead})
 	}
 	if x.needs.blocked() {
 		return x.end(x.needs.refused())

@@ -7,9 +7,10 @@ import (
 	"io"
 	"io/fs"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool/roots"
-	"golang.org/x/sys/unix"
 )
 
 // put makes next lie under name, if what lies there is still was. It happens in
@@ -53,7 +54,7 @@ func (d *dir) stage(was, next state) (string, error) {
 	if m.known {
 		perm = 0o600 // until its own mode is set
 	}
-	aside := asideName(next, was)
+	aside := tempName(next, was)
 	f, err := d.openat(aside, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, perm)
 	if err != nil {
 		return "", err

@@ -44,7 +44,7 @@ func (t *toolset) read(ctx context.Context, in readArgs) (tool.Action, error) {
 	if err != nil {
 		return tool.Action{}, err
 	}
-	need := needs{{place: p, access: roots.Read}}
+	need := needs{{place: p, access: roots.AccessRead}}
 	if need.blocked() {
 		return need.refused()
 	}

@@ -9,7 +9,7 @@ import (
 // setAside moves what lies under name, whatever it is, to a new name in another
 // folder or the same. If it turns out to be known, nobody misses it.
 func (d *dir) setAside(name string, to *dir, known ...state) (aside string, err error) {
-	aside = asideName(known...)
+	aside = tempName(known...)
 	err = retry(func() error { return unix.Renameat(d.fd(), name, to.fd(), aside) })
 	return aside, err
 }

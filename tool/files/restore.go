@@ -79,9 +79,9 @@ func Restore(ctx context.Context, set *roots.Set, opts Options, id string) (*Res
 // mayRestore refuses what no tool could do: to follow a link that was put in the
 // place of the file, to another root, or into what is read-only or protected.
 func mayRestore(p roots.Place, c Change) error {
-	access := roots.Write
+	access := roots.AccessWrite
 	if !c.Existed {
-		access = roots.Delete
+		access = roots.AccessDelete
 	}
 	if p.Resolved() != c.Path {
 		return fmt.Errorf("%s: %w: it leads to %s now", c.Path, ErrNotOurs, p.Resolved())
@@ -107,14 +107,14 @@ func (r *Restoration) add(st restoreStep) {
 // Views have been put back.
 func (r *Restoration) Apply(ctx context.Context) error {
 	for _, st := range r.steps {
-		if err := st.apply(ctx, &own{}); err != nil {
+		if err := st.apply(ctx, &localOps{}); err != nil {
 			return told(st.place.Name(), err)
 		}
 	}
 	return nil
 }
 
-func (st restoreStep) apply(ctx context.Context, by hands) error {
+func (st restoreStep) apply(ctx context.Context, by fileOps) error {
 	if st.was.exists {
 		return by.put(ctx, st.place, st.now, st.was)
 	}

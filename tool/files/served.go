@@ -15,7 +15,7 @@ func Handlers() map[string]func(args json.RawMessage, body []byte) (result any, 
 	s := &server{open: map[string]*os.Root{}}
 	return map[string]func(json.RawMessage, []byte) (any, []byte, error){
 		"files.load": s.load, "files.put": s.put, "files.drop": s.drop, "files.move": s.move,
-		"files.makeDir": s.makeDir, "files.wander": s.wander,
+		"files.makeDir": s.makeDir, "files.walk": s.walk,
 	}
 }
 
@@ -59,11 +59,11 @@ func (w wire) state(body []byte) (state, []byte, error) {
 
 // done is how a task ended.
 type done struct {
-	Fault   *fault  `json:"fault,omitempty"`
-	State   wire    `json:"state,omitzero"`
-	Carried bool    `json:"carried,omitempty"`
-	Looked  int     `json:"looked,omitempty"`
-	Sights  []sight `json:"sights,omitempty"`
+	Fault   *fault      `json:"fault,omitempty"`
+	State   wire        `json:"state,omitzero"`
+	Carried bool        `json:"carried,omitempty"`
+	Looked  int         `json:"looked,omitempty"`
+	Entries []walkEntry `json:"entries,omitempty"`
 }
 
 // A server is the copy's side.
@@ -157,12 +157,12 @@ func (s *server) makeDir(args json.RawMessage, body []byte) (any, []byte, error)
 	return done{Fault: faultOf(err)}, nil, nil
 }
 
-func (s *server) wander(args json.RawMessage, body []byte) (any, []byte, error) {
+func (s *server) walk(args json.RawMessage, body []byte) (any, []byte, error) {
 	o, err := s.order(args, body)
 	var out done
 	if err == nil {
-		out.Looked, err = s.worker.wander(o.at, int(o.Limit), func(one sight) error {
-			out.Sights = append(out.Sights, one)
+		out.Looked, err = s.worker.walk(o.at, int(o.Limit), func(one walkEntry) error {
+			out.Entries = append(out.Entries, one)
 			return nil
 		})
 	}

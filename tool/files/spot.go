@@ -87,15 +87,15 @@ func (w *worker) makeDir(s spot) error {
 	return nil
 }
 
-// A sight is what is seen below a folder: a file, or a folder that is not looked into.
-type sight struct {
+// A walkEntry is what is seen below a folder: a file, or a folder that is not looked into.
+type walkEntry struct {
 	Rel     string `json:"rel"`
 	Skipped bool   `json:"skipped,omitempty"`
 }
 
-// wander goes through what lies below a folder, at most so much, and returns how much it
+// walk goes through what lies below a folder, at most so much, and returns how much it
 // was. It looks into no repository's own folder.
-func (w *worker) wander(s spot, most int, see func(sight) error) (looked int, err error) {
+func (w *worker) walk(s spot, most int, see func(walkEntry) error) (looked int, err error) {
 	base := s.rel
 	err = fs.WalkDir(s.root.FS(), base, func(name string, d fs.DirEntry, err error) error {
 		if looked++; looked > most {
@@ -109,14 +109,14 @@ func (w *worker) wander(s spot, most int, see func(sight) error) (looked int, er
 		case err != nil && name == base:
 			return err
 		case err != nil, d.IsDir() && d.Name() == ".git" && name != base:
-			if err := see(sight{rel, true}); err != nil {
+			if err := see(walkEntry{rel, true}); err != nil {
 				return err
 			}
 			return fs.SkipDir
 		case d.IsDir():
 			return nil
 		}
-		return see(sight{Rel: rel})
+		return see(walkEntry{Rel: rel})
 	})
 	return looked, err
 }

@@ -94,7 +94,7 @@ func (t *toolset) look(ctx context.Context, p roots.Place) (state, error) {
 	if err := t.fits(p, p.Info.Size()); err != nil {
 		return state{}, err
 	}
-	s, err := t.hands.load(ctx, p, t.opts.MaxBytes)
+	s, err := t.ops.load(ctx, p, t.opts.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return state{}, nil
 	}

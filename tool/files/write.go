@@ -22,7 +22,7 @@ func (t *toolset) write(ctx context.Context, in writeArgs) (tool.Action, error) 
 	if err != nil {
 		return tool.Action{}, err
 	}
-	need := needs{{place: p, access: roots.Write}}
+	need := needs{{place: p, access: roots.AccessWrite}}
 	if need.blocked() {
 		return need.refused()
 	}
@@ -48,7 +48,7 @@ func (t *toolset) write(ctx context.Context, in writeArgs) (tool.Action, error) 
 // and tells the model what was done.
 func (t *toolset) replace(ctx context.Context, name string, p roots.Place, was, next state, summary string) (any, error) {
 	note, err := t.keeping(ctx, name, []Change{changeOf(p, was, next)}, func() error {
-		return t.hands.put(ctx, p, was, next)
+		return t.ops.put(ctx, p, was, next)
 	})
 	if err != nil {
 		return nil, told(p.Name(), err)

@@ -36,7 +36,7 @@ var generic = []string{"ac", "co", "com", "edu", "firm", "gen", "go", "gob", "go
 // name above it is one that everybody can have a name below. A nil Public offers none.
 func (public Public) Domain(host string) string {
 	_, parent, ok := strings.Cut(host, ".")
-	if _, isAddr := Address(host); isAddr || !ok || SpecialName(host) != "" {
+	if _, isAddr := address(host); isAddr || !ok || SpecialName(host) != "" {
 		return ""
 	}
 	if public == nil || public(parent) {

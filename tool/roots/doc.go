@@ -21,7 +21,7 @@
 // and assent's own folders are never written.
 //
 //	set, err := roots.New(roots.Options{},
-//		roots.Root{Name: "notes", Host: "/home/u/notes", Mode: roots.ReadWrite},
+//		roots.Root{Name: "notes", Host: "/home/u/notes", Mode: roots.ModeReadWrite},
 //		roots.Root{Name: "docs", Host: "/usr/share/doc"},
 //	)
 //	…

@@ -56,20 +56,20 @@ func (s *Set) special(p *Place, a Access, isFolder bool) judgement {
 	j := free
 	for _, loc := range p.locations() {
 		abs := fold(loc.abs)
-		if a != Read && s.guards(abs, loc.steps, a) {
+		if a != AccessRead && s.guards(abs, loc.steps, a) {
 			return block("%s is protected: no tool changes .git, .assent or assent's own files", p.name)
 		}
 		if s.secrets.match(abs) {
 			j = j.and(judgement{verdict: policy.VerdictAsk, byName: true, secret: true, why: p.name + " looks like a secret"})
 		}
 	}
-	if a != Read && s.vital(p, a) {
+	if a != AccessRead && s.vital(p, a) {
 		j = j.and(judgement{verdict: policy.VerdictAsk, personOnly: true, why: p.name + " is a root, the home folder or assent's own, or holds one"})
 	}
 	if p.unknown {
 		j = j.and(judgement{verdict: policy.VerdictAsk, personOnly: true, why: "it cannot be told what " + p.name + " is"})
 	}
-	if a != Read && !isFolder && p.Info != nil && p.Info.Mode().IsRegular() {
+	if a != AccessRead && !isFolder && p.Info != nil && p.Info.Mode().IsRegular() {
 		j = j.and(ofFile(p))
 	}
 	return j
@@ -107,11 +107,11 @@ func (s *Set) granted(p *Place, loc location, a Access, isFolder bool) judgement
 // says is the word of one root on a location that it holds.
 func (f *folder) says(p *Place, loc location, a Access, isFolder bool) judgement {
 	switch {
-	case a != Read && f.Mode != ReadWrite && len(f.names) > 1 && f.Source != "":
+	case a != AccessRead && f.Mode != ModeReadWrite && len(f.names) > 1 && f.Source != "":
 		return block("%s cannot be changed: root %s, the same folder, is read-only (mode ro at %s)", p.name, f.Name, f.Source)
-	case a != Read && f.Mode != ReadWrite:
+	case a != AccessRead && f.Mode != ModeReadWrite:
 		return block("%s cannot be changed: root %s is read-only (mode ro)", p.name, f.Name)
-	case isFolder && a != Read && f.file != "":
+	case isFolder && a != AccessRead && f.file != "":
 		return block("%s is a single file, and not a folder", f.Name)
 	case !isFolder && !f.fits(filepath.Base(loc.abs)):
 		return block("%s has the wrong suffix %q: root %s takes %v", p.name, filepath.Ext(loc.abs), f.Name, f.Suffixes)
@@ -139,7 +139,7 @@ func (s *Set) vital(p *Place, a Access) bool {
 // the content of a single file that is a root leaves the root where it is.
 func (s *Set) holdsRoot(p *Place, a Access) bool {
 	for _, f := range s.folders {
-		if a == Write && f.file != "" && f.is(p.last()) {
+		if a == AccessWrite && f.file != "" && f.is(p.last()) {
 			continue
 		}
 		if f.is(p.last()) || below(p.resolved.abs, f.real) || p.host && below(p.shown, f.host) {

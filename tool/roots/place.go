@@ -233,7 +233,7 @@ func (p Place) Child(rel string) (Place, error) {
 func (p Place) Protected() bool {
 	for s := p.set; s != nil; s = s.parent {
 		for _, loc := range p.locations() {
-			if s.guards(fold(loc.abs), loc.steps, Write) {
+			if s.guards(fold(loc.abs), loc.steps, AccessWrite) {
 				return true
 			}
 		}

@@ -51,7 +51,7 @@ func (s *Set) guards(abs string, steps []step, a Access) bool {
 		return true
 	}
 	for _, p := range s.protected {
-		if p.holds(abs, steps) || a == Delete && p.liesIn(abs) {
+		if p.holds(abs, steps) || a == AccessDelete && p.liesIn(abs) {
 			return true
 		}
 	}

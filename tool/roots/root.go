@@ -14,10 +14,10 @@ import (
 // A Mode says what can be done in a root at all, whoever consents.
 type Mode string
 
-// The modes. The zero Mode is ReadOnly.
+// The modes. The zero Mode is ModeReadOnly.
 const (
-	ReadOnly  Mode = "ro"
-	ReadWrite Mode = "rw"
+	ModeReadOnly  Mode = "ro"
+	ModeReadWrite Mode = "rw"
 )
 
 // An Access is what a tool wants with a file.
@@ -25,19 +25,19 @@ type Access string
 
 // The accesses; each is the act of that name on files.
 const (
-	Read   Access = "read"
-	Write  Access = "write"
-	Delete Access = "delete"
+	AccessRead   Access = "read"
+	AccessWrite  Access = "write"
+	AccessDelete Access = "delete"
 )
 
 // acts are the names of the accesses in rules.
 var acts = map[Access]string{
-	Read: policy.ActReadFile, Write: policy.ActWriteFile, Delete: policy.ActDeleteFile,
+	AccessRead: policy.ActReadFile, AccessWrite: policy.ActWriteFile, AccessDelete: policy.ActDeleteFile,
 }
 
 // defaults are what a root says about an access that its config leaves out.
 var defaults = map[Access]policy.Verdict{
-	Read: policy.VerdictFree, Write: policy.VerdictAsk, Delete: policy.VerdictAsk,
+	AccessRead: policy.VerdictFree, AccessWrite: policy.VerdictAsk, AccessDelete: policy.VerdictAsk,
 }
 
 // A Root gives a folder or a file of the host a name.
@@ -47,7 +47,7 @@ type Root struct {
 	// Host is the folder or the single file. It must exist, unless [Options] say
 	// otherwise.
 	Host string
-	// Mode is ReadOnly unless it says ReadWrite.
+	// Mode is ModeReadOnly unless it says ModeReadWrite.
 	Mode Mode
 	// Suffixes are the endings of the files that can be reached, such as ".md".
 	// None means any.
@@ -73,7 +73,7 @@ func (r *Root) validate() error {
 		return err
 	}
 	switch r.Mode {
-	case "", ReadOnly, ReadWrite:
+	case "", ModeReadOnly, ModeReadWrite:
 	default:
 		return fmt.Errorf("unknown mode %q: it is ro or rw", string(r.Mode))
 	}

@@ -27,7 +27,7 @@ func (j *judging) code(p *analysis.Part) *policy.Act {
 	case !p.Reading.RunsFiles():
 		return nil
 	}
-	act := j.places.act(roots.Write, name, false)
+	act := j.places.act(roots.AccessWrite, name, false)
 	return &act
 }
 

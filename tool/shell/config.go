@@ -80,7 +80,7 @@ type Default struct {
 	// instead of Approval.
 	ByEffect bool
 	// WhenSandboxed, if it is allow, lets a command that a sandbox holds run
-	// without a question, under conditions: see [Alone].
+	// without a question, under conditions: see [AutoAllow].
 	WhenSandboxed tool.Word
 	Reason        string
 	Source        string

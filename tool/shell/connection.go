@@ -27,7 +27,7 @@ func (j *judging) connection(i int) policy.Act {
 	guess := p.Host == "" || p.Settled
 	act.Known = act.Known || p.Operand.Text == "*" // some host that a file of its own names
 	switch {
-	case act.Verdict == policy.VerdictBlock && !j.cfg.Network.On && len(j.cfg.Network.Allow) == 0 && (p.Missing || j.held && guess):
+	case act.Verdict == policy.VerdictBlock && !j.cfg.Network.On && len(j.cfg.Network.Allow) == 0 && (p.Missing || j.sandboxed && guess):
 		// A package manager does with its caches, or fails: nothing is sent either way.
 		act.Verdict, act.Why = policy.VerdictAsk, "it may fetch what is missing, and the network is off"
 		if j.opts.Sandbox != nil && !j.widened {

@@ -12,9 +12,9 @@ import (
 	"github.com/assent-dev/assent/tool"
 )
 
-// Escalation is the name of the act of leaving the sandbox. No rule can name it, and only a
+// escalation is the name of the act of leaving the sandbox. No rule can name it, and only a
 // person answers it, each time.
-const Escalation = "sandbox_escalation"
+const escalation = "sandbox_escalation"
 
 // Steps are the ways out of a sandbox.
 type Steps interface {
@@ -67,7 +67,7 @@ func (t *Tool) escalate(j judged) (tool.Action, error) {
 	}
 	first := failure.Steps[0]
 	acts := append(j.acts, policy.Act{
-		Name: Escalation, Target: policy.TextTarget(first.Label), Known: true, Dir: j.acts[0].Dir,
+		Name: escalation, Target: policy.TextTarget(first.Label), Known: true, Dir: j.acts[0].Dir,
 		Verdict: policy.VerdictAsk, PersonOnly: true, Why: "it would leave the sandbox: " + first.Label,
 	})
 	return j.On(acts...).Titled(fmt.Sprintf("Leave the sandbox: %s, for: %s", first.Label, firstLine(j.cmd.Text))).

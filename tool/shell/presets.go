@@ -6,10 +6,10 @@ import (
 	"github.com/assent-dev/assent/tool"
 )
 
-// A Preset is a list of rules with a name. It allows commands themselves: the files that they
+// A preset is a list of rules with a name. It allows commands themselves: the files that they
 // change, the hosts that they talk to and the secrets that they read keep their own word, and
 // a deny holds.
-type Preset struct {
+type preset struct {
 	Name string
 	// About says what it is for, in a sentence.
 	About string
@@ -21,9 +21,9 @@ type Preset struct {
 	Except []string
 }
 
-// Presets are those that config may name besides readonly. That one is not a list of commands: it
+// presetList are those that config may name besides readonly. That one is not a list of commands: it
 // covers whatever the table of programs says to only read.
-var Presets = []Preset{
+var presetList = []preset{
 	{
 		Name: "git",
 		About: "Local work with git. What throws work away asks, and so does what publishes it. `git fetch` is " +
@@ -82,7 +82,7 @@ const ReadonlyPreset = "readonly"
 // PresetNames are the names that config may use.
 func PresetNames() []string {
 	names := []string{ReadonlyPreset}
-	for _, p := range Presets {
+	for _, p := range presetList {
 		names = append(names, p.Name)
 	}
 	return names
@@ -91,13 +91,13 @@ func PresetNames() []string {
 // PresetRules are the rules of a preset that config names at the source. There are none for
 // readonly; an unknown name is reported.
 func PresetRules(name, source string) (rules []Rule, ok bool) {
-	at := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name })
+	at := slices.IndexFunc(presetList, func(p preset) bool { return p.Name == name })
 	if at < 0 {
 		return nil, name == ReadonlyPreset
 	}
-	for _, pattern := range Presets[at].Allow {
+	for _, pattern := range presetList[at].Allow {
 		rules = append(rules, Rule{
-			Pattern: pattern, Approval: tool.WordAllow, Preset: name, Except: Presets[at].Except, Source: source,
+			Pattern: pattern, Approval: tool.WordAllow, Preset: name, Except: presetList[at].Except, Source: source,
 		})
 	}
 	return rules, true

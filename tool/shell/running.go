@@ -99,7 +99,7 @@ var anyCommand = json.RawMessage(`{"command":":"}`)
 // inquiry reads an act.
 func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
 	world := r.opts.World(act.Dir)
-	in := inquiry{ctx: ctx, now: true, world: world, dir: r.placeOf(act.Dir), env: r.cfg.Env, timeout: r.cmd.Timeout, plain: !r.cmd.HardenGit}
+	in := inquiry{ctx: ctx, now: true, world: world, dir: r.placeOf(act.Dir), timeout: r.cmd.Timeout, plain: !r.cmd.HardenGit}
 	switch act.Kind {
 	case wire.Start, wire.Builtin:
 		_, interpreted := r.interpreted(act)
@@ -117,7 +117,7 @@ func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
 			use := analysis.FileUse{Access: access, Path: act.Path, Names: act.Kind == wire.List, Dir: act.Dir}
 			one := analysis.ReadUse(use, world)
 			if len(in.script.Parts) == 0 {
-				in.script.Command = one.Command
+				in.script.Text = one.Text
 			}
 			in.script.Parts = append(in.script.Parts, one.Parts...)
 			if use.Path = act.Real; act.Real != "" && act.Real != act.Path && len(one.Parts) > 0 {

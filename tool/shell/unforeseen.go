@@ -63,11 +63,11 @@ func (u *unforeseen) action(ctx context.Context, t *Tool) (tool.Action, error) {
 // can be held.
 func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func() (resume func())) wire.Answer {
 	defer pause()()
-	text := firstLine(in.script.Command.String())
+	text := firstLine(in.script.Text.String())
 	if err := tool.ReportUnexpected(ctx, "judgement and behaviour differ: it was about to run "+text); err != nil {
 		return r.refuse("it cannot be recorded: " + err.Error())
 	}
-	args, err := json.Marshal(arguments{Command: in.script.Command.String()})
+	args, err := json.Marshal(arguments{Command: in.script.Text.String()})
 	if err != nil {
 		return r.refuse(err.Error())
 	}

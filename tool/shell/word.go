@@ -44,7 +44,7 @@ func (j *judging) word(i int, act *policy.Act) word {
 		switch why := j.notReadonly(p, act); {
 		case why == "":
 			return word{verdict: policy.VerdictFree, why: "read-only preset"}
-		case !j.held:
+		case !j.sandboxed:
 			return asks("%s", why)
 		}
 	}
@@ -167,11 +167,11 @@ func (j *judging) secretVariable(name string) bool {
 func (j *judging) fallback(p *analysis.Part, act *policy.Act) word {
 	d := j.cfg.Default
 	switch {
-	case j.held && gitLoses(p, act) != "":
-		j.notHeld = gitLoses(p, act)
-		return asks("%s", j.notHeld)
-	case j.held:
-		return j.heldWord()
+	case j.sandboxed && gitLoses(p, act) != "":
+		j.notSandboxed = gitLoses(p, act)
+		return asks("%s", j.notSandboxed)
+	case j.sandboxed:
+		return j.sandboxedWord()
 	case d.ByEffect:
 		return j.byEffect(p, act)
 	case d.Approval == tool.WordDeny:
@@ -189,8 +189,8 @@ func (j *judging) fallback(p *analysis.Part, act *policy.Act) word {
 	case d.Approval == tool.WordOnce:
 		j.once = true
 	}
-	if j.notHeld != "" {
-		return asks("nothing allows it; %s", j.notHeld)
+	if j.notSandboxed != "" {
+		return asks("nothing allows it; %s", j.notSandboxed)
 	}
 	if act.Away && j.someRuleCovers(act) {
 		return asks("rules for commands hold in %s and below", j.cwd.Name())

@@ -58,7 +58,7 @@ func (f judge) changed(path string, apply func([]byte) ([]byte, error)) (tool.Ac
 }
 
 func editActs(p roots.Place) []policy.Act {
-	return []policy.Act{p.Act(roots.Read), p.Act(roots.Write)}
+	return []policy.Act{p.Act(roots.AccessRead), p.Act(roots.AccessWrite)}
 }
 
 // applyEdits makes the edits one after another. An edit of nothing is the content of a

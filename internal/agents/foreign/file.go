@@ -95,5 +95,5 @@ func stateOf(found ...file) policy.Digest {
 
 // denied reports whether something else than the roots denies to read a place.
 func (f judge) denied(ctx context.Context, p roots.Place) bool {
-	return f.opts.Denied != nil && f.opts.Denied(ctx, p.Act(roots.Read))
+	return f.opts.Denied != nil && f.opts.Denied(ctx, p.Act(roots.AccessRead))
 }

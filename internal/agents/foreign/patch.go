@@ -63,9 +63,9 @@ func (f judge) patchActs(h hunk, was file, dir string) ([]policy.Act, roots.Plac
 	p := was.place
 	switch {
 	case h.kind == addFile:
-		return []policy.Act{p.Act(roots.Write)}, p, nil
+		return []policy.Act{p.Act(roots.AccessWrite)}, p, nil
 	case h.kind == deleteFile:
-		return []policy.Act{p.Act(roots.Delete)}, p, nil
+		return []policy.Act{p.Act(roots.AccessDelete)}, p, nil
 	case h.moveTo == "":
 		return editActs(p), p, nil
 	}
@@ -73,7 +73,7 @@ func (f judge) patchActs(h hunk, was file, dir string) ([]policy.Act, roots.Plac
 	if err != nil {
 		return nil, to, err
 	}
-	return []policy.Act{p.Act(roots.Read), p.Act(roots.Delete), to.Act(roots.Write)}, to, nil
+	return []policy.Act{p.Act(roots.AccessRead), p.Act(roots.AccessDelete), to.Act(roots.AccessWrite)}, to, nil
 }
 
 // show shows a part of a patch. The error is why the file could not be looked at.

@@ -27,7 +27,7 @@ func (f judge) read(_ context.Context, in pathArgs) (tool.Action, error) {
 		}
 		return content(found), nil
 	}
-	return tool.Ask(elsewhere).On(p.Act(roots.Read)).Titled("Read " + label(p)).Showing(view), nil
+	return tool.Ask(elsewhere).On(p.Act(roots.AccessRead)).Titled("Read " + label(p)).Showing(view), nil
 }
 
 // list is for tools that show the names in a folder.
@@ -36,7 +36,7 @@ func (f judge) list(_ context.Context, in pathArgs) (tool.Action, error) {
 	if err != nil {
 		return tool.Action{}, err
 	}
-	return tool.Ask(elsewhere).On(p.FolderAct(roots.Read)).Titled("List " + label(p)).ShowingView(naming(p)), nil
+	return tool.Ask(elsewhere).On(p.FolderAct(roots.AccessRead)).Titled("List " + label(p)).ShowingView(naming(p)), nil
 }
 
 // search is for tools that read all files in a folder. Those that are not free to read
@@ -49,7 +49,7 @@ func (f judge) search(ctx context.Context, in pathArgs) (tool.Action, error) {
 	if p.Info != nil && p.Info.Mode().IsRegular() {
 		return f.read(ctx, in)
 	}
-	acts := append([]policy.Act{p.FolderAct(roots.Read)}, f.held(ctx, p)...)
+	acts := append([]policy.Act{p.FolderAct(roots.AccessRead)}, f.held(ctx, p)...)
 	return tool.Ask(elsewhere).On(acts...).Titled("Search " + label(p)).ShowingView(naming(p)), nil
 }
 
@@ -86,7 +86,7 @@ func (f judge) held(ctx context.Context, folder roots.Place) []policy.Act {
 			rest("a file below it has no name that can be judged")
 			return nil
 		}
-		if act := p.Act(roots.Read); act.Verdict != policy.VerdictFree || f.denied(ctx, p) {
+		if act := p.Act(roots.AccessRead); act.Verdict != policy.VerdictFree || f.denied(ctx, p) {
 			out = append(out, act)
 		}
 		return nil

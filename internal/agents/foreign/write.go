@@ -18,7 +18,7 @@ func (f judge) write(_ context.Context, in writeArgs) (tool.Action, error) {
 		return tool.Action{}, err
 	}
 	f.changing(becomes(was.place, []byte(in.Content), nil))
-	act := was.place.Act(roots.Write)
+	act := was.place.Act(roots.AccessWrite)
 	if err != nil {
 		return tool.Ask(elsewhere).On(act).Titled("Write " + label(was.place)).ShowingView(problem(err)), nil
 	}
@@ -33,7 +33,7 @@ func (f judge) remove(_ context.Context, in pathArgs) (tool.Action, error) {
 		return tool.Action{}, err
 	}
 	f.changing(goes(was.place))
-	a := tool.Ask(elsewhere).On(was.place.Act(roots.Delete)).Titled("Delete " + label(was.place))
+	a := tool.Ask(elsewhere).On(was.place.Act(roots.AccessDelete)).Titled("Delete " + label(was.place))
 	if err != nil {
 		return a.ShowingView(problem(err)), nil
 	}

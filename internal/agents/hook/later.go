@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,7 +15,7 @@ import (
 
 // defers reports whether the call is put aside instead of asked about now. Somebody at an
 // inbox answers sooner.
-func (a *answering) defers(ctx context.Context, d *desk, e agents.Event) bool {
+func (a *answering) defers(ctx context.Context, d *evaluator, e agents.Event) bool {
 	ask := d.setup.Person.Hook.Ask
 	if !a.Defer && ask != "defer" || a.Observe || ask == "deny" || !a.Agent.Defers(e, a.Environ) {
 		return false
@@ -27,46 +26,32 @@ func (a *answering) defers(ctx context.Context, d *desk, e agents.Event) bool {
 
 // begin judges the call, or goes on with it where it was put aside: the same call of the
 // same session, with the answer that was given since.
-func (a *answering) begin(ctx context.Context, d *desk, e agents.Event, call policy.Call, note *memo) (*approval.Batch, error) {
+func (a *answering) begin(ctx context.Context, d *evaluator, e agents.Event, call policy.Call, note *memo) (*approval.Batch, error) {
 	gate, err := d.gate(quiet{d.store}, nil)
 	if err != nil {
 		return nil, err
 	}
-	saved := note.Deferred
+	saved := note.deferred(e)
 	note.Deferred = nil
-	if saved == nil || e.CallID == "" || note.CallID != e.CallID {
-		return gate.Review(ctx, call), nil
+	return agents.Begin(ctx, gate, d.store, call, saved)
+}
+
+// deferred is what was saved of the call of an event when it was put aside; nil if it was not.
+func (m *memo) deferred(e agents.Event) json.RawMessage {
+	if e.CallID == "" || m.CallID != e.CallID {
+		return nil
 	}
-	b, err := gate.Restore(ctx, saved)
-	if err != nil {
-		return nil, fmt.Errorf("what was put aside cannot be taken up again: %w", err)
-	}
-	var withdrawn *approval.WithdrawnError
-	if err := approval.Collect(ctx, d.store, b); errors.As(err, &withdrawn) {
-		b.Close() // its session ended meanwhile: it is asked anew
-		return gate.Review(ctx, call), nil
-	} else if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return m.Deferred
 }
 
 // putAside posts what is pending where a person finds it, and notes what it takes to go
 // on. The session is begun, so that the question outlives the process.
-func (m *memo) putAside(ctx context.Context, d *desk, b *approval.Batch) error {
-	request := b.Pending()[0]
-	if _, err := request.View(ctx); err != nil {
-		return fmt.Errorf("it cannot be shown: %w", err)
+func (m *memo) putAside(ctx context.Context, d *evaluator, b *approval.Batch) error {
+	session := approval.Session{ID: b.Pending()[0].Call.Session, Kind: approval.SessionHook, Folder: d.project}
+	err := d.store.BeginSession(ctx, session)
+	if err == nil {
+		m.Deferred, err = agents.Postpone(ctx, d.store, b)
 	}
-	session := approval.Session{ID: request.Call.Session, Kind: approval.SessionHook, Folder: d.project}
-	if err := d.store.BeginSession(ctx, session); err != nil {
-		return err
-	}
-	if err := d.store.Post(ctx, request); err != nil {
-		return err
-	}
-	var err error
-	m.Deferred, err = json.Marshal(b)
 	return err
 }
 

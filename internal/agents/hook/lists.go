@@ -20,7 +20,7 @@ func (a *answering) lists(project string, e agents.Event) (permissions.Lists, er
 
 // lifted says why a call must not be left to the prompt of an agent that then forgets what its own
 // lists deny; empty if it may.
-func (a *answering) lifted(d *desk, e agents.Event, call policy.Call) string {
+func (a *answering) lifted(d *evaluator, e agents.Event, call policy.Call) string {
 	if !a.Agent.Lifts() {
 		return ""
 	}

@@ -11,7 +11,7 @@ import (
 // otherwise judges a call under the other names that it may have: mcp__a__b__c is the tool c of
 // a__b as well as b__c of a, and only the agent knows which. A deny of any of them holds, and
 // where one is not allowed no rule for another answers.
-func (d *desk) otherwise(ctx context.Context, names []agents.ToolName, call policy.Call, acts []policy.Act) ([]policy.Act, error) {
+func (d *evaluator) otherwise(ctx context.Context, names []agents.ToolName, call policy.Call, acts []policy.Act) ([]policy.Act, error) {
 	if len(names) == 0 || len(acts) == 0 || acts[0].Verdict == policy.VerdictBlock {
 		return acts, nil
 	}
@@ -42,7 +42,7 @@ func (d *desk) otherwise(ctx context.Context, names []agents.ToolName, call poli
 }
 
 // kept are the rules that are kept, and the grants of a session; none if there is no store.
-func (d *desk) kept(ctx context.Context, session string) (*policy.RuleSet, *policy.GrantSet, error) {
+func (d *evaluator) kept(ctx context.Context, session string) (*policy.RuleSet, *policy.GrantSet, error) {
 	s, err := d.opened()
 	if err != nil || s == nil {
 		return nil, nil, err

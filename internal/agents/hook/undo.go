@@ -27,7 +27,7 @@ type keeping struct {
 	mine string            // the one that stays
 }
 
-func (a *answering) newKeeping(d *desk, e agents.Event) *keeping {
+func (a *answering) newKeeping(d *evaluator, e agents.Event) *keeping {
 	return &keeping{
 		folder: files.UndoFolder{Dir: a.Places.UndoFolder(), Clock: a.Clock, Unsynced: true},
 		entry:  files.Entry{Agent: a.Agent.Name, Session: e.Session, Project: d.project, Pending: true},

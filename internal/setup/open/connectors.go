@@ -15,8 +15,8 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
-	"github.com/assent-dev/assent/sandbox/host"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/launch"
+	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
 	"github.com/assent-dev/assent/tool/hosts"
@@ -76,7 +76,7 @@ func (b *Base) Connect(ctx context.Context, of []config.Connector, s Servers) (c
 	names.Set(connector.BuiltIn, s.Taken...)
 	pins := connector.NewFolderPins(PinsFolder(b.Places.State))
 	c.All, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
-		opts := connector.Options{Runner: host.None{}, Dir: b.folderOf(byName[cfg.Name]), Environ: os.Environ(),
+		opts := connector.Options{Runner: launch.None{}, Dir: b.folderOf(byName[cfg.Name]), Environ: os.Environ(),
 			Pins: pins, Names: names}
 		opts.Verify = b.Programs.Verify(cfg.Command, opts.Dir, opts.Environ)
 		if byName[cfg.Name].Sandboxed {
@@ -200,7 +200,7 @@ func (b *Base) StagedHosts() hosts.Policy {
 
 // runner starts a server: on a stage, where its connections are decided about, if there is one.
 func (h heldServers) runner(name string) sandbox.Runner {
-	through, ok := h.Runner.(stage.Through)
+	through, ok := h.Runner.(netns.Through)
 	if h.gate == nil || !ok {
 		return h.Runner
 	}
@@ -224,9 +224,9 @@ func (h heldServers) profile(command []string, dir string) sandbox.Profile {
 		}
 		info, err := os.Stat(file)
 		_, hidden := p.Hidden(file)
-		if err == nil && info.Mode().IsRegular() && p.At(file) == sandbox.Nothing && !hidden && !host.Shared(file) {
+		if err == nil && info.Mode().IsRegular() && p.At(file) == sandbox.ModeHidden && !hidden && !launch.Shared(file) {
 			source := "the connector's command line"
-			p.Roots = append(p.Roots, sandbox.Root{Path: file, Mode: sandbox.ReadOnly, Source: source})
+			p.Roots = append(p.Roots, sandbox.Root{Path: file, Mode: sandbox.ModeReadOnly, Source: source})
 		}
 	}
 	return p

@@ -18,7 +18,7 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool/hosts"
 )
 
@@ -86,9 +86,9 @@ func (b *Base) ProfileView() (ProfileView, error) {
 	}
 	p.Roots = slices.DeleteFunc(slices.Clone(p.Roots), func(r sandbox.Root) bool {
 		_, err := os.Lstat(r.Path) // a cache is made when it is needed
-		return !r.Guarded && r.Mode == sandbox.ReadWrite && errors.Is(err, fs.ErrNotExist)
+		return !r.Guarded && r.Mode == sandbox.ModeReadWrite && errors.Is(err, fs.ErrNotExist)
 	})
-	scene, err := host.Survey(p)
+	scene, err := launch.Survey(p)
 	if err != nil {
 		v.Problem = err.Error()
 		return v, nil
@@ -116,7 +116,7 @@ func (v ProfileView) Print(w io.Writer) error {
 	}
 	row("profile", v.Hash, "")
 	for _, r := range p.Roots {
-		row(map[sandbox.Mode]string{sandbox.ReadOnly: "read", sandbox.ReadWrite: "write"}[r.Mode], r.Path, r.Source)
+		row(map[sandbox.Mode]string{sandbox.ModeReadOnly: "read", sandbox.ModeReadWrite: "write"}[r.Mode], r.Path, r.Source)
 	}
 	for _, list := range []struct {
 		what    string

@@ -56,11 +56,11 @@ func read(text, dir string, world World, visit func(*walker, *syntax.File, *stat
 			Words: literals([]string{":"}), Reading: harmlessReading(":")})
 	}
 	return &Script{
-		Command: Command{text: f.text, original: text, printed: f.printed},
-		Parts:   w.parts,
-		Odd:     odd,
-		Shows:   w.shown,
-		Files:   w.files,
+		Text:  Text{text: f.text, original: text, printed: f.printed},
+		Parts: w.parts,
+		Odd:   odd,
+		Shows: w.shown,
+		Files: w.files,
 	}, nil
 }
 

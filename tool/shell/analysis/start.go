@@ -58,7 +58,7 @@ func ReadStart(s Start, world World) *Script {
 		why := "it does more than is read"
 		w.parts = []Part{{Kind: Unknown, Line: 1, Source: first(text), Dir: s.Dir, Why: why, Opaque: true}}
 	}
-	return &Script{Command: Command{text: text, original: text}, Parts: w.parts, Files: w.files}
+	return &Script{Text: Text{text: text, original: text}, Parts: w.parts, Files: w.files}
 }
 
 // A FileUse is a file or folder that a running shell is about to open, or a host that it is
@@ -89,7 +89,7 @@ func ReadUse(u FileUse, world World) *Script {
 	for i := range w.parts {
 		w.parts[i].Source = text
 	}
-	return &Script{Command: Command{text: text, original: text}, Parts: w.parts}
+	return &Script{Text: Text{text: text, original: text}, Parts: w.parts}
 }
 
 // QuoteWords writes words so that a shell reads exactly these.

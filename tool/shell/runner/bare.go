@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"os"
 	"os/exec"
 	"syscall"
 
@@ -16,14 +15,11 @@ type bare struct {
 	marker string
 }
 
-// startBare starts a shell with the streams of the process.
-func startBare(c Command, argv []string, marker string, gate *os.File, p *process) (body, error) {
+// startBare starts a shell that nothing holds.
+func startBare(c sandbox.Command, marker string) (body, error) {
 	cmd := &exec.Cmd{
-		Path: argv[0], Args: argv, Dir: c.Dir, Env: c.own(marker), SysProcAttr: attributes(),
-		Stdout: p.stdout.theirs, Stderr: p.stderr.theirs,
-	}
-	if gate != nil {
-		cmd.Stdin = gate
+		Path: c.Argv[0], Args: c.Argv, Dir: c.Dir, Env: c.Env, SysProcAttr: attributes(),
+		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
 	}
 	if err := closeOthers(); err != nil {
 		return nil, err

@@ -11,42 +11,30 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/tool/shell"
 )
 
-// What a [Command] that says nothing about it gets.
+// What a command gets if neither it nor its [Options] say.
 const (
 	DefaultTimeout = 2 * time.Minute
 	DefaultKeep    = 50_000
 	DefaultMaxFile = 100_000_000
 )
 
-// ProxyAddress is where a command finds the proxy that [Command.Proxy] serves.
+// ProxyAddress is where a command finds the proxy that [Options.Proxy] serves.
 const ProxyAddress = "127.0.0.1:3128"
 
-// A Command is what to run. The zero Command is refused.
-type Command struct {
-	// Text is the command in canonical form.
-	Text string
+// Options are what a command runs with, besides what was judged about it.
+type Options struct {
 	// Shell is the command line of the shell that interprets the text: a program that
 	// calls inside.Main.
 	Shell []string
-	// Judge decides about each thing that the shell is about to do. Nil refuses all.
-	Judge Judge
-	// Ask are the builtins that are put to Judge before they run.
-	Ask []string
-	// Bash hands the text to bash itself, and Judge is not asked: for what the shell
-	// cannot interpret.
-	Bash bool
-	// Dir is the folder that it starts in, an absolute path.
-	Dir string
 	// Env is what it knows of our environment; PWD and [Marker] are added.
 	Env Environment
 	// Call is the id of the call, which the marker begins with.
 	Call string
-	// Timeout ends it; zero is [DefaultTimeout].
-	Timeout time.Duration
-	// Keep is how many bytes of each stream are kept; zero is [DefaultKeep].
-	Keep int
+	// MaxKept is how many bytes of each stream are kept; zero is [DefaultKeep].
+	MaxKept int
 	// File, if not empty, is a file that is made and receives all output, both
 	// streams as they come. It must not exist yet.
 	File string
@@ -65,7 +53,7 @@ type Command struct {
 	// Signals are sent to everything in the foreground of the shell that interprets the text.
 	Signals <-chan syscall.Signal
 	// Sandbox, if not nil, holds the command to Profile. It gets no SIGTERM then: all of
-	// it ends at once, also what it left in the background, unless that may Stay.
+	// it ends at once, also what it left in the background, unless that may stay.
 	Sandbox sandbox.Runner
 	Profile sandbox.Profile
 	// Tmp is a folder that is /tmp in the sandbox; empty gives the command its own.
@@ -75,31 +63,27 @@ type Command struct {
 	Proxy func(ctx context.Context, l net.Listener)
 	// Clock, if not nil, is made to stop the command's time.
 	Clock *Clock
-	// Stay lets programs that the text started in the background go on in their sandbox.
-	// They end with this program, or by [Running.End].
-	Stay bool
 }
 
-func (c Command) withDefaults() Command {
-	if c.Timeout <= 0 {
-		c.Timeout = DefaultTimeout
+// started is what is started for a command that was judged.
+func (o Options) started(c shell.Command, marker string) (sandbox.Command, error) {
+	argv, err := o.argv(c)
+	profile := o.Profile
+	profile.Limits.Time, profile.Limits.Output = 0, 0 // both are seen to here
+	s := sandbox.Command{Argv: argv, Dir: c.Dir, Env: o.own(marker), Enters: !c.Bash, Profile: profile, Tmp: o.Tmp}
+	if c.Bash {
+		s.Env = o.env(c.Dir, marker)
 	}
-	if c.Keep <= 0 {
-		c.Keep = DefaultKeep
-	}
-	if c.MaxFile <= 0 {
-		c.MaxFile = DefaultMaxFile
-	}
-	return c
+	return s, err
 }
 
 // argv returns the command line. See the package's documentation for bash's options.
-func (c Command) argv() ([]string, error) {
+func (o Options) argv(c shell.Command) ([]string, error) {
 	if !c.Bash {
-		if len(c.Shell) == 0 {
+		if len(o.Shell) == 0 {
 			return nil, errors.New("no program is named that interprets commands; name assent-shell, or a program that calls inside.Main")
 		}
-		return c.Shell, nil
+		return o.Shell, nil
 	}
 	bash, err := Bash()
 	return []string{bash, "--noprofile", "--norc", "-p", "-c", "--", c.Text, "bash"}, err
@@ -107,12 +91,9 @@ func (c Command) argv() ([]string, error) {
 
 // own is the environment of the shell itself, which has that of the command from its order. The
 // home is there too: a sandbox makes a private folder of that name.
-func (c Command) own(marker string) []string {
-	if c.Bash {
-		return c.env(marker)
-	}
+func (o Options) own(marker string) []string {
 	own := []string{Marker + "=" + marker, "GOGC=400"}
-	for _, entry := range c.Env.entries {
+	for _, entry := range o.Env.entries {
 		if strings.HasPrefix(entry, "HOME=") {
 			own = append(own, entry)
 		}
@@ -120,14 +101,15 @@ func (c Command) own(marker string) []string {
 	return own
 }
 
-// env returns the environment, with the marker of this call.
-func (c Command) env(marker string) []string {
-	env := c.Env.Entries()
-	if c.Sandbox != nil && c.Profile.Wall.Writes && c.Env.Get("TMPDIR") == "" && slices.Contains(c.private(), sandbox.PrivateTmp) {
+// env returns the environment of a command in the folder, with the marker of this call.
+func (o Options) env(dir, marker string) []string {
+	env := o.Env.Entries()
+	private := o.Sandbox != nil && o.Profile.Wall.Writes && slices.Contains(o.private(), sandbox.PrivateTmp)
+	if private && o.Env.Get("TMPDIR") == "" {
 		env = append(env, "TMPDIR="+sandbox.PrivateTmp)
 	}
-	return append(env, "PWD="+c.Dir, Marker+"="+marker)
+	return append(env, "PWD="+dir, Marker+"="+marker)
 }
 
 // private are the folders that the command has for itself.
-func (c Command) private() []string { return c.Profile.Private(c.Env.Get("HOME")) }
+func (o Options) private() []string { return o.Profile.Private(o.Env.Get("HOME")) }

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"os"
 	"syscall"
 
 	"github.com/assent-dev/assent/sandbox"
@@ -16,21 +15,12 @@ type confined struct {
 	err     error        // likewise
 }
 
-// startConfined starts bash in its sandbox, with the streams of the process. The context
-// counts only while it starts: how a command is ended is decided elsewhere.
-func startConfined(ctx context.Context, c Command, argv []string, marker string, gate *os.File, p *process) (body, error) {
+// startConfined starts a shell in its sandbox. The context counts only while it starts: how a
+// command is ended is decided elsewhere.
+func startConfined(ctx context.Context, r sandbox.Runner, c sandbox.Command) (body, error) {
 	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)
-	profile := c.Profile
-	profile.Limits.Time, profile.Limits.Output = 0, 0 // both are seen to here
-	command := sandbox.Command{
-		Argv: argv, Dir: c.Dir, Env: c.own(marker), Profile: profile,
-		Stdout: p.stdout.theirs, Stderr: p.stderr.theirs, Tmp: c.Tmp,
-	}
-	if gate != nil {
-		command.Stdin, command.Enters = gate, true
-	}
-	started, err := c.Sandbox.Start(live, command)
+	started, err := r.Start(live, c)
 	stop()
 	if err != nil {
 		cancel()
@@ -51,5 +41,5 @@ func (b *confined) signal(syscall.Signal) { b.cancel() }
 func (b *confined) left() string { return b.exit.Left }
 
 func (b *confined) end() end {
-	return end{code: b.exit.Code, tooLarge: b.exit.Ended == sandbox.SizePassed, err: b.err}
+	return end{code: b.exit.Code, tooLarge: b.exit.Ended == sandbox.EndingSize, err: b.err}
 }

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	case len(os.Args) == 3 && os.Args[1] == "run":
 		c := interpreted(os.Args[2])
 		c.Dir, c.Progress = "/", os.Stdout
-		_, err := runner.Run(context.Background(), c)
+		_, err := runner.Run(context.Background(), c.Command, c.Options)
 		fmt.Println(err)
 	case len(os.Args) >= 2 && os.Args[1] == "shell":
 		os.Exit(inside.Main(os.Args[2:], os.Stderr))

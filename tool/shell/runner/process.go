@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
@@ -50,30 +51,34 @@ type end struct {
 }
 
 // start starts the command, or leaves nothing behind.
-func start(ctx context.Context, c Command) (*process, error) {
+func start(ctx context.Context, c shell.Command, o Options) (*process, error) {
 	if err := check(c); err != nil {
 		return nil, err
 	}
-	argv, err := c.argv()
+	marker := newMarker(o.Call)
+	started, err := o.started(c, marker)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{exited: make(chan struct{}), confined: c.Sandbox != nil, clock: newStopwatch(c.Timeout)}
-	if c.Clock != nil {
-		c.Clock.watch.Store(p.clock)
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultTimeout
 	}
-	if p.sink, err = newSink(c); err != nil {
+	p := &process{exited: make(chan struct{}), confined: o.Sandbox != nil, clock: newStopwatch(c.Timeout)}
+	if o.Clock != nil {
+		o.Clock.watch.Store(p.clock)
+	}
+	if p.sink, err = newSink(o); err != nil {
 		return nil, err
 	}
-	if err := p.launch(ctx, c, argv); err != nil {
+	if err := p.launch(ctx, c, o, started, marker); err != nil {
 		p.sink.discard()
-		return nil, fmt.Errorf("cannot start %s in %s: %w", argv[0], c.Dir, err)
+		return nil, fmt.Errorf("cannot start %s in %s: %w", started.Argv[0], c.Dir, err)
 	}
 	return p, nil
 }
 
 // check refuses what can be told before anything is made.
-func check(c Command) error {
+func check(c shell.Command) error {
 	switch info, err := os.Stat(c.Dir); {
 	case c.Text == "":
 		return errors.New("there is no command to run")
@@ -90,35 +95,36 @@ func check(c Command) error {
 }
 
 // launch starts the shell with a pipe for each stream, or one for both.
-func (p *process) launch(ctx context.Context, c Command, argv []string) error {
+func (p *process) launch(ctx context.Context, c shell.Command, o Options, s sandbox.Command, marker string) error {
 	var err error
-	if p.stdout, err = newStream(p.sink, c.Keep, c.Stdout); err != nil {
+	if p.stdout, err = newStream(p.sink, o.MaxKept, o.Stdout); err != nil {
 		return err
 	}
-	if p.stderr, err = newStream(p.sink, c.Keep, c.Stderr); err != nil {
+	if p.stderr, err = newStream(p.sink, o.MaxKept, o.Stderr); err != nil {
 		p.stdout.close()
 		return err
 	}
-	if p.joined = same(c.Stdout, c.Stderr); p.joined {
+	if p.joined = same(o.Stdout, o.Stderr); p.joined {
 		if err := p.stderr.join(p.stdout); err != nil {
 			p.stdout.close()
 			p.stderr.close()
 			return err
 		}
 	}
-	marker := newMarker(c.Call)
+	s.Stdout, s.Stderr = p.stdout.theirs, p.stderr.theirs
 	var theirs *os.File
 	if !c.Bash {
 		if p.gate, theirs, err = newGate(p.clock); err == nil {
-			p.gate.order(c, marker) // while the sandbox is being set up
+			s.Stdin = theirs
+			p.gate.order(c, o, marker) // while the sandbox is being set up
 		}
 	}
 	switch {
 	case err != nil:
-	case c.Sandbox != nil:
-		p.body, err = startConfined(ctx, c, argv, marker, theirs, p)
+	case o.Sandbox != nil:
+		p.body, err = startConfined(ctx, o.Sandbox, s)
 	default:
-		p.body, err = startBare(c, argv, marker, theirs, p)
+		p.body, err = startBare(s, marker)
 	}
 	if theirs != nil {
 		theirs.Close()
@@ -136,8 +142,8 @@ func (p *process) launch(ctx context.Context, c Command, argv []string) error {
 		p.body.await()
 		close(p.exited)
 	}()
-	if c.Signals != nil && p.gate != nil {
-		go p.pass(c.Signals)
+	if o.Signals != nil && p.gate != nil {
+		go p.pass(o.Signals)
 	}
 	return nil
 }

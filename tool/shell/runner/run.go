@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/assent-dev/assent/tool/shell"
 )
 
 const (
@@ -21,7 +23,7 @@ const (
 //
 // Every descriptor of this process but the first three is marked to be closed in
 // programs that it starts.
-func Run(ctx context.Context, c Command) (Result, error) {
+func Run(ctx context.Context, c shell.Command, o Options) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, fmt.Errorf("the command was not started: %w", err)
 	}
@@ -29,8 +31,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	// stays with us.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	c = c.withDefaults()
-	p, err := start(ctx, c)
+	p, err := start(ctx, c, o)
 	if err != nil {
 		return Result{}, err
 	}

@@ -27,13 +27,16 @@ type sink struct {
 }
 
 // newSink makes the file, which must be new: it is never one that a link leads to.
-func newSink(c Command) (*sink, error) {
-	s := &sink{progress: c.Progress, max: c.MaxFile, most: c.MaxOutput, stopped: make(chan struct{})}
-	if c.File == "" {
+func newSink(o Options) (*sink, error) {
+	s := &sink{progress: o.Progress, max: o.MaxFile, most: o.MaxOutput, stopped: make(chan struct{})}
+	if s.max <= 0 {
+		s.max = DefaultMaxFile
+	}
+	if o.File == "" {
 		return s, nil
 	}
 	var err error
-	if s.file, err = os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+	if s.file, err = os.OpenFile(o.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, fmt.Errorf("the output cannot be kept: %w", err)
 	}
 	return s, nil

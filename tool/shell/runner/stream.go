@@ -18,7 +18,7 @@ type stream struct {
 	sink         *sink
 	also         io.Writer // that receives it too; nil for none
 	window       window
-	kept         keeper        // only to be used when stop has returned
+	kept         headTail      // only to be used when stop has returned
 	done         chan struct{} // closed when nothing more will be read
 	telling      atomic.Bool   // it is being handed on
 
@@ -27,11 +27,14 @@ type stream struct {
 }
 
 func newStream(s *sink, keep int, also io.Writer) (*stream, error) {
+	if keep <= 0 {
+		keep = DefaultKeep
+	}
 	ours, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	return &stream{ours: ours, theirs: theirs, sink: s, also: also, kept: keeper{limit: keep}, done: make(chan struct{})}, nil
+	return &stream{ours: ours, theirs: theirs, sink: s, also: also, kept: headTail{limit: keep}, done: make(chan struct{})}, nil
 }
 
 // join has the command print to another stream instead: what comes in one pipe keeps its order.
