@@ -29,40 +29,21 @@ func (r *claimRow) fields() []any {
 // sumClaims is what the head keeps of all claims: one that is lost would let a
 // call run twice.
 func sumClaims(rows []claimRow) []byte {
-	s := newSum("all claims")
-	for i := range rows {
-		s.bytes(sumOf("claims", rows[i].fields()...))
-	}
-	return s.sum()
+	return sumRows("all claims", rows, func(r *claimRow) []byte { return sumOf("claims", r.fields()...) })
 }
+
+const claimColumns = "n, batch, call, fingerprint, state, at"
 
 // readClaims reads all claims. There is one for each call that ran from a saved
 // batch.
 func (t *txn) readClaims() ([]claimRow, error) {
-	rows, err := t.conn.QueryContext(t.ctx, "SELECT n, batch, call, fingerprint, state, at, sum FROM claims ORDER BY n")
-	if err != nil {
-		return nil, err
+	rows, err := collect(t.ctx, t.conn, func(r *claimRow, scan scanner) error {
+		return scan(&r.n, &r.batch, &r.call, &r.fingerprint, &r.state, &r.at)
+	}, "SELECT "+claimColumns+" FROM claims ORDER BY n")
+	if err == nil && string(sumClaims(rows)) != string(t.head.claimsSum) {
+		err = damage("its claims are not those that were written")
 	}
-	defer rows.Close()
-	var out []claimRow
-	for rows.Next() {
-		var r claimRow
-		var sum []byte
-		if err := rows.Scan(&r.n, &r.batch, &r.call, &r.fingerprint, &r.state, &r.at, &sum); err != nil {
-			return nil, err
-		}
-		if err := checkRow(sum, "claims", r.fields()...); err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	if string(sumClaims(out)) != string(t.head.claimsSum) {
-		return nil, damage("its claims are not all those that were written")
-	}
-	return out, nil
+	return rows, err
 }
 
 // Claim implements [approval.ClaimStore].
@@ -135,8 +116,7 @@ func (t *txn) writeClaims(rows []claimRow, changed *claimRow, at int64) error {
 		}
 	}
 	if changed.state != "" {
-		fields := append(changed.fields(), sumOf("claims", changed.fields()...))
-		if err := t.exec("INSERT INTO claims (n, batch, call, fingerprint, state, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)", fields...); err != nil {
+		if err := t.exec("INSERT INTO claims ("+claimColumns+") VALUES (?, ?, ?, ?, ?, ?)", changed.fields()...); err != nil {
 			return err
 		}
 	}

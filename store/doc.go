@@ -20,8 +20,8 @@
 // again only what it must. Its sums say what the tables must hold. A number in a file
 // beside the store says for a microsecond that it has not changed at all.
 //
-// Nothing is believed that is not as it was written. Rows carry checksums, tables
-// add up to what the head says, and a small file, the mark, counts the changes that
+// Nothing is believed that is not as it was written. Tables add up to what the head
+// says, or rows carry checksums, and a small file, the mark, counts the changes that
 // were made durable: SQLite takes a log that was cut for a shorter one. What does
 // not fit is an [*Error] that says what can be done; the file is never overwritten,
 // and a gate whose store fails refuses.

@@ -1,20 +1,25 @@
 package store
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
-// Next is the schema of a program that is one version newer.
-var Next = append(append([]migration{}, migrations...), migration{"second", "ALTER TABLE rules ADD COLUMN added TEXT NOT NULL DEFAULT 'x'"})
+// another is what leads to the schema of a program that is one version newer.
+const another = "ALTER TABLE rules ADD COLUMN added TEXT NOT NULL DEFAULT 'x';"
 
 // OpenNext opens a store as that program does.
 func OpenNext(ctx context.Context, folder string, opt Options) (*Store, error) {
-	return openWith(ctx, folder, opt, Next)
+	next := schema{schemaNow.create + another, append(slices.Clone(schemaNow.upgrades), another)}
+	return openWith(ctx, folder, opt, next)
 }
 
-// OpenAltered opens a store as a program whose first migration is another.
-func OpenAltered(ctx context.Context, folder string) (*Store, error) {
-	altered := append([]migration{}, Next...)
-	altered[0].sql += " "
-	return openWith(ctx, folder, Options{}, altered)
+// Columns lists the columns and indexes of all tables.
+func (s *Store) Columns(ctx context.Context) (out string, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT group_concat(line, char(10)) FROM (
+		SELECT m.type || ' ' || m.name || ' ' || coalesce(c.name || ' ' || c.type || ' ' || c."notnull" || c.pk, m.sql, '') AS line
+		FROM sqlite_schema m LEFT JOIN pragma_table_info(m.name) c ON m.type = 'table' ORDER BY line)`).Scan(&out)
+	return out, err
 }
 
 // PruneThrough removes the records up to a number.

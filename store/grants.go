@@ -13,15 +13,6 @@ import (
 	"github.com/assent-dev/assent/policy"
 )
 
-// sumGrants is what a session's row keeps of its grants, by their checksums.
-func sumGrants(sums [][]byte) []byte {
-	all := newSum("all grants")
-	for _, s := range sums {
-		all.bytes(s)
-	}
-	return all.sum()
-}
-
 // A grantRow is a row of the table of grants.
 type grantRow struct {
 	n     int64
@@ -31,43 +22,26 @@ type grantRow struct {
 
 func (r *grantRow) sum() []byte { return sumOf("grants", r.n, r.grant.Session, r.body) }
 
-// readGrants returns the grants of a session, which must add up to its sum.
-func readGrants(ctx context.Context, q querier, session string, want []byte) ([]grantRow, error) {
-	rows, err := q.QueryContext(ctx, "SELECT n, body, sum FROM grants WHERE session = ? ORDER BY n", session)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []grantRow
-	for rows.Next() {
-		var r grantRow
-		var sum []byte
-		if err := rows.Scan(&r.n, &r.body, &sum); err != nil {
-			return nil, err
-		}
-		if err := checkRow(sum, "grants", r.n, session, r.body); err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(r.body, &r.grant); err != nil || r.grant.Session != session {
-			return nil, damage("grant %d of session %q: it is of session %q (%v)", r.n, session, r.grant.Session, err)
-		}
-		out = append(out, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	if string(sumGrants(grantSums(out))) != string(want) {
-		return nil, damage("the grants of session %q are not all those that were written", session)
-	}
-	return out, nil
+// sumGrants is what a session's row keeps of its grants.
+func sumGrants(rows []grantRow) []byte {
+	return sumRows("all grants", rows, func(r *grantRow) []byte { return r.sum() })
 }
 
-func grantSums(rows []grantRow) [][]byte {
-	sums := make([][]byte, len(rows))
-	for i := range rows {
-		sums[i] = rows[i].sum()
+// readGrants returns the grants of a session, which must add up to its sum.
+func readGrants(ctx context.Context, q querier, session string, want []byte) ([]grantRow, error) {
+	rows, err := collect(ctx, q, func(r *grantRow, scan scanner) error {
+		if err := scan(&r.n, &r.body); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(r.body, &r.grant); err != nil || r.grant.Session != session {
+			return damage("grant %d of session %q: it is of session %q (%v)", r.n, session, r.grant.Session, err)
+		}
+		return nil
+	}, "SELECT n, body FROM grants WHERE session = ? ORDER BY n", session)
+	if err == nil && string(sumGrants(rows)) != string(want) {
+		err = damage("the grants of session %q are not those that were written", session)
 	}
-	return sums
+	return rows, err
 }
 
 // sessionGrants are the grants of a session that may go stale.
@@ -207,7 +181,7 @@ func (t *txn) changeGrants(session string, f func([]grantRow) ([]grantRow, error
 	}
 	t.head.grants++
 	t.lasting()
-	r.session.Seen, r.grantsSum = t.now, sumGrants(grantSums(rows))
+	r.session.Seen, r.grantsSum = t.now, sumGrants(rows)
 	return t.writeSession(r)
 }
 
@@ -218,7 +192,7 @@ func (t *txn) insertGrant(r *grantRow) (err error) {
 	if err := t.row("SELECT coalesce(max(n), 0) + 1 FROM grants").Scan(&r.n); err != nil {
 		return err
 	}
-	return t.exec("INSERT INTO grants (n, session, body, sum) VALUES (?, ?, ?, ?)", r.n, r.grant.Session, r.body, r.sum())
+	return t.exec("INSERT INTO grants (n, session, body) VALUES (?, ?, ?)", r.n, r.grant.Session, r.body)
 }
 
 // RevokeGrant ends one grant. One that is not there is [policy.ErrGrantNotFound].

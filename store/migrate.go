@@ -43,7 +43,7 @@ func (s *Store) prepareFile(ctx context.Context, c *sql.Conn) error {
 // fileReady reports whether the file has the schema and the log.
 func (s *Store) fileReady(ctx context.Context, c querier) (bool, error) {
 	_, version, err := s.fileVersion(ctx, c)
-	if err != nil || version != int64(len(s.migrations)) {
+	if err != nil || version != s.schema.version() {
 		return false, err
 	}
 	mode, err := journalMode(ctx, c)
@@ -57,7 +57,7 @@ func (s *Store) migrate(ctx context.Context, c *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	known := int64(len(s.migrations))
+	known := s.schema.version()
 	switch {
 	case version > known:
 		return s.newer(&newerError{has: version, known: known})
@@ -146,7 +146,7 @@ func (s *Store) backup(ctx context.Context, c *sql.Conn, version int64) error {
 	return err
 }
 
-// apply runs the migrations that are missing, all or none.
+// apply runs the steps that are missing, all or none.
 func (s *Store) apply(ctx context.Context, c *sql.Conn, known int64) error {
 	if _, err := c.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -170,18 +170,9 @@ func (s *Store) applyLocked(ctx context.Context, c *sql.Conn, known int64) error
 	if version > known {
 		return s.newer(&newerError{has: version, known: known})
 	}
-	if err := s.checkMigrations(ctx, c, version); err != nil {
-		return err
-	}
-	for i := version; i < known; i++ {
-		m := s.migrations[i]
-		if _, err := c.ExecContext(ctx, m.sql); err != nil {
-			return fmt.Errorf("migration %d (%s): %w", i+1, m.name, err)
-		}
-		_, err := c.ExecContext(ctx, "INSERT INTO migrations (version, name, checksum, applied) VALUES (?, ?, ?, ?)",
-			i+1, m.name, m.checksum(), nanoseconds(s.opt.Clock()))
-		if err != nil {
-			return err
+	for i, step := range s.schema.steps(version) {
+		if _, err := c.ExecContext(ctx, step); err != nil {
+			return fmt.Errorf("step %d from version %d: %w", i+1, version, err)
 		}
 	}
 	if err := s.writeFirstHead(ctx, c, version, known); err != nil {
@@ -189,38 +180,6 @@ func (s *Store) applyLocked(ctx context.Context, c *sql.Conn, known int64) error
 	}
 	_, err = c.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, known))
 	return err
-}
-
-// checkMigrations compares what was applied before with what this program knows
-// under the same number.
-func (s *Store) checkMigrations(ctx context.Context, c querier, version int64) error {
-	if version == 0 {
-		return nil
-	}
-	rows, err := c.QueryContext(ctx, "SELECT version, name, checksum FROM migrations ORDER BY version")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	seen := int64(0)
-	for rows.Next() {
-		var n int64
-		var name, sum string
-		if err := rows.Scan(&n, &name, &sum); err != nil {
-			return err
-		}
-		seen++
-		if n != seen || n > version || sum != s.migrations[n-1].checksum() {
-			return damage("migration %d (%s) is not the one that this program knows", n, name)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if seen != version {
-		return damage("%d migrations are noted and it says version %d", seen, version)
-	}
-	return nil
 }
 
 // noHash stands before the first event.

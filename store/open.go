@@ -62,20 +62,20 @@ func (o Options) withDefaults() Options {
 // A Store is where the processes of a user meet. It is safe for concurrent use.
 // Make one with [Open].
 type Store struct {
-	path       string
-	opt        Options
-	migrations []migration
-	mark       mark
-	db         *sql.DB     // for reading
-	writer     *statements // for whoever has put something into writing
-	writing    chan struct{}
-	written    writtenHead // for the same
-	turn       turn
-	closed     atomic.Bool
-	pulse      pulse
-	log        eventLog
-	disk       disk
-	listeners  listeners
+	path      string
+	opt       Options
+	schema    schema
+	mark      mark
+	db        *sql.DB     // for reading
+	writer    *statements // for whoever has put something into writing
+	writing   chan struct{}
+	written   writtenHead // for the same
+	turn      turn
+	closed    atomic.Bool
+	pulse     pulse
+	log       eventLog
+	disk      disk
+	listeners listeners
 
 	mu          sync.Mutex
 	rules       cached[*policy.RuleSet]
@@ -97,24 +97,17 @@ var (
 // Open opens the store in a folder, and makes both if they are not there, for
 // this user alone. Errors are of type [*Error] where the store itself is wrong.
 func Open(ctx context.Context, folder string, opt Options) (*Store, error) {
-	s, err := openWith(ctx, folder, opt, migrations)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.importRules(ctx, filepath.Join(folder, oldRules)); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return openWith(ctx, folder, opt, schemaNow)
 }
 
-func openWith(ctx context.Context, folder string, opt Options, known []migration) (*Store, error) {
+func openWith(ctx context.Context, folder string, opt Options, known schema) (*Store, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, err
 	}
 	path := filepath.Join(folder, FileName)
 	s := &Store{
-		path: path, opt: opt.withDefaults(), migrations: known, mark: mark{path + "-mark"},
+		path: path, opt: opt.withDefaults(), schema: known, mark: mark{path + "-mark"},
 		writing: make(chan struct{}, 1), grants: map[string]cached[sessionGrants]{},
 	}
 	s.disk.log = path + logSuffix

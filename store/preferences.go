@@ -31,38 +31,21 @@ func (p preference) sum() []byte { return sumOf("preferences", p.name, p.value) 
 
 // sumPreferences is what the head keeps of all preferences.
 func sumPreferences(all []preference) []byte {
-	s := newSum("all preferences")
-	for _, p := range all {
-		s.bytes(p.sum())
-	}
-	return s.sum()
+	return sumRows("all preferences", all, func(p *preference) []byte { return p.sum() })
 }
 
-func readPreferences(ctx context.Context, q querier, h head) ([]preference, error) {
-	rows, err := q.QueryContext(ctx, "SELECT name, value, sum FROM preferences ORDER BY name")
-	if err != nil {
-		return nil, err
+func readPreferences(ctx context.Context, q querier) ([]preference, error) {
+	return collect(ctx, q, func(p *preference, scan scanner) error { return scan(&p.name, &p.value) },
+		"SELECT name, value FROM preferences ORDER BY name")
+}
+
+// checkPreferences reads them, and compares them with what the head keeps.
+func checkPreferences(ctx context.Context, q querier, h head) ([]preference, error) {
+	all, err := readPreferences(ctx, q)
+	if err == nil && string(sumPreferences(all)) != string(h.prefsSum) {
+		err = damage("its preferences are not those that were written")
 	}
-	defer rows.Close()
-	var out []preference
-	for rows.Next() {
-		var p preference
-		var sum []byte
-		if err := rows.Scan(&p.name, &p.value, &sum); err != nil {
-			return nil, err
-		}
-		if err := checkRow(sum, "preferences", p.name, p.value); err != nil {
-			return nil, err
-		}
-		out = append(out, p)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	if string(sumPreferences(out)) != string(h.prefsSum) {
-		return nil, damage("its preferences are not all those that were written")
-	}
-	return out, nil
+	return all, err
 }
 
 // Preference returns what was set, or "".
@@ -88,7 +71,7 @@ func (s *Store) preferenceAt(ctx context.Context, name string, h head) (string, 
 
 func (s *Store) loadPreferences(ctx context.Context) error {
 	return s.snapshot(ctx, func(ctx context.Context, q querier, h head) error {
-		all, err := readPreferences(ctx, q, h)
+		all, err := checkPreferences(ctx, q, h)
 		if err != nil {
 			return err
 		}
@@ -104,40 +87,23 @@ func (s *Store) loadPreferences(ctx context.Context) error {
 // SetPreference sets a value; "" takes it away.
 func (s *Store) SetPreference(ctx context.Context, name, value string) error {
 	return s.change(ctx, func(t *txn) error {
-		if _, err := readPreferences(t.ctx, t.conn, t.head); err != nil {
+		if _, err := checkPreferences(t.ctx, t.conn, t.head); err != nil {
 			return err
 		}
 		if err := t.exec("DELETE FROM preferences WHERE name = ?", name); err != nil {
 			return err
 		}
-		if p := (preference{name, value}); value != "" {
-			if err := t.exec("INSERT INTO preferences (name, value, sum) VALUES (?, ?, ?)", name, value, p.sum()); err != nil {
+		if value != "" {
+			if err := t.exec("INSERT INTO preferences (name, value) VALUES (?, ?)", name, value); err != nil {
 				return err
 			}
 		}
-		return t.sumPreferences()
-	})
-}
-
-// sumPreferences notes what the preferences add up to now.
-func (t *txn) sumPreferences() error {
-	rows, err := t.conn.QueryContext(t.ctx, "SELECT name, value FROM preferences ORDER BY name")
-	if err != nil {
+		all, err := readPreferences(t.ctx, t.conn)
+		t.head.prefsSum = sumPreferences(all)
+		t.head.policy++
+		t.lasting()
 		return err
-	}
-	defer rows.Close()
-	var all []preference
-	for rows.Next() {
-		var p preference
-		if err := rows.Scan(&p.name, &p.value); err != nil {
-			return err
-		}
-		all = append(all, p)
-	}
-	t.head.prefsSum = sumPreferences(all)
-	t.head.policy++
-	t.lasting()
-	return rows.Err()
+	})
 }
 
 // ClockBehind returns how far the clock is behind the latest time that the store

@@ -49,25 +49,14 @@ func (r *requestRow) request() (*approval.Request, error) {
 // readRequests returns the rows for which a condition holds, in the order in
 // which they were posted.
 func readRequests(ctx context.Context, q querier, where string, args ...any) ([]requestRow, error) {
-	rows, err := q.QueryContext(ctx, "SELECT "+requestColumns+", sum FROM requests WHERE "+where+" ORDER BY n", args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []requestRow
-	for rows.Next() {
-		var r requestRow
+	return collect(ctx, q, func(r *requestRow, scan scanner) error {
 		var sum []byte
-		if err := rows.Scan(&r.n, &r.id, &r.session, &r.state, &r.created, &r.body, &r.ended, &r.problem, &sum); err != nil {
-			return nil, err
-		}
-		if err := checkRow(sum, "requests", r.fields()...); err != nil {
-			return nil, err
+		if err := scan(&r.n, &r.id, &r.session, &r.state, &r.created, &r.body, &r.ended, &r.problem, &sum); err != nil {
+			return err
 		}
 		r.counted = r.state == stateOpen
-		out = append(out, r)
-	}
-	return out, rows.Err()
+		return checkRow(sum, "requests", r.fields()...)
+	}, "SELECT "+requestColumns+", sum FROM requests WHERE "+where+" ORDER BY n", args...)
 }
 
 // readOpen returns the open requests of a session, or of all with "". There must

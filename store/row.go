@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -58,4 +59,35 @@ func checkRow(sum []byte, table string, fields ...any) error {
 		return damage("a row of %s (%v) is not what was written", table, fields[0])
 	}
 	return nil
+}
+
+// sumRows returns the checksum of all rows of a table, or of those that belong together: one
+// that is gone is noticed as well as one that was changed.
+func sumRows[T any](name string, rows []T, sum func(*T) []byte) []byte {
+	all := newSum(name)
+	for i := range rows {
+		all.bytes(sum(&rows[i]))
+	}
+	return all.sum()
+}
+
+// A scanner copies the columns of a row.
+type scanner func(into ...any) error
+
+// collect returns the rows of a query, each as read makes it.
+func collect[T any](ctx context.Context, q querier, read func(*T, scanner) error, query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		var one T
+		if err := read(&one, rows.Scan); err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, rows.Err()
 }

@@ -21,48 +21,25 @@ type ruleRow struct {
 
 func (r *ruleRow) sum() []byte { return sumOf("rules", r.n, r.body) }
 
-// allRules is the name of what the head keeps of all rules: a row that is gone is
-// noticed too.
-const allRules = "all rules"
-
+// sumRules is what the head keeps of all rules: a row that is gone is noticed too.
 func sumRules(rows []ruleRow) []byte {
-	s := newSum(allRules)
-	for i := range rows {
-		s.bytes(rows[i].sum())
-	}
-	return s.sum()
+	return sumRows("all rules", rows, func(r *ruleRow) []byte { return r.sum() })
 }
 
 func readRules(ctx context.Context, q querier, h head) ([]ruleRow, error) {
-	rows, err := q.QueryContext(ctx, "SELECT n, body, sum FROM rules ORDER BY n")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []ruleRow
-	all := newSum(allRules)
-	for rows.Next() {
-		var r ruleRow
-		var sum []byte
-		if err := rows.Scan(&r.n, &r.body, &sum); err != nil {
-			return nil, err
-		}
-		if err := checkRow(sum, "rules", r.n, r.body); err != nil {
-			return nil, err
+	rows, err := collect(ctx, q, func(r *ruleRow, scan scanner) error {
+		if err := scan(&r.n, &r.body); err != nil {
+			return err
 		}
 		if err := json.Unmarshal(r.body, &r.rule); err != nil {
-			return nil, damage("rule %d: %v", r.n, err)
+			return damage("rule %d: %v", r.n, err)
 		}
-		all.bytes(sum)
-		out = append(out, r)
+		return nil
+	}, "SELECT n, body FROM rules ORDER BY n")
+	if err == nil && string(sumRules(rows)) != string(h.rulesSum) {
+		err = damage("its rules are not those that were written")
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	if string(all.sum()) != string(h.rulesSum) {
-		return nil, damage("its rules are not all those that were written")
-	}
-	return out, nil
+	return rows, err
 }
 
 // Rules returns the rules as they are now, whoever changed them last.
@@ -213,7 +190,7 @@ func (t *txn) writeRules(rules []policy.Rule) error {
 			return fmt.Errorf("rule %q: %w", rule, err)
 		}
 		rows[i] = ruleRow{n: int64(i + 1), body: body, rule: rule}
-		if err := t.exec("INSERT INTO rules (n, body, sum) VALUES (?, ?, ?)", rows[i].n, body, rows[i].sum()); err != nil {
+		if err := t.exec("INSERT INTO rules (n, body) VALUES (?, ?)", rows[i].n, body); err != nil {
 			return err
 		}
 	}

@@ -49,7 +49,7 @@ const runColumns = "SELECT id, session, version, saved, data, sum FROM runs"
 // LoadRun implements [approval.RunStore].
 func (s *Store) LoadRun(ctx context.Context, id string) (run approval.SavedRun, err error) {
 	err = s.read(ctx, func(q querier) error {
-		run, err = scanRun(q.QueryRowContext(ctx, runColumns+" WHERE id = ?", id))
+		err := scanRun(&run, q.QueryRowContext(ctx, runColumns+" WHERE id = ?", id).Scan)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -61,14 +61,14 @@ func (s *Store) LoadRun(ctx context.Context, id string) (run approval.SavedRun, 
 	return run, err
 }
 
-func scanRun(row interface{ Scan(...any) error }) (run approval.SavedRun, err error) {
+func scanRun(run *approval.SavedRun, scan scanner) error {
 	var saved int64
 	var sum []byte
-	if err := row.Scan(&run.ID, &run.Session, &run.Version, &saved, &run.Data, &sum); err != nil {
-		return run, err
+	if err := scan(&run.ID, &run.Session, &run.Version, &saved, &run.Data, &sum); err != nil {
+		return err
 	}
 	run.Saved = fromNano(saved)
-	return run, checkRow(sum, "runs", runFields(&run)...)
+	return checkRow(sum, "runs", runFields(run)...)
 }
 
 // Runs implements [approval.RunStore].
@@ -86,26 +86,14 @@ func (s *Store) readRuns(ctx context.Context, q querier) (out []approval.SavedRu
 	if err != nil {
 		return nil, err
 	}
-	rows, err := q.QueryContext(ctx, runColumns+" ORDER BY saved, id")
-	if err != nil {
-		return nil, err
+	out, err = collect(ctx, q, scanRun, runColumns+" ORDER BY saved, id")
+	for i := range out {
+		out[i].Data = nil
 	}
-	defer rows.Close()
-	for rows.Next() {
-		run, err := scanRun(rows)
-		if err != nil {
-			return nil, err
-		}
-		run.Data = nil
-		out = append(out, run)
+	if err == nil && int64(len(out)) != h.runs {
+		err = damage("%d runs are there of %d", len(out), h.runs)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	if int64(len(out)) != h.runs {
-		return nil, damage("%d runs are there of %d", len(out), h.runs)
-	}
-	return out, nil
+	return out, err
 }
 
 // DeleteRun implements [approval.RunStore].

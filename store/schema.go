@@ -1,33 +1,25 @@
 package store
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-)
-
-// A migration changes the schema from one version to the next. One that was
-// released is never changed; its checksum is kept in every store that has it.
-type migration struct {
-	name string
-	sql  string
+// A schema says how a new store is made, and what leads an older one there: the first of
+// upgrades from version 1 to version 2, and so on. An upgrade that was released is never
+// changed.
+type schema struct {
+	create   string
+	upgrades []string
 }
 
-func (m migration) checksum() string {
-	sum := sha256.Sum256([]byte(m.name + "\n" + m.sql))
-	return hex.EncodeToString(sum[:])
+// version is that of a store which has all of it.
+func (s schema) version() int64 { return int64(len(s.upgrades)) + 1 }
+
+// steps are what a store of a version still needs; 0 is that of an empty file.
+func (s schema) steps(version int64) []string {
+	if version == 0 {
+		return []string{s.create}
+	}
+	return s.upgrades[version-1:]
 }
 
-// migrations lead from an empty file to the schema that this program knows.
-// The version of a schema is how many of them have been applied.
-var migrations = []migration{
-	{"first", `
-CREATE TABLE migrations (
-	version  INTEGER PRIMARY KEY,
-	name     TEXT NOT NULL,
-	checksum TEXT NOT NULL,
-	applied  INTEGER NOT NULL
-) STRICT;
-
+var schemaNow = schema{create: `
 -- One row that every change touches: counters that tell other processes what has
 -- changed, and what the tables must add up to.
 CREATE TABLE head (
@@ -52,14 +44,12 @@ CREATE TABLE head (
 
 CREATE TABLE rules (
 	n    INTEGER PRIMARY KEY,
-	body BLOB NOT NULL,
-	sum  BLOB NOT NULL
+	body BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE preferences (
 	name  TEXT PRIMARY KEY,
-	value TEXT NOT NULL,
-	sum   BLOB NOT NULL
+	value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sessions (
@@ -72,8 +62,7 @@ CREATE TABLE sessions (
 CREATE TABLE grants (
 	n       INTEGER PRIMARY KEY,
 	session TEXT NOT NULL,
-	body    BLOB NOT NULL,
-	sum     BLOB NOT NULL
+	body    BLOB NOT NULL
 ) STRICT;
 CREATE INDEX grants_session ON grants (session);
 
@@ -103,8 +92,7 @@ CREATE TABLE claims (
 	call        TEXT NOT NULL,
 	fingerprint TEXT NOT NULL,
 	state       TEXT NOT NULL,
-	at          INTEGER NOT NULL,
-	sum         BLOB NOT NULL
+	at          INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE runs (
@@ -143,5 +131,11 @@ CREATE TABLE running (
 	call    TEXT NOT NULL
 ) STRICT;
 CREATE INDEX running_call ON running (call);
-`},
-}
+`, upgrades: []string{
+	// Tables that add up to a sum elsewhere need none in their rows.
+	`ALTER TABLE rules DROP COLUMN sum;
+	ALTER TABLE preferences DROP COLUMN sum;
+	ALTER TABLE grants DROP COLUMN sum;
+	ALTER TABLE claims DROP COLUMN sum;
+	DROP TABLE migrations;`,
+}}

@@ -156,26 +156,19 @@ func (s *Store) Sessions(ctx context.Context) (out []approval.Session, err error
 }
 
 func readSessions(ctx context.Context, q querier) ([]approval.Session, error) {
-	rows, err := q.QueryContext(ctx, "SELECT id, body, grants_sum, sum FROM sessions")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []approval.Session
-	for rows.Next() {
+	out, err := collect(ctx, q, func(session *approval.Session, scan scanner) error {
 		var id string
 		var r sessionRow
 		var sum []byte
-		if err := rows.Scan(&id, &r.body, &r.grantsSum, &sum); err != nil {
-			return nil, err
+		if err := scan(&id, &r.body, &r.grantsSum, &sum); err != nil {
+			return err
 		}
-		if err := r.check(id, sum); err != nil {
-			return nil, err
-		}
-		out = append(out, r.session)
-	}
+		err := r.check(id, sum)
+		*session = r.session
+		return err
+	}, "SELECT id, body, grants_sum, sum FROM sessions")
 	slices.SortFunc(out, func(a, b approval.Session) int { return a.Begun.Compare(b.Begun) })
-	return out, rows.Err()
+	return out, err
 }
 
 // CleanSessions implements [approval.SessionStore].

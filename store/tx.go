@@ -150,7 +150,7 @@ func (t *txn) startingHead() (head, error) {
 // currentHead reads the head, and says it if a newer program has changed the
 // store under us.
 func (s *Store) currentHead(ctx context.Context, q querier) (head, error) {
-	h, err := readHead(ctx, q, int64(len(s.migrations)))
+	h, err := readHead(ctx, q, s.schema.version())
 	if newer := (*newerError)(nil); errors.As(err, &newer) {
 		err = s.newer(err)
 	}

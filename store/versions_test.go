@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"compress/gzip"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,7 +29,7 @@ func TestAnOlderStoreIsBackedUpAndMigrated(t *testing.T) {
 	if got, err := contents(t.Context(), next); err != nil || got != want {
 		t.Errorf("after the migration, %v:\n%s\nwant\n%s", err, got, want)
 	}
-	backups, _ := filepath.Glob(filepath.Join(folder, store.FileName+".backup-v1-*"))
+	backups, _ := filepath.Glob(filepath.Join(folder, store.FileName+".backup-v2-*"))
 	if len(backups) != 1 {
 		t.Fatalf("backups: %v", backups)
 	}
@@ -59,7 +61,7 @@ func TestANewerStoreIsRefused(t *testing.T) {
 		"opening": opening, "reading": reading, "writing": older.AddRules(t.Context(), numbered(7)),
 		"recording": older.Record(t.Context(), eventOf(7)),
 	} {
-		if !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), "version 2") {
+		if !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), "version 3") {
 			t.Errorf("%s: %v, want ErrNewer", what, err)
 		}
 	}
@@ -68,12 +70,44 @@ func TestANewerStoreIsRefused(t *testing.T) {
 	}
 }
 
-func TestAChangedMigrationIsRefused(t *testing.T) {
-	folder := filled(t)
-	if _, err := store.OpenAltered(t.Context(), folder); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "migration 1 (first)") {
-		t.Errorf("%v, want the migration to be named", err)
+// TestTheFirstVersionIsUpgraded opens a store of the first version, filled then as [filled]
+// does now: it says what it said, and has the tables of a new one.
+func TestTheFirstVersionIsUpgraded(t *testing.T) {
+	folder := t.TempDir()
+	packed, err := os.Open("testdata/version-1.db.gz")
+	if err != nil {
+		t.Fatal(err)
 	}
-	believed(t, folder)
+	defer packed.Close()
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(unpacked)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, store.FileName), data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	then := func() time.Time { return time.Date(2026, 11, 16, 14, 0, 0, 0, time.UTC) }
+	s := openStore(t, folder, store.Options{Clock: then})
+	got, err := contents(t.Context(), s)
+	for _, want := range []string{`"pattern":"tool0"`, `"pattern":"shell(rm)"`, `"id":"g1"`, "false <nil>", `"ID":"run"`, `"id":"q2"`, `"note":"yes"`} {
+		if err != nil || !strings.Contains(got, want) {
+			t.Errorf("%v; %s is not in\n%s", err, want, got)
+		}
+	}
+	if v, err := s.Verify(t.Context()); err != nil || !v.OK() || v.Records != 2 {
+		t.Errorf("the audit log: %+v, %v", v, err)
+	}
+	upgraded, err := s.Columns(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fresh, err := openStore(t, t.TempDir(), store.Options{}).Columns(t.Context()); err != nil || upgraded != fresh {
+		t.Errorf("its columns are\n%s\nand those of a new one, %v:\n%s", upgraded, err, fresh)
+	}
 }
 
 func wantPrivate(t *testing.T, folder string) {

@@ -79,9 +79,11 @@ func (l *look) writeThenRun() {
 	if source == "" || p.OS.Require {
 		return
 	}
-	for _, a := range firstOfEach(slices.DeleteFunc(allowedCommands(p), func(a allowed) bool { return !a.runsFiles() })) {
+	running := slices.DeleteFunc(allowedCommands(p), func(a allowed) bool { return !a.runsFiles() })
+	for _, a := range firstOfEach(running) {
 		l.warn(a.source, "%s runs files of the project without asking, and %s (%s) may be written without asking: "+
-			"what an agent writes there it can run. No question can help with that, the sandbox does: set sandbox.require_os_sandbox: true",
+			"what an agent writes there it can run. No question can help with that, the sandbox does: set "+
+			"sandbox.require_os_sandbox: true",
 			a, where, source)
 	}
 }
@@ -118,7 +120,8 @@ func (l *look) gitWrites() {
 		return
 	}
 	writes := func(a allowed) bool { r := a.reading(); return r.Program == "git" && !r.Complete }
-	for _, a := range firstOfEach(slices.DeleteFunc(allowedCommands(l.policy), func(a allowed) bool { return !writes(a) })) {
+	writing := slices.DeleteFunc(allowedCommands(l.policy), func(a allowed) bool { return !writes(a) })
+	for _, a := range firstOfEach(writing) {
 		l.warn(a.source, "%s writes to .git, %s", a, why)
 	}
 }

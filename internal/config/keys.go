@@ -8,23 +8,17 @@ import (
 	"github.com/assent-dev/assent/tool/shell"
 )
 
-// The words of consent, in all their spellings.
+// The words of consent.
 var (
-	consentWords = []string{"allow", "ask", "deny", "once_per_session", "none", "preApproved", "pre_approved", "required", "approve", "blocked", "true", "false"}
+	consentWords = slices.Concat([]string{"allow", "ask", "deny", "once_per_session"}, wordSpellings)
 	word         = boolOr(*oneOf(consentWords...))
 )
 
 // consentKeys are those of everything that is about one thing: a tool, a command.
-var consentKeys = []key{
+var consentKeys = append([]key{
 	{name: "approval", about: "allow, ask, deny or once_per_session", shape: word},
 	{name: "reason", about: "why it is denied; the model is told", shape: text},
-	{name: "preApproved", about: "true: approval: allow; false: ask", shape: yesNo, older: true},
-	{name: "pre_approved", about: "true: approval: allow; false: ask", shape: yesNo, older: true},
-	{name: "blocked", about: "true: approval: deny", shape: yesNo, older: true},
-	{name: "blockReason", about: "reason", shape: text, older: true},
-	{name: "allowed", about: "false: approval: deny", shape: yesNo, older: true},
-	{name: "action", about: "approve: approval: ask", shape: oneOf("approve"), older: true},
-}
+}, olderConsentKeys()...)
 
 var networkShape = boolOr(*mapping([]key{
 	{name: "allow", about: "hosts that are free: docs.example.org or *.example.org over https on port 443, db.example.org:5432 on that port; others ask", shape: texts},
@@ -32,7 +26,7 @@ var networkShape = boolOr(*mapping([]key{
 }))
 
 // pathKeys are those of a root.
-var pathKeys = []key{
+var pathKeys = append([]key{
 	{name: "root", about: "the folder or file; without it the folder of the path's name beside this file", shape: text},
 	{name: "mode", about: "what can be done there at all: ro (default) or rw", shape: oneOf("ro", "rw")},
 	{name: "suffixes", about: "endings of the files that can be reached, such as .md", shape: texts},
@@ -45,13 +39,10 @@ var pathKeys = []key{
 		},
 	})},
 	{name: "reason", about: "why it is denied", shape: text},
-	{name: "read_approval", about: "approval.read", shape: word, older: true},
-	{name: "write_approval", about: "approval.write", shape: word, older: true},
-}
+}, olderPathKeys...)
 
 var (
 	pathShape = mapping(pathKeys)
-	zoneShape = mapping([]key{{name: "name", about: "how tools and rules call it", shape: text, needed: true}}, pathKeys)
 
 	extraShape = mapping([]key{
 		{name: "read", about: "further files and folders that commands may read", shape: texts},
@@ -62,7 +53,7 @@ var (
 
 	sandboxShape = mapping([]key{
 		{name: "paths", about: "the folders that tools may reach, by name", shape: namesTo(pathShape)},
-		{name: "zones", about: "the same as a list, each with its name", shape: listOf(zoneShape)},
+		zonesKey,
 		{name: "secrets", about: "patterns of files that ask even where reads are free; ! in front excepts", shape: texts},
 		{name: "network", about: "false (default), true (hosts ask), or the hosts that are free and those that are denied", shape: networkShape},
 		{name: "require_os_sandbox", about: "run nothing where the system has no sandbox", shape: yesNo},
@@ -92,8 +83,7 @@ var (
 		{name: "cwd", about: "the folder that commands run in, by its virtual name", shape: text},
 		{name: "judge", about: "before: what is known only when a command runs is asked before it runs; running: it is judged then, with its real values; default before", shape: oneOf("before", "running")},
 		{name: "hold", about: "how long a running command waits for the answer to a question that came up, such as 60s", shape: duration},
-		{name: "network", about: "sandbox.network", shape: networkShape, older: true},
-	})
+	}, olderShellKeys)
 )
 
 var (
@@ -132,7 +122,7 @@ var (
 var undoShape = oneOf("on", "off")
 
 // policyKeys are those of every file that decides about calls.
-var policyKeys = []key{
+var policyKeys = append([]key{
 	{name: "version", about: "of this format: 1", shape: count},
 	{name: "sandbox", about: "the folders and hosts that tools may reach", shape: sandboxShape},
 	{name: "shell", about: "the operator's word on commands; gives agents the shell", shape: shellShape},
@@ -145,20 +135,12 @@ var policyKeys = []key{
 	{name: "expect", about: "calls and what must happen to them: allow, ask or deny", shape: &shape{
 		kinds: aMapping | aList, values: oneOf("allow", "ask", "deny"), items: text,
 	}},
-	{name: "tool_configs", about: "tools", shape: toolsShape, older: true},
-	{name: "pre_approved", about: "names of tools that run without asking", shape: texts, older: true},
-}
-
-// elsewhere are keys of other systems.
-var elsewhere = map[string]string{
-	"tool_rules":  "write `tools: {NAME: {approval: ask}}`, or the approval of a path under sandbox",
-	"shell_rules": "write `shell: {rules: [{pattern: …, approval: …}]}`",
-}
+}, olderPolicyKeys...)
 
 // file is the shape of a file that decides about calls and has further keys.
 func file(more ...key) *shape {
 	s := mapping(more, policyKeys)
-	s.refused = elsewhere
+	s.refused = refusedKeys
 	return s
 }
 

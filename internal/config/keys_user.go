@@ -1,5 +1,10 @@
 package config
 
+import (
+	"maps"
+	"slices"
+)
+
 // userKeys are the defaults that a user's config has besides the keys of a policy.
 var userKeys = []key{
 	{name: "model", about: "for workers that name none, such as anthropic:claude-sonnet-4-5", shape: text},
@@ -7,7 +12,7 @@ var userKeys = []key{
 		{name: "anthropic", about: "Anthropic, or what speaks like it", shape: providerShape},
 		{name: "openai", about: "OpenAI, or what speaks like it: Ollama, vLLM, LM Studio, OpenRouter", shape: providerShape},
 	})},
-	{name: "mode", about: "who answers when nothing remembered does: ask (default), approve-all or strict", shape: oneOf("ask", "approve-all", "strict", "interactive", "approve_all", "auto_approve", "auto_deny")},
+	{name: "mode", about: "who answers when nothing remembered does: ask (default), approve-all or strict", shape: oneOf(slices.Concat([]string{"ask", "approve-all", "strict"}, slices.Sorted(maps.Keys(modeSpellings)))...)},
 	{name: "approvals", about: "false: what would be asked runs; denies and records stay", shape: yesNo},
 	{name: "on_deny", about: "what a denial does to a run: continue (default) or stop", shape: oneOf("continue", "stop")},
 	{name: "ask_timeout", about: "silence is a denial after this time, such as 5m; default never", shape: duration},

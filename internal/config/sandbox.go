@@ -27,22 +27,9 @@ func (r *report) sandbox(n ast.Node, p *Policy) {
 			p.Roots = append(p.Roots, r.path(r.object(e.value, what, pathShape), e.key, e.name))
 		}
 	}
-	if n, ok := o.take("zones"); ok {
-		for _, item := range r.items(n, "sandbox.zones") {
-			p.Roots = append(p.Roots, r.zone(item))
-		}
-	}
+	p.Roots = append(p.Roots, o.zones()...)
 	p.OS = r.osSandbox(o)
 	r.uniqueNames(p.Roots, n)
-}
-
-func (r *report) zone(n ast.Node) roots.Root {
-	o := r.object(n, "a zone", zoneShape)
-	at, ok := o.take("name")
-	if !ok {
-		return roots.Root{}
-	}
-	return r.path(o, at, r.text(at, "name"))
 }
 
 func (r *report) path(o *object, at ast.Node, name string) roots.Root {
@@ -106,7 +93,7 @@ func (r *report) suffixes(n ast.Node, what string) []string {
 	return list
 }
 
-// pathConsent reads approval, as one word or one for each act, and the older keys beside it.
+// pathConsent reads approval, as one word or one for each act.
 func (r *report) pathConsent(o *object, p *roots.Root, what string) {
 	var read, write, remove said
 	if n, ok := o.take("approval"); ok {
@@ -118,12 +105,7 @@ func (r *report) pathConsent(o *object, p *roots.Root, what string) {
 			read, write, remove = s, s, s
 		}
 	}
-	if n, ok := o.take("read_approval"); ok {
-		r.agree(&read, r.word(n, what+": read_approval"), what)
-	}
-	if n, ok := o.take("write_approval"); ok {
-		r.agree(&write, r.word(n, what+": write_approval"), what)
-	}
+	o.spelledPath(&read, &write, what)
 	p.Approval = map[roots.Access]policy.Verdict{}
 	for _, each := range []struct {
 		access roots.Access

@@ -51,21 +51,9 @@ func (r *report) shell(n ast.Node, p *Policy) {
 	if n, ok := o.take("hold"); ok {
 		c.Hold = r.duration(n, "shell.hold")
 	}
-	if n, ok := o.take("network"); ok {
-		r.shellNetwork(n, &p.OS)
-	}
+	o.spelledNetwork(&p.OS.Network)
 	r.pointless(rules, p)
 	c.Rules = append(c.Rules, presets...)
-}
-
-// shellNetwork reads the older place of sandbox.network.
-func (r *report) shellNetwork(n ast.Node, s *OSSandbox) {
-	net := r.network(n, "shell.network")
-	if said := s.Network; said.Source != "" && (said.On != net.On || !slices.Equal(said.Domains, net.Domains) || !slices.Equal(said.Deny, net.Deny)) {
-		r.problem(n, "shell.network and sandbox.network (%s) disagree; keep one", said.Source)
-		return
-	}
-	s.Network = net
 }
 
 func (r *report) checkEnv(n ast.Node, names []string) {

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"slices"
-
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/assent-dev/assent/policy"
@@ -19,14 +17,10 @@ func (r *report) allTools(o *object, p *Policy) {
 			}
 		}
 	}
-	for _, key := range []string{"tools", "tool_configs"} {
-		if n, ok := o.take(key); ok {
-			r.tools(n, key, p)
-		}
+	if n, ok := o.take("tools"); ok {
+		r.tools(n, "tools", p)
 	}
-	if n, ok := o.take("pre_approved"); ok {
-		r.preApproved(n, p)
-	}
+	o.spelledTools(p)
 }
 
 // say adds what is said about a tool. Two places of a file may not disagree about a name.
@@ -48,20 +42,5 @@ func (r *report) tools(n ast.Node, what string, p *Policy) {
 		}
 		r.toolName(e.key, what, e.name, p)
 		r.say(p, e.key, tool.Named{Name: e.name, Approval: s.word, Reason: s.reason, Source: r.source(e.key)})
-	}
-}
-
-// preApproved reads the older list of names that run without asking. What the file says
-// about a name elsewhere comes first.
-func (r *report) preApproved(n ast.Node, p *Policy) {
-	r.warn(n, "pre_approved is deprecated; write tools: {NAME: {approval: allow}}")
-	for _, item := range r.items(n, "pre_approved") {
-		name := r.text(item, "pre_approved")
-		if _, err := policy.CompileName(policy.EffectAllow, name); err != nil {
-			r.problem(item, "%v", err)
-		}
-		if !slices.ContainsFunc(p.Tools.Tools, func(t tool.Named) bool { return t.Name == name }) {
-			p.Tools.Tools = append(p.Tools.Tools, tool.Named{Name: name, Approval: tool.WordAllow, Source: r.source(item)})
-		}
 	}
 }

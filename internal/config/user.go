@@ -160,7 +160,7 @@ func (r *report) providers(n ast.Node, what string) map[string]Provider {
 }
 
 func (r *report) answerMode(n ast.Node, what string) policy.Mode {
-	m, err := policy.ParseMode(r.text(n, what))
+	m, err := policy.ParseMode(spelledMode(r.text(n, what)))
 	if err != nil {
 		r.problem(n, "%v", err)
 	}

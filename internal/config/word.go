@@ -29,41 +29,15 @@ func (r *report) word(n ast.Node, what string) said {
 	return said{word: tool.WordDeny, node: n}
 }
 
-// consent reads the keys that say the same thing in different ways. Two that disagree are
-// a problem.
+// consent reads what a mapping says about consent.
 func (o *object) consent(what string) said {
 	var out said
 	if n, ok := o.take("approval"); ok {
 		o.agree(&out, o.word(n, what+": approval"), what)
 	}
-	for _, key := range []string{"preApproved", "pre_approved"} {
-		if n, ok := o.take(key); ok {
-			word := tool.WordAsk
-			if o.bool(n, what+": "+key) {
-				word = tool.WordAllow
-			}
-			o.agree(&out, said{word: word, node: n}, what)
-		}
-	}
-	if n, ok := o.take("blocked"); ok && o.bool(n, what+": blocked") {
-		o.agree(&out, said{word: tool.WordDeny, node: n}, what)
-	}
-	if n, ok := o.take("allowed"); ok && !o.bool(n, what+": allowed") {
-		o.agree(&out, said{word: tool.WordDeny, node: n}, what)
-	}
-	if n, ok := o.take("action"); ok {
-		o.agree(&out, o.action(n, what), what)
-	}
+	o.spelledConsent(&out, what)
 	out.reason = o.reason(out, what)
 	return out
-}
-
-// action reads the older spelling of ask.
-func (o *object) action(n ast.Node, what string) said {
-	if text := o.text(n, what+": action"); text != "approve" {
-		o.problem(n, "%s: unknown action %q; write approval: ask", what, text)
-	}
-	return said{word: tool.WordAsk, node: n}
 }
 
 func (r *report) agree(have *said, more said, what string) {
@@ -78,7 +52,7 @@ func (r *report) agree(have *said, more said, what string) {
 
 func (o *object) reason(s said, what string) string {
 	reason := ""
-	for _, key := range []string{"reason", "blockReason"} {
+	for _, key := range []string{"reason", blockReason} {
 		n, ok := o.take(key)
 		if !ok {
 			continue

@@ -46,7 +46,7 @@ const (
 // any, is of type [Problems] and has them all.
 func LoadWorker(file string, data []byte, folder string) (*Worker, error) {
 	r := &report{file: file, folder: folder}
-	front, body, err := SplitWorker(file, data)
+	front, body, err := splitWorker(file, data)
 	if err != nil {
 		return nil, err
 	}

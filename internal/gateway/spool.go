@@ -1,14 +1,16 @@
 package gateway
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
-	"strings"
+	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/assent-dev/assent/approval"
 )
@@ -19,12 +21,8 @@ import (
 // not safe for concurrent use; a nil Spool keeps nothing.
 type Spool struct {
 	halves [2]*os.File
-	now    int    // the half that is written
-	line   []byte // room for the next line
+	now    int // the half that is written
 }
-
-// maxSpooled is how long a line may be. A longer start waits for the store.
-const maxSpooled = 64 << 10
 
 // OpenSpool makes the two files in the folder, which is made if it is not there.
 func OpenSpool(dir string) (*Spool, error) {
@@ -70,67 +68,17 @@ func isThere(f *os.File) bool {
 	return err == nil && os.SameFile(open, named)
 }
 
-// keep writes that a call starts.
+// keep writes that a call starts, on a line of its own even after one that was cut off.
 func (s *Spool) keep(e approval.Event) error {
-	s.line = append(appendStart(s.line[:0], &e), '\n')
-	if len(s.line) > maxSpooled {
-		return fmt.Errorf("a start of %d bytes is not kept here", len(s.line))
+	line, err := json.Marshal(approval.Event{
+		Kind: e.Kind, At: e.At, Session: e.Session, CallID: e.CallID, Connector: e.Connector, Tool: e.Tool,
+		ArgumentsDigest: e.ArgumentsDigest, Fingerprint: e.Fingerprint, State: e.State, Stage: e.Stage,
+		Rule: e.Rule, Grant: e.Grant, By: e.By, Workers: e.Workers,
+	})
+	if err == nil {
+		_, err = fmt.Fprintf(s.halves[s.now], "\n%s\n", line)
 	}
-	half := s.halves[s.now]
-	n, err := half.Write(s.line)
-	if err != nil { // half a line would spoil the next one
-		return errors.Join(err, cut(half, n))
-	}
-	return nil
-}
-
-// appendStart writes what is kept of a start, as an event in JSON. A call waits for it, and
-// [json.Marshal] takes ten times as long.
-func appendStart(b []byte, e *approval.Event) []byte {
-	b = append(b, `{"kind":"started","at":"`...)
-	b = e.At.AppendFormat(b, time.RFC3339Nano)
-	b = append(b, '"')
-	for _, member := range []struct{ name, value string }{
-		{"session", e.Session}, {"call", e.CallID}, {"connector", e.Connector}, {"tool", e.Tool},
-		{"arguments_digest", e.ArgumentsDigest.String()}, {"fingerprint", e.Fingerprint.String()},
-		{"state", string(e.State)}, {"stage", string(e.Stage)}, {"rule", e.Rule}, {"grant", e.Grant},
-	} {
-		b = append(append(append(b, `,"`...), member.name...), `":`...)
-		b = appendText(b, member.value)
-	}
-	b = appendText(append(b, `,"by":{"user":`...), e.By.User)
-	b = appendText(append(b, `,"host":`...), e.By.Host)
-	b = appendText(append(b, `,"via":`...), string(e.By.Via))
-	b = append(b, `},"workers":[`...)
-	for i, w := range e.Workers {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendText(b, w)
-	}
-	return append(b, "]}"...)
-}
-
-// appendText writes a text in JSON.
-func appendText(b []byte, text string) []byte {
-	plain := func(r rune) bool { return ' ' <= r && r <= '~' && r != '"' && r != '\\' }
-	if strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			return append(b, `""`...) // cannot be: it is a text
-		}
-		return append(b, quoted...)
-	}
-	return append(append(append(b, '"'), text...), '"')
-}
-
-// cut removes the last bytes of a file that was written.
-func cut(f *os.File, n int) error {
-	end, err := f.Seek(int64(-n), io.SeekCurrent)
-	if err != nil {
-		return err
-	}
-	return f.Truncate(end)
+	return err
 }
 
 // turn turns to the other half, and returns the one that was written, to be emptied once
@@ -171,4 +119,75 @@ func (s *Spool) Close() error {
 		errs = append(errs, err, f.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// A Log is where starts are taken that a program left behind.
+type Log interface {
+	approval.DetailRecorder
+	Records(ctx context.Context, f approval.RecordFilter) iter.Seq2[approval.Record, error]
+}
+
+// RecoverStarts records the starts that programs which died have left in the folder, each
+// once, and removes the files. Those of programs that live are left alone. A line that cannot
+// be read is passed over: the program died while it wrote it, and the call did not start, or
+// the machine died, which may lose records of the store as well.
+func RecoverStarts(ctx context.Context, dir string, to Log) error {
+	files, err := filepath.Glob(filepath.Join(dir, "starts-*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		if err := recoverFile(ctx, name, to); err != nil {
+			return fmt.Errorf("what started before a program died, in %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func recoverFile(ctx context.Context, name string, to Log) error {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // another program was faster
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil // whoever wrote it lives, or another program takes it over
+	}
+	if !isThere(f) {
+		return nil // another program was as fast, and has recorded it
+	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(data) {
+		var e approval.Event
+		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &e) != nil || e.Kind != approval.EventStarted {
+			continue
+		}
+		there, err := started(ctx, to, e)
+		if err == nil && !there {
+			err = to.RecordFull(ctx, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return os.Remove(name)
+}
+
+// started reports whether the start of a call is recorded already.
+func started(ctx context.Context, in Log, e approval.Event) (bool, error) {
+	for r, err := range in.Records(ctx, approval.RecordFilter{Session: e.Session, Since: e.At}) {
+		if err != nil {
+			return false, err
+		}
+		if r.Kind == approval.EventStarted && r.CallID == e.CallID {
+			return true, nil
+		}
+	}
+	return false, nil
 }

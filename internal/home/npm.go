@@ -65,7 +65,8 @@ func fillNpm(p sandbox.Profile, own string, projects []string) {
 		return
 	}
 	f := &npmFill{
-		root: root, within: within + "/_cacache", index: filepath.Join(theirs, path.Base(npmIndex)), contents: contents[0],
+		root: root, within: within + "/_cacache", index: filepath.Join(theirs, path.Base(npmIndex)),
+		contents: contents[0],
 		registry: registries(p), seen: map[string]bool{},
 	}
 	for _, file := range projects {
@@ -120,7 +121,8 @@ type manifest struct {
 }
 
 func (m manifest) names(dev bool) []string {
-	names := slices.Concat(slices.Collect(maps.Keys(m.Dependencies)), slices.Collect(maps.Keys(m.OptionalDependencies)), slices.Collect(maps.Keys(m.PeerDependencies)))
+	names := slices.Concat(slices.Collect(maps.Keys(m.Dependencies)), slices.Collect(maps.Keys(m.OptionalDependencies)),
+		slices.Collect(maps.Keys(m.PeerDependencies)))
 	if dev {
 		names = append(names, slices.Collect(maps.Keys(m.DevDependencies))...)
 	}
@@ -208,7 +210,8 @@ type npmEntry struct {
 }
 
 // npmHeaders are those of an answer that npm needs to use it again.
-var npmHeaders = []string{"cache-control", "content-type", "date", "etag", "last-modified", "age", "expires", "content-encoding"}
+var npmHeaders = []string{"cache-control", "content-type", "date", "etag", "last-modified", "age", "expires",
+	"content-encoding"}
 
 // npmBucket writes a file of the index anew and returns where the contents are. Of a request
 // nothing is kept but its address and what it accepts, and none of an address that could hold a
@@ -245,7 +248,8 @@ func npmBucket(text string) (string, []string) {
 // may be long, and encoded.
 func packageAddress(at string) bool {
 	u, err := url.Parse(at)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil && u.RawQuery == "" &&
+		u.Fragment == ""
 }
 
 // cleanMetadata keeps what npm compares before it uses an answer again.
@@ -260,7 +264,8 @@ func cleanMetadata(at string, from map[string]any) map[string]any {
 		}
 		return out
 	}
-	out := map[string]any{"url": at, "options": map[string]any{"compress": true}, "reqHeaders": keep("reqHeaders", "accept"), "resHeaders": keep("resHeaders", npmHeaders...)}
+	out := map[string]any{"url": at, "options": map[string]any{"compress": true},
+		"reqHeaders": keep("reqHeaders", "accept"), "resHeaders": keep("resHeaders", npmHeaders...)}
 	if t, ok := from["time"].(float64); ok {
 		out["time"] = t
 	}

@@ -23,6 +23,10 @@ type works struct {
 // note depends on.
 const tryAgain = 10 * time.Minute
 
+// WordInner is the first word of a command line that has this program work for itself, see
+// internal/selfexec.
+const WordInner = "assent-inner"
+
 // WordTry is this program as one that tries a sandbox and notes the result.
 const WordTry = "try"
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/explain"
+	"github.com/assent-dev/assent/sandbox/refusal"
 	"github.com/assent-dev/assent/tool/shell"
 )
 
@@ -26,17 +26,17 @@ func keyOf(c shell.Command) commandKey { return commandKey{c.Text, c.Dir} }
 type escalations struct {
 	mu     sync.Mutex
 	failed map[commandKey]failure
-	steps  map[commandKey][]explain.Refusal
+	steps  map[commandKey][]refusal.Refusal
 }
 
 // A failure is how a command ended that the sandbox refused something to.
 type failure struct {
 	shell.Failure
-	refused []explain.Refusal // those of its steps, in order
+	refused []refusal.Refusal // those of its steps, in order
 }
 
 // granted are what a person let the command reach, in this session.
-func (l *escalations) granted(c shell.Command) []explain.Refusal {
+func (l *escalations) granted(c shell.Command) []refusal.Refusal {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.steps[keyOf(c)])
@@ -46,7 +46,7 @@ func (l *escalations) granted(c shell.Command) []explain.Refusal {
 const maxSaid = 500
 
 // keep remembers how the command ended.
-func (l *escalations) keep(c shell.Command, r *shell.Result, p sandbox.Profile, refused []explain.Refusal) {
+func (l *escalations) keep(c shell.Command, r *shell.Result, p sandbox.Profile, refused []refusal.Refusal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(refused) == 0 {
@@ -67,7 +67,7 @@ func (l *escalations) keep(c shell.Command, r *shell.Result, p sandbox.Profile, 
 
 // offer adds what was refused, and the steps that would let it pass. Without the sandbox a
 // command would reach all of it, so that is none if something is protected.
-func (f *failure) offer(p sandbox.Profile, refused []explain.Refusal) {
+func (f *failure) offer(p sandbox.Profile, refused []refusal.Refusal) {
 	leaves := true
 	for _, one := range refused {
 		f.Refused = append(f.Refused, one.String())
@@ -85,8 +85,8 @@ func (f *failure) offer(p sandbox.Profile, refused []explain.Refusal) {
 }
 
 // inFolder is the step for a file that is not there yet: only in its folder can it be made.
-func inFolder(r explain.Refusal) explain.Refusal {
-	if r.Kind == explain.Write && !exists(r.Path) {
+func inFolder(r refusal.Refusal) refusal.Refusal {
+	if r.Kind == refusal.Write && !exists(r.Path) {
 		r.Path = filepath.Dir(r.Path)
 	}
 	return r
@@ -103,7 +103,7 @@ func leadsToFixed(p sandbox.Profile, path string) bool {
 }
 
 // usable reports whether a step can be taken: a sandbox shows what is there, by its own name.
-func usable(r explain.Refusal) bool {
+func usable(r refusal.Refusal) bool {
 	if r.Path == "" {
 		return true
 	}
@@ -111,11 +111,11 @@ func usable(r explain.Refusal) bool {
 	return err == nil && real == r.Path
 }
 
-func label(r explain.Refusal) string {
+func label(r refusal.Refusal) string {
 	switch r.Kind {
-	case explain.Network:
+	case refusal.Network:
 		return "use the network, in this session"
-	case explain.Write:
+	case refusal.Write:
 		return "write " + r.Place() + ", in this session"
 	}
 	return "read " + r.Place() + ", in this session"
@@ -134,7 +134,7 @@ func (l *escalations) take(c shell.Command) (shell.Step, error) {
 	}
 	if f.Steps[i].ID != stepOutside {
 		if l.steps == nil {
-			l.steps = map[commandKey][]explain.Refusal{}
+			l.steps = map[commandKey][]refusal.Refusal{}
 		}
 		l.steps[keyOf(c)] = append(l.steps[keyOf(c)], f.refused[i])
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/explain"
 	"github.com/assent-dev/assent/sandbox/launch"
+	"github.com/assent-dev/assent/sandbox/refusal"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
 )
@@ -26,7 +26,7 @@ func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profil
 		whole.Network = sandbox.Network{Source: "commands have a proxy only; 'assent sandbox doctor' says why"}
 	}
 	if p.Wall.Why == "" {
-		for _, what := range explain.Tripped(whole, p, facts) {
+		for _, what := range refusal.Tripped(whole, p, facts) {
 			told := "judgement and behaviour differ: the operating system refused " + what +
 				", which the command was not read to do"
 			r.Note = strings.TrimPrefix(r.Note+"\n"+told, "\n")
@@ -38,7 +38,7 @@ func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profil
 			r.Note = strings.TrimPrefix(r.Note+"\nthe system lets commands connect to these ports only, and refuses others: "+ports, "\n")
 		}
 	}
-	refused := explain.Explain(asFound(whole, r), facts)
+	refused := refusal.Find(asFound(whole, r), facts)
 	m.left.keep(c, r, whole, refused)
 	if c.GitWrites && c.GitMixed && r.ExitCode != 0 && !whole.GitWrite {
 		r.Note = strings.TrimPrefix(r.Note+"\ngit may write to the repository only in a command of its own, "+
@@ -68,8 +68,8 @@ func asFound(p sandbox.Profile, r *shell.Result) sandbox.Profile {
 	return p
 }
 
-func (m *machine) facts(c shell.Command, r *shell.Result) explain.Facts {
-	f := explain.Facts{
+func (m *machine) facts(c shell.Command, r *shell.Result) refusal.Facts {
+	f := refusal.Facts{
 		Exit: r.ExitCode, Dir: c.Dir, GitWrites: c.GitWrites && inRepository(c.Dir), Connects: c.Connects,
 		Output: r.Stderr + "\n" + r.Stdout, Exists: exists, Shared: launch.Shared, Private: []string{"/tmp", "/var/tmp", "/run", "/dev/shm"},
 	}
@@ -77,7 +77,7 @@ func (m *machine) facts(c shell.Command, r *shell.Result) explain.Facts {
 		f.Private = append(f.Private, filepath.Clean(home))
 	}
 	for _, n := range c.Named {
-		f.Named = append(f.Named, explain.Named(n))
+		f.Named = append(f.Named, refusal.Named(n))
 	}
 	return f
 }

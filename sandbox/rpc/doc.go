@@ -6,7 +6,7 @@
 // ask the copy inside to read and write for them: what the profile does not show, it
 // cannot open, whatever it was asked for.
 //
-//	server := rpc.NewServer()          // in the copy: assent sandbox inner serve
+//	server := rpc.NewServer()          // in the copy: assent assent-inner serve
 //	server.Serve(os.Stdin, os.Stdout)
 //
 //	client, err := rpc.Start(ctx, runner, command) // in the program

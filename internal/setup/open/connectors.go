@@ -76,7 +76,8 @@ func (b *Base) Connect(ctx context.Context, of []config.Connector, s Servers) (c
 	names.Set(connector.BuiltIn, s.Taken...)
 	pins := connector.NewFolderPins(PinsFolder(b.Places.State))
 	c.All, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
-		opts := connector.Options{Runner: launch.None{}, Dir: b.folderOf(byName[cfg.Name]), Environ: os.Environ(), Pins: pins, Names: names}
+		opts := connector.Options{Runner: launch.None{}, Dir: b.folderOf(byName[cfg.Name]), Environ: os.Environ(),
+			Pins: pins, Names: names}
 		opts.Verify = b.Programs.Verify(cfg.Command, opts.Dir, opts.Environ)
 		if byName[cfg.Name].Sandboxed {
 			opts.Runner, opts.Profile = c.held.runner(cfg.Name), c.held.profile(cfg.Command, opts.Dir)
@@ -128,7 +129,8 @@ func (b *Base) startable(cfg config.Connector) error {
 		return nil
 	}
 	if program := cfg.Command[0]; strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
-		return fmt.Errorf("%s: connector %s: its program %s is relative to the current folder, which another project may control; write its absolute path", cfg.Source, cfg.Name, program)
+		return fmt.Errorf("%s: connector %s: its program %s is relative to the current folder, which another project "+
+			"may control; write its absolute path", cfg.Source, cfg.Name, program)
 	}
 	return nil
 }
@@ -165,7 +167,8 @@ type heldServers struct {
 // holdServers finds the sandbox for connectors that want one: the profile of commands, without
 // secrets, as nobody is asked what a server reads. Without a sandbox none of them starts; nor
 // does anything where the policy requires one.
-func (b *Base) holdServers(ctx context.Context, of []config.Connector, gate approval.Config) (held heldServers, err error) {
+func (b *Base) holdServers(ctx context.Context, of []config.Connector,
+	gate approval.Config) (held heldServers, err error) {
 	wanted := slices.ContainsFunc(of, func(c config.Connector) bool { return c.Sandboxed })
 	if !wanted && !b.OS.Require {
 		return held, nil
@@ -222,7 +225,8 @@ func (h heldServers) profile(command []string, dir string) sandbox.Profile {
 		info, err := os.Stat(file)
 		_, hidden := p.Hidden(file)
 		if err == nil && info.Mode().IsRegular() && p.At(file) == sandbox.ModeHidden && !hidden && !launch.Shared(file) {
-			p.Roots = append(p.Roots, sandbox.Root{Path: file, Mode: sandbox.ModeReadOnly, Source: "the connector's command line"})
+			source := "the connector's command line"
+			p.Roots = append(p.Roots, sandbox.Root{Path: file, Mode: sandbox.ModeReadOnly, Source: source})
 		}
 	}
 	return p

@@ -108,7 +108,7 @@ func detectOptions() (detect.Options, error) {
 	if err != nil {
 		return detect.Options{}, fmt.Errorf("finding this program: %w", err)
 	}
-	o := detect.Options{Program: []string{program, "sandbox", "inner"}}
+	o := detect.Options{Program: []string{program, setup.WordInner}}
 	if small := smallProgram(program); small != "" {
 		o.Sweep = []string{small, detect.WordSweep}
 	}
@@ -250,7 +250,8 @@ func (f *Sandbox) looked(conf *config.Policy) (toolbox.Hold, error) {
 		return toolbox.Hold{}, err
 	}
 	return toolbox.Hold{
-		Runner: f.Found.Runner, Profile: profile, Serve: f.serve, Steps: f.steps && !conf.OS.Require, Stage: f.Found.Stage, Proxy: f.proxied(),
+		Runner: f.Found.Runner, Profile: profile, Serve: f.serve, Steps: f.steps && !conf.OS.Require,
+		Stage: f.Found.Stage, Proxy: f.proxied(),
 	}, nil
 }
 
