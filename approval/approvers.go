@@ -3,10 +3,7 @@ package approval
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
-
-	"github.com/assent-dev/assent/policy"
 )
 
 // First asks all the approvers at once. For each request the first answer wins;
@@ -133,21 +130,3 @@ func (t timeout) ApproveBatch(ctx context.Context, b *Batch) error {
 	}
 	return nil
 }
-
-// Everything is the approver for approve-all: it says yes, except to what only
-// a person may answer.
-var Everything Approver = ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
-	if r.PersonOnly {
-		return Decision{}, fmt.Errorf("%w, and approve-all is not one", ErrPersonOnly)
-	}
-	d := r.Approve("")
-	d.By.Via = policy.ViaMode
-	return d, nil
-})
-
-// Nothing is the approver for strict: it says no.
-var Nothing Approver = ApproverFunc(func(_ context.Context, r *Request) (Decision, error) {
-	d := r.Deny("strict mode refuses what would have to be asked")
-	d.By.Via = policy.ViaMode
-	return d, nil
-})

@@ -116,7 +116,7 @@ func TestAModesYesIsNotThePersonsWhoChangedTheCall(t *testing.T) {
 
 // The answer in a saved batch is turned from a yes into a no, and runs.
 func TestANoOfAModeDoesNotRun(t *testing.T) {
-	f := newFixture(t, withApprover(approval.Everything))
+	f := newFixture(t, withApprover(approval.ApproverFunc(everything)))
 	b := f.Review(t.Context(), call("send", "x"))
 	f.Ask(t.Context(), b)
 	wantState(t, b, policy.StateModeApproved)
@@ -204,7 +204,7 @@ func TestApproveAllLeavesThePersonTimeToAnswer(t *testing.T) {
 		act := fileAct("a")
 		act.PersonOnly = true
 		person := after(time.Minute, approvaltest.Script(approvaltest.Yes))
-		f := newFixture(t, withApprover(approval.First(person, approval.Everything)))
+		f := newFixture(t, withApprover(approval.First(person, approval.ApproverFunc(everything))))
 		f.tools.Set("w", approval.Proposal{Acts: []policy.Act{act}})
 		if o := f.Decide(t.Context(), call("w", "x"))[0]; o.State != policy.StateApproved {
 			t.Errorf("%s: %s", o.State, o.Why)

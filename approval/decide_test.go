@@ -130,10 +130,10 @@ func TestApproveAllLeavesWhatOnlyAPersonMayAnswer(t *testing.T) {
 	}{
 		"a person is there":   {[]func(*approval.Config){withMode(policy.ModeApproveAll), withApprover(script)}, policy.StateApproved},
 		"nobody is there":     {[]func(*approval.Config){withMode(policy.ModeApproveAll)}, policy.StateDenied},
-		"as an approver":      {[]func(*approval.Config){withApprover(approval.Everything)}, policy.StateDenied},
-		"beside a person":     {[]func(*approval.Config){withApprover(approval.First(script, approval.Everything))}, policy.StateApproved},
+		"as an approver":      {[]func(*approval.Config){withApprover(approval.ApproverFunc(everything))}, policy.StateDenied},
+		"beside a person":     {[]func(*approval.Config){withApprover(approval.First(script, approval.ApproverFunc(everything)))}, policy.StateApproved},
 		"strict":              {[]func(*approval.Config){withMode(policy.ModeStrict), withApprover(script)}, policy.StateModeDenied},
-		"strict, an approver": {[]func(*approval.Config){withApprover(approval.Nothing)}, policy.StateModeDenied},
+		"strict, an approver": {[]func(*approval.Config){withApprover(approval.ApproverFunc(nothing))}, policy.StateModeDenied},
 	} {
 		f := newFixture(t, c.change...)
 		f.tools.Set("rm", approval.Proposal{Acts: []policy.Act{{Name: "rm", Target: policy.TextTarget("/"), Verdict: policy.VerdictAsk, PersonOnly: true, Why: "it deletes a root"}}})
@@ -166,7 +166,7 @@ func TestCancelledQuestionIsDismissed(t *testing.T) {
 			})
 			f := newFixture(t, withApprover(a))
 			for _, o := range f.Decide(ctx, call("send", "1"), call("send", "2")) {
-				if o.State != policy.StateDismissed || o.Stage != approval.StageDismissed {
+				if o.State != policy.StateDismissed || o.Stage != approval.StageRefused {
 					t.Errorf("%s is %s", o.Call.ID, o.State)
 				}
 				wantError(t, o.Err(), approval.ErrDenied)

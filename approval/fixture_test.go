@@ -162,3 +162,16 @@ func (f *fixture) wantNothingLeft(batches ...*approval.Batch) {
 		f.t.Errorf("grants %v (%v), want none", set.Grants(), err)
 	}
 }
+
+// everything and nothing answer as a mode does.
+func everything(_ context.Context, r *approval.Request) (approval.Decision, error) {
+	d := r.Approve("")
+	d.By.Via = policy.ViaMode
+	return d, nil
+}
+
+func nothing(_ context.Context, r *approval.Request) (approval.Decision, error) {
+	d := r.Deny("strict mode refuses what would have to be asked")
+	d.By.Via = policy.ViaMode
+	return d, nil
+}

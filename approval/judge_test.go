@@ -216,7 +216,7 @@ func TestCausesAndByName(t *testing.T) {
 func TestStrictSaysSoAndNamesTheTool(t *testing.T) {
 	for name, f := range map[string]*fixture{
 		"mode":     newFixture(t, withMode(policy.ModeStrict)),
-		"approver": newFixture(t, withApprover(approval.Nothing)),
+		"approver": newFixture(t, withApprover(approval.ApproverFunc(nothing))),
 	} {
 		o := f.Decide(t.Context(), call("hub:post", "x"))[0]
 		denied, ok := o.Err().(*approval.DeniedError)

@@ -199,7 +199,7 @@ func TestOncePerSession(t *testing.T) {
 }
 
 func TestModeDoesNotRememberOncePerSession(t *testing.T) {
-	f := newFixture(t, withApprover(approval.Everything))
+	f := newFixture(t, withApprover(approval.ApproverFunc(everything)))
 	f.tools.Set("send", approval.Proposal{Once: true})
 	if got := f.Decide(t.Context(), call("send", "1"))[0].State; got != policy.StateModeApproved {
 		t.Errorf("state %s", got)

@@ -219,7 +219,7 @@ func TestEveryKindOfNo(t *testing.T) {
 		says   string
 	}{
 		"deny":    {func(r *approval.Request) approval.Decision { return r.Deny("") }, policy.StateDenied, approval.StageRefused, "a person said no"},
-		"dismiss": {(*approval.Request).Dismiss, policy.StateDismissed, approval.StageDismissed, "dismissed without an answer"},
+		"dismiss": {(*approval.Request).Dismiss, policy.StateDismissed, approval.StageRefused, "dismissed without an answer"},
 		"expire": {func(r *approval.Request) approval.Decision {
 			return approval.Decision{Request: r.ID, Fingerprint: r.Fingerprint, Answer: approval.AnswerExpire}
 		}, policy.StateExpired, approval.StageRefused, "nobody answered in time"},

@@ -6,16 +6,15 @@ import (
 	"github.com/assent-dev/assent/policy"
 )
 
-// A Stage is where a call is on its way. The zero Stage is none.
+// A Stage is how far a call has come; its [policy.State] says how it was answered. The zero Stage
+// is none.
 type Stage string
 
 // The stages of a call.
 const (
-	StageWaiting   Stage = "pending"
-	StageReady     Stage = "approved"
-	StageRefused   Stage = "denied"
-	StageDismissed Stage = "dismissed"
-	StageBlocked   Stage = "blocked"
+	StageWaiting   Stage = "waiting" // for an answer
+	StageReady     Stage = "ready"   // it may run
+	StageRefused   Stage = "refused" // it does not run; the state says by what
 	StageExecuting Stage = "executing"
 	StageCompleted Stage = "completed"
 	StageFailed    Stage = "failed"
@@ -25,12 +24,11 @@ const (
 	StageReleased  Stage = "released"  // handed to a program that runs it itself
 )
 
-// transitions lists where a call can go from each stage. Going back to pending
+// transitions lists where a call can go from each stage. Going back to waiting
 // means that it is judged again, because what was shown no longer holds; nothing
 // has been done then.
 var transitions = map[Stage][]Stage{
-	StageWaiting: {StageReady, StageRefused, StageDismissed, StageBlocked, StageCompleted, StageFailed,
-		StageCancelled, StageReleased},
+	StageWaiting:   {StageReady, StageRefused, StageCompleted, StageFailed, StageCancelled, StageReleased},
 	StageReady:     {StageExecuting, StageRefused, StageCancelled, StageReleased, StageWaiting},
 	StageExecuting: {StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageWaiting},
 	StageSuspended: {StageExecuting, StageCancelled, StageUnknown},
@@ -69,10 +67,6 @@ func StageAfter(s policy.State) Stage {
 	switch s {
 	case policy.StatePending:
 		return StageWaiting
-	case policy.StateDismissed:
-		return StageDismissed
-	case policy.StateBlocked:
-		return StageBlocked
 	case policy.StateAnswered:
 		return StageCompleted
 	case policy.StateHandedOver:

@@ -176,7 +176,7 @@ func TestDefinitionThatChangedAndChangedBackHolds(t *testing.T) {
 }
 
 func TestPossibleDenyAddedAfterAYes(t *testing.T) {
-	f := newFixture(t, withApprover(approval.Everything))
+	f := newFixture(t, withApprover(approval.ApproverFunc(everything)))
 	f.tools.Set("run", approval.Proposal{Acts: []policy.Act{{Name: policy.ActShell, Target: policy.Target{Kind: policy.KindWords, Words: []policy.Word{{Unknown: true}}}, Verdict: policy.VerdictAsk}}})
 
 	b := f.Review(t.Context(), call("run", "1")) // answered by approve-all
@@ -240,7 +240,7 @@ func TestEndTakesOnlyEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	var illegal *approval.TransitionError
-	for _, stage := range []approval.Stage{approval.StageWaiting, approval.StageReady, approval.StageExecuting, approval.StageRefused, approval.StageBlocked, "", "done"} {
+	for _, stage := range []approval.Stage{approval.StageWaiting, approval.StageReady, approval.StageExecuting, approval.StageRefused, "", "done"} {
 		if err := exec.End(t.Context(), stage, nil); !errors.As(err, &illegal) {
 			t.Errorf("ended as %q: %v", stage, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/assent-dev/assent/policy"
 )
 
-var allStages = []Stage{"", StageWaiting, StageReady, StageRefused, StageDismissed, StageBlocked, StageExecuting,
+var allStages = []Stage{"", StageWaiting, StageReady, StageRefused, StageExecuting,
 	StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageReleased, "nonsense"}
 
 var allStates = []policy.State{"", policy.StatePending, policy.StateApproved, policy.StateDenied, policy.StateAutoApproved, policy.StateAutoDenied, policy.StateSessionApproved, policy.StateModeApproved, policy.StateModeDenied,
@@ -16,7 +16,7 @@ var allStates = []policy.State{"", policy.StatePending, policy.StateApproved, po
 
 func TestAdvance(t *testing.T) {
 	legal := map[Stage][]Stage{
-		StageWaiting:   {StageReady, StageRefused, StageDismissed, StageBlocked, StageCompleted, StageFailed, StageCancelled, StageReleased},
+		StageWaiting:   {StageReady, StageRefused, StageCompleted, StageFailed, StageCancelled, StageReleased},
 		StageReady:     {StageExecuting, StageRefused, StageCancelled, StageReleased, StageWaiting},
 		StageExecuting: {StageCompleted, StageFailed, StageCancelled, StageSuspended, StageUnknown, StageWaiting},
 		StageSuspended: {StageExecuting, StageCancelled, StageUnknown},
@@ -45,8 +45,8 @@ func TestAdvance(t *testing.T) {
 func TestStatesAndTheirStages(t *testing.T) {
 	want := map[policy.State]Stage{
 		policy.StatePending: StageWaiting, policy.StateApproved: StageReady, policy.StateAutoApproved: StageReady, policy.StateSessionApproved: StageReady,
-		policy.StateModeApproved: StageReady, policy.StateFree: StageReady, policy.StateAnswered: StageCompleted, policy.StateDismissed: StageDismissed,
-		policy.StateBlocked: StageBlocked, policy.StateHandedOver: StageReleased, policy.StateInvalid: StageFailed,
+		policy.StateModeApproved: StageReady, policy.StateFree: StageReady, policy.StateAnswered: StageCompleted, policy.StateDismissed: StageRefused,
+		policy.StateBlocked: StageRefused, policy.StateHandedOver: StageReleased, policy.StateInvalid: StageFailed,
 	}
 	for _, s := range allStates {
 		stage, ok := want[s]

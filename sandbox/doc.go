@@ -10,16 +10,16 @@
 //
 //	p := sandbox.Profile{
 //		Roots: []sandbox.Root{
-//			{Path: "/home/u/proj", Mode: sandbox.ReadWrite, Source: "policy.yaml:3"},
-//			{Path: "/home/u/proj/docs", Mode: sandbox.ReadOnly, Source: "policy.yaml:4"},
+//			{Path: "/home/u/proj", Mode: sandbox.ModeReadWrite, Source: "policy.yaml:3"},
+//			{Path: "/home/u/proj/docs", Mode: sandbox.ModeReadOnly, Source: "policy.yaml:4"},
 //		},
 //	}
-//	p.At("/home/u/proj/a.txt")      // ReadWrite
-//	p.At("/home/u/proj/docs/a.txt") // ReadOnly: the deepest root decides
-//	p.At("/home/u/.ssh/id_rsa")     // Nothing
+//	p.At("/home/u/proj/a.txt")      // ModeReadWrite
+//	p.At("/home/u/proj/docs/a.txt") // ModeReadOnly: the deepest root decides
+//	p.At("/home/u/.ssh/id_rsa")     // ModeHidden
 //
 // How a system holds a process to a profile is the business of a [Runner]: packages bwrap
-// and landlock on Linux, seatbelt on macOS, and None, which holds nothing and says so. A
+// and landlock on Linux, seatbelt on macOS, and launch.None, which holds nothing and says so. A
 // runner refuses a profile that it cannot hold.
 //
 // The package is pure: it opens nothing and starts nothing.

@@ -10,12 +10,12 @@ import (
 func ExampleProfile_Intersect() {
 	parent := sandbox.Profile{
 		Roots: []sandbox.Root{
-			{Path: "/home/u/proj", Mode: sandbox.ReadWrite, Source: "policy.yaml:3"},
-			{Path: "/home/u/proj/docs", Mode: sandbox.ReadOnly, Source: "policy.yaml:4"},
+			{Path: "/home/u/proj", Mode: sandbox.ModeReadWrite, Source: "policy.yaml:3"},
+			{Path: "/home/u/proj/docs", Mode: sandbox.ModeReadOnly, Source: "policy.yaml:4"},
 		},
 	}
 	child := sandbox.Profile{
-		Roots:   []sandbox.Root{{Path: "/home/u", Mode: sandbox.ReadWrite, Source: "worker.yaml:2"}},
+		Roots:   []sandbox.Root{{Path: "/home/u", Mode: sandbox.ModeReadWrite, Source: "worker.yaml:2"}},
 		Network: sandbox.Network{On: true},
 	}
 	both := parent.Intersect(child)

@@ -29,8 +29,10 @@ type Limits struct {
 const DefaultTmp = 1 << 30
 
 // DefaultLimits are for commands of which nothing is known.
-var DefaultLimits = Limits{
-	Tmp: DefaultTmp, FileSize: 4 << 30, OpenFiles: 4096, Processes: 2048,
+func DefaultLimits() Limits {
+	return Limits{
+		Tmp: DefaultTmp, FileSize: 4 << 30, OpenFiles: 4096, Processes: 2048,
+	}
 }
 
 func (l Limits) check() error {

@@ -16,7 +16,7 @@ type Network struct {
 	// network at all.
 	On bool `json:"on"`
 	// ByName says that each connection is decided about when it is made, by the name of its
-	// host: see package stage. A runner that is not started on a stage gives no network then.
+	// host: see package netns. A runner that is not started on a stage gives no network then.
 	ByName bool `json:"by_name,omitempty"`
 	// Domains are the hosts that are free, and Deny those that are refused: see [Listed].
 	Domains []string `json:"domains,omitempty"`
@@ -61,7 +61,8 @@ var errListed = errors.New("write docs.example.org, *.example.org, an address, o
 // ParseListed reads an entry.
 func ParseListed(text string) (Listed, error) {
 	wrong := func() (Listed, error) { return Listed{}, fmt.Errorf("host %q: %w", text, errListed) }
-	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil && (!strings.ContainsAny(text, "[]") || text == "["+addr.String()+"]") {
+	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil &&
+		(!strings.ContainsAny(text, "[]") || text == "["+addr.String()+"]") {
 		if addr.Zone() != "" {
 			return wrong()
 		}

@@ -2,7 +2,10 @@ package sandbox
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -13,16 +16,16 @@ type Mode int
 
 // The modes. The zero Mode is Nothing: the file is not even there.
 const (
-	Nothing Mode = iota
-	ReadOnly
-	ReadWrite
+	ModeHidden Mode = iota
+	ModeReadOnly
+	ModeReadWrite
 )
 
 func (m Mode) String() string {
 	switch m {
-	case ReadOnly:
+	case ModeReadOnly:
 		return "ro"
-	case ReadWrite:
+	case ModeReadWrite:
 		return "rw"
 	}
 	return "none"
@@ -99,7 +102,7 @@ type Env struct {
 }
 
 // DefaultPass are the variables that always pass.
-var DefaultPass = []string{"HOME", "LANG", "PATH", "TERM", "TZ"}
+func DefaultPass() []string { return []string{"HOME", "LANG", "PATH", "TERM", "TZ"} }
 
 // Values returns the environment in the form NAME=VALUE, sorted. Lookup tells the
 // caller's own variables.
@@ -125,7 +128,7 @@ func (e Env) Values(lookup func(string) (string, bool)) []string {
 // clean, or that would hand over the whole file system.
 func (p Profile) Check() error {
 	for _, r := range p.Roots {
-		if r.Mode != ReadOnly && r.Mode != ReadWrite {
+		if r.Mode != ModeReadOnly && r.Mode != ModeReadWrite {
 			return fmt.Errorf("root %s has no mode; it is ro or rw (%s)", r.Path, r.Source)
 		}
 		if r.Path == "/" {
@@ -159,11 +162,11 @@ func checkPath(p, source string) error {
 // no symbolic link.
 func (p Profile) At(file string) Mode {
 	if holds(p.Masked, file) {
-		return Nothing
+		return ModeHidden
 	}
 	mode := p.root(file).Mode
-	if mode == ReadWrite && holds(p.Protected, file) {
-		return ReadOnly
+	if mode == ModeReadWrite && holds(p.Protected, file) {
+		return ModeReadOnly
 	}
 	return mode
 }
@@ -232,3 +235,88 @@ func unique(list []string) []string {
 
 // copyOf returns a list of its own; an empty one is nil.
 func copyOf[E any](list []E) []E { return append([]E(nil), list...) }
+
+// Intersect returns what both profiles allow: the profile of a child that must not reach
+// more than its parent. For every path, At is the smaller of both.
+func (p Profile) Intersect(o Profile) Profile {
+	out := Profile{
+		Protected: slices.Concat(p.Protected, o.Protected),
+		Masked:    slices.Concat(p.Masked, o.Masked),
+		GitWrite:  p.GitWrite && o.GitWrite,
+		Network:   p.Network.intersect(o.Network),
+		Sockets:   common(p.Sockets, o.Sockets),
+		Env:       p.Env.intersect(o.Env),
+		Limits:    p.Limits.Within(o.Limits),
+	}
+	for _, f := range p.Files {
+		same := func(other HomeFile) bool {
+			return other.Path == f.Path && other.Text == f.Text && other.Target == f.Target
+		}
+		if slices.ContainsFunc(o.Files, same) {
+			out.Files = append(out.Files, f)
+		}
+	}
+	out.GitSource = p.GitSource
+	if p.GitWrite && !o.GitWrite {
+		out.GitSource = o.GitSource
+	}
+	for _, r := range slices.Concat(p.Roots, o.Roots) {
+		out.addRoot(r, min(p.root(r.Path).Mode, o.root(r.Path).Mode), p.root(r.Path).Guarded || o.root(r.Path).Guarded)
+	}
+	return out.Sorted()
+}
+
+// addRoot adds the root with the mode that both sides leave it; none leaves it out.
+func (p *Profile) addRoot(r Root, mode Mode, guarded bool) {
+	known := slices.ContainsFunc(p.Roots, func(k Root) bool { return k.Path == r.Path })
+	if mode == ModeHidden || known {
+		return
+	}
+	r.Mode, r.Guarded = mode, guarded
+	p.Roots = append(p.Roots, r)
+}
+
+func (e Env) intersect(o Env) Env {
+	out := Env{Set: maps.Clone(e.Set)}
+	for _, name := range e.Pass {
+		if slices.Contains(o.Pass, name) {
+			out.Pass = append(out.Pass, name)
+		}
+	}
+	maps.DeleteFunc(out.Set, func(name, value string) bool { return o.Set[name] != value })
+	return out
+}
+
+// common returns the entries whose path is in both lists.
+func common(a, b []Entry) []Entry {
+	var out []Entry
+	for _, e := range a {
+		if slices.ContainsFunc(b, func(o Entry) bool { return o.Path == e.Path }) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Hash names what the profile allows. Where its entries come from and in which order they
+// stand makes no difference.
+func (p Profile) Hash() [sha256.Size]byte {
+	p = p.Sorted()
+	for i := range p.Roots {
+		p.Roots[i].Source = ""
+	}
+	for i := range p.Files {
+		p.Files[i].Source = ""
+	}
+	for _, list := range [][]Entry{p.Protected, p.Masked, p.Sockets} {
+		for i := range list {
+			list[i].Source = ""
+		}
+	}
+	p.GitSource, p.Network.Source, p.Network.Lines = "", "", nil
+	data, err := json.Marshal(p)
+	if err != nil {
+		panic("sandbox: a profile of plain values has no JSON: " + err.Error())
+	}
+	return sha256.Sum256(data)
+}

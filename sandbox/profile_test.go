@@ -15,34 +15,34 @@ import (
 func TestTheDeepestRootDecides(t *testing.T) {
 	p := sandbox.Profile{
 		Roots: []sandbox.Root{
-			{Path: "/p", Mode: sandbox.ReadWrite}, {Path: "/p/docs", Mode: sandbox.ReadOnly},
-			{Path: "/p/docs/scratch", Mode: sandbox.ReadWrite}, {Path: "/q", Mode: sandbox.ReadOnly},
+			{Path: "/p", Mode: sandbox.ModeReadWrite}, {Path: "/p/docs", Mode: sandbox.ModeReadOnly},
+			{Path: "/p/docs/scratch", Mode: sandbox.ModeReadWrite}, {Path: "/q", Mode: sandbox.ModeReadOnly},
 		},
 		Protected: []sandbox.Entry{{Path: "/p/.assent"}, {Path: "/q/x"}},
 		Masked:    []sandbox.Entry{{Path: "/p/secret"}},
 	}
 	for file, want := range map[string]sandbox.Mode{
-		"/p": sandbox.ReadWrite, "/p/a": sandbox.ReadWrite, "/p/docs": sandbox.ReadOnly, "/p/docs/a": sandbox.ReadOnly,
-		"/p/docs/scratch/a": sandbox.ReadWrite, "/p/docs2": sandbox.ReadWrite, "/p2": sandbox.Nothing, "/": sandbox.Nothing,
-		"/p/.assent": sandbox.ReadOnly, "/p/.assent/x": sandbox.ReadOnly, "/p/.assent2": sandbox.ReadWrite,
-		"/p/secret/a": sandbox.Nothing, "/q/x": sandbox.ReadOnly, "/etc/shadow": sandbox.Nothing,
+		"/p": sandbox.ModeReadWrite, "/p/a": sandbox.ModeReadWrite, "/p/docs": sandbox.ModeReadOnly, "/p/docs/a": sandbox.ModeReadOnly,
+		"/p/docs/scratch/a": sandbox.ModeReadWrite, "/p/docs2": sandbox.ModeReadWrite, "/p2": sandbox.ModeHidden, "/": sandbox.ModeHidden,
+		"/p/.assent": sandbox.ModeReadOnly, "/p/.assent/x": sandbox.ModeReadOnly, "/p/.assent2": sandbox.ModeReadWrite,
+		"/p/secret/a": sandbox.ModeHidden, "/q/x": sandbox.ModeReadOnly, "/etc/shadow": sandbox.ModeHidden,
 	} {
 		if got := p.At(file); got != want {
 			t.Errorf("At(%s) = %v, want %v", file, got, want)
 		}
 	}
-	if (sandbox.Profile{}).At("/etc/passwd") != sandbox.Nothing {
+	if (sandbox.Profile{}).At("/etc/passwd") != sandbox.ModeHidden {
 		t.Error("the zero profile shows a file")
 	}
 }
 
 func TestCheck(t *testing.T) {
 	for _, p := range []sandbox.Profile{
-		{Roots: []sandbox.Root{{Path: "/", Mode: sandbox.ReadOnly}}},
+		{Roots: []sandbox.Root{{Path: "/", Mode: sandbox.ModeReadOnly}}},
 		{Roots: []sandbox.Root{{Path: "/p"}}},
-		{Roots: []sandbox.Root{{Path: "p", Mode: sandbox.ReadOnly}}},
-		{Roots: []sandbox.Root{{Path: "/p/../q", Mode: sandbox.ReadOnly}}},
-		{Roots: []sandbox.Root{{Path: "/p\x00", Mode: sandbox.ReadOnly}}},
+		{Roots: []sandbox.Root{{Path: "p", Mode: sandbox.ModeReadOnly}}},
+		{Roots: []sandbox.Root{{Path: "/p/../q", Mode: sandbox.ModeReadOnly}}},
+		{Roots: []sandbox.Root{{Path: "/p\x00", Mode: sandbox.ModeReadOnly}}},
 		{Masked: []sandbox.Entry{{Path: "x"}}},
 		{Protected: []sandbox.Entry{{Path: "/a/"}}},
 		{Limits: sandbox.Limits{OpenFiles: -1}},
@@ -65,7 +65,7 @@ func genProfile(t *rapid.T, name string) sandbox.Profile {
 	}
 	p := sandbox.Profile{Protected: entries("protected"), Masked: entries("masked"), Sockets: entries("sockets")}
 	for i, at := range rapid.SliceOfNDistinct(path, 0, 4, rapid.ID).Draw(t, name+"roots") {
-		mode := rapid.SampledFrom([]sandbox.Mode{sandbox.ReadOnly, sandbox.ReadWrite}).Draw(t, fmt.Sprint(name, "mode", i))
+		mode := rapid.SampledFrom([]sandbox.Mode{sandbox.ModeReadOnly, sandbox.ModeReadWrite}).Draw(t, fmt.Sprint(name, "mode", i))
 		p.Roots = append(p.Roots, sandbox.Root{Path: at, Mode: mode, Source: name})
 	}
 	p.GitWrite = rapid.Bool().Draw(t, name+"git")
@@ -120,11 +120,11 @@ func TestAChildReachesNoMoreThanBoth(t *testing.T) {
 
 func TestTheHashNamesWhatIsAllowed(t *testing.T) {
 	p := sandbox.Profile{Roots: []sandbox.Root{
-		{Path: "/b", Mode: sandbox.ReadOnly, Source: "x:1"}, {Path: "/a", Mode: sandbox.ReadWrite, Source: "x:2"},
+		{Path: "/b", Mode: sandbox.ModeReadOnly, Source: "x:1"}, {Path: "/a", Mode: sandbox.ModeReadWrite, Source: "x:2"},
 	}, Protected: []sandbox.Entry{{Path: "/a/x", Source: "x:3"}}}
 	before := cmp.Diff(p, p.Sorted())
 	same := p
-	same.Roots = []sandbox.Root{{Path: "/a", Mode: sandbox.ReadWrite, Source: "y:9"}, {Path: "/b", Mode: sandbox.ReadOnly}}
+	same.Roots = []sandbox.Root{{Path: "/a", Mode: sandbox.ModeReadWrite, Source: "y:9"}, {Path: "/b", Mode: sandbox.ModeReadOnly}}
 	same.Protected = []sandbox.Entry{{Path: "/a/x"}, {Path: "/a/x"}}
 	if p.Hash() != same.Hash() {
 		t.Error("sources or order change the hash")
@@ -133,7 +133,9 @@ func TestTheHashNamesWhatIsAllowed(t *testing.T) {
 		t.Error("hashing changes the profile")
 	}
 	changes := map[string]func(*sandbox.Profile){
-		"mode":    func(p *sandbox.Profile) { p.Roots = []sandbox.Root{{Path: "/a", Mode: sandbox.ReadOnly}, p.Roots[0]} },
+		"mode": func(p *sandbox.Profile) {
+			p.Roots = []sandbox.Root{{Path: "/a", Mode: sandbox.ModeReadOnly}, p.Roots[0]}
+		},
 		"network": func(p *sandbox.Profile) { p.Network.On = true },
 		"git":     func(p *sandbox.Profile) { p.GitWrite = true },
 		"masked":  func(p *sandbox.Profile) { p.Masked = []sandbox.Entry{{Path: "/a/x"}} },
@@ -153,7 +155,7 @@ func TestTheHashNamesWhatIsAllowed(t *testing.T) {
 
 func TestOnlyNamedVariablesPass(t *testing.T) {
 	host := map[string]string{"PATH": "/bin", "API_TOKEN": "x", "LD_PRELOAD": "x", "HOME": "/h"}
-	e := sandbox.Env{Pass: sandbox.DefaultPass, Set: map[string]string{"GOCACHE": "/c"}}
+	e := sandbox.Env{Pass: sandbox.DefaultPass(), Set: map[string]string{"GOCACHE": "/c"}}
 	got := e.Values(func(name string) (string, bool) { v, ok := host[name]; return v, ok })
 	if want := []string{"GOCACHE=/c", "HOME=/h", "PATH=/bin"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -6,7 +6,9 @@ import (
 	"io"
 )
 
-// A Command is a program to start and the profile that holds it.
+// A Command is what is started: a program, its arguments and streams, and the profile that holds
+// it. Whether it may be started was decided before, by whoever made it: what was judged about a
+// shell command, for example, is a shell.Command.
 type Command struct {
 	// Argv is the program and its arguments. The program is looked for in PATH inside
 	// the sandbox, unless it has a slash.
@@ -56,7 +58,7 @@ type Exit struct {
 	// Ended says why the command was ended from outside; empty if it ended by itself.
 	Ended Ending
 	// Left are the processes that it left running when it ended by itself, in the words
-	// of [LeftBehind]. They were ended. It is empty if there were none, or a runner
+	// that a person is shown. They were ended. It is empty if there were none, or a runner
 	// cannot know them.
 	Left string
 }
@@ -66,27 +68,11 @@ type Ending string
 
 // The endings.
 const (
-	Cancelled    Ending = "cancelled"
-	TimePassed   Ending = "ran longer than its time limit"
-	OutputPassed Ending = "printed more than its output limit"
-	SizePassed   Ending = "wrote a file larger than the size limit"
+	EndingCancelled Ending = "cancelled"
+	EndingTime      Ending = "ran longer than its time limit"
+	EndingOutput    Ending = "printed more than its output limit"
+	EndingSize      Ending = "wrote a file larger than the size limit"
 )
-
-// sizeSignal is 128 and SIGXFSZ, which has this number on every system here.
-const sizeSignal = 128 + 25
-
-// ExitOf is the Exit of a command that ended with this status by itself.
-func ExitOf(code int) Exit {
-	if code == sizeSignal {
-		return Exit{Code: code, Ended: SizePassed}
-	}
-	return Exit{Code: code}
-}
-
-// PartVariable is set in the environment of the processes that do a part of this program's
-// work inside or beside a sandbox. One that starts a sandbox of its own instead is not the
-// program that it was taken for.
-const PartVariable = "ASSENT_SANDBOX_PART"
 
 // ErrNotHeld is in the error of a Start that was refused because the runner cannot hold
 // the profile.

@@ -49,7 +49,7 @@ func (p Profile) Narrow(w Wall) Profile {
 	// What lies elsewhere is private to the command or not there. No rule about it is needed,
 	// and one about a folder above a root would open all of that.
 	elsewhere := func(file string) bool {
-		return !slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Mode == ReadWrite && r.Guarded && Below(r.Path, file) })
+		return !slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Mode == ModeReadWrite && r.Guarded && Below(r.Path, file) })
 	}
 	for _, list := range []*[]string{&p.Wall.Files, &p.Wall.Changed, &p.Wall.Folders} {
 		*list = slices.DeleteFunc(*list, elsewhere)
@@ -58,11 +58,11 @@ func (p Profile) Narrow(w Wall) Profile {
 	p.Roots = slices.Clone(p.Roots)
 	for i, r := range p.Roots {
 		touched := slices.ContainsFunc(written, func(file string) bool { return Below(r.Path, file) })
-		if r.Mode == ReadWrite && r.Guarded && !touched {
-			p.Roots[i].Mode = ReadOnly
+		if r.Mode == ModeReadWrite && r.Guarded && !touched {
+			p.Roots[i].Mode = ModeReadOnly
 		}
 	}
-	if !slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Mode == ReadWrite && r.Guarded }) {
+	if !slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Mode == ModeReadWrite && r.Guarded }) {
 		p.Wall.Writes = false // the mounts hold all of it, and more than the kernel's rules would
 	}
 	return p
@@ -74,7 +74,7 @@ func (p Profile) Narrow(w Wall) Profile {
 func (p Profile) Private(home string) []string {
 	var out []string
 	for _, r := range p.Roots {
-		if r.Mode == ReadWrite && !r.Guarded {
+		if r.Mode == ModeReadWrite && !r.Guarded {
 			out = append(out, r.Path)
 		}
 	}
@@ -82,7 +82,7 @@ func (p Profile) Private(home string) []string {
 		return slices.ContainsFunc(p.Roots, func(r Root) bool { return Below(r.Path, dir) })
 	}
 	holdsRoot := func(dir string) bool {
-		return slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Mode == ReadWrite && r.Guarded && Below(dir, r.Path) })
+		return slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Mode == ModeReadWrite && r.Guarded && Below(dir, r.Path) })
 	}
 	inGuarded := func(dir string) bool {
 		return slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Guarded && Below(r.Path, dir) })

@@ -335,7 +335,7 @@ func TestStats(t *testing.T) {
 			e.Rule = "r0"
 		}
 		if state == policy.StateBlocked {
-			e.Stage, e.Sent, e.Received = approval.StageBlocked, 0, 0
+			e.Stage, e.Sent, e.Received = approval.StageRefused, 0, 0
 		}
 		if err := s.Record(t.Context(), e); err != nil {
 			t.Fatal(err)

@@ -167,7 +167,7 @@ func (a Action) OnlyByPerson(why string) Action {
 }
 
 // Offering returns the action with further answers that it understands. Its Do
-// finds the chosen one with [Choice].
+// finds the chosen one with [Running.Choice].
 func (a Action) Offering(choices ...approval.Choice) Action {
 	a.choices = slices.Clone(choices)
 	return a
@@ -204,9 +204,11 @@ func (a Action) mapActs(f func(policy.Act) policy.Act) Action {
 // proposal says what the action would do, for a call of the tool.
 func (a Action) proposal(s *toolState, args []byte) approval.Proposal {
 	return approval.Proposal{
-		Definition: s.definition, Arguments: policy.DigestOf(args), Acts: a.namedActs(s.spec, args), Summary: a.summary, View: safely(a.view),
+		Definition: s.definition, Arguments: policy.DigestOf(args), Acts: a.namedActs(s.spec, args),
+		Summary: a.summary, View: safely(a.view),
 		State: a.state, Dir: a.dir, Env: a.env, Profile: a.profile, Held: a.held, Once: a.once,
-		NoSession: a.noSession, NoAlways: a.noAlways, Choices: a.choices, Edit: a.edit, YesOrNo: a.yesOrNo, Wait: a.wait,
+		NoSession: a.noSession, NoAlways: a.noAlways, Choices: a.choices, Edit: a.edit,
+		YesOrNo: a.yesOrNo, Wait: a.wait,
 	}
 }
 
@@ -247,15 +249,6 @@ func safely(view func(context.Context) (present.View, error)) func(context.Conte
 		}()
 		return view(ctx)
 	}
-}
-
-type choiceKey struct{}
-
-// Choice returns which of its further answers the person chose, in the context
-// that a [Do] is given.
-func Choice(ctx context.Context) string {
-	id, _ := ctx.Value(choiceKey{}).(string)
-	return id
 }
 
 type callKey struct{}

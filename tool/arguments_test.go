@@ -43,7 +43,7 @@ func TestArgumentErrorsNameTheField(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, yes, order)
+			d := newFixture(t, yes, order)
 			r := d.call("order", test.args)
 			wantArgumentError(t, r, test.field, test.text)
 			order.wantRan(t)
@@ -56,7 +56,7 @@ func TestArgumentsThatFittedSayNothingAboutOthers(t *testing.T) {
 	order := frees("order")
 	schema := `{"type": "object", "properties": {"to": {"type": "string"}}}`
 	order.spec = func() tool.Spec { return tool.Spec{Name: "order", Schema: json.RawMessage(schema)} }
-	d := newDesk(t, yes, order)
+	d := newFixture(t, yes, order)
 	for range 2 {
 		if r := d.call("order", `{"to":"ann"}`); r.Err != nil {
 			t.Fatal(r.Err)
@@ -82,7 +82,7 @@ func wantArgumentError(t *testing.T, r tool.Result, field, text string) {
 func TestArgumentErrorsAreDeterministic(t *testing.T) {
 	order := frees("order")
 	order.spec = func() tool.Spec { return tool.Spec{Name: "order", Schema: json.RawMessage(orderSchema)} }
-	d := newDesk(t, yes, order)
+	d := newFixture(t, yes, order)
 	args := `{"to": 5, "items": 7, "speed": "warp", "count": 0, "b": 1, "a": 2, "from": {}}`
 	for range 50 {
 		wantArgumentError(t, d.call("order", args), "a", `argument "a" of order: it is not taken; there is count, from, items, speed, to`)
@@ -93,7 +93,7 @@ func TestArgumentsThatGoCannotHold(t *testing.T) {
 	type counted struct {
 		N int8 `json:"n"`
 	}
-	d := newDesk(t, yes, tool.Func("f", "", func(_ context.Context, in counted) (int8, error) { return in.N, nil }))
+	d := newFixture(t, yes, tool.Func("f", "", func(_ context.Context, in counted) (int8, error) { return in.N, nil }))
 	wantArgumentError(t, d.call("f", `{"n": 300}`), "n", `argument "n" of f: maximum: 300 is greater than 127`)
 	wantArgumentError(t, d.call("f", `{"n": 1.0}`), "n", `argument "n" of f: number 1.0 does not fit int8`)
 	wantText(t, d.call("f", `{"n": -128}`), "-128")
@@ -118,7 +118,7 @@ func TestNamesInAnotherCaseAreRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, yes, test.tool)
+			d := newFixture(t, yes, test.tool)
 			r := d.call("write", test.args)
 			var fault *tool.ArgumentError
 			if !errors.As(r.Err, &fault) || fault.Field != test.field {
@@ -137,6 +137,6 @@ func TestKeysOfDataMayDifferInCase(t *testing.T) {
 	type put struct {
 		Data map[string]any `json:"data"`
 	}
-	d := newDesk(t, yes, tool.Func("put", "", func(_ context.Context, in put) (int, error) { return len(in.Data), nil }))
+	d := newFixture(t, yes, tool.Func("put", "", func(_ context.Context, in put) (int, error) { return len(in.Data), nil }))
 	wantText(t, d.call("put", `{"data": {"a": 1, "A": 2}}`), "2")
 }

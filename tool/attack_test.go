@@ -36,7 +36,7 @@ func TestAnApprovalForOtherArgumentsDoesNotRun(t *testing.T) {
 		}
 		return tool.Ask(do).OnTarget(policy.TextTarget("ann")), nil
 	}
-	d := newDesk(t, nil, p)
+	d := newFixture(t, nil, p)
 	b := d.gate.Review(ctx, callOf("send", rude))
 	resolve := func(decision approval.Decision) {
 		t.Helper()
@@ -70,7 +70,7 @@ func TestAnApprovalForOtherArgumentsDoesNotRun(t *testing.T) {
 // no rule about the connector meets the call.
 func TestAConnectorInTheNameReachesNothing(t *testing.T) {
 	p := frees("post").of("hub")
-	d := newDesk(t, yes, p)
+	d := newFixture(t, yes, p)
 	d.allow("deny connector hub")
 	if r := d.call("hub:post", `{}`); !errors.Is(r.Err, tool.ErrUnknownTool) {
 		t.Errorf("error %v, want an unknown tool", r.Err)
@@ -94,7 +94,7 @@ func TestARuleForOnesOwnToolDoesNotReachAConnectors(t *testing.T) {
 		d.Remember.Reach = policy.ReachTool
 		return d
 	}
-	d := newDesk(t, always, own, foreign, other)
+	d := newFixture(t, always, own, foreign, other)
 	d.call("send", `{}`)
 	d.call("send", `{"again":1}`)
 	d.wantAsked(1)
@@ -117,7 +117,7 @@ func TestKeysInAnotherCaseInsideAMapAreRefused(t *testing.T) {
 		Lists map[string][]mail `json:"lists,omitempty"`
 	}
 	foreign := frees("send")
-	d := newDesk(t, forSession, tool.RequireApproval(foreign, tool.Approval[mails]{
+	d := newFixture(t, forSession, tool.RequireApproval(foreign, tool.Approval[mails]{
 		Target: func(m mails) string { return m.Mails["x"].To },
 	}))
 	d.call("send", `{"mails":{"x":{"To":"boss"}}}`)
@@ -145,7 +145,7 @@ func TestArgumentsThatAreNotDescribedAreShownAndCount(t *testing.T) {
 	}
 	foreign := frees("send")
 	var shown []string
-	d := newDesk(t, func(r *approval.Request) approval.Decision {
+	d := newFixture(t, func(r *approval.Request) approval.Decision {
 		v, err := r.View(context.Background())
 		if err != nil {
 			t.Error(err)
@@ -177,7 +177,7 @@ func TestFaultsInLargeArgumentsAreNotLocated(t *testing.T) {
 	type list struct {
 		Items []string `json:"items"`
 	}
-	d := newDesk(t, nil, tool.Func("f", "", func(context.Context, list) (any, error) { return nil, nil }))
+	d := newFixture(t, nil, tool.Func("f", "", func(context.Context, list) (any, error) { return nil, nil }))
 	for n, field := range map[int]string{10: "items[10]", 30_000: ""} {
 		r := d.call("f", `{"items":[`+strings.Repeat(`"a",`, n)+`1]}`)
 		var fault *tool.ArgumentError
@@ -193,7 +193,7 @@ func TestNumbersOfOpenTypesKeepTheirText(t *testing.T) {
 		Account any `json:"account"`
 	}
 	pay := tool.Func("pay", "", func(_ context.Context, p payment) (string, error) { return fmt.Sprint(p.Account), nil })
-	wantText(t, newDesk(t, nil, pay).call("pay", `{"account":9007199254740993}`), "9007199254740993")
+	wantText(t, newFixture(t, nil, pay).call("pay", `{"account":9007199254740993}`), "9007199254740993")
 }
 
 // What a person chose is given another meaning before the call runs.
@@ -203,7 +203,7 @@ func TestAChoiceWithAnotherLabelDoesNotRun(t *testing.T) {
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
 		return tool.Ask(do).Offering(approval.Choice{ID: "1", Label: label}), nil
 	}
-	d := newDesk(t, nil, p)
+	d := newFixture(t, nil, p)
 	ctx := context.Background()
 	b := d.gate.Review(ctx, callOf("sh", `{}`))
 	chosen := b.Pending()[0].Approve("")
@@ -222,7 +222,7 @@ func TestAChoiceWithAnotherLabelDoesNotRun(t *testing.T) {
 // count.
 func TestFinishAtAnotherGateRunsNothing(t *testing.T) {
 	p := asks("send")
-	here, there := newDesk(t, yes, p), newDesk(t, yes, p)
+	here, there := newFixture(t, yes, p), newFixture(t, yes, p)
 	there.allow("deny send")
 	b := here.gate.Review(context.Background(), callOf("send", `{}`))
 	here.gate.Ask(context.Background(), b)
@@ -239,7 +239,7 @@ func TestOnceASessionWithAnUnknownTargetRuns(t *testing.T) {
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
 		return tool.Ask(do).OncePerSession().OnTarget(policy.UnknownTarget(policy.KindWords)), nil
 	}
-	d := newDesk(t, yes, p)
+	d := newFixture(t, yes, p)
 	d.call("sh", `{}`)
 	d.call("sh", `{}`)
 	p.wantRan(t, `{}`, `{}`)

@@ -41,7 +41,7 @@ func TestBadInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sent := 0
 			send := tool.Func("send_email", "", func(context.Context, email) (any, error) { sent++; return nil, nil })
-			d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachTool) },
+			d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachTool) },
 				tool.NeedsApproval(true, send)...)
 			r := tool.Call(context.Background(), d.gate, test.call)
 			var invalid *approval.InvalidError
@@ -62,7 +62,7 @@ func TestBadInput(t *testing.T) {
 
 // wantNothingPending checks that a review of the call leaves nothing that waits,
 // also after a restart.
-func wantNothingPending(t *testing.T, d *desk, call policy.Call) {
+func wantNothingPending(t *testing.T, d *fixture, call policy.Call) {
 	t.Helper()
 	batch := d.gate.Review(context.Background(), call)
 	saved, err := json.Marshal(batch)
@@ -86,7 +86,7 @@ func wantNothingPending(t *testing.T, d *desk, call policy.Call) {
 // A bad call does not disturb the others of its turn.
 func TestBadCallAmongGoodOnes(t *testing.T) {
 	p := asks("p")
-	d := newDesk(t, yes, p)
+	d := newFixture(t, yes, p)
 	results := tool.Calls(context.Background(), d.gate, callOf("p", `{"n":1}`), callOf("q", `{}`), callOf("p", `{"n":2}`))
 	p.wantRan(t, `{"n":1}`, `{"n":2}`)
 	if !errors.Is(results[1].Err, tool.ErrUnknownTool) {

@@ -2,12 +2,54 @@ package tool
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
 )
+
+// A Gate is an [approval.Gate] in front of a set of tools.
+type Gate struct {
+	*approval.Gate
+	set   *Set
+	newID func() string
+	late  lateParts
+}
+
+// Guard puts a gate in front of the tools: [NewSet] and [NewGate] in one step.
+func Guard(cfg approval.Config, tools ...Tool) (*Gate, error) {
+	set, err := NewSet(tools...)
+	if err != nil {
+		return nil, err
+	}
+	return NewGate(set, cfg)
+}
+
+// NewGate returns a gate for the tools of the set. Of the config, Preparer is
+// the set; Clock and NewID, if they are not set, are the system's.
+func NewGate(set *Set, cfg approval.Config) (*Gate, error) {
+	if set == nil {
+		return nil, errors.New("tool: a gate needs a set of tools")
+	}
+	cfg.Preparer = set
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.NewID == nil {
+		cfg.NewID = rand.Text
+	}
+	g, err := approval.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Gate{Gate: g, set: set, newID: cfg.NewID}, nil
+}
+
+// Specs returns the definitions of the tools, in order, for the model.
+func (g *Gate) Specs() []Spec { return g.set.Specs() }
 
 // Call takes one call through the gate and, if it is allowed, runs it. It waits
 // for the gate's approver.
@@ -140,7 +182,12 @@ func (r *runner) run(ctx context.Context, i int, o approval.Outcome) (Result, er
 		return notStarted(r.batch.Outcome(i), err), nil
 	}
 	wait := approval.NewWait()
-	value, err := doSafely(withRunning(withOutcome(ctx, r.batch.Outcome(i)), r.gate, exec, r.batch.Outcome(i), wait), action.do)
+	started := r.batch.Outcome(i)
+	running := &Running{gate: r.gate, exec: exec, call: started.Call, wait: wait}
+	if started.Decision != nil {
+		running.choice = started.Decision.Choice
+	}
+	value, err := doSafely(running.In(withCall(ctx, started.Call.ID)), action.do)
 	wait.End()
 	if errors.Is(err, ErrSuspended) && !r.asks {
 		r.halted = true
@@ -176,15 +223,6 @@ func doSafely(ctx context.Context, do Do) (value any, err error) {
 		}
 	}()
 	return do(ctx)
-}
-
-// withOutcome tells a Do which call it is, and which choice the person made.
-func withOutcome(ctx context.Context, o approval.Outcome) context.Context {
-	ctx = withCall(ctx, o.Call.ID)
-	if o.Decision == nil || o.Decision.Choice == "" {
-		return ctx
-	}
-	return context.WithValue(ctx, choiceKey{}, o.Decision.Choice)
 }
 
 // startable reports whether a call in this stage may run: for the first time, or

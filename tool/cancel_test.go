@@ -23,7 +23,7 @@ func TestCancelDuringDo(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	d := newDesk(t, yes, p)
+	d := newFixture(t, yes, p)
 	results := tool.Calls(ctx, d.gate, callOf("p", `{"n":1}`), callOf("p", `{"n":2}`))
 	p.wantRan(t, `{"n":1}`)
 	wantText(t, results[0], "[CANCELLED] p was stopped before it finished; part of it may be done: context canceled. Do not retry unless you are told to.")
@@ -45,7 +45,7 @@ func TestCancelledTooLate(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := frees("p")
 	p.do = func(context.Context, json.RawMessage) (any, error) { cancel(); return "sent", nil }
-	r := tool.Call(ctx, newDesk(t, nil, p).gate, callOf("p", `{}`))
+	r := tool.Call(ctx, newFixture(t, nil, p).gate, callOf("p", `{}`))
 	if r.Err != nil || r.Text != "sent" || r.Stage != approval.StageCompleted {
 		t.Errorf("%+v", r)
 	}
@@ -55,7 +55,7 @@ func TestCancelledTooLate(t *testing.T) {
 func TestCancelAfterApproval(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	p := asks("p")
-	d := newDesk(t, yes, p)
+	d := newFixture(t, yes, p)
 	batch := d.gate.Review(ctx, callOf("p", `{}`))
 	d.gate.Ask(ctx, batch)
 	cancel(errors.New("the user closed the window"))
@@ -101,7 +101,7 @@ func TestChangedAndCancelled(t *testing.T) {
 		cancel()
 		return nil, fmt.Errorf("a.txt: %w", approval.ErrChanged)
 	}
-	d := newDesk(t, yes, p)
+	d := newFixture(t, yes, p)
 	r := tool.Call(ctx, d.gate, callOf("p", `{}`))
 	var stopped *tool.CancelledError
 	if !errors.As(r.Err, &stopped) {

@@ -83,7 +83,7 @@ func shown(t *testing.T, r *approval.Request) string {
 func TestFileChangedWhileReading(t *testing.T) {
 	w := newReplacer(t)
 	var views []string
-	d := newDesk(t, func(r *approval.Request) approval.Decision {
+	d := newFixture(t, func(r *approval.Request) approval.Decision {
 		views = append(views, shown(t, r))
 		if len(views) == 1 {
 			w.put(t, "two")
@@ -113,7 +113,7 @@ func TestFileChangedAtTheLastInstant(t *testing.T) {
 		w.beforeLast = nil
 	}
 	var views []string
-	d := newDesk(t, func(r *approval.Request) approval.Decision {
+	d := newFixture(t, func(r *approval.Request) approval.Decision {
 		views = append(views, shown(t, r))
 		return r.Approve("")
 	}, w)
@@ -151,7 +151,7 @@ func TestChangedForEver(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := test.make()
-			d := newDesk(t, yes, p)
+			d := newFixture(t, yes, p)
 			r := tool.Call(context.Background(), d.gate, callOf("t", `{}`))
 			wantText(t, r, "[CANCELLED] t did not run; nothing was changed: what it would act on changed 10 times while it was about to run. Do not retry unless you are told to.")
 			var cancelled *tool.CancelledError
@@ -171,7 +171,7 @@ func TestGivenUpStaysSo(t *testing.T) {
 	ctx := context.Background()
 	p := frees("t")
 	p.do = func(context.Context, json.RawMessage) (any, error) { return nil, approval.ErrChanged }
-	d := newDesk(t, nil, p)
+	d := newFixture(t, nil, p)
 	batch := d.gate.Review(ctx, callOf("t", `{}`))
 	for range 2 {
 		results, err := tool.Finish(ctx, d.gate, batch)
@@ -193,7 +193,7 @@ func TestDefinitionChangedBeforeRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			description := "reads"
 			p.spec = func() tool.Spec { return tool.Spec{Name: "t", Description: description} }
-			d := newDesk(t, yes, p)
+			d := newFixture(t, yes, p)
 			ctx := context.Background()
 			batch := d.gate.Review(ctx, callOf("t", `{}`))
 			d.gate.Ask(ctx, batch)
@@ -220,7 +220,7 @@ func TestDefinitionChangedBeforeRun(t *testing.T) {
 // A model that was shown an older definition is not served without a question.
 func TestDefinitionThatTheModelSaw(t *testing.T) {
 	p := frees("t")
-	d := newDesk(t, no, p)
+	d := newFixture(t, no, p)
 	call := callOf("t", `{}`)
 	call.Definition = policy.DigestOf([]byte("an older one"))
 	if r := tool.Call(context.Background(), d.gate, call); !errors.Is(r.Err, approval.ErrDenied) {
@@ -235,7 +235,7 @@ func TestToolThatRenamesItself(t *testing.T) {
 	p := frees("t")
 	name := "t"
 	p.spec = func() tool.Spec { return tool.Spec{Name: name} }
-	d := newDesk(t, yes, p)
+	d := newFixture(t, yes, p)
 	name = "other"
 	for _, called := range []string{"t", "other"} {
 		if r := d.call(called, `{}`); !errors.Is(r.Err, tool.ErrUnknownTool) {
@@ -250,7 +250,7 @@ func TestSchemaThatTurnsBad(t *testing.T) {
 	p := frees("t")
 	schema := `{"type": "object"}`
 	p.spec = func() tool.Spec { return tool.Spec{Name: "t", Schema: json.RawMessage(schema)} }
-	d := newDesk(t, yes, p)
+	d := newFixture(t, yes, p)
 	schema = `{"type": "string"}`
 	if r := d.call("t", `{}`); !errors.Is(r.Err, approval.ErrInvalid) || !strings.Contains(r.Text, "the definition changed: ") {
 		t.Errorf("%v: %s", r.Err, r.Text)
@@ -261,7 +261,7 @@ func TestSchemaThatTurnsBad(t *testing.T) {
 // A deny that was added while the person was reading holds.
 func TestDenyAddedBeforeRun(t *testing.T) {
 	p := asks("t")
-	d := newDesk(t, yes, p)
+	d := newFixture(t, yes, p)
 	ctx := context.Background()
 	batch := d.gate.Review(ctx, callOf("t", `{}`))
 	d.gate.Ask(ctx, batch)

@@ -86,7 +86,7 @@ func TestConfigureEntries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := newDesk(t, yes, tools...)
+			d := newFixture(t, yes, tools...)
 			spec := test.tool.Spec()
 			r := tool.Call(context.Background(), d.gate, policy.Call{Connector: spec.Connector, Tool: spec.Name})
 			if r.Outcome.State != test.want {
@@ -201,7 +201,7 @@ func TestConfigureKeepsItsInput(t *testing.T) {
 func TestNeedsApprovalIfFails(t *testing.T) {
 	p := frees("t")
 	broken := func(context.Context, policy.Call) (bool, error) { return false, errors.New("no table of paths") }
-	d := newDesk(t, yes, tool.NeedsApprovalIf(broken, p)...)
+	d := newFixture(t, yes, tool.NeedsApprovalIf(broken, p)...)
 	r := d.call("t", `{}`)
 	wantText(t, r, "[ERROR] t did not run: whether t needs approval cannot be told: no table of paths. Correct the call and try again.")
 	p.wantRan(t)
@@ -211,12 +211,12 @@ func TestNeedsApprovalIfFails(t *testing.T) {
 // The word of an inner layer is kept by an outer one that says no.
 func TestLayersKeepTheStricterWord(t *testing.T) {
 	p := asks("t")
-	d := newDesk(t, yes, tool.NeedsApproval(false, tool.NeedsApproval(true, p)...)...)
+	d := newFixture(t, yes, tool.NeedsApproval(false, tool.NeedsApproval(true, p)...)...)
 	d.call("t", `{}`)
 	d.wantAsked(1)
 	blocks := asks("u")
 	blocks.prepare = func(json.RawMessage, tool.Do) (tool.Action, error) { return tool.Block("never"), nil }
-	d = newDesk(t, yes, tool.RequireApproval(tool.NeedsApproval(true, blocks)[0], tool.Approval[struct{}]{}))
+	d = newFixture(t, yes, tool.RequireApproval(tool.NeedsApproval(true, blocks)[0], tool.Approval[struct{}]{}))
 	if r := d.call("u", `{}`); !errors.Is(r.Err, approval.ErrBlocked) {
 		t.Errorf("error %v", r.Err)
 	}

@@ -32,45 +32,17 @@ type Connecting struct {
 	Facts func() present.Facts
 	// Pause is called while the connection waits for an answer. May be nil.
 	Pause func() (resume func())
-	// Hold is how long it waits; 0 means [hosts.Hold].
+	// Hold is how long it waits; 0 means [hosts.DefaultHold].
 	Hold time.Duration
 
 	wait *approval.Wait
 }
 
-// ConnectWithin decides about a connection that a process of the call which runs in this context
-// is about to make: nil lets it go on. In this order: what policy refuses, deny rules, what is
-// free, allow rules, grants, the mode, and what was approved with the call; then a person
-// is asked. One answer holds for that host and port until the call ends. Where nobody answers
-// in time the error wraps [approval.ErrOpen], and the question stays.
-func ConnectWithin(ctx context.Context, c Connecting) error {
-	r := runningIn(ctx)
-	if r == nil {
-		return ErrNoGate
-	}
-	return r.connections().Connect(ctx, c)
-}
-
-// ReportConnected records a connection of the call that runs, or ran, in this context: one that
-// has ended, or that was refused.
-func ReportConnected(ctx context.Context, c hosts.Connection, sent, received int64, took time.Duration, err error) error {
-	r := runningIn(ctx)
+// Connections are those that processes of the call make; nil without a call.
+func (r *Running) Connections() *Connections {
 	if r == nil {
 		return nil
 	}
-	return r.connections().Ended(ctx, c, sent, received, took, err)
-}
-
-// RefusedConnections says in a line each which connections of the call that runs in this
-// context were refused, and why.
-func RefusedConnections(ctx context.Context) []string {
-	if r := runningIn(ctx); r != nil {
-		return r.connections().Refused()
-	}
-	return nil
-}
-
-func (r *running) connections() *Connections {
 	r.connect.Do(func() {
 		r.conns = r.gate.Connections(r.call)
 		r.conns.wait, r.conns.outside = r.wait, false
@@ -124,13 +96,21 @@ func (g *Gate) Connections(call policy.Call) *Connections {
 		call.ID = "connections-" + g.newID()
 	}
 	return &Connections{
-		gate: g, call: call, wait: approval.NewWait(), outside: true, times: map[string]int{}, open: map[string]*connectQuestion{}, permits: map[permitKey]approval.Permit{},
+		gate: g, call: call, wait: approval.NewWait(), outside: true, times: map[string]int{},
+		open: map[string]*connectQuestion{}, permits: map[permitKey]approval.Permit{},
 		number: func() int64 { mu.Lock(); defer mu.Unlock(); n++; return n },
 	}
 }
 
-// Connect decides about a connection, like [ConnectWithin].
+// Connect decides about a connection that is about to be made: nil lets it go on. In this order:
+// what policy refuses, deny rules, what is free, allow rules, grants, the mode, and what was
+// approved with the call; then a person is asked. One answer holds for that host and port until
+// the call ends. Where nobody answers in time the error wraps [approval.ErrOpen], and the question
+// stays. Nil Connections are those of no call: [ErrNoGate].
 func (k *Connections) Connect(ctx context.Context, c Connecting) error {
+	if k == nil {
+		return ErrNoGate
+	}
 	c.For = cmp.Or(c.For, k.call.Name())
 	c.Same = cmp.Or(c.Same, k.call.Name()+" "+policy.DigestOf(k.call.Arguments).String())
 	permit, err := k.decide(ctx, c)
@@ -150,7 +130,8 @@ func (k *Connections) look(ctx context.Context, c Connecting) (policy.Judgement,
 		return policy.Judgement{}, policy.Call{}, err
 	}
 	call := policy.Call{
-		Tool: policy.ActConnect, Connector: k.call.Connector, Arguments: args, Session: k.call.Session, Workers: k.call.Workers,
+		Tool: policy.ActConnect, Connector: k.call.Connector, Arguments: args,
+		Session: k.call.Session, Workers: k.call.Workers,
 	}
 	j, err := k.gate.Look(context.WithValue(ctx, connectKey{}, &c), call)
 	if err != nil {
@@ -167,12 +148,13 @@ func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit
 	}
 	act := c.Policy.Judge(c.Connection)
 	permit := approval.PermitBy(j, []policy.Act{act})
+	same := func(a policy.Act) bool { return a.Name == act.Name && !a.Later && a.Target.Same(act.Target) }
 	switch {
 	case j.State.Runs():
 		return permit, nil
 	case j.State != policy.StatePending:
 		return permit, refusedBy(&j)
-	case !j.PersonOnly && slices.ContainsFunc(k.shown, func(a policy.Act) bool { return a.Name == act.Name && !a.Later && a.Target.Same(act.Target) }):
+	case !j.PersonOnly && slices.ContainsFunc(k.shown, same):
 		permit = k.shownBy
 		permit.Basis = cmp.Or(permit.Basis, "approved with the command")
 		return permit, nil
@@ -180,19 +162,13 @@ func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit
 	return k.ask(context.WithValue(ctx, connectKey{}, &c), c, call)
 }
 
-// DeniedWithin is [Connections.Denied] for the call that runs in this context.
-func DeniedWithin(ctx context.Context, c hosts.Connection) error {
-	r := runningIn(ctx)
-	if r == nil {
-		return ErrNoGate
-	}
-	return r.connections().Denied(ctx, c)
-}
-
 // Denied returns why a rule, or an answer for the session, denies a connection; nil if none does.
 // It asks nobody, and is for an address that an agreed host turns out to have: whether that may be
 // dialled otherwise is for [hosts.Policy.MayDial].
 func (k *Connections) Denied(ctx context.Context, c hosts.Connection) error {
+	if k == nil {
+		return ErrNoGate
+	}
 	j, _, err := k.look(ctx, Connecting{Connection: c, Policy: hosts.Policy{Allow: []string{hosts.Entry(c.Host)}}})
 	if err != nil {
 		return err
@@ -250,7 +226,8 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call policy.Call) (
 	}
 	if q == nil && k.asking == maxAsking {
 		k.mu.Unlock()
-		return approval.Permit{State: policy.StateBlocked}, fmt.Errorf("%w: %d questions about other hosts wait for an answer already", approval.ErrDenied, maxAsking)
+		return approval.Permit{State: policy.StateBlocked}, fmt.Errorf("%w: %d questions about other hosts wait for an "+
+			"answer already", approval.ErrDenied, maxAsking)
 	}
 	if q == nil {
 		q = &connectQuestion{done: make(chan struct{})}
@@ -268,7 +245,7 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call policy.Call) (
 	if c.Pause != nil {
 		defer c.Pause()()
 	}
-	hold := cmp.Or(c.Hold, hosts.Hold)
+	hold := cmp.Or(c.Hold, hosts.DefaultHold)
 	timer := time.NewTimer(hold)
 	defer timer.Stop()
 	var err error
@@ -276,7 +253,8 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call policy.Call) (
 	case <-q.done:
 		return q.permit, q.err
 	case <-timer.C:
-		err = fmt.Errorf("%w: nobody answered within %v; the question stays open: run it again after it was answered", approval.ErrOpen, hold)
+		err = fmt.Errorf("%w: nobody answered within %v; the question stays open: run it again after it was answered",
+			approval.ErrOpen, hold)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
@@ -340,6 +318,9 @@ func (k *Connections) End() {
 
 // Refused says in a line each which connections were refused, and why.
 func (k *Connections) Refused() []string {
+	if k == nil {
+		return nil
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Clone(k.refused)
@@ -368,7 +349,11 @@ func (k *Connections) again(to string, err error) (error, bool) {
 }
 
 // Ended records a connection that has ended, or was refused.
-func (k *Connections) Ended(ctx context.Context, c hosts.Connection, sent, received int64, took time.Duration, err error) error {
+func (k *Connections) Ended(ctx context.Context, c hosts.Connection, sent, received int64, took time.Duration,
+	err error) error {
+	if k == nil {
+		return nil
+	}
 	k.mu.Lock()
 	key := permitKey{c.String(), c.Number}
 	permit, decided := k.permits[key]
@@ -386,7 +371,8 @@ func (k *Connections) Ended(ctx context.Context, c hosts.Connection, sent, recei
 		return nil
 	}
 	return k.gate.RecordConnection(ctx, k.call, approval.EndedConnection{
-		Host: c.Host, Port: c.Port, Program: c.Program, Sent: sent, Received: received, Duration: took, By: permit, Err: err,
+		Host: c.Host, Port: c.Port, Program: c.Program, Sent: sent, Received: received, Duration: took,
+		By: permit, Err: err,
 	})
 }
 
@@ -411,7 +397,8 @@ func (c *Connecting) prepare(call policy.Call) (Action, approval.Proposal, error
 		return Action{}, approval.Proposal{}, err
 	}
 	a := Ask(func(context.Context) (any, error) { return nil, nil }).
-		On(c.Policy.Judge(c.Connection)).Titled(fmt.Sprintf("Connect to %s for: %s", c.Connection, shortened(c.For))).YesOrNo().AwaitedBy(c.wait).
+		On(c.Policy.Judge(c.Connection)).Titled(fmt.Sprintf("Connect to %s for: %s", c.Connection,
+		shortened(c.For))).YesOrNo().AwaitedBy(c.wait).
 		Showing(func(context.Context) (present.View, error) { return c.view(), nil })
 	return a, a.proposal(&toolState{spec: spec, definition: definition}, call.Arguments), nil
 }

@@ -36,11 +36,11 @@ func client(connect func(ctx context.Context) error) *probe {
 }
 
 // connects calls a tool that makes these connections one after another, and returns their errors.
-func (d *desk) connects(p *probe, args string, list ...tool.Connecting) (errs []error) {
+func (d *fixture) connects(p *probe, args string, list ...tool.Connecting) (errs []error) {
 	d.t.Helper()
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		for _, c := range list {
-			errs = append(errs, tool.ConnectWithin(ctx, c))
+			errs = append(errs, tool.RunningIn(ctx).Connections().Connect(ctx, c))
 		}
 		return "done", nil
 	}
@@ -70,7 +70,7 @@ func TestConnectOrder(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := client(nil)
-			d := newDesk(t, nil, p)
+			d := newFixture(t, nil, p)
 			d.allow(c.rules...)
 			err := d.connects(p, `{}`, to(c.host, c.port))[0]
 			if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
@@ -78,7 +78,7 @@ func TestConnectOrder(t *testing.T) {
 			}
 		})
 	}
-	if err := tool.ConnectWithin(t.Context(), to("free.example", "443")); !errors.Is(err, tool.ErrNoGate) {
+	if err := tool.RunningIn(t.Context()).Connections().Connect(t.Context(), to("free.example", "443")); !errors.Is(err, tool.ErrNoGate) {
 		t.Errorf("outside of a call: %v", err)
 	}
 }
@@ -103,7 +103,7 @@ func TestConnectModes(t *testing.T) {
 // A person is asked once for a host and port and a call, and sees what wants the connection.
 func TestConnectAsks(t *testing.T) {
 	p := client(nil)
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
+	d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
 	c := to("Registry.Example.org.", "443")
 	c.Facts = func() present.Facts { return present.Facts{present.TextFact("ran already", "node")} }
 	if errs := d.connects(p, `{}`, c, c, to("registry.example.org", "80")); errors.Join(errs...) != nil {
@@ -143,7 +143,7 @@ func TestConnectRemembers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := client(nil)
-			d := newDesk(t, c.answer, p)
+			d := newFixture(t, c.answer, p)
 			if errs := d.connects(p, `{"n":1}`, to("a.b.example", "443")); errs[0] != nil {
 				t.Fatal(errs)
 			}
@@ -161,15 +161,15 @@ func TestConnectRemembers(t *testing.T) {
 // A no holds for the call, which goes on; the result names the host.
 func TestConnectDenied(t *testing.T) {
 	p := client(nil)
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Deny("not that one") }, p)
+	d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Deny("not that one") }, p)
 	var refused []string
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		for range 2 {
-			if err := tool.ConnectWithin(ctx, to("other.example", "443")); !errors.Is(err, approval.ErrDenied) || !strings.Contains(err.Error(), "not that one") {
+			if err := tool.RunningIn(ctx).Connections().Connect(ctx, to("other.example", "443")); !errors.Is(err, approval.ErrDenied) || !strings.Contains(err.Error(), "not that one") {
 				t.Errorf("%v", err)
 			}
 		}
-		refused = tool.RefusedConnections(ctx)
+		refused = tool.RunningIn(ctx).Connections().Refused()
 		return "done", nil
 	}
 	if r := d.call("client", `{}`); r.Err != nil || r.Value != "done" {
@@ -187,7 +187,7 @@ func TestConnectShown(t *testing.T) {
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
 		return tool.Ask(do).On(testHosts.Connect("shown.example", "443", true)), nil
 	}
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
+	d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
 	if errs := d.connects(p, `{}`, to("shown.example", "443")); errs[0] != nil {
 		t.Fatal(errs)
 	}
@@ -196,7 +196,7 @@ func TestConnectShown(t *testing.T) {
 	d.wantAsked(3)
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		d.allow("deny connect(shown.example)") // since it was approved
-		return nil, tool.ConnectWithin(ctx, to("shown.example", "443"))
+		return nil, tool.RunningIn(ctx).Connections().Connect(ctx, to("shown.example", "443"))
 	}
 	if r := d.call("client", `{}`); r.Err == nil || !strings.Contains(r.Err.Error(), "denied by rule") {
 		t.Errorf("denied since: %v", r.Err)
@@ -209,14 +209,14 @@ func TestConnectTogether(t *testing.T) {
 	var waiting sync.WaitGroup
 	waiting.Add(n)
 	p := client(nil)
-	d := newDesk(t, func(r *approval.Request) approval.Decision { <-answer; return r.Approve("") }, p)
+	d := newFixture(t, func(r *approval.Request) approval.Decision { <-answer; return r.Approve("") }, p)
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		errs := make(chan error, n)
 		for range n {
 			go func() {
 				c := to("other.example", "443")
 				c.Pause = func() func() { waiting.Done(); return func() {} }
-				errs <- tool.ConnectWithin(ctx, c)
+				errs <- tool.RunningIn(ctx).Connections().Connect(ctx, c)
 			}()
 		}
 		waiting.Wait() // all of them are held
@@ -238,7 +238,7 @@ func TestConnectHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan approval.Answer)
 		p := client(nil)
-		d := newDesk(t, func(r *approval.Request) approval.Decision {
+		d := newFixture(t, func(r *approval.Request) approval.Decision {
 			if <-answer == approval.AnswerApprove {
 				return r.Approve("")
 			}
@@ -277,12 +277,12 @@ func TestConnectHold(t *testing.T) {
 
 		// Within one call a connection after the answer goes on.
 		p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
-			if err := tool.ConnectWithin(ctx, c); !errors.Is(err, approval.ErrOpen) {
+			if err := tool.RunningIn(ctx).Connections().Connect(ctx, c); !errors.Is(err, approval.ErrOpen) {
 				t.Errorf("%v", err)
 			}
 			answer <- approval.AnswerApprove
 			synctest.Wait()
-			return nil, tool.ConnectWithin(ctx, c)
+			return nil, tool.RunningIn(ctx).Connections().Connect(ctx, c)
 		}
 		if r := d.call("client", npm); r.Err != nil {
 			t.Error(r.Err)
@@ -293,7 +293,7 @@ func TestConnectHold(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		p.do = func(inner context.Context, _ json.RawMessage) (any, error) {
 			go func() { cancel(errors.New("it was ended")) }()
-			err := tool.ConnectWithin(tool.Running(ctx, inner), to("third.example", "443"))
+			err := tool.RunningIn(inner).Connections().Connect(tool.RunningIn(inner).In(ctx), to("third.example", "443"))
 			if err == nil || !strings.Contains(err.Error(), "it was ended") {
 				t.Errorf("%v", err)
 			}
@@ -307,8 +307,8 @@ func TestConnectHold(t *testing.T) {
 // A rule that is saved while a connection waits answers it.
 func TestConnectRuleMeanwhile(t *testing.T) {
 	p := client(nil)
-	var d *desk
-	d = newDesk(t, func(r *approval.Request) approval.Decision {
+	var d *fixture
+	d = newFixture(t, func(r *approval.Request) approval.Decision {
 		d.allow("allow connect(other.example:443)")
 		<-r.Done()
 		return r.Deny("too late")
@@ -320,7 +320,7 @@ func TestConnectRuleMeanwhile(t *testing.T) {
 
 // No model makes a connection by calling a tool.
 func TestConnectIsNoTool(t *testing.T) {
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, frees("client"))
+	d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, frees("client"))
 	if r := d.call("connect", `{"host":"free.example","port":"443"}`); !errors.Is(r.Err, approval.ErrInvalid) {
 		t.Errorf("%v", r.Err)
 	}
@@ -331,18 +331,18 @@ func TestConnectIsNoTool(t *testing.T) {
 
 func TestReportConnected(t *testing.T) {
 	p := client(nil)
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
+	d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Approve("") }, p)
 	d.allow("allow connect(ruled.example:443)")
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		for _, host := range []string{"free.example", "ruled.example", "asked.example", "denied.example"} {
 			c := to(host, "443")
-			err := tool.ConnectWithin(ctx, c)
-			if err := tool.ReportConnected(ctx, c.Connection, 10, 20, time.Second, err); err != nil {
+			err := tool.RunningIn(ctx).Connections().Connect(ctx, c)
+			if err := tool.RunningIn(ctx).Connections().Ended(ctx, c.Connection, 10, 20, time.Second, err); err != nil {
 				return nil, err
 			}
 		}
 		// One that nobody was asked about, such as a port that cannot be captured.
-		return nil, tool.ReportConnected(ctx, hosts.Connection{Host: "10.0.0.1", Port: "53"}, 0, 0, 0, errors.New("UDP is refused"))
+		return nil, tool.RunningIn(ctx).Connections().Ended(ctx, hosts.Connection{Host: "10.0.0.1", Port: "53"}, 0, 0, 0, errors.New("UDP is refused"))
 	}
 	if r := d.call("client", `{}`); r.Err != nil {
 		t.Fatal(r.Err)
@@ -372,19 +372,19 @@ func TestReportConnected(t *testing.T) {
 // ones to the same host.
 func TestReportConnectedEach(t *testing.T) {
 	p := client(nil)
-	d := newDesk(t, nil, p)
+	d := newFixture(t, nil, p)
 	d.allow("allow connect(other.example:443)")
 	p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 		first, second := to("other.example", "443"), to("other.example", "443")
 		first.Number, second.Number = 1, 2
-		if err := tool.ConnectWithin(ctx, first); err != nil {
+		if err := tool.RunningIn(ctx).Connections().Connect(ctx, first); err != nil {
 			return nil, err
 		}
 		d.allow("deny connect(other.example)")
-		refused := tool.ConnectWithin(ctx, second)
+		refused := tool.RunningIn(ctx).Connections().Connect(ctx, second)
 		return nil, errors.Join(
-			tool.ReportConnected(ctx, second.Connection, 0, 0, time.Second, refused),
-			tool.ReportConnected(ctx, first.Connection, 10, 20, time.Second, nil))
+			tool.RunningIn(ctx).Connections().Ended(ctx, second.Connection, 0, 0, time.Second, refused),
+			tool.RunningIn(ctx).Connections().Ended(ctx, first.Connection, 10, 20, time.Second, nil))
 	}
 	if r := d.call("client", `{}`); r.Err != nil {
 		t.Fatal(r.Err)
@@ -406,11 +406,13 @@ func TestConnectFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
 		p := client(nil)
-		d := newDesk(t, func(r *approval.Request) approval.Decision { <-answer; return r.Deny("") }, p)
+		d := newFixture(t, func(r *approval.Request) approval.Decision { <-answer; return r.Deny("") }, p)
 		p.do = func(ctx context.Context, _ json.RawMessage) (any, error) {
 			refused := make(chan error, 1000)
 			for i := range cap(refused) {
-				go func() { refused <- tool.ConnectWithin(ctx, to(fmt.Sprintf("host%d.example", i), "443")) }()
+				go func() {
+					refused <- tool.RunningIn(ctx).Connections().Connect(ctx, to(fmt.Sprintf("host%d.example", i), "443"))
+				}()
 			}
 			open := 0
 			for range cap(refused) {
@@ -426,7 +428,7 @@ func TestConnectFlood(t *testing.T) {
 			}
 			close(answer)
 			synctest.Wait()
-			if err := tool.ConnectWithin(ctx, to("last.example", "443")); !errors.Is(err, approval.ErrDenied) || strings.Contains(err.Error(), "wait") {
+			if err := tool.RunningIn(ctx).Connections().Connect(ctx, to("last.example", "443")); !errors.Is(err, approval.ErrDenied) || strings.Contains(err.Error(), "wait") {
 				t.Errorf("after they were answered: %v", err)
 			}
 			return nil, nil

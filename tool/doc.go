@@ -52,4 +52,10 @@
 // batch in any gate with the same tools, and [Finish] it. A call whose body is a
 // run of its own returns [ErrSuspended] while that waits; it is entered again by
 // the next Finish.
+//
+// # While a call runs
+//
+// A [Do] finds its call with [RunningIn]: what the person chose, further acts to be judged or
+// asked, connections to be decided about, and what is to be recorded. [Progress] takes output as
+// it comes.
 package tool

@@ -42,20 +42,20 @@ func TestDocument002(t *testing.T) {
 		if err != nil || !slices.Equal(warnings, want) {
 			t.Errorf("warnings %q, error %v, want %q", warnings, err, want)
 		}
-		d := newDesk(t, yes, tools...)
+		d := newFixture(t, yes, tools...)
 		wantText(t, d.call("tool_a", `{}`), "did {}")
 		d.wantAsked(0)
 	})
 }
 
-// configured returns a desk where everything is approved.
-func configured(t *testing.T, cfg tool.Config, tools ...tool.Tool) *desk {
+// configured returns a fixture where everything is approved.
+func configured(t *testing.T, cfg tool.Config, tools ...tool.Tool) *fixture {
 	t.Helper()
 	tools, warnings, err := tool.Configure(cfg, tools...)
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("configure: %v, warnings %q", err, warnings)
 	}
-	return newDesk(t, yes, tools...)
+	return newFixture(t, yes, tools...)
 }
 
 func wantText(t *testing.T, r tool.Result, text string) {
@@ -68,7 +68,7 @@ func wantText(t *testing.T, r tool.Result, text string) {
 func TestToolWithoutWordsOfItsOwn(t *testing.T) {
 	foreign := asks("ignored")
 	foreign.spec = func() tool.Spec { return tool.Spec{Connector: "github", Name: "create_issue"} }
-	d := newDesk(t, yes, foreign)
+	d := newFixture(t, yes, foreign)
 	tool.Call(context.Background(), d.gate, policy.Call{
 		Connector: "github", Tool: "create_issue", Arguments: json.RawMessage(`{"title": "a", "labels": []}`),
 	})

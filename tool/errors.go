@@ -46,7 +46,8 @@ func (e *FailedError) Unwrap() error { return e.Err }
 
 // ForModel returns what the model is told.
 func (e *FailedError) ForModel() string {
-	return fmt.Sprintf("[FAILED] %s was allowed, ran, and failed: %s. You may correct the call and try again.", e.Tool, clause(e.Err))
+	return fmt.Sprintf("[FAILED] %s was allowed, ran, and failed: %s. You may correct the call and try again.", e.Tool,
+		clause(e.Err))
 }
 
 // A CancelledError reports a call that was allowed and then stopped.

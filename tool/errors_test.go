@@ -47,7 +47,7 @@ func TestWhatTheModelIsTold(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := newDesk(t, test.answer, test.tool).call("t", `{}`)
+			r := newFixture(t, test.answer, test.tool).call("t", `{}`)
 			wantText(t, r, test.text)
 			if got, want := fmt.Sprintf("%T", r.Err), fmt.Sprintf("%T", test.err); got != want {
 				t.Errorf("error is a %s, want %s", got, want)
@@ -63,7 +63,7 @@ func TestWhatTheModelIsTold(t *testing.T) {
 func TestPanicInPrepare(t *testing.T) {
 	p := asks("t")
 	p.prepare = func(json.RawMessage, tool.Do) (tool.Action, error) { panic("boom") }
-	d := newDesk(t, yes, p)
+	d := newFixture(t, yes, p)
 	r := d.call("t", `{}`)
 	wantText(t, r, "[ERROR] t did not run: preparing t panicked: boom. Correct the call and try again.")
 	d.wantAsked(0)
@@ -80,7 +80,7 @@ func TestPanicInLastPrepare(t *testing.T) {
 		}
 		return tool.Ask(do), nil
 	}
-	d := newDesk(t, yes, p)
+	d := newFixture(t, yes, p)
 	if r := d.call("t", `{}`); !errors.Is(r.Err, approval.ErrInvalid) {
 		t.Errorf("error %v", r.Err)
 	}
@@ -104,7 +104,7 @@ func TestEmptyActions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := asks("t")
 			p.prepare = func(json.RawMessage, tool.Do) (tool.Action, error) { return test.action, nil }
-			d := newDesk(t, yes, p)
+			d := newFixture(t, yes, p)
 			r := d.call("t", `{}`)
 			var blocked *approval.BlockedError
 			if !errors.As(r.Err, &blocked) || blocked.Why != test.why {
@@ -132,7 +132,7 @@ func TestResultTexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := frees("t")
 			p.do = func(context.Context, json.RawMessage) (any, error) { return test.value, nil }
-			r := newDesk(t, nil, p).call("t", `{}`)
+			r := newFixture(t, nil, p).call("t", `{}`)
 			if r.Err != nil || r.Text == "" || test.text != "" && r.Text != test.text {
 				t.Errorf("text %q, error %v, want %q", r.Text, r.Err, test.text)
 			}

@@ -16,7 +16,7 @@ import (
 func TestFinish(t *testing.T) {
 	ctx := context.Background()
 	free, asked := frees("free"), asks("asked")
-	d := newDesk(t, nil, free, asked)
+	d := newFixture(t, nil, free, asked)
 	batch := d.gate.Review(ctx, callOf("free", `{}`), callOf("asked", `{}`))
 
 	results, err := tool.Finish(ctx, d.gate, batch)
@@ -52,7 +52,7 @@ func TestFinish(t *testing.T) {
 func TestFinishAfterFailure(t *testing.T) {
 	p := frees("t")
 	p.do = func(context.Context, json.RawMessage) (any, error) { return nil, errors.New("disk full") }
-	d := newDesk(t, nil, p)
+	d := newFixture(t, nil, p)
 	batch := d.gate.Review(context.Background(), callOf("t", `{}`))
 	for _, want := range []string{"t failed: disk full", "t failed: it has ended before and was not run again"} {
 		results, err := tool.Finish(context.Background(), d.gate, batch)
@@ -68,7 +68,7 @@ func TestFinishAfterFailure(t *testing.T) {
 func TestFinishHaltsWhereItMustAskAgain(t *testing.T) {
 	ctx := context.Background()
 	w, after := newReplacer(t), frees("after")
-	d := newDesk(t, yes, w, after)
+	d := newFixture(t, yes, w, after)
 	batch := d.gate.Review(ctx, callOf("replace", `{}`), callOf("after", `{}`))
 	d.gate.Ask(ctx, batch)
 	w.put(t, "two")
@@ -97,7 +97,7 @@ func TestFinishAfterACrash(t *testing.T) {
 		saved, err = json.Marshal(batch) // what was on disk when the program ended
 		return nil, err
 	}
-	d := newDesk(t, nil, p)
+	d := newFixture(t, nil, p)
 	batch = d.gate.Review(ctx, callOf("t", `{}`))
 	if _, err := tool.Finish(ctx, d.gate, batch); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestFinishReentersWhatIsSuspended(t *testing.T) {
 		}
 		return "at last", nil
 	}
-	d := newDesk(t, yes, inner, after)
+	d := newFixture(t, yes, inner, after)
 	call := callOf("inner", `{}`)
 	call.ID = "the call"
 	batch := d.gate.Review(ctx, call, callOf("after", `{}`))
@@ -149,7 +149,7 @@ func TestFinishReentersWhatIsSuspended(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d = newDesk(t, nil, inner, after) // another process, where nobody is asked
+		d = newFixture(t, nil, inner, after) // another process, where nobody is asked
 		if batch, err = d.gate.Restore(ctx, saved); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestCallsCannotSuspend(t *testing.T) {
 	p := frees("t")
 	p.do = func(context.Context, json.RawMessage) (any, error) { return nil, tool.ErrSuspended }
 	var failed *tool.FailedError
-	if r := newDesk(t, nil, p).call("t", `{}`); !errors.As(r.Err, &failed) {
+	if r := newFixture(t, nil, p).call("t", `{}`); !errors.As(r.Err, &failed) {
 		t.Errorf("error %v", r.Err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -14,115 +15,100 @@ import (
 
 type runningKey struct{}
 
-// running is a call that runs: what its Do can report to, and ask.
-type running struct {
-	gate  *Gate
-	exec  *approval.Execution
-	call  policy.Call
-	wait  *approval.Wait
-	parts atomic.Int64 // further calls that were put to the gate as parts of it
+// A Running is a call that runs: what its [Do] can report to, and ask. A nil Running is that of a
+// Do without a gate: it records nothing, and its questions fail with [ErrNoGate].
+type Running struct {
+	gate   *Gate
+	exec   *approval.Execution
+	call   policy.Call
+	wait   *approval.Wait
+	choice string
+	parts  atomic.Int64 // further calls that were put to the gate as parts of it
 
 	connect sync.Once
 	conns   *Connections
 }
 
-// withRunning returns the context of a call that runs.
-func withRunning(ctx context.Context, g *Gate, x *approval.Execution, o approval.Outcome, w *approval.Wait) context.Context {
-	return context.WithValue(ctx, runningKey{}, &running{gate: g, exec: x, call: o.Call, wait: w})
-}
-
-func runningIn(ctx context.Context) *running {
-	r, _ := ctx.Value(runningKey{}).(*running)
+// RunningIn returns the call that runs in a context; nil if there is none.
+func RunningIn(ctx context.Context) *Running {
+	r, _ := ctx.Value(runningKey{}).(*Running)
 	return r
 }
 
-// Running returns a context that ends with the first and belongs to the call that runs in the
-// second: for what a process of the call wants from outside.
-func Running(ctx, call context.Context) context.Context {
-	return context.WithValue(ctx, runningKey{}, runningIn(call))
+// In returns a context in which this call runs: for what a process of the call wants from outside.
+func (r *Running) In(ctx context.Context) context.Context {
+	return context.WithValue(ctx, runningKey{}, r)
 }
 
-// ReportConfined records, for the call that runs in this context, what a sandbox refused to
-// it, or that it was let out of one. A call without a gate records nothing.
-func ReportConfined(ctx context.Context, what string) error {
-	return report(ctx, approval.EventConfined, what)
-}
-
-// ReportUnexpected records that the call which runs in this context was about to do
-// something that its judgement did not foresee.
-func ReportUnexpected(ctx context.Context, what string) error {
-	return report(ctx, approval.EventUnexpected, what)
-}
-
-// ReportTripped records that the system seems to have refused something to the call which runs
-// in this context that its judgement did not foresee.
-func ReportTripped(ctx context.Context, what string) error {
-	return report(ctx, approval.EventTripped, what)
-}
-
-func report(ctx context.Context, kind approval.EventKind, what string) error {
-	r := runningIn(ctx)
+// Report records what became known while the call runs: [approval.EventConfined] for what a sandbox
+// refused to it, or that it was let out of one; [approval.EventUnexpected] for something that its
+// judgement did not foresee; [approval.EventTripped] where the system seems to have refused that.
+func (r *Running) Report(ctx context.Context, kind approval.EventKind, what string) error {
 	if r == nil {
 		return nil
 	}
 	return r.exec.Report(ctx, kind, what)
 }
 
-// ReportRan notes what the call that runs in this context started, for the record of its
-// end.
-func ReportRan(ctx context.Context, what []string) {
-	if r := runningIn(ctx); r != nil {
+// Started notes what the call started, for the record of its end.
+func (r *Running) Started(what []string) {
+	if r != nil {
 		r.exec.Ran(what)
 	}
 }
 
-// Basis returns the text of the rule or grant that let the call run which runs in this context;
-// empty if none did.
-func Basis(ctx context.Context) string {
-	if r := runningIn(ctx); r != nil {
-		return r.exec.Basis()
+// Basis returns the text of the rule or grant that let the call run; empty if none did.
+func (r *Running) Basis() string {
+	if r == nil {
+		return ""
 	}
-	return ""
+	return r.exec.Basis()
 }
 
-// Waiting is the call that runs in this context, for the questions that come up meanwhile; nil
-// without one.
-func Waiting(ctx context.Context) *approval.Wait {
-	if r := runningIn(ctx); r != nil {
-		return r.wait
+// Wait is the call as what waits for the questions that come up meanwhile; nil without one.
+func (r *Running) Wait() *approval.Wait {
+	if r == nil {
+		return nil
 	}
-	return nil
+	return r.wait
 }
 
-// Session returns the session of the call that runs in this context; empty without one.
-func Session(ctx context.Context) string {
-	if r := runningIn(ctx); r != nil {
-		return r.call.Session
+// Choice returns the id of the choice that the person made, if the action offered some.
+func (r *Running) Choice() string {
+	if r == nil {
+		return ""
 	}
-	return ""
+	return r.choice
+}
+
+// Session returns the session of the call; empty without one.
+func (r *Running) Session() string {
+	if r == nil {
+		return ""
+	}
+	return r.call.Session
 }
 
 // ErrNoGate says that a Do does not run behind a gate, so that nothing more can be asked.
 var ErrNoGate = errors.New("this does not run behind a gate, so nothing more can be asked; run the call with tool.Call")
 
-// JudgeWithin judges further acts of the call that runs in this context, by what is
-// remembered now. Nobody is asked and no mode answers: what nothing covers is pending.
-func JudgeWithin(ctx context.Context, acts []policy.Act) (policy.Judgement, error) {
-	r := runningIn(ctx)
+// Judge judges further acts of the call, by what is remembered now. Nobody is asked and no mode
+// answers: what nothing covers is pending.
+func (r *Running) Judge(ctx context.Context, acts []policy.Act) (policy.Judgement, error) {
 	if r == nil {
 		return policy.Judgement{}, ErrNoGate
 	}
 	return r.exec.Judge(ctx, acts)
 }
 
-// LookWithin prepares a further call of the same tool, as a part of the one that runs in this
-// context, and judges it like [JudgeWithin]. Values of the context reach the tool's Prepare.
-func LookWithin(ctx context.Context, args json.RawMessage) (policy.Judgement, error) {
-	r := runningIn(ctx)
+// Look prepares a further call of the same tool, as a part of this one, and judges it like
+// [Running.Judge]. Values of the context reach the tool's Prepare.
+func (r *Running) Look(ctx context.Context, args json.RawMessage) (policy.Judgement, error) {
 	if r == nil {
 		return policy.Judgement{}, ErrNoGate
 	}
-	_, p, err := r.gate.set.prepareSafely(ctx, policy.Call{Tool: r.call.Tool, Connector: r.call.Connector, Arguments: args})
+	call := policy.Call{Tool: r.call.Tool, Connector: r.call.Connector, Arguments: args}
+	_, p, err := r.gate.set.prepareSafely(ctx, call)
 	if err != nil {
 		return policy.Judgement{}, err
 	}
@@ -136,16 +122,16 @@ type Part struct {
 	ctx   context.Context
 }
 
-// AskWithin puts a further call of the same tool to the gate, as a part of the one that runs in
-// this context, and waits for the answer. Values of the context reach the tool's Prepare.
-func AskWithin(ctx context.Context, args json.RawMessage) (*Part, error) {
-	r := runningIn(ctx)
+// Ask puts a further call of the same tool to the gate, as a part of this one, and waits for the
+// answer. Values of the context reach the tool's Prepare.
+func (r *Running) Ask(ctx context.Context, args json.RawMessage) (*Part, error) {
 	if r == nil {
 		return nil, ErrNoGate
 	}
 	call := policy.Call{
 		ID:   fmt.Sprintf("%s.%d", r.call.ID, r.parts.Add(1)),
-		Tool: r.call.Tool, Connector: r.call.Connector, Arguments: args, Session: r.call.Session, Workers: r.call.Workers,
+		Tool: r.call.Tool, Connector: r.call.Connector, Arguments: args,
+		Session: r.call.Session, Workers: r.call.Workers,
 	}
 	b := r.gate.Review(ctx, call)
 	r.gate.Ask(ctx, b)
@@ -174,4 +160,22 @@ func (p *Part) Begin() error {
 		return err
 	}
 	return exec.End(p.ctx, approval.StageCompleted, nil)
+}
+
+type progressKey struct{}
+
+// WithProgress returns a context in which tools tell w what they print while they
+// run, so that a person sees that they are alive. What is written is raw output;
+// whoever shows it makes it safe. It must not block: the tool waits for it.
+func WithProgress(ctx context.Context, w io.Writer) context.Context {
+	return context.WithValue(ctx, progressKey{}, w)
+}
+
+// Progress returns where a [Do] may write its output as it comes. Nobody need be
+// there to see it, so it is never the tool's result.
+func Progress(ctx context.Context) io.Writer {
+	if w, ok := ctx.Value(progressKey{}).(io.Writer); ok {
+		return w
+	}
+	return io.Discard
 }

@@ -28,7 +28,7 @@ func TestWhatASessionGrantCovers(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, forSession, tool.RequireApproval(tool.Func("send", "", sendEmail), test.how))
+			d := newFixture(t, forSession, tool.RequireApproval(tool.Func("send", "", sendEmail), test.how))
 			for _, args := range []string{
 				`{"to": "ann", "subject": "a", "body": "1"}`,
 				`{"to": "ann", "subject": "a", "body": "2"}`,
@@ -50,7 +50,7 @@ func TestPayloadKeptForAlways(t *testing.T) {
 	send := tool.RequireApproval(tool.Func("send", "", sendEmail), tool.Approval[email]{
 		Payload: func(m email) any { return map[string]string{"to": m.To, "subject": m.Subject} },
 	})
-	d := newDesk(t, func(r *approval.Request) approval.Decision { return r.Approve("").Always() }, send)
+	d := newFixture(t, func(r *approval.Request) approval.Decision { return r.Approve("").Always() }, send)
 	const args = `{"to": "ann (home) *", "subject": "[a] \\ \"b\"", "body": ""}`
 	d.call("send", args)
 	if r := d.call("send", args); r.Outcome.State != policy.StateAutoApproved {
@@ -65,7 +65,7 @@ func TestPayloadThatCannotBeWritten(t *testing.T) {
 	send := tool.RequireApproval(tool.Func("send", "", sendEmail), tool.Approval[email]{
 		Payload: func(email) any { return func() {} },
 	})
-	d := newDesk(t, yes, send)
+	d := newFixture(t, yes, send)
 	if r := d.call("send", `{"to": "", "subject": "", "body": ""}`); !errors.Is(r.Err, approval.ErrInvalid) {
 		t.Errorf("error %v", r.Err)
 	}
@@ -75,7 +75,7 @@ func TestPayloadThatCannotBeWritten(t *testing.T) {
 // A tool that names its own acts keeps them.
 func TestRequireApprovalKeepsActs(t *testing.T) {
 	w := notesWriter{files: map[string]string{}}
-	d := newDesk(t, yes, tool.RequireApproval(w, tool.Approval[note]{Target: func(note) string { return "elsewhere" }}))
+	d := newFixture(t, yes, tool.RequireApproval(w, tool.Approval[note]{Target: func(note) string { return "elsewhere" }}))
 	d.call("write_file", `{"path": "cache/a", "content": ""}`)
 	d.wantAsked(1)
 	if act := d.asked[0].Acts[0].String(); act != "write_file(cache/a)" {

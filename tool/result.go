@@ -40,7 +40,8 @@ func notRun(o approval.Outcome) Result {
 	switch {
 	case o.State == policy.StateAnswered:
 		r.Value = o.Decision.Result
-		r.Text = fmt.Sprintf("[ANSWERED] A person answered in place of %s, which did not run:\n%s", r.Tool, o.Decision.Result)
+		r.Text = fmt.Sprintf("[ANSWERED] A person answered in place of %s, which did not run:\n%s", r.Tool,
+			o.Decision.Result)
 		r.comment()
 	case o.Runs():
 		r.ranBefore()

@@ -221,7 +221,8 @@ func (s *Set) state(connector, name string) (*toolState, error) {
 }
 
 func (s Spec) same(o Spec) bool {
-	return s.Connector == o.Connector && s.Name == o.Name && s.Description == o.Description && bytes.Equal(s.Schema, o.Schema)
+	return s.Connector == o.Connector && s.Name == o.Name && s.Description == o.Description &&
+		bytes.Equal(s.Schema, o.Schema)
 }
 
 // names lists the tools for somebody who named none of them.

@@ -78,7 +78,7 @@ func TestNewGateNeedsASet(t *testing.T) {
 func TestSameNameUnderAnotherConnector(t *testing.T) {
 	local, foreign := frees("search"), frees("search")
 	foreign.spec = func() tool.Spec { return tool.Spec{Connector: "github", Name: "search"} }
-	d := newDesk(t, nil, local, foreign)
+	d := newFixture(t, nil, local, foreign)
 	tool.Call(context.Background(), d.gate, policy.Call{Connector: "github", Tool: "search"})
 	foreign.wantRan(t, "{}")
 	local.wantRan(t)
@@ -90,7 +90,7 @@ func TestFuncSpec(t *testing.T) {
 		Count int             `json:"count,omitempty"`
 		Body  json.RawMessage `json:"body,omitempty"`
 	}
-	d := newDesk(t, nil, tool.Func("send", "Send it.", func(context.Context, args) (any, error) { return nil, nil }))
+	d := newFixture(t, nil, tool.Func("send", "Send it.", func(context.Context, args) (any, error) { return nil, nil }))
 	specs := d.gate.Specs()
 	if len(specs) != 1 || specs[0].Name != "send" || specs[0].Description != "Send it." {
 		t.Fatalf("specs %+v", specs)

@@ -24,7 +24,7 @@ func TestTurn(t *testing.T) {
 		}
 		return tool.Ask(do), nil
 	}
-	d := newDesk(t, func(r *approval.Request) approval.Decision {
+	d := newFixture(t, func(r *approval.Request) approval.Decision {
 		p.wantRan(t) // nothing so far
 		if string(r.Call.Arguments) == `{"n":3}` {
 			return r.Deny("not three")
@@ -49,7 +49,7 @@ func TestTurn(t *testing.T) {
 }
 
 func TestCallsOfNothing(t *testing.T) {
-	if results := tool.Calls(context.Background(), newDesk(t, yes, frees("t")).gate); len(results) != 0 {
+	if results := tool.Calls(context.Background(), newFixture(t, yes, frees("t")).gate); len(results) != 0 {
 		t.Errorf("results %v", results)
 	}
 }
@@ -57,7 +57,7 @@ func TestCallsOfNothing(t *testing.T) {
 // Every call that runs has a start and an end in the records, and a denied one
 // an end.
 func TestRecordsOfATurn(t *testing.T) {
-	d := newDesk(t, no, frees("free"), asks("ask"))
+	d := newFixture(t, no, frees("free"), asks("ask"))
 	d.call("free", `{}`)
 	d.call("ask", `{}`)
 	want := []string{"started free executing", "ended free completed", "ended denied denied"}
@@ -76,7 +76,7 @@ func TestManyCallersOfOneGate(t *testing.T) {
 		N int `json:"n"`
 	}
 	count := tool.Func("count", "", func(context.Context, numbered) (any, error) { return ran.Add(1), nil })
-	d := newDesk(t, func(r *approval.Request) approval.Decision {
+	d := newFixture(t, func(r *approval.Request) approval.Decision {
 		var in numbered
 		if err := json.Unmarshal(r.Call.Arguments, &in); err != nil || in.N%2 == 1 {
 			return r.Deny("odd")
@@ -104,7 +104,7 @@ func TestManyCallersOfOneGate(t *testing.T) {
 // Several callers that finish one batch run each call once.
 func TestManyFinishersOfOneBatch(t *testing.T) {
 	p := frees("p")
-	d := newDesk(t, nil, p)
+	d := newFixture(t, nil, p)
 	for range 50 {
 		batch := d.gate.Review(context.Background(), callOf("p", `{}`))
 		var wg sync.WaitGroup

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
@@ -109,7 +110,7 @@ func readSteps(file string) ([]agentStep, error) {
 
 // open puts the gate in front of the tools of the policy, and a foreign one.
 func (a *agent) open(policyFile, state, mode string) error {
-	conf, err := namedPolicy(context.Background(), policyFile, state)
+	conf, err := setup.Named(context.Background(), policyFile, state)
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (a *agent) open(policyFile, state, mode string) error {
 		return err
 	}
 	box, err := toolbox.Open(conf.Policy, toolbox.Options{
-		State: state, Protected: conf.Protected(), Environ: os.Environ(), Shell: []string{program, "sandbox", "inner", "shell"},
+		State: state, Protected: conf.Protected(), Environ: os.Environ(), Shell: []string{program, setup.WordInner, "shell"},
 	})
 	if err != nil {
 		return err

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +11,7 @@ import (
 )
 
 func approvalsCmd() *cobra.Command {
-	var k keeper
+	var k storeFlags
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "approvals [on|off]",
@@ -24,38 +22,26 @@ func approvalsCmd() *cobra.Command {
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"on", "off"},
 		RunE: func(c *cobra.Command, args []string) error {
+			var s *store.Store // nil if there is none
+			var err error
 			if len(args) == 0 {
-				return showApprovals(c, &k, asJSON)
+				s, err = k.reading(c.Context())
+				err = ifAny(err)
+			} else if s, err = k.changing(c); err == nil {
+				err = s.SetApprovals(c.Context(), args[0] == "on")
 			}
-			return setApprovals(c, &k, args[0] == "on", asJSON)
+			if s != nil {
+				defer s.Close()
+			}
+			if err != nil {
+				return err
+			}
+			return printApprovals(c, s, asJSON)
 		},
 	}
 	k.register(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
-}
-
-func showApprovals(c *cobra.Command, k *keeper, asJSON bool) error {
-	s, err := k.reading(c.Context())
-	if err != nil && !errors.Is(err, open.ErrNoStore) {
-		return err
-	}
-	if s != nil {
-		defer s.Close()
-	}
-	return printApprovals(c, s, asJSON)
-}
-
-func setApprovals(c *cobra.Command, k *keeper, on, asJSON bool) error {
-	s, err := k.changing(c)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if err := s.SetApprovals(c.Context(), on); err != nil {
-		return err
-	}
-	return printApprovals(c, s, asJSON)
 }
 
 // printApprovals says how the switch stands.
@@ -72,38 +58,22 @@ func printApprovals(c *cobra.Command, s *store.Store, asJSON bool) error {
 		return nil
 	}
 	fmt.Fprintln(c.OutOrStdout(), "Approvals are off.")
-	sayApprovalsOff(c.ErrOrStderr(), off)
+	open.SayApprovalsOff(c.ErrOrStderr(), off)
 	return nil
 }
 
-// approvalsOff says how asking is turned on again, if it is off: by the command, or by the
-// user's own config. The store may be nil. With an error nobody may take it for off.
+// approvalsOff is [open.ApprovalsOff] for this user.
 func approvalsOff(ctx context.Context, s *store.Store) (turnOn string, err error) {
 	user, err := userConfig()
 	if err != nil {
 		return "", err
 	}
-	if user.ApprovalsOff {
-		return "take approvals: false out of your config.yaml", nil
-	}
-	if s == nil {
-		return "", nil
-	}
-	on, err := s.Approvals(ctx)
-	if err != nil || on {
-		return "", err
-	}
-	return "assent approvals on", nil
-}
-
-func sayApprovalsOff(w io.Writer, turnOn string) {
-	fmt.Fprintln(w, "WARNING: approvals are OFF: what would be asked runs without a question.")
-	fmt.Fprintln(w, "         What is blocked, deny rules and the audit log still hold. Turn them on:", turnOn)
+	return open.ApprovalsOff(ctx, user, s)
 }
 
 // warnApprovals says loudly that nobody is asked, if that is so.
 func warnApprovals(c *cobra.Command, s *store.Store) {
 	if off, err := approvalsOff(c.Context(), s); err == nil && off != "" {
-		sayApprovalsOff(c.ErrOrStderr(), off)
+		open.SayApprovalsOff(c.ErrOrStderr(), off)
 	}
 }

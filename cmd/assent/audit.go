@@ -1,21 +1,23 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
-	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
 // auditFlags are what all commands about the audit log take.
 type auditFlags struct {
-	keeper
+	storeFlags
 	json bool
 }
 
@@ -29,57 +31,156 @@ func auditCmd() *cobra.Command {
 	}
 	flags.register(c)
 	c.PersistentFlags().BoolVar(&flags.json, "json", false, "print JSON")
-	c.AddCommand(auditListCmd(&flags), auditShowCmd(&flags), auditExportCmd(&flags), auditVerifyCmd(&flags), auditSealCmd(&flags), auditStatsCmd(&flags))
+	c.AddCommand(auditListCmd(&flags), auditShowCmd(&flags), auditExportCmd(&flags), auditVerifyCmd(&flags),
+		auditSealCmd(&flags), auditStatsCmd(&flags))
 	return c
 }
 
-// filterFlags say which records are wanted.
-type filterFlags struct {
-	since, until                         string
-	tool, worker, session, outcome, rule string
+// registerFilter adds the flags that say which records are wanted.
+func registerFilter(c *cobra.Command, f *auditview.Filter) {
+	c.Flags().StringVar(&f.Since, "since", "", "not before: 90m, 12h, 30d ago, or a time such as 2026-12-31")
+	c.Flags().StringVar(&f.Until, "until", "", "before: as --since")
+	c.Flags().StringVar(&f.Tool, "tool", "", "TOOL or CONNECTOR:TOOL; * and ? work")
+	c.Flags().StringVar(&f.Worker, "worker", "", "a worker anywhere in the chain")
+	c.Flags().StringVar(&f.Session, "session", "", "the session")
+	c.Flags().StringVar(&f.Outcome, "outcome", "",
+		"how it was answered or ended, such as denied, auto-approved, failed; or allowed, refused, in whatever way")
+	c.Flags().StringVar(&f.Rule, "rule", "", "the id of the rule or grant that decided")
 }
 
-func (f *filterFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.since, "since", "", "not before: 90m, 12h, 30d ago, or a time such as 2026-12-31")
-	c.Flags().StringVar(&f.until, "until", "", "before: as --since")
-	c.Flags().StringVar(&f.tool, "tool", "", "TOOL or CONNECTOR:TOOL; * and ? work")
-	c.Flags().StringVar(&f.worker, "worker", "", "a worker anywhere in the chain")
-	c.Flags().StringVar(&f.session, "session", "", "the session")
-	c.Flags().StringVar(&f.outcome, "outcome", "", "how it was answered or ended, such as denied, auto-approved, failed; or allowed, refused, in whatever way")
-	c.Flags().StringVar(&f.rule, "rule", "", "the id of the rule or grant that decided")
+func auditListCmd(flags *auditFlags) *cobra.Command {
+	var filter auditview.Filter
+	var limit int
+	var follow, all bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "Print what was decided, a line each, the newest last",
+		Long: "list prints a line for each call that ended or whose end was not seen. With --follow it goes\n" +
+			"on with what any process decides from now on, until it is interrupted.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if limit < 0 {
+				return misused(c, "--limit %d: it cannot be negative", limit)
+			}
+			if follow {
+				return followRecords(c, flags, filter, limit)
+			}
+			return listRecords(c, flags, filter, limit, all)
+		},
+	}
+	registerFilter(c, &filter)
+	c.Flags().IntVar(&limit, "limit", 50, "at most so many, the newest; 0 for all, with --follow for none")
+	c.Flags().BoolVar(&follow, "follow", false, "go on with what comes, from every process")
+	c.Flags().BoolVar(&all, "all", false, "also the starts of calls that have ended")
+	return c
 }
 
-// filter reads the flags. A rule may be named by the beginning of its id.
-func (f *filterFlags) filter(ctx context.Context, s *store.Store, now time.Time) (approval.RecordFilter, error) {
-	out := approval.RecordFilter{Tool: f.tool, Worker: f.worker, Session: f.session, Rule: f.rule}
-	for _, t := range []struct {
-		flag, text string
-		into       *time.Time
-	}{{"--since", f.since, &out.Since}, {"--until", f.until, &out.Until}} {
-		if t.text == "" {
-			continue
-		}
-		var err error
-		if *t.into, err = auditview.ParseSince(t.text, now); err != nil {
-			return out, fmt.Errorf("%s: %w", t.flag, err)
-		}
-	}
-	if f.outcome != "" {
-		if err := auditview.FilterOutcome(&out, f.outcome); err != nil {
-			return out, fmt.Errorf("--outcome: %w", err)
-		}
-	}
-	if f.rule == "" {
-		return out, nil
-	}
-	set, err := s.Rules(ctx)
+func listRecords(c *cobra.Command, flags *auditFlags, filter auditview.Filter, limit int, all bool) error {
+	var records []approval.Record
+	err := flags.records(c.Context(), filter, func(s *store.Store, wanted approval.RecordFilter) (err error) {
+		warnApprovals(c, s)
+		records, err = auditview.Newest(c.Context(), s, wanted, limit, all)
+		return err
+	})
 	if err != nil {
-		return out, err
+		return err
 	}
-	for _, r := range set.Rules() {
-		if rulebook.ShortID(r.ID) == f.rule {
-			out.Rule = r.ID
+	if len(records) == 0 && !flags.json {
+		fmt.Fprintln(c.OutOrStdout(), "Nothing has been decided.")
+	}
+	for _, r := range records {
+		if err := auditview.Record(c.OutOrStdout(), &r, flags.json); err != nil {
+			return err
 		}
 	}
-	return out, nil
+	return nil
+}
+
+func followRecords(c *cobra.Command, flags *auditFlags, filter auditview.Filter, limit int) error {
+	s, err := flags.open(c.Context(), open.Store) // others may decide something soon
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	warnApprovals(c, s)
+	wanted, err := filter.Records(c.Context(), s, time.Now())
+	if err != nil {
+		return err
+	}
+	if wanted.Last = limit; limit == 0 {
+		seal, err := s.Seal(c.Context()) // nothing of the past
+		if err != nil {
+			return err
+		}
+		wanted.After = seal.Seq
+	}
+	for r, err := range s.Follow(c.Context(), wanted) {
+		if err == nil {
+			err = auditview.Record(c.OutOrStdout(), &r, flags.json)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func auditShowCmd(flags *auditFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ID",
+		Short: "Print all that is kept of a call: its number in the list, its id, or that of its request",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return flags.read(c.Context(), func(s *store.Store) error {
+				story, err := auditview.StoryOf(c.Context(), s, args[0])
+				switch {
+				case err != nil:
+					return err
+				case flags.json:
+					return writeJSON(c.OutOrStdout(), story)
+				}
+				return story.Print(c.OutOrStdout())
+			})
+		},
+	}
+}
+
+func auditStatsCmd(flags *auditFlags) *cobra.Command {
+	var filter auditview.Filter
+	c := &cobra.Command{
+		Use:   "stats",
+		Short: "Count prompts and answers, and which rules do work",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var stats store.Stats
+			var rules *policy.RuleSet // nil if there is no store
+			err := flags.records(c.Context(), filter, func(s *store.Store, wanted approval.RecordFilter) (err error) {
+				if stats, err = s.Stats(c.Context(), wanted); err == nil {
+					rules, err = s.Rules(c.Context())
+				}
+				return err
+			})
+			switch {
+			case err != nil:
+				return err
+			case flags.json:
+				return writeJSON(c.OutOrStdout(), stats)
+			case rules == nil:
+				_, err = fmt.Fprintln(c.OutOrStdout(), "Nothing has been decided.")
+				return err
+			}
+			return auditview.Stats(c.OutOrStdout(), plotStyle(c), stats, rules.Rules())
+		},
+	}
+	registerFilter(c, &filter)
+	return c
+}
+
+// plotStyle is what standard output can show.
+func plotStyle(c *cobra.Command) auditview.Style {
+	columns := 0
+	if f, ok := c.OutOrStdout().(*os.File); ok && term.IsTerminal(f) {
+		columns = term.Columns(f)
+	}
+	return auditview.DetectStyle(columns, os.Getenv)
 }

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
+
+	"github.com/assent-dev/assent/internal/explain/doors"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/explain"
-	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 )
@@ -49,14 +45,9 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancelCause(c.Context())
-	defer stop(nil)
-	d, err := f.openDesk(ctx, c, s, session{}, stop)
+	o := f.options(runs.NewView(out, c.ErrOrStderr(), false, exitStatus))
+	result, err := o.Call(c.Context(), s, doors.CallOf(name, args))
 	if err != nil {
-		return err
-	}
-	result, err := d.callTool(ctx, callOf(name, args))
-	if err = errors.Join(err, d.close()); err != nil {
 		return err
 	}
 	if result.Err != nil {
@@ -64,35 +55,6 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 	}
 	fmt.Fprintln(out, shownText(result.Text))
 	return nil
-}
-
-// callTool takes one call through a gate in front of the tools of the policy.
-func (d *desk) callTool(ctx context.Context, of explain.Call) (tool.Result, error) {
-	call := policy.Call{ID: "by-hand", Tool: of.Tool, Arguments: []byte(of.Args)}
-	if connector, own, ok := strings.Cut(of.Tool, ":"); ok {
-		call.Connector, call.Tool = connector, own
-	}
-	named := slices.DeleteFunc(slices.Clone(d.Connectors), func(c config.Connector) bool { return c.Name != call.Connector })
-	foreign, err := d.connect(ctx, named)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	defer foreign.close()
-	box, err := d.Box(d.Configuration, open.Tools{Further: foreign.Tools(named)})
-	if err != nil {
-		return tool.Result{}, err
-	}
-	defer box.Close()
-	warn(box.Warnings)
-	gate, err := d.gate(nil, d.Rules, box.Tools)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	result := tool.Call(tool.WithProgress(ctx, d.shown), gate, call)
-	if ctx.Err() != nil {
-		return result, context.Cause(ctx)
-	}
-	return result, nil
 }
 
 // callFailed says how a call by hand ended that gave no result.

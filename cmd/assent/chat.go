@@ -11,11 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/term"
-	"github.com/assent-dev/assent/internal/worker"
-	"github.com/assent-dev/assent/policy"
-	"github.com/assent-dev/assent/tool"
 )
 
 func chatCmd() *cobra.Command {
@@ -47,25 +44,13 @@ func (f *runFlags) chat(c *cobra.Command, name string) error {
 		return err
 	}
 	lines := bufio.NewReader(c.InOrStdin())
-	return f.work(c, s, session{kind: approval.SessionChat}, newRunView(out, c.ErrOrStderr(), false), func(ctx context.Context, j *job) error {
-		run, err := j.member.Run(ctx)
-		if err != nil {
-			return err
-		}
-		for {
-			text, err := nextMessage(ctx, c.ErrOrStderr(), lines)
-			if err != nil || text == "/quit" {
-				return err
-			}
-			_, err = run.Say(tool.WithProgress(ctx, j.desk.shown), worker.Message{Text: text})
-			if err := goesOn(c.ErrOrStderr(), err); err != nil {
-				return err
-			}
-		}
+	o := f.options(runs.NewView(out, c.ErrOrStderr(), false, exitStatus))
+	return o.Chat(c.Context(), s, func(ctx context.Context) (string, error) {
+		return nextMessage(ctx, c.ErrOrStderr(), lines)
 	})
 }
 
-// nextMessage reads a message; /quit at the end of input.
+// nextMessage reads a message; an empty one at the end.
 func nextMessage(ctx context.Context, prompts io.Writer, lines *bufio.Reader) (string, error) {
 	for {
 		if term.IsTerminal(os.Stdin) {
@@ -74,28 +59,14 @@ func nextMessage(ctx context.Context, prompts io.Writer, lines *bufio.Reader) (s
 		line, err := readUntil(ctx, lines)
 		text := strings.TrimSpace(line)
 		switch {
-		case errors.Is(err, io.EOF) && text == "":
-			return "/quit", nil
+		case errors.Is(err, io.EOF) && text == "", text == "/quit":
+			return "", nil
 		case err != nil && !errors.Is(err, io.EOF):
 			return "", err
 		case text != "":
 			return text, nil
 		}
 	}
-}
-
-// goesOn keeps a chat going after what ends a run: a limit, a denial with --on-deny=stop, a
-// model that failed.
-func goesOn(w io.Writer, err error) error {
-	var stopped *worker.StoppedError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &stopped) && stopped.State != policy.StateDismissed, errors.Is(err, worker.ErrLimit):
-		fmt.Fprintf(w, "assent: %s\n", shownText(err.Error()))
-		return nil
-	}
-	return err
 }
 
 // readUntil reads a line, or ends with ctx.

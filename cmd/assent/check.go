@@ -25,7 +25,7 @@ func checkCmd() *cobra.Command {
 			"Without a file it is about the project's .assent/policy.yaml.",
 		Example: "  assent check notes.worker\n  assent check .assent/policy.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
-			order, err := orderHere("", "")
+			order, err := setup.OrderHere("", "")
 			if err != nil {
 				return err
 			}

@@ -26,7 +26,7 @@ import (
 // be in the table of doors: see TestEveryDoorIsInTheTable.
 var notDoors = []string{
 	"approvals", "approve", "audit", "completion", "demo", "deny", "grants", "help", "inbox", "init", "install", "pending", "rules",
-	"sandbox doctor", "sandbox inner", "sandbox show", "schema", "status", "trust", "undo", "uninstall", "verify", "version",
+	"sandbox doctor", "sandbox show", "schema", "status", "trust", "undo", "uninstall", "verify", "version",
 }
 
 // A doorCall is a call that every door must judge alike.
@@ -391,8 +391,8 @@ func (s *scene) ended(input string, args ...string) string {
 	return string(out)
 }
 
-// doors are all ways in. The first is the one that the others are compared with.
-func doors() []door {
+// allDoors are all ways in. The first is the one that the others are compared with.
+func allDoors() []door {
 	all := []door{
 		{"run", func(s *scene, calls []doorCall) []judged {
 			s.ended("", append([]string{"run", "--max-steps", "200", "--model", s.script(calls...), "w.worker", "Go on."}, soon...)...)
@@ -550,7 +550,7 @@ func TestDoors(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, held)
 			reasons := map[string]judged{} // of the first door, by case, and whether it is another agent's
-			for _, d := range doors() {
+			for _, d := range allDoors() {
 				t.Run(d.name, func(t *testing.T) { s.at(t, d.name).agree(d, doorCalls, reasons) })
 			}
 		})
@@ -567,7 +567,7 @@ func TestDoorsOfAnUntrustedProject(t *testing.T) {
 	s.put("project/.assent/policy.yaml", untrustedPolicy)
 	s.put("project/w.worker", "---\nmodel: script:none.yaml\n"+untrustedPolicy+"---\nYou work.\n")
 	reasons := map[string]judged{}
-	for _, d := range doors() {
+	for _, d := range allDoors() {
 		t.Run(d.name, func(t *testing.T) { s.at(t, d.name).agree(d, untrustedCalls, reasons) })
 	}
 }
@@ -692,7 +692,7 @@ func skips(name string, not map[string]string) bool {
 // through, or one of those that are none.
 func TestEveryDoorIsInTheTable(t *testing.T) {
 	known := slices.Clone(notDoors)
-	for _, d := range doors() {
+	for _, d := range allDoors() {
 		known = append(known, d.name)
 	}
 	known = append(known, "check", "sandbox run") // they run no call: see below

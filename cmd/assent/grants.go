@@ -11,13 +11,13 @@ import (
 
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/rulebook"
-	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store"
 )
 
 // grantsFlags are what all commands about grants take.
 type grantsFlags struct {
-	keeper
+	storeFlags
 	session string
 	json    bool
 }
@@ -43,16 +43,12 @@ func grantsListCmd(flags *grantsFlags) *cobra.Command {
 		Short: "Print the grants of every session that is alive",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := flags.reading(c.Context())
-			if errors.Is(err, open.ErrNoStore) {
-				return flags.print(c, nil, "")
-			}
-			if err != nil {
+			var all []policy.Grant
+			err := ifAny(flags.read(c.Context(), func(s *store.Store) (err error) {
+				warnApprovals(c, s)
+				all, err = s.AllGrants(c.Context())
 				return err
-			}
-			defer s.Close()
-			warnApprovals(c, s)
-			all, err := s.AllGrants(c.Context())
+			}))
 			if err != nil {
 				return err
 			}
@@ -132,7 +128,8 @@ func (f *grantsFlags) revoke(c *cobra.Command, choose func([]policy.Grant) ([]po
 		return err
 	}
 	for _, g := range chosen {
-		if err := s.RevokeGrant(c.Context(), g.Session, g.ID); err != nil && !errors.Is(err, policy.ErrGrantNotFound) {
+		err := s.RevokeGrant(c.Context(), g.Session, g.ID)
+		if err != nil && !errors.Is(err, policy.ErrGrantNotFound) {
 			return err
 		}
 	}
@@ -152,7 +149,8 @@ func findGrant(all []policy.Grant, word string) (policy.Grant, error) {
 		}
 	}
 	if len(found) != 1 {
-		return policy.Grant{}, fmt.Errorf("grant %q: %w; 'assent grants list' prints the ids", word, policy.ErrGrantNotFound)
+		return policy.Grant{}, fmt.Errorf("grant %q: %w; 'assent grants list' prints the ids", word,
+			policy.ErrGrantNotFound)
 	}
 	return found[0], nil
 }

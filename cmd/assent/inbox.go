@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/assent-dev/assent/internal/agents/install"
+
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/inbox"
-	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
@@ -16,7 +18,7 @@ import (
 
 // inboxFlags are those of the inbox.
 type inboxFlags struct {
-	keeper
+	storeFlags
 	list, json bool
 }
 
@@ -40,13 +42,14 @@ func inboxCmd() *cobra.Command {
 
 func (f *inboxFlags) run(c *cobra.Command) (err error) {
 	if f.list || f.json {
-		return pending(c, &f.keeper, nil, f.json)
+		return pending(c, &f.storeFlags, nil, f.json)
 	}
 	if err := byPerson(c); err != nil {
 		return err
 	}
 	if !term.IsTerminal(os.Stdin) || !term.IsTerminal(os.Stderr) {
-		return misused(c, "the inbox needs a terminal; 'assent inbox --list' shows what waits, 'assent approve' and 'assent deny' answer it")
+		return misused(c, "the inbox needs a terminal; 'assent inbox --list' shows what waits, 'assent approve' and "+
+			"'assent deny' answer it")
 	}
 	s, err := f.changing(c)
 	if err != nil {
@@ -54,7 +57,7 @@ func (f *inboxFlags) run(c *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	warnApprovals(c, s)
-	warnRepository(c)
+	install.WarnRepository(c.ErrOrStderr())
 	in, err := inbox.Open(c.Context(), s, inbox.Options{Owner: store.ThisProcess()})
 	if err != nil {
 		return err
@@ -69,10 +72,9 @@ func (f *inboxFlags) attend(c *cobra.Command, s *store.Store, in *inbox.Inbox) e
 	if err != nil {
 		return err
 	}
-	who := whoami()
-	who.Via = policy.ViaInbox
-	kept := sessionMemory{s}
-	t := term.New(term.Config{Grants: kept, Who: who, History: kept.history, Limit: viewLimit(user), Wide: rulebook.Wide})
+	prompt := runs.PromptConfig(s, user)
+	prompt.Who.Via = policy.ViaInbox
+	t := term.New(prompt)
 	t.Use(in)
 	err = t.Attend(c.Context(), in)
 	if !leaves(err) {

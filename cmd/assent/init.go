@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/starter"
+	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -44,8 +44,9 @@ func initCmd() *cobra.Command {
 				return writeStart(c, starter.Worker, filepath.Join(folder, "workers", worker+".worker"))
 			}
 			to := policyFile(folder)
-			if _, err := os.Lstat(to); policy == "" && errors.Is(err, fs.ErrNotExist) && keypress.IsTerminal(os.Stdin) && !runner.Inside() {
-				var err error
+			_, err := os.Lstat(to)
+			asks := policy == "" && term.IsTerminal(os.Stdin) && !runner.Inside()
+			if asks && errors.Is(err, fs.ErrNotExist) {
 				if policy, err = askPolicy(c); err != nil {
 					return err
 				}
@@ -69,15 +70,8 @@ func policyFile(folder string) string {
 
 // policyStart is the file that a policy starts from.
 func policyStart(c *cobra.Command, policy string, hook bool) (string, error) {
-	switch {
-	case policy == "quiet" && hook:
-		return starter.HookQuiet, nil
-	case policy == "quiet":
-		return starter.Quiet, nil
-	case policy == "careful" && hook:
-		return starter.HookCareful, nil
-	case policy == "careful":
-		return starter.Careful, nil
+	if name := starter.Policy(policy, hook); name != "" {
+		return name, nil
 	}
 	return "", misused(c, "--policy %q is not known; use quiet or careful", policy)
 }
@@ -87,7 +81,7 @@ func askPolicy(c *cobra.Command) (string, error) {
 	out := c.ErrOrStderr()
 	fmt.Fprintln(out, "quiet    agents work in the project; what a sandbox cannot hold is asked")
 	fmt.Fprintln(out, "careful  each change and each command that does more than read is asked")
-	key, err := keypress.Ask(os.Stdin, out, "A quiet or a careful policy?", "qc")
+	key, err := term.AskKey(os.Stdin, out, "A quiet or a careful policy?", "qc")
 	switch {
 	case err != nil:
 		return "", err
@@ -103,22 +97,7 @@ func writeStart(c *cobra.Command, from, to string) error {
 	if runner.Inside() {
 		return errors.New("init is for people: a tool call may not write config")
 	}
-	data, err := starter.Files.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already; it was left alone", to)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := starter.Write(from, to); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.OutOrStdout(), "Wrote %s. Change it as you like, then:\n", shownText(to))

@@ -5,33 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/agents"
-	"github.com/assent-dev/assent/internal/agents/settings"
-	"github.com/assent-dev/assent/internal/keypress"
-	"github.com/assent-dev/assent/present"
-	"github.com/assent-dev/assent/tool/shell/runner"
+	"github.com/assent-dev/assent/internal/agents/install"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/term"
 )
 
 // installFlags are those of install and uninstall.
 type installFlags struct {
-	state, project, policy      string
-	dryRun, yes, observe, later bool
-	quiet, careful              bool
+	options             install.Options
+	policy              string
+	yes, quiet, careful bool
 }
 
 func (f *installFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.state, "state", "", "the state folder (default: assent's own)")
-	c.Flags().StringVar(&f.project, "project", "", "the settings of this project, instead of the user's")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
+	c.Flags().StringVar(&f.options.State, "state", "", "the state folder (default: assent's own)")
+	c.Flags().StringVar(&f.options.Project, "project", "", "the settings of this project, instead of the user's")
+	c.Flags().BoolVar(&f.options.DryRun, "dry-run", false, "show what would change, and change nothing")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do it without a question")
 	c.MarkFlagsMutuallyExclusive("dry-run", "yes")
 }
@@ -50,31 +44,40 @@ func installCmd() *cobra.Command {
 			"or run what is not known to only read. Scripts say --quiet or --careful.\n\n" +
 			"With --policy it also writes .assent/policy.yaml into the project, or the current folder, as\n" +
 			"'assent init --hook' does.",
-		Example:   "  assent install --dry-run\n  assent install claude-code\n  assent install codex --yes --quiet\n  assent install gemini --observe",
+		Example: "  assent install --dry-run\n  assent install claude-code\n  assent install codex --yes --quiet\n" +
+			"  assent install gemini --observe",
 		Args:      cobra.MaximumNArgs(1),
-		ValidArgs: agentNames(),
+		ValidArgs: install.AgentNames(),
 		RunE: func(c *cobra.Command, args []string) error {
 			if flags.policy != "" {
 				if _, err := policyStart(c, flags.policy, true); err != nil {
 					return err
 				}
 			}
-			if err := flags.each(c, args, flags.install); err != nil {
+			o, found, err := flags.prepare(c, args)
+			if err != nil {
 				return err
 			}
-			if err := flags.choose(c); err != nil {
+			if err := o.Install(found); err != nil {
+				return err
+			}
+			if err := o.ChoosePolicy(c.Context(), flags.word()); err != nil {
 				return err
 			}
 			return flags.writePolicy(c)
 		},
 	}
 	flags.register(c)
-	c.Flags().StringVar(&flags.policy, "policy", "", "also write a policy for the project or the current folder: quiet or careful")
-	c.Flags().BoolVar(&flags.quiet, "quiet", false, "where a project has no policy, let agents work in a sandbox; ask about the rest")
-	c.Flags().BoolVar(&flags.careful, "careful", false, "where a project has no policy, ask before each change and unknown command")
+	c.Flags().StringVar(&flags.policy, "policy", "",
+		"also write a policy for the project or the current folder: quiet or careful")
+	c.Flags().BoolVar(&flags.quiet, "quiet", false,
+		"where a project has no policy, let agents work in a sandbox; ask about the rest")
+	c.Flags().BoolVar(&flags.careful, "careful", false,
+		"where a project has no policy, ask before each change and unknown command")
 	c.MarkFlagsMutuallyExclusive("quiet", "careful")
-	c.Flags().BoolVar(&flags.observe, "observe", false, "only record what would have happened")
-	c.Flags().BoolVar(&flags.later, "defer", false, "have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
+	c.Flags().BoolVar(&flags.options.Observe, "observe", false, "only record what would have happened")
+	c.Flags().BoolVar(&flags.options.Defer, "defer", false,
+		"have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
 	c.MarkFlagsMutuallyExclusive("observe", "defer")
 	return c
 }
@@ -87,257 +90,140 @@ func uninstallCmd() *cobra.Command {
 		Long: "uninstall undoes what install did: the file is what it was, to the byte, with what others wrote\n" +
 			"into it since.",
 		Args:      cobra.ExactArgs(1),
-		ValidArgs: agentNames(),
-		RunE:      func(c *cobra.Command, args []string) error { return flags.each(c, args, flags.uninstall) },
+		ValidArgs: install.AgentNames(),
+		RunE: func(c *cobra.Command, args []string) error {
+			o, found, err := flags.prepare(c, args)
+			if err != nil {
+				return err
+			}
+			return o.Uninstall(found)
+		},
 	}
 	flags.register(c)
 	return c
 }
 
-// each does something with the settings of the agents that are named, or found.
-func (f *installFlags) each(c *cobra.Command, args []string, do func(*cobra.Command, settings.Ledger, settings.Target, string) error) error {
-	if runner.Inside() && !f.dryRun {
-		return fmt.Errorf("'%s' was started by a tool call: what an agent is asked is for a person to say; run it in your own terminal", c.CommandPath())
-	}
-	around, err := f.surroundings()
-	if err != nil {
-		return err
-	}
-	found, err := f.agentsFor(args, around)
-	if err != nil {
-		return asUsage(c, err)
-	}
-	if len(found) == 0 {
-		return fmt.Errorf("no agent was found in %s; name one of %v", f.below(around), agentNames())
-	}
-	state, err := stateFolder(f.state)
-	if err != nil {
-		return err
-	}
-	ledger := settings.Ledger(filepath.Join(state, "installs"))
-	for _, a := range found {
-		t := settings.TargetOf(a)
-		if err := do(c, ledger, t, f.path(t, around)); err != nil {
-			return err
+// prepare returns what the flags say, and the agents that are named or found.
+func (f *installFlags) prepare(c *cobra.Command, args []string) (*install.Options, []*agents.Agent, error) {
+	if !f.options.DryRun {
+		if err := byPerson(c); err != nil {
+			return nil, nil, err
 		}
 	}
-	warnRepository(c, found...)
-	return nil
-}
-
-// surroundings are those of agents that are started in the project, or in the current folder.
-func (f *installFlags) surroundings() (settings.Surroundings, error) {
-	return settings.Here(cmp.Or(f.project, "."))
-}
-
-// below is the folder that the settings are in: that of a project, or the home folder.
-func (f *installFlags) below(around settings.Surroundings) string {
-	if f.project != "" {
-		return around.Folder
-	}
-	return around.Home
-}
-
-// path is the file that has the hooks of an agent: of a project, or the user's.
-func (f *installFlags) path(t settings.Target, around settings.Surroundings) string {
-	if f.project != "" {
-		return t.Path(around.Folder)
-	}
-	return t.UserPath(around)
-}
-
-// agentsFor returns the agent that is named, or those that are there.
-func (f *installFlags) agentsFor(args []string, around settings.Surroundings) ([]*agents.Agent, error) {
-	if len(args) > 0 {
-		a, err := agents.Named(args[0])
-		return []*agents.Agent{a}, err
-	}
-	var out []*agents.Agent
-	for _, a := range agents.All() {
-		if info, err := os.Stat(filepath.Dir(f.path(settings.TargetOf(a), around))); err == nil && info.IsDir() {
-			out = append(out, a)
+	o := &f.options
+	o.Out, o.Err = c.OutOrStdout(), c.ErrOrStderr()
+	o.Confirm = func(path string) error { return f.confirm(o.Out, path) }
+	if !f.yes && term.IsTerminal(os.Stdin) {
+		o.Choose = func(explanation string) (rune, error) {
+			fmt.Fprint(o.Err, explanation)
+			return term.AskKey(os.Stdin, o.Err, "Quiet or careful?", "qc")
 		}
 	}
-	return out, nil
+	found, err := o.Agents(args)
+	return o, found, asUsage(c, err)
 }
 
-func (f *installFlags) install(c *cobra.Command, l settings.Ledger, t settings.Target, path string) error {
-	program, err := hookProgram()
-	if err != nil {
-		return err
-	}
-	text, _, err := settings.Read(path)
-	if err != nil {
-		return err
-	}
-	if err := f.replaced(l, t, path, text); err != nil {
-		return err
-	}
-	plan, err := t.Add(text, settings.Command(t.Agent, program, f.hookFlags()...))
-	if err != nil {
-		return fmt.Errorf("%s: %w; mend it and try again, nothing was changed", path, err)
-	}
-	plan.Before = text
-	if !plan.Changes() {
-		fmt.Fprintf(c.OutOrStdout(), "Nothing changed in %s: the hook is there already.\n", present.SafeLine(path))
-		return f.installed(c, t, path)
-	}
-	if ok, err := f.agreed(c, path, plan.Before, plan.After); err != nil || !ok {
-		return err
-	}
-	if err := l.Install(t.Agent.Name, path, plan, time.Now()); err != nil {
-		return err
-	}
-	fmt.Fprintf(c.OutOrStdout(), "The hook is in %s. As the file was: %s\n", present.SafeLine(path), present.SafeLine(l.Backup(t.Agent.Name, path)))
-	return f.installed(c, t, path)
-}
-
-// installed says whether the agent calls the hook that is in its settings now.
-func (f *installFlags) installed(c *cobra.Command, t settings.Target, path string) error {
-	around, err := f.surroundings()
-	if err != nil {
-		return err
-	}
-	findings := t.Inspect(around, path)
-	if len(findings) == 0 {
-		fmt.Fprintf(c.OutOrStdout(), "%s asks assent now; 'assent verify %s' tries it.\n", t.Agent.Title, t.Agent.Name)
+// confirm asks at the terminal about a file; what is no yes is an error.
+func (f *installFlags) confirm(out io.Writer, path string) error {
+	switch {
+	case f.yes:
 		return nil
+	case !term.IsTerminal(os.Stdin):
+		err := fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes", path)
+		return statusError{exitUsage, err}
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s does not ask assent yet, or may not:\n", t.Agent.Title)
-	sayFindings(c.ErrOrStderr(), findings)
-	return nil
+	key, err := term.AskKey(os.Stdin, out, "Write it?", "yn")
+	if err == nil && key != 'y' {
+		err = statusError{exitDenied, errors.New("nothing was changed")}
+	}
+	return err
 }
 
-// sayFindings prints why an agent may not call its hook.
-func sayFindings(w io.Writer, findings []settings.Finding) {
-	for _, f := range findings {
-		fmt.Fprintf(w, "  %s\n", present.SafeLine(f.String()))
+// word is what the flags say.
+func (f *installFlags) word() string {
+	switch {
+	case f.quiet:
+		return config.HookQuiet
+	case f.careful:
+		return config.HookCareful
 	}
-}
-
-// warnRepository says which files of the repository around the current folder turn the hooks
-// of an agent off: whoever asks what waits there would wonder why nothing does. Told are agents
-// about which that was said already.
-func warnRepository(c *cobra.Command, told ...*agents.Agent) {
-	around, err := settings.Here(".")
-	if err != nil {
-		return
-	}
-	for _, f := range settings.RepositoryOff(around) {
-		if !slices.ContainsFunc(told, func(a *agents.Agent) bool { return a.Name == f.Agent }) {
-			fmt.Fprintf(c.ErrOrStderr(), "assent: warning: %s\n", present.SafeLine(f.String()))
-		}
-	}
+	return ""
 }
 
 // writePolicy writes the policy that was chosen for the project, where there is none yet.
 func (f *installFlags) writePolicy(c *cobra.Command) error {
-	if f.dryRun || f.policy == "" {
+	if f.options.DryRun || f.policy == "" {
 		return nil
 	}
 	from, err := policyStart(c, f.policy, true)
 	if err != nil {
 		return err
 	}
-	return writeStart(c, from, policyFile(cmp.Or(f.project, ".")))
+	return writeStart(c, from, policyFile(cmp.Or(f.options.Project, ".")))
 }
 
-// hookFlags are what the hook is told beside its agent.
-func (f *installFlags) hookFlags() (out []string) {
-	if f.observe {
-		out = append(out, "--observe")
+func verifyCmd() *cobra.Command {
+	var project string
+	c := &cobra.Command{
+		Use:   "verify [AGENT]",
+		Short: "Prove that the hooks of other agents answer as they should",
+		Long: "verify starts the hook that each agent's settings name, as the agent would, and sends it three\n" +
+			"calls in a folder of its own: one that must be allowed, one that must be asked, one that must be\n" +
+			"denied. Nothing is executed, no model is used and nothing is recorded.\n\n" +
+			"It also reads the settings that the agent would read in this folder, those of the administrator\n" +
+			"and the repository included, for what keeps the agent from calling the hook: then it says what\n" +
+			"to do, calls the agent not proven, and ends with status 1. What the agent is told by its own flags\n" +
+			"is not seen.",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: install.AgentNames(),
+		RunE: func(c *cobra.Command, args []string) error {
+			o := install.Options{Project: project, Out: c.OutOrStdout(), Err: c.ErrOrStderr()}
+			found, err := o.Agents(args)
+			if err != nil {
+				return asUsage(c, err)
+			}
+			ok, err := o.Verify(c.Context(), found)
+			if err == nil && !ok {
+				err = statusError{exitFailed, nil}
+			}
+			return err
+		},
 	}
-	if f.later {
-		out = append(out, "--defer")
-	}
-	return out
+	c.Flags().StringVar(&project, "project", "", "the settings of this project, instead of the user's")
+	return c
 }
 
-// replaced refuses to install beside an installation with another command.
-func (f *installFlags) replaced(l settings.Ledger, t settings.Target, path string, text []byte) error {
-	r, err := l.Find(t.Agent.Name, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+func statusCmd() *cobra.Command {
+	var k storeFlags
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "status [AGENT]",
+		Short: "Show what holds in this folder and which agents ask assent",
+		Long: "status shows the policy that holds in this folder for other agents, whether a sandbox works, what\n" +
+			"waits for an answer, and for each agent whether it asks assent: where the hook is installed, whether\n" +
+			"it is proven as 'assent verify' does, and what happens to a call whose hook is killed.\n\n" +
+			"Without a name it shows the agents that are there.",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: install.AgentNames(),
+		RunE: func(c *cobra.Command, args []string) error {
+			var named *agents.Agent
+			if len(args) > 0 {
+				var err error
+				if named, err = agents.Named(args[0]); err != nil {
+					return asUsage(c, err)
+				}
+			}
+			s, err := install.Status(c.Context(), k.state, named)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(c.OutOrStdout(), s)
+			}
+			return s.Print(c.OutOrStdout())
+		},
 	}
-	if err != nil {
-		return err
-	}
-	program, err := hookProgram()
-	if err != nil {
-		return err
-	}
-	if plan, err := t.Add(text, settings.Command(t.Agent, program, f.hookFlags()...)); err == nil && !plan.Changes() {
-		return nil
-	}
-	if back, _, err := r.Undone(text); err == nil && string(back) != string(text) {
-		return fmt.Errorf("%s has another command of assent's; run 'assent uninstall %s' first", path, t.Agent.Name)
-	}
-	return nil
-}
-
-func (f *installFlags) uninstall(c *cobra.Command, l settings.Ledger, t settings.Target, path string) error {
-	r, err := l.Find(t.Agent.Name, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("assent is not installed in %s", path)
-	}
-	if err != nil {
-		return err
-	}
-	now, _, err := settings.Read(path)
-	if err != nil {
-		return err
-	}
-	text, _, err := r.Undone(now)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if ok, err := f.agreed(c, path, now, text); err != nil || !ok {
-		return err
-	}
-	if err := l.Uninstall(r); err != nil {
-		return err
-	}
-	fmt.Fprintf(c.OutOrStdout(), "%s asks assent no more.\n", t.Agent.Title)
-	return nil
-}
-
-// agreed shows what would change, and asks.
-func (f *installFlags) agreed(c *cobra.Command, path string, before, after []byte) (bool, error) {
-	out := c.OutOrStdout()
-	showSettings(out, path, before, after)
-	switch {
-	case f.dryRun:
-		fmt.Fprintln(out, "Nothing was changed.")
-		return false, nil
-	case f.yes:
-		return true, nil
-	case !keypress.IsTerminal(os.Stdin):
-		return false, statusError{exitUsage, fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes", path)}
-	}
-	key, err := keypress.Ask(os.Stdin, out, "Write it?", "yn")
-	if err == nil && key != 'y' {
-		err = statusError{exitDenied, errors.New("nothing was changed")}
-	}
-	return err == nil, err
-}
-
-func showSettings(w io.Writer, path string, before, after []byte) {
-	view := present.DiffView(present.Side{Name: path, Text: string(before)}, present.Side{Name: path, Text: string(after)})
-	fmt.Fprintln(w, view.Safe().Content)
-}
-
-// hookProgram is the small program beside this one or on the PATH, or else this one.
-func hookProgram() ([]string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	beside := filepath.Join(filepath.Dir(self), "assent-hook")
-	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-		return []string{beside}, nil
-	}
-	if path, err := exec.LookPath("assent-hook"); err == nil && filepath.IsAbs(path) {
-		return []string{path}, nil
-	}
-	return []string{self, "hook"}, nil
+	k.register(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
 }

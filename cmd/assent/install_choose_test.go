@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/assent-dev/assent/internal/agents/install"
 )
 
 // At a terminal install explains the two policies in five lines, and writes the one that is chosen.
@@ -17,7 +19,7 @@ func TestInstallAsksQuietOrCareful(t *testing.T) {
 			x.sees("Write it? [y/n]")
 			x.types("y")
 			x.sees("Commands run in a sandbox that holds", "Each change, and each command", "Quiet or careful? [q/c]")
-			if got := strings.Count(choices, "\n"); got != 5 {
+			if got := strings.Count(install.Choices, "\n"); got != 5 {
 				t.Errorf("it takes %d lines to explain, want 5", got)
 			}
 			x.types(key)

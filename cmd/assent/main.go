@@ -2,7 +2,8 @@
 //
 // Exit status: 0 when the command did what was asked, 1 when it failed, 2 when the
 // command line was wrong, 3 when a denial stopped the run, 4 when a sandbox is required and
-// there is none, 5 when the run waits for answers, 130 when it was interrupted. Results go to standard output, everything else to standard error.
+// there is none, 5 when the run waits for answers, 130 when it was interrupted. Results go to
+// standard output, everything else to standard error.
 package main
 
 import (
@@ -12,9 +13,12 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/internal/selfexec"
 )
 
 func main() {
+	selfexec.Main()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -46,10 +50,33 @@ func rootCmd() *cobra.Command {
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(approvalsCmd(), approveCmd(), auditCmd(), callCmd(), chatCmd(), checkCmd(), demoCmd(), denyCmd(), explainCmd(), grantsCmd(), hookCmd(), inboxCmd(), initCmd(), installCmd(), mcpCmd(), pendingCmd(), resumeCmd(), rulesCmd(), runCmd(), sandboxCmd(), schemaCmd(), statusCmd(), trustCmd(), undoCmd(), uninstallCmd(), verifyCmd(), versionCmd())
+	root.AddCommand(approvalsCmd(), approveCmd(), auditCmd(), callCmd(), chatCmd(), checkCmd(), demoCmd(), denyCmd(),
+		explainCmd(), grantsCmd(), hookCmd(), inboxCmd(), initCmd(), installCmd(), mcpCmd(), pendingCmd(), resumeCmd(),
+		rulesCmd(), runCmd(), sandboxCmd(), schemaCmd(), statusCmd(), trustCmd(), undoCmd(), uninstallCmd(),
+		verifyCmd(), versionCmd())
 	root.SetHelpCommand(helpCmd())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	strict(root)
 	return root
+}
+
+// helpCmd is `assent help [COMMAND]`. Unlike cobra's own it fails on a command that does
+// not exist, so that a script notices.
+func helpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Print help for a command",
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if err := knownCommand(about, rest); err != nil {
+				return err
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }

@@ -2,22 +2,22 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/runs"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/store"
 )
 
 func resumeCmd() *cobra.Command {
-	var k keeper
+	var k storeFlags
 	var asJSON, drop bool
 	c := &cobra.Command{
 		Use:   "resume RUN",
@@ -42,7 +42,7 @@ func resumeCmd() *cobra.Command {
 
 // dropRun forgets a run that nobody wants to go on. Its session ends, and what it asked is
 // dismissed with it.
-func dropRun(c *cobra.Command, k *keeper, id string) error {
+func dropRun(c *cobra.Command, k *storeFlags, id string) error {
 	if err := byPerson(c); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func dropRun(c *cobra.Command, k *keeper, id string) error {
 	return errors.Join(err, s.Close())
 }
 
-func resume(c *cobra.Command, k *keeper, id string, asJSON bool) error {
+func resume(c *cobra.Command, k *storeFlags, id string, asJSON bool) error {
 	if err := byPerson(c); err != nil {
 		return err
 	}
@@ -75,80 +75,56 @@ func resume(c *cobra.Command, k *keeper, id string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	p, err := loadParked(run)
+	saved, err := runs.Load(run)
 	if err != nil {
 		return err
 	}
-	f := p.flags(*k)
-	f.json = asJSON
 	out := c.OutOrStdout()
 	c.SetOut(c.ErrOrStderr())
-	s, err := f.resolve(c, p.Folder, p.Worker, false)
+	s, err := resolveSaved(c, k, saved, false)
 	if err != nil {
 		return err
 	}
-	shown := newRunView(out, c.ErrOrStderr(), asJSON)
-	return f.work(c, s, session{id: run.Session, keeps: true, programs: p.Programs}, shown, func(ctx context.Context, j *job) error {
-		j.crew.Recall(p.Created)
-		a := &aside{job: j, id: run.ID, version: run.Version, parked: p}
-		return j.later(ctx, c, a, func(ctx context.Context, r *worker.Run) (worker.Round, error) { return r.Resume(ctx, p.Run) })
-	})
+	o := saved.Options()
+	o.View = runs.NewView(out, c.ErrOrStderr(), asJSON, exitStatus)
+	return o.Resume(c.Context(), s, run, saved)
+}
+
+// resolveSaved finds what holds for a saved run.
+func resolveSaved(c *cobra.Command, k *storeFlags, s runs.Saved, looking bool) (*setup.Setup, error) {
+	return (&workFlags{storeFlags: *k, config: s.Config, set: s.Set}).resolve(c, s.Folder, s.Worker, looking)
+}
+
+// preview says what a request of a saved run would be with other arguments.
+func (k *storeFlags) preview(c *cobra.Command, s *store.Store, run, request string,
+	args json.RawMessage) (*approval.Request, error) {
+	found, err := s.LoadRun(c.Context(), run)
+	if err != nil {
+		return nil, err
+	}
+	saved, err := runs.Load(found)
+	if err != nil {
+		return nil, err
+	}
+	holds, err := resolveSaved(c, k, saved, true)
+	if err != nil {
+		return nil, err
+	}
+	return runs.Preview(c.Context(), s, found, holds, request, args)
 }
 
 // savedRun finds a run by its id.
-func (k *keeper) savedRun(ctx context.Context, id string) (approval.SavedRun, error) {
-	s, err := k.reading(ctx)
-	if errors.Is(err, open.ErrNoStore) {
-		return approval.SavedRun{}, fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
-	}
-	if err != nil {
-		return approval.SavedRun{}, err
-	}
-	run, err := s.LoadRun(ctx, id)
-	if errors.Is(err, approval.ErrRunNotFound) {
+func (k *storeFlags) savedRun(ctx context.Context, id string) (approval.SavedRun, error) {
+	var run approval.SavedRun
+	err := k.read(ctx, func(s *store.Store) (err error) {
+		run, err = s.LoadRun(ctx, id)
+		return err
+	})
+	switch {
+	case errors.Is(err, open.ErrNoStore):
+		err = fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
+	case errors.Is(err, approval.ErrRunNotFound):
 		err = fmt.Errorf("%w; 'assent pending' lists those that wait", err)
 	}
-	return run, errors.Join(err, s.Close())
-}
-
-// later lets a run go on until it ends or waits for a person, and keeps it then. It is also
-// kept where it was interrupted, or where something failed that may work later.
-func (j *job) later(ctx context.Context, c *cobra.Command, a *aside, do func(context.Context, *worker.Run) (worker.Round, error)) error {
-	j.crew.Aside = a
-	err := j.do(ctx, do)
-	var paused *worker.PausedError
-	if errors.As(err, &paused) {
-		j.desk.KeepSession = true
-		printPending(c.ErrOrStderr(), a.id, paused.Pending)
-		return err
-	}
-	if over(err) || a.version == 0 {
-		j.desk.KeepSession = false
-		return errors.Join(err, a.ended(ctx))
-	}
-	j.desk.KeepSession = true
-	fmt.Fprintf(c.ErrOrStderr(), "The run is kept as it was before that. To go on: assent resume %s\n", a.id)
-	return err
-}
-
-// over reports whether a run that ended so has ended for good. One that another process goes
-// on with has not.
-func over(err error) bool {
-	if errors.Is(err, approval.ErrRunChanged) {
-		return false
-	}
-	return err == nil || errors.As(err, new(*worker.StoppedError)) || errors.Is(err, worker.ErrLimit) || errors.As(err, new(*crew.OutputError))
-}
-
-// printPending lists what a run waits for.
-func printPending(w io.Writer, run string, pending []*approval.Request) {
-	fmt.Fprintf(w, "The run waits for:\n")
-	for _, r := range pending {
-		fmt.Fprintf(w, "  %s  %s · %s", r.ID, present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
-		if len(r.Call.Workers) > 1 {
-			fmt.Fprintf(w, "  (%s)", present.SafeLine(strings.Join(r.Call.Workers, " › ")))
-		}
-		fmt.Fprintln(w)
-	}
-	fmt.Fprintf(w, "Answer with 'assent approve ID' or 'assent deny ID', then: assent resume %s\n", run)
+	return run, err
 }

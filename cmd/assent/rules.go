@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,17 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rulebook"
-	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
 // rulesFlags are what all commands about rules take.
 type rulesFlags struct {
-	keeper
+	storeFlags
 	json bool
 }
 
@@ -39,23 +35,21 @@ func rulesCmd() *cobra.Command {
 	}
 	flags.register(c)
 	c.PersistentFlags().BoolVar(&flags.json, "json", false, "print JSON")
-	c.AddCommand(rulesListCmd(&flags), rulesAddCmd(&flags), rulesRemoveCmd(&flags), rulesSwitchCmd(&flags, true), rulesSwitchCmd(&flags, false),
-		rulesEditCmd(&flags), rulesImportCmd(&flags), rulesExportCmd(&flags), rulesTryCmd(&flags), rulesSuggestCmd(&flags))
+	c.AddCommand(rulesListCmd(&flags), rulesAddCmd(&flags), rulesRemoveCmd(&flags), rulesSwitchCmd(&flags, true),
+		rulesSwitchCmd(&flags, false), rulesEditCmd(&flags), rulesImportCmd(&flags), rulesExportCmd(&flags),
+		rulesTryCmd(&flags), rulesSuggestCmd(&flags))
 	return c
 }
 
 // kept returns the rules that are kept; none if there is no store.
 func (f *rulesFlags) kept(c *cobra.Command) ([]policy.Rule, error) {
-	s, err := f.reading(c.Context())
-	if errors.Is(err, open.ErrNoStore) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	warnApprovals(c, s)
-	return plainRules(c.Context(), s)
+	var rules []policy.Rule
+	err := f.read(c.Context(), func(s *store.Store) (err error) {
+		warnApprovals(c, s)
+		rules, err = plainRules(c.Context(), s)
+		return err
+	})
+	return rules, ifAny(err)
 }
 
 // plainRules returns the rules of a store, in order.
@@ -118,7 +112,8 @@ func rulesSwitchCmd(flags *rulesFlags, on bool) *cobra.Command {
 }
 
 // each does something to the rules that were named, after all of them were found.
-func (f *rulesFlags) each(c *cobra.Command, words []string, done string, do func(context.Context, *store.Store, *policy.Rule) error) error {
+func (f *rulesFlags) each(c *cobra.Command, words []string, done string,
+	do func(context.Context, *store.Store, *policy.Rule) error) error {
 	s, err := f.changing(c)
 	if err != nil {
 		return err
@@ -150,35 +145,6 @@ func (f *rulesFlags) each(c *cobra.Command, words []string, done string, do func
 		return rulebook.WriteJSON(c.OutOrStdout(), found)
 	}
 	return nil
-}
-
-// manySeen is how many records are looked through for the names of tools.
-const manySeen = 2000
-
-// knownTools are the names of the tools of this program, and of those that were called
-// lately.
-func knownTools(ctx context.Context, s *store.Store) ([]string, error) {
-	names := config.BuiltinTools()
-	for r, err := range s.Records(ctx, approval.RecordFilter{Last: manySeen}) {
-		if err != nil {
-			return nil, err
-		}
-		name := policy.Call{Connector: r.Connector, Tool: r.Tool}.Name()
-		if r.Tool != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
-// ruleLimit is how many rules are kept.
-func ruleLimit() (int, error) {
-	user, err := userConfig()
-	if err != nil || user.MaxRules > 0 {
-		return user.MaxRules, err
-	}
-	return approval.DefaultRuleLimit, nil
 }
 
 // policyFlag is the policy that tools are made of, for commands that try calls.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/policy"
@@ -19,8 +21,7 @@ import (
 // addFlags are what is said about a new rule.
 type addFlags struct {
 	because, note, expires string
-	wide                   bool
-	tools                  int
+	keeps                  rulebook.KeepOptions
 }
 
 func rulesAddCmd(flags *rulesFlags) *cobra.Command {
@@ -40,8 +41,8 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 	c.Flags().StringVar(&add.because, "because", "", "the reason, shown to people and told to the model on a denial")
 	c.Flags().StringVar(&add.note, "note", "", "a remark for yourself")
 	c.Flags().StringVar(&add.expires, "expires", "", "when it ends: 12h, 30d, 2026-12-31, or a time")
-	c.Flags().BoolVar(&add.wide, "wide", false, "keep it although it allows nearly everything")
-	c.Flags().IntVar(&add.tools, "warn-tools", 3, "warn if it is about more known tools than this")
+	c.Flags().BoolVar(&add.keeps.Wide, "wide", false, "keep it although it allows nearly everything")
+	c.Flags().IntVar(&add.keeps.Tools, "warn-tools", 3, "warn if it is about more known tools than this")
 	return c
 }
 
@@ -59,10 +60,14 @@ func addRule(c *cobra.Command, flags *rulesFlags, add addFlags, text string) err
 	defer s.Close()
 	out := added{}
 	if out.Rule, err = add.rule(text, time.Now()); err == nil {
-		out.Advice, err = keepRule(c.Context(), s, out.Rule, add)
+		out.Advice, err = add.keep(c.Context(), s, out.Rule)
+	}
+	if word := rulebook.Refused(err); word != "" && flags.json {
+		refused := map[string]string{"refused": word, "rule": text, "error": err.Error()}
+		return errors.Join(writeJSON(c.OutOrStdout(), refused), err)
 	}
 	if err != nil {
-		return refusedRule(c, flags.json, text, err)
+		return err
 	}
 	if flags.json {
 		return writeJSON(c.OutOrStdout(), out)
@@ -91,66 +96,11 @@ func (f addFlags) rule(text string, now time.Time) (policy.Rule, error) {
 	return rule, nil
 }
 
-// errWide says that a rule allows nearly everything and nobody said yes to that.
-var errWide = errors.New("wide rule")
-
-// keepRule saves a rule and says what is worth knowing about it.
-func keepRule(ctx context.Context, s *store.Store, rule policy.Rule, add addFlags) ([]rulebook.Advice, error) {
-	known, err := knownTools(ctx, s)
+func (f addFlags) keep(ctx context.Context, s *store.Store, rule policy.Rule) ([]rulebook.Advice, error) {
+	user, err := userConfig()
 	if err != nil {
 		return nil, err
 	}
-	advice := []rulebook.Advice{}
-	warning, err := rulebook.CheckName(rule, known)
-	if err != nil {
-		return nil, err
-	}
-	if warning != "" {
-		advice = append(advice, rulebook.Advice{Concern: "unknown-tool", Text: warning})
-	}
-	if text := rulebook.Connects(rule); text != "" {
-		advice = append(advice, rulebook.Advice{Concern: rulebook.Connections, Text: text})
-	}
-	set, err := s.Rules(ctx)
-	if err != nil {
-		return nil, err
-	}
-	advice = append(advice, rulebook.Advise(set.Rules(), rule, known, add.tools, time.Now())...)
-	if why := rulebook.Wide(rule); why != "" {
-		limit, err := ruleLimit()
-		if err == nil {
-			err = policy.CheckNewRule(set.Rules(), rule, limit) // that is the better reason
-		}
-		if err == nil && !add.wide {
-			err = &policy.RuleError{Err: errWide, Rule: rule.String(), Detail: why + "; if you mean it, say --wide"}
-		}
-		if err != nil {
-			return nil, err
-		}
-		advice = append(advice, rulebook.Advice{Concern: "wide", Text: why})
-	}
-	return advice, s.AddRules(ctx, rule)
-}
-
-// refusals are the reasons for which a rule is not kept, in a word.
-var refusals = []struct {
-	err  error
-	word string
-}{
-	{policy.ErrEmptyPattern, "empty"}, {policy.ErrMalformedRule, "malformed"}, {policy.ErrDuplicateRule, "duplicate"},
-	{policy.ErrRuleLimit, "limit"}, {rulebook.ErrUnknownTool, "unknown-tool"}, {errWide, "wide"},
-}
-
-// refusedRule reports why a rule was not kept; as JSON with the reason in a word.
-func refusedRule(c *cobra.Command, asJSON bool, text string, err error) error {
-	for _, r := range refusals {
-		if !asJSON || !errors.Is(err, r.err) {
-			continue
-		}
-		out := map[string]string{"refused": r.word, "rule": text, "error": err.Error()}
-		if err := writeJSON(c.OutOrStdout(), out); err != nil {
-			return err
-		}
-	}
-	return err
+	f.keeps.Limit = cmp.Or(max(user.MaxRules, 0), approval.DefaultRuleLimit)
+	return rulebook.Keep(ctx, s, rule, f.keeps)
 }

@@ -3,33 +3,21 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/internal/keypress"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/policy"
-	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
-
-// editHelp stands above the rules that are edited.
-const editHelp = `# These are your rules. Change, add or delete lines; what you save is checked, shown and
-# then kept. A rule stays the same one as long as the id above it stays.
-#   # because: …  and  # note: …  above a rule say more about it
-#   # disabled: allow shell(make)               is kept and does not hold
-#   # until 2026-12-31T18:00:00Z: allow shell(make)   holds until then
-`
 
 func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 	var draft string
@@ -46,7 +34,7 @@ func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			return editRules(c, s, draft, wide)
+			return ruleEditor(c, s, c.OutOrStdout(), wide).EditRules(c.Context(), draft)
 		},
 	}
 	c.Flags().StringVar(&draft, "draft", "", "go on with a file that an earlier edit left")
@@ -54,35 +42,13 @@ func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 	return c
 }
 
-// editRules has the rules edited and keeps what comes back.
-func editRules(c *cobra.Command, s *store.Store, draft string, wide bool) error {
-	before, err := plainRules(c.Context(), s)
-	if err != nil {
-		return err
+// ruleEditor changes rules with the person at this terminal.
+func ruleEditor(c *cobra.Command, s *store.Store, out io.Writer, wide bool) *rulebook.Editor {
+	return &rulebook.Editor{
+		Store: s, Wide: wide, Program: commandName(), Out: out,
+		Edit:    func(path string) error { return runEditor(c, path) },
+		Confirm: func() error { return confirmed(c, "Keep this?") },
 	}
-	path := draft
-	if path == "" {
-		if path, err = writeDraft(before); err != nil {
-			return err
-		}
-	}
-	if err := runEditor(c, path); err != nil {
-		return fmt.Errorf("the editor failed, so nothing was changed: %w; what was written is in %s", err, path)
-	}
-	// Ctrl-C in the editor was meant for the editor.
-	if err := keepDraft(context.WithoutCancel(c.Context()), c, s, before, path, wide); err != nil {
-		return fmt.Errorf("%w\nnothing was changed; go on with: %s rules edit --draft %s", err, commandName(), path)
-	}
-	return os.Remove(path)
-}
-
-func writeDraft(rules []policy.Rule) (string, error) {
-	f, err := os.CreateTemp("", "assent-rules-*.yaml") // made with mode 0600
-	if err != nil {
-		return "", fmt.Errorf("a file to edit: %w", err)
-	}
-	_, err = io.WriteString(f, editHelp)
-	return f.Name(), errors.Join(err, rulebook.Write(f, rules), f.Close())
 }
 
 func runEditor(c *cobra.Command, path string) error {
@@ -90,44 +56,6 @@ func runEditor(c *cobra.Command, path string) error {
 	cmd := exec.Command("sh", "-c", "trap : INT\n"+editor+` "$@"`, "sh", path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, c.OutOrStdout(), c.ErrOrStderr()
 	return cmd.Run()
-}
-
-// keepDraft checks what was written, shows what changes, and keeps it.
-func keepDraft(ctx context.Context, c *cobra.Command, s *store.Store, before []policy.Rule, path string, wide bool) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	after, err := rulebook.Parse("rules.yaml", data)
-	if err != nil {
-		return err
-	}
-	after = rulebook.Identify(before, after, rand.Text, time.Now().UTC())
-	changes := rulebook.Changes(before, after)
-	if len(changes) == 0 {
-		fmt.Fprintln(c.OutOrStdout(), "Nothing was changed.")
-		return nil
-	}
-	return applyChanges(ctx, c, c.OutOrStdout(), s, before, after, changes, wide)
-}
-
-// applyChanges shows changes and makes them, unless they allow too much or a person at the
-// terminal says no.
-func applyChanges(ctx context.Context, c *cobra.Command, say io.Writer, s *store.Store, before, after []policy.Rule, changes []rulebook.Change, wide bool) error {
-	for _, change := range changes {
-		fmt.Fprintln(say, present.SafeLine(change.String()))
-		if why := rulebook.Wide(change.After); why != "" && change.Widens() && !wide {
-			return fmt.Errorf("rule %q: %s; if you mean it, say --wide", change.After, why)
-		}
-	}
-	if err := confirmed(c, "Keep this?"); err != nil {
-		return err
-	}
-	if err := s.ReplaceRules(ctx, before, after); err != nil {
-		return err
-	}
-	fmt.Fprintln(say, "The rules are kept.")
-	return nil
 }
 
 // errNotConfirmed says that a person did not say yes.
@@ -138,7 +66,7 @@ func confirmed(c *cobra.Command, question string) error {
 	if !atTerminal(c) {
 		return nil
 	}
-	key, err := keypress.Ask(os.Stdin, c.ErrOrStderr(), question, "yn")
+	key, err := term.AskKey(os.Stdin, c.ErrOrStderr(), question, "yn")
 	if err == nil && key != 'y' {
 		err = errNotConfirmed
 	}
@@ -161,4 +89,83 @@ func readAll(r io.Reader) ([]byte, error) {
 		err = fmt.Errorf("there is more than %d bytes of input", most)
 	}
 	return b.Bytes(), err
+}
+
+func rulesExportCmd(flags *rulesFlags) *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:   "export",
+		Short: "Print the rules as a policy file has them, or as JSON",
+		Long: "export prints rules for 'assent rules import', or to be pasted into a policy file. A rule\n" +
+			"that is disabled or ends some day is a comment there; JSON has everything.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if flags.json {
+				format = "json"
+			}
+			rules, err := flags.kept(c)
+			if err != nil {
+				return err
+			}
+			switch format {
+			case "yaml":
+				return rulebook.Write(c.OutOrStdout(), rules)
+			case "json":
+				return rulebook.WriteJSON(c.OutOrStdout(), rules)
+			}
+			return misused(c, "--format %q: it is yaml or json", format)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "yaml", "yaml or json")
+	return c
+}
+
+func rulesImportCmd(flags *rulesFlags) *cobra.Command {
+	var replace, wide bool
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Keep the rules of a file, all or none; - is standard input",
+		Long: "import adds the rules of a policy file, or of what export printed, to those that are kept.\n" +
+			"Rules that are there already are left as they are.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			in, closing, err := openFileOrInput(c, args[0])
+			if err != nil {
+				return err
+			}
+			defer closing()
+			data, err := readAll(in)
+			if err != nil {
+				return err
+			}
+			given, err := rulebook.Read(filepath.Base(args[0]), data)
+			if err != nil {
+				return err
+			}
+			return importRules(c, flags, given, replace, wide)
+		},
+	}
+	c.Flags().BoolVar(&replace, "replace", false, "forget all other rules")
+	c.Flags().BoolVar(&wide, "wide", false, "keep new rules although they allow nearly everything")
+	return c
+}
+
+func importRules(c *cobra.Command, flags *rulesFlags, given []policy.Rule, replace, wide bool) error {
+	s, err := flags.changing(c)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	say := c.OutOrStdout()
+	if flags.json {
+		say = c.ErrOrStderr() // the result is JSON
+	}
+	after, err := ruleEditor(c, s, say, wide).Import(c.Context(), given, replace)
+	if err != nil {
+		return err
+	}
+	if flags.json {
+		return rulebook.WriteJSON(c.OutOrStdout(), after)
+	}
+	return nil
 }

@@ -7,22 +7,24 @@ import (
 	"os"
 	"time"
 
+	"github.com/assent-dev/assent/internal/auditview"
+
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/internal/keypress"
-	"github.com/assent-dev/assent/internal/replay"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/suggest"
+	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
 
 // suggestFlags say what is looked for, and what is done about it.
 type suggestFlags struct {
-	least, most, apply int
-	policy             string
-	filter             filterFlags
+	rulebook.SuggestOptions
+	apply  int
+	policy string
+	filter auditview.Filter
 }
 
 func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
@@ -36,11 +38,11 @@ func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return suggestRules(c, flags, sf) },
 	}
-	c.Flags().IntVar(&sf.least, "min", suggest.DefaultMin, "how many prompts a rule must have answered")
-	c.Flags().IntVar(&sf.most, "limit", 10, "print at most so many, the best first; 0 for all")
+	c.Flags().IntVar(&sf.Min, "min", rulebook.DefaultSuggestMin, "how many prompts a rule must have answered")
+	c.Flags().IntVar(&sf.Most, "limit", 10, "print at most so many, the best first; 0 for all")
 	c.Flags().IntVar(&sf.apply, "apply", 0, "keep the suggestion with this number")
 	policyFlag(c, &sf.policy)
-	sf.filter.register(c)
+	registerFilter(c, &sf.filter)
 	return c
 }
 
@@ -53,7 +55,7 @@ func suggestRules(c *cobra.Command, flags *rulesFlags, sf suggestFlags) error {
 	if err != nil && !errors.Is(err, open.ErrNoStore) {
 		return err
 	}
-	found := []suggest.Suggestion{}
+	found := []rulebook.Suggestion{}
 	if s != nil {
 		defer s.Close()
 		warnApprovals(c, s)
@@ -71,42 +73,30 @@ func suggestRules(c *cobra.Command, flags *rulesFlags, sf suggestFlags) error {
 }
 
 // find looks for suggestions in the log.
-func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]suggest.Suggestion, error) {
-	filter, err := f.filter.filter(ctx, s, time.Now())
+func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]rulebook.Suggestion, error) {
+	filter, err := f.filter.Records(ctx, s, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	conf := policy.Policy{}
-	if conf.Rules, err = s.Rules(ctx); err != nil {
+	if f.Policy.Rules, err = s.Rules(ctx); err != nil {
 		return nil, err
 	}
 	if f.policy != "" {
-		s, err := namedPolicy(ctx, f.policy, "")
+		s, err := setup.Named(ctx, f.policy, "")
 		if err != nil {
 			return nil, err
 		}
-		conf.Fixed = s.Rules
+		f.Policy.Fixed = s.Rules
 	}
-	var cases []replay.Case
-	for r, err := range s.Records(ctx, filter) {
-		if err != nil {
-			return nil, err
-		}
-		if k, ok := replay.FromRecord(&r); ok && (k.Asked || k.Refused()) {
-			cases = append(cases, k)
-		}
-	}
-	found := suggest.Find(cases, suggest.Options{Min: f.least, Policy: conf, Now: time.Now()})
-	if f.most > 0 && len(found) > f.most {
-		found = found[:f.most]
-	}
-	return found, nil
+	f.Now = time.Now()
+	return rulebook.SuggestFrom(s.Records(ctx, filter), f.SuggestOptions)
 }
 
 // show prints the suggestions; a person at a terminal may keep one after the other.
-func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []suggest.Suggestion) error {
+func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []rulebook.Suggestion) error {
 	if len(found) == 0 {
-		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: nothing was approved again and again that a small rule covers.")
+		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: nothing was approved again and again that a "+
+			"small rule covers.")
 	}
 	for i, s := range found {
 		if err := s.Print(c.OutOrStdout(), i+1); err != nil {
@@ -115,7 +105,7 @@ func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []suggest
 		if !atTerminal(c) {
 			continue
 		}
-		key, err := keypress.Ask(os.Stdin, c.ErrOrStderr(), "   Keep it?", "ynq")
+		key, err := term.AskKey(os.Stdin, c.ErrOrStderr(), "   Keep it?", "ynq")
 		switch {
 		case err != nil:
 			return err
@@ -135,22 +125,24 @@ func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []suggest
 }
 
 // keepOne keeps a suggestion that a person just said yes to.
-func keepOne(c *cobra.Command, flags *rulesFlags, s suggest.Suggestion) error {
+func keepOne(c *cobra.Command, flags *rulesFlags, s rulebook.Suggestion) error {
 	kept, err := flags.changing(c)
 	if err != nil {
 		return err
 	}
 	defer kept.Close()
-	return applySuggestion(c, flags, kept, []suggest.Suggestion{s}, 1)
+	return applySuggestion(c, flags, kept, []rulebook.Suggestion{s}, 1)
 }
 
-func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found []suggest.Suggestion, number int) error {
+func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found []rulebook.Suggestion,
+	number int) error {
 	if number > len(found) {
 		return fmt.Errorf("--apply %d: there are %d suggestions", number, len(found))
 	}
 	var rules []policy.Rule
 	for _, text := range found[number-1].Rules {
-		r, err := addFlags{note: fmt.Sprintf("suggested: would have answered %d prompts", found[number-1].Saves)}.rule(text, time.Now())
+		note := fmt.Sprintf("suggested: would have answered %d prompts", found[number-1].Saves)
+		r, err := addFlags{note: note}.rule(text, time.Now())
 		if err != nil {
 			return err
 		}

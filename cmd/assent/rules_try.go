@@ -5,26 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
+
+	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/store"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
-	"github.com/assent-dev/assent/internal/replay"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/policy"
 )
 
 // tryFlags say which rules are tried, and on what.
 type tryFlags struct {
-	add, remove         []string
+	edits               rulebook.Edits
 	file, policy, calls string
-	only                bool
-	filter              filterFlags
+	filter              auditview.Filter
 }
 
 func rulesTryCmd(flags *rulesFlags) *cobra.Command {
@@ -43,30 +44,14 @@ func rulesTryCmd(flags *rulesFlags) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return tryRules(c, flags, try) },
 	}
-	c.Flags().StringArrayVar(&try.add, "add", nil, "with this rule as well; may be repeated")
-	c.Flags().StringArrayVar(&try.remove, "remove", nil, "without this rule; may be repeated")
+	c.Flags().StringArrayVar(&try.edits.Add, "add", nil, "with this rule as well; may be repeated")
+	c.Flags().StringArrayVar(&try.edits.Remove, "remove", nil, "without this rule; may be repeated")
 	c.Flags().StringVar(&try.file, "file", "", "with the rules of this file as well; its expect: examples are checked")
-	c.Flags().BoolVar(&try.only, "only", false, "with --file: with no other rules")
+	c.Flags().BoolVar(&try.edits.Only, "only", false, "with --file: with no other rules")
 	c.Flags().StringVar(&try.calls, "calls", "", "try them on this file of calls; - is standard input")
 	policyFlag(c, &try.policy)
-	try.filter.register(c)
+	registerFilter(c, &try.filter)
 	return c
-}
-
-// trial is what was found out, as JSON.
-type trial struct {
-	replay.Report
-	Examples []replay.Check `json:"examples"`
-}
-
-func (t *trial) findings() int {
-	n := t.Findings
-	for _, e := range t.Examples {
-		if !e.OK() {
-			n++
-		}
-	}
-	return n
 }
 
 func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
@@ -74,7 +59,15 @@ func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 	if err != nil {
 		return err
 	}
-	before, after, expect, err := try.rules(current)
+	var expect []config.Expectation
+	if try.file != "" {
+		conf, err := setup.Named(c.Context(), try.file, "")
+		if err != nil {
+			return err
+		}
+		try.edits.File, expect = append([]policy.Rule{}, conf.Rules.Rules()...), conf.Expect
+	}
+	before, after, err := try.edits.Apply(current)
 	if err != nil {
 		return err
 	}
@@ -83,63 +76,30 @@ func tryRules(c *cobra.Command, flags *rulesFlags, try tryFlags) error {
 		return err
 	}
 	defer closing()
-	out := trial{Examples: []replay.Check{}}
+	out := rulebook.Trial{Examples: []rulebook.Check{}}
 	if out.Report, err = try.compare(c, flags, before, after, explainer); err != nil {
 		return err
 	}
 	if len(expect) > 0 {
-		out.Examples = replay.Expect(c.Context(), explainer, expect)
+		out.Examples = rulebook.Expect(c.Context(), explainer, expect)
 	}
-	if err := out.print(c, flags.json); err != nil {
+	if flags.json {
+		err = writeJSON(c.OutOrStdout(), out)
+	} else {
+		err = out.Print(c.OutOrStdout())
+	}
+	if err != nil {
 		return err
 	}
-	if n := out.findings(); n > 0 {
+	if n := out.Findings(); n > 0 {
 		return fmt.Errorf("%d findings: what is marked with ! was denied and would run, or is not as expected", n)
 	}
 	return nil
 }
 
-// rules returns the rules that are kept, those to be tried, and the examples. Before is nil
-// if nothing is to be changed.
-func (f *tryFlags) rules(current []policy.Rule) (before, after *policy.RuleSet, expect []config.Expectation, err error) {
-	tried := slices.Clone(current)
-	if f.only {
-		tried = nil
-	}
-	for _, word := range f.remove {
-		e, err := rulebook.Find(current, word)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		tried = slices.DeleteFunc(tried, func(t policy.Rule) bool { return t.ID == e.ID })
-	}
-	rules := tried
-	for _, text := range f.add {
-		rule, err := policy.ParseRule(text)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		rules = append(rules, rule)
-	}
-	if f.file != "" {
-		conf, err := namedPolicy(context.Background(), f.file, "")
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		rules, expect = append(rules, conf.Rules.Rules()...), conf.Expect
-	}
-	if after, err = policy.CompileRules(rules); err != nil {
-		return nil, nil, nil, err
-	}
-	if len(f.add)+len(f.remove) == 0 && f.file == "" {
-		return nil, after, expect, nil
-	}
-	before, err = policy.CompileRules(current)
-	return before, after, expect, err
-}
-
 // explainer prepares calls with the tools of a policy, if that is needed.
-func (f *tryFlags) explainer(ctx context.Context, state string, after *policy.RuleSet, needed bool) (*explain.Explainer, func() error, error) {
+func (f *tryFlags) explainer(ctx context.Context, state string, after *policy.RuleSet,
+	needed bool) (*explain.Explainer, func() error, error) {
 	conf := f.policy
 	switch {
 	case conf == "" && f.calls != "":
@@ -149,7 +109,7 @@ func (f *tryFlags) explainer(ctx context.Context, state string, after *policy.Ru
 	case conf == "":
 		return nil, func() error { return nil }, nil
 	}
-	s, err := namedPolicy(ctx, conf, state)
+	s, err := setup.Named(ctx, conf, state)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -169,7 +129,8 @@ func (f *tryFlags) explainer(ctx context.Context, state string, after *policy.Ru
 }
 
 // compare tries the rules on the file of calls or on the log.
-func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *policy.RuleSet, e *explain.Explainer) (replay.Report, error) {
+func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *policy.RuleSet,
+	e *explain.Explainer) (rulebook.Report, error) {
 	now := policy.Policy{Rules: after}
 	if e != nil {
 		now.Fixed = e.Policy.Fixed
@@ -178,73 +139,22 @@ func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *p
 	if before != nil {
 		then = &policy.Policy{Rules: before, Fixed: now.Fixed}
 	}
-	comparison := replay.Compare(then, now, time.Now())
-	var err error
-	if f.calls != "" {
-		err = f.addCalls(c, comparison, e)
-	} else {
-		err = f.addRecords(c.Context(), flags, comparison)
+	comparison := rulebook.Compare(then, now, time.Now())
+	if f.calls == "" {
+		err := flags.records(c.Context(), f.filter, func(s *store.Store, wanted approval.RecordFilter) error {
+			return comparison.AddRecords(s.Records(c.Context(), wanted))
+		})
+		return comparison.Report(), err
 	}
-	return comparison.Report(), err
-}
-
-func (f *tryFlags) addCalls(c *cobra.Command, comparison *replay.Comparison, e *explain.Explainer) error {
 	in, closing, err := openFileOrInput(c, f.calls)
 	if err != nil {
-		return err
+		return rulebook.Report{}, err
 	}
 	defer closing()
-	calls, err := replay.ReadCalls(filepath.Base(f.calls), in)
+	calls, err := rulebook.ReadCalls(filepath.Base(f.calls), in)
 	if err != nil {
-		return err
+		return rulebook.Report{}, err
 	}
-	for _, call := range calls {
-		if k, err := replay.Prepare(c.Context(), e.Tools, call); err == nil {
-			comparison.Add(k)
-		} else {
-			comparison.Skip()
-		}
-	}
-	return nil
-}
-
-func (f *tryFlags) addRecords(ctx context.Context, flags *rulesFlags, comparison *replay.Comparison) error {
-	s, err := flags.reading(ctx)
-	if errors.Is(err, open.ErrNoStore) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	filter, err := f.filter.filter(ctx, s, time.Now())
-	if err != nil {
-		return err
-	}
-	for r, err := range s.Records(ctx, filter) {
-		if err != nil {
-			return err
-		}
-		k, ok := replay.FromRecord(&r)
-		switch {
-		case ok:
-			comparison.Add(k)
-		case r.Kind == approval.EventEnded:
-			comparison.Skip()
-		}
-	}
-	return nil
-}
-
-func (t *trial) print(c *cobra.Command, asJSON bool) error {
-	if asJSON {
-		return writeJSON(c.OutOrStdout(), t)
-	}
-	if err := t.Report.Print(c.OutOrStdout()); err != nil {
-		return err
-	}
-	if len(t.Examples) == 0 {
-		return nil
-	}
-	return replay.PrintChecks(c.OutOrStdout(), t.Examples)
+	comparison.AddCalls(c.Context(), e.Tools, calls)
+	return comparison.Report(), nil
 }

@@ -7,27 +7,25 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/worker"
-	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/present"
 )
 
 // runFlags are those of the commands that run a worker.
 type runFlags struct {
 	workFlags
-	model              string
-	input              string
-	attach             []string
-	maxSteps           int
-	maxTokens          int64
-	maxTime            time.Duration
-	json, dryRun, park bool
+	saved               runs.Saved // how the run is started
+	input               string
+	attach              []string
+	json, dryRun, later bool
 }
 
 func runCmd() *cobra.Command {
@@ -54,7 +52,7 @@ func runCmd() *cobra.Command {
 	f.StringArrayVar(&flags.attach, "attach", nil, "a file that goes with the message; may be repeated")
 	f.BoolVar(&flags.json, "json", false, "print what happens as JSON, one event a line")
 	f.BoolVar(&flags.dryRun, "dry-run", false, "list the tools and what each would need; no model is called")
-	f.BoolVar(&flags.park, "defer", false, "put the run aside when a person is needed; see 'assent pending'")
+	f.BoolVar(&flags.later, "defer", false, "put the run aside when a person is needed; see 'assent pending'")
 	return c
 }
 
@@ -62,10 +60,13 @@ func runCmd() *cobra.Command {
 func (f *runFlags) register(c *cobra.Command) {
 	f.workFlags.register(c)
 	f.registerOnDeny(c)
-	c.Flags().StringVar(&f.model, "model", "", "the model, such as anthropic:NAME or script:FILE, in place of the worker's own; also for workers it calls that name none")
-	c.Flags().IntVar(&f.maxSteps, "max-steps", 0, "how many turns the run has at most (default: the worker's max_steps, or 50)")
-	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "how many tokens the run may use (default: any number)")
-	c.Flags().DurationVar(&f.maxTime, "max-time", 0, "how long the run may take, such as 10m (default: any time)")
+	c.Flags().StringVar(&f.saved.Model, "model", "",
+		"the model, such as anthropic:NAME or script:FILE, in place of the worker's own; also for workers it calls "+
+			"that name none")
+	c.Flags().IntVar(&f.saved.MaxSteps, "max-steps", 0,
+		"how many turns the run has at most (default: the worker's max_steps, or 50)")
+	c.Flags().Int64Var(&f.saved.MaxTokens, "max-tokens", 0, "how many tokens the run may use (default: any number)")
+	c.Flags().DurationVar(&f.saved.MaxTime, "max-time", 0, "how long the run may take, such as 10m (default: any time)")
 }
 
 func (f *runFlags) check(c *cobra.Command) error {
@@ -73,9 +74,9 @@ func (f *runFlags) check(c *cobra.Command) error {
 		return err
 	}
 	switch {
-	case f.maxSteps < 0, f.maxTokens < 0, f.maxTime < 0:
+	case f.saved.MaxSteps < 0, f.saved.MaxTokens < 0, f.saved.MaxTime < 0:
 		return misused(c, "a limit cannot be negative")
-	case f.park && (f.approveAll || f.strict):
+	case f.later && (f.approveAll || f.strict):
 		return misused(c, "--defer excludes --approve-all and --strict: they leave nothing to wait for")
 	}
 	return nil
@@ -88,7 +89,7 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if !f.dryRun {
-		if err := f.canAsk(c, f.park); err != nil {
+		if err := f.canAsk(c, f.later); err != nil {
 			return err
 		}
 	}
@@ -103,74 +104,38 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	shown := newRunView(out, c.ErrOrStderr(), f.json)
-	return f.work(c, s, session{keeps: f.park}, shown, func(ctx context.Context, j *job) error {
-		say := func(ctx context.Context, r *worker.Run) (worker.Round, error) { return r.Say(ctx, message) }
-		if f.park {
-			return j.later(ctx, c, newAside(j, f.parked(s)), say)
-		}
-		return j.do(ctx, say)
-	})
+	o := f.options(runs.NewView(out, c.ErrOrStderr(), f.json, exitStatus))
+	if f.later {
+		saved := f.saved
+		saved.Worker, saved.Folder, saved.Config, saved.Set = s.File.Path, s.Dir, f.config, f.set
+		saved.OnDeny = f.onDeny
+		return o.RunDeferred(c.Context(), s, message, saved)
+	}
+	return o.Run(c.Context(), s, message)
 }
 
-// A job is a worker that is open, with what its run needs.
-type job struct {
-	crew   *crew.Crew
-	member *crew.Member
-	desk   *desk
-	shown  *runView
-}
-
-// do lets the worker run, and shows how that begins and ends.
-func (j *job) do(ctx context.Context, do func(context.Context, *worker.Run) (worker.Round, error)) error {
-	run, err := j.member.Run(ctx)
+// dry lists the tools of a worker.
+func (f *runFlags) dry(ctx context.Context, out io.Writer, s *setup.Setup) error {
+	list, err := runs.DryRun(ctx, s)
 	if err != nil {
 		return err
 	}
-	j.shown.begin(j.member, j.desk)
-	round, err := do(tool.WithProgress(ctx, j.desk.shown), run)
-	if err == nil {
-		err = crew.CheckOutput(j.member.Worker, crew.LastText(round))
+	if f.json {
+		return writeJSON(out, list)
 	}
-	j.shown.end(run.Usage(), err)
-	return err
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, l := range list {
+		fmt.Fprintf(t, "%s\t%s\n", present.SafeLine(l.Tool), present.SafeLine(l.Needs))
+	}
+	return t.Flush()
 }
 
-// parked is how a run of these flags is started again.
-func (f *runFlags) parked(s *setup.Setup) parked {
-	return parked{
-		Worker: s.File.Path, Folder: s.Dir, Config: f.config, Set: f.set, Model: f.model, OnDeny: f.onDeny,
-		MaxSteps: f.maxSteps, MaxTokens: f.maxTokens, MaxTime: f.maxTime,
-	}
-}
-
-// limits are those of the flags.
-func (f *runFlags) limits() worker.Limits {
-	return worker.Limits{Steps: f.maxSteps, Tokens: f.maxTokens, Time: f.maxTime}
-}
-
-// work opens the desk and the crew for a worker, lets do use them, and closes both.
-func (f *runFlags) work(c *cobra.Command, s *setup.Setup, of session, shown *runView, do func(context.Context, *job) error) error {
-	ctx, stop := context.WithCancelCause(c.Context())
-	defer stop(nil)
-	d, err := f.openDesk(ctx, c, s, of, stop)
-	if err != nil {
-		return err
-	}
-	d.KeepSession = of.id != "" // until the run has ended
-	foreign, err := d.connect(ctx, s.Connectors)
-	if err != nil {
-		return errors.Join(err, d.close())
-	}
-	all := f.crew(d, stop)
-	all.Watch, all.Connect = foreign.watching(shown.watch), foreign.Tools
-	m, err := all.Open(s.Configuration)
-	if err != nil {
-		return errors.Join(err, foreign.close(), d.close())
-	}
-	warn(m.Box.Warnings)
-	err = do(ctx, &job{all, m, d, shown})
-	return errors.Join(err, m.Close(), foreign.close(), d.close())
+// options are what the flags say of a run.
+func (f *runFlags) options(view *runs.View) runs.Options {
+	o := f.workFlags.options(view)
+	started := f.saved.Options()
+	o.Model, o.Limits = started.Model, started.Limits
+	return o
 }
 
 // message is what the worker is told: the argument, the input, or standard input.

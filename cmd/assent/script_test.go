@@ -13,14 +13,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/internal/selfexec"
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == "sandbox" && os.Args[2] == "inner" {
-		main() // for tests in this process: the program is also its own helper
-	}
+	selfexec.Main() // for tests in this process: the program is also its own helper
 	mcptest.Main() // for connectors that are this program
-	testscript.Main(tidily{m}, map[string]func(){"assent": main, "agent": agentMain, "killed": killedMain})
+	testscript.Main(tidily{m}, map[string]func(){"assent": main, "agent": agentMain})
 }
 
 // tidily removes the program that tests at a terminal have built.

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/assent-dev/assent/internal/demo"
 )
 
 const ideas = "# Ideas\n\n- a shelf for the hallway\n"
@@ -48,7 +50,7 @@ func TestDenyWithWords(t *testing.T) {
 	x.asked("✗ denied: delete_file · Delete notes/old.md", "The person said: I still need that one. Do not retry", "your answer?")
 	x.denies("")
 	x.ends(0, "agent: That was all.", "delete_file(notes/old.md) denied", "(terminal): I still need that one")
-	s.has("notes/old.md", demoNotes["notes/old.md"])
+	s.has("notes/old.md", demo.Notes["notes/old.md"])
 }
 
 // S03 Deny with words.
@@ -65,7 +67,7 @@ func TestDenyWithWords_ForTheSession(t *testing.T) {
 	x.offered("Deny for this session", "deny delete_file(notes/old.md)")
 	x.types("y")
 	x.ends(0, "✗ denied for this session: delete_file", "delete_file(notes/old.md) auto-denied grant deny delete_file(notes/old.md)")
-	s.has("notes/old.md", demoNotes["notes/old.md"])
+	s.has("notes/old.md", demo.Notes["notes/old.md"])
 }
 
 // S03 Deny with words.
@@ -83,7 +85,7 @@ func TestDenyWithWords_Always(t *testing.T) {
 	x.types("y")
 	x.ends(0, "✗ denied always: delete_file")
 	s.run().ends(0, "delete_file(notes/old.md) auto-denied rule deny delete_file(notes/old.md)")
-	s.has("notes/old.md", demoNotes["notes/old.md"])
+	s.has("notes/old.md", demo.Notes["notes/old.md"])
 }
 
 // S03 Deny with words.
@@ -247,12 +249,12 @@ func TestApproveAll_PersonOnly(t *testing.T) {
 	x.types("o")
 	x.ends(0, "delete_file(old) denied")
 	s.run("--strict").ends(0, "delete_file(old) mode-denied", "!your answer?")
-	s.has("notes/old.md", demoNotes["notes/old.md"])
+	s.has("notes/old.md", demo.Notes["notes/old.md"])
 	out, err := assent(t, nil, "demo", "--dir", s.dir, "--approve-all").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "✗ delete_file: denied") {
 		t.Errorf("with nobody there: %v\n%s", err, out)
 	}
-	s.has("notes/old.md", demoNotes["notes/old.md"])
+	s.has("notes/old.md", demo.Notes["notes/old.md"])
 }
 
 // S07 `--strict`.

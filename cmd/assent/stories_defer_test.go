@@ -58,8 +58,8 @@ var (
 	requestID = regexp.MustCompile(`(?m)^  ([A-Z2-7]{26})  `)
 )
 
-// parked runs the worker with --defer and returns the ids of the run and its question.
-func (p *project) parked(args ...string) (run, request string) {
+// deferred runs the worker with --defer and returns the ids of the run and its question.
+func (p *project) deferred(args ...string) (run, request string) {
 	p.t.Helper()
 	out, err := p.assent(args...).CombinedOutput()
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != exitPaused {
@@ -72,7 +72,7 @@ func (p *project) parked(args ...string) (run, request string) {
 // S26 Defer.
 func TestDefer_ApproveWithOtherArguments(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite, "notes/a.md": "old\n"})
-	run, id := p.parked("run", "--defer", "notes.worker", "Write.")
+	run, id := p.deferred("run", "--defer", "notes.worker", "Write.")
 	args := `{"path": "notes/a.md", "content": "mine\n"}`
 	x := p.at("approve", id, "--args", args)
 	x.sees("Edit notes/a.md", "-old", "+mine", "Approve it so?")
@@ -93,7 +93,7 @@ func TestDefer_ApproveWithOtherArguments(t *testing.T) {
 // S26 Defer.
 func TestDefer_ChangedAfterItWasSeen(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite, "notes/a.md": "old\n"})
-	run, id := p.parked("run", "--defer", "notes.worker", "Write.")
+	run, id := p.deferred("run", "--defer", "notes.worker", "Write.")
 	args := `{"path": "notes/a.md", "content": "mine\n"}`
 	out, err := p.assent("pending", id, "--args", args).Output()
 	if err != nil {
@@ -109,7 +109,7 @@ func TestDefer_ChangedAfterItWasSeen(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	p.put("notes/a.md", "other\n")
-	if again, _ := p.parked("resume", run); again != run {
+	if again, _ := p.deferred("resume", run); again != run {
 		t.Errorf("it goes on as %s", again)
 	}
 	p.has("notes/a.md", "other\n")
@@ -122,7 +122,7 @@ func TestDefer_AnAnswerAndARuleAfterIt(t *testing.T) {
 	for answer, rule := range map[string]string{"deny": "allow write_file(notes/*)", "approve": "deny write_file(notes/*)"} {
 		t.Run(answer, func(t *testing.T) {
 			p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite, "notes/a.md": "old\n"})
-			run, id := p.parked("run", "--defer", "notes.worker", "Write.")
+			run, id := p.deferred("run", "--defer", "notes.worker", "Write.")
 			for _, args := range [][]string{{answer, id, "--note", "As I said."}, {"rules", "add", rule}, {"resume", run}} {
 				if out, err := p.assent(args...).CombinedOutput(); err != nil {
 					t.Fatalf("%v: %v\n%s", args, err, out)

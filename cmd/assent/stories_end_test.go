@@ -10,6 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
+	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/tool"
 
@@ -158,7 +159,7 @@ func TestWhileItWorks_SlowTool(t *testing.T) {
 		return "built", nil
 	})
 	env := map[string]string{"TERM": "xterm"}
-	shown := &progress{next: &fullRecorder{}, status: term.NewStatus(slave, func(name string) string { return env[name] })}
+	shown := runs.NewProgress(&fullRecorder{}, term.NewStatus(slave, func(name string) string { return env[name] }))
 	gate, err := tool.Guard(approval.Config{Recorder: shown}, slow)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/assent-dev/assent/internal/demo"
 )
 
 // coloured finds text in a colour, however the program orders what it sends before it.
@@ -147,8 +149,8 @@ func TestEditBeforeApproving_IsJudgedAgain(t *testing.T) {
 	x.asked("Delete notes/old.md")
 	x.types("e")
 	x.ends(0, "✗ delete_file: blocked", "read-only")
-	s.has("notes/old.md", demoNotes["notes/old.md"])
-	s.has("archive/2025.md", demoNotes["archive/2025.md"])
+	s.has("notes/old.md", demo.Notes["notes/old.md"])
+	s.has("archive/2025.md", demo.Notes["archive/2025.md"])
 }
 
 // S20b Answer instead.

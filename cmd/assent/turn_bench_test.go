@@ -9,6 +9,8 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/model"
+	"github.com/assent-dev/assent/internal/runs"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/tool"
@@ -48,16 +50,16 @@ func BenchmarkTurn(b *testing.B) {
 	})
 	b.Run("store=sqlite", func(b *testing.B) {
 		b.Setenv("XDG_CONFIG_HOME", b.TempDir())
-		s, err := namedPolicy(b.Context(), "", filepath.Join(b.TempDir(), "state"))
+		s, err := setup.Named(b.Context(), "", filepath.Join(b.TempDir(), "state"))
 		if err != nil {
 			b.Fatal(err)
 		}
-		d, err := openDesk(b.Context(), s, open.Order{Use: open.Run}, 0, nil)
+		d, err := runs.Open(b.Context(), s, open.Order{Use: open.Run}, 0, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer d.close()
-		gate, err := d.gate([]string{"bench"}, nil, []tool.Tool{nothing})
+		defer d.Close()
+		gate, err := d.Guard([]string{"bench"}, nil, []tool.Tool{nothing})
 		if err != nil {
 			b.Fatal(err)
 		}

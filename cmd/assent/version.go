@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -71,9 +70,7 @@ func setting(info *debug.BuildInfo, key string) string {
 
 func printVersion(w io.Writer, b build, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(b)
+		return writeJSON(w, b)
 	}
 	_, err := fmt.Fprintln(w, b)
 	return err

@@ -83,7 +83,8 @@ func (a *Agent) Read(input []byte) (Event, error) {
 	}
 	moment, known := a.moments[hook]
 	if !known {
-		return Event{}, fmt.Errorf("hook_event_name: %s has no hook %q that is answered here; take it out of the settings, or see 'assent install %s'", a.Title, hook, a.Name)
+		return Event{}, fmt.Errorf("hook_event_name: %s has no hook %q that is answered here; "+
+			"take it out of the settings, or see 'assent install %s'", a.Title, hook, a.Name)
 	}
 	e, err := a.read(o)
 	if err != nil {
@@ -182,7 +183,8 @@ func (a *Agent) UsersShell() bool { return a.usersShell }
 
 // CanReplace is Replaces for an agent without a sandbox of its own.
 func (a *Agent) CanReplace(e Event, w Want) bool {
-	return a.replaces && e.Moment == Before && e.Dir != "" && w.Call.Connector == "" && w.Call.Tool == policy.ActShell && w.edit != ""
+	return a.replaces && e.Moment == Before && e.Dir != "" && w.Call.Connector == "" &&
+		w.Call.Tool == policy.ActShell && w.edit != ""
 }
 
 // KeepsFolder reports whether the agent's shell is in the folder that the last command went to.

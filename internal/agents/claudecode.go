@@ -9,12 +9,14 @@ import (
 
 // claudeCode is Claude Code 2.1: hooks in settings.json, 600 seconds a hook.
 var claudeCode = Agent{
-	Name: "claude-code", Title: "Claude Code", Patience: 590 * time.Second, usersShell: true, project: "CLAUDE_PROJECT_DIR",
+	Name: "claude-code", Title: "Claude Code", Patience: 590 * time.Second,
+	usersShell: true, project: "CLAUDE_PROJECT_DIR",
 	replaces: true, keepsFolder: true,
 	prompts: []string{"PreToolUse", "PermissionRequest"},
 	defers:  []string{"PreToolUse"},
 	moments: map[string]Moment{
-		"PreToolUse": Before, "PermissionRequest": Asking, "PostToolUse": After, "PostToolUseFailure": After, "SessionEnd": Ending,
+		"PreToolUse": Before, "PermissionRequest": Asking, "PostToolUse": After, "PostToolUseFailure": After,
+		"SessionEnd": Ending,
 	},
 	read:   readClaude,
 	reply:  replyClaude,
@@ -93,7 +95,8 @@ func replyClaude(e Event, a Answer) Reply {
 		return printed(claudeOutput{permission(e, a)})
 	}
 	words := map[Verdict]string{Allow: "allow", Ask: "ask", Deny: "deny", Defer: "defer"}
-	return printed(claudeOutput{claudeDecision{Event: e.Hook, Decision: words[a.Verdict], Reason: a.Reason, Input: a.Input}})
+	return printed(claudeOutput{claudeDecision{Event: e.Hook, Decision: words[a.Verdict], Reason: a.Reason,
+		Input: a.Input}})
 }
 
 // permission answers the hook that stands for the prompt.

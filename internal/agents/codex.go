@@ -12,7 +12,8 @@ import (
 // codex is OpenAI Codex with the hooks of August 2026. A plain allow and an ask are
 // invalid there, and what is invalid lets the call run.
 var codex = Agent{
-	Name: "codex", Title: "Codex", Patience: 590 * time.Second, hooksInProject: true, asksToLeave: true, replaces: true, sandboxed: sandboxedCodex,
+	Name: "codex", Title: "Codex", Patience: 590 * time.Second, hooksInProject: true, asksToLeave: true,
+	replaces: true, sandboxed: sandboxedCodex,
 	prompts: []string{"PermissionRequest"},
 	moments: map[string]Moment{"PreToolUse": Before, "PermissionRequest": Asking, "PostToolUse": After},
 	read:    readClaude,

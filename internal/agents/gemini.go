@@ -44,7 +44,8 @@ func unseenGemini(chain []Process, environ []string) bool {
 	case has("-i", "--prompt-interactive"):
 		return false
 	}
-	return has("-p", "--prompt") || slices.Contains(environ, "CI=true") || slices.Contains(environ, "GITHUB_ACTIONS=true")
+	return has("-p", "--prompt") || slices.Contains(environ, "CI=true") ||
+		slices.Contains(environ, "GITHUB_ACTIONS=true")
 }
 
 // isGemini reports whether a command line is that of Gemini CLI, alone or as a script of an
@@ -55,7 +56,8 @@ func isGemini(args []string) bool {
 		if strings.HasPrefix(name, "gemini") {
 			return true
 		}
-		if i == 0 && !slices.Contains([]string{"node", "nodejs", "bun", "deno"}, name) || i > 0 && !strings.HasPrefix(arg, "-") {
+		if i == 0 && !slices.Contains([]string{"node", "nodejs", "bun", "deno"}, name) ||
+			i > 0 && !strings.HasPrefix(arg, "-") {
 			return false
 		}
 	}

@@ -14,7 +14,8 @@ const promptHook = "permission_prompt"
 // prompt is Claude Code with --permission-prompt-tool: it calls a tool in place of its
 // prompt, so there is no prompt to leave a question to.
 var prompt = Agent{
-	Name: "claude-code", Title: "Claude Code", Patience: 590 * time.Second, usersShell: true, project: "CLAUDE_PROJECT_DIR",
+	Name: "claude-code", Title: "Claude Code", Patience: 590 * time.Second,
+	usersShell: true, project: "CLAUDE_PROJECT_DIR",
 	moments: map[string]Moment{promptHook: Asking},
 	read:    readPrompt,
 	reply:   replyPrompt,
@@ -53,7 +54,8 @@ func PromptEvent(session, project string, arguments json.RawMessage) ([]byte, er
 // none.
 func replyPrompt(e Event, a Answer) Reply {
 	if a.Verdict != Allow {
-		return printed(claudeBehavior{Behavior: "deny", Message: cmp.Or(a.Reason, "assent gives no answer, and there is no prompt to leave it to")})
+		return printed(claudeBehavior{Behavior: "deny", Message: cmp.Or(a.Reason, "assent gives no answer, "+
+			"and there is no prompt to leave it to")})
 	}
 	if a.Input == nil {
 		a.Input = e.Input

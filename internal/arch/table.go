@@ -37,7 +37,7 @@ var table = map[string]line{
 	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp", "sandbox/wall"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
 	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
 	"sandbox/inner":    {inside: []string{"sandbox"}},
-	"sandbox/explain":  {inside: []string{"sandbox"}, pure: true},
+	"sandbox/refusal":  {inside: []string{"sandbox"}, pure: true},
 	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/machine", "sandbox/seatbelt", "sandbox/stage", "sandbox/wall"}, outside: []string{system}},
 
 	"tool":           {inside: []string{"approval", "present", "sandbox", "tool/hosts"}, outside: []string{schemas}},
@@ -46,18 +46,18 @@ var table = map[string]line{
 	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
 	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs", "tool/shell/wire"}, underTool...)},
 	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
-	"tool/command":   {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{system}},
-	"tool/connector": {inside: append([]string{"sandbox/host", "tool/shell/runner"}, underTool...), outside: []string{mcp}},
+	"tool/command":   {inside: append([]string{"sandbox/launch", "tool/shell/runner"}, underTool...), outside: []string{system}},
+	"tool/connector": {inside: append([]string{"sandbox/launch", "tool/shell/runner"}, underTool...), outside: []string{mcp}},
 
 	"tool/shell/subset":      {pure: true},
 	"tool/shell/programs":    {pure: true},
 	"tool/shell/analysis":    {inside: []string{"tool/shell/programs", "tool/shell/subset"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
 	"tool/shell/interp":      {outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
-	"tool/shell/host":        {inside: []string{"internal/gitconfig", "tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/system":      {inside: []string{"internal/gitconfig", "tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
 	"tool/shell/wire":        {inside: []string{"sandbox"}, pure: true},
 	"tool/shell/inside":      {inside: []string{"sandbox/prelude", "sandbox/wall", "tool/shell/interp", "tool/shell/wire"}, outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
-	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/host", "tool/shell/inside", "tool/shell/wire"}, outside: []string{"golang.org/x/sys"}},
-	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/launch", "tool/shell", "tool/shell/inside", "tool/shell/wire"}, outside: []string{"golang.org/x/sys"}},
+	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, tests: []string{"tool/shell"}, outside: []string{"golang.org/x/sys"}},
 
 	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 
@@ -67,14 +67,18 @@ var table = map[string]line{
 	"internal/notify":  {inside: []string{"approval", "present"}},
 	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
 	"internal/model":   {inside: []string{"internal/worker", "approval"}, outside: []string{yamlModule}},
-	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present", "sandbox/host"}, outside: []string{mcp}},
+	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present", "sandbox/launch"}, outside: []string{mcp}},
 	"internal/agents":  {inside: []string{"approval"}},
 
 	"internal/agents/e2e":     {tests: []string{"internal/agents", "internal/agents/permissions", "internal/screen"}},
 	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/files", "tool/hosts", "tool/roots", "tool/shell"}},
 	"internal/agents/hook": {inside: []string{
 		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/permissions", "internal/agents/staged", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present", "sandbox",
-		"store", "tool", "tool/files", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/host", "tool/shell/runner", "tool/shell/subset",
+		"store", "tool", "tool/files", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/system", "tool/shell/runner", "tool/shell/subset",
+	}},
+	"internal/agents/install": {inside: []string{
+		"approval", "internal/agents", "internal/agents/hook", "internal/agents/settings", "internal/config", "internal/setup",
+		"internal/setup/open", "present",
 	}},
 	"internal/agents/staged": {inside: []string{"approval", "present"}, outside: []string{system}},
 	"internal/agents/keeper": {inside: []string{
@@ -89,15 +93,15 @@ var table = map[string]line{
 	"internal/digest":    {pure: true},
 	"internal/redact":    {inside: []string{"internal/canonical"}, pure: true},
 	"internal/realpath":  {},
-	"internal/network":   {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
+	"internal/network":   {inside: []string{"sandbox", "sandbox/netns", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
 	"internal/snapshot":  {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
 	"internal/setup": {inside: []string{
-		"approval", "internal/config", "internal/override", "internal/realpath", "internal/starter", "internal/trust", "sandbox", "sandbox/machine", "tool/roots",
+		"approval", "internal/config", "internal/realpath", "internal/starter", "internal/trust", "sandbox", "sandbox/machine", "tool/roots",
 		"tool/shell",
 	}},
 	"internal/setup/open": {inside: []string{
 		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/network", "internal/setup", "internal/snapshot", "internal/toolbox", "present",
-		"sandbox", "sandbox/bwrap", "sandbox/detect", "sandbox/host", "sandbox/stage", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/hosts", "tool/roots",
+		"sandbox", "sandbox/bwrap", "sandbox/detect", "sandbox/launch", "sandbox/netns", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/hosts", "tool/roots",
 	}},
 
 	"internal/starter": {},
@@ -106,24 +110,39 @@ var table = map[string]line{
 		"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/command", "tool/roots", "tool/shell/programs",
 	}},
 
-	"internal/explain":   {inside: []string{"approval", "tool/hosts"}},
-	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "tool/shell/programs"}},
-	"internal/replay":    {inside: []string{"approval", "present", "internal/config", "internal/explain"}},
-	"internal/suggest":   {inside: []string{"approval", "present", "internal/replay", "internal/rulebook"}},
-	"internal/plot":      {inside: []string{"present"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
-	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/plot", "internal/rulebook"}},
-	"internal/keypress":  {outside: []string{"github.com/charmbracelet/x/term", system}},
+	"internal/explain":   {inside: []string{"approval", "present", "tool/hosts"}},
+	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "internal/explain", "store", "tool/shell/programs"}},
+	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/rulebook"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
 	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox", "sandbox/host"}},
 	"internal/toolbox": {inside: append([]string{
-		"approval", "internal/config", "internal/home", "internal/network", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/explain", "sandbox/host", "sandbox/inner", "sandbox/stage", "sandbox/wall", "tool", "tool/hosts", "tool/roots",
+		"approval", "internal/config", "internal/home", "internal/network", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/refusal", "sandbox/host", "sandbox/inner", "sandbox/stage", "sandbox/wall", "tool", "tool/hosts", "tool/roots",
 		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/programs", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
 	}, toolsets...), outside: []string{system}, tests: []string{"store"}},
 	"internal/crew": {
 		inside:  []string{"approval", "internal/config", "internal/setup/open", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
 		outside: []string{schemas, yamlModule},
 	},
-	"internal/override": {inside: []string{"tool/roots", "internal/config"}, outside: []string{yamlModule}},
-	"internal/corpus":   {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool"}},
+	"internal/explain/doors": {inside: []string{
+		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/hook", "internal/config", "internal/explain",
+		"internal/setup", "internal/setup/open", "tool/shell/analysis",
+	}},
+	"internal/mcpserver": {inside: []string{
+		"approval", "internal/config", "internal/gateway", "internal/runs", "internal/setup", "internal/setup/open", "store",
+		"tool", "tool/connector",
+	}},
+	"internal/undo": {inside: []string{
+		"internal/setup", "internal/setup/open", "internal/snapshot", "present", "tool/files", "tool/roots",
+	}},
+	"internal/runs": {inside: []string{
+		"approval", "internal/config", "internal/crew", "internal/explain", "internal/model/providers", "internal/network",
+		"internal/notify", "internal/rulebook", "internal/setup", "internal/setup/open", "internal/term", "internal/worker",
+		"present", "sandbox", "sandbox/detect", "sandbox/stage", "store", "tool", "tool/command", "tool/connector", "tool/hosts", "tool/roots",
+	}, tests: []string{"internal/trust"}},
+	"internal/demo": {inside: []string{
+		"approval", "internal/config", "internal/model", "internal/runs", "internal/setup", "internal/setup/open",
+		"internal/term", "internal/worker", "present", "tool", "tool/files",
+	}},
+	"internal/corpus": {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool"}},
 
 	"internal/model/anthropic": {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	"internal/model/openai":    {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/openai/openai-go/v3"}},
@@ -135,13 +154,12 @@ var table = map[string]line{
 	"internal/golden":     {outside: []string{"github.com/google/go-cmp"}},
 	"internal/gitconfig":  {pure: true},
 	"internal/quiet":      {inside: []string{"internal/explain", "internal/setup", "internal/setup/open"}, outside: []string{"github.com/rogpeppe/go-internal"}},
-	"internal/reexec":     {},
 	"internal/rounds":     {},
-	"internal/mcptest":    {inside: []string{"internal/reexec"}, outside: []string{mcp}},
-	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell/analysis", "tool/shell/host", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
+	"internal/mcptest":    {outside: []string{mcp}},
+	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell", "tool/shell/analysis", "tool/shell/system", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
-	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/stage", "tool/shell/inside"}},
+	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/netns", "tool/shell/inside"}},
 	"cmd/assent-hook":  {inside: []string{"approval", "internal/agents/hook", "store"}, tests: []string{"internal/agents/staged"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
@@ -176,7 +194,7 @@ var examples = line{inside: append([]string{
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.
 var (
-	testHelpers = []string{"approval/approvaltest", "internal/golden", "internal/mcptest", "internal/model/modeltest", "internal/reexec", "internal/rounds", "internal/screen", "tool/shell/host", "tool/shell/runner/shim"}
+	testHelpers = []string{"approval/approvaltest", "internal/golden", "internal/mcptest", "internal/model/modeltest", "internal/rounds", "internal/screen", "tool/shell/system", "tool/shell/runner/shim"}
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",

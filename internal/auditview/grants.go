@@ -25,7 +25,8 @@ func Grants(w io.Writer, grants []policy.Grant, now time.Time) error {
 			session = g.Session
 			fmt.Fprintf(t, "session %s\n", present.SafeLine(session))
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", present.SafeLine(rulebook.ShortID(g.ID)), present.SafeLine(g.String()), present.SafeLine(grantFacts(g, now)))
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", present.SafeLine(rulebook.ShortID(g.ID)), present.SafeLine(g.String()),
+			present.SafeLine(grantFacts(g, now)))
 	}
 	return t.Flush()
 }

@@ -2,11 +2,16 @@ package auditview
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/assent-dev/assent/store"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
@@ -89,7 +94,8 @@ func basis(e *approval.Event) string {
 func traffic(e *approval.Event) string {
 	var out []string
 	if e.State.Runs() {
-		out = append(out, fmt.Sprintf("%d bytes sent, %d received, %v", e.Sent, e.Received, e.Duration.Round(time.Millisecond)))
+		took := e.Duration.Round(time.Millisecond)
+		out = append(out, fmt.Sprintf("%d bytes sent, %d received, %v", e.Sent, e.Received, took))
 		if by := cmp.Or(e.Basis, who(e)); by != "" {
 			out = append(out, by)
 		}
@@ -105,4 +111,36 @@ func pad(text string, n int) string {
 		return text + strings.Repeat(" ", n-len(text))
 	}
 	return text
+}
+
+// Record prints a record, as a line or as JSON.
+func Record(w io.Writer, r *approval.Record, asJSON bool) error {
+	if !asJSON {
+		_, err := fmt.Fprintln(w, Line(r))
+		return err
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(r)
+}
+
+// Newest returns so many of the newest records, 0 for all. The starts of calls that have ended are
+// left out, unless all are wanted.
+func Newest(ctx context.Context, s *store.Store, of approval.RecordFilter, n int, all bool) ([]approval.Record, error) {
+	if of.Last = n; !all { // at most every second record is a start that is left out
+		of.Last = 2 * n
+	}
+	var out []approval.Record
+	for r, err := range s.Records(ctx, of) {
+		if err != nil {
+			return nil, err
+		}
+		if all || r.Kind != approval.EventStarted || r.Unended {
+			out = append(out, r)
+		}
+	}
+	if n > 0 && len(out) > n {
+		out = out[len(out)-n:]
+	}
+	return out, nil
 }

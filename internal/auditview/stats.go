@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/internal/plot"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
@@ -14,20 +13,22 @@ import (
 )
 
 // Stats prints numbers as tables with a bar for each, as far as there is room.
-func Stats(w io.Writer, s plot.Style, st store.Stats, rules []policy.Rule) error {
+func Stats(w io.Writer, s Style, st store.Stats, rules []policy.Rule) error {
 	p := &figures{style: s}
 	p.title(fmt.Sprintf("%d calls, %d prompts", st.Calls, st.Prompts))
 	if st.Unended > 0 {
 		p.line(fmt.Sprintf("%d calls started and no end was seen.", st.Unended))
 	}
 	if st.Unexpected > 0 {
-		p.line(fmt.Sprintf("%d times a call was about to do something that was not foreseen, and was asked about or stopped.", st.Unexpected))
+		p.line(fmt.Sprintf("%d times a call was about to do something that was not foreseen, and was asked about or "+
+			"stopped.", st.Unexpected))
 	}
 	if st.Tripped > 0 {
 		p.line(fmt.Sprintf("%d times the operating system refused what was not foreseen.", st.Tripped))
 	}
 	if st.Connections > 0 {
-		p.line(fmt.Sprintf("%d connections, %d of them refused; %d bytes sent, %d received.", st.Connections, st.Refused, st.Sent, st.Received))
+		p.line(fmt.Sprintf("%d connections, %d of them refused; %d bytes sent, %d received.", st.Connections,
+			st.Refused, st.Sent, st.Received))
 	}
 	p.days(st.Days)
 	p.bars("Prompts per session", sessionBars(st.Sessions))
@@ -43,7 +44,7 @@ func Stats(w io.Writer, s plot.Style, st store.Stats, rules []policy.Rule) error
 // figures are numbers on a page.
 type figures struct {
 	strings.Builder
-	style plot.Style
+	style Style
 }
 
 func (p *figures) line(text string) { p.WriteString(text + "\n") }
@@ -55,23 +56,21 @@ func (p *figures) title(text string) {
 	p.line(text)
 }
 
-func (p *figures) bars(title string, bars []plot.Bar) {
+func (p *figures) bars(title string, bars []bar) {
 	if len(bars) == 0 {
 		return
 	}
 	p.title(title)
-	narrow := p.style
-	narrow.Width = max(20, p.width()-2)
-	for _, l := range plot.Bars(narrow, bars) {
+	for _, l := range drawBars(p.narrow(), bars) {
 		p.line("  " + l)
 	}
 }
 
-func (p *figures) width() int {
-	if p.style.Width > 0 {
-		return p.style.Width
-	}
-	return plot.DefaultWidth
+// narrow is the style of what is drawn two columns in.
+func (p *figures) narrow() Style {
+	s := p.style
+	s.Width = max(20, s.width()-2)
+	return s
 }
 
 // days draws the prompts of each day, also of days without any.
@@ -96,57 +95,56 @@ func (p *figures) days(days []store.DayStats) {
 	for d := first; !d.After(last); d = d.AddDate(0, 0, 1) {
 		values = append(values, prompts[d.Format(time.DateOnly)])
 	}
-	narrow := p.style
-	narrow.Width = max(20, p.width()-2)
 	p.title(fmt.Sprintf("Prompts a day, %s to %s (UTC)", first.Format(time.DateOnly), last.Format(time.DateOnly)))
-	p.line("  " + plot.Spark(narrow, values))
+	p.line("  " + spark(p.narrow(), values))
 }
 
-func sessionBars(sessions []store.SessionStats) []plot.Bar {
-	var out []plot.Bar
+func sessionBars(sessions []store.SessionStats) []bar {
+	var out []bar
 	for _, s := range sessions {
-		out = append(out, plot.Bar{Label: s.Session, Value: s.Prompts, Text: fmt.Sprintf("%d of %d calls", s.Prompts, s.Calls)})
+		text := fmt.Sprintf("%d of %d calls", s.Prompts, s.Calls)
+		out = append(out, bar{label: s.Session, value: s.Prompts, text: text})
 	}
 	return out
 }
 
-func answerBars(answers []store.AnswerStats, value func(store.AnswerStats) int64) []plot.Bar {
-	var out []plot.Bar
+func answerBars(answers []store.AnswerStats, value func(store.AnswerStats) int64) []bar {
+	var out []bar
 	for _, a := range answers {
 		if n := value(a); n > 0 {
 			label := string(a.State)
 			if a.Via != "" {
 				label += ", " + string(a.Via)
 			}
-			out = append(out, plot.Bar{Label: label, Value: n})
+			out = append(out, bar{label: label, value: n})
 		}
 	}
 	return out
 }
 
-func slowBars(slow []store.SlowAnswer) []plot.Bar {
-	var out []plot.Bar
+func slowBars(slow []store.SlowAnswer) []bar {
+	var out []bar
 	for _, s := range slow[:min(len(slow), 10)] {
-		out = append(out, plot.Bar{
-			Label: fmt.Sprintf("%d %s, %s", s.Seq, s.Tool, s.State),
-			Value: int64(s.Waited), Text: s.Waited.Round(time.Millisecond).String(),
+		out = append(out, bar{
+			label: fmt.Sprintf("%d %s, %s", s.Seq, s.Tool, s.State),
+			value: int64(s.Waited), text: s.Waited.Round(time.Millisecond).String(),
 		})
 	}
 	return out
 }
 
-func ruleBars(used []store.RuleStats, rules []policy.Rule) []plot.Bar {
+func ruleBars(used []store.RuleStats, rules []policy.Rule) []bar {
 	names := map[string]string{}
 	for _, r := range rules {
 		names[r.ID] = r.String()
 	}
-	var out []plot.Bar
+	var out []bar
 	for _, u := range used {
 		label := rulebook.ShortID(u.ID)
 		if name := names[u.ID]; name != "" {
 			label += " " + name
 		}
-		out = append(out, plot.Bar{Label: label, Value: u.Calls})
+		out = append(out, bar{label: label, value: u.Calls})
 	}
 	return out
 }

@@ -1,12 +1,18 @@
 package auditview
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/assent-dev/assent/store"
+
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 )
@@ -105,7 +111,10 @@ func (p *page) digests(r *approval.Record) {
 	for _, d := range []struct {
 		name   string
 		digest policy.Digest
-	}{{"digest", r.ArgumentsDigest}, {"before", r.OriginalDigest}, {"fingerprint", r.Fingerprint}, {"hash", r.Hash}, {"previous", r.Prev}} {
+	}{
+		{"digest", r.ArgumentsDigest}, {"before", r.OriginalDigest}, {"fingerprint", r.Fingerprint},
+		{"hash", r.Hash}, {"previous", r.Prev},
+	} {
 		if !d.digest.IsZero() {
 			p.fact(d.name, d.digest.String())
 		}
@@ -141,4 +150,48 @@ func moment(t time.Time) string {
 		return ""
 	}
 	return t.Local().Format("2006-01-02 15:04:05.000")
+}
+
+// StoryOf collects what is kept of one call.
+func StoryOf(ctx context.Context, s *store.Store, id string) (Story, error) {
+	var out Story
+	if seq, err := strconv.ParseInt(id, 10, 64); err == nil {
+		r, err := s.RecordAt(ctx, seq)
+		if err == nil {
+			out.Records = []approval.Record{r}
+		} else if !errors.Is(err, audit.ErrNoRecord) {
+			return out, err
+		}
+	}
+	if len(out.Records) == 0 {
+		for r, err := range s.RecordsOf(ctx, id) {
+			if err != nil {
+				return out, err
+			}
+			out.Records = append(out.Records, r)
+		}
+	}
+	if len(out.Records) == 0 {
+		return out, fmt.Errorf("record %q: %w; 'assent audit list' prints the numbers", id, audit.ErrNoRecord)
+	}
+	return out, addView(ctx, s, &out)
+}
+
+// addView finds what the person was shown, if that is kept.
+func addView(ctx context.Context, s *store.Store, story *Story) error {
+	request := story.Records[len(story.Records)-1].Request
+	if request == "" {
+		return nil
+	}
+	posted, err := s.Posted(ctx, request)
+	if errors.Is(err, approval.ErrUnknownRequest) {
+		return nil // it was asked in its own process only
+	}
+	if err != nil {
+		return err
+	}
+	story.Request = posted.Request
+	view, err := posted.Request.View(ctx)
+	story.View = &view
+	return err
 }

@@ -43,7 +43,8 @@ func (f Finding) String() string {
 // administrator's word. Setting is that of the machine, for what commands may reach. The
 // findings are in the order of the file. The error says that the
 // file could not be read, or its tools not be looked at.
-func File(ctx context.Context, path string, kind config.Kind, below []config.Tier, setting config.Setting) ([]Finding, error) {
+func File(ctx context.Context, path string, kind config.Kind, below []config.Tier,
+	setting config.Setting) ([]Finding, error) {
 	f, err := config.Read(path, kind)
 	var problems config.Problems
 	if errors.As(err, &problems) {

@@ -79,9 +79,11 @@ func (l *look) writeThenRun() {
 	if source == "" || p.OS.Require {
 		return
 	}
-	for _, a := range firstOfEach(slices.DeleteFunc(allowedCommands(p), func(a allowed) bool { return !a.runsFiles() })) {
+	running := slices.DeleteFunc(allowedCommands(p), func(a allowed) bool { return !a.runsFiles() })
+	for _, a := range firstOfEach(running) {
 		l.warn(a.source, "%s runs files of the project without asking, and %s (%s) may be written without asking: "+
-			"what an agent writes there it can run. No question can help with that, the sandbox does: set sandbox.require_os_sandbox: true",
+			"what an agent writes there it can run. No question can help with that, the sandbox does: set "+
+			"sandbox.require_os_sandbox: true",
 			a, where, source)
 	}
 }
@@ -89,7 +91,7 @@ func (l *look) writeThenRun() {
 // freelyWritten finds a place that may be written without asking.
 func (l *look) freelyWritten(p *config.Policy) (where, source string) {
 	for _, r := range l.roots {
-		if v, said := r.Approval[roots.Write]; r.Mode == roots.ReadWrite && said && v == policy.VerdictFree {
+		if v, said := r.Approval[roots.AccessWrite]; r.Mode == roots.ModeReadWrite && said && v == policy.VerdictFree {
 			return "root " + r.Name, r.Source
 		}
 	}
@@ -112,13 +114,14 @@ func (l *look) gitWrites() {
 	switch os := l.policy.OS; {
 	case !os.GitWrite && os.GitWriteSource != "":
 		why = "which no command may (" + os.GitWriteSource + "); leave that line out, or the rule"
-	case !slices.ContainsFunc(l.roots, func(r roots.Root) bool { return r.Mode == roots.ReadWrite }):
+	case !slices.ContainsFunc(l.roots, func(r roots.Root) bool { return r.Mode == roots.ModeReadWrite }):
 		why = "and no root has mode: rw; leave the rule out"
 	default:
 		return
 	}
 	writes := func(a allowed) bool { r := a.reading(); return r.Program == "git" && !r.Complete }
-	for _, a := range firstOfEach(slices.DeleteFunc(allowedCommands(l.policy), func(a allowed) bool { return !writes(a) })) {
+	writing := slices.DeleteFunc(allowedCommands(l.policy), func(a allowed) bool { return !writes(a) })
+	for _, a := range firstOfEach(writing) {
 		l.warn(a.source, "%s writes to .git, %s", a, why)
 	}
 }

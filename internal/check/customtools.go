@@ -21,7 +21,8 @@ func (l *look) customTools() {
 		case err == nil:
 			l.definition(t, found.Definition)
 		case errors.Is(err, command.ErrNotFound):
-			l.warn(t.Source, "custom tool %s has no command, and there is no executable %s; only a program that registers a tool of this name can offer it",
+			l.warn(t.Source, "custom tool %s has no command, and there is no executable %s; only a program that "+
+				"registers a tool of this name can offer it",
 				t.Name, filepath.Join("tools", t.Name))
 		case err != nil:
 			l.warn(t.Source, "%v", err)

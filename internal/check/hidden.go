@@ -72,7 +72,8 @@ func (l *look) hiddenTools(entries []tool.Named) {
 			}
 			pattern, err := policy.CompileName(policy.EffectAllow, first.Name)
 			if err == nil && pattern.Match(connector, name) {
-				l.warn(e.Source, "what is said about tool %s is never used: %s (%s) decides", e.Name, first.Name, first.Source)
+				l.warn(e.Source, "what is said about tool %s is never used: %s (%s) decides", e.Name, first.Name,
+					first.Source)
 				break
 			}
 		}

@@ -35,7 +35,8 @@ func (l *look) open(ctx context.Context) (err error) {
 	e, closing, err := l.explainer(standing, dir)
 	var wrong *tool.ConfigError
 	if errors.As(err, &wrong) && l.projects() {
-		l.warn(wrong.Source, "%v. 'assent call', 'explain' and 'mcp' fail without one; hooks of other agents work, because they add the agent's folder", wrong.Err)
+		l.warn(wrong.Source, "%v. 'assent call', 'explain' and 'mcp' fail without one; hooks of other agents work, "+
+			"because they add the agent's folder", wrong.Err)
 		e, closing, err = l.explainer(inAgentsFolder(standing, l.file.Folder), dir)
 	}
 	l.profile()
@@ -64,7 +65,7 @@ func inAgentsFolder(p *config.Policy, folder string) *config.Policy {
 	out := *p
 	out.Shell.Cwd = ""
 	if !slices.ContainsFunc(p.Roots, func(r roots.Root) bool { return r.Name == "." }) {
-		out.Roots = append(slices.Clone(p.Roots), roots.Root{Name: ".", Host: folder, Mode: roots.ReadWrite})
+		out.Roots = append(slices.Clone(p.Roots), roots.Root{Name: ".", Host: folder, Mode: roots.ModeReadWrite})
 	}
 	return &out
 }
@@ -112,7 +113,8 @@ func (l *look) profile() {
 func (l *look) explainer(p *config.Policy, state string) (*explain.Explainer, func() error, error) {
 	e := &explain.Explainer{Policy: policy.Policy{Fixed: p.Rules}, Clock: time.Now}
 	opts := toolbox.Options{
-		State: filepath.Join(state, "state"), Protected: []string{l.file.Path}, Environ: os.Environ(), Looking: true, Denied: e.Denied,
+		State: filepath.Join(state, "state"), Protected: []string{l.file.Path}, Environ: os.Environ(), Looking: true,
+		Denied: e.Denied,
 		Folder: l.file.Folder, File: p.File,
 	}
 	if l.file.Worker != nil {
@@ -122,7 +124,7 @@ func (l *look) explainer(p *config.Policy, state string) (*explain.Explainer, fu
 	if err != nil {
 		return nil, nil, err
 	}
-	tools, err := onPaper(box)
+	tools, err := exampleTools(box)
 	if err != nil {
 		return nil, nil, errors.Join(err, box.Close())
 	}

@@ -169,7 +169,7 @@ func seedExplainer(t *testing.T, text string, as config.Kind) *explain.Explainer
 	}
 	if f.Policy.HasShell && len(f.Policy.Roots) == 0 {
 		for _, name := range []string{"output", "other"} {
-			f.Policy.Roots = append(f.Policy.Roots, roots.Root{Name: name, Host: filepath.Join(dir, name), Mode: roots.ReadWrite})
+			f.Policy.Roots = append(f.Policy.Roots, roots.Root{Name: name, Host: filepath.Join(dir, name), Mode: roots.ModeReadWrite})
 		}
 		f.Policy.Shell.Cwd = "output"
 	}

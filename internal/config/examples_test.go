@@ -11,7 +11,7 @@ import (
 func examples(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, pattern := range []string{"internal/starter/*.yaml", "internal/starter/*.worker", "cmd/assent/demo/policy.yaml", "internal/corpus/data/*.yaml"} {
+	for _, pattern := range []string{"internal/starter/*.yaml", "internal/starter/*.worker", "internal/demo/policy.yaml", "internal/corpus/data/*.yaml"} {
 		found, err := filepath.Glob(filepath.Join("../..", pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, found, err)
@@ -39,7 +39,7 @@ func TestTheExamplesFitTheSchemaAndLoad(t *testing.T) {
 		}
 		text := f.Data
 		if f.Kind == WorkerFile && filepath.Ext(path) == workerSuffix {
-			if text, _, err = SplitWorker(path, f.Data); err != nil {
+			if text, _, err = splitWorker(path, f.Data); err != nil {
 				t.Fatal(err)
 			}
 		}

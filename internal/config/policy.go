@@ -66,7 +66,7 @@ func Load(file string, data []byte, folder string) (*Policy, error) {
 
 // policy reads the keys that every file has which decides about calls.
 func (r *report) policy(o *object) *Policy {
-	p := &Policy{File: r.file, Secrets: roots.DefaultSecrets}
+	p := &Policy{File: r.file, Secrets: roots.DefaultSecrets()}
 	o.version()
 	if n, ok := o.take("sandbox"); ok {
 		r.sandbox(n, p)

@@ -47,11 +47,11 @@ sandbox:
     - {name: abs, root: /data, mode: ro, approval: deny}
 `)
 	want := []roots.Root{
-		{Name: "notes", Host: "/base/my notes", Mode: roots.ReadWrite, Suffixes: []string{".md", ".txt"}, MaxFileBytes: 200000,
-			Approval: verdicts{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictAsk, roots.Delete: policy.VerdictBlock},
+		{Name: "notes", Host: "/base/my notes", Mode: roots.ModeReadWrite, Suffixes: []string{".md", ".txt"}, MaxFileBytes: 200000,
+			Approval: verdicts{roots.AccessRead: policy.VerdictFree, roots.AccessWrite: policy.VerdictAsk, roots.AccessDelete: policy.VerdictBlock},
 			Reason:   "keep them", Source: "policy.yaml:4"},
-		{Name: "abs", Host: "/data", Mode: roots.ReadOnly, Source: "policy.yaml:12",
-			Approval: verdicts{roots.Read: policy.VerdictBlock, roots.Write: policy.VerdictBlock, roots.Delete: policy.VerdictBlock}},
+		{Name: "abs", Host: "/data", Mode: roots.ModeReadOnly, Source: "policy.yaml:12",
+			Approval: verdicts{roots.AccessRead: policy.VerdictBlock, roots.AccessWrite: policy.VerdictBlock, roots.AccessDelete: policy.VerdictBlock}},
 	}
 	if diff := cmp.Diff(want, p.Roots); diff != "" {
 		t.Error(diff)
@@ -62,16 +62,16 @@ sandbox:
 func TestPathConsentSpellings(t *testing.T) {
 	const free, ask, block = policy.VerdictFree, policy.VerdictAsk, policy.VerdictBlock
 	for text, want := range map[string]verdicts{
-		"{write_approval: true, read_approval: false}":                 {roots.Read: free, roots.Write: ask},
-		"{write_approval: false}":                                      {roots.Write: free},
-		"{read_approval: true}":                                        {roots.Read: ask},
-		"{approval: {write: preApproved, delete: preApproved}}":        {roots.Write: free, roots.Delete: free},
-		"{approval: {write: ask, delete: blocked}}":                    {roots.Write: ask, roots.Delete: block},
-		"{approval: {write: required}}":                                {roots.Write: ask},
-		"{approval: {write: none}}":                                    {roots.Write: free},
-		"{approval: ask}":                                              {roots.Read: ask, roots.Write: ask, roots.Delete: ask},
-		"{approval: {write: ask}, write_approval: true, mode: rw}":     {roots.Write: ask},
-		"{approval: {read: true, write: false, delete: pre_approved}}": {roots.Read: ask, roots.Write: free, roots.Delete: free},
+		"{write_approval: true, read_approval: false}":                 {roots.AccessRead: free, roots.AccessWrite: ask},
+		"{write_approval: false}":                                      {roots.AccessWrite: free},
+		"{read_approval: true}":                                        {roots.AccessRead: ask},
+		"{approval: {write: preApproved, delete: preApproved}}":        {roots.AccessWrite: free, roots.AccessDelete: free},
+		"{approval: {write: ask, delete: blocked}}":                    {roots.AccessWrite: ask, roots.AccessDelete: block},
+		"{approval: {write: required}}":                                {roots.AccessWrite: ask},
+		"{approval: {write: none}}":                                    {roots.AccessWrite: free},
+		"{approval: ask}":                                              {roots.AccessRead: ask, roots.AccessWrite: ask, roots.AccessDelete: ask},
+		"{approval: {write: ask}, write_approval: true, mode: rw}":     {roots.AccessWrite: ask},
+		"{approval: {read: true, write: false, delete: pre_approved}}": {roots.AccessRead: ask, roots.AccessWrite: free, roots.AccessDelete: free},
 	} {
 		got := load(t, "sandbox:\n  paths:\n    x: "+text+"\n").Roots[0].Approval
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -82,9 +82,9 @@ func TestPathConsentSpellings(t *testing.T) {
 
 func TestAPathAsksOncePerSession(t *testing.T) {
 	for text, want := range map[string][]roots.Access{
-		"{approval: {read: once_per_session, write: ask}}": {roots.Read},
-		"{approval: once_per_session}":                     {roots.Read, roots.Write, roots.Delete},
-		"{write_approval: once_per_session}":               {roots.Write},
+		"{approval: {read: once_per_session, write: ask}}": {roots.AccessRead},
+		"{approval: once_per_session}":                     {roots.AccessRead, roots.AccessWrite, roots.AccessDelete},
+		"{write_approval: once_per_session}":               {roots.AccessWrite},
 		"{approval: ask}":                                  nil,
 	} {
 		got := load(t, "sandbox:\n  paths:\n    x: "+text+"\n").Roots[0]
@@ -158,10 +158,10 @@ func TestRulesAndExceptionsCarryTheirLine(t *testing.T) {
 
 func TestSecretsAddToTheBuiltInOnesOrExceptThem(t *testing.T) {
 	p := load(t, "sandbox:\n  secrets: [\"*.token\", \"!test.pem\"]\n")
-	if diff := cmp.Diff(append(slices.Clone(roots.DefaultSecrets), "*.token", "!test.pem"), p.Secrets); diff != "" {
+	if diff := cmp.Diff(append(slices.Clone(roots.DefaultSecrets()), "*.token", "!test.pem"), p.Secrets); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(roots.DefaultSecrets, load(t, "").Secrets); diff != "" {
+	if diff := cmp.Diff(roots.DefaultSecrets(), load(t, "").Secrets); diff != "" {
 		t.Error(diff)
 	}
 }

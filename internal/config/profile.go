@@ -57,7 +57,7 @@ var ownCaches = []string{"cargo", "go", "npm", "pip"}
 func (p *Policy) Profile(s Setting) (sandbox.Profile, error) {
 	d := &derivation{setting: s, profile: sandbox.Profile{
 		GitWrite: p.OS.GitWrite, GitSource: p.OS.GitWriteSource, Network: p.OS.Network, Limits: s.Limits,
-		Env: sandbox.Env{Pass: slices.Concat(sandbox.DefaultPass, s.Env), Set: map[string]string{}},
+		Env: sandbox.Env{Pass: slices.Concat(sandbox.DefaultPass(), s.Env), Set: map[string]string{}},
 	}}
 	folders, err := sameFolders(p.Roots, s.Resolve)
 	if err != nil {
@@ -67,8 +67,8 @@ func (p *Policy) Profile(s Setting) (sandbox.Profile, error) {
 		d.folder(p.Roots, names)
 	}
 	e := p.OS.Extra
-	d.extra(e.Read, sandbox.ReadOnly)
-	d.extra(e.Write, sandbox.ReadWrite)
+	d.extra(e.Read, sandbox.ModeReadOnly)
+	d.extra(e.Write, sandbox.ModeReadWrite)
 	for _, c := range e.Caches {
 		d.cache(c)
 	}
@@ -108,16 +108,16 @@ func (d *derivation) folder(list []roots.Root, names []int) {
 		}
 		return list[names[0]].Source, false
 	}
-	unread, hidden := first(func(r *roots.Root) bool { return blocks(r, roots.Read) })
-	fixed, isFixed := first(func(r *roots.Root) bool { return r.Mode != roots.ReadWrite })
-	unwritten, noWrites := first(func(r *roots.Root) bool { return blocks(r, roots.Write) })
-	_, noDeletes := first(func(r *roots.Root) bool { return blocks(r, roots.Delete) })
-	mode, source := sandbox.ReadWrite, list[names[0]].Source
+	unread, hidden := first(func(r *roots.Root) bool { return blocks(r, roots.AccessRead) })
+	fixed, isFixed := first(func(r *roots.Root) bool { return r.Mode != roots.ModeReadWrite })
+	unwritten, noWrites := first(func(r *roots.Root) bool { return blocks(r, roots.AccessWrite) })
+	_, noDeletes := first(func(r *roots.Root) bool { return blocks(r, roots.AccessDelete) })
+	mode, source := sandbox.ModeReadWrite, list[names[0]].Source
 	switch {
 	case isFixed:
-		mode, source = sandbox.ReadOnly, fixed
+		mode, source = sandbox.ModeReadOnly, fixed
 	case noWrites && noDeletes:
-		mode, source = sandbox.ReadOnly, unwritten
+		mode, source = sandbox.ModeReadOnly, unwritten
 	}
 	for _, i := range names { // one folder may have several paths: it may be mounted twice
 		path := d.resolve(list[i].Host, list[i].Source)
@@ -157,15 +157,15 @@ func (d *derivation) tools(s OSSandbox) {
 	}
 	found := d.setting.Tools(network)
 	for _, e := range found.Read {
-		if d.profile.At(e.Path) == sandbox.Nothing {
-			d.add(sandbox.Root{Path: e.Path, Mode: sandbox.ReadOnly, Source: s.Home.Source + "; " + e.Source})
+		if d.profile.At(e.Path) == sandbox.ModeHidden {
+			d.add(sandbox.Root{Path: e.Path, Mode: sandbox.ModeReadOnly, Source: s.Home.Source + "; " + e.Source})
 		}
 	}
 	d.profile.Masked = append(d.profile.Masked, found.Masked...)
 	d.profile.Files = found.Files
 	maps.Copy(d.profile.Env.Set, found.Env)
 	own = d.resolve(own, s.Home.Source)
-	d.add(sandbox.Root{Path: own, Mode: sandbox.ReadWrite, Source: s.Home.Source}) // one for all: each mount costs
+	d.add(sandbox.Root{Path: own, Mode: sandbox.ModeReadWrite, Source: s.Home.Source}) // one for all: each mount costs
 	for _, name := range ownCaches {
 		if !slices.ContainsFunc(s.Extra.Caches, func(e sandbox.Entry) bool { return e.Path == name }) {
 			d.tell(name, filepath.Join(own, name))
@@ -176,7 +176,7 @@ func (d *derivation) tools(s OSSandbox) {
 // cache gives a program a folder of its own, which no program outside ever reads.
 func (d *derivation) cache(c sandbox.Entry) {
 	dir := d.resolve(filepath.Join(d.setting.CacheFolder, c.Path), c.Source)
-	d.add(sandbox.Root{Path: dir, Mode: sandbox.ReadWrite, Source: c.Source})
+	d.add(sandbox.Root{Path: dir, Mode: sandbox.ModeReadWrite, Source: c.Source})
 	d.tell(c.Path, dir)
 }
 

@@ -173,21 +173,21 @@ func TestToolsOfTheHome(t *testing.T) {
 	const roots = "sandbox: {paths: {a: {root: /home/u/proj, mode: rw}}"
 	p := derive(roots + ", home: tools}\n")
 	for path, want := range map[string]sandbox.Mode{
-		"/home/u/.nvm/x": sandbox.ReadOnly, "/home/u/.nvm/.git/config": sandbox.Nothing, "/home/u/proj/x": sandbox.ReadWrite, "/home/u/.ssh": sandbox.Nothing,
+		"/home/u/.nvm/x": sandbox.ModeReadOnly, "/home/u/.nvm/.git/config": sandbox.ModeHidden, "/home/u/proj/x": sandbox.ModeReadWrite, "/home/u/.ssh": sandbox.ModeHidden,
 	} {
 		if got := p.At(path); got != want {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
 	}
 	own := p.Env.Set["GOMODCACHE"]
-	if p.Env.Set["GOPROXY"] != "p" || p.At(own) != sandbox.ReadWrite || !strings.HasPrefix(own, "/cache/of-") || len(p.Files) != 1 {
+	if p.Env.Set["GOPROXY"] != "p" || p.At(own) != sandbox.ModeReadWrite || !strings.HasPrefix(own, "/cache/of-") || len(p.Files) != 1 {
 		t.Errorf("%+v", p)
 	}
 	if other := derive("sandbox: {paths: {a: {root: /home/u/other, mode: rw}}, home: tools}\n").Env.Set["GOMODCACHE"]; other == own {
 		t.Errorf("two projects share %s", own)
 	}
 	for _, same := range []string{roots + "}\n", roots + ", home: private}\n"} {
-		if p := derive(same); p.At("/home/u/.nvm") != sandbox.Nothing || len(p.Files)+len(p.Env.Set) > 0 {
+		if p := derive(same); p.At("/home/u/.nvm") != sandbox.ModeHidden || len(p.Files)+len(p.Env.Set) > 0 {
 			t.Errorf("%s: %+v", same, p)
 		}
 	}

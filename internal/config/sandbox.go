@@ -74,11 +74,11 @@ func (r *report) hostPath(n ast.Node, what, path string) string {
 
 func (r *report) mode(n ast.Node, what string) roots.Mode {
 	text := r.text(n, what+": mode")
-	if m := roots.Mode(text); m == roots.ReadOnly || m == roots.ReadWrite {
+	if m := roots.Mode(text); m == roots.ModeReadOnly || m == roots.ModeReadWrite {
 		return m
 	}
 	r.problem(n, "%s: unknown mode %q; it is ro or rw", what, text)
-	return roots.ReadOnly
+	return roots.ModeReadOnly
 }
 
 func (r *report) suffixes(n ast.Node, what string) []string {
@@ -108,7 +108,7 @@ func (r *report) pathConsent(o *object, p *roots.Root, what string) {
 	for _, each := range []struct {
 		access roots.Access
 		said   consent
-	}{{roots.Read, read}, {roots.Write, write}, {roots.Delete, remove}} {
+	}{{roots.AccessRead, read}, {roots.AccessWrite, write}, {roots.AccessDelete, remove}} {
 		if each.said.node == nil {
 			continue
 		}

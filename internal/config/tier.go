@@ -53,7 +53,7 @@ func Combine(resolve func(string) (string, error), tiers ...Tier) (*Effective, e
 	if resolve == nil {
 		resolve = func(p string) (string, error) { return filepath.Clean(p), nil }
 	}
-	c := &combination{resolve: remembering(resolve), policy: Policy{Secrets: roots.DefaultSecrets}}
+	c := &combination{resolve: remembering(resolve), policy: Policy{Secrets: roots.DefaultSecrets()}}
 	seen := map[string]bool{}
 	for _, t := range tiers {
 		if seen[t.Policy.File] {
@@ -135,7 +135,7 @@ func (c *combination) add(t Tier) error {
 	if err := c.addRoots(p.Roots); err != nil {
 		return err
 	}
-	c.policy.Secrets = slices.Concat(c.policy.Secrets, p.Secrets[len(roots.DefaultSecrets):])
+	c.policy.Secrets = slices.Concat(c.policy.Secrets, p.Secrets[len(roots.DefaultSecrets()):])
 	c.addOS(t)
 	c.addShell(p, p.Shell, nil)
 	c.policy.HasShell = c.policy.HasShell || p.HasShell
@@ -247,7 +247,7 @@ func (p *Policy) MissingRoots() []roots.Root {
 		return nil // opening the roots says so
 	}
 	for _, names := range folders {
-		if !slices.ContainsFunc(names, func(i int) bool { return p.Roots[i].Mode == roots.ReadWrite }) {
+		if !slices.ContainsFunc(names, func(i int) bool { return p.Roots[i].Mode == roots.ModeReadWrite }) {
 			continue
 		}
 		for _, i := range names {

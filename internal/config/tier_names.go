@@ -120,8 +120,8 @@ func stricter(a, b roots.Root) roots.Root {
 			out.Once = append(out.Once, access)
 		}
 	}
-	if modeOf(b) != roots.ReadWrite {
-		out.Mode = roots.ReadOnly
+	if modeOf(b) != roots.ModeReadWrite {
+		out.Mode = roots.ModeReadOnly
 	}
 	if b.MaxFileBytes > 0 && (out.MaxFileBytes == 0 || b.MaxFileBytes < out.MaxFileBytes) {
 		out.MaxFileBytes = b.MaxFileBytes
@@ -167,10 +167,10 @@ func spoken(r roots.Root, a roots.Access) policy.Verdict {
 }
 
 func modeOf(r roots.Root) roots.Mode {
-	if r.Mode == roots.ReadWrite {
-		return roots.ReadWrite
+	if r.Mode == roots.ModeReadWrite {
+		return roots.ModeReadWrite
 	}
-	return roots.ReadOnly
+	return roots.ModeReadOnly
 }
 
 // noteNames notes which roots are one folder and say different things about it.

@@ -17,7 +17,7 @@ import (
 
 // summary writes a root in a line: mode and the words on read, write and delete.
 func summary(r roots.Root) string {
-	return fmt.Sprint(modeOf(r), " ", wordOf(r, roots.Read), " ", wordOf(r, roots.Write), " ", wordOf(r, roots.Delete))
+	return fmt.Sprint(modeOf(r), " ", wordOf(r, roots.AccessRead), " ", wordOf(r, roots.AccessWrite), " ", wordOf(r, roots.AccessDelete))
 }
 
 // The root that a hook adds for the agent's folder means what the files say about that
@@ -52,8 +52,8 @@ func TestTheBuiltInRootSpeaksWhereNoFileDoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := []Tier{{Kind: BuiltIn, Policy: &Policy{
-				File: "built in", Secrets: roots.DefaultSecrets,
-				Roots: []roots.Root{{Name: ".", Host: c.dir, Mode: roots.ReadWrite, Source: "built in"}},
+				File: "built in", Secrets: roots.DefaultSecrets(),
+				Roots: []roots.Root{{Name: ".", Host: c.dir, Mode: roots.ModeReadWrite, Source: "built in"}},
 			}}}
 			section := func(paths string) string {
 				if paths == "" {
@@ -131,8 +131,8 @@ func TestNamesThatDifferAreNoted(t *testing.T) {
 
 // Both words hold, also where the second cannot be written as a list of words.
 func TestStricter(t *testing.T) {
-	rw := roots.Root{Name: "a", Mode: roots.ReadWrite, Approval: verdicts{roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}}
-	once := roots.Root{Name: "b", Mode: roots.ReadWrite, Once: []roots.Access{roots.Write}, MaxFileBytes: 5, Suffixes: []string{".md"}}
+	rw := roots.Root{Name: "a", Mode: roots.ModeReadWrite, Approval: verdicts{roots.AccessWrite: policy.VerdictFree, roots.AccessDelete: policy.VerdictFree}}
+	once := roots.Root{Name: "b", Mode: roots.ModeReadWrite, Once: []roots.Access{roots.AccessWrite}, MaxFileBytes: 5, Suffixes: []string{".md"}}
 	for _, both := range []roots.Root{stricter(rw, once), stricter(once, rw)} {
 		if summary(both) != "rw allow once_per_session ask" || both.MaxFileBytes != 5 || !slices.Equal(both.Suffixes, []string{".md"}) || len(both.Once) != 1 {
 			t.Errorf("%+v", both)
@@ -180,7 +180,7 @@ func TestMissingRootsUnderSeveralNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Policy{Roots: []roots.Root{
-		{Name: "a", Host: dir + "/new", Mode: roots.ReadWrite}, {Name: "b", Host: dir + "/link/new"}, {Name: "c", Host: dir + "/other"}, {Name: "d", Host: dir, Mode: roots.ReadWrite},
+		{Name: "a", Host: dir + "/new", Mode: roots.ModeReadWrite}, {Name: "b", Host: dir + "/link/new"}, {Name: "c", Host: dir + "/other"}, {Name: "d", Host: dir, Mode: roots.ModeReadWrite},
 	}}
 	var got []string
 	for _, r := range p.MissingRoots() {

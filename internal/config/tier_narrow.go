@@ -19,7 +19,7 @@ func (c *combination) narrow(p *Policy) error {
 	if err := c.narrowRoots(p.Roots); err != nil {
 		return err
 	}
-	for _, s := range p.Secrets[len(roots.DefaultSecrets):] {
+	for _, s := range p.Secrets[len(roots.DefaultSecrets()):] {
 		if strings.HasPrefix(s, "!") {
 			c.ignore(p.File, "the secrets that it excepts: %s", s)
 			continue
@@ -220,7 +220,7 @@ func (c *combination) narrowRoot(have, by *roots.Root) (met bool, err error) {
 // wanted is what an untrusted file says about an access; a root that is read-only in so
 // many words denies changes.
 func wanted(r *roots.Root, a roots.Access) (policy.Verdict, bool) {
-	if r.Mode == roots.ReadOnly && a != roots.Read {
+	if r.Mode == roots.ModeReadOnly && a != roots.AccessRead {
 		return policy.VerdictBlock, true
 	}
 	v, said := r.Approval[a]
@@ -229,8 +229,8 @@ func wanted(r *roots.Root, a roots.Access) (policy.Verdict, bool) {
 
 // denyPlace adds rules that deny what an untrusted file denies at a place.
 func (c *combination) denyPlace(r *roots.Root) error {
-	names := map[roots.Access]string{roots.Read: policy.ActReadFile, roots.Write: policy.ActWriteFile,
-		roots.Delete: policy.ActDeleteFile}
+	names := map[roots.Access]string{roots.AccessRead: policy.ActReadFile, roots.AccessWrite: policy.ActWriteFile,
+		roots.AccessDelete: policy.ActDeleteFile}
 	for _, a := range accesses {
 		if v, said := wanted(r, a); !said || v != policy.VerdictBlock {
 			continue

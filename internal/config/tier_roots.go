@@ -10,7 +10,7 @@ import (
 	"github.com/assent-dev/assent/tool/roots"
 )
 
-var accesses = []roots.Access{roots.Read, roots.Write, roots.Delete}
+var accesses = []roots.Access{roots.AccessRead, roots.AccessWrite, roots.AccessDelete}
 
 // addRoots adds the roots of a trusted file. What a tier denies at or above a place is
 // denied there, whichever tier names the place.
@@ -155,7 +155,7 @@ func deniedBy(r *roots.Root) string {
 
 // defaultWord is what a root that says nothing means.
 func defaultWord(a roots.Access) policy.Verdict {
-	if a == roots.Read {
+	if a == roots.AccessRead {
 		return policy.VerdictFree
 	}
 	return policy.VerdictAsk

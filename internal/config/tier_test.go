@@ -144,25 +144,25 @@ func TestRootsOfSeveralTiers(t *testing.T) {
 	}{
 		"both are there": {"{a: {root: /a}}", "{b: {root: /b}}", true, map[string]verdicts{"a": {}, "b": {}}},
 		"the later wins": {"{a: {root: /a, approval: ask}}", "{a: {root: /a, approval: {write: allow}}}", true,
-			map[string]verdicts{"a": {roots.Read: ask, roots.Write: free, roots.Delete: ask}}},
+			map[string]verdicts{"a": {roots.AccessRead: ask, roots.AccessWrite: free, roots.AccessDelete: ask}}},
 		"a deny holds": {"{a: {root: /a, approval: {write: deny}}}", "{a: {root: /a, approval: allow}}", true,
-			map[string]verdicts{"a": {roots.Read: free, roots.Write: block, roots.Delete: free}}},
+			map[string]verdicts{"a": {roots.AccessRead: free, roots.AccessWrite: block, roots.AccessDelete: free}}},
 		"a deny holds below, under another name": {"{a: {root: /a, approval: {delete: deny}}}", "{b: {root: /a/b, approval: allow}}", true,
-			map[string]verdicts{"a": {roots.Delete: block}, "b": {roots.Read: free, roots.Write: free, roots.Delete: block}}},
+			map[string]verdicts{"a": {roots.AccessDelete: block}, "b": {roots.AccessRead: free, roots.AccessWrite: free, roots.AccessDelete: block}}},
 		"another folder of the name": {"{a: {root: /a}}", "{a: {root: /b, approval: ask}}", true,
-			map[string]verdicts{"a": {roots.Read: ask, roots.Write: ask, roots.Delete: ask}}},
+			map[string]verdicts{"a": {roots.AccessRead: ask, roots.AccessWrite: ask, roots.AccessDelete: ask}}},
 		"narrowed": {"{a: {root: /a, mode: rw, approval: allow}}", "{x: {root: /a, approval: {write: ask, delete: deny}}}", false,
-			map[string]verdicts{"a": {roots.Read: free, roots.Write: ask, roots.Delete: block}}},
+			map[string]verdicts{"a": {roots.AccessRead: free, roots.AccessWrite: ask, roots.AccessDelete: block}}},
 		"not widened": {"{a: {root: /a, mode: rw, approval: {write: ask, delete: deny}}}", "{x: {root: /a, mode: rw, approval: allow}}", false,
-			map[string]verdicts{"a": {roots.Write: ask, roots.Delete: block}}},
+			map[string]verdicts{"a": {roots.AccessWrite: ask, roots.AccessDelete: block}}},
 		"read-only in so many words": {"{a: {root: /a, mode: rw, approval: allow}}", "{x: {root: /a, mode: ro}}", false,
-			map[string]verdicts{"a": {roots.Read: free, roots.Write: block, roots.Delete: block}}},
+			map[string]verdicts{"a": {roots.AccessRead: free, roots.AccessWrite: block, roots.AccessDelete: block}}},
 		"narrowed from above": {"{a: {root: /proj/a, mode: rw, approval: allow}}", "{x: {root: /proj, approval: ask}}", false,
-			map[string]verdicts{"a": {roots.Read: ask, roots.Write: ask, roots.Delete: ask}}},
+			map[string]verdicts{"a": {roots.AccessRead: ask, roots.AccessWrite: ask, roots.AccessDelete: ask}}},
 		"an ask below is for all of it": {"{a: {root: /a, mode: rw, approval: allow}}", "{x: {root: /a/x, approval: {write: ask}}}", false,
-			map[string]verdicts{"a": {roots.Read: free, roots.Write: ask, roots.Delete: free}}},
+			map[string]verdicts{"a": {roots.AccessRead: free, roots.AccessWrite: ask, roots.AccessDelete: free}}},
 		"once is ask": {"{a: {root: /a, mode: rw, approval: {write: once_per_session}}}", "{x: {root: /a, approval: {write: ask}}}", false,
-			map[string]verdicts{"a": {roots.Write: ask}}},
+			map[string]verdicts{"a": {roots.AccessWrite: ask}}},
 	} {
 		e := combine(t, "", "sandbox: {paths: "+c.user+"}\n", "sandbox: {paths: "+c.project+"}\n", c.trusted)
 		got := map[string]verdicts{}
@@ -269,7 +269,7 @@ func TestADenyByTheNameOfAnUntrustedRoot(t *testing.T) {
 func TestALinkLeadsToTheSamePlace(t *testing.T) {
 	ts := tiers(t, "", "sandbox: {paths: {a: {root: /a, approval: {read: deny}}}}\n", "sandbox: {paths: {b: {root: /link/b}}}\n", true)
 	e, err := Combine(func(p string) (string, error) { return strings.Replace(p, "/link", "/a", 1), nil }, ts...)
-	if err != nil || !blocks(&e.Roots[1], roots.Read) {
+	if err != nil || !blocks(&e.Roots[1], roots.AccessRead) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

@@ -48,7 +48,7 @@ const (
 // any, is of type [Problems] and has them all.
 func LoadWorker(file string, data []byte, folder string) (*Worker, error) {
 	r := &report{file: file, folder: folder}
-	front, body, err := SplitWorker(file, data)
+	front, body, err := splitWorker(file, data)
 	if err != nil {
 		return nil, err
 	}
@@ -157,10 +157,10 @@ func (o *object) jsonSchema(key string) json.RawMessage {
 
 const fence = "---"
 
-// SplitWorker takes the file of a worker apart. NAME.worker has YAML between two lines of
+// splitWorker takes the file of a worker apart. NAME.worker has YAML between two lines of
 // ---, and the instructions below; any other is all YAML. The YAML keeps its lines, so that
 // problems are found where they are.
-func SplitWorker(file string, data []byte) (front []byte, body string, err error) {
+func splitWorker(file string, data []byte) (front []byte, body string, err error) {
 	if filepath.Ext(file) != workerSuffix {
 		return data, "", nil
 	}
@@ -185,7 +185,7 @@ func SplitWorker(file string, data []byte) (front []byte, body string, err error
 	return nil, "", wrong(bytes.Count(front, []byte("\n")), "the front matter does not end; write a line of --- below it")
 }
 
-// JoinWorker puts together what SplitWorker takes apart.
+// JoinWorker puts together what splitWorker takes apart.
 func JoinWorker(file string, front []byte, body string) []byte {
 	if filepath.Ext(file) != workerSuffix {
 		return front

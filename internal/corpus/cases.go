@@ -79,8 +79,10 @@ func (j *judged) print() {
 	for _, line := range j.friction {
 		fmt.Println("friction", line)
 	}
-	fmt.Printf("cases: %d of %d that must not pass unasked pass (%.1f %%); %d of %d that should pass are asked (%.1f %%); %d soft\n",
-		len(j.hard), j.refused, percent(len(j.hard), j.refused), len(j.friction), j.allowed, percent(len(j.friction), j.allowed), j.soft)
+	fmt.Printf("cases: %d of %d that must not pass unasked pass (%.1f %%); ",
+		len(j.hard), j.refused, percent(len(j.hard), j.refused))
+	fmt.Printf("%d of %d that should pass are asked (%.1f %%); %d soft\n",
+		len(j.friction), j.allowed, percent(len(j.friction), j.allowed), j.soft)
 }
 
 // failed tells whether the rates are worse than they may be.

@@ -29,7 +29,8 @@ type callArgs struct {
 
 // tools are those with which a member calls and makes others.
 func (m *Member) tools() []tool.Tool {
-	return []tool.Tool{m.listTool(), m.shareTool(), tool.FuncAction(policy.ActWorkerCall, callWords, m.prepareCall), m.createTool()}
+	return []tool.Tool{m.listTool(), m.shareTool(), tool.FuncAction(policy.ActWorkerCall, callWords, m.prepareCall),
+		m.createTool()}
 }
 
 // A delegation is a worker_call that was looked at.
@@ -48,9 +49,11 @@ func (m *Member) delegation(in callArgs, begun *child) (d delegation, err error)
 	case !m.Worker.MayCall(in.Worker):
 		d.blocked = fmt.Sprintf("allow_workers of %s does not name %s", m.Worker.Name, in.Worker)
 	case slices.Contains(m.Chain, in.Worker):
-		d.blocked = fmt.Sprintf("%s is among the callers (%s), and workers do not call each other in a circle", in.Worker, strings.Join(m.Chain, " › "))
+		d.blocked = fmt.Sprintf("%s is among the callers (%s), and workers do not call each other in a circle",
+			in.Worker, strings.Join(m.Chain, " › "))
 	case len(m.Chain) >= MaxDepth:
-		d.blocked = fmt.Sprintf("%d workers have called each other already (%s)", len(m.Chain), strings.Join(m.Chain, " › "))
+		d.blocked = fmt.Sprintf("%d workers have called each other already (%s)", len(m.Chain),
+			strings.Join(m.Chain, " › "))
 	}
 	if d.blocked != "" {
 		return d, nil
@@ -125,7 +128,7 @@ func (m *Member) prepareCall(ctx context.Context, in callArgs) (tool.Action, err
 		act.PersonOnly, act.Why = true, refused
 	}
 	do := func(ctx context.Context) (any, error) { return m.call(ctx, in, d) }
-	if m.crew.Aside != nil {
+	if m.crew.Store != nil {
 		do = func(ctx context.Context) (any, error) { return m.callLater(ctx, in, d) }
 	}
 	return tool.Ask(do).On(act).Seeing(d.digest(in)).Titled(d.summary(in)).
@@ -180,7 +183,7 @@ func (m *Member) callView(ctx context.Context, in callArgs, d delegation) (prese
 func (m *Member) refusedShare(in callArgs) string {
 	for _, name := range in.Attachments {
 		for _, id := range m.turn.ids(shareKey{name, in.Worker}) {
-			if what := m.crew.Ties.refusedCall(m.Chain, id); what != "" {
+			if what := m.crew.Dependencies.refusedCall(m.Chain, id); what != "" {
 				return what
 			}
 		}
@@ -239,7 +242,8 @@ func (m *Member) configuration(ctx context.Context, f *config.File) (*config.Con
 	}
 	for _, r := range cfg.MissingRoots() {
 		p, _, err := m.Box.Roots.ResolveHost(r.Host)
-		if err != nil || p.FolderAct(roots.Write).Verdict == policy.VerdictBlock || p.FolderAct(roots.Write).ByName {
+		if err != nil || p.FolderAct(roots.AccessWrite).Verdict == policy.VerdictBlock ||
+			p.FolderAct(roots.AccessWrite).ByName {
 			continue // it is left out, as what the caller does not reach
 		}
 		if err := os.MkdirAll(r.Host, 0o700); err != nil {

@@ -117,7 +117,8 @@ func (o older) summary(name string) string {
 func (o older) view(name string, data []byte) present.View {
 	file := name + ".worker"
 	if o.there {
-		return present.DiffView(present.Side{Name: file, Text: string(o.data)}, present.Side{Name: file, Text: string(data)})
+		return present.DiffView(present.Side{Name: file, Text: string(o.data)},
+			present.Side{Name: file, Text: string(data)})
 	}
 	return present.View{Kind: present.File, Content: string(data), Language: "yaml",
 		Facts: present.Facts{present.NumberFact(present.FactSize, int64(len(data)))}}

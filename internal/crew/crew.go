@@ -38,11 +38,11 @@ type Crew struct {
 	Connect func(of []config.Connector) []tool.Tool
 	// Watch returns who sees what a chain of workers does. May be nil.
 	Watch func(chain []string) worker.Watcher
-	// Aside is where the run is put while it waits for answers. May be nil: then the gates
+	// Store is where the run is put while it waits for answers. May be nil: then the gates
 	// ask, and a worker that is called runs inside the call.
-	Aside worker.Aside
-	// Ties are those of the gates.
-	Ties *Ties
+	Store worker.RunStore
+	// Dependencies are those of the gates.
+	Dependencies *Dependencies
 	// Stop ends the whole run. May be nil.
 	Stop context.CancelCauseFunc
 	// Looking is for a crew that runs nothing: no folder is made.
@@ -108,7 +108,8 @@ type Member struct {
 func (c *Crew) Open(cfg *config.Configuration) (*Member, error) { return c.open(cfg, nil) }
 
 func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) {
-	m := &Member{Worker: cfg.Worker, crew: c, caller: caller, rules: cfg.Rules, connectors: cfg.Connectors, Chain: []string{cfg.Worker.Name}}
+	m := &Member{Worker: cfg.Worker, crew: c, caller: caller, rules: cfg.Rules, connectors: cfg.Connectors,
+		Chain: []string{cfg.Worker.Name}}
 	var tools open.Tools
 	if caller != nil {
 		m.Chain = slices.Concat(caller.Chain, m.Chain)
@@ -144,7 +145,8 @@ func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) 
 func (m *Member) distinct(w *config.Worker) error {
 	for c := m; c != nil; c = c.caller {
 		if c.Worker.File == w.File {
-			return fmt.Errorf("worker %s: its file is called %s, as is that of %s; rename one", w.Name, w.File, c.Worker.Name)
+			return fmt.Errorf("worker %s: its file is called %s, as is that of %s; rename one", w.Name, w.File,
+				c.Worker.Name)
 		}
 	}
 	return nil
@@ -220,7 +222,7 @@ func (m *Member) Run(ctx context.Context) (*worker.Run, error) {
 	}
 	m.run = &worker.Run{
 		Talker: talker, Gate: m.Gate, Workers: m.Chain, Instructions: m.Worker.Instructions, Tools: m.Specs(),
-		Limits: limits, StopOnDeny: m.crew.StopOnDeny, Expand: m.expand, Aside: m.aside(), Inner: inner{m},
+		Limits: limits, StopOnDeny: m.crew.StopOnDeny, Expand: m.expand, Store: m.store(), Inner: inner{m},
 	}
 	if m.caller != nil {
 		m.run.Before = m.caller.run.Before.Add(m.caller.run.Usage())

@@ -1,14 +1,20 @@
 package crew
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -72,14 +78,15 @@ func (m *Member) definedPaths(list []createPath) (yaml.MapSlice, error) {
 		}
 		mode := p.Mode
 		if mode == "" {
-			mode = string(roots.ReadOnly)
+			mode = string(roots.ModeReadOnly)
 		}
-		words := yaml.MapSlice{{Key: "read", Value: ceiling(place, roots.Read)}}
-		if mode == string(roots.ReadWrite) {
-			if place.FolderAct(roots.Write).Verdict == policy.VerdictBlock {
+		words := yaml.MapSlice{{Key: "read", Value: ceiling(place, roots.AccessRead)}}
+		if mode == string(roots.ModeReadWrite) {
+			if place.FolderAct(roots.AccessWrite).Verdict == policy.VerdictBlock {
 				return nil, fmt.Errorf("path %q: %s may not write there, so it cannot let a worker", p.Path, m.Worker.Name)
 			}
-			words = append(words, yaml.MapItem{Key: "write", Value: "ask"}, yaml.MapItem{Key: "delete", Value: ceilingAsk(place, roots.Delete)})
+			words = append(words, yaml.MapItem{Key: "write", Value: "ask"},
+				yaml.MapItem{Key: "delete", Value: ceilingAsk(place, roots.AccessDelete)})
 		}
 		root, err := m.relative(place)
 		if err != nil {
@@ -118,4 +125,102 @@ func ceilingAsk(p roots.Place, a roots.Access) string {
 		return word
 	}
 	return "ask"
+}
+
+const listWorkers = "list_workers"
+
+// listed is a worker as others are told of it.
+type listed struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	InputSchema json.RawMessage `json:"input_schema,omitempty"`
+}
+
+func (m *Member) listTool() tool.Tool {
+	return tool.Func(listWorkers, "Lists the workers that you may call, and what each is for.",
+		func(context.Context, struct{}) ([]listed, error) {
+			out := []listed{}
+			for _, name := range config.ListWorkers(m.crew.Folders...) {
+				if !m.Worker.MayCall(name) {
+					continue
+				}
+				path, err := config.FindNamed(name, m.crew.Folders...)
+				if err != nil {
+					continue // two files of one name: neither can be called
+				}
+				if f, err := config.Read(path, config.WorkerFile); err == nil && f.Worker.Name == name {
+					out = append(out, listed{name, f.Worker.Description, f.Worker.InputSchema})
+				}
+			}
+			return out, nil
+		})
+}
+
+// jsonView shows a value as structured data.
+func jsonView(v any) (present.View, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	return present.View{Kind: present.Structured, Content: string(data), Language: "json"}, err
+}
+
+// CheckInput reports why a worker does not take an input.
+func CheckInput(w *config.Worker, input json.RawMessage) error {
+	if err := fits(w.InputSchema, input); err != nil {
+		return fmt.Errorf("the input does not fit the input_schema of %s: %w", w.Name, err)
+	}
+	return nil
+}
+
+// An OutputError says that a worker did not answer as it promised.
+type OutputError struct {
+	Worker string
+	Err    error
+}
+
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("the answer of %s does not fit its output_schema: %v", e.Worker, e.Err)
+}
+
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// CheckOutput reports why what a worker said is not what it promised.
+func CheckOutput(w *config.Worker, text string) error {
+	if len(w.OutputSchema) == 0 {
+		return nil
+	}
+	if err := fits(w.OutputSchema, json.RawMessage(text)); err != nil {
+		return &OutputError{Worker: w.Name, Err: err}
+	}
+	return nil
+}
+
+func fits(schema, data json.RawMessage) error {
+	if len(schema) == 0 {
+		return nil
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(schema, &s); err != nil {
+		return err
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		return fmt.Errorf("it is no JSON: %w", err)
+	}
+	return resolved.Validate(value)
+}
+
+// InputText is an input as the model reads it: a text as it is, anything else as JSON.
+func InputText(input json.RawMessage) string {
+	var text string
+	if json.Unmarshal(input, &text) == nil {
+		return text
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, input, "", "  ") != nil {
+		return string(input)
+	}
+	return b.String()
 }

@@ -9,7 +9,7 @@
 // way back: neither a circle of callers nor more than [MaxDepth] of them.
 //
 // A file that is handed over is a question of its own. Each attachment of a worker_call
-// becomes a call of share_file before it, in the same batch. [Ties] ends a delegation as
+// becomes a call of share_file before it, in the same batch. [Dependencies] ends a delegation as
 // soon as one of its files is refused, and a delegation runs only with the files that were
 // shared in its turn.
 package crew

@@ -45,9 +45,9 @@ func newTeam(t *testing.T, files map[string]string) *team {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		tm.put(name, files[name])
 	}
-	ties := &crew.Ties{}
+	ties := &crew.Dependencies{}
 	tm.Crew = &crew.Crew{
-		Folders: []string{filepath.Join(tm.dir, "workers")}, Ties: ties,
+		Folders: []string{filepath.Join(tm.dir, "workers")}, Dependencies: ties,
 		Tools: func(cfg *config.Configuration, t open.Tools) (*toolbox.Box, error) {
 			return toolbox.Open(cfg.Policy, toolbox.Options{
 				State: filepath.Join(tm.dir, "state"), Protected: cfg.Files, Environ: os.Environ(), Parent: t.Parent, Further: t.Further,

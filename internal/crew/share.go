@@ -28,7 +28,7 @@ type shareKey struct{ path, worker string }
 // call that cannot work anyway asks for no file.
 func (m *Member) expand(calls []worker.Call) []worker.Call {
 	m.turn.reset()
-	m.crew.Ties.forget(m.Chain)
+	m.crew.Dependencies.forget(m.Chain)
 	var out []worker.Call
 	for _, c := range calls {
 		if c.Tool == policy.ActWorkerCall && c.Connector == "" && c.ID != "" {
@@ -67,19 +67,21 @@ type shareArgs struct {
 
 // shareTool is the tool behind the sub-calls of worker_call. No model is shown it.
 func (m *Member) shareTool() tool.Tool {
-	return tool.FuncAction(policy.ActShareFile, "Shares a file with a worker; worker_call does so for its attachments.", m.prepareShare)
+	return tool.FuncAction(policy.ActShareFile, "Shares a file with a worker; worker_call does so for its attachments.",
+		m.prepareShare)
 }
 
 func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, error) {
 	key := shareKey{in.Path, in.Worker}
 	if len(m.turn.ids(key)) == 0 {
-		return tool.Action{}, fmt.Errorf("%s is not for models; name the files as attachments of %s", policy.ActShareFile, policy.ActWorkerCall)
+		return tool.Action{}, fmt.Errorf("%s is not for models; "+
+			"name the files as attachments of %s", policy.ActShareFile, policy.ActWorkerCall)
 	}
 	f, err := m.attachment(in.Path)
 	if err != nil {
 		return tool.Action{}, err
 	}
-	read := f.place.Act(roots.Read)
+	read := f.place.Act(roots.AccessRead)
 	share := read
 	share.Name, share.Target = policy.ActShareFile, read.Target.SharedWith(in.Worker)
 	if read.Verdict != policy.VerdictBlock {
@@ -150,11 +152,13 @@ func mediaType(name string, data []byte) string {
 	return http.DetectContentType(data)
 }
 
-var texts = map[string]string{".md": "text/markdown", ".json": "application/json", ".csv": "text/csv", ".yaml": "application/yaml"}
+var texts = map[string]string{".md": "text/markdown", ".json": "application/json", ".csv": "text/csv",
+	".yaml": "application/yaml"}
 
 // view shows the file, as far as it is text.
 func (f file) view() present.View {
-	facts := present.Facts{present.NumberFact(present.FactSize, int64(len(f.Data))), present.TextFact("type", f.MediaType)}
+	facts := present.Facts{present.NumberFact(present.FactSize, int64(len(f.Data))),
+		present.TextFact("type", f.MediaType)}
 	if utf8.Valid(f.Data) && !slices.Contains(f.Data, 0) {
 		return present.View{Kind: present.File, Content: string(f.Data), Facts: facts}
 	}

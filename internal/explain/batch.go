@@ -77,17 +77,25 @@ func explainLine(ctx context.Context, line []byte, err error, explain func(conte
 	if errors.Is(err, errTooLong) {
 		return Failed(err)
 	}
-	var c Call
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&c); err != nil {
-		return Failed(fmt.Errorf("this is no call: %w; write {\"tool\": …, \"args\": {…}}", err))
-	}
-	if d.More() {
-		return Failed(errors.New("there is more on the line than one call"))
+	c, err := ParseCall(line)
+	if err != nil {
+		return Failed(err)
 	}
 	if len(c.Args) == 0 {
 		c.Args = json.RawMessage("{}")
 	}
 	return explain(ctx, c)
+}
+
+// ParseCall reads the call on a line.
+func ParseCall(line []byte) (c Call, err error) {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return c, fmt.Errorf("this is no call: %w; write {\"tool\": …, \"args\": {…}}", err)
+	}
+	if d.More() {
+		return c, errors.New("there is more on the line than one call")
+	}
+	return c, nil
 }

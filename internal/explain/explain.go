@@ -93,15 +93,21 @@ func (e *Explainer) now() time.Time {
 	return e.Clock()
 }
 
-// Explain says what would happen to the call.
-func (e *Explainer) Explain(ctx context.Context, c Call) Answer {
+// Canonical is the call as the gate takes it.
+func (c Call) Canonical() (policy.Call, error) {
 	args, err := canonical.CanonicalArguments(c.Args)
-	if err != nil {
-		return Failed(err)
-	}
 	call := policy.Call{Tool: c.Tool, Arguments: args}
 	if connector, name, ok := strings.Cut(c.Tool, ":"); ok {
 		call.Connector, call.Tool = connector, name
+	}
+	return call, err
+}
+
+// Explain says what would happen to the call.
+func (e *Explainer) Explain(ctx context.Context, c Call) Answer {
+	call, err := c.Canonical()
+	if err != nil {
+		return Failed(err)
 	}
 	return e.Judge(ctx, call)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
 	"github.com/assent-dev/assent/internal/reexec"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool/connector"
 )
 
@@ -53,7 +53,7 @@ func start(t testing.TB, opts gateway.Options, servers map[string]string) *world
 	var err error
 	callbacks := &gateway.Callbacks{}
 	w.connectors, err = connector.OpenAll(t.Context(), configs, func(connector.Config) connector.Options {
-		return callbacks.Listen(connector.Options{Runner: host.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 0 }})
+		return callbacks.Listen(connector.Options{Runner: launch.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 0 }})
 	})
 	if err != nil {
 		t.Fatal(err)

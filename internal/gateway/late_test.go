@@ -14,7 +14,7 @@ import (
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
 	"github.com/assent-dev/assent/policy"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool/connector"
 )
 
@@ -25,7 +25,7 @@ func TestAServerThatIsDownAtTheStartComesLater(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "server")
 	callbacks := &gateway.Callbacks{}
 	c, err := connector.Open(t.Context(), connector.Config{Name: "one", Command: []string{program}, Env: env},
-		callbacks.Listen(connector.Options{Runner: host.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 10 * time.Millisecond }}))
+		callbacks.Listen(connector.Options{Runner: launch.None{}, Environ: os.Environ(), Backoff: func(int) time.Duration { return 10 * time.Millisecond }}))
 	if err != nil {
 		t.Fatal(err)
 	}

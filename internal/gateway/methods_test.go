@@ -19,7 +19,7 @@ import (
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/mcptest"
 	"github.com/assent-dev/assent/policy"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
 )
@@ -530,7 +530,7 @@ func TestAMethodOfAConnectorLaunchedInAnotherWayAsksAPerson(t *testing.T) {
 	argv, env := mcptest.Command(mcptest.Library)
 	opened := func(command ...string) *connector.Connector {
 		c, err := connector.Open(t.Context(), connector.Config{Name: "one", Command: command, Env: env},
-			connector.Options{Runner: host.None{}, Environ: os.Environ(), Pins: pins})
+			connector.Options{Runner: launch.None{}, Environ: os.Environ(), Pins: pins})
 		if err != nil || c.Err() != nil {
 			t.Fatal(err, c.Err())
 		}

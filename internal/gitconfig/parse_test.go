@@ -7,7 +7,7 @@ import (
 	"github.com/assent-dev/assent/internal/gitconfig"
 )
 
-// That it reads what git reads is tested where git is at hand, in tool/shell/host.
+// That it reads what git reads is tested where git is at hand, in tool/shell/system.
 func TestParse(t *testing.T) {
 	text := "[core]\n\tHooksPath = \".husky\" ; here\n[includeIf \"onbranch:Main\"]\npath = more\\\n.cfg\n[a.B]c\n"
 	want := []gitconfig.Setting{

@@ -38,7 +38,8 @@ func (u User) caches(t *config.HomeTools, network sandbox.Network) {
 	}
 	if !network.On && !network.ByName {
 		// What is cached is used as it is, and what is not fails at once.
-		for name, value := range map[string]string{"prefer_offline": "true", "fetch_retries": "0", "audit": "false", "fund": "false", "update_notifier": "false"} {
+		for name, value := range map[string]string{"prefer_offline": "true", "fetch_retries": "0", "audit": "false",
+			"fund": "false", "update_notifier": "false"} {
 			t.Env["npm_config_"+name] = value
 		}
 		t.Env["CARGO_NET_OFFLINE"] = "true"
@@ -130,7 +131,8 @@ func projects(p sandbox.Profile, name string) []string {
 func shown(p sandbox.Profile, suffix string) []string {
 	var out []string
 	for _, r := range p.Roots {
-		if matched, _ := filepath.Match("*/"+suffix, tail(r.Path, strings.Count(suffix, "/")+2)); matched && r.Mode == sandbox.ReadOnly && !r.Guarded {
+		if matched, _ := filepath.Match("*/"+suffix, tail(r.Path, strings.Count(suffix, "/")+2)); matched &&
+			r.Mode == sandbox.ModeReadOnly && !r.Guarded {
 			out = append(out, r.Path)
 		}
 	}
@@ -167,7 +169,7 @@ func fillCargo(p sandbox.Profile, own string) {
 // root is a mount for the commands inside: they cannot put a link in its place.
 func openOwn(p sandbox.Profile, cache string) (root *os.Root, within, beside string, err error) {
 	for _, r := range p.Roots {
-		if r.Mode == sandbox.ReadWrite && !r.Guarded && r.Path != cache && sandbox.Below(r.Path, cache) {
+		if r.Mode == sandbox.ModeReadWrite && !r.Guarded && r.Path != cache && sandbox.Below(r.Path, cache) {
 			root, err = os.OpenRoot(r.Path)
 			return root, strings.TrimPrefix(cache, r.Path+"/"), r.Path, err
 		}
@@ -197,7 +199,8 @@ func linkAll(root *os.Root, dir, own string, levels int) {
 	}
 	old, _ := fs.ReadDir(root.FS(), own)
 	for _, o := range old {
-		if o.Type()&fs.ModeSymlink != 0 && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == o.Name() }) {
+		if o.Type()&fs.ModeSymlink != 0 &&
+			!slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == o.Name() }) {
 			_ = root.Remove(filepath.Join(own, o.Name()))
 		}
 	}

@@ -282,10 +282,10 @@ func caches(t testing.TB) (home, own string, p sandbox.Profile) {
 		".cargo/registry/cache/r-1/left-1.0.0.crate": "crate", ".cargo/registry/index/r-1/.cache/le/ft/left": "left", ".cargo/registry/index/r-1/config.json": `{"dl":"https://r.example.org/dl"}`,
 		"proj/sub/package.json": `{"dependencies": {"left": "^1"}}`, "proj/Cargo.toml": "",
 	})
-	p.Roots = []sandbox.Root{{Path: home + "/proj", Mode: sandbox.ReadWrite, Guarded: true}, {Path: own, Mode: sandbox.ReadWrite}}
+	p.Roots = []sandbox.Root{{Path: home + "/proj", Mode: sandbox.ModeReadWrite, Guarded: true}, {Path: own, Mode: sandbox.ModeReadWrite}}
 	h := tools(home, nil, false)
 	for _, e := range h.Read {
-		p.Roots = append(p.Roots, sandbox.Root{Path: e.Path, Mode: sandbox.ReadOnly})
+		p.Roots = append(p.Roots, sandbox.Root{Path: e.Path, Mode: sandbox.ModeReadOnly})
 	}
 	p.Files = h.Files
 	p.Env.Set = map[string]string{"npm_config_cache": own + "/npm/cache", "CARGO_HOME": own + "/cargo/home"}

@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // npm keeps an index, of which package's file came from which address, and contents by their
@@ -65,7 +65,8 @@ func fillNpm(p sandbox.Profile, own string, projects []string) {
 		return
 	}
 	f := &npmFill{
-		root: root, within: within + "/_cacache", index: filepath.Join(theirs, path.Base(npmIndex)), contents: contents[0],
+		root: root, within: within + "/_cacache", index: filepath.Join(theirs, path.Base(npmIndex)),
+		contents: contents[0],
 		registry: registries(p), seen: map[string]bool{},
 	}
 	for _, file := range projects {
@@ -120,7 +121,8 @@ type manifest struct {
 }
 
 func (m manifest) names(dev bool) []string {
-	names := slices.Concat(slices.Collect(maps.Keys(m.Dependencies)), slices.Collect(maps.Keys(m.OptionalDependencies)), slices.Collect(maps.Keys(m.PeerDependencies)))
+	names := slices.Concat(slices.Collect(maps.Keys(m.Dependencies)), slices.Collect(maps.Keys(m.OptionalDependencies)),
+		slices.Collect(maps.Keys(m.PeerDependencies)))
 	if dev {
 		names = append(names, slices.Collect(maps.Keys(m.DevDependencies))...)
 	}
@@ -135,13 +137,13 @@ func (f *npmFill) project(file string) {
 			Resolved string `json:"resolved"`
 		} `json:"packages"`
 	}
-	if json.Unmarshal(host.ReadSmall(lockOf(file), maxDocument), &lock) == nil {
+	if json.Unmarshal(launch.ReadSmall(lockOf(file), maxDocument), &lock) == nil {
 		for _, p := range lock.Packages {
 			f.take(p.Resolved)
 		}
 	}
 	var own manifest
-	if json.Unmarshal(host.ReadSmall(file, maxSettings), &own) != nil {
+	if json.Unmarshal(launch.ReadSmall(file, maxSettings), &own) != nil {
 		return
 	}
 	queue := own.names(true)
@@ -162,7 +164,7 @@ func (f *npmFill) document(name string, locked bool) []string {
 		Versions map[string]manifest `json:"versions"`
 	}
 	for _, content := range f.take(f.registry(name) + strings.Replace(name, "/", "%2f", 1)) {
-		if locked || json.Unmarshal(host.ReadSmall(filepath.Join(f.contents, content), maxDocument), &document) != nil {
+		if locked || json.Unmarshal(launch.ReadSmall(filepath.Join(f.contents, content), maxDocument), &document) != nil {
 			continue
 		}
 		var names []string
@@ -181,7 +183,7 @@ func (f *npmFill) take(address string) []string {
 	sum := sha256.Sum256([]byte(npmKey + address))
 	name := hex.EncodeToString(sum[:])
 	bucket := filepath.Join(name[:2], name[2:4], name[4:])
-	text, links := npmBucket(string(host.ReadSmall(filepath.Join(f.index, bucket), maxDocument)))
+	text, links := npmBucket(string(launch.ReadSmall(filepath.Join(f.index, bucket), maxDocument)))
 	if text == "" {
 		return nil
 	}
@@ -208,7 +210,8 @@ type npmEntry struct {
 }
 
 // npmHeaders are those of an answer that npm needs to use it again.
-var npmHeaders = []string{"cache-control", "content-type", "date", "etag", "last-modified", "age", "expires", "content-encoding"}
+var npmHeaders = []string{"cache-control", "content-type", "date", "etag", "last-modified", "age", "expires",
+	"content-encoding"}
 
 // npmBucket writes a file of the index anew and returns where the contents are. Of a request
 // nothing is kept but its address and what it accepts, and none of an address that could hold a
@@ -245,7 +248,8 @@ func npmBucket(text string) (string, []string) {
 // may be long, and encoded.
 func packageAddress(at string) bool {
 	u, err := url.Parse(at)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil && u.RawQuery == "" &&
+		u.Fragment == ""
 }
 
 // cleanMetadata keeps what npm compares before it uses an answer again.
@@ -260,7 +264,8 @@ func cleanMetadata(at string, from map[string]any) map[string]any {
 		}
 		return out
 	}
-	out := map[string]any{"url": at, "options": map[string]any{"compress": true}, "reqHeaders": keep("reqHeaders", "accept"), "resHeaders": keep("resHeaders", npmHeaders...)}
+	out := map[string]any{"url": at, "options": map[string]any{"compress": true},
+		"reqHeaders": keep("reqHeaders", "accept"), "resHeaders": keep("resHeaders", npmHeaders...)}
 	if t, ok := from["time"].(float64); ok {
 		out["time"] = t
 	}

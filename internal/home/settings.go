@@ -16,7 +16,7 @@ import (
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/gitconfig"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // settings writes the user's settings anew, with the lines that hold no secret. Every line that
@@ -48,7 +48,7 @@ const maxSettings = 1 << 20
 // read returns the text of a file of the home; nothing if there is none that can be read.
 func (u User) read(name string) string { return readSmall(filepath.Join(u.Home, name)) }
 
-func readSmall(file string) string { return string(host.ReadSmall(file, maxSettings)) }
+func readSmall(file string) string { return string(launch.ReadSmall(file, maxSettings)) }
 
 // lines keeps what a function makes of each line; an empty one is left out.
 func lines(text string, keep func(line string) string) string {
@@ -197,7 +197,7 @@ func NpmSettings(file string) bool {
 	if path.Base(file) != ".npmrc" {
 		return false
 	}
-	data := host.ReadSmall(file, maxNpmrc)
+	data := launch.ReadSmall(file, maxNpmrc)
 	for line := range strings.Lines(string(data)) {
 		if line = strings.TrimSpace(line); line != "" && npmLine(line) == "" { // a comment can hold an old token
 			return false

@@ -1,4 +1,4 @@
-// Package inbox is the desk of a person who answers for other processes: what waits in a
+// Package inbox is where a person answers for other processes: what waits in a
 // store, whoever posted it, and where the answers go.
 //
 // An [Inbox] is what [term.Approver.Attend] asks about, so that a question from another

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/assent-dev/assent/internal/model"
 	"github.com/assent-dev/assent/internal/worker"
-	"pgregory.net/rapid"
 )
 
 func names(t *testing.T, specs ...worker.Spec) *model.Names {

@@ -11,6 +11,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A scriptTurn is a turn as it is written.
@@ -150,11 +152,22 @@ func (c *condition) holds(p *performance) bool {
 	is := func(want *bool, stages ...approval.Stage) bool {
 		return want == nil || *want == oneOf(result.Stage, stages)
 	}
-	return ok && (c.Stage == "" || c.Stage == string(result.Stage)) &&
+	return ok && (c.Stage == "" || c.Stage == ending(result)) &&
 		strings.Contains(result.Text, c.Contains) &&
 		(c.matches == nil || c.matches.MatchString(result.Text)) &&
-		is(c.Denied, approval.StageRefused, approval.StageDismissed, approval.StageBlocked) &&
+		is(c.Denied, approval.StageRefused) &&
 		is(c.Error, approval.StageFailed, approval.StageCancelled, approval.StageUnknown)
+}
+
+// ending is the word by which a script knows how a call ended.
+func ending(r worker.Result) string {
+	switch {
+	case r.Outcome.State == policy.StateBlocked, r.Outcome.State == policy.StateDismissed:
+		return string(r.Outcome.State)
+	case r.Stage == approval.StageRefused:
+		return "denied"
+	}
+	return string(r.Stage)
 }
 
 func oneOf(s approval.Stage, stages []approval.Stage) bool {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/model"
 	"github.com/assent-dev/assent/internal/worker"
 )
@@ -80,9 +81,7 @@ turns:
 		message string
 		want    string
 	}{
-		{worker.Result{Stage: "denied"}, "", "denied"},
-		{worker.Result{Stage: "blocked"}, "", "denied"},
-		{worker.Result{Stage: "dismissed"}, "", "denied"},
+		{worker.Result{Stage: approval.StageRefused}, "", "denied"},
 		{worker.Result{Stage: "failed"}, "", "not denied\nfailed"},
 		{worker.Result{Stage: "completed", Text: "42"}, "please go", "not denied\na number\npolite"},
 	} {

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/sandbox/stage"
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/tool/hosts"
 )
 
@@ -28,7 +30,8 @@ type Dialer struct {
 // Open connects to a host. Its name is looked up here and nowhere else, and exactly an address
 // that the policy leaves, and that denied has no reason against, is dialled: a name that leads
 // elsewhere a moment later gains nothing.
-func (d Dialer) Open(ctx context.Context, p hosts.Policy, h stage.Host, denied func(context.Context, hosts.Connection) error) (net.Conn, error) {
+func (d Dialer) Open(ctx context.Context, p hosts.Policy, h netns.Host,
+	denied func(context.Context, hosts.Connection) error) (net.Conn, error) {
 	name, addrs := h.Name, []netip.Addr{h.Addr}
 	if name == "" {
 		name = h.Addr.String()
@@ -101,4 +104,10 @@ func Own() []netip.Addr {
 		}
 	}
 	return out
+}
+
+// Public reports whether everybody can have a name below a domain, by the public list of them.
+func Public(domain string) bool {
+	suffix, _ := publicsuffix.PublicSuffix(domain)
+	return suffix == domain
 }

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 )
@@ -26,18 +26,19 @@ type Client struct {
 	// Denied says why an address is denied that an agreed host turns out to have.
 	Denied func(ctx context.Context, c hosts.Connection) error
 	// Ended is told of each connection that has ended or was refused.
-	Ended func(c hosts.Connection, e stage.Connection)
+	Ended func(c hosts.Connection, e netns.Connection)
 }
 
 // options are those of a stage or proxy for clients that are told apart by of. A connection that is
 // of none of them for certain is refused, and recorded with the one that last says.
-func options(helper []string, local []uint16, of func(stage.Host) *Client, last func() *Client) stage.Options {
-	return stage.Options{
+func options(helper []string, local []uint16, of func(netns.Host) *Client, last func() *Client) netns.Options {
+	return netns.Options{
 		Helper: helper, Local: local,
-		Dial: func(ctx context.Context, h stage.Host) (net.Conn, error) {
+		Dial: func(ctx context.Context, h netns.Host) (net.Conn, error) {
 			c := of(h)
 			if c == nil {
-				return nil, errors.New("it is unknown which command connects; run one command at a time, or end what runs in the background")
+				return nil, errors.New("it is unknown which command connects; run one command at a time, " +
+					"or end what runs in the background")
 			}
 			h = c.local(h)
 			if err := c.Decide(ctx, connection(h)); err != nil {
@@ -45,7 +46,7 @@ func options(helper []string, local []uint16, of func(stage.Host) *Client, last 
 			}
 			return c.Dialer.Open(ctx, c.Policy, h, c.Denied)
 		},
-		Ended: func(e stage.Connection) {
+		Ended: func(e netns.Connection) {
 			if c := cmp.Or(of(e.Host), last()); c != nil && c.Ended != nil {
 				c.Ended(connection(c.local(e.Host)), e)
 			}
@@ -54,14 +55,14 @@ func options(helper []string, local []uint16, of func(stage.Host) *Client, last 
 }
 
 // local gives a port of this machine's loopback the name that it is listed by.
-func (c *Client) local(h stage.Host) stage.Host {
+func (c *Client) local(h netns.Host) netns.Host {
 	if h.Addr.IsLoopback() && c.Policy.Names("localhost", strconv.Itoa(int(h.Port))) {
 		h.Name, h.Addr = "localhost", netip.Addr{}
 	}
 	return h
 }
 
-func connection(h stage.Host) hosts.Connection {
+func connection(h netns.Host) hosts.Connection {
 	name := h.Name
 	if name == "" {
 		name = h.Addr.String()
@@ -72,7 +73,7 @@ func connection(h stage.Host) hosts.Connection {
 // Proxy serves a listener as a stage would, for programs that know proxies. It returns when
 // ctx ends.
 func (c *Client) Proxy(ctx context.Context, l net.Listener) {
-	_ = stage.Proxy(ctx, l, options(nil, nil, func(stage.Host) *Client { return c }, func() *Client { return c }))
+	_ = netns.Proxy(ctx, l, options(nil, nil, func(netns.Host) *Client { return c }, func() *Client { return c }))
 }
 
 type clientKey struct{}
@@ -87,17 +88,17 @@ func WithClient(ctx context.Context, c *Client) context.Context {
 // others as they are. Commands of one Runner share a stage as long as one of them runs, so that
 // one reaches what another serves.
 type Runner struct {
-	stage.Through
+	netns.Through
 	policy hosts.Policy
 	dialer Dialer
-	stage  *stage.Stage
+	stage  *netns.Network
 	last   atomic.Pointer[Client] // of the command that was started last
 }
 
 // New returns a runner. Helper is the command line of a process that makes stages.
-func New(r stage.Through, helper []string, p hosts.Policy, d Dialer) *Runner {
+func New(r netns.Through, helper []string, p hosts.Policy, d Dialer) *Runner {
 	out := &Runner{Through: r, policy: p, dialer: d}
-	out.stage = stage.New(options(helper, p.Local(), func(h stage.Host) *Client {
+	out.stage = netns.New(options(helper, p.Local(), func(h netns.Host) *Client {
 		c, _ := h.Command.(*Client)
 		return c
 	}, out.last.Load))
@@ -113,11 +114,11 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 	client, ok := ctx.Value(clientKey{}).(*Client)
 	if !ok {
 		client = InCall(ctx, r.policy, r.dialer, func(ctx context.Context, c hosts.Connection) error {
-			return tool.ConnectWithin(ctx, tool.Connecting{Connection: c, Policy: r.policy})
+			return tool.RunningIn(ctx).Connections().Connect(ctx, tool.Connecting{Connection: c, Policy: r.policy})
 		})
 	}
 	r.last.Store(client)
-	p, err := r.stage.Over(r.Through).Start(stage.WithCommand(ctx, client), c)
+	p, err := r.stage.Over(r.Through).Start(netns.WithCommand(ctx, client), c)
 	if err != nil {
 		return nil, fmt.Errorf("on a network of its own: %w", err)
 	}
@@ -152,7 +153,7 @@ func (r *clientRunner) Start(ctx context.Context, c sandbox.Command) (sandbox.Pr
 func Outside(of *tool.Connections, p hosts.Policy, d Dialer, what string) *Client {
 	return recorded(p, d, func(ctx context.Context, c hosts.Connection) error {
 		return of.Connect(ctx, tool.Connecting{Connection: c, Policy: p, For: what, Same: what})
-	}, of.Denied, func(c hosts.Connection, e stage.Connection) error {
+	}, of.Denied, func(c hosts.Connection, e netns.Connection) error {
 		return of.Ended(context.Background(), c, e.Sent, e.Received, e.Duration, e.Err)
 	})
 }
@@ -160,18 +161,20 @@ func Outside(of *tool.Connections, p hosts.Policy, d Dialer, what string) *Clien
 // InCall is a client for what a call starts: its connections are put to decide in the context of
 // the call, and recorded with it.
 func InCall(call context.Context, p hosts.Policy, d Dialer, decide func(context.Context, hosts.Connection) error) *Client {
+	r := tool.RunningIn(call)
 	return recorded(p, d, func(ctx context.Context, c hosts.Connection) error {
-		return decide(tool.Running(ctx, call), c)
+		return decide(r.In(ctx), c)
 	}, func(ctx context.Context, c hosts.Connection) error {
-		return tool.DeniedWithin(tool.Running(ctx, call), c)
-	}, func(c hosts.Connection, e stage.Connection) error {
-		return tool.ReportConnected(context.WithoutCancel(call), c, e.Sent, e.Received, e.Duration, e.Err)
+		return r.Connections().Denied(r.In(ctx), c)
+	}, func(c hosts.Connection, e netns.Connection) error {
+		return r.Connections().Ended(context.WithoutCancel(call), c, e.Sent, e.Received, e.Duration, e.Err)
 	})
 }
 
 // recorded is a client whose connections are recorded when they end. When one cannot be, no
 // other is let through.
-func recorded(p hosts.Policy, d Dialer, decide, denied func(context.Context, hosts.Connection) error, record func(hosts.Connection, stage.Connection) error) *Client {
+func recorded(p hosts.Policy, d Dialer, decide, denied func(context.Context, hosts.Connection) error,
+	record func(hosts.Connection, netns.Connection) error) *Client {
 	var lost atomic.Pointer[error]
 	return &Client{
 		Policy: p, Dialer: d, Denied: denied,
@@ -181,7 +184,7 @@ func recorded(p hosts.Policy, d Dialer, decide, denied func(context.Context, hos
 			}
 			return decide(ctx, c)
 		},
-		Ended: func(c hosts.Connection, e stage.Connection) {
+		Ended: func(c hosts.Connection, e netns.Connection) {
 			if err := record(c, e); err != nil {
 				lost.Store(&err)
 			}

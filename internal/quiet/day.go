@@ -85,7 +85,8 @@ func (d day) unpack(top string) (string, error) {
 	}
 	for _, args := range [][]string{
 		{"init", "-q", "-b", "main"}, {"add", "-A"},
-		{"-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "begin"},
+		{"-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false", "commit", "-q",
+			"-m", "begin"},
 	} {
 		if err := run(dir, "git", args...); err != nil {
 			return "", err

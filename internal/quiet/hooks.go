@@ -80,9 +80,9 @@ func codexCall(c call, dir string) (string, map[string]any) {
 		if _, err := os.Stat(in.Path); err == nil {
 			verb = "Delete File: " + in.Path + "\n*** Add"
 		}
-		return "apply_patch", map[string]any{"command": "*** Begin Patch\n*** " + verb + " File: " + in.Path + "\n" + lines("+", in.Content) + "*** End Patch\n"}
+		return patch(verb + " File: " + in.Path + "\n" + lines("+", in.Content))
 	case "edit_file":
-		return "apply_patch", map[string]any{"command": "*** Begin Patch\n*** Update File: " + in.Path + "\n@@\n" + lines("-", in.Old) + lines("+", in.New) + "*** End Patch\n"}
+		return patch("Update File: " + in.Path + "\n@@\n" + lines("-", in.Old) + lines("+", in.New))
 	case "search_files":
 		return "Bash", map[string]any{"command": "grep -rn '" + in.Pattern + "' " + in.Path}
 	case "list_files":
@@ -262,7 +262,8 @@ func (p *player) one(ctx context.Context, i int, c call) error {
 	tool, args := p.agent.call(c, p.inside.dir)
 	p.count.calls++
 	decision, text, err := p.hook(ctx, map[string]any{
-		"hook_event_name": p.event, "session_id": "day", "tool_use_id": fmt.Sprint("t", i), "cwd": p.inside.dir, "tool_name": tool, "tool_input": args,
+		"hook_event_name": p.event, "session_id": "day", "tool_use_id": fmt.Sprint("t", i), "cwd": p.inside.dir,
+		"tool_name": tool, "tool_input": args,
 	})
 	if err != nil {
 		return err
@@ -298,9 +299,15 @@ func (p *player) one(ctx context.Context, i int, c call) error {
 	output, _ := cmd.CombinedOutput() // its status is looked at
 	if status := cmd.ProcessState.ExitCode(); status != 0 && c.outside(ctx, p.outside) == 0 {
 		p.broken++
-		fmt.Fprintf(p.out, "%s works in bash and ends with %d on the stage: %s\n  %s\n", c.ID, status, c.Args, bytes.TrimSpace(output))
+		fmt.Fprintf(p.out, "%s works in bash and ends with %d on the stage: %s\n  %s\n", c.ID, status, c.Args,
+			bytes.TrimSpace(output))
 	} else if status == 0 {
 		c.outside(ctx, p.outside)
 	}
 	return nil
+}
+
+// patch is a call that applies a patch with one part.
+func patch(part string) (string, map[string]any) {
+	return "apply_patch", map[string]any{"command": "*** Begin Patch\n*** " + part + "*** End Patch\n"}
 }

@@ -35,7 +35,8 @@ func main() {
 	verbose := flag.Bool("v", false, "list the calls that are asked or denied")
 	work := flag.Bool("run", false, "run the days' commands outside and inside instead: what works outside must work inside")
 	file := flag.String("policy", "", "judge the days under this policy instead")
-	agent := flag.String("for", "", "play the days through the hooks of this agent instead, and run what may run: claude-code, codex, gemini")
+	agent := flag.String("for", "", "play the days through the hooks of this agent instead, and run what may run: "+
+		"claude-code, codex, gemini")
 	judge := flag.Bool("judge", false, "with -for: only ask the hooks, and run nothing")
 	only := flag.String("day", "", "with -for: only this day: go, node, python")
 	flag.Parse()
@@ -91,7 +92,8 @@ func measure(ctx context.Context, out io.Writer, program, file string, verbose b
 		}
 		t.print(out, verbose)
 		if asked := t.all().inTwenty(); p.name == "quiet" && asked > most {
-			return fmt.Errorf("the quiet policy asks %.1f questions in 20 calls, and may ask %d; the calls are listed with -v", asked, most)
+			return fmt.Errorf("the quiet policy asks %.1f questions in 20 calls, and may ask %d; "+
+				"the calls are listed with -v", asked, most)
 		}
 	}
 	return nil

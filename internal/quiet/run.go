@@ -61,7 +61,8 @@ func (d day) copy(top, name string) (copyOf, error) {
 func (c copyOf) command(ctx context.Context, argv ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = c.dir
-	cmd.Env = append(os.Environ(), "HOME="+c.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "PWD="+c.dir, "GIT_PAGER=cat", "PAGER=cat",
+	cmd.Env = append(os.Environ(), "HOME="+c.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=",
+		"PWD="+c.dir, "GIT_PAGER=cat", "PAGER=cat",
 		"npm_config_fetch_retries=0", "npm_config_fetch_timeout=2000") // there is no network: it is not waited for
 	cmd.WaitDelay = time.Second
 	return cmd
@@ -84,7 +85,8 @@ func (d day) work(ctx context.Context, out io.Writer, program string) (broken in
 	}
 	for _, c := range []copyOf{outside, inside} { // a policy is a part of its project
 		for _, argv := range [][]string{
-			{program, "init", "--policy", "quiet"}, {program, "trust", "--yes", ".assent/policy.yaml"}, {"git", "add", "-A"}, {"git", "commit", "-qm", "Policy"},
+			{program, "init", "--policy", "quiet"}, {program, "trust", "--yes", ".assent/policy.yaml"},
+			{"git", "add", "-A"}, {"git", "commit", "-qm", "Policy"},
 		} {
 			if said, err := c.command(ctx, argv...).CombinedOutput(); err != nil {
 				return 0, fmt.Errorf("%q: %w\n%s", argv, err, said)
@@ -113,10 +115,12 @@ func (d day) work(ctx context.Context, out io.Writer, program string) (broken in
 		}
 		if status == 0 && got.ExitCode != 0 {
 			broken++
-			fmt.Fprintf(out, "%s works outside and ends with %d inside: %s\n  %s%s  %s\n", c.ID, got.ExitCode, c.Args, got.Stdout, got.Stderr, got.Note)
+			fmt.Fprintf(out, "%s works outside and ends with %d inside: %s\n  %s%s  %s\n", c.ID, got.ExitCode, c.Args,
+				got.Stdout, got.Stderr, got.Note)
 		}
 	}
-	fmt.Fprintf(out, "%8s: %d commands ran, %d worked outside, %d were refused, %d are broken inside\n", d.name, ran, worked, refused, broken)
+	fmt.Fprintf(out, "%8s: %d commands ran, %d worked outside, %d were refused, %d are broken inside\n", d.name, ran,
+		worked, refused, broken)
 	return broken, nil
 }
 
@@ -154,7 +158,8 @@ func (c call) outside(ctx context.Context, p copyOf) int {
 	if json.Unmarshal(bytes.ReplaceAll(c.Args, []byte("@PROJ@"), []byte(p.dir)), &args) != nil {
 		return -1
 	}
-	cmd := p.command(ctx, "bwrap", "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "bash", "-c", args.Command)
+	cmd := p.command(ctx, "bwrap", "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "bash",
+		"-c", args.Command)
 	_ = cmd.Run()
 	return cmd.ProcessState.ExitCode()
 }

@@ -44,7 +44,8 @@ type class struct {
 }
 
 // The classes, in the order in which they are printed.
-var classes = []string{"files", "other commands", "commands that change files", "commands that talk to hosts", "commands that are not known whole"}
+var classes = []string{"files", "other commands", "commands that change files", "commands that talk to hosts",
+	"commands that are not known whole"}
 
 // classOf is the class of a call.
 func classOf(c call, a explain.Answer) string {
@@ -172,7 +173,8 @@ func programOf(a explain.Act) string {
 		return a.Tool
 	}
 	name := filepath.Base(words[0])
-	if slices.Contains([]string{"git", "go", "npm", "npx", "pip"}, name) && len(words) > 1 && plain.MatchString(words[1]) {
+	if slices.Contains([]string{"git", "go", "npm", "npx", "pip"}, name) && len(words) > 1 &&
+		plain.MatchString(words[1]) {
 		name += " " + words[1]
 	}
 	return name

@@ -1,10 +1,13 @@
 package rulebook
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/policy"
 )
 
@@ -35,11 +38,14 @@ type Advice struct {
 func Advise(rules []policy.Rule, rule policy.Rule, known []string, most int, now time.Time) []Advice {
 	var out []Advice
 	if tools := about(rule, known); len(tools) > most {
-		out = append(out, Advice{ManyTools, fmt.Sprintf("it is about %d tools that are known here: %s", len(tools), strings.Join(tools, ", ")), nil, tools})
+		text := fmt.Sprintf("it is about %d tools that are known here: %s", len(tools), strings.Join(tools, ", "))
+		out = append(out, Advice{ManyTools, text, nil, tools})
 	}
-	if _, name, host, hasHost := split(rule.Pattern); rule.Effect == policy.EffectAllow && hasHost && strings.EqualFold(name, policy.ActConnect) &&
+	if _, name, host, hasHost := split(rule.Pattern); rule.Effect == policy.EffectAllow && hasHost &&
+		strings.EqualFold(name, policy.ActConnect) &&
 		!strings.HasSuffix(host, "*") && !strings.Contains(host[strings.LastIndexByte(host, ']')+1:], ":") {
-		out = append(out, Advice{Concern: NoPort, Text: fmt.Sprintf("it answers no connection to a port that is known: write connect(%s:443), or connect(%s:*) for every port", host, host)})
+		out = append(out, Advice{Concern: NoPort, Text: fmt.Sprintf("it answers no connection to a port that is "+
+			"known: write connect(%s:443), or connect(%s:*) for every port", host, host)})
 	}
 	mine := examples(rule)
 	for _, other := range rules {
@@ -66,7 +72,8 @@ func about(rule policy.Rule, known []string) []string {
 		}
 		e := example{
 			call: policy.Call{Connector: connector, Tool: name},
-			act:  policy.Act{Name: name, Connector: connector, Target: policy.ArgumentsTarget([]byte("{}")), Verdict: policy.VerdictAsk},
+			act: policy.Act{Name: name, Connector: connector, Target: policy.ArgumentsTarget([]byte("{}")),
+				Verdict: policy.VerdictAsk},
 		}
 		if e.decided(bare) {
 			out = append(out, tool)
@@ -110,4 +117,38 @@ func count(examples []example, rule policy.Rule) (n int) {
 		}
 	}
 	return n
+}
+
+// ErrUnknownTool says that a rule names no tool there is, and nearly one that is.
+var ErrUnknownTool = errors.New("unknown tool")
+
+// CheckName looks at the tool that a rule names. A slip is an error, because a misspelt deny
+// allows; a name that is not known here may be meant for a tool from elsewhere, and is
+// worth a warning.
+func CheckName(rule policy.Rule, known []string) (warning string, err error) {
+	_, name, _, _ := split(rule.Pattern)
+	if rule.Scope == policy.ScopeConnector ||
+		slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+		return "", nil
+	}
+	conf, err := config.Load("rule", []byte("rules: ["+quoted(rule.String())+"]\n"), "")
+	var problems config.Problems
+	if errors.As(err, &problems) {
+		return "", &policy.RuleError{Err: ErrUnknownTool, Rule: rule.String(), Detail: afterColon(problems[0].Text)}
+	}
+	if err != nil || len(conf.Notes) == 0 {
+		return "", err
+	}
+	return afterColon(conf.Notes[0].Text), nil
+}
+
+// afterColon leaves out the rule, which stands before the colon.
+func afterColon(text string) string {
+	if _, after, ok := strings.Cut(text, "): "); ok {
+		return after
+	}
+	if _, after, ok := strings.Cut(text, ": "); ok {
+		return after
+	}
+	return text
 }

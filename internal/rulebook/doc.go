@@ -8,4 +8,14 @@
 // [Wide] tells rules that allow nearly everything. [Advise] compares a new rule with
 // those that are there. Patterns are not compared as text: both rules are tried on
 // examples of what the patterns mean, with the matching that decides about calls.
+//
+// [Compare] tries another set of rules on calls of the past: a [Case] is a call with its acts
+// as they were recorded, and how it was answered then. What rules do not decide stays as it
+// was: a grant that was given is taken as given again, a mode as still chosen, and where only a
+// person can answer the question is asked. What was not kept cannot be tried: a record without
+// acts, because the log keeps no arguments, and an act whose target looked like a secret, which
+// no allow covers. [Suggest] finds rules that would have answered what a person approved again
+// and again.
+//
+// Nothing here runs, asks or records anything.
 package rulebook

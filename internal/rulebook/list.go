@@ -22,7 +22,8 @@ func List(w io.Writer, rules []policy.Rule, now time.Time) error {
 	slices.SortStableFunc(rules, func(a, b policy.Rule) int { return order(a) - order(b) })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range rules {
-		fmt.Fprintf(t, "%s\t%s\t%s%s\n", present.SafeLine(ShortID(r.ID)), standing(r, now), present.SafeLine(r.String()), remarks(r))
+		fmt.Fprintf(t, "%s\t%s\t%s%s\n", present.SafeLine(ShortID(r.ID)), standing(r, now),
+			present.SafeLine(r.String()), remarks(r))
 	}
 	return t.Flush()
 }
@@ -59,4 +60,40 @@ func remarks(r policy.Rule) string {
 		line("until", r.Expires.Local().Format(time.DateTime))
 	}
 	return b.String()
+}
+
+// Find returns the rule that a person means: by its id, the beginning of it, or the text
+// of the rule. The error is a [*policy.RuleError].
+func Find(rules []policy.Rule, word string) (policy.Rule, error) {
+	var found []policy.Rule
+	for _, r := range rules {
+		if r.ID == word || r.String() == word {
+			return r, nil
+		}
+		if len(word) >= minPrefix && len(r.ID) > len(word) && strings.EqualFold(r.ID[:len(word)], word) {
+			found = append(found, r)
+		}
+	}
+	detail := "several rules have an id that begins so; write more of it"
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		detail = "'assent rules list' prints the ids"
+	}
+	return policy.Rule{}, &policy.RuleError{Err: policy.ErrRuleNotFound, Rule: word, Detail: detail}
+}
+
+// minPrefix is how much of an id has to be given, shownID how much is shown.
+const (
+	minPrefix = 4
+	shownID   = 8
+)
+
+// ShortID returns the beginning of an id, which is enough to name a rule or grant.
+func ShortID(id string) string {
+	if len(id) > shownID && !strings.ContainsAny(id, ":./ ") {
+		return id[:shownID]
+	}
+	return id
 }

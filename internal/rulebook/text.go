@@ -70,7 +70,8 @@ func write(b *bytes.Buffer, r *policy.Rule) {
 
 // oneLine writes a text so that it stays one line and keeps its spaces.
 func oneLine(text string) string {
-	if strings.TrimSpace(text) == text && strconv.CanBackquote(strings.ReplaceAll(text, "`", "")) && !strings.HasPrefix(text, `"`) {
+	prints := strconv.CanBackquote(strings.ReplaceAll(text, "`", ""))
+	if prints && strings.TrimSpace(text) == text && !strings.HasPrefix(text, `"`) {
 		return text
 	}
 	return quoted(text)
@@ -103,7 +104,8 @@ func Parse(file string, data []byte) ([]policy.Rule, error) {
 	at := map[int]policy.Rule{}
 	for _, r := range conf.Rules.Rules() {
 		if r.Effect == policy.EffectExcept {
-			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; take it out of the file", r.Source)
+			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; "+
+				"take it out of the file", r.Source)
 		}
 		line, err := strconv.Atoi(r.Source[strings.LastIndexByte(r.Source, ':')+1:])
 		if err != nil {
@@ -186,7 +188,8 @@ func (p *parsing) add(rule policy.Rule) {
 func (p *parsing) time(number int, text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		p.errs = append(p.errs, fmt.Errorf("%s:%d: %q is no time; write it like %s", p.file, number, text, "2026-12-31T18:00:00Z"))
+		err = fmt.Errorf("%s:%d: %q is no time; write it like 2026-12-31T18:00:00Z", p.file, number, text)
+		p.errs = append(p.errs, err)
 	}
 	return t
 }
@@ -197,4 +200,40 @@ func plainText(value string) string {
 		return text
 	}
 	return value
+}
+
+// document is the JSON form: it says everything.
+type document struct {
+	Rules []policy.Rule `json:"rules"`
+}
+
+// WriteJSON writes the rules with all that is known about them.
+func WriteJSON(w io.Writer, rules []policy.Rule) error {
+	if rules == nil {
+		rules = []policy.Rule{}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(document{rules})
+}
+
+// Read reads rules in either form; file is their name in errors.
+func Read(file string, data []byte) ([]policy.Rule, error) {
+	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		return Parse(file, data)
+	}
+	var d document
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&d); err != nil {
+		return nil, fmt.Errorf("%s: %w; it is read as 'assent rules export --format json' writes it", file, err)
+	}
+	for i, r := range d.Rules {
+		if err := r.Validate(); err != nil {
+			return nil, fmt.Errorf("%s: rule %d: %w", file, i+1, err)
+		}
+		d.Rules[i].Source = ""
+	}
+	return d.Rules, nil
 }

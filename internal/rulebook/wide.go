@@ -86,7 +86,8 @@ func wideCommand(target string) string {
 	if RunsAnything(words...) {
 		return unquoted(words[0]) + " runs whatever it is given, so this allows nearly every command"
 	}
-	if len(words) > 1 && words[len(words)-1] == "*" && programs.Interpret(path.Base(unquoted(words[0])), nil).Program == "" {
+	if len(words) > 1 && words[len(words)-1] == "*" &&
+		programs.Interpret(path.Base(unquoted(words[0])), nil).Program == "" {
 		return "what " + unquoted(words[0]) + " does with its words is not known, so this allows whatever it can do"
 	}
 	return ""
@@ -96,7 +97,8 @@ func wideCommand(target string) string {
 // it says nothing about them.
 func Connects(rule policy.Rule) string {
 	_, name, target, hasTarget := split(rule.Pattern)
-	if rule.Effect != policy.EffectAllow || rule.Scope != policy.ScopeTool || !strings.EqualFold(name, policy.ActShell) || !hasTarget {
+	if rule.Effect != policy.EffectAllow || rule.Scope != policy.ScopeTool || !strings.EqualFold(name, policy.ActShell) ||
+		!hasTarget {
 		return ""
 	}
 	target, exact := strings.CutPrefix(strings.TrimSpace(target), "= ")
@@ -114,7 +116,9 @@ func Connects(rule policy.Rule) string {
 	reading := programs.Interpret(path.Base(all[0].Text), all[1:])
 	for _, e := range reading.Effects {
 		if e.Kind == programs.Connect && !e.ByFlag && (exact || reading.OwnWords(all, e.Arg+1, false) <= len(all)) {
-			return "it includes the connections of " + strings.Join(words, " ") + ", to hosts that its settings name or that it finds by itself, unless they are denied; where the sandbox judges connections by name, each host keeps its own answer"
+			return "it includes the connections of " + strings.Join(words, " ") +
+				", to hosts that its settings name or that it finds by itself, unless they are denied; where the " +
+				"sandbox judges connections by name, each host keeps its own answer"
 		}
 	}
 	return ""

@@ -21,8 +21,8 @@ const Default = "assent's default"
 // unless a file has one.
 func defaultTier(dir string, saysShell bool) config.Tier {
 	p := &config.Policy{
-		File: Default, Secrets: roots.DefaultSecrets,
-		Roots: []roots.Root{{Name: ".", Host: dir, Mode: roots.ReadWrite, Source: Default}},
+		File: Default, Secrets: roots.DefaultSecrets(),
+		Roots: []roots.Root{{Name: ".", Host: dir, Mode: roots.ModeReadWrite, Source: Default}},
 		OS:    config.OSSandbox{Network: sandbox.Network{On: true, Source: Default}},
 	}
 	if !saysShell {

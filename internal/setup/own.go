@@ -66,7 +66,8 @@ func (s *Setup) Roots() (*roots.Set, error) {
 			return nil, fmt.Errorf("root %q: %w", ".", err)
 		}
 	}
-	return roots.New(roots.Options{Secrets: s.Secrets, Protected: s.Protected(), Names: s.SettingNames, Missing: s.byDefault}, s.Policy.Roots...)
+	return roots.New(roots.Options{Secrets: s.Secrets, Protected: s.Protected(), Names: s.SettingNames,
+		Missing: s.byDefault}, s.Policy.Roots...)
 }
 
 // Setting is what of this machine and user the profile of a policy depends on.
@@ -77,8 +78,9 @@ func (s *Setup) Setting(p *config.Policy) config.Setting {
 		cache = filepath.Join(s.Places.State, "cache")
 	}
 	return config.Setting{
-		Own: s.Own(), Hidden: s.states(), Home: home, CacheFolder: filepath.Join(cache, "assent", "sandbox"), Env: p.Shell.Env,
-		Limits: sandbox.DefaultLimits, Resolve: realpath.Resolve,
+		Own: s.Own(), Hidden: s.states(), Home: home, CacheFolder: filepath.Join(cache, "assent", "sandbox"),
+		Env:    p.Shell.Env,
+		Limits: sandbox.DefaultLimits(), Resolve: realpath.Resolve,
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/override"
 	"github.com/assent-dev/assent/internal/realpath"
 	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/policy"
@@ -44,6 +43,25 @@ type Order struct {
 	// files by their names, wherever they lie: see [roots.Options].
 	Settings     []sandbox.Entry
 	SettingNames []string
+}
+
+// OrderHere is the order of a door in the current folder.
+func OrderHere(file, state string) (Order, error) {
+	places, err := Here(state)
+	if err != nil {
+		return Order{}, err
+	}
+	cwd, err := os.Getwd()
+	return Order{Places: places, Dir: cwd, File: file}, err
+}
+
+// Named is what holds under a policy that the operator names.
+func Named(ctx context.Context, file, state string) (*Setup, error) {
+	order, err := OrderHere(file, state)
+	if err != nil {
+		return nil, err
+	}
+	return Resolve(ctx, order)
 }
 
 // A Setup is what holds.
@@ -128,7 +146,8 @@ func (s *Setup) tooWide() string {
 		return err.Error()
 	}
 	home, _ := os.UserHomeDir() // without one there is still the state folder
-	for _, own := range []struct{ what, path string }{{"your home folder", home}, {"assent's state folder", s.Places.State}} {
+	for _, own := range []struct{ what, path string }{{"your home folder", home},
+		{"assent's state folder", s.Places.State}} {
 		switch real, _ := realpath.Resolve(own.path); {
 		case own.path == "" || !sandbox.Below(dir, real):
 		case dir == real:
@@ -237,7 +256,7 @@ func (e *SetError) Error() string { return "--set " + e.Err.Error() }
 func (e *SetError) Unwrap() error { return e.Err }
 
 func set(f *config.File, values []string) (*config.File, error) {
-	out, err := override.Apply(f, values)
+	out, err := config.Override(f, values)
 	if err != nil {
 		return nil, &SetError{err}
 	}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/assent-dev/assent/sandbox/machine"
+	"github.com/assent-dev/assent/sandbox/fingerprint"
 )
 
 // works is what is noted about the sandbox, for processes that have no time to try one. It counts as
@@ -23,6 +23,10 @@ type works struct {
 // note depends on.
 const tryAgain = 10 * time.Minute
 
+// WordInner is the first word of a command line that has this program work for itself, see
+// internal/selfexec.
+const WordInner = "assent-inner"
+
 // WordTry is this program as one that tries a sandbox and notes the result.
 const WordTry = "try"
 
@@ -30,7 +34,7 @@ func (p Places) worksFile() string { return filepath.Join(p.State, "sandbox-work
 
 // machineKey names what the note depends on: empty if nothing can be noted on this system.
 func (p Places) machineKey() string {
-	return machine.Key(append([]string{p.Program()}, machine.Bubblewrap...)...)
+	return fingerprint.Key(append([]string{p.Program()}, fingerprint.Bubblewrap...)...)
 }
 
 // Program is the file of assent itself, which tries sandboxes: beside this program, or this one.
@@ -54,7 +58,7 @@ func (p Places) SandboxNoted() (why string, known, keeps bool) {
 		return "", false, false
 	}
 	var w works
-	data, ok := machine.ReadOwn(p.worksFile())
+	data, ok := fingerprint.ReadOwn(p.worksFile())
 	known = ok && json.Unmarshal(data, &w) == nil && w.Machine == key && (w.Why == "" || time.Since(w.At) < tryAgain)
 	return w.Why, known, true
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 func beKilled(base, git string) {
-	set, err := roots.New(roots.Options{Home: base + "/home"}, roots.Root{Name: "proj", Host: base + "/proj", Mode: roots.ReadWrite, Approval: free})
+	set, err := roots.New(roots.Options{Home: base + "/home"}, roots.Root{Name: "proj", Host: base + "/proj", Mode: roots.ModeReadWrite, Approval: free})
 	if err == nil {
 		s := &Store{Dir: base + "/state/undo", State: base + "/state", Git: git, Policy: "policy.yaml"}
 		_, err = s.Over(set).Before(context.Background(), anything)
@@ -286,7 +286,7 @@ func TestNestedRepositories(t *testing.T) {
 		t.Errorf("%d copies", n)
 	}
 	// The root may be a folder of the repository.
-	set, err := roots.New(roots.Options{Home: l.base + "/home"}, roots.Root{Name: "src", Host: l.dir + "/src", Mode: roots.ReadWrite, Approval: free})
+	set, err := roots.New(roots.Options{Home: l.base + "/home"}, roots.Root{Name: "src", Host: l.dir + "/src", Mode: roots.ModeReadWrite, Approval: free})
 	must(t, err)
 	defer set.Close()
 	l.set, l.roots = set, l.store.Over(set)
@@ -416,7 +416,7 @@ func TestProtectedIsLeftAlone(t *testing.T) {
 	l := newRepo(t)
 	kept := l.run("echo changed > src/a.go; echo changed > doc/d.md")
 	set, err := roots.New(roots.Options{Home: l.base + "/home"},
-		roots.Root{Name: "proj", Host: l.dir, Mode: roots.ReadWrite, Approval: free}, roots.Root{Name: "doc", Host: l.dir + "/doc", Mode: roots.ReadOnly})
+		roots.Root{Name: "proj", Host: l.dir, Mode: roots.ModeReadWrite, Approval: free}, roots.Root{Name: "doc", Host: l.dir + "/doc", Mode: roots.ModeReadOnly})
 	must(t, err)
 	defer set.Close()
 	l.set = set

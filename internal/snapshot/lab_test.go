@@ -46,14 +46,14 @@ func newLab(t testing.TB) *lab {
 	git, err := exec.LookPath("git")
 	must(t, err)
 	l.store = &Store{Dir: base + "/state/undo", State: base + "/state", Git: git, Policy: "policy.yaml"}
-	l.set, err = roots.New(roots.Options{Home: base + "/home"}, roots.Root{Name: "proj", Host: l.dir, Mode: roots.ReadWrite, Approval: free})
+	l.set, err = roots.New(roots.Options{Home: base + "/home"}, roots.Root{Name: "proj", Host: l.dir, Mode: roots.ModeReadWrite, Approval: free})
 	must(t, err)
 	t.Cleanup(func() { l.set.Close() })
 	l.roots = l.store.Over(l.set)
 	return l
 }
 
-var free = map[roots.Access]policy.Verdict{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}
+var free = map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictFree, roots.AccessWrite: policy.VerdictFree, roots.AccessDelete: policy.VerdictFree}
 
 // newRepo makes one with a repository, of which everything is committed.
 func newRepo(t testing.TB) *lab {

@@ -160,9 +160,9 @@ func (f found) same(t Then, r *Record, top, rel string) bool {
 // refused says why no tool could do what undoing the change does: the file is protected, in
 // no root by now, or read-only.
 func (p *Plan) refused(c Change) string {
-	access := roots.Write
+	access := roots.AccessWrite
 	if c.Was.Kind == none {
-		access = roots.Delete
+		access = roots.AccessDelete
 	}
 	abs := filepath.Join(p.top(c), string(c.Path))
 	dir := filepath.Dir(abs)

@@ -42,7 +42,7 @@ func (s *Store) Over(set *roots.Set) *Roots {
 	r := &Roots{store: s, set: set}
 	for _, root := range set.Roots() {
 		host, err := filepath.EvalSymlinks(root.Host)
-		if err != nil || root.Mode != roots.ReadWrite {
+		if err != nil || root.Mode != roots.ModeReadWrite {
 			continue
 		}
 		if info, err := os.Stat(host); err == nil && !info.IsDir() {

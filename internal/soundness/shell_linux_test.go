@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/sandbox"
+	tool "github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -34,9 +35,8 @@ const placeholder = "echo placeholder"
 
 func newShell(env runner.Environment) (*shell, error) {
 	var asked onlyAsked
-	_, err := runner.Run(context.Background(), runner.Command{
-		Text: placeholder, Dir: places[0], Env: env, Bash: true, Call: "sound", Sandbox: &asked,
-	})
+	_, err := runner.Run(context.Background(), tool.Command{Text: placeholder, Dir: places[0], Bash: true},
+		runner.Options{Env: env, Call: "sound", Sandbox: &asked})
 	if !errors.Is(err, errOnlyAsked) {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/host"
+	"github.com/assent-dev/assent/tool/shell/system"
 )
 
 func TestMain(m *testing.M) {
@@ -113,7 +113,7 @@ func FuzzSound(f *testing.F) {
 	j := openJail(f)
 	f.Fuzz(func(t *testing.T, text string, first uint) {
 		// The worker is another process: this shows the fuzzer which ways a text takes.
-		_, _ = analysis.Read(text, places[0], host.New(places[0], environ))
+		_, _ = analysis.Read(text, places[0], system.New(places[0], environ))
 		a, err := j.try(question{Text: text, First: int(first % uint(len(policyNames())))})
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)

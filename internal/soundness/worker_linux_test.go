@@ -15,8 +15,8 @@ import (
 
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/host"
 	"github.com/assent-dev/assent/tool/shell/runner"
+	"github.com/assent-dev/assent/tool/shell/system"
 )
 
 // An answer is what became of a command.
@@ -115,15 +115,15 @@ func (w *worker) reset(after snapshot) error {
 
 func (w *worker) answer(q question) (answer, error) {
 	a := answer{}
-	script, err := analysis.Read(q.Text, places[0], host.New(places[0], w.env))
-	if err != nil || !script.Command.Printed() { // which bash is never given
+	script, err := analysis.Read(q.Text, places[0], system.New(places[0], w.env))
+	if err != nil || !script.Text.Printed() { // which bash is never given
 		a.Unread = true
 		return a, nil
 	}
 	for i := range w.worth(script) {
 		p := w.policies[(q.First+i)%len(w.policies)]
 		if acts, ok := p.allows(q.Text); ok {
-			a.Policy, a.Command = p.name, script.Command.String()
+			a.Policy, a.Command = p.name, script.Text.String()
 			if q.Instead != "" {
 				a.Command = q.Instead
 			}

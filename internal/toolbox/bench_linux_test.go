@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/policy"
-	"github.com/assent-dev/assent/sandbox/inner"
+	"github.com/assent-dev/assent/sandbox/rpc"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/runner"
 	"github.com/assent-dev/assent/tool/shell/wire"
@@ -33,12 +33,13 @@ func BenchmarkShell(b *testing.B) {
 			var times, used [2][]time.Duration
 			for b.Loop() {
 				for i := range times {
-					c := runner.Command{
-						Text: text, Dir: w.top + "/proj", Env: env, Sandbox: hold.Runner, Profile: inner.Visible(hold.Profile, small), Bash: i == 0, Shell: []string{small},
+					c := shell.Command{
+						Text: text, Dir: w.top + "/proj", Bash: i == 0,
 						Judge: func(context.Context, wire.Act, func() func()) wire.Answer { return wire.Answer{Verdict: wire.Go} },
 					}
+					o := runner.Options{Env: env, Sandbox: hold.Runner, Profile: rpc.Visible(hold.Profile, small), Shell: []string{small}}
 					began, before := time.Now(), processorTime()
-					r, err := runner.Run(b.Context(), c)
+					r, err := runner.Run(b.Context(), c, o)
 					must(b, err)
 					times[i] = append(times[i], time.Since(began))
 					used[i] = append(used[i], processorTime()-before)

@@ -20,8 +20,8 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/inner"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/rpc"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 			case "shell":
 				return shellinside.Main(args[1:], os.Stderr)
 			case "stage":
-				return stage.Main(args[1:])
+				return netns.Main(args[1:])
 			}
 			if err := innerMain(args[0]); err != nil {
 				fmt.Fprintln(os.Stderr, err)
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 func innerMain(word string) error {
 	switch word {
 	case "serve":
-		s := inner.NewServer()
+		s := rpc.NewServer()
 		for name, h := range files.Handlers() {
 			s.Handle(name, h)
 		}
@@ -99,7 +99,7 @@ func newWorld(t testing.TB, conf string, change ...func(*toolbox.Hold)) *world {
 	runner := bwrap.New(found, reexec.Argv("inner", "sweep"))
 	t.Cleanup(func() { must(t, runner.Close()) })
 	w.hold = func(p *config.Policy) (toolbox.Hold, error) {
-		profile, err := p.Profile(config.Setting{Limits: sandbox.DefaultLimits, Resolve: filepath.EvalSymlinks, Home: top})
+		profile, err := p.Profile(config.Setting{Limits: sandbox.DefaultLimits(), Resolve: filepath.EvalSymlinks, Home: top})
 		h := toolbox.Hold{Runner: runner, Profile: profile, Serve: reexec.Argv("inner", "serve"), Steps: true}
 		if !profile.Network.Off() {
 			h.Stage = reexec.Argv("inner", "stage")

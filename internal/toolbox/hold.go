@@ -9,7 +9,7 @@ import (
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell"
@@ -68,14 +68,14 @@ func (b *Box) hold(opts Options) (err error) {
 		b.Hold.Profile = b.Hold.Profile.Intersect(b.parent.Hold.Profile)
 		found.GateOnly = slices.Concat(found.GateOnly, b.parent.found.GateOnly)
 	}
-	if through, ok := b.Hold.Runner.(stage.Through); ok && len(b.Hold.Stage) > 0 {
+	if through, ok := b.Hold.Runner.(netns.Through); ok && len(b.Hold.Stage) > 0 {
 		b.Hold.Runner = network.New(through, b.Hold.Stage, b.hosts(b.Policy), opts.Dialer)
 		b.Hold.Profile.Network = b.Hold.Profile.Network.Staged()
 	}
 	b.Hold.Profile = b.Hold.Profile.Sorted()
 	b.found = found
 	if len(b.Hold.Serve) > 0 && !opts.Looking {
-		b.inside = &inside{hold: b.Hold}
+		b.inside = &sandboxedFiles{hold: b.Hold}
 	}
 	if needs := b.Hold.Runner.Needs(b.Hold.Profile); len(needs) > 0 {
 		return fmt.Errorf("%w: %s", sandbox.ErrNotHeld, strings.Join(needs, "; "))
@@ -114,20 +114,23 @@ func (b *Box) hidesSecrets(rules []policy.Rule) bool {
 // landlockName is the runner that is weaker than the others.
 const landlockName = "landlock"
 
-// alone says whether commands may run only because they are held.
-func (b *Box) alone(conf *config.Policy) shell.Alone {
-	not := func(format string, args ...any) shell.Alone { return shell.Alone{Not: fmt.Sprintf(format, args...)} }
+// autoAllow says whether commands may run only because they are held.
+func (b *Box) autoAllow(conf *config.Policy) shell.AutoAllow {
+	not := func(format string, args ...any) shell.AutoAllow {
+		return shell.AutoAllow{Not: fmt.Sprintf(format, args...)}
+	}
 	switch {
 	case !b.Hold.held():
 		return not("no sandbox holds commands here")
 	case len(b.Hold.Profile.Sockets) > 0:
-		return not("commands may use the socket %s (%s)", b.Hold.Profile.Sockets[0].Path, b.Hold.Profile.Sockets[0].Source)
+		return not("commands may use the socket %s (%s)", b.Hold.Profile.Sockets[0].Path,
+			b.Hold.Profile.Sockets[0].Source)
 	case b.Hold.Runner.Name() == landlockName:
 		return not("Landlock alone holds neither modes nor times of files outside of the roots")
 	case b.found.Unfinished != "":
 		return not("%s", b.found.Unfinished)
 	}
-	var alone shell.Alone
+	var alone shell.AutoAllow
 	for _, r := range conf.Roots {
 		if len(r.Suffixes) > 0 {
 			return not("root %s has files that no tool may reach: it takes only %v (%s)", r.Name, r.Suffixes, r.Source)
@@ -144,10 +147,10 @@ func (b *Box) alone(conf *config.Policy) shell.Alone {
 
 // notFree is what a root does not let tools do without asking, if there is something.
 func notFree(r roots.Root) roots.Access {
-	for _, access := range []roots.Access{roots.Read, roots.Write, roots.Delete} {
+	for _, access := range []roots.Access{roots.AccessRead, roots.AccessWrite, roots.AccessDelete} {
 		v, said := r.Approval[access]
-		free := said && v == policy.VerdictFree || !said && access == roots.Read
-		if !free || access != roots.Read && r.Mode != roots.ReadWrite {
+		free := said && v == policy.VerdictFree || !said && access == roots.AccessRead
+		if !free || access != roots.AccessRead && r.Mode != roots.ModeReadWrite {
 			return access
 		}
 	}

@@ -64,12 +64,12 @@ func newHome(t testing.TB, policy string, files map[string]string) *world {
 			return h, err
 		}
 		h.Profile, err = p.Profile(config.Setting{
-			Limits: sandbox.DefaultLimits, Home: w.top + "/home", CacheFolder: w.top + "/caches",
+			Limits: sandbox.DefaultLimits(), Home: w.top + "/home", CacheFolder: w.top + "/caches",
 			Resolve: func(path string) (string, error) { return path, nil },
 			Tools:   home.User{Home: w.top + "/home", Env: func(string) string { return "" }}.Tools,
 		})
 		for _, r := range h.Profile.Roots {
-			if !r.Guarded && r.Mode == sandbox.ReadWrite {
+			if !r.Guarded && r.Mode == sandbox.ModeReadWrite {
 				must(t, os.MkdirAll(r.Path, 0o700))
 			}
 		}

@@ -12,19 +12,20 @@ import (
 	"sync"
 	"time"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/inner"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/rpc"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/host"
 	"github.com/assent-dev/assent/tool/shell/runner"
 	"github.com/assent-dev/assent/tool/shell/runner/shim"
+	"github.com/assent-dev/assent/tool/shell/system"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
@@ -36,21 +37,21 @@ const unlimited = 10 * 365 * 24 * time.Hour
 
 // A machine is where commands run: held by a sandbox, if there is one.
 type machine struct {
-	shell   []string // interprets commands
-	env     runner.Environment
-	entries []string
-	folder  string // for the shim and for output that is kept
-	hold    Hold
-	found   Found
-	alone   shell.Alone
-	later   func() string // which deny came after it was found out; may be nil
-	tmp     string        // the folder that is /tmp for all commands; empty gives each its own
-	left    leavings
-	staying staying
-	chains  sync.Map // see [programList]
-	without Layers
-	network hosts.Policy
-	dialer  network.Dialer
+	shell     []string // interprets commands
+	env       runner.Environment
+	entries   []string
+	folder    string // for the shim and for output that is kept
+	hold      Hold
+	found     Found
+	autoAllow shell.AutoAllow
+	later     func() string // which deny came after it was found out; may be nil
+	tmp       string        // the folder that is /tmp for all commands; empty gives each its own
+	left      escalations
+	staying   background
+	chains    sync.Map // see [programList]
+	without   Layers
+	network   hosts.Policy
+	dialer    network.Dialer
 }
 
 func newMachine(environ, names []string, folder string) *machine {
@@ -59,17 +60,17 @@ func newMachine(environ, names []string, folder string) *machine {
 }
 
 // world is what a command in the folder finds.
-func (m *machine) world(dir string) analysis.World { return host.New(dir, m.entries) }
+func (m *machine) world(dir string) analysis.World { return system.New(dir, m.entries) }
 
 // Profile implements [shell.Sandbox].
 func (m *machine) Profile(c shell.Command) policy.Digest {
 	return policy.Digest(m.profile(c).Hash())
 }
 
-// Alone implements [shell.Sandbox].
-func (m *machine) Alone() shell.Alone {
-	alone := m.alone
-	if alone == (shell.Alone{}) && m.later != nil {
+// AutoAllow implements [shell.Sandbox].
+func (m *machine) AutoAllow() shell.AutoAllow {
+	alone := m.autoAllow
+	if alone == (shell.AutoAllow{}) && m.later != nil {
 		alone.Open = m.later()
 	}
 	return alone
@@ -95,7 +96,7 @@ func (m *machine) reach(c shell.Command) sandbox.Profile {
 	switch {
 	case m.hold.Proxy:
 		p.Network = p.Network.Staged()
-	case c.Held && p.Network.On:
+	case c.Sandboxed && p.Network.On:
 		p.Network = sandbox.Network{Source: "nobody was asked about the command"}
 	}
 	if c.Hide {
@@ -136,25 +137,23 @@ func (m *machine) Private(path string) bool {
 
 // run runs a command that was approved.
 func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error) {
-	cmd := runner.Command{
-		Text: c.Text, Dir: c.Dir, Env: m.env, Timeout: c.Timeout, Call: rand.Text(), Progress: tool.Progress(ctx),
-		MaxOutput: maxOutput, Shell: m.shell, Judge: c.Judge, Ask: c.Ask, Bash: c.Bash,
-	}
+	o := runner.Options{Env: m.env, Call: rand.Text(), Progress: tool.Progress(ctx), MaxOutput: maxOutput,
+		Shell: m.shell}
 	if s, ok := shell.StreamsOf(ctx); ok {
-		cmd.Stdout, cmd.Stderr, cmd.Signals, cmd.Timeout, cmd.MaxOutput = s.Stdout, s.Stderr, s.Signals, unlimited, 0
+		o.Stdout, o.Stderr, o.Signals, c.Timeout, o.MaxOutput = s.Stdout, s.Stderr, s.Signals, unlimited, 0
 	}
 	if c.EndOthers {
 		m.staying.end()
 	}
-	cmd.Stay = c.Stay && m.staying.room()
+	c.Stay = c.Stay && m.staying.room()
 	if m.without.Running {
-		cmd.Judge = func(context.Context, wire.Act, func() func()) wire.Answer { return wire.Answer{Verdict: wire.Go} }
+		c.Judge = func(context.Context, wire.Act, func() func()) wire.Answer { return wire.Answer{Verdict: wire.Go} }
 	}
-	if err := m.confine(ctx, &cmd, c); err != nil {
+	if err := m.confine(ctx, c, &o); err != nil {
 		return shell.Result{}, err
 	}
 	if c.HardenGit {
-		if err := m.harden(&cmd); err != nil {
+		if err := m.harden(&c, &o); err != nil {
 			return shell.Result{}, fmt.Errorf("git cannot be run without what the repository would make it run: %w", err)
 		}
 	}
@@ -163,26 +162,26 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return shell.Result{}, fmt.Errorf("the output cannot be kept: %w", err)
 		}
-		cmd.File = filepath.Join(folder, cmd.Call+".txt")
+		o.File = filepath.Join(folder, o.Call+".txt")
 	}
-	r, err := runner.Run(m.connecting(ctx, &cmd, c), cmd)
+	r, err := runner.Run(m.connecting(ctx, c, &o), c, o)
 	if err != nil {
 		return shell.Result{}, err
 	}
 	out := result(r)
-	out.Note = note(r, cmd.Sandbox != nil, cmd.Stdout != nil)
-	if cmd.Sandbox != nil {
+	out.Note = note(r, o.Sandbox != nil, o.Stdout != nil)
+	if o.Sandbox != nil {
 		m.staying.add(r.Running)
 		if r.Running != nil {
 			out.Gone, out.End = r.Running.Gone(), r.Running.End
 		}
-		err = errors.Join(m.explain(ctx, c, cmd.Profile, &out), reportLeft(ctx, r))
+		err = errors.Join(m.explain(ctx, c, o.Profile, &out), reportLeft(ctx, r))
 	}
 	return out, err
 }
 
 // confine puts a command into its sandbox, as far as the person who was asked left it there.
-func (m *machine) confine(ctx context.Context, cmd *runner.Command, c shell.Command) error {
+func (m *machine) confine(ctx context.Context, c shell.Command, o *runner.Options) error {
 	if !m.hold.held() {
 		return nil
 	}
@@ -191,62 +190,63 @@ func (m *machine) confine(ctx context.Context, cmd *runner.Command, c shell.Comm
 		if err != nil {
 			return err
 		}
-		if err := tool.ReportConfined(ctx, "a person let it leave the sandbox: "+step.Label); err != nil {
+		what := "a person let it leave the sandbox: " + step.Label
+		if err := tool.RunningIn(ctx).Report(ctx, approval.EventConfined, what); err != nil {
 			return err
 		}
 		if step.ID == stepOutside {
 			return nil
 		}
 	}
-	cmd.Sandbox, cmd.Profile, cmd.Tmp = m.hold.Runner, m.profile(c), m.tmp
+	o.Sandbox, o.Profile, o.Tmp = m.hold.Runner, m.profile(c), m.tmp
 	if len(m.shell) > 0 {
-		cmd.Profile = inner.Visible(cmd.Profile, m.shell[0])
+		o.Profile = rpc.Visible(o.Profile, m.shell[0])
 	}
-	cmd.Env = cmd.Env.With(cmd.Profile.Env.Set)
-	if flags := cmd.Env.Get("GOFLAGS"); !strings.Contains(flags, "-buildvcs") && !inRepository(c.Dir) {
+	o.Env = o.Env.With(o.Profile.Env.Set)
+	if flags := o.Env.Get("GOFLAGS"); !strings.Contains(flags, "-buildvcs") && !inRepository(c.Dir) {
 		// Where a repository may not be made, a folder of its name stands: go would take it for one.
-		cmd.Env = cmd.Env.With(map[string]string{"GOFLAGS": strings.TrimSpace(flags + " -buildvcs=false")})
+		o.Env = o.Env.With(map[string]string{"GOFLAGS": strings.TrimSpace(flags + " -buildvcs=false")})
 	}
 	return nil
 }
 
 // connecting has the connections of a command decided about by name, if its profile says so: on a
 // stage, or by a proxy.
-func (m *machine) connecting(ctx context.Context, cmd *runner.Command, c shell.Command) context.Context {
-	if cmd.Sandbox == nil || !cmd.Profile.Network.ByName {
+func (m *machine) connecting(ctx context.Context, c shell.Command, o *runner.Options) context.Context {
+	if o.Sandbox == nil || !o.Profile.Network.ByName {
 		return ctx
 	}
-	cmd.Clock = &runner.Clock{}
+	o.Clock = &runner.Clock{}
 	client := network.InCall(ctx, m.network, m.dialer, func(ctx context.Context, to hosts.Connection) error {
-		return c.Connect(ctx, to, cmd.Clock.Pause)
+		return c.Connect(ctx, to, o.Clock.Pause)
 	})
-	if m.hold.Proxy && !cmd.Bash {
-		cmd.Proxy, cmd.Env = client.Proxy, cmd.Env.With(stage.ProxyVariables(runner.ProxyAddress))
+	if m.hold.Proxy && !c.Bash {
+		o.Proxy, o.Env = client.Proxy, o.Env.With(netns.ProxyVariables(runner.ProxyAddress))
 	}
 	return network.WithClient(ctx, client)
 }
 
 // harden puts the git that runs nothing else first in PATH, where the command sees it.
-func (m *machine) harden(cmd *runner.Command) error {
-	dir, err := m.shim(cmd.Dir)
+func (m *machine) harden(c *shell.Command, o *runner.Options) error {
+	dir, err := m.shim(c.Dir)
 	if err != nil {
 		return err
 	}
-	cmd.Env = cmd.Env.First(dir)
-	cmd.Judge = behindShim(cmd.Judge, dir, m.world(cmd.Dir).Program("git"))
-	if cmd.Sandbox == nil {
+	o.Env = o.Env.First(dir)
+	c.Judge = behindShim(c.Judge, dir, m.world(c.Dir).Program("git"))
+	if o.Sandbox == nil {
 		return nil
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return err
 	}
-	cmd.Profile.Roots = append(cmd.Profile.Roots[:len(cmd.Profile.Roots):len(cmd.Profile.Roots)],
-		sandbox.Root{Path: dir, Mode: sandbox.ReadOnly, Source: "the git that runs nothing else"})
+	o.Profile.Roots = append(slices.Clip(o.Profile.Roots),
+		sandbox.Root{Path: dir, Mode: sandbox.ModeReadOnly, Source: "the git that runs nothing else"})
 	return nil
 }
 
 // behindShim judges the git that runs nothing else as the git that it stands before.
-func behindShim(judge runner.Judge, shim, git string) runner.Judge {
+func behindShim(judge shell.Judge, shim, git string) shell.Judge {
 	return func(ctx context.Context, act wire.Act, pause func() func()) wire.Answer {
 		if act.Kind == wire.Start && filepath.Dir(act.Path) == shim {
 			act.Path, act.Real = git, ""
@@ -309,5 +309,5 @@ func reportLeft(ctx context.Context, r runner.Result) error {
 	if r.Left == "" {
 		return nil
 	}
-	return tool.ReportConfined(ctx, leftHeld(r, true))
+	return tool.RunningIn(ctx).Report(ctx, approval.EventConfined, leftHeld(r, true))
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/shell"
@@ -20,10 +20,11 @@ import (
 // shell makes the tool for commands.
 func (b *Box) shell(policy *config.Policy, opts Options) (*shell.Tool, error) {
 	m := newMachine(opts.Environ, policy.Shell.Env, filepath.Join(opts.State, "shell"))
-	options := shell.Options{World: m.world, Run: m.run, Denied: opts.Denied, Unsupported: shellinside.Unsupported, Read: opts.Read}
+	options := shell.Options{World: m.world, Run: m.run, Denied: opts.Denied, Unsupported: shellinside.Unsupported,
+		Read: opts.Read}
 	m.shell, m.without, m.network, m.dialer = opts.Shell, opts.Without, b.hosts(policy), opts.Dialer
 	m.tmp = opts.Tmp
-	m.hold, m.found, m.alone, m.later = b.Hold, b.found, b.alone(policy), opts.Later
+	m.hold, m.found, m.autoAllow, m.later = b.Hold, b.found, b.autoAllow(policy), opts.Later
 	if b.Hold.held() {
 		options.Sandbox = m
 	}
@@ -63,7 +64,8 @@ func (b *Box) custom(policy *config.Policy, opts Options) []tool.Tool {
 			continue
 		}
 		t, err := command.New(c, command.Options{
-			Dir: opts.Folder, Name: filepath.Base(opts.Folder), Runner: b.programRunner(opts), Profile: b.Hold.Profile, Environ: opts.Environ,
+			Dir: opts.Folder, Name: filepath.Base(opts.Folder), Runner: b.programRunner(opts),
+			Profile: b.Hold.Profile, Environ: opts.Environ,
 			Programs: opts.Programs,
 		})
 		if err != nil {
@@ -86,7 +88,7 @@ func (b *Box) programRunner(opts Options) sandbox.Runner {
 	case b.Hold.held():
 		return b.Hold.Runner
 	}
-	return host.None{}
+	return launch.None{}
 }
 
 // A program is what stands behind a custom tool: a command line, and where it runs.
@@ -114,8 +116,10 @@ func locate(c command.Config, opts Options) (command.Config, error) {
 	}
 	ours := strings.HasPrefix(c.Source, opts.File+":")
 	if len(c.Command) > 0 {
-		if program := c.Command[0]; !ours && strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
-			return c, fmt.Errorf("custom tool %s is left out: it would be looked for in the project's folder; write its path in full", c.Name)
+		if program := c.Command[0]; !ours && strings.ContainsRune(program, filepath.Separator) &&
+			!filepath.IsAbs(program) {
+			return c, fmt.Errorf("custom tool %s is left out: it would be looked for in the project's folder; "+
+				"write its path in full", c.Name)
 		}
 		return c, nil
 	}

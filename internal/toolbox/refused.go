@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/explain"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
+	"github.com/assent-dev/assent/sandbox/refusal"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell"
 )
@@ -25,10 +26,11 @@ func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profil
 		whole.Network = sandbox.Network{Source: "commands have a proxy only; 'assent sandbox doctor' says why"}
 	}
 	if p.Wall.Why == "" {
-		for _, what := range explain.Tripped(whole, p, facts) {
-			told := "judgement and behaviour differ: the operating system refused " + what + ", which the command was not read to do"
+		for _, what := range refusal.Tripped(whole, p, facts) {
+			told := "judgement and behaviour differ: the operating system refused " + what +
+				", which the command was not read to do"
 			r.Note = strings.TrimPrefix(r.Note+"\n"+told, "\n")
-			errs = append(errs, tool.ReportTripped(ctx, told))
+			errs = append(errs, tool.RunningIn(ctx).Report(ctx, approval.EventTripped, told))
 		}
 	}
 	if on, ok := m.hold.Runner.(*network.Runner); ok && p.Network.ByName && r.ExitCode != 0 {
@@ -36,14 +38,15 @@ func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profil
 			r.Note = strings.TrimPrefix(r.Note+"\nthe system lets commands connect to these ports only, and refuses others: "+ports, "\n")
 		}
 	}
-	refused := explain.Explain(asFound(whole, r), facts)
+	refused := refusal.Find(asFound(whole, r), facts)
 	m.left.keep(c, r, whole, refused)
 	if c.GitWrites && c.GitMixed && r.ExitCode != 0 && !whole.GitWrite {
-		r.Note = strings.TrimPrefix(r.Note+"\ngit may write to the repository only in a command of its own, without programs whose effects are not known; call it separately", "\n")
+		r.Note = strings.TrimPrefix(r.Note+"\ngit may write to the repository only in a command of its own, "+
+			"without programs whose effects are not known; call it separately", "\n")
 	}
 	for _, one := range refused {
 		r.Note = strings.TrimPrefix(r.Note+"\n"+one.String(), "\n")
-		errs = append(errs, tool.ReportConfined(ctx, one.ForPerson()))
+		errs = append(errs, tool.RunningIn(ctx).Report(ctx, approval.EventConfined, one.ForPerson()))
 	}
 	return errors.Join(errs...)
 }
@@ -54,26 +57,27 @@ func asFound(p sandbox.Profile, r *shell.Result) sandbox.Profile {
 	if r.ExitCode == 0 || !strings.Contains(r.Stderr+r.Stdout, "Read-only file system") {
 		return p
 	}
-	scene, err := host.Survey(p)
+	scene, err := launch.Survey(p)
 	if err != nil {
 		return p // then nothing is known
 	}
 	for _, place := range scene.Protected {
-		p.Protected = append(p.Protected[:len(p.Protected):len(p.Protected)], sandbox.Entry{Path: place.Path, Source: place.Source})
+		p.Protected = append(p.Protected[:len(p.Protected):len(p.Protected)],
+			sandbox.Entry{Path: place.Path, Source: place.Source})
 	}
 	return p
 }
 
-func (m *machine) facts(c shell.Command, r *shell.Result) explain.Facts {
-	f := explain.Facts{
+func (m *machine) facts(c shell.Command, r *shell.Result) refusal.Facts {
+	f := refusal.Facts{
 		Exit: r.ExitCode, Dir: c.Dir, GitWrites: c.GitWrites && inRepository(c.Dir), Connects: c.Connects,
-		Output: r.Stderr + "\n" + r.Stdout, Exists: exists, Shared: host.Shared, Private: []string{"/tmp", "/var/tmp", "/run", "/dev/shm"},
+		Output: r.Stderr + "\n" + r.Stdout, Exists: exists, Shared: launch.Shared, Private: []string{"/tmp", "/var/tmp", "/run", "/dev/shm"},
 	}
 	if home := m.world(c.Dir).Home(); filepath.IsAbs(home) {
 		f.Private = append(f.Private, filepath.Clean(home))
 	}
 	for _, n := range c.Named {
-		f.Named = append(f.Named, explain.Named(n))
+		f.Named = append(f.Named, refusal.Named(n))
 	}
 	return f
 }

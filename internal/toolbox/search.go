@@ -158,7 +158,8 @@ func (s *search) visit(path string, d fs.DirEntry, err error) error {
 		return nil // what it leads to is judged itself, or not there
 	}
 	if s.looked++; s.looked > maxSearched {
-		return fmt.Errorf("%w: there are more than %d files in the roots; name smaller ones", errUnfinished, maxSearched)
+		return fmt.Errorf("%w: there are more than %d files in the roots; name smaller ones",
+			errUnfinished, maxSearched)
 	}
 	hidden := s.judge(path, d.IsDir())
 	if n := len(s.found.Masked) + len(s.found.Protected) + len(s.found.Secrets); n > maxFound {
@@ -201,7 +202,7 @@ func (s *search) judge(path string, folder bool) (hidden bool) {
 	if folder {
 		act = place.FolderAct
 	}
-	read := act(roots.Read)
+	read := act(roots.AccessRead)
 	if source, denied := s.denied(read); denied {
 		s.found.Masked = append(s.found.Masked, sandbox.Entry{Path: path, Source: source})
 		return true
@@ -218,7 +219,7 @@ func (s *search) protect(path string, act func(roots.Access) policy.Act) {
 	if slices.ContainsFunc(s.found.Protected, func(e sandbox.Entry) bool { return sandbox.Below(e.Path, path) }) {
 		return
 	}
-	for _, a := range []roots.Access{roots.Write, roots.Delete} {
+	for _, a := range []roots.Access{roots.AccessWrite, roots.AccessDelete} {
 		if source, denied := s.denied(act(a)); denied {
 			s.found.Protected = append(s.found.Protected, sandbox.Entry{Path: path, Source: source})
 			return

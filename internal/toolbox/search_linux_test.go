@@ -100,7 +100,7 @@ func TestClosedFoldersAreHidden(t *testing.T) {
 		must(t, os.Chmod(top+"/"+name, mode))
 		t.Cleanup(func() { must(t, os.Chmod(top+"/"+name, 0o755)) })
 	}
-	set, err := roots.New(roots.Options{}, roots.Root{Name: ".", Host: top, Mode: roots.ReadWrite})
+	set, err := roots.New(roots.Options{}, roots.Root{Name: ".", Host: top, Mode: roots.ModeReadWrite})
 	must(t, err)
 	defer set.Close()
 	hidden := map[string]bool{}

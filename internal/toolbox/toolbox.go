@@ -93,8 +93,8 @@ type Box struct {
 
 	commands *shell.Tool // nil if there is none
 	found    Found
-	inside   *inside // nil if the file tools work in this process
-	staying  *staying
+	inside   *sandboxedFiles // nil if the file tools work in this process
+	staying  *background
 	parent   *Box
 	programs map[string]program // of the custom tools, by their names
 }
@@ -123,7 +123,8 @@ func Open(conf *config.Policy, opts Options) (*Box, error) {
 }
 
 func (b *Box) openRoots(opts Options) (err error) {
-	options := roots.Options{Secrets: b.Policy.Secrets, Protected: append([]string{opts.State}, opts.Protected...), Names: opts.ProtectedNames}
+	options := roots.Options{Secrets: b.Policy.Secrets, Protected: append([]string{opts.State}, opts.Protected...),
+		Names: opts.ProtectedNames}
 	if b.parent == nil {
 		b.Roots, err = roots.New(options, b.Policy.Roots...)
 		return err

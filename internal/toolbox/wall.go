@@ -143,7 +143,8 @@ func (l *programList) chain(file string) chain {
 		return chain{}
 	}
 	if known, ok := l.chains.Load(file); ok {
-		if c := known.(chain); os.SameFile(c.info, info) && c.info.ModTime().Equal(info.ModTime()) && c.info.Size() == info.Size() {
+		if c := known.(chain); os.SameFile(c.info, info) && c.info.ModTime().Equal(info.ModTime()) &&
+			c.info.Size() == info.Size() {
 			return c
 		}
 	}
@@ -194,12 +195,12 @@ func shebang(f *os.File) []string {
 	return strings.Fields(rest)
 }
 
-// Held implements [shell.Sandbox].
-func (m *machine) Held(c shell.Command) []string {
+// Describe implements [shell.Sandbox].
+func (m *machine) Describe(c shell.Command) []string {
 	p := m.profile(c)
 	w := p.Wall
 	var lines []string
-	switch writable := slices.ContainsFunc(p.Roots, func(r sandbox.Root) bool { return r.Mode == sandbox.ReadWrite && r.Guarded }); {
+	switch writable := slices.ContainsFunc(p.Roots, func(r sandbox.Root) bool { return r.Mode == sandbox.ModeReadWrite && r.Guarded }); {
 	case w.Why != "":
 		lines = append(lines, "the whole profile of the policy, which 'assent sandbox show' prints: "+w.Why)
 	case !writable:

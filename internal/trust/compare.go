@@ -1,9 +1,11 @@
 package trust
 
 import (
+	"context"
 	"slices"
 	"time"
 
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/present"
 )
 
@@ -71,5 +73,24 @@ func diff(was, now Part) string {
 	if was.Text == "" && was.Path != "" || now.Text == "" {
 		return ""
 	}
-	return present.DiffLines(present.Side{Name: "trusted", Text: was.Text}, present.Side{Name: "now", Text: now.Text}, 3).String()
+	return present.DiffLines(present.Side{Name: "trusted", Text: was.Text}, present.Side{Name: "now", Text: now.Text},
+		3).String()
+}
+
+// Standing says whether a file is trusted as it is now, with all that it would load or start.
+func Standing(ctx context.Context, known Store, f *config.File) (State, error) {
+	_, state, _, err := standing(ctx, known, f)
+	return state, err
+}
+
+// standing is Standing, with the bundle of the file and what changed in it.
+func standing(ctx context.Context, known Store, f *config.File) (b Bundle, s State, changes []Change, err error) {
+	if b, err = Of(f); err != nil {
+		return b, Untrusted, nil, err
+	}
+	record, there, err := known.Get(ctx, b.Path)
+	if err == nil {
+		s, changes = Compare(b, record, there)
+	}
+	return b, s, changes, err
 }

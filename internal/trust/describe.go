@@ -25,7 +25,7 @@ func Promises(f *config.File) []Promise {
 	for i := range p.Roots {
 		d.folder(&p.Roots[i])
 	}
-	for _, s := range p.Secrets[len(roots.DefaultSecrets):] {
+	for _, s := range p.Secrets[len(roots.DefaultSecrets()):] {
 		if plain, excepted := strings.CutPrefix(s, "!"); excepted {
 			d.add("secrets", "%s is read like any other file", plain)
 		}
@@ -74,9 +74,9 @@ func (d *description) add(what, format string, args ...any) {
 
 // folder says what can be done in a root, one word for each access.
 func (d *description) folder(r *roots.Root) {
-	words := []string{"read " + consent(r, roots.Read)}
-	if r.Mode == roots.ReadWrite {
-		words = append(words, "write "+consent(r, roots.Write), "delete "+consent(r, roots.Delete))
+	words := []string{"read " + consent(r, roots.AccessRead)}
+	if r.Mode == roots.ModeReadWrite {
+		words = append(words, "write "+consent(r, roots.AccessWrite), "delete "+consent(r, roots.AccessDelete))
 	} else {
 		words = append(words, "write never")
 	}
@@ -86,7 +86,7 @@ func (d *description) folder(r *roots.Root) {
 func consent(r *roots.Root, a roots.Access) string {
 	v, said := r.Approval[a]
 	switch {
-	case !said && a == roots.Read, said && v == policy.VerdictFree:
+	case !said && a == roots.AccessRead, said && v == policy.VerdictFree:
 		return "without asking"
 	case said && v == policy.VerdictBlock:
 		return "never"

@@ -11,7 +11,7 @@
 // or at a limit ([ErrLimit]). A denial by itself is a result like any other; a model that
 // asks for the same three times in a row does not take no for an answer, and is stopped.
 //
-// With an [Aside] a run waits for nobody. It is saved before the calls of a turn run and
+// With an [RunStore] a run waits for nobody. It is saved before the calls of a turn run and
 // after they have, and returns a [*PausedError] when it cannot go on without a person; then
 // [Run.Resume] takes it up, perhaps in another process. A call that had started when the
 // program died is found claimed in the store: the model is told that its fate is unknown,

@@ -28,11 +28,11 @@ type Run struct {
 	// Expand returns the calls of a turn with the further ones that must be answered
 	// before; nil leaves them as they are. The model is not told of those.
 	Expand func(calls []Call) []Call
-	// Aside is where the run is put while it waits for answers; nil waits for the gate's
+	// Store is where the run is put while it waits for answers; nil waits for the gate's
 	// approver instead.
-	Aside Aside
+	Store RunStore
 	// Inner is what the tools keep while a turn is under way: the runs that calls of it
-	// wait for. May be nil; without an Aside it is not used.
+	// wait for. May be nil; without a Store it is not used.
 	Inner Inner
 	// Before is what those used who called this worker: the limit of tokens is for all of
 	// them together.
@@ -104,7 +104,7 @@ func (r *Run) step(ctx context.Context) (*Step, error) {
 
 // saveStep keeps a step that is over, if the run may be put aside.
 func (r *Run) saveStep(ctx context.Context) error {
-	if r.Aside == nil {
+	if r.Store == nil {
 		return nil
 	}
 	return r.Save(ctx)
@@ -113,7 +113,7 @@ func (r *Run) saveStep(ctx context.Context) error {
 // run has the calls of a turn judged, answered and run. It returns the results, and the ids
 // of those that the model did not ask for.
 func (r *Run) run(ctx context.Context, t Turn) (results []Result, further []string, err error) {
-	if r.Aside != nil {
+	if r.Store != nil {
 		return r.runLater(ctx, t)
 	}
 	calls, further := r.expanded(t.Calls)

@@ -187,7 +187,7 @@ func TestAStoppedErrorSaysWhatAndWhy(t *testing.T) {
 	}
 }
 
-// eager is an aside in which every question finds a yes at once.
+// eager is a RunStore in which every question finds a yes at once.
 type eager struct{}
 
 func (eager) Save(context.Context, []byte) error { return nil }
@@ -214,7 +214,7 @@ func TestATurnThatKeepsChangingIsPutAside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &worker.Run{Talker: turns{{Calls: []worker.Call{call("1", "a")}}}, Gate: gate, Aside: eager{}}
+	run := &worker.Run{Talker: turns{{Calls: []worker.Call{call("1", "a")}}}, Gate: gate, Store: eager{}}
 	var paused *worker.PausedError
 	if _, err := say(t.Context(), run); !errors.As(err, &paused) || tries != 10 {
 		t.Errorf("tried %d times, %v", tries, err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/sandbox/seccomp"
 )
 
@@ -77,11 +77,11 @@ func bareSpawn(b *testing.B, r *Runner, root string) func() error {
 		defer os.Remove(filepath.Join(root, name))
 	}
 	c := benchCommand(root)
-	scene, err := host.Survey(c.Profile)
+	layout, err := launch.Survey(c.Profile)
 	if err != nil {
 		b.Fatal(err)
 	}
-	args := Plan(Request{Scene: scene, Argv: c.Argv, Dir: c.Dir, Env: c.Env, Root: os.Geteuid() == 0}, exists)
+	args := Plan(Request{Layout: layout, Argv: c.Argv, Dir: c.Dir, Env: c.Env, Root: os.Geteuid() == 0}, exists)
 	code, err := seccomp.Assemble(seccomp.Options{Arch: runtime.GOARCH, Internet: true})
 	if err != nil {
 		b.Fatal(err)

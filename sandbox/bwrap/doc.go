@@ -1,7 +1,7 @@
 // Package bwrap holds processes to a profile with bubblewrap, Linux's user and mount
 // namespaces as a small program, and a filter for system calls.
 //
-// Bubblewrap protects as well as its arguments. [Plan] writes them, purely, from a scene:
+// Bubblewrap protects as well as its arguments. [Plan] writes them, purely, from a layout:
 // an empty root, the system read-only, private folders, then the profile's layers with
 // parents before children, and the root made read-only at the end, so that a write beside
 // the roots fails instead of vanishing. The order matters, and so does what looks
@@ -14,7 +14,7 @@
 // environment, from a fixed list of places, never as a set-id program.
 //
 // A command does not run when bubblewrap has started it but when the runner says so. By
-// then it has seen the sandbox stand: see the gate in package host.
+// then it has seen the sandbox stand: see package prelude.
 package bwrap
 
 // Name is what this runner is called.

@@ -12,11 +12,11 @@ import (
 	"syscall"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/machine"
+	"github.com/assent-dev/assent/sandbox/fingerprint"
 )
 
 // Candidates are where bubblewrap is looked for.
-var Candidates = machine.Bubblewrap
+var Candidates = fingerprint.Bubblewrap
 
 // A Program is a bubblewrap that was found.
 type Program struct {
@@ -68,7 +68,8 @@ func distrust(file string, info fs.FileInfo) *sandbox.Problem {
 	switch {
 	case info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0:
 		return &sandbox.Problem{
-			Cause:  file + " is a setuid program: it starts with root's rights, and holes in it have been used to keep them (CVE-2026-41163)",
+			Cause: file + " is a setuid program: it starts with root's rights, " +
+				"and holes in it have been used to keep them (CVE-2026-41163)",
 			Remedy: "let the kernel make user namespaces instead and run: chmod u-s,g-s " + file,
 		}
 	case !ok || stat.Uid != 0 || info.Mode().Perm()&0o022 != 0 || !info.Mode().IsRegular():

@@ -35,7 +35,7 @@ func victim(root string, argv []string) int {
 	defer r.Close()
 	_, err := sandbox.Run(context.Background(), r, sandbox.Command{
 		Argv: argv, Dir: root, Env: []string{"PATH=/usr/bin:/bin"}, Stdout: os.Stdout, Stderr: os.Stderr,
-		Profile: sandbox.Profile{Roots: []sandbox.Root{{Path: root, Mode: sandbox.ReadWrite, Guarded: true}}},
+		Profile: sandbox.Profile{Roots: []sandbox.Root{{Path: root, Mode: sandbox.ModeReadWrite, Guarded: true}}},
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -74,7 +74,7 @@ func project(t *testing.T) string {
 }
 
 func profile(root string) sandbox.Profile {
-	return sandbox.Profile{Roots: []sandbox.Root{{Path: root, Mode: sandbox.ReadWrite, Guarded: true}}}
+	return sandbox.Profile{Roots: []sandbox.Root{{Path: root, Mode: sandbox.ModeReadWrite, Guarded: true}}}
 }
 
 func command(root, script string) sandbox.Command {

@@ -32,7 +32,7 @@ func TestHostileChildren(t *testing.T) {
 				return e == sandbox.Exit{Left: "1 process left in the background (sleep)"}
 			}, "left"},
 		{"ignores signals", "trap '' TERM INT HUP QUIT; while :; do sleep 1; done; : MARK", sandbox.Limits{Time: 300 * time.Millisecond},
-			func(e sandbox.Exit) bool { return e.Ended == sandbox.TimePassed }, ""},
+			func(e sandbox.Exit) bool { return e.Ended == sandbox.EndingTime }, ""},
 		{"fills its private /tmp", "head -c 50000000 /dev/zero > /tmp/big", sandbox.Limits{Tmp: 1 << 20},
 			func(e sandbox.Exit) bool { return e.Code == 1 }, "No space left"},
 		{"fills its home folder", "head -c 50000000 /dev/zero > $HOME/big", sandbox.Limits{Tmp: 1 << 20},
@@ -42,11 +42,11 @@ func TestHostileChildren(t *testing.T) {
 		{"fills /dev", "head -c 50000000 /dev/zero > /dev/big", sandbox.Limits{},
 			func(e sandbox.Exit) bool { return e.Code != 0 }, "Read-only"},
 		{"passes the file size limit", "head -c 50000000 /dev/zero > big", sandbox.Limits{FileSize: 1 << 20},
-			func(e sandbox.Exit) bool { return e.Ended == sandbox.SizePassed }, ""},
+			func(e sandbox.Exit) bool { return e.Ended == sandbox.EndingSize }, ""},
 		{"prints without end", "yes MARK", sandbox.Limits{Output: 1 << 20},
-			func(e sandbox.Exit) bool { return e.Ended == sandbox.OutputPassed }, "MARK"},
+			func(e sandbox.Exit) bool { return e.Ended == sandbox.EndingOutput }, "MARK"},
 		{"prints without end on the other stream", "yes MARK >&2", sandbox.Limits{Output: 1 << 20},
-			func(e sandbox.Exit) bool { return e.Ended == sandbox.OutputPassed }, "MARK"},
+			func(e sandbox.Exit) bool { return e.Ended == sandbox.EndingOutput }, "MARK"},
 		{"opens 10,000 files", "/usr/bin/python3 -c 'l=[open(\"/dev/null\") for _ in range(10000)]'", sandbox.Limits{OpenFiles: 256},
 			func(e sandbox.Exit) bool { return e.Code == 1 }, "Too many open files"},
 	} {

@@ -35,14 +35,14 @@ func leaveNothing(t *testing.T) {
 		"timeout": func() {
 			c := command(root, background+"sleep 300")
 			c.Profile.Limits.Time = 30 * time.Millisecond
-			if exit, err := sandbox.Run(t.Context(), r, c); err == nil && exit.Ended != sandbox.TimePassed {
+			if exit, err := sandbox.Run(t.Context(), r, c); err == nil && exit.Ended != sandbox.EndingTime {
 				t.Errorf("%+v", exit)
 			}
 		},
 		"cancel": func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(time.Duration(rand.IntN(30))*time.Millisecond, cancel)
-			if exit, err := sandbox.Run(ctx, r, command(root, background+"sleep 300")); err == nil && exit.Ended != sandbox.Cancelled {
+			if exit, err := sandbox.Run(ctx, r, command(root, background+"sleep 300")); err == nil && exit.Ended != sandbox.EndingCancelled {
 				t.Errorf("%+v", exit)
 			}
 		},

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // linger is how long processes that are still there when their command has ended may take
@@ -49,7 +49,7 @@ func (p *process) lookOut(command, pid1 int) error {
 		defer close(l.over)
 		defer l.close()
 		awaitEnd(l.command, l.pid1)
-		l.left = l.look(p.launch.runner.linger)
+		l.left = l.look(p.setup.runner.linger)
 		_ = p.cmd.Process.Signal(unix.SIGCONT) // likewise
 	}()
 	return nil
@@ -59,10 +59,10 @@ func (p *process) lookOut(command, pid1 int) error {
 // ended from outside left nothing.
 func (l *lookout) wait(exit sandbox.Exit) string {
 	<-l.over
-	if exit.Ended != "" && exit.Ended != sandbox.SizePassed {
+	if exit.Ended != "" && exit.Ended != sandbox.EndingSize {
 		return ""
 	}
-	return sandbox.LeftBehind(l.left)
+	return launch.LeftBehind(l.left)
 }
 
 // look returns the names of the processes that are there and stay.
@@ -96,7 +96,7 @@ func (l *lookout) running() []string {
 
 // name returns what a process calls itself; nothing if it has ended.
 func (l *lookout) name(pid string) string {
-	s, ok := host.StatOf(l.proc, pid)
+	s, ok := launch.StatOf(l.proc, pid)
 	if !ok || s.Ended() {
 		return ""
 	}

@@ -85,7 +85,7 @@ func TestWhatIsEndedLeavesNothing(t *testing.T) {
 	r, root := newRunner(t), project(t)
 	c := command(root, "sleep 1000 & yes")
 	c.Profile.Limits.Output = 1000
-	if exit, _ := try(t, r, c); exit.Left != "" || exit.Ended != sandbox.OutputPassed {
+	if exit, _ := try(t, r, c); exit.Left != "" || exit.Ended != sandbox.EndingOutput {
 		t.Errorf("%+v", exit)
 	}
 	if left := withWord(t, root); len(left) > 0 {

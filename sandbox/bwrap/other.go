@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // A Runner starts commands in bubblewrap, which only Linux has.
@@ -34,7 +34,7 @@ func (r *Runner) Start(context.Context, sandbox.Command) (sandbox.Process, error
 }
 
 // StartThrough refuses.
-func (r *Runner) StartThrough(context.Context, sandbox.Command, host.Entrance) (sandbox.Process, error) {
+func (r *Runner) StartThrough(context.Context, sandbox.Command, launch.Entrance) (sandbox.Process, error) {
 	return nil, errElsewhere
 }
 

@@ -141,7 +141,8 @@ func removeLocked(f *os.File, path string) error {
 	if info, err := f.Stat(); err != nil || !info.IsDir() {
 		flags = 0
 	}
-	if err := unix.Unlinkat(int(parent.Fd()), filepath.Base(path), flags); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := unix.Unlinkat(int(parent.Fd()), filepath.Base(path), flags); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing the placeholder %s: %w", path, err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/sandbox/prelude"
 )
 
@@ -21,7 +22,7 @@ const (
 
 // A Request is everything that the arguments are made from.
 type Request struct {
-	Scene   sandbox.Scene
+	Layout  launch.Layout
 	Files   []sandbox.HomeFile
 	Network sandbox.Network
 	Limits  sandbox.Limits
@@ -78,8 +79,8 @@ type Opening struct {
 var (
 	hidden        = []string{"key-users", "keys"}
 	hiddenForRoot = []string{
-		"kcore", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "pagetypeinfo", "sched_debug", "slabinfo", "timer_list",
-		"vmallocinfo",
+		"kcore", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "pagetypeinfo", "sched_debug",
+		"slabinfo", "timer_list", "vmallocinfo",
 	}
 )
 
@@ -129,7 +130,7 @@ func (p *plan) namespaces() {
 }
 
 func (p *plan) system() {
-	for _, l := range p.Scene.System {
+	for _, l := range p.Layout.System {
 		switch {
 		case p.Staged && slices.ContainsFunc(staged, func(f sandbox.HomeFile) bool { return f.Path == l.Path }):
 		case l.Target != "":
@@ -236,7 +237,7 @@ func (p *plan) home() string {
 
 func (p *plan) systemPaths() []string {
 	var out []string
-	for _, l := range p.Scene.System {
+	for _, l := range p.Layout.System {
 		out = append(out, l.Path)
 	}
 	return out
@@ -244,24 +245,24 @@ func (p *plan) systemPaths() []string {
 
 // visible reports whether a path lies in a root.
 func (p *plan) visible(file string) bool {
-	return slices.ContainsFunc(p.Scene.Roots, func(r sandbox.Place) bool { return sandbox.Below(r.Path, file) })
+	return slices.ContainsFunc(p.Layout.Roots, func(r launch.Place) bool { return sandbox.Below(r.Path, file) })
 }
 
 // layers mounts the profile's own places.
 func (p *plan) layers(home string) {
-	for _, l := range p.Scene.Layers() {
+	for _, l := range p.Layout.Layers() {
 		switch {
-		case l.Mode == sandbox.ReadWrite:
+		case l.Mode == sandbox.ModeReadWrite:
 			p.bind("--bind", l.Path)
-		case l.Mode == sandbox.ReadOnly:
+		case l.Mode == sandbox.ModeReadOnly:
 			p.bind("--ro-bind", l.Path)
-		case l.Kind == sandbox.Folder:
+		case l.Kind == launch.KindFolder:
 			p.add("--perms", "0000", "--size", "4096", "--tmpfs", l.Path, "--remount-ro", l.Path)
 		default:
 			p.add("--ro-bind", "/dev/null", l.Path)
 		}
 	}
-	for _, s := range p.Scene.Sockets {
+	for _, s := range p.Layout.Sockets {
 		p.bind("--ro-bind", s.Path)
 	}
 	if !p.visible(p.Dir) && p.Dir != home {

@@ -7,25 +7,26 @@ import (
 
 	"github.com/assent-dev/assent/internal/golden"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
-// scene is a project with everything in it that changes a plan.
-func scene() sandbox.Scene {
-	return sandbox.Scene{
-		Roots: []sandbox.Place{
-			{Path: "/home/u/proj", Mode: sandbox.ReadWrite, Kind: sandbox.Folder},
-			{Path: "/home/u/proj/docs", Mode: sandbox.ReadOnly, Kind: sandbox.Folder},
-			{Path: "/data/one.txt", Mode: sandbox.ReadWrite, Kind: sandbox.File},
+// layout is a project with everything in it that changes a plan.
+func layout() launch.Layout {
+	return launch.Layout{
+		Roots: []launch.Place{
+			{Path: "/home/u/proj", Mode: sandbox.ModeReadWrite, Kind: launch.KindFolder},
+			{Path: "/home/u/proj/docs", Mode: sandbox.ModeReadOnly, Kind: launch.KindFolder},
+			{Path: "/data/one.txt", Mode: sandbox.ModeReadWrite, Kind: launch.KindFile},
 		},
-		Protected: []sandbox.Place{
-			{Path: "/home/u/proj/.assent", Kind: sandbox.Absent}, {Path: "/home/u/proj/.git", Kind: sandbox.Folder},
-			{Path: "/home/u/proj/sub/repo/.git", Kind: sandbox.File},
+		Protected: []launch.Place{
+			{Path: "/home/u/proj/.assent", Kind: launch.KindAbsent}, {Path: "/home/u/proj/.git", Kind: launch.KindFolder},
+			{Path: "/home/u/proj/sub/repo/.git", Kind: launch.KindFile},
 		},
-		Masked: []sandbox.Place{
-			{Path: "/home/u/proj/.env", Kind: sandbox.File}, {Path: "/home/u/proj/docs/private", Kind: sandbox.Folder},
+		Masked: []launch.Place{
+			{Path: "/home/u/proj/.env", Kind: launch.KindFile}, {Path: "/home/u/proj/docs/private", Kind: launch.KindFolder},
 		},
-		Sockets: []sandbox.Place{{Path: "/run/x.sock", Kind: sandbox.File}},
-		System: []sandbox.Link{
+		Sockets: []launch.Place{{Path: "/run/x.sock", Kind: launch.KindFile}},
+		System: []launch.Link{
 			{Path: "/usr", Source: "/usr"}, {Path: "/bin", Target: "usr/bin"}, {Path: "/etc/resolv.conf", Source: "/run/resolve/stub.conf", Small: true},
 			{Path: "/etc/ssl/certs", Source: "/etc/ssl/certs"},
 		},
@@ -34,7 +35,7 @@ func scene() sandbox.Scene {
 
 func request() Request {
 	return Request{
-		Scene: scene(), Limits: sandbox.Limits{Tmp: 1 << 20, FileSize: 1 << 30, OpenFiles: 1024},
+		Layout: layout(), Limits: sandbox.Limits{Tmp: 1 << 20, FileSize: 1 << 30, OpenFiles: 1024},
 		Argv: []string{"make", "we ird $(touch pwn)"}, Dir: "/home/u/proj",
 		Env: []string{"HOME=/home/u", "PATH=/usr/bin:/bin", "X=a b\n"},
 	}
@@ -61,7 +62,7 @@ func TestGolden(t *testing.T) {
 	byFD, network, empty, staged, byName := request(), request(), request(), request(), request()
 	byFD.ByFD, byFD.Root = true, true
 	network.Network.On = true
-	empty.Scene = sandbox.Scene{}
+	empty.Layout = launch.Layout{}
 	staged.Network.ByName, staged.Staged = true, true
 	byName.Network.ByName = true
 	for name, r := range map[string]Request{"paths": request(), "descriptors": byFD, "network": network, "empty": empty, "staged": staged} {

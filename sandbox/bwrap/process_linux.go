@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // A process is a command in its sandbox. Bubblewrap itself is outside and waits for it.
 type process struct {
 	cmd    *exec.Cmd
-	launch *launch
+	setup  *setup
 	status *os.File // open until the end: bubblewrap writes to it once more
 
 	over chan struct{} // closed when everything is gone
@@ -61,7 +61,7 @@ func (p *process) openGate(ctx context.Context, gate *os.File) error {
 	if command == 0 {
 		return ErrNotSetUp
 	}
-	if err := p.launch.verify(pid); err != nil {
+	if err := p.setup.verify(pid); err != nil {
 		return err
 	}
 	if err := p.lookOut(command, pid); err != nil {
@@ -76,9 +76,9 @@ func (p *process) openGate(ctx context.Context, gate *os.File) error {
 
 // watch ends the command when its caller or its time does.
 func (p *process) watch(ctx context.Context, limit time.Duration) {
-	stop := context.AfterFunc(ctx, func() { p.end(sandbox.Cancelled) })
+	stop := context.AfterFunc(ctx, func() { p.end(sandbox.EndingCancelled) })
 	if limit > 0 {
-		timer := time.AfterFunc(limit, func() { p.end(sandbox.TimePassed) })
+		timer := time.AfterFunc(limit, func() { p.end(sandbox.EndingTime) })
 		go func() { <-p.over; timer.Stop() }()
 	}
 	go func() { <-p.over; stop() }()
@@ -114,11 +114,11 @@ func (p *process) wait() {
 	p.mu.Lock()
 	ended, lookout := p.ended, p.lookout
 	p.mu.Unlock()
-	p.exit, p.err = host.Result(p.cmd, err, ended)
+	p.exit, p.err = launch.Result(p.cmd, err, ended)
 	if lookout != nil {
 		p.exit.Left = lookout.wait(p.exit)
 	}
-	p.err = errors.Join(p.err, p.launch.letGo())
+	p.err = errors.Join(p.err, p.setup.letGo())
 	close(p.over)
 }
 

@@ -115,7 +115,7 @@ func TestAContextThatEndedStartsNothing(t *testing.T) {
 	r, root := newRunner(t), project(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if exit, err := sandbox.Run(ctx, r, command(root, "touch ran")); err == nil && exit.Ended != sandbox.Cancelled {
+	if exit, err := sandbox.Run(ctx, r, command(root, "touch ran")); err == nil && exit.Ended != sandbox.EndingCancelled {
 		t.Errorf("%+v", exit)
 	}
 	if _, err := os.Stat(filepath.Join(root, "ran")); err == nil {

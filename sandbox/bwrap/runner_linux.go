@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/sandbox/seccomp"
 )
 
@@ -51,21 +51,21 @@ func (r *Runner) Close() error { return r.sweeper.stop() }
 
 // Start starts a command and returns when its sandbox stands and it runs.
 func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process, error) {
-	return r.StartThrough(ctx, c, host.Entrance{})
+	return r.StartThrough(ctx, c, launch.Entrance{})
 }
 
 // StartThrough starts a command like Start, with bubblewrap started through an entrance that
 // has made a network namespace for it, in which names are answered at [Resolver].
-func (r *Runner) StartThrough(ctx context.Context, c sandbox.Command, e host.Entrance) (sandbox.Process, error) {
-	if err := errors.Join(host.NotAPart(), r.check(c)); err != nil {
+func (r *Runner) StartThrough(ctx context.Context, c sandbox.Command, e launch.Entrance) (sandbox.Process, error) {
+	if err := errors.Join(launch.NotAPart(), r.check(c)); err != nil {
 		return nil, err
 	}
-	scene, err := host.Survey(c.Profile)
+	layout, err := launch.Survey(c.Profile)
 	if err != nil {
 		return nil, err
 	}
 	args := Plan(Request{
-		Scene: scene, Files: c.Profile.Files, Network: c.Profile.Network, Limits: c.Profile.Limits,
+		Layout: layout, Files: c.Profile.Files, Network: c.Profile.Network, Limits: c.Profile.Limits,
 		Argv: c.Argv, Enters: c.Enters, Dir: c.Dir, Env: c.Env, ByFD: r.program.ByFD, Root: os.Geteuid() == 0,
 		Staged: e.Through(), Tmp: c.Tmp,
 	}, exists)
@@ -75,8 +75,8 @@ func (r *Runner) StartThrough(ctx context.Context, c sandbox.Command, e host.Ent
 	if err != nil {
 		return nil, err
 	}
-	l := &launch{runner: r, command: c, args: args, filter: seccomp.Bytes(code), through: e}
-	if err := errors.Join(l.hold(scene), l.remember(scene)); err != nil {
+	l := &setup{runner: r, command: c, args: args, filter: seccomp.Bytes(code), through: e}
+	if err := errors.Join(l.hold(layout), l.remember(layout)); err != nil {
 		return nil, errors.Join(err, l.letGo())
 	}
 	p, err := l.start(ctx)
@@ -98,7 +98,8 @@ func (r *Runner) check(c sandbox.Command) error {
 		return fmt.Errorf("the working directory %q is no folder", c.Dir)
 	}
 	if by, hidden := c.Profile.Hidden(c.Dir); hidden {
-		return fmt.Errorf("no command can run in %s, which is hidden from commands (%s); choose another folder, or narrow what hides it", c.Dir, by.Source)
+		return fmt.Errorf("no command can run in %s, which is hidden from commands (%s); choose another folder, "+
+			"or narrow what hides it", c.Dir, by.Source)
 	}
 	for _, text := range append(append([]string{c.Dir}, c.Argv...), c.Env...) {
 		if strings.ContainsRune(text, 0) {

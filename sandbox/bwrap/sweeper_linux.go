@@ -14,8 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // A sweeper cleans up when the program that runs commands is killed: a second process,
@@ -55,8 +54,8 @@ func (s *sweeper) start() error {
 	}
 	defer life.Close()
 	cmd := exec.Command(s.argv[0], s.argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.ExtraFiles = "/", []string{sandbox.PartVariable + "=sweep"}, paths, []*os.File{life}
-	if err := host.StartSession(cmd); err != nil {
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.ExtraFiles = "/", []string{launch.PartVariable + "=sweep"}, paths, []*os.File{life}
+	if err := launch.StartSession(cmd); err != nil {
 		pipe.Close()
 		hold.Close()
 		return fmt.Errorf("starting the process that cleans up: %w", err)

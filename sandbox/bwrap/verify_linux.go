@@ -8,19 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // A standing is what must be found at a layer's path inside, before the command runs.
 // Bubblewrap mounts by name, and another command that runs in the same folder could have
 // exchanged what has that name.
 type standing struct {
-	layer sandbox.Layer
+	layer launch.Layer
 	file  [2]uint64 // device and number of what is mounted there
 }
 
 // remember looks at what is about to be mounted.
-func (l *launch) remember(scene sandbox.Scene) error {
-	for _, layer := range scene.Layers() {
+func (l *setup) remember(layout launch.Layout) error {
+	for _, layer := range layout.Layers() {
 		f, err := openNoLinks(layer.Path, unix.O_PATH)
 		if err != nil {
 			return fmt.Errorf("preparing the sandbox: %w", err)
@@ -37,7 +38,7 @@ func (l *launch) remember(scene sandbox.Scene) error {
 }
 
 // verify looks at the layers as the first process inside sees them.
-func (l *launch) verify(pid int) error {
+func (l *setup) verify(pid int) error {
 	root, err := os.OpenFile(fmt.Sprintf("/proc/%d/root", pid), unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return ErrNotSetUp
@@ -45,7 +46,8 @@ func (l *launch) verify(pid int) error {
 	defer root.Close()
 	for _, s := range l.standing {
 		if err := s.check(root); err != nil {
-			return fmt.Errorf("the sandbox does not stand as planned: %s %w; another program may be changing the folder, so try again", s.layer.Path, err)
+			return fmt.Errorf("the sandbox does not stand as planned: %s %w; "+
+				"another program may be changing the folder, so try again", s.layer.Path, err)
 		}
 	}
 	return nil
@@ -73,9 +75,9 @@ func (s standing) check(root *os.File) error {
 		return err
 	case at.Attributes_mask&unix.STATX_ATTR_MOUNT_ROOT != 0 && at.Attributes&unix.STATX_ATTR_MOUNT_ROOT == 0:
 		return fmt.Errorf("is not mounted")
-	case s.layer.Mode != sandbox.Nothing && file != s.file:
+	case s.layer.Mode != sandbox.ModeHidden && file != s.file:
 		return fmt.Errorf("is another file")
-	case s.layer.Mode != sandbox.ReadWrite && mount.Flags&unix.ST_RDONLY == 0:
+	case s.layer.Mode != sandbox.ModeReadWrite && mount.Flags&unix.ST_RDONLY == 0:
 		return fmt.Errorf("is writable")
 	}
 	return nil

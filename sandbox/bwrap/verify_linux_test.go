@@ -18,7 +18,7 @@ func TestTheSandboxIsLookedAt(t *testing.T) {
 		}
 	}
 	c := command(root, "echo there; read line")
-	c.Profile.Roots = append(c.Profile.Roots, sandbox.Root{Path: root + "/ro", Mode: sandbox.ReadOnly})
+	c.Profile.Roots = append(c.Profile.Roots, sandbox.Root{Path: root + "/ro", Mode: sandbox.ModeReadOnly})
 	c.Profile.Masked = []sandbox.Entry{{Path: root + "/masked"}}
 	in, out, other := pipes(t)
 	c.Stdin, c.Stdout = in, out
@@ -29,17 +29,17 @@ func TestTheSandboxIsLookedAt(t *testing.T) {
 	other.await(t, "there")
 	p := started.(*process)
 	pid := pidOf(t, p)
-	if err := p.launch.verify(pid); err != nil {
+	if err := p.setup.verify(pid); err != nil {
 		t.Errorf("as planned: %v", err)
 	}
 	for words, change := range map[string]func(*standing){
-		"is writable":         func(s *standing) { s.layer.Mode = sandbox.ReadOnly },
+		"is writable":         func(s *standing) { s.layer.Mode = sandbox.ModeReadOnly },
 		"is another file":     func(s *standing) { s.file[1]++ },
 		"is not mounted":      func(s *standing) { s.layer.Path += "/plain" },
 		"cannot be looked at": func(s *standing) { s.layer.Path += "/none" },
 	} {
-		l := launch{standing: []standing{{}}}
-		for _, s := range p.launch.standing {
+		l := setup{standing: []standing{{}}}
+		for _, s := range p.setup.standing {
 			if s.layer.Path == root {
 				l.standing[0] = s
 			}

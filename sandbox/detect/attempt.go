@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/assent-dev/assent/sandbox/inner"
+	"github.com/assent-dev/assent/sandbox/rpc"
 )
 
 // callAttempt is the name of the self-test's call.
@@ -28,7 +28,7 @@ type attempts struct {
 const patience = 200 * time.Millisecond
 
 // Register teaches a server the self-test.
-func Register(s *inner.Server) {
+func Register(s *rpc.Server) {
 	s.Handle(callAttempt, func(args json.RawMessage, _ []byte) (any, []byte, error) {
 		var a attempts
 		if err := json.Unmarshal(args, &a); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/landlock"
+	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/sandbox/seatbelt"
-	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/sandbox/wall"
 )
 
@@ -120,14 +120,15 @@ func (f *Found) tryStage(o Options, c *candidate) {
 	case c.kept == nil:
 		f.NoStage = fmt.Errorf("%s cannot give a command a network of its own; bubblewrap can", c.report.Name)
 	case !c.kept.stages(o.Stage):
-		f.NoStage = stage.Available(o.Stage)
+		f.NoStage = netns.Available(o.Stage)
 	}
 	if f.NoStage != nil {
 		c.report.NotEnforced = append(slices.Clip(c.report.NotEnforced), "network by name: "+f.NoStage.Error())
 		return
 	}
 	c.kept.saveStage(o.Stage)
-	c.report.Enforced = append(slices.Clip(c.report.Enforced), "network by name: each connection of a command is decided about when it is made")
+	c.report.Enforced = append(slices.Clip(c.report.Enforced),
+		"network by name: each connection of a command is decided about when it is made")
 	f.Stage = o.Stage
 }
 
@@ -174,12 +175,15 @@ func bubblewrap(ctx context.Context, o Options) *candidate {
 	if places == nil {
 		places = bwrap.Candidates
 	}
-	c := &candidate{report: sandbox.Report{Name: bwrap.Name, Enforced: slices.Clone(bwrap.Enforced), NotEnforced: bwrap.NotEnforced(os.Geteuid() == 0)}}
+	c := &candidate{report: sandbox.Report{Name: bwrap.Name, Enforced: slices.Clone(bwrap.Enforced),
+		NotEnforced: bwrap.NotEnforced(os.Geteuid() == 0)}}
 	if version, ok := wall.Version(); ok {
-		c.report.Enforced = append(c.report.Enforced, fmt.Sprintf("each program of a command to what the command was read to do (Landlock ABI %d)", version))
+		c.report.Enforced = append(c.report.Enforced, fmt.Sprintf(
+			"each program of a command to what the command was read to do (Landlock ABI %d)", version))
 	} else {
-		c.report.NotEnforced = append(c.report.NotEnforced, "each program of a command that writes to what it was read to do: that needs Landlock (Linux 6.2 "+
-			"or later, and landlock in /sys/kernel/security/lsm); a command that only reads is held all the same")
+		c.report.NotEnforced = append(c.report.NotEnforced,
+			"each program of a command that writes to what it was read to do: that needs Landlock (Linux 6.2 or "+
+				"later, and landlock in /sys/kernel/security/lsm); a command that only reads is held all the same")
 	}
 	var file string
 	if file, c.report.Problem = bwrap.Locate(places); c.report.Problem == nil {
@@ -208,11 +212,15 @@ func bubblewrap(ctx context.Context, o Options) *candidate {
 func landLock(o Options) *candidate {
 	version, ok := landlock.Version()
 	c := &candidate{
-		report:   sandbox.Report{Name: "landlock", Version: fmt.Sprint("ABI ", version), Weaker: true, Enforced: landlock.Enforced, NotEnforced: landlock.NotEnforced},
+		report: sandbox.Report{
+			Name: "landlock", Version: fmt.Sprint("ABI ", version), Weaker: true,
+			Enforced: landlock.Enforced, NotEnforced: landlock.NotEnforced,
+		},
 		diagnose: unlessProfile,
 	}
 	if !ok {
-		c.report.Problem = &sandbox.Problem{Cause: "the kernel has no Landlock, or one that is too old", Remedy: "use Linux 6.2 or later with Landlock enabled, or better: bubblewrap"}
+		c.report.Problem = &sandbox.Problem{Cause: "the kernel has no Landlock, or one that is too old",
+			Remedy: "use Linux 6.2 or later with Landlock enabled, or better: bubblewrap"}
 		return c
 	}
 	c.runner = landlock.New(o.program(WordLandlock))
@@ -221,7 +229,10 @@ func landLock(o Options) *candidate {
 
 func macOS() *candidate {
 	c := &candidate{
-		report:   sandbox.Report{Name: "seatbelt", Path: seatbelt.Program, Enforced: seatbelt.Enforced, NotEnforced: seatbelt.NotEnforced},
+		report: sandbox.Report{
+			Name: "seatbelt", Path: seatbelt.Program,
+			Enforced: seatbelt.Enforced, NotEnforced: seatbelt.NotEnforced,
+		},
 		runner:   seatbelt.Runner{},
 		diagnose: seatbelt.Diagnose,
 	}
@@ -234,5 +245,6 @@ func unlessProfile(said string, err error) *sandbox.Problem {
 	if said == "" {
 		return nil
 	}
-	return &sandbox.Problem{Detail: strings.TrimSpace(said), Cause: "its self-test did not finish: " + err.Error(), Remedy: "look at what it said"}
+	return &sandbox.Problem{Detail: strings.TrimSpace(said), Cause: "its self-test did not finish: " + err.Error(),
+		Remedy: "look at what it said"}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/inner"
 	"github.com/assent-dev/assent/sandbox/landlock"
+	"github.com/assent-dev/assent/sandbox/rpc"
 )
 
 // The test program is also the processes that runners start.
@@ -69,7 +69,7 @@ func TestAStrangersProgram(t *testing.T) {
 func innerMain(word string) error {
 	switch word {
 	case WordServe:
-		s := inner.NewServer()
+		s := rpc.NewServer()
 		Register(s)
 		return s.Serve(os.Stdin, os.Stdout)
 	case WordSweep:
@@ -109,7 +109,7 @@ func rooted(t testing.TB, mode sandbox.Mode) (string, sandbox.Profile) {
 }
 
 func TestBubblewrapIsFoundAndHolds(t *testing.T) {
-	dir, p := rooted(t, sandbox.ReadWrite)
+	dir, p := rooted(t, sandbox.ModeReadWrite)
 	found := find(t, options(t), p)
 	if found.Report.Name != "bwrap" || found.Report.Version == "" || len(found.Report.Enforced) == 0 {
 		t.Errorf("%+v", found.Report)
@@ -124,7 +124,7 @@ func TestBubblewrapIsFoundAndHolds(t *testing.T) {
 
 // How long a command may run and how much it may print says nothing about the sandbox.
 func TestTheLimitsOfACommandAreNotThoseOfTheSelfTest(t *testing.T) {
-	_, p := rooted(t, sandbox.ReadWrite)
+	_, p := rooted(t, sandbox.ModeReadWrite)
 	p.Limits.Time, p.Limits.Output = time.Nanosecond, 1
 	if found := find(t, options(t), p); !found.Report.Usable() {
 		t.Errorf("%+v", found.Report)
@@ -132,7 +132,7 @@ func TestTheLimitsOfACommandAreNotThoseOfTheSelfTest(t *testing.T) {
 }
 
 func TestNothingUsable(t *testing.T) {
-	_, p := rooted(t, sandbox.ReadWrite)
+	_, p := rooted(t, sandbox.ModeReadWrite)
 	o := options(t)
 	o.Bubblewrap = []string{"/no/such/bwrap"}
 	_, err := Detect(t.Context(), o, p)
@@ -148,7 +148,7 @@ func TestNothingUsable(t *testing.T) {
 }
 
 func TestLandlockIsTakenWhereItCanHoldTheProfile(t *testing.T) {
-	_, p := rooted(t, sandbox.ReadOnly)
+	_, p := rooted(t, sandbox.ModeReadOnly)
 	o := options(t)
 	o.Bubblewrap = []string{}
 	found := find(t, o, p)
@@ -158,7 +158,7 @@ func TestLandlockIsTakenWhereItCanHoldTheProfile(t *testing.T) {
 }
 
 func TestAFaultOfTheProfileIsNotTheSandboxs(t *testing.T) {
-	p := sandbox.Profile{Roots: []sandbox.Root{{Path: "/no/such/root", Mode: sandbox.ReadOnly, Source: "policy.yaml:9"}}}
+	p := sandbox.Profile{Roots: []sandbox.Root{{Path: "/no/such/root", Mode: sandbox.ModeReadOnly, Source: "policy.yaml:9"}}}
 	_, err := Detect(t.Context(), options(t), p)
 	if err == nil || errors.As(err, new(*sandbox.UnusableError)) || !strings.Contains(err.Error(), "policy.yaml:9") {
 		t.Error(err)
@@ -198,7 +198,7 @@ func TestDistrustedPrograms(t *testing.T) {
 type leaky struct{ sandbox.Runner }
 
 func TestASandboxThatDoesNotHoldIsNotUsed(t *testing.T) {
-	dir, p := rooted(t, sandbox.ReadOnly)
+	dir, p := rooted(t, sandbox.ModeReadOnly)
 	wide := leaky{find(t, options(t), p).Runner}
 	c := &candidate{runner: wide, report: sandbox.Report{Name: "leaky"}, diagnose: unlessProfile}
 	if err := c.try(t.Context(), options(t), p); err != nil || c.report.Usable() {
@@ -215,13 +215,13 @@ func TestASandboxThatDoesNotHoldIsNotUsed(t *testing.T) {
 // Start gives away more than it was asked for.
 func (l leaky) Start(ctx context.Context, c sandbox.Command) (sandbox.Process, error) {
 	c.Profile.Network.On = true
-	c.Profile.Roots = append(c.Profile.Roots, sandbox.Root{Path: "/etc", Mode: sandbox.ReadOnly})
+	c.Profile.Roots = append(c.Profile.Roots, sandbox.Root{Path: "/etc", Mode: sandbox.ModeReadOnly})
 	return l.Runner.Start(ctx, c)
 }
 
 // The file tools' way: what the profile does not show cannot be read, whoever asks.
 func TestInnerIsHeld(t *testing.T) {
-	dir, p := rooted(t, sandbox.ReadOnly)
+	dir, p := rooted(t, sandbox.ModeReadOnly)
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("content"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -240,12 +240,12 @@ func TestInnerIsHeld(t *testing.T) {
 	}
 }
 
-func startInner(t testing.TB, p sandbox.Profile) *inner.Client {
+func startInner(t testing.TB, p sandbox.Profile) *rpc.Client {
 	t.Helper()
 	o := options(t)
 	found := find(t, o, p)
 	serve := o.program(WordServe)
-	client, err := inner.Start(context.Background(), found.Runner, sandbox.Command{Argv: serve, Dir: "/", Profile: inner.Visible(p, serve[0])})
+	client, err := rpc.Start(context.Background(), found.Runner, sandbox.Command{Argv: serve, Dir: "/", Profile: rpc.Visible(p, serve[0])})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func startInner(t testing.TB, p sandbox.Profile) *inner.Client {
 
 // BenchmarkInnerRead reads 4 KB through the process inside.
 func BenchmarkInnerRead(b *testing.B) {
-	dir, p := rooted(b, sandbox.ReadOnly)
+	dir, p := rooted(b, sandbox.ModeReadOnly)
 	file := filepath.Join(dir, "a")
 	if err := os.WriteFile(file, make([]byte, 4096), 0o600); err != nil {
 		b.Fatal(err)

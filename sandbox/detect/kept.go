@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/machine"
+	"github.com/assent-dev/assent/sandbox/fingerprint"
 )
 
 // A kept is what a self-test found out, for the processes that follow on the same machine: only
@@ -34,10 +34,10 @@ const maxHeld = 32
 // machineKey names all that a self-test's result depends on, with both programs. It is empty if
 // that cannot be found out.
 func machineKey(bubblewrap, program string) string {
-	if machine.FileKey(bubblewrap) == "" || machine.FileKey(program) == "" {
+	if fingerprint.FileKey(bubblewrap) == "" || fingerprint.FileKey(program) == "" {
 		return ""
 	}
-	return machine.Key(bubblewrap, program)
+	return fingerprint.Key(bubblewrap, program)
 }
 
 // readKept reads the file, if it can be relied on and is about this machine as it is now.
@@ -48,7 +48,8 @@ func readKept(file string, o Options, program string) *kept {
 	if file == "" || key == "" {
 		return k
 	}
-	if data, ok := machine.ReadOwn(file); !ok || json.Unmarshal(data, k) != nil || k.Machine != key || k.Program.Path != program {
+	if data, ok := fingerprint.ReadOwn(file); !ok || json.Unmarshal(data, k) != nil || k.Machine != key ||
+		k.Program.Path != program {
 		*k = kept{Machine: key}
 	}
 	k.file = file
@@ -89,7 +90,7 @@ func (k *kept) saveStage(helper []string) {
 
 // stageKey names a helper, as it is now.
 func stageKey(helper []string) string {
-	return strings.Join(helper, " ") + " " + machine.FileKey(helper[0])
+	return strings.Join(helper, " ") + " " + fingerprint.FileKey(helper[0])
 }
 
 func (k *kept) write() {

@@ -48,11 +48,11 @@ func tests(t *testing.T, o Options, p sandbox.Profile) bool {
 
 func TestAPassedSelfTestIsKept(t *testing.T) {
 	o := keeping(t)
-	_, p := rooted(t, sandbox.ReadWrite)
+	_, p := rooted(t, sandbox.ModeReadWrite)
 	if !tests(t, o, p) || tests(t, o, p) {
 		t.Fatal("a self-test is left out the first time, or done again the second")
 	}
-	_, other := rooted(t, sandbox.ReadOnly)
+	_, other := rooted(t, sandbox.ModeReadOnly)
 	if tests(t, o, other) {
 		t.Error("a profile of the same kind is tested again")
 	}
@@ -62,7 +62,7 @@ func TestAPassedSelfTestIsKept(t *testing.T) {
 	if !tests(t, o, online) || tests(t, o, online) || tests(t, o, p) {
 		t.Error("a profile for which something else is tried")
 	}
-	home, wide := rooted(t, sandbox.ReadOnly)
+	home, wide := rooted(t, sandbox.ModeReadOnly)
 	t.Setenv("HOME", home)
 	if !tests(t, o, p) || !tests(t, o, wide) {
 		t.Error("another home, shown and not shown")
@@ -72,7 +72,7 @@ func TestAPassedSelfTestIsKept(t *testing.T) {
 // Whatever the result depends on, it is tested again when that has changed; a file that may not
 // be ours, or makes no sense, counts for nothing.
 func TestAKeptSelfTestIsNotTrusted(t *testing.T) {
-	_, p := rooted(t, sandbox.ReadWrite)
+	_, p := rooted(t, sandbox.ModeReadWrite)
 	edit := func(change func(k *kept)) func(*testing.T, Options) {
 		return func(t *testing.T, o Options) {
 			data, err := os.ReadFile(o.Kept)
@@ -144,7 +144,7 @@ func TestAKeptSelfTestIsNotTrusted(t *testing.T) {
 // A sandbox that does not hold is found out each time.
 func TestAFailedSelfTestIsNotKept(t *testing.T) {
 	o := keeping(t)
-	_, p := rooted(t, sandbox.ReadOnly)
+	_, p := rooted(t, sandbox.ModeReadOnly)
 	runner := find(t, options(t), p).Runner
 	for range 2 {
 		c := &candidate{runner: leaky{runner}, report: sandbox.Report{Name: "leaky"}, diagnose: unlessProfile, kept: readKept(o.Kept, o, "/usr/bin/bwrap")}
@@ -161,7 +161,7 @@ func TestAFailedSelfTestIsNotKept(t *testing.T) {
 func TestNoFolderIsMadeToKeepASelfTest(t *testing.T) {
 	o := keeping(t)
 	o.Kept = filepath.Join(t.TempDir(), "none", "checked.json")
-	_, p := rooted(t, sandbox.ReadOnly)
+	_, p := rooted(t, sandbox.ModeReadOnly)
 	find(t, o, p)
 	if _, err := os.Stat(filepath.Dir(o.Kept)); err == nil {
 		t.Error("the folder was made")

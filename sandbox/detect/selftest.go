@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/inner"
+	"github.com/assent-dev/assent/sandbox/rpc"
 )
 
 // testTime is how long the self-test may take.
@@ -27,7 +27,8 @@ var secrets = []string{"/etc/machine-id", "/etc/hostname", "/etc/fstab", "/etc/s
 
 // selfTest starts the copy inside and returns what it tried, and what it could do that it must
 // not. Said is what was printed on standard error.
-func selfTest(ctx context.Context, r sandbox.Runner, serve []string, p sandbox.Profile) (tried attempts, breaches []string, said string, err error) {
+func selfTest(ctx context.Context, r sandbox.Runner, serve []string,
+	p sandbox.Profile) (tried attempts, breaches []string, said string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, testTime)
 	defer cancel()
 	p.Limits.Time, p.Limits.Output = 0, 0 // they are for the command that comes later
@@ -37,8 +38,8 @@ func selfTest(ctx context.Context, r sandbox.Runner, serve []string, p sandbox.P
 	}
 	defer host.close()
 	var stderr bytes.Buffer
-	client, err := inner.Start(ctx, r, sandbox.Command{
-		Argv: serve, Dir: "/", Env: []string{"HOME=/tmp"}, Stderr: &stderr, Profile: inner.Visible(p, serve[0]),
+	client, err := rpc.Start(ctx, r, sandbox.Command{
+		Argv: serve, Dir: "/", Env: []string{"HOME=/tmp"}, Stderr: &stderr, Profile: rpc.Visible(p, serve[0]),
 	})
 	if err != nil {
 		return tried, nil, stderr.String(), err
@@ -70,12 +71,12 @@ func aims(p sandbox.Profile) attempts {
 	}
 	name := ".assent-self-test-" + rand.Text()
 	for _, dir := range []string{"/", "/etc", "/var/tmp", os.TempDir(), os.Getenv("HOME")} {
-		if filepath.IsAbs(dir) && p.At(filepath.Clean(dir)) == sandbox.Nothing {
+		if filepath.IsAbs(dir) && p.At(filepath.Clean(dir)) == sandbox.ModeHidden {
 			a.Write = append(a.Write, filepath.Join(dir, name))
 		}
 	}
 	for _, file := range secrets {
-		if p.At(file) == sandbox.Nothing {
+		if p.At(file) == sandbox.ModeHidden {
 			a.Read = append(a.Read, file)
 		}
 	}

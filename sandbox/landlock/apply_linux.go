@@ -61,7 +61,8 @@ func find(p Plan) (string, error) {
 }
 
 var resources = map[string]int{
-	"core": unix.RLIMIT_CORE, "file size": unix.RLIMIT_FSIZE, "open files": unix.RLIMIT_NOFILE, "processes": unix.RLIMIT_NPROC,
+	"core": unix.RLIMIT_CORE, "file size": unix.RLIMIT_FSIZE, "open files": unix.RLIMIT_NOFILE,
+	"processes": unix.RLIMIT_NPROC,
 }
 
 func (p Plan) limit() error {

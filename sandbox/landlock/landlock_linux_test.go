@@ -16,6 +16,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // The test program is also the copy that restricts itself.
@@ -44,7 +45,7 @@ func try(t *testing.T, read, write, script string, change func(*sandbox.Profile)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var out bytes.Buffer
-	p := sandbox.Profile{Roots: []sandbox.Root{{Path: read, Mode: sandbox.ReadOnly, Guarded: true}, {Path: write, Mode: sandbox.ReadWrite}}}
+	p := sandbox.Profile{Roots: []sandbox.Root{{Path: read, Mode: sandbox.ModeReadOnly, Guarded: true}, {Path: write, Mode: sandbox.ModeReadWrite}}}
 	if change != nil {
 		change(&p)
 	}
@@ -106,10 +107,10 @@ func TestLimits(t *testing.T) {
 	read, write := folder(t), folder(t)
 	small := func(p *sandbox.Profile) { p.Limits = sandbox.Limits{FileSize: 1000, OpenFiles: 20} }
 	short := func(p *sandbox.Profile) { p.Limits.Time = time.Second }
-	if exit, _ := try(t, read, write, "head -c 5000 /dev/zero > "+write+"/big", small); exit.Ended != sandbox.SizePassed {
+	if exit, _ := try(t, read, write, "head -c 5000 /dev/zero > "+write+"/big", small); exit.Ended != sandbox.EndingSize {
 		t.Errorf("a large file: %+v", exit)
 	}
-	if exit, _ := try(t, read, write, "trap '' TERM; sleep 300; sleep 300", short); exit.Ended != sandbox.TimePassed {
+	if exit, _ := try(t, read, write, "trap '' TERM; sleep 300; sleep 300", short); exit.Ended != sandbox.EndingTime {
 		t.Errorf("a long time: %+v", exit)
 	}
 	if exit, out := try(t, read, write, "sleep 300 & exit 4", nil); exit.Code != 4 || !strings.HasPrefix(exit.Left, "1 process left") {
@@ -127,10 +128,10 @@ func TestProfilesThatItCannotHoldAreRefused(t *testing.T) {
 	}
 	entry := []sandbox.Entry{{Path: dir + "/x", Source: "policy.yaml:4"}}
 	for words, p := range map[string]sandbox.Profile{
-		"protecting .git":   {Roots: []sandbox.Root{root(dir, sandbox.ReadWrite, true)}},
-		"read-only inside":  {Roots: []sandbox.Root{root(dir, sandbox.ReadWrite, false), root(dir+"/x", sandbox.ReadOnly, false)}},
-		"protecting " + dir: {Roots: []sandbox.Root{root(dir, sandbox.ReadWrite, false)}, Protected: entry},
-		"hiding":            {Roots: []sandbox.Root{root(dir, sandbox.ReadOnly, true)}, Masked: entry},
+		"protecting .git":   {Roots: []sandbox.Root{root(dir, sandbox.ModeReadWrite, true)}},
+		"read-only inside":  {Roots: []sandbox.Root{root(dir, sandbox.ModeReadWrite, false), root(dir+"/x", sandbox.ModeReadOnly, false)}},
+		"protecting " + dir: {Roots: []sandbox.Root{root(dir, sandbox.ModeReadWrite, false)}, Protected: entry},
+		"hiding":            {Roots: []sandbox.Root{root(dir, sandbox.ModeReadOnly, true)}, Masked: entry},
 		"unix socket":       {Sockets: entry},
 	} {
 		_, err := New(reexec.Argv("apply")).Start(t.Context(), sandbox.Command{Argv: []string{"touch", dir + "/ran"}, Dir: dir, Profile: p})
@@ -144,19 +145,19 @@ func TestProfilesThatItCannotHoldAreRefused(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	scene := sandbox.Scene{
-		Roots: []sandbox.Place{
-			{Path: "/ro", Mode: sandbox.ReadOnly, Kind: sandbox.Folder}, {Path: "/rw", Mode: sandbox.ReadWrite, Kind: sandbox.Folder},
-			{Path: "/f", Mode: sandbox.ReadWrite, Kind: sandbox.File}, {Path: "/g", Mode: sandbox.ReadOnly, Kind: sandbox.File},
+	layout := launch.Layout{
+		Roots: []launch.Place{
+			{Path: "/ro", Mode: sandbox.ModeReadOnly, Kind: launch.KindFolder}, {Path: "/rw", Mode: sandbox.ModeReadWrite, Kind: launch.KindFolder},
+			{Path: "/f", Mode: sandbox.ModeReadWrite, Kind: launch.KindFile}, {Path: "/g", Mode: sandbox.ModeReadOnly, Kind: launch.KindFile},
 		},
-		System: []sandbox.Link{{Path: "/usr", Source: "/usr"}, {Path: "/bin", Target: "usr/bin"}, {Path: "/etc/hosts", Source: "/etc/hosts"}},
+		System: []launch.Link{{Path: "/usr", Source: "/usr"}, {Path: "/bin", Target: "usr/bin"}, {Path: "/etc/hosts", Source: "/etc/hosts"}},
 	}
 	c := sandbox.Command{Argv: []string{"a"}, Env: []string{"B=c"}, Profile: sandbox.Profile{Limits: sandbox.Limits{OpenFiles: 9}}}
 	want := Plan{
 		ReadFolders: []string{"/usr", "/ro"}, ReadFiles: []string{"/etc/hosts", "/g"}, WriteFolders: []string{"/rw"},
 		WriteFiles: append(append([]string{}, devices...), "/f"), Limits: map[string]uint64{"core": 0, "open files": 9}, Argv: c.Argv, Env: c.Env,
 	}
-	if diff := cmp.Diff(want, NewPlan(scene, c, func(p string) bool { return p == "/usr" })); diff != "" {
+	if diff := cmp.Diff(want, NewPlan(layout, c, func(p string) bool { return p == "/usr" })); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // planFD is where the copy of this program finds its plan.
@@ -36,7 +36,7 @@ func (r *Runner) Needs(p sandbox.Profile) []string { return Needs(p) }
 
 // Start starts the command.
 func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process, error) {
-	if err := host.NotAPart(); err != nil {
+	if err := launch.NotAPart(); err != nil {
 		return nil, err
 	}
 	if needs := Needs(c.Profile); len(needs) > 0 {
@@ -45,12 +45,12 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 	if len(c.Argv) == 0 || len(r.apply) == 0 {
 		return nil, errors.New("there is no command to run")
 	}
-	scene, err := host.Survey(c.Profile)
+	layout, err := launch.Survey(c.Profile)
 	if err != nil {
 		return nil, err
 	}
 	c.Env = withoutHome(c)
-	plan, err := json.Marshal(NewPlan(scene, c, isFolder))
+	plan, err := json.Marshal(NewPlan(layout, c, isFolder))
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 	}
 	defer in.Close()
 	cmd := exec.Command(r.apply[0], r.apply[1:]...)
-	cmd.Dir, cmd.Env, cmd.ExtraFiles = c.Dir, []string{sandbox.PartVariable + "=landlock"}, []*os.File{in}
-	p, err := host.StartGroup(ctx, cmd, c)
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = c.Dir, []string{launch.PartVariable + "=landlock"}, []*os.File{in}
+	p, err := launch.StartGroup(ctx, cmd, c)
 	if err != nil {
 		out.Close()
 		return nil, err
@@ -81,7 +81,7 @@ func ignorePipe(err error) error {
 func withoutHome(c sandbox.Command) []string {
 	return slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool {
 		home, ok := strings.CutPrefix(v, "HOME=")
-		return ok && (!filepath.IsAbs(home) || c.Profile.At(filepath.Clean(home)) == sandbox.Nothing)
+		return ok && (!filepath.IsAbs(home) || c.Profile.At(filepath.Clean(home)) == sandbox.ModeHidden)
 	})
 }
 

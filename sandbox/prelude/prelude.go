@@ -1,5 +1,5 @@
-// Package prelude is what a command does first inside its sandbox: it takes its limits, says
-// that it is there, and waits for a word. Nothing of the command runs before its caller has
+// Package prelude is the handshake with which a command begins inside its sandbox: it takes its
+// limits, says that it is there, and waits for a word. Nothing of the command runs before its caller has
 // seen that all stands; if the caller is gone by then, nothing ever does.
 //
 // For most commands a shell does it ([Shell]): the cheapest program that can, and there on
@@ -45,7 +45,8 @@ func Shell(l sandbox.Limits, argv []string) []string {
 		// bash calls it u, dash and busybox p.
 		fmt.Fprintf(&b, "ulimit -u %[1]d 2>/dev/null || ulimit -p %[1]d || exit 125\n", l.Processes)
 	}
-	fmt.Fprintf(&b, "echo >&%[1]d && read -r go <&%[1]d || exit 125\nexec %[1]d>&- %[2]d>&-\nexec \"$@\"\n", GateFD, LifeFD)
+	fmt.Fprintf(&b, "echo >&%[1]d && read -r go <&%[1]d || exit 125\nexec %[1]d>&- %[2]d>&-\nexec \"$@\"\n",
+		GateFD, LifeFD)
 	return append([]string{"/bin/sh", "-c", b.String(), "sh"}, argv...)
 }
 

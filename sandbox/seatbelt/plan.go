@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 //go:embed base.sbpl
@@ -25,8 +26,8 @@ type Profile struct {
 // A Param is a path that the text names.
 type Param struct{ Name, Path string }
 
-// Plan writes the profile for a scene.
-func Plan(s sandbox.Scene, net sandbox.Network) Profile {
+// Plan writes the profile for a layout.
+func Plan(s launch.Layout, net sandbox.Network) Profile {
 	w := &writer{}
 	w.text.WriteString(base)
 	w.reads(s)
@@ -77,21 +78,21 @@ func (w *writer) subpath(prefix, file string) string {
 }
 
 // place is a folder with all below it, or a single file.
-func (w *writer) place(prefix string, p sandbox.Place) string {
-	if p.Kind == sandbox.File {
+func (w *writer) place(prefix string, p launch.Place) string {
+	if p.Kind == launch.KindFile {
 		return w.literal(prefix, p.Path)
 	}
 	return w.subpath(prefix, p.Path)
 }
 
 func prefix(m sandbox.Mode) string {
-	if m == sandbox.ReadWrite {
+	if m == sandbox.ModeReadWrite {
 		return "RW"
 	}
 	return "RO"
 }
 
-func (w *writer) reads(s sandbox.Scene) {
+func (w *writer) reads(s launch.Layout) {
 	w.line("\n; Roots.")
 	for _, r := range s.Roots {
 		w.line("(allow file-read* file-test-existence %s)", w.place(prefix(r.Mode), r))
@@ -103,12 +104,12 @@ func (w *writer) reads(s sandbox.Scene) {
 
 // writes go from the outermost root to the innermost: a read-only root inside a writable
 // one takes back, and the other way round.
-func (w *writer) writes(s sandbox.Scene) {
+func (w *writer) writes(s launch.Layout) {
 	roots := slices.Clone(s.Roots)
-	slices.SortStableFunc(roots, func(a, b sandbox.Place) int { return strings.Count(a.Path, "/") - strings.Count(b.Path, "/") })
+	slices.SortStableFunc(roots, func(a, b launch.Place) int { return strings.Count(a.Path, "/") - strings.Count(b.Path, "/") })
 	for _, r := range roots {
 		word := "deny"
-		if r.Mode == sandbox.ReadWrite {
+		if r.Mode == sandbox.ModeReadWrite {
 			word = "allow"
 		}
 		w.line("("+word+" file-write* %s)", w.place(prefix(r.Mode), r))
@@ -117,7 +118,7 @@ func (w *writer) writes(s sandbox.Scene) {
 
 // carveOuts come after every allow: what is protected is never written, and what is
 // masked never read, by whatever spelling of its case.
-func (w *writer) carveOuts(s sandbox.Scene) {
+func (w *writer) carveOuts(s launch.Layout) {
 	for _, p := range s.Protected {
 		w.line("(deny file-write* %s %s)", w.literal("PROT", p.Path), w.subpath("PROT", p.Path))
 	}
@@ -128,7 +129,7 @@ func (w *writer) carveOuts(s sandbox.Scene) {
 }
 
 // anchors keep every folder that leads to a place with rules of its own where it is.
-func (w *writer) anchors(s sandbox.Scene) {
+func (w *writer) anchors(s launch.Layout) {
 	for _, l := range s.Layers() {
 		w.line("(deny file-write-unlink %s)", w.literal("PIN", l.Path))
 	}
@@ -136,7 +137,7 @@ func (w *writer) anchors(s sandbox.Scene) {
 
 // ancestors are the folders above the places, outermost first: a program must be able to
 // walk down to a root.
-func ancestors(places []sandbox.Place) []string {
+func ancestors(places []launch.Place) []string {
 	var out []string
 	for _, p := range places {
 		for dir := path.Dir(p.Path); dir != "/"; dir = path.Dir(dir) {

@@ -7,31 +7,32 @@ import (
 
 	"github.com/assent-dev/assent/internal/golden"
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 const odd = `/Users/u/we ird $(touch pwn)") (allow default) ("`
 
-// scene is a project with everything in it that changes a profile.
-func scene() sandbox.Scene {
-	return sandbox.Scene{
-		Roots: []sandbox.Place{
-			{Path: "/Users/u/proj/docs/scratch", Mode: sandbox.ReadWrite, Kind: sandbox.Folder},
-			{Path: "/Users/u/proj", Mode: sandbox.ReadWrite, Kind: sandbox.Folder},
-			{Path: "/Users/u/proj/docs", Mode: sandbox.ReadOnly, Kind: sandbox.Folder},
-			{Path: "/private/tmp/one.txt", Mode: sandbox.ReadWrite, Kind: sandbox.File},
-			{Path: odd, Mode: sandbox.ReadOnly, Kind: sandbox.Folder},
+// layout is a project with everything in it that changes a profile.
+func layout() launch.Layout {
+	return launch.Layout{
+		Roots: []launch.Place{
+			{Path: "/Users/u/proj/docs/scratch", Mode: sandbox.ModeReadWrite, Kind: launch.KindFolder},
+			{Path: "/Users/u/proj", Mode: sandbox.ModeReadWrite, Kind: launch.KindFolder},
+			{Path: "/Users/u/proj/docs", Mode: sandbox.ModeReadOnly, Kind: launch.KindFolder},
+			{Path: "/private/tmp/one.txt", Mode: sandbox.ModeReadWrite, Kind: launch.KindFile},
+			{Path: odd, Mode: sandbox.ModeReadOnly, Kind: launch.KindFolder},
 		},
-		Protected: []sandbox.Place{
-			{Path: "/Users/u/proj/.assent", Kind: sandbox.Absent}, {Path: "/Users/u/proj/.git", Kind: sandbox.Folder},
-			{Path: "/Users/u/proj/sub/repo/.git", Kind: sandbox.File},
+		Protected: []launch.Place{
+			{Path: "/Users/u/proj/.assent", Kind: launch.KindAbsent}, {Path: "/Users/u/proj/.git", Kind: launch.KindFolder},
+			{Path: "/Users/u/proj/sub/repo/.git", Kind: launch.KindFile},
 		},
-		Masked:  []sandbox.Place{{Path: "/Users/u/proj/.env", Kind: sandbox.File}},
-		Sockets: []sandbox.Place{{Path: "/private/var/run/x.sock", Kind: sandbox.File}},
+		Masked:  []launch.Place{{Path: "/Users/u/proj/.env", Kind: launch.KindFile}},
+		Sockets: []launch.Place{{Path: "/private/var/run/x.sock", Kind: launch.KindFile}},
 	}
 }
 
 func TestWhatAProfileMeans(t *testing.T) {
-	e, err := evaluate(Plan(scene(), sandbox.Network{}))
+	e, err := evaluate(Plan(layout(), sandbox.Network{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestWhatAProfileMeans(t *testing.T) {
 }
 
 func TestNetwork(t *testing.T) {
-	p := Plan(scene(), sandbox.Network{On: true})
+	p := Plan(layout(), sandbox.Network{On: true})
 	e, err := evaluate(p)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +77,7 @@ func TestNetwork(t *testing.T) {
 		t.Error("the network is not what it should be")
 	}
 	for _, off := range []sandbox.Network{{}, {Domains: []string{"example.org"}}} {
-		if strings.Contains(Plan(scene(), off).Text, "trustd") {
+		if strings.Contains(Plan(layout(), off).Text, "trustd") {
 			t.Error("what checks certificates is there without a network")
 		}
 	}
@@ -84,13 +85,13 @@ func TestNetwork(t *testing.T) {
 
 // The text has no path in it: it is the same for every project of the same shape.
 func TestPathsAreParameters(t *testing.T) {
-	text := Plan(scene(), sandbox.Network{}).Text
+	text := Plan(layout(), sandbox.Network{}).Text
 	for _, path := range []string{"/Users", "pwn", "one.txt", "x.sock"} {
 		if strings.Contains(text, path) {
 			t.Errorf("%q is in the text", path)
 		}
 	}
-	argv := Argv(Plan(scene(), sandbox.Network{}), []string{"-D", "x=y"})
+	argv := Argv(Plan(layout(), sandbox.Network{}), []string{"-D", "x=y"})
 	if argv[0] != Program || argv[len(argv)-3] != "--" {
 		t.Errorf("%q", argv)
 	}
@@ -99,7 +100,7 @@ func TestPathsAreParameters(t *testing.T) {
 // TestGolden holds the text as it is. ASSENT_UPDATE=1 rewrites it.
 func TestGolden(t *testing.T) {
 	for name, net := range map[string]sandbox.Network{"off": {}, "on": {On: true}} {
-		p := Plan(scene(), net)
+		p := Plan(layout(), net)
 		got := p.Text + "\n; Parameters:\n"
 		for _, param := range p.Params {
 			got += fmt.Sprintf("; %s=%s\n", param.Name, param.Path)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 )
 
 // Program is where macOS keeps sandbox-exec. PATH is not asked.
@@ -50,14 +50,14 @@ func (Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process, er
 	if len(c.Argv) == 0 {
 		return nil, errors.New("there is no command to run")
 	}
-	scene, err := host.Survey(c.Profile)
+	layout, err := launch.Survey(c.Profile)
 	if err != nil {
 		return nil, err
 	}
-	argv := Argv(Plan(scene, c.Profile.Network), c.Argv)
+	argv := Argv(Plan(layout, c.Profile.Network), c.Argv)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = c.Dir, append([]string{}, c.Env...)
-	return host.StartGroup(ctx, cmd, c)
+	return launch.StartGroup(ctx, cmd, c)
 }
 
 // Argv is the command line that runs a command under a profile.
@@ -83,5 +83,6 @@ func Diagnose(said string, err error) *sandbox.Problem {
 	case said == "":
 		return nil
 	}
-	return &sandbox.Problem{Detail: strings.TrimSpace(said), Cause: fmt.Sprintf("the self-test did not finish: %v", err), Remedy: "look at what it said"}
+	return &sandbox.Problem{Detail: strings.TrimSpace(said),
+		Cause: fmt.Sprintf("the self-test did not finish: %v", err), Remedy: "look at what it said"}
 }

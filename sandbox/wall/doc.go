@@ -1,6 +1,6 @@
-// Package wall holds one thread, and what it starts, to a [sandbox.Wall] with Landlock. The
-// mounts of a sandbox hold the command as a whole; this holds each program to what the command
-// was judged to do.
+// Package wall limits which files one thread, and what it starts, can write and execute: it holds
+// them to a [sandbox.Wall] with Landlock. The mounts of a sandbox hold the command as a whole; this
+// holds each program to what the command was judged to do.
 //
 // It uses the kernel's calls directly: libraries for Landlock restrict every thread of a
 // process, and the one that decides what to start must stay free.

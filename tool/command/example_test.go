@@ -8,7 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 )
@@ -19,7 +19,7 @@ func Example() {
 		Command:    []string{"wc", "-w"},
 		Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`),
 		Describe:   "Count the words of {{.text | cut 10}}",
-	}, command.Options{Dir: os.TempDir(), Runner: host.None{}, Environ: os.Environ()})
+	}, command.Options{Dir: os.TempDir(), Runner: launch.None{}, Environ: os.Environ()})
 	if err != nil {
 		fmt.Println(err)
 		return

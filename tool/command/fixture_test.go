@@ -9,7 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 )
@@ -40,7 +40,7 @@ func notify(program string) command.Config {
 
 func newTool(t *testing.T, c command.Config, dir string) *command.Tool {
 	t.Helper()
-	made, err := command.New(c, command.Options{Dir: dir, Name: ".", Runner: host.None{}, Environ: os.Environ(), MaxOutput: 1000})
+	made, err := command.New(c, command.Options{Dir: dir, Name: ".", Runner: launch.None{}, Environ: os.Environ(), MaxOutput: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

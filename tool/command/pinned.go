@@ -167,7 +167,8 @@ func (e *ChangedError) Error() string {
 	if e.Trusted == "" {
 		return fmt.Sprintf("%s %s since assent started; read it, and start again if it is right", e.File, what)
 	}
-	return fmt.Sprintf("%s %s since %s was trusted; read it, then 'assent trust %s' and start again", e.File, what, e.Trusted, e.Trusted)
+	return fmt.Sprintf("%s %s since %s was trusted; read it, then 'assent trust %s' and start again", e.File, what,
+		e.Trusted, e.Trusted)
 }
 
 // A file of up to maxRead bytes is read for each call; one that was trusted, of up to maxFile.

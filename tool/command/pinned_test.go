@@ -12,7 +12,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 )
@@ -82,7 +82,7 @@ func TestAToolRunsOnlyWhatItWasMadeFor(t *testing.T) {
 			cfg := command.Config{Name: "x", Command: c.command, Approval: "allow", Definition: dir + "/tool.yaml"}
 			cfg.Command[0] = strings.ReplaceAll(cfg.Command[0], "DIR", dir)
 			path := "PATH=" + dir + "/first:" + dir + "/second:" + os.Getenv("PATH")
-			made, err := command.New(cfg, command.Options{Dir: dir, Name: ".", Runner: host.None{}, Environ: []string{path}})
+			made, err := command.New(cfg, command.Options{Dir: dir, Name: ".", Runner: launch.None{}, Environ: []string{path}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -227,7 +227,7 @@ func TestToolsOfARunShareItsPrograms(t *testing.T) {
 	made := func(all *command.Programs) tool.Result {
 		t.Helper()
 		cfg := command.Config{Name: "x", Command: []string{file}, Approval: "allow"}
-		tl, err := command.New(cfg, command.Options{Dir: dir, Name: ".", Runner: host.None{}, Programs: all})
+		tl, err := command.New(cfg, command.Options{Dir: dir, Name: ".", Runner: launch.None{}, Programs: all})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,8 +26,8 @@ func (t *Tool) profile(p program) sandbox.Profile {
 	profile := t.opts.Profile
 	profile.Roots = slices.Clone(profile.Roots)
 	for _, f := range p.files {
-		if profile.At(f.path) == sandbox.Nothing && !inSystem(f.path) {
-			profile.Roots = append(profile.Roots, sandbox.Root{Path: f.path, Mode: sandbox.ReadOnly, Source: t.cfg.Source})
+		if profile.At(f.path) == sandbox.ModeHidden && !inSystem(f.path) {
+			profile.Roots = append(profile.Roots, sandbox.Root{Path: f.path, Mode: sandbox.ModeReadOnly, Source: t.cfg.Source})
 		}
 	}
 	limits := sandbox.Limits{Output: maxOutput, Time: t.cfg.Timeout}
@@ -37,9 +37,10 @@ func (t *Tool) profile(p program) sandbox.Profile {
 
 // inSystem reports whether a file is among those that every profile reaches.
 func inSystem(file string) bool {
-	return slices.ContainsFunc([]string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store", "/gnu/store"}, func(folder string) bool {
-		return sandbox.Below(folder, file)
-	})
+	return slices.ContainsFunc([]string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store", "/gnu/store"},
+		func(folder string) bool {
+			return sandbox.Below(folder, file)
+		})
 }
 
 // run runs the program with the arguments on its standard input.
@@ -66,13 +67,13 @@ func (t *Tool) run(ctx context.Context, p program, args json.RawMessage) (any, e
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range tool.RefusedConnections(ctx) {
+	for _, line := range tool.RunningIn(ctx).Connections().Refused() {
 		left += "\n[" + line + "]"
 	}
 	switch {
-	case exit.Ended == sandbox.Cancelled:
+	case exit.Ended == sandbox.EndingCancelled:
 		return nil, context.Cause(ctx)
-	case exit.Ended == sandbox.TimePassed:
+	case exit.Ended == sandbox.EndingTime:
 		return nil, fmt.Errorf("it was ended after %v: its time ran out%s", profile.Limits.Time, said(stderr, stdout))
 	case exit.Ended != "":
 		return nil, fmt.Errorf("it was ended: it %s%s%s", exit.Ended, said(stderr, stdout), left)
@@ -92,7 +93,7 @@ func (t *Tool) left(ctx context.Context, exit sandbox.Exit) (string, error) {
 		return "", nil
 	}
 	words := "ended with the program: " + exit.Left
-	return "\n[" + words + "]", tool.ReportConfined(ctx, words)
+	return "\n[" + words + "]", tool.RunningIn(ctx).Report(ctx, approval.EventConfined, words)
 }
 
 // environment is what the program knows, with the marker of a call: nobody approves their

@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/template"
+
+	"github.com/assent-dev/assent/present"
 )
 
 // templates are those of a tool that are ready to be filled; nil where there is none.
@@ -27,7 +31,8 @@ func (c Config) templates() (templates, []error) {
 		}
 		return t
 	}
-	out.describe, out.target, out.view = parse("describe", c.Describe), parse("target", c.Target), parse("view.content", c.View.Content)
+	out.describe, out.target, out.view = parse("describe", c.Describe), parse("target", c.Target),
+		parse("view.content", c.View.Content)
 	switch _, known := kinds[c.View.Type]; {
 	case c.View.Type == "" && c.View.Content == "" && c.View.Language == "":
 	case !known:
@@ -112,4 +117,40 @@ func parameterNames(schema json.RawMessage) ([]string, error) {
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// longEnough is how long a text must be for its being in the view to be no accident.
+const longEnough = 16
+
+// view fills the template of the view and adds, as facts, the arguments that it does not
+// show in full: whoever answers sees everything that the program is given.
+func (t *Tool) view(args json.RawMessage, all map[string]any) (present.View, error) {
+	content, err := fill(t.templates.view, all)
+	if err != nil {
+		return present.View{}, err
+	}
+	v := present.View{Kind: kinds[t.cfg.View.Type], Content: content, Language: t.cfg.View.Language}
+	if v.Kind == present.Diff {
+		if _, err := present.ParseDiff(content); err != nil {
+			return present.View{}, fmt.Errorf("the template view.content makes no diff of these arguments: %w", err)
+		}
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(args, &given); err != nil {
+		return present.View{}, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		text, isText := all[name].(string)
+		if !isText {
+			text = string(given[name])
+		}
+		if isText && len(text) >= longEnough && strings.Contains(content, text) {
+			continue
+		}
+		v.Facts = append(v.Facts, present.TextFact(name, text))
+	}
+	if v.Facts.Validate() != nil { // a name that cannot be shown as one
+		v.Facts = present.Facts{present.TextFact("arguments", string(args))}
+	}
+	return v, nil
 }

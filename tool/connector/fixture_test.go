@@ -12,7 +12,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/mcptest"
 	"github.com/assent-dev/assent/policy"
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
 )
@@ -73,7 +73,7 @@ func config(name, server string) connector.Config {
 // options are such that every change is seen at once.
 func options(e *events) connector.Options {
 	return connector.Options{
-		Runner: host.None{}, Environ: os.Environ(), Report: e.report, Fresh: time.Nanosecond,
+		Runner: launch.None{}, Environ: os.Environ(), Report: e.report, Fresh: time.Nanosecond,
 		Backoff: func(int) time.Duration { return 0 },
 	}
 }

@@ -30,9 +30,9 @@ func launcher(t *testing.T, name string) string {
 	return file
 }
 
-// launch opens a server of a command line, calls its echo, which a rule allows, and returns
+// callEcho opens a server of a command line, calls its echo, which a rule allows, and returns
 // why a person was asked; empty if nobody was.
-func launch(t *testing.T, opts connector.Options, name string, command ...string) string {
+func callEcho(t *testing.T, opts connector.Options, name string, command ...string) string {
 	t.Helper()
 	c := open(t, connector.FromCommand(name, command, ""), opts)
 	person := &asked{}
@@ -53,22 +53,22 @@ func TestAnotherVersionOrFolderOfAServerIsAgreedToOnce(t *testing.T) {
 	npx := launcher(t, "npx")
 	opts := options(newEvents())
 	opts.Pins = connector.NewMemoryPins()
-	if why := launch(t, opts, "", npx, "-y", "@a/server-x@1.2", "~/notes"); why != "" {
+	if why := callEcho(t, opts, "", npx, "-y", "@a/server-x@1.2", "~/notes"); why != "" {
 		t.Fatalf("met for the first time it asks: %s", why)
 	}
 	last := "-y @a/server-x@1.2 ~/notes"
 	for _, args := range [][]string{{"-y", "@a/server-x@1.3", "~/notes"}, {"-y", "@a/server-x@1.2", "~/work"}} {
 		command := append([]string{npx}, args...)
-		why := launch(t, opts, "", command...)
+		why := callEcho(t, opts, "", command...)
 		if !strings.Contains(why, "launched in another way") || !strings.Contains(why, last) || !strings.Contains(why, strings.Join(args, " ")) {
 			t.Errorf("%v: asked because %s", args, why)
 		}
 		last = strings.Join(args, " ")
-		if why := launch(t, opts, "", command...); why != "" {
+		if why := callEcho(t, opts, "", command...); why != "" {
 			t.Errorf("%v: asked again because %s", args, why)
 		}
 	}
-	if why := launch(t, opts, "", npx, "-y", "@a/server-x@1.2", "~/notes"); why != "" {
+	if why := callEcho(t, opts, "", npx, "-y", "@a/server-x@1.2", "~/notes"); why != "" {
 		t.Errorf("the first asks again because %s", why)
 	}
 }
@@ -77,7 +77,7 @@ func TestAnotherServerUnderANameIsRefused(t *testing.T) {
 	npx, docker := launcher(t, "npx"), launcher(t, "docker")
 	opts := options(newEvents())
 	opts.Pins = connector.NewFolderPins(filepath.Join(t.TempDir(), "pins"))
-	if why := launch(t, opts, "", npx, "-y", "@a/server-x", "--token", "hunter2hunter2"); why != "" {
+	if why := callEcho(t, opts, "", npx, "-y", "@a/server-x", "--token", "hunter2hunter2"); why != "" {
 		t.Fatalf("asked because %s", why)
 	}
 	_, err := connector.Open(t.Context(), connector.FromCommand("", []string{docker, "run", "-i", "b/server-x"}, ""), opts)
@@ -89,10 +89,10 @@ func TestAnotherServerUnderANameIsRefused(t *testing.T) {
 	if !strings.Contains(text, "-y @a/server-x") || !strings.Contains(text, "run -i b/server-x") || !strings.Contains(text, "--name") || strings.Contains(text, "hunter2") {
 		t.Errorf("told %s", text)
 	}
-	if why := launch(t, opts, "other", docker, "run", "-i", "b/server-x"); why != "" {
+	if why := callEcho(t, opts, "other", docker, "run", "-i", "b/server-x"); why != "" {
 		t.Errorf("under a name of its own it asks: %s", why)
 	}
-	if why := launch(t, opts, "server-x", docker, "run", "-i", "b/server-x"); !strings.Contains(why, "-y @a/server-x") {
+	if why := callEcho(t, opts, "server-x", docker, "run", "-i", "b/server-x"); !strings.Contains(why, "-y @a/server-x") {
 		t.Errorf("in the place of the other it asks: %q", why)
 	}
 	if _, err := connector.Open(t.Context(), connector.FromCommand("", []string{npx, "-y", "@a/server-x"}, ""), opts); !errors.As(err, &taken) {

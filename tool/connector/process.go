@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -103,7 +104,7 @@ func (c *Connector) environment() []string {
 	if c.cfg.ByCommand {
 		env = slices.DeleteFunc(slices.Clone(c.opts.Environ), func(entry string) bool {
 			name, _, _ := strings.Cut(entry, "=")
-			return name == runner.Marker || name == sandbox.PartVariable
+			return name == runner.Marker || name == launch.PartVariable
 		})
 	} else {
 		env = runner.NewEnvironment(c.opts.Environ,

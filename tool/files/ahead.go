@@ -74,7 +74,7 @@ func loadAhead(ctx context.Context, p roots.Place, room int64) (state, error) {
 	case p.Info.Size() > room:
 		return state{}, fmt.Errorf("%d bytes: %w", p.Info.Size(), ErrTooLarge)
 	}
-	was, err := (&own{}).load(ctx, p, room)
+	was, err := (&localOps{}).load(ctx, p, room)
 	if errors.Is(err, fs.ErrNotExist) {
 		return state{}, nil
 	}

@@ -13,8 +13,8 @@ import (
 func TestAFolderGrantAtTheTopReachesNeitherOtherRootsNorSecrets(t *testing.T) {
 	w := newWorld(t, setup{
 		tree: map[string]string{"project/a.md": "a", "project/.env": "KEY=1", "ssh/config": "x"},
-		roots: []roots.Root{{Name: ".", Host: "project", Mode: roots.ReadWrite},
-			{Name: "keys", Host: "ssh", Mode: roots.ReadWrite}},
+		roots: []roots.Root{{Name: ".", Host: "project", Mode: roots.ModeReadWrite},
+			{Name: "keys", Host: "ssh", Mode: roots.ModeReadWrite}},
 	})
 	w.answer = func(r *approval.Request) approval.Decision { return r.Approve("").ForSession(policy.ReachPrefix) }
 	w.ok("write_file", args{"path": "a.md", "content": "b"})

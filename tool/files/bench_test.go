@@ -16,7 +16,7 @@ import (
 // newWorldAt returns a gate for one root named dot at a host path.
 func newWorldAt(t testing.TB, host string, rules ...string) *tool.Gate {
 	t.Helper()
-	set, err := roots.New(roots.Options{}, roots.Root{Name: ".", Host: host, Mode: roots.ReadWrite})
+	set, err := roots.New(roots.Options{}, roots.Root{Name: ".", Host: host, Mode: roots.ModeReadWrite})
 	must(t, err)
 	t.Cleanup(func() { set.Close() })
 	var list []policy.Rule

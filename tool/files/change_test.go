@@ -21,13 +21,13 @@ func TestDelete(t *testing.T) {
 	w.fails("delete_file", args{"path": "notes/a.md"}, "does not exist")
 	w.fails("delete_file", args{"path": "notes/d"}, "is a folder")
 	w.clean()
-	s := newWorld(t, setup{tree: map[string]string{"p/a.exe": ""}, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite, Suffixes: []string{".md"}}}})
+	s := newWorld(t, setup{tree: map[string]string{"p/a.exe": ""}, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ModeReadWrite, Suffixes: []string{".md"}}}})
 	s.blocked("delete_file", args{"path": "p/a.exe"}, `".exe"`)
 }
 
 func TestDeletingARootIsForAPerson(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"f.txt": "x"}, mode: policy.ModeApproveAll, roots: []roots.Root{
-		{Name: "f", Host: "f.txt", Mode: roots.ReadWrite, Approval: verdicts(policy.VerdictFree, roots.Write, roots.Delete)}}})
+		{Name: "f", Host: "f.txt", Mode: roots.ModeReadWrite, Approval: verdicts(policy.VerdictFree, roots.AccessWrite, roots.AccessDelete)}}})
 	w.ok("write_file", args{"path": "f", "content": "y"})
 	w.wantAsked(0)
 	w.answer = no
@@ -81,11 +81,11 @@ func TestDestinationTakenMeanwhile(t *testing.T) {
 
 // A move does not make readable elsewhere what may not be read where it is.
 func TestMoveOfWhatMayNotBeRead(t *testing.T) {
-	free := map[roots.Access]policy.Verdict{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}
-	unread := map[roots.Access]policy.Verdict{roots.Read: policy.VerdictBlock, roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}
+	free := map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictFree, roots.AccessWrite: policy.VerdictFree, roots.AccessDelete: policy.VerdictFree}
+	unread := map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictBlock, roots.AccessWrite: policy.VerdictFree, roots.AccessDelete: policy.VerdictFree}
 	w := newWorld(t, setup{tree: map[string]string{"notes/a.md": "one\n", "drafts/x": ""}, roots: []roots.Root{
-		{Name: "notes", Host: "notes", Mode: roots.ReadWrite, Approval: unread},
-		{Name: "drafts", Host: "drafts", Mode: roots.ReadWrite, Approval: free},
+		{Name: "notes", Host: "notes", Mode: roots.ModeReadWrite, Approval: unread},
+		{Name: "drafts", Host: "drafts", Mode: roots.ModeReadWrite, Approval: free},
 	}})
 	w.blocked("move_file", args{"source": "notes/a.md", "destination": "drafts/a.md"}, "blocked by policy")
 	w.has("notes/a.md", "one\n")
@@ -117,7 +117,7 @@ func TestMove(t *testing.T) {
 
 func TestCopy(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"ro/a.md": "one\n", "rw/b.md": ""}, roots: []roots.Root{
-		{Name: "ro", Host: "ro"}, {Name: "rw", Host: "rw", Mode: roots.ReadWrite}}})
+		{Name: "ro", Host: "ro"}, {Name: "rw", Host: "rw", Mode: roots.ModeReadWrite}}})
 	w.ok("copy_file", args{"source": "ro/a.md", "destination": "rw/x/a.md"})
 	w.has("ro/a.md", "one\n")
 	w.has("rw/x/a.md", "one\n")
@@ -160,7 +160,7 @@ func TestInfo(t *testing.T) {
 // written.
 func TestHardLinksAskWhereDeletesAreFree(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "x", "p/b": "x", "p/c": "x"}, roots: []roots.Root{
-		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(policy.VerdictFree, roots.Write, roots.Delete)}}})
+		{Name: "p", Host: "p", Mode: roots.ModeReadWrite, Approval: verdicts(policy.VerdictFree, roots.AccessWrite, roots.AccessDelete)}}})
 	must(t, os.Link(w.dir+"/p/a", w.dir+"/one"))
 	must(t, os.Link(w.dir+"/p/b", w.dir+"/two"))
 	w.ok("delete_file", args{"path": "p/c"})
@@ -178,7 +178,7 @@ func TestHardLinksAskWhereDeletesAreFree(t *testing.T) {
 // and told.
 func TestReadOnlyFilesAskWhereWritesAreFree(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "x"}, roots: []roots.Root{
-		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(policy.VerdictFree, roots.Write, roots.Delete)}}})
+		{Name: "p", Host: "p", Mode: roots.ModeReadWrite, Approval: verdicts(policy.VerdictFree, roots.AccessWrite, roots.AccessDelete)}}})
 	must(t, os.Chmod(w.dir+"/p/a", 0o444))
 	for i, c := range []policy.Call{
 		callOf("write_file", args{"path": "p/a", "content": "y"}),
@@ -234,7 +234,7 @@ func TestReplacingKeepsTheOwner(t *testing.T) {
 
 // A single file that is gone does not make room for a folder.
 func TestMakeDirOnASingleFile(t *testing.T) {
-	w := newWorld(t, setup{tree: map[string]string{"todo.md": "x"}, roots: []roots.Root{{Name: "todo", Host: "todo.md", Mode: roots.ReadWrite}}})
+	w := newWorld(t, setup{tree: map[string]string{"todo.md": "x"}, roots: []roots.Root{{Name: "todo", Host: "todo.md", Mode: roots.ModeReadWrite}}})
 	must(t, os.Remove(w.dir+"/todo.md"))
 	w.blocked("make_dir", args{"path": "todo"}, "single file")
 	w.has("todo.md", "-")

@@ -15,7 +15,7 @@ import (
 func TestCorpus(t *testing.T) {
 	w := newWorld(t, setup{
 		tree:  map[string]string{"data/proj/src/a.go": "x", "data/proj/src/twin.go": "x", "data/proj/svc/api/.env": "K=1", "data/proj/svc/.env.example": "", "data/proj/svc/.ENV": "K=1", "data/proj/.git/config": "", "home/.ssh/authorized_keys": "mine"},
-		roots: []roots.Root{{Name: ".", Host: "data/proj", Mode: roots.ReadWrite}},
+		roots: []roots.Root{{Name: ".", Host: "data/proj", Mode: roots.ModeReadWrite}},
 		rules: []string{
 			"allow write_file(src/**)", `allow write_file(app/\[id\]/page.tsx)`,
 			"deny read_file(**/.env)", "deny read_file(**/.env.*)", "deny write_file(**/.env)", "deny write_file(**/.env.*)", "except read_file(**/.env.example)",

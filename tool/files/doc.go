@@ -31,7 +31,7 @@
 // the entry, and [Restore] shows and undoes it as long as the file is still what
 // the tool left.
 //
-//	set, err := roots.New(roots.Options{}, roots.Root{Name: "notes", Host: dir, Mode: roots.ReadWrite})
+//	set, err := roots.New(roots.Options{}, roots.Root{Name: "notes", Host: dir, Mode: roots.ModeReadWrite})
 //	…
 //	gate, err := tool.Guard(approval.Config{Approver: person}, files.Tools(set, files.Options{})...)
 //

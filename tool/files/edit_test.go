@@ -39,7 +39,7 @@ func TestEditNeedsExactlyOneMatch(t *testing.T) {
 }
 
 func TestEditOfALimitedFile(t *testing.T) {
-	w := newWorld(t, setup{tree: map[string]string{"p/a": "12345"}, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite, MaxFileBytes: 6}}})
+	w := newWorld(t, setup{tree: map[string]string{"p/a": "12345"}, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ModeReadWrite, MaxFileBytes: 6}}})
 	w.blocked("edit_file", args{"path": "p/a", "old_text": "3", "new_text": "333"}, "too large")
 	w.ok("edit_file", args{"path": "p/a", "old_text": "3", "new_text": "33"})
 }
@@ -47,7 +47,7 @@ func TestEditOfALimitedFile(t *testing.T) {
 // Where the read asks, nothing about the match is said before the answer.
 func TestEditOfWhatMayNotBeReadTellsNothing(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "password=1\n"}, roots: []roots.Root{
-		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: ask(roots.Read, roots.Write)}}})
+		{Name: "p", Host: "p", Mode: roots.ModeReadWrite, Approval: ask(roots.AccessRead, roots.AccessWrite)}}})
 	w.answer = no
 	texts := map[string]bool{}
 	for _, old := range []string{"password=1", "password=2", "s", "\n"} {
@@ -67,7 +67,7 @@ func TestEditOfWhatMayNotBeReadTellsNothing(t *testing.T) {
 
 func TestEditIsCoveredByReadAndWrite(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "x"}, rules: []string{"allow write_file(p/**)"}, roots: []roots.Root{
-		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: ask(roots.Read)}}})
+		{Name: "p", Host: "p", Mode: roots.ModeReadWrite, Approval: ask(roots.AccessRead)}}})
 	w.ok("edit_file", args{"path": "p/a", "old_text": "x", "new_text": "y"})
 	w.wantAsked(1) // the read is not covered
 	w.ok("write_file", args{"path": "p/a", "content": "z"})

@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/tool/roots"
@@ -31,10 +32,10 @@ func changed(what string) error {
 // A KeptError reports a version of a file that nobody was shown and that could
 // not be put back: it lies beside the file under the name Aside. It is an
 // [approval.ErrChanged].
-type KeptError struct{ Aside string }
+type KeptError struct{ Path string }
 
 func (e *KeptError) Error() string {
-	return "it was changed several times; one version of it is kept beside it as " + e.Aside
+	return "it was changed several times; one version of it is kept beside it as " + e.Path
 }
 
 func (e *KeptError) Unwrap() error { return approval.ErrChanged }
@@ -60,14 +61,79 @@ func happened(err error) bool {
 
 // tooLarge refuses a file by its size.
 func tooLarge(name string, size, limit int64) error {
-	return &roots.Refusal{Why: fmt.Sprintf("%s is too large: %d bytes, and file tools take %d bytes at most", name, size, limit)}
+	return &roots.Refusal{Why: fmt.Sprintf("%s is too large: %d bytes, and file tools take %d bytes at most",
+		name, size, limit)}
 }
 
-// told names what an error is about, and shows no host path. What an error is
+// failed says what an error is about, and shows no host path. What an error is
 // stays visible, be it a change or a file that is busy.
-func told(what string, err error) error {
+func failed(what string, err error) error {
 	if !errors.Is(err, approval.ErrChanged) {
 		err = roots.Plain(err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }
+
+// A fault is an error on its way out of a sandbox. What it is stays; so does its text.
+type fault struct {
+	Text  string   `json:"text"`
+	Is    []string `json:"is,omitempty"`
+	Late  bool     `json:"late,omitempty"`  // the change was made all the same
+	Aside string   `json:"aside,omitempty"` // of a KeptError
+}
+
+// known are the errors that keep their identity.
+var known = map[string]error{
+	"changed": approval.ErrChanged, "busy": ErrBusy, "folder": errIsFolder, "special": errSpecial, "enough": errEnough,
+	"not-exist": fs.ErrNotExist, "exist": fs.ErrExist, "permission": fs.ErrPermission,
+}
+
+func faultOf(err error) *fault {
+	if err == nil {
+		return nil
+	}
+	var late afterError
+	var kept *KeptError
+	f := &fault{Text: err.Error(), Late: errors.As(err, &late)}
+	if !errors.Is(err, approval.ErrChanged) {
+		f.Text = roots.Plain(err).Error()
+	}
+	if errors.As(err, &kept) {
+		f.Aside = kept.Path
+	}
+	for name, one := range known {
+		if errors.Is(err, one) {
+			f.Is = append(f.Is, name)
+		}
+	}
+	return f
+}
+
+// err is the error that the fault was made of, as far as it goes.
+func (f *fault) err() error {
+	switch {
+	case f == nil:
+		return nil
+	case f.Aside != "":
+		return &KeptError{Path: f.Aside}
+	}
+	out := distantError{text: f.Text}
+	for _, name := range f.Is {
+		if one := known[name]; one != nil {
+			out.is = append(out.is, one)
+		}
+	}
+	if f.Late {
+		return afterError{out}
+	}
+	return out
+}
+
+// A distantError is one of the copy inside.
+type distantError struct {
+	text string
+	is   []error
+}
+
+func (e distantError) Error() string   { return e.text }
+func (e distantError) Unwrap() []error { return e.is }

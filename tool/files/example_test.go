@@ -31,9 +31,9 @@ func Example() {
 
 	// Per folder: notes ask before a write, the cache does not.
 	set, err := roots.New(roots.Options{},
-		roots.Root{Name: "notes", Host: filepath.Join(dir, "notes"), Mode: roots.ReadWrite},
-		roots.Root{Name: "cache", Host: filepath.Join(dir, "cache"), Mode: roots.ReadWrite,
-			Approval: map[roots.Access]policy.Verdict{roots.Write: policy.VerdictFree}},
+		roots.Root{Name: "notes", Host: filepath.Join(dir, "notes"), Mode: roots.ModeReadWrite},
+		roots.Root{Name: "cache", Host: filepath.Join(dir, "cache"), Mode: roots.ModeReadWrite,
+			Approval: map[roots.Access]policy.Verdict{roots.AccessWrite: policy.VerdictFree}},
 	)
 	if err != nil {
 		log.Fatal(err)

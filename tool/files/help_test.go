@@ -74,7 +74,7 @@ func notes(t *testing.T, tree map[string]string) *world {
 	for name, content := range tree {
 		below["notes/"+name] = content
 	}
-	return newWorld(t, setup{tree: below, roots: []roots.Root{{Name: "notes", Host: "notes", Mode: roots.ReadWrite}}})
+	return newWorld(t, setup{tree: below, roots: []roots.Root{{Name: "notes", Host: "notes", Mode: roots.ModeReadWrite}}})
 }
 
 func (w *world) approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {

@@ -2,11 +2,13 @@ package files
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/assent-dev/assent/tool/roots"
@@ -25,16 +27,16 @@ type Caller interface {
 	Call(ctx context.Context, name string, args any, body []byte, result any) ([]byte, error)
 }
 
-// distant are hands inside a sandbox. What a sandbox cannot do, our own hands do: replace
+// sandboxedOps works inside a sandbox. What a sandbox cannot do, localOps does: replace
 // a root that is a single file, whose folder is not there, and keep a foreign owner or
 // group, which have no name there.
-type distant struct {
+type sandboxedOps struct {
 	inside Inside
-	own    *own
+	own    *localOps
 	roots  *roots.Set
 }
 
-var _ hands = (*distant)(nil)
+var _ fileOps = (*sandboxedOps)(nil)
 
 // whereOf says where a place is, if its root is still where it was.
 func whereOf(p roots.Place) (where, error) {
@@ -46,7 +48,7 @@ func whereOf(p roots.Place) (where, error) {
 }
 
 // read has a task done by the copy that reads.
-func (h *distant) read(ctx context.Context, name string, t task) (done, []byte, error) {
+func (h *sandboxedOps) read(ctx context.Context, name string, t task) (done, []byte, error) {
 	c, err := h.inside.Reader(ctx)
 	if err != nil {
 		return done{}, nil, fmt.Errorf("the sandbox for reading files did not start: %w", err)
@@ -60,7 +62,7 @@ func (h *distant) read(ctx context.Context, name string, t task) (done, []byte, 
 }
 
 // write has a task done by a copy that can write, which ends with it.
-func (h *distant) write(ctx context.Context, name string, t task, body []byte) (d done, err error) {
+func (h *sandboxedOps) write(ctx context.Context, name string, t task, body []byte) (d done, err error) {
 	c, end, err := h.inside.Writer(ctx)
 	if err != nil {
 		return done{}, fmt.Errorf("nothing was changed: the sandbox for writing files did not start: %w", err)
@@ -76,7 +78,7 @@ func (h *distant) write(ctx context.Context, name string, t task, body []byte) (
 	return d, err
 }
 
-func (h *distant) load(ctx context.Context, p roots.Place, limit int64) (state, error) {
+func (h *sandboxedOps) load(ctx context.Context, p roots.Place, limit int64) (state, error) {
 	at, err := whereOf(p)
 	if err != nil {
 		return state{}, err
@@ -105,7 +107,7 @@ func metaOfInfo(info fs.FileInfo) (meta, bool) {
 }
 
 // beyond reports whether a sandbox cannot do the work at a place.
-func (h *distant) beyond(p roots.Place, s state) bool {
+func (h *sandboxedOps) beyond(p roots.Place, s state) bool {
 	if s.meta.known && s.meta.uid >= 0 && (s.meta.uid != os.Geteuid() || s.meta.gid != os.Getegid()) {
 		return true
 	}
@@ -117,7 +119,7 @@ func (h *distant) beyond(p roots.Place, s state) bool {
 	return false
 }
 
-func (h *distant) put(ctx context.Context, p roots.Place, was, next state) error {
+func (h *sandboxedOps) put(ctx context.Context, p roots.Place, was, next state) error {
 	if h.beyond(p, was) || h.beyond(p, next) {
 		return h.own.put(ctx, p, was, next)
 	}
@@ -129,7 +131,7 @@ func (h *distant) put(ctx context.Context, p roots.Place, was, next state) error
 	return err
 }
 
-func (h *distant) drop(ctx context.Context, p roots.Place, was state) error {
+func (h *sandboxedOps) drop(ctx context.Context, p roots.Place, was state) error {
 	if h.beyond(p, was) {
 		return h.own.drop(ctx, p, was)
 	}
@@ -141,7 +143,7 @@ func (h *distant) drop(ctx context.Context, p roots.Place, was state) error {
 	return err
 }
 
-func (h *distant) move(ctx context.Context, from, to roots.Place, was state) (bool, error) {
+func (h *sandboxedOps) move(ctx context.Context, from, to roots.Place, was state) (bool, error) {
 	if h.beyond(from, was) || h.beyond(to, was) {
 		return h.own.move(ctx, from, to, was)
 	}
@@ -154,7 +156,7 @@ func (h *distant) move(ctx context.Context, from, to roots.Place, was state) (bo
 	return d.Carried, err
 }
 
-func (h *distant) makeDir(ctx context.Context, p roots.Place) error {
+func (h *sandboxedOps) makeDir(ctx context.Context, p roots.Place) error {
 	at, err := whereOf(p)
 	if err != nil {
 		return notAsShown(err)
@@ -163,13 +165,175 @@ func (h *distant) makeDir(ctx context.Context, p roots.Place) error {
 	return err
 }
 
-func (h *distant) wander(ctx context.Context, p roots.Place, most int, see func(sight) error) (int, error) {
+func (h *sandboxedOps) walk(ctx context.Context, p roots.Place, most int, see func(walkEntry) error) (int, error) {
 	root, rel := p.Handle()
-	d, _, err := h.read(ctx, "files.wander", task{At: where{root.Name(), rel}, Limit: int64(most)})
-	for _, one := range d.Sights {
+	d, _, err := h.read(ctx, "files.walk", task{At: where{root.Name(), rel}, Limit: int64(most)})
+	for _, one := range d.Entries {
 		if err := see(one); err != nil {
 			return d.Looked, err
 		}
 	}
 	return d.Looked, err
+}
+
+// Handlers are what a copy of this program does for the file tools inside a sandbox, by
+// name. It is asked for what was judged and agreed to outside, does just that, and trusts
+// nobody: what it cannot reach is not there.
+func Handlers() map[string]func(args json.RawMessage, body []byte) (result any, out []byte, err error) {
+	s := &server{open: map[string]*os.Root{}}
+	return map[string]func(json.RawMessage, []byte) (any, []byte, error){
+		"files.load": s.load, "files.put": s.put, "files.drop": s.drop, "files.move": s.move,
+		"files.makeDir": s.makeDir, "files.walk": s.walk,
+	}
+}
+
+// A task is what a copy is asked to do; its body has the bytes of Was and Next.
+type task struct {
+	At    where `json:"at"`
+	To    where `json:"to,omitzero"`
+	Was   wire  `json:"was,omitzero"`
+	Next  wire  `json:"next,omitzero"`
+	Limit int64 `json:"limit,omitempty"`
+}
+
+// where is a spot in words.
+type where struct {
+	Root string `json:"root"`
+	Rel  string `json:"rel"`
+}
+
+// wire is a state without its bytes.
+type wire struct {
+	Exists bool   `json:"exists"`
+	Size   int    `json:"size"`
+	Known  bool   `json:"known"`
+	Mode   uint32 `json:"mode"`
+	UID    int    `json:"uid"`
+	GID    int    `json:"gid"`
+}
+
+func wireOf(s state) wire {
+	return wire{s.exists, len(s.data), s.meta.known, s.meta.mode, s.meta.uid, s.meta.gid}
+}
+
+// state takes its bytes from the body and returns the rest of it.
+func (w wire) state(body []byte) (state, []byte, error) {
+	if w.Size < 0 || w.Size > len(body) {
+		return state{}, nil, errors.New("a call has fewer bytes than it says")
+	}
+	m := meta{known: w.Known, mode: w.Mode, uid: w.UID, gid: w.GID}
+	return state{exists: w.Exists, data: body[:w.Size:w.Size], meta: m}, body[w.Size:], nil
+}
+
+// done is how a task ended.
+type done struct {
+	Fault   *fault      `json:"fault,omitempty"`
+	State   wire        `json:"state,omitzero"`
+	Carried bool        `json:"carried,omitempty"`
+	Looked  int         `json:"looked,omitempty"`
+	Entries []walkEntry `json:"entries,omitempty"`
+}
+
+// A server is the copy's side.
+type server struct {
+	worker
+
+	mu   sync.Mutex
+	open map[string]*os.Root
+}
+
+// spot opens the root that a task names, once.
+func (s *server) spot(w where) (spot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	root := s.open[w.Root]
+	if root == nil {
+		var err error
+		if root, err = os.OpenRoot(w.Root); err != nil {
+			return spot{}, err
+		}
+		s.open[w.Root] = root
+	}
+	return spot{root, w.Rel}, nil
+}
+
+// An order is a task with the spot and the states that it is about.
+type order struct {
+	task
+	at        spot
+	was, next state
+}
+
+// order reads a task.
+func (s *server) order(args json.RawMessage, body []byte) (o order, err error) {
+	if err = json.Unmarshal(args, &o.task); err != nil {
+		return o, fmt.Errorf("a task is not understood: %w", err)
+	}
+	if o.was, body, err = o.Was.state(body); err != nil {
+		return o, err
+	}
+	if o.next, _, err = o.Next.state(body); err != nil {
+		return o, err
+	}
+	o.at, err = s.spot(o.At)
+	return o, err
+}
+
+func (s *server) load(args json.RawMessage, body []byte) (any, []byte, error) {
+	o, err := s.order(args, body)
+	var found state
+	if err == nil {
+		found, err = s.worker.load(o.at, o.Limit)
+	}
+	return done{Fault: faultOf(err), State: wireOf(found)}, found.data, nil
+}
+
+func (s *server) put(args json.RawMessage, body []byte) (any, []byte, error) {
+	o, err := s.order(args, body)
+	if err == nil {
+		err = s.worker.put(o.at, o.was, o.next)
+	}
+	return done{Fault: faultOf(err)}, nil, nil
+}
+
+func (s *server) drop(args json.RawMessage, body []byte) (any, []byte, error) {
+	o, err := s.order(args, body)
+	if err == nil {
+		err = s.worker.drop(o.at, o.was)
+	}
+	return done{Fault: faultOf(err)}, nil, nil
+}
+
+func (s *server) move(args json.RawMessage, body []byte) (any, []byte, error) {
+	o, err := s.order(args, body)
+	var to spot
+	if err == nil {
+		to, err = s.spot(o.To)
+	}
+	carried := false
+	if err == nil {
+		carried, err = s.worker.move(o.at, to, o.was)
+	}
+	return done{Fault: faultOf(err), Carried: carried}, nil, nil
+}
+
+func (s *server) makeDir(args json.RawMessage, body []byte) (any, []byte, error) {
+	o, err := s.order(args, body)
+	if err == nil {
+		err = s.worker.makeDir(o.at)
+	}
+	return done{Fault: faultOf(err)}, nil, nil
+}
+
+func (s *server) walk(args json.RawMessage, body []byte) (any, []byte, error) {
+	o, err := s.order(args, body)
+	var out done
+	if err == nil {
+		out.Looked, err = s.worker.walk(o.at, int(o.Limit), func(one walkEntry) error {
+			out.Entries = append(out.Entries, one)
+			return nil
+		})
+	}
+	out.Fault = faultOf(err)
+	return out, nil, nil
 }

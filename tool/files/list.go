@@ -84,7 +84,8 @@ const maxBraces = 3
 func checkGlob(pattern string) error {
 	switch {
 	case path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), ".."):
-		return &roots.Refusal{Why: fmt.Sprintf("the pattern %q leads out of the folder: write it as names below the folder look", pattern)}
+		return &roots.Refusal{Why: fmt.Sprintf("the pattern %q leads out of the folder: "+
+			"write it as names below the folder look", pattern)}
 	case len(pattern) > maxPattern || strings.Count(pattern, "{") > maxBraces:
 		return fmt.Errorf("the pattern is too long or has more than %d {}: match less at once", maxBraces)
 	case pattern != "" && !doublestar.ValidatePattern(pattern):
@@ -102,7 +103,7 @@ func (t *toolset) listRoots(sc scope) listResult {
 	for _, p := range sc.folders {
 		mode := modes[p.Name()]
 		if mode == "" {
-			mode = roots.ReadOnly
+			mode = roots.ModeReadOnly
 		}
 		result.Roots = append(result.Roots, rootResult{Name: p.Name(), Mode: string(mode), Also: p.Names()[1:]})
 	}

@@ -56,10 +56,10 @@ func manyRoots(t *testing.T) *world {
 	return newWorld(t, setup{
 		tree: map[string]string{"a/x.md": "find me\n", "a/in/y.md": "find me\n", "shut/z.md": "find me\n", "a/shut/q.md": "find me\n", "ask/s.md": "find me\n"},
 		roots: []roots.Root{
-			{Name: "a", Host: "a", Mode: roots.ReadWrite},
-			{Name: "shut", Host: "shut", Approval: verdicts(policy.VerdictBlock, roots.Read)},
-			{Name: "inner-shut", Host: "a/shut", Approval: verdicts(policy.VerdictBlock, roots.Read)},
-			{Name: "inner-ask", Host: "a/in", Approval: ask(roots.Read)},
+			{Name: "a", Host: "a", Mode: roots.ModeReadWrite},
+			{Name: "shut", Host: "shut", Approval: verdicts(policy.VerdictBlock, roots.AccessRead)},
+			{Name: "inner-shut", Host: "a/shut", Approval: verdicts(policy.VerdictBlock, roots.AccessRead)},
+			{Name: "inner-ask", Host: "a/in", Approval: ask(roots.AccessRead)},
 		},
 	})
 }
@@ -77,7 +77,7 @@ func TestListRoots(t *testing.T) {
 // The model is told the list that the person was shown, or the person is asked again.
 func TestAListThatAsksIsBoundToWhatWasShown(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"notes/a.md": "one\n"}, roots: []roots.Root{
-		{Name: "notes", Host: "notes", Approval: map[roots.Access]policy.Verdict{roots.Read: policy.VerdictAsk}},
+		{Name: "notes", Host: "notes", Approval: map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictAsk}},
 	}})
 	b := w.gate.Review(t.Context(), callOf("list_files", args{"path": "notes"}))
 	must(t, b.Resolve(t.Context(), b.Pending()[0].Approve("")))
@@ -187,7 +187,7 @@ func TestListOfDotWithAHiddenFolder(t *testing.T) {
 // A link in the folder to files that ask is not covered by consent to the folder.
 func TestSearchDoesNotFollowLinksToWhatAsks(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/sub/a": "needle", "p/private/b": "needle", "p/c": "needle"}, roots: []roots.Root{
-		{Name: "p", Host: "p"}, {Name: "private", Host: "p/private", Approval: ask(roots.Read)}}})
+		{Name: "p", Host: "p"}, {Name: "private", Host: "p/private", Approval: ask(roots.AccessRead)}}})
 	must(t, os.Symlink("../private/b", w.dir+"/p/sub/b"))
 	must(t, os.Symlink("../c", w.dir+"/p/sub/c"))
 	got := decode[searchResult](t, w.ok("search_files", args{"pattern": "needle", "path": "p/sub"}))
@@ -211,7 +211,7 @@ func TestSearchInASecret(t *testing.T) {
 // Who is asked about a search is told what would be searched, and for what.
 func TestASearchThatAsksShowsWhereAndHowMuch(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "x", "p/b": "x", "p/.env": "x", "p/in/c": "x", "p/.git/config": "x"}, roots: []roots.Root{
-		{Name: "p", Host: "p", Approval: ask(roots.Read)}, {Name: "in", Host: "p/in"}}})
+		{Name: "p", Host: "p", Approval: ask(roots.AccessRead)}, {Name: "in", Host: "p/in"}}})
 	w.ok("search_files", args{"pattern": "ne+dle", "path": "p"})
 	_, view := w.lastAsked()
 	for _, want := range []string{"Pattern: ne+dle\n", "Where:   p\n", "Roots:   p, in\n", "Files:   3 files (1 left out"} {
@@ -232,7 +232,7 @@ func TestASearchThatAsksShowsWhereAndHowMuch(t *testing.T) {
 // What is not looked into is said, by name to who may read it.
 func TestFoldersThatAreNotLookedIntoAreNamed(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/.git/config": "x", "p/sub/.git/config": "x", "p/shut/.git/config": "x", "p/a": "x"}, roots: []roots.Root{
-		{Name: "p", Host: "p"}, {Name: "shut", Host: "p/shut", Approval: verdicts(policy.VerdictBlock, roots.Read)}}})
+		{Name: "p", Host: "p"}, {Name: "shut", Host: "p/shut", Approval: verdicts(policy.VerdictBlock, roots.AccessRead)}}})
 	var got struct {
 		NotInside []string `json:"not_inside"`
 		LeftOut   int      `json:"left_out"`

@@ -33,7 +33,7 @@ func TestChangedAtTheLastInstant(t *testing.T) {
 		for what, meddle := range meddling {
 			undo := &meddler{}
 			w := newWorld(t, setup{tree: map[string]string{"notes/d/a": "shown\n", "outside/victim": "mine\n", "outside/a": "mine too\n"},
-				roots:   []roots.Root{{Name: "notes", Host: "notes", Mode: roots.ReadWrite}},
+				roots:   []roots.Root{{Name: "notes", Host: "notes", Mode: roots.ModeReadWrite}},
 				options: files.Options{Undo: undo}})
 			undo.Undo = w.undo
 			undo.once = func() { must(t, meddle(w.dir, "unseen\n")) }
@@ -63,7 +63,7 @@ func TestChangedAtTheLastInstant(t *testing.T) {
 func TestWhyItIsAskedAgain(t *testing.T) {
 	undo := &meddler{}
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "shown"}, options: files.Options{Undo: undo},
-		roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite}}})
+		roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ModeReadWrite}}})
 	undo.Undo, undo.once = w.undo, func() { must(t, os.WriteFile(w.dir+"/p/a", []byte("other"), 0o644)) }
 	w.ok("write_file", args{"path": "p/a", "content": "new"})
 	w.wantAsked(2)

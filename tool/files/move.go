@@ -21,7 +21,7 @@ type transferArgs struct {
 }
 
 func (t *toolset) move(ctx context.Context, in transferArgs) (tool.Action, error) {
-	x, err := t.transfer(ctx, in, roots.Delete)
+	x, err := t.transfer(ctx, in, roots.AccessDelete)
 	if err != nil || x.stop != nil {
 		return x.stopped(err)
 	}
@@ -32,14 +32,14 @@ func (t *toolset) move(ctx context.Context, in transferArgs) (tool.Action, error
 	do := func(ctx context.Context) (any, error) {
 		carried := ""
 		note, err := t.keeping(ctx, "move_file", changes, func() error {
-			inTwo, err := t.hands.move(ctx, x.from, x.to, x.was)
+			inTwo, err := t.ops.move(ctx, x.from, x.to, x.was)
 			if inTwo {
 				carried = " It could not be moved in one step: it was copied there and then deleted here."
 			}
 			return err
 		})
 		if err != nil {
-			return nil, told(fmt.Sprintf("moving %s to %s", x.from.Name(), x.to.Name()), err)
+			return nil, failed(fmt.Sprintf("moving %s to %s", x.from.Name(), x.to.Name()), err)
 		}
 		return "Done: " + summary + "." + carried + note, nil
 	}
@@ -63,10 +63,11 @@ func (t *toolset) transfer(ctx context.Context, in transferArgs, source roots.Ac
 	if x.to, err = t.roots.Resolve(in.Destination); err != nil {
 		return x, err
 	}
-	x.needs = needs{{place: x.from, access: source}, {place: x.to, access: roots.Write}}
-	if read := x.from.Act(roots.Read); source != roots.Read && (read.Verdict != policy.VerdictFree || t.denied(read)) {
+	x.needs = needs{{place: x.from, access: source}, {place: x.to, access: roots.AccessWrite}}
+	if read := x.from.Act(roots.AccessRead); source != roots.AccessRead &&
+		(read.Verdict != policy.VerdictFree || t.denied(read)) {
 		// Else a move would make readable elsewhere what may not be read here.
-		x.needs = append(x.needs, need{place: x.from, access: roots.Read})
+		x.needs = append(x.needs, need{place: x.from, access: roots.AccessRead})
 	}
 	if x.needs.blocked() {
 		return x.end(x.needs.refused())
@@ -100,4 +101,22 @@ func (x transfer) stopped(err error) (tool.Action, error) {
 func (x transfer) action(do tool.Do, summary string) tool.Action {
 	return x.needs.on(tool.Free(do)).Seeing(x.was.digest()).Titled(summary).
 		Showing(func(context.Context) (present.View, error) { return showFile(x.to, x.was), nil })
+}
+
+//go:embed copy.md
+var copyWords string
+
+func (t *toolset) copy(ctx context.Context, in transferArgs) (tool.Action, error) {
+	x, err := t.transfer(ctx, in, roots.AccessRead)
+	if err != nil || x.stop != nil {
+		return x.stopped(err)
+	}
+	next := x.was
+	next.meta = x.was.meta.copied()
+	overlayOf(ctx).set(x.to, next)
+	summary := fmt.Sprintf("Copy %s to %s (%s)", label(x.from), label(x.to), measure(x.was))
+	do := func(ctx context.Context) (any, error) {
+		return t.replace(ctx, "copy_file", x.to, state{}, next, summary)
+	}
+	return x.action(do, summary), nil
 }

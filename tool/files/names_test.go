@@ -18,7 +18,7 @@ func twoNames(t *testing.T, rules ...string) *world {
 	t.Helper()
 	return newWorld(t, setup{
 		tree:  map[string]string{"proj/a.md": "find me\n", "proj/src/b.md": "find me\n"},
-		roots: []roots.Root{{Name: ".", Host: "proj", Mode: roots.ReadWrite}, {Name: "p", Host: "proj", Mode: roots.ReadWrite}},
+		roots: []roots.Root{{Name: ".", Host: "proj", Mode: roots.ModeReadWrite}, {Name: "p", Host: "proj", Mode: roots.ModeReadWrite}},
 		rules: rules,
 	})
 }
@@ -87,7 +87,7 @@ func TestRulesHoldInListsAndSearchesByAnyName(t *testing.T) {
 		for _, path := range []string{"", ".", "p", "src", "p/src"} {
 			w := newWorld(t, setup{
 				tree:    map[string]string{"proj/a.md": "find me\n", "proj/src/b.md": "find me\n"},
-				roots:   []roots.Root{{Name: ".", Host: "proj", Mode: roots.ReadWrite}, {Name: "p", Host: "proj", Mode: roots.ReadWrite}},
+				roots:   []roots.Root{{Name: ".", Host: "proj", Mode: roots.ModeReadWrite}, {Name: "p", Host: "proj", Mode: roots.ModeReadWrite}},
 				options: files.Options{Denied: denyRead(t, target)},
 			})
 			if r := w.ok("search_files", args{"path": path, "pattern": "find"}); strings.Contains(r.Text, "b.md") || !strings.Contains(r.Text, `"left_out":1`) {
@@ -181,7 +181,7 @@ func TestUndoAcrossTwoNames(t *testing.T) {
 
 func TestAReadOnlyNameHoldsForTheOther(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"proj/a.md": "one\n"}, roots: []roots.Root{
-		{Name: "w", Host: "proj", Mode: roots.ReadWrite}, {Name: "r", Host: "proj", Source: "policy.yaml:5"},
+		{Name: "w", Host: "proj", Mode: roots.ModeReadWrite}, {Name: "r", Host: "proj", Source: "policy.yaml:5"},
 	}})
 	for _, name := range []string{"w/a.md", "r/a.md"} {
 		w.blocked("write_file", args{"path": name, "content": "two\n"}, "root r, the same folder, is read-only (mode ro at policy.yaml:5)")
@@ -196,7 +196,7 @@ func TestAReadOnlyNameHoldsForTheOther(t *testing.T) {
 
 func TestTwoNamesForOneFile(t *testing.T) {
 	tree := map[string]string{"todo.md": "one\n"}
-	w := newWorld(t, setup{tree: tree, roots: []roots.Root{{Name: "todo", Host: "todo.md", Mode: roots.ReadWrite}, {Name: "list", Host: "todo.md", Mode: roots.ReadWrite}}})
+	w := newWorld(t, setup{tree: tree, roots: []roots.Root{{Name: "todo", Host: "todo.md", Mode: roots.ModeReadWrite}, {Name: "list", Host: "todo.md", Mode: roots.ModeReadWrite}}})
 	w.ok("edit_file", args{"path": "todo", "old_text": "one", "new_text": "two"})
 	write := w.ok("write_file", args{"path": "list", "content": "three\n"})
 	w.has("todo.md", "three\n")

@@ -69,7 +69,7 @@ func TestLaterCallIsAskedAgainIfAnEarlierOneIsDenied(t *testing.T) {
 // asking is a world with one root of which everything asks.
 func asking(t *testing.T, tree map[string]string) *world {
 	t.Helper()
-	return newWorld(t, setup{tree: tree, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: ask(roots.Read)}}})
+	return newWorld(t, setup{tree: tree, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ModeReadWrite, Approval: ask(roots.AccessRead)}}})
 }
 
 // Lists, searches and infos are shown as they will be when the earlier calls of

@@ -2,14 +2,20 @@ package files
 
 import (
 	"bytes"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
-	"golang.org/x/sys/unix"
 )
 
 // put makes next lie under name, if what lies there is still was. It happens in
@@ -53,7 +59,7 @@ func (d *dir) stage(was, next state) (string, error) {
 	if m.known {
 		perm = 0o600 // until its own mode is set
 	}
-	aside := asideName(next, was)
+	aside := tempName(next, was)
 	f, err := d.openat(aside, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, perm)
 	if err != nil {
 		return "", err
@@ -124,7 +130,7 @@ func (d *dir) takeBack(aside, name string, ours state, why error) error {
 		}
 	}
 	if err != nil || d.check(aside, ours) != nil {
-		return &KeptError{Aside: aside}
+		return &KeptError{Path: aside}
 	}
 	return errors.Join(why, d.unlink(aside))
 }
@@ -142,4 +148,154 @@ func notAsShown(err error) error {
 		return changed("a part of its path has changed")
 	}
 	return roots.Plain(err)
+}
+
+// drop removes the file under name, if it is still was. It is first moved aside
+// and compared; if it is something else it is put back, or kept beside if its
+// name is taken. The errors are those of put.
+func (d *dir) drop(name string, was state) error {
+	if err := d.check(name, was); err != nil {
+		return err
+	}
+	aside, err := d.moveToTemp(name, d, was)
+	if err != nil {
+		return notAsShown(err)
+	}
+	if err := d.check(aside, was); err != nil {
+		return d.returnTo(aside, d, name, err)
+	}
+	return after(d.unlink(aside), d.sync())
+}
+
+// returnTo moves something back to where it was, and returns why it had to.
+func (d *dir) returnTo(aside string, home *dir, name string, why error) error {
+	if err := d.renameNew(aside, home, name); err != nil {
+		return &KeptError{Path: aside}
+	}
+	return why
+}
+
+// moveTo moves the file under name to a folder, where nothing may lie under its
+// new name, if it is still was. It happens in one step, and is compared and taken
+// back after it. The errors are those of put.
+//
+// To another file system there is no such step: the file is written there and
+// then deleted here, and carried says so. A crash between the two leaves both.
+func (d *dir) moveTo(name string, to *dir, dest string, was state) (carried bool, err error) {
+	if err := d.check(name, was); err != nil {
+		return false, err
+	}
+	err = d.renameAway(name, to, dest, was)
+	switch {
+	case errors.Is(err, unix.EXDEV):
+		return true, d.carryTo(name, to, dest, was)
+	case err != nil:
+		return false, notAsShown(err)
+	}
+	if err := to.check(dest, was); err != nil {
+		return false, to.returnTo(dest, d, name, err)
+	}
+	return false, after(to.sync(), d.sync())
+}
+
+// renameAway gives a file that anybody may touch a name that nothing may have,
+// in one step where the system can. Where it cannot, the file is first moved to a
+// name that only we know: else a file that took its place could be unlinked.
+func (d *dir) renameAway(name string, to *dir, dest string, was state) error {
+	if !d.portable {
+		err := retry(func() error { return renameNoReplace(d.fd(), name, to.fd(), dest) })
+		if !unsupported(err) {
+			return err
+		}
+	}
+	aside, err := d.moveToTemp(name, to)
+	if err != nil {
+		return err
+	}
+	if err := to.check(aside, was); err != nil {
+		return to.returnTo(aside, d, name, err)
+	}
+	if err := to.linkNew(aside, to, dest); err != nil {
+		return to.returnTo(aside, d, name, err)
+	}
+	return nil
+}
+
+// carryTo moves a file to another file system.
+func (d *dir) carryTo(name string, to *dir, dest string, was state) error {
+	if err := to.put(dest, state{}, was); !happened(err) {
+		return err
+	}
+	if err := d.drop(name, was); !happened(err) {
+		return errors.Join(err, to.drop(dest, was))
+	}
+	return nil
+}
+
+// tempPrefix begins the names of what must wait beside a file.
+const tempPrefix = ".assent-"
+
+// tempName returns a new name for what must wait beside a file. It tells which
+// contents nobody misses: the new one, which is not in place yet, and the one
+// that a person has agreed to replace or delete.
+func tempName(known ...state) string {
+	name := tempPrefix + strings.ToLower(rand.Text()[:16])
+	for _, s := range known {
+		if s.exists {
+			name += "-" + mark(s.digest())
+		}
+	}
+	return name
+}
+
+// mark is a digest, short enough for a name.
+func mark(d policy.Digest) string { return hex.EncodeToString(d[:10]) }
+
+// staleAfter is how long something has lain aside if whoever put it there ended
+// before it was done.
+const staleAfter = time.Hour
+
+// maxSwept is how many names of a folder are looked at.
+const maxSwept = 20_000
+
+// sweep removes what a process that was killed left aside in the folder. What
+// nobody was shown stays, whatever its age: it is somebody's.
+func (d *dir) sweep(now time.Time) {
+	again, err := d.sub(".") // a position of its own
+	if err != nil {
+		return
+	}
+	defer again.close()
+	names, _ := again.f.Readdirnames(maxSwept)
+	for _, name := range names {
+		if strings.HasPrefix(name, tempPrefix) && d.stale(name, now) {
+			_ = d.unlink(name) // else somebody sweeps later
+		}
+	}
+}
+
+// stale reports whether a file that lies aside is old, and its content one
+// that its name says nobody misses.
+func (d *dir) stale(name string, now time.Time) bool {
+	f, st, err := d.open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	sec, nsec := st.Ctim.Unix()
+	if now.Sub(time.Unix(sec, nsec)) < staleAfter || beingWritten(f) {
+		return false
+	}
+	h := newStateHash()
+	if _, err := io.Copy(h, f); err != nil {
+		return false
+	}
+	_, marks, _ := strings.Cut(strings.TrimPrefix(name, tempPrefix), "-")
+	own := mark(policy.Digest(h.Sum(nil)))
+	for m := range strings.SplitSeq(marks, "-") {
+		if m == own {
+			return true
+		}
+	}
+	return false
 }

@@ -135,7 +135,7 @@ func TestTakeBackKeepsWhatNobodySaw(t *testing.T) {
 		set(t, host, ".assent-x", "unseen")
 		err := d.takeBack(".assent-x", "a", next, changed("x"))
 		wantChanged(t, err)
-		if e := (*KeptError)(nil); !errors.As(err, &e) || e.Aside != ".assent-x" {
+		if e := (*KeptError)(nil); !errors.As(err, &e) || e.Path != ".assent-x" {
 			t.Errorf("got %v", err)
 		}
 		wantContent(t, host, "aside=written over ours a=unseen")

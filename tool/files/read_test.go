@@ -56,7 +56,7 @@ func TestReadWhatCannotBeRead(t *testing.T) {
 	w := newWorld(t, setup{
 		tree: map[string]string{"p/b.exe": "x", "p/bin.md": "a\xff\x00", "p/long.md": "0123456789", "p/d/x.md": ""},
 		roots: []roots.Root{{Name: "p", Host: "p", Suffixes: []string{".md"}, MaxFileBytes: 9},
-			{Name: "shut", Host: "shut", Approval: verdicts(policy.VerdictBlock, roots.Read), Reason: "not for you"}},
+			{Name: "shut", Host: "shut", Approval: verdicts(policy.VerdictBlock, roots.AccessRead), Reason: "not for you"}},
 	})
 	must(t, syscall.Mkfifo(w.dir+"/p/fifo.md", 0o644))
 	w.blocked("read_file", args{"path": "p/b.exe"}, `".exe"`)
@@ -75,14 +75,14 @@ func TestReadWhatCannotBeRead(t *testing.T) {
 
 func TestLimitOfTheTools(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "12345"}, options: files.Options{MaxBytes: 4},
-		roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite}}})
+		roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ModeReadWrite}}})
 	w.blocked("read_file", args{"path": "p/a"}, "too large: 5 bytes")
 	w.blocked("write_file", args{"path": "p/b", "content": "12345"}, "too large: 5 bytes")
 }
 
 func TestReadThatAsks(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a.md": "secret words\n"},
-		roots: []roots.Root{{Name: "p", Host: "p", Approval: ask(roots.Read), Source: "policy.yaml:3"}}})
+		roots: []roots.Root{{Name: "p", Host: "p", Approval: ask(roots.AccessRead), Source: "policy.yaml:3"}}})
 	w.ok("read_file", args{"path": "p/a.md"})
 	r, view := w.lastAsked()
 	if r.Summary != "Read from p/a.md" || !strings.Contains(r.Why, "policy.yaml:3") {
@@ -111,7 +111,7 @@ func TestSecretsAsk(t *testing.T) {
 
 func TestDenyRuleTellsNothing(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/x/a": "one"}, rules: []string{"deny read_file(p/x/**)"},
-		roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite}}})
+		roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ModeReadWrite}}})
 	for _, c := range []policy.Call{
 		callOf("read_file", args{"path": "p/x/a"}), callOf("read_file", args{"path": "p/x/none"}),
 		callOf("edit_file", args{"path": "p/x/a", "old_text": "two", "new_text": "z"}),

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setAside moves what lies under name, whatever it is, to a new name in another
+// moveToTemp moves what lies under name, whatever it is, to a new name in another
 // folder or the same. If it turns out to be known, nobody misses it.
-func (d *dir) setAside(name string, to *dir, known ...state) (aside string, err error) {
-	aside = asideName(known...)
+func (d *dir) moveToTemp(name string, to *dir, known ...state) (aside string, err error) {
+	aside = tempName(known...)
 	err = retry(func() error { return unix.Renameat(d.fd(), name, to.fd(), aside) })
 	return aside, err
 }
@@ -57,13 +57,13 @@ func (d *dir) linkNew(from string, to *dir, name string) error {
 // moment nothing lies under b. Like an exchange it loses nothing: what lay under
 // b ends under a, or goes back. The name a is one that only we know.
 func (d *dir) swap(a, b string) error {
-	out, err := d.setAside(b, d)
+	out, err := d.moveToTemp(b, d)
 	if err != nil {
 		return err
 	}
 	if err := d.linkNew(a, d, b); err != nil {
 		if d.linkNew(out, d, b) != nil {
-			return &KeptError{Aside: out}
+			return &KeptError{Path: out}
 		}
 		return err
 	}

@@ -110,7 +110,7 @@ func (t *toolset) grep(ctx context.Context, sc scope, re *regexp.Regexp) (search
 			w.leftOut++
 			return nil
 		}
-		s, err := t.hands.load(ctx, p, t.opts.MaxBytes)
+		s, err := t.ops.load(ctx, p, t.opts.MaxBytes)
 		if err != nil {
 			w.leftOut++ // it went away, or may not be opened
 			return nil

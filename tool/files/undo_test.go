@@ -193,7 +193,7 @@ func TestUndoFolderIsPrivateAndLimited(t *testing.T) {
 }
 
 func TestUndoThatFailsStopsTheChange(t *testing.T) {
-	w := newWorld(t, setup{tree: map[string]string{"p/a": "one", "file": ""}, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite}}})
+	w := newWorld(t, setup{tree: map[string]string{"p/a": "one", "file": ""}, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ModeReadWrite}}})
 	w.undo.Dir = filepath.Join(w.dir, "file", "undo")
 	r := w.call("write_file", args{"path": "p/a", "content": "two"})
 	if r.Err == nil || !strings.Contains(r.Text, "nothing was changed") {

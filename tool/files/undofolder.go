@@ -296,7 +296,7 @@ func (u *UndoFolder) sweep() error {
 // unfinished reports whether a file is of an entry that will not be finished.
 func (u *UndoFolder) unfinished(n fs.DirEntry) bool {
 	info, err := n.Info()
-	if err != nil || u.now().Sub(info.ModTime()) < leftFor {
+	if err != nil || u.now().Sub(info.ModTime()) < staleAfter {
 		return false // it went away, or may still become an entry
 	}
 	if strings.HasPrefix(n.Name(), newPrefix) {

@@ -23,14 +23,16 @@ type shown struct {
 func showChange(p roots.Place, was, next state) shown {
 	switch {
 	case was.unreadable() || next.unreadable():
-		return shown{fmt.Sprintf("%s %s (%s, binary)", verb(was), label(p), bytesWord(len(next.data))) + was.meta.remark(), binaryView(was, next)}
+		return shown{fmt.Sprintf("%s %s (%s, binary)", verb(was), label(p), bytesWord(len(next.data))) +
+			was.meta.remark(), binaryView(was, next)}
 	case !was.exists:
 		return shown{fmt.Sprintf("Create %s (%s)", label(p), measure(next)), fileView(p, next)}
 	case was.same(next):
 		view := present.View{Kind: present.Text, Content: "The file has this content already."}
 		return shown{fmt.Sprintf("Edit %s (nothing changes)", label(p)), view}
 	}
-	view := present.DiffView(present.Side{Name: p.Name(), Text: string(was.data)}, present.Side{Name: p.Name(), Text: string(next.data)})
+	view := present.DiffView(present.Side{Name: p.Name(), Text: string(was.data)},
+		present.Side{Name: p.Name(), Text: string(next.data)})
 	return shown{fmt.Sprintf("Edit %s (%s)", label(p), lineStats(view)) + was.meta.remark(), view}
 }
 
@@ -82,7 +84,8 @@ func binaryView(was, s state) present.View {
 	}
 	head := s.data[:min(len(s.data), hexHead)]
 	if len(head) < len(s.data) {
-		facts = append(facts, present.FlagFact(present.FactTruncated, true), present.NumberFact(present.FactFullSize, int64(len(s.data))))
+		facts = append(facts, present.FlagFact(present.FactTruncated, true),
+			present.NumberFact(present.FactFullSize, int64(len(s.data))))
 	}
 	return present.View{Kind: present.Text, Content: present.HexDump(head), Facts: facts}
 }
@@ -115,7 +118,8 @@ var languages = map[string]string{
 	"md": "markdown", "json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml", "sh": "bash",
 	"html": "html", "css": "css", "rs": "rust", "c": "c", "h": "c", "cc": "c++", "cpp": "c++", "hpp": "c++",
 	"java": "java", "rb": "ruby", "sql": "sql", "xml": "xml", "php": "php", "kt": "kotlin", "swift": "swift",
-	"tf": "terraform", "ini": "ini", "diff": "diff", "patch": "diff", "mk": "makefile", "lua": "lua", "proto": "protobuf",
+	"tf": "terraform", "ini": "ini", "diff": "diff", "patch": "diff", "mk": "makefile", "lua": "lua",
+	"proto": "protobuf",
 }
 
 func language(name string) string {
@@ -135,7 +139,8 @@ func suffix(name string) string {
 
 // magics tell types of binary files by how they begin.
 var magics = []struct{ head, name string }{
-	{"\x89PNG\r\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF8", "image/gif"}, {"RIFF", "RIFF (image, sound or video)"},
+	{"\x89PNG\r\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF8", "image/gif"},
+	{"RIFF", "RIFF (image, sound or video)"},
 	{"%PDF-", "application/pdf"}, {"PK\x03\x04", "zip archive or office document"}, {"\x1f\x8b", "gzip"},
 	{"BZh", "bzip2"}, {"\xfd7zXZ", "xz"}, {"\x28\xb5\x2f\xfd", "zstd"}, {"\x7fELF", "ELF program"},
 	{"\xcf\xfa\xed\xfe", "Mach-O program"}, {"MZ", "Windows program"}, {"SQLite format 3\x00", "SQLite database"},

@@ -38,7 +38,7 @@ func (t *toolset) scope(name string) (scope, error) {
 }
 
 // reading is the need to look into a folder.
-func reading(p roots.Place) need { return need{place: p, access: roots.Read, folder: true} }
+func reading(p roots.Place) need { return need{place: p, access: roots.AccessRead, folder: true} }
 
 // missing reports why the scope cannot be gone through: there is no such folder,
 // not even after the earlier calls of the turn. With filesToo a file will do.
@@ -136,7 +136,7 @@ func (w *walk) both(ctx context.Context, folder roots.Place, f func(roots.Place,
 }
 
 func (w *walk) folder(ctx context.Context, folder roots.Place, f func(roots.Place, string) error) error {
-	looked, err := w.hands.wander(ctx, folder, w.opts.Limits.Entries-w.entries, func(one sight) error {
+	looked, err := w.ops.walk(ctx, folder, w.opts.Limits.Entries-w.entries, func(one walkEntry) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -191,12 +191,12 @@ func (w *walk) exists(p roots.Place) bool {
 // a secret, unless the folder is one itself, nor a link to another folder whose
 // files ask.
 func (w *walk) readable(folder, p roots.Place, inside bool) bool {
-	act := p.Act(roots.Read)
+	act := p.Act(roots.AccessRead)
 	switch {
 	case act.Verdict == policy.VerdictFree:
 	case act.Verdict == policy.VerdictBlock || !inside:
 		return false
-	case act.ByName && !folder.FolderAct(roots.Read).ByName:
+	case act.ByName && !folder.FolderAct(roots.AccessRead).ByName:
 		return false
 	}
 	return !w.denied(act)

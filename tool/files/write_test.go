@@ -92,7 +92,7 @@ func TestDeniedWriteLeavesNothing(t *testing.T) {
 func TestWritesThatAreBlocked(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"ro/a.md": "x", "rw/.git/config": "x"}, roots: []roots.Root{
 		{Name: "ro", Host: "ro"},
-		{Name: "rw", Host: "rw", Mode: roots.ReadWrite, Suffixes: []string{".md", "config"}, MaxFileBytes: 5},
+		{Name: "rw", Host: "rw", Mode: roots.ModeReadWrite, Suffixes: []string{".md", "config"}, MaxFileBytes: 5},
 	}})
 	w.blocked("write_file", args{"path": "ro/a.md", "content": "y"}, "read-only")
 	w.blocked("edit_file", args{"path": "ro/a.md", "old_text": "x", "new_text": "y"}, "read-only")
@@ -111,7 +111,7 @@ func TestWritesThatAreBlocked(t *testing.T) {
 
 // Approve-all does not lift what is blocked.
 func TestBlockedInApproveAll(t *testing.T) {
-	w := newWorld(t, setup{mode: policy.ModeApproveAll, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite}}})
+	w := newWorld(t, setup{mode: policy.ModeApproveAll, roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ModeReadWrite}}})
 	w.blocked("write_file", args{"path": "p/.git/hooks/x", "content": "y"}, "protected")
 	w.ok("write_file", args{"path": "p/a", "content": "y"})
 	w.has("p/a", "y")
@@ -165,7 +165,7 @@ func TestLinksOutAreBlocked(t *testing.T) {
 
 func TestHardLinkAsksWhereWritesAreFree(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "x", "p/b": "x"}, roots: []roots.Root{
-		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: verdicts(policy.VerdictFree, roots.Write)}}})
+		{Name: "p", Host: "p", Mode: roots.ModeReadWrite, Approval: verdicts(policy.VerdictFree, roots.AccessWrite)}}})
 	must(t, os.Link(w.dir+"/p/a", w.dir+"/outside"))
 	w.ok("write_file", args{"path": "p/b", "content": "y"})
 	w.wantAsked(0)
@@ -285,7 +285,7 @@ func TestARootThatWasReplaced(t *testing.T) {
 func TestARootThatIsReplacedAtTheLastInstant(t *testing.T) {
 	undo := &meddler{}
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "one"}, options: files.Options{Undo: undo},
-		roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ReadWrite}}})
+		roots: []roots.Root{{Name: "p", Host: "p", Mode: roots.ModeReadWrite}}})
 	undo.Undo, undo.once = w.undo, func() {
 		must(t, os.Rename(w.dir+"/p", w.dir+"/moved"))
 		must(t, os.Mkdir(w.dir+"/p", 0o755))
@@ -300,7 +300,7 @@ func TestARootThatIsReplacedAtTheLastInstant(t *testing.T) {
 // once_per_session: a yes holds for the session, for this access to this file.
 func TestARootAsksOncePerSession(t *testing.T) {
 	w := newWorld(t, setup{tree: map[string]string{"p/a": "one", "p/b": "two", "p/.env": "K=1"}, roots: []roots.Root{
-		{Name: "p", Host: "p", Mode: roots.ReadWrite, Approval: ask(roots.Read), Once: []roots.Access{roots.Read}}}})
+		{Name: "p", Host: "p", Mode: roots.ModeReadWrite, Approval: ask(roots.AccessRead), Once: []roots.Access{roots.AccessRead}}}})
 	w.ok("read_file", args{"path": "p/a"})
 	w.ok("read_file", args{"path": "p/a"})
 	w.wantAsked(1)

@@ -27,9 +27,9 @@ import (
 	"github.com/assent-dev/assent/sandbox"
 )
 
-// Hold is how long a connection waits for the answer to its question. Many clients give up
+// DefaultHold is how long a connection waits for the answer to its question. Many clients give up
 // after ten seconds.
-const Hold = 8 * time.Second
+const DefaultHold = 8 * time.Second
 
 // A Connection is one that a running process is about to make.
 type Connection struct {
@@ -56,7 +56,7 @@ type Policy struct {
 	// every port.
 	Deny []string
 	// Staged says that commands run on a stage, where each connection is judged by the name
-	// of its host when it is made (package sandbox/stage).
+	// of its host when it is made (package sandbox/netns).
 	Staged bool
 	// Own are addresses of this machine, which are refused like those of its loopback.
 	Own []netip.Addr
@@ -91,7 +91,8 @@ func (p Policy) Intersect(o Policy) Policy {
 	case o.off():
 		return o
 	}
-	out := Policy{On: true, Staged: p.Staged, Own: slices.Concat(p.Own, o.Own), Source: p.Source, Allow: sandbox.CommonHosts(p.Allow, o.Allow)}
+	out := Policy{On: true, Staged: p.Staged, Own: slices.Concat(p.Own, o.Own), Source: p.Source,
+		Allow: sandbox.CommonHosts(p.Allow, o.Allow)}
 	out.Deny = slices.Concat(p.Deny, o.Deny)
 	out.Lines = maps.Clone(o.Lines)
 	if out.Lines == nil {
@@ -184,7 +185,7 @@ type entry struct {
 
 // has reports whether the entry stands for the host, whatever the port.
 func (e entry) has(host string) bool {
-	addr, _ := Address(host)
+	addr, _ := address(host)
 	return e.Has(host, addr)
 }
 
@@ -224,7 +225,8 @@ func (p Policy) Local() []uint16 {
 	var out []uint16
 	for _, l := range p.listed(p.Allow) {
 		n, err := strconv.ParseUint(l.Port, 10, 16)
-		if err == nil && !l.Below && (IsLocalName(l.Name) || l.Addr.IsLoopback()) && p.denies(strings.ToLower(hostOf(l)), l.Port) == "" {
+		if err == nil && !l.Below && (IsLocalName(l.Name) || l.Addr.IsLoopback()) &&
+			p.denies(strings.ToLower(hostOf(l)), l.Port) == "" {
 			out = append(out, uint16(n))
 		}
 	}
@@ -261,7 +263,7 @@ func (p Policy) MayDial(host, port string, addr netip.Addr) error {
 
 // special says what a host is that is refused unless it is listed; empty if it may be public.
 func (p Policy) special(host string) string {
-	addr, ok := Address(host)
+	addr, ok := address(host)
 	switch {
 	case !ok:
 		return SpecialName(host)
@@ -272,13 +274,13 @@ func (p Policy) special(host string) string {
 }
 
 func (p Policy) isLoopback(host string) bool {
-	addr, ok := Address(host)
+	addr, ok := address(host)
 	return ok && addr.IsLoopback() || IsLocalName(host)
 }
 
 // refusal says why a host is refused, and what to write to change that.
 func refusal(host, what, entry, port string) string {
-	if addr, ok := Address(entry); ok && addr.Is6() {
+	if addr, ok := address(entry); ok && addr.Is6() {
 		entry = "[" + addr.String() + "]"
 	}
 	if host != strings.Trim(entry, "[]") {
@@ -287,11 +289,12 @@ func refusal(host, what, entry, port string) string {
 	if port != "" {
 		entry += ":" + port
 	}
-	return fmt.Sprintf("%s is %s; such hosts are refused unless sandbox.network.allow lists them: %s", host, what, entry)
+	return fmt.Sprintf("%s is %s; such hosts are refused unless sandbox.network.allow lists them: %s",
+		host, what, entry)
 }
 
-// Address returns the address that a host is, in whatever spelling; not ok if it is a name.
-func Address(host string) (addr netip.Addr, ok bool) {
+// address returns the address that a host is, in whatever spelling; not ok if it is a name.
+func address(host string) (addr netip.Addr, ok bool) {
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return addr.Unmap().WithZone(""), true
 	}
@@ -303,7 +306,7 @@ func Address(host string) (addr netip.Addr, ok bool) {
 
 // Entry is how an address is listed; a name is as it is.
 func Entry(host string) string {
-	if addr, ok := Address(host); ok {
+	if addr, ok := address(host); ok {
 		return addr.String()
 	}
 	return host

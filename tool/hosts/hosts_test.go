@@ -239,7 +239,7 @@ func TestWords(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if off := (Policy{}).Words(rules); len(off) != 1 || off[0].Word != DeniedWord {
+	if off := (Policy{}).Words(rules); len(off) != 1 || off[0].Word != WordDenied {
 		t.Errorf("%v", off)
 	}
 }

@@ -8,10 +8,10 @@ import (
 
 // What is said about hosts.
 const (
-	FreeWord    = "free"    // reached without a question
-	AskedWord   = "asked"   // somebody is asked when they are reached
-	DeniedWord  = "denied"  // refused, whatever else is said
-	RefusedWord = "refused" // refused unless the list of free hosts names them
+	WordFree    = "free"    // reached without a question
+	WordAsked   = "asked"   // somebody is asked when they are reached
+	WordDenied  = "denied"  // refused, whatever else is said
+	WordRefused = "refused" // refused unless the list of free hosts names them
 )
 
 // A Word is what is said about some hosts, and by which line.
@@ -25,24 +25,24 @@ type Word struct {
 // first. Rules that are about other things, and those that do not hold, are left out.
 func (p Policy) Words(rules []policy.Rule) []Word {
 	if p.off() {
-		return []Word{{DeniedWord, "every host: the network is off", source(p.Source)}}
+		return []Word{{WordDenied, "every host: the network is off", source(p.Source)}}
 	}
 	var out []Word
 	for _, host := range p.Deny {
-		out = append(out, Word{DeniedWord, host, source(p.line("deny", host))})
+		out = append(out, Word{WordDenied, host, source(p.line("deny", host))})
 	}
-	out = append(out, ruleWords(rules, policy.EffectDeny, DeniedWord)...)
+	out = append(out, ruleWords(rules, policy.EffectDeny, WordDenied)...)
 	for _, l := range p.listed(p.Allow) {
 		text := l.text
 		if l.Port == "" {
 			text += " over https on port 443"
 		}
-		out = append(out, Word{FreeWord, text, source(p.line("allow", l.text))})
+		out = append(out, Word{WordFree, text, source(p.line("allow", l.text))})
 	}
-	out = append(out, ruleWords(rules, policy.EffectAllow, FreeWord)...)
+	out = append(out, ruleWords(rules, policy.EffectAllow, WordFree)...)
 	return append(out,
-		Word{RefusedWord, "this machine, private networks and metadata services, unless they are listed by name or address", "built in"},
-		Word{AskedWord, "every other host", source(p.Source)})
+		Word{WordRefused, "this machine, private networks and metadata services, unless they are listed by name or address", "built in"},
+		Word{WordAsked, "every other host", source(p.Source)})
 }
 
 // ruleWords are those of the rules for connections that have this effect.
@@ -51,7 +51,8 @@ func ruleWords(rules []policy.Rule, e policy.Effect, word string) []Word {
 	for _, r := range rules {
 		target, ok := strings.CutPrefix(strings.ToLower(r.Pattern), policy.ActConnect)
 		bare := target == "" && e == policy.EffectDeny // a bare allow answers no connection
-		if r.Effect != e || !r.Enabled || r.Scope != policy.ScopeTool || !ok || !bare && !strings.HasPrefix(target, "(") {
+		if r.Effect != e || !r.Enabled || r.Scope != policy.ScopeTool || !ok ||
+			!bare && !strings.HasPrefix(target, "(") {
 			continue
 		}
 		hosts := strings.TrimSuffix(strings.TrimPrefix(target, "("), ")")

@@ -27,7 +27,7 @@ func BenchmarkResolveHost(b *testing.B) {
 			for b.Loop() {
 				p, _, err := set.ResolveHost(abs)
 				must(b, err)
-				p.Act(roots.Write)
+				p.Act(roots.AccessWrite)
 			}
 		})
 	}

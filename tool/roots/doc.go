@@ -21,12 +21,12 @@
 // and assent's own folders are never written.
 //
 //	set, err := roots.New(roots.Options{},
-//		roots.Root{Name: "notes", Host: "/home/u/notes", Mode: roots.ReadWrite},
+//		roots.Root{Name: "notes", Host: "/home/u/notes", Mode: roots.ModeReadWrite},
 //		roots.Root{Name: "docs", Host: "/usr/share/doc"},
 //	)
 //	…
 //	place, err := set.Resolve("notes/a.md")
-//	act := place.Act(roots.Write) // write_file(notes/a.md), ask
+//	act := place.Act(roots.AccessWrite) // write_file(notes/a.md), ask
 //
 // Commands name files by the paths of the host. [Set.ResolveHost] finds the place
 // of such a path, in a root or outside; what lies outside asks, and is answered

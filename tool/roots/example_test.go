@@ -24,8 +24,8 @@ func Example() {
 
 	set, err := roots.New(roots.Options{},
 		roots.Root{
-			Name: "notes", Host: filepath.Join(dir, "notes"), Mode: roots.ReadWrite, Suffixes: []string{".md"},
-			Approval: map[roots.Access]policy.Verdict{roots.Delete: policy.VerdictBlock},
+			Name: "notes", Host: filepath.Join(dir, "notes"), Mode: roots.ModeReadWrite, Suffixes: []string{".md"},
+			Approval: map[roots.Access]policy.Verdict{roots.AccessDelete: policy.VerdictBlock},
 			Reason:   "notes are kept", Source: "policy.yaml:4",
 		},
 		roots.Root{Name: "docs", Host: filepath.Join(dir, "docs")}, // read-only
@@ -40,7 +40,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		for _, access := range []roots.Access{roots.Read, roots.Write, roots.Delete} {
+		for _, access := range []roots.Access{roots.AccessRead, roots.AccessWrite, roots.AccessDelete} {
 			act := place.Act(access)
 			fmt.Println(act, act.Verdict)
 		}

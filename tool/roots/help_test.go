@@ -76,12 +76,12 @@ func wantVerdict(t *testing.T, set *roots.Set, name string, a roots.Access, want
 }
 
 func rw(name, host string) roots.Root {
-	return roots.Root{Name: name, Host: host, Mode: roots.ReadWrite}
+	return roots.Root{Name: name, Host: host, Mode: roots.ModeReadWrite}
 }
 
 // free is a root in which everything is free.
 func free(name, host string) roots.Root {
 	r := rw(name, host)
-	r.Approval = map[roots.Access]policy.Verdict{roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}
+	r.Approval = map[roots.Access]policy.Verdict{roots.AccessWrite: policy.VerdictFree, roots.AccessDelete: policy.VerdictFree}
 	return r
 }

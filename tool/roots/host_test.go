@@ -96,27 +96,27 @@ func TestHostActs(t *testing.T) {
 		want                       policy.Verdict
 		byName, secret, personOnly bool
 	}{
-		{"/home/u/proj/a.go", roots.Write, free, false, false, false},
-		{"/home/u/proj/docs/d.md", roots.Write, block, false, false, false},
-		{"/home/u/proj/in/d.md", roots.Write, block, false, false, false},
-		{"/home/u/proj/.git/config", roots.Write, block, false, false, false},
-		{"/home/u/proj/.GIT/hooks/x", roots.Write, block, false, false, false},
-		{"/into/a.go", roots.Write, ask, true, false, false}, // the name lies outside
-		{"/home/u/proj/out/x", roots.Read, ask, true, false, false},
-		{"/home/u/other/x", roots.Read, ask, true, false, false},
-		{"/home/u/other/x", roots.Delete, ask, true, false, false},
-		{"/home/u/.ssh/id_rsa", roots.Read, ask, true, true, false},
-		{"/home/u/proj/keys", roots.Read, ask, true, true, false},
-		{"/home/u/other/.git/config", roots.Write, block, false, false, false},
-		{"/home/u/other/.git/config", roots.Read, ask, true, false, false},
-		{"/home/u/other/.assent/x", roots.Delete, block, false, false, false},
-		{"/home/u/.config/assent/policy.yaml", roots.Write, block, false, false, false},
-		{"/data/u/.config/assent/policy.yaml", roots.Delete, block, false, false, false},
-		{"/home/u/.config", roots.Delete, block, false, false, false}, // assent's own lies in it
-		{"/home/u/.config", roots.Write, ask, true, false, true},
-		{"/home/u/proj", roots.Delete, ask, false, false, true},
-		{"/data/u/proj/docs", roots.Write, block, false, false, false},
-		{"/into", roots.Delete, ask, true, false, true},
+		{"/home/u/proj/a.go", roots.AccessWrite, free, false, false, false},
+		{"/home/u/proj/docs/d.md", roots.AccessWrite, block, false, false, false},
+		{"/home/u/proj/in/d.md", roots.AccessWrite, block, false, false, false},
+		{"/home/u/proj/.git/config", roots.AccessWrite, block, false, false, false},
+		{"/home/u/proj/.GIT/hooks/x", roots.AccessWrite, block, false, false, false},
+		{"/into/a.go", roots.AccessWrite, ask, true, false, false}, // the name lies outside
+		{"/home/u/proj/out/x", roots.AccessRead, ask, true, false, false},
+		{"/home/u/other/x", roots.AccessRead, ask, true, false, false},
+		{"/home/u/other/x", roots.AccessDelete, ask, true, false, false},
+		{"/home/u/.ssh/id_rsa", roots.AccessRead, ask, true, true, false},
+		{"/home/u/proj/keys", roots.AccessRead, ask, true, true, false},
+		{"/home/u/other/.git/config", roots.AccessWrite, block, false, false, false},
+		{"/home/u/other/.git/config", roots.AccessRead, ask, true, false, false},
+		{"/home/u/other/.assent/x", roots.AccessDelete, block, false, false, false},
+		{"/home/u/.config/assent/policy.yaml", roots.AccessWrite, block, false, false, false},
+		{"/data/u/.config/assent/policy.yaml", roots.AccessDelete, block, false, false, false},
+		{"/home/u/.config", roots.AccessDelete, block, false, false, false}, // assent's own lies in it
+		{"/home/u/.config", roots.AccessWrite, ask, true, false, true},
+		{"/home/u/proj", roots.AccessDelete, ask, false, false, true},
+		{"/data/u/proj/docs", roots.AccessWrite, block, false, false, false},
+		{"/into", roots.AccessDelete, ask, true, false, true},
 	} {
 		p, _, err := set.ResolveHost(dir + c.path)
 		must(t, err)
@@ -132,22 +132,22 @@ func TestOutsideActsOnWhatEverythingLiesIn(t *testing.T) {
 	dir := tree(t, "home/u/proj/")
 	set := newSetWith(t, roots.Options{Home: dir + "/home/u"}, free("proj", dir+"/home/u/proj"))
 	for _, path := range []string{"/", dir, dir + "/home", dir + "/home/u", dir + "/home/u/proj"} {
-		for _, access := range []roots.Access{roots.Write, roots.Delete} {
+		for _, access := range []roots.Access{roots.AccessWrite, roots.AccessDelete} {
 			if act := set.OutsideAct(access, path, path); act.Verdict != policy.VerdictAsk || !act.PersonOnly {
 				t.Errorf("%s %s: %v, person only %v", access, path, act.Verdict, act.PersonOnly)
 			}
 		}
-		if act := set.OutsideAct(roots.Read, path, path); act.PersonOnly {
+		if act := set.OutsideAct(roots.AccessRead, path, path); act.PersonOnly {
 			t.Errorf("read %s is for a person only", path)
 		}
 	}
 	apart := newSetWith(t, roots.Options{Home: "/nowhere/u"}, free("proj", dir+"/home/u/proj"))
 	for path, want := range map[string]bool{"/nowhere/u": true, "/nowhere": true, "/nowhere/u/x": false, "/elsewhere": false} {
-		if act := apart.OutsideAct(roots.Delete, path, path); act.PersonOnly != want {
+		if act := apart.OutsideAct(roots.AccessDelete, path, path); act.PersonOnly != want {
 			t.Errorf("%s: person only %v", path, act.PersonOnly)
 		}
 	}
-	act := set.OutsideAct(roots.Write, "/etc/../etc/x", "/srv/y")
+	act := set.OutsideAct(roots.AccessWrite, "/etc/../etc/x", "/srv/y")
 	if act.String() != "write_file(/etc/x → /srv/y)" || !act.ByName || !act.Known || act.PersonOnly {
 		t.Errorf("%s: %+v", act, act)
 	}
@@ -162,7 +162,7 @@ func TestHostPathsOfAProcess(t *testing.T) {
 	} {
 		p, inside, err := set.ResolveHost(path)
 		must(t, err)
-		act := p.Act(roots.Read)
+		act := p.Act(roots.AccessRead)
 		if inside || act.Known != known || act.PersonOnly == known || act.Verdict != policy.VerdictAsk || act.Target.Unknown == known {
 			t.Errorf("%s: %+v", path, act)
 		}
@@ -180,7 +180,7 @@ func TestHostPathOfAFurtherName(t *testing.T) {
 		if inside != want {
 			t.Errorf("%s: inside %v", path, inside)
 		}
-		if act := p.Act(roots.Write); act.Verdict != policy.VerdictAsk {
+		if act := p.Act(roots.AccessWrite); act.Verdict != policy.VerdictAsk {
 			t.Errorf("%s: %v", path, act.Verdict) // it has two names
 		}
 	}
@@ -198,7 +198,7 @@ func TestRulesOnHostPaths(t *testing.T) {
 	} {
 		p, _, err := set.ResolveHost(dir + path)
 		must(t, err)
-		if !denied(t, rule, p.Act(roots.Read)) {
+		if !denied(t, rule, p.Act(roots.AccessRead)) {
 			t.Errorf("%s does not meet %s", rule, path)
 		}
 	}
@@ -231,7 +231,7 @@ func FuzzHostPath(f *testing.F) {
 				t.Fatalf("%q is %q: inside %v", name, real, inside)
 			}
 		}
-		if !inside && p.Act(roots.Write).Verdict == policy.VerdictFree {
+		if !inside && p.Act(roots.AccessWrite).Verdict == policy.VerdictFree {
 			t.Fatalf("%q lies outside and can be written freely", name)
 		}
 	})

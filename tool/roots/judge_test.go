@@ -13,12 +13,12 @@ import (
 func TestDefaults(t *testing.T) {
 	dir := tree(t, "ro/a", "rw/a")
 	set := newSet(t, roots.Root{Name: "ro", Host: dir + "/ro"}, rw("rw", dir+"/rw"))
-	wantVerdict(t, set, "ro/a", roots.Read, policy.VerdictFree)
-	wantVerdict(t, set, "ro/a", roots.Write, policy.VerdictBlock)
-	wantVerdict(t, set, "ro/a", roots.Delete, policy.VerdictBlock)
-	wantVerdict(t, set, "rw/a", roots.Read, policy.VerdictFree)
-	wantVerdict(t, set, "rw/a", roots.Write, policy.VerdictAsk)
-	act := wantVerdict(t, set, "rw/a", roots.Delete, policy.VerdictAsk)
+	wantVerdict(t, set, "ro/a", roots.AccessRead, policy.VerdictFree)
+	wantVerdict(t, set, "ro/a", roots.AccessWrite, policy.VerdictBlock)
+	wantVerdict(t, set, "ro/a", roots.AccessDelete, policy.VerdictBlock)
+	wantVerdict(t, set, "rw/a", roots.AccessRead, policy.VerdictFree)
+	wantVerdict(t, set, "rw/a", roots.AccessWrite, policy.VerdictAsk)
+	act := wantVerdict(t, set, "rw/a", roots.AccessDelete, policy.VerdictAsk)
 	if act.Name != policy.ActDeleteFile || !act.Known || act.ByName || act.PersonOnly {
 		t.Errorf("an odd act: %+v", act)
 	}
@@ -27,14 +27,14 @@ func TestDefaults(t *testing.T) {
 func TestApprovalPerAccess(t *testing.T) {
 	dir := tree(t, "a")
 	r := rw("notes", dir)
-	r.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.VerdictAsk, roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictBlock}
+	r.Approval = map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictAsk, roots.AccessWrite: policy.VerdictFree, roots.AccessDelete: policy.VerdictBlock}
 	r.Reason, r.Source = "notes are for ever", "policy.yaml:7"
 	set := newSet(t, r)
-	if act := wantVerdict(t, set, "notes/a", roots.Read, policy.VerdictAsk); !strings.Contains(act.Why, "read: ask at policy.yaml:7") {
+	if act := wantVerdict(t, set, "notes/a", roots.AccessRead, policy.VerdictAsk); !strings.Contains(act.Why, "read: ask at policy.yaml:7") {
 		t.Errorf("why: %s", act.Why)
 	}
-	wantVerdict(t, set, "notes/a", roots.Write, policy.VerdictFree)
-	if act := wantVerdict(t, set, "notes/a", roots.Delete, policy.VerdictBlock); act.Why != "notes/a: notes are for ever (policy.yaml:7)" {
+	wantVerdict(t, set, "notes/a", roots.AccessWrite, policy.VerdictFree)
+	if act := wantVerdict(t, set, "notes/a", roots.AccessDelete, policy.VerdictBlock); act.Why != "notes/a: notes are for ever (policy.yaml:7)" {
 		t.Errorf("why: %s", act.Why)
 	}
 }
@@ -44,18 +44,18 @@ func TestSuffixesAndSize(t *testing.T) {
 	r := rw("notes", dir)
 	r.Suffixes, r.MaxFileBytes = []string{".md", ".txt"}, 10
 	set := newSet(t, r)
-	wantVerdict(t, set, "notes/a.md", roots.Read, policy.VerdictFree)
-	wantVerdict(t, set, "notes/A.MD", roots.Write, policy.VerdictAsk)
-	if act := wantVerdict(t, set, "notes/b.exe", roots.Read, policy.VerdictBlock); !strings.Contains(act.Why, `".exe"`) || !strings.Contains(act.Why, ".md") {
+	wantVerdict(t, set, "notes/a.md", roots.AccessRead, policy.VerdictFree)
+	wantVerdict(t, set, "notes/A.MD", roots.AccessWrite, policy.VerdictAsk)
+	if act := wantVerdict(t, set, "notes/b.exe", roots.AccessRead, policy.VerdictBlock); !strings.Contains(act.Why, `".exe"`) || !strings.Contains(act.Why, ".md") {
 		t.Errorf("why: %s", act.Why)
 	}
-	wantVerdict(t, set, "notes/c.md", roots.Read, policy.VerdictBlock)
+	wantVerdict(t, set, "notes/c.md", roots.AccessRead, policy.VerdictBlock)
 	p, err := set.Resolve("notes/a.md")
 	must(t, err)
 	if p.Fits(10) != nil || p.Fits(11) == nil {
 		t.Error("the size limit is not the limit")
 	}
-	if folder, err := set.Resolve("notes"); err != nil || folder.FolderAct(roots.Read).Verdict != policy.VerdictFree {
+	if folder, err := set.Resolve("notes"); err != nil || folder.FolderAct(roots.AccessRead).Verdict != policy.VerdictFree {
 		t.Errorf("a folder needs no suffix: %v", err)
 	}
 }
@@ -68,11 +68,11 @@ func TestNestedRoots(t *testing.T) {
 		"docs/a.md", "proj/docs/a.md", "proj/docs/new.md", "proj/link/a.md", "proj/link/new", "/proj//./docs/../docs/a.md",
 		"conf", "proj/conf.json", "proj/clink",
 	} {
-		wantVerdict(t, set, name, roots.Write, policy.VerdictBlock)
-		wantVerdict(t, set, name, roots.Delete, policy.VerdictBlock)
-		wantVerdict(t, set, name, roots.Read, policy.VerdictFree)
+		wantVerdict(t, set, name, roots.AccessWrite, policy.VerdictBlock)
+		wantVerdict(t, set, name, roots.AccessDelete, policy.VerdictBlock)
+		wantVerdict(t, set, name, roots.AccessRead, policy.VerdictFree)
 	}
-	wantVerdict(t, set, "proj/b.md", roots.Write, policy.VerdictFree)
+	wantVerdict(t, set, "proj/b.md", roots.AccessWrite, policy.VerdictFree)
 	p, err := set.Resolve("proj/docs/a.md")
 	must(t, err)
 	if p.Resolved() != "docs/a.md" || p.Target().Resolved[0] != "docs/a.md" {
@@ -81,7 +81,7 @@ func TestNestedRoots(t *testing.T) {
 	// A deny by either name is met by the file under the other.
 	for _, rule := range []string{"deny read_file(docs/**)", "deny read_file(proj/docs/**)"} {
 		for _, name := range []string{"docs/a.md", "proj/docs/a.md", "proj/link/a.md"} {
-			if !denied(t, rule, verdict(t, set, name, roots.Read)) {
+			if !denied(t, rule, verdict(t, set, name, roots.AccessRead)) {
 				t.Errorf("%s does not meet %s", rule, name)
 			}
 		}
@@ -120,26 +120,26 @@ func TestSecrets(t *testing.T) {
 		".env", "api/.env", ".env.local", ".ENV", "id_rsa", "x/server.pem", "x/a.key", ".ssh/config", ".aws/credentials",
 		".gnupg/x/y", ".netrc", ".npmrc", "home/.kube/config", ".docker/config.json", ".config/gcloud/x", ".e\u200bnv",
 	} {
-		for _, a := range []roots.Access{roots.Read, roots.Write} {
+		for _, a := range []roots.Access{roots.AccessRead, roots.AccessWrite} {
 			if act := wantVerdict(t, set, "p/"+name, a, policy.VerdictAsk); !act.ByName || !strings.Contains(act.Why, "secret") {
 				t.Errorf("%s: %+v", name, act)
 			}
 		}
 	}
 	for _, name := range []string{".env.example", "env", "a.env.txt", "id_rsa.pub", "monkey", "key", ".kube/cache", "config.json", "ssh"} {
-		wantVerdict(t, set, "p/"+name, roots.Read, policy.VerdictFree)
+		wantVerdict(t, set, "p/"+name, roots.AccessRead, policy.VerdictFree)
 	}
 	custom := newSetWith(t, roots.Options{Secrets: []string{"private"}}, free("p", dir))
-	wantVerdict(t, custom, "p/private/x", roots.Read, policy.VerdictAsk)
-	wantVerdict(t, custom, "p/.env", roots.Read, policy.VerdictFree)
+	wantVerdict(t, custom, "p/private/x", roots.AccessRead, policy.VerdictAsk)
+	wantVerdict(t, custom, "p/.env", roots.AccessRead, policy.VerdictFree)
 	none := newSetWith(t, roots.Options{Secrets: []string{}}, free("p", dir))
-	wantVerdict(t, none, "p/.env", roots.Read, policy.VerdictFree)
+	wantVerdict(t, none, "p/.env", roots.AccessRead, policy.VerdictFree)
 }
 
 func TestSecretBehindALink(t *testing.T) {
 	dir := tree(t, ".env", "plain.txt -> .env")
 	set := newSet(t, free("p", dir))
-	wantVerdict(t, set, "p/plain.txt", roots.Read, policy.VerdictAsk)
+	wantVerdict(t, set, "p/plain.txt", roots.AccessRead, policy.VerdictAsk)
 }
 
 func TestProtectedNames(t *testing.T) {
@@ -149,12 +149,12 @@ func TestProtectedNames(t *testing.T) {
 		".git", ".git/config", ".git/hooks/pre-commit", "src/../.git/hooks/pre-commit", "sub/.git/x", ".GIT/config", ".Git",
 		".g\u200cit/config", ".git./x", ".git /x", ".git::$INDEX_ALLOCATION/hooks/x", "gl/config", ".assent/policy.yaml", ".assent", "x/.ASSENT/y",
 	} {
-		wantVerdict(t, set, "p/"+name, roots.Write, policy.VerdictBlock)
-		wantVerdict(t, set, "p/"+name, roots.Delete, policy.VerdictBlock)
-		wantVerdict(t, set, "p/"+name, roots.Read, policy.VerdictFree)
+		wantVerdict(t, set, "p/"+name, roots.AccessWrite, policy.VerdictBlock)
+		wantVerdict(t, set, "p/"+name, roots.AccessDelete, policy.VerdictBlock)
+		wantVerdict(t, set, "p/"+name, roots.AccessRead, policy.VerdictFree)
 	}
 	for _, name := range []string{".gitignore", ".github/x", "git", "a.git/x"} {
-		wantVerdict(t, set, "p/"+name, roots.Write, policy.VerdictFree)
+		wantVerdict(t, set, "p/"+name, roots.AccessWrite, policy.VerdictFree)
 	}
 }
 
@@ -162,23 +162,23 @@ func TestProtectedPaths(t *testing.T) {
 	dir := tree(t, "home/.config/assent/config.yaml", "home/a", "home/link -> .config/assent", "state -> home/.local")
 	set := newSetWith(t, roots.Options{Protected: []string{dir + "/home/.config/assent", dir + "/state/assent", dir + "/home/one.db"}}, free("h", dir+"/home"))
 	for _, name := range []string{".config/assent/config.yaml", ".config/assent", ".config/Assent/new", "link/config.yaml", "one.db", ".local/assent/x"} {
-		wantVerdict(t, set, "h/"+name, roots.Write, policy.VerdictBlock)
-		wantVerdict(t, set, "h/"+name, roots.Delete, policy.VerdictBlock)
+		wantVerdict(t, set, "h/"+name, roots.AccessWrite, policy.VerdictBlock)
+		wantVerdict(t, set, "h/"+name, roots.AccessDelete, policy.VerdictBlock)
 	}
-	wantVerdict(t, set, "h/.config", roots.Delete, policy.VerdictBlock)
-	wantVerdict(t, set, "h/.config/assent-two", roots.Write, policy.VerdictFree)
+	wantVerdict(t, set, "h/.config", roots.AccessDelete, policy.VerdictBlock)
+	wantVerdict(t, set, "h/.config/assent-two", roots.AccessWrite, policy.VerdictFree)
 }
 
 func TestRootsThemselvesAreForAPerson(t *testing.T) {
 	dir := tree(t, "p/sub/inner/", "p/f.txt")
 	set := newSet(t, free("p", dir+"/p"), free("inner", dir+"/p/sub/inner"), free("f", dir+"/p/f.txt"))
 	for name, want := range map[string]bool{"p": true, "inner": true, "p/sub": true, "p/sub/inner": true, "f": true, "p/f.txt": true, "p/other": false} {
-		act := verdict(t, set, name, roots.Delete)
+		act := verdict(t, set, name, roots.AccessDelete)
 		if act.PersonOnly != want || act.Verdict == policy.VerdictBlock {
 			t.Errorf("delete %s: %+v", name, act)
 		}
 	}
-	if act := verdict(t, set, "f", roots.Write); act.PersonOnly || act.Verdict != policy.VerdictFree {
+	if act := verdict(t, set, "f", roots.AccessWrite); act.PersonOnly || act.Verdict != policy.VerdictFree {
 		t.Errorf("writing the content of a file that is a root: %+v", act)
 	}
 }
@@ -187,11 +187,11 @@ func TestHardLinks(t *testing.T) {
 	dir := tree(t, "p/a", "p/alone")
 	must(t, os.Link(dir+"/p/a", dir+"/outside"))
 	set := newSet(t, free("p", dir+"/p"))
-	if act := wantVerdict(t, set, "p/a", roots.Write, policy.VerdictAsk); !act.ByName {
+	if act := wantVerdict(t, set, "p/a", roots.AccessWrite, policy.VerdictAsk); !act.ByName {
 		t.Errorf("%+v", act)
 	}
-	wantVerdict(t, set, "p/a", roots.Read, policy.VerdictFree)
-	wantVerdict(t, set, "p/alone", roots.Write, policy.VerdictFree)
+	wantVerdict(t, set, "p/a", roots.AccessRead, policy.VerdictFree)
+	wantVerdict(t, set, "p/alone", roots.AccessWrite, policy.VerdictFree)
 }
 
 func TestNarrow(t *testing.T) {
@@ -202,20 +202,20 @@ func TestNarrow(t *testing.T) {
 	child, err := parent.Narrow(roots.Options{}, roots.Root{Name: "src", Host: dir + "/proj/src"})
 	must(t, err)
 	defer child.Close()
-	wantVerdict(t, child, "src/a", roots.Write, policy.VerdictBlock)
+	wantVerdict(t, child, "src/a", roots.AccessWrite, policy.VerdictBlock)
 	grandchild, err := child.Narrow(roots.Options{}, free("again", dir+"/proj/src"))
 	must(t, err)
 	defer grandchild.Close()
-	wantVerdict(t, grandchild, "again/a", roots.Write, policy.VerdictBlock)
-	wantVerdict(t, grandchild, "again/a", roots.Read, policy.VerdictFree)
-	wantVerdict(t, parent, "proj/src/a", roots.Write, policy.VerdictFree)
+	wantVerdict(t, grandchild, "again/a", roots.AccessWrite, policy.VerdictBlock)
+	wantVerdict(t, grandchild, "again/a", roots.AccessRead, policy.VerdictFree)
+	wantVerdict(t, parent, "proj/src/a", roots.AccessWrite, policy.VerdictFree)
 
 	wide, err := parent.Narrow(roots.Options{Secrets: []string{}}, free("w", dir+"/proj"))
 	must(t, err)
 	defer wide.Close()
-	wantVerdict(t, wide, "w/docs/a", roots.Write, policy.VerdictBlock)
-	wantVerdict(t, wide, "w/.env", roots.Read, policy.VerdictAsk)
-	wantVerdict(t, wide, "w/x", roots.Write, policy.VerdictFree)
+	wantVerdict(t, wide, "w/docs/a", roots.AccessWrite, policy.VerdictBlock)
+	wantVerdict(t, wide, "w/.env", roots.AccessRead, policy.VerdictAsk)
+	wantVerdict(t, wide, "w/x", roots.AccessWrite, policy.VerdictFree)
 	if p, err := wide.Resolve("w/x"); err != nil || p.Fits(10) != nil || p.Fits(11) == nil {
 		t.Errorf("the parent's size limit is not kept: %v", err)
 	}
@@ -233,19 +233,19 @@ func TestOncePerSession(t *testing.T) {
 	must(t, os.Link(dir+"/link", dir+"/in/link"))
 	must(t, os.Chmod(dir+"/ro", 0o444))
 	r := rw("p", dir)
-	r.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.VerdictAsk, roots.Delete: policy.VerdictAsk}
-	r.Once, r.Source = []roots.Access{roots.Read, roots.Write}, "policy.yaml:7"
+	r.Approval = map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictAsk, roots.AccessDelete: policy.VerdictAsk}
+	r.Once, r.Source = []roots.Access{roots.AccessRead, roots.AccessWrite}, "policy.yaml:7"
 	inner := rw("in", dir+"/in")
-	inner.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.VerdictAsk}
+	inner.Approval = map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictAsk}
 	set := newSet(t, r, inner)
 	for _, c := range []struct {
 		name   string
 		access roots.Access
 		want   bool
 	}{
-		{"p/a", roots.Read, true}, {"p/a", roots.Write, true}, {"p/a", roots.Delete, false}, {"p", roots.Read, true},
-		{"p/.env", roots.Read, false}, {"p/link", roots.Write, false}, {"p/link", roots.Read, true}, {"p/ro", roots.Write, false},
-		{"p/in/b", roots.Read, false}, {"in/b", roots.Read, false},
+		{"p/a", roots.AccessRead, true}, {"p/a", roots.AccessWrite, true}, {"p/a", roots.AccessDelete, false}, {"p", roots.AccessRead, true},
+		{"p/.env", roots.AccessRead, false}, {"p/link", roots.AccessWrite, false}, {"p/link", roots.AccessRead, true}, {"p/ro", roots.AccessWrite, false},
+		{"p/in/b", roots.AccessRead, false}, {"in/b", roots.AccessRead, false},
 	} {
 		p, err := set.Resolve(c.name)
 		must(t, err)
@@ -253,11 +253,11 @@ func TestOncePerSession(t *testing.T) {
 			t.Errorf("%s %s: %v", c.access, c.name, !c.want)
 		}
 	}
-	if act := wantVerdict(t, set, "p/a", roots.Write, policy.VerdictAsk); !strings.Contains(act.Why, "write: once_per_session at policy.yaml:7") {
+	if act := wantVerdict(t, set, "p/a", roots.AccessWrite, policy.VerdictAsk); !strings.Contains(act.Why, "write: once_per_session at policy.yaml:7") {
 		t.Errorf("why: %s", act.Why)
 	}
 	for _, bad := range []roots.Root{
-		{Name: "x", Host: dir, Once: []roots.Access{roots.Read}}, // free by default
+		{Name: "x", Host: dir, Once: []roots.Access{roots.AccessRead}}, // free by default
 		{Name: "x", Host: dir, Once: []roots.Access{"run"}},
 	} {
 		if _, err := roots.New(roots.Options{}, bad); err == nil || !strings.Contains(err.Error(), "once per session") {
@@ -274,12 +274,12 @@ func TestFilesThatAskThemselves(t *testing.T) {
 	must(t, os.Chmod(dir+"/readonly", 0o444))
 	set := newSet(t, free("p", dir))
 	for name, want := range map[string]policy.Verdict{"p/plain": policy.VerdictFree, "p/linked": policy.VerdictAsk, "p/readonly": policy.VerdictAsk, "p/d": policy.VerdictFree} {
-		for _, access := range []roots.Access{roots.Write, roots.Delete} {
+		for _, access := range []roots.Access{roots.AccessWrite, roots.AccessDelete} {
 			act := wantVerdict(t, set, name, access, want)
 			if act.ByName != (want == policy.VerdictAsk) {
 				t.Errorf("%s %s: by name %v", access, name, act.ByName)
 			}
 		}
-		wantVerdict(t, set, name, roots.Read, policy.VerdictFree)
+		wantVerdict(t, set, name, roots.AccessRead, policy.VerdictFree)
 	}
 }

@@ -13,7 +13,7 @@ func TestOwnerByIdentity(t *testing.T) {
 	if err := os.Mkdir(inner, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Options{}, Root{Name: "outer", Host: outer, Mode: ReadWrite}, Root{Name: "inner", Host: inner})
+	s, err := New(Options{}, Root{Name: "outer", Host: outer, Mode: ModeReadWrite}, Root{Name: "inner", Host: inner})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,17 +51,17 @@ func TestRulesByAnyNameOfAFolder(t *testing.T) {
 	set, dir := threeNames(t)
 	for written, p := range places(t, set, dir, "sub/b.go") {
 		for _, target := range []string{"sub/b.go", "p/sub/b.go", "q/sub/b.go", "p/**", "q/sub/", "**/b.go", "sub/*", dir + "/proj/**", dir + "/link/**"} {
-			if !denied(t, "deny write_file("+target+")", p.Act(roots.Write)) {
+			if !denied(t, "deny write_file("+target+")", p.Act(roots.AccessWrite)) {
 				t.Errorf("a deny of %s does not meet %s: %+v", target, written, p.Target())
 			}
 		}
 		for _, target := range []string{"sub/b.go", "p/sub/b.go", "q/**", "**/b.go", dir + "/link/**"} {
-			if !covered(t, "allow write_file("+target+")", p.Act(roots.Write)) {
+			if !covered(t, "allow write_file("+target+")", p.Act(roots.AccessWrite)) {
 				t.Errorf("an allow of %s does not cover %s: %+v", target, written, p.Target())
 			}
 		}
 		for _, target := range []string{"b.go", "p/b.go", "q/a.go", "r/sub/b.go"} {
-			if act := p.Act(roots.Write); covered(t, "allow write_file("+target+")", act) || denied(t, "deny write_file("+target+")", act) {
+			if act := p.Act(roots.AccessWrite); covered(t, "allow write_file("+target+")", act) || denied(t, "deny write_file("+target+")", act) {
 				t.Errorf("a rule for %s is about %s", target, written)
 			}
 		}
@@ -83,12 +83,12 @@ func TestAnExceptionByAnyNameOfAFolder(t *testing.T) {
 		return policy.Policy{Fixed: fixed}.Judge(policy.Question{Call: &policy.Call{Tool: act.Name}, Acts: []policy.Act{act}}).State
 	}
 	for written, p := range places(t, set, dir, "a.go") {
-		if got := judge(p.Act(roots.Read)); got != policy.StateFree {
+		if got := judge(p.Act(roots.AccessRead)); got != policy.StateFree {
 			t.Errorf("%s is excepted, and %s", written, got)
 		}
 	}
 	for written, p := range places(t, set, dir, "sub/b.go") {
-		if got := judge(p.Act(roots.Read)); got != policy.StateAutoDenied {
+		if got := judge(p.Act(roots.AccessRead)); got != policy.StateAutoDenied {
 			t.Errorf("%s is not excepted, and %s", written, got)
 		}
 	}
@@ -103,7 +103,7 @@ func TestWhichNameIsShown(t *testing.T) {
 			p, _, err = set.ResolveHost(written)
 		}
 		must(t, err)
-		act := p.Act(roots.Read)
+		act := p.Act(roots.AccessRead)
 		if p.Name() != want || p.Resolved() != want || act.String() != "read_file("+want+")" || p.Common() != "p/a.go" {
 			t.Errorf("%s is %s, %s, %s, in common %s; want %s", written, p.Name(), p.Resolved(), act, p.Common(), want)
 		}
@@ -138,7 +138,7 @@ func TestAGrantHoldsUnderAllNames(t *testing.T) {
 			p, _, err = set.ResolveHost(name)
 		}
 		must(t, err)
-		return p.Act(roots.Write)
+		return p.Act(roots.AccessWrite)
 	}
 	judge := func(g policy.Grant, act policy.Act) policy.State {
 		g.Session = "s"
@@ -168,7 +168,7 @@ func TestTheStrictestOfSeveralNamesHolds(t *testing.T) {
 	dir := tree(t, "proj/a.md", "proj/b.txt", "proj/in/c.md", "todo.md")
 	const free, ask, block = policy.VerdictFree, policy.VerdictAsk, policy.VerdictBlock
 	words := func(read, write, remove policy.Verdict) map[roots.Access]policy.Verdict {
-		return map[roots.Access]policy.Verdict{roots.Read: read, roots.Write: write, roots.Delete: remove}
+		return map[roots.Access]policy.Verdict{roots.AccessRead: read, roots.AccessWrite: write, roots.AccessDelete: remove}
 	}
 	root := func(name, host string, mode roots.Mode, approval map[roots.Access]policy.Verdict) roots.Root {
 		return roots.Root{Name: name, Host: dir + host, Mode: mode, Approval: approval, Source: "policy.yaml:" + name}
@@ -178,28 +178,28 @@ func TestTheStrictestOfSeveralNamesHolds(t *testing.T) {
 		want  map[string]map[roots.Access]policy.Verdict // by the name of a file
 		why   string
 	}{
-		"mode": {[]roots.Root{root("a", "/proj", roots.ReadWrite, words(free, free, free)), root("b", "/proj", roots.ReadOnly, nil)},
+		"mode": {[]roots.Root{root("a", "/proj", roots.ModeReadWrite, words(free, free, free)), root("b", "/proj", roots.ModeReadOnly, nil)},
 			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(free, block, block), "b/a.md": words(free, block, block)}, "mode ro at policy.yaml:b"},
-		"a mode that is not said is ro": {[]roots.Root{root("a", "/proj", roots.ReadWrite, words(free, free, free)), root("b", "/proj", "", nil)},
+		"a mode that is not said is ro": {[]roots.Root{root("a", "/proj", roots.ModeReadWrite, words(free, free, free)), root("b", "/proj", "", nil)},
 			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(free, block, block)}, "policy.yaml:b"},
-		"approval": {[]roots.Root{root("a", "/proj", roots.ReadWrite, words(ask, free, block)), root("b", "/proj", roots.ReadWrite, words(free, block, free))},
+		"approval": {[]roots.Root{root("a", "/proj", roots.ModeReadWrite, words(ask, free, block)), root("b", "/proj", roots.ModeReadWrite, words(free, block, free))},
 			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(ask, block, block), "b/a.md": words(ask, block, block)}, "policy.yaml:b"},
-		"what is left out has its default": {[]roots.Root{root("a", "/proj", roots.ReadWrite, words(free, free, free)), root("b", "/proj", roots.ReadWrite, nil)},
+		"what is left out has its default": {[]roots.Root{root("a", "/proj", roots.ModeReadWrite, words(free, free, free)), root("b", "/proj", roots.ModeReadWrite, nil)},
 			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(free, ask, ask)}, "by default"},
-		"the third": {[]roots.Root{root("a", "/proj", roots.ReadWrite, words(free, free, free)), root(".", "/proj", roots.ReadWrite, words(free, free, free)), root("c", "/proj", roots.ReadWrite, words(free, ask, free))},
+		"the third": {[]roots.Root{root("a", "/proj", roots.ModeReadWrite, words(free, free, free)), root(".", "/proj", roots.ModeReadWrite, words(free, free, free)), root("c", "/proj", roots.ModeReadWrite, words(free, ask, free))},
 			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(free, ask, free), "a.md": words(free, ask, free), "c/a.md": words(free, ask, free)}, "write: ask at policy.yaml:c"},
-		"inside another": {[]roots.Root{root("all", "/proj", roots.ReadWrite, words(free, free, free)), root("in", "/proj/in", roots.ReadWrite, words(free, free, free)), root("too", "/proj/in", roots.ReadOnly, nil)},
+		"inside another": {[]roots.Root{root("all", "/proj", roots.ModeReadWrite, words(free, free, free)), root("in", "/proj/in", roots.ModeReadWrite, words(free, free, free)), root("too", "/proj/in", roots.ModeReadOnly, nil)},
 			map[string]map[roots.Access]policy.Verdict{"all/a.md": words(free, free, free), "all/in/c.md": words(free, block, block), "in/c.md": words(free, block, block), "too/c.md": words(free, block, block)}, ""},
-		"around another": {[]roots.Root{root("all", "/proj", roots.ReadOnly, nil), root(".", "/proj", roots.ReadWrite, words(free, free, free)), root("in", "/proj/in", roots.ReadWrite, words(free, free, free))},
+		"around another": {[]roots.Root{root("all", "/proj", roots.ModeReadOnly, nil), root(".", "/proj", roots.ModeReadWrite, words(free, free, free)), root("in", "/proj/in", roots.ModeReadWrite, words(free, free, free))},
 			map[string]map[roots.Access]policy.Verdict{"a.md": words(free, block, block), "in/c.md": words(free, free, free), "all/in/c.md": words(free, free, free)}, ""},
-		"a single file": {[]roots.Root{root("a", "/todo.md", roots.ReadWrite, words(free, free, ask)), root("b", "/todo.md", roots.ReadWrite, words(ask, free, ask))},
+		"a single file": {[]roots.Root{root("a", "/todo.md", roots.ModeReadWrite, words(free, free, ask)), root("b", "/todo.md", roots.ModeReadWrite, words(ask, free, ask))},
 			map[string]map[roots.Access]policy.Verdict{"a": words(ask, free, ask), "b": words(ask, free, ask)}, ""},
 	} {
 		set := newSet(t, c.roots...)
 		for file, want := range c.want {
 			for access, verdict := range want {
 				act := wantVerdict(t, set, file, access, verdict)
-				if access == roots.Write && !strings.Contains(act.Why, c.why) {
+				if access == roots.AccessWrite && !strings.Contains(act.Why, c.why) {
 					t.Errorf("%s: %s: %s, want %q", name, file, act.Why, c.why)
 				}
 			}
@@ -214,7 +214,7 @@ func TestSuffixesAndSizesOfSeveralNames(t *testing.T) {
 	a.MaxFileBytes, b.MaxFileBytes = 100, 10
 	set := newSet(t, a, b)
 	for name, want := range map[string]policy.Verdict{"a/a.md": policy.VerdictBlock, "b/a.md": policy.VerdictBlock, "a/b.txt": policy.VerdictFree, "b/b.txt": policy.VerdictFree, "b/c.go": policy.VerdictBlock} {
-		wantVerdict(t, set, name, roots.Read, want)
+		wantVerdict(t, set, name, roots.AccessRead, want)
 	}
 	for _, name := range []string{"a/b.txt", "b/b.txt"} {
 		if p, err := set.Resolve(name); err != nil || p.Fits(10) != nil || p.Fits(11) == nil {
@@ -226,7 +226,7 @@ func TestSuffixesAndSizesOfSeveralNames(t *testing.T) {
 func TestOncePerSessionUnderSeveralNames(t *testing.T) {
 	dir := tree(t, "proj/a")
 	once, ask, free := rw("once", dir+"/proj"), rw("ask", dir+"/proj"), free("free", dir+"/proj")
-	once.Once = []roots.Access{roots.Write}
+	once.Once = []roots.Access{roots.AccessWrite}
 	for _, c := range []struct {
 		roots []roots.Root
 		want  bool
@@ -235,7 +235,7 @@ func TestOncePerSessionUnderSeveralNames(t *testing.T) {
 		for _, r := range c.roots {
 			p, err := set.Resolve(r.Name + "/a")
 			must(t, err)
-			if p.OncePerSession(roots.Write) != c.want || p.Act(roots.Write).Verdict != policy.VerdictAsk {
+			if p.OncePerSession(roots.AccessWrite) != c.want || p.Act(roots.AccessWrite).Verdict != policy.VerdictAsk {
 				t.Errorf("%s of %s and %s: once %v", r.Name, c.roots[0].Name, c.roots[1].Name, !c.want)
 			}
 		}
@@ -250,7 +250,7 @@ func TestModesOfSeveralNames(t *testing.T) {
 	for _, r := range set.Roots() {
 		got[r.Name] = r.Mode
 	}
-	if got["a"] != roots.ReadOnly || got["b"] != roots.ReadOnly || got["c"] != roots.ReadWrite {
+	if got["a"] != roots.ModeReadOnly || got["b"] != roots.ModeReadOnly || got["c"] != roots.ModeReadWrite {
 		t.Errorf("modes %v", got)
 	}
 	if folders := set.Folders(); !slices.Equal(folders, []string{"a", "c"}) {
@@ -266,7 +266,7 @@ func TestANameThatAnotherRootHides(t *testing.T) {
 	host := func(path string) (roots.Place, policy.Act) {
 		p, _, err := set.ResolveHost(dir + path)
 		must(t, err)
-		return p, p.Act(roots.Write)
+		return p, p.Act(roots.AccessWrite)
 	}
 	for _, c := range []struct{ path, name, allow string }{
 		{"/proj/gen/x", "src/gen/x", "src/gen/**"},
@@ -292,10 +292,10 @@ func TestANameThatAnotherRootHides(t *testing.T) {
 	alone := newSet(t, rw(".", dir+"/proj"), rw("docs", dir+"/other"))
 	p, _, err := alone.ResolveHost(dir + "/proj/docs/y")
 	must(t, err)
-	if p.Name() != dir+"/proj/docs/y" || covered(t, "allow write_file(docs/**)", p.Act(roots.Write)) || !denied(t, "deny write_file(docs/**)", p.Act(roots.Write)) {
+	if p.Name() != dir+"/proj/docs/y" || covered(t, "allow write_file(docs/**)", p.Act(roots.AccessWrite)) || !denied(t, "deny write_file(docs/**)", p.Act(roots.AccessWrite)) {
 		t.Errorf("%s: %+v", p.Name(), p.Target())
 	}
-	if p.Act(roots.Read).Verdict != policy.VerdictFree {
+	if p.Act(roots.AccessRead).Verdict != policy.VerdictFree {
 		t.Error("it lies in a root all the same")
 	}
 }
@@ -308,20 +308,20 @@ func TestLinksToAnotherSpellingOfTheFolder(t *testing.T) {
 		if p.Key() != dir+"/proj/a.go" || p.Resolved() != strings.Replace(name, "to.go", "a.go", 1) {
 			t.Errorf("%s leads to %s", name, p.Resolved())
 		}
-		if !denied(t, "deny read_file(p/a.go)", p.Act(roots.Read)) || covered(t, "allow write_file(p/a.go)", p.Act(roots.Write)) {
+		if !denied(t, "deny read_file(p/a.go)", p.Act(roots.AccessRead)) || covered(t, "allow write_file(p/a.go)", p.Act(roots.AccessWrite)) {
 			t.Errorf("%s: %+v", name, p.Target())
 		}
 	}
-	wantVerdict(t, set, "q/out/other", roots.Read, policy.VerdictBlock)
+	wantVerdict(t, set, "q/out/other", roots.AccessRead, policy.VerdictBlock)
 }
 
 func TestOneNameThatLeadsElsewhere(t *testing.T) {
 	set, dir := threeNames(t, "else/a.go")
 	must(t, os.Remove(dir+"/link"))
 	must(t, os.Symlink("else", dir+"/link"))
-	wantVerdict(t, set, "q/a.go", roots.Read, policy.VerdictBlock)
-	wantVerdict(t, set, "p/a.go", roots.Read, policy.VerdictFree)
-	if p, inside, err := set.ResolveHost(dir + "/link/a.go"); err != nil || inside || p.Act(roots.Write).Verdict == policy.VerdictFree {
+	wantVerdict(t, set, "q/a.go", roots.AccessRead, policy.VerdictBlock)
+	wantVerdict(t, set, "p/a.go", roots.AccessRead, policy.VerdictFree)
+	if p, inside, err := set.ResolveHost(dir + "/link/a.go"); err != nil || inside || p.Act(roots.AccessWrite).Verdict == policy.VerdictFree {
 		t.Errorf("inside %v, %v", inside, err)
 	}
 }
@@ -340,7 +340,7 @@ func TestRootsThatAreTheSameFile(t *testing.T) {
 	if p.Resolved() != "two" || p.Key() != dir+"/f.txt" || !slices.Equal(p.Names(), []string{"two", "one"}) {
 		t.Errorf("%s, %q", p.Resolved(), p.Names())
 	}
-	if !denied(t, "deny read_file(one)", p.Act(roots.Read)) {
+	if !denied(t, "deny read_file(one)", p.Act(roots.AccessRead)) {
 		t.Errorf("%+v", p.Target())
 	}
 	if _, err := roots.New(roots.Options{}, rw("one", dir+"/a"), rw("one", dir)); err == nil || !strings.Contains(err.Error(), "two roots of this name") {
@@ -356,8 +356,8 @@ func TestNamesOfTheParent(t *testing.T) {
 	must(t, err)
 	defer child.Close()
 	for _, name := range []string{"x/secret", "y/secret"} {
-		wantVerdict(t, child, name, roots.Write, policy.VerdictAsk)
-		act := verdict(t, child, name, roots.Write)
+		wantVerdict(t, child, name, roots.AccessWrite, policy.VerdictAsk)
+		act := verdict(t, child, name, roots.AccessWrite)
 		for _, rule := range []string{"p/secret", "too/**", "x/secret", "y/**"} {
 			if !denied(t, "deny write_file("+rule+")", act) {
 				t.Errorf("a deny of %s does not meet %s: %+v", rule, name, act.Target)
@@ -367,8 +367,8 @@ func TestNamesOfTheParent(t *testing.T) {
 			t.Errorf("an allow for the parent's name covers %s", name)
 		}
 	}
-	wantVerdict(t, child, "y/in/a", roots.Write, policy.VerdictBlock)
-	if act := verdict(t, child, "x/in/a", roots.Read); !denied(t, "deny read_file(in/a)", act) {
+	wantVerdict(t, child, "y/in/a", roots.AccessWrite, policy.VerdictBlock)
+	if act := verdict(t, child, "x/in/a", roots.AccessRead); !denied(t, "deny read_file(in/a)", act) {
 		t.Errorf("%+v", act.Target)
 	}
 }
@@ -394,7 +394,7 @@ func TestNamesLeadBack(t *testing.T) {
 		for i, host := range []string{"/p", "/link", "/p/src", "/p/docs"} {
 			r := rw(name, dir+host)
 			if i%2 == 1 {
-				r.Approval = map[roots.Access]policy.Verdict{roots.Read: policy.VerdictAsk, roots.Write: policy.VerdictFree}
+				r.Approval = map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictAsk, roots.AccessWrite: policy.VerdictFree}
 			}
 			options = append(options, r)
 		}
@@ -429,7 +429,7 @@ func leadBack(t *testing.T, set *roots.Set, abs string) {
 	p, _, err := set.ResolveHost(abs)
 	must(t, err)
 	target := p.Target()
-	written := p.Act(roots.Write)
+	written := p.Act(roots.AccessWrite)
 	for _, spelling := range slices.Concat(target.Written, []string{p.Resolved()}) {
 		if strings.HasPrefix(spelling, "/") {
 			continue
@@ -441,8 +441,8 @@ func leadBack(t *testing.T, set *roots.Set, abs string) {
 		if again.Key() != p.Key() {
 			t.Fatalf("%v: %s is called %s, and that is %s", set.Roots(), abs, spelling, again.Key())
 		}
-		if slices.Contains(target.Written, spelling) && again.Act(roots.Write).Verdict != written.Verdict {
-			t.Fatalf("%v: %s is %v, and as %s %v", set.Roots(), abs, written.Verdict, spelling, again.Act(roots.Write).Verdict)
+		if slices.Contains(target.Written, spelling) && again.Act(roots.AccessWrite).Verdict != written.Verdict {
+			t.Fatalf("%v: %s is %v, and as %s %v", set.Roots(), abs, written.Verdict, spelling, again.Act(roots.AccessWrite).Verdict)
 		}
 		also := again.Target()
 		for _, other := range target.Resolved {
@@ -465,20 +465,20 @@ func TestRootsThatDoNotExist(t *testing.T) {
 	for path, want := range map[string]policy.Verdict{"/proj/a": policy.VerdictFree, "/proj/new/a": policy.VerdictBlock, "/link/a": policy.VerdictBlock, "/gone/far/a": policy.VerdictAsk, "/gone/a": policy.VerdictAsk} {
 		p, _, err := set.ResolveHost(dir + path)
 		must(t, err)
-		if act := p.Act(roots.Write); act.Verdict != want {
+		if act := p.Act(roots.AccessWrite); act.Verdict != want {
 			t.Errorf("%s is %v: %s", path, act.Verdict, act.Why)
 		}
 	}
 	p, inside, err := set.ResolveHost(dir + "/proj/new/a")
 	must(t, err)
-	if !inside || p.Name() != "new/a" || !denied(t, "deny read_file(too/**)", p.Act(roots.Read)) {
+	if !inside || p.Name() != "new/a" || !denied(t, "deny read_file(too/**)", p.Act(roots.AccessRead)) {
 		t.Errorf("inside %v, %s: %+v", inside, p.Name(), p.Target())
 	}
 	for _, name := range []string{"new/a", "too/a", "gone"} {
-		if act := wantVerdict(t, set, name, roots.Read, policy.VerdictBlock); !strings.Contains(act.Why, "does not exist") || strings.Contains(act.Why, dir) {
+		if act := wantVerdict(t, set, name, roots.AccessRead, policy.VerdictBlock); !strings.Contains(act.Why, "does not exist") || strings.Contains(act.Why, dir) {
 			t.Errorf("%s: %s", name, act.Why)
 		}
 	}
 	nowhere := newSetWith(t, roots.Options{Missing: true}, rw(".", dir+"/none"))
-	wantVerdict(t, nowhere, "/etc/passwd", roots.Read, policy.VerdictBlock)
+	wantVerdict(t, nowhere, "/etc/passwd", roots.AccessRead, policy.VerdictBlock)
 }

@@ -181,7 +181,8 @@ func (p Place) Fits(size int64) error {
 			}
 			for _, f := range owner.names {
 				if f.MaxFileBytes > 0 && size > f.MaxFileBytes {
-					return refuse("%s is too large: %d bytes, and root %s takes files of %d bytes at most", p.name, size, f.Name, f.MaxFileBytes)
+					return refuse("%s is too large: %d bytes, and root %s takes files of %d bytes at most", p.name,
+						size, f.Name, f.MaxFileBytes)
 				}
 			}
 		}
@@ -233,7 +234,7 @@ func (p Place) Child(rel string) (Place, error) {
 func (p Place) Protected() bool {
 	for s := p.set; s != nil; s = s.parent {
 		for _, loc := range p.locations() {
-			if s.guards(fold(loc.abs), loc.steps, Write) {
+			if s.guards(fold(loc.abs), loc.steps, AccessWrite) {
 				return true
 			}
 		}

@@ -86,7 +86,7 @@ func TestAbsolutePathsBelowTheRootNamedDot(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"/etc/passwd", dir + "/src/a.go"} {
-		if act := verdict(t, set, name, roots.Read); act.Verdict != policy.VerdictBlock || !strings.Contains(act.Why, "absolute path") {
+		if act := verdict(t, set, name, roots.AccessRead); act.Verdict != policy.VerdictBlock || !strings.Contains(act.Why, "absolute path") {
 			t.Errorf("%q: %v %s, want it refused as absolute", name, act.Verdict, act.Why)
 		}
 	}
@@ -160,11 +160,11 @@ func TestSingleFile(t *testing.T) {
 		t.Errorf("spelled %q", got)
 	}
 	for _, name := range []string{"todo/x", "todo/../other.md", "todo.md", "other.md"} {
-		wantVerdict(t, set, name, roots.Read, policy.VerdictBlock)
+		wantVerdict(t, set, name, roots.AccessRead, policy.VerdictBlock)
 	}
 	must(t, os.Remove(dir+"/todo.md"))
 	must(t, os.Symlink("other.md", dir+"/todo.md"))
-	if act := wantVerdict(t, set, "todo", roots.Read, policy.VerdictBlock); !strings.Contains(act.Why, "leads out") {
+	if act := wantVerdict(t, set, "todo", roots.AccessRead, policy.VerdictBlock); !strings.Contains(act.Why, "leads out") {
 		t.Errorf("why: %s", act.Why)
 	}
 }
@@ -234,7 +234,7 @@ func checkInside(t *testing.T, p roots.Place, root string) {
 		t.Fatalf("%q resolves to %q, which is a link to %q", p.Name(), p.Key(), real)
 	}
 	inner := root + "/inner"
-	if act := p.Act(roots.Write); (p.Key() == inner || strings.HasPrefix(p.Key(), inner+"/")) && act.Verdict != policy.VerdictBlock {
+	if act := p.Act(roots.AccessWrite); (p.Key() == inner || strings.HasPrefix(p.Key(), inner+"/")) && act.Verdict != policy.VerdictBlock {
 		t.Fatalf("%q can be written though its root is read-only", p.Name())
 	}
 }

@@ -7,14 +7,16 @@ import (
 )
 
 // DefaultSecrets are the files that ask even where reads are free.
-var DefaultSecrets = []string{
-	".env", ".env.*", "!.env.example", ".envrc",
-	"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_*_sk",
-	"*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.ppk", "*.kdbx",
-	".ssh", ".aws", ".azure", ".gnupg", ".password-store", ".config/gcloud", ".config/gh",
-	".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".vault-token", ".htpasswd",
-	".kube/config", ".docker/config.json",
-	".assent-*", // what a crash of a file tool may leave beside a file
+func DefaultSecrets() []string {
+	return []string{
+		".env", ".env.*", "!.env.example", ".envrc",
+		"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_*_sk",
+		"*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.ppk", "*.kdbx",
+		".ssh", ".aws", ".azure", ".gnupg", ".password-store", ".config/gcloud", ".config/gh",
+		".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".vault-token", ".htpasswd",
+		".kube/config", ".docker/config.json",
+		".assent-*", // what a crash of a file tool may leave beside a file
+	}
 }
 
 // A pattern matches elements of a path that stand in a row.

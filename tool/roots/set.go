@@ -64,7 +64,7 @@ type folder struct {
 func New(opts Options, list ...Root) (*Set, error) {
 	secrets := opts.Secrets
 	if secrets == nil {
-		secrets = DefaultSecrets
+		secrets = DefaultSecrets()
 	}
 	s := &Set{byName: map[string]*folder{}}
 	var err error
@@ -244,8 +244,8 @@ func (s *Set) Roots() []Root {
 	out := make([]Root, len(s.folders))
 	for i, f := range s.folders {
 		out[i] = f.Root
-		if slices.ContainsFunc(f.names, func(g *folder) bool { return g.Mode != ReadWrite }) {
-			out[i].Mode = ReadOnly
+		if slices.ContainsFunc(f.names, func(g *folder) bool { return g.Mode != ModeReadWrite }) {
+			out[i].Mode = ModeReadOnly
 		}
 	}
 	return out

@@ -80,7 +80,7 @@ type Default struct {
 	// instead of Approval.
 	ByEffect bool
 	// WhenSandboxed, if it is allow, lets a command that a sandbox holds run
-	// without a question, under conditions: see [Alone].
+	// without a question, under conditions: see [AutoAllow].
 	WhenSandboxed tool.Word
 	Reason        string
 	Source        string
@@ -154,7 +154,8 @@ func (c Config) Hidden() []string {
 			continue // a deny wins wherever it stands, and nobody wrote the rules of a preset
 		}
 		hides := func(first rule) bool {
-			return len(first.Paths) == 0 && first.Preset == "" && first.Approval != tool.WordDeny && first.pattern.Hides(r.pattern)
+			return len(first.Paths) == 0 && first.Preset == "" && first.Approval != tool.WordDeny &&
+				first.pattern.Hides(r.pattern)
 		}
 		if at := slices.IndexFunc(rules[:i], hides); at >= 0 {
 			out = append(out, fmt.Sprintf("%s: the rule for %q is never reached: the one for %q (%s) comes first",

@@ -27,7 +27,8 @@ func (j *judging) connection(i int) policy.Act {
 	guess := p.Host == "" || p.Settled
 	act.Known = act.Known || p.Operand.Text == "*" // some host that a file of its own names
 	switch {
-	case act.Verdict == policy.VerdictBlock && !j.cfg.Network.On && len(j.cfg.Network.Allow) == 0 && (p.Missing || j.held && guess):
+	case act.Verdict == policy.VerdictBlock && !j.cfg.Network.On && len(j.cfg.Network.Allow) == 0 &&
+		(p.Missing || j.sandboxed && guess):
 		// A package manager does with its caches, or fails: nothing is sent either way.
 		act.Verdict, act.Why = policy.VerdictAsk, "it may fetch what is missing, and the network is off"
 		if j.opts.Sandbox != nil && !j.widened {
@@ -39,7 +40,8 @@ func (j *judging) connection(i int) policy.Act {
 		case act.Target.Unknown && !j.surelyHost(i):
 			act.Why = p.Operand.Text + " may turn out to name a file or a program instead of a host"
 		case act.Target.Unknown:
-			act.Verdict, act.Later, act.Why = policy.VerdictFree, true, "each host is judged by name when the command connects to it"
+			act.Verdict, act.Later, act.Why = policy.VerdictFree, true,
+				"each host is judged by name when the command connects to it"
 		case guess || p.Missing:
 			act.Later = true
 		}
@@ -73,7 +75,8 @@ func (j *judging) staged(p *analysis.Part) bool {
 func (j *judging) surelyHost(i int) bool {
 	p := &j.script.Parts[i]
 	scheme, _, isURL := strings.Cut(p.Operand.Begin, "://")
-	return p.Word == 0 || isURL && strings.HasPrefix(strings.ToLower(scheme), "http") || j.opts.Unsupported != nil && !j.bash && j.byShell(i)
+	return p.Word == 0 || isURL && strings.HasPrefix(strings.ToLower(scheme), "http") ||
+		j.opts.Unsupported != nil && !j.bash && j.byShell(i)
 }
 
 // ownWords is how many leading words of its command an allow has to spell to answer the

@@ -49,7 +49,8 @@ func (r *running) coversAct(j *judging, i int) bool {
 }
 
 func sameAct(shown, a *policy.Act) bool {
-	return !shown.Later && a.Name == shown.Name && a.Dir == shown.Dir && (!a.PersonOnly || shown.PersonOnly) && a.Target.Same(shown.Target)
+	return !shown.Later && a.Name == shown.Name && a.Dir == shown.Dir && (!a.PersonOnly || shown.PersonOnly) &&
+		a.Target.Same(shown.Target)
 }
 
 // coversUnknown reports whether what a command does was no better known when it was shown.
@@ -70,7 +71,8 @@ func (r *running) coversWords(j *judging, p *analysis.Part, a *policy.Act, fits 
 		for k := range r.acts {
 			shown := &r.acts[k]
 			there := shown.Dir == a.Dir || shown.Dir == "" && j.places.inside(p.Dir)
-			if !shown.Later && shown.Name == a.Name && there && (!a.PersonOnly || shown.PersonOnly) && becomes(shown.Target.Words, words) && fits(k) {
+			if !shown.Later && shown.Name == a.Name && there && (!a.PersonOnly || shown.PersonOnly) &&
+				becomes(shown.Target.Words, words) && fits(k) {
 				return true
 			}
 		}
@@ -92,7 +94,8 @@ func (r *running) untold(k int, a *policy.Act) bool {
 			continue
 		}
 		// What xargs hands over is known only before, from what stands on the other side of the pipe.
-		if shown := &r.acts[at]; (shown.Opaque || shown.Target.Unknown || p.Kind == analysis.Unknown || p.Operand.Input && p.Path != "") &&
+		if shown := &r.acts[at]; (shown.Opaque || shown.Target.Unknown || p.Kind == analysis.Unknown ||
+			p.Operand.Input && p.Path != "") &&
 			shown.Name == a.Name && !shown.Later && (!a.PersonOnly || shown.PersonOnly) {
 			return true
 		}
@@ -146,7 +149,8 @@ func (r *running) coversFile(p *analysis.Part, a *policy.Act) bool {
 	for k := range r.script.Parts {
 		q := &r.script.Parts[k]
 		at := r.act[k] - 1
-		if q.Kind != analysis.Touches || q.Access != p.Access || at < 0 || r.acts[at].Later || a.PersonOnly && !r.acts[at].PersonOnly {
+		if q.Kind != analysis.Touches || q.Access != p.Access || at < 0 || r.acts[at].Later ||
+			a.PersonOnly && !r.acts[at].PersonOnly {
 			continue
 		}
 		switch {

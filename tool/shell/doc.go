@@ -18,5 +18,8 @@
 //	sh, err := shell.New(shell.Config{
 //		Readonly: true,
 //		Rules:    []shell.Rule{{Pattern: "go test", Approval: tool.WordAllow}},
-//	}, set, shell.Options{})
+//	}, set, shell.Options{
+//		World: func(dir string) analysis.World { return system.New(dir, environment) },
+//		Run:   run, // such as one around runner.Run
+//	})
 package shell

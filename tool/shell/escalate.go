@@ -12,9 +12,9 @@ import (
 	"github.com/assent-dev/assent/tool"
 )
 
-// Escalation is the name of the act of leaving the sandbox. No rule can name it, and only a
+// escalation is the name of the act of leaving the sandbox. No rule can name it, and only a
 // person answers it, each time.
-const Escalation = "sandbox_escalation"
+const escalation = "sandbox_escalation"
 
 // Steps are the ways out of a sandbox.
 type Steps interface {
@@ -67,14 +67,14 @@ func (t *Tool) escalate(j judged) (tool.Action, error) {
 	}
 	first := failure.Steps[0]
 	acts := append(j.acts, policy.Act{
-		Name: Escalation, Target: policy.TextTarget(first.Label), Known: true, Dir: j.acts[0].Dir,
+		Name: escalation, Target: policy.TextTarget(first.Label), Known: true, Dir: j.acts[0].Dir,
 		Verdict: policy.VerdictAsk, PersonOnly: true, Why: "it would leave the sandbox: " + first.Label,
 	})
 	return j.On(acts...).Titled(fmt.Sprintf("Leave the sandbox: %s, for: %s", first.Label, firstLine(j.cmd.Text))).
 		ShowingView(failure.view(view(j.script, j.dirPlace))).NeverForSession().Offering(failure.choices()...).
 		Doing(func(ctx context.Context) (any, error) {
 			cmd := j.cmd
-			if cmd.Step = tool.Choice(ctx); cmd.Step == "" {
+			if cmd.Step = tool.RunningIn(ctx).Choice(); cmd.Step == "" {
 				cmd.Step = first.ID
 			}
 			return t.run(ctx, cmd, j.judging)
@@ -91,7 +91,8 @@ func (f Failure) choices() []approval.Choice {
 
 // view shows the command, and that it ran before: it may have had effects.
 func (f Failure) view(v present.View) present.View {
-	v.Facts = append(v.Facts, present.TextFact("ran before", fmt.Sprintf("inside the sandbox, with exit code %d; what it did then stays done", f.ExitCode)))
+	v.Facts = append(v.Facts, present.TextFact("ran before", fmt.Sprintf("inside the sandbox, with exit code %d; "+
+		"what it did then stays done", f.ExitCode)))
 	v.Facts = append(v.Facts, present.TextFact("refused", strings.Join(f.Refused, "\n")))
 	if f.Said != "" {
 		v.Facts = append(v.Facts, present.TextFact("it said", f.Said))

@@ -12,7 +12,7 @@ import (
 )
 
 var accesses = map[programs.Kind]roots.Access{
-	programs.Read: roots.Read, programs.Write: roots.Write, programs.Delete: roots.Delete,
+	programs.Read: roots.AccessRead, programs.Write: roots.AccessWrite, programs.Delete: roots.AccessDelete,
 }
 
 var actNames = map[programs.Kind]string{
@@ -153,7 +153,7 @@ func (ps *places) inside(abs string) bool { return abs != "" && ps.at(abs).insid
 // writable reports whether tools can change what lies in the folder.
 func (ps *places) writable(folder string) bool {
 	p := ps.at(folder)
-	return p.err != nil || p.inside && p.FolderAct(roots.Write).Verdict != policy.VerdictBlock
+	return p.err != nil || p.inside && p.FolderAct(roots.AccessWrite).Verdict != policy.VerdictBlock
 }
 
 // withinReach reports whether tools can write to a folder in which programs are

@@ -17,7 +17,7 @@ import (
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/host"
+	"github.com/assent-dev/assent/tool/shell/system"
 )
 
 // A bench is a project folder with the tool in front of it.
@@ -56,11 +56,11 @@ func benchOf(t *testing.T, cfg Config, docs bool, rules ...string) *bench {
 	}
 	b.git("init", "-q")
 	list := []roots.Root{{
-		Name: "proj", Host: b.dir, Mode: roots.ReadWrite,
-		Approval: map[roots.Access]policy.Verdict{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictAsk, roots.Delete: policy.VerdictAsk},
+		Name: "proj", Host: b.dir, Mode: roots.ModeReadWrite,
+		Approval: map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictFree, roots.AccessWrite: policy.VerdictAsk, roots.AccessDelete: policy.VerdictAsk},
 	}}
 	if docs {
-		list = append(list, roots.Root{Name: "docs", Host: filepath.Join(b.dir, "docs"), Mode: roots.ReadOnly})
+		list = append(list, roots.Root{Name: "docs", Host: filepath.Join(b.dir, "docs"), Mode: roots.ModeReadOnly})
 	}
 	set, err := roots.New(roots.Options{Home: b.home}, list...)
 	if err != nil {
@@ -72,7 +72,7 @@ func benchOf(t *testing.T, cfg Config, docs bool, rules ...string) *bench {
 	}
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + b.home, "LANG=C.UTF-8", "TERM=dumb"}
 	b.tool, err = New(cfg, set, Options{
-		World:  func(dir string) analysis.World { return host.New(dir, env) },
+		World:  func(dir string) analysis.World { return system.New(dir, env) },
 		Run:    func(_ context.Context, c Command) (Result, error) { b.ran = append(b.ran, c); return Result{}, nil },
 		Denied: b.denied,
 	})

@@ -17,8 +17,8 @@ import (
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/host"
 	"github.com/assent-dev/assent/tool/shell/runner/shim"
+	"github.com/assent-dev/assent/tool/shell/system"
 )
 
 // hostileTemplate makes a repository with a submodule, a merge and a signed commit, which
@@ -114,13 +114,13 @@ func newHostile(t *testing.T) *hostile {
 // bench is the tool in front of the repository: one that runs commands hardens git, one that
 // only judges does not.
 func (h *hostile) bench(cfg Config, runs bool) *bench {
-	set, err := roots.New(roots.Options{Home: h.base + "/home"}, roots.Root{Name: "proj", Host: h.dir, Mode: roots.ReadWrite,
-		Approval: map[roots.Access]policy.Verdict{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictAsk, roots.Delete: policy.VerdictAsk}})
+	set, err := roots.New(roots.Options{Home: h.base + "/home"}, roots.Root{Name: "proj", Host: h.dir, Mode: roots.ModeReadWrite,
+		Approval: map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictFree, roots.AccessWrite: policy.VerdictAsk, roots.AccessDelete: policy.VerdictAsk}})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() { set.Close() })
-	opts := Options{World: func(dir string) analysis.World { return host.New(dir, h.env) }}
+	opts := Options{World: func(dir string) analysis.World { return system.New(dir, h.env) }}
 	if runs {
 		opts.Run = func(context.Context, Command) (Result, error) { return Result{}, nil }
 	}

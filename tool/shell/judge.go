@@ -34,17 +34,17 @@ type judging struct {
 	// described are the descriptions of rules that matched, for the summary.
 	described []string
 	places    places
-	// held says that the sandbox alone is enough; notHeld why it is not, if config
+	// sandboxed says that the sandbox alone is enough; notSandboxed why it is not, if config
 	// wants it to be.
-	held     bool
-	notHeld  string
-	byPreset bool          // a preset lets code of the project run: secrets keep their own word
-	rootAsks bool          // a root asks before something is done in it, see [Alone]
-	widened  bool          // a person let it reach further before
-	dirPlace roots.Place   // that it runs in
-	plain    bool          // git is not hardened
-	bash     bool          // bash itself runs it
-	state    policy.Digest // of what it runs
+	sandboxed    bool
+	notSandboxed string
+	byPreset     bool          // a preset lets code of the project run: secrets keep their own word
+	rootAsks     bool          // a root asks before something is done in it, see [AutoAllow]
+	widened      bool          // a person let it reach further before
+	dirPlace     roots.Place   // that it runs in
+	plain        bool          // git is not hardened
+	bash         bool          // bash itself runs it
+	state        policy.Digest // of what it runs
 }
 
 // An inquiry is a command that is to be judged.
@@ -53,7 +53,6 @@ type inquiry struct {
 	script  *analysis.Script
 	world   analysis.World
 	dir     roots.Place
-	env     []string
 	timeout time.Duration
 	keep    bool
 	// endOthers ends first what earlier commands left in the background.
@@ -66,20 +65,22 @@ type inquiry struct {
 // command is what would run.
 func (in inquiry) command() Command {
 	return Command{
-		Text: in.script.Command.String(), Bash: in.bash, Dir: in.dir.Key(), Env: in.env, Timeout: in.timeout, Keep: in.keep,
-		Named: named(in.script), GitWrites: gitWrites(in.script), GitMixed: gitMixed(in.script), Connects: connects(in.script),
+		Text: in.script.Text.String(), Bash: in.bash, Dir: in.dir.Key(), Timeout: in.timeout, Keep: in.keep,
+		Named: named(in.script), GitWrites: gitWrites(in.script),
+		GitMixed: gitMixed(in.script), Connects: connects(in.script),
 	}
 }
 
-// judgeParts judges one part after another: with held as if the sandbox alone were enough,
+// judgeParts judges one part after another: with sandboxed as if the sandbox alone were enough,
 // else because of the reason that it is not.
-func (t *Tool) judgeParts(in inquiry, held bool, notHeld string) *judging {
+func (t *Tool) judgeParts(in inquiry, sandboxed bool, notSandboxed string) *judging {
 	s := in.script
 	j := &judging{
-		Tool: t, ctx: in.ctx, script: s, world: in.world, held: held, notHeld: notHeld, dirPlace: in.dir, plain: in.plain || t.opts.Run == nil, bash: in.bash,
+		Tool: t, ctx: in.ctx, script: s, world: in.world, sandboxed: sandboxed, notSandboxed: notSandboxed,
+		dirPlace: in.dir, plain: in.plain || t.opts.Run == nil, bash: in.bash,
 		act: make([]int, len(s.Parts)), places: places{set: t.roots},
 	}
-	j.rootAsks = held && t.opts.Sandbox.Alone().Asks != ""
+	j.rootAsks = sandboxed && t.opts.Sandbox.AutoAllow().Asks != ""
 	j.widened = t.opts.Sandbox != nil && t.opts.Sandbox.Widened(in.command())
 	j.places.known = map[string]place{in.dir.Key(): {Place: in.dir, inside: true}}
 	for i := range s.Parts {
@@ -100,7 +101,7 @@ func (j *judging) part(i int) {
 	case analysis.Runs:
 		j.command(i)
 	case analysis.Touches:
-		act := j.heldFile(j.privateFile(j.file(p), p), p)
+		act := j.sandboxedFile(j.privateFile(j.file(p), p), p)
 		act.Cause = j.cause(p)
 		j.add(i, j.following(act, p), "")
 	case analysis.Connects:
@@ -132,7 +133,8 @@ func (j *judging) cause(p *analysis.Part) int {
 // following lets a file pass that an allowed command touches: an allow covers
 // what the command does inside the roots, and nothing that is answered by name.
 func (j *judging) following(act policy.Act, p *analysis.Part) policy.Act {
-	if act.Cause == 0 || act.Verdict != policy.VerdictAsk || act.ByName || act.Secret || act.PersonOnly || act.Target.Unknown {
+	if act.Cause == 0 || act.Verdict != policy.VerdictAsk || act.ByName || act.Secret || act.PersonOnly ||
+		act.Target.Unknown {
 		return act
 	}
 	if by := j.allowed[act.Cause-1]; by != "" {
@@ -271,8 +273,8 @@ func (j *judging) assignment(i int) {
 	}
 	if j.cfg.mayBeSet(p.Variable) {
 		act.Verdict, act.Why = policy.VerdictFree, p.Variable+" may be set"
-	} else if j.held {
-		act.Verdict, act.Why = policy.VerdictFree, j.heldWord().why
+	} else if j.sandboxed {
+		act.Verdict, act.Why = policy.VerdictFree, j.sandboxedWord().why
 	}
 	j.add(i, act, "")
 }
@@ -287,8 +289,8 @@ func (j *judging) unknown(i int) {
 		Opaque: true, Dir: j.places.name(p.Dir), Away: true,
 		Verdict: policy.VerdictAsk, Why: p.Why,
 	}
-	if j.held {
-		act.Verdict, act.Why = policy.VerdictFree, j.heldWord().why
+	if j.sandboxed {
+		act.Verdict, act.Why = policy.VerdictFree, j.sandboxedWord().why
 	}
 	j.denied(&act)
 	j.add(i, act, "")

@@ -15,7 +15,7 @@ import (
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/host"
+	"github.com/assent-dev/assent/tool/shell/system"
 )
 
 // namesSet is a project with the roots that are given, whose hosts are below it.
@@ -42,7 +42,7 @@ func namesSet(t *testing.T, list ...roots.Root) (*roots.Set, string) {
 
 func namesTool(set *roots.Set, cfg Config) (*Tool, error) {
 	env := []string{"PATH=/usr/bin:/bin"}
-	return New(cfg, set, Options{World: func(dir string) analysis.World { return host.New(dir, env) }})
+	return New(cfg, set, Options{World: func(dir string) analysis.World { return system.New(dir, env) }})
 }
 
 // proposed is what a command in a folder would do.
@@ -67,8 +67,8 @@ func proposed(t *testing.T, sh *Tool, command, cwd string) approval.Proposal {
 }
 
 func TestCommandsInAFolderWithSeveralNames(t *testing.T) {
-	set, top := namesSet(t, roots.Root{Name: ".", Host: "proj", Mode: roots.ReadWrite}, roots.Root{Name: "p", Host: "proj", Mode: roots.ReadWrite},
-		roots.Root{Name: "q", Host: "link", Mode: roots.ReadWrite})
+	set, top := namesSet(t, roots.Root{Name: ".", Host: "proj", Mode: roots.ModeReadWrite}, roots.Root{Name: "p", Host: "proj", Mode: roots.ModeReadWrite},
+		roots.Root{Name: "q", Host: "link", Mode: roots.ModeReadWrite})
 	sh, err := namesTool(set, Config{Readonly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestCommandsInAFolderWithSeveralNames(t *testing.T) {
 
 // A yes that holds in a folder holds there by each name, and in no other.
 func TestAGrantForACommandHoldsInAFolderByEachName(t *testing.T) {
-	set, _ := namesSet(t, roots.Root{Name: ".", Host: "proj", Mode: roots.ReadWrite}, roots.Root{Name: "p", Host: "proj", Mode: roots.ReadWrite})
+	set, _ := namesSet(t, roots.Root{Name: ".", Host: "proj", Mode: roots.ModeReadWrite}, roots.Root{Name: "p", Host: "proj", Mode: roots.ModeReadWrite})
 	sh, err := namesTool(set, Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,9 @@ func TestAGrantForACommandHoldsInAFolderByEachName(t *testing.T) {
 }
 
 func TestTheFolderOfCommandsWithSeveralNames(t *testing.T) {
-	rw := func(name, host string) roots.Root { return roots.Root{Name: name, Host: host, Mode: roots.ReadWrite} }
+	rw := func(name, host string) roots.Root {
+		return roots.Root{Name: name, Host: host, Mode: roots.ModeReadWrite}
+	}
 	set, _ := namesSet(t, rw("a", "proj"), roots.Root{Name: "b", Host: "link"})
 	sh, err := namesTool(set, Config{})
 	if err != nil {
@@ -138,7 +140,7 @@ func TestTheFolderOfCommandsWithSeveralNames(t *testing.T) {
 
 // A rule for the files of one name is for those of the other.
 func TestPathsOfARuleUnderAnotherName(t *testing.T) {
-	set, top := namesSet(t, roots.Root{Name: ".", Host: "proj", Mode: roots.ReadWrite}, roots.Root{Name: "p", Host: "proj", Mode: roots.ReadWrite})
+	set, top := namesSet(t, roots.Root{Name: ".", Host: "proj", Mode: roots.ModeReadWrite}, roots.Root{Name: "p", Host: "proj", Mode: roots.ModeReadWrite})
 	sh, err := namesTool(set, Config{Rules: []Rule{{Pattern: "frob *", Approval: tool.WordAllow, Paths: []string{"p"}}}})
 	if err != nil {
 		t.Fatal(err)

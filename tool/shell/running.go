@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/assent-dev/assent/policy"
@@ -61,7 +63,7 @@ func (r *running) judge(ctx context.Context, act wire.Act, pause func() (resume 
 		return r.goesOn(act)
 	}
 	u := &unforeseen{running: r, in: in}
-	switch judgement, err := tool.LookWithin(context.WithValue(ctx, unforeseenKey{}, u), anyCommand); {
+	switch judgement, err := tool.RunningIn(ctx).Look(context.WithValue(ctx, unforeseenKey{}, u), anyCommand); {
 	case err != nil:
 		return r.refuse("deciding about it failed: " + err.Error())
 	case judgement.State.Runs(), judgement.State == policy.StatePending && r.covers(u.judging, judgement.Open):
@@ -78,7 +80,7 @@ func (r *running) connect(ctx context.Context, c hosts.Connection, pause func() 
 	if why := r.ended(); why != "" {
 		return errors.New(why)
 	}
-	return tool.ConnectWithin(ctx, tool.Connecting{
+	return tool.RunningIn(ctx).Connections().Connect(ctx, tool.Connecting{
 		Connection: c, Policy: r.cfg.Network, For: r.cmd.Text, Same: r.cmd.Dir + " " + r.cmd.Text,
 		Facts: r.facts, Pause: pause, Hold: r.opts.hold,
 	})
@@ -90,7 +92,8 @@ func (r *running) facts() present.Facts {
 	for _, a := range r.acts {
 		acts = append(acts, a.String())
 	}
-	return present.Facts{present.TextFact("it was allowed to", strings.Join(acts, "\n")), present.TextFact("started so far", strings.Join(r.started(), "\n"))}
+	return present.Facts{present.TextFact("it was allowed to", strings.Join(acts, "\n")),
+		present.TextFact("started so far", strings.Join(r.started(), "\n"))}
 }
 
 // anyCommand are arguments of a call whose command is known otherwise.
@@ -99,12 +102,14 @@ var anyCommand = json.RawMessage(`{"command":":"}`)
 // inquiry reads an act.
 func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
 	world := r.opts.World(act.Dir)
-	in := inquiry{ctx: ctx, now: true, world: world, dir: r.placeOf(act.Dir), env: r.cfg.Env, timeout: r.cmd.Timeout, plain: !r.cmd.HardenGit}
+	in := inquiry{ctx: ctx, now: true, world: world, dir: r.placeOf(act.Dir), timeout: r.cmd.Timeout,
+		plain: !r.cmd.HardenGit}
 	switch act.Kind {
 	case wire.Start, wire.Builtin:
 		_, interpreted := r.interpreted(act)
 		in.script = analysis.ReadStart(analysis.Start{
-			Argv: r.startWords(act, world), Real: act.Real, Dir: act.Dir, Env: assignments(act.Env), Builtin: act.Kind == wire.Builtin,
+			Argv: r.startWords(act, world), Real: act.Real, Dir: act.Dir,
+			Env: assignments(act.Env), Builtin: act.Kind == wire.Builtin,
 			Fed: act.Input != wire.Empty, Input: programs.Word{Text: act.Text, Known: act.Input == wire.Document},
 			Crossed: act.Crossed, Interpreted: interpreted,
 		}, world)
@@ -117,7 +122,7 @@ func (r *running) inquiry(ctx context.Context, act wire.Act) inquiry {
 			use := analysis.FileUse{Access: access, Path: act.Path, Names: act.Kind == wire.List, Dir: act.Dir}
 			one := analysis.ReadUse(use, world)
 			if len(in.script.Parts) == 0 {
-				in.script.Command = one.Command
+				in.script.Text = one.Text
 			}
 			in.script.Parts = append(in.script.Parts, one.Parts...)
 			if use.Path = act.Real; act.Real != "" && act.Real != act.Path && len(one.Parts) > 0 {
@@ -200,7 +205,7 @@ func (r *running) builtins(ctx context.Context) []string {
 			Kind: policy.KindWords, Words: []policy.Word{{Text: name}, {Text: "…", Unknown: true}},
 		}}
 		r.denied(&act)
-		j, err := tool.JudgeWithin(ctx, []policy.Act{act})
+		j, err := tool.RunningIn(ctx).Judge(ctx, []policy.Act{act})
 		if name != "kill" && (err != nil || !j.State.Runs()) {
 			out = append(out, name)
 		}
@@ -252,4 +257,84 @@ func (r *running) refuse(why string) wire.Answer {
 	defer r.mu.Unlock()
 	r.over = cmp.Or(r.over, why) // the first one ended the command
 	return wire.Answer{Why: r.over}
+}
+
+// interpreted answers the start of a shell with a text that this shell can interpret
+// itself: bash -c TEXT, and a shell that is handed a here-document. What the text starts is
+// then judged as well.
+func (r *running) interpreted(act wire.Act) (wire.Answer, bool) {
+	if act.Kind != wire.Start || !analysis.Interprets(path.Base(act.Argv[0])) ||
+		!analysis.Interprets(path.Base(act.Real)) {
+		return wire.Answer{}, false
+	}
+	for _, entry := range act.Env {
+		if name, _, _ := strings.Cut(entry, "="); name == "BASH_ENV" || name == "ENV" || name == "SHELLOPTS" ||
+			name == "BASHOPTS" {
+			return wire.Answer{}, false
+		}
+	}
+	answer := wire.Answer{Verdict: wire.Interpret, Name: act.Argv[0]}
+	code := false
+	args := act.Argv[1:]
+	for ; len(args) > 0 && strings.HasPrefix(args[0], "-"); args = args[1:] {
+		switch flag := args[0]; {
+		case flag == "--":
+			args = append([]string{""}, args[1:]...)
+		case flag == "--norc" || flag == "--noprofile":
+			continue
+		case strings.Trim(flag[1:], "ceuxfvo") == "" && len(flag) > 1 && strings.Count(flag, "o") < 2 &&
+			(len(args) > 1 || !strings.Contains(flag, "o")):
+			code = code || strings.Contains(flag, "c")
+			if rest := strings.NewReplacer("c", "", "o", "").Replace(flag); rest != "-" {
+				answer.Opts = append(answer.Opts, rest)
+			}
+			if strings.Contains(flag, "o") { // -euo pipefail
+				answer.Opts = append(answer.Opts, "-o", args[1])
+				args = args[1:]
+			}
+			continue
+		default:
+			return wire.Answer{}, false
+		}
+		args = args[1:]
+		break
+	}
+	switch {
+	case code && len(args) > 0:
+		answer.Why, args = args[0], args[1:]
+		if len(args) > 0 {
+			answer.Name, args = args[0], args[1:]
+		}
+		answer.Params = args
+	case !code && len(args) == 0 && act.Input == wire.Document:
+		answer.Why = act.Text
+	default:
+		return wire.Answer{}, false
+	}
+	if r.opts.Unsupported == nil || r.opts.Unsupported(answer.Why) != "" {
+		return wire.Answer{}, false
+	}
+	return answer, true
+}
+
+// Streams are for a command that somebody else waits for: another agent, which ends it when it
+// takes too long.
+type Streams struct {
+	// Stdout and Stderr receive its output as it comes.
+	Stdout, Stderr io.Writer
+	// Signals are handed to it.
+	Signals <-chan syscall.Signal
+}
+
+type streamsKey struct{}
+
+// WithStreams returns a context in which a command has streams. It has no time limit then.
+func WithStreams(ctx context.Context, s Streams) context.Context {
+	return context.WithValue(ctx, streamsKey{}, s)
+}
+
+// StreamsOf returns the streams of a command, if it has some.
+func StreamsOf(ctx context.Context) (Streams, bool) {
+	s, ok := ctx.Value(streamsKey{}).(Streams)
+	return s, ok
 }

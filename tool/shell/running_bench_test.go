@@ -13,7 +13,7 @@ import (
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/host"
+	"github.com/assent-dev/assent/tool/shell/system"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
@@ -21,7 +21,7 @@ import (
 // to start: median and 99th percentile.
 func BenchmarkStart(b *testing.B) {
 	dir := b.TempDir()
-	set, err := roots.New(roots.Options{Home: dir}, roots.Root{Name: ".", Host: dir, Mode: roots.ReadWrite})
+	set, err := roots.New(roots.Options{Home: dir}, roots.Root{Name: ".", Host: dir, Mode: roots.ModeReadWrite})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -33,10 +33,10 @@ func BenchmarkStart(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var times []time.Duration
 			t, err := New(Config{Readonly: true}, set, Options{
-				World:       func(dir string) analysis.World { return host.New(dir, env) },
+				World:       func(dir string) analysis.World { return system.New(dir, env) },
 				Unsupported: func(string) string { return "" },
 				Run: func(ctx context.Context, c Command) (Result, error) {
-					program := host.New(dir, env).Program(argv[0])
+					program := system.New(dir, env).Program(argv[0])
 					for b.Loop() {
 						began := time.Now()
 						answer := c.Judge(ctx, wire.Act{Kind: wire.Start, Argv: argv, Path: program, Dir: dir, Input: wire.Empty}, func() func() { return func() {} })

@@ -50,19 +50,20 @@ type Options struct {
 	// Timeout ends commands that name none; 0 means two minutes. MaxTimeout is
 	// the longest that a call may ask for; 0 means an hour.
 	Timeout, MaxTimeout time.Duration
-	// hold is how long a connection waits for an answer; 0 is [hosts.Hold].
+	// hold is how long a connection waits for an answer; 0 is [hosts.DefaultHold].
 	hold time.Duration
 }
 
 // A Runner runs one command that was approved.
 type Runner func(context.Context, Command) (Result, error)
 
-// A Command is what is run: the canonical text and what it runs with.
+// A Command is what was judged: a text, where it runs, and what the judgement allows it while it
+// does. Whoever runs it makes a [sandbox.Command] of it: the program that is started to interpret
+// the text, and the profile that holds that.
 type Command struct {
-	Text string
-	// Judge decides about each thing that the text does as it runs: see [running]. It
-	// calls pause while a person is asked.
-	Judge func(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer
+	Text string // in canonical form
+	// Judge decides about each thing that the text does as it runs.
+	Judge Judge
 	// Connect decides about each connection that the command makes on a stage; nil lets it go
 	// on. It calls pause while a person is asked. A refused connection does not end the command.
 	Connect func(ctx context.Context, c hosts.Connection, pause func() (resume func())) error
@@ -70,15 +71,14 @@ type Command struct {
 	Ask []string
 	// Bash says that bash itself runs the text, and Judge is not asked.
 	Bash    bool
-	Dir     string   // a host path
-	Env     []string // names of variables that are passed on
+	Dir     string // a host path
 	Timeout time.Duration
 	// HardenGit says that git is to run no program that a repository names.
 	HardenGit bool
 	// Keep asks for the whole output in a file.
 	Keep bool
-	// Held says that it runs only because it is held.
-	Held bool
+	// Sandboxed says that it runs without a question only because it is sandboxed.
+	Sandboxed bool
 	// Hide says that the sandbox is to hide secrets: nobody was asked about it.
 	Hide bool
 	// Wall is what it was judged to do, for the kernel to hold it to.
@@ -93,15 +93,20 @@ type Command struct {
 	// Named are the files that it is known to touch, GitWrites whether it changes
 	// a repository, Connects whether it talks to hosts: what a failure may be
 	// explained by.
-	Named     []Named
+	Named     []NamedFile
 	GitWrites bool
 	Connects  bool
 	// GitMixed says that something else runs besides git of which not every effect is known.
 	GitMixed bool
 }
 
-// A Named is a file that a command is known to touch.
-type Named struct {
+// A Judge decides about an act of a command that runs. It may take its time; while it waits for a
+// person it calls pause, and the command's time limit stands still until it resumes. Several acts
+// may be judged at a time.
+type Judge func(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer
+
+// A NamedFile is a file that a command is known to touch.
+type NamedFile struct {
 	Path  string
 	Write bool
 }
@@ -201,7 +206,8 @@ func home(name string, set *roots.Set) (roots.Place, error) {
 		case len(folders) == 0:
 			return roots.Place{}, errors.New("the shell has no folder to run commands in; add one under sandbox.paths")
 		default:
-			return roots.Place{}, fmt.Errorf("shell.cwd is missing: there are several folders (%s), and none is named %q; set shell.cwd to one of them",
+			return roots.Place{}, fmt.Errorf("shell.cwd is missing: there are several folders (%s), "+
+				"and none is named %q; set shell.cwd to one of them",
 				strings.Join(folders, ", "), ".")
 		}
 	}
@@ -223,7 +229,7 @@ func (t *Tool) describe() string {
 	for _, r := range t.roots.Roots() {
 		mode := r.Mode
 		if mode == "" {
-			mode = roots.ReadOnly
+			mode = roots.ModeReadOnly
 		}
 		fmt.Fprintf(&b, "\n- %s is %s (%s)", r.Name, r.Host, mode)
 	}
@@ -260,16 +266,17 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	if err != nil {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
 	}
-	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, env: t.cfg.Env, timeout: timeout, keep: in.Keep, endOthers: in.End}
+	inquiry := inquiry{ctx: ctx, script: script, world: world, dir: dir, timeout: timeout, keep: in.Keep,
+		endOthers: in.End}
 	if t.opts.Unsupported != nil {
-		if construct := t.opts.Unsupported(script.Command.String()); construct != "" {
-			if !script.Command.Printed() {
+		if construct := t.opts.Unsupported(script.Text.String()); construct != "" {
+			if !script.Text.Printed() {
 				err := fmt.Errorf("%s is for bash, and this text may mean something else to it; write it more plainly", construct)
 				return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: err}
 			}
 			inquiry.bash = true
 			script.Parts = append(script.Parts, analysis.Part{
-				Kind: analysis.Unknown, Line: 1, Source: script.Command.String(), Opaque: true,
+				Kind: analysis.Unknown, Line: 1, Source: script.Text.String(), Opaque: true,
 				Why: construct + " is for bash, which reads the command once more: what it then does is not judged as it runs",
 			})
 		}
@@ -310,9 +317,9 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 		return judged{}, &tool.ArgumentError{Tool: "shell", Field: "command", Err: errors.New("there is nothing to run")}
 	}
 	cmd := in.command()
-	cmd.HardenGit, cmd.Hide = j.freeGit(), j.held || j.byPreset && !j.asksForSecrets()
+	cmd.HardenGit, cmd.Hide = j.freeGit(), j.sandboxed || j.byPreset && !j.asksForSecrets()
 	cmd.Wall = wall(j.script, in.world, in.bash)
-	cmd.Held, cmd.Stay, cmd.EndOthers = j.held, !j.held || t.outlives(in.ctx), in.endOthers
+	cmd.Sandboxed, cmd.Stay, cmd.EndOthers = j.sandboxed, !j.sandboxed || t.outlives(in.ctx), in.endOthers
 	state, err := scriptState(in.ctx, j.script.Files)
 	if err != nil {
 		return judged{}, err
@@ -322,7 +329,7 @@ func (t *Tool) action(j *judging, in inquiry) (judged, error) {
 		On(j.acts...).Titled(j.summary()).ShowingView(view(j.script, in.dir)).
 		Seeing(state).In(in.dir.Name(), t.cfg.Env...).Editing("command", ".sh")
 	if t.opts.Sandbox != nil {
-		a = a.Under(t.opts.Sandbox.Profile(cmd)).HeldTo(func() []string { return t.opts.Sandbox.Held(cmd) })
+		a = a.Under(t.opts.Sandbox.Profile(cmd)).HeldTo(func() []string { return t.opts.Sandbox.Describe(cmd) })
 	}
 	if j.once {
 		a = a.OncePerSession()
@@ -351,13 +358,13 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 	if t.opts.Run == nil {
 		return nil, errors.New("commands are not run here")
 	}
-	if strings.Contains(tool.Basis(ctx), policy.ActProjectCode+"(") && !j.asksForSecrets() {
+	if strings.Contains(tool.RunningIn(ctx).Basis(), policy.ActProjectCode+"(") && !j.asksForSecrets() {
 		cmd.Hide = true // a yes to the project's code is none to its secrets
 	}
-	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.Session(ctx), cmd)}
+	now := &running{judging: j, cmd: cmd, late: t.late.take(tool.RunningIn(ctx).Session(), cmd)}
 	cmd.Judge, cmd.Ask = now.judge, now.builtins(ctx)
 	cmd.Connect = func(inner context.Context, c hosts.Connection, pause func() (resume func())) error {
-		return now.connect(tool.Running(inner, ctx), c, pause)
+		return now.connect(tool.RunningIn(ctx).In(inner), c, pause)
 	}
 	r, err := t.keeping(ctx, j.script, func() (Result, error) {
 		// What it runs is looked at once more: keeping files for undo takes time.
@@ -368,10 +375,12 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 		if r.Note == "" && r.ExitCode != 0 && refusedBySystem(r.Stderr) {
 			r.Note = "folders that can be written: " + t.writable()
 		}
-		r.Note = strings.Join(slices.DeleteFunc(append([]string{r.Note}, tool.RefusedConnections(ctx)...), func(s string) bool { return s == "" }), "; ")
+		if refused := strings.Join(tool.RunningIn(ctx).Connections().Refused(), "; "); refused != "" {
+			r.Note = strings.TrimPrefix(r.Note+"; "+refused, "; ")
+		}
 		return r, err
 	})
-	tool.ReportRan(ctx, now.started())
+	tool.RunningIn(ctx).Started(now.started())
 	if err != nil {
 		return nil, err
 	}
@@ -388,7 +397,7 @@ func refusedBySystem(stderr string) bool {
 func (t *Tool) writable() string {
 	var names []string
 	for _, r := range t.roots.Roots() {
-		if r.Mode == roots.ReadWrite {
+		if r.Mode == roots.ModeReadWrite {
 			names = append(names, r.Name+" ("+r.Host+")")
 		}
 	}

@@ -64,7 +64,7 @@ func (k Kept) String() string {
 
 // changeOf says what a script may change. If not every effect of it is known, that is anything.
 func changeOf(s *analysis.Script) Change {
-	c := Change{Text: s.Command.String(), Whole: !complete(s) || gitWrites(s)}
+	c := Change{Text: s.Text.String(), Whole: !complete(s) || gitWrites(s)}
 	for i := range s.Parts {
 		p := &s.Parts[i]
 		if p.Kind != analysis.Touches || p.Access == programs.Read || p.Elsewhere {

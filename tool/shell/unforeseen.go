@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
@@ -55,7 +59,8 @@ func (u *unforeseen) action(ctx context.Context, t *Tool) (tool.Action, error) {
 		ran = strings.Join(list, "\n")
 	}
 	v.Facts = append(v.Facts, present.TextFact("ran already", ran))
-	return a.Titled("A running command wants to do more: "+j.summary()).ShowingView(v).Editing("", "").YesOrNo().AwaitedBy(tool.Waiting(ctx)).
+	return a.Titled("A running command wants to do more: "+j.summary()).ShowingView(v).
+		Editing("", "").YesOrNo().AwaitedBy(tool.RunningIn(ctx).Wait()).
 		Doing(func(context.Context) (any, error) { return nil, nil }), nil
 }
 
@@ -63,11 +68,12 @@ func (u *unforeseen) action(ctx context.Context, t *Tool) (tool.Action, error) {
 // can be held.
 func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func() (resume func())) wire.Answer {
 	defer pause()()
-	text := firstLine(in.script.Command.String())
-	if err := tool.ReportUnexpected(ctx, "judgement and behaviour differ: it was about to run "+text); err != nil {
+	text := firstLine(in.script.Text.String())
+	what := "judgement and behaviour differ: it was about to run " + text
+	if err := tool.RunningIn(ctx).Report(ctx, approval.EventUnexpected, what); err != nil {
 		return r.refuse("it cannot be recorded: " + err.Error())
 	}
-	args, err := json.Marshal(arguments{Command: in.script.Command.String()})
+	args, err := json.Marshal(arguments{Command: in.script.Text.String()})
 	if err != nil {
 		return r.refuse(err.Error())
 	}
@@ -76,7 +82,7 @@ func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func(
 	held := true
 	go func() {
 		inner := context.WithValue(context.WithoutCancel(ctx), unforeseenKey{}, &unforeseen{running: r, in: in})
-		part, err := tool.AskWithin(inner, args)
+		part, err := tool.RunningIn(inner).Ask(inner, args)
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
@@ -84,7 +90,7 @@ func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func(
 			answers <- r.refuse(err.Error())
 		case !held:
 			if part.Outcome().Runs() {
-				r.Tool.late.add(tool.Session(ctx), r.cmd, lateAct(act))
+				r.Tool.late.add(tool.RunningIn(ctx).Session(), r.cmd, lateAct(act))
 			}
 		default:
 			if err := part.Begin(); err != nil {
@@ -101,7 +107,8 @@ func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func(
 	case answer := <-answers:
 		return answer
 	case <-timer.C:
-		why = fmt.Sprintf("%s: nobody answered within %v; the question stays open, and a yes holds for this command when it is run again", text, r.cfg.hold())
+		why = fmt.Sprintf("%s: nobody answered within %v; the question stays open, "+
+			"and a yes holds for this command when it is run again", text, r.cfg.hold())
 	case <-ctx.Done():
 		why = "the command was ended"
 	}
@@ -167,4 +174,36 @@ func (l *lateAnswers) take(session string, c Command) []string {
 	out := l.all[key]
 	delete(l.all, key)
 	return out
+}
+
+// leaveForLater frees what is known only when the command runs, if config says that it is
+// judged then. What another program starts is not seen then, so that stays as it is.
+func (j *judging) leaveForLater() {
+	for i := range j.script.Parts {
+		k := j.act[i] - 1
+		if k < 0 || j.acts[k].Verdict != policy.VerdictAsk || !j.byShell(i) {
+			continue
+		}
+		a := &j.acts[k]
+		if a.Opaque || a.Target.Unknown || slices.ContainsFunc(a.Target.Words, func(w policy.Word) bool { return w.Unknown }) {
+			a.Later, a.Verdict, a.PersonOnly = true, policy.VerdictFree, false
+			a.Why = "it is judged as it runs, with its real values (" + sourceOr(j.cfg.JudgeSource) + ")"
+		}
+	}
+}
+
+// byShell reports whether the shell itself does what a part says, or a program that the shell
+// starts with these words: not what a program such as xargs starts in turn.
+func (j *judging) byShell(i int) bool {
+	p := &j.script.Parts[i]
+	if p.Elsewhere {
+		return false
+	}
+	for inner := p.Inner; inner && p.Cause > 0; inner = p.Inner {
+		p = &j.script.Parts[p.Cause-1]
+		if p.Kind == analysis.Runs && !p.Builtin && !analysis.Interprets(p.Reading.Program) {
+			return false
+		}
+	}
+	return true
 }

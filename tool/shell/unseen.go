@@ -39,16 +39,18 @@ func (j *judging) unseen(i int, act *policy.Act) []policy.Act {
 		}
 		for _, name := range j.namedIn(w.Text, p) {
 			if len(acts) == maxUnseen {
-				act.Verdict, act.PersonOnly, act.Why = min(act.Verdict, policy.VerdictAsk), true, "it names too many files to look at each"
+				act.Verdict, act.PersonOnly, act.Why = min(act.Verdict, policy.VerdictAsk), true,
+					"it names too many files to look at each"
 				return acts
 			}
-			file := j.places.act(roots.Read, name, false)
-			if j.held && file.Verdict == policy.VerdictAsk && !file.Secret && !file.PersonOnly && !j.places.inside(name) {
+			file := j.places.act(roots.AccessRead, name, false)
+			if j.sandboxed && file.Verdict == policy.VerdictAsk && !file.Secret && !file.PersonOnly &&
+				!j.places.inside(name) {
 				file.Verdict, file.Why = policy.VerdictFree, "the sandbox decides what is there"
 			}
 			acts = append(acts, file)
 			act.Known = false
-			write := j.places.act(roots.Write, name, false)
+			write := j.places.act(roots.AccessWrite, name, false)
 			if j.opts.Denied != nil && j.opts.Denied(j.ctx, write) {
 				act.Verdict, act.PersonOnly = min(act.Verdict, policy.VerdictAsk), true
 				act.Why = "it may write " + write.Target.String() + ", which is denied"
@@ -120,7 +122,8 @@ func pathsWithin(word string) []string {
 // ofNetwork reports whether addresses of a scheme are on another machine.
 func ofNetwork(scheme string) bool {
 	switch strings.ToLower(scheme) {
-	case "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git", "s3", "gs", "grpc", "tcp", "udp", "redis", "postgres", "postgresql", "mysql", "mongodb", "amqp", "smtp":
+	case "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git", "s3", "gs", "grpc", "tcp", "udp", "redis",
+		"postgres", "postgresql", "mysql", "mongodb", "amqp", "smtp":
 		return true
 	}
 	return false

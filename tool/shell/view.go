@@ -20,10 +20,10 @@ import (
 
 // view shows the canonical command and, where it differs, what the model wrote.
 func view(s *analysis.Script, dir roots.Place) present.View {
-	v := present.View{Kind: present.Command, Content: s.Command.String(), Language: "bash"}
+	v := present.View{Kind: present.Command, Content: s.Text.String(), Language: "bash"}
 	v.Facts = v.Facts.With(present.TextFact(present.FactCwd, dir.Name()))
-	if s.Command.Changed() {
-		v.Original = s.Command.Original()
+	if s.Text.Changed() {
+		v.Original = s.Text.Original()
 	}
 	return v
 }
@@ -33,7 +33,7 @@ func (j *judging) summary() string {
 	if len(j.described) > 0 {
 		return strings.Join(j.described, "; ")
 	}
-	return "Execute: " + firstLine(j.script.Command.String())
+	return "Execute: " + firstLine(j.script.Text.String())
 }
 
 // maxLine is how much of a line is shown where it only names a command.
@@ -72,7 +72,8 @@ func (j *judging) athome(dir string) bool {
 func (j *judging) freeGit() bool {
 	for i := range j.script.Parts {
 		p := &j.script.Parts[i]
-		if p.Kind == analysis.Runs && p.Reading.Program == "git" && j.act[i] > 0 && j.acts[j.act[i]-1].Verdict == policy.VerdictFree {
+		if p.Kind == analysis.Runs && p.Reading.Program == "git" && j.act[i] > 0 &&
+			j.acts[j.act[i]-1].Verdict == policy.VerdictFree {
 			return true
 		}
 	}

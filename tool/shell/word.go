@@ -9,6 +9,7 @@ import (
 	"github.com/assent-dev/assent/internal/redact"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell/analysis"
 	"github.com/assent-dev/assent/tool/shell/programs"
 )
@@ -44,7 +45,7 @@ func (j *judging) word(i int, act *policy.Act) word {
 		switch why := j.notReadonly(p, act); {
 		case why == "":
 			return word{verdict: policy.VerdictFree, why: "read-only preset"}
-		case !j.held:
+		case !j.sandboxed:
 			return asks("%s", why)
 		}
 	}
@@ -167,11 +168,11 @@ func (j *judging) secretVariable(name string) bool {
 func (j *judging) fallback(p *analysis.Part, act *policy.Act) word {
 	d := j.cfg.Default
 	switch {
-	case j.held && gitLoses(p, act) != "":
-		j.notHeld = gitLoses(p, act)
-		return asks("%s", j.notHeld)
-	case j.held:
-		return j.heldWord()
+	case j.sandboxed && gitLoses(p, act) != "":
+		j.notSandboxed = gitLoses(p, act)
+		return asks("%s", j.notSandboxed)
+	case j.sandboxed:
+		return j.sandboxedWord()
 	case d.ByEffect:
 		return j.byEffect(p, act)
 	case d.Approval == tool.WordDeny:
@@ -189,8 +190,8 @@ func (j *judging) fallback(p *analysis.Part, act *policy.Act) word {
 	case d.Approval == tool.WordOnce:
 		j.once = true
 	}
-	if j.notHeld != "" {
-		return asks("nothing allows it; %s", j.notHeld)
+	if j.notSandboxed != "" {
+		return asks("nothing allows it; %s", j.notSandboxed)
 	}
 	if act.Away && j.someRuleCovers(act) {
 		return asks("rules for commands hold in %s and below", j.cwd.Name())
@@ -268,7 +269,8 @@ func (j *judging) pathsFit(r *rule, i int) bool {
 	}
 	for k := i + 1; k < len(j.script.Parts); k++ {
 		q := &j.script.Parts[k]
-		if q.Cause == i+1 && q.Kind == analysis.Touches && !q.Redirect && (q.Path == "" || !j.places.under(r.Paths, q.Path)) {
+		if q.Cause == i+1 && q.Kind == analysis.Touches && !q.Redirect &&
+			(q.Path == "" || !j.places.under(r.Paths, q.Path)) {
 			return false
 		}
 	}
@@ -288,4 +290,49 @@ func pathsIn(w programs.Word) []programs.Word {
 		return []programs.Word{programs.Literal(w.Text[2:])}
 	}
 	return nil
+}
+
+// code is the write of a file that the command runs: a script that it names, or what the
+// folder makes it run. Nil if it runs none, or a sandbox holds it.
+func (j *judging) code(p *analysis.Part) *policy.Act {
+	folder := folderOf(p)
+	if j.opts.Sandbox != nil || folder == "" || !p.Words[0].Known {
+		return nil
+	}
+	name := path.Join(folder, "…") // any file that lies there
+	switch scripts := p.Reading.Scripts; {
+	case strings.Contains(p.Words[0].Text, "/"):
+		name = join(folder, p.Words[0].Text)
+	case len(scripts) > 0 && scripts[0].Known:
+		name = join(folder, scripts[0].Text)
+	case !p.Reading.RunsFiles():
+		return nil
+	}
+	act := j.places.act(roots.AccessWrite, name, false)
+	return &act
+}
+
+// project is the root whose own code the command runs: by a program that the table knows to
+// run it, as a script, or as a program that lies there. Empty if it runs none.
+func (j *judging) project(p *analysis.Part) string {
+	folder, r := folderOf(p), &p.Reading
+	if p.Builtin || p.Elsewhere || !p.Words[0].Known || !j.places.inside(folder) || r.Opaque != "" ||
+		r.Stdin || r.Raises {
+		return ""
+	}
+	own := func(name string) bool {
+		_, kind := j.world.Look(name)
+		return kind != analysis.Nothing && j.places.inside(name)
+	}
+	outside := func(s programs.Word) bool { return !s.Known || !own(join(p.Dir, s.Text)) }
+	switch first := p.Words[0].Text; {
+	case strings.Contains(first, "/") && !own(join(p.Dir, first)), slices.ContainsFunc(r.Scripts, outside):
+		return ""
+	case strings.Contains(first, "/"), len(r.Scripts) > 0, r.Project:
+	case first == "npx" && len(r.Runs) == 1 && len(r.Runs[0].Words) > 0 && own(path.Join(folder, "node_modules/.bin",
+		r.Runs[0].Words[0].Text)):
+	default:
+		return ""
+	}
+	return j.places.at(folder).RootPath()
 }

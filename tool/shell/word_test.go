@@ -13,8 +13,8 @@ func TestSimplePrograms(t *testing.T) {
 	b := newBench(t, Config{Readonly: true})
 	b.all("ask", "mkdir x", "tee out < README.md", "touch x")
 	b = newBench(t, Config{Readonly: true})
-	free := map[roots.Access]policy.Verdict{roots.Read: policy.VerdictFree, roots.Write: policy.VerdictFree, roots.Delete: policy.VerdictFree}
-	set, err := roots.New(roots.Options{Home: b.home}, roots.Root{Name: "proj", Host: b.dir, Mode: roots.ReadWrite, Approval: free})
+	free := map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictFree, roots.AccessWrite: policy.VerdictFree, roots.AccessDelete: policy.VerdictFree}
+	set, err := roots.New(roots.Options{Home: b.home}, roots.Root{Name: "proj", Host: b.dir, Mode: roots.ModeReadWrite, Approval: free})
 	if err != nil {
 		t.Fatal(err)
 	}

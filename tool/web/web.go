@@ -130,5 +130,6 @@ func (t *Tool) addressRefused(host, port string, addr netip.Addr) string {
 	case addr.IsLoopback() && hosts.IsLocalName(host) && names(host, port):
 		return ""
 	}
-	return host + " has the address " + addr.String() + ", " + what + "; such addresses are refused unless sandbox.network names them"
+	return host + " has the address " + addr.String() + ", " + what +
+		"; such addresses are refused unless sandbox.network names them"
 }

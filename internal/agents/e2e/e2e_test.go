@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,6 +24,10 @@ var agents = []agent{
 	// Nobody is there to trust the hook; the flag is for those who wrote it themselves.
 	{"codex", setUpCodex, []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--sandbox", "danger-full-access", "Go."}},
 	{"gemini", setUpGemini, []string{"gemini", "--model", "gemini-2.5-flash", "--approval-mode", "yolo", "--prompt", "Go."}},
+}
+
+func agentNamed(name string) agent {
+	return agents[slices.IndexFunc(agents, func(a agent) bool { return a.name == name })]
 }
 
 func (a agent) start(p *place) string {

@@ -140,17 +140,7 @@ func (p *place) terminal(name string, args ...string) *terminal {
 	// script gives the agent a terminal; its own input and output are pipes.
 	c := exec.CommandContext(ctx, "script", "-qfec", "stty rows 50 cols 150; exec "+strings.Join(words[1:], " "), os.DevNull)
 	c.Dir, c.Env = p.project, append(p.env[:len(p.env):len(p.env)], "SHELL=/bin/sh")
-	input, err := c.StdinPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	output, err := c.StdoutPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		p.t.Fatal(err)
-	}
+	input, output := p.startPiped(c)
 	term := &terminal{p.t, screen.New(150, 50), output, input}
 	p.t.Cleanup(func() {
 		defer cancel()

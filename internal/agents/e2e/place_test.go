@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -150,4 +151,20 @@ func (p *place) wantAudit(lines ...[2]string) {
 			p.t.Errorf("the audit log has no %s of %s:\n%s", want[0], want[1], log)
 		}
 	}
+}
+
+// startPiped starts a program with pipes for its input and output.
+func (p *place) startPiped(c *exec.Cmd) (in io.WriteCloser, out io.ReadCloser) {
+	p.t.Helper()
+	in, err := c.StdinPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if out, err = c.StdoutPipe(); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	return in, out
 }

@@ -15,6 +15,9 @@ import (
 	"testing"
 )
 
+// unattendedClaude runs what the model asks for, where no hook says otherwise.
+var unattendedClaude = []string{"claude", "-p", "Go.", "--allowedTools", "Bash(touch:*)"}
+
 // TestVerifySaysWhereTheHookIsNotCalled has each agent run a command that a rule denies, in
 // settings of which some keep it from calling the hook. Where the command ran, verify must
 // have said that nothing is proven, and where it did not, that it is.
@@ -53,20 +56,14 @@ func TestVerifySaysWhereTheHookIsNotCalled(t *testing.T) {
 	} {
 		t.Run(c.agent+"/"+c.name, func(t *testing.T) {
 			p := newPlace(t)
-			start := map[string]func(*place) string{
-				"claude-code": func(p *place) string { return p.agent("claude", "-p", "Go.", "--allowedTools", "Bash(touch:*)") },
-				"codex": func(p *place) string {
-					return p.agent("codex", "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", "Go.")
-				},
-			}[c.agent]
-			for _, a := range agents {
-				if a.name == c.agent {
-					a.setUp(p, startModel(t, "touch denied.txt"))
-				}
-				if a.name == c.agent && start == nil {
-					start = a.start
-				}
+			a := agentNamed(c.agent)
+			switch c.agent {
+			case "claude-code":
+				a.line = unattendedClaude
+			case "codex":
+				a.line = []string{"codex", "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", "Go."}
 			}
+			a.setUp(p, startModel(t, "touch denied.txt"))
 			p.assent("install", c.agent, "--yes")
 			if c.agent == "codex" {
 				p.trustInCodex()
@@ -75,7 +72,7 @@ func TestVerifySaysWhereTheHookIsNotCalled(t *testing.T) {
 				c.change(p)
 			}
 			said, proven := p.verify(c.agent)
-			out := start(p)
+			out := a.start(p)
 			_, err := os.Stat(filepath.Join(p.project, "denied.txt"))
 			if called := err != nil; called != proven || called != (c.change == nil) {
 				t.Errorf("the hook was called: %v; verify: %s\nthe agent: %s", called, said, out)
@@ -99,19 +96,15 @@ func TestTheHookIsNotLedElsewhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
-			start := func(p *place) string { return p.agent("claude", "-p", "Go.", "--allowedTools", "Bash(touch:*)") }
-			for _, a := range agents {
-				if a.name == c.agent {
-					a.setUp(p, startModel(t, "touch denied.txt"))
-				}
-				if a.name == c.agent && c.agent == "gemini" {
-					start = a.start
-				}
+			a := agentNamed(c.agent)
+			if c.agent == "claude-code" {
+				a.line = unattendedClaude
 			}
+			a.setUp(p, startModel(t, "touch denied.txt"))
 			p.assent("install", c.agent, "--yes")
 			p.write("../project/looks/assent/config.yaml", "hook: {observe: true}\n")
 			c.change(p, filepath.Join(p.project, "looks"))
-			out := start(p)
+			out := a.start(p)
 			if _, err := os.Stat(filepath.Join(p.project, "denied.txt")); err == nil {
 				t.Errorf("a command ran that is denied: %s", out)
 			}
@@ -146,17 +139,7 @@ func (p *place) trustInCodex() {
 	p.t.Helper()
 	c := exec.CommandContext(p.t.Context(), filepath.Join(p.agents, "node_modules", ".bin", "codex"), "app-server")
 	c.Dir, c.Env = p.project, p.env
-	in, err := c.StdinPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		p.t.Fatal(err)
-	}
+	in, out := p.startPiped(c)
 	defer func() {
 		_ = in.Close() // which ends it
 		_, _ = io.Copy(io.Discard, out)

@@ -35,7 +35,7 @@ func newProject(t *testing.T) *project {
 	p.write("../other.txt", "other\n")
 	p.write("../state/assent.db", "")
 	p.write("book.ipynb", `{"cells":[{"id":"a","cell_type":"code","source":["print(1)\n"]}],"nbformat":4}`)
-	set, err := roots.New(roots.Options{Protected: []string{filepath.Join(top, "state")}}, roots.Root{Name: ".", Host: p.dir, Mode: roots.ReadWrite})
+	set, err := roots.New(roots.Options{Protected: []string{filepath.Join(top, "state")}}, roots.Root{Name: ".", Host: p.dir, Mode: roots.ModeReadWrite})
 	if err != nil {
 		t.Fatal(err)
 	}

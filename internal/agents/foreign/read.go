@@ -27,7 +27,7 @@ func (f judge) read(_ context.Context, in pathArgs) (tool.Action, error) {
 		}
 		return content(found), nil
 	}
-	return tool.Ask(elsewhere).On(p.Act(roots.Read)).Titled("Read " + label(p)).Showing(view), nil
+	return tool.Ask(elsewhere).On(p.Act(roots.AccessRead)).Titled("Read " + label(p)).Showing(view), nil
 }
 
 // list is for tools that show the names in a folder.
@@ -36,7 +36,7 @@ func (f judge) list(_ context.Context, in pathArgs) (tool.Action, error) {
 	if err != nil {
 		return tool.Action{}, err
 	}
-	return tool.Ask(elsewhere).On(p.FolderAct(roots.Read)).Titled("List " + label(p)).ShowingView(naming(p)), nil
+	return tool.Ask(elsewhere).On(p.FolderAct(roots.AccessRead)).Titled("List " + label(p)).ShowingView(naming(p)), nil
 }
 
 // search is for tools that read all files in a folder. Those that are not free to read
@@ -49,7 +49,7 @@ func (f judge) search(ctx context.Context, in pathArgs) (tool.Action, error) {
 	if p.Info != nil && p.Info.Mode().IsRegular() {
 		return f.read(ctx, in)
 	}
-	acts := append([]policy.Act{p.FolderAct(roots.Read)}, f.held(ctx, p)...)
+	acts := append([]policy.Act{p.FolderAct(roots.AccessRead)}, f.held(ctx, p)...)
 	return tool.Ask(elsewhere).On(acts...).Titled("Search " + label(p)).ShowingView(naming(p)), nil
 }
 
@@ -66,7 +66,8 @@ func (f judge) held(ctx context.Context, folder roots.Place) []policy.Act {
 	looked := 0
 	rest := func(why string) {
 		out = append(out, policy.Act{
-			Name: policy.ActReadFile, Target: policy.UnknownTarget(policy.KindPath), Verdict: policy.VerdictAsk, ByName: true, Why: why,
+			Name: policy.ActReadFile, Target: policy.UnknownTarget(policy.KindPath), Verdict: policy.VerdictAsk,
+			ByName: true, Why: why,
 		})
 	}
 	err := filepath.WalkDir(folder.Key(), func(path string, d fs.DirEntry, err error) error {
@@ -86,7 +87,7 @@ func (f judge) held(ctx context.Context, folder roots.Place) []policy.Act {
 			rest("a file below it has no name that can be judged")
 			return nil
 		}
-		if act := p.Act(roots.Read); act.Verdict != policy.VerdictFree || f.denied(ctx, p) {
+		if act := p.Act(roots.AccessRead); act.Verdict != policy.VerdictFree || f.denied(ctx, p) {
 			out = append(out, act)
 		}
 		return nil
@@ -95,4 +96,28 @@ func (f judge) held(ctx context.Context, folder roots.Place) []policy.Act {
 		rest("the folder cannot be looked at")
 	}
 	return out
+}
+
+type urlArgs struct {
+	Method string `json:"method"`
+	URL    string `json:"url"`
+}
+
+// fetch is a request, and the connection that it takes. The connection never asks by
+// itself, as the request does, but a deny about it holds.
+func (f judge) fetch(_ context.Context, in urlArgs) (tool.Action, error) {
+	target, err := policy.URLTarget(in.Method, in.URL)
+	if err != nil {
+		return tool.Action{}, err
+	}
+	u := target.URL
+	connect := f.opts.Hosts.Connect(u.Host, u.Port, u.Scheme == "https")
+	request := policy.Act{Name: policy.ActHTTPRequest, Target: target, Known: true, Verdict: connect.Verdict,
+		Why: connect.Why}
+	connect.Cause, connect.ByName = 1, false
+	if connect.Verdict != policy.VerdictBlock {
+		connect.Verdict, connect.Why = policy.VerdictFree, "follows from the request"
+	}
+	text := in.Method + " " + in.URL
+	return tool.Ask(elsewhere).On(request, connect).Titled(text).ShowingView(present.View{Kind: present.Text, Content: text}), nil
 }

@@ -35,7 +35,7 @@ type Options struct {
 // touches nothing but the agent's own conversation.
 func For(call policy.Call, free bool, opts Options) tool.Tool {
 	if call.Connector != "" {
-		return stranger{connector: call.Connector, name: call.Tool, free: free}
+		return unknownTool{connector: call.Connector, name: call.Tool, free: free}
 	}
 	f := judge{opts}
 	switch call.Tool {
@@ -56,7 +56,7 @@ func For(call policy.Call, free bool, opts Options) tool.Tool {
 	case "delete_file":
 		return onHost(call.Tool, f.remove)
 	}
-	return stranger{name: call.Tool}
+	return unknownTool{name: call.Tool}
 }
 
 // errElsewhere is what the body of every tool here comes to: it is the agent that runs it.
@@ -91,17 +91,17 @@ func (t hostTool[In]) Prepare(ctx context.Context, args json.RawMessage) (tool.A
 	return a, err
 }
 
-// A stranger is a tool of which nothing is known but its name.
-type stranger struct {
+// An unknownTool is a tool of which nothing is known but its name.
+type unknownTool struct {
 	connector, name string
 	free            bool
 }
 
 // Spec implements [tool.Tool].
-func (s stranger) Spec() tool.Spec { return tool.Spec{Connector: s.connector, Name: s.name} }
+func (s unknownTool) Spec() tool.Spec { return tool.Spec{Connector: s.connector, Name: s.name} }
 
 // Prepare implements [tool.Tool].
-func (s stranger) Prepare(context.Context, json.RawMessage) (tool.Action, error) {
+func (s unknownTool) Prepare(context.Context, json.RawMessage) (tool.Action, error) {
 	if s.free {
 		return tool.Free(elsewhere).Because("it touches nothing but the agent's own conversation"), nil
 	}

@@ -37,7 +37,8 @@ func (a *answering) compare(ctx context.Context, e agents.Event) error {
 	if err == nil {
 		err = s.RecordFull(ctx, approval.Event{
 			Kind: approval.EventDiffered, At: a.Clock(), Session: e.Session, CallID: e.CallID,
-			Connector: want.Call.Connector, Tool: want.Call.Tool, Arguments: args, ArgumentsDigest: policy.DigestOf(args),
+			Connector: want.Call.Connector, Tool: want.Call.Tool,
+			Arguments: args, ArgumentsDigest: policy.DigestOf(args),
 			State: policy.StateDenied, Stage: approval.StageReleased, Why: ranText(want.Call) + " " + why, Folder: e.Dir,
 		})
 	}
@@ -46,7 +47,7 @@ func (a *answering) compare(ctx context.Context, e agents.Event) error {
 
 // difference says despite what a call ran; empty if it ran as it was answered.
 func (a *answering) difference(call policy.Call) (string, error) {
-	m, err := a.toldAbout(call)
+	m, err := a.lastAnswer(call)
 	switch {
 	case err != nil:
 		return "", err

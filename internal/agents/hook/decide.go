@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -17,14 +18,15 @@ import (
 func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.Answer, err error) {
 	want, broken := a.Agent.Call(e)
 	if broken != nil {
-		want.Call = policy.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input, Session: e.Session, ID: e.CallID}
+		want.Call = policy.Call{Connector: a.Agent.Name, Tool: e.Tool, Arguments: e.Input,
+			Session: e.Session, ID: e.CallID}
 	}
 	if broken == nil {
 		if answer, done, err := a.onStage(ctx, e, want); done || err != nil {
 			return answer, err
 		}
 	}
-	d, err := a.openDesk(ctx, e, want, broken)
+	d, err := a.openEvaluator(ctx, e, want, broken)
 	if err != nil {
 		return agents.Answer{}, err
 	}
@@ -43,7 +45,7 @@ func (a *answering) decide(ctx context.Context, e agents.Event) (answer agents.A
 		return agents.Answer{}, err
 	}
 	d.decided = o.State == policy.StateApproved
-	answer = a.told(e, want, o)
+	answer = a.answerFor(e, want, o)
 	answer.Reason = present.Safe(answer.Reason) // it may name what the model chose, and is shown to people
 	if a.Observe {
 		answer = agents.Answer{Verdict: agents.Nothing}
@@ -69,14 +71,15 @@ func (a *answering) noteChanged(e agents.Event, call policy.Call, undo string) e
 
 // outcome takes the call through the gate. One that may run is released, and recorded so.
 // One that is put aside stays pending.
-func (a *answering) outcome(ctx context.Context, d *desk, e agents.Event, call policy.Call, note *memo) (approval.Outcome, error) {
+func (a *answering) outcome(ctx context.Context, d *evaluator, e agents.Event, call policy.Call,
+	note *memo) (approval.Outcome, error) {
 	b, err := a.begin(ctx, d, e, call, note)
 	if err != nil {
 		return approval.Outcome{}, err
 	}
 	err = approval.Again(func() (err error) {
 		if len(b.Pending()) > 0 && a.defers(ctx, d, e) {
-			return note.putAside(ctx, d, b)
+			return note.postpone(ctx, d, b)
 		}
 		if len(b.Pending()) > 0 {
 			if b, err = a.ask(ctx, d, b, e, call); err != nil {
@@ -96,7 +99,8 @@ func (a *answering) outcome(ctx context.Context, d *desk, e agents.Event, call p
 
 // ask gets the pending call answered: by the inbox, by the agent's own prompt, or with a
 // no. The batch that it returns is the one that has the answer.
-func (a *answering) ask(ctx context.Context, d *desk, b *approval.Batch, e agents.Event, call policy.Call) (*approval.Batch, error) {
+func (a *answering) ask(ctx context.Context, d *evaluator, b *approval.Batch, e agents.Event,
+	call policy.Call) (*approval.Batch, error) {
 	who := d.setup.Person.Hook.Ask
 	open, err := d.inboxOpen(ctx)
 	if err != nil {
@@ -108,7 +112,7 @@ func (a *answering) ask(ctx context.Context, d *desk, b *approval.Batch, e agent
 		return b, b.HandOver(ctx, request)
 	case open && who != "deny":
 		return a.askInbox(ctx, d, b, call)
-	case a.hands(e, who, request.PersonOnly):
+	case a.leavesToPrompt(e, who, request.PersonOnly):
 		if why := a.lifted(d, e, call); why != "" {
 			b.Reject(ctx, why)
 			return b, nil
@@ -125,14 +129,15 @@ func (a *answering) prompts(e agents.Event, personOnly bool) bool {
 	return a.Agent.Asks(e) && !e.Unknown && !(e.Unasked && personOnly) && !a.Agent.Unseen(a.Chain, a.Environ)
 }
 
-// hands reports whether a question is left to the agent's own prompt.
-func (a *answering) hands(e agents.Event, who string, personOnly bool) bool {
+// leavesToPrompt reports whether a question is left to the agent's own prompt.
+func (a *answering) leavesToPrompt(e agents.Event, who string, personOnly bool) bool {
 	return who != "inbox" && who != "deny" && a.prompts(e, personOnly)
 }
 
 // askInbox posts the request where the inbox sees it, and waits. The session is begun,
 // so that an answer can be kept for it. A batch that is asked again stays the same.
-func (a *answering) askInbox(ctx context.Context, d *desk, b *approval.Batch, call policy.Call) (*approval.Batch, error) {
+func (a *answering) askInbox(ctx context.Context, d *evaluator, b *approval.Batch,
+	call policy.Call) (*approval.Batch, error) {
 	if d.inbox == nil {
 		session := approval.Session{ID: call.Session, Kind: approval.SessionHook, Folder: d.project}
 		if err := d.store.BeginSession(ctx, session); err != nil {
@@ -150,7 +155,7 @@ func (a *answering) askInbox(ctx context.Context, d *desk, b *approval.Batch, ca
 
 // queue asks whoever answers in another process, and tells the user's own program if that
 // takes long.
-func (d *desk) queue() approval.Approver {
+func (d *evaluator) queue() approval.Approver {
 	user := d.setup.Person
 	return notify.Around(approval.Queue(d.store), notify.Options{Command: user.Notify, After: user.NotifyAfter})
 }
@@ -167,15 +172,34 @@ func (a *answering) wait(ctx context.Context, most time.Duration) time.Duration 
 	return max(left-min(spare, left/5), time.Millisecond)
 }
 
-func (d *desk) inboxOpen(ctx context.Context) (bool, error) {
+func (d *evaluator) inboxOpen(ctx context.Context) (bool, error) {
 	return agents.InboxOpen(ctx, d.store)
 }
 
 // gate returns a gate for the call, in front of what is kept.
-func (d *desk) gate(kept remembering, approver approval.Approver) (*approval.Gate, error) {
-	recorder := recording{d.store, d.folder, d.observe}
+func (d *evaluator) gate(kept remembering, approver approval.Approver) (*approval.Gate, error) {
 	return approval.New(approval.Config{
 		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Mode: d.setup.Mode(), Approver: approver,
-		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: recorder, Requests: d.store,
+		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: d.recorder(), Requests: d.store,
 	})
+}
+
+// answerFor says what an agent is told about a call that was answered so.
+func (a *answering) answerFor(e agents.Event, want agents.Want, o approval.Outcome) agents.Answer {
+	switch {
+	case o.Runs() && o.Original == nil:
+		return agents.Answer{Verdict: agents.Allow, Reason: agents.WhyRuns(o)}
+	case o.Runs():
+		input, err := want.Changed(e, o.Call.Arguments)
+		if err != nil {
+			return agents.Answer{Reason: err.Error()}
+		}
+		return agents.Answer{Verdict: agents.Allow, Reason: agents.WhyRuns(o), Input: input}
+	case o.State == policy.StatePending:
+		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it") +
+			"; answer it with 'assent pending', then resume"}
+	case o.State == policy.StateHandedOver:
+		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it")}
+	}
+	return agents.Answer{Reason: agents.WhyNot(o)}
 }

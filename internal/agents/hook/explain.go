@@ -39,7 +39,7 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 	if err != nil {
 		return answer, err
 	}
-	d := &desk{clock: o.Clock}
+	d := &evaluator{clock: o.Clock}
 	if d.store, err = a.existingStore(ctx, user.User); err != nil {
 		return answer, err
 	}
@@ -71,7 +71,8 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 }
 
 // lookOnStage says what would become of a command that runs on the stage; not ok if it would not.
-func (a *answering) lookOnStage(ctx context.Context, d *desk, e agents.Event, want agents.Want) (answer explain.Answer, ok bool, err error) {
+func (a *answering) lookOnStage(ctx context.Context, d *evaluator, e agents.Event,
+	want agents.Want) (answer explain.Answer, ok bool, err error) {
 	if a.Look == nil || d.setup.Person.Hook.Shell != config.HookStage || !a.Agent.CanReplace(e, want) {
 		return answer, false, nil
 	}
@@ -95,7 +96,7 @@ func (a *answering) lookOnStage(ctx context.Context, d *desk, e agents.Event, wa
 }
 
 // mode is who answers, with the master switch of the store counted in.
-func (d *desk) mode(ctx context.Context) policy.Mode {
+func (d *evaluator) mode(ctx context.Context) policy.Mode {
 	mode := d.setup.Mode()
 	if d.store == nil || mode != policy.ModeAsk {
 		return mode
@@ -107,7 +108,7 @@ func (d *desk) mode(ctx context.Context) policy.Mode {
 }
 
 // asks says where the question would be put; where it cannot be, it is a denial.
-func (a *answering) asks(ctx context.Context, d *desk, e agents.Event, answer *explain.Answer) error {
+func (a *answering) asks(ctx context.Context, d *evaluator, e agents.Event, answer *explain.Answer) error {
 	who, open := d.setup.Person.Hook.Ask, false
 	if d.store != nil {
 		var err error
@@ -120,7 +121,7 @@ func (a *answering) asks(ctx context.Context, d *desk, e agents.Event, answer *e
 		answer.Where = "nowhere: assent only observes"
 	case open && who != "deny":
 		answer.Where = "in the inbox"
-	case a.hands(e, who, answer.PersonOnly):
+	case a.leavesToPrompt(e, who, answer.PersonOnly):
 		answer.Where = "at the prompt of " + a.Agent.Title
 	default:
 		answer.Outcome = explain.Deny

@@ -17,7 +17,8 @@ import (
 // everything in it. Agents, commands and skills of Claude Code may name hooks and tools that are
 // free.
 var ownSettings = map[string][]string{
-	".claude":   {"settings.json", "settings.local.json", "managed-settings.json", "hooks", "agents", "commands", "skills", "plugins"},
+	".claude": {"settings.json", "settings.local.json", "managed-settings.json", "hooks", "agents", "commands",
+		"skills", "plugins"},
 	".codex":    {""},
 	".gemini":   {"settings.json", "policies", "hooks", "commands", "extensions", "agents", "skills", ".env"},
 	".cursor":   {"hooks.json", "hooks", "mcp.json", "cli.json"},
@@ -94,14 +95,16 @@ const worktrees = "worktrees"
 // a program makes further below is not held. The error says why a command could take the
 // protection away.
 func Settings(agent, project, home string) ([]sandbox.Entry, error) {
-	own := map[string]string{"claude-code": ".claude", "codex": ".codex", "gemini": ".gemini", "cursor": ".cursor"}[agent]
+	own := map[string]string{"claude-code": ".claude", "codex": ".codex", "gemini": ".gemini",
+		"cursor": ".cursor"}[agent]
 	var out []sandbox.Entry
 	for folder, names := range ownSettings {
 		top := filepath.Join(project, folder)
 		info, err := os.Lstat(top)
 		switch {
 		case err == nil && info.Mode().Type() == os.ModeSymlink:
-			return nil, fmt.Errorf("%s is a symbolic link, which a command could replace by settings of its own; put the folder itself there", top)
+			return nil, fmt.Errorf("%s is a symbolic link, which a command could replace by settings of its own; "+
+				"put the folder itself there", top)
 		case err == nil:
 			out = append(out, settingsIn(top, names)...)
 		case slices.Contains(names, "") && folder == ".mcp.json": // a file in its place would be seen by git

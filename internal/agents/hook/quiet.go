@@ -33,7 +33,7 @@ func (a *answering) noSandbox(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, tryWithin)
 	defer cancel()
 	var said bytes.Buffer
-	c := exec.CommandContext(ctx, program, "sandbox", "inner", setup.WordTry, a.Places.State)
+	c := exec.CommandContext(ctx, program, setup.WordInner, setup.WordTry, a.Places.State)
 	c.Stderr = &said
 	if err := c.Run(); err != nil {
 		why := present.SafeLine("trying a sandbox failed: " + err.Error() + " " + said.String())

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,45 +29,25 @@ import (
 // onStage answers a command by having the keeper of the session judge it, and run it when the
 // agent hands its token back. It reports whether it did: some commands cannot be replaced, and are
 // judged as the text that the agent runs.
-func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Want) (answer agents.Answer, done bool, err error) {
+func (a *answering) onStage(ctx context.Context, e agents.Event,
+	want agents.Want) (answer agents.Answer, done bool, err error) {
 	if answer, ours, err := a.ownText(e, want); ours || err != nil {
 		return answer, ours, err
 	}
-	if len(a.Keeper) == 0 || !a.Agent.Replaces(e, want, a.Chain, a.Environ) {
-		return answer, false, nil
-	}
-	user, err := config.ReadUser(a.Places.Config)
-	if err != nil {
+	s, err := a.stageSetup(ctx, e, want)
+	if s == nil || err != nil {
 		return answer, false, err
-	}
-	if user.User.Hook.Shell != config.HookStage || user.User.Hook.Observe || a.Observe {
-		return answer, false, nil
-	}
-	project, note, err := a.project(e)
-	if err != nil {
-		return answer, false, err
-	}
-	a.note = note
-	if project == "/" {
-		a.note = "the project is /, which no sandbox takes; commands are judged by their text"
-		return answer, false, nil
-	}
-	s, err := setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: project, Default: true, User: user, NoSandbox: a.noSandbox})
-	if err != nil {
-		return answer, false, err
-	}
-	if !s.HasShell {
-		return answer, false, nil // the judgement says so
 	}
 	memo, err := a.openMemo(want.Call)
 	if err != nil {
 		return answer, false, err
 	}
 	defer memo.close()
-	verdict, why, err := a.ownLists(project, e, want)
+	verdict, why, err := a.ownLists(s.Dir, e, want)
 	switch {
 	case err != nil: // the agent itself may know what they mean
-		a.note = "the command is not replaced, because " + a.Agent.Title + "'s own lists would not see it: " + err.Error()
+		a.note = "the command is not replaced, because " + a.Agent.Title +
+			"'s own lists would not see it: " + err.Error()
 		return answer, false, nil
 	case verdict == permissions.Deny:
 		answer = agents.Answer{Reason: why}
@@ -77,30 +58,16 @@ func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Wan
 	if known, ok := memo.answered(e, a.began); ok && (want.Person == "" || known.Verdict == agents.Deny) {
 		return known, true, memo.keep(e, known, a.Clock())
 	}
-	key := a.keeperKey(e, s, project)
-	if why := a.notStaged(e, key); why != "" {
-		a.note = why
-		return answer, false, nil
-	}
-	conn, err := staged.Reach(ctx, a.Places.State, key, project, a.Environ, a.keeperProgram(e, key, project))
-	if errors.Is(err, staged.ErrNoSandbox) {
-		a.note = err.Error() + "; commands are judged by their text"
-		return answer, false, a.keepNotStaged(e, key, a.note)
-	}
-	if err != nil {
+	conn, err := a.reachKeeper(ctx, e, s)
+	if conn == nil || err != nil {
 		return answer, false, err
 	}
 	defer conn.Close()
-	if err := a.noteKeeper(e, key); err != nil {
-		return answer, false, err
-	}
-	q := a.question(ctx, e, want, user.User, memo)
-	v, err := staged.Ask(ctx, conn, q)
+	v, err := staged.Ask(ctx, conn, a.question(ctx, e, want, s.Person, memo))
 	if err != nil {
 		return answer, false, err
 	}
-	answer, err = a.replaced(e, want, v)
-	if err != nil {
+	if answer, err = a.replaced(e, want, v); err != nil {
 		return answer, false, err
 	}
 	memo.Deferred, memo.Replaced = v.Saved, answer.Input != nil
@@ -108,9 +75,57 @@ func (a *answering) onStage(ctx context.Context, e agents.Event, want agents.Wan
 	return answer, true, memo.keep(e, answer, a.Clock())
 }
 
+// stageSetup is what holds for a command that can be replaced; nil if it cannot, or is not to be.
+func (a *answering) stageSetup(ctx context.Context, e agents.Event, want agents.Want) (*setup.Setup, error) {
+	if len(a.Keeper) == 0 || !a.Agent.Replaces(e, want, a.Chain, a.Environ) {
+		return nil, nil
+	}
+	user, err := config.ReadUser(a.Places.Config)
+	if err != nil || user.User.Hook.Shell != config.HookStage || user.User.Hook.Observe || a.Observe {
+		return nil, err
+	}
+	project, note, err := a.project(e)
+	if err != nil {
+		return nil, err
+	}
+	a.note = note
+	if project == "/" {
+		a.note = "the project is /, which no sandbox takes; commands are judged by their text"
+		return nil, nil
+	}
+	s, err := setup.Resolve(ctx, setup.Order{Places: a.Places, Dir: project, Default: true, User: user, NoSandbox: a.noSandbox})
+	if err != nil || !s.HasShell {
+		return nil, err // without a shell the judgement of the text says so
+	}
+	return s, nil
+}
+
+// reachKeeper connects to the keeper of the session, and starts it if need be; nil if it has no
+// sandbox to run commands in.
+func (a *answering) reachKeeper(ctx context.Context, e agents.Event, s *setup.Setup) (*net.UnixConn, error) {
+	key := a.keeperKey(e, s, s.Dir)
+	if why := a.notStaged(e, key); why != "" {
+		a.note = why
+		return nil, nil
+	}
+	conn, err := staged.Reach(ctx, a.Places.State, key, s.Dir, a.Environ, a.keeperProgram(e, key, s.Dir))
+	if errors.Is(err, staged.ErrNoSandbox) {
+		a.note = err.Error() + "; commands are judged by their text"
+		return nil, a.keepNotStaged(e, key, a.note)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := a.noteKeeper(e, key); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
 // ownLists says what the agent's own permission lists have on a command: they do not see one that
 // was replaced.
-func (a *answering) ownLists(project string, e agents.Event, want agents.Want) (v permissions.Verdict, why string, err error) {
+func (a *answering) ownLists(project string, e agents.Event,
+	want agents.Want) (v permissions.Verdict, why string, err error) {
 	var in struct{ Command, Cwd string }
 	if err := json.Unmarshal(want.Call.Arguments, &in); err != nil {
 		return v, "", err
@@ -143,8 +158,10 @@ func (a *answering) denied(ctx context.Context, e agents.Event, want agents.Want
 	args, err := canonical.CanonicalArguments(want.Call.Arguments)
 	if err == nil {
 		err = s.RecordFull(ctx, approval.Event{
-			Kind: approval.EventEnded, At: a.Clock(), Session: e.Session, CallID: e.CallID, Tool: want.Call.Tool, Arguments: args,
-			ArgumentsDigest: policy.DigestOf(args), State: policy.StateAutoDenied, Stage: approval.StageAfter(policy.StateAutoDenied), Why: why, Folder: e.Dir,
+			Kind: approval.EventEnded, At: a.Clock(), Session: e.Session, CallID: e.CallID,
+			Tool: want.Call.Tool, Arguments: args,
+			ArgumentsDigest: policy.DigestOf(args), State: policy.StateAutoDenied, Stage: approval.StageAfter(policy.StateAutoDenied),
+			Why: why, Folder: e.Dir,
 		})
 	}
 	return errors.Join(err, s.Close())
@@ -156,7 +173,7 @@ func (a *answering) ownText(e agents.Event, want agents.Want) (agents.Answer, bo
 	if e.Moment != agents.Asking || want.Call.Connector != "" || want.Call.Tool != policy.ActShell {
 		return agents.Answer{}, false, nil
 	}
-	m, err := a.toldAbout(want.Call)
+	m, err := a.lastAnswer(want.Call)
 	if err != nil || m == nil || !m.Staged || a.began.Sub(m.At) > replayWithin {
 		return agents.Answer{}, false, err
 	}
@@ -164,17 +181,14 @@ func (a *answering) ownText(e agents.Event, want agents.Want) (agents.Answer, bo
 }
 
 // question is what the keeper is asked.
-func (a *answering) question(ctx context.Context, e agents.Event, want agents.Want, user *config.User, memo *memo) staged.Question {
-	q := staged.Question{
+func (a *answering) question(ctx context.Context, e agents.Event, want agents.Want, user *config.User,
+	memo *memo) staged.Question {
+	return staged.Question{
 		Call: want.Call, Folder: e.Dir, Person: want.Person, Inbox: user.Hook.Ask != "deny",
-		Prompt: a.hands(e, user.Hook.Ask, false), PromptPerson: a.hands(e, user.Hook.Ask, true),
+		Prompt: a.leavesToPrompt(e, user.Hook.Ask, false), PromptPerson: a.leavesToPrompt(e, user.Hook.Ask, true),
 		Defer: (a.Defer || user.Hook.Ask == "defer") && user.Hook.Ask != "deny" && a.Agent.Defers(e, a.Environ),
-		Wait:  a.wait(ctx, user.Hook.Deadline),
+		Wait:  a.wait(ctx, user.Hook.Deadline), Saved: memo.deferred(e),
 	}
-	if memo.Deferred != nil && e.CallID != "" && memo.CallID == e.CallID {
-		q.Saved = memo.Deferred
-	}
-	return q
 }
 
 // replaced is what the agent is told: to run the text that stands for the command, or why not.
@@ -262,7 +276,8 @@ func (a *answering) agentProcess() (pid int, start string) {
 }
 
 // starters are programs that start others and end with them.
-var starters = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "timeout", "env", "nice", "ionice", "nohup", "setsid", "stdbuf"}
+var starters = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "timeout", "env", "nice",
+	"ionice", "nohup", "setsid", "stdbuf"}
 
 // hasName reports whether a command line is that of a program whose name begins so, alone or as a
 // script.
@@ -282,7 +297,8 @@ func programName(arg string) string { return strings.TrimPrefix(filepath.Base(ar
 // keeperProgram is the command line that starts the keeper of an event.
 func (a *answering) keeperProgram(e agents.Event, key, project string) []string {
 	pid, _ := a.agentProcess()
-	args := append(slices.Clone(a.Keeper), "--key", key, "--session", e.Session, "--project", project, "--agent", a.Agent.Name, "--pid", fmt.Sprint(pid))
+	args := append(slices.Clone(a.Keeper), "--key", key, "--session", e.Session, "--project", project, "--agent",
+		a.Agent.Name, "--pid", fmt.Sprint(pid))
 	if a.Places.OtherState != "" {
 		args = append(args, "--state", a.Places.State)
 	}

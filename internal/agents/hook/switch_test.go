@@ -22,7 +22,7 @@ func TestTheSwitchOfTheConfig(t *testing.T) {
 }
 
 func TestAPanicAsideIsAnError(t *testing.T) {
-	if err := <-aside(func() error { panic("a bug") }); err == nil || !strings.Contains(err.Error(), "a bug") {
+	if err := <-inBackground(func() error { panic("a bug") }); err == nil || !strings.Contains(err.Error(), "a bug") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -27,7 +27,7 @@ type keeping struct {
 	mine string            // the one that stays
 }
 
-func (a *answering) newKeeping(d *desk, e agents.Event) *keeping {
+func (a *answering) newKeeping(d *evaluator, e agents.Event) *keeping {
 	return &keeping{
 		folder: files.UndoFolder{Dir: a.Places.UndoFolder(), Clock: a.Clock, Unsynced: true},
 		entry:  files.Entry{Agent: a.Agent.Name, Session: e.Session, Project: d.project, Pending: true},
@@ -133,7 +133,7 @@ func (a *answering) settle(ctx context.Context, call policy.Call) error {
 // keptFor finds the memory about a call that has run. An agent may have tidied its arguments, so
 // the id counts too.
 func (a *answering) keptFor(call policy.Call) (*memory, error) {
-	m, err := a.toldAbout(call)
+	m, err := a.lastAnswer(call)
 	if m != nil || err != nil || call.ID == "" {
 		return m, err
 	}
@@ -146,7 +146,8 @@ func (a *answering) keptFor(call policy.Call) (*memory, error) {
 		if f.Name() == projectName {
 			continue
 		}
-		if m, err := readMemory(filepath.Join(folder, f.Name())); err == nil && m != nil && m.CallID == call.ID && m.Undo != "" {
+		if m, err := readMemory(filepath.Join(folder, f.Name())); err == nil && m != nil && m.CallID == call.ID &&
+			m.Undo != "" {
 			return m, nil
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -29,7 +28,7 @@ func (k *keeper) judge(ctx context.Context, q staged.Question) (staged.Verdict, 
 	}
 	q.Call.Arguments, q.Call.Session = k.refused.escalated(args), k.Session
 	ctx = context.WithValue(ctx, askedKey{}, asked{folder: q.Folder, person: q.Person, wait: q.Wait})
-	b, err := k.begin(ctx, q)
+	b, err := agents.Begin(ctx, k.gate.Gate, k.base.Store, q.Call, q.Saved)
 	if err != nil {
 		return staged.Verdict{}, err
 	}
@@ -43,7 +42,7 @@ func (k *keeper) judge(ctx context.Context, q staged.Question) (staged.Verdict, 
 		case open && q.Inbox:
 			k.gate.Ask(ctx, b)
 		case q.Defer:
-			saved, err := k.putAside(ctx, b)
+			saved, err := agents.Postpone(ctx, k.base.Store, b)
 			return staged.Verdict{Saved: saved, Reason: pending[0].Why}, err
 		case q.PromptPerson, q.Prompt && !pending[0].PersonOnly:
 			prompt = true
@@ -63,37 +62,6 @@ func (k *keeper) judge(ctx context.Context, q staged.Question) (staged.Verdict, 
 	}
 	v.Token = k.calls.add(one, func() { k.expire(b, notInTime) })
 	return v, nil
-}
-
-// begin judges the call, or goes on with one that was put aside.
-func (k *keeper) begin(ctx context.Context, q staged.Question) (*approval.Batch, error) {
-	if q.Saved == nil {
-		return k.gate.Review(ctx, q.Call), nil
-	}
-	b, err := k.gate.Restore(ctx, q.Saved)
-	if err != nil {
-		return nil, fmt.Errorf("what was put aside cannot be taken up again: %w", err)
-	}
-	var withdrawn *approval.WithdrawnError
-	if err := approval.Collect(ctx, k.base.Store, b); errors.As(err, &withdrawn) {
-		b.Close() // its session ended meanwhile: it is asked anew
-		return k.gate.Review(ctx, q.Call), nil
-	} else if err != nil {
-		return nil, err
-	}
-	return b, nil
-}
-
-// putAside posts what is pending where a person finds it, and returns what it takes to go on.
-func (k *keeper) putAside(ctx context.Context, b *approval.Batch) (json.RawMessage, error) {
-	request := b.Pending()[0]
-	if _, err := request.View(ctx); err != nil {
-		return nil, fmt.Errorf("it cannot be shown: %w", err)
-	}
-	if err := k.base.Store.Post(ctx, request); err != nil {
-		return nil, err
-	}
-	return json.Marshal(b)
 }
 
 const notInTime = "the agent did not run it in time"
@@ -170,16 +138,4 @@ func (i inbox) Approve(ctx context.Context, r *approval.Request) (approval.Decis
 		most = wait
 	}
 	return approval.Timeout(most, i.queue).Approve(ctx, r)
-}
-
-// A recorder records where a call came from.
-type recorder struct{ approval.DetailRecorder }
-
-// Record implements [approval.Recorder].
-func (r recorder) Record(ctx context.Context, e approval.Event) error { return r.RecordFull(ctx, e) }
-
-// RecordFull implements [approval.DetailRecorder].
-func (r recorder) RecordFull(ctx context.Context, e approval.Event) error {
-	e.Folder = askedIn(ctx).folder
-	return r.DetailRecorder.RecordFull(ctx, e)
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/staged"
 	"github.com/assent-dev/assent/internal/notify"
 	"github.com/assent-dev/assent/internal/setup"
@@ -142,7 +143,9 @@ func (k *keeper) open(ctx context.Context) error {
 	cfg := k.base.Gate(k.base.Rules)
 	user := k.base.Person
 	cfg.Approver = inbox{k.base.Store, notify.Around(approval.Queue(k.base.Store), notify.Options{Command: user.Notify, After: user.NotifyAfter})}
-	cfg.Recorder = recorder{k.base.Store}
+	cfg.Recorder = agents.Recorder{
+		DetailRecorder: k.base.Store, Add: func(ctx context.Context, e *approval.Event) { e.Folder = askedIn(ctx).folder },
+	}
 	k.shell = command{k.box.Tools[i]}
 	k.gate, err = tool.Guard(cfg, k.shell)
 	return err
@@ -292,7 +295,8 @@ func receive(conn *net.UnixConn) (m staged.Message, out output, err error) {
 	m, err = staged.Read(r)
 	files := r.files()
 	if err == nil && m.Version != staged.Version {
-		err = fmt.Errorf("it speaks version %d, and this program version %d: they were not built together", m.Version, staged.Version)
+		err = fmt.Errorf("it speaks version %d, and this program version %d: they were not built together", m.Version,
+			staged.Version)
 	}
 	if err == nil && m.Run != "" && len(files) != 2 {
 		err = errors.New("the command has no output to print to")

@@ -49,7 +49,8 @@ func (k *keeper) run(ctx context.Context, token string, out output, signals <-ch
 	result, ran := r.Value.(shell.Result)
 	switch {
 	case !ran && r.Stage == approval.StageCancelled:
-		return staged.Message{Ended: &staged.Ended{Status: 128 + int(syscall.SIGTERM), Note: "assent: " + present.SafeLine(r.Text)}}
+		return staged.Message{Ended: &staged.Ended{Status: 128 + int(syscall.SIGTERM), Note: "assent: " +
+			present.SafeLine(r.Text)}}
 	case !ran:
 		return staged.Message{Error: strings.TrimSpace(r.Text)}
 	}

@@ -27,7 +27,8 @@ func (r reader) claude() (func(*commands, folders) (Verdict, string), error) {
 	var entries []claudeEntry
 	add := func(file string, top map[string]any) error {
 		if box, _ := top["sandbox"].(map[string]any); box["enabled"] == true {
-			return fmt.Errorf("%s: sandbox.enabled is true: Claude Code's own sandbox applies more of its lists, and a command that assent runs would not be in it", file)
+			return fmt.Errorf("%s: sandbox.enabled is true: Claude Code's own sandbox applies more of its lists, "+
+				"and a command that assent runs would not be in it", file)
 		}
 		if top["permissions"] == nil {
 			return nil
@@ -285,7 +286,8 @@ func (e claudeEntry) judgeFiles(f *finding, c *commands, at folders) {
 	}
 	for _, s := range c.simple {
 		program := s.program()
-		redirected, known, harmless := s.reads, slices.Contains(readers, program) || program == "git" && len(s.words) > 1 && s.words[1].text == "diff", slices.Contains(naming, program)
+		redirected, known, harmless := s.reads, slices.Contains(readers, program) ||
+			program == "git" && len(s.words) > 1 && s.words[1].text == "diff", slices.Contains(naming, program)
 		if e.tool == "Edit" {
 			changes := program == "sed" && slices.ContainsFunc(s.words, func(w word) bool {
 				return strings.HasPrefix(w.text, "--in") || strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "i")

@@ -97,10 +97,12 @@ func decision(text string) (v Verdict, about bool, err error) {
 // rule reads a call in a file of rules.
 func (c ruleCall) rule() (p prefixRule, about bool, err error) {
 	names := map[string][]string{
-		"prefix_rule": {"pattern", "decision", "match", "not_match", "justification"}, "host_executable": {"name", "paths"}, "network_rule": {"host", "protocol", "decision", "justification"},
+		"prefix_rule":     {"pattern", "decision", "match", "not_match", "justification"},
+		"host_executable": {"name", "paths"}, "network_rule": {"host", "protocol", "decision", "justification"},
 	}[c.name]
 	if names == nil {
-		return p, false, fmt.Errorf("assent does not know the function %q in rules; take it out, or have commands of this agent judged without replacing them", c.name)
+		return p, false, fmt.Errorf("assent does not know the function %q in rules; take it out, "+
+			"or have commands of this agent judged without replacing them", c.name)
 	}
 	args := map[string]any{}
 	for i, a := range c.args {

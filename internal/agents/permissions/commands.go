@@ -85,7 +85,8 @@ func (c *commands) add(text string) {
 			for _, w := range n.Items {
 				c.set(n.Name.Value, c.word(w, source))
 			}
-		case *syntax.Subshell, *syntax.Block, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause,
+		case *syntax.Subshell, *syntax.Block, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.IfClause,
+			*syntax.WhileClause, *syntax.ForClause,
 			*syntax.CaseClause, *syntax.FuncDecl, *syntax.TestClause, *syntax.ArithmCmd, *syntax.DeclClause, *syntax.LetClause, *syntax.TimeClause, *syntax.CoprocClause:
 			c.plain = false
 		}
@@ -202,11 +203,16 @@ func unescape(text string, quoted bool) string {
 
 // wrappers run the command in their arguments. The options are those with a value of their own.
 var wrappers = map[string]string{
-	"sudo": "-u -g -U -p -C -D -h -r -t -R -T", "doas": "-u -C", "env": "-u -C -S --unset --chdir", "time": "-f -o --format --output", "nice": "-n --adjustment",
-	"nohup": "", "timeout": "-k -s --kill-after --signal", "command": "", "builtin": "", "exec": "-a", "noglob": "", "nocorrect": "", "stdbuf": "-i -o -e --input --output --error",
-	"xargs":      "-n -I -P -d -L -s -a -E --max-args --max-procs --max-lines --max-chars --delimiter --arg-file --replace --process-slot-var",
-	"caffeinate": "-w -t", "watch": "-n --interval", "ionice": "-c -n -p", "chrt": "-T -P -D", "setsid": "", "taskset": "", "strace": "-e -o -p -s -u", "ltrace": "-e -o -p -s -u",
-	"script": "-c", "flock": "-w -E -c", "unshare": "", "nsenter": "-t", "busybox": "", "toybox": "", "parallel": "-j", "chronic": "", "unbuffer": "", "setpriv": "", "chroot": "", "coproc": "",
+	"sudo": "-u -g -U -p -C -D -h -r -t -R -T", "doas": "-u -C", "env": "-u -C -S --unset --chdir",
+	"time": "-f -o --format --output", "nice": "-n --adjustment",
+	"nohup": "", "timeout": "-k -s --kill-after --signal", "command": "", "builtin": "", "exec": "-a", "noglob": "",
+	"nocorrect": "", "stdbuf": "-i -o -e --input --output --error",
+	"xargs": "-n -I -P -d -L -s -a -E --max-args --max-procs --max-lines --max-chars --delimiter --arg-file " +
+		"--replace --process-slot-var",
+	"caffeinate": "-w -t", "watch": "-n --interval", "ionice": "-c -n -p", "chrt": "-T -P -D", "setsid": "",
+	"taskset": "", "strace": "-e -o -p -s -u", "ltrace": "-e -o -p -s -u",
+	"script": "-c", "flock": "-w -E -c", "unshare": "", "nsenter": "-t", "busybox": "", "toybox": "", "parallel": "-j",
+	"chronic": "", "unbuffer": "", "setpriv": "", "chroot": "", "coproc": "",
 }
 
 // shells run the text in their arguments, wherever it is among them.

@@ -203,7 +203,8 @@ func (g *geminiReader) list(entry, file, list, decision string, rank float64) (n
 		m = []string{"", entry, ""}
 	}
 	shell := slices.Contains([]string{geminiShell, "ShellTool", "*"}, m[1])
-	rule := geminiRule{tools: []string{m[1]}, priority: rank, decision: decision, said: fmt.Sprintf("%s has %q in %s", list, entry, file)}
+	rule := geminiRule{tools: []string{m[1]}, priority: rank, decision: decision,
+		said: fmt.Sprintf("%s has %q in %s", list, entry, file)}
 	if narrow = shell && strings.Contains(entry, "("); narrow {
 		rule.pattern = geminiPrefix(m[2])
 	}
@@ -217,7 +218,8 @@ func (g *geminiReader) narrow(kind, file string, names []string, rank float64) e
 		g.given = map[string][]string{}
 	}
 	if before, ok := g.given[kind]; ok && !reflect.DeepEqual(before, names) {
-		return fmt.Errorf("%s has another list %s than another file, and assent does not know which one Gemini CLI takes; keep one of them", file, kind)
+		return fmt.Errorf("%s has another list %s than another file, "+
+			"and assent does not know which one Gemini CLI takes; keep one of them", file, kind)
 	}
 	g.given[kind] = names
 	narrow := rank == coreRank
@@ -303,7 +305,8 @@ func (g *geminiReader) policy(file, text string, tier float64, allows bool) erro
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	for _, c := range top.Checkers {
-		if names, err := oneOrMore(c.ToolName); err != nil || (geminiRule{tools: names, server: c.MCPName}).about("", geminiShell) {
+		if names, err := oneOrMore(c.ToolName); err != nil ||
+			(geminiRule{tools: names, server: c.MCPName}).about("", geminiShell) {
 			return fmt.Errorf("%s: it has a safety checker for commands, which assent does not call", file)
 		}
 	}
@@ -313,7 +316,8 @@ func (g *geminiReader) policy(file, text string, tier float64, allows bool) erro
 			err = fmt.Errorf("its toolName must be a string, or a list of them")
 		}
 		if err == nil && (strictness[p.Decision] == 0 && p.Decision != "deny" || p.Priority < 0 || p.Priority > 999) {
-			err = fmt.Errorf("unknown decision %q, or priority %v: they must be allow, deny or ask_user, and 0 to 999", p.Decision, p.Priority)
+			err = fmt.Errorf("unknown decision %q, or priority %v: they must be allow, deny or ask_user, and 0 to 999",
+				p.Decision, p.Priority)
 		}
 		var patterns []*regexp.Regexp
 		if err == nil {
@@ -330,7 +334,8 @@ func (g *geminiReader) policy(file, text string, tier float64, allows bool) erro
 		}
 		for _, pattern := range patterns {
 			g.rules = append(g.rules, geminiRule{
-				tools: names, server: p.MCPName, priority: tier + p.Priority/1000, decision: p.Decision, pattern: pattern, own: p.ArgsPattern != "",
+				tools: names, server: p.MCPName, priority: tier + p.Priority/1000, decision: p.Decision,
+				pattern: pattern, own: p.ArgsPattern != "",
 				conditional: len(p.Modes) > 0 || p.Interactive != nil || p.Subagent != "" || p.ToolAnnotations != nil,
 				said:        fmt.Sprintf("%s: rule %d says %s", file, i+1, p.Decision),
 			})
@@ -345,7 +350,8 @@ func (r geminiRule) about(server, tool string) bool {
 		return false
 	}
 	return slices.ContainsFunc(r.tools, func(name string) bool {
-		return wild(name)(tool) || name == "ShellTool" && tool == geminiShell || server != "" && wild(name)("mcp_"+server+"_"+tool)
+		return wild(name)(tool) || name == "ShellTool" && tool == geminiShell ||
+			server != "" && wild(name)("mcp_"+server+"_"+tool)
 	})
 }
 

@@ -71,7 +71,8 @@ func Read(agent string, at Place) (Lists, error) {
 	}
 	home, _ := env("HOME")
 	if !filepath.IsAbs(home) || !filepath.IsAbs(at.Project) {
-		return Lists{}, fmt.Errorf("reading the lists of %s: the home folder %q and the project %q must be absolute paths", a.Title, home, at.Project)
+		return Lists{}, fmt.Errorf("reading the lists of %s: "+
+			"the home folder %q and the project %q must be absolute paths", a.Title, home, at.Project)
 	}
 	s := settings.On(home, filepath.Clean(at.Project), env)
 	if at.files != nil {

@@ -20,7 +20,8 @@ const (
 )
 
 // written are the files in the home folder in which people write aliases and functions.
-var written = strings.Fields(".bashrc .bash_aliases .bash_profile .bash_login .profile .zshrc .zshenv .zprofile .zlogin .aliases .functions")
+var written = strings.Fields(".bashrc .bash_aliases .bash_profile .bash_login .profile .zshrc .zshenv .zprofile " +
+	".zlogin .aliases .functions")
 
 var (
 	aliasLine    = pattern(`(?m)^[ \t]*alias (?:-\S* )*'?([^\s='"]+)'?=(.*)$`)

@@ -1,14 +1,18 @@
 package staged
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -88,7 +92,8 @@ func dialToken(state, token string) (*net.UnixConn, error) {
 	case Gone(err):
 		return nil, errors.New("what was judged for it has ended with its session; try the command again")
 	case errors.Is(err, syscall.EPERM):
-		return nil, errors.New("another sandbox keeps this process from assent's own; turn that sandbox off, as assent has one, or set hook.shell to judge in config.yaml")
+		return nil, errors.New("another sandbox keeps this process from assent's own; turn that sandbox off, " +
+			"as assent has one, or set hook.shell to judge in config.yaml")
 	}
 	return conn, err
 }
@@ -112,7 +117,8 @@ func run(state, token string, stdout, stderr *os.File) (int, error) {
 	defer conn.Close()
 	// Before the command runs: from then on a signal is the command's.
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
+		syscall.SIGUSR2)
 	data, err := encode(Message{Version: Version, Run: token})
 	if err != nil {
 		return 0, err
@@ -131,11 +137,92 @@ func run(state, token string, stdout, stderr *os.File) (int, error) {
 	case err == nil && answer.Error != "":
 		return 0, errors.New(answer.Error)
 	case err != nil || answer.Ended == nil:
-		fmt.Fprintln(stderr, "assent: the process that held the command has ended, and the command with it; 'assent audit' has what is known")
+		fmt.Fprintln(stderr, "assent: the process that held the command has ended, and the command with it; "+
+			"'assent audit' has what is known")
 		return NotRun, nil
 	}
 	if answer.Ended.Note != "" {
 		fmt.Fprintln(stderr, answer.Ended.Note)
 	}
 	return answer.Ended.Status, nil
+}
+
+// What a keeper that was started says first, on the descriptor [ReadyDescriptor].
+const (
+	SaysReady     = "ready"
+	SaysAnother   = "another"    // the session has one already
+	SaysNoSandbox = "no sandbox" // with the reason
+	SaysFailed    = "failed"     // with the reason
+
+	ReadyDescriptor = 3
+)
+
+// ErrNoSandbox says that no keeper can be started, because nothing would hold commands.
+var ErrNoSandbox = errors.New("no sandbox holds commands here")
+
+// Reach connects to the keeper of a key. If there is none it is started: program is its command
+// line, which runs in dir.
+func Reach(ctx context.Context, state, key, dir string, environ, program []string) (*net.UnixConn, error) {
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
+		conn, err := Dial(state, key)
+		if !Gone(err) {
+			return conn, err
+		}
+		err = start(ctx, state, key, dir, environ, program)
+		if err == nil {
+			if conn, err := Dial(state, key); !Gone(err) {
+				return conn, err
+			}
+		} else if !errors.Is(err, ErrAnother) {
+			return nil, err
+		}
+		// Another one is about to listen, or to fail, or ends.
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// start starts the keeper and waits until it listens. It is in a session of its own: what ends the
+// hook does not end it.
+func start(ctx context.Context, state, key, dir string, environ, program []string) error {
+	log, err := openIn(Place(state, key), LogName, os.O_WRONLY|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	said, says, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer said.Close()
+	c := exec.Command(program[0], program[1:]...)
+	c.Dir, c.Env, c.Stdout, c.Stderr, c.ExtraFiles = dir, environ, log, log, []*os.File{says}
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = c.Start()
+	says.Close()
+	if err != nil {
+		return fmt.Errorf("the process that holds commands cannot be started: %w", err)
+	}
+	go c.Wait() // nobody else does, should it end before this process
+	defer context.AfterFunc(ctx, func() { said.Close() })()
+	line, err := bufio.NewReader(said).ReadString('\n')
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("the process that holds commands ended at once; %s may say why", log.Name())
+	}
+	word, why, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+	switch word {
+	case SaysReady:
+		return nil
+	case SaysAnother:
+		return ErrAnother
+	case SaysNoSandbox:
+		return fmt.Errorf("%w: %s", ErrNoSandbox, why)
+	}
+	return fmt.Errorf("the process that holds commands cannot work: %s", why)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
-	"github.com/assent-dev/assent/sandbox/host"
-	"github.com/assent-dev/assent/sandbox/stage"
+	"github.com/assent-dev/assent/sandbox/launch"
+	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
 	"github.com/assent-dev/assent/tool/hosts"
@@ -76,7 +76,8 @@ func (b *Base) Connect(ctx context.Context, of []config.Connector, s Servers) (c
 	names.Set(connector.BuiltIn, s.Taken...)
 	pins := connector.NewFolderPins(PinsFolder(b.Places.State))
 	c.All, err = connector.OpenAll(ctx, configs, func(cfg connector.Config) connector.Options {
-		opts := connector.Options{Runner: host.None{}, Dir: b.folderOf(byName[cfg.Name]), Environ: os.Environ(), Pins: pins, Names: names}
+		opts := connector.Options{Runner: launch.None{}, Dir: b.folderOf(byName[cfg.Name]), Environ: os.Environ(),
+			Pins: pins, Names: names}
 		opts.Verify = b.Programs.Verify(cfg.Command, opts.Dir, opts.Environ)
 		if byName[cfg.Name].Sandboxed {
 			opts.Runner, opts.Profile = c.held.runner(cfg.Name), c.held.profile(cfg.Command, opts.Dir)
@@ -128,7 +129,8 @@ func (b *Base) startable(cfg config.Connector) error {
 		return nil
 	}
 	if program := cfg.Command[0]; strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
-		return fmt.Errorf("%s: connector %s: its program %s is relative to the current folder, which another project may control; write its absolute path", cfg.Source, cfg.Name, program)
+		return fmt.Errorf("%s: connector %s: its program %s is relative to the current folder, which another project "+
+			"may control; write its absolute path", cfg.Source, cfg.Name, program)
 	}
 	return nil
 }
@@ -165,7 +167,8 @@ type heldServers struct {
 // holdServers finds the sandbox for connectors that want one: the profile of commands, without
 // secrets, as nobody is asked what a server reads. Without a sandbox none of them starts; nor
 // does anything where the policy requires one.
-func (b *Base) holdServers(ctx context.Context, of []config.Connector, gate approval.Config) (held heldServers, err error) {
+func (b *Base) holdServers(ctx context.Context, of []config.Connector,
+	gate approval.Config) (held heldServers, err error) {
 	wanted := slices.ContainsFunc(of, func(c config.Connector) bool { return c.Sandboxed })
 	if !wanted && !b.OS.Require {
 		return held, nil
@@ -197,7 +200,7 @@ func (b *Base) StagedHosts() hosts.Policy {
 
 // runner starts a server: on a stage, where its connections are decided about, if there is one.
 func (h heldServers) runner(name string) sandbox.Runner {
-	through, ok := h.Runner.(stage.Through)
+	through, ok := h.Runner.(netns.Through)
 	if h.gate == nil || !ok {
 		return h.Runner
 	}
@@ -221,8 +224,9 @@ func (h heldServers) profile(command []string, dir string) sandbox.Profile {
 		}
 		info, err := os.Stat(file)
 		_, hidden := p.Hidden(file)
-		if err == nil && info.Mode().IsRegular() && p.At(file) == sandbox.Nothing && !hidden && !host.Shared(file) {
-			p.Roots = append(p.Roots, sandbox.Root{Path: file, Mode: sandbox.ReadOnly, Source: "the connector's command line"})
+		if err == nil && info.Mode().IsRegular() && p.At(file) == sandbox.ModeHidden && !hidden && !launch.Shared(file) {
+			source := "the connector's command line"
+			p.Roots = append(p.Roots, sandbox.Root{Path: file, Mode: sandbox.ModeReadOnly, Source: source})
 		}
 	}
 	return p

@@ -9,7 +9,8 @@ import (
 
 // laterDeny returns what says which deny came after some rules were read: files that it is
 // about are not hidden from commands. Grants are those of the sessions that ask.
-func laterDeny(since []policy.Rule, rules func(context.Context) (*policy.RuleSet, error), grants func(context.Context) ([]policy.Grant, error)) func() string {
+func laterDeny(since []policy.Rule, rules func(context.Context) (*policy.RuleSet, error),
+	grants func(context.Context) ([]policy.Grant, error)) func() string {
 	known := map[string]bool{}
 	for _, r := range since {
 		known[r.String()] = true

@@ -57,11 +57,13 @@ type lookingAt struct {
 
 // Prepare implements [approval.Preparer].
 func (l lookingAt) Prepare(ctx context.Context, call policy.Call) (approval.Proposal, error) {
-	i := slices.IndexFunc(l.base.Connectors, func(c config.Connector) bool { return call.Connector != "" && c.Name == call.Connector })
+	i := slices.IndexFunc(l.base.Connectors,
+		func(c config.Connector) bool { return call.Connector != "" && c.Name == call.Connector })
 	if i < 0 {
 		return l.Set.Prepare(ctx, call)
 	}
-	t, _, err := tool.Configure(l.base.Tools, connector.Unstarted(l.base.connectorConfig(l.base.Connectors[i]), call.Tool))
+	t, _, err := tool.Configure(l.base.Tools,
+		connector.Unstarted(l.base.connectorConfig(l.base.Connectors[i]), call.Tool))
 	if err != nil {
 		return approval.Proposal{}, err
 	}

@@ -83,7 +83,8 @@ type Base struct {
 // Open opens the sandbox and the store, in this order: where a sandbox is required and there
 // is none, nothing is made.
 func Open(ctx context.Context, s *setup.Setup, o Order) (b *Base, err error) {
-	b = &Base{Setup: s, Mode: s.Mode(), use: o.Use, Session: cmp.Or(o.Session, rand.Text()), KeepSession: o.Kept, Programs: o.Programs}
+	b = &Base{Setup: s, Mode: s.Mode(), use: o.Use, Session: cmp.Or(o.Session, rand.Text()), KeepSession: o.Kept,
+		Programs: o.Programs}
 	if b.Programs == nil {
 		b.Programs = &command.Programs{}
 	}
@@ -144,7 +145,8 @@ func (b *Base) openStore(ctx context.Context, o Order) (err error) {
 	if _, err := b.Store.CleanSessions(ctx); err != nil { // of runs that were killed
 		return err
 	}
-	session := approval.Session{ID: b.Session, Kind: cmp.Or(o.Kind, approval.SessionRun), Owner: store.ThisProcess(), Kept: o.Kept}
+	session := approval.Session{ID: b.Session, Kind: cmp.Or(o.Kind, approval.SessionRun), Owner: store.ThisProcess(),
+		Kept: o.Kept}
 	if o.Folder != "" {
 		b.KeepSession = true
 		session = approval.Session{ID: b.Session, Kind: approval.SessionHook, Folder: o.Folder}
@@ -212,9 +214,11 @@ type Tools struct {
 // Box opens the tools of a configuration: that of the setup, or of a worker on top of it.
 func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
 	opts := toolbox.Options{
-		State: b.Places.State, Protected: append(b.Protected(), cfg.Files...), ProtectedNames: b.SettingNames, Environ: os.Environ(), Undo: b.undo(cfg),
+		State: b.Places.State, Protected: append(b.Protected(), cfg.Files...), ProtectedNames: b.SettingNames,
+		Environ: os.Environ(), Undo: b.undo(cfg),
 		Snapshots: Snapshots(b.Places.State, cfg.Files[len(cfg.Files)-1], cfg.Roots),
-		Programs:  b.Programs, Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further, Parent: t.Parent, Looking: b.use == Look, Tmp: t.Tmp,
+		Programs:  b.Programs, Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further,
+		Parent: t.Parent, Looking: b.use == Look, Tmp: t.Tmp,
 	}
 	opts.Snapshots.Project = b.Project()
 	var err error

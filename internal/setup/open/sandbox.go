@@ -86,7 +86,7 @@ func TrySandbox(ctx context.Context, p setup.Places) (why string, err error) {
 		return "", err
 	}
 	options.First, options.Kept, options.Stage = true, keptFile(p), stageHelper(options)
-	found, err := detect.Detect(ctx, options, sandbox.Profile{Limits: sandbox.DefaultLimits})
+	found, err := detect.Detect(ctx, options, sandbox.Profile{Limits: sandbox.DefaultLimits()})
 	var missing *sandbox.UnusableError
 	switch {
 	case errors.As(err, &missing):
@@ -108,7 +108,7 @@ func detectOptions() (detect.Options, error) {
 	if err != nil {
 		return detect.Options{}, fmt.Errorf("finding this program: %w", err)
 	}
-	o := detect.Options{Program: []string{program, "sandbox", "inner"}}
+	o := detect.Options{Program: []string{program, setup.WordInner}}
 	if small := smallProgram(program); small != "" {
 		o.Sweep = []string{small, detect.WordSweep}
 	}
@@ -250,7 +250,8 @@ func (f *Sandbox) looked(conf *config.Policy) (toolbox.Hold, error) {
 		return toolbox.Hold{}, err
 	}
 	return toolbox.Hold{
-		Runner: f.Found.Runner, Profile: profile, Serve: f.serve, Steps: f.steps && !conf.OS.Require, Stage: f.Found.Stage, Proxy: f.proxied(),
+		Runner: f.Found.Runner, Profile: profile, Serve: f.serve, Steps: f.steps && !conf.OS.Require,
+		Stage: f.Found.Stage, Proxy: f.proxied(),
 	}, nil
 }
 
@@ -271,7 +272,7 @@ func makeCaches(conf *config.Policy, p sandbox.Profile) error {
 		return nil
 	}
 	for _, r := range p.Roots {
-		if r.Guarded || r.Mode != sandbox.ReadWrite {
+		if r.Guarded || r.Mode != sandbox.ModeReadWrite {
 			continue
 		}
 		if err := os.MkdirAll(r.Path, 0o700); err != nil {
@@ -361,11 +362,11 @@ func (b *Base) GateOnly() []sandbox.Entry {
 	}
 	for _, r := range b.Policy.Roots {
 		blocked := func(a roots.Access) bool { v, said := r.Approval[a]; return said && v == policy.VerdictBlock }
-		if r.Mode != roots.ReadWrite || blocked(roots.Read) || blocked(roots.Write) == blocked(roots.Delete) {
+		if r.Mode != roots.ModeReadWrite || blocked(roots.AccessRead) || blocked(roots.AccessWrite) == blocked(roots.AccessDelete) {
 			continue
 		}
 		what := "write: deny in root "
-		if blocked(roots.Delete) {
+		if blocked(roots.AccessDelete) {
 			what = "delete: deny in root "
 		}
 		out = append(out, sandbox.Entry{Path: what + r.Name, Source: r.Source})

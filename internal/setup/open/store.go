@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,4 +64,26 @@ func tidyLog(ctx context.Context, s *store.Store, log config.Audit) error {
 		return nil
 	}
 	return err
+}
+
+// ApprovalsOff says how asking is turned on again, if it is off: by the command, or by the
+// user's own config. The store may be nil. With an error nobody may take it for off.
+func ApprovalsOff(ctx context.Context, user *config.User, s *store.Store) (turnOn string, err error) {
+	if user.ApprovalsOff {
+		return "take approvals: false out of your config.yaml", nil
+	}
+	if s == nil {
+		return "", nil
+	}
+	on, err := s.Approvals(ctx)
+	if err != nil || on {
+		return "", err
+	}
+	return "assent approvals on", nil
+}
+
+// SayApprovalsOff says loudly that nobody is asked.
+func SayApprovalsOff(w io.Writer, turnOn string) {
+	fmt.Fprintln(w, "WARNING: approvals are OFF: what would be asked runs without a question.")
+	fmt.Fprintln(w, "         What is blocked, deny rules and the audit log still hold. Turn them on:", turnOn)
 }

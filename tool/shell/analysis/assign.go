@@ -1,7 +1,11 @@
 package analysis
 
 import (
+	"strings"
+
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/assent-dev/assent/tool/shell/programs"
 )
 
 // An assigner says what assigns a variable: a part, or a place in the text.
@@ -71,5 +75,110 @@ func (w *walker) setBy(name string, part int) {
 func (w *walker) codeIn(name string, part int) {
 	if why := runsCode[name]; why != "" {
 		w.unknown(part, nil, why)
+	}
+}
+
+// bareAssigns walks assignments without a command.
+func (w *walker) bareAssigns(list []*syntax.Assign, s *state) {
+	for _, a := range list {
+		w.assignment(a, s)
+	}
+}
+
+// assignment walks NAME=VALUE, NAME+=VALUE, NAME[i]=VALUE and NAME=(…).
+func (w *walker) assignment(a *syntax.Assign, s *state) {
+	name := a.Name.Value
+	v := w.assignedValue(a, w.isKeyed(name, s), s)
+	v.exported = w.exports
+	w.assign(name, v, assigner{node: a, plain: !a.Append && a.Index == nil}, s)
+}
+
+// assignedValue is the value of an assignment to an associative array, if keyed, or to
+// anything else.
+func (w *walker) assignedValue(a *syntax.Assign, keyed bool, s *state) variable {
+	if (a.Index != nil || a.Array != nil) && !keyed {
+		w.declareShape(a.Name.Value, array)
+	}
+	if a.Index != nil {
+		w.mayFail()
+		w.subscript(a.Index, keyed, s, a)
+	}
+	if a.Array != nil {
+		return w.array(a, keyed, s)
+	}
+	value := w.assignedWord(a.Value, s)
+	numeric := a.Value != nil && isNumeric(a.Value)
+	switch {
+	case a.Index != nil || a.Append:
+		return variable{numeric: numeric || isNumber(value)}
+	case !value.Known && !value.Number:
+		value = programs.Word{}
+	}
+	return variable{value: value, numeric: numeric && !value.Known}
+}
+
+// assignedWord expands a value: no splitting, but a tilde also behind a colon.
+func (w *walker) assignedWord(word *syntax.Word, s *state) programs.Word {
+	if word == nil {
+		return programs.Literal("")
+	}
+	value := w.single(word, s)
+	if lit, ok := word.Parts[0].(*syntax.Lit); ok && (strings.Contains(lit.Value, ":~") || len(word.Parts) > 1 && hasTilde(word.Parts[1:])) {
+		return programs.Word{Text: value.Text}
+	}
+	return value
+}
+
+// hasTilde reports whether unquoted text has a tilde, perhaps behind a colon.
+func hasTilde(parts []syntax.WordPart) bool {
+	for _, part := range parts {
+		if lit, ok := part.(*syntax.Lit); ok && strings.Contains(lit.Value, "~") {
+			return true
+		}
+	}
+	return false
+}
+
+// subscript walks an index: the key of an associative array, or arithmetic.
+func (w *walker) subscript(index syntax.ArithmExpr, keyed bool, s *state, node syntax.Node) {
+	word, ok := index.(*syntax.Word)
+	if ok && keyed {
+		w.pieces(word.Parts, s)
+		return
+	}
+	w.arithmetic(index, s, node)
+}
+
+// array walks NAME=(…). Its elements are known if they are plain.
+func (w *walker) array(a *syntax.Assign, keyed bool, s *state) variable {
+	var list []programs.Word
+	known := !a.Append && a.Index == nil && !keyed
+	for _, elem := range a.Array.Elems {
+		if elem.Index != nil {
+			w.subscript(elem.Index, keyed, s, a)
+			known = false
+		}
+		if elem.Value != nil {
+			list = w.fields(list, []*syntax.Word{elem.Value}, s)
+		}
+	}
+	if !known || !allKnown(list) || len(list) > maxWords {
+		return variable{numeric: allNumbers(list)}
+	}
+	return variable{list: list, isList: true}
+}
+
+// prefixAssigns notes the assignments before a command: its environment.
+func (w *walker) prefixAssigns(c *command, list []*syntax.Assign) {
+	reads := len(c.words) > 0 && c.words[0].Known && c.words[0].Text == "read"
+	for _, a := range list {
+		name := a.Name.Value
+		value := w.assignedValue(a, false, c.state).value
+		if reads && name == "IFS" {
+			continue // only changes how this one line is split
+		}
+		p := &w.parts[c.part-1]
+		p.Env = append(p.Env, programs.Assignment{Name: name, Value: value})
+		w.assign(name, variable{value: value}, assigner{part: c.part, alone: true}, c.state)
 	}
 }

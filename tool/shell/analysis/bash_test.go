@@ -60,13 +60,13 @@ func TestHidden(t *testing.T) {
 		if err != nil {
 			continue // refused
 		}
-		if !script.Command.Printed() {
+		if !script.Text.Printed() {
 			continue // only its tree may run
 		}
 		dir := t.TempDir()
-		shellIn(t, dir, script.Command.String())
+		shellIn(t, dir, script.Text.String())
 		if touched(dir) && !mayTouch(script.Parts) {
-			t.Errorf("%q runs touch as %q, but the parts are\n%s", text, script.Command, described(script.Parts))
+			t.Errorf("%q runs touch as %q, but the parts are\n%s", text, script.Text, described(script.Parts))
 		}
 	}
 	if fired < 6 {
@@ -108,14 +108,14 @@ func TestHiddenMutated(t *testing.T) {
 			continue
 		}
 		script, err := Read(text, "/w", project())
-		if err != nil || mayTouch(script.Parts) || !script.Command.Printed() {
+		if err != nil || mayTouch(script.Parts) || !script.Text.Printed() {
 			continue
 		}
 		ran++
 		dir := t.TempDir()
-		shellWith(dir, script.Command.String(), "PATH="+bin, "HOME="+dir)
+		shellWith(dir, script.Text.String(), "PATH="+bin, "HOME="+dir)
 		if touched(dir) {
-			t.Errorf("%q runs touch as %q, but the parts are\n%s", text, script.Command, described(script.Parts))
+			t.Errorf("%q runs touch as %q, but the parts are\n%s", text, script.Text, described(script.Parts))
 		}
 	}
 	if ran == 0 {
@@ -168,8 +168,8 @@ func TestArguments(t *testing.T) {
 			continue
 		}
 		certain++
-		if got := shellIn(t, dir, prelude+script.Command.String()); got != want {
-			t.Errorf("%q\ncanonical %q\nbash  %q\nparts %q", text, script.Command, got, want)
+		if got := shellIn(t, dir, prelude+script.Text.String()); got != want {
+			t.Errorf("%q\ncanonical %q\nbash  %q\nparts %q", text, script.Text, got, want)
 		}
 	}
 	if certain < 200 {
@@ -210,12 +210,12 @@ func TestValid(t *testing.T) {
 	}
 	for _, text := range texts {
 		script, err := Read(text, "/w", project())
-		if err != nil || script.Odd != "" || mayTouch(script.Parts) || !script.Command.Printed() {
+		if err != nil || script.Odd != "" || mayTouch(script.Parts) || !script.Text.Printed() {
 			continue
 		}
-		cmd := exec.Command("bash", "-n", "-c", "--", script.Command.String())
+		cmd := exec.Command("bash", "-n", "-c", "--", script.Text.String())
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%q is read as %q, which bash refuses: %s", text, script.Command, out)
+			t.Errorf("%q is read as %q, which bash refuses: %s", text, script.Text, out)
 		}
 	}
 }

@@ -188,7 +188,8 @@ func (w *walker) shellOption(text string, rest []programs.Word) (takes int, fine
 			}
 			takes = 1
 			switch rest[0].Text {
-			case "errexit", "nounset", "xtrace", "verbose", "pipefail", "noclobber", "errtrace", "functrace", "monitor", "notify", "hashall":
+			case "errexit", "nounset", "xtrace", "verbose", "pipefail", "noclobber", "errtrace", "functrace", "monitor",
+				"notify", "hashall":
 				fine = fine && rest[0].Known
 			case "allexport":
 				w.exportAll()
@@ -226,7 +227,8 @@ func shoptBuiltin(w *walker, c *command) outcome {
 	}
 	for _, word := range c.words[rest:] {
 		switch word.Text {
-		case "inherit_errexit", "checkwinsize", "huponexit", "checkhash", "checkjobs", "cmdhist", "lithist", "histappend", "xpg_echo":
+		case "inherit_errexit", "checkwinsize", "huponexit", "checkhash", "checkjobs", "cmdhist", "lithist",
+			"histappend", "xpg_echo":
 			continue
 		}
 		w.opaque(c, "an option that changes how the text is read: "+word.Text)

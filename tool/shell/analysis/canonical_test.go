@@ -45,8 +45,8 @@ func TestEverydayLines(t *testing.T) {
 		if got := ran(script); !slices.Equal(got, want) {
 			t.Errorf("%q\nruns %q\nwant %q", text, got, want)
 		}
-		if !script.Command.Printed() && script.Command.String() != text {
-			t.Errorf("%q became %q, which is another program", text, script.Command)
+		if !script.Text.Printed() && script.Text.String() != text {
+			t.Errorf("%q became %q, which is another program", text, script.Text)
 		}
 	}
 }

@@ -156,7 +156,8 @@ func (w *walker) declareWord(word programs.Word, d *declarer, part int, s *state
 // arrayText adds an unknown part for a value that stands for an array and is given as text:
 // the shell reads it as the text of a command.
 func (w *walker) arrayText(name string, v variable, d *declarer, part int) {
-	if (w.shapeOf(name)|d.shape)&(array|associative) == 0 || v.countable() || v.value.Known && !strings.HasPrefix(v.value.Text, "(") {
+	if (w.shapeOf(name)|d.shape)&(array|associative) == 0 || v.countable() ||
+		v.value.Known && !strings.HasPrefix(v.value.Text, "(") {
 		return
 	}
 	w.unknown(part, nil, "the value of "+name+", an array, is text that the shell reads as code")

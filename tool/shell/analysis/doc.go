@@ -1,9 +1,9 @@
 // Package analysis reads a shell command before it runs: which programs it would
 // start, in which folder, and what they would do to which files and hosts.
 //
-// Three ideas carry it. Only one text is ever judged, shown and executed: the [Command],
+// Three ideas carry it. Only one text is ever judged, shown and executed: the [Text],
 // which is the parsed command printed again, or the original text where the printer would
-// make another program of it. What runs is the tree that was judged; [Command.Printed] says
+// make another program of it. What runs is the tree that was judged; [Text.Printed] says
 // whether a shell may be handed the text instead.
 //
 // What is not certain is said to be unknown: a word from a substitution, a folder after a

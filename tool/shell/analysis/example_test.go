@@ -9,7 +9,7 @@ func ExampleRead() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(script.Command)
+	fmt.Println(script.Text)
 	fmt.Println(described(script.Parts))
 	// Output:
 	// P=.env; cd src && cat ../$P > copy

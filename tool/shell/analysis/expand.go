@@ -1,10 +1,12 @@
 package analysis
 
 import (
+	"strconv"
 	"strings"
 
-	"github.com/assent-dev/assent/tool/shell/programs"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/assent-dev/assent/tool/shell/programs"
 )
 
 // substituted is how a process substitution is named.
@@ -94,7 +96,8 @@ func (w *walker) substitution(c *syntax.CmdSubst, quoted bool, s *state) piece {
 	if dir := s.folders.only(); dir != "" && len(c.Stmts) == 1 && !w.facts.adrift {
 		call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr)
 		shadowed := w.facts.functions["pwd"] != nil
-		if ok && !shadowed && len(call.Args) == 1 && len(call.Assigns) == 0 && len(c.Stmts[0].Redirs) == 0 && call.Args[0].Lit() == "pwd" {
+		if ok && !shadowed && len(call.Args) == 1 && len(call.Assigns) == 0 && len(c.Stmts[0].Redirs) == 0 &&
+			call.Args[0].Lit() == "pwd" {
 			return piece{text: dir, known: true, quoted: quoted, split: !quoted}
 		}
 	}
@@ -174,4 +177,159 @@ func dynamic(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, "BASH") || strings.HasPrefix(name, "COMP_")
+}
+
+// doubleQuoted expands what stands in ${x:-…} inside double quotes, in a here-document or in
+// arithmetic. There a single quote is plain text for the shell, though not for the parser.
+func (w *walker) doubleQuoted(parts []syntax.WordPart, s *state) []piece {
+	var list []piece
+	for _, part := range parts {
+		if q, ok := part.(*syntax.SglQuoted); ok {
+			list = w.unquoted(list, q, s)
+			continue
+		}
+		list = w.part(list, part, true, s)
+	}
+	return list
+}
+
+// unquoted expands the text between two single quotes that are none. A character that would
+// end the quotes or the braces around it is read differently by each shell.
+func (w *walker) unquoted(list []piece, q *syntax.SglQuoted, s *state) []piece {
+	if strings.ContainsAny(q.Value, "\"\\{}") {
+		w.unknown(0, q, "single quotes inside double quotes, which do not quote")
+	}
+	if !strings.ContainsAny(q.Value, "$`") {
+		return append(list, piece{text: "'" + q.Value + "'", known: true, quoted: true})
+	}
+	word, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Document(strings.NewReader(q.Value))
+	if err != nil {
+		w.unknown(0, q, "single quotes inside double quotes, which do not quote")
+		return append(list, piece{quoted: true})
+	}
+	at := w.at
+	at.text, at.line = q.Value, w.line(q)
+	list = append(list, piece{text: "'", known: true, quoted: true})
+	w.inside(at, func() { list = append(list, w.doubleQuoted(word.Parts, s)...) })
+	return append(list, piece{text: "'", known: true, quoted: true})
+}
+
+// maxChoices is how many words braces may make of one.
+const maxChoices = 256
+
+// expandBraces returns the words that a word with braces stands for. If there are too many
+// it returns the word itself and false.
+func (w *walker) expandBraces(word *syntax.Word) ([]*syntax.Word, bool) {
+	split := &syntax.Word{Parts: word.Parts} // the tree stays as it is
+	if !syntax.SplitBraces(split) {
+		return []*syntax.Word{word}, true
+	}
+	if w.braces > 0 {
+		if words := braceWords(split.Parts); words != nil {
+			w.braces -= len(words)
+			return words, true
+		}
+	}
+	return []*syntax.Word{word}, false
+}
+
+// braceWords multiplies out the parts; nil if there are too many.
+func braceWords(parts []syntax.WordPart) []*syntax.Word {
+	words := []*syntax.Word{{}}
+	for _, part := range parts {
+		brace, ok := part.(*syntax.BraceExp)
+		if !ok {
+			for _, word := range words {
+				word.Parts = append(word.Parts, part)
+			}
+			continue
+		}
+		choices := braceChoices(brace)
+		if choices == nil || len(words)*len(choices) > maxChoices {
+			return nil
+		}
+		var next []*syntax.Word
+		for _, word := range words {
+			for _, choice := range choices {
+				joined := append(append([]syntax.WordPart(nil), word.Parts...), choice.Parts...)
+				next = append(next, &syntax.Word{Parts: joined})
+			}
+		}
+		words = next
+	}
+	return words
+}
+
+// braceChoices are what one pair of braces stands for; nil if there are too many.
+func braceChoices(brace *syntax.BraceExp) []*syntax.Word {
+	if brace.Sequence {
+		return sequence(brace)
+	}
+	var choices []*syntax.Word
+	for _, elem := range brace.Elems {
+		words := braceWords(elem.Parts)
+		if words == nil {
+			return nil
+		}
+		choices = append(choices, words...)
+	}
+	return choices
+}
+
+// sequence expands {a..b} and {a..b..step}.
+func sequence(brace *syntax.BraceExp) []*syntax.Word {
+	from, to := brace.Elems[0].Lit(), brace.Elems[1].Lit()
+	step := 1
+	if len(brace.Elems) > 2 {
+		n, err := strconv.Atoi(brace.Elems[2].Lit())
+		if err != nil {
+			return nil
+		}
+		step = max(n, -n)
+	}
+	step = max(step, 1)
+	first, err1 := strconv.Atoi(from)
+	last, err2 := strconv.Atoi(to)
+	format := func(n int) string { return padded(n, from, to) }
+	if err1 != nil || err2 != nil {
+		if len(from) != 1 || len(to) != 1 {
+			return nil
+		}
+		first, last = int(from[0]), int(to[0])
+		format = func(n int) string { return string(rune(n)) }
+	}
+	distance := max(last-first, first-last)
+	if distance < 0 || distance/step >= maxChoices {
+		return nil
+	}
+	var words []*syntax.Word
+	for i := 0; i <= distance; i += step {
+		n := first + i
+		if last < first {
+			n = first - i
+		}
+		lit := &syntax.SglQuoted{Value: format(n)}
+		words = append(words, &syntax.Word{Parts: []syntax.WordPart{lit}})
+	}
+	return words
+}
+
+// padded writes a number as wide as the wider end, if one of them begins with a zero.
+func padded(n int, from, to string) string {
+	text := strconv.Itoa(n)
+	zero := func(s string) bool {
+		s = strings.TrimPrefix(s, "-")
+		return len(s) > 1 && s[0] == '0'
+	}
+	if !zero(from) && !zero(to) {
+		return text
+	}
+	sign := ""
+	if n < 0 {
+		sign, text = "-", text[1:]
+	}
+	for len(sign)+len(text) < max(len(from), len(to)) {
+		text = "0" + text
+	}
+	return sign + text
 }

@@ -14,12 +14,12 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := read(script.Command.String(), "/w", world, (*walker).script)
+		again, err := read(script.Text.String(), "/w", world, (*walker).script)
 		if err != nil {
-			t.Fatalf("the canonical text %q is refused: %v", script.Command, err)
+			t.Fatalf("the canonical text %q is refused: %v", script.Text, err)
 		}
-		if again.Command.String() != script.Command.String() {
-			t.Fatalf("canonical %q becomes %q", script.Command, again.Command)
+		if again.Text.String() != script.Text.String() {
+			t.Fatalf("canonical %q becomes %q", script.Text, again.Text)
 		}
 		checkParts(t, script)
 	})
@@ -28,16 +28,16 @@ func FuzzRead(f *testing.F) {
 // checkParts: every part is whole, and stands behind what causes it.
 func checkParts(t *testing.T, script *Script) {
 	if len(script.Parts) > maxParts+1 {
-		t.Fatalf("%q has %d parts", script.Command, len(script.Parts))
+		t.Fatalf("%q has %d parts", script.Text, len(script.Parts))
 	}
 	for i, p := range script.Parts {
 		switch {
 		case p.Kind == 0:
-			t.Fatalf("part %d of %q has no kind", i, script.Command)
+			t.Fatalf("part %d of %q has no kind", i, script.Text)
 		case p.Cause > i || p.Cause < 0:
-			t.Fatalf("part %d of %q has cause %d", i, script.Command, p.Cause)
+			t.Fatalf("part %d of %q has cause %d", i, script.Text, p.Cause)
 		case p.Kind == Runs && len(p.Words) == 0:
-			t.Fatalf("part %d of %q runs no words", i, script.Command)
+			t.Fatalf("part %d of %q runs no words", i, script.Text)
 		}
 	}
 }

@@ -77,11 +77,11 @@ func TestCanonical(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		if got := script.Command.String(); got != want {
+		if got := script.Text.String(); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
-		if script.Command.Original() != text {
-			t.Errorf("original %q became %q", text, script.Command.Original())
+		if script.Text.Original() != text {
+			t.Errorf("original %q became %q", text, script.Text.Original())
 		}
 	}
 }
@@ -92,7 +92,7 @@ func TestChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if script.Command.Changed() != want {
+		if script.Text.Changed() != want {
 			t.Errorf("%q changed: %v", text, !want)
 		}
 	}

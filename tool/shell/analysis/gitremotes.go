@@ -22,7 +22,8 @@ func (w *walker) gitHosts(c *command, r programs.Reading, e programs.Effect) (fo
 	}
 	line := splitGit(c.words)
 	g := gitRemotes{
-		walker: w, settings: append(slices.Clip(known.list), line.settings...), line: line, dir: dirs[0], push: r.Sub[0] == "push",
+		walker: w, settings: append(slices.Clip(known.list), line.settings...), line: line,
+		dir: dirs[0], push: r.Sub[0] == "push",
 		kept: !slices.ContainsFunc(w.parts[:c.part-1], mayChangeGit),
 	}
 	urls, all := g.urls(c, r, e)
@@ -201,7 +202,8 @@ func (g gitRemotes) instead(url, suffix string) (to string, ok bool) {
 	for _, s := range g.settings {
 		base, isURL := strings.CutPrefix(s.Key, "url.")
 		base, isInstead := strings.CutSuffix(base, suffix)
-		if rest, begins := strings.CutPrefix(url, s.Value); isURL && isInstead && begins && s.Value != "" && len(s.Value) > longest {
+		if rest, begins := strings.CutPrefix(url, s.Value); isURL && isInstead && begins && s.Value != "" &&
+			len(s.Value) > longest {
 			longest, to, ok = len(s.Value), base+rest, true
 		}
 	}
@@ -237,7 +239,8 @@ func (g gitRemotes) chosen(sub string) (names []string, sure bool) {
 			name, isBranch := strings.CutPrefix(s.Key, "branch.")
 			name, fits := strings.CutSuffix(name, key)
 			switch {
-			case key == "" && s.Key == "remote.pushdefault", key != "" && isBranch && fits && (branch == "" || name == branch):
+			case key == "" && s.Key == "remote.pushdefault", key != "" && isBranch && fits &&
+				(branch == "" || name == branch):
 				found = append(found, s.Value)
 			}
 		}
@@ -294,7 +297,8 @@ func (g gitRemotes) named() (names []string, sure bool) {
 // that it runs, no proxy, no helper that may ask somewhere for a password, no submodule, and no
 // command before it that may have changed the settings.
 func (w *walker) gitVouched(c *command, g gitRemotes, urls []gitURL) bool {
-	if !g.kept || len(g.line.settings) > 0 || len(w.parts[c.part-1].GitRuns) > 0 || len(w.parts[c.part-1].GitPlain) > 0 || g.line.elsewhere || w.world.GitNested(g.dir) ||
+	if !g.kept || len(g.line.settings) > 0 || len(w.parts[c.part-1].GitRuns) > 0 ||
+		len(w.parts[c.part-1].GitPlain) > 0 || g.line.elsewhere || w.world.GitNested(g.dir) ||
 		w.again > 0 || w.unordered > 0 || w.facts.wild || c.state.lost || w.at.cleared {
 		return false
 	}
@@ -319,7 +323,8 @@ func redirectsGit(s Setting, g gitRemotes, urls []gitURL) bool {
 	name := rest[strings.LastIndexByte(rest, '.')+1:]
 	switch section {
 	case "http":
-		return s.Repository || name == "proxy" || name == "sslverify" || name == "followredirects" || name == "curloptresolve"
+		return s.Repository || name == "proxy" || name == "sslverify" || name == "followredirects" ||
+			name == "curloptresolve"
 	case "core":
 		return name == "sshcommand" || name == "gitproxy"
 	case "remote":
@@ -344,7 +349,8 @@ func redirectsGit(s Setting, g gitRemotes, urls []gitURL) bool {
 
 // steersGit reports whether a variable may change whom git talks to.
 func steersGit(name string) bool {
-	return strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SSH_") || strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "LD_") ||
+	return strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SSH_") || strings.HasPrefix(name, "XDG_") ||
+		strings.HasPrefix(name, "LD_") ||
 		strings.Contains(strings.ToLower(name), "proxy") || name == "HOME" || name == "PATH"
 }
 
@@ -354,7 +360,8 @@ func mayChangeGit(p Part) bool {
 	case p.Kind == Unknown || p.Opaque:
 		return true
 	case p.Kind == Touches && p.Access != programs.Read:
-		return p.Path == "" || p.Many || p.tree || strings.Contains(p.Path+"/", "/.git/") || strings.Contains(p.Path, "git/config") || path.Base(p.Path) == ".gitconfig"
+		return p.Path == "" || p.Many || p.tree || strings.Contains(p.Path+"/", "/.git/") ||
+			strings.Contains(p.Path, "git/config") || path.Base(p.Path) == ".gitconfig"
 	case p.Kind != Runs || p.Builtin || p.Alias:
 		return false
 	case p.Reading.Program == "git" && len(p.Reading.Sub) > 0:

@@ -29,7 +29,8 @@ func splitGit(words []programs.Word) (line gitLine) {
 				}
 				line.settings = append(line.settings, Setting{Key: lowerKey(key), Value: value, Repository: true})
 			}
-		case text == "-C" || text == "--work-tree" || text == "--attr-source" || text == "--namespace" || text == "--super-prefix":
+		case text == "-C" || text == "--work-tree" || text == "--attr-source" || text == "--namespace" ||
+			text == "--super-prefix":
 			i++
 		case text == "--git-dir":
 			i++
@@ -80,7 +81,8 @@ func (u gitUse) plain(line gitLine) gitUse {
 // run in the hardened way if they are free, see the package shim: they fetch no objects,
 // and pass by submodules.
 func gitUseOf(line gitLine) gitUse {
-	signs := line.has("--show-signature", "-S", "--gpg-sign", "-s", "--sign", "-v", "--verify", "-u") || line.contains("%G")
+	signs := line.has("--show-signature", "-S", "--gpg-sign", "-s", "--sign", "-v", "--verify", "-u") ||
+		line.contains("%G")
 	merges := line.has("--remerge-diff", "--diff-merges") || line.contains("--remerge")
 	use := gitUseOfSub(line, signs, merges)
 	use.alternates = use.remote || line.contains("--alternate") || line.has("--alternate-refs")
@@ -97,12 +99,17 @@ func gitUseOfSub(line gitLine, signs, merges bool) gitUse {
 		return gitUse{}
 	case "check-ignore", "check-attr":
 		return gitUse{index: true}
-	case "rev-parse", "rev-list", "cat-file", "ls-tree", "ls-remote", "merge-base", "for-each-ref", "show-ref", "name-rev", "hash-object":
-		return gitUse{objects: true, remote: line.sub == "ls-remote", diffs: line.sub == "cat-file", checkout: line.sub == "cat-file", index: line.sub == "hash-object" || line.sub == "cat-file" || line.contains(":"), // :FILE is in the index
+	case "rev-parse", "rev-list", "cat-file", "ls-tree", "ls-remote", "merge-base", "for-each-ref", "show-ref",
+		"name-rev", "hash-object":
+		cat := line.sub == "cat-file"
+		return gitUse{objects: true, remote: line.sub == "ls-remote", diffs: cat, checkout: cat,
+			index: line.sub == "hash-object" || cat || line.contains(":"), // :FILE is in the index
 			signs: signs || line.contains("signature")}
-	case "whatchanged", "blame", "annotate", "shortlog", "reflog", "format-patch", "grep", "range-diff", "describe", "ls-files",
+	case "whatchanged", "blame", "annotate", "shortlog", "reflog", "format-patch", "grep", "range-diff",
+		"describe", "ls-files",
 		"diff-files", "diff-index", "diff-tree", "update-index":
-		return gitUse{index: true, diffs: true, signs: true, objects: true, merges: true, nested: line.looksInside(), hooks: line.sub == "update-index"}
+		return gitUse{index: true, diffs: true, signs: true, objects: true, merges: true, nested: line.looksInside(),
+			hooks: line.sub == "update-index"}
 	case "fetch", "remote", "bundle":
 		return gitUse{remote: true, hooks: true, objects: true, nested: true}
 	case "push", "send-pack":
@@ -114,7 +121,8 @@ func gitUseOfSub(line gitLine, signs, merges bool) gitUse {
 	case "add", "rm", "mv", "stage":
 		return gitUse{index: true, hooks: true, diffs: true, edits: true, checkout: true, objects: true, nested: true}
 	}
-	return gitUse{index: true, diffs: true, signs: true, edits: true, remote: true, checkout: true, hooks: true, objects: true, nested: true, merges: true}
+	return gitUse{index: true, diffs: true, signs: true, edits: true, remote: true, checkout: true, hooks: true,
+		objects: true, nested: true, merges: true}
 }
 
 // looksInside reports whether a subcommand that reads asks submodules for their state.
@@ -125,7 +133,8 @@ func (l gitLine) looksInside() bool {
 	case "diff-files", "diff-index", "update-index":
 		return true
 	}
-	return l.has("--recurse-submodules", "--submodule", "--ignore-submodules") || l.contains("--recurse") || l.contains("--submod")
+	return l.has("--recurse-submodules", "--submodule", "--ignore-submodules") || l.contains("--recurse") ||
+		l.contains("--submod")
 }
 
 // with adds what settings make a subcommand do.
@@ -173,7 +182,8 @@ func (u gitUse) runs(s Setting, line gitLine) bool {
 	case "core":
 		return u.runsCore(s, name, line)
 	case "filter":
-		return name == "clean" && u.index || name == "process" && (u.index || u.checkout) || name == "smudge" && u.checkout
+		return name == "clean" && u.index || name == "process" && (u.index || u.checkout) ||
+			name == "smudge" && u.checkout
 	case "diff":
 		return u.diffs && (s.Key == "diff.external" || name == "command" || name == "textconv")
 	case "difftool", "mergetool":
@@ -201,7 +211,8 @@ func (u gitUse) runs(s Setting, line gitLine) bool {
 	case "credential":
 		return name == "helper" && u.remote
 	case "remote":
-		return (name == "uploadpack" || name == "receivepack" || name == "vcs") && u.remote || name == "promisor" && isTrue(s.Value) && u.objects
+		return (name == "uploadpack" || name == "receivepack" || name == "vcs") && u.remote ||
+			name == "promisor" && isTrue(s.Value) && u.objects
 	case "url":
 		return u.remote && strings.Contains(rest, "::")
 	case "submodule":

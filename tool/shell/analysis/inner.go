@@ -2,6 +2,11 @@ package analysis
 
 import (
 	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/assent-dev/assent/tool/shell/programs"
 	"github.com/assent-dev/assent/tool/shell/subset"
@@ -116,7 +121,8 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 		w.unknown(c.part, nil, "runs text that cannot be read: "+err.Error())
 		return w.anything(s)
 	}
-	if odd != "" || !f.printed && reader != itself || !sameText(f.text, text, true) || reader > bash && !portable(f.file, reader) {
+	if odd != "" || !f.printed && reader != itself || !sameText(f.text, text, true) ||
+		reader > bash && !portable(f.file, reader) {
 		w.unknown(c.part, nil, "runs text that its shell may read differently")
 	} else if why := w.secondReading(c, text, reader); why != "" {
 		w.unknown(c.part, nil, "runs text that its shell may read differently: "+why)
@@ -127,7 +133,8 @@ func (w *walker) scriptText(c *command, text string, reader shell, args []progra
 			s.params = args[1:]
 		}
 	}
-	at := place{text: f.text, line: w.parts[c.part-1].Line, cause: c.part, inner: true, elsewhere: w.at.elsewhere, cleared: w.at.cleared, handed: w.at.handed}
+	at := place{text: f.text, line: w.parts[c.part-1].Line, cause: c.part, inner: true, elsewhere: w.at.elsewhere,
+		cleared: w.at.cleared, handed: w.at.handed}
 	var o outcome
 	walk := func() {
 		w.misread(f.file)
@@ -176,4 +183,100 @@ func (w *walker) secondReading(c *command, text string, reader shell) (why strin
 // Interprets reports whether our own shell interprets texts in place of a program.
 func Interprets(program string) bool {
 	return program == "bash" || program == "sh" || program == "dash"
+}
+
+// loaderName is what the system's loader of programs is called: ld.so, ld-linux-x86-64.so.2.
+var loaderName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ld[-.\w]*\.so(\.\d+)*$`) })
+
+// otherName walks what a command is by another name, so that a deny of it is met: git-push
+// is git push, and the loader starts the program that it is given.
+func (w *walker) otherName(c *command) {
+	name := path.Clean(c.name())
+	base := path.Base(name)
+	switch {
+	case strings.HasPrefix(base, "git-") && len(base) > len("git-"):
+		words := literals([]string{"git", strings.TrimPrefix(base, "git-")})
+		w.started(c, &command{words: append(words, c.words[1:]...), outside: true})
+	case strings.HasPrefix(base, "ld") && loaderName().MatchString(base):
+		w.loaded(c)
+	case strings.HasPrefix(name, "/proc/") && base == "exe":
+		w.unknown(c.part, nil, "runs the program of another process, or the shell itself")
+		words := append(literals([]string{"bash"}), c.words[1:]...)
+		w.started(c, &command{words: words, outside: true})
+	}
+}
+
+// loaderTakes are options of the loader with an argument.
+var loaderTakes = []string{"--library-path", "--inhibit-rpath", "--audit", "--preload", "--argv0",
+	"--glibc-hwcaps-prepend", "--glibc-hwcaps-mask"}
+
+// loaded walks the command that the loader starts. Its options may load any code.
+func (w *walker) loaded(c *command) {
+	rest := 1
+	for rest < len(c.words) && c.words[rest].MayBeFlag() {
+		w.unknown(c.part, nil, "an option of the loader may run other code")
+		if slices.Contains(loaderTakes, c.words[rest].Text) {
+			rest++
+		}
+		rest++
+	}
+	if rest < len(c.words) {
+		w.started(c, &command{words: slices.Clone(c.words[rest:]), outside: true})
+	}
+}
+
+// ownCommands are those of assent itself that answer, or widen what is allowed. Nobody
+// approves their own call.
+var ownCommands = map[string]bool{
+	"approve": true, "deny": true, "resume": true, "rules": true, "grants": true, "approvals": true, "trust": true,
+	"inbox": true, "install": true, "uninstall": true, "call": true, "pending": true,
+}
+
+// own marks a command of assent itself.
+func (w *walker) own(c *command) {
+	if path.Base(c.name()) != "assent" {
+		return
+	}
+	for i, word := range c.words[1:] {
+		if !word.Known || ownCommands[word.Text] {
+			w.parts[c.part-1].OwnCommand = true
+			return
+		}
+		if i == 0 && !strings.HasPrefix(word.Text, "-") {
+			return // another command of it
+		}
+	}
+}
+
+// obeyed reports variables that the shell or nearly every program obeys: assigning one
+// changes what later commands do.
+func obeyed(name string) bool {
+	switch name {
+	case "PATH", "IFS", "CDPATH", "ENV", "GLOBIGNORE", "EXECIGNORE", "FIGNORE", "POSIXLY_CORRECT",
+		"SHELLOPTS", "BASHOPTS",
+		"PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4", "TEXTDOMAIN", "TEXTDOMAINDIR", "HOME", "PWD", "OLDPWD",
+		"SHELL", "TMPDIR",
+		"HISTFILE", "INPUTRC", "LANG", "LANGUAGE", "TMOUT", "HOSTFILE", "MAILPATH", "MAIL", "TIMEFORMAT":
+		return true
+	}
+	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "LC_") ||
+		strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "BASH_")
+}
+
+// runsCode are variables whose value the shell runs, or that decide what names mean.
+var runsCode = map[string]string{
+	"PATH":           "PATH is changed: names may mean other programs",
+	"PS4":            "PS4 may run code",
+	"PS0":            "PS0 may run code",
+	"PS1":            "PS1 may run code",
+	"PROMPT_COMMAND": "PROMPT_COMMAND runs code",
+	"BASH_ENV":       "BASH_ENV names code that shells run",
+	"ENV":            "ENV names code that shells run",
+	"BASH_CMDS":      "BASH_CMDS changes what names mean",
+	"BASH_ALIASES":   "BASH_ALIASES changes what names mean",
+	"GLOBIGNORE":     "GLOBIGNORE changes what patterns mean",
+	"SHELLOPTS":      "SHELLOPTS changes how the text is read",
+	"BASHOPTS":       "BASHOPTS changes how the text is read",
+	"BASH_COMPAT":    "BASH_COMPAT changes how the text is read",
+	"EXECIGNORE":     "EXECIGNORE changes what names mean",
 }

@@ -4,8 +4,8 @@ import "github.com/assent-dev/assent/tool/shell/programs"
 
 // A Script is a command that was read.
 type Script struct {
-	// Command is what is judged, shown and executed.
-	Command Command
+	// Text is what is judged, shown and executed.
+	Text Text
 	// Parts are what it would do, in the order of the text; a part stands before
 	// those that it causes.
 	Parts []Part

@@ -130,12 +130,12 @@ func TestRawValues(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		running := script.Command.String()
+		running := script.Text.String()
 		switch {
 		case SecondReading(text, subset.Bash) == "":
 			running = text
 			raw++
-		case !script.Command.Printed():
+		case !script.Text.Printed():
 			continue
 		}
 		ran++

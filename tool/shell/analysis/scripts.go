@@ -136,12 +136,17 @@ func (w *walker) causes(a, b int) bool {
 // recipes are files that say what programs for building and testing run.
 var recipes = map[string]bool{
 	"GNUmakefile": true, "makefile": true, "Makefile": true, "justfile": true, "Justfile": true, ".justfile": true,
-	"Taskfile.yml": true, "Taskfile.yaml": true, "Rakefile": true, "Gemfile": true, "CMakeLists.txt": true, "build.ninja": true,
-	"meson.build": true, "SConstruct": true, "build.xml": true, "pom.xml": true, "build.gradle": true, "build.gradle.kts": true,
-	"settings.gradle": true, "settings.gradle.kts": true, "build.sbt": true, "package.json": true, ".npmrc": true, ".yarnrc": true,
-	".yarnrc.yml": true, ".pnpmfile.cjs": true, "bunfig.toml": true, "deno.json": true, "deno.jsonc": true, "composer.json": true,
-	"Cargo.toml": true, "build.rs": true, "setup.py": true, "setup.cfg": true, "pyproject.toml": true, "tox.ini": true,
+	"Taskfile.yml": true, "Taskfile.yaml": true, "Rakefile": true, "Gemfile": true, "CMakeLists.txt": true,
+	"build.ninja": true,
+	"meson.build": true, "SConstruct": true, "build.xml": true, "pom.xml": true, "build.gradle": true,
+	"build.gradle.kts": true,
+	"settings.gradle":  true, "settings.gradle.kts": true, "build.sbt": true, "package.json": true, ".npmrc": true,
+	".yarnrc":     true,
+	".yarnrc.yml": true, ".pnpmfile.cjs": true, "bunfig.toml": true, "deno.json": true, "deno.jsonc": true,
+	"composer.json": true,
+	"Cargo.toml":    true, "build.rs": true, "setup.py": true, "setup.cfg": true, "pyproject.toml": true, "tox.ini": true,
 	"noxfile.py": true, "conftest.py": true, "sitecustomize.py": true, "Dockerfile": true, "Containerfile": true,
 	"compose.yml": true, "compose.yaml": true, "docker-compose.yml": true, "docker-compose.yaml": true,
-	".pre-commit-config.yaml": true, "Procfile": true, "BUILD": true, "BUILD.bazel": true, "WORKSPACE": true, "MODULE.bazel": true,
+	".pre-commit-config.yaml": true, "Procfile": true, "BUILD": true, "BUILD.bazel": true, "WORKSPACE": true,
+	"MODULE.bazel": true,
 }

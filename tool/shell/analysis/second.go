@@ -54,7 +54,7 @@ func secondReading(text string, shell subset.Shell, depth int) string {
 }
 
 // compareReadings names the first difference.
-func compareReadings(read, parsed []subset.Command) string {
+func compareReadings(read, parsed []subset.Entry) string {
 	for i, a := range read {
 		if i >= len(parsed) || !sameEntry(a, parsed[i]) {
 			return fmt.Sprintf("line %d: the parser reads something else than %s", a.Line, entryName(a))
@@ -66,7 +66,7 @@ func compareReadings(read, parsed []subset.Command) string {
 	return ""
 }
 
-func entryName(c subset.Command) string {
+func entryName(c subset.Entry) string {
 	var words []string
 	for _, a := range c.Assigns {
 		words = append(words, a.Name+"="+a.Value.Raw)
@@ -80,7 +80,7 @@ func entryName(c subset.Command) string {
 	return fmt.Sprintf("the command %q", strings.Join(words, " "))
 }
 
-func sameEntry(a, b subset.Command) bool {
+func sameEntry(a, b subset.Entry) bool {
 	same := func(a, b subset.Word) bool { return a.Shape == b.Shape }
 	return a.Before == b.Before && slices.EqualFunc(a.Words, b.Words, same) &&
 		slices.EqualFunc(a.Assigns, b.Assigns, func(a, b subset.Assign) bool {
@@ -94,7 +94,7 @@ func sameEntry(a, b subset.Command) bool {
 // shellScript finds the script that a command hands to a shell, behind whatever wrappers, with
 // -c or in a here-document, and the shells that may read it: /bin/sh is dash on some systems
 // and bash on others.
-func shellScript(c subset.Command) ([]subset.Shell, string) {
+func shellScript(c subset.Entry) ([]subset.Shell, string) {
 	for i, word := range c.Words {
 		var shells []subset.Shell
 		switch word.Text[strings.LastIndexByte(word.Text, '/')+1:] {
@@ -142,12 +142,12 @@ func afterC(args []subset.Word) (script string, ok bool) {
 // place in that form becomes a word that the second reader never reads.
 type flattener struct {
 	text   string // that was parsed
-	out    []subset.Command
+	out    []subset.Entry
 	before []string
 	depth  int
 }
 
-func flattened(text string, file *syntax.File) []subset.Command {
+func flattened(text string, file *syntax.File) []subset.Entry {
 	f := &flattener{text: text}
 	f.list(file.Stmts)
 	f.take()
@@ -158,8 +158,8 @@ func (f *flattener) token(s string) { f.before = append(f.before, s) }
 
 func (f *flattener) foreign(node any) { f.token(fmt.Sprintf("?%T", node)) }
 
-func (f *flattener) take() *subset.Command {
-	f.out = append(f.out, subset.Command{Before: strings.Join(f.before, " ")})
+func (f *flattener) take() *subset.Entry {
+	f.out = append(f.out, subset.Entry{Before: strings.Join(f.before, " ")})
 	f.before = f.before[:0]
 	return &f.out[len(f.out)-1]
 }
@@ -268,7 +268,8 @@ func (f *flattener) binary(cmd *syntax.BinaryCmd) {
 		if i == 1 {
 			f.token(cmd.Op.String())
 		}
-		if inner, ok := side.Cmd.(*syntax.BinaryCmd); ok && cmd.Op == syntax.Pipe && inner.Op != syntax.Pipe || side.Background {
+		if inner, ok := side.Cmd.(*syntax.BinaryCmd); ok && cmd.Op == syntax.Pipe && inner.Op != syntax.Pipe ||
+			side.Background {
 			f.foreign(side)
 		}
 		f.stmt(side)
@@ -309,7 +310,7 @@ func (f *flattener) cases(cmd *syntax.CaseClause) {
 // tests are the words of a test, with its operators among them.
 func (f *flattener) tests(x syntax.TestExpr, parts []flatPart) []flatPart {
 	operator := func(pos syntax.Pos, op fmt.Stringer) {
-		parts = append(parts, flatPart{pos, func(c *subset.Command) {
+		parts = append(parts, flatPart{pos, func(c *subset.Entry) {
 			c.Words = append(c.Words, subset.Word{Known: true, Text: op.String(), Shape: op.String()})
 		}})
 	}
@@ -331,7 +332,7 @@ func (f *flattener) tests(x syntax.TestExpr, parts []flatPart) []flatPart {
 // A flatPart is a part of a command that has a word of its own.
 type flatPart struct {
 	pos  syntax.Pos
-	read func(*subset.Command)
+	read func(*subset.Entry)
 }
 
 // entry takes an entry. The commands in its substitutions follow in the order of the text.
@@ -348,7 +349,7 @@ func (f *flattener) entry(pieces []flatPart) {
 func (f *flattener) words(words []*syntax.Word) []flatPart {
 	var pieces []flatPart
 	for _, word := range words {
-		pieces = append(pieces, flatPart{word.Pos(), func(c *subset.Command) { c.Words = append(c.Words, f.word(word)) }})
+		pieces = append(pieces, flatPart{word.Pos(), func(c *subset.Entry) { c.Words = append(c.Words, f.word(word)) }})
 	}
 	return pieces
 }
@@ -356,7 +357,7 @@ func (f *flattener) words(words []*syntax.Word) []flatPart {
 func (f *flattener) redirs(redirs []*syntax.Redirect) []flatPart {
 	var pieces []flatPart
 	for _, redir := range redirs {
-		pieces = append(pieces, flatPart{redir.OpPos, func(c *subset.Command) {
+		pieces = append(pieces, flatPart{redir.OpPos, func(c *subset.Entry) {
 			r := subset.Redirect{Op: redir.Op.String(), Target: f.word(redir.Word)}
 			if redir.N != nil {
 				r.Fd = redir.N.Value
@@ -398,7 +399,7 @@ func (f *flattener) simple(assigns []*syntax.Assign, args []*syntax.Word, redirs
 			f.foreign(a)
 			continue
 		}
-		pieces = append(pieces, flatPart{a.Pos(), func(c *subset.Command) {
+		pieces = append(pieces, flatPart{a.Pos(), func(c *subset.Entry) {
 			read := subset.Assign{Name: a.Name.Value, Append: a.Append}
 			if a.Value != nil {
 				read.Value = f.word(a.Value)
@@ -414,7 +415,7 @@ func (f *flattener) simple(assigns []*syntax.Assign, args []*syntax.Word, redirs
 // declared takes an entry for export and its kin, whose assignments are words to the second
 // reader.
 func (f *flattener) declared(cmd *syntax.DeclClause, redirs []*syntax.Redirect) {
-	pieces := append(f.redirs(redirs), flatPart{cmd.Variant.Pos(), func(c *subset.Command) {
+	pieces := append(f.redirs(redirs), flatPart{cmd.Variant.Pos(), func(c *subset.Entry) {
 		c.Words = append(c.Words, f.word(&syntax.Word{Parts: []syntax.WordPart{cmd.Variant}}))
 	}})
 	for _, a := range cmd.Args {
@@ -422,7 +423,7 @@ func (f *flattener) declared(cmd *syntax.DeclClause, redirs []*syntax.Redirect) 
 			f.foreign(a)
 			continue
 		}
-		pieces = append(pieces, flatPart{a.Pos(), func(c *subset.Command) {
+		pieces = append(pieces, flatPart{a.Pos(), func(c *subset.Entry) {
 			var parts []syntax.WordPart
 			if a.Name != nil {
 				sign := map[bool]string{false: "=", true: "+="}[a.Append]
@@ -558,7 +559,8 @@ func (f *flattener) literal(s *subset.Spelling, text string, quoted bool) {
 
 func (f *flattener) parameter(s *subset.Spelling, p *syntax.ParamExp, quoted bool) {
 	if p.Param == nil || p.Excl || p.Width || p.IsSet || p.Flags != nil || p.NestedParam != nil ||
-		len(p.Modifiers) > 0 || p.Names != 0 || p.Split != 0 || p.GlobSubst != 0 || p.RcExpand != 0 || p.Short && p.Index != nil {
+		len(p.Modifiers) > 0 || p.Names != 0 || p.Split != 0 || p.GlobSubst != 0 || p.RcExpand != 0 ||
+		p.Short && p.Index != nil {
 		f.foreign(p)
 		return
 	}

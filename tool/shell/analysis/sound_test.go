@@ -138,7 +138,7 @@ func soundCase(t *testing.T, bin, text string) int {
 	}
 	log := filepath.Join(bin, "log")
 	must(t, os.WriteFile(log, nil, 0o600))
-	shellWith(dir, script.Command.String(), "PATH="+bin+":"+os.Getenv("PATH"), "SPY="+log, "HOME=/home/u", "LANG=C.UTF-8", "PWD="+dir, "FUNCNEST=20")
+	shellWith(dir, script.Text.String(), "PATH="+bin+":"+os.Getenv("PATH"), "SPY="+log, "HOME=/home/u", "LANG=C.UTF-8", "PWD="+dir, "FUNCNEST=20")
 	made, err := os.ReadFile(log)
 	must(t, err)
 	n := 0
@@ -149,7 +149,7 @@ func soundCase(t *testing.T, bin, text string) int {
 		}
 		n++
 		if !listed(script.Parts, call[0], call[1:], world) {
-			t.Errorf("bash calls args%q in %s, which is not among the parts of\n%s\n\n%s", call[1:], strings.TrimPrefix(call[0], dir), script.Command, described(script.Parts))
+			t.Errorf("bash calls args%q in %s, which is not among the parts of\n%s\n\n%s", call[1:], strings.TrimPrefix(call[0], dir), script.Text, described(script.Parts))
 			break
 		}
 	}

@@ -35,7 +35,8 @@ type gate struct {
 }
 
 func newGate(conn *os.File, order wire.Order) *gate {
-	g := &gate{conn: conn, env: make(map[string]string, len(order.Env)), ask: order.Ask, waiting: map[uint64]chan wire.Answer{}}
+	g := &gate{conn: conn, env: make(map[string]string, len(order.Env)), ask: order.Ask,
+		waiting: map[uint64]chan wire.Answer{}}
 	for _, entry := range order.Env {
 		name, value, _ := strings.Cut(entry, "=")
 		g.env[name] = value
@@ -200,7 +201,8 @@ func (g *gate) exec(ctx context.Context, req *interp.ExecRequest) (func() (inter
 		return nil, syscall.E2BIG
 	}
 	act := wire.Act{
-		Kind: wire.Start, Argv: req.Args, Path: absolute(req.Act, req.Path), Real: real, Dir: req.Dir, Env: g.environment(req.Env),
+		Kind: wire.Start, Argv: req.Args, Path: absolute(req.Act, req.Path), Real: real,
+		Dir: req.Dir, Env: g.environment(req.Env),
 	}
 	act.Input, act.Text = input(req.Files)
 	act.Crossed = len(req.Files) > 1 && slices.ContainsFunc(req.Files[1:], onlyRead)

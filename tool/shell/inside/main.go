@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/assent-dev/assent/sandbox/prelude"
@@ -127,7 +130,8 @@ func Unsupported(text string) string {
 // relay hands signals to the shell as if its process were bash.
 func relay(r *interp.Runner) (stop func()) {
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGXFSZ)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
+		syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGXFSZ)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -143,3 +147,45 @@ func relay(r *interp.Runner) (stop func()) {
 }
 
 var errGone = errors.New("the gate outside is gone")
+
+// handOut listens on the loopback inside and gives the listener to the gate's side, which
+// serves it from outside. Nothing of it stays here.
+func handOut(conn *os.File, address string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	f, err := l.(*net.TCPListener).File()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	rights := unix.UnixRights(int(f.Fd()))
+	var failed error
+	err = raw.Write(func(fd uintptr) bool {
+		failed = unix.Sendmsg(int(fd), []byte{0}, rights, nil, 0)
+		return !errors.Is(failed, unix.EAGAIN)
+	})
+	return errors.Join(err, failed)
+}
+
+// movers are the builtins that change the folder, or that run what may.
+var movers = []string{"cd", "pushd", "popd", "eval", "source", ".", "command", "builtin", "trap"}
+
+// Moves reports whether a shell that has run the text may be in another folder than before.
+func Moves(file *syntax.File) bool {
+	moves := false
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+			name := call.Args[0].Lit()
+			moves = moves || name == "" || slices.Contains(movers, name)
+		}
+		return !moves
+	})
+	return moves
+}

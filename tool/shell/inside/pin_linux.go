@@ -32,7 +32,8 @@ func takeInput() (*os.File, error) {
 	if err := unix.Dup3(null, 0, 0); err != nil {
 		return nil, err
 	}
-	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil &&
+		!errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
 		return nil, err
 	}
 	if err := unix.SetNonblock(fd, true); err != nil { // so that it is waited for without a thread
@@ -139,7 +140,8 @@ func onlyRead(f *os.File) bool {
 		return true
 	}
 	name, err := os.Readlink(descriptor(int(f.Fd())))
-	return flag&unix.O_ACCMODE == unix.O_RDONLY && st.Mode&unix.S_IFMT == unix.S_IFREG && (err != nil || !strings.HasPrefix(name, "/memfd:"))
+	return flag&unix.O_ACCMODE == unix.O_RDONLY && st.Mode&unix.S_IFMT == unix.S_IFREG &&
+		(err != nil || !strings.HasPrefix(name, "/memfd:"))
 }
 
 // gains says what opening /dev/fd/N once more adds to what the descriptor was opened for: a

@@ -204,5 +204,6 @@ type InternalError struct {
 }
 
 func (e *InternalError) Error() string {
-	return fmt.Sprintf("the shell stopped because of a fault of its own (%v); nothing more of this command runs; please report the command", e.Panic)
+	return fmt.Sprintf("the shell stopped because of a fault of its own (%v); nothing more of this command runs; "+
+		"please report the command", e.Panic)
 }

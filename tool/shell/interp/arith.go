@@ -363,7 +363,8 @@ func (e *evaluator) assign() int64 {
 		saved := *e
 		tok := e.tok
 		e.next()
-		if e.kind == 'o' && e.tok != "==" && strings.HasSuffix(e.tok, "=") && e.tok != "<=" && e.tok != ">=" && e.tok != "!=" {
+		if e.kind == 'o' && e.tok != "==" && strings.HasSuffix(e.tok, "=") && e.tok != "<=" && e.tok != ">=" &&
+			e.tok != "!=" {
 			op := strings.TrimSuffix(e.tok, "=")
 			e.next()
 			lv := e.lvalue(tok)
@@ -381,7 +382,8 @@ func (e *evaluator) assign() int64 {
 		*e = saved
 	}
 	n := e.ternary()
-	if e.kind == 'o' && len(e.tok) >= 1 && strings.HasSuffix(e.tok, "=") && e.tok != "==" && e.tok != "<=" && e.tok != ">=" && e.tok != "!=" {
+	if e.kind == 'o' && len(e.tok) >= 1 && strings.HasSuffix(e.tok, "=") && e.tok != "==" && e.tok != "<=" &&
+		e.tok != ">=" && e.tok != "!=" {
 		e.fail("attempted assignment to non-variable", e.rest())
 	}
 	return n
@@ -411,7 +413,8 @@ func (e *evaluator) ternary() int64 {
 }
 
 var arithLevels = [...][]string{
-	{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"},
+	{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"<<", ">>"}, {"+", "-"},
+	{"*", "/", "%"},
 }
 
 func (e *evaluator) binary(level int) int64 {

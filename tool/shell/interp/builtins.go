@@ -71,8 +71,9 @@ var usages = map[string]string{
 	"mapfile": "mapfile [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]",
 	"command": "command [-pVv] command [arg ...]", "pwd": "pwd [-LP]", "source": "source filename [arguments]",
 	".": ". filename [arguments]", "exec": "exec [-cl] [-a name] [command [argument ...]] [redirection ...]",
-	"compgen": "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]",
-	"disown":  "disown [-h] [-ar] [jobspec ... | pid ...]",
+	"compgen": "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C " +
+		"command] [-X filterpat] [-P prefix] [-S suffix] [word]",
+	"disown": "disown [-h] [-ar] [jobspec ... | pid ...]",
 }
 
 func (s *shell) usage(name string) {

@@ -13,7 +13,8 @@ func compgenBuiltin(s *shell, args []string) int {
 	var actions []string
 	glob, wordlist, prefix, suffix := "", "", "", ""
 	hasGlob, hasWords := false, false
-	short := map[byte]string{'a': "alias", 'b': "builtin", 'c': "command", 'd': "directory", 'e': "export", 'f': "file", 'k': "keyword", 'v': "variable"}
+	short := map[byte]string{'a': "alias", 'b': "builtin", 'c': "command", 'd': "directory", 'e': "export", 'f': "file",
+		'k': "keyword", 'v': "variable"}
 	bad := ""
 	args, ok := s.flags(args, "abcdefgjksuvo:A:G:W:F:C:X:P:S:", func(flag byte, value string) {
 		switch flag {
@@ -80,7 +81,8 @@ func compgenBuiltin(s *shell, args []string) int {
 					}
 				}
 			}
-		case "arrayvar", "binding", "disabled", "enabled", "group", "helptopic", "hostname", "job", "running", "service", "setopt", "shopt", "signal", "stopped", "user":
+		case "arrayvar", "binding", "disabled", "enabled", "group", "helptopic", "hostname", "job", "running",
+			"service", "setopt", "shopt", "signal", "stopped", "user":
 			s.unsupported("compgen -A "+action, s.pos)
 		default:
 			bad = action

@@ -320,7 +320,8 @@ func (s *shell) declareOne(variant string, o declOpts, arg declArg) bool {
 		} else if isSub {
 			sub = s.runtimeSubscript(name, sub)
 		}
-		if strings.HasPrefix(arg.value, "(") && strings.HasSuffix(arg.value, ")") && v.attrs&(attrArray|attrAssoc) != 0 && !isSub && arg.word != "" {
+		if strings.HasPrefix(arg.value, "(") && strings.HasSuffix(arg.value, ")") &&
+			v.attrs&(attrArray|attrAssoc) != 0 && !isSub && arg.word != "" {
 			s.unsupported("an array assignment in quotes", s.pos)
 		}
 		s.assignIn(v, name, sub, isSub, arg.value, arg.add)

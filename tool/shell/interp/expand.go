@@ -105,7 +105,8 @@ func joinNames(w *syntax.Word) *syntax.Word {
 	for i := 0; i+1 < len(w.Parts); i++ {
 		pe, ok := w.Parts[i].(*syntax.ParamExp)
 		lit, ok2 := w.Parts[i+1].(*syntax.Lit)
-		if !ok || !ok2 || !pe.Short || pe.Index != nil || !syntax.ValidName(pe.Param.Value) || lit.Value == "" || !identChar(lit.Value[0]) {
+		if !ok || !ok2 || !pe.Short || pe.Index != nil || !syntax.ValidName(pe.Param.Value) || lit.Value == "" ||
+			!identChar(lit.Value[0]) {
 			continue
 		}
 		n := 1

@@ -140,7 +140,8 @@ func cdBuiltin(s *shell, args []string) int {
 	if path == "" {
 		return 0
 	}
-	if cdpath := s.get("CDPATH"); cdpath != "" && len(rest) == 1 && path[0] != '/' && path != "." && path != ".." && !strings.HasPrefix(path, "./") && !strings.HasPrefix(path, "../") && rest[0] != "-" {
+	if cdpath := s.get("CDPATH"); cdpath != "" && len(rest) == 1 && path[0] != '/' && path != "." && path != ".." &&
+		!strings.HasPrefix(path, "./") && !strings.HasPrefix(path, "../") && rest[0] != "-" {
 		for dir := range strings.SplitSeq(cdpath, ":") {
 			if dir == "" {
 				dir = "."

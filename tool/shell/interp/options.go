@@ -8,9 +8,11 @@ import (
 // options are what set and shopt switch. Those without a field of their own have no
 // effect in a shell that nobody types into, or are not supported.
 type options struct {
-	allexport, braceexpand, errexit, errtrace, functrace, noclobber, noexec, noglob, nounset, physical, pipefail, verbose, xtrace bool
+	allexport, braceexpand, errexit, errtrace, functrace, noclobber, noexec, noglob, nounset, physical bool
+	pipefail, verbose, xtrace                                                                          bool
 
-	dotglob, expandAliases, extglob, failglob, globskipdots, globstar, inheritErrexit, lastpipe, nocaseglob, nocasematch, nullglob, patsubReplacement, sourcepath, xpgEcho, shiftVerbose bool
+	dotglob, expandAliases, extglob, failglob, globskipdots, globstar, inheritErrexit, lastpipe, nocaseglob bool
+	nocasematch, nullglob, patsubReplacement, sourcepath, xpgEcho, shiftVerbose                             bool
 
 	others map[string]bool // what has no effect here, if it is not as at the start
 }

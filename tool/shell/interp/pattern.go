@@ -306,7 +306,8 @@ func (c *patClass) expr(sb *strings.Builder) {
 	var in strings.Builder
 	for _, name := range c.names {
 		switch name {
-		case "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word", "xdigit":
+		case "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
+			"word", "xdigit":
 			in.WriteString(unicodeClass(name))
 		}
 	}

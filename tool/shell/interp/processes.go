@@ -230,22 +230,28 @@ func (s *shell) ended(j *job) int {
 
 // waitJob waits for a job. A trapped signal ends the wait, and is returned.
 func (s *shell) waitJob(j *job) syscall.Signal {
+	_, sig := waitFor(s, j.done)
+	return sig
+}
+
+// waitFor waits until something is done, or a trapped signal comes.
+func waitFor[T any](s *shell, done <-chan T) (one T, sig syscall.Signal) {
 	for {
 		var bell <-chan struct{}
 		if s.box != nil {
 			bell = s.box.bell
 		}
 		select {
-		case <-j.done:
-			return 0
+		case one = <-done:
+			return one, 0
 		case <-s.r.gate.done:
 			panic(halted{})
 		case <-bell:
 			s.check()
 			if len(s.trapped) > 0 && s.box.owner == s {
-				sig := s.trapped[0]
+				sig = s.trapped[0]
 				s.runTraps()
-				return sig
+				return one, sig
 			}
 		}
 	}
@@ -272,25 +278,7 @@ func (s *shell) waitAny(jobs []*job) (*job, syscall.Signal) {
 			}
 		}()
 	}
-	for {
-		var bell <-chan struct{}
-		if s.box != nil {
-			bell = s.box.bell
-		}
-		select {
-		case j := <-first:
-			return j, 0
-		case <-s.r.gate.done:
-			panic(halted{})
-		case <-bell:
-			s.check()
-			if len(s.trapped) > 0 && s.box.owner == s {
-				sig := s.trapped[0]
-				s.runTraps()
-				return nil, sig
-			}
-		}
-	}
+	return waitFor(s, first)
 }
 
 func jobsBuiltin(s *shell, args []string) int {
@@ -558,7 +546,8 @@ func (s *shell) time(cm *syntax.TimeClause) {
 		syscall.Getrusage(syscall.RUSAGE_SELF, self)
 		s.r.crowd.mu.Lock()
 		defer s.r.crowd.mu.Unlock()
-		return time.Duration(self.Utime.Nano() + s.r.crowd.used[0].Nano()), time.Duration(self.Stime.Nano() + s.r.crowd.used[1].Nano())
+		return time.Duration(self.Utime.Nano() + s.r.crowd.used[0].Nano()),
+			time.Duration(self.Stime.Nano() + s.r.crowd.used[1].Nano())
 	}
 	start := time.Now()
 	user, sys := times(&before)

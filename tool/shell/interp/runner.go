@@ -74,7 +74,8 @@ func New(cfg Config) (*Runner, error) {
 	s := &shell{
 		r: r, ctx: context.Background(), pid: r.pid, name0: cfg.Name, params: cfg.Params,
 		scopes: []*scope{newScope()}, fds: fdTable{}, umask: -1, dir: filepath.Clean(cfg.Dir),
-		lastArg: cfg.Name, errTrap: true, opt: newOptions(), traps: map[string]trap{}, began: time.Now(), substState: -1,
+		lastArg: cfg.Name, errTrap: true, opt: newOptions(), traps: map[string]trap{},
+		began: time.Now(), substState: -1,
 		src: &Source{Origin: Judged, Text: cfg.Text}, funcs: map[string]*function{},
 	}
 	s.box = newMailbox(s)
@@ -195,7 +196,11 @@ func deep(text string) bool {
 			depth = max(0, depth-1)
 		}
 	}
-	return most > 2000 || strings.Count(text, "if ")+strings.Count(text, "! ")+strings.Count(text, "`")+strings.Count(text, "do ")+strings.Count(text, "case ") > 100000
+	words := 0
+	for _, word := range []string{"if ", "! ", "`", "do ", "case "} {
+		words += strings.Count(text, word)
+	}
+	return most > 2000 || words > 100000
 }
 
 // runText runs text that appeared at run time.
@@ -214,9 +219,10 @@ func (s *shell) runText(text string, src *Source, who string) {
 // surely are parts of messages about texts that bash refuses too. The parser also refuses
 // some that bash runs, such as ${m[a b]}.
 var surely = []string{
-	"without closing quote", "reached EOF without", "can only be used", "can only immediately follow", "a statement list",
-	"must be followed by a statement", "must be followed by a word", "not a valid start for a statement", "a command can only contain words",
-	"word list can only contain words", "must be followed by `)`",
+	"without closing quote", "reached EOF without", "can only be used", "can only immediately follow",
+	"a statement list", "must be followed by a statement", "must be followed by a word",
+	"not a valid start for a statement", "a command can only contain words", "word list can only contain words",
+	"must be followed by `)`",
 }
 
 // syntaxError reports a text that cannot be read, as bash does. If bash may read it, the

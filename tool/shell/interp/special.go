@@ -20,7 +20,8 @@ const (
 // computedNames are the variables that special computes and that have a name.
 var computedNames = []string{
 	"BASHOPTS", "BASHPID", "BASH_ARGV0", "BASH_COMMAND", "BASH_LINENO", "BASH_SOURCE", "BASH_SUBSHELL", "DIRSTACK",
-	"EPOCHREALTIME", "EPOCHSECONDS", "FUNCNAME", "GROUPS", "LINENO", "PIPESTATUS", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM",
+	"EPOCHREALTIME", "EPOCHSECONDS", "FUNCNAME", "GROUPS", "LINENO", "PIPESTATUS", "RANDOM", "SECONDS",
+	"SHELLOPTS", "SRANDOM",
 }
 
 // special returns what bash computes at each use, or nil.
@@ -158,7 +159,8 @@ func (s *shell) assignable(name string) bool {
 // changed is called after a variable was assigned, or unset (nil).
 func (s *shell) changed(name string, v *variable) {
 	switch name {
-	case "SECONDS", "RANDOM", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "SRANDOM", "DIRSTACK", "FUNCNAME", "GROUPS", "BASH_ARGV0":
+	case "SECONDS", "RANDOM", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "SRANDOM", "DIRSTACK", "FUNCNAME",
+		"GROUPS", "BASH_ARGV0":
 		if v == nil {
 			hidden := map[string]bool{name: true}
 			for n := range s.hidden {

@@ -128,7 +128,8 @@ func (s *shell) failed() {
 	if s.status == 0 || s.noErr > 0 || s.flow.kind != 0 {
 		return
 	}
-	if t, ok := s.traps["ERR"]; ok && s.errTrap && !t.inherited && t.action != "" && (s.opt.errtrace || s.funcDepth() <= t.depth) && s.inTrap == 0 {
+	if t, ok := s.traps["ERR"]; ok && s.errTrap && !t.inherited && t.action != "" &&
+		(s.opt.errtrace || s.funcDepth() <= t.depth) && s.inTrap == 0 {
 		status, line, pipes := s.status, s.line, s.pipeStatus
 		s.inTrap++
 		s.runTrap("ERR", t)
@@ -870,7 +871,8 @@ func stages(cm *syntax.BinaryCmd) (list []*syntax.Stmt) {
 		}
 		list = append(list, st)
 	}
-	if x, ok := cm.X.Cmd.(*syntax.BinaryCmd); ok && (x.Op == syntax.Pipe || x.Op == syntax.PipeAll) && len(cm.X.Redirs) == 0 && !cm.X.Negated {
+	if x, ok := cm.X.Cmd.(*syntax.BinaryCmd); ok && (x.Op == syntax.Pipe || x.Op == syntax.PipeAll) &&
+		len(cm.X.Redirs) == 0 && !cm.X.Negated {
 		list = stages(x)
 		last := list[len(list)-1]
 		list = list[:len(list)-1]

@@ -65,7 +65,8 @@ func (s *shell) signalled() {
 			fallthrough
 		default:
 			switch sig {
-			case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH, syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
+			case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH, syscall.SIGSTOP, syscall.SIGTSTP,
+				syscall.SIGTTIN, syscall.SIGTTOU:
 				continue
 			}
 			panic(died{sig, s.box})

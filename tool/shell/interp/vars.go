@@ -611,7 +611,8 @@ func (s *shell) callScope() *scope {
 // cutSubscript splits "name[sub]".
 func cutSubscript(arg string) (name, sub string, ok bool) {
 	i := strings.IndexByte(arg, '[')
-	if i > 0 && strings.HasSuffix(arg, "]") && syntax.ValidName(arg[:i]) && strings.Count(arg, "[") == strings.Count(arg, "]") {
+	if i > 0 && strings.HasSuffix(arg, "]") && syntax.ValidName(arg[:i]) &&
+		strings.Count(arg, "[") == strings.Count(arg, "]") {
 		return arg[:i], arg[i+1 : len(arg)-1], true
 	}
 	return arg, "", false

@@ -85,7 +85,8 @@ func (r *reader) conclude() {
 	out.Prefix = r.prefix()
 	out.Flags = r.spellings()
 	out.Plain = slices.DeleteFunc(out.Plain, func(at int) bool { return slices.Contains(out.Spelled, at) })
-	out.Readonly = e.preset && out.Known && out.Complete && !out.Raises && len(out.Runs) == r.started && len(out.Shows) == 0
+	out.Readonly = e.preset && out.Known && out.Complete && !out.Raises && len(out.Runs) == r.started &&
+		len(out.Shows) == 0
 	for _, at := range out.Spelled {
 		out.Readonly = out.Readonly && slices.Contains(r.starts, at)
 	}
@@ -96,7 +97,8 @@ func (r *reader) conclude() {
 		out.Known, out.Complete, out.Readonly, out.Why, out.Opaque, out.Stdin = true, true, !out.Raises, "", "", false
 		out.Effects, out.Runs, out.Scripts, out.Spelled = nil, nil, nil, nil
 	}
-	out.Simple = e.simple && out.Known && out.Complete && !out.Raises && len(out.Runs) == 0 && len(out.Spelled) == 0 && len(out.Shows) == 0
+	out.Simple = e.simple && out.Known && out.Complete && !out.Raises && len(out.Runs) == 0 && len(out.Spelled) == 0 &&
+		len(out.Shows) == 0
 	out.Transparent = e.wraps && out.Known && out.Complete && !out.Raises && !e.remote &&
 		len(out.Runs) > 0 && len(out.Effects) == 0 && len(out.Spelled) == 0
 }

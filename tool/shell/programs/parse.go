@@ -70,7 +70,8 @@ func (p *parser) read(words []string) error {
 	if (key == "program") != (p.root == nil) {
 		return fmt.Errorf("%q does not belong here: an entry is one program line and what is below it", key)
 	}
-	if len(rest) == 0 && key != "preset" && key != "simple" && key != "project" && key != "raises" && key != "elsewhere" && key != "operands" && key != "responses" {
+	if len(rest) == 0 && key != "preset" && key != "simple" && key != "project" && key != "raises" &&
+		key != "elsewhere" && key != "operands" && key != "responses" {
 		return fmt.Errorf("%s says nothing: put something behind it", key)
 	}
 	switch key {
@@ -328,7 +329,8 @@ func (p *parser) condition(words []string) ([]string, condition, error) {
 			return nil, c, fmt.Errorf("%s %s: no such flag above", words[at], name)
 		}
 		if len(f.names) > maxSpellings {
-			return nil, c, fmt.Errorf("%s %s: it shares its line with %d others, which would count as well; give it one of its own", words[at], name, len(f.names)-1)
+			return nil, c, fmt.Errorf("%s %s: it shares its line with %d others, which would count as well; "+
+				"give it one of its own", words[at], name, len(f.names)-1)
 		}
 		c.flags = append(c.flags, f.names...)
 	}

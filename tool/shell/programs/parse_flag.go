@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // flag reads "-x --long ARG EFFECT…".
@@ -35,7 +36,8 @@ func (p *parser) flag(words []string) error {
 		words = words[n:]
 	}
 	if f.args == 0 && len(f.does) > 0 {
-		return fmt.Errorf("flag %s: %s needs an argument to work on: write its name in capitals", f.names[0], f.does[0].verb)
+		return fmt.Errorf("flag %s: %s needs an argument to work on: write its name in capitals", f.names[0],
+			f.does[0].verb)
 	}
 	for i, name := range f.names {
 		if slices.Contains(f.names[:i], name) {
@@ -202,4 +204,97 @@ func (e *entry) index(name string, f *flag) {
 	default:
 		e.long[name] = f
 	}
+}
+
+// sharedFlags are the flags of entries that others share, by slot: git alone asks
+// twenty times for those of diff.
+var sharedFlags sync.Map
+
+// shared adds the flags of other entries, such as git/diff, which stands for no
+// program but for what several subcommands have in common.
+func (p *parser) shared(names []string) error {
+	for _, name := range names {
+		flags, err := p.flagsOf(name)
+		if err != nil {
+			return err
+		}
+		if len(p.level.flags) == 0 {
+			p.level.flags = slices.Clone(flags) // none can stand twice
+			continue
+		}
+		for _, f := range flags {
+			p.level.addFlag(f)
+		}
+	}
+	return nil
+}
+
+// flagsOf returns the flags of another entry.
+func (p *parser) flagsOf(name string) ([]*flag, error) {
+	s := p.find(name)
+	if s == nil {
+		return nil, fmt.Errorf("flags %s: there is no such entry", name)
+	}
+	if flags, ok := sharedFlags.Load(s); ok {
+		return flags.([]*flag), nil
+	}
+	if p.depth >= likeDepth {
+		return nil, fmt.Errorf("flags %s: too many entries share the flags of one another", name)
+	}
+	other, err := parseSlot(s, p.find, p.depth+1)
+	if err != nil {
+		return nil, err
+	}
+	sharedFlags.Store(s, other.flags)
+	return other.flags, nil
+}
+
+// An unread subcommand is parsed when it is first used: git has a hundred, and a
+// run of it needs one.
+type unread struct {
+	parser parser // as it was where the subcommand begins
+	parent *entry
+	text   string // its lines
+	line   int    // the number of the first
+	once   sync.Once
+	err    error
+}
+
+// add adds the line that begins at a byte of the entry's text, behind those it has.
+func (u *unread) add(entry string, at, end, line int) {
+	if u.text == "" {
+		u.line = line
+	}
+	u.text = entry[at-len(u.text) : end]
+}
+
+// ready parses the lines of a subcommand, once.
+func (e *entry) ready() error {
+	u := e.unread
+	if u == nil {
+		return nil
+	}
+	u.once.Do(func() {
+		if u.err = u.parent.ready(); u.err != nil {
+			return
+		}
+		p := u.parser
+		p.level = e
+		if u.err = p.replay(u); u.err == nil {
+			e.finish(u.parent)
+		}
+	})
+	return u.err
+}
+
+// replay reads the lines that were kept.
+func (p *parser) replay(u *unread) error {
+	p.line = u.line - 1
+	for text := range strings.Lines(u.text) {
+		p.line++
+		if err := p.readText(text); err != nil {
+			return err
+		}
+	}
+	return nil
 }

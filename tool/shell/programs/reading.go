@@ -1,6 +1,9 @@
 package programs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Kind is what an effect is.
 type Kind int
@@ -183,3 +186,108 @@ func (r Reading) OwnWords(words []Word, host int, spells bool) int {
 func (r Reading) RunsFiles() bool {
 	return r.Program != "" && r.Program != "git" && (!r.Complete || len(r.Scripts) > 0)
 }
+
+// A Word is one word of a command, as far as it can be told before it runs.
+type Word struct {
+	// Text is what the program will see if the word is Known, and otherwise how
+	// it is written.
+	Text string
+	// Known says that Text is exactly what the program will see.
+	Known bool
+	// Begin is what an unknown word is known to begin with.
+	Begin string
+	// Glob says that the word is a pattern for names that are there when the
+	// command runs; Text is the pattern, with quoted characters escaped.
+	Glob bool
+	// Many says that an unknown word may turn out to be none, or several. A
+	// quoted expansion is one word whatever its value.
+	Many bool
+	// Below is a folder: an unknown word is the path of something that lies at or below it, or
+	// several if Many. Name is a pattern for the last part of the path; empty for any.
+	Below, Name string
+	// Input says that the word stands for what is read from standard input (xargs).
+	Input bool
+	// Number says that an unknown word is made of digits, such as $? and $#.
+	Number bool
+}
+
+// Literal returns a word that is known.
+func Literal(text string) Word { return Word{Text: text, Known: true} }
+
+// MayBeFlag reports whether the word may begin with a hyphen.
+func (w Word) MayBeFlag() bool {
+	switch {
+	case w.Known:
+		return len(w.Text) > 0 && w.Text[0] == '-'
+	case w.Number:
+		return false
+	case w.Begin != "":
+		return w.Begin[0] == '-'
+	}
+	return true
+}
+
+// startNothing are programs that do all they do themselves, whatever flags they are given
+// that a complete reading knows: a wrapper's command is a part of its own.
+const startNothing = `
+	true false echo printf pwd ls dir vdir cat tac head tail wc cut tr uniq sort stat du df basename dirname readlink
+	realpath base32 base64 basenc cksum sum md5sum b2sum sha1sum sha224sum sha256sum sha384sum sha512sum comm join paste
+	expand unexpand nl od fold fmt pr date cal ncal seq yes sleep factor expr test [ numfmt shuf tsort ptx arch hostid
+	logname whoami nproc tty uname uptime id groups users who pathchk printenv dircolors cp mv install ln link rm unlink
+	rmdir shred mkdir mkfifo mktemp touch truncate tee split csplit dd sync chmod chown chgrp stty env nice nohup timeout
+	stdbuf setsid time xargs find grep sed awk gawk mawk jq cmp diff column colrm rev look hexdump hd xxd strings iconv
+	which whereis tree ps pgrep pidof free file`
+
+var starters = func() map[string][]string {
+	m := map[string][]string{
+		// Git has parts of its own beside it. Paths are seen from the program's folder.
+		"git": {"git", "../lib/git-core", "../libexec/git-core"},
+	}
+	for name := range strings.FieldsSeq(startNothing) {
+		m[name] = nil
+	}
+	return m
+}()
+
+// gitScripts are subcommands of git that are scripts, and start what a shell needs.
+const gitScripts = " submodule filter-branch mergetool difftool request-pull instaweb quiltimport send-email svn p4 citool gui bisect "
+
+// Starts returns the programs that an invocation may start by itself, besides those of its
+// reading: names, or paths that are seen from the program's own folder. It is not ok if they
+// are not known.
+func (r Reading) Starts() (names []string, ok bool) {
+	if r.Program == "git" && len(r.Sub) > 0 && strings.Contains(gitScripts, " "+r.Sub[0]+" ") {
+		return nil, false
+	}
+	names, ok = starters[r.Program]
+	return names, ok && r.Known && r.Complete
+}
+
+// ScriptStarts returns what a program that is a script on this machine may start, besides
+// its interpreter. It is not ok if that is not known: shims start what they like.
+func ScriptStarts(name string) (names []string, ok bool) {
+	switch name {
+	case "which":
+		return nil, true
+	case "egrep", "fgrep":
+		return []string{"grep"}, true
+	}
+	return nil, false
+}
+
+// inPlace are programs that write a file where it is, if it exists. Others replace it.
+const inPlace = " tee dd truncate touch cp sort shred chmod chown chgrp "
+
+// WritesInPlace reports whether the program changes files that exist without making new ones
+// beside them.
+func (r Reading) WritesInPlace() bool { return strings.Contains(inPlace, " "+r.Program+" ") }
+
+// gitWriters are the subcommands of git that write to the repository's own folder.
+var gitWriters = []string{
+	"add", "am", "bisect", "branch", "checkout", "cherry-pick", "clean", "commit", "fetch", "gc", "init",
+	"maintenance", "merge", "mv", "notes", "pull", "push", "rebase", "reset", "restore", "revert", "rm", "stash",
+	"submodule", "switch", "tag", "update-index", "update-ref", "worktree",
+}
+
+// GitWrites reports whether a subcommand of git writes to .git.
+func GitWrites(sub string) bool { return slices.Contains(gitWriters, sub) }

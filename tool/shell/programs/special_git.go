@@ -1,6 +1,9 @@
 package programs
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // scanGit reads the words of a git command, and then what -c makes of them: a
 // setting may be a program that git starts, or an alias that is the subcommand.
@@ -78,14 +81,15 @@ func harmlessGitSetting(key, value string) bool {
 	switch key {
 	case "user.name", "user.email", "author.name", "author.email", "committer.name", "committer.email",
 		"core.quotepath", "core.autocrlf", "core.filemode", "core.ignorecase", "core.longpaths", "core.eol",
-		"core.safecrlf", "core.abbrev", "core.symlinks", "core.precomposeunicode", "core.whitespace", "core.commentchar",
-		"core.preloadindex", "core.untrackedcache", "core.compression", "core.bigfilethreshold",
+		"core.safecrlf", "core.abbrev", "core.symlinks", "core.precomposeunicode", "core.whitespace",
+		"core.commentchar", "core.preloadindex", "core.untrackedcache", "core.compression", "core.bigfilethreshold",
 		"init.defaultbranch", "pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "push.followtags",
-		"fetch.prune", "fetch.parallel", "rebase.autostash", "rebase.autosquash", "rebase.updaterefs", "rerere.enabled",
-		"merge.conflictstyle", "merge.ff", "merge.renamelimit", "diff.renames", "diff.renamelimit", "diff.algorithm",
-		"diff.colormoved", "diff.noprefix", "diff.mnemonicprefix", "diff.context", "diff.submodule", "diff.wserrorhighlight",
-		"log.date", "log.decorate", "log.abbrevcommit", "log.follow", "commit.verbose", "commit.cleanup",
-		"branch.sort", "branch.autosetupmerge", "branch.autosetuprebase", "tag.sort", "versionsort.suffix",
+		"fetch.prune", "fetch.parallel", "rebase.autostash", "rebase.autosquash", "rebase.updaterefs",
+		"rerere.enabled", "merge.conflictstyle", "merge.ff", "merge.renamelimit", "diff.renames", "diff.renamelimit",
+		"diff.algorithm", "diff.colormoved", "diff.noprefix", "diff.mnemonicprefix", "diff.context", "diff.submodule",
+		"diff.wserrorhighlight", "log.date", "log.decorate", "log.abbrevcommit", "log.follow", "commit.verbose",
+		"commit.cleanup", "branch.sort", "branch.autosetupmerge", "branch.autosetuprebase", "tag.sort",
+		"versionsort.suffix",
 		"grep.linenumber", "grep.patterntype", "blame.date", "http.postbuffer", "http.lowspeedlimit", "http.lowspeedtime":
 		return true
 	case "commit.gpgsign", "tag.gpgsign", "log.showsignature", "core.fsmonitor":
@@ -114,4 +118,191 @@ func gitCommandSetting(key string) bool {
 		return true
 	}
 	return false
+}
+
+// gitRefs tells listing branches and tags from changing them.
+func gitRefs(r *reader) {
+	switch r.out.Sub[0] {
+	case "branch":
+		lists := r.usesAny("--list", "--contains")
+		if r.usesAny("--delete", "-D", "--move", "-M", "--copy", "-C", "--force", "--unset-upstream", "--set-upstream-to") || len(r.operands) > 0 && !lists {
+			r.open("changes the branches of the repository")
+		}
+	case "tag":
+		lists := r.usesAny("--list", "-n", "--contains")
+		if r.usesAny("--delete", "--force", "--annotate") || len(r.operands) > 0 && !lists {
+			r.open("changes the tags of the repository")
+		}
+	case "symbolic-ref":
+		if len(r.operands) > 1 {
+			r.open("changes a ref of the repository")
+		}
+	}
+}
+
+// gitCheckout says what checkout and switch write: the files behind --, or
+// whatever differs between two commits.
+func gitCheckout(r *reader) {
+	dashes := r.dashes()
+	paths := 0
+	for _, at := range r.operands {
+		r.plain(at)
+		if path, any := gitPathspec(r.args[at]); at > dashes && any {
+			r.file(Write, path, at, true, false)
+			paths++
+		}
+	}
+	creates := r.usesAny("-b", "--create") || r.usesAny("--orphan") && r.out.Sub[0] == "checkout" // switch --orphan empties the folder
+	if paths > 0 || creates && len(r.operands) == 0 {
+		return
+	}
+	r.file(Write, Literal("."), -1, true, false)
+}
+
+// gitStash says what `git stash` without a subcommand does.
+func gitStash(r *reader) {
+	if len(r.out.Sub) > 1 {
+		return
+	}
+	r.open("changes the working tree and the stash")
+	r.file(Write, Literal("."), -1, true, false)
+}
+
+// gitConfig tells asking for settings from changing them.
+func gitConfig(r *reader) {
+	key, value, writes := r.gitConfigChange()
+	if !writes {
+		return
+	}
+	r.open("changes the configuration of git")
+	if u := r.used("--file"); u != nil && u.given {
+		r.file(Write, u.value, u.at, false, true)
+		r.spell(u.at)
+	}
+	if key < 0 {
+		r.spell(r.subAt)
+		return
+	}
+	if w := r.args[key]; !w.Known || !harmlessGitSetting(strings.ToLower(w.Text), value) {
+		r.spell(key)
+	}
+}
+
+// gitConfigChange finds the key and value that git config would write.
+func (r *reader) gitConfigChange() (key int, value string, writes bool) {
+	operands := r.operands
+	changes := false
+	if len(operands) > 0 {
+		switch r.args[operands[0]].Text {
+		case "get", "list":
+			return -1, "", false
+		case "set", "unset", "rename-section", "remove-section", "edit":
+			operands, changes = operands[1:], true
+		}
+	}
+	changes = changes || r.usesAny("--add", "--edit")
+	if r.usesAny("--get") && !changes {
+		return -1, "", false
+	}
+	if !changes && len(operands) < 2 {
+		return -1, "", false
+	}
+	if len(operands) == 0 {
+		return -1, "", true
+	}
+	if len(operands) > 1 && r.args[operands[1]].Known {
+		value = r.args[operands[1]].Text
+	}
+	return operands[0], value, true
+}
+
+// gitRemote says whom fetch, pull, push and ls-remote talk to. The name of a
+// remote stands for whatever host the configuration has.
+func gitRemote(r *reader) {
+	for _, at := range r.operands {
+		r.plain(at)
+	}
+	if len(r.operands) == 0 {
+		r.connects(somewhere("*"), -1, false)
+		return
+	}
+	at := r.operands[0]
+	kind := Read
+	if r.out.Sub[0] == "push" {
+		kind = Write
+	}
+	r.gitRepository(r.args[at], at, kind)
+}
+
+// gitRepository says what using a repository means: a host, a folder, or a
+// program that fetches it.
+func (r *reader) gitRepository(w Word, at int, kind Kind) {
+	text := w.Text
+	if !w.Known {
+		text = w.Begin
+	}
+	helper, address, isHelper := strings.Cut(text, "::")
+	colon, slash := strings.IndexByte(text, ':'), strings.IndexByte(text, '/')
+	switch {
+	case isHelper && !strings.ContainsAny(helper, "/:@"):
+		r.alarm(at, "is fetched by a program")
+		if helper == "ext" {
+			r.runs(Run{IsScript: true, Script: Word{Text: address, Known: w.Known}})
+		}
+		r.connects(somewhere(text), at, false)
+	case strings.HasPrefix(text, "file://"):
+		r.file(kind, cutPrefix(w, "file://"), at, true, false)
+	case strings.Contains(text, "://"):
+		r.connects(w, at, false)
+	case strings.HasPrefix(text, "/"), strings.HasPrefix(text, "./"), strings.HasPrefix(text, "../"),
+		text == ".", text == "..":
+		r.file(kind, w, at, true, false)
+	case colon > 0 && (slash < 0 || colon < slash):
+		r.connects(Literal("ssh://"+text[:colon]), at, false)
+	default:
+		r.connects(somewhere(w.Text), at, false)
+	}
+}
+
+// cutPrefix returns the word without what it is known to begin with.
+func cutPrefix(w Word, prefix string) Word {
+	if w.Known {
+		return Literal(strings.TrimPrefix(w.Text, prefix))
+	}
+	return cutBegin(w, len(prefix))
+}
+
+// gitClone says where a clone comes from, and which folder it makes.
+func gitClone(r *reader) {
+	if len(r.operands) == 0 {
+		if !r.quits {
+			r.doubt("git clone wants a repository")
+		}
+		return
+	}
+	from := r.operands[0]
+	r.plain(from)
+	r.gitRepository(r.args[from], from, Read)
+	switch len(r.operands) {
+	case 1:
+		r.file(Write, gitCloneFolder(r.args[from]), -1, true, false)
+	case 2:
+		r.plain(r.operands[1])
+		r.file(Write, r.args[r.operands[1]], r.operands[1], true, false)
+	default:
+		r.tooMany(r.operands[2])
+	}
+}
+
+// gitCloneFolder is the folder that git names after the repository.
+func gitCloneFolder(w Word) Word {
+	if !w.Known {
+		return somewhere("*")
+	}
+	text := strings.TrimSuffix(strings.TrimRight(w.Text, "/"), "/.git")
+	name := strings.TrimSuffix(path.Base(text), ".git")
+	if at := strings.LastIndexByte(name, ':'); at >= 0 {
+		name = name[at+1:]
+	}
+	return Literal(name)
 }

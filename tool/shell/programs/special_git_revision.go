@@ -127,14 +127,16 @@ func gitBlobPath(w Word, text string, colon int) (Word, bool) {
 // gitRevision reports whether a word can only be a revision, or is the usual name
 // of one. All else may be a file, and counts as one.
 func gitRevision(text string) bool {
-	if strings.HasPrefix(text, "../") || strings.Contains(text, "/../") || text == ".." || strings.HasSuffix(text, "/..") {
+	if strings.HasPrefix(text, "../") || strings.Contains(text, "/../") || text == ".." ||
+		strings.HasSuffix(text, "/..") {
 		return false
 	}
 	if strings.Contains(text, "..") || strings.ContainsAny(text, "~^") || strings.Contains(text, "@{") {
 		return true
 	}
 	switch text {
-	case "HEAD", "@", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "main", "master", "develop", "trunk", "stash":
+	case "HEAD", "@", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "main", "master", "develop",
+		"trunk", "stash":
 		return true
 	}
 	for _, remote := range []string{"origin/", "upstream/", "refs/"} {
@@ -228,5 +230,6 @@ func gitPretty(format string) bool {
 	case "", "oneline", "short", "medium", "full", "fuller", "reference", "email", "mboxrd", "raw":
 		return true
 	}
-	return strings.Contains(format, "%") || strings.HasPrefix(format, "format:") || strings.HasPrefix(format, "tformat:")
+	return strings.Contains(format, "%") || strings.HasPrefix(format, "format:") ||
+		strings.HasPrefix(format, "tformat:")
 }

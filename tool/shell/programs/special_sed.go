@@ -252,7 +252,13 @@ func (s *sedScript) address() (any, ok bool) {
 func sedDelimiter(c byte) bool { return c != 0 && strings.IndexByte("/|,#:@%!~+;", c) >= 0 }
 
 // pattern skips a regular expression and the delimiter behind it.
-func (s *sedScript) pattern(end byte) bool {
+func (s *sedScript) pattern(end byte) bool { return s.until(end, true) }
+
+// replacement skips what stands there instead, and the delimiter.
+func (s *sedScript) replacement(end byte) bool { return s.until(end, false) }
+
+// until skips all up to a delimiter, and that; brackets says that it does not count in those.
+func (s *sedScript) until(end byte, brackets bool) bool {
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {
 		case c == end:
@@ -264,32 +270,12 @@ func (s *sedScript) pattern(end byte) bool {
 			if !s.escape() {
 				return false
 			}
-		case c == '[':
+		case c == '[' && brackets:
 			n := bracket(s.text[s.at:], end)
 			if n == 0 {
 				return false
 			}
 			s.at += n
-		default:
-			s.at++
-		}
-	}
-	return false
-}
-
-// replacement skips what stands there instead, and the delimiter.
-func (s *sedScript) replacement(end byte) bool {
-	for s.at < len(s.text) {
-		switch c := s.text[s.at]; {
-		case c == end:
-			s.at++
-			return true
-		case c == '\n':
-			return false
-		case c == '\\':
-			if !s.escape() {
-				return false
-			}
 		default:
 			s.at++
 		}

@@ -119,7 +119,8 @@ func scanFile(name, content string, slots map[string]*slot) []error {
 					break
 				}
 				if other := slots[n]; other != nil {
-					errs = append(errs, fmt.Errorf("%s:%d: program %s stands in %s:%d already: remove one", name, line, n, other.file, other.line))
+					errs = append(errs, fmt.Errorf("%s:%d: program %s stands in %s:%d "+
+						"already: remove one", name, line, n, other.file, other.line))
 					continue
 				}
 				slots[n] = open

@@ -1,5 +1,5 @@
 // Package runner executes a shell command that was judged, in a session of its own: by our
-// own shell (package inside), which asks a [Judge] before each thing that it does, or, for
+// own shell (package inside), which asks a [shell.Judge] before each thing that it does, or, for
 // what that cannot interpret, by bash.
 //
 // What a command can find out about us, or bring to bear on a shell before its first
@@ -24,6 +24,6 @@
 // started. A process that the command left in the background on purpose is not
 // ended; it is no longer listened to, and on Linux the result names it.
 //
-// In a sandbox ([Command.Sandbox]) all of that is simpler: whatever the command started,
+// In a sandbox ([Options.Sandbox]) all of that is simpler: whatever the command started,
 // and wherever it hid, ends with it, and with assent; the result names what was left.
 package runner

@@ -32,7 +32,7 @@ func (w watcher) Write(p []byte) (int, error) {
 }
 
 // cancelAt runs a command that is cancelled when it prints "ready".
-func cancelAt(t *testing.T, text string, change ...func(*runner.Command)) runner.Result {
+func cancelAt(t *testing.T, text string, change ...func(*prepared)) runner.Result {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -41,7 +41,7 @@ func cancelAt(t *testing.T, text string, change ...func(*runner.Command)) runner
 	for _, f := range change {
 		f(&c)
 	}
-	r, err := runner.Run(ctx, c)
+	r, err := runner.Run(ctx, c.Command, c.Options)
 	must(t, err)
 	return r
 }
@@ -113,7 +113,7 @@ func TestStrays(t *testing.T) {
 			// Both lines are there before it is cancelled.
 			text := strings.Replace(text, "echo ready", "while [ ! -s pid ]; do :; done; cat pid; echo ready", 1)
 			text = strings.NewReplacer("echo $$", "echo $$ > pid", `echo \$\$`, `echo \$\$ > pid`).Replace(text)
-			r := cancelAt(t, text, func(c *runner.Command) { c.Bash = strings.HasPrefix(text, "set -m") })
+			r := cancelAt(t, text, func(c *prepared) { c.Bash = strings.HasPrefix(text, "set -m") })
 			if r.Ending != runner.Cancelled {
 				t.Fatalf("%+v", r)
 			}

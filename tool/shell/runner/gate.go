@@ -15,13 +15,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
-
-// A Judge decides about an act of the shell inside. It may take its time; while it waits for
-// a person it calls pause, and the command's time limit stands still until it resumes. Several
-// acts may be judged at a time.
-type Judge func(ctx context.Context, act wire.Act, pause func() (resume func())) wire.Answer
 
 // maxActs is how many acts of a command are judged at a time. Others wait.
 const maxActs = 64
@@ -73,7 +69,8 @@ func newGate(clock *stopwatch) (*gate, *os.File, error) {
 		unix.Close(pair[1])
 		return nil, nil, err
 	}
-	g := &gate{conn: os.NewFile(uintptr(pair[0]), "gate"), clock: clock, stays: make(chan struct{}), gone: make(chan struct{})}
+	g := &gate{conn: os.NewFile(uintptr(pair[0]), "gate"), clock: clock, stays: make(chan struct{}),
+		gone: make(chan struct{})}
 	return g, os.NewFile(uintptr(pair[1]), "gate"), nil
 }
 
@@ -84,20 +81,20 @@ func (g *gate) close() {
 }
 
 // order tells the shell what to run.
-func (g *gate) order(c Command, marker string) {
-	order := wire.Order{Text: c.Text, Dir: c.Dir, Env: c.env(marker), Ask: c.Ask, Stay: c.Sandbox == nil || c.Stay, Whole: c.Sandbox != nil}
-	if g.proxy = c.Proxy; g.proxy != nil {
+func (g *gate) order(c shell.Command, o Options, marker string) {
+	order := wire.Order{Text: c.Text, Dir: c.Dir, Env: o.env(c.Dir, marker), Ask: c.Ask,
+		Stay: o.Sandbox == nil || c.Stay}
+	if g.proxy = o.Proxy; g.proxy != nil {
 		order.Proxy = ProxyAddress
 	}
-	if c.Sandbox != nil {
-		order.Wall = c.Profile.Wall
-		order.Private = c.private()
+	if o.Sandbox != nil {
+		order.Whole, order.Wall, order.Private = true, o.Profile.Wall, o.private()
 	}
 	go func() { _ = g.send(order) }() // if it has ended, how is in its status
 }
 
 // serve answers the shell until it ends.
-func (g *gate) serve(ctx context.Context, judge Judge) {
+func (g *gate) serve(ctx context.Context, judge shell.Judge) {
 	if g == nil {
 		return
 	}
@@ -108,7 +105,7 @@ func (g *gate) serve(ctx context.Context, judge Judge) {
 	}()
 }
 
-func (g *gate) answer(ctx context.Context, judge Judge) {
+func (g *gate) answer(ctx context.Context, judge shell.Judge) {
 	var proxied sync.WaitGroup
 	defer proxied.Wait() // its last connections are recorded before the command counts as ended
 	ctx, cancel := context.WithCancel(ctx)
@@ -183,7 +180,7 @@ func (g *gate) listener() (net.Listener, error) {
 }
 
 // judged answers one act. Whatever goes wrong refuses it.
-func (g *gate) judged(ctx context.Context, judge Judge, act wire.Act) (answer wire.Answer) {
+func (g *gate) judged(ctx context.Context, judge shell.Judge, act wire.Act) (answer wire.Answer) {
 	defer func() {
 		if r := recover(); r != nil {
 			answer = wire.Answer{Why: fmt.Sprintf("deciding about it failed: %v", r)}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/internal/reexec"
+	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/runner"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
@@ -26,8 +27,14 @@ func folder(t testing.TB) string {
 	return dir
 }
 
+// A prepared is a command and what it runs with.
+type prepared struct {
+	shell.Command
+	runner.Options
+}
+
 // command returns a command as the tool would make it.
-func command(t testing.TB, text string) runner.Command {
+func command(t testing.TB, text string) prepared {
 	t.Helper()
 	c := interpreted(text)
 	c.Dir, c.Env, c.Call = folder(t), runner.NewEnvironment(os.Environ(), nil), "c1"
@@ -35,16 +42,15 @@ func command(t testing.TB, text string) runner.Command {
 }
 
 // interpreted is a command whose acts are all allowed.
-func interpreted(text string) runner.Command {
-	return runner.Command{Text: text, Shell: reexec.Argv("shell"), Judge: func(context.Context, wire.Act, func() func()) wire.Answer {
-		return wire.Answer{Verdict: wire.Go}
-	}}
+func interpreted(text string) prepared {
+	judge := func(context.Context, wire.Act, func() func()) wire.Answer { return wire.Answer{Verdict: wire.Go} }
+	return prepared{shell.Command{Text: text, Judge: judge}, runner.Options{Shell: reexec.Argv("shell")}}
 }
 
 // run runs a command that can be started.
-func run(t testing.TB, c runner.Command) runner.Result {
+func run(t testing.TB, c prepared) runner.Result {
 	t.Helper()
-	result, err := runner.Run(context.Background(), c)
+	result, err := runner.Run(context.Background(), c.Command, c.Options)
 	must(t, err)
 	return result
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		"run": func(args []string) error {
 			c := interpreted(args[0])
 			c.Dir, c.Progress = "/", os.Stdout
-			_, err := runner.Run(context.Background(), c)
+			_, err := runner.Run(context.Background(), c.Command, c.Options)
 			fmt.Println(err)
 			return nil
 		},

@@ -75,7 +75,7 @@ func TestOnlyNewFiles(t *testing.T) {
 	must(t, os.Symlink(c.Dir+"/new", c.Dir+"/link"))
 	for _, name := range []string{"/dev/null", c.Dir + "/file", c.Dir + "/link", c.Dir + "/none/x"} {
 		c.File = name
-		if _, err := runner.Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "cannot be kept") {
+		if _, err := runner.Run(t.Context(), c.Command, c.Options); err == nil || !strings.Contains(err.Error(), "cannot be kept") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assent-dev/assent/sandbox"
+	"github.com/assent-dev/assent/sandbox/launch"
+	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
@@ -50,30 +53,34 @@ type end struct {
 }
 
 // start starts the command, or leaves nothing behind.
-func start(ctx context.Context, c Command) (*process, error) {
+func start(ctx context.Context, c shell.Command, o Options) (*process, error) {
 	if err := check(c); err != nil {
 		return nil, err
 	}
-	argv, err := c.argv()
+	marker := newMarker(o.Call)
+	started, err := o.started(c, marker)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{exited: make(chan struct{}), confined: c.Sandbox != nil, clock: newStopwatch(c.Timeout)}
-	if c.Clock != nil {
-		c.Clock.watch.Store(p.clock)
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultTimeout
 	}
-	if p.sink, err = newSink(c); err != nil {
+	p := &process{exited: make(chan struct{}), confined: o.Sandbox != nil, clock: newStopwatch(c.Timeout)}
+	if o.Clock != nil {
+		o.Clock.watch.Store(p.clock)
+	}
+	if p.sink, err = newSink(o); err != nil {
 		return nil, err
 	}
-	if err := p.launch(ctx, c, argv); err != nil {
+	if err := p.launch(ctx, c, o, started, marker); err != nil {
 		p.sink.discard()
-		return nil, fmt.Errorf("cannot start %s in %s: %w", argv[0], c.Dir, err)
+		return nil, fmt.Errorf("cannot start %s in %s: %w", started.Argv[0], c.Dir, err)
 	}
 	return p, nil
 }
 
 // check refuses what can be told before anything is made.
-func check(c Command) error {
+func check(c shell.Command) error {
 	switch info, err := os.Stat(c.Dir); {
 	case c.Text == "":
 		return errors.New("there is no command to run")
@@ -90,35 +97,36 @@ func check(c Command) error {
 }
 
 // launch starts the shell with a pipe for each stream, or one for both.
-func (p *process) launch(ctx context.Context, c Command, argv []string) error {
+func (p *process) launch(ctx context.Context, c shell.Command, o Options, s sandbox.Command, marker string) error {
 	var err error
-	if p.stdout, err = newStream(p.sink, c.Keep, c.Stdout); err != nil {
+	if p.stdout, err = newStream(p.sink, o.MaxKept, o.Stdout); err != nil {
 		return err
 	}
-	if p.stderr, err = newStream(p.sink, c.Keep, c.Stderr); err != nil {
+	if p.stderr, err = newStream(p.sink, o.MaxKept, o.Stderr); err != nil {
 		p.stdout.close()
 		return err
 	}
-	if p.joined = same(c.Stdout, c.Stderr); p.joined {
+	if p.joined = same(o.Stdout, o.Stderr); p.joined {
 		if err := p.stderr.join(p.stdout); err != nil {
 			p.stdout.close()
 			p.stderr.close()
 			return err
 		}
 	}
-	marker := newMarker(c.Call)
+	s.Stdout, s.Stderr = p.stdout.theirs, p.stderr.theirs
 	var theirs *os.File
 	if !c.Bash {
 		if p.gate, theirs, err = newGate(p.clock); err == nil {
-			p.gate.order(c, marker) // while the sandbox is being set up
+			s.Stdin = theirs
+			p.gate.order(c, o, marker) // while the sandbox is being set up
 		}
 	}
 	switch {
 	case err != nil:
-	case c.Sandbox != nil:
-		p.body, err = startConfined(ctx, c, argv, marker, theirs, p)
+	case o.Sandbox != nil:
+		p.body, err = startConfined(ctx, o.Sandbox, s)
 	default:
-		p.body, err = startBare(c, argv, marker, theirs, p)
+		p.body, err = startBare(s, marker)
 	}
 	if theirs != nil {
 		theirs.Close()
@@ -136,8 +144,8 @@ func (p *process) launch(ctx context.Context, c Command, argv []string) error {
 		p.body.await()
 		close(p.exited)
 	}()
-	if c.Signals != nil && p.gate != nil {
-		go p.pass(c.Signals)
+	if o.Signals != nil && p.gate != nil {
+		go p.pass(o.Signals)
 	}
 	return nil
 }
@@ -251,7 +259,7 @@ func (p *process) result(ending Ending) Result {
 	switch {
 	case ending != Exited:
 	case lives && p.confined:
-		r.Left = sandbox.LeftBehind(p.gate.ending().Left)
+		r.Left = launch.LeftBehind(p.gate.ending().Left)
 		r.Running = &Running{p}
 	default:
 		r.Left = p.body.left()
@@ -263,4 +271,62 @@ func (p *process) result(ending Ending) Result {
 		r.Ending = TooLarge
 	}
 	return r
+}
+
+const (
+	// grace is how long a command has to end after SIGTERM.
+	grace = 2 * time.Second
+	// listen is how long output is waited for when bash has ended and somebody
+	// still holds it open.
+	listen = 500 * time.Millisecond
+)
+
+// Run runs the command and returns when it has ended and nothing of ours is left
+// of it. An error means that it was not started; how it failed once it was is in the
+// [Result].
+//
+// Every descriptor of this process but the first three is marked to be closed in
+// programs that it starts.
+func Run(ctx context.Context, c shell.Command, o Options) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, fmt.Errorf("the command was not started: %w", err)
+	}
+	// The kernel ends the shell together with the thread that started it, so that thread
+	// stays with us.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p, err := start(ctx, c, o)
+	if err != nil {
+		return Result{}, err
+	}
+	began := time.Now()
+	ending := p.wait(ctx)
+	if ending != Exited {
+		p.end()
+	}
+	background := p.drain(ctx, listen)
+	if reason := p.sink.reason(); ending == Exited && reason != 0 {
+		ending = reason // the shell was quicker than we
+	}
+	result := p.result(ending)
+	result.Background = background
+	result.Duration = time.Since(began)
+	return result, nil
+}
+
+// wait returns when the command has ended, or has to be.
+func (p *process) wait(ctx context.Context) Ending {
+	defer p.clock.stop()
+	select {
+	case <-p.exited:
+		return Exited
+	case <-p.stays():
+		return Exited
+	case <-ctx.Done():
+		return Cancelled
+	case <-p.clock.out:
+		return TimedOut
+	case <-p.sink.stopped:
+		return p.sink.reason()
+	}
 }

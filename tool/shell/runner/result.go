@@ -26,7 +26,7 @@ type Result struct {
 	// output open; what it says from now on is not seen.
 	Background bool
 	// Left are the processes that it left in the background when it ended by itself, in
-	// the words of [sandbox.LeftBehind], as far as they are known (on Linux). In a sandbox
+	// the words of [launch.LeftBehind], as far as they are known (on Linux). In a sandbox
 	// they were ended, unless Running says otherwise; without one they still run.
 	Left string
 	// Running is what goes on in its sandbox, in the background; nil if nothing does.

@@ -113,29 +113,29 @@ func TestWhatCannotBeStarted(t *testing.T) {
 	fine := command(t, "true")
 	gone := folder(t) + "/gone"
 	for name, tt := range map[string]struct {
-		change func(*runner.Command)
+		change func(*prepared)
 		want   string
 	}{
-		"nothing":     {func(c *runner.Command) { *c = runner.Command{} }, "no command"},
-		"no text":     {func(c *runner.Command) { c.Text = "" }, "no command"},
-		"a NUL":       {func(c *runner.Command) { c.Text = "a\x00b" }, "NUL"},
-		"no folder":   {func(c *runner.Command) { c.Dir = "" }, "not an absolute path"},
-		"relative":    {func(c *runner.Command) { c.Dir = "x" }, "not an absolute path"},
-		"gone":        {func(c *runner.Command) { c.Dir = gone }, gone},
-		"a file":      {func(c *runner.Command) { c.Dir = "/etc/passwd" }, "not a folder"},
-		"no shell":    {func(c *runner.Command) { c.Shell = nil }, "interprets commands"},
-		"gone shell":  {func(c *runner.Command) { c.Shell = []string{gone + "/shell"} }, gone},
-		"no sandbox":  {func(c *runner.Command) { c.Sandbox = noSandbox{} }, "there is no sandbox"},
-		"file exists": {func(c *runner.Command) { c.File = "/etc/passwd" }, "cannot be kept"},
-		"too long":    {func(c *runner.Command) { c.Text, c.Bash = strings.Repeat("true;", 1<<16), true }, "too long"},
+		"nothing":     {func(c *prepared) { *c = prepared{} }, "no command"},
+		"no text":     {func(c *prepared) { c.Text = "" }, "no command"},
+		"a NUL":       {func(c *prepared) { c.Text = "a\x00b" }, "NUL"},
+		"no folder":   {func(c *prepared) { c.Dir = "" }, "not an absolute path"},
+		"relative":    {func(c *prepared) { c.Dir = "x" }, "not an absolute path"},
+		"gone":        {func(c *prepared) { c.Dir = gone }, gone},
+		"a file":      {func(c *prepared) { c.Dir = "/etc/passwd" }, "not a folder"},
+		"no shell":    {func(c *prepared) { c.Shell = nil }, "interprets commands"},
+		"gone shell":  {func(c *prepared) { c.Shell = []string{gone + "/shell"} }, gone},
+		"no sandbox":  {func(c *prepared) { c.Sandbox = noSandbox{} }, "there is no sandbox"},
+		"file exists": {func(c *prepared) { c.File = "/etc/passwd" }, "cannot be kept"},
+		"too long":    {func(c *prepared) { c.Text, c.Bash = strings.Repeat("true;", 1<<16), true }, "too long"},
 	} {
 		c := fine
 		tt.change(&c)
-		if r, err := runner.Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), tt.want) || r != (runner.Result{}) {
+		if r, err := runner.Run(context.Background(), c.Command, c.Options); err == nil || !strings.Contains(err.Error(), tt.want) || r != (runner.Result{}) {
 			t.Errorf("%s: %+v, %v; want an error with %q", name, r, err, tt.want)
 		}
 	}
-	if r, err := runner.Run(cancelled(), fine); !errors.Is(err, context.Canceled) || r != (runner.Result{}) {
+	if r, err := runner.Run(cancelled(), fine.Command, fine.Options); !errors.Is(err, context.Canceled) || r != (runner.Result{}) {
 		t.Errorf("cancelled before: %+v, %v", r, err)
 	}
 	if got := (runner.Result{}).Problem(); got != "did not run" {
@@ -164,7 +164,7 @@ func TestNothingIsLeftOfWhatDidNotStart(t *testing.T) {
 	c := command(t, "true")
 	c.Shell = []string{c.Dir + "/gone"}
 	c.File = c.Dir + "/output"
-	if _, err := runner.Run(context.Background(), c); err == nil {
+	if _, err := runner.Run(context.Background(), c.Command, c.Options); err == nil {
 		t.Fatal("it started")
 	}
 	if _, err := os.Lstat(c.File); !errors.Is(err, os.ErrNotExist) {

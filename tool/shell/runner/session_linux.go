@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/assent-dev/assent/sandbox/host"
+	"github.com/assent-dev/assent/sandbox/launch"
 	"github.com/assent-dev/assent/tool/shell/wire"
 )
 
@@ -157,10 +157,10 @@ func commandLine(pid int) []string {
 }
 
 // statOf reads what /proc says of a process.
-func statOf(pid int) (host.Stat, bool) {
+func statOf(pid int) (launch.Stat, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return host.Stat{}, false
+		return launch.Stat{}, false
 	}
-	return host.ParseStat(text)
+	return launch.ParseStat(text)
 }

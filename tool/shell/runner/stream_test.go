@@ -36,7 +36,7 @@ func TestReaderThatIsGone(t *testing.T) {
 	c.Stdout = writerFunc(func([]byte) (int, error) { return 0, errors.New("gone") })
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	r, err := runner.Run(ctx, c)
+	r, err := runner.Run(ctx, c.Command, c.Options)
 	if err != nil || r.Ending != runner.Exited || r.Stderr.Text != "141\n" {
 		t.Errorf("%v %+v", err, r)
 	}
@@ -55,7 +55,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 	})
 	ended := make(chan runner.Result, 1)
 	go func() {
-		r, _ := runner.Run(ctx, c)
+		r, _ := runner.Run(ctx, c.Command, c.Options)
 		ended <- r
 	}()
 	select {

@@ -94,7 +94,7 @@ func (r *reader) builtin(words []Word, place int) {
 		r.splits("1", args...)
 	case "shopt":
 		for _, word := range args {
-			if !word.Known || !slices.Contains([]string{"-s", "-u", "-q", "nullglob", "globstar", "dotglob", "failglob", "nocaseglob", "inherit_errexit", "lastpipe"}, word.Text) {
+			if !word.Known || !slices.Contains(shoptWords, word.Text) {
 				r.outside("shopt %s", word.Raw)
 			}
 		}
@@ -183,8 +183,15 @@ func isSpecial(name string) bool {
 	return slices.Contains(checkedNames, name) || slices.Contains(special, name) || slices.Contains(ofZsh, name)
 }
 
+// What shopt and set -o may be given.
+var (
+	shoptWords = strings.Fields("-s -u -q nullglob globstar dotglob failglob nocaseglob inherit_errexit lastpipe")
+	setNames   = strings.Fields("errexit nounset xtrace pipefail allexport noclobber")
+)
+
 // checkedNames are the builtins that builtin looks at.
-var checkedNames = strings.Fields("eval trap export readonly set shopt hash jobs mapfile readarray read getopts unset command builtin exec")
+var checkedNames = strings.Fields("eval trap export readonly set shopt hash jobs mapfile readarray read getopts " +
+	"unset command builtin exec")
 
 // nested reads the text that eval or trap is given.
 func (r *reader) nested(name string, args []Word, place int) {
@@ -257,7 +264,7 @@ func (r *reader) options(args []Word) {
 				r.outside("set %s", word.Raw)
 			}
 			if strings.HasSuffix(letters, "o") {
-				if i++; i == len(args) || !args[i].Known || !slices.Contains([]string{"errexit", "nounset", "xtrace", "pipefail", "allexport", "noclobber"}, args[i].Text) {
+				if i++; i == len(args) || !args[i].Known || !slices.Contains(setNames, args[i].Text) {
 					r.outside("set %s with another option", word.Raw)
 				}
 			} else if strings.Contains(letters, "o") {

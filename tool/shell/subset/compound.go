@@ -11,7 +11,8 @@ var reserved = map[string]bool{
 	"if": true, "then": true, "elif": true, "else": true, "fi": true, "for": true, "in": true,
 	"while": true, "until": true, "do": true, "done": true, "{": true, "}": true, "!": true,
 	"case": true, "esac": true, "time": true, "[[": true,
-	"]]": false, "function": false, "select": false, "coproc": false, "foreach": false, "end": false, "repeat": false, "nocorrect": false,
+	"]]": false, "function": false, "select": false, "coproc": false, "foreach": false, "end": false, "repeat": false,
+	"nocorrect": false,
 }
 
 // keyword is the reserved word at the reader, or "".
@@ -258,7 +259,8 @@ func (r *reader) test() {
 		r.blanks()
 		begin := r.pos
 		word := r.pattern()
-		if word.Raw == "" || word.Raw[0] == '-' || word.Raw == "!" || word.Raw == "]]" || strings.ContainsAny(word.Raw, "{}~") || slices.Contains(binaryTests, word.Raw) {
+		if word.Raw == "" || word.Raw[0] == '-' || word.Raw == "!" || word.Raw == "]]" ||
+			strings.ContainsAny(word.Raw, "{}~") || slices.Contains(binaryTests, word.Raw) {
 			r.pos = begin
 			r.outside("[[ with an operand that is not plain")
 		}

@@ -16,14 +16,14 @@ import (
 )
 
 // unread says which program or file of a result was not read, or "".
-func unread(commands []Command, r result) string {
+func unread(commands []Entry, r result) string {
 	for _, argv := range r.Started {
-		if !slices.ContainsFunc(commands, func(c Command) bool { return mayStart(c.Words, argv) }) {
+		if !slices.ContainsFunc(commands, func(c Entry) bool { return mayStart(c.Words, argv) }) {
 			return fmt.Sprintf("started %q", argv)
 		}
 	}
 	for _, file := range r.Files {
-		if !slices.ContainsFunc(commands, func(c Command) bool { return mayMake(c, file) }) {
+		if !slices.ContainsFunc(commands, func(c Entry) bool { return mayMake(c, file) }) {
 			return fmt.Sprintf("made %q", file)
 		}
 	}
@@ -62,7 +62,7 @@ func matches(words []Word, argv []string, name bool) bool {
 	return false
 }
 
-func mayMake(c Command, file string) bool {
+func mayMake(c Entry, file string) bool {
 	return slices.ContainsFunc(c.Redirs, func(redir Redirect) bool {
 		return strings.Contains(redir.Op, ">") && (!redir.Target.Known || path.Base(redir.Target.Text) == path.Base(file))
 	})
@@ -70,8 +70,8 @@ func mayMake(c Command, file string) bool {
 
 // ofValues reports whether what happens in a text depends on values, about which the reader
 // says nothing: a file that is sourced, or a command whose name is an expansion.
-func ofValues(commands []Command) bool {
-	return slices.ContainsFunc(commands, func(c Command) bool {
+func ofValues(commands []Entry) bool {
+	return slices.ContainsFunc(commands, func(c Entry) bool {
 		return len(c.Words) > 1 && (!c.Words[0].Known || c.Words[0].Text == "." || c.Words[0].Text == "source")
 	})
 }

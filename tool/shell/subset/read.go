@@ -14,7 +14,7 @@ const (
 )
 
 // Read reads a text that the shell would run with -c. The error is an [*Outside].
-func Read(text string, shell Shell) (commands []Command, err error) {
+func Read(text string, shell Shell) (commands []Entry, err error) {
 	r := newReader(text, shell, 1)
 	defer func() {
 		switch p := recover().(type) {
@@ -53,7 +53,7 @@ type reader struct {
 	shell Shell
 	depth int
 
-	out       []Command
+	out       []Entry
 	before    []string        // what came since the last entry
 	pending   []hereDoc       // here-documents whose body begins with the next line
 	inside    int             // how many substitutions are open
@@ -127,7 +127,7 @@ func (r *reader) token(s string) { r.before = append(r.before, s) }
 
 // take begins an entry, and returns its place.
 func (r *reader) take() int {
-	r.out = append(r.out, Command{Line: r.at(), Before: strings.Join(r.before, " ")})
+	r.out = append(r.out, Entry{Line: r.at(), Before: strings.Join(r.before, " ")})
 	r.before = r.before[:0]
 	return len(r.out) - 1
 }
@@ -284,7 +284,8 @@ func (r *reader) pipeline() {
 	case "!":
 		r.open(word)
 		r.blanks()
-		if c := r.peek(0); ends(c) && c != '(' || c == '-' || c == '#' || r.keyword() == "!" || r.keyword() == "time" || word == "time" && (c == '(' || r.keyword() != "") {
+		if c := r.peek(0); ends(c) && c != '(' || c == '-' || c == '#' || r.keyword() == "!" || r.keyword() == "time" ||
+			word == "time" && (c == '(' || r.keyword() != "") {
 			r.outside("%s without a command", word)
 		}
 	}

@@ -86,7 +86,8 @@ func (r *reader) assignment(place int) bool {
 // name reads a name, or nothing.
 func (r *reader) name() string {
 	n := 0
-	for c := r.peek(n); c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || n > 0 && c >= '0' && c <= '9'; c = r.peek(n) {
+	for c := r.peek(n); c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' ||
+		n > 0 && c >= '0' && c <= '9'; c = r.peek(n) {
 		n++
 	}
 	r.pos += n

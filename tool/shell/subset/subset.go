@@ -46,9 +46,9 @@ func (o *Outside) Error() string {
 	return fmt.Sprintf("line %d: %s", o.Line, o.Construct)
 }
 
-// A Command is an entry of what was read: a simple command; the words of a for loop; the
+// An Entry is a piece of what was read: a simple command; the words of a for loop; the
 // redirections of a group, loop or condition; or, as the last entry, the end.
-type Command struct {
+type Entry struct {
 	Line int
 	// Before has the operators and reserved words between the entry before and this one,
 	// separated by blanks: "&&", "|", "; if", ") ; for x in". Commands of a substitution

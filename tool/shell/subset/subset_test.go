@@ -11,7 +11,7 @@ import (
 )
 
 // listed shows what was read, an entry a line.
-func listed(commands []Command) string {
+func listed(commands []Entry) string {
 	var b strings.Builder
 	for _, c := range commands {
 		if c.Before != "" {

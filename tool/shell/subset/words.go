@@ -207,7 +207,8 @@ func (r *reader) dollar(s *Spelling, quoted bool) {
 		r.subscript("$" + string(next))
 		r.used(string(next), quoted)
 		s.Expansion("${"+string(next)+"}", quoted)
-	case quoted && next != 0 && strings.IndexByte("\" \t\n/,.;:%|)", next) >= 0, !quoted && (next == 0 || strings.IndexByte(" \t\n", next) >= 0):
+	case quoted && next != 0 && strings.IndexByte("\" \t\n/,.;:%|)", next) >= 0, !quoted &&
+		(next == 0 || strings.IndexByte(" \t\n", next) >= 0):
 		s.Quoted('$')
 	case next == 0:
 		r.outside(`an unclosed "`)
@@ -289,7 +290,8 @@ func isName(c byte) bool {
 }
 
 // parameterOperators are those of ${name…}, longest first.
-var parameterOperators = []string{":-", ":=", ":+", ":?", "-", "=", "+", "?", "%%", "%", "##", "#", "//", "/", "^^", "^", ",,", ","}
+var parameterOperators = []string{":-", ":=", ":+", ":?", "-", "=", "+", "?", "%%", "%", "##", "#", "//", "/", "^^",
+	"^", ",,", ","}
 
 // parameter reads ${name}, ${#name} and ${name:-word} with its kin.
 func (r *reader) parameter(s *Spelling, quoted bool) {

@@ -216,14 +216,16 @@ func decode(data []byte) (any, error) {
 		if version := d.text(); version != Version && d.err == nil {
 			return nil, fmt.Errorf("the other side speaks version %q, this one %q: they were not built together", version, Version)
 		}
-		message = Order{Text: d.text(), Dir: d.text(), Env: d.list(), Ask: d.list(), Stay: d.flag(), Whole: d.flag(), Proxy: d.text(), Wall: d.wall(), Private: d.list()}
+		message = Order{Text: d.text(), Dir: d.text(), Env: d.list(), Ask: d.list(), Stay: d.flag(), Whole: d.flag(),
+			Proxy: d.text(), Wall: d.wall(), Private: d.list()}
 	case Start, Open, List, Connect, Builtin:
 		message = Act{
 			Kind: kind, ID: d.number(), Argv: d.list(), Path: d.text(), Real: d.text(), Dir: d.text(), Env: d.list(),
 			Reads: d.flag(), Writes: d.flag(), Input: Input(d.number()), Text: d.text(), Crossed: d.flag(),
 		}
 	case kindAnswer:
-		message = Answer{ID: d.number(), Verdict: Verdict(d.number()), Why: d.text(), Name: d.text(), Params: d.list(), Opts: d.list()}
+		message = Answer{ID: d.number(), Verdict: Verdict(d.number()), Why: d.text(), Name: d.text(), Params: d.list(),
+			Opts: d.list()}
 	case kindEnd:
 		message = End{Status: int(d.number()), Why: d.text(), Stays: d.flag(), Left: d.list(), Dir: d.text()}
 	case kindSignal:

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/assent-dev/assent/tool/shell"
 	"github.com/assent-dev/assent/tool/shell/runner"
 	"github.com/assent-dev/assent/tool/shell/runner/shim"
 )
@@ -62,7 +63,7 @@ func (l *lab) write(name, text string) {
 // run runs a text in the repository.
 func (l *lab) run(env runner.Environment, text string) runner.Result {
 	l.t.Helper()
-	r, err := runner.Run(l.t.Context(), runner.Command{Text: text, Bash: true, Dir: l.dir, Env: env})
+	r, err := runner.Run(l.t.Context(), shell.Command{Text: text, Bash: true, Dir: l.dir}, runner.Options{Env: env})
 	must(l.t, err)
 	return r
 }

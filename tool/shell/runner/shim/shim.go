@@ -56,7 +56,8 @@ func text(bash, git string) ([]byte, error) {
 		}
 	}
 	if len(bash) > maxInterpreter || strings.ContainsAny(bash, " \t") {
-		return nil, fmt.Errorf("cannot make a git that runs without asking: %q is too long for a script's first line, or has a space", bash)
+		return nil, fmt.Errorf("cannot make a git that runs without asking: "+
+			"%q is too long for a script's first line, or has a space", bash)
 	}
 	return fmt.Appendf(nil, "#!%s -p\ngit='%s'\n%s", bash, strings.ReplaceAll(git, "'", `'\''`), script), nil
 }

@@ -1,0 +1,242 @@
+package rulebook
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/explain"
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
+)
+
+// A Case is a call to try rules on.
+type Case struct {
+	// Seq is the number of the record that it comes from, 0 for none.
+	Seq  int64
+	Call policy.Call
+	Acts []policy.Act
+	// State is how it was answered; empty if it never was.
+	State policy.State
+	// Asked says that a person was asked, Fixed that a rule of a config file decided.
+	Asked, Fixed bool
+}
+
+// CaseFromRecord makes a case of the end of a call. It is false for a record that is no end,
+// or has no acts to try rules on.
+func CaseFromRecord(r *approval.Record) (Case, bool) {
+	c := Case{
+		Seq: r.Seq,
+		Call: policy.Call{ID: r.CallID, Connector: r.Connector, Tool: r.Tool, Arguments: r.Arguments,
+			Session: r.Session, Workers: r.Workers},
+		Acts: r.ActData, State: r.State, Asked: !r.Requested.IsZero(),
+		// The rules of a file go by their place in it.
+		Fixed: r.Rule != "" && strings.HasSuffix(r.Basis, " at "+r.Rule),
+	}
+	return c, r.Kind == approval.EventEnded && len(r.ActData) > 0
+}
+
+// Name says what the call would do.
+func (c *Case) Name() string {
+	names := make([]string, len(c.Acts))
+	for i, a := range c.Acts {
+		names[i] = a.String()
+	}
+	return strings.Join(names, " + ")
+}
+
+// Refused reports whether somebody or something said no: a person, who also does so by
+// closing the question, giving the result, or not answering in time; or a rule. What
+// strict mode refuses nobody looked at.
+func (c *Case) Refused() bool {
+	switch c.State {
+	case policy.StateDenied, policy.StateDismissed, policy.StateExpired, policy.StateAnswered,
+		policy.StateAutoDenied, policy.StateBlocked:
+		return true
+	}
+	return false
+}
+
+// recorded is what happened then: explain.Allow, Ask or Deny.
+func (c *Case) recorded() string {
+	switch {
+	case c.State == "":
+		return explain.Ask
+	case c.Asked:
+		return explain.Ask
+	case c.State.Runs():
+		return explain.Allow
+	}
+	return explain.Deny
+}
+
+// under is what happens under a policy. Where it leaves the answer open, what answered then
+// answers again: a grant, a mode, a rule of a config file.
+func (c *Case) under(p policy.Policy, when policy.Question) string {
+	p.Mode = policy.ModeAsk
+	when.Call, when.Acts = &c.Call, c.Acts
+	switch j := p.Judge(when); {
+	case c.Fixed && p.Fixed == nil && c.State == policy.StateAutoDenied:
+		return explain.Deny // a deny of the file holds, whatever the other rules say
+	case j.State.Runs():
+		return explain.Allow
+	case j.State != policy.StatePending:
+		return explain.Deny
+	case j.PersonOnly, c.Asked, c.State == "":
+		return explain.Ask
+	}
+	switch c.State {
+	case policy.StateSessionApproved, policy.StateModeApproved:
+		return explain.Allow
+	case policy.StateModeDenied:
+		return explain.Deny
+	case policy.StateAutoApproved, policy.StateAutoDenied:
+		if c.Fixed && p.Fixed == nil {
+			return c.recorded()
+		}
+	}
+	return explain.Ask
+}
+
+// A Difference is a call to which something else would happen.
+type Difference struct {
+	Seq    int64        `json:"seq,omitempty"`
+	Name   string       `json:"name"`
+	Before string       `json:"before"`
+	After  string       `json:"after"`
+	Was    policy.State `json:"was,omitempty"`
+	// Finding says that somebody said no to what would now run.
+	Finding bool `json:"finding,omitempty"`
+}
+
+// A Report is what a set of rules would have changed.
+type Report struct {
+	Calls int `json:"calls"` // that were tried
+	// PromptsBefore and PromptsAfter are how many of them somebody is asked about.
+	PromptsBefore int          `json:"prompts_before"`
+	PromptsAfter  int          `json:"prompts_after"`
+	Differences   []Difference `json:"differences"`
+	// Findings is how many differences are findings.
+	Findings int `json:"findings"`
+	// Untried are calls without acts that were kept.
+	Untried int `json:"untried"`
+}
+
+// A Comparison tries two policies on cases, one after the other. Make one with [Compare].
+type Comparison struct {
+	before *policy.Policy // nil for what was recorded
+	after  policy.Policy
+	now    time.Time
+	report Report
+}
+
+// Compare returns a comparison of two policies at a time. Before may be nil: then what
+// happens is compared with what was recorded.
+func Compare(before *policy.Policy, after policy.Policy, now time.Time) *Comparison {
+	return &Comparison{before: before, after: after, now: now, report: Report{Differences: []Difference{}}}
+}
+
+// Add tries a case.
+func (c *Comparison) Add(k Case) {
+	when := policy.Question{Now: c.now}
+	before := k.recorded()
+	if c.before != nil {
+		before = k.under(*c.before, when)
+	}
+	after := k.under(c.after, when)
+	c.report.Calls++
+	if before == explain.Ask {
+		c.report.PromptsBefore++
+	}
+	if after == explain.Ask {
+		c.report.PromptsAfter++
+	}
+	if before == after {
+		return
+	}
+	d := Difference{Seq: k.Seq, Name: k.Name(), Before: before, After: after, Was: k.State,
+		Finding: after == explain.Allow && k.Refused()}
+	if d.Finding {
+		c.report.Findings++
+	}
+	c.report.Differences = append(c.report.Differences, d)
+}
+
+// Report returns what was found.
+func (c *Comparison) Report() Report { return c.report }
+
+// Print writes the report for a person, a line for each call that would change.
+func (r Report) Print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s tried, %s before and %d after: %s.\n", calls(r.Calls), prompts(r.PromptsBefore), r.PromptsAfter,
+		fewer(r.PromptsBefore-r.PromptsAfter))
+	for _, part := range []struct {
+		title string
+		after string
+	}{
+		{"Would now be allowed:", explain.Allow}, {"Would now be denied:", explain.Deny},
+		{"Would now be asked:", explain.Ask},
+	} {
+		r.part(&b, part.title, part.after)
+	}
+	if len(r.Differences) == 0 {
+		b.WriteString("Nothing would change.\n")
+	}
+	if r.Untried > 0 {
+		fmt.Fprintf(&b, "%s could not be tried: what they would do was not kept or is not known.\n", calls(r.Untried))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r Report) part(b *strings.Builder, title string, after string) {
+	for _, d := range r.Differences {
+		if d.After != after {
+			continue
+		}
+		if title != "" {
+			fmt.Fprintln(b, title)
+			title = ""
+		}
+		b.WriteString("  " + d.line() + "\n")
+	}
+}
+
+func (d Difference) line() string {
+	text := present.SafeLine(d.Name)
+	if d.Seq > 0 {
+		text = fmt.Sprintf("%d  %s", d.Seq, text)
+	}
+	was := string(d.Was)
+	if was == "" {
+		was = string(d.Before)
+	}
+	text += " (was " + was + ")"
+	if d.Finding {
+		text = "! " + text
+	}
+	return text
+}
+
+func calls(n int) string { return counted(n, "call") }
+
+func prompts(n int) string { return counted(n, "prompt") }
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func fewer(n int) string {
+	switch {
+	case n > 0:
+		return prompts(n) + " fewer"
+	case n < 0:
+		return prompts(-n) + " more"
+	}
+	return "as many as before"
+}

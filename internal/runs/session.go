@@ -1,0 +1,192 @@
+package runs
+
+import (
+	"os/user"
+
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/notify"
+	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/tool"
+)
+
+// A Session is what the gates of a run share: what they stand on, who is asked, and where it is
+// shown what goes on.
+type Session struct {
+	*open.Base
+	approver approval.Approver
+	ties     crew.Dependencies
+	status   *term.Status // nil where it cannot be drawn
+	shown    *Progress
+
+	mu    sync.Mutex
+	gates map[string]*tool.Gate // by chain of workers
+}
+
+// Open opens the base of a run. Asks makes the one who is asked, once there is something to
+// show; nil means that nobody is. Silence is a denial after the timeout, if it is not 0.
+func Open(ctx context.Context, s *setup.Setup, order open.Order, timeout time.Duration,
+	asks func(*Session) approval.Approver) (*Session, error) {
+	base, err := open.Open(ctx, s, order)
+	if err != nil {
+		return nil, err
+	}
+	d := &Session{Base: base, status: term.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
+	d.shown = NewProgress(d.Store, d.status)
+	if asks != nil {
+		d.approver = asks(d)
+	}
+	if d.approver != nil {
+		d.approver = d.ties.Approver(Waiting(d.approver, s.Person, timeout))
+	}
+	return d, nil
+}
+
+// SaySandbox tells once, at the start, what is missing of the sandbox.
+func (s *Session) SaySandbox(w io.Writer) {
+	if text := s.Sandbox.Notice(); text != "" {
+		fmt.Fprintf(w, "assent: %s 'assent sandbox doctor' says more.\n", text)
+	}
+}
+
+// Guard puts a gate in front of the tools of one worker. All gates of a session ask the same
+// people, keep grants in the same session and records in the same log.
+func (s *Session) Guard(chain []string, conf *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+	g, err := tool.Guard(s.GateConfig(conf), tools...)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates[chainKey(chain)] = g
+	return g, nil
+}
+
+// GateConfig is what a gate of the session is made of.
+func (s *Session) GateConfig(conf *policy.RuleSet) approval.Config {
+	cfg := s.Gate(conf)
+	cfg.Approver, cfg.Recorder = s.approver, s.ties.Recorder(s.shown)
+	return cfg
+}
+
+func chainKey(chain []string) string { return strings.Join(chain, "\x00") }
+
+// Covers implements [term.Coverer]: the gate of who asks knows.
+func (s *Session) Covers(ctx context.Context, r *approval.Request, answer approval.Decision) []*approval.Request {
+	s.mu.Lock()
+	g := s.gates[chainKey(r.Call.Workers)]
+	s.mu.Unlock()
+	if g == nil {
+		return nil
+	}
+	return g.Covers(ctx, r, answer)
+}
+
+// Terminal asks the person at the terminal, and whoever answers in another process: the
+// first answer counts. Stop is told if they end the run at the terminal.
+func (s *Session) Terminal(stop context.CancelCauseFunc) approval.Approver {
+	cfg := PromptConfig(s.Store, s.Person)
+	cfg.Footer, cfg.In, cfg.Status, cfg.Stop = s.Sandbox.Footer(), term.Person(), s.status, stop
+	t := term.New(cfg)
+	t.Use(s)
+	return approval.First(t, approval.Queue(s.Store))
+}
+
+// PromptConfig is what every prompt at a terminal is made of.
+func PromptConfig(s *store.Store, of *config.User) term.Config {
+	kept := sessionMemory{s}
+	return term.Config{
+		Grants: kept, Who: Whoami(), History: kept.history, Wide: rulebook.Wide,
+		Limit: present.Limit{
+			Lines: cmp.Or(of.ViewLines, present.DefaultLimit.Lines),
+			Chars: cmp.Or(of.ViewChars, present.DefaultLimit.Chars),
+		},
+	}
+}
+
+// Waiting is an approver whose answer may take long: the program of the user's own config is told
+// of what waits, and silence is a denial after a time, if that is not 0. The time stands beside
+// the one who is asked and not around: what times out is settled before anybody withdraws it.
+func Waiting(a approval.Approver, of *config.User, timeout time.Duration) approval.Approver {
+	a = notify.Around(a, notify.Options{Command: of.Notify, After: of.NotifyAfter})
+	if timeout == 0 {
+		return a
+	}
+	return approval.First(a, approval.Timeout(timeout, silence))
+}
+
+// silence is an approver that never answers.
+var silence = approval.ApproverFunc(func(ctx context.Context, _ *approval.Request) (approval.Decision, error) {
+	<-ctx.Done()
+	return approval.Decision{}, context.Cause(ctx)
+})
+
+// sessionMemory is the store as the terminal knows it.
+type sessionMemory struct{ *store.Store }
+
+// RevokeGrant implements [term.Grants].
+func (g sessionMemory) RevokeGrant(session, id string) error {
+	return g.Store.RevokeGrant(context.Background(), session, id)
+}
+
+// Whoami is the person at this program.
+func Whoami() policy.Who {
+	var who policy.Who
+	if u, err := user.Current(); err == nil {
+		who.User = u.Username
+	}
+	who.Host, _ = os.Hostname()
+	return who
+}
+
+// Close ends the session, unless it is kept for a run that was put aside.
+func (s *Session) Close() error {
+	s.shown.close()
+	for _, g := range s.gates {
+		g.Close()
+	}
+	return s.Base.Close()
+}
+
+// history tells how the calls of a session ended.
+func (g sessionMemory) history(ctx context.Context, session string) (out []approval.Event, err error) {
+	for r, err := range g.Store.Records(ctx, approval.RecordFilter{Session: session}) {
+		if err != nil {
+			return out, err
+		}
+		if r.Kind == approval.EventEnded {
+			out = append(out, r.Event)
+		}
+	}
+	return out, nil
+}
+
+// History tells how the calls of the session ended.
+func (s *Session) History(ctx context.Context) ([]approval.Event, error) {
+	return sessionMemory{s.Store}.history(ctx, s.Base.Session)
+}
+
+// Thinking is a model that shows on the status line that it is asked.
+func (s *Session) Thinking(model worker.Talker) worker.Talker { return thinking{model, s.status} }
+
+// WithProgress has what calls print shown on the status line.
+func (s *Session) WithProgress(ctx context.Context) context.Context {
+	return tool.WithProgress(ctx, s.shown)
+}

@@ -1,0 +1,153 @@
+package runs
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/internal/crew"
+	"github.com/assent-dev/assent/internal/worker"
+	"github.com/assent-dev/assent/tool"
+)
+
+// A View shows a run: what workers say on standard output as it comes, results on
+// standard error; or everything on standard output as events in JSON.
+type View struct {
+	out    io.Writer
+	say    Printer // to standard error
+	events *json.Encoder
+	status func(error) int
+	before func() // is called before results are shown
+}
+
+// NewView returns a view on the two streams. Status is what the program ends with after an error.
+func NewView(out, errors io.Writer, asJSON bool, status func(error) int) *View {
+	v := &View{out: out, say: NewPrinter(errors), status: status, before: func() {}}
+	if asJSON {
+		v.events = json.NewEncoder(out)
+		v.events.SetEscapeHTML(false)
+	}
+	return v
+}
+
+// errors is where a person is told what is no result.
+func (v *View) errors() io.Writer { return v.say.out }
+
+// A runEvent is one line of --json.
+type runEvent struct {
+	Event     string          `json:"event"` // start, text, call, result or end
+	Session   string          `json:"session,omitempty"`
+	Workers   []string        `json:"workers,omitempty"`
+	Text      string          `json:"text,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Tool      string          `json:"tool,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	State     string          `json:"state,omitempty"`
+	Stage     string          `json:"stage,omitempty"`
+	Status    *int            `json:"status,omitempty"`
+	Error     string          `json:"error,omitempty"`
+	Usage     *worker.Usage   `json:"usage,omitempty"`
+}
+
+func (v *View) event(e runEvent) {
+	if v.events != nil {
+		// A reader that went away ends the run by a signal.
+		_ = v.events.Encode(e)
+	}
+}
+
+func (v *View) begin(m *crew.Member, d *Session) {
+	v.event(runEvent{Event: "start", Session: d.Session, Workers: m.Chain})
+}
+
+// end says how the run ended, with the status that the program ends with.
+func (v *View) end(used worker.Usage, err error) {
+	status := v.status(err)
+	e := runEvent{Event: "end", Status: &status, Usage: &used}
+	if err != nil {
+		e.Error = err.Error()
+	}
+	v.event(e)
+}
+
+// watch returns who watches the workers of a chain.
+func (v *View) watch(chain []string) worker.Watcher { return &workerView{View: v, chain: chain} }
+
+// A workerView shows one worker of a run.
+type workerView struct {
+	*View
+	chain []string
+	open  bool // a line of text has not ended
+}
+
+// label says who speaks, if it is not the worker that the person named.
+func (v *workerView) label() string {
+	if len(v.chain) < 2 {
+		return ""
+	}
+	return strings.Join(v.chain[1:], " › ") + ": "
+}
+
+// Text implements [worker.Listener].
+func (v *workerView) Text(piece string) {
+	if v.events != nil {
+		return
+	}
+	to := v.out
+	if len(v.chain) > 1 {
+		to = v.say.out // what another worker answers is a result
+	}
+	if !v.open {
+		piece = v.label() + piece
+	}
+	v.open = true
+	fmt.Fprint(to, printable(piece))
+}
+
+// Again implements [worker.Listener].
+func (v *workerView) Again(after time.Duration, why error) {
+	v.endLine()
+	v.say.Line("assent: the answer broke off and begins anew in %v: %v", after, why)
+}
+
+func (v *workerView) endLine() {
+	if v.open && len(v.chain) < 2 {
+		fmt.Fprintln(v.out)
+	} else if v.open {
+		fmt.Fprintln(v.say.out)
+	}
+	v.open = false
+}
+
+// Turn implements [worker.Watcher].
+func (v *workerView) Turn(t worker.Turn) {
+	v.endLine()
+	if t.Text != "" {
+		v.event(runEvent{Event: "text", Workers: v.chain, Text: t.Text})
+	}
+	for _, c := range t.Calls {
+		e := runEvent{Event: "call", Workers: v.chain, ID: c.ID, Tool: c.Name()}
+		if json.Valid(c.Arguments) { // a model may send what is none
+			e.Arguments = c.Arguments
+		}
+		v.event(e)
+	}
+}
+
+// Results implements [worker.Watcher].
+func (v *workerView) Results(results []tool.Result) {
+	v.before()
+	for _, r := range results {
+		e := runEvent{
+			Event: "result", Workers: v.chain, ID: r.ID, Tool: r.Tool,
+			State: string(r.Outcome.State), Stage: string(r.Stage), Text: r.Text,
+		}
+		if r.Err != nil {
+			e.Error = r.Err.Error()
+		}
+		v.event(e)
+	}
+	v.say.Results(results)
+}

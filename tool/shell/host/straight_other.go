@@ -1,6 +1,0 @@
-//go:build !linux
-
-package host
-
-// straight would say that no link is on the way to the folder; here nobody knows.
-func straight(string) bool { return false }
