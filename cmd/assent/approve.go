@@ -11,9 +11,9 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/inbox"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/terminal"
 )
 
 // answerFlags are what approve and deny take.
@@ -143,14 +143,14 @@ func (f *answerFlags) changed(c *cobra.Command, s *store.Store, r *approval.Requ
 	case expected != "":
 		return nil, nil, fmt.Errorf("with these arguments it is not what --expect names any more; look again with "+
 			"'assent pending %s --args JSON'", r.ID)
-	case term.Person() == nil:
+	case terminal.Person() == nil:
 		return nil, nil, misused(c, "nobody has seen what it would do with --args; 'assent pending %s --args JSON' "+
 			"shows it and prints what to give as --expect", r.ID)
 	}
 	if err := inbox.Show(c.Context(), c.ErrOrStderr(), now); err != nil {
 		return nil, nil, err
 	}
-	key, err := term.AskKey(term.Person(), c.ErrOrStderr(), "Approve it so?", "yn")
+	key, err := terminal.AskKey(terminal.Person(), c.ErrOrStderr(), "Approve it so?", "yn")
 	if err == nil && key != 'y' {
 		err = statusError{exitDenied, errors.New("nothing was answered")}
 	}

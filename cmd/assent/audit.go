@@ -10,9 +10,9 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/terminal"
 )
 
 // auditFlags are what all commands about the audit log take.
@@ -179,8 +179,8 @@ func auditStatsCmd(flags *auditFlags) *cobra.Command {
 // plotStyle is what standard output can show.
 func plotStyle(c *cobra.Command) auditview.Style {
 	columns := 0
-	if f, ok := c.OutOrStdout().(*os.File); ok && term.IsTerminal(f) {
-		columns = term.Columns(f)
+	if f, ok := c.OutOrStdout().(*os.File); ok && terminal.IsTerminal(f) {
+		columns = terminal.Columns(f)
 	}
 	return auditview.DetectStyle(columns, os.Getenv)
 }

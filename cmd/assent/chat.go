@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/runs"
-	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/terminal"
 )
 
 func chatCmd() *cobra.Command {
@@ -53,7 +53,7 @@ func (f *runFlags) chat(c *cobra.Command, name string) error {
 // nextMessage reads a message; an empty one at the end.
 func nextMessage(ctx context.Context, prompts io.Writer, lines *bufio.Reader) (string, error) {
 	for {
-		if term.IsTerminal(os.Stdin) {
+		if terminal.IsTerminal(os.Stdin) {
 			fmt.Fprint(prompts, "you: ")
 		}
 		line, err := readUntil(ctx, lines)

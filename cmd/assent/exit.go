@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/terminal"
 )
 
 // The exit statuses.
@@ -44,9 +44,9 @@ func exitStatus(err error) int {
 		return exitUsage
 	case errors.As(err, new(*worker.PausedError)):
 		return exitPaused
-	case errors.As(err, &stopped) && stopped.State != policy.StateDismissed, errors.Is(err, term.ErrStopped):
+	case errors.As(err, &stopped) && stopped.State != policy.StateDismissed, errors.Is(err, terminal.ErrStopped):
 		return exitDenied
-	case stopped != nil, errors.Is(err, term.ErrInterrupted), errors.Is(err, context.Canceled):
+	case stopped != nil, errors.Is(err, terminal.ErrInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted
 	}
 	return exitFailed
@@ -122,7 +122,7 @@ func untilSignal(parent context.Context) (context.Context, context.CancelFunc) {
 		for {
 			select {
 			case s := <-signals:
-				if s == os.Interrupt && term.Lent() {
+				if s == os.Interrupt && terminal.Lent() {
 					continue // Ctrl-C in a pager or editor
 				}
 				cancel(signalled{s})

@@ -16,10 +16,10 @@ import (
 	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/terminal"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -101,7 +101,7 @@ func (f *workFlags) check(c *cobra.Command) error {
 }
 
 // personHere reports whether a person can be asked at this terminal.
-func personHere() bool { return term.Person() != nil }
+func personHere() bool { return terminal.Person() != nil }
 
 // canAsk refuses to begin where nobody could be asked.
 func (f *workFlags) canAsk(c *cobra.Command, deferred bool) error {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/assent-dev/assent/internal/inbox"
 	"github.com/assent-dev/assent/internal/runs"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/terminal"
 )
 
 // inboxFlags are those of the inbox.
@@ -47,7 +47,7 @@ func (f *inboxFlags) run(c *cobra.Command) (err error) {
 	if err := byPerson(c); err != nil {
 		return err
 	}
-	if !term.IsTerminal(os.Stdin) || !term.IsTerminal(os.Stderr) {
+	if !terminal.IsTerminal(os.Stdin) || !terminal.IsTerminal(os.Stderr) {
 		return misused(c, "the inbox needs a terminal; 'assent inbox --list' shows what waits, 'assent approve' and "+
 			"'assent deny' answer it")
 	}
@@ -74,7 +74,7 @@ func (f *inboxFlags) attend(c *cobra.Command, s *store.Store, in *inbox.Inbox) e
 	}
 	prompt := runs.PromptConfig(s, user)
 	prompt.Who.Via = policy.ViaInbox
-	t := term.New(prompt)
+	t := terminal.NewWith(prompt)
 	t.Use(in)
 	err = t.Attend(c.Context(), in)
 	if !leaves(err) {
@@ -91,5 +91,5 @@ func (f *inboxFlags) attend(c *cobra.Command, s *store.Store, in *inbox.Inbox) e
 // leaves reports whether the person left the inbox, with Ctrl-C or by closing the terminal.
 func leaves(err error) bool {
 	var s signalled
-	return errors.Is(err, term.ErrInterrupted) || errors.As(err, &s) && s.signal == os.Interrupt
+	return errors.Is(err, terminal.ErrInterrupted) || errors.As(err, &s) && s.signal == os.Interrupt
 }

@@ -54,7 +54,7 @@ func (b *background) ends(status int, words ...string) {
 
 // inbox opens an inbox in which nothing waits. More of its environment may be given as
 // KEY=VALUE.
-func (p *project) inbox(env ...string) *terminal {
+func (p *project) inbox(env ...string) *tty {
 	p.t.Helper()
 	c := p.assent("inbox")
 	c.Env = append(c.Env, env...)
@@ -64,14 +64,14 @@ func (p *project) inbox(env ...string) *terminal {
 }
 
 // leaves ends the inbox with Ctrl-C.
-func (x *terminal) leaves(words ...string) {
+func (x *tty) leaves(words ...string) {
 	x.t.Helper()
 	x.types("\x03")
 	x.ends(0, words...)
 }
 
 // leavesIdle ends the inbox once nothing waits any more.
-func (x *terminal) leavesIdle() {
+func (x *tty) leavesIdle() {
 	x.t.Helper()
 	x.sees("Nothing waits", "!your answer?")
 	x.leaves()
@@ -118,7 +118,7 @@ func TestInbox_ShowsWhatWaitedBefore(t *testing.T) {
 	p.hasNot("notes/a.md")
 }
 
-// The terminal of a run and the inbox ask at once; what is answered at the one is taken away
+// The tty of a run and the inbox ask at once; what is answered at the one is taken away
 // at the other, with a line that says who answered.
 func TestInbox_TheRunIsFaster(t *testing.T) {
 	p := notesProject(t)

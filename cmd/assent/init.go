@@ -12,7 +12,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/starter"
-	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/terminal"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -45,7 +45,7 @@ func initCmd() *cobra.Command {
 			}
 			to := policyFile(folder)
 			_, err := os.Lstat(to)
-			asks := policy == "" && term.IsTerminal(os.Stdin) && !runner.Inside()
+			asks := policy == "" && terminal.IsTerminal(os.Stdin) && !runner.Inside()
 			if asks && errors.Is(err, fs.ErrNotExist) {
 				if policy, err = askPolicy(c); err != nil {
 					return err
@@ -81,7 +81,7 @@ func askPolicy(c *cobra.Command) (string, error) {
 	out := c.ErrOrStderr()
 	fmt.Fprintln(out, "quiet    agents work in the project; what a sandbox cannot hold is asked")
 	fmt.Fprintln(out, "careful  each change and each command that does more than read is asked")
-	key, err := term.AskKey(os.Stdin, out, "A quiet or a careful policy?", "qc")
+	key, err := terminal.AskKey(os.Stdin, out, "A quiet or a careful policy?", "qc")
 	switch {
 	case err != nil:
 		return "", err

@@ -12,7 +12,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/install"
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/term"
+	"github.com/assent-dev/assent/terminal"
 )
 
 // installFlags are those of install and uninstall.
@@ -113,10 +113,10 @@ func (f *installFlags) prepare(c *cobra.Command, args []string) (*install.Option
 	o := &f.options
 	o.Out, o.Err = c.OutOrStdout(), c.ErrOrStderr()
 	o.Confirm = func(path string) error { return f.confirm(o.Out, path) }
-	if !f.yes && term.IsTerminal(os.Stdin) {
+	if !f.yes && terminal.IsTerminal(os.Stdin) {
 		o.Choose = func(explanation string) (rune, error) {
 			fmt.Fprint(o.Err, explanation)
-			return term.AskKey(os.Stdin, o.Err, "Quiet or careful?", "qc")
+			return terminal.AskKey(os.Stdin, o.Err, "Quiet or careful?", "qc")
 		}
 	}
 	found, err := o.Agents(args)
@@ -128,11 +128,11 @@ func (f *installFlags) confirm(out io.Writer, path string) error {
 	switch {
 	case f.yes:
 		return nil
-	case !term.IsTerminal(os.Stdin):
+	case !terminal.IsTerminal(os.Stdin):
 		err := fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes", path)
 		return statusError{exitUsage, err}
 	}
-	key, err := term.AskKey(os.Stdin, out, "Write it?", "yn")
+	key, err := terminal.AskKey(os.Stdin, out, "Write it?", "yn")
 	if err == nil && key != 'y' {
 		err = statusError{exitDenied, errors.New("nothing was changed")}
 	}

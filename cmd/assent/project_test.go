@@ -73,7 +73,7 @@ func (p *project) assent(args ...string) *exec.Cmd {
 }
 
 // at runs the command at a terminal.
-func (p *project) at(args ...string) *terminal {
+func (p *project) at(args ...string) *tty {
 	p.t.Helper()
 	return start(p.t, 100, 40, p.assent(args...))
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/rulebook"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/terminal"
 )
 
 func rulesEditCmd(flags *rulesFlags) *cobra.Command {
@@ -66,7 +66,7 @@ func confirmed(c *cobra.Command, question string) error {
 	if !atTerminal(c) {
 		return nil
 	}
-	key, err := term.AskKey(os.Stdin, c.ErrOrStderr(), question, "yn")
+	key, err := terminal.AskKey(os.Stdin, c.ErrOrStderr(), question, "yn")
 	if err == nil && key != 'y' {
 		err = errNotConfirmed
 	}
@@ -77,7 +77,7 @@ func confirmed(c *cobra.Command, question string) error {
 func atTerminal(c *cobra.Command) bool {
 	in, ok := c.InOrStdin().(*os.File)
 	out, isFile := c.OutOrStdout().(*os.File)
-	return ok && isFile && term.IsTerminal(in) && term.IsTerminal(out)
+	return ok && isFile && terminal.IsTerminal(in) && terminal.IsTerminal(out)
 }
 
 // readAll reads what is given as input, and no more than anybody would write.

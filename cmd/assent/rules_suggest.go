@@ -14,9 +14,9 @@ import (
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/terminal"
 )
 
 // suggestFlags say what is looked for, and what is done about it.
@@ -105,7 +105,7 @@ func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []ruleboo
 		if !atTerminal(c) {
 			continue
 		}
-		key, err := term.AskKey(os.Stdin, c.ErrOrStderr(), "   Keep it?", "ynq")
+		key, err := terminal.AskKey(os.Stdin, c.ErrOrStderr(), "   Keep it?", "ynq")
 		switch {
 		case err != nil:
 			return err

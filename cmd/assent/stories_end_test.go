@@ -11,11 +11,11 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/runs"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/tool"
 
 	"github.com/assent-dev/assent/internal/screen"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/terminal"
 )
 
 // S27 Interrupt.
@@ -148,7 +148,7 @@ func TestWhileItWorks_SlowTool(t *testing.T) {
 	master, slave := openTerminal(t, 80, 24)
 	defer master.Close()
 	defer slave.Close()
-	x := &terminal{t: t, master: master, slave: slave, screen: screen.New(80, 24), sent: make(chan []byte), ended: make(chan struct{})}
+	x := &tty{t: t, master: master, slave: slave, screen: screen.New(80, 24), sent: make(chan []byte), ended: make(chan struct{})}
 	go x.receive()
 	seen := make(chan struct{})
 	slow := tool.Func("build", "Builds it.", func(ctx context.Context, _ struct{}) (string, error) {
@@ -159,7 +159,7 @@ func TestWhileItWorks_SlowTool(t *testing.T) {
 		return "built", nil
 	})
 	env := map[string]string{"TERM": "xterm"}
-	shown := runs.NewProgress(&fullRecorder{}, term.NewStatus(slave, func(name string) string { return env[name] }))
+	shown := runs.NewProgress(&fullRecorder{}, terminal.NewStatus(slave, func(name string) string { return env[name] }))
 	gate, err := tool.Guard(approval.Config{Recorder: shown}, slow)
 	if err != nil {
 		t.Fatal(err)

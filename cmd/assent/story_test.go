@@ -81,12 +81,12 @@ func (s *story) put(name, content string) {
 }
 
 // run plays the story at a terminal.
-func (s *story) run(flags ...string) *terminal {
+func (s *story) run(flags ...string) *tty {
 	s.t.Helper()
 	return s.runAt(100, 40, flags...)
 }
 
-func (s *story) runAt(columns, rows uint16, flags ...string) *terminal {
+func (s *story) runAt(columns, rows uint16, flags ...string) *tty {
 	s.t.Helper()
 	return start(s.t, columns, rows, assent(s.t, s.env, append([]string{"demo", "--dir", s.dir}, flags...)...))
 }

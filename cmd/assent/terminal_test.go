@@ -58,8 +58,8 @@ func assent(t testing.TB, env []string, args ...string) *exec.Cmd {
 	return c
 }
 
-// terminal is the program at a real terminal.
-type terminal struct {
+// tty is the program at a real terminal.
+type tty struct {
 	t             *testing.T
 	cmd           *exec.Cmd
 	master, slave *os.File
@@ -73,10 +73,10 @@ type terminal struct {
 
 // start runs a command at a terminal of that size. Its standard input and output are there
 // too, unless they are elsewhere already.
-func start(t *testing.T, columns, rows uint16, c *exec.Cmd) *terminal {
+func start(t *testing.T, columns, rows uint16, c *exec.Cmd) *tty {
 	t.Helper()
 	master, slave := openTerminal(t, columns, rows)
-	x := &terminal{t: t, cmd: c, master: master, slave: slave, screen: screen.New(int(columns), int(rows)), sent: make(chan []byte), ended: make(chan struct{})}
+	x := &tty{t: t, cmd: c, master: master, slave: slave, screen: screen.New(int(columns), int(rows)), sent: make(chan []byte), ended: make(chan struct{})}
 	x.before = x.settings()
 	c.Stderr = slave
 	if c.Stdin == nil {
@@ -131,7 +131,7 @@ func openTerminal(t *testing.T, columns, rows uint16) (master, slave *os.File) {
 }
 
 // receive takes what is sent to the terminal until its last user is gone.
-func (x *terminal) receive() {
+func (x *tty) receive() {
 	defer close(x.sent)
 	for {
 		buffer := make([]byte, 64<<10)
@@ -146,7 +146,7 @@ func (x *terminal) receive() {
 }
 
 // settings tells how the terminal is set: echo, lines, signals.
-func (x *terminal) settings() string {
+func (x *tty) settings() string {
 	x.t.Helper()
 	c := exec.Command("stty", "-g")
 	c.Stdin = x.slave
@@ -158,13 +158,13 @@ func (x *terminal) settings() string {
 }
 
 // show draws what was sent.
-func (x *terminal) show(data []byte) {
+func (x *tty) show(data []byte) {
 	x.raw.Write(data)
 	x.screen.Draw(string(data))
 }
 
 // until reads until it is good.
-func (x *terminal) until(what string, good func() bool) {
+func (x *tty) until(what string, good func() bool) {
 	x.t.Helper()
 	late := time.After(patience)
 	ended := x.ended
@@ -184,12 +184,12 @@ func (x *terminal) until(what string, good func() bool) {
 }
 
 // sees waits for words on the screen; those behind a ! must not be there.
-func (x *terminal) sees(words ...string) {
+func (x *tty) sees(words ...string) {
 	x.t.Helper()
 	x.until(strings.Join(words, ", "), func() bool { return x.shows(words...) })
 }
 
-func (x *terminal) shows(words ...string) bool {
+func (x *tty) shows(words ...string) bool {
 	shown := x.screen.Flat()
 	for _, w := range words {
 		word, not := strings.CutPrefix(w, "!")
@@ -201,25 +201,25 @@ func (x *terminal) shows(words ...string) bool {
 }
 
 // asked waits until a prompt with the words takes keys.
-func (x *terminal) asked(words ...string) {
+func (x *tty) asked(words ...string) {
 	x.t.Helper()
 	x.sees(append(words, "your answer?")...)
 }
 
 // offered waits until a dialog with the words takes a yes: it does once it is known what
 // else that answers.
-func (x *terminal) offered(words ...string) {
+func (x *tty) offered(words ...string) {
 	x.t.Helper()
 	x.sees(append(words, "[y] yes", "your answer?", "!looking at what else waits")...)
 }
 
 // wrote waits for text among all that was sent, also if it is on the screen no more.
-func (x *terminal) wrote(text string) {
+func (x *tty) wrote(text string) {
 	x.t.Helper()
 	x.until(text, func() bool { return strings.Contains(x.raw.String(), text) })
 }
 
-func (x *terminal) types(keys string) {
+func (x *tty) types(keys string) {
 	x.t.Helper()
 	if _, err := x.master.WriteString(keys); err != nil {
 		x.t.Fatal(err)
@@ -227,7 +227,7 @@ func (x *terminal) types(keys string) {
 }
 
 // denies answers the prompt with no, for once, and a note that may be empty.
-func (x *terminal) denies(note string) {
+func (x *tty) denies(note string) {
 	x.t.Helper()
 	x.types("n")
 	x.sees("Deny: a note to the model?")
@@ -238,7 +238,7 @@ func (x *terminal) denies(note string) {
 
 // ends waits for the end of the program and wants its status, words on the screen, and
 // the terminal as it was.
-func (x *terminal) ends(status int, words ...string) {
+func (x *tty) ends(status int, words ...string) {
 	x.t.Helper()
 	x.until("the end", func() bool { return x.over })
 	if got := x.status(); got != status {
@@ -259,7 +259,7 @@ func (x *terminal) ends(status int, words ...string) {
 
 // drain shows what a program that has ended left in the terminal: what it sent comes
 // before a mark that is sent behind it.
-func (x *terminal) drain() {
+func (x *tty) drain() {
 	x.t.Helper()
 	const mark = "\x1b_end\x1b\\"
 	if _, err := x.slave.WriteString(mark); err != nil {
@@ -271,4 +271,4 @@ func (x *terminal) drain() {
 	x.raw.Truncate(x.raw.Len() - len(mark))
 }
 
-func (x *terminal) status() int { return x.cmd.ProcessState.ExitCode() }
+func (x *tty) status() int { return x.cmd.ProcessState.ExitCode() }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/runs"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/trust"
+	"github.com/assent-dev/assent/terminal"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -85,14 +85,14 @@ func trustAll(c *cobra.Command, store trust.Folder, path string, yes bool) error
 // askTrust shows what a file would allow, asks unless the answer is known, and keeps a yes.
 func askTrust(c *cobra.Command, store trust.Store, f *config.File, yes bool) error {
 	return trust.Ask(c.Context(), store, c.OutOrStdout(), f, runs.Whoami().User, func(show func()) error {
-		if !yes && term.Person() == nil {
+		if !yes && terminal.Person() == nil {
 			return statusError{exitUsage, fmt.Errorf("there is nobody to ask about %s; run this at a terminal, "+
 				"or with --yes once you have read the file", f.Path)}
 		}
 		if show(); yes {
 			return nil
 		}
-		key, err := term.AskKey(term.Person(), c.OutOrStdout(), "Trust it?", "yn")
+		key, err := terminal.AskKey(terminal.Person(), c.OutOrStdout(), "Trust it?", "yn")
 		if err == nil && key != 'y' {
 			err = statusError{exitDenied, trust.ErrDeclined}
 		}

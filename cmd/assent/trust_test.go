@@ -7,7 +7,7 @@ import (
 )
 
 // trusting is the program at a terminal, asked to trust a worker with a free folder.
-func trusting(t *testing.T, state string) *terminal {
+func trusting(t *testing.T, state string) *tty {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "notes.worker")

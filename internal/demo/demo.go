@@ -17,10 +17,10 @@ import (
 	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/terminal"
 	"github.com/assent-dev/assent/tool/files"
 )
 
@@ -116,7 +116,7 @@ func approver(d *runs.Session, say runs.Printer, mode *policy.Mode, stop context
 		say.Line("WARNING: --approve-all: what would be asked runs without a question.")
 	}
 	switch {
-	case term.IsTerminal(os.Stdin) && term.IsTerminal(os.Stderr):
+	case terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr):
 		if mode == nil {
 			say.Prose("", "", "Answer with a key: y is yes, n is no, s is yes for the rest of this run, ? says why. "+
 				"Try s at the first question, and n with a few words where a note would be deleted.")

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/terminal"
 )
 
-// About implements [term.Inbox]. What cannot be found out is left out: the request says
+// About implements [terminal.Inbox]. What cannot be found out is left out: the request says
 // all that an answer needs.
-func (in *Inbox) About(ctx context.Context, r *approval.Request) term.About {
-	about := term.About{From: in.from(ctx, r) + ", since " + r.Created.Local().Format(time.TimeOnly)}
+func (in *Inbox) About(ctx context.Context, r *approval.Request) terminal.About {
+	about := terminal.About{From: in.from(ctx, r) + ", since " + r.Created.Local().Format(time.TimeOnly)}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, e := range in.waiting {

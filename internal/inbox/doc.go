@@ -1,7 +1,7 @@
 // Package inbox is where a person answers for other processes: what waits in a
 // store, whoever posted it, and where the answers go.
 //
-// An [Inbox] is what [term.Approver.Attend] asks about, so that a question from another
+// An [Inbox] is what [terminal.Approver.Attend] asks about, so that a question from another
 // process is the same prompt, with the same keys and views, as one from this process:
 //
 //	in, err := inbox.Open(ctx, store, inbox.Options{Owner: store.ThisProcess()})

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/terminal"
 )
 
 // A Store is where processes meet.
@@ -55,7 +55,7 @@ type entry struct {
 	problem string
 }
 
-var _ term.Inbox = (*Inbox)(nil)
+var _ terminal.Inbox = (*Inbox)(nil)
 
 // Open opens an inbox: from now on others know that somebody is there.
 func Open(ctx context.Context, store Store, o Options) (*Inbox, error) {
@@ -90,14 +90,14 @@ func (in *Inbox) Close() error {
 	return in.store.EndSession(context.Background(), in.session)
 }
 
-// Err implements [term.Inbox].
+// Err implements [terminal.Inbox].
 func (in *Inbox) Err() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.err
 }
 
-// Quiet implements [term.Inbox].
+// Quiet implements [terminal.Inbox].
 func (in *Inbox) Quiet() []string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -115,7 +115,7 @@ func (in *Inbox) Answered() int {
 	return in.answered
 }
 
-// Watch implements [term.Inbox].
+// Watch implements [terminal.Inbox].
 func (in *Inbox) Watch() (changed <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	return c, in.store.NotifyRequests(func() {
@@ -126,12 +126,12 @@ func (in *Inbox) Watch() (changed <-chan struct{}, stop func()) {
 	})
 }
 
-// Covers implements [term.Coverer].
+// Covers implements [terminal.Coverer].
 func (in *Inbox) Covers(ctx context.Context, r *approval.Request, d approval.Decision) []*approval.Request {
 	return in.gate.Covers(ctx, r, d)
 }
 
-// Resolve implements [term.Desk]. Whoever asked takes the answers.
+// Resolve implements [terminal.Questions]. Whoever asked takes the answers.
 func (in *Inbox) Resolve(ctx context.Context, decisions ...approval.Decision) error {
 	var errs []error
 	for _, d := range decisions {

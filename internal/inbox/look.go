@@ -12,7 +12,7 @@ import (
 // maxEnded is how many requests that have ended are remembered.
 const maxEnded = 500
 
-// Pending implements [term.Desk]: it looks into the store. A store that cannot be read is
+// Pending implements [terminal.Questions]: it looks into the store. A store that cannot be read is
 // the end of the inbox.
 func (in *Inbox) Pending() []*approval.Request {
 	in.mu.Lock()
@@ -30,7 +30,7 @@ func (in *Inbox) Pending() []*approval.Request {
 	return out
 }
 
-// Outcomes implements [term.Desk]: how what Pending no longer returns has ended.
+// Outcomes implements [terminal.Questions]: how what Pending no longer returns has ended.
 func (in *Inbox) Outcomes() []approval.Outcome {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/terminal"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -29,7 +29,7 @@ type Printer struct {
 func NewPrinter(out io.Writer) Printer {
 	p := Printer{out: out}
 	if f, ok := out.(*os.File); ok {
-		p.columns = max(term.Columns(f)-1, 0)
+		p.columns = max(terminal.Columns(f)-1, 0)
 	}
 	return p
 }
@@ -37,7 +37,7 @@ func NewPrinter(out io.Writer) Printer {
 // Prose prints text that may be broken. Further lines are indented, so that nobody can write
 // what looks like a line of ours.
 func (p Printer) Prose(first, indent, text string) {
-	fmt.Fprintln(p.out, term.Prose(first+text, p.columns, indent))
+	fmt.Fprintln(p.out, terminal.Prose(first+text, p.columns, indent))
 }
 
 // Line prints a line.

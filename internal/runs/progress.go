@@ -9,24 +9,24 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/terminal"
 )
 
 // A Progress is a recorder that shows on the status line which call runs and what it prints,
 // and hands every event on.
 type Progress struct {
 	next   approval.DetailRecorder
-	status *term.Status // may be nil
+	status *terminal.Status // may be nil
 
 	mu   sync.Mutex
 	call string // the one that runs
-	task *term.Task
+	task *terminal.Task
 }
 
 // NewProgress returns a recorder before another. Status may be nil.
-func NewProgress(next approval.DetailRecorder, status *term.Status) *Progress {
+func NewProgress(next approval.DetailRecorder, status *terminal.Status) *Progress {
 	return &Progress{next: next, status: status}
 }
 
@@ -77,7 +77,7 @@ func (p *Progress) close() {
 // A thinking model shows on the status line that it is asked, until it says something.
 type thinking struct {
 	worker.Talker
-	status *term.Status // may be nil
+	status *terminal.Status // may be nil
 }
 
 // Talk implements [worker.Talker].
@@ -90,9 +90,9 @@ func (m thinking) Talk(ctx context.Context, p worker.Prompt, l worker.Listener) 
 
 // A hearing takes the status line away before something is printed.
 type hearing struct {
-	status *term.Status
+	status *terminal.Status
 	next   worker.Listener // may be nil
-	task   *term.Task
+	task   *terminal.Task
 }
 
 func (h *hearing) wait() { h.task = h.status.Start("the model thinks") }

@@ -21,10 +21,10 @@ import (
 	"github.com/assent-dev/assent/internal/crew"
 	"github.com/assent-dev/assent/internal/model/providers"
 	"github.com/assent-dev/assent/internal/setup"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/terminal"
 	"github.com/assent-dev/assent/tool"
 	pinned "github.com/assent-dev/assent/tool/command"
 )
@@ -201,7 +201,7 @@ func (o *Options) work(ctx context.Context, s *setup.Setup, of which, do func(co
 
 // open opens the session of a run, as options and config say.
 func (o *Options) open(ctx context.Context, s *setup.Setup, of which, stop context.CancelCauseFunc) (*Session, error) {
-	person := term.Person() != nil
+	person := terminal.Person() != nil
 	order := open.Order{
 		Use: open.Run, Mode: o.Mode, Session: of.id, Kind: of.kind, Kept: of.keeps, Programs: of.programs,
 		Steps: !of.keeps && (person || o.AskInbox), // what was refused is forgotten with this process

@@ -13,11 +13,11 @@ import (
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/terminal"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -94,7 +94,7 @@ func (c *Sandboxed) open(ctx context.Context, s *setup.Setup,
 	}
 	order := open.Order{Use: open.Run, NoTools: true}
 	d, err := Open(ctx, s, order, s.User.AskTimeout, func(d *Session) approval.Approver {
-		if term.Person() != nil {
+		if terminal.Person() != nil {
 			return d.Terminal(stop)
 		}
 		return approval.Queue(d.Store)

@@ -19,11 +19,11 @@ import (
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
-	"github.com/assent-dev/assent/internal/term"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/terminal"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -33,7 +33,7 @@ type Session struct {
 	*open.Base
 	approver approval.Approver
 	ties     crew.Dependencies
-	status   *term.Status // nil where it cannot be drawn
+	status   *terminal.Status // nil where it cannot be drawn
 	shown    *Progress
 
 	mu    sync.Mutex
@@ -48,7 +48,7 @@ func Open(ctx context.Context, s *setup.Setup, order open.Order, timeout time.Du
 	if err != nil {
 		return nil, err
 	}
-	d := &Session{Base: base, status: term.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
+	d := &Session{Base: base, status: terminal.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
 	d.shown = NewProgress(d.Store, d.status)
 	if asks != nil {
 		d.approver = asks(d)
@@ -88,7 +88,7 @@ func (s *Session) GateConfig(conf *policy.RuleSet) approval.Config {
 
 func chainKey(chain []string) string { return strings.Join(chain, "\x00") }
 
-// Covers implements [term.Coverer]: the gate of who asks knows.
+// Covers implements [terminal.Coverer]: the gate of who asks knows.
 func (s *Session) Covers(ctx context.Context, r *approval.Request, answer approval.Decision) []*approval.Request {
 	s.mu.Lock()
 	g := s.gates[chainKey(r.Call.Workers)]
@@ -103,16 +103,16 @@ func (s *Session) Covers(ctx context.Context, r *approval.Request, answer approv
 // first answer counts. Stop is told if they end the run at the terminal.
 func (s *Session) Terminal(stop context.CancelCauseFunc) approval.Approver {
 	cfg := PromptConfig(s.Store, s.Person)
-	cfg.Footer, cfg.In, cfg.Status, cfg.Stop = s.Sandbox.Footer(), term.Person(), s.status, stop
-	t := term.New(cfg)
+	cfg.Footer, cfg.In, cfg.Status, cfg.Stop = s.Sandbox.Footer(), terminal.Person(), s.status, stop
+	t := terminal.NewWith(cfg)
 	t.Use(s)
 	return approval.First(t, approval.Queue(s.Store))
 }
 
 // PromptConfig is what every prompt at a terminal is made of.
-func PromptConfig(s *store.Store, of *config.User) term.Config {
+func PromptConfig(s *store.Store, of *config.User) terminal.Config {
 	kept := sessionMemory{s}
-	return term.Config{
+	return terminal.Config{
 		Grants: kept, Who: Whoami(), History: kept.history, Wide: rulebook.Wide,
 		Limit: present.Limit{
 			Lines: cmp.Or(of.ViewLines, present.DefaultLimit.Lines),
@@ -141,7 +141,7 @@ var silence = approval.ApproverFunc(func(ctx context.Context, _ *approval.Reques
 // sessionMemory is the store as the terminal knows it.
 type sessionMemory struct{ *store.Store }
 
-// RevokeGrant implements [term.Grants].
+// RevokeGrant implements [terminal.Grants].
 func (g sessionMemory) RevokeGrant(session, id string) error {
 	return g.Store.RevokeGrant(context.Background(), session, id)
 }

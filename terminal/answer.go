@@ -1,0 +1,196 @@
+package terminal
+
+import (
+	"fmt"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
+)
+
+// answer takes a key at the request itself. Keys that are not here do nothing.
+func (s state) answer(k keyEvent) (state, []effect) {
+	it := s.current()
+	r := it.request
+	switch k.name {
+	case "y", "Y":
+		if !s.approvable() {
+			return s, nil
+		}
+		return s.resolve(r.Approve(""))
+	case "n":
+		s.dialog = noteDialog{purpose: denyOne}
+	case "N":
+		s.dialog = noteDialog{purpose: denyAll}
+		if len(s.items) == 1 {
+			s.dialog = noteDialog{purpose: denyOne}
+		}
+	case "s", "S":
+		if s.lasting(keepsSession(r, policy.EffectAllow)) {
+			return s.openSession(policy.EffectAllow, "")
+		}
+	case "a":
+		if s.lasting(keepsAlways(r, policy.EffectAllow)) {
+			return s.openAlways(policy.EffectAllow, "")
+		}
+	case "A":
+		s.dialog = allDialog{}
+	case "e":
+		if !r.YesOrNo {
+			s.busy = true
+			return s, []effect{editEffect{r}}
+		}
+	case "r":
+		if !r.YesOrNo {
+			s.dialog = respondDialog{}
+		}
+	case "v":
+		if it.err == nil {
+			s.busy = true
+			return s, []effect{pagerEffect{r.ID, it.view}}
+		}
+	case "?":
+		s.dialog = textDialog{title: "Why it asks", lines: whyLines(r)}
+	case "g":
+		if s.grants {
+			return s, []effect{grantsEffect{r.Call.Session}}
+		}
+	case "h":
+		return s, []effect{historyEffect{r.Call.Session}}
+	case "c":
+		if len(r.Choices) > 0 && s.approvable() {
+			s.dialog = choiceDialog{at: -1}
+		}
+	case "q":
+		s.dialog = noteDialog{purpose: stopAll}
+	case "ctrl+d":
+		return s.interrupt("end of input")
+	default:
+		return s.move(k)
+	}
+	return s, nil
+}
+
+// move scrolls, or goes to another request of the batch.
+func (s state) move(k keyEvent) (state, []effect) {
+	it, n := s.current(), len(s.items)
+	switch k.name {
+	case "tab", "right":
+		if n > 1 {
+			return s.show((s.at+1)%n, k.at)
+		}
+	case "shift+tab", "left":
+		if n > 1 {
+			return s.show((s.at+n-1)%n, k.at)
+		}
+	default:
+		it.scroll = scrolled(it.scroll, k.name, s.bodyRoom(), len(it.page.rows))
+	}
+	return s, nil
+}
+
+// scrolled returns where a key leads in rows of which room are on the screen.
+func scrolled(at int, key string, room, rows int) int {
+	switch key {
+	case "up", "k":
+		at--
+	case "down", "j":
+		at++
+	case "pgup":
+		at -= room
+	case "pgdown", "space":
+		at += room
+	case "home":
+		at = 0
+	case "end":
+		at = rows
+	}
+	return max(min(at, rows-room), 0)
+}
+
+// resolve answers requests, and lets no key answer until that is done.
+func (s state) resolve(decisions ...approval.Decision) (state, []effect) {
+	for i := range decisions {
+		decisions[i].By = s.who
+	}
+	s.busy = true
+	return s, []effect{resolveEffect{decisions}}
+}
+
+// approvable reports whether the request may be approved at all, and says why not.
+func (s *state) approvable() bool {
+	if err := s.current().err; err != nil {
+		s.notice = styled(bad, "It cannot be approved: what it would do cannot be shown.")
+		return false
+	}
+	if s.cramped() && !s.current().opened {
+		return false // and the keys say so
+	}
+	return true
+}
+
+// lasting reports whether a yes that the request takes may be kept now, and says why not.
+func (s *state) lasting(taken bool) bool {
+	it := s.current()
+	switch {
+	case !s.approvable():
+	case it.request.PersonOnly:
+		s.notice = styled(warn, "Only a person may answer this, each time: it cannot be remembered.")
+	case len(it.request.Offers) == 0:
+		s.notice = styled(warn, "No rule says exactly this: answer it once.")
+	case !taken:
+		s.notice = styled(warn, "This request does not take an answer that lasts so long.")
+	case !it.whole():
+		s.notice = styled(warn, unseenNote(it))
+	default:
+		return true
+	}
+	return false
+}
+
+func unseenNote(it *item) string {
+	switch {
+	case it.page.headOnly:
+		return "Session and always are not offered: only the head of it can be shown."
+	case it.page.cut:
+		return "Session and always come once you have seen it all: press v."
+	}
+	return "Session and always come once you have seen it all: scroll, or press v."
+}
+
+func (s state) edited(e editedEvent) (state, []effect) {
+	s.busy = false
+	again := s.arm(e.at)
+	it := s.current()
+	switch {
+	case it.request.ID != e.id:
+	case e.err != nil:
+		s.notice = styled(bad, present.SafeLine(e.err.Error()))
+	case e.arguments == nil:
+		s.notice = styled(faint, "Nothing was changed.")
+	default:
+		return s.resolve(it.request.Change(e.arguments, ""))
+	}
+	return s, []effect{again}
+}
+
+// paged comes back from the pager. If there was none, the view opens here. One that was
+// interrupted may have shown less than all.
+func (s state) paged(e pagedEvent) (state, []effect) {
+	s.busy = false
+	again := s.arm(e.at)
+	it := s.current()
+	if it.request.ID != e.id {
+		return s, []effect{again}
+	}
+	if interrupted(e.err) {
+		s.notice = styled(warn, "The pager was interrupted: press v to see all of it.")
+		return s, []effect{again}
+	}
+	it.opened = true
+	if e.err != nil {
+		s.notice = styled(faint, fmt.Sprintf("No pager: %s", present.SafeLine(e.err.Error())))
+		s.dialog = textDialog{title: "All of it", lines: viewRows(it.view, present.Limit{}, s.inner()).rows}
+	}
+	return s, []effect{again}
+}

@@ -1,0 +1,59 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
+)
+
+// AskKey asks a question that one key answers, for commands that have a person at the terminal
+// and nothing to draw: it returns which of keys was pressed. Every other key, the end of input
+// and a Ctrl-C are 0. Keys that were typed before the question stood there do not count.
+func AskKey(in *os.File, out io.Writer, question, keys string) (rune, error) {
+	before, err := term.MakeRaw(in.Fd())
+	if err != nil {
+		return 0, fmt.Errorf("the terminal cannot be asked: %w", err)
+	}
+	defer term.Restore(in.Fd(), before)
+	flushInput(in)
+	fmt.Fprintf(out, "%s [%s] ", question, strings.Join(strings.Split(keys, ""), "/"))
+	buffer := make([]byte, 64) // an escape sequence comes as one
+	n, err := in.Read(buffer)
+	if err != nil && err != io.EOF {
+		return 0, err
+	}
+	key := string(buffer[:n])
+	if len(key) != 1 || !strings.Contains(keys, key) {
+		fmt.Fprint(out, "\r\n")
+		return 0, nil
+	}
+	fmt.Fprintf(out, "%s\r\n", key)
+	return rune(key[0]), nil
+}
+
+// Person returns the terminal at which a person can be asked, or nil: standard input, or,
+// where that is a pipe or a file, the terminal that the program was started at. Nobody sees a
+// question if standard error is elsewhere, nor can anybody answer a program in the background.
+var Person = sync.OnceValue(func() *os.File {
+	switch {
+	case !IsTerminal(os.Stderr):
+		return nil
+	case IsTerminal(os.Stdin):
+		return os.Stdin
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil
+	}
+	front, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	if err != nil || front != unix.Getpgrp() {
+		tty.Close()
+		return nil
+	}
+	return tty
+})

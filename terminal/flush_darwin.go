@@ -1,0 +1,11 @@
+package terminal
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// flushInput forgets what was typed at a terminal and not read yet. Elsewhere it does
+// nothing.
+func flushInput(f *os.File) { _ = unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, unix.TCIFLUSH) }

@@ -1,0 +1,202 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
+)
+
+// minWidth is what a box needs; a narrower terminal cuts it.
+const minWidth = 24
+
+// inner is how many cells a row has between its borders.
+func (s *state) inner() int { return max(s.width, minWidth) - 4 }
+
+// divider is a row that is drawn as a line across the box.
+var divider = styled(frame, "─")
+
+func isDivider(l line) bool { return len(l) == 1 && l[0] == divider[0] }
+
+// render draws the prompt. It draws nothing when the prompt is over.
+func (s *state) render() string {
+	if s.over || !s.current().loaded {
+		return ""
+	}
+	return s.theme.painted(s.frame())
+}
+
+// frame returns the rows of the box.
+func (s *state) frame() []line {
+	n := s.inner()
+	it := s.current()
+	title, rows, scroll := s.title(), it.page.rows, it.scroll
+	if r, ok := s.dialog.(reader); ok {
+		title, rows, scroll = r.body(s)
+	}
+	room := s.bodyRoom()
+	out := []line{border("┌", "┐", title, n)}
+	for _, l := range longTitle(title, n) {
+		out = append(out, boxed(l, n))
+	}
+	end := min(scroll+room, len(rows))
+	for _, l := range rows[min(scroll, end):end] {
+		out = append(out, boxed(l, n))
+	}
+	more := ""
+	if end < len(rows) || scroll > 0 {
+		more = fmt.Sprintf("rows %d–%d of %d · ↑ ↓ PgDn", scroll+1, end, len(rows))
+	}
+	out = append(out, border("├", "┤", more, n))
+	for _, l := range s.foot() {
+		out = append(out, boxed(l, n))
+	}
+	prompt := "wait: the keys work in a moment"
+	if s.ready {
+		prompt = "your answer?"
+	}
+	return append(out, border("└", "┘", prompt, n))
+}
+
+// bodyRoom is how many rows of the request fit above the foot.
+func (s *state) bodyRoom() int {
+	if s.height <= 0 {
+		return 1 << 30
+	}
+	return max(s.height-4-len(s.foot())-len(longTitle(s.title(), s.inner())), 1)
+}
+
+// foot is the notice and what can be pressed.
+func (s *state) foot() []line {
+	n := s.inner()
+	var rows []line
+	if s.notice != nil {
+		rows = wrap(s.notice, n, nil)
+	}
+	if s.dialog != nil {
+		return append(rows, s.dialog.foot(s, n)...)
+	}
+	return append(rows, s.keys(n)...)
+}
+
+// minBody is how many rows of the request must fit on the screen for it to be approved.
+const minBody = 3
+
+// cramped reports whether the screen is too low to show the request above its keys. What
+// could not be read is not approved.
+func (s *state) cramped() bool {
+	n := s.inner()
+	return s.width > 0 && s.width < minWidth || s.height > 0 && s.height-4-len(s.allKeys(n))-len(longTitle(s.title(), n)) < minBody
+}
+
+// keys lists what the request takes on this screen.
+func (s *state) keys(n int) []line {
+	if !s.cramped() {
+		return s.allKeys(n)
+	}
+	if s.current().opened {
+		return keyRows(n, "y", "approve once", "n", "deny", "v", "view all", "q", "stop")
+	}
+	rows := wrap(styled(warn, "Too low to show this: enlarge the terminal or press v before you approve."), n, nil)
+	return append(rows, keyRows(n, "n", "deny", "v", "view all", "q", "stop")...)
+}
+
+// allKeys lists what the request takes.
+func (s *state) allKeys(n int) []line {
+	it := s.current()
+	r := it.request
+	var rows []line
+	var keys []string
+	add := func(ok bool, key, what string) {
+		if ok {
+			keys = append(keys, key, what)
+		}
+	}
+	add(it.err == nil, "y", "approve once")
+	add(true, "n", "deny")
+	session, always := keepsSession(r, policy.EffectAllow), keepsAlways(r, policy.EffectAllow)
+	add(it.whole() && session, "s", "session")
+	add(it.whole() && always, "a", "always")
+	add(!r.YesOrNo, "e", "edit")
+	add(!r.YesOrNo, "r", "answer instead")
+	add(it.err == nil, "v", "view all")
+	add(true, "?", "why")
+	add(s.grants, "g", "grants")
+	add(true, "h", "history")
+	add(len(r.Choices) > 0 && it.err == nil, "c", "choices")
+	add(len(s.items) > 1, "A", "approve all")
+	add(len(s.items) > 1, "N", "deny all")
+	add(len(s.items) > 1, "Tab", "next")
+	add(true, "q", "stop")
+	if s.notice == nil && it.err == nil && !it.whole() && (session || always) {
+		rows = wrap(styled(faint, unseenNote(it)), n, nil)
+	}
+	if s.footer != "" {
+		rows = append(rows, wrap(styled(warn, present.SafeLine(s.footer)), n, nil)...)
+	}
+	return append(rows, keyRows(n, keys...)...)
+}
+
+// keyRows lays out pairs of a key and what it does.
+func keyRows(n int, pairs ...string) []line {
+	var rows []line
+	var row line
+	for i := 0; i+1 < len(pairs); i += 2 {
+		item := line{{"[" + pairs[i] + "]", keycap}, {" " + pairs[i+1], plain}}
+		if len(row) > 0 && row.width()+2+item.width() > n {
+			rows, row = append(rows, row), nil
+		}
+		if len(row) > 0 {
+			row = append(row, seg{"  ", plain})
+		}
+		row = append(row, item...)
+	}
+	return wrapAll(append(rows, row), n, text("    "))
+}
+
+// title names the tool as the model sees it, who asks, and which of how many it is.
+func (s *state) title() string {
+	r := s.current().request
+	title := present.SafeLine(r.Call.Name())
+	if len(r.Call.Workers) > 0 {
+		title += " · " + present.SafeLine(strings.Join(r.Call.Workers, " › "))
+	}
+	if s.total > 1 {
+		title += fmt.Sprintf(" · %d of %d", s.total-len(s.items)+s.at+1, s.total)
+	}
+	return title
+}
+
+// longTitle returns the rows of a title that the border cuts: they stand below it.
+func longTitle(title string, n int) []line {
+	if width(title) <= n-2 {
+		return nil
+	}
+	return wrap(styled(heading, title), n, nil)
+}
+
+// border is a row of the box that carries a word.
+func border(left, right, word string, n int) line {
+	if word == "" {
+		return styled(frame, left+strings.Repeat("─", n+2)+right)
+	}
+	st := heading
+	if left != "┌" {
+		st = faint
+	}
+	word = shorten(word, n-2)
+	return line{
+		{left + "─ ", frame}, {word, st},
+		{" " + strings.Repeat("─", max(n-1-width(word), 0)) + right, frame},
+	}
+}
+
+// boxed puts borders around a row.
+func boxed(l line, n int) line {
+	if isDivider(l) {
+		return border("├", "┤", "", n)
+	}
+	row := append(line{{"│ ", frame}}, l.padded(n)...)
+	return append(row, seg{" │", frame})
+}
