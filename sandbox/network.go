@@ -16,7 +16,7 @@ type Network struct {
 	// network at all.
 	On bool `json:"on"`
 	// ByName says that each connection is decided about when it is made, by the name of its
-	// host: see package netns. A runner that is not started on a stage gives no network then.
+	// host: see package stage. A runner that is not started on a stage gives no network then.
 	ByName bool `json:"by_name,omitempty"`
 	// Domains are the hosts that are free, and Deny those that are refused: see [Listed].
 	Domains []string `json:"domains,omitempty"`

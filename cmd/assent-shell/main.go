@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool/shell/inside"
 )
 
@@ -23,7 +23,7 @@ func main() {
 		return
 	}
 	if len(os.Args) > 1 && os.Args[1] == "stage" {
-		os.Exit(netns.Main(os.Args[2:]))
+		os.Exit(stage.Main(os.Args[2:]))
 	}
 	os.Exit(inside.Main(os.Args[1:], os.Stderr))
 }

@@ -93,7 +93,7 @@ var table = map[string]line{
 	"internal/digest":    {pure: true},
 	"internal/redact":    {inside: []string{"internal/canonical"}, pure: true},
 	"internal/realpath":  {},
-	"internal/network":   {inside: []string{"sandbox", "sandbox/netns", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
+	"internal/network":   {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
 	"internal/snapshot":  {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
 	"internal/setup": {inside: []string{
 		"approval", "internal/config", "internal/realpath", "internal/starter", "internal/trust", "sandbox", "sandbox/machine", "tool/roots",
@@ -101,7 +101,7 @@ var table = map[string]line{
 	}},
 	"internal/setup/open": {inside: []string{
 		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/network", "internal/setup", "internal/snapshot", "internal/toolbox", "present",
-		"sandbox", "sandbox/bwrap", "sandbox/detect", "sandbox/launch", "sandbox/netns", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/hosts", "tool/roots",
+		"sandbox", "sandbox/bwrap", "sandbox/detect", "sandbox/launch", "sandbox/stage", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/hosts", "tool/roots",
 	}},
 
 	"internal/starter": {},
@@ -159,7 +159,7 @@ var table = map[string]line{
 	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell", "tool/shell/analysis", "tool/shell/system", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
 	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
 
-	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/netns", "tool/shell/inside"}},
+	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/stage", "tool/shell/inside"}},
 	"cmd/assent-hook":  {inside: []string{"approval", "internal/agents/hook", "store"}, tests: []string{"internal/agents/staged"}},
 
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},

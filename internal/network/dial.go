@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
-	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool/hosts"
 )
 
@@ -30,7 +30,7 @@ type Dialer struct {
 // Open connects to a host. Its name is looked up here and nowhere else, and exactly an address
 // that the policy leaves, and that denied has no reason against, is dialled: a name that leads
 // elsewhere a moment later gains nothing.
-func (d Dialer) Open(ctx context.Context, p hosts.Policy, h netns.Host,
+func (d Dialer) Open(ctx context.Context, p hosts.Policy, h stage.Host,
 	denied func(context.Context, hosts.Connection) error) (net.Conn, error) {
 	name, addrs := h.Name, []netip.Addr{h.Addr}
 	if name == "" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool/hosts"
 )
 
@@ -32,7 +32,7 @@ func TestANameThatLeadsElsewhere(t *testing.T) {
 				return ours, nil
 			},
 		}
-		c, err := d.Open(t.Context(), hosts.Policy{On: true, Allow: []string{"*.example.org"}}, netns.Host{Name: "a.example.org", Port: 443}, func(context.Context, hosts.Connection) error { return nil })
+		c, err := d.Open(t.Context(), hosts.Policy{On: true, Allow: []string{"*.example.org"}}, stage.Host{Name: "a.example.org", Port: 443}, func(context.Context, hosts.Connection) error { return nil })
 		if c != nil {
 			c.Close()
 		}

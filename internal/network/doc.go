@@ -1,5 +1,5 @@
 // Package network decides about the connections of what assent starts: it gives each command a
-// network of its own (package netns), asks the gate of whoever started it about each connection,
+// network of its own (package stage), asks the gate of whoever started it about each connection,
 // and opens those that may be.
 //
 // [Runner] is a sandbox's runner that does all of it: commands of the shell tool, custom tools,

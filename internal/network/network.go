@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 )
@@ -26,15 +26,15 @@ type Client struct {
 	// Denied says why an address is denied that an agreed host turns out to have.
 	Denied func(ctx context.Context, c hosts.Connection) error
 	// Ended is told of each connection that has ended or was refused.
-	Ended func(c hosts.Connection, e netns.Connection)
+	Ended func(c hosts.Connection, e stage.Connection)
 }
 
 // options are those of a stage or proxy for clients that are told apart by of. A connection that is
 // of none of them for certain is refused, and recorded with the one that last says.
-func options(helper []string, local []uint16, of func(netns.Host) *Client, last func() *Client) netns.Options {
-	return netns.Options{
+func options(helper []string, local []uint16, of func(stage.Host) *Client, last func() *Client) stage.Options {
+	return stage.Options{
 		Helper: helper, Local: local,
-		Dial: func(ctx context.Context, h netns.Host) (net.Conn, error) {
+		Dial: func(ctx context.Context, h stage.Host) (net.Conn, error) {
 			c := of(h)
 			if c == nil {
 				return nil, errors.New("it is unknown which command connects; run one command at a time, " +
@@ -46,7 +46,7 @@ func options(helper []string, local []uint16, of func(netns.Host) *Client, last 
 			}
 			return c.Dialer.Open(ctx, c.Policy, h, c.Denied)
 		},
-		Ended: func(e netns.Connection) {
+		Ended: func(e stage.Connection) {
 			if c := cmp.Or(of(e.Host), last()); c != nil && c.Ended != nil {
 				c.Ended(connection(c.local(e.Host)), e)
 			}
@@ -55,14 +55,14 @@ func options(helper []string, local []uint16, of func(netns.Host) *Client, last 
 }
 
 // local gives a port of this machine's loopback the name that it is listed by.
-func (c *Client) local(h netns.Host) netns.Host {
+func (c *Client) local(h stage.Host) stage.Host {
 	if h.Addr.IsLoopback() && c.Policy.Names("localhost", strconv.Itoa(int(h.Port))) {
 		h.Name, h.Addr = "localhost", netip.Addr{}
 	}
 	return h
 }
 
-func connection(h netns.Host) hosts.Connection {
+func connection(h stage.Host) hosts.Connection {
 	name := h.Name
 	if name == "" {
 		name = h.Addr.String()
@@ -73,7 +73,7 @@ func connection(h netns.Host) hosts.Connection {
 // Proxy serves a listener as a stage would, for programs that know proxies. It returns when
 // ctx ends.
 func (c *Client) Proxy(ctx context.Context, l net.Listener) {
-	_ = netns.Proxy(ctx, l, options(nil, nil, func(netns.Host) *Client { return c }, func() *Client { return c }))
+	_ = stage.Proxy(ctx, l, options(nil, nil, func(stage.Host) *Client { return c }, func() *Client { return c }))
 }
 
 type clientKey struct{}
@@ -88,17 +88,17 @@ func WithClient(ctx context.Context, c *Client) context.Context {
 // others as they are. Commands of one Runner share a stage as long as one of them runs, so that
 // one reaches what another serves.
 type Runner struct {
-	netns.Through
+	stage.Through
 	policy hosts.Policy
 	dialer Dialer
-	stage  *netns.Network
+	stage  *stage.Stage
 	last   atomic.Pointer[Client] // of the command that was started last
 }
 
 // New returns a runner. Helper is the command line of a process that makes stages.
-func New(r netns.Through, helper []string, p hosts.Policy, d Dialer) *Runner {
+func New(r stage.Through, helper []string, p hosts.Policy, d Dialer) *Runner {
 	out := &Runner{Through: r, policy: p, dialer: d}
-	out.stage = netns.New(options(helper, p.Local(), func(h netns.Host) *Client {
+	out.stage = stage.New(options(helper, p.Local(), func(h stage.Host) *Client {
 		c, _ := h.Command.(*Client)
 		return c
 	}, out.last.Load))
@@ -118,7 +118,7 @@ func (r *Runner) Start(ctx context.Context, c sandbox.Command) (sandbox.Process,
 		})
 	}
 	r.last.Store(client)
-	p, err := r.stage.Over(r.Through).Start(netns.WithCommand(ctx, client), c)
+	p, err := r.stage.Over(r.Through).Start(stage.WithCommand(ctx, client), c)
 	if err != nil {
 		return nil, fmt.Errorf("on a network of its own: %w", err)
 	}
@@ -153,7 +153,7 @@ func (r *clientRunner) Start(ctx context.Context, c sandbox.Command) (sandbox.Pr
 func Outside(of *tool.Connections, p hosts.Policy, d Dialer, what string) *Client {
 	return recorded(p, d, func(ctx context.Context, c hosts.Connection) error {
 		return of.Connect(ctx, tool.Connecting{Connection: c, Policy: p, For: what, Same: what})
-	}, of.Denied, func(c hosts.Connection, e netns.Connection) error {
+	}, of.Denied, func(c hosts.Connection, e stage.Connection) error {
 		return of.Ended(context.Background(), c, e.Sent, e.Received, e.Duration, e.Err)
 	})
 }
@@ -166,7 +166,7 @@ func InCall(call context.Context, p hosts.Policy, d Dialer, decide func(context.
 		return decide(r.In(ctx), c)
 	}, func(ctx context.Context, c hosts.Connection) error {
 		return r.Connections().Denied(r.In(ctx), c)
-	}, func(c hosts.Connection, e netns.Connection) error {
+	}, func(c hosts.Connection, e stage.Connection) error {
 		return r.Connections().Ended(context.WithoutCancel(call), c, e.Sent, e.Received, e.Duration, e.Err)
 	})
 }
@@ -174,7 +174,7 @@ func InCall(call context.Context, p hosts.Policy, d Dialer, decide func(context.
 // recorded is a client whose connections are recorded when they end. When one cannot be, no
 // other is let through.
 func recorded(p hosts.Policy, d Dialer, decide, denied func(context.Context, hosts.Connection) error,
-	record func(hosts.Connection, netns.Connection) error) *Client {
+	record func(hosts.Connection, stage.Connection) error) *Client {
 	var lost atomic.Pointer[error]
 	return &Client{
 		Policy: p, Dialer: d, Denied: denied,
@@ -184,7 +184,7 @@ func recorded(p hosts.Policy, d Dialer, decide, denied func(context.Context, hos
 			}
 			return decide(ctx, c)
 		},
-		Ended: func(c hosts.Connection, e netns.Connection) {
+		Ended: func(c hosts.Connection, e stage.Connection) {
 			if err := record(c, e); err != nil {
 				lost.Store(&err)
 			}

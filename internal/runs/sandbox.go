@@ -16,7 +16,7 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
-	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/terminal"
 	"github.com/assent-dev/assent/tool"
 )
@@ -108,7 +108,7 @@ func (c *Sandboxed) open(ctx context.Context, s *setup.Setup,
 // asking is a runner that puts the connections of the command to a gate.
 func asking(base *open.Base, d *Session, found detect.Found, argv []string,
 	p *sandbox.Profile) (sandbox.Runner, *tool.Connections, error) {
-	through, ok := found.Runner.(netns.Through)
+	through, ok := found.Runner.(stage.Through)
 	switch {
 	case p.Network.Off():
 		return nil, nil, errors.New("nothing was run: --ask is of no use, because the policy has the network off " +

@@ -15,8 +15,8 @@ import (
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/landlock"
-	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/sandbox/rpc"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/shell/inside"
 )
@@ -38,7 +38,7 @@ func run(work string, args []string) int {
 	case open.WordShell:
 		return inside.Main(args, os.Stderr)
 	case detect.WordStage:
-		return netns.Main(args)
+		return stage.Main(args)
 	}
 	if err := begin(work, args); err != nil {
 		fmt.Fprintln(os.Stderr, "assent:", err)

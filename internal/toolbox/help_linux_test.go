@@ -20,8 +20,8 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/sandbox/rpc"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/files"
 	"github.com/assent-dev/assent/tool/shell/analysis"
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 			case "shell":
 				return shellinside.Main(args[1:], os.Stderr)
 			case "stage":
-				return netns.Main(args[1:])
+				return stage.Main(args[1:])
 			}
 			if err := innerMain(args[0]); err != nil {
 				fmt.Fprintln(os.Stderr, err)

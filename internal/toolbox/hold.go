@@ -9,7 +9,7 @@ import (
 	"github.com/assent-dev/assent/internal/network"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
-	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell"
@@ -68,7 +68,7 @@ func (b *Box) hold(opts Options) (err error) {
 		b.Hold.Profile = b.Hold.Profile.Intersect(b.parent.Hold.Profile)
 		found.GateOnly = slices.Concat(found.GateOnly, b.parent.found.GateOnly)
 	}
-	if through, ok := b.Hold.Runner.(netns.Through); ok && len(b.Hold.Stage) > 0 {
+	if through, ok := b.Hold.Runner.(stage.Through); ok && len(b.Hold.Stage) > 0 {
 		b.Hold.Runner = network.New(through, b.Hold.Stage, b.hosts(b.Policy), opts.Dialer)
 		b.Hold.Profile.Network = b.Hold.Profile.Network.Staged()
 	}

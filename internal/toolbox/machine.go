@@ -17,8 +17,8 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
-	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/sandbox/rpc"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/hosts"
 	"github.com/assent-dev/assent/tool/shell"
@@ -221,7 +221,7 @@ func (m *machine) connecting(ctx context.Context, c shell.Command, o *runner.Opt
 		return c.Connect(ctx, to, o.Clock.Pause)
 	})
 	if m.hold.Proxy && !c.Bash {
-		o.Proxy, o.Env = client.Proxy, o.Env.With(netns.ProxyVariables(runner.ProxyAddress))
+		o.Proxy, o.Env = client.Proxy, o.Env.With(stage.ProxyVariables(runner.ProxyAddress))
 	}
 	return network.WithClient(ctx, client)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/bwrap"
 	"github.com/assent-dev/assent/sandbox/landlock"
-	"github.com/assent-dev/assent/sandbox/netns"
 	"github.com/assent-dev/assent/sandbox/seatbelt"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/sandbox/wall"
 )
 
@@ -120,7 +120,7 @@ func (f *Found) tryStage(o Options, c *candidate) {
 	case c.kept == nil:
 		f.NoStage = fmt.Errorf("%s cannot give a command a network of its own; bubblewrap can", c.report.Name)
 	case !c.kept.stages(o.Stage):
-		f.NoStage = netns.Available(o.Stage)
+		f.NoStage = stage.Available(o.Stage)
 	}
 	if f.NoStage != nil {
 		c.report.NotEnforced = append(slices.Clip(c.report.NotEnforced), "network by name: "+f.NoStage.Error())

@@ -56,7 +56,7 @@ type Policy struct {
 	// every port.
 	Deny []string
 	// Staged says that commands run on a stage, where each connection is judged by the name
-	// of its host when it is made (package sandbox/netns).
+	// of its host when it is made (package sandbox/stage).
 	Staged bool
 	// Own are addresses of this machine, which are refused like those of its loopback.
 	Own []netip.Addr

@@ -16,7 +16,7 @@ import (
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
 	"github.com/assent-dev/assent/sandbox/launch"
-	"github.com/assent-dev/assent/sandbox/netns"
+	"github.com/assent-dev/assent/sandbox/stage"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
 	"github.com/assent-dev/assent/tool/hosts"
@@ -200,7 +200,7 @@ func (b *Base) StagedHosts() hosts.Policy {
 
 // runner starts a server: on a stage, where its connections are decided about, if there is one.
 func (h heldServers) runner(name string) sandbox.Runner {
-	through, ok := h.Runner.(netns.Through)
+	through, ok := h.Runner.(stage.Through)
 	if h.gate == nil || !ok {
 		return h.Runner
 	}

@@ -1,4 +1,4 @@
-package netns
+package stage
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func Proxy(ctx context.Context, l net.Listener, o Options) error {
 	if !ok {
 		return fmt.Errorf("a proxy needs a TCP listener, not a %T", l)
 	}
-	g := &namespace{network: &Network{options: o}, slots: make(chan struct{}, maxConnections),
+	g := &namespace{network: &Stage{options: o}, slots: make(chan struct{}, maxConnections),
 		listeners: []*listener{{TCPListener: tcp}}}
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, g.close)

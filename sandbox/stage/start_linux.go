@@ -1,4 +1,4 @@
-package netns
+package stage
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 	"github.com/assent-dev/assent/sandbox/launch"
 )
 
-// A Network is the network of the commands of one session, in a namespace that is made when the
+// A Stage is the network of the commands of one session, in a namespace that is made when the
 // first of them starts. It is safe for concurrent use.
-type Network struct {
+type Stage struct {
 	options Options
 	nsenter string // empty if there is none
 	numbers atomic.Int64
@@ -34,8 +34,8 @@ type Network struct {
 }
 
 // New returns a network.
-func New(o Options) *Network {
-	s := &Network{options: o, plain: os.Geteuid() == 0}
+func New(o Options) *Stage {
+	s := &Stage{options: o, plain: os.Geteuid() == 0}
 	for _, file := range []string{"/usr/bin/nsenter", "/bin/nsenter"} {
 		if _, err := os.Stat(file); err == nil && s.nsenter == "" {
 			s.nsenter = file
@@ -46,7 +46,7 @@ func New(o Options) *Network {
 
 // Captured returns the ports that are captured, of the last network that was made, if the
 // kernel did not let all of them be: connections to others are refused. Otherwise it is nil.
-func (s *Network) Captured() []uint16 {
+func (s *Stage) Captured() []uint16 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.captured)
@@ -55,11 +55,11 @@ func (s *Network) Captured() []uint16 {
 // Over returns a runner that starts the commands of a sandbox in the network, if their profile
 // says that they have network by name; others it starts as they are. A command has a network of
 // its own, unless another of the network still runs: then it joins that one's.
-func (s *Network) Over(r Through) sandbox.Runner { return &runner{r, s} }
+func (s *Stage) Over(r Through) sandbox.Runner { return &runner{r, s} }
 
 type runner struct {
 	Through
-	network *Network
+	network *Stage
 }
 
 // Start starts a command, in the network if its profile says so.
@@ -121,7 +121,7 @@ func (r *runner) make(ctx context.Context, c sandbox.Command, m *member) (sandbo
 
 // fallBack reports whether a start failed because root may not make a network namespace alone
 // here. Then it is tried with a user namespace.
-func (s *Network) fallBack(err error) bool {
+func (s *Stage) fallBack(err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.plain || !errors.Is(err, syscall.EPERM) {
@@ -132,7 +132,7 @@ func (s *Network) fallBack(err error) bool {
 }
 
 // entrance starts the helper in new namespaces. Take waits for what it hands out.
-func (s *Network) entrance(m *member) (e launch.Entrance, take func() (*namespace, error), err error) {
+func (s *Stage) entrance(m *member) (e launch.Entrance, take func() (*namespace, error), err error) {
 	if len(s.options.Helper) == 0 {
 		return e, nil, errors.New("the helper that makes a network has no command line")
 	}
@@ -182,7 +182,7 @@ func newNetwork(a *syscall.SysProcAttr, plain bool) {
 
 // join makes a command one of those on the network that is there; nil if there is none, or it
 // cannot be joined.
-func (s *Network) join(m *member) *namespace {
+func (s *Stage) join(m *member) *namespace {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.namespace == nil || s.nsenter == "" || s.namespace.net == nil ||
@@ -194,7 +194,7 @@ func (s *Network) join(m *member) *namespace {
 }
 
 // leave ends a network with its last command; at once, if that was ended from outside.
-func (s *Network) leave(g *namespace, m *member, atOnce bool) {
+func (s *Stage) leave(g *namespace, m *member, atOnce bool) {
 	s.mu.Lock()
 	g.members = slices.DeleteFunc(g.members, func(o *member) bool { return o == m })
 	last := len(g.members) == 0
@@ -287,7 +287,7 @@ func explain(err error) error {
 }
 
 // try makes a network and ends it.
-func (s *Network) try() error {
+func (s *Stage) try() error {
 	e, take, err := s.entrance(&member{})
 	if err != nil {
 		return err

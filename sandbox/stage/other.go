@@ -1,6 +1,6 @@
 //go:build !linux
 
-package netns
+package stage
 
 import (
 	"context"
@@ -14,17 +14,17 @@ import (
 
 var errElsewhere = errors.New("a network by name needs network namespaces, which only Linux has")
 
-// A Network makes nothing here.
-type Network struct{}
+// A Stage makes nothing here.
+type Stage struct{}
 
 // New returns a network on which nothing starts.
-func New(Options) *Network { return &Network{} }
+func New(Options) *Stage { return &Stage{} }
 
 // Captured is empty.
-func (s *Network) Captured() []uint16 { return nil }
+func (s *Stage) Captured() []uint16 { return nil }
 
 // Over returns a runner that refuses commands with network by name.
-func (s *Network) Over(r Through) sandbox.Runner { return &runner{r} }
+func (s *Stage) Over(r Through) sandbox.Runner { return &runner{r} }
 
 type runner struct{ Through }
 

@@ -1,4 +1,4 @@
-package netns
+package stage
 
 import (
 	"context"
@@ -35,7 +35,7 @@ const (
 
 // A namespace is a network namespace with commands in it, seen from outside.
 type namespace struct {
-	network   *Network
+	network   *Stage
 	plain     bool // it has no user namespace of its own
 	net, user *os.File
 	diag      *diag
@@ -63,7 +63,7 @@ type listener struct {
 }
 
 // newNamespace takes over what a helper handed out.
-func newNamespace(s *Network, sockets []helperSocket, plain bool) (*namespace, error) {
+func newNamespace(s *Stage, sockets []helperSocket, plain bool) (*namespace, error) {
 	g := &namespace{network: s, plain: plain, names: newNames(), slots: make(chan struct{}, maxConnections)}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	var errs []error

@@ -1,4 +1,4 @@
-package netns
+package stage
 
 import (
 	"errors"
@@ -53,7 +53,7 @@ const (
 	handUser     = 'o'
 )
 
-// Main is what the helper does, with the arguments that [Network] gives it: a descriptor of a
+// Main is what the helper does, with the arguments that [Stage] gives it: a descriptor of a
 // socket, the ports of the loopback, and a command line. It makes the network namespace that it
 // was started in ready, hands its sockets out, gives up what it was allowed for that, and becomes
 // the command. It returns only if that failed.

@@ -1,4 +1,4 @@
-// Package netns runs a command in a network namespace of its own, in which each connection is
+// Package stage runs a command in a network namespace of its own, in which each connection is
 // brought to the caller with the name of its host, before anything of it leaves the machine.
 //
 // A small process of ours is started in a new network namespace. There every address is local:
@@ -7,7 +7,7 @@
 // sandbox's own program. Nothing of ours runs inside, and no capability over the namespace is
 // left to what does.
 //
-// A command that is started while another one of the same [Network] runs joins that one's
+// A command that is started while another one of the same [Stage] runs joins that one's
 // network, so that it finds what the other listens on. Nothing else is shared.
 //
 // The caller decides about each connection with [Options.Dial], which opens it, or not. The
@@ -21,4 +21,4 @@
 //   - Text that could still become a request of HTTP is passed on when its first line has ended,
 //     not before. A client that waits for an answer in the middle of its first line gets none.
 //   - UDP is refused, and so is every server for names but the network's own.
-package netns
+package stage

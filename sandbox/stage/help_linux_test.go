@@ -1,4 +1,4 @@
-package netns
+package stage
 
 import (
 	"bytes"
@@ -66,7 +66,7 @@ func newBwrap(t testing.TB) *bwrap.Runner {
 // A fixture is a network with hosts on it that are servers of the test.
 type fixture struct {
 	t       testing.TB
-	network *Network
+	network *Stage
 	runner  sandbox.Runner
 	root    string
 
