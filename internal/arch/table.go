@@ -1,6 +1,9 @@
 package arch
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // modulePath is how packages of this module begin in an import.
 const modulePath = "github.com/assent-dev/assent"
@@ -19,150 +22,253 @@ const everything = "*"
 // table has a line for every package there is or will be. Arrows are direct imports; a
 // package that is not here may not exist.
 var table = map[string]line{
-	"present":  {outside: []string{diffs}, pure: true},
-	"policy":   {inside: []string{"internal/digest"}, outside: []string{globs}, pure: true},
-	"audit":    {inside: []string{"internal/digest"}, pure: true},
-	"approval": {inside: []string{"audit", "internal/canonical", "internal/digest", "internal/redact", "policy", "present"}, pure: true},
-
-	"approval/approvaltest": {inside: []string{"approval", "present"}},
-
-	"sandbox":          {pure: true},
-	"sandbox/seccomp":  {pure: true},
-	"sandbox/machine":  {outside: []string{system}},
-	"sandbox/host":     {inside: []string{"internal/gitconfig", "internal/realpath", "sandbox"}, outside: []string{system}},
-	"sandbox/prelude":  {inside: []string{"sandbox"}, outside: []string{system}},
-	"sandbox/wall":     {inside: []string{"sandbox"}, outside: []string{system}},
-	"sandbox/bwrap":    {inside: []string{"sandbox", "sandbox/host", "sandbox/machine", "sandbox/prelude", "sandbox/seccomp"}, outside: []string{system}},
-	"sandbox/stage":    {inside: []string{"sandbox", "sandbox/host"}, tests: []string{"sandbox/bwrap"}, outside: []string{"golang.org/x/net", system}},
-	"sandbox/landlock": {inside: []string{"sandbox", "sandbox/host", "sandbox/seccomp", "sandbox/wall"}, outside: []string{"github.com/landlock-lsm/go-landlock", system}},
-	"sandbox/seatbelt": {inside: []string{"sandbox", "sandbox/host"}},
-	"sandbox/inner":    {inside: []string{"sandbox"}},
-	"sandbox/refusal":  {inside: []string{"sandbox"}, pure: true},
-	"sandbox/detect":   {inside: []string{"sandbox", "sandbox/bwrap", "sandbox/inner", "sandbox/landlock", "sandbox/machine", "sandbox/seatbelt", "sandbox/stage", "sandbox/wall"}, outside: []string{system}},
-
-	"tool":           {inside: []string{"approval", "present", "sandbox", "tool/hosts"}, outside: []string{schemas}},
-	"tool/roots":     {inside: []string{"approval", "internal/realpath"}},
-	"tool/hosts":     {inside: []string{"approval", "sandbox"}, pure: true},
-	"tool/files":     {inside: underTool, outside: []string{globs, "golang.org/x/sys"}},
-	"tool/shell":     {inside: append([]string{"tool/hosts", "tool/shell/analysis", "tool/shell/programs", "tool/shell/wire"}, underTool...)},
-	"tool/web":       {inside: append([]string{"tool/hosts"}, underTool...), outside: []string{"golang.org/x/net"}},
-	"tool/command":   {inside: append([]string{"sandbox/launch", "tool/shell/runner"}, underTool...), outside: []string{system}},
-	"tool/connector": {inside: append([]string{"sandbox/launch", "tool/shell/runner"}, underTool...), outside: []string{mcp}},
-
-	"tool/shell/subset":      {pure: true},
-	"tool/shell/programs":    {pure: true},
-	"tool/shell/analysis":    {inside: []string{"tool/shell/programs", "tool/shell/subset"}, outside: []string{"mvdan.cc/sh/v3"}, pure: true},
-	"tool/shell/interp":      {outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
-	"tool/shell/system":      {inside: []string{"internal/gitconfig", "tool/shell/analysis"}, outside: []string{"golang.org/x/sys"}},
-	"tool/shell/wire":        {inside: []string{"sandbox"}, pure: true},
-	"tool/shell/inside":      {inside: []string{"sandbox/prelude", "sandbox/wall", "tool/shell/interp", "tool/shell/wire"}, outside: []string{"mvdan.cc/sh/v3", "golang.org/x/sys"}},
-	"tool/shell/runner":      {inside: []string{"sandbox", "sandbox/launch", "tool/shell", "tool/shell/inside", "tool/shell/wire"}, outside: []string{"golang.org/x/sys"}},
-	"tool/shell/runner/shim": {inside: []string{"tool/shell/runner"}, tests: []string{"tool/shell"}, outside: []string{"golang.org/x/sys"}},
-
-	"store": {inside: []string{"approval", "present"}, outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
-
-	"internal/config":  {inside: append([]string{"approval", "internal/realpath", "sandbox", "tool", "tool/roots", "tool/hosts", "tool/shell/runner"}, toolsets...), outside: []string{yamlModule, schemas}},
-	"internal/term":    {inside: []string{"approval", "present"}, outside: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", highlighting, "golang.org/x/sys"}},
-	"internal/inbox":   {inside: []string{"approval", "present", "internal/term"}},
-	"internal/notify":  {inside: []string{"approval", "present"}},
-	"internal/worker":  {inside: []string{"tool", "approval", "present", "sandbox", "internal/config"}},
-	"internal/model":   {inside: []string{"internal/worker", "approval"}, outside: []string{yamlModule}},
-	"internal/gateway": {inside: []string{"tool", "tool/connector", "approval", "present", "sandbox/launch"}, outside: []string{mcp}},
-	"internal/agents":  {inside: []string{"approval"}},
-
-	"internal/agents/e2e":     {tests: []string{"internal/agents", "internal/agents/permissions", "internal/screen"}},
-	"internal/agents/foreign": {inside: []string{"approval", "present", "tool", "tool/files", "tool/hosts", "tool/roots", "tool/shell"}},
-	"internal/agents/hook": {inside: []string{
-		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/permissions", "internal/agents/staged", "internal/config", "internal/explain", "internal/notify", "internal/setup", "internal/trust", "present", "sandbox",
-		"store", "tool", "tool/files", "tool/roots", "tool/shell", "tool/shell/analysis", "tool/shell/system", "tool/shell/runner", "tool/shell/subset",
-	}},
-	"internal/agents/install": {inside: []string{
-		"approval", "internal/agents", "internal/agents/hook", "internal/agents/settings", "internal/config", "internal/setup",
-		"internal/setup/open", "present",
-	}},
-	"internal/agents/staged": {inside: []string{"approval", "present"}, outside: []string{system}},
-	"internal/agents/keeper": {inside: []string{
-		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/staged", "internal/notify", "internal/setup", "internal/setup/open", "internal/toolbox",
-		"present", "sandbox", "store", "tool", "tool/shell", "tool/shell/inside",
-	}, outside: []string{system}},
-	"internal/agents/permissions": {inside: []string{"internal/agents", "internal/agents/settings"}, outside: []string{"github.com/BurntSushi/toml", "mvdan.cc/sh/v3"}},
-	"internal/agents/prompttool":  {inside: []string{"approval", "internal/agents", "internal/agents/hook", "internal/setup", "store"}, outside: []string{mcp}},
-	"internal/agents/settings":    {inside: []string{"internal/agents"}, outside: []string{"github.com/BurntSushi/toml"}},
-
-	"internal/canonical": {pure: true},
-	"internal/digest":    {pure: true},
-	"internal/redact":    {inside: []string{"internal/canonical"}, pure: true},
-	"internal/realpath":  {},
-	"internal/network":   {inside: []string{"sandbox", "sandbox/stage", "tool", "tool/hosts"}, outside: []string{"golang.org/x/net"}},
-	"internal/snapshot":  {inside: []string{"approval", "internal/gitconfig", "tool/roots", "tool/shell"}, outside: []string{system}},
-	"internal/setup": {inside: []string{
-		"approval", "internal/config", "internal/realpath", "internal/starter", "internal/trust", "sandbox", "sandbox/machine", "tool/roots",
-		"tool/shell",
-	}},
-	"internal/setup/open": {inside: []string{
-		"approval", "internal/config", "internal/explain", "internal/gateway", "internal/home", "internal/network", "internal/setup", "internal/snapshot", "internal/toolbox", "present",
-		"sandbox", "sandbox/bwrap", "sandbox/detect", "sandbox/launch", "sandbox/stage", "store", "tool", "tool/command", "tool/connector", "tool/files", "tool/hosts", "tool/roots",
-	}},
-
-	"internal/starter": {},
-	"internal/trust":   {inside: []string{"approval", "internal/config", "present", "tool", "tool/command", "tool/roots"}},
-	"internal/check": {inside: []string{
-		"approval", "internal/config", "internal/explain", "internal/toolbox", "tool", "tool/command", "tool/roots", "tool/shell/programs",
-	}},
-
-	"internal/explain":   {inside: []string{"approval", "present", "tool/hosts"}},
-	"internal/rulebook":  {inside: []string{"approval", "present", "internal/config", "internal/explain", "store", "tool/shell/programs"}},
-	"internal/auditview": {inside: []string{"approval", "present", "store", "internal/rulebook"}, outside: []string{"github.com/charmbracelet/x/ansi"}},
-	"internal/home":      {inside: []string{"internal/config", "internal/gitconfig", "sandbox", "sandbox/host"}},
-	"internal/toolbox": {inside: append([]string{
-		"approval", "internal/config", "internal/home", "internal/network", "internal/snapshot", "sandbox", "sandbox/bwrap", "sandbox/refusal", "sandbox/host", "sandbox/inner", "sandbox/stage", "sandbox/wall", "tool", "tool/hosts", "tool/roots",
-		"tool/shell/analysis", "tool/shell/host", "tool/shell/inside", "tool/shell/programs", "tool/shell/runner", "tool/shell/runner/shim", "tool/shell/wire",
-	}, toolsets...), outside: []string{system}, tests: []string{"store"}},
-	"internal/crew": {
-		inside:  []string{"approval", "internal/config", "internal/setup/open", "internal/toolbox", "internal/worker", "present", "tool", "tool/roots"},
-		outside: []string{schemas, yamlModule},
+	// The public packages.
+	".": {
+		inside: to("approval internal/selfexec internal/setup internal/setup/open internal/toolbox policy sandbox " +
+			"store tool"),
 	},
-	"internal/explain/doors": {inside: []string{
-		"approval", "internal/agents", "internal/agents/foreign", "internal/agents/hook", "internal/config", "internal/explain",
-		"internal/setup", "internal/setup/open", "tool/shell/analysis",
-	}},
-	"internal/mcpserver": {inside: []string{
-		"approval", "internal/config", "internal/gateway", "internal/runs", "internal/setup", "internal/setup/open", "store",
-		"tool", "tool/connector",
-	}},
-	"internal/undo": {inside: []string{
-		"internal/setup", "internal/setup/open", "internal/snapshot", "present", "tool/files", "tool/roots",
-	}},
-	"internal/runs": {inside: []string{
-		"approval", "internal/config", "internal/crew", "internal/explain", "internal/model/providers", "internal/network",
-		"internal/notify", "internal/rulebook", "internal/setup", "internal/setup/open", "internal/term", "internal/worker",
-		"present", "sandbox", "sandbox/detect", "sandbox/stage", "store", "tool", "tool/command", "tool/connector", "tool/hosts", "tool/roots",
-	}, tests: []string{"internal/trust"}},
-	"internal/demo": {inside: []string{
-		"approval", "internal/config", "internal/model", "internal/runs", "internal/setup", "internal/setup/open",
-		"internal/term", "internal/worker", "present", "tool", "tool/files",
-	}},
-	"internal/corpus": {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "tool"}},
+	"approval":              {inside: to("audit internal/canonical internal/digest internal/redact policy present"), pure: true},
+	"approval/approvaltest": {inside: to("approval audit policy")},
+	"audit":                 {inside: to("internal/digest"), pure: true},
+	"policy":                {inside: to("internal/digest"), outside: []string{globs}, pure: true},
+	"present":               {outside: []string{diffs}, pure: true},
+	"sandbox":               {pure: true},
+	"sandbox/bwrap": {
+		inside:  to("sandbox sandbox/fingerprint sandbox/launch sandbox/prelude sandbox/seccomp"),
+		outside: []string{system},
+	},
+	"sandbox/detect": {
+		inside: to("sandbox sandbox/bwrap sandbox/fingerprint sandbox/landlock sandbox/rpc sandbox/seatbelt " +
+			"sandbox/stage sandbox/wall"),
+		outside: []string{system},
+	},
+	"sandbox/fingerprint": {outside: []string{system}},
+	"sandbox/landlock": {
+		inside:  to("sandbox sandbox/launch sandbox/seccomp sandbox/wall"),
+		outside: []string{"github.com/landlock-lsm/go-landlock", system},
+	},
+	"sandbox/launch":   {inside: to("internal/gitconfig internal/realpath sandbox"), outside: []string{system}},
+	"sandbox/prelude":  {inside: to("sandbox"), outside: []string{system}},
+	"sandbox/refusal":  {inside: to("sandbox"), pure: true},
+	"sandbox/rpc":      {inside: to("sandbox sandbox/launch")},
+	"sandbox/seatbelt": {inside: to("sandbox sandbox/launch")},
+	"sandbox/seccomp":  {pure: true},
+	"sandbox/stage": {
+		inside:  to("sandbox sandbox/launch"),
+		tests:   to("sandbox/bwrap"),
+		outside: []string{"golang.org/x/net", system},
+	},
+	"sandbox/wall": {inside: to("sandbox"), outside: []string{system}},
+	"store":        {inside: to("approval audit internal/redact policy"), outside: []string{"modernc.org/sqlite"}},
+	"terminal": {
+		inside:  to("approval policy present"),
+		outside: []string{"charm.land/bubbletea/v2", highlighting, "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", system},
+	},
+	"tool": {inside: to("approval internal/canonical policy present tool/hosts"), outside: []string{schemas}},
+	"tool/command": {
+		inside:  to("approval policy present sandbox tool tool/shell/runner"),
+		tests:   to("internal/canonical sandbox/launch"),
+		outside: []string{system},
+	},
+	"tool/connector": {
+		inside: to("approval internal/canonical internal/redact policy present sandbox sandbox/launch tool " +
+			"tool/shell/runner"),
+		outside: []string{mcp},
+	},
+	"tool/files": {inside: to("approval policy present tool tool/roots"), outside: []string{globs, system}},
+	"tool/hosts": {inside: to("policy sandbox"), pure: true},
+	"tool/roots": {inside: to("internal/realpath policy")},
+	"tool/shell": {
+		inside: to("approval internal/redact policy present sandbox tool tool/hosts tool/roots tool/shell/analysis " +
+			"tool/shell/programs tool/shell/wire"),
+		tests: to("internal/canonical"),
+	},
+	"tool/shell/analysis": {
+		inside:  to("tool/shell/programs tool/shell/subset"),
+		outside: []string{"mvdan.cc/sh/v3"},
+		pure:    true,
+	},
+	"tool/shell/inside": {
+		inside:  to("sandbox/prelude sandbox/wall tool/shell/interp tool/shell/wire"),
+		outside: []string{system, "mvdan.cc/sh/v3"},
+	},
+	"tool/shell/interp":   {outside: []string{system, "mvdan.cc/sh/v3"}},
+	"tool/shell/programs": {pure: true},
+	"tool/shell/runner": {
+		inside:  to("sandbox sandbox/launch tool/shell tool/shell/wire"),
+		tests:   to("tool/shell/inside"),
+		outside: []string{system},
+	},
+	"tool/shell/runner/shim": {tests: to("tool/shell tool/shell/runner"), outside: []string{system}},
+	"tool/shell/subset":      {pure: true},
+	"tool/shell/system":      {inside: to("internal/gitconfig tool/shell/analysis"), outside: []string{system}},
+	"tool/shell/wire":        {inside: to("sandbox"), pure: true},
+	"tool/web": {
+		inside:  to("internal/redact policy present tool tool/hosts"),
+		tests:   to("approval internal/canonical"),
+		outside: []string{"golang.org/x/net"},
+	},
 
-	"internal/model/anthropic": {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
-	"internal/model/openai":    {inside: []string{"internal/model", "internal/worker"}, outside: []string{"github.com/openai/openai-go/v3"}},
-	"internal/model/providers": {inside: []string{"internal/model", "internal/model/anthropic", "internal/model/openai", "internal/worker"}, outside: []string{"github.com/zalando/go-keyring"}},
-	"internal/model/modeltest": {inside: []string{"internal/model", "internal/worker"}},
-
-	"internal/arch":       {},
+	// What the programs are made of.
+	"internal/agents":     {inside: to("approval internal/canonical policy")},
+	"internal/agents/e2e": {tests: to("internal/agents internal/agents/permissions")},
+	"internal/agents/foreign": {
+		inside: to("policy present tool tool/files tool/hosts tool/roots tool/shell"),
+		tests:  to("approval internal/canonical"),
+	},
+	"internal/agents/hook": {
+		inside: to("approval internal/agents internal/agents/foreign internal/agents/permissions " +
+			"internal/agents/staged internal/canonical internal/config internal/explain internal/notify " +
+			"internal/setup policy present sandbox store tool tool/files tool/roots tool/shell " +
+			"tool/shell/analysis tool/shell/runner tool/shell/subset tool/shell/system"),
+		tests: to("internal/trust"),
+	},
+	"internal/agents/install": {
+		inside: to("approval internal/agents internal/agents/hook internal/agents/settings internal/config " +
+			"internal/setup internal/setup/open policy present"),
+	},
+	"internal/agents/keeper": {
+		inside: to("approval internal/agents internal/agents/foreign internal/agents/staged internal/notify " +
+			"internal/setup internal/setup/open internal/toolbox policy present sandbox store tool tool/shell " +
+			"tool/shell/inside"),
+		outside: []string{system},
+	},
+	"internal/agents/permissions": {
+		inside:  to("internal/agents internal/agents/settings"),
+		outside: []string{"github.com/BurntSushi/toml", "mvdan.cc/sh/v3"},
+	},
+	"internal/agents/prompttool": {
+		inside:  to("internal/agents internal/agents/hook"),
+		tests:   to("approval internal/setup policy store"),
+		outside: []string{mcp},
+	},
+	"internal/agents/settings": {inside: to("internal/agents"), outside: []string{"github.com/BurntSushi/toml"}},
+	"internal/agents/staged":   {inside: to("policy present"), outside: []string{system}},
+	"internal/arch":            {},
+	"internal/auditview": {
+		inside:  to("approval audit internal/rulebook policy present store"),
+		outside: []string{"github.com/charmbracelet/x/ansi"},
+	},
 	"internal/benchtable": {},
-	"internal/golden":     {outside: []string{"github.com/google/go-cmp"}},
-	"internal/gitconfig":  {pure: true},
-	"internal/quiet":      {inside: []string{"internal/explain", "internal/setup", "internal/setup/open"}, outside: []string{"github.com/rogpeppe/go-internal"}},
-	"internal/rounds":     {},
-	"internal/mcptest":    {outside: []string{mcp}},
-	"internal/soundness":  {inside: []string{"approval", "internal/config", "internal/explain", "internal/toolbox", "sandbox", "tool", "tool/shell", "tool/shell/analysis", "tool/shell/system", "tool/shell/programs", "tool/shell/runner"}, outside: []string{system}},
-	"internal/screen":     {outside: []string{"github.com/charmbracelet/x/ansi"}},
+	"internal/canonical":  {pure: true},
+	"internal/check": {
+		inside: to("internal/config internal/explain internal/toolbox policy tool tool/command tool/roots " +
+			"tool/shell/programs"),
+	},
+	"internal/config": {
+		inside: to("internal/canonical internal/realpath policy sandbox tool tool/command tool/hosts tool/roots " +
+			"tool/shell tool/shell/runner"),
+		outside: []string{yamlModule, schemas},
+	},
+	"internal/corpus": {inside: to("internal/config internal/explain internal/toolbox policy tool")},
+	"internal/crew": {
+		inside: to("approval internal/config internal/setup/open internal/toolbox internal/worker policy present " +
+			"tool tool/roots"),
+		outside: []string{yamlModule, schemas},
+	},
+	"internal/demo": {
+		inside: to("approval internal/config internal/model internal/runs internal/setup internal/setup/open " +
+			"internal/worker policy present terminal tool tool/files"),
+	},
+	"internal/digest":  {pure: true},
+	"internal/explain": {inside: to("approval internal/canonical policy present tool/hosts")},
+	"internal/explain/doors": {
+		inside: to("internal/agents internal/agents/foreign internal/agents/hook internal/config internal/explain " +
+			"internal/setup internal/setup/open policy tool/shell/analysis"),
+	},
+	"internal/gateway": {
+		inside:  to("approval internal/canonical policy present tool tool/connector"),
+		tests:   to("sandbox/launch"),
+		outside: []string{mcp},
+	},
+	"internal/gitconfig": {pure: true},
+	"internal/golden":    {outside: []string{"github.com/google/go-cmp"}},
+	"internal/home":      {inside: to("internal/config internal/gitconfig sandbox sandbox/launch")},
+	"internal/inbox":     {inside: to("approval policy present terminal")},
+	"internal/mcpserver": {
+		inside: to("approval internal/config internal/gateway internal/runs internal/setup internal/setup/open " +
+			"policy store tool tool/connector"),
+	},
+	"internal/mcptest": {inside: to("internal/reexec"), outside: []string{mcp}},
+	"internal/model":   {inside: to("approval internal/redact internal/worker policy"), outside: []string{yamlModule}},
+	"internal/model/anthropic": {
+		inside:  to("internal/model internal/worker"),
+		outside: []string{"github.com/anthropics/anthropic-sdk-go"},
+	},
+	"internal/model/modeltest": {inside: to("internal/model internal/worker")},
+	"internal/model/openai": {
+		inside:  to("internal/model internal/worker"),
+		outside: []string{"github.com/openai/openai-go/v3"},
+	},
+	"internal/model/providers": {
+		inside:  to("internal/model internal/model/anthropic internal/model/openai internal/worker"),
+		outside: []string{"github.com/zalando/go-keyring"},
+	},
+	"internal/network": {inside: to("sandbox sandbox/stage tool tool/hosts"), outside: []string{"golang.org/x/net"}},
+	"internal/notify":  {inside: to("approval internal/redact present"), tests: to("policy")},
+	"internal/quiet": {
+		inside:  to("internal/explain"),
+		tests:   to("internal/setup internal/setup/open"),
+		outside: []string{"github.com/rogpeppe/go-internal"},
+	},
+	"internal/realpath": {},
+	"internal/redact":   {inside: to("internal/canonical"), pure: true},
+	"internal/reexec":   {},
+	"internal/rounds":   {},
+	"internal/rulebook": {
+		inside: to("approval internal/config internal/explain policy present store tool/shell/programs"),
+	},
+	"internal/runs": {
+		inside: to("approval internal/config internal/crew internal/explain internal/model/providers " +
+			"internal/network internal/notify internal/rulebook internal/setup internal/setup/open " +
+			"internal/worker policy present sandbox sandbox/detect sandbox/stage store terminal tool " +
+			"tool/command tool/connector tool/hosts tool/roots"),
+		tests: to("internal/trust"),
+	},
+	"internal/screen": {outside: []string{"github.com/charmbracelet/x/ansi"}},
+	"internal/selfexec": {
+		inside: to("internal/setup internal/setup/open sandbox/bwrap sandbox/detect sandbox/landlock sandbox/rpc " +
+			"sandbox/stage tool/files tool/shell/inside"),
+	},
+	"internal/setup": {
+		inside: to("internal/config internal/realpath internal/starter internal/trust policy sandbox " +
+			"sandbox/fingerprint tool/roots tool/shell"),
+	},
+	"internal/setup/open": {
+		inside: to("approval internal/config internal/explain internal/gateway internal/home internal/network " +
+			"internal/setup internal/snapshot internal/toolbox policy present sandbox sandbox/bwrap " +
+			"sandbox/detect sandbox/launch sandbox/stage store tool tool/command tool/connector tool/files " +
+			"tool/hosts tool/roots"),
+	},
+	"internal/snapshot": {inside: to("internal/gitconfig policy tool/roots tool/shell"), outside: []string{system}},
+	"internal/soundness": {
+		tests: to("internal/canonical internal/config internal/explain internal/toolbox policy sandbox tool " +
+			"tool/shell tool/shell/analysis tool/shell/programs tool/shell/runner"),
+		outside: []string{system},
+	},
+	"internal/starter": {},
+	"internal/toolbox": {
+		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
+			"sandbox/bwrap sandbox/launch sandbox/refusal sandbox/rpc sandbox/stage sandbox/wall tool " +
+			"tool/command tool/files tool/hosts tool/roots tool/shell tool/shell/analysis tool/shell/inside " +
+			"tool/shell/programs tool/shell/runner tool/shell/runner/shim tool/shell/system tool/shell/wire " +
+			"tool/web"),
+		tests: to("store"),
+		outside: []string{system},
+	},
+	"internal/trust": {inside: to("internal/config policy present tool tool/command tool/roots")},
+	"internal/undo": {
+		inside: to("internal/setup internal/setup/open internal/snapshot present tool/files tool/roots"),
+	},
+	"internal/worker": {inside: to("approval policy tool")},
 
-	"cmd/assent-shell": {inside: []string{"sandbox/bwrap", "sandbox/stage", "tool/shell/inside"}},
-	"cmd/assent-hook":  {inside: []string{"approval", "internal/agents/hook", "store"}, tests: []string{"internal/agents/staged"}},
-
+	// The programs.
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
+	"cmd/assent-hook": {
+		inside: to("internal/agents/hook"),
+		tests:  to("approval internal/agents/staged policy store"),
+	},
+	"cmd/assent-shell": {inside: to("sandbox/bwrap sandbox/stage tool/shell/inside")},
 }
 
 // Modules that more than one line names, or whose name does not say what they are for.
@@ -176,25 +282,22 @@ const (
 	mcp          = "github.com/modelcontextprotocol/go-sdk"
 )
 
-var (
-	toolsets  = []string{"tool/files", "tool/shell", "tool/web", "tool/command", "tool/connector"}
-	underTool = []string{"tool", "tool/roots", "approval", "present", "sandbox"}
-)
-
-// withApproval are the packages in whose words approval speaks: whoever may import it may import
-// them too.
-var withApproval = []string{"policy", "audit", "internal/canonical", "internal/redact"}
+// to are folders, written one after another.
+func to(folders string) []string { return strings.Fields(folders) }
 
 // examples is the line of every package below examples/: what a program outside this
 // module could import.
-var examples = line{inside: append([]string{
-	"present", "policy", "audit", "approval", "approval/approvaltest", "sandbox", "tool", "tool/roots",
-}, toolsets...), outside: []string{mcp}}
+var examples = line{
+	inside: to(". present policy audit approval approval/approvaltest sandbox terminal tool tool/roots " +
+		"tool/files tool/shell tool/web tool/command tool/connector"),
+	outside: []string{mcp},
+}
 
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.
 var (
-	testHelpers = []string{"approval/approvaltest", "internal/golden", "internal/mcptest", "internal/model/modeltest", "internal/rounds", "internal/screen", "tool/shell/system", "tool/shell/runner/shim"}
+	testHelpers = to("approval/approvaltest internal/golden internal/mcptest internal/model/modeltest internal/reexec " +
+		"internal/rounds internal/screen tool/shell/runner/shim tool/shell/system")
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",
@@ -209,5 +312,5 @@ func (l line) allows(folder string) bool {
 		_, known := table[folder]
 		return known && !slices.Contains(testHelpers, folder)
 	}
-	return slices.Contains(l.inside, folder) || slices.Contains(l.inside, "approval") && slices.Contains(withApproval, folder)
+	return slices.Contains(l.inside, folder)
 }

@@ -55,8 +55,8 @@ func TestAbsences(t *testing.T) {
 	if table["approval"].allows("sandbox") {
 		t.Error("approval knows sandbox: consent is not enforcement")
 	}
-	for _, approver := range []string{"internal/term", "internal/inbox"} {
-		for _, known := range append([]string{"tool", "tool/roots"}, toolsets...) {
+	for _, approver := range to("terminal internal/inbox") {
+		for _, known := range to("tool tool/roots tool/files tool/shell tool/web tool/command tool/connector") {
 			if table[approver].allows(known) {
 				t.Errorf("%s knows %s: a new tool would change a user interface", approver, known)
 			}
