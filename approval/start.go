@@ -89,7 +89,7 @@ func (b *Batch) beginStart(e *entry, i int) error {
 	if e.taken {
 		return fmt.Errorf("%w: it is being started", ErrNotAllowed)
 	}
-	if _, err := Advance(e.outcome.Stage, StageExecuting); err != nil || !e.outcome.Runs() {
+	if _, err := advance(e.outcome.Stage, StageExecuting); err != nil || !e.outcome.Runs() {
 		return fmt.Errorf("%w: it is %s", ErrNotAllowed, e.outcome.Stage)
 	}
 	if b.copied && !b.gate.claim(b, i) {
@@ -173,7 +173,7 @@ func (b *Batch) execute(ctx context.Context, e *entry, next draft) (*Execution, 
 // or unknown. The cause is that of a failure.
 func (x *Execution) End(ctx context.Context, stage Stage, cause error) error {
 	if stage == StageWaiting {
-		return &TransitionError{From: StageExecuting, To: stage}
+		return &transitionError{From: StageExecuting, To: stage}
 	}
 	next, err := x.take(stage)
 	if err != nil {
@@ -274,7 +274,7 @@ func (x *Execution) take(to Stage) (draft, error) {
 	b := x.entry.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch _, err := Advance(x.entry.outcome.Stage, to); {
+	switch _, err := advance(x.entry.outcome.Stage, to); {
 	case x.entry.taken:
 		return draft{}, fmt.Errorf("%w: its end is being recorded", ErrNotAllowed)
 	case err != nil:
@@ -304,4 +304,65 @@ func (x *Execution) record(ctx context.Context, d *draft, cause error) error {
 func (o *Outcome) answered() bool {
 	return (o.State == policy.StateApproved || o.State == policy.StateModeApproved) && o.Decision != nil &&
 		o.Decision.Answer == AnswerApprove && o.Decision.Fingerprint == o.Fingerprint
+}
+
+// A Claim names one execution of a call of a batch of which there may be copies.
+type Claim struct {
+	Batch       string
+	Call        string
+	Fingerprint policy.Digest
+	Session     string
+	// Resume says that the call was suspended and goes on.
+	Resume bool
+}
+
+// ErrClaimed says that a call was started from another copy of its batch.
+var ErrClaimed = errors.New("it was started from another copy of the batch")
+
+// A ClaimStore sees to it that a call runs once, in however many processes its
+// batch was restored.
+type ClaimStore interface {
+	// Claim takes the call for this process, or fails with [ErrClaimed]. A claim
+	// to resume succeeds only if the call is suspended.
+	Claim(ctx context.Context, c Claim) error
+	// Release says how the execution ended. A suspended call can be claimed to
+	// resume; one that is pending, because nothing was done, can be claimed
+	// again; any other never.
+	Release(ctx context.Context, c Claim, stage Stage) error
+}
+
+// claimRun claims a call of a copied batch, here and in every process.
+func (b *Batch) claimRun(ctx context.Context, e *entry) error {
+	if b.gate.cfg.Claims == nil || !b.wasCopied() {
+		return nil
+	}
+	c := b.claimOf(e)
+	return safely("claiming the call", func() error { return b.gate.cfg.Claims.Claim(ctx, c) })
+}
+
+// releaseRun tells how a claimed execution ended. If that fails the claim
+// stands: the call is not repeated.
+func (b *Batch) releaseRun(ctx context.Context, e *entry, stage Stage) error {
+	if b.gate.cfg.Claims == nil || !b.wasCopied() {
+		return nil
+	}
+	c := b.claimOf(e)
+	err := safely("releasing the call", func() error {
+		return b.gate.cfg.Claims.Release(context.WithoutCancel(ctx), c, stage)
+	})
+	if err != nil {
+		return fmt.Errorf("the call cannot be taken up again: %w", err)
+	}
+	return nil
+}
+
+func (b *Batch) claimOf(e *entry) Claim {
+	o := &e.outcome
+	return Claim{Batch: b.id, Call: o.Call.ID, Fingerprint: o.Fingerprint, Session: o.Call.Session, Resume: o.Stage == StageSuspended}
+}
+
+func (b *Batch) wasCopied() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.copied
 }

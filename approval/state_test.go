@@ -23,15 +23,15 @@ func TestAdvance(t *testing.T) {
 	}
 	for _, from := range allStages {
 		for _, to := range allStages {
-			got, err := Advance(from, to)
+			got, err := advance(from, to)
 			if slices.Contains(legal[from], to) {
 				if got != to || err != nil {
 					t.Errorf("Advance(%q, %q) = %q, %v", from, to, got, err)
 				}
 				continue
 			}
-			var fault *TransitionError
-			if got != from || !errors.As(err, &fault) || *fault != (TransitionError{from, to}) {
+			var fault *transitionError
+			if got != from || !errors.As(err, &fault) || *fault != (transitionError{from, to}) {
 				t.Errorf("Advance(%q, %q) = %q, %v; want %q and an error", from, to, got, err, from)
 			}
 		}
@@ -56,7 +56,7 @@ func TestStatesAndTheirStages(t *testing.T) {
 		if StageAfter(s) != stage || s.Runs() != (stage == StageReady) || s.Settled() != (s != policy.StatePending && s != "") {
 			t.Errorf("%q: stage %q, runs %v, settled %v", s, StageAfter(s), s.Runs(), s.Settled())
 		}
-		if _, err := Advance(StageWaiting, StageAfter(s)); s != policy.StatePending && err != nil {
+		if _, err := advance(StageWaiting, StageAfter(s)); s != policy.StatePending && err != nil {
 			t.Errorf("the answer %q leads nowhere: %v", s, err)
 		}
 	}
@@ -70,7 +70,7 @@ func FuzzAdvance(f *testing.F) {
 		now, approvals, entries := StageWaiting, 0, 0
 		for _, step := range steps {
 			to := allStages[int(step)%len(allStages)]
-			next, err := Advance(now, to)
+			next, err := advance(now, to)
 			if (err == nil) != (next == to && next != now) {
 				t.Fatalf("Advance(%q, %q) = %q, %v", now, to, next, err)
 			}

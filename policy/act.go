@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/assent-dev/assent/internal/digest"
 )
 
 // A Verdict is a tool's own word on an act, before anything runs. The zero
@@ -165,3 +168,83 @@ func (a Act) String() string {
 	}
 	return name + "(" + a.Target.String() + ")"
 }
+
+// A Call is one tool invocation that an agent wants.
+type Call struct {
+	// ID is the id that the model gave the call. Within a turn it is unique.
+	ID string `json:"id"`
+	// Connector says where a foreign tool comes from; empty for built-in tools.
+	Connector string `json:"connector,omitempty"`
+	// ReachTool is the tool's own name, as the model sees it.
+	Tool string `json:"tool"`
+	// KindArguments are the arguments; a [approval.Gate] keeps only their canonical form.
+	Arguments json.RawMessage `json:"arguments"`
+	// Definition is the digest of the tool's definition that the model was
+	// shown. Zero means the definition at the moment of the review.
+	Definition Digest `json:"definition,omitzero"`
+	// Session is the run, chat or foreign session that the call belongs to.
+	// Empty means the gate's own session.
+	Session string `json:"session,omitempty"`
+	// Workers is the chain of workers that led to the call, outermost first.
+	Workers []string `json:"workers,omitempty"`
+}
+
+// Name returns the tool's name, behind that of its connector if it has one.
+func (c Call) Name() string { return qualified(c.Connector, c.Tool) }
+
+func qualified(connector, name string) string {
+	if connector == "" {
+		return name
+	}
+	return connector + ":" + name
+}
+
+// Via says by what way an answer came.
+type Via string
+
+// The ways. An answer that says nothing came from the program that embeds the
+// gate.
+const (
+	ViaProgram     Via = "program"
+	ViaTerminal    Via = "terminal"
+	ViaInbox       Via = "inbox"
+	ViaCommand     Via = "command"
+	ViaElicitation Via = "elicitation"
+	ViaAgentPrompt Via = "agent-prompt"
+	ViaRule        Via = "rule"
+	ViaGrant       Via = "grant"
+	ViaMode        Via = "mode"
+)
+
+// Who says who answered.
+type Who struct {
+	User string `json:"user,omitempty"`
+	Host string `json:"host,omitempty"`
+	Via  Via    `json:"via,omitempty"`
+}
+
+// String returns who answered, for a sentence.
+func (w Who) String() string {
+	text := w.User
+	switch {
+	case text != "" || w.Host != "":
+	case w.Via == ViaRule || w.Via == ViaGrant || w.Via == ViaMode:
+		return "a " + string(w.Via)
+	default:
+		text = "somebody"
+	}
+	if w.Host != "" {
+		text += " on " + w.Host
+	}
+	if w.Via != "" {
+		text += " (" + string(w.Via) + ")"
+	}
+	return text
+}
+
+// A Digest is a SHA-256 hash, written sha256: and the hash in hex. The zero Digest stands for
+// "none".
+type Digest = digest.Digest
+
+// DigestOf returns the digest of data.
+func DigestOf(data []byte) Digest { return digest.Of(data) }

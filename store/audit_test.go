@@ -17,6 +17,7 @@ import (
 	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // logged opens a store with n records.
@@ -161,7 +162,7 @@ func TestRetentionKeepsTheChain(t *testing.T) {
 func TestRetentionKeepsClaimsThatCount(t *testing.T) {
 	clock, ctx := new(approvaltest.Clock), t.Context()
 	s := openStore(t, t.TempDir(), store.Options{Clock: clock.Now})
-	version, err := s.SaveRun(ctx, approval.SavedRun{ID: "waits"})
+	version, err := s.SaveRun(ctx, sessions.SavedRun{ID: "waits"})
 	if err == nil {
 		clock.Advance(time.Hour)
 		err = s.Claim(ctx, claimOf(0))
@@ -180,7 +181,7 @@ func TestRetentionKeepsClaimsThatCount(t *testing.T) {
 		}
 	}
 	retain(approval.ErrClaimed)
-	if _, err := s.SaveRun(ctx, approval.SavedRun{ID: "waits", Version: version}); err != nil {
+	if _, err := s.SaveRun(ctx, sessions.SavedRun{ID: "waits", Version: version}); err != nil {
 		t.Fatal(err)
 	}
 	retain(nil)

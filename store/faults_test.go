@@ -20,6 +20,7 @@ import (
 	"github.com/assent-dev/assent/internal/rounds"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // filled makes a small store with something of everything in a new folder, and
@@ -37,7 +38,7 @@ func filled(t testing.TB) string {
 	for i, r := range requests {
 		r.ID = fmt.Sprint("q", i)
 	}
-	_, saved := s.SaveRun(ctx, approval.SavedRun{ID: "run", Session: "s", Data: []byte("state")})
+	_, saved := s.SaveRun(ctx, sessions.SavedRun{ID: "run", Session: "s", Data: []byte("state")})
 	for _, err := range []error{
 		saved, s.AddRules(ctx, numbered(0), deny), s.SetApprovals(ctx, false), s.BeginSession(ctx, hook("s")),
 		s.AddGrants(ctx, grantOf("s", 0), grantOf("s", 1)), s.Post(ctx, requests...), s.Answer(ctx, requests[0].Approve("yes")),

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // A grantRow is a row of the table of grants.
@@ -46,7 +46,7 @@ func readGrants(ctx context.Context, q querier, session string, want []byte) ([]
 
 // sessionGrants are the grants of a session that may go stale.
 type sessionGrants struct {
-	session approval.Session
+	session sessions.Session
 	set     *policy.GrantSet
 }
 
@@ -130,7 +130,7 @@ func (s *Store) unexpiredGrants(set *policy.GrantSet, h head) *policy.GrantSet {
 }
 
 // AddGrants implements [approval.GrantStore]. A grant without an id gets one; a
-// session that is not alive is [approval.ErrNoSession].
+// session that is not alive is [sessions.ErrNoSession].
 func (s *Store) AddGrants(ctx context.Context, grants ...policy.Grant) error {
 	return s.change(ctx, func(t *txn) error {
 		for _, g := range grants {
@@ -217,12 +217,12 @@ func (s *Store) ClearGrants(ctx context.Context, session string) error {
 
 // AllGrants returns the grants of every session that is alive.
 func (s *Store) AllGrants(ctx context.Context) ([]policy.Grant, error) {
-	sessions, err := s.Sessions(ctx)
+	live, err := s.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []policy.Grant
-	for _, session := range sessions {
+	for _, session := range live {
 		set, err := s.Grants(ctx, session.ID)
 		if err != nil {
 			return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/internal/rounds"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // maxWrites is how many writes of a kind can be made.
@@ -139,12 +140,12 @@ var kinds = map[string]kind{
 	},
 	"save a run": {
 		do: func(ctx context.Context, s *store.Store, i int) error {
-			_, err := s.SaveRun(ctx, approval.SavedRun{ID: "r", Version: int64(i), Data: make([]byte, 10000)})
+			_, err := s.SaveRun(ctx, sessions.SavedRun{ID: "r", Version: int64(i), Data: make([]byte, 10000)})
 			return err
 		},
 		count: func(ctx context.Context, s *store.Store) (int, error) {
 			run, err := s.LoadRun(ctx, "r")
-			if errors.Is(err, approval.ErrRunNotFound) {
+			if errors.Is(err, sessions.ErrRunNotFound) {
 				return 0, nil
 			}
 			return int(run.Version), err
@@ -197,7 +198,7 @@ var jobs = func() map[string]job {
 	all := map[string]job{
 		"answer": answerAll, "ask": askMany, "hold": holdLock, "hook": decideOnce, "watch": watchRules,
 		"own session": func(ctx context.Context, s *store.Store) error {
-			return s.BeginSession(ctx, approval.Session{ID: "theirs", Kind: approval.SessionRun, Owner: store.ThisProcess()})
+			return s.BeginSession(ctx, sessions.Session{ID: "theirs", Kind: sessions.KindRun, Owner: store.ThisProcess()})
 		},
 	}
 	for name, k := range kinds {
@@ -276,7 +277,7 @@ func countRules(ctx context.Context, s *store.Store) (int, error) {
 	return len(set.Rules()), err
 }
 
-func hook(id string) approval.Session { return approval.Session{ID: id, Kind: approval.SessionHook} }
+func hook(id string) sessions.Session { return sessions.Session{ID: id, Kind: sessions.KindHook} }
 
 func grantOf(session string, i int) policy.Grant {
 	return policy.Grant{

@@ -17,6 +17,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // FileName is the name of the store in the state folder.
@@ -40,7 +41,7 @@ type Options struct {
 	// Clock tells the time; nil means that of the system.
 	Clock func() time.Time
 	// Alive reports whether a process is there; nil means to ask the system.
-	Alive func(approval.Process) bool
+	Alive func(sessions.Process) bool
 }
 
 func (o Options) withDefaults() Options {
@@ -86,10 +87,10 @@ type Store struct {
 var (
 	_ approval.MemoryStore    = (*Store)(nil)
 	_ approval.Notifier       = (*Store)(nil)
-	_ approval.SessionStore   = (*Store)(nil)
+	_ sessions.Store          = (*Store)(nil)
 	_ approval.RequestStore   = (*Store)(nil)
 	_ approval.ClaimStore     = (*Store)(nil)
-	_ approval.RunStore       = (*Store)(nil)
+	_ sessions.RunStore       = (*Store)(nil)
 	_ approval.AuditLog       = (*Store)(nil)
 	_ approval.DetailRecorder = (*Store)(nil)
 )

@@ -4,7 +4,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 var host = sync.OnceValue(func() string {
@@ -12,17 +12,17 @@ var host = sync.OnceValue(func() string {
 	return name
 })
 
-// ThisProcess identifies the process that calls it, for [approval.Session].
-func ThisProcess() approval.Process { return thisProcess() }
+// ThisProcess identifies the process that calls it, for [sessions.Session].
+func ThisProcess() sessions.Process { return thisProcess() }
 
-var thisProcess = sync.OnceValue(func() approval.Process {
+var thisProcess = sync.OnceValue(func() sessions.Process {
 	pid := os.Getpid()
-	return approval.Process{Host: host(), ID: pid, Started: started(pid)}
+	return sessions.Process{Host: host(), ID: pid, Started: started(pid)}
 })
 
 // processAlive reports whether a process is there. Of another machine that
 // cannot be told, so it counts as alive.
-func processAlive(p approval.Process) bool {
+func processAlive(p sessions.Process) bool {
 	if p.Started != "" && p == ThisProcess() {
 		return true // which is asked for every call
 	}

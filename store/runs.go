@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
-func runFields(r *approval.SavedRun) []any {
+func runFields(r *sessions.SavedRun) []any {
 	data := r.Data
 	if data == nil {
 		data = []byte{}
@@ -17,8 +17,8 @@ func runFields(r *approval.SavedRun) []any {
 	return []any{r.ID, r.Session, r.Version, nanoseconds(r.Saved), data}
 }
 
-// SaveRun implements [approval.RunStore].
-func (s *Store) SaveRun(ctx context.Context, run approval.SavedRun) (version int64, err error) {
+// SaveRun implements [sessions.RunStore].
+func (s *Store) SaveRun(ctx context.Context, run sessions.SavedRun) (version int64, err error) {
 	err = s.change(ctx, func(t *txn) error {
 		var now int64
 		err := t.row("SELECT version FROM runs WHERE id = ?", run.ID).Scan(&now)
@@ -26,7 +26,7 @@ func (s *Store) SaveRun(ctx context.Context, run approval.SavedRun) (version int
 			return err
 		}
 		if now != run.Version {
-			return fmt.Errorf("run %q: %w: version %d is kept, this one was version %d", run.ID, approval.ErrRunChanged,
+			return fmt.Errorf("run %q: %w: version %d is kept, this one was version %d", run.ID, sessions.ErrRunChanged,
 				now, run.Version)
 		}
 		if now == 0 {
@@ -47,8 +47,8 @@ func (s *Store) SaveRun(ctx context.Context, run approval.SavedRun) (version int
 
 const runColumns = "SELECT id, session, version, saved, data, sum FROM runs"
 
-// LoadRun implements [approval.RunStore].
-func (s *Store) LoadRun(ctx context.Context, id string) (run approval.SavedRun, err error) {
+// LoadRun implements [sessions.RunStore].
+func (s *Store) LoadRun(ctx context.Context, id string) (run sessions.SavedRun, err error) {
 	err = s.read(ctx, func(q querier) error {
 		err := scanRun(&run, q.QueryRowContext(ctx, runColumns+" WHERE id = ?", id).Scan)
 		if !errors.Is(err, sql.ErrNoRows) {
@@ -57,12 +57,12 @@ func (s *Store) LoadRun(ctx context.Context, id string) (run approval.SavedRun, 
 		if _, err := s.readRuns(ctx, q); err != nil {
 			return err // it may be there, and damaged
 		}
-		return fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
+		return fmt.Errorf("run %q: %w", id, sessions.ErrRunNotFound)
 	})
 	return run, err
 }
 
-func scanRun(run *approval.SavedRun, scan scanner) error {
+func scanRun(run *sessions.SavedRun, scan scanner) error {
 	var saved int64
 	var sum []byte
 	if err := scan(&run.ID, &run.Session, &run.Version, &saved, &run.Data, &sum); err != nil {
@@ -72,8 +72,8 @@ func scanRun(run *approval.SavedRun, scan scanner) error {
 	return checkRow(sum, "runs", runFields(run)...)
 }
 
-// Runs implements [approval.RunStore].
-func (s *Store) Runs(ctx context.Context) (out []approval.SavedRun, err error) {
+// Runs implements [sessions.RunStore].
+func (s *Store) Runs(ctx context.Context) (out []sessions.SavedRun, err error) {
 	err = s.read(ctx, func(q querier) error {
 		out, err = s.readRuns(ctx, q)
 		return err
@@ -82,7 +82,7 @@ func (s *Store) Runs(ctx context.Context) (out []approval.SavedRun, err error) {
 }
 
 // readRuns reads all runs, which must be as many as there were written.
-func (s *Store) readRuns(ctx context.Context, q querier) (out []approval.SavedRun, err error) {
+func (s *Store) readRuns(ctx context.Context, q querier) (out []sessions.SavedRun, err error) {
 	h, err := s.currentHead(ctx, q)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (s *Store) readRuns(ctx context.Context, q querier) (out []approval.SavedRu
 	return out, err
 }
 
-// DeleteRun implements [approval.RunStore].
+// DeleteRun implements [sessions.RunStore].
 func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	return s.change(ctx, func(t *txn) error {
 		var n int
@@ -105,7 +105,7 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 			return err
 		}
 		if n == 0 {
-			return fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
+			return fmt.Errorf("run %q: %w", id, sessions.ErrRunNotFound)
 		}
 		t.head.runs--
 		t.lasting()

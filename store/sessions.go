@@ -11,12 +11,13 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // A sessionRow is a row of the table of sessions. It knows what the grants of
 // the session add up to.
 type sessionRow struct {
-	session   approval.Session
+	session   sessions.Session
 	body      []byte
 	grantsSum []byte
 }
@@ -52,10 +53,10 @@ func (t *txn) writeSession(r sessionRow) (err error) {
 		id, r.body, r.grantsSum, sumOf("sessions", id, r.body, r.grantsSum))
 }
 
-// BeginSession implements [approval.SessionStore].
-func (s *Store) BeginSession(ctx context.Context, session approval.Session) error {
+// BeginSession implements [sessions.Store].
+func (s *Store) BeginSession(ctx context.Context, session sessions.Session) error {
 	if session.ID == "" {
-		return fmt.Errorf("%w: it has no id", approval.ErrNoSession)
+		return fmt.Errorf("%w: it has no id", sessions.ErrNoSession)
 	}
 	return s.change(ctx, func(t *txn) error {
 		t.head.grants++
@@ -94,11 +95,11 @@ func (t *txn) noGrants(session string) error {
 	return err
 }
 
-func (s *Store) stale(session approval.Session, now time.Time) bool {
+func (s *Store) stale(session sessions.Session, now time.Time) bool {
 	return session.Stale(now, s.opt.Alive)
 }
 
-// EndSession implements [approval.SessionStore].
+// EndSession implements [sessions.Store].
 func (s *Store) EndSession(ctx context.Context, id string) error {
 	return s.change(ctx, func(t *txn) error {
 		if _, err := readSession(t.ctx, t.conn, id); err != nil {
@@ -110,7 +111,7 @@ func (s *Store) EndSession(ctx context.Context, id string) error {
 
 func noSession(id string, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("session %q: %w", id, approval.ErrNoSession)
+		return fmt.Errorf("session %q: %w", id, sessions.ErrNoSession)
 	}
 	return err
 }
@@ -142,8 +143,8 @@ func (t *txn) dismiss(where string, args ...any) error {
 	return nil
 }
 
-// Sessions implements [approval.SessionStore].
-func (s *Store) Sessions(ctx context.Context) (out []approval.Session, err error) {
+// Sessions implements [sessions.Store].
+func (s *Store) Sessions(ctx context.Context) (out []sessions.Session, err error) {
 	err = s.read(ctx, func(q querier) error {
 		out, err = readSessions(ctx, q)
 		return err
@@ -153,11 +154,11 @@ func (s *Store) Sessions(ctx context.Context) (out []approval.Session, err error
 	}
 	h, err := s.now(ctx)
 	now := s.latest(h)
-	return slices.DeleteFunc(out, func(session approval.Session) bool { return s.stale(session, now) }), err
+	return slices.DeleteFunc(out, func(session sessions.Session) bool { return s.stale(session, now) }), err
 }
 
-func readSessions(ctx context.Context, q querier) ([]approval.Session, error) {
-	out, err := collect(ctx, q, func(session *approval.Session, scan scanner) error {
+func readSessions(ctx context.Context, q querier) ([]sessions.Session, error) {
+	out, err := collect(ctx, q, func(session *sessions.Session, scan scanner) error {
 		var id string
 		var r sessionRow
 		var sum []byte
@@ -168,12 +169,12 @@ func readSessions(ctx context.Context, q querier) ([]approval.Session, error) {
 		*session = r.session
 		return err
 	}, "SELECT id, body, grants_sum, sum FROM sessions")
-	slices.SortFunc(out, func(a, b approval.Session) int { return a.Begun.Compare(b.Begun) })
+	slices.SortFunc(out, func(a, b sessions.Session) int { return a.Begun.Compare(b.Begun) })
 	return out, err
 }
 
-// CleanSessions implements [approval.SessionStore].
-func (s *Store) CleanSessions(ctx context.Context) (ended []approval.Session, err error) {
+// CleanSessions implements [sessions.Store].
+func (s *Store) CleanSessions(ctx context.Context) (ended []sessions.Session, err error) {
 	err = s.change(ctx, func(t *txn) error {
 		all, err := readSessions(t.ctx, t.conn)
 		if err != nil {
@@ -190,7 +191,7 @@ func (s *Store) CleanSessions(ctx context.Context) (ended []approval.Session, er
 		}
 		// What was posted for a session that nobody began ends as if it were idle.
 		return t.dismiss("state = 'open' AND created < ? AND session NOT IN (SELECT id FROM sessions)",
-			nanoseconds(t.now.Add(-approval.SessionIdle)))
+			nanoseconds(t.now.Add(-sessions.Idle)))
 	})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // TestARunEndsWithItsProcess asks the real system whether processes are there.
@@ -17,7 +18,7 @@ func TestARunEndsWithItsProcess(t *testing.T) {
 	if out, err := reexec.Command("job", "own session", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	mine := approval.Session{ID: "mine", Kind: approval.SessionRun, Owner: store.ThisProcess()}
+	mine := sessions.Session{ID: "mine", Kind: sessions.KindRun, Owner: store.ThisProcess()}
 	if err := s.BeginSession(t.Context(), mine); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestOrphansAreDismissed(t *testing.T) {
 		if err != nil || (p.Settled == nil) != (want == nil) {
 			t.Errorf("the request is %+v, %v", p.Settled, err)
 		}
-		clock.Advance(2 * approval.SessionIdle)
+		clock.Advance(2 * sessions.Idle)
 	}
 	if err := s.Answer(t.Context(), r.Approve("")); !errors.Is(err, approval.ErrSettled) {
 		t.Errorf("answering it: %v, want ErrSettled", err)
@@ -57,13 +58,13 @@ func TestOrphansAreDismissed(t *testing.T) {
 func TestAClockThatWasAheadCanBeForgotten(t *testing.T) {
 	clock := new(approvaltest.Clock)
 	s := openStore(t, t.TempDir(), store.Options{Clock: clock.Now})
-	clock.Advance(approval.SessionIdle)
+	clock.Advance(sessions.Idle)
 	if err := s.Record(t.Context(), eventOf(0)); err != nil {
 		t.Fatal(err)
 	}
-	clock.Advance(-approval.SessionIdle)
-	if behind, err := s.ClockBehind(t.Context()); err != nil || behind != approval.SessionIdle {
-		t.Errorf("behind %v, %v; want %v", behind, err, approval.SessionIdle)
+	clock.Advance(-sessions.Idle)
+	if behind, err := s.ClockBehind(t.Context()); err != nil || behind != sessions.Idle {
+		t.Errorf("behind %v, %v; want %v", behind, err, sessions.Idle)
 	}
 	if err := s.ResetClock(t.Context()); err != nil {
 		t.Fatal(err)

@@ -4,9 +4,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // openStore opens the store in a folder until the test ends.
@@ -27,11 +27,11 @@ func openStore(t testing.TB, folder string, opt store.Options) *store.Store {
 // openPair opens one store twice, as two processes do; the second may be a brief one.
 func openPair(t *testing.T, brief bool) approvaltest.Pair {
 	var alive atomic.Value
-	alive.Store(func(approval.Process) bool { return true })
-	p := approvaltest.Pair{Clock: new(approvaltest.Clock), Alive: func(f func(approval.Process) bool) { alive.Store(f) }}
+	alive.Store(func(sessions.Process) bool { return true })
+	p := approvaltest.Pair{Clock: new(approvaltest.Clock), Alive: func(f func(sessions.Process) bool) { alive.Store(f) }}
 	opt := store.Options{
 		Clock: p.Clock.Now,
-		Alive: func(p approval.Process) bool { return alive.Load().(func(approval.Process) bool)(p) },
+		Alive: func(p sessions.Process) bool { return alive.Load().(func(sessions.Process) bool)(p) },
 	}
 	folder := t.TempDir()
 	p.One = openStore(t, folder, opt)

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // TestAnOlderStoreIsBackedUpAndMigrated opens a store with a newer program.
@@ -181,11 +181,11 @@ func TestAClockThatGoesBackRevivesNoSession(t *testing.T) {
 	if err := errors.Join(s.BeginSession(t.Context(), hook("s")), s.AddGrants(t.Context(), grantOf("s", 0))); err != nil {
 		t.Fatal(err)
 	}
-	clock.Advance(2 * approval.SessionIdle)
+	clock.Advance(2 * sessions.Idle)
 	if err := s.AddRules(t.Context(), numbered(0)); err != nil { // the store sees the time
 		t.Fatal(err)
 	}
-	clock.Advance(-2 * approval.SessionIdle)
+	clock.Advance(-2 * sessions.Idle)
 	if grants, err := s.Grants(t.Context(), "s"); err != nil || len(grants.Grants()) != 0 {
 		t.Errorf("grants %v, %v; want none", grants.Grants(), err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // A Fake is a [Store] in memory. It is safe for concurrent use. Make one with
@@ -18,11 +19,11 @@ type Fake struct {
 	log   fakeLog
 
 	mu        sync.Mutex
-	alive     func(approval.Process) bool
-	sessions  map[string]approval.Session
+	alive     func(sessions.Process) bool
+	sessions  map[string]sessions.Session
 	requests  []*fakeRequest
 	claims    map[approval.Claim]approval.Stage
-	runs      map[string]approval.SavedRun
+	runs      map[string]sessions.SavedRun
 	listeners map[int]func()
 	next      int
 }
@@ -33,23 +34,23 @@ var _ Store = (*Fake)(nil)
 func NewFake(clock *Clock) *Fake {
 	return &Fake{
 		Memory: approval.NewMemory(0), clock: clock,
-		alive:     func(approval.Process) bool { return true },
-		sessions:  map[string]approval.Session{},
+		alive:     func(sessions.Process) bool { return true },
+		sessions:  map[string]sessions.Session{},
 		claims:    map[approval.Claim]approval.Stage{},
-		runs:      map[string]approval.SavedRun{},
+		runs:      map[string]sessions.SavedRun{},
 		listeners: map[int]func(){},
 	}
 }
 
 // SetAlive says which processes are there.
-func (f *Fake) SetAlive(alive func(approval.Process) bool) {
+func (f *Fake) SetAlive(alive func(sessions.Process) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.alive = alive
 }
 
 // session returns a session that is alive.
-func (f *Fake) session(id string) (approval.Session, bool) {
+func (f *Fake) session(id string) (sessions.Session, bool) {
 	s, ok := f.sessions[id]
 	return s, ok && !s.Stale(f.clock.Now(), f.alive)
 }
@@ -71,7 +72,7 @@ func (f *Fake) AddGrants(ctx context.Context, grants ...policy.Grant) error {
 	for _, g := range grants {
 		if _, alive := f.session(g.Session); !alive {
 			f.mu.Unlock()
-			return fmt.Errorf("session %q: %w", g.Session, approval.ErrNoSession)
+			return fmt.Errorf("session %q: %w", g.Session, sessions.ErrNoSession)
 		}
 	}
 	f.mu.Unlock()
@@ -83,8 +84,8 @@ func (f *Fake) RevokeGrant(_ context.Context, session, id string) error {
 	return f.Memory.RevokeGrant(session, id)
 }
 
-// BeginSession implements [approval.SessionStore].
-func (f *Fake) BeginSession(ctx context.Context, s approval.Session) error {
+// BeginSession implements [sessions.Store].
+func (f *Fake) BeginSession(ctx context.Context, s sessions.Session) error {
 	f.mu.Lock()
 	old, alive := f.session(s.ID)
 	f.mu.Unlock()
@@ -101,12 +102,12 @@ func (f *Fake) BeginSession(ctx context.Context, s approval.Session) error {
 	return nil
 }
 
-// EndSession implements [approval.SessionStore].
+// EndSession implements [sessions.Store].
 func (f *Fake) EndSession(_ context.Context, id string) error {
 	f.mu.Lock()
 	if _, known := f.sessions[id]; !known {
 		f.mu.Unlock()
-		return fmt.Errorf("session %q: %w", id, approval.ErrNoSession)
+		return fmt.Errorf("session %q: %w", id, sessions.ErrNoSession)
 	}
 	delete(f.sessions, id)
 	for _, r := range f.requests {
@@ -120,22 +121,22 @@ func (f *Fake) EndSession(_ context.Context, id string) error {
 	return nil
 }
 
-// Sessions implements [approval.SessionStore].
-func (f *Fake) Sessions(context.Context) ([]approval.Session, error) {
+// Sessions implements [sessions.Store].
+func (f *Fake) Sessions(context.Context) ([]sessions.Session, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var out []approval.Session
+	var out []sessions.Session
 	for id := range f.sessions {
 		if s, alive := f.session(id); alive {
 			out = append(out, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b approval.Session) int { return a.Begun.Compare(b.Begun) })
+	slices.SortFunc(out, func(a, b sessions.Session) int { return a.Begun.Compare(b.Begun) })
 	return out, nil
 }
 
-// CleanSessions implements [approval.SessionStore].
-func (f *Fake) CleanSessions(ctx context.Context) (ended []approval.Session, err error) {
+// CleanSessions implements [sessions.Store].
+func (f *Fake) CleanSessions(ctx context.Context) (ended []sessions.Session, err error) {
 	f.mu.Lock()
 	for id, s := range f.sessions {
 		if _, alive := f.session(id); !alive {
@@ -181,49 +182,49 @@ func (f *Fake) Release(_ context.Context, c approval.Claim, stage approval.Stage
 	return nil
 }
 
-// SaveRun implements [approval.RunStore].
-func (f *Fake) SaveRun(_ context.Context, run approval.SavedRun) (int64, error) {
+// SaveRun implements [sessions.RunStore].
+func (f *Fake) SaveRun(_ context.Context, run sessions.SavedRun) (int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.runs[run.ID].Version != run.Version {
-		return 0, fmt.Errorf("run %q: %w", run.ID, approval.ErrRunChanged)
+		return 0, fmt.Errorf("run %q: %w", run.ID, sessions.ErrRunChanged)
 	}
 	run.Version, run.Saved, run.Data = run.Version+1, f.clock.Now(), slices.Clone(run.Data)
 	f.runs[run.ID] = run
 	return run.Version, nil
 }
 
-// LoadRun implements [approval.RunStore].
-func (f *Fake) LoadRun(_ context.Context, id string) (approval.SavedRun, error) {
+// LoadRun implements [sessions.RunStore].
+func (f *Fake) LoadRun(_ context.Context, id string) (sessions.SavedRun, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	run, ok := f.runs[id]
 	if !ok {
-		return run, fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
+		return run, fmt.Errorf("run %q: %w", id, sessions.ErrRunNotFound)
 	}
 	run.Data = slices.Clone(run.Data)
 	return run, nil
 }
 
-// Runs implements [approval.RunStore].
-func (f *Fake) Runs(context.Context) ([]approval.SavedRun, error) {
+// Runs implements [sessions.RunStore].
+func (f *Fake) Runs(context.Context) ([]sessions.SavedRun, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var out []approval.SavedRun
+	var out []sessions.SavedRun
 	for _, run := range f.runs {
 		run.Data = nil
 		out = append(out, run)
 	}
-	slices.SortFunc(out, func(a, b approval.SavedRun) int { return a.Saved.Compare(b.Saved) })
+	slices.SortFunc(out, func(a, b sessions.SavedRun) int { return a.Saved.Compare(b.Saved) })
 	return out, nil
 }
 
-// DeleteRun implements [approval.RunStore].
+// DeleteRun implements [sessions.RunStore].
 func (f *Fake) DeleteRun(_ context.Context, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, ok := f.runs[id]; !ok {
-		return fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
+		return fmt.Errorf("run %q: %w", id, sessions.ErrRunNotFound)
 	}
 	delete(f.runs, id)
 	return nil

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
-// TestRunStore is the suite that every [approval.RunStore] must pass.
+// TestRunStore is the suite that every [sessions.RunStore] must pass.
 func TestRunStore(t *testing.T, open func(t *testing.T) Pair) {
-	save := func(t *testing.T, s approval.RunStore, run approval.SavedRun) int64 {
+	save := func(t *testing.T, s sessions.RunStore, run sessions.SavedRun) int64 {
 		t.Helper()
 		version, err := s.SaveRun(t.Context(), run)
 		if err != nil {
@@ -23,7 +23,7 @@ func TestRunStore(t *testing.T, open func(t *testing.T) Pair) {
 	}
 	t.Run("keeps bytes as they are", func(t *testing.T) {
 		p := open(t)
-		run := approval.SavedRun{ID: "r", Session: "s", Data: []byte("\x00\xff bytes")}
+		run := sessions.SavedRun{ID: "r", Session: "s", Data: []byte("\x00\xff bytes")}
 		run.Version = save(t, p.One, run)
 		got, err := p.Two.LoadRun(t.Context(), "r")
 		if err != nil || string(got.Data) != string(run.Data) || got.Session != "s" || got.Version != run.Version || !got.Saved.Equal(Epoch) {
@@ -33,7 +33,7 @@ func TestRunStore(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("lists without data, the oldest first", func(t *testing.T) {
 		p := open(t)
 		for _, id := range []string{"b", "a"} {
-			save(t, p.One, approval.SavedRun{ID: id, Data: []byte("x")})
+			save(t, p.One, sessions.SavedRun{ID: id, Data: []byte("x")})
 			p.Clock.Advance(time.Second)
 		}
 		runs, err := p.Two.Runs(t.Context())
@@ -43,7 +43,7 @@ func TestRunStore(t *testing.T, open func(t *testing.T) Pair) {
 	})
 	t.Run("refuses to overwrite what others saved", func(t *testing.T) {
 		p := open(t)
-		run := approval.SavedRun{ID: "r", Data: []byte("1")}
+		run := sessions.SavedRun{ID: "r", Data: []byte("1")}
 		run.Version = save(t, p.One, run)
 		var won atomic.Int32
 		var all sync.WaitGroup
@@ -51,7 +51,7 @@ func TestRunStore(t *testing.T, open func(t *testing.T) Pair) {
 			all.Go(func() {
 				if _, err := []Store{p.One, p.Two}[i%2].SaveRun(context.Background(), run); err == nil {
 					won.Add(1)
-				} else if !errors.Is(err, approval.ErrRunChanged) {
+				} else if !errors.Is(err, sessions.ErrRunChanged) {
 					t.Error(err)
 				}
 			})
@@ -60,20 +60,20 @@ func TestRunStore(t *testing.T, open func(t *testing.T) Pair) {
 		if won.Load() != 1 {
 			t.Errorf("%d saves of one version won, want 1", won.Load())
 		}
-		if _, err := p.One.SaveRun(t.Context(), approval.SavedRun{ID: "r"}); !errors.Is(err, approval.ErrRunChanged) {
+		if _, err := p.One.SaveRun(t.Context(), sessions.SavedRun{ID: "r"}); !errors.Is(err, sessions.ErrRunChanged) {
 			t.Errorf("saving it as a new one: %v, want ErrRunChanged", err)
 		}
 	})
 	t.Run("forgets", func(t *testing.T) {
 		p := open(t)
-		save(t, p.One, approval.SavedRun{ID: "r"})
+		save(t, p.One, sessions.SavedRun{ID: "r"})
 		if err := p.Two.DeleteRun(t.Context(), "r"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.One.LoadRun(t.Context(), "r"); !errors.Is(err, approval.ErrRunNotFound) {
+		if _, err := p.One.LoadRun(t.Context(), "r"); !errors.Is(err, sessions.ErrRunNotFound) {
 			t.Errorf("loading: %v, want ErrRunNotFound", err)
 		}
-		if err := p.One.DeleteRun(t.Context(), "r"); !errors.Is(err, approval.ErrRunNotFound) {
+		if err := p.One.DeleteRun(t.Context(), "r"); !errors.Is(err, sessions.ErrRunNotFound) {
 			t.Errorf("deleting again: %v, want ErrRunNotFound", err)
 		}
 	})

@@ -7,13 +7,14 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
-// TestSessionStore is the suite that every [approval.SessionStore] must pass.
+// TestSessionStore is the suite that every [sessions.Store] must pass.
 func TestSessionStore(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("grants reach every process of a session and end with it", func(t *testing.T) {
 		p := open(t)
-		begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionHook})
+		begin(t, p.One, sessions.Session{ID: "s", Kind: sessions.KindHook})
 		addGrants(t, p.One, grant("s", "a"))
 		wantGrants(t, p.Two, "s", "a")
 		addGrants(t, p.Two, grant("s", "b"))
@@ -22,29 +23,29 @@ func TestSessionStore(t *testing.T, open func(t *testing.T) Pair) {
 			t.Fatal(err)
 		}
 		wantGrants(t, p.One, "s")
-		begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionHook})
+		begin(t, p.One, sessions.Session{ID: "s", Kind: sessions.KindHook})
 		wantGrants(t, p.Two, "s") // a resumed id starts without grants
 	})
 	t.Run("a session that was not begun has no grants and takes none", func(t *testing.T) {
 		p := open(t)
-		if err := p.One.AddGrants(t.Context(), grant("nobody", "a")); !errors.Is(err, approval.ErrNoSession) {
+		if err := p.One.AddGrants(t.Context(), grant("nobody", "a")); !errors.Is(err, sessions.ErrNoSession) {
 			t.Errorf("adding a grant: %v, want ErrNoSession", err)
 		}
-		if err := p.One.EndSession(t.Context(), "nobody"); !errors.Is(err, approval.ErrNoSession) {
+		if err := p.One.EndSession(t.Context(), "nobody"); !errors.Is(err, sessions.ErrNoSession) {
 			t.Errorf("ending it: %v, want ErrNoSession", err)
 		}
 		wantGrants(t, p.One, "nobody")
 	})
 	t.Run("beginning again goes on", func(t *testing.T) {
 		p := open(t)
-		begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionHook})
+		begin(t, p.One, sessions.Session{ID: "s", Kind: sessions.KindHook})
 		addGrants(t, p.One, grant("s", "a"))
-		begin(t, p.Two, approval.Session{ID: "s", Kind: approval.SessionHook})
+		begin(t, p.Two, sessions.Session{ID: "s", Kind: sessions.KindHook})
 		wantGrants(t, p.Two, "s", "a")
 	})
 	t.Run("a revoked grant is gone everywhere", func(t *testing.T) {
 		p := open(t)
-		begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionHook})
+		begin(t, p.One, sessions.Session{ID: "s", Kind: sessions.KindHook})
 		addGrants(t, p.One, grant("s", "a"), grant("s", "b"))
 		wantGrants(t, p.Two, "s", "a", "b")
 		if err := p.One.RevokeGrant(t.Context(), "s", "a"); err != nil {
@@ -59,7 +60,7 @@ func TestSessionStore(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("ones whose process is gone go stale", func(t *testing.T) { deadSessions(t, open(t)) })
 	t.Run("the end of one dismisses what waits in it", func(t *testing.T) {
 		p := open(t)
-		begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionHook})
+		begin(t, p.One, sessions.Session{ID: "s", Kind: sessions.KindHook})
 		r := Requests(t, 1, "s")[0]
 		post(t, p.One, r)
 		if err := p.Two.EndSession(t.Context(), "s"); err != nil {
@@ -72,14 +73,14 @@ func TestSessionStore(t *testing.T, open func(t *testing.T) Pair) {
 	})
 }
 
-func begin(t *testing.T, s approval.SessionStore, session approval.Session) {
+func begin(t *testing.T, s sessions.Store, session sessions.Session) {
 	t.Helper()
 	if err := s.BeginSession(t.Context(), session); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func wantSessions(t *testing.T, s approval.SessionStore, want ...string) {
+func wantSessions(t *testing.T, s sessions.Store, want ...string) {
 	t.Helper()
 	got, err := s.Sessions(t.Context())
 	if err != nil {
@@ -94,20 +95,20 @@ func wantSessions(t *testing.T, s approval.SessionStore, want ...string) {
 
 // idleSessions wants a session to live eight hours from the last word of it.
 func idleSessions(t *testing.T, p Pair) {
-	begin(t, p.One, approval.Session{ID: "s", Kind: approval.SessionGateway})
+	begin(t, p.One, sessions.Session{ID: "s", Kind: sessions.KindGateway})
 	addGrants(t, p.One, grant("s", "a"))
-	p.Clock.Advance(approval.SessionIdle - time.Minute)
+	p.Clock.Advance(sessions.Idle - time.Minute)
 	if err := p.Two.Record(t.Context(), event("s", "call", approval.EventStarted)); err != nil {
 		t.Fatal(err)
 	}
-	p.Clock.Advance(approval.SessionIdle - time.Minute)
+	p.Clock.Advance(sessions.Idle - time.Minute)
 	wantGrants(t, p.Two, "s", "a")
 	wantSessions(t, p.Two, "s")
 	p.Clock.Advance(time.Hour)
 	wantGrants(t, p.One, "s")
 	wantGrants(t, p.Two, "s")
 	wantSessions(t, p.One)
-	begin(t, p.Two, approval.Session{ID: "s", Kind: approval.SessionGateway})
+	begin(t, p.Two, sessions.Session{ID: "s", Kind: sessions.KindGateway})
 	wantGrants(t, p.One, "s")
 	wantSessions(t, p.One, "s")
 }
@@ -116,13 +117,13 @@ func idleSessions(t *testing.T, p Pair) {
 // gateway.
 func deadSessions(t *testing.T, p Pair) {
 	dead := map[int]bool{}
-	p.Alive(func(who approval.Process) bool { return !dead[who.ID] })
+	p.Alive(func(who sessions.Process) bool { return !dead[who.ID] })
 	for id, pid := range map[string]int{"lives": 1, "dies": 2, "kept": 3} {
-		begin(t, p.One, approval.Session{ID: id, Kind: approval.SessionRun, Owner: approval.Process{ID: pid}, Kept: id == "kept"})
+		begin(t, p.One, sessions.Session{ID: id, Kind: sessions.KindRun, Owner: sessions.Process{ID: pid}, Kept: id == "kept"})
 		addGrants(t, p.One, grant(id, "a"))
 		p.Clock.Advance(time.Second)
 	}
-	begin(t, p.One, approval.Session{ID: "serves", Kind: approval.SessionGateway, Owner: approval.Process{ID: 4}})
+	begin(t, p.One, sessions.Session{ID: "serves", Kind: sessions.KindGateway, Owner: sessions.Process{ID: 4}})
 	addGrants(t, p.One, grant("serves", "a"))
 	wantGrants(t, p.Two, "serves", "a")
 	dead[4] = true
@@ -138,6 +139,6 @@ func deadSessions(t *testing.T, p Pair) {
 	}
 	wantGrants(t, p.One, "kept", "a")
 	wantGrants(t, p.One, "lives", "a")
-	begin(t, p.Two, approval.Session{ID: "kept", Kind: approval.SessionRun, Owner: approval.Process{ID: 1}})
+	begin(t, p.Two, sessions.Session{ID: "kept", Kind: sessions.KindRun, Owner: sessions.Process{ID: 1}})
 	wantGrants(t, p.One, "kept", "a") // it was resumed
 }

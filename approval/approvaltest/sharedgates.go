@@ -12,6 +12,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // TestSharedGates is the suite for gates of several processes over one store.
@@ -43,7 +44,7 @@ func gateOn(t *testing.T, p Pair, s Store, approvers ...approval.Approver) *appr
 
 func gateAsking(t *testing.T, p Pair, s Store, approver approval.Approver) *approval.Gate {
 	t.Helper()
-	begin(t, s, approval.Session{ID: "s", Kind: approval.SessionHook})
+	begin(t, s, sessions.Session{ID: "s", Kind: sessions.KindHook})
 	g, err := approval.New(approval.Config{
 		Preparer: NewTools("ask", "other"), Clock: p.Clock.Now, NewID: randomID, Session: "s",
 		Approver: approver, Rules: s, Grants: s, Recorder: s, Requests: s, Claims: s,

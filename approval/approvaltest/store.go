@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // A Store is everything that processes share. What implements it passes
@@ -13,10 +14,10 @@ type Store interface {
 	approval.RuleStore
 	approval.GrantStore
 	approval.Notifier
-	approval.SessionStore
+	sessions.Store
 	approval.RequestStore
 	approval.ClaimStore
-	approval.RunStore
+	sessions.RunStore
 	approval.AuditLog
 	RevokeGrant(ctx context.Context, session, id string) error
 }
@@ -28,7 +29,7 @@ type Pair struct {
 	Clock    *Clock
 	// Alive says which processes are there. The suite sets it before it begins
 	// sessions.
-	Alive func(func(approval.Process) bool)
+	Alive func(func(sessions.Process) bool)
 }
 
 // TestStore is the suite that everything which keeps what must last has to pass:
@@ -37,7 +38,7 @@ func TestStore(t *testing.T, open func(t *testing.T) Pair) {
 	begun := func(t *testing.T) Pair {
 		p := open(t)
 		for _, id := range []string{"one", "two"} {
-			begin(t, p.One, approval.Session{ID: id, Kind: approval.SessionHook})
+			begin(t, p.One, sessions.Session{ID: id, Kind: sessions.KindHook})
 		}
 		return p
 	}

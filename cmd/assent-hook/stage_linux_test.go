@@ -21,6 +21,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // A stage is a machine on which commands of Claude Code run on the stage.
@@ -692,7 +693,7 @@ func TestStageAsksTheInbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.BeginSession(t.Context(), approval.Session{ID: "inbox", Kind: approval.SessionInbox, Owner: store.ThisProcess()}); err != nil {
+	if err := db.BeginSession(t.Context(), sessions.Session{ID: "inbox", Kind: sessions.KindInbox, Owner: store.ThisProcess()}); err != nil {
 		t.Fatal(err)
 	}
 	answer := func(decide func(*approval.Request) approval.Decision) {

@@ -17,6 +17,7 @@ import (
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -70,7 +71,7 @@ func runAgent(ctx context.Context, state, policyFile, session, mode, detail, fil
 	if a.steps, err = readSteps(file); err != nil {
 		return err
 	}
-	if err := s.BeginSession(ctx, approval.Session{ID: session, Kind: approval.SessionRun, Owner: store.ThisProcess()}); err != nil {
+	if err := s.BeginSession(ctx, sessions.Session{ID: session, Kind: sessions.KindRun, Owner: store.ThisProcess()}); err != nil {
 		return err
 	}
 	if err := a.open(policyFile, state, mode); err != nil {

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // hookBinary is assent-hook as it is shipped, in a folder of its own.
@@ -390,7 +390,7 @@ func (e *edited) inbox() *store.Store {
 		e.t.Fatal(err)
 	}
 	e.t.Cleanup(func() { s.Close() })
-	if err := s.BeginSession(e.t.Context(), approval.Session{ID: "inbox", Kind: approval.SessionInbox, Owner: store.ThisProcess()}); err != nil {
+	if err := s.BeginSession(e.t.Context(), sessions.Session{ID: "inbox", Kind: sessions.KindInbox, Owner: store.ThisProcess()}); err != nil {
 		e.t.Fatal(err)
 	}
 	return s

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // inboxes returns how many inboxes others believe to be open.
@@ -18,12 +18,12 @@ func (p *project) inboxes() (n int) {
 		p.t.Fatal(err)
 	}
 	defer s.Close()
-	sessions, err := s.Sessions(p.t.Context())
+	live, err := s.Sessions(p.t.Context())
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for _, session := range sessions {
-		if session.Kind == approval.SessionInbox {
+	for _, session := range live {
+		if session.Kind == sessions.KindInbox {
 			n++
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/assent-dev/assent/internal/rounds"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -132,7 +133,7 @@ func (c *tally) add(id string) error {
 // queueGate is the gate of a run whose questions are answered in other processes.
 func queueGate(t testing.TB, s *store.Store, session string, did *tally) *tool.Gate {
 	t.Helper()
-	if err := s.BeginSession(t.Context(), approval.Session{ID: session, Kind: approval.SessionRun, Owner: store.ThisProcess()}); err != nil {
+	if err := s.BeginSession(t.Context(), sessions.Session{ID: session, Kind: sessions.KindRun, Owner: store.ThisProcess()}); err != nil {
 		t.Fatal(err)
 	}
 	do := tool.Func("do", "Does it.", func(_ context.Context, in struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 func resumeCmd() *cobra.Command {
@@ -58,7 +59,7 @@ func dropRun(c *cobra.Command, k *storeFlags, id string) error {
 	if err == nil {
 		err = s.EndSession(c.Context(), run.Session)
 	}
-	if errors.Is(err, approval.ErrNoSession) {
+	if errors.Is(err, sessions.ErrNoSession) {
 		err = nil // it had ended
 	}
 	if err == nil {
@@ -114,16 +115,16 @@ func (k *storeFlags) preview(c *cobra.Command, s *store.Store, run, request stri
 }
 
 // savedRun finds a run by its id.
-func (k *storeFlags) savedRun(ctx context.Context, id string) (approval.SavedRun, error) {
-	var run approval.SavedRun
+func (k *storeFlags) savedRun(ctx context.Context, id string) (sessions.SavedRun, error) {
+	var run sessions.SavedRun
 	err := k.read(ctx, func(s *store.Store) (err error) {
 		run, err = s.LoadRun(ctx, id)
 		return err
 	})
 	switch {
 	case errors.Is(err, open.ErrNoStore):
-		err = fmt.Errorf("run %q: %w", id, approval.ErrRunNotFound)
-	case errors.Is(err, approval.ErrRunNotFound):
+		err = fmt.Errorf("run %q: %w", id, sessions.ErrRunNotFound)
+	case errors.Is(err, sessions.ErrRunNotFound):
 		err = fmt.Errorf("%w; 'assent pending' lists those that wait", err)
 	}
 	return run, err

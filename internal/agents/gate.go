@@ -9,6 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // Begin has a gate judge a call, or go on with it where it was deferred: with the answer that was
@@ -104,8 +105,8 @@ func Nobody(r *approval.Request, prompts bool) string {
 
 // InboxOpen reports whether somebody has an inbox open, who can be asked.
 func InboxOpen(ctx context.Context, store interface {
-	Sessions(context.Context) ([]approval.Session, error)
+	Sessions(context.Context) ([]sessions.Session, error)
 }) (bool, error) {
-	sessions, err := store.Sessions(ctx)
-	return slices.ContainsFunc(sessions, func(s approval.Session) bool { return s.Kind == approval.SessionInbox }), err
+	live, err := store.Sessions(ctx)
+	return slices.ContainsFunc(live, func(s sessions.Session) bool { return s.Kind == sessions.KindInbox }), err
 }

@@ -28,7 +28,7 @@ var table = map[string]line{
 			"store tool"),
 	},
 	"approval":              {inside: to("audit internal/canonical internal/digest internal/redact policy present"), pure: true},
-	"approval/approvaltest": {inside: to("approval audit policy")},
+	"approval/approvaltest": {inside: to("approval audit policy store/sessions")},
 	"audit":                 {inside: to("internal/digest"), pure: true},
 	"policy":                {inside: to("internal/digest"), outside: []string{globs}, pure: true},
 	"present":               {outside: []string{diffs}, pure: true},
@@ -59,7 +59,11 @@ var table = map[string]line{
 		outside: []string{"golang.org/x/net", system},
 	},
 	"sandbox/wall": {inside: to("sandbox"), outside: []string{system}},
-	"store":        {inside: to("approval audit internal/redact policy"), outside: []string{"modernc.org/sqlite"}},
+	"store": {
+		inside:  to("approval audit internal/redact policy store/sessions"),
+		outside: []string{"modernc.org/sqlite"},
+	},
+	"store/sessions": {pure: true},
 	"terminal": {
 		inside:  to("approval policy present"),
 		outside: []string{"charm.land/bubbletea/v2", highlighting, "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", system},
@@ -83,14 +87,11 @@ var table = map[string]line{
 			"tool/shell/programs tool/shell/wire"),
 		tests: to("internal/canonical"),
 	},
-	"tool/shell/analysis": {
-		inside:  to("tool/shell/programs tool/shell/subset"),
-		outside: []string{"mvdan.cc/sh/v3"},
-		pure:    true,
-	},
+	"tool/shell/analysis": {inside: to("tool/shell/programs tool/shell/subset"), outside: []string{"mvdan.cc/sh/v3"}},
 	"tool/shell/inside": {
 		inside:  to("sandbox/prelude sandbox/wall tool/shell/interp tool/shell/wire"),
 		outside: []string{system, "mvdan.cc/sh/v3"},
+		pure:    true,
 	},
 	"tool/shell/interp":   {outside: []string{system, "mvdan.cc/sh/v3"}},
 	"tool/shell/programs": {pure: true},
@@ -110,7 +111,7 @@ var table = map[string]line{
 	},
 
 	// What the programs are made of.
-	"internal/agents":     {inside: to("approval internal/canonical policy")},
+	"internal/agents":     {inside: to("approval internal/canonical policy store/sessions")},
 	"internal/agents/e2e": {tests: to("internal/agents internal/agents/permissions")},
 	"internal/agents/foreign": {
 		inside: to("policy present tool tool/files tool/hosts tool/roots tool/shell"),
@@ -119,13 +120,13 @@ var table = map[string]line{
 	"internal/agents/hook": {
 		inside: to("approval internal/agents internal/agents/foreign internal/agents/permissions " +
 			"internal/agents/staged internal/canonical internal/config internal/explain internal/notify " +
-			"internal/setup policy present sandbox store tool tool/files tool/roots tool/shell " +
+			"internal/setup policy present sandbox store store/sessions tool tool/files tool/roots tool/shell " +
 			"tool/shell/analysis tool/shell/runner tool/shell/subset tool/shell/system"),
 		tests: to("internal/trust"),
 	},
 	"internal/agents/install": {
-		inside: to("approval internal/agents internal/agents/hook internal/agents/settings internal/config " +
-			"internal/setup internal/setup/open policy present"),
+		inside: to("internal/agents internal/agents/hook internal/agents/settings internal/config internal/setup " +
+			"internal/setup/open policy present store/sessions"),
 	},
 	"internal/agents/keeper": {
 		inside: to("approval internal/agents internal/agents/foreign internal/agents/staged internal/notify " +
@@ -139,7 +140,7 @@ var table = map[string]line{
 	},
 	"internal/agents/prompttool": {
 		inside:  to("internal/agents internal/agents/hook"),
-		tests:   to("approval internal/setup policy store"),
+		tests:   to("approval internal/setup policy store store/sessions"),
 		outside: []string{mcp},
 	},
 	"internal/agents/settings": {inside: to("internal/agents"), outside: []string{"github.com/BurntSushi/toml"}},
@@ -177,14 +178,14 @@ var table = map[string]line{
 			"internal/setup internal/setup/open policy tool/shell/analysis"),
 	},
 	"internal/gateway": {
-		inside:  to("approval internal/canonical policy present tool tool/connector"),
+		inside:  to("approval internal/canonical policy present store/sessions tool tool/connector"),
 		tests:   to("sandbox/launch"),
 		outside: []string{mcp},
 	},
 	"internal/gitconfig": {pure: true},
 	"internal/golden":    {outside: []string{"github.com/google/go-cmp"}},
 	"internal/home":      {inside: to("internal/config internal/gitconfig sandbox sandbox/launch")},
-	"internal/inbox":     {inside: to("approval policy present terminal")},
+	"internal/inbox":     {inside: to("approval policy present store/sessions terminal")},
 	"internal/mcpserver": {
 		inside: to("approval internal/config internal/gateway internal/runs internal/setup internal/setup/open " +
 			"policy store tool tool/connector"),
@@ -221,8 +222,8 @@ var table = map[string]line{
 	"internal/runs": {
 		inside: to("approval internal/config internal/crew internal/explain internal/model/providers " +
 			"internal/network internal/notify internal/rulebook internal/setup internal/setup/open " +
-			"internal/worker policy present sandbox sandbox/detect sandbox/stage store terminal tool " +
-			"tool/command tool/connector tool/hosts tool/roots"),
+			"internal/worker policy present sandbox sandbox/detect sandbox/stage store store/sessions " +
+			"terminal tool tool/command tool/connector tool/hosts tool/roots"),
 		tests: to("internal/trust"),
 	},
 	"internal/screen": {outside: []string{"github.com/charmbracelet/x/ansi"}},
@@ -237,8 +238,8 @@ var table = map[string]line{
 	"internal/setup/open": {
 		inside: to("approval internal/config internal/explain internal/gateway internal/home internal/network " +
 			"internal/setup internal/snapshot internal/toolbox policy present sandbox sandbox/bwrap " +
-			"sandbox/detect sandbox/launch sandbox/stage store tool tool/command tool/connector tool/files " +
-			"tool/hosts tool/roots"),
+			"sandbox/detect sandbox/launch sandbox/stage store store/sessions tool tool/command " +
+			"tool/connector tool/files tool/hosts tool/roots"),
 	},
 	"internal/snapshot": {inside: to("internal/gitconfig policy tool/roots tool/shell"), outside: []string{system}},
 	"internal/soundness": {
@@ -253,7 +254,7 @@ var table = map[string]line{
 			"tool/command tool/files tool/hosts tool/roots tool/shell tool/shell/analysis tool/shell/inside " +
 			"tool/shell/programs tool/shell/runner tool/shell/runner/shim tool/shell/system tool/shell/wire " +
 			"tool/web"),
-		tests: to("store"),
+		tests:   to("store"),
 		outside: []string{system},
 	},
 	"internal/trust": {inside: to("internal/config policy present tool tool/command tool/roots")},
@@ -266,7 +267,7 @@ var table = map[string]line{
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
 	"cmd/assent-hook": {
 		inside: to("internal/agents/hook"),
-		tests:  to("approval internal/agents/staged policy store"),
+		tests:  to("approval internal/agents/staged policy store store/sessions"),
 	},
 	"cmd/assent-shell": {inside: to("sandbox/bwrap sandbox/stage tool/shell/inside")},
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/connector"
 )
@@ -24,10 +25,10 @@ type Options struct {
 	Gate approval.Config
 	// Sessions is told of the sessions of clients, so that grants can be kept for them. Nil
 	// means that nobody needs to be told.
-	Sessions approval.SessionStore
+	Sessions sessions.Store
 	// Owner is this process: the sessions end with it, however it ends. Zero means that they
 	// end when nothing was heard of them for long.
-	Owner approval.Process
+	Owner sessions.Process
 	// Connectors are the servers behind the gateway, opened with the options of Callbacks. Close
 	// them after the gateway.
 	Connectors []*connector.Connector
@@ -63,7 +64,7 @@ type Gateway struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 
-	sessions   sessions
+	sessions   clients
 	exchanges  exchanges
 	owners     featureOwners
 	methods    []tool.Tool // see [method]

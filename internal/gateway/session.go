@@ -7,8 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // sessionOf is what a client's session is called in rules, grants and records. Clients over
@@ -36,7 +37,7 @@ func (g *Gateway) enter(id string, at *mcp.ServerSession) (end func()) {
 	g.users.enter(id, at)
 	if g.opts.Sessions != nil {
 		now := time.Now()
-		s := approval.Session{ID: id, Kind: approval.SessionGateway, Owner: g.opts.Owner, Begun: now, Seen: now}
+		s := sessions.Session{ID: id, Kind: sessions.KindGateway, Owner: g.opts.Owner, Begun: now, Seen: now}
 		if err := g.opts.Sessions.BeginSession(g.ctx, s); err != nil {
 			g.opts.Report(fmt.Sprintf("answers cannot be kept for this session: %v", err))
 		}
@@ -46,7 +47,7 @@ func (g *Gateway) enter(id string, at *mcp.ServerSession) (end func()) {
 		g.forget(id)
 		if g.opts.Sessions != nil {
 			err := g.opts.Sessions.EndSession(context.WithoutCancel(g.ctx), id)
-			if err != nil && !errors.Is(err, approval.ErrNoSession) {
+			if err != nil && !errors.Is(err, sessions.ErrNoSession) {
 				g.opts.Report(fmt.Sprintf("the session cannot be ended: %v", err))
 			}
 		}
@@ -67,14 +68,14 @@ func (g *Gateway) forget(session string) {
 	}
 }
 
-// sessions are the clients of a gateway that are being waited for.
-type sessions struct {
+// clients are the sessions of a gateway whose end is being waited for.
+type clients struct {
 	mu    sync.Mutex
 	known map[string]bool
 }
 
 // first reports whether the session was not known yet.
-func (s *sessions) first(id string) bool {
+func (s *clients) first(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
@@ -85,7 +86,7 @@ func (s *sessions) first(id string) bool {
 	return !was
 }
 
-func (s *sessions) forget(id string) {
+func (s *clients) forget(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.known, id)

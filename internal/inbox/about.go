@@ -8,6 +8,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/store/sessions"
 	"github.com/assent-dev/assent/terminal"
 )
 
@@ -29,21 +30,21 @@ func (in *Inbox) About(ctx context.Context, r *approval.Request) terminal.About 
 func (in *Inbox) from(ctx context.Context, r *approval.Request) string {
 	session := r.Call.Session
 	all, err := in.store.Sessions(ctx)
-	i := slices.IndexFunc(all, func(s approval.Session) bool { return s.ID == session })
+	i := slices.IndexFunc(all, func(s sessions.Session) bool { return s.ID == session })
 	if err != nil || i < 0 {
 		return "session " + short(session)
 	}
 	switch s := all[i]; {
 	case s.Kept:
 		return in.putAside(ctx, session)
-	case s.Kind == approval.SessionRun || s.Kind == approval.SessionChat:
+	case s.Kind == sessions.KindRun || s.Kind == sessions.KindChat:
 		return fmt.Sprintf("a %s, process %d", s.Kind, s.Owner.ID)
-	case s.Kind == approval.SessionHook:
+	case s.Kind == sessions.KindHook:
 		if s.Folder != "" {
 			return "the hook of an agent in " + present.SafeLine(s.Folder) + ", session " + short(session)
 		}
 		return "the hook of an agent, session " + short(session)
-	case s.Kind == approval.SessionGateway:
+	case s.Kind == sessions.KindGateway:
 		return "the client of a gateway, session " + short(session)
 	default:
 		return fmt.Sprintf("a %s, session %s", s.Kind, short(session))
@@ -53,7 +54,7 @@ func (in *Inbox) from(ctx context.Context, r *approval.Request) string {
 // putAside names a run that takes its answers when it is resumed.
 func (in *Inbox) putAside(ctx context.Context, session string) string {
 	runs, err := in.store.Runs(ctx)
-	i := slices.IndexFunc(runs, func(r approval.SavedRun) bool { return r.Session == session })
+	i := slices.IndexFunc(runs, func(r sessions.SavedRun) bool { return r.Session == session })
 	if err != nil || i < 0 {
 		return "a run that defers its questions"
 	}

@@ -10,22 +10,23 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 	"github.com/assent-dev/assent/terminal"
 )
 
 // A Store is where processes meet.
 type Store interface {
 	approval.RequestStore
-	approval.SessionStore
+	sessions.Store
 	approval.RuleStore
 	approval.GrantStore
-	Runs(ctx context.Context) ([]approval.SavedRun, error)
+	Runs(ctx context.Context) ([]sessions.SavedRun, error)
 }
 
 // Options say what an inbox works with.
 type Options struct {
 	// Owner is the process that has the inbox: when it is gone, so is the inbox.
-	Owner approval.Process
+	Owner sessions.Process
 	// Sweep is how often it is looked whether those who ask are still there; zero means
 	// every second.
 	Sweep time.Duration
@@ -75,11 +76,11 @@ func Open(ctx context.Context, store Store, o Options) (*Inbox, error) {
 	return in, nil
 }
 
-func (in *Inbox) begin(ctx context.Context, owner approval.Process) error {
+func (in *Inbox) begin(ctx context.Context, owner sessions.Process) error {
 	if _, err := in.store.CleanSessions(ctx); err != nil { // of inboxes and runs that were killed
 		return err
 	}
-	return in.store.BeginSession(ctx, approval.Session{ID: in.session, Kind: approval.SessionInbox, Owner: owner})
+	return in.store.BeginSession(ctx, sessions.Session{ID: in.session, Kind: sessions.KindInbox, Owner: owner})
 }
 
 // Close tells others that nobody is there any more. It answers nothing.

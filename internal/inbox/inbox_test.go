@@ -11,14 +11,15 @@ import (
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/inbox"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // opened opens an inbox and posts requests of a session of process 1, which may die.
 func opened(t *testing.T, n int) (*approvaltest.Fake, *inbox.Inbox, []*approval.Request) {
 	t.Helper()
 	store := approvaltest.NewFake(new(approvaltest.Clock))
-	store.SetAlive(func(approval.Process) bool { return true })
-	begin(t, store, approval.Session{ID: "s", Kind: approval.SessionRun, Owner: approval.Process{ID: 4242}})
+	store.SetAlive(func(sessions.Process) bool { return true })
+	begin(t, store, sessions.Session{ID: "s", Kind: sessions.KindRun, Owner: sessions.Process{ID: 4242}})
 	requests := approvaltest.Requests(t, n, "s")
 	if err := store.Post(t.Context(), requests...); err != nil {
 		t.Fatal(err)
@@ -28,7 +29,7 @@ func opened(t *testing.T, n int) (*approvaltest.Fake, *inbox.Inbox, []*approval.
 
 func openOn(t *testing.T, store inbox.Store) *inbox.Inbox {
 	t.Helper()
-	in, err := inbox.Open(t.Context(), store, inbox.Options{Owner: approval.Process{ID: 1}, Sweep: time.Millisecond})
+	in, err := inbox.Open(t.Context(), store, inbox.Options{Owner: sessions.Process{ID: 1}, Sweep: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func openOn(t *testing.T, store inbox.Store) *inbox.Inbox {
 	return in
 }
 
-func begin(t *testing.T, store *approvaltest.Fake, s approval.Session) {
+func begin(t *testing.T, store *approvaltest.Fake, s sessions.Session) {
 	t.Helper()
 	if err := store.BeginSession(t.Context(), s); err != nil {
 		t.Fatal(err)
@@ -49,12 +50,12 @@ func begin(t *testing.T, store *approvaltest.Fake, s approval.Session) {
 
 func TestOthersKnowThatItIsOpen(t *testing.T) {
 	store := approvaltest.NewFake(new(approvaltest.Clock))
-	store.SetAlive(func(p approval.Process) bool { return p.ID == 1 })
-	in, err := inbox.Open(t.Context(), store, inbox.Options{Owner: approval.Process{ID: 1}})
+	store.SetAlive(func(p sessions.Process) bool { return p.ID == 1 })
+	in, err := inbox.Open(t.Context(), store, inbox.Options{Owner: sessions.Process{ID: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all, err := store.Sessions(t.Context()); err != nil || len(all) != 1 || all[0].Kind != approval.SessionInbox || all[0].Owner.ID != 1 {
+	if all, err := store.Sessions(t.Context()); err != nil || len(all) != 1 || all[0].Kind != sessions.KindInbox || all[0].Owner.ID != 1 {
 		t.Errorf("open: %+v, %v", all, err)
 	}
 	if err := in.Close(); err != nil {
@@ -196,24 +197,24 @@ func TestSweep(t *testing.T) {
 	if n := len(in.Pending()); n != 1 {
 		t.Fatalf("%d wait", n)
 	}
-	store.SetAlive(func(p approval.Process) bool { return p.ID != 4242 })
+	store.SetAlive(func(p sessions.Process) bool { return p.ID != 4242 })
 	for len(in.Pending()) > 0 {
 		<-changed
 	}
 }
 
 func TestFrom(t *testing.T) {
-	for want, session := range map[string]approval.Session{
-		"a chat, process 7, since ":                                {Kind: approval.SessionChat, Owner: approval.Process{ID: 7}},
-		"the hook of an agent, session long-nam…, since ":          {Kind: approval.SessionHook},
-		"the client of a gateway, session long-nam…, since ":       {Kind: approval.SessionGateway},
-		"a run that defers its questions, since ":                  {Kind: approval.SessionRun, Kept: true},
-		"run R, put aside: 'assent resume R' goes on with it, sin": {Kind: approval.SessionRun, Kept: true, Begun: time.Now()},
+	for want, session := range map[string]sessions.Session{
+		"a chat, process 7, since ":                                {Kind: sessions.KindChat, Owner: sessions.Process{ID: 7}},
+		"the hook of an agent, session long-nam…, since ":          {Kind: sessions.KindHook},
+		"the client of a gateway, session long-nam…, since ":       {Kind: sessions.KindGateway},
+		"a run that defers its questions, since ":                  {Kind: sessions.KindRun, Kept: true},
+		"run R, put aside: 'assent resume R' goes on with it, sin": {Kind: sessions.KindRun, Kept: true, Begun: time.Now()},
 	} {
 		store := approvaltest.NewFake(new(approvaltest.Clock))
-		store.SetAlive(func(approval.Process) bool { return true })
+		store.SetAlive(func(sessions.Process) bool { return true })
 		if !session.Begun.IsZero() {
-			if _, err := store.SaveRun(t.Context(), approval.SavedRun{ID: "R", Session: "long-name"}); err != nil {
+			if _, err := store.SaveRun(t.Context(), sessions.SavedRun{ID: "R", Session: "long-name"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -236,7 +237,7 @@ func (broken) Open(context.Context, string) ([]approval.Posted, error) { return 
 // An inbox that cannot read its store shows nothing, and says why.
 func TestABrokenStoreIsTheEnd(t *testing.T) {
 	store := approvaltest.NewFake(new(approvaltest.Clock))
-	store.SetAlive(func(approval.Process) bool { return true })
+	store.SetAlive(func(sessions.Process) bool { return true })
 	in := openOn(t, broken{store})
 	if left := in.Pending(); left != nil || !errors.Is(in.Err(), errBroken) {
 		t.Errorf("%v, %v", left, in.Err())

@@ -14,18 +14,19 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // Waiting is what waits in a store, and for whom.
 type Waiting struct {
 	Requests []*approval.Request
 	Runs     map[string]string           // the ids of saved runs, by session
-	Agents   map[string]approval.Session // of other agents, by their ids
+	Agents   map[string]sessions.Session // of other agents, by their ids
 }
 
 // ReadWaiting reads what waits.
 func ReadWaiting(ctx context.Context, s Store) (*Waiting, error) {
-	w := &Waiting{Requests: []*approval.Request{}, Runs: map[string]string{}, Agents: map[string]approval.Session{}}
+	w := &Waiting{Requests: []*approval.Request{}, Runs: map[string]string{}, Agents: map[string]sessions.Session{}}
 	open, err := s.Open(ctx, "")
 	if err != nil {
 		return nil, err
@@ -40,9 +41,9 @@ func ReadWaiting(ctx context.Context, s Store) (*Waiting, error) {
 	for _, r := range runs {
 		w.Runs[r.Session] = r.ID
 	}
-	sessions, err := s.Sessions(ctx)
-	for _, session := range sessions {
-		if session.Kind == approval.SessionHook {
+	live, err := s.Sessions(ctx)
+	for _, session := range live {
+		if session.Kind == sessions.KindHook {
 			w.Agents[session.ID] = session
 		}
 	}

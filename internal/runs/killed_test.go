@@ -26,6 +26,7 @@ import (
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -193,7 +194,7 @@ func leadOf(ctx context.Context, state, dir string) (*setup.Setup, error) {
 }
 
 // theRun is the only run that is kept, if one is.
-func theRun(ctx context.Context, of *setup.Setup) (run approval.SavedRun, begun bool, err error) {
+func theRun(ctx context.Context, of *setup.Setup) (run sessions.SavedRun, begun bool, err error) {
 	s, err := open.ReadStore(ctx, of.Places, of.Person)
 	if errors.Is(err, open.ErrNoStore) {
 		return run, false, nil

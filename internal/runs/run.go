@@ -24,6 +24,7 @@ import (
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/store/sessions"
 	"github.com/assent-dev/assent/terminal"
 	"github.com/assent-dev/assent/tool"
 	pinned "github.com/assent-dev/assent/tool/command"
@@ -48,7 +49,7 @@ type Options struct {
 // A which says which session a run has: a new one, or one that goes on, and whether it
 // outlives this process.
 type which struct {
-	kind     approval.SessionKind
+	kind     sessions.Kind
 	id       string
 	keeps    bool
 	programs *pinned.Programs // that it starts, if it goes on
@@ -77,7 +78,7 @@ func (o *Options) RunDeferred(ctx context.Context, s *setup.Setup, message worke
 }
 
 // Resume goes on with a saved run.
-func (o *Options) Resume(ctx context.Context, s *setup.Setup, run approval.SavedRun, saved Saved) error {
+func (o *Options) Resume(ctx context.Context, s *setup.Setup, run sessions.SavedRun, saved Saved) error {
 	of := which{id: run.Session, keeps: true, programs: saved.Programs}
 	return o.work(ctx, s, of, func(ctx context.Context, j *job) error {
 		j.crew.Recall(saved.Created)
@@ -91,7 +92,7 @@ func (o *Options) Resume(ctx context.Context, s *setup.Setup, run approval.Saved
 // Chat gives the worker one message after another, until next gives none. What ends a run, a
 // limit or a denial, does not end a chat.
 func (o *Options) Chat(ctx context.Context, s *setup.Setup, next func(context.Context) (string, error)) error {
-	return o.work(ctx, s, which{kind: approval.SessionChat}, func(ctx context.Context, j *job) error {
+	return o.work(ctx, s, which{kind: sessions.KindChat}, func(ctx context.Context, j *job) error {
 		run, err := j.member.Run(ctx)
 		if err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 	"github.com/assent-dev/assent/tool"
 	pinned "github.com/assent-dev/assent/tool/command"
 )
@@ -69,7 +70,7 @@ func (r *savedRun) Save(ctx context.Context, data []byte) error {
 	if err != nil {
 		return err
 	}
-	version, err := r.session.Store.SaveRun(ctx, approval.SavedRun{
+	version, err := r.session.Store.SaveRun(ctx, sessions.SavedRun{
 		ID: r.id, Session: r.session.Session, Version: r.version, Data: all,
 	})
 	if err == nil {
@@ -116,7 +117,7 @@ func (r *savedRun) ended(ctx context.Context) error {
 }
 
 // Load reads a saved run.
-func Load(run approval.SavedRun) (Saved, error) {
+func Load(run sessions.SavedRun) (Saved, error) {
 	var s Saved
 	if err := json.Unmarshal(run.Data, &s); err != nil {
 		return s, fmt.Errorf("run %s: %w", run.ID, err)
@@ -150,7 +151,7 @@ func (r *savedRun) later(ctx context.Context, w io.Writer, do doing) error {
 // over reports whether a run that ended so has ended for good. One that another process goes
 // on with has not.
 func over(err error) bool {
-	if errors.Is(err, approval.ErrRunChanged) {
+	if errors.Is(err, sessions.ErrRunChanged) {
 		return false
 	}
 	return err == nil || errors.Is(err, worker.ErrLimit) ||
@@ -172,7 +173,7 @@ func printPending(w io.Writer, run string, pending []*approval.Request) {
 
 // Preview says what a request of a saved run would be with other arguments. It makes and records
 // nothing. Holds is what holds for the run now.
-func Preview(ctx context.Context, s *store.Store, run approval.SavedRun, holds *setup.Setup, request string,
+func Preview(ctx context.Context, s *store.Store, run sessions.SavedRun, holds *setup.Setup, request string,
 	args json.RawMessage) (*approval.Request, error) {
 	saved, err := Load(run)
 	if err != nil {

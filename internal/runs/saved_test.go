@@ -4,11 +4,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/crew"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/worker"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // Of two that resume a run at once one is too late. It must leave the run and its session to
@@ -19,7 +19,7 @@ func TestWhoResumesTooLateEndsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	session := approval.Session{ID: "s", Kind: approval.SessionRun, Owner: store.ThisProcess()}
+	session := sessions.Session{ID: "s", Kind: sessions.KindRun, Owner: store.ThisProcess()}
 	if err := s.BeginSession(t.Context(), session); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestWhoResumesTooLateEndsNothing(t *testing.T) {
 	}
 	a := &savedRun{job: j, id: "r", version: first.version + 1}
 	err = a.Save(t.Context(), []byte(`{}`))
-	if !errors.Is(err, approval.ErrRunChanged) {
+	if !errors.Is(err, sessions.ErrRunChanged) {
 		t.Fatalf("saved with %v", err)
 	}
 	if a.version == 0 || over(errors.Join(&worker.StoppedError{}, err)) {

@@ -15,6 +15,7 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // compare looks whether what ran is what the agent was told yes to. A difference is
@@ -87,7 +88,7 @@ func (a *answering) end(ctx context.Context, e agents.Event) error {
 		return errors.Join(err, storeErr)
 	}
 	endErr := s.EndSession(ctx, e.Session)
-	if errors.Is(endErr, approval.ErrNoSession) {
+	if errors.Is(endErr, sessions.ErrNoSession) {
 		endErr = nil
 	}
 	return errors.Join(err, endErr, s.Close())

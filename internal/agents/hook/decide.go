@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/internal/notify"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // decide answers an event about a call that is about to run.
@@ -139,7 +140,7 @@ func (a *answering) leavesToPrompt(e agents.Event, who string, personOnly bool) 
 func (a *answering) askInbox(ctx context.Context, d *evaluator, b *approval.Batch,
 	call policy.Call) (*approval.Batch, error) {
 	if d.inbox == nil {
-		session := approval.Session{ID: call.Session, Kind: approval.SessionHook, Folder: d.project}
+		session := sessions.Session{ID: call.Session, Kind: sessions.KindHook, Folder: d.project}
 		if err := d.store.BeginSession(ctx, session); err != nil {
 			return nil, err
 		}

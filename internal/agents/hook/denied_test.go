@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // What a person denied for the agent's session holds for commands that read many files, as it
@@ -15,7 +15,7 @@ func TestADenialForTheSessionHoldsForManyFiles(t *testing.T) {
 	p.write("project/a.txt", "a\n")
 	p.write("project/b.txt", "b\n")
 	s := p.open()
-	if err := s.BeginSession(t.Context(), approval.Session{ID: "s", Kind: approval.SessionHook}); err != nil {
+	if err := s.BeginSession(t.Context(), sessions.Session{ID: "s", Kind: sessions.KindHook}); err != nil {
 		t.Fatal(err)
 	}
 	act := policy.Act{Name: policy.ActReadFile, Target: policy.PathTarget("a.txt"), Known: true}

@@ -20,6 +20,7 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // event is what Claude Code sends about a call.
@@ -339,7 +340,7 @@ func changedTo(args string) func(*approval.Request) approval.Decision {
 func (p *place) inbox() *store.Store {
 	p.t.Helper()
 	s := p.open()
-	err := s.BeginSession(p.t.Context(), approval.Session{ID: "inbox", Kind: approval.SessionInbox, Owner: store.ThisProcess()})
+	err := s.BeginSession(p.t.Context(), sessions.Session{ID: "inbox", Kind: sessions.KindInbox, Owner: store.ThisProcess()})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -450,7 +451,7 @@ func TestAGrantHoldsForTheAgentsSession(t *testing.T) {
 	wantDecision(t, <-got, "allow")
 	wantDecision(t, p.answer(claude(t), bash("t2", "make deploy")), "allow")
 	p.answer(claude(t), `{"session_id":"s","hook_event_name":"SessionEnd","reason":"exit"}`)
-	if err := s.EndSession(t.Context(), "s"); !errors.Is(err, approval.ErrNoSession) {
+	if err := s.EndSession(t.Context(), "s"); !errors.Is(err, sessions.ErrNoSession) {
 		t.Errorf("the session outlives the agent's: %v", err)
 	}
 	if _, err := os.Stat(memoFolder(p.state, "s")); !errors.Is(err, os.ErrNotExist) {
@@ -471,7 +472,7 @@ func TestWhatOldSessionsWereToldGoes(t *testing.T) {
 	p := newPlace(t)
 	p.answer(claude(t), bash("t", "ls"))
 	old := memoFolder(p.state, "s")
-	long := time.Now().Add(-2 * approval.SessionIdle)
+	long := time.Now().Add(-2 * sessions.Idle)
 	if err := os.Chtimes(old, long, long); err != nil {
 		t.Fatal(err)
 	}

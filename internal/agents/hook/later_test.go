@@ -9,6 +9,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // deferred has an event answered as in a run of claude -p.
@@ -110,7 +111,7 @@ func TestASessionWithoutDeferredCallsEnds(t *testing.T) {
 	}
 	wantDecision(t, p.deferred(deploy), "allow")
 	p.deferred(sessionEnd)
-	if err := s.EndSession(t.Context(), "s"); !errors.Is(err, approval.ErrNoSession) {
+	if err := s.EndSession(t.Context(), "s"); !errors.Is(err, sessions.ErrNoSession) {
 		t.Errorf("the session outlives the agent's: %v", err)
 	}
 }

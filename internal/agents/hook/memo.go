@@ -19,6 +19,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/canonical"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // A memo remembers what an agent was told about a call, so that one action that fires two
@@ -172,7 +173,7 @@ func (a *answering) makeFolder(folder string) error {
 	}
 	others, err := os.ReadDir(all)
 	for _, other := range others {
-		if info, err := other.Info(); err == nil && a.began.Sub(info.ModTime()) > approval.SessionIdle {
+		if info, err := other.Info(); err == nil && a.began.Sub(info.ModTime()) > sessions.Idle {
 			os.RemoveAll(filepath.Join(all, other.Name())) // the next new session tries again
 		}
 	}
@@ -249,7 +250,7 @@ func (m *memo) deferred(e agents.Event) json.RawMessage {
 // postpone posts what is pending where a person finds it, and notes what it takes to go
 // on. The session is begun, so that the question outlives the process.
 func (m *memo) postpone(ctx context.Context, d *evaluator, b *approval.Batch) error {
-	session := approval.Session{ID: b.Pending()[0].Call.Session, Kind: approval.SessionHook, Folder: d.project}
+	session := sessions.Session{ID: b.Pending()[0].Call.Session, Kind: sessions.KindHook, Folder: d.project}
 	err := d.store.BeginSession(ctx, session)
 	if err == nil {
 		m.Deferred, err = agents.Postpone(ctx, d.store, b)

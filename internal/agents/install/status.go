@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/hook"
 	"github.com/assent-dev/assent/internal/agents/settings"
@@ -19,6 +18,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/present"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // A FolderStatus is what holds in a folder for other agents.
@@ -117,11 +117,11 @@ func (f *FolderStatus) waiting(ctx context.Context, of *setup.Setup) error {
 		return err
 	}
 	defer s.Close()
-	sessions, err := s.Sessions(ctx)
+	live, err := s.Sessions(ctx)
 	if err != nil {
 		return err
 	}
-	f.Inbox = slices.ContainsFunc(sessions, func(s approval.Session) bool { return s.Kind == approval.SessionInbox })
+	f.Inbox = slices.ContainsFunc(live, func(s sessions.Session) bool { return s.Kind == sessions.KindInbox })
 	asked, err := s.Open(ctx, "")
 	if err != nil {
 		return err

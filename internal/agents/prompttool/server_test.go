@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // options are those of a server in a place of its own, with rules.
@@ -123,7 +124,7 @@ func TestInbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	if err := s.BeginSession(t.Context(), approval.Session{ID: "inbox", Kind: approval.SessionInbox, Owner: store.ThisProcess()}); err != nil {
+	if err := s.BeginSession(t.Context(), sessions.Session{ID: "inbox", Kind: sessions.KindInbox, Owner: store.ThisProcess()}); err != nil {
 		t.Fatal(err)
 	}
 	posted := make(chan struct{}, 100)

@@ -18,6 +18,7 @@ import (
 	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/store/sessions"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
 	"github.com/assent-dev/assent/tool/files"
@@ -49,7 +50,7 @@ type Order struct {
 	// Session is that of a run that goes on; empty begins a new one, of Kind. One that is
 	// Kept outlives this process.
 	Session string
-	Kind    approval.SessionKind
+	Kind    sessions.Kind
 	Kept    bool
 	// Folder is the project of another agent's session. Such a session has no owner: hooks begin
 	// it, and its agent ends it.
@@ -145,11 +146,11 @@ func (b *Base) openStore(ctx context.Context, o Order) (err error) {
 	if _, err := b.Store.CleanSessions(ctx); err != nil { // of runs that were killed
 		return err
 	}
-	session := approval.Session{ID: b.Session, Kind: cmp.Or(o.Kind, approval.SessionRun), Owner: store.ThisProcess(),
+	session := sessions.Session{ID: b.Session, Kind: cmp.Or(o.Kind, sessions.KindRun), Owner: store.ThisProcess(),
 		Kept: o.Kept}
 	if o.Folder != "" {
 		b.KeepSession = true
-		session = approval.Session{ID: b.Session, Kind: approval.SessionHook, Folder: o.Folder}
+		session = sessions.Session{ID: b.Session, Kind: sessions.KindHook, Folder: o.Folder}
 	}
 	return b.Store.BeginSession(ctx, session)
 }
@@ -307,7 +308,7 @@ func (b *Base) Close() error {
 
 func endSession(s *store.Store, id string) error {
 	err := s.EndSession(context.Background(), id)
-	if errors.Is(err, approval.ErrNoSession) {
+	if errors.Is(err, sessions.ErrNoSession) {
 		return nil // it had not begun, or was ended meanwhile
 	}
 	return err
