@@ -15,6 +15,13 @@ type Seal struct {
 	Hash digest.Digest `json:"hash"`
 }
 
+// NewSeal returns the seal of a record.
+func NewSeal(seq int64, hash []byte) (seal Seal) {
+	seal.Seq = seq
+	copy(seal.Hash[:], hash)
+	return seal
+}
+
 // String returns the seal in one word, for keeping elsewhere.
 func (s Seal) String() string { return fmt.Sprintf("%d-%s", s.Seq, s.Hash) }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/policy"
 )
 
@@ -26,7 +26,7 @@ type eventLog struct {
 	free    *sync.Cond // nobody does any more
 	closed  bool
 
-	chain   chainer // only for who commits
+	chain   audit.Chain // only for who commits
 	touched touched
 }
 
@@ -171,7 +171,7 @@ func (t *txn) appendEvents(group []*pendingEvent) error {
 const insertEvent = "INSERT INTO events (" + eventColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 func (t *txn) appendEvent(r *eventRow) error {
-	hash := t.s.log.chain.hash(r, t.head.hash)
+	hash := r.sum(&t.s.log.chain, t.head.hash)
 	r.seq, r.prev, r.hash = t.head.seq+1, t.head.hash, hash[:]
 	if err := t.exec(insertEvent, r.fields()...); err != nil {
 		return err
@@ -276,27 +276,10 @@ func joinWorkers(chain []string) string {
 	return "/" + strings.Join(chain, "/") + "/"
 }
 
-// chainer computes hashes; it reuses its memory.
-type chainer struct{ buffer []byte }
-
-// hash returns the hash of a row that follows the one with the hash prev. Each
-// text goes in with its length. The number does not: the links say the order.
-func (c *chainer) hash(r *eventRow, prev []byte) [sha256.Size]byte {
-	b := append(c.buffer[:0], "assent event 1"...)
-	b = appendField(b, prev)
-	b = binary.BigEndian.AppendUint64(b, uint64(r.at))
-	b = binary.BigEndian.AppendUint64(b, uint64(r.waited))
-	for _, text := range []string{r.kind, r.session, r.call, r.tool, r.workers, r.state, r.stage, r.rule, r.via} {
-		b = appendField(b, text)
-	}
-	b = appendField(b, r.body)
-	c.buffer = b
-	return sha256.Sum256(b)
-}
-
-func appendField[T string | []byte](b []byte, field T) []byte {
-	b = binary.BigEndian.AppendUint64(b, uint64(len(field)))
-	return append(b, field...)
+// sum returns the hash of a row that follows the one with the hash prev.
+func (r *eventRow) sum(chain *audit.Chain, prev []byte) [sha256.Size]byte {
+	texts := []string{r.kind, r.session, r.call, r.tool, r.workers, r.state, r.stage, r.rule, r.via}
+	return chain.Hash(prev, []int64{r.at, r.waited}, texts, r.body)
 }
 
 // record returns the row as an audit log gives it out.

@@ -116,7 +116,7 @@ func (s *Store) RecordAt(ctx context.Context, seq int64) (out approval.Record, e
 	found := false
 	err = s.read(ctx, func(q querier) error {
 		return eachEvent(ctx, q, "events.seq = ?", []any{seq}, func(r *eventRow, unended bool) error {
-			if hash := new(chainer).hash(r, r.prev); string(hash[:]) != string(r.hash) {
+			if hash := r.sum(new(audit.Chain), r.prev); string(hash[:]) != string(r.hash) {
 				return damage("record %d is not what was recorded", seq)
 			}
 			found = true
@@ -166,13 +166,7 @@ func (s *Store) Seal(ctx context.Context) (seal audit.Seal, err error) {
 	if err != nil {
 		return seal, err
 	}
-	return newSeal(h.seq, h.hash), nil
-}
-
-func newSeal(seq int64, hash []byte) (seal audit.Seal) {
-	seal.Seq = seq
-	copy(seal.Hash[:], hash)
-	return seal
+	return audit.NewSeal(h.seq, h.hash), nil
 }
 
 // A Format is how records are exported.

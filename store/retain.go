@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
 )
 
 // A Retention says how long records are kept. What is zero does not limit.
@@ -116,7 +117,7 @@ func (s *Store) prune(ctx context.Context, through int64, keep Retention) (remov
 			return err
 		}
 		note, err := newEventRow(approval.Event{
-			Kind: approval.EventPruned, At: t.now, Basis: newSeal(through, hash).String(),
+			Kind: approval.EventPruned, At: t.now, Basis: audit.NewSeal(through, hash).String(),
 			Why: fmt.Sprintf("%d records up to number %d were removed, because of their age or number", removed, through),
 		})
 		if err != nil {
