@@ -46,6 +46,7 @@ import (
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/store"
+	"github.com/assent-dev/assent/terminal"
 	"github.com/assent-dev/assent/tool"
 )
 
@@ -125,8 +126,8 @@ func Open(ctx context.Context, o Options) (a *Agent, err error) {
 	if a.Gate, err = tool.Guard(cfg, append(a.box.Tools, foreign...)...); err != nil {
 		return a, err
 	}
-	if asks, ok := o.Approver.(interface{ Use(*approval.Gate) }); ok {
-		asks.Use(a.Gate.Gate)
+	if asks, ok := o.Approver.(interface{ Use(terminal.Coverer) }); ok {
+		asks.Use(a.Gate) // so that a prompt can say what else a lasting answer settles
 	}
 	return a, nil
 }

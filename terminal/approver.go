@@ -13,7 +13,7 @@ import (
 )
 
 // An Approver asks at a terminal. One prompt is open at a time; others wait for it. It is
-// safe for concurrent use. Make one with [NewWith].
+// safe for concurrent use. Make one with [New] or [NewWith].
 type Approver struct {
 	cfg Config
 
@@ -31,7 +31,10 @@ var _ approval.BatchApprover = (*Approver)(nil)
 // maxHistory is how many decisions an approver keeps for h.
 const maxHistory = 500
 
-// NewWith returns an approver.
+// New returns an approver that asks at standard input and standard error.
+func New() *Approver { return NewWith(Config{}) }
+
+// NewWith returns an approver that works with a config.
 func NewWith(cfg Config) *Approver {
 	return &Approver{cfg: cfg.withDefaults(), screen: make(chan struct{}, 1)}
 }

@@ -14,7 +14,7 @@
 // for longer is not offered before the whole view could be seen.
 //
 //	memory := approval.NewMemory(0)
-//	asker := term.New(term.Config{Grants: memory})
+//	asker := terminal.NewWith(terminal.Config{Grants: memory})
 //	gate, err := approval.New(approval.Config{Approver: asker, Grants: memory, …})
 //	asker.Use(gate) // so that the prompt can say what else a lasting answer settles
 //
