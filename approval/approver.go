@@ -11,7 +11,7 @@ import (
 
 // An Approver is who is asked: a terminal, an inbox, another program.
 //
-// AnswerApprove answers one request. It returns when ctx is done; then the cause of
+// Approve answers one request. It returns when ctx is done; then the cause of
 // ctx says why, [*WithdrawnError] if somebody else was faster. An answer without
 // a request id and fingerprint is taken as one for r. An error, a panic and the
 // zero Decision refuse.
@@ -30,7 +30,7 @@ type BatchApprover interface {
 // ApproverFunc makes an Approver of a function.
 type ApproverFunc func(ctx context.Context, r *Request) (Decision, error)
 
-// AnswerApprove calls f.
+// Approve calls f.
 func (f ApproverFunc) Approve(ctx context.Context, r *Request) (Decision, error) { return f(ctx, r) }
 
 // A WithdrawnError tells an approver that its question needs no answer any

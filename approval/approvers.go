@@ -13,7 +13,7 @@ func First(approvers ...Approver) BatchApprover { return first(approvers) }
 
 type first []Approver
 
-// AnswerApprove asks all about one request. The first answer wins.
+// Approve asks all about one request. The first answer wins.
 func (f first) Approve(ctx context.Context, r *Request) (Decision, error) {
 	type reply struct {
 		decision Decision

@@ -187,7 +187,7 @@ func Collect(ctx context.Context, store RequestStore, b *Batch) error {
 	return errors.Join(errs...)
 }
 
-// AnswerApprove posts the request and waits.
+// Approve posts the request and waits.
 func (q queue) Approve(ctx context.Context, r *Request) (Decision, error) {
 	if err := q.post(ctx, r); err != nil {
 		return Decision{}, err

@@ -121,16 +121,16 @@ func (r *Request) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// AnswerApprove returns the decision that lets exactly this call run, once.
+// Approve returns the decision that lets exactly this call run, once.
 func (r *Request) Approve(note string) Decision { return r.decision(AnswerApprove, note) }
 
 // Deny returns the decision that refuses the call; the note reaches the model.
 func (r *Request) Deny(note string) Decision { return r.decision(AnswerDeny, note) }
 
-// AnswerDismiss returns the decision that closes the question without an answer.
+// Dismiss returns the decision that closes the question without an answer.
 func (r *Request) Dismiss() Decision { return r.decision(AnswerDismiss, "") }
 
-// AnswerRespond returns the decision that gives the tool's result in its place.
+// Respond returns the decision that gives the tool's result in its place.
 func (r *Request) Respond(result string) Decision {
 	d := r.decision(AnswerRespond, "")
 	d.Result = result

@@ -120,13 +120,13 @@ type Act struct {
 	Line int `json:"line,omitempty"`
 	// Known says that everything the act would do is understood.
 	Known bool `json:"known,omitempty"`
-	// ReachPrefix is how many leading words make a command worth remembering
+	// Prefix is how many leading words make a command worth remembering
 	// (`git push`: 2). 0 means that no prefix is offered.
 	Prefix int `json:"prefix,omitempty"`
 	// Domain is *.NAME, the hosts that a yes to a connection may be remembered for besides the
 	// host itself; empty if none are offered.
 	Domain string `json:"domain,omitempty"`
-	// ReachProject is the absolute path of the project whose own code the act runs, see
+	// Project is the absolute path of the project whose own code the act runs, see
 	// [ActProjectCode]; empty if it runs none.
 	Project string `json:"project,omitempty"`
 	// Verdict is the tool's own word on this act.
@@ -175,9 +175,9 @@ type Call struct {
 	ID string `json:"id"`
 	// Connector says where a foreign tool comes from; empty for built-in tools.
 	Connector string `json:"connector,omitempty"`
-	// ReachTool is the tool's own name, as the model sees it.
+	// Tool is the tool's own name, as the model sees it.
 	Tool string `json:"tool"`
-	// KindArguments are the arguments; a [approval.Gate] keeps only their canonical form.
+	// Arguments are the arguments; a [approval.Gate] keeps only their canonical form.
 	Arguments json.RawMessage `json:"arguments"`
 	// Definition is the digest of the tool's definition that the model was
 	// shown. Zero means the definition at the moment of the review.

@@ -55,7 +55,7 @@ type Question struct {
 	// program's own. An allow for the bare name is for the program's own.
 	SharesName bool
 	Now        time.Time
-	// StateApproved says that a person approved exactly this call.
+	// Approved says that a person approved exactly this call.
 	Approved bool
 	// Traced asks for the trace; without it a judgement that needs no person
 	// allocates nothing.

@@ -306,7 +306,7 @@ func (p CommandPattern) Meets(t Target) Match {
 	return max(p.words.meets(&t), possibly(t.Unknown))
 }
 
-// KindWords returns the words of the pattern.
+// Words returns the words of the pattern.
 func (p CommandPattern) Words() []string { return slices.Clone(p.words.words) }
 
 // Hides reports whether every command that o covers is covered by p as well.

@@ -32,7 +32,7 @@ type Target struct {
 	// Also are further names by which only denies find the file: those that it has
 	// for a caller, or would have if they did not lead to another file.
 	Also []string `json:"also,omitempty"`
-	// KindWords are the words of a command. Only for Words.
+	// Words are the words of a command. Only for KindWords.
 	Words []Word `json:"words,omitempty"`
 	// Loose says that nothing is known about the program, so that any of its words
 	// may be a command that it runs: a deny may be met by each of them, and an allow
@@ -41,9 +41,9 @@ type Target struct {
 	// Flags are further spellings of the command's flags, so that a deny of
 	// rm -r meets rm --recursive. No allow looks at them.
 	Flags []string `json:"flags,omitempty"`
-	// KindURL holds the parts of a URL. Only for URL.
+	// URL holds the parts of a URL. Only for KindURL.
 	URL URLParts `json:"url,omitzero"`
-	// KindText is a name, or the digest of the arguments.
+	// Text is a name, or the digest of the arguments.
 	Text string `json:"text,omitempty"`
 	// To is who receives the file of a share_file act.
 	To string `json:"to,omitempty"`

@@ -1,4 +1,4 @@
-// Package term is the approver at a terminal. It shows what a call would do, asks,
+// Package terminal is the approver at a terminal. It shows what a call would do, asks,
 // and answers; it knows no tool.
 //
 // Two ideas carry the package.

@@ -113,7 +113,7 @@ func TestStartsFast(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	line := regexp.MustCompile(`init (\S*(?:internal/term|chroma\S*)) @\S+ ms, ([0-9.]+) ms clock`)
+	line := regexp.MustCompile(`init (\S*(?:assent/terminal|chroma\S*)) @\S+ ms, ([0-9.]+) ms clock`)
 	for _, m := range line.FindAllStringSubmatch(string(out), -1) {
 		if ms, _ := strconv.ParseFloat(m[2], 64); ms > 3 {
 			t.Errorf("%s takes %s ms to start", m[1], m[2])

@@ -25,7 +25,7 @@ var table = map[string]line{
 	// The public packages.
 	".": {
 		inside: to("approval internal/selfexec internal/setup internal/setup/open internal/toolbox policy sandbox " +
-			"store tool"),
+			"store terminal tool"),
 	},
 	"approval":              {inside: to("audit internal/canonical internal/digest internal/redact policy present"), pure: true},
 	"approval/approvaltest": {inside: to("approval audit policy store/sessions")},

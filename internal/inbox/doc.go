@@ -6,7 +6,7 @@
 //
 //	in, err := inbox.Open(ctx, store, inbox.Options{Owner: store.ThisProcess()})
 //	defer in.Close()
-//	asker := term.New(term.Config{Who: approval.Who{Via: approval.ViaInbox}})
+//	asker := terminal.NewWith(terminal.Config{Who: policy.Who{Via: policy.ViaInbox}})
 //	asker.Use(in)
 //	err = asker.Attend(ctx, in)
 //

@@ -1,0 +1,125 @@
+package assent_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// TestEmbedder builds a program in a module of its own, which may use what is public and nothing
+// else, and runs it: a policy file, the prompt at a terminal, a tool of its own, the sandboxed
+// shell, and a batch that is saved by one process and finished by another.
+func TestEmbedder(t *testing.T) {
+	e := newEmbedder(t)
+	if got := e.run("profile"); !strings.Contains(got, "network false") {
+		t.Errorf("profile: %q", got)
+	}
+	asked := e.atTerminal("ask", "y", "y")
+	for _, want := range []string{"sandbox: bwrap", "shell: approved: ", "ran", "No such file", "buy: approved: bought milk"} {
+		if !strings.Contains(asked, want) {
+			t.Errorf("at a terminal: no %q in\n%s", want, asked)
+		}
+	}
+	if made, err := os.ReadFile(filepath.Join(e.dir, "notes", "a.txt")); string(made) != "made\n" {
+		t.Errorf("the command's file: %q, %v", made, err)
+	}
+	if got := e.run("defer"); got != "waiting: 2\n" {
+		t.Errorf("defer: %q", got)
+	}
+	resumed := e.run("resume")
+	for _, want := range []string{"shell: approved: ", "buy: approved: bought milk", "recorded: 2"} {
+		if !strings.Contains(resumed, want) {
+			t.Errorf("resumed: no %q in\n%s", want, resumed)
+		}
+	}
+}
+
+// An embedder is a built program and the folder that it works in.
+type embedder struct {
+	t       *testing.T
+	dir     string
+	program string
+	env     []string
+}
+
+func newEmbedder(t *testing.T) *embedder {
+	module, dir := t.TempDir(), t.TempDir()
+	here, err := os.Getwd()
+	must(t, err)
+	source, err := os.ReadFile("testdata/embedder/main.go.txt")
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(module, "main.go"), source, 0o600))
+	gomod, err := os.ReadFile("go.mod")
+	must(t, err)
+	_, requires, _ := strings.Cut(string(gomod), "\n")
+	own := fmt.Sprintf("module example.com/embedder\n%s\nrequire github.com/assent-dev/assent v0.0.0\nreplace github.com/assent-dev/assent => %s\n",
+		requires, here)
+	must(t, os.WriteFile(filepath.Join(module, "go.mod"), []byte(own), 0o600))
+	sums, err := os.ReadFile("go.sum")
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(module, "go.sum"), sums, 0o600))
+	e := &embedder{t: t, dir: dir, program: filepath.Join(dir, "embedder"), env: append(os.Environ(), "HOME="+t.TempDir(), "TERM=dumb")}
+	build := exec.Command("go", "build", "-mod=mod", "-o", e.program, ".")
+	build.Dir, build.Env = module, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building outside the module: %v\n%s", err, out)
+	}
+	file, err := os.ReadFile("testdata/embedder/policy.yaml")
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "policy.yaml"), file, 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("hidden\n"), 0o600))
+	return e
+}
+
+func (e *embedder) command(what string) *exec.Cmd {
+	c := exec.CommandContext(e.t.Context(), e.program, what)
+	c.Dir, c.Env = e.dir, e.env
+	return c
+}
+
+func (e *embedder) run(what string) string {
+	e.t.Helper()
+	out, err := e.command(what).Output()
+	if err != nil {
+		e.t.Fatalf("%s: %v\n%s", what, err, out)
+	}
+	return string(out)
+}
+
+// atTerminal runs the program at a terminal, where a person types an answer to each prompt.
+func (e *embedder) atTerminal(what string, answers ...string) string {
+	e.t.Helper()
+	c := e.command(what)
+	terminal, err := pty.Start(c)
+	must(e.t, err)
+	defer terminal.Close()
+	var all strings.Builder
+	buffer, typed := make([]byte, 4096), 0
+	for {
+		n, err := terminal.Read(buffer)
+		all.Write(buffer[:n])
+		if strings.Count(all.String(), "your answer?") > typed && typed < len(answers) {
+			fmt.Fprintln(terminal, answers[typed])
+			typed++
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err := c.Wait(); err != nil {
+		e.t.Fatalf("%s: %v\n%s", what, err, all.String())
+	}
+	return all.String()
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
