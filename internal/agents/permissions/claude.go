@@ -269,8 +269,9 @@ func judgeClaude(entries []claudeEntry, c *commands, at folders) (Verdict, strin
 // Programs, by what Claude Code makes of an entry for a file that they name. Of the others, which
 // it does not know, the person is asked.
 var (
-	readers = strings.Fields(`cat head tail sed grep egrep fgrep zgrep rg awk gawk mawk nawk base64 cut sort uniq tr nl od xxd hexdump file strings md5sum
-		sha1sum sha256sum sha512sum cksum diff diff3 sdiff jq yq stat ls cp mv wc cmp comm paste join tac rev column fold fmt expand unexpand numfmt pr tsort look find cd`)
+	readers = strings.Fields(`cat head tail sed grep egrep fgrep zgrep rg awk gawk mawk nawk base64 cut sort uniq tr nl
+		od xxd hexdump file strings md5sum sha1sum sha256sum sha512sum cksum diff diff3 sdiff jq yq stat ls cp mv wc
+		cmp comm paste join tac rev column fold fmt expand unexpand numfmt pr tsort look find cd`)
 	writers = strings.Fields("cp mv rm rmdir mkdir touch tee")
 	// naming take the name of a file as a text.
 	naming = strings.Fields("echo printf test [ true false : export type which")

@@ -110,29 +110,38 @@ func (in *inspection) claudeEnv(l layer, do string) {
 // discards the file: each was tried with a value of every kind. It takes no notice of a
 // setting that it does not know, nor of a wrong value in those that are not here.
 var (
-	claudeBools = strings.Fields(`respectGitignore wslInheritsWindowsSettings includeCoAuthoredBy includeGitInstructions disableAllHooks disableReplyCheck
-		workflowKeywordTriggerEnabled bashEditDiffEnabled respondToBashCommands allowAllClaudeAiMcps allowClaudeInChromeWithManagedMcp forceRemoteSettingsRefresh
-		spinnerTipsEnabled clawdFileProgressEnabled syntaxHighlightingDisabled terminalTitleFromRename alwaysThinkingEnabled fastMode promptSuggestionEnabled
-		emojiCompletionEnabled awaySummaryEnabled showClearContextOnPlanAccept prefersReducedMotion doneMeansMerged totalTokensReminderAfterUserTurn
-		autoMemoryEnabled autoDreamEnabled showThinkingSummaries verbose autoCompactEnabled precomputeCompactionEnabled idleCompaction switchModelsOnFlag
-		autoScrollEnabled wheelScrollAccelerationEnabled fileCheckpointingEnabled showTurnDuration showMessageTimestamps terminalProgressBarEnabled
-		todoFeatureEnabled inputNeededNotifEnabled agentPushNotifEnabled voiceEnabled axScreenReader syncClaudeAiSkills syncClaudeAiPlugins
-		enforceAvailableModels enableAllProjectMcpServers disableClaudeAiConnectors disableBundledSkills disableAgentView disableRemoteControl disableWorkflows
-		disableArtifact enableArtifact enableWorkflows disableSkillShellExecution disableWindowsBashCommandSplit allowManagedHooksOnly
-		allowManagedPermissionRulesOnly allowManagedMcpServersOnly disableCommandPluginSources disableSideloadFlags skipWebFetchPreflight
-		fastModePerSessionOptIn responseComparisonEnabled channelsEnabled skipDangerousModePermissionPrompt skipWorkflowUsageWarning autoContinueAtUsageLimit
-		remoteControlAtStartup isolatePeerMachines autoUploadSessions skipAutoPermissionPrompt`)
-	claudeTexts = strings.Fields(`$schema apiKeyHelper proxyAuthHelper awsCredentialExport awsAuthRefresh gcpAuthRefresh processWrapper attributionProject model
-		prUrlTemplate otelHeadersHelper outputStyle language advisorModel agent minimumVersion requiredMinimumVersion requiredMaximumVersion plansDirectory
-		timeFormat timeZone autoMemoryDirectory claudeMd pluginTrustMessage`)
-	claudeCounts = strings.Fields(`cleanupPeriodDays desktopSessionCleanupPeriodDays skillListingMaxDescChars totalTokensReminderBudget`)
-	claudeLists  = strings.Fields(`fallbackModel availableModels allowedHttpHookUrls httpHookAllowedEnvVars pluginSuggestionMarketplaces companyAnnouncements
-		claudeMdExcludes enabledMcpjsonServers disabledMcpjsonServers`)
+	claudeBools = strings.Fields(`respectGitignore wslInheritsWindowsSettings includeCoAuthoredBy
+		includeGitInstructions disableAllHooks disableReplyCheck workflowKeywordTriggerEnabled bashEditDiffEnabled
+		respondToBashCommands allowAllClaudeAiMcps allowClaudeInChromeWithManagedMcp forceRemoteSettingsRefresh
+		spinnerTipsEnabled clawdFileProgressEnabled syntaxHighlightingDisabled terminalTitleFromRename
+		alwaysThinkingEnabled fastMode promptSuggestionEnabled emojiCompletionEnabled awaySummaryEnabled
+		showClearContextOnPlanAccept prefersReducedMotion doneMeansMerged totalTokensReminderAfterUserTurn
+		autoMemoryEnabled autoDreamEnabled showThinkingSummaries verbose autoCompactEnabled precomputeCompactionEnabled
+		idleCompaction switchModelsOnFlag autoScrollEnabled wheelScrollAccelerationEnabled fileCheckpointingEnabled
+		showTurnDuration showMessageTimestamps terminalProgressBarEnabled todoFeatureEnabled inputNeededNotifEnabled
+		agentPushNotifEnabled voiceEnabled axScreenReader syncClaudeAiSkills syncClaudeAiPlugins enforceAvailableModels
+		enableAllProjectMcpServers disableClaudeAiConnectors disableBundledSkills disableAgentView disableRemoteControl
+		disableWorkflows disableArtifact enableArtifact enableWorkflows disableSkillShellExecution
+		disableWindowsBashCommandSplit allowManagedHooksOnly allowManagedPermissionRulesOnly allowManagedMcpServersOnly
+		disableCommandPluginSources disableSideloadFlags skipWebFetchPreflight fastModePerSessionOptIn
+		responseComparisonEnabled channelsEnabled skipDangerousModePermissionPrompt skipWorkflowUsageWarning
+		autoContinueAtUsageLimit remoteControlAtStartup isolatePeerMachines autoUploadSessions
+		skipAutoPermissionPrompt`)
+	claudeTexts = strings.Fields(`$schema apiKeyHelper proxyAuthHelper awsCredentialExport awsAuthRefresh
+		gcpAuthRefresh processWrapper attributionProject model prUrlTemplate otelHeadersHelper outputStyle language
+		advisorModel agent minimumVersion requiredMinimumVersion requiredMaximumVersion plansDirectory timeFormat
+		timeZone autoMemoryDirectory claudeMd pluginTrustMessage`)
+	claudeCounts = strings.Fields(`cleanupPeriodDays desktopSessionCleanupPeriodDays skillListingMaxDescChars
+		totalTokensReminderBudget`)
+	claudeLists = strings.Fields(`fallbackModel availableModels allowedHttpHookUrls httpHookAllowedEnvVars
+		pluginSuggestionMarketplaces companyAnnouncements claudeMdExcludes enabledMcpjsonServers
+		disabledMcpjsonServers`)
 	// claudeUnsure have rules of their own that are not written down here.
-	claudeUnsure = strings.Fields(`fileSuggestion skillListingBudgetFraction workflowSizeGuideline defaultShell parentSettingsBehavior managedSourcesBehavior
-		feedbackSurveyRate spinnerVerbs tui totalTokensReminder daemonColdStart defaultView breakReminder quietHours worktree remote voice remoteTools
-		modelOverrides skillOverrides pluginConfigs forceLoginOrgUUID feedbackDrafts disableAutoMode disableDeepLinkRegistration strictKnownMarketplaces
-		blockedMarketplaces allowedChannelPlugins sshConfigs teammateMode remoteControl`)
+	claudeUnsure = strings.Fields(`fileSuggestion skillListingBudgetFraction workflowSizeGuideline defaultShell
+		parentSettingsBehavior managedSourcesBehavior feedbackSurveyRate spinnerVerbs tui totalTokensReminder
+		daemonColdStart defaultView breakReminder quietHours worktree remote voice remoteTools modelOverrides
+		skillOverrides pluginConfigs forceLoginOrgUUID feedbackDrafts disableAutoMode disableDeepLinkRegistration
+		strictKnownMarketplaces blockedMarketplaces allowedChannelPlugins sshConfigs teammateMode remoteControl`)
 	claudePermissionModes = []any{"default", "manual", "plan", "acceptEdits", "bypassPermissions", "auto", "dontAsk"}
 )
 
@@ -178,8 +187,10 @@ func claudeKey(key string, value any) (want string, unsure bool) {
 
 // The fields of the setting sandbox that are checked; the last two hold lists and switches too.
 var (
-	claudeSandboxBools = strings.Fields("enabled failIfUnavailable autoAllowBashIfSandboxed allowUnsandboxedCommands allowAllUnixSockets allowLocalBinding")
-	claudeSandboxLists = strings.Fields("excludedCommands allowedDomains deniedDomains allowUnixSockets allowWrite denyWrite denyRead allowRead")
+	claudeSandboxBools = strings.Fields(`enabled failIfUnavailable autoAllowBashIfSandboxed allowUnsandboxedCommands
+		allowAllUnixSockets allowLocalBinding`)
+	claudeSandboxLists = strings.Fields(`excludedCommands allowedDomains deniedDomains allowUnixSockets allowWrite
+		denyWrite denyRead allowRead`)
 	claudeSandboxParts = strings.Fields("network filesystem")
 )
 
