@@ -253,7 +253,8 @@ func judgeClaude(entries []claudeEntry, c *commands, at folders) (Verdict, strin
 			e.judgeFiles(&f, c, at)
 			continue
 		}
-		if slices.ContainsFunc(c.texts, e.matches) || slices.ContainsFunc(c.simple, func(s command) bool { return slices.ContainsFunc(s.names(), e.matches) }) {
+		named := func(s command) bool { return slices.ContainsFunc(s.names(), e.matches) }
+		if slices.ContainsFunc(c.texts, e.matches) || slices.ContainsFunc(c.simple, named) {
 			f.add(e.verdict, "%s", e.said)
 		}
 		if slices.ContainsFunc(c.simple, func(s command) bool { return len(s.words) > 0 && s.perhaps(e.prefix) }) {
@@ -291,7 +292,8 @@ func (e claudeEntry) judgeFiles(f *finding, c *commands, at folders) {
 			program == "git" && len(s.words) > 1 && s.words[1].text == "diff", slices.Contains(naming, program)
 		if e.tool == "Edit" {
 			changes := program == "sed" && slices.ContainsFunc(s.words, func(w word) bool {
-				return strings.HasPrefix(w.text, "--in") || strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "i")
+				short := strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--")
+				return strings.HasPrefix(w.text, "--in") || short && strings.Contains(w.text, "i")
 			})
 			redirected, known = s.writes, slices.Contains(writers, program) || changes
 			harmless = harmless || !known && slices.Contains(readers, program)

@@ -86,8 +86,8 @@ func (c *commands) add(text string) {
 				c.set(n.Name.Value, c.word(w, source))
 			}
 		case *syntax.Subshell, *syntax.Block, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.IfClause,
-			*syntax.WhileClause, *syntax.ForClause,
-			*syntax.CaseClause, *syntax.FuncDecl, *syntax.TestClause, *syntax.ArithmCmd, *syntax.DeclClause, *syntax.LetClause, *syntax.TimeClause, *syntax.CoprocClause:
+			*syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause, *syntax.FuncDecl, *syntax.TestClause,
+			*syntax.ArithmCmd, *syntax.DeclClause, *syntax.LetClause, *syntax.TimeClause, *syntax.CoprocClause:
 			c.plain = false
 		}
 		return true

@@ -15,7 +15,8 @@ const discards = "Claude Code discards the whole file, and its hooks with it"
 func (in *inspection) claude() {
 	for _, name := range claudeModes {
 		if truthy(in.value(name)) {
-			in.found(Finding{Scope: User, What: "the variable " + name + " is set: Claude Code calls no hook then", Do: "unset it", Off: true, stays: true})
+			in.found(Finding{Scope: User, Do: "unset it", Off: true, stays: true,
+				What: "the variable " + name + " is set: Claude Code calls no hook then"})
 		}
 	}
 	for _, f := range in.Files(in.Surroundings) {
@@ -89,7 +90,8 @@ func (in *inspection) claudeFile(scope Scope, path string) {
 	for _, m := range l.top.members {
 		switch wrong, unsure := claudeKey(m.key, l.decoded(&m.value)); {
 		case unsure:
-			in.at(l, m.start, false, m.key+" has rules that assent does not check; if it breaks one, "+discards, "take it out, or see that claude starts without the words 'did not load'")
+			in.at(l, m.start, false, m.key+" has rules that assent does not check; if it breaks one, "+discards,
+				"take it out, or see that claude starts without the words 'did not load'")
 		case wrong != "":
 			in.at(l, m.start, false, m.key+" must be "+wrong+": "+discards, "correct it")
 		}
@@ -101,7 +103,8 @@ func (in *inspection) claudeEnv(l layer, do string) {
 	for _, name := range append([]string{"CLAUDE_CONFIG_DIR"}, claudeModes...) {
 		n := l.top.at("env", name)
 		if v, _ := l.decoded(n).(string); truthy(v) || name == "CLAUDE_CONFIG_DIR" && n != nil {
-			in.found(Finding{Scope: l.scope, Path: l.path, Line: l.line(n.start), What: "env sets " + name + ": Claude Code calls no hook of these settings then", Do: do, Off: true, stays: true})
+			in.found(Finding{Scope: l.scope, Path: l.path, Line: l.line(n.start), Do: do, Off: true, stays: true,
+				What: "env sets " + name + ": Claude Code calls no hook of these settings then"})
 		}
 	}
 }
@@ -172,7 +175,8 @@ func claudeKey(key string, value any) (want string, unsure bool) {
 		want = unless(isBool(value) || object && fieldsAre(fields, []string{"commit", "pr"}, isText), "an object of strings")
 	case key == "statusLine":
 		_, number := fields["padding"].(float64)
-		want = unless(object && fields["type"] == "command" && isText(fields["command"]) && (number || fields["padding"] == nil), "an object with the type command and a command")
+		runs := fields["type"] == "command" && isText(fields["command"])
+		want = unless(runs && (number || fields["padding"] == nil), "an object with the type command and a command")
 	case key == "permissions":
 		want = claudePermissions(fields, object)
 	case key == "hooks":
@@ -221,7 +225,8 @@ func claudePermissions(p map[string]any, object bool) string {
 	case p["disableBypassPermissionsMode"] != nil && p["disableBypassPermissionsMode"] != "disable":
 		return "an object whose disableBypassPermissionsMode is disable"
 	}
-	return unless(fieldsAre(p, []string{"allow", "deny", "ask"}, isList) && fieldsAre(p, []string{"additionalDirectories"}, isTexts), "an object of lists")
+	lists := fieldsAre(p, []string{"allow", "deny", "ask"}, isList)
+	return unless(lists && fieldsAre(p, []string{"additionalDirectories"}, isTexts), "an object of lists")
 }
 
 func claudeHooks(events map[string]any, object bool) string {

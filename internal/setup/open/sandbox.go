@@ -260,7 +260,8 @@ func (f *Sandbox) Notice() string {
 	if text := f.Footer(); text != "" || f == nil || !f.proxied() {
 		return text
 	}
-	return "Commands have a proxy instead of a network of their own, so programs that know no proxies cannot connect: " + present.SafeLine(f.Found.NoStage.Error()) + "."
+	return "Commands have a proxy instead of a network of their own, so programs that know no proxies cannot connect: " +
+		present.SafeLine(f.Found.NoStage.Error()) + "."
 }
 
 // proxied reports whether commands are given a proxy, because no stage can be made for them.

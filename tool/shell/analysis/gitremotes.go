@@ -365,7 +365,8 @@ func mayChangeGit(p Part) bool {
 	case p.Kind != Runs || p.Builtin || p.Alias:
 		return false
 	case p.Reading.Program == "git" && len(p.Reading.Sub) > 0:
-		return len(p.GitRuns) > 0 || !p.Reading.Readonly && !slices.Contains([]string{"add", "commit", "tag", "fetch", "push", "rm", "mv", "stash"}, p.Reading.Sub[0])
+		harmless := strings.Fields("add commit tag fetch push rm mv stash")
+		return len(p.GitRuns) > 0 || !p.Reading.Readonly && !slices.Contains(harmless, p.Reading.Sub[0])
 	}
 	return !p.Reading.Known || !p.Reading.Complete
 }

@@ -125,7 +125,8 @@ func gitRefs(r *reader) {
 	switch r.out.Sub[0] {
 	case "branch":
 		lists := r.usesAny("--list", "--contains")
-		if r.usesAny("--delete", "-D", "--move", "-M", "--copy", "-C", "--force", "--unset-upstream", "--set-upstream-to") || len(r.operands) > 0 && !lists {
+		changes := strings.Fields("--delete -D --move -M --copy -C --force --unset-upstream --set-upstream-to")
+		if r.usesAny(changes...) || len(r.operands) > 0 && !lists {
 			r.open("changes the branches of the repository")
 		}
 	case "tag":
