@@ -177,7 +177,9 @@ func reachText(r *approval.Request, o policy.Offer) string {
 	case policy.ReachProject:
 		return "run this project's own code (tests, builds, scripts)"
 	}
-	words := map[policy.Kind]string{policy.KindPath: "this folder", policy.KindWords: "this command prefix", policy.KindURL: "this host"}
+	words := map[policy.Kind]string{
+		policy.KindPath: "this folder", policy.KindWords: "this command prefix", policy.KindURL: "this host",
+	}
 	var parts []string
 	for _, i := range o.Acts {
 		if a := r.Acts[i]; a.Cause > 0 && !a.ByName && slices.Contains(o.Acts, a.Cause-1) {

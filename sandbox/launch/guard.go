@@ -293,7 +293,8 @@ func (s *survey) protectAll(names *gitNames, top string) error {
 		if top == "" && !filepath.IsAbs(hook.Path) {
 			continue
 		}
-		if err := s.protectNamed(absolute(hook.Path, top), KindAbsent, "git runs hooks from it: core.hooksPath in "+hook.Source); err != nil {
+		why := "git runs hooks from it: core.hooksPath in " + hook.Source
+		if err := s.protectNamed(absolute(hook.Path, top), KindAbsent, why); err != nil {
 			return err
 		}
 	}

@@ -159,9 +159,8 @@ func (a *answering) denied(ctx context.Context, e agents.Event, want agents.Want
 	if err == nil {
 		err = s.RecordFull(ctx, approval.Event{
 			Kind: approval.EventEnded, At: a.Clock(), Session: e.Session, CallID: e.CallID,
-			Tool: want.Call.Tool, Arguments: args,
-			ArgumentsDigest: policy.DigestOf(args), State: policy.StateAutoDenied, Stage: approval.StageAfter(policy.StateAutoDenied),
-			Why: why, Folder: e.Dir,
+			Tool: want.Call.Tool, Arguments: args, ArgumentsDigest: policy.DigestOf(args),
+			State: policy.StateAutoDenied, Stage: approval.StageAfter(policy.StateAutoDenied), Why: why, Folder: e.Dir,
 		})
 	}
 	return errors.Join(err, s.Close())
@@ -195,7 +194,8 @@ func (a *answering) question(ctx context.Context, e agents.Event, want agents.Wa
 func (a *answering) replaced(e agents.Event, want agents.Want, v staged.Verdict) (agents.Answer, error) {
 	switch {
 	case v.Saved != nil:
-		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + v.Reason + "; answer it with 'assent pending', then resume"}, nil
+		reason := "assent asks: " + v.Reason + "; answer it with 'assent pending', then resume"
+		return agents.Answer{Verdict: agents.Defer, Reason: reason}, nil
 	case v.Token == "":
 		return agents.Answer{Reason: v.Reason}, nil
 	}

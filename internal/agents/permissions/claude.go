@@ -54,10 +54,9 @@ func (r reader) claude() (func(*commands, folders) (Verdict, string), error) {
 		}
 		return nil
 	}
-	files := r.target.Files(r.Surroundings)
 	// What the maker's server said for an organization is kept here.
-	files = append(files, settings.File{Scope: settings.Managed, Path: filepath.Join(r.target.UserFolder(r.Surroundings), "remote-settings.json")})
-	for _, f := range files {
+	said := filepath.Join(r.target.UserFolder(r.Surroundings), "remote-settings.json")
+	for _, f := range append(r.target.Files(r.Surroundings), settings.File{Scope: settings.Managed, Path: said}) {
 		top, err := r.object(f.Path)
 		if err == nil {
 			err = add(f.Path, top)

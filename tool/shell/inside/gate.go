@@ -280,7 +280,8 @@ func (g *gate) open(ctx context.Context, req *interp.OpenRequest) (func() (*os.F
 	switch {
 	case req.File != nil: // a descriptor that the shell has already
 		if name, reads, writes := gains(req); reads || writes {
-			if _, err := g.put(ctx, wire.Act{Kind: wire.Open, Path: name, Real: name, Dir: req.Dir, Reads: reads, Writes: writes}); err != nil {
+			act := wire.Act{Kind: wire.Open, Path: name, Real: name, Dir: req.Dir, Reads: reads, Writes: writes}
+			if _, err := g.put(ctx, act); err != nil {
 				return nil, err
 			}
 		}

@@ -81,7 +81,8 @@ func openPath(req *OpenRequest) (int, error) {
 	case unix.ELOOP:
 		// The last name itself may be the descriptor of another process: /proc/1/fd/1.
 		dir, name := filepath.Split(path)
-		folder, open := unix.Openat2(at, cmp.Or(dir, "."), &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS})
+		how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS}
+		folder, open := unix.Openat2(at, cmp.Or(dir, "."), how)
 		if open != nil {
 			return -1, err
 		}

@@ -153,7 +153,8 @@ func gitCheckout(r *reader) {
 			paths++
 		}
 	}
-	creates := r.usesAny("-b", "--create") || r.usesAny("--orphan") && r.out.Sub[0] == "checkout" // switch --orphan empties the folder
+	orphan := r.usesAny("--orphan") && r.out.Sub[0] == "checkout" // switch --orphan empties the folder
+	creates := r.usesAny("-b", "--create") || orphan
 	if paths > 0 || creates && len(r.operands) == 0 {
 		return
 	}
