@@ -265,12 +265,7 @@ func (d choiceDialog) foot(s *state, n int) []line {
 	rows := wrap(styled(strong, "Approve this once, with a choice:"), n, nil)
 	choices := s.current().request.Choices
 	for i, c := range choices {
-		mark, st := "  ", plain
-		if i == d.at {
-			mark, st = "▸ ", strong
-		}
-		row := line{{mark, st}, {fmt.Sprint(i+1) + " ", keycap}, {present.SafeLine(c.Label), st}}
-		rows = append(rows, wrap(row, n, text("    "))...)
+		rows = append(rows, choiceRows(i, i == d.at, present.SafeLine(c.Label), n)...)
 	}
 	keys := []string{"1-" + fmt.Sprint(len(choices)), "choose", "Esc", "back"}
 	if d.at >= 0 {
