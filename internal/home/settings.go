@@ -80,7 +80,8 @@ var (
 
 // opaque reports whether a part of the text could be a token: long, of letters and digits.
 func opaque(text string) bool {
-	return slices.ContainsFunc(tokens().FindAllString(text, -1), func(t string) bool { return len(t) >= 32 || digits().MatchString(t) })
+	secret := func(t string) bool { return len(t) >= 32 || digits().MatchString(t) }
+	return slices.ContainsFunc(tokens().FindAllString(text, -1), secret)
 }
 
 // word returns the value if it is a plain one.

@@ -319,7 +319,8 @@ func (a *answering) keepNotStaged(e agents.Event, key, why string) error {
 
 // noteKeeper notes that the session has a keeper, which ends with it.
 func (a *answering) noteKeeper(e agents.Event, key string) error {
-	f, err := os.OpenFile(filepath.Join(memoFolder(a.Places.State, e.Session), keeperPrefix+key), os.O_CREATE|os.O_WRONLY, 0o600)
+	name := filepath.Join(memoFolder(a.Places.State, e.Session), keeperPrefix+key)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

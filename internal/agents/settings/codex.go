@@ -185,7 +185,8 @@ func (in *inspection) codexTrust(l layer, config map[string]any, user string) {
 		case noted != digest:
 			f.What = "the hook " + name + " is not the one that was trusted: Codex does not run it"
 		case state["enabled"] != nil && state["enabled"] != true:
-			f.What, f.Do = "the hook "+name+" is turned off: Codex does not run it", "start codex, enter /hooks, and turn it on"
+			f.What = "the hook " + name + " is turned off: Codex does not run it"
+			f.Do = "start codex, enter /hooks, and turn it on"
 		default:
 			continue
 		}

@@ -363,7 +363,8 @@ func (b *Base) GateOnly() []sandbox.Entry {
 	}
 	for _, r := range b.Policy.Roots {
 		blocked := func(a roots.Access) bool { v, said := r.Approval[a]; return said && v == policy.VerdictBlock }
-		if r.Mode != roots.ModeReadWrite || blocked(roots.AccessRead) || blocked(roots.AccessWrite) == blocked(roots.AccessDelete) {
+		both := blocked(roots.AccessWrite) == blocked(roots.AccessDelete)
+		if r.Mode != roots.ModeReadWrite || blocked(roots.AccessRead) || both {
 			continue
 		}
 		what := "write: deny in root "

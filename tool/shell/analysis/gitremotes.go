@@ -41,7 +41,8 @@ func (w *walker) gitHosts(c *command, r programs.Reading, e programs.Effect) (fo
 			if g.push {
 				kind = programs.Write
 			}
-			w.effect(c, programs.Effect{Kind: kind, What: programs.Literal(join(w.gitRoot(g.dir), folder)), Arg: -1, Tree: true})
+			at := programs.Literal(join(w.gitRoot(g.dir), folder))
+			w.effect(c, programs.Effect{Kind: kind, What: at, Arg: -1, Tree: true})
 		case !slices.Contains(found, a):
 			found = append(found, a)
 		}

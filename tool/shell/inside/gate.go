@@ -144,7 +144,8 @@ func (g *gate) changed(env []string) []string {
 // only the order has one: then the program looks for others where it likes.
 func (g *gate) environment(env []string) []string {
 	out := g.changed(env)
-	if g.env["PATH"] != "" && !slices.ContainsFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "PATH=") }) {
+	isPath := func(entry string) bool { return strings.HasPrefix(entry, "PATH=") }
+	if g.env["PATH"] != "" && !slices.ContainsFunc(env, isPath) {
 		out = append(out, "PATH=")
 	}
 	return out
