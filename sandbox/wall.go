@@ -49,7 +49,7 @@ func (p Profile) Narrow(w Wall) Profile {
 	// What lies elsewhere is private to the command or not there. No rule about it is needed,
 	// and one about a folder above a root would open all of that.
 	elsewhere := func(file string) bool {
-		return !slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Mode == ModeReadWrite && r.Guarded && Below(r.Path, file) })
+		return !slices.ContainsFunc(p.Roots, func(r Root) bool { return r.writes() && Below(r.Path, file) })
 	}
 	for _, list := range []*[]string{&p.Wall.Files, &p.Wall.Changed, &p.Wall.Folders} {
 		*list = slices.DeleteFunc(*list, elsewhere)
@@ -82,7 +82,7 @@ func (p Profile) Private(home string) []string {
 		return slices.ContainsFunc(p.Roots, func(r Root) bool { return Below(r.Path, dir) })
 	}
 	holdsRoot := func(dir string) bool {
-		return slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Mode == ModeReadWrite && r.Guarded && Below(dir, r.Path) })
+		return slices.ContainsFunc(p.Roots, func(r Root) bool { return r.writes() && Below(dir, r.Path) })
 	}
 	inGuarded := func(dir string) bool {
 		return slices.ContainsFunc(p.Roots, func(r Root) bool { return r.Guarded && Below(r.Path, dir) })
@@ -103,3 +103,6 @@ func (p Profile) Private(home string) []string {
 
 // PrivateTmp is where temporary files go if a root lies below /tmp.
 const PrivateTmp = "/tmp/.private"
+
+// writes reports whether commands may write to a root of the policy.
+func (r Root) writes() bool { return r.Mode == ModeReadWrite && r.Guarded }

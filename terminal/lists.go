@@ -208,7 +208,8 @@ func (d allDialog) key(s state, k keyEvent) (state, []effect) {
 		}
 		s.dialog = nil
 		if len(left) > 0 {
-			s.notice = styled(warn, count(len(left), "request")+" left open: not on screen in full, or for a person each time.")
+			why := " left open: not on screen in full, or for a person each time."
+			s.notice = styled(warn, count(len(left), "request")+why)
 		}
 		return s.resolve(all...)
 	}
@@ -219,7 +220,8 @@ func (d allDialog) foot(s *state, n int) []line {
 	yes, left := d.sort(s)
 	rows := wrap(styled(strong, "Approve "+count(len(yes), "request")+", this once:"), n, nil)
 	for _, r := range yes {
-		rows = append(rows, wrap(line{{"  ✓ ", good}, {present.SafeLine(r.Call.Name() + " · " + r.Summary), plain}}, n, text("    "))...)
+		what := present.SafeLine(r.Call.Name() + " · " + r.Summary)
+		rows = append(rows, wrap(line{{"  ✓ ", good}, {what, plain}}, n, text("    "))...)
 	}
 	if len(left) > 0 {
 		rows = append(rows, wrap(styled(warn, "Left open (Tab shows the next one):"), n, nil)...)
@@ -263,11 +265,7 @@ func (d choiceDialog) foot(s *state, n int) []line {
 	rows := wrap(styled(strong, "Approve this once, with a choice:"), n, nil)
 	choices := s.current().request.Choices
 	for i, c := range choices {
-		mark, st := "  ", plain
-		if i == d.at {
-			mark, st = "▸ ", strong
-		}
-		rows = append(rows, wrap(line{{mark, st}, {fmt.Sprint(i+1) + " ", keycap}, {present.SafeLine(c.Label), st}}, n, text("    "))...)
+		rows = append(rows, choiceRows(i, i == d.at, present.SafeLine(c.Label), n)...)
 	}
 	keys := []string{"1-" + fmt.Sprint(len(choices)), "choose", "Esc", "back"}
 	if d.at >= 0 {

@@ -177,7 +177,9 @@ func reachText(r *approval.Request, o policy.Offer) string {
 	case policy.ReachProject:
 		return "run this project's own code (tests, builds, scripts)"
 	}
-	words := map[policy.Kind]string{policy.KindPath: "this folder", policy.KindWords: "this command prefix", policy.KindURL: "this host"}
+	words := map[policy.Kind]string{
+		policy.KindPath: "this folder", policy.KindWords: "this command prefix", policy.KindURL: "this host",
+	}
 	var parts []string
 	for _, i := range o.Acts {
 		if a := r.Acts[i]; a.Cause > 0 && !a.ByName && slices.Contains(o.Acts, a.Cause-1) {
@@ -190,15 +192,20 @@ func reachText(r *approval.Request, o policy.Offer) string {
 	return strings.Join(parts, " and ")
 }
 
-// offerRows lists the offers with their rules; the chosen one has a mark.
+// choiceRows are an entry of a list to choose from; the chosen one has a mark.
+func choiceRows(i int, chosen bool, what string, n int) []line {
+	mark, st := "  ", plain
+	if chosen {
+		mark, st = "▸ ", strong
+	}
+	return wrap(line{{mark, st}, {fmt.Sprint(i+1) + " ", keycap}, {what, st}}, n, text("    "))
+}
+
+// offerRows lists the offers with their rules.
 func offerRows(r *approval.Request, effect policy.Effect, chosen, n int) []line {
 	var rows []line
 	for i, o := range r.Offers {
-		mark, st := "  ", plain
-		if i == chosen {
-			mark, st = "▸ ", strong
-		}
-		rows = append(rows, wrap(line{{mark, st}, {fmt.Sprint(i+1) + " ", keycap}, {reachText(r, o), st}}, n, text("    "))...)
+		rows = append(rows, choiceRows(i, i == chosen, reachText(r, o), n)...)
 		for _, rule := range offeredRules(o, effect) {
 			rows = append(rows, wrap(append(text("    "), ruleLine(rule)...), n, text("      "))...)
 		}

@@ -34,7 +34,8 @@ func (a *Approver) newWork(ctx context.Context, d Questions) *work {
 func (w *work) options() options {
 	return options{
 		theme: w.cfg.theme(), limit: w.cfg.Limit, quiet: w.cfg.Quiet, maxQuiet: w.cfg.MaxQuiet,
-		who: w.cfg.Who, footer: w.cfg.Footer, wide: w.cfg.Wide, covers: w.gate != nil, inbox: w.inbox != nil, grants: w.cfg.Grants != nil, lines: !w.cfg.drawn(),
+		who: w.cfg.Who, footer: w.cfg.Footer, wide: w.cfg.Wide, covers: w.gate != nil, inbox: w.inbox != nil,
+		grants: w.cfg.Grants != nil, lines: !w.cfg.drawn(),
 	}
 }
 
@@ -97,7 +98,10 @@ func (w *work) settled(answered []approval.Decision, err error) settledEvent {
 	w.look.Lock()
 	defer w.look.Unlock()
 	w.looks++
-	return settledEvent{look: w.looks, answered: answered, err: err, pending: w.desk.Pending(), outcomes: w.desk.Outcomes(), at: w.cfg.Clock()}
+	return settledEvent{
+		look: w.looks, answered: answered, err: err, at: w.cfg.Clock(),
+		pending: w.desk.Pending(), outcomes: w.desk.Outcomes(),
+	}
 }
 
 func (w *work) listGrants(session string) grantsEvent {

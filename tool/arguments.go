@@ -83,7 +83,8 @@ func clashing[V any](tool string, object map[string]V) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		folded := strings.ToLower(strings.ToUpper(name))
 		if other, there := seen[folded]; there {
-			return &ArgumentError{Tool: tool, Field: name, Err: fmt.Errorf("there is %q as well, which differs in case only", other)}
+			err := fmt.Errorf("there is %q as well, which differs in case only", other)
+			return &ArgumentError{Tool: tool, Field: name, Err: err}
 		}
 		seen[folded] = name
 	}

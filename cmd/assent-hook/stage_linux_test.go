@@ -667,7 +667,9 @@ func TestStageUndoWithoutAPolicy(t *testing.T) {
 	s.runs("echo changed > a; echo new > b")
 	s.runs("mkfifo wait; (cat wait; echo late > c) & sleep 0.1")
 	s.runs("echo > wait")
-	s.event("SessionEnd", "s", "") // what it left in the background has been looked at when it ends
+	s.eventually("what runs in the background has written", func() bool { return s.has("c") })
+	s.event("SessionEnd", "s", "") // its hook does not wait until the keeper has looked once more
+	s.eventually("the keeper has ended", func() bool { return len(s.keepers()) == 0 })
 	assent := filepath.Join(filepath.Dir(s.program), "assent")
 	out, err := s.command(assent, "undo").CombinedOutput()
 	if err != nil || strings.Count(string(out), "\n") != 3 {

@@ -76,7 +76,8 @@ func (a *Agent) translated(dir, tool string, args json.RawMessage) (theirs strin
 func (a *Agent) write(file, content string) (tool string, args any) {
 	if a == &codex {
 		lines := strings.ReplaceAll(strings.TrimSuffix(content, "\n"), "\n", "\n+")
-		return "apply_patch", map[string]any{"command": "*** Begin Patch\n*** Add File: " + file + "\n+" + lines + "\n*** End Patch\n"}
+		patch := "*** Begin Patch\n*** Add File: " + file + "\n+" + lines + "\n*** End Patch\n"
+		return "apply_patch", map[string]any{"command": patch}
 	}
 	return a.like[policy.ActWriteFile], map[string]any{"file_path": file, "content": content}
 }

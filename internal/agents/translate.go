@@ -224,7 +224,8 @@ func patching(in object, dir string) (Want, error) {
 // patchText is a command that Codex does not run but applies itself: there need be no program of
 // this name, and its tool that edits files is not offered to every model. Codex takes more forms;
 // these are the ones in which a shell would change nothing either before the program starts.
-var patchText = regexp.MustCompile(`^\s*(?:cd +(?:'([^'\n]+)'|"([^"$\x60\\\n]+)"|([\w./][\w./-]*)) +&& +)?apply_?patch +<< *(?:'(\w+)'|"(\w+)")\n`)
+var patchText = regexp.MustCompile(`^\s*(?:cd +(?:'([^'\n]+)'|"([^"$\x60\\\n]+)"|([\w./][\w./-]*)) +&& +)?` +
+	`apply_?patch +<< *(?:'(\w+)'|"(\w+)")\n`)
 
 // patchOf returns the patch of such a command, and the folder that it names.
 func patchOf(command string) (patch, dir string, ok bool) {
@@ -391,14 +392,18 @@ var (
 			"list_dir":    inFolder("list_files", "dir_path", "path"),
 			"grep_files":  inFolder("search_files", "path"),
 		},
-		own:   append([]string{"update_plan", "get_goal", "create_goal", "update_goal", "request_user_input"}, inside("multi_agent_v1", "spawn_agent", "send_input", "resume_agent", "wait_agent", "close_agent")...),
+		own: append(
+			inside("multi_agent_v1", "spawn_agent", "send_input", "resume_agent", "wait_agent", "close_agent"),
+			"update_plan", "get_goal", "create_goal", "update_goal", "request_user_input",
+		),
 		known: []string{"write_stdin", "web_search", "request_permissions"},
 	}.all()
 
 	geminiTools = tools{
 		mapped: map[string]translator{
 			"run_shell_command": running("command"), "write_file": writing("content"), "replace": editing,
-			"read_file": onPath("read_file", pathNames...), "list_directory": inFolder("list_files", "path", "dir_path"),
+			"read_file":           onPath("read_file", pathNames...),
+			"list_directory":      inFolder("list_files", "path", "dir_path"),
 			"glob":                inFolder("list_files", "path", "dir_path"),
 			"search_file_content": inFolder("search_files", "path", "dir_path"),
 			"grep_search":         inFolder("search_files", "path", "dir_path"),
@@ -409,7 +414,8 @@ var (
 			"tracker_create_task", "tracker_update_task", "tracker_get_task", "tracker_list_tasks",
 			"tracker_add_dependency", "tracker_visualize",
 		},
-		known: []string{"activate_skill", "google_web_search", "web_fetch", "read_many_files", "read_mcp_resource", "list_mcp_resources", "take_snapshot"},
+		known: []string{"activate_skill", "google_web_search", "web_fetch", "read_many_files", "read_mcp_resource",
+			"list_mcp_resources", "take_snapshot"},
 	}.all()
 
 	cursorTools = tools{

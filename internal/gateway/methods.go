@@ -60,12 +60,16 @@ type params struct {
 // schemas are what the methods take, which matters to a person who changes it.
 var schemas = map[string]string{
 	connector.ReadResource: oneText("uri"), connector.Subscribe: oneText("uri"), connector.Unsubscribe: oneText("uri"),
-	connector.GetPrompt: `{"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"object","additionalProperties":{"type":"string"}}},"required":["name"],"additionalProperties":false}`,
+	connector.GetPrompt: taking("name", `,"arguments":{"type":"object","additionalProperties":{"type":"string"}}`),
 	connector.SetLevel:  oneText("level"),
 }
 
-func oneText(name string) string {
-	return fmt.Sprintf(`{"type":"object","properties":{%q:{"type":"string"}},"required":[%q],"additionalProperties":false}`, name, name)
+func oneText(name string) string { return taking(name, "") }
+
+// taking is the schema of an object with a text that must be there, and with more.
+func taking(name, more string) string {
+	const object = `{"type":"object","properties":{%q:{"type":"string"}%s},"required":[%[1]q],"additionalProperties":false}`
+	return fmt.Sprintf(object, name, more)
 }
 
 // Spec implements [tool.Tool].

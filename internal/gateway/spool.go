@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Spool keeps that calls start in two files of a folder until the store has it: a line
@@ -128,9 +129,9 @@ type Log interface {
 }
 
 // RecoverStarts records the starts that programs which died have left in the folder, each
-// once, and removes the files. Those of programs that live are left alone. A line that cannot
-// be read is passed over: the program died while it wrote it, and the call did not start, or
-// the machine died, which may lose records of the store as well.
+// once, and removes the files. Those of programs that live are left alone. Of a line that
+// cannot be read it records that something started; of one without an end nothing did, for
+// the program died while it wrote it.
 func RecoverStarts(ctx context.Context, dir string, to Log) error {
 	files, err := filepath.Glob(filepath.Join(dir, "starts-*"))
 	if err != nil {
@@ -163,10 +164,18 @@ func recoverFile(ctx context.Context, name string, to Log) error {
 	if err != nil {
 		return err
 	}
-	for line := range bytes.Lines(data) {
-		var e approval.Event
-		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &e) != nil || e.Kind != approval.EventStarted {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	lines := bytes.Split(data, []byte("\n"))
+	for i, line := range lines[:len(lines)-1] { // what follows the last end of a line is half a line
+		if len(line) == 0 {
 			continue
+		}
+		var e approval.Event
+		if json.Unmarshal(line, &e) != nil || e.Kind != approval.EventStarted {
+			e = unreadable(info, i, line)
 		}
 		there, err := started(ctx, to, e)
 		if err == nil && !there {
@@ -177,6 +186,16 @@ func recoverFile(ctx context.Context, name string, to Log) error {
 		}
 	}
 	return os.Remove(name)
+}
+
+// unreadable is what is recorded of a line that cannot be read. Its time is when the file was
+// written last, and its id says which line it is, so that it too is recorded once.
+func unreadable(file os.FileInfo, i int, line []byte) approval.Event {
+	return approval.Event{
+		Kind: approval.EventStarted, At: file.ModTime(), CallID: fmt.Sprintf("%s-%d", file.Name(), i+1),
+		Tool: "unknown", State: policy.StateAutoApproved, Stage: approval.StageUnknown,
+		Why: fmt.Sprintf("a program died and left behind a start that cannot be read: %.200q", line),
+	}
 }
 
 // started reports whether the start of a call is recorded already.

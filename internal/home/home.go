@@ -39,10 +39,12 @@ var (
 
 // versions are where the folders hold versions of something.
 var versions = map[string][]string{
-	".nvm": {"versions/*/*", "v*"}, ".volta": {"tools/image/*/*"}, ".fnm": {"node-versions/*/installation"}, ".local/share/fnm": {"node-versions/*/installation"},
-	".pyenv": {"versions/*", "versions/*/envs/*"}, ".rbenv": {"versions/*"}, ".jenv": {"versions/*"}, ".goenv": {"versions/*"}, ".asdf": {"installs/*/*"},
-	".local/share/mise/installs": {"*/*"}, ".sdkman/candidates": {"*/*"}, ".local/share/pnpm": {"nodejs/*"},
-	".local/share/pipx": {"venvs/*"}, ".local/pipx": {"venvs/*"}, ".local/share/uv/python": {"*"}, ".local/share/uv/tools": {"*"}, ".rye/py": {"*"},
+	".nvm": {"versions/*/*", "v*"}, ".volta": {"tools/image/*/*"},
+	".fnm": {"node-versions/*/installation"}, ".local/share/fnm": {"node-versions/*/installation"},
+	".pyenv": {"versions/*", "versions/*/envs/*"}, ".rbenv": {"versions/*"}, ".jenv": {"versions/*"},
+	".goenv": {"versions/*"}, ".asdf": {"installs/*/*"}, ".sdkman/candidates": {"*/*"}, ".rye/py": {"*"},
+	".local/share/mise/installs": {"*/*"}, ".local/share/pnpm": {"nodejs/*"}, ".local/share/uv/python": {"*"},
+	".local/share/pipx": {"venvs/*"}, ".local/pipx": {"venvs/*"}, ".local/share/uv/tools": {"*"},
 }
 
 // A User is whose home it is.

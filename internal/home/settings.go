@@ -80,7 +80,8 @@ var (
 
 // opaque reports whether a part of the text could be a token: long, of letters and digits.
 func opaque(text string) bool {
-	return slices.ContainsFunc(tokens().FindAllString(text, -1), func(t string) bool { return len(t) >= 32 || digits().MatchString(t) })
+	secret := func(t string) bool { return len(t) >= 32 || digits().MatchString(t) }
+	return slices.ContainsFunc(tokens().FindAllString(text, -1), secret)
 }
 
 // word returns the value if it is a plain one.
@@ -93,7 +94,10 @@ func word(value string) (string, bool) {
 func address(value string) (string, bool) {
 	bare := strings.TrimPrefix(value, "sparse+")
 	at, err := url.Parse(bare)
-	if err != nil || at.Scheme != "https" && at.Scheme != "http" || at.Host == "" || at.User != nil || at.RawQuery != "" || at.ForceQuery || at.Fragment != "" {
+	if err != nil || at.Scheme != "https" && at.Scheme != "http" || at.Host == "" || at.User != nil {
+		return "", false
+	}
+	if at.RawQuery != "" || at.ForceQuery || at.Fragment != "" {
 		return "", false
 	}
 	clean := !strings.ContainsAny(value, "@\"'\\<> \t$%") && !opaque(at.Host+" "+at.Path)
@@ -103,19 +107,29 @@ func address(value string) (string, bool) {
 // A check says whether a value may be shown.
 type check = func(string) (string, bool)
 
-// gitKeys are settings of git that name no program and no file.
-var gitKeys = []string{
-	"user.name", "user.email", "author.name", "author.email", "committer.name", "committer.email", "user.useconfigonly",
-	"init.defaultbranch", "core.autocrlf", "core.eol", "core.safecrlf", "core.filemode", "core.ignorecase", "core.symlinks",
-	"core.precomposeunicode", "core.quotepath", "core.whitespace", "core.abbrev", "core.commentchar", "core.longpaths",
-	"pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "push.followtags", "merge.ff", "merge.conflictstyle", "merge.stat", "merge.log",
-	"diff.algorithm", "diff.renames", "diff.colormoved", "diff.mnemonicprefix", "diff.noprefix", "diff.context", "diff.interhunkcontext", "diff.submodule",
-	"rebase.autosquash", "rebase.autostash", "rebase.updaterefs", "rebase.stat", "fetch.prune", "fetch.prunetags", "fetch.writecommitgraph",
-	"branch.autosetuprebase", "branch.autosetupmerge", "branch.sort", "tag.sort", "versionsort.suffix", "column.ui", "color.ui",
-	"log.date", "log.decorate", "log.abbrevcommit", "log.follow", "log.showsignature", "status.short", "status.branch", "status.showuntrackedfiles", "status.submodulesummary",
-	"commit.verbose", "commit.cleanup", "rerere.enabled", "rerere.autoupdate", "help.autocorrect", "stash.showpatch", "stash.showstat",
-	"index.version", "feature.manyfiles", "grep.linenumber", "grep.patterntype", "blame.date", "format.pretty", "safe.directory",
+// keys are names of settings, and what their values must be.
+type keys map[string]check
+
+// with adds names whose values must all be the same.
+func (k keys) with(allowed check, names string) keys {
+	for name := range strings.FieldsSeq(names) {
+		k[name] = allowed
+	}
+	return k
 }
+
+// gitKeys are settings of git that name no program and no file.
+var gitKeys = strings.Fields(`user.name user.email author.name author.email committer.name committer.email
+	user.useconfigonly init.defaultbranch core.autocrlf core.eol core.safecrlf core.filemode core.ignorecase
+	core.symlinks core.precomposeunicode core.quotepath core.whitespace core.abbrev core.commentchar core.longpaths
+	pull.rebase pull.ff push.default push.autosetupremote push.followtags merge.ff merge.conflictstyle merge.stat
+	merge.log diff.algorithm diff.renames diff.colormoved diff.mnemonicprefix diff.noprefix diff.context
+	diff.interhunkcontext diff.submodule rebase.autosquash rebase.autostash rebase.updaterefs rebase.stat fetch.prune
+	fetch.prunetags fetch.writecommitgraph branch.autosetuprebase branch.autosetupmerge branch.sort tag.sort
+	versionsort.suffix column.ui color.ui log.date log.decorate log.abbrevcommit log.follow log.showsignature
+	status.short status.branch status.showuntrackedfiles status.submodulesummary commit.verbose commit.cleanup
+	rerere.enabled rerere.autoupdate help.autocorrect stash.showpatch stash.showstat index.version feature.manyfiles
+	grep.linenumber grep.patterntype blame.date format.pretty safe.directory`)
 
 // maxIncludes is how deep files of settings may include each other.
 const maxIncludes = 10
@@ -163,15 +177,14 @@ func isName(key string) bool {
 var gitQuote = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // npmKeys are settings of npm, pnpm and yarn that hold no secret.
-var npmKeys = map[string]check{
-	"registry": address, "proxy": address, "https-proxy": address, "http-proxy": address, "noproxy": word, "no-proxy": word,
-	"strict-ssl": word, "save-exact": word, "save-prefix": word, "save": word, "engine-strict": word, "fund": word, "audit": word, "audit-level": word,
-	"package-lock": word, "legacy-peer-deps": word, "strict-peer-deps": word, "auto-install-peers": word, "strict-peer-dependencies": word,
-	"node-linker": word, "shamefully-hoist": word, "hoist": word, "prefer-offline": word, "prefer-online": word, "ignore-scripts": word,
-	"loglevel": word, "progress": word, "color": word, "unicode": word, "tag-version-prefix": word, "update-notifier": word, "optional": word, "omit": word, "include": word,
-	"fetch-retries": word, "fetch-timeout": word, "fetch-retry-mintimeout": word, "fetch-retry-maxtimeout": word, "maxsockets": word, "min-release-age": word, "before": word,
-	"install-strategy": word, "lockfile-version": word, "bin-links": word, "init-license": word, "init-version": word, "init-author-name": word,
-}
+var npmKeys = keys{}.
+	with(address, `registry proxy https-proxy http-proxy`).
+	with(word, `noproxy no-proxy strict-ssl save-exact save-prefix save engine-strict fund audit audit-level
+		package-lock legacy-peer-deps strict-peer-deps auto-install-peers strict-peer-dependencies node-linker
+		shamefully-hoist hoist prefer-offline prefer-online ignore-scripts loglevel progress color unicode
+		tag-version-prefix update-notifier optional omit include fetch-retries fetch-timeout fetch-retry-mintimeout
+		fetch-retry-maxtimeout maxsockets min-release-age before install-strategy lockfile-version bin-links
+		init-license init-version init-author-name`)
 
 var npmScope = expression(`^@[a-z0-9~][a-z0-9._~-]{0,60}:registry$`)
 
@@ -210,11 +223,12 @@ func NpmSettings(file string) bool {
 const maxNpmrc = 64 << 10
 
 // pipKeys are settings of pip that hold no secret.
-var pipKeys = map[string]check{
-	"index-url": address, "extra-index-url": addresses, "proxy": address, "trusted-host": word, "timeout": word, "default-timeout": word, "retries": word,
-	"disable-pip-version-check": word, "require-virtualenv": word, "break-system-packages": word, "prefer-binary": word, "only-binary": word, "no-binary": word,
-	"progress-bar": word, "pre": word, "user": word, "use-pep517": word, "no-color": word, "no-input": word, "uploaded-prior-to": word,
-}
+var pipKeys = keys{}.
+	with(address, `index-url proxy`).
+	with(addresses, `extra-index-url`).
+	with(word, `trusted-host timeout default-timeout retries disable-pip-version-check require-virtualenv
+		break-system-packages prefer-binary only-binary no-binary progress-bar pre user use-pep517 no-color no-input
+		uploaded-prior-to`)
 
 var section = expression(`^\[[a-z]{1,20}\]$`)
 
@@ -259,11 +273,11 @@ func addresses(value string) (string, bool) {
 }
 
 // cargoKeys are settings of cargo that hold no secret and name no program. A * is any name.
-var cargoKeys = map[string]check{
-	"registries.*.index": address, "registries.*.protocol": word, "registry.default": word, "source.*.replace-with": word, "source.*.registry": address,
-	"net.retry": word, "net.offline": word, "http.proxy": address, "http.timeout": word, "http.multiplexing": word, "http.check-revoke": word,
-	"build.jobs": word, "build.target": word, "build.incremental": word, "term.quiet": word, "term.verbose": word, "term.color": word,
-}
+var cargoKeys = keys{}.
+	with(address, `registries.*.index source.*.registry http.proxy`).
+	with(word, `registries.*.protocol registry.default source.*.replace-with net.retry net.offline http.timeout
+		http.multiplexing http.check-revoke build.jobs build.target build.incremental term.quiet term.verbose
+		term.color`)
 
 // A cargoReader reads a config.toml line by line: headers, and keys with one value on their line.
 type cargoReader struct {
@@ -302,10 +316,9 @@ func (r *cargoReader) line(line string) string {
 }
 
 // goKeys are settings of go that hold no secret and name no program.
-var goKeys = map[string]check{
-	"GOPRIVATE": goPatterns, "GONOPROXY": goPatterns, "GONOSUMDB": goPatterns, "GOSUMDB": goPatterns, "GOTOOLCHAIN": word, "GO111MODULE": word, "GOAMD64": word, "GOARM64": word,
-	"CGO_ENABLED": word, "GOEXPERIMENT": word, "GOTELEMETRY": word,
-}
+var goKeys = keys{}.
+	with(goPatterns, `GOPRIVATE GONOPROXY GONOSUMDB GOSUMDB`).
+	with(word, `GOTOOLCHAIN GO111MODULE GOAMD64 GOARM64 CGO_ENABLED GOEXPERIMENT GOTELEMETRY`)
 
 var patterns = expression(`^[A-Za-z0-9*?._,/+-]+$`)
 
@@ -325,16 +338,18 @@ func goLine(line string) string {
 
 // mavenElements are the parts of a settings.xml that hold no secret, by the last two names of
 // their path; servers and properties do.
-var mavenElements = map[string]check{
-	"settings": nil, "settings/mirrors": nil, "mirrors/mirror": nil, "mirror/id": word, "mirror/name": word, "mirror/url": address, "mirror/mirrorOf": word, "mirror/layout": word, "mirror/blocked": word,
-	"settings/offline": word, "settings/interactiveMode": word, "settings/proxies": nil, "proxies/proxy": nil, "proxy/id": word, "proxy/active": word, "proxy/protocol": word, "proxy/host": word, "proxy/port": word, "proxy/nonProxyHosts": word,
-	"settings/profiles": nil, "profiles/profile": nil, "profile/id": word, "profile/activation": nil, "activation/activeByDefault": word,
-	"profile/repositories": nil, "repositories/repository": nil, "profile/pluginRepositories": nil, "pluginRepositories/pluginRepository": nil,
-	"repository/id": word, "repository/name": word, "repository/url": address, "repository/layout": word, "repository/releases": nil, "repository/snapshots": nil,
-	"pluginRepository/id": word, "pluginRepository/name": word, "pluginRepository/url": address, "pluginRepository/layout": word, "pluginRepository/releases": nil, "pluginRepository/snapshots": nil,
-	"releases/enabled": word, "releases/updatePolicy": word, "releases/checksumPolicy": word, "snapshots/enabled": word, "snapshots/updatePolicy": word, "snapshots/checksumPolicy": word,
-	"settings/activeProfiles": nil, "activeProfiles/activeProfile": word, "settings/pluginGroups": nil, "pluginGroups/pluginGroup": word,
-}
+var mavenElements = keys{}.
+	with(nil, `settings settings/mirrors mirrors/mirror settings/proxies proxies/proxy settings/profiles
+		profiles/profile profile/activation profile/repositories repositories/repository profile/pluginRepositories
+		pluginRepositories/pluginRepository repository/releases repository/snapshots pluginRepository/releases
+		pluginRepository/snapshots settings/activeProfiles settings/pluginGroups`).
+	with(word, `mirror/id mirror/name mirror/mirrorOf mirror/layout mirror/blocked settings/offline
+		settings/interactiveMode proxy/id proxy/active proxy/protocol proxy/host proxy/port proxy/nonProxyHosts
+		profile/id activation/activeByDefault repository/id repository/name repository/layout pluginRepository/id
+		pluginRepository/name pluginRepository/layout releases/enabled releases/updatePolicy releases/checksumPolicy
+		snapshots/enabled snapshots/updatePolicy snapshots/checksumPolicy activeProfiles/activeProfile
+		pluginGroups/pluginGroup`).
+	with(address, `mirror/url repository/url pluginRepository/url`)
 
 // maven writes a settings.xml anew. One that cannot be read to its end is left out.
 func maven(text string) string {

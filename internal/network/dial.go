@@ -49,7 +49,8 @@ func (d Dialer) Open(ctx context.Context, p hosts.Policy, h stage.Host,
 			continue
 		}
 		if h.Name != "" {
-			if err := denied(ctx, hosts.Connection{Host: addr.WithZone("").String(), Port: strconv.Itoa(int(h.Port))}); err != nil {
+			to := hosts.Connection{Host: addr.WithZone("").String(), Port: strconv.Itoa(int(h.Port))}
+			if err := denied(ctx, to); err != nil {
 				errs = append(errs, fmt.Errorf("%s has the address %s: %w", name, addr, err))
 				continue
 			}

@@ -100,7 +100,8 @@ func (t *tally) count(d day, answers []explain.Answer) {
 		default: // a call that is not understood is denied as well
 			r.denied++
 		}
-		t.listed = append(t.listed, fmt.Sprintf("%-5s %s  %s\n      %s", a.Outcome, d.calls[i].ID, shown(d.calls[i]), cmp.Or(a.Error, a.Why)))
+		t.listed = append(t.listed, fmt.Sprintf("%-5s %s  %s\n      %s",
+			a.Outcome, d.calls[i].ID, shown(d.calls[i]), cmp.Or(a.Error, a.Why)))
 	}
 	t.rows = append(t.rows, r)
 }

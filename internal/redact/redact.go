@@ -62,7 +62,8 @@ var secretForms = sync.OnceValue(func() []secretForm {
 		// Most texts have no hint of most forms, and a hook reads only a few texts.
 		return secretForm{hints: hints, form: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(form) })}
 	}
-	assignment := plain(`(?i)([a-z0-9_.-]*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|token|credential)[a-z0-9_.-]*)`+
+	assignment := plain(`(?i)([a-z0-9_.-]*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|`+
+		`private[_-]?key|token|credential)[a-z0-9_.-]*)`+
 		`\\*["']?\s*(?::=|=>|==?|:)\s*(?:\\+"((?:[^"\\]|\\[^"])+)|"((?:[^"\\]|\\[\s\S])+)|'([^']+)|([^\s"'&;,\\]{3,}))`,
 		"password", "passwd", "passphrase", "secret", "key", "token", "credential")
 	assignment.named = true

@@ -58,8 +58,9 @@ func DryRun(ctx context.Context, s *setup.Setup) ([]ToolNeeds, error) {
 
 // accesses are what the file tools do with a root.
 var accesses = map[string]roots.Access{
-	"read_file": roots.AccessRead, "list_files": roots.AccessRead, "search_files": roots.AccessRead, "file_info": roots.AccessRead,
-	"write_file": roots.AccessWrite, "edit_file": roots.AccessWrite, "make_dir": roots.AccessWrite, "copy_file": roots.AccessWrite,
+	"read_file": roots.AccessRead, "list_files": roots.AccessRead, "search_files": roots.AccessRead,
+	"file_info": roots.AccessRead, "write_file": roots.AccessWrite, "edit_file": roots.AccessWrite,
+	"make_dir": roots.AccessWrite, "copy_file": roots.AccessWrite,
 	"delete_file": roots.AccessDelete, "move_file": roots.AccessDelete,
 }
 

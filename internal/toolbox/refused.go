@@ -35,7 +35,8 @@ func (m *machine) explain(ctx context.Context, c shell.Command, p sandbox.Profil
 	}
 	if on, ok := m.hold.Runner.(*network.Runner); ok && p.Network.ByName && r.ExitCode != 0 {
 		if ports := on.Captured(); ports != "" && strings.Contains(strings.ToLower(facts.Output), "connection refused") {
-			r.Note = strings.TrimPrefix(r.Note+"\nthe system lets commands connect to these ports only, and refuses others: "+ports, "\n")
+			told := "the system lets commands connect to these ports only, and refuses others: " + ports
+			r.Note = strings.TrimPrefix(r.Note+"\n"+told, "\n")
 		}
 	}
 	refused := refusal.Find(asFound(whole, r), facts)
@@ -71,7 +72,8 @@ func asFound(p sandbox.Profile, r *shell.Result) sandbox.Profile {
 func (m *machine) facts(c shell.Command, r *shell.Result) refusal.Facts {
 	f := refusal.Facts{
 		Exit: r.ExitCode, Dir: c.Dir, GitWrites: c.GitWrites && inRepository(c.Dir), Connects: c.Connects,
-		Output: r.Stderr + "\n" + r.Stdout, Exists: exists, Shared: launch.Shared, Private: []string{"/tmp", "/var/tmp", "/run", "/dev/shm"},
+		Output: r.Stderr + "\n" + r.Stdout, Exists: exists, Shared: launch.Shared,
+		Private: []string{"/tmp", "/var/tmp", "/run", "/dev/shm"},
 	}
 	if home := m.world(c.Dir).Home(); filepath.IsAbs(home) {
 		f.Private = append(f.Private, filepath.Clean(home))

@@ -35,7 +35,8 @@ func (m *machine) wall(c shell.Command) sandbox.Wall {
 		list.name("env", true)
 	}
 	if !list.open {
-		w.Programs, w.Shared = append([]string{}, slices.Sorted(maps.Keys(list.files))...), list.shared // not nil: then any may run
+		w.Programs = append([]string{}, slices.Sorted(maps.Keys(list.files))...) // not nil: then any may run
+		w.Shared = list.shared
 	}
 	return w
 }
@@ -200,10 +201,11 @@ func (m *machine) Describe(c shell.Command) []string {
 	p := m.profile(c)
 	w := p.Wall
 	var lines []string
-	switch writable := slices.ContainsFunc(p.Roots, func(r sandbox.Root) bool { return r.Mode == sandbox.ModeReadWrite && r.Guarded }); {
+	writable := func(r sandbox.Root) bool { return r.Mode == sandbox.ModeReadWrite && r.Guarded }
+	switch {
 	case w.Why != "":
 		lines = append(lines, "the whole profile of the policy, which 'assent sandbox show' prints: "+w.Why)
-	case !writable:
+	case !slices.ContainsFunc(p.Roots, writable):
 		lines = append(lines, "it writes nothing: the folders are read-only for it")
 	case w.Writes:
 		lines = append(lines, written(w)...)
@@ -217,7 +219,8 @@ func (m *machine) Describe(c shell.Command) []string {
 		return lines
 	}
 	if names := c.Wall.Names(); len(names) > 0 {
-		lines = append(lines, "it may start "+strings.Join(names, ", ")+" and what these start by themselves; no other program")
+		started := strings.Join(names, ", ") + " and what these start by themselves"
+		lines = append(lines, "it may start "+started+"; no other program")
 	} else {
 		lines = append(lines, "it may start no program")
 	}

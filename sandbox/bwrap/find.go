@@ -48,7 +48,8 @@ func Locate(candidates []string) (string, *sandbox.Problem) {
 			continue
 		}
 		if err != nil {
-			return "", &sandbox.Problem{Detail: err.Error(), Cause: file + " cannot be looked at", Remedy: "install bubblewrap from your system's packages"}
+			return "", &sandbox.Problem{Detail: err.Error(), Cause: file + " cannot be looked at",
+				Remedy: "install bubblewrap from your system's packages"}
 		}
 		if problem := distrust(file, info); problem != nil {
 			return "", problem
@@ -86,7 +87,8 @@ func Ask(ctx context.Context, file string) (Program, *sandbox.Problem) {
 	p := Program{Path: file}
 	version, err := output(ctx, file, "--version")
 	if err != nil {
-		return p, &sandbox.Problem{Detail: err.Error(), Cause: file + " does not start", Remedy: "reinstall bubblewrap from your system's packages"}
+		return p, &sandbox.Problem{Detail: err.Error(), Cause: file + " does not start",
+			Remedy: "reinstall bubblewrap from your system's packages"}
 	}
 	p.Version = strings.TrimPrefix(strings.TrimSpace(version), "bubblewrap ")
 	if !recent(p.Version) {

@@ -218,8 +218,8 @@ func readPointer(file, word string) string {
 // maxPointer is the size of the largest file that names a folder.
 const maxPointer = 8192
 
-// ReadSmall reads a small regular file; nil if there is none that can be read. A command may have put there what never ends, or
-// a pipe that would keep us waiting.
+// ReadSmall reads a small regular file; nil if there is none that can be read. A command may have
+// put there what never ends, or a pipe that would keep us waiting.
 func ReadSmall(file string, most int64) []byte {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -293,7 +293,8 @@ func (s *survey) protectAll(names *gitNames, top string) error {
 		if top == "" && !filepath.IsAbs(hook.Path) {
 			continue
 		}
-		if err := s.protectNamed(absolute(hook.Path, top), KindAbsent, "git runs hooks from it: core.hooksPath in "+hook.Source); err != nil {
+		why := "git runs hooks from it: core.hooksPath in " + hook.Source
+		if err := s.protectNamed(absolute(hook.Path, top), KindAbsent, why); err != nil {
 			return err
 		}
 	}

@@ -543,7 +543,8 @@ func (s *stream) request(head []byte) (request, error) {
 		}
 	}
 	words := strings.Split(lines[0], " ")
-	if len(words) != 3 || words[0] == "" || strings.ContainsFunc(words[0], func(c rune) bool { return c > 0x7f || !isToken(byte(c)) }) {
+	odd := func(c rune) bool { return c > 0x7f || !isToken(byte(c)) }
+	if len(words) != 3 || words[0] == "" || strings.ContainsFunc(words[0], odd) {
 		return malformed("a first line that is malformed")
 	}
 	method, target, version := words[0], words[1], words[2]

@@ -117,8 +117,9 @@ func (u *UndoFolder) Settle(ctx context.Context, id string, soon bool) error {
 // touched reports whether another call is known to have changed a file since the entry was kept.
 func (u *UndoFolder) touched(s stored, host string) bool {
 	heads, err := u.heads()
+	same := func(c Change) bool { return c.Host == host }
 	return err != nil || slices.ContainsFunc(heads, func(o stored) bool {
-		return o.ID != s.ID && o.Settled.After(s.Time) && slices.ContainsFunc(o.Changes, func(c Change) bool { return c.Host == host })
+		return o.ID != s.ID && o.Settled.After(s.Time) && slices.ContainsFunc(o.Changes, same)
 	})
 }
 

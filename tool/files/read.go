@@ -130,7 +130,8 @@ func (t *toolset) info(ctx context.Context, in infoArgs) (tool.Action, error) {
 		result.LeadsTo = resolved
 	}
 	do := func(context.Context) (any, error) { return result, nil }
-	view := present.View{Kind: present.Text, Content: "The agent is told what kind of file this is, its size and when it was changed."}
+	const told = "The agent is told what kind of file this is, its size and when it was changed."
+	view := present.View{Kind: present.Text, Content: told}
 	return need.on(tool.Free(do)).Titled("Look at " + label(p)).ShowingView(view), nil
 }
 

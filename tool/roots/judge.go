@@ -136,7 +136,8 @@ func (f *folder) says(p *Place, loc location, a Access, isFolder bool) judgement
 func (s *Set) vital(p *Place, a Access) bool {
 	for _, loc := range p.locations() {
 		above := func(own string) bool { return below(loc.abs, own) }
-		if slices.ContainsFunc(s.home, above) || slices.ContainsFunc(s.protected, func(o protected) bool { return o.liesIn(fold(loc.abs)) }) {
+		holds := func(o protected) bool { return o.liesIn(fold(loc.abs)) }
+		if slices.ContainsFunc(s.home, above) || slices.ContainsFunc(s.protected, holds) {
 			return true
 		}
 	}

@@ -132,7 +132,8 @@ func (r Rule) compile() (rule, error) {
 
 // covers reports whether a rule that allows is about the command.
 func (r *rule) covers(target policy.Target) bool {
-	return r.pattern.Covers(target) && !slices.ContainsFunc(r.except, func(e policy.CommandPattern) bool { return e.Meets(target) != policy.MatchNo })
+	meets := func(e policy.CommandPattern) bool { return e.Meets(target) != policy.MatchNo }
+	return r.pattern.Covers(target) && !slices.ContainsFunc(r.except, meets)
 }
 
 // Check reports what is wrong with a rule on its own.

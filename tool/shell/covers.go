@@ -168,5 +168,5 @@ func (r *running) coversFile(p *analysis.Part, a *policy.Act) bool {
 }
 
 func below(name, folder string) bool {
-	return name == folder || len(name) > len(folder) && name[:len(folder)] == folder && (folder == "/" || name[len(folder)] == '/')
+	return name == folder || strings.HasPrefix(name, folder) && (folder == "/" || name[len(folder)] == '/')
 }

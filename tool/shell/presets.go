@@ -74,7 +74,8 @@ var presetList = []preset{
 	{
 		Name: "rust", RunsCode: true,
 		About: "Builds and tests of a Cargo workspace. `cargo run`, `cargo install` and `cargo publish` ask.",
-		Allow: []string{"cargo build", "cargo check", "cargo test", "cargo bench", "cargo fmt", "cargo clippy", "cargo doc", "cargo tree", "cargo metadata"},
+		Allow: []string{"cargo build", "cargo check", "cargo test", "cargo bench", "cargo fmt", "cargo clippy",
+			"cargo doc", "cargo tree", "cargo metadata"},
 	},
 	{
 		Name: "make", RunsCode: true,

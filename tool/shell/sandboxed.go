@@ -98,7 +98,9 @@ func complete(s *analysis.Script) bool {
 
 // free reports whether nothing has to be asked.
 func (j *judging) free() bool {
-	return !slices.ContainsFunc(j.acts, func(a policy.Act) bool { return a.Verdict != policy.VerdictFree && !a.Later || a.PersonOnly })
+	return !slices.ContainsFunc(j.acts, func(a policy.Act) bool {
+		return a.Verdict != policy.VerdictFree && !a.Later || a.PersonOnly
+	})
 }
 
 // sandboxedWord is the word on a command that the sandbox alone is enough for.
@@ -129,7 +131,8 @@ func (j *judging) privateFile(act policy.Act, p *analysis.Part) policy.Act {
 		j.mayBeInside(p) || !j.opts.Sandbox.Private(p.Path) {
 		return act
 	}
-	act.Verdict, act.Why, act.PersonOnly = policy.VerdictFree, "the sandbox gives each command a "+privateTop(p.Path)+" of its own", false
+	act.Verdict, act.PersonOnly = policy.VerdictFree, false
+	act.Why = "the sandbox gives each command a " + privateTop(p.Path) + " of its own"
 	return act
 }
 

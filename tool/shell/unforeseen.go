@@ -185,7 +185,8 @@ func (j *judging) leaveForLater() {
 			continue
 		}
 		a := &j.acts[k]
-		if a.Opaque || a.Target.Unknown || slices.ContainsFunc(a.Target.Words, func(w policy.Word) bool { return w.Unknown }) {
+		unknown := func(w policy.Word) bool { return w.Unknown }
+		if a.Opaque || a.Target.Unknown || slices.ContainsFunc(a.Target.Words, unknown) {
 			a.Later, a.Verdict, a.PersonOnly = true, policy.VerdictFree, false
 			a.Why = "it is judged as it runs, with its real values (" + sourceOr(j.cfg.JudgeSource) + ")"
 		}

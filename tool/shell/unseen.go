@@ -71,8 +71,8 @@ func (j *judging) namedIn(word string, p *analysis.Part) []string {
 			abs = path.Join(j.world.Home(), rest)
 		}
 		_, kind := j.world.Look(abs)
-		looks := p.Reading.Program == "" && (strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || strings.Contains(text, "../"))
-		if (looks || kind != analysis.Nothing) && !slices.Contains(names, abs) {
+		looks := strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || strings.Contains(text, "../")
+		if (looks && p.Reading.Program == "" || kind != analysis.Nothing) && !slices.Contains(names, abs) {
 			names = append(names, abs)
 		}
 	}

@@ -110,7 +110,8 @@ func (w *walled) runs(p *analysis.Part) {
 		name = join(p.Dir, name)
 	}
 	starts, known := p.Reading.Starts()
-	if !known || len(p.GitRuns) > 0 || slices.ContainsFunc(p.Env, func(a programs.Assignment) bool { return a.Name == "PATH" }) {
+	setsPath := func(a programs.Assignment) bool { return a.Name == "PATH" }
+	if !known || len(p.GitRuns) > 0 || slices.ContainsFunc(p.Env, setsPath) {
 		w.Known = false
 	}
 	if p.Reading.Program == "git" {

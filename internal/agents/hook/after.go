@@ -30,18 +30,23 @@ func (a *answering) compare(ctx context.Context, e agents.Event) error {
 	if err = errors.Join(err, settled); err != nil || why == "" {
 		return err
 	}
+	return a.record(ctx, e, want.Call, approval.Event{
+		Kind: approval.EventDiffered, State: policy.StateDenied, Stage: approval.StageReleased,
+		Why: ranText(want.Call) + " " + why,
+	})
+}
+
+// record records what came of a call.
+func (a *answering) record(ctx context.Context, e agents.Event, call policy.Call, of approval.Event) error {
 	s, err := a.userStore(ctx)
 	if err != nil {
 		return err
 	}
-	args, err := canonical.CanonicalArguments(want.Call.Arguments)
-	if err == nil {
-		err = s.RecordFull(ctx, approval.Event{
-			Kind: approval.EventDiffered, At: a.Clock(), Session: e.Session, CallID: e.CallID,
-			Connector: want.Call.Connector, Tool: want.Call.Tool,
-			Arguments: args, ArgumentsDigest: policy.DigestOf(args),
-			State: policy.StateDenied, Stage: approval.StageReleased, Why: ranText(want.Call) + " " + why, Folder: e.Dir,
-		})
+	of.At, of.Session, of.CallID, of.Folder = a.Clock(), e.Session, e.CallID, e.Dir
+	of.Connector, of.Tool = call.Connector, call.Tool
+	if of.Arguments, err = canonical.CanonicalArguments(call.Arguments); err == nil {
+		of.ArgumentsDigest = policy.DigestOf(of.Arguments)
+		err = s.RecordFull(ctx, of)
 	}
 	return errors.Join(err, s.Close())
 }

@@ -60,7 +60,8 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 	if answer, ok, err := a.lookOnStage(ctx, d, e, want); ok || err != nil {
 		return answer, err
 	}
-	judge := explain.Explainer{Tools: d.tools, Policy: policy.Policy{Rules: rules, Fixed: d.setup.Rules, Mode: d.mode(ctx)}, Clock: o.Clock}
+	holds := policy.Policy{Rules: rules, Fixed: d.setup.Rules, Mode: d.mode(ctx)}
+	judge := explain.Explainer{Tools: d.tools, Policy: holds, Clock: o.Clock}
 	judge.Hosts = d.setup.Shell.Network.Words(slices.Concat(rules.Rules(), d.setup.Rules.Rules()))
 	answer = judge.Judge(ctx, want.Call)
 	answer.For, answer.Policy = o.Agent.Name, Policy(d.setup)

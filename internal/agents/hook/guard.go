@@ -30,7 +30,8 @@ var ownSettings = map[string][]string{
 func guard(acts []policy.Act) []policy.Act {
 	var out []policy.Act
 	for i, a := range acts {
-		if a.Verdict == policy.VerdictBlock || !changes(a) || !slices.ContainsFunc(slices.Concat(a.Target.Written, a.Target.Resolved), isOwnSettings) {
+		files := slices.Concat(a.Target.Written, a.Target.Resolved)
+		if a.Verdict == policy.VerdictBlock || !changes(a) || !slices.ContainsFunc(files, isOwnSettings) {
 			continue
 		}
 		if out == nil {

@@ -62,7 +62,8 @@ func (a *answering) lists(project string, e agents.Event) (permissions.Lists, er
 	if a.Chain != nil {
 		chain = a.Chain()
 	}
-	return permissions.Read(a.Agent.Name, permissions.Place{Project: project, Dir: cmp.Or(e.Dir, project), Environ: a.Environ, Chain: chain})
+	place := permissions.Place{Project: project, Dir: cmp.Or(e.Dir, project), Environ: a.Environ, Chain: chain}
+	return permissions.Read(a.Agent.Name, place)
 }
 
 // lifted says why a call must not be left to the prompt of an agent that then forgets what its own

@@ -18,7 +18,6 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/permissions"
 	"github.com/assent-dev/assent/internal/agents/staged"
-	"github.com/assent-dev/assent/internal/canonical"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
@@ -151,20 +150,10 @@ func (a *answering) ownLists(project string, e agents.Event,
 
 // denied records that the agent's own list denied a command.
 func (a *answering) denied(ctx context.Context, e agents.Event, want agents.Want, why string) error {
-	s, err := a.userStore(ctx)
-	if err != nil {
-		return err
-	}
-	args, err := canonical.CanonicalArguments(want.Call.Arguments)
-	if err == nil {
-		err = s.RecordFull(ctx, approval.Event{
-			Kind: approval.EventEnded, At: a.Clock(), Session: e.Session, CallID: e.CallID,
-			Tool: want.Call.Tool, Arguments: args,
-			ArgumentsDigest: policy.DigestOf(args), State: policy.StateAutoDenied, Stage: approval.StageAfter(policy.StateAutoDenied),
-			Why: why, Folder: e.Dir,
-		})
-	}
-	return errors.Join(err, s.Close())
+	const state = policy.StateAutoDenied
+	return a.record(ctx, e, want.Call, approval.Event{
+		Kind: approval.EventEnded, State: state, Stage: approval.StageAfter(state), Why: why,
+	})
 }
 
 // ownText answers an agent that asks whether it may run the text which was handed to it: its own
@@ -195,7 +184,8 @@ func (a *answering) question(ctx context.Context, e agents.Event, want agents.Wa
 func (a *answering) replaced(e agents.Event, want agents.Want, v staged.Verdict) (agents.Answer, error) {
 	switch {
 	case v.Saved != nil:
-		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + v.Reason + "; answer it with 'assent pending', then resume"}, nil
+		reason := "assent asks: " + v.Reason + "; answer it with 'assent pending', then resume"
+		return agents.Answer{Verdict: agents.Defer, Reason: reason}, nil
 	case v.Token == "":
 		return agents.Answer{Reason: v.Reason}, nil
 	}
@@ -329,7 +319,8 @@ func (a *answering) keepNotStaged(e agents.Event, key, why string) error {
 
 // noteKeeper notes that the session has a keeper, which ends with it.
 func (a *answering) noteKeeper(e agents.Event, key string) error {
-	f, err := os.OpenFile(filepath.Join(memoFolder(a.Places.State, e.Session), keeperPrefix+key), os.O_CREATE|os.O_WRONLY, 0o600)
+	name := filepath.Join(memoFolder(a.Places.State, e.Session), keeperPrefix+key)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,8 @@ func (k *keeping) see(list []files.Foreseen) { k.seen = list }
 func (k *keeping) cover(ctx context.Context, call policy.Call, acts []policy.Act) []policy.Act {
 	seen := k.seen
 	k.seen = nil
-	if len(seen) == 0 || k.off || slices.ContainsFunc(acts, func(a policy.Act) bool { return a.Verdict == policy.VerdictBlock }) {
+	blocked := func(a policy.Act) bool { return a.Verdict == policy.VerdictBlock }
+	if len(seen) == 0 || k.off || slices.ContainsFunc(acts, blocked) {
 		return acts
 	}
 	changes, err := files.Foresee(ctx, seen)

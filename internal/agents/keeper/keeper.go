@@ -110,7 +110,9 @@ func Serve(ctx context.Context, o Order, ready func()) (err error) {
 
 // resolve reads the files that hold.
 func (k *keeper) resolve(ctx context.Context) (*setup.Setup, error) {
-	return setup.Resolve(ctx, setup.Order{Places: k.Places, Dir: k.Project, Default: true, Settings: k.Settings, SettingNames: k.SettingNames})
+	return setup.Resolve(ctx, setup.Order{
+		Places: k.Places, Dir: k.Project, Default: true, Settings: k.Settings, SettingNames: k.SettingNames,
+	})
 }
 
 // open opens what a run of our own has.
@@ -123,7 +125,8 @@ func (k *keeper) open(ctx context.Context) error {
 	if !s.HasShell {
 		return errors.New("the policy gives agents no shell; add a shell section to it")
 	}
-	if k.base, err = open.Open(ctx, s, open.Order{Use: open.Run, Steps: true, Session: k.Session, Folder: k.Project}); err != nil {
+	order := open.Order{Use: open.Run, Steps: true, Session: k.Session, Folder: k.Project}
+	if k.base, err = open.Open(ctx, s, order); err != nil {
 		return err
 	}
 	if k.base.Sandbox.Missing() {
@@ -136,13 +139,15 @@ func (k *keeper) open(ctx context.Context) error {
 	if k.box, err = k.base.Box(k.base.Configuration, open.Tools{Tmp: tmp}); err != nil {
 		return err
 	}
-	i := slices.IndexFunc(k.box.Tools, func(t tool.Tool) bool { return t.Spec().Connector == "" && t.Spec().Name == policy.ActShell })
+	i := slices.IndexFunc(k.box.Tools, func(t tool.Tool) bool {
+		return t.Spec().Connector == "" && t.Spec().Name == policy.ActShell
+	})
 	if i < 0 {
 		return errors.New("the tools section of the policy takes the shell away from agents")
 	}
 	cfg := k.base.Gate(k.base.Rules)
-	user := k.base.Person
-	cfg.Approver = inbox{k.base.Store, notify.Around(approval.Queue(k.base.Store), notify.Options{Command: user.Notify, After: user.NotifyAfter})}
+	tell := notify.Options{Command: k.base.Person.Notify, After: k.base.Person.NotifyAfter}
+	cfg.Approver = inbox{k.base.Store, notify.Around(approval.Queue(k.base.Store), tell)}
 	cfg.Recorder = agents.Recorder{
 		DetailRecorder: k.base.Store, Add: func(ctx context.Context, e *approval.Event) { e.Folder = askedIn(ctx).folder },
 	}

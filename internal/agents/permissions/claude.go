@@ -54,10 +54,9 @@ func (r reader) claude() (func(*commands, folders) (Verdict, string), error) {
 		}
 		return nil
 	}
-	files := r.target.Files(r.Surroundings)
 	// What the maker's server said for an organization is kept here.
-	files = append(files, settings.File{Scope: settings.Managed, Path: filepath.Join(r.target.UserFolder(r.Surroundings), "remote-settings.json")})
-	for _, f := range files {
+	said := filepath.Join(r.target.UserFolder(r.Surroundings), "remote-settings.json")
+	for _, f := range append(r.target.Files(r.Surroundings), settings.File{Scope: settings.Managed, Path: said}) {
 		top, err := r.object(f.Path)
 		if err == nil {
 			err = add(f.Path, top)
@@ -253,7 +252,8 @@ func judgeClaude(entries []claudeEntry, c *commands, at folders) (Verdict, strin
 			e.judgeFiles(&f, c, at)
 			continue
 		}
-		if slices.ContainsFunc(c.texts, e.matches) || slices.ContainsFunc(c.simple, func(s command) bool { return slices.ContainsFunc(s.names(), e.matches) }) {
+		named := func(s command) bool { return slices.ContainsFunc(s.names(), e.matches) }
+		if slices.ContainsFunc(c.texts, e.matches) || slices.ContainsFunc(c.simple, named) {
 			f.add(e.verdict, "%s", e.said)
 		}
 		if slices.ContainsFunc(c.simple, func(s command) bool { return len(s.words) > 0 && s.perhaps(e.prefix) }) {
@@ -269,8 +269,9 @@ func judgeClaude(entries []claudeEntry, c *commands, at folders) (Verdict, strin
 // Programs, by what Claude Code makes of an entry for a file that they name. Of the others, which
 // it does not know, the person is asked.
 var (
-	readers = strings.Fields(`cat head tail sed grep egrep fgrep zgrep rg awk gawk mawk nawk base64 cut sort uniq tr nl od xxd hexdump file strings md5sum
-		sha1sum sha256sum sha512sum cksum diff diff3 sdiff jq yq stat ls cp mv wc cmp comm paste join tac rev column fold fmt expand unexpand numfmt pr tsort look find cd`)
+	readers = strings.Fields(`cat head tail sed grep egrep fgrep zgrep rg awk gawk mawk nawk base64 cut sort uniq tr nl
+		od xxd hexdump file strings md5sum sha1sum sha256sum sha512sum cksum diff diff3 sdiff jq yq stat ls cp mv wc
+		cmp comm paste join tac rev column fold fmt expand unexpand numfmt pr tsort look find cd`)
 	writers = strings.Fields("cp mv rm rmdir mkdir touch tee")
 	// naming take the name of a file as a text.
 	naming = strings.Fields("echo printf test [ true false : export type which")
@@ -290,7 +291,8 @@ func (e claudeEntry) judgeFiles(f *finding, c *commands, at folders) {
 			program == "git" && len(s.words) > 1 && s.words[1].text == "diff", slices.Contains(naming, program)
 		if e.tool == "Edit" {
 			changes := program == "sed" && slices.ContainsFunc(s.words, func(w word) bool {
-				return strings.HasPrefix(w.text, "--in") || strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "i")
+				short := strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--")
+				return strings.HasPrefix(w.text, "--in") || short && strings.Contains(w.text, "i")
 			})
 			redirected, known = s.writes, slices.Contains(writers, program) || changes
 			harmless = harmless || !known && slices.Contains(readers, program)

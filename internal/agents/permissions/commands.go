@@ -86,8 +86,8 @@ func (c *commands) add(text string) {
 				c.set(n.Name.Value, c.word(w, source))
 			}
 		case *syntax.Subshell, *syntax.Block, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.IfClause,
-			*syntax.WhileClause, *syntax.ForClause,
-			*syntax.CaseClause, *syntax.FuncDecl, *syntax.TestClause, *syntax.ArithmCmd, *syntax.DeclClause, *syntax.LetClause, *syntax.TimeClause, *syntax.CoprocClause:
+			*syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause, *syntax.FuncDecl, *syntax.TestClause,
+			*syntax.ArithmCmd, *syntax.DeclClause, *syntax.LetClause, *syntax.TimeClause, *syntax.CoprocClause:
 			c.plain = false
 		}
 		return true
@@ -216,7 +216,8 @@ var wrappers = map[string]string{
 }
 
 // shells run the text in their arguments, wherever it is among them.
-var shells = strings.Fields("bash sh zsh dash ksh mksh ash rbash fish eval su runuser script watch trap parallel flock xargs ssh env")
+var shells = strings.Fields(`bash sh zsh dash ksh mksh ash rbash fish eval su runuser script watch trap parallel flock
+	xargs ssh env`)
 
 var number = pattern(`^[0-9.]+[smhd]?$|^0x[0-9a-f]+$`)
 var assignment = pattern(`^[A-Za-z_]\w*=`)

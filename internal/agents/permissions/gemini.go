@@ -127,7 +127,9 @@ func (g *geminiReader) absolute(path string) string {
 
 // flags reads those of the command line that add to the lists.
 func (g *geminiReader) flags(args []string, user, admin *[]string) error {
-	gemini := slices.ContainsFunc(args[:min(4, len(args))], func(a string) bool { return strings.HasPrefix(filepath.Base(a), "gemini") })
+	gemini := slices.ContainsFunc(args[:min(4, len(args))], func(a string) bool {
+		return strings.HasPrefix(filepath.Base(a), "gemini")
+	})
 	for i := 1; gemini && i < len(args); i++ {
 		name, value, given := strings.Cut(args[i], "=")
 		if !slices.Contains([]string{"--policy", "--admin-policy", "--allowed-tools"}, name) {
@@ -171,10 +173,10 @@ func (g *geminiReader) lists(file string, top map[string]any) error {
 		g.list(name, file, "tools.confirmationRequired", "ask_user", confirmationRank)
 	}
 	for _, l := range []struct {
-		keys []string
+		keys string
 		rank float64
-	}{{[]string{"tools", "allowed"}, allowedRank}, {[]string{"allowedTools"}, allowedRank}, {[]string{"tools", "core"}, coreRank}, {[]string{"coreTools"}, coreRank}} {
-		names, err := texts(top, file, l.keys...)
+	}{{"tools allowed", allowedRank}, {"allowedTools", allowedRank}, {"tools core", coreRank}, {"coreTools", coreRank}} {
+		names, err := texts(top, file, strings.Fields(l.keys)...)
 		if err != nil {
 			return err
 		}
@@ -231,7 +233,8 @@ func (g *geminiReader) narrow(kind, file string, names []string, rank float64) e
 		if rank == coreRank {
 			tool = "*"
 		}
-		g.rules = append(g.rules, geminiRule{tools: []string{tool}, priority: rank - narrowing, decision: "deny", said: fmt.Sprintf("%s in %s does not have it", kind, file)})
+		said := fmt.Sprintf("%s in %s does not have it", kind, file)
+		g.rules = append(g.rules, geminiRule{tools: []string{tool}, priority: rank - narrowing, decision: "deny", said: said})
 	}
 	return nil
 }

@@ -109,5 +109,6 @@ func addNames(names map[string]bool, text string) {
 // itself reports whether an alias stands for the program of its name, with plain options.
 func itself(name, value string, plain *regexp.Regexp) bool {
 	words := strings.Fields(strings.Trim(value, `'"`))
-	return len(words) > 0 && words[0] == name && !slices.ContainsFunc(words[1:], func(w string) bool { return !plain.MatchString(w) })
+	odd := func(w string) bool { return !plain.MatchString(w) }
+	return len(words) > 0 && words[0] == name && !slices.ContainsFunc(words[1:], odd)
 }

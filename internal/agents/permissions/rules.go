@@ -81,8 +81,12 @@ func (p *ruleParser) take(c byte) bool {
 func (p *ruleParser) name() string {
 	p.blank()
 	from := p.at
-	for p.at < len(p.text) && (p.text[p.at] == '_' || 'a' <= p.text[p.at]|0x20 && p.text[p.at]|0x20 <= 'z' || p.at > from && '0' <= p.text[p.at] && p.text[p.at] <= '9') {
-		p.at++
+	for ; p.at < len(p.text); p.at++ {
+		c := p.text[p.at]
+		letter, digit := c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9'
+		if !letter && (!digit || p.at == from) {
+			break
+		}
 	}
 	return p.text[from:p.at]
 }

@@ -81,7 +81,9 @@ func beat(ctx context.Context, r *mcp.CallToolRequest) {
 			return
 		case <-tick.C:
 			// A client that is gone ends the call by itself.
-			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: "waiting for a person"})
+			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+				ProgressToken: token, Progress: n, Message: "waiting for a person",
+			})
 		}
 	}
 }

@@ -15,7 +15,8 @@ const discards = "Claude Code discards the whole file, and its hooks with it"
 func (in *inspection) claude() {
 	for _, name := range claudeModes {
 		if truthy(in.value(name)) {
-			in.found(Finding{Scope: User, What: "the variable " + name + " is set: Claude Code calls no hook then", Do: "unset it", Off: true, stays: true})
+			in.found(Finding{Scope: User, Do: "unset it", Off: true, stays: true,
+				What: "the variable " + name + " is set: Claude Code calls no hook then"})
 		}
 	}
 	for _, f := range in.Files(in.Surroundings) {
@@ -89,7 +90,8 @@ func (in *inspection) claudeFile(scope Scope, path string) {
 	for _, m := range l.top.members {
 		switch wrong, unsure := claudeKey(m.key, l.decoded(&m.value)); {
 		case unsure:
-			in.at(l, m.start, false, m.key+" has rules that assent does not check; if it breaks one, "+discards, "take it out, or see that claude starts without the words 'did not load'")
+			in.at(l, m.start, false, m.key+" has rules that assent does not check; if it breaks one, "+discards,
+				"take it out, or see that claude starts without the words 'did not load'")
 		case wrong != "":
 			in.at(l, m.start, false, m.key+" must be "+wrong+": "+discards, "correct it")
 		}
@@ -101,7 +103,8 @@ func (in *inspection) claudeEnv(l layer, do string) {
 	for _, name := range append([]string{"CLAUDE_CONFIG_DIR"}, claudeModes...) {
 		n := l.top.at("env", name)
 		if v, _ := l.decoded(n).(string); truthy(v) || name == "CLAUDE_CONFIG_DIR" && n != nil {
-			in.found(Finding{Scope: l.scope, Path: l.path, Line: l.line(n.start), What: "env sets " + name + ": Claude Code calls no hook of these settings then", Do: do, Off: true, stays: true})
+			in.found(Finding{Scope: l.scope, Path: l.path, Line: l.line(n.start), Do: do, Off: true, stays: true,
+				What: "env sets " + name + ": Claude Code calls no hook of these settings then"})
 		}
 	}
 }
@@ -110,29 +113,38 @@ func (in *inspection) claudeEnv(l layer, do string) {
 // discards the file: each was tried with a value of every kind. It takes no notice of a
 // setting that it does not know, nor of a wrong value in those that are not here.
 var (
-	claudeBools = strings.Fields(`respectGitignore wslInheritsWindowsSettings includeCoAuthoredBy includeGitInstructions disableAllHooks disableReplyCheck
-		workflowKeywordTriggerEnabled bashEditDiffEnabled respondToBashCommands allowAllClaudeAiMcps allowClaudeInChromeWithManagedMcp forceRemoteSettingsRefresh
-		spinnerTipsEnabled clawdFileProgressEnabled syntaxHighlightingDisabled terminalTitleFromRename alwaysThinkingEnabled fastMode promptSuggestionEnabled
-		emojiCompletionEnabled awaySummaryEnabled showClearContextOnPlanAccept prefersReducedMotion doneMeansMerged totalTokensReminderAfterUserTurn
-		autoMemoryEnabled autoDreamEnabled showThinkingSummaries verbose autoCompactEnabled precomputeCompactionEnabled idleCompaction switchModelsOnFlag
-		autoScrollEnabled wheelScrollAccelerationEnabled fileCheckpointingEnabled showTurnDuration showMessageTimestamps terminalProgressBarEnabled
-		todoFeatureEnabled inputNeededNotifEnabled agentPushNotifEnabled voiceEnabled axScreenReader syncClaudeAiSkills syncClaudeAiPlugins
-		enforceAvailableModels enableAllProjectMcpServers disableClaudeAiConnectors disableBundledSkills disableAgentView disableRemoteControl disableWorkflows
-		disableArtifact enableArtifact enableWorkflows disableSkillShellExecution disableWindowsBashCommandSplit allowManagedHooksOnly
-		allowManagedPermissionRulesOnly allowManagedMcpServersOnly disableCommandPluginSources disableSideloadFlags skipWebFetchPreflight
-		fastModePerSessionOptIn responseComparisonEnabled channelsEnabled skipDangerousModePermissionPrompt skipWorkflowUsageWarning autoContinueAtUsageLimit
-		remoteControlAtStartup isolatePeerMachines autoUploadSessions skipAutoPermissionPrompt`)
-	claudeTexts = strings.Fields(`$schema apiKeyHelper proxyAuthHelper awsCredentialExport awsAuthRefresh gcpAuthRefresh processWrapper attributionProject model
-		prUrlTemplate otelHeadersHelper outputStyle language advisorModel agent minimumVersion requiredMinimumVersion requiredMaximumVersion plansDirectory
-		timeFormat timeZone autoMemoryDirectory claudeMd pluginTrustMessage`)
-	claudeCounts = strings.Fields(`cleanupPeriodDays desktopSessionCleanupPeriodDays skillListingMaxDescChars totalTokensReminderBudget`)
-	claudeLists  = strings.Fields(`fallbackModel availableModels allowedHttpHookUrls httpHookAllowedEnvVars pluginSuggestionMarketplaces companyAnnouncements
-		claudeMdExcludes enabledMcpjsonServers disabledMcpjsonServers`)
+	claudeBools = strings.Fields(`respectGitignore wslInheritsWindowsSettings includeCoAuthoredBy
+		includeGitInstructions disableAllHooks disableReplyCheck workflowKeywordTriggerEnabled bashEditDiffEnabled
+		respondToBashCommands allowAllClaudeAiMcps allowClaudeInChromeWithManagedMcp forceRemoteSettingsRefresh
+		spinnerTipsEnabled clawdFileProgressEnabled syntaxHighlightingDisabled terminalTitleFromRename
+		alwaysThinkingEnabled fastMode promptSuggestionEnabled emojiCompletionEnabled awaySummaryEnabled
+		showClearContextOnPlanAccept prefersReducedMotion doneMeansMerged totalTokensReminderAfterUserTurn
+		autoMemoryEnabled autoDreamEnabled showThinkingSummaries verbose autoCompactEnabled precomputeCompactionEnabled
+		idleCompaction switchModelsOnFlag autoScrollEnabled wheelScrollAccelerationEnabled fileCheckpointingEnabled
+		showTurnDuration showMessageTimestamps terminalProgressBarEnabled todoFeatureEnabled inputNeededNotifEnabled
+		agentPushNotifEnabled voiceEnabled axScreenReader syncClaudeAiSkills syncClaudeAiPlugins enforceAvailableModels
+		enableAllProjectMcpServers disableClaudeAiConnectors disableBundledSkills disableAgentView disableRemoteControl
+		disableWorkflows disableArtifact enableArtifact enableWorkflows disableSkillShellExecution
+		disableWindowsBashCommandSplit allowManagedHooksOnly allowManagedPermissionRulesOnly allowManagedMcpServersOnly
+		disableCommandPluginSources disableSideloadFlags skipWebFetchPreflight fastModePerSessionOptIn
+		responseComparisonEnabled channelsEnabled skipDangerousModePermissionPrompt skipWorkflowUsageWarning
+		autoContinueAtUsageLimit remoteControlAtStartup isolatePeerMachines autoUploadSessions
+		skipAutoPermissionPrompt`)
+	claudeTexts = strings.Fields(`$schema apiKeyHelper proxyAuthHelper awsCredentialExport awsAuthRefresh
+		gcpAuthRefresh processWrapper attributionProject model prUrlTemplate otelHeadersHelper outputStyle language
+		advisorModel agent minimumVersion requiredMinimumVersion requiredMaximumVersion plansDirectory timeFormat
+		timeZone autoMemoryDirectory claudeMd pluginTrustMessage`)
+	claudeCounts = strings.Fields(`cleanupPeriodDays desktopSessionCleanupPeriodDays skillListingMaxDescChars
+		totalTokensReminderBudget`)
+	claudeLists = strings.Fields(`fallbackModel availableModels allowedHttpHookUrls httpHookAllowedEnvVars
+		pluginSuggestionMarketplaces companyAnnouncements claudeMdExcludes enabledMcpjsonServers
+		disabledMcpjsonServers`)
 	// claudeUnsure have rules of their own that are not written down here.
-	claudeUnsure = strings.Fields(`fileSuggestion skillListingBudgetFraction workflowSizeGuideline defaultShell parentSettingsBehavior managedSourcesBehavior
-		feedbackSurveyRate spinnerVerbs tui totalTokensReminder daemonColdStart defaultView breakReminder quietHours worktree remote voice remoteTools
-		modelOverrides skillOverrides pluginConfigs forceLoginOrgUUID feedbackDrafts disableAutoMode disableDeepLinkRegistration strictKnownMarketplaces
-		blockedMarketplaces allowedChannelPlugins sshConfigs teammateMode remoteControl`)
+	claudeUnsure = strings.Fields(`fileSuggestion skillListingBudgetFraction workflowSizeGuideline defaultShell
+		parentSettingsBehavior managedSourcesBehavior feedbackSurveyRate spinnerVerbs tui totalTokensReminder
+		daemonColdStart defaultView breakReminder quietHours worktree remote voice remoteTools modelOverrides
+		skillOverrides pluginConfigs forceLoginOrgUUID feedbackDrafts disableAutoMode disableDeepLinkRegistration
+		strictKnownMarketplaces blockedMarketplaces allowedChannelPlugins sshConfigs teammateMode remoteControl`)
 	claudePermissionModes = []any{"default", "manual", "plan", "acceptEdits", "bypassPermissions", "auto", "dontAsk"}
 )
 
@@ -163,7 +175,8 @@ func claudeKey(key string, value any) (want string, unsure bool) {
 		want = unless(isBool(value) || object && fieldsAre(fields, []string{"commit", "pr"}, isText), "an object of strings")
 	case key == "statusLine":
 		_, number := fields["padding"].(float64)
-		want = unless(object && fields["type"] == "command" && isText(fields["command"]) && (number || fields["padding"] == nil), "an object with the type command and a command")
+		runs := fields["type"] == "command" && isText(fields["command"])
+		want = unless(runs && (number || fields["padding"] == nil), "an object with the type command and a command")
 	case key == "permissions":
 		want = claudePermissions(fields, object)
 	case key == "hooks":
@@ -178,8 +191,10 @@ func claudeKey(key string, value any) (want string, unsure bool) {
 
 // The fields of the setting sandbox that are checked; the last two hold lists and switches too.
 var (
-	claudeSandboxBools = strings.Fields("enabled failIfUnavailable autoAllowBashIfSandboxed allowUnsandboxedCommands allowAllUnixSockets allowLocalBinding")
-	claudeSandboxLists = strings.Fields("excludedCommands allowedDomains deniedDomains allowUnixSockets allowWrite denyWrite denyRead allowRead")
+	claudeSandboxBools = strings.Fields(`enabled failIfUnavailable autoAllowBashIfSandboxed allowUnsandboxedCommands
+		allowAllUnixSockets allowLocalBinding`)
+	claudeSandboxLists = strings.Fields(`excludedCommands allowedDomains deniedDomains allowUnixSockets allowWrite
+		denyWrite denyRead allowRead`)
 	claudeSandboxParts = strings.Fields("network filesystem")
 )
 
@@ -210,7 +225,8 @@ func claudePermissions(p map[string]any, object bool) string {
 	case p["disableBypassPermissionsMode"] != nil && p["disableBypassPermissionsMode"] != "disable":
 		return "an object whose disableBypassPermissionsMode is disable"
 	}
-	return unless(fieldsAre(p, []string{"allow", "deny", "ask"}, isList) && fieldsAre(p, []string{"additionalDirectories"}, isTexts), "an object of lists")
+	lists := fieldsAre(p, []string{"allow", "deny", "ask"}, isList)
+	return unless(lists && fieldsAre(p, []string{"additionalDirectories"}, isTexts), "an object of lists")
 }
 
 func claudeHooks(events map[string]any, object bool) string {

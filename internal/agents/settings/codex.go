@@ -54,17 +54,19 @@ func (in *inspection) codexFeatures(scope Scope, path string, last bool) (top ma
 		return nil
 	}
 	if _, err := toml.Decode(string(l.text), &top); err != nil {
-		f := Finding{Scope: scope, Path: path, What: "it is not TOML (" + err.Error() + "): Codex does not start", Do: "mend it"}
+		line, why := 0, err.Error()
 		if p := (toml.ParseError{}); errors.As(err, &p) {
-			f.Line, f.What = p.Position.Line, "it is not TOML ("+p.Message+"): Codex does not start"
+			line, why = p.Position.Line, p.Message
 		}
-		in.found(f)
+		what := "it is not TOML (" + why + "): Codex does not start"
+		in.found(Finding{Scope: scope, Path: path, Line: line, What: what, Do: "mend it"})
 		return nil
 	}
 	for _, table := range []string{"features", "feature_requirements"} {
 		features, isTable := top[table].(map[string]any)
 		if top[table] != nil && !isTable {
-			in.found(Finding{Scope: scope, Path: path, Line: l.tomlLine(table), What: table + " is not a table: Codex does not start", Do: "mend it"})
+			in.found(Finding{Scope: scope, Path: path, Line: l.tomlLine(table), Do: "mend it",
+				What: table + " is not a table: Codex does not start"})
 		}
 		for _, name := range []string{"hooks", "codex_hooks"} {
 			switch v, set := features[name]; {
@@ -78,7 +80,8 @@ func (in *inspection) codexFeatures(scope Scope, path string, last bool) (top ma
 	}
 	if v, set := top["allow_managed_hooks_only"]; set && v != false {
 		in.found(Finding{Scope: scope, Path: path, Line: l.tomlLine("allow_managed_hooks_only"), Off: true,
-			What: "allow_managed_hooks_only is set: Codex calls only the hooks of the administrator", Do: "have your administrator change it"})
+			What: "allow_managed_hooks_only is set: Codex calls only the hooks of the administrator",
+			Do:   "have your administrator change it"})
 	}
 	return top
 }
@@ -125,7 +128,8 @@ func codexGroup(v any) bool {
 	for _, e := range entries {
 		entry, _ := e.(map[string]any)
 		known := slices.Contains([]any{"command", "mcp_tool", "prompt", "agent"}, entry["type"])
-		if !known || entry["type"] == "command" && !isText(entry["command"]) || !fieldsAre(entry, []string{"statusMessage"}, isText) ||
+		if !known || entry["type"] == "command" && !isText(entry["command"]) ||
+			!fieldsAre(entry, []string{"statusMessage"}, isText) ||
 			!fieldsAre(entry, []string{"async"}, isBool) || !fieldsAre(entry, []string{"timeout"}, isCount) {
 			return false
 		}
@@ -146,8 +150,8 @@ func (in *inspection) codexProject(config map[string]any, user string) {
 			return
 		}
 	}
-	in.found(Finding{Scope: User, Path: user, What: "it does not say that " + in.Surroundings.Folder + " is trusted: Codex does not read the hooks of a project before you trust it",
-		Do: "start codex there and trust the folder, or install for the user"})
+	in.note(User, user, "it does not say that "+in.Surroundings.Folder+" is trusted: Codex does not read the hooks of a "+
+		"project before you trust it", "start codex there and trust the folder, or install for the user")
 }
 
 // codexEvents are the events that Codex must call us for, with its names for them where it
@@ -163,7 +167,7 @@ func (in *inspection) codexTrust(l layer, config map[string]any, user string) {
 	ours := in.handlers(l.text, &l.top, []string{"PreToolUse", "PermissionRequest"})
 	for _, event := range []string{"PreToolUse", "PermissionRequest"} {
 		if !slices.ContainsFunc(ours, func(h handler) bool { return h.event == event }) {
-			in.found(Finding{Scope: User, Path: in.hook, What: "it has no hook of assent's for " + event, Do: "run 'assent install codex'"})
+			in.note(User, in.hook, "it has no hook of assent's for "+event, "run 'assent install codex'")
 		}
 	}
 	for _, h := range ours {
@@ -174,13 +178,15 @@ func (in *inspection) codexTrust(l layer, config map[string]any, user string) {
 		f := Finding{Scope: User, Path: user, Line: in.stateLine(user, key), Do: do}
 		switch digest := codexDigest(name, l, h); {
 		case noted == "":
-			f.What = "Codex runs a hook only after you have trusted it, and " + name + " was not trusted: until then it asks nobody"
+			f.What = "Codex runs a hook only after you have trusted it, and " + name + " was not trusted: until then " +
+				"it asks nobody"
 		case digest == "":
 			f.What = "whether " + name + " is trusted is unknown, because the hook has options that assent does not write"
 		case noted != digest:
 			f.What = "the hook " + name + " is not the one that was trusted: Codex does not run it"
 		case state["enabled"] != nil && state["enabled"] != true:
-			f.What, f.Do = "the hook "+name+" is turned off: Codex does not run it", "start codex, enter /hooks, and turn it on"
+			f.What = "the hook " + name + " is turned off: Codex does not run it"
+			f.Do = "start codex, enter /hooks, and turn it on"
 		default:
 			continue
 		}

@@ -8,7 +8,8 @@ import (
 
 // deciding are the lists of hooks that decide about calls, by agent.
 var deciding = map[string][]string{
-	"claude-code": {"PreToolUse"}, "codex": {"PreToolUse"}, "gemini": {"BeforeTool"}, "cursor": {"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile"},
+	"claude-code": {"PreToolUse"}, "codex": {"PreToolUse"}, "gemini": {"BeforeTool"},
+	"cursor": {"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile"},
 }
 
 // A handler is an entry in the settings that has the agent start assent.

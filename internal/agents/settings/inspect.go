@@ -43,7 +43,7 @@ func (in *inspection) layer(scope Scope, path string) (layer, bool) {
 		return l, false
 	}
 	if err != nil {
-		in.found(Finding{Scope: scope, Path: path, What: "assent cannot read it: " + err.Error(), Do: "make it readable and try again"})
+		in.note(scope, path, "assent cannot read it: "+err.Error(), "make it readable and try again")
 	}
 	return l, err == nil
 }
@@ -58,7 +58,7 @@ func (in *inspection) json(scope Scope, path, then string) (layer, bool) {
 	var err error
 	l.top, l.odd, err = parseOdd(l.text)
 	if err != nil && then != "" {
-		in.found(Finding{Scope: scope, Path: path, What: "it is not JSON (" + err.Error() + "): " + then, Do: "mend it"})
+		in.note(scope, path, "it is not JSON ("+err.Error()+"): "+then, "mend it")
 	}
 	return l, err == nil
 }
@@ -71,6 +71,11 @@ func (in *inspection) strict(l layer, then string, takes ...string) {
 			in.at(l, o.at, false, fmt.Sprintf("there is %s, which is not JSON: %s", o.what, then), "take it out")
 		}
 	}
+}
+
+// note finds something about a file as a whole.
+func (in *inspection) note(scope Scope, path, what, do string) {
+	in.found(Finding{Scope: scope, Path: path, What: what, Do: do})
 }
 
 // at finds something at an offset of a file.
@@ -115,19 +120,25 @@ func (n *node) at(keys ...string) *node {
 	return n
 }
 
+// knownOptions are those of an entry that do not keep an agent from waiting.
+var knownOptions = strings.Fields(`type command args timeout onFailure name statusMessage failClosed matcher description`)
+
 // whole finds what in our own entries keeps the agent from calling them for every tool.
 func (in *inspection) whole(l layer) {
 	for _, h := range in.handlers(l.text, &l.top, deciding[in.Agent.Name]) {
 		if h.around != nil {
 			matcher, _ := l.decoded(h.around.member("matcher")).(string)
 			if m := h.around.member("matcher"); m != nil && !slices.Contains([]string{"", "*", ".*"}, matcher) {
-				in.at(l, m.start, false, fmt.Sprintf("the hook is for %q alone: %s does not call it for other tools", matcher, in.Agent.Title), `make the matcher "*"`)
+				what := fmt.Sprintf("the hook is for %q alone: %s does not call it for other tools", matcher, in.Agent.Title)
+				in.at(l, m.start, false, what, `make the matcher "*"`)
 			}
 		}
 		for _, m := range h.entry.members {
-			if !slices.Contains([]string{"type", "command", "args", "timeout", "onFailure", "name", "statusMessage", "failClosed", "matcher", "description"}, m.key) {
-				in.at(l, m.start, false, fmt.Sprintf("the hook has the option %q, and assent does not know whether %s still waits for its answer then", m.key, in.Agent.Title),
-					"take it out, or run 'assent uninstall "+in.Agent.Name+"' and 'assent install "+in.Agent.Name+"'")
+			if !slices.Contains(knownOptions, m.key) {
+				what := fmt.Sprintf("the hook has the option %q, and assent does not know whether %s still waits for its "+
+					"answer then", m.key, in.Agent.Title)
+				do := fmt.Sprintf("take it out, or run 'assent uninstall %s' and 'assent install %[1]s'", in.Agent.Name)
+				in.at(l, m.start, false, what, do)
 			}
 		}
 	}
@@ -195,7 +206,8 @@ func (in *inspection) geminiSwitches(l layer, names []string, last bool) {
 		case v == true && last:
 			in.on = true
 		case v != true && v != nil:
-			in.at(l, n.start, true, "hooksConfig.enabled is "+string(l.text[n.start:n.end])+": Gemini CLI calls no hook", "take it out, or make it true")
+			what := fmt.Sprintf("hooksConfig.enabled is %s: Gemini CLI calls no hook", l.text[n.start:n.end])
+			in.at(l, n.start, true, what, "take it out, or make it true")
 		}
 	}
 	disabled := l.top.at("hooksConfig", "disabled")
@@ -203,14 +215,16 @@ func (in *inspection) geminiSwitches(l layer, names []string, last bool) {
 		return
 	}
 	if disabled.kind != '[' {
-		in.at(l, disabled.start, false, "hooksConfig.disabled is not a list, and assent does not know what Gemini CLI makes of it", "take it out")
+		const what = "hooksConfig.disabled is not a list, and assent does not know what Gemini CLI makes of it"
+		in.at(l, disabled.start, false, what, "take it out")
 	}
 	for _, item := range disabled.items {
 		name, _ := l.decoded(&item).(string)
 		if slices.Contains(names, name) || strings.Contains(name, "$") {
 			// The list adds up over all files: no other file takes a name out of it.
 			in.found(Finding{Scope: l.scope, Path: l.path, Line: l.line(item.start), Off: true, stays: true,
-				What: fmt.Sprintf("hooksConfig.disabled has %q: Gemini CLI does not call that hook", name), Do: "take it out of the list"})
+				What: fmt.Sprintf("hooksConfig.disabled has %q: Gemini CLI does not call that hook", name),
+				Do:   "take it out of the list"})
 		}
 	}
 }
@@ -220,16 +234,16 @@ func (in *inspection) geminiTrust() {
 	if in.value("GEMINI_CLI_TRUST_WORKSPACE") == "true" {
 		return
 	}
-	path := filepath.Join(in.UserFolder(in.Surroundings), "trustedFolders.json")
+	path, folder := filepath.Join(in.UserFolder(in.Surroundings), "trustedFolders.json"), in.Surroundings.Folder
 	if l, ok := in.json(User, path, "no folder is trusted"); ok {
 		for _, m := range l.top.members {
-			if l.decoded(&m.value) == "TRUST_FOLDER" && (m.key == in.Surroundings.Folder || strings.HasPrefix(in.Surroundings.Folder, m.key+"/")) {
+			if l.decoded(&m.value) == "TRUST_FOLDER" && (m.key == folder || strings.HasPrefix(folder, m.key+"/")) {
 				return
 			}
 		}
 	}
-	in.found(Finding{Scope: User, Path: path, What: "it does not say that " + in.Surroundings.Folder + " is trusted: Gemini CLI does not read the settings of a project before you trust its folder",
-		Do: "start gemini there and trust the folder, or install for the user"})
+	in.note(User, path, "it does not say that "+folder+" is trusted: Gemini CLI does not read the settings of a project "+
+		"before you trust its folder", "start gemini there and trust the folder, or install for the user")
 }
 
 // cursor was not tried: what is not plain JSON may keep it from reading its hooks.
@@ -242,6 +256,6 @@ func (in *inspection) cursor() {
 	in.strict(l, then)
 	in.whole(l)
 	if v := l.decoded(l.top.member("version")); v != 1.0 {
-		in.found(Finding{Scope: User, Path: in.hook, What: "its version is not 1: " + then, Do: `write "version": 1`})
+		in.note(User, in.hook, "its version is not 1: "+then, `write "version": 1`)
 	}
 }

@@ -177,8 +177,8 @@ func (t Target) Inspect(s Surroundings, path string) []Finding {
 	if name := moved[t.Agent.Name]; name != "" {
 		v, set := s.Env(name)
 		if set && v == "" && t.Agent.Name == "claude-code" || v != "" && !filepath.IsAbs(v) {
-			in.found(Finding{Scope: User, What: fmt.Sprintf("the variable %s is %q, which is another folder wherever %s is started", name, v, t.Agent.Title),
-				Do: "unset it or give it an absolute path"})
+			const what = "the variable %s is %q, which is another folder wherever %s is started"
+			in.note(User, "", fmt.Sprintf(what, name, v, t.Agent.Title), "unset it or give it an absolute path")
 		}
 	}
 	map[string]func(){"claude-code": in.claude, "codex": in.codex, "gemini": in.gemini, "cursor": in.cursor}[t.Agent.Name]()

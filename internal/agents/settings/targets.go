@@ -77,7 +77,9 @@ func codexEntries(program []string) []Entry {
 // geminiEntries give the time in milliseconds.
 func geminiEntries(program []string) []Entry {
 	return each([]string{"BeforeTool", "AfterTool", "SessionEnd"}, func(hook string) any {
-		return matching(hook, ".*", map[string]any{"type": "command", "name": "assent", "command": quoted(program), "timeout": seconds * 1000})
+		return matching(hook, ".*", map[string]any{
+			"type": "command", "name": "assent", "command": quoted(program), "timeout": seconds * 1000,
+		})
 	})
 }
 
@@ -116,9 +118,10 @@ func Command(a *agents.Agent, program []string, flags ...string) []string {
 
 // quoted writes a command for a shell.
 func quoted(words []string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%"
 	out := make([]string, len(words))
 	for i, w := range words {
-		if out[i] = w; strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%") != "" || w == "" {
+		if out[i] = w; strings.Trim(w, plain) != "" || w == "" {
 			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}

@@ -260,7 +260,8 @@ func (f *Sandbox) Notice() string {
 	if text := f.Footer(); text != "" || f == nil || !f.proxied() {
 		return text
 	}
-	return "Commands have a proxy instead of a network of their own, so programs that know no proxies cannot connect: " + present.SafeLine(f.Found.NoStage.Error()) + "."
+	return "Commands have a proxy instead of a network of their own, so programs that know no proxies cannot connect: " +
+		present.SafeLine(f.Found.NoStage.Error()) + "."
 }
 
 // proxied reports whether commands are given a proxy, because no stage can be made for them.
@@ -362,7 +363,8 @@ func (b *Base) GateOnly() []sandbox.Entry {
 	}
 	for _, r := range b.Policy.Roots {
 		blocked := func(a roots.Access) bool { v, said := r.Approval[a]; return said && v == policy.VerdictBlock }
-		if r.Mode != roots.ModeReadWrite || blocked(roots.AccessRead) || blocked(roots.AccessWrite) == blocked(roots.AccessDelete) {
+		both := blocked(roots.AccessWrite) == blocked(roots.AccessDelete)
+		if r.Mode != roots.ModeReadWrite || blocked(roots.AccessRead) || both {
 			continue
 		}
 		what := "write: deny in root "

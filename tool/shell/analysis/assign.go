@@ -123,7 +123,8 @@ func (w *walker) assignedWord(word *syntax.Word, s *state) programs.Word {
 		return programs.Literal("")
 	}
 	value := w.single(word, s)
-	if lit, ok := word.Parts[0].(*syntax.Lit); ok && (strings.Contains(lit.Value, ":~") || len(word.Parts) > 1 && hasTilde(word.Parts[1:])) {
+	lit, ok := word.Parts[0].(*syntax.Lit)
+	if ok && (strings.Contains(lit.Value, ":~") || len(word.Parts) > 1 && hasTilde(word.Parts[1:])) {
 		return programs.Word{Text: value.Text}
 	}
 	return value

@@ -256,7 +256,8 @@ func (w *walker) plainNames(list *listing) bool {
 		return false
 	}
 	names, more := w.tree(folder, false)
-	return !more && !slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name[len(folder):], oddBytes) })
+	odd := func(name string) bool { return strings.ContainsAny(name[len(folder):], oddBytes) }
+	return !more && !slices.ContainsFunc(names, odd)
 }
 
 const oddBytes = " \t\n\v\f\r\"'\\"

@@ -41,7 +41,8 @@ func (w *walker) gitHosts(c *command, r programs.Reading, e programs.Effect) (fo
 			if g.push {
 				kind = programs.Write
 			}
-			w.effect(c, programs.Effect{Kind: kind, What: programs.Literal(join(w.gitRoot(g.dir), folder)), Arg: -1, Tree: true})
+			at := programs.Literal(join(w.gitRoot(g.dir), folder))
+			w.effect(c, programs.Effect{Kind: kind, What: at, Arg: -1, Tree: true})
 		case !slices.Contains(found, a):
 			found = append(found, a)
 		}
@@ -365,7 +366,8 @@ func mayChangeGit(p Part) bool {
 	case p.Kind != Runs || p.Builtin || p.Alias:
 		return false
 	case p.Reading.Program == "git" && len(p.Reading.Sub) > 0:
-		return len(p.GitRuns) > 0 || !p.Reading.Readonly && !slices.Contains([]string{"add", "commit", "tag", "fetch", "push", "rm", "mv", "stash"}, p.Reading.Sub[0])
+		harmless := strings.Fields("add commit tag fetch push rm mv stash")
+		return len(p.GitRuns) > 0 || !p.Reading.Readonly && !slices.Contains(harmless, p.Reading.Sub[0])
 	}
 	return !p.Reading.Known || !p.Reading.Complete
 }

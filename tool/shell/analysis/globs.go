@@ -259,7 +259,8 @@ func (w *walker) exceptions(p *Part) bool {
 // configured reports whether the text itself may name a file of settings for rg.
 func (w *walker) configured(c *command) bool {
 	_, assigned := w.lookup(ripgrepConfig, c.state)
-	return assigned || slices.ContainsFunc(w.parts[c.part-1].Env, func(a programs.Assignment) bool { return a.Name == ripgrepConfig })
+	same := func(a programs.Assignment) bool { return a.Name == ripgrepConfig }
+	return assigned || slices.ContainsFunc(w.parts[c.part-1].Env, same)
 }
 
 const ripgrepConfig = "RIPGREP_CONFIG_PATH"

@@ -26,7 +26,8 @@ func gate(text string) (odd string, err error) {
 	case len(text) > maxLength:
 		return "", fmt.Errorf("the command has %d bytes; more than %d are not read: put it in a script", len(text), maxLength)
 	case strings.IndexByte(text, 0) >= 0:
-		return "", fmt.Errorf("the command has a NUL character at byte %d: it cannot be handed to a shell", strings.IndexByte(text, 0)+1)
+		return "", fmt.Errorf("the command has a NUL character at byte %d: it cannot be handed to a shell",
+			strings.IndexByte(text, 0)+1)
 	case strings.ContainsAny(text, "\v\f"): // the printer would take them for line ends
 		return "", fmt.Errorf("the command has a form feed or vertical tab at byte %d: "+
 			"write it as $'\\f' or $'\\v'", strings.IndexAny(text, "\v\f")+1)

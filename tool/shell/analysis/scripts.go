@@ -98,7 +98,9 @@ func otherThan(numbers []int, number int) bool {
 }
 
 // systemFile is what programs of a project do not write.
-var systemFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/(usr|bin|sbin|lib|lib64|opt|nix|System|Library)/`) })
+var systemFile = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^/(usr|bin|sbin|lib|lib64|opt|nix|System|Library)/`)
+})
 
 // mayBeWritten reports whether a program that does more than can be told runs before the
 // script, and the script is no program of the system or one that the PATH leads to anyway.

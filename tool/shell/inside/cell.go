@@ -94,7 +94,8 @@ func (c *cell) grant(f *os.File) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || slices.ContainsFunc(c.files, func(o os.FileInfo) bool { return os.SameFile(o, info) }) {
+	same := func(o os.FileInfo) bool { return os.SameFile(o, info) }
+	if err != nil || !info.Mode().IsRegular() || slices.ContainsFunc(c.files, same) {
 		return
 	}
 	if c.open() != nil || c.set.Grant(f) != nil {

@@ -144,7 +144,8 @@ func (g *gate) changed(env []string) []string {
 // only the order has one: then the program looks for others where it likes.
 func (g *gate) environment(env []string) []string {
 	out := g.changed(env)
-	if g.env["PATH"] != "" && !slices.ContainsFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "PATH=") }) {
+	isPath := func(entry string) bool { return strings.HasPrefix(entry, "PATH=") }
+	if g.env["PATH"] != "" && !slices.ContainsFunc(env, isPath) {
 		out = append(out, "PATH=")
 	}
 	return out
@@ -280,7 +281,8 @@ func (g *gate) open(ctx context.Context, req *interp.OpenRequest) (func() (*os.F
 	switch {
 	case req.File != nil: // a descriptor that the shell has already
 		if name, reads, writes := gains(req); reads || writes {
-			if _, err := g.put(ctx, wire.Act{Kind: wire.Open, Path: name, Real: name, Dir: req.Dir, Reads: reads, Writes: writes}); err != nil {
+			act := wire.Act{Kind: wire.Open, Path: name, Real: name, Dir: req.Dir, Reads: reads, Writes: writes}
+			if _, err := g.put(ctx, act); err != nil {
 				return nil, err
 			}
 		}

@@ -219,6 +219,9 @@ func identStart(c byte) bool {
 
 func identChar(c byte) bool { return identStart(c) || c >= '0' && c <= '9' }
 
+// longOperators are those of more than one character, the longest first.
+var longOperators = strings.Fields("<<= >>= ** ++ -- << >> <= >= == != && || += -= *= /= %= &= |= ^=")
+
 func (e *evaluator) next() {
 	e.last, e.prev = e.from, e.kind
 	for e.i < len(e.src) && strings.IndexByte(" \t\n\r", e.src[e.i]) >= 0 {
@@ -260,7 +263,7 @@ func (e *evaluator) next() {
 		}
 	default:
 		e.kind = 'o'
-		for _, op := range [...]string{"<<=", ">>=", "**", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="} {
+		for _, op := range longOperators {
 			if strings.HasPrefix(e.src[e.i:], op) {
 				j = e.i + len(op)
 				break

@@ -366,13 +366,8 @@ func mapfileBuiltin(s *shell, args []string) int {
 		return 1
 	}
 	into, _ = s.resolve(into)
-	sc := s.home(into)
-	v := sc.vars[into]
+	v := s.writable(s.home(into), into)
 	if v == nil {
-		v = s.newVar(sc, into)
-	}
-	if v.attrs&attrReadonly != 0 {
-		s.readonly(into)
 		return 1
 	}
 	if v.attrs&attrAssoc != 0 {

@@ -96,20 +96,20 @@ func quoteKey(s string) string {
 // hasShellMeta reports whether a word needs quotes: sh_contains_shell_metas of bash.
 func hasShellMeta(s string) bool {
 	for i := range len(s) {
-		switch c := s[i]; c {
-		case ' ', '\t', '\n', '\'', '"', '\\', '|', '&', ';', '(', ')', '<', '>', '!', '{', '}', '*', '[', '?', ']', '^', '$', '`':
+		if isMeta(s, i) || s[i] == '#' && (i == 0 || s[i-1] == ' ' || s[i-1] == '\t') {
 			return true
-		case '~':
-			if i == 0 || s[i-1] == '=' || s[i-1] == ':' {
-				return true
-			}
-		case '#':
-			if i == 0 || s[i-1] == ' ' || s[i-1] == '\t' {
-				return true
-			}
 		}
 	}
 	return false
+}
+
+// isMeta reports whether a character means something to bash unless it is quoted; a tilde does
+// only where it is expanded.
+func isMeta(s string, i int) bool {
+	if s[i] == '~' {
+		return i == 0 || s[i-1] == '=' || s[i-1] == ':'
+	}
+	return strings.IndexByte(" \t\n'\"\\|&;()<>!{}*[?]^$`", s[i]) >= 0
 }
 
 // quoteSet quotes as a bare set prints values.
@@ -154,17 +154,8 @@ func quoteBackslash(s string) string {
 	}
 	var sb strings.Builder
 	for i := range len(s) {
-		switch c := s[i]; c {
-		case ' ', '\t', '\n', '\'', '"', '\\', '|', '&', ';', '(', ')', '<', '>', '!', '{', '}', '*', '[', '?', ']', '^', '$', '`', ',':
+		if isMeta(s, i) || s[i] == ',' || s[i] == '#' && i == 0 {
 			sb.WriteByte('\\')
-		case '~':
-			if i == 0 || s[i-1] == '=' || s[i-1] == ':' {
-				sb.WriteByte('\\')
-			}
-		case '#':
-			if i == 0 {
-				sb.WriteByte('\\')
-			}
 		}
 		sb.WriteByte(s[i])
 	}

@@ -229,7 +229,8 @@ var surely = []string{
 // run ends: going on would be a guess.
 func (s *shell) syntaxError(err error, who string) {
 	var pe syntax.ParseError
-	if !errors.As(err, &pe) || !slices.ContainsFunc(surely, func(part string) bool { return strings.Contains(pe.Text, part) }) {
+	says := func(part string) bool { return strings.Contains(pe.Text, part) }
+	if !errors.As(err, &pe) || !slices.ContainsFunc(surely, says) {
 		s.unsupported("a text that the parser cannot read ("+err.Error()+")", s.pos)
 	}
 	line, msg := pe.Pos.Line(), pe.Text

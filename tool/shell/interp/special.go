@@ -254,7 +254,7 @@ func (s *shell) initial(env []string) {
 			s.foreign = append(s.foreign, pair)
 		}
 	}
-	for _, name := range []string{"SHELLOPTS", "BASHOPTS", "BASH_ENV", "GLOBIGNORE", "FUNCNAME", "BASHPID", "POSIXLY_CORRECT"} {
+	for name := range strings.FieldsSeq("SHELLOPTS BASHOPTS BASH_ENV GLOBIGNORE FUNCNAME BASHPID POSIXLY_CORRECT") {
 		delete(global.vars, name) // as bash -p: they would change how text is read
 	}
 	def := func(name, value string, a attrs) {

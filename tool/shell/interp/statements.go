@@ -714,12 +714,8 @@ func (s *shell) putArray(name string, elems []arrayElem, add bool, with attrs, s
 	if sc == nil {
 		sc = s.home(name)
 	}
-	v := sc.vars[name]
+	v := s.writable(sc, name)
 	if v == nil {
-		v = s.newVar(sc, name)
-	}
-	if v.attrs&attrReadonly != 0 {
-		s.readonly(name)
 		return false
 	}
 	before := v.size()

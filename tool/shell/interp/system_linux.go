@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -81,7 +80,8 @@ func openPath(req *OpenRequest) (int, error) {
 	case unix.ELOOP:
 		// The last name itself may be the descriptor of another process: /proc/1/fd/1.
 		dir, name := filepath.Split(path)
-		folder, open := unix.Openat2(at, cmp.Or(dir, "."), &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS})
+		how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS}
+		folder, open := unix.Openat2(at, cmp.Or(dir, "."), how)
 		if open != nil {
 			return -1, err
 		}
@@ -187,9 +187,8 @@ func startLimited(req *ExecRequest, attr *syscall.ProcAttr) (int, error) {
 func setLimits(pid int, limits map[int]syscall.Rlimit) error {
 	for resource, limit := range limits {
 		lim := limit
-		_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), uintptr(resource), uintptr(unsafe.Pointer(&lim)), 0, 0, 0)
-		if errno != 0 && errno != syscall.ESRCH {
-			return errno
+		if err := unix.Prlimit(pid, resource, (*unix.Rlimit)(&lim), nil); err != nil && err != unix.ESRCH {
+			return err
 		}
 	}
 	return nil
@@ -274,10 +273,10 @@ var limits = []limit{
 // the one of this process, and gives programs the original, which it does not tell: so
 // the parent's is taken if that is lower.
 func inheritedFiles() syscall.Rlimit {
-	var l, parent syscall.Rlimit
+	var l syscall.Rlimit
+	var parent unix.Rlimit
 	syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l)
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(syscall.Getppid()), syscall.RLIMIT_NOFILE, 0, uintptr(unsafe.Pointer(&parent)), 0, 0)
-	if errno == 0 {
+	if unix.Prlimit(syscall.Getppid(), unix.RLIMIT_NOFILE, nil, &parent) == nil {
 		l.Cur = min(l.Cur, parent.Cur)
 	}
 	return l

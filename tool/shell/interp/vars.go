@@ -387,16 +387,26 @@ func (s *shell) assign(name, sub string, hasSub bool, value string, add bool) bo
 		return true // bash ignores it
 	}
 	sc := s.home(target)
-	v := sc.vars[target]
-	if v != nil && v.attrs&attrReadonly != 0 {
-		s.readonly(target)
-		return false
-	}
+	v := s.writable(sc, target)
 	if v == nil {
-		v = s.newVar(sc, target)
+		return false
 	}
 	s.assignIn(v, target, sub, hasSub, value, add)
 	return true
+}
+
+// writable is a variable of a scope, which is made if there is none; nil, and a complaint, if it
+// is readonly.
+func (s *shell) writable(sc *scope, name string) *variable {
+	v := sc.vars[name]
+	if v == nil {
+		return s.newVar(sc, name)
+	}
+	if v.attrs&attrReadonly != 0 {
+		s.readonly(name)
+		return nil
+	}
+	return v
 }
 
 func (s *shell) newVar(sc *scope, name string) *variable {
@@ -561,13 +571,8 @@ func (s *shell) element(v *variable, name, sub string) (string, bool) {
 // setList makes a variable an indexed array of these values.
 func (s *shell) setList(name string, list []string) bool {
 	name, _ = s.resolve(name)
-	sc := s.home(name)
-	v := sc.vars[name]
+	v := s.writable(s.home(name), name)
 	if v == nil {
-		v = s.newVar(sc, name)
-	}
-	if v.attrs&attrReadonly != 0 {
-		s.readonly(name)
 		return false
 	}
 	before := v.size()

@@ -107,9 +107,9 @@ func (p *awkProgram) read() {
 }
 
 // awkFunctions are those that do no more than compute.
-var awkFunctions = strings.Fields(`length substr index split sub gsub gensub match sprintf toupper tolower sin cos atan2 exp log
-	sqrt int rand srand strftime systime mktime strtonum asort asorti patsplit and or xor compl lshift rshift typeof isarray fflush close
-	print printf if while for switch return in delete exit getline case else do`)
+var awkFunctions = strings.Fields(`length substr index split sub gsub gensub match sprintf toupper tolower sin cos
+	atan2 exp log sqrt int rand srand strftime systime mktime strtonum asort asorti patsplit and or xor compl lshift
+	rshift typeof isarray fflush close print printf if while for switch return in delete exit getline case else do`)
 
 // name looks at names with a meaning.
 func (p *awkProgram) name(i int) {

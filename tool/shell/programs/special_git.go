@@ -125,7 +125,8 @@ func gitRefs(r *reader) {
 	switch r.out.Sub[0] {
 	case "branch":
 		lists := r.usesAny("--list", "--contains")
-		if r.usesAny("--delete", "-D", "--move", "-M", "--copy", "-C", "--force", "--unset-upstream", "--set-upstream-to") || len(r.operands) > 0 && !lists {
+		changes := strings.Fields("--delete -D --move -M --copy -C --force --unset-upstream --set-upstream-to")
+		if r.usesAny(changes...) || len(r.operands) > 0 && !lists {
 			r.open("changes the branches of the repository")
 		}
 	case "tag":
@@ -152,7 +153,8 @@ func gitCheckout(r *reader) {
 			paths++
 		}
 	}
-	creates := r.usesAny("-b", "--create") || r.usesAny("--orphan") && r.out.Sub[0] == "checkout" // switch --orphan empties the folder
+	orphan := r.usesAny("--orphan") && r.out.Sub[0] == "checkout" // switch --orphan empties the folder
+	creates := r.usesAny("-b", "--create") || orphan
 	if paths > 0 || creates && len(r.operands) == 0 {
 		return
 	}

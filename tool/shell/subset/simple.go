@@ -182,7 +182,9 @@ func (r *reader) hereDoc(place int, redir Redirect) {
 	}
 	c := &r.out[place]
 	c.Redirs = append(c.Redirs, redir)
-	r.pending = append(r.pending, hereDoc{command: place, redir: len(c.Redirs) - 1, end: text, tabs: redir.Op == "<<-", plain: raw == text})
+	r.pending = append(r.pending, hereDoc{
+		command: place, redir: len(c.Redirs) - 1, end: text, tabs: redir.Op == "<<-", plain: raw == text,
+	})
 }
 
 // A hereDoc is a here-document whose body is still to come.

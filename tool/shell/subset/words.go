@@ -335,7 +335,8 @@ func (r *reader) parameter(s *Spelling, quoted bool) {
 	}
 	for _, op := range parameterOperators {
 		if length == "" && r.has(op) {
-			if of := op[0]; of == '/' && (r.shell == Dash || strings.Count(strings.ReplaceAll(rest[len(op):], `\/`, ""), "/") != 1) ||
+			slashes := strings.Count(strings.ReplaceAll(rest[len(op):], `\/`, ""), "/")
+			if of := op[0]; of == '/' && (r.shell == Dash || slashes != 1) ||
 				(of == '^' || of == ',') && (r.shell != Bash || rest != op) {
 				break
 			}
