@@ -232,7 +232,4 @@ func mustRule(t testing.TB, text string) policy.Rule {
 	}
 	return r
 }
-
-func callOf(act policy.Act) *policy.Call {
-	return &policy.Call{Connector: act.Connector, Tool: act.Name}
 }

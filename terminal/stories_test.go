@@ -65,17 +65,16 @@ func TestForThisSession(t *testing.T) {
 func TestCommands(t *testing.T) {
 	for _, columns := range []uint16{40, 80, 200} {
 		x := run(t, "parts", columns, 60)
-		x.until("the command", func() bool {
-			return x.asksAgain("your answer?") && strings.Contains(x.screen.Flat(), `$ cd src && make test && cp a.txt /etc/b\u{202e} && sh -c "$CODE" Working directory: .`)
+		x.until("the command, highlighted", func() bool {
+			highlighted := strings.Contains(x.raw.String(), "\x1b[35mcd") || strings.Contains(x.raw.String(), "\x1b[35;22mcd")
+			return highlighted && x.asksAgain("your answer?") &&
+				strings.Contains(x.screen.Flat(), `$ cd src && make test && cp a.txt /etc/b\u{202e} && sh -c "$CODE" Working directory: .`)
 		})
 		for _, want := range []string{"As the model wrote it:", "✓ shell(cd src) free: preset readonly", "? write_file(/etc/b\\u{202e}) asks: outside every root",
 			"? shell(sh -c '$CODE') in src asks: its code cannot be read, so only a person may answer"} {
 			if !strings.Contains(x.screen.Flat(), want) {
 				t.Errorf("%d columns: the screen does not say %q:\n%s", columns, want, x.screen)
 			}
-		}
-		if !strings.Contains(x.raw.String(), "\x1b[35mcd") && !strings.Contains(x.raw.String(), "\x1b[35;22mcd") {
-			t.Errorf("the command is not highlighted: %q", x.raw.String())
 		}
 		x.types("n\r")
 		x.sees("Deny for how long?")

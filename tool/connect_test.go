@@ -360,8 +360,8 @@ func TestReportConnected(t *testing.T) {
 		"free.example:443 free completed 10/20 1s free.example is listed (policy.yaml:3)|",
 		"ruled.example:443 auto-approved completed 10/20 1s rule allow connect(ruled.example:443)|",
 		"asked.example:443 approved completed 10/20 1s |",
-		"denied.example:443 blocked blocked 10/20 1s |denied: denied.example:443 is denied (policy.yaml:3)",
-		"10.0.0.1:53 blocked blocked 0/0 0s |UDP is refused",
+		"denied.example:443 blocked refused 10/20 1s |denied: denied.example:443 is denied (policy.yaml:3)",
+		"10.0.0.1:53 blocked refused 0/0 0s |UDP is refused",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

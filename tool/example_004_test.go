@@ -45,7 +45,7 @@ func Example_document004_rulesAndRecords() {
 	// Output:
 	// log:   completed: github_search, auto-approved rule allow github_*
 	// told:  searched issues
-	// log:   denied: github_delete_repo, auto-denied rule deny github_delete_*
+	// log:   refused: github_delete_repo, auto-denied rule deny github_delete_*
 	// told:  [DENIED] github_delete_repo did not run; nothing was changed. Reason: policy, rule deny github_delete_*. Do not retry the same call unless you are told to.
 	// asked: Tool call: send_mail
 	// log:   completed: send_mail, approved by program

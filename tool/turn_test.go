@@ -60,7 +60,7 @@ func TestRecordsOfATurn(t *testing.T) {
 	d := newFixture(t, no, frees("free"), asks("ask"))
 	d.call("free", `{}`)
 	d.call("ask", `{}`)
-	want := []string{"started free executing", "ended free completed", "ended denied denied"}
+	want := []string{"started free executing", "ended free completed", "ended denied refused"}
 	if got := d.history(); !slices.Equal(got, want) {
 		t.Errorf("records %q, want %q", got, want)
 	}

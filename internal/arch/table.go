@@ -66,6 +66,7 @@ var table = map[string]line{
 	"store/sessions": {pure: true},
 	"terminal": {
 		inside:  to("approval policy present"),
+		tests:   to("tool"),
 		outside: []string{"charm.land/bubbletea/v2", highlighting, "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", system},
 	},
 	"tool": {inside: to("approval internal/canonical policy present tool/hosts"), outside: []string{schemas}},
@@ -87,7 +88,11 @@ var table = map[string]line{
 			"tool/shell/programs tool/shell/wire"),
 		tests: to("internal/canonical"),
 	},
-	"tool/shell/analysis": {inside: to("tool/shell/programs tool/shell/subset"), outside: []string{"mvdan.cc/sh/v3"}, pure: true},
+	"tool/shell/analysis": {
+		inside:  to("tool/shell/programs tool/shell/subset"),
+		outside: []string{"mvdan.cc/sh/v3"},
+		pure:    true,
+	},
 	"tool/shell/inside": {
 		inside:  to("sandbox/prelude sandbox/wall tool/shell/interp tool/shell/wire"),
 		outside: []string{system, "mvdan.cc/sh/v3"},
