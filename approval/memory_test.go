@@ -232,4 +232,3 @@ func mustRule(t testing.TB, text string) policy.Rule {
 	}
 	return r
 }
-}
