@@ -1,6 +1,12 @@
 package present
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
 // DiffContext is how many unchanged lines a diff usually shows around a change.
 const DiffContext = 3
@@ -115,4 +121,160 @@ func (d LineDiff) Stats() LineStats {
 // String returns the counts for a summary: "+3 −1 lines".
 func (s LineStats) String() string {
 	return fmt.Sprintf("+%d −%d lines", s.Added, s.Removed)
+}
+
+// Names of the facts that only a diff has. See [FactOldSize] for the others.
+const (
+	FactAdded   = "added"   // number: lines that the diff adds
+	FactRemoved = "removed" // number: lines that the diff removes
+	FactCoarse  = "coarse"  // flag: too large to compare line by line; see [LineDiff]
+)
+
+// DiffView returns the view of a change to a file, with the usual context.
+func DiffView(old, new Side) View {
+	d := diffUnmarked(old, new, DiffContext)
+	return d.View(len(old.Text), len(new.Text))
+}
+
+// View returns d as a view whose content is its unified text, given the sizes of
+// the two texts in bytes. The facts say when d is coarse. Whoever shows the view
+// reads the content with [ParseDiff].
+func (d LineDiff) View(oldSize, newSize int) View {
+	stats := d.Stats()
+	facts := Facts{
+		NumberFact(FactOldSize, int64(oldSize)),
+		NumberFact(FactNewSize, int64(newSize)),
+		NumberFact(FactAdded, int64(stats.Added)),
+		NumberFact(FactRemoved, int64(stats.Removed)),
+	}
+	if d.Coarse {
+		facts = append(facts, FlagFact(FactCoarse, true))
+	}
+	return View{Kind: Diff, Content: d.String(), Language: "diff", Facts: facts}
+}
+
+// noNewline follows a line that ends a text without a newline.
+const noNewline = `\ No newline at end of file` + "\n"
+
+// lineSigns are what lines start with in unified text, by kind.
+var lineSigns = [...]byte{ContextLine: ' ', RemovedLine: '-', AddedLine: '+'}
+
+// String returns d as unified text, as git writes it and as git apply and patch
+// read it: the two names, then each hunk. The zero LineDiff is "".
+func (d LineDiff) String() string {
+	if d.IsZero() {
+		return ""
+	}
+	var b strings.Builder
+	b.Grow(d.textSize())
+	b.WriteString(oldHeader(d.Old))
+	b.WriteString(newHeader(d.New))
+	for _, h := range d.Hunks {
+		b.WriteString(h.header())
+		for _, l := range h.Lines {
+			l.write(&b)
+		}
+	}
+	return b.String()
+}
+
+// textSize returns about how long the text is, so that it is allocated once.
+func (d LineDiff) textSize() int {
+	size := 2 * (len(d.Old) + len(d.New) + 16)
+	for _, h := range d.Hunks {
+		size += 64 + len(h.Section)
+		for _, l := range h.Lines {
+			size += len(l.Text) + 2
+		}
+	}
+	return size + 2*len(noNewline)
+}
+
+// header returns the line that a hunk starts with.
+func (h Hunk) header() string {
+	text := "@@ -" + h.Old.String() + " +" + h.New.String() + " @@"
+	if h.Section != "" {
+		text += " " + h.Section
+	}
+	return text + "\n"
+}
+
+// String returns the range as it stands in unified text.
+func (r Range) String() string {
+	if r.Count == 1 {
+		return strconv.Itoa(r.Start)
+	}
+	return strconv.Itoa(r.Start) + "," + strconv.Itoa(r.Count)
+}
+
+func (l Line) write(b *strings.Builder) {
+	b.WriteByte(lineSigns[l.Kind])
+	b.WriteString(l.Text)
+	b.WriteByte('\n')
+	if l.NoNewline {
+		b.WriteString(noNewline)
+	}
+}
+
+// noFile stands for a file that does not exist.
+const noFile = "/dev/null"
+
+func oldHeader(name string) string { return "--- " + headerName("a/", name) + "\n" }
+func newHeader(name string) string { return "+++ " + headerName("b/", name) + "\n" }
+
+// headerName returns a name as git writes it: below a/ or b/, in quotes if it
+// could be read as something else, and with a tab after one that has spaces.
+func headerName(prefix, name string) string {
+	if name == "" {
+		return noFile
+	}
+	text := prefix + name
+	if strings.ContainsFunc(name, isQuoted) {
+		text = quoteName(text)
+	}
+	if strings.Contains(name, " ") {
+		text += "\t"
+	}
+	return text
+}
+
+// isQuoted reports whether a name with r in it is written in quotes.
+func isQuoted(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }
+
+// quoteName returns a name in quotes, as C writes a string.
+func quoteName(name string) string {
+	valid := utf8.ValidString(name)
+	out := []byte{'"'}
+	for _, c := range []byte(name) {
+		switch short := strings.IndexByte("\a\b\t\n\v\f\r\"\\", c); {
+		case short >= 0:
+			out = append(out, '\\', `abtnvfr"\`[short])
+		case c < ' ' || c == 0x7f || c >= 0x80 && !valid:
+			out = fmt.Appendf(out, `\%03o`, c)
+		default:
+			out = append(out, c)
+		}
+	}
+	return string(append(out, '"'))
+}
+
+// parseName reads what headerName writes. It reads other spellings too: the
+// caller compares.
+func parseName(prefix, text string) (string, error) {
+	if text == noFile {
+		return "", nil
+	}
+	text = strings.TrimSuffix(text, "\t")
+	if strings.HasPrefix(text, `"`) {
+		unquoted, err := strconv.Unquote(text)
+		if err != nil {
+			return "", errors.New("the name is not quoted as git does")
+		}
+		text = unquoted
+	}
+	name, ok := strings.CutPrefix(text, prefix)
+	if !ok || name == "" {
+		return "", fmt.Errorf("want %s or a name after %q", noFile, prefix)
+	}
+	return name, nil
 }

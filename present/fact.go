@@ -1,8 +1,11 @@
 package present
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -104,4 +107,134 @@ func (f Fact) validate() error {
 func (f Fact) safe() Fact {
 	f.name, f.text = SafeLine(f.name), SafeLine(f.text)
 	return f
+}
+
+// Facts are the header of a view, in the order to show them, each name once.
+type Facts []Fact
+
+// Get returns the fact of that name.
+func (fs Facts) Get(name string) (Fact, bool) {
+	if i := fs.index(name); i >= 0 {
+		return fs[i], true
+	}
+	return Fact{}, false
+}
+
+// With returns a copy of fs that holds f: in the place of the fact of the same
+// name if there is one, else at the end. It never changes fs.
+func (fs Facts) With(f Fact) Facts {
+	i := fs.index(f.name)
+	if i < 0 {
+		return append(slices.Clip(fs), f) // clipped, so append has to copy
+	}
+	out := slices.Clone(fs)
+	out[i] = f
+	return out
+}
+
+func (fs Facts) index(name string) int {
+	return slices.IndexFunc(fs, func(f Fact) bool { return f.name == name })
+}
+
+// Validate reports the first fact that cannot be shown or written: one without
+// a value, with a name that is empty, not plain printable text or already used,
+// or with a text that is not valid UTF-8.
+func (fs Facts) Validate() error {
+	seen := make(map[string]bool, len(fs))
+	for _, f := range fs {
+		if err := f.validate(); err != nil {
+			return fmt.Errorf("fact %q: %w", f.name, err)
+		}
+		if seen[f.name] {
+			return fmt.Errorf("fact %q: name comes twice", f.name)
+		}
+		seen[f.name] = true
+	}
+	return nil
+}
+
+// safe returns the facts with names and texts made safe to print on one line.
+func (fs Facts) safe() Facts {
+	out := slices.Clone(fs)
+	for i, f := range out {
+		out[i] = f.safe()
+	}
+	return out
+}
+
+// MarshalJSON writes the facts as one object, in their order. Facts that
+// [Facts.Validate] refuses are an error.
+func (fs Facts) MarshalJSON() ([]byte, error) {
+	if err := fs.Validate(); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, f := range fs {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := f.write(&b); err != nil {
+			return nil, fmt.Errorf("fact %q: %w", f.name, err)
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// write writes the fact as one member of a JSON object.
+func (f Fact) write(b *bytes.Buffer) error {
+	name, err := json.Marshal(f.name)
+	if err != nil {
+		return err
+	}
+	value := []byte(f.Value()) // numbers and flags are JSON already
+	if f.kind == textFact {
+		if value, err = json.Marshal(f.text); err != nil {
+			return err
+		}
+	}
+	b.Write(name)
+	b.WriteByte(':')
+	b.Write(value)
+	return nil
+}
+
+// UnmarshalJSON reads one object of texts, whole numbers and flags, and keeps
+// their order. A name that comes twice, null, a nested value, a number with a
+// fraction or an exponent, or one outside int64 is an error. After an error fs
+// is unchanged.
+func (fs *Facts) UnmarshalJSON(data []byte) error {
+	var read Facts
+	err := readObject(data, func(name string, value json.RawMessage) error {
+		f, err := readFact(name, value)
+		read = append(read, f)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := read.Validate(); err != nil {
+		return err
+	}
+	*fs = read
+	return nil
+}
+
+// readFact reads the value of one fact by the first byte of its JSON.
+func readFact(name string, value json.RawMessage) (Fact, error) {
+	switch c := value[0]; {
+	case c == '"':
+		s, err := readString(value)
+		return TextFact(name, s), err
+	case c == 't' || c == 'f':
+		return FlagFact(name, c == 't'), nil
+	case c == '-' || '0' <= c && c <= '9':
+		n, err := strconv.ParseInt(string(value), 10, 64)
+		if err != nil {
+			return Fact{}, fmt.Errorf("number %s is not a whole number of 64 bits", value)
+		}
+		return NumberFact(name, n), nil
+	}
+	return Fact{}, errors.New("want a string, a whole number, true or false")
 }

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
@@ -193,4 +194,64 @@ func (s state) paged(e pagedEvent) (state, []effect) {
 		s.dialog = textDialog{title: "All of it", lines: viewRows(it.view, present.Limit{}, s.inner()).rows}
 	}
 	return s, []effect{again}
+}
+
+// keepsSession reports whether a request takes such an answer for the session.
+func keepsSession(r *approval.Request, e policy.Effect) bool {
+	return !r.NoSession && canKeep(r, e)
+}
+
+// keepsAlways reports whether a request takes such an answer as rules.
+func keepsAlways(r *approval.Request, e policy.Effect) bool {
+	return !r.NoAlways && canKeep(r, e)
+}
+
+// canKeep reports whether there is something to remember: a yes that only a person may
+// give is given each time, a no may be kept.
+func canKeep(r *approval.Request, e policy.Effect) bool {
+	if e == policy.EffectAllow && r.PersonOnly {
+		return false
+	}
+	return slices.ContainsFunc(r.Offers, func(o policy.Offer) bool { return len(offeredRules(o, e)) > 0 })
+}
+
+// offeredRules returns the rules of an offer for such an answer.
+func offeredRules(o policy.Offer, e policy.Effect) []string {
+	if e == policy.EffectDeny {
+		return o.Deny
+	}
+	return o.Allow
+}
+
+// coverage is what else an answer would settle.
+type coverage struct {
+	known bool
+	names []string
+}
+
+// askCoverage asks for it; what was asked before no longer counts.
+func (s *state) askCoverage(d approval.Decision) []effect {
+	if !s.covers {
+		return nil
+	}
+	s.turn++
+	return []effect{coversEffect{s.turn, s.current().request, d}}
+}
+
+// rows says what else is settled, before it is.
+func (c coverage) rows(n int) []line {
+	if !c.known {
+		return wrap(styled(faint, "looking at what else waits …"), n, nil)
+	}
+	if len(c.names) == 0 {
+		return nil
+	}
+	rows := wrap(styled(warn, fmt.Sprintf("This also answers %s that waits:", count(len(c.names), "other request"))), n, nil)
+	if len(c.names) > 1 {
+		rows = wrap(styled(warn, fmt.Sprintf("This also answers %s that wait:", count(len(c.names), "other request"))), n, nil)
+	}
+	for _, name := range c.names {
+		rows = append(rows, wrap(text("  "+present.SafeLine(name)), n, text("    "))...)
+	}
+	return rows
 }

@@ -2,10 +2,13 @@ package terminal
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/assent-dev/assent/present"
 )
@@ -61,3 +64,125 @@ func wholeText(view present.View, t theme) string {
 	}
 	return b.String()
 }
+
+// A page is what is shown of a request: rows of at most some width, and what is missing.
+type page struct {
+	rows []line
+	cut  bool // the view is longer than its limit; v shows the rest
+	// headOnly says that the view itself has only the head of what it is about.
+	headOnly bool
+}
+
+// requestPage lays out a request: what it would do, why it asks, its acts, its view. The
+// acts of a command stand below it, each with its own reason: they are its parts.
+func requestPage(it *item, limit present.Limit, n int) page {
+	r := it.request
+	rows := wrap(styled(strong, present.SafeLine(r.Summary)), n, nil)
+	rows = append(rows, wrap(line{{"Asks because: ", faint}, {present.SafeLine(r.Why), plain}}, n, nil)...)
+	rows = append(rows, it.about.rows(n)...)
+	if r.PersonOnly {
+		rows = append(rows, wrap(styled(warn, "Only a person may answer this, each time."), n, nil)...)
+	}
+	var out page
+	shown := wrap(styled(bad, "What it would do cannot be shown: "+errorText(it.err)), n, nil)
+	if it.err == nil {
+		out = viewRows(it.view, limit, n)
+		shown = out.rows
+	}
+	if it.view.Kind == present.Command {
+		out.rows = divided(rows, shown, actRows(r, n))
+	} else {
+		out.rows = divided(append(rows, shortActRows(r, n)...), shown)
+	}
+	return out
+}
+
+// divided puts a line across the box between the parts that are not empty.
+func divided(parts ...[]line) []line {
+	var rows []line
+	for _, part := range parts {
+		if len(rows) > 0 && len(part) > 0 {
+			rows = append(rows, divider)
+		}
+		rows = append(rows, part...)
+	}
+	return rows
+}
+
+// errorText is an error, safe to show; nothing if there is none.
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return present.SafeLine(err.Error())
+}
+
+// lentAfter is how long after the end of a pager or editor a Ctrl-C still counts as theirs:
+// it may have ended them, and be told to this program only then.
+const lentAfter = 250 * time.Millisecond
+
+// loan is the terminal of this process, of which there is one, in other hands.
+var loan struct {
+	mu    sync.Mutex
+	open  int
+	ended time.Time // the last one
+}
+
+// Lent reports whether a pager or an editor has the terminal. The terminal sends a Ctrl-C to
+// every program at it; while this is true it is meant for them, and ends no run.
+func Lent() bool {
+	loan.mu.Lock()
+	defer loan.mu.Unlock()
+	return loan.open > 0 || time.Since(loan.ended) < lentAfter
+}
+
+// lend gives the terminal away until the function that it returns is called.
+func lend() (back func()) {
+	loan.mu.Lock()
+	defer loan.mu.Unlock()
+	loan.open++
+	return func() {
+		loan.mu.Lock()
+		defer loan.mu.Unlock()
+		loan.open--
+		loan.ended = time.Now()
+	}
+}
+
+// keepShell is the first line for a shell that runs a pager or an editor: Ctrl-C is theirs,
+// and the shell tells how they ended.
+const keepShell = "trap : INT\n"
+
+// program returns what a variable such as PAGER says, with further arguments. A shell stands
+// between only if it must: it would not hand on that the prompt ends.
+func (w *work) program(said string, args ...string) *exec.Cmd {
+	if strings.ContainsAny(said, "\"'`\\$|&;<>()*?[]{}#~=!\n") {
+		return w.command("sh", append([]string{"-c", keepShell + said + ` "$@"`, "sh"}, args...)...)
+	}
+	words := strings.Fields(said)
+	return w.command(words[0], append(words[1:], args...)...)
+}
+
+// command returns a program that has the terminal for itself. When the prompt ends it is
+// asked to end, and so can put the terminal back as it was; killed, it could not.
+func (w *work) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(w.ctx, name, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	return cmd
+}
+
+// A borrower is a program that has the terminal for itself while it runs. It is what
+// bubbletea takes for one.
+type borrower struct{ *exec.Cmd }
+
+// Run runs the program.
+func (b borrower) Run() error {
+	defer lend()()
+	return b.Cmd.Run()
+}
+
+// SetStdin and the others do nothing: the program has its files already.
+func (borrower) SetStdin(io.Reader)  {}
+func (borrower) SetStdout(io.Writer) {}
+func (borrower) SetStderr(io.Writer) {}

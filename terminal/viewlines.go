@@ -1,6 +1,9 @@
 package terminal
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/assent-dev/assent/present"
 )
 
@@ -102,4 +105,160 @@ func capital(s string) string {
 		return string(s[0]-'a'+'A') + s[1:]
 	}
 	return s
+}
+
+// factLabels are the words for facts that several tools use; others show their name.
+var factLabels = map[string]string{
+	present.FactCwd:    "working directory",
+	present.FactMethod: "method",
+	present.FactURL:    "URL",
+	"old_digest":       "digest before",
+}
+
+// factsLine puts the facts in one sentence: 245 bytes · 12 lines · method: POST. Those
+// about cutting are left to the note that says what is missing.
+func factsLine(facts present.Facts) string {
+	var parts []string
+	for _, f := range facts {
+		if part := factText(f, facts); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func factText(f present.Fact, all present.Facts) string {
+	n, isNumber := f.Number()
+	switch name := f.Name(); {
+	case name == present.FactTruncated || name == present.FactFullSize:
+		return ""
+	case name == present.FactAdded && isNumber:
+		removed, _ := all.Get(present.FactRemoved)
+		return fmt.Sprintf("+%d −%s lines", n, present.SafeLine(removed.Value()))
+	case name == present.FactRemoved && isNumber:
+		return ""
+	case name == present.FactCoarse:
+		return "too large to compare line by line"
+	case name == present.FactSize && isNumber:
+		return count(n, "byte")
+	case name == present.FactLines && isNumber:
+		return count(n, "line")
+	case name == present.FactOldSize && isNumber:
+		if newSize, ok := all.Get(present.FactNewSize); ok {
+			return fmt.Sprintf("%d → %s bytes", n, present.SafeLine(newSize.Value()))
+		}
+		return "was " + count(n, "byte")
+	case name == present.FactNewSize && isNumber:
+		if _, ok := all.Get(present.FactOldSize); ok {
+			return ""
+		}
+		return "will be " + count(n, "byte")
+	default:
+		label, ok := factLabels[name]
+		if !ok {
+			label = present.SafeLine(name)
+		}
+		return label + ": " + present.SafeLine(f.Value())
+	}
+}
+
+// count returns "1 line" or "2 lines".
+func count[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s", noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// maxMarkedDiff is the size up to which a diff is read for marks inside of its lines.
+const maxMarkedDiff = 256 << 10
+
+// diffLines styles the head of a unified diff. The whole is needed to tell which words
+// differ; without it, or if it is not a diff in the usual form, whole lines are coloured.
+func diffLines(head, whole string) []line {
+	var marks map[int][]mark
+	if len(whole) <= maxMarkedDiff {
+		marks = wordMarks(whole)
+	}
+	raw := strings.Split(strings.TrimSuffix(head, "\n"), "\n")
+	out := make([]line, len(raw))
+	inside := false // behind the names, where --- is a line of the file
+	for i, l := range raw {
+		if strings.HasPrefix(l, "@@") {
+			inside = true
+		}
+		out[i] = diffLine(l, inside, marks[i])
+	}
+	return out
+}
+
+// A mark is a part of a line that differs from its counterpart.
+type mark struct{ start, end int }
+
+// wordMarks returns the marks of each line of the diff, by its place in the text; the
+// sign in front of a line counts.
+func wordMarks(diff string) map[int][]mark {
+	parsed, err := present.ParseDiff(diff)
+	if err != nil {
+		return nil
+	}
+	marks := map[int][]mark{}
+	at := 2 // the two names
+	for _, h := range parsed.Hunks {
+		at++ // its header
+		for _, l := range h.Lines {
+			for _, m := range l.Marks {
+				marks[at] = append(marks[at], mark{1 + m.Start, 1 + m.End})
+			}
+			if at++; l.NoNewline {
+				at++ // \ No newline at end of file
+			}
+		}
+	}
+	return marks
+}
+
+func diffLine(raw string, inside bool, marks []mark) line {
+	base, word := plain, plain
+	switch {
+	case strings.HasPrefix(raw, "@@"):
+		base = hunkLine
+	case !inside:
+		base = faint
+	case strings.HasPrefix(raw, "+"):
+		base, word = added, addedWord
+	case strings.HasPrefix(raw, "-"):
+		base, word = removed, removedWord
+	case strings.HasPrefix(raw, `\`):
+		base = faint
+	}
+	var out line
+	at := 0
+	for _, m := range marks {
+		if m.end > len(raw) {
+			break // the line is cut
+		}
+		out = append(out, safeDiffPart(raw[at:m.start], base)...)
+		out = append(out, safeDiffPart(raw[m.start:m.end], word)...)
+		at = m.end
+	}
+	return append(out, safeDiffPart(raw[at:], base)...)
+}
+
+// safeDiffPart makes a part of a line safe. A tab in a changed line shows as an arrow, so
+// that a tab for spaces is a change that can be seen.
+func safeDiffPart(raw string, st style) line {
+	var out line
+	for _, span := range present.Spans(raw) {
+		if span.Escaped {
+			out = append(out, seg{span.Text, escape})
+			continue
+		}
+		s := span.Text
+		if st != plain {
+			s = strings.ReplaceAll(s, "\t", "→\t")
+		}
+		out = append(out, seg{s, st})
+	}
+	return out
 }

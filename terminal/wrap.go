@@ -1,9 +1,16 @@
 package terminal
 
 import (
+	"bufio"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/present"
 )
 
 // tabWidth is where the next column of tabs begins.
@@ -127,4 +134,83 @@ func (l line) padded(n int) line {
 		return append(append(line{}, l...), seg{strings.Repeat(" ", gap), plain})
 	}
 	return l
+}
+
+// A lineReader reads a line when one is wanted, and no more: what comes after belongs to
+// somebody else. All but read is for whoever has the screen.
+type lineReader struct {
+	got    chan typedLine
+	wanted chan struct{}
+	// question is what the line was wanted for that has not come; nil if none is wanted. It
+	// may be one that was withdrawn: reading a line cannot be taken back.
+	question *approval.Request
+}
+
+type typedLine struct {
+	text string
+	err  error
+}
+
+// typedLines returns the reader of the approver's input.
+func (a *Approver) typedLines() *lineReader {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lines == nil {
+		a.lines = &lineReader{got: make(chan typedLine), wanted: make(chan struct{}, 1)}
+		go a.lines.read(a.cfg.In)
+	}
+	return a.lines
+}
+
+// want asks for a line, unless one is asked for already.
+func (r *lineReader) want(question *approval.Request) {
+	if r.question == nil {
+		r.question = question
+		r.wanted <- struct{}{}
+	}
+}
+
+// taken returns the question that a line was wanted for, after it came.
+func (r *lineReader) taken() (question *approval.Request) {
+	question, r.question = r.question, nil
+	return question
+}
+
+func (r *lineReader) read(in io.Reader) {
+	buffer := bufio.NewReader(in)
+	for range r.wanted {
+		l, err := buffer.ReadString('\n')
+		r.got <- typedLine{strings.TrimRight(l, "\r\n"), err}
+	}
+}
+
+// Columns returns how wide the terminal of a file is; 0 if it is none.
+func Columns(f *os.File) int {
+	if !IsTerminal(f) {
+		return 0
+	}
+	columns, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return columns
+}
+
+// Prose returns text that is safe to print, in lines of at most so many columns that break
+// behind words; 0 is without end. Lines but the first begin with the indent.
+func Prose(s string, columns int, indent string) string {
+	if columns <= 0 {
+		columns = 1 << 30
+	}
+	var lines []string
+	for raw := range strings.SplitSeq(present.Safe(s), "\n") {
+		l := text(raw)
+		if len(lines) > 0 {
+			l = text(indent + raw)
+		}
+		for _, row := range wrap(l, max(columns, minWidth), text(indent)) {
+			lines = append(lines, strings.TrimRight(row.String(), " "))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
