@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	selfexec.Main() // for tests in this process: the program is also its own helper
-	mcptest.Main() // for connectors that are this program
+	mcptest.Main()  // for connectors that are this program
 	testscript.Main(tidily{m}, map[string]func(){"assent": main, "agent": agentMain})
 }
 
